@@ -12,7 +12,7 @@
 #include "cli/resume_line.h"
 
 #define LOOK_MS      100
-#define PATIENCE_NS  (10 * TM_S) /* a supervisor takes a request within a second */
+#define PATIENCE_NS  (10 * TM_S) /* a running supervisor takes a request within a second */
 #define NOT_CANCELED 1
 
 struct cancel_options {
@@ -64,7 +64,7 @@ static int64_t now_ns(void)
   return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
 }
 
-/* Nobody runs the job. */
+/* Reports that no process runs the job. */
 static int say_not_running(const struct tidemill_cancel_info *info)
 {
   struct tm_buf line = TM_BUF_NONE, dir = TM_BUF_NONE;
@@ -115,7 +115,7 @@ static int say_end(const struct tidemill_cancel_info *info)
   return status ? status : info->state == TIDEMILL_CANCELED ? 0 : NOT_CANCELED;
 }
 
-/* What is said while the command waits, each once. */
+/* Which messages the command has printed while it waits; it prints each once. */
 struct waiting {
   int64_t begin_ns;
   bool now, has_said_taken, has_said_late;

@@ -12,24 +12,24 @@ struct tm_fs;
 
 struct tm_cli {
   const struct tm_fs *fs; /* file calls of jobs; tests replace them */
-  bool has_no_stdout;     /* standard output was closed at the start, and is /dev/null */
+  bool has_no_stdout;     /* standard output was closed at the start; now it is /dev/null */
 };
 
 struct tm_command {
   const char *name;
   /* argv[0] is the name of the command. Returns the exit status. */
   int (*run)(const struct tm_cli *cli, int argc, char **argv);
-  const char *usage;   /* what follows the name */
+  const char *usage;   /* the words after the name */
   const char *summary; /* one line; NULL: internal, not listed */
   const struct tm_option *options;
   size_t options_len;
   unsigned parameters; /* groups of parameters that are also options: TM_TAKES() */
-  /* The help below the summary; NULL: a line for each option. */
+  /* Adds the help below the summary; NULL: a line for each option. */
   void (*add_help)(struct tm_buf *out);
-  bool takes_all; /* all words after the name belong to the command, also --help */
+  bool takes_all; /* all words after the name belong to the command, even --help */
 };
 
-/* All of main(). */
+/* The whole of main(). */
 int tm_cli_main(int argc, char **argv, const struct tm_fs *fs);
 
 /* Adds text that may come from a user's file: keeps line breaks and tabs, and escapes everything
@@ -47,8 +47,8 @@ int tm_cli_end(int rc, const struct tm_err *err);
  * At the end of the program, other output (such as Lua's print) is checked in the same way: a
  * result that nobody got is not a success. */
 int tm_cli_write(const struct tm_buf *text);
-/* The same for text that is only the program's own, such as pages of the manual: keeps its bold
- * letters on a terminal. */
+/* The same for text that is our own, such as pages of the manual: keeps its bold letters on a
+ * terminal. */
 int tm_cli_write_styled(const struct tm_buf *text);
 #define TM_CLI_NO_READER 141 /* a shell's exit status for a program that SIGPIPE ended */
 
@@ -73,7 +73,7 @@ char *tm_cli_program(struct tm_err *err);
  * output. Prints their messages. The caller closes it. */
 int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out,
                         struct tm_err *err);
-/* Finds the directory of a job that is going to be used (store/trust.h); the caller frees it. NULL
+/* Finds the directory of a job that the caller will use (store/trust.h); the caller frees it. NULL
  * and an error. */
 char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err *err);
 
@@ -82,7 +82,7 @@ char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err
 const struct tm_command *tm_command_at(size_t i);
 const struct tm_command *tm_command_find(const char *name); /* or NULL */
 
-/* Commands with files of their own. */
+/* Commands with their own files. */
 extern const struct tm_command tm_command_run;
 extern const struct tm_command tm_command_map;
 extern const struct tm_command tm_command_try;

@@ -13,7 +13,7 @@
 #include "cli/manual.h"
 #include "cli/parameter_options.h"
 
-/* All options of a command. To be released. */
+/* All options of a command. The caller releases them. */
 static struct tm_parameter_options options_of(const struct tm_command *c)
 {
   struct tm_parameter_options o;
@@ -37,7 +37,7 @@ static void add_command_words(struct tm_buf *out)
       tm_buf_printf(out, "%s%s", n++ > 0 ? " " : "", tm_command_at(i)->name);
 }
 
-/* What `help` knows besides the commands; a name that several constructors have comes once. */
+/* Adds the topics of `help` that are not commands; a name of several constructors appears once. */
 static void add_topics(struct tm_buf *out)
 {
   struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
@@ -72,7 +72,7 @@ static const char *rest_of(const struct tm_command *c)
   return strstr(c->usage, ".lua") || strncmp(c->usage, "FILE", 4) == 0 ? "file" : "none";
 }
 
-/* case branches: the options of each command, and what follows them. */
+/* Adds case branches: the options of each command, and what follows them. */
 static void add_commands(struct tm_buf *out)
 {
   tm_buf_add_str(out, "  case $command in\n");
@@ -112,7 +112,7 @@ static void add_value(struct tm_buf *out, const struct tm_command *c, const stru
   tm_buf_release(&accepted);
 }
 
-/* case branches: the words that an option accepts; files for any other that takes a value. */
+/* Adds case branches: the words that an option accepts; files for any other option with a value. */
 static void add_values(struct tm_buf *out)
 {
   tm_buf_add_str(out, "  case $command$previous in\n");
@@ -142,8 +142,8 @@ static const char jobs_line[] =
     "    dataset) if [ \"$COMP_CWORD\" -eq 2 ]; then words='list show register unregister'\n"
     "      else words=\"$(" DATASETS ")\"; fi ;;\n";
 
-/* Names of jobs are names of folders, and compgen -W would run the commands that a word holds:
- * these words are compared one by one. */
+/* Jobs have names of folders, and compgen -W would run a command in such a name. So the function
+ * compares these words one by one. */
 static void write_bash(struct tm_buf *out)
 {
   tm_buf_add_str(out,
@@ -179,7 +179,7 @@ static void write_bash(struct tm_buf *out)
            "}\ncomplete -o filenames -F _tidemill tidemill\n");
 }
 
-/* As a file of $fpath, autoloaded: its text is the function. */
+/* Writes a file of $fpath, which zsh autoloads: its text is the function. */
 static void write_zsh(struct tm_buf *out)
 {
   tm_buf_add_str(out, "#compdef tidemill\n"

@@ -18,17 +18,17 @@ struct dataset_options {
 struct dataset {
   const struct tm_cli *cli;
   struct dataset_options o;
-  struct tm_words rest; /* [0] is what is to be done */
+  struct tm_words rest; /* [0] is the subcommand */
   struct tidemill_workspace *workspace;
   int64_t version; /* 0: the newest */
 };
 
 struct action {
   const char *name;
-  size_t least, most; /* words behind it */
+  size_t least, most; /* words after it */
   const char *missing;
   int (*run)(struct dataset *d, struct tm_err *err);
-  const char *options; /* those that it takes, beside --json: blanks around each */
+  const char *options; /* the accepted options besides --json, each between blanks */
 };
 
 static int list(struct dataset *d, struct tm_err *err);
@@ -71,7 +71,7 @@ const struct tm_command tm_command_dataset = {
   .options_len = TM_COUNT_OF(options),
 };
 
-/* What was asked for. */
+/* ---- options ---- */
 
 static int find_action(const struct action **out, const struct dataset *d, struct tm_err *err)
 {
@@ -131,13 +131,13 @@ static int check_words(struct dataset *d, const struct action *a, struct tm_err 
   return o->version ? read_version(&d->version, o->version, err) : 0;
 }
 
-/* Words for a version. */
+/* ---- text of a version ---- */
 
 static void add_moment(struct tm_buf *out, int64_t wall_ns)
 {
   struct tm_buf text = TM_BUF_NONE;
   tm_time_log(&text, wall_ns);
-  tm_buf_add(out, text.data, strcspn(text.data, ",")); /* without milliseconds */
+  tm_buf_add(out, text.data, strcspn(text.data, ",")); /* leaves out milliseconds */
   tm_buf_release(&text);
 }
 
@@ -170,7 +170,7 @@ struct listing {
   struct tm_buf text;
 };
 
-/* What is behind the name. */
+/* Returns the rest of the line, after the name. */
 static char *rest_of(const struct tidemill_dataset_info *r)
 {
   struct tm_buf out = TM_BUF_NONE;

@@ -33,7 +33,8 @@ struct tm_execute_hooks {
    * to what to wait for (fd -1: nothing). Returns after how many milliseconds to call it again at
    * the latest; -1: never. */
   int (*on_turn)(void *data, struct tm_execution *x, struct pollfd *p);
-  /* The job has ended. Whether the command has too; otherwise it is asked again after each turn. */
+  /* After the job's end: whether the command has ended too. Otherwise asks again after each
+   * turn. */
   bool (*is_done)(void *data, const struct tm_execution *x);
   /* A further signal came after the job's end. */
   void (*on_hurry)(void *data, struct tm_execution *x);
@@ -62,16 +63,16 @@ struct tm_execution {
   const struct tm_execute *o;
   struct tm_terminal terminal;
   int signals;          /* signalfd */
-  sigset_t before;      /* what was blocked */
-  pthread_t watch;      /* while the job is submitted: reads the signals */
+  sigset_t before;      /* the signals that were blocked before */
+  pthread_t watch;      /* reads the signals while the job is submitted */
   int submitted;        /* eventfd: ends the watch */
   atomic_bool is_early; /* a signal came during the submission */
   struct tidemill_job *job;
-  int64_t canceled_ns; /* monotonic; the last time; 0: not canceled */
+  int64_t canceled_ns; /* monotonic: the last cancellation; 0: none */
   bool is_killing;     /* canceled for the second time */
-  int64_t kill_ns;     /* monotonic: when what is still running is killed; 0: never */
-  bool has_ended;      /* the job has */
-  bool is_over;        /* everything is, whatever is_done() says */
+  int64_t kill_ns;     /* monotonic: when to kill what still runs; 0: never */
+  bool has_ended;      /* the job has ended */
+  bool is_over;        /* everything has ended, whatever is_done() says */
   int status;          /* overrides the exit status of the job; 0: does not */
 };
 

@@ -13,7 +13,7 @@
 #include "cli/cli.h"
 #include "cli/signals.h"
 
-#define AGAIN_NS (50 * TM_MS) /* between two interruptions of one call */
+#define AGAIN_NS (50 * TM_MS) /* between two interruptions of a call */
 
 static void on_log(void *data, enum tidemill_level level, const char *text)
 {
@@ -21,10 +21,10 @@ static void on_log(void *data, enum tidemill_level level, const char *text)
 }
 
 struct tm_foreground_exit {
-  struct tm_foreground *f; /* NULL: it is closed */
+  struct tm_foreground *f; /* NULL: closed */
 };
 
-/* os.exit() in a call comes here. A worker would have died by it. */
+/* Runs when the script calls os.exit(). In a job this would end a worker. */
 static void on_exit_within(int status, void *data)
 {
   struct tm_foreground_exit *e = data;
@@ -68,7 +68,8 @@ void tm_foreground_place(const struct tm_foreground *f)
     setenv(name, variable + strlen(name) + 1, 1);
     free(name);
   }
-  setenv("TMPDIR", tidemill_script_info(f->script)->temp_dir, 1); /* over what these may say */
+  /* overrides the script's own variables */
+  setenv("TMPDIR", tidemill_script_info(f->script)->temp_dir, 1);
 }
 
 void tm_foreground_say_folders(const struct tm_foreground *f)
@@ -95,8 +96,7 @@ static void on_ctrl_c(void *data)
     tidemill_script_interrupt(f->script);
 }
 
-/* Comes again until the call has ended: an interruption may come at a moment when it does not take
- * hold. */
+/* Repeats the interruption until the call has ended, because a single one may have no effect. */
 static void on_late(void *data)
 {
   struct tm_foreground *f = data;
@@ -139,7 +139,7 @@ static void on_abort(void *data)
 
 static void catch_crashes(struct tm_foreground *f)
 {
-#ifndef __SANITIZE_ADDRESS__ /* which says more */
+#ifndef __SANITIZE_ADDRESS__ /* whose report says more */
   tm_signals_catch(SIGSEGV, on_segv, f);
   tm_signals_catch(SIGBUS, on_bus, f);
   tm_signals_catch(SIGFPE, on_fpe, f);
@@ -177,7 +177,7 @@ static void end_call(struct tm_foreground *f)
 
 /* ---- calls ---- */
 
-/* What the script has done wrong, with its stack, or the words; the exit status. */
+/* Prints the script's error with its stack, or another error; returns the exit status. */
 static int say_failure(const struct tm_foreground *f, const struct tm_err *err)
 {
   const struct tidemill_script_error *e = tidemill_script_error(f->script);
@@ -196,7 +196,7 @@ static int init(struct tm_foreground *f, struct tm_err *err)
   return rc < 0 && tidemill_script_error(f->script) ? say_failure(f, err) : rc;
 }
 
-/* Standard output is given back for that. */
+/* Restores standard output for the rows. */
 static void write_rows(struct tm_foreground *f, const struct tidemill_returned *r)
 {
   const struct tm_buf text = { .data = (char *)r->rows, .len = r->len };
@@ -239,7 +239,7 @@ int tm_foreground_run(struct tm_foreground *f, const char *what, struct tm_err *
     rc = run(f, what);
   f->call = "shutdown()";
   if (rc == 0 && tidemill_script_shutdown(f->script, &words) < 0)
-    say_failure(f, &words); /* fails nothing */
+    say_failure(f, &words); /* a warning, not a failure */
   f->call = NULL;
   tm_signals_release();
   fflush(stdout);

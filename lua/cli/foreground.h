@@ -2,13 +2,13 @@
  * `try` and `replay`.
  *
  * There is one try. If the script has timeouts, an init() or run() that exceeds its timeout is
- * interrupted, and the error says where. A call that is in a C function then, or waits for a
- * program, is not killed as a worker would be: a message says so with our pid, so that the user can
- * look at it. Rows go to standard output; what the script prints, and an error with its stack, go
- * to standard error. A script that ends the program, by os.exit(), has failed whatever the status
- * is: a message says so, and the exit status is 1. A script that crashes the program ends it by the
- * signal, after a message. Ctrl-C interrupts the script and shows where it
- * was, unless its step forbids that; a second one ends the program.
+ * interrupted, and the error says where. If the call is in a C function then, or waits for a
+ * program, nobody kills it as a job would kill its worker: a message says so with our pid, so that
+ * the user can examine the process. Rows go to standard output; prints of the script and an error
+ * with its stack go to standard error. A script that ends the program by os.exit() has failed
+ * whatever the status is: a message says so, and the exit status is 1. A script that crashes the
+ * program ends it by the signal, after a message. Ctrl-C interrupts the script and shows where it
+ * was, unless its step forbids that; a second Ctrl-C ends the program.
  *
  * Caller: tm_foreground_open(); load the script with the options of tm_foreground_options(), and
  * store it in `script`; tm_foreground_place(), its mini-batch, tm_foreground_run();
@@ -25,14 +25,14 @@
 struct tm_foreground_exit;
 
 struct tm_foreground {
-  struct tidemill_script *script; /* closed by tm_foreground_close(); NULL: none was loaded */
-  int out_fd;                     /* standard output, as it was */
+  struct tidemill_script *script; /* tm_foreground_close() closes it; NULL: none was loaded */
+  int out_fd;                     /* the original standard output */
   int written;                    /* the result of tm_cli_write() for the rows */
   volatile sig_atomic_t ctrl_cs;
   int64_t begun_ns; /* monotonic; of the call that has a timeout */
-  int64_t limit_ns; /* of it; 0: none */
-  bool has_said_so; /* it was reported that it cannot be interrupted */
-  const char *call; /* "run()" while it goes on; else NULL */
+  int64_t limit_ns; /* the timeout; 0: none */
+  bool has_said_so; /* it has reported that the call cannot be interrupted */
+  const char *call; /* "run()" during the call; else NULL */
   struct tm_foreground_exit *exit;
   char words[300]; /* the message for that, because a signal handler must not format one */
   char crash[200]; /* likewise, for a script that crashes the program */

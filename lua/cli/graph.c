@@ -93,7 +93,7 @@ static int show(struct tidemill_runtime *rt, const char *file, const struct grap
   }
   tm_buf_release(&text);
   tidemill_pipeline_free(p);
-  return rc == TM_ESCRIPT ? TM_EUSAGE : rc; /* of a definition */
+  return rc == TM_ESCRIPT ? TM_EUSAGE : rc; /* an error in the definition */
 }
 
 static int open_and_show(const struct tm_cli *cli, const char *file, const struct graph_options *o,

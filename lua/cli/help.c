@@ -1,9 +1,9 @@
 /* help.c - see help.h; and `tidemill help`.
  *
  * A topic is a command, a page of the manual, a parameter of a definition (with dashes or
- * underscores), or `parameters`. A name that several constructors know (`name`, `description`) is
- * shown for each. Where a command and a page have the same name (`map`), the command goes first,
- * and --manual asks for the page.
+ * underscores), or `parameters`. If several constructors have a parameter (`name`, `description`),
+ * help shows it for each. If a command and a page have the same name (`map`), help shows the
+ * command; --manual selects the page.
  */
 #include "cli/help.h"
 
@@ -72,11 +72,11 @@ const struct tm_help_variable *tm_help_variable_at(size_t i)
   return i < TM_COUNT_OF(variables) ? &variables[i] : NULL;
 }
 
-/* Commands. */
+/* ---- commands ---- */
 
-#define JOINED '\x01' /* a blank at which a usage is not broken */
+#define JOINED '\x01' /* a blank where a usage does not break */
 
-/* Keeps "[--param NAME=VALUE]" on one line: a usage is broken between brackets, or before one. */
+/* Keeps "[--param NAME=VALUE]" on one line: a usage breaks only between brackets, or before one. */
 static char *join_brackets(const char *usage)
 {
   char *text = tm_xstrdup(usage);
@@ -152,7 +152,7 @@ void tm_help_add_command(struct tm_buf *out, const struct tm_command *c)
     tm_buf_printf(out, "\nThe page of the manual: tidemill help %s --manual\n", c->name);
 }
 
-/* Parameters. */
+/* ---- parameters ---- */
 
 static void add_constructor(struct tm_buf *out, const char *name)
 {
@@ -230,7 +230,7 @@ static bool add_named(struct tm_buf *out, const char *given)
   return found;
 }
 
-/* Refusals. */
+/* ---- unknown names ---- */
 
 struct names TM_ARRAY(const char *);
 
@@ -284,7 +284,7 @@ static int refuse_topic(const char *given, struct tm_err *err)
   return TM_EUSAGE;
 }
 
-/* tidemill help */
+/* ---- tidemill help ---- */
 
 bool tm_help_find(struct tm_buf *out, const char *topic, const struct tm_manual_look *look)
 {
@@ -301,7 +301,7 @@ bool tm_help_find(struct tm_buf *out, const char *topic, const struct tm_manual_
   return true;
 }
 
-/* A page that is asked for as such. */
+/* Shows a page of the manual that the user requested by --manual or --man. */
 static int add_page(struct tm_buf *out, const char *name, bool is_man, struct tm_err *err)
 {
   const struct tm_manual_page *page = tm_manual_find(name);

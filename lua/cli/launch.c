@@ -8,7 +8,7 @@
 #include "base/path.h"
 #include "base/text.h"
 
-/* What was asked for. */
+/* ---- options ---- */
 
 static int read_max_workers(struct tm_launch *l, struct tm_err *err)
 {
@@ -20,8 +20,8 @@ static int read_max_workers(struct tm_launch *l, struct tm_err *err)
                     given);
 }
 
-/* The last value of a parameter counts, so that a script can add one to the words that it was
- * given. */
+/* Reports a value that a later one replaces. The last value counts, so that a script can append one
+ * to the words that it got. */
 static void tell_replaced(const struct tm_words *params, size_t at)
 {
   const char *given = params->at[at];
@@ -67,7 +67,7 @@ int tm_launch_set_params(struct tm_launch *l, struct tm_err *err)
   return rc;
 }
 
-/* What is done. */
+/* ---- actions ---- */
 
 int tm_launch_run(struct tm_launch *l, const struct tm_execute_hooks *hooks, void *data,
                   struct tm_err *err)

@@ -40,8 +40,8 @@ void tm_launch_release(struct tm_launch *l);
 /* Makes a path of the command line absolute; the caller frees it. NULL and an error: the current
  * directory is gone. */
 char *tm_launch_path(const char *given, struct tm_err *err);
-/* The exit status if there was no job, or it ended before; prints the error. `rc` of 0 or more is
- * one. */
+/* The exit status if there was no job, or it ended earlier; prints the error. A `rc` of 0 or more
+ * is an exit status. */
 int tm_launch_status(int rc, const struct tm_err *err);
 
 #endif

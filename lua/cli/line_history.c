@@ -17,7 +17,7 @@
 
 /* ---- files ---- */
 
-/* False: it is not there, is too long, or no file. */
+/* False: the file is missing, too long, or not a regular file. */
 static bool read_all(const char *path, struct tm_buf *text)
 {
   char piece[16384];
@@ -45,7 +45,7 @@ static bool write_all(int fd, const char *text, size_t len)
   return true;
 }
 
-/* In its place at once: another prompt reads it whole, or as it was. */
+/* Replaces the file by a rename, so that another prompt reads the old file or the new one. */
 static void replace(const char *path, const char *text, size_t len)
 {
   char *tmp = tm_xprintf("%s.tmp", path);
@@ -59,7 +59,7 @@ static void replace(const char *path, const char *text, size_t len)
   free(tmp);
 }
 
-/* The folder that it is in, with those above. */
+/* Makes the folder of the file, and the folders above it. */
 static void make_folder(const char *path)
 {
   char *dir = tm_path_dir(path);
@@ -82,7 +82,7 @@ char *tm_line_history_path(const char *named, const char *state_home, const char
   return home && *home == '/' ? tm_xprintf("%s/.local/state/tidemill/history", home) : NULL;
 }
 
-/* Where the last `most` lines begin; `lines`: how many there are. */
+/* Returns where the last `most` lines begin; `lines`: how many lines there are. */
 static size_t find_tail(const struct tm_buf *text, size_t most, size_t *lines)
 {
   size_t at = text->len, n = 0, begin = 0;

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 
 #define TM_LINE_HISTORY_VARIABLE "TIDEMILL_HISTORY"
-#define TM_LINE_HISTORY_LINES    2000 /* are kept */
+#define TM_LINE_HISTORY_LINES    2000 /* lines to keep */
 
 /* The path of the file; the caller frees it: from the variable, or in XDG_STATE_HOME, or in HOME.
  * NULL: none (the variable is empty, or there is no HOME). */

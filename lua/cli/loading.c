@@ -1,8 +1,7 @@
 /* loading.c - see loading.h.
  *
- * A thread waits for the limit, and not an alarm, which would interrupt calls of the file. A
- * handler for the end of the program cannot be taken back: what it reads stays until then, and says
- * whether a file is being run.
+ * A thread waits for the limit. An alarm would interrupt system calls of the file. An exit handler
+ * cannot be removed, so its data live until the end, and say whether a file is running.
  */
 #include "cli/loading.h"
 
@@ -19,7 +18,7 @@
 #define LIMIT_S 10
 
 struct loading {
-  char *what; /* NULL: the file has been run */
+  char *what; /* NULL: the file has ended */
   pthread_mutex_t lock;
   pthread_cond_t ended;
   pthread_t thread;
@@ -56,7 +55,7 @@ static void *watch(void *data)
   return NULL;
 }
 
-/* Without a thread nothing is said, and nothing is lost. */
+/* Without a thread there is only no message. */
 static void start_thread(struct loading *l)
 {
   sigset_t all, before;
@@ -66,7 +65,7 @@ static void start_thread(struct loading *l)
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Takes `what`, as messages call the file. */
+/* Takes over `what`, the name of the file in messages. */
 static struct loading *begin(char *what)
 {
   struct loading *l = TM_NEW(struct loading);

@@ -10,7 +10,7 @@
 #include "cli/parameter_options.h"
 #include "cli/roff.h"
 
-#define CONFIG TM_TAKES(TM_PARAMETERS_CONFIG) /* said once, below PARAMETERS */
+#define CONFIG TM_TAKES(TM_PARAMETERS_CONFIG) /* listed once, below PARAMETERS */
 
 static void add_command(struct tm_buf *out, const struct tm_command *c)
 {

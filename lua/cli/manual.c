@@ -15,8 +15,8 @@
 #include "cli/markdown.h"
 
 #define INDENT       2
-#define TERM_MAX     26 /* columns of the first cell of a table that stays one */
-#define LITERAL_KEPT 30 /* bytes of `code` that is never broken */
+#define TERM_MAX     26 /* columns of the first cell in a table that stays a table */
+#define LITERAL_KEPT 30 /* bytes of `code` that never breaks */
 #define BOLD         "\033[1m"
 #define NO_BOLD      "\033[22m"
 
@@ -54,9 +54,9 @@ struct tm_manual_look tm_manual_look_here(void)
 struct flow {
   struct tm_buf *out;
   const struct tm_manual_look *look;
-  int indent;    /* of the lines that follow */
-  int column;    /* of the line that is being written */
-  bool has_word; /* on any line */
+  int indent;    /* of the following lines */
+  int column;    /* of the current line */
+  bool has_word; /* there is a word on some line */
   struct tm_buf word;
   int word_width;
 };
@@ -107,7 +107,7 @@ static void add_text(struct flow *f, const char *s, size_t n, bool is_kept)
   }
 }
 
-/* Where a link leads: to another page, which help shows too, or nowhere from here. */
+/* Adds where a link leads: to another page that help can show, or nothing. */
 static void add_target(struct flow *f, const struct tm_md_span *span)
 {
   size_t len = span->target_len > 3 ? span->target_len - 3 : 0; /* ".md" */
@@ -136,8 +136,8 @@ static void add_spans(struct flow *f, const char *text)
   }
 }
 
-/* Text from column `at` on, in lines that are indented by `indent`. The line has been written
- * up to `at`. */
+/* Writes text from column `at` on, in lines indented by `indent`. The current line is written up to
+ * `at`. */
 static void write_flow(struct tm_buf *out, const struct tm_manual_look *look, int at, int indent,
                        const char *text, bool is_bold)
 {
@@ -152,7 +152,7 @@ static void write_flow(struct tm_buf *out, const struct tm_manual_look *look, in
   tm_buf_release(&f.word);
 }
 
-/* Blocks. */
+/* ---- blocks ---- */
 
 static void write_code(struct tm_buf *out, const char *text)
 {
@@ -161,7 +161,7 @@ static void write_code(struct tm_buf *out, const char *text)
                   text);
 }
 
-/* Columns that a cell takes without its marks. */
+/* The width of a cell without its marks, in columns. */
 static int cell_width(const char *text)
 {
   struct tm_md_span span;

@@ -19,7 +19,7 @@ struct tm_manual_page {
 extern const struct tm_manual_page tm_manual_pages[];
 
 const struct tm_manual_page *tm_manual_find(const char *name); /* or NULL */
-/* What the page is about, of its first line: "rows of CSV files". */
+/* The subject of the page, from its first line: "rows of CSV files". */
 void tm_manual_add_about(struct tm_buf *out, const struct tm_manual_page *page);
 
 struct tm_manual_look {
@@ -27,8 +27,8 @@ struct tm_manual_look {
   bool has_bold; /* escape sequences for bold text */
 };
 
-/* For what standard output is: a terminal as wide as it is, up to 100 columns, else plain text
- * of 80 columns. */
+/* The look for standard output: a terminal's own width up to 100 columns, otherwise plain text of
+ * 80 columns. */
 struct tm_manual_look tm_manual_look_here(void);
 void tm_manual_write(struct tm_buf *out, const struct tm_manual_page *page,
                      const struct tm_manual_look *look);

@@ -1,12 +1,12 @@
-/* manual_man.c - a page of the manual as tidemill-NAME(7), in roff's man macros. It carries no
- * date: the same program writes the same bytes. */
+/* manual_man.c - writes a page of the manual as tidemill-NAME(7), in roff's man macros. It has no
+ * date, so that the same program writes the same bytes. */
 #include <string.h>
 
 #include "cli/markdown.h"
 #include "cli/manual.h"
 #include "cli/roff.h"
 
-/* A link to another page of the manual is one here too; of any other link the text is enough. */
+/* Writes a link to another page of the manual as a reference; any other link only as text. */
 static void add_target(struct tm_buf *out, const struct tm_md_span *span)
 {
   size_t len = span->target_len > 3 ? span->target_len - 3 : 0; /* ".md" */
@@ -38,8 +38,8 @@ static void add_line(struct tm_buf *out, const char *before, const char *text)
   tm_buf_add_char(out, '\n');
 }
 
-/* A row is a term and its text. Of more columns, each cell that is not empty has the name of
- * its column before it. */
+/* A row of two columns is a term and its text. In wider tables, the column's name comes before each
+ * cell that is not empty. */
 static void add_row(struct tm_buf *out, const struct tm_md *m, size_t first)
 {
   bool is_first = true;

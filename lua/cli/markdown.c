@@ -32,7 +32,7 @@ void tm_md_release(struct tm_md *m)
   tm_buf_release(&m->text);
 }
 
-/* Lines. */
+/* ---- lines ---- */
 
 static bool peek(const struct tm_md *m, struct line *out)
 {
@@ -71,7 +71,7 @@ static void add_joined(struct tm_md *m, const struct line *line)
   tm_buf_add(&m->text, line->at + skipped, line->len - skipped);
 }
 
-/* Blocks: each reads its lines, the first of which is `line`. */
+/* ---- blocks: each function reads its lines, the first of which is `line` ---- */
 
 static void read_heading(struct tm_md *m, struct line *line)
 {
@@ -139,8 +139,7 @@ static size_t add_row(struct tm_md *m, const struct line *line)
   return n;
 }
 
-/* The names, a line of dashes, and the rows; a row that is too short is filled, and one that
- * is too long is cut. */
+/* Reads the names, a line of dashes, and the rows. Fills a short row, and cuts a long one. */
 static void read_table(struct tm_md *m, struct line *line)
 {
   m->kind = TM_MD_TABLE;
@@ -178,9 +177,9 @@ bool tm_md_next(struct tm_md *m)
   return true;
 }
 
-/* Spans. */
+/* ---- spans ---- */
 
-/* A span between two marks: "`code`". */
+/* Reads a span between two marks: "`code`". */
 static bool read_marked(const char **at, const char *mark, enum tm_md_style style,
                         struct tm_md_span *out)
 {

@@ -1,4 +1,4 @@
-/* name_table.h - the list that a command prints: a line for each thing, with its name in a column
+/* name_table.h - a list that a command prints: one line for each thing, with its name in a column
  * as wide as the longest name.
  *
  * Zero-initialised is empty. Steps: add(); write(), which empties it.
@@ -18,7 +18,7 @@ struct tm_name_table {
   int width; /* of the longest name */
 };
 
-/* `rest`: the text after the name, with its line break; taken over. */
+/* `rest`: the text after the name, with its line break; takes it over. */
 void tm_name_table_add(struct tm_name_table *t, const char *name, char *rest);
 /* Adds all lines below a line "name  <heading>"; nothing if there are none. */
 void tm_name_table_write(struct tm_name_table *t, const char *heading, struct tm_buf *out);

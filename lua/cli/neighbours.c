@@ -1,5 +1,5 @@
-/* neighbours.c - see neighbours.h. A pipe is known by its inode: the same one is standard output of
- * one process and standard input of the next. /proc says which files a process has open. */
+/* neighbours.c - see neighbours.h. Recognizes a pipe by its inode: standard output of one process
+ * and standard input of the next have the same one. /proc says which files a process has open. */
 #include "cli/neighbours.h"
 
 #include <ctype.h>
@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CHAIN_MAX 16 /* programs behind us */
+#define CHAIN_MAX 16 /* programs after us */
 
 struct search {
-  struct stat pipe; /* whose reader is looked for */
-  struct stat out;  /* standard output of that reader */
+  struct stat pipe; /* the pipe whose reader we look for */
+  struct stat out;  /* that reader's standard output */
   bool is_found;
 };
 

@@ -1,13 +1,13 @@
-/* neighbours.h - the programs behind us in a pipeline of the shell: `tidemill map ... | grep x |
+/* neighbours.h - the programs after us in a pipeline of the shell: `tidemill map ... | grep x |
  * cat`. */
 #ifndef TM_CLI_NEIGHBOURS_H
 #define TM_CLI_NEIGHBOURS_H
 
 #include <stdbool.h>
 
-/* Whether a program of our process group that reads our standard output, directly or through
- * others, has its own standard output on the terminal `tty`. False: there is none, or it has not
- * been started yet. */
+/* Whether a program of our process group reads our standard output, directly or through others, and
+ * writes its own standard output to the terminal `tty`. False: there is no such program, or it has
+ * not started yet. */
 bool tm_neighbours_write_to(int tty);
 
 #endif

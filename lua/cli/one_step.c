@@ -40,9 +40,9 @@ char *tm_one_step_name(const char *script)
   return text;
 }
 
-/* Reading. */
+/* ---- command line ---- */
 
-/* Behind the first `--` everything is the script's. Returns how many words are ours. */
+/* Everything after the first `--` belongs to the script. Returns how many words are ours. */
 static int split(struct tm_one_step *s, int argc, char **argv)
 {
   for (int i = 1; i < argc; i++)
@@ -74,7 +74,7 @@ static int check_inputs(struct tm_one_step *s, struct tm_err *err)
   return 0;
 }
 
-/* An option of inputs that are not these. */
+/* Refuses an option for another kind of inputs. */
 static int check_group(const struct tm_one_step_options *given, enum tm_parameter_group group,
                        bool is_right, const char *goes_with, struct tm_err *err)
 {
@@ -137,12 +137,12 @@ int tm_one_step_read(struct tm_one_step *s, const struct tm_parameter_options *o
                            &s->words, err);
   if (rc < 0 || (rc = check_inputs(s, err)) < 0 || (rc = check_options(s, given, err)) < 0)
     return rc;
-  char *cwd = tm_launch_path(".", err); /* there must be one */
+  char *cwd = tm_launch_path(".", err); /* the current directory must exist */
   free(cwd);
   return cwd ? check_entry(s, err) : err->code;
 }
 
-/* Building. */
+/* ---- pipeline ---- */
 
 static int set_parameter(void *data, const char *name, const char *value, struct tm_err *err)
 {
@@ -178,7 +178,7 @@ static int set_input_options(struct tidemill_pipeline *p, const struct tm_one_st
                              struct tm_err *err)
 {
   const char *const own[][2] = {
-    { "format", given->input_format }, /* first: the others depend on it */
+    { "format", given->input_format }, /* comes first, because the others depend on it */
     { "entries", given->entries },
     { "null_separated", given->is_null_separated ? "true" : NULL },
     { "limit", given->limit },
@@ -214,7 +214,7 @@ static int add_step(struct tidemill_pipeline *p, const struct tm_one_step *s,
   free(entry);
   if (rc == 0)
     rc = tidemill_pipeline_set_working_dir(p, ".", err);
-  if (rc == 0) /* a typed command should run */
+  if (rc == 0) /* a user who types a command wants it to run */
     rc = tidemill_pipeline_set(p, "allow_reuse", "false", err);
   if (rc == 0)
     rc = set_form(p, given, err);
@@ -227,7 +227,7 @@ static int add_step(struct tidemill_pipeline *p, const struct tm_one_step *s,
   return rc;
 }
 
-/* Who has typed a letter finds it in the words. */
+/* Adds the short option to a message for a user who typed it. */
 static int name_letter(struct tm_err *err)
 {
   static const char *const names[][2] = {

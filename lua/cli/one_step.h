@@ -17,7 +17,7 @@ struct tm_one_step_options {
   const char *limit;   /* --limit N */
   bool has_rows;       /* --rows: the inputs are tables */
   const char *entries; /* --entries: the inputs are archives; a pattern of their entries, or NULL */
-  const char *output;  /* --output FILE: its ending says how data frames are written; or NULL */
+  const char *output;  /* --output FILE: its ending decides how data frames are written; or NULL */
   const char *format;  /* --output-format; or NULL */
   const char *input_format; /* --input-format; or NULL */
   bool is_null_separated;   /* -0 */

@@ -1,6 +1,6 @@
 /* options.c - see options.h.
  *
- * Values are never guessed: an option that needs one is refused if another option, or nothing,
+ * It never guesses values: it refuses an option that needs one if another option, or nothing,
  * follows. A word that begins with one dash must be "-", which is left over, or a short option: a
  * typing error must not become a file name.
  */
@@ -11,9 +11,9 @@
 #include "base/text.h"
 
 #define HELP_COLUMN 24 /* where the help of an option begins */
-#define OPTIONS_MAX 96 /* of a table; more would need another way to name the nearest */
+#define OPTIONS_MAX 96 /* of a table; a longer one needs another way to find the nearest name */
 
-/* '-' and '_' are equal; `n` bytes of `given`. */
+/* Treats '-' and '_' as equal; `n`: bytes of `given`. */
 static bool is_name(const char *name, const char *given, size_t n)
 {
   if (strlen(name) != n)
@@ -99,7 +99,7 @@ static int set_value(const struct tm_option *o, const char *value, void *out, st
   return 0;
 }
 
-/* The value of `o`: the text after its name in the same word; NULL: the next word. */
+/* Reads the value of `o`: the text after its name in the same word; NULL: the next word. */
 static int read_value(const struct tm_option *o, const char *value, int argc, char **argv, int *at,
                       void *out, struct tm_err *err)
 {
@@ -115,7 +115,7 @@ static int read_value(const struct tm_option *o, const char *value, int argc, ch
     else
       value = argv[++*at];
   }
-  /* Most often a variable of the shell that is not set; taken as it is, a directory would be the
+  /* An empty value is most often an unset variable of the shell; as a directory it would mean the
    * current one. */
   if (rc == 0 && o->kind == TM_OPTION_VALUE && !*value && strcmp(o->value, "TEXT") != 0)
     rc = tm_err_set(err, TM_EUSAGE, "the value of option '%s' is empty; accepted: %s %s", name.data,
@@ -124,7 +124,7 @@ static int read_value(const struct tm_option *o, const char *value, int argc, ch
   return rc < 0 ? rc : set_value(o, value, out, err);
 }
 
-/* A short one: -N 5, -N5, -0 */
+/* Reads a short option: -N 5, -N5, -0 */
 static int read_letter(const struct tm_option *options, size_t options_len, int argc, char **argv,
                        int *at, void *out, struct tm_err *err)
 {
@@ -148,7 +148,7 @@ static int read_letter(const struct tm_option *options, size_t options_len, int 
   return TM_EUSAGE;
 }
 
-/* One option at argv[*at], and its value. */
+/* Reads the option at argv[*at], and its value. */
 static int read_option(const struct tm_option *options, size_t options_len, int argc, char **argv,
                        int *at, void *out, struct tm_err *err)
 {

@@ -27,7 +27,7 @@ struct tm_option {
   enum tm_option_kind kind;
   size_t place;              /* offsetof in the caller's struct */
   const char *value;         /* its name in the help; "TEXT": it may be empty; NULL: a flag */
-  const char *const *values; /* the only ones accepted, NULL-ended; or NULL */
+  const char *const *values; /* the only accepted values, NULL-ended; or NULL */
   const char *help;
 };
 

@@ -28,7 +28,7 @@
 #define PIECE      ((size_t)64 << 10) /* bytes */
 #define TURN       (1 << 20)          /* bytes */
 #define PIPE_WHOLE 512                /* bytes that poll() promises (POSIX's least PIPE_BUF) */
-#define ASK_MS     10                 /* where it must be asked */
+#define ASK_MS     10                 /* when it cannot watch and must try again */
 
 enum way { TO_FILE, ANEW, TO_SOCKET, ASKED };
 
@@ -80,7 +80,7 @@ static bool may_write(int fd)
   return poll(&p, 1, 0) > 0;
 }
 
-/* One write that does not wait: bytes, 0 when nothing can be now, or a negated errno. */
+/* Writes once without waiting. Returns bytes, 0 if it would have to wait, or a negated errno. */
 static ssize_t write_some(struct tm_outlet *r, const char *p, size_t n)
 {
   ssize_t put;

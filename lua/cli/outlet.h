@@ -25,13 +25,13 @@ struct tm_outlet {
   int way;
   bool is_pipe, is_tty;
   int64_t sent, end; /* bytes */
-  bool is_full;      /* it took no more at the last attempt */
-  bool is_mid_line;  /* what was sent does not end in a line break */
+  bool is_full;      /* the last attempt found no room */
+  bool is_mid_line;  /* the sent text does not end in a line break */
   bool is_gone;
   char *piece;
-  struct tm_buf shown; /* for a terminal: a piece of the file as it is written there, */
-  size_t shown_at;     /* how much of it has been written, */
-  int64_t shown_for;   /* and how many bytes of the file it stands for */
+  struct tm_buf shown; /* for a terminal: a piece of the file in escaped form, */
+  size_t shown_at;     /* how much of it is written, */
+  int64_t shown_for;   /* and how many bytes of the file it represents */
   char *path;
 };
 

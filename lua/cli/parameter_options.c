@@ -12,7 +12,7 @@
 
 struct constructor {
   const char *name;
-  const char *label; /* goes before the help of what the others of the group do not have */
+  const char *label; /* the heading for parameters that not all constructors of the group have */
 };
 
 static const struct group {
@@ -38,7 +38,7 @@ static const struct group {
                              1 },
 };
 
-/* Parameters of a group. */
+/* ---- parameters of a group ---- */
 
 static bool has_parameter(const char *constructor, const char *name)
 {
@@ -57,7 +57,7 @@ static bool is_before(const struct group *g, size_t constructor, const char *nam
   return false;
 }
 
-/* The same, and the constructor that it comes from. */
+/* Finds the parameter and its constructor. */
 static bool find_parameter(enum tm_parameter_group group, size_t i, struct tidemill_parameter *out,
                            size_t *constructor)
 {
@@ -80,7 +80,7 @@ bool tm_parameter_of_group(enum tm_parameter_group group, size_t i, struct tidem
   return find_parameter(group, i, out, &constructor);
 }
 
-/* Options. */
+/* ---- options ---- */
 
 static const char *value_name(const struct tidemill_parameter *p)
 {
@@ -102,7 +102,7 @@ static const char *value_name(const struct tidemill_parameter *p)
   }
 }
 
-/* "run_max_try" as "run-max-try". To be freed. */
+/* "run_max_try" as "run-max-try". The caller frees it. */
 static char *dashed(const char *name)
 {
   char *text = tm_xstrdup(name);
@@ -148,7 +148,7 @@ static void add_option(struct tm_parameter_options *o, const struct tidemill_par
   };
 }
 
-/* Short options stand before the long ones that they are. */
+/* Adds short options before the long options that they stand for. */
 static void add_letters(struct tm_parameter_options *o, enum tm_parameter_group group, size_t place)
 {
   static const struct {
@@ -208,7 +208,7 @@ void tm_parameter_options_add_help(struct tm_buf *out, const struct tm_parameter
   }
 }
 
-/* What was given. */
+/* ---- given values ---- */
 
 static bool is_list(const struct tidemill_parameter *p)
 {

@@ -40,20 +40,20 @@ struct tm_prompt {
   const char *label;
   char shown_label[64];
   mbstate_t shift;
-  bool is_reading; /* within el_gets() */
+  bool is_reading; /* during el_gets() */
   bool has_before;
-  struct termios before; /* the terminal, as it was */
+  struct termios before; /* the original settings of the terminal */
   char *status;          /* or NULL */
   bool
-      has_status; /* it is on the terminal: above the line that is read, else where the cursor is */
+      has_status; /* the status is on the terminal: above the line that is read, or at the cursor */
   volatile sig_atomic_t is_interrupted, is_resized, is_continued;
 };
 
 /* ---- waiting ---- */
 
-static void wake(const struct tm_prompt *p) /* in a signal handler, or not */
+static void wake(const struct tm_prompt *p) /* may run in a signal handler */
 {
-  (void)!write(p->wake[1], "", 1); /* one that is full wakes too */
+  (void)!write(p->wake[1], "", 1); /* a full pipe wakes it too */
 }
 
 static void on_resized(void *data)
@@ -70,14 +70,14 @@ static void on_continued(void *data)
   wake(p);
 }
 
-/* The shell that had the terminal meanwhile has given it other settings. */
+/* Sets the terminal again, because the shell used it meanwhile with other settings. */
 static void take_terminal_again(const struct tm_prompt *p)
 {
   if (!p->is_reading)
     return;
   el_set(p->el, EL_PREP_TERM, 0);
   el_set(p->el, EL_PREP_TERM, 1);
-  fputs("\r\033[J", stdout); /* what it has written is above */
+  fputs("\r\033[J", stdout); /* the shell's text is above */
   fflush(stdout);
   el_set(p->el, EL_REFRESH);
 }
@@ -88,7 +88,7 @@ static void tell(struct tm_prompt *p)
     p->o.on_happened(p->o.data);
 }
 
-/* Until the terminal can be read, something has happened, or a signal came. */
+/* Waits until there is input, a job has news, or a signal came. */
 static void wait_for_input(struct tm_prompt *p)
 {
   struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
@@ -138,7 +138,7 @@ static int read_char(EditLine *el, wchar_t *out)
     size_t got = mbrtowc(out, &byte, 1, &p->shift);
     if (got == (size_t)-2)
       continue;
-    if (got == (size_t)-1) { /* no character: it is not taken */
+    if (got == (size_t)-1) { /* incomplete: takes no character */
       p->shift = (mbstate_t) { 0 };
       continue;
     }
@@ -146,7 +146,7 @@ static int read_char(EditLine *el, wchar_t *out)
   }
 }
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 int tm_prompt_width(const struct tm_prompt *p)
 {
@@ -154,7 +154,7 @@ int tm_prompt_width(const struct tm_prompt *p)
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* How many rows of the terminal are above the cursor, of the line that is edited. */
+/* How many rows of the edited line are above the cursor. */
 static int rows_above(struct tm_prompt *p)
 {
   const LineInfoW *line = el_wline(p->el);
@@ -166,8 +166,8 @@ static int rows_above(struct tm_prompt *p)
   return at / columns;
 }
 
-/* The cursor goes to where the status or, without one, the line begins, and all from there on is
- * cleared. */
+/* Moves the cursor to the beginning of the status, or of the line if there is none, and clears from
+ * there on. */
 static void clear(struct tm_prompt *p)
 {
   int rows = p->is_reading ? rows_above(p) + p->has_status : 0;
@@ -191,7 +191,7 @@ static void write_status(struct tm_prompt *p, const char *behind)
   tm_buf_release(&text);
 }
 
-/* Behind clear(): the status, and the line below it. */
+/* After clear(): draws the status, and the line below it. */
 static void draw(struct tm_prompt *p)
 {
   write_status(p, p->is_reading ? "\n" : "");
@@ -272,8 +272,8 @@ static void open_history(struct tm_prompt *p)
     tm_line_history_load(p->o.history, add_line, p);
 }
 
-/* A terminal's bytes are characters of the user's locale; where that has none but ASCII they are
- * taken for UTF-8. */
+/* Reads the terminal's bytes as characters of the user's locale; if that is plain ASCII, as
+ * UTF-8. */
 static void set_characters(void)
 {
   if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
@@ -289,7 +289,7 @@ static void watch_terminal(struct tm_prompt *p)
 static void open_editor(struct tm_prompt *p)
 {
   set_characters();
-  setvbuf(stdin, NULL, _IONBF, 0); /* what io.read() does not ask for stays for the next line */
+  setvbuf(stdin, NULL, _IONBF, 0); /* keeps what io.read() does not read for the next line */
   p->el = el_init("tidemill", stdin, stdout, stderr);
   el_set(p->el, EL_CLIENTDATA, p);
   el_set(p->el, EL_EDITOR, "emacs");
@@ -301,7 +301,7 @@ static void open_editor(struct tm_prompt *p)
   el_wset(p->el, EL_ADDFN, L"tidemill-complete", L"completes the word", on_tab); /* keeps them */
   el_set(p->el, EL_BIND, "^I", "tidemill-complete", NULL);
   el_set(p->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
-  el_source(p->el, NULL); /* ~/.editrc: the user's keys */
+  el_source(p->el, NULL); /* ~/.editrc has the user's keys */
 }
 
 struct tm_prompt *tm_prompt_open(const struct tm_prompt_options *o, struct tm_err *err)
@@ -334,7 +334,7 @@ void tm_prompt_close(struct tm_prompt *p)
   free(p);
 }
 
-/* ---- a line ---- */
+/* ---- one line ---- */
 
 void tm_prompt_interrupt(struct tm_prompt *p)
 {
@@ -389,7 +389,7 @@ int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, 
   p->is_reading = true;
   el_set(p->el, EL_PREP_TERM, 1); /* before the label is seen: what is typed then is echoed once */
   const char *text = el_gets(p->el, &n);
-  p->is_reading = p->has_status = false; /* what is above stays */
+  p->is_reading = p->has_status = false; /* keeps the text above */
   if (p->is_interrupted)
     return read_interrupted(p, had_text);
   if (!text || n <= 0) {

@@ -3,14 +3,14 @@
  *   a line -> appended to the piece -> tidemill_console_feed(): complete? -> run -> its values, or
  *   the error with its stack
  *
- * Ctrl-C interrupts running Lua, also in compiled loops and waits, again and again until it stops;
- * at the prompt it drops the line. Once more, while jobs are running, it cancels them, and again
- * kills what they still run. A C function that reads or waits ends with EINTR; if one computes
- * endlessly, the third Ctrl-C ends the program. The handler itself only interrupts, wakes and
- * writes.
+ * Ctrl-C interrupts running Lua, also in compiled loops and waits, and repeats this until Lua
+ * stops. At the prompt it drops the line. The next Ctrl-C, while jobs are running, cancels them,
+ * and the one after that kills their running mini-batches. A C function that reads or waits ends
+ * with EINTR. If a C function computes endlessly, the third Ctrl-C ends the program. The handler
+ * itself only interrupts, wakes and writes.
  *
- * Jobs run on a thread of the console meanwhile. Their messages are printed while a line is read,
- * and while a piece waits for a job.
+ * Meanwhile, jobs run on a thread of the console. Their messages appear while a line is read, and
+ * while a piece waits for a job.
  */
 #include "cli/repl.h"
 
@@ -34,7 +34,7 @@
 #include "cli/prompt.h"
 #include "cli/signals.h"
 
-#define AGAIN_NS (50 * TM_MS) /* between two interruptions of one piece */
+#define AGAIN_NS (50 * TM_MS) /* between two interruptions of a piece */
 #define PATIENCE_NS                                                                                \
   (500 *                                                                                           \
    TM_MS) /* a Ctrl-C so long after one that did not take hold is meant for what holds Lua up */
@@ -46,11 +46,12 @@ struct repl {
   char *history;
   bool has_color; /* on standard output, and on standard error */
   bool has_failed;
-  /* of Ctrl-C since a line was entered, while jobs run: the next cancels them, then kills */
+  /* presses of Ctrl-C since the last line, while jobs run: the next one cancels the jobs, then
+   * kills them */
   int presses;
-  int vain;                         /* the same, for one running piece of Lua */
-  int64_t pressed_ns;               /* the last of these, monotonic */
-  volatile sig_atomic_t is_hearing; /* Lua gets events of jobs, at the prompt */
+  int vain;                         /* the same for a running piece of Lua */
+  int64_t pressed_ns;               /* the last Ctrl-C, monotonic */
+  volatile sig_atomic_t is_hearing; /* Lua gets events of jobs at the prompt */
   struct tidemill_runtime *runtime;
   int pieces, lines; /* so far */
   struct tm_buf piece, help;
@@ -64,7 +65,7 @@ static int width(void *data)
   return r->prompt ? tm_prompt_width(r->prompt) : 80;
 }
 
-/* `fed`: what tidemill_console_feed() has returned. */
+/* `fed`: the result of tidemill_console_feed(). */
 static void say(struct repl *r, int fed, const char *out)
 {
   bool is_error = fed < 0;
@@ -89,7 +90,7 @@ static void on_late(void *data) /* in a signal handler */
     tm_signals_alarm(0, 0);
 }
 
-/* What ends the program leaves the terminal as it was. In a signal handler. */
+/* Restores the terminal before a signal ends the program. In a signal handler. */
 static void end_by(const struct repl *r, int signal)
 {
   tm_prompt_leave(r->prompt);
@@ -108,7 +109,7 @@ static int64_t now_ns(void)
   return t.tv_sec * TM_S + t.tv_nsec;
 }
 
-/* Lua is still held up by a C function, which nobody can take it out of. In a signal handler. */
+/* A C function still holds up Lua, and nothing can interrupt it. In a signal handler. */
 static void on_vain(struct repl *r)
 {
   int64_t now = now_ns();
@@ -170,7 +171,7 @@ static void catch_ends(struct repl *r)
     tm_signals_catch(SIGTERM, on_terminate, r);
 }
 
-/* An empty line, or a piece, was interrupted, and jobs go on. */
+/* After a Ctrl-C on an empty line, or in a piece, while jobs continue. */
 static void hear_ctrl_c(struct repl *r, bool was_running)
 {
   int running = tidemill_console_running(r->console);
@@ -192,7 +193,7 @@ static void hear_ctrl_c(struct repl *r, bool was_running)
 
 /* ---- pieces ---- */
 
-/* A Ctrl-C takes Lua out of a read or a wait too, which ends with EINTR for that. */
+/* Makes Ctrl-C end a read or a wait of Lua too, with EINTR. */
 static void begin_lua(struct repl *r)
 {
   r->vain = 0;
@@ -201,15 +202,16 @@ static void begin_lua(struct repl *r)
 
 static void end_lua(const struct repl *r)
 {
-  tm_signals_alarm(0, 0); /* what was asked for again is not meant for the next piece */
+  tm_signals_alarm(0, 0); /* a pending repetition is not meant for the next piece */
   tm_signals_break_calls(false);
   if (!r->prompt)
     return;
-  clearerr(stdin);  /* the end of what io.read() got is not the end of lines, */
-  clearerr(stdout); /* and a write to the terminal that was broken off no failure of the next */
+  clearerr(stdin);  /* the end of input for io.read() is not the end of the lines, */
+  clearerr(stdout); /* and an interrupted write to the terminal is not a failure of the next one */
 }
 
-/* Messages name the piece: of plain input by its line, which line breaks before it make true. */
+/* Messages name the piece. In plain input they name its line: line breaks before the piece make the
+ * number right. */
 static int feed(struct repl *r, const char **out)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -241,7 +243,7 @@ static void end_piece(struct repl *r, int fed, const char *out)
   tm_buf_clear(&r->piece);
   r->pieces++;
   if (!r->prompt)
-    tidemill_console_hear(r->console); /* a prompt does while it waits */
+    tidemill_console_hear(r->console); /* at a prompt, waiting does this */
 }
 
 static void take_line(struct repl *r, const struct tm_buf *line)
@@ -250,11 +252,11 @@ static void take_line(struct repl *r, const struct tm_buf *line)
   tm_buf_add(&r->piece, tm_buf_str(line), line->len);
   tm_buf_add_char(&r->piece, '\n');
   int fed = feed(r, &out);
-  if (fed <= 0) /* it is complete */
+  if (fed <= 0) /* the piece is complete */
     end_piece(r, fed, out);
 }
 
-/* Negative at the end of input. */
+/* Reads a plain line. Negative: the end of input. */
 static int read_plain(struct tm_buf *line)
 {
   char *text = NULL;
@@ -317,7 +319,7 @@ static void run_prompt(struct repl *r)
   tm_buf_release(&line);
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
 static char *init_path(bool *is_named)
 {
@@ -466,7 +468,7 @@ static int open_repl(struct repl *r, const struct tm_repl_options *o, struct tm_
   return rc >= 0 && has_prompt ? open_prompt(r, err) : rc;
 }
 
-/* Jobs end with the console, while we still hear of it; the runtime after it. */
+/* Closes the console, which ends its jobs while we still get their events; then the runtime. */
 static void close_repl(struct repl *r)
 {
   if (r->prompt)

@@ -8,8 +8,8 @@
 
 struct tm_repl_options {
   bool has_no_init;   /* does not run the start-up file */
-  const char *file;   /* run first; or NULL */
-  char *const *words; /* `arg` of it, arg[0] first */
+  const char *file;   /* runs it first; or NULL */
+  char *const *words; /* its `arg`, arg[0] first */
   size_t words_len;
   /* Makes the console; NULL: tidemill_console_new(). */
   int (*open)(void *data, struct tidemill_console **out, struct tidemill_runtime *rt,

@@ -4,8 +4,8 @@
  *   tidemill_script_load_again(): its script, its items, its settings -> foreground.c -> rows, or
  *   the error with its stack
  *
- * The folders that the script may write to, its current directory included, are new ones.
- * run_invocation_timeout and init_timeout show where it hangs (foreground.h).
+ * The script gets new folders to write to, also as its current directory. run_invocation_timeout
+ * and init_timeout show where it hangs (foreground.h).
  */
 #include <inttypes.h>
 #include <stdio.h>

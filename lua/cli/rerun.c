@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 
-#define LINES_MAX 10000 /* of a step that are looked at for a named item */
+#define LINES_MAX 10000 /* lines of a step that are searched for a named item */
 
 typedef void (*tm_own_command)(void *data, struct tm_buf *out, const char *only_failed);
 
@@ -49,7 +49,7 @@ static bool has_params(struct tidemill_record *job)
   return yes;
 }
 
-/* The pipeline file, with the parameters of the job. */
+/* Adds the pipeline file, with the parameters of the job. */
 static void add_run(struct tm_buf *out, struct tidemill_record *job, const char *only_failed)
 {
   const struct tidemill_record_info *info = tidemill_record_info(job);

@@ -21,7 +21,7 @@ static void add_command(struct tm_buf *out, const char *dir,
   tm_buf_add_str(out, accepts ? " --accept-changes" : "");
 }
 
-/* The words of a command that nobody recorded. */
+/* Adds the command for a job whose own command is not recorded. */
 static void add_words(struct tm_buf *out, const char *dir, bool needs_list)
 {
   tm_buf_printf(out, "run the command that started the job again, with %s--resume --job-dir ",

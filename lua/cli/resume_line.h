@@ -15,9 +15,9 @@ struct tm_resume_command {
   void *data;
 };
 
-/* Adds "to go on: tidemill resume DIR" to `out`, or what is true in its place. `command`: NULL
- * where it is not known. `after`: for a job that has Failed, gets the line for a script or an input
- * that is mended, where there is one; else NULL. */
+/* Adds "to go on: tidemill resume DIR" to `out`, or a message that applies instead. `command`: NULL
+ * if unknown. `after`: for a Failed job, gets the line about a corrected script or input, if there
+ * is one; else NULL. */
 void tm_resume_line_add(struct tm_buf *out, struct tm_buf *after, const char *dir,
                         const struct tm_resume_command *command);
 

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-/* The code point of a well-formed character of `len` bytes, 2 to 4. */
+/* Decodes a well-formed character of `len` bytes, 2 to 4. */
 static unsigned code_point(const char *s, size_t len)
 {
   unsigned value = (unsigned char)s[0] & (0xffu >> (len + 1));

@@ -35,12 +35,12 @@ const struct tm_command tm_command_lua = {
   .takes_all = true,
 };
 
-#define PATIENCE_NS (300 * TM_MS) /* for a Ctrl-C to take hold */
+#define PATIENCE_NS (300 * TM_MS) /* the time for a Ctrl-C to take effect */
 
 struct script {
   struct tm_lua_session *session;
   bool wants_prompt, has_run;
-  int at;                        /* of argv: the file */
+  int at;                        /* the file's place in argv */
   volatile sig_atomic_t presses; /* of Ctrl-C */
 };
 
@@ -69,7 +69,7 @@ static void catch_ctrl_c(struct script *s)
   tm_signals_catch(SIGINT, on_ctrl_c, s);
 }
 
-/* ---- what is run ---- */
+/* ---- pieces ---- */
 
 static void add_help(struct tm_buf *out)
 {
@@ -94,7 +94,7 @@ bool tm_script_is_meant(const char *word)
   return strcmp(word, "-") == 0 || strncmp(word, "-e", 2) == 0 || strncmp(word, "-l", 2) == 0 ||
          strcmp(word, "-i") == 0 || (len > 4 && strcmp(word + len - 4, ".lua") == 0) ||
          (tm_names_of_file(word) &&
-          access(word, F_OK) == 0); /* refused, with what to do about it */
+          access(word, F_OK) == 0); /* for a message that says what to do */
 }
 
 static int say_failure(struct tm_buf *failure)
@@ -111,7 +111,7 @@ static int refuse(const char *before, const char *word, const char *behind)
   return tm_cli_fail_usage(&tm_command_lua, &err);
 }
 
-/* One of -e and -l. */
+/* Runs one -e or -l. */
 static int run_option(struct script *s, char option, const char *value)
 {
   struct tm_buf failure = TM_BUF_NONE;
@@ -122,7 +122,7 @@ static int run_option(struct script *s, char option, const char *value)
   return rc < 0 ? say_failure(&failure) : 0;
 }
 
-/* The options, in their order, up to the file. The exit status; `at` is behind them. */
+/* Runs the options in order, up to the file. Returns the exit status; `at` is after them. */
 static int run_options(struct script *s, int argc, char **argv)
 {
   for (s->at = 1; s->at < argc; s->at++) {
@@ -189,13 +189,13 @@ static int run_file(struct script *s, int argc, char **argv)
   return rc == TM_EUSAGE ? 2 : 1;
 }
 
-/* What the pieces have made is there at the prompt. */
+/* Opens a console over the same state, so that the prompt has the globals of the pieces. */
 static int open_console(void *data, struct tidemill_console **out, struct tidemill_runtime *rt,
                         const struct tidemill_console_options *o, struct tm_err *err)
 {
   struct script *s = data;
   struct tm_lua_session *session = s->session;
-  s->session = NULL; /* the console's now */
+  s->session = NULL; /* the console owns it now */
   return tm_console_of(out, session, rt, o, err);
 }
 

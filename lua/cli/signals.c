@@ -25,7 +25,7 @@
 static struct caught {
   pthread_t thread;
   int signal;  /* 0: free */
-  bool breaks; /* calls, where that is wanted */
+  bool breaks; /* interrupts system calls, if tm_signals_break_calls() says so */
   void (*on_signal)(void *data);
   void *data;
 } all_caught[CAUGHT_MAX];
@@ -115,7 +115,7 @@ void tm_signals_release(void)
 void tm_signals_surrender(int signal)
 {
   install(signal, SIG_DFL, 0);
-  pthread_kill(pthread_self(), signal); /* comes when the handler returns */
+  pthread_kill(pthread_self(), signal); /* arrives when the handler returns */
 }
 
 static struct timeval timeval_of(int64_t ns)
@@ -128,6 +128,6 @@ void tm_signals_alarm(int64_t first_ns, int64_t again_ns)
   struct itimerval timer = { .it_interval = timeval_of(again_ns),
                              .it_value = timeval_of(first_ns) };
   if (first_ns > 0 && first_ns < 1000)
-    timer.it_value.tv_usec = 1; /* none is "no more" */
+    timer.it_value.tv_usec = 1; /* 0 would stop the timer */
   setitimer(ITIMER_REAL, &timer, NULL);
 }

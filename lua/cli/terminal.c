@@ -43,8 +43,8 @@ void tm_terminal_init(struct tm_terminal *t, int fd)
   t->has_no_cursor = !term || !*term || strcmp(term, "dumb") == 0;
 }
 
-/* One write that does not wait: bytes written, 0 when nothing can be now, negative when nothing
- * ever will. */
+/* Writes once without waiting. Returns bytes, 0 if it would have to wait, or negative if it can
+ * never write again. */
 static ssize_t write_some(struct tm_terminal *t)
 {
   struct pollfd p = { .fd = t->fd, .events = POLLOUT };
@@ -67,7 +67,7 @@ static void write_held(struct tm_terminal *t)
   while (t->held.len > 0 && (put = write_some(t)) > 0)
     tm_buf_remove_front(&t->held, (size_t)put);
   if (put < 0)
-    tm_buf_clear(&t->held); /* nobody is there any more */
+    tm_buf_clear(&t->held); /* the reader has gone */
 }
 
 static void note_bar(struct tm_terminal *t, const char *p, size_t n)
@@ -144,7 +144,7 @@ static int width(void *data)
   return ioctl(t->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* Waits for whoever reads. */
+/* Waits until the reader has taken everything. */
 static void write_all(struct tm_terminal *t)
 {
   ssize_t put = 1;

@@ -18,9 +18,9 @@ struct tm_terminal {
   int own_fd; /* the same terminal or pipe opened again, non-blocking; or -1 */
   bool is_tty;
   bool has_no_cursor;  /* TERM=dumb: lines cannot be redrawn */
-  struct tm_buf held;  /* not taken yet */
-  struct tm_buf bar;   /* what stands on the last line, without a line break; or empty */
-  struct tm_buf later; /* written while rows have the terminal */
+  struct tm_buf held;  /* text that the terminal has not taken yet */
+  struct tm_buf bar;   /* the text on the last line, without a line break; or empty */
+  struct tm_buf later; /* text written while rows have the terminal */
   bool is_yielded;     /* rows have it */
   bool has_no_bar;     /* for good: another program writes to this terminal */
 };
@@ -31,10 +31,9 @@ void tm_terminal_release(struct tm_terminal *t);
 /* A screen that writes here, valid until the terminal is released; the caller sets progress and
  * colors. */
 struct tidemill_screen tm_terminal_screen(struct tm_terminal *t);
-/* Rows on their way to the same terminal. tm_terminal_yield() takes the bar off its line; what is
- * written from then on is held back until tm_terminal_take_back(), which also draws the bar again.
- * False: the terminal has not taken everything yet, and the rows must wait. Both may be called
- * again. */
+/* For rows that go to the same terminal. tm_terminal_yield() removes the bar; later text is held
+ * until tm_terminal_take_back(), which also draws the bar again. False: the terminal has not taken
+ * everything yet, and the rows must wait. Both may be called again. */
 bool tm_terminal_yield(struct tm_terminal *t);
 void tm_terminal_take_back(struct tm_terminal *t);
 bool tm_terminal_has_later(const struct tm_terminal *t); /* something was held back */

@@ -3,10 +3,10 @@
  *   words -> one_step.c -> pipeline -> tidemill_script_load() -> foreground.c -> rows, or the error
  *   with its stack
  *
- * There is no workspace, no job and no worker. Nothing is left but the files that the script
- * writes, in folders made for it. There is one try and no timeout. Standard output is only for
- * rows: what the script prints there goes to standard error. Ctrl-C interrupts the script and shows
- * where it was; a second one ends the program.
+ * There is no workspace, no job and no worker. Only the files that the script writes remain, in
+ * folders made for it. There is one try and no timeout. Standard output has only rows: prints of
+ * the script go to standard error. Ctrl-C interrupts the script and shows where it was; a second
+ * Ctrl-C ends the program.
  */
 #include "cli/cli.h"
 
@@ -71,7 +71,7 @@ static void add_help(struct tm_buf *out)
   tm_parameter_options_release(&options);
 }
 
-/* The script is there, and the first mini-batch of its input. */
+/* Loads the script and the first mini-batch of its input. */
 static int load(struct try *t, struct tm_err *err)
 {
   struct tidemill_script_options how = tm_foreground_options(NULL, true);
@@ -124,7 +124,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
     rc = run_first(&t, &err);
   if (is_usage)
     status = tm_cli_fail_usage(&tm_command_try, &err);
-  else if (rc == TM_ESCRIPT) /* it is no Lua: nothing has been run */
+  else if (rc == TM_ESCRIPT) /* a syntax error: nothing has run */
     status = tm_cli_end(rc, &err), status = 2;
   else
     status = tm_cli_end(rc, &err);

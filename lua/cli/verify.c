@@ -1,6 +1,6 @@
 /* verify.c - `tidemill verify JOB`: compares the files of a job with its journals, and its uploads
- * with its files. Prints faults to standard error as it finds them, and what was checked to
- * standard output.
+ * with its files. Prints faults to standard error as it finds them, and a summary to standard
+ * output.
  */
 #include <inttypes.h>
 #include <stdlib.h>
