@@ -29,9 +29,9 @@ struct tm_develop_mini_batch {
 /* All of these may raise. */
 void tm_develop_add_kind(lua_State *L, const char *name, lua_CFunction gc);
 void tm_develop_add_walks(lua_State *L); /* the types of develop_walk.c */
-/* Pushes what run() gets, a list of paths or a data frame with memory of its own, and the
- * mini-batch. Copies what it needs of the call. Entries of archives that cannot be read are
- * reported in `notes`, which belongs to something on the stack. */
+/* Pushes what run() gets (a list of paths, or a data frame with its own memory) and the mini-batch.
+ * Copies what it needs from the call. Reports unreadable entries of archives in `notes`; a value on
+ * the stack must own it. */
 void tm_develop_push(lua_State *L, const struct tm_run_call *call, struct tm_buf *notes);
 
 /* walk(dataset, options) -> walk */

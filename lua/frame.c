@@ -168,7 +168,7 @@ static int frame_new_frame(lua_State *L)
   return 1;
 }
 
-/* new_column(keep) -> userdata, zeroed but for `ended`, with `keep` as its environment */
+/* new_column(keep) -> userdata, all zero except `ended`, with `keep` as its environment */
 static int frame_new_column(lua_State *L)
 {
   static const int32_t never = 0;

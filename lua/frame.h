@@ -37,6 +37,6 @@ struct tm_lua_frame_rows {
 int tm_lua_frame_rows(lua_State *L, int at, const struct tm_lua_frame_rows *to, uint32_t *returned,
                       struct tm_err *err);
 
-int tm_lua_open_frame_c(lua_State *L); /* tidemill.frame_c, beneath tidemill.frame */
+int tm_lua_open_frame_c(lua_State *L); /* the C half of tidemill.frame */
 
 #endif

@@ -8,8 +8,8 @@
 
 int tm_lua_open_path(lua_State *L);      /* tidemill.path */
 int tm_lua_open_fs(lua_State *L);        /* tidemill.fs */
-int tm_lua_open_json_c(lua_State *L);    /* tidemill.json_c, beneath tidemill.json */
-int tm_lua_open_process_c(lua_State *L); /* tidemill.process_c, beneath tidemill.process */
+int tm_lua_open_json_c(lua_State *L);    /* the C half of tidemill.json */
+int tm_lua_open_process_c(lua_State *L); /* the C half of tidemill.process */
 
 /* Returns a string without NUL, because no system call could take one with NUL; otherwise raises at
  * the caller's line. */

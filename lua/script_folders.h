@@ -19,7 +19,7 @@ struct tm_script_folders {
 
 /* Makes new folders (scratch.h). The code that loads the script makes output_dir and log_dir. */
 int tm_script_folders_make(struct tm_script_folders *f, const char *kind, struct tm_err *err);
-/* Removes temp_dir and those of the others that are empty. True: something is left. */
+/* Removes temp_dir, and the other folders if they are empty. True: something is left. */
 bool tm_script_folders_leave(struct tm_script_folders *f);
 void tm_script_folders_release(struct tm_script_folders *f);
 

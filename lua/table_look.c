@@ -132,7 +132,7 @@ void tm_table_look_add(struct tm_buf *out, const struct tm_table_look *l, int64_
   tm_buf_printf(out, "%scolumns: ", indent);
   for (size_t i = 0; i < f->n; i++) {
     tm_buf_add_str(out, i ? ", " : "");
-    /* a name from a file may be long, too */
+    /* names come from a file, too */
     tm_text_one_line(out, f->names[i], strlen(f->names[i]), VALUE_MAX);
     tm_buf_printf(out, " %s", tm_column_type_name(f->columns[i].type));
   }

@@ -1,6 +1,6 @@
 -- tail.lua - a piece of Lua that ends in a call, `return tidemill.Pipeline { ... }`. Such a call
--- replaces its caller on the stack, so that the stack does not have the line any more; the compiled
--- code still has it.
+-- replaces its caller on the stack, so that the stack no longer has the line; the compiled code
+-- still has it.
 --
 -- Returns a function that finds the line of the only tail call in the main code of `piece`; nil:
 -- there is none, or several.

@@ -13,9 +13,8 @@
 #include "run/survey.h"
 #include "sys/clock.h"
 
-#define BEGUN_NS (5 * TM_MS) /* logs and running tries have times in ms */
-#define UNKNOWN_NS                                                                                 \
-  (150 * TM_MS) /* until the keeper has told its phase, of when it was seen first */
+#define BEGUN_NS   (5 * TM_MS)   /* logs and running tries have times in ms */
+#define UNKNOWN_NS (150 * TM_MS) /* the keeper may report a new phase this late */
 
 struct shown {
   const struct tidemill_workspace *ws; /* or NULL */
@@ -38,7 +37,8 @@ struct one {
   struct shown *l;
   const struct tidemill_record_step *step;
   int64_t tries;
-  struct tm_map told; /* errors of the tries before: tries may be of one millisecond */
+  /* errors of the tries before, because several tries may be in the same millisecond */
+  struct tm_map told;
 };
 
 /* Whether a line and its continuation belong to another try: an error of another try of the

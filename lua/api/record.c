@@ -306,7 +306,8 @@ const struct tidemill_record_info *tidemill_record_info(const struct tidemill_re
   return r ? &r->info : NULL;
 }
 
-/* Reads details only when a step is requested. Records are made here and are never constant. */
+/* Reads details only when a step is requested. The cast is safe: all records are made here, and
+ * none is constant. */
 static const struct tm_record_step *step_at(const struct tidemill_record *r, size_t i)
 {
   if (!r || i >= r->steps.len)

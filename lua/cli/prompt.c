@@ -296,7 +296,7 @@ static void open_editor(struct tm_prompt *p)
   el_set(p->el, EL_PROMPT_ESC, label_of, '\1');
   el_set(p->el, EL_GETCFN, read_char);
   el_set(p->el, EL_SETTY, "-d", "-inlcr",
-         NULL); /* what is typed ahead ends in what io.read() looks for */
+         NULL); /* text that is typed ahead gets the line end that io.read() needs */
   el_set(p->el, EL_HIST, history, p->history);
   el_wset(p->el, EL_ADDFN, L"tidemill-complete", L"completes the word", on_tab); /* keeps them */
   el_set(p->el, EL_BIND, "^I", "tidemill-complete", NULL);
@@ -387,7 +387,8 @@ int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, 
   write_status(p, "\n");
   fflush(stdout);
   p->is_reading = true;
-  el_set(p->el, EL_PREP_TERM, 1); /* before the label is seen: what is typed then is echoed once */
+  /* before the label appears, so that text typed then is echoed once */
+  el_set(p->el, EL_PREP_TERM, 1);
   const char *text = el_gets(p->el, &n);
   p->is_reading = p->has_status = false; /* keeps the text above */
   if (p->is_interrupted)

@@ -36,8 +36,7 @@
 
 #define AGAIN_NS (50 * TM_MS) /* between two interruptions of a piece */
 #define PATIENCE_NS                                                                                \
-  (500 *                                                                                           \
-   TM_MS) /* a Ctrl-C so long after one that did not take hold is meant for what holds Lua up */
+  (500 * TM_MS) /* a Ctrl-C this long after one without effect is meant for what holds Lua up */
 #define INIT_VARIABLE "TIDEMILL_INIT"
 
 struct repl {

@@ -7,7 +7,7 @@ local M = {}
 local MODULES = { argparse = true, entry_script = true, frame = true, fs = true, json = true, path = true,
                   process = true }
 
--- The strings among the keys of a table, or among its values where it is a list, in order.
+-- The strings among the keys of a table, or among its values if it is a list, in order.
 local function add_names(to, from)
   for key, value in pairs(from or {}) do
     local name = type(key) == "number" and value or key

@@ -304,7 +304,7 @@ names.guarded("DataType", DataType)
 ---@field files table the methods of datasets of files, some of which tables share
 ---@field fields string[] what a dataset may have
 
---- Returns what tidemill.lua needs: the methods of tables, the function that makes one of a place,
+--- Returns what tidemill.lua needs: the methods of tables, the function that makes a table dataset,
 --- and the constructors.
 ---@param o tidemill.TabularMake
 local function make(o)
