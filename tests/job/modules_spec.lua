@@ -1,4 +1,4 @@
--- What a script requires: modules of ours, and its own in source_directory, in whole jobs.
+-- What a script requires, in whole jobs: modules of tidemill, and its own from source_directory.
 local job = require "support.job"
 
 local function new_case(n, config)
@@ -147,7 +147,7 @@ describe("what a script requires", function()
       package.path = package.path .. ";" .. require("tidemill.entry_script")().script_dir .. "/?.lua"
       local function write(path) local f = assert(io.open(path, "w")); f:write "return 2"; f:close() end
       function run(m)
-        local row = require "helper" .. " " .. require "link.deep" -- fresh in each mini-batch
+        local row = require "helper" .. " " .. require "link.deep" -- loaded anew in each mini-batch
         package.loaded.helper, package.loaded["link.deep"] = nil, nil
         write "]] .. t:path "lib/helper.lua" .. [["
         write "]] .. t:path "library/deep.lua" .. [["
@@ -158,7 +158,7 @@ describe("what a script requires", function()
     assert.same({ "1 1", "1 1", "1 1", "1 1" }, t:rows())
     assert.equal("return 2", t:read "lib/helper.lua")
     os.remove(t:path "job/job_result.json")
-    local r = t:expect_job(2, { "--resume" }) -- the script is another now
+    local r = t:expect_job(2, { "--resume" }) -- the script is different now
     assert.is_truthy(r.err:find("'script", 1, true) or r.err:find("script", 1, true), r.err)
     t:expect_job(0, { "--resume", "--keep-script" })
   end)

@@ -3,7 +3,7 @@
 local job = require "support.job"
 local lfs = require "lfs"
 
---- Works until the resources have been looked at, GO times.
+--- Works until the monitor has taken GO samples.
 local SCRIPT = [[
 function run(m)
   local fs, path = require "tidemill.fs", os.getenv "PERF" .. "/node_resource_usage.csv"

@@ -1,9 +1,9 @@
--- The files that a job keeps of itself are damaged, between two sessions: bits, lengths, blocks and
--- numbers; a FIFO, a link without an end or a folder in their place. Every command that reads them
--- ends, in words, and what resume makes of the job has each row once, or is Failed.
+-- Damages the files in which a job keeps its state, between two sessions: flips bits, changes
+-- lengths, blocks and numbers, or replaces a file by a FIFO, an endless link or a folder. Every
+-- command that reads them ends with a message, and a resumed job has each row once or is Failed.
 --
--- Under the sanitizers a memory error fails it too. TM_MUTATIONS: how many (8; with TM_LONG 250).
--- TM_SEED repeats a draw.
+-- Under the sanitizers, a memory error fails the test too. TM_MUTATIONS: how many (8; with TM_LONG
+-- 250). TM_SEED repeats a choice.
 local ffi = require "ffi"
 local folder = require "support.folder"
 local job = require "support.job"
@@ -20,7 +20,7 @@ local MUTATIONS = tonumber(os.getenv "TM_MUTATIONS") or sweep.LONG and 250 or 8
 local LIMIT, ROWS = 60, 48
 local any = math.random
 
--- Rows of a table by their groups, with an output file each; one group is bad.
+-- Groups the rows of a table, with an output file for each group; one group is bad.
 local GROUPED = [[
 function run(df, context)
   if context.partition_key_value.city == "city3" then error "a bad group" end
@@ -34,7 +34,7 @@ function run(df, context)
   return rows
 end]]
 
--- Its rows as frames; those of later mini-batches wait.
+-- Returns its rows as frames; the rows of later mini-batches wait.
 local FRAMES = [[
 local ffi = require "ffi"
 ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
@@ -66,8 +66,7 @@ for i = 1, ROWS do
 end
 for _, rows in pairs(expected) do table.sort(rows) end
 
---- A case with the two jobs in it: `saved/interrupted` and `saved/finished`, each with its
---- workspace.
+--- A case with two jobs, `saved/interrupted` and `saved/finished`, each with its workspace.
 local function make_jobs()
   local t = job.case()
   t:write("workspace/.keep", "")
@@ -93,7 +92,7 @@ local function make_jobs()
   save "finished"
   return t
 end
---- The files that hold what the program knows: not logs, outputs and copies of scripts.
+--- The files that hold the program's state: no logs, outputs or copies of scripts.
 local function state_files(t)
   local found = {}
   local function walk(path)
@@ -117,7 +116,7 @@ local HUGE = { "9223372036854775807", "-1", "18446744073709551616", "1e999", "42
 
 local function cut(text, at, length) return text:sub(1, at) .. text:sub(at + length + 1) end
 
---- What becomes of the bytes of a file.
+--- Ways to damage the bytes of a file.
 local changes = {
   bits = function(text)
     for _ = 1, any(4) do
@@ -150,7 +149,7 @@ local changes = {
   end,
 }
 
---- What stands in the place of a file.
+--- What can replace a file.
 local places = {
   fifo = function(path) assert(ffi.C.mkfifo(path, 384) == 0) end,
   endless = function(path) assert(ffi.C.symlink("/dev/zero", path) == 0) end,
@@ -165,7 +164,7 @@ for _, list in ipairs { changes, places } do
 end
 table.sort(ways)
 
---- Damages one file; says how.
+--- Damages one file and says how.
 local function mutate(t)
   local files, way = state_files(t), ways[any(#ways)]
   local file = files[any(#files)]
@@ -190,7 +189,8 @@ local function expect_no_report(text, what)
   if at then error(what .. "\n" .. text:sub(math.max(1, at - 200), at + 3000), 2) end
 end
 
---- Runs the command: it ends with a status that is documented, in words where that is not 0.
+--- Runs the command; checks that it ends with a documented status, and with a message unless that
+--- is 0.
 local function run(t, words, what)
   what = what .. ", then " .. table.concat(words, " ")
   local r = t:run(words, t.options)
@@ -201,7 +201,7 @@ local function run(t, words, what)
   return r, what
 end
 
---- A step that says that it is Completed has each row once.
+--- If a step says that it is Completed, it has each row once.
 local function expect_rows(t, what)
   for step, file in pairs { grouped = "parallel_run_step.txt", frames = "rows.csv" } do
     local rows = {}

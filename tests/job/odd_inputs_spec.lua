@@ -1,5 +1,5 @@
--- Inputs and places that are not as they should be: said in words, with the status of what it is,
--- and nothing hangs.
+-- Odd inputs and places: the program names the problem, ends with the right status, and never
+-- hangs.
 local ffi = require "ffi"
 local job = require "support.job"
 local lfs = require "lfs"
@@ -30,15 +30,15 @@ local function expect_words(r, words)
   for _, word in ipairs(words) do assert.is_truthy(r.err:find(word, 1, true), word .. " not in: " .. r.err) end
 end
 
---- As a user who is not root, in a folder that is that user's: words before the program. Root may
---- do all.
+--- Arguments to put before the program's to run it as a user other than root, in a folder of that
+--- user. Root may do anything.
 local function as_user(t)
   if ffi.C.geteuid() ~= 0 then return {} end
   assert(os.execute(("chown -R %s %s"):format(NOBODY, t.dir)) == 0)
   return { "setpriv", "--reuid=" .. NOBODY, "--regid=" .. NOBODY, "--clear-groups" }
 end
 
---- Mounts for the length of a case, or says that it may not.
+--- Mounts for the duration of a case, or reports that mounting is not allowed.
 local function in_own_mounts(t, text)
   local probe = ("unshare -m sh -c 'mount -t tmpfs tmpfs %s' 2>%s/mount"):format(t:path "tmp", t.dir)
   if os.execute(probe) ~= 0 then return nil end

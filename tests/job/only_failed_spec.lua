@@ -1,4 +1,5 @@
--- What failed in one job is the input of another: --only-failed, Dataset.File.from_failed_items.
+-- The failed items of one job are the input of another: --only-failed,
+-- Dataset.File.from_failed_items.
 local job = require "support.job"
 local json = require "dkjson"
 local programs = require "support.programs"
@@ -90,7 +91,7 @@ describe("--only-failed", function()
     assert.same({ "b 0005.txt" }, rows_of(t, "two"))
     assert.is_false(t:has "again/three")
     assert.is_truthy(t:read("again/one/logs/sys/master_role.txt"):find("what failed in job '" .. t.job_dir, 1, true))
-    -- and what failed in that one: nothing
+    -- and the failed items of that job: none
     r = t:run { "run", "pipeline.lua", "--only-failed", t.dir .. "/again", "--json" }
     t:expect(r, 0)
     assert.is_truthy(r.err:find("nothing to do: no item failed in job", 1, true), r.err)
@@ -324,8 +325,8 @@ describe("the last line of a Completed job with failed items", function()
 
   local function last_line(text) return text:match "([^\n]*)\n$" end
 
-  --- Runs what stands behind `before` in a line, with the program under test, and returns what it
-  --- did.
+  --- Runs the command after `before` in a line, with the program under test, and returns the
+  --- result.
   local function follow(t, line, before, ...)
     assert.equal(before, line:sub(1, #before), line)
     local rest = assert(line:match("^tidemill (.*)$", #before + 1), line)

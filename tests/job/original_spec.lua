@@ -1,5 +1,5 @@
--- Names and files of the original that are not Lua, or not here: each is answered in one sentence
--- before anything runs.
+-- Names and files of the original that Lua or tidemill does not have: the program answers each in
+-- one sentence before anything runs.
 local job = require "support.job"
 
 local OK = "function run(m) return names_of(m) end"

@@ -1,5 +1,5 @@
--- What task_overhead_timeout limits: to load a mini-batch, and to write its result. The disk hangs
--- in the worker (tests/programs/tidemill_clocks.c).
+-- What task_overhead_timeout limits: loading a mini-batch and writing its result. The worker's disk
+-- hangs (tests/programs/tidemill_clocks.c).
 local job = require "support.job"
 
 local CLOCKS = assert(os.getenv "TIDEMILL_CLOCKS", "TIDEMILL_CLOCKS is not set: the program with a disk that hangs")

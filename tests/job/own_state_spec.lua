@@ -1,11 +1,10 @@
--- Files that the job itself has written, with single bytes changed: a job that goes on has exactly
--- the rows that it should have, or it stops with words. Rows are never lost or changed without a
--- word.
+-- Changes single bytes of files that the job has written itself: a resumed job has exactly the
+-- right rows, or it stops with a message. It never loses or changes rows silently.
 local archives = require "support.archives"
 local job = require "support.job"
 local lfs = require "lfs"
 
-local POSITIONS = 12 -- of each file, spread over it; the first and the last byte are among them
+local POSITIONS = 12 -- in each file, evenly spread, with the first and the last byte
 
 local function shell(...)
   local command = (...):format(select(2, ...))
@@ -41,8 +40,8 @@ local function positions(path)
   return list
 end
 
--- Runs the case's pipeline to its half, then, for each position, goes on with a copy whose `name`
--- has a byte changed there. Returns how many of them stopped.
+-- Runs half of the case's pipeline. Then, for each position, resumes a copy in which that byte of
+-- `name` has changed. Returns how many of these jobs stopped.
 local function resume_with_changes(t, name, words)
   local path, stopped = t:path(name), 0
   t:expect_job(1)
@@ -92,7 +91,7 @@ describe("a changed byte", function()
   it("in state/schema.json stops the job", function()
     local t = table_case [[mini_batch_size = "10rows"]]
     local stopped = resume_with_changes(t, "job/score/state/schema.json", "restore the file, or start a new job")
-    assert.is_true(stopped > 0) -- what is between the values may change
+    assert.is_true(stopped > 0) -- the bytes between the values may change
   end)
 
   it("in the file of grouped rows stops the job, or was in rows that are committed", function()

@@ -1,5 +1,5 @@
--- Parameters of a pipeline: where they may stand, where their values come from, and what is said of
--- them.
+-- Parameters of a pipeline: where they may appear, where their values come from, and the messages
+-- about them.
 local job = require "support.job"
 local json = require "dkjson"
 
@@ -89,7 +89,7 @@ describe("parameters", function()
     local definition = json.decode(t:read "job/job.json").steps[1].definition
     assert.same({ value = 3, origin = "set/values.json" }, definition.parameters.size)
     assert.same({ value = 2.5, origin = "--param" }, definition.parameters.threshold)
-    assert.is_nil(definition.parameters.folder) -- other paths stand in the place of it
+    assert.is_nil(definition.parameters.folder) -- other paths replace it
     assert.equal("texts", definition.inputs[1].name)
   end)
 
@@ -235,7 +235,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score
     t:inputs(3, "other/there")
     local r = t:run({ "run", "../pipeline.lua", "--param", "data=there/*.txt", "--job-dir", t.job_dir, "--param",
                       "fast=true" }, { cwd = t:path "other" })
-    t:expect(r, 2) -- a pattern is no path of an argument
+    t:expect(r, 2) -- a pattern cannot be the path of an argument
     assert.is_truthy(r.err:find("'arguments[6]' is a FileDataset of several paths, of a pattern", 1, true), r.err)
     r = t:run({ "run", "../pipeline.lua", "--param", "data=there", "--job-dir", t.job_dir }, { cwd = t:path "other" })
     t:expect(r, 0)
@@ -359,7 +359,7 @@ describe("run --like", function()
     local parameters = json.decode(t:read "second/job.json").steps[1].definition.parameters
     assert.same({ value = 4, origin = "job job" }, parameters.threshold)
     assert.same({ value = 5, origin = "--param" }, parameters.size)
-    -- and that one again, by its directory, from elsewhere
+    -- and that job again, by its directory, from another folder
     r = t:run({ "run", "--like", t:path "second", "--dry-run", "--json" }, { cwd = "/" })
     t:expect(r, 0)
     assert.equal(5, r.result.steps[1].settings.mini_batch_size.value)

@@ -1,5 +1,5 @@
--- dataset:partition_by(): rows as files in folders by the values of their columns, whole or not at
--- all, made once.
+-- dataset:partition_by(): writes rows to files in folders named by the values of columns,
+-- completely or not at all, and only once.
 local job = require "support.job"
 local fs = require "tidemill.fs"
 local frame = require "tidemill.frame"
@@ -17,7 +17,7 @@ function run(df, context)
 end
 ]]
 
---- A pipeline over what `input` (Lua, in which `rows` is the dataset of in/*.csv) says.
+--- A pipeline on the dataset `input`: Lua in which `rows` is the dataset of in/*.csv.
 local function pipeline(t, input, config)
   t:write("pipeline.lua", ([[
 local tm = require "tidemill"
@@ -37,7 +37,7 @@ local function simple(t)
   show(t, { "id", "city" })
 end
 
---- A job in a new directory.
+--- Runs a job in a new directory.
 local function expect_new_job(t)
   fs.remove(t:path "job", { recursive = true })
   return t:expect_job(0)

@@ -1,5 +1,4 @@
--- Files grouped by what their paths say: each combination of values is one mini-batch, whatever its
--- size.
+-- Files grouped by values in their paths: each combination of values is one mini-batch of any size.
 local job = require "support.job"
 
 local KEYS = [[

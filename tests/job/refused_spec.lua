@@ -1,5 +1,5 @@
--- Refusals that come before anything of a job is made: destinations that are taken, paths of inputs
--- that are. `--dry-run` says the same.
+-- Refusals before the program creates any part of a job: destinations and places of inputs that are
+-- taken. `--dry-run` reports the same.
 local job = require "support.job"
 local steps = require "support.steps"
 local lfs = require "lfs"
@@ -27,7 +27,7 @@ local function output(destination, how)
   return ('output = tm.OutputFileDatasetConfig { name = "there", destination = "%s" }%s'):format(destination, how or "")
 end
 
---- Refused with status 2, the words and the place of the definition; no job is left, in the
+--- Checks the refusal: status 2, the message, the place in the definition. No job is left, in the
 --- workspace or elsewhere.
 local function refused(t, words, where)
   for _, more in ipairs { {}, { "--job-dir", "elsewhere" }, { "--dry-run" } } do
@@ -146,7 +146,7 @@ describe("the full destination of a step that reads what others write", function
 
   local WORDS = { "run", "pipeline.lua", "--progress", "none", "--json" }
 
-  --- first -> second -> third, which is at a destination; of `how`: "", ":as_upload()".
+  --- first -> second -> third, which has a destination; `how` is one of "" and ":as_upload()".
   local function chain(how, first)
     local t = job.case()
     t:inputs(2)
@@ -161,7 +161,7 @@ describe("the full destination of a step that reads what others write", function
     return t
   end
 
-  --- Before anything is made: the destination as it was, no job more.
+  --- Before anything is created: the destination is unchanged and there is no new job.
   local function refused_now(t, words, jobs)
     local before = t:read "out/parallel_run_step.txt"
     for _, more in ipairs { {}, { "--dry-run" } } do

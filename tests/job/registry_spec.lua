@@ -1,5 +1,5 @@
--- Registered datasets and datastores, as pipeline files and the command line see them; and what a
--- kill leaves of them.
+-- Registered datasets and datastores in pipeline files and on the command line; and what remains of
+-- them after a kill.
 local job = require "support.job"
 local json = require "dkjson"
 local programs = require "support.programs"
@@ -10,7 +10,7 @@ local ws = tm.Workspace.from_config()
 local digits = tm.Dataset.File.from_files("in/*"):register(ws, "digits", { description = "ten", tags = { n = 10 } })
 ]]
 
---- One step over `input` (Lua); `before`: Lua before it; `output` an expression.
+--- One step on `input` (Lua); `before`: Lua to run first; `output`: an expression.
 local function pipeline(t, before, input, output)
   t:write("pipeline.lua", ([[
 local tm = require "tidemill"
@@ -254,7 +254,7 @@ describe("register_on_complete", function()
       t.job_dir = t.dir .. "/job" .. i
       local name = "job" .. i .. "/score/"
       local p = t:start_job { "--no-reuse" }
-      -- at its end: somewhere from the last row to the result
+      -- near its end: between the last row and the result
       t:wait_for(name .. (i % 2 == 0 and "output/parallel_run_step.txt" or "registered"))
       p:kill(programs.SIGKILL)
       if t:finish(p).signal then killed = killed + 1 end

@@ -1,4 +1,4 @@
--- `tidemill replay`: a mini-batch of a job once more, as it was run, and the job is as it was.
+-- `tidemill replay` runs a mini-batch of a job once more, as before, and does not change the job.
 local job = require "support.job"
 local programs = require "support.programs"
 local json = require "tidemill.json"
@@ -33,7 +33,7 @@ local function new_case(config, step)
   return t
 end
 
---- Every path of a folder, with its kind, its mode, when it was changed, and what is in it.
+--- Every path of a folder, with its kind, mode, modification time and content.
 local function tree(folder, found)
   found = found or {}
   for name in lfs.dir(folder) do
@@ -53,7 +53,7 @@ local function tree(folder, found)
   return found
 end
 
---- Runs replay, which must end with `status`, say the words, and leave the job as it was.
+--- Runs replay; checks that it ends with `status` and the message, and does not change the job.
 local function replay(t, index, status, words, more, o)
   local before = tree(t.job_dir)
   local argv = { "replay", t.job_dir, "--mini-batch", tostring(index) }
@@ -64,7 +64,7 @@ local function replay(t, index, status, words, more, o)
     assert.is_truthy(r.err:find(word, 1, true), ("'%s' is missing in:\n%s"):format(word, r.err))
   end
   assert.same(before, tree(t.job_dir))
-  -- What it has made of folders stays where it was asked to, and is removed here.
+  -- It leaves its folders at the place that the user chose; remove them here.
   for name in lfs.dir(t.dir .. "/tmp") do
     if name:find "^tidemill%-replay" then assert.equal(0, os.execute("rm -r '" .. t.dir .. "/tmp/" .. name .. "'")) end
   end
@@ -87,7 +87,7 @@ describe("replay", function()
   it("shows an error with its stack, and the user's places", function()
     local t = new_case()
     t:expect_job(0)
-    t:write("src/helper.lua", "-- changed since\n") -- the job's copy is what is run
+    t:write("src/helper.lua", "-- changed since\n") -- replay runs the job's copy
     local r = replay(t, 2, 1, { "run() failed at " .. t.dir .. "/src/helper.lua:2: ", "number five", "stack traceback:",
       "src/score.lua:11" })
     assert.equal("", r.out)
@@ -117,7 +117,7 @@ describe("replay", function()
     os.execute("rm -rf '" .. t.dir .. "/tmp/'tidemill-replay-*")
   end)
 
-  --- A job whose first mini-batch is bad in the way of `how`, once it is replayed.
+  --- A job whose first mini-batch fails when it is replayed, in the way that `how` names.
   local function turning_case(config, how)
     local t = job.case()
     t:inputs(1)
@@ -267,7 +267,7 @@ describe("replay refuses", function()
     assert.is_truthy(r.err:find("'--mini-batch' is missing", 1, true))
     r = t:run { "replay", "--mini-batch", "1" }
     t:expect(r, 2)
-    -- this one is not in the workspace
+    -- this job is outside the workspace
     assert.is_truthy(r.err:find("there is no job yet", 1, true), r.err)
     t:expect(t:run { "replay", t.dir .. "/nothing", "--mini-batch", "1" }, 2)
   end)

@@ -1,4 +1,4 @@
--- What run() may return, and what becomes of it.
+-- What run() may return, and what the job does with it.
 local job = require "support.job"
 
 local function by_index(t)

@@ -1,11 +1,11 @@
--- Going on with a job: what is kept, what is run again, what is refused.
+-- Resuming a job: what it keeps, what it runs again, what it refuses.
 local job = require "support.job"
 local programs = require "support.programs"
 
 local RECORD = 64 -- bytes of a journal record
 local PARTIAL = "job/score/output/parallel_run_step.txt.partial"
 
--- Notes each run() in a file, and fails for number 5 unless GO is set.
+-- Records each run() in a file, and fails for number 5 unless GO is set.
 local NOTING = [[
 local function note(text)
   local file = io.open(os.getenv "RUNS", "a")
@@ -32,16 +32,16 @@ local function new_case(config, step)
   return t
 end
 
---- What was run since the last look.
+--- The mini-batches that ran since the last call.
 local function take_runs(t)
   local lines = t:sorted_lines "runs"
   t:write("runs", "")
   return lines
 end
 
---- A job that Failed when number 5 did; the numbers before it are committed, perhaps some behind
---- it. What ran behind it
--- and was not heard of before the end is not committed, and is run again.
+--- A job that Failed because of number 5. The mini-batches before it are committed, and perhaps
+--- some after it. A later mini-batch that ran but did not report before the end is not committed,
+--- and runs again.
 local function failed_case(config, step)
   local t = new_case(config, step)
   t:expect_job(1, nil, no_go(t))
@@ -297,7 +297,7 @@ describe("an input that has changed since", function()
     local before = #t:read "in/0001.txt"
     t:write("in/0001.txt", "longer than it had been")
     t:write("in/0002.txt", "this one, too")
-    os.remove(t:path "in/0003.txt") -- what has been processed may go
+    os.remove(t:path "in/0003.txt") -- processed inputs may disappear
     expect_words(t:expect_job(2, { "--resume", "--verify-input" }, go(t)), { "changed" })
     local r = t:expect_job(0, { "--resume" }, go(t))
     expect_words(r, {
@@ -346,7 +346,7 @@ describe("an input that has changed since", function()
   it("is refused where the listing had not ended", function()
     local t = failed_case()
     local manifest = t:read "job/score/state/manifest"
-    -- without its last bytes the manifest has no end record: the listing goes on behind it
+    -- without its last bytes the manifest has no end record, so listing continues after it
     t:write("job/score/state/manifest", manifest:sub(1, #manifest - 1))
     t:write("job/score/state/journal", t:read("job/score/state/journal"):sub(1, RECORD))
     t:write("in/0000.txt", "before all others")

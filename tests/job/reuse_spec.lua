@@ -1,5 +1,5 @@
--- Results of earlier jobs: what is the same and what is not, what is said of it, and what a reused
--- step leaves behind.
+-- Reusing results of earlier jobs: which steps count as the same, what the program reports about
+-- them, and what a reused step leaves behind.
 local folder = require "support.folder"
 local job = require "support.job"
 local json = require "dkjson"
@@ -7,7 +7,7 @@ local lfs = require "lfs"
 local steps = require "support.steps"
 
 local NAMES = "function run(m) return names_of(m) end"
--- Each row is the name of a file, and what it says.
+-- Each row is the name and the content of a file.
 local ECHO = [[
 function run(m)
   local rows = {}
@@ -23,7 +23,7 @@ local function run(t, more, o)
   return t:run(words, o)
 end
 
--- Whether each step was reused, by name; the run must have been Completed.
+-- Which steps were reused, by name. Checks that the run is Completed.
 local function ran(t, more)
   local r = run(t, more)
   t:expect(r, 0)
@@ -484,7 +484,7 @@ describe("steps that feed each other", function()
       assert.same(rows(t, first), rows(t, r))
       t:write(place .. "/another.txt", "x")
       r = run(t)
-      t:expect(r, 2) -- it is run, and what is there is not its own
+      t:expect(r, 2) -- the step runs, and finds files that are not its own
       has(r.err, "is not as it was")
       has(r.err, "is not empty, and its contents are not this job's")
     end

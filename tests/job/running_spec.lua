@@ -1,9 +1,9 @@
--- What is running now: which worker is at something that takes long, at what, and for how long.
+-- What runs now: which worker has been busy for long, with what, and since when.
 local job = require "support.job"
 local json = require "dkjson"
 local programs = require "support.programs"
 
---- A script that logs, and then waits where WAITS_AT says until the file GO is there.
+--- A script that logs, and then waits at WAITS_AT until the file GO exists.
 local SCRIPT = [[
 local EntryScript = require "tidemill.entry_script"
 local process = require "tidemill.process"
@@ -33,7 +33,7 @@ local function start(t, waits_at)
   t.running = t.last
 end
 
---- Waits until the job's files say that the worker is in that phase.
+--- Waits until the job's files show the worker in that phase.
 local function wait_for_phase(t, phase)
   t:wait_for("job/score/logs/sys/running.json", '"phase":"' .. phase .. '"', 30)
 end

@@ -1,5 +1,5 @@
--- What a script says beside what it returns: items that failed, files that it made; and strings
--- with line breaks.
+-- What a script reports besides its return value: failed items and the files that it created; and
+-- strings with line breaks.
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"

@@ -169,7 +169,7 @@ describe("an output file that is not this job's", function()
       t:script "function run(m) return names_of(m) end"
       t:pipeline("overwrite = " .. tostring(overwrite))
       t:expect_job(0)
-      -- What it was the output of is gone: the directory is another job's now.
+      -- The job of this output is gone: the directory belongs to another job now.
       for name in lfs.dir(t.step_dir .. "/state") do os.remove(t.step_dir .. "/state/" .. name) end
       os.remove(t.dir .. "/job/job_result.json")
       local r = t:expect_job(overwrite and 0 or 2, { "--resume" })

@@ -1,5 +1,4 @@
--- Tables that are queries: types, cutting by keys, and databases and queries that are not as they
--- should be.
+-- Tables from queries: types, cutting by keys, and faulty databases and queries.
 local job = require "support.job"
 local json = require "dkjson"
 local sqlite = require "support.sqlite"
@@ -119,7 +118,7 @@ describe("a query", function()
     assert.same(samples[1], samples[2])
     local t = new_case { query = whole, ops = ':as_named_input "orders"', config = 'partition_keys = "name"' }
     t:expect_job(0)
-    assert.equal(5, #t:tries()) -- ann, bob, dora, emil, and none
+    assert.equal(5, #t:tries()) -- ann, bob, dora, emil, and one without a name
   end)
 
   it("counts values that do not fit, or fails", function()

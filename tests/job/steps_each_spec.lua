@@ -1,5 +1,5 @@
--- What a step can do alone, each step of several can do: keys of paths, columns, bad items, limits,
--- registered outputs.
+-- Everything that a single step can do works for each of several steps: keys of paths, columns, bad
+-- items, limits, registered outputs.
 local job = require "support.job"
 local json = require "dkjson"
 local steps = require "support.steps"
@@ -13,7 +13,7 @@ end
 describe("an output with a partition_format", function()
   after_each(job.check_end)
 
-  -- One folder for each of two shops, in an output of its own.
+  -- One folder for each of two shops, in its own output.
   local SPLIT = [[
     local to = ...
     function run(m)
@@ -106,7 +106,7 @@ describe("a step that reads what another has written", function()
     t:expect_job(0, { "--resume", "--verify-input" })
   end)
 
-  -- Files of a further output: as many as inputs.
+  -- Files of a second output: one for each input.
   local COPY = [[
     local to = ...
     function run(m)

@@ -1,5 +1,5 @@
--- A pipeline of several steps whose supervisor is killed at random moments, again and again, and
--- gone on with.
+-- A pipeline of several steps: its supervisor is killed at random moments and the job resumed,
+-- again and again.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -71,7 +71,8 @@ describe("kill -9 of a pipeline's supervisor", function()
           break
         end
         hits = hits + 1
-        -- The one is there as a whole or not at all; the other not before the first is Completed.
+        -- The first output is complete or missing; the second is missing until the first step is
+        -- Completed.
         if t:has "out/there" then assert.equal(ITEMS, #t:sorted_lines "out/there/parallel_run_step.txt") end
         if t:has "job/read/state/manifest" then assert.is_true(t:has "job/write/step_result.json") end
         if t:has "job/count/state/manifest" then assert.is_true(t:has "job/read/step_result.json") end

@@ -1,11 +1,11 @@
--- Pipelines of several steps: who waits for whom, what a failure ends, how workers are shared,
--- where outputs are.
+-- Pipelines of several steps: which step waits for which, what a failure ends, how steps share the
+-- workers, where outputs are.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
 local steps = require "support.steps"
 
--- Each row is the name of a file, and what it says.
+-- Each row is the name and the content of a file.
 local ECHO = [[
 function run(m)
   local rows = {}
@@ -491,7 +491,7 @@ end)
 describe("a pipeline that cannot run", function()
   after_each(job.check_end)
 
-  --- `words` with the place of the line that says "-- here" (or of `steps`).
+  --- `words` with the place of the line that contains "-- here" (or of `steps`).
   local function refused(text, before, words)
     local t = job.case()
     t:script(ECHO)

@@ -1,5 +1,5 @@
--- Somebody stops a process of a job (SIGSTOP), wherever it is: the job comes to its end, and nobody
--- is blamed for the time in which the supervisor was stopped.
+-- SIGSTOP stops a process of a job at any point: the job still ends, and no worker is blamed for
+-- the time in which the supervisor was stopped.
 local ffi = require "ffi"
 local job = require "support.job"
 local programs = require "support.programs"
@@ -40,7 +40,7 @@ describe("a worker that is stopped", function()
     assert.same({ RUN_DONE = 3 }, t:statuses())
     assert.is_truthy(t:log("sys/node/0/_main.txt"):find(
       "process000 ended: pid %d+, killed because somebody had stopped it %(SIGSTOP%) and did not wake it, "
-      .. "[bw]")) -- between two mini-batches, or still while it returned a result
+      .. "[bw]")) -- between two mini-batches, or while it returned a result
   end)
 
   it("in init() is killed and replaced", function()

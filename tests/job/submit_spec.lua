@@ -1,4 +1,4 @@
--- pipeline:submit() in a script of the program: `tidemill lua`.
+-- pipeline:submit() in a script that the program runs: `tidemill lua`.
 local job = require "support.job"
 
 local function new_case(script)

@@ -1,4 +1,4 @@
--- Odd names, odd sizes, and programs that start ours in odd ways.
+-- Odd names, odd sizes, and programs that start tidemill in odd ways.
 local job = require "support.job"
 local lfs = require "lfs"
 
@@ -12,7 +12,7 @@ local function new_case(config)
   return t
 end
 
---- The job run by a shell that gives it `redirections`; the exit status is in the file `status`.
+--- Runs the job in a shell with `redirections`; the file `status` holds the exit status.
 local function run_redirected(t, redirections)
   return t:run({ "run", "pipeline.lua", "--job-dir", t.job_dir, "--json" },
                { before = { "sh", "-c", '"$@" ' .. redirections, "sh" }, limit = 15 })

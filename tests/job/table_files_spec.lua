@@ -1,4 +1,4 @@
--- The files of tables, and what is done with rows before run(): headers, types, encodings,
+-- The files of tables, and what happens to rows before run(): headers, types, encodings,
 -- operations.
 local job = require "support.job"
 local tables = require "support.tables"
@@ -28,7 +28,7 @@ describe("a table", function()
 
   it("has its lines counted right, wherever a bad row is and however the file is cut", function()
     local t = job.case()
-    local lines = { "", "", "id,text" } -- a header behind empty lines
+    local lines = { "", "", "id,text" } -- a header after empty lines
     for i = 1, 60000 do
       local row = i % 100 == 0 and "" or ("%d,%s"):format(i, ("text "):rep(i % 20))
       lines[#lines + 1] = i == 50000 and "odd,x" or row
@@ -36,7 +36,7 @@ describe("a table", function()
     t:write("in/a.csv", table.concat(lines, "\n") .. "\n")
     os.execute(("gzip -k '%s'"):format(t:path "in/a.csv"))
     t:script "function run(df) return df end"
-    for _, file in ipairs { "a.csv", "a.csv.gz", "a.csv.gz" } do -- the second time by its index
+    for _, file in ipairs { "a.csv", "a.csv.gz", "a.csv.gz" } do -- the second time with its index
       for _, size in ipairs { '"100KB"', '"7000rows"' } do
         for _, option in ipairs { "false", "true" } do
           os.execute("rm -rf " .. t.job_dir)

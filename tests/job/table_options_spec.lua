@@ -1,5 +1,5 @@
--- Tables from a shell: the options of `map --rows`, `try --rows` and `head`, and the form of rows
--- that map writes.
+-- Tables from a shell: the options of `map --rows`, `try --rows` and `head`, and the format of the
+-- rows that map writes.
 local job = require "support.job"
 
 local ECHO = [[function run(df)
@@ -28,7 +28,7 @@ local function lines(text)
   return found
 end
 
--- What the file holds, the options, the first row as ECHO writes it, and as head does.
+-- The content of the file, the options, the first row as ECHO writes it, and the output of head.
 local FORMS = {
   { "a;b\n1;x\n", { "--separator", ";" }, [[a="1" b="x"]], "1, x" },
   { "1|x\n", { "--separator=|", "--header", "none" }, [[Column1="1" Column2="x"]], "1, x" },
@@ -256,7 +256,7 @@ describe("a table that seems to have another format", function()
   end)
 end)
 
--- Gzip files of 300 rows each: a is whole, the others are not.
+-- Gzip files of 300 rows each: a is intact, the others are damaged.
 local function damaged(t)
   for _, name in ipairs { "a", "b", "c", "d" } do
     local rows = { "id,text" }
@@ -278,7 +278,7 @@ describe("a compressed file that is damaged", function()
   it("fails alone, and the others are read", function()
     local t = job.case()
     damaged(t)
-    os.rename(t:path "in/a.csv.gz", t:path "in/e.csv.gz") -- the first ones are damaged
+    os.rename(t:path "in/a.csv.gz", t:path "in/e.csv.gz") -- now the damaged files come first
     for number, more in ipairs { {}, { "--header", "all_files_different" }, { "-N", "100rows" } } do
       local dir = "job" .. number
       local r = t:run(with({ "map", "--rows", "score.lua", "in", "--job-dir", dir, "--progress", "none" }, more))

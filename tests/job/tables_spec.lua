@@ -1,4 +1,4 @@
--- Rows of tables: how files are cut, what run() is given, what is counted, what is refused.
+-- Rows of tables: how files are cut, what run() gets, what is counted, what is refused.
 local job = require "support.job"
 local tables = require "support.tables"
 local lfs = require "lfs"
@@ -45,7 +45,7 @@ describe("a table", function()
     assert.equal(0, failed)
     assert.equal(10, #t:rows())
     assert.is_nil(err:find("warning", 1, true), err)
-    -- who sets it wants rows to be counted, and is warned
+    -- a user who sets it wants to count rows, and gets a warning
     failed, err = items(", error_threshold = 90", 0)
     assert.equal(90, failed)
     assert.equal(1, select(2, err:gsub("warning: step 'score': run%(%) returned 0 elements for 20 rows", "")), err)

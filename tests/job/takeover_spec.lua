@@ -1,5 +1,5 @@
--- --resume_from JOB among a step's arguments: a new job goes on with what another has committed,
--- which stays as it is.
+-- --resume_from JOB in a step's arguments: a new job continues from the committed work of another
+-- job, which does not change.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -23,7 +23,7 @@ local function expect_words(r, words)
   for _, word in ipairs(words) do assert.is_truthy(r.err:find(word, 1, true), word .. " not in: " .. r.err) end
 end
 
---- All files below a folder with what is in them.
+--- All files below a folder, with their contents.
 local function contents(path, into, below)
   into, below = into or {}, below or ""
   for name in lfs.dir(path) do
@@ -47,7 +47,7 @@ end
 
 local function set_job(t, name) t.job_dir, t.step_dir = t:path(name), t:path(name .. "/score") end
 
---- A job in `old` that Failed at number 5; the next one, in `new`, is to take it over.
+--- A job in `old` that Failed at number 5; the next job, in `new`, takes it over.
 local function failed_case()
   local t = job.case()
   t:inputs(8)

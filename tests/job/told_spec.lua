@@ -1,9 +1,9 @@
--- `tidemill logs`: what a job has said, as one; while it runs, too.
+-- `tidemill logs`: prints all messages of a job as one log, also while it runs.
 local job = require "support.job"
 local programs = require "support.programs"
 
--- Number 5 fails the first time it is tried, 7 always; 3 kills its worker once. Each takes some ms,
--- before and behind what it logs: so much is told apart in a log.
+-- Number 5 fails at its first try, 7 always; 3 kills its worker once. Each takes some ms before and
+-- after it logs, because a log needs that much to tell two moments apart.
 local SCRIPT = [[
 local function work()
   local until_s = os.clock() + 0.004
@@ -38,7 +38,7 @@ local function logs(t, ...)
   return r.out
 end
 
---- Each pattern stands in the text, behind the one before it.
+--- Checks that each pattern is in the text, after the previous one.
 local function expect_order(text, patterns)
   local at = 1
   for _, pattern in ipairs(patterns) do
@@ -156,7 +156,7 @@ describe("logs", function()
         "\n%[" .. name .. "%] process%d+%.stdout| printed 1\n" })
     end
     expect_none(all, { "\n[^%[]" })
-    -- they ran at the same time, and are told so
+    -- they ran at the same time, and the output says so
     expect_order(all, { "'two' starts", "'one' is Completed" })
     expect_none(logs(t, "--step", "two"), { "%[two%]", "step 'one'" })
     expect_order(logs(t, "--mini-batch", "0"), { "mini%-batch 0 of step 'one'", "%-%-step one %-%-mini%-batch 0\n",
@@ -209,7 +209,7 @@ describe("logs", function()
   end)
 end)
 
---- A job whose mini-batch N waits for the file goN, and one that follows it.
+--- A job whose mini-batch N waits for the file goN, and a command that follows its log.
 local function followed_case(words)
   local t = job.case()
   t:inputs(3)

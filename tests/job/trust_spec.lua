@@ -1,5 +1,5 @@
--- Other users of the machine: nothing of theirs that was found by looking upwards is run, and they
--- cannot stop a job. The cases need two users, and so to be run as root.
+-- Other users of the machine: the program never runs files of theirs that it found by looking
+-- upwards, and they cannot stop a job. The cases need two users, so run them as root.
 local ffi = require "ffi"
 local job = require "support.job"
 local lfs = require "lfs"
@@ -19,8 +19,8 @@ end
 
 local function shell(text) assert(os.execute(text) == 0, text) end
 
--- Another user's workspace where everybody may write. The pipeline file of its job leaves a trace
--- when it is run.
+-- A workspace of another user, in which everybody may write. The pipeline file of its job leaves a
+-- trace when it runs.
 local function new_case()
   local t = job.case { for_others = true }
   t:inputs(2)
@@ -65,7 +65,7 @@ describe("what belongs to another user", function()
     } do
       t:write("traces", "")
       local r = ours(t, words)
-      if words[2] == "../pipeline.lua" then t:write("traces", "") end -- it was named
+      if words[2] == "../pipeline.lua" then t:write("traces", "") end -- the user named it
       expect_refused(t, r, ("workspace '%s' is not used: it belongs to another user (uid %s)"):format(t.found, THEIRS),
         "set TIDEMILL_WORKSPACE=" .. t.found .. ";")
     end
@@ -107,7 +107,7 @@ describe("what belongs to another user", function()
     assert.is_truthy(t:read "traces":find "run")
     shell("rm " .. t.theirs .. "/job_result.json; chmod -R a+rwX " .. t.found)
     t:write("traces", "")
-    -- the workspace above its pipeline file is still another user's
+    -- the workspace above its pipeline file still belongs to another user
     expect_refused(t, ours(t, { "resume", "latest" }), t.found)
     t:expect(ours(t, { "resume", t.theirs, "--progress", "none" }, { "TIDEMILL_WORKSPACE=own" }), 0)
     assert.is_truthy(t:read "traces":find "run")
@@ -169,7 +169,7 @@ describe("another user who makes folders where those of workers are expected", f
         local mark = here .. name_of(m[1])
         if number_of(m[1]) %% 2 == 0 and not io.open(mark) then
           io.open(mark, "w"):close()
-          os.exit(1) -- another worker takes its place
+          os.exit(1) -- another worker replaces it
         end
         return names_of(m)
       end]]):format(t:path ""))
@@ -180,7 +180,7 @@ describe("another user who makes folders where those of workers are expected", f
     local p = t:start(words, { before = as(OURS) })
     t:wait_for "begun"
     local made = 0
-    for _, dir in ipairs(t:temp_dirs()) do -- names that follow from what can be seen
+    for _, dir in ipairs(t:temp_dirs()) do -- names that follow from visible facts
       for number = 1, 9 do
         local next_dir = dir:gsub("%d+$", ("%03d"):format(number))
         for _, path in ipairs { next_dir, ("%s/score-process%03d"):format(dir, number) } do

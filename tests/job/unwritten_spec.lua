@@ -1,4 +1,4 @@
--- Results that nobody gets: standard output on a full disk, or without a reader.
+-- Results that cannot be delivered: standard output on a full disk, or without a reader.
 local job = require "support.job"
 
 local FULL = { before = { "bash", "-c", [["$0" "$@" >/dev/full]] } }
@@ -16,7 +16,7 @@ local function new_case()
   return t
 end
 
--- What has a result on standard output.
+-- Commands with a result on standard output.
 local commands = {
   { "version" }, { "help" }, { "help", "run" }, { "help", "run_max_try" }, { "help", "--man" },
   { "help", "--completion", "bash" },
@@ -32,7 +32,7 @@ local commands = {
   { "-e", "io.stdout:setvbuf 'no' print 'x'" },
 }
 
--- The words with a directory of this run's own.
+-- The command with a new directory for this run.
 local function run_anew(t, words, o)
   local own = {}
   for i, word in ipairs(words) do own[i] = word == "new" and "new" .. t.runs or word end

@@ -1,5 +1,4 @@
--- `tidemill verify`: what is good is found good, and every kind of damage is found, with file and
--- place.
+-- `tidemill verify`: it finds good jobs good, and reports every kind of damage with file and place.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -7,8 +6,8 @@ local programs = require "support.programs"
 local RECORD = 64 -- bytes of a journal record
 local CONFIG = "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1"
 
---- Numbers 3 and 5 fail, so that there are failure lines. Each takes a little, so that results are
---- written one by one.
+--- Numbers 3 and 5 fail, so that there are failure lines. Each takes a little time, so that results
+--- are written one by one.
 local SCRIPT = [[
 function run(m)
   local until_s = os.clock() + 0.002
@@ -35,7 +34,7 @@ local function expect_verify(t, status, words)
   return r
 end
 
---- Another byte at `at` (from 0; negative: from the end) of a file of the step.
+--- Changes the byte at `at` (from 0; negative: from the end) of a file of the step.
 local function spoil(t, name, at)
   local text = t:read(t.step_dir .. "/" .. name)
   if at < 0 then at = #text + at end
@@ -106,7 +105,7 @@ describe("verify", function()
     expect_verify(t, 0, { "good" })
   end)
 
-  -- What ext4 leaves where the power goes right after the end of a job: the last sync record is not
+  -- What ext4 leaves if the power fails right after the end of a job: the last sync record is not
   -- fsynced.
   it("finds a job good whose last sync record a power cut has turned to zeros", function()
     local t = new_case()
@@ -117,7 +116,7 @@ describe("verify", function()
     expect_verify(t, 0, { "good", "everything matches the journal" })
     t:write(name, good:sub(1, -RECORD - 1))
     expect_verify(t, 0, { "good" })
-    -- An outcome is no sync record, and zeros elsewhere are damage.
+    -- An outcome is not a sync record, and zeros elsewhere are damage.
     t:write(name, good:sub(1, -2 * RECORD - 1) .. ("\0"):rep(2 * RECORD))
     expect_verify(t, 3, { "job_result.json" })
     t:write(name, good:sub(1, -RECORD - 1) .. ("\0"):rep(RECORD - 1) .. "x")
@@ -183,7 +182,7 @@ describe("verify", function()
         local r = t:run(way)
         t:expect(r, 3)
         for _, word in ipairs(words) do
-          -- how many mini-batches are committed before the job fails is not promised
+          -- the number of mini-batches committed before the job fails can vary
           if word == "LAST ROW" then
             word = ("%s' from byte %d:"):format(name, #good:match "^(.-)[^\n]*\n$")
           end
@@ -199,7 +198,7 @@ describe("verify", function()
     t:expect(r, 0)
     assert.is_truthy(r.err:find("the rows are what was committed: ", 1, true), r.err)
     assert.same(job.names(8), t:rows())
-    spoil(t, OUTPUT, 10) -- of a Completed job, which is not run
+    spoil(t, OUTPUT, 10) -- of a Completed job, which does not run
     t:expect(t:run { "resume", t.job_dir, "--verify-output" }, 3)
     t:expect(t:run { "resume", t.job_dir }, 0)
     t:expect(t:run { "run", "pipeline.lua", "--verify-output", "--job-dir", "other" }, 2)
@@ -222,7 +221,7 @@ describe("verify", function()
       t:expect(r, 3)
       assert.is_truthy(r.err:find("the output is not what was committed: '", 1, true), r.err)
       assert.is_truthy(r.err:find("restore the files, or start a new job", 1, true), r.err)
-      -- A file that is only newer, as that of a copied job may be, costs nothing but the reading.
+      -- A newer file, for example of a copied job, costs only the time to read it.
       t:write(name, good)
       r = resume_as_of(60)
       t:expect(r, 0)
@@ -263,7 +262,8 @@ describe("verify of an upload", function()
     return t
   end
 
-  --- Words that verify says of the destination; with the command in them run, all is good again.
+  --- The message of verify about the destination; after running the command in it, all is good
+  --- again.
   local function expect_fault(t, words)
     local r = expect_verify(t, 3, words)
     local command = r.err:match "to put it there again: ([^\n]+)"
@@ -288,7 +288,8 @@ describe("verify of an upload", function()
     expect_fault(t, { t:path "pub" .. "': it was uploaded and is missing" })
     t:write("pub/README", "added\n")
     expect_verify(t, 0, { "uploaded: 36 bytes in 4 files" })
-    -- Which of two is damaged is known only of rows: then there is nothing to put there.
+    -- Only for rows can verify tell which of two copies is damaged. Here it is the job's own, so
+    -- there is nothing to upload again.
     spoil(t, "output/parallel_run_step.txt", 3)
     local r = expect_verify(t, 3, { t:path "pub/parallel_run_step.txt" .. "' is damaged at byte 3" })
     assert.is_nil(r.err:find("put it there again", 1, true))
@@ -318,7 +319,7 @@ describe("verify of an upload", function()
       assert.is_truthy(r.out:find(("uploaded: %s, which the job '%s' has replaced since"):format(t:path "pub",
         t:path "later"), 1, true), r.out)
       t:expect(t:run({ "verify", "later" }, t.env), 0)
-      -- Nobody knows whose this is.
+      -- Nobody knows to whom this belongs.
       os.execute(("rm -r '%s'"):format(t:path "pub"))
       t:write(how == ":as_upload()" and "pub/parallel_run_step.txt" or "pub", "theirs\n")
       t:expect(t:run({ "verify", t.job_dir }, t.env), 3)

@@ -1,4 +1,4 @@
-/* test_activity.c - what is slow, which of it is named, and in which words. */
+/* test_activity.c - which activity counts as slow, which one is named, and the message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void a_mini_batch_is_slow_beside_others(void **state)
   one->ns = 60 * TM_S;
   assert_string_equal(slow_short(&a), "process003: mini-batch 7 for 1 min 00 s");
   tm_activities_clear(&a);
-  add(&a, 4, TM_PHASE_SHUTDOWN, 6 * TM_S); /* mini-batches say nothing of a shutdown() */
+  add(&a, 4, TM_PHASE_SHUTDOWN, 6 * TM_S); /* mini-batches tell nothing about a shutdown() */
   assert_string_equal(slow_short(&a), "process004: in shutdown() for 6 s");
   tm_activities_release(&a);
 }
@@ -90,7 +90,7 @@ static void of_many_the_longest_is_named(void **state)
   assert_string_equal(slow_line(&a),
                       "process002: mini-batch 3, try 2, for 41 s loading it, first item "
                       "'/data/a\\nb.csv' (2 more workers are slow)");
-  assert_string_equal(a.list.at[1].worker, "process001"); /* as long: by name */
+  assert_string_equal(a.list.at[1].worker, "process001"); /* equally long: by name */
   assert_string_equal(a.list.at[2].worker, "process003");
   tm_activities_release(&a);
 }
@@ -105,7 +105,7 @@ static void a_line_has_part_phase_and_stop(void **state)
   assert_string_equal(slow_line(&a),
                       "process000: mini-batch 1, items 3 to 4, try 2, for 8 s in run(), stopped by "
                       "SIGSTOP, first item '/data/a\\nb.csv'");
-  one->phase = TM_PHASE_IDLE; /* not told yet */
+  one->phase = TM_PHASE_IDLE; /* not reported yet */
   one->is_stopped = false;
   one->part_first = one->part_last = 0;
   assert_string_equal(slow_line(&a), "process000: mini-batch 1, try 2, for 8 s, first item "
@@ -124,7 +124,7 @@ static void workers_that_are_all_in_init_are_one_thing(void **state)
   a.init_timeout_ns = 90 * TM_S;
   assert_string_equal(slow_line(&a), "no worker has come out of init() for 25 s (init_timeout is "
                                      "90 s; s.lua)");
-  a.workers = 3; /* one has */
+  a.workers = 3; /* one is reported */
   assert_string_equal(slow_short(&a), "process000: in init() for 25 s (1 more)");
   tm_activities_release(&a);
 }

@@ -1,5 +1,5 @@
-/* test_agent.c - what a worker answers: results, failures, spilled results, refused loads. Under a
- * real keeper. */
+/* test_agent.c - a worker's answers under a real keeper: results, failures, spilled results,
+ * refused loads. */
 #include "base/hash.h"
 #include "rig.h"
 
@@ -167,7 +167,7 @@ static void damaged_items_fail_their_try(void **state)
   struct tm_buf b = TM_BUF_NONE;
   start_ready(&r);
   for (uint32_t items = 0; items < 4;
-       items++) { /* a head that lies, and one item that ends too early */
+       items++) { /* a wrong header, and an item that ends too early */
     struct tm_item item = { .path = "/x", .path_len = 2, .size = -1 };
     tm_buf_clear(&b);
     tm_mini_batch_head_encode(
@@ -220,7 +220,7 @@ static void a_bad_shutdown_fails_nothing(void **state)
   rig_start_worker(&r, 0);
   rig_wait_ready(&r, 0);
   rig_hand(&r, 0, "/last");
-  rig_say(&r, 0, TM_FRAME_STOP, 0, NULL, 0); /* the keeper is not told: the page says it */
+  rig_say(&r, 0, TM_FRAME_STOP, 0, NULL, 0); /* the keeper gets no message: it reads the page */
   free(rig_wait_rows(&r, 0, 1));
   rig_wait(&r, TM_FRAME_BYE, 0);
   rig_wait_ended(&r, 0, &e);

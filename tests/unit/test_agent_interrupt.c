@@ -1,5 +1,5 @@
-/* test_agent_interrupt.c - a real keeper interrupts a real worker, whose script is one in C: who is
- * hit, what comes after. */
+/* test_agent_interrupt.c - a real keeper interrupts a real worker with a script in C: which call is
+ * interrupted, and what follows. */
 #include "rig.h"
 
 static void expect_timeout(struct rig *r, uint32_t worker)
@@ -53,7 +53,7 @@ static void one_that_is_told_later_is_interrupted_from_then_on(void **state)
   rig_wait_ready(&r, 0);
   expect_alive(&r);
   rig_say(&r, 0, TM_FRAME_ARM, 0, NULL, 0);
-  rig_say(&r, 0, TM_FRAME_ARM, 0, NULL, 0); /* again: nothing */
+  rig_say(&r, 0, TM_FRAME_ARM, 0, NULL, 0); /* a second time: no effect */
   rig_hand(&r, 0, "/spin");
   expect_timeout(&r, 0);
   expect_alive(&r);
@@ -75,14 +75,14 @@ static void the_second_without_recover_retires_it(void **state)
   start(&r, "");
   rig_hand(&r, 0, "/spin");
   expect_timeout(&r, 0);
-  expect_alive(&r); /* one that ends well begins the row anew */
+  expect_alive(&r); /* a call that ends well restarts the count */
   rig_hand(&r, 0, "/spin");
   expect_timeout(&r, 0);
   assert_false(rig_has(&r, TM_FRAME_RETIRED));
   rig_hand(&r, 0, "/spin");
   expect_timeout(&r, 0);
   expect_retired(&r, "it was interrupted 2 times in a row, and its script has no recover()");
-  uint64_t seq = rig_hand(&r, 0, "/exit"); /* it begins nothing more */
+  uint64_t seq = rig_hand(&r, 0, "/exit"); /* it starts no further call */
   rig_send(&r, TM_FRAME_KILL, 0, 0, NULL, 0);
   rig_wait_ended(&r, 0, &e);
   assert_int_equal(e.cause, TM_END_KILLED);
@@ -118,7 +118,7 @@ static void what_does_not_heed_is_killed_after_the_grace(void **state)
   rig_close(&r);
 }
 
-/* An alarm for a call that is not the one being made. */
+/* An alarm for a call other than the current one. */
 static void a_late_alarm_hits_nobody(void **state)
 {
   struct rig r;
@@ -137,7 +137,7 @@ static void a_late_alarm_hits_nobody(void **state)
     tm_process_kill(pid, SIGALRM);
   rig_send(&r, TM_FRAME_KILL, 0, 0, NULL, 0);
   rig_wait_ended(&r, 0, &e);
-  assert_int_equal(e.cause, TM_END_KILLED); /* none of them has ended it */
+  assert_int_equal(e.cause, TM_END_KILLED); /* none of them ended it */
   assert_false(rig_has(&r, TM_FRAME_FAILED));
   rig_close(&r);
 }

@@ -1,5 +1,5 @@
-/* test_agent_message.c - frames between supervisor and worker: what goes in comes out, bad bytes
- * are refused. */
+/* test_agent_message.c - frames between supervisor and worker: decoding returns what was encoded,
+ * and refuses bad bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,7 +162,8 @@ static void each_status_has_its_name(void **state)
   assert_string_equal(tm_status_name((enum tm_status)77), "UNKNOWN");
 }
 
-/* The name of a file is the same for who writes it, who moves it and who reads the log. */
+/* The worker that writes a file, the supervisor that moves it and a reader of the log use the same
+ * name. */
 static void check_file(const char *output, const char *path, const char *place, const char *staged,
                        const char *call)
 {

@@ -1,4 +1,4 @@
-/* test_alarm.c - signals reach the one thread, whichever thread they were delivered to. */
+/* test_alarm.c - signals reach one chosen thread, whichever thread the kernel delivers them to. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static int setup(void **state)
   return 0;
 }
 
-/* On another thread: the signal in *data comes to it alone. */
+/* On another thread: sends itself the signal in *data. */
 static void *send_here(void *data)
 {
   pthread_kill(pthread_self(), *(int *)data);
@@ -62,7 +62,7 @@ static void an_alarm_is_handled_by_the_thread_that_catches_it(void **state)
   raise(SIGALRM);
   assert_int_equal(n, 1);
   send_elsewhere(SIGALRM);
-  while (n < 2) /* it has been passed on */
+  while (n < 2) /* it was passed on */
     ;
   tm_alarm_send(getpid());
   while (n < 3)
@@ -78,10 +78,10 @@ static void an_alarm_is_handled_by_the_thread_that_catches_it(void **state)
 static void a_tick_is_handled_by_one_thread_and_harmless_without_a_handler(void **state)
 {
   tm_tick_hush();
-  tm_tick_raise(); /* ends nobody */
+  tm_tick_raise(); /* ends no process */
   signal(SIGPROF, on_prof);
   tm_tick_wrap();
-  tm_tick_wrap(); /* again: nothing is wrapped twice */
+  tm_tick_wrap(); /* a second time: nothing is wrapped twice */
   tm_tick_raise();
   assert_int_equal(here, 1);
   send_elsewhere(SIGPROF);
@@ -124,12 +124,12 @@ static void another_thread_asks_the_one_that_has_the_tick(void **state)
   while (asked_here < 2)
     ;
   pthread_join(thread, NULL);
-  assert_int_equal(here, 0); /* none of them was a tick */
+  assert_int_equal(here, 0); /* none of them counted as a tick */
   tm_tick_hush();
   tm_tick_release();
   sigaction(SIGPROF, NULL, &now);
-  assert_true(now.sa_handler == on_prof); /* as it was before */
-  tm_tick_ask();                          /* nobody is there */
+  assert_true(now.sa_handler == on_prof); /* restored */
+  tm_tick_ask();                          /* nobody receives it */
   assert_true(tm_tick_claim(on_ask, &step));
   tm_tick_release();
 }

@@ -1,5 +1,5 @@
-/* test_archive.c - what archives of each kind hold, as it is listed; hostile ones; and the index of
- * the next run. */
+/* test_archive.c - lists archives of each kind, hostile ones too, and checks the index for the next
+ * run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void every_kind_is_listed(void **state)
     char *path = tm_xstrdup(folder_file(&f, "no name that says what it is"));
     archive_make(path, kinds[i].format, kinds[i].filter, plain, TM_COUNT_OF(plain));
     struct tm_archive_options o = archive_options(path);
-    expect_list(&o, kinds[i].format == ARCHIVE_FORMAT_7ZIP /* which has empty ones last */
+    expect_list(&o, kinds[i].format == ARCHIVE_FORMAT_7ZIP /* it lists empty entries last */
                         ? "a/1.txt 3\nb/2.txt 11\nempty 0\n"
                         : plain_lines);
     free(path);
@@ -207,7 +207,7 @@ static void a_zip_that_is_wrong_as_a_whole_is_refused(void **state)
   zip_put(&f, "t.zip", overlapping, 2);
   struct tm_archive_options o = archive_options(path);
   struct zip_member many[8];
-  for (int i = 0; i < 8; i++) { /* one run of data, that all of them have */
+  for (int i = 0; i < 8; i++) { /* one block of data, which all of them share */
     static char names[8][2];
     names[i][0] = (char)('a' + i);
     many[i] = (struct zip_member) { .name = names[i], .text = "" };
@@ -219,7 +219,7 @@ static void a_zip_that_is_wrong_as_a_whole_is_refused(void **state)
   zip_put(&f, "t.zip", outside, 1);
   o = archive_options(path);
   expect_refused(&o, "an entry lies outside it");
-  for (int64_t at = 1; at < 120; at++) { /* cut off anywhere */
+  for (int64_t at = 1; at < 120; at++) { /* cuts the archive at every byte */
     zip_put(&f, "t.zip", overlapping, 1);
     struct tm_stat st;
     tm_fs_real()->stat(NULL, path, true, &st);
@@ -245,7 +245,7 @@ static void a_tar_that_is_cut_off_is_refused(void **state)
   struct tm_archive_options o = archive_options(path);
   expect_refused(&o, "runcated");
   archive_make(path, ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_NONE, m, 2);
-  folder_cut(&f, "t.tar", 2048); /* between the last entry and the mark at the end */
+  folder_cut(&f, "t.tar", 2048); /* between the last entry and the end mark */
   o = archive_options(path);
   o.on_warning = on_warning;
   *warning = '\0';
@@ -312,7 +312,7 @@ static void add_cpio(struct tm_buf *out, const char *name, unsigned mode, unsign
     tm_buf_add_char(out, 0);
 }
 
-/* What libarchive reads before it gives an entry is bounded, whatever the header says of itself. */
+/* libarchive reads a bounded amount before it returns an entry, whatever the header claims. */
 static void a_header_without_an_end_is_refused(void **state)
 {
   struct folder f;
@@ -385,8 +385,8 @@ static void a_cpio_has_few_files_of_several_names(void **state)
   folder_release(&f);
 }
 
-/* A folder has a link for each folder in it; two with the same number, as of archives that were put
- * together, are two. */
+/* A folder has a link for each subfolder; two folders with the same number, as in concatenated
+ * archives, are different folders. */
 static void a_cpio_has_any_number_of_folders(void **state)
 {
   struct folder f;
@@ -409,7 +409,7 @@ static void a_cpio_has_any_number_of_folders(void **state)
   folder_release(&f);
 }
 
-/* As a program wrote it that knew other rules. */
+/* As written by a version with different rules. */
 static void make_index_older(struct folder *f, const char *path)
 {
   char name[64], head[TM_ARCHIVE_HEAD];
@@ -425,8 +425,8 @@ static void make_index_older(struct folder *f, const char *path)
   assert_int_equal(fclose(file), 0);
 }
 
-/* The archive is overwritten in place, with its size and time kept: only an index can know what it
- * held. */
+/* Overwrites the archive in place and keeps its size and time: only an index can know the old
+ * contents. */
 static void the_next_run_lists_from_the_index(void **state)
 {
   struct folder f;
@@ -443,7 +443,7 @@ static void the_next_run_lists_from_the_index(void **state)
   expect_list(&o, lines);
   folder_put(&f, "t.zip", st.st_size - 22, "nothing that is no end", 22);
   expect_list(&o, lines);
-  o.limits.ratio++; /* other limits, another list */
+  o.limits.ratio++; /* different limits, a different list */
   expect_refused(&o, "no end of one");
   o.limits.ratio--;
   o.mtime_ns++;
@@ -471,7 +471,7 @@ static void an_index_that_is_damaged_is_made_anew(void **state)
            (unsigned long long)tm_hash64(path, strlen(path)));
   int64_t size = folder_size(&f, name);
   assert_true(size > TM_ARCHIVE_HEAD);
-  for (int64_t at = 0; at<size; at += at> 100 ? 7 : 1) { /* as it was before, each time */
+  for (int64_t at = 0; at<size; at += at> 100 ? 7 : 1) { /* restored each time */
     folder_flip(&f, name, at);
     expect_list(&o, plain_lines);
     assert_int_equal(folder_size(&f, name), size);

@@ -1,5 +1,5 @@
-/* test_archive_files.c - archives one after the other, as items; those that cannot be listed are
- * items, too. */
+/* test_archive_files.c - lists several archives as items; archives that cannot be listed are items
+ * too. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,8 +31,8 @@ static int open_denied(void *self, const char *path, int flags, int mode)
   return strstr(path, "denied") ? -EACCES : tm_fs_real()->open(NULL, path, flags, mode);
 }
 
-/* A line for each item of these archives: what is behind the folder, size of the contents or fault.
- * The code of the end. */
+/* A line for each item of these archives: its path below the folder, and its size or fault. Returns
+ * the code of the end. */
 static int list(struct folder *f, const char *options, bool skips, const char *const *names,
                 struct tm_buf *out, struct tm_err *err)
 {
@@ -75,7 +75,7 @@ static void make(struct folder *f, const char *name, int filter)
   archive_make(folder_file(f, name), ARCHIVE_FORMAT_TAR_USTAR, filter, three, TM_COUNT_OF(three));
 }
 
-/* Whether a line is as it should be: the rest of `want` behind a '*' stands anywhere in it. */
+/* Whether a line matches `want`; the text after a '*' may be anywhere in it. */
 static bool is_line(const char *want, size_t want_len, const char *got, size_t got_len)
 {
   char *pattern = tm_xstrndup(want, want_len), *line = tm_xstrndup(got, got_len);
@@ -125,7 +125,7 @@ static void an_archive_that_cannot_be_listed_is_an_item(void **state)
          "4.tar/a 3\n4.tar/d/b 3\n4.tar/d/c 5\n");
   assert_non_null(strstr(warning, "3.tar' cannot be listed: "));
   assert_non_null(strstr(warning, "read all the same; it is a failed item"));
-  /* Whatever is wanted of it: nobody knows what it holds. */
+  /* For any pattern: nobody knows what the archive holds. */
   expect(&f, "{\"entries\":\"a\"}", names,
          "1.tar/a 3\n2.tar ! *it is not an archive\n3.tar/a 3\n3.tar ! *\n4.tar/a 3\n");
   expect(&f, "{\"max_entries\":2}", names,
@@ -193,7 +193,7 @@ static void links_to_one_entry_are_counted(void **state)
   folder_release(&f);
 }
 
-/* Somebody must unpack them to see the check sum. */
+/* Only unpacking shows the check sum. */
 static void what_follows_the_end_is_counted(void **state)
 {
   static const char *const names[] = { "t.tgz", NULL };
@@ -215,7 +215,7 @@ static void what_follows_the_end_is_counted(void **state)
   folder_release(&f);
 }
 
-/* Each by itself is small enough. */
+/* Each is small enough alone. */
 static void all_of_a_zip_is_counted(void **state)
 {
   static const char *const names[] = { "t.zip", NULL };

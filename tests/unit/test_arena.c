@@ -1,5 +1,5 @@
-/* test_arena.c - pieces do not overlap, grow in place where they can, and a cleared arena asks the
- * system for nothing. */
+/* test_arena.c - blocks do not overlap and grow in place if possible; a cleared arena needs no new
+ * memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,10 +56,10 @@ static void a_cleared_arena_serves_the_same_again_from_what_it_has(void **state)
     assert_int_equal(tm_arena_size(&a), held);
     tm_arena_clear(&a);
   }
-  assert_true(held < 2 * 79000000); /* what was asked for is 78 MB */
+  assert_true(held < 2 * 79000000); /* the test asked for 78 MB */
   tm_arena_release(&a);
   assert_int_equal(tm_arena_size(&a), 0);
-  assert_non_null(tm_arena_take(&a, 1)); /* usable again */
+  assert_non_null(tm_arena_take(&a, 1)); /* it is usable again */
   tm_arena_release(&a);
 }
 

@@ -1,4 +1,4 @@
-/* test_awake.c - what counts as time, on a clock that the test turns. */
+/* test_awake.c - which time counts, on a clock that the test sets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

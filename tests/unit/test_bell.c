@@ -1,4 +1,4 @@
-/* test_bell.c - what wakes a thread that polls. */
+/* test_bell.c - wakes a thread that polls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_beside.c - what is kept of jobs beside Lua is heard, whoever is woken; and they go on,
- * whatever Lua lacks. */
+/* test_beside.c - jobs that run beside Lua: their events arrive whichever waiter wakes, and they
+ * continue when Lua lacks memory. */
 #include "host.h"
 
 #include <lauxlib.h>
@@ -31,8 +31,8 @@ static bool is_readable(const struct tm_beside *b)
   return poll(&fd, 1, 0) == 1;
 }
 
-/* A Ctrl-C ends a wait at the moment at which a job says something: who polls afterwards hears
- * that. */
+/* Ctrl-C ends a wait at the moment at which a job reports something: the next poll still gets it.
+ */
 static void what_is_kept_while_a_wait_is_woken_is_heard(void **state)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
@@ -58,12 +58,12 @@ static void what_is_kept_while_a_wait_is_woken_is_heard(void **state)
   assert_int_equal(tidemill_runtime_close(rt, NULL), 0);
 }
 
-/* Memory that is refused. */
+/* Failing allocations. */
 
 static struct {
   lua_Alloc below;
   void *below_data;
-  int left; /* requests that are granted yet; negative: all */
+  int left; /* allocations that still succeed; negative: all */
 } memory;
 
 static void *grant(void *data, void *at, size_t old, size_t wanted)
@@ -83,7 +83,7 @@ static int set_left(lua_State *L)
 static const char *const asks =
     "local p, dir, set_left = ...\n"
     "local json = require 'tidemill.json'\n"
-    "for n = 0, 60 do\n" /* what is held for Lua is freed, also when the first one lacks memory */
+    "for n = 0, 60 do\n" /* frees what it holds for Lua, also when the first allocation fails */
     "  set_left(n)\n"
     "  pcall(json.decode, '{\"a\": [1, \"x\", {\"b\": true}]}')\n"
     "  set_left(-1)\n"
@@ -100,7 +100,7 @@ static const char *const asks =
     "assert(refused > 5, refused)\n"
     "assert(job:wait(120))\n";
 
-/* What asks for something without memory for the answer has let go of the jobs: they go on. */
+/* When a request lacks memory for its answer, it has already released the jobs, which continue. */
 static void what_lacks_memory_leaves_the_jobs_alone(void **state)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;

@@ -1,4 +1,4 @@
-/* test_borders.c - ranges hold every row once and whole, whatever the file and the size. */
+/* test_borders.c - ranges hold every row once and completely, for any file and size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,9 +18,9 @@ struct file {
   const char *at;
   size_t len;
   int reads;
-  int64_t fail_from; /* reads from here on fail; 0: none */
-  bool in_order;     /* a read before the last one is a fault of the caller's */
-  bool only_first;   /* in order, but another time from anywhere */
+  int64_t fail_from; /* reads from this offset on fail; 0: none */
+  bool in_order;     /* a read before the last one is an error of the caller */
+  bool only_first;   /* in order; a second pass may start anywhere */
   int64_t last;
 };
 
@@ -173,8 +173,8 @@ static bool has_text(const char *p, size_t n)
   return false;
 }
 
-/* What the ranges leave out is empty; each begins and ends with a row, and holds one that ends at
- * its size or behind. */
+/* Bytes outside the ranges are empty lines; each range starts and ends with a row, and has a row
+ * that ends at its size or later. */
 static void check_ranges(const struct made *m, struct tm_borders *b, const struct tm_dialect *d,
                          int64_t bytes, int64_t rows)
 {
@@ -222,7 +222,7 @@ static void ranges_hold_every_row_once(void **state)
   }
 }
 
-/* Else a job that is resumed would take the file for another one. */
+/* Otherwise a resumed job would mistake the file for a different one. */
 static void ranges_are_the_same_once_a_file_is_read_from_anywhere(void **state)
 {
   struct random r = { 8 };

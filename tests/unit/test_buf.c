@@ -1,4 +1,4 @@
-/* test_buf.c - bytes are added and taken; a reader of hostile bytes never passes the end. */
+/* test_buf.c - adds and takes bytes; a reader of hostile bytes never passes the end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void empty_is_a_string(void **state)
   assert_string_equal(s, "");
   free(s);
   assert_null(b.data);
-  s = tm_buf_take(&b); /* nothing was ever added */
+  s = tm_buf_take(&b); /* a buffer without bytes */
   assert_string_equal(s, "");
   free(s);
 }
@@ -31,7 +31,7 @@ static void empty_is_a_string(void **state)
 static void always_ends_in_nul(void **state)
 {
   struct tm_buf b = TM_BUF_NONE;
-  for (int i = 0; i < 300; i++) { /* passes each border at which it grows */
+  for (int i = 0; i < 300; i++) { /* crosses each size at which it grows */
     tm_buf_add_char(&b, 'x');
     assert_int_equal(b.len, i + 1);
     assert_int_equal(strlen(b.data), b.len);
@@ -88,7 +88,7 @@ static void integers_are_written_in_full(void **state)
 static void printf_grows_to_fit(void **state)
 {
   struct tm_buf b = TM_BUF_NONE;
-  for (int width = 50; width < 80; width++) { /* around the room it tries first */
+  for (int width = 50; width < 80; width++) { /* around the size of the first attempt */
     tm_buf_printf(&b, "%*d", width, 7);
     assert_int_equal(b.len, width);
     assert_int_equal(b.data[width - 1], '7');
@@ -135,7 +135,7 @@ static void reader_reads_what_was_written(void **state)
   assert_true(tm_read_u32(&r) == UINT32_MAX);
   assert_memory_equal(tm_read_bytes32(&r, &len), "xyz", 3);
   assert_int_equal(len, 3);
-  assert_non_null(tm_read_bytes32(&r, &len)); /* empty is not missing */
+  assert_non_null(tm_read_bytes32(&r, &len)); /* empty differs from missing */
   assert_int_equal(len, 0);
   assert_true(tm_read_u64(&r) == UINT64_MAX);
   assert_false(r.bad);
@@ -150,7 +150,7 @@ static void reader_stays_bad_past_the_end(void **state)
   tm_reader_init(&r, "\1\2\3", 3);
   assert_int_equal(tm_read_u32(&r), 0);
   assert_true(r.bad);
-  assert_null(tm_read_raw(&r, 1)); /* the bytes are there, but the reading went wrong before */
+  assert_null(tm_read_raw(&r, 1)); /* the bytes exist, but an earlier read failed */
   assert_null(tm_read_raw(&r, 0));
   assert_null(tm_read_bytes32(&r, &len));
   assert_int_equal(len, 0);

@@ -1,5 +1,5 @@
-/* test_cancel_request.c - requests to cancel a job: what is one, whose counts and for which
- * session; hostile files. */
+/* test_cancel_request.c - requests to cancel a job: which are valid, whose request counts and for
+ * which session; hostile files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,7 +127,7 @@ static void who_runs_a_job_decides_how_it_is_canceled(void **state)
     assert_int_equal(tm_cancel_judge(&cases[i].session, "mill"), cases[i].way);
 }
 
-/* A supervisor that looks at every time it is asked. */
+/* A supervisor that looks at every call. */
 static int look(struct tm_cancel_watch *w, struct folder *f, struct tm_cancel_request *out,
                 struct tm_err *err)
 {
@@ -191,7 +191,7 @@ static void put_text(struct folder *f, const char *text, size_t len, mode_t mode
   close(fd);
 }
 
-/* What lies there as `cancel` is ignored, and `words` say why. */
+/* The supervisor ignores the file `cancel`, and `words` say why. */
 static void expect_ignored(struct folder *f, const char *words)
 {
   struct tm_cancel_watch w = { 0 };

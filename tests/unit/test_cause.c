@@ -1,4 +1,4 @@
-/* test_cause.c - why a worker ended, of what is known. */
+/* test_cause.c - finds out why a worker ended. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void the_last_lines_are_found(void **state)
   expect_last("\n\n", 3, "\n\n");
 }
 
-/* Readings that say whom the kernel killed. */
+/* Readings that show whom the kernel killed. */
 static int64_t kills;
 static pid_t logged;
 
@@ -74,7 +74,7 @@ static void a_kill_that_is_counted_accounts_for_one_worker(void **state)
   assert_int_equal(find(&k, 2), TM_KILL_COUNTED);
   logged = 3;
   assert_int_equal(find(&k, 3), TM_KILL_LOGGED);
-  assert_int_equal(find(&k, 4), TM_KILL_OTHER); /* both are accounted for */
+  assert_int_equal(find(&k, 4), TM_KILL_OTHER); /* both are explained */
 }
 
 int main(void)

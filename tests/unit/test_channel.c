@@ -1,5 +1,4 @@
-/* test_channel.c - frames on a loop: order, ends, descriptors, peers that are slow, dead or
- * hostile. */
+/* test_channel.c - frames on a loop: order, ends, descriptors, and slow, dead or hostile peers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +23,7 @@ struct ends {
   int fds[2];
   int frames, frames_from, ends, code, closed, close_at, last_fd;
   uint64_t bytes;
-  struct stat passed[4]; /* of the descriptors that came */
+  struct stat passed[4]; /* of the descriptors that arrived */
   int passed_len, pass_every;
 };
 
@@ -108,7 +107,7 @@ static void on_end_from(struct tm_channel *c, int code)
   tm_channel_close(c);
 }
 
-/* `from` is opened as a channel only where asked for; else a test writes to fds[0] itself. */
+/* Opens `from` as a channel only if asked; otherwise the test writes to fds[0] itself. */
 static struct ends *ends_init(struct ends *e, bool opens_from,
                               void (*on)(struct tm_channel *, const struct tm_frame *))
 {
@@ -193,7 +192,7 @@ static void what_came_before_the_end_comes_first(void **state)
   ends_init(&e, true, on_numbered);
   for (uint64_t i = 0; i < 50; i++)
     send_numbered(&e.from, i);
-  tm_channel_close(&e.from); /* writes what it can */
+  tm_channel_close(&e.from); /* writes as much as it can */
   ends_run(&e);
   assert_int_equal(e.frames, 50);
   assert_int_equal(e.ends, 1);
@@ -298,11 +297,11 @@ static void on_endless(struct tm_channel *c, const struct tm_frame *f)
   struct ends *e = c->data;
   e->frames++;
   e->bytes += TM_FRAME_HEADER + f->length;
-  if (e->frames_from > 0) /* the other one has had its turn */
+  if (e->frames_from > 0) /* the other channel has had its turn */
     close_both(e);
 }
 
-/* Fills what its peer has emptied, so that the peer never finds an end of it. */
+/* Refills what the peer takes, so that the peer never sees it empty. */
 static void refill(struct tm_turn *t)
 {
   struct ends *e = t->data;
@@ -348,8 +347,8 @@ static int pass(struct tm_channel *c, uint64_t index, int fd, struct tm_err *err
   return tm_channel_send_fd(c, &f, fd, err);
 }
 
-/* Every 500th frame of 2000 has a descriptor; the first are sent while the peer reads nothing, so
- * that they wait in the outbox among the others. */
+/* Every 500th of 2000 frames has a descriptor. The peer reads nothing while the first are sent, so
+ * they wait in the outbox among the others. */
 static void descriptors_stay_with_their_frames(void **state)
 {
   struct ends e;
@@ -365,7 +364,7 @@ static void descriptors_stay_with_their_frames(void **state)
     assert_int_equal(pipe(fds), 0);
     assert_int_equal(fstat(fds[0], &want[i / 500]), 0);
     assert_int_equal(pass(&e.from, i, fds[0], NULL), 0);
-    close(fds[0]); /* the message has its own */
+    close(fds[0]); /* the message holds its own copy */
     close(fds[1]);
   }
   assert_true(e.from.fd_out.len > 0);
@@ -407,7 +406,7 @@ static void a_descriptor_that_has_not_come_ends_it(void **state)
   close(e.fds[0]);
 }
 
-/* One header, and n times the descriptor in its message. */
+/* One header, with the descriptor n times in its message. */
 static void put_with_fds(int socket, uint32_t type, int fd, int n)
 {
   char header[TM_FRAME_HEADER];

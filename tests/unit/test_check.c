@@ -1,4 +1,4 @@
-/* test_check.c - a fault is told to the listener, and only a required condition is fatal. */
+/* test_check.c - the listener gets every fault; only a required condition is fatal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

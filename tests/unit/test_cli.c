@@ -1,5 +1,5 @@
-/* test_cli.c - the program, called as main() is: exit statuses, what goes to which of the two
- * outputs, whole small jobs.
+/* test_cli.c - calls the program like main(): exit statuses, which output gets what, small complete
+ * jobs.
  *
  * The test's program is also the keeper and the workers of its jobs: with arguments it is tidemill.
  */
@@ -24,7 +24,7 @@
 
 struct place {
   char dir[64];
-  char *out, *err; /* what the last call said; to free() */
+  char *out, *err; /* the output of the last call, for the test to free */
 };
 
 static const char score[] = "function run(mini_batch)\n"
@@ -91,7 +91,7 @@ static int close_place(void **state)
   return 0;
 }
 
-/* Puts a file in the place of a descriptor; returns what was there. */
+/* Puts a file in place of a descriptor; returns the old one. */
 static int redirect(const struct place *p, int fd, const char *name)
 {
   char *path = tm_path_join(p->dir, name);
@@ -109,7 +109,7 @@ static void restore(int fd, int old)
   close(old);
 }
 
-/* Calls the program and keeps what it said. Returns the exit status. */
+/* Calls the program and captures its output. Returns the exit status. */
 static int call(struct place *p, const char *const *words)
 {
   char *argv[16] = { "tidemill" };
@@ -220,7 +220,7 @@ static void parameters_are_helped_with_from_their_table(void **state)
   assert_has(p->out, "default:    3\n");
   assert_has(p->out, "PipelineParameter");
   assert_has(p->out, "it may have changed");
-  assert_int_equal(CALL("help", "name"), 0); /* several constructors have one */
+  assert_int_equal(CALL("help", "name"), 0); /* several constructors have it */
   assert_has(p->out, "name, of ParallelRunStep\n");
   assert_has(p->out, "name, of Pipeline\n");
   assert_int_equal(CALL("help", "parameters"), 0);
@@ -278,7 +278,8 @@ static void a_failed_job_is_gone_on_with(void **state)
   assert_has(p->err, "to go on: tidemill resume /");
   assert_has(p->err, "/.tidemill/jobs/test-job-");
   put(p, "score.lua", "function run(m) return m end");
-  assert_int_equal(CALL("run", "p.lua", "--resume"), 2); /* finds the job; the script has changed */
+  assert_int_equal(CALL("run", "p.lua", "--resume"),
+                   2); /* finds the job, but the script has changed */
   assert_has(p->err, "--accept-changes");
   assert_int_equal(CALL("run", "p.lua", "--resume", "--accept-changes", "--json"), 0);
   assert_has(p->out, "\"failed\":0");
@@ -294,8 +295,8 @@ static void a_signal_cancels(void **state)
            "function run(m) ffi.C.kill(%d, 15) while true do end end\n",
            (int)getpid());
   put(p, "score.lua", text);
-  /* the first signal lets the running mini-batch end, here by its timeout; the other is not handed
-   * out any more */
+  /* the first signal lets the running mini-batch end, here by its timeout; the other mini-batch is
+   * not handed out */
   put(p, "p.lua",
       "local t = require 'tidemill'\n"
       "return t.Pipeline { name = 'test-job', steps = { t.ParallelRunStep { name = 'test-step',\n"

@@ -1,4 +1,4 @@
-/* test_clock.c - the clocks run, and are the ones that they say. */
+/* test_clock.c - the clocks run, and each is the clock that its name says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void wall_is_the_time_of_day(void **state)
   time_t before = time(NULL);
   int64_t wall = tm_clock_wall_ns();
   time_t after = time(NULL);
-  /* time() may lag behind by a tick of the kernel's. */
+  /* time() may be a kernel tick behind. */
   assert_in_range(wall / TM_S, before, after + 1);
 }
 

@@ -1,6 +1,6 @@
-/* test_column_ops.c - what Lua cannot well ask for: columns with wide offsets, bits that begin
- * anywhere, the order of NaN and nulls. (tests/lua/frame_random_spec.lua holds these functions
- * beside plain Lua.) */
+/* test_column_ops.c - cases that Lua cannot easily test: columns with wide offsets, bits that begin
+ * anywhere, the order of NaN and nulls. (tests/lua/frame_random_spec.lua compares these functions
+ * with plain Lua.) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_columns.c - the columns of the output: which frames fit, which are put in order, which are
- * refused; the header is in the first record; what is on record counts in a later session if its
+/* test_columns.c - the columns of the output: which frames fit, which are reordered, which are
+ * refused. The first record has the header. A recorded header counts in a later session if its
  * mini-batch is committed. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static void teardown(struct fixture *f)
   free(f->state_dir);
 }
 
-/* `names`: words; "" for an array. */
+/* `names`: separated by blanks; "" for an array. */
 static int fit(struct fixture *f, const char *names, const char *rows)
 {
   struct tm_columns_rows r = { .rows = rows, .rows_len = strlen(rows) };
@@ -66,7 +66,7 @@ static int fit(struct fixture *f, const char *names, const char *rows)
   return tm_columns_fit(&f->c, &r, &f->out, &f->s.err);
 }
 
-/* Fits, and is added as mini-batch `index`. */
+/* The frame fits; adds it as mini-batch `index`. */
 static void add(struct fixture *f, uint64_t index, const char *names, const char *rows)
 {
   int rc = fit(f, names, rows);
@@ -118,7 +118,7 @@ static void a_file_that_began_with_an_array_gets_no_header(void **state)
   assert_int_equal(step_flush(&f.s), 0);
   close_columns(&f);
   open_columns(&f, true);
-  assert_int_equal(fit(&f, "a", "1\n"), TM_ESCRIPT); /* another session knows it, too */
+  assert_int_equal(fit(&f, "a", "1\n"), TM_ESCRIPT); /* a later session knows it too */
   teardown(&f);
 }
 
@@ -152,7 +152,7 @@ static void columns_of_what_was_not_committed_do_not_count(void **state)
 {
   struct fixture f;
   setup(&f, true);
-  add(&f, 2, "a b", "1,2\n"); /* on record, and never flushed */
+  add(&f, 2, "a b", "1,2\n"); /* recorded, but never flushed */
   close_columns(&f);
   open_columns(&f, true);
   add(&f, 3, "x", "1\n");
@@ -182,7 +182,7 @@ static void the_header_goes_before_a_result_in_a_file(void **state)
   assert_int_equal(step_flush(&f.s), 0);
   step_is_text(&f.s, "rows.partial", "a,b\n1,2\n3,4\n");
   close_columns(&f);
-  open_columns(&f, true); /* the records' hashes are those of these bytes */
+  open_columns(&f, true); /* the records have the hashes of these bytes */
   assert_int_equal(f.s.found.committed, 2);
   teardown(&f);
 }

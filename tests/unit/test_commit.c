@@ -1,5 +1,5 @@
-/* test_commit.c - the order of writing, and what follows when something cannot be written:
- * invariants 1, 2, 4, 5, 6, 8, 9. */
+/* test_commit.c - the order of writes, and what follows a failed write: invariants 1, 2, 4, 5, 6,
+ * 8, 9. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void has_no_record_of_rows_that_were_not_written(void **state) /* 2, 8 */
     assert_int_equal(step_flush(&s), -ENOSPC);
     assert_non_null(strstr(s.err.text, "cannot write '"));
     assert_int_equal(folder_size(&s.folder, "state/journal"), size);
-    s.files.fail_on = NULL; /* there is room again: too late */
+    s.files.fail_on = NULL; /* there is space again, but too late */
     tm_buf_clear(&s.files.log);
     step_done(&s, 1, "b\n");
     assert_int_equal(tm_commit_flush(s.commit, &again), -ENOSPC);
@@ -96,9 +96,9 @@ static void syncs_in_order_and_then_says_so(void **state) /* 4 */
   assert_string_equal(
       tm_buf_str(&s.files.log),
       "fsync:manifest fsync:failures fsync:files fsync:rows.partial fsync:journal write:journal ");
-  assert_int_equal(step_sync(&s), 1); /* nothing new */
+  assert_int_equal(step_sync(&s), 1); /* no change */
   step_done(&s, 1, "b\n");
-  assert_int_equal(step_sync(&s), 1); /* not flushed: nothing new either */
+  assert_int_equal(step_sync(&s), 1); /* not flushed: no change either */
   assert_int_equal(step_flush(&s), 0);
   assert_int_equal(step_sync(&s), 0);
   step_release(&s);
@@ -131,7 +131,7 @@ static void states_what_was_there_when_the_fsyncs_began(void **state) /* 4 */
   assert_int_equal(r.output_len, 2);
   assert_int_equal(r.failures_len, 0);
   assert_int_equal(r.manifest_len, folder_size(&s.folder, "state/manifest"));
-  assert_int_equal(step_sync(&s), 0); /* the second one is still to be synced */
+  assert_int_equal(step_sync(&s), 0); /* the second one still needs a sync */
   step_release(&s);
 }
 
@@ -179,7 +179,7 @@ static void syncs_what_recovery_kept_before_it_writes(void **state) /* 5 */
   const char *record = strstr(first, "write:journal fsync:journal ");
   assert_non_null(record);
   assert_null(strstr(first, "write:rows.partial"));
-  assert_non_null(strstr(log, "write:journal")); /* the tail, again, before the fsyncs */
+  assert_non_null(strstr(log, "write:journal")); /* the tail again, before the fsyncs */
   assert_true(strstr(log, "write:journal") < first);
   step_release(&s);
 }
@@ -304,7 +304,7 @@ static void takes_spilled_rows(void **state)
   assert_int_equal(tm_commit_add_spilled(s.commit, &o, path, 2, tm_hash64("b\n", 2), &s.err), 0);
   step_done(&s, 2, "c\n");
   assert_int_equal(tm_commit_finish(s.commit, true, &s.err), 0);
-  step_is_text(&s, "rows", "a\nb\nc\n"); /* nothing of the wrong one behind it */
+  step_is_text(&s, "rows", "a\nb\nc\n"); /* no rows of the wrong session after it */
   step_is_text(&s, "failed_items.jsonl", "{\"mini_batch\":1,\"item\":2}\n");
   free(path);
   step_release(&s);

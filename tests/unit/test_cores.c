@@ -1,4 +1,4 @@
-/* test_cores.c - quotas of control groups, out of a tree of files made here. */
+/* test_cores.c - quotas of control groups, from a tree of files that the test makes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_cut.c - mini-batches are full but for the last of each input; and the words when there is
- * nothing to cut. */
+/* test_cut.c - all mini-batches except the last of each input are full; and the message when there
+ * is nothing to cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 enum { PATHS = 8 };
 
-/* A definition on the stack: paths end with a NULL. */
+/* A definition on the stack: NULL ends the paths. */
 struct input {
   struct tm_dataset d;
   char *paths[PATHS];
@@ -42,8 +42,8 @@ static void init_input(struct input *in, char *root, enum tm_dataset_kind kind,
 
 struct cut_up {
   struct tm_buf text;     /* "0: a b\n1: c\n": input and names of each mini-batch */
-  struct tm_buf warnings; /* one a line */
-  struct tm_err no_input; /* its words, when there was none */
+  struct tm_buf warnings; /* one per line */
+  struct tm_err no_input; /* the message, when there was none */
   struct tm_err err;
   int rc;
 };
@@ -261,7 +261,7 @@ static void a_limit_ends_an_input(void **state)
   }
 }
 
-/* What stands behind it was not looked for, so nothing is said of it. */
+/* It did not look for what follows, so it does not report it. */
 static void nothing_is_said_of_paths_behind_a_limit(void **state)
 {
   struct input a;

@@ -1,5 +1,5 @@
-/* test_dataset.c - the definition of a FileDataset: what is kept, what is refused and with which
- * words. */
+/* test_dataset.c - the definition of a FileDataset: what it keeps, what it refuses and the message.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_datastores.c - names for directories: the one that is always there, others, and which is the
+/* test_datastores.c - names for directories: the built-in one, others, and which one is the
  * default. */
 #include "store_fixture.h"
 

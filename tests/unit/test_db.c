@@ -1,5 +1,5 @@
-/* test_db.c - the database of a workspace: made whole or not at all, refused when it is another's,
- * safe for two at once. */
+/* test_db.c - the database of a workspace: created completely or not at all, refused if it belongs
+ * to another program, safe for two users at a time. */
 #include "store_fixture.h"
 
 #include "store/db.h"
@@ -161,7 +161,7 @@ static void it_can_be_read_where_nothing_can_be_written(void **state)
   assert_int_equal(chmod(*state, 0700), 0);
 }
 
-/* In a process of its own: opens, which may make the database, and adds rows. */
+/* In its own process: opens the database, which may create it, and adds rows. */
 static void write_many(const char *dir, int who)
 {
   for (int i = 0; i < CHANGES; i++) {
@@ -177,7 +177,7 @@ static void write_many(const char *dir, int who)
   _exit(0);
 }
 
-/* The making itself: nobody takes what is half made for another program's. */
+/* Creation itself: nobody mistakes a half-made database for another program's. */
 static void many_at_once_make_one(void **state)
 {
   for (int round = 0; round < 20; round++) {
@@ -237,7 +237,7 @@ static void it_is_for_its_owner_alone_also_one_that_was_not(void **state)
     for (size_t i = 0; i < TM_COUNT_OF(ends); i++) {
       char *path = tm_xprintf("%s/" TM_DB_NAME "%s", (char *)*state, ends[i]);
       assert_int_equal(mode_of(*state, ends[i]), 0600);
-      assert_int_equal(chmod(path, 0664), 0); /* as if it had been made by another program */
+      assert_int_equal(chmod(path, 0664), 0); /* as if another program had made it */
       free(path);
     }
     tm_db_close(db);

@@ -1,5 +1,5 @@
-/* test_delimited.c - text as frames: what each deviation is taken for, and that a frame does not
- * depend on how its text was given. */
+/* test_delimited.c - converts text to frames: how each deviation is read, and that a frame does not
+ * depend on how its text was split. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,12 +180,12 @@ static void deviations_can_be_errors(void **state)
       "column 'b': a quote is not closed where its row ends; for line breaks within quotes set "
       "support_multi_line = true",
       1006);
-  g.dialect.encoding = TM_ENCODING_UTF16; /* the text is UTF-8, its places are those of the file */
+  g.dialect.encoding = TM_ENCODING_UTF16; /* the text is UTF-8, the offsets are those of the file */
   expect_error(&g, "1,\xe2\x82\xac\n3x,4\n", "column 'a': '3x' is not a valid long", 1008);
   rig_release(&g);
 }
 
-/* The second field has a line break in its quotes: the row is torn, and short. */
+/* The second field has a line break in quotes: the row is cut in two, and too short. */
 static void torn_rows_are_known_by_their_quote(void **state)
 {
   static const char text[] = "1,\"x\ny\",2\n1,2,3,\"x\ny\"\n";
@@ -201,7 +201,7 @@ static void torn_rows_are_known_by_their_quote(void **state)
   assert_int_equal(counts(&g)->rows, 0);
   assert_int_equal(counts(&g)->faults[TM_FAULT_UNCLOSED], 2);
   g.dialect.ragged = TM_RAGGED_NULL;
-  g.schema.columns[1].is_unread = true; /* nobody looks at the field with the quote */
+  g.schema.columns[1].is_unread = true; /* nobody reads the field with the quote */
   read_text(&g, text);
   assert_int_equal(counts(&g)->faults[TM_FAULT_UNCLOSED], 2);
   g.dialect.ragged = TM_RAGGED_ERROR;
@@ -289,7 +289,7 @@ static void fields_go_to_columns(void **state)
   rig_release(&g);
 }
 
-/* Its values are not looked at; the row is. */
+/* Its values are not read, but its row is checked. */
 static void what_nobody_reads_is_left_out(void **state)
 {
   struct rig g;
@@ -331,7 +331,7 @@ static void a_row_is_taken_whole_or_not(void **state)
   rig_release(&g);
 }
 
-/* A field much larger than a piece, between small ones. */
+/* A field much larger than a block, between small ones. */
 static void long_fields(void **state)
 {
   struct rig g;

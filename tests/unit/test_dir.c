@@ -1,4 +1,4 @@
-/* test_dir.c - names in a folder, trees that go, lines that are appended. */
+/* test_dir.c - lists names in a folder, removes trees, appends lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,8 +113,8 @@ static void a_tree_goes_and_what_links_point_to_stays(void **state)
   free(file);
 }
 
-/* Deeper than a process has descriptors, and longer than a path may be. What is in the way of who
- * moves folders up goes, too. */
+/* Deeper than a process has descriptors, with paths longer than the limit. Names that block a
+ * caller that moves folders up are removed too. */
 static void any_depth_is_removed(void **state)
 {
   char *tree = tm_path_join(*state, "deep");
@@ -154,7 +154,7 @@ static void what_is_missing_is_no_error(void **state)
   free(path);
 }
 
-/* All of them lie in the test's own folder: should one not be refused, nothing else is lost. */
+/* All of them are in the test's own folder: if one is not refused, nothing else is lost. */
 static void what_ends_in_no_name_of_its_own_is_refused(void **state)
 {
   static const char *const names[] = { "a/b/..", "a/b/../", "a/b/.", "a/b/.//" };
@@ -192,7 +192,7 @@ static void what_cannot_go_is_named(void **state)
   assert_int_not_equal(err.code, 0);
 }
 
-/* As a user who is not root, whom modes do not stop. Exits with 0: it is as it should be. */
+/* As a user other than root, so that modes apply. Exits with 0 if all is correct. */
 static void remove_closed(const char *root)
 {
   static const mode_t modes[] = { 0, 0500, 0300 };
@@ -223,7 +223,7 @@ static void what_is_closed_to_its_owner_goes_by_force(void **state)
   assert_int_equal(status, 0);
 }
 
-/* In a mount namespace of this process, from here on. */
+/* In a mount namespace of this process, from now on. */
 static void what_is_mounted_stays(void **state)
 {
   struct tm_err err = TM_ERR_NONE;

@@ -1,4 +1,4 @@
-/* test_driver_log.c - what a session was started with. */
+/* test_driver_log.c - the log of how a session was started. */
 #include "report_fixture.h"
 
 #include "report/driver_log.h"

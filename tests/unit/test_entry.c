@@ -1,5 +1,5 @@
-/* test_entry.c - the contents of entries, in any order; what is wrong with them; and mini-batches
- * of them as files. */
+/* test_entry.c - reads the contents of entries in any order, reports faults, and extracts
+ * mini-batches of them to files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static void rig_release(struct rig *g)
   folder_release(&g->f);
 }
 
-/* Its contents in pieces of this size; NULL with words. To free(). */
+/* Reads its contents in pieces of this size; NULL and a message on failure. The caller frees it. */
 static char *contents(struct rig *g, size_t i, size_t piece, struct tm_err *err)
 {
   struct tm_buf out = TM_BUF_NONE;
@@ -118,7 +118,7 @@ static void expect_error(struct rig *g, size_t i, int code, const char *words)
   assert_non_null(strstr(err.text, words));
 }
 
-/* Texts of some lengths, around those of pieces; the longest is many blocks. */
+/* Texts of lengths near the size of a piece; the longest has many blocks. */
 static char *text_of(size_t i)
 {
   size_t n = i == 7 ? 300000 : i * i * 13 % 2000;
@@ -232,7 +232,8 @@ static void what_is_wrong_with_an_entry_is_said(void **state)
   rig_release(&g);
 }
 
-/* Reads the only entry of a zip in pieces of this size: exactly the text, or the test fails. */
+/* Reads the only entry of a zip in pieces of this size; fails the test unless it gets exactly the
+ * text. */
 static void expect_exact(const struct tm_buf *zip, const char *text, size_t n, size_t piece)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -259,8 +260,8 @@ static void expect_exact(const struct tm_buf *zip, const char *text, size_t n, s
   free(p);
 }
 
-/* Runs compress so well that the decoder holds output back when its input has ended. TM_LONG=1: up
- * to 1.1 MB. */
+/* Repeated bytes compress so well that the decoder still holds output when its input has ended.
+ * TM_LONG=1: up to 1.1 MB. */
 static void an_entry_of_any_length_is_read_to_its_end(void **state)
 {
   enum { STEP = 4099 };
@@ -317,7 +318,7 @@ static void load(struct rig *g, struct tm_entry_loader *l, bool is_extracted,
   tm_buf_release(&bytes);
 }
 
-/* "path = contents" for each file that run() would get, below the scratch folder. */
+/* "path = contents" for each file that run() would get below the scratch folder. */
 static void describe(const struct tm_entry_items *b, const char *scratch, struct tm_buf *out)
 {
   struct tm_reader r;

@@ -1,5 +1,5 @@
-/* test_entry_memory.c - which mini-batches of entries are extracted to memory, and that the others
- * are extracted all the same. */
+/* test_entry_memory.c - which mini-batches of entries are extracted to memory; the others are
+ * extracted to disk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,12 +20,12 @@
 
 #define MB ((int64_t)1 << 20)
 
-/* Files of the machine, but for what holds a folder, and a call that fails. */
+/* The real files, with chosen values for the file system of a folder, and a call that fails. */
 struct rig {
   struct tm_fs fs;
   struct tm_volume volume;
   int volume_code;
-  int writes_left, opens_left; /* before the one that fails */
+  int writes_left, opens_left; /* calls before the one that fails */
   int code;
   struct folder f;
   char *scratch, *memory;
@@ -87,7 +87,7 @@ static void rig_release(struct rig *g)
   folder_release(&g->f);
 }
 
-/* "one" and "three", and in between one whose check sum is wrong. */
+/* "one" and "three", and between them an entry with a wrong check sum. */
 static void rig_list(struct rig *g)
 {
   static const struct zip_member m[] = { { .name = "1", .text = "one" },
@@ -117,7 +117,7 @@ static void rig_list(struct rig *g)
   free(path);
 }
 
-/* The two that can be read are in files below `place`, and the third is marked, once. */
+/* The two readable entries are in files below `place`; the third is marked once. */
 static void expect_files(struct rig *g, const char *place)
 {
   static const char *const texts[] = { "one", "three" };
@@ -190,7 +190,7 @@ static void memory_that_does_not_suit_is_left_alone(void **state)
     else if (i == TM_COUNT_OF(volumes))
       g.volume_code = -ENOENT;
     else
-      assert_int_equal(chmod(g.f.path, 0777), 0); /* anybody could rename what is in it */
+      assert_int_equal(chmod(g.f.path, 0777), 0); /* anybody could rename its files */
     expect_files(&g, g.scratch);
     assert_int_equal(folder_size(&g.f, "memory"), -1);
     rig_release(&g);
@@ -223,7 +223,7 @@ static void a_name_that_is_taken_is_neither_used_nor_touched(void **state)
     tm_entry_loader_clear(g.loader);
     assert_int_equal(access(there, F_OK), -1);
     assert_int_equal(rmdir(other), 0);                                   /* it is empty */
-    assert_int_equal(kind == 1 ? rmdir(g.memory) : unlink(g.memory), 0); /* and is still there */
+    assert_int_equal(kind == 1 ? rmdir(g.memory) : unlink(g.memory), 0); /* and still exists */
     assert_int_equal(folder_size(&g.f, "nowhere"), -1);
     free(other);
     free(there);
@@ -231,7 +231,7 @@ static void a_name_that_is_taken_is_neither_used_nor_touched(void **state)
   }
 }
 
-/* Each write, and each file that is made: the last ones are those on the disk. */
+/* Fails each write and each creation of a file; the last ones are on the disk. */
 static void what_fails_in_memory_is_done_on_the_disk(void **state)
 {
   static const int codes[] = { -ENOSPC, -EDQUOT, -EACCES, -ENOMEM, -EROFS, -EIO };
@@ -243,7 +243,7 @@ static void what_fails_in_memory_is_done_on_the_disk(void **state)
       *(at % 2 ? &g.writes_left : &g.opens_left) = at / 2;
       expect_files(&g, g.scratch);
       assert_int_equal(folder_size(&g.f, "memory"), -1);
-      expect_files(&g, g.memory); /* the next one tries it again */
+      expect_files(&g, g.memory); /* the next mini-batch tries it again */
       rig_release(&g);
     }
 }
@@ -256,7 +256,7 @@ static void memory_that_was_taken_away_is_not_used_again(void **state)
   assert_false(tm_entry_loader_has_lost(g.loader));
   assert_int_equal(tm_tree_remove(g.memory, NULL), 0);
   assert_true(tm_entry_loader_has_lost(g.loader));
-  assert_false(tm_entry_loader_has_lost(g.loader)); /* it has been told */
+  assert_false(tm_entry_loader_has_lost(g.loader)); /* it was reported */
   expect_files(&g, g.scratch);
   assert_false(tm_entry_loader_has_lost(g.loader));
   assert_int_equal(folder_size(&g.f, "memory"), -1);

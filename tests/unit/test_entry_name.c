@@ -1,4 +1,4 @@
-/* test_entry_name.c - names of entries, good and bad, and the patterns that take them. */
+/* test_entry_name.c - good and bad names of entries, and the patterns that select them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ static void names_are_cleaned_or_refused(void **state)
   static const struct {
     const char *name;
     size_t len;
-    const char *clean, *fault; /* what is kept or shown; a part of the words */
+    const char *clean, *fault; /* the name that is kept or shown; a part of the message */
   } cases[] = {
     { "a/b", 3, "a/b", NULL },         { "./a//./b/", 9, "a/b", NULL },
     { "..a/b..", 7, "..a/b..", NULL }, { "a\\..\\b", 6, "a\\..\\b", NULL },

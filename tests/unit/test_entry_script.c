@@ -1,4 +1,4 @@
-/* test_entry_script.c - EntryScript: what it knows of its worker, and its log. */
+/* test_entry_script.c - EntryScript: what it knows about its worker, and its log. */
 #include "script_fixture.h"
 
 #include <ctype.h>
@@ -22,7 +22,8 @@ static int teardown(void **state)
 
 #define ENTRY "local EntryScript = require 'tidemill.entry_script'\nlocal e = EntryScript()\n"
 
-/* The lines of the log with date, time and pid taken out, which must be well-formed; to free(). */
+/* The lines of the log without date, time and pid, which must be well-formed. The caller frees
+ * them. */
 static char *read_log(void)
 {
   char *text = fixture_read(&f, "logs/0/process000.log.txt");

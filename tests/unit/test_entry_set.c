@@ -45,7 +45,7 @@ static void every_name_is_found_with_its_place(void **state)
   assert_false(tm_entry_set_find(&s, "a", 1, &got));
 }
 
-/* At every size: a bucket that was just split is the worst. */
+/* At every size: a bucket that has just been split is the worst. */
 static void an_entry_takes_at_most_32_bytes(void **state)
 {
   struct tm_entry_set s = { 0 };

@@ -1,4 +1,4 @@
-/* test_err.c - words are filled, wrapped and cut; every code has a name. */
+/* test_err.c - messages are set, wrapped and cut; every code has a name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_errors.c - distinct errors: what makes two of them one, how many are kept, what the file
+/* test_errors.c - distinct errors: which errors count as one, how many are kept, and what the file
  * says and when. */
 #include "report_fixture.h"
 
@@ -180,7 +180,7 @@ static void why_items_failed_is_counted_in_items(void **state)
   assert_true(tm_errors_add_cause(&s, &e, &dark));
   assert_false(tm_errors_add_cause(&s, &e, &dark));
   assert_true(tm_errors_add_cause(&s, &e, &few));
-  assert_true(add(&s, f, TM_RUN_EXCEPTION, "too dark", "")); /* another error: the try failed */
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "too dark", "")); /* a different error: the try failed */
   f->attempt.failed = 5;
   assert_false(add(&s, f, TM_RUN_EXCEPTION, "too dark", ""));
   assert_int_equal(s.list.at[2].failed, 5);
@@ -223,8 +223,7 @@ static void only_so_many_are_kept_apart(void **state)
     snprintf(message, sizeof(message), "bad %d", i);
     add(&s, f, TM_RUN_EXCEPTION, message, "");
   }
-  assert_false(
-      add(&s, f, TM_RUN_EXCEPTION, "bad 3", "")); /* those that are kept go on being counted */
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "bad 3", "")); /* the count of kept errors continues */
   assert_int_equal(s.list.len, TM_ERRORS_MAX);
   assert_int_equal(s.list.at[3].count, 2);
   assert_int_equal(s.others, 5);
@@ -261,7 +260,7 @@ static void written_at_most_once_a_second(void **state)
   full_disk_init(&disk, 100);
   tm_errors_init(&s, &disk.fs, f->logs);
   assert_int_equal(tm_errors_write(&s, 0, f->now_ns, true, &err), 0);
-  assert_null(fixture_read(f, FILE_NAME)); /* nothing to say */
+  assert_null(fixture_read(f, FILE_NAME)); /* nothing to report */
   for (int i = 0; i < 100; i++) {          /* ten seconds */
     add(&s, f, TM_RUN_EXCEPTION, "bad", "");
     f->now_ns += TM_S / 10;

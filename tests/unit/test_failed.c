@@ -1,4 +1,5 @@
-/* test_failed.c - a failed_items.jsonl as a list of paths, and what is none. */
+/* test_failed.c - reads failed_items.jsonl as a list of paths, and refuses files that are not one.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 #include "data/files/failed.h"
 #include "folder.h"
 
-/* Reads a list of these bytes; the paths come one a '|'. Returns what ended it. */
+/* Reads a list from these bytes and joins the paths with '|'. Returns the end or error. */
 static int read_list(const char *text, size_t n, int64_t input, struct tm_buf *out,
                      int64_t *unnamed, struct tm_err *err)
 {

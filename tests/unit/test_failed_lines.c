@@ -1,5 +1,5 @@
-/* test_failed_lines.c - lines of the failures log, and the parts of a mini-batch that they are
- * about. */
+/* test_failed_lines.c - lines of the failures log, and the parts of a mini-batch that they
+ * describe. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -194,7 +194,7 @@ static void an_item_with_a_fault_keeps_it(void **state)
   tm_buf_release(&out);
 }
 
-/* What is written is what the reader takes back. */
+/* The reader reads back what was written. */
 static void the_reader_of_lists_understands_the_lines(void **state)
 {
   struct folder f;

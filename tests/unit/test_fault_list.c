@@ -17,7 +17,7 @@ static void add(struct tm_buf *list, int kind, const char *text)
   tm_buf_release(&words);
 }
 
-/* How many warnings are read from the bytes; they stay within them. */
+/* Reads warnings from the bytes, checks that they stay within them, and returns their number. */
 static int count(const char *p, size_t n)
 {
   struct tm_reader r;

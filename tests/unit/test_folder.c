@@ -1,4 +1,4 @@
-/* test_folder.c - names come sorted by bytes, once each, in little memory. */
+/* test_folder.c - returns names sorted by bytes, once each, with little memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,8 +77,8 @@ static void what_is_no_folder_is_an_error(void **state)
   free(file);
 }
 
-/* A million names of 15 bytes: 17 bytes each in the arena, four for the place; doubling at most
- * twice that. */
+/* A million names of 15 bytes: each takes 17 bytes in the arena and four for its place; growth may
+ * double that. */
 static void million_names_stay_compact(void **state)
 {
   enum { COUNT = 1000000 };

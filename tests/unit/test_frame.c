@@ -1,5 +1,5 @@
-/* test_frame.c - what a builder is given stands in the frame: values, nulls, strings of any bytes;
- * rows taken back leave nothing. */
+/* test_frame.c - the frame has what the builder got: values, nulls, strings of any bytes; rows that
+ * were taken back leave nothing behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ static const char *const names[] = { "flag", "id", "price", "name", "at" };
 static const enum tm_column_type types[] = { TM_COLUMN_BOOL, TM_COLUMN_LONG, TM_COLUMN_DOUBLE,
                                              TM_COLUMN_STRING, TM_COLUMN_DATETIME };
 
-static size_t word_of(char *to, int64_t i) /* of 0 to 12 bytes, some of them NUL */
+static size_t word_of(char *to, int64_t i) /* 0 to 12 bytes, some of them NUL */
 {
   size_t n = (size_t)(i * 7 % 13);
   memset(to, 'a' + (int)(i % 26), n);
@@ -69,7 +69,8 @@ static void a_frame_holds_what_was_added(void **state)
   struct tm_arena arena = { 0 };
   struct tm_frame_builder b;
   struct tm_data_frame f;
-  for (int round = 0; round < 3; round++) { /* the arena's memory is not clean from the second on */
+  for (int round = 0; round < 3;
+       round++) { /* from the second frame on, the arena's memory is not clean */
     tm_frame_builder_init(&b, &arena, names, types, 5);
     for (int64_t i = 0; i < 20000; i++)
       add_row(&b, i);
@@ -94,7 +95,7 @@ static void rows_taken_back_leave_nothing(void **state)
   tm_frame_builder_init(&b, &arena, names, types, 5);
   for (int64_t i = 0; i < 3000; i++) {
     add_row(&b, i);
-    for (size_t c = 0; c < 3; c++) /* half a row of nulls, and back */
+    for (size_t c = 0; c < 3; c++) /* adds half a row of nulls, and takes it back */
       tm_builder_add_null(&b.columns[c]);
     tm_builder_add_null(&b.columns[3]);
     tm_builder_add_string(&b.columns[3], "gone", 4);
@@ -122,8 +123,8 @@ static void a_frame_may_have_no_rows_and_no_columns(void **state)
   tm_arena_release(&arena);
 }
 
-/* Beyond 2 GB offsets take 64 bits. The bytes are reserved, never touched: memory is not needed for
- * them. */
+/* Beyond 2 GB, offsets take 64 bits. The test reserves the bytes but never touches them, so they
+ * need no memory. */
 static void offsets_widen_before_they_overflow(void **state)
 {
   struct tm_arena arena = { 0 };

@@ -1,4 +1,4 @@
-/* test_frame_text.c - values as text, fields in quotes, rows with their fields in another order. */
+/* test_frame_text.c - prints values, quotes fields, and reorders the fields of rows. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,7 +112,7 @@ static void rows_are_written_with_nulls_and_escapes(void **state)
   expect(&b, "s,\"n,n\"\n\"a\nb\",1\n\"\",-2\n,3\n\"c\\,\r\"\"\",-9223372036854775808\n");
   tm_frame_add_rows(&b, columns, 2, 4, ',', true);
   expect(&b, "a\\nb,1\n\"\",-2\n,3\n\"c\\\\,\\r\"\"\",-9223372036854775808\n");
-  tm_frame_add_rows(&b, columns + 1, 1, 2, '-', false); /* the separator is a sign of numbers */
+  tm_frame_add_rows(&b, columns + 1, 1, 2, '-', false); /* the separator can be part of a number */
   expect(&b, "1\n\"-2\"\n");
   tm_buf_release(&b);
 }
@@ -124,7 +124,7 @@ static void rows_get_their_fields_in_another_order(void **state)
   struct tm_buf b = TM_BUF_NONE;
   tm_frame_reorder_rows(&b, rows, strlen(rows), ',', order, 3);
   expect(&b, "c,a,\"b,\"\"\n\"\n,,\n3,1,2\n");
-  for (size_t n = 0; n < strlen(rows); n++) { /* cut anywhere: nothing is read beyond */
+  for (size_t n = 0; n < strlen(rows); n++) { /* cuts anywhere and reads nothing beyond the end */
     char *copy = malloc(n + 1);
     memcpy(copy, rows, n);
     tm_frame_reorder_rows(&b, copy, n, ',', order, 3);

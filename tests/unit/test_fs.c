@@ -1,5 +1,5 @@
-/* test_fs.c - the helpers over file tables that answer what a disk seldom does: short,
- * interrupted, failing at the n-th call for n = 1, 2, ... until a run is clean. */
+/* test_fs.c - the file helpers on file tables that do what a disk seldom does: short transfers,
+ * interrupted calls, a failure at the n-th call for n = 1, 2, ... until a run has no failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,12 +18,13 @@
 #include "base/path.h"
 #include "sys/fs.h"
 
-/* The real table, with faults; keeps the order of calls as letters, folders synced as 'D'. */
+/* The real table, with faults; records the order of calls as letters, with 'D' for the sync of a
+ * folder. */
 struct faulty {
   struct tm_fs fs;
-  int fail_at, calls; /* the n-th call answers -EIO; 0: none */
-  int piece;          /* bytes a transfer takes at most; 0: all */
-  bool interrupts;    /* every second transfer and open answers -EINTR */
+  int fail_at, calls; /* the n-th call returns -EIO; 0: none */
+  int piece;          /* the most bytes of one transfer; 0: all */
+  bool interrupts;    /* every second transfer and open returns -EINTR */
   bool is_interrupted;
   char order[400];
 };
@@ -170,7 +171,7 @@ static void a_file_is_old_or_new_whatever_call_fails(void **state)
       assert_int_equal(rc, 0);
       break;
     }
-    if (rc == 0) /* closing the folder: nothing depends on it */
+    if (rc == 0) /* closes the folder: nothing depends on it */
       continue;
     failed++;
     assert_int_equal(rc, -EIO);

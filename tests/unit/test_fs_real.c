@@ -1,4 +1,4 @@
-/* test_fs_real.c - the machine's own files answer as the table says. */
+/* test_fs_real.c - the machine's files behave as the table says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +80,7 @@ static void a_fifo_in_the_place_of_a_file_holds_nobody_up(void **state)
   struct tm_err err = TM_ERR_NONE;
   char *path = tm_path_join(*state, "fifo");
   assert_int_equal(mkfifo(path, 0600), 0);
-  alarm(60); /* else it would wait for a writer */
+  alarm(60); /* otherwise it would wait for a writer */
   assert_int_equal(tm_fs_read_file(fs, path, 100, &text, &err), -ESPIPE);
   alarm(0);
   assert_non_null(strstr(err.text, "it is a FIFO or a device, and no file"));

@@ -1,4 +1,4 @@
-/* test_graph.c - what steps write, who reads it, and in which order they can run. */
+/* test_graph.c - which step writes what, which steps read it, and in which order they can run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static struct tm_json *output(int64_t id, const char *fields)
   return v;
 }
 
-/* `inputs` and `outputs` are taken over; NULL: files, none. */
+/* Takes ownership of `inputs` and `outputs`; NULL: inputs are files, and there are no outputs. */
 static struct tm_json *add_step(struct world *w, const char *name, struct tm_json *inputs,
                                 struct tm_json *outputs)
 {

@@ -1,5 +1,4 @@
-/* test_gzip.c - gzip files are read from anywhere, and what is wrong with them or with their index
- * is found. */
+/* test_gzip.c - reads gzip files from anywhere, and finds faults in them and in their index. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +12,7 @@
 
 #include "gzip_rig.h"
 
-#define MATCH 300 /* bytes; of deflate's longest, and what is written at once */
+#define MATCH 300 /* bytes; deflate's longest match; the size of one write */
 
 static void contents_are_read_from_anywhere(void **state)
 {
@@ -41,8 +40,7 @@ static void a_point_saves_what_is_before_it(void **state)
   tm_stream_close(s);
 }
 
-/* Spacing leaves one point at most; the places that are expected have theirs within a block of
- * zlib's. */
+/* Spacing adds at most one point; each expected place has its point within a block of zlib's. */
 static void an_expected_place_has_a_point_of_its_own(void **state)
 {
   enum { STEP = 700000 };
@@ -70,7 +68,7 @@ static void an_expected_place_has_a_point_of_its_own(void **state)
   free(p);
 }
 
-/* A worker is given a range as soon as the lister has found it. */
+/* A worker may get a range as soon as the lister has found it. */
 static void an_index_is_used_while_it_is_written(void **state)
 {
   struct rig *g = *state;
@@ -86,7 +84,7 @@ static void an_index_is_used_while_it_is_written(void **state)
     assert_true(g->read < 300000);
   }
   assert_int_equal(lister->read(lister, p, 100, 0, &err),
-                   100); /* from the beginning again, as for a header */
+                   100); /* again from the beginning, as for a header */
   assert_memory_equal(p, g->contents, 100);
   tm_stream_close(lister);
   tm_stream_close(worker);
@@ -141,7 +139,7 @@ static void damage_is_found(void **state)
   expect(g, "'");
 }
 
-/* The place is known: as often as it is asked, and from wherever. */
+/* The reported place of the fault is the same, however often and from wherever a read meets it. */
 static void what_stands_before_damage_is_given(void **state)
 {
   struct rig *g = *state;
@@ -183,7 +181,7 @@ static void what_the_machine_is_to_blame_for_passes(void **state)
   tm_stream_close(s);
 }
 
-/* All that can be read from `at` on, so many bytes at a time, before the error. */
+/* Reads from `at` on, this many bytes at a time, and returns what it got before the error. */
 static int64_t read_to_damage(struct rig *g, char *p, int64_t at, size_t n)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -197,8 +195,8 @@ static int64_t read_to_damage(struct rig *g, char *p, int64_t at, size_t n)
   return at;
 }
 
-/* A decoder may be ahead of what it is asked for when it meets the damage. Of the last match it may
- * have made something. */
+/* The decoder may be ahead of the reads when it meets the damage, and may have produced a part of
+ * the last match. */
 static void damage_has_one_place_however_it_is_read(void **state)
 {
   struct rig *g = *state;
@@ -232,7 +230,7 @@ static void zeros_behind_the_end_are_nothing(void **state)
   assert_int_equal(read_all(g, &err), CONTENTS);
 }
 
-/* One byte after the other of the index is wrong: contents are right all the same. */
+/* Changes one byte of the index after the other: the contents are still right. */
 static void a_damaged_index_does_no_harm(void **state)
 {
   struct rig *g = *state;
@@ -251,7 +249,7 @@ static void a_damaged_index_does_no_harm(void **state)
     check_at(g, s, (int64_t)random_below(&r, CONTENTS), 5000);
     tm_stream_close(s);
     if (i % 20 == 0)
-      assert_int_equal(read_all(g, &err), CONTENTS); /* makes it anew */
+      assert_int_equal(read_all(g, &err), CONTENTS); /* builds it anew */
     index.data[at] = was;
   }
   free(path);
@@ -267,7 +265,7 @@ static void without_an_index_it_is_read_in_order(void **state)
   check_at(g, s, CONTENTS - 100, 1000);
   check_at(g, s, 5, 10);
   tm_stream_close(s);
-  write_file(g->index, "", 0); /* no folder can be made there */
+  write_file(g->index, "", 0); /* its folder cannot be created */
   assert_int_equal(read_all(g, &err), CONTENTS);
   assert_non_null(g->warning);
   assert_non_null(strstr(g->warning, "no index of"));
@@ -279,7 +277,7 @@ static int64_t failing_pwrite(void *self, int fd, const void *p, size_t n, int64
   return ((struct rig *)self)->writes-- > 0 ? real->pwrite(real->self, fd, p, n, at) : -ENOSPC;
 }
 
-/* The n-th write of the index fails: the contents are read all the same, and it is said once. */
+/* The n-th write of the index fails: reads still succeed, and there is one warning. */
 static void an_index_that_cannot_be_written_does_no_harm(void **state)
 {
   struct rig *g = *state;
@@ -319,9 +317,9 @@ static int64_t points_of(struct rig *g)
   return points;
 }
 
-/* The same contents, packed in this way into members of so many bytes: each read is what it should
- * be, wherever it begins. Most blocks have a head that a point can be found by; stored and fixed
- * ones may have none, which costs time alone. */
+/* Packs the same contents into members of this many bytes: each read is correct wherever it begins.
+ * Most blocks have a header that a point can use; stored and fixed blocks may have none, which only
+ * costs time. */
 static void check_packing(struct rig *g, int level, int strategy, size_t member, int64_t min_points)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -356,8 +354,8 @@ static void every_way_of_packing(void **state)
   check_packing(g, 6, Z_FIXED, 100, 15);
 }
 
-/* Names and remarks of any length, and the head's own check sum: it does not lie in one piece of
- * input. */
+/* Names and comments of any length, and the header's own check sum: the header spans several pieces
+ * of input. */
 static void heads_of_any_length(void **state)
 {
   struct rig *g = *state;
@@ -389,7 +387,8 @@ static void heads_of_any_length(void **state)
     write_file(g->path, g->file.data, g->file.len);
     if (read_all(g, &err) != (int64_t)CONTENTS)
       fail_msg("names of %zu bytes: %s", lengths[i], err.text);
-    g->file.data[12] ^= 1; /* the length of the first field, or the data, or the head's check sum */
+    g->file.data[12] ^=
+        1; /* the length of the first field, or its data, or the header's check sum */
     g->is_damaged = true;
     write_file(g->path, g->file.data, g->file.len);
     assert_int_equal(read_all(g, &err), TM_EDAMAGE);

@@ -1,4 +1,5 @@
-/* test_gzip_index.c - the records of an index, and what an index proves about the gzip file. */
+/* test_gzip_index.c - the records of an index, and how the index proves that the gzip file has not
+ * changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 
 #include "gzip_rig.h"
 
-/* The file gets the same size and time as before. */
+/* The file keeps its size and time. */
 static void put_damaged(struct rig *g, size_t at)
 {
   struct stat st;
@@ -24,8 +25,9 @@ static void put_damaged(struct rig *g, size_t at)
   assert_int_equal(utimensat(AT_FDCWD, g->path, times, 0), 0);
 }
 
-/* Stored blocks decode whatever is in them: only the index knows. Each read gives what was there,
- * or refuses; who reads all of it meets the damage, the lister of the next run, too. */
+/* Stored blocks decode whatever they contain, so only the index can notice a change. Each read
+ * returns the old contents or is refused; a reader of the whole file meets the damage, as does the
+ * lister of the next run. */
 static void damage_since_the_first_reading_is_found(void **state)
 {
   struct rig *g = *state;
@@ -56,12 +58,12 @@ static void damage_since_the_first_reading_is_found(void **state)
     assert_int_equal(read_all(g, &err), TM_EDAMAGE);
   }
   put_damaged(g, 4);
-  write_file(g->path, g->file.data, g->file.len); /* another time: another file */
+  write_file(g->path, g->file.data, g->file.len); /* a different time: a different file */
   assert_int_equal(read_all(g, &err), CONTENTS);
   free(p);
 }
 
-/* An end proves that the index is whole: each block must have its hash. */
+/* An end proves that the index is complete: each block must have its hash. */
 static void an_index_without_all_hashes_has_no_end(void **state)
 {
   struct rig *g = *state;
@@ -104,7 +106,7 @@ static void records(void **state)
   tm_gzip_record_encode(bytes, &r);
   assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), TM_EDAMAGE);
   r.bits = 0;
-  r.out = INT64_MAX; /* places are added up */
+  r.out = INT64_MAX; /* the decoder adds up places */
   tm_gzip_record_encode(bytes, &r);
   assert_int_equal(tm_gzip_record_decode(&got, bytes, 64), TM_EDAMAGE);
   r.out = 5;

@@ -70,7 +70,7 @@ static void test_the_span_never_exceeds_the_page(void **state)
 
   tm_hand_init(&h);
   tm_hand_measure(&h, 1);
-  tm_hand_add(&h); /* stays: it takes long */
+  tm_hand_add(&h); /* stays, because it takes long */
   while (tm_hand_has_room(&h, 0)) {
     last = tm_hand_add(&h)->seq;
     tm_hand_remove(&h, last); /* taken back */

@@ -1,4 +1,4 @@
-/* test_hash.c - the sums are those of XXH3, since they stand in files. */
+/* test_hash.c - the hashes are those of XXH3, because files contain them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

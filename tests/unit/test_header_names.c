@@ -1,4 +1,4 @@
-/* test_header_names.c - names in headers of tar and cpio that go on behind a NUL byte. */
+/* test_header_names.c - names in headers of tar and cpio that continue after a NUL byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,8 +74,7 @@ static void put_tar(struct folder *f, struct tm_buf *tar, bool is_packed)
 
 static void a_name_that_goes_on_behind_a_nul_is_a_fault(void **state)
 {
-  static const size_t comments[] = { 0, 3000, 260000,
-                                     900000 }; /* longer than what is read at once */
+  static const size_t comments[] = { 0, 3000, 260000, 900000 }; /* longer than one read */
   struct folder f;
   folder_init(&f);
   for (size_t i = 0; i < 2 * TM_COUNT_OF(comments); i++) {
@@ -105,8 +104,8 @@ static void a_name_that_goes_on_behind_a_nul_is_a_fault(void **state)
   folder_release(&f);
 }
 
-/* What libarchive makes of such an entry is in the test above; this is about each format's own
- * header. */
+/* The test above shows how libarchive reads such an entry; this one is about the header of each
+ * format. */
 static void a_cpio_header_states_the_length_of_its_name(void **state)
 {
   char newc[110 + 12], odc[76 + 12], binary[26 + 12] = "\xc7\x71";
@@ -128,15 +127,15 @@ static void a_cpio_header_states_the_length_of_its_name(void **state)
     assert_int_equal(tm_cpio_hides_name(newc, sizeof newc), cases[i].is_hidden);
     assert_int_equal(tm_cpio_hides_name(odc, sizeof odc), cases[i].is_hidden);
     assert_int_equal(tm_cpio_hides_name(binary, sizeof binary), cases[i].is_hidden);
-    for (size_t n = 0; n < sizeof newc; n++) /* cut off anywhere */
+    for (size_t n = 0; n < sizeof newc; n++) /* cuts anywhere */
       tm_cpio_hides_name(newc, n);
   }
 }
 
-/* To the number of links: of a folder, of a file. */
+/* Appends the number of links, of a folder and of a file. */
 static const struct {
   const char *before, *after;
-  size_t len, n; /* of these; of the header */
+  size_t len, n; /* of the entries; of the header */
 } links[] = {
   { "07070100000007000041ed0000000000000000000003e9",
     "07070100000007000041ed000000000000000000000001", 46, 110 },
@@ -159,7 +158,7 @@ static void a_folder_of_a_cpio_gets_one_link(void **state)
     memset(head, '0', sizeof head);
     memcpy(head, links[i].before, len);
     memcpy(rest, head, sizeof rest);
-    tm_cpio_ease_folder(head, links[i].n - 1); /* it is cut off */
+    tm_cpio_ease_folder(head, links[i].n - 1); /* the header is cut off */
     assert_memory_equal(head, rest, sizeof head);
     tm_cpio_ease_folder(head, links[i].n);
     assert_memory_equal(head, links[i].after, len);

@@ -1,4 +1,4 @@
-/* test_history.c - the jobs that a workspace knows of. */
+/* test_history.c - the jobs in the history of a workspace. */
 #include "store_fixture.h"
 
 #include "store/db.h"

@@ -1,4 +1,4 @@
-/* test_identity.c - which files a dataset names, and the words for what has changed. */
+/* test_identity.c - which files a dataset names, and the message about changes. */
 #include "store_fixture.h"
 
 #include "store/identity.h"
@@ -21,7 +21,7 @@ static void assert_said(const struct tm_identity *then, const struct tm_identity
   tm_buf_release(&out);
 }
 
-/* What is said after `change` has been made to a (3 bytes), b (1), c (0). */
+/* The message after `change` has been made to a (3 bytes), b (1), c (0). */
 static void assert_change(void **state, void (*change)(const char *dir), const char *expected)
 {
   struct tm_identity then, now;
@@ -105,7 +105,8 @@ static void no_file_is_no_error(void **state)
   tm_identity_release(&none);
 }
 
-/* A large set: its files are not kept, what is said are totals. One file, named again and again. */
+/* A large set keeps no list of its files: the message has only totals. The set here is one file,
+ * named again and again. */
 static void many_files_are_counted(void **state)
 {
   struct tm_identity then, now;

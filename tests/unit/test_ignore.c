@@ -13,7 +13,7 @@ static struct tm_ignore read_text(const char *dir, const char *text)
   return ig;
 }
 
-/* `names`: each "path line" or, of a folder, "path/ line"; line 0: it is copied. */
+/* `names`: each "path line" or, for a folder, "path/ line"; line 0: it is copied. */
 static void assert_lines(const char *dir, const char *text, const char *const *names)
 {
   struct tm_ignore ig = read_text(dir, text);

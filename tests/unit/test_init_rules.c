@@ -1,5 +1,5 @@
-/* test_init_rules.c - when a step whose workers do not get through init() is given up, on a clock
- * that the test turns. The first rule is the pool's: test_pool.c. */
+/* test_init_rules.c - when a step gives up because its workers do not get through init(), on a
+ * clock that the test sets. For the first rule, of the pool, see test_pool.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

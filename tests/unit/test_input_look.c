@@ -1,5 +1,5 @@
-/* test_input_look.c - inputs that name nothing are found before there is a job; whatever cannot be
- * judged counts as input. */
+/* test_input_look.c - finds inputs that name nothing before there is a job; an input that cannot be
+ * judged counts as one that names files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +31,8 @@ static int setup(void **state)
   return 0;
 }
 
-/* What is said of one input with these paths, with "@" for the root; "" where it may name
- * something. To free. */
+/* The message about one input with these paths, with "@" for the root; "" if it may name files. The
+ * caller frees it. */
 static char *words_of(const char *root, enum tm_dataset_kind kind, const char *const *paths)
 {
   struct tm_dataset d = { .kind = kind, .base_dir = (char *)(uintptr_t)root };
@@ -107,7 +107,7 @@ static void one_path_that_names_something_is_enough(void **state)
   free(words);
 }
 
-/* A folder of TM_LOOK_NAMES names and one more. */
+/* A folder of TM_LOOK_NAMES + 1 names. */
 static int read_many(void *self, const char *path, tm_on_name on_name, void *data)
 {
   int rc = 0;

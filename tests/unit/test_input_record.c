@@ -1,5 +1,5 @@
-/* test_input_record.c - which files a step has read: told one by one, on the disk, and listed
- * again. */
+/* test_input_record.c - the record of the files that a step has read: added one by one, on disk,
+ * and compared with a new listing. */
 #include "store_fixture.h"
 
 #include "data/cut.h"

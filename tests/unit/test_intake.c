@@ -1,5 +1,5 @@
-/* test_intake.c - places of inputs: links and copies, made whole or made anew; links at paths that
- * were given. */
+/* test_intake.c - the places of inputs: links and copies, made completely or anew; links at paths
+ * that the user chose. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -161,7 +161,7 @@ static void a_place_without_its_mark_is_made_anew(void **state)
   reads(w, "job/s/inputs/1/half.txt", NULL);
   reads(w, "job/s/inputs/1/c/3.txt", "3");
   file_put(w->dir, "in/b/1.txt", "changed", 0600);
-  assert_int_equal(take(w), 0); /* it is whole: nothing is looked at any more */
+  assert_int_equal(take(w), 0); /* it is complete, so nothing is checked again */
   reads(w, "job/s/inputs/1/1.txt", "2");
 }
 
@@ -196,7 +196,7 @@ static void it_can_be_canceled(void **state)
                                  .on_ended = on_ended,
                                  .data = w };
   char *fifo = tm_path_join(w->dir, "list");
-  assert_int_equal(mkfifo(fifo, 0600), 0); /* nobody writes to it: listing waits for ever */
+  assert_int_equal(mkfifo(fifo, 0600), 0); /* nobody writes to it, so listing waits for ever */
   free(fifo);
   add(w, "{'kind':'manifest','paths':['list'],'mode':'mount'}", NULL);
   w->intake = tm_intake_start(&o, &w->err);

@@ -1,4 +1,4 @@
-/* test_isolation.c - bad items are found, exactly these, within the bound on tries. */
+/* test_isolation.c - finds exactly the bad items, within the bound on tries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,13 +14,13 @@
 
 enum fate { NOTHING, GOOD, BAD, UNTESTED };
 
-/* A mini-batch whose bad items are known, and what came of the search. */
+/* A mini-batch with known bad items, and the result of the search. */
 struct world {
   uint32_t items, bad_len;
   bool *is_bad;
   uint8_t *fate; /* enum fate of each item */
   struct tm_isolation x;
-  struct TM_ARRAY(uint64_t) open; /* parts at workers */
+  struct TM_ARRAY(uint64_t) open; /* parts that workers hold */
 };
 
 static uint64_t seed;
@@ -34,7 +34,7 @@ static uint32_t any(uint32_t below)
 static void settle(struct world *w, uint64_t part, enum fate fate)
 {
   for (uint32_t i = 0; part != 0 && i < tm_part_count(part); i++) {
-    assert_int_equal(w->fate[tm_part_first(part) + i], NOTHING); /* each item comes to one end */
+    assert_int_equal(w->fate[tm_part_first(part) + i], NOTHING); /* each item gets one fate */
     w->fate[tm_part_first(part) + i] = (uint8_t)fate;
   }
 }
@@ -73,7 +73,7 @@ static void world_free(struct world *w)
   free(w);
 }
 
-/* Runs it to its end; parts end in any order. */
+/* Runs the search to its end; parts end in random order. */
 static void run(struct world *w, int64_t max_try)
 {
   struct tm_isolation_next next;
@@ -177,7 +177,7 @@ static void test_max_try_leaves_items_untested_and_never_calls_them_bad_or_good(
   }
 }
 
-/* It failed three times, and then both halves did not. */
+/* It failed three times, and then both halves succeeded. */
 static void test_a_mini_batch_that_fails_by_chance_costs_two_tries(void **state)
 {
   struct world *w = world_new(1000);

@@ -1,4 +1,4 @@
-/* test_item.c - what is written is read again; hostile bytes end the reading and lead nowhere. */
+/* test_item.c - reading returns what was written; hostile bytes end the reading and do no harm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -179,7 +179,7 @@ static bool is_refused(const void *p, size_t n)
 {
   struct tm_reader r;
   struct tm_item out;
-  char *copy = malloc(n); /* of this size exactly: a sanitizer sees a read beyond it */
+  char *copy = malloc(n); /* of exactly this size, so that a sanitizer sees a read beyond it */
   memcpy(copy, p, n);
   tm_reader_init(&r, copy, n);
   while (tm_item_next(&r, &out))

@@ -1,6 +1,5 @@
-/* test_job.c - whole jobs that end: what is run, tried again, counted and committed, and what is
- * left behind. What becomes of a job when somebody kills, cancels or talks rubbish:
- * test_job_faults.c. */
+/* test_job.c - whole jobs that end: what they run, retry, count and commit, and what they leave
+ * behind. test_job_faults.c has jobs that somebody kills, cancels or sends wrong frames. */
 #include "job_rig.h"
 
 static void a_job_commits_each_row_once(void **state)
@@ -47,7 +46,7 @@ static void a_job_is_synced_while_it_runs(void **state)
   struct tm_stat st;
   char *journal = tm_path_join(j.job_dir, "score/state/journal");
   assert_int_equal(tm_fs_real()->stat(tm_fs_real()->self, journal, true, &st), 0);
-  assert_true(st.size > 1000 * 64 + 10 * 64); /* session, 1000 mini-batches, and syncs */
+  assert_true(st.size > 1000 * 64 + 10 * 64); /* the session, 1000 mini-batches, and syncs */
   free(journal);
   job_close(&j);
   job_end(&j);
@@ -91,8 +90,8 @@ static void two_steps_run_at_the_same_time(void **state)
   job_end(&j);
 }
 
-/* A worker with a window of many kills itself in one of them: that one counts as a try, and no
- * other. */
+/* A worker that holds many mini-batches kills itself in one of them: only that one counts as a try.
+ */
 static void a_death_costs_one_try(void **state)
 {
   for (int round = 0; round < 5; round++) {
@@ -148,7 +147,7 @@ static void let_both_go(struct job *j)
   }
 }
 
-/* Both workers are there, each with one that holds, before anything fails. */
+/* Both workers have started and hold a mini-batch each before any fails. */
 static void what_fails_is_tried_by_another_worker(void **state)
 {
   struct job j;
@@ -202,16 +201,16 @@ static void tries_are_used_up(void **state)
   job_end(&j);
 }
 
-/* All but the one that holds are over: it may go. */
+/* All mini-batches but the holding one have ended: release it. */
 static void let_the_last_go(struct job *j, const struct job_seen *e)
 {
   if (e->kind == TM_EVENT_TRY_ENDED && e->is_final && ++j->count == j->items_len - 1)
     job_let_go(j);
 }
 
-/* Each but the one that holds is so slow that its answer is not kept for the next. It would never
- * end if what waits behind the one that holds were not taken back, and given to the worker that is
- * idle. */
+/* All mini-batches but the holding one are so slow that their answers are not held for the next.
+ * The job would never end unless the supervisor took back what waits behind the holding one and
+ * gave it to the idle worker. */
 static bool run_one_that_holds(int before)
 {
   struct job j;
@@ -229,7 +228,7 @@ static bool run_one_that_holds(int before)
       last = &j.seen.at[i];
       assert_int_equal(last->try, 1);
       was_taken_back |= last->picked > 1;
-      assert_true(last->picked < 20); /* not handed to the one that holds, again and again */
+      assert_true(last->picked < 20); /* not handed to the holding worker again and again */
     }
   assert_int_equal(last->index, before);
   assert_int_equal(last->picked, 1);
@@ -238,8 +237,8 @@ static bool run_one_that_holds(int before)
   return was_taken_back;
 }
 
-/* An early one is held by the first worker, a late one by either. On a machine that is slow just
- * then a hand may hold one alone, with nothing behind it. */
+/* The first worker holds an early mini-batch, and either worker a late one. On a slow machine a
+ * worker may have no other mini-batch waiting. */
 static void what_waits_behind_a_long_one_is_run_elsewhere(void **state)
 {
   bool is_early = false, is_late = false;
@@ -319,7 +318,7 @@ static void a_listing_that_fails_ends_the_job(void **state)
   struct job j;
   job_setup(&j);
   char *link = tm_path_join(j.dir, "nowhere-at-all"), *pattern = tm_path_join(j.dir, "nowhere*");
-  assert_int_equal(symlink("gone", link), 0); /* found by the look before, and not by the listing */
+  assert_int_equal(symlink("gone", link), 0); /* the early look found it, the listing does not */
   j.path = pattern;
   job_run(&j);
   job_expect_failed(&j, 1, "nowhere*");
@@ -391,7 +390,7 @@ static void a_result_beyond_the_limit_fails_its_try(void **state)
   job_end(&j);
 }
 
-/* 18 MB of paths are one mini-batch; 72 MB cannot be handed over. */
+/* 18 MB of paths fit into one mini-batch; 72 MB cannot be handed over. */
 static void a_mini_batch_too_long_to_be_handed_out_is_said(void **state)
 {
   struct job j;
@@ -422,7 +421,7 @@ static void run_one(void)
 
 static void nothing_is_left_behind(void **state)
 {
-  run_one(); /* what is made once by libraries is there now */
+  run_one(); /* libraries have now created what they create once */
   int fds = job_count_names("/proc/self/fd"), threads = job_count_names("/proc/self/task");
   run_one();
   assert_int_equal(job_count_names("/proc/self/fd"), fds);

@@ -1,4 +1,4 @@
-/* test_job_dir.c - what a folder is taken for, and who may have it. */
+/* test_job_dir.c - what kind of folder it is, and who may own it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,8 @@ static void who_holds_a_folder_changes_nothing_and_shares_it(void **state)
   struct tm_err err = TM_ERR_NONE;
   const struct tm_fs *fs = tm_fs_real();
   folder_init(&f);
-  assert_true(tm_job_dir_hold(&a, fs, f.path, &err) < 0); /* no lock: nobody has had it */
+  assert_true(tm_job_dir_hold(&a, fs, f.path, &err) <
+              0); /* without a lock file: nobody has owned it */
   assert_int_equal(look(f.path), TM_JOB_DIR_NEW);
   assert_int_equal(tm_job_dir_open(&owner, fs, f.path, NULL, &err), 0);
   uint64_t epoch = owner.epoch;
@@ -70,7 +71,7 @@ static void who_holds_a_folder_changes_nothing_and_shares_it(void **state)
   assert_int_equal(tm_job_dir_hold(&b, fs, f.path, &err), 0);
   assert_int_equal(tm_job_dir_check_owner(fs, owner_file, epoch, &err), 0);
   int fd = open(folder_file(&f, "lock"), O_RDWR | O_CLOEXEC);
-  assert_int_not_equal(tm_lock_take(fd, false), 0); /* nobody owns it meanwhile */
+  assert_int_not_equal(tm_lock_take(fd, false), 0); /* nobody owns it at this moment */
   tm_job_dir_close(&a);
   assert_int_not_equal(tm_lock_take(fd, false), 0);
   tm_job_dir_close(&b);
@@ -95,7 +96,7 @@ static void a_wait_for_another_can_be_stopped(void **state)
   struct tm_job_wait wait = { .is_stopped = is_second_call, .data = &calls };
   folder_init(&f);
   assert_int_equal(tm_job_dir_open(&owner, fs, f.path, &wait, &err), 0);
-  assert_int_equal(calls, 0); /* nobody has it */
+  assert_int_equal(calls, 0); /* nobody owns it */
   assert_int_equal(tm_job_dir_open(&other, fs, f.path, &wait, &err), -ECANCELED);
   assert_int_equal(calls, 2);
   assert_non_null(strstr(err.text, "canceled while another process had the job"));

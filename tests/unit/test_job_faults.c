@@ -1,5 +1,5 @@
-/* test_job_faults.c - jobs that are cancelled, killed, resumed, closed early, or talked to in
- * rubbish. */
+/* test_job_faults.c - jobs that are cancelled, killed, resumed, closed early, or that receive wrong
+ * frames. */
 #include "job_rig.h"
 
 /* ---- cancelling ---- */
@@ -10,7 +10,8 @@ static void cancel_and_let_go(struct job *j)
   job_let_go(j);
 }
 
-/* Only the one that holds is left in the worker's hand: what waited behind it has been taken back.
+/* The worker holds only the holding mini-batch: the supervisor has taken back what waited behind
+ * it.
  */
 static void let_the_only_one_go(struct job *j)
 {
@@ -80,7 +81,7 @@ static void what_runs_is_killed_when_a_job_is_canceled_again(void **state)
   job_run_all(&one, 1);
   assert_int_equal(tm_job_exit_status(j.job), 130);
   assert_int_equal(job_count_processes(&j), 0);
-  assert_int_equal(job_count_status(&j, TM_PROCESS_DIED), 0); /* that was us */
+  assert_int_equal(job_count_status(&j, TM_PROCESS_DIED), 0); /* the test did that */
   tm_timer_close(&again);
   job_close(&j);
   tm_loop_release(&loop);
@@ -223,7 +224,7 @@ static void a_resumed_job_keeps_what_had_failed(void **state)
   assert_int_equal(job_counts(&j)->failed, 1);
   assert_int_equal(job_counts(&j)->succeeded, 11);
   const struct job_seen *e = job_find(&j, TM_EVENT_WORKER_STARTED, "");
-  assert_string_equal(e->worker, "process001"); /* numbers go on */
+  assert_string_equal(e->worker, "process001"); /* numbering continues */
   job_close(&j);
   job_end(&j);
 }
@@ -240,7 +241,7 @@ static void a_killed_keeper_is_replaced(void **state)
   assert_int_equal(job_run(&j), 0);
   job_expect_completed(&j);
   assert_int_equal(job_count_status(&j, TM_RUN_DONE), 601);
-  assert_int_equal(job_count(&j, TM_EVENT_TRY_ENDED), 601); /* none counted */
+  assert_int_equal(job_count(&j, TM_EVENT_TRY_ENDED), 601); /* none was counted */
   assert_non_null(job_find(&j, TM_EVENT_MESSAGE, "its keeper has ended"));
   assert_int_equal(job_count_processes(&j), 0);
   job_close(&j);
@@ -346,7 +347,7 @@ static void rubbish_from_a_worker_ends_it(void **state)
   }
 }
 
-/* It is in run(), whose timeout is far: nothing else would end it. */
+/* It is in run(), far from its timeout: nothing else would end it. */
 static void a_worker_without_channel_is_killed(void **state)
 {
   struct job j;

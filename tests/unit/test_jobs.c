@@ -1,5 +1,4 @@
-/* test_jobs.c - which job is meant by a folder, a name or `latest`; what is said when there is
- * none. */
+/* test_jobs.c - which job a folder, a name or `latest` means, and the message if there is none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +58,7 @@ static void assert_found(const char *dir, const char *given, const char *named, 
   free(want);
 }
 
-/* The words have each of `parts`, NULL-ended. */
+/* Checks that the message has each of `parts`; NULL ends them. */
 static void assert_refused(const char *dir, const char *given, const char *named,
                            const char *const *parts)
 {
@@ -79,7 +78,8 @@ static void a_folder_a_name_and_the_latest(void **state)
   put_job(*state, "elsewhere");
   put_job(*state, ".tidemill/jobs/one-20260101-000000-aaaa");
   put_job(*state, ".tidemill/jobs/two-20260102-000000-aaaa");
-  put_folder(*state, ".tidemill/jobs/two-20270102-000000-aaaa"); /* no job.json: no job */
+  put_folder(*state,
+             ".tidemill/jobs/two-20270102-000000-aaaa"); /* without job.json it is not a job */
   put_folder(*state, "a/b");
   assert_found(*state, "elsewhere", NULL, ".", "elsewhere");
   assert_found(*state, "../../elsewhere/", NULL, "a/b", "elsewhere");

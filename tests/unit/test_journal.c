@@ -1,4 +1,4 @@
-/* test_journal.c - records as bytes, and the file of them. */
+/* test_journal.c - records as bytes, and their file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,7 +106,7 @@ static void tells_another_version_from_damage(void **state)
   b[0] = 9;
   seal(b);
   assert_int_equal(tm_record_decode(&r, b), TM_EDAMAGE);
-  b[0] = TM_RECORD_SESSION; /* without its word */
+  b[0] = TM_RECORD_SESSION; /* without its type */
   seal(b);
   assert_int_equal(tm_record_decode(&r, b), TM_EDAMAGE);
 }
@@ -119,7 +119,7 @@ static void walks_over_bad_records_and_half_ones(void **state)
   struct tm_record r;
   folder_init(&f);
   assert_int_equal(tm_journal_open(&j, tm_fs_real(), folder_file(&f, "j"), NULL), 0);
-  for (uint64_t i = 0; i < 3000; i++) { /* more than one piece */
+  for (uint64_t i = 0; i < 3000; i++) { /* more than one block */
     r = outcome(i);
     tm_journal_add(&j, &r);
   }

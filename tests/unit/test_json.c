@@ -1,4 +1,4 @@
-/* test_json.c - the tree: who owns what, which key wins, what is equal. */
+/* test_json.c - the tree: who owns what, which key wins, and equality. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static void getters_take_only_their_type(void **state)
   assert_true(tm_json_bool(o, "i", true));
   assert_null(tm_json_get(NULL, "x"));
   assert_int_equal(tm_json_items(NULL), 0);
-  assert_int_equal(tm_json_items(o), 0); /* members are none */
+  assert_int_equal(tm_json_items(o), 0); /* it has no members */
   assert_null(tm_json_get(tm_json_get(o, "i"), "x"));
   assert_int_equal(tm_json_int(NULL, "x", 9), 9);
   tm_json_free(o);
@@ -108,7 +108,7 @@ static void equality_is_by_value(void **state)
     { "1", "1.0", true },
     { "1.5", "1.5", true },
     { "1", "true", false },
-    { "9007199254740993", "9007199254740992.0", false }, /* a double would say they are */
+    { "9007199254740993", "9007199254740992.0", false }, /* as doubles they would be equal */
     { "9223372036854775807", "9223372036854775808", false },
     { "-9223372036854775808", "-9223372036854775808.0", true },
     { "\"a\\u0000b\"", "\"a\\u0000c\"", false },

@@ -1,4 +1,4 @@
-/* test_json_lines.c - lines of JSON objects as frames. */
+/* test_json_lines.c - reads lines of JSON objects as frames. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +21,7 @@ static void infer(const char *text, bool is_whole, struct tm_schema *s)
   tm_json_infer_end(f);
 }
 
-/* What the lines are, as a table; with `drop` bad ones are left out. Without columns they are
- * found. */
+/* The lines as a table; with `drop`, without the bad ones. NULL columns are inferred. */
 static char *read_lines(const char *columns, const char *text, bool drop,
                         struct tm_row_counts *counts)
 {
@@ -143,7 +142,7 @@ static void deep_lines(void **state)
   tm_buf_release(&text);
 }
 
-/* Those behind the first objects, "" and names that C cannot have among them. */
+/* Keys after the first objects, with "" and names that C cannot have among them. */
 static void keys_that_are_not_columns_are_counted(void **state)
 {
   struct tm_row_counts counts;

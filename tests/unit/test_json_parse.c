@@ -1,4 +1,4 @@
-/* test_json_parse.c - JSON text, good and hostile. */
+/* test_json_parse.c - parses good and hostile JSON text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static struct tm_json *parsed(const char *text, size_t len)
   return v;
 }
 
-/* Parses and writes back, compact and in order. */
+/* Parses the text and writes it back, compact and with sorted keys. */
 static void assert_read(const char *text, const char *expected)
 {
   struct tm_buf b = TM_BUF_NONE;
@@ -43,7 +43,7 @@ static void assert_refused(const char *text, size_t len, const char *words)
   assert_true(err.code < 0);
   if (!strstr(err.text, words))
     fail_msg("'%s' does not say '%s'", err.text, words);
-  assert_null(tm_json_parse(text, len, NULL)); /* nobody needs to listen */
+  assert_null(tm_json_parse(text, len, NULL)); /* the caller may ignore the error */
 }
 
 static void good_text(void **state)
@@ -51,7 +51,7 @@ static void good_text(void **state)
   assert_read("null", "null");
   assert_read(" [ ] ", "[]");
   assert_read("{ }", "{}");
-  assert_read("12", "12"); /* ends without a byte behind it */
+  assert_read("12", "12"); /* it ends without a byte after it */
   assert_read("[1,-2.5,\"x\",true,false,null,{\"a\":[{}]}]",
               "[1,-2.5,\"x\",true,false,null,{\"a\":[{}]}]");
   assert_read("\"\\u00e9\\ud83d\\ude00\\/\\n\"", "\"\xC3\xA9\xF0\x9F\x98\x80/\\n\"");
@@ -203,7 +203,7 @@ static void every_cut_of_good_text_is_refused(void **state)
   const char *text = "{\"a\":[1,-2.5e3,\"x\\u00e9\\ud83d\\ude00\",true,null],\"b\":{\"c\":\"\"}}";
   size_t len = strlen(text);
   for (size_t n = 0; n < len; n++) {
-    char *exact = tm_xmalloc(n); /* so that a sanitizer sees a read behind the end */
+    char *exact = tm_xmalloc(n); /* so that a sanitizer sees a read beyond the end */
     memcpy(exact, text, n);
     assert_null(tm_json_parse(exact, n, NULL));
     free(exact);

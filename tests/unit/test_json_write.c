@@ -1,4 +1,4 @@
-/* test_json_write.c - what is written is JSON, the same on every host, and reads back as it was. */
+/* test_json_write.c - writes valid JSON, the same on every host, which reads back unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void styles(void **state)
   assert_written(v, (struct tm_json_style) { .sorted = true, .indent = 2 },
                  "{\n  \"B\": null,\n  \"a\": \"x\",\n  \"ab\": true,\n  \"b\": [\n    1,\n    {\n"
                  "      \"a\": {},\n      \"z\": []\n    }\n  ]\n}");
-  assert_string_equal(v->keys[0], "b"); /* sorting is for the text alone */
+  assert_string_equal(v->keys[0], "b"); /* sorting affects only the text */
   tm_json_free(v);
 }
 
@@ -83,7 +83,7 @@ static void bad_bytes_become_replacements(void **state)
                         "\"a\xEF\xBF\xBD"
                         "b\"");
   assert_string_written("\xE2\x82", 2, "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");
-  assert_string_written("\xC3\"", 2, "\"\xEF\xBF\xBD\\\"\""); /* the quote is not swallowed */
+  assert_string_written("\xC3\"", 2, "\"\xEF\xBF\xBD\\\"\""); /* it does not swallow the quote */
 }
 
 static void whole_numbers_have_no_point(void **state)
@@ -137,7 +137,7 @@ static void doubles_read_back(void **state)
   }
 }
 
-/* What the standard library would write, the slow way. */
+/* What the standard library would write, computed the slow way. */
 static void first_that_reads_back(char text[64], double n)
 {
   for (int digits = 15; digits <= 17; digits++) {
@@ -157,9 +157,9 @@ static void numbers_of_few_digits_are_written_as_printf_does(void **state)
     double whole = (double)((bits >> 8) % (uint64_t)pow(10, digits));
     double n = (i % 3 == 0 ? -whole : whole) / pow(10, places) + (i % 2 == 0 ? 0.5 : 0);
     if (i % 5 == 0)
-      n = nextafter(n, i % 2 == 0 ? 0 : 1e300); /* one bit beside it */
+      n = nextafter(n, i % 2 == 0 ? 0 : 1e300); /* and its neighbours by one bit */
     if (n == floor(n))
-      continue; /* a whole number has rules of its own */
+      continue; /* whole numbers follow different rules */
     first_that_reads_back(expected, n);
     assert_number_written(n, expected);
   }
@@ -172,7 +172,7 @@ static void numbers_of_any_digits_are_written_as_printf_does(void **state)
     char expected[64];
     bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     double n = ldexp((double)(bits >> 11), (int)(bits % 70) - 53 - 15);
-    if (i % 4 == 0) /* a power of two, or one bit beside it */
+    if (i % 4 == 0) /* a power of two, or a neighbour by one bit */
       n = nextafter(ldexp(1, (int)(bits >> 20) % 30 - 15), i % 3 == 0 ? 0 : i % 3 == 1 ? 1e300 : n);
     if (n == floor(n))
       continue;

@@ -1,5 +1,5 @@
-/* test_keeper.c - a real keeper with real workers: how they end, what is left of them, what is
- * told. */
+/* test_keeper.c - a real keeper with real workers: how they end, what they leave, and what the
+ * keeper reports. */
 #include "rig.h"
 
 static void expect_state(const struct tm_ended *e, uint64_t seq, enum tm_entry_state expected)
@@ -7,7 +7,7 @@ static void expect_state(const struct tm_ended *e, uint64_t seq, enum tm_entry_s
   assert_int_equal(tm_page_word_state(e->words, seq), expected);
 }
 
-/* How many processes carry a marker that begins so. */
+/* The number of processes with a marker of this prefix. */
 static int on_pid(void *data, const char *name, int type)
 {
   char value[4096];
@@ -60,14 +60,15 @@ static void a_worker_runs_a_window_of_many_and_stops(void **state)
   rig_wait(&r, TM_FRAME_BYE, 0);
   rig_wait_ended(&r, 0, &e);
   rig_send(&r, TM_FRAME_PING, 0, 0, NULL, 0);
-  rig_wait(&r, TM_FRAME_PONG, 0); /* what it had is removed behind the frame that tells */
+  rig_wait(&r, TM_FRAME_PONG,
+           0); /* the keeper removes the worker's files after the frame that reports its end */
   assert_int_equal(e.cause, TM_END_STOPPED);
   assert_int_equal(e.exit_status, 0);
   assert_true(e.max_rss_kb > 0 && e.lived_ns > 0);
   expect_state(&e, 1200, TM_ENTRY_DONE);
   expect_state(&e, 1201, TM_ENTRY_QUEUED);
   rig_send(&r, TM_FRAME_PING, 0, 0, NULL,
-           0); /* the end is told first, and what the worker had is removed behind it */
+           0); /* the keeper reports the end first, then removes the worker's files */
   rig_wait(&r, TM_FRAME_PONG, 0);
   assert_false(rig_exists(&r, "temp/score-process0"));
   assert_true(rig_exists(&r, "logs/user/stdout/0/process0.stdout.txt"));
@@ -92,7 +93,7 @@ static void a_worker_finds_its_environment(void **state)
   rig_close(&r);
 }
 
-/* Three are handed out, the second ends the worker: it is certain what had begun. */
+/* The worker gets three, and the second one ends it: it is known which ones had begun. */
 static void expect_death(const char *path, struct tm_ended *e)
 {
   struct rig r;
@@ -147,7 +148,7 @@ static void a_run_that_passes_its_timeout_is_killed(void **state)
   assert_true(e.phase_ns < 5 * TM_S);
   expect_state(&e, 1, TM_ENTRY_BEGUN);
   free(rig_wait_rows(&r, 1,
-                     rig_hand(&r, 1, "/idle for longer than the timeout"))); /* that is no run() */
+                     rig_hand(&r, 1, "/idle for longer than the timeout"))); /* it is not a run() */
   expect_text(&r, "logs/sys/node/0/_main.txt",
               "killed for passing run_invocation_timeout in run() after 0.3");
   rig_close(&r);
@@ -177,7 +178,7 @@ static void what_has_not_begun_is_taken_back(void **state)
   rig_close(&r);
 }
 
-/* What the keeper tells of worker 0, which is its only one. */
+/* What the keeper reports about worker 0, its only one. */
 static struct tm_worker_doing ask_doing(struct rig *r)
 {
   struct tm_worker_doing doing;
@@ -198,26 +199,26 @@ static void what_a_worker_does_is_told(void **state)
   struct tm_worker_doing doing;
   rig_start(&r, 60 * TM_S);
   rig_send(&r, TM_FRAME_ASK_DOING, 0, 0, NULL, 0);
-  assert_int_equal(rig_wait(&r, TM_FRAME_DOING, 0)->length, 0); /* there is nobody */
+  assert_int_equal(rig_wait(&r, TM_FRAME_DOING, 0)->length, 0); /* there is no such worker */
   pid_t pid = rig_start_worker(&r, 0);
   rig_wait_ready(&r, 0);
   rig_hand(&r, 0, "/hang");
   rig_wait_begun(&r);
-  rig_send(&r, TM_FRAME_ASK_DOING, 77, 0, NULL, 0); /* no such step: no answer */
+  rig_send(&r, TM_FRAME_ASK_DOING, 77, 0, NULL, 0); /* an unknown step: no answer */
   doing = ask_doing(&r);
   assert_int_equal(doing.phase, TM_PHASE_RUN);
   assert_int_equal(doing.seq, 1);
   assert_false(doing.is_stopped);
   assert_true(doing.phase_ns > 0 && doing.phase_ns < RIG_LIMIT);
   assert_int_equal(kill(pid, SIGSTOP), 0);
-  for (int i = 0; i < 100000 && !doing.is_stopped;
-       i++) /* the news of it comes to the keeper first */
+  for (int i = 0; i < 100000 && !doing.is_stopped; i++) /* the keeper learns of it first */
     doing = ask_doing(&r);
   assert_true(doing.is_stopped);
   rig_close(&r);
 }
 
-/* `path` starts a process of its own session; its worker exits. Returns a handle on it. */
+/* `path` starts a process in its own session, and its worker exits. Returns a handle on the
+ * process. */
 static int start_daemon(struct rig *r, uint32_t worker, const char *path)
 {
   char *rows = rig_wait_rows(r, worker, rig_hand(r, worker, path));
@@ -242,7 +243,7 @@ static void what_left_the_session_goes_with_its_worker(void **state)
   while (!r.workers[0].has_ended) /* it held the socket too */
     rig_turn(&r);
   struct pollfd p = { .fd = stays, .events = POLLIN };
-  assert_int_equal(poll(&p, 1, 0), 0); /* its worker lives */
+  assert_int_equal(poll(&p, 1, 0), 0); /* its worker is alive */
   assert_int_equal(rig_end_keeper(&r), 0);
   rig_wait_gone(stays);
   rig_close(&r);
@@ -259,7 +260,7 @@ static bool is_locked(const struct rig *r)
   return rc < 0;
 }
 
-/* Workers in all states, daemons with and without environment. */
+/* Workers in all states, and daemons with and without environment. */
 static void fill(struct rig *r, int held[4])
 {
   rig_start(r, 60 * TM_S);
@@ -324,8 +325,8 @@ static void a_killed_keeper_takes_its_workers_along(void **state)
   rig_close(&r);
 }
 
-/* What a worker of a killed keeper had started lives on; the next keeper of that job ends it before
- * it starts a worker, and leaves those of other jobs alone. */
+/* A process that a killed keeper's worker had started survives. The job's next keeper ends it
+ * before it starts a worker, and spares those of other jobs. */
 static void what_a_killed_keeper_left_is_ended_by_the_next(void **state)
 {
   struct rig r, other, next;
@@ -402,7 +403,7 @@ static void a_start_that_fails_says_why(void **state)
   expect_start_failed(&r, 7, "process3", "names no step");
   expect_start_failed(&r, 0, "../process3", "no good name");
   expect_start_failed(&r, 0, "", "no good name");
-  rig_start_worker(&r, 3); /* and after all that it starts */
+  rig_start_worker(&r, 3); /* and after everything that it starts */
   rig_wait_ready(&r, 3);
   rig_close(&r);
 }
@@ -463,8 +464,8 @@ static void what_an_earlier_worker_left_is_removed(void **state)
   rig_close(&r);
 }
 
-/* A folder on memory is the worker's to make: its keeper removes what is there before it starts,
- * and after its end. */
+/* A worker creates its folder in memory itself. Its keeper removes an existing one before it starts
+ * the worker, and again after its end. */
 static void what_a_worker_had_in_memory_goes_with_it(void **state)
 {
   struct rig r;
@@ -482,14 +483,15 @@ static void what_a_worker_had_in_memory_goes_with_it(void **state)
   rig_send(&r, TM_FRAME_KILL, 0, 0, NULL, 0);
   rig_wait_ended(&r, 0, &e);
   rig_send(&r, TM_FRAME_PING, 0, 0, NULL, 0);
-  rig_wait(&r, TM_FRAME_PONG, 0); /* what it had is removed behind the frame that tells */
+  rig_wait(&r, TM_FRAME_PONG,
+           0); /* the keeper removes the worker's files after the frame that reports its end */
   assert_false(rig_exists(&r, "memory/score-process0"));
   free(dir);
   free(file);
   rig_close(&r);
 }
 
-/* Left by a worker whose own folder could not be removed, closed to its owner. */
+/* Left by a worker whose folder could not be removed, because it was closed to its owner. */
 static void its_temporary_folders_go_with_a_keeper(void **state)
 {
   static const char *const names[] = { "temp/score-process7", "temp/score-process7/closed",
@@ -510,7 +512,7 @@ static void its_temporary_folders_go_with_a_keeper(void **state)
   rig_close(&r);
 }
 
-/* Whatever removes old files may take it from a job that runs for weeks. */
+/* A program that removes old files may remove it under a job that runs for weeks. */
 static void a_temporary_folder_that_was_removed_is_made_again(void **state)
 {
   struct rig r;
@@ -528,7 +530,7 @@ static void a_temporary_folder_that_was_removed_is_made_again(void **state)
   rig_close(&r);
 }
 
-/* By that other programs know that it is in use. */
+/* This tells other programs that it is in use. */
 static void its_temporary_folders_are_locked_while_a_keeper_lives(void **state)
 {
   struct rig r;
@@ -537,7 +539,7 @@ static void its_temporary_folders_are_locked_while_a_keeper_lives(void **state)
   char *base = tm_xprintf("%s/temp", r.dir);
   int fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   assert_int_equal(tm_lock_take(fd, false), 0);
-  expect_start_failed(&r, 0, "process3", "cannot make the folder"); /* it is being removed */
+  expect_start_failed(&r, 0, "process3", "cannot make the folder"); /* somebody is removing it */
   tm_lock_release(fd);
   rig_start_worker(&r, 0);
   rig_wait_ready(&r, 0);
@@ -549,7 +551,7 @@ static void its_temporary_folders_are_locked_while_a_keeper_lives(void **state)
   rig_close(&r);
 }
 
-/* A link is not followed, whoever made it. */
+/* The keeper never follows a link, whoever made it. */
 static void a_temporary_folder_that_somebody_else_put_there_is_not_used(void **state)
 {
   struct rig r;

@@ -12,11 +12,11 @@
 
 struct node {
   struct tm_gpus gpus;
-  char *used[8]; /* by worker; NULL: it has none, or there is no such worker */
+  char *used[8]; /* by worker; NULL: it has no device, or the worker does not exist */
   bool hides;
 };
 
-/* Starts worker `i`; what it finds. */
+/* Starts worker `i`; returns the device that it finds. */
 static const char *start(struct node *n, size_t i)
 {
   static char found[64];
@@ -34,13 +34,13 @@ static void the_lowest_free_one_is_given(void **state)
   tm_gpus_read(&n.gpus, NULL, "2", 0);
   assert_string_equal(start(&n, 0), "CUDA_VISIBLE_DEVICES=0");
   assert_string_equal(start(&n, 1), "CUDA_VISIBLE_DEVICES=1");
-  assert_string_equal(start(&n, 2), "CUDA_VISIBLE_DEVICES"); /* is taken out */
+  assert_string_equal(start(&n, 2), "CUDA_VISIBLE_DEVICES"); /* its slot is freed */
   assert_string_equal(start(&n, 3), "CUDA_VISIBLE_DEVICES");
   n.used[0] = NULL; /* it ends */
   assert_string_equal(start(&n, 4), "CUDA_VISIBLE_DEVICES=0");
   n.used[1] = n.used[4] = NULL;
   assert_string_equal(start(&n, 5), "CUDA_VISIBLE_DEVICES=0");
-  n.used[2] = NULL; /* had none: nothing is free but what was */
+  n.used[2] = NULL; /* it had no device: none has become free */
   assert_string_equal(start(&n, 6), "CUDA_VISIBLE_DEVICES=1");
   assert_string_equal(start(&n, 7), "CUDA_VISIBLE_DEVICES");
   tm_gpus_release(&n.gpus);

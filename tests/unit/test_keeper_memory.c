@@ -1,5 +1,5 @@
-/* test_keeper_memory.c - a node that is short of memory: no further worker is started, and it is
- * said. Readings are the test's: a file says how much there is. */
+/* test_keeper_memory.c - a node that is short of memory: the keeper starts no further worker and
+ * reports it. A file gives the test's readings. */
 #include "rig.h"
 
 #include <stdio.h>
@@ -79,7 +79,7 @@ static void who_is_asked_for_waits_until_there_is_memory(void **state)
   set_available(TOTAL / 20 - 1);
   ask_for(&r, 1);
   expect_note(&r, "no further worker is started until there is more memory: 409 MB of 8192 MB");
-  set_available(TOTAL / 20 + 1); /* not yet: half as much again */
+  set_available(TOTAL / 20 + 1); /* not yet: it needs half as much again */
   rig_wait_ready(&r, 0);
   assert_false(rig_has(&r, TM_FRAME_STARTED));
   set_available(PLENTY);
@@ -100,7 +100,7 @@ static void without_a_worker_one_is_started_all_the_same(void **state)
   ask_for(&r, 2);
   rig_send(&r, TM_FRAME_KILL, 0, 0, NULL, 0);
   rig_wait_ended(&r, 0, &e);
-  rig_wait(&r, TM_FRAME_STARTED, 1); /* in place of it */
+  rig_wait(&r, TM_FRAME_STARTED, 1); /* replaces the earlier one */
   assert_false(rig_has(&r, TM_FRAME_STARTED));
   rig_close(&r);
 }

@@ -1,4 +1,4 @@
-/* test_keeper_watch.c - what the keeper decides: when to look, whose a process is, why a worker
+/* test_keeper_watch.c - the keeper's decisions: when to look, whose process it is, why a worker
  * ended. */
 #include <setjmp.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include "node/node_own.h"
 #include "sys/clock.h"
 
-/* With these limits of a step. */
+/* Uses these limits of a step. */
 static int64_t due(const struct tm_page_view *v, int64_t run_ns, int64_t load_ns, int64_t now_ns)
 {
   struct tm_node_step s = { .run_timeout_ns = run_ns, .load_timeout_ns = load_ns };
@@ -27,7 +27,7 @@ static void a_run_is_late_at_its_timeout(void **state)
   struct tm_page_view v = { .phase = TM_PHASE_RUN, .since_ns = 100 };
   assert_int_equal(due(&v, 50, 0, 120), 150);
   assert_int_equal(due(&v, 50, 0, 150), 150); /* due: late */
-  v.since_ns = 500;                           /* not yet: the page was scribbled on */
+  v.since_ns = 500;                           /* not yet: somebody has overwritten the page */
   assert_int_equal(due(&v, 50, 0, 120), 170);
   v.since_ns = INT64_MIN;
   assert_true(due(&v, 50, 0, 120) < 120);
@@ -40,7 +40,7 @@ static void init_and_recover_have_their_limits(void **state)
   assert_int_equal(tm_keeper_due(&v, &s, 120), 130);
   v.phase = TM_PHASE_START; /* it may be in init() now */
   assert_int_equal(tm_keeper_due(&v, &s, 120), 150);
-  v.phase = TM_PHASE_IDLE; /* init() does not come again */
+  v.phase = TM_PHASE_IDLE; /* init() does not run again */
   assert_int_equal(tm_keeper_due(&v, &s, 120), INT64_MAX);
   v.phase = TM_PHASE_RECOVER; /* only after an interruption */
   assert_int_equal(tm_keeper_due(&v, &s, 120), INT64_MAX);
@@ -58,14 +58,14 @@ static void what_is_late_is_interrupted_then_killed(void **state)
   i = (struct tm_keeper_interrupt) { .call = 7, .begun_ns = 120 };
   assert_int_equal(tm_keeper_late(&i, &v, true, 50, 169), TM_LATE_AGAIN);
   assert_int_equal(tm_keeper_late(&i, &v, false, 50, 169),
-                   TM_LATE_AGAIN); /* it is saying where it was */
+                   TM_LATE_AGAIN); /* it is reporting where it was */
   assert_int_equal(tm_keeper_late(&i, &v, false, 50, 170), TM_LATE_KILL);
   assert_int_equal(tm_keeper_late(&i, &v, true, 50, 170), TM_LATE_KILL);
-  v.seq = 8; /* another one: it has its own grace */
+  v.seq = 8; /* a different call, with its own grace period */
   assert_int_equal(tm_keeper_late(&i, &v, true, 50, 500), TM_LATE_INTERRUPT);
   v.phase = TM_PHASE_INIT;
   assert_int_equal(tm_keeper_late(&i, &v, true, 50, 500), TM_LATE_INTERRUPT);
-  v.phase = TM_PHASE_LOAD; /* no code of the script's */
+  v.phase = TM_PHASE_LOAD; /* no code of the script runs */
   assert_int_equal(tm_keeper_late(&i, &v, true, 50, 500), TM_LATE_KILL);
   v.phase = TM_PHASE_RECOVER;
   assert_int_equal(tm_keeper_late(&i, &v, true, 50, 500), TM_LATE_KILL);
@@ -94,9 +94,9 @@ static void loading_has_a_timeout_of_its_own(void **state)
   struct tm_page_view v = { .phase = TM_PHASE_LOAD, .since_ns = 100 };
   assert_int_equal(due(&v, 0, 50, 120), 150);
   assert_int_equal(due(&v, 500, 50, 160), 150); /* late */
-  assert_int_equal(due(&v, 20, 500, 120), 140); /* it may run by then */
+  assert_int_equal(due(&v, 20, 500, 120), 140); /* it may be running by then */
   v.phase = TM_PHASE_RUN;
-  assert_int_equal(due(&v, 50, 10, 120), 130); /* looked at, and not late */
+  assert_int_equal(due(&v, 50, 10, 120), 130); /* checked, and not late */
   assert_int_equal(due(&v, 50, 0, 120), 150);
 }
 
@@ -121,7 +121,7 @@ static void the_cause_is_what_happened_first(void **state)
   w.state = TM_KEEPER_LIVES;
   struct tm_process_end alarm = { .signal = SIGALRM };
   assert_int_equal(tm_keeper_cause(&w, &alarm, TM_PHASE_RUN), TM_END_SIGNAL);
-  w.interrupt.call = 3; /* the alarm was ours */
+  w.interrupt.call = 3; /* the alarm came from the keeper */
   assert_int_equal(tm_keeper_cause(&w, &alarm, TM_PHASE_RUN), TM_END_TIMEOUT);
   w.interrupt.call = 0;
   assert_int_equal(tm_keeper_cause(&w, &killed, TM_PHASE_RUN), TM_END_SIGNAL);
@@ -144,7 +144,7 @@ static void a_later_variable_replaces_an_earlier_one(void **state)
   free(env);
 }
 
-/* A keeper with one worker, which is a process that does nothing. */
+/* A keeper with one worker, a process that does nothing. */
 struct one {
   struct tm_keeper k;
   struct tm_keeper_step step;
@@ -192,7 +192,7 @@ static void a_late_shutdown_is_killed(void **state)
   assert_int_equal(o.w.state, TM_KEEPER_STOPS);
   assert_true(o.w.stop_due_ns > tm_clock_mono_ns());
   tm_keeper_on_time(&o.k.timer);
-  assert_int_equal(o.w.state, TM_KEEPER_STOPS); /* it has its time */
+  assert_int_equal(o.w.state, TM_KEEPER_STOPS); /* it still has time */
   o.w.stop_due_ns = tm_clock_mono_ns();
   tm_keeper_on_time(&o.k.timer);
   one_close(&o, TM_END_SHUTDOWN);
@@ -225,7 +225,7 @@ static void one_that_is_stopped_is_killed_after_a_timeout_wherever_it_is(void **
   assert_true(o.w.frozen_due_ns == INT64_MAX);
   tm_keeper_on_stop(&o.k, &o.w, true);
   tm_keeper_on_time(&o.k.timer);
-  assert_int_equal(o.w.state, TM_KEEPER_LIVES); /* it has its time */
+  assert_int_equal(o.w.state, TM_KEEPER_LIVES); /* it still has time */
   o.w.frozen_due_ns = tm_clock_mono_ns();
   tm_keeper_on_time(&o.k.timer);
   one_close(&o, TM_END_FROZEN);

@@ -1,5 +1,5 @@
-/* test_key.c - partition keys as bytes: they come back, their order is that of their values, bad
- * bytes are refused. */
+/* test_key.c - partition keys as bytes: they decode unchanged, sort in the order of their values,
+ * and bad bytes are refused. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,14 +64,14 @@ static void items_without_keys_have_none(void **state)
   tm_buf_release(&b);
 }
 
-/* Each of `keys` comes before the next one, and is equal to itself. */
+/* Each of `keys` sorts before the next one and equals itself. */
 static void expect_order(const struct tm_key *keys, size_t n)
 {
   struct tm_buf before = TM_BUF_NONE, now = TM_BUF_NONE;
   for (size_t i = 0; i < n; i++) {
     tm_buf_clear(&now);
     tm_key_add_order(&now, &keys[i]);
-    tm_buf_add_str(&now, "z"); /* what comes behind decides nothing */
+    tm_buf_add_str(&now, "z"); /* the rest decides nothing */
     if (i > 0) {
       size_t least = before.len < now.len ? before.len : now.len;
       assert_true(memcmp(before.data, now.data, least) < 0);
@@ -132,7 +132,7 @@ static bool is_refused(const char *p, size_t n)
 {
   struct tm_reader r;
   struct tm_item item;
-  char *copy = malloc(n); /* of this size exactly: a sanitizer sees a read beyond it */
+  char *copy = malloc(n); /* of exactly this size, so that a sanitizer sees a read beyond it */
   memcpy(copy, p, n);
   tm_reader_init(&r, copy, n);
   while (tm_item_next(&r, &item))

@@ -1,5 +1,5 @@
 /* test_limits.c - tables that claim too much: columns and records beyond the limits are refused
- * while they are read, in files that never end. */
+ * during the read, in files that never end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +15,7 @@
 #include "data/rows/sample.h"
 #include "table.h"
 
-/* A file: the text, then `again` for ever (or `tail` behind `size` bytes of it). Counts what is
- * read. */
+/* A file: the text, then `again` for ever (or `tail` after `size` bytes). Counts the bytes read. */
 struct endless {
   struct tm_stream stream;
   const char *text, *again, *tail;
@@ -55,7 +54,7 @@ static struct tm_rows_options options_of(enum tm_rows_format format)
   return o;
 }
 
-/* The message that the beginning of the file is refused with; "" when it is not. */
+/* The message about the beginning of the file; "" if it is accepted. */
 static const char *find(struct endless *e, const struct tm_rows_options *o,
                         struct tm_schema *schema)
 {
@@ -95,7 +94,7 @@ static void endless_headers_are_refused(void **state)
   }
 }
 
-/* The lister meets the headers of further files; it does not hold them either. */
+/* The lister reads the headers of further files, and does not keep them either. */
 static void endless_headers_are_refused_by_the_lister(void **state)
 {
   static const char *const again[] = { "a,", "a" };
@@ -148,8 +147,8 @@ static void objects_with_too_many_keys_are_refused(void **state)
   tm_schema_release(&schema);
 }
 
-/* Reads all of the file as one range. Returns the words of a failure, or of what was left out. */
-/* The warnings, one behind the other. */
+/* Reads the whole file as one range. Returns the error or warning. */
+/* The warnings, joined. */
 static void add_words(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_buf *out)
 {
   struct tm_buf list = TM_BUF_NONE;
@@ -194,7 +193,7 @@ static void long_records_are_refused(void **state)
                              "max_record_size raises the limit, to 2GB at most");
   assert_true(e.got < 4 << 20);
   free(words);
-  /* To the byte: the quote, its text, ",z" */
+  /* Exact to the byte: the quote, its text, ",z" */
   e = (struct endless) {
     .stream.read = read_endless, .text = "\"", .again = "x", .tail = "\",z\r\n", .size = 1000000 - 4
   };
@@ -236,7 +235,7 @@ static void long_lines_are_refused_or_dropped(void **state)
   tm_schema_release(&schema);
 }
 
-/* Of many columns none takes much memory before it holds something. */
+/* With many columns, none takes much memory before it holds values. */
 static void columns_are_cheap(void **state)
 {
   struct tm_schema schema = { 0 };

@@ -1,4 +1,4 @@
-/* test_line_history.c - the lines of a prompt on disk: where they are, what is kept, how long the
+/* test_line_history.c - the history of a prompt on disk: where it is, what it keeps, how long the
  * file gets. */
 #include <setjmp.h>
 #include <stdarg.h>

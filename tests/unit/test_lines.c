@@ -1,5 +1,5 @@
-/* test_lines.c - the number of a line is right wherever it is asked for, and no line is counted
- * twice. */
+/* test_lines.c - line numbers are right wherever they are asked for, and no line is counted twice.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define MB ((int64_t)1 << 20)
 
-/* A file of lines of 64 bytes each, which is nowhere, and that notes how much was read of it. */
+/* A simulated file with lines of 64 bytes each, which records how much of it was read. */
 struct endless {
   struct tm_stream stream;
   int64_t bytes;
@@ -55,7 +55,7 @@ static void any_byte_is_in_its_line(void **state)
     else
       assert_int_equal(tm_lines_find(&l, s, TM_ENCODING_UTF8, false, at), line);
   }
-  tm_lines_begin(&l, "/b", SIZE); /* what was known of another file is forgotten */
+  tm_lines_begin(&l, "/b", SIZE); /* forgets what it knew about another file */
   assert_int_equal(tm_lines_find(&l, s, TM_ENCODING_UTF8, false, 0), 1);
   tm_stream_close(s);
   tm_lines_release(&l);
@@ -82,7 +82,7 @@ static void what_must_be_unpacked_is_counted_where_it_is_near(void **state)
   assert_int_equal(find(&l, &e, 10000 * MB), 0);
   tm_lines_note(&l, 9999 * MB, 9999 * MB / 64);
   assert_int_equal(find(&l, &e, 10000 * MB), 10000 * MB / 64 + 1);
-  e.stream.is_in_order = true; /* it would begin at its beginning again */
+  e.stream.is_in_order = true; /* it would start at the beginning again */
   assert_int_equal(find(&l, &e, 10000 * MB + 1), 0);
   assert_true(e.bytes <= 2 * MB);
   tm_lines_release(&l);

@@ -1,4 +1,4 @@
-/* test_link.c - the blocking side: frames in, frames out, ends. */
+/* test_link.c - the blocking end of a channel: frames in, frames out, ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

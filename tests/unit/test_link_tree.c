@@ -1,4 +1,4 @@
-/* test_link_tree.c - the second name of a tree. */
+/* test_link_tree.c - gives a tree a second name. */
 #include "store_fixture.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static void files_are_the_same_and_folders_are_not(void **state)
   assert_int_equal(look(*state, "to/logs").st_ino, 0);
 }
 
-/* Elsewhere there are no links: /dev/shm is a file system of its own, where there is one. */
+/* Links work only within a file system; /dev/shm is a different one, if it exists. */
 static void another_file_system_has_copies_with_their_times(void **state)
 {
   char elsewhere[] = "/dev/shm/tidemill-link-XXXXXX";

@@ -1,5 +1,5 @@
-/* test_lister.c - the thread that lists: it ends with its list, when it is told to, and is left
- * behind where a call on a hung file system keeps it. */
+/* test_lister.c - the thread that lists: it ends with its list, ends on request, and is abandoned
+ * when a call on a hung file system holds it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void on_progress(void *data)
     tm_loop_stop(&r->loop);
 }
 
-/* Lists `path`, of the rig's folder. */
+/* Lists `path` in the rig's folder. */
 static void start(struct rig *r, const char *path)
 {
   struct tm_commit_found found;
@@ -71,7 +71,7 @@ static void start(struct rig *r, const char *path)
   free(text);
 }
 
-/* All that the lister was given goes. */
+/* Frees everything that the lister got. */
 static void release(struct rig *r)
 {
   tm_dataset_free(r->input);
@@ -92,8 +92,7 @@ static void it_ends_with_its_list(void **state)
   folder_release(&r.folder);
 }
 
-/* How many threads there are, or how many of them are in a call of a file system whose server is to
- * answer. */
+/* The number of threads, or of those in a call that waits for the server of a file system. */
 static int count_threads(bool waiting)
 {
   int n = 0;
@@ -121,7 +120,8 @@ static void await_threads(bool waiting, int n)
   }
 }
 
-/* A file system whose server never answers; its descriptor, or -1 where it may not be mounted. */
+/* Mounts a file system whose server never answers. Returns its descriptor, or -1 if mounting is not
+ * allowed. */
 static int hang(const char *path)
 {
   char options[100];
@@ -134,7 +134,7 @@ static int hang(const char *path)
   return -1;
 }
 
-/* Nothing that the thread was given is there when its call returns. */
+/* When its call returns, nothing that the thread used exists any more. */
 static void it_is_left_behind_where_it_hangs(void **state)
 {
   struct rig r = { .lister = NULL };
@@ -153,7 +153,7 @@ static void it_is_left_behind_where_it_hangs(void **state)
   release(&r);
   assert_int_equal(count_threads(true), 1);
   assert_int_equal(umount2(dir, MNT_DETACH), 0);
-  close(fd); /* its calls fail now */
+  close(fd); /* its calls fail from now on */
   await_threads(false, 1);
   free(dir);
   folder_release(&r.folder);

@@ -1,5 +1,5 @@
-/* test_listing.c - what is listed and in which order, from tests/cases/listing.txt; and what the
- * disk may do to it. */
+/* test_listing.c - what is listed and in which order, from tests/cases/listing.txt, and the effect
+ * of changes and faults on the disk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "data/files/listing.h"
 #include "tree_fixture.h"
 
-/* What a listing gave: "PATH\n", the root cut off, and its warnings one a line. */
+/* The result of a listing: "PATH\n" without the root, and its warnings, one per line. */
 struct listed {
   struct tm_buf paths, warnings;
   int rc;
@@ -76,15 +76,13 @@ static void expect_paths(struct listed *out, const char *want)
   assert_string_equal(tm_buf_str(&out->paths), want);
 }
 
-/* The table
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- the table ---- */
 
 struct expected {
-  int number; /* line of the `list`; 0: none at hand */
+  int number; /* line of the `list`; 0: none yet */
   struct listed listed;
   struct tm_buf paths;
-  size_t at; /* warnings that were expected so far, in their text */
+  size_t at; /* position after the warnings that were expected so far */
   int wrong;
 };
 
@@ -157,9 +155,7 @@ static void lists_as_the_table_says(void **state)
   assert_int_equal(e.wrong, 0);
 }
 
-/* The disk
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- the disk ---- */
 
 static void size_and_time_are_the_files_own(void **state)
 {
@@ -211,7 +207,7 @@ static void what_is_no_file_is_named_and_skipped(void **state)
   free(fifo);
 }
 
-/* A stat that answers `code` for paths that end in `name`. */
+/* A stat that returns `code` for paths with this end. */
 struct fake {
   const char *name;
   int code;
@@ -249,8 +245,8 @@ static void what_has_gone_is_skipped_and_other_errors_end_it(void **state)
   release(&out);
 }
 
-/* Lists as somebody who may not read everything: the result as an exit status. Root reads what it
- * likes. */
+/* Lists as a user who may not read everything; returns the result as an exit status. Root may read
+ * everything. */
 static int list_as_nobody(const char *root, bool skip, const char *want, const char *words)
 {
   const char *const path[] = { "." };
@@ -291,7 +287,7 @@ static void unreadable_folder_ends_it_unless_skipped(void **state)
                    "b': permission denied; on_unreadable = \"skip\" leaves it out");
   expect_as_nobody(*state, true, "a\nc\n", "b': permission denied; it is skipped");
   tree_file(*state, "d/in", "", 0);
-  assert_int_equal(chmod(no_search, 0444), 0); /* its names can be read, but not what they are */
+  assert_int_equal(chmod(no_search, 0444), 0); /* its names can be read, but not their types */
   expect_as_nobody(*state, true, "a\nc\n", "d/in': permission denied; it is skipped");
   assert_int_equal(chmod(closed, 0700), 0);
   assert_int_equal(chmod(no_search, 0700), 0);

@@ -1,4 +1,4 @@
-/* test_lock.c - one may have a lock alone, many may share it, and it ends with its descriptor. */
+/* test_lock.c - one owner has a lock alone, or many share it, and it ends with its descriptor. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

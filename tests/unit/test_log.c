@@ -1,4 +1,4 @@
-/* test_log.c - the supervisor's view of a step, line by line, and the file that is there only for
+/* test_log.c - the supervisor's log of a step, line by line, and the file that exists only after
  * errors of the system. */
 #include "report_fixture.h"
 
@@ -56,7 +56,8 @@ static void a_line_for_what_happens(void **state)
   assert_int_equal(tm_log_close(&l, &err), 0);
 }
 
-/* The master log at a level, of two messages and what happens to a mini-batch; to free(). */
+/* The master log at a level, with two messages and the events of a mini-batch. The caller frees it.
+ */
 static char *log_at(struct report_fixture *f, enum tm_level level)
 {
   struct tm_err err = TM_ERR_NONE;

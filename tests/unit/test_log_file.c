@@ -1,4 +1,4 @@
-/* test_log_file.c - a log appends, ends a torn line, and fails once. */
+/* test_log_file.c - a log appends lines, completes a torn one, and reports a failure once. */
 #include "report_fixture.h"
 
 #include "report/log_file.h"

@@ -1,5 +1,5 @@
-/* test_log_line.c - lines of logs and rows of tables, good ones and what a script may have written
- * there. */
+/* test_log_line.c - lines of logs and rows of tables, good ones and those that a script may have
+ * written there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,14 +49,15 @@ static void a_line_that_is_cut_does_no_harm(void **state)
   static const char text[] = "2026-01-31 23:59:58,123|INFO|4711|p|m";
   struct tm_log_line l;
   for (size_t n = 0; n < strlen(text) - 1; n++) {
-    char *copy = tm_xmalloc(n + 1); /* of its own, so that a sanitizer sees the end */
+    char *copy =
+        tm_xmalloc(n + 1); /* a buffer of exact size, so that a sanitizer sees a read beyond it */
     memcpy(copy, text, n);
     assert_false(tm_log_line_read(copy, n, &l));
     free(copy);
   }
 }
 
-/* What is written is what is read, over some centuries. */
+/* Reading returns what was written, over some centuries. */
 static void moments_are_those_that_were_written(void **state)
 {
   for (int64_t s = 0; s < INT64_C(7000000000); s += 8640007) {

@@ -1,5 +1,5 @@
-/* test_log_set.c - the log files of a step as one: which, in which order, and what comes while they
- * are read. */
+/* test_log_set.c - the log files of a step as one log: which files, in which order, and lines that
+ * arrive during the read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void add(struct fixture *f, const char *name, const char *text)
   free(old);
 }
 
-/* What the set tells now: messages, or whole lines without a moment, with blanks between them. */
+/* What the set prints now: messages, or whole lines without their time, separated by blanks. */
 static void expect(struct fixture *f, const char *expected)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -200,7 +200,7 @@ static void long_lines_and_many_are_read_in_pieces(void **state)
     bytes += piece.len;
   }
   assert_int_equal(bytes, whole - 3001);
-  assert_in_range(lines, 3002, 3004); /* the last one is told in parts */
+  assert_in_range(lines, 3002, 3004); /* the set prints the last one in parts */
   tm_buf_release(&text);
 }
 

@@ -1,5 +1,5 @@
-/* test_loop.c - turns, what comes at their end, and what a loop says of handles that were
- * forgotten. */
+/* test_loop.c - turns, deferred calls at their end, and the loop's message about forgotten handles.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void on_late(struct tm_late *l)
 static void on_turn(struct tm_turn *t)
 {
   struct trace *trace = t->data;
-  if (strchr(trace->text, '0') == NULL) /* the timer has not come yet */
+  if (strchr(trace->text, '0') == NULL) /* the timer has not fired yet */
     return;
   add(trace, "turn ");
   tm_late_add(&trace->loop, &trace->late);
@@ -229,8 +229,8 @@ static void want_second(struct tm_poll *poll, int events)
   tm_poll_close(poll);
 }
 
-/* For who polls the loop's descriptor between two turns: it would sleep over what a callback asked
- * for. */
+/* A host that polls the loop's descriptor between two turns would sleep although a callback has
+ * asked for something. */
 static void what_a_callback_asks_for_is_watched_when_the_turn_has_ended(void **state)
 {
   struct polled p = { .heard = 0 };

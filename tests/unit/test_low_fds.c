@@ -1,4 +1,4 @@
-/* test_low_fds.c - descriptors 0 to 2 are never what is opened. */
+/* test_low_fds.c - opening a file never returns a descriptor from 0 to 2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void a_low_descriptor_is_lifted(void **state)
   assert_true(high > 2);
   assert_false(is_low_open);
   assert_true(is_cloexec);
-  assert_int_equal(tm_fd_lift(high), high); /* of another number: not looked at */
+  assert_int_equal(tm_fd_lift(high), high); /* a different number: not checked */
   assert_int_equal(tm_fd_lift(-1), -1);
 }
 
@@ -101,7 +101,7 @@ static void both_of_a_pair_are_lifted(void **state)
   assert_false(is_left);
 }
 
-/* Each of these is open for as long as a caller, or the file system, takes. */
+/* Each of these stays open for as long as a caller, or the file system, needs it. */
 
 static int look(void *data, const char *name, int type)
 {

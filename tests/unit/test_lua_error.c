@@ -1,5 +1,4 @@
-/* test_lua_error.c - what is known of an error in Lua: message, place, stack; nothing is left
- * behind. */
+/* test_lua_error.c - describes an error in Lua: message, place, stack; it leaves nothing behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

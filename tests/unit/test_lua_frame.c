@@ -1,5 +1,5 @@
-/* test_lua_frame.c - a data frame that C gives to Lua: it is read in place, and after its end every
- * use raises. */
+/* test_lua_frame.c - a data frame that C passes to Lua: Lua reads it in place, and any use after
+ * its end raises an error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void teardown(struct fixture *f)
   tm_arena_release(&f->arena);
 }
 
-/* Runs `text` with what is on top of the stack as `df`; what it raises, or "". */
+/* Runs `text` with the top of the stack as `df`; returns the error that it raises, or "". */
 static const char *run(struct fixture *f, const char *text)
 {
   static char words[500];
@@ -108,7 +108,7 @@ static void after_its_end_every_use_raises(void **state)
       "");
   tm_lua_frame_end(f.L, -1);
   tm_lua_frame_end(f.L, -1);
-  memset(f.frame.columns[0].i64, 0x5a, 24); /* the next mini-batch's */
+  memset(f.frame.columns[0].i64, 0x5a, 24); /* of the next mini-batch */
   for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++) {
     lua_getglobal(f.L, "df");
     const char *words = run(&f, uses[i]);
@@ -123,8 +123,7 @@ static void after_its_end_every_use_raises(void **state)
   teardown(&f);
 }
 
-/* A frame whose columns the collector takes, while C memory it leads to lives on and is given
- * again. */
+/* A frame whose columns are collected while the C memory that it points to is reused. */
 static void many_frames_one_after_the_other(void **state)
 {
   struct fixture f;

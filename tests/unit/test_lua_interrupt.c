@@ -1,5 +1,5 @@
-/* test_lua_interrupt.c - user code is taken out of loops by a poke, and LuaJIT's one profiler is
- * shared. */
+/* test_lua_interrupt.c - a poke interrupts loops in user code, and both users share LuaJIT's only
+ * profiler. */
 #include "script_fixture.h"
 
 #include <pthread.h>
@@ -30,7 +30,7 @@ static void on_alarm(void *data)
   f.script.interrupt(f.script.data);
 }
 
-/* Sends alarms to the thread of the script until it is told to stop, as a keeper does. */
+/* Sends alarms to the script's thread until it is told to stop, as a keeper does. */
 struct keeper {
   pthread_t thread;
   atomic_bool is_over;
@@ -46,7 +46,7 @@ static void *keep(void *data)
   return NULL;
 }
 
-/* run() fails by an interruption, with `words` in its stack. */
+/* Checks that an interruption ends run(), with `words` in its stack. */
 static void expect_interrupted(const char *words)
 {
   struct keeper k = { .is_over = false };
@@ -152,7 +152,7 @@ static void a_tick_after_a_users_stop_ends_nobody(void **state)
   expect_rows(&f, 1, "string\n");
   tm_tick_raise();
   fixture_close(&f);
-  tm_tick_raise(); /* nor after the state is gone */
+  tm_tick_raise(); /* also not after the state is closed */
 }
 
 static void a_users_function_that_fails_is_said_and_left_out(void **state)

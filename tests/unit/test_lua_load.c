@@ -1,5 +1,4 @@
-/* test_lua_load.c - pipeline files and scripts as wholes: what comes out, and the words when
- * nothing does. */
+/* test_lua_load.c - loads whole pipeline files and scripts: the result, or the message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +63,7 @@ static void a_pipeline_file_becomes_a_pipeline(void **state)
     fail_msg("%s", err.text);
   assert_string_equal(v->tag, "Pipeline");
   struct tm_buf where = TM_BUF_NONE;
-  tm_buf_printf(&where, "%s:12", w->file); /* of a call that took its caller's place on the stack */
+  tm_buf_printf(&where, "%s:12", w->file); /* of a call that replaced its caller on the stack */
   assert_string_equal(v->where, where.data);
   tm_buf_release(&where);
   struct tm_pipeline *p = tm_pipeline_from_json(v, w->file, &workers, 1, false, &err);
@@ -81,7 +80,7 @@ static void a_pipeline_file_becomes_a_pipeline(void **state)
   tm_json_free(v);
 }
 
-/* `words` after the file's path. */
+/* Checks for `words` after the file's path. */
 static void fails_with(struct world *w, const char *text, const char *words)
 {
   struct tm_err err = TM_ERR_NONE;

@@ -1,4 +1,4 @@
-/* test_lua_values.c - Lua values as trees, and back. */
+/* test_lua_values.c - converts Lua values to trees, and back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static int teardown(void **state)
   return 0;
 }
 
-/* What `expression` is, on top of the stack. */
+/* Puts the value of `expression` on the stack. */
 static void push(const char *expression)
 {
   struct tm_buf text = TM_BUF_NONE;

@@ -93,7 +93,7 @@ static void reads_in_any_order(void **state)
   struct tm_manifest *m = open_list(&f, 0);
   add_all(m, 0, n);
   assert_int_equal(tm_manifest_end(m, NULL), 0);
-  for (uint64_t i = 0; i < n; i += i % 100 == 50 ? 1500 : 1) /* holes, too */
+  for (uint64_t i = 0; i < n; i += i % 100 == 50 ? 1500 : 1) /* also with holes */
     is_entry(m, i);
   for (int k = 0; k < 2000; k++, at = (at * 5 + 1237) % n)
     is_entry(m, at);
@@ -159,7 +159,7 @@ static void says_what_has_changed(void **state)
   items_of(&b, 7, "/in");
   assert_int_equal(tm_manifest_add(m, 0, 3, b.data, b.len - 27, &err), TM_ECHANGED); /* cut short */
   assert_int_equal(tm_manifest_add(m, 0, 4, b.data, b.len, &err),
-                   TM_ECHANGED); /* another dataset */
+                   TM_ECHANGED); /* a different dataset */
   tm_buf_release(&b);
   tm_manifest_close(m);
   folder_release(&f);
@@ -185,7 +185,8 @@ static void compares_a_complete_list_when_asked(void **state)
   folder_release(&f);
 }
 
-/* Every byte behind the head, and every length: what is good before it stays, and nothing else. */
+/* Changes every byte after the header and cuts at every length: only what is good before it stays.
+ */
 static void cuts_a_torn_tail_but_not_what_is_stated(void **state)
 {
   struct folder f;
@@ -218,7 +219,7 @@ static void cuts_a_torn_tail_but_not_what_is_stated(void **state)
       tm_manifest_close(m);
       m = open_list(&f, at < TM_MANIFEST_FILE_HEAD ? 0 : ends[want]);
       assert_int_equal(tm_manifest_count(m), at < TM_MANIFEST_FILE_HEAD ? 0 : want);
-      add_all(m, 0, 4); /* what is there is compared, the rest is added anew */
+      add_all(m, 0, 4); /* existing entries are compared, the others are added */
       assert_int_equal(tm_manifest_end(m, NULL), 0);
       for (uint64_t i = 0; i < 4; i++)
         is_entry(m, i);

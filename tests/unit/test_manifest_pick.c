@@ -1,4 +1,4 @@
-/* test_manifest_pick.c - one mini-batch out of a list, whole or not. */
+/* test_manifest_pick.c - picks one mini-batch from a list, completely or not at all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "run/manifest_file.h"
 #include "run/survey.h"
 
-/* Entries 0 .. n-1, each of one byte more than the one before, of dataset n % 2. */
+/* Entries 0 .. n-1, each one byte longer than the one before, of dataset n % 2. */
 static void put_list(struct folder *f, int n, bool has_end)
 {
   struct tm_manifest *m;
@@ -26,7 +26,7 @@ static void put_list(struct folder *f, int n, bool has_end)
   tm_manifest_close(m);
 }
 
-/* NULL: it is found; else the words of the refusal, with `code`. */
+/* NULL: it is found; otherwise the message of the refusal, with `code`. */
 static void expect(struct folder *f, uint64_t index, int code, const char *words)
 {
   struct tm_manifest_found found;

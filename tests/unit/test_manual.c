@@ -1,4 +1,4 @@
-/* test_manual.c - pages of the manual: how they are shown, and that each of them is fit to be. */
+/* test_manual.c - the manual's pages: how they are shown, and that each can be shown. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +81,7 @@ static void every_page_is_shown(void **state)
     assert_ptr_equal(tm_manual_find(p->name), p);
     tm_manual_write(&out, p, &look);
     assert_null(strstr(out.data, "]("));     /* a link that was not read */
-    assert_null(strstr(out.data, "\n  | ")); /* nor a table */
+    assert_null(strstr(out.data, "\n  | ")); /* also not a table */
     tm_buf_release(&out);
     tm_buf_release(&about);
   }

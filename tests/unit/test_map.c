@@ -1,4 +1,4 @@
-/* test_map.c - keys are found again after any number of times the map grew. */
+/* test_map.c - finds keys again, however often the map has grown. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_markdown.c - markdown of the manual: what each block and each span is. */
+/* test_markdown.c - parses the manual's markdown into blocks and spans. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "cli/markdown.h"
 
-/* The blocks of a text, one a line: "kind(level) text", cells separated by '|'. */
+/* The blocks of a text, one per line: "kind(level) text", with '|' between cells. */
 static void describe(const char *text, struct tm_buf *out)
 {
   static const char *const kinds[] = { "heading", "paragraph", "item", "code", "table" };

@@ -1,4 +1,4 @@
-/* test_mem.c - sizes that overflow end in a fault; nothing answers NULL. */
+/* test_mem.c - sizes that overflow cause a fault; no function returns NULL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_memory.c - how much memory there is, and whom the kernel killed, out of a tree of files made
- * here. */
+/* test_memory.c - how much memory there is, and whom the kernel killed, from a tree of files that
+ * the test makes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ static void a_group_s_limit_counts_and_its_caches_are_available(void **state)
   put_machine(*state);
   put(*state, "proc/self/cgroup", "0::/a/b\n");
   put(*state, "groups/a/memory.max",
-      "1073741824\n"); /* above: 1 GB, 900 MB used, 400 MB of it caches */
+      "1073741824\n"); /* the parent has 1 GB, uses 900 MB, of which 400 MB are caches */
   put(*state, "groups/a/memory.current", "943718400\n");
   put(*state, "groups/a/memory.stat",
       "anon 500000000\ninactive_file 209715200\nactive_file 104857600\nslab_reclaimable "
@@ -125,7 +125,7 @@ static void kills_are_the_group_s_else_the_machine_s(void **state)
   assert_int_equal(read_kills(*state), 3);
 }
 
-/* A file gives more than one record a read: one to a file. */
+/* A real file returns several records in one read, this one a single record. */
 static bool is_named(const char *root, const char *record, pid_t pid, int64_t since_ns)
 {
   char *path = tm_path_join(root, "kmsg");
@@ -141,7 +141,8 @@ static void the_log_names_whom_it_killed_and_nobody_else(void **state)
       "3,99,100000000,-;Memory cgroup out of memory: Killed process 4711 (tidemill) total-vm:1kB\n";
   assert_true(is_named(*state, killed, 4711, 90 * TM_S));
   assert_false(is_named(*state, killed, 471, 90 * TM_S));
-  assert_false(is_named(*state, killed, 4711, 200 * TM_S)); /* an earlier one of that number */
+  assert_false(
+      is_named(*state, killed, 4711, 200 * TM_S)); /* an earlier process with that number */
   assert_false(is_named(*state, "6,1,100000000,-;eth0: link 4711 is up\n", 4711, 0));
   assert_false(tm_memory_log_names("/nonexistent/kmsg", 4711, 0));
 }

@@ -1,5 +1,5 @@
-/* test_node_message.c - frames between supervisor and keeper: what goes in comes out, cut bytes are
- * refused. */
+/* test_node_message.c - frames between supervisor and keeper: decoding returns what was encoded,
+ * and refuses cut bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,15 +66,16 @@ static void a_cut_step_is_refused(void **state)
   tm_buf_release(&b);
 }
 
-/* Each byte of a good frame in turn is replaced: it is refused or taken, and nothing is read beyond
- * the end. */
+/* Replaces each byte of a good frame in turn: decoding refuses or accepts it, and reads nothing
+ * beyond the end. */
 static void a_damaged_step_does_no_harm(void **state)
 {
   struct tm_buf b = TM_BUF_NONE;
   struct tm_node_step s;
   make_step(&b);
   for (size_t i = 0; i < b.len; i++) {
-    char *copy = tm_xmalloc(b.len); /* of its own, so that a sanitizer sees the end */
+    char *copy =
+        tm_xmalloc(b.len); /* a buffer of exact size, so that a sanitizer sees a read beyond it */
     memcpy(copy, b.data, b.len);
     copy[i] = (char)0xff;
     if (tm_node_step_decode(&s, copy, b.len, NULL) == 0)

@@ -1,5 +1,5 @@
-/* test_notify.c - files that come, grow and are closed are told; folders that are not there are
- * passed over. */
+/* test_notify.c - reports files that appear, grow and are closed; skips folders that do not exist.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct watching {
   struct tm_notify notify;
   struct tm_timer limit;
   struct folder folder;
-  const char *expected; /* the end of a path */
+  const char *expected; /* a suffix of the path */
   int told;
   bool is_late;
 };
@@ -77,7 +77,7 @@ static void a_file_that_comes_is_told(void **state)
   finish(&w);
 }
 
-/* Of a file that was there before, and is open. */
+/* For a file that existed before and is open. */
 static void expect_told(void (*change)(int fd), bool stays_open)
 {
   struct watching w;
@@ -109,7 +109,7 @@ static void a_file_that_grows_is_told(void **state)
   expect_told(grow, true);
 }
 
-/* By which the end of a process is seen that held it, however it ended. */
+/* This shows the end of a process that held it, however it ended. */
 static void a_file_that_is_closed_is_told(void **state)
 {
   expect_told(shut, false);

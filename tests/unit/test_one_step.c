@@ -57,7 +57,7 @@ static int set_input(void *data, const char *name, const char *value, struct tm_
   return tidemill_pipeline_set_input(data, name, value, err);
 }
 
-/* The words of the error, or NULL: then *out is what they have set, the pipeline's. */
+/* The message of the error; or NULL, and *out is the pipeline that the options have made. */
 static const char *read_words(const char *const *words, struct tidemill_pipeline *p,
                               struct tm_json **out, struct tm_err *err)
 {
@@ -86,12 +86,12 @@ static const char *read_words(const char *const *words, struct tidemill_pipeline
   return rc == 0 ? NULL : err->text;
 }
 
-/* A command's, of one step. */
+/* Of a command for one step. */
 static struct tidemill_pipeline *begin(struct tidemill_runtime **rt)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
   struct tidemill_pipeline *p;
-  o.program = "/bin/sh"; /* nothing is run */
+  o.program = "/bin/sh"; /* nothing runs */
   o.is_command = true;
   assert_int_equal(tidemill_runtime_new(rt, &o, NULL), 0);
   assert_int_equal(tidemill_pipeline_new(&p, *rt, "case", "/cwd", NULL), 0);
@@ -179,7 +179,7 @@ static void options_of_tables_are_options(void **state)
   end(p, rt);
 }
 
-/* A parameter that no command takes would be one that messages name and users cannot set. */
+/* If no command took a parameter, messages would name an option that users cannot set. */
 static void every_parameter_of_inputs_is_an_option(void **state)
 {
   static const char *const constructors[] = {

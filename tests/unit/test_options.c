@@ -1,4 +1,4 @@
-/* test_options.c - options of a command: what is taken, what is refused and with which words. */
+/* test_options.c - options of a command: what is accepted, what is refused and the message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,7 +137,7 @@ static void names_of_one_letter_are_short_options(void **state)
   assert_string_equal(g.size, "-1");
   assert_int_equal(rest.len, 2);
   assert_int_equal(LETTERS("--mini-batch-size", "3", "-N4"), 0);
-  assert_string_equal(g.size, "4"); /* one place, the last one counts */
+  assert_string_equal(g.size, "4"); /* one place, so the last one counts */
   assert_int_equal(LETTERS("-N"), TM_EUSAGE);
   assert_string_equal(err.text, "option '-N' needs a value: -N SIZE");
   assert_int_equal(LETTERS("-N", "--mini-batch-size"), TM_EUSAGE);

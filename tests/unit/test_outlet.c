@@ -1,5 +1,5 @@
-/* test_outlet.c - rows go out as they are committed, at the pace of their reader, and its going is
- * noticed. */
+/* test_outlet.c - rows go out as they are committed, as fast as the reader takes them; the end of
+ * the reader is noticed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ struct world {
   struct tm_err err;
 };
 
-/* A file of `len` bytes, whose first are to go to `fd`. */
+/* A file of `len` bytes, the first of which go to `fd`. */
 static void begin(struct world *w, int fd, size_t len)
 {
   char *bytes = malloc(len + 1);
@@ -47,8 +47,8 @@ static void end(struct world *w)
   folder_release(&w->folder);
 }
 
-/* Waits as it says, for at most so long, and lets it send: what that has said. `reader`: that can
- * be read ends the wait too; or -1. */
+/* Waits for what the outlet asks for, up to this limit, then lets it send; returns its result. With
+ * `reader`, readable data there end the wait too; -1: none. */
 static int turn(struct world *w, int reader)
 {
   struct pollfd p[2] = { { .fd = -1 }, { .fd = reader, .events = POLLIN } };
@@ -58,7 +58,7 @@ static int turn(struct world *w, int reader)
   return tm_outlet_send(&w->outlet, &w->err);
 }
 
-/* Until all is sent, or nothing more can be. */
+/* Until all is sent, or no more can be sent. */
 static int send_all(struct world *w)
 {
   int rc = 0;
@@ -101,7 +101,7 @@ static void a_slow_pipe_gets_all_of_it(void **state)
   assert_int_equal(pipe(ends), 0);
   begin(&w, ends[1], LONG);
   read_all(&w, ends[0], LONG);
-  assert_int_equal(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0); /* it is not ours alone */
+  assert_int_equal(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0); /* other processes use it too */
   end(&w);
   close(ends[0]);
   close(ends[1]);
@@ -130,7 +130,7 @@ static void only_what_is_committed_is_sent(void **state)
   tm_outlet_advance(&w.outlet, 10);
   assert_int_equal(send_all(&w), 0);
   assert_int_equal(read(ends[0], got, sizeof(got)), 10);
-  tm_outlet_advance(&w.outlet, 10); /* nothing new */
+  tm_outlet_advance(&w.outlet, 10); /* no change */
   assert_true(tm_outlet_is_idle(&w.outlet));
   tm_outlet_advance(&w.outlet, 23);
   assert_int_equal(send_all(&w), 0);
@@ -164,9 +164,9 @@ static void a_reader_that_goes_is_noticed_while_nothing_is_sent(void **state)
   begin(&w, ends[1], 10);
   close(ends[0]);
   assert_int_equal(turn(&w, -1), -EPIPE);
-  assert_int_equal(tm_outlet_send(&w.outlet, &w.err), 0); /* it is said once */
+  assert_int_equal(tm_outlet_send(&w.outlet, &w.err), 0); /* reported once */
   assert_true(tm_outlet_is_idle(&w.outlet));
-  tm_outlet_advance(&w.outlet, 10); /* nobody is there */
+  tm_outlet_advance(&w.outlet, 10); /* there is no reader */
   assert_true(tm_outlet_is_idle(&w.outlet));
   end(&w);
   close(ends[1]);
@@ -201,7 +201,7 @@ static void what_cannot_be_written_is_said(void **state)
   int ends[2];
   assert_int_equal(pipe(ends), 0);
   begin(&w, ends[1], 10);
-  tm_outlet_advance(&w.outlet, 11); /* more than there is: somebody has cut the file */
+  tm_outlet_advance(&w.outlet, 11); /* beyond the end of the file: somebody has cut it */
   assert_int_equal(send_all(&w), TM_EDAMAGE);
   end(&w);
   close(ends[0]);

@@ -1,4 +1,4 @@
-/* test_output.c - a file that grows at its end, and what of it counts. */
+/* test_output.c - a file that grows at its end, and how much of it counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

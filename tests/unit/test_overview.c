@@ -1,4 +1,5 @@
-/* test_overview.c - how a step goes: a line every ten seconds, a file a day, the newest linked. */
+/* test_overview.c - the progress of a step: a line every ten seconds, a file per day, a link to the
+ * newest. */
 #include "report_fixture.h"
 
 #include <unistd.h>
@@ -140,7 +141,7 @@ static void a_session_goes_on_in_the_file_of_its_day(void **state)
   assert_has(text, "score: Failed");
   assert_has(strstr(text, "score: Failed"), "score: Completed");
   free(text);
-  f->wall_ns += 24 * 3600 * TM_S; /* and another day in its own */
+  f->wall_ns += 24 * 3600 * TM_S; /* and a different day in its own file */
   start(&s, f, tm_fs_real());
   end(&s, "score: Completed\n");
   expect_link(f, "logs/job_progress_overview.20260201-230958.txt");
@@ -188,7 +189,7 @@ static void without_links_it_is_written_all_the_same(void **state)
   free(text);
 }
 
-/* The file of a step with one tick, which ends so, at a level; to free(). */
+/* The file of a step with one tick and this end, at a level. The caller frees it. */
 static char *overview_at(struct report_fixture *f, enum tm_level level, enum tm_verdict verdict)
 {
   struct session s;

@@ -1,4 +1,5 @@
-/* test_pack.c - a folder in one file and back; what a file may hold that no folder had. */
+/* test_pack.c - packs a folder into one file and unpacks it; refuses contents that no folder has.
+ */
 #include "store_fixture.h"
 
 #include <archive.h>
@@ -85,7 +86,7 @@ static void the_same_folder_gives_the_same_bytes(void **state)
   char *first, *second;
   put_folder(*state);
   first = packed(*state, "1");
-  store_put(*state, "in/empty", "", 1000); /* another time */
+  store_put(*state, "in/empty", "", 1000); /* at a different time */
   second = packed(*state, "2");
   assert_true(tm_fs_read_file(tm_fs_real(), first, 1u << 20, &a, NULL) >= 0);
   assert_true(tm_fs_read_file(tm_fs_real(), second, 1u << 20, &b, NULL) >= 0);
@@ -118,7 +119,7 @@ static void a_torn_file_is_damage(void **state)
   free(to);
 }
 
-/* A tar with a folder "a", a link "l" to outside, and then an entry of this name. */
+/* A tar with a folder "a", a link "l" that leads outside, and then an entry with this name. */
 static void write_hostile(const char *path, const char *name, const char *outside)
 {
   struct archive *a = archive_write_new();

@@ -1,4 +1,4 @@
-/* test_page.c - memory that two maps share, whose size nobody can change. */
+/* test_page.c - memory shared by two maps, whose size nobody can change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

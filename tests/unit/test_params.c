@@ -1,4 +1,5 @@
-/* test_params.c - the table of parameters: every default is accepted, every refusal names what is.
+/* test_params.c - the table of parameters: it accepts every default, and every refusal names the
+ * accepted values.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -222,7 +223,7 @@ static void a_parameter_stands_only_where_it_may(void **state)
   tm_json_free(config);
 }
 
-/* A value of a type that the field does not take; to be freed. */
+/* A value of a type that the field does not take. The caller frees it. */
 static struct tm_json *wrong_type(const struct tm_field *f)
 {
   switch (f->type) {
@@ -237,7 +238,7 @@ static struct tm_json *wrong_type(const struct tm_field *f)
   }
 }
 
-/* A value of its type that is not accepted, to be freed; NULL: all are. */
+/* A value of the right type that is refused, for the caller to free; NULL: all are accepted. */
 static struct tm_json *out_of_range(const struct tm_field *f, bool above)
 {
   switch (f->type) {
@@ -259,8 +260,8 @@ static struct tm_json *out_of_range(const struct tm_field *f, bool above)
   }
 }
 
-/* One definition with `value` under `key` (both taken over): refused, and the words have the place,
- * the key, what was given and what is accepted. */
+/* One definition with `value` under `key` (takes ownership of both): it is refused, and the message
+ * has the place, the key, the value and the accepted values. */
 static void expect_refused(const struct tm_field *f, const char *key, struct tm_json *value)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -269,7 +270,7 @@ static void expect_refused(const struct tm_field *f, const char *key, struct tm_
     return;
   struct tm_json *v = tree(NULL, "p.lua:12", "{'entry_script':'a'}");
   if (f->type == TM_FIELD_VARIABLES || f->type == TM_FIELD_ENVIRONMENT)
-    tm_buf_add_str(&given, "'"); /* of those values nothing is said */
+    tm_buf_add_str(&given, "'"); /* the message says nothing about those values */
   else
     tm_params_describe(&given, value);
   tm_json_set(v, key, value);
@@ -277,7 +278,7 @@ static void expect_refused(const struct tm_field *f, const char *key, struct tm_
   tm_params_accepted(&accepted, f);
   const char *const words[] = { "p.lua:12: ParallelRunConfig: ", key, tm_buf_str(&given),
                                 strcmp(key, f->name) == 0 ? tm_buf_str(&accepted) : f->name };
-  size_t first = strcmp(key, f->name) == 0 ? 0 : 3; /* an unknown key: its nearest */
+  size_t first = strcmp(key, f->name) == 0 ? 0 : 3; /* an unknown key: the most similar one */
   for (size_t i = 0; i < 4; i++)
     if ((i < 2 || first == 0 || i == 3) && !strstr(err.text, words[i]))
       fail_msg("'%s' is missing in: %s", words[i], err.text);

@@ -11,7 +11,7 @@
 
 #include "data/files/partition.h"
 
-/* "store=north, date=2026-01-31", or the words of the refusal. To be freed. */
+/* "store=north, date=2026-01-31", or the message of the refusal. The caller frees it. */
 static char *values_of(const char *format, const char *path)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -46,15 +46,15 @@ static void paths_have_values(void **state)
     { "{user}/{season}/{genres}.wav", "/t/ann/winter/rock.wav",
       "user=ann, season=winter, genres=rock" },
     { "{user}/*.wav", "/t/ann/x.y.wav", "user=ann" },
-    { "{name}.csv", "/a.b.csv", "name=a.b" },      /* goes back where '.csv' comes again */
-    { "{a}_{b}.csv", "/x_y_z.csv", "a=x, b=y_z" }, /* the first takes as little as fits */
+    { "{name}.csv", "/a.b.csv", "name=a.b" },      /* goes back when '.csv' appears again */
+    { "{a}_{b}.csv", "/x_y_z.csv", "a=x, b=y_z" }, /* the first takes the shortest match */
     { "{a}_{b}_z.csv", "/x_y_q_z.csv", "a=x, b=y_q" },
     { "store={store}/part-????", "/w/store=a=b/part-0001", "store=a=b" },
     { "{t:yyyy-MM-ddTHH:mm:ss}.log", "/l/2026-02-28T23:59:58.log", "t=2026-02-28T23:59:58" },
     { "{t:yyyyMMdd}_{n}", "/20240229_7", "t=2024-02-29, n=7" },
     { "{t:yyyy}/{n}", "/1969/x", "t=1969-01-01, n=x" },
     { "y{y:yyyy}m{m}", "/y2026m13", "y=2026-01-01, m=13" },
-    { "?{n}", "/\xc3\xa4x", "n=x" }, /* one character, two bytes */
+    { "?{n}", "/\xc3\xa4x", "n=x" }, /* one character of two bytes */
     { "{n}", "/\xff", "n=\\xFF" },
     { "{n}/*", "/a/", "n=a" },
   };
@@ -92,7 +92,7 @@ static void names_may_stand_for_any_value(void **state)
     free(values);
     tm_buf_release(&path);
   }
-  char *values = values_of("{a:%}/{b:%}_{c}", "/x%2fy/%zz%2_%2F"); /* what is no code stays */
+  char *values = values_of("{a:%}/{b:%}_{c}", "/x%2fy/%zz%2_%2F"); /* other text stays */
   assert_string_equal("a=x/y, b=%zz%2, c=%2F", values);
   free(values);
 }
@@ -107,7 +107,7 @@ static void other_paths_do_not_fit(void **state)
       "file "
       "out of the dataset's path, or mend the format" },
     { "{a}/{b}/{c}", "/x/y", "which has more folders" },
-    { "{a}/x", "//x", "does not fit" }, /* a value is not empty */
+    { "{a}/x", "//x", "does not fit" }, /* a value must not be empty */
     { "{a}.csv", "/.csv", "does not fit" },
     { "{d:yyyy/MM/dd}/x", "/2026/13/01/x", "from '13/01/x' on" },
     { "{d:yyyy/MM/dd}/x", "/2026/02/29/x", "does not fit" },
@@ -157,7 +157,7 @@ static void bad_formats_are_refused(void **state)
   }
 }
 
-/* Without the bits this would try each of the ways to cut the name, some 10^14. */
+/* Without the bits, it would try each of some 10^14 ways to cut the name. */
 static void a_long_name_and_many_stars_take_no_time(void **state)
 {
   char path[256] = "/";
