@@ -1,4 +1,4 @@
-/* test_path.c - names are joined and taken apart; ".." never leaves the root. */
+/* test_path.c - joins and splits paths; ".." never leaves the root. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

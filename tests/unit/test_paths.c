@@ -1,4 +1,5 @@
-/* test_paths.c - lists of paths, wherever a piece ends, and lists that are none. */
+/* test_paths.c - reads lists of paths, wherever a block ends, and refuses files that are not lists.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@
 
 #define LIMIT (4 * PATH_MAX)
 
-/* Reads the list; the paths come one a '|'. Returns what ended it. */
+/* Reads the list and joins the paths with '|'. Returns the end or error. */
 static int read_list(const char *root, const char *path, bool null_separated, struct tm_buf *out,
                      struct tm_err *err)
 {
@@ -60,7 +61,7 @@ static void lines_end_as_people_end_them(void **state)
   LINES("/a\r\n/b\r\n", "/a|/b|");
   LINES("/a\r\r\n/b\r", "/a\r|/b\r|");
   LINES("\xef\xbb\xbf/a\n/\xef\xbb\xbf",
-        "/a|/\xef\xbb\xbf|"); /* a mark at the beginning, a name elsewhere */
+        "/a|/\xef\xbb\xbf|"); /* at the beginning a byte order mark, elsewhere part of a name */
 }
 
 static void records_hold_any_other_byte(void **state)
@@ -95,7 +96,7 @@ static void fifo_is_read_and_has_no_folder(void **state)
   if (pid == 0) {
     FILE *f = fopen(fifo, "w"); /* waits for the reader */
     for (const char *s = "\xef\xbb\xbf/a\nrel\n/c"; *s != '\0'; s++) {
-      fputc(*s, f); /* byte by byte: the reads are as short as they can be */
+      fputc(*s, f); /* byte by byte: the shortest reads */
       fflush(f);
     }
     _exit(fclose(f) != 0);
@@ -109,7 +110,7 @@ static void fifo_is_read_and_has_no_folder(void **state)
   free(fifo);
 }
 
-/* Every length of path comes to lie across the end of a piece. */
+/* Paths of every length cross the end of a block. */
 static void pieces_cut_nothing(void **state)
 {
   enum { COUNT = 200000 };
@@ -136,7 +137,7 @@ static void pieces_cut_nothing(void **state)
   tm_buf_release(&text);
 }
 
-/* A path of `n` bytes, at `before` bytes from the beginning of the list. */
+/* A path of `n` bytes that starts `before` bytes after the beginning of the list. */
 static int read_long(const char *root, size_t before, size_t n, const char *end, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE, out = TM_BUF_NONE;
@@ -187,7 +188,7 @@ static void lines_are_no_path_of_a_list_with_nul(void **state)
   assert_int_equal(read_list(*state, "list", true, &out, &err), TM_EUSAGE);
   assert_non_null(strstr(err.text, "/list' is one path of 6 bytes with line breaks"));
   tm_buf_clear(&out);
-  tree_file(*state, "list", "/a\n\0/b\n", 7); /* names may end so */
+  tree_file(*state, "list", "/a\n\0/b\n", 7); /* names may end like this */
   assert_int_equal(read_list(*state, "list", true, &out, &err), 0);
   assert_string_equal(tm_buf_str(&out), "/a\n|/b\n|");
   tm_buf_release(&out);

@@ -1,4 +1,4 @@
-/* test_patience.c - a step without progress, on a clock that the test turns. */
+/* test_patience.c - a step without progress, on a clock that the test sets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +9,8 @@
 #include "base/time.h"
 #include "run/patience.h"
 
-/* Looks ten times a second from `from` on, `seconds` long; the moment at which it lost patience, or
- * 0. */
+/* Looks ten times a second for `seconds` from `from` on; returns the time at which it lost
+ * patience, or 0. */
 static int64_t wait(struct tm_patience *p, const struct tm_counts *c, int64_t from_s,
                     int64_t seconds, struct tm_err *err)
 {
@@ -49,7 +49,7 @@ static void test_what_is_created_or_ends_starts_it_anew(void **state)
   c.succeeded = 1;
   assert_int_equal(wait(&p, &c, 27, 4, &err), 0);
   c.failed = 1;
-  c.errors = 7; /* tries are no progress */
+  c.errors = 7; /* tries do not count as progress */
   assert_int_equal(wait(&p, &c, 31, 4, &err), 0);
   c.errors = 9;
   assert_true(wait(&p, &c, 35, 4, &err) > 35 * TM_S);

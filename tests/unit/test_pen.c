@@ -1,4 +1,4 @@
-/* test_pen.c - text that is put down fast says the same as base/ does. */
+/* test_pen.c - the fast text writer gives the same text as base/. */
 #include "report_fixture.h"
 
 #include "report/pen.h"

@@ -1,4 +1,4 @@
-/* test_pipeline.c - from the tree of a definition to what a job is run from. */
+/* test_pipeline.c - converts the tree of a definition to the form that a job runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 struct world {
   char *dir;
-  struct tm_json *config, *step, *pipeline; /* config is in step, step in pipeline */
+  struct tm_json *config, *step, *pipeline; /* step owns config, pipeline owns step */
 };
 
 static void setup(struct world *w)
@@ -57,7 +57,7 @@ static struct tm_pipeline *accepted(struct world *w, const char *name, const cha
   return p;
 }
 
-/* `words` with %s for the folder. */
+/* Checks for `words`, with %s for the folder. */
 static void refused(struct world *w, const char *name, const char *value, const char *words)
 {
   struct tm_err err = TM_ERR_NONE, expected = TM_ERR_NONE;
@@ -302,7 +302,8 @@ static void options_are_against_the_current_folder(void **state)
   free(script);
   tm_pipeline_free(p);
   p = accepted(&w, NULL, NULL);
-  assert_null(p->steps[0]->working_dir); /* a pipeline file's workers are in the script's folder */
+  assert_null(
+      p->steps[0]->working_dir); /* the workers of a pipeline file start in the script's folder */
   assert_null(tm_json_get(p->steps[0]->effective, "working_dir"));
   tm_pipeline_free(p);
   teardown(&w);

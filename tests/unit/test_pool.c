@@ -1,4 +1,4 @@
-/* test_pool.c - the life cycle of workers, and how many are wanted. */
+/* test_pool.c - the life cycle of workers, and the number that the pool wants. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,13 +72,13 @@ static void test_gives_up_after_three_times_the_count_in_a_row(void **state)
 
   tm_pool_init(&p, 2);
   WALK(&p, START, STARTED, LOADED, ENDED);
-  WALK(&p, START, STARTED, LOADED, READY); /* one success: the row begins anew */
+  WALK(&p, START, STARTED, LOADED, READY); /* one success restarts the count */
   for (int i = 0; i < 5; i++)
     WALK(&p, START, STARTED, LOADED, ENDED);
   assert_true(tm_pool_wants_worker(&p, 100));
   WALK(&p, START, ENDED);
   assert_false(tm_pool_wants_worker(&p, 100));
-  assert_false(tm_pool_has_given_up(&p)); /* one still lives */
+  assert_false(tm_pool_has_given_up(&p)); /* one is still alive */
   tm_pool_step(&p, TM_WORKER_READY, ENDED);
   assert_true(tm_pool_has_given_up(&p));
 }
@@ -99,7 +99,7 @@ static void test_workers_that_end_before_they_begin_anything_are_not_replaced_fo
   tm_pool_init(&p, 2);
   for (int i = 0; i < 5; i++)
     tm_pool_note_end(&p, false);
-  tm_pool_note_end(&p, true); /* of use: the row begins anew */
+  tm_pool_note_end(&p, true); /* it did work: the count restarts */
   for (int i = 0; i < 5; i++) {
     assert_true(tm_pool_wants_worker(&p, 100));
     WALK(&p, START, STARTED, LOADED, READY, ENDED);

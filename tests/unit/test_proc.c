@@ -1,4 +1,4 @@
-/* test_proc.c - what /proc says of this process and of children made here. */
+/* test_proc.c - what /proc says about this process and about its children. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "sys/page.h"
 #include "sys/process.h"
 
-/* A child that waits for the end of `fds`, under a name that looks like the rest of its line. */
+/* A child that waits until `fds` closes, with a name that looks like the rest of its stat line. */
 static pid_t start_child(int fds[2], int more_children)
 {
   assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
@@ -107,7 +107,8 @@ int main(int argc, char **argv)
     cmocka_unit_test(memory_is_seen_to_grow),
     cmocka_unit_test(the_program_is_this_one),
   };
-  if (getenv("TM_PROC") == NULL) { /* once more, started with what is asked for */
+  if (getenv("TM_PROC") ==
+      NULL) { /* the test again, in a process that was started with this environment */
     setenv("TM_PROC", "a=b", 1);
     setenv("TM_PROC_EMPTY", "", 1);
     execv("/proc/self/exe", argv);

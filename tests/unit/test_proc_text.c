@@ -1,5 +1,4 @@
-/* test_proc_text.c - files of /proc as text: samples as a kernel writes them, hostile names, texts
- * that are cut. */
+/* test_proc_text.c - parses files of /proc: samples from a kernel, hostile names, cut texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +22,7 @@ static void processors_are_busy_when_they_do_not_wait(void **state)
 {
   struct tm_cpu_times before, now = { 0 };
   assert_true(tm_proc_cpu(stat_text, &before));
-  assert_int_equal(before.total, 1016); /* guests are in user already */
+  assert_int_equal(before.total, 1016); /* `user` already includes guests */
   assert_int_equal(before.busy, 166);
   assert_int_equal(tm_proc_boot_s(stat_text), 1700000000);
   assert_true(tm_proc_cpu("cpu  125 20 30 875 50 6 7 3 90 0\n", &now));
@@ -56,7 +55,7 @@ static void a_disk_counts_once(void **state)
   struct tm_disk_io d;
   tm_proc_disks("   8       0 sda 10 1 2048 5 20 2 4096 7 0 9 12 0 0 0 0\n"
                 "   8       1 sda1 10 1 2048 5 20 2 4096 7 0 9 12 0 0 0 0\n"
-                "   8      16 sdaa 1 0 2 0 1 0 2 0 0 0 0\n" /* another disk */
+                "   8      16 sdaa 1 0 2 0 1 0 2 0 0 0 0\n" /* a different disk */
                 " 259       0 nvme0n1 1 0 2 0 1 0 2 0 0 0 0\n"
                 " 259       1 nvme0n1p1 1 0 2 0 1 0 2 0 0 0 0\n"
                 " 253       0 dm-0 100 0 200 0 100 0 200 0 0 0 0\n"
@@ -161,7 +160,8 @@ static void a_process_that_is_cut_is_none(void **state)
        n <
        strlen("42 (sh) S 7 8 9 34817 8 4194304 11 12 13 14 150 50 17 18 20 0 3 0 1000 1048576 ");
        n++) {
-    char *copy = tm_xstrndup(whole, n); /* of its own, so that a sanitizer sees the end */
+    char *copy = tm_xstrndup(
+        whole, n); /* a buffer of exact size, so that a sanitizer sees a read beyond it */
     assert_false(tm_proc_process(copy, n, &p));
     free(copy);
   }
@@ -212,9 +212,9 @@ static void a_line_of_ps_is_one_line(void **state)
               "root          42       7  5 22:13 pts/1    00:00:02 a\\nb \\x1B[31m\\xFF\n");
   expect_line(WORDS(""), "x\ny", now_s,
               "root          42       7  5 22:13 pts/1    00:00:02 [x\\ny]\n");
-  expect_line(WORDS("sh"), "sh", now_s + 86400, /* of yesterday */
+  expect_line(WORDS("sh"), "sh", now_s + 86400, /* from yesterday */
               "root          42       7  0 Nov14 pts/1    00:00:02 sh\n");
-  expect_line(WORDS("sh"), "sh", 0, /* the clock was put back */
+  expect_line(WORDS("sh"), "sh", 0, /* somebody has put the clock back */
               "root          42       7  0 Nov14 pts/1    00:00:02 sh\n");
 }
 

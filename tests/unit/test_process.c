@@ -1,5 +1,4 @@
-/* test_process.c - what a started process gets and what it does not, and how its end is learned
- * of. */
+/* test_process.c - what a started process inherits and what not, and how its end is noticed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +29,7 @@ static void read_all(int fd, struct tm_buf *out)
   assert_int_equal(n, 0);
 }
 
-/* Waits until a child has ended, and asks for it. */
+/* Waits until a child has ended, and returns its end. */
 static struct tm_process_end next_end(void)
 {
   siginfo_t info;
@@ -41,7 +40,7 @@ static struct tm_process_end next_end(void)
   return end;
 }
 
-/* Runs it to its end; what it wrote to descriptor 1. */
+/* Runs it to its end; returns its output on descriptor 1. */
 static void output_of(struct tm_spawn s, struct tm_buf *out)
 {
   int fds[2], list[3] = { -1, -1, -1 };
@@ -49,7 +48,7 @@ static void output_of(struct tm_spawn s, struct tm_buf *out)
   assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
   list[1] = fds[1];
   s.fds = list;
-  s.fds_len = 2; /* stderr is not given */
+  s.fds_len = 2; /* stderr is not passed on */
   pid_t pid = tm_process_start(&s, &err);
   close(fds[1]);
   assert_string_equal(err.text, "");
@@ -89,7 +88,7 @@ static void it_gets_nothing_that_is_not_listed(void **state)
 {
   char *const argv[] = { "ls", "/proc/self/fd", NULL };
   struct tm_buf out = TM_BUF_NONE;
-  int open_without_cloexec = dup(0); /* as a host may leave one */
+  int open_without_cloexec = dup(0); /* as a host may leave it */
   output_of((struct tm_spawn) { .program = "/bin/ls", .argv = argv }, &out);
   close(open_without_cloexec);
   assert_string_equal(tm_buf_str(&out), "0\n1\n2\n3\n"); /* 3: the folder that ls reads */
@@ -123,7 +122,7 @@ static void it_has_default_signals_and_its_own_session(void **state)
   assert_int_equal(sscanf(blk, "SigBlk: %llx", &blocked), 1);
   assert_int_equal(sscanf(ign, "SigIgn: %llx", &ignored), 1);
   assert_int_equal(blocked, 0);
-  assert_int_equal(ignored & 0x7fffffff, 0); /* two above are the C library's own */
+  assert_int_equal(ignored & 0x7fffffff, 0); /* the C library keeps the two highest for itself */
   assert_int_equal(sscanf(strstr(ign, "(cat) "), "(cat) %*c %*d %*d %ld", &session), 1);
   assert_int_equal(sscanf(strstr(tm_buf_str(&out), "\nPid:"), " Pid: %ld", &pid), 1);
   assert_int_equal(session, pid);
@@ -138,7 +137,7 @@ static void descriptors_may_be_exchanged(void **state)
   struct tm_buf out = TM_BUF_NONE;
   assert_int_equal(pipe2(a, O_CLOEXEC), 0);
   assert_int_equal(pipe2(b, O_CLOEXEC), 0);
-  assert_in_range(a[1], 3, 9); /* a shell's redirection names one digit */
+  assert_in_range(a[1], 3, 9); /* a shell's redirection takes one digit */
   assert_in_range(b[1], 3, 9);
   for (int i = 0; i < 10; i++)
     list[i] = i == a[1] ? b[1] : i == b[1] ? a[1] : -1;
@@ -214,7 +213,7 @@ static void a_group_ends_as_one(void **state)
   close(fds[1]);
   assert_int_equal(read(fds[0], &byte, 1), 1);
   tm_process_kill_group(pid, SIGKILL);
-  while (read(fds[0], &byte, 1) > 0) /* until nobody holds the pipe any more */
+  while (read(fds[0], &byte, 1) > 0) /* until nobody holds the pipe */
     ;
   struct tm_process_end end = next_end();
   assert_int_equal(end.signal, SIGKILL);
@@ -239,8 +238,8 @@ static void nobody_else_is_killed(void **state)
   assert_int_equal(faults, 4);
 }
 
-/* The child of a child that ends: says on the pipe that it is ready, and holds it open as long as
- * it lives. */
+/* The child of a child that ends: it reports on the pipe that it is ready, and holds the pipe open
+ * while it lives. */
 static void leave_grandchild(int fd, bool dies)
 {
   pid_t pid = fork();
@@ -305,7 +304,7 @@ static void orphans_are_adopted(void **state)
   struct tm_process_end end = next_end();
   assert_int_equal(end.pid, children[0]);
   assert_int_equal(end.signal, SIGTERM);
-  assert_int_equal(tm_process_children(getpid(), children, 8), 0); /* dead, if not reaped */
+  assert_int_equal(tm_process_children(getpid(), children, 8), 0); /* dead, although not reaped */
   tm_process_reap(end.pid, NULL);
   close(fds[0]);
   prctl(PR_SET_CHILD_SUBREAPER, 0);
@@ -323,7 +322,7 @@ static void the_limit_of_descriptors_is_raised(void **state)
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-/* In a child: the limits stay. */
+/* In a child, because limits cannot be raised again. */
 static void what_could_not_be_started_names_the_limits_that_may_be_to_blame(void **state)
 {
   int status;
@@ -368,6 +367,6 @@ int main(void)
     cmocka_unit_test(the_limit_of_descriptors_is_raised),
     cmocka_unit_test(what_could_not_be_started_names_the_limits_that_may_be_to_blame),
   };
-  alarm(60); /* an end that never comes ends the test */
+  alarm(60); /* if the end never comes, this ends the test */
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

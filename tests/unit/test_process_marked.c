@@ -1,5 +1,5 @@
-/* test_process_marked.c - real processes with a mark in their environment: who is killed by it, and
- * who is not. */
+/* test_process_marked.c - real processes with a mark in their environment: which are killed because
+ * of it, and which are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,8 +97,8 @@ static void more_than_one_look_holds_are_killed(void **state)
     assert_int_equal(end_of(pids[i]), SIGKILL);
 }
 
-/* The program that carries the mark: what does a hunt from within find, and are those above it
- * spared? */
+/* The program that carries the mark: what does a hunt from within find, and does it spare the
+ * processes above it? */
 static int hunt_from_within(void)
 {
   char *program = tm_process_program();
@@ -112,7 +112,7 @@ static int hunt_from_within(void)
   tm_process_wait(pid, LIMIT, &end);
   free(argv[1]);
   free(program);
-  return end.signal == 0 && end.exit_status == 0 ? 0 : 2; /* and we live */
+  return end.signal == 0 && end.exit_status == 0 ? 0 : 2; /* and this process lives */
 }
 
 static void the_hunter_and_those_above_it_are_spared(void **state)

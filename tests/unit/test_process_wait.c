@@ -1,4 +1,4 @@
-/* test_process_wait.c - one child is waited for, and ends in time or is killed. */
+/* test_process_wait.c - waits for one child, which ends in time or is killed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_profile.c - the file of collapsed stacks is whole at any moment, and does not grow with
+/* test_profile.c - the file of collapsed stacks is complete at any moment, and does not grow with
  * time. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static void each_sample_is_there_at_once(void **state)
   add(&p, "a:1;b:2", 41);
   expect_file("a:1;b:2 0000000042\na:1 0000000002\n");
   tm_profile_close(&p);
-  assert_int_equal(tm_profile_open(&p, path, NULL), 0); /* what is there stays */
+  assert_int_equal(tm_profile_open(&p, path, NULL), 0); /* the existing file stays */
   add(&p, "a:1", 3);
   add(&p, "a:1", 1);
   expect_file("a:1;b:2 0000000042\na:1 0000000002\na:1 0000000004\n");
@@ -66,7 +66,7 @@ static void a_file_that_cannot_be_made_is_said(void **state)
   assert_int_equal(tm_fs_make_dirs(tm_fs_real(), path, 0777, NULL), 0); /* a folder in its place */
   assert_true(tm_profile_open(&p, path, &err) < 0);
   assert_non_null(strstr(err.text, "process000.profile"));
-  add(&p, "a:1", 1); /* passed over */
+  add(&p, "a:1", 1); /* skipped */
   tm_profile_close(&p);
 }
 

@@ -1,5 +1,5 @@
-/* test_program.c - programs run to their end, and started ones: what they get, what is captured, in
- * which ways it fails. */
+/* test_program.c - programs that run to their end and programs in the background: what they
+ * inherit, what is captured, and how they fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +104,7 @@ static void time_used_up_ends_it_and_what_it_started(void **state)
 {
   struct result r;
   assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1),
-                   0); /* orphans become ours: their end is seen */
+                   0); /* this process inherits orphans, to see their end */
   run_shell(&r, "sleep 1000 & echo $!; sleep 1000", 2 * SECOND);
   assert_int_equal(r.rc, 0);
   assert_true(r.timed_out);
@@ -112,9 +112,9 @@ static void time_used_up_ends_it_and_what_it_started(void **state)
   pid_t orphan = (pid_t)atoi(r.out.data);
   int status;
   assert_true(orphan > 0);
-  while (waitpid(-1, &status, 0) > 0) /* ends when nothing is left: else the test does not */
+  while (waitpid(-1, &status, 0) > 0) /* waits until no child is left, or for ever */
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-  assert_int_equal(kill(orphan, 0), -1); /* also where the shell, killed after it, has reaped it */
+  assert_int_equal(kill(orphan, 0), -1); /* also if the shell, killed after it, has reaped it */
   assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
   release(&r);
 }
@@ -137,7 +137,7 @@ static void it_stays_in_our_group_and_gets_no_descriptor_of_ours(void **state)
   struct result r;
   int leak = open("/dev/null", O_RDONLY); /* without O_CLOEXEC */
   int before = count_fds();
-  /* each by its number: a pipe of the shell's own, or an open folder, would be among them */
+  /* checked by number, because a pipe of the shell or an open folder would be among them */
   run_shell(&r,
             "cut -d' ' -f5,6 /proc/$$/stat; i=0; while [ $i -lt 64 ]; do"
             " [ -e /proc/$$/fd/$i ] && printf '%s ' $i; i=$((i + 1)); done",

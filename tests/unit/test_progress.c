@@ -1,5 +1,5 @@
-/* test_progress.c - how far a job is: what the bar says at each width, what it does not claim, and
- * the speed. */
+/* test_progress.c - the progress of a job: what the bar shows at each width, what it does not
+ * claim, and the speed. */
 #include "report_fixture.h"
 
 #include "report/progress.h"
@@ -83,7 +83,7 @@ static void what_is_slow_stays_where_room_is_short(void **state)
   tm_buf_clear(&b);
   tm_progress_add_overview(&b, &p);
   assert_has(b.data, "; process003: mini-batch 7, try 1, for 41 s in run(), first item");
-  f->step.verdict = TM_COMPLETED; /* what was there at its end is over */
+  f->step.verdict = TM_COMPLETED; /* an ended step has no slow try */
   tm_progress_set_slow(&p, f->steps, 1);
   assert_has_not(bar(&b, &p, 130), "process003");
   tm_buf_release(&b);
@@ -204,7 +204,7 @@ static void mini_batches_that_take_long_have_a_speed_all_the_same(void **state)
   struct tm_counts c = { .created = 100, .all_created = true };
   struct tm_progress p;
   tm_progress_init(&p, "score");
-  for (int second = 0; second <= 300; second++) { /* one in 30 s: in most windows none ends */
+  for (int second = 0; second <= 300; second++) { /* one per 30 s: in most windows none ends */
     c.succeeded = second / 30;
     c.items = c.succeeded * 5;
     tm_progress_sample(&p, &c, second * TM_S);

@@ -1,5 +1,5 @@
-/* test_query.c - queries of tables: what a database is asked, and what becomes of its answers. The
- * database is a table in here, behind the struct of functions that others come behind too. */
+/* test_query.c - queries of tables: the questions to the database, and what becomes of its answers.
+ * A table in this file is the database, behind the struct of functions that real ones use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -172,7 +172,7 @@ static void types_are_what_is_there_and_what_is_declared(void **state)
   tm_sql_query_free(q);
 }
 
-/* One value in a column of a type: its text, "null", or "misfit". */
+/* One value in a column of this type: its text, "null", or "misfit". */
 static const char *as(enum tm_column_type type, struct tm_sql_value value, char *out, size_t size)
 {
   const struct tm_sql_value rows[][COLUMNS_MAX] = { { value } };

@@ -1,4 +1,4 @@
-/* test_queue.c - what is handed out, in which order, and what counts as a try. */
+/* test_queue.c - which mini-batches are handed out, in which order, and what counts as a try. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,7 +116,7 @@ static void test_a_failed_one_goes_to_another_worker_where_there_is_one(void **s
   e = take(&f, 8, true);
   assert_int_equal(e.try, 2);
   assert_true(tm_queue_fail(&f.q, &e, 8));
-  assert_int_equal(take(&f, 8, false).try, 3); /* nobody else lives */
+  assert_int_equal(take(&f, 8, false).try, 3); /* no other worker is alive */
   tm_queue_release(&f.q);
 }
 
@@ -166,7 +166,7 @@ static void test_what_failed_waits_for_its_time_and_holds_up_nobody(void **state
   e.due_ns = 150;
   assert_true(tm_queue_fail(&f.q, &e, 0));
   assert_int_equal(tm_queue_due(&f.q), 150);
-  assert_int_equal(take(&f, 0, false).index, 1); /* what is behind it goes first */
+  assert_int_equal(take(&f, 0, false).index, 1); /* those after it come first */
   assert_false(tm_queue_has_waiting(&f.q));
   tm_queue_set_now(&f.q, 149);
   assert_true(has_none(&f, 0, false));

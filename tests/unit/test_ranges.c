@@ -1,5 +1,5 @@
-/* test_ranges.c - files of a table as ranges, and each range as rows again: what a lister and its
- * workers do. */
+/* test_ranges.c - cuts a table's files into ranges and reads each range as rows, as a lister and
+ * its workers do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

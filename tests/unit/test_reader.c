@@ -1,5 +1,5 @@
-/* test_reader.c - ranges of files through streams: plain ones, packed ones, ones that have changed;
- * and what is said. */
+/* test_reader.c - reads ranges of files through streams: plain files, packed files, changed files;
+ * and the messages about them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ struct rig {
   struct tm_err err;
 };
 
-/* The schema is found in the file, as in a job. */
+/* Infers the schema from the file, as a job does. */
 static void rig_init(struct rig *g, const struct tm_rows_options *o, const char *text, size_t n)
 {
   *g = (struct rig) { .options = *o, .err = TM_ERR_NONE };
@@ -63,7 +63,7 @@ static int read_range(struct rig *g, int64_t begin, int64_t end)
   return rc;
 }
 
-/* The warnings, one behind the other. */
+/* The warnings, joined. */
 static void add_words(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_buf *out)
 {
   struct tm_buf list = TM_BUF_NONE;
@@ -163,7 +163,7 @@ static void utf16_of_both_orders(void **state)
   }
 }
 
-/* Each file has its own header; the range need not be at its beginning. */
+/* Each file has its own header, and the range may start anywhere in it. */
 static void headers_of_their_own(void **state)
 {
   struct rig g;

@@ -1,5 +1,5 @@
-/* test_recover.c - files that were tampered with: damage before the line that the last sync record
- * draws is told, with file and place; what is bad behind it is cut (invariants 3, 4, 9). */
+/* test_recover.c - damaged files: damage before the last sync record is reported with file and
+ * place; bad bytes after it are cut off (invariants 3, 4, 9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include "base/hash.h"
 #include "step.h"
 
-/* Two mini-batches before the line (a committed one, a failed one), three behind it; and the
- * session is gone. */
+/* Two mini-batches before the last sync record (one committed, one failed) and three after it; then
+ * the session is gone. */
 static void prepare(struct step *s)
 {
   step_init(s);
@@ -82,7 +82,7 @@ static void counts_uncounted_rows_as_one_item(void **state)
   s.options.keep_failed = true;
   step_must_open(&s);
   assert_int_equal(s.found.failed, 3);
-  assert_int_equal(s.found.uncounted, 1); /* 5; of 1 an earlier session has counted 2 */
+  assert_int_equal(s.found.uncounted, 1); /* 5; an earlier session has counted 2 of 1 */
   assert_int_equal(s.found.items, 6 + 2 + 2 + 1);
   step_close(&s);
   s.options.keep_failed = false;
@@ -144,7 +144,7 @@ static void ends_the_log_where_rows_are_not_what_was_recorded(void **state)
   assert_int_equal(s.found.cut_output_bytes, 4);
   step_release(&s);
   prepare(&s);
-  folder_flip(&s.folder, "state/failures", 20); /* of mini-batch 3, which stands before 4 */
+  folder_flip(&s.folder, "state/failures", 20); /* of mini-batch 3, which is before 4 */
   is_kept(&s, 2, "a\nc\n");
   assert_int_equal(folder_size(&s.folder, "state/failures"), 17);
   step_release(&s);
@@ -158,7 +158,7 @@ static void takes_files_that_are_too_long_or_too_short(void **state)
   is_kept(&s, 3, "a\nc\ne\n");
   assert_int_equal(s.found.cut_output_bytes, 4);
   step_close(&s);
-  folder_cut(&s.folder, "rows.partial", 5); /* what a session has kept it has synced */
+  folder_cut(&s.folder, "rows.partial", 5); /* the session has synced what it kept */
   is_damage(&s, "rows.partial", 5);
   step_release(&s);
   prepare(&s);
@@ -187,13 +187,13 @@ static void cuts_half_a_record(void **state)
   is_kept(&s, 2, "a\nc\n");
   assert_int_equal(s.found.cut_records, 1);
   assert_int_equal(s.found.cut_output_bytes, 2);
-  step_done(&s, 4, "e\n"); /* once more, and once only */
+  step_done(&s, 4, "e\n"); /* once more, and only once */
   assert_int_equal(tm_commit_finish(s.commit, true, &s.err), 0);
   step_is_text(&s, "rows", "a\nc\ne\n");
   step_release(&s);
 }
 
-/* A copy of record `from` in place of record `to`. */
+/* Replaces record `to` by a copy of record `from`. */
 static void copy_record(struct step *s, int64_t from, int64_t to)
 {
   char *bytes = folder_text(&s->folder, "state/journal");
@@ -207,7 +207,7 @@ static void takes_no_mini_batch_twice(void **state) /* 9 */
   prepare(&s);
   int64_t first = step_record_at(&s, TM_RECORD_COMMITTED, 0),
           second = step_record_at(&s, TM_RECORD_COMMITTED, 1);
-  copy_record(&s, first, second); /* behind the line */
+  copy_record(&s, first, second); /* after the sync record */
   is_kept(&s, 1, "a\n");
   step_release(&s);
   prepare(&s);
@@ -239,7 +239,7 @@ static void refuses_records_that_cannot_be(void **state)
   assert_int_equal(s.found.cut_records, 1);
   step_close(&s);
   r.index = 5;
-  r.output_end = 5; /* ends before it begins */
+  r.output_end = 5; /* it ends before it begins */
   put_record(&s, folder_size(&s.folder, "state/journal"), &r);
   is_kept(&s, 3, "a\nc\ne\n");
   step_close(&s);

@@ -1,4 +1,4 @@
-/* test_registered.c - inputs that were registered: silence while they are as they were, words when
+/* test_registered.c - registered inputs: no message while they are unchanged, and a warning when
  * they are not. */
 #include "store_fixture.h"
 
@@ -11,7 +11,7 @@ static void on_changed(void *data, const char *words)
   tm_buf_add_str(out, words);
 }
 
-/* in/a as "digits", version 1; the input of a step that got it by its name. */
+/* Registers in/a as "digits", version 1, as the input of a step that names it. */
 static struct tm_dataset *registered(const char *dir)
 {
   struct tm_dataset *d = store_files(dir, "in/*");

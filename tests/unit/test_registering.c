@@ -1,5 +1,5 @@
-/* test_registering.c - outputs become versions when their step is Completed: each once, whatever
- * has been killed. */
+/* test_registering.c - outputs become versions when their step is Completed: each once, whichever
+ * process is killed. */
 #include "store_fixture.h"
 
 #include "base/path.h"
@@ -70,9 +70,9 @@ static void a_step_makes_one_version(void **state)
   assert_int_equal(tm_registering_check(tm_fs_real(), &w.pipeline, NULL), 0);
   assert_adds(&w, 1);
   assert_adds(&w, 1);
-  store_put(*state, "job/score/output/rows.txt", "1\n", 200); /* written again by a session */
+  store_put(*state, "job/score/output/rows.txt", "1\n", 200); /* a later session writes it again */
   assert_adds(&w, 1);
-  store_take_away(*state, "job/score/registered"); /* another job in the same place */
+  store_take_away(*state, "job/score/registered"); /* a different job in the same place */
   assert_adds(&w, 2);
   teardown(&w);
 }
@@ -102,7 +102,7 @@ static void assert_registered(struct world *w, int64_t files, int64_t bytes)
   free(ws);
 }
 
-/* It was killed behind its registration, and opened again. */
+/* Killed after its registration, and opened again. */
 static void a_step_that_commits_more_changes_its_version(void **state)
 {
   struct world w;
@@ -112,7 +112,7 @@ static void a_step_that_commits_more_changes_its_version(void **state)
   assert_registered(&w, 1, 2);
   store_put(*state, "job/score/output/rows.txt", "1\n2\n", 200);
   store_put(*state, "job/score/output/more.txt", "more\n", 200);
-  assert_adds(&w, 1); /* nothing was committed: somebody else has done that */
+  assert_adds(&w, 1); /* nothing was committed: another process has done that */
   assert_registered(&w, 1, 2);
   commit(&w, 1);
   assert_adds(&w, 1);
@@ -121,7 +121,8 @@ static void a_step_that_commits_more_changes_its_version(void **state)
   commit(&w, 2);
   assert_adds(&w, 1);
   assert_registered(&w, 1, 4);
-  /* Another job with these data, such as one that reuses the step, leaves the version as it is. */
+  /* A different job with the same data, for example one that reuses the step, does not change the
+   * version. */
   char *other = tm_path_join(w.dir, "other");
   w.job.dir = other;
   commit(&w, 3);
@@ -150,7 +151,7 @@ static void each_output_makes_one_version(void **state)
   teardown(&w);
 }
 
-/* The word is written whole or not at all, but may be another's. */
+/* The marker is written completely or not at all, but it may belong to another job. */
 static void a_word_that_is_none_is_written_anew(void **state)
 {
   struct world w;

@@ -1,5 +1,5 @@
-/* test_registry.c - names and versions: which is made, which is found, what is refused in which
- * words. */
+/* test_registry.c - names and versions: which are created, which are found, what is refused and the
+ * message. */
 #include "store_fixture.h"
 
 #include "store/registry.h"
@@ -19,7 +19,7 @@ static int add(struct tm_registered *out, const char *dir, const char *name, con
   return rc;
 }
 
-/* Which version it is now, and whether it has been made. */
+/* The current version, and whether this call created it. */
 static void assert_added(const char *dir, const char *name, const char *paths, bool next,
                          const char *source, int64_t version, bool is_new)
 {
@@ -69,7 +69,8 @@ static void what_is_another_needs_to_be_asked_for(void **state)
   assert_add_refused(*state, "digits", "in", "create_new_version");
   assert_added(*state, "digits", "in", true, NULL, 2, true);
   store_put(*state, "in/a", "aa", 100);
-  assert_added(*state, "digits", "in", false, NULL, 2, false); /* what it was, to be told at use */
+  assert_added(*state, "digits", "in", false, NULL, 2,
+               false); /* its old state, for the message when it is used */
   assert_added(*state, "digits", "in", true, NULL, 3, true);
 }
 
@@ -81,7 +82,7 @@ static void a_source_makes_one_version(void **state)
   assert_added(*state, "rows", "in", true, "one", 1, false);
   assert_added(*state, "rows", "in", true, "two", 2, true);
   assert_added(*state, "rows", "in", true, "three", 3,
-               true); /* nothing has changed: another step */
+               true); /* nothing has changed except the step */
   assert_added(*state, "rows", "in", true, "one", 1, false);
 }
 
@@ -103,17 +104,17 @@ static void assert_added_by(const char *dir, const char *name, const char *sourc
   tm_dataset_free(d);
 }
 
-/* A reused step has the source of the one that was run. */
+/* A reused step has the source of the step that ran. */
 static void data_that_come_again_are_the_newest_again(void **state)
 {
   store_put(*state, "in/a", "a", 100);
   assert_added_by(*state, "rows", "monday", "/job1", 1, true);
-  assert_added_by(*state, "rows", "monday", "/job2", 1, false); /* that is the newest */
+  assert_added_by(*state, "rows", "monday", "/job2", 1, false); /* the newest */
   assert_added_by(*state, "rows", "tuesday", "/job3", 2, true);
   assert_added_by(*state, "rows", "monday", "/job4", 3, true);
   assert_added_by(*state, "rows", "tuesday", "/job5", 4, true);
-  assert_added_by(*state, "rows", "monday", "/job4", 3, false);   /* a job that is gone on with */
-  assert_added_by(*state, "totals", "tuesday", "/job5", 1, true); /* another name */
+  assert_added_by(*state, "rows", "monday", "/job4", 3, false);   /* a resumed job */
+  assert_added_by(*state, "totals", "tuesday", "/job5", 1, true); /* a different name */
   assert_added_by(*state, "rows", "mon", "/job6", 5, true);
 }
 
@@ -235,7 +236,7 @@ static void the_dataset_of_a_job_is_found(void **state)
   assert_name_of_job(*state, job, "rows");
   assert_name_of_job(*state, other, NULL);
   assert_added(*state, "rows", "jobs/ab/score/output", true, NULL, 2, true);
-  assert_name_of_job(*state, job, "rows"); /* by a version that is not the newest */
+  assert_name_of_job(*state, job, "rows"); /* by a version other than the newest */
   free(other);
   free(job);
 }

@@ -1,5 +1,5 @@
-/* test_removal.c - a job's directory goes whole, and not while somebody has it; what an interrupted
- * removal leaves is found and removed; what is not a job's stays. */
+/* test_removal.c - removes a job's directory completely, but not while a process owns it; finds and
+ * removes what an interrupted removal leaves; keeps files that are not the job's. */
 #include "store_fixture.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static void nothing_of_it_stays(void **state)
   assert_int_equal(tm_job_size(tm_fs_real(), job), 2 + sizeof(RECORD) - 1 + 2 + 5 + 5);
   assert_removed(*state, job);
   assert_true(tm_job_remove(tm_fs_real(), job, NULL) < 0);
-  assert_false(tm_fs_exists(tm_fs_real(), job)); /* and is not made */
+  assert_false(tm_fs_exists(tm_fs_real(), job)); /* and does not create it */
   free(job);
 }
 
@@ -118,7 +118,7 @@ static void what_is_not_the_record_of_a_job_stays(void **state)
   store_put(*state, "jobs/one/job.json", RECORD, 1);
   assert_int_equal(tm_tree_remove(lock, NULL), 0);
   assert_stays(job, "it has no file 'lock'");
-  assert_false(tm_fs_exists(tm_fs_real(), lock)); /* and is not made */
+  assert_false(tm_fs_exists(tm_fs_real(), lock)); /* and does not create it */
   free(lock);
   free(job);
 }
@@ -138,8 +138,8 @@ static void one_that_never_began_goes(void **state)
   free(job);
 }
 
-/* Calls that change something; from the `end`-th on they all fail, as those of a process that was
- * killed are never made. */
+/* Calls that change something. From number `end` on all fail, because a killed process makes no
+ * further calls. */
 struct ending {
   struct tm_fs fs;
   int end, calls;
@@ -167,7 +167,8 @@ static int end_tree_remove(void *self, const char *path, struct tm_err *err)
                        : tm_fs_real()->tree_remove(NULL, path, err);
 }
 
-/* What there is of `job` after a removal that ended early: the job, or its leftover, to free(). */
+/* After an interrupted removal, the name that exists: the job, or its leftover. The caller frees
+ * it. */
 static char *what_is_left(const char *job)
 {
   char *leftover = tm_job_leftover(job), *record = tm_path_join(job, "job.json");
@@ -225,8 +226,7 @@ static void a_name_alone_is_no_leftover(void **state)
   assert_true(tm_job_is_leftover(tm_fs_real(), leftover));
   lock = tm_path_join(leftover, "lock");
   assert_int_equal(tm_tree_remove(lock, NULL), 0);
-  assert_false(
-      tm_job_is_leftover(tm_fs_real(), leftover)); /* somebody else's, for all that is known */
+  assert_false(tm_job_is_leftover(tm_fs_real(), leftover)); /* it may belong to somebody else */
   assert_stays(leftover, "it has no file 'lock'");
   free(lock);
   free(leftover);

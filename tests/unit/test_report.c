@@ -1,5 +1,5 @@
-/* test_report.c - the listener: which event reaches which file and the screen, and that nothing of
- * it stops a job. */
+/* test_report.c - the listener: which events reach which file and the screen; no fault of it stops
+ * a job. */
 #include "report_fixture.h"
 
 #include "report/report.h"
@@ -62,7 +62,7 @@ static void a_job_leaves_its_files(void **state)
   assert_int_equal(count_of(text, "\n"), 4);
   free(text);
   text = fixture_read(f, "logs/user/error.txt");
-  assert_has(text, "1 error, 1 distinct"); /* a canceled try is none */
+  assert_has(text, "1 error, 1 distinct"); /* a canceled try does not count */
   free(text);
   text = fixture_read(f, "logs/job_result.txt");
   assert_has(text, "score: Completed\n");
@@ -113,7 +113,7 @@ static void progress_is_logged_every_ten_seconds(void **state)
   tm_report_free(r);
 }
 
-/* The master log of a step whose mini-batches are created in two ticks; to free(). */
+/* The master log of a step whose mini-batches are created in two ticks. The caller frees it. */
 static char *creation_at(struct report_fixture *f, enum tm_level level)
 {
   char *path = tm_path_join(f->dir, MASTER);
@@ -122,7 +122,7 @@ static char *creation_at(struct report_fixture *f, enum tm_level level)
   f->step.logging_level = level;
   f->step.verdict = TM_RUNNING;
   f->step.counts = (struct tm_counts) { .created = 0 };
-  f->events = (struct tm_events) { NULL }; /* the listener of the report before is gone */
+  f->events = (struct tm_events) { NULL }; /* the previous report's listener is gone */
   struct tm_report *r = start(f, tm_fs_real(), TM_PROGRESS_NONE);
   emit(f, TM_EVENT_JOB_STARTED);
   emit(f, TM_EVENT_STEP_STARTED);
@@ -240,7 +240,7 @@ static void a_try_is_in_the_log_of_its_worker_and_in_the_sums(void **state)
   assert_int_equal(count_of(text, "|process003|mini-batch 7, try 1: RUN_DONE; "), 1);
   free(text);
   emit(f, TM_EVENT_WORKER_ENDED);
-  emit(f, TM_EVENT_TRY_ENDED); /* said after its end */
+  emit(f, TM_EVENT_TRY_ENDED); /* reported after its end */
   f->now_ns += 10 * TM_S;
   emit(f, TM_EVENT_TICK);
   text = fixture_read(f, "logs/sys/node/0/process003.txt");
@@ -308,7 +308,7 @@ static void the_newest_error_is_shown_once(void **state)
   tick(f, TM_S / 10);
   shown = tm_buf_str(&f->shown);
   assert_int_equal(count_of(shown, "try 1: score.lua:3: bad 3 ...\n"), 1);
-  assert_has_not(shown, "bad 4"); /* one a second at most */
+  assert_has_not(shown, "bad 4"); /* at most one per second */
   tick(f, TM_S);
   assert_int_equal(count_of(tm_buf_str(&f->shown), "bad 4\n"), 1);
   tm_report_free(r);
@@ -380,7 +380,7 @@ static void steps_that_were_never_opened_are_left_out(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_report *r = start(f, tm_fs_real(), TM_PROGRESS_PLAIN);
-  f->steps[0] = NULL; /* as in a job that was Completed before */
+  f->steps[0] = NULL; /* as in a job that was already Completed */
   emit(f, TM_EVENT_JOB_STARTED);
   emit(f, TM_EVENT_TICK);
   f->job.steps_len = 0;

@@ -1,4 +1,4 @@
-/* test_result.c - what came of a step, in the order of a reader's questions. */
+/* test_result.c - the result of a step, in the order of a reader's questions. */
 #include "report_fixture.h"
 
 #include "report/result.h"
@@ -80,7 +80,7 @@ static void a_failed_step_says_why_and_where(void **state)
   assert_has(b.data, "  failed items: /job/score/failed_items.jsonl\n");
   assert_has(b.data, "    1 time: bad 0\n      first: mini-batch 7 "
                      "(RUN_EXCEPTION) at process003, /data/a.pgm and 4 more\n");
-  assert_has(b.data, "user/error.txt\n    1 time: bad 7\n"); /* no further try has mended it */
+  assert_has(b.data, "user/error.txt\n    1 time: bad 7\n"); /* no later try has repaired it */
   assert_has(b.data, "1 time: bad 3\n");
   assert_has_not(b.data, "bad 4");
   assert_has(b.data, "    and 3 other distinct errors\n");
@@ -123,7 +123,7 @@ static void each_output_and_destination_is_named(void **state)
                      "  logs:");
   assert_has_not(b.data, "tidemill help");
   tm_buf_clear(&b);
-  f->step.verdict = TM_FAILED; /* an upload has not appeared; what is written there has */
+  f->step.verdict = TM_FAILED; /* an upload has not appeared; its contents have been written */
   tm_result_add_step(&b, &f->step, NULL, 0);
   assert_has(b.data, "\n  help:         tidemill help troubleshooting\n");
   assert_has_not(b.data, "/there");

@@ -1,4 +1,4 @@
-/* test_results.c - rows of what steps have come to. */
+/* test_results.c - rows about the results of steps. */
 #include "store_fixture.h"
 
 #include "store/results.h"
@@ -94,7 +94,7 @@ static void old_rows_of_a_step_go(void **state)
   tm_db_close(db);
 }
 
-/* A database as an earlier version made it: it gets what is missing, and keeps what it has. */
+/* A database of an earlier version: it gets the missing tables and columns, and keeps its rows. */
 static void an_earlier_database_is_added_to(void **state)
 {
   struct tm_db *db;

@@ -1,4 +1,4 @@
-/* test_resume.c - what may have changed when a job is resumed, and what may not. */
+/* test_resume.c - what may change when a job is resumed, and what may not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,9 +52,9 @@ static struct tm_json *now(void)
 static void the_same_is_no_change(void **state)
 {
   changes_to(now(), "");
-  changes_to(set_value(now(), "mini_batch_size", tm_json_new_int(5)), ""); /* another origin */
+  changes_to(set_value(now(), "mini_batch_size", tm_json_new_int(5)), ""); /* a different origin */
   changes_to(set_value(now(), "logging_level", tm_json_new_string("INFO")),
-             ""); /* said, and the default */
+             ""); /* set to its default */
 }
 
 static void what_decides_the_output_is_refused(void **state)

@@ -1,4 +1,5 @@
-/* test_reuse_key.c - what of a definition counts for reuse, and the words for what is another. */
+/* test_reuse_key.c - which parts of a definition count for reuse, and the message about
+ * differences. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ static struct tm_json *definition(const char *text, const char *hash)
   return v;
 }
 
-/* `from` replaced by `to` in the definition: does the key change, and which words are there? */
+/* Replaces `from` by `to` in the definition: does the key change, and what is the message? */
 static void assert_change(const char *from, const char *to, bool changes, bool has_failures,
                           const char *words)
 {
@@ -90,8 +91,8 @@ static bool is_one_key(const char *inputs, const char *then, const char *now)
   return strcmp(a, b) == 0;
 }
 
-/* With "auto" a tolerant job counts a row without an element as one that succeeded, and a strict
- * job counts it as failed. */
+/* With "auto", a tolerant job counts a row without an element as a success, and a strict job as a
+ * failure. */
 static void the_rule_for_returned_rows_counts_where_it_decides(void **state)
 {
   static const char tolerant[] = "'error_threshold':{'value':-1}";

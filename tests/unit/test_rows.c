@@ -1,4 +1,4 @@
-/* test_rows.c - what run() returns becomes rows, or words that say why not. */
+/* test_rows.c - the return value of run() becomes rows, or a message says why not. */
 #include "script_fixture.h"
 
 #include <locale.h>
@@ -156,8 +156,8 @@ static void summary_only_counts_and_looks_at_nothing(void **state)
   expect_failure(&f, TM_RUN_WRONG_RETURN, "a hole at 2");
 }
 
-/* A locale of our own, with a comma in numbers: the machine may have none but C. Needs localedef,
- * of libc's own package. */
+/* Creates a locale with a comma in numbers, because the machine may only have C. Needs localedef,
+ * from libc's own package. */
 static bool set_comma_locale(void)
 {
   fixture_write(&f, "comma.src",
@@ -165,7 +165,7 @@ static bool set_comma_locale(void)
                 "END LC_NUMERIC\nLC_CTYPE\nEND LC_CTYPE\n");
   char *command = tm_xprintf("localedef --no-archive -c -i %s/comma.src %s/xx_XX >/dev/null 2>&1",
                              f.dir, f.dir);
-  int status = system(command); /* 1: made, with warnings for what the source leaves out */
+  int status = system(command); /* 1: created, with warnings about what the source leaves out */
   free(command);
   setenv("LOCPATH", f.dir, 1);
   return status != -1 && setlocale(LC_NUMERIC, "xx_XX") != NULL;
@@ -180,7 +180,7 @@ static void the_locale_does_not_change_numbers(void **state)
   assert_string_equal(sample, "0,5");
   load_return("{ 0.5, 0.1 + 0.2, 1e300, { x = 0.25 }, 1234567 }");
   expect_rows(&f, 1, "0.5\n0.30000000000000004\n1e+300\n{\"x\":0.25}\n1234567\n");
-  snprintf(sample, sizeof sample, "%g", 0.5); /* and it is still set */
+  snprintf(sample, sizeof sample, "%g", 0.5); /* and the host's locale is still set */
   assert_string_equal(sample, "0,5");
   setlocale(LC_NUMERIC, "C");
 }

@@ -1,5 +1,5 @@
-/* test_running.c - the file that says what a job is at: how often it is written, what is read of
- * it, and when it is not believed.
+/* test_running.c - the file that says what a job is doing: how often it is written, what a reader
+ * gets, and when the reader does not trust it.
  */
 #include "report_fixture.h"
 
@@ -37,7 +37,7 @@ static int tick(struct report_fixture *f, struct tm_running *r, int64_t later_ns
   return tm_running_tick(r, &e, &now, NULL);
 }
 
-/* When a file was last written: seconds before or after the wall clock of the fixture. */
+/* Sets the file's modification time: seconds before or after the fixture's wall clock. */
 static void set_time(const struct report_fixture *f, const char *name, int64_t seconds)
 {
   char *path = tm_path_join(f->dir, name);
@@ -77,7 +77,7 @@ static void what_is_written_is_read(void **state)
   assert_string_equal(s.activities.list.at[0].worker, "process003");
   assert_int_equal(s.activities.list.at[0].index, 7);
   assert_int_equal(s.activities.list.at[0].ns / TM_MS,
-                   44000); /* it goes on after the file was written */
+                   44000); /* the time continues after the write */
   assert_string_equal(s.activities.list.at[0].first_item, "/data/a.pgm");
   assert_int_equal(s.activities.list.at[1].phase, TM_PHASE_INIT);
   tm_activities_release(&s.activities);
@@ -132,7 +132,7 @@ static void it_is_written_every_two_seconds_while_there_is_something(void **stat
   now.list.len = 0;
   assert_int_equal(tick(f, &r, TM_S / 10), 0);
   assert_null(fixture_read(f, FILE_NAME));
-  now.list.len = 2; /* something new: at once */
+  now.list.len = 2; /* a change: at once */
   assert_int_equal(tick(f, &r, TM_S / 10), 0);
   assert_int_equal(disk.writes, 994);
   assert_int_equal(tm_running_close(&r, NULL), 0);

@@ -1,4 +1,4 @@
-/* test_sampler.c - rows of the resource monitor, out of a /proc that is made here. */
+/* test_sampler.c - rows of the resource monitor, from a /proc that the test makes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +29,8 @@ static void put_process(const char *proc, int pid, int parent, const char *name,
   file_put(proc, path, name, 0600);
 }
 
-/* proc/, with the supervisor 10, the keeper 20, the worker 30, which has started 31 and that 32;
- * and 99, a stranger. */
+/* proc/, with the supervisor 10, the keeper 20, the worker 30, its child 31 and grandchild 32; and
+ * 99, an unrelated process. */
 static char *make_proc(const char *dir)
 {
   char *proc = tm_path_join(dir, "proc");
@@ -174,7 +174,7 @@ static void all_processes_are_listed_once_a_minute(void **state)
   size_t lines = 0;
   for (char *at = text; (at = strchr(at, '\n')); at++)
     lines++;
-  assert_int_equal(lines, 7); /* the header, and six */
+  assert_int_equal(lines, 7); /* the header and six rows */
   assert_non_null(strstr(text, " 00:00:00 stranger\n"));
   assert_non_null(strstr(text, " wor,\"ker\\n\n"));
   free(text);

@@ -1,4 +1,4 @@
-/* test_scan.c - the kernels give what the machine of scan.h gives, on every input and however it is
+/* test_scan.c - the kernels agree with the state machine of scan.h on every input, however it is
  * cut. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ struct text {
   size_t len;
 };
 
-/* Mostly fields as people write them; now and then any byte of those that matter. */
+/* Mostly ordinary fields; now and then any of the bytes that matter. */
 static void make_text(struct text *t, struct random *r)
 {
   static const char *const words[] = { "\"a,b\"", "1",        ",",        "\n",      "\r\n",
@@ -74,7 +74,7 @@ static void check_fields(const struct text *t, const struct tm_dialect *d, enum 
   tm_marks_release(&got);
 }
 
-/* In pieces, and with a stop at each `every` rows. */
+/* In pieces, with a stop after every `every` rows. */
 static void check_rows(const struct text *t, const struct tm_dialect *d, enum tm_scan_kind kind,
                        struct random *r)
 {
@@ -113,13 +113,13 @@ static void kernels_agree_on_random_text(void **state)
   }
 }
 
-/* Each case: the text, and the places of the row ends, with and without multi_line. */
+/* Each case: the text, and the ends of its rows with and without multi_line. */
 static void rows_end_where_they_should(void **state)
 {
   static const struct {
     const char *text;
     bool multi_line;
-    size_t first; /* behind the first row */
+    size_t first; /* after the first row */
   } cases[] = {
     { "a,b\nc\n", false, 4 },        { "a,\"b\nc\"\nd\n", false, 5 },
     { "a,\"b\nc\"\nd\n", true, 8 },  { "a,12\" lcd\nd\n", true, 10 },
@@ -155,7 +155,7 @@ static void a_row_ends_at_any_place_in_a_block(void **state)
     }
 }
 
-/* More fields than there is room for at first. */
+/* More fields than fit at first. */
 static void marks_grow(void **state)
 {
   size_t n = 1 << 17;

@@ -1,5 +1,5 @@
-/* test_schema.c - columns: their names, their types from the first rows, what headers say, and the
- * JSON they are kept as. */
+/* test_schema.c - columns: their names, their types from the first rows, headers, and their JSON
+ * form. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static void names_are_unique(void **state)
   tm_schema_release(&s);
 }
 
-/* A hostile header: without an index of names this would take hours. */
+/* A hostile header: without an index of names it would take hours. */
 static void many_equal_names_take_no_time(void **state)
 {
   struct tm_schema s = { 0 };

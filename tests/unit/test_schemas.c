@@ -1,4 +1,5 @@
-/* test_schemas.c - state/schema.json: what is written is read, what is missing or damaged is told.
+/* test_schemas.c - state/schema.json: reading returns what was written, and reports missing or
+ * damaged files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ static void what_is_written_is_read(void **state)
   char *path = tm_path_join(*state, "schema.json");
   tm_schemas_init(&out, 2);
   tm_schemas_init(&in, 2);
-  assert_int_equal(tm_schemas_read(&in, tm_fs_real(), path, &err), 0); /* missing: none is found */
+  assert_int_equal(tm_schemas_read(&in, tm_fs_real(), path, &err), 0); /* the file is missing */
   assert_int_equal(in.at[1].len, 0);
   tm_schema_set_type(tm_schema_add(&out.at[1], "day", 3), TM_COLUMN_DATETIME, formats, 1);
   tm_schema_add(&out.at[1], "Path", 4)->of_file = true;
@@ -63,7 +64,7 @@ static void what_is_none_is_refused(void **state)
   }
 }
 
-/* Every byte, with one bit turned: what is read is what was written, or it is refused. */
+/* Flips one bit of every byte: reading returns what was written, or refuses the file. */
 static void no_change_goes_unnoticed(void **state)
 {
   static const char *const formats[] = { "%d.%m.%Y" };

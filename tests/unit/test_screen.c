@@ -1,5 +1,5 @@
-/* test_screen.c - what people see: one line redrawn, messages above it, a line now and then where
- * nothing can be redrawn. */
+/* test_screen.c - what users see: one line redrawn, with messages above it; or a line now and then
+ * if the output cannot be redrawn. */
 #include "report_fixture.h"
 
 #include "report/screen.h"
@@ -101,7 +101,7 @@ static void a_message_takes_the_bar_away(void **state)
   assert_string_equal(shown(&x), "\r\x1b[Kwarning: two\\nlines \\x1B[31m\n");
   tm_buf_clear(&x.f->shown);
   tm_screen_say(&x.s, TM_ERROR, "second");
-  assert_string_equal(shown(&x), "error: second\n"); /* there is no bar now */
+  assert_string_equal(shown(&x), "error: second\n"); /* now there is no bar */
   go(&x, TM_S, 1);
   assert_has(shown(&x), "score"); /* and it comes back */
   tm_screen_release(&x.s);

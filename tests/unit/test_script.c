@@ -1,5 +1,4 @@
-/* test_script.c - an entry script in Lua: how it is loaded, what its hooks are given, what its
- * errors say. */
+/* test_script.c - an entry script in Lua: loading it, the arguments of its hooks, its errors. */
 #include "script_fixture.h"
 
 static struct fixture f;
@@ -28,7 +27,7 @@ static void assert_lacks(const struct tm_buf *text, const char *words)
     fail_msg("'%s' holds '%s'", tm_buf_str(text), words);
 }
 
-/* The script cannot be loaded, or its init() fails: with `words`, at `where`. */
+/* The script cannot be loaded, or its init() fails, with `words` in the message, at `where`. */
 static void expect_refusal(const char *source, const char *words, const char *where)
 {
   assert_true(fixture_load(&f, source) < 0);

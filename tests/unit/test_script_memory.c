@@ -1,5 +1,5 @@
-/* test_script_memory.c - the memory limit of a worker, inside Lua: what is refused, what it says,
- * and that the worker lives. */
+/* test_script_memory.c - the memory limit of a worker in Lua: what is refused, the message, and
+ * that the worker survives. */
 #include "script_fixture.h"
 
 #define MB INT64_C(1048576)
@@ -27,7 +27,7 @@ static void expect_refused(void)
     assert_string_equal(tm_buf_str(&f.error.message), "");
 }
 
-/* Each way to ask for memory fails its try; the next run() has all of it again. */
+/* Each way to request memory fails its try; the next run() has all of the memory again. */
 static void what_passes_the_limit_fails_its_try_alone(void **state)
 {
   static const char *const ways[] = {
@@ -67,7 +67,7 @@ static void compiled_code_goes_on(void **state)
   assert_string_equal(tm_buf_str(&f.rows), "29999997\n");
 }
 
-/* 20 MB live and 600 MB of garbage, in 48 MB: the collector keeps up. */
+/* 20 MB of live data and 600 MB of garbage, with a limit of 48 MB: the collector keeps up. */
 static void garbage_alone_does_not_reach_the_limit(void **state)
 {
   f.setup.memory_limit = 64 * MB;

@@ -1,4 +1,5 @@
-/* test_self.c - a process is itself, what it forks is not; with the kernel's help and without. */
+/* test_self.c - a process recognizes itself and that its forks differ, with the kernel's help and
+ * without. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 
 #include "sys/self.h"
 
-/* What a child of a child finds, too. */
+/* What a grandchild finds, too. */
 static void expect_told_apart(const struct tm_self *s)
 {
   int status = -1;

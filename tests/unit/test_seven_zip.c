@@ -1,4 +1,4 @@
-/* test_seven_zip.c - the header of a 7z archive: what it holds, and what it may not claim. */
+/* test_seven_zip.c - the header of a 7z archive: what it holds, and claims that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,12 +25,12 @@ static void add_column(struct tm_buf *b, char id, const char *p, size_t n)
   tm_buf_add(b, p, n);
 }
 
-/* Three files and a link, whose contents are 3, 4, 0 and 6 bytes of BODY; then an empty file and a
+/* Three files and a link, with contents of 3, 4, 0 and 6 bytes of BODY; then an empty file and a
  * folder. */
 static struct tm_buf make_good(void)
 {
   struct tm_buf b = TM_BUF_NONE;
-  tm_buf_add(&b, BYTES("\1\4\6\0\1\11\15\0"      /* one run of 13 bytes */
+  tm_buf_add(&b, BYTES("\1\4\6\0\1\11\15\0"      /* one stream of 13 bytes */
                        "\7\13\1\0\1\1\0\14\15\0" /* one folder, stored */
                        "\10\15\4\11\3\4\0\0\0"   /* with four files */
                        "\5\6"));
@@ -46,7 +46,7 @@ static struct tm_buf make_good(void)
                    "d\0i\0r\0\0\0"));
   add_column(&b, 21,
              BYTES("\1\0"
-                   "\0\200\200\21" /* a pipe: it was packed from one */
+                   "\0\200\200\21" /* a named pipe */
                    "\0\0\0\0"
                    "\0\200\244\201"
                    "\0\200\377\241"
@@ -144,21 +144,21 @@ static void what_a_header_claims_too_much_is_refused(void **state)
   } cases[] = {
     /* 100,000,000 files, in eight bytes */
     { BYTES("\1\5\360\0\341\365\5\0\0"), "its header is damaged" },
-    /* eight files, whose bits are there and whose names are not */
+    /* eight files with their bits but without names */
     { BYTES("\1\5\10\16\1\377\0\0"), "its header is damaged" },
     { BYTES("\1\5\10\16\1\377\21\3\0\0\0\0\0"), "its header is damaged" },
     /* a packed header of 2^40 bytes */
     { BYTES("\27\6\0\1\11\7\0\7\13\1\0\1\1\0\14\374\0\0\0\0\0\1\0\0"), "more than 128 MB" },
     /* a coder with 100,000,000 streams */
     { BYTES("\1\4\6\0\1\11\7\0\7\13\1\0\1\21\0\360\0\341\365\5\1\14\7\0\0\0"), "damaged" },
-    /* 80 folders with 100,000,000 files each would be the same */
+    /* 80 folders with 100,000,000 files each would do the same */
     { BYTES("\1\4\6\0\1\11\7\0\7\13\1\0\1\1\0\14\7\0\10\15\360\0\341\365\5\12\1\0\0\0"),
       "damaged" },
-    /* contents behind the header */
+    /* contents after the header */
     { BYTES("\1\4\6\0\1\11\10\0\7\13\1\0\1\1\0\14\10\0\10\0\0\0"), "damaged" },
     /* names twice */
     { BYTES("\1\5\1\16\1\200\21\5\0a\0\0\0\21\5\0a\0\0\0\0\0"), "damaged" },
-    /* a link of 2 MB */
+    /* a link target of 2 MB */
     { BYTES("\1\4\6\0\1\11\7\0\7\13\1\0\1\1\0\14\340\0\0\40\0\10\0\0\5\1\21\5\0a\0\0\0"
             "\25\6\1\0\0\200\377\241\0\0"),
       "a symbolic link of more than 1 MB" },
@@ -173,8 +173,8 @@ static void what_a_header_claims_too_much_is_refused(void **state)
   folder_release(&f);
 }
 
-/* 200,000 folders of one byte each in the header's columns: 100 MB in libarchive, which is allowed;
- * seven times as many are not. */
+/* 200,000 folders of one byte each in the header's columns: they take 100 MB in libarchive, which
+ * is allowed; seven times as many are refused. */
 static void what_libarchive_would_need_is_limited(void **state)
 {
   struct tm_seven_zip_header h;
@@ -207,7 +207,7 @@ static void what_libarchive_would_need_is_limited(void **state)
   }
 }
 
-/* Whatever a byte is changed to, a header is read or refused. */
+/* Whatever a byte changes to, the reader accepts or refuses the header. */
 static void any_byte_may_be_anything(void **state)
 {
   struct tm_seven_zip_header h;
@@ -216,7 +216,7 @@ static void any_byte_may_be_anything(void **state)
   size_t n = good.len, refused = 0;
   for (size_t at = 0; at < n; at++) {
     for (int c = 0; c < 256; c++) {
-      char *p = tm_xmalloc(n); /* as long as it is: a sanitizer sees a read behind it */
+      char *p = tm_xmalloc(n); /* of exact size, so that a sanitizer sees a read beyond it */
       memcpy(p, good.data, n);
       p[at] = (char)c;
       uint64_t entries = 0;

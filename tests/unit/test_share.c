@@ -1,5 +1,5 @@
-/* test_share.c - the workers of a job, shared by its steps: each rule alone, and random jobs played
- * to their end. */
+/* test_share.c - how the steps of a job share its workers: each rule alone, and random jobs to
+ * their end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void the_first_worker_of_a_step_goes_before_further_ones(void **state)
 static void what_one_does_not_want_is_for_others(void **state)
 {
   struct tm_share of[] = { { .wants = 9, .lives = 2 }, { .wants = 1, .lives = 1 } };
-  assert_true(may(of, 2, 0, 4)); /* its part is 3, not 2 */
+  assert_true(may(of, 2, 0, 4)); /* its share is 3, not 2 */
   of[1].wants = 9;
   assert_false(may(of, 2, 0, 4));
 }
@@ -49,7 +49,7 @@ static void what_one_does_not_want_is_for_others(void **state)
 static void a_step_that_ends_leaves_its_part(void **state)
 {
   struct tm_share of[] = { { .wants = 4, .lives = 2 }, { .wants = 0, .lives = 2 } };
-  assert_false(may(of, 2, 0, 4)); /* they live still */
+  assert_false(may(of, 2, 0, 4)); /* they are still alive */
   of[1].lives = 1;
   assert_true(may(of, 2, 0, 4));
 }
@@ -58,7 +58,7 @@ static void who_has_most_gives_back_for_who_has_none(void **state)
 {
   struct tm_share of[] = { { .wants = 9, .lives = 2 }, { .wants = 9, .lives = 3 }, { .wants = 1 } };
   assert_int_equal(tm_share_giver(of, 3, 5), 1);
-  of[1].leaves = 1; /* it is on the way */
+  of[1].leaves = 1; /* it is starting */
   assert_int_equal(tm_share_giver(of, 3, 5), 3);
   of[1].leaves = 0;
   assert_int_equal(tm_share_giver(of, 3, 6), 3); /* one is free */
@@ -70,23 +70,23 @@ static void the_last_worker_of_a_step_is_not_given_back(void **state)
   assert_int_equal(tm_share_giver(of, 3, 2), 3);
 }
 
-/* Each round starts what may be started and lets a giver's worker go. However it began, after some
- * rounds every step has one, all that there may be are used, and nobody has two more than another
- * that wants more. */
+/* Each round starts the workers that may start and stops those that must give way. From any start,
+ * after some rounds every step has one, all available workers are in use, and no step has two more
+ * than another that wants more. */
 static void all_settle_with_fair_parts(void **state)
 {
   for (unsigned seed = 1; seed <= 2000; seed++) {
     struct tm_share of[6] = { { 0 } };
     size_t n = 1 + (size_t)rand_r(&seed) % 6;
     int64_t max = (int64_t)n + rand_r(&seed) % 8, lives = 0, wants = 0;
-    of[0].lives = max; /* the first one had all */
+    of[0].lives = max; /* the first step had all */
     for (size_t i = 0; i < n; i++)
       of[i].wants = 1 + rand_r(&seed) % 8;
     for (int round = 0; round < 40; round++) {
       size_t giver = tm_share_giver(of, n, max);
       if (giver < n)
         of[giver].lives--;
-      if (of[0].lives > of[0].wants) /* what has nothing to do ends */
+      if (of[0].lives > of[0].wants) /* workers without work end */
         of[0].lives--;
       for (size_t i = 0; i < n; i++)
         of[i].lives += tm_share_may_start(of, n, i, max);

@@ -1,5 +1,5 @@
-/* test_signals.c - signals of a command: caught by one thread, with calls that go on or end; given
- * back. */
+/* test_signals.c - a command's signals: one thread catches them, calls continue or end, and the old
+ * handlers return. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -73,7 +73,8 @@ static void an_alarm_comes_again_and_again_until_it_is_stopped(void **state)
   assert_int_equal(elsewhere, 0);
 }
 
-/* A read that nothing comes for: a signal ends it with EINTR, or writes what it then gets. */
+/* A read without data: a signal ends it with EINTR, or it returns what the signal's handler writes.
+ */
 static ssize_t read_interrupted(int fds[2], bool does_break,
                                 void (*catch_it)(int, void (*)(void *), void *))
 {
@@ -138,7 +139,7 @@ static void what_is_caught_is_handled_one_at_a_time(void **state)
     tm_signals_catch(all[i], send_others, NULL);
   tm_signals_break_calls(true);
   raise(SIGINT);
-  assert_int_equal(handled, 3); /* the others when the first has returned */
+  assert_int_equal(handled, 3); /* the others once the first has returned */
   assert_int_equal(deepest, 1);
 }
 

@@ -1,4 +1,4 @@
-/* test_slots.c - how soon a place is filled again, on a clock that the test turns. */
+/* test_slots.c - how soon a slot gets a new worker, on a clock that the test sets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static void test_after_one_that_had_worked_at_once(void **state)
   tm_slots_release(&s);
 }
 
-/* How many workers that die at once are started in the second from now_ns on. */
+/* The number of workers that start in the second after now_ns, when all die at once. */
 static int starts(struct tm_slots *s, int64_t now_ns)
 {
   int n = 0;
@@ -61,7 +61,7 @@ static void test_workers_that_die_at_once_are_some_starts_a_second(void **state)
   assert_in_range(first, 8, 14); /* the first two at once */
   assert_in_range(second, 6, 9);
   assert_int_equal(tm_slots_take(&s, 3 * TM_S), 0);
-  tm_slots_give_back(&s, 0, true, 3 * TM_S, 1); /* this one had worked */
+  tm_slots_give_back(&s, 0, true, 3 * TM_S, 1); /* this one had done work */
   assert_true(tm_slots_due(&s) <= 3 * TM_S);
   tm_slots_release(&s);
 }

@@ -1,4 +1,4 @@
-/* test_snapshot.c - the copy of what a script needs: complete or not there, and its hash. */
+/* test_snapshot.c - the copy of what a script needs: complete or absent, and its hash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,7 +143,7 @@ static void links_keep_their_meaning(void **state)
   assert_string_equal(target, "lib/tool");
   assert_true(readlink(file, target, sizeof(target) - 1) < 0); /* its contents, not a link */
   has_text(w.to, "file", "text");
-  assert_true(readlink(folder, target, sizeof(target) - 1) < 0); /* with all that is in it */
+  assert_true(readlink(folder, target, sizeof(target) - 1) < 0); /* with everything in it */
   has_text(w.to, "folder/file", "text");
   char copied[17];
   assert_int_equal(tm_snapshot_hash_dir(tm_fs_real(), w.to, copied, NULL), 0);
@@ -163,7 +163,7 @@ static void link_is(struct world *w, const char *name, const char *target)
   free(path);
 }
 
-/* Nothing in the copy leads out of it, and links that lead in a circle do so within it. */
+/* Nothing in the copy leads out of it, and cyclic links stay within it. */
 static void linked_folders_are_copied_once(void **state)
 {
   struct world w;
@@ -173,10 +173,10 @@ static void linked_folders_are_copied_once(void **state)
   file_put(w.dir, "other/b.lua", "return 2", 0600);
   link_to(&w, "../outside", "src/folder");
   link_to(&w, "../../outside/deep", "src/lib/deep");
-  link_to(&w, "../other", "outside/other"); /* a link behind a link */
+  link_to(&w, "../other", "outside/other"); /* a link to a link */
   link_to(&w, ".", "outside/self");         /* itself */
-  link_to(&w, "../outside", "other/back");  /* two lead to each other */
-  link_to(&w, source, "outside/source");    /* and to where the walk came from */
+  link_to(&w, "../outside", "other/back");  /* two link to each other */
+  link_to(&w, source, "outside/source");    /* and to the start of the walk */
   link_to(&w, lib, "src/absolute");
   link_to(&w, "../nowhere", "src/dangling");
   struct tm_snapshot s = taken(&w);
@@ -201,8 +201,7 @@ static void linked_folders_are_copied_once(void **state)
   teardown(&w);
 }
 
-/* What require() may find in a folder of module_paths is in the copy, and what is there besides is
- * not. */
+/* The copy has what require() may find in a folder of module_paths, and nothing else from there. */
 static void modules_are_copied(void **state)
 {
   struct world w;
@@ -238,7 +237,7 @@ static void modules_are_copied(void **state)
   assert_string_equal(found[2], "OTHER=LUA_PATH=");
   assert_null(found[3]);
   tm_snapshot_free_environment(found);
-  found = tm_snapshot_environment(&w.config, w.dir); /* a copy of before there were modules in it */
+  found = tm_snapshot_environment(&w.config, w.dir); /* a copy from before copies held modules */
   assert_string_equal(found[0], environment[0]);
   tm_snapshot_free_environment(found);
   file_put(w.dir, "modules/notes.txt", "another", 0600);
@@ -269,10 +268,10 @@ static void the_hash_tells_what_matters(void **state)
   assert_int_equal(tm_snapshot_hash_dir(tm_fs_real(), w.to, copied, NULL), 0);
   assert_string_equal(copied, s.hash);
 
-  file_put(w.dir, "src/score.lua", "function run() end", 0600); /* no other modes count ... */
+  file_put(w.dir, "src/score.lua", "function run() end", 0600); /* other modes do not count ... */
   assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, now, NULL), 0);
   assert_string_equal(now, s.hash);
-  file_put(w.dir, "src/score.lua", "function run() end", 0700); /* ... than this */
+  file_put(w.dir, "src/score.lua", "function run() end", 0700); /* ... but this one does */
   assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, now, NULL), 0);
   assert_string_not_equal(now, s.hash);
   file_put(w.dir, "src/score.lua", "function run() end ", 0600);
@@ -314,7 +313,7 @@ static void a_pipe_is_refused_and_nothing_is_left(void **state)
   teardown(&w);
 }
 
-/* The machine's files; the call number `at` fails. */
+/* The real files; call number `at` fails. */
 struct faulty {
   struct tm_fs fs;
   int calls, at;
@@ -399,8 +398,7 @@ static void after_any_fault_it_is_complete_or_not_there(void **state)
   teardown(&w);
 }
 
-/* Somebody who edits while it is copied: src/a.lua, then src/b.lua, at the first reads of the
- * script. */
+/* Somebody edits during the copy: src/a.lua, then src/b.lua, at the first reads of the script. */
 struct editor {
   struct tm_fs fs;
   struct world *w;
@@ -412,7 +410,7 @@ static int64_t edit_and_pread(void *self, int fd, void *p, size_t n, int64_t at)
   struct editor *e = self;
   char text[40];
   if (e->edits < e->most) {
-    snprintf(text, sizeof(text), "return %0*d", ++e->edits, 7); /* another length each time */
+    snprintf(text, sizeof(text), "return %0*d", ++e->edits, 7); /* a different length each time */
     file_put(e->w->dir, "src/a.lua", text, 0600);
     file_put(e->w->dir, "src/b.lua", text, 0600);
   }
@@ -434,10 +432,10 @@ static void is_taken_again_when_something_was_edited_meanwhile(void **state)
     e.fs.pread = edit_and_pread;
     assert_int_equal(tm_snapshot_take(&e.fs, &w.config, w.job, w.to, &s, &err), 0);
     assert_int_equal(tm_snapshot_hash(tm_fs_real(), &w.config, w.job, expected, NULL), 0);
-    if (most == 1) { /* as it is now, all of it */
+    if (most == 1) { /* the current version, complete */
       assert_string_equal(s.hash, expected);
       assert_null(s.changed);
-    } else { /* it never ended, and that is said */
+    } else { /* the edits never ended, and the message says so */
       assert_true(e.edits > 4 && e.edits < most);
       assert_non_null(strstr(s.changed, "/src"));
     }
@@ -463,7 +461,7 @@ static void too_many_files_are_refused(void **state)
   teardown(&w);
 }
 
-/* What is kept packed. */
+/* Packed copies. */
 
 static void a_copy_comes_back_from_the_store(void **state)
 {

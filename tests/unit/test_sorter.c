@@ -1,4 +1,4 @@
-/* test_sorter.c - sorting with little memory gives what sorting with much gives, and leaves nothing
+/* test_sorter.c - sorting with little memory gives the same order as with much, and leaves nothing
  * behind. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +28,8 @@ static int count_files(const char *dir)
   return n;
 }
 
-/* Keys of 0 to 5 bytes from a small alphabet, so that many are equal; the bytes say which one it
- * was. */
+/* Keys of 0 to 5 bytes from a small alphabet, so that many are equal; the bytes identify each
+ * record. */
 static void add_all(struct tm_sorter *s)
 {
   uint32_t random = 17;
@@ -62,7 +62,8 @@ static void expect_sorted(struct tm_sorter *s)
     size_t least = r.key_len < key_len ? r.key_len : key_len;
     int order = memcmp(key, r.key, least);
     order = order ? order : (int)key_len - (int)r.key_len;
-    assert_true(n == 0 || order < 0 || (order == 0 && last < i)); /* equal ones in their order */
+    assert_true(n == 0 || order < 0 ||
+                (order == 0 && last < i)); /* equal ones in their old order */
     memcpy(key, r.key, r.key_len);
     key_len = r.key_len;
     last = i;

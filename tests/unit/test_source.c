@@ -1,5 +1,5 @@
-/* test_source.c - a definition survives the record of its job, tags and all; what must not be
- * recorded is not. */
+/* test_source.c - a definition survives its job's record, tags included; what must not be recorded
+ * is not. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

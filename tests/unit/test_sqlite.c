@@ -143,7 +143,7 @@ static void what_is_no_database_is_said(void **state)
   w->driver->close(NULL);
 }
 
-/* SQLite opens a low one once and leaves /dev/null there. */
+/* SQLite opens a low descriptor once and leaves /dev/null there. */
 static void closed_standard_descriptors_stay_closed(void **state)
 {
   struct world *w = *state;

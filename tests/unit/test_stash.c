@@ -1,5 +1,5 @@
-/* test_stash.c - rows held back come out whole, in the order that was asked for, from memory and
- * from files. */
+/* test_stash.c - held rows come back complete, in the requested order, from memory and from files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,7 +114,7 @@ static void test_a_file_that_is_not_what_was_said_adds_nothing(void **state)
   write_file(path, "rubbish\n");
   assert_int_equal(tm_stash_add_file(&s, path, 8, 1, &bad, &err), TM_EDAMAGE);
   assert_false(is_there(dir, "spilled"));
-  assert_int_equal(tm_stash_add_file(&s, path, 8, 1, &bad, &err), TM_EDAMAGE); /* not there */
+  assert_int_equal(tm_stash_add_file(&s, path, 8, 1, &bad, &err), TM_EDAMAGE); /* missing */
   write_file(path, "two\n");
   assert_int_equal(tm_stash_add_file(&s, path, 4, tm_hash64("two\n", 4), &r[1], &err), 0);
   assert_int_equal(tm_stash_join(&s, r, 2, &joined, NULL), 0);

@@ -1,4 +1,4 @@
-/* test_stop.c - a wait for input that another thread ends, and what is read without one. */
+/* test_stop.c - a wait for input that another thread ends, and reads without waiting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 struct reader {
   struct tm_stop stop;
-  int in[2], waits[2]; /* pipes: what is read; a byte for each wait that began */
+  int in[2], waits[2]; /* pipes: the input; a byte for each wait that has begun */
   int64_t got;
   char bytes[8];
 };
@@ -54,7 +54,7 @@ static void read_once(void *data)
   r->got = tm_stop_read(&r->stop, r->in[0], r->bytes, sizeof r->bytes);
 }
 
-/* Starts the read on a thread, and waits until that waits. */
+/* Starts the read on a thread and waits until that thread waits. */
 static void start(struct reader *r, struct tm_thread *t)
 {
   char byte;

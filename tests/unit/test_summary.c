@@ -1,4 +1,4 @@
-/* test_summary.c - tries added up by worker and by node, in a session and over sessions. */
+/* test_summary.c - adds up tries by worker and by node, within a session and over sessions. */
 #include "report_fixture.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* test_survey.c - what is read of a job from its files: counts, the end of the list, how long it
- * takes. */
+/* test_survey.c - what a job's files say about it: counts, the end of the list, and the cost of the
+ * read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void add_outcome(struct tm_buf *out, enum tm_record_kind kind, uint64_t i
                       .kind = kind, .index = index, .try = 1, .items = 3, .succeeded = succeeded });
 }
 
-/* A manifest as its writer makes it; `paths`: bytes of each entry. */
+/* A manifest as its writer makes it; `paths`: the bytes of each entry. */
 static void add_entries(struct tm_buf *out, uint64_t n, size_t length, bool has_end)
 {
   uint64_t link = 0;
@@ -119,7 +119,7 @@ static void the_end_of_a_list(void **state)
     tm_buf_clear(&file);
     add_entries(&file, 5, lengths[i], false);
     assert_extent(*state, &file, 5, -1, false);
-    file.len -= 3; /* the last entry is being written, or torn */
+    file.len -= 3; /* the last entry is incomplete or torn */
     assert_extent(*state, &file, 4, -1, false);
     file.len = 16;
     assert_extent(*state, &file, 0, -1, false);
@@ -256,8 +256,8 @@ static void damaged_files_and_other_versions_are_named(void **state)
   assert_survey_fails(*state, TM_EDAMAGE, "'Splendid'");
 }
 
-/* CPU time, which other programs of the machine do not lengthen much; under a sanitizer it is not
- * what users have. */
+/* CPU time, because other programs hardly lengthen it; under a sanitizer it would not be what users
+ * have. */
 static void a_million_tries_take_a_moment(void **state)
 {
   struct tm_buf journal = TM_BUF_NONE, list = TM_BUF_NONE;

@@ -1,4 +1,4 @@
-/* test_survey_tries.c - how many tries have failed, out of a summary. */
+/* test_survey_tries.c - the number of failed tries, from a summary. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

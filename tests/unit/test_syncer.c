@@ -1,4 +1,4 @@
-/* test_syncer.c - fsyncs on a thread of their own. */
+/* test_syncer.c - fsyncs on their own thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_table_groups.c - rows of frames in groups: what was put in comes out, grouped; other files
- * and damage are noticed. */
+/* test_table_groups.c - rows of frames in groups: all rows come out, grouped; wrong files and
+ * damage are noticed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void write_all(const char *dir)
   tm_table_groups_close(g);
 }
 
-/* "city=c0 10: 0 4 8 ...\n" for each group, out of the file; or the words of an error. */
+/* "city=c0 10: 0 4 8 ...\n" for each group in the file; or the error message. */
 static char *read_all(const char *dir, struct tm_err *err)
 {
   struct tm_table_groups *g = begin(dir, 100);
@@ -173,7 +173,7 @@ static void a_key_that_is_too_long_is_refused(void **state)
   tm_arena_release(&arena);
 }
 
-/* Every byte of the file set to something else in turn: each change is noticed. */
+/* Changes every byte of the file in turn: each change is noticed. */
 static void damage_is_noticed(void **state)
 {
   struct tm_buf whole = TM_BUF_NONE;

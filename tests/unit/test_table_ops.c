@@ -1,4 +1,4 @@
-/* test_table_ops.c - operations of tables: what is refused, which rows and columns are left. */
+/* test_table_ops.c - operations of tables: what is refused, and which rows and columns remain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void read_ops(struct tm_table_ops *o, const char *text)
   tm_json_free(v);
 }
 
-/* Rows that are left, and of the first and last the ids. */
+/* The remaining rows, and the ids of the first and the last. */
 static int64_t apply(const char *text, int64_t number, int64_t *first, int64_t *last)
 {
   struct tm_table_ops o;
@@ -94,7 +94,7 @@ static void rows_are_filtered_by_value(void **state)
   assert_int_equal(
       apply("[{'op':'filter','column':'name','is':'==','value':'n7'}]", 0, &first, &last), 1);
   assert_int_equal(first, 7);
-  /* A null is nothing that could be unequal. */
+  /* A null is never unequal. */
   assert_int_equal(
       apply("[{'op':'filter','column':'name','is':'~=','value':'n7'}]", 0, &first, &last),
       ROWS - 1 - ROWS / 3);
@@ -223,7 +223,7 @@ static void columns_must_be_there(void **state)
   tm_schema_release(&s);
 }
 
-/* What a filter looks at is read, also where it is left out behind it. */
+/* The columns of a filter are read even if a later operation drops them. */
 static void what_nobody_asks_for_is_marked(void **state)
 {
   static const struct {

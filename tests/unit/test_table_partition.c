@@ -1,5 +1,5 @@
-/* test_table_partition.c - rows in folders: made once, whole, by one, of what is asked for; what is
- * somebody's is left alone. */
+/* test_table_partition.c - rows in folders: created once, completely, by one process, as requested;
+ * files of others stay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 static char *const city[] = { (char *)"city" };
 
-/* Of DIR/in, by its cities, into DIR/out; the words of the error, or NULL. */
+/* Partitions DIR/in by city into DIR/out; returns the error message, or NULL. */
 static char *partition(const char *dir, bool overwrite, struct tm_json **out)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -103,7 +103,8 @@ static void what_is_made_is_known_again_wherever_it_is(void **state)
   make_input(*state);
   expect_made(*state, false);
   assert_int_equal(tm_fs_real()->stat(NULL, file, true, &before), 0);
-  assert_null(partition(*state, true, &made)); /* nothing is written, though it might be */
+  assert_null(
+      partition(*state, true, &made)); /* nothing is written, although it would be allowed */
   assert_int_equal(tm_fs_real()->stat(NULL, file, true, &after), 0);
   assert_int_equal(before.ino, after.ino);
   assert_string_equal(tm_json_get(made, "paths")->list.at[0]->string.at, out);
@@ -117,7 +118,7 @@ static void another_who_writes_it_is_waited_for_by_nobody(void **state)
   struct tm_err err = TM_ERR_NONE;
   char *partial = tm_path_join(*state, ".tidemill-partial-out");
   make_input(*state);
-  tree_file(*state, ".tidemill-partial-out/left/rows.csv", "x", 1); /* of one that was killed */
+  tree_file(*state, ".tidemill-partial-out/left/rows.csv", "x", 1); /* left by a killed process */
   int fd = tm_fs_open(tm_fs_real(), partial, O_RDONLY | O_DIRECTORY, 0, &err);
   assert_int_equal(tm_lock_take(fd, false), 0);
   expect_refused(*state, false, "another process is writing");

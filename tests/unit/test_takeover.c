@@ -1,6 +1,6 @@
-/* test_takeover.c - copies of another job's steps get to their places, from wherever a kill has
- * left them. What is copied, and what is refused: tests/job/takeover_spec.lua; kills at each call:
- * tests/crash. */
+/* test_takeover.c - copies of another job's steps reach their places, wherever a kill has left
+ * them. For what is copied and what is refused, see tests/job/takeover_spec.lua; for kills at each
+ * call, tests/crash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,10 +64,10 @@ static void what_a_kill_has_left_is_gone_on_with(void **state)
 {
   struct place p;
   place_init(&p);
-  make(&p, "a/state"); /* renamed already */
+  make(&p, "a/state"); /* already renamed */
   make(&p, TM_TAKEOVER_DIR "/b/state");
   expect_placed(&p);
-  make(&p, TM_TAKEOVER_DIR); /* all of them were, but for the folder's end */
+  make(&p, TM_TAKEOVER_DIR); /* all have moved, only the folder remains */
   expect_placed(&p);
   folder_release(&p.f);
 }
@@ -91,7 +91,7 @@ static void copies_of_a_killed_beginning_are_removed(void **state)
   struct tm_err err = TM_ERR_NONE;
   place_init(&p);
   make(&p, TM_TAKEOVER_DIR "/a/state");
-  assert_int_equal(tm_takeover_copy(&p.d, &err), 0); /* nobody asks for any now */
+  assert_int_equal(tm_takeover_copy(&p.d, &err), 0); /* no step asks for any now */
   assert_int_equal(folder_size(&p.f, TM_TAKEOVER_DIR), -1);
   folder_release(&p.f);
 }

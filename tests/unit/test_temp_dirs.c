@@ -1,5 +1,5 @@
-/* test_temp_dirs.c - the names of workers' folders, their records, and what is removed by them and
- * what is not. */
+/* test_temp_dirs.c - names of the workers' folders, their records, and what is removed because of
+ * them and what is not. */
 #include "store_fixture.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static struct tm_temp_dirs record(const char *job, bool wants_memory)
   return d;
 }
 
-/* parent NULL: there is to be none. */
+/* parent NULL: no folder may exist. */
 static void expect_place(const char *path, const char *parent)
 {
   if (!parent) {
@@ -110,7 +110,7 @@ static void names_of_one_job_differ_in_what_cannot_be_guessed(void **state)
   release_places(&p);
 }
 
-/* What a keeper that was killed has left, with a folder that is closed to its owner. */
+/* What a killed keeper has left, with a folder that is closed to its owner. */
 static void make_left(const struct tm_temp_dirs *d)
 {
   const char *const dirs[] = { d->temp, d->memory };
@@ -145,7 +145,7 @@ static void what_was_left_goes_with_the_next_session_or_the_job(void **state)
     make_left(&killed);
     make_left(&again);
     assert_int_equal(count_in(p.tmp) + count_in(p.memory), 4);
-    set_variable("TMPDIR", "/another"); /* the next session need not have the same */
+    set_variable("TMPDIR", "/another"); /* the next session may have a different one */
     set_variable(TM_ENV_MEMORY_DIR, "");
     int rc = removed ? tm_job_remove(tm_fs_real(), p.job, &err)
                      : tm_temp_dirs_remove_left(tm_fs_real(), p.job, &err);
@@ -162,8 +162,8 @@ static void what_was_left_goes_with_the_next_session_or_the_job(void **state)
   release_places(&p);
 }
 
-/* Of a job directory that was removed by hand, and begun anew: but not what a keeper holds, of
- * another container. */
+/* Left by a job directory that was removed by hand and created again; but it must not touch what a
+ * keeper in another container holds. */
 static void what_has_no_record_is_found_by_its_name_unless_it_is_held(void **state)
 {
   struct places p = make_places(*state);
@@ -186,7 +186,7 @@ static void what_has_no_record_is_found_by_its_name_unless_it_is_held(void **sta
   release_places(&p);
 }
 
-/* Whoever makes a record may be killed at any moment. */
+/* A process that writes a record may be killed at any moment. */
 static void a_record_without_a_folder_is_removed(void **state)
 {
   struct places p = make_places(*state);
@@ -206,7 +206,7 @@ static void what_is_no_folder_of_ours_stays(void **state)
   struct places p = make_places(*state);
   struct tm_temp_dirs link = record(p.job, false), file = record(p.job, false);
   store_put(*state, "other/kept", "text", 1);
-  store_put(*state, "jobs/job/temp_dirs/other", (char *)*state, 1); /* no name of ours */
+  store_put(*state, "jobs/job/temp_dirs/other", (char *)*state, 1); /* not a name of tidemill's */
   char *other = tm_path_join(*state, "other"), *kept = tm_path_join(other, "kept");
   assert_int_equal(symlink(other, link.temp), 0);
   store_put(p.tmp, tm_path_base(file.temp), "text", 1);
@@ -221,7 +221,7 @@ static void what_is_no_folder_of_ours_stays(void **state)
   release_places(&p);
 }
 
-/* Root removes a user's job: the job stays, which knows where the folder is. */
+/* Root removes a user's job: the job stays, because it knows where the folder is. */
 static void a_folder_of_another_user_keeps_its_record_and_the_job(void **state)
 {
   struct places p = make_places(*state);

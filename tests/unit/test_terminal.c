@@ -1,5 +1,5 @@
-/* test_terminal.c - standard error does not hold up a job: a pipe that nobody reads, a file, a
- * terminal that is stopped. */
+/* test_terminal.c - standard error never blocks a job: a pipe without a reader, a file, a stopped
+ * terminal. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -40,11 +40,11 @@ static void a_pipe_that_nobody_reads_is_not_waited_for(void **state)
   for (int i = 0; i < 200; i++) /* more than a pipe holds */
     w.write(w.data, line, sizeof(line));
   assert_false(w.is_ready(w.data));
-  assert_int_equal(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0); /* the user's descriptor is as it was */
+  assert_int_equal(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0); /* the user's descriptor is unchanged */
   fcntl(fds[0], F_SETFL, O_NONBLOCK);
   size_t got = drain(fds[0], first);
   assert_true(got > 0);
-  while (!w.is_ready(w.data)) /* what was held comes, in order */
+  while (!w.is_ready(w.data)) /* held output comes, in order */
     got += drain(fds[0], first);
   got += drain(fds[0], first);
   assert_int_equal(got, 200 * sizeof(line));
@@ -86,7 +86,7 @@ static void a_file_is_written_where_it_stands(void **state)
   unlink(name);
 }
 
-/* A terminal whose other end is not read. */
+/* A terminal without a reader at its other end. */
 static void a_stopped_terminal_is_not_waited_for(void **state)
 {
   struct winsize size = { .ws_col = 42, .ws_row = 10 };
@@ -108,12 +108,12 @@ static void a_stopped_terminal_is_not_waited_for(void **state)
   assert_false(tm_terminal_has_color(&t));
   assert_int_equal(w.width(w.data), 42);
   memset(line, 'x', sizeof(line));
-  for (int i = 0; i < 5000; i++) /* beyond what is held as well */
+  for (int i = 0; i < 5000; i++) /* also beyond what is held */
     w.write(w.data, line, sizeof(line));
   assert_false(w.is_ready(w.data));
   assert_true(t.held.len <= 1 << 20);
   close(other);
-  assert_true(w.is_ready(w.data)); /* gone: nothing is held any more */
+  assert_true(w.is_ready(w.data)); /* the reader is gone: nothing is held any more */
   tm_terminal_release(&t);
   close(fd);
 }
@@ -144,7 +144,7 @@ static void a_bar_leaves_its_line_for_rows_and_comes_back(void **state)
   expect_next(fds[0], "said\n\r[=> ]\x1b[K");
   assert_true(tm_terminal_yield(&t));
   expect_next(fds[0], "\r\x1b[K");
-  assert_false(w.is_ready(w.data)); /* for another frame */
+  assert_false(w.is_ready(w.data)); /* for a different frame */
   assert_true(tm_terminal_yield(&t));
   tm_terminal_take_back(&t);
   tm_terminal_take_back(&t);
@@ -152,7 +152,7 @@ static void a_bar_leaves_its_line_for_rows_and_comes_back(void **state)
   assert_true(w.is_ready(w.data));
   assert_true(tm_terminal_yield(&t));
   expect_next(fds[0], "\r\x1b[K");
-  WRITE(w, "\r\x1b[Kdone\n"); /* held back until the rows are out; then there is no bar */
+  WRITE(w, "\r\x1b[Kdone\n"); /* held until the rows are out; then there is no bar */
   assert_true(tm_terminal_has_later(&t));
   tm_terminal_take_back(&t);
   assert_true(tm_terminal_yield(&t));

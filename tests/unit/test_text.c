@@ -1,4 +1,5 @@
-/* test_text.c - what is read is read whole or refused; what is written is safe where it goes. */
+/* test_text.c - parsers accept the whole text or refuse it; escaped text is safe at its
+ * destination. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -166,7 +167,7 @@ static void utf8_is_checked_strictly(void **state)
     { "\xF5\x80\x80\x80", 4, false },
     { "\xFF", 1, false },
     { "\xE2\x82", 2, false },     /* cut */
-    { "\xE2\x82\xAC", 2, false }, /* the third byte is not ours to read */
+    { "\xE2\x82\xAC", 2, false }, /* the third byte is out of bounds */
     { "\xC3(", 2, false },
   };
   for (size_t i = 0; i < TM_COUNT_OF(cases); i++)
@@ -213,7 +214,7 @@ static void one_line_cuts_between_characters(void **state)
                   8, 8,
                   "ab\xE2\x82\xAC"
                   "def");
-  assert_one_line("ab\ncdef", 7, 6, "ab..."); /* no half of an escape */
+  assert_one_line("ab\ncdef", 7, 6, "ab..."); /* not half of an escape */
   assert_one_line("abcdef", 6, 2, "..");
 }
 

@@ -1,4 +1,4 @@
-/* test_threads.c - threads run, block signals, and wait for one another. */
+/* test_threads.c - threads run, block signals, and wait for each other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,6 +88,6 @@ int main(void)
     cmocka_unit_test(two_threads_take_turns),
     cmocka_unit_test(joining_what_was_not_started_is_a_no_op),
   };
-  alarm(30); /* a lock that never comes ends the test */
+  alarm(30); /* if the lock never comes, this ends the test */
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

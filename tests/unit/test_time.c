@@ -1,5 +1,4 @@
-/* test_time.c - moments on both sides of 1970 and at the ends of int64_t; durations that round up.
- */
+/* test_time.c - times before and after 1970 and at the ends of int64_t; durations round up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

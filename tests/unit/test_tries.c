@@ -1,5 +1,4 @@
-/* test_tries.c - processed_mini-batches.csv: its columns, its quoting, its header once, its few
- * writes. */
+/* test_tries.c - processed_mini-batches.csv: its columns, its quotes, one header, few writes. */
 #include "report_fixture.h"
 
 #include "report/tries.h"
@@ -22,7 +21,7 @@ static void a_row_for_each_try(void **state)
   struct tm_err err = TM_ERR_NONE;
   assert_int_equal(tm_tries_open(&t, tm_fs_real(), f->logs, &err), 0);
   add(&t, f);
-  f->attempt.begin_wall_ns += 2 * TM_S - 123456000; /* another second, and another day */
+  f->attempt.begin_wall_ns += 2 * TM_S - 123456000; /* a different second, and a different day */
   f->attempt.picked = 2;
   f->attempt.succeeded = 3;
   f->attempt.failed = 2;
@@ -52,7 +51,7 @@ static void messages_and_paths_are_quoted(void **state)
   f->attempt.message = "score.lua:3: bad \"x\",\nand more";
   f->attempt.first_item = "/a,b\n\"c\"";
   f->attempt.first_item_len = 8;
-  f->attempt.begin_wall_ns = 0; /* the worker died without a word */
+  f->attempt.begin_wall_ns = 0; /* the worker died without a message */
   add(&t, f);
   assert_int_equal(tm_tries_close(&t, &err), 0);
   char *text = fixture_read(f, FILE_NAME);

@@ -1,5 +1,5 @@
-/* test_trust.c - which workspaces and jobs are used that were found: by owner and mode, by consent,
- * and what is said else. */
+/* test_trust.c - which workspaces and jobs may be used when the program finds them: by owner and
+ * mode, by consent, and the message otherwise. */
 #include "store_fixture.h"
 
 #include "store/jobs.h"
@@ -54,7 +54,8 @@ static void set_mode(const char *dir, const char *name, mode_t mode)
   free(path);
 }
 
-/* What tm_workspace_find() and tm_workspace_look() say of the workspace in `dir`, named or not. */
+/* The messages of tm_workspace_find() and tm_workspace_look() about the workspace in `dir`, named
+ * or not. */
 static void assert_workspace(const char *dir, bool is_named, bool is_used, const char *words)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -101,7 +102,7 @@ static void a_workspace_that_is_found_is_judged_and_one_that_is_named_is_not(voi
   assert_workspace(*state, false, true, NULL);
 }
 
-/* What tm_jobs_find() says of `given`; `words` NULL: it is found. */
+/* The message of tm_jobs_find() about `given`; `words` NULL: it is found. */
 static void assert_job(const char *dir, const char *given, const char *named, enum tm_use use,
                        const char *words)
 {
@@ -142,7 +143,7 @@ static void a_job_is_used_when_it_is_trusted_or_named_by_its_path(void **state)
   free(path);
 }
 
-/* Anybody may have put a folder of this name where people work. */
+/* Anybody may have created a folder with this name above the user's files. */
 static void a_folder_named_without_a_slash_is_judged_like_one_that_was_found(void **state)
 {
   char *named = tm_path_join(*state, "workspace");

@@ -1,4 +1,4 @@
-/* test_try_rows.c - the rows of one mini-batch, out of a table of many. */
+/* test_try_rows.c - the rows of one mini-batch, from a table of many. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

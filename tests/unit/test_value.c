@@ -1,5 +1,5 @@
-/* test_value.c - fields as values: what is taken, what is refused, and that decimals are rounded as
- * strtod() rounds. */
+/* test_value.c - fields as values: what is accepted, what is refused; decimals round as in
+ * strtod(). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "data/rows/value.h"
 #include "random.h"
 
-/* In memory of its own size, so that a sanitizer sees a read beyond it. */
+/* In memory of exact size, so that a sanitizer sees a read beyond it. */
 static char *exactly(const char *s, size_t n)
 {
   char *p = tm_xmalloc(n);
@@ -194,7 +194,7 @@ static void decimals_that_are_doubles(void **state)
     char text[64];
     double x;
     uint64_t bits = random_next(&r);
-    if (random_below(&r, 2)) /* of everyday size */
+    if (random_below(&r, 2)) /* of ordinary size */
       bits = (bits & UINT64_C(0x800fffffffffffff)) | (uint64_t)(1023 - 40 + random_below(&r, 80))
                                                          << 52;
     memcpy(&x, &bits, sizeof x);

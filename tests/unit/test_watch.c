@@ -1,4 +1,5 @@
-/* test_watch.c - each thing on a loop comes when it should, and not after it was closed. */
+/* test_watch.c - each event on a loop arrives when it should, and never after its watch is closed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_whole_file.c - whole files: what is there under a name, before, after and when it fails. */
+/* test_whole_file.c - whole files: what a name holds before, after and when a write fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

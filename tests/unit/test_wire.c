@@ -1,4 +1,4 @@
-/* test_wire.c - headers byte by byte, and frames cut at every place. */
+/* test_wire.c - encodes headers byte by byte, and cuts frames at every place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ static void room_moves_only_when_it_must(void **state)
   memset(p, 'a', first);
   in.len = 100;
   at = 90;
-  assert_ptr_equal(tm_wire_room(&in, &at, &room), p + 100); /* plenty behind: nothing moves */
+  assert_ptr_equal(tm_wire_room(&in, &at, &room), p + 100); /* much follows: nothing moves */
   assert_int_equal(at, 90);
   in.len = first - 10;
   in.data[in.len - 1] = 'z';
@@ -103,11 +103,11 @@ static void room_moves_only_when_it_must(void **state)
   assert_int_equal(at, 0);
   assert_memory_equal(in.data, "aaz", 3);
   assert_int_equal(room, first - 3);
-  in.len = first - 10; /* one frame, not all there */
+  in.len = first - 10; /* one incomplete frame */
   tm_wire_room(&in, &at, &room);
   assert_true(room >= first - 10);
   at = in.len;
-  tm_wire_room(&in, &at, &room); /* used up: anew */
+  tm_wire_room(&in, &at, &room); /* used up: starts again */
   assert_int_equal(in.len, 0);
   tm_buf_release(&in);
 }

@@ -1,4 +1,4 @@
-/* test_worker.c - `tidemill worker` in a process of its own, spoken to over its channel. */
+/* test_worker.c - `tidemill worker` in its own process; the test talks to it over its channel. */
 #include "script_fixture.h"
 
 #include <fcntl.h>
@@ -28,18 +28,18 @@ static int teardown(void **state)
   return 0;
 }
 
-/* The child: descriptors where a worker has them, stdout a file, and this program anew. */
+/* The child: a worker's descriptors, a file as stdout, and this program again. */
 static _Noreturn void be_worker(int fd, int page)
 {
   char *out = tm_xprintf("%s/stdout.txt", f.dir);
   int file = open(out, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   free(out);
-  fd = fcntl(fd, F_DUPFD_CLOEXEC, 10); /* out of the way of what is put in place */
+  fd = fcntl(fd, F_DUPFD_CLOEXEC, 10); /* out of the way of the descriptors to set */
   page = fcntl(page, F_DUPFD_CLOEXEC, 10);
   file = fcntl(file, F_DUPFD_CLOEXEC, 10);
   if (dup2(fd, TM_WORKER_CHANNEL_FD) < 0 || dup2(page, TM_WORKER_PAGE_FD) < 0 || dup2(file, 1) < 0)
     _exit(99);
-  setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* os.exit() releases nothing, and that is right */
+  setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* os.exit() frees nothing, and that is right */
   execl("/proc/self/exe", "test_worker", "worker", (char *)NULL);
   _exit(98);
 }
@@ -85,7 +85,7 @@ static void send_mini_batch(uint64_t seq)
   tm_buf_release(&bytes);
 }
 
-/* The next frame, which is of this type; or, with 0, the end of the channel. */
+/* The next frame, which must have this type; with 0, the end of the channel. */
 static struct tm_frame expect_frame(uint32_t type)
 {
   struct tm_frame frame = { 0 };

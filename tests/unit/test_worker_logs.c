@@ -1,4 +1,4 @@
-/* test_worker_logs.c - a line for each try in the file of its worker. */
+/* test_worker_logs.c - a line for each try, in its worker's file. */
 #include "report_fixture.h"
 
 #include "report/worker_logs.h"
@@ -85,7 +85,7 @@ static void what_takes_long_is_told_once_before_its_end(void **state)
   struct tm_event e = fixture_event(f, TM_EVENT_TICK);
   tm_worker_logs_init(&l, tm_fs_real(), f->logs);
   assert_int_equal(tm_worker_logs_tick(&l, &e, &now, NULL), 0);
-  assert_int_equal(l.logs.len, 0); /* neither has been at it for a second, with a process */
+  assert_int_equal(l.logs.len, 0); /* neither has had a process for a second */
   list[0].ns = TM_S;
   for (int i = 0; i < 3; i++)
     assert_int_equal(tm_worker_logs_tick(&l, &e, &now, NULL), 0);
@@ -158,7 +158,7 @@ static void each_worker_has_its_file(void **state)
       snprintf(name, sizeof(name), "process%03d", i);
       f->attempt.index = (uint64_t)i;
       add(&l, f, name, NULL);
-      if (round == 1 && i % 3 == 0) /* it ends; a try that comes later is not lost */
+      if (round == 1 && i % 3 == 0) /* it ends; a later try is not lost */
         assert_int_equal(tm_worker_logs_end(&l, name, NULL), 0);
     }
   assert_int_equal(tm_worker_logs_end(&l, "process999", NULL), 0); /* ended without a try */
@@ -235,7 +235,7 @@ static void a_long_name_and_the_largest_numbers_fit(void **state)
   f->attempt.total_ns = f->attempt.cpu_ns = f->attempt.run_ns = INT64_MAX;
   f->attempt.status = TM_RUN_WRONG_RETURN;
   tm_worker_logs_init(&l, tm_fs_real(), f->logs);
-  assert_int_equal(add(&l, f, name, NULL), 0); /* the pen would say so */
+  assert_int_equal(add(&l, f, name, NULL), 0); /* the pen would report it */
   assert_int_equal(tm_worker_logs_close(&l, NULL), 0);
 }
 

@@ -1,4 +1,4 @@
-/* test_worker_page.c - the page: who has an entry, and what a reader sees while a writer writes. */
+/* test_worker_page.c - the shared page: who has an entry, and what a reader sees during a write. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void words_say_the_same_as_the_page(void **state)
 
 struct race {
   struct tm_page page;
-  _Atomic uint64_t at; /* both sides go on when both are here */
+  _Atomic uint64_t at; /* both sides continue once both are here */
   uint64_t begun, taken;
 };
 

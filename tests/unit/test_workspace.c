@@ -1,5 +1,5 @@
-/* test_workspace.c - where the workspace is found or made, what a job's folder is called, which job
- * is gone on with. */
+/* test_workspace.c - where the workspace is found or created, the name of a job's folder, and which
+ * job is resumed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static void put(const char *dir, const char *name, const char *text)
   free(path);
 }
 
-/* What is found for dir/name is dir/expected. */
+/* Starting at dir/name, the search finds dir/expected. */
 static void assert_found(const char *dir, const char *name, const char *named, const char *expected)
 {
   struct tm_err err = TM_ERR_NONE;

@@ -1,4 +1,4 @@
-/* test_zip_end.c - the directory of a zip is found, whatever stands around it, and only there. */
+/* test_zip_end.c - finds the directory of a zip whatever surrounds it, and only there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static const struct zip_member two[] = { { .name = "a", .text = "first" },
                                          { .name = "b", .text = "second", .method = 8 } };
 #define TWO "a 5\nb 6\n"
 
-/* Behind a zip's end: a comment. */
+/* After the end of a zip: a comment. */
 static void add_comment(struct tm_buf *zip, const void *comment, size_t n)
 {
   zip->data[zip->len - 2] = (char)(n & 0xff);
@@ -24,7 +24,7 @@ static void add_comment(struct tm_buf *zip, const void *comment, size_t n)
   tm_buf_add(zip, comment, n);
 }
 
-/* Gives it a zip64 end and a locator; and, where both ends agree, a saturated end. */
+/* Gives it a zip64 end and a locator; if both ends agree, a saturated end. */
 static void make_zip64(struct tm_buf *zip, int64_t more_entries)
 {
   char end[22];
@@ -47,8 +47,8 @@ static void make_zip64(struct tm_buf *zip, int64_t more_entries)
   tm_buf_add(zip, end, sizeof end);
 }
 
-/* What comes of so many bytes of a script, and then the zip, which is released: lines, or (NULL)
- * words of a refusal. */
+/* Lists this many bytes of a script followed by the zip, which it frees. Checks for lines, or for a
+ * message if lines is NULL. */
 static void expect_zip(struct folder *f, struct tm_buf *zip, size_t before, const char *lines,
                        const char *words)
 {
@@ -117,10 +117,10 @@ static void marks_of_a_zip_in_names_and_comments_mean_nothing(void **state)
     expect_zip(&f, &zip, 0, TWO, NULL);
   }
   zip = zip_make(two, 2);
-  add_comment(&zip, end, sizeof end); /* an end of nothing */
+  add_comment(&zip, end, sizeof end); /* an end without entries */
   expect_zip(&f, &zip, 0, TWO, NULL);
   zip = zip_make(two, 2);
-  tm_buf_add(&zip, "\n", 1); /* behind the end */
+  tm_buf_add(&zip, "\n", 1); /* after the end */
   expect_zip(&f, &zip, 0, TWO, NULL);
   folder_release(&f);
 }
