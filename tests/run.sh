@@ -1,9 +1,8 @@
 #!/bin/bash
 # Builds tidemill and runs all of its tests; the last line is "N passed, N failed".
 #
-# Each stage goes on where the one before it failed, so that one run shows everything. A build
-# counts as one test. What a test prints is shown when it fails; ctest's own logs are in
-# <build>/Testing.
+# Each stage runs even if the one before it failed, so that one run shows everything. A build counts
+# as one test. The output of a test is shown when it fails; ctest's own logs are in <build>/Testing.
 set -u -o pipefail
 
 usage()
@@ -27,7 +26,7 @@ for option in "$@"; do
   esac
 done
 cd "$root" || exit 1
-unset "${!TIDEMILL@}" # the user's settings of the program are not the tests'
+unset "${!TIDEMILL@}" # tests must not see the user's settings of the program
 # shellcheck source=tests/support/packages.sh
 . tests/support/packages.sh
 
@@ -36,7 +35,7 @@ failed=0
 failures=()
 skipped=()
 jobs=$(nproc)
-tests_at_once=$((jobs * 3)) # many wait for a deadline, or a disk, not for a core
+tests_at_once=$((jobs * 3)) # many tests wait for a deadline or a disk, not for a core
 export LC_ALL=C.UTF-8
 
 stage()
@@ -55,8 +54,8 @@ fail() # NAME
   failures+=("$1")
 }
 
-# build DIR CMAKE_OPTION...: as far as it goes (-k 0), so that a broken file hides nothing else.
-# $targets: all, or these.
+# build DIR CMAKE_OPTION...: builds as much as possible (-k 0), so that a broken file hides no other
+# error. $targets: all, or these.
 build()
 {
   local dir=$1
@@ -75,7 +74,7 @@ build()
   fail "$dir: build"
 }
 
-# check DIR NAME CTEST_OPTION...: runs tests that were built in DIR and adds them up.
+# check DIR NAME CTEST_OPTION...: runs the tests that were built in DIR and adds up the results.
 check()
 {
   local dir=$1 name=$2 report="$root/$1/ctest-$2.xml" result test
@@ -97,8 +96,8 @@ check()
   done < <(results_of "$report")
 }
 
-# A folder in memory for what tests write, where there is room for it and programs may be run; else
-# nothing: many small files that come and go are dear on some disks. Some whole jobs see both.
+# A folder in memory for the files of tests, if it has room and can run programs; otherwise empty.
+# On some disks, many short-lived small files are slow. Some whole jobs run on both.
 memory_folder()
 {
   local dir free
@@ -112,7 +111,7 @@ memory_folder()
   fi
 }
 
-# results_of JUNIT_FILE: "run NAME", "fail NAME", "skipped NAME" (by the test's own word), "notrun
+# results_of JUNIT_FILE: "run NAME", "fail NAME", "skipped NAME" (by the test's own report), "notrun
 # NAME".
 results_of()
 {
@@ -133,7 +132,7 @@ if [ $install_only = yes ]; then
   exit $((failed > 0))
 fi
 
-# Linking some 250 test programs takes the usual linker half a minute for each build.
+# The usual linker needs half a minute per build to link some 250 test programs.
 if command -v mold >/dev/null; then
   export LDFLAGS="${LDFLAGS:-} -fuse-ld=mold"
 fi
@@ -146,10 +145,10 @@ on_disk='^job/(basics|kill|resume|steps|takeover)$'
 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build tests -E "^lint/|$on_disk" -j "$tests_at_once"
 check build disk -R "$on_disk" -j "$tests_at_once"
 
-# Warnings of gcc under the sanitizers are not errors: there it sees uses before initialization that
-# are none. Less optimized it is built in two thirds of the time, and its tests run as fast. A
-# report has its lines with -g1 too. Programs that have the sanitizers in them, at a fixed address,
-# start in three quarters of the time; the tests start thousands.
+# gcc's warnings under the sanitizers are not errors, because there it wrongly reports uninitialized
+# uses. The lower optimization needs two thirds of the build time, and the tests run as fast. -g1 is
+# enough for line numbers in reports. Programs with static sanitizers at a fixed address start in
+# three quarters of the time, and the tests start thousands.
 targets=(tests/unit/all tests/job/all tests/programs/all tidemill)
 CC=gcc build build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DTM_SANITIZE=ON \
   -DCMAKE_EXE_LINKER_FLAGS='-no-pie -static-libasan -static-libubsan'

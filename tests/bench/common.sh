@@ -28,7 +28,7 @@ seconds() # COMMAND...: how long it takes
   awk -v a="$begin" -v b="$end" 'BEGIN { printf "%.6f\n", (b - a) / 1e9 }'
 }
 
-# check_rows FILE COUNT: a measurement of what did not do its work is none.
+# check_rows FILE COUNT: fails if the measured job did not write all its rows.
 check_rows()
 {
   local rows

@@ -1,8 +1,8 @@
 -- A pipeline of three steps is killed at an exact system call of any of its processes, or such a
 -- call fails. `disturb` (tests/programs) counts the calls on the job's files in the supervisor, the
--- keeper and the workers alike, also those that Lua, SQLite and libarchive make. The job is
--- resumed: rows, files and upload are those of an undisturbed run. Every second job that is killed
--- has a destination for its output files.
+-- keeper and the workers, also those of Lua, SQLite and libarchive. Then the job resumes: rows,
+-- files and upload must be those of an undisturbed run. Every second killed job has a destination
+-- for its output files.
 --
 -- TM_LONG: 500 kills and 800 errors, else a few. TM_SEED repeats a choice.
 local chain = require "support.chain"
@@ -14,7 +14,7 @@ local sweep = require "support.sweep"
 local DISTURB = assert(os.getenv "TM_DISTURB", "TM_DISTURB is not set: the path of disturb")
 local LIMIT, NOT_HERE = 90, 125
 
--- What changes files, and what tells another process of it.
+-- Calls that change files, and calls that tell another process about it.
 local KILLED_AT = { "openat", "write", "pwrite64", "fsync", "close", "rename", "ftruncate", "unlink",
                     "mkdir", "link", "sendmsg" }
 
@@ -35,13 +35,13 @@ local ERRORS = {
   link = { "ENOSPC", "EDQUOT", "EROFS", "EIO" },
 }
 
---- Options of run_job() that have `disturb` before the program.
+--- Options of run_job() that put `disturb` before the program.
 local function disturbed(t, ...)
   local how = ...
   return { before = { DISTURB, how, t:path "report", t.dir, select(2, ...) }, limit = LIMIT }
 end
 
---- How many calls of each class an undisturbed job makes; nil where processes may not be traced.
+--- How many calls of each class an undisturbed job makes; nil if tracing is not allowed.
 local function count_calls()
   local t = chain.new { isolate = true }
   local r = t:run_job(nil, disturbed(t, "count"))
@@ -53,7 +53,7 @@ local function count_calls()
   return counts
 end
 
---- One of the classes that are called, and one of its calls.
+--- Chooses a class that is called, and one of its calls.
 local function any_call(counts, classes)
   local class
   repeat class = classes[math.random(#classes)] until counts[class]
@@ -62,7 +62,7 @@ end
 
 local function any_of(list) return list[math.random(#list)] end
 
---- Who was hit, "first" (the supervisor) or "other"; nil when the call was not reached.
+--- Which process was hit: "first" (the supervisor) or "other"; nil if the call was not reached.
 local function who_was_hit(t) return t:has "report" and t:read("report"):match "hit (%S+)" end
 
 describe("a kill at an exact system call", function()
@@ -80,7 +80,7 @@ describe("a kill at an exact system call", function()
         local r = t:run_job(more, disturbed(t, how, class, n))
         local who = who_was_hit(t)
         t:wait_for_none()
-        if who == "other" and not r.signal then lost = lost + 2 end -- parts that two workers had
+        if who == "other" and not r.signal then lost = lost + 2 end -- parts that two workers held
         return r, who, ("%s %s %s"):format(how, class, n)
       end
       local r, who, what = kill(any_of { "kill", "kill-all" })
@@ -104,7 +104,7 @@ describe("a kill at an exact system call", function()
     local counts, why = count_calls()
     if not counts then return pending("needs the right to trace processes: " .. why) end
     job.check_end()
-    -- the last ones are the keeper's
+    -- the last calls are the keeper's
     for n = counts.unlink - (sweep.LONG and 30 or 4), counts.unlink do
       local how = n % 2 == 0 and "kill" or "kill-all"
       local t, what = chain.new { isolate = true }, how .. " unlink " .. n
@@ -130,7 +130,7 @@ describe("an error of a system call", function()
     for _ = 1, rounds do
       local how, class, n = any_of { "fail", "fail-on" }, any_call(counts, classes)
       local error_name = any_of(ERRORS[class])
-      if error_name == "EINTR" then how = "fail" end -- a call that is interrupted is tried again
+      if error_name == "EINTR" then how = "fail" end -- the program repeats an interrupted call
       local t = chain.new { isolate = how == "fail" }
       local what = ("%s %s %s %s"):format(how, class, n, error_name)
       local r = t:run_job(nil, disturbed(t, how, class, n, error_name))
@@ -143,7 +143,7 @@ describe("an error of a system call", function()
       if r.status == 0 then chain.expect_rows(t, what, o) end
       t:wait_for_none()
       chain.expect_whole(t, what, o)
-      -- The call that removes the folder of a worker may be the one that failed.
+      -- The failed call may be the one that removes a worker's folder.
       for _, path in ipairs(t:temp_dirs()) do folder.remove_tree(path) end
       job.check_end()
     end

@@ -1,5 +1,5 @@
--- tidemill clean is killed at each of its calls that change a file; the next one finishes what it
--- had begun.
+-- Kills tidemill clean at each of its calls that change a file; the next clean finishes the
+-- removal.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -28,7 +28,7 @@ local function new_case()
   return t
 end
 
---- Kills `clean` with these words at each call in turn; after each, `finish(t, n)` looks.
+--- Kills `clean` with these arguments at each call in turn; after each kill, `finish(t, n)` checks.
 local function kill_each(words, finish)
   local n = 0
   while true do

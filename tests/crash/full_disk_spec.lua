@@ -1,9 +1,9 @@
--- A disk that is really full: a tmpfs and, where a file can be mounted, an ext4 hold the job, its
--- upload or the destination of its output files, and have less room than these need. The job says
--- that there is no space left; with more room it is resumed.
+-- A really full disk: a tmpfs and, if mounting files is allowed, an ext4 hold the job, its upload
+-- or the destination of its output files, and have too little room. The job reports that there is
+-- no space left; with more room it resumes.
 --
--- The disks are mounted in a mount namespace of each run and end with it; a copy of what they held
--- is compared. TM_LONG: 60 disks, else a few. TM_SEED repeats a choice.
+-- Each run mounts its disks in its own mount namespace, which ends with it; the test compares a
+-- copy of their contents. TM_LONG: 60 disks, else a few. TM_SEED repeats a choice.
 local chain = require "support.chain"
 local job = require "support.job"
 local lfs = require "lfs"
@@ -11,10 +11,10 @@ local programs = require "support.programs"
 local sweep = require "support.sweep"
 
 local LIMIT, PADDING = 90, 20000
-local NEEDED_KB = { job = 900, upload = 260, files = 260 } -- about
+local NEEDED_KB = { job = 900, upload = 260, files = 260 } -- approximately
 
--- $1: how to mount the disk, $2: where, $3: KB that are free, $4: the program, then the words of
--- the run.
+-- $1: how to mount the disk, $2: where, $3: free KB, $4: the program, then the arguments of the
+-- run.
 local SCRIPT = [[
 set -e
 disk=$2 free=$3
@@ -36,7 +36,7 @@ local TMPFS = "mount -t tmpfs -o size=8m none"
 local EXT4 = "mount -t ext4 -o loop image"
 local IMAGE = "truncate -s 24M image && /sbin/mkfs.ext4 -q -m 0 image"
 
---- Words to put before a command so that it may mount; nil and the reason where that is not
+--- Arguments to put before a command so that it may mount; nil and the reason if that is not
 --- permitted.
 local function mounting(t, mount)
   local why
@@ -60,14 +60,14 @@ local function new_case(place)
   return t
 end
 
---- What is expected is in the copy of the disk.
+--- The expected result is in the copy of the disk.
 local function look_at_copy(t)
   for _, field in ipairs { "job_dir", "upload", "files" } do
     t[field] = t[field] and t[field]:gsub("^(.*/)disk/", "%1copy/")
   end
 end
 
---- Runs a job on a disk with `free` KB, makes room, resumes it. True when the disk was too small.
+--- Runs a job on a disk with `free` KB, makes room, and resumes it. True if the disk was too small.
 local function fill(t, unshare, mount, free, what)
   local before = { unpack(unshare) }
   for _, word in ipairs { "sh", "full.sh", mount, t:path "disk", tostring(free) } do before[#before + 1] = word end

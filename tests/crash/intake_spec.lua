@@ -1,6 +1,6 @@
--- A job whose inputs get places of their own, copies and links, is killed at calls that change a
--- file, or a call fails; it is resumed, has the rows of an undisturbed one, all of the copies, and
--- leaves no link behind.
+-- A job with places for its inputs, copies and links, is killed at calls that change a file, or a
+-- call fails. After a resume it has the rows of an undisturbed job and all copies, and leaves no
+-- link behind.
 local job = require "support.job"
 local lfs = require "lfs"
 local sweep = require "support.sweep"

@@ -1,7 +1,7 @@
--- While bad items are isolated, with large results among what is held, the supervisor ends, or
--- fails, at its file calls in turn; the job is resumed: the rows of good items are there once, in
--- the order of each mini-batch, and the files of good parts, and the list of bad items. TM_LONG:
--- every call, not some.
+-- While a job isolates bad items, and holds large results, its supervisor ends or fails at each of
+-- its file calls in turn. After a resume, the rows of good items are there once, in the order of
+-- each mini-batch, with the files of good parts and the list of bad items. TM_LONG: every call, not
+-- some.
 local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"
@@ -47,7 +47,7 @@ local function count_calls()
   local t = new_case()
   local calls, changes = sweep.count(t)
   local text = t:read "calls"
-  assert.is_truthy(text:find "isolated%-%d+%.joined", text) -- rows were held in a file, and joined
+  assert.is_truthy(text:find "isolated%-%d+%.joined", text) -- a file held rows, which were joined
   return calls, changes
 end
 

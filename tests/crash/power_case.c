@@ -1,5 +1,5 @@
-/* power_case.c - see power_case.h. Rows and failed items are compared as multisets of lines; of a
- * failed item what does not depend on which worker had it. */
+/* power_case.c - see power_case.h. Compares rows and failed items as multisets of lines; of a
+ * failed item only the parts that do not depend on its worker. */
 #include "power_case.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "run/upload_mark.h"
 
 #define ITEMS   20
-#define LIMIT_S 30 /* of one run */
+#define LIMIT_S 30 /* for one run */
 #define OUTPUT  "output/parallel_run_step.txt"
 
 extern char **environ;
@@ -80,8 +80,8 @@ static void write_in(struct power_case *c, const char *name, const char *text)
   free(path);
 }
 
-/* Memory, where there is such a place: what is cut is the simulated disk. The long test takes a
- * real one, on which an fsync takes its time and others write meanwhile. */
+/* In memory, if there is such a folder, because the simulated disk is what loses power. The long
+ * test uses a real disk, where an fsync takes time and others write meanwhile. */
 static const char *base_dir(void)
 {
   const char *named = getenv("TMPDIR");
@@ -121,7 +121,7 @@ void power_case_init(struct power_case *c, const char *program, const char *trac
   tm_require(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &child, NULL); /* waited for */
+  sigprocmask(SIG_BLOCK, &child, NULL); /* already waited for */
 }
 
 void power_case_clear(struct power_case *c)
@@ -156,8 +156,8 @@ static double now_s(void)
   return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Takes ended children until `pid` has ended, or with -1 until there are none. Returns its status;
- * -1: too late. */
+/* Reaps children until `pid` has ended, or with -1 until there are none. Returns its status; -1:
+ * timeout. */
 static int wait_for(pid_t pid, double until_s)
 {
   sigset_t child;
@@ -220,7 +220,7 @@ static void read_in(const struct power_case *c, const char *dir, const char *nam
 {
   char *path = tm_xprintf("%s/%s", dir, name);
   tm_buf_clear(out);
-  tm_fs_read_file(tm_fs_real(), path, 64u << 20, out, NULL); /* nothing where it is not there */
+  tm_fs_read_file(tm_fs_real(), path, 64u << 20, out, NULL); /* no effect if it is missing */
   free(path);
 }
 
@@ -253,14 +253,14 @@ int power_case_trace(struct power_case *c, int flags, uint64_t kill_at)
   return status;
 }
 
-/* Looking. */
+/* Checking. */
 
 static int compare_lines(const void *a, const void *b)
 {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The lines, sorted; each up to `stop` where that is in it. To free(). */
+/* The sorted lines, each cut at `stop` if it contains that. The caller frees them. */
 static char *sorted_lines(const struct tm_buf *text, const char *stop)
 {
   struct TM_ARRAY(char *) lines = { 0 };
@@ -341,7 +341,7 @@ static int on_root_name(void *data, const char *name, int type)
   return is_left ? -EEXIST : 0;
 }
 
-/* The upload is all there; with `is_over` also nothing beside it. */
+/* The upload is complete; with `is_over` there is also nothing beside it. */
 static bool check_upload(struct power_case *c, bool is_over)
 {
   char *dir = tm_xprintf("%s/" POWER_UPLOAD, c->root), *lines;
@@ -377,7 +377,7 @@ static bool check_result(struct power_case *c)
   return check_upload(c, true);
 }
 
-/* Cutting. */
+/* Power cuts. */
 
 static const char *const promised_names[] = { "state/journal", "state/manifest", "state/failures",
                                               OUTPUT ".partial" };
@@ -435,8 +435,7 @@ static void put_node(void *data, const char *path, uint32_t mode, const char *by
   free(to);
 }
 
-/* A look of the disk's mark is now one at the folder that has been put in the place of the disk's.
- */
+/* A mark that holds the disk's look at the folder now gets a look at the restored folder. */
 static void put_look(struct power_case *c, struct tm_disk *disk, struct tm_json *v,
                      const struct tm_upload_look *in_mark)
 {

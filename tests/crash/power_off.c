@@ -1,6 +1,6 @@
-/* power_off.c - `power_off FOLDER` shuts the file system of a folder down at once, as a power cut
- * does: what has not reached its disk is lost, its log too, and every later call fails. ext4 and
- * xfs can; for those who made the file system alone.
+/* power_off.c - `power_off FOLDER` shuts down the file system of a folder at once, like a power
+ * cut: everything that has not reached its disk is lost, including its log, and every later call
+ * fails. Works for ext4 and xfs. Use it only on a file system that you have made for this.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* power_trace.c - see power_trace.h. The lines of a trace are cut up in place: ops point into its
- * text. */
+/* power_trace.c - see power_trace.h. Splits the lines of a trace in place: ops point into its text.
+ */
 #include "power_trace.h"
 
 #include <errno.h>
@@ -261,7 +261,7 @@ static void need_parent(struct power_replay *r, const char *path)
   free(dir);
 }
 
-/* What was removed without the table is seen when its name is taken anew. */
+/* Names that were removed without the table are noticed when they are used again. */
 static void need_none(struct power_replay *r, const char *path)
 {
   need_parent(r, path);
@@ -285,7 +285,7 @@ static void open_one(struct power_replay *r, const struct power_op *op)
   tm_require(r->fds[op->fd] >= 0);
 }
 
-/* A sync record that goes into a journal. */
+/* Whether it is a sync record that is written to a journal. */
 static void note_promise(struct power_replay *r, size_t step, const struct power_op *op)
 {
   struct tm_record record;
@@ -358,7 +358,7 @@ char *power_upload_find(struct tm_disk *disk, uint64_t number)
   return find_upload(disk, POWER_UPLOAD, number);
 }
 
-/* The look that a mark holds becomes what the disk says of the folder. */
+/* Replaces the look that a mark holds by the disk's look at the folder. */
 static void set_look(struct power_replay *r, struct tm_json *look, const char *folder)
 {
   struct tm_upload_look is;
@@ -366,7 +366,8 @@ static void set_look(struct power_replay *r, struct tm_json *look, const char *f
   tm_upload_mark_set_look(look, &is);
 }
 
-/* False: it is none. A mark is written when the copy is made, beside the upload that it replaces.
+/* Returns false if it is not a mark. A mark is written when the copy is made, beside the upload
+ * that it replaces.
  */
 static bool write_mark(struct power_replay *r, int fd, const struct power_op *op, const char *path)
 {

@@ -1,5 +1,5 @@
--- A job that reuses what another has done is killed at its file calls in turn; resumed, it has the
--- whole result, and the earlier job is as it was. The same for a job whose result is being kept.
+-- Kills a job that reuses earlier results at its file calls in turn. After a resume it has the
+-- whole result, and the earlier job is unchanged. The same for a job whose result is being stored.
 local job = require "support.job"
 local programs = require "support.programs"
 local sweep = require "support.sweep"

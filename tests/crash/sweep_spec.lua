@@ -1,7 +1,7 @@
--- The supervisor ends, or fails, at each of its file calls in turn; the job is resumed; its rows
--- are those of an undisturbed one, each once, and no process is left. It is killed at every call
--- that changes a file; of the kills while it resumes, and of the calls that fail, some are left out
--- without TM_LONG, others each time.
+-- The supervisor ends, or fails, at each of its file calls in turn. After a resume, the job has the
+-- rows of an undisturbed one, each once, and no process is left. The sweep kills at every call that
+-- changes a file; without TM_LONG it tests only some, randomly chosen, of the kills during a resume
+-- and of the failing calls.
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -28,8 +28,8 @@ for i = 1, ITEMS, 2 do
   table.insert(expected_files[i % 4 == 1 and "output.more" or "output"], ("%04d.txt"):format(i))
 end
 
--- What the job returns: an array of lines, or data frames, whose file has a header and whose
--- columns are on record. Every second frame has its columns in another order.
+-- What the job returns: an array of lines, or data frames, whose file has a header and recorded
+-- columns. Every second frame has its columns in a different order.
 local arrays = { script = SCRIPT, file = "parallel_run_step.txt", rows = expected }
 local frames = {
   script = SCRIPT:gsub("return rows\nend$", [[
@@ -56,8 +56,8 @@ local function new_case()
   return t
 end
 
--- The rows as expected, below one header where there is one; with the columns as `kind.rows` has
--- them.
+-- The expected rows, below one header if there is one, with the columns in the order of
+-- `kind.rows`.
 local function expect_rows(t, what)
   local lines = {}
   for line in t:read(t.step_dir .. "/output/" .. kind.file):gmatch "[^\n]+" do lines[#lines + 1] = line end

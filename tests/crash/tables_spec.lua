@@ -1,10 +1,10 @@
--- A job over the rows of a table, also grouped by a key, is killed at calls that change a file, or
--- such a call fails; it is resumed, and has the rows of an undisturbed one. What a table has on
--- disk: schema.json, and the groups.
+-- A job on the rows of a table, also grouped by a key, is killed at calls that change a file, or
+-- such a call fails. After a resume, it has the rows of an undisturbed job. The files of a table:
+-- schema.json and the groups.
 local job = require "support.job"
 local sweep = require "support.sweep"
 
---- keys: nil, "grouped" by partition_keys, or "written" before by partition_by, too.
+--- keys: nil, "grouped" by partition_keys, or also "written" before by partition_by.
 local function new_case(keys)
   local t = job.case()
   for file = 1, 3 do

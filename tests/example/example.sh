@@ -140,13 +140,13 @@ archive_of_images)
   as_promised archive_of_images
   ;;
 video_frames)
-  # In a copy, as the result lies beside the pipeline: a first run, the same again, another
-  # threshold, a video that is none.
+  # In a copy, because the result is beside the pipeline: a first run, the same run again, a
+  # different threshold, a broken video.
   copy_example video_frames
   cd "$dir/video_frames"
   block() { awk -v n="$1" '/^```/ { inside = !inside; blocks += inside; next } inside && blocks == n' README.md; }
   timeless() { sed -E 's/(job )?.video-frames-[0-9a-z-]+./JOB/; s/[0-9-]{10}T[0-9:.]+Z/TIME/g' | LC_ALL=C sort; }
-  run() # OPTION...: leaves what is said of the steps in $dir/steps
+  run() # OPTION...: leaves the messages about the steps in $dir/steps
   {
     "$program" run pipeline.lua --progress none "$@" 2>"$dir/said" || { cat "$dir/said"; return 1; }
     grep "^step '" "$dir/said" >"$dir/steps" || true

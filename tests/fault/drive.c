@@ -296,7 +296,8 @@ static enum drive_end check_entry(struct drive *d, uint64_t i)
   return is_same ? DRIVE_DONE : bad(d, "mini-batch %d of the list is another one", (int)i);
 }
 
-/* Rows through a file, sometimes with bytes that are not what was said: refused, and said again. */
+/* Adds rows through a file, sometimes with wrong bytes: it is refused, and added again correctly.
+ */
 static enum drive_end add_spilled(struct drive *d, const struct tm_outcome *o,
                                   const struct tm_buf *rows)
 {

@@ -1,10 +1,9 @@
-/* drive.h - sessions of a small step over run/commit.h on a simulated disk, and what must be true
- * of it at every moment.
+/* drive.h - runs sessions of a small step with run/commit.h on a simulated disk, and checks what
+ * must be true at every moment.
  *
- * The step has DRIVE_COUNT mini-batches whose outcomes are fixed: some fail, some return less, some
- * spill their rows. In what order they come, when is flushed and synced, is drawn from `random`.
- * What a finished sync had covered is remembered as promised, and looked for whenever the step is
- * opened again.
+ * The step has DRIVE_COUNT mini-batches with fixed outcomes: some fail, some return less, some
+ * spill their rows. `random` chooses their order and when to flush and sync. The driver records
+ * what a finished sync covered as promised, and checks it whenever the step is opened again.
  */
 #ifndef TM_TESTS_DRIVE_H
 #define TM_TESTS_DRIVE_H
@@ -14,7 +13,7 @@
 
 #define DRIVE_COUNT 10 /* mini-batches */
 
-/* An fsync that is left out, to see that its lack is noticed. */
+/* An fsync to skip, to check that its absence is noticed. */
 enum { DRIVE_OPEN = 1, DRIVE_RUN = 2, DRIVE_FINISH = 4 };
 struct drive_site {
   const char *name, *path_end;
@@ -24,24 +23,23 @@ struct drive_site {
 
 enum drive_end {
   DRIVE_DONE, /* finish has returned 0 */
-  /* an error with words after the power went or the planned fault happened, or the session was
-   * killed */
+  /* an error with a message after a power cut, the planned fault or a kill */
   DRIVE_STOPPED,
-  DRIVE_BAD, /* something that must not be; `words` say what */
+  DRIVE_BAD, /* a broken promise; `words` says which */
 };
 
 struct drive {
   struct tm_disk *disk;
   uint64_t random;
   const struct drive_site *site; /* or NULL */
-  uint64_t kill_at;              /* step of the next session at which it just ends; 0: never */
-  int phase;                     /* one of those of a site */
+  uint64_t kill_at;              /* step of the next session at which it stops; 0: never */
+  int phase;                     /* a phase of a site */
   uint64_t phases;               /* begun so far */
   bool promised[DRIVE_COUNT];
   bool is_finished;
   char words[2600];
 
-  /* Of the session. */
+  /* State of the session. */
   struct tm_commit *commit;
   uint64_t listed;
   bool added[DRIVE_COUNT], flushed[DRIVE_COUNT], begun[DRIVE_COUNT];
@@ -49,15 +47,15 @@ struct drive {
   int sync_state; /* 0 none, 1 begun, 2 run */
 };
 
-/* A disk with the folders that a job finds. */
+/* Creates a disk with the folders that a job finds. */
 void drive_init(struct drive *d, uint64_t seed);
 void drive_release(struct drive *d);
 enum drive_end drive_session(struct drive *d);
-/* After a finished session: output and list of failed items are complete. False: `words` say why
+/* After a finished session: output and list of failed items are complete. False: `words` says why
  * not. */
 bool drive_check_result(struct drive *d);
-/* Sessions without cuts, kills and faults until one is done, then the power is cut once more; looks
- * at the result. */
+/* Runs sessions without cuts, kills and faults until one is done, cuts the power once more, and
+ * checks the result. */
 bool drive_to_end(struct drive *d);
 
 #endif

@@ -1,6 +1,6 @@
-/* test_faults.c - every file call fails in turn, in every way that a call can: the answer is
- * success or an error with words, never wrong data; and when the step is opened again, with or
- * without the power gone in between, its result is right. */
+/* test_faults.c - makes every file call fail in turn, in every possible way: the call succeeds or
+ * reports an error with a message, and never gives wrong data. When the step is opened again, with
+ * or without a power cut in between, its result is right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static const struct way {
   { "short", TM_DISK_SHORT, 0 },
 };
 
-/* What stands on the disk before the swept session. */
+/* The state of the disk before the tested session. */
 enum before { NOTHING, KILLED, FINISHED };
 
 static bool prepare(struct drive *d, enum before before)
@@ -39,7 +39,7 @@ static bool prepare(struct drive *d, enum before before)
   return end != DRIVE_BAD;
 }
 
-/* One session with a fault at call n. False: it was over before. */
+/* One session with a fault at call n. False: it ended before that call. */
 static bool run_with_fault(const struct way *way, enum before before, uint64_t seed, uint64_t n,
                            bool cut)
 {

@@ -1,6 +1,5 @@
-/* test_power.c - the power is cut at every call of a session, at any call of the recoveries that
- * follow, and each fsync is left out in turn to see that its lack would be noticed. TM_LONG=1: many
- * more. */
+/* test_power.c - cuts the power at every call of a session and at any call of the recoveries after
+ * it, and skips each fsync in turn to check that its absence is noticed. TM_LONG=1: many more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +17,8 @@ static uint64_t times(uint64_t n)
   return getenv("TM_LONG") ? n * 100 : n;
 }
 
-/* Sessions that end early, by a cut or by a kill, then one that does not. Returns false with words.
+/* Runs sessions that a cut or a kill ends early, then one that completes. Returns false and sets
+ * the message on failure.
  */
 static bool run_interrupted(struct drive *d, uint64_t first_cut, uint64_t *cuts)
 {
@@ -38,7 +38,7 @@ static bool run_interrupted(struct drive *d, uint64_t first_cut, uint64_t *cuts)
       return false;
     if (session > 0 && tm_disk_random(&d->random, 4) == 0)
       break;
-    /* Most end while they recover, or soon after it. */
+    /* Most end during recovery, or soon after it. */
     d->kill_at = tm_disk_random(&d->random, 3) == 0 ? 1 + tm_disk_random(&d->random, 60) : 0;
     plan.cut_at =
         d->kill_at ? 0 : 1 + tm_disk_random(&d->random, tm_disk_random(&d->random, 2) ? 40 : 250);
@@ -52,7 +52,7 @@ static void finds_nothing_wrong_without_cuts(void **state)
   for (uint64_t seed = 1; seed <= 20; seed++) {
     drive_init(&d, seed);
     assert_true(drive_to_end(&d));
-    assert_true(drive_to_end(&d)); /* once more over what is finished */
+    assert_true(drive_to_end(&d)); /* once more on the finished step */
     drive_release(&d);
   }
 }
@@ -116,7 +116,7 @@ static const struct drive_site sites[] = {
 struct watch {
   const struct drive *d;
   uint64_t phases, met[SITES], all;
-  char unknown[200]; /* the path of the first fsync that is in no site */
+  char unknown[200]; /* the path of the first fsync that belongs to no site */
 };
 
 static void on_fsync(void *data, const char *path)

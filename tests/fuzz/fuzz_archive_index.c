@@ -1,5 +1,5 @@
-/* fuzz_archive_index.c - an index of an archive, its check sums put right where the first byte is
- * odd: it is none, or each of its entries lies within it. */
+/* fuzz_archive_index.c - reads an archive's index; if the first byte is odd, with repaired check
+ * sums. The reader refuses the index, or each of its entries lies within it. */
 #include "fuzz.h"
 
 #include <sys/mman.h>

@@ -167,11 +167,11 @@ done <"$dir/links"
 # Every command and option that the manual prints exists.
 "$here/printed.sh" "$prefix/bin/tidemill" "$prefix/share/doc/tidemill" || exit 1
 
-# Who comes from elsewhere finds no option there that there is not.
+# The page for users of other tools names only existing options (-n is nice's, -1 is head's).
 { "$prefix/bin/tidemill" help map; "$prefix/bin/tidemill" help run; "$prefix/bin/tidemill" help repl; } >"$dir/options"
 # shellcheck disable=SC2016
 sed -n '/^| GNU parallel/,$s/^|.*| \([^|]*\) |$/\1/p' "$prefix/share/doc/tidemill/lua/manual/migrating.md" | grep -oE '`[^`]*`' |
-  grep -oE -- '[ `]--?[a-zA-Z0-9][-a-z]*' | tr -d ' `' | grep -vx -- '-[n1]' | sort -u >"$dir/meant" # of nice, of head
+  grep -oE -- '[ `]--?[a-zA-Z0-9][-a-z]*' | tr -d ' `' | grep -vx -- '-[n1]' | sort -u >"$dir/meant"
 [ "$(wc -l <"$dir/meant")" -gt 10 ] || fail "there are few options in migrating.md"
 while read -r option; do
   grep -q -- "^  $option " "$dir/options" || fail "migrating.md speaks of '$option', which there is not"

@@ -231,7 +231,7 @@ static int faults_dir_read(void *self, const char *path, tm_on_name on_name, voi
   return rc < 0 ? rc : tm_fs_real()->dir_read(tm_fs_real()->self, path, on_name, data);
 }
 
-/* One call: what is in a tree that is removed is nobody's. */
+/* Counts as one call, because nobody uses the removed tree. */
 static int faults_tree_remove(void *self, const char *path, struct tm_err *err)
 {
   struct faults_fs *f = self;
@@ -253,7 +253,7 @@ static int set_error(struct faults_fs *f, const char *name)
   return 0;
 }
 
-/* One word of the plan; false when it is none. */
+/* Reads one word of the plan; false if it is not valid. */
 static bool set_word(struct faults_fs *f, const char *word)
 {
   char *end;

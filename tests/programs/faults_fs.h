@@ -1,18 +1,17 @@
-/* faults_fs.h - the real files, with a fault planned at one of the calls: for the program that
+/* faults_fs.h - the real files, with a planned fault at one of the calls: for the program that
  * tests kill and starve.
  *
- * TM_FAULTS in the environment holds words with commas between them:
+ * TM_FAULTS in the environment has these words, separated by commas:
  *
- *   kill@N       SIGKILL to ourselves in place of the N-th call that changes something (from 1)
- *   fail@N:EIO   the N-th call of any kind answers that error (EIO ENOSPC EACCES EINTR EROFS EMFILE)
- *   short@N      the N-th call, when it is a pread or pwrite of more than a byte, does half
- *   record:FILE  each call adds a line to FILE: its number, its number among those that change something or "-", its name,
- *                its path
+ *   kill@N       SIGKILL to this process in place of the N-th call that changes something (from 1)
+ *   fail@N:EIO   the N-th call of any kind fails (EIO ENOSPC EACCES EINTR EROFS EMFILE)
+ *   short@N      the N-th call, if it is a pread or pwrite of more than one byte, transfers half
+ *   record:FILE  each call adds a line to FILE: its number, its number among the calls that change
+ *                something or "-", its name, its path
+ *   trace:FILE   each write, sync, creation and rename is added to FILE, with its bytes: trace.h
  *
- *   trace:FILE   what is written, synced, made and renamed is added to FILE with its bytes: trace.h
- *
- * Calls of all threads are counted together. What the table is not used for (the keeper's and the
- * workers' files) is not counted.
+ * The count covers the calls of all threads through the table of sys/fs.h. It does not cover the
+ * keeper's and the workers' files, which do not use the table.
  */
 #ifndef TM_TESTS_FAULTS_FS_H
 #define TM_TESTS_FAULTS_FS_H

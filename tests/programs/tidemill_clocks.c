@@ -1,12 +1,12 @@
-/* tidemill_clocks.c - the program, with clocks that go as a test says, and a disk that hangs:
+/* tidemill_clocks.c - the program, with clocks that a test controls, and a disk that hangs:
  *
- *   TM_CLOCK_SPEED=10   the monotonic clock goes ten times as fast; timers of the loop go on as they are
- *   TM_CLOCK_JUMPS=1    the wall clock jumps by up to two days, back and forth, at every look
- *   TM_HANGS=stat:TEXT  in workers stat() of a path that holds TEXT never returns
+ *   TM_CLOCK_SPEED=10   the monotonic clock runs ten times as fast; the loop's timers do not change
+ *   TM_CLOCK_JUMPS=1    the wall clock jumps by up to two days, back and forth, at every reading
+ *   TM_HANGS=stat:TEXT  in workers stat() of a path that contains TEXT never returns
  *   TM_HANGS=fsync      in workers fsync() never returns
  *
- * Keepers and workers are the same program, and have the same clocks. All that is ours reads the
- * time through clock_gettime().
+ * Keepers and workers run the same program and have the same clocks. All of tidemill's code reads
+ * the time with clock_gettime().
  */
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,8 @@
 #include "base/buf.h"
 #include "sys/fs.h"
 
-/* Keepers and workers are the same program, and make no call of the table: they are no session. */
+/* Keepers and workers run the same program but make no call of the table, so they never begin a
+ * session. */
 static void add(struct trace *t, struct tm_buf *text)
 {
   static const char session[] = "session\n";

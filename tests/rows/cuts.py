@@ -105,7 +105,7 @@ def is_read_as(printed, kind, value):
         if printed[0] != "s":
             return False
         text = bytes.fromhex(printed[1:]).decode("utf-8")
-        if isinstance(value, str):  # half a surrogate pair is no character
+        if isinstance(value, str):  # half of a surrogate pair cannot be printed
             value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return text == value if isinstance(value, str) else json.loads(text) == value
     want = "-"

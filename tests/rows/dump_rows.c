@@ -1,16 +1,16 @@
-/* dump_rows.c - a file of rows, cut into ranges and read as a worker reads them, as lines that a
- * script can compare.
+/* dump_rows.c - cuts a file of rows into ranges, reads them as a worker does, and prints lines that
+ * a script can compare.
  *
  *   dump_rows FILE [OPTION=VALUE]...
  *
- * format=delimited|json  separator=, header=all_files_same|... encoding=utf8 multi_line=0|1 quotes=0|1 empty_as_string=0|1
- * ragged=null|drop|error misfit=null|error drop_invalid=0|1 bytes=N rows=N infer=0|1 types=NAME:TYPE[:FORMAT],...
- * index=FOLDER spacing=N
+ *   format=delimited|json  separator=,  header=all_files_same|...  encoding=utf8  multi_line=0|1
+ *   quotes=0|1  empty_as_string=0|1  ragged=null|drop|error  misfit=null|error  drop_invalid=0|1
+ *   bytes=N  rows=N  infer=0|1  types=NAME:TYPE[:FORMAT],...  index=FOLDER  spacing=N
  *
- * Each row is a line of fields with a tab between: "-" is null, else the type's letter (b, l, d, s,
- * t) and the value, of a text its bytes in hexadecimal digits. Before the first row "# NAME:TYPE
- * ...", names in hexadecimal digits too; a range begins with "@ BEGIN END ROWS FAULTS". What is
- * said of faults follows "! ".
+ * Each row is a line of fields, separated by tabs: "-" is null; other fields are the type's letter
+ * (b, l, d, s, t) and the value, with the bytes of a text in hexadecimal digits. The line "#
+ * NAME:TYPE ..." comes before the first row, with names in hexadecimal digits too. A range begins
+ * with "@ BEGIN END ROWS FAULTS". The message about faults follows "! ".
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -150,7 +150,7 @@ static void print_frame(const struct tm_data_frame *frame)
     }
 }
 
-/* The warnings, one behind the other. */
+/* The warnings, joined. */
 static void add_words(struct tm_rows_reader *r, const struct tm_rows_file *file, struct tm_buf *out)
 {
   struct tm_buf list = TM_BUF_NONE;
@@ -177,7 +177,7 @@ static void print_range(struct tm_rows_reader *reader, const struct tm_rows_file
   tm_buf_release(&words);
 }
 
-/* Borders from one stream, rows from another: as the lister and a worker do it. */
+/* Finds borders in one stream and reads rows from another, as the lister and a worker do. */
 static void dump(struct setup *s, const char *path)
 {
   struct tm_err err = TM_ERR_NONE;

@@ -1,5 +1,5 @@
-/* host.h - a fixture for tests of the library: a folder with a pipeline whose items say what happens
- * with them, and a record of the events of a job.
+/* host.h - a fixture for tests of the library: a folder with a pipeline whose items say what
+ * happens with them, and a record of the events of a job.
  *
  *   good.*  a row   bad.*  an error   wait.*  waits for the test's signal
  *

@@ -1,6 +1,6 @@
-/* job_rig.h - runs whole jobs with core alone, without Lua: the test's program is supervisor, keeper
- * ("node") and worker ("worker"). A listener records every event. A test waits for events, never for
- * a time; JOB_LIMIT ends a test whose event never comes.
+/* job_rig.h - runs whole jobs with core alone, without Lua: the test's program is supervisor,
+ * keeper ("node") and worker ("worker"). A listener records every event. A test waits for events,
+ * never for a time; JOB_LIMIT ends a test whose event never comes.
  *
  *   job_setup(&j);
  *   job_add(&j, "name", n);

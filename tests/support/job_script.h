@@ -1,4 +1,4 @@
-/* job_script.h - an entry script in C for whole jobs. The prefix of an item's name says what the try
+/* job_script.h - an entry script in C for whole jobs. The prefix of an item's name says what a try
  * does:
  *
  *   slow...    a row, so slowly that its answer is not held for the next

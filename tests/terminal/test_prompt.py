@@ -199,7 +199,7 @@ class OnATerminal(Place):
                 took = time.monotonic() - begin
             best = took if best is None else min(best, took)
         print("prompt after %.1f ms" % (best * 1000))
-        self.assertLess(best, 2)  # of a machine under load; the figure is said
+        self.assertLess(best, 2)  # generous, for a machine under load; the figure is printed
 
 
 class Completion(Place):
