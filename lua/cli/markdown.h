@@ -1,8 +1,9 @@
 /* markdown.h - reads the Markdown of the manual, block by block, and the spans within a block.
  *
- * It reads only what the pages of lua/manual use: headings, paragraphs, items of a flat list ("- "),
- * code (fenced, or indented by four blanks), tables; and in their text `code`, **bold**, *emphasis*
- * and [links](target). The text is our own, so a mistake in it becomes text, never an error.
+ * It reads only what the pages of lua/manual use: headings, paragraphs, items of a flat list
+ * ("- "), code (fenced, or indented by four blanks), tables; and in their text `code`, **bold**,
+ * *emphasis* and [links](target). The text is our own, so a mistake in it becomes text, never an
+ * error.
  *
  * Caller: init, next until it returns false, release.
  */
