@@ -224,7 +224,7 @@ describe("what cannot be interrupted", function()
     local t = job.case()
     t:inputs(2)
     t:script("function run(m) if number_of(m[1]) == 1 then " .. body .. " end return names_of(m) end")
-    t:pipeline(ONE .. "interruptible = true, run_invocation_timeout = 0.3, interrupt_grace = 0.2")
+    t:pipeline(ONE .. "interruptible = true, run_invocation_timeout = 1, interrupt_grace = 0.2")
     t:expect_job(0, nil, { limit = 60 })
     assert.same({ "0002.txt" }, t:rows())
     local message = failures(t)[1][1]["Error Message"]
