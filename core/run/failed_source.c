@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "data/files/failed.h"
 #include "data/item.h"
+#include "run/failed_archives.h"
 #include "run/job_record.h"
 #include "run/survey.h"
 #include "run/takeover.h"
@@ -152,8 +153,14 @@ char *tm_failed_source_find(const struct tm_fs *fs, const char *given, const cha
 
 struct count {
   int64_t items;
-  /* files that could not be read: archives, compressed files of a table */
+  /* compressed files of a table that could not be read */
   struct TM_ARRAY(char *) files;
+  struct tm_failed_archives archives; /* only of a dataset of archives */
+};
+
+/* The new inputs of a step. */
+struct inputs {
+  struct TM_ARRAY(struct tm_dataset *) list;
 };
 
 struct counts {
@@ -167,21 +174,31 @@ static void release_counts(struct counts *c)
     for (size_t k = 0; k < c->of_input.at[i].files.len; k++)
       free(c->of_input.at[i].files.at[k]);
     TM_ARRAY_RELEASE(&c->of_input.at[i].files);
+    tm_failed_archives_release(&c->of_input.at[i].archives);
   }
   TM_ARRAY_RELEASE(&c->of_input);
 }
 
-static void count_item(struct count *c, const struct tm_item *item)
+static bool is_archives(const struct tm_json *definition)
+{
+  return strcmp(tm_json_str(definition, "kind", ""), "archives") == 0;
+}
+
+static void count_item(struct count *c, const struct tm_fs *fs, const struct tm_item *item,
+                       const struct tm_json *definition)
 {
   c->items++;
-  if (tm_item_is_archive(item))
+  if (item->is_entry && is_archives(definition))
+    tm_failed_archives_add(&c->archives, fs, item);
+  else if (tm_item_is_archive(item))
     *TM_ARRAY_ADD(&c->files) = tm_xstrndup(item->path, tm_item_file_len(item));
 }
 
 /* Reads the whole list: how many items of each input it names. */
-static int count_list(const struct tm_failed_source *s, const char *path, size_t inputs,
-                      struct counts *out, struct tm_err *err)
+static int count_list(const struct tm_failed_source *s, const char *path,
+                      const struct tm_json *originals, struct counts *out, struct tm_err *err)
 {
+  size_t inputs = tm_json_items(originals);
   struct tm_item item;
   bool is_missing;
   struct tm_err why = TM_ERR_NONE;
@@ -201,7 +218,7 @@ static int count_list(const struct tm_failed_source *s, const char *path, size_t
                       input, inputs);
       break;
     }
-    count_item(&out->of_input.at[input], &item);
+    count_item(&out->of_input.at[input], s->fs, &item, originals->list.at[input]);
   }
   out->unnamed = list ? tm_failed_unnamed(list) : 0;
   tm_failed_close(list);
@@ -247,30 +264,49 @@ static struct tm_dataset *failed_table(const struct count *failed, const struct 
   return NULL;
 }
 
-static struct tm_dataset *input_of(const char *path, size_t number, const struct count *failed,
-                                   const struct tm_json *original, struct tm_err *err)
+/* One dataset of archives becomes several: each lists one selection of entries. */
+static int add_archives(struct inputs *inputs, struct count *failed, const struct tm_json *original,
+                        struct tm_err *err)
 {
-  struct tm_dataset *d = failed->files.len > 0 ? failed_table(failed, original, err) : NULL;
+  struct tm_json *all = tm_failed_archives_definitions(&failed->archives, original);
+  struct tm_dataset *d = NULL;
 
-  return d || err->code < 0 ? d : failed_input(path, number, original, err);
+  for (size_t i = 0; i < all->list.len; i++)
+    if ((d = tm_dataset_from_json(all->list.at[i], err)) == NULL)
+      break;
+    else
+      *TM_ARRAY_ADD(&inputs->list) = d;
+  tm_json_free(all);
+  return err->code < 0 ? err->code : 0;
+}
+
+static int add_input(struct inputs *inputs, const char *path, size_t number, struct count *failed,
+                     const struct tm_json *original, struct tm_err *err)
+{
+  struct tm_dataset *d = NULL;
+
+  if (failed->archives.must_list)
+    return add_archives(inputs, failed, original, err);
+  if (failed->files.len > 0)
+    d = failed_table(failed, original, err);
+  if (!d && err->code >= 0)
+    d = failed_input(path, number, original, err);
+  if (d)
+    *TM_ARRAY_ADD(&inputs->list) = d;
+  return err->code < 0 ? err->code : 0;
 }
 
 static int set_inputs(struct tm_step *step, const char *path, const struct tm_json *originals,
-                      const struct counts *counts, struct tm_err *err)
+                      struct counts *counts, struct tm_err *err)
 {
-  struct tm_dataset **inputs = tm_xcalloc(counts->of_input.len, sizeof(struct tm_dataset *));
-  size_t len = 0;
+  struct inputs inputs = { 0 };
+  int rc = 0;
 
-  for (size_t i = 0; i < counts->of_input.len; i++) {
-    if (counts->of_input.at[i].items == 0)
-      continue;
-    inputs[len] = input_of(path, i, &counts->of_input.at[i], originals->list.at[i], err);
-    if (!inputs[len])
-      break;
-    len++;
-  }
-  tm_step_set_inputs(step, inputs, len);
-  return err->code < 0 ? err->code : 0;
+  for (size_t i = 0; i < counts->of_input.len && rc == 0; i++)
+    if (counts->of_input.at[i].items > 0)
+      rc = add_input(&inputs, path, i, &counts->of_input.at[i], originals->list.at[i], err);
+  tm_step_set_inputs(step, inputs.list.at, inputs.list.len);
+  return rc;
 }
 
 /* 1: the step has failed items, which become its inputs; 0: it has none. */
@@ -278,11 +314,10 @@ static int apply_step(const struct tm_failed_source *s, struct tm_step *step, st
 {
   const struct tm_json *originals =
       tm_json_get(tm_json_get(tm_job_record_step(s->record, step->name), "definition"), "inputs");
-  size_t inputs = originals && originals->type == TM_JSON_ARRAY ? originals->list.len : 0;
   struct counts counts = { .unnamed = 0 };
   int64_t named = 0;
   char *path = tm_failed_source_list(s, step->name, err);
-  int rc = path ? count_list(s, path, inputs, &counts, err) : err->code;
+  int rc = path ? count_list(s, path, originals, &counts, err) : err->code;
 
   for (size_t i = 0; i < counts.of_input.len; i++)
     named += counts.of_input.at[i].items;

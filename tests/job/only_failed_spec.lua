@@ -1,5 +1,6 @@
 -- The failed items of one job are the input of another: --only-failed,
 -- Dataset.File.from_failed_items.
+local archives = require "support.archives"
 local job = require "support.job"
 local json = require "dkjson"
 local programs = require "support.programs"
@@ -54,6 +55,44 @@ describe("--only-failed", function()
     assert.equal(2990, #ids)
     assert.equal(11, ids[1])
     assert.equal(3000, ids[2990])
+  end)
+
+  it("lists an archive as it is now, if it has changed or could not be listed", function()
+    local t = job.case()
+    t:script [[function run(m)
+      local rows = {}
+      for i, path in ipairs(m) do
+        local f = assert(io.open(path))
+        rows[i] = name_of(path) .. " " .. f:read "*a"
+        f:close()
+      end
+      return rows
+    end]]
+    local function members(text, flags)
+      return { { "1.txt", text }, { "[2].txt", text, flags = flags }, { "2.txt", text }, { "3.dat", text } }
+    end
+    local whole = archives.zip(members "whole")
+    t:write("in/cut.zip", whole:sub(1, -30))
+    t:write("in/entry.zip", archives.zip(members("old", 1)))
+    t:write("in/kept.zip", archives.zip { { "kept.txt", "x", flags = 1 }, { "good.txt", "x" } })
+    local map = { "map", "score.lua", "in/*.zip", "--entries", "*.txt", "--progress", "none" }
+    local function again(...)
+      local list = { unpack(map) }
+      for _, word in ipairs { ... } do list[#list + 1] = word end
+      return t:run(list)
+    end
+    local r = again("--job-dir", t.job_dir)
+    t:expect(r, 0)
+    t:write("in/cut.zip", whole)
+    t:write("in/entry.zip", archives.zip(members "new, and longer"))
+    r = again("--only-failed", t.job_dir, "--job-dir", t.dir .. "/again")
+    t:expect(r, 0)
+    local rows = {}
+    for line in r.out:gmatch "[^\n]+" do rows[#rows + 1] = line end
+    table.sort(rows)
+    assert.same({ "1.txt whole", "2.txt whole", "[2].txt new, and longer", "[2].txt whole" }, rows)
+    assert.equal(1, json.decode(t:read "again/job_result.json").steps[1].items.failed)
+    t:expect(t:run { "verify", t.dir .. "/again" }, 0)
   end)
 end)
 
