@@ -203,6 +203,27 @@ static size_t left_out(const char *word)
   return words;
 }
 
+/* "out.csv" becomes "out-again.csv": the ending decides the format. */
+static char *name_again(const char *output)
+{
+  const char *base = strrchr(output, '/');
+  base = base ? base + 1 : output;
+  const char *dot = strchr(base + (*base == '.'), '.');
+  size_t before = dot ? (size_t)(dot - output) : strlen(output);
+  return tm_xprintf("%.*s-again%s", (int)before, output, dot ? dot : "");
+}
+
+/* A run over all items replaces the file. The rows of failed items go to a file beside it. */
+static void add_output(struct tm_buf *out, const char *output, const char *only_failed)
+{
+  char *path = only_failed ? name_again(output) : tm_xstrdup(output);
+  tm_buf_add_str(out, " --output ");
+  tm_text_shell(out, path);
+  if (!only_failed)
+    tm_buf_add_str(out, " --overwrite");
+  free(path);
+}
+
 static void add_rerun(void *data, struct tm_buf *out, const char *only_failed)
 {
   const struct map *m = data;
@@ -215,6 +236,8 @@ static void add_rerun(void *data, struct tm_buf *out, const char *only_failed)
       add_words(out, &m->argv[i], 1);
     i += n > 0 ? n : 1;
   }
+  if (m->has_file)
+    add_output(out, m->o.step.output, only_failed);
   if (only_failed) {
     tm_buf_add_str(out, " --only-failed ");
     tm_text_shell(out, only_failed);

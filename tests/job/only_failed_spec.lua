@@ -415,12 +415,13 @@ describe("the last line of a Completed job with failed items", function()
     local r = t:run { "map", "score.lua", "in", "-N", "2", "--output", out, "--job-dir", t.job_dir, "--", "--x", "y" }
     t:expect(r, 0)
     local line = r.err:match("(" .. AGAIN:gsub("%p", "%%%0") .. "[^\n]*)\n")
-    assert.equal(AGAIN .. "tidemill map score.lua in -N 2 --only-failed " .. t.job_dir .. " -- --x y", line)
+    local again = t:path "out-again.txt"
+    assert.equal(("%stidemill map score.lua in -N 2 --output %s --only-failed %s -- --x y")
+      :format(AGAIN, again, t.job_dir), line)
     assert.is_truthy(last_line(t:run({ "status", t.job_dir }).out):find("with --only-failed " .. t.job_dir, 1, true))
     t:write("mended", "")
-    r = follow(t, line, AGAIN)
-    t:expect(r, 0)
-    assert.equal(2, select(2, r.out:gsub("\n", "")))
+    t:expect(follow(t, line, AGAIN), 0)
+    assert.equal(2, select(2, t:read("out-again.txt"):gsub("\n", "")))
     r = t:run { "map", "score.lua", "in", "--only-failed", t.job_dir, "--resume" }
     t:expect(r, 2)
     assert.is_truthy(r.err:find("'--only-failed' starts a new job", 1, true), r.err)
@@ -444,5 +445,9 @@ describe("the last line of a Completed job with failed items", function()
     local r = t:run { "map", "score.lua", "in/x.csv", "--rows", "--job-dir", t.dir .. "/rows", "--output", "-" }
     t:expect(r, 0)
     assert.is_truthy(r.err:find(ALL .. "tidemill map score.lua in/x.csv --rows\n", 1, true), r.err)
+    r = t:run { "map", "score.lua", "in/x.csv", "--rows", "--job-dir", t.dir .. "/file", "--output", "x.csv" }
+    t:expect(r, 0)
+    assert.is_truthy(r.err:find(ALL .. "tidemill map score.lua in/x.csv --rows --output x.csv --overwrite\n", 1, true),
+      r.err)
   end)
 end)
