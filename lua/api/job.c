@@ -240,6 +240,7 @@ static int open_job(struct tidemill_job **out, const struct submission *s, struc
                               .has_stderr = s->rt->o.is_command,
                               .events = &job->events,
                               .resume = s->o->resume,
+                              .is_dir_chosen = !s->o->dir,
                               .keep_failed = s->o->keep_failed,
                               .accept_changes = s->o->accept_changes,
                               .verify_input = s->o->verify_input,
@@ -330,13 +331,9 @@ static int take_again(const char *dir, struct tm_pipeline *p, struct tm_err *err
 static char *dir_of(const struct tidemill_pipeline *p, struct tm_pipeline *settled,
                     const struct tidemill_job_options *o, const char *cwd, struct tm_err *err)
 {
-  char *dir;
-  if (o->dir)
-    dir = tm_path_absolute(cwd, o->dir);
-  else if (o->resume && p->job)
-    dir = tm_xstrdup(p->job);
-  else
-    dir = choose_dir(p->rt, settled, p->file, o->resume, err);
+  char *dir = o->dir                ? tm_path_absolute(cwd, o->dir)
+              : o->resume && p->job ? tm_xstrdup(p->job)
+                                    : choose_dir(p->rt, settled, p->file, o->resume, err);
   if (dir && o->resume && take_again(dir, settled, err) < 0) {
     free(dir);
     dir = NULL;

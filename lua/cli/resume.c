@@ -15,6 +15,7 @@ struct resume {
   struct resume_options o;
   const char *output; /* the file for the rows; NULL: none */
   bool overwrites;    /* replaces that file */
+  bool was_printed;   /* the command that began the job printed the rows, as `map` does */
   bool is_usage;
 };
 
@@ -87,9 +88,19 @@ static int choose_output(struct resume *r, bool is_completed, struct tm_err *err
   return tidemill_output_check(r->launch.rt, file, r->overwrites, err);
 }
 
+/* This command prints no rows. */
+static void say_rows(const struct tm_execution *x)
+{
+  struct tidemill_step step = TIDEMILL_STEP_INIT;
+  if (tidemill_job_step(x->job, 0, &step, NULL) == 0 && step.output_file)
+    tm_cli_say("the rows are in '%s'; 'tidemill resume' does not print them", step.output_file);
+}
+
 static int on_over(void *data, struct tm_execution *x, int status, struct tm_err *err)
 {
   const struct resume *r = data;
+  if (status == 0 && r->was_printed)
+    say_rows(x);
   if (status != 0 || !r->output)
     return status;
   if (tidemill_job_put_output(x->job, 0, r->output, r->overwrites, err) < 0)
@@ -108,8 +119,12 @@ static int load(struct resume *r, const struct tm_cli *cli, const char *job, str
   r->is_usage = rc < 0;
   if (rc == 0)
     rc = tm_cli_open_record(cli, &record, job, err);
-  if (rc >= 0)
-    rc = choose_output(r, tidemill_record_info(record)->state == TIDEMILL_COMPLETED, err);
+  if (rc >= 0) {
+    const struct tidemill_record_info *info = tidemill_record_info(record);
+    rc = choose_output(r, info->state == TIDEMILL_COMPLETED, err);
+    r->was_printed = !*info->file && info->steps_len == 1 &&
+                     !tidemill_pipeline_output_file(r->launch.pipeline, NULL);
+  }
   tidemill_record_close(record);
   return rc;
 }

@@ -286,6 +286,25 @@ describe("a job of map", function()
     assert.same(job.names(3), lines(t:read "rows.txt"))
   end)
 
+  it("prints no rows in 'resume', and says where they are", function()
+    local t = case(3, "function run(m) if io.open 'bad' then error 'no' end return names_of(m) end")
+    t:write("bad", "")
+    t:expect(map(t, { "in", "--run-max-try", "1", "--job-dir", "job" }), 1)
+    os.remove(t:path "bad")
+    local r = t:run { "resume", "job" }
+    t:expect(r, 0)
+    assert.equal("", r.out)
+    local path = r.err:match "the rows are in '([^\n]*)'; 'tidemill resume' does not print them\n"
+    assert.equal(t.job_dir .. "/score/output/parallel_run_step.txt", path, r.err)
+  end)
+
+  it("starts a new job if --resume finds none that is left", function()
+    local t = case(1)
+    local r = map(t, { "in", "--resume" })
+    t:expect(r, 0)
+    assert.truthy(r.err:find("no job of 'score' is left to resume: a new one is started", 1, true), r.err)
+  end)
+
   it("refuses --overwrite in 'resume' where no FILE is known", function()
     local t = case(1)
     t:expect(map(t, { "in", "--job-dir", "job" }), 0)
