@@ -15,6 +15,7 @@
 #include "run/job_record.h"
 #include "run/manifest_file.h"
 #include "run/recover.h"
+#include "run/table_state.h"
 
 #define FAILURES_END (128 << 10) /* bytes of the failures log that are looked at */
 
@@ -117,6 +118,28 @@ static int recover(struct step_files *f, const char *step_dir, struct tm_err *er
   if (rc >= 0 && (rc = check_rows(f, &r, err)) >= 0 && f->manifest)
     rc = tm_recover_log(&r, &found, err);
   free(manifest);
+  return rc;
+}
+
+/* Checks the columns of a step over tables. */
+static int check_columns(const struct step_files *f, const char *step_dir,
+                         const struct tm_json *step, struct tm_err *err)
+{
+  const struct tm_json *given = tm_json_get(tm_json_get(step, "definition"), "inputs");
+  size_t n = tm_json_items(given), len = 0;
+  if (n == 0 || !f->manifest)
+    return 0;
+  struct tm_dataset **inputs = tm_xcalloc(n, sizeof(*inputs));
+  while (len < n && (inputs[len] = tm_dataset_from_json(given->list.at[len], NULL)))
+    len++;
+  char *schema = tm_path_join(step_dir, "state/schema.json");
+  int rc = len < n ? 0
+                   : tm_table_state_check((const struct tm_dataset *const *)inputs, n, f->manifest,
+                                          schema, err);
+  free(schema);
+  for (size_t i = 0; i < len; i++)
+    tm_dataset_free(inputs[i]);
+  free(inputs);
   return rc;
 }
 
@@ -238,6 +261,8 @@ static enum tm_resume_way way_of_step(const char *dir, const struct tm_json *ste
   if (!is_completed(step_dir)) {
     if (tm_fs_exists(tm_fs_real(), journal) && (rc = open_files(&f, step_dir, step, why)) >= 0)
       rc = recover(&f, step_dir, why);
+    if (rc >= 0)
+      rc = check_columns(&f, step_dir, step, why);
     if (rc >= 0)
       rc = needs_list(&f, step) ? TM_RESUME_BY_LIST : (int)way_of_inputs(&f, why);
   }

@@ -189,7 +189,8 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
                      config->run_invocation_timeout_ns);
   tm_queue_init(&s->queue, config->run_max_try, is_over, s);
   if ((rc = make_dirs(s, err)) < 0 || (rc = open_commit(s, err)) < 0 ||
-      (rc = tm_table_state_check(s->o.step, s->manifest, s->schema_file, err)) < 0) {
+      (rc = tm_table_state_check((const struct tm_dataset *const *)s->o.step->inputs,
+                                 s->o.step->inputs_len, s->manifest, s->schema_file, err)) < 0) {
     tm_supervisor_close(s);
     return rc;
   }

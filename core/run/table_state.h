@@ -7,12 +7,13 @@
 #ifndef TM_RUN_TABLE_STATE_H
 #define TM_RUN_TABLE_STATE_H
 
-#include "plan/pipeline.h"
+#include "data/dataset.h"
 #include "run/manifest.h"
 
-/* Reads at most 64 MB. 0 also for a step without tables, and if no mini-batch is listed yet.
- * TM_EDAMAGE: the file is damaged, or missing though mini-batches are listed; TM_EVERSION. */
-int tm_table_state_check(const struct tm_step *step, struct tm_manifest *manifest,
-                         const char *schema_file, struct tm_err *err);
+/* `inputs`: of the step. Reads at most 64 MB. 0 also for a step without tables, and if no rows are
+ * listed yet. TM_EDAMAGE: the file is damaged, or missing though rows are listed; TM_EVERSION;
+ * TM_EINPUT: the list has ended and no file of it could be read. */
+int tm_table_state_check(const struct tm_dataset *const *inputs, size_t n,
+                         struct tm_manifest *manifest, const char *schema_file, struct tm_err *err);
 
 #endif

@@ -307,7 +307,9 @@ static int print_result(const struct tm_execution *x)
 static void say_again(struct tm_execution *x)
 {
   const struct tm_execute_hooks *hooks = x->o->hooks;
-  struct tm_resume_command command = { .add = hooks ? hooks->add_again : NULL, .data = x->o->data };
+  struct tm_resume_command command = { .add = hooks ? hooks->add_again : NULL,
+                                       .add_anew = hooks ? hooks->add_rerun : NULL,
+                                       .data = x->o->data };
   struct tm_buf line = TM_BUF_NONE, after = TM_BUF_NONE;
   bool has_failed = tidemill_job_state(x->job) == TIDEMILL_FAILED;
   tm_resume_line_add(&line, has_failed ? &after : NULL, tidemill_job_dir(x->job),

@@ -176,8 +176,6 @@ static void add_again(void *data, struct tm_buf *out, const char *dir, bool acce
     tm_text_shell(out, dir);
   }
   add_words(out, m->argv + ours, argc - ours);
-  if (w->has_stdin)
-    tm_buf_add_str(out, ", with the same list on standard input");
 }
 
 /* How many words to leave out of the command for a new job over failed items: 1 for an option that

@@ -50,18 +50,24 @@ static bool has_params(struct tidemill_record *job)
 }
 
 /* Adds the pipeline file, with the parameters of the job. */
-static void add_run(struct tm_buf *out, struct tidemill_record *job, const char *only_failed)
+static void add_run(struct tm_buf *out, struct tidemill_record *job)
 {
   const struct tidemill_record_info *info = tidemill_record_info(job);
   bool has = has_params(job);
   tm_buf_add_str(out, has ? "tidemill run --like " : "tidemill run ");
   tm_text_shell(out, has ? info->dir : info->file);
-  if (!only_failed) {
-    tm_buf_add_str(out, " --no-reuse");
+}
+
+void tm_rerun_add_anew(struct tm_buf *out, struct tidemill_record *job, tm_own_command own,
+                       void *data)
+{
+  if (!*tidemill_record_info(job)->file && !own)
     return;
-  }
-  tm_buf_add_str(out, " --only-failed ");
-  tm_text_shell(out, only_failed);
+  tm_buf_add_str(out, "; to start a new job: ");
+  if (own)
+    own(data, out, NULL);
+  else
+    add_run(out, job);
 }
 
 bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_own_command own, void *data)
@@ -74,7 +80,10 @@ bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_own_comman
                                   : "the failed items cannot be run alone (rows of a table, or "
                                     "nobody knows which ones); to run all again: ");
   if (*info->file) {
-    add_run(out, job, only_failed);
+    add_run(out, job);
+    tm_buf_add_str(out, only_failed ? " --only-failed " : " --no-reuse");
+    if (only_failed)
+      tm_text_shell(out, only_failed);
   } else if (own) {
     own(data, out, only_failed);
   } else {

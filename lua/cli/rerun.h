@@ -11,5 +11,9 @@
  * should run, or NULL for all items. */
 bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job,
                   void (*own)(void *data, struct tm_buf *out, const char *only_failed), void *data);
+/* Adds "; to start a new job: COMMAND" if the command is known. */
+void tm_rerun_add_anew(struct tm_buf *out, struct tidemill_record *job,
+                       void (*own)(void *data, struct tm_buf *out, const char *only_failed),
+                       void *data);
 
 #endif

@@ -2,12 +2,14 @@
 #include "cli/resume_line.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <tidemill.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/rerun.h"
 
 static void add_command(struct tm_buf *out, const char *dir,
                         const struct tm_resume_command *command, bool accepts)
@@ -22,25 +24,58 @@ static void add_command(struct tm_buf *out, const char *dir,
 }
 
 /* Adds the command for a job whose own command is not recorded. */
-static void add_words(struct tm_buf *out, const char *dir, bool needs_list)
+static void add_words(struct tm_buf *out, const char *dir)
 {
-  tm_buf_printf(out, "run the command that started the job again, with %s--resume --job-dir ",
-                needs_list ? "the same list on standard input and " : "");
+  tm_buf_add_str(out, "run the command that started the job again, with --resume --job-dir ");
   tm_text_shell(out, dir);
 }
 
-static void add_never(struct tm_buf *out, const char *dir, const struct tm_err *why)
+/* Adds the command for a new job. */
+static void add_anew(struct tm_buf *out, const char *dir, const struct tm_resume_command *command)
+{
+  struct tidemill_record *job = NULL;
+  if (tidemill_record_open(&job, NULL, dir, NULL) >= 0)
+    tm_rerun_add_anew(out, job, command ? command->add_anew : NULL, command ? command->data : NULL);
+  tidemill_record_close(job);
+}
+
+static void add_never(struct tm_buf *out, const char *dir, const struct tm_err *why,
+                      const struct tm_resume_command *command)
 {
   char *record = tm_xprintf("%s/job.json", dir);
   bool is_there = access(record, F_OK) == 0;
   free(record);
-  if (is_there)
+  if (is_there) {
     tm_buf_printf(out, "the job cannot be resumed: %s; see 'tidemill help troubleshooting'",
                   why->text);
-  else
+    add_anew(out, dir, command);
+  } else
     tm_buf_printf(out,
                   "the job cannot be resumed: its files in '%s' have been removed; start a new job",
                   dir);
+}
+
+/* Whether nothing was listed. The same command would end in the same way. */
+static bool has_no_input(const char *dir)
+{
+  struct tidemill_record *job = NULL;
+  bool yes = tidemill_record_open(&job, NULL, dir, NULL) >= 0 &&
+             strncmp(tidemill_record_info(job)->cause, "no input: ", strlen("no input: ")) == 0;
+  tidemill_record_close(job);
+  return yes;
+}
+
+/* Adds the line for a corrected script or input. */
+static void add_after(struct tm_buf *out, const char *dir, const struct tm_resume_command *command,
+                      bool is_known)
+{
+  tm_buf_add_str(out, "after a change of the script or its input: ");
+  if (is_known)
+    add_command(out, dir, command, true);
+  else {
+    add_words(out, dir);
+    tm_buf_add_str(out, " --accept-changes");
+  }
 }
 
 void tm_resume_line_add(struct tm_buf *out, struct tm_buf *after, const char *dir,
@@ -50,16 +85,19 @@ void tm_resume_line_add(struct tm_buf *out, struct tm_buf *after, const char *di
   enum tidemill_resume_way way = tidemill_resume_way(dir, &why);
   bool is_known = way == TIDEMILL_RESUME_BY_JOB || way == TIDEMILL_RESUME_BY_ACCEPTING || command;
   if (way == TIDEMILL_RESUME_NEVER) {
-    add_never(out, dir, &why);
+    add_never(out, dir, &why, command);
     return;
   }
-  tm_buf_add_str(out, "to go on: ");
+  if (after && has_no_input(dir)) {
+    add_after(out, dir, command, is_known);
+    return;
+  }
+  tm_buf_printf(out, "to go on%s: ",
+                way == TIDEMILL_RESUME_BY_LIST ? ", with the same list on standard input" : "");
   if (is_known)
     add_command(out, dir, command, way == TIDEMILL_RESUME_BY_ACCEPTING);
   else
-    add_words(out, dir, way == TIDEMILL_RESUME_BY_LIST);
-  if (after && is_known && way != TIDEMILL_RESUME_BY_ACCEPTING) {
-    tm_buf_add_str(after, "after a change of the script or its input: ");
-    add_command(after, dir, command, true);
-  }
+    add_words(out, dir);
+  if (after && is_known && way != TIDEMILL_RESUME_BY_ACCEPTING)
+    add_after(after, dir, command, true);
 }

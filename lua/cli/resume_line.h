@@ -12,6 +12,8 @@ struct tm_buf;
  * `accepts`: with --accept-changes. */
 struct tm_resume_command {
   void (*add)(void *data, struct tm_buf *out, const char *dir, bool accepts);
+  /* Adds the command for a new job; `only_failed` is NULL. */
+  void (*add_anew)(void *data, struct tm_buf *out, const char *only_failed);
   void *data;
 };
 

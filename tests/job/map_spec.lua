@@ -305,6 +305,43 @@ describe("a job of map", function()
     assert.truthy(r.err:find("no job of 'score' is left to resume: a new one is started", 1, true), r.err)
   end)
 
+  it("cannot be resumed if no file of its table could be read, and says how to start a new one", function()
+    local t = case(0, [[function run(df)
+      local rows = {}
+      for i, row in df:irows() do rows[i] = row.a end
+      return rows
+    end]])
+    t:write("x.csv", "a,b\n" .. ("1,2\n"):rep(5000))
+    assert.equal(0, os.execute(("cd '%s' && gzip x.csv && cp x.csv.gz whole && truncate -s 60 x.csv.gz"):format(t.dir)))
+    local r = map(t, { "x.csv.gz", "--rows", "--output", "o.csv", "--job-dir", "job" })
+    t:expect(r, 1)
+    local words = "the job cannot be resumed: the list of inputs has damaged files only, as they were; a new job reads "
+      .. "them as they are now"
+    assert.truthy(r.err:find(words, 1, true), r.err)
+    assert.truthy(r.err:find("; to start a new job: tidemill map score.lua --progress none x.csv.gz --rows "
+      .. "--output o.csv --overwrite\n", 1, true), r.err)
+    assert.is_nil(r.err:find("to go on", 1, true), r.err)
+    assert.truthy(t:run({ "status", "job" }).out:find(words, 1, true))
+    assert.equal(0, os.execute(("mv '%s' '%s'"):format(t:path "whole", t:path "x.csv.gz")))
+    t:expect(t:run { "map", "score.lua", "x.csv.gz", "--rows", "--output", "o.csv", "--overwrite" }, 0)
+    assert.equal(5000, #lines(t:read "o.csv"))
+  end)
+
+  it("that found no input does not offer the same command again", function()
+    local t = case(0)
+    t:write("in/a.txt", "x")
+    t:write("list", "")
+    for _, words in ipairs { { "in", "--rows" }, { "-" } } do
+      local r = map(t, { unpack(words) }, { stdin = t:path "list" })
+      t:expect(r, 1)
+      assert.truthy(r.err:find("no input: ", 1, true), r.err)
+      assert.is_nil(r.err:find("to go on", 1, true), r.err)
+      assert.truthy(r.err:find("\nafter a change of the script or its input: tidemill map [^\n]* %-%-accept%-changes "
+        .. "%-%-job%-dir [^,\n]*\n$"), r.err)
+    end
+    assert.is_nil(t:run({ "status", "latest" }).out:find("to go on", 1, true))
+  end)
+
   it("refuses --overwrite in 'resume' where no FILE is known", function()
     local t = case(1)
     t:expect(map(t, { "in", "--job-dir", "job" }), 0)
@@ -385,7 +422,7 @@ describe("map's standard input", function()
     p:kill(programs.SIGINT)
     local r = t:finish(p)
     t:expect(r, 130)
-    assert.truthy(r.err:find("with the same list on standard input", 1, true), r.err)
+    assert.truthy(r.err:find("\nto go on, with the same list on standard input: tidemill map [^,\n]*\n"), r.err)
     -- The list had not ended: the user gives it again, and committed rows are kept.
     t:write("list", "in/0001.txt\n")
     r = map(t, { "-", "-N", "1", "--resume", "--job-dir", "job" }, { stdin = t:path "list" })
