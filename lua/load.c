@@ -9,8 +9,11 @@
  */
 #include "runtime.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "plan/names.h"
 #include "state.h"
 #include "sys/fs.h"
@@ -108,8 +111,8 @@ struct tm_json *tm_lua_pipeline_at(lua_State *L, int index, const char *path, st
     tm_buf_add_str(&said, lua_isnoneornil(L, index) ? "nothing" : luaL_typename(L, index));
   tm_err_set(err, TM_EUSAGE,
              "%s: returns %s; a pipeline file ends with: return tidemill.Pipeline { name = ..., "
-             "steps = { ... } }",
-             path, said.data);
+             "steps = { ... } }; an entry script runs by: tidemill map %s INPUT...",
+             path, said.data, tm_path_base(path));
   tm_buf_release(&said);
   tm_json_free(v);
   return NULL;
@@ -254,6 +257,40 @@ struct tm_json *tm_lua_load_values(const struct tm_lua_piece *piece, struct tm_e
   return v;
 }
 
+#define IS_PIPELINE                                                                                \
+  "'%s' returns a pipeline, and an entry script defines run(); to run it: tidemill run %s"
+
+void tm_lua_refuse_pipeline(lua_State *L, int at, const char *shown_as)
+{
+  if (!luaL_getmetafield(L, at, "__tm_tag"))
+    return;
+  const char *tag = lua_tostring(L, -1);
+  if (tag && strcmp(tag, "Pipeline") == 0)
+    luaL_error(L, IS_PIPELINE, shown_as, shown_as);
+  lua_pop(L, 1);
+}
+
+/* Refuses a pipeline file in place of an entry script, without running it: its main code ends with
+ * the call of a function `Pipeline`. tm_lua_refuse_pipeline() sees other forms. [piece] */
+static int check_role(lua_State *L, const char *text, const char *shown_as, struct tm_err *err)
+{
+  const char *name = NULL;
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "tidemill.tail");
+  if (strstr(text, "tidemill") && tm_lua_pcall(L, 1, 1, NULL) == 0) {
+    lua_pushvalue(L, -2);
+    if (tm_lua_pcall(L, 1, 2, NULL) == 0)
+      name = lua_tostring(L, -1);
+  }
+  if (!name || strcmp(name, "Pipeline") != 0)
+    return 0;
+  struct tm_buf quoted = TM_BUF_NONE;
+  tm_text_shell(&quoted, shown_as);
+  tm_err_set(err, TM_ESCRIPT, IS_PIPELINE, shown_as, tm_buf_str(&quoted));
+  tm_buf_release(&quoted);
+  return err->code;
+}
+
 int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -266,6 +303,8 @@ int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *e
   rc = L ? tm_lua_load(L, tm_buf_str(&text), text.len, shown_as, &e) : TM_ELIMIT;
   if (L && rc < 0)
     fill_err(err, TM_ESCRIPT, &e);
+  if (rc == 0)
+    rc = check_role(L, tm_buf_str(&text), shown_as, err);
 done:
   tm_lua_free(L);
   tm_lua_error_release(&e);

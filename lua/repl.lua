@@ -14,7 +14,7 @@ end
 -- A piece that ends in a call, such as an expression, loses its place on the stack. Keeps the line
 -- of the call.
 local function with_tail(piece)
-  return piece, require "tidemill.tail"(piece)
+  return piece, (require "tidemill.tail"(piece))
 end
 
 --- Returns the compiled piece, and the line of the call that it ends in; or nil and "more"; or nil

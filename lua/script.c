@@ -327,6 +327,7 @@ static int load_body(lua_State *L) /* (struct script *, file) */
   for (size_t i = 0; i < setup->arguments_len; i++)
     lua_pushstring(L, setup->arguments[i]);
   lua_call(L, (int)setup->arguments_len, 1); /* [environment, returned] */
+  tm_lua_refuse_pipeline(L, 2, setup->script_name);
   for (int i = 0; i < HOOK_COUNT; i++)
     find_hook(L, s, (enum hook)i);
   return 0;

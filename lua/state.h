@@ -44,6 +44,9 @@ int tm_lua_load(lua_State *L, const char *text, size_t len, const char *shown_as
 #define TM_LUA_NOTES "tidemill.notes" /* in the registry: a list of notes about it */
 bool tm_lua_user_line(lua_State *L, struct tm_buf *out);
 
+/* Raises if the value is a pipeline, and so its file no entry script. */
+void tm_lua_refuse_pipeline(lua_State *L, int at, const char *shown_as);
+
 /* Adds the stack from level `first` on, without our own frames; nothing if no frame is the
  * user's. */
 void tm_lua_add_stack(lua_State *L, int first, struct tm_buf *out);

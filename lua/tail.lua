@@ -2,8 +2,9 @@
 -- replaces its caller on the stack, so that the stack no longer has the line; the compiled code
 -- still has it.
 --
--- Returns a function that finds the line of the only tail call in the main code of `piece`; nil:
--- there is none, or several.
+-- Returns a function that finds the line of the only tail call in the main code of `piece`, and the
+-- name by which that code looked up the called function, "Pipeline"; nil for either: there is none,
+-- or there are several calls.
 
 -- An instruction has its operation in the lowest byte, and register A in the next.
 local function parts(ins)
@@ -17,28 +18,48 @@ local function operation(util, text)
   return (parts(util.funcbc(probe, util.funcinfo(probe).bytecodes - 1)))
 end
 
+-- The same for the operation before the return.
+local function loading_operation(util, text)
+  local probe = loadstring(text)
+  return (parts(util.funcbc(probe, util.funcinfo(probe).bytecodes - 2)))
+end
+
 -- The call itself has the line where its arguments end. The line where it begins is that of the
 -- instruction that loaded the function into the call's register.
-local function first_line(util, piece, pc, register)
+local function loaded_at(util, piece, pc, register)
   for before = pc - 1, 1, -1 do
     local _, a = parts(util.funcbc(piece, before))
     if a == register then
-      return util.funcinfo(piece, before).currentline
+      return before
     end
   end
-  return util.funcinfo(piece, pc).currentline
+  return pc
+end
+
+-- The string that an instruction looks up: as a global (in its two highest bytes), or as a field
+-- (in the third byte).
+local function looked_up(util, piece, pc, global, field)
+  local ins = util.funcbc(piece, pc)
+  local op = parts(ins)
+  local constant = op == global and bit.rshift(ins, 16) or op == field and bit.band(bit.rshift(ins, 16), 0xff)
+  return constant and util.funck(piece, bit.bnot(constant)) or nil
 end
 
 return function(piece)
   local util = require "jit.util"
   local plain = operation(util, "return f()")
   local many = operation(util, "return f(...)")
-  local line, count = nil, 0
+  local global, field = loading_operation(util, "return f"), loading_operation(util, "return (...).f")
+  local line, name, count = nil, nil, 0
   for pc = 1, util.funcinfo(piece).bytecodes - 1 do
     local op, register = parts(util.funcbc(piece, pc))
     if op == plain or op == many then
-      line, count = first_line(util, piece, pc, register), count + 1
+      local at = loaded_at(util, piece, pc, register)
+      line, count = util.funcinfo(piece, at).currentline, count + 1
+      name = looked_up(util, piece, at, global, field)
     end
   end
-  return count == 1 and line or nil
+  if count == 1 then
+    return line, name
+  end
 end

@@ -221,6 +221,19 @@ describe("map", function()
     assert.truthy(r.err:find("to go on: tidemill map score.lua", 1, true))
   end)
 
+  it("refuses a pipeline file without running it, and names the command for it", function()
+    local t = case(1)
+    t:write("p.lua", "local tidemill = require 'tidemill'\nerror 'it ran'\nreturn tidemill.Pipeline {}\n")
+    local r = t:run { "map", "p.lua", "in" }
+    t:expect(r, 2)
+    assert.is_truthy(r.err:find("/p.lua' returns a pipeline, and an entry script defines run(); to run it: "
+      .. "tidemill run ", 1, true), r.err)
+    assert.is_nil(lfs.attributes(t:path "workspace/jobs"))
+    r = t:run { "run", "score.lua" }
+    t:expect(r, 2)
+    assert.is_truthy(r.err:find("; an entry script runs by: tidemill map score.lua INPUT...", 1, true), r.err)
+  end)
+
   it("makes no job of a path or a pattern that names nothing", function()
     local t = case(2)
     for word, words in pairs {
