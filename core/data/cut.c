@@ -7,8 +7,7 @@
  *  (1) A mini-batch holds items of one input: where an input ends, the current mini-batch ends too.
  *  (2) The same definitions over the same files give the same mini-batches, byte for byte: a
  *      resumed job relies on it.
- *  (3) Paths that matched nothing are reported once: as a warning if other inputs or paths had
- *      files, else as "no input".
+ *  (3) Paths without files are reported once: a warning, or "no input" if no path had files.
  *
  * The cut owns its reader and its messages; the datasets belong to the caller until tm_cut_close().
  */
@@ -123,6 +122,14 @@ static bool has_window(const struct tm_cut *cut)
   return false;
 }
 
+static bool has_headers(const struct tm_cut *cut)
+{
+  bool has_one = false;
+  for (size_t i = 0; i < cut->o.inputs_len; i++)
+    has_one = has_one || tm_table_has_header(cut->o.inputs[i]->table);
+  return has_one;
+}
+
 int tm_cut_no_input(const struct tm_cut *cut, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -131,8 +138,8 @@ int tm_cut_no_input(const struct tm_cut *cut, struct tm_err *err)
   if (text.len == 0 && has_window(cut))
     tm_buf_add_str(&text, "there is no row, or take() and skip() leave none");
   if (text.len == 0 && cut->items > 0)
-    tm_buf_printf(&text, "there is no row in %llu file%s", (unsigned long long)cut->items,
-                  cut->items == 1 ? "" : "s");
+    tm_buf_printf(&text, "there is no row in %llu file%s%s", (unsigned long long)cut->items,
+                  cut->items == 1 ? "" : "s", has_headers(cut) ? TM_TABLE_HEADER_ADVICE : "");
   if (text.len == 0)
     tm_buf_add_str(&text, "the inputs name no paths");
   int rc = tm_err_set(err, TM_ENOINPUT, "no input: %s", tm_buf_str(&text));

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "data/frame.h"
+#include "data/rows/header.h"
 #include "data/rows/value.h"
 #include "data/sql/query.h"
 
@@ -133,4 +134,9 @@ struct tm_table *tm_table_from_json(enum tm_rows_format format, const struct tm_
     return t;
   tm_table_free(t);
   return NULL;
+}
+
+bool tm_table_has_header(const struct tm_table *t)
+{
+  return t && t->rows.format == TM_ROWS_DELIMITED && tm_header_is_there(&t->rows.dialect, true);
 }

@@ -31,6 +31,11 @@ struct tm_table {
  * with a message without file:line. Free it. */
 struct tm_table *tm_table_from_json(enum tm_rows_format format, const struct tm_json *options,
                                     const struct tm_json *ops, struct tm_err *err);
+/* Whether the first line of a file is its header; NULL: no. */
+bool tm_table_has_header(const struct tm_table *t);
+/* For a table that has one, and no rows. */
+#define TM_TABLE_HEADER_ADVICE                                                                     \
+  "; the first line of a file is its header: if it is a row, set header = \"none\""
 void tm_table_free(struct tm_table *t); /* NULL: a no-op */
 
 /* The type for a name in a definition: "long", "int" and "integer", "double" and "float", "bool"

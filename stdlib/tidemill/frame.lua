@@ -164,6 +164,9 @@ function meta.__index(df, key)
   if words then
     refuse("a data frame has no '%s'; %s", key, words)
   end
+  if type(key) == "number" then
+    refuse("a data frame has no '%s'; its rows: for row in df:rows() do print(row.city) end", tostring(key))
+  end
   local names = { "c", "columns", "types" }
   for name in pairs(methods) do
     names[#names + 1] = name

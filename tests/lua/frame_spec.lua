@@ -222,7 +222,7 @@ describe("a data frame's files", function()
     dir:write("bad.jsonl", '{"a":1}\n\n[1]\n')
     local none, message = frame.read_json_lines(dir:at "bad.jsonl")
     assert.is_nil(none)
-    assert.is_truthy(message:find("line 3: no JSON object: [1]", 1, true), message)
+    assert.is_truthy(message:find("line 3: '[1]' is not a JSON object; invalid_lines = \"drop\"", 1, true), message)
   end)
 
   it("of dates and of doubles are written as they were read", function()
@@ -348,6 +348,7 @@ describe("what a data frame refuses", function()
     { function() return (df:select("id", "nme")) end, "select: no column 'nme'" },
     { function() return (df:select("id", "id")) end, "select: column 'id' is named twice" },
     { function() return (df.price) end, "its column is df.c.price" },
+    { function() return df[1] end, "a data frame has no '1'; its rows: for row in df:rows() do" },
     { function() return (df:filtr()) end, "a data frame has no 'filtr'; did you mean 'filter'?" },
     { function() df.x = 1 end, "a data frame does not change" },
     { function() df.c.x = 1 end, "a data frame does not change" },

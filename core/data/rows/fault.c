@@ -66,7 +66,7 @@ void tm_fault_words(struct tm_buf *out, const struct tm_fault *f, const struct t
   case TM_FAULT_TOO_LONG:
     tm_record_words(out, &(struct tm_row_limits) { .record = (size_t)f->expected }, "a record");
     break;
-  case TM_FAULT_LINE: tm_buf_printf(out, "no JSON object: %s", f->text); break;
+  case TM_FAULT_LINE: tm_buf_printf(out, "'%s' is not a JSON object", f->text); break;
   case TM_FAULT_KEY: tm_buf_printf(out, "the key '%s' is not a column", f->text); break;
   case TM_FAULT_NUMBER: tm_buf_printf(out, "'%s' is nan or inf", f->text); break;
   default: tm_buf_add_str(out, "nothing is wrong"); break;
@@ -108,7 +108,7 @@ static struct advice advice_on(const struct tm_row_counts *counts, enum tm_fault
                          "set_column_types gives the column another type, on_misfit = \"error\" "
                          "refuses such values" },
     [TM_FAULT_TEXT] = { "texts with bytes that are not of the encoding, replaced by U+FFFD",
-                        "set encoding to what the files have, for example \"latin1\"; on_misfit = "
+                        "set the encoding of the files, such as encoding = \"latin1\"; on_misfit = "
                         "\"error\" refuses such texts" },
     [TM_FAULT_TOO_LONG] = { "records longer than max_record_size, left out",
                             "a larger max_record_size reads them" },

@@ -103,6 +103,8 @@ static int note(struct tm_json_lines *j, enum tm_fault_kind kind, long column, c
   j->fault = fault;
   struct tm_buf words = TM_BUF_NONE;
   tm_fault_words(&words, &fault, j->schema);
+  if (kind == TM_FAULT_LINE)
+    tm_buf_add_str(&words, "; invalid_lines = \"drop\" leaves such lines out");
   int rc = tm_err_set(err, TM_EDAMAGE, "%s", tm_buf_str(&words));
   tm_buf_release(&words);
   return rc;
