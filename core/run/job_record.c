@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "sys/clock.h"
 
@@ -89,6 +91,19 @@ int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pi
   return rc;
 }
 
+static void refuse_record(const char *path, const struct tm_err *why, struct tm_err *err)
+{
+  char *dir = tm_path_dir(path);
+  struct tm_buf advice = TM_BUF_NONE;
+  if (why->code == TM_EDAMAGE) {
+    tm_buf_add_str(&advice, "; restore it, or start a new job; to remove this one: rm -r ");
+    tm_text_shell(&advice, dir);
+  }
+  tm_err_set(err, why->code, "%s%s", why->text, tm_buf_str(&advice));
+  tm_buf_release(&advice);
+  free(dir);
+}
+
 static struct tm_json *read_record(const char *path, struct tm_err *err)
 {
   struct tm_err why = TM_ERR_NONE;
@@ -97,8 +112,7 @@ static struct tm_json *read_record(const char *path, struct tm_err *err)
       tm_json_int(v, "version", -1); /* -1: no version, so not a record of this program */
 
   if (!v)
-    tm_err_set(err, why.code, "%s%s", why.text,
-               why.code == TM_EDAMAGE ? "; restore it, or start a new job" : "");
+    refuse_record(path, &why, err);
   if (v && version != VERSION) {
     tm_err_set(err, TM_EVERSION, "'%s' is of version %" PRId64 "; this tidemill reads version %d",
                path, version, VERSION);

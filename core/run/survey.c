@@ -436,6 +436,8 @@ int tm_survey_read_for_list(struct tm_survey *s, const char *dir, int64_t now_wa
 
 void tm_survey_read_details(struct tm_survey *s)
 {
+  if (!s->host) /* a list has not read it */
+    read_owner(s->dir, &s->pid, &s->host);
   for (size_t i = 0; i < s->steps_len; i++) {
     struct tm_step_survey *step = &s->steps[i];
     char *dir = tm_path_join(s->dir, step->name), *manifest = tm_path_join(dir, "state/manifest");

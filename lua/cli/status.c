@@ -293,6 +293,7 @@ struct jobs_list {
   int status;
   int64_t interrupted;
   char *newest_interrupted;
+  struct tm_buf damaged; /* names of jobs that cannot be resumed */
   struct tm_buf text;
 };
 
@@ -333,14 +334,19 @@ static char *rest_of(const struct tidemill_record_info *job)
   return tm_buf_take(&text);
 }
 
-/* Counts the interrupted jobs and keeps the newest, which comes first: when such a job was killed,
- * nothing could report it. */
+/* Counts the interrupted jobs and keeps the newest that can be resumed: when such a job was killed,
+ * nothing could report it. The newest comes first, so the files of later ones are not read. */
 static void note_interrupted(struct jobs_list *l, const struct tidemill_record_info *job)
 {
+  const char *name = name_of(l, job->dir);
   if (job->state != TIDEMILL_INTERRUPTED || job->is_removed)
     return;
+  if (l->interrupted == 0 && tidemill_resume_way(job->dir, NULL) == TIDEMILL_RESUME_NEVER) {
+    tm_buf_printf(&l->damaged, "%s%s", l->damaged.len > 0 ? ", " : "", name);
+    return;
+  }
   if (l->interrupted++ == 0)
-    l->newest_interrupted = tm_xstrdup(name_of(l, job->dir));
+    l->newest_interrupted = tm_xstrdup(name);
 }
 
 static void say_interrupted(const struct jobs_list *l)
@@ -349,6 +355,9 @@ static void say_interrupted(const struct jobs_list *l)
     tm_cli_say("%" PRId64 " %s interrupted; to resume %s: tidemill resume %s", l->interrupted,
                tm_text_counted(l->interrupted, "job was", "jobs were"),
                l->interrupted == 1 ? "it" : "the newest", l->newest_interrupted);
+  if (l->damaged.len > 0)
+    tm_cli_say("interrupted, and cannot be resumed: %s; 'tidemill status JOB' says why",
+               l->damaged.data);
 }
 
 /* Reports a job that cannot be read, and continues with the others; then the status is 3. */
@@ -393,6 +402,7 @@ static int list_jobs(const struct tm_cli *cli, const struct status_options *o, s
     say_interrupted(&l);
   }
   tm_buf_release(&l.text);
+  tm_buf_release(&l.damaged);
   free(l.newest_interrupted);
   free(l.jobs_dir);
   tidemill_workspace_close(ws);

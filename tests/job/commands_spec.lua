@@ -354,7 +354,8 @@ describe("a job", function()
     local good = t:read "job/job.json"
     for _, command in ipairs { "status", "verify", "resume" } do
       t:write("job/job.json", good:sub(1, 100))
-      expect_run(t, 3, { command, "job" }, { "job/job.json' is damaged", "; restore it, or start a new job" })
+      expect_run(t, 3, { command, "job" }, {
+        "job/job.json' is damaged", "; restore it, or start a new job; to remove this one: rm -r " })
       t:write("job/job.json", (good:gsub('"version": 1', '"version": 7')))
       expect_run(t, 2, { command, "job" }, { "version 7" })
     end
@@ -450,9 +451,10 @@ describe("jobs", function()
 
   it("lists the workspace, the newest first, and what can be read of it", function()
     local t = new_case()
-    for _ = 1, 2 do t:expect(t:run { "run", "pipeline.lua", "--progress", "none" }, 0) end
+    for _ = 1, 2 do t:expect(t:run { "run", "pipeline.lua", "--no-reuse", "--progress", "none" }, 0) end
     local r = expect_run(t, 0, { "jobs" }, { "name", "Completed", "8 of 8 mini-batches" })
     local first = r.out:match "\n(%S+)"
+    assert.is_nil(expect_run(t, 0, { "jobs", "--json" }).out:find('"pid":null', 1, true))
     assert.equal(first, expect_run(t, 0, { "status", "latest", "--json" }).result.job_dir:match "[^/]+$")
     local dir = "workspace/jobs/" .. first
     local record = t:read(dir .. "/job.json")
@@ -465,6 +467,11 @@ describe("jobs", function()
     assert.equal(2, select(2, r.out:gsub("\n", "")))
     assert(os.remove(t:path(dir .. "/job_result.json"))) -- only the definition is left
     expect_run(t, 0, { "jobs" }, { "Interrupted", "1 job was interrupted; to resume it: tidemill resume " .. first })
+    local manifest = t:read(dir .. "/score/state/manifest")
+    t:write(dir .. "/score/state/manifest", "")
+    r = expect_run(t, 0, { "jobs" }, { "interrupted, and cannot be resumed: " .. first .. "; 'tidemill status JOB'" })
+    assert.is_nil(r.err:find("to resume it", 1, true), r.err)
+    t:write(dir .. "/score/state/manifest", manifest)
     t:write(dir .. "/job.json", "{")
     r = expect_run(t, 3, { "jobs" }, { "job.json' is damaged" })
     assert.equal(2, select(2, r.out:gsub("\n", "")))
