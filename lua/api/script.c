@@ -14,6 +14,7 @@
 #include <lua.h>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "data/cut.h"
 #include "data/fault_list.h"
 #include "data/frame_text.h"
@@ -238,17 +239,40 @@ int tidemill_script_init(struct tidemill_script *s, struct tm_err *err)
 
 /* ---- run() ---- */
 
-/* Reports items of an archive that cannot be read; they are left out. */
-static void say_marks(const struct tidemill_script *s, const struct tm_buf *marks)
+/* Adds ", 'in/a.txt'," for the item `number` of a mini-batch. */
+static void add_name(struct tm_buf *out, const struct tm_run_call *call, uint32_t number)
 {
   struct tm_reader r;
+  struct tm_item item;
+  tm_reader_init(&r, call->listed ? call->listed : call->bytes,
+                 call->listed ? call->listed_len : call->bytes_len);
+  for (uint32_t at = 1; tm_item_next(&r, &item); at++)
+    if (at == number) {
+      tm_buf_add_str(out, ", '");
+      tm_text_one_line(out, item.path, item.path_len, 0);
+      tm_buf_add_str(out, "',");
+      return;
+    }
+}
+
+/* Reports failed items. `call`: where their names are; NULL: the reasons have them. */
+static void say_marks(const struct tidemill_script *s, const struct tm_buf *marks,
+                      const struct tm_run_call *call)
+{
+  struct tm_reader r;
+  struct tm_buf name = TM_BUF_NONE;
   tm_reader_init(&r, tm_buf_str(marks), marks->len);
   while (r.at < r.end && !r.bad) {
     size_t len = 0;
     uint32_t number = tm_read_u32(&r);
     const char *words = tm_read_bytes32(&r, &len);
-    tm_script_say(s, TIDEMILL_WARNING, "item %" PRIu32 " fails: %.*s", number, (int)len, words);
+    tm_buf_clear(&name);
+    if (call && !call->frame)
+      add_name(&name, call, number);
+    tm_script_say(s, TIDEMILL_WARNING, "item %" PRIu32 "%s fails: %.*s", number, tm_buf_str(&name),
+                  (int)len, words);
   }
+  tm_buf_release(&name);
 }
 
 /* Loads entries of archives, as a worker does before run(). */
@@ -273,7 +297,7 @@ static int load_entries(struct tidemill_script *s, struct tm_run_call *call, str
     call->items = given.items;
     call->numbers = given.numbers;
     call->entries = tm_entry_loader_entries(s->entries);
-    say_marks(s, &marks);
+    say_marks(s, &marks, NULL); /* they are left out */
   }
   tm_buf_release(&marks);
   return rc;
@@ -321,6 +345,7 @@ static int run(struct tidemill_script *s, struct tm_err *err)
   }
   if (rc < 0)
     return fail(s, "run()", err);
+  say_marks(s, &s->extras.marks, &call);
   give_rows(s, &call, elements);
   return 0;
 }

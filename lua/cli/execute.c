@@ -231,6 +231,7 @@ static int open_job(struct tm_execution *x, struct tm_err *err)
   const struct tm_execute *e = x->o;
   struct tidemill_job_options o = e->o;
   struct tidemill_screen screen = tm_terminal_screen(&x->terminal);
+  x->terminal.add_message = e->hooks ? e->hooks->add_message : NULL;
   screen.progress = mode_of(x);
   screen.has_color = tm_terminal_has_color(&x->terminal);
   o.screen = &screen;

@@ -41,6 +41,8 @@ struct tm_execute_hooks {
   /* The result was shown, and the job is still open. Returns `status`, or another exit status;
    * negative and an error. */
   int (*on_over)(void *data, struct tm_execution *x, int status, struct tm_err *err);
+  /* Adds a text for the terminal as the user of this command is to read it. */
+  void (*add_message)(struct tm_buf *out, const char *text, size_t len);
   /* As in struct tm_resume_command; by default "tidemill resume DIR". */
   void (*add_again)(void *data, struct tm_buf *out, const char *dir, bool accepts);
   /* Adds the command that started the job, for a job without a pipeline file; `only_failed`: over

@@ -1,6 +1,7 @@
 /* head.c - `tidemill head`: the columns and first rows of tables, read as a job would read them.
  * Creates nothing. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
@@ -66,7 +67,10 @@ static int on_line(void *data, const char *line)
 
 static void on_log(void *data, enum tidemill_level level, const char *text)
 {
-  tm_cli_say("warning: %s", text);
+  struct tm_buf words = TM_BUF_NONE;
+  tm_parameter_words_add_message(&words, text, strlen(text));
+  tm_cli_say("warning: %s", tm_buf_str(&words));
+  tm_buf_release(&words);
 }
 
 static int add_setting(void *data, const char *name, const char *value, struct tm_err *err)
@@ -132,6 +136,8 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   bool is_usage = rc == TM_EUSAGE;
   if (rc >= 0)
     rc = show(&h, rows, &err);
+  if (rc < 0)
+    tm_parameter_words_in_error(&err);
   status = is_usage ? tm_cli_fail_usage(&tm_command_head, &err) : tm_cli_end(rc, &err);
   release(&h);
   return status;

@@ -251,13 +251,14 @@ static int on_open(void *data, struct tm_execution *x, struct tm_err *err)
   struct map *m = data;
   struct tidemill_step step = TIDEMILL_STEP_INIT;
   struct stat st;
+  m->terminal = &x->terminal;
+  m->terminal->is_read = m->words.has_stdin && isatty(STDIN_FILENO);
   int rc = tidemill_job_step(x->job, 0, &step, err);
   if (rc < 0 || !step.output_file)
     return rc;
   m->output = tm_xstrdup(step.output_file);
   if (!m->has_rows)
     return 0;
-  m->terminal = &x->terminal;
   m->is_shared = tm_terminal_is_at(m->terminal, STDOUT_FILENO);
   char *partial = tm_xprintf("%s.partial", m->output);
   bool is_partial = stat(partial, &st) == 0; /* otherwise the job was Completed before */
@@ -284,6 +285,8 @@ static void look_for_neighbours(struct map *m)
 static void on_event(void *data, const struct tidemill_event *e)
 {
   struct map *m = data;
+  if (e->kind == TIDEMILL_EVENT_PROGRESS && e->counts.all_created)
+    m->terminal->is_read = false;
   if (e->kind != TIDEMILL_EVENT_ROWS || !m->has_rows)
     return;
   look_for_neighbours(m);
@@ -301,7 +304,8 @@ static void on_gone(struct map *m, struct tm_execution *x)
   if (x->has_ended)
     return;
   tidemill_job_say(x->job, TIDEMILL_WARNING,
-                   has_gone ? "the reader of the rows has gone: the job is canceled"
+                   has_gone ? "the reader of the rows has gone: no more rows are printed, and work "
+                              "that is not done is canceled"
                             : m->lost.text);
   tm_execution_end(x);
 }
@@ -367,6 +371,7 @@ static const struct tm_execute_hooks hooks = { .on_open = on_open,
                                                .is_done = is_done,
                                                .on_hurry = on_hurry,
                                                .on_over = on_over,
+                                               .add_message = tm_parameter_words_add_message,
                                                .add_again = add_again,
                                                .add_rerun = add_rerun };
 
@@ -427,6 +432,8 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
     rc = m.o.dry_run ? tm_launch_plan(&m.launch, false, &err)
                      : tm_launch_run(&m.launch, &hooks, &m, &err);
   }
+  if (rc < 0)
+    tm_parameter_words_in_error(&err);
   status = is_usage ? tm_cli_fail_usage(&tm_command_map, &err) : tm_launch_status(rc, &err);
   release(&m);
   return status;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 struct constructor {
   const char *name;
@@ -24,9 +25,7 @@ static const struct group {
                             { { "Dataset.File.from_files", "" } },
                             1 },
   [TM_PARAMETERS_TABLES] = { "Tables (map and try: with --rows), as in\n"
-                             "Dataset.Tabular.from_delimited_files and from_json_lines_files. If "
-                             "a\n"
-                             "message says encoding = \"latin1\", write --encoding latin1:",
+                             "Dataset.Tabular.from_delimited_files and from_json_lines_files:",
                              { { "Dataset.Tabular.from_delimited_files", "CSV: " },
                                { "Dataset.Tabular.from_json_lines_files", "JSON lines: " } },
                              2 },
@@ -257,6 +256,81 @@ char *tm_parameter_words_first(const struct tm_parameter_words *given,
     if (given->at[group][i].len > 0)
       return dashed(p.name);
   return NULL;
+}
+
+/* ---- messages ---- */
+
+static bool is_of_name(char c)
+{
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_input_parameter(const char *name)
+{
+  for (int group = 0; group < TM_PARAMETERS_CONFIG; group++)
+    for (size_t i = 0; i < groups[group].len; i++)
+      if (has_parameter(groups[group].constructors[i].name, name))
+        return true;
+  return false;
+}
+
+/* Adds the option for `name = value` at `at`. Returns the bytes that it stands for; 0: there is no
+ * such setting, and nothing is added. */
+static size_t add_setting(struct tm_buf *out, const char *at, const char *end)
+{
+  size_t len = 0, begin, value_len = 0;
+  while (at + len < end && is_of_name(at[len]))
+    len++;
+  begin = len + strlen(" = ");
+  if (len == 0 || end - at < (ptrdiff_t)begin || strncmp(at + len, " = ", begin - len) != 0)
+    return 0;
+  bool has_quotes = at + begin < end && at[begin] == '"';
+  begin += has_quotes;
+  while (at + begin + value_len < end &&
+         (has_quotes ? at[begin + value_len] != '"' : is_of_name(at[begin + value_len])))
+    value_len++;
+  char *name = tm_xstrndup(at, len), *value = tm_xstrndup(at + begin, value_len);
+  bool is_it =
+      (has_quotes ? at + begin + value_len < end : value_len > 0) && is_input_parameter(name);
+  if (is_it) {
+    char *option = dashed(name);
+    tm_buf_printf(out, "--%s ", option);
+    tm_text_shell(out, value);
+    free(option);
+  }
+  free(name);
+  free(value);
+  return is_it ? begin + value_len + has_quotes : 0;
+}
+
+void tm_parameter_words_add_message(struct tm_buf *out, const char *text, size_t len)
+{
+  static const char set[] = "set ";
+  const char *end = text + len;
+  for (const char *at = text; at < end;) {
+    bool is_start = at == text || at[-1] == ' ' || at[-1] == '\n';
+    bool has_set =
+        is_start && (size_t)(end - at) > strlen(set) && strncmp(at, set, strlen(set)) == 0;
+    size_t from = out->len, n;
+    if (has_set)
+      tm_buf_add_str(out, "use ");
+    n = is_start ? add_setting(out, at + (has_set ? strlen(set) : 0), end) : 0;
+    if (n == 0) {
+      out->len = from;
+      tm_buf_add_char(out, *at++);
+    } else {
+      at += n + (has_set ? strlen(set) : 0);
+    }
+  }
+}
+
+int tm_parameter_words_in_error(struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_parameter_words_add_message(&text, err->text, strlen(err->text));
+  tm_err_set(err, err->code, "%s", tm_buf_str(&text));
+  tm_buf_release(&text);
+  return err->code;
 }
 
 void tm_parameter_words_release(struct tm_parameter_words *given)

@@ -84,7 +84,10 @@ static void on_write(void *data, const char *p, size_t n)
   struct tm_buf *to = t->is_yielded ? &t->later : &t->held;
   if (n == 0 || to->len + n > HELD_MAX)
     return;
-  tm_buf_add(to, p, n); /* keeps (3) */
+  if (t->add_message)
+    t->add_message(to, p, n);
+  else
+    tm_buf_add(to, p, n); /* keeps (3) */
   note_bar(t, p, n);
   write_held(t);
 }
@@ -93,7 +96,7 @@ static bool is_ready(void *data)
 {
   struct tm_terminal *t = data;
   write_held(t);
-  return t->held.len == 0 && !t->is_yielded && !t->has_no_bar;
+  return t->held.len == 0 && !t->is_yielded && !t->has_no_bar && !t->is_read;
 }
 
 /* Keeps (4). */

@@ -23,6 +23,9 @@ struct tm_terminal {
   struct tm_buf later; /* text written while rows have the terminal */
   bool is_yielded;     /* rows have it */
   bool has_no_bar;     /* for good: another program writes to this terminal */
+  bool is_read;        /* somebody types at it: no bar meanwhile */
+  /* adds a text as the user is to read it; NULL: as it is */
+  void (*add_message)(struct tm_buf *out, const char *text, size_t len);
 };
 
 void tm_terminal_init(struct tm_terminal *t, int fd);

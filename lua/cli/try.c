@@ -71,11 +71,20 @@ static void add_help(struct tm_buf *out)
   tm_parameter_options_release(&options);
 }
 
+static void on_log(void *data, enum tidemill_level level, const char *text)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  tm_parameter_words_add_message(&words, text, strlen(text));
+  tm_cli_say("%s%s", level == TIDEMILL_WARNING ? "warning: " : "", tm_buf_str(&words));
+  tm_buf_release(&words);
+}
+
 /* Loads the script and the first mini-batch of its input. */
 static int load(struct try *t, struct tm_err *err)
 {
   struct tidemill_script_options how = tm_foreground_options(NULL, true);
   const struct tidemill_mini_batch *first = NULL;
+  how.on_log = on_log;
   int rc = tidemill_script_load(&t->foreground.script, t->pipeline, &how, err);
   if (rc < 0)
     return rc;
@@ -84,6 +93,18 @@ static int load(struct try *t, struct tm_err *err)
   if (rc > 0)
     fputs(first->head, stderr);
   return rc;
+}
+
+/* An option that has no effect here, in place of silence. */
+static void warn_of_timeouts(const struct try *t)
+{
+  static const char *const names[][2] = { { "init_timeout", "init-timeout" },
+                                          { "run_invocation_timeout", "run-invocation-timeout" } };
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++)
+    if (tm_parameter_words_last(&t->o.parameters, TM_PARAMETERS_CONFIG, names[i][0]))
+      tm_cli_say("warning: '--%s' has no effect: try has no timeouts; Ctrl-C ends the script and "
+                 "shows where it was",
+                 names[i][1]);
 }
 
 static int run_first(struct try *t, struct tm_err *err)
@@ -120,8 +141,12 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   if (rc >= 0)
     rc = tm_one_step_build(&t.pipeline, &t.step, &t.o, t.rt, &err);
   bool is_usage = rc == TM_EUSAGE;
-  if (rc >= 0)
+  if (rc >= 0) {
+    warn_of_timeouts(&t);
     rc = run_first(&t, &err);
+  }
+  if (rc < 0)
+    tm_parameter_words_in_error(&err);
   if (is_usage)
     status = tm_cli_fail_usage(&tm_command_try, &err);
   else if (rc == TM_ESCRIPT) /* a syntax error: nothing has run */

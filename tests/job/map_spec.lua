@@ -475,7 +475,7 @@ describe("map's rows", function()
     local r = map(t, { "-", "-N", "1", "-j", "1" },
                   { before = shell [[yes /x | "$0" "$@" | head -1; echo "${PIPESTATUS[@]}"]] })
     assert.equal("/x\n141 141 0\n", r.out)
-    assert.truthy(r.err:find("the reader of the rows has gone", 1, true), r.err)
+    assert.truthy(r.err:find("the reader of the rows has gone: no more rows are printed", 1, true), r.err)
     local result = json.decode(t:read(job_of(t) .. "/job_result.json"))
     assert.equal("Canceled", result.status)
   end)

@@ -237,7 +237,7 @@ describe("a table that seems to have another format", function()
         local r = t:run(with(command, { name }))
         t:expect(r, 0)
         if separator then
-          local words = ("' has a single column, 'a%sb'; if '%s' separates its fields, set separator = \"%s\"")
+          local words = ("' has a single column, 'a%sb'; if '%s' separates its fields, use --separator '%s'")
             :format(separator, separator, separator)
           assert.truthy(r.err:find(words, 1, true), r.err)
           r = t:run(with(command, { name, "--separator", separator }))
@@ -245,6 +245,17 @@ describe("a table that seems to have another format", function()
         end
         assert.is_nil(r.err:find("single column", 1, true), r.err)
       end
+    end
+    t:write("header.csv", "a,b\n")
+    t:write("lines.jsonl", '{"a": 1}\nx\n')
+    t:write("utf16.csv", "\255\254a\0\n\0")
+    for name, words in pairs {
+      ["header.csv"] = "no row in 1 file; the first line of a file is its header: if it is a row, use --header none",
+      ["lines.jsonl"] = "'x' is not a JSON object; --invalid-lines drop leaves such lines out",
+      ["utf16.csv"] = "is read as UTF-8; use --encoding utf16" } do
+      local r = t:run { "map", "--rows", "score.lua", name }
+      assert.not_equal(0, r.status)
+      assert.truthy(r.err:find(words, 1, true), r.err)
     end
     t:write("events.log", '{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n')
     local r = t:run { "head", "events.log" }

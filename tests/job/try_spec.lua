@@ -36,6 +36,21 @@ describe("try", function()
     clean(t)
   end)
 
+  it("names the items that the script marks as failed, and why", function()
+    local t = case(2, "function run(m, context) context:fail(2, 'too dark') return { 'one' } end")
+    local r = t:run { "try", "score.lua", "in" }
+    t:expect(r, 0)
+    assert.truthy(r.err:find("warning: item 2, '" .. t:path "in/0002.txt" .. "', fails: too dark\n", 1, true), r.err)
+    clean(t)
+  end)
+
+  it("warns of a timeout, which has no effect here", function()
+    local t = case(1, "function run(m) return m end")
+    local r = t:run { "try", "score.lua", "in", "--run-invocation-timeout", "5" }
+    t:expect(r, 0)
+    assert.truthy(r.err:find("'--run-invocation-timeout' has no effect: try has no timeouts", 1, true), r.err)
+  end)
+
   it("shows an error with its stack", function()
     local t = job.case()
     t:inputs(1)
@@ -49,6 +64,7 @@ describe("try", function()
       ["function init() error 'no model' end function run(m) return m end"] = "init() failed",
       ["error 'not loaded'"] = "loading the script failed",
       ["function run(m) return 1 end"] = "run() failed",
+      ["function run(m) for _ in ipairs(io.stdout) do end end"] = "it is a data frame: for row in mini_batch:rows() do",
       ["x = 1"] = "defines no function run(mini_batch)" } do
       t:write("score.lua", script)
       r = t:run { "try", "score.lua", "in" }
