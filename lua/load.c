@@ -109,10 +109,12 @@ struct tm_json *tm_lua_pipeline_at(lua_State *L, int index, const char *path, st
     tm_buf_printf(&said, "a %s", v->tag);
   else
     tm_buf_add_str(&said, lua_isnoneornil(L, index) ? "nothing" : luaL_typename(L, index));
+  bool is_object = v && v->tag; /* no entry script returns one */
   tm_err_set(err, TM_EUSAGE,
              "%s: returns %s; a pipeline file ends with: return tidemill.Pipeline { name = ..., "
-             "steps = { ... } }; an entry script runs by: tidemill map %s INPUT...",
-             path, said.data, tm_path_base(path));
+             "steps = { ... } }%s%s%s",
+             path, said.data, is_object ? "" : "; an entry script runs by: tidemill map ",
+             is_object ? "" : tm_path_base(path), is_object ? "" : " INPUT...");
   tm_buf_release(&said);
   tm_json_free(v);
   return NULL;

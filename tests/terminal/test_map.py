@@ -55,6 +55,17 @@ class Map(Place):
         for i in range(ITEMS):
             self.assertEqual(lines.count(self.row(i, length)), 1, t.screen.text()[-2000:])
 
+    def test_no_bar_is_drawn_where_paths_are_typed(self):
+        self.go(*range(ITEMS))
+        with self.terminal("map", "waits.lua", "-", "-N", "1", "-j", "1") as t:
+            t.expect("one a line; Ctrl-D ends them\njob: .*\n")
+            for i in range(2):
+                t.line("in/%d" % i)
+                t.expect("^" + self.row(i) + "\n")
+                self.assertNotIn(" failed", t.screen.text())
+            t.send("\x04")
+            self.assertEqual(t.end(), 0)
+
     def test_rows_are_shown_above_the_bar(self):
         for words in ((), ("--output", "-")):
             for name in os.listdir(os.path.join(self.dir, "go")):

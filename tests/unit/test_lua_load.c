@@ -113,13 +113,14 @@ static void wrong_files_are_refused(void **state)
   struct world *w = *state;
   static const char *const ends =
       "; a pipeline file ends with: return tidemill.Pipeline { name = ..., steps = { ... } }";
+  static const char *const map = "; an entry script runs by: tidemill map p.lua INPUT...";
   struct tm_buf words = TM_BUF_NONE;
   fails_with(w, "local x = = 1", ":1: unexpected symbol near '='");
   fails_with(w, "\nerror 'no data today'", ":2: no data today");
-  tm_buf_printf(&words, ": returns nothing%s", ends);
+  tm_buf_printf(&words, ": returns nothing%s%s", ends, map);
   fails_with(w, "", words.data);
   tm_buf_clear(&words);
-  tm_buf_printf(&words, ": returns table%s", ends);
+  tm_buf_printf(&words, ": returns table%s%s", ends, map);
   fails_with(w, "return {}", words.data);
   tm_buf_clear(&words);
   tm_buf_printf(&words, ": returns a FileDataset%s", ends);
@@ -144,6 +145,13 @@ static void a_script_is_compiled_and_not_run(void **state)
   file_put(w->dir, "p.lua", "function run()\nend end", 0600);
   assert_int_equal(tm_lua_check_script(w->file, "score.lua", &err), TM_ESCRIPT);
   assert_string_equal(err.text, "score.lua:2: '<eof>' expected near 'end'");
+  file_put(w->dir, "p.lua", "local t = require 'tidemill'\nerror 'x'\nreturn t.Pipeline { }", 0600);
+  assert_int_equal(tm_lua_check_script(w->file, "a b.lua", &err), TM_ESCRIPT);
+  assert_string_equal(err.text,
+                      "'a b.lua' returns a pipeline, and an entry script defines run(); to "
+                      "run it: tidemill run 'a b.lua'");
+  file_put(w->dir, "p.lua", "local Pipeline = require 'tidemill'\nreturn { run = print }", 0600);
+  assert_int_equal(tm_lua_check_script(w->file, "score.lua", &err), 0);
   char *missing = tm_path_join(w->dir, "x.lua");
   assert_true(tm_lua_check_script(missing, "x.lua", &err) < 0);
   free(missing);
