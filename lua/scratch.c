@@ -124,7 +124,8 @@ int tm_scratch_make(struct tm_scratch *s, const char *kind, struct tm_err *err)
   tm_dir_read(parent(), on_name, (void *)parent());
   char *path = tm_xprintf("%s/tidemill-%s-XXXXXX", parent(), kind);
   if (!mkdtemp(path)) {
-    tm_err_set(err, TM_EUSAGE, "cannot make a folder '%s'; TMPDIR names another place", path);
+    tm_err_set(err, TM_EUSAGE,
+               "cannot make a folder '%s'; set TMPDIR to a folder that you can write to", path);
     free(path);
     return TM_EUSAGE;
   }

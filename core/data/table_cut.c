@@ -89,7 +89,7 @@ static void warn(const struct tm_table_cut *c)
 {
   if (!c->o.on_warning)
     return;
-  char *text = tm_xprintf("%s; it is a failed item, and the other files are read", c->fault.text);
+  char *text = tm_xprintf("%s; the file is a failed item", c->fault.text);
   c->o.on_warning(c->o.data, text);
   free(text);
 }

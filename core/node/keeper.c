@@ -30,6 +30,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "base/time.h"
 #include "node/node_own.h"
 #include "sys/clock.h"
@@ -142,7 +143,8 @@ static void end_strays(struct tm_keeper_step *step)
   free(mark);
   if (n > 0)
     tm_keeper_log(step, TM_WARNING,
-                  "killed %zu processes that an earlier keeper of this job had left behind", n);
+                  "killed %zu %s that an earlier keeper of this job had left behind", n,
+                  tm_text_counted((int64_t)n, "process", "processes"));
 }
 
 static struct tm_keeper_step *find_step(struct tm_keeper *k, uint64_t index)

@@ -206,13 +206,19 @@ static int percent(const struct tm_progress *p)
 
 static void add_done(struct tm_buf *out, const struct tm_progress *p, bool with_words)
 {
+  int64_t created = p->counts.created;
+  bool is_open = !p->counts.all_created;
+  if (with_words && is_open && created == 0) {
+    tm_buf_add_str(out, "no mini-batches yet");
+    return;
+  }
   tm_text_grouped(out, done_of(p));
   tm_buf_add_str(out, with_words ? " of " : "/");
-  tm_text_grouped(out, p->counts.created);
-  if (!p->counts.all_created)
+  tm_text_grouped(out, created);
+  if (is_open)
     tm_buf_add_str(out, with_words ? " or more" : "+");
   if (with_words)
-    tm_buf_add_str(out, tm_text_counted(p->counts.created, " mini-batch", " mini-batches"));
+    tm_buf_add_str(out, created == 1 && !is_open ? " mini-batch" : " mini-batches");
 }
 
 static void add_failed(struct tm_buf *out, const struct tm_progress *p)
@@ -331,9 +337,9 @@ void tm_progress_add_overview(struct tm_buf *out, const struct tm_progress *p)
 {
   const struct tm_counts *c = &p->counts;
   int64_t left = tm_progress_left(p);
-  add_number(out, c->created, c->all_created ? "" : " or more");
-  tm_buf_add_str(out,
-                 tm_text_counted(c->created, " mini-batch created, ", " mini-batches created, "));
+  add_number(out, c->created,
+             tm_text_counted(c->created, " mini-batch created", " mini-batches created"));
+  tm_buf_add_str(out, c->all_created ? ", " : " so far, ");
   add_number(out, done_of(p), " processed (");
   add_number(out, c->succeeded, " succeeded, ");
   add_number(out, c->failed, " failed), ");

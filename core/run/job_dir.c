@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "run/cancel_request.h"
 #include "run/survey.h"
@@ -107,17 +108,20 @@ int tm_job_dir_refuse_job(const char *path, struct tm_err *err)
 
 static int say_in_use(const struct tm_job_dir *d, struct tm_err *err)
 {
-  struct tm_buf text = TM_BUF_NONE;
+  struct tm_buf text = TM_BUF_NONE, name = TM_BUF_NONE;
   struct tm_json *owner = NULL;
 
+  tm_text_shell(&name, d->path);
   if (tm_fs_read_file(tm_fs_real(), d->owner_file, 4096, &text, NULL) >= 0)
     owner = tm_json_parse(tm_buf_str(&text), text.len, NULL);
   tm_err_set(err, TM_EINUSE,
              "job directory '%s' is in use by pid %" PRId64
-             " on host %s; wait for it to end, or end it",
-             d->path, tm_json_int(owner, "pid", 0), tm_json_str(owner, "host", "(unknown)"));
+             " on host %s; wait for it to end, or cancel it: tidemill cancel %s",
+             d->path, tm_json_int(owner, "pid", 0), tm_json_str(owner, "host", "(unknown)"),
+             tm_buf_str(&name));
   tm_json_free(owner);
   tm_buf_release(&text);
+  tm_buf_release(&name);
   return TM_EINUSE;
 }
 

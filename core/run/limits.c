@@ -27,8 +27,7 @@ static int check_descriptors(const struct tm_pipeline *p, int64_t max_workers, s
     return 0;
   return tm_err_set(err, -EMFILE,
                     "this process may open %" PRId64 " files (ulimit -n), and %" PRId64
-                    " %s need about %" PRId64
-                    ": raise the limit, or let process_count_per_node be less",
+                    " %s need about %" PRId64 ": raise the limit, or lower process_count_per_node",
                     allowed, workers, tm_text_counted(workers, "worker", "workers"), needed);
 }
 

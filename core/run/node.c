@@ -23,6 +23,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "run/awake.h"
 #include "sys/clock.h"
@@ -407,8 +408,8 @@ static void end_strays(struct tm_node *n)
 {
   char *mark = n->job_dir ? tm_job_mark(n->job_dir) : NULL;
   size_t killed = mark ? tm_process_kill_marked(TM_ENV_WORKER, mark, STRAYS_NS) : 0;
-  char *text =
-      tm_xprintf("%zu processes of a keeper that did not end by itself were killed", killed);
+  char *text = tm_xprintf("killed %zu %s of a keeper that did not end by itself", killed,
+                          tm_text_counted((int64_t)killed, "process", "processes"));
 
   if (killed > 0)
     n->on_note(n->data, text);

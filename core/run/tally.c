@@ -116,6 +116,14 @@ static int check_limits(const struct tm_tally *t, struct tm_err *err)
   return 0;
 }
 
+static void refuse_all(int64_t n, const char *one, const char *more, struct tm_err *err)
+{
+  if (n == 1)
+    tm_err_set(err, TM_ETHRESHOLD, "the only %s failed", one);
+  else
+    tm_err_set(err, TM_ETHRESHOLD, "not one of %" PRId64 " %s succeeded", n, more);
+}
+
 static enum tm_verdict judge(const struct tm_tally *t, struct tm_err *err)
 {
   const struct tm_counts *c = &t->counts;
@@ -132,13 +140,11 @@ static enum tm_verdict judge(const struct tm_tally *t, struct tm_err *err)
     return TM_FAILED;
   }
   if (t->append_row && c->items_succeeded == 0) {
-    tm_err_set(err, TM_ETHRESHOLD, "not one of %" PRId64 " %s succeeded", c->items,
-               tm_text_counted(c->items, "item", "items"));
+    refuse_all(c->items, "item", "items", err);
     return TM_FAILED;
   }
   if (!t->append_row && c->created > 0 && c->succeeded == 0) {
-    tm_err_set(err, TM_ETHRESHOLD, "not one of %" PRId64 " %s succeeded", c->created,
-               tm_text_counted(c->created, "mini-batch", "mini-batches"));
+    refuse_all(c->created, "mini-batch", "mini-batches", err);
     return TM_FAILED;
   }
   return TM_COMPLETED;

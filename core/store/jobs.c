@@ -199,7 +199,7 @@ static void refuse(const struct tm_fs *fs, const char *given, const char *as_fol
   tm_buf_printf(&words, "there is no job '%s': '%s' %s", given, as_folder,
                 is_there ? "contains none (no job.json)" : "does not exist");
   if (as_name)
-    tm_buf_printf(&words, ", nor is '%s'", as_name);
+    tm_buf_printf(&words, ", nor does '%s'", as_name);
   else if (!workspace && !strchr(given, '/'))
     tm_buf_printf(&words,
                   ", and no workspace (" TM_WORKSPACE_NAME

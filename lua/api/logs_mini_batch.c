@@ -170,7 +170,7 @@ static int refuse_step(const struct tidemill_record *r, const char *given, struc
   const struct tidemill_record_step *step;
   for (size_t i = 0; (step = tidemill_record_step(r, i)) != NULL; i++)
     tm_buf_printf(&names, "%s%s", i > 0 ? ", " : "", step->name);
-  tm_err_set(err, TM_EUSAGE, "there is no step '%s'; there is: %s", given, tm_buf_str(&names));
+  tm_err_set(err, TM_EUSAGE, "there is no step '%s'; known: %s", given, tm_buf_str(&names));
   tm_buf_release(&names);
   return TM_EUSAGE;
 }

@@ -141,7 +141,8 @@ static int read_letter(const struct tm_option *options, size_t options_len, int 
     tm_buf_printf(&all, "%s-%s", all.len > 0 ? ", " : "", o->name);
   }
   if (all.len > 0)
-    tm_err_set(err, TM_EUSAGE, "unknown option '%s'; with one dash there are %s", word, all.data);
+    tm_err_set(err, TM_EUSAGE, "unknown option '%s'; the options with one dash are: %s", word,
+               all.data);
   else
     tm_err_set(err, TM_EUSAGE, "unknown option '%s'; options are written with two dashes", word);
   tm_buf_release(&all);

@@ -340,11 +340,11 @@ static void lines_of_logs_are_told_in_their_order(void **state)
   assert_non_null(strstr(heard.text, "no good: bad.000"));
   o.step = "scor";
   expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TM_EUSAGE,
-         "there is no step 'scor'; there is: score");
+         "there is no step 'scor'; known: score");
   o.step = "score";
   o.worker = "process9";
   expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TM_EUSAGE,
-         "there is no worker 'process9'; there is: process00");
+         "there is no worker 'process9'; known: process00");
   heard = (struct heard) { .lines = 19 };
   assert_int_equal(tidemill_workspace_logs(ws, "latest", NULL, on_line, &heard, &h.err), 9);
   o.size = 0;

@@ -304,7 +304,7 @@ describe("a table", function()
     t:write("in/a.csv", "id,b\n1,x\n3\n5,caf\233\n")
     local function expect_warnings(r)
       t:expect(r, 0)
-      for _, words in ipairs { "warning: rows with fewer fields than there are columns", "a.csv', line 3 (byte 9)",
+      for _, words in ipairs { "warning: rows with fewer fields than columns", "a.csv', line 3 (byte 9)",
                                "warning: texts with bytes that are not of the encoding" } do
         assert.truthy(r.err:find(words, 1, true), r.err)
       end
@@ -395,9 +395,9 @@ describe("a table", function()
         "line 3 (byte 8), column 'a': 'foo' is not a valid long",
       ['of the encoding, replaced by U+FFFD: 1; set encoding to what the files have, for example "latin1"'] =
         "line 6 (byte 24), column 'b': 'caf\\xE9' is not text in the given encoding",
-      ['than there are columns, where the missing ones are null: 2; on_ragged = "drop" leaves such rows out'] =
-        "line 4 (byte 14), a row of 1 fields in a table of 2 columns",
-      ['than there are columns, where the surplus is left out: 1; on_ragged = "drop"'] =
+      ['than columns; the missing fields are null: 2; on_ragged = "drop" leaves such rows out'] =
+        "line 4 (byte 14), a row of 1 field in a table of 2 columns",
+      ['than columns; the surplus fields are left out: 1; on_ragged = "drop"'] =
         "line 5 (byte 16), a row of 3 fields in a table of 2 columns",
       ["quotes that are not closed where their row ends: 1; a row with a line break within quotes is torn there"] =
         "line 7 (byte 31), column 'b': a quote is not closed where its row ends; for line breaks within quotes set "

@@ -96,7 +96,7 @@ describe("logs", function()
     expect_none(all, { "process001", "step 'score'" })
     local r = t:run { "logs", t.job_dir, "--worker", "process007" }
     t:expect(r, 2)
-    assert.is_truthy(r.err:find("there is no worker 'process007'; there is: process00", 1, true), r.err)
+    assert.is_truthy(r.err:find("there is no worker 'process007'; known: process00", 1, true), r.err)
   end)
 
   it("shows all that is known of one mini-batch", function()
@@ -163,7 +163,7 @@ describe("logs", function()
       "mini%-batch 0 of step 'two'", "%-%-step two %-%-mini%-batch 0\n" })
     local r = t:run { "logs", t.job_dir, "--step", "tow" }
     t:expect(r, 2)
-    assert.is_truthy(r.err:find("there is no step 'tow'; there is: one, two", 1, true), r.err)
+    assert.is_truthy(r.err:find("there is no step 'tow'; known: one, two", 1, true), r.err)
   end)
 
   it("refuses what does not fit", function()

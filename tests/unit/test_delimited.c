@@ -170,7 +170,7 @@ static void deviations_can_be_errors(void **state)
   rig_init(&g, "a:long b:string");
   g.dialect.ragged = TM_RAGGED_ERROR;
   g.dialect.misfit = TM_MISFIT_ERROR;
-  expect_error(&g, "1,2\n3\n", "a row of 1 fields in a table of 2 columns", 1004);
+  expect_error(&g, "1,2\n3\n", "a row of 1 field in a table of 2 columns", 1004);
   expect_error(&g, "1,2\n3,4,5\n", "a row of 3 fields in a table of 2 columns", 1004);
   expect_error(&g, "1,2\n3x,4\n", "column 'a': '3x' is not a valid long", 1004);
   expect_error(&g, "1,2\n\"3x\",4\n", "column 'a': '3x' is not a valid long", 1004);

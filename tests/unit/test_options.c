@@ -144,7 +144,7 @@ static void names_of_one_letter_are_short_options(void **state)
   assert_int_equal(LETTERS("-0x"), TM_EUSAGE);
   assert_string_equal(err.text, "option '-0' takes no value, 'x' was given");
   assert_int_equal(LETTERS("-x"), TM_EUSAGE);
-  assert_string_equal(err.text, "unknown option '-x'; with one dash there are -0, -N");
+  assert_string_equal(err.text, "unknown option '-x'; the options with one dash are: -0, -N");
   assert_int_equal(LETTERS("--N", "5"), TM_EUSAGE);
   TM_ARRAY_RELEASE(&rest);
 }

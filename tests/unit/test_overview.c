@@ -73,7 +73,7 @@ static void a_line_comes_every_ten_seconds(void **state)
   assert_has(text, "|supervisor|step 'score' of 'digits' starts; job: ");
   assert_int_equal(count_of(text, "\n"), 3);
   assert_has(text,
-             "|supervisor|120 or more mini-batches created, 45 processed (44 succeeded, 1 "
+             "|supervisor|120 mini-batches created so far, 45 processed (44 succeeded, 1 "
              "failed), 2 running; 450 items, 10 failed; output: 440 rows; 10.0 s so far, time "
              "left unknown\n");
   free(text);

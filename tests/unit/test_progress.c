@@ -146,6 +146,16 @@ static void an_unknown_total_is_not_guessed(void **state)
   tm_progress_add_line(&b, &p);
   assert_string_equal(b.data, "score: 450 of 1,000 or more mini-batches, 4,500 items, 3 failed, "
                               "450 items/s, 10.0 s so far");
+  tm_buf_clear(&b);
+  open = (struct tm_counts) { 0 };
+  prepare(&p, &nothing, &open);
+  tm_progress_add_line(&b, &p);
+  assert_has(b.data, "score: no mini-batches yet, 0 items");
+  tm_buf_clear(&b);
+  open.created = 1;
+  prepare(&p, &nothing, &open);
+  tm_progress_add_line(&b, &p);
+  assert_has(b.data, "score: 0 of 1 or more mini-batches, 0 items");
   tm_buf_release(&b);
 }
 
@@ -246,7 +256,7 @@ static void the_overview_says_what_is_known(void **state)
   prepare(&p, &nothing, &c);
   tm_buf_clear(&b);
   tm_progress_add_overview(&b, &p);
-  assert_has(b.data, "1,000 or more mini-batches created, ");
+  assert_has(b.data, "1,000 mini-batches created so far, ");
   assert_has(b.data, ", time left unknown");
   tm_buf_release(&b);
 }

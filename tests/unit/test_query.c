@@ -119,7 +119,8 @@ static void a_piece_is_a_part_of_the_query(void **state)
   assert_int_equal(tm_sql_source_check(&s, &err), 0);
   db.names[0] = "ids";
   assert_int_equal(tm_sql_source_check(&s, &err), TM_EUSAGE);
-  assert_string_equal(err.text, "'key_column': there is no column 'id \"x\"'; there are 'ids'");
+  assert_string_equal(err.text,
+                      "'key_column': there is no column 'id \"x\"'; the columns are 'ids'");
   tm_sql_query_free(q);
 }
 

@@ -197,9 +197,8 @@ static void types_can_be_set(void **state)
   assert_string_equal(s.columns[2].formats[0], "%d.%m.%Y");
   settings[0].name = "dya";
   assert_int_equal(tm_infer_set(&s, settings, 1, &err), TM_EUSAGE);
-  assert_string_equal(
-      err.text,
-      "set_column_types: there is no column 'dya'; did you mean 'day'?; there are 'a', 'b', 'day'");
+  assert_string_equal(err.text, "set_column_types: there is no column 'dya'; did you mean 'day'?; "
+                                "the columns are 'a', 'b', 'day'");
   settings[1].formats = wrong;
   assert_int_equal(tm_infer_set(&s, settings + 1, 1, &err), TM_EUSAGE);
   assert_non_null(strstr(err.text, "'%q' in the format '%d.%q' is not known"));

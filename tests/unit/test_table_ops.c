@@ -201,7 +201,7 @@ static void columns_must_be_there(void **state)
     { "[{'op':'filter','column':'price','is':'>','value':1}]", NULL },
     { "[{'op':'filter','column':'day','is':'>','value':'2026-01-31'}]", NULL },
     { "[{'op':'keep','columns':['day','pirce']}]",
-      "there is no column 'pirce'; did you mean 'price'?; there are 'price', 'day'" },
+      "there is no column 'pirce'; did you mean 'price'?; the columns are 'price', 'day'" },
     { "[{'op':'filter','column':'price','is':'>','value':'x'}]", "of type double" },
     { "[{'op':'filter','column':'day','is':'>','value':'soon'}]", "of type datetime" },
     { "[{'op':'drop','columns':['day']},{'op':'filter','column':'day','is':'>','value':1}]",

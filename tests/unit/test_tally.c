@@ -91,7 +91,10 @@ static void test_append_row_without_one_good_item_has_failed(void **state)
   tm_tally_add_done(&t, 10, 0, 0);
   assert_int_equal(tm_tally_verdict(&t, &err), TM_FAILED);
   assert_string_equal(err.text, "not one of 10 items succeeded");
-  struct tm_tally none = with(-1, true, 1);
+  struct tm_tally none = with(-1, true, 1), single = with(-1, true, 1);
+  tm_tally_add_done(&single, 1, 0, 0);
+  assert_int_equal(tm_tally_verdict(&single, &err), TM_FAILED);
+  assert_string_equal(err.text, "the only item failed");
   tm_tally_add_done(&none, 0, 0, 0);
   assert_int_equal(tm_tally_verdict(&none, &err), TM_FAILED);
   assert_non_null(strstr(err.text, "there is no row in 1 mini-batch;"));

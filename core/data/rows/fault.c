@@ -54,8 +54,9 @@ void tm_fault_words(struct tm_buf *out, const struct tm_fault *f, const struct t
   case TM_FAULT_TEXT: tm_buf_printf(out, "'%s' is not text in the given encoding", f->text); break;
   case TM_FAULT_SHORT:
   case TM_FAULT_LONG:
-    tm_buf_printf(out, "a row of %" PRId64 " fields in a table of %" PRId64 " columns", f->fields,
-                  f->expected);
+    tm_buf_printf(out, "a row of %" PRId64 " %s in a table of %" PRId64 " %s", f->fields,
+                  tm_text_counted(f->fields, "field", "fields"), f->expected,
+                  tm_text_counted(f->expected, "column", "columns"));
     break;
   case TM_FAULT_UNCLOSED:
     tm_buf_add_str(out, f->is_to_end
@@ -82,12 +83,12 @@ static struct advice advice_on_ragged(const struct tm_row_counts *counts, enum t
 {
   bool is_short = kind == TM_FAULT_SHORT;
   if (counts->dropped > 0)
-    return (struct advice) { is_short ? "rows with fewer fields than there are columns, left out"
-                                      : "rows with more fields than there are columns, left out",
+    return (struct advice) { is_short ? "rows with fewer fields than columns, left out"
+                                      : "rows with more fields than columns, left out",
                              "on_ragged = \"null\" keeps them" };
   return (struct advice) {
-    is_short ? "rows with fewer fields than there are columns, where the missing ones are null"
-             : "rows with more fields than there are columns, where the surplus is left out",
+    is_short ? "rows with fewer fields than columns; the missing fields are null"
+             : "rows with more fields than columns; the surplus fields are left out",
     "on_ragged = \"drop\" leaves such rows out, \"error\" refuses them"
   };
 }
@@ -114,7 +115,7 @@ static struct advice advice_on(const struct tm_row_counts *counts, enum tm_fault
                             "a larger max_record_size reads them" },
     [TM_FAULT_LINE] = { "lines that are not JSON objects, left out",
                         "invalid_lines = \"error\" refuses them" },
-    [TM_FAULT_NUMBER] = { "numbers of rows written as JSON that were nan or inf, and are null",
+    [TM_FAULT_NUMBER] = { "numbers that are nan or inf, written to JSON as null",
                           "JSON has neither: return them as strings, or return a data frame" },
   };
   if (kind == TM_FAULT_SHORT || kind == TM_FAULT_LONG)

@@ -54,7 +54,7 @@ int tm_schema_refuse(const struct tm_schema *s, const char *name, struct tm_err 
       tm_buf_printf(&all, "%s'%s'", i ? ", " : "", names[i]);
   }
   const char *nearest = tm_text_nearest(name, names, s->len);
-  tm_err_set(err, TM_EUSAGE, "there is no column '%s'%s%s%s; there are %s%s", name,
+  tm_err_set(err, TM_EUSAGE, "there is no column '%s'%s%s%s; the columns are %s%s", name,
              nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
              tm_buf_str(&all), s->len > 20 ? ", ..." : "");
   tm_buf_release(&all);
