@@ -294,7 +294,7 @@ describe("a table", function()
     t:write("odd.csv", "a,b\n1,2\n3\n")
     r = t:run { "head", "odd.csv" }
     t:expect(r, 0)
-    assert.truthy(r.err:find("missing ones are null: 1; on_ragged = \"drop\" leaves such rows out", 1, true), r.err)
+    assert.truthy(r.err:find("missing ones are null: 1; --on-ragged drop leaves such rows out", 1, true), r.err)
     assert.truthy(r.err:find("odd.csv', line 3 (byte 8)", 1, true), r.err)
   end)
 
@@ -393,7 +393,7 @@ describe("a table", function()
     for words, place in pairs {
       ['their column, and are null: 2; set_column_types gives the column another type, on_misfit = "error"'] =
         "line 3 (byte 8), column 'a': 'foo' is not a valid long",
-      ['of the encoding, replaced by U+FFFD: 1; set encoding to what the files have, for example "latin1"'] =
+      ['of the encoding, replaced by U+FFFD: 1; set the encoding of the files, such as encoding = "latin1"'] =
         "line 6 (byte 24), column 'b': 'caf\\xE9' is not text in the given encoding",
       ['than columns; the missing fields are null: 2; on_ragged = "drop" leaves such rows out'] =
         "line 4 (byte 14), a row of 1 field in a table of 2 columns",
@@ -419,7 +419,7 @@ describe("a table", function()
       local r = t:expect_job(status)
       local words = "in/a.jsonl', line 2 (byte 25), '\\xE9\"}\\n' is not text in the given encoding"
       assert.truthy(r.err:find(words, 1, true), r.err)
-      assert.equal(status == 0, r.err:find('replaced by U+FFFD: 1; set encoding to what', 1, true) ~= nil)
+      assert.equal(status == 0, r.err:find('replaced by U+FFFD: 1; set the encoding of the files', 1, true) ~= nil)
     end
   end)
 
