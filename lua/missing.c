@@ -45,8 +45,9 @@ static void add_reason(struct tm_buf *out, const char *name, const struct tm_set
   tm_buf_printf(out, "; '%s' lies beside '%s', ", name, script);
   if (is_copied_alone(setup))
     tm_buf_printf(out,
-                  "but workers run a copy of '%s' alone; to copy the folder: source_directory = "
-                  "\".\" beside a pipeline file there, --source-directory '%s' for map",
+                  "but workers run a copy of '%s' alone; to copy the folder, without what a "
+                  ".tidemillignore in it names: source_directory = \".\" in a pipeline file there, "
+                  "or map --source-directory '%s'",
                   script, dir);
   else
     tm_buf_add_str(out, "but not in the copy of source_directory that workers run: it came later, "
@@ -84,6 +85,11 @@ static void explain_module(struct tm_buf *message, const char *dir, const struct
   if (!end || end - name > NAME_MAX_LEN || memchr(name, '\n', (size_t)(end - name)))
     return;
   char *module = tm_xstrndup(name, (size_t)(end - name)), *file = find_module(dir, module);
+  bool is_explained = strncmp(end + strlen(NOT_FOUND), " Python's", 9) == 0; /* by error.c */
+  if (is_explained && !file) {
+    free(module);
+    return;
+  }
   message->len = (size_t)(end - text) + strlen(NOT_FOUND) - 1; /* without the colon */
   message->data[message->len] = '\0';
   if (file && !is_file(setup->script_dir, file))

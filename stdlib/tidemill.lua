@@ -57,7 +57,7 @@ end
 -- ParallelRunConfig.load_yaml.
 local function callable(tag, make)
   return setmetatable({}, {
-    __call = function(_, fields) return make(fields) end,
+    __call = function(_, fields) return make(names.check_fields(tag, fields)) end,
     __index = names.guard(tag),
   })
 end
@@ -440,9 +440,7 @@ local function with_destination(fields)
     return fields
   end
   local new = {}
-  for key, value in pairs(fields) do
-    new[key] = value
-  end
+  for key, value in pairs(fields) do new[key] = value end
   new.destination = workspace.take_place("OutputFileDatasetConfig: destination", given)
   return new
 end
@@ -468,8 +466,9 @@ end
 --- does not complete, nothing appears. A resumed job that adds rows to the step uploads the folder
 --- again. `tidemill verify` compares the destination with the step's own folder.
 ---@return tidemill.OutputFileDatasetConfig
-function Output:as_upload()
+function Output:as_upload(...)
   local fields = fields_of(self)
+  names.refuse_arguments("as_upload", (...))
   fields.mode = "upload"
   local new = output(fields, ids[self])
   return new
@@ -477,8 +476,9 @@ end
 
 --- Writes to the destination while the step runs. This is the default.
 ---@return tidemill.OutputFileDatasetConfig
-function Output:as_mount()
+function Output:as_mount(...)
   local fields = fields_of(self)
+  names.refuse_arguments("as_mount", (...))
   fields.mode, fields.archive_format = nil, nil
   local new = output(fields, ids[self])
   return new
@@ -550,7 +550,7 @@ names.guarded("OutputFileDatasetConfig", Output, OUTPUT_KEYS)
 ---@type fun(fields: tidemill.OutputFileDatasetConfig): tidemill.OutputFileDatasetConfig
 function M.OutputFileDatasetConfig(fields)
   outputs = outputs + 1
-  local new = output(fields, outputs)
+  local new = output(names.check_fields("OutputFileDatasetConfig", fields), outputs)
   return new
 end
 

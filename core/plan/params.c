@@ -52,9 +52,9 @@ static const struct tm_field config_fields[] = {
     "what run() returns. rows: one element for each item that succeeded; items without one "
     "count as failed. any: any number of elements; only items given to context:fail() count as "
     "failed. auto: any for rows of tables while error_threshold is -1, else rows" },
-  { "allowed_failed_count", TM_FIELD_INT, 0, INT_MAX_GIVEN, NULL, NULL,
+  { "allowed_failed_count", TM_FIELD_INT, -1, INT_MAX_GIVEN, NULL, NULL,
     PARAMETER | CHANGEABLE | FAILS | ARGUMENT,
-    "how many mini-batches may fail; by default any number" },
+    "how many mini-batches may fail; -1: any number, as by default" },
   { "allowed_failed_percent", TM_FIELD_PERCENT, 0, 100, NULL, NULL,
     PARAMETER | CHANGEABLE | FAILS | ARGUMENT,
     "how many of all mini-batches may fail, in percent; judged once all are created; by "

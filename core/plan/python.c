@@ -51,8 +51,17 @@ static const struct {
   { "sys|argv", "arg, the list of arguments" },
   { "datetime", "os.time() and os.date(format)" },
   { "dataset", "context.dataset_name and context.source" },
+  { "time|sleep", "os.time() and os.clock()" },
+  { "random", "math.random()" },
+  { "shutil", "fs.copy(from, to) and fs.remove(path) of tidemill.fs" },
+  { "getcwd", "path.absolute \".\" of tidemill.path" },
+  { "pickle|joblib", "json.encode(value) and json.decode(text) of tidemill.json" },
+  { "azureml_user|EntryScript|Run|get_context",
+    "local EntryScript = require \"tidemill.entry_script\"" },
+  { "Model|get_model_path", "the path of a file in source_directory or side_inputs" },
 
   /* What pipelines import. */
+  { "azureml|azure|mltable", "local tidemill = require \"tidemill\", which has all names" },
   { "Dataset|DataType|Datastore|DatasetConsumptionConfig", OF_TIDEMILL },
   { "OutputFileDatasetConfig|ParallelRunConfig|ParallelRunStep", OF_TIDEMILL },
   { "Pipeline|PipelineParameter|Workspace", OF_TIDEMILL },

@@ -133,7 +133,7 @@ static bool is_choice(const char *words, const char *given)
 static bool is_file_name(const char *s)
 {
   return *s && !strchr(s, '/') && strcmp(s, ".") != 0 && strcmp(s, "..") != 0 && strlen(s) <= 200 &&
-         !strpbrk(s, "\n\r\t");
+         !strpbrk(s, "\n\r\t") && !strstr(s, "${{");
 }
 
 static bool is_separator(const char *s)

@@ -89,10 +89,11 @@ static int check_output(const struct tm_fs *fs, const struct tm_step *step, size
   rc = has_contents(fs, out->destination, out->archive_format, err);
   if (rc <= 0 || step->config.overwrite)
     return rc < 0 ? rc : 0;
-  return tm_err_set(err, TM_EUSAGE,
-                    "destination '%s' of output '%s' is %s, and its contents are not this job's; "
-                    "move it away, name another destination, or set overwrite = true",
-                    out->destination, out->name, out->archive_format ? "taken" : "not empty");
+  return tm_err_set(
+      err, TM_EUSAGE,
+      "destination '%s' of output '%s' is %s, and its contents are not this job's; "
+      "move it away, name another destination, or set overwrite = true in ParallelRunConfig",
+      out->destination, out->name, out->archive_format ? "taken" : "not empty");
 }
 
 static int wrap(const struct tm_step *step, struct tm_err *err)

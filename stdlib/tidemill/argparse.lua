@@ -86,6 +86,9 @@ local function split_names(...)
   if type(names[#names]) == "table" then
     options = table.remove(names)
   end
+  if #names == 0 and type(options[1]) == "string" then
+    refuse("add_argument: the name stands before the table: add_argument(\"%s\", { ... })", options[1])
+  end
   if #names == 0 then
     refuse "add_argument: a name is missing; accepted: \"--name\", \"-n\", \"name\""
   end
@@ -108,6 +111,8 @@ local function dest_of(names)
   return (chosen:gsub("^%-+", ""):gsub("%-", "_"))
 end
 
+local PYTHON = { int = "integer", float = "number", str = "string", bool = "boolean" }
+
 local function check_options(name, o)
   for key in pairs(o) do
     if not KEYS[key] then
@@ -120,8 +125,9 @@ local function check_options(name, o)
       tostring(o.action))
   end
   if o.type ~= nil and type(o.type) ~= "function" and not readers[o.type] then
-    refuse("add_argument '%s': 'type' is '%s'; accepted: string, number, integer, boolean, or a function", name,
-      tostring(o.type))
+    local instead = PYTHON[o.type] and ("write \"%s\"; "):format(PYTHON[o.type]) or ""
+    refuse("add_argument '%s': 'type' is '%s'; %saccepted: string, number, integer, boolean, or a function", name,
+      tostring(o.type), instead)
   end
   local is_count = type(o.nargs) == "number" and o.nargs >= 1 and o.nargs % 1 == 0
   if o.nargs ~= nil and not is_count and o.nargs ~= "?" and o.nargs ~= "*" and o.nargs ~= "+" then

@@ -97,6 +97,42 @@ function M.arguments(names, first, ...)
   return unpack(taken, 1, #names + 1)
 end
 
+--- Raises if a constructor is given an object, or values without a name. Other wrong arguments are
+--- left to plan.check().
+---@param tag string of the constructor
+---@param fields any
+---@return any fields
+function M.check_fields(tag, fields)
+  local is = type(fields) == "table" and getmetatable(fields)
+  if type(is) == "string" then
+    plan.raise(("%s: the argument is an object already, of the type %s; accepted: a table, %s { name = value, ... }")
+      :format(tag, is, tag))
+  end
+  for key, value in next, type(fields) == "table" and fields or {} do
+    if type(key) ~= "string" then
+      local words = type(value) == "string" and ("%q"):format(value) or tostring(value)
+      plan.raise(("%s: %s has no name; accepted: %s { name = value, ... }"):format(tag, words, tag))
+    end
+  end
+  return fields
+end
+
+local UPLOAD = {
+  overwrite = "write overwrite = true into ParallelRunConfig { ... }",
+  source_globs = "the whole folder is uploaded: let the script write other files to a second output",
+}
+
+--- Raises if as_upload() or as_mount() was given arguments. Those of the original would have no
+--- effect.
+---@param method string
+---@param given any
+function M.refuse_arguments(method, given)
+  local key = type(given) == "table" and next(given)
+  if given ~= nil and not (type(given) == "table" and key == nil) then
+    plan.raise(("OutputFileDatasetConfig: %s() takes no arguments; %s"):format(method, UPLOAD[key] or "leave them out"))
+  end
+end
+
 --- Raises if a method was called with a dot, as in Python.
 ---@param self any
 ---@param tag string the type that `self` must have

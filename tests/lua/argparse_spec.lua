@@ -98,8 +98,11 @@ describe("tidemill.argparse", function()
         .. "required, type"] = { "--a", { typ = "number" } },
       ["add_argument '--a': 'action' is 'help'; accepted: store, store_true, store_false, append or count"] =
         { "--a", { action = "help" } },
-      ["add_argument '--a': 'type' is 'float'; accepted: string, number, integer, boolean, or a function"] =
-        { "--a", { type = "float" } },
+      ["add_argument '--a': 'type' is 'float'; write \"number\"; accepted: string, number, integer, boolean, or a "
+        .. "function"] = { "--a", { type = "float" } },
+      ["add_argument '--a': 'type' is 'real'; accepted: string, number, integer, boolean, or a function"] =
+        { "--a", { type = "real" } },
+      ['add_argument: the name stands before the table: add_argument("--a", { ... })'] = { { "--a", type = "int" } },
       ["add_argument '--a': 'nargs' is '0'; accepted: an integer from 1 on, \"?\", \"*\" or \"+\""] =
         { "--a", { nargs = 0 } },
     } do

@@ -216,6 +216,43 @@ describe("ParallelRunStep and Pipeline", function()
       .. "or a list of one or more", words)
   end)
 
+  it("refuse an object, and a value without a name", function()
+    local first = step {}
+    assert.equal("ParallelRunStep: the argument is an object already, of the type ParallelRunStep; accepted: a table, "
+      .. "ParallelRunStep { name = value, ... }", (refused(function()
+      local _ = tidemill.ParallelRunStep(first)
+    end)))
+    assert.equal('Pipeline: "b" has no name; accepted: Pipeline { name = value, ... }', (refused(function()
+      local _ = Pipeline { name = "digits", "b" }
+    end)))
+  end)
+
+  it("refuse arguments of as_upload() and as_mount(), which would have no effect", function()
+    local out = Output { name = "scores", destination = "d" }
+    assert.equal("OutputFileDatasetConfig: as_upload() takes no arguments; write overwrite = true into "
+      .. "ParallelRunConfig { ... }", (refused(function()
+      local _ = out:as_upload { overwrite = true }
+    end)))
+    assert.equal("OutputFileDatasetConfig: as_mount() takes no arguments; leave them out", (refused(function()
+      local _ = out:as_mount { foo = 1 }
+    end)))
+    assert.equal("upload", out:as_upload().mode)
+    assert.equal("upload", out:as_upload({}).mode)
+  end)
+
+  it("name the constructor that has a key of the original", function()
+    assert.is_truthy(refused(function()
+      local _ = step { retry_settings = { max_retries = 2 } }
+    end):find("unknown key 'retry_settings'; write it into ParallelRunConfig { ... }", 1, true))
+    assert.is_truthy(refused(function()
+      local _ = Config { entry_script = "a.lua", program_arguments = "x" }
+    end):find("unknown key 'program_arguments'; write arguments into ParallelRunStep { ... }", 1, true))
+    assert.is_truthy(refused(function()
+      local _ = Config { entry_script = "a.lua", append_row_to = "${{outputs.rows}}" }
+    end):find("accepted: a file name, without a folder", 1, true))
+    assert.equal(-1, Config({ entry_script = "a.lua", allowed_failed_count = -1 }).allowed_failed_count)
+  end)
+
   it("refuse a list that holds itself, and one with holes", function()
     local loop = {}
     loop[1] = loop
