@@ -42,18 +42,16 @@ const struct tm_command tm_command_cancel = {
 static void add_help(struct tm_buf *out)
 {
   tm_buf_add_str(
-      out,
-      "The job ends as it does after one Ctrl-C: it is Canceled, and can be resumed. --now does "
-      "what\n"
-      "a second Ctrl-C does. JOB is the directory of a job, its name, or latest.\n"
-      "The request is a file in the job's directory. It reaches a process on another host that "
-      "shares\n"
-      "the file system, and a host application whose loop turns. Only the user who runs the job, "
-      "or\n"
-      "root, can cancel it. A request never cancels a later session of the job.\n"
-      "Exit status: 0 the job is Canceled, or the request is left (--no-wait); 1 nobody runs the "
-      "job,\n"
-      "or it ended in another way; 2 there is no such job, or it is refused; 3 system error.\n\n");
+      out, "JOB is the directory of a job, its name in the workspace, or 'latest'.\n\n"
+           "The job ends as it does after one Ctrl-C: it is Canceled, and can be resumed.\n"
+           "--now does what a second Ctrl-C does.\n"
+           "The request is a file in the job's directory. It reaches a process on another\n"
+           "host that shares the file system, and a host application whose loop turns. Only\n"
+           "the user who runs the job, or root, can cancel it. A request never cancels a\n"
+           "later session of the job.\n\n"
+           "Exit status: 0 the job is Canceled, or the request is left (--no-wait); 1 nobody\n"
+           "runs the job, or it ended in another way; 2 there is no such job, or it is\n"
+           "refused; 3 system error.\n\n");
   tm_options_add_help(out, options, TM_COUNT_OF(options));
 }
 

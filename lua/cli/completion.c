@@ -108,7 +108,8 @@ static void add_value(struct tm_buf *out, const struct tm_command *c, const stru
   if (accepted.len > 0)
     tm_buf_printf(out, "values='%s' ;;\n", accepted.data);
   else
-    tm_buf_add_str(out, "rest=file options= ;;\n");
+    tm_buf_printf(out, "rest=%s options= ;;\n",
+                  o->value && strcmp(o->value, "JOB") == 0 ? "job" : "file");
   tm_buf_release(&accepted);
 }
 
@@ -174,7 +175,11 @@ static void write_bash(struct tm_buf *out)
            "  while read -r word; do\n"
            "    case $word in \"$current\"*) [ -n \"$word\" ] && COMPREPLY+=(\"$word\") ;; esac\n"
            "  done < <(tr ' ' '\\n' <<<\"$words\")\n"
-           "  case $rest in job|dataset) COMPREPLY+=($(compgen -d -- \"$current\")) ;; esac\n"
+           "  local hidden='.*'\n"
+           "  case $current in *.*) hidden= ;; esac\n"
+           "  case $rest in job|dataset)\n"
+           "    COMPREPLY+=($(compgen -d -X \"$hidden\" -- \"$current\")) ;;\n"
+           "  esac\n"
            "  return 0\n"
            "}\ncomplete -o filenames -F _tidemill tidemill\n");
 }

@@ -1,12 +1,14 @@
 /* help.c - see help.h; and `tidemill help`.
  *
  * A topic is a command, a page of the manual, a parameter of a definition (with dashes or
- * underscores), or `parameters`. If several constructors have a parameter (`name`, `description`),
- * help shows it for each. If a command and a page have the same name (`map`), help shows the
- * command; --manual selects the page.
+ * underscores), `parameters`, or a name of the library, whose doc comments the prompt's help reads.
+ * If several constructors have a parameter (`name`, `description`), help shows it for each. If a
+ * command and a page have the same name (`map`), help shows the command; --manual selects the page.
  */
 #include "cli/help.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,8 +58,9 @@ static int help(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_help = {
   .name = "help",
   .run = help,
-  .usage = "[COMMAND | TOPIC | PARAMETER | parameters] [--manual] [--man] [--completion bash|zsh]",
-  .summary = "describes a command or a parameter, or shows a page of the manual",
+  .usage = "[COMMAND | TOPIC | PARAMETER | NAME | parameters] [--manual] [--man] [--completion "
+           "bash|zsh]",
+  .summary = "describes a command, a parameter or a name of Lua, or shows a page of the manual",
   .options = options,
   .options_len = TM_COUNT_OF(options),
 };
@@ -128,7 +131,8 @@ void tm_help_add_overview(struct tm_buf *out)
   add_topics(out);
   tm_buf_add_str(
       out, "\n'tidemill help COMMAND' describes a command, 'tidemill help parameters' lists\n"
-           "the parameters of a definition.\n\n"
+           "the parameters of a definition. 'tidemill help --completion bash' prints what\n"
+           "completes commands in the shell.\n\n"
            "Exit status: 0 Completed, 1 Failed, 2 wrong usage or definition, 3 system error,\n"
            "130 Canceled.\n");
 }
@@ -273,12 +277,12 @@ static int refuse_topic(const char *given, struct tm_err *err)
     for (size_t k = 0; tidemill_parameter(tidemill_constructor(i), k, &p); k++)
       *TM_ARRAY_ADD(&names) = p.name;
   nearest = tm_text_nearest(given, names.at, names.len);
-  tm_err_set(
-      err, TM_EUSAGE,
-      "there is no command, topic or parameter '%s'%s%s%s commands: %s; 'tidemill help' lists "
-      "the topics, 'tidemill help parameters' the parameters",
-      given, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-      nearest ? "'? There are the" : "; there are the", all.data);
+  tm_err_set(err, TM_EUSAGE,
+             "there is no command, topic, parameter or function '%s'%s%s%s commands: %s; 'tidemill "
+             "help' lists "
+             "the topics, 'tidemill help parameters' the parameters",
+             given, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+             nearest ? "'? There are the" : "; there are the", all.data);
   tm_buf_release(&all);
   TM_ARRAY_RELEASE(&names);
   return TM_EUSAGE;
@@ -299,6 +303,45 @@ bool tm_help_find(struct tm_buf *out, const char *topic, const struct tm_manual_
   else
     return add_named(out, topic);
   return true;
+}
+
+/* ---- names of the library ---- */
+
+/* A string of Lua, in quotes. */
+static void add_quoted(struct tm_buf *out, const char *s)
+{
+  tm_buf_add_char(out, '"');
+  for (; *s; s++)
+    if (isalnum((unsigned char)*s))
+      tm_buf_add_char(out, *s);
+    else
+      tm_buf_printf(out, "\\%03d", (unsigned char)*s);
+  tm_buf_add_char(out, '"');
+}
+
+/* Prints what help "NAME" shows at the prompt, from the doc comments of the library. False: there
+ * is no such name. */
+static bool print_named(const char *name)
+{
+  struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
+  struct tidemill_runtime *rt = NULL;
+  struct tidemill_console *console = NULL;
+  struct tm_buf piece = TM_BUF_NONE;
+  const char *out;
+  char *program = tm_cli_program(NULL);
+  bool found = false;
+  o.program = program;
+  tm_buf_add_str(&piece, "require(\"tidemill.repl.help\").print_named(");
+  add_quoted(&piece, name);
+  tm_buf_add_char(&piece, ')');
+  if (program && tidemill_runtime_new(&rt, &o, NULL) >= 0 &&
+      tidemill_console_new(&console, rt, NULL, NULL) >= 0)
+    found = tidemill_console_feed(console, piece.data, piece.len, "help", &out) == 0;
+  tidemill_console_close(console);
+  tidemill_runtime_close(rt, NULL);
+  tm_buf_release(&piece);
+  free(program);
+  return found && fflush(stdout) == 0;
 }
 
 /* Shows a page of the manual that the user requested by --manual or --man. */
@@ -336,7 +379,9 @@ static int add_all(struct tm_buf *out, const struct help_options *o, const struc
   else if (rest->len == 0)
     tm_help_add_overview(out);
   else
-    return tm_help_find(out, rest->at[0], &look) ? 0 : refuse_topic(rest->at[0], err);
+    return tm_help_find(out, rest->at[0], &look) || print_named(rest->at[0])
+               ? 0
+               : refuse_topic(rest->at[0], err);
   return 0;
 }
 

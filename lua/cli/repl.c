@@ -285,12 +285,14 @@ static void run_plain(struct repl *r)
 static bool may_end(struct repl *r, bool was_said)
 {
   int running = tidemill_console_running(r->console);
-  char words[160];
+  char words[192];
   if (running == 0 || was_said)
     return true;
   snprintf(words, sizeof(words),
-           "%d %s; job:wait() waits. Ctrl-D again ends %s with this prompt, to be resumed", running,
-           tm_text_counted(running, "job runs", "jobs run"), running == 1 ? "it" : "them");
+           "%d %s running; job:wait() waits. Ctrl-D again leaves, and stops the %s; 'tidemill "
+           "jobs' then shows how to resume",
+           running, tm_text_counted(running, "job is", "jobs are"),
+           tm_text_counted(running, "job", "jobs"));
   tm_prompt_say(r->prompt, words);
   return false;
 }

@@ -370,6 +370,35 @@ function M.text(n, value)
   return value_text(value)
 end
 
+-- A table or function below the module tidemill, by its path "Dataset.File"; nil: there is none.
+local function value_at(path)
+  local value = require "tidemill"
+  for name in path:gsub("^tidemill%.", ""):gmatch "[^.]+" do
+    value = type(value) == "table" and rawget(value, name) or nil
+  end
+  return value
+end
+
+-- What to write instead of a name of the original, or nil.
+local function instead_of(name)
+  for _, owner in ipairs { "tidemill", "ParallelRunConfig", "ParallelRunStep", "Dataset" } do
+    local words = require("tidemill.plan").instead(owner, name)
+    if words then
+      return ("there is no '%s' in %s; %s"):format(name, owner, words)
+    end
+  end
+end
+
+--- Prints the help on a name. Raises if there is none.
+function M.print_named(name)
+  local text = M.text(1, name)
+  if text:find("there is no help on '", 1, true) == 1 then
+    local value = value_at(name)
+    text = value ~= nil and M.text(1, value) or instead_of(name) or error(text, 0)
+  end
+  io.write(refit(text), "\n")
+end
+
 --- The global `help`.
 function M.help(...)
   io.write(refit(M.text(select("#", ...), (...))), "\n")

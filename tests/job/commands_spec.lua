@@ -442,10 +442,20 @@ describe("jobs", function()
       printf "%%s\n" "${COMPREPLY[@]}"
       COMP_WORDS=(tidemill status lat) COMPREPLY=()
       _tidemill
+      printf "%%s\n" "${COMPREPLY[@]}"
+      COMP_WORDS=(tidemill run --like lat) COMP_CWORD=3 COMPREPLY=()
+      _tidemill
+      printf "like %%s\n" "${COMPREPLY[@]}"
+      mkdir .hidden shown
+      COMP_WORDS=(tidemill status "") COMP_CWORD=2 COMPREPLY=()
+      _tidemill
+      printf "%%s\n" "${COMPREPLY[@]}" | grep -E "hidden|shown"
+      COMP_WORDS=(tidemill status .h) COMPREPLY=()
+      _tidemill
       printf "%%s\n" "${COMPREPLY[@]}"']]):format(t.dir, t:path "workspace", path)))
     local text = file:read "*a"
     file:close()
-    assert.equal("x$(touch${IFS}ran)`touch${IFS}ran`\nlatest\n", text)
+    assert.equal("x$(touch${IFS}ran)`touch${IFS}ran`\nlatest\nlike latest\nshown\n.hidden\n", text)
     assert.is_false(t:has "ran")
   end)
 

@@ -39,6 +39,9 @@ describe("a pipeline file is refused", function()
       ["local x = = 1\n"] = { "pipeline.lua:1" },
       ["local a\nlocal b\nerror 'went wrong'\n"] = { "pipeline.lua:3", "went wrong" },
       ["local a\nlocal b = a.b\n"] = { "pipeline.lua:2" },
+      ["require 'azureml.core'"] = { "module 'azureml.core' not found: Python's 'azureml.core' is in Lua: "
+        .. 'local tidemill = require "tidemill", which has all names\n$' },
+      ["require 'numpy'"] = { "module 'numpy' not found: Python's 'numpy' is in Lua: a loop" },
       ["local a = 1\n"] = { "Pipeline" },
       ["return 42\n"] = { "Pipeline", "number" },
       ["return {}\n"] = { "Pipeline" },
@@ -336,6 +339,19 @@ describe("the command line", function()
     r = t:run { "help" }
     t:expect(r, 0)
     assert.is_truthy(r.out:find "run")
+    for name, words in pairs {
+      from_delimited_files = "Makes a dataset of the rows of CSV files",
+      ParallelRunStep = "parallel_run_config: tidemill.ParallelRunConfig",
+      Dataset = "tidemill.Dataset",
+      ["Dataset.File"] = ".from_files(",
+      Model = "a model is a file here",
+      append_row_file_name = "append_row_file_name, of ParallelRunConfig",
+    } do
+      local named = t:run { "help", name }
+      t:expect(named, 0)
+      assert.is_truthy(named.out:find(words, 1, true), named.out)
+    end
+    t:expect(t:run { "help", 'x") os.exit(0) --' }, 2)
     r = t:run { "help", "run" }
     t:expect(r, 0)
     assert.is_truthy(r.out:find "%-%-job%-dir")

@@ -143,7 +143,7 @@ class Jobs(Place):
             self.begin(t)
             t.prompt()
             t.send("\x04")
-            t.expect(r"1 job runs; job:wait\(\) waits. Ctrl-D again ends it")
+            t.expect(r"1 job is running; job:wait\(\) waits. Ctrl-D again leaves, and stops the job")
             t.expect(r"^> ?\Z")
             t.send("\x04")
             self.assertEqual(t.end(), 0)

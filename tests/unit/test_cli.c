@@ -172,7 +172,10 @@ static void help_and_version_go_to_standard_output(void **state)
   assert_int_equal(CALL("run", "--help"), 0);
   assert_has(p->out, "  --job-dir DIR ");
   assert_int_equal(CALL("help", "nonsense"), 2);
-  assert_has(p->err, "there is no command, topic or parameter 'nonsense'");
+  assert_has(p->err, "there is no command, topic, parameter or function 'nonsense'");
+  assert_int_equal(CALL("help", "cancel"), 0);
+  for (const char *line = strstr(p->out, "\n"); line; line = strstr(line + 1, "\n"))
+    assert_true(strcspn(line + 1, "\n") <= 80);
   assert_int_equal(CALL("help", "run_max_tyr"), 2);
   assert_has(p->err, "did you mean 'run_max_try'?");
   assert_int_equal(CALL("help", "run", "lua"), 2);
