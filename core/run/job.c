@@ -196,7 +196,7 @@ static int remove_result(struct tm_job *job, struct tm_err *err)
 /* Only a job that exists is checked here; a new one was checked before its directory was made. */
 static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 {
-  int rc = tm_registering_check(job->o.fs, job->o.pipeline, err);
+  int rc = tm_registering_check(job->o.registry, job->o.pipeline, err);
 
   if (rc == 0 && has_job)
     rc = look_ahead(job, job->dir.path, err);
@@ -481,7 +481,8 @@ void tm_job_end(struct tm_job *job)
   job->node = NULL;
   remove_temp_dirs(job);
   judge(job);
-  if (tm_registering_add(&job->view, job->o.fs, job->o.pipeline, job->o.events, &job->cause) < 0)
+  if (tm_registering_add(&job->view, job->o.fs, job->o.registry, job->o.pipeline, job->o.events,
+                         &job->cause) < 0)
     fail_end(job);
   tell(job);
   tm_job_emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");

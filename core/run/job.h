@@ -32,6 +32,8 @@ struct tm_job_options {
   int64_t max_workers;
   /* absolute; the job takes results from there and keeps results and snapshots; NULL: none */
   const char *workspace;
+  /* absolute; the workspace where outputs are registered; NULL: such outputs are refused */
+  const char *registry;
   bool no_reuse;           /* runs every step, but keeps its result for other jobs */
   bool has_stderr;         /* keepers write their messages to this process's stderr; else nowhere */
   bool has_stdin;          /* a list of paths can be read from standard input, from its beginning */

@@ -10,36 +10,30 @@
 #include "run/journal.h"
 #include "store/db.h"
 #include "store/registry.h"
-#include "store/workspace.h"
 #include "sys/clock.h"
 #include "sys/process.h"
 
 #define WORD_LEN 32 /* hexadecimal digits */
 
-/* The workspace of the pipeline file, to free(); NULL with a message. */
-static char *find_workspace(const struct tm_fs *fs, const struct tm_pipeline *p, struct tm_err *err)
+const char *tm_registering_name(const struct tm_pipeline *p)
 {
-  char *cwd = getcwd(NULL, 0), *found; /* the variable may be relative to it */
-  found = tm_workspace_find(fs, p->file, getenv(TM_WORKSPACE_VARIABLE), cwd ? cwd : "/", err);
-  free(cwd);
-  return found;
-}
-
-int tm_registering_check(const struct tm_fs *fs, const struct tm_pipeline *p, struct tm_err *err)
-{
-  struct tm_db *db = NULL;
   const char *name = NULL;
-  char *workspace;
-  int rc;
   for (size_t i = 0; i < p->steps_len && !name; i++)
     for (size_t k = 0; k < p->steps[i]->outputs_len && !name; k++)
       name = p->steps[i]->outputs[k].register_as;
-  if (!name || !p->file)
+  return name;
+}
+
+int tm_registering_check(const char *workspace, const struct tm_pipeline *p, struct tm_err *err)
+{
+  struct tm_db *db = NULL;
+  const char *name = tm_registering_name(p);
+  int rc;
+  if (!name)
     return 0;
-  workspace = find_workspace(fs, p, err);
-  rc = workspace ? tm_db_open(&db, workspace, TM_DB_WRITE, err) : err->code;
+  rc = workspace ? tm_db_open(&db, workspace, TM_DB_WRITE, err)
+                 : tm_err_set(err, TM_EUSAGE, "there is no workspace");
   tm_db_close(db);
-  free(workspace);
   return rc < 0 ? tm_err_wrap(err, "dataset '%s' could not be registered later", name) : 0;
 }
 
@@ -67,7 +61,7 @@ struct registering {
   const struct tm_fs *fs;
   const struct tm_job_view *job;
   const struct tm_events *events;
-  char *workspace;
+  const char *workspace;
 };
 
 static void say(const struct registering *g, const char *words)
@@ -172,20 +166,14 @@ static int add_outputs(const struct registering *g, const struct tm_step *step,
   return rc < 0 ? tm_err_wrap(err, "step '%s' is Completed, but", step->name) : 0;
 }
 
-int tm_registering_add(const struct tm_job_view *job, const struct tm_fs *fs,
+int tm_registering_add(const struct tm_job_view *job, const struct tm_fs *fs, const char *workspace,
                        const struct tm_pipeline *p, const struct tm_events *events,
                        struct tm_err *err)
 {
-  struct registering g = { .fs = fs, .job = job, .events = events };
+  struct registering g = { .fs = fs, .job = job, .events = events, .workspace = workspace };
   int rc = 0;
-  for (size_t i = 0; i < p->steps_len && rc == 0; i++) {
-    if (!registers(p->steps[i]) || !p->file || job->steps[i]->verdict != TM_COMPLETED)
-      continue;
-    if (!g.workspace && !(g.workspace = find_workspace(fs, p, err)))
-      rc = err->code;
-    else
+  for (size_t i = 0; i < p->steps_len && rc == 0; i++)
+    if (registers(p->steps[i]) && job->steps[i]->verdict == TM_COMPLETED)
       rc = add_outputs(&g, p->steps[i], job->steps[i], err);
-  }
-  free(g.workspace);
   return rc;
 }

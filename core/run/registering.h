@@ -17,11 +17,13 @@
 #include "run/events.h"
 #include "sys/fs.h"
 
-/* Before anything starts: checks that the registry can be written. 0 if nothing is to be
- * registered. */
-int tm_registering_check(const struct tm_fs *fs, const struct tm_pipeline *p, struct tm_err *err);
+/* The first name under which an output will be registered, or NULL. */
+const char *tm_registering_name(const struct tm_pipeline *p);
+/* Before anything starts: checks that the registry of the workspace can be written. 0 if nothing is
+ * to be registered. `workspace` NULL: there is none, which is an error if an output has a name. */
+int tm_registering_check(const char *workspace, const struct tm_pipeline *p, struct tm_err *err);
 /* Registers the outputs of the Completed steps, and reports each to the listeners. */
-int tm_registering_add(const struct tm_job_view *job, const struct tm_fs *fs,
+int tm_registering_add(const struct tm_job_view *job, const struct tm_fs *fs, const char *workspace,
                        const struct tm_pipeline *p, const struct tm_events *events,
                        struct tm_err *err);
 

@@ -205,6 +205,7 @@ static void free_job(struct tidemill_job *job)
 {
   free(job->dir);
   free(job->workspace);
+  free(job->registry);
   free(job->result);
   TM_ARRAY_RELEASE(&job->rows);
   free(job);
@@ -215,8 +216,8 @@ struct submission {
   struct tidemill_runtime *rt;
   const struct tidemill_job_options *o;
   struct tm_pipeline *pipeline;
-  const char *dir, *workspace; /* absolute; the latter or NULL */
-  bool has_stdin;              /* as in struct tm_job_options */
+  const char *dir, *workspace, *registry; /* absolute; the last two or NULL */
+  bool has_stdin;                         /* as in struct tm_job_options */
 };
 
 static struct tidemill_job *new_job(const struct submission *s)
@@ -226,6 +227,7 @@ static struct tidemill_job *new_job(const struct submission *s)
   job->o = *s->o;
   job->dir = tm_xstrdup(s->dir);
   job->workspace = tm_xstrdup(s->workspace);
+  job->registry = tm_xstrdup(s->registry);
   return job;
 }
 
@@ -246,6 +248,7 @@ static int open_job(struct tidemill_job **out, const struct submission *s, struc
                               .verify_input = s->o->verify_input,
                               .verify_output = s->o->verify_output,
                               .workspace = job->workspace,
+                              .registry = job->registry,
                               .no_reuse = s->o->no_reuse,
                               .keep_script = s->o->keep_script,
                               .has_stdin = s->has_stdin,
@@ -271,20 +274,6 @@ static int open_job(struct tidemill_job **out, const struct submission *s, struc
 }
 
 /* ---- submission ---- */
-
-/* Refuses a list on standard input, which belongs to the host, unless the host is a command. */
-int tm_refuse_stdin(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
-                    struct tm_err *err)
-{
-  for (size_t i = 0; i < p->steps_len && !rt->o.is_command; i++)
-    for (size_t k = 0; k < p->steps[i]->inputs_len; k++)
-      if (tm_dataset_is_stdin(p->steps[i]->inputs[k]))
-        return tm_err_set(err, TM_EUSAGE,
-                          "step '%s' reads a list on standard input, which is the host's; name a "
-                          "file, or let the program run it",
-                          p->steps[i]->name);
-  return 0;
-}
 
 /* Refuses options that need a resumed job, or resume_from, when there is neither. */
 static int refuse_alone(const struct tm_pipeline *p, const struct tidemill_job_options *o,
@@ -363,7 +352,7 @@ static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
   struct submission s = {
     .rt = rt, .o = o, .pipeline = settled, .has_stdin = rt->o.is_command && !p->job
   };
-  char *cwd = NULL, *dir = NULL, *workspace = NULL;
+  char *cwd = NULL, *dir = NULL, *workspace = NULL, *registry = NULL;
   if (refuse_alone(settled, o, err) == 0 && tm_refuse_stdin(rt, settled, err) == 0)
     cwd = tm_api_here(err);
   if (cwd)
@@ -373,7 +362,11 @@ static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
   int rc = dir ? tm_runtime_known_workspace(&workspace, rt, p->file, cwd, err) : err->code;
   s.workspace = workspace; /* a new job may have made it */
   if (rc == 0)
+    rc = tm_draft_registry(&registry, p, settled, err);
+  s.registry = registry;
+  if (rc == 0)
     rc = open_job(out, &s, err);
+  free(registry);
   free(workspace);
   free(dir);
   free(cwd);

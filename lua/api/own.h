@@ -104,7 +104,7 @@ struct tidemill_job {
   int calls;                     /* running callbacks of the host */
   struct tm_counts seen;         /* as in the last progress event */
   struct TM_ARRAY(int64_t) rows; /* bytes of each step's output, in the last event */
-  char *dir, *workspace, *result;
+  char *dir, *workspace, *registry, *result;
 };
 
 /* 0, or TM_EUSAGE: an argument that `call` needs is NULL. Takes pairs of a name and an argument,
@@ -143,6 +143,10 @@ enum tm_scripts { TM_SCRIPTS_KEPT, TM_SCRIPTS_THERE, TM_SCRIPTS_COMPILED };
 /* The same for a job: with the items of earlier jobs. */
 struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, enum tm_scripts scripts,
                                     struct tm_err *err);
+/* *out: the workspace in which outputs will be registered, which the caller frees; it exists. NULL
+ * with 0: none will be. */
+int tm_draft_registry(char **out, const struct tidemill_pipeline *p,
+                      const struct tm_pipeline *settled, struct tm_err *err);
 /* Call it after every change of the tree or the parameters. */
 void tm_draft_changed(struct tidemill_pipeline *p);
 /* The parameter of that name, without a value; the caller fills it, and it takes the memory

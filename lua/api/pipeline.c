@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "plan/graph.h"
 #include "plan/snapshot.h"
+#include "run/registering.h"
 #include "runtime.h"
 
 static char *absolute(const char *name, struct tm_err *err)
@@ -177,6 +178,28 @@ static struct tm_pipeline *define(const struct tidemill_pipeline *p, bool keeps_
     defined->file = NULL;
   }
   return defined;
+}
+
+/* Refuses a list on standard input, which belongs to the host, unless the host is a command. */
+int tm_refuse_stdin(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
+                    struct tm_err *err)
+{
+  for (size_t i = 0; i < p->steps_len && !rt->o.is_command; i++)
+    for (size_t k = 0; k < p->steps[i]->inputs_len; k++)
+      if (tm_dataset_is_stdin(p->steps[i]->inputs[k]))
+        return tm_err_set(err, TM_EUSAGE,
+                          "step '%s' reads a list on standard input, which is the host's; name a "
+                          "file, or let the program run it",
+                          p->steps[i]->name);
+  return 0;
+}
+
+int tm_draft_registry(char **out, const struct tidemill_pipeline *p,
+                      const struct tm_pipeline *settled, struct tm_err *err)
+{
+  const char *name = tm_registering_name(settled);
+  *out = name ? tm_runtime_workspace(p->rt, p->file, err) : NULL;
+  return name && !*out ? tm_err_wrap(err, "dataset '%s' could not be registered later", name) : 0;
 }
 
 struct tm_pipeline *tm_draft_define(const struct tidemill_pipeline *p, struct tm_err *err)

@@ -8,7 +8,7 @@
 #include "store/registry.h"
 
 struct world {
-  char *dir, *file, *job_dir, *step_dir, *output_dir;
+  char *dir, *file, *job_dir, *step_dir, *output_dir, *workspace;
   struct tm_step_output outputs[2];
   struct tm_step step, *steps;
   struct tm_pipeline pipeline;
@@ -37,9 +37,7 @@ static void setup(struct world *w, char *dir)
   };
   w->views = &w->view;
   w->job = (struct tm_job_view) { .dir = w->job_dir, .steps = &w->views, .steps_len = 1 };
-  char *ws = tm_path_join(dir, "ws");
-  assert_int_equal(setenv("TIDEMILL_WORKSPACE", ws, 1), 0);
-  free(ws);
+  w->workspace = tm_path_join(dir, "ws");
 }
 
 static void teardown(struct world *w)
@@ -48,6 +46,7 @@ static void teardown(struct world *w)
   free(w->job_dir);
   free(w->step_dir);
   free(w->output_dir);
+  free(w->workspace);
 }
 
 static void assert_adds(struct world *w, size_t versions)
@@ -55,7 +54,7 @@ static void assert_adds(struct world *w, size_t versions)
   struct tm_err err = TM_ERR_NONE;
   struct tm_registered_list all = { 0 };
   char *ws = tm_path_join(w->dir, "ws");
-  if (tm_registering_add(&w->job, tm_fs_real(), &w->pipeline, &w->events, &err) < 0)
+  if (tm_registering_add(&w->job, tm_fs_real(), w->workspace, &w->pipeline, &w->events, &err) < 0)
     fail_msg("%s", err.text);
   (void)tm_registry_list(&all, ws, "rows", NULL);
   assert_int_equal(all.len, versions);
@@ -67,7 +66,7 @@ static void a_step_makes_one_version(void **state)
 {
   struct world w;
   setup(&w, *state);
-  assert_int_equal(tm_registering_check(tm_fs_real(), &w.pipeline, NULL), 0);
+  assert_int_equal(tm_registering_check(w.workspace, &w.pipeline, NULL), 0);
   assert_adds(&w, 1);
   assert_adds(&w, 1);
   store_put(*state, "job/score/output/rows.txt", "1\n", 200); /* a later session writes it again */
@@ -180,10 +179,10 @@ static void a_registry_that_cannot_be_written_is_said_beforehand(void **state)
   struct world w;
   setup(&w, *state);
   store_put(*state, "ws/workspace.db", "this is no database at all, and long enough to be told", 1);
-  assert_int_equal(tm_registering_check(tm_fs_real(), &w.pipeline, &err), TM_EDAMAGE);
+  assert_int_equal(tm_registering_check(w.workspace, &w.pipeline, &err), TM_EDAMAGE);
   assert_words(&err, TM_EDAMAGE, "dataset 'rows' could not be registered later");
   w.outputs[0].register_as = NULL;
-  assert_int_equal(tm_registering_check(tm_fs_real(), &w.pipeline, &err), 0);
+  assert_int_equal(tm_registering_check(w.workspace, &w.pipeline, &err), 0);
   teardown(&w);
 }
 
