@@ -1,7 +1,7 @@
 /* lib_job.c - see lib_job.h.
  *
  *  (1) The registry holds a running job until its last event, even if Lua has no reference to it.
- *      Closing the state ends the job.
+ *      Closing the state ends the job, and says so on stderr unless a host owns the runtime.
  *  (2) The state's own runtime is closed when the state and its last job are gone, in whatever
  *      order they are collected.
  *  (3) Callbacks run in a coroutine of the job, because the submitting coroutine may have ended. If
@@ -12,9 +12,11 @@
 #include "lua/lib_job.h"
 
 #include <lauxlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/own.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "lua/beside.h"
 #include "lua/hold.h"
@@ -163,8 +165,26 @@ static void close_job(struct lua_job *j)
   j->shared = NULL;
 }
 
+/* A running job is collected only when its state is closed. In a host, and at a prompt, the runtime
+ * is not the state's. */
+static void tell_unfinished(const struct lua_job *j)
+{
+  if (!j->job || !j->shared || tidemill_job_state(j->job) != TIDEMILL_RUNNING)
+    return;
+  struct tm_buf words = TM_BUF_NONE;
+  tm_buf_printf(&words,
+                "tidemill: job '%s' was still running when the script ended, and ends with it; "
+                "write job:wait() before the end of the script, or resume the job: tidemill "
+                "resume ",
+                tidemill_job_name(j->job));
+  tm_text_shell(&words, tidemill_job_dir(j->job));
+  fprintf(stderr, "%s\n", tm_buf_str(&words));
+  tm_buf_release(&words);
+}
+
 static int job_gc(lua_State *L)
 {
+  tell_unfinished(lua_touserdata(L, 1));
   close_job(lua_touserdata(L, 1));
   return 0;
 }

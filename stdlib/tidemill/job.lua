@@ -1,7 +1,8 @@
 --- Jobs: what pipeline:submit() returns.
 ---
 --- A job runs while something waits for it (job:wait()). At a prompt, and in a host with a loop of
---- its own, it runs by itself. If the program ends first, the job ends too, and can be resumed.
+--- its own, it runs by itself. If the program ends first, the job ends too, and can be resumed; a
+--- script says so on standard error.
 local c = require "tidemill.job_c"
 local json = require "tidemill.json"
 local plan = require "tidemill.plan"

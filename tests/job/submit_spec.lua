@@ -46,8 +46,38 @@ describe("a script that submits", function()
     local r, t = run "local job = p:submit { job_dir = 'job' }\nprint(job:status())"
     t:expect(r, 0)
     assert.equal("Running\n", r.out)
+    assert.match("tidemill: job 'case' was still running when the script ended, and ends with it; write job:wait() "
+      .. "before the end of the script, or resume the job: tidemill resume " .. t:path "job", r.err, 1, true)
     assert.is_false(t:has "job/job_result.json")
     t:expect(t:run { "resume", "job", "--progress", "none" }, 0) -- its record has the pipeline
+  end)
+
+  it("says that a pipeline file has submitted a job that ends with the file", function()
+    local t = new_case ""
+    t:write("s.lua", t:read "s.lua" .. "p:submit { job_dir = 'own' }\nreturn p")
+    local r = t:run { "run", "s.lua", "--job-dir", "job", "--progress", "none" }
+    t:expect(r, 0)
+    assert.match("job 'case' was still running when the script ended", r.err, 1, true)
+    assert.is_false(t:has "own/job_result.json")
+  end)
+
+  it("says nothing of a job that it closes or waits for", function()
+    local r, t = run "p:submit { job_dir = 'a' }:close()\np:submit { job_dir = 'b', no_reuse = true }:wait()"
+    t:expect(r, 0)
+    assert.equal("", r.err)
+  end)
+
+  it("registers its outputs", function()
+    local t = new_case [[
+      local job = p:submit { job_dir = "job" }
+      print(job:wait())
+      local tm = tidemill
+      print(tm.Dataset.get_by_name(tm.Workspace.from_config(), "rows").version)
+    ]]
+    t:pipeline("", "output = require 'tidemill'.OutputFileDatasetConfig { name = 'rows' }:register_on_complete 'rows'")
+    local r = t:run { "lua", "s.lua" }
+    t:expect(r, 0)
+    assert.equal("Completed\n1\n", r.out)
   end)
 
   it("finds the program that it runs in, wherever a shell has found that", function()
