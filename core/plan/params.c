@@ -54,11 +54,11 @@ static const struct tm_field config_fields[] = {
     "failed. auto: any for rows of tables while error_threshold is -1, else rows" },
   { "allowed_failed_count", TM_FIELD_INT, -1, INT_MAX_GIVEN, NULL, NULL,
     PARAMETER | CHANGEABLE | FAILS | ARGUMENT,
-    "how many mini-batches may fail; -1: any number, as by default" },
-  { "allowed_failed_percent", TM_FIELD_PERCENT, 0, 100, NULL, NULL,
+    "how many mini-batches may fail; -1, and by default: any number" },
+  { "allowed_failed_percent", TM_FIELD_PERCENT, -1, 100, NULL, NULL,
     PARAMETER | CHANGEABLE | FAILS | ARGUMENT,
-    "how many of all mini-batches may fail, in percent; judged once all are created; by "
-    "default any number" },
+    "how many of all mini-batches may fail, in percent; judged once all are created; -1, and by "
+    "default: any number" },
   { "output_action", TM_FIELD_CHOICE, 0, 0, "append_row", "append_row|summary_only", 0,
     "append_row: all returned rows go to one file; summary_only: the script stores its own "
     "output" },

@@ -26,6 +26,7 @@ describe("failed mini-batches", function()
 
   it("end the job when more than allowed_failed_count have failed", function()
     new_case("allowed_failed_count = 3"):expect_job(0)
+    new_case("allowed_failed_count = -1, allowed_failed_percent = -1"):expect_job(0)
     local r = new_case("allowed_failed_count = '2'"):expect_job(1)
     assert.is_truthy(r.err:find("3 mini-batches have failed, and allowed_failed_count tolerates 2", 1, true), r.err)
   end)
@@ -145,6 +146,9 @@ describe("names of the successor", function()
       ["max_concurrency_per_instance = 0"] = "'max_concurrency_per_instance' is 0; accepted: an integer from 1 on",
       ["retry_settings = { max_retries = -1 }"] = "'max_retries' is -1; accepted: an integer from 0 to 2147483646",
       ["retry_settings = { tries = 1 }"] = "retry_settings: unknown key 'tries'",
+      ['append_row_to = "${{outputs.o}}"'] =
+        "'append_row_to' is \"${{outputs.o}}\"; accepted: a file name, without a folder",
+      ["allowed_failed_percent = -2"] = "'allowed_failed_percent' is -2; accepted: a number from -1 to 100",
       ["retry_settings = 3"] = "retry_settings: the argument is 3",
       ["mini_batch_error_threshold = -2"] = "'mini_batch_error_threshold' is -2; accepted: an integer from -1",
     } do
