@@ -29,6 +29,15 @@ if dir and dir ~= "" then
   end
 end
 
+-- The last of the loaders: says what to write instead of a module of the original.
+table.insert(package.loaders, function(name)
+  local plan = require "tidemill.plan"
+  local words = plan.instead("require", name:match "^[^.]*")
+  if words then
+    plan.raise(("there is no module '%s' here; %s"):format(name, words))
+  end
+end)
+
 -- Without this, `allow_reuse = False` would silently be nil.
 local written = { True = "true", False = "false" }
 setmetatable(_G, {

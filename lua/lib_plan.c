@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -28,6 +29,15 @@
 #include "store/workspace.h"
 #include "sys/fs.h"
 
+/* Refuses an object that the same constructor has made: Pipeline(pipeline). */
+static int refuse_made(const char *kind, struct tm_err *err)
+{
+  tm_err_set(err, TM_EUSAGE,
+             "the argument is already what %s returns; accepted: a table of names and values",
+             kind);
+  return tm_params_place(kind, NULL, err);
+}
+
 /* check(kind, fields): returns nothing, or raises. */
 static int plan_check(lua_State *L)
 {
@@ -35,7 +45,11 @@ static int plan_check(lua_State *L)
   luaL_checkany(L, 2);
   struct tm_err err = TM_ERR_NONE;
   struct tm_json *v = tm_lua_to_outline(L, 2, &err);
-  int rc = v ? tm_params_check(kind, v, &err) : tm_params_place(kind, NULL, &err);
+  int rc;
+  if (v && v->tag && strcmp(v->tag, kind) == 0)
+    rc = refuse_made(kind, &err);
+  else
+    rc = v ? tm_params_check(kind, v, &err) : tm_params_place(kind, NULL, &err);
   tm_json_free(v);
   return rc < 0 ? tm_lua_raise(L, &err) : 0;
 }

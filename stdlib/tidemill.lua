@@ -467,8 +467,7 @@ end
 --- again. `tidemill verify` compares the destination with the step's own folder.
 ---@return tidemill.OutputFileDatasetConfig
 function Output:as_upload(...)
-  local fields = fields_of(self)
-  names.refuse_arguments("as_upload", (...))
+  local fields = names.without_options("as_upload", fields_of(self), ...)
   fields.mode = "upload"
   local new = output(fields, ids[self])
   return new
@@ -477,8 +476,7 @@ end
 --- Writes to the destination while the step runs. This is the default.
 ---@return tidemill.OutputFileDatasetConfig
 function Output:as_mount(...)
-  local fields = fields_of(self)
-  names.refuse_arguments("as_mount", (...))
+  local fields = names.without_options("as_mount", fields_of(self), ...)
   fields.mode, fields.archive_format = nil, nil
   local new = output(fields, ids[self])
   return new

@@ -71,6 +71,13 @@ static const struct answer answers[] = {
   { "tidemill", "PromoteHeadersBehavior",
     "write header = \"all_files_same\", \"from_first_file\", \"none\" or \"all_files_different\"" },
 
+  { "require", "azureml_user", "write local EntryScript = require \"tidemill.entry_script\"" },
+  { "require", "azureml|azure",
+    "all names are in one module: local tidemill = require \"tidemill\"" },
+  { "require", "pandas", "write local frame = require \"tidemill.frame\"" },
+  { "require", "numpy",
+    "write a loop over a column, for i = 1, #df do local x = df.c.NAME[i] ... end" },
+
   /* Datasets. */
   { "Dataset.Tabular", "from_parquet_files|from_delta_lake",
     "Parquet cannot be read: write CSV or JSON lines, and from_delimited_files or "
@@ -102,7 +109,7 @@ static const struct answer answers[] = {
     "run() finds the values in context.partition_key_value" },
   { DATASETS, "get_profile|generate_profile|submit_profile|get_profile_runs",
     "'tidemill head PATH' shows columns, types and first rows; df:describe() shows the rest" },
-  { DATASETS, "id|data_changed_time", "a registered dataset has a name and a version" },
+  { DATASETS, "id|data_changed_time", "write dataset.registered, its name, and dataset.version" },
   { DATASETS, "dataset", "as_named_input(name) returns the dataset itself" },
   { DATASETS, "path_on_compute", "dataset:as_mount(path) keeps it as dataset.place" },
   { DATASETS, "unregister", "write dataset:unregister_all_versions()" },
@@ -111,6 +118,11 @@ static const struct answer answers[] = {
     "leave it out, or write set_column_types = { column = \"string\" }" },
 
   /* Outputs. */
+  { "as_upload|as_mount", "overwrite",
+    "write overwrite = true into ParallelRunConfig { ... }: it replaces an output that is not this "
+    "job's" },
+  { "as_upload|as_mount", "source_globs", "leave it out: the whole folder appears" },
+  { "as_upload|as_mount", "disable_metadata_cache", "leave it out: the folder is a local one" },
   { TABLES, "read_parquet_files|parse_parquet_files",
     "Parquet cannot be read: write read_delimited_files() or read_json_lines_files()" },
   { TABLES, "parse_delimited_files", "write output:read_delimited_files()" },

@@ -117,20 +117,24 @@ function M.check_fields(tag, fields)
   return fields
 end
 
-local UPLOAD = {
-  overwrite = "write overwrite = true into ParallelRunConfig { ... }",
-  source_globs = "the whole folder is uploaded: let the script write other files to a second output",
-}
-
---- Raises if as_upload() or as_mount() was given arguments. Those of the original would have no
---- effect.
+--- Raises if a method of an output was called with options, as in the original. An option that is
+--- `false` changes nothing. Returns `fields`.
 ---@param method string
+---@param fields table
 ---@param given any
-function M.refuse_arguments(method, given)
-  local key = type(given) == "table" and next(given)
-  if given ~= nil and not (type(given) == "table" and key == nil) then
-    plan.raise(("OutputFileDatasetConfig: %s() takes no arguments; %s"):format(method, UPLOAD[key] or "leave them out"))
+---@param ... any
+---@return table fields
+function M.without_options(method, fields, given, ...)
+  if given ~= nil and type(given) ~= "table" or select("#", ...) > 0 then
+    plan.raise(("output:%s: accepted: no arguments"):format(method))
   end
+  for key, value in pairs(given or {}) do
+    if value ~= false then
+      plan.raise(("output:%s: unknown key '%s'; %s"):format(method, tostring(key),
+        plan.instead(method, tostring(key)) or "accepted: no arguments"))
+    end
+  end
+  return fields
 end
 
 --- Raises if a method was called with a dot, as in Python.

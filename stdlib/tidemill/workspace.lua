@@ -322,7 +322,7 @@ made.Workspace = setmetatable({
 }, {
   __call = function(_, fields)
     local known, unused = {}, {}
-    if type(fields) == "table" then
+    if type(fields) == "table" and not getmetatable(fields) then
       for k, v in pairs(fields) do
         known[k] = k ~= "auth" and v or nil
       end

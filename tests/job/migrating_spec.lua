@@ -13,7 +13,7 @@ local function step(value) return { step = value } end
 local tries = {
   ["entry_script"] = config '"score.lua"', ["source_directory"] = config '"."', ["mini_batch_size"] = config '"5"',
   ["partition_keys"] = config 'tm.PipelineParameter { name = "keys", default_value = \'["store"]\' }',
-  ["error_threshold"] = config "-1", ["allowed_failed_count"] = config "1", ["allowed_failed_percent"] = config "5",
+  ["error_threshold"] = config "-1", ["allowed_failed_count"] = config "-1", ["allowed_failed_percent"] = config "-1",
   ["output_action"] = config '"summary_only"', ["append_row_file_name"] = config '"a.txt"',
   ["process_count_per_node"] = config "2", ["node_count"] = config "1", ["compute_target"] = config '"local"',
   ["environment"] = config '"AzureML-Minimal"', ["environment_variables"] = config '{ A = "1" }',
@@ -44,6 +44,10 @@ local tries = {
   ["from_json_lines_files(infer_column_types)"] =
     "return tm.Dataset.Tabular.from_json_lines_files { path = 'x.jsonl', infer_column_types = false }",
   ["output.as_upload()"] = "return tm.OutputFileDatasetConfig { name = 'x', destination = 'd' }:as_upload()",
+  ["output.as_upload(overwrite=True)"] = "return output:as_upload { overwrite = true }",
+  ["output.as_mount(overwrite=True)"] = "return output:as_mount { overwrite = true }",
+  ["output.as_upload(source_globs=...)"] = "return output:as_upload { source_globs = '*.txt' }",
+  ["output.as_mount(disable_metadata_cache=...)"] = "return output:as_mount { disable_metadata_cache = true }",
   ["output.as_input(name)"] = "return output:as_input 'x'",
   ["output.register_on_complete(name)"] = "return output:register_on_complete 'x'",
 
@@ -111,6 +115,8 @@ local function code_of(name)
   elseif try and try.table then
     return ("return tm.Dataset.Tabular.from_delimited_files('x.csv', { %s = %s })"):format(name, try.table)
   end
+  local module = name:match "^import (.*)$"
+  if module then return ("return require %q"):format(module) end
   local path, call = name:match "^([%w_%.]+)(%(?)"
   local first, rest = path:match "^([^%.]+)%.?(.*)$"
   if first == "resources" then
@@ -137,8 +143,8 @@ job:wait()
 local parameter = tm.PipelineParameter { name = "data", default_value = files }
 local pd = require "tidemill.frame"
 local df = pd.from_table { price = { 1.5 } }
-local env = { tm = tm, workspace = workspace, store = store, files = files, table = rows, output = output,
-              config = config, score = score, parameter = parameter, job = job, df = df, pd = pd }
+local env = { require = require, tm = tm, workspace = workspace, store = store, files = files, table = rows,
+              output = output, config = config, score = score, parameter = parameter, job = job, df = df, pd = pd }
 local function try(name, code)
   local ok, message = pcall(setfenv(assert(loadstring(code, "=" .. name)), env))
   print(name .. "\t" .. (ok and "accepted" or tostring(message)))

@@ -86,7 +86,7 @@ local objects = {
   { tm.Dataset.File, "nothing", "from_files" }, { tm.Dataset.Tabular, "nothing", "from_delimited_files" },
   { tm.DataType, "nothing", "to_bool" }, { tm.ParallelRunConfig, "nothing", "write ParallelRunConfig { ... }" },
   { files, "nothing", "as_named_input" }, { files, "nmae", "did you mean 'name'?" }, { rows, "nothing", "filter" },
-  { files:as_named_input "x", "data_changed_time", "a registered dataset has a name and a version" },
+  { files:as_named_input "x", "data_changed_time", "write dataset.registered, its name, and dataset.version" },
   { tm.OutputFileDatasetConfig { name = "x" }, "keep_columns", "write output:read_delimited_files()" },
   { workspace, "nothing", "get_default_datastore" }, { workspace:get_default_datastore(), "nothing", "upload_files" },
   { config, "nothing", "mini_batch_size" }, { step, "run_after", "a step waits for the outputs" },
@@ -137,6 +137,27 @@ assert(rows:partition_by { partition_keys = { "n" }, target = { store, "by-n" } 
 fails("write dataset:partition_by(keys, target):register(workspace, name)", function()
   rows:partition_by { partition_keys = { "n" }, target = { store, "by-m" }, name = "x" }
 end)
+for name, words in pairs { ["azureml.core"] = "all names are in one module", ["azure.ai.ml"] = "all names",
+                           ["azureml_user.parallel_run"] = 'require "tidemill.entry_script"',
+                           pandas = 'require "tidemill.frame"', numpy = "for i = 1, #df" } do
+  fails("named.lua:", function() require(name) end)
+  fails("there is no module '" .. name .. "' here; ", function() require(name) end)
+  fails(words, function() require(name) end)
+end
+fails("module 'none.such' not found:", function() require "none.such" end)
+for name, object in pairs { OutputFileDatasetConfig = output, Workspace = workspace,
+                            PipelineParameter = tm.PipelineParameter { name = "p", default_value = 1 },
+                            ParallelRunConfig = tm.ParallelRunConfig { entry_script = "score.lua" } } do
+  fails(name .. ": the argument is already what " .. name .. " returns", function() tm[name](object) end)
+end
+for _, method in ipairs { "as_upload", "as_mount" } do
+  fails("write overwrite = true into ParallelRunConfig { ... }", function()
+    output[method](output, { overwrite = true })
+  end)
+  fails("unknown key 'foo'; accepted: no arguments", function() output[method](output, { foo = 1 }) end)
+  fails("accepted: no arguments", function() output[method](output, true) end)
+end
+assert(tm.OutputFileDatasetConfig { name = "x", destination = "d" }:as_upload { overwrite = false }.mode == "upload")
 local ok, message = pcall(tm.Pipeline, workspace, {})
 assert(not ok and message:find "^named.lua:%d+: Pipeline: the argument is a Workspace", message)]])
     t:write("store/file", "")

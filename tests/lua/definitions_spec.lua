@@ -229,11 +229,11 @@ describe("ParallelRunStep and Pipeline", function()
 
   it("refuse arguments of as_upload() and as_mount(), which would have no effect", function()
     local out = Output { name = "scores", destination = "d" }
-    assert.equal("OutputFileDatasetConfig: as_upload() takes no arguments; write overwrite = true into "
-      .. "ParallelRunConfig { ... }", (refused(function()
+    assert.equal("output:as_upload: unknown key 'overwrite'; write overwrite = true into ParallelRunConfig "
+      .. "{ ... }: it replaces an output that is not this job's", (refused(function()
       local _ = out:as_upload { overwrite = true }
     end)))
-    assert.equal("OutputFileDatasetConfig: as_mount() takes no arguments; leave them out", (refused(function()
+    assert.equal("output:as_mount: unknown key 'foo'; accepted: no arguments", (refused(function()
       local _ = out:as_mount { foo = 1 }
     end)))
     assert.equal("upload", out:as_upload().mode)
