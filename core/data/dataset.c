@@ -99,6 +99,27 @@ static int read_kind(struct tm_dataset *d, const struct tm_json *v, struct tm_er
                 "\"archives\"");
 }
 
+/* "https://...", "azureml:name:1": whether the path names something elsewhere. */
+static bool is_url(const char *path)
+{
+  size_t scheme = strspn(path, "abcdefghijklmnopqrstuvwxyz"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
+  return scheme > 1 && (strncmp(path + scheme, "://", 3) == 0 || strncmp(path, "azureml:", 8) == 0);
+}
+
+static int refuse_url(const char *path, struct tm_err *err)
+{
+  if (strncmp(path, "azureml:", 8) == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'%s' is not a path of this machine; write from_files(datastore, path), or "
+                      "Dataset.get_by_name(workspace, name, version)",
+                      path);
+  return tm_err_set(err, TM_EUSAGE,
+                    "'%s' is a URL, and URLs are not read; accepted: a path or pattern, or a list "
+                    "of them, of files that are here or mounted here",
+                    path);
+}
+
 static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
 {
   const struct tm_json *paths = tm_json_get(v, "paths");
@@ -126,6 +147,8 @@ static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_e
           err, TM_EUSAGE,
           "path %zu is not text, or is empty; accepted: a path or pattern, or a list of them",
           i + 1);
+    if (is_url(path->string.at))
+      return refuse_url(path->string.at, err);
     d->paths[d->paths_len++] = tm_xstrdup(path->string.at);
   }
   return 0;

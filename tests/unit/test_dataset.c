@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +109,28 @@ static void refuses(void **state)
   }
 }
 
+static void addresses_are_not_paths(void **state)
+{
+  static const char *const urls[] = { "https://h/c.csv", "s3://bucket/x", "azureml:name:1",
+                                      "azureml://datastores/x/paths/y" };
+  static const char *const paths[] = { "/a://b", "a:b", "azureml/a", "C:/x", "://x", "x", "-" };
+  for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]) + sizeof(paths) / sizeof(paths[0]); i++) {
+    bool is_url = i < sizeof(urls) / sizeof(urls[0]);
+    const char *path = is_url ? urls[i] : paths[i - sizeof(urls) / sizeof(urls[0])];
+    char definition[200];
+    snprintf(definition, sizeof(definition), "{'kind':'files','paths':['%s'],'base_dir':'/'}",
+             path);
+    struct tm_err err = TM_ERR_NONE;
+    struct tm_json *v = tree("FileDataset", NULL, definition);
+    struct tm_dataset *d = tm_dataset_from_json(v, &err);
+    assert_int_equal(d == NULL, is_url);
+    assert_int_equal(
+        strstr(err.text, "and URLs are not read") || strstr(err.text, "write from_files"), is_url);
+    tm_dataset_free(d);
+    tm_json_free(v);
+  }
+}
+
 static void failed_items_of_one_input_are_kept(void **state)
 {
   struct tm_json *v =
@@ -167,6 +190,7 @@ int main(void)
     cmocka_unit_test(keeps_what_it_was_given),
     cmocka_unit_test(a_manifest_is_one_path),
     cmocka_unit_test(refuses),
+    cmocka_unit_test(addresses_are_not_paths),
     cmocka_unit_test(failed_items_of_one_input_are_kept),
     cmocka_unit_test(a_limit_is_kept),
     cmocka_unit_test(standard_input_is_a_manifest_named_dash),
