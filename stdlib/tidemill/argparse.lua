@@ -20,7 +20,8 @@ local M = {}
 
 ---@class tidemill.ArgumentOptions
 ---@field type? "string"|"number"|"integer"|"boolean"|fun(text: string): any how the value is read;
---- for a value that it does not accept, a function returns nil and a message, or raises
+--- "str", "float", "int" and "bool" are the same; for a value that it does not accept, a function
+--- returns nil and a message, or raises
 ---@field default? any the value if the argument is not given; it is used as it is
 ---@field required? boolean whether an option must be given
 ---@field choices? any[] the only accepted values
@@ -65,6 +66,9 @@ local readers = {
   end,
 }
 
+-- Python's names of types.
+readers.str, readers.int, readers.float, readers.bool = readers.string, readers.integer, readers.number, readers.boolean
+
 local ACTIONS = { store = true, store_true = true, store_false = true, append = true, count = true }
 local KEYS = { type = true, default = true, required = true, choices = true, action = true, nargs = true, dest = true,
                metavar = true, help = true }
@@ -81,6 +85,16 @@ local function bounds(nargs)
   return nargs or 1, nargs or 1
 end
 
+-- Names and options that were given in one table: { "--name", "-n", type = "integer" }.
+local function split_table(given)
+  local names, options = {}, {}
+  for key, value in pairs(given) do
+    local to = type(key) == "number" and names or options
+    to[key] = value
+  end
+  return names, options
+end
+
 local function split_names(...)
   local names, options = { ... }, {}
   if type(names[#names]) == "table" then
@@ -88,6 +102,9 @@ local function split_names(...)
   end
   if #names == 0 and type(options[1]) == "string" then
     refuse("add_argument: the name stands before the table: add_argument(\"%s\", { ... })", options[1])
+  end
+  if #names == 0 then
+    names, options = split_table(options)
   end
   if #names == 0 then
     refuse "add_argument: a name is missing; accepted: \"--name\", \"-n\", \"name\""
@@ -140,7 +157,7 @@ local function check_options(name, o)
 end
 
 --- Adds an argument: a positional one (`"model"`), or an option with its names (`"--threshold",
---- "-t"`).
+--- "-t"`). Names and options may also be in one table: `{ "--threshold", type = "number" }`.
 ---@param ... string|tidemill.ArgumentOptions names, then the options
 function Parser:add_argument(...)
   local names, o = split_names(...)

@@ -41,6 +41,17 @@ describe("tidemill.argparse", function()
       parse(parser, "--n=4", "--on", "false", "--out-dir=", "--quiet", "--color"))
   end)
 
+  it("knows Python's names of types, and names and options in one table", function()
+    local parser = argparse.ArgumentParser {}
+    parser:add_argument { "--count", "-c", type = "int", default = 3 }
+    parser:add_argument("--rate", { type = "float" })
+    parser:add_argument { "model", type = "str" }
+    assert.same({ count = 4, rate = 0.5, model = "m" }, parse(parser, "m", "-c", "4", "--rate", "0.5"))
+    assert.equal("argument --count/-c is 'x'; accepted: an integer", refused(parse, parser, "m", "-c", "x"))
+    assert.equal("add_argument: a name is missing; accepted: \"--name\", \"-n\", \"name\"",
+      refused(parser.add_argument, parser, { type = "int" }))
+  end)
+
   it("knows exact names alone", function()
     local parser = parser_of({ "--threshold", {} })
     assert.equal("unknown argument '--thresh'; known: --threshold", refused(parse, parser, "--thresh", "1"))
@@ -98,11 +109,8 @@ describe("tidemill.argparse", function()
         .. "required, type"] = { "--a", { typ = "number" } },
       ["add_argument '--a': 'action' is 'help'; accepted: store, store_true, store_false, append or count"] =
         { "--a", { action = "help" } },
-      ["add_argument '--a': 'type' is 'float'; write \"number\"; accepted: string, number, integer, boolean, or a "
-        .. "function"] = { "--a", { type = "float" } },
-      ["add_argument '--a': 'type' is 'real'; accepted: string, number, integer, boolean, or a function"] =
-        { "--a", { type = "real" } },
-      ['add_argument: the name stands before the table: add_argument("--a", { ... })'] = { { "--a", type = "int" } },
+      ["add_argument '--a': 'type' is 'double'; accepted: string, number, integer, boolean, or a function"] =
+        { "--a", { type = "double" } },
       ["add_argument '--a': 'nargs' is '0'; accepted: an integer from 1 on, \"?\", \"*\" or \"+\""] =
         { "--a", { nargs = 0 } },
     } do
