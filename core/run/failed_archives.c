@@ -25,6 +25,7 @@ void tm_failed_archives_add(struct tm_failed_archives *a, const struct tm_fs *fs
                                   .archive_len = item->archive_len };
   if (a->entries.len == 1 || !is_same_archive(e, e - 1))
     a->has_changed = tm_item_check(fs, item, NULL) == TM_ECHANGED;
+  a->is_extracted = item->is_extracted;
   a->must_list = a->must_list || a->has_changed || is_archive(e);
 }
 
@@ -68,8 +69,10 @@ static struct tm_json *new_definition(const struct tm_json *original)
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
 
   for (size_t i = 0; i < original->list.len; i++)
-    if (strcmp(original->keys[i], "limit") != 0 && strcmp(original->keys[i], "step") != 0)
+    if (strcmp(original->keys[i], "limit") != 0 && strcmp(original->keys[i], "step") != 0 &&
+        strcmp(original->keys[i], "input") != 0)
       tm_json_set(v, original->keys[i], tm_json_copy(original->list.at[i]));
+  tm_json_set(v, "kind", tm_json_new_string("archives"));
   tm_json_set(v, "base_dir", tm_json_new_string("/"));
   tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
   return v;
@@ -82,7 +85,7 @@ static void add_path(struct tm_json *definition, const struct tm_failed_entry *e
 
 /* The n failed entries of one archive. */
 static struct tm_json *definition_of(const struct tm_failed_entry *entries, size_t n,
-                                     const struct tm_json *original)
+                                     const struct tm_json *original, bool is_extracted)
 {
   struct tm_json *v = new_definition(original), *patterns = tm_json_new(TM_JSON_ARRAY);
   const struct tm_json *given = tm_json_get(original, "options");
@@ -91,6 +94,7 @@ static struct tm_json *definition_of(const struct tm_failed_entry *entries, size
   add_path(v, &entries[0]);
   for (size_t i = 0; i < n; i++)
     tm_json_add(patterns, pattern_of(entries[i].path + entries[i].archive_len + 1));
+  tm_json_set(options, "extract", tm_json_new_bool(is_extracted));
   tm_json_set(options, "entries", patterns);
   tm_json_set(v, "options", options);
   return v;
@@ -107,7 +111,7 @@ struct tm_json *tm_failed_archives_definitions(struct tm_failed_archives *a,
     for (n = 1; i + n < a->entries.len && is_same_archive(&at[i], &at[i + n]);)
       n++;
     if (!is_archive(&at[i])) {
-      tm_json_add(out, definition_of(&at[i], n, original));
+      tm_json_add(out, definition_of(&at[i], n, original, a->is_extracted));
       continue;
     }
     whole = whole ? whole : tm_json_add(out, new_definition(original));

@@ -28,14 +28,15 @@ struct tm_failed_entry {
 
 struct tm_failed_archives {
   struct TM_ARRAY(struct tm_failed_entry) entries;
-  bool must_list;   /* an archive has changed, or could not be listed */
-  bool has_changed; /* the archive of the last entry */
+  bool must_list;    /* an archive has changed, or could not be listed */
+  bool has_changed;  /* the archive of the last entry */
+  bool is_extracted; /* as in item.h */
 };
 
 /* `item` is an entry. Looks whether its archive has changed. */
 void tm_failed_archives_add(struct tm_failed_archives *a, const struct tm_fs *fs,
                             const struct tm_item *item);
-/* The definitions of datasets that give the same entries, made from the one that gave them first;
+/* The definitions of datasets that give the same entries, made from the one that gave them;
  * to free. The datasets have its name and options. Sorts the entries. */
 struct tm_json *tm_failed_archives_definitions(struct tm_failed_archives *a,
                                                const struct tm_json *original);

@@ -155,7 +155,7 @@ struct count {
   int64_t items;
   /* compressed files of a table that could not be read */
   struct TM_ARRAY(char *) files;
-  struct tm_failed_archives archives; /* only of a dataset of archives */
+  struct tm_failed_archives archives; /* items that can be found by their names */
 };
 
 /* The new inputs of a step. */
@@ -179,16 +179,20 @@ static void release_counts(struct counts *c)
   TM_ARRAY_RELEASE(&c->of_input);
 }
 
-static bool is_archives(const struct tm_json *definition)
+/* Whether the item can be found by its name. Entries may be failed items of a second job, too. */
+static bool has_name(const struct tm_item *item, const struct tm_json *definition)
 {
-  return strcmp(tm_json_str(definition, "kind", ""), "archives") == 0;
+  const char *kind = tm_json_str(definition, "kind", "");
+
+  return item->is_entry && (strcmp(kind, "archives") == 0 ||
+                            (strcmp(kind, "failed") == 0 && !tm_item_is_archive(item)));
 }
 
 static void count_item(struct count *c, const struct tm_fs *fs, const struct tm_item *item,
                        const struct tm_json *definition)
 {
   c->items++;
-  if (item->is_entry && is_archives(definition))
+  if (has_name(item, definition))
     tm_failed_archives_add(&c->archives, fs, item);
   else if (tm_item_is_archive(item))
     *TM_ARRAY_ADD(&c->files) = tm_xstrndup(item->path, tm_item_file_len(item));
@@ -285,7 +289,7 @@ static int add_input(struct inputs *inputs, const char *path, size_t number, str
 {
   struct tm_dataset *d = NULL;
 
-  if (failed->archives.must_list)
+  if (failed->archives.must_list && (int64_t)failed->archives.entries.len == failed->items)
     return add_archives(inputs, failed, original, err);
   if (failed->files.len > 0)
     d = failed_table(failed, original, err);

@@ -84,7 +84,13 @@ describe("--only-failed", function()
     local r = again("--job-dir", t.job_dir)
     t:expect(r, 0)
     t:write("in/cut.zip", whole)
+    -- Failed items of failed items, in archives that have not changed yet.
+    t:expect(t:run { "map", "score.lua", "in/[ek]*.zip", "--entries", "*.txt", "--job-dir", "first" }, 0)
+    t:expect(again("--only-failed", "first", "--job-dir", "second"), 1)
     t:write("in/entry.zip", archives.zip(members "new, and longer"))
+    r = again("--only-failed", "second", "--job-dir", "third")
+    t:expect(r, 0)
+    assert.equal("[2].txt new, and longer\n", r.out)
     r = again("--only-failed", t.job_dir, "--job-dir", t.dir .. "/again")
     t:expect(r, 0)
     local rows = {}
