@@ -45,9 +45,9 @@ static void add_reason(struct tm_buf *out, const char *name, const struct tm_set
   tm_buf_printf(out, "; '%s' lies beside '%s', ", name, script);
   if (is_copied_alone(setup))
     tm_buf_printf(out,
-                  "but workers run a copy of '%s' alone; to copy the folder, without what a "
-                  ".tidemillignore in it names: source_directory = \".\" in a pipeline file there, "
-                  "or map --source-directory '%s'",
+                  "but workers run a copy of '%s' alone; to copy the folder: source_directory = "
+                  "\".\" in a pipeline file there, or map --source-directory '%s'; a "
+                  ".tidemillignore in it leaves files out",
                   script, dir);
   else
     tm_buf_add_str(out, "but not in the copy of source_directory that workers run: it came later, "

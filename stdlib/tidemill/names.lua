@@ -105,8 +105,8 @@ end
 function M.check_fields(tag, fields)
   local is = type(fields) == "table" and getmetatable(fields)
   if type(is) == "string" then
-    plan.raise(("%s: the argument is an object already, of the type %s; accepted: a table, %s { name = value, ... }")
-      :format(tag, is, tag))
+    plan.raise(("%s: the argument is %s %s; accepted: a table, %s { name = value, ... }"):format(tag,
+      is:find "^[AEIOU]" and "an" or "a", is, tag))
   end
   for key, value in next, type(fields) == "table" and fields or {} do
     if type(key) ~= "string" then

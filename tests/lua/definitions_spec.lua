@@ -218,7 +218,7 @@ describe("ParallelRunStep and Pipeline", function()
 
   it("refuse an object, and a value without a name", function()
     local first = step {}
-    assert.equal("ParallelRunStep: the argument is an object already, of the type ParallelRunStep; accepted: a table, "
+    assert.equal("ParallelRunStep: the argument is a ParallelRunStep; accepted: a table, "
       .. "ParallelRunStep { name = value, ... }", (refused(function()
       local _ = tidemill.ParallelRunStep(first)
     end)))
