@@ -2,6 +2,7 @@
 #include "data/empty_paths.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
@@ -32,6 +33,12 @@ static char *near_start(const struct tm_fs *fs, const char *base_dir, const char
   return near;
 }
 
+/* "https://...", "azureml:name:1" */
+static bool is_url(const char *path)
+{
+  return strstr(path, "://") || strncmp(path, "azureml:", 8) == 0;
+}
+
 /* Adds a path of `d` that matched no file. Patterns and plain paths have separate messages. */
 static void add_empty_path(const struct tm_fs *fs, const struct tm_dataset *d, const char *path,
                            struct words *patterns, struct words *others)
@@ -43,6 +50,11 @@ static void add_empty_path(const struct tm_fs *fs, const struct tm_dataset *d, c
   }
   if (w->named++ > 0)
     tm_buf_add_str(&w->text, ", ");
+  if (is_url(path)) {
+    tm_buf_printf(&w->text, "'%s' is not a path; URLs are not read: fetch or mount the files first",
+                  path);
+    return;
+  }
   if (w == patterns) {
     w->has_relative |= !tm_path_is_absolute(path);
     tm_buf_printf(&w->text, "'%s'", path);

@@ -89,6 +89,8 @@ static void what_names_nothing_is_said_with_what_was_probably_meant(void **state
     { "in/**/*.jpg", "no input: nothing matches 'in/**/*.jpg' in '@'" },
     { "im/*.txt", "no input: nothing matches 'im/*.txt' in '@' (did you mean the folder '@/in'?)" },
     { "in/a.txt/*", "no input: nothing matches 'in/a.txt/*' in '@'" },
+    { "https://a.b/c.csv", "no input: 'https://a.b/c.csv' is not a path; URLs are not read: fetch "
+                           "or mount the files first" },
     { "dots/*", "no input: nothing matches 'dots/*' in '@'" },
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
