@@ -32,6 +32,9 @@ function M.compile(text, name)
   elseif ends_early(as_statement) or ends_early(as_expression) then
     return nil, "more"
   end
+  if match(text, "^%s*tidemill%s+[%a-]") then
+    as_statement = as_statement .. "; this is a command of the shell: Ctrl-D leaves the prompt"
+  end
   return nil, as_statement
 end
 

@@ -92,6 +92,10 @@ describe("a piece", function()
       assert.is_nil(piece)
       assert.matches("^x:1: ", message)
     end
+    for _, text in ipairs { "tidemill run p.lua", " tidemill status" } do
+      local _, message = repl.compile(text, "=x")
+      assert.matches("; this is a command of the shell: Ctrl%-D leaves the prompt$", message)
+    end
     assert.is_nil((repl.compile("\27LJ", "=x"))) -- compiled already
   end)
 
