@@ -100,9 +100,6 @@ local function split_names(...)
   if type(names[#names]) == "table" then
     options = table.remove(names)
   end
-  if #names == 0 and type(options[1]) == "string" then
-    refuse("add_argument: the name stands before the table: add_argument(\"%s\", { ... })", options[1])
-  end
   if #names == 0 then
     names, options = split_table(options)
   end
@@ -128,8 +125,6 @@ local function dest_of(names)
   return (chosen:gsub("^%-+", ""):gsub("%-", "_"))
 end
 
-local PYTHON = { int = "integer", float = "number", str = "string", bool = "boolean" }
-
 local function check_options(name, o)
   for key in pairs(o) do
     if not KEYS[key] then
@@ -142,9 +137,8 @@ local function check_options(name, o)
       tostring(o.action))
   end
   if o.type ~= nil and type(o.type) ~= "function" and not readers[o.type] then
-    local instead = PYTHON[o.type] and ("write \"%s\"; "):format(PYTHON[o.type]) or ""
-    refuse("add_argument '%s': 'type' is '%s'; %saccepted: string, number, integer, boolean, or a function", name,
-      tostring(o.type), instead)
+    refuse("add_argument '%s': 'type' is '%s'; accepted: string, number, integer, boolean, or a function", name,
+      tostring(o.type))
   end
   local is_count = type(o.nargs) == "number" and o.nargs >= 1 and o.nargs % 1 == 0
   if o.nargs ~= nil and not is_count and o.nargs ~= "?" and o.nargs ~= "*" and o.nargs ~= "+" then
