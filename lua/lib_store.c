@@ -296,8 +296,8 @@ static int store_absolute(lua_State *L)
   return answer(L, 2, held, &err);
 }
 
-/* note(message): shown when the file has been loaded, after the innermost line of the user's code.
- */
+/* note(message): shown after the innermost line of the user's code, when the pipeline file has been
+ * loaded; in a script at once. */
 static int store_note(lua_State *L)
 {
   const char *words = luaL_checkstring(L, 1);
@@ -310,7 +310,8 @@ static int store_note(lua_State *L)
   if (lua_istable(L, -1)) {
     lua_pushfstring(L, "%s%s", place, words);
     lua_rawseti(L, -2, (int)lua_objlen(L, -2) + 1);
-  }
+  } else if (lua_toboolean(L, -1))
+    fprintf(stderr, "tidemill: note: %s%s\n", place, words);
   return 0;
 }
 

@@ -59,6 +59,12 @@ void tm_lua_session_free(struct tm_lua_session *s)
   free(s);
 }
 
+void tm_lua_session_show_notes(struct tm_lua_session *s)
+{
+  lua_pushboolean(s->L, true);
+  lua_setfield(s->L, LUA_REGISTRYINDEX, TM_LUA_NOTES);
+}
+
 /* ---- messages ---- */
 
 /* Adds "place: message", and the stack if it shows more than the place. */

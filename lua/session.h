@@ -23,6 +23,8 @@ struct tm_beside;
 
 struct tm_lua_session *tm_lua_session_new(struct tm_err *err); /* NULL and an error */
 void tm_lua_session_free(struct tm_lua_session *s);            /* NULL: a no-op */
+/* Notes of the libraries go to stderr at once, such as that a registered dataset has no files. */
+void tm_lua_session_show_notes(struct tm_lua_session *s);
 
 /* Compiles text and runs it with arguments: words[0] is arg[0], the rest are also `...`. With
  * words_len 0, the global `arg` is not changed. 0; or TM_ESCRIPT, with "file:line: message" and the

@@ -39,9 +39,10 @@ int tm_lua_load(lua_State *L, const char *text, size_t len, const char *shown_as
 /* Adds the innermost line of running user code, "score.lua:12". A call in `return f()` replaces
  * its caller on the stack. If this leaves no user code there, adds the text at TM_LUA_TAIL in
  * the registry. False: nothing is known. */
-#define TM_LUA_TAIL  "tidemill.tail"
-#define TM_LUA_FILE  "tidemill.file"  /* in the registry: the loaded pipeline file, as given */
-#define TM_LUA_NOTES "tidemill.notes" /* in the registry: a list of notes about it */
+#define TM_LUA_TAIL "tidemill.tail"
+#define TM_LUA_FILE "tidemill.file" /* in the registry: the loaded pipeline file, as given */
+#define TM_LUA_NOTES                                                                               \
+  "tidemill.notes" /* in the registry: a list of notes about it; true: show them */
 bool tm_lua_user_line(lua_State *L, struct tm_buf *out);
 
 /* Raises if the value is a pipeline, and so its file no entry script. */

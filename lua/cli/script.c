@@ -207,6 +207,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
     return refuse("a Lua file is missing", "", "");
   if (!(s.session = tm_lua_session_new(&err)))
     return tm_cli_end(err.code, &err);
+  tm_lua_session_show_notes(s.session);
   catch_ctrl_c(&s);
   int status = run_options(&s, argc, argv);
   if (status == 0)

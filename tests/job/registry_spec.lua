@@ -150,6 +150,11 @@ describe("a workspace", function()
       "tm.Dataset.File.from_files 'in'")
     local r = t:expect_job(0)
     has(r.err, "pipeline.lua:2: dataset:register: 'later': no file matches now")
+    t:write("s.lua", "local tm = require 'tidemill'\n"
+      .. "tm.Dataset.File.from_files('none'):register(tm.Workspace.from_config(), 'other')")
+    r = t:run { "lua", "s.lua" }
+    t:expect(r, 0)
+    assert.equal("tidemill: note: s.lua:2: dataset:register: 'other': no file matches now\n", r.err)
     t:write("none/file", "")
     assert.is_nil(t:run({ "run", "pipeline.lua", "--dry-run" }).err:find("no file matches", 1, true))
   end)
