@@ -3,7 +3,8 @@
  * A script sees an empty table whose metatable reads from `fields` and refuses writes. Only our
  * code writes to `fields`, so only those that differ from the previous call are set. Its methods
  * hold a pointer to the struct, which outlives the state. This costs a few tens of nanoseconds per
- * mini-batch, and reading `context.try` in a loop is compiled like any table access.
+ * mini-batch, and reading `context.try` in a loop is compiled like any table access. A name that is
+ * not set calls refuse_unknown(), which raises for names that never are.
  */
 #include "lua/context.h"
 
@@ -15,6 +16,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/key.h"
+#include "plan/names.h"
 #include "sys/fs.h"
 
 #define FILES_MAX (4u << 20) /* bytes of names */
@@ -22,6 +24,43 @@
 static int refuse_write(lua_State *L)
 {
   return luaL_error(L, "the context of a mini-batch cannot be written to");
+}
+
+static const char *const names[] = { "minibatch_index",
+                                     "try",
+                                     "dataset_name",
+                                     "part",
+                                     "source",
+                                     "global_row_index_lower_bound",
+                                     "partition_key_value",
+                                     "fail",
+                                     "name",
+                                     "open",
+                                     "output_file" };
+
+/* For a name that is not set: nil if it may be so, else an error. */
+static int refuse_unknown(lua_State *L)
+{
+  if (lua_type(L, 2) != LUA_TSTRING)
+    return 0;
+  const char *name = lua_tostring(L, 2);
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++)
+    if (strcmp(name, names[i]) == 0)
+      return 0;
+  const char *instead = tm_names_find("context", name);
+  if (instead)
+    return luaL_error(L, "the context has no '%s'; %s", name, instead);
+  const char *nearest = tm_text_nearest(name, names, TM_COUNT_OF(names));
+  if (nearest)
+    return luaL_error(L, "the context has no '%s'; did you mean '%s'?", name, nearest);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++) {
+    luaL_addstring(&b, i > 0 ? ", " : "");
+    luaL_addstring(&b, names[i]);
+  }
+  luaL_pushresult(&b);
+  return luaL_error(L, "the context has no '%s'; it has: %s", name, lua_tostring(L, -1));
 }
 
 static void set_dataset(lua_State *L, struct tm_lua_context *c, int fields, const char *name)
@@ -261,6 +300,10 @@ void tm_lua_context_init(lua_State *L, struct tm_lua_context *c, const struct tm
   set_method(L, c, "output_file", context_output_file);
   c->try = 1;
   c->part = 0;
+  lua_createtable(L, 0, 1); /* asked only for names that are not set */
+  lua_pushcfunction(L, refuse_unknown);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
   lua_pushvalue(L, -1);
   c->fields_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_setfield(L, -2, "__index");

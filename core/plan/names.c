@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "plan/aliases.h"
 #include "plan/params.h"
 
 struct answer {
@@ -172,6 +173,14 @@ static const struct answer answers[] = {
     "job:output() and job:logs() are paths" },
   { "Job", "find_step_run|get_steps|get_children", "write job:steps()" },
   { "Job", "id|get_portal_url", "write job.name; job.dir is its directory" },
+  { "pipeline:submit", "pipeline_parameters", "write parameters = { NAME = value }" },
+  { "pipeline:submit", "regenerate_outputs", "write no_reuse = true" },
+  { "pipeline:submit", "experiment_name|tags|kwargs|workspace|credential_passthrough",
+    "leave it out: a job is in the workspace of its pipeline file" },
+  { "context", "dataset", "write context.dataset_name or context.source" },
+  { "context", "mini_batch_id|minibatch_id|mini_batch_index|task_id|index",
+    "write context.minibatch_index" },
+  { "context", "partition_key_values|partition_keys", "write context.partition_key_value" },
   { "EntryScript", "process_name", "write EntryScript().agent_name" },
   { "EntryScript", "run|experiment", "no service is asked: an entry script has no run" },
   { "EntryScript",
@@ -332,7 +341,7 @@ static const char *find_elsewhere(const char *kind, const char *key)
        is_step = strcmp(kind, "ParallelRunStep") == 0;
   if (is_config && tm_params_find("ParallelRunStep", key))
     return "write it into ParallelRunStep { ... }";
-  if (is_step && tm_params_find("ParallelRunConfig", key))
+  if (is_step && (tm_params_find("ParallelRunConfig", key) || tm_alias_has(key)))
     return "write it into ParallelRunConfig { ... }";
   bool is_ignored;
   const char *words =
@@ -342,6 +351,15 @@ static const char *find_elsewhere(const char *kind, const char *key)
   if ((is_config || is_step) && tm_params_find("arguments", key))
     return "write it into arguments of the step: arguments = { \"--NAME\", \"VALUE\" }";
   return NULL;
+}
+
+/* The other constructor of a step, if a name of the original has an answer there; else NULL. */
+static const char *other_owner(const char *kind, const char *key)
+{
+  const char *other = strcmp(kind, "ParallelRunConfig") == 0 ? "ParallelRunStep"
+                      : strcmp(kind, "ParallelRunStep") == 0 ? "ParallelRunConfig"
+                                                             : NULL;
+  return other && tm_names_find(other, key) ? other : NULL;
 }
 
 int tm_names_refuse_key(const char *kind, const char *key, struct tm_err *err)
@@ -358,7 +376,11 @@ int tm_names_refuse_key(const char *kind, const char *key, struct tm_err *err)
   const char *nearest = tm_text_nearest(key, names, n), *instead = tm_names_find(kind, key);
   if (!instead)
     instead = find_elsewhere(kind, key);
-  if (instead)
+  const char *other = instead ? NULL : other_owner(kind, key);
+  if (other)
+    tm_err_set(err, TM_EUSAGE, "unknown key '%s'; in %s { ... }: %s", tm_buf_str(&given), other,
+               tm_names_find(other, key));
+  else if (instead)
     tm_err_set(err, TM_EUSAGE, "unknown key '%s'; %s", tm_buf_str(&given), instead);
   else if (nearest)
     tm_err_set(err, TM_EUSAGE, "unknown key '%s'; did you mean '%s'?", tm_buf_str(&given), nearest);

@@ -36,6 +36,10 @@ local tries = {
   ["Pipeline(workspace=...)"] = "return tm.Pipeline { workspace = workspace, name = 'case', steps = { score } }",
   ["pipeline.submit()"] = "local job = tm.Pipeline { name = 'case', steps = { score } }:submit() job:wait() "
     .. "job:close()",
+  ["pipeline.submit(pipeline_parameters=...)"] = "return pipeline:submit { pipeline_parameters = {} }",
+  ["pipeline.submit(regenerate_outputs=...)"] = "return pipeline:submit { regenerate_outputs = true }",
+  ["pipeline.submit(experiment_name=...)"] = "return pipeline:submit { experiment_name = 'x' }",
+  ["pipeline.submit(tags=...)"] = "return pipeline:submit { tags = {} }",
   ["PipelineParameter(name, default_value)"] = "return tm.PipelineParameter { name = 'p', default_value = 'x' }",
   ["DatasetConsumptionConfig(name, parameter)"] = "return tm.DatasetConsumptionConfig('x', parameter, 'mount')",
   ["OutputFileDatasetConfig(name, destination)"] = "return tm.OutputFileDatasetConfig { name = 'x', "
@@ -138,13 +142,15 @@ local files, rows = tm.Dataset.File.from_files "in", tm.Dataset.Tabular.from_del
 local output = tm.OutputFileDatasetConfig { name = "rows" }
 local config = tm.ParallelRunConfig { entry_script = "score.lua" }
 local score = tm.ParallelRunStep { name = "score", parallel_run_config = config, inputs = files }
-local job = tm.Pipeline { name = "case", steps = { score } }:submit()
+local pipeline = tm.Pipeline { name = "case", steps = { score } }
+local job = pipeline:submit()
 job:wait()
 local parameter = tm.PipelineParameter { name = "data", default_value = files }
 local pd = require "tidemill.frame"
 local df = pd.from_table { price = { 1.5 } }
 local env = { require = require, tm = tm, workspace = workspace, store = store, files = files, table = rows,
-              output = output, config = config, score = score, parameter = parameter, job = job, df = df, pd = pd }
+              output = output, config = config, score = score, parameter = parameter, pipeline = pipeline,
+              job = job, df = df, pd = pd }
 local function try(name, code)
   local ok, message = pcall(setfenv(assert(loadstring(code, "=" .. name)), env))
   print(name .. "\t" .. (ok and "accepted" or tostring(message)))

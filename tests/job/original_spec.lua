@@ -164,6 +164,43 @@ assert(not ok and message:find "^named.lua:%d+: Pipeline: the argument is a Work
     t:expect(t:run { "lua", "named.lua" }, 0)
   end)
 
+  it("is told which constructor has a key, also for names of the newer configuration", function()
+    for key, words in pairs { retry_settings = "write it into ParallelRunConfig { ... }",
+                              append_row_to = "write it into ParallelRunConfig { ... }",
+                              code = "in ParallelRunConfig { ... }: write source_directory" } do
+      local t = new_case(nil, key .. " = 1")
+      refused(t, "ParallelRunStep: unknown key '" .. key .. "'; " .. words, "run", "pipeline.lua")
+    end
+    for key, words in pairs { program_arguments = "write arguments", is_deterministic = "write allow_reuse" } do
+      local t = new_case(key .. " = 1")
+      refused(t, "ParallelRunConfig: unknown key '" .. key .. "'; in ParallelRunStep { ... }: " .. words, "run",
+        "pipeline.lua")
+    end
+  end)
+
+  it("is told what its context lacks, and finds nil where a field may be unset", function()
+    local t = new_case()
+    t:script [[
+function run(m, context)
+  local out = {}
+  for i, name in ipairs { "dataset", "mini_batch_id", "tyr", "foo" } do
+    local ok, message = pcall(function() return context[name] end)
+    out[i] = tostring(ok) .. " " .. tostring(message):match "; (.*)"
+  end
+  for _, name in ipairs { "part", "source", "global_row_index_lower_bound", "partition_key_value", 1 } do
+    assert(context[name] == nil, name)
+  end
+  return out
+end]]
+    t:expect_job(0)
+    local rows = t:rows()
+    table.sort(rows)
+    assert.same({ "false did you mean 'try'?",
+                  "false it has: minibatch_index, try, dataset_name, part, source, global_row_index_lower_bound, "
+                    .. "partition_key_value, fail, name, open, output_file",
+                  "false write context.dataset_name or context.source", "false write context.minibatch_index" }, rows)
+  end)
+
   it("is told what to write instead of a name, at its line", function()
     local t = new_case(nil, nil, "local Model = tm.Model")
     refused(t, "pipeline.lua:2: tidemill has no 'Model'; a model is a file here", "run", "pipeline.lua")
@@ -243,6 +280,12 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
   parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua" } } } }]])
     t:expect_job(0)
     assert.same(job.names(3), t:rows())
+  end)
+
+  it("of a URL is refused at its line", function()
+    local t = new_case(nil, nil, "tm.Dataset.File.from_files 'https://host/a.csv'")
+    refused(t, "pipeline.lua:2: FileDataset: 'https://host/a.csv' is a URL, and URLs are not read", "run",
+      "pipeline.lua")
   end)
 
   it("of a query is told what to write instead of a datastore and the query", function()
