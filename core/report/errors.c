@@ -7,6 +7,7 @@
  */
 #include "report/errors.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,16 +145,48 @@ static void add_without_worker(struct tm_buf *key, const char *message, size_t l
     tm_buf_add(key, at, (size_t)(end - at));
 }
 
-/* The same reason for another item: "'/data/a.csv.gz': the file ends too early". */
-static void add_without_item(struct tm_buf *key, const struct tm_item_cause *cause)
+static bool is_of_name(char c)
 {
-  char *item =
-      tm_xstrndup(cause->first_item_len > 0 ? cause->first_item : "", cause->first_item_len);
-  const char *found = *item ? strstr(cause->message, item) : NULL;
-  size_t before = found ? (size_t)(found - cause->message) : 0;
-  tm_buf_add(key, cause->message, before);
-  tm_buf_add_str(key, found ? found + strlen(item) : cause->message);
-  free(item);
+  return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '/';
+}
+
+/* Where the message has this name, not as a part of a longer one; or NULL. */
+static const char *find_name(const char *message, const char *name)
+{
+  size_t n = strlen(name);
+  for (const char *at = message; n > 0 && (at = strstr(at, name)) != NULL; at++)
+    if ((at == message || (!is_of_name(at[-1]) && at[-1] != '.')) && !is_of_name(at[n]))
+      return at;
+  return NULL;
+}
+
+/* The same reason for another item: "'/data/a.csv.gz': the file ends too early". A message may name
+ * the item by the end of its path: "cannot read 'a.txt' of '/data/b.zip'", "bad file in/a.txt". */
+static void add_without_item(struct tm_buf *key, const char *message, const char *item,
+                             size_t item_len)
+{
+  char *path = tm_xstrndup(item_len > 0 ? item : "", item_len);
+  const char *name = path, *found = find_name(message, name);
+  while (!found && (name = strpbrk(name, "/!#:")) != NULL)
+    found = find_name(message, ++name);
+  if (found) {
+    tm_buf_add(key, message, (size_t)(found - message));
+    message = found + strlen(name);
+  }
+  tm_buf_add_str(key, message);
+  free(path);
+}
+
+/* What distinguishes the error of a try. With several items the message may name any of them. */
+static void add_key(struct tm_buf *key, const struct tm_event *e, const char *message,
+                    const char *where)
+{
+  const struct tm_attempt *a = e->kind == TM_EVENT_TRY_ENDED ? e->attempt : NULL;
+  bool is_one = a && a->items == 1 && !a->is_uncounted && !a->are_rows && a->first_item;
+  struct tm_buf text = TM_BUF_NONE;
+  add_without_item(&text, message, is_one ? a->first_item : "", is_one ? a->first_item_len : 0);
+  add_without_worker(key, tm_buf_str(&text), distinct_len(tm_buf_str(&text), where), e->worker);
+  tm_buf_release(&text);
 }
 
 /* The error with this key, or a new one; NULL: the limit of distinct errors is reached. */
@@ -178,7 +211,7 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
   tm_buf_add_char(&s->key, '|');
   tm_buf_add_str(&s->key, where);
   tm_buf_add_char(&s->key, '|');
-  add_without_worker(&s->key, message, distinct_len(message, where), e->worker);
+  add_key(&s->key, e, message, where);
   place = find_place(s, &is_new);
   if (!place) {
     s->others++;
@@ -219,7 +252,8 @@ bool tm_errors_add_cause(struct tm_errors *s, const struct tm_event *e,
   s->is_changed = true;
   tm_buf_clear(&s->key);
   tm_buf_add_str(&s->key, "items|");
-  add_without_item(&s->key, cause);
+  add_without_item(&s->key, cause->message, cause->first_item ? cause->first_item : "",
+                   cause->first_item ? cause->first_item_len : 0);
   place = find_place(s, &is_new);
   if (!place) {
     s->others++;

@@ -167,6 +167,37 @@ static void a_reason_that_names_its_item_is_one_for_all_items(void **state)
   tm_errors_release(&s);
 }
 
+static void an_item_may_be_named_by_the_end_of_its_path(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  struct tm_event e = fixture_event(f, TM_EVENT_TRY_ENDED);
+  char item[64], message[96];
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  for (int i = 0; i < 3; i++) {
+    snprintf(item, sizeof(item), "/data/a.zip/in/f%d.txt", i);
+    snprintf(message, sizeof(message), "cannot read 'in/f%d.txt' of '/data/a.zip': encrypted", i);
+    struct tm_item_cause cause = { message, "", item, strlen(item), 1 };
+    assert_int_equal(tm_errors_add_cause(&s, &e, &cause), i == 0);
+  }
+  const struct tm_item_cause longer = { "bad af1.txt", "", "/data/f1.txt", 12, 1 };
+  const struct tm_item_cause other = { "bad bf1.txt", "", "/data/f1.txt", 12, 1 };
+  assert_true(tm_errors_add_cause(&s, &e, &longer)); /* another name, which ends alike */
+  assert_true(tm_errors_add_cause(&s, &e, &other));
+  tm_errors_release(&s);
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  f->attempt.items = 1;
+  for (int i = 0; i < 3; i++) {
+    snprintf(item, sizeof(item), "/data/in/f%d.txt", i);
+    snprintf(message, sizeof(message), "bad file in/f%d.txt", i);
+    f->attempt.first_item = item;
+    f->attempt.first_item_len = strlen(item);
+    assert_int_equal(add(&s, f, TM_RUN_EXCEPTION, message, "s.lua:3"), i == 0);
+  }
+  assert_int_equal(s.list.at[0].count, 3);
+  tm_errors_release(&s);
+}
+
 static void why_items_failed_is_counted_in_items(void **state)
 {
   struct report_fixture *f = *state;
@@ -313,6 +344,8 @@ int main(void)
     cmocka_unit_test_setup_teardown(an_error_names_the_command_that_runs_it_again, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(the_file_tells_the_first_of_each, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(an_item_may_be_named_by_the_end_of_its_path, fixture_open,
+                                    fixture_close),
     cmocka_unit_test_setup_teardown(a_reason_that_names_its_item_is_one_for_all_items, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(why_items_failed_is_counted_in_items, fixture_open,
