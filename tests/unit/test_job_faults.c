@@ -306,7 +306,7 @@ static void what_outlived_a_killed_keeper_is_ended(void **state)
   job_add(&j, "ok", 200);
   assert_int_equal(job_run(&j), 0);
   assert_true(has_gone(held));
-  assert_non_null(job_find(&j, TM_EVENT_MESSAGE, " processes of a keeper that did not end"));
+  assert_non_null(job_find(&j, TM_EVENT_MESSAGE, " of a keeper that did not end"));
   job_expect_completed(&j);
   job_close(&j);
   job_end(&j);

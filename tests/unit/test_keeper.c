@@ -350,7 +350,7 @@ static void what_a_killed_keeper_left_is_ended_by_the_next(void **state)
   rig_start_worker(&next, 0);
   assert_int_equal(poll(p, 2, 0), 1);
   assert_true(p[0].revents & POLLIN); /* with POLLHUP once it has been reaped */
-  expect_text(&next, "logs/sys/node/0/_main.txt", "|keeper|killed 1 processes that");
+  expect_text(&next, "logs/sys/node/0/_main.txt", "|keeper|killed 1 process that");
   close(gone);
   assert_int_equal(rig_end_keeper(&next), 0);
   strcpy(next.dir, dir);
