@@ -325,6 +325,23 @@ describe("Python", function()
     assert.is_truthy(t:run({ "run", "pipeline.lua" }).err:find("Lua has no 'True'; write true", 1, true))
   end)
 
+  it("has modules and functions that an entry script gets other words for", function()
+    local t = new_case()
+    for code, words in pairs { ["Model.get_model_path 'm'"] = "a model is a file: put it into source_directory",
+                               ["Run.get_context()"] = "EntryScript(), of require", ["time.time()"] = "process.run",
+                               ["os.getcwd()"] = "path.absolute", ["x = __file__ .. ''"] = "EntryScript().script_dir",
+                               ["from azureml.core import Workspace"] = "are Python: in Lua, write local x = require",
+                               ["local store = { path = '/x' } store:path 'y'"] = "is { datastore, \"x\" }",
+                               ["import numpy"] = "are Python: in Lua, write local x = require" } do
+      t:write("python.lua", code .. "\n")
+      local r = t:run { "lua", "python.lua" }
+      assert.is_truthy(r.err:find(words, 1, true), r.err)
+    end
+    t:script "from azureml.core import Model"
+    local r = t:run { "run", "pipeline.lua" }
+    assert.is_truthy(r.err:find("are Python: in Lua, write local x = require", 1, true), r.err)
+  end)
+
   it("is recognised as a pipeline, and so are notebooks and YAML", function()
     local t = new_case()
     for name, words in pairs { ["p.py"] = "it is Python", ["p.ipynb"] = "it is a notebook of Python",
