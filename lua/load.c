@@ -106,7 +106,7 @@ struct tm_json *tm_lua_pipeline_at(lua_State *L, int index, const char *path, st
     return v;
   struct tm_buf said = TM_BUF_NONE;
   if (v && v->tag)
-    tm_buf_printf(&said, "a %s", v->tag);
+    tm_buf_printf(&said, "%s %s", tm_text_article(v->tag), v->tag);
   else
     tm_buf_add_str(&said, lua_isnoneornil(L, index) ? "nothing" : luaL_typename(L, index));
   bool is_object = v && v->tag; /* no entry script returns one */

@@ -310,6 +310,11 @@ void tm_text_csv(struct tm_buf *out, const char *s, size_t n, char separator)
   tm_buf_add_char(out, '"');
 }
 
+const char *tm_text_article(const char *name)
+{
+  return *name && strchr("AEIOUaeiou", *name) ? "an" : "a";
+}
+
 bool tm_text_has_word(const char *words, const char *word, size_t len)
 {
   for (const char *at = words; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)

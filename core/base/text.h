@@ -38,6 +38,8 @@ void tm_text_one_line(struct tm_buf *out, const char *s, size_t n, size_t max);
 void tm_text_csv(struct tm_buf *out, const char *s, size_t n, char separator);
 /* Whether `word` is one of `words`, which are separated by '|'. */
 bool tm_text_has_word(const char *words, const char *word, size_t len);
+/* "a" or "an", for a name that follows it. */
+const char *tm_text_article(const char *name);
 /* "1 item has failed", "2 items have failed": `one` where n is 1, else `more`. */
 const char *tm_text_counted(int64_t n, const char *one, const char *more);
 /* 1234567 -> "1,234,567" */

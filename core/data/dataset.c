@@ -139,9 +139,9 @@ static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_e
     if (path->tag)
       return tm_err_set(
           err, TM_EUSAGE,
-          "path %zu is a %s, whose value is known only in a job; accepted here: a path "
+          "path %zu is %s %s, whose value is known only in a job; accepted here: a path "
           "or pattern, or a list of them",
-          i + 1, path->tag);
+          i + 1, tm_text_article(path->tag), path->tag);
     if (!is_plain_string(path))
       return tm_err_set(
           err, TM_EUSAGE,

@@ -122,7 +122,7 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
 void tm_params_describe(struct tm_buf *out, const struct tm_json *given)
 {
   if (given->tag) {
-    tm_buf_printf(out, "a %s", given->tag);
+    tm_buf_printf(out, "%s %s", tm_text_article(given->tag), given->tag);
     return;
   }
   switch (given->type) {

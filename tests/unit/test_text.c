@@ -277,6 +277,9 @@ static void assert_grouped(int64_t n, const char *expected)
 
 static void words_go_with_their_number(void **state)
 {
+  assert_string_equal(tm_text_article("OutputFileDatasetConfig"), "an");
+  assert_string_equal(tm_text_article("Pipeline"), "a");
+  assert_string_equal(tm_text_article(""), "a");
   assert_string_equal(tm_text_counted(1, "item", "items"), "item");
   assert_string_equal(tm_text_counted(0, "item", "items"), "items");
   assert_string_equal(tm_text_counted(2, "item", "items"), "items");
