@@ -112,7 +112,8 @@ static int read_window(struct tm_table_ops *o, const struct tm_json *v, const ch
       return tm_err_set(
           err, TM_EUSAGE,
           "%s() after filter(), take_sample() or random_split() would have to read all "
-          "rows first; put it before them",
+          "rows first; before them it takes rows of the whole table, and run() can leave out "
+          "others",
           kind);
   int64_t n = count->integer;
   if (strcmp(kind, "take") == 0) {

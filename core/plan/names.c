@@ -29,7 +29,8 @@ static const struct answer answers[] = {
     "a model is a file here: put it into source_directory or side_inputs, or register a dataset of "
     "it" },
   { "tidemill",
-    "PipelineData|OutputTabularDatasetConfig|LinkFileOutputDatasetConfig|PipelineOutputFileDataset|"
+    "PipelineData|PipelineDataset|OutputTabularDatasetConfig|LinkFileOutputDatasetConfig|"
+    "PipelineOutputFileDataset|"
     "PipelineOutputTabularDataset|HDFSOutputDatasetConfig",
     "write OutputFileDatasetConfig { name, destination }" },
   { "tidemill",

@@ -47,7 +47,8 @@ static const struct tm_field config_fields[] = {
     "mini_batch_size; as a PipelineParameter, one name or a JSON list: '[\"store\"]'" },
   { "error_threshold", TM_FIELD_INT, -1, INT_MAX_GIVEN, "-1", NULL,
     PARAMETER | CHANGEABLE | FAILS | ARGUMENT,
-    "how many items of the whole input may fail; -1: any number" },
+    "how many items of the whole input may fail; -1: any number. With any value "
+    "the job is Failed if nothing succeeds" },
   { "returns", TM_FIELD_CHOICE, 0, 0, "auto", "auto|rows|any", CHANGEABLE | RESULT,
     "what run() returns. rows: one element for each item that succeeded; items without one "
     "count as failed. any: any number of elements; only items given to context:fail() count as "

@@ -253,6 +253,10 @@ end
 ---@overload fun(datastore: table, path: string, query: string, options?): tidemill.TabularDataset
 function Tabular.from_sql_query(database, query, options, ...)
   local name = "Dataset.Tabular.from_sql_query"
+  local pair = type(database) == "table" and database.query
+  if type(pair) == "table" and getmetatable(pair[1]) == "Datastore" then
+    database, query = pair, nil
+  end
   if type(database) == "table" and getmetatable(database[1]) == "Datastore" then
     if query == nil then
       plan.raise(name .. ": a datastore is a directory, and a query is asked of a file of SQLite in it: write "

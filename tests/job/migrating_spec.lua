@@ -34,6 +34,8 @@ local tries = {
 
   ["Pipeline(steps=...)"] = "return tm.Pipeline { name = 'case', steps = { score } }",
   ["Pipeline(workspace=...)"] = "return tm.Pipeline { workspace = workspace, name = 'case', steps = { score } }",
+  ["Pipeline(default_source_directory=...)"] =
+    "return tm.Pipeline { default_source_directory = 'd', name = 'case', steps = { score } }",
   ["pipeline.submit()"] = "local job = tm.Pipeline { name = 'case', steps = { score } }:submit() job:wait() "
     .. "job:close()",
   ["pipeline.submit(pipeline_parameters=...)"] = "return pipeline:submit { pipeline_parameters = {} }",

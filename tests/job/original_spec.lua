@@ -201,6 +201,12 @@ end]]
                   "false write context.dataset_name or context.source", "false write context.minibatch_index" }, rows)
   end)
 
+  it("is told what an object is that is no configuration", function()
+    local t = new_case(nil, "parallel_run_config = tm.OutputFileDatasetConfig { name = 'x' }")
+    refused(t, "'parallel_run_config' is an OutputFileDatasetConfig; accepted: ParallelRunConfig", "run",
+      "pipeline.lua")
+  end)
+
   it("is told what to write instead of a name, at its line", function()
     local t = new_case(nil, nil, "local Model = tm.Model")
     refused(t, "pipeline.lua:2: tidemill has no 'Model'; a model is a file here", "run", "pipeline.lua")
@@ -291,6 +297,9 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
   it("of a query is told what to write instead of a datastore and the query", function()
     local t = new_case(nil, nil,
       "tm.Dataset.Tabular.from_sql_query({ tm.Workspace.from_config():get_default_datastore(), 'SELECT 1' })")
+    refused(t, "write from_sql_query(datastore, \"shop.db\", query)", "run", "pipeline.lua")
+    t = new_case(nil, nil, "tm.Dataset.Tabular.from_sql_query { query = { "
+      .. "tm.Workspace.from_config():get_default_datastore(), 'SELECT 1' } }")
     refused(t, "write from_sql_query(datastore, \"shop.db\", query)", "run", "pipeline.lua")
   end)
 end)

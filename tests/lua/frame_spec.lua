@@ -405,6 +405,7 @@ describe("what a data frame refuses", function()
     { function() return (df.c.id:is_null(5)) end, "no row 5; the column has 4" },
     { function() return (df.c.id:summ()) end, "did you mean 'sum'?" },
     { function() return (df:to_csv { separator = "ab" }) end, "one character" },
+    { function() return (df:to_csv "x.csv") end, "df:write_csv(path) writes a file" },
     { function() return (df:to_csv { seperator = ";" }) end, "unknown option 'seperator'; accepted: header" },
     { function() return (frame.read_csv(1)) end, "read_csv: a number was given; accepted: a path" },
   }

@@ -142,6 +142,9 @@ end
 ---@return string
 function M.to_csv(df, options)
   local state = base.state(df, "to_csv")
+  if type(options) == "string" then
+    refuse "to_csv: a string was given; accepted: options in a table; df:write_csv(path) writes a file"
+  end
   local separator, header = delimited_options("to_csv", options)
   return c.delimited(state.columns, state.names, separator, header)
 end
