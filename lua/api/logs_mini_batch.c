@@ -13,7 +13,7 @@
 #include "run/survey.h"
 #include "sys/clock.h"
 
-#define BEGUN_NS   (5 * TM_MS)   /* logs and running tries have times in ms */
+#define BEGUN_NS   (50 * TM_MS)  /* the supervisor reads the clock this much after the keeper */
 #define UNKNOWN_NS (150 * TM_MS) /* the keeper may report a new phase this late */
 
 struct shown {

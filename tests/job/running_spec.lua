@@ -76,9 +76,13 @@ describe("while a mini-batch takes long", function()
     local t = new_case()
     start(t, "0002.txt")
     wait_for_phase(t, "run")
-    local out = ask(t, "logs", t.job_dir, "--mini-batch", "1")
-    assert.is_truthy(out:find "^mini%-batch 1 of step 'score'\nrunning: process000: mini%-batch 1, try 1, for ", out)
-    assert.is_truthy(out:find("|INFO|%d+|process000|works on 2\n"), out)
+    local out
+    -- How long the try has been running is known to some milliseconds, to more on a busy machine.
+    programs.wait_until("the line of the worker", function()
+      out = ask(t, "logs", t.job_dir, "--mini-batch", "1")
+      assert.is_truthy(out:find "^mini%-batch 1 of step 'score'\nrunning: process000: mini%-batch 1, try 1, for ", out)
+      return out:find "|INFO|%d+|process000|works on 2\n"
+    end)
     local _, err = ask(t, "logs", t.job_dir, "--mini-batch", "2")
     assert.is_truthy(err:find("mini-batch 2 of step 'score' has not been tried, or its first try began a moment ago",
                               1, true), err)

@@ -44,7 +44,7 @@ class Map(Place):
         return "row %d of %s" % (i, "x" * length)
 
     def map(self, *words):
-        return self.terminal("map", "waits.lua", "in", "-N", "1", "-j", str(ITEMS), *words)
+        return self.terminal("map", "waits.lua", "in", "-N", "1", "-j", str(ITEMS), *words, columns=200)
 
     def shell(self, text):
         return Terminal(["/bin/bash", "-c", text, TIDEMILL, "map", "waits.lua", "in", "-N", "1", "-j", str(ITEMS)], self.dir,
