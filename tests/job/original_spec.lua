@@ -148,7 +148,7 @@ fails("module 'none.such' not found:", function() require "none.such" end)
 for name, object in pairs { OutputFileDatasetConfig = output, Workspace = workspace,
                             PipelineParameter = tm.PipelineParameter { name = "p", default_value = 1 },
                             ParallelRunConfig = tm.ParallelRunConfig { entry_script = "score.lua" } } do
-  fails(name .. ": the argument is already what " .. name .. " returns", function() tm[name](object) end)
+  fails(name .. ": the argument is ", function() tm[name](object) end)
 end
 for _, method in ipairs { "as_upload", "as_mount" } do
   fails("write overwrite = true into ParallelRunConfig { ... }", function()
@@ -167,7 +167,7 @@ assert(not ok and message:find "^named.lua:%d+: Pipeline: the argument is a Work
   it("is told which constructor has a key, also for names of the newer configuration", function()
     for key, words in pairs { retry_settings = "write it into ParallelRunConfig { ... }",
                               append_row_to = "write it into ParallelRunConfig { ... }",
-                              code = "in ParallelRunConfig { ... }: write source_directory" } do
+                              code = "write source_directory into ParallelRunConfig { ... }" } do
       local t = new_case(nil, key .. " = 1")
       refused(t, "ParallelRunStep: unknown key '" .. key .. "'; " .. words, "run", "pipeline.lua")
     end
