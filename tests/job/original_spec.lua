@@ -171,10 +171,11 @@ assert(not ok and message:find "^named.lua:%d+: Pipeline: the argument is a Work
       local t = new_case(nil, key .. " = 1")
       refused(t, "ParallelRunStep: unknown key '" .. key .. "'; " .. words, "run", "pipeline.lua")
     end
-    for key, words in pairs { program_arguments = "write arguments", is_deterministic = "write allow_reuse" } do
+    for key, words in pairs { program_arguments = "write arguments into ParallelRunStep { ... }",
+                              is_deterministic = "allow_reuse" } do
       local t = new_case(key .. " = 1")
-      refused(t, "ParallelRunConfig: unknown key '" .. key .. "'; in ParallelRunStep { ... }: " .. words, "run",
-        "pipeline.lua")
+      refused(t, "ParallelRunConfig: unknown key '" .. key .. "'; ", "run", "pipeline.lua")
+      refused(t, words, "run", "pipeline.lua")
     end
   end)
 
