@@ -143,8 +143,9 @@ describe("what run() returns", function()
     t:pipeline "mini_batch_size = 1, process_count_per_node = 1"
     local r = t:expect_job(0)
     assert.same({ "inf", "inf", '{"v":[1,null],"w":null}', '{"v":[1,null],"w":null}' }, t:rows())
-    assert.is_truthy(r.err:find("numbers that are nan or inf, written to JSON as null: 2; JSON has neither: return them as strings, or "
-      .. "return a data frame; the first: element 1 of what run() returned, 'v[2]' is nan or inf (said once", 1, true),
+    assert.is_truthy(r.err:find("numbers that are nan or inf, written to JSON as null: 2; JSON has neither: "
+      .. "return them as strings, or return a data frame; the first: element 1 of what run() returned, 'v[2]' "
+      .. "is nan or inf (said once", 1, true),
       r.err)
     assert.equal(1, select(2, r.err:gsub("nan or inf, written", "")))
   end)
