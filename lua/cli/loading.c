@@ -28,8 +28,10 @@ struct loading {
 static void on_exit_within(int status, void *data)
 {
   struct loading *l = data;
-  if (!l->what)
+  if (!l->what) {
+    free(l); /* an exit handler cannot be taken back, so it lives until here */
     return;
+  }
   fflush(stdout);
   tm_cli_say(
       "%s ended the program with status %d (os.exit), and there is no job; a pipeline file ends "

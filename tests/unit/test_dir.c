@@ -227,11 +227,11 @@ static void what_is_closed_to_its_owner_goes_by_force(void **state)
 static void what_is_mounted_stays(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
-  char *tree = tm_path_join(*state, "tree"), *at = tm_path_join(tree, "a/m"),
-       *kept = tm_path_join(*state, "kept"), *file = tm_path_join(kept, "file");
   if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
     skip();
+  char *tree = tm_path_join(*state, "tree"), *at = tm_path_join(tree, "a/m"),
+       *kept = tm_path_join(*state, "kept"), *file = tm_path_join(kept, "file");
   assert_int_equal(tm_fs_make_dirs(tm_fs_real(), at, 0700, NULL), 0);
   assert_int_equal(tm_fs_make_dirs(tm_fs_real(), kept, 0700, NULL), 0);
   assert_int_equal(tm_fs_write_file(tm_fs_real(), file, "x", 1, 0600, NULL), 0);
