@@ -148,7 +148,8 @@ fails("module 'none.such' not found:", function() require "none.such" end)
 for name, object in pairs { OutputFileDatasetConfig = output, Workspace = workspace,
                             PipelineParameter = tm.PipelineParameter { name = "p", default_value = 1 },
                             ParallelRunConfig = tm.ParallelRunConfig { entry_script = "score.lua" } } do
-  fails(name .. ": the argument is ", function() tm[name](object) end)
+  fails(name .. (name == "Workspace" and ": the argument is already what Workspace returns"
+    or ": the argument is a"), function() tm[name](object) end)
 end
 for _, method in ipairs { "as_upload", "as_mount" } do
   fails("write overwrite = true into ParallelRunConfig { ... }", function()
@@ -172,7 +173,7 @@ assert(not ok and message:find "^named.lua:%d+: Pipeline: the argument is a Work
       refused(t, "ParallelRunStep: unknown key '" .. key .. "'; " .. words, "run", "pipeline.lua")
     end
     for key, words in pairs { program_arguments = "write arguments into ParallelRunStep { ... }",
-                              is_deterministic = "allow_reuse" } do
+                              is_deterministic = "write allow_reuse" } do
       local t = new_case(key .. " = 1")
       refused(t, "ParallelRunConfig: unknown key '" .. key .. "'; ", "run", "pipeline.lua")
       refused(t, words, "run", "pipeline.lua")
