@@ -521,8 +521,9 @@ struct tidemill_step {
   const char *name;
   enum tidemill_state state;
   const char *output_dir;
-  /* The file with the rows of a Completed step. Before that, the rows are in a file of this name
-   * followed by ".partial". NULL with summary_only. */
+  /* The file with the rows of a Completed step. Until the rows are complete, they are in a file of
+   * this name followed by ".partial". A reader opens that one first: it is renamed before the event
+   * that the step has ended, and before its outputs are uploaded. NULL with summary_only. */
   const char *output_file;
   const char *logs_dir;
   const char *cause; /* why it Failed or was Skipped; "" otherwise */
