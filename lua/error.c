@@ -198,18 +198,13 @@ static void add_table(lua_State *L, int at, struct tm_buf *out)
   }
 }
 
-/* Lua says "'=' expected near 'numpy'" of the line "import numpy"; and datastore:path("x") calls a
- * string. */
-static void add_other_hint(struct tm_buf *out, const char *message)
+/* Adds what to write instead of Python's grammar. A message of several lines has a stack, and was
+ * explained when it was raised first. */
+static void add_explanation(struct tm_buf *out, const char *message)
 {
-  if (strchr(message, '\n'))
-    return;
-  if (strstr(message, "attempt to call method 'path' (a string value)"))
-    tm_buf_add_str(out, "; 'path' is text: a path in a datastore is { datastore, \"x\" }, or "
-                        "datastore.path .. \"/x\"");
-  if (strstr(message, ": '=' expected near '"))
-    tm_buf_add_str(out, "; 'import', 'from', 'def' and 'class' are Python: in Lua, write local x = "
-                        "require \"x\" and function f() ... end");
+  const char *words = strchr(message, '\n') ? NULL : tm_python_explain(message);
+  if (words && !strstr(message, words))
+    tm_buf_printf(out, "; %s", words);
 }
 
 /* Lua says "attempt to call global 'len' (a nil value)". For a name that Python users know, adds
@@ -257,7 +252,7 @@ static void add_message(lua_State *L, int at, struct tm_buf *out, const char *wh
     from = out->len;
     add_text(out, s, len, L, where);
     add_hint(out, s);
-    add_other_hint(out, s);
+    add_explanation(out, s);
     add_module_hint(out, from);
     break;
   case LUA_TNIL: tm_buf_add_str(out, "error object is nil"); break;

@@ -141,21 +141,12 @@ static void explain_file(struct tm_buf *message, const char *dir, const struct t
   free(name);
 }
 
-/* ipairs(mini_batch) of a table's rows. */
-static void explain_rows(struct tm_buf *message)
-{
-  if (strstr(tm_buf_str(message), "pairs' (table expected, got userdata)"))
-    tm_buf_add_str(message, "; if it is a mini-batch of rows, it is a data frame: for row in "
-                            "mini_batch:rows() do");
-}
-
 void tm_lua_missing_explain(struct tm_buf *message, const struct tm_setup *setup)
 {
   char *dir = tm_path_dir(setup->script_name);
   if (memchr(tm_buf_str(message), '\0', message->len) == NULL) {
     explain_module(message, dir, setup);
     explain_file(message, dir, setup);
-    explain_rows(message);
   }
   free(dir);
 }

@@ -1,9 +1,14 @@
-/* python.c - see python.h. Each line has the names and what to write in Lua. */
+/* python.c - see python.h. Each line has the names, or the text of a message, and what to write in
+ * Lua. */
 #include "plan/python.h"
+
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 
+#define COLON                                                                                      \
+  "if the colon is Python's: a dictionary is { name = value }, and a block begins without a colon"
 #define OF_TIDEMILL "local tidemill = require \"tidemill\", and tidemill.NAME"
 
 static const struct {
@@ -20,10 +25,13 @@ static const struct {
   { "sorted", "table.sort(list)" },
   { "abs|round|max|min", "math.abs(x), math.floor(x + 0.5), math.max(a, b) and math.min(a, b)" },
   { "open", "io.open(path)" },
+  { "zip", "for i = 1, #a do local x, y = a[i], b[i] ... end" },
+  { "map|filter|sum|any|all", "a loop, for i, x in ipairs(list) do ... end" },
   { "isinstance", "type(x) == \"table\"" },
   { "list|dict|tuple|set", "{ ... }" },
   { "hasattr|getattr", "x[name], which is nil where x has no such field" },
-  { "Exception|ValueError|TypeError|KeyError|RuntimeError|FileNotFoundError", "error(message)" },
+  { "raise|Exception|ValueError|TypeError|KeyError|RuntimeError|FileNotFoundError",
+    "error(message)" },
 
   /* Methods of lists, dictionaries and strings. */
   { "append|extend", "list[#list + 1] = x" },
@@ -45,18 +53,18 @@ static const struct {
   { "loads", "json.decode(text) of tidemill.json" },
   { "argparse", "local argparse = require \"tidemill.argparse\"" },
   { "subprocess|Popen|check_call|check_output", "process.run({ ... }) of tidemill.process" },
-  { "logging|getLogger", "EntryScript().logger, of require \"tidemill.entry_script\"" },
+  { "logging|getLogger|logger", "EntryScript().logger, of require \"tidemill.entry_script\"" },
   { "pd|pandas|DataFrame", "local frame = require \"tidemill.frame\"" },
   { "np|numpy", "a loop over a column, for i = 1, #df do local x = df.c.NAME[i] ... end" },
   { "sys|argv", "arg, the list of arguments" },
-  { "datetime", "os.time() and os.date(format)" },
+  { "datetime|strftime", "os.time() and os.date(format)" },
   { "time|sleep",
     "os.time() and os.clock(); to wait, process.run { \"sleep\", \"1\" } of tidemill.process" },
   { "getcwd", "path.absolute(\".\") of tidemill.path" },
   { "shutil|copyfile|copytree|rmtree", "fs.copy(from, to) and fs.remove(path) of tidemill.fs" },
   { "random", "math.random()" },
   { "re", "text:match(pattern), text:gmatch(pattern) and text:gsub(pattern, replacement)" },
-  { "pickle|joblib|torch|sklearn",
+  { "pickle|joblib|torch|sklearn|tf|tensorflow|keras|PIL|Image|cv2",
     "what a library for Lua reads; json.decode(text) of tidemill.json reads JSON" },
   { "__file__", "EntryScript().script_dir, of require \"tidemill.entry_script\"" },
   { "dataset", "context.dataset_name and context.source" },
@@ -77,5 +85,70 @@ const char *tm_python_find(const char *name, size_t len)
   for (size_t i = 0; i < TM_COUNT_OF(answers); i++)
     if (tm_text_has_word(answers[i].names, name, len))
       return answers[i].words;
+  return NULL;
+}
+
+/* The first line that fits counts: `text`, and `more` if there is one, are in the message. */
+static const struct {
+  const char *text, *more;
+  const char *words;
+} messages[] = {
+  /* The grammar. */
+  { "')' expected near '='", NULL,
+    "arguments with names are a table, f { name = value }, and 'equal' is ==" },
+  { "')' expected near ','", NULL, "a tuple is a table: { a, b }" },
+  { "'}' expected near ':'", NULL, "a dictionary is { name = value }, or { [\"name\"] = value }" },
+  { "']' expected near ':'", NULL,
+    "a part of a text is text:sub(first, last); a part of a list is a loop, for i = first, last" },
+  { "unexpected symbol near '['", NULL, "a list is { a, b }; for a comprehension write a loop" },
+  { "unexpected symbol near '#'", NULL, "a comment begins with --" },
+  { "unexpected symbol near '*'", NULL, "*list is unpack(list), and x ** 2 is x ^ 2" },
+  { "unexpected symbol near '/'", NULL, "x // y is math.floor(x / y)" },
+  { "unexpected symbol near ':'", NULL, "a block begins without a colon, and ends with 'end'" },
+  { "'<name>' expected near ", NULL, COLON },
+  { "function arguments expected near ", NULL, COLON },
+  { " near '.'", NULL, "a text before a method needs parentheses: (\"%s: %d\"):format(name, n)" },
+  { " near '!'", NULL, "'not equal' is ~=, and 'not' is not" },
+  { " near '&'", NULL, "'and' is between two conditions" },
+  { "'then' expected near '='", NULL, "'equal' is ==" },
+  { "'then' expected near 'is'", NULL, "'x is None' is x == nil" },
+  { "'then' expected near 'in'", NULL, "with the values as keys of a table: if names[x] then" },
+  { "'then' expected near 'not'", NULL, "with the values as keys: if not names[x] then" },
+  { "'then' expected near", NULL, "write if CONDITION then ... end" },
+  { "'do' expected near", NULL,
+    "write for i, x in ipairs(list) do ... end, or while x do ... end" },
+  { "'=' expected near '+'", NULL, "x += 1 is x = x + 1" },
+  { "'=' expected near '-'", NULL, "x -= 1 is x = x - 1" },
+  { "'=' expected near '*'", NULL, "x *= 2 is x = x * 2" },
+  { "'=' expected near '/'", NULL, "x /= 2 is x = x / 2" },
+  { "'=' expected near '", NULL,
+    "'import', 'from', 'def', 'class', 'with', 'raise' and 'elif' are Python: in Lua, write local "
+    "x = require \"x\", function f() ... end, error(message) and elseif" },
+
+  /* What a script does. */
+  { "attempt to call a table value", NULL,
+    "to walk through a list, write for i, x in ipairs(list) do" },
+  { "attempt to call a userdata value", NULL,
+    "to walk through a data frame, write for row in df:rows() do" },
+  { "pairs' (table expected, got userdata)", NULL,
+    "if it is a mini-batch of rows, it is a data frame: for row in mini_batch:rows() do" },
+  { "attempt to compare ", "userdata",
+    "rows are chosen by df:filter(\"column\", \">\", value), not by a comparison of a column" },
+  { "attempt to perform arithmetic on ", "a userdata value",
+    "a column is computed row by row: df:with_column(name, function(row) return row.a * 2 end)" },
+  { "attempt to perform arithmetic on ", "a string value",
+    "texts are joined with .. and filled in with text:format(value); tonumber(text) is a number" },
+  { "(FILE* expected, got ", NULL, "a method is called with a colon: file:read \"*a\"" },
+  { "attempt to call field 'unpack' (a nil value)", NULL, "write unpack(list)" },
+  { " 'path' (a string value)", "attempt to call ",
+    "'path' is text: a path in a datastore is { datastore, \"x\" }, or datastore.path .. \"/x\"" },
+};
+
+const char *tm_python_explain(const char *message)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(messages); i++)
+    if (strstr(message, messages[i].text) &&
+        (!messages[i].more || strstr(message, messages[i].more)))
+      return messages[i].words;
   return NULL;
 }

@@ -88,6 +88,55 @@ static void a_habit_of_python_is_answered(void **state)
              "score.lua:1");
 }
 
+static void has(struct world *w, const char *text, const char *words)
+{
+  assert_int_equal(run(w, text), TM_ESCRIPT);
+  const char *message = tm_buf_str(&w->e.message), *found = strstr(message, words);
+  if (!found)
+    fail_msg("'%s' does not have '%s'", message, words);
+  assert_null(strstr(found + 1, words)); /* only once */
+}
+
+static void the_grammar_of_python_is_answered(void **state)
+{
+  static const struct {
+    const char *text, *words;
+  } cases[] = {
+    { "f(a=1)", "; arguments with names are a table, f { name = value }" },
+    { "local x = (a, b)", "; a tuple is a table: { a, b }" },
+    { "local x = [1, 2]", "; a list is { a, b }" },
+    { "local x = { 'a': 1 }", "; a dictionary is { name = value }" },
+    { "local x = { a: 1 }", "; if the colon is Python's: a dictionary is { name = value }" },
+    { "local x = y[1:2]", "; a part of a text is text:sub(first, last)" },
+    { "if x: print(1)", "; write if CONDITION then ... end" },
+    { "for x in y: print(x)", "; write for i, x in ipairs(list) do ... end" },
+    { "if x != 1 then end", "; 'not equal' is ~=" },
+    { "if x is None then end", "; 'x is None' is x == nil" },
+    { "if x = 1 then end", "; 'equal' is ==" },
+    { "x = 1 # comment", "; a comment begins with --" },
+    { "x += 1", "; x += 1 is x = x + 1" },
+    { "x = '{}'.format(1)", "; a text before a method needs parentheses" },
+    { "function run(m):\nreturn m end", "; a block begins without a colon" },
+    { "raise ValueError('x')", "; 'import', 'from', 'def', 'class', 'with', 'raise' and 'elif'" },
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    has(*state, cases[i].text, cases[i].words);
+}
+
+static void loops_and_texts_of_python_are_answered(void **state)
+{
+  struct world *w = *state;
+  has(w, "for x in {} do end", "attempt to call a table value; to walk through a list, write for");
+  has(w, "local x = 'a' + 'b'", "; texts are joined with ..");
+  has(w, "io.stdout.write()", "; a method is called with a colon: file:read");
+  has(w, "local store = { path = '/x' } store.path('y')",
+      "; 'path' is text: a path in a datastore");
+  has(w,
+      "local ok, m = pcall(function() for x in {} do end end)\n"
+      "error(m .. '; to walk through a list, write for i, x in ipairs(list) do', 0)",
+      "; to walk through a list");
+}
+
 static void names_of_the_script_itself_are_not_explained(void **state)
 {
   struct world *w = *state;
@@ -198,6 +247,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
     TEST(errors_of_any_type_are_described),
     TEST(a_habit_of_python_is_answered),
+    TEST(the_grammar_of_python_is_answered),
+    TEST(loops_and_texts_of_python_are_answered),
     TEST(names_of_the_script_itself_are_not_explained),
     TEST(a_position_elsewhere_stays_in_the_message),
     TEST(a_syntax_error_has_its_place),
