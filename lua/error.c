@@ -371,6 +371,8 @@ int tm_lua_raise(lua_State *L, const struct tm_err *err)
   char place[512] = "";
   if (tm_lua_user_line(L, &where))
     snprintf(place, sizeof(place), "%s: ", where.data);
+  if (strncmp(err->text, place, strlen(place)) == 0) /* as that of a definition in the same line */
+    place[0] = '\0';
   tm_buf_release(&where); /* lua_pushfstring may raise: no memory from malloc is alive then */
   lua_pushfstring(L, "%s%s", place, err->text);
   return lua_error(L);

@@ -281,14 +281,27 @@ static bool flag(lua_State *L, int at, const char *name)
   return is_set;
 }
 
-/* Sets parameters from the table at `at`, if it is a table; their values are texts. */
+/* [..., name, value]: sets a parameter to a text, or to a dataset or a list of paths. */
+static int set_param(lua_State *L, struct tidemill_pipeline *p, struct tm_err *err)
+{
+  const char *name = lua_tostring(L, -2);
+  if (!lua_istable(L, -1))
+    return tidemill_pipeline_set_param(p, name, lua_tostring(L, -1), err);
+  struct tm_json *tree = tm_lua_to_json(L, lua_gettop(L), err);
+  if (!tree)
+    return tm_err_wrap(err, "parameter '%s'", name);
+  tm_draft_param(p, name)->tree = tree;
+  return 0;
+}
+
+/* Sets parameters from the table at `at`, if it is a table; its keys and plain values are texts. */
 static int set_params(lua_State *L, int at, struct tidemill_pipeline *p, struct tm_err *err)
 {
   int rc = 0, top = lua_gettop(L);
   if (lua_istable(L, at)) {
     lua_pushnil(L);
     while (rc == 0 && lua_next(L, at)) {
-      rc = tidemill_pipeline_set_param(p, lua_tostring(L, -2), lua_tostring(L, -1), err);
+      rc = set_param(L, p, err);
       lua_pop(L, 1);
     }
   }
@@ -338,7 +351,7 @@ static struct tidemill_job_options read_options(lua_State *L, struct lua_job *j)
 }
 
 /* [pipeline, options, name, userdata, parameters] -> 0 or negative. With the lock: it cannot raise,
- * because the parameters are texts. */
+ * because the parameters are texts, or tables that are read raw. */
 static int open_job(lua_State *L, struct lua_job *j, const struct tidemill_job_options *o,
                     struct tidemill_runtime *rt, struct tm_err *err)
 {

@@ -204,7 +204,8 @@ struct tm_json *tm_given_read(const struct tm_json *otherwise, const struct tm_p
   bool is_said = registered != NULL;
   if (registered) {
     v = read_registered(otherwise, p, registered, base_dir, err);
-  } else if (is_dataset(otherwise) && given->type == TM_JSON_OBJECT) {
+  } else if (is_dataset(otherwise) && given->type == TM_JSON_OBJECT &&
+             (!given->tag || is_dataset(given))) {
     v = read_dataset(otherwise, p, given, err);
     is_said = true;
   } else if (is_dataset(otherwise)) {

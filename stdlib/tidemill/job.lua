@@ -190,16 +190,33 @@ function M.load(path)
   return c.load(path)
 end
 
--- The values of parameters as text, as on the command line.
-local function texts(parameters)
+-- The values of parameters: datasets and lists of paths as they are, others as text, as on the
+-- command line.
+local function values_of(parameters)
   local out = {}
-  for name, value in pairs(parameters or {}) do out[name] = tostring(value) end
+  for name, value in pairs(parameters or {}) do out[name] = type(value) == "table" and value or tostring(value) end
+  return out
+end
+
+-- The parameters without datasets and lists of paths, which the job checks. A key that is not a
+-- name stays, and is refused.
+local function plain_of(parameters)
+  if type(parameters) ~= "table" or getmetatable(parameters) then return parameters end
+  local out = {}
+  for name, value in pairs(parameters) do
+    if type(value) ~= "table" then
+      out[name] = value
+    elseif type(name) ~= "string" then
+      out[name] = ""
+    end
+  end
   return out
 end
 
 ---@class tidemill.SubmitOptions
 ---@field job_dir? string the job's directory; by default a new one in the workspace
----@field parameters? table<string, string|number|boolean> values of PipelineParameters
+---@field parameters? table<string, string|number|boolean|table> values of PipelineParameters; for
+--- one of a dataset another dataset, a path, a list of paths, or "dataset:NAME"
 ---@field resume? boolean resumes the job in job_dir, or else this pipeline's newest job that is not
 --- Completed
 ---@field keep_failed? boolean with resume: failed mini-batches stay failed
@@ -234,11 +251,12 @@ function Pipeline:submit(options)
     given[key] = value
     if key ~= "on_event" then checked[key] = value end
   end
+  checked.parameters = plain_of(checked.parameters)
   plan.check("pipeline:submit", checked)
   if given.on_event ~= nil and type(given.on_event) ~= "function" then
     plan.raise(("pipeline:submit: 'on_event' is a %s; accepted: a function"):format(type(given.on_event)))
   end
-  given.parameters = texts(given.parameters)
+  given.parameters = values_of(given.parameters)
   local on_job = M.watch and M.watch(self, given)
   local handle = c.submit(self, given)
   local info = c.info(handle)

@@ -320,6 +320,15 @@ describe("Python", function()
     refused(t, words, "try", "score.py", "in")
   end)
 
+  it("is refused with the line once, where a pipeline is made and submitted in one line", function()
+    local t = new_case()
+    t:write("s.lua", "local tm = require 'tidemill' local config = tm.ParallelRunConfig { entry_script = 's.py' } "
+      .. "tm.Pipeline { name = 'p', steps = { tm.ParallelRunStep { name = 's', parallel_run_config = config, "
+      .. "inputs = tm.Dataset.File.from_files 'in' } } }:submit()")
+    local r = t:run { "lua", "s.lua" }
+    assert.matches("^tidemill: s%.lua:1: ParallelRunConfig: 'entry_script' is", r.err)
+  end)
+
   it("is recognised as a script, here and at a prompt", function()
     local t = new_case()
     t:write("script.py", "import os\n")

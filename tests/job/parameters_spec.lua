@@ -105,6 +105,37 @@ describe("parameters", function()
     assert.same({ "--threshold", "0.5", "--fast", "true", "--data", t:path "set/more" }, first.arguments)
   end)
 
+  it("of a submission may be datasets and lists of paths", function()
+    local t = new_case()
+    t:inputs(2, "more")
+    t:write("s.lua", [[
+      local tm = require "tidemill"
+      local p = tm.load "pipeline.lua"
+      local function submit(data)
+        local ok, said = pcall(p.submit, p, { parameters = { data = data, size = 1 } })
+        if not ok then return print(said) end
+        said:wait()
+        print(said:result().status, said:progress().items)
+      end
+      submit(tm.Dataset.File.from_files "more")
+      submit { "in/" .. arg[1], "more" }
+      submit(tm.Dataset.Tabular.from_delimited_files "x.csv")
+      submit(tm.PipelineParameter { name = "x", default_value = 1 })
+      submit(print)
+      print(pcall(p.submit, p, { parameters = { [1] = {} } }))]])
+    local r = t:run { "lua", "s.lua", job.names(1)[1] }
+    t:expect(r, 0)
+    local wanted = {
+      "^Completed\t2$", "^Completed\t3$",
+      "^s.lua:5: parameter 'data' is a TabularDataset; accepted: a path, a list of paths, dataset:NAME, or a dataset",
+      "^s.lua:5: parameter 'data' is a PipelineParameter; accepted: ",
+      "^s.lua:5: pipeline:submit: 'parameters.data' is a function$",
+      "^false\ts.lua:15: pipeline:submit: 'parameters' is a list; accepted: ",
+    }
+    for line in r.out:gmatch "[^\n]+" do assert.matches(table.remove(wanted, 1), line) end
+    assert.equal(0, #wanted)
+  end)
+
   it("of datasets may be registered ones, by name and version", function()
     local t = new_case()
     t:inputs(1, "one")
