@@ -21,6 +21,7 @@ struct answer {
 #define DATASETS "FileDataset|TabularDataset"
 #define TABLES   "FileDataset|TabularDataset|OutputFileDatasetConfig"
 #define FRAME    "a data frame"
+#define COLUMN   "a column"
 #define FILES    "Dataset.File.from_files|Dataset.File.from_archives|Dataset.File.from_manifest"
 
 static const struct answer answers[] = {
@@ -224,6 +225,25 @@ static const struct answer answers[] = {
   { FRAME, "to_string", "write tostring(df)" },
   { FRAME, "to_json|to_parquet|to_excel|to_pickle",
     "write df:write_csv(path) or df:write_json_lines(path)" },
+  { FRAME, "info|plot|memory_usage", "write df:describe()" },
+  { FRAME, "drop_columns|keep_columns|pop", "write df:drop(column) or df:select(column)" },
+  { FRAME, "sample", "write df:filter(function() return math.random() < 0.1 end)" },
+  { COLUMN, "tolist|to_list|values|to_numpy", "write column:to_table()" },
+  { COLUMN, "unique|nunique|value_counts|drop_duplicates",
+    "write df:unique(column) or df:value_counts(column), with its name" },
+  { COLUMN, "apply|map|astype|str|dt|round|abs|fillna|replace",
+    "write df:with_column(name, function(row) ... end), df:cast { column = type } or "
+    "df:fill_null { column = value }" },
+  { COLUMN, "isin|isnull|isna|notnull|notna|dropna|between|query",
+    "write df:filter(function(row) return row.NAME ~= nil end)" },
+  { COLUMN, "iloc|loc|at|iat|head|tail", "write column[i], or df:head(n)" },
+  { COLUMN, "size|shape|len|index", "write #column" },
+  { "group_by()", "mean|sum|min|max|std|var|count|size|median|first|last|nunique",
+    "write df:group_by(column):agg { total = { \"sum\", column }, n = \"count\" }" },
+  { "group_by()", "apply|transform|filter|get_group|groups",
+    "write :agg { name = { fn, column } }, whose function gets the column of a group; "
+    "partition_keys "
+    "gives run() one group at a time" },
   { FRAME, "mean|sum|min|max|std|count|median|quantile",
     "write df:describe(), or df.c.NAME:sum() and the like" },
 

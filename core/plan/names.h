@@ -17,8 +17,8 @@
  * `owner` is a constructor of plan/params.h, or "tidemill", "Dataset", "Dataset.File",
  * "Dataset.Tabular", "FileDataset", "TabularDataset", "DataType", "Workspace", "workspace",
  * "Datastore", "datastore", "Job", "context", "EntryScript", "logger", "as_upload", "as_mount",
- * "require" (the first word of a module's name) or "a data frame"; lower case means an object or a
- * function. */
+ * "require" (the first word of a module's name), "a data frame", "a column" or "group_by()"; lower
+ * case means an object or a function. */
 const char *tm_names_find(const char *owner, const char *name);
 
 /* Refuses a key that the constructor `kind` does not have. The message says what to write instead,

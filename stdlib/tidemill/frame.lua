@@ -19,8 +19,7 @@ local base = require "tidemill.frame.base"
 local c = require "tidemill.frame_c"
 local group = require "tidemill.frame.group"
 local join = require "tidemill.frame.join"
-local guarded = require("tidemill.names").guarded
-local plan = require "tidemill.plan"
+local known_names = require "tidemill.names"
 local rows = require "tidemill.frame.rows"
 local shape = require "tidemill.frame.shape"
 local values = require "tidemill.frame.values"
@@ -160,18 +159,10 @@ function meta.__index(df, key)
       refuse("a data frame has no '%s'; its column is df.c.%s", name, name)
     end
   end
-  local words = type(key) == "string" and plan.instead("a data frame", key)
-  if words then
-    refuse("a data frame has no '%s'; %s", key, words)
-  end
   if type(key) == "number" then
     refuse("a data frame has no '%s'; its rows: for row in df:rows() do print(row.city) end", tostring(key))
   end
-  local names = { "c", "columns", "types" }
-  for name in pairs(methods) do
-    names[#names + 1] = name
-  end
-  refuse("a data frame has no '%s'%s", tostring(key), base.hint(key, names))
+  known_names.refuse("a data frame", key, methods, { "c", "columns", "types" })
 end
 
 function meta.__newindex()
@@ -393,4 +384,4 @@ function M.is_frame(value)
   return base.is_frame(value)
 end
 
-return guarded("tidemill.frame", M)
+return known_names.guarded("tidemill.frame", M)

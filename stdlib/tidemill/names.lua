@@ -39,6 +39,17 @@ local function words_of(owner, name, methods, fields)
   return #known > 0 and "it has: " .. table.concat(known, ", ") or ("write %s { ... }"):format(owner)
 end
 
+--- Raises for a name that `owner` does not have. The message says what to write instead of a name
+--- of the original, or which name is similar, or which names exist.
+---@param owner string
+---@param name any
+---@param methods? table
+---@param fields? string[]
+function M.refuse(owner, name, methods, fields)
+  name = tostring(name)
+  plan.raise(("%s has no '%s'; %s"):format(owner, name, words_of(owner, name, methods, fields)))
+end
+
 --- Returns an `__index` for `owner`, a name in core/plan/names.h. It raises for every name that the
 --- object cannot have. The message says what to write instead of a name of the original, or which
 --- name is similar, or which names exist.
@@ -55,8 +66,7 @@ function M.guard(owner, methods, fields)
     if type(name) ~= "string" or may_be_nil[name] then
       return nil
     end
-    plan.raise(("%s has no '%s'; %s"):format(owner, name, words_of(owner, name,
-      type(methods) == "function" and methods() or methods, fields)))
+    M.refuse(owner, name, type(methods) == "function" and methods() or methods, fields)
   end
 end
 

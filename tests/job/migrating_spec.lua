@@ -107,6 +107,7 @@ local tries = {
 -- What a name is used on: the first word of it where it is an object of the tries.
 local objects = { run = "job", files = "files", table = "table", output = "output", workspace = "workspace",
                   datastore = "store", df = "df", pd = "pd", score = "score",
+                  column = "df.c.price", groups = "df:group_by 'price'",
                   pipeline = "tm.Pipeline { name = 'case', steps = { score } }" }
 
 -- The Lua code that uses a name.

@@ -375,6 +375,9 @@ end
 
 --- Returns the place of a column in the lists; raises if there is no such column.
 function M.place(state, name, what)
+  if type(name) ~= "string" then
+    refuse("%s: a %s was given; accepted: the name of a column: %s", what, type(name), table.concat(state.names, ", "))
+  end
   for i, known in ipairs(state.names) do
     if known == name then
       return i

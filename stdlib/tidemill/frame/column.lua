@@ -2,6 +2,7 @@
 local base = require "tidemill.frame.base"
 local c = require "tidemill.frame_c"
 local ffi = require "ffi"
+local refuse_name = require("tidemill.names").refuse
 
 local BOOL, LONG, DOUBLE, STRING, DATETIME = base.BOOL, base.LONG, base.DOUBLE, base.STRING, base.DATETIME
 local cast, refuse, read, handle = ffi.cast, base.refuse, base.read, base.handle
@@ -37,11 +38,7 @@ function meta.__index(column, key)
   elseif key == "type" then
     return base.type_name(column)
   end
-  local names = { "type" }
-  for name in pairs(methods) do
-    names[#names + 1] = name
-  end
-  refuse("a column has no '%s'%s", tostring(key), base.hint(key, names))
+  refuse_name("a column", key, methods, { "type" })
 end
 
 function meta.__len(column)

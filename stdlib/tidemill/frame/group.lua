@@ -1,6 +1,7 @@
 -- group.lua - methods of a data frame that compare rows: sorting, groups.
 local base = require "tidemill.frame.base"
 local ffi = require "ffi"
+local guarded = require("tidemill.names").guarded
 local shape = require "tidemill.frame.shape"
 local values = require "tidemill.frame.values"
 
@@ -255,7 +256,7 @@ end
 
 --- Groups of rows. agg() makes one row of each.
 ---@class tidemill.Groups
-local Groups = {}
+local Groups = guarded("group_by()", {})
 Groups.__index = Groups
 
 --- Makes one row for each group: its keys, and the aggregates in `specs`, by name. An aggregate is
