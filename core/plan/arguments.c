@@ -74,12 +74,26 @@ static int take_unused(struct tm_step *s, size_t *at, size_t n, bool has_value, 
   return 1;
 }
 
+/* "--error_threshold 5" in one word; the script would get it. */
+static int refuse_joined(const char *word, struct tm_err *err)
+{
+  size_t n = strcspn(word + 2, " =");
+  const char *value = word + 2 + n + strspn(word + 2 + n, " ");
+  if (word[2 + n] != ' ' || !find(word + 2, n))
+    return 0;
+  return tm_err_set(err, TM_EUSAGE,
+                    "'%s' in 'arguments' is one word; accepted: two, \"%.*s\", \"%s\"", word,
+                    (int)n + 2, word, value);
+}
+
 static int take(struct tm_step *s, size_t *at, struct tm_json *taken, struct tm_err *err)
 {
   char *word = s->arguments[*at];
   size_t n = strcspn(word + 2, "=");
   const struct tm_field *f = find(word + 2, n);
   bool has_value = word[2 + n] == '=';
+  if (!f && refuse_joined(word, err) < 0)
+    return TM_EUSAGE;
   if (!f)
     return take_unused(s, at, n, has_value, err);
   char *value = has_value                    ? word + 3 + n

@@ -8,6 +8,7 @@
 #include "plan/arguments.h"
 #include "plan/datasets.h"
 #include "plan/inputs.h"
+#include "plan/names.h"
 #include "plan/params.h"
 #include "sys/fs.h"
 
@@ -16,11 +17,17 @@ static bool is_tagged(const struct tm_json *v, const char *tag)
   return v->tag && strcmp(v->tag, tag) == 0;
 }
 
+/* NULL: it is not text with an expression of YAML. */
+static const char *expression_words(const struct tm_json *v)
+{
+  return v->type == TM_JSON_STRING && !v->tag ? tm_names_of_text(v->string.at) : NULL;
+}
+
 /* An argument as the script sees it, to be freed; NULL: not valid. */
 static char *argument_text(const struct tm_json *v)
 {
   struct tm_buf out = TM_BUF_NONE;
-  if (v->tag)
+  if (v->tag || expression_words(v))
     return NULL;
   switch (v->type) {
   case TM_JSON_STRING:
@@ -85,14 +92,18 @@ static int refuse_argument(const struct tm_json *step, const struct tm_json *v, 
   struct tm_buf said = TM_BUF_NONE;
   tm_params_describe(&said, v);
   bool has_mode = tm_json_get(v, "mode"), is_files = is_dataset(v);
-  tm_err_set(err, TM_EUSAGE,
-             "'arguments[%zu]' is %s%s; accepted: a string, a number, a boolean, a "
-             "PipelineParameter, an output, a dataset of one file or folder, or one of 'inputs' "
-             "and 'side_inputs' that has a place by as_mount() or as_download()",
-             i + 1, said.data,
-             is_files && has_mode ? " that is in neither 'inputs' nor 'side_inputs'"
-             : is_files           ? " of several paths, of a pattern, or of a part"
-                                  : "");
+  const char *words = expression_words(v);
+  if (words)
+    tm_err_set(err, TM_EUSAGE, "'arguments[%zu]' is %s; %s", i + 1, said.data, words);
+  else
+    tm_err_set(err, TM_EUSAGE,
+               "'arguments[%zu]' is %s%s; accepted: a string, a number, a boolean, a "
+               "PipelineParameter, an output, a dataset of one file or folder, or one of 'inputs' "
+               "and 'side_inputs' that has a place by as_mount() or as_download()",
+               i + 1, said.data,
+               is_files && has_mode ? " that is in neither 'inputs' nor 'side_inputs'"
+               : is_files           ? " of several paths, of a pattern, or of a part"
+                                    : "");
   tm_buf_release(&said);
   return tm_params_place("ParallelRunStep", step, err);
 }

@@ -68,6 +68,9 @@ describe("arguments of the runner's own", function()
       ["'--error_threshold'"] = "'--error_threshold' in 'arguments' has no value; accepted: an integer",
       ["'--error_threshold', '--x'"] = "has no value",
       ["'--logging_level', 'loud'"] = "'logging_level' is \"loud\"",
+      ["'--error_threshold 5'"] = "'--error_threshold 5' in 'arguments' is one word; accepted: two, "
+        .. '"--error_threshold", "5"',
+      ["'--model', '${{ inputs.model }}'"] = "'arguments[2]' is \"${{ inputs.model }}\"; it is an expression of YAML",
       ["'--progress_update_timeout=soon'"] = "'progress_update_timeout' is \"soon\"",
     } do
       local t = new_case("", "arguments = { " .. arguments .. " }")
