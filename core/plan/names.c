@@ -346,14 +346,13 @@ const char *tm_names_find_argument(const char *name, size_t len, bool *is_ignore
 
 const char *tm_names_of_text(const char *text)
 {
-  static const char *const owners[] = { "inputs.", "outputs.", "parent." };
   for (const char *at = text; (at = strstr(at, "${{")) != NULL;) {
     at += 3;
     at += strspn(at, " ");
-    for (size_t i = 0; i < TM_COUNT_OF(owners); i++)
-      if (strncmp(at, owners[i], strlen(owners[i])) == 0)
-        return "it is an expression of YAML; write the value itself: a dataset, an output, a "
-               "PipelineParameter or a string";
+    size_t n = strcspn(at, ".");
+    if (at[n] == '.' && tm_text_has_word("inputs|outputs|parent", at, n))
+      return "it is an expression of YAML; write the value itself: a dataset, an output, a "
+             "PipelineParameter or a string";
   }
   return NULL;
 }

@@ -29,8 +29,8 @@ int tm_names_refuse_key(const char *kind, const char *key, struct tm_err *err);
  * `is_ignored`: it has no effect here, and a pipeline that gives it runs. */
 const char *tm_names_find_argument(const char *name, size_t len, bool *is_ignored);
 
-/* What to write instead of an expression of YAML, "${{inputs.model}}", which is text here; NULL: the
- * text has none. Static memory. */
+/* What to write instead of an expression of YAML, "${{inputs.model}}", which is text here; NULL:
+ * the text has none. Static memory. */
 const char *tm_names_of_text(const char *text);
 
 /* What to do with a file of the original that was given instead of a Lua file, by its suffix; NULL:
