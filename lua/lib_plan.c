@@ -170,6 +170,18 @@ static int plan_instead(lua_State *L)
   return 1;
 }
 
+/* explain(name) -> what is known of a name that nothing here has, or nil. */
+static int plan_explain(lua_State *L)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  char kept[1024] = "";
+  if (tm_names_explain(&text, luaL_checkstring(L, 1)))
+    snprintf(kept, sizeof(kept), "%s", tm_buf_str(&text));
+  tm_buf_release(&text);
+  lua_pushstring(L, kept);
+  return *kept ? 1 : 0;
+}
+
 /* nearest(name, names) -> one of them, or nil. The table keeps the strings alive. */
 static int plan_nearest(lua_State *L)
 {
@@ -198,6 +210,7 @@ static const luaL_Reg plan_functions[] = {
   { "failed_items", plan_failed_items },
   { "parameters", plan_parameters },
   { "instead", plan_instead },
+  { "explain", plan_explain },
   { "nearest", plan_nearest },
   { "partition", tm_lua_partition },
   { NULL, NULL },
@@ -205,7 +218,7 @@ static const luaL_Reg plan_functions[] = {
 
 int tm_lua_open_plan(lua_State *L)
 {
-  lua_createtable(L, 0, 10);
+  lua_createtable(L, 0, 11);
   luaL_setfuncs(L, plan_functions, 0);
   lua_pushstring(L, TM_VERSION);
   lua_setfield(L, -2, "version");

@@ -35,6 +35,21 @@ static void add_name(struct tm_buf *out, const struct tm_alias *a)
   tm_buf_printf(out, "%s%s%s", a->key, a->member ? "." : "", a->member ? a->member : "");
 }
 
+bool tm_aliases_explain(struct tm_buf *out, const char *key)
+{
+  size_t before = out->len;
+  for (size_t i = 0; i < TM_COUNT_OF(aliases); i++) {
+    const struct tm_alias *a = &aliases[i];
+    if (strcmp(a->key, key) != 0)
+      continue;
+    tm_buf_add_str(out, out->len > before ? "; '" : "in ParallelRunConfig, '");
+    add_name(out, a);
+    tm_buf_printf(out, "' is called '%s' here%s", a->field,
+                  a->add ? ", and counts the first try, too" : "");
+  }
+  return out->len > before;
+}
+
 static const struct tm_json *value_in(const struct tm_json *config, const struct tm_alias *a)
 {
   const struct tm_json *v = tm_json_get(config, a->key);

@@ -32,6 +32,9 @@ struct tm_alias {
 };
 
 bool tm_alias_has(const char *key);
+/* Adds our names for the settings under `key`: "'append_row_to' is called 'append_row_file_name'
+ * here". False: there are none. */
+bool tm_aliases_explain(struct tm_buf *out, const char *key);
 /* Checks every value that `config` gives under such a name, and that no setting is given twice. 0,
  * or TM_EUSAGE with a message. */
 int tm_aliases_check(const struct tm_json *config, struct tm_err *err);

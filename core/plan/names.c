@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "plan/aliases.h"
 #include "plan/params.h"
+#include "plan/python.h"
 
 struct answer {
   const char *owners, *names; /* separated by '|' */
@@ -237,7 +238,7 @@ static const struct answer answers[] = {
   { COLUMN, "isin|isnull|isna|notnull|notna|dropna|between|query",
     "write df:filter(function(row) return row.NAME ~= nil end)" },
   { COLUMN, "iloc|loc|at|iat|head|tail", "write column[i], or df:head(n)" },
-  { COLUMN, "size|shape|len|index", "write #column" },
+  { COLUMN, "size|shape|index", "write #column" },
   { "group_by()", "mean|sum|min|max|std|var|count|size|median|first|last|nunique",
     "write df:group_by(column):agg { total = { \"sum\", column }, n = \"count\" }" },
   { "group_by()", "apply|transform|filter|get_group|groups",
@@ -332,6 +333,32 @@ const char *tm_names_find(const char *owner, const char *name)
         tm_text_has_word(answers[i].names, name, strlen(name)))
       return answers[i].words;
   return NULL;
+}
+
+static const struct answer *find_anywhere(const char *name)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(answers); i++)
+    if (tm_text_has_word(answers[i].names, name, strlen(name)))
+      return &answers[i];
+  return NULL;
+}
+
+bool tm_names_explain(struct tm_buf *out, const char *name)
+{
+  bool is_ignored;
+  const struct answer *answer = find_anywhere(name);
+  const char *argument = tm_names_find_argument(name, strlen(name), &is_ignored);
+  const char *python = tm_python_find(name, strlen(name));
+  if (tm_aliases_explain(out, name))
+    return true;
+  if (argument)
+    tm_buf_printf(out, "there is no argument '--%s'; %s", name, argument);
+  else if (answer)
+    tm_buf_printf(out, "there is no '%s' in %.*s; %s", name, (int)strcspn(answer->owners, "|"),
+                  answer->owners, answer->words);
+  else if (python)
+    tm_buf_printf(out, "Python's '%s' is in Lua: %s", name, python);
+  return argument || answer || python;
 }
 
 const char *tm_names_find_argument(const char *name, size_t len, bool *is_ignored)

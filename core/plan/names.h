@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 /* What to write instead of `name` in `owner`; NULL: not in the table. Static memory.
@@ -20,6 +21,10 @@
  * "require" (the first word of a module's name), "a data frame", "a column" or "group_by()"; lower
  * case means an object or a function. */
 const char *tm_names_find(const char *owner, const char *name);
+
+/* Adds what is known of a name that nothing here has, for `tidemill help NAME`: a setting under
+ * another name, a name or an argument of the original, or Python. False: nothing is known. */
+bool tm_names_explain(struct tm_buf *out, const char *name);
 
 /* Refuses a key that the constructor `kind` does not have. The message says what to write instead,
  * or which constructor has the key, or has the nearest key, or all keys. Returns TM_EUSAGE. */

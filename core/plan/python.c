@@ -67,6 +67,7 @@ static const struct {
   { "pickle|joblib|torch|sklearn|tf|tensorflow|keras|PIL|Image|cv2",
     "what a library for Lua reads; json.decode(text) of tidemill.json reads JSON" },
   { "__file__", "EntryScript().script_dir, of require \"tidemill.entry_script\"" },
+  { "mini_batch_context", "context, the second argument of run(mini_batch, context)" },
   { "dataset", "context.dataset_name and context.source" },
 
   /* What scripts import. */

@@ -385,12 +385,23 @@ static int add_all(struct tm_buf *out, const struct help_options *o, const struc
   return 0;
 }
 
+/* `tidemill help --run_max_try`: a parameter, as one types it. */
+static bool add_dashed(struct tm_buf *out, int argc, char **argv)
+{
+  return argc == 2 && strncmp(argv[1], "--", 2) == 0 && add_named(out, argv[1] + 2);
+}
+
 static int help(const struct tm_cli *cli, int argc, char **argv)
 {
   struct help_options o = { 0 };
   struct tm_words rest = { 0 };
   struct tm_buf text = TM_BUF_NONE;
   struct tm_err err = TM_ERR_NONE;
+  if (add_dashed(&text, argc, argv)) {
+    int written = tm_cli_write_styled(&text);
+    tm_buf_release(&text);
+    return written;
+  }
   int status, rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &o, &rest, &err);
   if (rc >= 0)
     rc = add_all(&text, &o, &rest, &err);

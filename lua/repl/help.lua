@@ -379,22 +379,13 @@ local function value_at(path)
   return value
 end
 
--- What to write instead of a name of the original, or nil.
-local function instead_of(name)
-  for _, owner in ipairs { "tidemill", "ParallelRunConfig", "ParallelRunStep", "Dataset" } do
-    local words = require("tidemill.plan").instead(owner, name)
-    if words then
-      return ("there is no '%s' in %s; %s"):format(name, owner, words)
-    end
-  end
-end
-
 --- Prints the help on a name. Raises if there is none.
 function M.print_named(name)
   local text = M.text(1, name)
   if text:find("there is no help on '", 1, true) == 1 then
     local value = value_at(name)
-    text = value ~= nil and M.text(1, value) or instead_of(name) or error(text, 0)
+    text = value ~= nil and M.text(1, value) or require("tidemill.plan").explain(name)
+      or error(text, 0)
   end
   io.write(refit(text), "\n")
 end

@@ -362,6 +362,24 @@ describe("Python", function()
     assert.is_truthy(r.err:find("are Python: in Lua, write local x = require", 1, true), r.err)
   end)
 
+  it("has names on which help says what to write", function()
+    local t = job.case()
+    for name, words in pairs { PipelineData = "there is no 'PipelineData' in tidemill; write OutputFileDatasetConfig",
+                               append_row_to = "'append_row_to' is called 'append_row_file_name' here",
+                               retry_settings = "'retry_settings.max_retries' is called 'run_max_try' here, and counts",
+                               copy_logs_to_parent = "there is no argument '--copy_logs_to_parent'; leave it out",
+                               iterrows = "there is no 'iterrows' in a data frame; write for row in df:rows()",
+                               len = "Python's 'len' is in Lua: #x",
+                               ["--append_row_dataframe_header"] = "the same as append_row_header",
+                               ["--run-max-try"] = "how often a mini-batch is tried" } do
+      local r = t:run { "help", name }
+      t:expect(r, 0)
+      local said = r.out:gsub("%s+", " ")
+      assert.is_truthy(said:find(words, 1, true), said)
+    end
+    assert.matches("unknown option '%-%-manul'; did you mean '%-%-manual'", t:run({ "help", "--manul" }).err)
+  end)
+
   it("is recognised as a pipeline, and so are notebooks and YAML", function()
     local t = new_case()
     for name, words in pairs { ["p.py"] = "it is Python", ["p.ipynb"] = "it is a notebook of Python",

@@ -37,6 +37,12 @@ function plan.parameters(kind) end
 ---@return string?
 function plan.instead(owner, name) end
 
+--- Returns what is known of a name that nothing here has: a setting under another name, a name or
+--- an argument of the original, or Python; nil: nothing.
+---@param name string
+---@return string?
+function plan.explain(name) end
+
 --- Returns the name in a list that is nearest to a misspelt one; nil: none is near.
 ---@param name string
 ---@param names string[]
