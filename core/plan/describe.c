@@ -104,7 +104,10 @@ static void add_accepted(struct tm_buf *out, const struct tm_field *f)
   case TM_FIELD_LIST: tm_buf_add_str(out, "a list"); break;
   case TM_FIELD_OBJECT: tm_buf_printf(out, "%s { ... }", f->accepts); break;
   case TM_FIELD_OBJECTS:
-    tm_buf_add_str(out, f->flags & TM_FIELD_OR_ONE ? "a " : "a list of one or more ");
+    if (f->flags & TM_FIELD_OR_ONE)
+      tm_buf_printf(out, "%s ", tm_text_article(f->accepts));
+    else
+      tm_buf_add_str(out, "a list of one or more ");
     for (const char *at = f->accepts; *at; at++)
       tm_buf_add_str(out, *at == '|' ? " or " : (char[]) { *at, 0 });
     tm_buf_add_str(out, f->flags & TM_FIELD_OR_ONE ? ", or a list of one or more" : "");

@@ -56,7 +56,7 @@ static const struct answer answers[] = {
     "a workspace is a folder and needs no credentials: leave auth out" },
   { "tidemill", "MLClient", "write Workspace.from_config()" },
   { "tidemill", "DataReference|DataPath|DataPathComputeBinding",
-    "write Dataset.File.from_files(datastore, path)" },
+    "write { datastore, path }, or Dataset.File.from_files(datastore, path)" },
   { "tidemill",
     "parallel_run_function|RunFunction|ParallelTask|load_component|dsl|command|PythonScriptStep|"
     "CommandStep|"

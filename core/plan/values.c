@@ -492,9 +492,13 @@ struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *
   struct tm_buf said = TM_BUF_NONE, accepted = TM_BUF_NONE;
   size_t at = 0;
   const struct tm_json *member = odd_member(f, given, &at), *odd = member ? member : given;
-  if ((f->type == TM_FIELD_VARIABLES || f->type == TM_FIELD_ENVIRONMENT) &&
-      given->type == TM_JSON_OBJECT && !given->tag)
+  bool is_named = given->type == TM_JSON_OBJECT && !given->tag;
+  bool wants_list =
+      f->type == TM_FIELD_LIST || f->type == TM_FIELD_OBJECTS || f->type == TM_FIELD_NAMES;
+  if ((f->type == TM_FIELD_VARIABLES || f->type == TM_FIELD_ENVIRONMENT) && is_named)
     tm_buf_add_str(&said, "a table that does not fit"); /* values of variables are never printed */
+  else if (wants_list && is_named)
+    tm_buf_add_str(&said, "a table of names and values");
   else
     tm_params_describe(&said, odd);
   if (f->type == TM_FIELD_OBJECTS)

@@ -11,6 +11,7 @@
 -- `-n value`, `-nvalue`; a negative number is a value. An invalid argument raises, with the
 -- argument and what is accepted. In a worker this fails init() or the loading of the script; the
 -- process does not exit.
+local guarded = require("tidemill.names").guarded
 local plan = require "tidemill.plan"
 
 --- Reads a script's arguments as named values, like Python's argparse. Names must be exact: an
@@ -39,10 +40,16 @@ local M = {}
 ---@field private prog string
 ---@field private description? string
 local Parser = {}
-Parser.__index = Parser
+Parser.__index = guarded("the parser", Parser)
 
 local function refuse(format, ...)
   plan.raise("argparse: " .. format:format(...))
+end
+
+local function check_self(self, method)
+  if getmetatable(self) ~= Parser then
+    refuse("%s was called with a dot; accepted: a colon, parser:%s(...)", method, method)
+  end
 end
 
 -- ---- defining arguments ----
@@ -154,6 +161,7 @@ end
 --- "-t"`). Names and options may also be in one table: `{ "--threshold", type = "number" }`.
 ---@param ... string|tidemill.ArgumentOptions names, then the options
 function Parser:add_argument(...)
+  check_self(self, "add_argument")
   local names, o = split_names(...)
   check_options(names[1], o)
   local argument = { names = names, action = o.action or "store", nargs = o.nargs, default = o.default, help = o.help,
@@ -185,7 +193,7 @@ end
 ---@return tidemill.ArgumentParser
 function M.ArgumentParser(fields)
   fields = fields or {}
-  return setmetatable({ options = {}, by_name = {}, positionals = {}, description = fields.description,
+  return setmetatable({ options = {}, by_name = {}, positionals = {}, description = fields.description or false,
                         prog = fields.prog or (type(arg) == "table" and type(arg[0]) == "string"
                           and arg[0]:match "[^/]*$") or "script" }, Parser)
 end
@@ -373,6 +381,7 @@ end
 ---@return table<string, any> values
 ---@return string[] rest
 function Parser:parse_known_args(words)
+  check_self(self, "parse_known_args")
   words = check_words(words)
   local found, loose, unknown, at, has_ended = {}, {}, {}, 1, false
   while words[at] do
@@ -407,6 +416,7 @@ end
 ---@param words? any[] by default the global `arg`
 ---@return table<string, any> values
 function Parser:parse_args(words)
+  check_self(self, "parse_args")
   local found, rest = self:parse_known_args(words)
   if #rest > 0 then
     local names = {}
@@ -452,6 +462,7 @@ end
 --- Returns the help text: usage and arguments.
 ---@return string
 function Parser:format_help()
+  check_self(self, "format_help")
   local usage = { "usage: " .. self.prog }
   for _, list in ipairs { self.options, self.positionals } do
     for _, argument in ipairs(list) do

@@ -36,7 +36,8 @@ local function words_of(owner, name, methods, fields)
   end
   local known = sorted_names(methods)
   known = #known > 0 and known or sorted_names(fields)
-  return #known > 0 and "it has: " .. table.concat(known, ", ") or ("write %s { ... }"):format(owner)
+  local columns = owner == "TabularDataset" and "; rows are chosen by table:filter(\"column\", \">\", value)" or ""
+  return #known > 0 and "it has: " .. table.concat(known, ", ") .. columns or ("write %s { ... }"):format(owner)
 end
 
 --- Raises for a name that `owner` does not have. The message says what to write instead of a name

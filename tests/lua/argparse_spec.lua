@@ -100,6 +100,17 @@ describe("tidemill.argparse", function()
       refused(parser.parse_args, parser, 3))
   end)
 
+  it("names the colon after a call with a dot, and the methods after another name", function()
+    local parser = argparse.ArgumentParser()
+    assert.equal("add_argument was called with a dot; accepted: a colon, parser:add_argument(...)",
+      refused(parser.add_argument, "--n", { type = "int" }))
+    assert.equal("parse_args was called with a dot; accepted: a colon, parser:parse_args(...)",
+      refused(parser.parse_args))
+    local ok, said = pcall(function() return parser:add_subparsers() end)
+    assert.is_false(ok)
+    assert.is_truthy(said:find("the parser has no 'add_subparsers'; it has: add_argument, format_help,", 1, true), said)
+  end)
+
   it("refuses a definition that says nothing", function()
     for words, argument in pairs {
       ["add_argument: '--two words' is not a name; accepted: \"--name\", \"-n\", \"name\""] = { "--two words" },

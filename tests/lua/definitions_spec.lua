@@ -216,6 +216,15 @@ describe("ParallelRunStep and Pipeline", function()
       .. "or a list of one or more", words)
   end)
 
+  it("refuse a table of names where a list is accepted, and an output that is none", function()
+    assert.matches("ParallelRunStep: 'inputs' is a table of names and values; accepted: a FileDataset or",
+      (refused(function() local _ = step { inputs = { a = images } } end)), 1, true)
+    assert.equal("ParallelRunStep: 'arguments' is a table of names and values; accepted: a list",
+      (refused(function() local _ = step { arguments = { model = "x" } } end)))
+    assert.equal("ParallelRunStep: 'output' is \"x\"; accepted: an OutputFileDatasetConfig, or a list of one or more",
+      (refused(function() local _ = step { output = "x" } end)))
+  end)
+
   it("refuse an object, and a value without a name", function()
     local first = step {}
     assert.equal("ParallelRunStep: the argument is a ParallelRunStep; accepted: a table, "
