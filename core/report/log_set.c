@@ -64,6 +64,35 @@ static const char *const folders[] = {
   "", "sys", "sys/node", "user", "user/error", "user/stdout", "user/stderr", "user/entry_script_log"
 };
 
+static bool has_end(const char *name, size_t len, const char *end)
+{
+  size_t n = strlen(end);
+  return len > n && memcmp(name + len - n, end, n) == 0;
+}
+
+/* The length of "process012" at the beginning of `name`; 0: it begins with another word. */
+static size_t worker_in(const char *name)
+{
+  static const char process[] = "process";
+  size_t n = sizeof(process) - 1, digits = strspn(name + n, "0123456789");
+  return strncmp(name, process, n) == 0 && digits > 0 ? n + digits : 0;
+}
+
+/* A file that the script wrote into its log_dir, with the worker that its name begins with. */
+static bool is_own(const char *path, char *worker, size_t worker_len)
+{
+  static const char folder[] = "user/entry_script_log/";
+  size_t n = sizeof(folder) - 1;
+  const char *name = strncmp(path, folder, n) == 0 ? strchr(path + n, '/') : NULL;
+  if (!name || strchr(++name, '/'))
+    return false;
+  size_t len = strlen(name), of_worker = worker_in(name);
+  if (of_worker < worker_len)
+    memcpy(worker, name, of_worker);
+  worker[of_worker < worker_len ? of_worker : 0] = '\0';
+  return has_end(name, len, ".txt") || has_end(name, len, ".log");
+}
+
 bool tm_log_kind_of(const char *path, enum tm_log_kind *kind, char *worker, size_t worker_len)
 {
   worker[0] = '\0';
@@ -80,6 +109,8 @@ bool tm_log_kind_of(const char *path, enum tm_log_kind *kind, char *worker, size
       continue;
     len -= suffix;
     *kind = places[i].kind;
+    if (*kind == TM_LOG_LOGGER && worker_in(name) != len)
+      break;
     if (*kind == TM_LOG_TRIES && strncmp(name, "_main", len) == 0) {
       *kind = TM_LOG_NODE;
       return len == 5;
@@ -90,7 +121,8 @@ bool tm_log_kind_of(const char *path, enum tm_log_kind *kind, char *worker, size
     worker[len] = '\0';
     return true;
   }
-  return false;
+  *kind = TM_LOG_OWN;
+  return is_own(path, worker, worker_len);
 }
 
 bool tm_log_choice_opens(const struct tm_log_choice *c, enum tm_log_kind kind, const char *worker)
@@ -103,6 +135,7 @@ bool tm_log_choice_opens(const struct tm_log_choice *c, enum tm_log_kind kind, c
   case TM_LOG_TRIES: return c->worker && c->mini_batch < 0;
   case TM_LOG_ERRORS: return true;
   case TM_LOG_LOGGER: return !c->errors;
+  case TM_LOG_OWN: return !c->errors && c->mini_batch < 0 && (!c->worker || worker);
   default: return !c->errors && c->mini_batch < 0;
   }
 }
@@ -194,7 +227,9 @@ static void add_source(struct tm_log_set *s, const char *path, const char *name)
   struct source *n = TM_NEW(struct source);
   n->path = tm_xstrdup(path);
   n->kind = kind;
-  if (kind == TM_LOG_STDOUT || kind == TM_LOG_STDERR)
+  if (kind == TM_LOG_OWN)
+    n->label = tm_xstrdup(tm_path_base(path));
+  else if (kind == TM_LOG_STDOUT || kind == TM_LOG_STDERR)
     n->label = tm_xprintf("%s.%s", worker, kind == TM_LOG_STDOUT ? "stdout" : "stderr");
   *TM_ARRAY_ADD(&s->sources) = n;
 }
@@ -216,6 +251,9 @@ void tm_log_set_touch(struct tm_log_set *s, const char *path)
     size_t len = strlen(places[i].folder);
     is_folder = strncmp(name, places[i].folder, len) == 0 && name[len] && !strchr(name + len, '/');
   }
+  if (!is_folder && tm_fs_real()->stat(tm_fs_real()->self, path, true, &st) == 0 &&
+      !S_ISREG(st.mode))
+    return; /* a pipe of the script's would block */
   if (!is_folder)
     add_source(s, path, name);
   else if (tm_fs_real()->stat(tm_fs_real()->self, path, true, &st) == 0 && S_ISDIR(st.mode))

@@ -31,10 +31,12 @@ enum tm_log_kind {
   TM_LOG_TRIES,  /* sys/node/<node>/<worker>.txt: a line per try */
   TM_LOG_STDOUT, /* user/stdout/<node>/<worker>.stdout.txt; no moments */
   TM_LOG_STDERR,
+  /* other .txt and .log files in user/entry_script_log/<node>/, of the script; no moments */
+  TM_LOG_OWN,
 };
 
-/* The selection. Zeroed, with mini_batch -1: the supervisor, errors, the logger, and printed
- * output. */
+/* The selection. Zeroed, with mini_batch -1: the supervisor, errors, the logger, printed output,
+ * and the script's own files. */
 struct tm_log_choice {
   const char *worker; /* only this one, with all of its lines; or NULL */
   bool errors;        /* only errors and causes */
@@ -44,20 +46,21 @@ struct tm_log_choice {
   int64_t from_ns, until_ns;
 };
 /* Whether files of this kind are wanted. `worker` is NULL for those of the supervisor and the
- * keeper. Pure. */
+ * keeper, and for the script's own without a worker in the name. Pure. */
 bool tm_log_choice_opens(const struct tm_log_choice *c, enum tm_log_kind kind, const char *worker);
 /* Whether a line with a moment is wanted. Pure. */
 bool tm_log_choice_takes(const struct tm_log_choice *c, enum tm_log_kind kind,
                          const struct tm_log_line *line);
 
 /* The kind of a file in a log folder, by its relative path. False: none of these. `worker` (at
- * least 64 bytes) is "" for those of the supervisor and the keeper. Pure. */
+ * least 64 bytes) is "" for those without one. Pure. */
 bool tm_log_kind_of(const char *path, enum tm_log_kind *kind, char *worker, size_t worker_len);
 
 struct tm_log_piece { /* a line */
   const char *text;   /* without its line break; valid until the next call */
   size_t len;
-  /* "process000.stdout" for printed output, else NULL: the line names its process */
+  /* "process000.stdout" for printed output, the name of a file that the script wrote, else NULL:
+   * the line names its process */
   const char *source;
 };
 

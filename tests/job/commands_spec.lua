@@ -287,6 +287,24 @@ describe("logs", function()
     assert.is_truthy(r.out:find("a\\x1B[31mred\tx", 1, true), r.out .. r.err)
     assert.is_nil(r.out:find("\27[31m", 1, true))
   end)
+
+  it("shows the script's own files in log_dir, but no pipe and no other format", function()
+    local t = new_case [[
+      local es = require "tidemill.entry_script" ()
+      local texts = { [es.agent_name .. "_mine.txt"] = "of a worker", ["all.log"] = "of all", ["x.bin"] = "no" }
+      for name, text in pairs(texts) do
+        local file = io.open(es.log_dir .. "/" .. name, "w")
+        file:write(text, "\n")
+        file:close()
+      end
+      os.execute("mkfifo " .. es.log_dir .. "/pipe.txt 2>/dev/null")
+      function run(m) return names_of(m) end]]
+    t:expect_job(0)
+    local r = expect_run(t, 0, { "logs", t.job_dir }, { "process000_mine.txt| of a worker\n", "all.log| of all\n" })
+    assert.is_nil(r.out:find("x.bin", 1, true))
+    r = expect_run(t, 0, { "logs", t.job_dir, "--worker", "process000" }, { "process000_mine.txt| of a worker\n" })
+    assert.is_nil(r.out:find("all.log", 1, true))
+  end)
 end)
 
 describe("status of a mini-batch that failed", function()

@@ -234,7 +234,19 @@ static void paths_are_known(void **state)
       tm_log_kind_of("user/stderr/host-7/process012.stderr.txt", &kind, worker, sizeof(worker)));
   assert_int_equal(kind, TM_LOG_STDERR);
   assert_string_equal(worker, "process012");
+  assert_true(
+      tm_log_kind_of("user/entry_script_log/0/process012_mine.txt", &kind, worker, sizeof(worker)));
+  assert_int_equal(kind, TM_LOG_OWN);
+  assert_string_equal(worker, "process012");
+  assert_true(
+      tm_log_kind_of("user/entry_script_log/0/mine.log.txt", &kind, worker, sizeof(worker)));
+  assert_int_equal(kind, TM_LOG_OWN);
+  assert_string_equal(worker, "");
   static const char *const others[] = { "",
+                                        "user/entry_script_log/0/model.bin",
+                                        "user/entry_script_log/0/.txt",
+                                        "user/entry_script_log/0/deeper/mine.txt",
+                                        "user/entry_script_log/mine.txt",
                                         "readme.txt",
                                         "sys/node/0/process000.stdout.txt",
                                         "sys/node/0/.txt",
