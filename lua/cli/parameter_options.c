@@ -274,8 +274,23 @@ static bool is_input_parameter(const char *name)
   return false;
 }
 
-/* Adds the option for `name = value` at `at`. Returns the bytes that it stands for; 0: there is no
- * such setting, and nothing is added. */
+/* Adds the option of a setting that a message names without a value. Only a name with an underscore
+ * is one: `header` and `columns` are words, too. Returns the bytes read; 0: nothing is added. */
+static size_t add_name(struct tm_buf *out, const char *at, size_t len, const char *end)
+{
+  bool is_call = at + len < end && strchr(".(=", at[len]);
+  char *name = tm_xstrndup(at, len);
+  bool is_it = !is_call && strchr(name, '_') && is_input_parameter(name);
+  char *option = is_it ? dashed(name) : NULL;
+  if (is_it)
+    tm_buf_printf(out, "--%s", option);
+  free(option);
+  free(name);
+  return is_it ? len : 0;
+}
+
+/* Adds the option for `name = value` at `at`, or for a name alone. Returns the bytes that it stands
+ * for; 0: there is no such setting, and nothing is added. */
 static size_t add_setting(struct tm_buf *out, const char *at, const char *end)
 {
   size_t len = 0, begin, value_len = 0;
@@ -283,7 +298,7 @@ static size_t add_setting(struct tm_buf *out, const char *at, const char *end)
     len++;
   begin = len + strlen(" = ");
   if (len == 0 || end - at < (ptrdiff_t)begin || strncmp(at + len, " = ", begin - len) != 0)
-    return 0;
+    return len == 0 ? 0 : add_name(out, at, len, end);
   bool has_quotes = at + begin < end && at[begin] == '"';
   begin += has_quotes;
   while (at + begin + value_len < end &&

@@ -97,7 +97,8 @@ describe("the options of a table", function()
     refused({ "x.csv", "--suport-multi-line", "true" }, "did you mean '--support-multi-line'?")
     local missing = t:run { "head", "x.csv", "--set-column-types", "b=long" }
     t:expect(missing, 2)
-    assert.truthy(missing.err:find("set_column_types: there is no column 'b'; did you mean 'a'?", 1, true), missing.err)
+    assert.truthy(missing.err:find("--set-column-types: there is no column 'b'; did you mean 'a'?", 1, true),
+                  missing.err)
     for _, words in ipairs { { "--separator", ";" }, { "--columns", "a" }, { "--on-misfit", "error" } } do
       local r = t:run(with({ "map", "score.lua", "x.csv" }, words))
       t:expect(r, 2)
@@ -257,6 +258,11 @@ describe("a table that seems to have another format", function()
       assert.not_equal(0, r.status)
       assert.truthy(r.err:find(words, 1, true), r.err)
     end
+    t:write("late.csv", "a\n" .. ("1\n"):rep(200) .. "x\n")
+    local late = t:run { "map", "--rows", "score.lua", "late.csv" }
+    t:expect(late, 0)
+    assert.truthy(late.err:find("--set-column-types gives the column another type, --on-misfit error refuses", 1, true),
+                  late.err)
     t:write("events.log", '{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n')
     local r = t:run { "head", "events.log" }
     assert.truthy(r.err:find("events.log' looks like JSON lines and is read as CSV; ", 1, true), r.err)
