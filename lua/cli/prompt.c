@@ -223,6 +223,14 @@ void tm_prompt_clear_status(struct tm_prompt *p)
   fflush(stdout);
 }
 
+/* Removes the quote that ends `insert`, if the line has it behind the cursor already. */
+static void drop_quote(struct tm_buf *insert, const LineInfo *line)
+{
+  char last = insert->len > 0 ? insert->data[insert->len - 1] : '\0';
+  if ((last == '"' || last == '\'') && line->cursor < line->lastchar && *line->cursor == last)
+    insert->data[--insert->len] = '\0';
+}
+
 static unsigned char on_tab(EditLine *el, int c)
 {
   struct tm_prompt *p;
@@ -231,6 +239,7 @@ static unsigned char on_tab(EditLine *el, int c)
   el_get(el, EL_CLIENTDATA, &p);
   const LineInfo *line = el_line(el);
   p->o.complete(p->o.data, line->buffer, (size_t)(line->cursor - line->buffer), &insert, &list);
+  drop_quote(&insert, line);
   if (insert.len == 0 && list.len == 0)
     result = CC_ERROR; /* beeps */
   if (insert.len > 0)

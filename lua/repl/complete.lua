@@ -161,7 +161,7 @@ local function complete_name(before)
   return word, found
 end
 
--- Returns the text before an open string, its quote, and its text; nil outside a string.
+-- Returns the text before an open string, its text, and its quote; nil outside a string.
 local function open_string(text)
   local at, quote, from = 1, nil, nil
   while at <= #text do
@@ -180,7 +180,7 @@ local function open_string(text)
     at = at + 1
   end
   if quote then
-    return text:sub(1, from - 1), text:sub(from + 1)
+    return text:sub(1, from - 1), text:sub(from + 1), quote
   end
 end
 
@@ -292,7 +292,7 @@ local function columns_of(list, width)
 end
 
 return function(text, width)
-  local before, typed = open_string(text)
+  local before, typed, quote = open_string(text)
   local word, found, behind
   if before then
     word, found = complete_string(before, typed)
@@ -315,6 +315,7 @@ return function(text, width)
   end
   local insert = common_start(list):sub(#word + 1)
   if #list == 1 then
+    behind = behind or list[1]:sub(-1) ~= "/" and quote -- a folder continues
     return insert .. (behind or ""), ""
   end
   return insert, insert == "" and columns_of(list, width) or ""

@@ -5,6 +5,7 @@ local doc = require "tidemill.repl.doc"
 local repl = require "tidemill.repl"
 local ffi = require "ffi"
 local frame = require "tidemill.frame"
+local folder = require "support.folder"
 
 local function shown(v, width) return show(v, { width = width or 80 }) end
 
@@ -124,7 +125,7 @@ describe("completion", function()
       ["spec.nothing"] = { "", "" }, ["spec.no"] = { "", "" }, ["("] = nil, ["(spec.f"] = { "", "" },
       ["'spec.on"] = { "", "" }, ["-- 'x\nspec.on"] = { "e", "" }, ["f().o"] = { "", "" },
       ["spec_frame.c.p"] = { "rice", "" },
-      ["spec_frame:filter('od"] = { "d name", "" }, ["spec_frame:sort('price', 'od"] = { "d name", "" },
+      ["spec_frame:filter('od"] = { "d name'", "" }, ["spec_frame:sort('price', \"od"] = { 'd name"', "" },
       ["spec_frame.col"] = { "umn", "columns" }, ["retur"] = { "n", "" },
     } do
       local insert, list = complete(text, 80)
@@ -132,6 +133,15 @@ describe("completion", function()
         assert.same(expected, { insert, list }, text)
       end
     end
+  end)
+
+  it("closes the quote of the only file, but not of a folder", function()
+    local dir = folder.new()
+    dir:write("deep/a.lua", "")
+    dir:write("score.lua", "")
+    assert.equal('ore.lua"', (complete('dofile "' .. dir:at "sc", 80)))
+    assert.equal("eep/", (complete("dofile '" .. dir:at "d", 80)))
+    dir:remove()
   end)
 
   it("names the parameters of constructors", function()

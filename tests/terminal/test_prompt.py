@@ -228,21 +228,22 @@ class Completion(Place):
     def test_columns(self):
         frame = ['frame = require "tidemill.frame"', "df = frame.from_table { price = { 1 }, ['odd name'] = { 2 } }"]
         self.tab("df.c.pr", "df.c.price", frame)
-        self.tab("df:filter('od", "df:filter('odd name", frame)
+        self.tab("df:filter('od", "df:filter('odd name'", frame)
         self.tab("df:sel", "df:select", frame)
         self.tab("df.c.price:me", "df.c.price:mean", frame)
 
     def test_paths_and_parameters(self):
         self.put("deep/score.lua", "")
         self.tab("dofile 'de", "dofile 'deep/")
-        self.tab("dofile 'deep/s", "dofile 'deep/score.lua")
+        self.tab("dofile 'deep/s", "dofile 'deep/score.lua'")
+        self.tab("dofile 'deep/s'\033[D", "dofile 'deep/score.lua'")  # the quote is there already
         self.tab("tidemill.ParallelRunConfig { entry_script = 'x', run_max", "tidemill.ParallelRunConfig { entry_script"
                  " = 'x', run_max_try =")
         self.tab("require 'tidemill.fram", "require 'tidemill.frame")
 
     def test_names_of_datasets(self):
         self.put("a.txt", "")
-        self.tab("tidemill.Dataset.get_by_name(ws, 'dig", "tidemill.Dataset.get_by_name(ws, 'digits", [
+        self.tab("tidemill.Dataset.get_by_name(ws, 'dig", "tidemill.Dataset.get_by_name(ws, 'digits'", [
             "ws = tidemill.Workspace { path = 'workspace' }", "d = tidemill.Dataset.File.from_files('a.txt'):register(ws, 'digits')"])
 
     def test_what_fits_is_listed(self):
