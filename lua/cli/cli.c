@@ -235,6 +235,11 @@ int tm_cli_end(int rc, const struct tm_err *err)
   return tm_exit_status_of(rc);
 }
 
+int tm_cli_fail_thread(int code, struct tm_err *err)
+{
+  return tm_process_blame_limits(tm_err_system(err, -code, "cannot start a thread"), err);
+}
+
 /* Whether the reader of standard output has gone, even if another writer got the EPIPE. */
 static bool has_no_reader(void)
 {

@@ -42,6 +42,9 @@ int tm_cli_fail_usage(const struct tm_command *command, const struct tm_err *err
 
 /* The exit status of a command: `rc` if it is 0 or more; otherwise prints the error. */
 int tm_cli_end(int rc, const struct tm_err *err);
+/* For a thread that could not be started, with `code` of errno: the error names the limits that may
+ * be to blame. Returns -code. */
+int tm_cli_fail_thread(int code, struct tm_err *err);
 /* Writes all of the text to standard output. 0; 3, with a message; or TM_CLI_NO_READER, without
  * one. Texts may hold names and contents of files, so a terminal gets control characters as \x1B.
  * At the end of the program, other output (such as Lua's print) is checked in the same way: a

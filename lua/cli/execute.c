@@ -186,7 +186,7 @@ static int watch_signals(struct tm_execution *x, struct tm_err *err)
   if (rc == 0)
     return 0;
   close(x->submitted);
-  return tm_err_system(err, -rc, "cannot start a thread");
+  return tm_cli_fail_thread(rc, err);
 }
 
 static void unwatch_signals(struct tm_execution *x)

@@ -174,6 +174,14 @@ describe("a machine", function()
     error "64 descriptors are too few"
   end)
 
+  it("that lets the program start no thread is named with its limits, before there is a job", function()
+    local t = new_case() -- no address space holds a stack of 200 TB
+    local r = t:run_job(nil, { before = { "prlimit", "--stack=200000000000000", "--nproc=4000:4000" }, limit = 30 })
+    t:expect(r, 3)
+    expect_words(r, { "cannot start a thread: ", "; this user may have 4000 processes and threads (ulimit -u)" })
+    assert.is_false(t:has(t.job_dir))
+  end)
+
   it("whose files may not grow is refused before there is a job", function()
     local t = new_case()
     local r = t:run_job(nil, { before = { "prlimit", "--fsize=4096:4096" }, limit = 30 })
