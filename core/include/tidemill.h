@@ -512,8 +512,8 @@ TM_API const char *tidemill_job_dir(const struct tidemill_job *job);  /* absolut
 TM_API const char *tidemill_job_cause(const struct tidemill_job *job);
 /* The sum over all steps. */
 TM_API void tidemill_job_counts(const struct tidemill_job *job, struct tidemill_counts *out);
-/* The result as one JSON object, as in job_result.json and as `tidemill run --json` prints it. NULL
- * while the job runs, and when a Completed job was resumed only to compare its inputs. */
+/* The result as one JSON object, as in job_result.json; `run --json` adds the errors of a record.
+ * NULL while the job runs, and when a Completed job was resumed only to compare its inputs. */
 TM_API const char *tidemill_job_result(struct tidemill_job *job);
 
 struct tidemill_step {

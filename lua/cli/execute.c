@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/rerun.h"
@@ -293,13 +294,59 @@ static void run_loop(struct tm_execution *x)
   x->status = 3;
 }
 
+static const struct tm_json *find_step(const struct tm_json *steps, const char *name)
+{
+  for (size_t i = 0; i < tm_json_items(steps); i++)
+    if (strcmp(tm_json_str(steps->list.at[i], "name", ""), name) == 0)
+      return steps->list.at[i];
+  return NULL;
+}
+
+/* Gives each step the errors of the same step in `record`. */
+static void add_errors(struct tm_json *result, const struct tm_json *record)
+{
+  static const char *const keys[] = { "errors", "errors_cut" };
+  struct tm_json *steps = tm_json_get(result, "steps");
+  for (size_t i = 0; i < tm_json_items(steps); i++) {
+    struct tm_json *step = steps->list.at[i];
+    const struct tm_json *from =
+        find_step(tm_json_get(record, "steps"), tm_json_str(step, "name", ""));
+    for (size_t k = 0; from && k < TM_COUNT_OF(keys); k++)
+      tm_json_set(step, keys[k], tm_json_copy(tm_json_get(from, keys[k])));
+  }
+}
+
+/* Adds the result. If items failed, reads the job's record for the errors that `status --json`
+ * shows. */
+static void add_result(struct tm_buf *out, const char *text, const struct tidemill_job *job)
+{
+  struct tidemill_record *record = NULL;
+  struct tm_json *result = tm_json_parse(text, strlen(text), NULL), *shown = NULL;
+  struct tidemill_counts counts;
+  tidemill_job_counts(job, &counts);
+  if (counts.items_failed > 0 &&
+      tidemill_record_open(&record, NULL, tidemill_job_dir(job), NULL) >= 0) {
+    const char *json = tidemill_record_json(record);
+    shown = tm_json_parse(json, strlen(json), NULL);
+  }
+  if (result && shown) {
+    add_errors(result, shown);
+    tm_json_write(out, result, (struct tm_json_style) { 0 });
+  } else
+    tm_buf_add_str(out, text);
+  tm_json_free(result);
+  tm_json_free(shown);
+  tidemill_record_close(record);
+}
+
 static int print_result(const struct tm_execution *x)
 {
   const char *result = tidemill_job_result(x->job);
   struct tm_buf text = TM_BUF_NONE;
   if (!result)
     return 0;
-  tm_buf_printf(&text, "%s\n", result);
+  add_result(&text, result, x->job);
+  tm_buf_add_char(&text, '\n');
   int status = tm_cli_write(&text);
   tm_buf_release(&text);
   return status;

@@ -147,6 +147,8 @@ describe("why items failed although run() returned", function()
     assert.is_truthy(e.item:find "/0002%.txt$")
     assert.equal(list, status.failed_items)
     assert.equal(list, r.result.steps[1].failed_items)
+    assert.same(status.errors, r.result.steps[1].errors)
+    assert.is_false(r.result.steps[1].errors_cut)
   end)
 
   it("is said of elements that are left out", function()
