@@ -147,15 +147,24 @@ static void add_option(struct tm_parameter_options *o, const struct tidemill_par
   };
 }
 
+static const struct {
+  const char *letter, *name, *help;
+} letters[] = {
+  { "N", "mini_batch_size", "short for --mini-batch-size" },
+  { "j", "process_count_per_node", "short for --process-count-per-node" },
+};
+
+const char *tm_parameter_of_letter(char letter)
+{
+  for (size_t k = 0; k < TM_COUNT_OF(letters); k++)
+    if (letters[k].letter[0] == letter)
+      return letters[k].name;
+  return NULL;
+}
+
 /* Adds short options before the long options that they stand for. */
 static void add_letters(struct tm_parameter_options *o, enum tm_parameter_group group, size_t place)
 {
-  static const struct {
-    const char *letter, *name, *help;
-  } letters[] = {
-    { "N", "mini_batch_size", "short for --mini-batch-size" },
-    { "j", "process_count_per_node", "short for --process-count-per-node" },
-  };
   struct tidemill_parameter p;
   for (size_t i = 0; tm_parameter_of_group(group, i, &p); i++)
     for (size_t k = 0; k < TM_COUNT_OF(letters); k++)

@@ -46,6 +46,8 @@ struct tm_parameter_options {
 /* Returns parameter i of a group; one that several of its constructors have is returned once.
  * False: there is none. */
 bool tm_parameter_of_group(enum tm_parameter_group group, size_t i, struct tidemill_parameter *out);
+/* The parameter that a short option stands for: "mini_batch_size" for 'N'. NULL: none. */
+const char *tm_parameter_of_letter(char letter);
 
 /* `taken`: a set of TM_TAKES(). `place`: the offset of the struct tm_parameter_words. entry_script
  * is never an option. */

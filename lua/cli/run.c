@@ -67,8 +67,11 @@ const struct tm_command tm_command_run = {
 static void explain_setting(const char *word, struct tm_err *err)
 {
   struct tidemill_parameter p;
-  char *name = tm_xstrndup(word + 2, strcspn(word + 2, "="));
-  char *refused = tm_xprintf("unknown option '--%s'", name);
+  bool is_long = strncmp(word, "--", 2) == 0;
+  const char *of_letter = is_long ? NULL : tm_parameter_of_letter(word[1]);
+  char *name = of_letter ? tm_xstrdup(of_letter) : tm_xstrndup(word + 2, strcspn(word + 2, "="));
+  char *refused =
+      is_long ? tm_xprintf("unknown option '--%s'", name) : tm_xprintf("unknown option '%s'", word);
   bool is_refused = strncmp(err->text, refused, strlen(refused)) == 0;
   for (char *at = name; *at; at++)
     *at = *at == '-' ? '_' : *at;
@@ -88,7 +91,8 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
   int rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &r->o, &r->rest, err);
   r->launch.o = r->o.launch; /* the launch frees the values that were read */
   for (int i = 1; rc < 0 && i < argc; i++)
-    if (strncmp(argv[i], "--", 2) == 0)
+    if (strncmp(argv[i], "--", 2) == 0 ||
+        tm_parameter_of_letter(argv[i][0] == '-' ? argv[i][1] : 0))
       explain_setting(argv[i], err);
   if (rc < 0)
     return rc;

@@ -559,7 +559,7 @@ describe("run", function()
 
   it("says where a setting stands that is no option of it", function()
     local t = new_case()
-    for _, word in ipairs { "--mini-batch-size", "--mini_batch_size=5" } do
+    for _, word in ipairs { "--mini-batch-size", "--mini_batch_size=5", "-N" } do
       expect_run(t, 2, { "run", "pipeline.lua", word, "5" }, { "unknown option '" .. word:match "[^=]+",
         "mini_batch_size = tidemill.PipelineParameter", "--param mini_batch_size=VALUE" })
     end
