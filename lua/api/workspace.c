@@ -30,13 +30,12 @@ static int refuse(const struct tidemill_workspace_options *o, const char *named,
 {
   if (o->path)
     return tm_err_set(err, TM_EUSAGE,
-                      "there is no workspace '%s'; a job makes it where nothing is there, or name "
-                      "another",
+                      "there is no workspace '%s'; the first job makes it, or name another one",
                       named);
   if (named && *named)
     return tm_err_set(err, TM_EUSAGE,
                       "there is no workspace '%s', which " TM_WORKSPACE_VARIABLE
-                      " names; a run makes it where nothing is there, or name another",
+                      " names; the first job makes it, or name another one",
                       named);
   return tm_err_set(err, TM_EUSAGE,
                     "no workspace (" TM_WORKSPACE_NAME
