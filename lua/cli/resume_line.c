@@ -65,6 +65,23 @@ static bool has_no_input(const char *dir)
   return yes;
 }
 
+/* If the job's pipeline file is gone, adds the command that resumes the job with the file at its new
+ * place. False: it is there, or the job has none. */
+static bool add_moved(struct tm_buf *out, const char *dir)
+{
+  struct tidemill_record *job = NULL;
+  const char *file =
+      tidemill_record_open(&job, NULL, dir, NULL) >= 0 ? tidemill_record_info(job)->file : "";
+  bool is_gone = *file && access(file, F_OK) < 0;
+  if (is_gone) {
+    tm_buf_printf(out, "the pipeline file '%s' is not there; if it has moved, to go on: ", file);
+    tm_buf_add_str(out, "tidemill run PIPELINE.lua --resume --job-dir ");
+    tm_text_shell(out, dir);
+  }
+  tidemill_record_close(job);
+  return is_gone;
+}
+
 /* Adds the line for a corrected script or input. */
 static void add_after(struct tm_buf *out, const char *dir, const struct tm_resume_command *command,
                       bool is_known)
@@ -88,6 +105,8 @@ void tm_resume_line_add(struct tm_buf *out, struct tm_buf *after, const char *di
     add_never(out, dir, &why, command);
     return;
   }
+  if (!command && add_moved(out, dir))
+    return;
   if (after && has_no_input(dir)) {
     add_after(out, dir, command, is_known);
     return;

@@ -103,6 +103,9 @@ describe("resume", function()
     local t = new_case(FAILING, CONFIG .. ", error_threshold = 0")
     t:expect_job(1)
     os.rename(t:path "pipeline.lua", t:path "p.lua")
+    local shown = expect_run(t, 0, { "status", t.job_dir }, { "the pipeline file '" .. t:path "pipeline.lua"
+      .. "' is not there; if it has moved, to go on: tidemill run PIPELINE.lua --resume --job-dir " .. t.job_dir })
+    assert.is_nil(shown.out:find("tidemill resume", 1, true), shown.out)
     expect_run(t, 2, { "resume", t.job_dir }, { "cannot resume job", t.job_dir, "pipeline.lua",
       "tidemill run PIPELINE.lua --resume --job-dir " .. t.job_dir })
     os.rename(t:path "p.lua", t:path "elsewhere.lua")
