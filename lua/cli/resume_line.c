@@ -65,8 +65,8 @@ static bool has_no_input(const char *dir)
   return yes;
 }
 
-/* If the job's pipeline file is gone, adds the command that resumes the job with the file at its new
- * place. False: it is there, or the job has none. */
+/* If the job's pipeline file is gone, adds the command that resumes the job with the file at its
+ * new place. False: it is there, or the job has none. */
 static bool add_moved(struct tm_buf *out, const char *dir)
 {
   struct tidemill_record *job = NULL;
