@@ -371,7 +371,7 @@ describe("a table", function()
     assert.truthy(r.err:find("column 1000 is beyond the limit", 1, true), r.err)
     r = t:run { "map", "--rows", "score.lua", "in/a.csv", "--max-record-size", "6KB", "--progress", "none" }
     t:expect(r, 1)
-    assert.truthy(r.err:find("in/a.csv', line 2 (byte 2000): a record of more than 6KB; max_record_size ",
+    assert.truthy(r.err:find("in/a.csv', line 2 (byte 2000): a record of more than 6KB; --max-record-size ",
                              1, true), r.err)
     r = t:run { "map", "--rows", "score.lua", "in/a.csv", "--max-record-size", "7KB", "--max-columns", "1000" }
     t:expect(r, 0)
