@@ -69,7 +69,8 @@ static void add_faults(struct tm_buf *list, const struct tm_row_counts *counts)
   tm_row_counts_words(&words, counts, TM_FAULT_NUMBER);
   tm_buf_printf(&words, "; the first: element %" PRId64 " of what run() returned, ", first->at);
   tm_fault_words(&words, first, NULL);
-  tm_fault_list_add(list, TM_FAULT_NUMBER, &words);
+  tm_fault_list_add(list, TM_FAULT_NUMBER, counts->faults[TM_FAULT_NUMBER],
+                    tm_row_counts_what(counts, TM_FAULT_NUMBER), &words);
   tm_buf_release(&words);
 }
 

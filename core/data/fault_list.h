@@ -9,15 +9,25 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 
 #define TM_FAULT_LIST_KINDS 32 /* kinds are from 1 to 31 */
 
-void tm_fault_list_add(struct tm_buf *list, int kind, const struct tm_buf *words);
+struct tm_fault_entry {
+  int kind;
+  int64_t count;     /* rows or values, 0 or more */
+  const char *what;  /* what is wrong with them: "rows with fewer fields than columns" */
+  const char *words; /* the whole warning */
+  size_t what_len, words_len;
+};
+
+void tm_fault_list_add(struct tm_buf *list, int kind, int64_t count, const char *what,
+                       const struct tm_buf *words);
 /* The next warning of a list, whose bytes may be hostile; false at its end, or if it is damaged.
- * The text may be any bytes. */
-bool tm_fault_list_next(struct tm_reader *r, int *kind, const char **words, size_t *len);
+ * The texts may be any bytes of the list. */
+bool tm_fault_list_next(struct tm_reader *r, struct tm_fault_entry *out);
 /* The texts of all warnings, concatenated. */
 void tm_fault_list_words(struct tm_buf *out, const struct tm_buf *list);
 

@@ -393,7 +393,8 @@ static void add_sql_faults(const struct tm_table_loader *l, struct tm_buf *out)
   tm_buf_printf(&words, "; the first: '%s', row %" PRId64 " of the mini-batch, ", l->path.data,
                 first->at + 1);
   tm_fault_words(&words, first, &l->schemas.at[l->last - l->inputs]);
-  tm_fault_list_add(out, first->kind, &words);
+  tm_fault_list_add(out, first->kind, l->sql_counts.faults[first->kind],
+                    tm_row_counts_what(&l->sql_counts, first->kind), &words);
   tm_buf_release(&words);
 }
 

@@ -5,6 +5,7 @@
 #include "run/job.h"
 #include "run/job_dir.h"
 #include "run/place.h"
+#include "run/row_items.h"
 #include "run/supervisor_own.h"
 
 void tm_supervisor_take_cause(struct tm_supervisor *s, const struct tm_err *err)
@@ -118,6 +119,7 @@ void tm_supervisor_check_end(struct tm_supervisor *s)
                       "hangs; the job ends without it",
                       s->view.name);
   s->lister = NULL;
+  tm_rows_sum_up(s);
   finish_commit(s);
   if (!start_upload(s))
     end(s);

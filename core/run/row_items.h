@@ -25,5 +25,8 @@ void tm_rows_settle(struct tm_supervisor *s, struct tm_held *held);
  * reported once per step; with logging_level DEBUG, for every mini-batch. */
 void tm_rows_warn(struct tm_supervisor *s, const struct tm_held *held,
                   const struct tm_reader *faults);
+/* At the end of the step, reports the number of faults of each kind, unless the first warning said
+ * it: that is, if more than one mini-batch had some. */
+void tm_rows_sum_up(struct tm_supervisor *s);
 
 #endif

@@ -17,6 +17,7 @@
 #ifndef TM_RUN_SUPERVISOR_OWN_H
 #define TM_RUN_SUPERVISOR_OWN_H
 
+#include "data/fault_list.h"
 #include "plan/bound.h"
 #include "run/activity.h"
 #include "run/columns.h"
@@ -60,6 +61,13 @@ struct tm_worker {
   } doing;              /* doing.c */
 };
 
+/* Warnings of one kind (data/fault_list.h), about rows of this session. */
+struct tm_row_faults {
+  int64_t mini_batches; /* that had some; 0: nobody was warned */
+  int64_t count;
+  char what[100];
+};
+
 struct tm_supervisor {
   struct tm_supervisor_options o;
   struct tm_step_view view;
@@ -97,10 +105,10 @@ struct tm_supervisor {
   int open;           /* handles and workers that are not closed yet */
   bool is_ending, is_finished, is_ended, is_steal_armed, is_closing;
   bool has_surplus_warning, has_short_warning, has_count_warning;
-  uint32_t said_faults; /* bits of the kinds (data/fault_list.h) that have been warned of */
-  bool arms_workers;    /* from now on their calls can be interrupted */
-  int64_t running;      /* mini-batches that workers hold */
-  int lost_nodes;       /* in a row, without a result between */
+  struct tm_row_faults row_faults[TM_FAULT_LIST_KINDS]; /* by kind */
+  bool arms_workers; /* from now on their calls can be interrupted */
+  int64_t running;   /* mini-batches that workers hold */
+  int lost_nodes;    /* in a row, without a result between */
   int code;
   struct tm_err cause; /* why it is Failed */
   struct {            /* while workers that are stuck in init() are asked where they are: vigil.c */

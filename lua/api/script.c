@@ -92,15 +92,13 @@ static void tell_faults(struct tidemill_script *s, const struct tm_table_look *l
 {
   struct tm_buf list = TM_BUF_NONE;
   struct tm_reader r;
-  const char *words;
-  size_t len;
-  int kind;
+  struct tm_fault_entry e;
   if (!look->is_table)
     return;
   tm_table_load_faults(look->loader, &list);
   tm_reader_init(&r, tm_buf_str(&list), list.len);
-  while (tm_fault_list_next(&r, &kind, &words, &len))
-    tm_script_say(s, TIDEMILL_WARNING, "%.*s", (int)len, words);
+  while (tm_fault_list_next(&r, &e))
+    tm_script_say(s, TIDEMILL_WARNING, "%.*s", (int)e.words_len, e.words);
   tm_buf_release(&list);
 }
 

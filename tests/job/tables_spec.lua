@@ -381,7 +381,7 @@ describe("a table", function()
     assert.truthy(r.err:find("'--max-columns' goes with --rows", 1, true), r.err)
   end)
 
-  it("warns of each kind of fault once, and names the option", function()
+  it("warns of each kind of fault once, names the option, and adds up", function()
     local t = job.case()
     local bad = 'a,b\n1,x\nfoo,y\n2\n3,z,w\n4,caf\233\n5,"open\nclose"\n'
     t:write("in/a.csv", bad)
@@ -407,6 +407,16 @@ describe("a table", function()
       assert.truthy(r.err:find(place .. " (said once", 1, true), place .. "\n" .. r.err)
     end
     assert.equal(5, count "(said once")
+    for _, words in ipairs { "their column, and are null: 4 in 2", "replaced by U+FFFD: 2 in 2",
+                             "the missing fields are null: 4 in 2", "the surplus fields are left out: 2 in 2",
+                             "quotes that are not closed where their row ends: 2 in 2" } do
+      assert.equal(1, count(words .. " mini-batches\n"), words .. "\n" .. r.err)
+    end
+    assert.equal(5, count "warning: step 'score': ")
+    os.remove(t:path "in/b.csv")
+    t.job_dir = t:path "other" -- the only mini-batch with faults: its warning has the numbers
+    r = t:expect_job(0)
+    assert.equal(0, count "warning: step")
   end)
 
   it("warns of JSON lines in another encoding, or refuses them", function()

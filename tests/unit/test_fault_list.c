@@ -13,7 +13,7 @@ static void add(struct tm_buf *list, int kind, const char *text)
 {
   struct tm_buf words = TM_BUF_NONE;
   tm_buf_add_str(&words, text);
-  tm_fault_list_add(list, kind, &words);
+  tm_fault_list_add(list, kind, kind * 10, "what", &words);
   tm_buf_release(&words);
 }
 
@@ -21,13 +21,14 @@ static void add(struct tm_buf *list, int kind, const char *text)
 static int count(const char *p, size_t n)
 {
   struct tm_reader r;
-  const char *words;
-  size_t len;
-  int kind, got = 0;
+  struct tm_fault_entry e;
+  int got = 0;
   tm_reader_init(&r, p, n);
-  for (; tm_fault_list_next(&r, &kind, &words, &len); got++) {
-    assert_in_range(kind, 1, TM_FAULT_LIST_KINDS - 1);
-    assert_true(words >= p && len <= (size_t)(p + n - words));
+  for (; tm_fault_list_next(&r, &e); got++) {
+    assert_in_range(e.kind, 1, TM_FAULT_LIST_KINDS - 1);
+    assert_true(e.count >= 0);
+    assert_true(e.what >= p && e.what_len <= (size_t)(p + n - e.what));
+    assert_true(e.words >= p && e.words_len <= (size_t)(p + n - e.words));
   }
   return got;
 }
@@ -39,6 +40,15 @@ static void warnings_are_read_back(void **state)
   add(&list, 31, "");
   add(&list, 2, "long");
   assert_int_equal(count(list.data, list.len), 3);
+  struct tm_reader r;
+  struct tm_fault_entry e;
+  tm_reader_init(&r, list.data, list.len);
+  assert_true(tm_fault_list_next(&r, &e));
+  assert_int_equal(e.kind, 1);
+  assert_int_equal(e.count, 10);
+  assert_int_equal(e.what_len, 4);
+  assert_memory_equal(e.what, "what", 4);
+  assert_memory_equal(e.words, "short", 5);
   tm_fault_list_words(&words, &list);
   assert_string_equal(words.data, "short; ; long");
   tm_buf_release(&list);
@@ -51,11 +61,14 @@ static void damaged_lists_end(void **state)
   add(&list, 1, "first");
   add(&list, 2, "second");
   for (size_t n = 0; n < list.len; n++)
-    assert_int_equal(count(list.data, n), n >= 1 + 4 + 5);
+    assert_int_equal(count(list.data, n), n >= 1 + 8 + 4 + 4 + 4 + 5);
   for (int kind = 0; kind < 256; kind++) {
     list.data[0] = (char)kind;
     assert_int_equal(count(list.data, list.len), kind > 0 && kind < TM_FAULT_LIST_KINDS ? 2 : 0);
   }
+  list.data[0] = 1;
+  memset(list.data + 1, 0xff, 8); /* a count below 0 */
+  assert_int_equal(count(list.data, list.len), 0);
   memset(list.data, 0x7f, list.len);
   list.data[0] = 1;
   assert_int_equal(count(list.data, list.len), 0);

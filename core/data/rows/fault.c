@@ -115,6 +115,7 @@ static struct advice advice_on(const struct tm_row_counts *counts, enum tm_fault
                             "a larger max_record_size reads them" },
     [TM_FAULT_LINE] = { "lines that are not JSON objects, left out",
                         "invalid_lines = \"error\" refuses them" },
+    [TM_FAULT_KEY] = { "values left out because the first objects do not have their keys", NULL },
     [TM_FAULT_NUMBER] = { "numbers that are nan or inf, written to JSON as null",
                           "JSON has neither: return them as strings, or return a data frame" },
   };
@@ -139,4 +140,10 @@ void tm_row_counts_words(struct tm_buf *out, const struct tm_row_counts *counts,
                   TM_INFER_ROWS, counts->faults[kind], counts->first_of[kind].text);
   else
     tm_buf_printf(out, "%s: %" PRId64 "; %s", a.what, counts->faults[kind], a.todo);
+}
+
+const char *tm_row_counts_what(const struct tm_row_counts *counts, enum tm_fault_kind kind)
+{
+  const char *what = advice_on(counts, kind).what;
+  return what ? what : "faults";
 }

@@ -59,5 +59,8 @@ void tm_fault_words(struct tm_buf *out, const struct tm_fault *fault,
  * nothing if there were none. */
 void tm_row_counts_words(struct tm_buf *out, const struct tm_row_counts *counts,
                          enum tm_fault_kind kind);
+/* What is wrong with them and what became of them: "values that do not fit the type of their
+ * column, and are null". */
+const char *tm_row_counts_what(const struct tm_row_counts *counts, enum tm_fault_kind kind);
 
 #endif

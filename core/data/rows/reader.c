@@ -166,7 +166,7 @@ static void add_fault(struct tm_rows_reader *r, const struct tm_rows_file *file,
     tm_buf_add_str(&words, "; the first: ");
     add_place(r, file, &counts->first_of[kind], &words);
     tm_fault_words(&words, &counts->first_of[kind], r->schema);
-    tm_fault_list_add(out, kind, &words);
+    tm_fault_list_add(out, kind, counts->faults[kind], tm_row_counts_what(counts, kind), &words);
   }
   tm_buf_release(&words);
 }
