@@ -19,7 +19,8 @@
 #include "data/sql/query.h"
 #include "data/table.h"
 
-#define NAME_SHOWN 60 /* bytes of a column's name in a warning */
+#define NAME_SHOWN    60 /* bytes of a column's name in a warning */
+#define RENAMED_SHOWN 5  /* columns in a warning */
 
 struct tm_table_cut {
   struct tm_table_cut_options o;
@@ -179,13 +180,16 @@ static void warn_of_format(const struct tm_table_cut *c)
 static void warn_of_names(struct tm_table_cut *c, const struct tm_schema *s)
 {
   struct tm_buf text = TM_BUF_NONE;
+  size_t n = 0;
   for (size_t i = 0; i < s->len; i++) {
-    if (!s->columns[i].is_renamed)
+    if (!s->columns[i].is_renamed || ++n > RENAMED_SHOWN)
       continue;
     tm_buf_printf(&text, "%s'", text.len > 0 ? ", " : "");
     tm_text_one_line(&text, s->columns[i].name, strlen(s->columns[i].name), NAME_SHOWN);
     tm_buf_add_char(&text, '\'');
   }
+  if (n > RENAMED_SHOWN)
+    tm_buf_printf(&text, " and %zu more", n - RENAMED_SHOWN);
   if (text.len > 0 && c->o.on_warning && !c->has_name_warning) {
     char *words = tm_xprintf("'%s': several columns of the header have one name; the later ones "
                              "are called %s",

@@ -326,6 +326,9 @@ describe("a table", function()
     t:expect(r, 0)
     assert.truthy(r.err:find("two.csv': several columns of the header have one name; the later ones are called 'a_2'",
       1, true), r.err)
+    t:write("two.csv", ("a,"):rep(1000) .. "b\n" .. ("1,"):rep(1000) .. "2\n")
+    r = t:run { "head", "two.csv" }
+    assert.truthy(r.err:find("are called 'a_2', 'a_3', 'a_4', 'a_5', 'a_6' and 994 more\n", 1, true), r.err)
     t:write("two.csv", "a,a_2,b\n1,2,3\n")
     assert.equal("", t:run { "head", "two.csv" }.err)
   end)
