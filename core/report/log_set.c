@@ -74,8 +74,9 @@ static bool has_end(const char *name, size_t len, const char *end)
 static size_t worker_in(const char *name)
 {
   static const char process[] = "process";
-  size_t n = sizeof(process) - 1, digits = strspn(name + n, "0123456789");
-  return strncmp(name, process, n) == 0 && digits > 0 ? n + digits : 0;
+  size_t n = sizeof(process) - 1;
+  size_t digits = strncmp(name, process, n) == 0 ? strspn(name + n, "0123456789") : 0;
+  return digits > 0 ? n + digits : 0;
 }
 
 /* A file that the script wrote into its log_dir, with the worker that its name begins with. */
