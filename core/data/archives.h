@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "data/files/archive.h"
 #include "data/files/glob.h"
 
@@ -16,6 +17,10 @@ struct tm_archives {
   char **patterns; /* as given; none: all entries */
   struct tm_glob *globs;
   size_t len;
+  struct tm_map names; /* that a pattern names without special characters, or is literally */
+  struct tm_map bases; /* the last parts of patterns without special characters */
+  size_t *others;      /* the other patterns */
+  size_t others_len;
   bool is_extracted; /* run() gets files; else names */
   struct tm_archive_limits limits;
 };

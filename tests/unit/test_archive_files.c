@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "data/archive_files.h"
 #include "data/archives.h"
+#include "data/files/entry_name.h"
 
 static const struct member three[] = { { .name = "a", .text = "one" },
                                        { .name = "d/b", .text = "two" },
@@ -251,6 +252,82 @@ static void one_that_may_not_be_opened_is_like_a_folder(void **state)
   folder_release(&f);
 }
 
+static struct tm_archives *archives_of(struct tm_json *patterns)
+{
+  struct tm_json *options = tm_json_new(TM_JSON_OBJECT);
+  struct tm_err err = TM_ERR_NONE;
+  tm_json_set(options, "entries", patterns);
+  struct tm_archives *a = tm_archives_from_json(options, &err);
+  assert_string_equal(err.text, "");
+  tm_json_free(options);
+  return a;
+}
+
+/* What one pattern wants, without an index. */
+static bool wants(const char *pattern, const char *name)
+{
+  struct tm_glob glob;
+  assert_int_equal(tm_glob_init(&glob, pattern, NULL), 0);
+  bool is_wanted = strcmp(pattern, name) == 0 || tm_entry_name_matches(&glob, name);
+  tm_glob_release(&glob);
+  return is_wanted;
+}
+
+static bool wants_bad(const char *pattern, const char *name)
+{
+  const char *last = strrchr(pattern, '/'), *base = strrchr(name, '/');
+  last = last ? last + 1 : pattern;
+  base = base ? base + 1 : name;
+  return strcmp(pattern, name) == 0 || strcmp(last, "**") == 0 || tm_glob_match_name(last, base);
+}
+
+static void a_list_of_patterns_wants_what_each_of_them_wants(void **state)
+{
+  static const char *const patterns[] = {
+    "a",     "d/b",   "d",      "d/",    "./d//b", "d/.",         "x\\*", "x\\*/", "x*",  "*",
+    "d/b\\", "d\\/b", "{a,d}",  "{a}",   "[a",     "\\.h",        ".h",   "d/.h",  "**",  "d/**",
+    "*/b",   "../up", "d/../b", "a\\,b", "q?",     "\\{a\\,d\\}", "{a,d", ".",     "d/d", "",
+  };
+  static const char *const names[] = {
+    "a",     "a/b",  "d",      "d/b",  "d/b/c", "d/.h",  "d/.h/c", ".h", ".h/a",
+    "x*",    "x*/y", "xy",     "x\\*", "{a}",   "{a,d}", "{a,d",   "[a", "d/b\\",
+    "../up", "/a",   "d/../b", "a,b",  "q?",    "up",    "d/d/d",
+  };
+  for (size_t p = 0; *patterns[p]; p++) {
+    struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
+    tm_json_add(list, tm_json_new_string(patterns[p]));
+    tm_json_add(list, tm_json_new_string("no such name"));
+    struct tm_archives *a = archives_of(list);
+    for (size_t n = 0; n < TM_COUNT_OF(names); n++) {
+      if (tm_archives_want(a, names[n]) != wants(patterns[p], names[n]) ||
+          tm_archives_want_bad(a, names[n]) != wants_bad(patterns[p], names[n]))
+        fail_msg("pattern '%s' and name '%s'", patterns[p], names[n]);
+    }
+    tm_archives_free(a);
+  }
+}
+
+/* Trying each of them would take longer than a test may. */
+static void as_many_names_as_entries_may_be_wanted(void **state)
+{
+  enum { MANY = 200000 };
+  struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
+  char name[32];
+  for (int i = 0; i < MANY; i++) {
+    snprintf(name, sizeof name, "d\\[/%d.txt", i);
+    tm_json_add(list, tm_json_new_string(name));
+  }
+  struct tm_archives *a = archives_of(list);
+  for (int i = 0; i < MANY; i++) {
+    snprintf(name, sizeof name, "d[/%d.txt", i);
+    assert_true(tm_archives_want(a, name));
+    snprintf(name, sizeof name, "d[/%d.csv", i);
+    assert_false(tm_archives_want(a, name));
+    assert_false(tm_archives_want_bad(a, name));
+  }
+  tm_archives_free(a);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -260,6 +337,8 @@ int main(void)
     cmocka_unit_test(what_follows_the_end_is_counted),
     cmocka_unit_test(all_of_a_zip_is_counted),
     cmocka_unit_test(one_that_may_not_be_opened_is_like_a_folder),
+    cmocka_unit_test(a_list_of_patterns_wants_what_each_of_them_wants),
+    cmocka_unit_test(as_many_names_as_entries_may_be_wanted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

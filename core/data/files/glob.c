@@ -337,6 +337,15 @@ void tm_glob_release(struct tm_glob *g)
   memset(g, 0, sizeof(*g));
 }
 
+char *tm_glob_plain(const struct tm_glob *g, bool *takes_file)
+{
+  const struct tm_glob_place *name = &g->places[g->firsts[0]];
+  if (g->firsts_len != 1 || name->kind != TM_GLOB_NAME || !is_end(name + 1))
+    return NULL;
+  *takes_file = name[1].kind == TM_GLOB_END;
+  return tm_xprintf("%s%s%s", g->start, *g->start ? "/" : "", name->text);
+}
+
 /* Sets ----------------------------------------------------------------------------------------- */
 
 static void set_add(struct tm_glob_set *set, size_t place)

@@ -60,6 +60,11 @@ bool tm_glob_is_pattern(const char *text);
 int tm_glob_init(struct tm_glob *g, const char *pattern, struct tm_err *err);
 void tm_glob_release(struct tm_glob *g);
 
+/* The only path that the pattern names, without escapes: it has no special character and no braces
+ * that expand. NULL: it may name several. `takes_file`: it may be a file, too (no '/' ends it).
+ * Free it. */
+char *tm_glob_plain(const struct tm_glob *g, bool *takes_file);
+
 /* The set of the folder `start` itself. */
 void tm_glob_begin(const struct tm_glob *g, struct tm_glob_set *out);
 /* The set of the entry `name` in a folder with the set `from`; false if it is empty: neither the
