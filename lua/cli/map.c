@@ -159,12 +159,19 @@ static void add_words(struct tm_buf *out, char **words, size_t n)
   }
 }
 
-/* Appends the same command with the options that resume the job. */
+/* Appends the same command with the options that resume the job. --only-failed would start a new
+ * job over other items; the record of the job has the items that it was about. */
 static void add_again(void *data, struct tm_buf *out, const char *dir, bool accepts)
 {
   const struct map *m = data;
   const struct tm_one_step *w = &m->words;
   size_t argc = (size_t)m->argc, ours = w->arguments ? (size_t)(w->arguments - m->argv) - 1 : argc;
+  if (m->o.only_failed) {
+    tm_buf_add_str(out, "tidemill resume ");
+    tm_text_shell(out, dir);
+    tm_buf_add_str(out, accepts ? " --accept-changes" : "");
+    return;
+  }
   tm_buf_add_str(out, "tidemill");
   add_words(out, m->argv, ours);
   if (!m->o.launch.resume)

@@ -437,6 +437,23 @@ describe("the last line of a Completed job with failed items", function()
     assert.is_truthy(r.err:find("nothing to do: no item failed in job", 1, true), r.err)
   end)
 
+  it("names a command that resumes a map job over failed items", function()
+    local t = job.case()
+    t:inputs(6)
+    t:script(([[
+      function run(m)
+        if name_of(m[1]) < "0003.txt" and not io.open(%q) then error "not yet" end
+        return { name_of(m[1]) }
+      end]]):format(t.dir .. "/mended"))
+    t:expect(t:run { "map", "score.lua", "in", "-N", "1", "--job-dir", t.job_dir }, 0)
+    local r = t:run { "map", "score.lua", "in", "-N", "1", "--only-failed", t.job_dir, "--output", t:path "rows.txt",
+      "--job-dir", t.dir .. "/again" }
+    t:expect(r, 1)
+    t:write("mended", "")
+    t:expect(follow(t, r.err:match "(to go on: [^\n]*)\n", "to go on: "), 0)
+    assert.equal(2, select(2, t:read("rows.txt"):gsub("\n", "")))
+  end)
+
   it("runs all again where the failed items cannot be run alone", function()
     local t = job.case()
     t:inputs(6)
