@@ -82,6 +82,32 @@ static bool add_moved(struct tm_buf *out, const char *dir)
   return is_gone;
 }
 
+/* Whether a step has Failed because none of its items succeeded (run/tally.c), though each
+ * mini-batch returned. These are committed, so a resume has nothing to run, and must end in the
+ * same way. */
+static bool has_only_failed_items(struct tidemill_record *job)
+{
+  const struct tidemill_record_step *step;
+  for (size_t i = 0; (step = tidemill_record_step(job, i)) != NULL; i++) {
+    bool has_none = strncmp(step->cause, "not one of ", strlen("not one of ")) == 0 ||
+                    strcmp(step->cause, "the only item failed") == 0;
+    if (has_none && step->counts.failed == 0 && step->counts.items_failed > 0)
+      return true;
+  }
+  return false;
+}
+
+/* Adds the line for such a job. */
+static bool add_rerun(struct tm_buf *out, const char *dir, const struct tm_resume_command *command)
+{
+  struct tidemill_record *job = NULL;
+  bool is_added =
+      tidemill_record_open(&job, NULL, dir, NULL) >= 0 && has_only_failed_items(job) &&
+      tm_rerun_add(out, job, command ? command->add_anew : NULL, command ? command->data : NULL);
+  tidemill_record_close(job);
+  return is_added;
+}
+
 /* Adds the line for a corrected script or input. */
 static void add_after(struct tm_buf *out, const char *dir, const struct tm_resume_command *command,
                       bool is_known)
@@ -106,6 +132,8 @@ void tm_resume_line_add(struct tm_buf *out, struct tm_buf *after, const char *di
     return;
   }
   if (!command && add_moved(out, dir))
+    return;
+  if (after && add_rerun(out, dir, command))
     return;
   if (after && has_no_input(dir)) {
     add_after(out, dir, command, is_known);

@@ -454,6 +454,20 @@ describe("the last line of a Completed job with failed items", function()
     assert.equal(2, select(2, t:read("rows.txt"):gsub("\n", "")))
   end)
 
+  it("names no resume of a job that must end in the same way, but runs its failed items again", function()
+    local t = case()
+    local out = t:path "out.txt"
+    t:script(SCRIPT:format(1, t.dir))
+    local r = t:run { "map", "score.lua", "in", "--output", out, "--job-dir", t.job_dir }
+    t:expect(r, 1)
+    assert.is_truthy(r.err:find("not one of 6 items succeeded", 1, true), r.err)
+    assert.is_nil(r.err:find("to go on", 1, true), r.err)
+    assert.is_truthy(last_line(t:run({ "status", t.job_dir }).out):find("with --only-failed " .. t.job_dir, 1, true))
+    t:write("mended", "")
+    t:expect(follow(t, last_line(r.err), AGAIN), 0)
+    assert.equal(6, select(2, t:read("out-again.txt"):gsub("\n", "")))
+  end)
+
   it("runs all again where the failed items cannot be run alone", function()
     local t = job.case()
     t:inputs(6)
