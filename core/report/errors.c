@@ -150,31 +150,40 @@ static bool is_of_name(char c)
   return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '/';
 }
 
-/* Where the message has this name, not as a part of a longer one; or NULL. */
-static const char *find_name(const char *message, const char *name)
+/* How many bytes before `end` are the end of a path that is all of it, or begins after a separator,
+ * and not a part of a longer name; 0: none. */
+static size_t path_end_at(const char *message, size_t end, const char *path, size_t path_len)
 {
-  size_t n = strlen(name);
-  for (const char *at = message; n > 0 && (at = strstr(at, name)) != NULL; at++)
-    if ((at == message || (!is_of_name(at[-1]) && at[-1] != '.')) && !is_of_name(at[n]))
-      return at;
-  return NULL;
+  size_t found = 0;
+  if (is_of_name(message[end]))
+    return 0;
+  for (size_t n = 1; n <= end && n <= path_len && message[end - n] == path[path_len - n]; n++) {
+    char before = n < end ? message[end - n - 1] : ' ';
+    if (!is_of_name(before) && before != '.' &&
+        (n == path_len || strchr("/!#:", path[path_len - n - 1])))
+      found = n;
+  }
+  return found;
 }
 
 /* The same reason for another item: "'/data/a.csv.gz': the file ends too early". A message may name
- * the item by the end of its path: "cannot read 'a.txt' of '/data/b.zip'", "bad file in/a.txt". */
+ * the item by the end of its path: "cannot read 'a.txt' of '/data/b.zip'", "bad file in/a.txt". The
+ * longest such end is left out. Only the beginning of a message is searched: names and messages may
+ * be long and hostile. */
 static void add_without_item(struct tm_buf *key, const char *message, const char *item,
                              size_t item_len)
 {
-  char *path = tm_xstrndup(item_len > 0 ? item : "", item_len);
-  const char *name = path, *found = find_name(message, name);
-  while (!found && (name = strpbrk(name, "/!#:")) != NULL)
-    found = find_name(message, ++name);
-  if (found) {
-    tm_buf_add(key, message, (size_t)(found - message));
-    message = found + strlen(name);
+  size_t len = strlen(message), most = len < MESSAGE_MAX ? len : MESSAGE_MAX, best = 0,
+         best_end = 0;
+  for (size_t end = 1; end <= most && item_len > 0; end++) {
+    size_t n = path_end_at(message, end, item, item_len);
+    if (n > best) {
+      best = n;
+      best_end = end;
+    }
   }
-  tm_buf_add_str(key, message);
-  free(path);
+  tm_buf_add(key, message, best_end - best);
+  tm_buf_add_str(key, message + best_end);
 }
 
 /* What distinguishes the error of a try. With several items the message may name any of them. */

@@ -198,6 +198,29 @@ static void an_item_may_be_named_by_the_end_of_its_path(void **state)
   tm_errors_release(&s);
 }
 
+/* A search for each end of the path would take minutes for each of them. */
+static void long_names_in_long_messages_are_found(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  enum { PATH = 4000, LONG = 1000000 };
+  char *item = tm_xmalloc(PATH + 1), *message = tm_xmalloc(LONG + 1);
+  for (int i = 0; i < LONG; i++)
+    message[i] = i % 2 ? ':' : 'a';
+  for (int i = 0; i < PATH; i++)
+    item[i] = i % 2 ? 'a' : ':';
+  message[LONG] = item[PATH] = '\0';
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  f->attempt.items = 1;
+  f->attempt.first_item = item;
+  f->attempt.first_item_len = PATH;
+  for (int i = 0; i < 20; i++)
+    assert_int_equal(add(&s, f, TM_RUN_EXCEPTION, message, "s.lua:3"), i == 0);
+  tm_errors_release(&s);
+  free(message);
+  free(item);
+}
+
 static void why_items_failed_is_counted_in_items(void **state)
 {
   struct report_fixture *f = *state;
@@ -345,6 +368,8 @@ int main(void)
                                     fixture_close),
     cmocka_unit_test_setup_teardown(the_file_tells_the_first_of_each, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(an_item_may_be_named_by_the_end_of_its_path, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(long_names_in_long_messages_are_found, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(a_reason_that_names_its_item_is_one_for_all_items, fixture_open,
                                     fixture_close),
