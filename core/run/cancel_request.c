@@ -262,8 +262,9 @@ static int read_owner(struct tm_session *s, const char *dir, int64_t *mtime_ns, 
   int rc = read_small(path, &text, &st, err);
   if (rc == 0) {
     struct tm_json *v = tm_json_parse(tm_buf_str(&text), text.len, NULL);
-    (void)read_epoch(&s->epoch, v);
-    s->pid = tm_json_int(v, "pid", 0);
+    int64_t pid = tm_json_int(v, "pid", 0);
+    if (pid > 0 && pid <= INT32_MAX && read_epoch(&s->epoch, v))
+      s->pid = pid;
     tm_cancel_name_set(s->host, tm_json_str(v, "host", ""));
     *mtime_ns = st.mtime_ns;
     tm_json_free(v);

@@ -60,7 +60,8 @@ struct tm_cancel_watch {
 int tm_cancel_watch_look(struct tm_cancel_watch *w, const char *dir, uint64_t epoch,
                          int64_t mono_ns, struct tm_cancel_request *out, struct tm_err *err);
 
-/* The session of a job: who runs it, or ran it last. */
+/* The session of a job: who runs it, or ran it last. A message may tell the user to kill the
+ * process: an owner file without a process's number, such as 0 or -1, names no session. */
 struct tm_session {
   bool is_held;                  /* a process has the job's lock, as far as this machine can see */
   bool has_result;               /* job_result.json exists */

@@ -274,6 +274,25 @@ static void a_session_is_the_one_that_holds_the_lock(void **state)
   assert_int_equal(tm_session_look(&s, f.path, &err), -2 /* ENOENT */);
 }
 
+/* A message would tell the user to kill all processes. */
+static void an_owner_without_a_process_is_no_session(void **state)
+{
+  static const char *const pids[] = { "-1", "0", "4294967297", "1e99", "\"4711\"" };
+  struct folder f;
+  struct tm_session s;
+  struct tm_err err = TM_ERR_NONE;
+  char text[128];
+  folder_init(&f);
+  for (size_t i = 0; i < sizeof(pids) / sizeof(pids[0]); i++) {
+    int n = snprintf(text, sizeof(text), "{\"epoch\":\"00ab12cd34ef5678\",\"pid\":%s}", pids[i]);
+    const char *path = folder_file(&f, "owner");
+    assert_int_equal(tm_fs_write_file(tm_fs_real(), path, text, (size_t)n, 0600, &err), 0);
+    assert_int_equal(tm_session_look(&s, f.path, &err), 0);
+    assert_true(s.epoch == 0 && s.pid == 0);
+  }
+  folder_release(&f);
+}
+
 static void a_session_begins_without_the_requests_of_the_one_before(void **state)
 {
   struct folder f;
@@ -302,6 +321,7 @@ int main(void)
     cmocka_unit_test(a_hostile_file_is_ignored_and_is_not_waited_for),
     cmocka_unit_test(a_request_replaces_a_link_and_does_not_follow_it),
     cmocka_unit_test(a_session_is_the_one_that_holds_the_lock),
+    cmocka_unit_test(an_owner_without_a_process_is_no_session),
     cmocka_unit_test(a_session_begins_without_the_requests_of_the_one_before),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
