@@ -105,25 +105,46 @@ static int context_fail(lua_State *L)
   return 0;
 }
 
-/* context:name(i) */
-static int context_name(lua_State *L)
+/* A reader of the items as they were listed: an extracted entry has another path in `bytes`. */
+static struct tm_reader listed_items(const struct tm_run_call *call)
 {
-  const struct tm_lua_context *c = check_call(L, "name");
-  const struct tm_run_call *call = c->marks.call;
   struct tm_reader r;
-  struct tm_item item;
-  if (call->frame)
-    return luaL_error(L, "context:name(i) is for files and entries; this mini-batch holds rows");
-  uint32_t i = check_number(L, c, "name(i)"), number = call->numbers ? call->numbers[i - 1] : i;
   if (call->listed)
     tm_reader_init(&r, call->listed, call->listed_len);
   else
     tm_reader_init(&r, call->bytes, call->bytes_len);
-  for (uint32_t at = 1; tm_item_next(&r, &item); at++)
-    if (at == number) {
+  return r;
+}
+
+/* So that the name of each item of a large mini-batch is found at once. */
+static void find_items(struct tm_lua_context *c)
+{
+  struct tm_reader r = listed_items(c->marks.call);
+  const char *begin = r.at, *at = r.at;
+  struct tm_item item;
+  for (; tm_item_next(&r, &item); at = r.at)
+    *TM_ARRAY_ADD(&c->items) = (size_t)(at - begin);
+}
+
+/* context:name(i) */
+static int context_name(lua_State *L)
+{
+  struct tm_lua_context *c = check_call(L, "name");
+  const struct tm_run_call *call = c->marks.call;
+  struct tm_reader r = listed_items(call);
+  struct tm_item item;
+  if (call->frame)
+    return luaL_error(L, "context:name(i) is for files and entries; this mini-batch holds rows");
+  uint32_t i = check_number(L, c, "name(i)"), number = call->numbers ? call->numbers[i - 1] : i;
+  if (c->items.len == 0)
+    find_items(c);
+  if (number <= c->items.len) {
+    r.at += c->items.at[number - 1];
+    if (tm_item_next(&r, &item)) {
       lua_pushlstring(L, item.path, item.path_len);
       return 1;
     }
+  }
   return luaL_error(L, "context:name(%d): the item cannot be read", (int)i);
 }
 
@@ -277,12 +298,14 @@ void tm_lua_context_release(struct tm_lua_context *c)
 {
   tm_lua_marks_release(&c->marks);
   tm_lua_readers_release(&c->readers);
+  TM_ARRAY_RELEASE(&c->items);
 }
 
 void tm_lua_context_end(struct tm_lua_context *c)
 {
   tm_lua_readers_end(&c->readers);
   tm_lua_marks_end(&c->marks);
+  c->items.len = 0;
 }
 
 void tm_lua_context_init(lua_State *L, struct tm_lua_context *c, const struct tm_setup *setup)
@@ -391,6 +414,7 @@ void tm_lua_context_push(lua_State *L, struct tm_lua_context *c, const struct tm
   lua_rawgeti(L, LUA_REGISTRYINDEX, c->fields_ref); /* [handle, fields] */
   int fields = lua_gettop(L);
   tm_lua_marks_begin(&c->marks, call);
+  c->items.len = 0;
   lua_pushnumber(L, (lua_Number)call->index);
   lua_setfield(L, fields, "minibatch_index");
   if (call->try != c->try) {

@@ -26,6 +26,7 @@
 #include <lua.h>
 
 #include "agent/script.h"
+#include "base/mem.h"
 #include "lua/marks.h"
 #include "lua/reader.h"
 
@@ -39,6 +40,7 @@ struct tm_lua_context {
   const struct tm_setup *setup;
   struct tm_lua_marks marks;
   struct tm_lua_readers readers;
+  struct TM_ARRAY(size_t) items; /* where the items of this call begin, once name() has read them */
 };
 
 /* Once per state. May raise (memory). `c` and `setup` live as long as the state. */

@@ -319,6 +319,18 @@ describe("an entry of an archive", function()
     assert.equal(t:path "in/a.zip" .. "\n", r.out)
   end)
 
+  it("is named at once, also as one of very many", function()
+    local t = new_case()
+    t:script [[function run(m, c)
+      for i = #m, 1, -1 do assert(c:name(i) == m[i]) end
+      return {}
+    end]]
+    t:write("list", (t:path "in/a.zip" .. "\n"):rep(200000))
+    local r = t:run({ "map", "score.lua", "-", "-N", "200000", "-j", "1", "--progress", "none", "--returns", "any",
+      "--run-max-try", "1", "--error-threshold", "0", "--output-action", "summary_only" }, { stdin = t:path "list" })
+    t:expect(r, 0)
+  end)
+
   it("is named by errors of try", function()
     local t = new_case()
     t:script [[function run(m) error("cannot parse " .. m[1]) end]]
