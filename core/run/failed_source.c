@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "data/files/failed.h"
 #include "data/item.h"
 #include "run/failed_archives.h"
@@ -33,10 +34,14 @@ static int check_is_over(struct tm_failed_source *s, struct tm_err *err)
     *err = why;
     return why.code;
   }
-  return tm_err_set(err, TM_EUSAGE,
-                    "job '%s' was interrupted: what failed in it is known when it has ended; "
-                    "resume it first: tidemill resume %s",
-                    s->dir, s->dir);
+  struct tm_buf dir = TM_BUF_NONE;
+  tm_text_shell(&dir, s->dir);
+  tm_err_set(err, TM_EUSAGE,
+             "job '%s' was interrupted: what failed in it is known when it has ended; "
+             "resume it first: tidemill resume %s",
+             s->dir, tm_buf_str(&dir));
+  tm_buf_release(&dir);
+  return TM_EUSAGE;
 }
 
 int tm_failed_source_open(struct tm_failed_source *s, const struct tm_fs *fs, const char *given,

@@ -131,11 +131,15 @@ static int check_stdin(struct tm_job *job, size_t i, struct tm_err *err)
     needs_stdin = needs_stdin || tm_dataset_is_stdin(step->inputs[k]);
   if (!needs_stdin || is_listed || job->o.has_stdin || !job->view.is_resumed)
     return 0;
-  return tm_err_set(err, TM_EUSAGE,
-                    "step '%s' read its paths from standard input, and had not read all of them: "
-                    "that list cannot be read again; run the command that started the job again, "
-                    "with the same list and --resume --job-dir %s",
-                    step->name, job->o.dir);
+  struct tm_buf dir = TM_BUF_NONE;
+  tm_text_shell(&dir, job->o.dir);
+  tm_err_set(err, TM_EUSAGE,
+             "step '%s' read its paths from standard input, and had not read all of them: "
+             "that list cannot be read again; run the command that started the job again, "
+             "with the same list and --resume --job-dir %s",
+             step->name, tm_buf_str(&dir));
+  tm_buf_release(&dir);
+  return TM_EUSAGE;
 }
 
 /* Notes are emitted when the job starts; the notes of a step that is opened later, at once. */

@@ -224,6 +224,9 @@ describe("--only-failed", function()
     t:wait_for_none()
     says(refused(t, 2, t.job_dir), "was interrupted: what failed in it is known when it has ended; resume it "
                                    .. "first: tidemill resume " .. t.job_dir)
+    local moved = t.dir .. "/a job"
+    assert(os.rename(t.job_dir, moved))
+    says(refused(t, 2, moved), "resume it first: tidemill resume '" .. moved .. "'")
   end)
 
   it("refuses a job of another pipeline, of another version, and a damaged one", function()
