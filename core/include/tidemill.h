@@ -691,6 +691,9 @@ struct tidemill_returned {
   const char *rows; /* as in the output file; may contain NUL */
   size_t len;
   bool any_number; /* `elements` may differ from `items`: the parameter returns */
+  /* As a job counts them: unreadable entries of archives, items that the script has marked, and,
+   * unless any_number, items without an element. */
+  int64_t items_failed;
 };
 
 struct tidemill_script_error {

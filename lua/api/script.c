@@ -19,6 +19,7 @@
 #include "data/fault_list.h"
 #include "data/frame_text.h"
 #include "lua/script.h"
+#include "run/tally.h"
 #include "sys/alarm.h"
 #include "sys/clock.h"
 
@@ -253,14 +254,16 @@ static void add_name(struct tm_buf *out, const struct tm_run_call *call, uint32_
     }
 }
 
-/* Reports failed items. `call`: where their names are; NULL: the reasons have them. */
-static void say_marks(const struct tidemill_script *s, const struct tm_buf *marks,
-                      const struct tm_run_call *call)
+/* Reports failed items, and returns how many there are. `call`: where their names are; NULL: the
+ * reasons have them. */
+static uint32_t say_marks(const struct tidemill_script *s, const struct tm_buf *marks,
+                          const struct tm_run_call *call)
 {
   struct tm_reader r;
   struct tm_buf name = TM_BUF_NONE;
+  uint32_t n = 0;
   tm_reader_init(&r, tm_buf_str(marks), marks->len);
-  while (r.at < r.end && !r.bad) {
+  for (; r.at < r.end && !r.bad; n++) {
     size_t len = 0;
     uint32_t number = tm_read_u32(&r);
     const char *words = tm_read_bytes32(&r, &len);
@@ -271,10 +274,12 @@ static void say_marks(const struct tidemill_script *s, const struct tm_buf *mark
                   (int)len, words);
   }
   tm_buf_release(&name);
+  return n;
 }
 
-/* Loads entries of archives, as a worker does before run(). */
-static int load_entries(struct tidemill_script *s, struct tm_run_call *call, struct tm_err *err)
+/* Loads entries of archives, as a worker does before run(). `lost`: how many are unreadable. */
+static int load_entries(struct tidemill_script *s, struct tm_run_call *call, uint32_t *lost,
+                        struct tm_err *err)
 {
   struct tm_entry_items given;
   struct tm_buf marks = TM_BUF_NONE;
@@ -295,17 +300,22 @@ static int load_entries(struct tidemill_script *s, struct tm_run_call *call, str
     call->items = given.items;
     call->numbers = given.numbers;
     call->entries = tm_entry_loader_entries(s->entries);
-    say_marks(s, &marks, NULL); /* they are left out */
+    *lost = say_marks(s, &marks, NULL); /* they are left out */
   }
   tm_buf_release(&marks);
   return rc;
 }
 
-static void give_rows(struct tidemill_script *s, const struct tm_run_call *call, uint32_t elements)
+/* `marked`: how many items run() has marked as failed. */
+static void give_rows(struct tidemill_script *s, const struct tm_run_call *call, uint32_t elements,
+                      uint32_t marked)
 {
   const struct tm_json *settings =
       s->again ? s->again->settings : tm_json_get(s->step->effective, "settings");
   const struct tm_buf *columns = &s->extras.columns;
+  bool any_number = tm_config_returns_any(settings, call->frame != NULL);
+  int64_t succeeded = any_number ? (int64_t)call->items - marked
+                                 : tm_tally_succeeded(call->items, marked, elements);
   tm_buf_clear(&s->text);
   if (columns->len > 0 && s->has_header)
     tm_frame_add_header(&s->text, columns->data, columns->len, s->setup.separator);
@@ -315,22 +325,23 @@ static void give_rows(struct tidemill_script *s, const struct tm_run_call *call,
                                              .elements = elements,
                                              .rows = tm_buf_str(&s->text),
                                              .len = s->text.len,
-                                             .any_number = tm_config_returns_any(
-                                                 settings, call->frame != NULL) };
+                                             .any_number = any_number,
+                                             .items_failed = call->items - succeeded };
 }
 
 static int run(struct tidemill_script *s, struct tm_err *err)
 {
   struct tm_run_call call = s->call;
-  uint32_t elements = 0;
-  int rc = load_entries(s, &call, err);
+  uint32_t elements = 0, lost = 0;
+  int rc = load_entries(s, &call, &lost, err);
   if (rc < 0)
     return rc;
   tm_extras_clear(&s->extras);
   tm_buf_clear(&s->rows);
   if (call.items == 0 &&
       (call.frame || call.entries)) { /* as in a worker: there are no items left to run over */
-    give_rows(s, &call, 0);
+    give_rows(s, &call, 0, 0);
+    s->returned.items_failed += lost;
     return 0;
   }
   call.extras = &s->extras;
@@ -343,8 +354,8 @@ static int run(struct tidemill_script *s, struct tm_err *err)
   }
   if (rc < 0)
     return fail(s, "run()", err);
-  say_marks(s, &s->extras.marks, &call);
-  give_rows(s, &call, elements);
+  give_rows(s, &call, elements, say_marks(s, &s->extras.marks, &call));
+  s->returned.items_failed += lost;
   return 0;
 }
 

@@ -1,6 +1,7 @@
 /* foreground.c - see foreground.h. */
 #include "cli/foreground.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,24 @@ static void write_rows(struct tm_foreground *f, const struct tidemill_returned *
   dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
+/* "mini-batch 2: 3 items, 2 elements returned; 1 item failed, ..." */
+static void say_returned(const char *what, const struct tidemill_returned *r)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  bool is_short = !r->any_number && r->elements < r->items;
+  tm_buf_printf(&text, "%s: %" PRId64 " %s, %" PRId64 " %s returned", what, r->items,
+                tm_text_counted(r->items, "item", "items"), r->elements,
+                tm_text_counted(r->elements, "element", "elements"));
+  if (!r->any_number && r->elements > r->items)
+    tm_buf_add_str(&text, "; more than one for an item");
+  if (r->items_failed > 0)
+    tm_buf_printf(&text, "; %" PRId64 " %s failed%s", r->items_failed,
+                  tm_text_counted(r->items_failed, "item has", "items have"),
+                  is_short ? ": an item without an element counts as failed" : "");
+  tm_cli_say("%s", tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
 static int run(struct tm_foreground *f, const char *what)
 {
   const struct tidemill_returned *r;
@@ -216,13 +235,8 @@ static int run(struct tm_foreground *f, const char *what)
   if (rc < 0)
     return say_failure(f, &err);
   write_rows(f, r);
-  tm_cli_say("%s: %d %s, %d %s returned%s", what, (int)r->items,
-             tm_text_counted(r->items, "item", "items"), (int)r->elements,
-             tm_text_counted(r->elements, "element", "elements"),
-             r->any_number            ? ""
-             : r->elements < r->items ? "; the missing ones count as failed items"
-             : r->elements > r->items ? "; more than one for an item"
-                                      : "");
+  say_returned(what, r);
+  f->has_failed_items = r->items_failed > 0;
   return 0;
 }
 
@@ -245,7 +259,9 @@ int tm_foreground_run(struct tm_foreground *f, const char *what, struct tm_err *
   fflush(stdout);
   if (rc < 0)
     return rc;
-  return rc == 0 ? f->written : f->ctrl_cs > 0 ? 130 : 1;
+  if (rc > 0)
+    return f->ctrl_cs > 0 ? 130 : 1;
+  return f->written ? f->written : f->has_failed_items;
 }
 
 void tm_foreground_close(struct tm_foreground *f)

@@ -28,6 +28,7 @@ struct tm_foreground {
   struct tidemill_script *script; /* tm_foreground_close() closes it; NULL: none was loaded */
   int out_fd;                     /* the original standard output */
   int written;                    /* the result of tm_cli_write() for the rows */
+  bool has_failed_items;          /* run() returned, and items count as failed */
   volatile sig_atomic_t ctrl_cs;
   int64_t begun_ns; /* monotonic; of the call that has a timeout */
   int64_t limit_ns; /* the timeout; 0: none */
@@ -44,8 +45,8 @@ struct tidemill_script_options tm_foreground_options(const char *step, bool no_t
 /* Sets the script's variables, with temp_dir as TMPDIR. */
 void tm_foreground_place(const struct tm_foreground *f);
 void tm_foreground_say_folders(const struct tm_foreground *f);
-/* Calls init(), run(), shutdown(). Returns the exit status: 0, 1, 3 if rows could not be written,
- * or 130 after Ctrl-C. `what` names the mini-batch in messages. Negative and an error if there is
+/* Calls init(), run(), shutdown(). Returns the exit status: 0, 1 if the script or an item failed, 3
+ * if rows could not be written, or 130 after Ctrl-C. `what` names the mini-batch in messages. Negative and an error if there is
  * no Lua to run it in. */
 int tm_foreground_run(struct tm_foreground *f, const char *what, struct tm_err *err);
 /* Keeps folders that are not empty, and shows them; removes the others. */

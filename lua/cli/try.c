@@ -63,7 +63,9 @@ static void add_help(struct tm_buf *out)
            "one try and no timeout. output_dir, log_dir and temp_dir are new folders, and no\n"
            "job is made. Ctrl-C ends the script and shows where it was.\n"
            "\n"
-           "Exit status 1: the script failed; 130: it was interrupted.\n"
+           "Exit status: 0 all items succeeded; 1 the script failed, or an item did\n"
+           "(context:fail(), no element for it, or an entry that cannot be read), whatever\n"
+           "--error-threshold allows; 130 it was interrupted.\n"
            "\n");
   tm_parameter_options_init(&options, own, TM_COUNT_OF(own), TM_TAKES_ALL_GROUPS,
                             PLACE(parameters));

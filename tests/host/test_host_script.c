@@ -99,6 +99,7 @@ static void a_script_is_run_over_its_mini_batches(void **state)
   host_must(&h, tidemill_script_run(s, &r, &h.err));
   assert_int_equal(r->items, 2);
   assert_int_equal(r->elements, 2);
+  assert_int_equal(r->items_failed, 0);
   assert_int_equal(r->len, strlen(r->rows));
   assert_string_equal(r->rows, "good.000 word\ngood.001 word\n");
   host_must(&h, tidemill_script_run(s, &r, &h.err)); /* once more */

@@ -149,6 +149,12 @@ describe("replay", function()
            nil, { env = { "TURNED=1", "SAID=" .. t:path("run" .. t.runs + 1 .. ".err") } })
   end)
 
+  it("ends with 1 if an item failed", function()
+    local t = turning_case("", "return {}")
+    replay(t, 0, 1, { "1 item has failed: an item without an element counts as failed" }, nil, TURNED)
+    replay(t, 0, 0, { "1 item, 1 element returned" })
+  end)
+
   it("has no timeout with --no-timeout", function()
     local t = turning_case("run_invocation_timeout = 0.1", "ffi.C.poll(nil, 0, 400)")
     local r = replay(t, 0, 0, { "1 element returned" }, { "--no-timeout" }, TURNED)

@@ -39,8 +39,31 @@ describe("try", function()
   it("names the items that the script marks as failed, and why", function()
     local t = case(2, "function run(m, context) context:fail(2, 'too dark') return { 'one' } end")
     local r = t:run { "try", "score.lua", "in" }
-    t:expect(r, 0)
+    t:expect(r, 1)
+    assert.equal("one\n", r.out)
     assert.truthy(r.err:find("warning: item 2, '" .. t:path "in/0002.txt" .. "', fails: too dark\n", 1, true), r.err)
+    clean(t)
+  end)
+
+  it("ends with 1 if an item failed, and with 0 if all succeeded", function()
+    local t = case(3)
+    local missing = ": an item without an element counts as failed"
+    for _, c in ipairs {
+      { "return { 1, 2, 3 }", 0, "3 items, 3 elements returned\n" },
+      { "return { 1 }", 1, "3 items, 1 element returned; 2 items have failed" .. missing .. "\n" },
+      { "context:fail(1, 'no') return { 1, 2 }", 1, "3 items, 2 elements returned; 1 item has failed" },
+      { "context:fail(1, 'no') return { 1 }", 1, "3 items, 1 element returned; 2 items have failed" .. missing .. "\n" },
+      { "context:fail(1, 'no') return { 1, 2, 3 }", 1, "3 items, 3 elements returned; 1 item has failed\n" },
+      { "return { 1, 2, 3, 4 }", 0, "3 items, 4 elements returned; more than one for an item\n" },
+      { "return { 1 }", 0, "3 items, 1 element returned\n", "any" },
+      { "context:fail(3, 'no') return { 1 }", 1, "3 items, 1 element returned; 1 item has failed\n", "any" },
+    } do
+      t:script(("function run(m, context) %s end function shutdown() print 'shut down' end"):format(c[1]))
+      local r = t:run { "try", "score.lua", "in", "--error-threshold", "-1", "--returns", c[4] or "auto" }
+      t:expect(r, c[2])
+      assert.truthy(r.err:find(c[3], 1, true), r.err)
+      assert.truthy(r.err:find("shut down", 1, true), r.err)
+    end
     clean(t)
   end)
 
