@@ -2,8 +2,7 @@
  *
  *  (1) The registry holds a running job until its last event, even if Lua has no reference to it.
  *      Closing the state ends the job, and says so on stderr unless a host owns the runtime.
- *  (2) The state's own runtime is closed when the state and its last job are gone, in whatever
- *      order they are collected.
+ *  (2) A job shares the state's own runtime, and may be collected after the state's share of it.
  *  (3) Callbacks run in a coroutine of the job, because the submitting coroutine may have ended. If
  *      one raises, the next wait() raises its error.
  *  (4) Jobs beside Lua are accessed only with the lock, and only Lua's thread gets their events
@@ -21,100 +20,34 @@
 #include "lua/beside.h"
 #include "lua/hold.h"
 #include "lua/job_event.h"
+#include "lua/own_runtime.h"
 #include "lua/state.h"
 #include "sys/clock.h"
 
 #define TM_JOB "tidemill.job"
 
 /* Their addresses name places in the registry. */
-static const char runtime_key = 0, own_key = 0, beside_key = 0, running_key = 0;
-
-/* A runtime that belongs to the state: keeps (2). */
-struct shared {
-  struct tidemill_runtime *rt;
-  size_t refs;
-};
+static const char beside_key = 0, screen_key = 0, running_key = 0;
 
 struct lua_job {
-  struct tidemill_job *job; /* NULL: closed */
-  struct shared *shared;    /* or NULL: the runtime is the host's */
-  lua_State *thread;        /* of callbacks; in the environment, [1]; on_event is [2] */
-  struct tm_beside *beside; /* or NULL: the thread that waits turns its loop */
+  struct tidemill_job *job;   /* NULL: closed */
+  struct tm_lua_runtime *own; /* the runtime, if it is the state's: keeps (2); or NULL */
+  lua_State *thread;          /* of callbacks; in the environment, [1]; on_event is [2] */
+  struct tm_beside *beside;   /* or NULL: the thread that waits turns its loop */
   struct tm_ear ear;
   bool has_listener, is_over; /* Lua got its last event */
   bool is_told;  /* its listener runs; until then the registry holds it, even if it is closed */
   char *failure; /* the error of on_event; or NULL */
 };
 
-static void let_go(struct shared *s)
-{
-  if (!s || --s->refs > 0)
-    return;
-  tidemill_runtime_close(s->rt, NULL);
-  free(s);
-}
-
-static int own_gc(lua_State *L)
-{
-  struct shared **s = lua_touserdata(L, 1);
-  let_go(*s);
-  *s = NULL;
-  return 0;
-}
-
-static void set_registered(lua_State *L, const char *key, void *p)
-{
-  lua_pushlightuserdata(L, (void *)key);
-  lua_pushlightuserdata(L, p);
-  lua_rawset(L, LUA_REGISTRYINDEX);
-}
-
-void tm_lua_set_runtime(lua_State *L, struct tidemill_runtime *rt)
-{
-  set_registered(L, &runtime_key, rt);
-}
-
 void tm_lua_set_beside(lua_State *L, struct tm_beside *b)
 {
-  set_registered(L, &beside_key, b);
+  tm_lua_register(L, &beside_key, b);
 }
 
-static void *registered(lua_State *L, const char *key)
+void tm_lua_set_screen(lua_State *L, const struct tidemill_screen *screen)
 {
-  lua_pushlightuserdata(L, (void *)key);
-  lua_rawget(L, LUA_REGISTRYINDEX);
-  void *p = lua_touserdata(L, -1);
-  lua_pop(L, 1);
-  return p;
-}
-
-/* The state's runtime; raises. *shared is NULL if the host owns it. */
-static struct tidemill_runtime *runtime_of(lua_State *L, struct shared **shared)
-{
-  struct tidemill_runtime *rt = registered(L, &runtime_key);
-  struct shared **own = registered(L, &own_key);
-  struct tm_err err = TM_ERR_NONE;
-  *shared = NULL;
-  if (rt)
-    return rt;
-  if (!own) {
-    lua_pushlightuserdata(L, (void *)&own_key);
-    own = lua_newuserdata(L, sizeof(*own));
-    *own = NULL;
-    lua_createtable(L, 0, 1);
-    lua_pushcfunction(L, own_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_setmetatable(L, -2);
-    lua_rawset(L, LUA_REGISTRYINDEX);
-  }
-  if (!*own) {
-    if (tidemill_runtime_new(&rt, NULL, &err) < 0)
-      tm_lua_raise(L, &err);
-    *own = TM_NEW(struct shared);
-    **own = (struct shared) { .rt = rt, .refs = 1 };
-  }
-  *shared = *own;
-  return (*own)->rt;
+  tm_lua_register(L, &screen_key, (void *)screen);
 }
 
 /* ---- jobs ---- */
@@ -161,15 +94,15 @@ static void close_job(struct lua_job *j)
   j->job = NULL;
   free(j->failure);
   j->failure = NULL;
-  let_go(j->shared);
-  j->shared = NULL;
+  tm_lua_runtime_release(j->own);
+  j->own = NULL;
 }
 
 /* A running job is collected only when its state is closed. In a host, and at a prompt, the runtime
  * is not the state's. */
 static void tell_unfinished(const struct lua_job *j)
 {
-  if (!j->job || !j->shared || tidemill_job_state(j->job) != TIDEMILL_RUNNING)
+  if (!j->job || !j->own || tidemill_job_state(j->job) != TIDEMILL_RUNNING)
     return;
   struct tm_buf words = TM_BUF_NONE;
   tm_buf_printf(&words,
@@ -200,6 +133,35 @@ static void set_running(lua_State *L, struct lua_job *j, int userdata)
     lua_pushnil(L);
   lua_rawset(L, -3);
   lua_pop(L, 1);
+}
+
+/* [list] -> nothing; list[i] = userdata of a running job */
+static int list_running(lua_State *L)
+{
+  tm_lua_push_place(L, &running_key);
+  for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, 1, (int)lua_objlen(L, 1) + 1);
+  }
+  return 0;
+}
+
+size_t tm_lua_running_jobs(lua_State *L)
+{
+  lua_newtable(L);
+  lua_pushcfunction(L, list_running);
+  lua_pushvalue(L, -2);
+  if (lua_pcall(L, 1, 0, 0) != 0)
+    lua_pop(L, 1);
+  return lua_objlen(L, -1);
+}
+
+struct tidemill_job *tm_lua_running_job(lua_State *L, size_t i)
+{
+  lua_rawgeti(L, -1, (int)i + 1);
+  const struct lua_job *j = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return j ? j->job : NULL;
 }
 
 /* ---- events ---- */
@@ -268,7 +230,7 @@ static bool hear_one(struct tm_beside *b)
 
 bool tm_lua_hear_job(lua_State *L)
 {
-  return hear_one(registered(L, &beside_key));
+  return hear_one(tm_lua_registered(L, &beside_key));
 }
 
 /* ---- submission ---- */
@@ -345,6 +307,7 @@ static struct tidemill_job_options read_options(lua_State *L, struct lua_job *j)
   o.verify_output = flag(L, 2, "verify_output");
   o.keep_script = flag(L, 2, "keep_script");
   o.no_reuse = flag(L, 2, "no_reuse");
+  o.screen = tm_lua_registered(L, &screen_key);
   o.on_event = on_event;
   o.data = j;
   return o;
@@ -367,16 +330,37 @@ static int open_job(lua_State *L, struct lua_job *j, const struct tidemill_job_o
   return rc;
 }
 
+/* Each command that loads a pipeline file would submit the job once more. */
+static void refuse_within_file(lua_State *L)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_buf command = TM_BUF_NONE;
+  lua_getfield(L, LUA_REGISTRYINDEX, TM_LUA_FILE);
+  const char *file = lua_tostring(L, -1);
+  if (file) {
+    tm_text_shell(&command, file);
+    tm_err_set(&err, TM_EUSAGE,
+               "pipeline:submit(): '%s' is being loaded as a pipeline file, and 'tidemill run' "
+               "submits the pipeline that it returns; leave submit() out, or run the file as a "
+               "script: tidemill %s",
+               file, command.data);
+    tm_buf_release(&command);
+    tm_lua_raise(L, &err);
+  }
+  lua_pop(L, 1);
+}
+
 /* submit(pipeline, options) -> job */
 static int job_submit(lua_State *L)
 {
   struct tm_err err = TM_ERR_NONE;
-  struct shared *shared;
+  struct tm_lua_runtime *own;
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_checktype(L, 2, LUA_TTABLE);
   lua_settop(L, 2);
+  refuse_within_file(L);
   push_name(L);
-  struct tidemill_runtime *rt = runtime_of(L, &shared);
+  struct tidemill_runtime *rt = tm_lua_runtime(L, &own);
   struct lua_job *j = lua_newuserdata(L, sizeof(*j)); /* [pipeline, options, name, job] */
   *j = (struct lua_job) { 0 };
   luaL_getmetatable(L, TM_JOB);
@@ -388,7 +372,7 @@ static int job_submit(lua_State *L)
   lua_getfield(L, 2, "on_event");
   j->has_listener = lua_isfunction(L, -1);
   lua_xmove(L, j->thread, 1);
-  j->beside = registered(L, &beside_key);
+  j->beside = tm_lua_registered(L, &beside_key);
   j->ear = (struct tm_ear) { .hears_all = !flag(L, 2, "hears_failures"), .owner = j };
   struct tidemill_job_options o = read_options(L, j);
   lua_getfield(L, 2, "parameters");
@@ -400,9 +384,7 @@ static int job_submit(lua_State *L)
     set_running(L, j, 0);
     return tm_lua_raise(L, &err);
   }
-  j->shared = shared;
-  if (shared)
-    shared->refs++;
+  j->own = tm_lua_runtime_share(own);
   lua_settop(L, 4);
   return 1;
 }

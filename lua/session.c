@@ -19,6 +19,8 @@
 #include "lua/hold.h"
 #include "lua/interrupt.h"
 #include "lua/lib_job.h"
+#include "lua/own_runtime.h"
+#include "lua/returned.h"
 #include "lua/sources.h"
 #include "lua/state.h"
 #include "plan/names.h"
@@ -174,48 +176,6 @@ static int read_file(const char *path, struct tm_buf *text, struct tm_buf *failu
   return rc;
 }
 
-/* Whether the value on top of the stack is the result of a pipeline file. */
-static bool is_pipeline(lua_State *L)
-{
-  bool yes = false;
-  if (luaL_getmetafield(L, -1, "__tm_tag")) {
-    const char *tag = lua_tostring(L, -1);
-    yes = tag && strcmp(tag, "Pipeline") == 0;
-    lua_pop(L, 1);
-  }
-  return yes;
-}
-
-/* Whether the value on top of the stack is run(mini_batch), defined in the file at `path`. */
-static bool is_run(lua_State *L, const char *path)
-{
-  lua_Debug ar;
-  if (!lua_isfunction(L, -1) || lua_iscfunction(L, -1))
-    return false;
-  if (!lua_getlocal(L, NULL, 1)) /* the name of its first parameter */
-    return false;
-  lua_pushvalue(L, -1);
-  lua_getinfo(L, ">S", &ar);
-  return ar.source[0] == '@' && strcmp(ar.source + 1, path) == 0;
-}
-
-/* Whether the file is an entry script. Its result is on top of the stack. */
-static bool is_entry_script(lua_State *L, const char *path)
-{
-  bool yes = false;
-  if (lua_istable(L, -1)) {
-    lua_pushliteral(L, "run");
-    lua_rawget(L, -2);
-    yes = is_run(L, path);
-    lua_pop(L, 1);
-  }
-  lua_pushliteral(L, "run");
-  lua_rawget(L, LUA_GLOBALSINDEX);
-  yes = yes || is_run(L, path);
-  lua_pop(L, 1);
-  return yes;
-}
-
 int tm_lua_session_run_file(struct tm_lua_session *s, const char *path, char *const *words,
                             size_t words_len, struct tm_buf *failure)
 {
@@ -226,12 +186,12 @@ int tm_lua_session_run_file(struct tm_lua_session *s, const char *path, char *co
   tm_buf_release(&text);
   if (rc < 0)
     return rc;
-  if (is_pipeline(s->L)) {
+  if (tm_lua_returned_pipeline(s->L) && !tm_lua_own_runtime(s->L)) {
     tm_buf_printf(failure, "'%s' returns a pipeline, and nothing has run it; run it: tidemill run ",
                   path);
     tm_text_shell(failure, path);
     rc = TM_EUSAGE;
-  } else if (is_entry_script(s->L, path)) {
+  } else if (tm_lua_returned_entry_script(s->L, path)) {
     tm_buf_printf(failure, "'%s' has been run as plain Lua; its run() over files: tidemill map ",
                   path);
     tm_text_shell(failure, path);
@@ -239,6 +199,22 @@ int tm_lua_session_run_file(struct tm_lua_session *s, const char *path, char *co
   }
   lua_pop(s->L, 1);
   return rc;
+}
+
+void tm_lua_session_set_screen(struct tm_lua_session *s, const struct tidemill_screen *screen)
+{
+  tm_lua_set_screen(s->L, screen);
+}
+
+struct tidemill_runtime *tm_lua_session_unfinished(struct tm_lua_session *s, size_t *len)
+{
+  *len = tm_lua_running_jobs(s->L);
+  return *len > 0 ? tm_lua_own_runtime(s->L) : NULL;
+}
+
+struct tidemill_job *tm_lua_session_unfinished_job(struct tm_lua_session *s, size_t i)
+{
+  return tm_lua_running_job(s->L, i);
 }
 
 static int require_global(lua_State *L)

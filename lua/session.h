@@ -18,7 +18,9 @@
 #include "base/err.h"
 
 struct tm_lua_session;
+struct tidemill_job;
 struct tidemill_runtime;
+struct tidemill_screen;
 struct tm_beside;
 
 struct tm_lua_session *tm_lua_session_new(struct tm_err *err); /* NULL and an error */
@@ -41,6 +43,13 @@ int tm_lua_session_run_file(struct tm_lua_session *s, const char *path, char *co
 bool tm_lua_session_stop(struct tm_lua_session *s);
 /* Whether a request is pending. Async-signal-safe, as above. */
 bool tm_lua_session_is_stopping(const struct tm_lua_session *s);
+/* Jobs of the scripts show their progress and results there; it must outlive the session. */
+void tm_lua_session_set_screen(struct tm_lua_session *s, const struct tidemill_screen *screen);
+/* The runtime of the jobs that the scripts have submitted and that are still running, and their
+ * number; NULL: there are none. Call it once, after the last script. */
+struct tidemill_runtime *tm_lua_session_unfinished(struct tm_lua_session *s, size_t *len);
+/* Job `i` of these, from 0; NULL: a listener in Lua has closed it. */
+struct tidemill_job *tm_lua_session_unfinished_job(struct tm_lua_session *s, size_t i);
 /* Sets the global NAME to the result of `require NAME`. */
 int tm_lua_session_require(struct tm_lua_session *s, const char *name, struct tm_buf *failure);
 

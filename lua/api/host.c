@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "lua/hold.h"
-#include "lua/lib_job.h"
+#include "lua/own_runtime.h"
 #include "lua/state.h"
 
 void tidemill_runtime_on_lua(struct tidemill_runtime *rt,

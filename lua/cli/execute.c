@@ -352,37 +352,44 @@ static int print_result(const struct tm_execution *x)
   return status;
 }
 
-static void say_again(struct tm_execution *x)
+static void say_again(struct tidemill_job *job, const struct tm_execute_hooks *hooks, void *data)
 {
-  const struct tm_execute_hooks *hooks = x->o->hooks;
   struct tm_resume_command command = { .add = hooks ? hooks->add_again : NULL,
                                        .add_anew = hooks ? hooks->add_rerun : NULL,
-                                       .data = x->o->data };
+                                       .data = data };
   struct tm_buf line = TM_BUF_NONE, after = TM_BUF_NONE;
-  bool has_failed = tidemill_job_state(x->job) == TIDEMILL_FAILED;
-  tm_resume_line_add(&line, has_failed ? &after : NULL, tidemill_job_dir(x->job),
+  bool has_failed = tidemill_job_state(job) == TIDEMILL_FAILED;
+  tm_resume_line_add(&line, has_failed ? &after : NULL, tidemill_job_dir(job),
                      command.add ? &command : NULL);
-  tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&line));
+  tidemill_job_say(job, TIDEMILL_INFO, tm_buf_str(&line));
   if (after.len > 0)
-    tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&after));
+    tidemill_job_say(job, TIDEMILL_INFO, tm_buf_str(&after));
   tm_buf_release(&line);
   tm_buf_release(&after);
 }
 
 /* Prints the command that runs failed items again, after a Completed job. */
-static void say_rerun(struct tm_execution *x)
+static void say_rerun(struct tidemill_job *job, const struct tm_execute_hooks *hooks, void *data)
 {
-  const struct tm_execute_hooks *hooks = x->o->hooks;
   struct tidemill_counts counts;
   struct tidemill_record *record = NULL;
   struct tm_buf line = TM_BUF_NONE;
-  tidemill_job_counts(x->job, &counts);
+  tidemill_job_counts(job, &counts);
   if (counts.items_failed > 0)
-    (void)tidemill_record_open(&record, NULL, tidemill_job_dir(x->job), NULL);
-  if (record && tm_rerun_add(&line, record, hooks ? hooks->add_rerun : NULL, x->o->data))
-    tidemill_job_say(x->job, TIDEMILL_INFO, line.data);
+    (void)tidemill_record_open(&record, NULL, tidemill_job_dir(job), NULL);
+  if (record && tm_rerun_add(&line, record, hooks ? hooks->add_rerun : NULL, data))
+    tidemill_job_say(job, TIDEMILL_INFO, line.data);
   tidemill_record_close(record);
   tm_buf_release(&line);
+}
+
+void tm_execute_say_next(struct tidemill_job *job, const struct tm_execute_hooks *hooks, void *data)
+{
+  int ended = tidemill_job_exit_status(job);
+  if (ended != 0 && ended != 2)
+    say_again(job, hooks, data);
+  else if (ended == 0)
+    say_rerun(job, hooks, data);
 }
 
 static int run_job(struct tm_execution *x)
@@ -395,10 +402,7 @@ static int run_job(struct tm_execution *x)
   run_loop(x);
   ended = tidemill_job_exit_status(x->job);
   status = x->status ? x->status : ended;
-  if (ended != 0 && ended != 2)
-    say_again(x);
-  else if (ended == 0)
-    say_rerun(x);
+  tm_execute_say_next(x->job, x->o->hooks, x->o->data);
   if (x->o->json)
     written = print_result(x);
   return status ? status : written;

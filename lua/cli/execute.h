@@ -84,6 +84,10 @@ int tm_execute(const struct tm_execute *o, struct tm_err *err);
 /* Acts like Ctrl-C without its message, and like a second one half a second later. */
 void tm_execution_end(struct tm_execution *x);
 
+/* Shows the command that resumes the ended job, or runs its failed items again, if there is one. */
+void tm_execute_say_next(struct tidemill_job *job, const struct tm_execute_hooks *hooks,
+                         void *data);
+
 /* The exit status if there was no job, or it ended before. */
 int tm_execute_status_of(int rc);
 

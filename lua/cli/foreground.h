@@ -46,8 +46,8 @@ struct tidemill_script_options tm_foreground_options(const char *step, bool no_t
 void tm_foreground_place(const struct tm_foreground *f);
 void tm_foreground_say_folders(const struct tm_foreground *f);
 /* Calls init(), run(), shutdown(). Returns the exit status: 0, 1 if the script or an item failed, 3
- * if rows could not be written, or 130 after Ctrl-C. `what` names the mini-batch in messages. Negative and an error if there is
- * no Lua to run it in. */
+ * if rows could not be written, or 130 after Ctrl-C. `what` names the mini-batch in messages.
+ * Negative and an error if there is no Lua to run it in. */
 int tm_foreground_run(struct tm_foreground *f, const char *what, struct tm_err *err);
 /* Keeps folders that are not empty, and shows them; removes the others. */
 void tm_foreground_close(struct tm_foreground *f);

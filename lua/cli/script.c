@@ -20,6 +20,7 @@
 #include "base/time.h"
 #include "cli/repl.h"
 #include "cli/signals.h"
+#include "cli/unfinished.h"
 #include "lua/session.h"
 #include "plan/names.h"
 
@@ -42,6 +43,7 @@ struct script {
   bool wants_prompt, has_run;
   int at;                        /* the file's place in argv */
   volatile sig_atomic_t presses; /* of Ctrl-C */
+  struct tm_unfinished unfinished;
 };
 
 /* ---- Ctrl-C, in signal handlers ---- */
@@ -83,9 +85,13 @@ static void add_help(struct tm_buf *out)
                  "A file that returns a pipeline does not run it; 'tidemill run' does. You may\n"
                  "leave out 'lua': tidemill x.lua, tidemill -e 'print(1)', tidemill < x.lua.\n"
                  "\n"
-                 "Exit status: 0; 1 after an error or Ctrl-C; or the argument of os.exit(). A\n"
-                 "second Ctrl-C, or one while the script is in a C function, ends the program by\n"
-                 "the signal.\n");
+                 "Jobs that the script has submitted and not waited for go on: the program shows\n"
+                 "their progress and waits for them; Ctrl-C then cancels them. After os.exit() or\n"
+                 "Ctrl-C in the script, they end, and can be resumed.\n"
+                 "\n"
+                 "Exit status: 0; 1 after an error or Ctrl-C; the argument of os.exit(); or that\n"
+                 "of a job for which the program has waited. A second Ctrl-C, or one while the\n"
+                 "script is in a C function, ends the program by the signal.\n");
 }
 
 bool tm_script_is_meant(const char *word)
@@ -199,6 +205,21 @@ static int open_console(void *data, struct tidemill_console **out, struct tidemi
   return tm_console_of(out, session, rt, o, err);
 }
 
+static struct tidemill_job *job_at(void *data, size_t i)
+{
+  return tm_lua_session_unfinished_job(data, i);
+}
+
+/* Returns the exit status. */
+static int wait_for_jobs(struct script *s)
+{
+  struct tm_unfinished *u = &s->unfinished;
+  u->rt = tm_lua_session_unfinished(s->session, &u->len);
+  u->job = job_at;
+  u->data = s->session;
+  return tm_unfinished_wait(u);
+}
+
 static int run(const struct tm_cli *cli, int argc, char **argv)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -207,15 +228,20 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
     return refuse("a Lua file is missing", "", "");
   if (!(s.session = tm_lua_session_new(&err)))
     return tm_cli_end(err.code, &err);
+  tm_unfinished_init(&s.unfinished);
+  tm_lua_session_set_screen(s.session, &s.unfinished.screen);
   tm_lua_session_show_notes(s.session);
   catch_ctrl_c(&s);
   int status = run_options(&s, argc, argv);
   if (status == 0)
     status = run_file(&s, argc, argv);
   tm_signals_release();
+  int waited = s.presses > 0 ? 0 : wait_for_jobs(&s);
+  status = status ? status : waited;
   struct tm_repl_options o = { .open = open_console, .data = &s };
   if (status != 2 && s.wants_prompt)
     status = tm_repl_run(&o);
   tm_lua_session_free(s.session);
+  tm_unfinished_release(&s.unfinished);
   return status;
 }

@@ -1,8 +1,9 @@
 --- Jobs: what pipeline:submit() returns.
 ---
 --- A job runs while something waits for it (job:wait()). At a prompt, and in a host with a loop of
---- its own, it runs by itself. If the program ends first, the job ends too, and can be resumed; a
---- script says so on standard error.
+--- its own, it runs by itself. At the end of a script, `tidemill script.lua` waits for the jobs
+--- that still run. If the program ends first, for example by os.exit(), the job ends too, and can
+--- be resumed.
 local c = require "tidemill.job_c"
 local json = require "tidemill.json"
 local plan = require "tidemill.plan"

@@ -1,5 +1,6 @@
 -- pipeline:submit() in a script that the program runs: `tidemill lua`.
 local job = require "support.job"
+local programs = require "support.programs"
 
 local function new_case(script)
   local t = job.case()
@@ -42,23 +43,91 @@ describe("a script that submits", function()
     assert.match("^nil\t.*ETIMEDOUT\nCompleted\tCompleted\ttrue\n$", r.out)
   end)
 
-  it("ends a job that nobody waits for with itself", function()
+  it("waits at its end for the jobs that still run, and shows what became of them", function()
     local r, t = run "local job = p:submit { job_dir = 'job' }\nprint(job:status())"
     t:expect(r, 0)
     assert.equal("Running\n", r.out)
-    assert.match("tidemill: job 'case' was still running when the script ended, and ends with it; write job:wait() "
-      .. "before the end of the script, or resume the job: tidemill resume " .. t:path "job", r.err, 1, true)
+    assert.match("the script has ended; waiting for job 'case' (Ctrl-C cancels it): " .. t:path "job", r.err, 1, true)
+    assert.match("Completed", r.err, 1, true)
+    assert.is_nil(r.err:find("was still running", 1, true))
+    assert.equal("Completed", t:result().status)
+    assert.equal(4, #t:rows())
+  end)
+
+  it("waits for several, and ends with the status of one that is not Completed", function()
+    local t = new_case [[
+      local n = 0
+      p:submit { job_dir = "job", no_reuse = true, on_event = function() n = n + 1 collectgarbage() end }
+      tidemill.load "bad.lua":submit { job_dir = "bad" }
+      _ = newproxy(true)
+      getmetatable(_).__gc = function() print(n > 1) end
+    ]]
+    t:write("bad.lua", (t:read "pipeline.lua":gsub("score.lua", "bad_score.lua")))
+    t:script("function run() error 'no' end", "bad_score.lua")
+    local r = t:run { "s.lua" }
+    t:expect(r, 1)
+    assert.equal("true\n", r.out)
+    assert.match("tidemill resume " .. t:path "bad", r.err, 1, true)
+    assert.equal("Completed", t:result().status)
+    assert.match('"Failed"', t:read "bad/job_result.json", 1, true)
+  end)
+
+  it("waits for its job after an error, too, and has the status of the error", function()
+    local r, t = run "p:submit { job_dir = 'job' }\nerror 'after'"
+    t:expect(r, 1)
+    assert.match("s.lua:4: after", r.err, 1, true)
+    assert.equal("Completed", t:result().status)
+  end)
+
+  it("is not called a pipeline that nothing has run if it returns the pipeline, too", function()
+    local r, t = run "p:submit { job_dir = 'job' }\nreturn p"
+    t:expect(r, 0)
+    assert.is_nil(r.err:find("nothing has run it", 1, true))
+    assert.equal("Completed", t:result().status)
+  end)
+
+  it("cancels the jobs that it waits for after a Ctrl-C, and kills them after another", function()
+    local t = new_case "p:submit { job_dir = 'job' }"
+    t:script [[
+      function run(m)
+        assert(io.open(os.getenv "BEGUN", "w")):close()
+        os.execute "exec sleep 1000"
+      end]]
+    local p = t:start({ "s.lua" }, { env = { "BEGUN=" .. t:path "begun" } })
+    t:wait_for "begun"
+    p:kill(programs.SIGINT)
+    t:wait_for(p.err_file, "canceling: no more")
+    programs.pass_ms(30) -- within 20 ms, it counts as the same Ctrl-C
+    p:kill(programs.SIGINT)
+    local r = t:finish(p, 20)
+    t:expect(r, 130)
+    assert.match("canceling: what still runs is killed", r.err, 1, true)
+    assert.match("tidemill resume " .. t:path "job", r.err, 1, true)
+    assert.equal("Canceled", t:result().status)
+  end)
+
+  it("ends its job with itself if it calls os.exit(), and the job can be resumed", function()
+    local r, t = run "p:submit { job_dir = 'job' }\nos.exit(7)"
+    t:expect(r, 7)
     assert.is_false(t:has "job/job_result.json")
     t:expect(t:run { "resume", "job", "--progress", "none" }, 0) -- its record has the pipeline
   end)
 
-  it("says that a pipeline file has submitted a job that ends with the file", function()
+  it("is refused as a pipeline file, which each command would load and submit again", function()
     local t = new_case ""
     t:write("s.lua", t:read "s.lua" .. "p:submit { job_dir = 'own' }\nreturn p")
-    local r = t:run { "run", "s.lua", "--job-dir", "job", "--progress", "none" }
-    t:expect(r, 0)
-    assert.match("job 'case' was still running when the script ended", r.err, 1, true)
-    assert.is_false(t:has "own/job_result.json")
+    local words = "s.lua:3: pipeline:submit(): '" .. t:path "s.lua" .. "' is being loaded as a pipeline file, and "
+      .. "'tidemill run' submits the pipeline that it returns; leave submit() out, or run the file as a script: "
+      .. "tidemill " .. t:path "s.lua"
+    for _, argv in ipairs { { "run", "s.lua", "--job-dir", "job" }, { "run", "s.lua", "--dry-run" } } do
+      local r = t:run(argv)
+      t:expect(r, 2)
+      assert.match(words, r.err, 1, true)
+    end
+    assert.is_false(t:has "own")
+    assert.is_false(t:has "job")
+    t:write("load.lua", "require 'tidemill'.load 's.lua'")
+    assert.match("s.lua:3: pipeline:submit(): 's.lua' is being loaded", t:run { "load.lua" }.err, 1, true)
   end)
 
   it("says nothing of a job that it closes or waits for", function()
