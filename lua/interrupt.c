@@ -15,6 +15,8 @@
  *  (3) The first poke saves a hook of the script, and _leave() restores it.
  *  (4) Nothing is raised outside user code: the flag is_in_user is set last and cleared first, on
  *      the thread on which the handler runs.
+ *  (5) The first error is raised only where the stack shows code of the user. It does not between
+ *      _enter() and that code, or in a C function of a tail call. A later instruction raises then.
  */
 #include "lua/interrupt.h"
 
@@ -37,17 +39,20 @@ static struct tm_lua_interrupt *find(lua_State *L)
 }
 
 /* Notes where the code is. For a coroutine, only the place of the main thread is known, not which
- * coroutine resumed it. */
-static void take_place(struct tm_lua_interrupt *i, lua_State *L)
+ * coroutine resumed it. False: the stack shows no code of the user. */
+static bool take_place(struct tm_lua_interrupt *i, lua_State *L)
 {
   tm_buf_clear(&i->stack);
   tm_buf_clear(&i->where);
-  tm_lua_user_line(L, &i->where);
   tm_lua_add_stack(L, 0, &i->stack);
+  if (i->stack.len == 0)
+    return false;
+  tm_lua_user_line(L, &i->where);
   if (L == i->L)
-    return;
+    return true;
   tm_buf_add_str(&i->stack, "\nin a coroutine; outside of it:\n");
   tm_lua_add_stack(i->L, 0, &i->stack);
+  return true;
 }
 
 static void raise_error(lua_State *L, lua_Debug *ar) /* the hook */
@@ -55,8 +60,8 @@ static void raise_error(lua_State *L, lua_Debug *ar) /* the hook */
   struct tm_lua_interrupt *i = find(L);
   if (!i->is_in_user)
     return;
-  if (!i->has_raised)
-    take_place(i, L);
+  if (!i->has_raised && !take_place(i, L)) /* keeps (5) */
+    return;
   i->has_raised = true;
   lua_pushliteral(L, "interrupted: it took too long");
   lua_error(L);

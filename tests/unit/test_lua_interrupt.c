@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include <lauxlib.h>
+
 #include "sys/alarm.h"
 
 static struct fixture f;
@@ -101,6 +103,32 @@ static void what_returns_all_the_same_was_interrupted(void **state)
   expect_interrupted("score.lua:1");
 }
 
+static int do_nothing(lua_State *L)
+{
+  return 0;
+}
+
+/* Interrupts, calls a C function, then its argument. */
+static int interrupt_and_call(lua_State *L)
+{
+  f.script.interrupt(f.script.data);
+  lua_pushcfunction(L, do_nothing);
+  lua_call(L, 0, 0);
+  lua_call(L, 0, 0);
+  return 0;
+}
+
+static void what_has_no_line_of_the_script_is_interrupted_later(void **state)
+{
+  load("function run() return interrupt_and_call(function()\n"
+       "  while true do end end) end\n");
+  lua_register(tm_lua_script_state(&f.script), "interrupt_and_call", interrupt_and_call);
+  assert_true(fixture_run(&f, 1) < 0);
+  assert_int_equal(f.error.status, TM_RUN_TIMEOUT);
+  assert_string_equal(tm_buf_str(&f.error.where), "my/score.lua:1");
+  assert_non_null(strstr(tm_buf_str(&f.error.stack), "score.lua:1: in function"));
+}
+
 static void nothing_happens_outside_of_user_code(void **state)
 {
   load("function run() return { 'good' } end\n");
@@ -175,6 +203,7 @@ int main(void)
     TEST(a_loop_is_interrupted_many_times_in_one_state),
     TEST(an_error_that_is_caught_comes_again),
     TEST(what_returns_all_the_same_was_interrupted),
+    TEST(what_has_no_line_of_the_script_is_interrupted_later),
     TEST(nothing_happens_outside_of_user_code),
     TEST(init_is_interrupted_too),
     TEST(recover_is_given_the_reason),
