@@ -77,14 +77,20 @@ static int store_workspace(lua_State *L)
   struct tm_json **held = tm_lua_hold_tree(L);
   struct tm_err err = TM_ERR_NONE;
   char *dir = tm_lua_base_dir(L, &err), *file = dir ? tm_path_join(dir, "file") : NULL;
-  const char *named = given ? given : getenv(TM_WORKSPACE_VARIABLE);
+  const char *named = getenv(TM_WORKSPACE_VARIABLE);
   /* A path in the variable starts in the current directory, a path in a file in the file's folder.
    */
-  char *cwd = given || !dir ? NULL : getcwd(NULL, 0);
-  char *found = dir ? tm_workspace_find(tm_fs_real(), file, named, cwd ? cwd : dir, &err) : NULL;
+  char *cwd = dir ? getcwd(NULL, 0) : NULL;
+  char *path = dir && given ? tm_path_absolute(dir, given) : NULL;
+  char *meant = path ? tm_workspace_meant(tm_fs_real(), path, named, cwd ? cwd : dir) : NULL;
+  char *found =
+      dir ? tm_workspace_find(tm_fs_real(), file, meant ? meant : named, cwd ? cwd : dir, &err)
+          : NULL;
   if (found)
     *held = strings("path", found, NULL, NULL);
   free(found);
+  free(meant);
+  free(path);
   free(cwd);
   free(file);
   free(dir);

@@ -280,7 +280,8 @@ static const struct tm_field workspace_fields[] = {
   { "name", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted and ignored" },
   { "workspace_name", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted and ignored" },
   { "path", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
-    "the folder of the workspace; by default the nearest .tidemill, as for jobs, which must "
+    "the folder .tidemill, or the one that holds it; by default the nearest .tidemill, as for "
+    "jobs, which must "
     "not be another user's" },
   { "subscription_id", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted and ignored" },
   { "resource_group", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "accepted and ignored" },

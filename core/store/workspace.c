@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
+#include "store/db.h"
 #include "sys/process.h"
 
 #define LETTERS    4
@@ -98,6 +99,28 @@ char *tm_workspace_find(const struct tm_fs *fs, const char *file, const char *na
   }
   hide_from_git(fs, found);
   return found;
+}
+
+/* Whether a workspace is in the folder itself, whatever its name. */
+static bool has_been_used(const struct tm_fs *fs, const char *path)
+{
+  char *db = tm_path_join(path, TM_DB_NAME), *jobs = tm_path_join(path, "jobs");
+  char *within = tm_path_join(path, TM_WORKSPACE_NAME);
+  bool is_used = !is_folder(fs, within) && (tm_fs_exists(fs, db) || is_folder(fs, jobs));
+  free(within);
+  free(jobs);
+  free(db);
+  return is_used;
+}
+
+char *tm_workspace_meant(const struct tm_fs *fs, const char *path, const char *named,
+                         const char *cwd)
+{
+  char *other = named && *named ? tm_path_absolute(cwd, named) : NULL;
+  bool is_itself = strcmp(tm_path_base(path), TM_WORKSPACE_NAME) == 0 ||
+                   (other && strcmp(other, path) == 0) || has_been_used(fs, path);
+  free(other);
+  return is_itself ? tm_xstrdup(path) : tm_path_join(path, TM_WORKSPACE_NAME);
 }
 
 int tm_workspace_look(char **out, const struct tm_fs *fs, const char *named, const char *cwd,

@@ -23,6 +23,11 @@
  * other is used instead. */
 char *tm_workspace_find(const struct tm_fs *fs, const char *file, const char *named,
                         const char *cwd, struct tm_err *err);
+/* The workspace that `path` (absolute) means in a pipeline file; to free(). It may be the workspace
+ * itself: its name is `.tidemill`, it is the folder in the variable (`named`, as above), or it has
+ * been used as one. Otherwise it is the folder that holds the workspace, as a project does. */
+char *tm_workspace_meant(const struct tm_fs *fs, const char *path, const char *named,
+                         const char *cwd);
 /* Finds the workspace of the folder `cwd` in the same way, but makes none. *out: absolute, to
  * free(); NULL with 0: there is none, also if `named` does not exist. Negative: it is not trusted,
  * and `use` is TM_TO_USE. */

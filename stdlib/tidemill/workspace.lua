@@ -299,8 +299,10 @@ local function workspace(given)
 end
 
 ---@class tidemill.WorkspaceFields
----@field path? string the folder. By default, as for jobs: the folder in TIDEMILL_WORKSPACE, or the
---- nearest `.tidemill` upwards from the pipeline file, or a new one beside it.
+---@field path? string the folder `.tidemill`, or the folder that holds it ("proj"). A folder of
+--- another name that has been used as a workspace is taken itself. By default, as for jobs: the
+--- folder in TIDEMILL_WORKSPACE, or the nearest `.tidemill` upwards from the pipeline file, or a
+--- new one beside it.
 ---@field name? string accepted and ignored, like the following fields
 ---@field workspace_name? string
 ---@field auth? table
@@ -311,7 +313,7 @@ end
 ---@overload fun(fields: tidemill.WorkspaceFields): tidemill.Workspace
 made.Workspace = setmetatable({
   --- Returns the workspace where jobs of this pipeline file are kept.
-  ---@param folder? string another workspace
+  ---@param folder? string another workspace, as `path` of Workspace { path }
   ---@return tidemill.Workspace
   from_config = function(folder)
     if folder ~= nil then

@@ -50,6 +50,24 @@ end
 describe("a registered dataset", function()
   after_each(job.check_end)
 
+  it("is in the workspace of the folder that a pipeline file names, or in the workspace that it names", function()
+    local t = case()
+    for i, path in ipairs { "proj", "proj/.tidemill" } do
+      t:write("s.lua", ([[
+        local tm = require "tidemill"
+        local ws = tm.Workspace { path = %q }
+        print(ws.path, tm.Dataset.File.from_files("in/*"):register(ws, "digits%d").version)]]):format(path, i))
+      local r = t:run { "s.lua" }
+      t:expect(r, 0)
+      assert.equal(t:path "proj/.tidemill" .. "\t1\n", r.out)
+    end
+    assert.is_false(t:has "proj/workspace.db")
+    local r = t:run({ "dataset", "list" }, { cwd = t:path "proj", env = { "TIDEMILL_WORKSPACE=" } })
+    t:expect(r, 0)
+    has(r.out, "digits1")
+    has(r.out, "digits2")
+  end)
+
   it("is registered by a pipeline file, once, and got by name", function()
     local t = case(REGISTER .. "local got = tm.Dataset.get_by_name(ws, 'digits')\n"
       .. "assert(got.version == 1 and got.registered == 'digits' and got.description == 'ten' and got.tags.n == '10')\n"

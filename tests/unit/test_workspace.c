@@ -81,6 +81,36 @@ static bool is_hidden_from_git(const char *dir, const char *workspace)
   return yes;
 }
 
+/* The path dir/given of a pipeline file means dir/expected. */
+static void assert_meant(const char *dir, const char *given, const char *named,
+                         const char *expected)
+{
+  char *path = tm_path_join(dir, given), *want = tm_path_join(dir, expected);
+  char *meant = tm_workspace_meant(tm_fs_real(), path, named, dir);
+  assert_string_equal(meant, want);
+  free(meant);
+  free(want);
+  free(path);
+}
+
+static void a_path_means_the_workspace_or_the_folder_that_holds_it(void **state)
+{
+  assert_meant(*state, "proj", NULL, "proj/.tidemill");
+  make(*state, "proj/.tidemill");
+  assert_meant(*state, "proj", NULL, "proj/.tidemill");
+  assert_meant(*state, "proj/.tidemill", NULL, "proj/.tidemill");
+  assert_meant(*state, "gone/.tidemill", "", "gone/.tidemill");
+  assert_meant(*state, "ws", "ws", "ws");
+  assert_meant(*state, "ws", "other", "ws/.tidemill");
+  make(*state, "used/jobs");
+  assert_meant(*state, "used", NULL, "used");
+  make(*state, "old");
+  put(*state, "old/workspace.db", "");
+  assert_meant(*state, "old", NULL, "old");
+  make(*state, "used/.tidemill"); /* a project with a folder "jobs" */
+  assert_meant(*state, "used", NULL, "used/.tidemill");
+}
+
 static void git_leaves_it_out(void **state)
 {
   make(*state, "a");
@@ -176,6 +206,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(made_beside_the_file, open_dir, close_dir),
+    cmocka_unit_test_setup_teardown(a_path_means_the_workspace_or_the_folder_that_holds_it,
+                                    open_dir, close_dir),
     cmocka_unit_test_setup_teardown(git_leaves_it_out, open_dir, close_dir),
     cmocka_unit_test_setup_teardown(found_upwards, open_dir, close_dir),
     cmocka_unit_test_setup_teardown(the_variable_goes_first, open_dir, close_dir),
