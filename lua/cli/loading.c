@@ -17,8 +17,9 @@
 
 #define LIMIT_S 10
 
-struct loading {
-  char *what; /* NULL: the file has ended */
+struct tm_loading {
+  char *what;      /* NULL: the file has ended */
+  const char *yet; /* what has not happened: "there is no job" */
   pthread_mutex_t lock;
   pthread_cond_t ended;
   pthread_t thread;
@@ -27,21 +28,21 @@ struct loading {
 
 static void on_exit_within(int status, void *data)
 {
-  struct loading *l = data;
+  struct tm_loading *l = data;
   if (!l->what) {
     free(l); /* an exit handler cannot be taken back, so it lives until here */
     return;
   }
   fflush(stdout);
   tm_cli_say(
-      "%s ended the program with status %d (os.exit), and there is no job; a pipeline file ends "
-      "with: return tidemill.Pipeline { name = ..., steps = { ... } }",
-      l->what, status);
+      "%s ended the program with status %d (os.exit), and %s; a pipeline file ends with: return "
+      "tidemill.Pipeline { name = ..., steps = { ... } }",
+      l->what, status, l->yet);
 }
 
 static void *watch(void *data)
 {
-  struct loading *l = data;
+  struct tm_loading *l = data;
   struct timespec until;
   int rc = 0;
   clock_gettime(CLOCK_MONOTONIC, &until);
@@ -50,15 +51,14 @@ static void *watch(void *data)
   while (l->what && rc == 0)
     rc = pthread_cond_timedwait(&l->ended, &l->lock, &until);
   if (l->what)
-    tm_cli_say("%s has been running for %d s, and there is no job yet: does it loop, or wait? "
-               "Ctrl-C ends it",
-               l->what, LIMIT_S);
+    tm_cli_say("%s has been running for %d s, and %s yet: does it loop, or wait? Ctrl-C ends it",
+               l->what, LIMIT_S, l->yet);
   pthread_mutex_unlock(&l->lock);
   return NULL;
 }
 
 /* Without a thread there is only no message. */
-static void start_thread(struct loading *l)
+static void start_thread(struct tm_loading *l)
 {
   sigset_t all, before;
   sigfillset(&all);
@@ -67,12 +67,12 @@ static void start_thread(struct loading *l)
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Takes over `what`, the name of the file in messages. */
-static struct loading *begin(char *what)
+struct tm_loading *tm_loading_begin(const char *file, const char *yet)
 {
-  struct loading *l = TM_NEW(struct loading);
+  struct tm_loading *l = TM_NEW(struct tm_loading);
   pthread_condattr_t attributes;
-  l->what = what;
+  l->what = tm_xprintf("'%s'", file);
+  l->yet = yet;
   pthread_mutex_init(&l->lock, NULL);
   pthread_condattr_init(&attributes);
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -83,8 +83,10 @@ static struct loading *begin(char *what)
   return l;
 }
 
-static void end(struct loading *l)
+void tm_loading_end(struct tm_loading *l)
 {
+  if (!l)
+    return;
   char *what = l->what;
   pthread_mutex_lock(&l->lock);
   l->what = NULL;
@@ -100,8 +102,22 @@ static void end(struct loading *l)
 int tm_loading_file(struct tidemill_pipeline **out, struct tidemill_runtime *rt, const char *file,
                     struct tm_err *err)
 {
-  struct loading *l = begin(tm_xprintf("'%s'", file));
+  struct tm_loading *l = tm_loading_begin(file, "there is no job");
   int rc = tidemill_pipeline_load(out, rt, file, err);
-  end(l);
+  tm_loading_end(l);
+  return rc;
+}
+
+int tm_loading_job(const struct tm_cli *cli, struct tidemill_pipeline **out,
+                   struct tidemill_runtime *rt, const char *job, struct tm_err *err)
+{
+  struct tm_err unheard = TM_ERR_NONE; /* loading the job reports the same error */
+  struct tidemill_record *record = NULL;
+  struct tm_loading *l = NULL;
+  if (tm_cli_open_record(cli, &record, job, &unheard) >= 0 && *tidemill_record_info(record)->file)
+    l = tm_loading_begin(tidemill_record_info(record)->file, "the job has not been resumed");
+  int rc = tidemill_pipeline_load_job(out, rt, job, err);
+  tm_loading_end(l);
+  tidemill_record_close(record);
   return rc;
 }

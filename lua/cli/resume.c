@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/launch.h"
+#include "cli/loading.h"
 
 struct resume_options {
   struct tm_launch_options launch;
@@ -112,7 +113,7 @@ static int on_over(void *data, struct tm_execution *x, int status, struct tm_err
 static int load(struct resume *r, const struct tm_cli *cli, const char *job, struct tm_err *err)
 {
   struct tidemill_record *record = NULL;
-  int rc = tidemill_pipeline_load_job(&r->launch.pipeline, r->launch.rt, job, err);
+  int rc = tm_loading_job(cli, &r->launch.pipeline, r->launch.rt, job, err);
   if (rc < 0)
     return rc;
   rc = tm_launch_set_params(&r->launch, err);

@@ -206,7 +206,7 @@ describe("an archive that cannot be listed", function()
     t:expect_job(0, { "--resume" })
     assert.equal(3, #t:rows())
     r = t:run { "replay", t.job_dir, "--mini-batch", "0" }
-    t:expect(r, 0)
+    t:expect(r, 1)
     assert.truthy(r.err:find("item 1 fails: the archive '", 1, true), r.err)
     t:write("ask.lua", ([[
       local tidemill = require "tidemill"

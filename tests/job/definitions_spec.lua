@@ -80,17 +80,35 @@ describe("a pipeline file", function()
     end
   end)
 
+  it("that ends the program when its job is resumed is named, too", function()
+    local t = new_case()
+    t:expect_job(0)
+    t:write("pipeline.lua", "os.exit(7)")
+    local run = { "run", "pipeline.lua", "--resume", "--job-dir", t.job_dir }
+    for _, argv in ipairs { { "resume", t.job_dir }, run } do
+      local r = t:run(argv)
+      t:expect(r, 7)
+      assert.is_truthy(r.err:find("/pipeline.lua' ended the program with status 7 (os.exit), and t", 1, true), r.err)
+    end
+    local r = t:run { "resume", t.job_dir }
+    assert.is_truthy(r.err:find("(os.exit), and the job has not been resumed; a pipeline file ends with", 1, true), r.err)
+  end)
+
   it("that loops is named after ten seconds, once", function()
     local t = new_case()
     t:write("loop.lua", "while true do end")
-    local p = t:start { "run", "loop.lua" }
-    programs.wait_until("the words", function()
-      return t:read(p.err_file):find("/loop.lua' has been running for 10 s, and there is no job yet", 1, true)
-    end, 60)
-    p:kill(programs.SIGINT)
-    local r = t:finish(p, 60)
-    assert.equal(programs.SIGINT, r.signal)
-    assert.equal(1, select(2, r.err:gsub("\n", "")))
+    t:expect_job(0)
+    t:write("pipeline.lua", "while true do end")
+    for file, argv in pairs { loop = { "run", "loop.lua" }, pipeline = { "resume", t.job_dir } } do
+      local p = t:start(argv)
+      programs.wait_until("the words", function()
+        return t:read(p.err_file):find(("/%s.lua' has been running for 10 s, and the"):format(file), 1, true)
+      end, 60)
+      p:kill(programs.SIGINT)
+      local r = t:finish(p, 60)
+      assert.equal(programs.SIGINT, r.signal)
+      assert.equal(1, select(2, r.err:gsub("\n", "")))
+    end
   end)
 end)
 
