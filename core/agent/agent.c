@@ -429,8 +429,10 @@ static int stop(struct tm_agent *a, struct tm_err *err)
   int code = a->script->shutdown(a->script->data, &a->error);
   tm_agent_end_forked(a);
   if (code < 0)
-    tm_failure_log(a, "shutdown() failed");
-  send_plain(a, TM_FRAME_BYE);
+    tm_failure_send(a, TM_FRAME_BYE, &(struct tm_frame) { .fd = -1 },
+                    &(struct tm_result_head) { .total_ns = tm_clock_mono_ns() - now_ns });
+  else
+    send_plain(a, TM_FRAME_BYE);
   return tm_agent_flush(a, now_ns, err);
 }
 

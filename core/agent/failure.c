@@ -86,8 +86,8 @@ void tm_failure_log(struct tm_agent *a, const char *what)
 static void log_try(struct tm_agent *a, enum tm_agent_frame type, const struct tm_frame *in)
 {
   char what[96];
-  if (type == TM_FRAME_INIT_FAILED)
-    tm_failure_log(a, "init() failed");
+  if (type != TM_FRAME_FAILED)
+    tm_failure_log(a, type == TM_FRAME_BYE ? "shutdown() failed" : "init() failed");
   else {
     snprintf(what, sizeof what, "mini-batch %" PRIu64 ", try %" PRIu32 ": %s", in->index, in->try,
              tm_status_name(a->error.status));

@@ -11,7 +11,7 @@
  *                                <-------     RETIRED: after an interruption it begins nothing
  *                                             more, and waits to be killed
  *     STOP                       ------->       shutdown()
- *                                <-------     BYE, and it exits with 0
+ *                                <-------     BYE, and it exits with 0, even if shutdown() failed
  *
  * Frames and their header: sys/channel.h. RESULT and FAILED have `index`, `try` and `part` of their
  * MINI_BATCH. All numbers are little-endian; bytes32 = u32 length and the bytes.
@@ -36,7 +36,7 @@ enum tm_agent_frame {
   TM_FRAME_INIT_FAILED, /* struct tm_failure */
   TM_FRAME_RESULT,      /* struct tm_result_head, rows or spill */
   TM_FRAME_FAILED,      /* struct tm_failure */
-  TM_FRAME_BYE,         /* - */
+  TM_FRAME_BYE,         /* -; or struct tm_failure: shutdown() failed */
   TM_FRAME_LOADED,      /* -; the script defines run(), init() is next */
   TM_FRAME_RETIRED,     /* the reason */
 };

@@ -95,6 +95,14 @@ static bool names_first(const struct tm_attempt *a)
   return yes;
 }
 
+/* The function of the script that failed without a mini-batch; NULL: it was run(). */
+static const char *hook_of(const struct tm_event *e)
+{
+  return e->kind == TM_EVENT_INIT_FAILED       ? "init()"
+         : e->kind == TM_EVENT_SHUTDOWN_FAILED ? "shutdown()"
+                                               : NULL;
+}
+
 static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, const char *message,
                                 const char *where)
 {
@@ -105,16 +113,15 @@ static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, c
   n->worker = tm_xstrdup(worker);
   n->log =
       tm_xprintf("%s/user/error/%s/%s.txt", s->logs_dir, e->node_id ? e->node_id : "0", worker);
-  n->is_init = e->kind == TM_EVENT_INIT_FAILED;
+  n->hook = hook_of(e);
   n->status = e->attempt ? e->attempt->status : TM_INIT_EXCEPTION;
-  n->index = n->is_init ? 0 : e->attempt->index;
-  if (!n->is_init && s->replay)
+  n->index = n->hook ? 0 : e->attempt->index;
+  if (!n->hook && s->replay)
     n->again = tm_xprintf("%s --mini-batch %" PRIu64, s->replay, n->index);
   n->item =
-      n->is_init ? tm_xstrdup("") : keep_item(e->attempt->first_item, e->attempt->first_item_len);
-  n->items =
-      n->is_init || e->attempt->is_uncounted || names_first(e->attempt) ? 1 : e->attempt->items;
-  n->are_rows = !n->is_init && e->attempt->are_rows;
+      n->hook ? tm_xstrdup("") : keep_item(e->attempt->first_item, e->attempt->first_item_len);
+  n->items = n->hook || e->attempt->is_uncounted || names_first(e->attempt) ? 1 : e->attempt->items;
+  n->are_rows = !n->hook && e->attempt->are_rows;
   return n;
 }
 
@@ -206,6 +213,19 @@ static uint64_t *find_place(struct tm_errors *s, bool *is_new)
                                      : tm_map_find(&s->known, s->key.data, s->key.len);
 }
 
+/* An earlier error with a place, of which this one without a place is a repetition: LuaJIT does not
+ * tell the place of a stack overflow in compiled code. NULL: there is none. */
+static struct tm_error *find_with_place(struct tm_errors *s, const struct tm_attempt *a)
+{
+  bool has_no_place = a && a->status == TM_RUN_EXCEPTION && !*a->script_where;
+  for (size_t i = 0; has_no_place && i < s->list.len; i++) {
+    struct tm_error *e = &s->list.at[i];
+    if (e->status == a->status && *e->where && !e->is_items && strcmp(e->message, a->message) == 0)
+      return e;
+  }
+  return NULL;
+}
+
 bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
 {
   const struct tm_attempt *a = e->kind == TM_EVENT_TRY_ENDED ? e->attempt : NULL;
@@ -215,8 +235,14 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
   uint64_t *place;
   s->count++;
   s->is_changed = true;
+  struct tm_error *known = find_with_place(s, a);
+  if (known) {
+    known->count++;
+    known->failed += a->failed;
+    return false;
+  }
   tm_buf_clear(&s->key);
-  tm_buf_add_int(&s->key, a ? (int64_t)a->status : -1);
+  tm_buf_add_int(&s->key, a ? (int64_t)a->status : -(int64_t)e->kind);
   tm_buf_add_char(&s->key, '|');
   tm_buf_add_str(&s->key, where);
   tm_buf_add_char(&s->key, '|');
@@ -304,8 +330,8 @@ static void add_message(struct tm_buf *out, const char *message, int indent, int
 
 void tm_error_add_first(struct tm_buf *out, const struct tm_error *e)
 {
-  if (e->is_init) {
-    tm_buf_printf(out, "first: init() of %s", e->worker);
+  if (e->hook) {
+    tm_buf_printf(out, "first: %s of %s", e->hook, e->worker);
     return;
   }
   tm_buf_printf(out, "first: mini-batch %" PRIu64, e->index);

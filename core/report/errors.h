@@ -3,6 +3,7 @@
  * returned is also an error, counted in items.
  *
  * Two errors are the same if status, message and script line are equal; digits in a message count.
+ * An error of run() without a line counts as an earlier one that has a line.
  * The first TM_ERRORS_MAX are kept; later ones are counted together.
  */
 #ifndef TM_REPORT_ERRORS_H
@@ -26,7 +27,7 @@ struct tm_error {
   bool are_rows;         /* `item` is the file of these rows */
   enum tm_status status; /* of the try */
   uint64_t index;        /* of the first mini-batch */
-  bool is_init;          /* of an init(), without a mini-batch */
+  const char *hook;      /* "init()" or "shutdown()": it has no mini-batch; NULL: a try */
   char *again;           /* the command to run the first's mini-batch again; NULL: unknown */
   int64_t count;         /* of tries; of items if `is_items` */
   bool is_items;
@@ -52,7 +53,7 @@ void tm_errors_init(struct tm_errors *s, const struct tm_fs *fs, const char *log
 /* For the command to run a mini-batch again; `step`: NULL if the job has only one. */
 void tm_errors_set_job(struct tm_errors *s, const char *job_dir, const char *step);
 void tm_errors_release(struct tm_errors *s); /* zeroed: a no-op */
-/* `e`: TRY_ENDED of a failed try, or INIT_FAILED. Returns true for a new error. */
+/* `e`: TRY_ENDED of a failed try, INIT_FAILED or SHUTDOWN_FAILED. Returns true for a new error. */
 bool tm_errors_add(struct tm_errors *s, const struct tm_event *e);
 /* `e`: TRY_ENDED of a successful try, with one of its causes. Returns true for a new one. */
 bool tm_errors_add_cause(struct tm_errors *s, const struct tm_event *e,

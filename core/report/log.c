@@ -87,8 +87,10 @@ static void add_worker(struct tm_buf *text, const struct tm_event *e)
   case TM_EVENT_WORKER_STARTED: tm_buf_add_str(text, "started"); break;
   case TM_EVENT_WORKER_READY: tm_buf_add_str(text, "is ready"); break;
   case TM_EVENT_INIT_FAILED:
-    tm_buf_printf(text, "init() failed: %s%s%s", e->script_where, *e->script_where ? ": " : "",
-                  e->message);
+  case TM_EVENT_SHUTDOWN_FAILED:
+    tm_buf_printf(text, "%s failed: %s%s%s",
+                  e->kind == TM_EVENT_INIT_FAILED ? "init()" : "shutdown()", e->script_where,
+                  *e->script_where ? ": " : "", e->message);
     break;
   default: tm_buf_printf(text, "ended: %s", e->text); break;
   }
@@ -120,6 +122,7 @@ static enum tm_level level_of(const struct tm_event *e)
   case TM_EVENT_WORKER_ENDED:
   case TM_EVENT_MESSAGE: return e->level;
   case TM_EVENT_INIT_FAILED: return TM_ERROR;
+  case TM_EVENT_SHUTDOWN_FAILED: return TM_WARNING;
   case TM_EVENT_HANDED_OUT:
   case TM_EVENT_TRY_ENDED: return TM_DEBUG;
   case TM_EVENT_STEP_ENDED: return e->step->verdict == TM_FAILED ? TM_ERROR : TM_INFO;
@@ -137,7 +140,8 @@ int tm_log_add_event(struct tm_log *l, const struct tm_event *e, struct tm_err *
   case TM_EVENT_WORKER_STARTED:
   case TM_EVENT_WORKER_READY:
   case TM_EVENT_WORKER_ENDED:
-  case TM_EVENT_INIT_FAILED: add_worker(&text, e); break;
+  case TM_EVENT_INIT_FAILED:
+  case TM_EVENT_SHUTDOWN_FAILED: add_worker(&text, e); break;
   case TM_EVENT_HANDED_OUT:
   case TM_EVENT_TRY_ENDED: add_mini_batch(&text, e); break;
   case TM_EVENT_MESSAGE:

@@ -139,7 +139,9 @@ static void on_step_event(struct tm_report *r, const struct tm_event *e)
     keep_error(r, e);
     return;
   }
-  tm_buf_add_str(&text, "init() failed: ");
+  tm_buf_add_str(&text, e->kind == TM_EVENT_SHUTDOWN_FAILED
+                            ? "shutdown() failed, which fails no item: "
+                            : "init() failed: ");
   add_short(&text, e->script_where, e->message);
   tm_screen_say(&r->screen, TM_WARNING, text.data);
   tm_buf_release(&text);

@@ -258,6 +258,7 @@ bool tm_step_report_add(struct tm_step_report *s, const struct tm_event *e)
     if (e->attempt)
       note(s, tm_tries_add(&s->tries, e->attempt, e->worker, &err), &err);
     return tm_errors_add(&s->errors, e);
+  case TM_EVENT_SHUTDOWN_FAILED: return tm_errors_add(&s->errors, e);
   case TM_EVENT_WORKER_ENDED:
     note(s, tm_worker_logs_end(&s->workers, e->worker, &err), &err);
     break;

@@ -590,7 +590,7 @@ void tm_answer_on_frame(struct tm_channel *c, const struct tm_frame *f)
   case TM_FRAME_RESULT: on_result(w, f); break;
   case TM_FRAME_FAILED: on_failed(w, f); break;
   case TM_FRAME_RETIRED: tm_answer_retired(w, f); break;
-  case TM_FRAME_BYE: break; /* the keeper reports its end */
+  case TM_FRAME_BYE: tm_answer_bye(w, f); break;
   default: tm_answer_on_rubbish(w); break;
   }
 }

@@ -101,11 +101,12 @@ enum tm_event_kind {
   TM_EVENT_WORKER_ENDED,   /* worker, text: how it ended */
   /* worker, message, stack, script_where; attempt: without items; NULL: refused */
   TM_EVENT_INIT_FAILED,
-  TM_EVENT_HANDED_OUT, /* worker, attempt: what it gets; only with logging_level DEBUG */
-  TM_EVENT_TRY_ENDED,  /* attempt */
-  TM_EVENT_MESSAGE,    /* level, text: for logs and, from WARNING on, the terminal */
-  TM_EVENT_FLUSHED,    /* rows have been committed: output_bytes of the step has grown */
-  TM_EVENT_TICK,       /* about ten times a second */
+  TM_EVENT_SHUTDOWN_FAILED, /* worker, message, stack, script_where; fails nothing */
+  TM_EVENT_HANDED_OUT,      /* worker, attempt: what it gets; only with logging_level DEBUG */
+  TM_EVENT_TRY_ENDED,       /* attempt */
+  TM_EVENT_MESSAGE,         /* level, text: for logs and, from WARNING on, the terminal */
+  TM_EVENT_FLUSHED,         /* rows have been committed: output_bytes of the step has grown */
+  TM_EVENT_TICK,            /* about ten times a second */
   TM_EVENT_STEP_ENDED,
   TM_EVENT_JOB_ENDED, /* before job_result.json is written */
 };
@@ -155,7 +156,7 @@ struct tm_event {
   int64_t pid;                     /* with worker, or 0 */
   enum tm_level level;
   const char *text;                           /* "" without */
-  const char *message, *stack, *script_where; /* INIT_FAILED */
+  const char *message, *stack, *script_where; /* INIT_FAILED, SHUTDOWN_FAILED */
   const struct tm_attempt *attempt;           /* HANDED_OUT, TRY_ENDED, INIT_FAILED */
 };
 

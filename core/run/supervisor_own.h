@@ -160,6 +160,8 @@ void tm_crew_event(struct tm_worker *w, enum tm_worker_event event);
 void tm_answer_on_frame(struct tm_channel *c, const struct tm_frame *f);
 /* The worker begins nothing more, and reports why; what it holds comes back when it has ended. */
 void tm_answer_retired(struct tm_worker *w, const struct tm_frame *f);
+/* The worker exits, which the keeper reports. Emits the error of its shutdown() if it failed. */
+void tm_answer_bye(struct tm_worker *w, const struct tm_frame *f);
 /* Kills a worker that cannot be talked to. */
 void tm_answer_on_rubbish(struct tm_worker *w);
 /* Counts a try that ended without an answer, because its worker died or was killed. */

@@ -183,7 +183,8 @@ void tm_event_tell(struct tidemill_job *job, const struct tm_event *e)
   case TM_EVENT_TRY_ENDED: tell_try(job, e); break;
   case TM_EVENT_MESSAGE: tell_log(job, e); break;
   case TM_EVENT_TICK: tell_progress(job, e); break;
-  case TM_EVENT_HANDED_OUT: /* for logs */
+  case TM_EVENT_SHUTDOWN_FAILED: /* for logs, with a warning */
+  case TM_EVENT_HANDED_OUT:
   case TM_EVENT_FLUSHED:
   case TM_EVENT_JOB_ENDED: break; /* the host gets it when all files are on the disk */
   }

@@ -91,7 +91,7 @@ describe("a pipeline file", function()
       assert.is_truthy(r.err:find("/pipeline.lua' ended the program with status 7 (os.exit), and t", 1, true), r.err)
     end
     local r = t:run { "resume", t.job_dir }
-    assert.is_truthy(r.err:find("(os.exit), and the job has not been resumed; a pipeline file ends with", 1, true), r.err)
+    assert.is_truthy(r.err:find("(os.exit), and the job has not been resumed; a pipeline file ends", 1, true), r.err)
   end)
 
   it("that loops is named after ten seconds, once", function()

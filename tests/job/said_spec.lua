@@ -26,6 +26,32 @@ local function files_in(path, before, list)
   return list
 end
 
+describe("an error in shutdown()", function()
+  after_each(job.check_end)
+
+  it("fails nothing, and is a warning, in the report, in error.txt and in logs --errors", function()
+    local t = job.case()
+    t:inputs(4)
+    t:script "function run(m) return names_of(m) end\nfunction shutdown() error 'cannot close' end"
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+    local r = t:expect_job(0)
+    assert.same({ total = 4, succeeded = 4, failed = 0 }, r.result.steps[1].items)
+    local error = "score.lua:3: cannot close"
+    local function has(text, part) assert.is_truthy(text:find(part, 1, true), text) end
+    has(r.err, "warning: shutdown() failed, which fails no item: ")
+    assert.equal(1, select(2, r.err:gsub("warning: shutdown%(%) failed", "")))
+    has(r.err, error .. "\n")
+    has(r.err, "first: shutdown() of process00")
+    has(t:log "user/error.txt", error)
+    has(t:log "user/error.txt", "first: shutdown() of process00")
+    r = t:run { "logs", t.job_dir, "--errors" }
+    t:expect(r, 0)
+    has(r.out, "shutdown() failed: ")
+    has(r.out, error)
+    assert.is_nil(t:log "user/error.txt":find("replay", 1, true))
+  end)
+end)
+
 describe("context:fail", function()
   after_each(job.check_end)
 

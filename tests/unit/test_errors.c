@@ -120,6 +120,41 @@ static void an_error_names_the_command_that_runs_it_again(void **state)
   tm_errors_release(&s);
 }
 
+static void an_error_without_a_line_counts_as_one_that_has_a_line(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "stack overflow", "s.lua:1"));
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "stack overflow", ""));
+  assert_int_equal(s.list.at[0].count, 2);
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "no memory", ""));
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "stack overflow", "s.lua:2"));
+  assert_true(add(&s, f, TM_PROCESS_DIED, "stack overflow", ""));
+  assert_int_equal(s.list.len, 4);
+  tm_errors_release(&s);
+}
+
+static void an_error_of_shutdown_has_no_mini_batch(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_event e = fixture_event(f, TM_EVENT_SHUTDOWN_FAILED);
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  tm_errors_set_job(&s, "/job", NULL);
+  e.message = "no model";
+  assert_true(tm_errors_add(&s, &e));
+  assert_false(tm_errors_add(&s, &e));
+  e.kind = TM_EVENT_INIT_FAILED;
+  assert_true(tm_errors_add(&s, &e)); /* another error */
+  tm_error_add_text(&text, &s.list.at[0], 0, 0);
+  assert_has(text.data, "2 times: no model\n  first: shutdown() of process003\n");
+  assert_null(strstr(text.data, "again:"));
+  tm_buf_release(&text);
+  tm_errors_release(&s);
+}
+
 static void the_file_tells_the_first_of_each(void **state)
 {
   struct report_fixture *f = *state;
@@ -365,6 +400,10 @@ int main(void)
     cmocka_unit_test_setup_teardown(a_long_line_is_cut_where_lines_are, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(an_error_names_the_command_that_runs_it_again, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(an_error_without_a_line_counts_as_one_that_has_a_line,
+                                    fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(an_error_of_shutdown_has_no_mini_batch, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(the_file_tells_the_first_of_each, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(an_item_may_be_named_by_the_end_of_its_path, fixture_open,
