@@ -304,6 +304,11 @@ TM_API int tidemill_pipeline_set_output_file(struct tidemill_pipeline *p, const 
  * NULL: none was given. `overwrite` may be NULL. */
 TM_API const char *tidemill_pipeline_output_file(const struct tidemill_pipeline *p,
                                                  bool *overwrite);
+/* Records the command line that submits the job, so that `tidemill status` can show it: its words,
+ * NULL-ended, the first one the program, and the current directory. Leave out passwords. A resumed
+ * job keeps the command that started it. */
+TM_API int tidemill_pipeline_set_command(struct tidemill_pipeline *p, const char *const *words,
+                                         struct tm_err *err);
 /* Checks the pipeline as a submission does. Creates nothing. */
 TM_API int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err);
 TM_API const char *tidemill_pipeline_name(const struct tidemill_pipeline *p);
@@ -977,6 +982,9 @@ TM_API const char *tidemill_record_json(struct tidemill_record *r);
 /* The job's job.json: the definition, the parameters, and the origin of each setting. NULL: there
  * is none. */
 TM_API const char *tidemill_record_definition(struct tidemill_record *r);
+/* The command line that started the job, as it can be typed in a shell in `directory`. It has "..."
+ * instead of values of environment variables. NULL: it is not recorded. */
+TM_API const char *tidemill_record_command(struct tidemill_record *r, const char **directory);
 /* The job's job_result.json. NULL: there is none. */
 TM_API const char *tidemill_record_result(struct tidemill_record *r);
 

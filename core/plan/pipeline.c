@@ -482,6 +482,7 @@ void tm_pipeline_free(struct tm_pipeline *p)
   free(p->file);
   free(p->only_failed);
   tm_json_free(p->source);
+  tm_json_free(p->command);
   tm_json_free(p->params);
   free(p);
 }

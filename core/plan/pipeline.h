@@ -84,7 +84,8 @@ struct tm_pipeline {
   size_t steps_len;
   /* those given at this submission: name -> text or value; for a dataset its whole definition */
   struct tm_json *params;
-  struct tm_json *source; /* the record of a definition without a file: source.h; or NULL */
+  struct tm_json *source;  /* the record of a definition without a file: source.h; or NULL */
+  struct tm_json *command; /* of the command line, for the record: job_record.h; or NULL */
   /* the job whose failed items are the inputs, absolute; NULL: inputs as defined */
   char *only_failed;
 };

@@ -123,14 +123,18 @@ static void on_definition_note(void *data, char *text)
   *TM_ARRAY_ADD(&job->notes) = text;
 }
 
-/* The definition of a job that exists. A Completed job keeps its files as they are. */
-static int resume_definition(struct tm_job *job, const struct tm_definition *d, struct tm_err *err)
+/* The definition of a job that exists. A Completed job keeps its files as they are. `command`: gets
+ * that of the record, to free, or NULL. */
+static int resume_definition(struct tm_job *job, const struct tm_definition *d,
+                             struct tm_json **command, struct tm_err *err)
 {
   struct tm_json *record = tm_job_record_read(&job->dir, err);
   int rc = record ? tm_definition_compare(d, record, job->o.dir, err) : err->code;
 
   if (rc == 0 && !job->earlier)
     rc = tm_definition_keep(d, record, err);
+  if (tm_json_get(record, "command"))
+    *command = tm_json_copy(tm_json_get(record, "command"));
   tm_json_free(record);
   return rc;
 }
@@ -147,13 +151,15 @@ static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
                              .keep_script = job->o.keep_script,
                              .on_note = on_definition_note,
                              .data = job };
+  struct tm_json *command = NULL;
 
-  int rc = has_job ? resume_definition(job, &d, err) : tm_definition_take(&d, err);
+  int rc = has_job ? resume_definition(job, &d, &command, err) : tm_definition_take(&d, err);
 
   if (rc == 0 && !has_job)
     rc = tm_takeover_copy(&d, err);
   if (rc == 0 && !job->earlier)
-    rc = tm_job_record_write(&job->dir, job->o.pipeline, job->snapshots, err);
+    rc = tm_job_record_write(&job->dir, job->o.pipeline, job->snapshots, command, err);
+  tm_json_free(command);
   free(store);
   return rc < 0 || job->earlier ? rc : tm_takeover_place(&d, err);
 }

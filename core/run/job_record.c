@@ -62,7 +62,8 @@ static struct tm_json *step_record(const struct tm_step *step, const struct tm_s
 }
 
 int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pipeline,
-                        const struct tm_snapshot *snapshots, struct tm_err *err)
+                        const struct tm_snapshot *snapshots, const struct tm_json *command,
+                        struct tm_err *err)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   struct tm_json *steps = tm_json_new(TM_JSON_ARRAY);
@@ -76,6 +77,9 @@ int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pi
   tm_json_set(v, "description", tm_json_new_string(pipeline->description));
   tm_json_set(v, "pipeline", tm_json_new_string(pipeline->file));
   tm_json_set(v, "submitted", tm_json_new_string(tm_buf_str(&now)));
+  command = command ? command : pipeline->command;
+  if (command)
+    tm_json_set(v, "command", tm_json_copy(command));
   if (pipeline->only_failed)
     tm_json_set(v, "only_failed", tm_json_new_string(pipeline->only_failed));
   if (pipeline->source)

@@ -3,6 +3,9 @@
  *
  *   job.json
  *     "version": 1, "tidemill": "0.1.0", "name", "description", "pipeline", "submitted"
+ *     "command": the command line that started the job, without values of environment variables;
+ *         absent if it is not known: {"words": [...], "directory": where it was typed}; text that
+ *         is not UTF-8 is packed (plan/source.h)
  *     "only_failed": directory of the job whose failed items are the inputs; else absent
  *     "source": what the pipeline was built from, if "pipeline" is null (plan/source.h); absent if
  *         it cannot be kept:
@@ -27,9 +30,11 @@
 #include "run/events.h"
 #include "run/job_dir.h"
 
-/* Atomic. `snapshots`: one for each step. */
+/* Atomic. `snapshots`: one for each step. `command`: of the earlier record of a resumed job; NULL:
+ * that of the pipeline. */
 int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pipeline,
-                        const struct tm_snapshot *snapshots, struct tm_err *err);
+                        const struct tm_snapshot *snapshots, const struct tm_json *command,
+                        struct tm_err *err);
 /* To free. TM_EVERSION, TM_EDAMAGE. */
 struct tm_json *tm_job_record_read(const struct tm_job_dir *d, struct tm_err *err);
 /* The same by the job's directory, for readers. */

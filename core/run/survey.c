@@ -367,6 +367,16 @@ static void take_names(struct tm_survey *s, const struct tm_json *record,
   s->cause = tm_xstrdup(tm_json_str(result, "cause", NULL));
 }
 
+/* A list of jobs does not read it before. */
+static void read_command(struct tm_survey *s)
+{
+  struct tm_json *record = tm_job_record_load(s->dir, NULL);
+  const struct tm_json *command = tm_json_get(record, "command");
+  if (command)
+    s->command = tm_json_copy(command);
+  tm_json_free(record);
+}
+
 static int read_job(struct tm_survey *s, const struct tm_json *record, const struct tm_json *result,
                     struct tm_err *err)
 {
@@ -438,6 +448,7 @@ void tm_survey_read_details(struct tm_survey *s)
 {
   if (!s->host) /* a list has not read it */
     read_owner(s->dir, &s->pid, &s->host);
+  read_command(s);
   for (size_t i = 0; i < s->steps_len; i++) {
     struct tm_step_survey *step = &s->steps[i];
     char *dir = tm_path_join(s->dir, step->name), *manifest = tm_path_join(dir, "state/manifest");
@@ -482,6 +493,7 @@ void tm_survey_release(struct tm_survey *s)
   free(s->pipeline_file);
   free(s->host);
   free(s->cause);
+  tm_json_free(s->command);
   memset(s, 0, sizeof(*s));
 }
 

@@ -77,8 +77,9 @@ struct tm_survey {
   /* `cancel` has asked the running job to end; its supervisor knows */
   bool is_cancel_asked, is_cancel_taken;
   struct tm_cancel_request cancel;
-  char *cause;           /* why it Failed, or NULL */
-  int64_t begin_wall_ns; /* of the first session; 0: none has begun */
+  char *cause;             /* why it Failed, or NULL */
+  struct tm_json *command; /* the command line that started it, as in job.json; or NULL */
+  int64_t begin_wall_ns;   /* of the first session; 0: none has begun */
   /* of the result; if that is missing, of the last record; 0: not known, or running */
   int64_t end_wall_ns;
   int64_t now_wall_ns; /* when this was read */
@@ -94,7 +95,7 @@ int tm_survey_read(struct tm_survey *s, const char *dir, int64_t now_wall_ns, st
 int tm_survey_read_for_list(struct tm_survey *s, const char *dir, int64_t now_wall_ns,
                             struct tm_err *err);
 /* Adds the details; call it once: the last errors, error_file, the numbers of tries, activities,
- * and is_listed of steps that have ended. */
+ * the command, and is_listed of steps that have ended. */
 void tm_survey_read_details(struct tm_survey *s);
 void tm_survey_release(struct tm_survey *s);
 

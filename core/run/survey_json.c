@@ -111,6 +111,8 @@ struct tm_json *tm_survey_to_json(const struct tm_survey *s)
   tm_json_set(v, "job_dir", tm_json_new_string(s->dir));
   tm_json_set(v, "name", tm_json_new_string(s->name));
   tm_json_set(v, "pipeline", tm_json_new_string(s->pipeline_file));
+  if (s->command)
+    tm_json_set(v, "command", tm_json_copy(s->command));
   tm_json_set(v, "pid", s->pid ? tm_json_new_int(s->pid) : tm_json_new(TM_JSON_NULL));
   tm_json_set(v, "host", tm_json_new_string(s->host && *s->host ? s->host : NULL));
   if (s->is_cancel_asked)

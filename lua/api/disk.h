@@ -48,6 +48,7 @@ struct tidemill_record {
   struct TM_ARRAY(struct tm_record_step) steps;
   char *cancel_asked_by;            /* or NULL */
   char *json, *definition, *result; /* made when they are requested */
+  char *command, *directory;        /* likewise */
 };
 
 struct tidemill_dataset {

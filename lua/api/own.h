@@ -75,10 +75,11 @@ struct tidemill_pipeline {
   char *file;           /* absolute: where relative paths start */
   /* the definition was read from this file, and a resumed job reads it again */
   bool has_file;
-  bool is_built;     /* by calls: build.c */
-  char *working_dir; /* absolute; or NULL */
-  char *output_file; /* absolute: where the caller wants the rows; or NULL */
-  bool overwrites;   /* replaces that file */
+  bool is_built;           /* by calls: build.c */
+  char *working_dir;       /* absolute; or NULL */
+  char *output_file;       /* absolute: where the caller wants the rows; or NULL */
+  bool overwrites;         /* replaces that file */
+  struct tm_json *command; /* as in plan/pipeline.h */
   struct TM_ARRAY(struct tm_param) params;
   /* What it takes from earlier jobs (earlier.c). Directories, or NULL. */
   char *job, *like, *only_failed;

@@ -129,6 +129,7 @@ void tidemill_pipeline_free(struct tidemill_pipeline *p)
   free(p->file);
   free(p->working_dir);
   free(p->output_file);
+  tm_json_free(p->command);
   free(p->graph);
   free(p->plan);
   free(p);
@@ -213,6 +214,8 @@ struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, enum tm_s
   struct tm_pipeline *settled = define(p, scripts == TM_SCRIPTS_KEPT, err);
   if (settled)
     settled->source = tm_draft_source(p);
+  if (settled && p->command)
+    settled->command = tm_json_copy(p->command);
   if (settled && ((scripts == TM_SCRIPTS_COMPILED && tm_draft_check_scripts(settled, err) < 0) ||
                   tm_draft_take_earlier(p, settled, err) < 0)) {
     tm_pipeline_free(settled);

@@ -264,6 +264,8 @@ void tm_record_release(struct tidemill_record *r)
   free(r->cancel_asked_by);
   free(r->json);
   free(r->definition);
+  free(r->command);
+  free(r->directory);
   free(r->result);
 }
 

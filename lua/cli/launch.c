@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "cli/command_line.h"
 
 /* ---- options ---- */
 
@@ -89,7 +90,8 @@ int tm_launch_run(struct tm_launch *l, const struct tm_execute_hooks *hooks, voi
   e.o.max_workers = l->max_workers;
   e.o.no_reuse = o->no_reuse;
   e.o.keep_script = o->keep_script;
-  return tm_execute(&e, err);
+  int rc = l->argc > 0 ? tm_command_line_record(l->pipeline, l->argc, l->argv, err) : 0;
+  return rc < 0 ? rc : tm_execute(&e, err);
 }
 
 int tm_launch_plan(struct tm_launch *l, bool explain, struct tm_err *err)

@@ -22,6 +22,8 @@ struct tm_launch_options {
 struct tm_launch {
   struct tm_launch_options o;
   int64_t max_workers; /* 0: not given */
+  int argc;            /* of a command that starts a new job, for the job's record; or 0 */
+  char **argv;
   struct tidemill_runtime *rt;
   struct tidemill_pipeline *pipeline;
 };

@@ -424,7 +424,7 @@ static void say_waiting(const struct map *m)
 
 static int run(const struct tm_cli *cli, int argc, char **argv)
 {
-  struct map m = { .argc = argc, .argv = argv };
+  struct map m = { .argc = argc, .argv = argv, .launch = { .argc = argc, .argv = argv } };
   struct tm_err err = TM_ERR_NONE;
   int rc, status;
   tm_parameter_options_init(&m.options, own, TM_COUNT_OF(own), TM_TAKES_ALL_GROUPS,

@@ -182,7 +182,7 @@ static int load_and_run(const struct tm_cli *cli, struct run *r, struct tm_err *
 
 static int run(const struct tm_cli *cli, int argc, char **argv)
 {
-  struct run r = { .is_usage = false };
+  struct run r = { .launch = { .argc = argc, .argv = argv } };
   struct tm_err err = TM_ERR_NONE;
   int status, rc = read_arguments(&r, argc, argv, &err);
   if (rc >= 0)

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/name_table.h"
 #include "cli/rerun.h"
 #include "cli/resume_line.h"
@@ -65,11 +66,13 @@ static void add_moment(struct tm_buf *out, int64_t wall_ns)
   tm_buf_release(&text);
 }
 
-static void add_job(struct tm_buf *out, const struct tidemill_record_info *job)
+static void add_job(struct tm_buf *out, struct tidemill_record *r)
 {
+  const struct tidemill_record_info *job = tidemill_record_info(r);
   bool is_running = job->state == TIDEMILL_RUNNING;
   tm_buf_printf(out, "%s: %s\n", tidemill_state_name(job->state), job->pipeline);
   tm_buf_printf(out, "job:     %s\n", job->dir);
+  tm_command_line_add(out, r);
   if (job->begin_ns) {
     tm_buf_add_str(out, "started: ");
     add_moment(out, job->begin_ns);
@@ -233,7 +236,7 @@ static void add_step(struct tm_buf *out, const struct tidemill_record *r, size_t
 static void add_status(struct tm_buf *out, struct tidemill_record *r)
 {
   const struct tidemill_record_info *job = tidemill_record_info(r);
-  add_job(out, job);
+  add_job(out, r);
   for (size_t i = 0; i < job->steps_len; i++)
     add_step(out, r, i);
   if (job->state == TIDEMILL_COMPLETED && tm_rerun_add(out, r, NULL, NULL))

@@ -547,6 +547,7 @@ static void asking_of_nothing_is_answered_with_nothing(void **state)
   assert_null(tidemill_record_json(NULL));
   assert_null(tidemill_record_definition(NULL));
   assert_null(tidemill_record_result(NULL));
+  assert_null(tidemill_record_command(NULL, NULL));
   assert_null(tidemill_dataset_info(NULL));
   assert_null(tidemill_dataset_path(NULL, 0));
   assert_null(tidemill_dataset_tag(NULL, 0));

@@ -43,6 +43,7 @@ static void ask_all(struct tidemill_workspace *ws, struct host *h)
     tidemill_record_failures(r, NULL, on_any_failure, NULL, NULL);
     tidemill_record_definition(r);
     tidemill_record_result(r);
+    tidemill_record_command(r, NULL);
     tidemill_record_close(r);
   } else {
     assert_true(strlen(h->err.text) > 0);

@@ -151,6 +151,26 @@ static void the_place_of_rows_is_known_to_the_pipeline(void **state)
   host_end(&h);
 }
 
+static void the_command_of_a_job_is_recorded(void **state)
+{
+  static const char *const words[] = { "score it", "--fast", NULL };
+  struct host h;
+  struct tidemill_record *r = NULL;
+  const char *directory = NULL;
+  host_setup(&h, "good", 1, NULL);
+  host_runtime(&h, NULL);
+  host_load(&h);
+  host_must(&h, tidemill_pipeline_set_command(h.pipeline, words, &h.err));
+  expect(&h, tidemill_pipeline_set_command(h.pipeline, NULL, &h.err), "words");
+  host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
+  host_wait(&h);
+  host_must(&h, tidemill_record_open(&r, NULL, tidemill_job_dir(h.job), &h.err));
+  assert_string_equal(tidemill_record_command(r, &directory), "'score it' --fast");
+  assert_int_equal(directory[0], '/');
+  tidemill_record_close(r);
+  host_end(&h);
+}
+
 /* Screens. */
 
 static void keep_text(void *data, const char *text, size_t len)
@@ -244,6 +264,7 @@ int main(void)
     cmocka_unit_test(rows_are_read_as_they_are_committed),
     cmocka_unit_test(rows_are_put_where_they_are_wanted),
     cmocka_unit_test(the_place_of_rows_is_known_to_the_pipeline),
+    cmocka_unit_test(the_command_of_a_job_is_recorded),
     cmocka_unit_test(people_read_along),
     cmocka_unit_test(a_command_lends_its_descriptors),
   };

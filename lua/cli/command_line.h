@@ -1,0 +1,18 @@
+/* command_line.h - the command line that starts a job: recorded with the job, shown by `status`.
+ *
+ * Values of environment variables may be passwords, so no record holds them (plan/source.h). They
+ * are replaced by "...".
+ */
+#ifndef TM_CLI_COMMAND_LINE_H
+#define TM_CLI_COMMAND_LINE_H
+
+#include <tidemill.h>
+
+struct tm_buf;
+
+/* Records the words; argv[0] is the name of the command. */
+int tm_command_line_record(struct tidemill_pipeline *p, int argc, char **argv, struct tm_err *err);
+/* Adds two lines about the command of a job; nothing if it is not recorded. */
+void tm_command_line_add(struct tm_buf *out, struct tidemill_record *job);
+
+#endif
