@@ -197,12 +197,17 @@ expect("without", prose.without("# a\nturns a\nturns b\n", { "turns a" }), "# a\
 expect("an unknown rule", (pcall(prose.not_done, "words a\n")), false)
 
 -- Subjects of commits.
-local commits = {}
-subjects.check({ "ab12 run: a late answer is no error", "cd34 run: a late answer is not an error" }, function(commit)
-  commits[#commits + 1] = commit
-end)
-expect("subjects", table.concat(commits, " "), "ab12")
+local lines = { "ab12 run: a late answer is no error", "cd34 run: a late answer is not an error",
+                "ef56 run: a late answer is no answer" }
+local function commits_found(exceptions)
+  local commits = {}
+  subjects.check(lines, exceptions, function(commit) commits[#commits + 1] = commit end)
+  return table.concat(commits, " ")
+end
+expect("subjects", commits_found {}, "ab12 ef56")
+expect("exceptions", commits_found { ef56 = true }, "ab12")
+expect("an exception that is not needed", commits_found { ab12 = true, cd34 = true, ef56 = true }, "cd34")
 expect("no history", subjects.obstacle("/", "HEAD"), "there is no git history here")
 
-print(("%d cases, %d wrong"):format(#cases + #trees + #ignored + #turns + 6, wrong))
+print(("%d cases, %d wrong"):format(#cases + #trees + #ignored + #turns + 8, wrong))
 os.exit(wrong == 0 and 0 or 1)
