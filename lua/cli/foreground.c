@@ -140,12 +140,10 @@ static void on_abort(void *data)
 
 static void catch_crashes(struct tm_foreground *f)
 {
-#ifndef __SANITIZE_ADDRESS__ /* whose report says more */
   tm_signals_catch(SIGSEGV, on_segv, f);
   tm_signals_catch(SIGBUS, on_bus, f);
   tm_signals_catch(SIGFPE, on_fpe, f);
   tm_signals_catch(SIGABRT, on_abort, f);
-#endif
 }
 
 static void begin_call(struct tm_foreground *f, const char *what, const char *name,

@@ -28,6 +28,7 @@ static struct caught {
   bool breaks; /* interrupts system calls, if tm_signals_break_calls() says so */
   void (*on_signal)(void *data);
   void *data;
+  struct sigaction before; /* what the signal did until it was caught */
 } all_caught[CAUGHT_MAX];
 
 static void on_caught(int signal);
@@ -41,6 +42,16 @@ static void install(int signal, void (*handler)(int), int flags)
     sigdelset(&action.sa_mask, SIGPROF);
   }
   sigaction(signal, &action, NULL);
+}
+
+/* Makes the signal do again what it did before; one that was ignored gets its default action. */
+static void restore(const struct caught *c)
+{
+  bool was_ignored = c->before.sa_handler == SIG_IGN;
+  if (was_ignored)
+    install(c->signal, SIG_DFL, 0);
+  else
+    sigaction(c->signal, &c->before, NULL);
 }
 
 static struct caught *find(int signal)
@@ -66,7 +77,7 @@ static void catch_it(int signal, bool breaks, void (*on_signal)(void *data), voi
 {
   struct caught *c = find(signal);
   if (c)
-    install(signal, SIG_DFL, 0);
+    restore(c);
   else
     c = find(0);
   tm_require(c);
@@ -75,6 +86,7 @@ static void catch_it(int signal, bool breaks, void (*on_signal)(void *data), voi
                          .breaks = breaks,
                          .on_signal = on_signal,
                          .data = data };
+  sigaction(signal, NULL, &c->before);
   install(signal, on_caught, SA_RESTART);
 }
 
@@ -107,14 +119,18 @@ void tm_signals_release(void)
     if (all_caught[i].signal == SIGALRM)
       tm_signals_alarm(0, 0);
     if (all_caught[i].signal != 0)
-      install(all_caught[i].signal, SIG_DFL, 0);
+      restore(&all_caught[i]);
     all_caught[i].signal = 0;
   }
 }
 
 void tm_signals_surrender(int signal)
 {
-  install(signal, SIG_DFL, 0);
+  const struct caught *c = find(signal);
+  if (c)
+    restore(c);
+  else
+    install(signal, SIG_DFL, 0);
   pthread_kill(pthread_self(), signal); /* arrives when the handler returns */
 }
 

@@ -19,10 +19,11 @@ void tm_signals_watch(int signal, void (*on_signal)(void *data), void *data);
 void tm_signals_break_calls(bool does_break);
 /* Whether the signal was ignored when the program started (nohup). */
 bool tm_signals_is_ignored(int signal);
-/* Restores the defaults of caught signals, and stops SIGALRM. */
+/* Restores what caught signals did before (a signal that was ignored gets its default action), and
+ * stops SIGALRM. */
 void tm_signals_release(void);
-/* In on_signal: restores the default of `signal` and sends it again: a second Ctrl-C ends the
- * program. */
+/* In on_signal: restores what `signal` did before and sends it again. So a second Ctrl-C ends the
+ * program, and a sanitizer adds its report on a crash. */
 void tm_signals_surrender(int signal);
 /* SIGALRM first_ns from now, and then every again_ns; first_ns 0: stops it. */
 void tm_signals_alarm(int64_t first_ns, int64_t again_ns);
