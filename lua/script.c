@@ -364,19 +364,19 @@ static int load_script(struct script *s, struct tm_script_error *error)
   return call(s, 2, TM_INIT_EXCEPTION, TM_INIT_TIMEOUT, error);
 }
 
+static int make_folder(const char *path, int mode, struct tm_err *err)
+{
+  return path && *path ? tm_fs_make_dir(tm_fs_real(), path, mode, err) : 0;
+}
+
 /* Makes the folders that a script may write to before init(). Logs are private; the umask decides
- * who may read the output. */
+ * who may read the output. Without a folder for logs, the logger writes nothing. */
 static int make_folders(const struct tm_setup *setup, struct tm_script_error *error)
 {
-  const char *const dirs[] = { setup->output_dir, setup->log_dir };
-  const int modes[] = { 0777, 0700 };
-  for (size_t i = 0; i < TM_COUNT_OF(dirs); i++) {
-    struct tm_err err = TM_ERR_NONE;
-    if (dirs[i] != NULL && dirs[i][0] != '\0' &&
-        tm_fs_make_dirs(tm_fs_real(), dirs[i], modes[i], &err) < 0)
-      return give_words(error, TM_INIT_EXCEPTION, &err);
-  }
-  return 0;
+  struct tm_err err = TM_ERR_NONE;
+  (void)make_folder(setup->log_dir, 0700, NULL);
+  int rc = make_folder(setup->output_dir, 0777, &err);
+  return rc < 0 ? give_words(error, TM_INIT_EXCEPTION, &err) : 0;
 }
 
 static int script_load(void *data, const struct tm_setup *setup, bool *has_no_run,

@@ -24,7 +24,7 @@ int tm_profile_open(struct tm_profile *p, const char *path, struct tm_err *err)
   char *dir = tm_path_dir(path);
   struct tm_stat st;
   *p = (struct tm_profile) { .fd = -1 };
-  int rc = tm_fs_make_dirs(fs, dir, 0700, err);
+  int rc = tm_fs_make_dir(fs, dir, 0700, err);
   free(dir);
   if (rc < 0)
     return rc;

@@ -20,7 +20,7 @@
 static int write_file(struct tm_agent *a, const char *path, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
-  if (!a->has_spill_dir && tm_fs_make_dirs(fs, a->setup.spill_dir, 0700, err) < 0)
+  if (!a->has_spill_dir && tm_fs_make_dir(fs, a->setup.spill_dir, 0700, err) < 0)
     return err->code;
   a->has_spill_dir = true;
   int fd = tm_fs_open(fs, path, O_WRONLY | O_CREAT | O_TRUNC, 0600, err);

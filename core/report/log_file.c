@@ -19,7 +19,7 @@
 static int make_folder(const struct tm_fs *fs, const char *path, struct tm_err *err)
 {
   char *dir = tm_path_dir(path);
-  int rc = tm_fs_make_dirs(fs, dir, 0700, err);
+  int rc = tm_fs_make_dir(fs, dir, 0700, err);
   free(dir);
   return rc;
 }

@@ -28,8 +28,8 @@ struct tm_log_file {
   bool is_given_up;
 };
 
-/* Opens `path` for appending and makes the folders above it. Ends a last line that a kill has torn.
- * On failure returns a message, and the log drops its input. */
+/* Opens `path` for appending and makes its folder, in an existing one. Ends a last line that a kill
+ * has torn. On failure returns a message, and the log drops its input. */
 int tm_log_file_open(struct tm_log_file *f, const struct tm_fs *fs, const char *path,
                      struct tm_err *err);
 bool tm_log_file_is_empty(const struct tm_log_file *f); /* nothing written, nothing collected */
@@ -48,8 +48,8 @@ int tm_log_file_close(struct tm_log_file *f, struct tm_err *err);
 void tm_log_add_line(struct tm_buf *out, int64_t wall_ns, enum tm_level level, int64_t pid,
                      const char *process, const char *message);
 
-/* Replaces the file at `path` atomically, and makes the folders above it. Not synced: the loop must
- * not wait for a disk, and a power failure loses only this text. */
+/* Replaces the file at `path` atomically, and makes its folder, in an existing one. Not synced: the
+ * loop must not wait for a disk, and a power failure loses only this text. */
 int tm_log_replace(const struct tm_fs *fs, const char *path, const struct tm_buf *text,
                    struct tm_err *err);
 

@@ -37,6 +37,8 @@ struct tm_step_report {
   const struct tm_fs *fs;
   tm_on_note note;
   void *data;
+  char *logs_dir;
+  bool has_lost_logs; /* their folder was removed, which has been reported */
   struct tm_tries tries;
   struct tm_worker_logs workers;
   struct tm_running running;
@@ -52,11 +54,19 @@ struct tm_step_report {
   bool is_ended;
 };
 
-/* Reports a failed call of the modules. */
+/* Reports a failed call of the modules: once for all logs if their folder was removed. */
 static void note(struct tm_step_report *s, int rc, const struct tm_err *err)
 {
-  if (rc < 0)
+  struct tm_err lost = TM_ERR_NONE;
+  if (rc >= 0)
+    return;
+  if (err->code != -ENOENT || tm_fs_exists(s->fs, s->logs_dir)) {
     s->note(s->data, err);
+  } else if (!s->has_lost_logs) {
+    tm_err_set(&lost, -ENOENT, "'%s' was removed or renamed while the job ran", s->logs_dir);
+    s->has_lost_logs = true;
+    s->note(s->data, &lost);
+  }
 }
 
 /* While this session runs, the result of an earlier one would be taken for its result. */
@@ -71,6 +81,16 @@ static int remove_result(const struct tm_fs *fs, const char *logs_dir, struct tm
   return rc;
 }
 
+/* Logs make only the folder that they lie in: the logs of a job whose folder is removed must not
+ * bring it back. */
+static int make_folders(const struct tm_fs *fs, const char *logs_dir, struct tm_err *err)
+{
+  char *path = tm_path_join(logs_dir, "sys/node");
+  int rc = tm_fs_make_dirs(fs, path, 0700, err);
+  free(path);
+  return rc;
+}
+
 struct tm_step_report *tm_step_report_new(const struct tm_fs *fs, const struct tm_event *e,
                                           const struct tm_step_view *step, tm_on_note on_note,
                                           void *data)
@@ -78,7 +98,10 @@ struct tm_step_report *tm_step_report_new(const struct tm_fs *fs, const struct t
   struct tm_step_report *s = TM_NEW(struct tm_step_report);
   struct tm_err err = TM_ERR_NONE;
   const char *dir = step->logs_dir;
-  *s = (struct tm_step_report) { .fs = fs, .note = on_note, .data = data };
+  *s = (struct tm_step_report) {
+    .fs = fs, .note = on_note, .data = data, .logs_dir = tm_xstrdup(dir)
+  };
+  note(s, make_folders(fs, dir, &err), &err);
   note(s, remove_result(fs, dir, &err), &err);
   note(s, tm_tries_open(&s->tries, fs, dir, &err), &err);
   note(s, tm_log_open(&s->log, fs, dir, step->logging_level, &err), &err);
@@ -110,6 +133,7 @@ void tm_step_report_free(struct tm_step_report *s)
   note(s, tm_running_close(&s->running, &err), &err);
   tm_summary_release(&s->summary);
   tm_errors_release(&s->errors);
+  free(s->logs_dir);
   free(s);
 }
 

@@ -112,8 +112,8 @@ int tm_fs_sync_name(const struct tm_fs *fs, const char *path, struct tm_err *err
   return rc < 0 && rc != -EACCES ? tm_err_set(err, rc, "%s", why.text) : 0;
 }
 
-/* Makes one folder in an existing one. Another process may make it at the same time. */
-static int make_dir(const struct tm_fs *fs, const char *path, int mode, struct tm_err *err)
+/* Another process may make it at the same time. */
+int tm_fs_make_dir(const struct tm_fs *fs, const char *path, int mode, struct tm_err *err)
 {
   struct tm_stat st;
   int rc = fs->mkdir(fs->self, path, mode);
@@ -150,7 +150,7 @@ int tm_fs_make_dirs(const struct tm_fs *fs, const char *path, int mode, struct t
     if (at > 0)
       p[at] = '/';
     at += strlen(p + at);
-    rc = make_dir(fs, p, mode, err);
+    rc = tm_fs_make_dir(fs, p, mode, err);
   }
 done:
   free(p);

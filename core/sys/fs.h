@@ -77,6 +77,9 @@ int tm_fs_sync_dir(const struct tm_fs *fs, const char *path, struct tm_err *err)
 /* Makes the name of an existing file durable: whoever made it may have been killed before its name
  * was on the disk. Returns 0 if the folder that holds it may not be read: we made nothing in it. */
 int tm_fs_sync_name(const struct tm_fs *fs, const char *path, struct tm_err *err);
+/* Makes a folder in an existing one, unless it exists, and fsyncs its parent. For what belongs to a
+ * job that runs: a job whose folder was removed must not get it back. */
+int tm_fs_make_dir(const struct tm_fs *fs, const char *path, int mode, struct tm_err *err);
 /* Makes the folder and the missing ones above it, and fsyncs the parent of each. */
 int tm_fs_make_dirs(const struct tm_fs *fs, const char *path, int mode, struct tm_err *err);
 /* Adds the whole file to `out`, at most `max` bytes (else TM_ELIMIT). */

@@ -278,7 +278,7 @@ describe("a job of which something is removed while it runs:", function()
         end]]
       local p = t:start_job(nil, { env = { "HERE=" .. t.dir } })
       t:wait_for "begun"
-      folder.remove_tree(t.job_dir .. path)
+      folder.remove_at_once(t.job_dir .. path)
       t:write("go", "")
       local r = t:finish(p, 60)
       t:expect(r, 3)

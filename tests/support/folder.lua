@@ -48,6 +48,12 @@ function folder.remove_tree(path)
   end
 end
 
+--- The same, but nobody sees the folder with only some of its files.
+function folder.remove_at_once(path)
+  assert(os.rename(path, path .. ".removed"))
+  folder.remove_tree(path .. ".removed")
+end
+
 function Folder:remove()
   folder.remove_tree(self.path)
 end

@@ -64,6 +64,9 @@ static inline int fixture_open(void **state)
   strcpy(f->dir, "/tmp/tidemill-report-XXXXXX");
   assert_non_null(mkdtemp(f->dir));
   f->logs = tm_path_join(f->dir, "logs");
+  char *folder = tm_path_join(f->logs, "sys/node");
+  assert_int_equal(tm_fs_make_dirs(tm_fs_real(), folder, 0700, NULL), 0);
+  free(folder);
   f->columns = 100;
   f->now_ns = 1000 * TM_S;
   f->wall_ns = FIXTURE_WALL;

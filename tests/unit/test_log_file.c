@@ -6,7 +6,7 @@
 static void appends_and_ends_a_torn_line(void **state)
 {
   struct report_fixture *f = *state;
-  char *path = tm_path_join(f->dir, "a/b/log.txt");
+  char *path = tm_path_join(f->dir, "b/log.txt");
   struct tm_log_file log;
   struct tm_err err = TM_ERR_NONE;
   assert_int_equal(tm_log_file_open(&log, tm_fs_real(), path, &err), 0);
@@ -18,7 +18,7 @@ static void appends_and_ends_a_torn_line(void **state)
   assert_false(tm_log_file_is_empty(&log));
   tm_buf_add_str(&log.text, "two\n");
   assert_int_equal(tm_log_file_close(&log, &err), 0);
-  char *text = fixture_read(f, "a/b/log.txt");
+  char *text = fixture_read(f, "b/log.txt");
   assert_string_equal(text, "one\ntor\ntwo\n");
   free(text);
   free(path);
@@ -79,6 +79,22 @@ static void swallows_when_it_cannot_be_opened(void **state)
   free(path);
 }
 
+static void does_not_bring_back_what_was_removed(void **state)
+{
+  struct report_fixture *f = *state;
+  char *path = tm_path_join(f->dir, "removed/user/log.txt");
+  char *removed = tm_path_join(f->dir, "removed");
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_log_file log;
+  struct tm_err err = TM_ERR_NONE;
+  assert_int_equal(tm_log_file_open(&log, tm_fs_real(), path, &err), -ENOENT);
+  assert_int_equal(tm_log_file_close(&log, &err), 0);
+  assert_int_equal(tm_log_replace(tm_fs_real(), path, &text, &err), -ENOENT);
+  assert_false(tm_fs_exists(tm_fs_real(), removed));
+  free(removed);
+  free(path);
+}
+
 static void a_line_is_one_line(void **state)
 {
   struct tm_buf b = TM_BUF_NONE;
@@ -113,6 +129,8 @@ int main(void)
     cmocka_unit_test_setup_teardown(writes_when_much_has_gathered, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(fails_once_and_swallows_then, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(swallows_when_it_cannot_be_opened, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(does_not_bring_back_what_was_removed, fixture_open,
+                                    fixture_close),
     cmocka_unit_test(a_line_is_one_line),
     cmocka_unit_test_setup_teardown(a_file_is_replaced_whole, fixture_open, fixture_close),
   };
