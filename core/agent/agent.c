@@ -345,6 +345,7 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct 
   struct tm_result_head head = { .seq = h.seq,
                                  .begin_wall_ns = wall_of(a, begin_ns),
                                  .items = TM_ITEMS_UNKNOWN };
+  tm_page_set_begun(a->page, head.begin_wall_ns);
   tm_buf_clear(&a->rows);
   tm_extras_clear(&a->extras);
   tm_script_error_clear(&a->error);

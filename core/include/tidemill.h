@@ -922,6 +922,7 @@ struct tidemill_activity {
   int64_t try_number;
   const char *first_item; /* of the mini-batch; "": not known */
   const char *text;       /* the whole as a sentence; file names in it may hold any byte */
+  int64_t begun_ns;       /* when the worker began the try, since the epoch; 0: not known yet */
 };
 
 struct tidemill_record_output {

@@ -325,6 +325,7 @@ static void tell_doing(struct tm_keeper *k, const struct tm_keeper_step *step)
         &list, &(struct tm_worker_doing) { .worker = w->number,
                                            .phase = view.phase,
                                            .phase_ns = phase_ns(&view, now_ns),
+                                           .begun_wall_ns = view.begun_wall_ns,
                                            .seq = view.seq,
                                            .is_stopped = w->frozen_due_ns != INT64_MAX });
   }

@@ -118,6 +118,7 @@ void tm_ended_encode(struct tm_buf *out, const struct tm_ended *e)
   tm_wire_add_str(out, e->last_line);
   tm_buf_add_u32(out, (uint32_t)e->view.phase);
   tm_buf_add_u64(out, (uint64_t)e->view.since_ns);
+  tm_buf_add_u64(out, (uint64_t)e->view.begun_wall_ns);
   tm_buf_add_u64(out, e->view.seq);
   tm_buf_add_u64(out, e->view.index);
   tm_buf_add_u32(out, e->view.try);
@@ -150,6 +151,7 @@ int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err
   uint32_t phase = tm_read_u32(&r);
   out->view.phase = (enum tm_phase)phase;
   out->view.since_ns = (int64_t)tm_read_u64(&r);
+  out->view.begun_wall_ns = (int64_t)tm_read_u64(&r);
   out->view.seq = tm_read_u64(&r);
   out->view.index = tm_read_u64(&r);
   out->view.try = tm_read_u32(&r);
@@ -169,6 +171,7 @@ void tm_worker_doing_encode(struct tm_buf *out, const struct tm_worker_doing *d)
   tm_buf_add_u32(out, d->worker);
   tm_buf_add_u32(out, d->phase);
   tm_buf_add_u64(out, (uint64_t)d->phase_ns);
+  tm_buf_add_u64(out, (uint64_t)d->begun_wall_ns);
   tm_buf_add_u64(out, d->seq);
   tm_buf_add_u32(out, d->is_stopped);
 }
@@ -180,6 +183,7 @@ bool tm_worker_doing_read(struct tm_reader *r, struct tm_worker_doing *out)
   phase = tm_read_u32(r);
   out->phase = (enum tm_phase)phase;
   out->phase_ns = (int64_t)tm_read_u64(r);
+  out->begun_wall_ns = (int64_t)tm_read_u64(r);
   out->seq = tm_read_u64(r);
   out->is_stopped = tm_read_u32(r) != 0;
   return !r->bad && phase <= TM_PHASE_RECOVER;

@@ -100,14 +100,15 @@ void tm_node_step_release(struct tm_node_step *s);
  * ','. To free. */
 char *tm_job_mark(const char *job_dir);
 
-/* What a worker does now, by its page. 28 bytes on the wire: u32 worker, u32 phase, u64 phase_ns,
- * u64 seq, u32 is_stopped. */
+/* What a worker does now, by its page. 36 bytes on the wire: u32 worker, u32 phase, u64 phase_ns,
+ * u64 begun_wall_ns, u64 seq, u32 is_stopped. */
 struct tm_worker_doing {
   uint32_t worker; /* its number */
   enum tm_phase phase;
-  int64_t phase_ns; /* how long it has been in that phase */
-  uint64_t seq;     /* of LOAD, RUN and RETURN: the entry */
-  bool is_stopped;  /* by SIGSTOP */
+  int64_t phase_ns;      /* how long it has been in that phase */
+  int64_t begun_wall_ns; /* when it began the entry, by the wall clock; 0: not known */
+  uint64_t seq;          /* of LOAD, RUN and RETURN: the entry */
+  bool is_stopped;       /* by SIGSTOP */
 };
 void tm_worker_doing_encode(struct tm_buf *out, const struct tm_worker_doing *d);
 /* False: the bytes end, or cannot be that. */

@@ -74,6 +74,9 @@ void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_
   /* (2): readers of what follows see the count before it */
   atomic_thread_fence(memory_order_release);
   atomic_store_explicit(&r->since_ns, now_ns, memory_order_relaxed);
+  atomic_store_explicit(&r->begun_wall_ns,
+                        atomic_load_explicit(&p->begun_wall_ns, memory_order_relaxed),
+                        memory_order_relaxed);
   atomic_store_explicit(&r->seq, seq, memory_order_relaxed);
   atomic_store_explicit(&r->index, index, memory_order_relaxed);
   atomic_store_explicit(&r->try, try, memory_order_relaxed);
@@ -82,10 +85,21 @@ void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_
   atomic_store_explicit(&p->doing, count << 4 | (uint64_t)phase, memory_order_release);
 }
 
+void tm_page_set_begun(struct tm_page *p, int64_t wall_ns)
+{
+  atomic_store_explicit(&p->begun_wall_ns, wall_ns, memory_order_relaxed);
+}
+
 void tm_page_set_rows(struct tm_page *p, uint32_t rows)
 {
   uint64_t count = atomic_load_explicit(&p->doing, memory_order_relaxed) >> 4;
   atomic_store_explicit(&p->records[count & 1].rows, rows, memory_order_relaxed);
+}
+
+/* A moment that a time can be added to; 0 for what cannot be one. */
+static int64_t moment(int64_t wall_ns)
+{
+  return wall_ns > 0 && wall_ns < INT64_MAX / 2 ? wall_ns : 0;
 }
 
 void tm_page_read(const struct tm_page *p, struct tm_page_view *out)
@@ -96,6 +110,7 @@ void tm_page_read(const struct tm_page *p, struct tm_page_view *out)
     const struct tm_page_record *r = &p->records[doing >> 4 & 1];
     out->phase = (doing & 15) <= TM_PHASE_RECOVER ? (enum tm_phase)(doing & 15) : TM_PHASE_IDLE;
     out->since_ns = atomic_load_explicit(&r->since_ns, memory_order_relaxed);
+    out->begun_wall_ns = moment(atomic_load_explicit(&r->begun_wall_ns, memory_order_relaxed));
     out->seq = atomic_load_explicit(&r->seq, memory_order_relaxed);
     out->index = atomic_load_explicit(&r->index, memory_order_relaxed);
     out->try = atomic_load_explicit(&r->try, memory_order_relaxed);

@@ -49,8 +49,10 @@ enum tm_entry_state { TM_ENTRY_QUEUED, TM_ENTRY_BEGUN, TM_ENTRY_DONE, TM_ENTRY_T
 
 struct tm_page_record {
   _Atomic int64_t since_ns; /* monotonic; when this phase began */
-  _Atomic uint64_t seq;     /* the entry of LOAD, RUN and RETURN */
-  _Atomic uint64_t index;   /* its mini-batch */
+  /* wall clock, as the worker's log lines; when the worker began this entry */
+  _Atomic int64_t begun_wall_ns;
+  _Atomic uint64_t seq;   /* the entry of LOAD, RUN and RETURN */
+  _Atomic uint64_t index; /* its mini-batch */
   _Atomic uint32_t try;
   _Atomic uint32_t item; /* from 1; 0: unknown */
   _Atomic uint32_t rows; /* of the mini-batch of a table; 0: not counted yet */
@@ -62,12 +64,14 @@ struct tm_page {
   _Atomic uint64_t words[TM_PAGE_WORDS];
   _Atomic uint64_t can_interrupt; /* set to 1 by the worker */
   _Atomic uint64_t interrupt;     /* set by the keeper: seq of the entry, or TM_PAGE_INIT */
+  _Atomic int64_t begun_wall_ns;  /* of the current entry; only the worker reads it here */
 };
 #define TM_PAGE_INIT UINT64_MAX /* instead of a seq: init() */
 
 struct tm_page_view { /* one consistent reading */
   enum tm_phase phase;
   int64_t since_ns;
+  int64_t begun_wall_ns; /* of LOAD, RUN and RETURN; 0: not known */
   uint64_t seq, index;
   uint32_t try, item, rows;
 };
@@ -78,6 +82,8 @@ bool tm_page_begin(struct tm_page *p, uint64_t seq); /* queued -> begun; false: 
 void tm_page_done(struct tm_page *p, uint64_t seq);  /* begun -> done */
 void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_t seq,
                  uint64_t index, uint32_t try);
+/* The worker begins an entry at this moment: the next tm_page_set() publishes it. */
+void tm_page_set_begun(struct tm_page *p, int64_t wall_ns);
 /* The worker has counted the rows of its current entry. The count stays on the page until its next
  * entry. */
 void tm_page_set_rows(struct tm_page *p, uint32_t rows);

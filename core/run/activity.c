@@ -221,6 +221,8 @@ struct tm_json *tm_activity_to_json(const struct tm_activity *a)
     return v;
   tm_json_set(v, "mini_batch", tm_json_new_int((int64_t)a->index));
   tm_json_set(v, "try", tm_json_new_int(a->try));
+  if (a->begun_wall_ns > 0)
+    tm_json_set(v, "begun_ms", tm_json_new_int(a->begun_wall_ns / TM_MS));
   if (a->part_first > 0) {
     struct tm_json *items = tm_json_set(v, "items", tm_json_new(TM_JSON_ARRAY));
     tm_json_add(items, tm_json_new_int(a->part_first));
@@ -252,6 +254,7 @@ bool tm_activity_from_json(struct tm_activity *out, const struct tm_json *v)
 {
   const char *worker = tm_json_str(v, "worker", ""), *item = tm_json_str(v, "first_item", NULL);
   int64_t index = tm_json_int(v, "mini_batch", -1), number = tm_json_int(v, "try", 0);
+  int64_t begun_ms = tm_json_int(v, "begun_ms", 0);
   double seconds = tm_json_num(v, "seconds", -1);
 
   *out = (struct tm_activity) { .phase = phase_of(tm_json_str(v, "phase", "")) };
@@ -266,6 +269,8 @@ bool tm_activity_from_json(struct tm_activity *out, const struct tm_json *v)
   out->seq = 1;
   out->index = (uint64_t)index;
   out->try = (uint32_t)number;
+  if (begun_ms > 0 && begun_ms < INT64_MAX / TM_MS / 2)
+    out->begun_wall_ns = begun_ms * TM_MS;
   out->part_first = number_of(tm_json_get(v, "items"), 0);
   out->part_last = number_of(tm_json_get(v, "items"), 1);
   out->first_item = tm_xstrdup(item);

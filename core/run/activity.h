@@ -34,8 +34,10 @@ struct tm_activity {
   enum tm_phase phase; /* IDLE: a mini-batch whose phase the keeper has not reported yet */
   bool is_stopped;     /* the worker, by SIGSTOP */
   int64_t ns;          /* of this try, or of this call */
-  uint64_t seq;        /* of the try at this worker, from 1; 0: no mini-batch, and the rest is 0 */
-  uint64_t index;      /* the mini-batch */
+  /* when the worker began the try, by the wall clock; 0: the keeper has not reported it yet */
+  int64_t begun_wall_ns;
+  uint64_t seq;   /* of the try at this worker, from 1; 0: no mini-batch, and the rest is 0 */
+  uint64_t index; /* the mini-batch */
   uint32_t try;
   uint32_t part_first, part_last; /* a part of its items, from 1; 0: all of it */
   char *first_item;               /* its path, or NULL; released with the list */
@@ -80,9 +82,10 @@ void tm_slow_add(struct tm_buf *out, const struct tm_slow *slow, const struct tm
  * no worker does anything. */
 void tm_activities_add_stuck(struct tm_buf *out, const struct tm_activities *a);
 
-/* {"worker", "pid", "phase", "seconds", "stopped", "mini_batch", "try", "items", "first_item"}: one
- * activity, as in the file of a running job and in `status --json`. Only a mini-batch has the last
- * four, and only a part has "items". */
+/* {"worker", "pid", "phase", "seconds", "stopped", "mini_batch", "try", "begun_ms", "items",
+ * "first_item"}: one activity, as in the file of a running job and in `status --json`. Only a
+ * mini-batch has the last five, and only a part has "items"; without "begun_ms" (since the epoch),
+ * it is not known yet when the try began. */
 struct tm_json *tm_activity_to_json(const struct tm_activity *a);
 /* Reads a file that may hold anything. False: this is not an activity. */
 bool tm_activity_from_json(struct tm_activity *out, const struct tm_json *v);

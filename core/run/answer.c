@@ -195,7 +195,10 @@ void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_statu
   char *text = NULL;
 
   a.head.total_ns = a.head.run_ns = ns;
-  a.head.begin_wall_ns = ns > 0 ? tm_clock_wall_ns() - ns : 0;
+  if (ended->view.seq == held->seq && ended->view.begun_wall_ns > 0)
+    a.head.begin_wall_ns = ended->view.begun_wall_ns;
+  else if (ns > 0)
+    a.head.begin_wall_ns = tm_clock_wall_ns() - ns;
   if (status == TM_RUN_TIMEOUT) {
     const struct tm_config *config = &w->s->o.step->config;
     bool has_grace = config->interruptible != TM_NOT_INTERRUPTIBLE &&

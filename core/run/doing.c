@@ -4,9 +4,10 @@
  *  (1) A mini-batch costs no work here. Ten times a second, doing.c compares each worker with what
  *      it saw before: the worker's state, and the first entry in its hand, which it works on. If
  *      either is new, the time starts again.
- *  (2) Only the keeper knows the phase of a mini-batch, from the worker's page. It is asked at most
- *      once a second, and only while some worker has been at one mini-batch for almost
- *      TM_ACTIVITY_SHOWN_NS. Until it answers, only the phase is not known.
+ *  (2) Only the keeper knows the phase of a mini-batch and the moment at which the worker began it,
+ *      from the worker's page. It is asked at most once a second, and only while some worker has
+ *      been at one mini-batch for almost TM_ACTIVITY_SHOWN_NS. Until it answers, only these two are
+ *      not known.
  *  (3) The user's process can write to a page. So what the keeper reads there counts only for the
  *      entry that the worker holds, or for recover(), and is only shown.
  */
@@ -50,6 +51,7 @@ static void look_at(struct tm_worker *w, int64_t now_ns) /* keeps (1) */
   w->doing.seq = seq;
   w->doing.since_ns = now_ns;
   w->doing.told = TM_PHASE_IDLE;
+  w->doing.begun_wall_ns = 0;
   w->doing.is_stopped = false;
 }
 
@@ -91,6 +93,7 @@ void tm_doing_on_told(void *data, const struct tm_worker_doing *told)
     if (told->phase != TM_PHASE_RECOVER && (w->doing.seq == 0 || told->seq != w->doing.seq))
       return; /* keeps (3) */
     w->doing.told = told->phase;
+    w->doing.begun_wall_ns = told->begun_wall_ns;
     set_since(w, tm_awake_look(&s->patience.awake, tm_clock_mono_ns()) - told->phase_ns);
     return;
   }
@@ -123,8 +126,10 @@ static void add(struct tm_activities *out, const struct tm_worker *w, int64_t no
                               .is_stopped = w->doing.is_stopped,
                               .ns = now_ns - w->doing.since_ns };
   snprintf(a->worker, sizeof(a->worker), "%s", w->name);
-  if (held && !is_recover)
+  if (held && !is_recover) {
+    a->begun_wall_ns = w->doing.begun_wall_ns;
     add_mini_batch(a, held);
+  }
 }
 
 /* Lists what has taken at least `least_ns`. */

@@ -53,12 +53,13 @@ struct tm_worker {
   bool has_failed_init; /* it has reported why */
   bool has_worked;      /* it has answered for a mini-batch */
   struct {
-    enum tm_phase call; /* what it is doing, as the supervisor sees it; RUN: a mini-batch */
-    uint64_t seq;       /* the first in its hand, or 0 */
-    int64_t since_ns;   /* awake */
-    enum tm_phase told; /* by the keeper, for this seq; IDLE: nothing yet */
-    bool is_stopped;    /* likewise */
-  } doing;              /* doing.c */
+    enum tm_phase call;    /* what it is doing, as the supervisor sees it; RUN: a mini-batch */
+    uint64_t seq;          /* the first in its hand, or 0 */
+    int64_t since_ns;      /* awake */
+    enum tm_phase told;    /* by the keeper, for this seq; IDLE: nothing yet */
+    int64_t begun_wall_ns; /* likewise; 0: nothing yet */
+    bool is_stopped;       /* likewise */
+  } doing;                 /* doing.c */
 };
 
 /* Warnings of one kind (data/fault_list.h), about rows of this session. */

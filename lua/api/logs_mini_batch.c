@@ -13,9 +13,6 @@
 #include "run/survey.h"
 #include "sys/clock.h"
 
-#define BEGUN_NS   (50 * TM_MS)  /* the supervisor reads the clock this much after the keeper */
-#define UNKNOWN_NS (150 * TM_MS) /* the keeper may report a new phase this late */
-
 struct shown {
   const struct tidemill_workspace *ws; /* or NULL */
   const char *dir;                     /* of the job */
@@ -61,25 +58,25 @@ static bool is_of_another(struct one *o, const struct tm_log_piece *piece, bool 
   return !is_new;
 }
 
-/* Adds what its worker logged meanwhile. */
-static void add_logged(struct one *o, const struct tm_try_row *row)
+/* Adds what a worker logged from one moment to another, both by its own clock. `is_bad`: the try
+ * has failed. */
+static void add_logged(struct one *o, const char *worker, int64_t from_ns, int64_t until_ns,
+                       bool is_bad)
 {
-  struct shown *l = o->l;
-  struct tm_log_choice c = { .worker = row->process,
-                             .mini_batch = l->mini_batch,
-                             .from_ns = row->begin_wall_ns / 1000000 * 1000000, /* logs have ms */
-                             .until_ns = row->begin_wall_ns + row->elapsed_ns };
+  struct tm_log_choice c = { .worker = worker,
+                             .mini_batch = o->l->mini_batch,
+                             .from_ns = from_ns / TM_MS * TM_MS, /* logs have ms */
+                             .until_ns = until_ns };
   struct tm_log_set *set = tm_log_set_new(o->step->logs_dir, &c, NULL, NULL);
   struct tm_log_piece line;
   struct tm_log_line head;
   bool is_left_out = false, has_error = false;
-  bool is_bad = strcmp(row->status, "RUN_DONE") != 0;
   tm_log_set_finish(set);
   while (tm_log_set_next(set, &line)) {
     if (tm_log_line_read(line.text, line.len, &head))
       is_left_out = is_of_another(o, &line, is_bad, &has_error);
     if (!is_left_out)
-      add_line(&l->out, &line);
+      add_line(&o->l->out, &line);
   }
   tm_log_set_free(set);
 }
@@ -126,7 +123,8 @@ static void on_row(void *data, const struct tm_try_row *row)
   if (*row->message)
     tm_buf_printf(out, "  %s\n", row->message);
   if (row->begin_wall_ns > 0 && *row->process)
-    add_logged(o, row);
+    add_logged(o, row->process, row->begin_wall_ns, row->begin_wall_ns + row->elapsed_ns,
+               strcmp(row->status, "RUN_DONE") != 0);
 }
 
 /* The logs have no line about it: it does not exist, or has not been tried. */
@@ -179,23 +177,17 @@ static int refuse_step(const struct tidemill_record *r, const char *given, struc
 static void add_running(struct one *o, const struct tidemill_activity *a)
 {
   struct tm_buf *out = &o->l->out;
-  int64_t now_ns = tm_clock_wall_ns();
-  struct tm_log_choice c = { .worker = a->worker,
-                             .mini_batch = o->l->mini_batch,
-                             .from_ns =
-                                 now_ns - a->elapsed_ns - (*a->phase ? BEGUN_NS : UNKNOWN_NS),
-                             .until_ns = now_ns + TM_S };
-  struct tm_log_set *set = tm_log_set_new(o->step->logs_dir, &c, NULL, NULL);
-  struct tm_log_piece line;
   if (o->tries++ == 0)
     tm_buf_printf(out, "mini-batch %" PRId64 " of step '%s'\n", o->l->mini_batch, o->step->name);
   tm_buf_add_str(out, "running: ");
   tm_text_one_line(out, a->text, strlen(a->text), 0);
   tm_buf_add_char(out, '\n');
-  tm_log_set_finish(set);
-  while (tm_log_set_next(set, &line))
-    add_line(out, &line);
-  tm_log_set_free(set);
+  if (a->begun_ns > 0)
+    add_logged(o, a->worker, a->begun_ns, INT64_MAX / 2, false);
+  else
+    tm_buf_add_str(out,
+                   "  its log lines are shown once its worker has reported when the try began: "
+                   "ask again\n");
 }
 
 static void add_all_running(struct one *o, const struct tidemill_record *r, size_t i)

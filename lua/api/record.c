@@ -84,6 +84,7 @@ static void add_running(struct tm_record_step *step, const struct tm_step_survey
       .pid = a->pid,
       .phase = has_mini_batch && a->phase == TM_PHASE_IDLE ? "" : tm_phase_name(a->phase),
       .elapsed_ns = a->ns,
+      .begun_ns = a->begun_wall_ns,
       .is_stopped = a->is_stopped,
       .mini_batch = has_mini_batch ? (int64_t)a->index : -1,
       .try_number = a->try,

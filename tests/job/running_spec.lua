@@ -1,16 +1,16 @@
 -- What runs now: which worker has been busy for long, with what, and since when.
+local ffi = require "ffi"
 local job = require "support.job"
 local json = require "dkjson"
 local programs = require "support.programs"
 
---- A script that logs, and then waits at WAITS_AT until the file GO exists.
+ffi.cdef "int mkfifo(const char *path, unsigned mode);"
+
+--- A script that logs, and then waits at WAITS_AT for a line in the FIFO GO.
 local SCRIPT = [[
 local EntryScript = require "tidemill.entry_script"
-local process = require "tidemill.process"
 local function wait(name)
-  if name == os.getenv "WAITS_AT" then
-    process.spawn { "sh", "-c", 'until [ -e "$0" ]; do sleep 0.02; done', os.getenv "GO" }:wait()
-  end
+  if name == os.getenv "WAITS_AT" then assert(io.open(os.getenv "GO")):read "*l" end
 end
 function init() wait "init" end
 function run(m)
@@ -27,8 +27,11 @@ local function new_case(step)
   return t
 end
 
-local function start(t, waits_at)
+local function start(t, waits_at, variables)
+  assert.equal(0, ffi.C.mkfifo(t:path "go", 384))
+  t.gate = assert(io.open(t:path "go", "r+")) -- so that neither end waits for the other to open it
   t.options = { env = { "WAITS_AT=" .. waits_at, "GO=" .. t:path "go" } }
+  for _, variable in ipairs(variables or {}) do table.insert(t.options.env, variable) end
   t:start_job(nil, t.options)
   t.running = t.last
 end
@@ -38,8 +41,14 @@ local function wait_for_phase(t, phase)
   t:wait_for("job/score/logs/sys/running.json", '"phase":"' .. phase .. '"', 30)
 end
 
+--- Lets one wait() return, now or later.
+local function open_gate(t)
+  t.gate:write "go\n"
+  t.gate:flush()
+end
+
 local function release(t)
-  t:write("go", "")
+  open_gate(t)
   local r = t:finish(t.running, 30)
   t:expect(r, 0)
   return r
@@ -76,13 +85,9 @@ describe("while a mini-batch takes long", function()
     local t = new_case()
     start(t, "0002.txt")
     wait_for_phase(t, "run")
-    local out
-    -- How long the try has been running is known to some milliseconds, to more on a busy machine.
-    programs.wait_until("the line of the worker", function()
-      out = ask(t, "logs", t.job_dir, "--mini-batch", "1")
-      assert.is_truthy(out:find "^mini%-batch 1 of step 'score'\nrunning: process000: mini%-batch 1, try 1, for ", out)
-      return out:find "|INFO|%d+|process000|works on 2\n"
-    end)
+    local out = ask(t, "logs", t.job_dir, "--mini-batch", "1")
+    assert.is_truthy(out:find "^mini%-batch 1 of step 'score'\nrunning: process000: mini%-batch 1, try 1, for ", out)
+    assert.is_truthy(out:find("|INFO|%d+|process000|works on 2\n"), out)
     local _, err = ask(t, "logs", t.job_dir, "--mini-batch", "2")
     assert.is_truthy(err:find("mini-batch 2 of step 'score' has not been tried, or its first try began a moment ago",
                               1, true), err)
@@ -90,6 +95,31 @@ describe("while a mini-batch takes long", function()
     out = ask(t, "logs", t.job_dir, "--mini-batch", "1")
     assert.is_falsy(out:find("running:", 1, true), out)
     assert.is_truthy(out:find("handed out 1: RUN_DONE", 1, true), out)
+  end)
+
+  it("logs --mini-batch shows no line of the try before, on the same worker", function()
+    local t = new_case()
+    t:script((SCRIPT:gsub("function run%(m%)\n", [[%0
+  local function now() return (io.open "/proc/uptime":read "*n") end -- in hundredths of a second
+  local function next_moment() local since = now() repeat until now() > since end
+  next_moment() -- tries and lines are compared by milliseconds
+  if number_of(m[1]) == 2 and not io.open(os.getenv "TRIED") then
+    io.open(os.getenv "TRIED", "w"):close()
+    EntryScript().logger:info "the first try"
+    next_moment()
+    error "once more"
+  end
+]])))
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 1, run_max_try = 2"
+    start(t, "0002.txt", { "TRIED=" .. t:path "tried" })
+    wait_for_phase(t, "run")
+    local out = ask(t, "logs", t.job_dir, "--mini-batch", "1")
+    local before, running = out:match "^(.-\n)(running: .*)$"
+    assert.is_truthy(before and before:find("|the first try\n", 1, true), out)
+    assert.is_nil(before:find("|works on 2\n", 1, true), out)
+    local lines = "^running: process000: mini%-batch 1, try 2, for [^\n]*\n[^\n]+|works on 2\nagain: [^\n]+\n$"
+    assert.is_truthy(running:find(lines), out)
+    release(t)
   end)
 
   it("the worker's file says that it has begun, and later how it ended", function()
@@ -117,7 +147,7 @@ describe("while a mini-batch takes long", function()
     assert.is_true(t:has_log "sys/running.json")
     assert.same({}, running_of(t))
     assert.is_falsy(ask(t, "status", t.job_dir):find "\n  running:")
-    t:write("go", "")
+    open_gate(t)
     t:expect_job(0, { "--resume" }, t.options)
     assert.is_false(t:has_log "sys/running.json")
   end)

@@ -169,6 +169,7 @@ static void json_brings_it_back(void **state)
   struct tm_buf text = TM_BUF_NONE, again = TM_BUF_NONE;
   one->part_first = 3;
   one->part_last = 4;
+  one->begun_wall_ns = 1700000000123 * TM_MS;
   for (int i = 0; i < 3; i++) {
     struct tm_json *v = tm_activity_to_json(one);
     tm_buf_clear(&text);
@@ -178,6 +179,7 @@ static void json_brings_it_back(void **state)
     tm_activity_add(&again, &back);
     assert_string_equal(tm_buf_str(&again), tm_buf_str(&text));
     assert_int_equal(back.ns, one->ns);
+    assert_int_equal(back.begun_wall_ns, one->begun_wall_ns);
     assert_int_equal(back.phase, one->phase);
     assert_int_equal(back.pid, 4711);
     free(back.first_item);

@@ -128,6 +128,7 @@ static void make_ended(struct tm_ended *e)
                            .phase_ns = 1200 * TM_MS,
                            .view = { .phase = TM_PHASE_RUN,
                                      .since_ns = 99,
+                                     .begun_wall_ns = 1234567,
                                      .seq = 7,
                                      .index = UINT64_MAX,
                                      .try = 2,
@@ -155,6 +156,7 @@ static void an_end_comes_out_as_it_went_in(void **state)
   assert_int_equal(d.memory_limit_kb, 256 << 10);
   assert_string_equal(d.last_line, "the end");
   assert_int_equal(d.view.phase, TM_PHASE_RUN);
+  assert_int_equal(d.view.begun_wall_ns, 1234567);
   assert_int_equal(d.view.seq, 7);
   assert_int_equal(d.view.index, UINT64_MAX);
   assert_int_equal(d.view.try, 2);
@@ -236,18 +238,20 @@ static void what_a_worker_does_comes_out_as_it_went_in(void **state)
   struct tm_worker_doing in = { .worker = 7,
                                 .phase = TM_PHASE_LOAD,
                                 .phase_ns = INT64_C(5000000000),
+                                .begun_wall_ns = INT64_C(1) << 60,
                                 .seq = INT64_C(1) << 40,
                                 .is_stopped = true },
                          out;
   struct tm_buf b = TM_BUF_NONE;
   struct tm_reader r;
   tm_worker_doing_encode(&b, &in);
-  assert_int_equal(b.len, 28);
+  assert_int_equal(b.len, 36);
   tm_reader_init(&r, b.data, b.len);
   assert_true(tm_worker_doing_read(&r, &out));
   assert_int_equal(out.worker, 7);
   assert_int_equal(out.phase, TM_PHASE_LOAD);
   assert_int_equal(out.phase_ns, in.phase_ns);
+  assert_int_equal(out.begun_wall_ns, in.begun_wall_ns);
   assert_int_equal(out.seq, in.seq);
   assert_true(out.is_stopped);
   for (size_t n = 0; n < b.len; n++) {

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "node/page.h"
 #include "sys/threads.h"
 
@@ -112,8 +113,10 @@ struct writer {
 static void write_all(void *data)
 {
   struct writer *w = data;
-  for (uint64_t i = 1; i <= 500000; i++)
+  for (uint64_t i = 1; i <= 500000; i++) {
+    tm_page_set_begun(&w->page, (int64_t)i);
     tm_page_set(&w->page, (enum tm_phase)(i % 7), (int64_t)i, i, i * 3, (uint32_t)i);
+  }
   atomic_store(&w->is_over, true);
 }
 
@@ -127,7 +130,8 @@ static void a_reading_is_of_one_moment(void **state)
   assert_int_equal(tm_thread_start(&t, write_all, &w, NULL), 0);
   do {
     tm_page_read(&w.page, &v);
-    was_torn |= (uint64_t)v.since_ns != v.seq || v.index != v.seq * 3 || v.try != (uint32_t)v.seq ||
+    was_torn |= (uint64_t)v.since_ns != v.seq || v.begun_wall_ns != v.since_ns ||
+                v.index != v.seq * 3 || v.try != (uint32_t)v.seq ||
                 v.phase != (enum tm_phase)(v.seq % 7);
   } while (!atomic_load(&w.is_over));
   tm_thread_join(&t);
@@ -145,6 +149,19 @@ static void a_phase_that_is_none_is_idle(void **state)
   assert_int_equal(v.phase, TM_PHASE_IDLE);
   assert_string_equal(tm_phase_name(TM_PHASE_RUN), "run");
   assert_string_equal(tm_phase_name((enum tm_phase)99), "idle");
+}
+
+static void a_moment_that_no_time_can_be_added_to_is_unknown(void **state)
+{
+  static const int64_t moments[][2] = { { 5, 5 }, { 0, 0 }, { -1, 0 }, { INT64_MAX, 0 } };
+  struct tm_page p = { 0 };
+  struct tm_page_view v;
+  for (size_t i = 0; i < TM_COUNT_OF(moments); i++) {
+    tm_page_set_begun(&p, moments[i][0]);
+    tm_page_set(&p, TM_PHASE_RUN, 1, i + 1, 1, 1);
+    tm_page_read(&p, &v);
+    assert_int_equal(v.begun_wall_ns, moments[i][1]);
+  }
 }
 
 static void a_count_of_rows_stays_until_the_next_entry(void **state)
@@ -176,6 +193,7 @@ int main(void)
     cmocka_unit_test(words_say_the_same_as_the_page),
     cmocka_unit_test(one_of_two_has_an_entry),
     cmocka_unit_test(a_reading_is_of_one_moment),
+    cmocka_unit_test(a_moment_that_no_time_can_be_added_to_is_unknown),
     cmocka_unit_test(a_phase_that_is_none_is_idle),
     cmocka_unit_test(a_count_of_rows_stays_until_the_next_entry),
   };
