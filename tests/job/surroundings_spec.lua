@@ -73,6 +73,27 @@ describe("a job", function()
     assert.is_false(t:has "job")
   end)
 
+  it("names TMPDIR if it vanishes while workers run, and runs as long as one of them lives", function()
+    for workers, status in ipairs { 1, 0 } do
+      local t = new_case()
+      lfs.mkdir(t:path "other")
+      t:script(([[
+        local folder, last, ffi = %q, "process00%d", require "ffi"
+        ffi.cdef "int raise(int);"
+        function init() assert(io.open(folder .. require "tidemill.entry_script"().agent_name, "w")):close() end
+        function run(m)
+          while not io.open(folder .. last) do end -- no worker is being started
+          if os.rename(folder, folder .. ".gone") then ffi.C.raise(9) end
+          return names_of(m)
+        end]]):format(t:path "other", workers - 1))
+      t:pipeline("mini_batch_size = 1, process_count_per_node = " .. workers)
+      local r = t:run_job(nil, { env = { "TMPDIR=" .. t:path "other" }, limit = 60 })
+      t:expect(r, status)
+      assert.is_truthy(r.err:find("cannot make the folder '" .. t:path "other/tidemill-", 1, true), r.err)
+      if status == 0 then assert.same(job.names(4), t:sorted_lines "job/score/output/parallel_run_step.txt") end
+    end
+  end)
+
   it("runs to its end when nobody reads what it says", function()
     local t = new_case()
     local r = run_redirected(t, "2>&1 | exec true; :")
