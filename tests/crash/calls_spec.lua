@@ -120,7 +120,7 @@ end)
 describe("an error of a system call", function()
   after_each(job.check_end)
 
-  it("ends the job in words or is survived; the resumed job is whole", function()
+  it("is survived or ends the job with a reason; the resumed job is whole", function()
     local counts, why = count_calls()
     if not counts then return pending("needs the right to trace processes: " .. why) end
     job.check_end()

@@ -55,7 +55,7 @@ describe("clean", function()
     assert.is_true(n > 10)
   end)
 
-  it("may be killed at any call, for a job elsewhere that is named again", function()
+  it("may be killed at any call, for a job elsewhere that is given again", function()
     kill_each({ "clean", "--yes", "elsewhere" }, function(t, what)
       local was_gone = not t:has "elsewhere"
       local r = t:run { "clean", "--yes", "elsewhere" }
@@ -64,7 +64,7 @@ describe("clean", function()
     end)
   end)
 
-  it("may be killed at any call, for a job elsewhere that the history knows", function()
+  it("may be killed at any call, for a job elsewhere that is in the history", function()
     kill_each({ "clean", "--yes", "elsewhere" }, function(t, what)
       local names = names_in(t:path ".")
       local r = t:run { "clean", "--status", "Failed", "--yes" }

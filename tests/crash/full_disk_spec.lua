@@ -119,6 +119,6 @@ end
 describe("a full disk", function()
   after_each(job.check_end)
 
-  it("in memory is named, and the resumed job is whole", function() sweep_disk("tmpfs", TMPFS, "true") end)
-  it("that is an ext4 is named, and the resumed job is whole", function() sweep_disk("ext4", EXT4, IMAGE) end)
+  it("in memory is reported, and the resumed job is whole", function() sweep_disk("tmpfs", TMPFS, "true") end)
+  it("of type ext4 is reported, and the resumed job is whole", function() sweep_disk("ext4", EXT4, IMAGE) end)
 end)

@@ -52,9 +52,9 @@ local function disturb(plan, wanted)
   end
 end
 
-describe("inputs with places of their own", function()
+describe("inputs that are mounted or downloaded", function()
   after_each(job.check_end)
 
-  it("may be interrupted by a kill while they get there", function() disturb("kill@%d", 40) end)
-  it("may fail to get there", function() disturb("fail@%d:EIO", 20) end)
+  it("survive a kill while they are set up", function() disturb("kill@%d", 40) end)
+  it("survive an error while they are set up", function() disturb("fail@%d:EIO", 20) end)
 end)

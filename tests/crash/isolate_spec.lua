@@ -85,10 +85,10 @@ local function expect_whole(t, what)
   t:wait_for_none()
 end
 
-describe("while bad items are isolated the supervisor", function()
+describe("while bad items are isolated, the supervisor", function()
   after_each(job.check_end)
 
-  it("may be killed at a call that changes a file", function()
+  it("may be killed at any call that changes a file", function()
     local _, changes = count_calls()
     local hits, wanted = 0, some_of(changes, 16)
     for _, n in ipairs(wanted) do
@@ -102,7 +102,7 @@ describe("while bad items are isolated the supervisor", function()
     assert.is_true(hits > #wanted * 3 / 4, hits .. " of " .. #wanted .. " were killed")
   end)
 
-  it("says what failed, and goes on when it is resumed", function()
+  it("reports a failed call, and can be resumed", function()
     local calls = count_calls()
     for _, way in ipairs { "fail@%d:EIO", "fail@%d:ENOSPC", "short@%d" } do
       for _, n in ipairs(some_of(calls, 6)) do

@@ -65,7 +65,7 @@ describe("a job that reuses another's result", function()
     assert.is_true(reused > #taken / 2, reused .. " of " .. #taken .. " were reused")
   end)
 
-  it("is run where the earlier result cannot be had", function()
+  it("runs if the earlier result cannot be read", function()
     local changes = count_changes(earlier)
     for _, n in ipairs(some_of(changes, changes / 2)) do
       local t = new_case()
@@ -80,7 +80,7 @@ end)
 describe("a job whose result is kept", function()
   after_each(job.check_end)
 
-  it("may be killed meanwhile, and is then reused or not", function()
+  it("may be killed meanwhile, and then is reused or not", function()
     local changes = count_changes(function() end)
     for _, n in ipairs(some_of(changes, changes / 4)) do
       local t = new_case()

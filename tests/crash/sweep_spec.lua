@@ -108,7 +108,7 @@ describe("the supervisor of data frames", function()
   teardown(function() kind = arrays end)
   after_each(job.check_end)
 
-  it("may be killed at a call that changes a file", function()
+  it("may be killed at any call that changes a file", function()
     local _, changes = count_calls()
     for _, n in ipairs(some_of(changes, 12)) do
       local t = new_case()
@@ -118,7 +118,7 @@ describe("the supervisor of data frames", function()
     end
   end)
 
-  it("says what failed, and goes on when it is resumed", function()
+  it("reports a failed call, and can be resumed", function()
     local calls = count_calls()
     for _, way in ipairs { "fail@%d:EIO", "short@%d" } do
       for _, n in ipairs(some_of(calls, 6)) do
@@ -180,7 +180,7 @@ describe("the supervisor", function()
     end
   end)
 
-  it("says what failed, and goes on when it is resumed", function()
+  it("reports a failed call, and can be resumed", function()
     local calls = count_calls()
     for _, way in ipairs { "fail@%d:EIO", "fail@%d:ENOSPC", "fail@%d:EINTR", "short@%d" } do
       for _, n in ipairs(some_of(calls, 6)) do

@@ -54,7 +54,7 @@ end
 describe("the lister of tables", function()
   after_each(job.check_end)
 
-  it("may be killed while it cuts rows", function() disturb(nil, "kill@%d", 25) end)
+  it("may be killed while it splits rows", function() disturb(nil, "kill@%d", 25) end)
   it("may be killed while it groups rows", function() disturb("grouped", "kill@%d", 40) end)
   it("may fail while it groups rows", function() disturb("grouped", "fail@%d:EIO", 15) end)
   it("may be killed while partition_by writes rows", function() disturb("written", "kill@%d", 40) end)

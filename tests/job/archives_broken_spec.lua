@@ -127,7 +127,7 @@ describe("an archive that cannot be listed", function()
     end)
   end
 
-  it("is a failed item whatever on_unreadable says, and whatever is wanted of it", function()
+  it("is a failed item with any on_unreadable, entries, extract or partition_keys", function()
     local t = job.case()
     t:script(SCRIPT)
     t:write("in/a.zip", "PK\3\4")
@@ -151,7 +151,7 @@ describe("an archive that cannot be listed", function()
     assert.same({ "b.tar/x/1.txt=3" }, t:rows())
   end)
 
-  it("keeps its reason where run() raises, and a long name leaves it", function()
+  it("keeps its own reason when run() raises; entries with long names are listed", function()
     local t = job.case()
     local long, far = ("n"):rep(300), ("f/"):rep(2040) .. "far"
     t:write("in/a.zip", "PK\3\4")
@@ -187,7 +187,7 @@ describe("an archive that cannot be listed", function()
     end
   end)
 
-  it("counts against error_threshold, and is told everywhere", function()
+  it("counts against error_threshold, and every report names it", function()
     local t = job.case()
     t:script(SCRIPT)
     t:write("in/a.zip", "PK\3\4")
@@ -229,7 +229,7 @@ describe("an archive that cannot be listed", function()
     assert.same({ total = 2, succeeded = 2, failed = 0 }, r.result.steps[1].items)
   end)
 
-  it("is the same item in a job that goes on after any kill", function()
+  it("is the same item after a kill at any moment and a resume", function()
     math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
     local t = job.case()
     t:script(SCRIPT)
@@ -274,7 +274,7 @@ describe("an entry of an archive", function()
     return t
   end
 
-  it("is named by errors as it is by the list of failed items, and not by its file here", function()
+  it("has the same name in errors as in the list of failed items, not that of its extracted file", function()
     local t = new_case()
     pipeline(t, nil, "mini_batch_size = 1, run_max_try = 2, process_count_per_node = 2")
     for _, script in ipairs {
@@ -294,7 +294,7 @@ describe("an entry of an archive", function()
     end
   end)
 
-  it("is named by context:name(), whichever of them can be read", function()
+  it("is named by context:name(), even when other entries cannot be read", function()
     local t = new_case()
     t:write("in/b.zip", archives.zip { { "bad", "x", crc = 7 }, { "good", "x" } })
     t:script [[function run(m, c)
@@ -331,7 +331,7 @@ describe("an entry of an archive", function()
     t:expect(r, 0)
   end)
 
-  it("is named by errors of try", function()
+  it("is named in the errors of try", function()
     local t = new_case()
     t:script [[function run(m) error("cannot parse " .. m[1]) end]]
     local r = t:run { "try", "score.lua", "in", "--entries", "**" }
@@ -339,7 +339,7 @@ describe("an entry of an archive", function()
     assert.truthy(r.err:find("cannot parse " .. t:path "in/a.zip/below/1.txt", 1, true), r.err)
   end)
 
-  it("that lies in a folder is not matched by a name alone, and the words say what matches it", function()
+  it("in a folder is not matched by its bare name, and the message says which pattern does", function()
     local t = new_case()
     t:script(SCRIPT)
     pipeline(t, '{ entries = "*.txt" }')

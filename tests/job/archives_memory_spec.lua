@@ -100,13 +100,13 @@ end
 describe("a small mini-batch of an archive", function()
   after_each(job.check_end)
 
-  it("is extracted to memory where nobody says where files are wanted", function()
+  it("is extracted to memory by default", function()
     local t = case(8)
     t:expect_job(0, nil, { before = WITHOUT_TMPDIR })
     assert.same(all_in(suits(SHM) and SHM or "/tmp", 8), places(t))
   end)
 
-  it("is extracted below TMPDIR where that is set, or no memory is wanted", function()
+  it("is extracted below TMPDIR if that is set or memory is turned off", function()
     local t = case(8)
     local cases = {
       { env = {}, t:path "tmp" },
@@ -124,7 +124,7 @@ describe("a small mini-batch of an archive", function()
     end
   end)
 
-  it("is extracted to the folder that is named, and a large one to the disk", function()
+  it("is extracted to the given folder; a large one goes to disk", function()
     local t = case(9, { [5] = 17 * 2 ^ 20, [7] = 9 * 2 ^ 20, [8] = 8 * 2 ^ 20 })
     local memory, is_memory = with_memory(t)
     t:expect_job(0)
@@ -135,7 +135,7 @@ describe("a small mini-batch of an archive", function()
     assert.same(wanted, places(t))
   end)
 
-  it("is extracted to the disk where others may write to the memory", function()
+  it("is extracted to disk if other users can write to the folder in memory", function()
     local t = case(8)
     local memory = with_memory(t)
     assert(os.execute(("chmod 777 '%s'"):format(memory)) == 0)
@@ -143,7 +143,7 @@ describe("a small mini-batch of an archive", function()
     assert.same(all_in(t:path "tmp", 8), places(t))
   end)
 
-  it("is extracted to the disk where the memory is mounted in a way that does not suit", function()
+  it("is extracted to disk if the file system in memory has unsuitable mount options", function()
     local probe = job.case().dir
     if os.execute(("unshare -m mount -t tmpfs tmpfs '%s' 2>/dev/null"):format(probe)) ~= 0 then
       return pending "needs the right to mount"
@@ -159,7 +159,7 @@ describe("a small mini-batch of an archive", function()
     end
   end)
 
-  it("is tried again when somebody has removed its files, whatever the script has made of that", function()
+  it("is tried again when its files were removed, even if the script hides the error", function()
     for _, raises in ipairs { false, true } do
       local t = case(6, nil, "mini_batch_size = 3, process_count_per_node = 1")
       local memory, is_memory = with_memory(t)
@@ -183,7 +183,7 @@ describe("a small mini-batch of an archive", function()
     end
   end)
 
-  it("leaves nothing in memory once its job goes on, or is begun anew, or is removed", function()
+  it("leaves nothing in memory after its killed job is resumed, restarted or removed", function()
     local t = case(12, nil, "mini_batch_size = 3, process_count_per_node = 2")
     local memory, is_memory = with_memory(t)
     t:script(([[local ffi = require "ffi"
@@ -226,7 +226,7 @@ describe("a small mini-batch of an archive", function()
     end
   end)
 
-  it("leaves nothing when a job that was killed at any moment has been gone on with", function()
+  it("leaves nothing in memory after a kill at any moment and a resume", function()
     math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
     local t = case(60)
     with_memory(t)

@@ -61,7 +61,7 @@ local function again(t) os.execute("rm -rf " .. t.job_dir) end
 describe("an archive as a dataset", function()
   after_each(job.check_end)
 
-  it("gives its entries as files, or as names that are read without a disk", function()
+  it("gives its entries as files, or as names to read without extracting", function()
     local t = job.case()
     local members, rows = numbered(20, "d/")
     t:write("a.zip", archives.zip(members))
@@ -86,7 +86,7 @@ describe("an archive as a dataset", function()
     assert.same(rows, t:rows())
   end)
 
-  it("keeps in the workspace what it holds, for the next run", function()
+  it("keeps its listing in the workspace for the next run", function()
     local t = job.case()
     t:write("a.zip", archives.zip((numbered(5))))
     t:script(NAMES)
@@ -103,7 +103,7 @@ describe("an archive as a dataset", function()
     assert.are_not.equal(before, lfs.attributes(t:path("workspace/index/" .. index)).ino)
   end)
 
-  it("has entries that are chosen by patterns, and groups by what their names say", function()
+  it("selects entries by pattern, and groups them by keys in their names", function()
     local t = job.case()
     t:script(NAMES)
     t:write("in/1.zip", archives.zip { { "north/a.txt", "1" }, { "north/b.png", "2" }, { ".hidden", "3" } })
@@ -136,7 +136,7 @@ describe("an archive as a dataset", function()
     assert.is_nil(r.err:find "in folders")
   end)
 
-  it("that is hostile fails item by item, and touches nothing outside", function()
+  it("if malicious, fails only its bad entries and writes nothing outside the scratch folder", function()
     local t = job.case()
     local bad = {
       { "/etc/passwd", "x", why = "its name is absolute" },
@@ -186,7 +186,7 @@ describe("an archive as a dataset", function()
     end
   end)
 
-  it("said wrongly is refused with the line of its definition", function()
+  it("with a wrong definition is refused with its line", function()
     local t = job.case()
     t:script(PATHS)
     local cases = {
@@ -208,7 +208,7 @@ describe("an archive as a dataset", function()
     end
   end)
 
-  it("has its failed items as the input of another job, and of --only-failed", function()
+  it("offers its failed items to another job and to --only-failed", function()
     local t = job.case()
     t:write("a.zip", archives.zip((numbered(9))))
     t:script [[function run(m, context)
@@ -238,7 +238,7 @@ describe("an archive as a dataset", function()
     end
   end)
 
-  it("is read by map, by try and by replay", function()
+  it("works with map, try and replay", function()
     local t = job.case()
     t:script(PATHS)
     t:write("a.zip", archives.zip((numbered(5))))
@@ -261,7 +261,7 @@ describe("an archive as a dataset", function()
     assert.equal("004.txt=text 4\n005.txt=text 5\n", r.out)
   end)
 
-  it("that has changed since it was listed fails what is read of it", function()
+  it("changed after its listing fails the entries that are read from it", function()
     local t = job.case()
     t:write("a.zip", archives.zip((numbered(5))))
     t:script(([[function init()
@@ -278,7 +278,7 @@ describe("an archive as a dataset", function()
     assert.same({ "ECHANGED a.zip' has changed since it was listed: it has another size or time" }, t:rows())
   end)
 
-  it("leaves nothing of its files behind, whoever is killed while they are there", function()
+  it("leaves no extracted file behind, whichever process is killed", function()
     local t = job.case()
     t:write("a.zip", archives.zip((numbered(8))))
     t:script(([[local ffi = require "ffi"
@@ -321,7 +321,7 @@ end)
 describe("context:open", function()
   after_each(job.check_end)
 
-  it("reads bytes, lines and all, and says what is misused", function()
+  it("reads bytes, lines and everything, and reports misuse", function()
     local t = job.case()
     t:write("a.zip", archives.zip { { "a", "one\ntwo\n\nfour" }, { "empty", "" } })
     t:script [[local kept
@@ -352,7 +352,7 @@ describe("context:open", function()
   end)
 end)
 
-describe("a reader that meets damage", function()
+describe("a reader that finds damage", function()
   after_each(job.check_end)
 
   local WAYS = {
@@ -369,7 +369,7 @@ describe("a reader that meets damage", function()
     return archives.zip { { "1", LINES }, { "2", LINES, crc = 7 }, { "3", LINES, method = 8 }, { "4", LINES } }
   end
 
-  it("raises from every method, and the item fails even if the script catches that", function()
+  it("raises from every method, and the item fails even if the script catches the error", function()
     local t = job.case()
     t:write("a.zip", damaged_zip())
     pipeline(t, '"a.zip", { extract = false }', "mini_batch_size = 4, error_threshold = -1, run_max_try = 1")
@@ -410,7 +410,7 @@ describe("a reader that meets damage", function()
   end)
 
   -- The size and time of the archive do not change, so the job uses the index of its first run.
-  it("finds what was damaged since the first run, in a tar that gzip has packed", function()
+  it("finds damage done to a .tar.gz after the first run", function()
     local t = job.case()
     local members = {}
     math.randomseed(7)
@@ -440,7 +440,7 @@ describe("a reader that meets damage", function()
     assert.equal(20 - good, select(2, words:gsub("has been damaged since it was first read", "")))
   end)
 
-  it("takes a fault of the machine for the same", function()
+  it("treats an I/O error as damage", function()
     local t = job.case()
     t:inputs(2)
     t:script [[function run(m, context)
@@ -464,7 +464,7 @@ describe("a reader that meets damage", function()
   end)
 end)
 
-describe("an output that is packed", function()
+describe("an output packed as an archive", function()
   after_each(job.check_end)
 
   local SCRIPT = [[function run(m, context)
@@ -497,7 +497,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
     return names
   end
 
-  it("is there when its step is Completed, whole, and can be read again", function()
+  it("exists only once its step is Completed, is whole, and can be read back", function()
     for _, format in ipairs { "zip", "tar", "tar.gz", "tar.zst" } do
       local t = job.case()
       local env = { env = { "BAD=" .. t:path "bad" } }
@@ -530,7 +530,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
     end
   end)
 
-  it("is whole, or not there, whenever its supervisor is killed", function()
+  it("is whole or absent, whenever the supervisor is killed", function()
     math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
     local t = job.case()
     local env = { env = { "BAD=" .. t:path "bad" } }
@@ -561,7 +561,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
     end
   end)
 
-  it("does not replace what is there, unless it is to", function()
+  it("replaces an existing file only with overwrite", function()
     local t = job.case()
     t:inputs(2)
     t:script(SCRIPT)
@@ -580,7 +580,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
     assert.same({ "all.zip" }, names_in(t, "out"))
   end)
 
-  it("said wrongly is refused with the line of its definition", function()
+  it("with a wrong definition is refused with its line", function()
     local t = job.case()
     t:inputs(1)
     t:script(SCRIPT)

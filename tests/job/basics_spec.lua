@@ -84,7 +84,7 @@ return tidemill.Pipeline { name = "digits", steps = { score } }
     assert.equal(0, step.output:find(t.job_dir .. "/predict-digits/output", 1, true) and 0)
   end)
 
-  it("reads files, folders, patterns and lists, in steps that run at the same time", function()
+  it("reads files, folders, patterns and lists, in concurrent steps", function()
     local t = job.case()
     for _, name in ipairs { "a1.txt", "b.txt", "b.dat", ".hidden.txt", "sub/c.txt", "sub/deep/d.txt",
                             "sub/.no/e.txt" } do
@@ -128,7 +128,7 @@ return tm.Pipeline { name = "inputs", steps = steps }
     assert.equal("a1.txt b.txt", rows "nulls")
   end)
 
-  it("cuts two inputs one after the other, and names them", function()
+  it("splits two inputs one after the other, and gives the name of each", function()
     local t = job.case()
     t:inputs(3, "one")
     t:inputs(2, "two")
@@ -154,7 +154,7 @@ return tm.Pipeline { name = "two-inputs", steps = { step } }
                   "2 second two/0001.txt 1", "2 second two/0002.txt 1" }, t:rows())
   end)
 
-  it("takes the first files of each input that says so, and is reused where these are as they were", function()
+  it("takes the first files of an input with take(), and is reused while these are unchanged", function()
     local t = job.case()
     t:inputs(4)
     t:inputs(3, "more")
@@ -186,7 +186,7 @@ return tm.Pipeline { name = "case", steps = { step } }]]):format(more))
       r.err)
   end)
 
-  it("keeps the rows of a mini-batch together, in the order returned", function()
+  it("keeps the rows of a mini-batch together and in order", function()
     local t = job.case()
     t:inputs(300)
     t:script [[function run(m, context)
@@ -208,7 +208,7 @@ return tm.Pipeline { name = "case", steps = { step } }]]):format(more))
     assert.equal(300, #t:rows())
   end)
 
-  it("with summary_only counts, and writes no file", function()
+  it("counts rows with summary_only, and writes no file", function()
     local t = job.case()
     t:inputs(10)
     t:script "function run(m) local all = {} for i = 1, #m do all[i] = print end return all end"
@@ -239,7 +239,7 @@ return tm.Pipeline { name = "case", steps = { step } }]]):format(more))
     assert.equal(3, r.result.steps[1].mini_batches.total)
   end)
 
-  it("runs from any directory, and makes its own for its owner alone", function()
+  it("runs from any directory, and makes its own accessible only to its owner", function()
     local t = job.case()
     t:inputs(2)
     t:script(ECHO)
@@ -250,7 +250,7 @@ return tm.Pipeline { name = "case", steps = { step } }]]):format(more))
     assert.equal("rwx------", lfs.attributes(t.job_dir, "permissions"))
   end)
 
-  it("takes a job directory given from where one stands", function()
+  it("resolves --job-dir against the current directory", function()
     local t = job.case()
     t:inputs(2)
     t:script(ECHO)
@@ -262,7 +262,7 @@ return tm.Pipeline { name = "case", steps = { step } }]]):format(more))
     assert.is_true(t:has "elsewhere/mine/job_result.json")
   end)
 
-  it("names a directory in the workspace by itself", function()
+  it("picks the name of its directory in the workspace", function()
     local t = job.case()
     t:inputs(2)
     t:script(ECHO)
@@ -301,7 +301,7 @@ return tm.Pipeline { name = "case", steps = { step } }]]):format(more))
     assert.same(job.names(4), t:rows())
   end)
 
-  it("prints its result alone on stdout, and works without --json", function()
+  it("prints only its result on stdout, and nothing without --json", function()
     local t = job.case()
     t:inputs(2)
     t:script(ECHO)
@@ -347,7 +347,7 @@ describe("the log folder", function()
     return t
   end
 
-  it("holds what the script printed and logged", function()
+  it("holds everything that the script printed and logged", function()
     local t = logging_case "INFO"
     local out = t:log "user/stdout/0/process000.stdout.txt"
     assert.is_truthy(out:find("printed 0001.txt\n", 1, true))
@@ -369,7 +369,7 @@ describe("the log folder", function()
     assert.is_true(t:has "job/score/output/more.process000")
   end)
 
-  it("holds debug lines when they are asked for, and the temporary folder is gone", function()
+  it("holds debug lines on request, and the temporary folder is gone", function()
     local t = logging_case "DEBUG"
     assert.is_truthy(t:log("user/entry_script_log/0/process000.log.txt"):find "|DEBUG|%d+|process000|a detail\n")
     local dirs = t:sorted_lines "temp_dirs"
@@ -377,7 +377,7 @@ describe("the log folder", function()
     assert.is_nil(lfs.attributes(dirs[1], "mode"))
   end)
 
-  it("holds a row for each try, and where the errors were", function()
+  it("holds a row for each try, and the places of errors", function()
     local t = logging_case "INFO"
     local tries, columns = t:tries()
     for i, column in ipairs(columns) do columns[i] = column:match "^%s*(.-)%s*$" end
@@ -403,7 +403,7 @@ describe("the log folder", function()
     assert.is_truthy(t:read("job/score/failed_items.jsonl"):find "0005.txt")
   end)
 
-  it("says what became of the workers and of the job", function()
+  it("says how the workers and the job ended", function()
     local t = logging_case "INFO"
     assert.is_truthy(t:log("sys/node/0/_main.txt"):find "process000")
     assert.is_truthy(t:log("sys/master_role.txt"):find "Completed")
@@ -427,7 +427,7 @@ describe("the terminal", function()
     return t
   end
 
-  it("shows nothing of the progress with --progress none", function()
+  it("shows no progress with --progress none", function()
     local t = job.case()
     t:inputs(3)
     t:script(ECHO)
@@ -463,7 +463,7 @@ describe("the terminal", function()
     assert.is_truthy(t:read("bar.out"):find "\r[^\n]", t:read "bar.out")
   end)
 
-  it("ends with the counts, and each distinct error once with where it was", function()
+  it("ends with the counts, and each distinct error once with its place", function()
     local t = failing_case()
     local r = t:run { "run", "pipeline.lua", "--job-dir", "job" }
     t:expect(r, 0)

@@ -35,7 +35,7 @@ end
 describe("a worker that dies", function()
   after_each(job.check_end)
 
-  it("by a signal says which, where, and its last words", function()
+  it("by a signal is reported with the signal, the place and its last output", function()
     local t = dying_case([[
       function run(m)
         if number_of(m[1]) == 2 then
@@ -59,13 +59,13 @@ describe("a worker that dies", function()
     assert.equal(2, t:statuses().PROCESS_DIED)
   end)
 
-  it("by its own exit says the status", function()
+  it("by exit is reported with its status", function()
     local t = dying_case("function run(m) if number_of(m[1]) == 2 then ffi.C._exit(7) end return names_of(m) end",
                          "run_max_try = 1")
     expect_words(t:expect_job(0).err, { "exited with status 7 in run%(%) after" })
   end)
 
-  it("by somebody's SIGKILL is not said to have run out of memory", function()
+  it("by a stray SIGKILL is not reported as out of memory", function()
     local t = dying_case([[function run(m)
       if number_of(m[1]) == 2 then ffi.C.kill(ffi.C.getpid(), 9) end
       return names_of(m)
@@ -107,13 +107,13 @@ describe("retry_delay", function()
     return between
   end
 
-  it("is half a second for what was lost with its worker, and doubles", function()
+  it("is half a second after a worker died, and doubles", function()
     local d = delays("run_max_try = 3", "os.exit(1)")
     assert.equal(2, #d)
     assert.is_true(d[1] >= 0.375 and d[2] >= 0.75, d[1] .. " " .. d[2])
   end)
 
-  it("is none for errors, unless it is given", function()
+  it("is zero after errors unless it is set", function()
     local d = delays("run_max_try = 20", "error 'no'")
     local sum = 0
     for _, s in ipairs(d) do sum = sum + s end
@@ -122,7 +122,7 @@ describe("retry_delay", function()
     assert.is_true(d[1] >= 0.15 and d[2] >= 0.3, d[1] .. " " .. d[2])
   end)
 
-  it("holds up no other mini-batch", function()
+  it("delays no other mini-batch", function()
     local t = job.case()
     t:inputs(20)
     t:script [[function run(m, context)
@@ -140,10 +140,10 @@ describe("retry_delay", function()
   end)
 end)
 
-describe("a place whose workers die at once", function()
+describe("a worker slot whose workers die at once", function()
   after_each(job.check_end)
 
-  it("is filled some times a second, and its mini-batches come to their end", function()
+  it("is refilled a few times a second, and its mini-batches finish", function()
     local t = job.case()
     t:inputs(20)
     t:script "function run(m) os.exit(1) end"
@@ -159,7 +159,7 @@ end)
 describe("worker_memory_limit", function()
   after_each(job.check_end)
 
-  it("fails a try inside Lua, and keeps the worker", function()
+  it("fails a try that exceeds it in Lua, and keeps the worker", function()
     local t = job.case()
     t:inputs(6)
     t:script [[
@@ -178,7 +178,7 @@ describe("worker_memory_limit", function()
     assert.equal(1, t:statuses().RUN_EXCEPTION)
   end)
 
-  it("ends a worker that has more beside Lua, with the figures", function()
+  it("ends a worker that exceeds it outside Lua, and reports the figures", function()
     local t = dying_case([[
       local function eat(n)
         local p = ffi.C.malloc(n)
@@ -196,20 +196,20 @@ describe("worker_memory_limit", function()
     assert.equal(1, t:statuses().PROCESS_DIED)
   end)
 
-  it("is refused below what a worker needs", function()
+  it("is refused below the memory that a worker needs", function()
     local t = dying_case("function run(m) return m end", 'worker_memory_limit = "1MB"')
     expect_words(t:expect_job(2).err, { "pipeline.lua:3: ParallelRunConfig: 'worker_memory_limit' is \"1MB\"; "
       .. "accepted: a size from 32MB on" })
   end)
 
-  it("at its least is enough for a worker that needs little", function()
+  it("at its minimum is enough for a small script", function()
     if os.getenv "TM_SANITIZE" then return end -- the sanitizer alone needs more
     local t = dying_case("function run(m) return names_of(m) end", 'worker_memory_limit = "32MB"')
     t:expect_job(0)
     assert.same(job.names(3), t:rows())
   end)
 
-  it("or not, a worker goes before the supervisor does when memory runs out", function()
+  it("does not matter to the OOM killer: it takes workers before the supervisor", function()
     local t = dying_case [[function run(m)
       local file = io.open "/proc/self/oom_score_adj"
       local score = file:read "*l"

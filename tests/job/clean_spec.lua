@@ -32,7 +32,7 @@ end
 describe("clean", function()
   after_each(job.check_end)
 
-  it("removes the copies of scripts that no job runs any more", function()
+  it("removes script copies that no job uses", function()
     local t, completed, failed = case()
     local function kept()
       local n = 0
@@ -58,7 +58,7 @@ describe("clean", function()
     assert.equal(1, kept())
   end)
 
-  it("removes what is not Completed, once it is told to", function()
+  it("removes jobs that are not Completed, after confirmation", function()
     local t, completed, failed = case()
     local r = clean(t)
     t:expect(r, 2)
@@ -77,7 +77,7 @@ describe("clean", function()
     has(clean(t, "--yes").err, "there is nothing to remove")
   end)
 
-  it("removes by status, by age, by name, and all", function()
+  it("removes jobs by status, by age, by name, and all", function()
     local t, completed, failed = case()
     t:expect(clean(t, "--yes", "--older-than", "1h"), 0)
     t:expect(clean(t, "--yes", "--status", "Canceled"), 0)
@@ -93,7 +93,7 @@ describe("clean", function()
     assert.is_false(t:has "job")
   end)
 
-  it("takes a link to a job, and nothing of what it points at", function()
+  it("removes a link to a job, and nothing behind the link", function()
     local t, completed = case()
     assert(os.rename(completed, t:path "elsewhere"))
     assert(lfs.link(t:path "elsewhere", completed, true))
@@ -107,7 +107,7 @@ describe("clean", function()
     assert.truthy(lfs.attributes(t:path "in"))
   end)
 
-  it("says what it cannot take", function()
+  it("refuses wrong arguments with a reason", function()
     local t = case()
     for words, part in pairs {
       ["--older-than soon"] = "is not an age",
@@ -125,7 +125,7 @@ describe("clean", function()
     assert.equal(2, #jobs_of(t))
   end)
 
-  it("leaves a job that runs", function()
+  it("keeps a running job", function()
     local t = job.case()
     t:inputs(1)
     t:script [[
@@ -149,7 +149,7 @@ describe("clean", function()
     assert.equal(1, #jobs_of(t))
   end)
 
-  it("leaves a job whose output is a registered dataset", function()
+  it("keeps a job whose output is a registered dataset", function()
     local t, completed = case()
     local name = completed:match "[^/]+$"
     t:expect(t:run { "dataset", "register", "rows", completed .. "/score/output" }, 0)
@@ -163,7 +163,7 @@ describe("clean", function()
     assert.same({}, jobs_of(t))
   end)
 
-  it("finishes what an earlier one was killed over", function()
+  it("finishes the removal that a killed clean began", function()
     local t, completed, failed = case()
     for _, dir in ipairs { completed, failed } do
       local leftover = dir .. ".removed-abcd"
@@ -193,7 +193,7 @@ describe("clean", function()
     assert.is_false(t:has "elsewhere")
   end)
 
-  it("leaves a folder that holds what no job has made", function()
+  it("keeps a folder that holds files from elsewhere", function()
     local t, completed = case()
     lfs.mkdir(t:path "photos")
     t:write("photos/one.jpg", "x")

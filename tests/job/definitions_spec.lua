@@ -34,7 +34,7 @@ describe("a pipeline file is refused", function()
     assert.is_false(t:has "job")
   end)
 
-  it("when it is no Lua, fails, or returns no Pipeline", function()
+  it("when it is not Lua, fails, or does not return a Pipeline", function()
     for text, words in pairs {
       ["local x = = 1\n"] = { "pipeline.lua:1" },
       ["local a\nlocal b\nerror 'went wrong'\n"] = { "pipeline.lua:3", "went wrong" },
@@ -55,7 +55,7 @@ describe("a pipeline file is refused", function()
     end
   end)
 
-  it("in words that leave the terminal as it was", function()
+  it("with control characters in the message escaped", function()
     local t = new_case()
     t:write("pipeline.lua", "error('a\\27[31m\\r\\255\\nb')")
     local r = expect_refusal(t, 2, { "a\\x1B%[31m\\r\\xFF\nb\n" })
@@ -66,7 +66,7 @@ end)
 describe("a pipeline file", function()
   after_each(job.check_end)
 
-  it("that ends the program is named, and keeps its exit status", function()
+  it("that calls os.exit() is named, and its status is kept", function()
     local t = new_case()
     for code, status in pairs { ["os.exit(7)"] = 7, ["io.write 'printed' os.exit(0, true)"] = 0 } do
       t:write("exit.lua", code)
@@ -94,7 +94,7 @@ describe("a pipeline file", function()
     assert.is_truthy(r.err:find("(os.exit), and the job has not been resumed; a pipeline file ends", 1, true), r.err)
   end)
 
-  it("that loops is named after ten seconds, once", function()
+  it("that loops is reported after ten seconds, once", function()
     local t = new_case()
     t:write("loop.lua", "while true do end")
     t:expect_job(0)
@@ -154,7 +154,7 @@ describe("a definition is refused", function()
     end
   end)
 
-  it("with two steps of one name", function()
+  it("with two steps of the same name", function()
     local t = new_case()
     t:write("pipeline.lua", [[
 local tm = require "tidemill"
@@ -169,7 +169,7 @@ return tm.Pipeline { name = "case", steps = { step(), step() } }
     expect_refusal(t, 2, { "score" })
   end)
 
-  it("with two inputs of one name", function()
+  it("with two inputs of the same name", function()
     local t = new_case()
     t:write("pipeline.lua", [[
 local tm = require "tidemill"
@@ -188,7 +188,7 @@ return tm.Pipeline { name = "case", steps = { step } }
                            "pipeline.lua:2: ParallelRunStep" })
   end)
 
-  it("without what is required", function()
+  it("without a required parameter", function()
     for text, word in pairs {
       ["tm.ParallelRunStep { parallel_run_config = config, inputs = inputs }"] = "name",
       ["tm.ParallelRunStep { name = 'score', inputs = inputs }"] = "parallel_run_config",
@@ -208,7 +208,7 @@ return tm.Pipeline { name = "case", steps = { step } }
     end
   end)
 
-  it("with a value of a parameter that is out of range, or of none that there is", function()
+  it("when --param has an invalid value or an unknown name", function()
     local t = new_case()
     t:pipeline [[mini_batch_size = tm.PipelineParameter { name = "size", default_value = 2 }]]
     expect_refusal(t, 2, { "size", "0" }, { "--param", "size=0" })
@@ -228,7 +228,7 @@ describe("an entry script is refused", function()
     expect_refusal(t, 2, { "nowhere.lua" })
   end)
 
-  it("when it is no Lua", function()
+  it("when it is not Lua", function()
     local t = new_case()
     t:script "function run(m)\n  return = m\nend"
     expect_refusal(t, 2, { "score.lua:3" })
@@ -237,7 +237,7 @@ describe("an entry script is refused", function()
     assert.is_false(t:has "job/score/logs/user/stdout/0/process000.stdout.txt")
   end)
 
-  it("without run(), by the first worker, and no second one is started", function()
+  it("without run(), by the first worker, and no second worker starts", function()
     local t = new_case()
     t:inputs(8)
     t:pipeline "mini_batch_size = 1, process_count_per_node = 4"
@@ -248,14 +248,14 @@ describe("an entry script is refused", function()
     assert.same({}, t:statuses())
   end)
 
-  it("when run is no function", function()
+  it("when run is not a function", function()
     local t = new_case()
     t:script "return { run = 7 }"
     expect_refusal(t, 2, { "score%.lua' defines 'run' as a number; expected a function" })
     assert.same({}, t:statuses())
   end)
 
-  it("but may return its hooks in a table", function()
+  it("unless it returns its hooks in a table", function()
     local t = new_case()
     t:script "return { run = function(m) return names_of(m) end }"
     t:expect_job(0)
@@ -266,7 +266,7 @@ end)
 describe("an input", function()
   after_each(job.check_end)
 
-  it("that matches nothing is refused before there is a job, and says where it looked", function()
+  it("that matches nothing is refused before a job exists, with the path searched", function()
     local t = new_case()
     t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('"in/%*"', '"absent/*.pgm"')))
     local r = expect_refusal(t, 1, { "pipeline.lua:%d+: no input: nothing matches 'absent/%*%.pgm' in '",
@@ -279,7 +279,7 @@ describe("an input", function()
     assert.is_false(t:has "workspace")
   end)
 
-  it("that matches nothing is refused before an earlier step has run", function()
+  it("that matches nothing is refused before an earlier step runs", function()
     local t = new_case()
     t:write("pipeline.lua", [[
       local tm = require "tidemill"
@@ -295,14 +295,14 @@ describe("an input", function()
     assert.is_false(t:has "job")
   end)
 
-  it("of which one path alone names nothing is taken", function()
+  it("with one path out of several that matches nothing causes a warning", function()
     local t = new_case()
     t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('"in/%*"', '{ "absent/*.pgm", "in/*" }')))
     local r = t:expect_job(0)
     assert.is_truthy(r.err:find("nothing matches 'absent/*.pgm'", 1, true), r.err)
   end)
 
-  it("that is a list which does not exist is refused as a path is", function()
+  it("from a missing list is refused like a missing path", function()
     local t = new_case()
     t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('from_files%("in/%*"%)', 'from_manifest("absent.txt")')))
     expect_refusal(t, 1, { "no input: the list '" .. t.dir:gsub("%p", "%%%0") .. "/absent.txt' does not exist" })
@@ -311,7 +311,7 @@ describe("an input", function()
     expect_refusal(t, 1, { "no input: '" .. t.dir:gsub("%p", "%%%0") .. "/absent.txt' does not exist" })
   end)
 
-  it("in a list that is not there fails its mini-batch alone", function()
+  it("in a list that does not exist fails only its mini-batch", function()
     local t = new_case()
     t:write("list.txt", "in/0001.txt\nin/nowhere.txt\n")
     t:script "function run(m) assert(io.open(m[1])):close() return names_of(m) end"
@@ -326,7 +326,7 @@ end)
 describe("the command line", function()
   after_each(job.check_end)
 
-  it("refuses what it does not know, and names the nearest", function()
+  it("refuses unknown words, and suggests the nearest", function()
     local t = new_case()
     for _, case in ipairs {
       { { "run", "pipeline.lua", "--job-dirr", "job" }, "%-%-job%-dirr", "%-%-job%-dir" },
@@ -343,14 +343,14 @@ describe("the command line", function()
     assert.is_false(t:has "job")
   end)
 
-  it("takes underscores for dashes, and a value after =", function()
+  it("accepts underscores for dashes, and --option=value", function()
     local t = new_case()
     local r = t:run { "run", "--job_dir=" .. t.job_dir, "--progress=none", "pipeline.lua", "--json" }
     t:expect(r, 0)
     assert.same(job.names(2), t:rows())
   end)
 
-  it("says its version, and helps", function()
+  it("prints the version and help", function()
     local t = job.case()
     local r = t:run { "version" }
     t:expect(r, 0)

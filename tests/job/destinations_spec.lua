@@ -48,7 +48,7 @@ end
 describe("two jobs at one destination", function()
   after_each(job.check_end)
 
-  it("do not both write to it: the second is refused while the first runs, and afterwards", function()
+  it("cannot both write to it: the second is refused during and after the first", function()
     local t = case ""
     local first = start(t, "first")
     wait_for_script(t, "first")
@@ -63,7 +63,7 @@ describe("two jobs at one destination", function()
   end)
 
   for _, how in ipairs { ":as_upload()", ":as_archive()" } do
-    it("upload it once: what came first stays, and the other goes on when it is away " .. how, function()
+    it("upload it once: the first upload stays, and the other resumes after its removal " .. how, function()
       local t = case(how)
       local running = { first = start(t, "first"), second = start(t, "second") }
       wait_for_script(t, "first")
@@ -126,7 +126,7 @@ describe("a resumed step that commits more rows", function()
 
   for _, how in ipairs { ":as_upload()", ":as_archive('zip')" } do
     -- The result is missing: somebody killed the job after its upload.
-    it("renews its upload when it was killed behind it " .. how, function()
+    it("renews its upload when it was killed just after it " .. how, function()
       local t = ailing_case(output("pub", how))
       t:expect_job(0)
       assert.equal(3, #uploaded_rows(t, "pub", how))
@@ -155,7 +155,7 @@ describe("a resumed step that commits more rows", function()
       check_nothing_beside(t)
     end)
 
-    it("does not touch an upload that somebody has changed since " .. how, function()
+    it("does not touch an upload that was changed afterwards " .. how, function()
       local t = ailing_case(output("pub", how))
       t:expect_job(0)
       os.remove(t:path "job/job_result.json")
@@ -169,7 +169,7 @@ describe("a resumed step that commits more rows", function()
   end
 
   for _, how in ipairs { "", ":as_upload()" } do
-    it("has registered one version, of all of its rows " .. how, function()
+    it("registers one version, with all of its rows " .. how, function()
       local t = ailing_case(how == "" and 'tm.OutputFileDatasetConfig { name = "pub" }:register_on_complete "rows"'
         or output("pub", ':register_on_complete "rows"' .. how))
       local env = { env = { "TIDEMILL_WORKSPACE=" .. t:path "ws" } }
@@ -190,7 +190,7 @@ describe("a resumed step that commits more rows", function()
     end)
   end
 
-  it("does not copy again what is up to date", function()
+  it("does not copy files again that are up to date", function()
     local t = ailing_case(output("pub", ":as_upload()"))
     t:write("heal", "")
     t:expect_job(0)
@@ -241,7 +241,7 @@ describe("an upload with overwrite", function()
   end
 end)
 
-describe("an upload in a folder that is named like a pattern", function()
+describe("an upload in a folder whose name looks like a pattern", function()
   after_each(job.check_end)
 
   it("does not replace its inputs", function()
@@ -259,7 +259,7 @@ end)
 describe("a mount point at the destination", function()
   after_each(job.check_end)
 
-  it("of an upload is refused before anything is run", function()
+  it("of an upload is refused before anything runs", function()
     if lfs.attributes("/dev/shm", "dev") == lfs.attributes("/dev", "dev") then
       return pending "needs a file system at /dev/shm"
     end
@@ -274,7 +274,7 @@ describe("a link at the destination", function()
   after_each(job.check_end)
 
   for _, leads_to in ipairs { "empty", "nowhere" } do
-    it("of an upload is refused before anything is run, " .. leads_to, function()
+    it("of an upload is refused before anything runs, " .. leads_to, function()
       local t = upload(":as_upload()", "out")
       assert(lfs.mkdir(t:path "empty"))
       assert(lfs.link(leads_to, t:path "out", true))
@@ -285,7 +285,7 @@ describe("a link at the destination", function()
     end)
   end
 
-  it("of an archive is there, wherever it leads", function()
+  it("of an archive counts as taken, wherever it leads", function()
     local t = upload(":as_archive()", "out")
     assert(lfs.link("nowhere", t:path "out", true))
     local r = t:run_job()
@@ -294,7 +294,7 @@ describe("a link at the destination", function()
     assert.equal("link", lfs.symlinkattributes(t:path "out", "mode"))
   end)
 
-  it("that has been put there meanwhile stays, and the job can be gone on with", function()
+  it("made during the run stays, and the job can be resumed", function()
     local t = case ":as_upload()"
     local p = start(t, "first")
     wait_for_script(t, "first")
@@ -372,7 +372,7 @@ describe("files for a destination on another file system", function()
     if not ok then error(why, 0) end
   end
 
-  it("get there exactly once when the job is killed and resumed", function()
+  it("arrive exactly once when the job is killed and resumed", function()
     each_way(function(place)
       local t = killed_elsewhere(place)
       t:write("go", "")
@@ -386,7 +386,7 @@ describe("files for a destination on another file system", function()
     end)
   end)
 
-  it("leave nothing of a try there when the killed job is removed", function()
+  it("leave nothing there when the killed job is removed", function()
     each_way(function(place)
       local t = killed_elsewhere(place)
       assert.equal(2, #names_in(place .. "/files"))

@@ -64,7 +64,7 @@ local GO = { env = { "GO=1" } }
 describe("a job directory", function()
   after_each(job.check_end)
 
-  it("of another job is refused, with both ways out", function()
+  it("of another job is refused, with two commands that work", function()
     local t = new_case()
     t:expect_job(0)
     local before = t:read "job/job_result.json"
@@ -72,7 +72,7 @@ describe("a job directory", function()
     assert.equal(before, t:read "job/job_result.json")
   end)
 
-  it("that holds something else is refused, and left as it is", function()
+  it("with other contents is refused, and left unchanged", function()
     local t = new_case()
     t:write("job/letter.txt", "keep me")
     expect_words(t:expect_job(2), { "not empty" })
@@ -89,12 +89,12 @@ describe("a job directory", function()
     assert.equal("a file", t:read "job")
   end)
 
-  it("that has no name is refused", function()
+  it("without a name is refused", function()
     local t = new_case()
     expect_words(t:run_job { "--job-dir", "" }, { "%-%-job%-dir' is empty; accepted: %-%-job%-dir DIR" })
   end)
 
-  it("in use is refused, with the pid and the host of who has it", function()
+  it("in use is refused, with the pid and host of its owner", function()
     local t = new_case()
     t:script [[
       local ffi = require "ffi"
@@ -123,7 +123,7 @@ describe("a job directory", function()
     expect_words(r, { "version", "99" })
   end)
 
-  it("whose definition is damaged is refused", function()
+  it("with a damaged definition is refused", function()
     local t = failed_case()
     t:write("job/job.json", t:read("job/job.json"):sub(1, -20))
     expect_words(t:expect_job(3, { "--resume" }, GO), { "job.json" })
@@ -133,7 +133,7 @@ end)
 describe("damage before the last sync", function()
   after_each(job.check_end)
 
-  it("in the journal stops the job, and says where", function()
+  it("in the journal stops the job, with its place", function()
     local t = failed_case()
     change_byte(t, "job/score/state/journal", 5 * RECORD + 20)
     local before = t:read "job/score/output/parallel_run_step.txt.partial"
@@ -141,14 +141,14 @@ describe("damage before the last sync", function()
     assert.equal(before, t:read "job/score/output/parallel_run_step.txt.partial")
   end)
 
-  it("in the manifest stops the job, and says where", function()
+  it("in the manifest stops the job, with its place", function()
     local t = failed_case()
     local at = math.floor(#t:read "job/score/state/manifest" / 2)
     change_byte(t, "job/score/state/manifest", at)
     expect_words(t:expect_job(3, { "--resume" }, GO), { "manifest", "%d+" })
   end)
 
-  it("that makes the output shorter stops the job", function()
+  it("that shortens the output stops the job", function()
     local t = failed_case()
     local name = "job/score/output/parallel_run_step.txt.partial"
     t:write(name, t:read(name):sub(1, -4))
@@ -165,44 +165,44 @@ describe("a torn end after the last sync", function()
     return r
   end
 
-  it("of the journal is taken away", function()
+  it("of the journal is cut off", function()
     local t = killed_case()
     local text = t:read "job/score/state/journal"
     t:write("job/score/state/journal", text:sub(1, #text - RECORD - 10))
     expect_recovery(t)
   end)
 
-  it("of the journal, with other bytes, is taken away", function()
+  it("of the journal, with other bytes, is cut off", function()
     local t = killed_case()
     t:write("job/score/state/journal", t:read "job/score/state/journal" .. ("x"):rep(RECORD + 7))
     expect_recovery(t)
   end)
 
-  it("of the output is taken away", function()
+  it("of the output is cut off", function()
     local t = killed_case()
     local name = "job/score/output/parallel_run_step.txt.partial"
     t:write(name, t:read(name):sub(1, -30))
     expect_words(expect_recovery(t), { "torn" })
   end)
 
-  it("of the output, with rows that were never committed, is taken away", function()
+  it("of the output, with uncommitted rows, is cut off", function()
     local t = killed_case()
     local name = "job/score/output/parallel_run_step.txt.partial"
     t:write(name, t:read(name) .. "0040.txt\n004")
     expect_recovery(t)
   end)
 
-  it("of the output, with other bytes in its middle, is run again", function()
+  it("of the output, with other bytes in its middle, makes its mini-batches run again", function()
     local t = killed_case()
     change_byte(t, "job/score/output/parallel_run_step.txt.partial", 100)
     expect_recovery(t)
   end)
 end)
 
-describe("a job directory that the workspace holds", function()
+describe("a job directory in the workspace", function()
   after_each(job.check_end)
 
-  it("is found by --resume without --job-dir: the newest that is not Completed", function()
+  it("is found by --resume without --job-dir: the newest unfinished one", function()
     local t = new_case()
     t:script [[function run(m)
       if number_of(m[1]) == 40 and not os.getenv "GO" then error "no" end
@@ -221,7 +221,7 @@ end)
 describe("a full disk", function()
   after_each(job.check_end)
 
-  it("ends the job; with more room it goes on", function()
+  it("ends the job, which can be resumed with more room", function()
     local t = job.case()
     lfs.mkdir(t.job_dir)
     if os.execute(("mount -t tmpfs -o size=600k tmpfs %s 2>%s/mount"):format(t.job_dir, t.dir)) ~= 0 then
@@ -262,11 +262,11 @@ local REMOVED = { ["the job's directory"] = "", ["the folder of the step"] = "/s
                   ["the folder of the output"] = "/score/output",
                   ["the output"] = "/score/output/parallel_run_step.txt.partial" }
 
-describe("a job of which something is removed while it runs:", function()
+describe("a running job that loses", function()
   after_each(job.check_end)
 
   for name, path in pairs(REMOVED) do
-    it(name .. ", says so, and names no command that is refused", function()
+    it(name .. ", says so, and suggests no command that would be refused", function()
       local t = new_case "sync_interval = 0.001"
       t:script [[
         local ffi = require "ffi"
@@ -292,10 +292,10 @@ describe("a job of which something is removed while it runs:", function()
   end
 end)
 
-describe("what a job and the workspace write", function()
+describe("files of a job and of the workspace", function()
   after_each(job.check_end)
 
-  it("is for their owner alone, whatever the umask", function()
+  it("are accessible only to their owner, whatever the umask", function()
     local t = job.case()
     t:inputs(4)
     t:write("in.csv", "a,b\n1,2\n3,4\n")

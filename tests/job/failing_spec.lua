@@ -22,7 +22,7 @@ end
 describe("init()", function()
   after_each(job.check_end)
 
-  it("that always fails ends the job after 3 * process_count_per_node times", function()
+  it("that always fails ends the job after 3 * process_count_per_node calls", function()
     local t = job.case()
     t:inputs(4)
     t:script [[
@@ -42,7 +42,7 @@ describe("init()", function()
     assert.is_truthy(t:log("user/error/0/process000.txt"):find "score.lua:%d+")
   end)
 
-  it("that fails now and then costs a worker, no try", function()
+  it("that fails now and then costs a worker, not a try", function()
     local t = job.case()
     t:inputs(4)
     t:script(DIE .. [[
@@ -66,13 +66,13 @@ describe("init()", function()
   end)
 end)
 
-describe("what lies beside the script, and is not copied,", function()
+describe("a file beside the script that is not copied", function()
   after_each(job.check_end)
 
   local REASON = "; '%s' lies beside 'score.lua', but workers run a copy of 'score.lua' alone; to copy the folder: " ..
                  'source_directory = "."'
 
-  it("is named by the error of whoever misses it", function()
+  it("is named by the error of the code that needs it", function()
     for code, missing in pairs {
       ["require 'helper'"] = "helper.lua",
       ["require 'sub.part'"] = "sub/part/init.lua",
@@ -95,7 +95,7 @@ describe("what lies beside the script, and is not copied,", function()
     end
   end)
 
-  it("is not looked for elsewhere, and the paths of require are not listed", function()
+  it("is not searched for elsewhere, and the paths of require are not listed", function()
     local t = job.case()
     t:inputs(1)
     t:script "require 'nowhere' function run(m) return names_of(m) end"
@@ -106,7 +106,7 @@ describe("what lies beside the script, and is not copied,", function()
     assert.is_nil(r.err:find "no field")
   end)
 
-  it("is said to lie there where relative paths are against another folder", function()
+  it("is mentioned where relative paths refer to another folder", function()
     local t = job.case()
     t:inputs(1)
     t:write("src/score.lua", "assert(io.open 'model.txt') function run(m) return m end")
@@ -121,7 +121,7 @@ end)
 describe("a try", function()
   after_each(job.check_end)
 
-  it("that fails is repeated until run_max_try, and then its items have failed", function()
+  it("that fails is repeated up to run_max_try, then its items count as failed", function()
     local t = job.case()
     t:inputs(6)
     t:script [[
@@ -160,7 +160,7 @@ describe("a try", function()
     assert.is_false(t:has "job/score/output/parallel_run_step.txt")
   end)
 
-  it("may fail as often as error_threshold says", function()
+  it("may fail up to error_threshold", function()
     local t = job.case()
     t:inputs(8)
     t:script "function run(m) if number_of(m[1]) > 5 then error 'late' end return names_of(m) end"
@@ -170,7 +170,7 @@ describe("a try", function()
     t:expect_job(1, { "--job-dir", t:path "strict" })
   end)
 
-  it("must succeed for one item at least with append_row", function()
+  it("must succeed for at least one item with append_row", function()
     local t = job.case()
     t:inputs(4)
     t:script "function run(m) error 'never' end"
@@ -188,7 +188,7 @@ describe("a try", function()
     assert.is_truthy(r.err:find("not one of 2 mini-batches succeeded", 1, true), r.err)
   end)
 
-  it("that loops for ever is ended by run_invocation_timeout, and the job goes on", function()
+  it("that loops forever is ended by run_invocation_timeout, and the job continues", function()
     local t = job.case()
     t:inputs(5)
     t:script "function run(m) if number_of(m[1]) == 2 then while true do end end return names_of(m) end"
@@ -198,7 +198,7 @@ describe("a try", function()
     assert.same({ RUN_TIMEOUT = 2, RUN_DONE = 4 }, t:statuses())
   end)
 
-  it("that hangs in a program which it started is ended with it", function()
+  it("that waits for a hanging program is ended with it", function()
     local t = job.case()
     t:inputs(3)
     t:script [[function run(m)
@@ -218,7 +218,7 @@ describe("a worker", function()
   print("TM_SEED=" .. seed)
   after_each(job.check_end)
 
-  it("that calls os.exit fails its try alone, and is replaced", function()
+  it("that calls os.exit fails only its try, and is replaced", function()
     local t = job.case()
     t:inputs(4)
     t:script(DIE .. [[function run(m)
@@ -239,7 +239,7 @@ describe("a worker", function()
     end
   end)
 
-  it("that kills itself fails its try alone, however many it holds", function()
+  it("that kills itself fails only its try, however many mini-batches it holds", function()
     local t = job.case()
     local victims, list, spins = {}, {}, {}
     while #list < 10 do
@@ -280,7 +280,7 @@ describe("a worker", function()
 
   -- A timer fires while the worker computes, in run() or between two calls: which call it ends is
   -- unknown.
-  it("that dies at any moment fails the try that had begun, or none", function()
+  it("that dies at any moment fails at most the try that had begun", function()
     local t = job.case()
     t:inputs(1000)
     t:script(DIE .. "local least = " .. math.random(1000, 6000) .. [[
@@ -310,7 +310,7 @@ describe("a worker", function()
     assert.equal(1000, counted.RUN_DONE)
   end)
 
-  it("leaves nothing behind, and what it started holds up nothing", function()
+  it("leaves nothing behind, and its processes delay nothing", function()
     local t = job.case()
     t:inputs(3)
     t:script [[function run(m)
@@ -324,7 +324,7 @@ describe("a worker", function()
     assert.equal(0, #t:processes())
   end)
 
-  it("that can no longer answer fails its try alone, and not for ever", function()
+  it("that can no longer answer fails only its try, and does not hang", function()
     local t = job.case()
     t:inputs(6)
     t:script [[

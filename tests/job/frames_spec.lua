@@ -39,10 +39,10 @@ local function below_header(t, name, header)
   return lines
 end
 
-describe("a data frame that run() returns", function()
+describe("a data frame returned by run()", function()
   after_each(job.check_end)
 
-  it("is written as the name of the file says", function()
+  it("is written in the format of the file's name", function()
     for name, separator in pairs { ["rows.csv"] = ",", ["rows.tsv"] = "\t" } do
       local t = frames_case(10, ('mini_batch_size = 3, append_row_file_name = "%s"'):format(name))
       local r = t:expect_job(0)
@@ -54,7 +54,7 @@ describe("a data frame that run() returns", function()
     assert.same(expected(10, " "), t:rows())
   end)
 
-  it("is written as separator and header say", function()
+  it("is written with the given separator and header", function()
     local t = frames_case(4, [[append_row_file_name = "rows.csv", append_row_separator = ";",
       append_row_header = false]])
     t:expect_job(0)
@@ -68,7 +68,7 @@ describe("a data frame that run() returns", function()
     assert.same(expected(4, " "), below_header(t, "parallel_run_step.txt", "name number"))
   end)
 
-  it("is shown by try, and written by map as --output says", function()
+  it("is shown by try, and written by map in the format of --output", function()
     local t = frames_case(4)
     local r = t:run { "try", "score.lua", "in", "--append-row-file-name", "x.tsv" }
     t:expect(r, 0)
@@ -83,7 +83,7 @@ describe("a data frame that run() returns", function()
     assert.equal("0001.txt\t1\n", r.out:match "^[^\n]*\n")
   end)
 
-  it("is refused a separator that separates nothing", function()
+  it("is refused with a separator that cannot separate", function()
     for _, separator in ipairs { ", ", '\\"', "\\n", "" } do
       local t = frames_case(1, ('append_row_separator = "%s"'):format(separator))
       local r = t:expect_job(2)
@@ -91,7 +91,7 @@ describe("a data frame that run() returns", function()
     end
   end)
 
-  it("has its fields quoted where they need it, and every type of value", function()
+  it("quotes fields where necessary, and holds every type of value", function()
     local t = frames_case(1, 'append_row_file_name = "rows.csv"', [[
       function run(m)
         return frame.from_table({
@@ -132,7 +132,7 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
     assert.same({ total = 10, succeeded = 10, failed = 0 }, r.result.steps[1].items)
   end)
 
-  it("is put into the order of the first one's columns", function()
+  it("is rearranged to the column order of the first frame", function()
     -- the second has results of more than 1 MB, which go through a file
     for _, size in ipairs { 1, 300000 } do
       local t = frames_case(12, 'mini_batch_size = 1, append_row_file_name = "rows.csv"', ([[
@@ -168,7 +168,7 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
     end
   end)
 
-  it("with other columns fails the try, and both are named", function()
+  it("with other columns fails the try, and the error names both lists", function()
     local t = frames_case(6, 'mini_batch_size = 1, process_count_per_node = 1, append_row_file_name = "rows.csv"', [[
       function run(m)
         if number_of(m[1]) == 3 then return frame.from_table { { "name", { "x" } }, { "nmber", { 1 } } } end
@@ -187,7 +187,7 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
     assert.is_truthy(words["3"]:find("RUN_WRONG_RETURN.*array.*name, number"), words["3"])
   end)
 
-  it("may stand among arrays where there is no header, and not where there is one", function()
+  it("may mix with arrays only if there is no header", function()
     local mixed = [[
       function run(m)
         if number_of(m[1]) % 2 == 1 then return names_of(m) end
@@ -202,7 +202,7 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
     assert.same({ "0001.txt", "0003.txt", "0005.txt" }, t:rows "a.csv")
   end)
 
-  it("keeps its header and columns over a resume", function()
+  it("keeps its header and columns across a resume", function()
     local t = frames_case(20, [[mini_batch_size = 1, process_count_per_node = 2, sync_interval = 0.01,
       append_row_file_name = "rows.csv", run_max_try = 1]], [[
       function run(m)
@@ -237,7 +237,7 @@ plain,true,9007199254740993,0.3333333333333333,2001-09-09T01:46:40Z
     end
   end)
 
-  it("fits when bad items are isolated", function()
+  it("is joined with those of other parts when bad items are isolated", function()
     local t = frames_case(16, [[mini_batch_size = 8, run_max_try = 1, isolate_failures = true,
       append_row_file_name = "rows.csv", process_count_per_node = 1]], [[
       function run(m)

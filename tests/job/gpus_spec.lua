@@ -52,14 +52,14 @@ end
 describe("a worker on a node with GPUs", function()
   after_each(job.check_end)
 
-  it("gets one device each, and none beyond their number", function()
+  it("gets one device; surplus workers get none", function()
     local t = new_case(4)
     assert.same({ process000 = "0", process001 = "1", process002 = "none", process003 = "none" },
                 found(t, 4, { "AZ_BATCHAI_GPU_COUNT_FOUND=2" }))
     assert.is_truthy(t:log "sys/node/0/_main.txt":find "process001 started: pid %d+, GPU 1\n")
   end)
 
-  it("gets the device of one that was killed", function()
+  it("gets the device of the killed worker it replaces", function()
     local t = new_case(2, "run_max_try = 2")
     local seen = found(t, 2, { "AZ_BATCHAI_GPU_COUNT_FOUND=2", "KILL=1" })
     assert.equal("0", seen.process000)
@@ -72,13 +72,13 @@ describe("a worker on a node with GPUs", function()
     assert.equal(8, #t:rows())
   end)
 
-  it("has the entries of the node's own variable, in order", function()
+  it("gets the entries of the node's own variable, in order", function()
     local t = new_case(3, 'gpu_surplus = "none"')
     assert.same({ process000 = "7", process001 = "GPU-abc", process002 = "-1" },
                 found(t, 3, { "CUDA_VISIBLE_DEVICES=7,GPU-abc", "AZ_BATCHAI_GPU_COUNT_FOUND=8" }))
   end)
 
-  it("finds the variable as it is where all devices are hidden", function()
+  it("gets the variable unchanged if all devices are hidden", function()
     for _, value in ipairs { "", "-1" } do
       local t = new_case(2)
       assert.same({ process000 = value, process001 = value },
@@ -86,12 +86,12 @@ describe("a worker on a node with GPUs", function()
     end
   end)
 
-  it("has the entries that its step's own environment names", function()
+  it("gets the entries from its step's environment_variables", function()
     local t = new_case(2, 'environment_variables = { CUDA_VISIBLE_DEVICES = "4,5" }')
     assert.same({ process000 = "4", process001 = "5" }, found(t, 2, { "CUDA_VISIBLE_DEVICES=0" }))
   end)
 
-  it("is the only one of its node unless a number is given", function()
+  it("is the only one on its node unless a number is given", function()
     local t = job.case()
     t:inputs(4)
     t:script "function run(m) return names_of(m) end"
@@ -104,7 +104,7 @@ end)
 describe("gpu_surplus", function()
   after_each(job.check_end)
 
-  it("is refused when it is neither word", function()
+  it("is refused with any other word", function()
     local t = new_case(1, 'gpu_surplus = "hidden"')
     local r = t:run_job()
     t:expect(r, 2)

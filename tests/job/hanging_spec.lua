@@ -62,7 +62,7 @@ local function expect_canceled(t, limit)
   return r
 end
 
-describe("rows without an end", function()
+describe("endless rows", function()
   after_each(job.check_end)
 
   local function endless(columns, config)
@@ -71,7 +71,7 @@ describe("rows without an end", function()
     return t
   end
 
-  it("kill workers, and count as one item, which the result says", function()
+  it("kill workers, and count as one item in the result", function()
     local t = endless("i, hex(zeroblob(500)) AS x", [[run_max_try = 1, worker_memory_limit = "200MB"]])
     local r = t:run_job(nil, { before = SMALL, limit = 90 })
     t:expect(r, 1)
@@ -88,7 +88,7 @@ describe("rows without an end", function()
     assert.truthy(status.out:find("1 failed, or more: the rows of 1", 1, true), status.out)
   end)
 
-  it("leave Ctrl-C its effect", function()
+  it("can be interrupted by Ctrl-C", function()
     local t = endless("i", [[worker_memory_limit = "2GB"]])
     t:start_job()
     t:wait_for("run1.err", "job: ")
@@ -97,7 +97,7 @@ describe("rows without an end", function()
     expect_canceled(t)
   end)
 
-  it("are not grouped in the memory of the supervisor", function()
+  it("are not grouped in the supervisor's memory", function()
     local t = endless("i, 'a' AS city", [[partition_keys = { "city" }]])
     t:start_job()
     t:wait_for "job/score/state/schema.json"
@@ -106,7 +106,7 @@ describe("rows without an end", function()
   end)
 end)
 
-describe("a line without an end", function()
+describe("an endless line", function()
   after_each(job.check_end)
 
   it("is not read into the supervisor's memory", function()
@@ -120,7 +120,7 @@ describe("a line without an end", function()
     assert.is_false(r.err:find("fault:", 1, true) ~= nil, r.err)
   end)
 
-  it("is counted on the second try, by a worker that does not load it", function()
+  it("is counted on the second try by a worker that does not load it", function()
     local t = new_case([[tm.Dataset.Tabular.from_delimited_files("long.csv")]],
       [[run_max_try = 2, worker_memory_limit = "100MB", mini_batch_size = "1GB", error_threshold = -1]])
     write_sparse(t, "long.csv", { "a,b\n1,2\n", 700 * 2 ^ 20, ",1\n5,6\n" })
@@ -132,10 +132,10 @@ describe("a line without an end", function()
   end)
 end)
 
-describe("a pipe that nobody writes to", function()
+describe("a pipe without a writer", function()
   after_each(job.check_end)
 
-  it("is not taken for a table, an archive or a database", function()
+  it("is refused as a table, an archive or a database", function()
     for inputs, words in pairs {
       [ [[tm.Dataset.Tabular.from_delimited_files("pipe")]] ] = "pipe' is not a regular file; it is skipped",
       [ [[tm.Dataset.File.from_archives("pipe", { entries = "**" })]] ] = "pipe' is not a regular file; it is skipped",
@@ -149,7 +149,7 @@ describe("a pipe that nobody writes to", function()
     end
   end)
 
-  it("is opened by a script, and Ctrl-C ends the worker that waits for it", function()
+  it("may be opened by a script, and Ctrl-C ends the waiting worker", function()
     local t = job.case()
     t:script [[function run(m) assert(io.open(os.getenv "BEGUN", "w")):close() return { io.open(m[1]):read "*a" } end]]
     assert.equal(0, ffi.C.mkfifo(t:path "pipe", 384))
@@ -236,7 +236,7 @@ describe("a file system that hangs", function()
     end
   end)
 
-  it("does not keep Ctrl-C from ending what asks a database before there is a job", function()
+  it("does not keep Ctrl-C from ending a database query before there is a job", function()
     local t = new_case [[tm.Dataset.Tabular.from_sql_query("hung/x.db", "SELECT 1")]]
     if not hang(t, "hung") then return pending(CAN_MOUNT) end
     local p = t:start_job()
@@ -246,7 +246,7 @@ describe("a file system that hangs", function()
     assert.is_false(t:has "job")
   end)
 
-  it("holds a copy of inputs, and the third Ctrl-C ends the program", function()
+  it("blocks the copying of inputs, and the third Ctrl-C ends the program", function()
     local t = new_case [[tm.Dataset.File.from_files("hung/x"):as_named_input("x"):as_download()]]
     if not hang(t, "hung") then return pending(CAN_MOUNT) end
     t:start_job()

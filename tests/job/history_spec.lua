@@ -35,7 +35,7 @@ end
 describe("tidemill jobs", function()
   after_each(job.check_end)
 
-  it("has every job of the workspace, the newest first, with what came of it", function()
+  it("lists every job of the workspace, newest first, with its result", function()
     local t = case()
     local dirs = {
       run(t, 1, nil, { env = { "TIDEMILL_TEST_FAILS=1" } }),
@@ -55,7 +55,7 @@ describe("tidemill jobs", function()
     has(text, "3 of 3 mini-batches, 1 of 1 step reused")
   end)
 
-  it("knows those that are gone when it is asked", function()
+  it("lists removed jobs on request", function()
     local t = case()
     local first = run(t, 0)
     local second = run(t, 0, { "--no-reuse" })
@@ -72,7 +72,7 @@ describe("tidemill jobs", function()
     has(t:run({ "jobs", "--all" }).out, "3 of 3 mini-batches, removed")
   end)
 
-  it("has those of map, wherever their directory is, and none of them is reused", function()
+  it("lists map jobs, wherever their directories are, and reuses none of them", function()
     local t = case()
     local first
     for _, more in ipairs { {}, { "--job-dir", "elsewhere" } } do
@@ -94,7 +94,7 @@ describe("tidemill jobs", function()
     assert.same({ total = 1, succeeded = 1, failed = 0 }, jobs[2].mini_batches)
   end)
 
-  it("lists those in the folder when the database is damaged", function()
+  it("lists the jobs in the folder when the database is damaged", function()
     local t = case()
     local dir = run(t, 0)
     t:write("workspace/workspace.db", ("no database "):rep(1000))

@@ -19,7 +19,7 @@ end
 describe("a script that", function()
   after_each(job.check_end)
 
-  it("prints megabytes has them in its files, every byte", function()
+  it("prints megabytes finds every byte in its log files", function()
     local t = new_case [[
       function run(m)
         local line = ("x"):rep(1023)
@@ -37,7 +37,7 @@ describe("a script that", function()
     end
   end)
 
-  it("closes its standard streams goes on", function()
+  it("closes its standard streams can continue", function()
     local t = new_case [[
       function run(m)
         for fd = 0, 2 do ffi.C.close(fd) end
@@ -52,7 +52,7 @@ describe("a script that", function()
     assert.same(job.names(4), t:rows())
   end)
 
-  it("changes its directory finds its files, and ours are where they were", function()
+  it("changes its directory finds its files, and ours stay in place", function()
     local t = new_case([[
       function run(m)
         assert(ffi.C.chdir "/" == 0)
@@ -71,7 +71,7 @@ describe("a script that", function()
     assert.truthy(t:log("user/error.txt"):find("in /", 1, true))
   end)
 
-  it("allocates until there is no memory fails its try", function()
+  it("allocates until memory runs out fails its try", function()
     local t = new_case([[
       function init()
         assert(ffi.C.setrlimit(9, ffi.new("struct limit", 400e6, 400e6)) == 0) -- RLIMIT_AS
@@ -90,7 +90,7 @@ describe("a script that", function()
     assert.truthy(said:find "exited with status 1 in run" or (said:find "memory" and said:find "signal"), said)
   end)
 
-  it("forks has one answer for each mini-batch, whatever the child does", function()
+  it("forks gives one answer for each mini-batch, whatever the child does", function()
     for _, child in ipairs { "ffi.C._exit(0)", "os.exit(0)", "error 'in the child'", "", "while true do end" } do
       local t = new_case("function run(m) if ffi.C.fork() == 0 then " .. child .. " end return names_of(m) end",
                          nil, 12)
@@ -102,7 +102,7 @@ describe("a script that", function()
     end
   end)
 
-  it("leaves a daemon behind has it ended with the job", function()
+  it("leaves a daemon behind loses it at the end of the job", function()
     local t = new_case [[
       function run(m)
         if ffi.C.fork() == 0 then

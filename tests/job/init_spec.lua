@@ -21,7 +21,7 @@ ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
 describe("init()", function()
   after_each(job.check_end)
 
-  it("that has failed twice for each worker in two minutes, and never ended well, ends the job", function()
+  it("that failed twice for each worker in two minutes and never succeeded ends the job", function()
     local t = job.case()
     t:inputs(8)
     t:script(WAIT .. [[
@@ -48,7 +48,7 @@ describe("init()", function()
     expect_words(r, { "every living worker %(there are 2%) has been in init%(%) for more than 33 s" })
   end)
 
-  it("that all are stuck in says where it was, of each that can be interrupted", function()
+  it("that every worker is stuck in reports the place of each interruptible worker", function()
     local t = job.case()
     t:inputs(4)
     t:script [[
@@ -73,7 +73,7 @@ describe("init()", function()
     end
   end)
 
-  it("says where it was without interruptible too, where it is not compiled", function()
+  it("reports the place even without interruptible if the code is not compiled", function()
     local t = job.case()
     t:inputs(4)
     t:script [[
@@ -86,7 +86,7 @@ describe("init()", function()
     expect_words(t:expect_job(1, nil, FAST), { "process000 was at %S*score.lua:4" })
   end)
 
-  it("of one may take as long as it likes while another works", function()
+  it("of one worker may take any time while another works", function()
     local t = job.case()
     t:inputs(450) -- 9 s, of the 6 s that all init() calls may take
     t:script(WAIT .. [[

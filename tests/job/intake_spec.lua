@@ -53,7 +53,7 @@ end
 describe("side inputs", function()
   after_each(job.check_end)
 
-  it("are where they are, as paths among the arguments", function()
+  it("stay in place, as paths among the arguments", function()
     local t = new_case('inputs = files "in", side_inputs = { model }, arguments = { model, one }',
       'local model, one = files "models", files "models/a.bin"')
     t:expect_job(0)
@@ -64,7 +64,7 @@ describe("side inputs", function()
     assert.is_truthy(t:log "70_driver_log.txt":find("|side input 1: {\"kind\":\"files\"", 1, true))
   end)
 
-  it("are links at a path of their own, while the step runs", function()
+  it("can be mounted: links at a given path while the step runs", function()
     local t = new_case('inputs = files "in", side_inputs = { model }, arguments = { model }',
       'local model = files("models/**/*.bin"):as_named_input("model"):as_mount("mnt/model")')
     lfs.mkdir(t:path "mnt")
@@ -81,7 +81,7 @@ describe("side inputs", function()
     assert.is_nil(link_of(t:path "mnt/model"))
   end)
 
-  it("are copies, which stay as they were", function()
+  it("can be downloaded: copies that do not change", function()
     local t = new_case('inputs = files "in", side_inputs = { model }, arguments = { model }',
       'local model = files("models"):as_named_input("model"):as_download()')
     t:expect_job(0)
@@ -90,7 +90,7 @@ describe("side inputs", function()
     assert.is_nil(link_of(t:path "job/score/inputs/model/deep/b.bin"))
   end)
 
-  it("are a table's file, too, as a path; and others than before are a change", function()
+  it("may be the file of a table; a different list counts as a change", function()
     local t = new_case('inputs = files "in", side_inputs = { files "models" }, arguments = { lookup }',
       'local lookup = tm.Dataset.Tabular.from_delimited_files "models/a.bin"')
     t:expect_job(0)
@@ -101,7 +101,7 @@ describe("side inputs", function()
     assert.is_truthy(r.err:find("'side_inputs' was", 1, true), r.err)
   end)
 
-  it("are there for the items that failed, too", function()
+  it("are there for a job over failed items too", function()
     local t = new_case('inputs = files("in"):as_mount "mnt", side_inputs = model, arguments = { model }',
       'local model = files("models/*"):as_mount "model"')
     t:script((READ_SIDE:gsub("local rows = {}", 'if not fs.exists "' .. t:path "fine" .. '" then error "no" end %0')))
@@ -115,7 +115,7 @@ describe("side inputs", function()
     assert.is_nil(link_of(t:path "model"))
   end)
 
-  it("may be what another step writes", function()
+  it("may be the output of another step", function()
     local t = new_case('inputs = files "in", side_inputs = { made, copied }, arguments = { made, copied }', [[
       local made = tm.OutputFileDatasetConfig { name = "made" }
       local copied = made:as_input "copied":as_download "mnt"
@@ -158,7 +158,7 @@ describe("side inputs", function()
     end)
   end
 
-  it("that turn out empty fail the step, with their place", function()
+  it("that turn out empty fail the step, with their line", function()
     local t = new_case('inputs = files "in", side_inputs = { files("models/*.onnx"):as_mount "mnt" }')
     local r = t:expect_job(1)
     assert.is_truthy(r.err:find("models/*.onnx", 1, true), r.err)
@@ -167,7 +167,7 @@ describe("side inputs", function()
   end)
 end)
 
-describe("inputs with a place of their own", function()
+describe("inputs that are mounted or downloaded", function()
   after_each(job.check_end)
 
   it("are read there", function()
@@ -181,7 +181,7 @@ describe("inputs with a place of their own", function()
     t:expect(t:run { "run", "pipeline.lua", "--job-dir", "job", "--resume", "--verify-input" }, 0)
   end)
 
-  it("are copies: what happens to the files does not matter any more", function()
+  it("are copies: later changes of the originals do not matter", function()
     local t = new_case 'inputs = files { "in/000[12].txt", "in/0003.txt" }:as_download()'
     t:script([[
 local fs = require "tidemill.fs"
@@ -199,7 +199,7 @@ end]])
     assert.same({ "1", "2", "3!" }, t:rows())
   end)
 
-  it("without a path are the files themselves", function()
+  it("are the original files when mounted without a path", function()
     local t = new_case 'inputs = files("in"):as_mount(), arguments = { files("in"):as_mount() }'
     t:expect_job(0)
     assert.equal(t:path "in/0001.txt", first_row(t).of)
@@ -207,7 +207,7 @@ end]])
   end)
 end)
 
-describe("a step with side inputs, again", function()
+describe("a step with side inputs that runs again", function()
   after_each(job.check_end)
 
   local function ran(t, because, more)
@@ -219,7 +219,7 @@ describe("a step with side inputs, again", function()
     return r.result.steps[1].reused
   end
 
-  it("is reused while these are as they were, wherever a parameter's value comes from", function()
+  it("is reused while these are unchanged, wherever a parameter's value comes from", function()
     local t = new_case([[inputs = files "in", side_inputs = { model, other },
       arguments = { model, other, "x", size }]], [[
       local size = tm.PipelineParameter { name = "size", default_value = 2 }
@@ -237,7 +237,7 @@ describe("a step with side inputs, again", function()
   end)
 
   for _, how in ipairs { 'as_mount "mnt"', "as_download()" } do
-    it("is reused where its inputs have a place of their own, while what is there is made of the same: " .. how,
+    it("is reused with mounted or downloaded inputs while their sources are unchanged: " .. how,
       function()
         local t = new_case('inputs = files("in"):' .. how .. ', arguments = {}')
         t:script "function run(m) return names_of(m) end"

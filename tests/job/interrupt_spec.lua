@@ -60,7 +60,7 @@ end
 describe("a run() that is stuck in Lua", function()
   after_each(job.check_end)
 
-  it("is interrupted, whatever it does, and its worker lives on", function()
+  it("is interrupted, whatever it does, and its worker survives", function()
     local t = job.case()
     t:inputs(COUNT + 1)
     t:script(SHAPES .. [[
@@ -87,7 +87,7 @@ describe("a run() that is stuck in Lua", function()
     assert.is_truthy(t:log("sys/node/0/_main.txt"):find("passed run_invocation_timeout and is interrupted", 1, true))
   end)
 
-  it("is told with the line where it was, also within a coroutine", function()
+  it("is reported with its line, even within a coroutine", function()
     local t = job.case()
     t:inputs(1)
     t:script [[
@@ -105,7 +105,7 @@ describe("a run() that is stuck in Lua", function()
     assert.is_truthy(text:find("score.lua:6: in function 'outside'", 1, true), text)
   end)
 
-  it("is killed where interruptible is false, and nothing is said of interruption", function()
+  it("is killed if interruptible is false, without mention of interruption", function()
     local t = job.case()
     t:inputs(2)
     t:script [[function run(m)
@@ -119,7 +119,7 @@ describe("a run() that is stuck in Lua", function()
     assert.equal("run() took longer than run_invocation_timeout (0.3 s); its worker was killed", message)
   end)
 
-  it("with auto is killed the first time, and says where it is the next", function()
+  it("with auto is killed the first time, and reports its line the next time", function()
     local t = job.case()
     t:inputs(4)
     t:script [[function recover() end
@@ -161,7 +161,7 @@ end)
 describe("recover()", function()
   after_each(job.check_end)
 
-  it("that fails costs the worker, and is said", function()
+  it("that fails costs the worker, and is reported", function()
     local t = job.case()
     t:inputs(2)
     t:script [[
@@ -179,7 +179,7 @@ describe("recover()", function()
     assert.same({ RUN_TIMEOUT = 1, RUN_DONE = 1 }, t:statuses())
   end)
 
-  it("that kills its worker costs no try more", function()
+  it("that kills its worker costs no further try", function()
     local t = job.case()
     t:inputs(3)
     t:script [[
@@ -217,7 +217,7 @@ describe("a system call that a signal ends", function()
   end)
 end)
 
-describe("what cannot be interrupted", function()
+describe("code that cannot be interrupted", function()
   after_each(job.check_end)
 
   -- The worker is killed in the call. A try that a busy machine does not let reach the call in time
@@ -251,7 +251,7 @@ describe("what cannot be interrupted", function()
     expect_kill [[string.find(("a"):rep(5000), (".-"):rep(30) .. "b")]]
   end)
 
-  it("is killed after interrupt_grace: a program that is waited for", function()
+  it("is killed after interrupt_grace: waiting for a program", function()
     expect_kill [[os.execute "tail -f /dev/null"]]
     expect_kill [[require "tidemill.process".run { "tail", "-f", "/dev/null" }]]
   end)
@@ -261,7 +261,7 @@ describe("what cannot be interrupted", function()
       local fds = ffi.new "int[2]" assert(ffi.C.pipe(fds) == 0) ffi.C.read(fds[0], ffi.new "char[1]", 1)]]
   end)
 
-  it("is killed after interrupt_grace: user code that has taken the signal away", function()
+  it("is killed after interrupt_grace: user code that replaced the signal handler", function()
     local t = job.case()
     t:inputs(2)
     t:script [[
@@ -277,10 +277,10 @@ describe("what cannot be interrupted", function()
   end)
 end)
 
-describe("user code that uses what an interruption uses", function()
+describe("user code that uses the means of interruption", function()
   after_each(job.check_end)
 
-  it("has its debug.sethook back", function()
+  it("gets its debug.sethook back", function()
     local t = job.case()
     t:inputs(2)
     t:script [[
@@ -304,7 +304,7 @@ describe("user code that uses what an interruption uses", function()
     assert.equal("hook\ttrue\ttrue\t10\n", t:log "user/stdout/0/process000.stdout.txt")
   end)
 
-  it("profiles with jit.p and jit.profile, stops, and is interrupted all the same", function()
+  it("can profile with jit.p and jit.profile, and is still interrupted", function()
     local t = job.case()
     t:inputs(4)
     t:script [[
@@ -345,7 +345,7 @@ describe("user code that uses what an interruption uses", function()
     assert.same({ RUN_TIMEOUT = 1, RUN_DONE = 3 }, t:statuses())
   end)
 
-  it("has threads in a C library, and ticks that reach them", function()
+  it("may run threads in a C library that receive the signal", function()
     local t = job.case()
     t:write("burn.c", [[
       #include <pthread.h>
@@ -379,7 +379,7 @@ end)
 describe("init()", function()
   after_each(job.check_end)
 
-  it("that passes init_timeout fails, and says where it was when it can be interrupted", function()
+  it("that exceeds init_timeout fails, and reports its line if it can be interrupted", function()
     local t = job.case()
     t:inputs(1)
     t:script [[
@@ -393,7 +393,7 @@ describe("init()", function()
     assert.is_truthy(t:log("user/error/0/process000.txt"):find("score.lua:3: in function <%S+score.lua:2>"))
   end)
 
-  it("that passes init_timeout where it cannot be interrupted is killed", function()
+  it("that exceeds init_timeout and cannot be interrupted is killed", function()
     local t = job.case()
     t:inputs(1)
     t:script [[
@@ -427,7 +427,7 @@ end)
 describe("tidemill try", function()
   after_each(job.check_end)
 
-  it("shows where the script was when Ctrl-C came", function()
+  it("shows where Ctrl-C interrupted the script", function()
     local t = job.case()
     t:inputs(1)
     t:script [[
@@ -443,7 +443,7 @@ describe("tidemill try", function()
     assert.is_truthy(t:read(p.err_file):find("score.lua:4: in function <", 1, true), t:read(p.err_file))
   end)
 
-  it("ends with the second one what cannot be interrupted", function()
+  it("ends uninterruptible code at the second Ctrl-C", function()
     local t = job.case()
     t:inputs(1)
     t:script [[
@@ -467,7 +467,7 @@ end)
 describe("a sampling profile", function()
   after_each(job.check_end)
 
-  it("is there of each worker, with file and line, also of one that is killed", function()
+  it("is written for each worker, with file and line, even if it is killed", function()
     local t = job.case()
     t:inputs(2)
     t:write("src/lib/deep.lua", "return function(s)\n  local stop = os.clock() + s\n"
@@ -499,7 +499,7 @@ describe("a sampling profile", function()
     assert.is_truthy(t:log("readme.txt"):find("--profiling_module", 1, true))
   end)
 
-  it("is refused of another module than the known ones", function()
+  it("is refused for an unknown module", function()
     local t = job.case()
     t:inputs(1)
     t:script "function run(m) return m end"

@@ -62,7 +62,7 @@ describe("a signal", function()
     end)
   end
 
-  it("of a terminal reaches the supervisor alone", function()
+  it("from a terminal reaches only the supervisor", function()
     local t = waiting_case { "setsid" }
     programs.kill(-t.program.pid, programs.SIGINT)
     t:wait_for("run1.err", "cancel")
@@ -72,7 +72,7 @@ describe("a signal", function()
     expect_resume(t)
   end)
 
-  it("given twice at once is one, given again later kills", function()
+  it("sent twice at once counts once; sent again later, it kills", function()
     local t = waiting_case()
     t.program:kill(programs.SIGINT)
     t:wait_for("run1.err", "cancel")
@@ -91,7 +91,7 @@ end)
 describe("a signal while workers are in init()", function()
   after_each(job.check_end)
 
-  it("ends them at once: nothing of theirs could be kept", function()
+  it("ends them at once, as they have no work to lose", function()
     local t = job.case()
     t:inputs(4)
     t:script [[
@@ -208,7 +208,7 @@ end]]
     kill_others("node", "", KILLS * 0.2, 3)
   end)
 
-  it("of the keeper with the last result under way ends the job, or runs that again", function()
+  it("of the keeper while the last result is sent ends the job, or runs that mini-batch again", function()
     for _ = 1, 4 do
       local t = job.case()
       t:inputs(2)
@@ -239,7 +239,7 @@ end]]
   end)
 end)
 
-describe("temporary folders of workers, in which a process of theirs goes on writing,", function()
+describe("temporary folders that a leftover process of a worker writes to", function()
   after_each(job.check_end)
 
   -- It has left the worker's session, so only a kill ends it.

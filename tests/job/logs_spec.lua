@@ -123,7 +123,7 @@ describe("the log folder of a step", function()
     end
   end)
 
-  it("says of each mini-batch what its worker did", function()
+  it("shows what each worker did for each mini-batch", function()
     local t = new_case()
     t:expect_job(0, nil, { env = { "GO=1" } })
     local n = 0
@@ -136,7 +136,7 @@ describe("the log folder of a step", function()
     assert.equal(4, n)
   end)
 
-  it("says what was started, and where each setting came from", function()
+  it("shows what was started, and where each setting came from", function()
     local t = new_case("error_threshold = 0, environment_variables = { COLOUR = 'red' }")
     t:expect_job(0, nil, { env = { "GO=1" } })
     local said = t:log "70_driver_log.txt"
@@ -147,7 +147,7 @@ describe("the log folder of a step", function()
     assert.is_nil(said:find "red")
   end)
 
-  it("ends the overview with the result, and with where to start", function()
+  it("ends the overview with the result, and where to look first", function()
     local t = new_case()
     t:expect_job(1)
     local said = t:log "job_progress_overview.txt"
@@ -156,7 +156,7 @@ describe("the log folder of a step", function()
     expect_words(t:log "job_result.txt", { "^score: Failed\n  cause: +%S", "\nstart with [^\n]*/user/error%.txt" })
   end)
 
-  it("is appended to by a job that is resumed", function()
+  it("is appended to by a resumed job", function()
     local t = new_case()
     t:expect_job(1)
     local first = tree(t.step_dir .. "/logs")
@@ -185,7 +185,7 @@ describe("the log folder of a step", function()
     expect_words(t:log "sys/master_role.txt", { "mini%-batches are kept" })
   end)
 
-  it("has errors of the system in sys/error, and none of the script's", function()
+  it("has system errors in sys/error, and no errors of the script", function()
     local t = new_case()
     t:expect_job(1)
     assert.is_false(t:has_log "sys/error/supervisor.txt")
@@ -203,7 +203,7 @@ describe("the log folder of a step", function()
     return text, t
   end
 
-  it("has at WARNING what went wrong, and nothing else", function()
+  it("has only warnings and errors at level WARNING", function()
     local text, t = system_logs "WARNING"
     assert.equal(0, count_of(text, "|INFO|"))
     assert.equal(0, count_of(text, "|DEBUG|"))
@@ -211,7 +211,7 @@ describe("the log folder of a step", function()
     expect_words(t:log "job_result.txt", { "^score: Completed\n" }) -- job_result.txt is not a log
   end)
 
-  it("says at DEBUG what becomes of each mini-batch, and at INFO how many there are", function()
+  it("follows each mini-batch at DEBUG, and counts them at INFO", function()
     local text = system_logs "INFO"
     assert.equal(0, count_of(text, "|DEBUG|"))
     expect_words(text, { "|all mini%-batches have been created: 4, with 8 items\n" })
@@ -228,7 +228,7 @@ describe("the log folder of a step", function()
     expect_words(text, { "|DEBUG|%d+|supervisor|mini%-batches: 4 created in all, 0 waiting, 0 at workers, 3 " })
   end)
 
-  it("does not stop a job when it cannot be written, and each file is said once", function()
+  it("does not stop a job when it cannot be written; each file is reported once", function()
     local t = new_case()
     t:expect_job(1)
     assert.is_true(os.rename(t.step_dir .. "/logs/sys/job_report", t.step_dir .. "/logs/sys/old"))
@@ -273,7 +273,7 @@ describe("the last line of job_result.txt", function()
   after_each(job.check_end)
 
   for _, f in ipairs(FAILURES) do
-    it("names the file that holds the reason: " .. f[1], function()
+    it("names the file with the reason: " .. f[1], function()
       local t = job.case()
       t:inputs(f.is_empty and 0 or 1)
       if f.is_empty then t:write("in/table.csv", "n,text\n") end
@@ -293,7 +293,7 @@ end)
 describe("progress in a pipe", function()
   after_each(job.check_end)
 
-  it("shows an error that is new once, and no colour", function()
+  it("shows each new error once, and no colour", function()
     local t = new_case("error_threshold = -1")
     local r = t:run({ "run", "pipeline.lua", "--job-dir", t.job_dir, "--progress", "plain" })
     t:expect(r, 0)

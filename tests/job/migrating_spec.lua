@@ -206,12 +206,12 @@ local function check(row, name, said)
   end
 end
 
-describe("the page for those who come from the original", function()
+describe("the page about migrating from the original", function()
   after_each(job.check_end)
 
   for _, section in ipairs { "ParallelRunConfig", "ParallelRunStep and Pipeline", "Jobs", "Datasets",
                              "Data frames", "Workspaces and datastores" } do
-    it("is true of each name of " .. section, function()
+    it("is right about each name of " .. section, function()
       local t, code, rows = new_case(), { HEAD }, rows_of(section)
       for _, row in ipairs(rows) do
         for _, name in ipairs(row.names) do
@@ -229,7 +229,7 @@ describe("the page for those who come from the original", function()
     end)
   end
 
-  it("is true of each argument of the runner", function()
+  it("is right about each argument of the runner", function()
     local values = { logging_level = "DEBUG", profiling_module = "cProfile", append_row_dataframe_header = "True",
                      allowed_failed_percent = "50" }
     for _, row in ipairs(rows_of "Arguments of the runner") do
@@ -262,7 +262,7 @@ describe("the page for those who come from the original", function()
     assert.is_true(options > 15)
   end)
 
-  it("is true of what an entry script has in the place of Python's", function()
+  it("is right about the replacements for Python in an entry script", function()
     local code = {}
     for _, row in ipairs(rows_of "Entry script") do
       for expression in row.here:gmatch "`([^`]+)`" do

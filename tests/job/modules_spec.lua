@@ -11,7 +11,7 @@ end
 describe("tidemill.process in a worker", function()
   after_each(job.check_end)
 
-  it("brings the end of a failing program's stderr into the error of the try", function()
+  it("includes the end of a failing program's stderr in the error of the try", function()
     local t = new_case(3)
     t:script [[
       local process = require "tidemill.process"
@@ -29,7 +29,7 @@ describe("tidemill.process in a worker", function()
     assert.is_truthy(t:log("user/stderr/0/process000.stderr.txt"):find("out of tide", 1, true))
   end)
 
-  it("leaves nothing of what a try has started when its run() takes too long", function()
+  it("leaves no process of a try whose run() took too long", function()
     local t = new_case(3, "run_invocation_timeout = 1")
     t:script [[
       local process = require "tidemill.process"
@@ -46,7 +46,7 @@ describe("tidemill.process in a worker", function()
     assert.equal(0, #t:processes())
   end)
 
-  it("writes what a program says where the worker's own output goes, in the order of both", function()
+  it("writes a program's output among the worker's own, in order", function()
     local t = new_case(1)
     t:script [[
       local process = require "tidemill.process"
@@ -94,7 +94,7 @@ int luaopen_doubler(lua_State *L)
     assert.same({ "row 2", "row 4" }, t:rows())
   end)
 
-  it("says which module is missing, and where it was looked for", function()
+  it("names the missing module, and the places searched", function()
     local t = new_case(1)
     t:script "require 'no_such_module' function run(m) return m end"
     t:expect_job(1)
@@ -119,7 +119,7 @@ int luaopen_doubler(lua_State *L)
                 t:rows())
   end)
 
-  it("reads and writes files with tidemill.fs beside its rows", function()
+  it("reads and writes files with tidemill.fs", function()
     local t = new_case(3)
     t:script [[
       local EntryScript = require "tidemill.entry_script"
@@ -136,10 +136,10 @@ int luaopen_doubler(lua_State *L)
   end)
 end)
 
-describe("what a script requires", function()
+describe("the code that a script requires", function()
   after_each(job.check_end)
 
-  it("is a copy of when the job began: modules, and folders that links lead to", function()
+  it("is a copy from the start of the job: modules, and folders behind links", function()
     local t = new_case(4, [[source_directory = "src", environment = { module_paths = { "lib" } }]])
     t:write("lib/helper.lua", "return 1")
     t:write("library/deep.lua", "return 1")

@@ -49,7 +49,7 @@ end
 describe("the resource monitor", function()
   after_each(job.check_end)
 
-  it("looks at the machine and the job's processes", function()
+  it("measures the machine and the job's processes", function()
     local t = new_case "0.2"
     run(t, 3)
     local nodes = rows_of(t, "node_resource_usage.csv")
@@ -102,7 +102,7 @@ describe("the resource monitor", function()
     end
   end)
 
-  it("leaves nothing when it is off, or when the job is over first", function()
+  it("writes nothing when it is off, or if the job ends first", function()
     for _, interval in ipairs { "0", "600" } do
       local t = new_case(interval)
       run(t)
@@ -111,7 +111,7 @@ describe("the resource monitor", function()
     end
   end)
 
-  it("says once that it cannot write, and the job goes on", function()
+  it("reports once that it cannot write, and the job continues", function()
     local t = new_case "0.1"
     t:script [[
       function run(m)
@@ -130,7 +130,7 @@ describe("the resource monitor", function()
     assert.same(job.names(2), t:rows())
   end)
 
-  it("is refused an interval that is none", function()
+  it("refuses an invalid interval", function()
     local t = new_case "often"
     local r = t:run_job()
     t:expect(r, 2)

@@ -235,10 +235,10 @@ local function disturb(t, from)
   return completed
 end
 
-describe("what a job keeps of itself, damaged", function()
+describe("a damaged file of a job", function()
   after_each(job.check_end)
 
-  it("is survived or refused in words, by every command", function()
+  it("is survived or refused with a message by every command", function()
     local t, completed = make_jobs(), 0
     for i = 1, MUTATIONS do
       if disturb(t, i % 3 == 0 and "finished" or "interrupted") then completed = completed + 1 end

@@ -29,7 +29,7 @@ local function rows_of(t, step) return t:sorted_lines("again/" .. step .. "/outp
 describe("--only-failed", function()
   after_each(job.check_end)
 
-  it("reads a compressed file of a table as it is now, with the options of the table", function()
+  it("reads the current compressed file of a table, with the options of the table", function()
     local t = job.case()
     t:script "function run(df) local rows = {} for i, row in df:irows() do rows[i] = row.id end return rows end"
     local text = {}
@@ -57,7 +57,7 @@ describe("--only-failed", function()
     assert.equal(3000, ids[2990])
   end)
 
-  it("lists an archive as it is now, if it has changed or could not be listed", function()
+  it("lists an archive again if it has changed or could not be listed", function()
     local t = job.case()
     t:script [[function run(m)
       local rows = {}
@@ -125,7 +125,7 @@ describe("--only-failed", function()
     return t
   end
 
-  it("runs what failed, step by step, input by input, and nothing else", function()
+  it("runs only the failed items, step by step, input by input", function()
     local t = two_steps()
     t:expect_job(0)
     t:write("mended", "")
@@ -193,7 +193,7 @@ describe("--only-failed", function()
 
   local function says(text, want) assert.is_truthy(text:find(want, 1, true), text) end
 
-  it("refuses what is no job, and says where it looked", function()
+  it("refuses what is not a job, with the places searched", function()
     local t = two_steps()
     says(refused(t, 2, t.dir .. "/nowhere"), "there is no job")
     says(refused(t, 2, "latest"), "there is no job yet")
@@ -201,7 +201,7 @@ describe("--only-failed", function()
     says(refused(t, 2, t.dir .. "/nowhere", "--resume"), "'--only-failed' starts a new job")
   end)
 
-  it("refuses a step that takes over another job", function()
+  it("refuses a step with --resume_from", function()
     local t = two_steps()
     t:expect_job(0)
     t:write("pipeline.lua", (t:read "pipeline.lua":gsub("inputs = inputs,",
@@ -210,7 +210,7 @@ describe("--only-failed", function()
     says(refused(t, 2, t.job_dir, "--accept-changes"), "take --resume_from out of its arguments")
   end)
 
-  it("refuses a job that runs, and one that was interrupted", function()
+  it("refuses a running job, and an interrupted one", function()
     local t = two_steps()
     t:script([[function run(m)
       require("tidemill.process").run { "sleep", "600" }
@@ -229,7 +229,7 @@ describe("--only-failed", function()
     says(refused(t, 2, moved), "resume it first: tidemill resume '" .. moved .. "'")
   end)
 
-  it("refuses a job of another pipeline, of another version, and a damaged one", function()
+  it("refuses a job of another pipeline or version, and a damaged one", function()
     local t = two_steps()
     t:expect_job(0)
     local record, list = t:read "job/job.json", t:read "job/one/failed_items.jsonl"
@@ -251,7 +251,7 @@ describe("--only-failed", function()
     says(refused(t, 3, t.job_dir), "is damaged: it has no steps")
   end)
 
-  it("says when it is not known which items failed", function()
+  it("says when the failed items are unknown", function()
     local t = job.case()
     t:inputs(6)
     t:script "function run(m) return { name_of(m[1]) } end"
@@ -267,7 +267,7 @@ describe("--only-failed", function()
     assert.same({ "0001.txt", "0004.txt" }, rows_of(t, "score"))
   end)
 
-  it("knows them where nothing was returned for a mini-batch, and names that are not UTF-8", function()
+  it("knows the items of a mini-batch without a result, and names that are not UTF-8", function()
     local t = job.case()
     t:write("in/a\xfeb.txt", "")
     t:write("in/c\nd.txt", "")
@@ -303,7 +303,7 @@ describe("Dataset.File.from_failed_items", function()
     end)))
   end
 
-  it("reads them by directory, relative to the pipeline file, by step, by name, and as a list", function()
+  it("finds them by directory, relative to the pipeline file, by step, by name, and as a list", function()
     local t = failed_job()
     for i, call in ipairs { ("%q"):format(t.job_dir), '"job"', '"job", { step = "score" }',
                             '"job/score/failed_items.jsonl"' } do
@@ -328,7 +328,7 @@ describe("Dataset.File.from_failed_items", function()
     assert.same({ "in 0002.txt", "in 0004.txt", "in 0006.txt" }, rows_of(t, "score"))
   end)
 
-  it("is refused at its line, with what is accepted", function()
+  it("is refused at its line, with the accepted values", function()
     local t = failed_job()
     for call, want in pairs {
       ['"nowhere"'] = "there is no job 'nowhere'",
@@ -351,7 +351,7 @@ describe("Dataset.File.from_failed_items", function()
     end
   end)
 
-  it("does not follow a list out of what it says: hostile lines are refused with their number", function()
+  it("refuses malicious lines of a list with their numbers", function()
     local t = failed_job()
     for _, line in ipairs { "[]", '{"item":"relative"}', '{"item":7}', '{"item":null,"count":-1}',
                             '{"item":"/x\\u0000y"}', ("["):rep(200), '{"item":"/' .. ("x"):rep(20000) .. '"}' } do
@@ -391,7 +391,7 @@ describe("the last line of a Completed job with failed items", function()
     return t
   end
 
-  it("runs them again, and so does that of status", function()
+  it("runs them again, and so does the line in status", function()
     local t = case()
     t:pipeline "mini_batch_size = 2"
     local r = t:expect_job(0)
@@ -418,7 +418,7 @@ describe("the last line of a Completed job with failed items", function()
     assert.equal(2, #rows_of(t, "score"))
   end)
 
-  it("is of map the command without what is taken, and takes the items alone", function()
+  it("gives the map command with a free FILE, and runs only the failed items", function()
     local t = case()
     local out = t:path "out.txt"
     local r = t:run { "map", "score.lua", "in", "-N", "2", "--output", out, "--job-dir", t.job_dir, "--", "--x", "y" }
@@ -471,7 +471,7 @@ describe("the last line of a Completed job with failed items", function()
     assert.equal(6, select(2, t:read("out-again.txt"):gsub("\n", "")))
   end)
 
-  it("runs all again where the failed items cannot be run alone", function()
+  it("runs everything again if the failed items cannot be run alone", function()
     local t = job.case()
     t:inputs(6)
     t:script "function run(m) return { name_of(m[1]) } end"

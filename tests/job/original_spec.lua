@@ -22,7 +22,7 @@ end
 describe("a pipeline of the original", function()
   after_each(job.check_end)
 
-  it("runs with its node, its target and its environment, and says what is not used", function()
+  it("runs with its node, its target and its environment, and lists the unused ones", function()
     local t = new_case([[node_count = 1, compute_target = "local", environment = "mnist-env",
       resources = { instance_count = 1 }]])
     refused(t, "'node_count' and 'resources.instance_count' are the same setting", "run", "pipeline.lua")
@@ -41,13 +41,13 @@ function run(m) return { table.concat(arguments, " ") } end]]
     end
   end)
 
-  it("is told what to write instead of an argument that would change what run() is given", function()
+  it("suggests a replacement for an argument that would change the input of run()", function()
     local t = new_case(nil, [[arguments = { "--amlbi_file_format", "jsonl" }]])
     refused(t, "pipeline.lua:4: ParallelRunStep: '--amlbi_file_format' in 'arguments' does not exist; write "
       .. "Dataset.Tabular.from_json_lines_files(path)", "run", "pipeline.lua")
   end)
 
-  it("is told that a method is called with a colon", function()
+  it("is reminded to call methods with a colon", function()
     local t = job.case()
     t:inputs(1)
     t:write("dots.lua", [[
@@ -68,7 +68,7 @@ assert(output:read_delimited_files():as_input("rows").name == "rows")]])
     t:expect(t:run { "lua", "dots.lua" }, 0)
   end)
 
-  it("never goes on with nil for a name that an object cannot have", function()
+  it("gets an error, never nil, for a name that an object cannot have", function()
     local t = job.case()
     t:inputs(1)
     t:write("x.csv", "n\n1\n")
@@ -106,7 +106,7 @@ assert(files[1] == nil and tm[1] == nil)]])
     t:expect(t:run { "lua", "names.lua" }, 0)
   end)
 
-  it("gives methods their arguments by name", function()
+  it("can call methods with named arguments", function()
     local t = job.case()
     t:inputs(2)
     t:write("x.csv", "n,a\n1,2\n")
@@ -166,7 +166,7 @@ assert(not ok and message:find "^named.lua:%d+: Pipeline: the argument is a Work
     t:expect(t:run { "lua", "named.lua" }, 0)
   end)
 
-  it("is told which constructor has a key, also for names of the newer configuration", function()
+  it("learns which constructor has a key, even for names of the newer configuration", function()
     for key, words in pairs { retry_settings = "write it into ParallelRunConfig { ... }",
                               append_row_to = "write it into ParallelRunConfig { ... }",
                               code = "write source_directory into ParallelRunConfig { ... }" } do
@@ -181,7 +181,7 @@ assert(not ok and message:find "^named.lua:%d+: Pipeline: the argument is a Work
     end
   end)
 
-  it("is told what its context lacks, and finds nil where a field may be unset", function()
+  it("learns which fields the context lacks, and reads nil from unset ones", function()
     local t = new_case()
     t:script [[
 function run(m, context)
@@ -204,13 +204,13 @@ end]]
                   "false write context.dataset_name or context.source", "false write context.minibatch_index" }, rows)
   end)
 
-  it("is told what an object is that is no configuration", function()
+  it("learns the type of an object that is not a configuration", function()
     local t = new_case(nil, "parallel_run_config = tm.OutputFileDatasetConfig { name = 'x' }")
     refused(t, "'parallel_run_config' is an OutputFileDatasetConfig; accepted: ParallelRunConfig", "run",
       "pipeline.lua")
   end)
 
-  it("is told what to write instead of a name, at its line", function()
+  it("learns the replacement for a name, at its line", function()
     local t = new_case(nil, nil, "local Model = tm.Model")
     refused(t, "pipeline.lua:2: tidemill has no 'Model'; a model is a file here", "run", "pipeline.lua")
     t = new_case(nil, nil, "tm.Dataset.Tabular.from_parquet_files('x')")
@@ -232,7 +232,7 @@ describe("a destination", function()
     return t
   end
 
-  it("has the names of the job and of the output", function()
+  it("may contain the names of the job and of the output", function()
     local t = written_to "'out/{run-id}/{output-name}'"
     assert.same(job.names(2), t:sorted_lines "out/job/rows/parallel_run_step.txt")
     t.job_dir, t.step_dir = t:path "second", t:path "second/score"
@@ -243,7 +243,7 @@ describe("a destination", function()
     t:expect(t:run { "verify", "second" }, 0)
   end)
 
-  it("is refused below a folder whose own name would be replaced", function()
+  it("is refused below a folder whose name contains a placeholder", function()
     local t = new_case(nil, "output = tm.OutputFileDatasetConfig { name = 'rows', destination = 'out' }")
     for _, name in ipairs { "pipeline.lua", "score.lua" } do t:write("a{run-id}/" .. name, t:read(name)) end
     refused(t, "whose name holds {run-id}; rename the folder", "run", "a{run-id}/pipeline.lua")
@@ -267,7 +267,7 @@ end)
 describe("a dataset", function()
   after_each(job.check_end)
 
-  it("takes pairs of a datastore and a path, and named arguments", function()
+  it("accepts pairs of a datastore and a path, and named arguments", function()
     local t = job.case()
     t:inputs(3, "store/texts")
     t:script(OK)
@@ -291,13 +291,13 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
     assert.same(job.names(3), t:rows())
   end)
 
-  it("of a URL is refused at its line", function()
+  it("from a URL is refused at its line", function()
     local t = new_case(nil, nil, "tm.Dataset.File.from_files 'https://host/a.csv'")
     refused(t, "pipeline.lua:2: FileDataset: 'https://host/a.csv' is a URL, and URLs are not read", "run",
       "pipeline.lua")
   end)
 
-  it("of a query is told what to write instead of a datastore and the query", function()
+  it("from a query learns the replacement for a datastore and the query", function()
     local t = new_case(nil, nil,
       "tm.Dataset.Tabular.from_sql_query({ tm.Workspace.from_config():get_default_datastore(), 'SELECT 1' })")
     refused(t, "write from_sql_query(datastore, \"shop.db\", query)", "run", "pipeline.lua")
@@ -310,7 +310,7 @@ end)
 describe("Python", function()
   after_each(job.check_end)
 
-  it("is recognised as an entry script, by every command that takes one", function()
+  it("is recognised as an entry script by every command that takes one", function()
     local t = new_case()
     t:write("score.py", "import os\n\ndef run(mini_batch):\n    return mini_batch\n")
     t:write("python.lua", t:read "pipeline.lua":gsub("score%.lua", "score.py"))
@@ -330,7 +330,7 @@ describe("Python", function()
     assert.matches("^tidemill: s%.lua:1: ParallelRunConfig: 'entry_script' is", r.err)
   end)
 
-  it("is recognised as a script, here and at a prompt", function()
+  it("is recognised as a script, and at the prompt", function()
     local t = new_case()
     t:write("script.py", "import os\n")
     refused(t, "cannot run 'script.py': it is Python", "lua", "script.py")
@@ -338,7 +338,7 @@ describe("Python", function()
     assert.is_truthy(t:run({ "lua", "load.lua" }).err:find("it is Python", 1, true))
   end)
 
-  it("has other words for true and false, and no nil comes of them", function()
+  it("has other words for true and false, which do not become nil", function()
     local t = new_case(nil, "allow_reuse = False")
     refused(t, "pipeline.lua:6: Lua has no 'False'; write false", "run", "pipeline.lua")
     t = new_case()
@@ -346,7 +346,7 @@ describe("Python", function()
     assert.is_truthy(t:run({ "run", "pipeline.lua" }).err:find("Lua has no 'True'; write true", 1, true))
   end)
 
-  it("has modules and functions that an entry script gets other words for", function()
+  it("has modules and functions for which an entry script learns replacements", function()
     local t = new_case()
     for code, words in pairs { ["Model.get_model_path 'm'"] = "a model is a file: put it into source_directory",
                                ["Run.get_context()"] = "EntryScript(), of require", ["time.time()"] = "process.run",

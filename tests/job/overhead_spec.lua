@@ -17,7 +17,7 @@ end
 describe("task_overhead_timeout", function()
   after_each(job.check_end)
 
-  it("ends a worker that cannot look at its inputs", function()
+  it("ends a worker that cannot read its inputs", function()
     local t = job.case()
     t:inputs(3)
     t:script [[

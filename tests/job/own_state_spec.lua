@@ -94,7 +94,7 @@ describe("a changed byte", function()
     assert.is_true(stopped > 0) -- the bytes between the values may change
   end)
 
-  it("in the file of grouped rows stops the job, or was in rows that are committed", function()
+  it("in the file of grouped rows stops the job, unless these rows are committed", function()
     local t = table_case [[partition_keys = { "city" }]]
     local stopped = resume_with_changes(t, "job/score/state/groups-0", "restore the file, or start a new job")
     assert.is_true(stopped > 0)
@@ -112,7 +112,7 @@ describe("a changed byte", function()
     assert.is_true(stopped > 0)
   end)
 
-  it("in the copy of the script is undone, or stops the job", function()
+  it("in the copy of the script is repaired, or stops the job", function()
     local t = table_case [[mini_batch_size = "10rows"]]
     t:expect_job(1)
     local copy = assert(find(t.job_dir, "^score%.lua$")[1])
@@ -120,7 +120,7 @@ describe("a changed byte", function()
     resume_with_changes(t, copy, "score.lua")
   end)
 
-  it("in the journal or the manifest is cut, or stops the job", function()
+  it("in the journal or the manifest is cut off, or stops the job", function()
     for _, name in ipairs { "journal", "manifest" } do
       resume_with_changes(table_case [[mini_batch_size = "10rows"]], "job/score/state/" .. name, "is damaged")
     end
@@ -145,10 +145,10 @@ local function run_with_changes(t, pattern)
   end
 end
 
-describe("a changed byte in what is kept to save time", function()
+describe("a changed byte in a cache", function()
   after_each(job.check_end)
 
-  it("costs no more than time: the index of a gzip file", function()
+  it("only costs time: the index of a gzip file", function()
     local t = table_case [[mini_batch_size = "1MB"]]
     local lines = { "id,city,amount" }
     for i = 1, 150000 do lines[#lines + 1] = ("%d,%s,%d"):format(i, "city" .. i % 6, i * 7919 % 100003) end
@@ -163,7 +163,7 @@ describe("a changed byte in what is kept to save time", function()
     run_with_changes(t, "%.gzi$")
   end)
 
-  it("costs no more than time: the entries of an archive", function()
+  it("only costs time: the entries of an archive", function()
     local t = job.case()
     local entries = {}
     for i = 1, 20 do entries[i] = { ("%04d.txt"):format(i), ("text %d\n"):format(i * 31) } end

@@ -75,7 +75,7 @@ describe("parameters", function()
     assert.is_truthy(t:log "70_driver_log.txt":find("|argument 2: \"0.5\"\n", 1, true))
   end)
 
-  it("are given by words, of which the last of a name counts, and by files", function()
+  it("are given on the command line, where the last of a name counts, and in files", function()
     local t = new_case()
     t:inputs(3, "more")
     t:write("set/values.json", '{"size": "3", "threshold": 1, "fast": true, "data": ["../more"]}')
@@ -136,7 +136,7 @@ describe("parameters", function()
     assert.equal(0, #wanted)
   end)
 
-  it("of datasets may be registered ones, by name and version", function()
+  it("of datasets may name registered ones, by name and version", function()
     local t = new_case()
     t:inputs(1, "one")
     t:inputs(2, "two")
@@ -156,7 +156,7 @@ describe("parameters", function()
     expect_words(t, { "run", "pipeline.lua", "--param", "data=dataset:texts:7" }, 2, { "parameter 'data': ", "7" })
   end)
 
-  it("of datasets have a name and a place, whatever they are given", function()
+  it("of datasets keep their name and mount path with any value", function()
     local t = job.case()
     t:inputs(2)
     t:inputs(3, "more")
@@ -181,7 +181,7 @@ return tm.Pipeline { name = "case", steps = {
     assert.equal("second 3 1\n", t:read "second/other/output/parallel_run_step.txt")
   end)
 
-  it("stand for thresholds, for keys of partitions, and for the one node", function()
+  it("may be used for thresholds, partition keys and node_count", function()
     local t = job.case()
     for _, name in ipairs { "a/x/1.txt", "a/y/1.txt", "b/x/1.txt" } do t:write("in/" .. name, "") end
     t:script [[
@@ -213,7 +213,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score
     expect_words(t, { "run", "pipeline.lua", "--param", "nodes=2" }, 2, { "several nodes are not available yet" })
   end)
 
-  it("take a size or a duration where the default is a number and every place reads one", function()
+  it("accept a size or a duration if the default is a number and every place reads one", function()
     local t = job.case()
     t:write("x.csv", "n\n1\n2\n3\n4\n")
     t:script "function run(m) return m end"
@@ -238,7 +238,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score
       { "parameter 'size' is \"1rows\"; accepted: a number, as its default 1048576" })
   end)
 
-  it("stand in what is asked of a table", function()
+  it("may be used in the filters of a table", function()
     local t = job.case()
     t:write("in/a.csv", "id,n\n1,5\n2,7\n3,9\n")
     t:write("other.csv", "id,n\n8,9\n")
@@ -261,7 +261,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score
     assert.same({ "8" }, t:rows())
   end)
 
-  it("have paths of where they are given, which a resumed job knows", function()
+  it("have paths relative to the place of their value, which a resumed job keeps", function()
     local t = new_case()
     t:inputs(3, "other/there")
     local r = t:run({ "run", "../pipeline.lua", "--param", "data=there/*.txt", "--job-dir", t.job_dir, "--param",
@@ -277,7 +277,7 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score
     assert.is_truthy(r.out:find(t:path "other/there", 1, true), r.out)
   end)
 
-  it("that are the same for all steps are shown once, with their origins, by --dry-run", function()
+  it("shared by all steps are shown once, with their origins, by --dry-run", function()
     local t = job.case()
     t:inputs(2)
     t:script "function run(m) return m end"
@@ -348,7 +348,7 @@ return tm.Pipeline { name = "two", steps = steps }
     end)
   end
 
-  it("stand only where they may, and have one default each", function()
+  it("are refused in other places, and with two defaults", function()
     local t = job.case()
     t:inputs(1)
     t:script(SAY_ARGUMENTS)
@@ -377,7 +377,7 @@ end)
 describe("run --like", function()
   after_each(job.check_end)
 
-  it("submits a job again, with some of its parameters changed", function()
+  it("submits a job again with some of its parameters changed", function()
     local t = new_case()
     t:expect_job(0, { "--param", "threshold=4", "--param", "data=in/0002.txt", "--param", "size=1" })
     local r = expect_words(t, { "run", "--like", "job", "--job-dir", "second", "--param", "size=5" }, 0,
@@ -396,7 +396,7 @@ describe("run --like", function()
     assert.equal(5, r.result.steps[1].settings.mini_batch_size.value)
   end)
 
-  it("says what has changed in the pipeline since, and goes on", function()
+  it("reports changes of the pipeline, and continues", function()
     local t = new_case()
     t:expect_job(0, { "--param", "threshold=4", "--param", "size=1" })
     t:write("pipeline.lua", (t:read "pipeline.lua":gsub("threshold, \"%-%-fast\", fast", "1, \"--fast\", fast")
@@ -407,7 +407,7 @@ describe("run --like", function()
       { "the pipeline has no parameter 'threshold'" })
   end)
 
-  it("wants a job that can be submitted again", function()
+  it("requires a job that can be submitted again", function()
     local t = new_case()
     expect_words(t, { "run", "--like", "nothing" }, 2, { "--like: ", "'nothing'" })
     expect_words(t, { "run", "pipeline.lua", "--like", "latest", "--resume" }, 2, { "'--like' starts a new job" })

@@ -55,7 +55,7 @@ end
 describe("partition_by", function()
   after_each(job.check_end)
 
-  it("gives the rows back as they were, whatever they hold", function()
+  it("returns the rows unchanged, whatever they hold", function()
     local t = job.case()
     local nasty = { "a", "a/b", "..", ".x", "%null", "%2F", "", frame.null, "l1\nl2", "tab\t", " blank ", "\"q\"", "é",
                     ("x"):rep(200), "a,b", "1", "-", "*", "{k}", "null" }
@@ -84,7 +84,7 @@ describe("partition_by", function()
     end
   end)
 
-  it("makes mini-batches of its keys, with their types", function()
+  it("makes a mini-batch for each key, with its type", function()
     local t = job.case()
     t:write("in/a.csv", "id,city,n\n1,Ulm,7\n2,Bonn,8\n3,Ulm,7\n4,,8\n")
     t:script [[function run(df, context)
@@ -99,7 +99,7 @@ describe("partition_by", function()
     assert.equal("id\n1\n3\n", t:read "parts/Ulm/7/rows.csv")
   end)
 
-  it("writes what the dataset's operations leave, in a datastore, as files", function()
+  it("writes the rows left by the dataset's operations to a datastore, as files", function()
     local t = job.case()
     t:write("in/a.csv", "id,city,n\n1,Ulm,7\n2,Bonn,8\n3,Ulm,9\n4,Rom,8\n")
     t:script [[function run(files, context)
@@ -116,7 +116,7 @@ describe("partition_by", function()
     assert.same({ "Bonn id;2;", "Rom id;4;", "Ulm id;1;" }, t:rows())
   end)
 
-  it("reads and writes once, as long as nothing changes", function()
+  it("reads and writes only once while nothing changes", function()
     local t = job.case()
     simple(t)
     pipeline(t, "rows:partition_by('city', 'parts')")
@@ -135,7 +135,7 @@ describe("partition_by", function()
     refused(t, "has changed since partition_by made it")
   end)
 
-  it("may be registered, got back, and partitioned again", function()
+  it("may be registered, fetched, and partitioned again", function()
     local t = job.case()
     local lines = { "id,g,h" }
     for i = 1, 300 do lines[#lines + 1] = ("%d,%d,%d"):format(i, i % 7, i % 3) end
@@ -165,7 +165,7 @@ return tm.Pipeline { name = "case", steps = {
     assert.same(ids, t:rows())
   end)
 
-  it("leaves alone what it has not made", function()
+  it("leaves folders of others alone", function()
     local t = job.case()
     simple(t)
     t:write("parts/mine.txt", "mine")
@@ -182,7 +182,7 @@ return tm.Pipeline { name = "case", steps = {
     expect_new_job(t)
   end)
 
-  it("says what is wrong, and leaves nothing", function()
+  it("reports what is wrong, and leaves nothing", function()
     local t = job.case()
     simple(t)
     t:write("long/a.csv", "id,k\n1," .. ("x"):rep(256) .. "\n")
@@ -222,7 +222,7 @@ return tm.Pipeline { name = "case", steps = {
     refused(t, "is within what the dataset reads")
   end)
 
-  it("tells of values that do not fit", function()
+  it("reports values that do not fit", function()
     local t = job.case()
     local lines = { "id,n" }
     for i = 1, 300 do lines[#lines + 1] = ("%d,%s"):format(i, i == 250 and "odd" or i % 2) end

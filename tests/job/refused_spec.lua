@@ -41,7 +41,7 @@ local function refused(t, words, where)
   if t:has "workspace/jobs" then assert.same({}, names_in(t:path "workspace/jobs")) end
 end
 
-describe("refused before there is a job", function()
+describe("refused before a job exists", function()
   after_each(job.check_end)
 
   for _, how in ipairs { "", ":as_upload()" } do
@@ -61,25 +61,25 @@ describe("refused before there is a job", function()
     end)
   end
 
-  it("is an archive that is there", function()
+  it("is an existing archive", function()
     local t = case(output("out.zip", ':as_archive "zip"'))
     t:write("out.zip", "x")
     refused(t, { "out.zip' of output 'there' is taken" })
   end)
 
-  it("is a dataset among the arguments that is not there", function()
+  it("is a missing dataset among the arguments", function()
     local t = case('arguments = { "--model", tm.Dataset.File.from_files "nowhere" }')
     refused(t, { "ParallelRunStep: 'arguments[2]': there is no file or folder '" .. t:path "nowhere'" })
     refused(case('arguments = { tm.Dataset.File.from_files("models"):take(1) }'),
       { "'arguments[1]' is a FileDataset", "or of a part; accepted: " })
   end)
 
-  it("is a table that is to be mounted", function()
+  it("is a mounted table", function()
     refused(case(nil, 'local rows = tm.Dataset.Tabular.from_delimited_files("in/*"):as_mount "here"'),
       { "dataset:as_mount is for files, of a FileDataset; the rows of a table are read where its files are" })
   end)
 
-  it("is the path of an input that is taken, or below a file", function()
+  it("is a mount path that is taken or below a file", function()
     local side = 'side_inputs = { tm.Dataset.File.from_files("models"):as_mount "%s" }'
     local t = case(side:format "taken")
     t:write("taken/x", "x")
@@ -88,7 +88,7 @@ describe("refused before there is a job", function()
   end)
 
   for _, how in ipairs { "as_mount", "as_download" } do
-    it("is the path of an input within an input: " .. how, function()
+    it("is a mount path within an input: " .. how, function()
       local step = 'side_inputs = { tm.Dataset.File.from_files("models"):' .. how .. ' "%s/here" }'
       for _, place in ipairs { "models", "in" } do
         refused(case(step:format(place)), { "where an input of step 'score' is to appear, is within an input" })
@@ -96,12 +96,12 @@ describe("refused before there is a job", function()
     end)
   end
 
-  it("is not the path of an input beside what a pattern names", function()
+  it("is not a mount path in a folder where a pattern matches other files", function()
     local t = case('side_inputs = { tm.Dataset.File.from_files("models/*.bin"):as_mount "models/here" }')
     t:expect_job(0)
   end)
 
-  it("leaves an empty folder that was named for the job", function()
+  it("a job leaves its empty folder as it is", function()
     local t = case('arguments = { "--resume_from", "no-such-job" }')
     lfs.mkdir(t:path "job")
     t:expect_job(2)
@@ -110,7 +110,7 @@ describe("refused before there is a job", function()
     assert.is_false(t:has "another")
   end)
 
-  it("is a job that is gone on with, and which stays as it was", function()
+  it("is the resume of a job, which stays unchanged", function()
     local t = case(output("out", ":as_upload()"))
     t:script 'function run(m) if not io.open("%s") then error "no" end return names_of(m) end'
     t:expect_job(1)
@@ -121,10 +121,10 @@ describe("refused before there is a job", function()
   end)
 end)
 
-describe("a destination that holds the earlier result", function()
+describe("a destination with an earlier result", function()
   after_each(job.check_end)
 
-  it("is that of a step that is reused, also for --dry-run; else it is said why it is not", function()
+  it("belongs to a reused step, even for --dry-run; otherwise the message says why it does not", function()
     local t = case(output("out", ":as_upload()"))
     local words = { "run", "pipeline.lua", "--progress", "none", "--json" }
     t:expect(t:run(words), 0)
@@ -141,7 +141,7 @@ describe("a destination that holds the earlier result", function()
   end)
 end)
 
-describe("the full destination of a step that reads what others write", function()
+describe("the full destination of a step that reads outputs of others", function()
   after_each(job.check_end)
 
   local WORDS = { "run", "pipeline.lua", "--progress", "none", "--json" }
@@ -176,7 +176,7 @@ describe("the full destination of a step that reads what others write", function
   end
 
   for _, how in ipairs { "", ":as_upload()" } do
-    it("is let pass where all is reused, and refused at once where something before it is run " .. how, function()
+    it("is accepted if all steps are reused, and refused at once if an earlier one will run " .. how, function()
       local t = chain(how)
       t:expect(t:run(WORDS), 0)
       t:expect(t:run { "run", "pipeline.lua", "--dry-run" }, 0)
@@ -189,20 +189,20 @@ describe("the full destination of a step that reads what others write", function
     end)
   end
 
-  it("is refused at once where a step before it may not be reused", function()
+  it("is refused at once if an earlier step may not be reused", function()
     local t = chain("", ", allow_reuse = false")
     t:expect(t:run(WORDS), 0)
     refused_now(t, "step 'first', which it depends on, will run: allow_reuse is false)", 1)
   end)
 
-  it("is refused at once where its own definition has changed", function()
+  it("is refused at once if its own definition has changed", function()
     local t = chain ""
     t:expect(t:run(WORDS), 0)
     t:write("more.lua", t:read "more.lua" .. "-- edited")
     refused_now(t, "(the step is not reused: script ", 1)
   end)
 
-  it("is this job's own when it is gone on with", function()
+  it("is refused in a resume if it holds files of others", function()
     local t = chain ":as_upload()"
     t:write("more.lua", "function run(m) if not io.open '%s' then error 'no' end return { 'x' } end")
     t:expect_job(1)

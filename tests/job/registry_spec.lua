@@ -68,7 +68,7 @@ describe("a registered dataset", function()
     has(r.out, "digits2")
   end)
 
-  it("is registered by a pipeline file, once, and got by name", function()
+  it("is registered once by a pipeline file, and fetched by name", function()
     local t = case(REGISTER .. "local got = tm.Dataset.get_by_name(ws, 'digits')\n"
       .. "assert(got.version == 1 and got.registered == 'digits' and got.description == 'ten' and got.tags.n == '10')\n"
       .. "assert(digits.version == 1)", "got:as_named_input 'digits'")
@@ -82,7 +82,7 @@ describe("a registered dataset", function()
     assert.same({ n = "10" }, rows[1].tags)
   end)
 
-  it("says what has changed since, and is read as it is now", function()
+  it("is read as it is now, with a warning about changes", function()
     local t = case(REGISTER, "digits")
     t:expect_job(0)
     t:write("in/0001.txt", "12")
@@ -96,7 +96,7 @@ describe("a registered dataset", function()
     has(r.err, "input 'in/0009.txt' is new")
   end)
 
-  it("is refused by name, by version, and where the name is another's", function()
+  it("is refused with an unknown name or version, or a name that is in use", function()
     local t = case(REGISTER .. "tm.Dataset.get_by_name(ws, 'digist')", "digits")
     refused(t, 2, "pipeline.lua:", "did you mean 'digits'?")
     pipeline(t, REGISTER .. "tm.Dataset.get_by_name(ws, 'digits', 4)", "digits")
@@ -134,7 +134,7 @@ describe("a registered dataset", function()
     assert.equal("TabularDataset", listed(t)[1].type)
   end)
 
-  it("is listed, shown, registered and unregistered on the command line", function()
+  it("can be listed, shown, registered and unregistered on the command line", function()
     local t = case()
     has(dataset(t, "list").err, "there is no workspace")
     t:expect(dataset(t, "register", "digits", "in/*", "--tag", "n=10", "--description", "ten"), 0)
@@ -163,7 +163,7 @@ end)
 describe("a workspace", function()
   after_each(job.check_end)
 
-  it("is registered without files, and says so", function()
+  it("may be without files when registered, with a warning", function()
     local t = case("tm.Dataset.File.from_files('none'):register(tm.Workspace.from_config(), 'later')",
       "tm.Dataset.File.from_files 'in'")
     local r = t:expect_job(0)
@@ -177,7 +177,7 @@ describe("a workspace", function()
     assert.is_nil(t:run({ "run", "pipeline.lua", "--dry-run" }).err:find("no file matches", 1, true))
   end)
 
-  it("takes the names that it has no use for, and says so", function()
+  it("accepts names that it does not use, with a note", function()
     local t = case("tm.Workspace { name = 'w', subscription_id = 's', resource_group = 'r', "
       .. "auth = { service_principal_password = 'hidden' }, path = 'here' }", "tm.Dataset.File.from_files 'in'")
     local r = t:expect_job(0)
@@ -189,7 +189,7 @@ describe("a workspace", function()
     refused(t, 2, "did you mean 'name'?")
   end)
 
-  it("has datastores: one of its own, and directories with names", function()
+  it("has datastores: a default one, and named directories", function()
     local t = case([[
       local ws = tm.Workspace.from_config()
       local store = ws:get_default_datastore()
@@ -212,7 +212,7 @@ describe("a workspace", function()
     assert.equal("1\n", t:read "out/first/0001.txt")
   end)
 
-  it("that is a file, damaged, or of a later version is refused in words", function()
+  it("that is a file, damaged, or of a later version is refused with a reason", function()
     local t = case(REGISTER, "digits")
     t:write("workspace", "")
     refused(t, 2, "is not a folder")
@@ -235,7 +235,7 @@ describe("register_on_complete", function()
   local OUTPUT = "tm.OutputFileDatasetConfig { name = 'rows' }:register_on_complete('rows', { tags = { a = true } })"
   local INPUT = "tm.Dataset.File.from_files 'in'"
 
-  it("makes a version for each job that is Completed, and its output an input", function()
+  it("makes a version for each Completed job, and its output can be an input", function()
     local t = case("", INPUT, OUTPUT)
     local r = t:run_job()
     t:expect(r, 0)
@@ -254,14 +254,14 @@ describe("register_on_complete", function()
     assert.is_nil(r.err:find("has changed", 1, true))
   end)
 
-  it("registers nothing for a step that is not Completed", function()
+  it("registers nothing for an unfinished step", function()
     local t = case("", INPUT, OUTPUT)
     t:script "function run(m) error 'no' end"
     t:expect_job(1)
     assert.equal(0, #listed(t))
   end)
 
-  it("is refused before anything starts where it could not be done", function()
+  it("is refused before anything starts if it cannot work", function()
     local t = case("", INPUT, "tm.OutputFileDatasetConfig { name = 'rows' }:register_on_complete('a/b')")
     refused(t, 2, "pipeline.lua:", "'a/b' is not a name of a dataset")
     pipeline(t, "", INPUT, OUTPUT)
@@ -270,7 +270,7 @@ describe("register_on_complete", function()
     assert.is_false(t:has "job/job.json")
   end)
 
-  it("makes one version however often the job is killed and gone on with", function()
+  it("makes one version however often the job is killed and resumed", function()
     local t = case("", INPUT, OUTPUT)
     local killed = 0
     for i = 1, KILLS do
@@ -295,7 +295,7 @@ end)
 describe("the database", function()
   after_each(job.check_end)
 
-  it("is good whenever who registers is killed", function()
+  it("survives a kill of the registering process at any moment", function()
     local t = case()
     local kept, done = 0, 0
     for i = 1, KILLS do
@@ -316,7 +316,7 @@ describe("the database", function()
     t:expect(dataset(t, "register", "digits", "in", "--create-new-version"), 0)
   end)
 
-  it("takes what several register at once", function()
+  it("accepts registrations of several processes at once", function()
     local t = case()
     local started = {}
     for i = 1, 8 do

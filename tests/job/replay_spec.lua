@@ -74,7 +74,7 @@ end
 describe("replay", function()
   after_each(job.check_end)
 
-  it("runs a mini-batch again as it was run, with its rows on standard output", function()
+  it("runs a mini-batch as before, with its rows on standard output", function()
     local t = new_case()
     t:expect_job(0)
     local r = replay(t, 1, 0, { "step 'score' of job '" .. t.job_dir, "printed\t1",
@@ -84,7 +84,7 @@ describe("replay", function()
     assert.equal("0003.txt --depth 3 in nil\n0004.txt\n", r.out)
   end)
 
-  it("shows an error with its stack, and the user's places", function()
+  it("shows an error with its stack, and the user's lines", function()
     local t = new_case()
     t:expect_job(0)
     t:write("src/helper.lua", "-- changed since\n") -- replay runs the job's copy
@@ -96,7 +96,7 @@ describe("replay", function()
     assert.is_truthy(r.out:find "^0005.txt ")
   end)
 
-  it("stands a record whose lists are none", function()
+  it("survives a record with values of wrong types", function()
     local t = new_case()
     t:expect_job(0)
     local path = t.job_dir .. "/job.json"
@@ -136,13 +136,13 @@ describe("replay", function()
   end
   local TURNED = { env = { "TURNED=1" } }
 
-  it("says where it hangs when the job's run_invocation_timeout has passed", function()
+  it("reports where it hangs after the job's run_invocation_timeout", function()
     local t = turning_case("run_invocation_timeout = 0.3", "while true do end")
     replay(t, 0, 1, { "run() took longer than run_invocation_timeout (0.3 s) and was interrupted", "score.lua:6: in" },
            nil, TURNED)
   end)
 
-  it("leaves what cannot be interrupted alone, and says so", function()
+  it("does not stop uninterruptible code, and says so", function()
     local t = turning_case("run_invocation_timeout = 0.1, interrupt_grace = 0.1", [[
           os.execute("until grep -q 'cannot be interrupted' " .. os.getenv "SAID" .. "; do :; done")]])
     replay(t, 0, 1, { "has passed run_invocation_timeout (0.1 s) and cannot be interrupted: it is in a C function" },
@@ -155,18 +155,18 @@ describe("replay", function()
     replay(t, 0, 0, { "1 item, 1 element returned" })
   end)
 
-  it("has no timeout with --no-timeout", function()
+  it("waits without a limit with --no-timeout", function()
     local t = turning_case("run_invocation_timeout = 0.1", "ffi.C.poll(nil, 0, 400)")
     local r = replay(t, 0, 0, { "1 element returned" }, { "--no-timeout" }, TURNED)
     assert.is_nil(r.err:find("run_invocation_timeout", 1, true))
   end)
 
-  it("has the job's worker_memory_limit", function()
+  it("uses the job's worker_memory_limit", function()
     local t = turning_case('worker_memory_limit = "64MB"', 'local s = ("x"):rep(200 * 2^20) print(#s)')
     replay(t, 0, 1, { "not enough memory", "worker_memory_limit" }, nil, TURNED)
   end)
 
-  it("is what the end of a job and user/error.txt name", function()
+  it("is suggested at the end of a job and in user/error.txt", function()
     local t = new_case()
     local r = t:expect_job(0)
     local line = "again: tidemill replay " .. t.job_dir .. " --mini-batch 2\n"
@@ -175,7 +175,7 @@ describe("replay", function()
     replay(t, 2, 1, { "number five" })
   end)
 
-  it("has the variables of the pipeline file while it says the same, else those of the terminal", function()
+  it("takes variables from an unchanged pipeline file, or else from its own environment", function()
     local t = new_case 'environment_variables = { COLOUR = "red" }'
     t:expect_job(0)
     assert.equal("0001.txt --depth 3 in red\n0002.txt\n", replay(t, 0, 0).out)
@@ -196,7 +196,7 @@ describe("replay", function()
     assert.is_truthy(replay(t, 3, 0).out:find "^0007.txt ")
   end)
 
-  it("works on a job of map, where its workers were", function()
+  it("works on a map job, in the directory of its workers", function()
     local t = job.case()
     t:inputs(3)
     t:script [[function run(m) return { m[1]:match "[^/]+$" .. " " .. require "tidemill.fs".read "note" } end]]
@@ -205,7 +205,7 @@ describe("replay", function()
     assert.equal("0002.txt found\n", replay(t, 1, 0).out)
   end)
 
-  it("gives a script that writes to an output by its arguments another folder", function()
+  it("gives a script another folder for an output among its arguments", function()
     local t = job.case()
     t:inputs(2)
     t:script [[
@@ -238,7 +238,7 @@ describe("replay", function()
     assert.is_truthy(r.err:find(pictures, 1, true), r.err)
   end)
 
-  it("asks which step where there are several", function()
+  it("requires a step if there are several", function()
     local t = new_case()
     t:write("pipeline.lua", [[
       local tm = require "tidemill"
@@ -261,7 +261,7 @@ end)
 describe("replay refuses", function()
   after_each(job.check_end)
 
-  it("a number that is none, and a mini-batch that is not there", function()
+  it("an invalid number, and a mini-batch that does not exist", function()
     local t = new_case()
     t:expect_job(0)
     for _, given in ipairs { "two", "-1", "1.5", "99999999999999999999" } do
@@ -292,7 +292,7 @@ describe("replay refuses", function()
     t:expect(t:finish(p), 0)
   end)
 
-  it("inputs that are gone, and says which have changed", function()
+  it("missing inputs, and warns of changed ones", function()
     local t = new_case()
     t:expect_job(0)
     t:write("in/0007.txt", "longer than it was")
@@ -301,7 +301,7 @@ describe("replay refuses", function()
     replay(t, 3, 2, { "1 of its 2 inputs is gone, the first is '" .. t.dir .. "/in/0007.txt'" })
   end)
 
-  it("a job that is damaged or of another version", function()
+  it("a damaged job, and one of another version", function()
     local t = new_case()
     t:expect_job(0)
     local manifest = t:read "job/score/state/manifest"
@@ -332,7 +332,7 @@ describe("replay refuses", function()
     replay(t, 2, 3, { "job.json' is damaged: it has no list of steps" })
   end)
 
-  it("a mini-batch that the job was killed before it listed", function()
+  it("a mini-batch that a killed job had not listed yet", function()
     local t = job.case()
     t:script "function run(m) while true do end end"
     t:pipeline("mini_batch_size = 1, process_count_per_node = 1")
@@ -348,7 +348,7 @@ describe("replay refuses", function()
     t:script("function run(m) return names_of(m) end")
   end)
 
-  it("nothing of an input that was never looked at: the script says what it finds", function()
+  it("no input that the job never checked: the script reports its own error", function()
     local t = job.case()
     t:script 'function run(m) local f = assert(io.open(m[1])) f:close() return names_of(m) end'
     t:pipeline("mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1")
@@ -372,7 +372,7 @@ describe("a script that ends the program", function()
     end
   end
 
-  it("has failed, with try and with replay", function()
+  it("fails, with try and with replay", function()
     local t = job.case()
     t:inputs(2)
     lfs.mkdir(t:path "tmp")

@@ -22,7 +22,7 @@ local function expect_reused(t, more) run(t, true, more) end
 describe("a registered output", function()
   after_each(job.check_end)
 
-  it("of a step that is reused is the version that it was", function()
+  it("of a reused step keeps its version", function()
     local t = case("mini_batch_size = 2", [[
       output = tm.OutputFileDatasetConfig { name = "rows" }:register_on_complete "totals"]])
     expect_run(t)
@@ -36,7 +36,7 @@ describe("a registered output", function()
     assert.equal(2, json.decode(r.out:match "[^\n]+").version)
   end)
 
-  it("of a step that is reused is a new version where another is the newest, or under another name", function()
+  it("of a reused step gets a new version if another is the newest, or under another name", function()
     local t = case("mini_batch_size = 2", [[
       arguments = { tm.PipelineParameter { name = "day", default_value = "monday" } },
       output = tm.OutputFileDatasetConfig { name = "rows" }:register_on_complete "totals"]])

@@ -10,7 +10,7 @@ end
 describe("what run() returns", function()
   after_each(job.check_end)
 
-  it("is an error when it is no array", function()
+  it("is an error if it is not an array", function()
     local t = job.case()
     local wrong = { "nil", "", "7", "'text'", "true", "{ 1, nil, 3 }", "{ a = 1 }", "print", "{ 1, x = 2 }",
                     "{ [2] = 1 }" }
@@ -33,7 +33,7 @@ describe("what run() returns", function()
     assert.is_truthy(tries[3]["Error Message"]:find "string", tries[3]["Error Message"])
   end)
 
-  it("counts as failed the items that it leaves out, without another try", function()
+  it("makes missing items count as failed, without another try", function()
     local t = job.case()
     t:inputs(10)
     t:script "function run(m) return { name_of(m[1]) } end"
@@ -46,7 +46,7 @@ describe("what run() returns", function()
     assert.same({ "0001.txt", "0005.txt", "0009.txt" }, t:rows())
   end)
 
-  it("may be more than there are items: a warning, once", function()
+  it("may be longer than the items, with one warning", function()
     local t = job.case()
     t:inputs(6)
     t:script "function run(m) return { 'a', 'b', 'c', 'd' } end"
@@ -64,7 +64,7 @@ describe("what run() returns", function()
     assert.is_nil(r.err:find("warning", 1, true), r.err)
   end)
 
-  it("may be any number with returns = any, and marked items alone have failed", function()
+  it("may have any length with returns = any; only marked items fail", function()
     local t = job.case()
     t:inputs(10)
     t:script [[function run(m, context)
@@ -83,7 +83,7 @@ describe("what run() returns", function()
       or r.err:find("'returns' is \"some\"", 1, true), r.err)
   end)
 
-  it("is written exactly, also when it is larger than 1 MB", function()
+  it("is written exactly, even if larger than 1 MB", function()
     local t = job.case()
     t:inputs(3)
     t:script [[
@@ -121,7 +121,7 @@ describe("what run() returns", function()
     assert.is_truthy(t:log("user/error.txt"):find "line break")
   end)
 
-  it("writes numbers, booleans and tables in one way everywhere", function()
+  it("is written the same way everywhere: numbers, booleans, tables", function()
     local t = job.case()
     t:inputs(1)
     t:script [[function run(m)
@@ -136,7 +136,7 @@ describe("what run() returns", function()
       'as it is\tand "so"', "", "" }, "\n"), (t:read("job/score/output/parallel_run_step.txt"):gsub("%-nan", "nan")))
   end)
 
-  it("warns once of numbers that JSON does not have", function()
+  it("causes one warning for numbers that JSON cannot represent", function()
     local t = job.case()
     t:inputs(2)
     t:script "function run(m) return { { v = { 1, 0 / 0 }, w = -1 / 0 }, 1 / 0 } end"
@@ -151,7 +151,7 @@ describe("what run() returns", function()
     assert.equal(2, select(2, r.err:gsub("nan or inf, written", "")))
   end)
 
-  it("counts such numbers once, whatever order the table has its keys in", function()
+  it("has such numbers counted once, whatever the order of keys", function()
     local t = job.case()
     t:inputs(1)
     t:script [[function run(m)
@@ -168,7 +168,7 @@ describe("what run() returns", function()
     assert.is_truthy(r.err:find("numbers that are nan or inf, written to JSON as null: 10;", 1, true), r.err)
   end)
 
-  it("is not a row of a data frame", function()
+  it("cannot be a row of a data frame", function()
     local t = job.case()
     t:inputs(1)
     t:script [[local frame = require "tidemill.frame"
@@ -183,7 +183,7 @@ describe("what run() returns", function()
     assert.is_truthy(r.err:find("row:copy() makes a table", 1, true), r.err)
   end)
 
-  it("names the element that cannot be written", function()
+  it("is refused with the number of an element that cannot be written", function()
     local t = job.case()
     t:inputs(3)
     t:script [[function run(m)

@@ -78,7 +78,7 @@ describe("the same step again", function()
     t:expect(t:run { "resume", r.result.job_dir, "--verify-input" }, 0)
   end)
 
-  it("has its result when the earlier job is removed", function()
+  it("keeps its result when the earlier job is removed", function()
     local t = case()
     local first = expect_run(t)
     local second = expect_reused(t)
@@ -87,7 +87,7 @@ describe("the same step again", function()
     assert.equal(4, #rows(t, expect_reused(t)))
   end)
 
-  it("is run with --no-reuse, or where allow_reuse is false", function()
+  it("runs with --no-reuse, or if allow_reuse is false", function()
     local t = case()
     expect_run(t)
     expect_run(t, nil, { "--no-reuse" })
@@ -102,7 +102,7 @@ describe("the same step again", function()
     expect_reused(t)
   end)
 
-  it("is run where the earlier job was in its own directory", function()
+  it("runs if the earlier job had its own directory", function()
     local t = case()
     t:write("workspace/.keep", "")
     t:expect_job(0)
@@ -113,7 +113,7 @@ describe("the same step again", function()
     assert.equal(4, #t:rows())
   end)
 
-  it("is reused with a directory of its own too, where there is a workspace", function()
+  it("is reused even with its own directory if there is a workspace", function()
     local t = case()
     expect_run(t)
     local r = t:expect_job(0)
@@ -122,10 +122,10 @@ describe("the same step again", function()
   end)
 end)
 
-describe("a step is run where something is another:", function()
+describe("a step runs again after a change of", function()
   after_each(job.check_end)
 
-  it("an input's size, its time, its being there", function()
+  it("an input's size, time or existence", function()
     local t = case()
     expect_run(t)
     t:write("in/0002.txt", "two\n")
@@ -140,7 +140,7 @@ describe("a step is run where something is another:", function()
     expect_reused(t)
   end)
 
-  it("its script, its arguments, a setting", function()
+  it("its script, its arguments, or a setting", function()
     local t = case()
     expect_run(t)
     t:script(ECHO .. "\n-- edited")
@@ -156,7 +156,7 @@ describe("a step is run where something is another:", function()
     assert.is_nil(r.err:find '"b"')
   end)
 
-  it("not what only says how it is run", function()
+  it("but not of a setting that cannot change its result", function()
     local t = case()
     expect_run(t)
     t:pipeline([[mini_batch_size = 2, process_count_per_node = 1, run_invocation_timeout = 7, run_max_try = 9,
@@ -164,7 +164,7 @@ describe("a step is run where something is another:", function()
     expect_reused(t)
   end)
 
-  it("a file among its source_directory, but not one that is left out", function()
+  it("a file in its source_directory, unless that is ignored", function()
     local t = job.case()
     t:inputs(1)
     t:script("local words = require 'words'\nfunction run(m) return { words } end", "src/score.lua")
@@ -190,7 +190,7 @@ describe("a step is run where something is another:", function()
     expect_run(t, "its earlier output, of the job '" .. first.result.job_dir .. "', is not as it was: 1 files, ")
   end)
 
-  it("the earlier job is gone", function()
+  it("its earlier job, by removal", function()
     local t = case()
     local first = expect_run(t)
     folder.remove_tree(first.result.job_dir)
@@ -199,10 +199,10 @@ describe("a step is run where something is another:", function()
   end)
 end)
 
-describe("contents in the place of times", function()
+describe("allow_reuse = 'content'", function()
   after_each(job.check_end)
 
-  it("let a file be written again as it was, and find one that only looks so", function()
+  it("accepts a file rewritten with the same contents, and finds changed contents with the same time", function()
     local t = case(nil, 'allow_reuse = "content"')
     expect_run(t)
     set_time(t:path "in/0001.txt", 1000000000)
@@ -214,7 +214,7 @@ describe("contents in the place of times", function()
     expect_run(t, "allow_reuse content -> true")
   end)
 
-  it("are one of three answers", function()
+  it("is one of three accepted values", function()
     local t = case(nil, 'allow_reuse = "contents"')
     local r = run(t)
     t:expect(r, 2)
@@ -241,7 +241,7 @@ describe("inputs of every kind", function()
     return t
   end
 
-  it("a list of paths: what it names is looked at too", function()
+  it("a list of paths, and the files that it names", function()
     local t = kind 'tm.Dataset.File.from_manifest "list.txt"'
     t:write("list.txt", "in/0001.txt\nin/0002.txt\n")
     expect_run(t)
@@ -252,7 +252,7 @@ describe("inputs of every kind", function()
     expect_run(t, "input 'in/0002.txt' is gone")
   end)
 
-  it("a table, also one whose files have no rows, or are grouped", function()
+  it("a table, even without rows or with grouped rows", function()
     for _, config in ipairs { "", 'partition_keys = { "shop" }' } do
       local t = kind('tm.Dataset.Tabular.from_delimited_files "rows/*.csv"', config)
       t:write("rows/a.csv", "shop,amount\nulm,1\nbonn,2\n")
@@ -264,7 +264,7 @@ describe("inputs of every kind", function()
     end
   end)
 
-  it("archives: the file counts, not what is in it", function()
+  it("archives, of which only the file counts", function()
     local t = kind 'tm.Dataset.File.from_archives "*.tar"'
     t:write("in/0001.txt", "1\n")
     assert.equal(0, os.execute(("cd '%s' && tar -cf a.tar in"):format(t.dir)))
@@ -287,7 +287,7 @@ describe("inputs of every kind", function()
     end
   end)
 
-  it("what is hidden in a folder that a script is given", function()
+  it("hidden files in a folder among the arguments", function()
     for _, word in ipairs { "side_inputs", "arguments" } do
       local t = kind(('tm.Dataset.File.from_files "in", %s = { tm.Dataset.File.from_files "model" }'):format(word))
       t:write("model/.settings/depth.txt", "1")
@@ -298,7 +298,7 @@ describe("inputs of every kind", function()
     end
   end)
 
-  it("modules of a module path, and nothing else that is there", function()
+  it("modules in a module path, and no other files there", function()
     local t = case "mini_batch_size = 2, environment = { module_paths = { 'lib' } }"
     t:write("lib/deep/helper.lua", "return 1")
     t:script("local helper = require 'deep.helper' function run(m) return { helper, helper } end")
@@ -310,7 +310,7 @@ describe("inputs of every kind", function()
     assert.same({ "10", "10", "10", "10" }, rows(t, r))
   end)
 
-  it("what links in a source_directory lead to outside of it", function()
+  it("targets of links that leave the source_directory", function()
     local t = case 'mini_batch_size = 2, source_directory = "scripts"'
     t:write("library/deep/helper.lua", "return 1")
     t:script("local helper = require 'links.library.deep.helper' function run(m) return { helper, helper } end",
@@ -325,7 +325,7 @@ describe("inputs of every kind", function()
     assert.same({ "10", "10", "10", "10" }, rows(t, r))
   end)
 
-  it("not a part of a table, nor standard input", function()
+  it("neither a part of a table nor standard input", function()
     local t = kind 'tm.Dataset.Tabular.from_delimited_files("rows/*.csv"):take(1)'
     t:write("rows/a.csv", "shop,amount\nulm,1\nbonn,2\n")
     expect_run(t)
@@ -335,10 +335,10 @@ describe("inputs of every kind", function()
   end)
 end)
 
-describe("an output with something hidden in it", function()
+describe("an output with a hidden file in it", function()
   after_each(job.check_end)
 
-  it("is not reused once that has changed", function()
+  it("is not reused after a change of that file", function()
     local t = case()
     t:script [[
       local es = require("tidemill.entry_script")()
@@ -371,7 +371,7 @@ describe("a step that was not Completed", function()
     expect_reused(t)
   end)
 
-  it("is not reused when it was canceled", function()
+  it("is not reused if it was canceled", function()
     local t = case "mini_batch_size = 1, process_count_per_node = 1"
     t:script [[
       local ffi = require "ffi"
@@ -394,7 +394,7 @@ describe("a step that was not Completed", function()
     assert.is_false(r.result.steps[1].reused)
   end)
 
-  it("with failed items is reused as long as they are tolerated in the same way", function()
+  it("with failed items is reused while the thresholds are unchanged", function()
     local t = case "mini_batch_size = 1, run_max_try = 1, error_threshold = 1"
     t:script [[function run(m)
       if number_of(m[1]) == 3 then error "bad" end
@@ -436,7 +436,7 @@ describe("steps that feed each other", function()
     return t
   end
 
-  it("are reused as far as nothing before them has changed", function()
+  it("are reused up to the first change", function()
     local t = chain()
     assert.same({ first = false, second = false, beside = false }, (ran(t)))
     local reused, r = ran(t)
@@ -452,7 +452,7 @@ describe("steps that feed each other", function()
     has(r.err, "step 'second' is run: input 'first/output/parallel_run_step.txt': size 27 -> 36")
   end)
 
-  it("are run where another has written what an argument names", function()
+  it("run again if the output among their arguments changed", function()
     local t = chain()
     ran(t)
     t:write("first.lua", t:read "first.lua" .. "-- edited")
@@ -461,7 +461,7 @@ describe("steps that feed each other", function()
     has(r.err, "step 'beside' is run: ")
   end)
 
-  it("share one copy of one script", function()
+  it("share one copy of a script", function()
     local t = chain()
     local _, r = ran(t)
     local scripts = r.result.job_dir .. "/script/"
@@ -470,7 +470,7 @@ describe("steps that feed each other", function()
     assert.equal("directory", lfs.symlinkattributes(scripts .. "second", "mode"))
   end)
 
-  it("keep what is at a destination", function()
+  it("leave the files at a destination alone", function()
     local t = job.case()
     t:inputs(2)
     t:script(NAMES)
@@ -502,7 +502,7 @@ describe("--dry-run --explain", function()
     return by_name
   end
 
-  it("says of each step what would be reused, and what has changed", function()
+  it("says for each step whether it would be reused, and what has changed", function()
     local t = job.case()
     t:inputs(2)
     t:script(NAMES)
@@ -527,7 +527,7 @@ describe("--dry-run --explain", function()
     has(text.out, "nothing has been run, nothing has been made")
   end)
 
-  it("goes with --dry-run alone", function()
+  it("requires --dry-run", function()
     local t = case()
     local r = t:run { "run", "pipeline.lua", "--explain" }
     t:expect(r, 2)
@@ -539,7 +539,7 @@ end)
 describe("one workspace", function()
   after_each(job.check_end)
 
-  it("has room for two jobs at once", function()
+  it("can run two jobs at once", function()
     local t = case "mini_batch_size = 1"
     for _ = 1, 3 do
       t:write("in/0001.txt", tostring(os.clock()) .. "\n")
@@ -554,7 +554,7 @@ describe("one workspace", function()
     expect_reused(t)
   end)
 
-  it("whose database is damaged costs the reuse, not the job", function()
+  it("with a damaged database loses the reuse, not the job", function()
     local t = case()
     expect_run(t)
     t:write("workspace/workspace.db", ("no database "):rep(1000))

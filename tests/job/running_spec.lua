@@ -62,10 +62,10 @@ end
 
 local function running_of(t) return json.decode((ask(t, "status", t.job_dir, "--json"))).steps[1].running end
 
-describe("while a mini-batch takes long", function()
+describe("while a mini-batch takes a long time", function()
   after_each(job.check_end)
 
-  it("status names worker, mini-batch, try, phase and first item", function()
+  it("status shows worker, mini-batch, try, phase and first item", function()
     local t = new_case()
     start(t, "0002.txt")
     wait_for_phase(t, "run")
@@ -81,7 +81,7 @@ describe("while a mini-batch takes long", function()
     assert.is_false(t:has_log "sys/running.json")
   end)
 
-  it("logs --mini-batch shows it with what its worker has logged", function()
+  it("logs --mini-batch shows it with the log of its worker", function()
     local t = new_case()
     start(t, "0002.txt")
     wait_for_phase(t, "run")
@@ -122,7 +122,7 @@ describe("while a mini-batch takes long", function()
     release(t)
   end)
 
-  it("the worker's file says that it has begun, and later how it ended", function()
+  it("the worker's file reports its begin, and later its end", function()
     local t = new_case()
     start(t, "0002.txt")
     t:wait_for("job/score/logs/sys/node/0/process000.txt", "mini%-batch 1, try 1: begun ", 30)
@@ -137,7 +137,7 @@ describe("while a mini-batch takes long", function()
     assert.is_falsy(text:find "mini%-batch [02], try 1: begun", text)
   end)
 
-  it("a job that is killed leaves nothing that status would believe", function()
+  it("status ignores the leftovers of a killed job", function()
     local t = new_case()
     start(t, "0002.txt")
     wait_for_phase(t, "run")
@@ -152,7 +152,7 @@ describe("while a mini-batch takes long", function()
     assert.is_false(t:has_log "sys/running.json")
   end)
 
-  it("the end for want of progress names it", function()
+  it("the error about missing progress names it", function()
     local t = new_case [[arguments = { "--progress_update_timeout", "2" }]]
     start(t, "0002.txt")
     local r = t:finish(t.running, 60)
@@ -164,10 +164,10 @@ describe("while a mini-batch takes long", function()
   end)
 end)
 
-describe("while init() takes long", function()
+describe("while init() takes a long time", function()
   after_each(job.check_end)
 
-  it("status and the worker's file say so", function()
+  it("status and the worker's file show it", function()
     local t = new_case()
     start(t, "init")
     wait_for_phase(t, "init")

@@ -55,7 +55,7 @@ end)
 describe("context:fail", function()
   after_each(job.check_end)
 
-  it("marks items, which never count as succeeded", function()
+  it("marks items that never count as succeeded", function()
     local t = job.case()
     t:inputs(10)
     t:script [[function run(m, context)
@@ -79,7 +79,7 @@ describe("context:fail", function()
     assert.same({ RUN_DONE = 2 }, t:statuses())
   end)
 
-  it("leaves elements for marked items out of the count, and what is missing beside", function()
+  it("excludes marked items from the count of missing elements", function()
     local t = job.case()
     t:inputs(6)
     t:script [[function run(m, context)
@@ -97,7 +97,7 @@ describe("context:fail", function()
     assert.equal(1, counted)
   end)
 
-  it("counts for error_threshold, and is forgotten when the try fails", function()
+  it("counts for error_threshold, and is dropped when the try fails", function()
     local t = job.case()
     t:inputs(4)
     t:script [[function run(m, context)
@@ -119,7 +119,7 @@ describe("context:fail", function()
     assert.same({}, failed_items(t))
   end)
 
-  it("is refused for an item that is not there, and outside of run()", function()
+  it("is refused for an item that does not exist, and outside of run()", function()
     local t = job.case()
     t:inputs(3)
     t:script [[local kept
@@ -147,7 +147,7 @@ describe("why items failed although run() returned", function()
     for _, words in ipairs { ... } do assert.is_truthy(text:find(words, 1, true), words .. " is not in:\n" .. text) end
   end
 
-  it("is in the report, the logs and the status, with a count and a first item", function()
+  it("is in the report, the logs and the status, with a count and the first item", function()
     local t = job.case()
     t:inputs(6)
     t:script [[function run(m, context)
@@ -177,7 +177,7 @@ describe("why items failed although run() returned", function()
     assert.is_false(r.result.steps[1].errors_cut)
   end)
 
-  it("is said of elements that are left out", function()
+  it("is given for missing elements", function()
     local t = job.case()
     t:inputs(7)
     t:script [[function run(m) return number_of(m[1]) == 7 and {} or { "one for all" } end]]
@@ -190,7 +190,7 @@ describe("why items failed although run() returned", function()
     assert.equal(2, failed_items(t)[1].count)
   end)
 
-  it("stands before errors that a further try has mended", function()
+  it("comes before errors that a later try resolved", function()
     local t = job.case()
     t:inputs(8)
     t:script [[function run(m, context)
@@ -244,7 +244,7 @@ describe("context:output_file", function()
     end
   end)
 
-  it("is refused for a name outside, for one that is another's, and for a file that was not written", function()
+  it("is refused for a name outside, a name in use, and a file that was not written", function()
     local t = job.case()
     t:inputs(8)
     t:script(WRITE .. [[function run(m, context)
@@ -268,7 +268,7 @@ describe("context:output_file", function()
     assert.is_truthy(errors[7]:find("nothing was written there", 1, true), errors[7])
   end)
 
-  it("is refused where one mini-batch has a folder and another a file, at any time", function()
+  it("is refused if one mini-batch has a folder and another a file, at any time", function()
     for _, sync_s in ipairs { "0.001", "60" } do
       local t = job.case()
       t:inputs(8)
@@ -293,7 +293,7 @@ describe("context:output_file", function()
     end
   end)
 
-  it("is a file of another output, which is named, or its folder among the arguments", function()
+  it("may write to another output, by its name or by its folder among the arguments", function()
     local t = job.case()
     t:inputs(6)
     t:script(WRITE .. [[
@@ -360,7 +360,7 @@ describe("append_row_line_break", function()
   end)
 end)
 
-describe("a large return", function()
+describe("a large return value", function()
   after_each(job.check_end)
 
   it("of 100 MB is written exactly", function()
@@ -387,10 +387,10 @@ describe("a large return", function()
   end)
 end)
 
-describe("a table that JSON cannot hold", function()
+describe("a table that JSON cannot represent", function()
   after_each(job.check_end)
 
-  it("is refused where bytes are not UTF-8; a number that is none is null", function()
+  it("is refused if bytes are not UTF-8; nan becomes null", function()
     local t = job.case()
     t:inputs(4)
     t:script [[function run(m) return { { x = ({ "\255", 0 / 0, 1 / 0, "good" })[number_of(m[1])] } } end]]

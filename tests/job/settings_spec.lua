@@ -42,7 +42,7 @@ end)
 describe("arguments of the runner's own", function()
   after_each(job.check_end)
 
-  it("are taken out, checked, and say so", function()
+  it("are removed, checked, and reported", function()
     local t = new_case("error_threshold = 0", [[arguments = { "--threshold", 0.5, "--error_threshold", 5, "last",
       "--logging_level=debug", "--run_invocation_timeout", tm.PipelineParameter { name = "timeout", default_value = 7 },
       "--error_thres", "x", "--", "--error_threshold", "1" }]], [[
@@ -62,7 +62,7 @@ describe("arguments of the runner's own", function()
     assert.is_truthy(t:log("sys/master_role.txt"):find("'--error_thres' goes to the script", 1, true))
   end)
 
-  it("are refused in words that name them", function()
+  it("are refused by name", function()
     for arguments, words in pairs {
       ["'--error_threshold', -7"] = "'error_threshold' is \"-7\"; accepted: an integer from -1",
       ["'--error_threshold'"] = "'--error_threshold' in 'arguments' has no value; accepted: an integer",
@@ -85,7 +85,7 @@ end)
 describe("a step without progress", function()
   after_each(job.check_end)
 
-  it("fails after progress_update_timeout, whose default is worked out of the others", function()
+  it("fails after progress_update_timeout, whose default follows from the other timeouts", function()
     local t = new_case("process_count_per_node = 1", "arguments = { '--progress_update_timeout', 0.5 }",
       "function run(m) while true do end end")
     local r = t:expect_job(1)
@@ -101,7 +101,7 @@ end)
 describe("the workers' environment", function()
   after_each(job.check_end)
 
-  it("has variables, and folders where require looks", function()
+  it("has the given variables, and folders for require", function()
     local t = new_case([[
       environment = { variables = { A = "from environment", B = 2 }, module_paths = { "modules" } },
       environment_variables = { A = "secret-value" }]], nil, [[
@@ -114,7 +114,7 @@ describe("the workers' environment", function()
     assert.is_nil(t:read("job/job.json"):find("from environment", 1, true))
   end)
 
-  it("is refused where a folder is not there", function()
+  it("is refused if a folder does not exist", function()
     local r = new_case("environment = { module_paths = 'nowhere' }"):expect_job(2)
     assert.is_truthy(r.err:find("'environment.module_paths[1]' is \"nowhere\"; there is no folder", 1, true), r.err)
   end)
@@ -123,7 +123,7 @@ end)
 describe("names of the successor", function()
   after_each(job.check_end)
 
-  it("are accepted, and ours are said", function()
+  it("are accepted, and the messages use ours", function()
     local t = job.case()
     t:inputs(3)
     t:script "function run(m, context) if context.try < 3 then error 'again' end return names_of(m) end"
@@ -142,7 +142,7 @@ describe("names of the successor", function()
     end
   end)
 
-  it("are refused beside ours, and by their own names", function()
+  it("are refused beside ours, under their own names", function()
     for config, words in pairs {
       ["process_count_per_node = 1, max_concurrency_per_instance = 1"] =
         "'process_count_per_node' and 'max_concurrency_per_instance' are the same setting",
@@ -166,10 +166,10 @@ describe("names of the successor", function()
   end)
 end)
 
-describe("an output file that is not this job's", function()
+describe("an output file of another origin", function()
   after_each(job.check_end)
 
-  it("is replaced with overwrite alone", function()
+  it("is replaced only with overwrite", function()
     for _, overwrite in ipairs { false, true } do
       local t = job.case()
       t:inputs(2)

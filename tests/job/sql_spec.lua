@@ -56,7 +56,7 @@ end
 describe("a query", function()
   after_each(job.check_end)
 
-  it("is one mini-batch, with columns of the types that the database has", function()
+  it("is one mini-batch, with the column types of the database", function()
     local t = new_case { query = [["orders.db", "SELECT *, price * 2 AS twice FROM orders; -- all of them"]] }
     t:expect_job(0)
     local rows = rows_of(t)
@@ -70,7 +70,7 @@ describe("a query", function()
     assert.equal(1, #t:tries())
   end)
 
-  it("is cut by a range of keys, and ranges without a row are left out", function()
+  it("is split by ranges of keys, without empty ranges", function()
     local t = new_case { query = [["orders.db", "SELECT id, name FROM orders",
       { key_column = "id", key_from = 1, key_to = 1000000 }]], config = 'mini_batch_size = "2rows"' }
     sqlite.make(t.dir .. "/orders.db", "INSERT INTO orders(id, name) VALUES (999999, 'last'), (1000001, 'too late')")
@@ -85,7 +85,7 @@ describe("a query", function()
     assert.equal(3, #few:tries())
   end)
 
-  it("may be asked with parameters", function()
+  it("may have parameters", function()
     local t = new_case { query = [["orders.db", tm.PipelineParameter { name = "query", default_value =
       "SELECT id FROM orders" }, { key_column = "id",
       key_from = tm.PipelineParameter { name = "from", default_value = 1 }, key_to = 8 }]],
@@ -94,7 +94,7 @@ describe("a query", function()
     assert.same({ 3, 7, 8 }, ids_of(t))
   end)
 
-  it("has what other tables have: filter, columns, take, skip, samples, keys", function()
+  it("supports filter, columns, take, skip, samples and keys like other tables", function()
     local whole = [["orders.db", "SELECT id, name, price FROM orders ORDER BY id"]]
     local cut = [["orders.db", "SELECT id, name, price FROM orders ORDER BY id",
       { key_column = "id", key_from = 1, key_to = 10 }]]
@@ -144,7 +144,7 @@ describe("a query", function()
     assert.equal("2.5", rows_of(t)[#rows].note)
   end)
 
-  it("is run again: resumed, replayed, looked at", function()
+  it("can be resumed, replayed and inspected", function()
     local t = new_case { query = [["orders.db", "SELECT id, name FROM orders",
       { key_column = "id", key_from = 1, key_to = 8 }]], config = 'mini_batch_size = "4rows"' }
     local r = t:run { "run", "pipeline.lua", "--dry-run" }
@@ -158,7 +158,7 @@ describe("a query", function()
     t:expect_job(0, { "--resume", "--verify-input" })
   end)
 
-  it("that finds no row is no input", function()
+  it("without a row is a job without input", function()
     local r = new_case { query = [["orders.db", "SELECT * FROM orders WHERE id > 100"]] }:expect_job(1)
     assert.is_truthy(r.err:find("no input", 1, true), r.err)
   end)
@@ -200,7 +200,7 @@ describe("a database", function()
     end)
   end
 
-  it("that is locked is waited for, and then said", function()
+  it("that is locked is waited for, then reported", function()
     local t = new_case { query = [["orders.db", "SELECT id FROM orders", { query_timeout = 0.2 }]] }
     local db = sqlite.open(t:path "orders.db")
     db:exec "BEGIN EXCLUSIVE"
@@ -213,7 +213,7 @@ describe("a database", function()
     t:expect_job(0)
   end)
 
-  it("whose query does not end is given up", function()
+  it("with an endless query is given up", function()
     local t = new_case { query = [["orders.db",
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
       { query_timeout = 0.2, validate = false }]] }
@@ -222,7 +222,7 @@ describe("a database", function()
     assert.is_truthy(r.err:find("has not answered within query_timeout (0.2 s)", 1, true), r.err)
   end)
 
-  it("that changes meanwhile fails the tries, and says so", function()
+  it("that changes during the job fails the tries with a reason", function()
     local t = new_case { query = [["orders.db", "SELECT id FROM orders"]], config = "run_max_try = 1" }
     t:script(([[function init() assert(os.execute "touch -d 2020-01-01 %s/orders.db" == 0) end
       function run() return {} end]]):format(t.dir))
@@ -230,7 +230,7 @@ describe("a database", function()
     assert.is_truthy(r.err:find("orders.db' changed since it was listed: modified", 1, true), r.err)
   end)
 
-  it("may be one of several", function()
+  it("may be one of several inputs", function()
     local t = new_case { query = [["*.db", "SELECT id FROM orders WHERE id < 3"]] }
     sqlite.make(t.dir .. "/more.db", ORDERS)
     t:expect_job(0)
@@ -249,7 +249,7 @@ describe("a step over a query", function()
     return r.result.steps[1].reused
   end
 
-  it("is reused while its database is as it was", function()
+  it("is reused while its database is unchanged", function()
     local t = new_case { query = [["orders.db", "SELECT id FROM orders"]] }
     assert.is_false(ran(t, "job: "))
     assert.is_true(ran(t, "step 'score' is reused: script, settings, arguments and 1 input file "))
@@ -258,7 +258,7 @@ describe("a step over a query", function()
     assert.is_true(ran(t, "step 'score' is reused"))
   end)
 
-  it("is run when a change is only in the file beside it, so far, however the database is named", function()
+  it("runs again if only the -wal file has changed, however the database is named", function()
     for _, name in ipairs { "orders.db", "or*.db", "link.db" } do
       local t = new_case { query = ([["%s", "SELECT id FROM orders"]]):format(name) }
       local place = name == "link.db" and "kept.db" or "orders.db"

@@ -51,7 +51,7 @@ describe("an output with a partition_format", function()
     return t
   end
 
-  it("gives whoever reads it the keys, as files and as a table", function()
+  it("gives its readers the keys, as files and as a table", function()
     local t = case("shop={shop}/*.csv", [[
       step("keys", "keys.lua", shops, { config = { partition_keys = { "shop" } } }),
       step("table", "table.lua", shops:read_delimited_files(),
@@ -67,7 +67,7 @@ describe("an output with a partition_format", function()
     assert.same({ "1 1", "2 2", "3 3", "4 4", "5 5" }, lines_of(t, "other"))
   end)
 
-  it("is refused where it was written when it is none", function()
+  it("is refused at its line if it is invalid", function()
     local t = case("{date:YYYY}", "")
     local r = t:run_job()
     t:expect(r, 2)
@@ -76,7 +76,7 @@ describe("an output with a partition_format", function()
   end)
 end)
 
-describe("a step that reads what another has written", function()
+describe("a step that reads the output of another", function()
   after_each(job.check_end)
 
   local FRAMES = [[
@@ -121,7 +121,7 @@ describe("a step that reads what another has written", function()
     step("copy", "score.lua", files "in/*",
       { output = { output.rows, output.copies }, arguments = { output.copies } }), ]]
 
-  it("finds its bad items alone, and they are a job of their own", function()
+  it("isolates its bad items, which can be run as another job", function()
     local t = job.case()
     t:inputs(8)
     t:script(COPY)
@@ -153,7 +153,7 @@ describe("a step that reads what another has written", function()
     t:expect(t:run({ "run", "pipeline.lua", "--job-dir", t.dir .. "/again", "--resume", "--json" }, o), 0)
   end)
 
-  it("is interrupted where it takes too long", function()
+  it("is interrupted if it takes too long", function()
     local t = job.case()
     t:inputs(3)
     t:script(COPY)
@@ -170,7 +170,7 @@ describe("a step that reads what another has written", function()
     has(t:read "job/late/logs/user/error.txt", "was interrupted")
   end)
 
-  it("goes on in another job where it was, if what it reads was there before", function()
+  it("continues in another job if its input existed before", function()
     local t = job.case()
     t:inputs(4)
     t:script([[
@@ -247,7 +247,7 @@ describe("register_on_complete of several outputs", function()
     return found
   end
 
-  it("makes one version of each, of the steps that are Completed", function()
+  it("makes one version of each output of the Completed steps", function()
     local t, o = case()
     t:expect_job(1, nil, o)
     assert.same({ rows = 1, files = 1 }, registered(t))
@@ -262,7 +262,7 @@ describe("register_on_complete of several outputs", function()
     assert.same({ "0001", "0002" }, t:sorted_lines(r.result.steps[1].output))
   end)
 
-  it("is refused for what it does not know", function()
+  it("is refused for unknown keys", function()
     for _, given in ipairs { "", "'rows', { name = 'x' }", "'rows', { mode = 'upload' }", "'rows', 7" } do
       local t = job.case()
       steps.pipeline(t, "", "\nlocal _ = tm.OutputFileDatasetConfig { name = 'rows' }:register_on_complete("

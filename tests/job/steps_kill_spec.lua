@@ -57,7 +57,7 @@ describe("kill -9 of a pipeline's supervisor", function()
     job.check_end()
   end)
 
-  it("at any moment costs nothing, and nothing is read before it is whole", function()
+  it("at any moment costs nothing, and no output is read before it is whole", function()
     local hits = 0
     while hits < KILLS do
       local t = case()
@@ -87,7 +87,7 @@ end)
 describe("kill -9 of the keeper while a step ends", function()
   after_each(job.check_end)
 
-  it("does not hold up the next step", function()
+  it("does not delay the next step", function()
     local t = job.case()
     t:inputs(3)
     t:script [[

@@ -24,7 +24,7 @@ local function rows_of(t, step, name)
   return t:sorted_lines("job/" .. step .. "/output/" .. (name or "parallel_run_step.txt"))
 end
 
-describe("an output where an input is read", function()
+describe("an output in the folder of an input", function()
   after_each(job.check_end)
 
   local function with(input, destination)
@@ -43,7 +43,7 @@ describe("an output where an input is read", function()
     return t
   end
 
-  it("is refused: it would be read half done", function()
+  it("is refused, as it would be read unfinished", function()
     local inputs = { '"in"', '"./in/"', '"in/*"', '"in/**/*.txt"', '{ "in/0001.txt", "in/{mine,out}/*" }', '"."' }
     for _, input in ipairs(inputs) do
       local r = with(input, "in/out"):expect_job(2)
@@ -53,7 +53,7 @@ describe("an output where an input is read", function()
     end
   end)
 
-  it("is none where the input's pattern passes it by", function()
+  it("is accepted if the input's pattern does not match it", function()
     for _, input in ipairs { '"in/*.txt"', '"in/000?.txt"', '"in/**/0*.txt"' } do
       local r = with(input, "in/out"):expect_job(0)
       assert.equal(3, steps.by_name(r.result).first.items.total)
@@ -82,7 +82,7 @@ end)
 describe("an output as an input", function()
   after_each(job.check_end)
 
-  it("is read when it is there, whatever the order of the steps", function()
+  it("is read once it exists, whatever the order of the steps", function()
     local t = job.case()
     t:inputs(3)
     t:script(ECHO)
@@ -145,7 +145,7 @@ describe("an output as an input", function()
     assert.is_truthy(r.out:find("picture of 0001.txt", 1, true), r.out)
   end)
 
-  it("is named in what is said of its step, each of them, and its destination once it is there", function()
+  it("is listed in the result of its step, with its destination once it exists", function()
     local t = job.case()
     t:inputs(2)
     t:script [[
@@ -194,7 +194,7 @@ end)
 describe("an output as a table", function()
   after_each(job.check_end)
 
-  it("is read by its rows", function()
+  it("is read by rows", function()
     local t = job.case()
     t:inputs(3)
     t:script [[
@@ -250,7 +250,7 @@ describe("steps that do not wait for each other", function()
       return m
     end]]
 
-  it("have no more workers together than --max-workers", function()
+  it("share at most --max-workers workers", function()
     local t = job.case()
     t:inputs(6)
     t:script(ALONE)
@@ -264,7 +264,7 @@ describe("steps that do not wait for each other", function()
     for _, s in ipairs(r.result.steps) do assert.equal(0, s.mini_batches.failed) end
   end)
 
-  it("give a worker to one that has none", function()
+  it("leave a worker to a step that has none", function()
     local t = job.case()
     t:inputs(600)
     t:inputs(1, "one")
@@ -285,7 +285,7 @@ describe("steps that do not wait for each other", function()
     assert.equal("after", rows_of(t, "long")[1])
   end)
 
-  it("refuse a number of workers that is none", function()
+  it("refuse an invalid number of workers", function()
     local t = job.case()
     steps.pipeline(t, "")
     for _, n in ipairs { "0", "-1", "many" } do
@@ -325,7 +325,7 @@ end
 describe("a step that fails", function()
   after_each(job.check_end)
 
-  it("ends what depends on it, and nothing else", function()
+  it("ends only the steps that depend on it", function()
     local t, o = failing_case()
     local r = t:expect_job(1, nil, o)
     assert.equal("Failed", r.result.status)
@@ -344,7 +344,7 @@ describe("a step that fails", function()
     assert.is_truthy(status.out:find(words, 1, true), status.out)
   end)
 
-  it("is gone on with: what is Completed is kept, and the rest is run", function()
+  it("is resumed: Completed steps are kept, and the rest runs", function()
     local t, o = failing_case()
     t:expect_job(1, nil, o)
     local inits = t:read "inits"
@@ -360,7 +360,7 @@ describe("a step that fails", function()
     t:expect_job(0, { "--resume", "--verify-input" }, o)
   end)
 
-  it("has its inputs compared where that is asked for, those it kept too", function()
+  it("has all inputs compared with --verify-input, even those of kept steps", function()
     local t, o = failing_case()
     t:expect_job(1, nil, o)
     t:write("good", "")
@@ -375,7 +375,7 @@ end)
 describe("a signal", function()
   after_each(job.check_end)
 
-  it("cancels steps that wait as well as those that run", function()
+  it("cancels waiting steps as well as running ones", function()
     local t = job.case()
     t:inputs(2)
     t:script [[
@@ -428,7 +428,7 @@ describe("a destination", function()
     return t, { env = { "HERE=" .. t.dir } }
   end
 
-  it("is where an output is written", function()
+  it("receives the output", function()
     local t, o = case ""
     t:expect_job(0, nil, o)
     assert.equal(3, #t:sorted_lines "out/here/parallel_run_step.txt")
@@ -438,7 +438,7 @@ describe("a destination", function()
     t:expect_job(0, { "--resume" }, o)
   end)
 
-  it("of an upload is there when the step is Completed, and not before", function()
+  it("of an upload exists once the step is Completed, not before", function()
     local t, o = case ":as_upload()"
     t:write("bad", "")
     t:expect_job(1, nil, o)
@@ -455,7 +455,7 @@ describe("a destination", function()
   end)
 
   for _, upload in ipairs { "", ":as_upload()" } do
-    it("that holds something is refused" .. (upload == "" and "" or " for an upload"), function()
+    it("that is not empty is refused" .. (upload == "" and "" or " for an upload"), function()
       local t, o = case(upload)
       t:write("out/here/other.txt", "theirs\n")
       local r = t:run_job(nil, o)
@@ -466,7 +466,7 @@ describe("a destination", function()
     end)
   end
 
-  it("that holds something is replaced by an upload with overwrite", function()
+  it("that is not empty is replaced by an upload with overwrite", function()
     local t, o = case(":as_upload()", "overwrite = true")
     t:write("out/here/other.txt", "theirs\n")
     t:expect_job(0, nil, o)
@@ -474,7 +474,7 @@ describe("a destination", function()
     assert.equal(3, #t:sorted_lines "out/here/parallel_run_step.txt")
   end)
 
-  it("that cannot be written fails the step, and the job can be gone on with", function()
+  it("that cannot be written fails the step, and the job can be resumed", function()
     local t, o = case ":as_upload()"
     t:write("block", "")
     local r = t:run_job(nil, o)
@@ -522,14 +522,14 @@ describe("a pipeline that cannot run", function()
       "'inputs' is an empty table; accepted: a FileDataset")
   end)
 
-  it("is refused for two steps that write one place", function()
+  it("is refused for two steps that write to the same place", function()
     refused([[
       step("one", "score.lua", files "in/*", { output = output.a }),
       step("two", "score.lua", files "in/*", { output = output.a }),
     ]], "", "is written by step 'one' (")
   end)
 
-  it("is refused for two steps of one name, and for a name of the job's own", function()
+  it("is refused for two steps with the same name, and for a reserved name", function()
     refused([[ step("one", "score.lua", files "in/*"), step("one", "score.lua", files "in/*"), ]], "",
       "two steps are named 'one'")
     refused([[ step("script", "score.lua", files "in/*"), ]], "",
@@ -550,7 +550,7 @@ describe("tidemill graph", function()
     return t
   end
 
-  it("shows who waits for whom", function()
+  it("shows which step waits for which", function()
     local t = case()
     assert.equal("first\n`-- second\n", t:run({ "graph", "pipeline.lua" }).out)
     assert.is_truthy(t:run({ "graph", "pipeline.lua", "--format", "dot" }).out:find('"first" -> "second";', 1, true))
@@ -558,7 +558,7 @@ describe("tidemill graph", function()
     assert.is_false(t:has "workspace")
   end)
 
-  it("refuses what it does not know", function()
+  it("refuses unknown words", function()
     local t = case()
     for _, words in ipairs { { "graph" }, { "graph", "pipeline.lua", "more" },
                              { "graph", "pipeline.lua", "--format", "png" }, { "graph", "missing.lua" } } do
@@ -566,7 +566,7 @@ describe("tidemill graph", function()
     end
   end)
 
-  it("and a dry run know what is not there yet", function()
+  it("and a dry run handle inputs that do not exist yet", function()
     local t = case()
     t:inputs(2)
     local r = t:run { "run", "pipeline.lua", "--dry-run" }

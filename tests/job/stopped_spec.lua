@@ -19,7 +19,7 @@ local function here(t) return { env = { "HERE=" .. t:path "here-" } } end
 describe("a worker that is stopped", function()
   after_each(job.check_end)
 
-  it("between two mini-batches is killed, and what it had been handed goes elsewhere, uncounted", function()
+  it("between two mini-batches is killed, and its mini-batch goes to another worker, uncounted", function()
     local t = job.case()
     t:inputs(3)
     t:script "function run(m) return names_of(m) end"
@@ -59,7 +59,7 @@ describe("a worker that is stopped", function()
     assert.same(job.names(3), t:rows())
   end)
 
-  it("and woken in time goes on", function()
+  it("and woken in time continues", function()
     local t = job.case()
     t:inputs(3)
     t:script(WAIT_FOR_GO .. [[function run(m)
@@ -99,7 +99,7 @@ describe("a keeper that is stopped", function()
     return t, p, keeper
   end
 
-  it("and goes on is waited for", function()
+  it("and continues is waited for", function()
     local t, p, keeper = case_with_stopped_keeper()
     programs.kill(t:processes_of "worker"[1], programs.SIGKILL) -- which only a keeper can notice
     t:write("here-go", "")
@@ -111,7 +111,7 @@ describe("a keeper that is stopped", function()
     assert.is_nil(r.err:find "has not answered")
   end)
 
-  it("and does not go on is replaced, with all beneath it; no try is counted", function()
+  it("and does not continue is replaced with its workers; no try is counted", function()
     local t, p = case_with_stopped_keeper() -- nobody ends a run() that passes its timeout
     t:wait_for("run1.err", "has not answered", 60)
     t:write("here-go", "")
@@ -126,7 +126,7 @@ end)
 describe("a supervisor that is stopped", function()
   after_each(job.check_end)
 
-  it("and woken blames nobody for the time", function()
+  it("and woken causes no timeout", function()
     local t = job.case()
     t:inputs(6)
     t:script(WAIT_FOR_GO .. [[function run(m)

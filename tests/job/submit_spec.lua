@@ -17,10 +17,10 @@ local function run(script)
   return r, t
 end
 
-describe("a script that submits", function()
+describe("a script that submits a job", function()
   after_each(job.check_end)
 
-  it("has its job's events, and what came of it", function()
+  it("gets the events and the result of its job", function()
     local r, t = run [[
       local seen = {}
       local job = p:submit { job_dir = "job", on_event = function(e) seen[#seen + 1] = e.kind .. (e.state or "") end }
@@ -33,7 +33,7 @@ describe("a script that submits", function()
     assert.equal(4, #t:rows())
   end)
 
-  it("has two jobs at once, and waits for a time", function()
+  it("can run two jobs at once, and wait with a timeout", function()
     local r, t = run [[
       local one, two = p:submit { no_reuse = true }, p:submit { no_reuse = true }
       print(one:wait(0))
@@ -130,7 +130,7 @@ describe("a script that submits", function()
     assert.match("s.lua:3: pipeline:submit(): 's.lua' is being loaded", t:run { "load.lua" }.err, 1, true)
   end)
 
-  it("says nothing of a job that it closes or waits for", function()
+  it("gets no warning for a job that it closes or waits for", function()
     local r, t = run "p:submit { job_dir = 'a' }:close()\np:submit { job_dir = 'b', no_reuse = true }:wait()"
     t:expect(r, 0)
     assert.equal("", r.err)
@@ -149,7 +149,7 @@ describe("a script that submits", function()
     assert.equal("Completed\n1\n", r.out)
   end)
 
-  it("finds the program that it runs in, wherever a shell has found that", function()
+  it("finds the running program, however the shell found it", function()
     local t = job.case()
     t:inputs(2)
     t:script "function run(m) return names_of(m) end"
@@ -161,7 +161,7 @@ describe("a script that submits", function()
     assert.equal("Completed", t:result().status)
   end)
 
-  it("is told what is wrong, with its line", function()
+  it("gets errors with their lines", function()
     local r, t = run "p:submit { job_dirs = 'job' }"
     t:expect(r, 1)
     assert.match("s.lua:3: pipeline:submit: unknown key 'job_dirs'; did you mean 'job_dir'?", r.err, 1, true)

@@ -21,7 +21,7 @@ end
 describe("a job", function()
   after_each(job.check_end)
 
-  it("takes names as they are: blanks, line breaks, bytes that are no UTF-8", function()
+  it("handles any names: blanks, line breaks, bytes that are not UTF-8", function()
     local t = new_case()
     local names = { "a b.txt", "new\nline.txt", "bad\255.txt", "ü€.txt", "-x", "it's \"so\", or not.txt" }
     for _, name in ipairs(names) do t:write("odd/" .. name, "x") end
@@ -42,7 +42,7 @@ describe("a job", function()
     assert.same(names, t:sorted_lines "job of\nübel/score/output/parallel_run_step.txt")
   end)
 
-  it("may have one mini-batch of very many items, and very many mini-batches", function()
+  it("may have a huge mini-batch, and a huge number of mini-batches", function()
     local t = new_case()
     local paths = {}
     for i = 1, 60000 do paths[i] = ("/nowhere/at/all/file%06d.txt"):format(i) end
@@ -59,13 +59,13 @@ describe("a job", function()
     end
   end)
 
-  it("runs with its standard descriptors closed", function()
+  it("runs with its standard streams closed", function()
     local t = new_case()
     t:expect(run_redirected(t, "<&- >&- 2>&-"), 0)
     assert.same(job.names(4), t:rows())
   end)
 
-  it("is refused before it begins if TMPDIR names no folder", function()
+  it("is refused before it begins if TMPDIR is not a folder", function()
     local t = new_case()
     local r = t:run({ "run", "pipeline.lua", "--job-dir", t.job_dir }, { env = { "TMPDIR=" .. t:path "gone" } })
     t:expect(r, 2)
@@ -94,7 +94,7 @@ describe("a job", function()
     end
   end)
 
-  it("runs to its end when nobody reads what it says", function()
+  it("runs to its end if nobody reads its messages", function()
     local t = new_case()
     local r = run_redirected(t, "2>&1 | exec true; :")
     t:expect(r, 0)
@@ -103,7 +103,7 @@ describe("a job", function()
     assert.same(job.names(4), t:rows())
   end)
 
-  it("may be in a directory that a link leads to", function()
+  it("may be in a directory behind a link", function()
     local t = new_case()
     lfs.mkdir(t:path "real")
     lfs.link("real", t:path "job", true)
@@ -112,7 +112,7 @@ describe("a job", function()
     t:expect_job(0, { "--resume" })
   end)
 
-  it("ends a worker that was stopped, when run() passes its timeout", function()
+  it("ends a stopped worker when run() exceeds its timeout", function()
     local t = new_case "run_invocation_timeout = 0.3, run_max_try = 1"
     t:script [[
       local ffi = require "ffi"

@@ -7,7 +7,7 @@ local csv, pipeline, IDS, ids = tables.csv, tables.pipeline, tables.IDS, tables.
 describe("a table", function()
   after_each(job.check_end)
 
-  it("has the same header in all its files, unless it says otherwise", function()
+  it("has the same header in all its files, unless an option says otherwise", function()
     local t = job.case()
     t:write("in/a.csv", "a,b\n1,2\n")
     t:write("in/b.csv", "b,a\n3,4\n")
@@ -26,7 +26,7 @@ describe("a table", function()
     assert.same({ "1 2 nil", "4 3 nil", "nil nil x" }, t:rows())
   end)
 
-  it("has its lines counted right, wherever a bad row is and however the file is cut", function()
+  it("reports the right line of a bad row, however the file is split", function()
     local t = job.case()
     local lines = { "", "", "id,text" } -- a header after empty lines
     for i = 1, 60000 do
@@ -52,7 +52,7 @@ describe("a table", function()
     end
   end)
 
-  it("has the types of the first file with rows, whatever the files before it hold", function()
+  it("takes its types from the first file with rows", function()
     local t = job.case()
     t:write("in/a.csv", "")
     t:write("in/b.csv", "id,day\n\n")
@@ -66,7 +66,7 @@ describe("a table", function()
     end
   end)
 
-  it("of UTF-16 is not read as UTF-8", function()
+  it("in UTF-16 is not read as UTF-8", function()
     local t = job.case()
     t:write("in/a.csv", "\255\254i\0d\0\n\0007\0\n\0")
     t:script(IDS)
@@ -81,7 +81,7 @@ describe("a table", function()
     assert.same({ "7" }, t:rows())
   end)
 
-  it("says which values did not fit, once", function()
+  it("reports values that did not fit, once", function()
     local t = job.case()
     t:write("in/a.csv", "a\n1\n2\nx\n")
     t:write("in/b.csv", "a\ny\nz\n")
@@ -99,7 +99,7 @@ describe("a table", function()
     assert.equal(1, said, r.err)
   end)
 
-  it("without a row, or with a column that is not there, ends the job", function()
+  it("without a row, or with a missing column, ends the job", function()
     local t = job.case()
     t:write("in/a.csv", "")
     t:script(IDS)
@@ -147,7 +147,7 @@ describe("a table", function()
       return t
     end
 
-    it("take and skip, over all files, however they are cut", function()
+    it("take and skip, over all files, however they are split", function()
       local t = case()
       for _, size in ipairs { "25rows", "1KB", "1MB" } do
         assert.same(span(1, 70), (rows_of(t, ":take(70)", size)))
@@ -175,7 +175,7 @@ describe("a table", function()
       assert.same({ "id name 1" }, rows)
     end)
 
-    it("and what they leave out is not read: no value of it can be wrong", function()
+    it("which do not read dropped columns, so no value there can be wrong", function()
       local t = job.case()
       t:write("in/a.csv", "id,n,m\n1,x,1\n2,2,y\n")
       t:write("in/a.jsonl", '{"id":1,"n":"x","m":1}\n{"id":2,"n":2,"m":"y"}\n')
@@ -202,7 +202,7 @@ describe("a table", function()
       end
     end)
 
-    it("take_sample and random_split draw the same rows however they are cut", function()
+    it("take_sample and random_split, with the same rows however the files are split", function()
       local t = case()
       local some = rows_of(t, ":take_sample(0.3, 7)")
       assert.is_true(#some > 10 and #some < 60)
@@ -224,7 +224,7 @@ describe("a table", function()
       assert.same(span(1, 100), drawn)
     end)
 
-    it("that leave no row are no input", function()
+    it("which leave no input if they leave no row", function()
       local t = case()
       t:script(COLUMNS)
       for ops, words in pairs {
@@ -239,7 +239,7 @@ describe("a table", function()
       end
     end)
 
-    it("which are refused where they cannot be", function()
+    it("which are refused if they cannot work", function()
       local t = case()
       t:script(IDS)
       for ops, words in pairs {
@@ -284,7 +284,7 @@ describe("a table", function()
     local ROWS = { "bonn 2025 1/2 b long", "bonn 2025 2/2 f long", "nil 2024 1/1 d long", "ulm 2024 1/2 a long",
                    "ulm 2024 2/2 c long", "ulm 2025 1/1 e long" }
 
-    it("makes a mini-batch of the rows with the same values", function()
+    it("puts rows with the same values into one mini-batch", function()
       local t = job.case()
       t:write("in/a.csv", TABLE)
       t:script(GROUPS)
@@ -295,7 +295,7 @@ describe("a table", function()
       assert.same(ROWS, t:rows())
     end)
 
-    it("groups many rows of several files, with what is filtered left out", function()
+    it("groups many rows of several files, without filtered rows", function()
       local t = job.case()
       csv(t, "in/a.csv", 1, 5000)
       csv(t, "in/b.csv", 5001, 9000)
@@ -314,7 +314,7 @@ describe("a table", function()
       assert.same(ids(11, 8000), t:rows())
     end)
 
-    it("goes on with the groups of before, and refuses other files", function()
+    it("resumes with the same groups, and refuses other files", function()
       local t = job.case()
       t:write("in/a.csv", TABLE)
       t:script((GROUPS:gsub("local rows", [[
@@ -330,7 +330,7 @@ describe("a table", function()
       assert.same(ROWS, t:rows())
     end)
 
-    it("that are no columns is refused", function()
+    it("is refused if a key is not a column", function()
       local t = job.case()
       t:write("in/a.csv", TABLE)
       t:script(GROUPS)

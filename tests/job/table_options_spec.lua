@@ -74,7 +74,7 @@ describe("the options of a table", function()
     end
   end)
 
-  it("are named in refusals as they are written", function()
+  it("are named in errors as the user wrote them", function()
     local t = job.case()
     t:write("x.csv", "a\n1\n")
     t:write("x.jsonl", '{"a": 1}\n')
@@ -130,10 +130,10 @@ describe("the options of a table", function()
   end)
 end)
 
-describe("data frames that map writes", function()
+describe("data frames written by map", function()
   after_each(job.check_end)
 
-  it("go to a pipe as CSV when that is asked for, with the header once", function()
+  it("go to a pipe as CSV on request, with one header", function()
     local t = job.case()
     t:write("x.csv", "id,text\n1,\"a,b\"\n2,c d\n")
     t:script "function run(df) return df end"
@@ -157,7 +157,7 @@ describe("data frames that map writes", function()
     assert.truthy(r.err:find("it is one of 'text', 'csv', 'tsv'", 1, true), r.err)
   end)
 
-  it("are written as the name of --output says, in either case", function()
+  it("are written in the format of the --output name, in upper or lower case", function()
     local t = job.case()
     t:write("x.TSV", "id\ttext\n1\ta\n")
     t:script "function run(df) return df end"
@@ -172,7 +172,7 @@ describe("data frames that map writes", function()
   end)
 end)
 
-describe("a file whose name says that it is compressed, and which is not,", function()
+describe("a file that is not compressed but has such a name", function()
   after_each(job.check_end)
 
   it("is not read as text", function()
@@ -193,7 +193,7 @@ end)
 describe("the format of a table", function()
   after_each(job.check_end)
 
-  it("is what its name says, or --input-format", function()
+  it("follows the file name, or --input-format", function()
     local t = job.case()
     t:script(ECHO)
     t:write("events.log", '{"a": 1}\n')
@@ -223,7 +223,7 @@ end)
 describe("a table that seems to have another format", function()
   after_each(job.check_end)
 
-  it("is said, with the option that reads it", function()
+  it("is reported, with the option that reads it", function()
     local t = job.case()
     t:script(ECHO)
     t:write("semicolons.csv", "a;b\n1;2\n")
@@ -289,10 +289,10 @@ local function damaged(t)
   t:script "function run(df) local rows = {} for i = 1, #df do rows[i] = df.c.id[i] end return rows end"
 end
 
-describe("a compressed file that is damaged", function()
+describe("a damaged compressed file", function()
   after_each(job.check_end)
 
-  it("fails alone, and the others are read", function()
+  it("fails alone, while the others are read", function()
     local t = job.case()
     damaged(t)
     os.rename(t:path "in/a.csv.gz", t:path "in/e.csv.gz") -- now the damaged files come first
@@ -312,7 +312,7 @@ describe("a compressed file that is damaged", function()
     end
   end)
 
-  it("fails the job where nothing else is there, and is shown by head and try", function()
+  it("fails the job if it is the only one, and is shown by head and try", function()
     local t = job.case()
     damaged(t)
     local r = t:run { "map", "--rows", "score.lua", "in/b.csv.gz", "--progress", "none" }
@@ -326,7 +326,7 @@ describe("a compressed file that is damaged", function()
     end
   end)
 
-  it("is left out by head, by try, and where a dataset is walked through", function()
+  it("is left out by head, by try, and by loops over a dataset", function()
     local t = job.case()
     damaged(t)
     os.rename(t:path "in/a.csv.gz", t:path "in/e.csv.gz")
@@ -343,7 +343,7 @@ describe("a compressed file that is damaged", function()
     end
   end)
 
-  it("is not handed to run(), also when it is run again", function()
+  it("is not passed to run(), even in another try", function()
     local t = job.case()
     damaged(t)
     t:script "function run(df) assert(#df > 0) return { #df } end"
@@ -368,7 +368,7 @@ describe("a compressed file that is damaged", function()
     assert.truthy(r.err:find("300 items, 1 element returned; 299 items have failed: an item without", 1, true), r.err)
   end)
 
-  it("is warned of, and a great many of them are in the log", function()
+  it("causes a warning, and the log lists even a large number of them", function()
     local t = job.case()
     damaged(t)
     for i = 1, 27 do t:write(("in/e%02d.csv.gz"):format(i), "id,text\n1,x\n") end
@@ -394,7 +394,7 @@ describe("a compressed file that is damaged", function()
     t:expect(t:run { "verify", "job" }, 0)
   end)
 
-  it("stops the job when rows before the damage have been handed out", function()
+  it("stops the job if rows before the damage are already in use", function()
     local t = job.case()
     t:script "function run(df) return {} end"
     local rows = { "id,text" }
@@ -407,7 +407,7 @@ describe("a compressed file that is damaged", function()
     assert.truthy(r.err:find("in/a.csv.gz': the file ends too early at byte ", 1, true), r.err)
   end)
 
-  it("stops a job that needs the numbers of its rows, its header, or all rows together", function()
+  it("stops a job that needs its row numbers, its header, or all rows together", function()
     local t = job.case()
     damaged(t)
     for _, more in ipairs { { "--limit", "700" }, { "--partition-keys", "text" } } do

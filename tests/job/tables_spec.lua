@@ -8,7 +8,7 @@ local csv, pipeline, IDS, ids = tables.csv, tables.pipeline, tables.IDS, tables.
 describe("a table", function()
   after_each(job.check_end)
 
-  it("is cut at row borders, and never across files", function()
+  it("is split between rows, never across files", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 3000)
     csv(t, "in/b.csv", 3001, 3010)
@@ -31,7 +31,7 @@ describe("a table", function()
     assert.same(want, t:rows())
   end)
 
-  it("may be filtered and aggregated by run(), and no row has failed", function()
+  it("may be filtered and aggregated by run() without failed rows", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 100)
     t:script "function run(df) return df:filter(function(row) return row.id > 90 end) end"
@@ -60,7 +60,7 @@ describe("a table", function()
     items(", error_threshold = 89, returns = 'rows'", 1)
   end)
 
-  it("is cut by rows, which have numbers then", function()
+  it("split by rows has numbered rows", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 1201)
     t:script [[function run(df, context)
@@ -79,7 +79,7 @@ describe("a table", function()
     end
   end)
 
-  it("has types that are found once, in the first file, and kept", function()
+  it("has types that are inferred once, in the first file", function()
     local t = job.case()
     t:write("in/a.csv", "a,b,c\n1,x,2024-01-01\n")
     t:write("in/b.csv", "a,b,c\nno,2,never\n")
@@ -94,7 +94,7 @@ describe("a table", function()
     assert.truthy(t:read("job/score/state/schema.json"):find('"type": "datetime"', 1, true))
   end)
 
-  it("may be JSON lines, with columns out of the path and the path itself", function()
+  it("may be JSON lines, with columns from the path and the path itself", function()
     local t = job.case()
     t:write("in/north/2026/02/01.jsonl", '{"a":1,"b":"x"}\n{"b":"y","a":2}\n')
     t:write("in/south/2026/02/02.jsonl", '{"a":3,"b":"z"}\n')
@@ -112,7 +112,7 @@ describe("a table", function()
       t:rows())
   end)
 
-  it("counts rows: what run() leaves out, what it marks, what fails", function()
+  it("counts missing, marked and failed rows", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 10)
     csv(t, "in/b.csv", 11, 20)
@@ -145,7 +145,7 @@ describe("a table", function()
     assert.same({ total = 9, succeeded = 2, failed = 7 }, r.result.steps[1].items)
   end)
 
-  it("fails to load where a value that does not fit is an error, and says where", function()
+  it("fails to load a value that does not fit if that is an error, and reports its place", function()
     local t = job.case()
     t:write("in/a.csv", "a,b\n1,2\n3,x\n")
     t:script "function run(df) return { 1, 2 } end"
@@ -158,7 +158,7 @@ describe("a table", function()
     assert.same({ total = 2, succeeded = 0, failed = 2 }, r.result.steps[1].items)
   end)
 
-  it("says each odd mini-batch in the log with logging_level DEBUG, else the first", function()
+  it("logs every odd mini-batch with logging_level DEBUG, otherwise only the first", function()
     for level, lines in pairs { INFO = { 2 }, DEBUG = { 2, 4, 6 } } do
       local t = job.case()
       t:write("in/a.csv", "a,b\n1\n2,x\n3\n4,x\n5\n6,x\n")
@@ -175,7 +175,7 @@ describe("a table", function()
     end
   end)
 
-  it("of JSON lines without an object says so", function()
+  it("of JSON lines that are not objects is refused", function()
     local t = job.case()
     for _, text in ipairs { "nothing\n", "{}\n{}\n" } do
       t:write("in/a.csv", text)
@@ -188,7 +188,7 @@ describe("a table", function()
     end
   end)
 
-  it("shows names of columns as one line, whatever they hold", function()
+  it("shows column names on one line, with escapes", function()
     local t = job.case()
     t:write("odd.csv", "a\27[31m,b\n1\n")
     local r = t:run { "head", "odd.csv" }
@@ -197,7 +197,7 @@ describe("a table", function()
     assert.falsy(r.err:find("\27", 1, true))
   end)
 
-  it("ends the frame with run(), and says so to who uses it later", function()
+  it("closes the frame after run(), and a later use explains that", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 5)
     csv(t, "in/b.csv", 6, 10)
@@ -213,7 +213,7 @@ describe("a table", function()
     assert.truthy(table.concat(t:rows(), "\n"):find "copy%(%)")
   end)
 
-  it("is gone on with where it was, with the schema of before", function()
+  it("is resumed where it stopped, with the same schema", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 500)
     t:script [[function run(df)
@@ -228,7 +228,7 @@ describe("a table", function()
     assert.same(ids(1, 500), t:rows())
   end)
 
-  it("that has changed is noticed by the worker that opens it", function()
+  it("that has changed is detected by the worker that opens it", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 500)
     t:script [[function run(df)
@@ -248,7 +248,7 @@ describe("a table", function()
     assert.truthy(r.err:find("has changed: in mini-batch 0", 1, true), r.err)
   end)
 
-  it("that has changed is counted by the rows that there are", function()
+  it("that has changed is counted by its current rows", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 3000)
     t:script [[function run(df, context)
@@ -266,7 +266,7 @@ describe("a table", function()
     assert.equal(step.mini_batches.total - 1, step.mini_batches.failed)
   end)
 
-  it("is tried, replayed and looked at in the foreground", function()
+  it("works with try, replay and head", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 30)
     t:script(IDS)
@@ -298,7 +298,7 @@ describe("a table", function()
     assert.truthy(r.err:find("odd.csv', line 3 (byte 8)", 1, true), r.err)
   end)
 
-  it("warns in 'try' and 'replay' of what is wrong with the rows", function()
+  it("has faults of its rows reported by try and replay", function()
     local t = job.case()
     t:script(IDS)
     t:write("in/a.csv", "id,b\n1,x\n3\n5,caf\233\n")
@@ -319,7 +319,7 @@ describe("a table", function()
     assert.is_nil(r.err:find("warning", 1, true), r.err)
   end)
 
-  it("with two columns of one name is warned of", function()
+  it("with two columns of the same name causes a warning", function()
     local t = job.case()
     t:write("two.csv", "a,a,a_2,\n1,2,3,4\n")
     local r = t:run { "head", "two.csv" }
@@ -333,7 +333,7 @@ describe("a table", function()
     assert.equal("", t:run { "head", "two.csv" }.err)
   end)
 
-  it("of UTF-16 with a lone surrogate is warned of", function()
+  it("in UTF-16 with a lone surrogate causes a warning", function()
     local t = job.case()
     t:write("wide.csv", "\255\254a\0\n\0x\0\0\216\n\0")
     local r = t:run { "head", "wide.csv", "--encoding", "utf16" }
@@ -359,7 +359,7 @@ describe("a table", function()
     assert.equal(39, #t:rows())
   end)
 
-  it("is refused where it has more columns, or a longer row, than it may", function()
+  it("is refused with too many columns, or too long a row", function()
     local t = job.case()
     t:write("in/a.csv", ("a,"):rep(999) .. "a\n" .. ("1,"):rep(999) .. ("x"):rep(5000) .. "\n")
     t:script [[function run(df) return { #df.columns } end]]
@@ -422,7 +422,7 @@ describe("a table", function()
     assert.equal(0, count "warning: step")
   end)
 
-  it("warns of JSON lines in another encoding, or refuses them", function()
+  it("of JSON lines in another encoding causes a warning or is refused", function()
     for misfit, status in pairs { null = 0, error = 1 } do
       local t = job.case()
       t:write("in/a.jsonl", '{"id":1}\n{"id":2,"s":"caf\233"}\n')
@@ -436,7 +436,7 @@ describe("a table", function()
     end
   end)
 
-  it("keeps late keys of JSON lines apart from values that do not fit", function()
+  it("distinguishes late keys of JSON lines from values that do not fit", function()
     local t = job.case()
     local lines = { '{"id":"x"}' }
     for i = 2, 203 do lines[i] = ('{"id":%d}'):format(i) end
@@ -450,7 +450,7 @@ describe("a table", function()
     assert.equal(2, select(2, r.err:gsub("%(said once", "")))
   end)
 
-  it("gives dates and doubles back as they came", function()
+  it("returns dates and doubles unchanged", function()
     local t = job.case()
     local text = "day,at,price\n2026-01-28,2026-01-28T00:00:00Z,175.0\n2024-02-29,2026-01-28T10:00:00Z,2.5\n"
     t:write("in/a.csv", text)
@@ -460,7 +460,7 @@ describe("a table", function()
     assert.equal(text, t:read "job/score/output/rows.csv")
   end)
 
-  it("counts values whose keys come late, and reads those that are named", function()
+  it("counts values with late keys, and reads the named columns", function()
     local lines = {}
     for i = 1, 300 do
       local text = i <= 200 and '{"id":%d,"":"e%d"}' or '{"id":%d,"amount":%d.5,"note":"n"}'
@@ -484,7 +484,7 @@ describe("a table", function()
     end
   end)
 
-  it("is refused beside files, with other sizes, with options that there are not", function()
+  it("is refused beside files, with wrong sizes, and with unknown options", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 5)
     t:script(IDS)

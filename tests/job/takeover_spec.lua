@@ -79,7 +79,7 @@ end
 describe("--resume_from", function()
   after_each(job.check_end)
 
-  it("keeps what the other job has committed, runs the rest, and leaves that job as it is", function()
+  it("keeps the committed mini-batches of the other job, runs the rest, and leaves that job unchanged", function()
     local t = failed_case()
     assert.is_true(#t.kept >= 4)
     local before = contents(t:path "old")
@@ -95,7 +95,7 @@ describe("--resume_from", function()
     assert.same({}, take_runs(t))
   end)
 
-  it("takes over what has been written to further outputs", function()
+  it("takes over files of further outputs", function()
     local t = failed_case()
     t:script([[
       local more = ...
@@ -121,7 +121,7 @@ describe("--resume_from", function()
     assert.same(kept, contents(t:path "first/score/output.more"))
   end)
 
-  it("takes over a job that was killed, in the middle of a row too", function()
+  it("takes over a killed job, even in the middle of a row", function()
     local t = failed_case()
     local journal = t:read "old/score/state/journal"
     t:write("old/score/state/journal", journal .. ("x"):rep(40))
@@ -157,7 +157,7 @@ describe("--resume_from", function()
     assert.not_equal(first.result.job_dir, second.result.job_dir)
   end)
 
-  it("goes with --keep-failed, which stands alone otherwise", function()
+  it("accepts --keep-failed, which is refused without it", function()
     local t = failed_case()
     t:pipeline("mini_batch_size = 1, run_max_try = 1", [[arguments = { "--resume_from", "old" }]])
     local r = t:expect_job(0, { "--keep-failed" }, env(t, true))
@@ -170,7 +170,7 @@ describe("--resume_from", function()
     assert.is_false(t:has "third")
   end)
 
-  it("refuses what --resume refuses, and goes on with --accept-changes", function()
+  it("refuses what --resume refuses, and continues with --accept-changes", function()
     local t = failed_case()
     t:script(NOTING .. "\n-- another one")
     local r = t:expect_job(2, nil, env(t, true))
@@ -182,7 +182,7 @@ describe("--resume_from", function()
     expect_whole(t)
   end)
 
-  it("says which job is not there, is this one, or has no such step", function()
+  it("explains that a job is missing, is this one, or lacks the step", function()
     local t = failed_case()
     for given, words in pairs { absent = { "there is no job 'absent'" }, ["in"] = { "contains none (no job.json)" } } do
       t:pipeline(CONFIG, ([[arguments = { "--resume_from", "%s" }]]):format(given))
@@ -195,7 +195,7 @@ describe("--resume_from", function()
     expect_words(t:expect_job(2, nil, env(t, true)), { "has no step 'other'" })
   end)
 
-  it("waits for a job that runs, and then says who has it", function()
+  it("waits for a running job, then names its process", function()
     local t = job.case()
     t:inputs(8)
     t:script [[
@@ -222,7 +222,7 @@ describe("--resume_from", function()
     assert.same(job.names(8), t:rows())
   end)
 
-  it("is for map as well, against where it was typed", function()
+  it("works with map, relative to the current directory", function()
     local t = job.case()
     t:inputs(8)
     t:script(NOTING)

@@ -57,7 +57,7 @@ end
 describe("logs", function()
   after_each(job.check_end)
 
-  it("shows all that was said, in the order of time, and what was printed", function()
+  it("shows all messages in order of time, and the printed output", function()
     local t = new_case()
     t:expect_job(0)
     local all = logs(t)
@@ -70,7 +70,7 @@ describe("logs", function()
     assert.equal(all, logs(t, "--step", "score"))
   end)
 
-  it("shows errors and causes alone", function()
+  it("shows only errors and causes", function()
     local t = new_case()
     t:expect_job(0)
     local errors = logs(t, "--errors")
@@ -79,14 +79,14 @@ describe("logs", function()
     expect_none(errors, { "|INFO|", "printed %d", "works on" })
   end)
 
-  it("ends errors with the cause of a job that Failed", function()
+  it("ends errors with the cause of a Failed job", function()
     local t = new_case()
     t:pipeline "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1, error_threshold = 0"
     t:expect_job(1)
     expect_order(logs(t, "--errors"), { "|ERROR|%d+|supervisor|step 'score' is Failed: [^\n]*; cause: [^\n]+\n$" })
   end)
 
-  it("shows all there is of one worker", function()
+  it("shows everything about one worker", function()
     local t = new_case()
     t:expect_job(0)
     local all = logs(t, "--worker", "process000")
@@ -99,7 +99,7 @@ describe("logs", function()
     assert.is_truthy(r.err:find("there is no worker 'process007'; known: process00", 1, true), r.err)
   end)
 
-  it("shows all that is known of one mini-batch", function()
+  it("shows everything about one mini-batch", function()
     local t = new_case()
     t:expect_job(0)
     local seven = logs(t, "--mini-batch", "6")
@@ -120,7 +120,7 @@ describe("logs", function()
     assert.is_truthy(r.err:find("step 'score' has no mini-batch 8; it has 8, numbered from 0", 1, true), r.err)
   end)
 
-  it("tells tries of parts apart", function()
+  it("distinguishes tries of parts", function()
     local t = job.case()
     t:inputs(4)
     t:script [[
@@ -140,7 +140,7 @@ describe("logs", function()
     end
   end)
 
-  it("names the step of each line where there are several", function()
+  it("names the step in each line if there are several", function()
     local t = new_case()
     t:write("pipeline.lua", [[
       local tm = require "tidemill"
@@ -166,7 +166,7 @@ describe("logs", function()
     assert.is_truthy(r.err:find("there is no step 'tow'; known: one, two", 1, true), r.err)
   end)
 
-  it("refuses what does not fit", function()
+  it("refuses options that do not fit", function()
     local t = new_case()
     t:expect_job(0)
     local function refused(words, message)
@@ -181,7 +181,7 @@ describe("logs", function()
     refused({ t.dir .. "/none" }, t.dir .. "/none")
   end)
 
-  it("shows a log that a kill has torn as far as it goes", function()
+  it("shows a log torn by a kill as far as it goes", function()
     local t = new_case()
     t:expect_job(0)
     local path = t.step_dir .. "/logs/sys/master_role.txt"
@@ -197,7 +197,7 @@ describe("logs", function()
     assert.is_truthy(r.err:find("has no logs yet", 1, true))
   end)
 
-  it("says nothing of errors where there are none", function()
+  it("shows no errors if there are none", function()
     local t = job.case()
     t:inputs(2)
     t:script "function run(m) return names_of(m) end"
@@ -236,7 +236,7 @@ end
 describe("logs --follow", function()
   after_each(job.check_end)
 
-  it("shows what comes, when it comes, and ends with the job", function()
+  it("shows new lines at once, and ends with the job", function()
     local t, runs, follows = followed_case()
     wait_told(t, follows, "process000%.stdout| printed 1\n")
     local text = t:read(follows.out_file)
@@ -268,7 +268,7 @@ describe("logs --follow", function()
     t:wait_for_none()
   end)
 
-  it("shows errors alone", function()
+  it("shows only errors", function()
     local t, runs, follows = followed_case { "--errors" }
     for n = 1, 3 do t:write("go" .. n, "") end
     t:expect(t:finish(runs), 0)
@@ -278,7 +278,7 @@ describe("logs --follow", function()
     expect_none(r.out, { "printed", "|INFO|" })
   end)
 
-  it("shows a job that has ended, and ends", function()
+  it("shows a finished job, and ends", function()
     local t = new_case()
     t:expect_job(0)
     assert.equal(logs(t), logs(t, "-f"))

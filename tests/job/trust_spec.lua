@@ -48,14 +48,14 @@ local function expect_refused(t, r, ...)
   assert.equal("", t:read "traces")
 end
 
-describe("what belongs to another user", function()
+describe("a workspace or job of another user", function()
   after_each(job.check_end)
   if ffi.C.geteuid() ~= 0 then
     pending "needs two users: run it as root"
     return
   end
 
-  it("is not run when it was found by looking upwards", function()
+  it("is not used when it was found in a parent folder", function()
     local t = new_case()
     for _, words in ipairs {
       { "resume", "latest" }, { "resume", t.name }, { "replay", "latest", "--mini-batch", "0" },
@@ -72,7 +72,7 @@ describe("what belongs to another user", function()
     assert.is_truthy(t:has(t.theirs .. "/job.json"))
   end)
 
-  it("takes no new job, and no other workspace is made instead", function()
+  it("gets no new job, and no other workspace is created instead", function()
     local t = new_case()
     t:write("victim/score.lua", "function run(m) return m end")
     for _, words in ipairs { { "map", "score.lua", "score.lua" },
@@ -84,7 +84,7 @@ describe("what belongs to another user", function()
     assert.is_truthy(t:has "victim/.tidemill/workspace.db")
   end)
 
-  it("can be read: nothing of it is run", function()
+  it("can be read, without running anything from it", function()
     local t = new_case()
     for _, words in ipairs { { "status", "latest" }, { "jobs" }, { "logs", "latest" }, { "verify", t.name } } do
       t:expect(ours(t, words), 0)
@@ -92,7 +92,7 @@ describe("what belongs to another user", function()
     assert.equal("", t:read "traces")
   end)
 
-  it("says that its owner alone may look into it", function()
+  it("is reported if only its owner can read it", function()
     local t = new_case()
     shell("chmod 700 " .. t.theirs)
     for _, command in ipairs { "status", "cancel", "resume" } do
@@ -101,7 +101,7 @@ describe("what belongs to another user", function()
     end
   end)
 
-  it("is used when the workspace or the job is named by its path", function()
+  it("is used when its path is given", function()
     local t = new_case()
     t:expect(ours(t, { "resume", "latest", "--progress", "none" }, { "TIDEMILL_WORKSPACE=" .. t.found }), 0)
     assert.is_truthy(t:read "traces":find "run")
@@ -113,7 +113,7 @@ describe("what belongs to another user", function()
     assert.is_truthy(t:read "traces":find "run")
   end)
 
-  it("is not run by root, who may write anywhere, but by who called sudo", function()
+  it("is not run by root, except for its owner under sudo", function()
     local t = new_case()
     shell("chmod -R go-w " .. t.found)
     local words, o = { "resume", "latest", "--progress", "none" }, { cwd = t:path "victim" }
@@ -123,7 +123,7 @@ describe("what belongs to another user", function()
     t:expect(t:run(words, o), 0)
   end)
 
-  it("is not reused when it stands where an earlier job was", function()
+  it("is not reused in the place of an earlier job", function()
     local t = job.case()
     t:inputs(2)
     lfs.mkdir(t:path "workspace")
@@ -139,7 +139,7 @@ describe("what belongs to another user", function()
     assert.equal(0, lfs.attributes(t:path "second/score/output/parallel_run_step.txt", "uid"))
   end)
 
-  it("is not followed through a link that another user has made", function()
+  it("is not reached through another user's link", function()
     local t = new_case()
     lfs.mkdir(t:path "mine")
     lfs.mkdir(t:path "mine/.tidemill")
@@ -149,14 +149,14 @@ describe("what belongs to another user", function()
   end)
 end)
 
-describe("another user who makes folders where those of workers are expected", function()
+describe("another user's folders at the paths of worker folders", function()
   after_each(job.check_end)
   if ffi.C.geteuid() ~= 0 then
     pending "needs two users: run it as root"
     return
   end
 
-  it("does not stop a job", function()
+  it("do not stop a job", function()
     local t = job.case { for_others = true }
     t:inputs(4)
     t:script(([[

@@ -21,7 +21,7 @@ describe("try", function()
 
   local function clean(t) assert.is_false(t:has "workspace") assert.is_false(t:has ".tidemill") end
 
-  it("runs the first mini-batch alone, here", function()
+  it("runs only the first mini-batch, in this process", function()
     local t = case(5, [[
       local words = table.concat(arg, " ")
       function init() words = words .. " " .. os.getenv "WHO" print "printed" end
@@ -36,7 +36,7 @@ describe("try", function()
     clean(t)
   end)
 
-  it("names the items that the script marks as failed, and why", function()
+  it("lists the items that the script marks as failed, with reasons", function()
     local t = case(2, "function run(m, context) context:fail(2, 'too dark') return { 'one' } end")
     local r = t:run { "try", "score.lua", "in" }
     t:expect(r, 1)
@@ -97,7 +97,7 @@ describe("try", function()
     clean(t)
   end)
 
-  it("gives the script fresh folders, and keeps what is in them", function()
+  it("gives the script new folders, and keeps their files", function()
     local t = case(1, [[
       function run(m)
         local e = require "tidemill.entry_script"()
@@ -119,7 +119,7 @@ describe("try", function()
     clean(t)
   end)
 
-  it("leaves no folder when nothing is in it", function()
+  it("removes empty folders", function()
     local t = case(1)
     t:expect(t:run { "try", "score.lua", "in" }, 0)
     for name in lfs.dir(t:path "tmp") do assert.is_nil(name:find "tidemill") end
@@ -133,7 +133,7 @@ describe("try", function()
     return names
   end
 
-  it("removes the folders of those before that were killed, and not those in use", function()
+  it("removes folders of killed runs, and none in use", function()
     local ENDS = {
       "os.exit(3)",
       "require 'ffi'.cast('int *', 0)[0] = 1",
@@ -160,7 +160,7 @@ describe("try", function()
     end
   end)
 
-  it("keeps what a script that was killed has written to output_dir", function()
+  it("keeps files that a killed script wrote to output_dir", function()
     local t = case(2)
     t:write("ends.lua", [[
       function run(m)
@@ -178,7 +178,7 @@ describe("try", function()
     folder.remove_tree(t:path("tmp/" .. left[1]))
   end)
 
-  it("reads paths from standard input, and refuses what map refuses", function()
+  it("reads paths from standard input, and refuses whatever map refuses", function()
     local t = case(3)
     local r = t:run({ "try", "score.lua", "-", "-N1" }, { before = shell [[ls -d in/* | "$0" "$@"]] })
     t:expect(r, 0)

@@ -42,7 +42,7 @@ end
 describe("a result that cannot be written", function()
   after_each(job.check_end)
 
-  it("is an error, of every command, and said once", function()
+  it("is an error in every command, reported once", function()
     local t = new_case()
     for _, words in ipairs(commands) do
       local name = table.concat(words, " ")
@@ -58,7 +58,7 @@ describe("a result that cannot be written", function()
     end
   end)
 
-  it("is one of what standard input has for the prompt and for Lua", function()
+  it("is an error for the prompt and for Lua on standard input", function()
     local t = new_case()
     t:write("lines", "1 + 1\n")
     for _, words in ipairs { { "repl" }, { "-i" }, { "repl", "print.lua" } } do
@@ -68,7 +68,7 @@ describe("a result that cannot be written", function()
     assert.equal(3, t:run({}, { before = FULL.before, stdin = t:path "lines" }).status)
   end)
 
-  it("is no error where nobody reads any more, however much it is", function()
+  it("is not an error after the reader left, whatever its size", function()
     local t = new_case()
     local r = t:run({ "-e", "io.write(('x'):rep(1e6)) os.exit(0)" },
       { before = { "bash", "-c", [[trap '' PIPE; { "$0" "$@"; echo "status $?" >&2; } | :]] } })
@@ -76,13 +76,13 @@ describe("a result that cannot be written", function()
     assert.falsy(r.err:find("cannot write", 1, true), r.err)
   end)
 
-  it("leaves the status of what failed by itself", function()
+  it("does not replace the status of another failure", function()
     local t = new_case()
     assert.equal(1, t:run({ "-e", "print(1) error 'no'" }, FULL).status)
     assert.equal(2, t:run({ "status", "--no-such" }, FULL).status)
   end)
 
-  it("is none of what writes nothing there", function()
+  it("is not an error of a program that writes nothing there", function()
     local t = new_case()
     assert.equal(0, t:run({ "-e", "x = 1" }, FULL).status)
     assert.equal(0, t:run({ "run", "pipeline.lua", "--job-dir", "other" }, FULL).status)

@@ -73,7 +73,7 @@ local OUTPUT = "output/parallel_run_step.txt"
 describe("verify", function()
   after_each(job.check_end)
 
-  it("finds a job good that has ended, and says what was checked", function()
+  it("passes a finished job, and lists the checks", function()
     local t = new_case()
     t:expect_job(0)
     expect_verify(t, 0, { "step 'score': good", "6 mini-batches committed, 2 failed", "8 mini-batches", "54 bytes",
@@ -107,7 +107,7 @@ describe("verify", function()
 
   -- What ext4 leaves if the power fails right after the end of a job: the last sync record is not
   -- fsynced.
-  it("finds a job good whose last sync record a power cut has turned to zeros", function()
+  it("passes a job whose last sync record became zeros in a power cut", function()
     local t = new_case()
     t:expect_job(0)
     local name = t.step_dir .. "/state/journal"
@@ -125,7 +125,7 @@ describe("verify", function()
     expect_verify(t, 3, { "state/journal' is damaged at byte 128: a bad record" })
   end)
 
-  it("misses a file that is gone", function()
+  it("reports a missing file", function()
     local t = new_case()
     t:expect_job(0)
     os.remove(t:path(t.step_dir .. "/" .. OUTPUT))
@@ -134,14 +134,14 @@ describe("verify", function()
     expect_verify(t, 3, { "state/journal': it is missing" })
   end)
 
-  it("knows a count of the result that is not the journal's", function()
+  it("reports a count in the result that contradicts the journal", function()
     local t = new_case()
     t:expect_job(0)
     t:write("job/job_result.json", (t:read "job/job_result.json":gsub('"succeeded": 6', '"succeeded": 7')))
     expect_verify(t, 3, { "job_result.json': step 'score': 7 mini-batches succeeded, the journal has 6" })
   end)
 
-  it("finds a job good that was killed, with a torn end or without, and changes nothing", function()
+  it("passes a killed job, with or without a torn end, and changes nothing", function()
     local t = killed_case()
     expect_verify(t, 0, { "step 'score': good", "5 mini-batches committed, 2 failed" })
     add(t, "state/journal", ("x"):rep(RECORD + 5))
@@ -155,7 +155,7 @@ describe("verify", function()
     expect_verify(t, 0, { "good", "6 mini-batches committed, 2 failed" })
   end)
 
-  it("follows a job over its sessions", function()
+  it("checks a job with several sessions", function()
     local t = new_case(CONFIG .. ", error_threshold = 1")
     t:expect_job(1)
     expect_verify(t, 0, { "good" })
@@ -164,7 +164,7 @@ describe("verify", function()
     expect_verify(t, 0, { "8 mini-batches committed, 0 failed" })
   end)
 
-  it("comes before a resume that asks for --verify-output", function()
+  it("runs before a resume with --verify-output", function()
     local cases = {
       { spoil, OUTPUT .. ".partial", 10, { OUTPUT .. ".partial' from byte 9:", "mini-batch", "tidemill verify" } },
       { cut, OUTPUT .. ".partial", 1, { "LAST ROW", "shorter", "start a new job" } },
@@ -204,7 +204,7 @@ describe("verify", function()
     t:expect(t:run { "run", "pipeline.lua", "--verify-output", "--job-dir", "other" }, 2)
   end)
 
-  it("comes before a resume of a job whose files were written to after its journal", function()
+  it("runs before a resume of a job whose files are newer than its journal", function()
     for _, case in ipairs { { OUTPUT .. ".partial", 10 }, { "state/failures", 5 } } do
       local t = new_case(CONFIG .. ", error_threshold = 1")
       t:expect_job(1)
@@ -230,7 +230,7 @@ describe("verify", function()
     end
   end)
 
-  it("checks a job without rows by its journal and manifest", function()
+  it("checks the journal and manifest of a job without rows", function()
     local t = new_case(CONFIG .. ', output_action = "summary_only"')
     t:expect_job(0)
     expect_verify(t, 0, { "good", "6 mini-batches committed" })
@@ -273,7 +273,7 @@ describe("verify of an upload", function()
     end
   end
 
-  it("compares a folder with the step's own, and says how to mend it", function()
+  it("compares a folder with the step's own, and says how to repair it", function()
     local t = uploaded_case ":as_upload()"
     expect_verify(t, 0, { "uploaded: 36 bytes in 4 files, " .. t:path "pub" .. "\n" })
     t:write("pub/parallel_run_step.txt", "0001.txt\n")
@@ -295,7 +295,7 @@ describe("verify of an upload", function()
     assert.is_nil(r.err:find("put it there again", 1, true))
   end)
 
-  it("compares an archive with what was packed", function()
+  it("compares an archive with the packed files", function()
     local t = uploaded_case ":as_archive('zip')"
     local good = t:read "pub"
     expect_verify(t, 0, { (" bytes in 1 file, %s\n"):format(t:path "pub") })
@@ -310,7 +310,7 @@ describe("verify of an upload", function()
   end)
 
   for _, how in ipairs { ":as_upload()", ":as_archive('zip')" } do
-    it("knows a later job that has replaced it " .. how, function()
+    it("reports that a later job has replaced it " .. how, function()
       local t = uploaded_case(how)
       t:write("in/0004.txt", "more")
       t:expect(t:run({ "run", "pipeline.lua", "--job-dir", "later", "--progress", "none" }, t.env), 0)

@@ -41,7 +41,7 @@ describe("tidemill.argparse", function()
       parse(parser, "--n=4", "--on", "false", "--out-dir=", "--quiet", "--color"))
   end)
 
-  it("knows Python's names of types, and names and options in one table", function()
+  it("accepts Python's names of types, and names and options in one table", function()
     local parser = argparse.ArgumentParser {}
     parser:add_argument { "--count", "-c", type = "int", default = 3 }
     parser:add_argument("--rate", { type = "float" })
@@ -52,7 +52,7 @@ describe("tidemill.argparse", function()
       refused(parser.add_argument, parser, { type = "int" }))
   end)
 
-  it("knows exact names alone", function()
+  it("knows only exact names", function()
     local parser = parser_of({ "--threshold", {} })
     assert.equal("unknown argument '--thresh'; known: --threshold", refused(parse, parser, "--thresh", "1"))
     local found, rest = parser:parse_known_args { "--thresh", "1", "--threshold", "2", "x", "--threshold-max=3", "-q" }
@@ -60,7 +60,7 @@ describe("tidemill.argparse", function()
     assert.same({ "--thresh", "1", "x", "--threshold-max=3", "-q" }, rest)
   end)
 
-  it("takes positional arguments as they come, between options", function()
+  it("accepts positional arguments between options", function()
     local parser = parser_of({ "model" }, { "files", { nargs = "+" } }, { "last", {} }, { "-v", { action = "count" } })
     assert.same({ model = "m", files = { "a", "b" }, last = "c", v = 3 },
       parse(parser, "m", "-v", "a", "b", "-vv", "c"))
@@ -72,7 +72,7 @@ describe("tidemill.argparse", function()
     assert.same({ "b", "--c" }, rest)
   end)
 
-  it("takes several values, and what stands behind -- as it is", function()
+  it("accepts several values, and words after -- unchanged", function()
     local parser = parser_of({ "--size", { nargs = 2, type = "integer" } }, { "--tag", { action = "append" } },
       { "--names", { nargs = "*" } }, { "rest", { nargs = "*" } })
     assert.same({ size = { 3, 4 }, tag = { "a", "b" }, names = {} },
@@ -81,7 +81,7 @@ describe("tidemill.argparse", function()
     assert.equal("argument --size: 1 of 2 values are missing", refused(parse, parser, "--size", "3"))
   end)
 
-  it("refuses a value with what is accepted", function()
+  it("refuses a value, and lists the accepted ones", function()
     local parser = parser_of({ "--n", { type = "integer" } }, { "--x", { type = "number" } },
       { "--mode", "-m", { choices = { "fast", "slow" } } }, { "--quiet", { action = "store_true" } },
       { "--even", { type = function(text)
@@ -111,7 +111,7 @@ describe("tidemill.argparse", function()
     assert.is_truthy(said:find("the parser has no 'add_subparsers'; it has: add_argument, format_help,", 1, true), said)
   end)
 
-  it("refuses a definition that says nothing", function()
+  it("refuses a meaningless definition", function()
     for words, argument in pairs {
       ["add_argument: '--two words' is not a name; accepted: \"--name\", \"-n\", \"name\""] = { "--two words" },
       ["add_argument: a name is missing; accepted: \"--name\", \"-n\", \"name\""] = { {} },
@@ -130,7 +130,7 @@ describe("tidemill.argparse", function()
     assert.equal("add_argument: '-a' is there already", refused(parser_of, { "-a" }, { "--all", "-a" }))
   end)
 
-  it("says what there is", function()
+  it("prints help", function()
     local parser = parser_of({ "model", { help = "a file" } }, { "--size", "-s", { nargs = 2, default = 5 } },
       { "--quiet", { action = "store_true", help = "says less" } })
     assert.equal([[

@@ -19,7 +19,7 @@ local function config(fields)
 end
 
 describe("ParallelRunConfig", function()
-  it("keeps what it was given", function()
+  it("keeps its values", function()
     local c = config { mini_batch_size = 5, output_action = "summary_only" }
     assert.equal(5, c.mini_batch_size)
     assert.equal("summary_only", c.output_action)
@@ -39,7 +39,7 @@ describe("ParallelRunConfig", function()
     assert.equal(here + 2, line)
   end)
 
-  it("accepts the one node and target that there are", function()
+  it("accepts one node and a local target", function()
     local c = config { node_count = 1, compute_target = "local", environment = "mnist-env" }
     assert.equal(1, c.node_count)
     local words = refused(function()
@@ -96,7 +96,7 @@ describe("ParallelRunConfig", function()
     end)))
   end)
 
-  it("does not change any more", function()
+  it("cannot be changed", function()
     local c = config { mini_batch_size = 5, environment_variables = { A = "1" } }
     assert.is_truthy(refused(function()
       c.mini_batch_size = 6
@@ -104,7 +104,7 @@ describe("ParallelRunConfig", function()
     assert.equal(5, c.mini_batch_size)
   end)
 
-  it("is not changed through the table that it was made of", function()
+  it("does not follow changes of the table it was made from", function()
     local fields = { entry_script = "score.lua", environment_variables = { A = "1" } }
     local c = Config(fields)
     fields.entry_script, fields.environment_variables.A = "other.lua", "2"
@@ -112,13 +112,13 @@ describe("ParallelRunConfig", function()
     assert.equal("1", c.environment_variables.A)
   end)
 
-  it("says what and where it is", function()
+  it("is printed with its type and its line", function()
     assert.is_truthy(tostring(config {}):find "^ParallelRunConfig %(.*definitions_spec%.lua:%d+%)$")
   end)
 end)
 
 describe("PipelineParameter", function()
-  it("may stand for some parameters, and is checked by its default", function()
+  it("may replace some parameters, and is checked by its default", function()
     local size = Parameter { name = "size", default_value = 4 }
     assert.equal(size, config({ mini_batch_size = size }).mini_batch_size)
     local words = refused(function()
@@ -128,7 +128,7 @@ describe("PipelineParameter", function()
       .. "accepted: an integer from 1 on; for tables a size as \"10MB\" or \"500rows\"", words)
   end)
 
-  it("may not stand for others", function()
+  it("may not replace others", function()
     local words = refused(function()
       local _ = Config { entry_script = Parameter { name = "script", default_value = "score.lua" } }
     end)
@@ -144,7 +144,7 @@ describe("Dataset.File", function()
     assert.equal("manifest", Dataset.File.from_manifest("list.txt", { null_separated = true }).kind)
   end)
 
-  it("gets a name without changing the dataset that it came from", function()
+  it("gets a name without changing the original dataset", function()
     local images = Dataset.File.from_files("digits", { on_unreadable = "skip" })
     local named = images:as_named_input "images"
     assert.equal("images", named.name)
@@ -190,12 +190,12 @@ describe("ParallelRunStep and Pipeline", function()
     return s
   end
 
-  it("take one input or a list", function()
+  it("accept one input or a list", function()
     assert.equal(images, step({ inputs = { images } }).inputs[1])
     assert.equal(images, step({}).inputs)
   end)
 
-  it("refuse names by the rule", function()
+  it("refuse invalid names", function()
     for _, name in ipairs { "", "Abc", "abc-", "1bc", "_ab", "a.b", ("a"):rep(33) } do
       assert.is_truthy(refused(function()
         local _ = step { name = name }
@@ -205,7 +205,7 @@ describe("ParallelRunStep and Pipeline", function()
     for _, name in ipairs { "a", "wc", "a-1", "etl_1", "a_" } do assert.equal(name, step({ name = name }).name) end
   end)
 
-  it("refuse a step as an input, and name its output", function()
+  it("refuse a step as an input, and suggest its output", function()
     local first = step {}
     local words = refused(function()
       local _ = step { name = "second", inputs = { first } }
@@ -249,7 +249,7 @@ describe("ParallelRunStep and Pipeline", function()
     assert.equal("upload", out:as_upload({}).mode)
   end)
 
-  it("name the constructor that has a key of the original", function()
+  it("name the constructor for a key of the original", function()
     assert.is_truthy(refused(function()
       local _ = step { retry_settings = { max_retries = 2 } }
     end):find("unknown key 'retry_settings'; write it into ParallelRunConfig { ... }", 1, true))
@@ -273,7 +273,7 @@ describe("ParallelRunStep and Pipeline", function()
     end):find("'arguments' is a table with holes", 1, true))
   end)
 
-  it("make a pipeline of steps alone", function()
+  it("accept only steps in a pipeline", function()
     local p = Pipeline { name = "digits", steps = { step { output = Output { name = "scores" } } } }
     assert.equal("scores", p.steps[1].output.name)
     local accepted = "; accepted: a list of one or more ParallelRunStep"

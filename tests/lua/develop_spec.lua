@@ -60,7 +60,7 @@ describe("an entry script in this process", function()
     assert.equal(2, s.globals.runs)
   end)
 
-  it("is loaded anew, with the modules beside it", function()
+  it("is reloaded, with the modules beside it", function()
     local s = load()
     s:run { "a" }
     assert.is_false(s:reload())
@@ -71,7 +71,7 @@ describe("an entry script in this process", function()
     assert.equal(11, s.globals.runs)
   end)
 
-  it("fails with its own place and stack, and goes on", function()
+  it("fails with its own line and stack, and can continue", function()
     local s = load()
     local ok, message = pcall(s.run, s, { "/in/bad.txt" })
     assert.is_false(ok)
@@ -82,7 +82,7 @@ describe("an entry script in this process", function()
     assert.is_false((pcall(function() return s.globals.last:fail(1) end)), "its context is over")
   end)
 
-  it("that cannot be loaded says so, and can be mended", function()
+  it("that cannot be loaded raises, and can be fixed", function()
     dir:write("score.lua", "function run(")
     local ok, message = pcall(load)
     assert.is_false(ok)
@@ -116,7 +116,7 @@ describe("an entry script in this process", function()
     assert.is_true(lines > 5)
   end)
 
-  it("takes the mini-batches of a dataset, and knows which they are", function()
+  it("processes the mini-batches of a dataset, with their numbers", function()
     local s, seen = load(), {}
     local files = tidemill.Dataset.File.from_files(dir:at "in"):as_named_input "texts"
     for mini_batch, index in files:mini_batches(2) do
@@ -128,7 +128,7 @@ describe("an entry script in this process", function()
     assert.same({ 2, 2, 1 }, seen)
   end)
 
-  it("leaves nothing behind but what it wrote", function()
+  it("leaves nothing behind but its own files", function()
     local s = load()
     local log_dir, output_dir, temp_dir = s.log_dir, s.output_dir, s.temp_dir
     s = nil -- luacheck: ignore
@@ -145,7 +145,7 @@ describe("an entry script in this process", function()
     fs.remove(output_dir:match "^(.*)/", { recursive = true })
   end)
 
-  it("refuses what is no script, no option, no mini-batch", function()
+  it("refuses an invalid script, option or mini-batch", function()
     assert.matches("unknown key 'argument'; did you mean 'arguments'", folder.refused(function()
       load { argument = {} }
     end))
@@ -166,7 +166,7 @@ describe("the mini-batches of a dataset", function()
     return list
   end
 
-  it("of a table are data frames of their own", function()
+  it("of a table are independent data frames", function()
     dir:write("a.csv", "id,name\n1,x\n2,y\n3,z\n")
     local t = tidemill.Dataset.Tabular.from_delimited_files(dir:at "*.csv")
     local frames = all(t, "2rows")
@@ -176,7 +176,7 @@ describe("the mini-batches of a dataset", function()
     assert.equal(3, #all(t:filter("id", ">", 0), { mini_batch_size = "1rows" }))
   end)
 
-  it("of archives are files, as long as somebody has them", function()
+  it("of archives are files that live as long as the mini-batch", function()
     local members = { { "one.txt", "1" }, { "two.txt", "2" }, { "bad.txt", "3", crc = 0 } }
     dir:write("a.zip", require("support.archives").zip(members))
     dir:write("score.lua", [[
@@ -196,7 +196,7 @@ describe("the mini-batches of a dataset", function()
     assert.is_false(fs.exists(kept))
   end)
 
-  it("are cut by partition keys", function()
+  it("are split by partition keys", function()
     for _, store in ipairs { "a", "b" } do
       for i = 1, 3 do dir:write(("%s/%d.txt"):format(store, i), "x") end
     end
@@ -205,7 +205,7 @@ describe("the mini-batches of a dataset", function()
     assert.same({ 3, 3 }, { #mini_batches[1], #mini_batches[2] })
   end)
 
-  it("refuse what a job would refuse", function()
+  it("refuse whatever a job would refuse", function()
     local files = tidemill.Dataset.File.from_files(dir:at "*.txt")
     assert.matches("no input: nothing matches", folder.refused(function() files:mini_batches()() end))
     assert.matches("of files it is a number", folder.refused(function() files:mini_batches "1MB" end))

@@ -51,7 +51,7 @@ describe("the documentation of tidemill.frame", function()
     for _, entry in ipairs(documented(file)) do
       if not is_in(inner, entry.name) then
         count = count + 1
-        it("has an example of " .. entry.name .. " in " .. file .. " that holds", function()
+        it("has an example of " .. entry.name .. " in " .. file .. " that is right", function()
           assert.is_truthy(entry.example, entry.name .. " has no example")
           assert.is_truthy(entry.example:find("assert", 1, true), entry.name .. ": its example asserts nothing")
           local run = assert(loadstring(entry.example, "=" .. entry.name))
@@ -62,7 +62,7 @@ describe("the documentation of tidemill.frame", function()
     end
   end
 
-  it("is that of all of it", function()
+  it("covers all functions", function()
     assert.is_true(count >= 42, count .. " examples")
   end)
 end)

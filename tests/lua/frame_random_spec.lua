@@ -193,7 +193,7 @@ local function joined(left, right, on, how)
   return list
 end
 
-describe("tidemill.frame, beside plain Lua,", function()
+describe("tidemill.frame, compared with plain Lua,", function()
   setup(function() math.randomseed(seed) end)
 
   local function each(n, fn)
@@ -255,7 +255,7 @@ describe("tidemill.frame, beside plain Lua,", function()
     end)
   end)
 
-  it("finds what is distinct", function()
+  it("finds distinct rows", function()
     each(40, function(list, df)
       local keys, want = { NAMES[math.random(#NAMES)], "b" }, {}
       for i, rows in ipairs(groups_of(list, keys)) do want[i] = rows[1] end
@@ -310,7 +310,7 @@ describe("tidemill.frame, beside plain Lua,", function()
     end)
   end)
 
-  it("takes, slices, puts together and copies", function()
+  it("takes, slices, concatenates and copies", function()
     each(60, function(list, df)
       local n = #list
       local i, j = math.random(-n - 2, n + 2), math.random(-n - 2, n + 2)

@@ -38,7 +38,7 @@ describe("a data frame", function()
     assert.equal("id", df.columns[1])
   end)
 
-  it("may have very many columns", function()
+  it("may have a huge number of columns", function()
     local columns = {}
     for i = 1, 20000 do columns[i] = { "c" .. i, { i } } end
     local df = frame.from_table(columns)
@@ -79,7 +79,7 @@ describe("a data frame", function()
     assert.is_truthy(tostring(c.price):find "4 x double: 1.5, null, %-2.0, 0.0")
   end)
 
-  it("tells null from NaN and from nothing", function()
+  it("distinguishes null from NaN and from nil", function()
     local df = frame.from_table { x = { 0 / 0, frame.null, 1 }, s = { "", frame.null, "x" } }
     assert.is_true(df.c.x[1] ~= df.c.x[1])
     assert.is_false(df.c.x:is_null(1))
@@ -103,7 +103,7 @@ describe("a data frame", function()
     assert.equal(2 ^ 63, frame.from_table({ a = { 9223372036854775807LL, 1LL } }).c.a:sum())
   end)
 
-  it("gives its memory to loops", function()
+  it("gives loops direct access to its memory", function()
     local df = small()
     local id, at, on = df.c.id:data(), df.c.at:data(), df.c.on:data()
     assert.is_true(id[0] == 1LL and id[3] == 4LL)
@@ -155,7 +155,7 @@ describe("a data frame", function()
     assert.is_true(used < 1024, used .. " KB")
   end)
 
-  it("gives memory back that it does not need any more", function()
+  it("releases memory that it no longer needs", function()
     local base = frame.from_table { a = { 1, 2, 3, 4, 5, 6, 7, 8 } }
     for _ = 1, 13 do base = frame.concat { base, base } end -- 0.5 MB a column
     local highest = 0
@@ -167,7 +167,7 @@ describe("a data frame", function()
     assert.is_true(highest < 50 * 1024, highest .. " KB")
   end)
 
-  it("is printed with names and types, cut where it is large", function()
+  it("is printed with names and types, shortened if it is large", function()
     assert.equal([[
 data frame of 3 rows, 3 columns
 name     price    id
@@ -197,7 +197,7 @@ describe("a data frame's files", function()
   before_each(function() dir = folder.new() end)
   after_each(function() dir:remove() end)
 
-  it("come back as they were written", function()
+  it("are read back unchanged", function()
     local df = frame.from_table({
       { "text", { "a,b", "", frame.null, 'say "x"', "two\nlines", " blank " } }, { "n", { 1, 2, nil, 4, 5, 6 } },
       { "x", { 0.1, 1 / 3, nil, 1e300, -0.5, 2.5 } }, { "on", { true, nil, false, true, true, false } },
@@ -225,7 +225,7 @@ describe("a data frame's files", function()
     assert.is_truthy(message:find("line 3: '[1]' is not a JSON object; invalid_lines = \"drop\"", 1, true), message)
   end)
 
-  it("of dates and of doubles are written as they were read", function()
+  it("keep the text of dates and doubles", function()
     local text = "born,at,price\n2026-01-28,2026-01-28T00:00:00Z,175.0\n,2026-01-28T12:30:00Z,1.5\n"
     dir:write("x.csv", text)
     local df = assert(frame.read_csv(dir:at "x.csv"))
@@ -238,7 +238,7 @@ describe("a data frame's files", function()
     assert.equal(text, assert(frame.read_json_lines(dir:at "y.jsonl")):to_csv())
   end)
 
-  it("of dates stay dates in what is made of them", function()
+  it("keep dates as dates through operations", function()
     dir:write("x.csv", "k,born,at\n1,2026-01-28,2026-01-28T01:00:00Z\n2,,2026-01-28\n1,2024-02-29,\n")
     local df = assert(frame.read_csv(dir:at "x.csv"))
     local function born_of(made) return made:select("born"):to_csv { header = false } end
@@ -260,7 +260,7 @@ describe("a data frame's files", function()
     assert.equal("a,b\n2026-01-28,2026-01-28\n", df:to_csv())
   end)
 
-  it("of JSON lines have types that all of their values fit", function()
+  it("of JSON lines have types that fit all values", function()
     dir:write("x.jsonl", '\239\187\191{"n":1,"at":"2024-01-31","mixed":1,"list":[1, 2]}\r\n'
       .. '{"n":2.5,"at":"2024-01-31T12:00:00Z","mixed":"x","later":true,"list":null}')
     local df = assert(frame.read_json_lines(dir:at "x.jsonl"))
@@ -277,7 +277,7 @@ describe("a data frame's files", function()
     assert.is_truthy(select(2, frame.read_json_lines(dir:at "x.jsonl")):find("from_json_lines_files", 1, true))
   end)
 
-  it("of a file that claims too much are refused", function()
+  it("are refused if the file claims too many rows", function()
     local function too_much(read, options, words)
       local df, message = read(dir:at "x", options)
       assert.is_nil(df)
@@ -294,14 +294,14 @@ describe("a data frame's files", function()
     assert.equal(2, #frame.read_json_lines(dir:at "x", { max_columns = 2 }))
   end)
 
-  it("with bytes that are no text are no JSON lines", function()
+  it("with bytes that are not text cannot be JSON lines", function()
     local df = frame.from_table { { "a", { "x", "\255" } } }
     local ok, message = df:write_json_lines(dir:at "x.jsonl")
     assert.is_nil(ok)
     assert.equal("row 2, column 'a': the string has bytes that are not UTF-8", message)
   end)
 
-  it("of one column keep their rows of nulls", function()
+  it("with one column keep their null rows", function()
     local lists = { long = { 1, frame.null, 3 }, string = { frame.null, "x" }, datetime = { 0, frame.null } }
     for kind, values in pairs(lists) do
       local df = frame.from_table({ a = values }, { a = kind })
@@ -311,7 +311,7 @@ describe("a data frame's files", function()
     assert.equal('a\n1\n""\n', frame.from_table({ a = { 1, frame.null } }):to_csv())
   end)
 
-  it("say what is wrong", function()
+  it("report errors with a reason", function()
     local none, message, code = frame.read_csv(dir:at "missing")
     assert.is_nil(none)
     assert.is_truthy(message:find("missing", 1, true))
@@ -336,7 +336,7 @@ describe("a data frame's files", function()
   end)
 end)
 
-describe("what a data frame refuses", function()
+describe("an invalid operation on a data frame", function()
   local df = small()
   local function first_row()
     local step, row = df:rows()
@@ -417,7 +417,7 @@ describe("what a data frame refuses", function()
     { function() return (frame.read_csv(1)) end, "read_csv: a number was given; accepted: a path" },
   }
   for _, case in ipairs(cases) do
-    it("is told in words: " .. case[2], function()
+    it("is refused with a reason: " .. case[2], function()
       local words = refused(case[1])
       assert.is_truthy(words:find(case[2], 1, true), words)
     end)

@@ -24,13 +24,13 @@ describe("json.encode", function()
     assert.equal("[null,null]", json.encode { 0 / 0, math.huge })
   end)
 
-  it("writes a member a line with indent", function()
+  it("writes one member a line with indent", function()
     assert.equal('{\n  "a": [\n    1,\n    2\n  ],\n  "b": {}\n}',
       json.encode({ a = { 1, 2 }, b = json.object {} }, { indent = 2 }))
     assert.equal("[1]", json.encode({ 1 }, { indent = 0 }))
   end)
 
-  it("says what cannot be written, and where it is", function()
+  it("reports values that cannot be written, with their places", function()
     local cycle = {}
     cycle.again = { cycle }
     for _, case in ipairs {
@@ -61,7 +61,7 @@ describe("json.encode", function()
 end)
 
 describe("json.decode", function()
-  it("gives back what encode wrote", function()
+  it("reads back what encode wrote", function()
     local text = '{"a":[1,2.5,"x"],"b":{},"c":[],"d":null,"e":false}'
     assert.equal(text, json.encode(json.decode(text)))
     assert.equal(json.null, json.decode "null")
@@ -75,7 +75,7 @@ describe("json.decode", function()
     assert.equal("[9007199254740993,-9223372036854775808]", json.encode(large))
   end)
 
-  it("says where the text is no JSON", function()
+  it("reports the place of invalid JSON", function()
     local deep = ("["):rep(101) .. ("]"):rep(101)
     for _, text in ipairs { "", "{", "[1,]", "tru", "1 2", '{"a" 1}', '["\255"]', deep } do
       local value, message, code = json.decode(text)
@@ -87,7 +87,7 @@ describe("json.decode", function()
     assert.is_truthy(message:find "line 2, column %d+", message)
   end)
 
-  it("raises for what is no text, and object for what is not a table of its own", function()
+  it("raises if its argument is not text, and object() if it is not a plain table", function()
     assert.equal("json.decode: a number was given; accepted: a string", refused(function() json.decode(1) end))
     assert.is_truthy(refused(function() json.object(1) end):find "a number was given; accepted: a table")
     assert.is_truthy(refused(function() json.object(setmetatable({}, {})) end):find "a metatable of its own")

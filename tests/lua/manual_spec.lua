@@ -29,7 +29,7 @@ describe("tidemill.h(3)", function()
   local source = library.read_file(root .. "/core/include/tidemill.h")
   local page = header.page(source, "9.9.9")
 
-  it("has every function, with its words", function()
+  it("has every function, with its description", function()
     local flat, n = source:gsub("%s+", " "), 0
     for name in flat:gmatch "TM_API [%w_ ]-%s%*?([%l_]+)%(" do
       n = n + 1
@@ -55,7 +55,7 @@ describe("tidemill.h(3)", function()
     assert.is_true(n > 20)
   end)
 
-  it("pairs a comment with what it speaks of", function()
+  it("pairs a comment with its declaration", function()
     local parts = header.read("/* a.h - x. */\n\n/* ---- Part ----\n *\n * Words. */\n\n"
       .. "/* Of f. */\nTM_API int f(int a,\n  int b); /* b */\nint g(void);\n")
     local shown = {}
@@ -110,7 +110,7 @@ describe("the reference of the Lua API", function()
     assert.is_true(n > 100)
   end)
 
-  it("has every field of what constructors and functions take, and what is said of it", function()
+  it("has every field of constructors and options, with its description", function()
     for class, kind in pairs {
       ParallelRunConfig = "ParallelRunConfig", ParallelRunStep = "ParallelRunStep", Pipeline = "Pipeline",
       PipelineParameter = "PipelineParameter", OutputFileDatasetConfig = "OutputFileDatasetConfig",
@@ -127,7 +127,7 @@ describe("the reference of the Lua API", function()
     holds(text, "how many items of the whole input may")
   end)
 
-  it("tells a type from the words behind it", function()
+  it("separates a type from the text after it", function()
     for _, case in ipairs {
       { "string", "string", "" }, { "string? why", "string?", "why" },
       { "{ a?: boolean, b: string } not c", "{ a?: boolean, b: string }", "not c" },
@@ -143,7 +143,7 @@ describe("tidemill-entry-script(7)", function()
   local found = library.open(root .. "/stdlib")
   local page = entry_script.page(found, "9.9.9", "function run(items) return items end")
 
-  it("has the hooks, the context, the helper, and what modules there are", function()
+  it("has the hooks, the context, the helper, and the modules", function()
     for _, words in ipairs { "init()", "run(mini_batch", "recover(reason", "shutdown()" } do
       holds(page, "\n\\fB" .. words)
     end
@@ -168,7 +168,7 @@ describe("tidemill-entry-script(7)", function()
 end)
 
 describe("text as roff", function()
-  it("holds nothing that roff takes for its own", function()
+  it("contains no accidental roff requests", function()
     assert.equal("a\\-b\\ec", roff.escape "a-b\\c")
     assert.equal("\\&.x\n\\&'y\nz.", roff.escape ".x\n'y\nz.")
     assert.equal("\\[u00E9]\\[u20AC]", roff.escape "é€")
@@ -179,7 +179,7 @@ describe("text as roff", function()
   end)
 end)
 
-describe("the page for those who come from elsewhere", function()
+describe("the page about migrating", function()
   local text = library.read_file(root .. "/lua/manual/migrating.md")
 
   it("has every parameter of a step and of its configuration", function()
@@ -190,7 +190,7 @@ describe("the page for those who come from elsewhere", function()
     end
   end)
 
-  it("has every answer that the program gives to a name of the original", function()
+  it("has every answer of the program to a name of the original", function()
     local source, n = library.read_file(root .. "/core/plan/names.c"):gsub('"%s+"', ""), 0
     for words in source:gmatch '{%s*[%w"|%._]+,%s*"[^"]*",%s*"(.-[^\\])"%s*}' do
       n = n + 1
@@ -199,7 +199,7 @@ describe("the page for those who come from elsewhere", function()
     assert.is_true(n > 60)
   end)
 
-  it("names no function of ours that there is not", function()
+  it("names only functions that exist", function()
     local api, n = reference.text(library.open(root .. "/stdlib"), "9.9.9"), 0
     for name in text:gmatch "[`%s|]%l*:([%l_]+)%(" do
       n = n + 1
@@ -232,7 +232,7 @@ describe("the page of promises", function()
 end)
 
 describe("the pages of the manual", function()
-  it("have pieces of Lua that compile", function()
+  it("have Lua examples that compile", function()
     local n = 0
     for name in library.read_file(root .. "/lua/manual/pages.cmake"):gmatch "\n  (%l+)" do
       for piece in library.read_file(("%s/lua/manual/%s.md"):format(root, name)):gmatch "\n```lua\n(.-)\n```" do

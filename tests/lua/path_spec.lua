@@ -9,14 +9,14 @@ local function same_as(f, cases)
 end
 
 describe("tidemill.path", function()
-  it("joins parts; an absolute one starts anew, an empty one adds nothing", function()
+  it("joins parts; an absolute one replaces those before it, an empty one adds nothing", function()
     same_as(path.join, {
       { { "a" }, "a" }, { { "a", "b.txt" }, "a/b.txt" }, { { "a/", "b", "c" }, "a/b/c" }, { { "/", "b" }, "/b" },
       { { "a", "/b", "c" }, "/b/c" }, { { "a", "", "b" }, "a/b" }, { { "", "b" }, "b" }, { { "" }, "" },
     })
   end)
 
-  it("takes names apart", function()
+  it("splits names", function()
     for name, parts in pairs { -- base name, folder, stem, extension
       ["a/b.txt"] = { "b.txt", "a", "b", ".txt" },
       ["b.txt"] = { "b.txt", ".", "b", ".txt" },
@@ -32,7 +32,7 @@ describe("tidemill.path", function()
     end
   end)
 
-  it("makes names absolute, without asking a disk", function()
+  it("makes names absolute without reading the disk", function()
     local here = lfs.currentdir()
     same_as(path.absolute, {
       { { "/a/./b//c/../d" }, "/a/b/d" }, { { "/../.." }, "/" }, { { "x/../y", "/a/b" }, "/a/b/y" },
@@ -40,7 +40,7 @@ describe("tidemill.path", function()
     })
   end)
 
-  it("raises where an argument is not a name", function()
+  it("raises if an argument is not a name", function()
     for name, f in pairs(path) do
       for _, wrong in ipairs { {}, true, "a\0b" } do
         local ok, message = pcall(f, wrong)

@@ -26,7 +26,7 @@ describe("process.run", function()
   before_each(function() dir = folder.new() end)
   after_each(function() dir:remove() end)
 
-  it("tells the exit status, the signal and the output", function()
+  it("returns the exit status, the signal and the output", function()
     assert.same({ code = 0, stdout = "out\n", stderr = "err\n", timed_out = false }, shell "echo out; echo err >&2")
     assert.same({ code = 3, stdout = "", stderr = "", timed_out = false }, shell "exit 3")
     assert.same({ signal = 15, stdout = "", stderr = "", timed_out = false }, shell "kill -TERM $$")
@@ -34,12 +34,12 @@ describe("process.run", function()
     assert.same({ code = 1, timed_out = false }, process.run { "false" })
   end)
 
-  it("has no shell in between, and takes numbers", function()
+  it("uses no shell, and accepts numbers", function()
     local r = captured { "printf", "%s|%s|%s|%s|%s|", "$HOME", "a b", "*", ";", 1.5 }
     assert.equal("$HOME|a b|*|;|1.5|", r.stdout)
   end)
 
-  it("gives the input, of any size, also to a program that does not read it", function()
+  it("passes input of any size, even to a program that does not read it", function()
     local input = ("0123456789abcdef\0"):rep(3e6)
     assert.is_true(input == captured({ "cat" }, { input = input }).stdout)
     assert.equal(0, captured({ "true" }, { input = input }).code)
@@ -53,14 +53,14 @@ describe("process.run", function()
     assert.is_nil(r.stdout:find "[^%z]")
   end)
 
-  it("runs it in a folder, with variables of its own", function()
+  it("runs a program in a folder, with its own variables", function()
     assert(lfs.mkdir(dir:at "sub"))
     assert.equal("sub\n", shell("basename $PWD", { cwd = dir:at "sub" }).stdout)
     local r = shell("echo $A $B ${HOME-none} ${PATH:+path}", { env = { A = "x=y", B = 2, HOME = false } })
     assert.equal("x=y 2 none path\n", r.stdout)
   end)
 
-  it("finds a program with a '/' in its name from its folder", function()
+  it("finds a program with '/' in its name relative to its folder", function()
     dir:write("say", "#!/bin/sh\necho here\n")
     process.run({ "chmod", "+x", dir:at "say" }, { check = true })
     assert.equal("here\n", captured({ "./say" }, { cwd = dir.path }).stdout)
@@ -74,7 +74,7 @@ describe("process.run", function()
     assert.equal("err\n", dir:read "err")
   end)
 
-  it("kills what takes longer than its timeout, with what that started", function()
+  it("kills a program after its timeout, with all processes that it started", function()
     local r = shell("tail -f /dev/null & echo $!; tail -f /dev/null", { timeout = 2 })
     assert.is_true(r.timed_out)
     assert.equal(9, r.signal)
@@ -108,7 +108,7 @@ describe("process.run", function()
     end
   end)
 
-  it("keeps no descriptor, whatever happens", function()
+  it("leaks no descriptor, whatever happens", function()
     local function all()
       shell("cat; echo err >&2", { input = "x" })
       process.run { "true" }
@@ -156,7 +156,7 @@ describe("process.run", function()
 end)
 
 describe("process.run with check", function()
-  it("is the same where nothing fails", function()
+  it("returns the same if nothing fails", function()
     assert.same({ code = 0, timed_out = false }, process.run({ "true" }, { check = true }))
     assert.same({ code = 0, stdout = "x", stderr = "", timed_out = false },
       captured({ "printf", "x" }, { check = true }))
@@ -203,7 +203,7 @@ describe("process.spawn", function()
   before_each(function() dir = folder.new() end)
   after_each(function() dir:remove() end)
 
-  it("returns while the program runs; wait and kill may be asked again", function()
+  it("returns while the program runs; wait and kill may be called again", function()
     local p = assert(process.spawn { "tail", "-f", "/dev/null" })
     assert.is_truthy(lfs.attributes("/proc/" .. p.pid))
     local ended, message, code = p:wait(0)
@@ -216,7 +216,7 @@ describe("process.spawn", function()
     assert.is_true(p:kill())
   end)
 
-  it("writes to files, reads its input and tells its status", function()
+  it("writes to files, reads its input and returns its status", function()
     local p = assert(process.spawn({ "sh", "-c", "cat; echo err >&2; exit 4" },
       { input = "in", stdout = dir:at "out", stderr = dir:at "err", cwd = dir.path, env = { A = "b" } }))
     assert.same({ code = 4 }, p:wait(60))
@@ -224,7 +224,7 @@ describe("process.spawn", function()
     assert.equal("err\n", dir:read "err")
   end)
 
-  it("leaves no dead program behind, also where nobody waits", function()
+  it("leaves no zombie, even without a wait", function()
     local pids = {}
     for i = 1, 5 do pids[i] = assert(process.spawn { "true" }).pid end
     collectgarbage()
@@ -239,7 +239,7 @@ describe("process.spawn", function()
     error "there are dead programs that nobody has reaped"
   end)
 
-  it("refuses a signal and a time that are none", function()
+  it("refuses an invalid signal and an invalid time", function()
     local p = assert(process.spawn { "true" })
     assert.is_false(pcall(p.kill, p, 65))
     assert.is_false(pcall(p.kill, p, -1))

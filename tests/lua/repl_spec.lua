@@ -10,7 +10,7 @@ local folder = require "support.folder"
 local function shown(v, width) return show(v, { width = width or 80 }) end
 
 describe("values at the prompt", function()
-  it("are on one line where they fit", function()
+  it("are on one line if they fit", function()
     for _, case in ipairs {
       { 1, "1" }, { -0.5, "-0.5" }, { 0.1, "0.1" }, { 2 ^ 53 - 1, "9007199254740991" }, { 1 / 0, "inf" },
       { 0 / 0, "nan" }, { true, "true" }, { "x", '"x"' }, { {}, "{}" }, { { {} }, "{ {} }" },
@@ -22,13 +22,13 @@ describe("values at the prompt", function()
     assert.equal("nil", shown(nil))
   end)
 
-  it("move no cursor: control bytes and bytes that are no UTF-8 are escapes", function()
+  it("move no cursor: control bytes and bytes that are not UTF-8 are escaped", function()
     assert.equal([["\x1b[2J\n\t\"\\"]], shown '\27[2J\n\t"\\')
     assert.equal([["é€\xff\xc2\x9b\xe2\x82"]], shown "é€\255\194\155\226\130")
     assert.equal([["\x80a\xbf"]], shown "\128a\191")
   end)
 
-  it("take a line a field where they are wide, and end with how much is left out", function()
+  it("have one field a line if they are wide, and end with the number of omitted ones", function()
     assert.equal('{\n  a = "xxxxxxxxxxxxxxx",\n  b = "yyyyyyyyyyyyyyy",\n}',
       shown({ a = ("x"):rep(15), b = ("y"):rep(15) }, 30))
     local many = {}
@@ -39,7 +39,7 @@ describe("values at the prompt", function()
     assert.matches("%d+ bytes in all$", shown(("x"):rep(100000)))
   end)
 
-  it("say so where they lead back to themselves, or are deep", function()
+  it("are shortened if they contain themselves, or are deep", function()
     local t = {}
     t.t = t
     assert.equal("{ t = <the same table again> }", shown(t))
@@ -50,7 +50,7 @@ describe("values at the prompt", function()
     assert.matches("{%.%.%.}", shown(deep))
   end)
 
-  it("of C are integers in digits, structs with fields, arrays with elements", function()
+  it("of C types are shown: integers in digits, structs with fields, arrays with elements", function()
     ffi.cdef "struct repl_spec { int x; struct { double y; char c[3]; } in_; const char *p; };"
     assert.equal("42LL", shown(42LL))
     local s = ffi.new "struct repl_spec"
@@ -62,7 +62,7 @@ describe("values at the prompt", function()
     assert.matches("^cdata<int %*>", shown(ffi.cast("int *", 8)))
   end)
 
-  it("are what __tostring says, also where that fails", function()
+  it("are shown by __tostring, even if that fails", function()
     local kind = { __tostring = function(self) return self.words end }
     assert.equal("a\nb\\x1b", shown(setmetatable({ words = "a\nb\27" }, kind)))
     assert.matches("__tostring fails: .*no words",
@@ -71,15 +71,15 @@ describe("values at the prompt", function()
     assert.matches("^function%(a, b, %.%.%.%) <.*repl_spec.lua:%d+>$", shown(function(a, b, ...) return a, b, ... end))
   end)
 
-  it("of constructors have their fields", function()
+  it("of constructors are shown with their fields", function()
     local text = shown(require("tidemill").PipelineParameter { name = "workers", default_value = 2 }, 200)
     assert.matches('^PipelineParameter \'workers\' %(.*repl_spec.lua:%d+%) '
       .. '{ default_value = 2, name = "workers" }$', text)
   end)
 end)
 
-describe("a piece", function()
-  it("is complete, goes on, or is wrong", function()
+describe("a piece of input", function()
+  it("is complete, continued on the next line, or wrong", function()
     assert.equal(3, repl.compile("1 + 2", "=x")())
     assert.equal(3, repl.compile("= 1 + 2", "=x")())
     assert.is_nil(repl.compile("-- a comment", "=x")())
@@ -100,7 +100,7 @@ describe("a piece", function()
     assert.is_nil((repl.compile("\27LJ", "=x"))) -- compiled already
   end)
 
-  it("keeps its first value, and shows all", function()
+  it("returns its first value, and shows all", function()
     assert.equal('1\nnil\n"x"', repl.shown(80, false, 1, nil, "x"))
     assert.equal(1, rawget(_G, "_"))
     assert.equal("", repl.shown(80, false))
@@ -118,7 +118,7 @@ describe("completion", function()
     rawset(_G, "spec_frame", nil)
   end)
 
-  it("puts in what all have in common, and lists", function()
+  it("inserts the common prefix, and lists the candidates", function()
     for text, expected in pairs {
       ["spec.on"] = { "e", "" }, ["spec.one"] = { "", "one       one_more" }, ["spec.one_"] = { "more", "" },
       ["x = spec.deep[1].i"] = { "nner", "" }, ["spec['deep'][1].i"] = { "nner", "" }, ["spec:"] = { "f", "" },
@@ -174,7 +174,7 @@ end
 function Thing.hidden()
 end
 ]==]
-  it("are entries", function()
+  it("become entries", function()
     local entries = doc.read(text, "=x")
     assert.equal(3, #entries)
     assert.equal("the first and more of it", entries[1].tags[2].text:match "^integer (.*)$")
