@@ -57,8 +57,8 @@ static void add_reason(struct tm_buf *out, const char *name, const struct tm_set
 
 /* ---- modules ---- */
 
-/* The module's file beside the user's script, "a/b.lua" for "a.b"; the caller frees it. NULL: there
- * is no such file. */
+/* The module's file beside the user's script, "a/b.lua" for "a.b"; the caller frees it. NULL: the
+ * file does not exist. */
 static char *find_module(const char *dir, const char *module)
 {
   static const char *const endings[] = { ".lua", "/init.lua", ".so" };

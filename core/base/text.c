@@ -1,5 +1,4 @@
-/* text.c - strict readers of what people write; and text made safe for a log line, a CSV field or a
- * shell.
+/* text.c - strict parsers for user input; text made safe for a log line, a CSV field or a shell.
  *
  * Readers accept the whole string or refuse it: no blanks around it, nothing after it, no silent
  * overflow. Nothing depends on the host's locale: characters are classified by their bytes, and

@@ -1111,7 +1111,7 @@ struct tidemill_dataset_info {
   const char *description; /* "": it has none */
   int64_t registered_ns;
   int64_t files, bytes;   /* when it was registered */
-  const char *job, *step; /* whose output it is: a directory and a name; "": no job's */
+  const char *job, *step; /* it is their output: a directory and a name; "": of no job */
   size_t paths_len, tags_len;
 };
 

@@ -71,7 +71,7 @@ void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_
   struct tm_page_record *r = &p->records[count & 1], *before = &p->records[~count & 1];
   bool is_same = atomic_load_explicit(&before->seq, memory_order_relaxed) == seq;
   uint32_t rows = is_same ? atomic_load_explicit(&before->rows, memory_order_relaxed) : 0;
-  /* (2): readers of what follows see the count before it */
+  /* (2): a reader that sees one of the following stores sees the count before it */
   atomic_thread_fence(memory_order_release);
   atomic_store_explicit(&r->since_ns, now_ns, memory_order_relaxed);
   atomic_store_explicit(&r->begun_wall_ns,

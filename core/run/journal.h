@@ -1,5 +1,5 @@
-/* journal.h - the record of what is over: fixed records of 64 bytes, appended, never changed
- * (core/README.md: invariant 3).
+/* journal.h - the record of finished mini-batches: fixed records of 64 bytes, appended, never
+ * changed (core/README.md: invariant 3).
  *
  * Every record, little-endian:
  *

@@ -13,7 +13,7 @@
  *   <job>/<step>                  each copy is renamed to be the step's folder
  *
  * A directory without job.json was killed before its definition was complete: the copies are
- * removed and made anew. With job.json, opening the job does the remaining renames.
+ * removed and made again. With job.json, opening the job does the remaining renames.
  */
 #ifndef TM_RUN_TAKEOVER_H
 #define TM_RUN_TAKEOVER_H
@@ -25,7 +25,7 @@
 /* The step has --resume_from. */
 bool tm_takeover_is_asked(const struct tm_step *step);
 /* Makes copies for all steps that ask for it, and refuses as resuming a job does. TM_EUSAGE: there
- * is no such job; TM_ECHANGED; TM_EINUSE: it runs. */
+ * is no job of this name; TM_ECHANGED; TM_EINUSE: it is running. */
 int tm_takeover_copy(const struct tm_definition *d, struct tm_err *err);
 /* Renames existing copies into their places. */
 int tm_takeover_place(const struct tm_definition *d, struct tm_err *err);

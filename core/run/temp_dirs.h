@@ -12,7 +12,7 @@
  *  (2) The record is written before the keeper makes the folder, and removed after the folder. If a
  *      process is killed in between, the next start of the job or its removal finds the folder.
  *  (3) The middle part is a hash of the job's directory. If the directory was removed together with
- *      its records and made anew, the folder is found by its name. A folder that a keeper has
+ *      its records and made again, the folder is found by its name. A folder that a keeper has
  *      locked is skipped.
  *  (4) Only a real folder of this user whose name has this form is removed.
  *  (5) When a folder is removed, no process that could write in it lives any more. The keeper

@@ -3,7 +3,7 @@
 local function measure(text)
   local width, height, at = text:match "^P5%s+(%d+)%s+(%d+)%s+%d+%s()"
   if not width then
-    return nil, "it is no PGM image"
+    return nil, "it is not a PGM image"
   end
   local sum, black = 0, 0
   for i = at, #text do

@@ -39,7 +39,7 @@ function run(files)
     local header, width, height = image:match "^(P5%s(%d+)%s(%d+)%s255%s)"
     width, height = tonumber(width), tonumber(height)
     if not header or #image - #header ~= width * height then
-      error(file .. " is no PGM image of 8 bits")
+      error(file .. " is not an 8-bit PGM image")
     end
     local points, size = ffi.cast("const uint8_t *", image) + #header, width * height
     local edges, count = find_edges(points, width, height)

@@ -7,7 +7,7 @@ local function split(name, context)
   local header = video:read "*l" or ""
   local width, height = header:match "^YUV4MPEG2.* W(%d+)", header:match " H(%d+)"
   if not (width and height and header:find(" Cmono", 1, true)) then
-    error(name .. " is no gray Y4M video: " .. header:sub(1, 60))
+    error(name .. " is not a gray Y4M video: " .. header:sub(1, 60))
   end
   local size, count = width * height, 0
   for line in video:lines() do

@@ -319,8 +319,8 @@ static void add_quoted(struct tm_buf *out, const char *s)
   tm_buf_add_char(out, '"');
 }
 
-/* Prints what help "NAME" shows at the prompt, from the doc comments of the library. False: there
- * is no such name. */
+/* Prints what help "NAME" shows at the prompt, from the doc comments of the library. False: the
+ * name is unknown. */
 static bool print_named(const char *name)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
