@@ -35,7 +35,7 @@ for ((i = 0; i < files; i += 1000)); do
   (cd "$dir/in/$i" && seq -f '%g.txt' "$i" $((i + 999)) | xargs touch)
 done
 
-# shortest WORD COMMAND...: WORD must be said, of every run.
+# shortest WORD COMMAND...: the shortest time of several runs, each of which must print WORD.
 shortest()
 {
   local word=$1

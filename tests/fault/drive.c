@@ -318,7 +318,7 @@ static enum drive_end add_spilled(struct drive *d, const struct tm_outcome *o,
     tm_commit_add_done(d->commit, o, rows->data, rows->len);
     rc = 0;
   } else if (rc == 0 && flaw) {
-    return bad(d, "a spilled result that is not what was said was taken");
+    return bad(d, "a spilled result with the wrong contents was accepted");
   }
   return rc < 0 ? stopped(d, "spilled", &err) : DRIVE_DONE;
 }

@@ -316,7 +316,7 @@ static void leaves_all_or_nothing_when_it_fails_anywhere(void **state)
   }
 }
 
-/* Another job puts its own at the destination, each time that what is there has gone aside. */
+/* Another job creates its own upload at the destination each time the old one was moved aside. */
 static const struct tm_fs *below;
 static int others;
 

@@ -126,7 +126,7 @@ static uint32_t random_below(uint64_t *state, size_t below)
   return below == 0 ? 0 : (uint32_t)(*state >> 32) % (uint32_t)below;
 }
 
-/* Puts `piece` at `at`: over what is there, or before it. */
+/* Writes `piece` at `at`: over the existing bytes, or before them. */
 static size_t put(uint8_t *input, size_t n, size_t at, struct piece piece, int before)
 {
   if (at + piece.len > INPUT_MAX || (before && n + piece.len > INPUT_MAX))

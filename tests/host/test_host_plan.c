@@ -89,7 +89,7 @@ static void what_stands_in_the_way_of_a_plan_is_said(void **state)
   assert_null(text);
   assert_int_equal(tidemill_pipeline_plan(&text, h.pipeline, NULL, NULL), TM_ENOINPUT);
   host_put(&h, "in/good.000", "");
-  host_put(&h, "score.lua", "this is no Lua");
+  host_put(&h, "score.lua", "this is not Lua");
   expect(&h, tidemill_pipeline_plan(&text, h.pipeline, NULL, &h.err), TM_ESCRIPT, "score.lua:1");
   host_put(&h, "score.lua", host_score);
   expect(&h, tidemill_pipeline_set_param_from(h.pipeline, "workers", NULL, NULL, NULL, &h.err),

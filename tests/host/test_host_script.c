@@ -311,7 +311,7 @@ static void what_cannot_be_loaded_is_refused_with_words(void **state)
   tidemill_script_close(NULL);
   tidemill_script_interrupt(NULL);
   assert_null(tidemill_script_info(NULL));
-  host_put(&h, "score.lua", "this is no Lua");
+  host_put(&h, "score.lua", "this is not Lua");
   expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TM_ESCRIPT, "score.lua:1");
   tidemill_pipeline_free(h.pipeline);
   host_put(&h, "score.lua", "function run(m) return { arg[1] } end");

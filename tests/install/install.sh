@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs into a fresh prefix, moves it, and uses what is there as a stranger would: install.sh
-# BUILD VERSION CC LIBDIR
+# Installs into a fresh prefix, moves it, and uses it like a new user: install.sh BUILD VERSION CC
+# LIBDIR
 set -eu -o pipefail
 build=$1 version=$2 cc=$3 libdir=$4
 here=$(cd "$(dirname "$0")" && pwd)

@@ -301,7 +301,7 @@ return tm.Pipeline { name = "case", steps = { step } }]]):format(more))
     assert.same(job.names(4), t:rows())
   end)
 
-  it("prints only its result on stdout, and nothing without --json", function()
+  it("prints its result as JSON only with --json", function()
     local t = job.case()
     t:inputs(2)
     t:script(ECHO)

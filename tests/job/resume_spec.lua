@@ -117,7 +117,7 @@ describe("--resume", function()
   it("with --keep-script uses the job's own copy, even if the script is broken", function()
     local t = failed_case()
     local good = t:read "score.lua"
-    t:write("score.lua", "this is no Lua")
+    t:write("score.lua", "this is not Lua")
     local r = t:run_job({ "--resume" }, go(t))
     t:expect(r, 2)
     t:write("score.lua", "function run() error 'edited' end")
@@ -125,7 +125,7 @@ describe("--resume", function()
     t:expect(r, 2)
     expect_words(r, { "step 'score' has changed since the job was started: 'score%.lua' has changed; put it back",
       "or with the job's own copy of the script: %-%-keep%-script" })
-    t:write("score.lua", "this is no Lua")
+    t:write("score.lua", "this is not Lua")
     r = t:expect_job(0, { "--resume", "--keep-script" }, go(t))
     expect_words(r, { "the script has changed since the job began; the job uses its own copy" })
     assert.equal(good, t:read "job/script/score/score.lua")
@@ -271,11 +271,11 @@ describe("a resumed job whose definition has changed", function()
     t:script((NOTING:gsub('error "not yet"', "while true do end")))
     local p = t:start_job(nil, o)
     t:wait_for("runs", "0005.txt")
-    t:script "this is no Lua"
+    t:script "this is not Lua"
     for _, pid in ipairs(t:processes_of "worker") do programs.kill(pid, programs.SIGKILL) end
     local status = p:wait(20)
     assert.equal(1, status)
-    assert.is_nil(t:log("user/error.txt"):find "this is no Lua")
+    assert.is_nil(t:log("user/error.txt"):find "this is not Lua")
   end)
 end)
 

@@ -160,7 +160,7 @@ describe("a step runs again after a change of", function()
     local t = case()
     expect_run(t)
     t:pipeline([[mini_batch_size = 2, process_count_per_node = 1, run_invocation_timeout = 7, run_max_try = 9,
-      logging_level = "DEBUG", description = "for people", error_threshold = 3]])
+      logging_level = "DEBUG", description = "a note", error_threshold = 3]])
     expect_reused(t)
   end)
 

@@ -175,7 +175,7 @@ describe("a table", function()
     end
   end)
 
-  it("of JSON lines that are not objects is refused", function()
+  it("of JSON lines without an object that has a key is refused", function()
     local t = job.case()
     for _, text in ipairs { "nothing\n", "{}\n{}\n" } do
       t:write("in/a.csv", text)

@@ -1,4 +1,4 @@
--- tidemill.frame: values, nulls, printing, files, and the words of what is refused.
+-- tidemill.frame: values, nulls, printing, files, and the messages of refusals.
 local ffi = require "ffi"
 local folder = require "support.folder"
 local frame = require "tidemill.frame"

@@ -78,7 +78,7 @@ describe("process.run", function()
     local r = shell("tail -f /dev/null & echo $!; tail -f /dev/null", { timeout = 2 })
     assert.is_true(r.timed_out)
     assert.equal(9, r.signal)
-    programs.wait_until("the end of what it had started", function()
+    programs.wait_until("the end of the program's own child", function()
       local state = io.open("/proc/" .. tonumber(r.stdout) .. "/stat")
       local text = state and state:read "*a" or ""
       if state then state:close() end

@@ -141,7 +141,7 @@ EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def typed_value(rnd):
-    """Pairs of what is written and what dump_rows prints of it, one for each type; None: it does not fit."""
+    """Pairs of a written text and what dump_rows prints for it, one for each type; None: it does not fit."""
     i = rnd.choice([0, 1, -1, rnd.getrandbits(10), -rnd.getrandbits(33), rnd.getrandbits(63), (1 << 63) - 1, -(1 << 63), 1 << 63])
     x = rnd.choice([0.0, rnd.random(), rnd.uniform(-1e6, 1e6), rnd.uniform(-1, 1) * 10 ** rnd.randrange(-300, 300),
                     round(rnd.uniform(0, 1e4), 2), float(rnd.getrandbits(53)), 5e-324, 1.7976931348623157e308])

@@ -1,6 +1,6 @@
---- A job of three steps that uses most of what writes files: `write` has output files and, with
+--- A job of three steps that uses most features that write files: `write` has output files and, for
 --- `isolate`, a bad item; `read` reads these files and uploads its rows; `count` counts the rows of
---- both. Tests disturb it, resume it, and ask whether it is whole: each item has its row, its file
+--- both. Tests disturb it, resume it, and check that it is whole: each item has its row, its file
 --- and its uploaded row once, or it is listed as failed.
 ---
 ---   local t = chain.new()

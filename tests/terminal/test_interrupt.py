@@ -50,8 +50,8 @@ class Interrupt(Place):
             t.prompt()
             t.line("print 'begun' os.execute 'sleep 600' print 'went on'")
             t.expect("^begun")
-            # Until the program is there a Ctrl-C hits Lua, or nobody: who waits for a program takes
-            # no notice.
+            # Before the program runs, Ctrl-C interrupts Lua, or nothing: a shell that waits for a
+            # program ignores it.
             self.press_until(t, r"^(\^C)*went on|interrupted")
             t.prompt()
 

@@ -51,7 +51,7 @@ class Jobs(Place):
         with self.terminal() as t:
             self.begin(t)
             self.assertIn("Running", t.ask("job:status()"))
-            t.send("'typed while it ru")  # and stays, whatever is said above
+            t.send("'typed while it ru")  # and stays, whatever is printed above
             t.expect(r"typed while it ru\Z")
             self.go()
             t.expect(r"^beside: Completed, 3 mini-batches, 3 items, 0 failed\n> 'typed while it ru\Z")

@@ -441,7 +441,7 @@ static void the_next_run_lists_from_the_index(void **state)
   struct tm_archive_options o = archive_options(path);
   o.index_dir = dir;
   expect_list(&o, lines);
-  folder_put(&f, "t.zip", st.st_size - 22, "nothing that is no end", 22);
+  folder_put(&f, "t.zip", st.st_size - 22, "no end record is here.", 22);
   expect_list(&o, lines);
   o.limits.ratio++; /* different limits, a different list */
   expect_refused(&o, "no end of one");

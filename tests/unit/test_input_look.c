@@ -56,7 +56,7 @@ static void expect(void **state, enum tm_dataset_kind kind, const char *path, co
 {
   char *words = words_of(*state, kind, (const char *const[]) { path, NULL });
   if (strcmp(words, want) != 0)
-    fail_msg("of '%s' this is said: '%s', not '%s'", path, words, want);
+    fail_msg("'%s': the message is '%s', not '%s'", path, words, want);
   free(words);
 }
 

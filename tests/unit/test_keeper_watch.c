@@ -1,5 +1,5 @@
-/* test_keeper_watch.c - the keeper's decisions: when to look, whose process it is, why a worker
- * ended. */
+/* test_keeper_watch.c - the keeper's decisions: when to look, which worker a process is of, why a
+ * worker ended. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -146,7 +146,7 @@ static void lists_as_the_table_says(void **state)
       list_with(&e.listed, tm_fs_real(), *state, false, (const char *const *)line.words + 1,
                 (size_t)line.words_len - 1);
     } else {
-      fail_msg("listing.txt:%d: '%s' is no verb", line.number, verb);
+      fail_msg("listing.txt:%d: '%s' is not a verb", line.number, verb);
     }
   }
   end_list(&e);

@@ -17,7 +17,7 @@ static void put_folder(const char *dir)
 {
   char *program = at(dir, "in/a/program"), *link = at(dir, "in/link"), *empty = at(dir, "in/none");
   store_put(dir, "in/a/program", "#!/bin/sh\n", 1);
-  store_put(dir, "in/a/\xff\xfe name", "bytes that are no UTF-8", 1);
+  store_put(dir, "in/a/\xff\xfe name", "bytes that are not UTF8", 1);
   store_put(dir, "in/.hidden", "x", 1);
   store_put(dir, "in/empty", "", 1);
   assert_int_equal(chmod(program, 0755), 0);
@@ -64,7 +64,7 @@ static void a_folder_comes_back(void **state)
   out = new_folder(*state, "out");
   assert_int_equal(tm_pack_read(tm_fs_real(), to, out, NULL), 0);
   assert_text(out, "a/program", "#!/bin/sh\n");
-  assert_text(out, "a/\xff\xfe name", "bytes that are no UTF-8");
+  assert_text(out, "a/\xff\xfe name", "bytes that are not UTF8");
   assert_text(out, ".hidden", "x");
   assert_text(out, "empty", "");
   char *program = at(out, "a/program"), *link = at(out, "link"), *none = at(out, "none");

@@ -145,7 +145,7 @@ static void what_cannot_be_read_is_named(void **state)
   struct rig *g = *state;
   assert_true(list(g, 1, 8, false) < 0);
   assert_non_null(strstr(g->err.text, "/0': no such file"));
-  make_file(g, "0", "\x1f\x8b\x08 this is no gzip");
+  make_file(g, "0", "\x1f\x8b\x08 this is not gzip");
   assert_int_equal(list(g, 1, 8, false), TM_EDAMAGE);
   assert_non_null(strstr(g->err.text, "/0': "));
 }

@@ -178,7 +178,7 @@ static void a_registry_that_cannot_be_written_is_said_beforehand(void **state)
   struct tm_err err = TM_ERR_NONE;
   struct world w;
   setup(&w, *state);
-  store_put(*state, "ws/workspace.db", "this is no database at all, and long enough to be told", 1);
+  store_put(*state, "ws/workspace.db", "not a database, but long enough to be recognised", 1);
   assert_int_equal(tm_registering_check(w.workspace, &w.pipeline, &err), TM_EDAMAGE);
   assert_words(&err, TM_EDAMAGE, "dataset 'rows' could not be registered later");
   w.outputs[0].register_as = NULL;

@@ -1,4 +1,4 @@
-/* test_snapshot.c - the copy of what a script needs: complete or absent, and its hash. */
+/* test_snapshot.c - the copy of a script and its files: complete or absent, and its hash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
