@@ -1,6 +1,6 @@
 #!/bin/bash
-# Measures archives: how long it takes to list one, and to read its entries, beside the same files
-# in folders; see README.md.
+# Measures archives: how long it takes to list one and to read its entries, compared with the same
+# files in folders; see README.md.
 set -eu -o pipefail
 
 usage()

@@ -1,10 +1,10 @@
-/* bench_rows.c - how fast row borders are found and rows are parsed, on one core, out of memory.
+/* bench_rows.c - how fast row borders are found and rows are parsed, on one core, in memory.
  *
  *   bench_rows [MEGABYTES [TIMES]]
  *
  * The table has ten columns: three of integers, two of decimals, a date, a moment, a short text, a
- * quoted one, a truth value. Of each figure the best of several runs counts, in processor time of
- * this process.
+ * quoted one, a truth value. Each figure is the best of several runs, in processor time of this
+ * process.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,7 @@
  *
  *   bench_snapshot [FILES [TIMES]]
  *
- * A copy that is unchanged is one that the workspace has kept already. Of each the shortest time
- * counts.
+ * The workspace already has an unchanged copy. Each figure is the shortest time of several runs.
  */
 #include <inttypes.h>
 #include <stdio.h>

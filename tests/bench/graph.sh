@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# How long it takes until a pipeline of many steps is planned: `tidemill graph`, the whole process.
+# How long it takes to plan a pipeline of many steps: the whole process of `tidemill graph`.
 #   tests/bench/graph.sh [--short] [--program PATH]
-# Of each the shortest time counts: other work on the machine lengthens some runs, and shortens
-# none.
+# Each figure is the shortest of several runs: other work on the machine can only lengthen a run.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 program=$here/../../build/tidemill steps=1000 runs=25
@@ -21,7 +20,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 echo 'function run(m) return m end' >"$dir/score.lua"
 
-# pipeline READS: step i reads the outputs of so many before it; of none: files.
+# pipeline READS: each step reads the outputs of the READS steps before it; 0: files.
 pipeline()
 {
   cat >"$dir/pipeline.lua" <<END

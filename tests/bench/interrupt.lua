@@ -1,6 +1,6 @@
--- What being interruptible costs: an item is the name of a workload; each element returned says
--- "name seconds". The shortest of several runs in one worker, the first of which also compiles it.
--- On the wall clock: CPU time is counted in ticks of some ms where a timer of CPU time is set.
+-- The cost of interruptible: an item is the name of a workload; each returned element is "name
+-- seconds", the shortest of several runs in one worker. The first run also compiles the code. Time
+-- is that of the wall clock: with a CPU timer set, CPU time counts in ticks of some ms.
 local ffi = require "ffi"
 
 ffi.cdef [[

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What interruptible = true costs, and "auto" before the first timeout; and how late an interruption
-# is.
+# The cost of interruptible = true, and of "auto" before the first timeout; and the delay of an
+# interruption.
 #   tests/bench/interrupt.sh [--short] [--program PATH]
-# The three are run in turn, several times, and of each the shortest time counts: other work on the
-# machine lengthens some runs, and shortens none.
+# The three run in turn, several times. Each figure is the shortest time: other work on the machine
+# can only lengthen a run.
 set -euo pipefail
 program=$(dirname "$(readlink -f "$0")")/../../build/tidemill rounds=9 runs=15 loops=60
 while [ $# -gt 0 ]; do

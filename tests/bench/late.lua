@@ -1,4 +1,4 @@
--- How late a run() is interrupted: loops of several kinds that do not end, one for each item.
+-- The delay of an interruption of run(): endless loops of several kinds, one for each item.
 local ffi = require "ffi"
 
 local loops = {

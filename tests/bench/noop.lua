@@ -1,4 +1,4 @@
--- A line a path, and nothing else: what is measured is the way there and back.
+-- One line per path and nothing else: this measures the way from the supervisor and back.
 local function run(mini_batch)
   local rows = {}
   for i = 1, #mini_batch do

@@ -1,6 +1,6 @@
 -- Draws what run.sh has measured: plot.lua FIGURES.tsv OUT.svg
 --
--- A line of the first is a point, between tabs: "growth", who, mini-batches, us each, peak kB; or
+-- A line of FIGURES.tsv is a point, between tabs: "growth", who, mini-batches, us each, peak kB; or
 -- "listing", folders, files, seconds to list, ms to the first run(), peak kB, seconds of the whole
 -- job.
 local WIDTH, HEIGHT, LEFT, TOP = 380, 220, 60, 40
@@ -77,7 +77,7 @@ local function draw_line(out, line, colour, place_x, place_y)
   out[#out + 1] = path:format(table.concat(at, " "), colour)
 end
 
---- One chart: a logarithmic x, a y from zero, its lines named beneath.
+--- One chart: x is logarithmic, y starts at zero, and the lines are named below.
 local function chart(out, left, title, x_name, all)
   local low, high, top = range_of(all)
   local function place_x(x) return LEFT + (math.log10(x) - low) / (high - low) * WIDTH end

@@ -1,4 +1,4 @@
-"""The same with multiprocessing.Pool: 10 paths in, a line a path out, into one file."""
+"""The same with multiprocessing.Pool: mini-batches of 10 paths, one line per path, in one file."""
 import multiprocessing
 import sys
 import time

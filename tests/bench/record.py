@@ -50,7 +50,7 @@ SESSION = [
 
 
 class Colored(Screen):
-    """A screen whose characters know how they look: each is a pair."""
+    """A screen of pairs: a character and its look."""
 
     def __init__(self, columns):
         super().__init__(columns)
@@ -125,7 +125,7 @@ def record(program, folder, pause):
 
 
 def shorten(frames):
-    """The frames with times that begin at 0 and wait for WAIT_MAX at most."""
+    """The frames with times from 0, and with waits of at most WAIT_MAX."""
     out, at, last = [], 0.0, frames[0][0]
     for now, rows in frames:
         at += min(now - last, WAIT_MAX)

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# How long it takes to find that a step over many files need not be run: the whole process, the job
-# and its result included.
+# How long it takes to find out that a step over many files need not run: the whole process, with
+# the job and its result.
 #   tests/bench/reuse.sh [--short] [--program PATH]
-# Of each the shortest time counts: other work on the machine lengthens some runs, and shortens
-# none.
+# Each figure is the shortest of several runs: other work on the machine can only lengthen a run.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 program=$here/../../build/tidemill files=100000 runs=10

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Measures tables: what a job over the rows of one big file takes, beside DuckDB, Miller and Python;
-# see README.md.
+# Measures tables: the time of a job over the rows of one big file, compared with DuckDB, Miller and
+# Python; see README.md.
 set -eu -o pipefail
 
 usage()
@@ -94,8 +94,8 @@ sums_of_job()
     END { for (s in p) printf "%s,%.2f,%.2f\n", s, p[s], t[s] }' | sort >"$1"
 }
 
-# same_sums FILE: of another, against ours, to a hundredth: the order in which doubles are added is
-# not the same.
+# same_sums FILE: compares another tool's sums with ours, to a hundredth, because the order in which
+# doubles are added differs.
 same_sums()
 {
   sort "$1" | join -t, - "$place/sums" | awk -F, '

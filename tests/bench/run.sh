@@ -1,6 +1,5 @@
 #!/bin/bash
-# Measures tidemill beside what else there is, on this machine, now. Prints one table; see
-# README.md.
+# Compares tidemill with other tools, on this machine, now. Prints one table; see README.md.
 set -eu -o pipefail
 
 usage()
@@ -71,14 +70,14 @@ return tidemill.Pipeline { name = "bench", steps = { step } }
 END
 }
 
-# job PIPELINE DIR: runs it in a directory that is not there yet.
+# job PIPELINE DIR: runs it in a new directory.
 job()
 {
   "$program" run "$1" --job-dir "$2" --progress none 2>"$place/words" ||
     { cat "$place/words" >&2; echo "run.sh: the job has failed" >&2; exit 1; }
 }
 
-# list_of COUNT FILE: paths that need not be there.
+# list_of COUNT FILE: paths of files that need not exist.
 list_of()
 {
   awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) printf "/data/images/part_%03d/image_%07d.pgm\n", i % 1000, i }' >"$2"

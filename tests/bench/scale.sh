@@ -1,4 +1,4 @@
-# The parts of run.sh that ask how cost and memory grow with the size of the input.
+# The parts of run.sh that measure how cost and memory grow with the size of the input.
 
 # point PART SERIES COUNT VALUE...: kept for the plot.
 point()
@@ -29,8 +29,8 @@ dry_run()
   "$program" run "$1" --dry-run >"$place/words" 2>&1 || { cat "$place/words" >&2; exit 1; }
 }
 
-# listing_once FILES FOLDERS: so many files in so many folders; memory beside that of the size
-# before ($peak_before).
+# listing_once FILES FOLDERS: lists FILES files in FOLDERS folders; compares the memory with that of
+# the previous size ($peak_before).
 listing_once()
 {
   local files=$1 in_folders=$2 tree=$place/tree list all peak begin first

@@ -1,6 +1,5 @@
-/* drive.c - see drive.h. A row is "<mini-batch>:<row>:<letters>"; the same for every try, so that
- * what belongs into the output is known, and a row that is lost, doubled, torn or out of place is
- * seen. */
+/* drive.c - see drive.h. A row is "<mini-batch>:<row>:<letters>", the same in every try. The right
+ * output is therefore known, and a lost, duplicate, torn or misplaced row is detected. */
 #include "drive.h"
 
 #include <fcntl.h>
@@ -32,7 +31,7 @@ static bool is_spilled(uint64_t i)
 {
   return i % 5 == 1;
 }
-/* Its file is one of a further output, whose folder is there before the step runs. */
+/* Its file belongs to a further output, whose folder exists before the step runs. */
 static bool is_of_more(uint64_t i)
 {
   return i % 2 == 1;
@@ -94,7 +93,7 @@ static enum drive_end bad(struct drive *d, const char *fmt, ...)
   return DRIVE_BAD;
 }
 
-/* An error is right after the power went or a fault happened, and it has words. */
+/* An error is correct only after a power cut or a fault, and it must have a message. */
 static enum drive_end stopped(struct drive *d, const char *what, const struct tm_err *err)
 {
   if (err->code >= 0 || !err->text[0])
@@ -133,8 +132,8 @@ void drive_release(struct drive *d)
   tm_disk_free(d->disk);
 }
 
-/* Whether the rows that are there are those of the mini-batches that `has` says, each once and
- * together. */
+/* Whether the existing rows are those of the mini-batches in `has`: each mini-batch once and in one
+ * piece. */
 static bool check_rows(struct drive *d, const char *path, const bool *has)
 {
   struct tm_buf text = TM_BUF_NONE, want = TM_BUF_NONE;
@@ -198,8 +197,8 @@ static bool check_lines(struct drive *d)
   return !d->words[0];
 }
 
-/* Whether the files of these mini-batches are there, whole. Those of others may be, until the end.
- */
+/* Whether the files of these mini-batches exist and are whole. Files of others may exist until the
+ * end. */
 static bool check_files(struct drive *d, const bool *has, bool is_end)
 {
   d->words[0] = 0;
@@ -226,7 +225,7 @@ bool drive_check_result(struct drive *d)
   return check_rows(d, OUTPUT, has) && check_lines(d) && check_files(d, has, true);
 }
 
-/* What was promised is there, and the output holds what is committed and nothing else. */
+/* Promised results exist, and the output holds exactly the committed rows. */
 static enum drive_end check_opened(struct drive *d, bool keep_failed)
 {
   bool has[DRIVE_COUNT];
@@ -296,8 +295,8 @@ static enum drive_end check_entry(struct drive *d, uint64_t i)
   return is_same ? DRIVE_DONE : bad(d, "mini-batch %d of the list is another one", (int)i);
 }
 
-/* Adds rows through a file, sometimes with wrong bytes: it is refused, and added again correctly.
- */
+/* Adds rows through a file. Sometimes its bytes are wrong at first: it is refused, and then added
+ * again correctly. */
 static enum drive_end add_spilled(struct drive *d, const struct tm_outcome *o,
                                   const struct tm_buf *rows)
 {
@@ -323,7 +322,7 @@ static enum drive_end add_spilled(struct drive *d, const struct tm_outcome *o,
   return rc < 0 ? stopped(d, "spilled", &err) : DRIVE_DONE;
 }
 
-/* A file as a worker leaves it: written and fsynced, its name not. */
+/* A file as a worker leaves it: its contents are fsynced, its name is not. */
 static enum drive_end make_file(struct drive *d, uint64_t i)
 {
   const struct tm_fs *fs = tm_disk_fs(d->disk);
@@ -349,7 +348,7 @@ static enum drive_end make_file(struct drive *d, uint64_t i)
     rc = tm_commit_note_files(d->commit, dir, names.data, names.len, &err);
   tm_buf_release(&names);
   if (rc == TM_EDAMAGE && (tm_disk_is_cut(d->disk) || tm_disk_has_failed(d->disk)))
-    return DRIVE_STOPPED; /* the file could not be looked at: a refused try */
+    return DRIVE_STOPPED; /* the file could not be examined: a refused try */
   return rc < 0 ? stopped(d, "file", &err) : DRIVE_DONE;
 }
 

@@ -122,7 +122,7 @@ struct watch {
 static void on_fsync(void *data, const char *path)
 {
   struct watch *w = data;
-  /* The folders of a try are made with their names fsynced; nothing counts on that: their files are
+  /* The names of a try's folders are fsynced, but nothing depends on that: their files are
    * moved. */
   bool is_known = w->d->phase == DRIVE_RUN && strncmp(path, "/job/step/state", 15) == 0 &&
                   (path[15] == '\0' || strncmp(path + 15, "/try-", 5) == 0);

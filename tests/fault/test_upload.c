@@ -1,8 +1,8 @@
 /* test_upload.c - the power is cut at every call of an upload (run/upload.h), or it is killed,
- * and again while it is repeated. The destination has what was there before or all of the output,
- * never a part, and is never missing where the file system can exchange names. The next session
- * knows by the mark whether the destination is its own and up to date; nothing stays beside it.
- * Then each fsync is left out, to see that its lack would be noticed. TM_LONG=1: many more.
+ * and again while it is repeated. The destination holds its earlier contents or the whole output,
+ * never a part, and is never missing if the file system can exchange names. The next session knows
+ * from the mark whether the destination is its own and up to date; no other file stays beside it.
+ * Then each fsync is left out, to check that its absence is noticed. TM_LONG=1: many more.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -25,12 +25,11 @@
 
 #define JOB "/jobs/job"
 
-/* What is uploaded, and where. */
+/* The kind of upload, and its destination. */
 struct way {
   const char *name;
   bool is_archive;
-  const char
-      *old; /* a file that is at the destination before, with `overwrite`; NULL: nothing is there */
+  const char *old;      /* an earlier file at the destination, with `overwrite`; NULL: none */
   bool is_renewed;      /* this job uploaded it before the step had all of its rows */
   bool cannot_exchange; /* the file system */
 };
@@ -54,11 +53,11 @@ struct drive {
   struct tm_step step;
   struct tm_step_output output;
   uint64_t random;
-  char *before, *after; /* what is at the place: before, and when all is done */
+  char *before, *after; /* contents of the destination: before, and at the end */
   char words[4000];
 };
 
-/* Of an archive, the bytes are not looked at: times of files are in it. */
+/* The bytes of an archive are not compared, because it contains the times of files. */
 struct look {
   struct tm_buf text;
   bool is_short;
@@ -81,8 +80,8 @@ static int compare_lines(const void *a, const void *b)
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What is at the destination, or with `all` also what is beside it, in the order of names. To be
- * freed. */
+/* The contents of the destination, or with `all` of its folder, in the order of names. The caller
+ * frees it. */
 static char *look(const struct drive *d, bool all)
 {
   struct look l = { .is_short = d->way->is_archive,
@@ -99,7 +98,7 @@ static char *look(const struct drive *d, bool all)
       tm_buf_printf(&out, "%s\n", lines.at[i]);
   TM_ARRAY_RELEASE(&lines);
   tm_buf_release(&l.text);
-  char *text = tm_xstrdup(tm_buf_str(&out)); /* which may be of no memory */
+  char *text = tm_xstrdup(tm_buf_str(&out)); /* which may be missing memory */
   tm_buf_release(&out);
   return text;
 }
@@ -114,7 +113,7 @@ static void make(const struct drive *d, const char *path)
   assert_int_equal(tm_fs_make_dirs(d->fs, path, 0700, NULL), 0);
 }
 
-/* A mini-batch is committed, and on the disk. */
+/* Commits a mini-batch and syncs it to disk. */
 static void commit(const struct drive *d, uint64_t index)
 {
   struct tm_journal j = { .fd = -1 };
@@ -127,8 +126,7 @@ static void commit(const struct drive *d, uint64_t index)
   assert_int_equal(tm_fs_sync_dir(d->fs, JOB "/step/state", NULL), 0);
 }
 
-/* What a session does: whether the place may be written, what an earlier one left there, then
- * the upload. */
+/* A session: checks the destination, handles leftovers of an earlier session, then uploads. */
 static int upload(struct drive *d, struct tm_err *err)
 {
   struct tm_place_held held = { 0 };
@@ -139,7 +137,7 @@ static int upload(struct drive *d, struct tm_err *err)
   return rc < 0 ? rc : tm_upload_output(d->fs, &d->step, 0, JOB, NULL, err);
 }
 
-/* More rows than an archive of the first ones has room for. */
+/* More rows than fit into the archive of the first ones. */
 static void add_rows(const struct drive *d)
 {
   char rows[11000];
@@ -149,7 +147,7 @@ static void add_rows(const struct drive *d)
   commit(d, 1);
 }
 
-/* A step that has written its output, all of it on the disk. */
+/* A step whose output is complete and synced to disk. */
 static void drive_init(struct drive *d, const struct way *way, uint64_t seed)
 {
   memset(d, 0, sizeof(*d));
@@ -199,8 +197,8 @@ static bool bad(struct drive *d, const char *what, const char *text)
   return false;
 }
 
-/* After a cut: what had been there, or all; and nothing if nothing had been, or between two
- * renames with `may_miss`. */
+/* After a cut: the earlier contents or the whole output. Nothing is right if nothing was there
+ * before, or, with `may_miss`, between two renames. */
 static bool check_between(struct drive *d, bool may_miss)
 {
   char *now = look(d, false);
@@ -210,7 +208,7 @@ static bool check_between(struct drive *d, bool may_miss)
   return ok;
 }
 
-/* All is there, known as this job's, and nothing else. */
+/* The destination holds the whole output, known as this job's, and nothing else. */
 static bool check_end(struct drive *d)
 {
   char *now = look(d, true);
@@ -221,7 +219,7 @@ static bool check_end(struct drive *d)
   return ok;
 }
 
-/* A session that ends at call `cut_at`, others that may, then one that does not. */
+/* One session that is cut at call `cut_at`, more that may be cut, then one that is not. */
 static bool run_interrupted(struct drive *d, uint64_t cut_at, bool *reached)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -343,7 +341,7 @@ static void replaces_what_another_puts_there_meanwhile(void **state)
     others = 3;
     fs.rename = rename_and_another;
     int rc = tm_upload_output(&fs, &d.step, 0, JOB, NULL, &err);
-    if (ways[w].is_renewed && ways[w].cannot_exchange) { /* it may replace its own alone */
+    if (ways[w].is_renewed && ways[w].cannot_exchange) { /* it may replace only its own */
       assert_int_equal(rc, TM_EUSAGE);
       assert_true(tm_fs_exists(d.fs, "/place/there/theirs"));
       drive_release(&d);
@@ -444,7 +442,7 @@ static void puts_the_old_folder_back_or_says_where_it_is(void **state)
       free(copy);
       free(in);
       free(and);
-      /* A session that comes as far as opening the step has the old folder again. */
+      /* A session that gets as far as opening the step restores the old folder. */
       assert_int_equal(tm_upload_mend(d.fs, &d.step, 0, JOB, NULL), 0);
       assert_true(tm_fs_exists(d.fs, "/place/there/old"));
     }

@@ -4,8 +4,8 @@
  *   fuzz_x DICTIONARY|- FILE|FOLDER...
  *   fuzz_x FILE                          one input alone
  *
- * The mutations come from a counter, not from a clock: each run makes the same ones. The input at
- * hand is written to "crash-input" by the handler of the signal that it ends in.
+ * The mutations depend on a counter, not on a clock: each run makes the same ones. If a signal ends
+ * the program, its handler writes the current input to "crash-input".
  */
 #include "fuzz.h"
 
@@ -28,7 +28,7 @@ struct pieces {
   struct TM_ARRAY(struct piece) list;
 };
 
-static struct piece now; /* for the handler: the input at hand */
+static struct piece now; /* for the handler: the current input */
 
 static void on_crash(int number)
 {
@@ -40,7 +40,7 @@ static void on_crash(int number)
   raise(number);
 }
 
-/* In memory of its own size, so that a sanitizer sees a read beyond it. */
+/* In memory of exactly its size, so that a sanitizer sees a read beyond it. */
 static void run(const uint8_t *p, size_t n)
 {
   uint8_t *copy = tm_xmalloc(n);

@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What must hold of every input. */
+/* A condition that must hold for every input. */
 #define fuzz_require(c)                                                                            \
   do {                                                                                             \
     if (!(c)) {                                                                                    \

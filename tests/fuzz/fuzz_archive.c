@@ -1,5 +1,5 @@
-/* fuzz_archive.c - an archive of any bytes: it is listed or refused; what is listed has a name
- * below a folder or a fault, and gives, read, no more than its size or an error. */
+/* fuzz_archive.c - an archive of any bytes is listed or refused. Each listed entry has a fault or a
+ * name below its folder, and reading it returns at most its size in bytes, or an error. */
 #include "fuzz.h"
 
 #include <sys/mman.h>

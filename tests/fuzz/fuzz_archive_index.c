@@ -1,4 +1,4 @@
-/* fuzz_archive_index.c - reads an archive's index; if the first byte is odd, with repaired check
+/* fuzz_archive_index.c - the index of an archive; if the first byte is odd, with correct check
  * sums. The reader refuses the index, or each of its entries lies within it. */
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
-/* fuzz_cancel_request.c - a request to cancel a job: what is accepted has names that can be shown,
- * and reads the same when it is written again.
+/* fuzz_cancel_request.c - a request to cancel a job. An accepted request has printable names, and
+ * writing and reading it again gives the same request.
  */
 #include "fuzz.h"
 

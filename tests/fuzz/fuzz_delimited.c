@@ -1,8 +1,8 @@
-/* fuzz_delimited.c - delimited text: three bytes say how it is written, the rest is the text.
+/* fuzz_delimited.c - delimited text: three bytes choose its format, the rest is the text.
  *
- *  (1) All kernels give the same frame.
- *  (2) Text that is given in two pieces gives the frame of the whole.
- *  (3) Ranges of the text, one after the other, have the rows of the whole.
+ *  (1) All kernels produce the same frame.
+ *  (2) Text in two pieces produces the same frame as in one.
+ *  (3) Consecutive ranges of the text have the rows of the whole text.
  *  (4) Every string of the frame is UTF-8.
  */
 #include "fuzz.h"
@@ -13,7 +13,7 @@
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
 
-/* Memory of the tables that are there at once, kept from input to input. */
+/* Memory of all tables in use at the same time, kept from input to input. */
 enum { WHOLE, OTHER, ARENAS };
 static struct tm_arena arenas[ARENAS];
 
@@ -74,7 +74,7 @@ static void check_same_column(const struct tm_column *a, int64_t from, const str
   }
 }
 
-/* Rows of `a` from `from` on are all rows of `b`. */
+/* The rows of `a` from `from` on equal the rows of `b`. */
 static void check_same(const struct table *a, int64_t from, const struct table *b)
 {
   fuzz_require((a->rc < 0) == (b->rc < 0));

@@ -1,8 +1,8 @@
-/* fuzz_failed.c - a failed_items.jsonl of anybody's: the first byte says which input is asked for,
+/* fuzz_failed.c - an untrusted failed_items.jsonl: the first byte chooses the input of the step,
  * the rest is the file.
  *
- * What comes out is an absolute path without NUL; and with every input asked for come the items of
- * each, no more.
+ * The reader returns absolute paths without NUL. Reading all inputs returns the items of each input
+ * and no others.
  */
 #include "fuzz.h"
 
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   fs.self = &fd;
   fs.open = open_memory;
   fs.fstat = stat_regular;
-  if (read_all(&fs, TM_FAILED_ANY, &all)) /* then each input can be read, too */
+  if (read_all(&fs, TM_FAILED_ANY, &all)) /* then each input can be read as well */
     fuzz_require(read_all(&fs, size > 0 ? data[0] & 3 : 0, &one));
   fuzz_require(one.items <= all.items && one.bytes <= all.bytes && one.unnamed <= all.unnamed);
   close(fd);

@@ -1,7 +1,7 @@
-/* fuzz_frames.c - a run of bytes as a channel reads it: frames, one behind the other.
+/* fuzz_frames.c - a run of bytes as a channel reads it: one frame after another.
  *
- * Each frame lies within the bytes; added again, the frames are the bytes that were read; how the
- * bytes come, in one piece or by and by, makes no difference.
+ * Each frame lies within the bytes. Writing the frames again gives the bytes that were read. It
+ * makes no difference whether the bytes arrive in one piece or in several.
  */
 #include "fuzz.h"
 
@@ -15,7 +15,7 @@ static void check_within(const struct tm_buf *in, const struct tm_frame *f)
                f->length <= (size_t)(in->data + in->len - f->payload));
 }
 
-/* What is read of `data` that comes in pieces of `piece` bytes; returns what ended it. */
+/* Reads `data` in pieces of `piece` bytes; returns the result that ended the reading. */
 static int read_all(const uint8_t *data, size_t size, size_t piece, struct tm_buf *again)
 {
   struct tm_buf in = TM_BUF_NONE;

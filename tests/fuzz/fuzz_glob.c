@@ -1,9 +1,10 @@
-/* fuzz_glob.c - "PATTERN NUL PATH": a pattern, and a path whose names are stepped through.
+/* fuzz_glob.c - "PATTERN NUL PATH": a pattern, and a path that is matched name by name.
  *
- *  (1) A name that fits a pattern fits it with a '*' before, where it does not begin with a dot.
- *  (2) Every name fits itself, written with escapes.
- *  (3) A path that is named keeps being named with every name replaced by itself, escaped; and a
- *      folder whose set holds plain names only gives each of them a set that is not empty.
+ *  (1) A name that matches a pattern also matches '*' and the pattern, unless it begins with a dot.
+ *  (2) Every name matches itself when written with escapes.
+ *  (3) A path that matches still matches after each name in the pattern is replaced by its escaped
+ *      form. If the set of a folder holds only plain names, each name leads to a set that is not
+ *      empty.
  */
 #include "fuzz.h"
 
@@ -43,7 +44,7 @@ static void on_name(void *data, const char *name)
   fuzz_require(tm_glob_step(f->glob, f->set, name, &to)); /* (3) */
 }
 
-/* Goes down the path; whether it is named, as a file. */
+/* Walks down the path; returns whether the pattern matches it as a file. */
 static bool walk(const struct tm_glob *g, const char *path)
 {
   struct tm_glob_set set, to;

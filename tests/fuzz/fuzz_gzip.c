@@ -1,9 +1,8 @@
-/* fuzz_gzip.c - a gzip file, read in order while check points are made, and then from anywhere:
- * whatever zlib unpacks is unpacked to the same bytes, and nothing that it refuses is taken for
- * good.
+/* fuzz_gzip.c - a gzip file, read once in order to make check points, then from any position. Files
+ * that zlib accepts give the same bytes here, and files that it refuses are refused.
  *
- * The first byte says what the others are: a file as it is; or contents, packed by zlib as it says,
- * one byte of them then changed where the input asks for it. */
+ * The first byte says what the others are: a file, or contents to pack with zlib. In the packed
+ * file one byte may be changed. */
 #include "fuzz.h"
 
 #include <sys/mman.h>
@@ -35,7 +34,7 @@ static int make_no_dir(void *self, const char *path, int mode)
   return -EEXIST;
 }
 
-/* What zlib makes of it. False: it is damaged, or too much. */
+/* The file as zlib unpacks it. False: it is damaged, or too large. */
 static bool unpack(const char *p, size_t n, struct tm_buf *out)
 {
   z_stream z = { .next_in = (Bytef *)(uintptr_t)p, .avail_in = (uInt)n };

@@ -1,6 +1,5 @@
-/* fuzz_gzip_index.c - an index of a gzip file, with its check sums put right where the first byte
- * is odd: the points that are found lie in order and within the file, and their windows can be
- * asked for. */
+/* fuzz_gzip_index.c - the index of a gzip file; if the first byte is odd, with correct check sums.
+ * The points lie in order and within the file, and their windows can be read. */
 #include "fuzz.h"
 
 #include <sys/mman.h>

@@ -1,11 +1,11 @@
-/* fuzz_item.c - what a mini-batch holds: items and keys that are read lie within the bytes, and
- * written again are the bytes that were read. */
+/* fuzz_item.c - the contents of a mini-batch: items and keys lie within the bytes, and writing them
+ * again gives the bytes that were read. */
 #include "fuzz.h"
 
 #include "data/item.h"
 #include "data/key.h"
 
-/* The keys that it begins with; returns how many bytes they take. */
+/* Reads the keys at its begin; returns their size in bytes. */
 static size_t read_keys(const char *begin, size_t size)
 {
   struct tm_reader r;

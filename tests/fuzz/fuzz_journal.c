@@ -1,5 +1,5 @@
-/* fuzz_journal.c - a record of the journal, with its check sum put right: what is decoded encodes
- * to what decodes the same. As it came, its check sum is wrong, and it is refused.
+/* fuzz_journal.c - a record of the journal. With a correct check sum, encoding and decoding it
+ * again gives the same record. With a wrong one it is refused.
  */
 #include "fuzz.h"
 

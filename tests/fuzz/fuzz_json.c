@@ -1,4 +1,4 @@
-/* fuzz_json.c - a JSON text: what is read and written is read again as the same. */
+/* fuzz_json.c - a JSON text: writing and reading the value again gives the same value. */
 #include "fuzz.h"
 
 #include "base/json.h"

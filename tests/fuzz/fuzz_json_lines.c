@@ -1,10 +1,9 @@
 /* fuzz_json_lines.c - lines of JSON objects.
  *
- *  (1) A line is a row exactly when base/json.h reads it as an object, which it does with another
- *      parser. (That one lets a word or a string pass that has begun behind the object and does not
- *      end.)
- *  (2) Text that is given in two pieces gives the rows of the whole.
- *  (3) A string of the frame is UTF-8, and what the other parser has for its key.
+ *  (1) A line is a row exactly when the other parser, base/json.h, reads it as an object. (That one
+ *      also accepts an unfinished word or string after the object.)
+ *  (2) Text in two pieces produces the same rows as in one.
+ *  (3) A string of the frame is UTF-8, and equals the other parser's value for its key.
  */
 #include "fuzz.h"
 
@@ -49,8 +48,8 @@ static void check_string(const struct tm_data_frame *frame, size_t column, int64
     fuzz_require(v->string.len == n && (n == 0 || memcmp(v->string.at, p, n) == 0)); /* (3) */
 }
 
-/* What the other parser says of the line. It has limits of its own for numbers, refuses a NUL
- * within a key, and takes VT and FF for blanks. */
+/* The other parser's verdict on the line. It has its own limits for numbers, refuses a NUL in a
+ * key, and treats VT and FF as blanks. */
 static bool other_says(const char *p, size_t n, struct tm_json **out, bool *is_limit)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -68,7 +67,7 @@ static bool is_blank(const char *p, size_t n)
   return true;
 }
 
-/* An object, with something behind it. */
+/* An object, followed by something else. */
 static bool has_more(const char *p, size_t n)
 {
   struct tm_slice all;
@@ -91,7 +90,7 @@ static int64_t check_line(const struct tm_schema *schema, const char *p, size_t 
   return rows;
 }
 
-/* In one piece and in two, also with limits; the first is what is kept. */
+/* In one piece and in two, with and without limits; the first result is kept. */
 static void infer(const char *p, size_t n, size_t cut, size_t longest, struct tm_schema *schema)
 {
   for (int i = 0; i < 4; i++) {

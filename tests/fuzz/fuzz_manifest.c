@@ -1,5 +1,5 @@
-/* fuzz_manifest.c - a manifest, with its check sums put right where the first byte is odd: what it
- * is opened with can be read, all of it and in any order.
+/* fuzz_manifest.c - a manifest; if the first byte is odd, with correct check sums. Once it is open,
+ * all its entries can be read, in any order.
  */
 #include "fuzz.h"
 
@@ -14,7 +14,7 @@ static int open_memory(void *self, const char *path, int flags, int mode)
   return dup(*(int *)self);
 }
 
-/* The check sums of the head and of as many entries as there are. */
+/* Sets the check sums of the head and of all entries. */
 static void sign(uint8_t *p, size_t n)
 {
   uint64_t chain = 0;

@@ -1,7 +1,7 @@
-/* fuzz_message.c - frames between supervisor, keeper and workers: the first byte says which, the
- * rest is its payload.
+/* fuzz_message.c - frames between supervisor, keeper and workers: the first byte is the kind, the
+ * rest is the payload.
  *
- * What is decoded and encoded again can be decoded, and then encodes the same.
+ * A decoded frame that is encoded again can be decoded, and then encodes to the same bytes.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,5 @@
-/* fuzz_partition.c - a partition format and a path, NUL between them: values lie within the path,
- * and are not empty, but those of {name:%}, which may be any; and any value is found again behind
- * the name that it is given. */
+/* fuzz_partition.c - a partition format and a path, with NUL between them. Values lie within the
+ * path, and only those of {name:%} may be empty. Each value is found again by its name. */
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -19,7 +18,7 @@ static void check_value(const struct tm_key *key, bool may_be_any, const char *p
     fuzz_require(key->string.len > 0 && key->string.at >= path &&
                  key->string.len <= (size_t)(path + path_len - key->string.at));
   else if (key->type == TM_KEY_STRING &&
-           key->string.len > 0) /* its bytes are there: a sanitizer looks */
+           key->string.len > 0) /* reads its bytes, so that a sanitizer checks them */
     fuzz_require(memchr(key->string.at, key->string.at[key->string.len - 1], key->string.len));
 }
 
@@ -50,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (format_len > LONGEST || path_len > LONGEST)
     return 0;
   char *format = tm_xstrndup(size > 0 ? text : "", format_len);
-  char *path = malloc(path_len + 1); /* of this size: a sanitizer sees a read beyond it */
+  char *path = malloc(path_len + 1); /* exact size: a sanitizer sees a read beyond it */
   memcpy(path, nul ? nul + 1 : "", path_len);
   struct tm_partition *p = tm_partition_new(format, &err);
   fuzz_require(p != NULL || err.code == TM_EUSAGE);

@@ -1,6 +1,6 @@
-/* fuzz_paths.c - a list of paths: the first byte says how it is separated, the rest is the list.
+/* fuzz_paths.c - a list of paths: the first byte chooses the separator, the rest is the list.
  *
- * What comes out is what a reading of the whole list at once gives.
+ * The reader returns the same paths as a reader of the whole list at once.
  */
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
-/* fuzz_range_item.c - ranges of rows: those that are read lie within the bytes, and written again
- * are what was read. */
+/* fuzz_range_item.c - ranges of rows lie within the bytes, and writing them again gives the bytes
+ * that were read. */
 #include "fuzz.h"
 
 #include "data/rows/range_item.h"

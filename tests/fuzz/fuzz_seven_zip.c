@@ -1,5 +1,5 @@
-/* fuzz_seven_zip.c - the header of a 7z, and the outside of a packed one: refused, or all its
- * entries come, with names within the bytes and sizes that add up to what its folders hold. */
+/* fuzz_seven_zip.c - the header of a 7z archive, packed or not. It is refused, or all its entries
+ * are listed, with names within the bytes and sizes that add up to those of its folders. */
 #include "fuzz.h"
 
 #include "data/files/seven_zip_header.h"

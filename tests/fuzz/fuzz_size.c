@@ -1,10 +1,9 @@
-/* fuzz_size.c - numbers and sizes as people write them.
+/* fuzz_size.c - numbers and sizes in user input.
  *
- *  (1) A size is accepted when, and only when, it has the form, and is within 64 bits; its value is
- *      what a slow reading in more bits gives.
- *  (2) An integer that is accepted and printed reads back as the same; so does a number, printed in
- *      full.
- *  (3) What is refused leaves *out alone.
+ *  (1) A size is accepted if and only if it has the right form and fits into 64 bits. Its value
+ *      equals that of a slow parser with more bits.
+ *  (2) An accepted integer reads back the same after printing; so does a number printed in full.
+ *  (3) A refused value does not change *out.
  */
 #include "fuzz.h"
 
@@ -15,8 +14,8 @@
 
 #define UNTOUCHED INT64_C(0x5a5a5a5a5a5a5a5a)
 
-/* Digits; then nothing, or a blank or none, one of kmgt, and b. -1: it has not the form, or is too
- * large. */
+/* Digits, then nothing or a unit: an optional blank, one of kmgt, and b. -1: the form is wrong, or
+ * the value is too large. */
 static int64_t slow_size(const char *s)
 {
   static const char *const units[] = { "kb", "mb", "gb", "tb" };

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds the Debian package, looks into it, and uses the program in it: deb.sh BUILD VERSION
+# Builds the Debian package, checks its contents, and uses its program: deb.sh BUILD VERSION
 set -eu -o pipefail
 build=$1 version=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,7 +20,7 @@ cpack -G DEB -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip --config "$build/CPackConfig.
 deb=$(echo "$dir"/tidemill_*.deb)
 [ "$(basename "$deb")" = "tidemill_${version}_$(dpkg --print-architecture).deb" ] || fail "the package is called '$deb'"
 
-# What apt reads.
+# The fields that apt reads.
 dpkg-deb -I "$deb" >"$dir/control"
 cat "$dir/control"
 for line in 'Package: tidemill' "Version: $version" 'Section: utils' 'Maintainer: .* <.*@.*>' 'Description: runs a Lua function .*'; do
@@ -31,7 +31,7 @@ for library in libc6 libarchive13 libedit2 libisal2 libluajit-5.1-2 libsqlite3-0
   [[ ", $depends" == *", $library "* ]] || fail "the package does not depend on $library: $depends"
 done
 
-# What it installs.
+# The installed files.
 dpkg-deb -c "$deb" >"$dir/files"
 while read -r file; do
   grep -qE "^[-l].* \./usr/$file( -> .*)?\$" "$dir/files" || fail "'$file' is not in the package"
@@ -48,7 +48,7 @@ share/bash-completion/completions/tidemill
 LIST
 awk '$2 != "root/root" || $1 ~ /^.....w|^........w/ && $1 !~ /^l/' "$dir/files" | grep . && fail "others could write these files"
 
-# The program in it is the one of the first page.
+# Its program runs the example of the first page.
 dpkg-deb -x "$deb" "$dir/root"
 "$here/../example/readme.sh" "$dir/root/usr/bin/tidemill" >"$dir/readme" 2>&1 || { cat "$dir/readme"; fail "the README's commands"; }
 if command -v luajit >/dev/null; then

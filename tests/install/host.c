@@ -1,5 +1,5 @@
-/* host.c - the smallest host of libtidemill: is it the library that the header is of, and are its
- * names there? */
+/* host.c - the smallest host of libtidemill: checks that library and header belong together, and
+ * that the names of the header exist. */
 #include <stdio.h>
 #include <tidemill.h>
 

@@ -1,5 +1,5 @@
-/* idle.c - a host that has a runtime and a pipeline and does nothing with them: how much memory it
- * has resident, in kB. Without an argument the same host without any of it. */
+/* idle.c - a host with a runtime and a pipeline that it does not use: prints its resident memory in
+ * kB. Without an argument, the same host without runtime and pipeline. */
 #include <stdio.h>
 
 #ifdef WITH_TIDEMILL

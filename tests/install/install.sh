@@ -46,7 +46,7 @@ nm -D --defined-only "$build"/core/include/libtidemill.so | awk '$2 ~ /[TDB]/ { 
 [ "$(wc -l <"$dir/named")" -gt 40 ] || fail "the header names few functions"
 diff "$dir/named" "$dir/exported" || fail "the header names (<), the library exports (>)"
 
-# The header alone, in each language that it is for.
+# The header alone, in each language that it supports.
 for language in 'c99 c' 'c11 c' 'c++17 c++'; do
   read -r standard kind <<<"$language"
   echo '#include <tidemill.h>' | "$cc" -x "$kind" "-std=$standard" -pedantic -Wall -Wextra -Werror -fsyntax-only "-I$prefix/include" - ||
@@ -67,7 +67,7 @@ cmake -S "$dir/cmake" -B "$dir/cmake/build" "-DCMAKE_C_COMPILER=$cc" "-DCMAKE_PR
   cmake --build "$dir/cmake/build" >>"$dir/cmake.log" || { cat "$dir/cmake.log"; fail "find_package(tidemill)"; }
 [ "$("$dir/cmake/build/shared")" = "$expected" ] || fail "the host of the CMake package"
 
-# What an idle runtime costs a host, with the pages of all the libraries that it brings.
+# The memory that an idle runtime costs a host, including the pages of all its libraries.
 echo 'local tm = require "tidemill"
 return tm.Pipeline { name = "idle", steps = { tm.ParallelRunStep { name = "score", inputs = tm.Dataset.File.from_files "in",
   parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua" } } } }' >"$dir/idle.lua"
@@ -125,8 +125,8 @@ else
   echo "there is no zsh: its completion is not tested"
 fi
 
-# The manual page names every command and every parameter that the program knows, and groff has
-# nothing to say of it.
+# The manual page names every command and every parameter of the program, and groff reports nothing
+# about it.
 "$prefix/bin/tidemill" help >"$dir/overview"
 for command in $(sed -n '/^Topics/q; s/^  \([a-z][a-z]*\) .*/\1/p' "$dir/overview"); do
   grep -q "^\.SS tidemill $command$" "$prefix/share/man/man1/tidemill.1" || fail "'$command' is not in the manual page"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Looks for commands, topics and options that the documents print and the program does not know:
-# printed.sh PROGRAM DOCUMENTS
+# Looks for commands, topics and options in the documents that the program does not know: printed.sh
+# PROGRAM DOCUMENTS
 set -eu -o pipefail
 program=$1 documents=$2
 dir=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every C file of the tree is laid out as .clang-format says. With --fix it makes them so.
+# Checks that every C file of the tree follows .clang-format. With --fix, formats them.
 set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 mapfile -t files < <(luajit tests/lint/list.lua . c h | grep -E '^(core|lua|tests)/')

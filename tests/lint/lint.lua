@@ -1,5 +1,5 @@
 -- The lint of the tree: luajit lint.lua [ROOT [--shorten]]. Prints each fault as PATH:LINE: [rule]
--- words; status 1 if there are any. --shorten takes the lines out of not_done.list that are done.
+-- words; status 1 if there are any. --shorten removes the lines of not_done.list that are done.
 local here = arg[0]:match "^(.*)/" or "."
 package.path = here .. "/?.lua;" .. package.path
 local folders, prose, source, rules = require "folders", require "prose", require "source", require "rules"
@@ -11,7 +11,7 @@ table.sort(names)
 
 local function is_excused(line, name) return line and line:find("lint: allow " .. name .. ",", 1, true) end
 
--- Calls found(path, line, rule, words) for everything that a file breaks.
+-- Calls found(path, line, rule, words) for each rule that a line of the file breaks.
 local function check(file, allowed, found)
   for _, name in ipairs(names) do
     rules[name](file, function(line, words)

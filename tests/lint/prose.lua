@@ -1,5 +1,5 @@
 -- The rules of prose: comment-width for comment lines, and turns for comments, Markdown and commit
--- subjects. not_done.list names what does not keep them yet.
+-- subjects. not_done.list names files that do not follow them yet.
 local turns = require "turns"
 local rules = {}
 local M = { rules = rules }

@@ -1,5 +1,5 @@
 -- The rules of the tree. rules[name] = function(file, report): report(line number, words).
--- A line that must break a rule says so in a comment on it: lint: allow NAME, why
+-- A line that has to break a rule says so in a comment: lint: allow NAME, why
 local rules = {}
 
 local MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_HEAD_LINES = 600, 60, 40

@@ -184,8 +184,7 @@ local function expect(what, is, expected)
   print(("%s: expected '%s', found '%s'"):format(what, expected, is))
 end
 
--- The list of what is not done: it covers a file, and the files of a folder, and an unused line is
--- found.
+-- not_done.list: an entry covers a file, or the files in a folder, and an unused entry is found.
 local covers, rest = prose.not_done "# a\nturns a/x.c\nturns b\ncomment-width c\n"
 local covered = {}
 for _, path in ipairs { "a/x.c", "a/y.c", "b/x.c", "b/c/x.c", "x.c" } do

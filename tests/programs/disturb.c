@@ -1,4 +1,4 @@
-/* disturb.c - runs a command, and disturbs it and all that it starts at an exact system call.
+/* disturb.c - runs a command, and disturbs it and all its processes at an exact system call.
  *
  *   disturb count REPORT FOLDER COMMAND...
  *   disturb kill|kill-all REPORT FOLDER CALL N COMMAND...
@@ -16,9 +16,9 @@
  * disturbed: of COMMAND, or of a process that it has started.
  *
  * The kernel stops the processes at the calls that may count (seccomp); this program traces them
- * and looks which file a call is about. It ends when every process has ended, with the exit status
- * or by the signal of COMMAND. Exit status 125: it may not trace processes here. 124: processes
- * were left LIMIT_S after COMMAND had ended; they are killed.
+ * and finds out which file a call is about. It ends when every process has ended, with the exit
+ * status or the signal of COMMAND. Exit status 125: it may not trace processes here. 124: processes
+ * were still alive LIMIT_S after COMMAND had ended; they are killed.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -147,8 +147,8 @@ static bool start(struct tracer *t)
   return ok;
 }
 
-/* Leaves the call out: it returns the error. False where this machine's registers are not known
- * here. A process that was killed meanwhile makes no call, which is as good. */
+/* Skips the call, which returns the error instead. False if the registers of this machine are
+ * unknown here. A process that was killed meanwhile makes no call, which is just as good. */
 static bool fail_call(pid_t tid, int error)
 {
 #if defined(__x86_64__)
@@ -191,7 +191,7 @@ static void kill_all(struct tracer *t)
   raise(SIGKILL);
 }
 
-/* The call of a process that is stopped as it begins it. */
+/* The call at whose begin a process is stopped. */
 static void act(struct tracer *t, pid_t tid, int class, const char *path)
 {
   pid_t process = process_of(tid);
@@ -217,8 +217,7 @@ static bool is_below(const char *path, const char *folder)
   return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
-/* A process is stopped as it begins a call: counts it, and acts on it if it is the one, or one of
- * those. */
+/* A process is stopped at the begin of a call: counts it, and disturbs it if it was chosen. */
 static void on_call(struct tracer *t, pid_t tid)
 {
   struct __ptrace_syscall_info info;
@@ -241,8 +240,8 @@ static void on_call(struct tracer *t, pid_t tid)
     act(t, tid, class, path);
 }
 
-/* A stopped process goes on, with its signal if that is why it stopped; or stays stopped if that is
- * what the signal does. */
+/* Continues a stopped process. If a signal stopped it, it gets that signal, and stays stopped if
+ * this is the effect of the signal. */
 static void on_stop(struct tracer *t, pid_t tid, int status)
 {
   int event = status >> 16, signal = WSTOPSIG(status);

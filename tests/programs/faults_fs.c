@@ -18,7 +18,7 @@ static const struct {
   { "EINTR", -EINTR }, { "EROFS", -EROFS },   { "EMFILE", -EMFILE },
 };
 
-/* 0, or what the call answers. */
+/* 0, or the result of the call. */
 static int count(struct faults_fs *f, bool changes, const char *name, const char *path,
                  uint64_t *call)
 {
@@ -282,8 +282,7 @@ static bool set_word(struct faults_fs *f, const char *word)
   return true;
 }
 
-/* Looks, and changes nothing: not counted, as what it answers is the machine's, and differs between
- * two. */
+/* Only reads. It is not counted, because its result depends on the machine. */
 static int faults_volume(void *self, const char *path, struct tm_volume *out)
 {
   return tm_fs_real()->volume(tm_fs_real()->self, path, out);

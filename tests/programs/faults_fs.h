@@ -1,5 +1,5 @@
-/* faults_fs.h - the real files, with a planned fault at one of the calls: for the program that
- * tests kill and starve.
+/* faults_fs.h - the real file calls, with a planned fault at one of them, for the program that
+ * tests kill or make fail.
  *
  * TM_FAULTS in the environment has these words, separated by commas:
  *

@@ -44,7 +44,7 @@ int __wrap_stat(const char *path, struct stat *out);
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 
-/* What is to hang here, behind `call`; NULL: not that. */
+/* The text after `call` in TM_HANGS; NULL: another call, or none, hangs. */
 static const char *hangs(const char *call)
 {
   const char *text = getenv("TM_HANGS");

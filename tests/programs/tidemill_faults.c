@@ -1,4 +1,4 @@
-/* tidemill_faults.c - the program, over files that fail as TM_FAULTS says. */
+/* tidemill_faults.c - the program, with file calls that fail as TM_FAULTS says. */
 #include <stdio.h>
 #include <stdlib.h>
 

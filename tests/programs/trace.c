@@ -1,5 +1,5 @@
-/* trace.c - see trace.h. Lines go to the file at once: a program that is killed leaves all that it
- * had done. */
+/* trace.c - see trace.h. Lines go to the file at once, so that the trace of a killed program is
+ * complete. */
 #include "trace.h"
 
 #include <fcntl.h>

@@ -1,10 +1,10 @@
-"""cuts.py - files of random bytes, each read at four cut sizes, beside Python's csv and json modules.
+"""cuts.py - reads files of random bytes at four cut sizes, and compares with Python's csv and json modules.
 
 usage: cuts.py DUMP_ROWS [COUNT [FIRST]]
 
-Where oracle.py writes tables as programs do, this draws bytes from an alphabet that is mostly quotes, separators and line
-breaks, and lines of JSON that are often damaged. Each file must give the rows of the module at every size, and so the
-same rows at all sizes. A case comes from its number alone, as in oracle.py.
+While oracle.py writes tables as programs do, this draws bytes from an alphabet of mostly quotes, separators and line
+breaks, and lines of JSON that are often damaged. At every size, each file must give the same rows as the module. A case
+depends only on its number, as in oracle.py.
 """
 import csv
 import gzip
@@ -38,7 +38,7 @@ def write_file(rnd, path, data):
 def csv_rows(text, separator, multi_line):
     if not multi_line:
         return [row for row in oracle.read_lines(text, separator) if row]
-    # The csv module would take a lone CR for the end of a row; here it is a character.
+    # The csv module treats a lone CR as the end of a row; here it is a character.
     marked = re.sub("\r(?!\n)", "\ue000", text)
     rows = csv.reader(io.StringIO(marked, newline=""), delimiter=separator)
     return [[field.replace("\ue000", "\r") for field in row] for row in rows if row]
@@ -129,7 +129,7 @@ def json_case(rnd, path):
 
 
 def read_json(program, path, options, objects):
-    """True when the rows are those objects, with the keys of the first 200 for columns."""
+    """True if the rows equal the objects, with the keys of the first 200 as columns."""
     columns, rows = oracle.run_dump_all(program, path, options)
     names = list(dict.fromkeys(key for o in objects[:200] for key in o))
     if [name for name, _ in columns] != names:

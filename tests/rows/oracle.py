@@ -1,11 +1,10 @@
-"""oracle.py - delimited files as Python's csv module reads them, beside what comes out of dump_rows.
+"""oracle.py - compares how Python's csv module and dump_rows read delimited files.
 
 usage: oracle.py DUMP_ROWS [COUNT [FIRST]]
 
-Random tables with every nasty field, written by hand with deviations that people's programs make, cut at random sizes: the
-rows of all ranges together are the rows that the csv module gives. Every fourth table has typed columns, and its values are
-those of Python's int(), float() and datetime. The cases come from their number alone, so a failure is
-seen again with COUNT 1 and its number for FIRST.
+Random tables with every nasty field, written by hand with the deviations of common programs, and cut at random sizes: the
+rows of all ranges together equal the rows of the csv module. Every fourth table has typed columns, whose values equal those
+of Python's int(), float() and datetime. A case depends only on its number: COUNT 1 and that number for FIRST repeat it.
 """
 import bz2
 import csv
@@ -104,11 +103,11 @@ def encode(rnd, case):
 
 
 def read_lines(text, separator):
-    """Every line break ends a row, also within quotes."""
+    """Every line break ends a row, even within quotes."""
     for line in text.split("\n"):
         if line.endswith("\r"):
             line = line[:-1]
-        # The csv module would take a lone CR for the end of a row; here it is a character.
+        # The csv module treats a lone CR as the end of a row; here it is a character.
         row = next(csv.reader([line.replace("\r", "\ue000")], delimiter=separator), [])
         yield [f.replace("\ue000", "\r") for f in row]
 

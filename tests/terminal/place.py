@@ -1,4 +1,4 @@
-"""A folder of a test's own, with the program in it: on a terminal, and over pipes."""
+"""A test's own folder, and the program running in it: on a terminal, or with pipes."""
 import os
 import re
 import shutil
@@ -38,7 +38,7 @@ class Place(unittest.TestCase):
         return Terminal([TIDEMILL, *words], self.dir, {"NO_COLOR": "1", **self.variables(), **(env or {})}, columns)
 
     def computes(self, t, seconds):
-        """Waits until the program has used so much more processor time."""
+        """Waits until the program has used this much more processor time."""
         def used():
             with open("/proc/%d/stat" % t.pid) as file:
                 return int(file.read().rsplit(")", 1)[1].split()[11]) / os.sysconf("SC_CLK_TCK")
@@ -49,7 +49,7 @@ class Place(unittest.TestCase):
             t._read(0.05)
 
     def press_until(self, t, pattern):
-        """Ctrl-C, again and again, until the screen matches, as in expect()."""
+        """Presses Ctrl-C repeatedly until the screen matches, as in expect()."""
         end, pressed = time.monotonic() + LIMIT, 0
         while not re.search(pattern, t.screen.text(), re.M):
             self.assertLess(time.monotonic(), end)

@@ -1,7 +1,7 @@
-"""A program on a terminal of its own: what is typed, and what a screen then shows.
+"""A program on its own terminal: types text, and reads the screen.
 
-The screen understands what libedit and we write; anything else fails the test. Waiting is for what the screen shows, with a
-limit, never for time to pass.
+The screen understands the sequences that libedit and tidemill write; any other fails the test. Tests wait for text on the
+screen, with a limit, and never for time to pass.
 """
 import fcntl
 import os
@@ -94,7 +94,7 @@ class Screen:
 
 
 class Terminal:
-    """argv runs in `cwd` with `env` besides what it needs; use it in a `with`."""
+    """Runs argv in `cwd`, with `env` added to its environment; use it in a `with`."""
 
     def __init__(self, argv, cwd, env=None, columns=80):
         self.screen, self.raw, self.status = Screen(columns), b"", None
@@ -144,7 +144,7 @@ class Terminal:
         self.screen.columns = columns
 
     def expect(self, pattern, limit=LIMIT):
-        """Waits until the screen matches; ^ and $ are of lines, and \\Z is its end."""
+        """Waits until the screen matches; ^ and $ match at lines, and \\Z at its end."""
         end, is_open = time.monotonic() + limit, True
         while not re.search(pattern, self.screen.text(), re.M):
             left = end - time.monotonic()
@@ -158,7 +158,7 @@ class Terminal:
         return self.expect(r"^> ?\Z")
 
     def ask(self, text):
-        """Types a line, and returns what it is answered with."""
+        """Types a line, and returns the answer."""
         before = len(self.prompt().rstrip("\n").split("\n"))
         self.line(text)
         end = time.monotonic() + LIMIT

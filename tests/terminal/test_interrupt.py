@@ -123,7 +123,7 @@ class Interrupt(Place):
 
 class OfAScript(Place):
     def interrupt(self, code, presses=1):
-        """Runs it, presses Ctrl-C when it has said that it has begun; the exit status and what it said."""
+        """Runs the program, and presses Ctrl-C once it has printed "begun"; returns its status and output."""
         self.put("x.lua", code)
         with self.terminal("x.lua") as t:
             for i in range(presses):

@@ -16,7 +16,7 @@ return t.Pipeline { name = "beside", steps = { t.ParallelRunStep { name = "only-
   inputs = { t.Dataset.File.from_files "in/*.txt" } } } }
 """
 
-# A mini-batch goes on when the file `go` is there.
+# A mini-batch waits until the file `go` exists.
 SCRIPT = """
 local fs = require "tidemill.fs"
 function run(mini_batch)
@@ -94,7 +94,7 @@ class Jobs(Place):
             t.expect("^begun")
             self.go()
             self.wait_for("job/job_result.json")
-            self.assertNotIn("Completed", t.screen.text())  # said when Lua is out of the way
+            self.assertNotIn("Completed", t.screen.text())  # printed once Lua is idle
             t.send("\x03")
             t.expect(r"prompt 3:1: interrupted\n(.*\n)*beside: Completed, 3 mini-batches, 3 items, 0 failed\n> ?\Z")
 
@@ -298,7 +298,7 @@ class Jobs(Place):
             self.assertLess(time.monotonic() - begin, 60)
 
     def processes_here(self):
-        """Those that were started from here have our variables."""
+        """The processes that this test started, which have its environment variables."""
         found = []
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:

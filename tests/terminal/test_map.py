@@ -6,8 +6,8 @@ import unittest
 from place import TIDEMILL, Place
 from terminal import Terminal
 
-# An item of a number waits until the file of that number is there. It then takes long enough for a
-# worker to send what it has.
+# An item waits until the file with its number exists. It then takes long enough for its worker to
+# send the earlier rows.
 SCRIPT = """
 local fs = require "tidemill.fs"
 function run(mini_batch)
