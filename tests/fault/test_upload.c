@@ -329,7 +329,7 @@ static int rename_and_another(void *self, const char *from, const char *to)
   return rc;
 }
 
-static void replaces_what_another_puts_there_meanwhile(void **state)
+static void replaces_an_upload_that_another_job_made_meanwhile(void **state)
 {
   for (size_t w = 0; w < WAYS; w++) {
     struct drive d;
@@ -362,7 +362,7 @@ static char *copy_path(void)
 }
 
 /* An upload is this job's to replace only as the job left it. */
-static void refuses_to_replace_what_somebody_has_changed(void **state)
+static void refuses_to_replace_a_changed_upload(void **state)
 {
   static const char *const files[] = { "/place/there/deep/more", "/place/there/mine" };
   for (size_t w = 0; w < WAYS; w++)
@@ -530,8 +530,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(leaves_all_or_nothing_whenever_the_power_goes),
     cmocka_unit_test(leaves_all_or_nothing_when_it_fails_anywhere),
-    cmocka_unit_test(replaces_what_another_puts_there_meanwhile),
-    cmocka_unit_test(refuses_to_replace_what_somebody_has_changed),
+    cmocka_unit_test(replaces_an_upload_that_another_job_made_meanwhile),
+    cmocka_unit_test(refuses_to_replace_a_changed_upload),
     cmocka_unit_test(knows_its_own_when_device_numbers_have_changed),
     cmocka_unit_test(puts_the_old_folder_back_or_says_where_it_is),
     cmocka_unit_test(knows_every_fsync),

@@ -78,7 +78,7 @@ static void calls_in_a_wrong_order_are_refused(void **state)
   host_end(&h);
 }
 
-static void what_is_null_is_named(void **state)
+static void null_arguments_are_named(void **state)
 {
   struct host h;
   host_setup(&h, NULL);
@@ -124,7 +124,7 @@ static void what_is_null_is_named(void **state)
   host_end(&h);
 }
 
-static void asking_of_nothing_is_answered_with_nothing(void **state)
+static void queries_of_a_null_object_return_nothing(void **state)
 {
   struct tidemill_counts counts = { .created = 1 };
   assert_int_equal(tidemill_runtime_fd(NULL), -1);
@@ -262,8 +262,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_pipeline_is_built_and_run),
     cmocka_unit_test(calls_in_a_wrong_order_are_refused),
-    cmocka_unit_test(what_is_null_is_named),
-    cmocka_unit_test(asking_of_nothing_is_answered_with_nothing),
+    cmocka_unit_test(null_arguments_are_named),
+    cmocka_unit_test(queries_of_a_null_object_return_nothing),
     cmocka_unit_test(a_graph_says_which_step_waits_for_which),
     cmocka_unit_test(options_of_a_job_are_checked),
     cmocka_unit_test(values_are_those_of_the_table_of_parameters),

@@ -65,7 +65,7 @@ static void shows(struct console *c, const char *text, int rc, const char *words
     fail_msg("%s: %d, '%s'; expected %d, '%s'", text, got, out, rc, words);
 }
 
-static void pieces_are_run_and_their_values_shown(void **state)
+static void pieces_run_and_their_values_are_shown(void **state)
 {
   struct console c;
   const char *out, *insert, *list;
@@ -93,7 +93,7 @@ static void pieces_are_run_and_their_values_shown(void **state)
   end(&c);
 }
 
-static void jobs_go_on_beside_it(void **state)
+static void jobs_continue_beside_it(void **state)
 {
   struct console c;
   char text[400];
@@ -145,7 +145,7 @@ static void *interrupt(void *data)
   return NULL;
 }
 
-static void what_is_run_can_be_interrupted(void **state)
+static void running_code_can_be_interrupted(void **state)
 {
   static const char *const endless[] = {
     "while true do x = 1 end", "local co = coroutine.wrap(function() while true do end end) co()"
@@ -166,7 +166,7 @@ static void what_is_run_can_be_interrupted(void **state)
   end(&c);
 }
 
-static void calls_that_make_no_sense_are_refused(void **state)
+static void meaningless_calls_are_refused(void **state)
 {
   struct console c;
   struct tidemill_console *other;
@@ -199,11 +199,11 @@ static void calls_that_make_no_sense_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(pieces_are_run_and_their_values_shown),
-    cmocka_unit_test(jobs_go_on_beside_it),
+    cmocka_unit_test(pieces_run_and_their_values_are_shown),
+    cmocka_unit_test(jobs_continue_beside_it),
     cmocka_unit_test(all_jobs_are_canceled_at_once),
-    cmocka_unit_test(what_is_run_can_be_interrupted),
-    cmocka_unit_test(calls_that_make_no_sense_are_refused),
+    cmocka_unit_test(running_code_can_be_interrupted),
+    cmocka_unit_test(meaningless_calls_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

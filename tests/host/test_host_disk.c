@@ -59,7 +59,7 @@ static int on_job(void *data, struct tidemill_record *r)
   return s->answer;
 }
 
-static void jobs_of_a_workspace_are_told_the_newest_first(void **state)
+static void jobs_of_a_workspace_are_listed_newest_first(void **state)
 {
   struct host h;
   char dir[256];
@@ -135,7 +135,7 @@ static void check_step(const struct tidemill_record *r)
   assert_null(tidemill_record_step(r, 1));
 }
 
-static void a_record_says_what_came_of_a_job(void **state)
+static void a_record_has_the_result_of_a_job(void **state)
 {
   struct host h;
   struct tidemill_record *r = NULL;
@@ -195,7 +195,7 @@ static void expect_running(struct host *h, const char *dir)
   tidemill_record_close(r);
 }
 
-static void a_job_that_runs_is_looked_at_and_left_alone(void **state)
+static void a_running_job_is_inspected_and_left_alone(void **state)
 {
   struct host h;
   struct tidemill_record *r = NULL;
@@ -282,7 +282,7 @@ static int on_faulty(void *data, struct tidemill_record *job)
   return 0;
 }
 
-static void a_record_that_cannot_be_read_is_told_and_not_opened(void **state)
+static void an_unreadable_record_is_reported_and_not_opened(void **state)
 {
   struct host h;
   struct tidemill_record *r = NULL;
@@ -325,7 +325,7 @@ static int on_line(void *data, const struct tidemill_log_line *line)
   return h->lines == 20 ? 9 : 0;
 }
 
-static void lines_of_logs_are_told_in_their_order(void **state)
+static void lines_of_logs_come_in_order(void **state)
 {
   struct host h;
   struct heard heard = { 0 };
@@ -359,7 +359,7 @@ static void lines_of_logs_are_told_in_their_order(void **state)
 
 /* Removing. */
 
-static void jobs_go_one_by_one_and_are_remembered(void **state)
+static void jobs_are_removed_one_by_one_and_stay_in_the_history(void **state)
 {
   struct host h;
   struct tidemill_clean *c = NULL;
@@ -418,7 +418,7 @@ static struct tidemill_registration registration(const char *const *paths, const
   return r;
 }
 
-static void datasets_are_registered_looked_at_and_let_go(void **state)
+static void datasets_are_registered_shown_and_unregistered(void **state)
 {
   struct host h;
   char pattern[256];
@@ -462,7 +462,7 @@ static void datasets_are_registered_looked_at_and_let_go(void **state)
 
 /* Refusals. */
 
-static void a_workspace_is_refused_where_there_is_none(void **state)
+static void a_missing_workspace_is_refused(void **state)
 {
   struct host h;
   struct tidemill_workspace_options o = TIDEMILL_WORKSPACE_OPTIONS_INIT;
@@ -487,7 +487,7 @@ static void a_workspace_is_refused_where_there_is_none(void **state)
   host_end(&h);
 }
 
-static void what_is_null_is_named(void **state)
+static void null_arguments_are_named(void **state)
 {
   struct host h;
   struct tidemill_registration r = TIDEMILL_REGISTRATION_INIT;
@@ -536,7 +536,7 @@ static void what_is_null_is_named(void **state)
   host_end(&h);
 }
 
-static void asking_of_nothing_is_answered_with_nothing(void **state)
+static void queries_of_a_null_object_return_nothing(void **state)
 {
   int64_t bytes = 1;
   assert_null(tidemill_workspace_path(NULL));
@@ -564,17 +564,17 @@ static void asking_of_nothing_is_answered_with_nothing(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(jobs_of_a_workspace_are_told_the_newest_first),
-    cmocka_unit_test(a_record_says_what_came_of_a_job),
-    cmocka_unit_test(a_job_that_runs_is_looked_at_and_left_alone),
+    cmocka_unit_test(jobs_of_a_workspace_are_listed_newest_first),
+    cmocka_unit_test(a_record_has_the_result_of_a_job),
+    cmocka_unit_test(a_running_job_is_inspected_and_left_alone),
     cmocka_unit_test(a_bad_byte_of_a_job_is_found),
-    cmocka_unit_test(a_record_that_cannot_be_read_is_told_and_not_opened),
-    cmocka_unit_test(lines_of_logs_are_told_in_their_order),
-    cmocka_unit_test(jobs_go_one_by_one_and_are_remembered),
-    cmocka_unit_test(datasets_are_registered_looked_at_and_let_go),
-    cmocka_unit_test(a_workspace_is_refused_where_there_is_none),
-    cmocka_unit_test(what_is_null_is_named),
-    cmocka_unit_test(asking_of_nothing_is_answered_with_nothing),
+    cmocka_unit_test(an_unreadable_record_is_reported_and_not_opened),
+    cmocka_unit_test(lines_of_logs_come_in_order),
+    cmocka_unit_test(jobs_are_removed_one_by_one_and_stay_in_the_history),
+    cmocka_unit_test(datasets_are_registered_shown_and_unregistered),
+    cmocka_unit_test(a_missing_workspace_is_refused),
+    cmocka_unit_test(null_arguments_are_named),
+    cmocka_unit_test(queries_of_a_null_object_return_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static void parameters_come_out_of_a_file(void **state)
   host_end(&h);
 }
 
-static void files_of_parameters_that_are_none_are_refused(void **state)
+static void invalid_parameter_files_are_refused(void **state)
 {
   struct host h;
   char path[256];
@@ -104,7 +104,7 @@ static void files_of_parameters_that_are_none_are_refused(void **state)
 }
 
 /* A job resumes with the values in its record, except for those that the host sets again. */
-static void a_job_is_gone_on_with_as_its_record_says(void **state)
+static void a_job_resumes_as_its_record_says(void **state)
 {
   struct host h;
   char first[256], second[256];
@@ -135,7 +135,7 @@ static void a_job_is_gone_on_with_as_its_record_says(void **state)
   host_end(&h);
 }
 
-static void what_goes_with_a_resumed_job_is_refused_alone(void **state)
+static void options_of_resume_are_refused_without_it(void **state)
 {
   struct host h;
   host_setup(&h, "good", 1, NULL);
@@ -180,7 +180,7 @@ static void a_job_is_like_an_earlier_one(void **state)
   host_end(&h);
 }
 
-static void the_items_that_failed_are_run_alone(void **state)
+static void only_failed_items_are_run(void **state)
 {
   struct host h;
   char first[256], second[256];
@@ -210,7 +210,7 @@ static void the_items_that_failed_are_run_alone(void **state)
 }
 
 /* The same when the host submits its pipeline again, with the directory. */
-static void such_a_job_is_gone_on_with_over_the_same_items(void **state)
+static void a_job_over_failed_items_resumes_with_the_same_items(void **state)
 {
   struct host h;
   char first[256], second[256];
@@ -236,12 +236,12 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(parameters_come_out_of_a_file),
-    cmocka_unit_test(files_of_parameters_that_are_none_are_refused),
-    cmocka_unit_test(a_job_is_gone_on_with_as_its_record_says),
-    cmocka_unit_test(what_goes_with_a_resumed_job_is_refused_alone),
+    cmocka_unit_test(invalid_parameter_files_are_refused),
+    cmocka_unit_test(a_job_resumes_as_its_record_says),
+    cmocka_unit_test(options_of_resume_are_refused_without_it),
     cmocka_unit_test(a_job_is_like_an_earlier_one),
-    cmocka_unit_test(the_items_that_failed_are_run_alone),
-    cmocka_unit_test(such_a_job_is_gone_on_with_over_the_same_items),
+    cmocka_unit_test(only_failed_items_are_run),
+    cmocka_unit_test(a_job_over_failed_items_resumes_with_the_same_items),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* test_host_job.c - a host's job, from pipeline to result: the order of events, and refusals. */
 #include "host.h"
 
-static void a_pipeline_file_is_run_and_its_rows_are_there(void **state)
+static void a_pipeline_file_runs_and_its_rows_can_be_read(void **state)
 {
   struct host h;
   struct tidemill_step step = TIDEMILL_STEP_INIT;
@@ -34,7 +34,7 @@ static void a_pipeline_file_is_run_and_its_rows_are_there(void **state)
   host_end(&h);
 }
 
-static void what_fails_is_told_with_its_line(void **state)
+static void a_failure_is_reported_with_its_line(void **state)
 {
   struct host h;
   struct tidemill_counts counts;
@@ -162,7 +162,7 @@ static void a_wait_has_a_limit_and_a_canceled_job_is_resumed(void **state)
   host_end(&h);
 }
 
-static void a_job_goes_on_with_its_own_copy_of_the_script(void **state)
+static void a_job_resumes_with_its_own_copy_of_the_script(void **state)
 {
   struct host h;
   char dir[256];
@@ -346,12 +346,12 @@ static void without_a_program_there_is_no_runtime(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_pipeline_file_is_run_and_its_rows_are_there),
-    cmocka_unit_test(what_fails_is_told_with_its_line),
+    cmocka_unit_test(a_pipeline_file_runs_and_its_rows_can_be_read),
+    cmocka_unit_test(a_failure_is_reported_with_its_line),
     cmocka_unit_test(a_pipeline_is_text_and_has_parameters),
     cmocka_unit_test(a_definition_that_is_wrong_is_refused_with_its_place),
     cmocka_unit_test(a_wait_has_a_limit_and_a_canceled_job_is_resumed),
-    cmocka_unit_test(a_job_goes_on_with_its_own_copy_of_the_script),
+    cmocka_unit_test(a_job_resumes_with_its_own_copy_of_the_script),
     cmocka_unit_test(running_mini_batches_may_end_when_a_job_is_canceled),
     cmocka_unit_test(a_job_is_canceled_by_a_request_in_its_directory),
     cmocka_unit_test(a_job_that_runs_is_closed),

@@ -127,7 +127,7 @@ static void run_in_own_state(struct host *h, struct tidemill_runtime *rt)
   lua_close(L);
 }
 
-static void a_state_of_the_hosts_submits_to_its_runtime(void **state)
+static void a_lua_state_of_the_host_submits_to_its_runtime(void **state)
 {
   struct host h;
   host_setup(&h, "good", 3, NULL);
@@ -175,7 +175,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_pipeline_file_sees_what_the_host_adds),
     cmocka_unit_test(a_runtime_is_not_closed_from_within_a_load),
-    cmocka_unit_test(a_state_of_the_hosts_submits_to_its_runtime),
+    cmocka_unit_test(a_lua_state_of_the_host_submits_to_its_runtime),
     cmocka_unit_test(a_state_without_a_runtime_makes_one),
     cmocka_unit_test(a_pipeline_on_a_stack_is_submitted),
   };

@@ -261,7 +261,7 @@ static void close_at_first(struct host *h, const struct tidemill_event *e)
 }
 
 /* A request takes effect even if the host closes the job right after it. */
-static void what_is_done_is_not_run_again(void **state)
+static void finished_mini_batches_are_not_run_again(void **state)
 {
   enum { N = 8 };
   struct host h;
@@ -360,7 +360,7 @@ static bool run_with(int more)
   return is_completed;
 }
 
-static void descriptors_that_run_out_are_said(void **state)
+static void running_out_of_descriptors_is_reported(void **state)
 {
   int completed = 0, held[HELD];
   for (int more = 0; more < FREE_MAX; more += 4)
@@ -426,9 +426,9 @@ int main(void)
     cmocka_unit_test(turns_may_come_for_nothing_and_late),
     cmocka_unit_test(a_signal_handler_wakes_waits),
     cmocka_unit_test(a_host_forks_while_a_job_runs),
-    cmocka_unit_test(what_is_done_is_not_run_again),
+    cmocka_unit_test(finished_mini_batches_are_not_run_again),
     cmocka_unit_test(jobs_of_one_runtime_leave_nothing),
-    cmocka_unit_test(descriptors_that_run_out_are_said),
+    cmocka_unit_test(running_out_of_descriptors_is_reported),
     cmocka_unit_test(a_pipeline_file_submits_through_its_host),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

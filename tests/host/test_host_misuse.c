@@ -152,7 +152,7 @@ static void a_runtime_outlives_its_console(void **state)
 
 /* ---- numbers, names ---- */
 
-static void numbers_that_nothing_has_are_refused(void **state)
+static void numbers_out_of_range_are_refused(void **state)
 {
   struct host h;
   struct tidemill_script *s;
@@ -201,7 +201,7 @@ int main(void)
     cmocka_unit_test(a_definition_of_lua_is_added_to),
     cmocka_unit_test(a_file_of_parameters_prints_to_the_host),
     cmocka_unit_test(a_runtime_outlives_its_console),
-    cmocka_unit_test(numbers_that_nothing_has_are_refused),
+    cmocka_unit_test(numbers_out_of_range_are_refused),
     cmocka_unit_test(an_output_that_cannot_be_put_is_refused_before),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

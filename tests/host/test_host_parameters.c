@@ -37,7 +37,7 @@ static void every_parameter_is_whole(void **state)
   assert_null(tidemill_constructor(constructors + 1));
 }
 
-static void a_parameter_says_what_it_accepts(void **state)
+static void a_parameter_lists_its_accepted_values(void **state)
 {
   struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
   assert_true(find("ParallelRunConfig", "run_max_try", &p));
@@ -76,7 +76,7 @@ static void a_default_and_each_choice_can_be_set(void **state)
   host_end(&h);
 }
 
-static void a_host_of_before_gets_what_it_knows(void **state)
+static void an_older_host_gets_the_fields_it_knows(void **state)
 {
   struct {
     struct tidemill_parameter p;
@@ -101,9 +101,9 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_parameter_is_whole),
-    cmocka_unit_test(a_parameter_says_what_it_accepts),
+    cmocka_unit_test(a_parameter_lists_its_accepted_values),
     cmocka_unit_test(a_default_and_each_choice_can_be_set),
-    cmocka_unit_test(a_host_of_before_gets_what_it_knows),
+    cmocka_unit_test(an_older_host_gets_the_fields_it_knows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

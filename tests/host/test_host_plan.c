@@ -25,7 +25,7 @@ static void must_be_missing(const struct host *h, const char *name)
   assert_int_equal(access(path, F_OK), -1);
 }
 
-static void a_plan_says_what_a_job_would_do_and_makes_nothing(void **state)
+static void a_plan_shows_what_a_job_would_do_and_makes_nothing(void **state)
 {
   struct host h;
   const char *text;
@@ -71,7 +71,7 @@ static void a_plan_says_why_a_step_would_be_reused_or_run(void **state)
   host_end(&h);
 }
 
-static void what_stands_in_the_way_of_a_plan_is_said(void **state)
+static void an_obstacle_to_a_plan_is_reported(void **state)
 {
   struct host h;
   const char *text = "";
@@ -100,7 +100,7 @@ static void what_stands_in_the_way_of_a_plan_is_said(void **state)
   host_end(&h);
 }
 
-static void a_plan_of_a_pipeline_without_a_file_says_whose_it_is(void **state)
+static void a_plan_without_a_pipeline_file_names_its_host(void **state)
 {
   struct host h;
   const char *text;
@@ -235,7 +235,7 @@ static int on_log_line(void *data, const struct tidemill_log_line *line)
   return 0;
 }
 
-static void all_there_is_of_a_mini_batch_is_told(void **state)
+static void everything_about_a_mini_batch_is_returned(void **state)
 {
   struct host h;
   char dir[256];
@@ -276,14 +276,14 @@ static void all_there_is_of_a_mini_batch_is_told(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_plan_says_what_a_job_would_do_and_makes_nothing),
+    cmocka_unit_test(a_plan_shows_what_a_job_would_do_and_makes_nothing),
     cmocka_unit_test(a_plan_says_why_a_step_would_be_reused_or_run),
-    cmocka_unit_test(what_stands_in_the_way_of_a_plan_is_said),
-    cmocka_unit_test(a_plan_of_a_pipeline_without_a_file_says_whose_it_is),
+    cmocka_unit_test(an_obstacle_to_a_plan_is_reported),
+    cmocka_unit_test(a_plan_without_a_pipeline_file_names_its_host),
     cmocka_unit_test(a_list_on_standard_input_is_left_to_the_host),
     cmocka_unit_test(the_head_of_a_table_is_its_columns_and_first_rows),
     cmocka_unit_test(a_wrong_head_is_refused),
-    cmocka_unit_test(all_there_is_of_a_mini_batch_is_told),
+    cmocka_unit_test(everything_about_a_mini_batch_is_returned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,7 +180,7 @@ static void keep_text(void *data, const char *text, size_t len)
   snprintf(h->log + had, sizeof(h->log) - had, "%.*s", (int)len, text);
 }
 
-static void people_read_along(void **state)
+static void readers_follow_the_progress(void **state)
 {
   struct host h;
   struct tidemill_screen screen = TIDEMILL_SCREEN_INIT;
@@ -265,7 +265,7 @@ int main(void)
     cmocka_unit_test(rows_are_put_where_they_are_wanted),
     cmocka_unit_test(the_place_of_rows_is_known_to_the_pipeline),
     cmocka_unit_test(the_command_of_a_job_is_recorded),
-    cmocka_unit_test(people_read_along),
+    cmocka_unit_test(readers_follow_the_progress),
     cmocka_unit_test(a_command_lends_its_descriptors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

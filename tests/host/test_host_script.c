@@ -155,7 +155,7 @@ static void an_edited_script_is_loaded_again(void **state)
   host_end(&h);
 }
 
-static void what_a_script_leaves_is_told(void **state)
+static void files_that_a_script_leaves_are_reported(void **state)
 {
   struct host h;
   struct tidemill_script *s;
@@ -213,7 +213,7 @@ static void a_table_has_paths_and_options(void **state)
   host_end(&h);
 }
 
-static void an_option_that_an_input_has_not_is_refused(void **state)
+static void an_option_that_does_not_fit_the_input_is_refused(void **state)
 {
   struct host h;
   host_setup(&h, NULL);
@@ -273,7 +273,7 @@ static void archives_and_lists_are_inputs(void **state)
   host_end(&h);
 }
 
-static void what_cannot_be_loaded_is_refused_with_words(void **state)
+static void an_unloadable_script_is_refused_with_a_message(void **state)
 {
   static const char two[] = "local t = require 'tidemill'\n"
                             "local c = t.ParallelRunConfig { entry_script = 'score.lua' }\n"
@@ -479,11 +479,11 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_script_is_run_over_its_mini_batches),
     cmocka_unit_test(an_edited_script_is_loaded_again),
-    cmocka_unit_test(what_a_script_leaves_is_told),
+    cmocka_unit_test(files_that_a_script_leaves_are_reported),
     cmocka_unit_test(a_table_has_paths_and_options),
-    cmocka_unit_test(an_option_that_an_input_has_not_is_refused),
+    cmocka_unit_test(an_option_that_does_not_fit_the_input_is_refused),
     cmocka_unit_test(archives_and_lists_are_inputs),
-    cmocka_unit_test(what_cannot_be_loaded_is_refused_with_words),
+    cmocka_unit_test(an_unloadable_script_is_refused_with_a_message),
     cmocka_unit_test(a_mini_batch_of_a_job_is_run_again),
     cmocka_unit_test(another_thread_interrupts_a_compiled_loop),
     cmocka_unit_test(a_script_that_is_not_interrupted_takes_no_signal),

@@ -53,7 +53,7 @@ static const char *slow_line(const struct tm_activities *a)
   return text;
 }
 
-static void what_is_quick_is_not_named(void **state)
+static void quick_mini_batches_are_not_named(void **state)
 {
   struct tm_activities a = { .workers = 2 };
   assert_string_equal(slow_short(&a), "");
@@ -146,7 +146,7 @@ static void a_step_that_is_given_up_names_a_few(void **state)
   tm_activities_release(&a);
 }
 
-static void what_has_begun_has_its_moment(void **state)
+static void a_begun_one_has_its_time_of_begin(void **state)
 {
   struct tm_activities a = { .workers = 5 };
   struct tm_buf b = TM_BUF_NONE;
@@ -194,7 +194,7 @@ static void json_brings_it_back(void **state)
   tm_activities_release(&a);
 }
 
-static void what_is_not_one_is_refused(void **state)
+static void an_invalid_one_is_refused(void **state)
 {
   static const char *const bad[] = {
     "{}",
@@ -232,15 +232,15 @@ static void what_is_not_one_is_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_is_quick_is_not_named),
+    cmocka_unit_test(quick_mini_batches_are_not_named),
     cmocka_unit_test(a_mini_batch_is_slow_beside_others),
     cmocka_unit_test(of_many_the_longest_is_named),
     cmocka_unit_test(a_line_has_part_phase_and_stop),
     cmocka_unit_test(workers_that_are_all_in_init_are_one_thing),
     cmocka_unit_test(a_step_that_is_given_up_names_a_few),
-    cmocka_unit_test(what_has_begun_has_its_moment),
+    cmocka_unit_test(a_begun_one_has_its_time_of_begin),
     cmocka_unit_test(json_brings_it_back),
-    cmocka_unit_test(what_is_not_one_is_refused),
+    cmocka_unit_test(an_invalid_one_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

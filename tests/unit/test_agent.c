@@ -29,7 +29,7 @@ static void start_ready(struct rig *r)
   rig_wait_ready(r, 0);
 }
 
-static void a_failed_try_is_told_and_the_worker_lives_on(void **state)
+static void a_failed_try_is_reported_and_the_worker_survives(void **state)
 {
   struct rig r;
   struct tm_failure f;
@@ -252,7 +252,7 @@ static void a_worker_ends_with_its_channel(void **state)
   expect_protocol_end(&r, "tidemill: the channel ended before the worker was told to stop\n");
 }
 
-static void a_worker_ends_on_rubbish(void **state)
+static void a_worker_ends_after_an_invalid_frame(void **state)
 {
   struct rig r;
   start_ready(&r);
@@ -264,7 +264,7 @@ static void a_worker_ends_on_rubbish(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-  cmocka_unit_test(a_failed_try_is_told_and_the_worker_lives_on),
+  cmocka_unit_test(a_failed_try_is_reported_and_the_worker_survives),
   cmocka_unit_test(times_are_of_the_try),
   cmocka_unit_test(a_large_result_goes_through_a_file),
   cmocka_unit_test(a_result_that_is_too_large_fails),
@@ -274,7 +274,7 @@ static const struct CMUnitTest tests[] = {
   cmocka_unit_test(a_worker_that_cannot_start_says_why),
   cmocka_unit_test(a_bad_shutdown_fails_nothing),
   cmocka_unit_test(a_worker_ends_with_its_channel),
-  cmocka_unit_test(a_worker_ends_on_rubbish),
+  cmocka_unit_test(a_worker_ends_after_an_invalid_frame),
 };
 
 TM_RIG_MAIN(tests)

@@ -31,7 +31,7 @@ static void expect_alive(struct rig *r)
   free(rows);
 }
 
-static void it_lives_on(void **state)
+static void the_worker_survives(void **state)
 {
   struct rig r;
   start(&r, "recovers");
@@ -44,7 +44,7 @@ static void it_lives_on(void **state)
   rig_close(&r);
 }
 
-static void one_that_is_told_later_is_interrupted_from_then_on(void **state)
+static void one_that_is_enabled_later_is_interrupted_from_then_on(void **state)
 {
   struct rig r;
   rig_start(&r, 100 * TM_MS);
@@ -100,7 +100,7 @@ static void a_recover_that_fails_retires_it(void **state)
   rig_close(&r);
 }
 
-static void what_does_not_heed_is_killed_after_the_grace(void **state)
+static void code_that_ignores_the_interruption_is_killed_after_the_grace(void **state)
 {
   struct rig r;
   struct tm_ended e;
@@ -143,11 +143,11 @@ static void a_late_alarm_hits_nobody(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-  cmocka_unit_test(it_lives_on),
-  cmocka_unit_test(one_that_is_told_later_is_interrupted_from_then_on),
+  cmocka_unit_test(the_worker_survives),
+  cmocka_unit_test(one_that_is_enabled_later_is_interrupted_from_then_on),
   cmocka_unit_test(the_second_without_recover_retires_it),
   cmocka_unit_test(a_recover_that_fails_retires_it),
-  cmocka_unit_test(what_does_not_heed_is_killed_after_the_grace),
+  cmocka_unit_test(code_that_ignores_the_interruption_is_killed_after_the_grace),
   cmocka_unit_test(a_late_alarm_hits_nobody),
 };
 TM_RIG_MAIN(tests)

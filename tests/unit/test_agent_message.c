@@ -44,7 +44,7 @@ static void make_setup(struct tm_buf *out)
   tm_setup_encode(out, &s);
 }
 
-static void settings_come_out_as_they_went_in(void **state)
+static void settings_are_decoded_unchanged(void **state)
 {
   struct tm_buf b = TM_BUF_NONE;
   struct tm_setup s;
@@ -91,7 +91,7 @@ static void damaged_settings_do_no_harm(void **state)
   tm_buf_release(&b);
 }
 
-static void heads_come_out_as_they_went_in(void **state)
+static void heads_are_decoded_unchanged(void **state)
 {
   char bytes[TM_RESULT_HEAD], small[16];
   struct tm_reader r;
@@ -128,7 +128,7 @@ static void heads_come_out_as_they_went_in(void **state)
   assert_false(tm_mini_batch_head_read(&r, &n));
 }
 
-static void a_failure_comes_out_as_it_went_in(void **state)
+static void a_failure_is_decoded_unchanged(void **state)
 {
   struct tm_buf b = TM_BUF_NONE;
   struct tm_failure f = { .head = { .seq = 4 },
@@ -199,10 +199,10 @@ static void files_of_outputs_have_names_of_their_own(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(settings_come_out_as_they_went_in),
+    cmocka_unit_test(settings_are_decoded_unchanged),
     cmocka_unit_test(damaged_settings_do_no_harm),
-    cmocka_unit_test(heads_come_out_as_they_went_in),
-    cmocka_unit_test(a_failure_comes_out_as_it_went_in),
+    cmocka_unit_test(heads_are_decoded_unchanged),
+    cmocka_unit_test(a_failure_is_decoded_unchanged),
     cmocka_unit_test(each_status_has_its_name),
     cmocka_unit_test(files_of_outputs_have_names_of_their_own),
   };

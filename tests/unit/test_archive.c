@@ -457,7 +457,7 @@ static void the_next_run_lists_from_the_index(void **state)
   folder_release(&f);
 }
 
-static void an_index_that_is_damaged_is_made_anew(void **state)
+static void a_damaged_index_is_created_again(void **state)
 {
   struct folder f;
   folder_init(&f);
@@ -500,7 +500,7 @@ int main(void)
     cmocka_unit_test(a_cpio_has_few_files_of_several_names),
     cmocka_unit_test(a_cpio_has_any_number_of_folders),
     cmocka_unit_test(the_next_run_lists_from_the_index),
-    cmocka_unit_test(an_index_that_is_damaged_is_made_anew),
+    cmocka_unit_test(a_damaged_index_is_created_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

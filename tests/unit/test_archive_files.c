@@ -135,7 +135,7 @@ static void an_archive_that_cannot_be_listed_is_an_item(void **state)
   folder_release(&f);
 }
 
-static void what_stands_before_damage_is_found_in_packed_archives(void **state)
+static void entries_before_damage_are_found_in_packed_archives(void **state)
 {
   static const int filters[] = { ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_ZSTD,
                                  ARCHIVE_FILTER_BZIP2, ARCHIVE_FILTER_LZ4 };
@@ -195,7 +195,7 @@ static void links_to_one_entry_are_counted(void **state)
 }
 
 /* Only unpacking shows the check sum. */
-static void what_follows_the_end_is_counted(void **state)
+static void bytes_after_the_end_are_counted(void **state)
 {
   static const char *const names[] = { "t.tgz", NULL };
   static const char zeros[1 << 20];
@@ -332,9 +332,9 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_archive_that_cannot_be_listed_is_an_item),
-    cmocka_unit_test(what_stands_before_damage_is_found_in_packed_archives),
+    cmocka_unit_test(entries_before_damage_are_found_in_packed_archives),
     cmocka_unit_test(links_to_one_entry_are_counted),
-    cmocka_unit_test(what_follows_the_end_is_counted),
+    cmocka_unit_test(bytes_after_the_end_are_counted),
     cmocka_unit_test(all_of_a_zip_is_counted),
     cmocka_unit_test(one_that_may_not_be_opened_is_like_a_folder),
     cmocka_unit_test(a_list_of_patterns_wants_what_each_of_them_wants),

@@ -44,7 +44,7 @@ static void the_last_piece_of_a_block_grows_in_place(void **state)
   tm_arena_release(&a);
 }
 
-static void a_cleared_arena_serves_the_same_again_from_what_it_has(void **state)
+static void a_cleared_arena_reuses_its_blocks(void **state)
 {
   struct tm_arena a = { 0 };
   size_t held = 0;
@@ -68,7 +68,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(pieces_are_aligned_and_do_not_overlap),
     cmocka_unit_test(the_last_piece_of_a_block_grows_in_place),
-    cmocka_unit_test(a_cleared_arena_serves_the_same_again_from_what_it_has),
+    cmocka_unit_test(a_cleared_arena_reuses_its_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

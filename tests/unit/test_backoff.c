@@ -42,7 +42,7 @@ static void test_jitter_is_the_seed_s_and_spreads(void **state)
     assert_true(in_quarter[i] > 50); /* of 100 */
 }
 
-static void test_without_retry_delay_what_was_lost_with_its_worker_waits_alone(void **state)
+static void test_without_retry_delay_only_one_lost_with_its_worker_waits(void **state)
 {
   assert_int_equal(tm_backoff_retry(-1, TM_RUN_EXCEPTION, 1, 3), 0);
   assert_int_equal(tm_backoff_retry(-1, TM_RUN_TIMEOUT, 5, 3), 0);
@@ -69,7 +69,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_it_doubles_up_to_the_longest),
     cmocka_unit_test(test_jitter_is_the_seed_s_and_spreads),
-    cmocka_unit_test(test_without_retry_delay_what_was_lost_with_its_worker_waits_alone),
+    cmocka_unit_test(test_without_retry_delay_only_one_lost_with_its_worker_waits),
     cmocka_unit_test(test_a_given_delay_holds_for_all),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void ring(void *data)
   tm_bell_ring(data);
 }
 
-static void another_thread_wakes_who_waits(void **state)
+static void another_thread_wakes_a_waiter(void **state)
 {
   struct tm_bell b;
   struct tm_thread t;
@@ -48,7 +48,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(nothing_is_heard_before_it_rings),
     cmocka_unit_test(rings_are_heard_once),
-    cmocka_unit_test(another_thread_wakes_who_waits),
+    cmocka_unit_test(another_thread_wakes_a_waiter),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static bool is_readable(const struct tm_beside *b)
 
 /* Ctrl-C ends a wait at the moment at which a job reports something: the next poll still gets it.
  */
-static void what_is_kept_while_a_wait_is_woken_is_heard(void **state)
+static void events_kept_during_a_wake_are_delivered(void **state)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
   struct tidemill_runtime *rt;
@@ -101,7 +101,7 @@ static const char *const asks =
     "assert(job:wait(120))\n";
 
 /* When a request lacks memory for its answer, it has already released the jobs, which continue. */
-static void what_lacks_memory_leaves_the_jobs_alone(void **state)
+static void a_lack_of_memory_leaves_the_jobs_alone(void **state)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
   struct tm_beside *beside;
@@ -137,8 +137,8 @@ static void what_lacks_memory_leaves_the_jobs_alone(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_is_kept_while_a_wait_is_woken_is_heard),
-    cmocka_unit_test(what_lacks_memory_leaves_the_jobs_alone),
+    cmocka_unit_test(events_kept_during_a_wake_are_delivered),
+    cmocka_unit_test(a_lack_of_memory_leaves_the_jobs_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,7 +122,7 @@ static void numbers_are_little_endian(void **state)
   tm_buf_release(&b);
 }
 
-static void reader_reads_what_was_written(void **state)
+static void reader_reads_written_values(void **state)
 {
   struct tm_buf b = TM_BUF_NONE;
   struct tm_reader r;
@@ -191,7 +191,7 @@ int main(void)
     cmocka_unit_test(printf_grows_to_fit),
     cmocka_unit_test(taken_memory_is_the_callers),
     cmocka_unit_test(numbers_are_little_endian),
-    cmocka_unit_test(reader_reads_what_was_written),
+    cmocka_unit_test(reader_reads_written_values),
     cmocka_unit_test(reader_stays_bad_past_the_end),
     cmocka_unit_test(reader_refuses_a_length_that_lies),
   };

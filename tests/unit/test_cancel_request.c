@@ -48,7 +48,7 @@ static char *changed(const char *part, const char *with)
   return tm_buf_take(&text);
 }
 
-static void what_is_not_a_request_is_refused(void **state)
+static void an_invalid_request_is_refused(void **state)
 {
   static const struct {
     const char *part, *with;
@@ -313,7 +313,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_text_is_read_as_it_was_written),
-    cmocka_unit_test(what_is_not_a_request_is_refused),
+    cmocka_unit_test(an_invalid_request_is_refused),
     cmocka_unit_test(a_name_becomes_one_that_a_request_may_hold),
     cmocka_unit_test(who_runs_a_job_decides_how_it_is_canceled),
     cmocka_unit_test(a_request_is_taken_once),

@@ -186,7 +186,7 @@ static void closed_within_a_frame_it_gives_no_other(void **state)
   assert_int_equal(tm_channel_pending(&e.to), 0);
 }
 
-static void what_came_before_the_end_comes_first(void **state)
+static void frames_before_the_end_come_first(void **state)
 {
   struct ends e;
   ends_init(&e, true, on_numbered);
@@ -448,7 +448,7 @@ static void descriptors_that_no_frame_announces_are_closed(void **state)
   assert_int_equal(e.ends, 1);
 }
 
-static void what_cannot_be_passed_is_said(void **state)
+static void a_descriptor_that_cannot_be_passed_is_reported(void **state)
 {
   struct ends e;
   struct tm_err err = TM_ERR_NONE;
@@ -493,7 +493,7 @@ static void the_writing_end_of_a_pipe_learns_of_its_readers_end(void **state)
   assert_int_equal(e.code, 0);
 }
 
-static void what_cannot_be_opened_is_closed(void **state)
+static void descriptors_that_cannot_be_opened_are_closed(void **state)
 {
   struct tm_loop loop;
   struct tm_channel c;
@@ -512,7 +512,7 @@ int main(void)
     cmocka_unit_test(many_frames_come_in_order_without_a_flush),
     cmocka_unit_test(a_frame_of_the_largest_size_goes_through),
     cmocka_unit_test(closed_within_a_frame_it_gives_no_other),
-    cmocka_unit_test(what_came_before_the_end_comes_first),
+    cmocka_unit_test(frames_before_the_end_come_first),
     cmocka_unit_test(a_frame_cut_by_the_end_is_dropped),
     cmocka_unit_test(a_peer_that_died_with_unread_bytes_has_ended),
     cmocka_unit_test(sending_to_the_dead_is_no_signal_and_loses_no_last_words),
@@ -524,10 +524,10 @@ int main(void)
     cmocka_unit_test(closing_lets_go_of_descriptors_that_wait),
     cmocka_unit_test(a_descriptor_that_has_not_come_ends_it),
     cmocka_unit_test(descriptors_that_no_frame_announces_are_closed),
-    cmocka_unit_test(what_cannot_be_passed_is_said),
+    cmocka_unit_test(a_descriptor_that_cannot_be_passed_is_reported),
     cmocka_unit_test(pipes_are_channels_of_one_direction),
     cmocka_unit_test(the_writing_end_of_a_pipe_learns_of_its_readers_end),
-    cmocka_unit_test(what_cannot_be_opened_is_closed),
+    cmocka_unit_test(descriptors_that_cannot_be_opened_are_closed),
   };
   alarm(60);
   return cmocka_run_group_tests(tests, NULL, NULL);

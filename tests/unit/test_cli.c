@@ -138,7 +138,7 @@ static void assert_has(const char *text, const char *part)
     fail_msg("'%s' is not in:\n%s", part, text);
 }
 
-static void usage_is_refused_with_what_is_accepted(void **state)
+static void wrong_usage_is_refused_with_the_accepted_words(void **state)
 {
   struct place *p = *state;
   assert_int_equal(CALL("rnu"), 2);
@@ -270,7 +270,7 @@ static void a_job_is_completed(void **state)
   assert_has(p->err, "is Completed: nothing is run");
 }
 
-static void a_failed_job_is_gone_on_with(void **state)
+static void a_failed_job_is_resumed(void **state)
 {
   struct place *p = *state;
   put(p, "in/bad", "");
@@ -316,7 +316,7 @@ static void a_signal_cancels(void **state)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(usage_is_refused_with_what_is_accepted, open_place,
+    cmocka_unit_test_setup_teardown(wrong_usage_is_refused_with_the_accepted_words, open_place,
                                     close_place),
     cmocka_unit_test_setup_teardown(help_and_version_go_to_standard_output, open_place,
                                     close_place),
@@ -325,7 +325,7 @@ int main(int argc, char **argv)
                                     close_place),
     cmocka_unit_test_setup_teardown(wrong_definitions_start_nothing, open_place, close_place),
     cmocka_unit_test_setup_teardown(a_job_is_completed, open_place, close_place),
-    cmocka_unit_test_setup_teardown(a_failed_job_is_gone_on_with, open_place, close_place),
+    cmocka_unit_test_setup_teardown(a_failed_job_is_resumed, open_place, close_place),
     cmocka_unit_test_setup_teardown(a_signal_cancels, open_place, close_place),
   };
   if (argc > 1)

@@ -77,7 +77,7 @@ static void add(struct fixture *f, uint64_t index, const char *names, const char
   tm_columns_end_add(&f->c, f->s.commit, is_frame);
 }
 
-static void the_first_frame_says_what_the_columns_are(void **state)
+static void the_first_frame_defines_the_columns(void **state)
 {
   struct fixture f;
   setup(&f, true);
@@ -148,7 +148,7 @@ static void columns_are_kept_for_the_next_session(void **state)
   teardown(&f);
 }
 
-static void columns_of_what_was_not_committed_do_not_count(void **state)
+static void columns_of_uncommitted_rows_do_not_count(void **state)
 {
   struct fixture f;
   setup(&f, true);
@@ -210,7 +210,7 @@ static void a_result_in_a_file_is_put_in_order(void **state)
   teardown(&f);
 }
 
-static void what_is_damaged_is_said(void **state)
+static void damage_is_reported(void **state)
 {
   static const char junk[] = "\1\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0a12345678";
   struct fixture f;
@@ -232,15 +232,15 @@ static void what_is_damaged_is_said(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_first_frame_says_what_the_columns_are),
+    cmocka_unit_test(the_first_frame_defines_the_columns),
     cmocka_unit_test(arrays_and_frames_may_mix_without_a_header),
     cmocka_unit_test(a_file_that_began_with_an_array_gets_no_header),
     cmocka_unit_test(a_frame_without_rows_has_columns),
     cmocka_unit_test(columns_are_kept_for_the_next_session),
-    cmocka_unit_test(columns_of_what_was_not_committed_do_not_count),
+    cmocka_unit_test(columns_of_uncommitted_rows_do_not_count),
     cmocka_unit_test(the_header_goes_before_a_result_in_a_file),
     cmocka_unit_test(a_result_in_a_file_is_put_in_order),
-    cmocka_unit_test(what_is_damaged_is_said),
+    cmocka_unit_test(damage_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,7 +104,7 @@ static void syncs_in_order_and_then_says_so(void **state) /* 4 */
   step_release(&s);
 }
 
-static void states_what_was_there_when_the_fsyncs_began(void **state) /* 4 */
+static void states_the_lengths_at_the_begin_of_the_fsyncs(void **state) /* 4 */
 {
   struct step s;
   struct tm_sync sync;
@@ -160,7 +160,7 @@ static void never_repeats_a_failed_fsync(void **state) /* 5 */
   }
 }
 
-static void syncs_what_recovery_kept_before_it_writes(void **state) /* 5 */
+static void syncs_recovered_data_before_it_writes(void **state) /* 5 */
 {
   struct step s;
   step_init(&s);
@@ -310,7 +310,7 @@ static void takes_spilled_rows(void **state)
   step_release(&s);
 }
 
-static void removes_what_was_left_of_spilled_rows(void **state)
+static void removes_leftovers_of_spilled_rows(void **state)
 {
   struct step s;
   step_init(&s);
@@ -322,7 +322,7 @@ static void removes_what_was_left_of_spilled_rows(void **state)
   step_release(&s);
 }
 
-static void lists_what_still_counts_as_failed(void **state)
+static void lists_items_that_still_count_as_failed(void **state)
 {
   struct step s;
   step_init(&s);
@@ -435,15 +435,15 @@ int main(void)
     cmocka_unit_test(writes_records_after_rows),
     cmocka_unit_test(has_no_record_of_rows_that_were_not_written),
     cmocka_unit_test(syncs_in_order_and_then_says_so),
-    cmocka_unit_test(states_what_was_there_when_the_fsyncs_began),
+    cmocka_unit_test(states_the_lengths_at_the_begin_of_the_fsyncs),
     cmocka_unit_test(never_repeats_a_failed_fsync),
-    cmocka_unit_test(syncs_what_recovery_kept_before_it_writes),
+    cmocka_unit_test(syncs_recovered_data_before_it_writes),
     cmocka_unit_test(stops_when_another_owns_the_job),
     cmocka_unit_test(writes_no_record_for_another_owner),
     cmocka_unit_test(commits_each_once),
     cmocka_unit_test(takes_spilled_rows),
-    cmocka_unit_test(removes_what_was_left_of_spilled_rows),
-    cmocka_unit_test(lists_what_still_counts_as_failed),
+    cmocka_unit_test(removes_leftovers_of_spilled_rows),
+    cmocka_unit_test(lists_items_that_still_count_as_failed),
     cmocka_unit_test(leaves_no_list_without_failures),
     cmocka_unit_test(goes_back_to_its_partial_name),
     cmocka_unit_test(leaves_anothers_output_alone),

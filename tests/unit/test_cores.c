@@ -46,7 +46,7 @@ static void version_2_is_rounded_up(void **state)
   assert_int_equal(tm_process_quota("0::/a\n", *state), 1);
 }
 
-static void max_is_no_limit(void **state)
+static void max_means_no_limit(void **state)
 {
   put(*state, "a/cpu.max", "max 100000\n");
   assert_int_equal(tm_process_quota("0::/a\n", *state), 0);
@@ -89,7 +89,7 @@ static void cpuacct_is_not_cpu(void **state)
   assert_int_equal(tm_process_quota("2:cpuacct:/\n", *state), 0);
 }
 
-static void what_is_no_list_of_groups_is_no_limit(void **state)
+static void a_wrong_list_of_groups_sets_no_limit(void **state)
 {
   assert_int_equal(tm_process_quota("", *state), 0);
   assert_int_equal(tm_process_quota("no colon\n1:\n::\n\n", *state), 0);
@@ -108,13 +108,13 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     WITH_ROOT(version_2_is_rounded_up),
-    WITH_ROOT(max_is_no_limit),
+    WITH_ROOT(max_means_no_limit),
     WITH_ROOT(the_least_of_the_groups_above_holds),
     WITH_ROOT(a_path_of_the_host_leads_to_the_root),
     WITH_ROOT(version_1_has_two_files),
     WITH_ROOT(version_1_may_be_mounted_with_another),
     WITH_ROOT(cpuacct_is_not_cpu),
-    WITH_ROOT(what_is_no_list_of_groups_is_no_limit),
+    WITH_ROOT(a_wrong_list_of_groups_sets_no_limit),
     cmocka_unit_test(at_least_one_core_and_no_more_than_there_are),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,7 +151,7 @@ static void several_paths_of_an_input_fill_one_mini_batch(void **state)
   release(&out);
 }
 
-static void what_matched_nothing_beside_others_is_a_warning(void **state)
+static void a_path_among_others_that_matches_nothing_is_a_warning(void **state)
 {
   struct input a, b;
   struct cut_up out;
@@ -185,7 +185,7 @@ static void expect_no_input(struct input *a, struct input *b, const char *fmt, c
   release(&out);
 }
 
-static void no_input_says_what_was_looked_for_and_where(void **state)
+static void no_input_names_the_pattern_and_the_folder(void **state)
 {
   struct input a, b;
   FILES(&a, "digits/*.pgm");
@@ -207,7 +207,7 @@ static void no_input_says_what_was_looked_for_and_where(void **state)
   expect_no_input(&a, NULL, "no input: the inputs name no paths", *state);
 }
 
-static void missing_list_is_said_as_a_missing_path_is(void **state)
+static void a_missing_list_is_reported_like_a_missing_path(void **state)
 {
   struct input a;
   struct cut_up out;
@@ -262,7 +262,7 @@ static void a_limit_ends_an_input(void **state)
 }
 
 /* It did not look for what follows, so it does not report it. */
-static void nothing_is_said_of_paths_behind_a_limit(void **state)
+static void paths_after_a_limit_cause_no_message(void **state)
 {
   struct input a;
   struct cut_up out;
@@ -283,12 +283,12 @@ int main(void)
   const struct CMUnitTest tests[] = {
     IN_TREE(mini_batches_are_full_but_for_the_last_of_an_input),
     IN_TREE(several_paths_of_an_input_fill_one_mini_batch),
-    IN_TREE(what_matched_nothing_beside_others_is_a_warning),
-    IN_TREE(no_input_says_what_was_looked_for_and_where),
-    IN_TREE(missing_list_is_said_as_a_missing_path_is),
+    IN_TREE(a_path_among_others_that_matches_nothing_is_a_warning),
+    IN_TREE(no_input_names_the_pattern_and_the_folder),
+    IN_TREE(a_missing_list_is_reported_like_a_missing_path),
     IN_TREE(list_that_cannot_be_read_is_an_error),
     IN_TREE(a_limit_ends_an_input),
-    IN_TREE(nothing_is_said_of_paths_behind_a_limit),
+    IN_TREE(paths_after_a_limit_cause_no_message),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #include "data/dataset.h"
 #include "tree.h"
 
-static void keeps_what_it_was_given(void **state)
+static void keeps_its_values(void **state)
 {
   struct tm_json *v = tree("FileDataset", "p.lua:4",
                            "{'kind':'files','paths':['a','/b/*'],'base_dir':'/"
@@ -187,7 +187,7 @@ static void standard_input_is_a_manifest_named_dash(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(keeps_what_it_was_given),
+    cmocka_unit_test(keeps_its_values),
     cmocka_unit_test(a_manifest_is_one_path),
     cmocka_unit_test(refuses),
     cmocka_unit_test(addresses_are_not_paths),

@@ -51,7 +51,7 @@ static void others_have_names(void **state)
   tm_datastore_release(&d);
 }
 
-static void what_is_no_directory_or_no_name_is_refused(void **state)
+static void a_wrong_directory_or_name_is_refused(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   store_put(*state, "file", "", 1);
@@ -88,7 +88,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     TEST(one_is_always_there),
     TEST(others_have_names),
-    TEST(what_is_no_directory_or_no_name_is_refused),
+    TEST(a_wrong_directory_or_name_is_refused),
     TEST(the_default_is_set_and_goes_with_its_datastore),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static int put(struct tm_db *db, const char *name)
   return tm_db_do(db, &err, "INSERT INTO setting VALUES (?, ?)", "ss", name, NULL);
 }
 
-static void a_database_is_made_by_who_writes_alone(void **state)
+static void only_a_writer_makes_the_database(void **state)
 {
   struct tm_db *db = NULL;
   char *path = tm_path_join(*state, TM_DB_NAME);
@@ -48,7 +48,7 @@ static void a_database_is_made_by_who_writes_alone(void **state)
   free(path);
 }
 
-static void a_change_is_there_when_it_is_committed(void **state)
+static void a_change_is_visible_once_it_is_committed(void **state)
 {
   struct tm_db *db = open_db(*state, TM_DB_WRITE);
   assert_int_equal(tm_db_begin(db, NULL), 0);
@@ -80,7 +80,7 @@ static void values_come_back(void **state)
   tm_db_close(db);
 }
 
-static void what_is_no_database_is_damage(void **state)
+static void a_file_that_is_not_a_database_is_damage(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   struct tm_db *db = NULL;
@@ -120,7 +120,7 @@ static void a_later_version_and_another_program_are_refused(void **state)
   assert_words(&err, TM_EDAMAGE, "another program");
 }
 
-static void bad_pages_are_said(void **state)
+static void bad_pages_are_reported(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   struct tm_db *db = open_db(*state, TM_DB_WRITE);
@@ -253,12 +253,12 @@ static void it_is_for_its_owner_alone_also_one_that_was_not(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    TEST(a_database_is_made_by_who_writes_alone),
-    TEST(a_change_is_there_when_it_is_committed),
+    TEST(only_a_writer_makes_the_database),
+    TEST(a_change_is_visible_once_it_is_committed),
     TEST(values_come_back),
-    TEST(what_is_no_database_is_damage),
+    TEST(a_file_that_is_not_a_database_is_damage),
     TEST(a_later_version_and_another_program_are_refused),
-    TEST(bad_pages_are_said),
+    TEST(bad_pages_are_reported),
     TEST(an_empty_file_is_as_good_as_none),
     TEST(it_can_be_read_where_nothing_can_be_written),
     TEST(it_is_for_its_owner_alone_also_one_that_was_not),

@@ -290,7 +290,7 @@ static void fields_go_to_columns(void **state)
 }
 
 /* Its values are not read, but its row is checked. */
-static void what_nobody_reads_is_left_out(void **state)
+static void unread_columns_are_left_out(void **state)
 {
   struct rig g;
   static const char *const values[] = { NULL, NULL, NULL, "/a" };
@@ -376,7 +376,7 @@ int main(void)
     cmocka_unit_test(encodings),
     cmocka_unit_test(nul_bytes_are_text),
     cmocka_unit_test(fields_go_to_columns),
-    cmocka_unit_test(what_nobody_reads_is_left_out),
+    cmocka_unit_test(unread_columns_are_left_out),
     cmocka_unit_test(a_row_is_taken_whole_or_not),
     cmocka_unit_test(long_fields),
   };

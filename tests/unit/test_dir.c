@@ -88,7 +88,7 @@ static void a_negative_answer_ends_the_walk(void **state)
   assert_int_equal(s.calls, 2);
 }
 
-static void a_folder_that_is_not_there_is_an_error(void **state)
+static void a_missing_folder_is_an_error(void **state)
 {
   struct seen s = { 0 };
   char *path = tm_path_join(*state, "none");
@@ -96,7 +96,7 @@ static void a_folder_that_is_not_there_is_an_error(void **state)
   free(path);
 }
 
-static void a_tree_goes_and_what_links_point_to_stays(void **state)
+static void a_tree_is_removed_and_targets_of_links_stay(void **state)
 {
   put(*state, "kept/file");
   put(*state, "t/a/b/c/file");
@@ -147,7 +147,7 @@ static void a_link_as_the_root_goes_alone(void **state)
   free(file);
 }
 
-static void what_is_missing_is_no_error(void **state)
+static void a_missing_one_is_not_an_error(void **state)
 {
   char *path = tm_path_join(*state, "none");
   assert_int_equal(tm_tree_remove(path, NULL), 0);
@@ -155,7 +155,7 @@ static void what_is_missing_is_no_error(void **state)
 }
 
 /* All of them are in the test's own folder: if one is not refused, nothing else is lost. */
-static void what_ends_in_no_name_of_its_own_is_refused(void **state)
+static void a_path_that_does_not_end_in_a_name_is_refused(void **state)
 {
   static const char *const names[] = { "a/b/..", "a/b/../", "a/b/.", "a/b/.//" };
   char *file = tm_path_join(*state, "a/b/file");
@@ -184,7 +184,7 @@ static void many_names_go(void **state)
   free(path);
 }
 
-static void what_cannot_go_is_named(void **state)
+static void one_that_cannot_be_removed_is_named(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   assert_true(tm_tree_remove("/proc/self/status", &err) < 0);
@@ -213,7 +213,7 @@ static void remove_closed(const char *root)
   _exit(0);
 }
 
-static void what_is_closed_to_its_owner_goes_by_force(void **state)
+static void folders_closed_to_their_owner_are_removed_by_force(void **state)
 {
   int status = 0;
   pid_t pid = fork();
@@ -224,7 +224,7 @@ static void what_is_closed_to_its_owner_goes_by_force(void **state)
 }
 
 /* In a mount namespace of this process, from now on. */
-static void what_is_mounted_stays(void **state)
+static void mounted_folders_stay(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
@@ -273,16 +273,16 @@ int main(void)
   const struct CMUnitTest tests[] = {
     WITH_ROOT(names_come_with_their_types),
     WITH_ROOT(a_negative_answer_ends_the_walk),
-    WITH_ROOT(a_folder_that_is_not_there_is_an_error),
-    WITH_ROOT(a_tree_goes_and_what_links_point_to_stays),
+    WITH_ROOT(a_missing_folder_is_an_error),
+    WITH_ROOT(a_tree_is_removed_and_targets_of_links_stay),
     WITH_ROOT(any_depth_is_removed),
     WITH_ROOT(a_link_as_the_root_goes_alone),
-    WITH_ROOT(what_is_missing_is_no_error),
-    WITH_ROOT(what_ends_in_no_name_of_its_own_is_refused),
+    WITH_ROOT(a_missing_one_is_not_an_error),
+    WITH_ROOT(a_path_that_does_not_end_in_a_name_is_refused),
     WITH_ROOT(many_names_go),
-    WITH_ROOT(what_cannot_go_is_named),
-    WITH_ROOT(what_is_closed_to_its_owner_goes_by_force),
-    WITH_ROOT(what_is_mounted_stays),
+    WITH_ROOT(one_that_cannot_be_removed_is_named),
+    WITH_ROOT(folders_closed_to_their_owner_are_removed_by_force),
+    WITH_ROOT(mounted_folders_stay),
     WITH_ROOT(lines_are_appended),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,7 +194,7 @@ static void two_are_read_at_the_same_time(void **state)
   }
 }
 
-static void what_is_wrong_with_an_entry_is_said(void **state)
+static void faults_of_an_entry_are_reported(void **state)
 {
   struct rig g;
   static const struct zip_member m[] = {
@@ -283,7 +283,7 @@ static void an_entry_of_any_length_is_read_to_its_end(void **state)
   free(text);
 }
 
-static void an_archive_that_has_changed_is_told(void **state)
+static void a_changed_archive_is_reported(void **state)
 {
   struct rig g;
   static const struct zip_member m[] = { { .name = "a", .text = "text" } };
@@ -415,7 +415,7 @@ static int64_t no_room(void *self, int fd, const void *p, size_t n, int64_t at)
   return full_disk(self, fd, p, n, at);
 }
 
-static void what_the_machine_is_to_blame_for_fails_the_mini_batch(void **state)
+static void an_io_error_fails_the_mini_batch(void **state)
 {
   struct rig g;
   struct tm_fs fs = *tm_fs_real();
@@ -444,12 +444,12 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(entries_are_read_in_any_order),
     cmocka_unit_test(two_are_read_at_the_same_time),
-    cmocka_unit_test(what_is_wrong_with_an_entry_is_said),
+    cmocka_unit_test(faults_of_an_entry_are_reported),
     cmocka_unit_test(an_entry_of_any_length_is_read_to_its_end),
-    cmocka_unit_test(an_archive_that_has_changed_is_told),
+    cmocka_unit_test(a_changed_archive_is_reported),
     cmocka_unit_test(entries_become_files_for_their_mini_batch_alone),
     cmocka_unit_test(entries_stay_names_where_they_are_not_wanted_as_files),
-    cmocka_unit_test(what_the_machine_is_to_blame_for_fails_the_mini_batch),
+    cmocka_unit_test(an_io_error_fails_the_mini_batch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,7 +232,7 @@ static void a_name_that_is_taken_is_neither_used_nor_touched(void **state)
 }
 
 /* Fails each write and each creation of a file; the last ones are on the disk. */
-static void what_fails_in_memory_is_done_on_the_disk(void **state)
+static void a_failure_in_memory_falls_back_to_disk(void **state)
 {
   static const int codes[] = { -ENOSPC, -EDQUOT, -EACCES, -ENOMEM, -EROFS, -EIO };
   for (size_t c = 0; c < TM_COUNT_OF(codes); c++)
@@ -263,7 +263,7 @@ static void memory_that_was_taken_away_is_not_used_again(void **state)
   rig_release(&g);
 }
 
-static void what_fails_on_both_fails_the_mini_batch(void **state)
+static void a_failure_on_both_fails_the_mini_batch(void **state)
 {
   struct rig g;
   struct tm_err err = TM_ERR_NONE;
@@ -321,9 +321,9 @@ int main(void)
     cmocka_unit_test(memory_that_does_not_suit_is_left_alone),
     cmocka_unit_test(a_folder_that_all_can_write_to_must_be_sticky),
     cmocka_unit_test(a_name_that_is_taken_is_neither_used_nor_touched),
-    cmocka_unit_test(what_fails_in_memory_is_done_on_the_disk),
+    cmocka_unit_test(a_failure_in_memory_falls_back_to_disk),
     cmocka_unit_test(memory_that_was_taken_away_is_not_used_again),
-    cmocka_unit_test(what_fails_on_both_fails_the_mini_batch),
+    cmocka_unit_test(a_failure_on_both_fails_the_mini_batch),
     cmocka_unit_test(the_bound_is_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static void names_are_cleaned_or_refused(void **state)
   tm_buf_release(&out);
 }
 
-static void patterns_take_what_a_walk_would(void **state)
+static void patterns_match_the_same_as_a_walk(void **state)
 {
   static const struct {
     const char *pattern, *name;
@@ -86,7 +86,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(names_are_cleaned_or_refused),
-    cmocka_unit_test(patterns_take_what_a_walk_would),
+    cmocka_unit_test(patterns_match_the_same_as_a_walk),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-static void set_fills_code_and_words(void **state)
+static void set_fills_code_and_message(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   assert_int_equal(tm_err_set(&err, TM_EUSAGE, "unknown key '%s'", "x"), TM_EUSAGE);
@@ -48,7 +48,7 @@ static void wrap_goes_before(void **state)
   assert_string_equal(err.text, "outer: middle 2: inner");
 }
 
-static void words_may_be_their_own_argument(void **state)
+static void a_message_may_be_its_own_argument(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   tm_err_set(&err, TM_EUSAGE, "first");
@@ -56,7 +56,7 @@ static void words_may_be_their_own_argument(void **state)
   assert_string_equal(err.text, "first and second");
 }
 
-static void append_goes_behind_and_is_cut(void **state)
+static void append_adds_at_the_end_and_is_cut(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   char text[3000];
@@ -123,12 +123,12 @@ static void codes_have_names(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(set_fills_code_and_words),
+    cmocka_unit_test(set_fills_code_and_message),
     cmocka_unit_test(success_is_never_returned_as_failure),
     cmocka_unit_test(system_adds_the_text_of_the_code),
     cmocka_unit_test(wrap_goes_before),
-    cmocka_unit_test(words_may_be_their_own_argument),
-    cmocka_unit_test(append_goes_behind_and_is_cut),
+    cmocka_unit_test(a_message_may_be_its_own_argument),
+    cmocka_unit_test(append_adds_at_the_end_and_is_cut),
     cmocka_unit_test(long_words_are_cut),
     cmocka_unit_test(cut_spares_characters),
     cmocka_unit_test(codes_have_names),

@@ -48,7 +48,7 @@ static void deaths_that_differ_in_time_are_one(void **state)
 }
 
 /* The fixture's worker is process003. */
-static void paths_of_a_workers_own_are_no_difference(void **state)
+static void paths_of_worker_folders_do_not_make_a_difference(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_errors s;
@@ -359,7 +359,7 @@ static void written_at_most_once_a_second(void **state)
   tm_errors_release(&s);
 }
 
-static void a_full_disk_is_said_once(void **state)
+static void a_full_disk_is_reported_once(void **state)
 {
   struct report_fixture *f = *state;
   struct full_disk disk;
@@ -374,7 +374,7 @@ static void a_full_disk_is_said_once(void **state)
   tm_errors_release(&s);
 }
 
-static void what_earlier_sessions_wrote_stays(void **state)
+static void lines_of_earlier_sessions_stay(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_err err = TM_ERR_NONE;
@@ -419,13 +419,13 @@ int main(void)
     cmocka_unit_test_setup_teardown(only_so_many_are_kept_apart, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_long_message_is_cut_between_characters, fixture_open,
                                     fixture_close),
-    cmocka_unit_test_setup_teardown(paths_of_a_workers_own_are_no_difference, fixture_open,
+    cmocka_unit_test_setup_teardown(paths_of_worker_folders_do_not_make_a_difference, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(an_item_that_is_not_known_is_one_of_several, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(written_at_most_once_a_second, fixture_open, fixture_close),
-    cmocka_unit_test_setup_teardown(a_full_disk_is_said_once, fixture_open, fixture_close),
-    cmocka_unit_test_setup_teardown(what_earlier_sessions_wrote_stays, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(a_full_disk_is_reported_once, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(lines_of_earlier_sessions_stay, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static void a_path_that_is_not_utf8_comes_byte_by_byte(void **state)
   expect("{\"item\":\"/\xef\xbf\xbd\",\"item_hex\":\"2FfE20\"}\n", TM_FAILED_ANY, "/\xfe |", 0);
 }
 
-static void inputs_are_told_apart(void **state)
+static void inputs_are_distinguished(void **state)
 {
   const char *text = "{\"item\":\"/a\",\"input\":0}\n{\"item\":\"/b\",\"input\":1}\n"
                      "{\"item\":null,\"count\":2,\"input\":1}\n{\"item\":\"/c\"}\n";
@@ -97,7 +97,7 @@ static void a_line_may_be_longer_than_a_piece(void **state)
   tm_buf_release(&text);
 }
 
-static void what_is_no_such_line_ends_the_reading_and_is_said(void **state)
+static void an_invalid_line_ends_the_reading_and_is_reported(void **state)
 {
   static const struct {
     const char *line, *words;
@@ -155,7 +155,7 @@ static void a_path_that_is_too_long_is_refused(void **state)
   tm_buf_release(&text);
 }
 
-static void what_is_missing_or_no_file_is_told_apart(void **state)
+static void missing_files_and_folders_are_distinguished(void **state)
 {
   struct folder f;
   struct tm_err err = TM_ERR_NONE;
@@ -175,12 +175,12 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(items_are_paths_in_the_order_of_the_lines),
     cmocka_unit_test(a_path_that_is_not_utf8_comes_byte_by_byte),
-    cmocka_unit_test(inputs_are_told_apart),
+    cmocka_unit_test(inputs_are_distinguished),
     cmocka_unit_test(items_without_a_name_are_counted),
     cmocka_unit_test(a_line_may_be_longer_than_a_piece),
-    cmocka_unit_test(what_is_no_such_line_ends_the_reading_and_is_said),
+    cmocka_unit_test(an_invalid_line_ends_the_reading_and_is_reported),
     cmocka_unit_test(a_path_that_is_too_long_is_refused),
-    cmocka_unit_test(what_is_missing_or_no_file_is_told_apart),
+    cmocka_unit_test(missing_files_and_folders_are_distinguished),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void names_come_sorted_by_bytes(void **state)
   tm_folder_release(&f);
 }
 
-static void reads_what_is_wanted_and_types(void **state)
+static void reads_the_wanted_names_with_types(void **state)
 {
   struct tm_folder f = { .len = 0 };
   const char *name;
@@ -66,7 +66,7 @@ static void reads_what_is_wanted_and_types(void **state)
   tm_folder_release(&f);
 }
 
-static void what_is_no_folder_is_an_error(void **state)
+static void a_file_in_place_of_a_folder_is_an_error(void **state)
 {
   struct tm_folder f = { .len = 0 };
   char *file = tm_path_join(*state, "f");
@@ -105,8 +105,9 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(names_come_sorted_by_bytes),
-    cmocka_unit_test_setup_teardown(reads_what_is_wanted_and_types, tree_setup, tree_teardown),
-    cmocka_unit_test_setup_teardown(what_is_no_folder_is_an_error, tree_setup, tree_teardown),
+    cmocka_unit_test_setup_teardown(reads_the_wanted_names_with_types, tree_setup, tree_teardown),
+    cmocka_unit_test_setup_teardown(a_file_in_place_of_a_folder_is_an_error, tree_setup,
+                                    tree_teardown),
     cmocka_unit_test(million_names_stay_compact),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

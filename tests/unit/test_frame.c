@@ -64,7 +64,7 @@ static void check_row(const struct tm_data_frame *f, int64_t i)
     assert_true(f->columns[4].i64[i] == -i);
 }
 
-static void a_frame_holds_what_was_added(void **state)
+static void a_frame_holds_the_added_values(void **state)
 {
   struct tm_arena arena = { 0 };
   struct tm_frame_builder b;
@@ -161,7 +161,7 @@ static void types_have_names(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_frame_holds_what_was_added),
+    cmocka_unit_test(a_frame_holds_the_added_values),
     cmocka_unit_test(rows_taken_back_leave_nothing),
     cmocka_unit_test(a_frame_may_have_no_rows_and_no_columns),
     cmocka_unit_test(offsets_widen_before_they_overflow),

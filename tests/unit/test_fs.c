@@ -183,7 +183,7 @@ static void a_file_is_old_or_new_whatever_call_fails(void **state)
   free(tmp);
 }
 
-static void short_and_interrupted_transfers_go_on(void **state)
+static void short_and_interrupted_transfers_continue(void **state)
 {
   struct faulty f;
   struct tm_buf got = TM_BUF_NONE;
@@ -233,7 +233,7 @@ static int fsync_einval(void *self, int fd)
   return -EINVAL;
 }
 
-static void folders_that_cannot_be_synced_are_no_error(void **state)
+static void folders_that_cannot_be_synced_cause_no_error(void **state)
 {
   struct faulty f;
   faulty_init(&f)->fs.fsync = fsync_einval;
@@ -281,7 +281,7 @@ static void reading_stops_at_the_end_and_at_the_limit(void **state)
   free(path);
 }
 
-static void an_error_has_words(void **state)
+static void an_error_has_a_message(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   assert_int_equal(tm_fs_open(tm_fs_real(), "/none/such", O_RDONLY, 0, &err), -ENOENT);
@@ -336,7 +336,7 @@ static void slashes_and_relative_names_are_folders_too(void **state)
   free(was);
 }
 
-static void a_file_in_the_way_is_said(void **state)
+static void a_file_in_the_way_is_reported(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   char *file = tm_path_join(*state, "f"), *below = tm_path_join(*state, "f/g/h");
@@ -355,17 +355,17 @@ int main(void)
   const struct CMUnitTest tests[] = {
     WITH_ROOT(a_file_is_synced_before_and_its_folder_after_the_rename),
     WITH_ROOT(a_file_is_old_or_new_whatever_call_fails),
-    WITH_ROOT(short_and_interrupted_transfers_go_on),
+    WITH_ROOT(short_and_interrupted_transfers_continue),
     WITH_ROOT(a_write_that_makes_no_progress_is_an_error),
     WITH_ROOT(a_failed_fsync_is_not_tried_again),
-    WITH_ROOT(folders_that_cannot_be_synced_are_no_error),
+    WITH_ROOT(folders_that_cannot_be_synced_cause_no_error),
     WITH_ROOT(a_name_is_synced_in_a_folder_that_may_be_read),
     WITH_ROOT(reading_stops_at_the_end_and_at_the_limit),
-    WITH_ROOT(an_error_has_words),
+    WITH_ROOT(an_error_has_a_message),
     WITH_ROOT(each_new_folder_has_its_parent_synced),
     WITH_ROOT(folders_fail_with_the_call_that_fails),
     WITH_ROOT(slashes_and_relative_names_are_folders_too),
-    WITH_ROOT(a_file_in_the_way_is_said),
+    WITH_ROOT(a_file_in_the_way_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

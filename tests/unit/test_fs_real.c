@@ -56,7 +56,7 @@ static void a_file_is_written_read_cut_and_removed(void **state)
   free(path);
 }
 
-static void what_holds_a_folder_is_told(void **state)
+static void the_contents_of_a_folder_are_named(void **state)
 {
   const struct tm_fs *fs = tm_fs_real();
   struct tm_volume v, proc;
@@ -151,7 +151,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     WITH_ROOT(a_file_is_written_read_cut_and_removed),
-    WITH_ROOT(what_holds_a_folder_is_told),
+    WITH_ROOT(the_contents_of_a_folder_are_named),
     WITH_ROOT(a_fifo_in_the_place_of_a_file_holds_nobody_up),
     WITH_ROOT(folders_and_links),
     WITH_ROOT(two_names_change_places),

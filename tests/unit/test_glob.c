@@ -34,7 +34,7 @@ static void names_match_as_the_table_says(void **state)
   assert_int_equal(wrong, 0);
 }
 
-static void what_is_a_pattern(void **state)
+static void patterns_are_recognised(void **state)
 {
   static const char *const yes[] = { "*", "a?", "[a]", "{a,b}", "a\\*" };
   static const char *const no[] = { "", "a", "a/b.c", "}]", "!^,-" };
@@ -70,7 +70,7 @@ static void walk_starts_as_deep_as_it_can(void **state)
   }
 }
 
-static void too_much_is_refused_with_words(void **state)
+static void too_much_is_refused_with_a_message(void **state)
 {
   struct tm_glob g;
   struct tm_err err = TM_ERR_NONE;
@@ -110,9 +110,9 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(names_match_as_the_table_says),
-    cmocka_unit_test(what_is_a_pattern),
+    cmocka_unit_test(patterns_are_recognised),
     cmocka_unit_test(walk_starts_as_deep_as_it_can),
-    cmocka_unit_test(too_much_is_refused_with_words),
+    cmocka_unit_test(too_much_is_refused_with_a_message),
     cmocka_unit_test(many_stars_end_soon),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,12 +34,12 @@ static void the_variable_goes_before_all_else(void **state)
          "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6 MIG-GPU-8932f937/1/0 MIG-41b35e2c");
 }
 
-static void a_device_is_there_once(void **state)
+static void each_device_is_listed_once(void **state)
 {
   expect("0,0,1", NULL, 0, "0 1");
 }
 
-static void what_hides_devices_hides_them(void **state)
+static void variables_that_hide_devices_work(void **state)
 {
   expect("", "4", 8, "");
   expect("-1", "4", 8, "");
@@ -49,7 +49,7 @@ static void what_hides_devices_hides_them(void **state)
   expect("0,1,", NULL, 8, "0 1");
 }
 
-static void without_it_the_count_is_what_counts(void **state)
+static void without_it_the_count_decides(void **state)
 {
   expect(NULL, "2", 8, "0 1");
   expect(NULL, "0", 8, "");
@@ -57,7 +57,7 @@ static void without_it_the_count_is_what_counts(void **state)
   expect(NULL, NULL, 0, "");
 }
 
-static void a_count_that_is_none_is_passed_over(void **state)
+static void an_invalid_count_is_ignored(void **state)
 {
   expect(NULL, "", 1, "0");
   expect(NULL, "two", 1, "0");
@@ -89,10 +89,10 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_variable_goes_before_all_else),
-    cmocka_unit_test(a_device_is_there_once),
-    cmocka_unit_test(what_hides_devices_hides_them),
-    cmocka_unit_test(without_it_the_count_is_what_counts),
-    cmocka_unit_test(a_count_that_is_none_is_passed_over),
+    cmocka_unit_test(each_device_is_listed_once),
+    cmocka_unit_test(variables_that_hide_devices_work),
+    cmocka_unit_test(without_it_the_count_decides),
+    cmocka_unit_test(an_invalid_count_is_ignored),
     cmocka_unit_test(a_huge_count_is_cut),
     cmocka_unit_test(devices_are_known_by_their_names),
   };

@@ -342,7 +342,7 @@ static void a_dropped_step_is_waited_for_no_more(void **state)
 
 /*   cut -> sharpen -> join
  *      `-> blur ------^      lone */
-static void pictures_show_who_waits_for_whom(void **state)
+static void pictures_show_which_step_waits_for_which(void **state)
 {
   struct world w;
   setup(&w);
@@ -405,7 +405,7 @@ int main(void)
     cmocka_unit_test(work_over_another_job_s_output_is_not_taken_over),
     cmocka_unit_test(nor_is_work_done_with_it_beside),
     cmocka_unit_test(a_dropped_step_is_waited_for_no_more),
-    cmocka_unit_test(pictures_show_who_waits_for_whom),
+    cmocka_unit_test(pictures_show_which_step_waits_for_which),
     cmocka_unit_test(a_long_chain_is_read_and_drawn),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static void groups_are_ordered_by_their_values(void **state)
   tm_partition_free(p);
 }
 
-static void what_cannot_be_read_is_a_group_of_its_own(void **state)
+static void an_unreadable_archive_is_a_group_by_itself(void **state)
 {
   static char *const keys[] = { (char *)"n" };
   struct tm_partition *p = tm_partition_new("{n}.txt", NULL);
@@ -117,7 +117,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(groups_are_ordered_by_their_values),
-    cmocka_unit_test(what_cannot_be_read_is_a_group_of_its_own),
+    cmocka_unit_test(an_unreadable_archive_is_a_group_by_itself),
     cmocka_unit_test(nothing_makes_no_group),
     cmocka_unit_test(a_path_that_does_not_fit_is_refused),
   };

@@ -28,7 +28,7 @@ static void contents_are_read_from_anywhere(void **state)
   assert_null(g->warning);
 }
 
-static void a_point_saves_what_is_before_it(void **state)
+static void a_check_point_saves_reading_the_bytes_before_it(void **state)
 {
   struct rig *g = *state;
   struct tm_err err = TM_ERR_NONE;
@@ -140,7 +140,7 @@ static void damage_is_found(void **state)
 }
 
 /* The reported place of the fault is the same, however often and from wherever a read meets it. */
-static void what_stands_before_damage_is_given(void **state)
+static void bytes_before_damage_are_returned(void **state)
 {
   struct rig *g = *state;
   size_t len = g->file.len;
@@ -165,7 +165,7 @@ static void what_stands_before_damage_is_given(void **state)
   free(p);
 }
 
-static void what_the_machine_is_to_blame_for_passes(void **state)
+static void an_io_error_is_passed_on(void **state)
 {
   struct rig *g = *state;
   struct tm_err err = TM_ERR_NONE;
@@ -221,7 +221,7 @@ static void damage_has_one_place_however_it_is_read(void **state)
   free(p);
 }
 
-static void zeros_behind_the_end_are_nothing(void **state)
+static void zeros_after_the_end_are_ignored(void **state)
 {
   struct rig *g = *state;
   struct tm_err err = TM_ERR_NONE;
@@ -400,15 +400,15 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     IN_RIG(contents_are_read_from_anywhere),
-    IN_RIG(a_point_saves_what_is_before_it),
+    IN_RIG(a_check_point_saves_reading_the_bytes_before_it),
     IN_RIG(an_expected_place_has_a_point_of_its_own),
     IN_RIG(an_index_is_used_while_it_is_written),
     IN_RIG(an_index_is_kept_and_of_its_file_alone),
     IN_RIG(damage_is_found),
-    IN_RIG(what_stands_before_damage_is_given),
-    IN_RIG(what_the_machine_is_to_blame_for_passes),
+    IN_RIG(bytes_before_damage_are_returned),
+    IN_RIG(an_io_error_is_passed_on),
     IN_RIG(damage_has_one_place_however_it_is_read),
-    IN_RIG(zeros_behind_the_end_are_nothing),
+    IN_RIG(zeros_after_the_end_are_ignored),
     IN_RIG(a_damaged_index_does_no_harm),
     IN_RIG(without_an_index_it_is_read_in_order),
     IN_RIG(an_index_that_cannot_be_written_does_no_harm),

@@ -44,7 +44,7 @@ static void test_holds_finds_and_removes_in_any_order(void **state)
   tm_hand_release(&h);
 }
 
-static void test_nothing_is_put_behind_one_that_takes_long(void **state)
+static void test_nothing_is_queued_after_a_long_one(void **state)
 {
   struct tm_hand h;
 
@@ -101,7 +101,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_one_until_the_first_has_ended_then_as_measured),
     cmocka_unit_test(test_holds_finds_and_removes_in_any_order),
-    cmocka_unit_test(test_nothing_is_put_behind_one_that_takes_long),
+    cmocka_unit_test(test_nothing_is_queued_after_a_long_one),
     cmocka_unit_test(test_the_span_never_exceeds_the_page),
     cmocka_unit_test(test_waiting_names_all_but_the_first),
   };

@@ -72,7 +72,7 @@ static void put_tar(struct folder *f, struct tm_buf *tar, bool is_packed)
   free(path);
 }
 
-static void a_name_that_goes_on_behind_a_nul_is_a_fault(void **state)
+static void a_name_that_continues_after_a_nul_is_a_fault(void **state)
 {
   static const size_t comments[] = { 0, 3000, 260000, 900000 }; /* longer than one read */
   struct folder f;
@@ -169,7 +169,7 @@ static void a_folder_of_a_cpio_gets_one_link(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_name_that_goes_on_behind_a_nul_is_a_fault),
+    cmocka_unit_test(a_name_that_continues_after_a_nul_is_a_fault),
     cmocka_unit_test(a_cpio_header_states_the_length_of_its_name),
     cmocka_unit_test(a_folder_of_a_cpio_gets_one_link),
   };

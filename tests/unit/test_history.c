@@ -68,7 +68,7 @@ static void the_newest_comes_first(void **state)
   tm_history_release(&h);
 }
 
-static void the_oldest_go_when_there_are_too_many(void **state)
+static void the_oldest_are_removed_if_there_are_too_many(void **state)
 {
   struct tm_history_job j = job("/last", "Completed", 1000000);
   struct tm_history h;
@@ -90,7 +90,7 @@ static void the_oldest_go_when_there_are_too_many(void **state)
   tm_history_release(&h);
 }
 
-static void it_can_be_told_as_json(void **state)
+static void it_can_be_printed_as_json(void **state)
 {
   struct tm_history_job j = job("/jobs/1", "Failed", 0);
   struct tm_json *v = tm_history_to_json(&j);
@@ -107,8 +107,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     TEST(without_a_database_there_is_none), TEST(a_job_that_ends_has_began_when_it_first_did),
-    TEST(the_newest_comes_first),           TEST(the_oldest_go_when_there_are_too_many),
-    TEST(it_can_be_told_as_json),
+    TEST(the_newest_comes_first),           TEST(the_oldest_are_removed_if_there_are_too_many),
+    TEST(it_can_be_printed_as_json),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static void replace_all(const char *dir)
   store_put(dir, "in/e", "", 100);
 }
 
-static void what_has_not_changed_is_equal(void **state)
+static void unchanged_inputs_are_equal(void **state)
 {
   assert_change(state, NULL, "");
 }
@@ -97,7 +97,7 @@ static void the_order_counts(void **state)
   tm_identity_release(&b);
 }
 
-static void no_file_is_no_error(void **state)
+static void a_missing_file_is_accepted(void **state)
 {
   struct tm_identity none;
   look(&none, *state, "nothing/*");
@@ -137,7 +137,7 @@ static struct tm_dataset *manifest(const char *dir, const char *path)
   return d;
 }
 
-static void of_a_list_the_list_is_looked_at(void **state)
+static void only_the_list_itself_is_examined(void **state)
 {
   struct tm_dataset *d = manifest(*state, "list.txt"), *stdin_list = manifest(*state, "-");
   struct tm_err err = TM_ERR_NONE;
@@ -159,14 +159,14 @@ static void of_a_list_the_list_is_looked_at(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    TEST(what_has_not_changed_is_equal),
+    TEST(unchanged_inputs_are_equal),
     TEST(a_size_is_named),
     TEST(a_time_is_named),
     TEST(three_changes_are_named_and_the_others_counted),
     TEST(the_order_counts),
-    TEST(no_file_is_no_error),
+    TEST(a_missing_file_is_accepted),
     TEST(many_files_are_counted),
-    TEST(of_a_list_the_list_is_looked_at),
+    TEST(only_the_list_itself_is_examined),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

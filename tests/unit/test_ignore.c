@@ -79,7 +79,7 @@ static void without_a_file_nothing_is_left_out(void **state)
   tm_ignore_release(&ig);
 }
 
-static void what_is_no_pattern_is_refused_with_its_line(void **state)
+static void an_invalid_pattern_is_refused_with_its_line(void **state)
 {
   static const char *const bad[] = { "a\n../b\n", "a\nb/./c\n", "a\nb//c\n", "a\n/\n", "a\n!\n" };
   for (size_t i = 0; i < TM_COUNT_OF(bad); i++) {
@@ -100,7 +100,7 @@ int main(void)
     TEST(a_name_fits_however_deep),           TEST(a_slash_ties_it_to_the_top),
     TEST(a_slash_at_the_end_is_of_folders),   TEST(two_stars_are_any_number_of_folders),
     TEST(the_last_line_that_fits_decides),    TEST(blanks_and_ends_of_lines_do_not_count),
-    TEST(without_a_file_nothing_is_left_out), TEST(what_is_no_pattern_is_refused_with_its_line),
+    TEST(without_a_file_nothing_is_left_out), TEST(an_invalid_pattern_is_refused_with_its_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void test_every_living_worker_in_init_for_too_long(void **state)
   assert_non_null(strstr(err.text, "more than 60 s"));
 }
 
-static void test_one_that_works_or_nobody_is_no_reason(void **state)
+static void test_a_working_one_or_none_is_not_a_reason(void **state)
 {
   struct tm_init_rules r;
   struct tm_init_look now = { .living = 2, .in_init = 1, .shortest_ns = 3600 * TM_S };
@@ -80,7 +80,7 @@ int main(void)
     cmocka_unit_test(test_two_minutes_of_failures_without_a_success),
     cmocka_unit_test(test_one_success_anywhere_is_enough),
     cmocka_unit_test(test_every_living_worker_in_init_for_too_long),
-    cmocka_unit_test(test_one_that_works_or_nobody_is_no_reason),
+    cmocka_unit_test(test_a_working_one_or_none_is_not_a_reason),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

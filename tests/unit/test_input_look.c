@@ -60,7 +60,7 @@ static void expect(void **state, enum tm_dataset_kind kind, const char *path, co
   free(words);
 }
 
-static void what_is_there_or_may_be_is_input(void **state)
+static void existing_and_possible_files_are_input(void **state)
 {
   static const char *const paths[] = {
     "in",         "in/a.txt", "in/*.txt", "in/**/*.png", "**/b.png", "i?/a.t[xy]t",  "{gone,in}/*",
@@ -73,7 +73,7 @@ static void what_is_there_or_may_be_is_input(void **state)
   expect(state, TM_DATASET_FAILED, "gone", "");
 }
 
-static void what_names_nothing_is_said_with_what_was_probably_meant(void **state)
+static void an_unknown_name_is_reported_with_the_nearest(void **state)
 {
   static const struct {
     const char *path, *want;
@@ -118,7 +118,7 @@ static int read_many(void *self, const char *path, tm_on_name on_name, void *dat
   return rc;
 }
 
-static void a_folder_with_more_names_than_are_looked_at_may_match(void **state)
+static void a_folder_beyond_the_limit_of_names_may_match(void **state)
 {
   struct tm_fs fs = *tm_fs_real();
   char *paths[] = { (char *)"in/*.png" };
@@ -131,7 +131,7 @@ static void a_folder_with_more_names_than_are_looked_at_may_match(void **state)
   assert_int_equal(tm_inputs_look(&fs, inputs, 1, NULL), 0);
 }
 
-static void the_output_of_another_step_is_not_looked_at(void **state)
+static void the_output_of_another_step_is_not_examined(void **state)
 {
   char *paths[] = { (char *)"step/output" };
   struct tm_dataset d = { .kind = TM_DATASET_FILES, .paths = paths, .paths_len = 1 };
@@ -144,11 +144,11 @@ static void the_output_of_another_step_is_not_looked_at(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    IN_TREE(what_is_there_or_may_be_is_input),
-    IN_TREE(what_names_nothing_is_said_with_what_was_probably_meant),
+    IN_TREE(existing_and_possible_files_are_input),
+    IN_TREE(an_unknown_name_is_reported_with_the_nearest),
     IN_TREE(one_path_that_names_something_is_enough),
-    IN_TREE(a_folder_with_more_names_than_are_looked_at_may_match),
-    IN_TREE(the_output_of_another_step_is_not_looked_at),
+    IN_TREE(a_folder_beyond_the_limit_of_names_may_match),
+    IN_TREE(the_output_of_another_step_is_not_examined),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void cut_all(struct tm_input_record *r, const struct tm_dataset *const *i
   tm_cut_close(cut);
 }
 
-static void what_is_told_is_what_is_listed_again(void **state)
+static void the_reported_files_are_listed_again(void **state)
 {
   struct tm_dataset *a = store_files(*state, "a"), *b = store_files(*state, "b/* a/1");
   const struct tm_dataset *const inputs[] = { a, b };
@@ -181,7 +181,7 @@ static void every_bad_byte_is_damage(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    TEST(what_is_told_is_what_is_listed_again),  TEST(an_input_that_comes_again_counts_once),
+    TEST(the_reported_files_are_listed_again),   TEST(an_input_that_comes_again_counts_once),
     TEST(names_within_a_job_are_those_below_it), TEST(contents_count_where_that_is_asked),
     TEST(it_comes_back_from_the_disk),           TEST(every_bad_byte_is_damage),
   };

@@ -117,7 +117,7 @@ static bool is_link(struct world *w, const char *name)
   return yes;
 }
 
-static void names_begin_behind_what_paths_have_in_common(void **state)
+static void names_begin_after_the_common_part_of_paths(void **state)
 {
   struct world *w = *state;
   add(w, "{'kind':'files','paths':['in/*/1.txt','in/b/c'],'mode':'mount'}", NULL);
@@ -131,7 +131,7 @@ static void names_begin_behind_what_paths_have_in_common(void **state)
   assert_false(is_link(w, "job/s/inputs/2/1.txt"));
 }
 
-static void a_folder_is_one_link_and_what_leads_elsewhere_is_copied(void **state)
+static void a_folder_is_one_link_and_outside_targets_are_copied(void **state)
 {
   struct world *w = *state;
   char *link = tm_path_join(w->dir, "in/a/link.txt");
@@ -152,7 +152,7 @@ static void a_folder_is_one_link_and_what_leads_elsewhere_is_copied(void **state
   reads(w, "job/s/inputs/2/1.txt", "1");
 }
 
-static void a_place_without_its_mark_is_made_anew(void **state)
+static void a_place_without_its_mark_is_created_again(void **state)
 {
   struct world *w = *state;
   add(w, "{'kind':'files','paths':['in/b'],'mode':'download'}", NULL);
@@ -165,7 +165,7 @@ static void a_place_without_its_mark_is_made_anew(void **state)
   reads(w, "job/s/inputs/1/1.txt", "2");
 }
 
-static void what_is_at_a_path_stays(void **state)
+static void an_existing_file_stays(void **state)
 {
   struct world *w = *state;
   add(w, "{'kind':'files','paths':['in/a'],'mode':'mount'}", "in");
@@ -177,7 +177,7 @@ static void what_is_at_a_path_stays(void **state)
   reads(w, "in/a/1.txt", "1");
 }
 
-static void what_is_not_there_is_said_with_its_place(void **state)
+static void a_missing_one_is_reported_with_its_place(void **state)
 {
   struct world *w = *state;
   add(w, "{'kind':'files','paths':['in/*.csv'],'mode':'mount','name':'tables'}", "x");
@@ -210,11 +210,11 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
   const struct CMUnitTest tests[] = {
-    TEST(names_begin_behind_what_paths_have_in_common),
-    TEST(a_folder_is_one_link_and_what_leads_elsewhere_is_copied),
-    TEST(a_place_without_its_mark_is_made_anew),
-    TEST(what_is_at_a_path_stays),
-    TEST(what_is_not_there_is_said_with_its_place),
+    TEST(names_begin_after_the_common_part_of_paths),
+    TEST(a_folder_is_one_link_and_outside_targets_are_copied),
+    TEST(a_place_without_its_mark_is_created_again),
+    TEST(an_existing_file_stays),
+    TEST(a_missing_one_is_reported_with_its_place),
     TEST(it_can_be_canceled),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

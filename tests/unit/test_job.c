@@ -148,7 +148,7 @@ static void let_both_go(struct job *j)
 }
 
 /* Both workers have started and hold a mini-batch each before any fails. */
-static void what_fails_is_tried_by_another_worker(void **state)
+static void a_failed_mini_batch_is_tried_by_another_worker(void **state)
 {
   struct job j;
   char first[64][24];
@@ -239,7 +239,7 @@ static bool run_one_that_holds(int before)
 
 /* The first worker holds an early mini-batch, and either worker a late one. On a slow machine a
  * worker may have no other mini-batch waiting. */
-static void what_waits_behind_a_long_one_is_run_elsewhere(void **state)
+static void mini_batches_queued_after_a_long_one_run_elsewhere(void **state)
 {
   bool is_early = false, is_late = false;
   for (int round = 0; round < 3 || (round < 20 && !(is_early && is_late)); round++) {
@@ -340,7 +340,7 @@ static void no_input_ends_the_job(void **state)
   job_end(&j);
 }
 
-static void more_elements_than_items_are_said_once(void **state)
+static void more_elements_than_items_are_reported_once(void **state)
 {
   struct job j;
   int warnings = 0;
@@ -391,7 +391,7 @@ static void a_result_beyond_the_limit_fails_its_try(void **state)
 }
 
 /* 18 MB of paths fit into one mini-batch; 72 MB cannot be handed over. */
-static void a_mini_batch_too_long_to_be_handed_out_is_said(void **state)
+static void a_mini_batch_too_long_to_be_handed_out_is_reported(void **state)
 {
   struct job j;
   char name[4001];
@@ -436,19 +436,19 @@ static const struct CMUnitTest tests[] = {
   cmocka_unit_test(two_steps_run_at_the_same_time),
   cmocka_unit_test(a_death_costs_one_try),
   cmocka_unit_test(a_run_that_takes_too_long_is_tried_again),
-  cmocka_unit_test(what_fails_is_tried_by_another_worker),
+  cmocka_unit_test(a_failed_mini_batch_is_tried_by_another_worker),
   cmocka_unit_test(tries_are_used_up),
-  cmocka_unit_test(what_waits_behind_a_long_one_is_run_elsewhere),
+  cmocka_unit_test(mini_batches_queued_after_a_long_one_run_elsewhere),
   cmocka_unit_test(init_that_always_fails_ends_the_job),
   cmocka_unit_test(a_script_without_run_is_refused_by_the_first_worker),
   cmocka_unit_test(more_failed_items_than_tolerated_end_the_job),
   cmocka_unit_test(not_one_item_that_succeeded_is_a_failure),
   cmocka_unit_test(a_listing_that_fails_ends_the_job),
   cmocka_unit_test(no_input_ends_the_job),
-  cmocka_unit_test(more_elements_than_items_are_said_once),
+  cmocka_unit_test(more_elements_than_items_are_reported_once),
   cmocka_unit_test(large_results_go_through_files),
   cmocka_unit_test(a_result_beyond_the_limit_fails_its_try),
-  cmocka_unit_test(a_mini_batch_too_long_to_be_handed_out_is_said),
+  cmocka_unit_test(a_mini_batch_too_long_to_be_handed_out_is_reported),
   cmocka_unit_test(nothing_is_left_behind),
 };
 

@@ -27,7 +27,7 @@ static enum tm_job_dir_state look(const char *path)
   return state;
 }
 
-static void what_is_in_a_folder_says_what_it_is(void **state)
+static void the_contents_of_a_folder_decide_its_kind(void **state)
 {
   struct folder f;
   folder_init(&f);
@@ -44,7 +44,7 @@ static void what_is_in_a_folder_says_what_it_is(void **state)
   folder_release(&f);
 }
 
-static void a_folder_that_cannot_be_looked_into_is_no_other_job(void **state)
+static void an_unreadable_folder_does_not_count_as_another_job(void **state)
 {
   char path[5000];
   memset(path, 'x', sizeof(path) - 1);
@@ -53,7 +53,7 @@ static void a_folder_that_cannot_be_looked_into_is_no_other_job(void **state)
   assert_int_equal(look(path), TM_JOB_DIR_UNKNOWN); /* the name is too long */
 }
 
-static void who_holds_a_folder_changes_nothing_and_shares_it(void **state)
+static void holding_a_folder_changes_nothing_and_is_shared(void **state)
 {
   struct folder f;
   struct tm_job_dir owner, a, b;
@@ -108,9 +108,9 @@ static void a_wait_for_another_can_be_stopped(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_is_in_a_folder_says_what_it_is),
-    cmocka_unit_test(a_folder_that_cannot_be_looked_into_is_no_other_job),
-    cmocka_unit_test(who_holds_a_folder_changes_nothing_and_shares_it),
+    cmocka_unit_test(the_contents_of_a_folder_decide_its_kind),
+    cmocka_unit_test(an_unreadable_folder_does_not_count_as_another_job),
+    cmocka_unit_test(holding_a_folder_changes_nothing_and_is_shared),
     cmocka_unit_test(a_wait_for_another_can_be_stopped),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void cancel(struct job *j)
   tm_job_cancel(j->job);
 }
 
-static void what_runs_may_end_when_a_job_is_canceled(void **state)
+static void running_mini_batches_may_finish_when_a_job_is_canceled(void **state)
 {
   struct job j;
   job_setup(&j);
@@ -66,7 +66,7 @@ static void cancel_twice(struct job *j)
   tm_timer_start(&again, 600 * TM_MS, 0);
 }
 
-static void what_runs_is_killed_when_a_job_is_canceled_again(void **state)
+static void running_mini_batches_are_killed_when_a_job_is_canceled_again(void **state)
 {
   struct job j, *one = &j;
   struct tm_loop loop;
@@ -197,7 +197,7 @@ static void run_to_a_failure_and_a_cancel(struct job *j)
   j->resume = true;
 }
 
-static void a_resumed_job_tries_again_what_had_failed(void **state)
+static void a_resumed_job_tries_failed_mini_batches_again(void **state)
 {
   struct job j;
   run_to_a_failure_and_a_cancel(&j);
@@ -213,7 +213,7 @@ static void a_resumed_job_tries_again_what_had_failed(void **state)
   job_end(&j);
 }
 
-static void a_resumed_job_keeps_what_had_failed(void **state)
+static void a_resumed_job_keeps_failed_mini_batches(void **state)
 {
   struct job j;
   run_to_a_failure_and_a_cancel(&j);
@@ -296,7 +296,7 @@ static void kill_keeper_and_cancel(struct job *j, const struct job_seen *e)
   tm_job_cancel(j->job);
 }
 
-static void what_outlived_a_killed_keeper_is_ended(void **state)
+static void survivors_of_a_killed_keeper_are_ended(void **state)
 {
   struct job j;
   job_setup(&j);
@@ -415,18 +415,18 @@ static void workers_that_cannot_be_started_end_the_job(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-  cmocka_unit_test(what_runs_may_end_when_a_job_is_canceled),
-  cmocka_unit_test(what_runs_is_killed_when_a_job_is_canceled_again),
+  cmocka_unit_test(running_mini_batches_may_finish_when_a_job_is_canceled),
+  cmocka_unit_test(running_mini_batches_are_killed_when_a_job_is_canceled_again),
   cmocka_unit_test(a_job_is_canceled_in_init),
   cmocka_unit_test(a_job_is_canceled_before_its_start),
   cmocka_unit_test(a_job_is_closed_before_its_end),
   cmocka_unit_test(a_job_is_closed_before_its_start),
   cmocka_unit_test(no_keeper_can_be_started),
-  cmocka_unit_test(a_resumed_job_tries_again_what_had_failed),
-  cmocka_unit_test(a_resumed_job_keeps_what_had_failed),
+  cmocka_unit_test(a_resumed_job_tries_failed_mini_batches_again),
+  cmocka_unit_test(a_resumed_job_keeps_failed_mini_batches),
   cmocka_unit_test(a_killed_keeper_is_replaced),
   cmocka_unit_test(a_keeper_that_is_lost_again_and_again_ends_the_job),
-  cmocka_unit_test(what_outlived_a_killed_keeper_is_ended),
+  cmocka_unit_test(survivors_of_a_killed_keeper_are_ended),
   cmocka_unit_test(it_is_ended_when_the_job_is_ending_too),
   cmocka_unit_test(rubbish_from_a_worker_ends_it),
   cmocka_unit_test(a_worker_without_channel_is_killed),

@@ -106,7 +106,7 @@ static void the_variable_names_the_workspace(void **state)
   free(named);
 }
 
-static void what_was_looked_for_is_named(void **state)
+static void the_searched_path_is_named(void **state)
 {
   char *folder = tm_path_join(*state, "nope");
   REFUSED("nope", NULL, "'nope'", folder, "no workspace", "TIDEMILL_WORKSPACE");
@@ -161,7 +161,7 @@ static void a_job_that_is_being_removed_is_not_one(void **state)
   tm_jobs_release(&jobs);
 }
 
-static void no_jobs_folder_is_no_jobs(void **state)
+static void without_a_jobs_folder_there_are_no_jobs(void **state)
 {
   struct tm_jobs jobs = { 0 };
   assert_int_equal(tm_jobs_list(&jobs, tm_fs_real(), *state, NULL), 0);
@@ -174,10 +174,10 @@ static void no_jobs_folder_is_no_jobs(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    CASE(a_folder_a_name_and_the_latest),   CASE(a_folder_goes_before_a_name),
-    CASE(the_variable_names_the_workspace), CASE(what_was_looked_for_is_named),
-    CASE(an_empty_workspace_has_no_latest), CASE(the_newest_is_first),
-    CASE(no_jobs_folder_is_no_jobs),        CASE(a_job_that_is_being_removed_is_not_one),
+    CASE(a_folder_a_name_and_the_latest),          CASE(a_folder_goes_before_a_name),
+    CASE(the_variable_names_the_workspace),        CASE(the_searched_path_is_named),
+    CASE(an_empty_workspace_has_no_latest),        CASE(the_newest_is_first),
+    CASE(without_a_jobs_folder_there_are_no_jobs), CASE(a_job_that_is_being_removed_is_not_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,7 +114,7 @@ static void expect_death(const char *path, struct tm_ended *e)
   rig_close(&r);
 }
 
-static void a_worker_that_exits_is_told(void **state)
+static void the_exit_of_a_worker_is_reported(void **state)
 {
   struct tm_ended e;
   expect_death("/exit", &e);
@@ -122,7 +122,7 @@ static void a_worker_that_exits_is_told(void **state)
   assert_int_equal(e.exit_status, 7);
 }
 
-static void a_worker_that_is_killed_is_told(void **state)
+static void the_kill_of_a_worker_is_reported(void **state)
 {
   struct tm_ended e;
   expect_death("/kill9", &e);
@@ -154,7 +154,7 @@ static void a_run_that_passes_its_timeout_is_killed(void **state)
   rig_close(&r);
 }
 
-static void what_has_not_begun_is_taken_back(void **state)
+static void mini_batches_that_have_not_begun_are_taken_back(void **state)
 {
   struct rig r;
   struct tm_ended e;
@@ -193,7 +193,7 @@ static struct tm_worker_doing ask_doing(struct rig *r)
   return doing;
 }
 
-static void what_a_worker_does_is_told(void **state)
+static void the_activity_of_a_worker_is_reported(void **state)
 {
   struct rig r;
   struct tm_worker_doing doing;
@@ -227,7 +227,7 @@ static int start_daemon(struct rig *r, uint32_t worker, const char *path)
   return held;
 }
 
-static void what_left_the_session_goes_with_its_worker(void **state)
+static void processes_that_left_the_session_end_with_their_worker(void **state)
 {
   struct rig r;
   struct tm_ended e;
@@ -327,7 +327,7 @@ static void a_killed_keeper_takes_its_workers_along(void **state)
 
 /* A process that a killed keeper's worker had started survives. The job's next keeper ends it
  * before it starts a worker, and spares those of other jobs. */
-static void what_a_killed_keeper_left_is_ended_by_the_next(void **state)
+static void leftovers_of_a_killed_keeper_are_ended_by_the_next(void **state)
 {
   struct rig r, other, next;
   char dir[sizeof next.dir];
@@ -445,7 +445,7 @@ static void make_below(const struct rig *r, const char *name)
   free(path);
 }
 
-static void what_an_earlier_worker_left_is_removed(void **state)
+static void leftovers_of_an_earlier_worker_are_removed(void **state)
 {
   struct rig r;
   struct stat st;
@@ -466,7 +466,7 @@ static void what_an_earlier_worker_left_is_removed(void **state)
 
 /* A worker creates its folder in memory itself. Its keeper removes an existing one before it starts
  * the worker, and again after its end. */
-static void what_a_worker_had_in_memory_goes_with_it(void **state)
+static void files_of_a_worker_in_memory_are_removed_with_it(void **state)
 {
   struct rig r;
   struct tm_ended e;
@@ -552,7 +552,7 @@ static void its_temporary_folders_are_locked_while_a_keeper_lives(void **state)
 }
 
 /* The keeper never follows a link, whoever made it. */
-static void a_temporary_folder_that_somebody_else_put_there_is_not_used(void **state)
+static void a_foreign_temporary_folder_is_not_used(void **state)
 {
   struct rig r;
   rig_start(&r, 0);
@@ -570,27 +570,27 @@ static void a_temporary_folder_that_somebody_else_put_there_is_not_used(void **s
 static const struct CMUnitTest tests[] = {
   cmocka_unit_test(a_worker_runs_a_window_of_many_and_stops),
   cmocka_unit_test(a_worker_finds_its_environment),
-  cmocka_unit_test(what_a_worker_had_in_memory_goes_with_it),
+  cmocka_unit_test(files_of_a_worker_in_memory_are_removed_with_it),
   cmocka_unit_test(its_temporary_folders_go_with_a_keeper),
   cmocka_unit_test(a_temporary_folder_that_was_removed_is_made_again),
   cmocka_unit_test(its_temporary_folders_are_locked_while_a_keeper_lives),
-  cmocka_unit_test(a_temporary_folder_that_somebody_else_put_there_is_not_used),
-  cmocka_unit_test(a_worker_that_exits_is_told),
-  cmocka_unit_test(a_worker_that_is_killed_is_told),
+  cmocka_unit_test(a_foreign_temporary_folder_is_not_used),
+  cmocka_unit_test(the_exit_of_a_worker_is_reported),
+  cmocka_unit_test(the_kill_of_a_worker_is_reported),
   cmocka_unit_test(a_run_that_passes_its_timeout_is_killed),
-  cmocka_unit_test(what_has_not_begun_is_taken_back),
-  cmocka_unit_test(what_a_worker_does_is_told),
-  cmocka_unit_test(what_left_the_session_goes_with_its_worker),
+  cmocka_unit_test(mini_batches_that_have_not_begun_are_taken_back),
+  cmocka_unit_test(the_activity_of_a_worker_is_reported),
+  cmocka_unit_test(processes_that_left_the_session_end_with_their_worker),
   cmocka_unit_test(nothing_is_left_when_the_supervisor_is_gone),
   cmocka_unit_test(nothing_is_left_when_the_keeper_is_terminated),
   cmocka_unit_test(a_killed_keeper_takes_its_workers_along),
-  cmocka_unit_test(what_a_killed_keeper_left_is_ended_by_the_next),
+  cmocka_unit_test(leftovers_of_a_killed_keeper_are_ended_by_the_next),
   cmocka_unit_test(another_version_is_refused),
   cmocka_unit_test(a_frame_before_hello_is_refused),
   cmocka_unit_test(a_start_that_fails_says_why),
   cmocka_unit_test(logs_that_cannot_be_written_are_noted_once),
   cmocka_unit_test(rubbish_is_noted_and_passed_over),
-  cmocka_unit_test(what_an_earlier_worker_left_is_removed),
+  cmocka_unit_test(leftovers_of_an_earlier_worker_are_removed),
 };
 
 TM_RIG_MAIN(tests)

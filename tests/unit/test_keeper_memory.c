@@ -70,7 +70,7 @@ static void expect_note(struct rig *r, const char *words)
   free(text);
 }
 
-static void who_is_asked_for_waits_until_there_is_memory(void **state)
+static void a_requested_worker_waits_until_there_is_memory(void **state)
 {
   struct rig r;
   set_available(PLENTY);
@@ -105,7 +105,7 @@ static void without_a_worker_one_is_started_all_the_same(void **state)
   rig_close(&r);
 }
 
-static void who_waits_and_is_not_wanted_any_more_is_not_started(void **state)
+static void a_waiting_worker_that_is_no_longer_needed_is_not_started(void **state)
 {
   struct rig r;
   set_available(1 << 20);
@@ -147,9 +147,10 @@ int main(int argc, char **argv)
   static const struct tm_keeper_readings readings = { read_memory, read_kills, log_names };
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(it_is_short_below_a_part_of_the_whole),
-    cmocka_unit_test_setup_teardown(who_is_asked_for_waits_until_there_is_memory, setup, teardown),
+    cmocka_unit_test_setup_teardown(a_requested_worker_waits_until_there_is_memory, setup,
+                                    teardown),
     cmocka_unit_test_setup_teardown(without_a_worker_one_is_started_all_the_same, setup, teardown),
-    cmocka_unit_test_setup_teardown(who_waits_and_is_not_wanted_any_more_is_not_started, setup,
+    cmocka_unit_test_setup_teardown(a_waiting_worker_that_is_no_longer_needed_is_not_started, setup,
                                     teardown),
   };
   if (argc > 1 && strcmp(argv[1], "node") == 0)

@@ -48,7 +48,7 @@ static void init_and_recover_have_their_limits(void **state)
   assert_int_equal(tm_keeper_due(&v, &s, 120), 100 + TM_STOP_NS);
 }
 
-static void what_is_late_is_interrupted_then_killed(void **state)
+static void a_late_worker_is_interrupted_then_killed(void **state)
 {
   struct tm_page_view v = { .phase = TM_PHASE_RUN, .seq = 7 };
   struct tm_keeper_interrupt i = { 0 };
@@ -71,7 +71,7 @@ static void what_is_late_is_interrupted_then_killed(void **state)
   assert_int_equal(tm_keeper_late(&i, &v, true, 50, 500), TM_LATE_KILL);
 }
 
-static void what_does_not_run_is_looked_at_after_a_timeout(void **state)
+static void an_idle_worker_is_checked_after_a_timeout(void **state)
 {
   struct tm_page_view v = { .phase = TM_PHASE_IDLE, .since_ns = 100 };
   assert_int_equal(due(&v, 50, 0, 120), 170);
@@ -110,7 +110,7 @@ static void a_marker_is_known_also_within_another(void **state)
   assert_false(tm_keeper_is_marked("", "job:process000:1"));
 }
 
-static void the_cause_is_what_happened_first(void **state)
+static void the_cause_is_the_first_event(void **state)
 {
   struct tm_keeper_worker w = { .state = TM_KEEPER_KILLED, .kill_cause = TM_END_TIMEOUT };
   struct tm_process_end killed = { .signal = SIGKILL }, crashed = { .signal = SIGSEGV },
@@ -259,13 +259,13 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_run_is_late_at_its_timeout),
-    cmocka_unit_test(what_does_not_run_is_looked_at_after_a_timeout),
+    cmocka_unit_test(an_idle_worker_is_checked_after_a_timeout),
     cmocka_unit_test(loading_has_a_timeout_of_its_own),
     cmocka_unit_test(writing_a_result_has_the_timeout_of_loading),
     cmocka_unit_test(init_and_recover_have_their_limits),
-    cmocka_unit_test(what_is_late_is_interrupted_then_killed),
+    cmocka_unit_test(a_late_worker_is_interrupted_then_killed),
     cmocka_unit_test(a_marker_is_known_also_within_another),
-    cmocka_unit_test(the_cause_is_what_happened_first),
+    cmocka_unit_test(the_cause_is_the_first_event),
     cmocka_unit_test(a_later_variable_replaces_an_earlier_one),
     cmocka_unit_test(a_late_shutdown_is_killed),
     cmocka_unit_test(a_run_is_killed_at_its_deadline_and_not_before),

@@ -28,7 +28,7 @@ static struct tm_key double_of(double v)
   return (struct tm_key) { .name = "d", .name_len = 1, .type = TM_KEY_DOUBLE, .number = v };
 }
 
-static void keys_stand_before_the_items(void **state)
+static void keys_come_before_the_items(void **state)
 {
   struct tm_key keys[] = { string_of("no\0rth", 6),
                            integer_of(TM_KEY_BOOL, 1),
@@ -160,7 +160,7 @@ static void bad_bytes_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(keys_stand_before_the_items), cmocka_unit_test(items_without_keys_have_none),
+    cmocka_unit_test(keys_come_before_the_items),  cmocka_unit_test(items_without_keys_have_none),
     cmocka_unit_test(order_is_that_of_the_values), cmocka_unit_test(equal_values_have_equal_bytes),
     cmocka_unit_test(bad_bytes_are_refused),
   };

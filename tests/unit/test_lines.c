@@ -74,7 +74,7 @@ static void far_lines_are_counted_once(void **state)
   tm_lines_release(&l);
 }
 
-static void what_must_be_unpacked_is_counted_where_it_is_near(void **state)
+static void lines_of_packed_files_are_counted_near_the_begin(void **state)
 {
   struct endless e = { .stream = { .read = endless_read, .size = -1 } };
   struct tm_lines l = { 0 };
@@ -93,7 +93,7 @@ int main(void)
   static const struct CMUnitTest tests[] = {
     cmocka_unit_test(any_byte_is_in_its_line),
     cmocka_unit_test(far_lines_are_counted_once),
-    cmocka_unit_test(what_must_be_unpacked_is_counted_where_it_is_near),
+    cmocka_unit_test(lines_of_packed_files_are_counted_near_the_begin),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void assert_number(const struct tm_frame *f, uint64_t index, uint32_t len
       fail();
 }
 
-static void frames_come_in_order_and_an_end_is_told_from_nothing(void **state)
+static void frames_come_in_order_and_an_end_differs_from_no_data(void **state)
 {
   int fds[2];
   struct tm_link a, b;
@@ -142,7 +142,7 @@ static void a_dead_peer_is_an_error_and_no_signal(void **state)
   tm_link_release(&l);
 }
 
-static void bytes_that_are_no_frames_are_refused(void **state)
+static void bytes_that_are_not_frames_are_refused(void **state)
 {
   const struct {
     uint32_t length, type;
@@ -168,12 +168,12 @@ static void bytes_that_are_no_frames_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(frames_come_in_order_and_an_end_is_told_from_nothing),
+    cmocka_unit_test(frames_come_in_order_and_an_end_differs_from_no_data),
     cmocka_unit_test(frames_larger_than_the_socket_go_through),
     cmocka_unit_test(a_descriptor_that_does_not_block_is_waited_for),
     cmocka_unit_test(pipes_will_do),
     cmocka_unit_test(a_dead_peer_is_an_error_and_no_signal),
-    cmocka_unit_test(bytes_that_are_no_frames_are_refused),
+    cmocka_unit_test(bytes_that_are_not_frames_are_refused),
   };
   alarm(60);
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ static void it_can_be_stopped(void **state)
   assert_int_equal(link_it(*state, "from", "to", &stop, &err), -ECANCELED);
 }
 
-static void what_is_not_there_is_said(void **state)
+static void a_missing_one_is_reported(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   assert_int_equal(link_it(*state, "from", "to", NULL, &err), -ENOENT);
@@ -88,7 +88,7 @@ int main(void)
     TEST(files_are_the_same_and_folders_are_not),
     TEST(another_file_system_has_copies_with_their_times),
     TEST(it_can_be_stopped),
-    TEST(what_is_not_there_is_said),
+    TEST(a_missing_one_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

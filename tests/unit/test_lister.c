@@ -135,7 +135,7 @@ static int hang(const char *path)
 }
 
 /* When its call returns, nothing that the thread used exists any more. */
-static void it_is_left_behind_where_it_hangs(void **state)
+static void a_hanging_lister_is_abandoned(void **state)
 {
   struct rig r = { .lister = NULL };
   folder_init(&r.folder);
@@ -163,7 +163,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(it_ends_with_its_list),
-    cmocka_unit_test(it_is_left_behind_where_it_hangs),
+    cmocka_unit_test(a_hanging_lister_is_abandoned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

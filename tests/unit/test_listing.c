@@ -183,7 +183,7 @@ static void size_and_time_are_the_files_own(void **state)
   free(link);
 }
 
-static void what_is_no_file_is_named_and_skipped(void **state)
+static void special_files_are_named_and_skipped(void **state)
 {
   struct listed out;
   char *fifo = tm_path_join(*state, "d/fifo");
@@ -222,7 +222,7 @@ static int fake_stat(void *self, const char *path, bool follow, struct tm_stat *
   return tm_fs_real()->stat(tm_fs_real()->self, path, follow, out);
 }
 
-static void what_has_gone_is_skipped_and_other_errors_end_it(void **state)
+static void vanished_files_are_skipped_and_other_errors_end_it(void **state)
 {
   struct fake fake = { "/b", -ENOENT };
   struct tm_fs fs = *tm_fs_real();
@@ -322,7 +322,7 @@ static void big_and_deep_folders_are_streams(void **state)
   tm_buf_release(&deep);
 }
 
-static void long_patterns_are_no_error(void **state)
+static void long_patterns_cause_no_error(void **state)
 {
   struct tm_buf pattern = TM_BUF_NONE;
   struct listed out;
@@ -356,14 +356,13 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(lists_as_the_table_says, tree_setup, tree_teardown),
     cmocka_unit_test_setup_teardown(size_and_time_are_the_files_own, tree_setup, tree_teardown),
-    cmocka_unit_test_setup_teardown(what_is_no_file_is_named_and_skipped, tree_setup,
-                                    tree_teardown),
-    cmocka_unit_test_setup_teardown(what_has_gone_is_skipped_and_other_errors_end_it, tree_setup,
+    cmocka_unit_test_setup_teardown(special_files_are_named_and_skipped, tree_setup, tree_teardown),
+    cmocka_unit_test_setup_teardown(vanished_files_are_skipped_and_other_errors_end_it, tree_setup,
                                     tree_teardown),
     cmocka_unit_test_setup_teardown(unreadable_folder_ends_it_unless_skipped, tree_setup,
                                     tree_teardown),
     cmocka_unit_test_setup_teardown(big_and_deep_folders_are_streams, tree_setup, tree_teardown),
-    cmocka_unit_test_setup_teardown(long_patterns_are_no_error, tree_setup, tree_teardown),
+    cmocka_unit_test_setup_teardown(long_patterns_cause_no_error, tree_setup, tree_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

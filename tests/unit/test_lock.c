@@ -63,7 +63,7 @@ static void it_ends_with_the_descriptor(void **state)
   f->a = open(f->path, O_RDWR | O_CLOEXEC);
 }
 
-static void what_is_no_descriptor_is_an_error(void **state)
+static void an_invalid_descriptor_is_an_error(void **state)
 {
   assert_int_equal(tm_lock_take(-1, false), -EBADF);
 }
@@ -76,7 +76,7 @@ int main(void)
     WITH_FILES(alone_is_alone),
     WITH_FILES(shared_is_shared),
     WITH_FILES(it_ends_with_the_descriptor),
-    cmocka_unit_test(what_is_no_descriptor_is_an_error),
+    cmocka_unit_test(an_invalid_descriptor_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static void add(struct tm_log *l, struct report_fixture *f, enum tm_event_kind k
   assert_int_equal(tm_log_add_event(l, &e, &err), 0);
 }
 
-static void a_line_for_what_happens(void **state)
+static void each_event_has_a_line(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_err err = TM_ERR_NONE;
@@ -119,7 +119,7 @@ static void errors_of_the_system_have_a_file(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(a_line_for_what_happens, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(each_event_has_a_line, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(the_level_decides_which_lines_are_written, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(errors_of_the_system_have_a_file, fixture_open, fixture_close),

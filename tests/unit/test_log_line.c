@@ -27,7 +27,7 @@ static void a_line_comes_apart(void **state)
   assert_memory_equal(l.message, "a message", 9);
 }
 
-static void what_is_no_line_is_none(void **state)
+static void an_invalid_line_is_ignored(void **state)
 {
   static const char *const texts[] = { "",
                                        "stack traceback:",
@@ -96,7 +96,7 @@ static int64_t try_of(const char *message)
   return tm_log_try_of(message, strlen(message));
 }
 
-static void words_of_the_keeper_say_which_mini_batch_they_are_about(void **state)
+static void lines_of_the_keeper_name_their_mini_batch(void **state)
 {
   assert_int_equal(try_of("mini-batch 7, try 2: RUN_EXCEPTION"), 7);
   assert_int_equal(try_of("process000: run() of mini-batch 12, try 1, passed its timeout"), 12);
@@ -146,12 +146,12 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_line_comes_apart),
-    cmocka_unit_test(what_is_no_line_is_none),
+    cmocka_unit_test(an_invalid_line_is_ignored),
     cmocka_unit_test(a_line_that_is_cut_does_no_harm),
     cmocka_unit_test(moments_are_those_that_were_written),
     cmocka_unit_test(a_word_is_not_a_part_of_one),
     cmocka_unit_test(a_message_says_which_mini_batch_it_is_about),
-    cmocka_unit_test(words_of_the_keeper_say_which_mini_batch_they_are_about),
+    cmocka_unit_test(lines_of_the_keeper_name_their_mini_batch),
     cmocka_unit_test(a_row_comes_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

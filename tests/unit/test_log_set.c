@@ -102,7 +102,7 @@ static void lines_come_in_the_order_of_time_and_stacks_stay_whole(void **state)
   assert_int_equal(tm_log_set_count(f->set), 4);
 }
 
-static void one_worker_is_told_with_its_tries(void **state)
+static void a_worker_is_shown_with_its_tries(void **state)
 {
   struct fixture *f = *state;
   put_all(f);
@@ -116,7 +116,7 @@ static void one_worker_is_told_with_its_tries(void **state)
   assert_int_equal(tm_log_set_workers(f->set, &names), 2);
 }
 
-static void errors_are_told_alone_with_their_causes(void **state)
+static void errors_are_shown_alone_with_their_causes(void **state)
 {
   struct fixture *f = *state;
   put_all(f);
@@ -127,7 +127,7 @@ static void errors_are_told_alone_with_their_causes(void **state)
   expect(f, "bad stack \tline worse killed failed");
 }
 
-static void what_was_logged_in_a_time_is_told_but_of_another_mini_batch(void **state)
+static void lines_of_a_period_are_shown_without_other_mini_batches(void **state)
 {
   struct fixture *f = *state;
   struct tm_log_line line;
@@ -150,7 +150,7 @@ static void what_was_logged_in_a_time_is_told_but_of_another_mini_batch(void **s
             "own stack");
 }
 
-static void what_comes_later_is_told_then(void **state)
+static void later_lines_are_shown_when_they_come(void **state)
 {
   struct fixture *f = *state;
   add(f, "sys/master_role.txt", AT("01", "INFO", "supervisor", "start"));
@@ -263,10 +263,10 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
     CASE(lines_come_in_the_order_of_time_and_stacks_stay_whole),
-    CASE(one_worker_is_told_with_its_tries),
-    CASE(errors_are_told_alone_with_their_causes),
-    CASE(what_was_logged_in_a_time_is_told_but_of_another_mini_batch),
-    CASE(what_comes_later_is_told_then),
+    CASE(a_worker_is_shown_with_its_tries),
+    CASE(errors_are_shown_alone_with_their_causes),
+    CASE(lines_of_a_period_are_shown_without_other_mini_batches),
+    CASE(later_lines_are_shown_when_they_come),
     CASE(a_file_that_was_not_touched_is_not_read),
     CASE(long_lines_and_many_are_read_in_pieces),
     CASE(it_says_where_files_may_come),

@@ -61,7 +61,7 @@ static struct trace *trace_init(struct trace *t)
   return t;
 }
 
-static void lates_come_once_behind_the_turns(void **state)
+static void lates_run_once_after_the_turns(void **state)
 {
   struct trace t;
   trace_init(&t);
@@ -153,7 +153,7 @@ static void close_turn(struct tm_timer *timer)
   tm_turn_close(&t->turn);
 }
 
-static void what_a_closing_handle_closes_is_not_forgotten(void **state)
+static void handles_closed_by_a_closing_handle_are_not_forgotten(void **state)
 {
   struct trace t;
   trace_init(&t);
@@ -231,7 +231,7 @@ static void want_second(struct tm_poll *poll, int events)
 
 /* A host that polls the loop's descriptor between two turns would sleep although a callback has
  * asked for something. */
-static void what_a_callback_asks_for_is_watched_when_the_turn_has_ended(void **state)
+static void requests_of_a_callback_are_watched_after_the_turn(void **state)
 {
   struct polled p = { .heard = 0 };
   assert_int_equal(tm_loop_init(&p.loop, NULL), 0);
@@ -257,14 +257,14 @@ static void what_a_callback_asks_for_is_watched_when_the_turn_has_ended(void **s
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lates_come_once_behind_the_turns),
+    cmocka_unit_test(lates_run_once_after_the_turns),
     cmocka_unit_test(lates_of_the_last_turn_come_before_run_returns),
     cmocka_unit_test(lates_are_taken_back_in_any_order),
     cmocka_unit_test(forgotten_handles_are_faults_that_name_them),
-    cmocka_unit_test(what_a_closing_handle_closes_is_not_forgotten),
+    cmocka_unit_test(handles_closed_by_a_closing_handle_are_not_forgotten),
     cmocka_unit_test(a_loop_within_itself_aborts),
     cmocka_unit_test(two_loops_are_two),
-    cmocka_unit_test(what_a_callback_asks_for_is_watched_when_the_turn_has_ended),
+    cmocka_unit_test(requests_of_a_callback_are_watched_after_the_turn),
   };
   alarm(30);
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ static void low_ones_are_held_for_a_while(void **state)
   assert_false(is_left);
 }
 
-static void what_a_host_puts_there_meanwhile_stays(void **state)
+static void a_descriptor_that_a_host_opens_meanwhile_stays(void **state)
 {
   struct tm_low_fds low;
   tm_low_fds_hold(&low);
@@ -146,7 +146,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(a_low_descriptor_is_lifted, close_standard, open_standard),
     cmocka_unit_test_setup_teardown(low_ones_are_held_for_a_while, close_standard, open_standard),
-    cmocka_unit_test_setup_teardown(what_a_host_puts_there_meanwhile_stays, close_standard,
+    cmocka_unit_test_setup_teardown(a_descriptor_that_a_host_opens_meanwhile_stays, close_standard,
                                     open_standard),
     cmocka_unit_test_setup_teardown(both_of_a_pair_are_lifted, close_standard, open_standard),
     cmocka_unit_test_setup_teardown(a_folder_is_read_above, close_standard, open_standard),

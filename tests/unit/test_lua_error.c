@@ -191,7 +191,7 @@ static void a_stack_overflow_is_an_error_like_others(void **state)
   assert_int_equal(run(w, "x = 1"), 0); /* the state is usable */
 }
 
-static void a_long_path_is_said_whole(void **state)
+static void a_long_path_is_shown_whole(void **state)
 {
   struct world *w = *state;
   char path[301], where[310];
@@ -223,7 +223,7 @@ static int fail_with_words(lua_State *L)
   return lua_toboolean(L, 1) ? tm_lua_raise(L, &err) : tm_lua_push_err(L, &err);
 }
 
-static void words_of_c_reach_lua(void **state)
+static void messages_from_c_reach_lua(void **state)
 {
   struct world *w = *state;
   lua_pushcfunction(w->L, fail_with_words);
@@ -255,9 +255,9 @@ int main(void)
     TEST(the_first_line_of_the_system_is_skipped),
     TEST(the_stack_is_the_users),
     TEST(a_stack_overflow_is_an_error_like_others),
-    TEST(a_long_path_is_said_whole),
+    TEST(a_long_path_is_shown_whole),
     TEST(results_and_arguments_pass),
-    TEST(words_of_c_reach_lua),
+    TEST(messages_from_c_reach_lua),
     TEST(a_users_file_does_not_take_our_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

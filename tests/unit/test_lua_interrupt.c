@@ -97,7 +97,7 @@ static void an_error_that_is_caught_comes_again(void **state)
     expect_interrupted("score.lua:");
 }
 
-static void what_returns_all_the_same_was_interrupted(void **state)
+static void a_call_that_still_returns_was_interrupted(void **state)
 {
   load("function run() return pcall(function() while true do end end) end\n");
   expect_interrupted("score.lua:1");
@@ -183,7 +183,7 @@ static void a_tick_after_a_users_stop_ends_nobody(void **state)
   tm_tick_raise(); /* also not after the state is closed */
 }
 
-static void a_users_function_that_fails_is_said_and_left_out(void **state)
+static void a_failing_user_function_is_reported_and_skipped(void **state)
 {
   load("local profile, n = require 'jit.profile', 0\n"
        "function run()\n"
@@ -202,13 +202,13 @@ int main(void)
   const struct CMUnitTest tests[] = {
     TEST(a_loop_is_interrupted_many_times_in_one_state),
     TEST(an_error_that_is_caught_comes_again),
-    TEST(what_returns_all_the_same_was_interrupted),
+    TEST(a_call_that_still_returns_was_interrupted),
     TEST(what_has_no_line_of_the_script_is_interrupted_later),
     TEST(nothing_happens_outside_of_user_code),
     TEST(init_is_interrupted_too),
     TEST(recover_is_given_the_reason),
     TEST(a_tick_after_a_users_stop_ends_nobody),
-    TEST(a_users_function_that_fails_is_said_and_left_out),
+    TEST(a_failing_user_function_is_reported_and_skipped),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

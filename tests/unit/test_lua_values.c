@@ -83,7 +83,7 @@ static void metamethods_are_not_called(void **state)
           "[1]");
 }
 
-static void what_has_no_place_is_refused_by_its_path(void **state)
+static void unsupported_values_are_refused_by_their_path(void **state)
 {
   is_refused("print", "the value is a function");
   is_refused("{ steps = { { run = print } } }", "'steps[1].run' is a function");
@@ -104,7 +104,7 @@ static void what_has_no_place_is_refused_by_its_path(void **state)
       "[1][1][1][1][1][1][1][1][1][1]' is nested too deep");
 }
 
-static void one_table_in_two_places_is_no_cycle(void **state)
+static void one_table_in_two_places_is_not_a_cycle(void **state)
 {
   is_json("(function() local t = { 1 } return { t, t } end)()", "[[1],[1]]");
 }
@@ -140,8 +140,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_become_trees),
     cmocka_unit_test(metamethods_are_not_called),
-    cmocka_unit_test(what_has_no_place_is_refused_by_its_path),
-    cmocka_unit_test(one_table_in_two_places_is_no_cycle),
+    cmocka_unit_test(unsupported_values_are_refused_by_their_path),
+    cmocka_unit_test(one_table_in_two_places_is_not_a_cycle),
     cmocka_unit_test(objects_of_constructors_have_tag_and_place),
     cmocka_unit_test(trees_become_values),
   };

@@ -64,7 +64,7 @@ static void is_entry(struct tm_manifest *m, uint64_t i)
   tm_buf_release(&b);
 }
 
-static void shows_what_has_been_flushed_and_nothing_else(void **state)
+static void shows_exactly_the_flushed_entries(void **state)
 {
   struct folder f;
   folder_init(&f);
@@ -108,7 +108,7 @@ static void reads_in_any_order(void **state)
   folder_release(&f);
 }
 
-static void goes_on_behind_a_list_without_end(void **state)
+static void continues_a_list_without_an_end(void **state)
 {
   struct folder f;
   folder_init(&f);
@@ -136,7 +136,7 @@ static void goes_on_behind_a_list_without_end(void **state)
   folder_release(&f);
 }
 
-static void says_what_has_changed(void **state)
+static void reports_changes(void **state)
 {
   struct folder f;
   struct tm_err err = TM_ERR_NONE;
@@ -187,7 +187,7 @@ static void compares_a_complete_list_when_asked(void **state)
 
 /* Changes every byte after the header and cuts at every length: only what is good before it stays.
  */
-static void cuts_a_torn_tail_but_not_what_is_stated(void **state)
+static void cuts_a_torn_tail_but_not_stated_entries(void **state)
 {
   struct folder f;
   struct tm_manifest *m;
@@ -298,12 +298,12 @@ static void is_read_while_it_is_written(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(shows_what_has_been_flushed_and_nothing_else),
+    cmocka_unit_test(shows_exactly_the_flushed_entries),
     cmocka_unit_test(reads_in_any_order),
-    cmocka_unit_test(goes_on_behind_a_list_without_end),
-    cmocka_unit_test(says_what_has_changed),
+    cmocka_unit_test(continues_a_list_without_an_end),
+    cmocka_unit_test(reports_changes),
     cmocka_unit_test(compares_a_complete_list_when_asked),
-    cmocka_unit_test(cuts_a_torn_tail_but_not_what_is_stated),
+    cmocka_unit_test(cuts_a_torn_tail_but_not_stated_entries),
     cmocka_unit_test(refuses_another_version),
     cmocka_unit_test(finds_damage_when_it_reads),
     cmocka_unit_test(is_read_while_it_is_written),

@@ -70,7 +70,7 @@ static void an_open_list_is_read_as_far_as_it_goes(void **state)
   folder_release(&f);
 }
 
-static void behind_damage_nothing_is_believed(void **state)
+static void nothing_after_damage_is_trusted(void **state)
 {
   struct folder f;
   folder_init(&f);
@@ -105,7 +105,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(any_of_them_is_found),
     cmocka_unit_test(an_open_list_is_read_as_far_as_it_goes),
-    cmocka_unit_test(behind_damage_nothing_is_believed),
+    cmocka_unit_test(nothing_after_damage_is_trusted),
     cmocka_unit_test(an_empty_list_has_none),
     cmocka_unit_test(a_missing_list_is_an_error),
   };

@@ -35,7 +35,7 @@ static void describe(const char *text, struct tm_buf *out)
     tm_buf_release(&got_);                                                                         \
   } while (0)
 
-static void blocks_are_told_apart(void **state)
+static void blocks_are_distinguished(void **state)
 {
   (void)state;
   assert_blocks("", "");
@@ -81,7 +81,7 @@ static void describe_spans(const char *text, struct tm_buf *out)
     tm_buf_release(&got_);                                                                         \
   } while (0)
 
-static void spans_are_told_apart(void **state)
+static void spans_are_distinguished(void **state)
 {
   (void)state;
   assert_spans("", "");
@@ -103,10 +103,10 @@ static void marks_without_an_end_are_text(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(blocks_are_told_apart),
+    cmocka_unit_test(blocks_are_distinguished),
     cmocka_unit_test(code_keeps_its_lines),
     cmocka_unit_test(tables_have_as_many_cells_in_each_row),
-    cmocka_unit_test(spans_are_told_apart),
+    cmocka_unit_test(spans_are_distinguished),
     cmocka_unit_test(marks_without_an_end_are_text),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

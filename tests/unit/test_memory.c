@@ -106,7 +106,7 @@ static void version_1_is_read_too(void **state)
   assert_int_equal(m.available, 16 * MB);
 }
 
-static void what_cannot_be_read_is_not_known(void **state)
+static void unreadable_values_are_unknown(void **state)
 {
   struct tm_memory m;
   assert_false(tm_memory_read(&m, *state, *state));
@@ -135,7 +135,7 @@ static bool is_named(const char *root, const char *record, pid_t pid, int64_t si
   return found;
 }
 
-static void the_log_names_whom_it_killed_and_nobody_else(void **state)
+static void the_log_names_only_the_killed_process(void **state)
 {
   static const char killed[] =
       "3,99,100000000,-;Memory cgroup out of memory: Killed process 4711 (tidemill) total-vm:1kB\n";
@@ -154,9 +154,9 @@ int main(void)
     cmocka_unit_test_setup_teardown(a_group_s_limit_counts_and_its_caches_are_available, setup,
                                     teardown),
     cmocka_unit_test_setup_teardown(version_1_is_read_too, setup, teardown),
-    cmocka_unit_test_setup_teardown(what_cannot_be_read_is_not_known, setup, teardown),
+    cmocka_unit_test_setup_teardown(unreadable_values_are_unknown, setup, teardown),
     cmocka_unit_test_setup_teardown(kills_are_the_group_s_else_the_machine_s, setup, teardown),
-    cmocka_unit_test_setup_teardown(the_log_names_whom_it_killed_and_nobody_else, setup, teardown),
+    cmocka_unit_test_setup_teardown(the_log_names_only_the_killed_process, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

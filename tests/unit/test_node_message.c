@@ -31,7 +31,7 @@ static void make_step(struct tm_buf *out)
   tm_node_step_encode(out, &s);
 }
 
-static void a_step_comes_out_as_it_went_in(void **state)
+static void a_step_is_decoded_unchanged(void **state)
 {
   struct tm_buf b = TM_BUF_NONE;
   struct tm_node_step s;
@@ -137,7 +137,7 @@ static void make_ended(struct tm_ended *e)
     e->words[i] = i << 2 | TM_ENTRY_DONE;
 }
 
-static void an_end_comes_out_as_it_went_in(void **state)
+static void an_end_is_decoded_unchanged(void **state)
 {
   struct tm_buf b = TM_BUF_NONE;
   struct tm_ended e, d;
@@ -203,7 +203,7 @@ static void an_end_is_described_in_one_line(void **state)
   expect_words(TM_END_STOPPED, TM_PHASE_SHUTDOWN, "stopped");
 }
 
-static void what_is_known_of_a_death_stands_behind_what_tells_it_from_others(void **state)
+static void details_of_a_death_follow_its_cause(void **state)
 {
   struct tm_buf b = TM_BUF_NONE;
   struct tm_ended e;
@@ -233,7 +233,7 @@ static void what_is_known_of_a_death_stands_behind_what_tells_it_from_others(voi
   tm_buf_release(&b);
 }
 
-static void what_a_worker_does_comes_out_as_it_went_in(void **state)
+static void the_activity_of_a_worker_is_decoded_unchanged(void **state)
 {
   struct tm_worker_doing in = { .worker = 7,
                                 .phase = TM_PHASE_LOAD,
@@ -291,15 +291,15 @@ static void a_mark_tells_one_job_from_another(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_step_comes_out_as_it_went_in),
+    cmocka_unit_test(a_step_is_decoded_unchanged),
     cmocka_unit_test(a_cut_step_is_refused),
     cmocka_unit_test(a_damaged_step_does_no_harm),
     cmocka_unit_test(a_list_longer_than_its_bytes_is_refused),
     cmocka_unit_test(a_string_with_nul_is_refused),
-    cmocka_unit_test(an_end_comes_out_as_it_went_in),
+    cmocka_unit_test(an_end_is_decoded_unchanged),
     cmocka_unit_test(an_end_is_described_in_one_line),
-    cmocka_unit_test(what_is_known_of_a_death_stands_behind_what_tells_it_from_others),
-    cmocka_unit_test(what_a_worker_does_comes_out_as_it_went_in),
+    cmocka_unit_test(details_of_a_death_follow_its_cause),
+    cmocka_unit_test(the_activity_of_a_worker_is_decoded_unchanged),
     cmocka_unit_test(a_mark_tells_one_job_from_another),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static void finish(struct watching *w)
   assert_true(w->told > 0);
 }
 
-static void a_file_that_comes_is_told(void **state)
+static void a_new_file_is_reported(void **state)
 {
   struct watching w;
   begin(&w, "/two");
@@ -104,13 +104,13 @@ static void shut(int fd)
   tm_fs_close(tm_fs_real(), fd);
 }
 
-static void a_file_that_grows_is_told(void **state)
+static void a_growing_file_is_reported(void **state)
 {
   expect_told(grow, true);
 }
 
 /* This shows the end of a process that held it, however it ended. */
-static void a_file_that_is_closed_is_told(void **state)
+static void a_closed_file_is_reported(void **state)
 {
   expect_told(shut, false);
 }
@@ -125,9 +125,9 @@ static void closed_twice_is_closed(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_file_that_comes_is_told),
-    cmocka_unit_test(a_file_that_grows_is_told),
-    cmocka_unit_test(a_file_that_is_closed_is_told),
+    cmocka_unit_test(a_new_file_is_reported),
+    cmocka_unit_test(a_growing_file_is_reported),
+    cmocka_unit_test(a_closed_file_is_reported),
     cmocka_unit_test(closed_twice_is_closed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

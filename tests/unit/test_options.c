@@ -60,7 +60,7 @@ static void values_in_every_form(void **state)
   TM_ARRAY_RELEASE(&g.params);
 }
 
-static void refused_with_words(void **state)
+static void refused_with_a_message(void **state)
 {
   static const struct {
     const char *words[3];
@@ -153,7 +153,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_in_every_form),
-    cmocka_unit_test(refused_with_words),
+    cmocka_unit_test(refused_with_a_message),
     cmocka_unit_test(the_help_lists_each),
     cmocka_unit_test(names_of_one_letter_are_short_options),
   };

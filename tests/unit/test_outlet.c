@@ -120,7 +120,7 @@ static void a_slow_socket_gets_all_of_it(void **state)
   close(ends[1]);
 }
 
-static void only_what_is_committed_is_sent(void **state)
+static void only_committed_rows_are_sent(void **state)
 {
   struct world w;
   char got[64];
@@ -141,7 +141,7 @@ static void only_what_is_committed_is_sent(void **state)
   close(ends[1]);
 }
 
-static void a_file_gets_all_of_it_where_it_stands(void **state)
+static void a_file_gets_all_rows_at_its_position(void **state)
 {
   struct world w;
   char path[] = "/tmp/tidemill-outlet-XXXXXX";
@@ -189,7 +189,7 @@ static void a_reader_that_goes_half_way_is_noticed(void **state)
   close(ends[1]);
 }
 
-static void what_cannot_be_written_is_said(void **state)
+static void a_failed_write_is_reported(void **state)
 {
   struct world w;
   int fd = open("/dev/full", O_WRONLY);
@@ -213,11 +213,11 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_slow_pipe_gets_all_of_it),
     cmocka_unit_test(a_slow_socket_gets_all_of_it),
-    cmocka_unit_test(only_what_is_committed_is_sent),
-    cmocka_unit_test(a_file_gets_all_of_it_where_it_stands),
+    cmocka_unit_test(only_committed_rows_are_sent),
+    cmocka_unit_test(a_file_gets_all_rows_at_its_position),
     cmocka_unit_test(a_reader_that_goes_is_noticed_while_nothing_is_sent),
     cmocka_unit_test(a_reader_that_goes_half_way_is_noticed),
-    cmocka_unit_test(what_cannot_be_written_is_said),
+    cmocka_unit_test(a_failed_write_is_reported),
   };
   alarm(60);
   return cmocka_run_group_tests(tests, NULL, NULL);

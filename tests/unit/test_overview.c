@@ -124,7 +124,7 @@ static void a_clock_that_is_set_back_keeps_the_file(void **state)
   assert_null(fixture_read(f, FIRST));
 }
 
-static void a_session_goes_on_in_the_file_of_its_day(void **state)
+static void a_session_continues_the_file_of_its_day(void **state)
 {
   struct report_fixture *f = *state;
   struct session s;
@@ -147,7 +147,7 @@ static void a_session_goes_on_in_the_file_of_its_day(void **state)
   expect_link(f, "logs/job_progress_overview.20260201-230958.txt");
 }
 
-static void the_newest_of_a_day_is_gone_on_with(void **state)
+static void the_newest_of_a_day_is_continued(void **state)
 {
   struct report_fixture *f = *state;
   static const char *const names[] = { "job_progress_overview.20260131-101010.txt",
@@ -238,8 +238,8 @@ int main(void)
     TEST(a_line_comes_every_ten_seconds),
     TEST(a_new_file_begins_with_a_day),
     TEST(a_clock_that_is_set_back_keeps_the_file),
-    TEST(a_session_goes_on_in_the_file_of_its_day),
-    TEST(the_newest_of_a_day_is_gone_on_with),
+    TEST(a_session_continues_the_file_of_its_day),
+    TEST(the_newest_of_a_day_is_continued),
     TEST(without_links_it_is_written_all_the_same),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,7 +165,7 @@ static void nothing_is_written_outside(void **state)
   free(outside);
 }
 
-static void what_is_no_file_is_refused(void **state)
+static void special_files_are_refused(void **state)
 {
   char *from = new_folder(*state, "in"), *pipe = at(from, "pipe"), *to = at(*state, "p");
   struct tm_err err = TM_ERR_NONE;
@@ -183,9 +183,9 @@ static void what_is_no_file_is_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    TEST(a_folder_comes_back),        TEST(the_same_folder_gives_the_same_bytes),
-    TEST(a_torn_file_is_damage),      TEST(nothing_is_written_outside),
-    TEST(what_is_no_file_is_refused),
+    TEST(a_folder_comes_back),       TEST(the_same_folder_gives_the_same_bytes),
+    TEST(a_torn_file_is_damage),     TEST(nothing_is_written_outside),
+    TEST(special_files_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void nobody_can_cut_it(void **state)
   close(fd);
 }
 
-static void what_is_too_short_is_not_mapped(void **state)
+static void a_short_file_is_not_mapped(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   int fd = tm_page_new("page", 4096, NULL);
@@ -58,7 +58,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(two_maps_are_one_memory),
     cmocka_unit_test(nobody_can_cut_it),
-    cmocka_unit_test(what_is_too_short_is_not_mapped),
+    cmocka_unit_test(a_short_file_is_not_mapped),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

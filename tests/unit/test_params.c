@@ -209,7 +209,7 @@ static void values_of_variables_are_never_said(void **state)
   tm_json_free(v);
 }
 
-static void a_parameter_stands_only_where_it_may(void **state)
+static void a_parameter_is_refused_in_other_places(void **state)
 {
   struct tm_json *config = tree(NULL, NULL, "{'entry_script':'a'}");
   tm_json_set(config, "mini_batch_size",
@@ -301,7 +301,7 @@ static void every_key_is_refused_when_it_is_wrong(void **state)
   }
 }
 
-static void words_in_any_case_have_one_form(void **state)
+static void upper_and_lower_case_words_become_one_form(void **state)
 {
   const struct tm_field *f = tm_params_find("ParallelRunConfig", "logging_level");
   static const char *const given[] = { "warning", "Warning", "WARNING" };
@@ -322,9 +322,9 @@ int main(void)
     cmocka_unit_test(refuses),
     cmocka_unit_test(names_of_the_original_are_answered),
     cmocka_unit_test(every_key_is_refused_when_it_is_wrong),
-    cmocka_unit_test(words_in_any_case_have_one_form),
+    cmocka_unit_test(upper_and_lower_case_words_become_one_form),
     cmocka_unit_test(values_of_variables_are_never_said),
-    cmocka_unit_test(a_parameter_stands_only_where_it_may),
+    cmocka_unit_test(a_parameter_is_refused_in_other_places),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

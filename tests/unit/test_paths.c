@@ -180,7 +180,7 @@ static void nul_in_a_line_is_refused_with_its_number(void **state)
   tm_buf_release(&out);
 }
 
-static void lines_are_no_path_of_a_list_with_nul(void **state)
+static void lines_do_not_separate_a_list_with_nul(void **state)
 {
   struct tm_buf out = TM_BUF_NONE;
   struct tm_err err = TM_ERR_NONE;
@@ -194,7 +194,7 @@ static void lines_are_no_path_of_a_list_with_nul(void **state)
   tm_buf_release(&out);
 }
 
-static void what_is_no_list_is_named(void **state)
+static void a_wrong_list_is_named(void **state)
 {
   struct tm_buf out = TM_BUF_NONE;
   struct tm_err err = TM_ERR_NONE;
@@ -218,8 +218,8 @@ int main(void)
     IN_TREE(pieces_cut_nothing),
     IN_TREE(limit_is_the_same_wherever_a_path_lies),
     IN_TREE(nul_in_a_line_is_refused_with_its_number),
-    IN_TREE(lines_are_no_path_of_a_list_with_nul),
-    IN_TREE(what_is_no_list_is_named),
+    IN_TREE(lines_do_not_separate_a_list_with_nul),
+    IN_TREE(a_wrong_list_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void test_the_first_mini_batch_has_a_time_of_its_own(void **state)
   assert_non_null(strstr(err.text, "first_task_creation_timeout (20 s)"));
 }
 
-static void test_what_is_created_or_ends_starts_it_anew(void **state)
+static void test_a_created_or_finished_one_restarts_it(void **state)
 {
   struct tm_patience p;
   struct tm_counts c = { 0 };
@@ -88,7 +88,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_the_first_mini_batch_has_a_time_of_its_own),
-    cmocka_unit_test(test_what_is_created_or_ends_starts_it_anew),
+    cmocka_unit_test(test_a_created_or_finished_one_restarts_it),
     cmocka_unit_test(test_time_in_which_nobody_looked_does_not_count),
     cmocka_unit_test(test_each_part_that_is_tried_is_progress),
   };

@@ -270,7 +270,7 @@ static void two_steps_of_one_name_are_refused(void **state)
   teardown(&w);
 }
 
-static void something_else_is_no_pipeline(void **state)
+static void other_values_are_not_pipelines(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   struct tm_json *v = tree("ParallelRunStep", NULL, "{}");
@@ -321,7 +321,7 @@ int main(void)
     cmocka_unit_test(variables_reach_workers_and_no_record),
     cmocka_unit_test(a_dataset_among_the_arguments_becomes_its_path),
     cmocka_unit_test(two_steps_of_one_name_are_refused),
-    cmocka_unit_test(something_else_is_no_pipeline),
+    cmocka_unit_test(other_values_are_not_pipelines),
     cmocka_unit_test(options_are_against_the_current_folder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ static void test_gives_up_after_three_times_the_count_in_a_row(void **state)
   assert_true(tm_pool_has_given_up(&p));
 }
 
-static void test_the_end_of_one_that_was_told_to_stop_is_no_failure(void **state)
+static void test_the_end_of_one_that_was_asked_to_stop_is_not_a_failure(void **state)
 {
   struct tm_pool p;
 
@@ -127,7 +127,7 @@ int main(void)
     cmocka_unit_test(test_one_alone_until_the_script_is_loaded),
     cmocka_unit_test(test_no_more_than_asked_and_no_more_than_there_is_work),
     cmocka_unit_test(test_gives_up_after_three_times_the_count_in_a_row),
-    cmocka_unit_test(test_the_end_of_one_that_was_told_to_stop_is_no_failure),
+    cmocka_unit_test(test_the_end_of_one_that_was_asked_to_stop_is_not_a_failure),
     cmocka_unit_test(test_workers_that_end_before_they_begin_anything_are_not_replaced_for_ever),
     cmocka_unit_test(test_closed_wants_nobody),
   };

@@ -152,7 +152,7 @@ static void a_process_may_have_any_name(void **state)
   }
 }
 
-static void a_process_that_is_cut_is_none(void **state)
+static void a_truncated_process_line_is_ignored(void **state)
 {
   static const char whole[] = "42 (sh)" REST;
   struct tm_process_stat p;
@@ -167,7 +167,7 @@ static void a_process_that_is_cut_is_none(void **state)
   }
 }
 
-static void what_a_process_read_and_whose_it_is(void **state)
+static void a_process_has_read_bytes_and_an_owner(void **state)
 {
   uint64_t r, w;
   assert_true(tm_proc_io("rchar: 1\nwchar: 2\nread_bytes: 4096\nwrite_bytes: 8192\n"
@@ -254,8 +254,8 @@ int main(void)
     cmocka_unit_test(sockets_of_both_kinds_of_addresses_count),
     cmocka_unit_test(a_mount_may_have_any_name),
     cmocka_unit_test(a_process_may_have_any_name),
-    cmocka_unit_test(a_process_that_is_cut_is_none),
-    cmocka_unit_test(what_a_process_read_and_whose_it_is),
+    cmocka_unit_test(a_truncated_process_line_is_ignored),
+    cmocka_unit_test(a_process_has_read_bytes_and_an_owner),
     cmocka_unit_test(a_line_of_ps_is_one_line),
     cmocka_unit_test(the_header_fits_its_columns),
     cmocka_unit_test(a_user_has_the_name_of_the_file),

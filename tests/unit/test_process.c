@@ -95,7 +95,7 @@ static void it_gets_nothing_that_is_not_listed(void **state)
   tm_buf_release(&out);
 }
 
-static void what_is_not_given_is_dev_null(void **state)
+static void unset_streams_are_dev_null(void **state)
 {
   char *const argv[] = { "sh", "-c", "readlink /proc/self/fd/0 /proc/self/fd/2", NULL };
   struct tm_buf out = TM_BUF_NONE;
@@ -156,7 +156,7 @@ static void descriptors_may_be_exchanged(void **state)
   tm_buf_release(&out);
 }
 
-static void what_cannot_start_is_said(void **state)
+static void a_failed_start_is_reported(void **state)
 {
   char *const argv[] = { "x", NULL };
   struct tm_err err = TM_ERR_NONE;
@@ -190,7 +190,7 @@ static void an_end_is_seen_until_it_is_reaped(void **state)
   assert_int_equal(tm_process_next_end(&end), -ECHILD);
 }
 
-static void a_signal_is_told_from_an_exit(void **state)
+static void a_signal_is_distinguished_from_an_exit(void **state)
 {
   pid_t pid = start_sh("kill -STOP $$");
   struct tm_process_end end;
@@ -323,7 +323,7 @@ static void the_limit_of_descriptors_is_raised(void **state)
 }
 
 /* In a child, because limits cannot be raised again. */
-static void what_could_not_be_started_names_the_limits_that_may_be_to_blame(void **state)
+static void a_failed_start_names_the_limits_that_may_be_the_cause(void **state)
 {
   int status;
   pid_t pid = fork();
@@ -353,19 +353,19 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(it_gets_environment_and_folder),
     cmocka_unit_test(it_gets_nothing_that_is_not_listed),
-    cmocka_unit_test(what_is_not_given_is_dev_null),
+    cmocka_unit_test(unset_streams_are_dev_null),
     cmocka_unit_test(it_has_default_signals_and_its_own_session),
     cmocka_unit_test(descriptors_may_be_exchanged),
-    cmocka_unit_test(what_cannot_start_is_said),
+    cmocka_unit_test(a_failed_start_is_reported),
     cmocka_unit_test(an_end_is_seen_until_it_is_reaped),
-    cmocka_unit_test(a_signal_is_told_from_an_exit),
+    cmocka_unit_test(a_signal_is_distinguished_from_an_exit),
     cmocka_unit_test(a_group_ends_as_one),
     cmocka_unit_test(nobody_else_is_killed),
     cmocka_unit_test(it_dies_with_its_parent),
     cmocka_unit_test(it_dies_when_the_parent_has_gone_before),
     cmocka_unit_test(orphans_are_adopted),
     cmocka_unit_test(the_limit_of_descriptors_is_raised),
-    cmocka_unit_test(what_could_not_be_started_names_the_limits_that_may_be_to_blame),
+    cmocka_unit_test(a_failed_start_names_the_limits_that_may_be_the_cause),
   };
   alarm(60); /* if the end never comes, this ends the test */
   return cmocka_run_group_tests(tests, NULL, NULL);

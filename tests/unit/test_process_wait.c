@@ -22,7 +22,7 @@ static pid_t start_sh(const char *script)
   return pid;
 }
 
-static void an_end_in_time_is_told(void **state)
+static void an_end_in_time_is_reported(void **state)
 {
   struct tm_process_end end;
   pid_t pid = start_sh("exit 5");
@@ -33,7 +33,7 @@ static void an_end_in_time_is_told(void **state)
   assert_int_equal(tm_process_next_end(&end), -ECHILD); /* reaped */
 }
 
-static void who_does_not_end_is_killed(void **state)
+static void a_child_that_does_not_end_is_killed(void **state)
 {
   struct tm_process_end end;
   pid_t pid = start_sh("kill -STOP $$");
@@ -51,7 +51,7 @@ static void another_child_is_left_alone(void **state)
   assert_int_equal(end.exit_status, 3);
 }
 
-static void who_was_reaped_by_the_host_is_no_longer_there(void **state)
+static void a_child_reaped_by_the_host_is_gone(void **state)
 {
   struct tm_process_end end;
   pid_t pid = start_sh("exit 4");
@@ -69,10 +69,10 @@ static void random_numbers_differ(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(an_end_in_time_is_told),
-    cmocka_unit_test(who_does_not_end_is_killed),
+    cmocka_unit_test(an_end_in_time_is_reported),
+    cmocka_unit_test(a_child_that_does_not_end_is_killed),
     cmocka_unit_test(another_child_is_left_alone),
-    cmocka_unit_test(who_was_reaped_by_the_host_is_no_longer_there),
+    cmocka_unit_test(a_child_reaped_by_the_host_is_gone),
     cmocka_unit_test(random_numbers_differ),
   };
   alarm(60);

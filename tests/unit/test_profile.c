@@ -59,7 +59,7 @@ static void each_sample_is_there_at_once(void **state)
   tm_profile_close(&p);
 }
 
-static void a_file_that_cannot_be_made_is_said(void **state)
+static void a_file_that_cannot_be_created_is_reported(void **state)
 {
   struct tm_profile p;
   struct tm_err err = TM_ERR_NONE;
@@ -70,7 +70,7 @@ static void a_file_that_cannot_be_made_is_said(void **state)
   tm_profile_close(&p);
 }
 
-static void one_that_cannot_be_written_any_more_is_said_once(void **state)
+static void one_that_can_no_longer_be_written_is_reported_once(void **state)
 {
   struct tm_profile p;
   struct tm_err err = TM_ERR_NONE;
@@ -87,8 +87,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(each_sample_is_there_at_once, setup, teardown),
-    cmocka_unit_test_setup_teardown(a_file_that_cannot_be_made_is_said, setup, teardown),
-    cmocka_unit_test_setup_teardown(one_that_cannot_be_written_any_more_is_said_once, setup,
+    cmocka_unit_test_setup_teardown(a_file_that_cannot_be_created_is_reported, setup, teardown),
+    cmocka_unit_test_setup_teardown(one_that_can_no_longer_be_written_is_reported_once, setup,
                                     teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

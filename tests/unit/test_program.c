@@ -59,7 +59,7 @@ static int count_fds(void)
   return n;
 }
 
-static void output_and_status_are_told(void **state)
+static void output_and_status_are_returned(void **state)
 {
   struct result r;
   run_shell(&r, "echo out; echo err >&2; exit 3", 0);
@@ -100,7 +100,7 @@ static void much_goes_in_and_comes_out(void **state)
   free(input);
 }
 
-static void time_used_up_ends_it_and_what_it_started(void **state)
+static void a_timeout_ends_it_and_its_children(void **state)
 {
   struct result r;
   assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1),
@@ -119,7 +119,7 @@ static void time_used_up_ends_it_and_what_it_started(void **state)
   release(&r);
 }
 
-static void what_stays_in_the_background_is_not_waited_for(void **state)
+static void background_processes_are_not_waited_for(void **state)
 {
   struct result r;
   run_shell(&r, "sleep 1000 & echo $!", 60 * SECOND);
@@ -132,7 +132,7 @@ static void what_stays_in_the_background_is_not_waited_for(void **state)
   release(&r);
 }
 
-static void it_stays_in_our_group_and_gets_no_descriptor_of_ours(void **state)
+static void it_stays_in_our_group_and_inherits_no_descriptor(void **state)
 {
   struct result r;
   int leak = open("/dev/null", O_RDONLY); /* without O_CLOEXEC */
@@ -259,7 +259,7 @@ static void folder_environment_and_files_are_its_own(void **state)
   folder_release(&f);
 }
 
-static void a_started_one_is_looked_at_and_killed(void **state)
+static void a_started_program_is_polled_and_killed(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   struct tm_process_end end;
@@ -276,16 +276,16 @@ static void a_started_one_is_looked_at_and_killed(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(output_and_status_are_told),
+    cmocka_unit_test(output_and_status_are_returned),
     cmocka_unit_test(much_goes_in_and_comes_out),
-    cmocka_unit_test(time_used_up_ends_it_and_what_it_started),
-    cmocka_unit_test(what_stays_in_the_background_is_not_waited_for),
-    cmocka_unit_test(it_stays_in_our_group_and_gets_no_descriptor_of_ours),
+    cmocka_unit_test(a_timeout_ends_it_and_its_children),
+    cmocka_unit_test(background_processes_are_not_waited_for),
+    cmocka_unit_test(it_stays_in_our_group_and_inherits_no_descriptor),
     cmocka_unit_test(more_output_than_allowed_ends_it),
     cmocka_unit_test(an_interruption_that_came_too_early_for_it_reaches_it),
     cmocka_unit_test(a_start_that_fails_says_why),
     cmocka_unit_test(folder_environment_and_files_are_its_own),
-    cmocka_unit_test(a_started_one_is_looked_at_and_killed),
+    cmocka_unit_test(a_started_program_is_polled_and_killed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static const char *bar(struct tm_buf *b, const struct tm_progress *p, int width)
   return tm_buf_str(b);
 }
 
-static void the_bar_says_what_fits(void **state)
+static void the_bar_shows_as_much_as_fits(void **state)
 {
   struct tm_progress p;
   struct tm_buf b = TM_BUF_NONE;
@@ -58,7 +58,7 @@ static struct tm_activity stuck = { .worker = "process003",
                                     .try = 1,
                                     .first_item = (char *)"/data/a.pgm" };
 
-static void what_is_slow_stays_where_room_is_short(void **state)
+static void slow_mini_batches_stay_if_room_is_short(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_activities now = { .list = { &stuck, 1, 1 }, .workers = 2 };
@@ -182,7 +182,7 @@ static void nothing_is_left_at_the_end(void **state)
   tm_buf_release(&b);
 }
 
-static void what_was_there_before_is_no_speed(void **state)
+static void earlier_results_do_not_count_as_speed(void **state)
 {
   struct tm_counts more = half;
   struct tm_progress p;
@@ -239,7 +239,7 @@ static void a_job_that_stalls_has_no_speed(void **state)
   assert_int_equal(tm_progress_left(&p), -1);
 }
 
-static void the_overview_says_what_is_known(void **state)
+static void the_overview_shows_all_known_figures(void **state)
 {
   struct tm_counts c = half;
   struct tm_progress p;
@@ -286,18 +286,18 @@ static void steps_are_summed(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_bar_says_what_fits),
+    cmocka_unit_test(the_bar_shows_as_much_as_fits),
     cmocka_unit_test(no_bar_is_wider_than_the_terminal),
     cmocka_unit_test(an_unknown_total_is_not_guessed),
     cmocka_unit_test(the_line_says_all),
     cmocka_unit_test(nothing_is_left_at_the_end),
-    cmocka_unit_test(what_was_there_before_is_no_speed),
+    cmocka_unit_test(earlier_results_do_not_count_as_speed),
     cmocka_unit_test(the_speed_is_that_of_late),
     cmocka_unit_test(mini_batches_that_take_long_have_a_speed_all_the_same),
     cmocka_unit_test(a_job_that_stalls_has_no_speed),
-    cmocka_unit_test(the_overview_says_what_is_known),
+    cmocka_unit_test(the_overview_shows_all_known_figures),
     cmocka_unit_test_setup_teardown(steps_are_summed, fixture_open, fixture_close),
-    cmocka_unit_test_setup_teardown(what_is_slow_stays_where_room_is_short, fixture_open,
+    cmocka_unit_test_setup_teardown(slow_mini_batches_stay_if_room_is_short, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(of_several_steps_the_slowest_is_named, fixture_open,
                                     fixture_close),

@@ -138,7 +138,7 @@ static void all_of_it_is_asked_as_it_is(void **state)
   tm_sql_query_free(q);
 }
 
-static void types_are_what_is_there_and_what_is_declared(void **state)
+static void types_are_those_of_the_values_and_the_declaration(void **state)
 {
   static const struct tm_sql_value rows[][COLUMNS_MAX] = {
     { INT(1), INT(1), TEXT("2026-01-31"), TEXT("12"), INT(5), NUL, TEXT("2026-01-31"), INT(0) },
@@ -262,7 +262,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_piece_is_a_part_of_the_query),
     cmocka_unit_test(all_of_it_is_asked_as_it_is),
-    cmocka_unit_test(types_are_what_is_there_and_what_is_declared),
+    cmocka_unit_test(types_are_those_of_the_values_and_the_declaration),
     cmocka_unit_test(values_become_those_of_their_column),
     cmocka_unit_test(other_columns_than_at_the_beginning_are_a_change),
   };

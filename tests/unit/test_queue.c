@@ -62,7 +62,7 @@ static void test_hands_out_in_order_and_no_more_than_exist(void **state)
   tm_queue_release(&f.q);
 }
 
-static void test_skips_what_is_over(void **state)
+static void test_skips_finished_ones(void **state)
 {
   struct fixture f = with(6, 3);
 
@@ -74,7 +74,7 @@ static void test_skips_what_is_over(void **state)
   tm_queue_release(&f.q);
 }
 
-static void test_what_is_put_back_does_not_count_and_comes_first(void **state)
+static void test_one_that_is_put_back_does_not_count_and_comes_first(void **state)
 {
   struct fixture f = with(5, 1);
   struct tm_entry a = take(&f, 0, true), b = take(&f, 0, true), again;
@@ -106,7 +106,7 @@ static void test_a_failed_one_comes_back_until_its_last_try(void **state)
   tm_queue_release(&f.q);
 }
 
-static void test_a_failed_one_goes_to_another_worker_where_there_is_one(void **state)
+static void test_a_failed_one_goes_to_another_worker_if_possible(void **state)
 {
   struct fixture f = with(1, 3);
   struct tm_entry e = take(&f, 7, true);
@@ -156,7 +156,7 @@ static void test_closed_hands_out_nothing(void **state)
   tm_queue_release(&f.q);
 }
 
-static void test_what_failed_waits_for_its_time_and_holds_up_nobody(void **state)
+static void test_a_failed_one_waits_for_its_time_and_delays_no_other(void **state)
 {
   struct fixture f = with(2, 3);
   struct tm_entry e = take(&f, 0, false);
@@ -203,13 +203,13 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_hands_out_in_order_and_no_more_than_exist),
-    cmocka_unit_test(test_skips_what_is_over),
-    cmocka_unit_test(test_what_is_put_back_does_not_count_and_comes_first),
+    cmocka_unit_test(test_skips_finished_ones),
+    cmocka_unit_test(test_one_that_is_put_back_does_not_count_and_comes_first),
     cmocka_unit_test(test_a_failed_one_comes_back_until_its_last_try),
-    cmocka_unit_test(test_a_failed_one_goes_to_another_worker_where_there_is_one),
+    cmocka_unit_test(test_a_failed_one_goes_to_another_worker_if_possible),
     cmocka_unit_test(test_parts_come_largest_first_and_have_one_try),
     cmocka_unit_test(test_closed_hands_out_nothing),
-    cmocka_unit_test(test_what_failed_waits_for_its_time_and_holds_up_nobody),
+    cmocka_unit_test(test_a_failed_one_waits_for_its_time_and_delays_no_other),
     cmocka_unit_test(test_the_first_that_is_due_is_known),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

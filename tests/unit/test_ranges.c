@@ -140,7 +140,7 @@ static void lines_of_json_have_no_header(void **state)
   assert_string_equal(g->out.data, "0:0-18#-1 1|x\"\n0:18-26#-1 2|-\n");
 }
 
-static void what_cannot_be_read_is_named(void **state)
+static void an_unreadable_one_is_named(void **state)
 {
   struct rig *g = *state;
   assert_true(list(g, 1, 8, false) < 0);
@@ -158,7 +158,7 @@ int main(void)
     IN_RIG(a_range_never_crosses_a_file),
     IN_RIG(headers_follow_their_mode),
     IN_RIG(lines_of_json_have_no_header),
-    IN_RIG(what_cannot_be_read_is_named),
+    IN_RIG(an_unreadable_one_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

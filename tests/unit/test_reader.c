@@ -96,7 +96,7 @@ static void ranges_are_read(void **state)
   rig_release(&g);
 }
 
-static void words_name_file_line_byte_and_column(void **state)
+static void messages_name_file_line_byte_and_column(void **state)
 {
   struct rig g;
   struct tm_rows_options o = delimited();
@@ -283,7 +283,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(ranges_are_read),
-    cmocka_unit_test(words_name_file_line_byte_and_column),
+    cmocka_unit_test(messages_name_file_line_byte_and_column),
     cmocka_unit_test(nothing_wrong_says_nothing),
     cmocka_unit_test(utf16_of_both_orders),
     cmocka_unit_test(headers_of_their_own),

@@ -46,7 +46,7 @@ static void is_damage(struct step *s, const char *file, int64_t at)
     fail_msg("'%s' is not in: %s", want, s->err.text);
 }
 
-static void keeps_what_is_good(void **state)
+static void keeps_good_records(void **state)
 {
   struct step s;
   prepare(&s);
@@ -134,7 +134,7 @@ static void tells_damage_from_a_torn_tail(void **state)
   step_release(&s);
 }
 
-static void ends_the_log_where_rows_are_not_what_was_recorded(void **state)
+static void ends_the_log_where_rows_differ_from_the_record(void **state)
 {
   struct step s;
   prepare(&s);
@@ -266,7 +266,7 @@ static void refuses_another_version(void **state)
   step_release(&s);
 }
 
-static void changes_nothing_where_there_is_damage(void **state)
+static void changes_nothing_if_there_is_damage(void **state)
 {
   struct step s;
   prepare(&s);
@@ -282,16 +282,16 @@ static void changes_nothing_where_there_is_damage(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(keeps_what_is_good),
+    cmocka_unit_test(keeps_good_records),
     cmocka_unit_test(counts_uncounted_rows_as_one_item),
     cmocka_unit_test(tells_damage_from_a_torn_tail),
-    cmocka_unit_test(ends_the_log_where_rows_are_not_what_was_recorded),
+    cmocka_unit_test(ends_the_log_where_rows_differ_from_the_record),
     cmocka_unit_test(takes_files_that_are_too_long_or_too_short),
     cmocka_unit_test(cuts_half_a_record),
     cmocka_unit_test(takes_no_mini_batch_twice),
     cmocka_unit_test(refuses_records_that_cannot_be),
     cmocka_unit_test(refuses_another_version),
-    cmocka_unit_test(changes_nothing_where_there_is_damage),
+    cmocka_unit_test(changes_nothing_if_there_is_damage),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void assert_said(struct tm_dataset *d, const char *expected)
   tm_buf_release(&out);
 }
 
-static void a_change_is_said_with_the_step_and_the_version(void **state)
+static void a_change_is_reported_with_step_and_version(void **state)
 {
   struct tm_dataset *d;
   store_put(*state, "in/a.csv", "0123456789", 100);
@@ -49,7 +49,7 @@ static void a_change_is_said_with_the_step_and_the_version(void **state)
   tm_dataset_free(d);
 }
 
-static void one_that_is_forgotten_is_said(void **state)
+static void a_forgotten_one_is_reported(void **state)
 {
   struct tm_dataset *d;
   struct tm_buf expected = TM_BUF_NONE;
@@ -66,7 +66,7 @@ static void one_that_is_forgotten_is_said(void **state)
   tm_dataset_free(d);
 }
 
-static void one_that_was_never_registered_is_not_looked_at(void **state)
+static void an_unregistered_one_is_not_examined(void **state)
 {
   struct tm_dataset *d = store_files(*state, "nothing");
   assert_said(d, "");
@@ -78,9 +78,9 @@ static void one_that_was_never_registered_is_not_looked_at(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    TEST(a_change_is_said_with_the_step_and_the_version),
-    TEST(one_that_is_forgotten_is_said),
-    TEST(one_that_was_never_registered_is_not_looked_at),
+    TEST(a_change_is_reported_with_step_and_version),
+    TEST(a_forgotten_one_is_reported),
+    TEST(an_unregistered_one_is_not_examined),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,7 +151,7 @@ static void each_output_makes_one_version(void **state)
 }
 
 /* The marker is written completely or not at all, but it may belong to another job. */
-static void a_word_that_is_none_is_written_anew(void **state)
+static void a_wrong_word_is_corrected(void **state)
 {
   struct world w;
   setup(&w, *state);
@@ -161,7 +161,7 @@ static void a_word_that_is_none_is_written_anew(void **state)
   teardown(&w);
 }
 
-static void what_is_not_completed_or_not_asked_for_makes_none(void **state)
+static void unfinished_or_unrequested_outputs_make_no_version(void **state)
 {
   struct world w;
   setup(&w, *state);
@@ -173,7 +173,7 @@ static void what_is_not_completed_or_not_asked_for_makes_none(void **state)
   teardown(&w);
 }
 
-static void a_registry_that_cannot_be_written_is_said_beforehand(void **state)
+static void an_unwritable_registry_is_reported_beforehand(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   struct world w;
@@ -194,9 +194,9 @@ int main(void)
     TEST(a_step_makes_one_version),
     TEST(a_step_that_commits_more_changes_its_version),
     TEST(each_output_makes_one_version),
-    TEST(a_word_that_is_none_is_written_anew),
-    TEST(what_is_not_completed_or_not_asked_for_makes_none),
-    TEST(a_registry_that_cannot_be_written_is_said_beforehand),
+    TEST(a_wrong_word_is_corrected),
+    TEST(unfinished_or_unrequested_outputs_make_no_version),
+    TEST(an_unwritable_registry_is_reported_beforehand),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

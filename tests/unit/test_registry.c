@@ -62,7 +62,7 @@ static void the_same_is_one_version(void **state)
   assert_added(*state, "digits", "in/*", true, NULL, 1, false);
 }
 
-static void what_is_another_needs_to_be_asked_for(void **state)
+static void a_different_file_is_replaced_only_on_request(void **state)
 {
   store_put(*state, "in/a", "a", 100);
   assert_added(*state, "digits", "in/*", false, NULL, 1, true);
@@ -137,7 +137,7 @@ static void versions_are_found_with_their_files(void **state)
   tm_registered_release(&r);
 }
 
-static void what_is_not_there_is_said(void **state)
+static void a_missing_one_is_reported(void **state)
 {
   assert_find_refused(*state, "digits", 0, "no dataset 'digits' is registered");
   store_put(*state, "a", "", 100);
@@ -204,7 +204,7 @@ static void lists_have_the_newest_or_all_of_a_name(void **state)
   tm_registered_list_release(&list);
 }
 
-static void what_is_forgotten_is_gone(void **state)
+static void forgotten_entries_are_removed(void **state)
 {
   store_put(*state, "a", "", 100);
   assert_added(*state, "two", "a", false, NULL, 1, true);
@@ -247,15 +247,15 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     TEST(the_same_is_one_version),
-    TEST(what_is_another_needs_to_be_asked_for),
+    TEST(a_different_file_is_replaced_only_on_request),
     TEST(a_source_makes_one_version),
     TEST(data_that_come_again_are_the_newest_again),
     TEST(versions_are_found_with_their_files),
-    TEST(what_is_not_there_is_said),
+    TEST(a_missing_one_is_reported),
     TEST(names_and_versions_are_checked),
     TEST(changes_since_are_found),
     TEST(lists_have_the_newest_or_all_of_a_name),
-    TEST(what_is_forgotten_is_gone),
+    TEST(forgotten_entries_are_removed),
     TEST(the_dataset_of_a_job_is_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

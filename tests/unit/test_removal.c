@@ -83,7 +83,7 @@ static void one_that_is_in_use_stays(void **state)
   free(job);
 }
 
-static void what_no_job_has_made_stays(void **state)
+static void foreign_files_stay(void **state)
 {
   char *job = put_job(*state), *path = tm_path_join(job, "notes.txt");
   store_put(*state, "jobs/one/notes.txt", "mine", 1);
@@ -96,7 +96,7 @@ static void what_no_job_has_made_stays(void **state)
   free(job);
 }
 
-static void what_is_not_the_record_of_a_job_stays(void **state)
+static void a_record_that_is_not_a_job_s_stays(void **state)
 {
   static const char *const records[] = {
     "{\"version\": 1, \"steps\": []}",
@@ -215,7 +215,7 @@ static void a_leftover_in_the_way_goes_too(void **state)
   free(job);
 }
 
-static void a_name_alone_is_no_leftover(void **state)
+static void a_name_alone_does_not_make_a_leftover(void **state)
 {
   char *job = put_job(*state), *leftover = tm_job_leftover(job), *lock;
   assert_int_equal(tm_tree_remove(job, NULL), 0);
@@ -240,12 +240,12 @@ int main(void)
   const struct CMUnitTest tests[] = {
     TEST(nothing_of_it_stays),
     TEST(one_that_is_in_use_stays),
-    TEST(what_no_job_has_made_stays),
-    TEST(what_is_not_the_record_of_a_job_stays),
+    TEST(foreign_files_stay),
+    TEST(a_record_that_is_not_a_job_s_stays),
     TEST(one_that_never_began_goes),
     TEST(any_end_leaves_the_job_or_a_leftover),
     TEST(a_leftover_in_the_way_goes_too),
-    TEST(a_name_alone_is_no_leftover),
+    TEST(a_name_alone_does_not_make_a_leftover),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,7 +211,7 @@ static void an_init_that_fails_is_shown_once(void **state)
   tm_report_free(r);
 }
 
-static void what_is_said_before_a_step_begins_is_in_its_logs(void **state)
+static void messages_before_a_step_begins_are_in_its_logs(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_report *r = start(f, tm_fs_real(), TM_PROGRESS_NONE);
@@ -330,7 +330,7 @@ static void errors_in_a_pipe_come_every_ten_seconds(void **state)
   tm_report_free(r);
 }
 
-static void a_full_disk_is_said_and_the_job_goes_on(void **state)
+static void a_full_disk_is_reported_and_the_job_continues(void **state)
 {
   struct report_fixture *f = *state;
   struct full_disk disk;
@@ -404,7 +404,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(a_message_after_the_end_is_not_lost, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(an_init_that_fails_is_shown_once, fixture_open, fixture_close),
-    cmocka_unit_test_setup_teardown(what_is_said_before_a_step_begins_is_in_its_logs, fixture_open,
+    cmocka_unit_test_setup_teardown(messages_before_a_step_begins_are_in_its_logs, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(a_try_is_in_the_log_of_its_worker_and_in_the_sums, fixture_open,
                                     fixture_close),
@@ -413,7 +413,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(the_newest_error_is_shown_once, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(errors_in_a_pipe_come_every_ten_seconds, fixture_open,
                                     fixture_close),
-    cmocka_unit_test_setup_teardown(a_full_disk_is_said_and_the_job_goes_on, fixture_open,
+    cmocka_unit_test_setup_teardown(a_full_disk_is_reported_and_the_job_continues, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(every_failing_call_leaves_the_job_alone, fixture_open,
                                     fixture_close),

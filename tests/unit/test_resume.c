@@ -49,7 +49,7 @@ static struct tm_json *now(void)
   return tree(NULL, NULL, base);
 }
 
-static void the_same_is_no_change(void **state)
+static void the_same_definition_is_not_a_change(void **state)
 {
   changes_to(now(), "");
   changes_to(set_value(now(), "mini_batch_size", tm_json_new_int(5)), ""); /* a different origin */
@@ -57,7 +57,7 @@ static void the_same_is_no_change(void **state)
              ""); /* set to its default */
 }
 
-static void what_decides_the_output_is_refused(void **state)
+static void a_change_that_affects_the_output_is_refused(void **state)
 {
   changes_to(set_value(now(), "mini_batch_size", tm_json_new_int(6)),
              "mini_batch_size: 5 -> 6 (refused)\n");
@@ -137,8 +137,8 @@ static void the_verdict_names_each(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_same_is_no_change),
-    cmocka_unit_test(what_decides_the_output_is_refused),
+    cmocka_unit_test(the_same_definition_is_not_a_change),
+    cmocka_unit_test(a_change_that_affects_the_output_is_refused),
     cmocka_unit_test(how_it_is_run_may_change),
     cmocka_unit_test(other_values_of_variables_are_a_change_without_values),
     cmocka_unit_test(the_verdict_names_each),

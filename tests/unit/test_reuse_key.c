@@ -43,7 +43,7 @@ static void assert_change(const char *from, const char *to, bool changes, bool h
   free(text);
 }
 
-static void what_decides_over_the_output_counts(void **state)
+static void everything_that_affects_the_output_counts(void **state)
 {
   assert_change("'value':10", "'value':5", true, false, "mini_batch_size 10 -> 5");
   assert_change("['--a']", "['--b']", true, false, "arguments[1] \"--a\" -> \"--b\"");
@@ -68,7 +68,7 @@ static void where_a_value_comes_from_does_not(void **state)
                 true, "");
 }
 
-static void what_decides_over_failures_counts_where_there_were_some(void **state)
+static void thresholds_count_only_if_items_failed(void **state)
 {
   assert_change("'value':3", "'value':5", false, false, "");
   assert_change("'value':3", "'value':5", false, true, "run_max_try 3 -> 5");
@@ -170,9 +170,9 @@ static void another_version_counts(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_decides_over_the_output_counts),
+    cmocka_unit_test(everything_that_affects_the_output_counts),
     cmocka_unit_test(where_a_value_comes_from_does_not),
-    cmocka_unit_test(what_decides_over_failures_counts_where_there_were_some),
+    cmocka_unit_test(thresholds_count_only_if_items_failed),
     cmocka_unit_test(the_rule_for_returned_rows_counts_where_it_decides),
     cmocka_unit_test(the_script_counts),
     cmocka_unit_test(the_order_of_members_does_not_count),

@@ -75,7 +75,7 @@ static void elements_are_counted(void **state)
   assert_int_equal(f.returned, 3);
 }
 
-static void rows_are_appended_to_what_is_there(void **state)
+static void rows_are_appended_to_existing_ones(void **state)
 {
   load_return("{ 'b' }");
   fixture_run(&f, 1);
@@ -116,7 +116,7 @@ static void a_wrong_return_is_named(void **state)
   }
 }
 
-static void an_element_that_is_no_row_is_named(void **state)
+static void an_element_that_is_not_a_row_is_named(void **state)
 {
   static const struct {
     const char *returned, *words;
@@ -191,9 +191,9 @@ int main(void)
     cmocka_unit_test_setup_teardown(elements_become_rows, setup, teardown),
     cmocka_unit_test_setup_teardown(elements_are_counted, setup, teardown),
     cmocka_unit_test_setup_teardown(line_breaks_are_escaped_on_request, setup, teardown),
-    cmocka_unit_test_setup_teardown(rows_are_appended_to_what_is_there, setup, teardown),
+    cmocka_unit_test_setup_teardown(rows_are_appended_to_existing_ones, setup, teardown),
     cmocka_unit_test_setup_teardown(a_wrong_return_is_named, setup, teardown),
-    cmocka_unit_test_setup_teardown(an_element_that_is_no_row_is_named, setup, teardown),
+    cmocka_unit_test_setup_teardown(an_element_that_is_not_a_row_is_named, setup, teardown),
     cmocka_unit_test_setup_teardown(summary_only_counts_and_looks_at_nothing, setup, teardown),
     cmocka_unit_test_setup_teardown(the_locale_does_not_change_numbers, setup, teardown),
   };

@@ -61,7 +61,7 @@ static size_t read_back(const struct report_fixture *f, struct tm_step_survey *s
   return s->activities.list.len;
 }
 
-static void what_is_written_is_read(void **state)
+static void written_values_are_read_back(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_running r;
@@ -90,7 +90,7 @@ static void what_is_written_is_read(void **state)
   tm_activities_release(&s.activities);
 }
 
-static void what_an_earlier_session_left_is_not_believed(void **state)
+static void leftovers_of_an_earlier_session_are_not_trusted(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_running r;
@@ -138,7 +138,7 @@ static void it_is_written_every_two_seconds_while_there_is_something(void **stat
   assert_int_equal(tm_running_close(&r, NULL), 0);
 }
 
-static void a_full_disk_is_told_once(void **state)
+static void a_full_disk_causes_one_message(void **state)
 {
   struct report_fixture *f = *state;
   struct full_disk disk;
@@ -151,7 +151,7 @@ static void a_full_disk_is_told_once(void **state)
   assert_int_equal(tm_running_close(&r, NULL), 0);
 }
 
-static void any_text_may_stand_in_it(void **state)
+static void it_may_hold_any_text(void **state)
 {
   static const char *const texts[] = {
     "",
@@ -181,11 +181,11 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_open, fixture_close)
   const struct CMUnitTest tests[] = {
-    TEST(what_is_written_is_read),
-    TEST(what_an_earlier_session_left_is_not_believed),
+    TEST(written_values_are_read_back),
+    TEST(leftovers_of_an_earlier_session_are_not_trusted),
     TEST(it_is_written_every_two_seconds_while_there_is_something),
-    TEST(a_full_disk_is_told_once),
-    TEST(any_text_may_stand_in_it),
+    TEST(a_full_disk_causes_one_message),
+    TEST(it_may_hold_any_text),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,7 +184,7 @@ static void all_processes_are_listed_once_a_minute(void **state)
   free(text);
 }
 
-static void what_a_container_hides_is_zero(void **state)
+static void values_hidden_by_a_container_are_zero(void **state)
 {
   struct fixture *f = *state;
   static const char *const names[] = { "meminfo", "diskstats", "net", "self" };
@@ -211,7 +211,7 @@ static void without_proc_there_is_no_sampler(void **state)
   assert_true(err.code < 0);
 }
 
-static void what_cannot_be_written_is_an_error(void **state)
+static void a_failed_write_is_an_error(void **state)
 {
   struct fixture *f = *state;
   struct tm_err err = TM_ERR_NONE;
@@ -228,9 +228,9 @@ int main(void)
     cmocka_unit_test_setup_teardown(a_process_that_has_gone_has_no_row, setup, teardown),
     cmocka_unit_test_setup_teardown(a_file_system_has_one_row, setup, teardown),
     cmocka_unit_test_setup_teardown(all_processes_are_listed_once_a_minute, setup, teardown),
-    cmocka_unit_test_setup_teardown(what_a_container_hides_is_zero, setup, teardown),
+    cmocka_unit_test_setup_teardown(values_hidden_by_a_container_are_zero, setup, teardown),
     cmocka_unit_test_setup_teardown(without_proc_there_is_no_sampler, setup, teardown),
-    cmocka_unit_test_setup_teardown(what_cannot_be_written_is_an_error, setup, teardown),
+    cmocka_unit_test_setup_teardown(a_failed_write_is_an_error, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #include "data/schemas.h"
 #include "tree_fixture.h"
 
-static void what_is_written_is_read(void **state)
+static void written_values_are_read_back(void **state)
 {
   static const char *const formats[] = { "%d.%m.%Y" };
   struct tm_schemas out, in;
@@ -34,7 +34,7 @@ static void what_is_written_is_read(void **state)
   free(path);
 }
 
-static void what_is_none_is_refused(void **state)
+static void invalid_ones_are_refused(void **state)
 {
   static const struct {
     const char *text;
@@ -99,8 +99,8 @@ static void no_change_goes_unnoticed(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_is_written_is_read),
-    cmocka_unit_test(what_is_none_is_refused),
+    cmocka_unit_test(written_values_are_read_back),
+    cmocka_unit_test(invalid_ones_are_refused),
     cmocka_unit_test(no_change_goes_unnoticed),
   };
   return cmocka_run_group_tests(tests, tree_setup, tree_teardown);

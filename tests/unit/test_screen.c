@@ -49,7 +49,7 @@ static void a_bar_is_redrawn_in_place(void **state)
   tm_screen_release(&x.s);
 }
 
-static void what_is_slow_is_named(void **state)
+static void slow_mini_batches_are_named(void **state)
 {
   struct tm_activity stuck = { .worker = "process003", .phase = TM_PHASE_INIT, .ns = 9 * TM_S };
   struct tm_activities now = { .list = { &stuck, 1, 1 }, .workers = 1, .in_init = 1 };
@@ -107,7 +107,7 @@ static void a_message_takes_the_bar_away(void **state)
   tm_screen_release(&x.s);
 }
 
-static void a_text_is_said_once(void **state)
+static void a_text_is_shown_once(void **state)
 {
   struct shown x;
   start(&x, state, TM_PROGRESS_NONE, true);
@@ -177,12 +177,12 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(a_bar_is_redrawn_in_place, fixture_open, fixture_close),
-    cmocka_unit_test_setup_teardown(what_is_slow_is_named, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(slow_mini_batches_are_named, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_terminal_that_does_not_read_misses_frames, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(the_width_is_asked_for_each_time, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_message_takes_the_bar_away, fixture_open, fixture_close),
-    cmocka_unit_test_setup_teardown(a_text_is_said_once, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(a_text_is_shown_once, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(plain_lines_come_every_ten_seconds, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(the_end_takes_the_bar_away, fixture_open, fixture_close),

@@ -92,7 +92,7 @@ static void a_script_without_run_says_so(void **state)
   assert_contains(&f.error.message, "'my/score.lua' defines no function run(mini_batch)");
 }
 
-static void a_run_that_is_no_function_is_none(void **state)
+static void a_run_that_is_not_a_function_counts_as_missing(void **state)
 {
   assert_true(fixture_load(&f, "run = 7") < 0);
   assert_true(f.has_no_run);
@@ -100,7 +100,7 @@ static void a_run_that_is_no_function_is_none(void **state)
                   "'my/score.lua' defines 'run' as a number; expected a function");
 }
 
-static void a_hook_that_is_no_function_is_refused(void **state)
+static void a_hook_that_is_not_a_function_is_refused(void **state)
 {
   expect_refusal("function run() end init = {}", "'init' is a table; expected a function", "");
 }
@@ -292,7 +292,7 @@ static void the_context_says_which_mini_batch_it_is(void **state)
   expect_rows(&f, 1, "0\n1\nothers\nwhole\nnil\n");
 }
 
-static void shutdown_is_called_where_there_is_one(void **state)
+static void shutdown_is_called_if_it_exists(void **state)
 {
   assert_int_equal(fixture_load(&f, "function run() return {} end\n"), 0);
   assert_int_equal(f.script.shutdown(f.script.data, &f.error), 0);
@@ -327,8 +327,9 @@ int main(void)
                                     teardown),
     cmocka_unit_test_setup_teardown(the_environment_is_the_scripts_own, setup, teardown),
     cmocka_unit_test_setup_teardown(a_script_without_run_says_so, setup, teardown),
-    cmocka_unit_test_setup_teardown(a_run_that_is_no_function_is_none, setup, teardown),
-    cmocka_unit_test_setup_teardown(a_hook_that_is_no_function_is_refused, setup, teardown),
+    cmocka_unit_test_setup_teardown(a_run_that_is_not_a_function_counts_as_missing, setup,
+                                    teardown),
+    cmocka_unit_test_setup_teardown(a_hook_that_is_not_a_function_is_refused, setup, teardown),
     cmocka_unit_test_setup_teardown(loading_fails_with_the_users_place, setup, teardown),
     cmocka_unit_test_setup_teardown(a_missing_file_is_an_init_failure, setup, teardown),
     cmocka_unit_test_setup_teardown(init_fails_with_message_stack_and_place, setup, teardown),
@@ -341,7 +342,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(a_modules_place_is_the_users, setup, teardown),
     cmocka_unit_test_setup_teardown(many_values_are_as_good_as_one, setup, teardown),
     cmocka_unit_test_setup_teardown(the_context_says_which_mini_batch_it_is, setup, teardown),
-    cmocka_unit_test_setup_teardown(shutdown_is_called_where_there_is_one, setup, teardown),
+    cmocka_unit_test_setup_teardown(shutdown_is_called_if_it_exists, setup, teardown),
     cmocka_unit_test_setup_teardown(mini_batches_leave_nothing_behind, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

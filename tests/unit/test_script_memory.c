@@ -28,7 +28,7 @@ static void expect_refused(void)
 }
 
 /* Each way to request memory fails its try; the next run() has all of the memory again. */
-static void what_passes_the_limit_fails_its_try_alone(void **state)
+static void exceeding_the_limit_fails_only_the_try(void **state)
 {
   static const char *const ways[] = {
     "local s = ('x'):rep(100e6)",
@@ -55,7 +55,7 @@ static void what_passes_the_limit_fails_its_try_alone(void **state)
   }
 }
 
-static void compiled_code_goes_on(void **state)
+static void compiled_code_continues(void **state)
 {
   f.setup.memory_limit = 64 * MB;
   assert_int_equal(fixture_load(&f, "function run(m)\n"
@@ -105,8 +105,8 @@ static void without_a_limit_nothing_is_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(what_passes_the_limit_fails_its_try_alone, setup, teardown),
-    cmocka_unit_test_setup_teardown(compiled_code_goes_on, setup, teardown),
+    cmocka_unit_test_setup_teardown(exceeding_the_limit_fails_only_the_try, setup, teardown),
+    cmocka_unit_test_setup_teardown(compiled_code_continues, setup, teardown),
     cmocka_unit_test_setup_teardown(garbage_alone_does_not_reach_the_limit, setup, teardown),
     cmocka_unit_test_setup_teardown(an_error_of_another_kind_is_left_as_it_is, setup, teardown),
     cmocka_unit_test_setup_teardown(without_a_limit_nothing_is_refused, setup, teardown),

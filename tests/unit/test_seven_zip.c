@@ -93,7 +93,7 @@ static const char lines[] =
     "h\xc3\xa4 3\n\xe6\xbc\xa2 4\n\xf0\x9f\x98\x80 0\n"
     "link ! it is a symbolic link, and links of a zip or 7z archive are not followed\ne/f 0\n";
 
-static void entries_are_what_the_header_says(void **state)
+static void entries_match_the_header(void **state)
 {
   struct folder f;
   struct tm_buf good = make_good();
@@ -134,7 +134,7 @@ static void a_packed_header_is_unpacked(void **state)
   folder_release(&f);
 }
 
-static void what_a_header_claims_too_much_is_refused(void **state)
+static void excessive_claims_of_a_header_are_refused(void **state)
 {
   struct folder f;
   static const struct {
@@ -175,7 +175,7 @@ static void what_a_header_claims_too_much_is_refused(void **state)
 
 /* 200,000 folders of one byte each in the header's columns: they take 100 MB in libarchive, which
  * is allowed; seven times as many are refused. */
-static void what_libarchive_would_need_is_limited(void **state)
+static void the_memory_for_libarchive_is_limited(void **state)
 {
   struct tm_seven_zip_header h;
   static const uint32_t counts[] = { 200000, 1400000 };
@@ -239,10 +239,10 @@ static void any_byte_may_be_anything(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(entries_are_what_the_header_says),
+    cmocka_unit_test(entries_match_the_header),
     cmocka_unit_test(a_packed_header_is_unpacked),
-    cmocka_unit_test(what_a_header_claims_too_much_is_refused),
-    cmocka_unit_test(what_libarchive_would_need_is_limited),
+    cmocka_unit_test(excessive_claims_of_a_header_are_refused),
+    cmocka_unit_test(the_memory_for_libarchive_is_limited),
     cmocka_unit_test(any_byte_may_be_anything),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void the_first_worker_of_a_step_goes_before_further_ones(void **state)
   assert_true(may(of, 2, 1, 3));
 }
 
-static void what_one_does_not_want_is_for_others(void **state)
+static void a_share_that_one_does_not_need_goes_to_others(void **state)
 {
   struct tm_share of[] = { { .wants = 9, .lives = 2 }, { .wants = 1, .lives = 1 } };
   assert_true(may(of, 2, 0, 4)); /* its share is 3, not 2 */
@@ -54,7 +54,7 @@ static void a_step_that_ends_leaves_its_part(void **state)
   assert_true(may(of, 2, 0, 4));
 }
 
-static void who_has_most_gives_back_for_who_has_none(void **state)
+static void the_largest_share_gives_a_worker_to_a_step_without_one(void **state)
 {
   struct tm_share of[] = { { .wants = 9, .lives = 2 }, { .wants = 9, .lives = 3 }, { .wants = 1 } };
   assert_int_equal(tm_share_giver(of, 3, 5), 1);
@@ -110,9 +110,9 @@ int main(void)
     cmocka_unit_test(one_step_has_all_that_it_wants),
     cmocka_unit_test(there_are_never_more_than_max),
     cmocka_unit_test(the_first_worker_of_a_step_goes_before_further_ones),
-    cmocka_unit_test(what_one_does_not_want_is_for_others),
+    cmocka_unit_test(a_share_that_one_does_not_need_goes_to_others),
     cmocka_unit_test(a_step_that_ends_leaves_its_part),
-    cmocka_unit_test(who_has_most_gives_back_for_who_has_none),
+    cmocka_unit_test(the_largest_share_gives_a_worker_to_a_step_without_one),
     cmocka_unit_test(the_last_worker_of_a_step_is_not_given_back),
     cmocka_unit_test(all_settle_with_fair_parts),
   };

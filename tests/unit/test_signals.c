@@ -91,7 +91,7 @@ static ssize_t read_interrupted(int fds[2], bool does_break,
   return n;
 }
 
-static void calls_go_on_unless_they_are_to_end(void **state)
+static void calls_continue_unless_they_should_end(void **state)
 {
   int fds[2];
   assert_int_equal(pipe(fds), 0);
@@ -103,7 +103,7 @@ static void calls_go_on_unless_they_are_to_end(void **state)
   close(fds[1]);
 }
 
-static void what_was_caught_is_given_back(void **state)
+static void caught_signals_are_given_back(void **state)
 {
   struct sigaction now;
   assert_false(tm_signals_is_ignored(SIGHUP));
@@ -132,7 +132,7 @@ static void send_others(void *data)
   depth--;
 }
 
-static void what_is_caught_is_handled_one_at_a_time(void **state)
+static void caught_signals_are_handled_one_at_a_time(void **state)
 {
   static const int all[] = { SIGINT, SIGALRM, SIGTERM };
   for (int i = 0; i < 3; i++)
@@ -168,9 +168,9 @@ int main(void)
     cmocka_unit_test_setup_teardown(a_signal_of_another_thread_reaches_the_one, setup, teardown),
     cmocka_unit_test_setup_teardown(an_alarm_comes_again_and_again_until_it_is_stopped, setup,
                                     teardown),
-    cmocka_unit_test_setup_teardown(calls_go_on_unless_they_are_to_end, setup, teardown),
-    cmocka_unit_test_setup_teardown(what_was_caught_is_given_back, setup, teardown),
-    cmocka_unit_test_setup_teardown(what_is_caught_is_handled_one_at_a_time, setup, teardown),
+    cmocka_unit_test_setup_teardown(calls_continue_unless_they_should_end, setup, teardown),
+    cmocka_unit_test_setup_teardown(caught_signals_are_given_back, setup, teardown),
+    cmocka_unit_test_setup_teardown(caught_signals_are_handled_one_at_a_time, setup, teardown),
     cmocka_unit_test_setup_teardown(one_that_surrenders_is_ended_by_the_signal, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -257,7 +257,7 @@ static void modules_are_copied(void **state)
   teardown(&w);
 }
 
-static void the_hash_tells_what_matters(void **state)
+static void the_hash_covers_everything_that_matters(void **state)
 {
   struct world w;
   char now[17], copied[17];
@@ -281,7 +281,7 @@ static void the_hash_tells_what_matters(void **state)
   teardown(&w);
 }
 
-static void a_copy_that_was_there_is_replaced(void **state)
+static void an_existing_copy_is_replaced(void **state)
 {
   struct world w;
   setup(&w, true);
@@ -360,7 +360,7 @@ static int faulty_symlink(void *self, const char *target, const char *path)
   return is_due(self) ? -EIO : tm_fs_real()->symlink(NULL, target, path);
 }
 
-static void after_any_fault_it_is_complete_or_not_there(void **state)
+static void after_any_fault_it_is_complete_or_absent(void **state)
 {
   struct world w;
   char expected[17], copied[17];
@@ -486,7 +486,7 @@ static void a_copy_comes_back_from_the_store(void **state)
   teardown(&w);
 }
 
-static void what_is_not_what_its_name_says_is_damage(void **state)
+static void contents_that_contradict_the_name_are_damage(void **state)
 {
   struct world w;
   setup(&w, true);
@@ -531,7 +531,7 @@ static void steps_of_one_source_share_a_copy(void **state)
   teardown(&w);
 }
 
-static void what_is_left_out_is_neither_copied_nor_counted(void **state)
+static void ignored_files_are_neither_copied_nor_counted(void **state)
 {
   struct world w;
   char before[17], after[17];
@@ -574,16 +574,16 @@ int main(void)
     cmocka_unit_test(links_keep_their_meaning),
     cmocka_unit_test(linked_folders_are_copied_once),
     cmocka_unit_test(modules_are_copied),
-    cmocka_unit_test(the_hash_tells_what_matters),
-    cmocka_unit_test(a_copy_that_was_there_is_replaced),
+    cmocka_unit_test(the_hash_covers_everything_that_matters),
+    cmocka_unit_test(an_existing_copy_is_replaced),
     cmocka_unit_test(a_pipe_is_refused_and_nothing_is_left),
-    cmocka_unit_test(after_any_fault_it_is_complete_or_not_there),
+    cmocka_unit_test(after_any_fault_it_is_complete_or_absent),
     cmocka_unit_test(is_taken_again_when_something_was_edited_meanwhile),
     cmocka_unit_test(too_many_files_are_refused),
     cmocka_unit_test(a_copy_comes_back_from_the_store),
-    cmocka_unit_test(what_is_not_what_its_name_says_is_damage),
+    cmocka_unit_test(contents_that_contradict_the_name_are_damage),
     cmocka_unit_test(steps_of_one_source_share_a_copy),
-    cmocka_unit_test(what_is_left_out_is_neither_copied_nor_counted),
+    cmocka_unit_test(ignored_files_are_neither_copied_nor_counted),
     cmocka_unit_test(a_script_that_is_left_out_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

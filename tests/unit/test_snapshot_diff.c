@@ -72,7 +72,7 @@ static void changed_and_new_files_of_a_folder_are_named(void **state)
 }
 
 /* Workers may have written there. */
-static void what_only_the_copy_has_is_named_alone(void **state)
+static void only_files_of_the_copy_are_named(void **state)
 {
   struct world w;
   setup(&w, true);
@@ -98,7 +98,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_changed_script_is_named),
     cmocka_unit_test(changed_and_new_files_of_a_folder_are_named),
-    cmocka_unit_test(what_only_the_copy_has_is_named_alone),
+    cmocka_unit_test(only_files_of_the_copy_are_named),
     cmocka_unit_test(without_a_copy_it_fails),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,7 +94,7 @@ static void nothing_comes_of_nothing(void **state)
   tm_sorter_free(NULL);
 }
 
-static void a_folder_that_is_missing_is_said(void **state)
+static void a_missing_folder_is_reported(void **state)
 {
   struct tm_sorter *s = tm_sorter_new(tm_fs_real(), "/no/such/folder", 1);
   struct tm_err err = TM_ERR_NONE;
@@ -109,7 +109,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(little_memory_sorts_as_much_does),
     cmocka_unit_test(nothing_comes_of_nothing),
-    cmocka_unit_test(a_folder_that_is_missing_is_said),
+    cmocka_unit_test(a_missing_folder_is_reported),
   };
   return cmocka_run_group_tests(tests, tree_setup, tree_teardown);
 }

@@ -91,7 +91,7 @@ static void values_of_variables_are_never_recorded(void **state)
   tm_json_free(none);
 }
 
-static void what_json_cannot_say_is_refused(void **state)
+static void values_that_json_cannot_represent_are_refused(void **state)
 {
   struct tm_json *deep = parsed("[]"), *at = deep;
   for (int i = 0; i < 60; i++)
@@ -129,7 +129,7 @@ int main(void)
     cmocka_unit_test(tags_places_and_ids_are_kept),
     cmocka_unit_test(names_that_are_not_utf8_are_kept),
     cmocka_unit_test(values_of_variables_are_never_recorded),
-    cmocka_unit_test(what_json_cannot_say_is_refused),
+    cmocka_unit_test(values_that_json_cannot_represent_are_refused),
     cmocka_unit_test(a_forged_record_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

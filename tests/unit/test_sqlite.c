@@ -111,7 +111,7 @@ static void nothing_is_ever_written(void **state)
   assert_int_equal(folder_size(&w->folder, "b.db"), -1);
 }
 
-static void what_takes_too_long_is_given_up(void **state)
+static void a_call_that_takes_too_long_is_abandoned(void **state)
 {
   struct world *w = *state;
   const char *endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
@@ -127,7 +127,7 @@ static void what_takes_too_long_is_given_up(void **state)
   sqlite3_close(db);
 }
 
-static void what_is_no_database_is_said(void **state)
+static void a_file_that_is_not_a_database_is_reported(void **state)
 {
   struct world *w = *state;
   folder_put(&w->folder, "text", 0,
@@ -171,8 +171,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
     TEST(rows_have_their_values),
     TEST(nothing_is_ever_written),
-    TEST(what_takes_too_long_is_given_up),
-    TEST(what_is_no_database_is_said),
+    TEST(a_call_that_takes_too_long_is_abandoned),
+    TEST(a_file_that_is_not_a_database_is_reported),
     TEST(closed_standard_descriptors_stay_closed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

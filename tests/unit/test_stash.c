@@ -98,7 +98,7 @@ static void write_file(const char *path, const char *text)
   assert_int_equal(tm_fs_write_file(tm_fs_real(), path, text, strlen(text), 0600, NULL), 0);
 }
 
-static void test_a_file_that_is_not_what_was_said_adds_nothing(void **state)
+static void test_a_file_that_differs_from_its_record_adds_nothing(void **state)
 {
   struct folder f;
   folder_init(&f);
@@ -126,7 +126,7 @@ static void test_a_file_that_is_not_what_was_said_adds_nothing(void **state)
   folder_release(&f);
 }
 
-static void test_a_disk_that_takes_nothing_is_said(void **state)
+static void test_a_full_disk_is_reported(void **state)
 {
   struct tm_stash s = stash_in("/dev/null");
   struct tm_stash_range r;
@@ -144,8 +144,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_few_rows_touch_no_file),
     cmocka_unit_test(test_many_rows_go_through_a_file_and_memory_stays_small),
-    cmocka_unit_test(test_a_file_that_is_not_what_was_said_adds_nothing),
-    cmocka_unit_test(test_a_disk_that_takes_nothing_is_said),
+    cmocka_unit_test(test_a_file_that_differs_from_its_record_adds_nothing),
+    cmocka_unit_test(test_a_full_disk_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static void a_wait_ends_when_the_flag_is_raised(void **state)
   assert_true(tm_stop_is_set(&r->stop));
 }
 
-static void a_wait_ends_with_what_comes(void **state)
+static void a_wait_ends_with_new_bytes(void **state)
 {
   struct reader *r = *state;
   struct tm_thread t = { 0 };
@@ -85,7 +85,7 @@ static void a_wait_ends_with_what_comes(void **state)
   assert_memory_equal(r->bytes, "abc", 3);
 }
 
-static void what_is_there_is_read_without_a_wait_up_to_the_end(void **state)
+static void available_bytes_are_read_without_a_wait_up_to_the_end(void **state)
 {
   struct reader *r = *state;
   r->stop.on_wait = NULL;
@@ -99,7 +99,7 @@ static void what_is_there_is_read_without_a_wait_up_to_the_end(void **state)
   r->in[1] = -1;
 }
 
-static void a_raised_flag_is_heard_before_what_is_there(void **state)
+static void a_raised_flag_is_noticed_before_waiting_bytes(void **state)
 {
   struct reader *r = *state;
   assert_int_equal(write(r->in[1], "ab", 2), 2);
@@ -113,10 +113,10 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(a_wait_ends_when_the_flag_is_raised, open_reader, close_reader),
-    cmocka_unit_test_setup_teardown(a_wait_ends_with_what_comes, open_reader, close_reader),
-    cmocka_unit_test_setup_teardown(what_is_there_is_read_without_a_wait_up_to_the_end, open_reader,
-                                    close_reader),
-    cmocka_unit_test_setup_teardown(a_raised_flag_is_heard_before_what_is_there, open_reader,
+    cmocka_unit_test_setup_teardown(a_wait_ends_with_new_bytes, open_reader, close_reader),
+    cmocka_unit_test_setup_teardown(available_bytes_are_read_without_a_wait_up_to_the_end,
+                                    open_reader, close_reader),
+    cmocka_unit_test_setup_teardown(a_raised_flag_is_noticed_before_waiting_bytes, open_reader,
                                     close_reader),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

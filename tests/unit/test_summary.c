@@ -117,7 +117,7 @@ static void expect_refused(struct report_fixture *f, const char *text)
   free(path);
 }
 
-static void what_is_no_summary_is_left_alone(void **state)
+static void a_foreign_summary_is_left_alone(void **state)
 {
   struct report_fixture *f = *state;
   session(f, "process000");
@@ -155,7 +155,7 @@ static void a_host_with_an_odd_name_breaks_no_row(void **state)
   free(text);
 }
 
-static void a_full_disk_is_said_once(void **state)
+static void a_full_disk_is_reported_once(void **state)
 {
   struct report_fixture *f = *state;
   struct full_disk disk;
@@ -178,9 +178,9 @@ int main(void)
     TEST(rows_are_sums),
     TEST(sessions_add_up),
     TEST(it_is_written_every_ten_seconds_when_there_is_something_new),
-    TEST(what_is_no_summary_is_left_alone),
+    TEST(a_foreign_summary_is_left_alone),
     TEST(a_host_with_an_odd_name_breaks_no_row),
-    TEST(a_full_disk_is_said_once),
+    TEST(a_full_disk_is_reported_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static void columns_are_known_by_their_names_and_added_up(void **state)
   expect(&s, 66, 55, 44);
 }
 
-static void what_is_no_summary_does_no_harm(void **state)
+static void a_wrong_summary_does_no_harm(void **state)
 {
   static const char *const texts[] = {
     "PROCESS_DIED",
@@ -85,7 +85,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(without_a_summary_nothing_is_known, setup, teardown),
     cmocka_unit_test_setup_teardown(columns_are_known_by_their_names_and_added_up, setup, teardown),
-    cmocka_unit_test_setup_teardown(what_is_no_summary_does_no_harm, setup, teardown),
+    cmocka_unit_test_setup_teardown(a_wrong_summary_does_no_harm, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

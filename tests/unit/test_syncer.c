@@ -81,7 +81,7 @@ static void runs_one_after_the_other(void **state)
   release(&r);
 }
 
-static void waits_for_what_is_under_way(void **state)
+static void waits_for_a_running_sync(void **state)
 {
   struct run r;
   init(&r);
@@ -100,7 +100,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(runs_one_after_the_other),
-    cmocka_unit_test(waits_for_what_is_under_way),
+    cmocka_unit_test(waits_for_a_running_sync),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

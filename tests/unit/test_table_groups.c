@@ -139,7 +139,7 @@ static void other_files_are_noticed(void **state)
   tm_table_groups_close(g);
 }
 
-static void a_key_that_is_no_column_is_refused(void **state)
+static void a_key_that_is_not_a_column_is_refused(void **state)
 {
   static char *const keys[] = { (char *)"ctiy" };
   struct tm_arena arena = { 0 };
@@ -219,7 +219,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(rows_come_back_in_groups, tree_setup, tree_teardown),
     cmocka_unit_test_setup_teardown(other_files_are_noticed, tree_setup, tree_teardown),
-    cmocka_unit_test(a_key_that_is_no_column_is_refused),
+    cmocka_unit_test(a_key_that_is_not_a_column_is_refused),
     cmocka_unit_test(a_key_that_is_too_long_is_refused),
     cmocka_unit_test_setup_teardown(damage_is_noticed, tree_setup, tree_teardown),
   };

@@ -119,7 +119,7 @@ static void rows_are_drawn_by_their_number(void **state)
   assert_true(drawn > 600 && drawn < 800);
 }
 
-static void drawing_behind_a_filter_uses_the_numbers_of_before(void **state)
+static void drawing_after_a_filter_uses_the_original_numbers(void **state)
 {
   int64_t first, last, other;
   int64_t n = apply("[{'op':'filter','column':'id','is':'>=','value':500},"
@@ -190,7 +190,7 @@ static void bad_ones_are_refused(void **state)
   }
 }
 
-static void columns_must_be_there(void **state)
+static void missing_columns_are_refused(void **state)
 {
   struct tm_schema s = { 0 };
   tm_schema_set_type(tm_schema_add(&s, "price", 5), TM_COLUMN_DOUBLE, NULL, 0);
@@ -224,7 +224,7 @@ static void columns_must_be_there(void **state)
 }
 
 /* The columns of a filter are read even if a later operation drops them. */
-static void what_nobody_asks_for_is_marked(void **state)
+static void unused_columns_are_marked(void **state)
 {
   static const struct {
     const char *ops, *unread; /* a letter for each column */
@@ -260,11 +260,11 @@ int main(void)
     cmocka_unit_test(windows_are_the_listers),
     cmocka_unit_test(rows_are_filtered_by_value),
     cmocka_unit_test(rows_are_drawn_by_their_number),
-    cmocka_unit_test(drawing_behind_a_filter_uses_the_numbers_of_before),
+    cmocka_unit_test(drawing_after_a_filter_uses_the_original_numbers),
     cmocka_unit_test(columns_are_chosen),
     cmocka_unit_test(bad_ones_are_refused),
-    cmocka_unit_test(columns_must_be_there),
-    cmocka_unit_test(what_nobody_asks_for_is_marked),
+    cmocka_unit_test(missing_columns_are_refused),
+    cmocka_unit_test(unused_columns_are_marked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

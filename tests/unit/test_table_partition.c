@@ -95,7 +95,7 @@ static void rows_are_files_in_folders(void **state)
   tm_json_free(made);
 }
 
-static void what_is_made_is_known_again_wherever_it_is(void **state)
+static void created_files_are_recognised_anywhere(void **state)
 {
   struct tm_json *made;
   struct tm_stat before, after;
@@ -113,7 +113,7 @@ static void what_is_made_is_known_again_wherever_it_is(void **state)
   free(out);
 }
 
-static void another_who_writes_it_is_waited_for_by_nobody(void **state)
+static void nobody_waits_for_another_writer(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   char *partial = tm_path_join(*state, ".tidemill-partial-out");
@@ -130,7 +130,7 @@ static void another_who_writes_it_is_waited_for_by_nobody(void **state)
   free(partial);
 }
 
-static void what_has_changed_is_told_and_replaced_only_when_asked(void **state)
+static void a_changed_file_is_reported_and_replaced_only_on_request(void **state)
 {
   make_input(*state);
   expect_made(*state, false);
@@ -144,7 +144,7 @@ static void what_has_changed_is_told_and_replaced_only_when_asked(void **state)
   expect_file(*state, "out/Rom/rows.csv", "id\n5\n");
 }
 
-static void a_damaged_note_makes_it_somebody_s(void **state)
+static void a_damaged_note_marks_it_as_foreign(void **state)
 {
   static const char *const notes[] = { "", "{", "[]", "{\"version\":2}", "{\"version\":1}" };
   make_input(*state);
@@ -162,10 +162,10 @@ int main(void)
 {
   static const struct CMUnitTest tests[] = {
     TREE_TEST(rows_are_files_in_folders),
-    TREE_TEST(what_is_made_is_known_again_wherever_it_is),
-    TREE_TEST(another_who_writes_it_is_waited_for_by_nobody),
-    TREE_TEST(what_has_changed_is_told_and_replaced_only_when_asked),
-    TREE_TEST(a_damaged_note_makes_it_somebody_s),
+    TREE_TEST(created_files_are_recognised_anywhere),
+    TREE_TEST(nobody_waits_for_another_writer),
+    TREE_TEST(a_changed_file_is_reported_and_replaced_only_on_request),
+    TREE_TEST(a_damaged_note_marks_it_as_foreign),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

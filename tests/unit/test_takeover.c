@@ -60,7 +60,7 @@ static void copies_get_to_their_places_once(void **state)
   folder_release(&p.f);
 }
 
-static void what_a_kill_has_left_is_gone_on_with(void **state)
+static void an_interrupted_takeover_continues(void **state)
 {
   struct place p;
   place_init(&p);
@@ -100,7 +100,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(copies_get_to_their_places_once),
-    cmocka_unit_test(what_a_kill_has_left_is_gone_on_with),
+    cmocka_unit_test(an_interrupted_takeover_continues),
     cmocka_unit_test(copies_never_replace_a_step),
     cmocka_unit_test(copies_of_a_killed_beginning_are_removed),
   };

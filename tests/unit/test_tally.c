@@ -35,7 +35,7 @@ static void test_completes_when_all_have_ended(void **state)
   assert_int_equal(t.counts.returned, 22);
 }
 
-static void test_goes_on_while_more_may_be_created(void **state)
+static void test_continues_while_more_may_be_created(void **state)
 {
   struct tm_tally t = with(-1, true, 1);
 
@@ -201,7 +201,7 @@ static void test_marked_items_never_succeed(void **state)
   assert_int_equal(tm_tally_verdict(&t, NULL), TM_FAILED);
 }
 
-static void test_uncounted_rows_are_one_item_and_said(void **state)
+static void test_uncounted_rows_are_reported_as_one_item(void **state)
 {
   struct tm_tally t = with(0, true, 2);
   struct tm_err err = TM_ERR_NONE;
@@ -218,7 +218,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_completes_when_all_have_ended),
-    cmocka_unit_test(test_goes_on_while_more_may_be_created),
+    cmocka_unit_test(test_continues_while_more_may_be_created),
     cmocka_unit_test(test_the_threshold_counts_items_and_is_exceeded_by_one_more),
     cmocka_unit_test(test_zero_tolerates_none_and_minus_one_all),
     cmocka_unit_test(test_append_row_without_one_good_item_has_failed),
@@ -230,7 +230,7 @@ int main(void)
     cmocka_unit_test(test_percent_is_judged_once_all_are_created),
     cmocka_unit_test(test_the_last_mini_batch_may_exceed_a_limit),
     cmocka_unit_test(test_marked_items_never_succeed),
-    cmocka_unit_test(test_uncounted_rows_are_one_item_and_said),
+    cmocka_unit_test(test_uncounted_rows_are_reported_as_one_item),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

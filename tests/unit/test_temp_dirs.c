@@ -96,7 +96,7 @@ static void memory_is_used_where_nobody_says_where_files_are_wanted(void **state
   release_places(&p);
 }
 
-static void names_of_one_job_differ_in_what_cannot_be_guessed(void **state)
+static void names_of_one_job_differ_in_a_random_part(void **state)
 {
   struct places p = make_places(*state);
   set_variable(TM_ENV_MEMORY_DIR, p.tmp);
@@ -136,7 +136,7 @@ static int count_in(const char *dir)
   return n;
 }
 
-static void what_was_left_goes_with_the_next_session_or_the_job(void **state)
+static void leftovers_are_removed_by_the_next_session_or_with_the_job(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   struct places p = make_places(*state);
@@ -164,7 +164,7 @@ static void what_was_left_goes_with_the_next_session_or_the_job(void **state)
 
 /* Left by a job directory that was removed by hand and created again; but it must not touch what a
  * keeper in another container holds. */
-static void what_has_no_record_is_found_by_its_name_unless_it_is_held(void **state)
+static void a_folder_without_a_record_is_found_by_name_unless_locked(void **state)
 {
   struct places p = make_places(*state);
   struct tm_temp_dirs killed = record(p.job, true), held = record(p.job, true);
@@ -201,7 +201,7 @@ static void a_record_without_a_folder_is_removed(void **state)
   release_places(&p);
 }
 
-static void what_is_no_folder_of_ours_stays(void **state)
+static void foreign_folders_stay(void **state)
 {
   struct places p = make_places(*state);
   struct tm_temp_dirs link = record(p.job, false), file = record(p.job, false);
@@ -248,11 +248,11 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     TEST(memory_is_used_where_nobody_says_where_files_are_wanted),
-    TEST(names_of_one_job_differ_in_what_cannot_be_guessed),
-    TEST(what_was_left_goes_with_the_next_session_or_the_job),
-    TEST(what_has_no_record_is_found_by_its_name_unless_it_is_held),
+    TEST(names_of_one_job_differ_in_a_random_part),
+    TEST(leftovers_are_removed_by_the_next_session_or_with_the_job),
+    TEST(a_folder_without_a_record_is_found_by_name_unless_locked),
     TEST(a_record_without_a_folder_is_removed),
-    TEST(what_is_no_folder_of_ours_stays),
+    TEST(foreign_folders_stay),
     TEST(a_folder_of_another_user_keeps_its_record_and_the_job),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ static void a_pipe_that_nobody_reads_is_not_waited_for(void **state)
   close(fds[1]);
 }
 
-static void a_reader_that_is_gone_is_no_trouble(void **state)
+static void a_reader_that_is_gone_does_no_harm(void **state)
 {
   struct tm_terminal t;
   int fds[2];
@@ -67,7 +67,7 @@ static void a_reader_that_is_gone_is_no_trouble(void **state)
   close(fds[1]);
 }
 
-static void a_file_is_written_where_it_stands(void **state)
+static void a_file_is_written_at_its_position(void **state)
 {
   char name[] = "/tmp/tidemill-terminal-XXXXXX", text[16] = "";
   struct tm_terminal t;
@@ -195,8 +195,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_pipe_that_nobody_reads_is_not_waited_for),
-    cmocka_unit_test(a_reader_that_is_gone_is_no_trouble),
-    cmocka_unit_test(a_file_is_written_where_it_stands),
+    cmocka_unit_test(a_reader_that_is_gone_does_no_harm),
+    cmocka_unit_test(a_file_is_written_at_its_position),
     cmocka_unit_test(a_stopped_terminal_is_not_waited_for),
     cmocka_unit_test(a_bar_leaves_its_line_for_rows_and_comes_back),
     cmocka_unit_test(a_bar_that_is_dropped_does_not_come_back),

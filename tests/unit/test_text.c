@@ -190,7 +190,7 @@ static void assert_one_line(const char *s, size_t n, size_t max, const char *exp
   tm_buf_release(&b);
 }
 
-static void one_line_escapes_what_steers(void **state)
+static void one_line_escapes_control_characters(void **state)
 {
   assert_one_line("a\nb\tc\rd", 7, 0, "a\\nb\\tc\\rd");
   assert_one_line("\0\x1B[1m\x7F", 6, 0, "\\x00\\x1B[1m\\x7F");
@@ -240,7 +240,7 @@ static void assert_csv(const char *s, size_t n, char separator, const char *expe
   tm_buf_release(&b);
 }
 
-static void csv_quotes_what_needs_it(void **state)
+static void csv_quotes_only_where_needed(void **state)
 {
   assert_csv("", 0, ',', "");
   assert_csv("abc", 3, ',', "abc");
@@ -275,7 +275,7 @@ static void assert_grouped(int64_t n, const char *expected)
   tm_buf_release(&b);
 }
 
-static void words_go_with_their_number(void **state)
+static void nouns_agree_with_their_number(void **state)
 {
   assert_string_equal(tm_text_article("OutputFileDatasetConfig"), "an");
   assert_string_equal(tm_text_article("Pipeline"), "a");
@@ -355,12 +355,12 @@ int main(void)
     cmocka_unit_test(nearest),
     cmocka_unit_test(nearest_prefers_the_closer_one),
     cmocka_unit_test(utf8_is_checked_strictly),
-    cmocka_unit_test(one_line_escapes_what_steers),
+    cmocka_unit_test(one_line_escapes_control_characters),
     cmocka_unit_test(one_line_cuts_between_characters),
     cmocka_unit_test(one_line_of_much_is_read_no_further),
-    cmocka_unit_test(csv_quotes_what_needs_it),
+    cmocka_unit_test(csv_quotes_only_where_needed),
     cmocka_unit_test(csv_keeps_nul),
-    cmocka_unit_test(words_go_with_their_number),
+    cmocka_unit_test(nouns_agree_with_their_number),
     cmocka_unit_test(grouped),
     cmocka_unit_test(shell),
     cmocka_unit_test(wraps_between_words),

@@ -72,7 +72,7 @@ static void every_status_has_its_category(void **state)
   assert_string_equal(tm_tries_category(TM_CANCELED), "canceled");
 }
 
-static void the_header_stands_once(void **state)
+static void the_header_is_written_once(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_tries t;
@@ -114,7 +114,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(a_row_for_each_try, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(messages_and_paths_are_quoted, fixture_open, fixture_close),
     cmocka_unit_test(every_status_has_its_category),
-    cmocka_unit_test_setup_teardown(the_header_stands_once, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(the_header_is_written_once, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(much_is_written_in_large_pieces, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

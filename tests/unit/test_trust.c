@@ -30,14 +30,14 @@ static void another_user_s_is_not_even_for_root(void **state)
   assert_int_equal(judge(ROOT, -1, UINT32_MAX, S_IFDIR | 0700), TM_TRUST_OTHER_OWNER);
 }
 
-static void root_by_sudo_trusts_who_called_it(void **state)
+static void root_by_sudo_trusts_its_caller(void **state)
 {
   assert_int_equal(judge(ROOT, ALICE, ALICE, S_IFDIR | 0700), TM_TRUSTED);
   assert_int_equal(judge(ROOT, ALICE, BOB, S_IFDIR | 0700), TM_TRUST_OTHER_OWNER);
   assert_int_equal(judge(BOB, ALICE, ALICE, S_IFDIR | 0700), TM_TRUST_OTHER_OWNER);
 }
 
-static void what_others_can_write_to_is_not(void **state)
+static void a_folder_that_others_can_write_to_is_not_trusted(void **state)
 {
   assert_int_equal(judge(ALICE, -1, ALICE, S_IFDIR | 0770), TM_TRUST_OTHERS_WRITE);
   assert_int_equal(judge(ALICE, -1, ALICE, S_IFDIR | 02775), TM_TRUST_OTHERS_WRITE);
@@ -164,8 +164,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(ones_own_and_root_s_are_trusted),
     cmocka_unit_test(another_user_s_is_not_even_for_root),
-    cmocka_unit_test(root_by_sudo_trusts_who_called_it),
-    cmocka_unit_test(what_others_can_write_to_is_not),
+    cmocka_unit_test(root_by_sudo_trusts_its_caller),
+    cmocka_unit_test(a_folder_that_others_can_write_to_is_not_trusted),
     TEST(a_workspace_that_is_found_is_judged_and_one_that_is_named_is_not),
     TEST(a_job_is_used_when_it_is_trusted_or_named_by_its_path),
     TEST(a_folder_named_without_a_slash_is_judged_like_one_that_was_found),

@@ -44,7 +44,7 @@ static void rows_of_one_mini_batch_are_found(void **state)
   expect(HEADER FIRST, 1, 0, "");
 }
 
-static void what_is_torn_or_missing_is_passed_over(void **state)
+static void torn_or_missing_rows_are_skipped(void **state)
 {
   expect(NULL, 17, 0, "");
   expect("", 17, 0, "");
@@ -66,7 +66,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(rows_of_one_mini_batch_are_found),
-    cmocka_unit_test(what_is_torn_or_missing_is_passed_over),
+    cmocka_unit_test(torn_or_missing_rows_are_skipped),
     cmocka_unit_test(a_large_table_is_read_in_pieces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,7 +153,7 @@ static void an_error_is_readable_and_comes_again(void **state)
   close(fds[1]);
 }
 
-static void what_cannot_be_watched_is_said(void **state)
+static void an_unwatchable_descriptor_is_reported(void **state)
 {
   struct seen s;
   struct tm_err err = TM_ERR_NONE;
@@ -229,7 +229,7 @@ int main(void)
     cmocka_unit_test(starting_again_replaces_and_stopping_stops),
     cmocka_unit_test(a_descriptor_is_readable_or_writable),
     cmocka_unit_test(an_error_is_readable_and_comes_again),
-    cmocka_unit_test(what_cannot_be_watched_is_said),
+    cmocka_unit_test(an_unwatchable_descriptor_is_reported),
     cmocka_unit_test(another_thread_wakes_the_loop),
     cmocka_unit_test(a_signal_comes_as_a_callback),
     cmocka_unit_test(a_signal_that_cannot_be_watched_leaves_nothing),

@@ -81,7 +81,7 @@ static void a_link_is_followed(void **state)
   assert_true(S_ISLNK(mode_of("link")));
 }
 
-static void what_is_no_regular_file_is_not_replaced(void **state)
+static void a_special_file_is_not_replaced(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   assert_int_equal(mkfifo(folder_file(&f, "fifo"), 0600), 0);
@@ -134,7 +134,7 @@ static void a_file_without_a_length_is_read(void **state)
   tm_buf_release(&b);
 }
 
-static void what_is_appended_comes_behind(void **state)
+static void appended_bytes_come_last(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   assert_int_equal(tm_file_append(folder_file(&f, "log"), "a\n", 2, &err), 0);
@@ -148,11 +148,11 @@ int main(void)
     cmocka_unit_test_setup_teardown(a_file_is_written_and_replaced_and_nothing_else_is_left, setup,
                                     teardown),
     cmocka_unit_test_setup_teardown(a_link_is_followed, setup, teardown),
-    cmocka_unit_test_setup_teardown(what_is_no_regular_file_is_not_replaced, setup, teardown),
+    cmocka_unit_test_setup_teardown(a_special_file_is_not_replaced, setup, teardown),
     cmocka_unit_test_setup_teardown(a_write_that_fails_leaves_the_old_file, setup, teardown),
     cmocka_unit_test_setup_teardown(a_copy_has_bytes_and_mode, setup, teardown),
     cmocka_unit_test_setup_teardown(a_file_without_a_length_is_read, setup, teardown),
-    cmocka_unit_test_setup_teardown(what_is_appended_comes_behind, setup, teardown),
+    cmocka_unit_test_setup_teardown(appended_bytes_come_last, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

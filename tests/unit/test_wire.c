@@ -54,7 +54,7 @@ static void a_length_has_a_limit(void **state)
   assert_false(tm_frame_decode(&f, header));
 }
 
-static void a_frame_is_whole_or_not_there(void **state)
+static void a_frame_is_whole_or_absent(void **state)
 {
   struct tm_buf all = TM_BUF_NONE;
   struct tm_frame f;
@@ -123,7 +123,7 @@ static void a_long_inbox_is_given_back(void **state)
   tm_buf_release(&in);
 }
 
-static void nothing_there_is_no_end(void **state)
+static void nothing_to_read_does_not_mean_the_end(void **state)
 {
   int pair[2], fds[2];
   char byte;
@@ -151,10 +151,13 @@ static void nothing_there_is_no_end(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_header_is_little_endian),     cmocka_unit_test(a_length_has_a_limit),
-    cmocka_unit_test(a_frame_is_whole_or_not_there), cmocka_unit_test(the_flag_is_not_the_senders),
-    cmocka_unit_test(room_moves_only_when_it_must),  cmocka_unit_test(a_long_inbox_is_given_back),
-    cmocka_unit_test(nothing_there_is_no_end),
+    cmocka_unit_test(a_header_is_little_endian),
+    cmocka_unit_test(a_length_has_a_limit),
+    cmocka_unit_test(a_frame_is_whole_or_absent),
+    cmocka_unit_test(the_flag_is_not_the_senders),
+    cmocka_unit_test(room_moves_only_when_it_must),
+    cmocka_unit_test(a_long_inbox_is_given_back),
+    cmocka_unit_test(nothing_to_read_does_not_mean_the_end),
   };
   alarm(30);
   return cmocka_run_group_tests(tests, NULL, NULL);

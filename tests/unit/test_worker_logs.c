@@ -68,7 +68,7 @@ static void items_of_a_try_add_up(void **state)
   assert_int_equal(tm_worker_logs_close(&l, NULL), 0);
 }
 
-static void what_takes_long_is_told_once_before_its_end(void **state)
+static void a_long_one_is_reported_once_before_its_end(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_worker_logs l;
@@ -204,7 +204,7 @@ static void another_session_appends(void **state)
   free(text);
 }
 
-static void what_cannot_be_written_is_said_once_for_all(void **state)
+static void failed_writes_are_reported_only_once(void **state)
 {
   struct report_fixture *f = *state;
   struct full_disk disk;
@@ -245,13 +245,13 @@ int main(void)
   const struct CMUnitTest tests[] = {
     TEST(a_line_says_all_of_a_try),
     TEST(items_of_a_try_add_up),
-    TEST(what_takes_long_is_told_once_before_its_end),
+    TEST(a_long_one_is_reported_once_before_its_end),
     TEST(at_warning_only_a_try_that_failed_has_a_line),
     TEST(a_mini_batch_that_is_handed_out_has_a_line),
     TEST(each_worker_has_its_file),
     TEST(only_workers_that_live_have_a_file_open),
     TEST(another_session_appends),
-    TEST(what_cannot_be_written_is_said_once_for_all),
+    TEST(failed_writes_are_reported_only_once),
     TEST(a_long_name_and_the_largest_numbers_fit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

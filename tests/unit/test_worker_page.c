@@ -23,7 +23,7 @@ static void an_entry_is_queued_begun_done(void **state)
   assert_false(tm_page_take_back(&p, 1));
 }
 
-static void what_was_taken_back_does_not_begin(void **state)
+static void an_entry_that_was_taken_back_does_not_begin(void **state)
 {
   struct tm_page p = { 0 };
   assert_true(tm_page_take_back(&p, 3));
@@ -49,7 +49,7 @@ static void a_place_is_used_again(void **state)
   assert_int_equal(tm_page_state(&p, 1), TM_ENTRY_DONE);
 }
 
-static void words_say_the_same_as_the_page(void **state)
+static void the_packed_words_match_the_page(void **state)
 {
   struct tm_page p = { 0 };
   uint64_t words[TM_PAGE_WORDS];
@@ -140,7 +140,7 @@ static void a_reading_is_of_one_moment(void **state)
   assert_int_equal(v.seq, 500000);
 }
 
-static void a_phase_that_is_none_is_idle(void **state)
+static void an_unknown_phase_is_idle(void **state)
 {
   struct tm_page p = { 0 };
   struct tm_page_view v;
@@ -188,13 +188,13 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_entry_is_queued_begun_done),
-    cmocka_unit_test(what_was_taken_back_does_not_begin),
+    cmocka_unit_test(an_entry_that_was_taken_back_does_not_begin),
     cmocka_unit_test(a_place_is_used_again),
-    cmocka_unit_test(words_say_the_same_as_the_page),
+    cmocka_unit_test(the_packed_words_match_the_page),
     cmocka_unit_test(one_of_two_has_an_entry),
     cmocka_unit_test(a_reading_is_of_one_moment),
     cmocka_unit_test(a_moment_that_no_time_can_be_added_to_is_unknown),
-    cmocka_unit_test(a_phase_that_is_none_is_idle),
+    cmocka_unit_test(an_unknown_phase_is_idle),
     cmocka_unit_test(a_count_of_rows_stays_until_the_next_entry),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

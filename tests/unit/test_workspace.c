@@ -136,7 +136,7 @@ static void the_variable_goes_first(void **state)
   assert_found(*state, "p.lua", "elsewhere/w", "elsewhere/w");
 }
 
-static void what_cannot_be_made_is_said_with_the_way_out(void **state)
+static void a_folder_that_cannot_be_created_is_reported_with_advice(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
   char *file = tm_path_join(*state, "p.lua"), *named = tm_path_join(*state, "file/w");
@@ -211,8 +211,8 @@ int main(void)
     cmocka_unit_test_setup_teardown(git_leaves_it_out, open_dir, close_dir),
     cmocka_unit_test_setup_teardown(found_upwards, open_dir, close_dir),
     cmocka_unit_test_setup_teardown(the_variable_goes_first, open_dir, close_dir),
-    cmocka_unit_test_setup_teardown(what_cannot_be_made_is_said_with_the_way_out, open_dir,
-                                    close_dir),
+    cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_created_is_reported_with_advice,
+                                    open_dir, close_dir),
     cmocka_unit_test_setup_teardown(a_new_job_has_a_name_of_its_own, open_dir, close_dir),
     cmocka_unit_test_setup_teardown(the_newest_that_is_not_completed, open_dir, close_dir),
   };

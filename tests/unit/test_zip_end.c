@@ -71,7 +71,7 @@ static void expect_zip(struct folder *f, struct tm_buf *zip, size_t before, cons
   tm_buf_release(zip);
 }
 
-static void a_zip_may_stand_behind_something_else(void **state)
+static void a_zip_may_follow_other_bytes(void **state)
 {
   struct folder f;
   static const size_t before[] = { 0, 10, 511, 512, 5000, 300000 };
@@ -161,7 +161,7 @@ static void a_tar_that_ends_as_a_zip_is_a_tar(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_zip_may_stand_behind_something_else),
+    cmocka_unit_test(a_zip_may_follow_other_bytes),
     cmocka_unit_test(marks_of_a_zip_in_names_and_comments_mean_nothing),
     cmocka_unit_test(a_zip_that_programs_would_disagree_about_is_refused),
     cmocka_unit_test(a_tar_that_ends_as_a_zip_is_a_tar),
