@@ -7,7 +7,7 @@
 
 #define NORMAL 200 /* LuaJIT's own pause and step multiplier, percent */
 #define PAUSE  110 /* under (2): a cycle begins when a tenth has been added, ... */
-#define STEP   400 /* ... and goes four times as fast as memory is asked for */
+#define STEP   400 /* ... and works four times as fast as memory is allocated */
 
 /* Sets only numbers of the collector, which is allowed during an allocation. */
 static void set_pace(struct tm_lua_memory *m) /* keeps (2) */

@@ -26,8 +26,8 @@ struct tm_profile {
 
 /* Opens the file, and makes its folder; existing contents stay. */
 int tm_profile_open(struct tm_profile *p, const char *path, struct tm_err *err);
-/* Adds `samples` of a stack without line breaks. After the first failed write nothing is written
- * any more: negative, once. */
+/* Adds `samples` of a stack without line breaks. Negative, once: a write failed; from then on
+ * nothing is written. */
 int tm_profile_add(struct tm_profile *p, const char *stack, size_t len, uint64_t samples,
                    struct tm_err *err);
 void tm_profile_close(struct tm_profile *p); /* set fd to -1 first: a zeroed struct is not closed */

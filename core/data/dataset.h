@@ -72,8 +72,8 @@ void tm_dataset_tables(struct tm_buf *out, const struct tm_dataset *const *input
 struct tm_dataset *tm_dataset_copy(const struct tm_dataset *d);
 /* A copy with its paths in the directory of a job; free it. */
 struct tm_dataset *tm_dataset_bind(const struct tm_dataset *d, const char *job_dir);
-/* A dataset of all files in a folder (absolute) that holds the files of `d`, with the name and
- * columns of `d`; free it. */
+/* A dataset of all files in the absolute folder, for a folder with links to or copies of the files
+ * of `d`. It has the name and columns of `d`; free it. */
 struct tm_dataset *tm_dataset_within(const struct tm_dataset *d, const char *folder);
 bool tm_dataset_is_table(const struct tm_dataset *d);
 /* "FileDataset", "TabularDataset" */

@@ -28,7 +28,7 @@
 struct tm_table_op;
 
 struct tm_table_ops {
-  int64_t skip, take; /* rows of the dataset: skipped at its beginning; used after that, -1: all */
+  int64_t skip, take; /* rows to skip at the beginning, and to use after them; -1: all */
   bool has_numbers;   /* rows are drawn by their number */
   struct tm_table_op *at;
   size_t len;

@@ -135,8 +135,7 @@ struct tidemill_runtime_options {
   /* The folder for jobs that have no directory of their own. NULL: the folder in
    * TIDEMILL_WORKSPACE, or the nearest `.tidemill` in the pipeline's folder or above, or a new one
    * in the pipeline's folder. A folder that was found there, but belongs to another user or is
-   * writable by others, fails with TM_EUSAGE. To use it all the same, name it here or in the
-   * variable. */
+   * writable by others, fails with TM_EUSAGE. To use it anyway, name it here or in the variable. */
   const char *workspace;
   /* The tidemill program of the same version; keepers and workers run it. NULL: the one in
    * TIDEMILL_PROGRAM, or the one installed with the library. */
@@ -499,7 +498,7 @@ TM_API int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtim
  * make progress meanwhile. 0: it has ended, in whatever state; -ECANCELED: a callback closed it;
  * other codes as for tidemill_runtime_run(). */
 TM_API int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm_err *err);
-/* Cancels the job: no mini-batch is started any more, and running ones may end; with `now` they are
+/* Cancels the job: no further mini-batch starts, and running ones may end; with `now` they are
  * killed. The job is Canceled once its last event says so, and can be resumed. Does nothing if the
  * job has ended. */
 TM_API void tidemill_job_cancel(struct tidemill_job *job, bool now);
@@ -843,7 +842,7 @@ struct tidemill_workspace_options {
   size_t size;
   /* NULL: the folder in TIDEMILL_WORKSPACE, or the nearest `.tidemill` in the current directory or
    * above. A folder that was found there, but belongs to another user or is writable by others,
-   * fails with TM_EUSAGE. To use it all the same, name it here or in the variable. */
+   * fails with TM_EUSAGE. To use it anyway, name it here or in the variable. */
   const char *path;
   bool make; /* creates it if there is none: at the path named, or else in the current directory */
   /* Called with messages about the calls below. NULL: these are dropped. */
@@ -995,7 +994,7 @@ struct tidemill_logs_options {
   const char *worker; /* only this worker and its tries: "process000"; NULL: all */
   /* Only errors with their stacks, warnings, and why workers and the job ended. */
   bool errors;
-  bool follow; /* waits for new lines until no process runs the job any more */
+  bool follow; /* waits for new lines as long as a process runs the job */
   /* From 0: a report on this mini-batch as text for a user, with its tries and what their workers
    * logged meanwhile. It may be combined with `step` only. -1: all mini-batches. */
   int64_t mini_batch;
@@ -1084,7 +1083,7 @@ struct tidemill_cancel_info {
   bool is_taken;    /* that process has taken the request */
   bool has_ended;   /* nobody runs that session of the job */
   bool is_resumed;  /* it has ended, and somebody has resumed the job since */
-  /* another host ran it last, whose locks may not be visible here: it may run there all the same */
+  /* another host ran it last, whose locks may not be visible here: it may still be running there */
   bool is_elsewhere;
   enum tidemill_state state; /* Running until it has ended */
 };
@@ -1216,7 +1215,7 @@ struct tidemill_clean_job {
    * it will be removed. */
   const char *kept;
   int64_t bytes;    /* of its files, if it will be removed */
-  bool is_leftover; /* of an interrupted removal: `dir` is not a job any more */
+  bool is_leftover; /* of an interrupted removal: `dir` is no longer a job */
 };
 
 /* Selects jobs; removes nothing yet. Always selects the leftovers of interrupted removals, whatever

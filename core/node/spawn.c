@@ -9,7 +9,7 @@
  *      different. Inside another worker the outer marker follows, so that the outer keeper
  *      recognises its own. Markers begin with the job's directory, so that the next keeper, or the
  *      supervisor, finds survivors of a killed keeper (tm_job_mark).
- *  (2) We make temp_dir anew, with mode 0700, in a folder that nobody else can enter (temp.c). The
+ *  (2) We make a new temp_dir with mode 0700, in a folder that nobody else can enter (temp.c). The
  *      worker makes memory_dir, in such a folder.
  *  (3) The page says START before the process exists, so that a worker that dies at once is known
  *      to have been starting.

@@ -2,8 +2,7 @@
  * perhaps one in memory.
  *
  *  (1) A folder is made when a worker needs it, with mode 0700. Its name is unpredictable, so an
- *      existing one is ours; it is checked all the same, and a link or another user's folder is
- *      refused.
+ *      existing one is ours; it is still checked, and a link or another user's folder is refused.
  *  (2) It has a shared lock while the keeper lives. Code that removes folders of killed keepers
  *      (run/temp_dirs.h) skips locked ones, and so do programs that remove old files from /tmp
  *      (tmpfiles.d(5)).

@@ -20,7 +20,7 @@ struct tm_driver_log {
   int64_t pid;
 };
 
-/* Logs what starts. Fails like a log file; it can be used all the same. */
+/* Logs what starts. Fails like a log file, but the object can still be used. */
 int tm_driver_log_open(struct tm_driver_log *d, const struct tm_fs *fs, const struct tm_event *e,
                        const struct tm_step_view *step, struct tm_err *err);
 /* MESSAGE or STEP_ENDED. */

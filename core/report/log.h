@@ -16,7 +16,7 @@ struct tm_log {
   enum tm_level level;               /* lines below it are left out */
 };
 
-/* Fails like a log file; the log can be used all the same. */
+/* Fails like a log file, but the log can still be used. */
 int tm_log_open(struct tm_log *l, const struct tm_fs *fs, const char *logs_dir, enum tm_level level,
                 struct tm_err *err);
 int tm_log_close(struct tm_log *l, struct tm_err *err); /* zeroed: a no-op */

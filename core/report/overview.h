@@ -30,7 +30,7 @@ struct tm_overview {
   enum tm_level level; /* what is below it is left out */
 };
 
-/* `e`: of a step that begins. Fails like a log file; it can be used all the same. */
+/* `e`: of a step that begins. Fails like a log file, but the object can still be used. */
 int tm_overview_open(struct tm_overview *v, const struct tm_fs *fs, const struct tm_event *e,
                      const struct tm_step_view *step, struct tm_err *err);
 /* A tick: writes a line when ten seconds have passed. */

@@ -10,7 +10,7 @@
  *                        if it did not report that
  *   Error Category       empty, "error", "timeout", "lost" (its worker died) or "canceled"
  *   Error Message        one line; logs/user/error/ has the full text. For a RUN_DONE: why items
- *                        failed all the same
+ *                        failed nevertheless
  *   Mini-batch Detail    "dataset=NAME count=N manifest=OFFSET first=PATH": PATH extends to the
  *                        field's end; " part=5-8" follows the count if only these items were run,
  *                        while bad ones are isolated

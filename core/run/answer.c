@@ -1,6 +1,6 @@
 /* answer.c - frames from workers, and what follows from them: see supervisor_own.h.
  *
- * A result names its seq. If the worker does not hold that entry any more (taken back, answered),
+ * A result names its seq. If the worker no longer holds that entry (taken back, answered),
  * the result is dropped and reported. The first complete result of a mini-batch is committed: only
  * one worker holds an entry at a time, so there is no second.
  *
@@ -83,8 +83,8 @@ static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const 
 
 /* The lines of the failures log. The caller frees `log`. */
 
-/* The script's log, else what it has printed: the logger makes its file with the first line. To
- * free(). */
+/* The path of the script's log, or of its output if it logged nothing: the logger makes its file
+ * with the first line. To free(). */
 static char *log_of_script(const struct tm_worker *w)
 {
   char *log = tm_xprintf("%s/user/entry_script_log/0/%s.log.txt", w->s->logs_dir, w->name);

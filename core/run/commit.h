@@ -73,8 +73,8 @@ struct tm_outcome {
   uint32_t returned;
 };
 /* Copies the rows, which end with a line break. The mini-batch is committed when the next flush has
- * returned 0; its fate says so at once. If it is already over, this is a fault of the caller, and
- * dropped. */
+ * returned 0, but its fate already says so. A call for a mini-batch that is over is a fault of the
+ * caller, and has no effect. */
 void tm_commit_add_done(struct tm_commit *c, const struct tm_outcome *o, const void *rows,
                         size_t rows_len);
 /* The same with rows that a worker spilled to a file of `length` bytes with `hash` (base/hash.h).

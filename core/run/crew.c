@@ -1,8 +1,8 @@
 /* crew.c - the workers of a step: see supervisor_own.h, and pool.h for their life cycle.
  *
  * crew asks the keeper for a worker (STARTING) and sends it the setup on its socket (LOADING). The
- * worker is gone when the keeper says so; crew first reads what its socket still holds, and that
- * counts. What it has not answered goes back; what had begun, by its page, counts as a try.
+ * worker is gone when the keeper says so. crew first reads the last answers from its socket; other
+ * mini-batches go back to the queue, and those that had begun, by its page, count as a try.
  */
 #include <inttypes.h>
 #include <stdio.h>

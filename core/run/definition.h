@@ -1,5 +1,5 @@
-/* definition.h - compares what a job was asked to do with what the user asks for now: its scripts
- * and its settings.
+/* definition.h - compares the scripts and settings of a job's record with those that the user gives
+ * now.
  *
  * For job.c. For a new job: take. For an existing one: compare, which writes nothing; then keep.
  */
@@ -32,7 +32,7 @@ int tm_definition_compare(const struct tm_definition *d, const struct tm_json *r
 int tm_definition_compare_step(const struct tm_definition *d, size_t i,
                                const struct tm_json *record, const char *dir, struct tm_err *err);
 /* Uses the copies in the job directory if they are whole and the scripts are still the same;
- * otherwise copies anew. */
+ * otherwise copies again. */
 int tm_definition_keep(const struct tm_definition *d, const struct tm_json *record,
                        struct tm_err *err);
 

@@ -1,6 +1,6 @@
 /* first_look.c - see first_look.h. Caller and thread own the struct together; the last to leave
  * frees it. The thread reads only the struct: it may still wait for a file system when the pipeline
- * does not exist any more. */
+ * no longer exists. */
 #include "run/first_look.h"
 
 #include <stdlib.h>

@@ -133,7 +133,7 @@ static struct tm_foreseen *ask(struct tm_forecast *f, const struct tm_step *step
   return s;
 }
 
-/* All steps that it reads have been looked at. */
+/* All steps that it reads have been examined. */
 static struct tm_foreseen *foresee(struct tm_forecast *f, const struct tm_step *step)
 {
   const char *obstacle = tm_reuse_obstacle(f->pipeline, step);
@@ -146,7 +146,7 @@ static struct tm_foreseen *foresee(struct tm_forecast *f, const struct tm_step *
   return f->no_reuse ? is_run("earlier results are not asked for: --no-reuse") : ask(f, step);
 }
 
-/* A step that it reads and that has not been looked at; or NULL. */
+/* A step that it reads and that has not been examined; or NULL. */
 static const struct tm_step *next_of(const struct tm_forecast *f, const struct tm_step *step)
 {
   for (size_t i = 0; i < step->needs_len; i++)

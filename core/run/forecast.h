@@ -6,8 +6,8 @@
  * outputs cannot be compared before they exist. When they do, a job asks again, and may find them
  * equal after all (allow_reuse = "content").
  *
- * Caller: set the fields, the rest zero; call tm_forecast_step() any number of times: each step is
- * looked at once, with those that it depends on; release.
+ * Caller: set the fields, the rest zero; call tm_forecast_step() any number of times: it examines
+ * each step once, with those that it depends on; release.
  */
 #ifndef TM_RUN_FORECAST_H
 #define TM_RUN_FORECAST_H
@@ -31,7 +31,7 @@ struct tm_forecast {
   const char *job_dir;   /* steps in it have begun; NULL: there is no job yet */
   bool no_reuse;
 
-  struct tm_foreseen **steps; /* by number; NULL: not looked at */
+  struct tm_foreseen **steps; /* by number; NULL: not examined */
   struct tm_db *db;           /* or NULL */
 };
 

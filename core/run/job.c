@@ -314,7 +314,7 @@ static void on_node_lost(void *data, const char *text)
 
   job->node = NULL;
   tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
-  tm_node_close(node); /* first: after it nothing of the node runs any more */
+  tm_node_close(node); /* first: after it nothing of the node runs */
   remove_temp_dirs(job);
   tm_job_steps_lose_node(job);
   if (!job->is_ended && !job->node && tm_job_steps_need_node(job))

@@ -64,7 +64,7 @@ int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
 int tm_job_dir_lock(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     struct tm_err *err);
 /* For an error from a missing file (-ENOENT): if one of these files and folders of the job, the
- * outermost first, does not exist any more, the message names it. NULLs among them are skipped. */
+ * outermost first, no longer exists, the message names it. NULLs among them are skipped. */
 void tm_job_dir_explain(const struct tm_fs *fs, const char *const *paths, size_t len,
                         struct tm_err *err);
 /* Whether `owner_file` still names the session with this epoch: 0, or TM_EINUSE. */

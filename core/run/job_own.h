@@ -115,7 +115,7 @@ bool tm_reusing_begin(struct tm_job *job, size_t i);
 /* Keeps the result of a Completed step for other jobs. */
 void tm_reusing_keep(struct tm_job *job, size_t i);
 void tm_reusing_cancel(struct tm_job *job);
-void tm_reusing_close(struct tm_job *job); /* none of its threads is at work any more */
+void tm_reusing_close(struct tm_job *job); /* all of its threads have ended */
 void tm_reusing_release(struct tm_job *job);
 
 /* job_steps.c, for reusing.c: the step is over, with the result of an earlier job. */

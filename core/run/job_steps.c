@@ -449,7 +449,7 @@ void tm_job_steps_cancel(struct tm_job *job, bool now)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_cancel(job->steps[i].s, now);
   if (!job->is_ended)
-    tm_job_steps_go(job); /* the waiting steps need not wait any more */
+    tm_job_steps_go(job); /* the waiting steps may begin */
 }
 
 void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node)

@@ -48,14 +48,14 @@ void tm_node_end_init(struct tm_node *n, uint32_t step);
 void tm_node_ask_doing(struct tm_node *n, uint32_t step);
 /* Call it about ten times a second: it asks the keeper whether it is awake. A keeper is lost if it
  * has been silent for as long as a run() of its steps may take, and at least TM_NODE_PATIENCE_NS:
- * it cannot enforce timeouts any more. */
+ * it can no longer enforce timeouts. */
 void tm_node_tick(struct tm_node *n, int64_t mono_ns);
 #define TM_NODE_PATIENCE_NS (10 * INT64_C(1000000000))
 const char *tm_node_id(const struct tm_node *n);
 bool tm_node_is_lost(const struct tm_node *n);
 /* Closes the control channel, whereupon the keeper ends all its processes; waits for the keeper's
- * end and reaps it. Kills what a killed keeper has left behind, and on_note reports it. on_lost
- * does not come any more. The memory is freed when the loop has closed the channel. NULL is a
+ * end and reaps it. Kills the processes that a killed keeper has left, and on_note reports it.
+ * on_lost is no longer called. The memory is freed when the loop has closed the channel. NULL is a
  * no-op. */
 void tm_node_close(struct tm_node *n);
 

@@ -8,7 +8,7 @@
  *
  *  (1) No second worker starts before the first one has loaded the script: the first one refuses a
  *      script without run().
- *  (2) After 3 * process_count failures of init() in a row, no worker starts any more. The same
+ *  (2) After 3 * process_count failures of init() in a row, no further worker starts. The same
  *      holds when as many workers in a row ended after init() without beginning anything: otherwise
  *      no mini-batch would ever use up its tries.
  */
@@ -45,7 +45,7 @@ struct tm_pool {
   int64_t init_failures; /* in a row */
   int64_t idle_ends;     /* READY workers in a row that ended by themselves and had begun nothing */
   bool has_loaded;       /* (1) */
-  bool is_closed;        /* the step is over: no worker starts any more */
+  bool is_closed;        /* the step is over: no further worker starts */
 };
 
 void tm_pool_init(struct tm_pool *p, int64_t process_count);

@@ -3,7 +3,7 @@
  * inputs that name nothing (first_look.h). A job looks before it has a directory, and `--dry-run`
  * looks too.
  *
- * A destination may hold the earlier result that a step will reuse (reuse.h): that is found out
+ * A destination may hold the earlier result that a step will reuse (reuse.h), so reuse is decided
  * first.
  */
 #ifndef TM_RUN_PREFLIGHT_H

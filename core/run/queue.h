@@ -39,7 +39,7 @@ struct tm_queue {
   uint64_t next;    /* the lowest number never handed out in this session */
   uint64_t created; /* numbers below it exist */
   int64_t run_max_try;
-  bool is_closed;                              /* nothing is handed out any more */
+  bool is_closed;                              /* nothing more is handed out */
   bool (*is_over)(void *data, uint64_t index); /* committed or failed in an earlier session */
   void *data;
   struct TM_ARRAY(struct tm_entry) back;  /* by index, highest first */

@@ -1,7 +1,7 @@
 /* removal.h - removes a job: its whole directory, or nothing of it.
  *
  *   <dir>                   the job. A rename turns it into
- *   <dir>.removed-<abcd>    a leftover: not a job any more, whatever it still holds. Its `lock` is
+ *   <dir>.removed-<abcd>    a leftover: no longer a job, whatever it still holds. Its `lock` is
  *                           removed last.
  *
  * A process that is killed in between leaves a leftover, which tm_job_remove() also removes. The

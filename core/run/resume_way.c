@@ -17,7 +17,7 @@
 #include "run/recover.h"
 #include "run/table_state.h"
 
-#define FAILURES_END (128 << 10) /* bytes of the failures log that are looked at */
+#define FAILURES_END (128 << 10) /* how many bytes of the failures log are read */
 
 struct step_files {
   struct tm_journal journal;

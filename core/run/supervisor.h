@@ -1,7 +1,7 @@
 /* supervisor.h - one step of a job: its mini-batches, its workers, its commit.
  *
  * Caller, on the loop's thread: open, which recovers what an earlier session left and reports it;
- * start; cancel at any time; on_ended comes once, when nothing of the step runs any more; close.
+ * start; cancel at any time; on_ended comes once, when nothing of the step runs; close.
  */
 #ifndef TM_RUN_SUPERVISOR_H
 #define TM_RUN_SUPERVISOR_H
@@ -42,8 +42,8 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
                        struct tm_err *err);
 const struct tm_commit_found *tm_supervisor_found(const struct tm_supervisor *s);
 const struct tm_step_view *tm_supervisor_view(const struct tm_supervisor *s);
-/* 0, or why the step is Failed if not only because of its failed items: TM_EUSAGE (the script has
- * no run()), a system error. */
+/* Why the step is Failed if there is a reason besides failed items: TM_EUSAGE (the script has no
+ * run()), or a system error; else 0. */
 int tm_supervisor_code(const struct tm_supervisor *s);
 /* True if everything had been committed before: no worker is needed. */
 bool tm_supervisor_is_over(const struct tm_supervisor *s);

@@ -130,7 +130,7 @@ void tm_supervisor_judge(struct tm_supervisor *s);
 void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool kill);
 /* Sets why the step cannot run on: `err`, or what was removed while the job ran. */
 void tm_supervisor_take_cause(struct tm_supervisor *s, const struct tm_err *err);
-/* If no worker lives any more, carries out the end. */
+/* If no worker is alive, carries out the end. */
 void tm_supervisor_check_end(struct tm_supervisor *s);
 void tm_supervisor_say(struct tm_supervisor *s, enum tm_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -6,7 +6,7 @@
  * session had ended where the other's did: commit.c opens and recovers it. The other job is not
  * changed; its locks are held while it is read.
  *
- * Order, so that a kill at any moment leaves a directory that starts anew or resumes correctly:
+ * Order, so that a kill at any moment leaves a directory that starts again or resumes correctly:
  *
  *   <job>/resume_from/<step>/     the copies, fsynced
  *   <job>/job.json                renamed into place: from here on it is a job

@@ -29,8 +29,8 @@ struct tm_limits {
 struct tm_tally {
   struct tm_counts counts;
   struct tm_limits limits;
-  /* True: the step has failed if no item succeeded. False: what run() returns is not looked at and
-   * may be {}, so the step has failed if no mini-batch succeeded. */
+  /* True: the step has failed if no item succeeded. False: the result of run() is ignored and may
+   * be {}, so the step has failed if no mini-batch succeeded. */
   bool append_row;
   enum tm_verdict verdict;
 };

@@ -15,9 +15,9 @@
  *      its records and made again, the folder is found by its name. A folder that a keeper has
  *      locked is skipped.
  *  (4) Only a real folder of this user whose name has this form is removed.
- *  (5) When a folder is removed, no process that could write in it lives any more. The keeper
- *      removes the folder of each worker at the worker's end, and the whole folder at its own end;
- *      this file removes what then remains. A removal that fails leaves the record.
+ *  (5) When a folder is removed, every process that could write in it has ended. The keeper removes
+ *      the folder of each worker at the worker's end, and the whole folder at its own end; this
+ *      file removes what then remains. A removal that fails leaves the record.
  *
  * The caller holds the job's lock. It calls remove_left when it opens the job, record before it
  * starts a keeper, and remove when it closes the keeper. Records are not fsynced: a power cut may

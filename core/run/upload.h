@@ -5,7 +5,7 @@
  *  (2) Before that the mark is written: which folder or file it is, and from which outcomes of the
  *      step it was made (upload_mark.h). After a kill the mark tells what the destination is.
  *  (3) An upload is done if the destination is this job's, and the step has the same outcomes as
- *      when the upload was made. A resumed step that has more outcomes is uploaded anew and
+ *      when the upload was made. A resumed step that has more outcomes is uploaded again and
  *      replaces the old upload.
  *  (4) Something that is not this job's is replaced only with `overwrite`. If the file system can
  *      exchange two names, the destination is never missing meanwhile. Otherwise the old folder is

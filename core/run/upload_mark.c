@@ -24,7 +24,7 @@ struct walk {
   const struct tm_fs *fs;
   struct tm_upload_look *look;
   const char *path;
-  size_t top_len; /* of the path of the folder that is looked at */
+  size_t top_len; /* of the path of the examined folder */
   struct tm_err *err;
 };
 

@@ -1,14 +1,14 @@
 /* upload_mark.h - the mark of an upload: <step>/state/upload.<n>, a JSON object. It answers two
  * questions that a resumed job has about the destination of its output <n>:
  *
- *   Is it ours?        A look at the destination equals the look that the mark holds. Only then may
- *                      a job without `overwrite` replace or remove what it finds there.
+ *   Is it ours?        The look of the destination (see below) equals the look in the mark. Only
+ *                      then may a job without `overwrite` replace or remove the destination.
  *   Is it up to date?  The journal has the outcomes that it had when the output was uploaded.
  *
  * The mark is written before the upload gets its name, so it also holds the look of the earlier
  * upload that it replaces.
  *
- * A look has no device number, because those change when a machine starts again. The inode and the
+ * A look has no device number, because this changes when a machine starts again. The inode and the
  * time of the last change tell our folder from any other that exists there at the same time, and a
  * rename leaves both as they are. The names, sizes and times of all files below it tell whether
  * somebody has changed, added or removed one since.

@@ -1,9 +1,8 @@
 /* verify_upload.h - checks whether the destinations of a Completed step have what the step
  * uploaded. For verify.c.
  *
- * A folder is compared with the step's own output folder, byte for byte. Files that somebody has
- * added to it since are not looked at. An archive is compared by the hash that its mark holds
- * (upload_mark.h).
+ * A folder is compared with the step's own output folder, byte for byte; files added to it since
+ * are ignored. An archive is compared by the hash in its mark (upload_mark.h).
  *
  * A destination that is not as this job left it may be the upload of another job by now. If a mark
  * of a job in the workspace's history says so, that is reported and is not a fault of this job.

@@ -40,7 +40,7 @@ enum tm_trust tm_trust_judge(const struct tm_caller *caller, uint32_t owner, uin
 struct tm_caller tm_caller_get(void);
 
 /* 0, or TM_EUSAGE with a message that names what was found, why it is refused, and how to use it
- * all the same. A missing file is trusted. */
+ * anyway. A missing file is trusted. */
 int tm_trust_workspace(const struct tm_fs *fs, const char *workspace, struct tm_err *err);
 int tm_trust_job(const struct tm_fs *fs, const char *job_dir, struct tm_err *err);
 

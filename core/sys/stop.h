@@ -25,7 +25,7 @@ struct tm_stop {
 int tm_stop_open(struct tm_stop *s, struct tm_err *err);
 void tm_stop_set(struct tm_stop *s); /* any thread */
 bool tm_stop_is_set(const struct tm_stop *s);
-/* Call it when no thread waits any more. */
+/* Call it after the last wait of any thread. */
 void tm_stop_close(struct tm_stop *s);
 
 /* Reads from a file, FIFO or pipe that was opened with O_NONBLOCK. Returns the number of bytes; 0

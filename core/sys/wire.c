@@ -55,8 +55,8 @@ bool tm_wire_is_socket(int fd)
   return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0;
 }
 
-/* Polls where the descriptor's own mode does not fit: a pipe that must not block, or a socket that
- * was made non-blocking. */
+/* Polls if the mode of the descriptor is not the wanted one: a blocking pipe in a call that must
+ * not block, or a non-blocking socket in a call that waits. */
 static int wait_for(int fd, short events, bool wait)
 {
   struct pollfd p = { .fd = fd, .events = events };

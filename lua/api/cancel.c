@@ -27,7 +27,7 @@ static enum tidemill_state state_of(const char *name)
   return TIDEMILL_INTERRUPTED;
 }
 
-/* Reads how a session ended that no process runs any more. */
+/* Reads how an ended session ended. */
 static int take_end(struct tidemill_cancel *c, struct tm_err *err)
 {
   struct tm_err why = TM_ERR_NONE;

@@ -7,8 +7,8 @@
  *      starts the job.
  *  (2) That timer also does what a host asks for in a callback, because functions of the job are on
  *      the stack then.
- *  (3) After tm_job_close(), no function of the job is called any more; the object lives until its
- *      timer is closed.
+ *  (3) After tm_job_close(), no function of the job is called; the object lives until its timer is
+ *      closed.
  */
 #include "api/own.h"
 

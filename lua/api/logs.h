@@ -21,7 +21,7 @@ struct tm_logs {
 
 /* Passes on the existing lines of all steps. Returns the last result of the callback. */
 int tm_logs_tell(struct tm_logs *l);
-/* The same, repeated until no process runs the job any more. */
+/* The same, repeated as long as a process runs the job. */
 int tm_logs_follow(struct tm_logs *l, struct tm_err *err);
 /* The report on one mini-batch, for tidemill_workspace_logs(). */
 int tm_logs_mini_batch(struct tidemill_workspace *ws, const char *job, const char *step,

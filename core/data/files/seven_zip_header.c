@@ -118,7 +118,8 @@ static uint64_t read_bits(struct tm_reader *r, uint64_t n, const char **out)
   return set;
 }
 
-/* "All", or a bit for each of n; returns how many. *bits: NULL for all. */
+/* Reads a vector of n bits, of which a first byte may say that all are set. Returns how many are
+ * set. *bits: NULL if all. */
 static uint64_t read_which(struct tm_reader *r, uint64_t n, const char **bits)
 {
   *bits = NULL;
