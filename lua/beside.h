@@ -45,7 +45,7 @@ void tm_beside_unlock(struct tm_beside *b, bool has_changed);
 void tm_beside_keep(struct tm_beside *b, struct tm_ear *ear, const struct tidemill_event *e);
 /* The oldest event; the caller frees it. NULL: there is none. Lua's thread. */
 struct tm_kept *tm_beside_take(struct tm_beside *b);
-/* Notes whether Lua is being told of events; returns the previous value. */
+/* Notes whether events are being passed to Lua; returns the previous value. */
 bool tm_beside_set_telling(struct tm_beside *b, bool is_telling);
 /* Drops all events that are kept for it. Lua's thread, with the lock. */
 void tm_beside_forget(struct tm_beside *b, struct tm_ear *ear);

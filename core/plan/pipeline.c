@@ -168,12 +168,13 @@ static int check_takeover(const struct tm_step *s, const struct tm_json *v, stru
 {
   const char *job = s->config.resume_from, *writer = job ? writer_for(s) : NULL;
   if (writer)
-    tm_err_set(err, TM_EUSAGE,
-               "'--resume_from' is in 'arguments' of a step that reads what step '%s' writes: what "
-               "'%s' has committed was made of what that step had written there, and this job "
-               "writes it anew; accepted: for steps whose inputs are there before the job; to "
-               "resume that job itself: tidemill resume %s",
-               writer, job, job);
+    tm_err_set(
+        err, TM_EUSAGE,
+        "'--resume_from' is in 'arguments' of a step that reads the output of step '%s': the "
+        "work of '%s' used an earlier output, which this job writes again; accepted: for "
+        "steps whose inputs exist before the job; to resume that job itself: tidemill "
+        "resume %s",
+        writer, job, job);
   else if (job && has_place(s))
     tm_err_set(err, TM_EUSAGE,
                "'--resume_from' is in 'arguments' of a step with an input that has a place of "

@@ -3,7 +3,7 @@
  *
  *  (4) The last readable sync record draws a line through each file: everything before the line had
  *      been fsynced when the record was written. A bad record before the line is damage: the job
- *      stops and reports the place. Behind the line records count as long as they are good, their
+ *      stops and reports the place. After the line, records count as long as they are good, their
  *      manifest entry exists, and the output and the failures log hold the bytes that they hash.
  *      Files that a script made must also be under their names. The first record that does not hold
  *      ends the log, and all five files are cut there. A file is never lengthened.
@@ -11,9 +11,10 @@
  *      journal   [session][..][..][..]|[..][sync][..][..]x[..]
  *                <----- the line ---->                   ^ ends the log
  *
- * The sync record itself lies behind the line that it states. It may be cut away together with what
- * is behind the first bad record; it is enough that it was there. Cutting may be interrupted:
- * whichever cuts have reached the disk, the next recovery finds the same end.
+ * The sync record itself lies after the line that it states. It may be cut off with everything
+ * after the first bad record. This does no harm: the files are on the disk up to the line anyway.
+ * The cuts may be interrupted: whichever of them have reached the disk, the next recovery finds the
+ * same end.
  */
 #include "run/recover.h"
 

@@ -285,9 +285,9 @@ static void work_over_another_job_s_output_is_not_taken_over(void **state)
   tm_json_set(reader, "arguments", tree(NULL, NULL, "['--resume_from','latest']"));
   refused(&w,
           "p.lua:51: ParallelRunStep: '--resume_from' is in 'arguments' of a step that reads "
-          "what step 'writer' writes: what 'latest' has committed was made of what that step "
-          "had written there, and this job writes it anew; accepted: for steps whose inputs are "
-          "there before the job; to resume that job itself: tidemill resume latest");
+          "the output of step 'writer': the work of 'latest' used an earlier output, which this "
+          "job writes again; accepted: for steps whose inputs exist before the job; to resume that "
+          "job itself: tidemill resume latest");
 }
 
 static void nor_is_work_done_with_it_beside(void **state)
@@ -305,9 +305,9 @@ static void nor_is_work_done_with_it_beside(void **state)
       tm_json_add(tm_json_set(reader, "side_inputs", tm_json_new(TM_JSON_ARRAY)),
                   output(1, "{'name':'x'}"));
     refused(&w, "p.lua:51: ParallelRunStep: '--resume_from' is in 'arguments' of a step that reads "
-                "what step 'writer' writes: what 'latest' has committed was made of what that step "
-                "had written there, and this job writes it anew; accepted: for steps whose inputs "
-                "are there before the job; to resume that job itself: tidemill resume latest");
+                "the output of step 'writer': the work of 'latest' used an earlier output, which "
+                "this job writes again; accepted: for steps whose inputs exist before the job; to "
+                "resume that job itself: tidemill resume latest");
   }
 }
 

@@ -1,5 +1,5 @@
-/* test_intake.c - the places of inputs: links and copies, made completely or anew; links at paths
- * that the user chose. */
+/* test_intake.c - the places of inputs: links and copies, made completely or made again; links at
+ * paths that the user chose. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
