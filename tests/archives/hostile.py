@@ -1,6 +1,6 @@
-"""Hostile archives, and sound ones to damage, made byte by byte.
+"""Builds hostile archives, and sound ones to damage, byte by byte.
 
-hostile(): those that must fail, and the words; sound(): one of each kind; damaged(): one with changes at random.
+hostile(): archives that must fail, with their messages; sound(): one of each kind; damaged(): one with random changes.
 """
 import bz2
 import gzip
@@ -59,7 +59,7 @@ def zip_full_overlap(count):
 
 
 def zip_quoted_overlap(count):
-    """Each entry's data quote the next local header, as a stored block, and go on as the next entry's do."""
+    """The data of each entry hold the next local header as a stored block, and continue like the data of the next entry."""
     data = b"a" * MB
     packed = deflate(data)
     crc, size, length = zlib.crc32(data), len(data), len(packed)
@@ -206,7 +206,7 @@ def seven_of(members, pack=seven):
 
 
 def seven_folders(count, files):
-    """Folders that claim so many files each, of which there are none."""
+    """Folders that each claim `files` files, but have none."""
     return (b"\1\4\6\0" + number(count) + b"\x09" + bytes(count) + b"\0\7\x0b" + number(count) + b"\0" + b"\1\1\0" * count
             + b"\x0c" + bytes(count) + b"\0\x08\x0d" + number(files) * count + b"\x0a\1\0\0\0")
 
@@ -214,8 +214,8 @@ def seven_folders(count, files):
 # ---- all of them ----
 
 def hostile(outside, slow):
-    """name -> (bytes, words of a failed item); words None: whatever comes of it. `outside`: where absolute names lead; `slow`:
-    also those that take seconds."""
+    """name -> (bytes, message of a failed item); None: any result is accepted. `outside`: the target of absolute names;
+    `slow`: also archives that take seconds."""
     slips = [b"../" * i + b"slipped%d" % i for i in range(1, 9)] + [outside.encode() + b"/slipped", b"a/../../slipped"]
     zeros = bytes(24 * MB)
     many = [(b"%d" % i, b"", 0o100644) for i in range(70000 if slow else 0)]
@@ -306,7 +306,7 @@ def sound():
 
 
 def repaired(name, data):
-    """The check sums of a 7z's header are made right again, so that what is damaged in it is read."""
+    """Corrects the check sums of a 7z's header, so that the damaged header is read."""
     if not name.endswith(".7z") or len(data) < 32:
         return data
     offset, size = struct.unpack("<QQ", data[12:28])
@@ -316,7 +316,7 @@ def repaired(name, data):
 
 
 def damaged(random, name, data):
-    """Some bits or bytes are changed, some cut out or doubled, or the end is cut off."""
+    """Changes some bits or bytes, removes or doubles some, or cuts off the end."""
     data = bytearray(data)
     for _ in range(random.choice((1, 1, 2, 5, 20))):
         if not data:

@@ -1,9 +1,9 @@
 """Jobs over hostile archives: test_hostile.py TIDEMILL
 
-One job over all that hostile.py makes, with extracted files and with names, beside a sound archive: each hostile one fails in
-words, the sound one is read, nothing is written anywhere else, nothing takes long or much memory. Then jobs over damaged
-archives, of which nothing else is expected. TM_LONG=1: 20,000 of them instead of 100, and some hostile ones that take seconds; TM_SEED: a number that repeats
-them. TM_SANITIZE: memory is not looked at.
+One job runs over all archives of hostile.py and a sound one, with extracted files and with names. Each hostile archive fails
+with a message, the sound one is read, nothing is written elsewhere, and nothing takes much time or memory. Then jobs run over
+damaged archives, for which any result is accepted under the same limits. TM_LONG=1: 20,000 of them instead of 100, and some
+hostile ones that take seconds. TM_SEED: a number that repeats them. TM_SANITIZE: memory is not checked.
 """
 import json
 import os
@@ -76,7 +76,7 @@ class Hostile(unittest.TestCase):
             file.write(data)
 
     def make(self, archives):
-        """What the function returns becomes files: in a process of its own, whose memory does not count as the program's."""
+        """Writes the archives as files, in a separate process, so that its memory does not count as the program's."""
         shutil.rmtree(self.path("case/in"))
         os.mkdir(self.path("case/in"))
         pid = os.fork()
@@ -91,7 +91,7 @@ class Hostile(unittest.TestCase):
         Hostile.archives += len(os.listdir(self.path("case/in")))
 
     def tree(self):
-        """Everything but the job, and what stands above that a name with '..' could reach."""
+        """All paths except those of the job, and files above that a name with '..' could have written."""
         found = set()
         for folder, folders, files in os.walk(self.dir):
             if folder == self.path("case"):
@@ -106,7 +106,7 @@ class Hostile(unittest.TestCase):
             above = os.path.dirname(above)
 
     def run_job(self, extract):
-        """The exit status. Fails where it takes long, leaves something, or takes much memory."""
+        """The exit status. Fails if the job takes too long or too much memory, or leaves files."""
         shutil.rmtree(self.path("case/job"), ignore_errors=True)
         before = self.tree()
         env = dict(os.environ, TMPDIR=self.path("tmp"), TIDEMILL_WORKSPACE=self.path("case/.tidemill"),
@@ -130,7 +130,7 @@ class Hostile(unittest.TestCase):
         return os.waitstatus_to_exitcode(status)
 
     def words(self):
-        """By name of an archive: what its failed items say."""
+        """The messages of failed items, by name of the archive."""
         found = {}
         name = self.path("case/job/score/failed_items.jsonl")
         with open(name, errors="replace") as file:

@@ -357,7 +357,7 @@ static bool check_upload(struct power_case *c, bool is_over)
   return ok;
 }
 
-/* The job is Completed, and everything is there. */
+/* The job is Completed, and all its results exist. */
 static bool check_result(struct power_case *c)
 {
   char status[40];
@@ -435,7 +435,8 @@ static void put_node(void *data, const char *path, uint32_t mode, const char *by
   free(to);
 }
 
-/* A mark that holds the disk's look at the folder now gets a look at the restored folder. */
+/* Replaces the look in a mark, which is that of the simulated folder, by the look of the restored
+ * folder. */
 static void put_look(struct power_case *c, struct tm_disk *disk, struct tm_json *v,
                      const struct tm_upload_look *in_mark)
 {
@@ -517,12 +518,12 @@ bool power_case_resume(struct power_case *c)
   if (status < 0)
     return false;
   read_in(c, c->dir, "err", &err);
-  bool says_new = strstr(tm_buf_str(&err), "started anew") || strstr(tm_buf_str(&err), "a new one");
+  bool says_new = strstr(tm_buf_str(&err), "a new one");
   bool ok = true;
   if (status != 0)
     ok = bad(c, "exit status %d: %.3000s", status, tm_buf_str(&err));
   else if (says_new == c->has_definition)
-    ok = bad(c, "it %s that it starts anew: %.3000s", says_new ? "says" : "does not say",
+    ok = bad(c, "it %s that it starts a new job: %.3000s", says_new ? "says" : "does not say",
              tm_buf_str(&err));
   tm_buf_release(&err);
   return ok && check_result(c) && check_promises(c);

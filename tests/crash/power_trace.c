@@ -358,7 +358,7 @@ char *power_upload_find(struct tm_disk *disk, uint64_t number)
   return find_upload(disk, POWER_UPLOAD, number);
 }
 
-/* Replaces the look that a mark holds by the disk's look at the folder. */
+/* Replaces the look in a mark by the look of the folder on the simulated disk. */
 static void set_look(struct power_replay *r, struct tm_json *look, const char *folder)
 {
   struct tm_upload_look is;

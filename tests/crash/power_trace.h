@@ -2,15 +2,15 @@
  * (support/disk.h).
  *
  * Paths are relative to a root: "/job/job.json" is that file beneath it; calls elsewhere are left
- * out. What was made without the table of calls (folders of logs, by the keeper) is made where a
- * call needs it.
+ * out. Folders that were made without the table of calls (for logs, by the keeper) are made when a
+ * call needs them.
  *
- * What an upload's mark says of a folder (run/upload.h) is what the machine's files said: replayed,
- * it is what the disk says of the folder in its place.
+ * The mark of an upload (run/upload.h) holds the look of a folder on the machine's disk. A replay
+ * replaces it by the look of that folder on the simulated disk.
  *
- * Every fsync that ended well has a class: for which file or folder it was, with STEP for the name
- * of a step; for a folder also after what: "job after job.json", or "job again" when nothing had
- * changed there since the last one.
+ * Every successful fsync has a class: its file or folder, with STEP for the name of a step. The
+ * class of a folder also has the change before it: "job after job.json", or "job again" if nothing
+ * had changed there since the last fsync.
  */
 #ifndef TM_TESTS_POWER_TRACE_H
 #define TM_TESTS_POWER_TRACE_H
@@ -43,7 +43,7 @@ struct power_op {
   enum power_kind kind;
   int fd, flags, mode;
   int64_t at; /* of a write; the length of a cut */
-  /* `other`: where a rename or exchange goes, what a link leads to; NULL `path`: elsewhere. */
+  /* `other`: the target of a rename, an exchange or a link; NULL `path`: elsewhere. */
   const char *path, *other;
   const char *bytes;
   size_t len;
@@ -55,11 +55,11 @@ struct power_trace {
   struct TM_ARRAY(struct power_op) ops;
 };
 
-/* False: it cannot be read. Release it also then. */
+/* False: it cannot be read. Release it in every case. */
 bool power_trace_read(struct power_trace *t, const char *file, const char *root);
 void power_trace_release(struct power_trace *t);
 
-/* What a sync record has said to be on the disk, bytes. */
+/* The lengths, in bytes, that a sync record has stated. */
 struct power_promise {
   int64_t journal, manifest, output, failures;
   bool is_of_session; /* of the one that runs */
@@ -76,8 +76,8 @@ struct power_replay {
 void power_replay_init(struct power_replay *r, uint64_t seed);
 void power_replay_release(struct power_replay *r);
 void power_replay_run(struct power_replay *r, const struct power_trace *t, size_t from, size_t to);
-/* The folder that is uploaded, beneath the root: there, or on its way there; to free(), NULL: none
- * is. `number`: as st_ino; 0: any. */
+/* The path below the root of an uploaded folder, at its destination or on the way there; to free().
+ * NULL: there is none. `number`: its st_ino; 0: any. */
 char *power_upload_find(struct tm_disk *disk, uint64_t number);
 bool power_is_left_out(const char *const *patterns, const char *sync_class);
 

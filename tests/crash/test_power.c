@@ -1,8 +1,8 @@
-/* test_power.c - the power is cut while the program runs: at any moment of a new job, of one that
- * is resumed after a kill, after a failure, after another power cut. What the disk may then hold is
- * put in place, and `tidemill run --resume` must make of it what an undisturbed run does, and must
- * not have lost what had been synced. Then each kind of fsync is left out, to see that its lack
- * would be noticed.
+/* test_power.c - cuts the power while the program runs: at any moment of a new job, or of a job
+ * that is resumed after a kill, a failure or another power cut. Restores what the disk may hold.
+ * After `tidemill run --resume`, the result must equal that of an undisturbed run, without losing
+ * anything that had been synced. Then skips each kind of fsync, to check that its absence is
+ * noticed.
  *
  * In the environment: TIDEMILL, TIDEMILL_FAULTS: the programs. TM_LONG: every moment. TM_SEED:
  * another draw.
@@ -59,7 +59,7 @@ static int tear_down(void **state)
   return 0;
 }
 
-/* A trace of sessions in a fresh directory; the last one goes to its end. */
+/* A trace of sessions in a fresh directory; the last one runs to its end. */
 static void record_new(struct fixture *f, struct power_trace *t)
 {
   power_case_clear(&f->c);
@@ -83,7 +83,7 @@ static void record_failed(struct fixture *f, struct power_trace *t)
   assert_true(power_trace_read(t, f->c.trace_file, f->c.root));
 }
 
-/* Whether all comes out right when the power is cut before op `at`. */
+/* Whether the result is right if the power is cut before op `at`. */
 static bool survives(struct fixture *f, const struct power_trace *t, size_t at,
                      const char *const *left_out)
 {
@@ -136,8 +136,7 @@ static void a_resumed_job_survives_a_power_cut(void **state)
   struct fixture *f = *state;
   struct power_trace t;
   char what[60];
-  /* Files and folders are made in the first calls; a kill there leaves names that nobody has
-   * synced. */
+  /* The first calls make files and folders; a kill there leaves names that were never synced. */
   for (uint64_t kill_at = 1 + any(f, f->is_long ? 1 : 3); kill_at <= 200;
        kill_at += f->is_long ? 1 : 1 + any(f, kill_at < 70 ? 6 : 40)) {
     record_killed(f, &t, kill_at);
@@ -185,7 +184,7 @@ static void survives_power_cuts_one_after_another(void **state)
 struct site {
   const char *name;
   const char *patterns[4]; /* of classes, see power_trace.h */
-  const char *why;         /* its lack is not noticed, by design; NULL: it must be */
+  const char *why;         /* by design, its absence is not noticed; NULL: it must be */
 };
 
 static const struct site sites[] = {
@@ -232,7 +231,7 @@ static bool is_met(const struct power_trace *t, const char *const *patterns)
   return false;
 }
 
-/* A moment behind an fsync that is left out: soon, or any. */
+/* A moment after a skipped fsync: soon after it, or any. */
 static size_t moment_behind(struct fixture *f, const struct power_trace *t,
                             const char *const *patterns)
 {
@@ -270,7 +269,7 @@ static void notices_each_fsync_that_is_left_out(void **state)
   power_trace_release(&failed);
 }
 
-/* No fsync that the list of sites knows nothing of. */
+/* Every fsync is in the list of sites. */
 static void knows_every_fsync(void **state)
 {
   struct fixture *f = *state;

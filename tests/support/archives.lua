@@ -32,7 +32,7 @@ local function crc32(text)
   return bit.bnot(c) % 2 ^ 32
 end
 
---- Stored, unless a method says otherwise (the data are stored all the same).
+--- Stored, unless `method` names another method (the data are stored even then).
 function archives.zip(members)
   local data, directory, at = {}, {}, 0
   for i, m in ipairs(members) do
@@ -68,9 +68,8 @@ function archives.tar(members)
   return table.concat(out) .. ("\0"):rep(1024)
 end
 
---- The script of a step over entries that stay names: the expression `row` of `item` and its `text`
---- is a row for each entry that can be read. The script says nothing of the others: they fail all
---- the same.
+--- The script of a step over entries that stay names: for each readable entry, the row is the
+--- expression `row` of `item` and its `text`. The script ignores the others: they fail anyway.
 function archives.reading_script(row)
   return ([[function run(m, context)
   local rows = {}

@@ -90,8 +90,8 @@ local function names_in(path)
   return names
 end
 
---- The names of the items that are not listed as failed. The bad one is; at most `lost` others may
---- be.
+--- The names of the items that are not listed as failed. The bad one must be listed, and at most
+--- `lost` others may be.
 local function good_names(t, what, lost)
   local names, failed = job.names(chain.ITEMS), {}
   local list = t.job_dir .. "/write/failed_items.jsonl"

@@ -36,7 +36,7 @@ end
 
 function Folder:has(name) return lfs.symlinkattributes(self:at(name), "mode") ~= nil end
 
---- Removes a file, or a folder with all that is in it; links are not followed.
+--- Removes a file, or a folder with its contents; does not follow links.
 function folder.remove_tree(path)
   if lfs.symlinkattributes(path, "mode") == "directory" then
     for name in lfs.dir(path) do
@@ -58,7 +58,7 @@ function Folder:remove()
   folder.remove_tree(self.path)
 end
 
---- The words of the error that `f` raises, which must name a line of the spec that calls this.
+--- The message of the error that `f` raises, which must name a line of the calling spec.
 function folder.refused(f)
   local file = debug.getinfo(2, "S").short_src:match "[^/]+$"
   local ok, message = pcall(f)

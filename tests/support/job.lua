@@ -1,4 +1,4 @@
--- A case: a fresh directory, a pipeline with its script and inputs in it, and the program run over
+-- A case: a fresh directory with a pipeline, its script and its inputs, and runs of the program on
 -- them.
 --
 --   local t = job.case()
@@ -7,9 +7,8 @@
 --   t:pipeline("mini_batch_size = 2")
 --   local r = t:run_job()         -- r.status, r.out, r.err, r.result
 --
--- job.check_end, after each case, fails where a process was left, and removes the directory. A
--- process belongs to a case when it has the case's variable in its environment: what the program
--- starts inherits it.
+-- job.check_end, after each case, fails if a process is left, and removes the directory. A process
+-- belongs to a case if it has the case's variable in its environment, which children inherit.
 local folder = require "support.folder"
 local json = require "dkjson"
 local lfs = require "lfs"
@@ -45,7 +44,7 @@ local function is_open(path)
   return path == "" or is_open(path:match "^(.*)/[^/]*$")
 end
 
---- A copy of the program for users who may not enter the folder that it was built in.
+--- A copy of the program for users who may not enter the build folder.
 local function copy_program(path)
   local copy = programs.start({ "install", "-m", "755", program, path },
                               { stdout = "/dev/null", stderr = "/dev/null" })
@@ -53,8 +52,8 @@ local function copy_program(path)
   return path
 end
 
---- A fresh directory. `o.base`: where it is made. `o.for_others`: other users run the program
---- there; a folder for temporary files that they may not enter is not used.
+--- A fresh directory. `o.base`: the folder for it. `o.for_others`: other users run the program
+--- there, so a folder for temporary files that they may not enter is not used.
 function job.case(o)
   count = count + 1
   local base = o and o.base or os.getenv "TMPDIR" or "/tmp"
@@ -77,7 +76,7 @@ function job.case(o)
   return self
 end
 
---- What is to be true after each case: nothing runs any more.
+--- Checks after each case that nothing is still running.
 function job.check_end()
   local left = {}
   for _, case in ipairs(open_cases) do
@@ -93,8 +92,7 @@ function job.check_end()
   if #left > 0 then error("left behind:\n" .. table.concat(left, "\n"), 0) end
 end
 
---- Paths of the folders of workers that are there: in the folder for temporary files, and on
---- memory.
+--- Paths of the existing worker folders: in the folder for temporary files, and in memory.
 function Case:temp_dirs()
   local found = {}
   for _, dir in ipairs { self.dir .. "/tmp", self.memory } do
@@ -135,14 +133,14 @@ function Case:inputs(n, below)
   for i = 1, n do self:write(("%s/%04d.txt"):format(below or "in", i), i .. "\n") end
 end
 
---- The rows that an undisturbed run over n inputs gives when the script returns names.
+--- The rows of an undisturbed run over n inputs whose script returns names.
 function job.names(n)
   local names = {}
   for i = 1, n do names[i] = ("%04d.txt"):format(i) end
   return names
 end
 
---- `name_of` and `number_of` are there for the script to use.
+--- The script can use `name_of` and `number_of`.
 local PRELUDE = [[
 local function name_of(path) return path:match "[^/]+$" end
 local function number_of(path) return tonumber(path:match "(%d+)%.%w+$") end
@@ -174,8 +172,8 @@ end
 
 local function last_line(text) return text:match "([^\n]*)\n?$" end
 
---- Starts the program, or another: words, and { program, cwd, limit, stdin, env = { "NAME=value" },
--- before = { "words", "before" } }.
+--- Starts the program, or another one: the arguments, and { program, cwd, limit, stdin, env = {
+-- "NAME=value" }, before = { "words", "before" } }.
 function Case:start(words, o)
   o = o or {}
   self.runs = self.runs + 1
@@ -192,7 +190,7 @@ function Case:start(words, o)
   return p
 end
 
---- Waits for the end of a started program: { status, signal, out, err, result }.
+--- Waits until a started program has ended: { status, signal, out, err, result }.
 function Case.finish(_, p, limit)
   local status, signal = p:wait(limit)
   local r = { status = status, signal = signal, out = read_file(p.out_file), err = read_file(p.err_file) }
@@ -219,7 +217,7 @@ function Case:expect_job(status, more, o)
   return r
 end
 
---- The run ended with `status`; else an error that shows what it said.
+--- Checks that the run ended with `status`; the error shows its messages.
 function Case.expect(_, r, status)
   if r.status ~= status then
     error(("exit status %s (signal %s), not %s\n%s%s"):format(r.status, r.signal, status, r.err, r.out), 2)
@@ -277,10 +275,9 @@ end
 
 function Case:processes() return programs.find(self.variable) end
 
---- Those of them that the program runs as `kind`: node, worker. One that another of the kind has
---- made by itself is left out: a leak checker stops the ending program that it belongs to from a
---- process of its own, of the same name, and killed in its place it leaves that program waiting for
---- ever.
+--- The processes of the case that the program runs as `kind`: node, worker. A child of another
+--- process of the same kind is left out: a leak checker forks such a child to stop the ending
+--- program, and if the child is killed instead, the program waits forever.
 function Case:processes_of(kind)
   local all, found = {}, {}
   for _, p in ipairs(self:processes()) do
@@ -292,14 +289,14 @@ function Case:processes_of(kind)
   return found
 end
 
---- Waits for the end of every process of the case: those of a killed supervisor end a moment after
+--- Waits until every process of the case has ended: those of a killed supervisor end a moment after
 --- it.
 function Case:wait_for_none(limit)
   programs.wait_until("the end of all processes", function() return #self:processes() == 0 end, limit or 10)
 end
 
---- Waits until the file is there, or until a line of it matches; an error when the program last
---- started ends first.
+--- Waits until the file exists, or until a line of it matches; an error if the program that was
+--- started last ends first.
 function Case:wait_for(name, pattern, limit)
   return programs.wait_until(name .. (pattern and " with " .. pattern or ""), function()
     local has_ended = self.last:has_ended()

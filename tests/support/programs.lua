@@ -1,6 +1,5 @@
 -- Starts programs, waits for them with a time limit, and finds processes that are left. It uses no
--- shell, so that a pid belongs to the program itself and its signals are set as a terminal would
--- leave them.
+-- shell, so that a pid belongs to the program itself, and its signals are set as on a terminal.
 local ffi = require "ffi"
 local lfs = require "lfs"
 
@@ -46,7 +45,7 @@ function programs.pass_ms(milliseconds)
   ffi.C.poll(nil, 0, milliseconds)
 end
 
---- Looks until `look` returns something true, and returns that; an error after `limit` seconds.
+--- Calls `look` until it returns a true value, and returns that; an error after `limit` seconds.
 function programs.wait_until(what, look, limit)
   local until_s = programs.now() + (limit or 20)
   while true do
@@ -141,7 +140,7 @@ function programs.find(variable)
   return found
 end
 
---- The process that started `pid`, as the kernel has it now; nil when there is no such process.
+--- The parent process of `pid` at this moment; nil if `pid` does not exist.
 function programs.parent(pid)
   return tonumber(read_all("/proc/" .. pid .. "/status"):match "\nPPid:%s*(%d+)")
 end

@@ -22,9 +22,9 @@ end
 local files = tm.Dataset.File.from_files
 ]]
 
---- Writes pipeline.lua: `text` is what stands between the braces of `steps`: step(name, script,
---- inputs, options), with `output.NAME` for an OutputFileDatasetConfig, and files(path); `before`
---- stands above it.
+--- Writes pipeline.lua: `text` goes between the braces of `steps`: step(name, script, inputs,
+--- options), with `output.NAME` for an OutputFileDatasetConfig, and files(path); `before` goes
+--- above it.
 function steps.pipeline(t, text, before)
   t:write("pipeline.lua",
     HEAD .. (before or "") .. "\nreturn tm.Pipeline { name = \"case\", steps = {\n" .. text .. "\n} }\n")

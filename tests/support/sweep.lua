@@ -1,8 +1,8 @@
---- Sweeps: a job is disturbed at its file calls in turn. All of them with TM_LONG, else some,
---- others each time; TM_SEED repeats a choice.
+--- Sweeps: disturbs a job at one of its file calls after another: at all of them with TM_LONG, and
+--- otherwise at a random choice, which TM_SEED repeats.
 local sweep = { LONG = os.getenv "TM_LONG" ~= nil, LIMIT = 20 }
 
---- What the choices begin with; a test that prints its counts prints this too.
+--- The seed of the choice; a test that prints its counts prints this too.
 sweep.SEED = tonumber(os.getenv "TM_SEED") or os.time()
 math.randomseed(sweep.SEED)
 
@@ -30,8 +30,8 @@ function sweep.count(t, arguments)
   return calls, changes
 end
 
---- The calls to take of 1 .. n: all of them, or about `wanted`, evenly spread from a random first
---- one on.
+--- The calls to disturb among 1 .. n: all of them, or about `wanted`, evenly spread after a random
+--- first one.
 ---@param n integer
 ---@param wanted integer
 ---@return integer[]

@@ -10,7 +10,7 @@ function tables.csv(t, name, first, last)
   t:write(name, table.concat(lines, "\n") .. "\n")
 end
 
---- One step; `config` and `input` are Lua, `before` stands before them.
+--- One step; `config` and `input` are Lua, `before` goes before them.
 function tables.pipeline(t, config, input, before)
   t:write("pipeline.lua", ([[
 local tm = require "tidemill"
@@ -29,7 +29,7 @@ function run(df)
 end
 ]]
 
---- What IDS returns for them, sorted as text.
+--- The rows that IDS returns for them, sorted as text.
 function tables.ids(first, last)
   local rows = {}
   for i = first, last do rows[#rows + 1] = tostring(i) end
