@@ -396,7 +396,7 @@ end
 --- until the bad items stand alone. The rows of the other items are kept, and `context.part` says
 --- which items a part has. By default false.
 ---@field isolation_max_try? integer|string the limit of tries for these parts; by default 100
----@field max_result_size? integer|string the limit of what one run() may return; default "2GB"
+---@field max_result_size? integer|string the size limit of the result of one run(); default "2GB"
 ---@field sync_interval? number how many seconds of work a power cut may cost; by default 1
 ---@field gpu_surplus? "unset"|"none" CUDA_VISIBLE_DEVICES of workers beyond the GPUs: unset or -1
 ---@field node_count? integer|string|tidemill.PipelineParameter 1: this machine

@@ -2,7 +2,7 @@
  *
  * One walk does both, in the order of names. Without a target the walk only hashes.
  *
- *  (1) The hash is of what was written: contents pass through one buffer to both, so that a
+ *  (1) The hash covers the written bytes: contents pass through one buffer to both, so that a
  *      concurrent edit cannot come between them.
  *  (2) `to` exists if and only if it is complete: everything goes to "<to>.tmp", which is renamed
  *      at the end.

@@ -170,7 +170,7 @@ static int sync_all(struct tm_commit *c, struct tm_err *err)
   return rc < 0 ? rc : sync_parent(c, c->output_dir, err);
 }
 
-/* Writes the session's own record, and a sync record of what recovery has put on the disk. */
+/* Writes the session's own record, and a sync record of the files that recovery has synced. */
 static int begin_session(struct tm_commit *c, uint64_t number, struct tm_err *err)
 {
   struct tm_record session = { .kind = TM_RECORD_SESSION };

@@ -4,7 +4,7 @@
  * One turn of the loop, as libuv runs it:
  *
  *   timers -> tm_turns -> tm_lates -> wait for descriptors, wakes, signals -> their callbacks
- *          -> on_closed of what was closed -> timers -> ...
+ *          -> on_closed of closed handles -> timers -> ...
  *
  *  (1) uv_run() is never entered while it runs: a callback that ran the loop would see half-done
  *      callers above it.

@@ -59,7 +59,7 @@ run() # NAME: a job in the workspace of the same name, whose index it takes, and
   check_rows "$place/workspace-$1/jobs"/*/bench/output/rows "$count"
 }
 
-run_anew() # NAME: the same, listed anew
+run_anew() # NAME: the same, with a new listing
 {
   rm -rf "$place/workspace-$1"
   run "$1"

@@ -22,7 +22,7 @@
 
 struct fixture {
   struct power_case c;
-  uint64_t random, cuts, anew; /* anew: cuts that left no job.json */
+  uint64_t random, cuts, anew; /* the last: cuts that left no job.json */
   bool is_long;
 };
 

@@ -249,7 +249,7 @@ static void a_damaged_index_does_no_harm(void **state)
     check_at(g, s, (int64_t)random_below(&r, CONTENTS), 5000);
     tm_stream_close(s);
     if (i % 20 == 0)
-      assert_int_equal(read_all(g, &err), CONTENTS); /* builds it anew */
+      assert_int_equal(read_all(g, &err), CONTENTS); /* builds it again */
     index.data[at] = was;
   }
   free(path);

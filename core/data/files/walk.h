@@ -38,12 +38,12 @@ const char *tm_walk_header_fault(struct tm_walk *w);
 int64_t tm_walk_read(struct tm_walk *w, void *p, size_t n, struct tm_err *err);
 /* Whether it is a tar: its entries' contents are contiguous. */
 bool tm_walk_is_tar(const struct tm_walk *w);
-/* Offsets in the stream: of the current header (at the end: of what was taken for one), and after
- * what has been read of it. */
+/* Offsets in the stream: of the current header (at the end: of the bytes that were read as one),
+ * and after the bytes that have been read. */
 int64_t tm_walk_header_at(const struct tm_walk *w);
 int64_t tm_walk_at(const struct tm_walk *w);
-/* Reads a piece of what follows the last entry, because check sums are there. 1: there may be more,
- * and _drained() is the offset in the stream; 0: the end. */
+/* Reads a piece of the bytes after the last entry, because check sums are there. 1: there may be
+ * more, and _drained() is the offset in the stream; 0: the end. */
 int tm_walk_drain(struct tm_walk *w, struct tm_err *err);
 int64_t tm_walk_drained(const struct tm_walk *w);
 void tm_walk_close(struct tm_walk *w); /* NULL: a no-op */
