@@ -139,7 +139,7 @@ void tm_aliases_note(const struct tm_json *config, struct tm_step *s)
     if (!value_in(config, a))
       continue;
     add_name(&name, a);
-    tm_step_note(s, "'%s' is called '%s' here%s", name.data, a->field,
+    tm_step_note(s, TM_INFO, "'%s' is called '%s' here%s", name.data, a->field,
                  a->add ? ", and counts the first try, too" : "");
     tm_buf_release(&name);
   }

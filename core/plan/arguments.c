@@ -45,7 +45,7 @@ static void note_near(struct tm_step *s, const char *word, size_t n)
     for (size_t i = 0; i < len; i++) {
       if (!(fields[i].flags & TM_FIELD_ARGUMENT) || !is_beginning(fields[i].name, word + 2, n))
         continue;
-      tm_step_note(s,
+      tm_step_note(s, TM_WARNING,
                    "argument '%.*s' goes to the script; the runner takes '--%s', by its whole name",
                    (int)n + 2, word, fields[i].name);
       return;
@@ -67,7 +67,7 @@ static int take_unused(struct tm_step *s, size_t *at, size_t n, bool has_value, 
   if (!is_ignored)
     return tm_err_set(err, TM_EUSAGE, "'%.*s' in 'arguments' does not exist; %s", (int)n + 2, word,
                       instead);
-  tm_step_note(s, "argument '%.*s' is not used; %s", (int)n + 2, word, instead);
+  tm_step_note(s, TM_WARNING, "argument '%.*s' is not used; %s", (int)n + 2, word, instead);
   s->runner_arguments[s->runner_arguments_len++] = word;
   if (has_next && strncmp(s->arguments[*at + 1], "--", 2) != 0)
     s->runner_arguments[s->runner_arguments_len++] = s->arguments[++*at];

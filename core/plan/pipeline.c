@@ -48,7 +48,7 @@ static void step_free(struct tm_step *s)
   for (size_t i = 0; i < s->runner_arguments_len; i++)
     free(s->runner_arguments[i]);
   for (size_t i = 0; i < s->notes_len; i++)
-    free(s->notes[i]);
+    free(s->notes[i].text);
   free(s->runner_arguments);
   free(s->notes);
   free(s->arguments);
@@ -86,7 +86,7 @@ char **tm_step_output_names(const struct tm_step *s)
   return names;
 }
 
-void tm_step_note(struct tm_step *s, const char *fmt, ...)
+void tm_step_note(struct tm_step *s, enum tm_level level, const char *fmt, ...)
 {
   struct tm_buf text = TM_BUF_NONE;
   va_list ap;
@@ -94,7 +94,7 @@ void tm_step_note(struct tm_step *s, const char *fmt, ...)
   tm_buf_vprintf(&text, fmt, ap);
   va_end(ap);
   tm_array_reserve((void **)&s->notes, s->notes_len + 1, &s->notes_cap, sizeof(*s->notes));
-  s->notes[s->notes_len++] = tm_buf_take(&text);
+  s->notes[s->notes_len++] = (struct tm_note) { .level = level, .text = tm_buf_take(&text) };
 }
 
 static bool is_tagged(const struct tm_json *v, const char *tag)
@@ -108,7 +108,7 @@ static void note_environment(const struct tm_json *config, struct tm_step *s)
   const char *name =
       given && given->type == TM_JSON_STRING ? given->string.at : tm_json_str(given, "name", NULL);
   if (name)
-    tm_step_note(s, "environment '%s' is not used: no packages are installed", name);
+    tm_step_note(s, TM_WARNING, "environment '%s' is not used: no packages are installed", name);
 }
 
 static int read_config(struct tm_step *s, const struct tm_json *v, const struct tm_plan_reader *r,

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/level.h"
 #include "data/cut.h"
 #include "data/dataset.h"
 #include "plan/config.h"
@@ -44,6 +45,12 @@ struct tm_step_intake {
   char *path;                 /* absolute: becomes a link to the folder; or NULL */
 };
 
+/* About a definition that is accepted. */
+struct tm_note {
+  enum tm_level level; /* TM_WARNING: something has no effect; it is also shown on the terminal */
+  char *text;
+};
+
 struct tm_step {
   size_t number; /* its index in the pipeline */
   char *name;
@@ -65,7 +72,7 @@ struct tm_step {
   size_t paths_len;
   char **runner_arguments; /* those that the runner took, as given */
   size_t runner_arguments_len;
-  char **notes; /* reported when the step starts */
+  struct tm_note *notes; /* reported when the step starts */
   size_t notes_len, notes_cap;
   char *working_dir; /* current directory of workers; NULL: the folder of the script's copy */
   char **read_paths; /* of datasets in the arguments, absolute: the script may read them */
@@ -126,6 +133,7 @@ void tm_step_set_inputs(struct tm_step *s, struct tm_dataset **inputs, size_t le
  * become absolute paths in `job_dir`, where it has run. */
 void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at, const char *job_dir);
 /* Adds to the notes of a step. Within plan. */
-void tm_step_note(struct tm_step *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tm_step_note(struct tm_step *s, enum tm_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

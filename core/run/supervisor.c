@@ -442,7 +442,8 @@ void tm_supervisor_start(struct tm_supervisor *s)
   s->view.is_kept = tm_supervisor_is_over(s);
   tm_supervisor_emit(s, &e, NULL);
   for (size_t i = 0; i < s->o.step->notes_len; i++)
-    tm_supervisor_say(s, TM_INFO, "step '%s': %s", s->view.name, s->o.step->notes[i]);
+    tm_supervisor_say(s, s->o.step->notes[i].level, "step '%s': %s", s->view.name,
+                      s->o.step->notes[i].text);
   tm_supervisor_say(s, TM_INFO, "step '%s': progress_update_timeout is %g s", s->view.name,
                     (double)s->o.step->config.progress_timeout_ns / 1e9);
   if (start_syncer(s, &err) < 0 || start_intake(s, &err) < 0) {

@@ -275,7 +275,7 @@ static void add_effective(struct tm_buf *out, const struct tm_step *step,
   add_list(out, "arguments for the script", tm_json_get(step->effective, "arguments"));
   add_list(out, "outputs", tm_json_get(step->effective, "outputs"));
   for (size_t i = 0; i < step->notes_len; i++)
-    tm_buf_printf(out, "  note: %s\n", step->notes[i]);
+    tm_buf_printf(out, "  note: %s\n", step->notes[i].text);
 }
 
 static void add_step(struct tm_buf *out, const struct tm_step *step, const struct cutting *c,

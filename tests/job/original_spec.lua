@@ -31,7 +31,10 @@ describe("a pipeline of the original", function()
     t:script [[
 local arguments = require "tidemill.entry_script" ().arguments
 function run(m) return { table.concat(arguments, " ") } end]]
-    t:expect_job(0)
+    local r = t:run_job()
+    t:expect(r, 0)
+    local _, times = r.err:gsub("warning: step 'score': argument '%-%-copy_logs_to_parent' is not used", "")
+    assert.equal(1, times, r.err)
     assert.same({ "--mine 1" }, t:rows())
     local log = t:log "sys/master_role.txt"
     for _, words in ipairs { "environment 'mnist-env' is not used: no packages are installed",
