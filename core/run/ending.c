@@ -52,6 +52,8 @@ static void end(struct tm_supervisor *s)
   s->is_ended = true;
   tm_intake_clear(s->o.fs, s->o.step, s->o.job->dir);
   s->view.verdict = s->tally.verdict;
+  if (s->tally.verdict == TM_FAILED && s->code == 0)
+    tm_tally_count_again(&s->tally, &s->cause);
   s->view.cause = s->tally.verdict == TM_FAILED ? s->cause.text : "";
   if (s->code < 0)
     s->view.failing = failing_of(s->code);

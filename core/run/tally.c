@@ -150,6 +150,12 @@ static enum tm_verdict judge(const struct tm_tally *t, struct tm_err *err)
   return TM_COMPLETED;
 }
 
+void tm_tally_count_again(const struct tm_tally *t, struct tm_err *cause)
+{
+  if (cause->code == TM_ETHRESHOLD)
+    check_limits(t, cause);
+}
+
 enum tm_verdict tm_tally_verdict(struct tm_tally *t, struct tm_err *err)
 {
   if (t->verdict == TM_RUNNING)

@@ -59,5 +59,8 @@ void tm_tally_add_failed_try(struct tm_tally *t, enum tm_status status);
  * exceeded, and by how much. It does not judge a step without input: the lister has the message for
  * that. Keeps (2). */
 enum tm_verdict tm_tally_verdict(struct tm_tally *t, struct tm_err *err);
+/* Mini-batches that were at workers may end after the verdict. If the cause is a limit that was
+ * exceeded, says it again with the numbers of now, so that a report has one number. */
+void tm_tally_count_again(const struct tm_tally *t, struct tm_err *cause);
 
 #endif

@@ -187,6 +187,23 @@ static void test_the_last_mini_batch_may_exceed_a_limit(void **state)
   assert_int_equal(tm_tally_verdict(&t, NULL), TM_COMPLETED);
 }
 
+static void test_a_cause_is_said_again_with_the_last_numbers(void **state)
+{
+  struct tm_tally t = with_limits(-1, -1, true);
+  struct tm_err cause = TM_ERR_NONE, other = TM_ERR_NONE;
+
+  t.limits.failed_items = 2;
+  tm_tally_add_failed(&t, 3);
+  assert_int_equal(tm_tally_verdict(&t, &cause), TM_FAILED);
+  assert_string_equal(cause.text, "3 items have failed, and error_threshold tolerates 2");
+  tm_tally_add_failed(&t, 4);
+  tm_tally_count_again(&t, &cause);
+  assert_string_equal(cause.text, "7 items have failed, and error_threshold tolerates 2");
+  tm_err_set(&other, TM_ESCRIPT, "init() failed");
+  tm_tally_count_again(&t, &other);
+  assert_string_equal(other.text, "init() failed");
+}
+
 static void test_marked_items_never_succeed(void **state)
 {
   struct tm_tally t = with(-1, true, 1);
@@ -229,6 +246,7 @@ int main(void)
     cmocka_unit_test(test_failed_mini_batches_are_counted),
     cmocka_unit_test(test_percent_is_judged_once_all_are_created),
     cmocka_unit_test(test_the_last_mini_batch_may_exceed_a_limit),
+    cmocka_unit_test(test_a_cause_is_said_again_with_the_last_numbers),
     cmocka_unit_test(test_marked_items_never_succeed),
     cmocka_unit_test(test_uncounted_rows_are_reported_as_one_item),
   };
