@@ -284,9 +284,9 @@ static int next_of_failed(struct tm_cut *cut, const struct tm_dataset *d, struct
   int rc = 0;
   if (cut->failed == NULL)
     cut->failed = tm_failed_open(cut->fs, path, d->input, &is_missing, err);
-  if (cut->failed != NULL)
-    rc = tm_failed_next(cut->failed, out, err);
-  else if (!is_missing)
+  if (cut->failed != NULL && (rc = tm_failed_next(cut->failed, out, err)) > 0)
+    rc = tm_failed_check_archive(cut->failed, out, err) < 0 ? err->code : rc;
+  else if (cut->failed == NULL && !is_missing)
     rc = err->code;
   if (rc == 0)
     end_failed(cut, path, is_missing);

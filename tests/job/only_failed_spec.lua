@@ -328,6 +328,34 @@ describe("Dataset.File.from_failed_items", function()
     assert.same({ "in 0002.txt", "in 0004.txt", "in 0006.txt" }, rows_of(t, "score"))
   end)
 
+  it("refuses an archive that has changed since, whose entries have other places now", function()
+    local t = job.case()
+    t:write("in/a.zip", archives.zip { { "1.txt", "one" }, { "2.txt", "two" } })
+    t:script "function run(m) error 'no' end"
+    local r = t:run { "map", "score.lua", "in/a.zip", "--entries", "*.txt", "-N", "1", "--run-max-try", "1",
+      "--job-dir", "job", "--progress", "none" }
+    t:expect(r, 1)
+    t:inputs(1)
+    t:pipeline ""
+    with(t, '"job"')
+    t:script [[
+      function run(m)
+        local rows = {}
+        for i, path in ipairs(m) do rows[i] = io.open(path):read "*a" end
+        return rows
+      end]]
+    t:expect(t:run { "run", "pipeline.lua", "--job-dir", "as-it-was", "--progress", "none" }, 0)
+    t:write("in/a.zip", archives.zip { { "0.txt", "zero" }, { "1.txt", "one!" }, { "2.txt", "two" } })
+    r = t:run { "run", "pipeline.lua", "--job-dir", "changed", "--progress", "none" }
+    assert.is_true(r.status ~= 0)
+    local said = "archive '" .. t:path "in/a.zip" .. "' has changed since its entry '1.txt' failed"
+    assert.truthy(r.err:find(said, 1, true), r.err)
+    assert.truthy(r.err:find("--only-failed " .. t.job_dir, 1, true), r.err)
+    -- That command works.
+    t:expect(t:run { "map", "score.lua", "in/a.zip", "--entries", "*.txt", "-N", "1", "--only-failed", "job",
+      "--progress", "none" }, 0)
+  end)
+
   it("is refused at its line, with the accepted values", function()
     local t = failed_job()
     for call, want in pairs {

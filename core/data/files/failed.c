@@ -11,7 +11,9 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/text.h"
+#include "data/item_check.h"
 
 #define PIECE      (256u << 10)   /* bytes */
 #define PATH_LIMIT (4 * PATH_MAX) /* bytes */
@@ -241,4 +243,21 @@ int tm_failed_next(struct tm_failed *f, struct tm_item *out, struct tm_err *err)
       return rc;
   }
   return rc;
+}
+
+int tm_failed_check_archive(const struct tm_failed *f, const struct tm_item *item,
+                            struct tm_err *err)
+{
+  size_t n = item->archive_len;
+  if (!item->is_entry || n >= item->path_len || tm_item_check(f->fs, item, NULL) != TM_ECHANGED)
+    return 0;
+  char *step = tm_path_dir(f->path), *job = tm_path_dir(step);
+  tm_err_set(err, TM_EINPUT,
+             "archive '%.*s' has changed since its entry '%.*s' failed, and '%s' has the places of "
+             "entries in the old one; to find them by their names, run the pipeline or 'map' "
+             "command of that job with --only-failed %s",
+             (int)n, item->path, (int)(item->path_len - n - 1), item->path + n + 1, f->path, job);
+  free(step);
+  free(job);
+  return TM_EINPUT;
 }

@@ -31,6 +31,10 @@ struct tm_failed *tm_failed_open(const struct tm_fs *fs, const char *path, int64
 /* 1: `out`, a file of size -1, or an entry of an archive as it was; its path is valid until the
  * next call. 0: the end. Negative: TM_EUSAGE for an invalid line; or an error of the disk. */
 int tm_failed_next(struct tm_failed *f, struct tm_item *out, struct tm_err *err);
+/* For a returned item: 0, or TM_EINPUT if it is an entry of an archive that has changed since. An
+ * entry has its place in the archive as it was; in a mended archive another entry may be there. */
+int tm_failed_check_archive(const struct tm_failed *f, const struct tm_item *item,
+                            struct tm_err *err);
 /* So far: the input of the last item, and the number of items without names. */
 int64_t tm_failed_input(const struct tm_failed *f);
 int64_t tm_failed_unnamed(const struct tm_failed *f);
