@@ -34,7 +34,8 @@ void tm_keeper_log_open(struct tm_keeper *k, struct tm_keeper_step *step)
   static const char *const folders[] = { "user/stdout", "user/stderr", "user/entry_script_log",
                                          "user/error", "sys/node" };
   struct tm_err err = TM_ERR_NONE;
-  for (size_t i = 0; i < TM_COUNT_OF(folders); i++) {
+  bool is_there = tm_fs_exists(tm_fs_real(), step->s.logs_dir); /* else the job was removed */
+  for (size_t i = 0; i < TM_COUNT_OF(folders) && is_there; i++) {
     char *path = tm_xprintf("%s/%s/%s", step->s.logs_dir, folders[i], step->s.node_id);
     if (tm_fs_make_dirs(tm_fs_real(), path, 0700, &err) < 0)
       tm_keeper_note_log(k, &err);
