@@ -905,7 +905,8 @@ struct tidemill_record_step {
   size_t outputs_len, errors_len;
   /* Only the end of a long list of failed items was read: there may be more items and reasons. */
   bool errors_cut;
-  size_t running_len; /* entries of tidemill_record_running() */
+  size_t running_len;  /* entries of tidemill_record_running() */
+  int64_t errors_more; /* other reasons than those of tidemill_record_error() */
 };
 
 /* What a worker is doing. */
@@ -942,7 +943,11 @@ struct tidemill_failure {
   /* The number of failed items. From tidemill_record_error(): of all items that failed for this
    * reason, counted in the end of a long list only; `mini_batch` and `item` are the first's. */
   int64_t items;
-  bool are_rows; /* rows failed; `item` is the file of the table */
+  bool are_rows;     /* rows failed; `item` is the file of the table */
+  const char *where; /* the line of the script, "score.lua:12"; "": it is not known */
+  /* From tidemill_record_error(): lines for a user, as in the report at the end of a job, each with
+   * four blanks before it. Otherwise "". */
+  const char *text;
 };
 
 /* Opens the record of a job as it is now. `job`: a directory, a name, or "latest" for the newest
@@ -1034,13 +1039,14 @@ struct tidemill_verified {
   /* A line for each destination of an upload: what was compared with the step's own output, or
    * which job has replaced it since; "": there is none. */
   const char *uploads;
+  const char *copy; /* the same for the file of tidemill_job_put_output(), without a line break */
 };
 
 /* Checks that the files of a job match its journals byte by byte, and that the destinations of
- * uploads have what was uploaded. Returns the number of faults. `ws` and `job` are as for
- * tidemill_record_open(). on_fault() is called for each fault (`at`: the first bad byte; -1: the
- * whole file), on_step() for each step; both may be NULL. TM_EINUSE: a process runs the job, or has
- * resumed it meanwhile. */
+ * uploads, and the file of tidemill_job_put_output(), have what was put there. Returns the number
+ * of faults. `ws` and `job` are as for tidemill_record_open(). on_fault() is called for each fault
+ * (`at`: the first bad byte; -1: the whole file), on_step() for each step; both may be NULL.
+ * TM_EINUSE: a process runs the job, or has resumed it meanwhile. */
 TM_API int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
                                      void (*on_fault)(void *data, const char *path, int64_t at,
                                                       const char *what),

@@ -34,13 +34,18 @@ void tm_errors_init(struct tm_errors *s, const struct tm_fs *fs, const char *log
   tm_buf_release(&text);
 }
 
+void tm_error_add_replay(struct tm_buf *out, const char *job_dir, const char *step)
+{
+  tm_buf_add_str(out, "tidemill replay ");
+  tm_text_shell(out, job_dir);
+  if (step)
+    tm_buf_printf(out, " --step %s", step);
+}
+
 void tm_errors_set_job(struct tm_errors *s, const char *job_dir, const char *step)
 {
   struct tm_buf text = TM_BUF_NONE;
-  tm_buf_add_str(&text, "tidemill replay ");
-  tm_text_shell(&text, job_dir);
-  if (step)
-    tm_buf_printf(&text, " --step %s", step);
+  tm_error_add_replay(&text, job_dir, step);
   free(s->replay);
   s->replay = tm_buf_take(&text);
 }
@@ -337,7 +342,9 @@ void tm_error_add_first(struct tm_buf *out, const struct tm_error *e)
   tm_buf_printf(out, "first: mini-batch %" PRIu64, e->index);
   if (!e->is_items || e->detail)
     tm_buf_printf(out, " (%s)", e->detail ? e->detail : tm_status_name(e->status));
-  tm_buf_printf(out, " at %s%s%s", e->worker, *e->item ? ", " : "", e->item);
+  if (*e->worker)
+    tm_buf_printf(out, " at %s", e->worker);
+  tm_buf_printf(out, "%s%s", *e->item ? ", " : "", e->item);
   if (*e->item && e->items > 1) {
     tm_buf_add_str(out, e->are_rows ? ", " : " and ");
     tm_text_grouped(out, e->are_rows ? e->items : e->items - 1);
@@ -350,8 +357,11 @@ void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent,
   const char *message = *e->message ? e->message : "(no message)";
   add_blanks(out, indent);
   tm_text_grouped(out, e->count);
-  tm_buf_add_str(out, e->is_items ? tm_text_counted(e->count, " item: ", " items: ")
-                                  : tm_text_counted(e->count, " time: ", " times: "));
+  if (e->is_cut)
+    tm_buf_add_str(out, " or more");
+  tm_buf_add_str(out, e->is_items || e->counts_items
+                          ? tm_text_counted(e->count, " item: ", " items: ")
+                          : tm_text_counted(e->count, " time: ", " times: "));
   if (*e->where && strncmp(message, e->where, strlen(e->where)) != 0) {
     tm_text_one_line(out, e->where, strlen(e->where), 0);
     tm_buf_add_str(out, ": ");
@@ -360,8 +370,10 @@ void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent,
   add_blanks(out, indent + 2);
   tm_error_add_first(out, e);
   tm_buf_add_char(out, '\n');
-  add_blanks(out, indent + 2);
-  tm_buf_printf(out, "%s: %s\n", e->is_items ? "list" : "log", e->log);
+  if (*e->log) {
+    add_blanks(out, indent + 2);
+    tm_buf_printf(out, "%s: %s\n", e->is_items ? "list" : "log", e->log);
+  }
   if (e->again) {
     add_blanks(out, indent + 2);
     tm_buf_printf(out, "again: %s\n", e->again);

@@ -29,9 +29,11 @@ struct tm_error {
   uint64_t index;        /* of the first mini-batch */
   const char *hook;      /* "init()" or "shutdown()": it has no mini-batch; NULL: a try */
   char *again;           /* the command to run the first's mini-batch again; NULL: unknown */
-  int64_t count;         /* of tries; of items if `is_items` */
-  bool is_items;
-  int64_t failed; /* items that finally failed with it */
+  int64_t count;         /* of tries; of items if `is_items` or `counts_items` */
+  bool is_items;         /* run() returned; its `log` is the list of failed items */
+  bool counts_items;     /* not tries: the records of a job have only these */
+  bool is_cut;           /* there may be more */
+  int64_t failed;        /* items that finally failed with it */
 };
 
 struct tm_errors {
@@ -66,6 +68,8 @@ int tm_errors_write(struct tm_errors *s, int64_t wall_ns, int64_t mono_ns, bool 
  * first occurrence; each line begins with `indent` blanks. `lines_max`: lines of the message, 0:
  * all. */
 void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent, int lines_max);
+/* The command that runs a mini-batch again, without its number; `step`: NULL if the job has one. */
+void tm_error_add_replay(struct tm_buf *out, const char *job_dir, const char *step);
 /* "first: mini-batch 0 (RUN_EXCEPTION) at process000, a.txt and 9 more" */
 void tm_error_add_first(struct tm_buf *out, const struct tm_error *e);
 

@@ -105,6 +105,7 @@ static struct tm_failed_try failed_try(const struct tm_worker *w, const struct t
                                   .status = a->status,
                                   .message = a->message,
                                   .message_len = strlen(a->message),
+                                  .where = a->where,
                                   .log = *log,
                                   .is_uncounted = held->is_uncounted,
                                   .causes = a->status == TM_RUN_DONE ? &a->causes : NULL };

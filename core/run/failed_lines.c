@@ -47,6 +47,8 @@ static void add_tail(struct tm_buf *out, const struct tm_failed_try *t)
   tm_buf_printf(out, ",\"input\":%" PRIu32 ",\"try\":%" PRIu32, t->dataset, t->try);
   add_string(out, "status", status, strlen(status));
   add_string(out, "error", t->message, t->message_len);
+  if (t->where && *t->where)
+    add_string(out, "where", t->where, strlen(t->where));
   add_string(out, "log", t->log, strlen(t->log));
   tm_buf_add_str(out, "}\n");
 }
@@ -114,6 +116,7 @@ static void add_item(struct tm_buf *out, const struct tm_failed_try *t, const st
   if (item->fault_len > 0) {
     own.message = item->fault;
     own.message_len = item->fault_len;
+    own.where = NULL;
   }
   tm_failed_lines_item(out, &own, item);
 }

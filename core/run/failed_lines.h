@@ -2,7 +2,7 @@
  * object a line.
  *
  *   {"mini_batch":7,"item":"/data/a.pgm","input":0,"try":3,"status":"RUN_EXCEPTION","error":"...",
- *   "log":"/job/..."}
+ *   "where":"score.lua:12","log":"/job/..."}
  *   {"mini_batch":7,"item":null,"count":2,"returned":8,"items":10,"input":0,"error":"run() returned
  *   fewer elements ..."}
  *
@@ -45,7 +45,8 @@ struct tm_failed_try {
   enum tm_status status;
   const char *message; /* any bytes */
   size_t message_len;
-  const char *log; /* the file with the full text */
+  const char *where; /* the line of the script, "score.lua:12"; NULL or "": unknown */
+  const char *log;   /* the file with the full text */
   /* of a table: the first row that failed, from 1 in its mini-batch; 0: all rows */
   uint32_t number;
   bool is_uncounted;           /* of a table whose rows nobody could count */

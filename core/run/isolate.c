@@ -54,6 +54,7 @@ static void release_piece(struct piece *p)
   free(p->staging);
   free((char *)p->why.message);
   free((char *)p->why.log);
+  free((char *)p->why.where);
 }
 
 static void isolate_free(struct tm_isolate *x)
@@ -122,6 +123,7 @@ static void set_why(struct piece *p, const struct tm_failed_try *why, const char
   p->why.message = tm_xstrndup(message, message_len);
   p->why.message_len = message_len;
   p->why.log = tm_xstrdup(why->log);
+  p->why.where = tm_xstrdup(why->where);
 }
 
 /* A file has vanished, or another mini-batch has taken its name: the part's result cannot count.
@@ -318,6 +320,7 @@ static void add_untested(struct tm_isolate *x, uint64_t part, const struct tm_fa
   tm_buf_add(&words, t->message, t->message_len);
   why.message = words.data;
   why.message_len = words.len;
+  why.where = NULL;
   add_bad(x, part, &why);
   x->untested += tm_part_count(part);
   tm_buf_release(&words);

@@ -469,8 +469,8 @@ static void release_step(struct tm_step_survey *s)
 {
   for (size_t i = 0; i < s->errors_len; i++) {
     free(s->errors[i].message);
-    free(s->errors[i].item);
-    free(s->errors[i].log);
+    free(s->errors[i].where);
+    tm_survey_error_release(&s->errors[i]);
   }
   free(s->name);
   free(s->status);

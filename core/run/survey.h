@@ -28,15 +28,20 @@ enum tm_job_status {
 };
 const char *tm_job_status_name(enum tm_job_status s); /* "Running" */
 
-#define TM_SURVEY_ERRORS 3 /* of a step, at most */
+#define TM_SURVEY_ERRORS 5 /* of a step, at most */
 
 /* Why items failed: one reason. */
 struct tm_survey_error {
-  char *message;      /* may have several lines */
-  char *item;         /* the first that failed; NULL: nobody knows which */
-  char *log;          /* the file with the full text, or NULL */
-  int64_t mini_batch; /* of the first */
-  int64_t items;      /* how many failed for this reason, as far as was read */
+  char *message;       /* may have several lines */
+  char *where;         /* the line of the script, "score.lua:12"; NULL: unknown */
+  char *status;        /* of the first's try, "RUN_EXCEPTION"; NULL: run() returned */
+  char *detail;        /* of the first: "1 element for 2 items", or NULL */
+  char *item;          /* the first that failed; NULL: nobody knows which */
+  char *log;           /* the file with the full text, or NULL */
+  int64_t mini_batch;  /* of the first */
+  int64_t first_items; /* how many failed in the first's mini-batch; 1: the message names it */
+  bool are_rows;       /* `item` is the file of rows */
+  int64_t items;       /* how many failed for this reason, as far as was read */
 };
 
 struct tm_step_survey {
@@ -63,6 +68,7 @@ struct tm_step_survey {
   int64_t damage_at;                               /* place of the first bad record; -1: none */
   struct tm_survey_error errors[TM_SURVEY_ERRORS]; /* distinct; the last first */
   size_t errors_len;
+  int64_t errors_more; /* other reasons */
   /* only the end of a long list was read: there may be more items and reasons */
   bool errors_cut;
   /* of a running step: what has taken a second or longer (activity.h) */
@@ -120,6 +126,8 @@ void tm_survey_read_running(struct tm_step_survey *s, const char *dir, const cha
 /* Reads errors and errors_cut. For a step that has ended, reads the lines that still count, else
  * those that were written so far. Leaves out what cannot be read. */
 void tm_survey_read_errors(struct tm_step_survey *s, const char *dir, bool is_over);
+/* Frees what belongs to the first item of a reason. */
+void tm_survey_error_release(struct tm_survey_error *e);
 /* How many items a line of the failures log is for. */
 int64_t tm_survey_items_of(const struct tm_json *line);
 

@@ -33,6 +33,8 @@ static struct tm_json *errors(const struct tm_step_survey *s)
   for (size_t i = 0; i < s->errors_len; i++) {
     struct tm_json *v = tm_json_add(list, tm_json_new(TM_JSON_OBJECT));
     tm_json_set(v, "error", tm_json_new_string(s->errors[i].message));
+    if (s->errors[i].where)
+      tm_json_set(v, "where", tm_json_new_string(s->errors[i].where));
     tm_json_set(v, "items", tm_json_new_int(s->errors[i].items));
     tm_json_set(v, "mini_batch", tm_json_new_int(s->errors[i].mini_batch));
     tm_json_set(v, "item", tm_json_new_string(s->errors[i].item));
@@ -76,6 +78,7 @@ static struct tm_json *step_to_json(const struct tm_survey *s, const struct tm_s
               rate > 0 ? tm_json_new_number(rate) : tm_json_new(TM_JSON_NULL));
   tm_json_set(v, "running", running(step));
   tm_json_set(v, "errors", errors(step));
+  tm_json_set(v, "errors_more", tm_json_new_int(step->errors_more));
   tm_json_set(v, "errors_cut", tm_json_new_bool(step->errors_cut));
   if (step->status && step->items_failed > 0) {
     char *list = tm_xprintf("%s/%s/failed_items.jsonl", s->dir, step->name);

@@ -136,6 +136,23 @@ char *tm_upload_mark_path(const char *step_dir, size_t i)
   return tm_xprintf("%s/state/upload.%zu", step_dir, i);
 }
 
+char *tm_upload_mark_copy_path(const char *step_dir)
+{
+  return tm_path_join(step_dir, "state/upload.copy");
+}
+
+char *tm_upload_mark_destination(const struct tm_fs *fs, const char *path)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int rc = tm_fs_read_file(fs, path, MARK_MAX, &text, NULL);
+  struct tm_json *v = rc >= 0 ? tm_json_parse(tm_buf_str(&text), text.len, NULL) : NULL;
+  const char *found = tm_json_str(v, "destination", "");
+  char *destination = *found == '/' ? tm_xstrdup(found) : NULL;
+  tm_json_free(v);
+  tm_buf_release(&text);
+  return destination;
+}
+
 static void set_hash(struct tm_json *v, const char *name, uint64_t hash)
 {
   char *text = tm_xprintf("%016" PRIx64, hash);

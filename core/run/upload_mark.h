@@ -1,4 +1,5 @@
-/* upload_mark.h - the mark of an upload: <step>/state/upload.<n>, a JSON object. It answers two
+/* upload_mark.h - the mark of an upload: <step>/state/upload.<n>, a JSON object. A copy of the rows
+ * at `map --output FILE` has one too, upload.copy, without outcomes. A mark answers two
  * questions that a resumed job has about the destination of its output <n>:
  *
  *   Is it ours?        The look of the destination (see below) equals the look in the mark. Only
@@ -46,6 +47,10 @@ struct tm_upload_mark {
 
 /* The path of the mark of output `i`, to free(). */
 char *tm_upload_mark_path(const char *step_dir, size_t i);
+/* The same of the file that got a copy of the rows: `map --output FILE`. */
+char *tm_upload_mark_copy_path(const char *step_dir);
+/* The destination that a mark names, to free(). NULL: there is no mark, or it is damaged. */
+char *tm_upload_mark_destination(const struct tm_fs *fs, const char *path);
 /* 1; or 0: there is no mark, it is damaged, or it is of another destination; or a system error. */
 int tm_upload_mark_read(struct tm_upload_mark *out, const struct tm_fs *fs, const char *path,
                         const char *destination, struct tm_err *err);

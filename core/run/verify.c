@@ -44,6 +44,7 @@ struct window {
 struct check {
   const struct tm_verify_options *o;
   const struct tm_json *result; /* of the step; NULL: the job was interrupted */
+  const char *wanted_copy;      /* of its rows, by the record; or NULL */
   struct tm_step_verify *found;
   struct tm_journal journal;
   struct tm_output output, failures;
@@ -413,25 +414,29 @@ static bool has_state(const char *step_dir)
 
 /* Only for a Completed step: any other step uploads its outputs again. */
 static int check_uploads(struct check *c, const struct tm_json *step, struct tm_buf *said,
-                         struct tm_err *err)
+                         struct tm_buf *copy, struct tm_err *err)
 {
   struct tm_verify_uploads v = { .job_dir = c->o->dir,
                                  .workspace = c->o->workspace,
                                  .step = step,
+                                 .rows = c->o->has_copies ? c->output.path : NULL,
+                                 .wanted_copy = c->wanted_copy,
                                  .is_output_good = c->found->faults == 0,
                                  .on_fault = c->o->on_fault,
                                  .data = c->o->data };
   const char *status = tm_json_str(c->result, "status", "");
   int rc = strcmp(status, tm_verdict_name(TM_COMPLETED)) == 0 ? tm_verify_uploads(&v, err) : 0;
   c->found->faults += v.faults;
+  c->found->copy_faults = v.copy_faults;
   *said = v.said;
+  *copy = v.copy_said;
   return rc;
 }
 
 static int check_step(struct check *c, const struct tm_json *step, struct tm_err *err)
 {
   char *dir = tm_path_join(c->o->dir, c->found->name);
-  struct tm_buf uploads = TM_BUF_NONE;
+  struct tm_buf uploads = TM_BUF_NONE, copy = TM_BUF_NONE;
   int rc = 0;
   if (has_state(dir)) {
     rc = open_files(c, dir, step, err);
@@ -443,16 +448,18 @@ static int check_step(struct check *c, const struct tm_json *step, struct tm_err
     if (rc >= 0)
       check_sums(c);
     if (rc >= 0)
-      rc = check_uploads(c, step, &uploads, err);
+      rc = check_uploads(c, step, &uploads, &copy, err);
   } else if (tm_json_str(c->result, "output", NULL)) { /* otherwise it did not run */
     char *path = tm_path_join(dir, "state/journal");
     fault(c, path, -1, "it is missing");
     free(path);
   }
   c->found->uploads = tm_buf_str(&uploads);
+  c->found->copy = tm_buf_str(&copy);
   if (rc >= 0)
     c->o->on_step(c->o->data, c->found);
   tm_buf_release(&uploads);
+  tm_buf_release(&copy);
   close_files(c);
   free(dir);
   return rc;
@@ -469,6 +476,13 @@ static struct tm_json *load_kept(const char *job_dir, const char *step)
   return v;
 }
 
+/* Where the record says that the user wants the rows of the first step; or NULL. */
+static const char *wanted_copy(const struct tm_json *record, size_t step)
+{
+  const struct tm_json *source = step == 0 ? tm_json_get(record, "source") : NULL;
+  return tm_json_str(source, "output_file", NULL);
+}
+
 static int64_t check_steps(const struct tm_verify_options *o, const struct tm_json *record,
                            const struct tm_json *result, struct tm_err *err)
 {
@@ -481,6 +495,7 @@ static int64_t check_steps(const struct tm_verify_options *o, const struct tm_js
     struct check c = { .o = o,
                        .found = &found,
                        .result = tm_job_record_step(result, found.name),
+                       .wanted_copy = wanted_copy(record, i),
                        .journal.fd = -1,
                        .output.fd = -1,
                        .failures.fd = -1,
@@ -493,7 +508,7 @@ static int64_t check_steps(const struct tm_verify_options *o, const struct tm_js
     tm_json_free(kept);
     if (rc < 0)
       return rc;
-    faults += found.faults;
+    faults += found.faults + found.copy_faults;
   }
   return faults;
 }

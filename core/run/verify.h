@@ -32,12 +32,15 @@ struct tm_step_verify {
   int64_t torn_records, torn_bytes;
   /* A line for each destination: what was compared, or which job has replaced it; "": none. */
   const char *uploads;
+  const char *copy; /* the same, one line, for the file of `map --output`; "": none */
   int64_t faults;
+  int64_t copy_faults; /* of that file alone: the step's own files may be good */
 };
 
 struct tm_verify_options {
   const char *dir;       /* of the job, absolute */
   const char *workspace; /* absolute, or NULL: its other jobs may have replaced an upload */
+  bool has_copies;       /* compares the file of `map --output`, too, which a user may change */
   /* A fault: the file (absolute), the place of its first bad byte, and what is wrong there. -1: of
    * the file as a whole. */
   void (*on_fault)(void *data, const char *path, int64_t at, const char *what);

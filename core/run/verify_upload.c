@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "run/upload_mark.h"
 #include "store/history.h"
 
@@ -314,6 +315,117 @@ static int check_upload(struct check *c, bool is_archive)
   return rc;
 }
 
+/* The copy of the rows. */
+
+/* Whether somebody has written to it since the job. */
+static bool is_changed(const struct check *c)
+{
+  return c->has_mark && !tm_upload_look_is_equal(&c->look, &c->mark.look);
+}
+
+/* `what`: how it differs from the rows. Users may change it, so the message says if they did. */
+static void fault_of_copy(struct check *c, const char *what)
+{
+  char *how = remedy(c, c->folder, c->destination);
+  struct tm_buf when = TM_BUF_NONE;
+
+  if (is_changed(c)) {
+    tm_time_iso(&when, c->look.mtime_ns);
+    fault(c, c->destination, -1,
+          "it was changed or replaced after the job had put it there (it is of %s): %s%s",
+          tm_buf_str(&when), what, how);
+  } else {
+    fault(c, c->destination, -1, "%s%s", what, how);
+  }
+  tm_buf_release(&when);
+  free(how);
+}
+
+static void check_missing_copy(struct check *c)
+{
+  char *how = remedy(c, c->folder, c->destination);
+
+  fault(c, c->destination, -1, "this copy of the output was moved or removed%s%s",
+        c->has_mark ? " after the job had put it there" : "", how);
+  free(how);
+}
+
+static int compare_copy(struct check *c, const struct tm_stat *own)
+{
+  int a = tm_fs_open(c->fs, c->folder, O_RDONLY, 0, c->err);
+  int b = a < 0 ? a : tm_fs_open(c->fs, c->destination, O_RDONLY, 0, c->err);
+  int64_t at = b < 0 ? (int64_t)b - 1 : find_difference(c, a, c->folder, b, c->destination);
+  char *what = NULL;
+
+  if (at >= 0)
+    what = tm_xprintf("its byte %" PRId64 " is not that of '%s'", at, c->folder);
+  else if (at == -1 && own->size != c->look.bytes)
+    what = tm_xprintf("it has %" PRId64 " bytes, and '%s' has %" PRId64, c->look.bytes, c->folder,
+                      own->size);
+  if (what)
+    fault_of_copy(c, what);
+  free(what);
+  tm_fs_close(c->fs, a);
+  tm_fs_close(c->fs, b);
+  return at < -1 ? (int)(at + 1) : 0;
+}
+
+static int check_copy(struct check *c, struct tm_buf *said)
+{
+  struct tm_err why = TM_ERR_NONE;
+  struct tm_stat own, st;
+  int rc = c->fs->stat(c->fs->self, c->folder, true, &own);
+  char *other;
+
+  if (rc < 0)
+    return tm_err_system(c->err, rc, "cannot look at '%s'", c->folder);
+  rc = tm_upload_look(&c->look, c->fs, c->destination, &why);
+  if (rc == -ENOENT || rc == -ENOTDIR) {
+    check_missing_copy(c);
+    return 0;
+  }
+  if (rc < 0)
+    return tm_err_set(c->err, rc, "%s", why.text);
+  if (c->fs->stat(c->fs->self, c->destination, true, &st) < 0 || !S_ISREG(st.mode)) {
+    fault_of_copy(c, "it is not a file");
+    return 0;
+  }
+  c->look.bytes = st.size; /* it may be a link to the file by now */
+  other = c->has_mark && !is_changed(c) ? NULL : find_other_job(c);
+  if (other)
+    tm_buf_printf(said, "%s, which the job '%s' has replaced since", c->destination, other);
+  else
+    rc = compare_copy(c, &own);
+  if (rc >= 0 && !other && c->faults == 0) {
+    tm_text_grouped(said, own.size);
+    tm_buf_printf(said, " bytes, %s", c->destination);
+  }
+  free(other);
+  return rc;
+}
+
+static int verify_copy(struct tm_verify_uploads *v, const char *step_dir, struct tm_err *err)
+{
+  char *path = tm_upload_mark_copy_path(step_dir);
+  char *marked = tm_upload_mark_destination(tm_fs_real(), path);
+  struct check c = { .v = v,
+                     .fs = tm_fs_real(),
+                     .destination = marked ? marked : v->wanted_copy,
+                     .folder = tm_xstrdup(v->rows),
+                     .err = err };
+  int rc = 0;
+
+  if (marked)
+    c.has_mark = tm_upload_mark_read(&c.mark, c.fs, path, marked, NULL) > 0;
+  if (c.destination)
+    rc = check_copy(&c, &v->copy_said);
+  v->copy_faults = c.faults;
+  free(c.folder);
+  free(marked);
+  free(path);
+  return rc;
+}
+
 int tm_verify_uploads(struct tm_verify_uploads *v, struct tm_err *err)
 {
   const struct tm_json *outputs = tm_json_get(tm_json_get(v->step, "definition"), "outputs");
@@ -338,6 +450,8 @@ int tm_verify_uploads(struct tm_verify_uploads *v, struct tm_err *err)
     free(c.folder);
     free(c.mark_file);
   }
+  if (rc >= 0 && v->rows)
+    rc = verify_copy(v, step_dir, err ? err : &unheard);
   free(step_dir);
   return rc < 0 ? rc : 0;
 }

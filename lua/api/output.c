@@ -9,10 +9,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/text.h"
+#include "run/upload_mark.h"
 
 #define PIECE ((size_t)1 << 20) /* bytes */
 
@@ -102,7 +105,24 @@ static char *place_beside(const char *to)
   return beside;
 }
 
-static int put_copy(const struct tm_fs *fs, const char *from, const char *to, struct tm_err *err)
+/* Lets `verify` tell this copy from a file that somebody puts there later. A mark cannot hold a
+ * path that is not UTF-8. */
+static int mark(const struct tm_fs *fs, const char *step_dir, const char *beside, const char *to,
+                struct tm_err *err)
+{
+  struct tm_upload_mark m = { .replaces.files = -1, .from.outcomes = -1 };
+  if (!tm_text_is_utf8(to, strlen(to)))
+    return 0;
+  int rc = tm_upload_look(&m.look, fs, beside, err);
+  char *path = tm_upload_mark_copy_path(step_dir);
+  if (rc >= 0)
+    rc = tm_upload_mark_write(&m, fs, path, to, err);
+  free(path);
+  return rc;
+}
+
+static int put_copy(const struct tm_fs *fs, const char *from, const char *step_dir, const char *to,
+                    struct tm_err *err)
 {
   int rc, in = -1, out = -1;
   char *beside = place_beside(to);
@@ -110,7 +130,8 @@ static int put_copy(const struct tm_fs *fs, const char *from, const char *to, st
     goto done;
   if ((rc = out = tm_fs_open(fs, beside, O_WRONLY | O_CREAT | O_EXCL, 0666, err)) < 0)
     goto done;
-  if ((rc = copy(fs, from, in, beside, out, err)) < 0 || (rc = put(fs, beside, to, err)) < 0)
+  if ((rc = copy(fs, from, in, beside, out, err)) < 0 ||
+      (rc = mark(fs, step_dir, beside, to, err)) < 0 || (rc = put(fs, beside, to, err)) < 0)
     fs->unlink(fs->self, beside);
 done:
   tm_fs_close(fs, in);
@@ -178,8 +199,12 @@ int tidemill_job_put_output(struct tidemill_job *job, size_t step, const char *p
     return TM_EUSAGE;
   char *from = output_of(job, step, call, err), *to = from ? place(path, err) : NULL;
   int rc = to ? check(job->rt, to, overwrite, err) : err->code;
-  if (rc == 0)
-    rc = put_copy(job->rt->fs, from, to, err);
+  if (rc == 0) {
+    char *outputs = tm_path_dir(from), *step_dir = tm_path_dir(outputs);
+    rc = put_copy(job->rt->fs, from, step_dir, to, err);
+    free(step_dir);
+    free(outputs);
+  }
   free(from);
   free(to);
   return rc < 0 ? rc : 0;

@@ -8,6 +8,8 @@
 
 #include "api/own.h"
 #include "base/path.h"
+#include "base/text.h"
+#include "report/errors.h"
 #include "sys/clock.h"
 
 static const char *or_empty(const char *s)
@@ -45,7 +47,51 @@ static void add_outputs(struct tm_record_step *step, const struct tm_step_survey
                                           .destination = "" };
 }
 
-static void add_errors(struct tm_record_step *step, const struct tm_step_survey *s)
+/* "process000" of ".../process000.txt" or "process000.stderr.txt", to free(). */
+static char *worker_of(const char *log)
+{
+  const char *name = log ? tm_path_base(log) : "";
+  return tm_xstrndup(name, strcspn(name, "."));
+}
+
+/* The reason as the report at the end of a job has it, to free(). */
+static char *text_of(const struct tidemill_record *r, const struct tm_step_survey *s,
+                     const struct tm_survey_error *e)
+{
+  struct tm_buf text = TM_BUF_NONE, again = TM_BUF_NONE, item = TM_BUF_NONE;
+  bool is_items = !e->status;
+  char *worker = worker_of(e->log),
+       *list = tm_xprintf("%s/%s/failed_items.jsonl", r->info.dir, s->name);
+  if (e->item)
+    tm_text_one_line(&item, e->item, strlen(e->item), 0);
+  tm_error_add_replay(&again, r->info.dir, r->survey.steps_len > 1 ? s->name : NULL);
+  tm_buf_printf(&again, " --mini-batch %" PRId64, e->mini_batch);
+  const struct tm_error shown = { .message = e->message,
+                                  .where = e->where ? e->where : (char *)(uintptr_t) "",
+                                  .worker = worker,
+                                  .log = is_items ? list
+                                         : e->log ? e->log
+                                                  : (char *)(uintptr_t) "",
+                                  .item = item.len > 0 ? item.data : (char *)(uintptr_t) "",
+                                  .items = e->first_items,
+                                  .detail = is_items ? e->detail : e->status,
+                                  .are_rows = e->are_rows,
+                                  .index = (uint64_t)e->mini_batch,
+                                  .again = again.data,
+                                  .count = e->items,
+                                  .is_items = is_items,
+                                  .counts_items = true,
+                                  .is_cut = s->errors_cut };
+  tm_error_add_text(&text, &shown, 4, 5);
+  tm_buf_release(&again);
+  tm_buf_release(&item);
+  free(worker);
+  free(list);
+  return tm_buf_take(&text);
+}
+
+static void add_errors(const struct tidemill_record *r, struct tm_record_step *step,
+                       const struct tm_step_survey *s)
 {
   for (size_t i = 0; i < s->errors_len; i++)
     *TM_ARRAY_ADD(&step->errors) =
@@ -54,9 +100,12 @@ static void add_errors(struct tm_record_step *step, const struct tm_step_survey 
                                     .mini_batch = s->errors[i].mini_batch,
                                     .item = or_empty(s->errors[i].item),
                                     .error = s->errors[i].message,
-                                    .status = "",
+                                    .status = or_empty(s->errors[i].status),
                                     .log = or_empty(s->errors[i].log),
-                                    .items = s->errors[i].items };
+                                    .items = s->errors[i].items,
+                                    .are_rows = s->errors[i].are_rows,
+                                    .where = or_empty(s->errors[i].where),
+                                    .text = text_of(r, s, &s->errors[i]) };
 }
 
 static struct tidemill_counts counts_of(const struct tm_step_survey *s)
@@ -215,11 +264,12 @@ void tm_record_read_details(struct tidemill_record *r)
   for (size_t i = 0; i < r->steps.len; i++) {
     struct tm_record_step *step = &r->steps.at[i];
     const struct tm_step_survey *s = &r->survey.steps[i];
-    add_errors(step, s);
+    add_errors(r, step, s);
     add_running(step, s);
     step->step.errors_len = step->errors.len;
     step->step.running_len = step->running.len;
     step->step.errors_cut = s->errors_cut;
+    step->step.errors_more = s->errors_more;
     step->step.error_file = or_empty(s->error_file);
     step->step.try_errors = s->try_errors;
     step->step.try_timeouts = s->try_timeouts;
@@ -254,6 +304,8 @@ void tm_record_release(struct tidemill_record *r)
 {
   for (size_t i = 0; i < r->steps.len; i++) {
     TM_ARRAY_RELEASE(&r->steps.at[i].outputs);
+    for (size_t k = 0; k < r->steps.at[i].errors.len; k++)
+      free((char *)(uintptr_t)r->steps.at[i].errors.at[k].text);
     TM_ARRAY_RELEASE(&r->steps.at[i].errors);
     for (size_t k = 0; k < r->steps.at[i].running.len; k++)
       free((char *)(uintptr_t)r->steps.at[i].running.at[k].text);

@@ -41,7 +41,9 @@ static int tell_line(const struct failures *f, const char *line, size_t len)
                                                     .log = tm_json_str(v, "log", ""),
                                                     .try_number = tm_json_int(v, "try", 0),
                                                     .items = tm_survey_items_of(v),
-                                                    .are_rows = tm_json_get(v, "begin") != NULL });
+                                                    .are_rows = tm_json_get(v, "begin") != NULL,
+                                                    .where = tm_json_str(v, "where", ""),
+                                                    .text = "" });
   tm_json_free(v);
   return rc;
 }
@@ -214,7 +216,8 @@ static void on_step(void *data, const struct tm_step_verify *s)
                                                       .torn_records = s->torn_records,
                                                       .torn_bytes = s->torn_bytes,
                                                       .faults = s->faults,
-                                                      .uploads = s->uploads });
+                                                      .uploads = s->uploads,
+                                                      .copy = s->copy });
 }
 
 int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
@@ -224,7 +227,9 @@ int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
                               void *data, struct tm_err *err)
 {
   struct verifying v = { .on_fault = host_fault, .on_step = host_step, .data = data };
-  struct tm_verify_options o = { .on_fault = on_fault, .on_step = on_step, .data = &v };
+  struct tm_verify_options o = {
+    .has_copies = true, .on_fault = on_fault, .on_step = on_step, .data = &v
+  };
   struct tm_err unheard = TM_ERR_NONE;
   int64_t faults;
   char *dir;

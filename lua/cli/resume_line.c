@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/rerun.h"
@@ -82,30 +83,63 @@ static bool add_moved(struct tm_buf *out, const char *dir)
   return is_gone;
 }
 
-/* Whether a step has Failed because none of its items succeeded (run/tally.c), though each
- * mini-batch returned. These are committed, so a resume has nothing to run, and must end in the
- * same way. */
-static bool has_only_failed_items(struct tidemill_record *job)
+/* ---- items that failed although run() returned ---- */
+
+/* Their mini-batches are committed, so that a resume keeps them as they are. */
+static int count_kept(void *data, const struct tidemill_failure *f)
 {
-  const struct tidemill_record_step *step;
-  for (size_t i = 0; (step = tidemill_record_step(job, i)) != NULL; i++) {
-    bool has_none = strncmp(step->cause, "not one of ", strlen("not one of ")) == 0 ||
-                    strcmp(step->cause, "the only item failed") == 0;
-    if (has_none && step->counts.failed == 0 && step->counts.items_failed > 0)
-      return true;
-  }
-  return false;
+  int64_t *kept = data;
+  if (!*f->status || strcmp(f->status, "RUN_DONE") == 0)
+    *kept += f->items;
+  return 0;
 }
 
-/* Adds the line for such a job. */
-static bool add_rerun(struct tm_buf *out, const char *dir, const struct tm_resume_command *command)
+static int64_t threshold_of(const struct tm_json *definition, size_t step)
+{
+  const struct tm_json *steps = tm_json_get(definition, "steps");
+  const struct tm_json *of = step < tm_json_items(steps) ? steps->list.at[step] : NULL;
+  const struct tm_json *settings = tm_json_get(tm_json_get(of, "definition"), "settings");
+  return tm_json_int(tm_json_get(settings, "error_threshold"), "value", -1);
+}
+
+/* Whether the step fails again at once: the failed items that a resume keeps are too many, or it
+ * has nothing to run. */
+static bool fails_again(struct tidemill_record *job, size_t i, const struct tm_json *definition)
+{
+  const struct tidemill_record_step *step = tidemill_record_step(job, i);
+  const struct tidemill_counts *c = &step->counts;
+  int64_t kept = 0, threshold = threshold_of(definition, i);
+  if (step->state != TIDEMILL_FAILED || c->items_failed == 0)
+    return false;
+  (void)tidemill_record_failures(job, step->name, count_kept, &kept, NULL);
+  return (threshold >= 0 && kept > threshold) ||
+         (kept > 0 && c->all_created && c->succeeded == c->created);
+}
+
+/* Adds the command that works in place of a resume. False: a resume may work. */
+static bool add_for_kept(struct tm_buf *out, const char *dir,
+                         const struct tm_resume_command *command)
 {
   struct tidemill_record *job = NULL;
-  bool is_added =
-      tidemill_record_open(&job, NULL, dir, NULL) >= 0 && has_only_failed_items(job) &&
-      tm_rerun_add(out, job, command ? command->add_anew : NULL, command ? command->data : NULL);
+  struct tm_buf rerun = TM_BUF_NONE;
+  bool yes = false;
+  if (tidemill_record_open(&job, NULL, dir, NULL) < 0)
+    return false;
+  const char *text = tidemill_record_definition(job);
+  struct tm_json *definition = text ? tm_json_parse(text, strlen(text), NULL) : NULL;
+  for (size_t i = 0; i < tidemill_record_info(job)->steps_len; i++)
+    yes = yes || fails_again(job, i, definition);
+  yes = yes && tm_rerun_add(&rerun, job, command ? command->add_anew : NULL,
+                            command ? command->data : NULL);
+  if (yes)
+    tm_buf_printf(out,
+                  "a resume would end in the same way: it keeps mini-batches for which run() "
+                  "returned, with their failed items; correct the script or its input; %s",
+                  rerun.data);
+  tm_buf_release(&rerun);
+  tm_json_free(definition);
   tidemill_record_close(job);
-  return is_added;
+  return yes;
 }
 
 /* Adds the line for a corrected script or input. */
@@ -133,7 +167,7 @@ void tm_resume_line_add(struct tm_buf *out, struct tm_buf *after, const char *di
   }
   if (!command && add_moved(out, dir))
     return;
-  if (after && add_rerun(out, dir, command))
+  if (after && add_for_kept(out, dir, command))
     return;
   if (after && has_no_input(dir)) {
     add_after(out, dir, command, is_known);

@@ -12,8 +12,7 @@
 #include "cli/rerun.h"
 #include "cli/resume_line.h"
 
-#define MESSAGE_MAX 300 /* shown bytes of an error */
-#define RUNNING_MAX 10  /* shown workers */
+#define RUNNING_MAX 10 /* shown workers */
 
 struct status_options {
   bool json, all;
@@ -167,21 +166,15 @@ static void add_errors(struct tm_buf *out, const struct tidemill_record *r, size
 {
   const struct tidemill_record_step *step = tidemill_record_step(r, i);
   const struct tidemill_failure *e;
-  for (size_t k = 0; (e = tidemill_record_error(r, i, k)) != NULL; k++) {
-    tm_buf_add_str(out, k == 0 ? "  last errors:  " : "                ");
-    add_number(out, e->items, step->errors_cut ? " or more" : "");
-    tm_buf_add_str(out, tm_text_counted(e->items, " item", " items"));
-    tm_buf_printf(out, ", first mini-batch %" PRId64, e->mini_batch);
-    if (*e->item) {
-      tm_buf_add_str(out, ", ");
-      tm_text_one_line(out, e->item, strlen(e->item), 0);
-    }
-    tm_buf_add_str(out, ":\n                  ");
-    tm_text_one_line(out, e->error, strlen(e->error), MESSAGE_MAX);
-    tm_buf_add_char(out, '\n');
+  if (*step->error_file || step->errors_len > 0)
+    tm_buf_printf(out, "  errors:       %s\n", step->error_file);
+  for (size_t k = 0; (e = tidemill_record_error(r, i, k)) != NULL; k++)
+    tm_buf_add_str(out, e->text);
+  if (step->errors_more > 0) {
+    tm_buf_add_str(out, "    and ");
+    add_number(out, step->errors_more, step->errors_cut ? " or more" : "");
+    tm_buf_add_str(out, step->errors_more == 1 ? " other error\n" : " other distinct errors\n");
   }
-  if (*step->error_file)
-    tm_buf_printf(out, "  all errors:   %s\n", step->error_file);
 }
 
 static void add_outputs(struct tm_buf *out, const struct tidemill_record *r, size_t i)

@@ -3,11 +3,8 @@
  * output.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -16,7 +13,6 @@
 struct verifying {
   struct tm_buf text;
   int64_t faults;
-  char *rows; /* the file with the rows of the first step that has any, or NULL */
 };
 
 static int verify(const struct tm_cli *cli, int argc, char **argv);
@@ -37,9 +33,10 @@ static void add_help(struct tm_buf *out)
            "place. A folder at the destination of an upload is compared with the step's own\n"
            "output, and an archive with the hash of what was uploaded. For a folder, the\n"
            "message ends with the command that repairs it. A destination that a later job\n"
-           "has replaced is not a fault. The file of 'map --output FILE' is a copy, which the\n"
-           "user may change. It is not read; the report ends with the command that compares\n"
-           "it.\n"
+           "has replaced is not a fault. The file of 'map --output FILE' is compared with the\n"
+           "rows of the job. If it differs, or is gone, the message says whether it was\n"
+           "changed after the job had put it there, and ends with the command that puts the\n"
+           "job's rows there again.\n"
            "\n"
            "Exit status: 0 no faults, 2 there is no such job, 3 faults, or the job is\n"
            "running.\n");
@@ -84,38 +81,19 @@ static void on_step(void *data, const struct tidemill_verified *s)
     tm_buf_add_str(out, "  output:   ");
     add_number(out, s->output_bytes, " bytes, ");
     tm_buf_printf(out, "%s\n", s->output);
-    v->rows = v->rows ? v->rows : tm_xstrdup(s->output);
   }
   if (s->failure_bytes > 0) {
     tm_buf_add_str(out, "  failures: ");
     add_number(out, s->failure_bytes, " bytes\n");
   }
   add_uploads(out, s->uploads);
+  if (*s->copy)
+    tm_buf_printf(out, "  copy:     %s\n", s->copy);
   if (s->torn_records > 0 || s->torn_bytes > 0) {
     tm_buf_add_str(out, "  incomplete, and removed when the job is resumed:  ");
     add_number(out, s->torn_records, " records, ");
     add_number(out, s->torn_bytes, " bytes of output\n");
   }
-}
-
-/* If the job has put its rows to the file of `map --output FILE`, adds how to compare this copy. */
-static void add_copy(struct verifying *v, struct tidemill_workspace *ws, const char *job)
-{
-  struct tidemill_record *record = NULL;
-  if (!v->rows || tidemill_record_open(&record, ws, job, NULL) < 0)
-    return;
-  const char *text = tidemill_record_definition(record);
-  struct tm_json *definition = text ? tm_json_parse(text, strlen(text), NULL) : NULL;
-  const char *copy = tm_json_str(tm_json_get(definition, "source"), "output_file", NULL);
-  if (copy && tidemill_record_info(record)->state == TIDEMILL_COMPLETED) {
-    tm_buf_printf(&v->text, "not read: '%s', a copy of the output; to compare it: cmp ", copy);
-    tm_text_shell(&v->text, v->rows);
-    tm_buf_add_char(&v->text, ' ');
-    tm_text_shell(&v->text, copy);
-    tm_buf_add_char(&v->text, '\n');
-  }
-  tm_json_free(definition);
-  tidemill_record_close(record);
 }
 
 static int check(struct tidemill_workspace *ws, const char *job, struct tm_err *err)
@@ -126,7 +104,6 @@ static int check(struct tidemill_workspace *ws, const char *job, struct tm_err *
   if (rc == 0) {
     if (v.faults > FAULTS_SHOWN)
       tm_cli_say("%" PRId64 " more faults were found", v.faults - FAULTS_SHOWN);
-    add_copy(&v, ws, job);
     if (faults == 0)
       tm_buf_add_str(&v.text, "everything matches the journal\n");
     rc = tm_cli_write(&v.text);
@@ -134,7 +111,6 @@ static int check(struct tidemill_workspace *ws, const char *job, struct tm_err *
       rc = 3;
   }
   tm_buf_release(&v.text);
-  free(v.rows);
   return rc;
 }
 

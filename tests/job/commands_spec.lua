@@ -327,8 +327,9 @@ describe("status of a mini-batch that failed", function()
     t:pipeline "mini_batch_size = 4, run_max_try = 1, process_count_per_node = 1"
     t:run_job()
     local said = t:run { "status", t.job_dir }.out
-    expect_words(said, { "mini-batch 0, " .. t:path("in/" .. job.names(8)[2]) .. ":",
-      "mini-batch 1, " .. t:path("in/" .. job.names(8)[5]) .. ":" })
+    expect_words(said, {
+      "first: mini-batch 0 (RUN_EXCEPTION) at process000, " .. t:path("in/" .. job.names(8)[2]) .. "\n",
+      "first: mini-batch 1 (RUN_EXCEPTION) at process000, " .. t:path("in/" .. job.names(8)[5]) .. " and 3 more\n" })
   end)
 end)
 

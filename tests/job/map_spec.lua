@@ -286,10 +286,7 @@ describe("a map job", function()
     -- The destination does not depend on where the job is resumed.
     t:expect(t:run({ "resume", t.job_dir, "--overwrite" }, { cwd = t:path "other" }), 0)
     assert.same(job.names(3), lines(t:read "rows.txt"))
-    -- 'verify' does not read this copy, and gives the command that does.
-    local said = t:run { "verify", "job" }.out
-    local compare = said:match "\nnot read: '[^\n]*rows.txt', a copy of the output; to compare it: (cmp [^\n]*)\n"
-    assert.equal(0, os.execute(compare), said)
+    assert.truthy(t:run({ "verify", "job" }).out:find("copy:     27 bytes, " .. t:path "rows.txt", 1, true))
     -- A Completed job leaves the file as it is, or creates it again if it is missing.
     t:write("rows.txt", "edited")
     t:expect(t:run { "resume", "job" }, 0)

@@ -78,3 +78,109 @@ describe("the command of a job", function()
     end
   end)
 end)
+
+--- The lines about errors, without the blanks at their beginning.
+local function errors_of(text)
+  local found, is_error = {}, false
+  for line in text:gmatch "[^\n]+" do
+    is_error = is_error and line:find "^    " ~= nil and not line:find "^    %l+:  "
+    if is_error then found[#found + 1] = line:match "%S.*" end
+    is_error = is_error or line:find "^ +errors: " ~= nil
+  end
+  return table.concat(found, "\n")
+end
+
+describe("the errors of a failed job", function()
+  after_each(job.check_end)
+
+  local function failed(script, words)
+    local t = case(6, script)
+    local all = { "map", "score.lua", "in", "--job-dir", t.job_dir, "--progress", "plain", "-j", "1", unpack(words) }
+    local r = t:run(all)
+    t:expect(r, 1)
+    return t, r.err
+  end
+
+  it("are the same in the report and in status", function()
+    local t, report = failed("function run(m)\n  local x = m[1] + nil\nend",
+      { "-N", "3", "--run-max-try", "1", "--error-threshold", "0" })
+    local shown = errors_of(status(t))
+    expect_words(shown, { "3 items: " .. t:path "score.lua" .. ":3: attempt to perform arithmetic on a string value",
+      "first: mini-batch 0 (RUN_EXCEPTION) at process000, " .. t:path "in/0001.txt" .. " and 2 more\n",
+      "log: " .. t.job_dir, "again: tidemill replay " .. t.job_dir .. " --mini-batch 0" })
+    assert.equal((errors_of(report):gsub("^1 time: ", "")), (shown:gsub("^3 items: ", "")))
+    local first = t:run({ "status", t.job_dir, "--json" }).result.steps[1].errors[1]
+    assert.equal(t:path "score.lua" .. ":3", first.where)
+  end)
+
+  it("are the same for items that run() has left out", function()
+    local t, report = failed("function run(m) return { 1 } end", { "-N", "6", "--error-threshold", "0" })
+    local shown = errors_of(status(t))
+    expect_words(shown, { "5 items: run() returned fewer elements than items",
+      "list: " .. t.job_dir .. "/score/failed_items.jsonl" })
+    assert.equal(errors_of(report):match "%(1 element for 6 items%)", shown:match "%(1 element for 6 items%)")
+  end)
+
+  it("are followed by the number of the others", function()
+    local t, report = failed("function run(m) error('e' .. string.rep('x', number_of(m[1]))) end",
+      { "-N", "1", "--run-max-try", "1", "--error-threshold", "-1" })
+    expect_words(report, { "and 1 other error\n" })
+    expect_words(status(t), { "    and 1 other error\n" })
+    assert.equal(1, t:run({ "status", t.job_dir, "--json" }).result.steps[1].errors_more)
+  end)
+
+  it("agree with the cause in their numbers", function()
+    local t, report = failed([[
+      function run(m)
+        while number_of(m[1]) == 1 and not io.open(os.getenv "HERE" .. "/second") do end
+        if number_of(m[1]) == 4 then io.open(os.getenv "HERE" .. "/second", "w"):close() end
+        error "no"
+      end]], { "-N", "3", "-j", "2", "--run-max-try", "1", "--error-threshold", "2",
+        "--environment-variables", "HERE=." })
+    local n = report:match "cause: +(%d+) items have failed"
+    assert.equal(n, report:match "items: .- (%d+) failed")
+    expect_words(status(t), { ("cause:   %s items have failed, and error_threshold tolerates 2\n"):format(n) })
+  end)
+end)
+
+describe("the last line about a job that failed by items which run() has left out", function()
+  after_each(job.check_end)
+
+  it("names a command that works, and no resume, which would fail again", function()
+    local t = case(4, "function run(m) if os.getenv 'GO' then return names_of(m) end return { 1 } end")
+    local words = { "map", "score.lua", "in", "-N", "2", "--error-threshold", "1", "--progress", "none" }
+    local r = t:run(words)
+    t:expect(r, 1)
+    local said = "a resume would end in the same way: it keeps mini-batches for which run() returned"
+    expect_words(r.err, { said, "to run all again: tidemill map score.lua in -N 2 --error-threshold 1" })
+    assert.is_nil(r.err:find("to go on", 1, true))
+    local shown = status(t, "latest")
+    expect_words(shown, { said, "to run all again: the command that started the job",
+      "command: tidemill map score.lua" })
+    assert.is_nil(shown:find("to go on", 1, true))
+    -- That is so.
+    t:expect(t:run({ "resume", "latest" }, { env = { "GO=1" } }), 1)
+    t:expect(t:run(words, { env = { "GO=1" } }), 0)
+  end)
+
+  it("runs the failed items alone if they are known", function()
+    local t = case(4, [[
+      local agent = require "tidemill.entry_script" ()
+      function run(m, context)
+        if not os.getenv "GO" then context:fail(1, "dark") return { 1 } end
+        return names_of(m)
+      end]])
+    t:pipeline "mini_batch_size = 2, error_threshold = 0"
+    t:run_job()
+    local shown = status(t)
+    expect_words(shown, { "a resume would end in the same way", "to run the failed items again: tidemill run " })
+    assert.is_nil(shown:find("to go on", 1, true))
+  end)
+
+  it("is that of a resume if other mini-batches have failed", function()
+    local t = case(4, "function run(m) if number_of(m[1]) == 3 then error 'no' end return { 1 } end")
+    t:expect(t:run { "map", "score.lua", "in", "-N", "2", "--error-threshold", "2", "--run-max-try", "1",
+      "--job-dir", t.job_dir, "--progress", "none" }, 1)
+    expect_words(status(t), { "to go on: tidemill resume " })
+  end)
+end)

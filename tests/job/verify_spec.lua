@@ -239,6 +239,82 @@ describe("verify", function()
   end)
 end)
 
+describe("verify of the file of map --output", function()
+  after_each(job.check_end)
+
+  --- A job whose rows are in `there`. `more`: options of map.
+  local function copied_case(more)
+    local t = job.case()
+    t:inputs(3)
+    t:script "function run(m) return names_of(m) end"
+    local words = { "map", "score.lua", "in", "--job-dir", "job", "--progress", "none", "--output", "there" }
+    for _, word in ipairs(more or {}) do words[#words + 1] = word end
+    t:expect(t:run(words), 0)
+    expect_verify(t, 0, { "copy:     27 bytes, " .. t:path "there" .. "\n", "everything matches" })
+    return t
+  end
+
+  --- Verifies, and runs the command in the message: all is good again.
+  local function expect_fault(t, words)
+    local r = expect_verify(t, 3, words)
+    assert.truthy(r.out:find(": good", 1, true))
+    assert.is_nil(r.err:find("damaged", 1, true))
+    assert.is_nil(r.out:find("copy:", 1, true))
+    assert.equal(0, os.execute(r.err:match "to put it there again: ([^\n]+)"))
+    expect_verify(t, 0, { "everything matches the journal" })
+  end
+
+  it("compares it with the rows, and says that it was changed since", function()
+    local t = copied_case()
+    local there = t:path "there" .. "': "
+    local since = there .. "it was changed or replaced after the job had put it there (it is of 20"
+    t:write("there", t:read "there" .. "x")
+    expect_fault(t, { since, "it has 28 bytes, and '", "' has 27" })
+    t:write("there", "0001.txt\n0002.txT\n0003.txt\n")
+    expect_fault(t, { since, "its byte 16 is not that of '" })
+    os.remove(t:path "there")
+    expect_fault(t, { there .. "this copy of the output was moved or removed after the job had put it there;" })
+    os.remove(t:path "there")
+    assert(lfs.mkdir(t:path "there"))
+    expect_verify(t, 3, { since, "it is not a file" })
+  end)
+
+  it("compares it also without a mark, by the place in the record", function()
+    local t = copied_case()
+    local mark = assert(io.popen("ls '" .. t.dir .. "'/job/*/state/upload.copy")):read "*l"
+    os.remove(mark)
+    expect_verify(t, 0, { "copy:     27 bytes" })
+    t:write("there", "x")
+    expect_fault(t, { t:path "there" .. "': its byte 0 is not that of '" })
+    os.remove(t:path "there")
+    expect_fault(t, { "this copy of the output was moved or removed;" })
+    for _, text in ipairs { "", "{", "{}", '{"destination":"there"}', '{"destination":"/"}', "[1]" } do
+      t:write(mark:sub(#t.dir + 2), text)
+      local r = t:run { "verify", t.job_dir }
+      assert.truthy(r.status == 0 or r.status == 3, r.err)
+    end
+  end)
+
+  it("finds it although the record has no definition", function()
+    local t = copied_case { "--environment-variables", "A=b" }
+    t:write("there", "")
+    expect_fault(t, { "it has 0 bytes" })
+  end)
+
+  it("knows a later job that has replaced it", function()
+    local t = copied_case()
+    t:write("in/0004.txt", "more")
+    assert(lfs.mkdir(t:path "ws"))
+    local env = { env = { "TIDEMILL_WORKSPACE=" .. t:path "ws" } }
+    t:expect(t:run({ "map", "score.lua", "in", "--job-dir", "later", "--progress", "none", "--output", "there",
+      "--overwrite" }, env), 0)
+    local r = t:run({ "verify", t.job_dir }, env)
+    t:expect(r, 0)
+    assert.truthy(r.out:find(("copy:     %s, which the job '%s' has replaced since\n"):format(t:path "there",
+      t:path "later"), 1, true), r.out)
+  end)
+end)
+
 describe("verify of an upload", function()
   after_each(job.check_end)
 
