@@ -338,7 +338,8 @@ static int apply_step(const struct tm_failed_source *s, struct tm_step *step, st
                     step->name, counts.unnamed);
   if (rc == 0 && named > 0) {
     rc = set_inputs(step, path, originals, &counts, err);
-    tm_step_note(step, TM_INFO, "the input is what failed in job '%s': %" PRId64 " items", s->dir, named);
+    tm_step_note(step, TM_INFO, "the input is what failed in job '%s': %" PRId64 " items", s->dir,
+                 named);
     rc = rc < 0 ? rc : 1;
   }
   release_counts(&counts);

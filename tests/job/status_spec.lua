@@ -103,12 +103,12 @@ describe("the errors of a failed job", function()
 
   it("are the same in the report and in status", function()
     local t, report = failed("function run(m)\n  local x = m[1] + nil\nend",
-      { "-N", "3", "--run-max-try", "1", "--error-threshold", "0" })
+      { "-N", "6", "--run-max-try", "1", "--error-threshold", "0" })
     local shown = errors_of(status(t))
-    expect_words(shown, { "3 items: " .. t:path "score.lua" .. ":3: attempt to perform arithmetic on a string value",
-      "first: mini-batch 0 (RUN_EXCEPTION) at process000, " .. t:path "in/0001.txt" .. " and 2 more\n",
+    expect_words(shown, { "6 items: " .. t:path "score.lua" .. ":3: attempt to perform arithmetic on a string value",
+      "first: mini-batch 0 (RUN_EXCEPTION) at process000, " .. t:path "in/0001.txt" .. " and 5 more\n",
       "log: " .. t.job_dir, "again: tidemill replay " .. t.job_dir .. " --mini-batch 0" })
-    assert.equal((errors_of(report):gsub("^1 time: ", "")), (shown:gsub("^3 items: ", "")))
+    assert.equal((errors_of(report):gsub("^1 time: ", "")), (shown:gsub("^6 items: ", "")))
     local first = t:run({ "status", t.job_dir, "--json" }).result.steps[1].errors[1]
     assert.equal(t:path "score.lua" .. ":3", first.where)
   end)
