@@ -17,6 +17,16 @@ local function with_tail(piece)
   return piece, (require "tidemill.tail"(piece))
 end
 
+-- A piece is a chunk, and so the end of its local variables. Says so once, about a line that
+-- defines one.
+local function note_local(text)
+  local name, value = match(text, "^%s*local%s+([%a_][%w_]*)%s*=%s*([^\n]-)%s*$")
+  if name and M.say and not M.has_noted_local then
+    M.has_noted_local = true
+    M.say(("'local %s' ends with this line; to keep it, write: %s = %s"):format(name, name, value))
+  end
+end
+
 --- Returns the compiled piece, and the line of the call that it ends in; or nil and "more"; or nil
 --- and the compiler's error.
 function M.compile(text, name)
@@ -28,6 +38,7 @@ function M.compile(text, name)
   local as_statement
   piece, as_statement = load(text, name, "t")
   if piece then
+    note_local(text)
     return with_tail(piece)
   elseif ends_early(as_statement) or ends_early(as_expression) then
     return nil, "more"
@@ -56,6 +67,7 @@ function M.open(source_of, help_of, say, set_status, width_of)
   help.open(source_of, help_of, width_of)
   M.jobs = require "tidemill.repl.jobs"
   M.jobs.open(say, set_status)
+  M.say = say
   rawset(_G, "help", help.help)
   local leave = setmetatable({}, {
     __call = function(_, status) os.exit(status or 0) end,

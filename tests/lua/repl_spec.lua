@@ -100,6 +100,17 @@ describe("a piece of input", function()
     assert.is_nil((repl.compile("\27LJ", "=x"))) -- compiled already
   end)
 
+  it("that defines a local variable is noted once, for the variable ends with it", function()
+    local said, say = {}, repl.say
+    repl.say, repl.has_noted_local = function(words) said[#said + 1] = words end, nil
+    for _, text in ipairs { "local function f() end", "for i = 1, 2 do\nlocal z = 1\nend", "x = 1", "local z =",
+                            "local z = = 1", "local z = 1 + 2", "local y = 1" } do
+      repl.compile(text, "=x")
+    end
+    repl.say, repl.has_noted_local = say, nil
+    assert.same({ "'local z' ends with this line; to keep it, write: z = 1 + 2" }, said)
+  end)
+
   it("returns its first value, and shows all", function()
     assert.equal('1\nnil\n"x"', repl.shown(80, false, 1, nil, "x"))
     assert.equal(1, rawget(_G, "_"))
