@@ -93,6 +93,8 @@ local cases = {
   { "README.md", "a\n\n```\nit is no error\n```\n" },
   { "README.md", "a\n\nIt is said by\nwhom?\n", "turns", 3 },
   { "README.md", "A worker is told to stop. The wall is said to be old.\n" },
+  { "README.md", "A user who asks gets the size of what run() returned.\n" },
+  { "README.md", "a\n\nThe list is for\nwho asks.\n", "turns", 4 },
 }
 
 local allowed = source.allowed(here .. "/../..")
