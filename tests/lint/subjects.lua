@@ -7,7 +7,7 @@ local prose = require "prose"
 -- The rule is younger than this commit and all before it.
 local BASE = "a49b8ee12f56"
 -- Younger commits that broke the rule before anyone looked, and can no longer be changed.
-local EXCEPTIONS = { ["8f55e30"] = true, ["b1e8227"] = true }
+local EXCEPTIONS = { ["2c93834"] = true, ["2facd89"] = true, ["8f55e30"] = true, ["b1e8227"] = true }
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
