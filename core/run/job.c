@@ -111,7 +111,7 @@ static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
     tm_job_note(job, "there is no job in '%s' yet: a new one is started", dir);
   if (before == TM_JOB_DIR_INCOMPLETE)
     tm_job_note(job,
-                "the job in '%s' was killed before its definition was complete: it is started anew",
+                "the job in '%s' was killed before its definition was complete; a new one starts",
                 dir);
   return 0;
 }

@@ -108,6 +108,8 @@ describe("parameters", function()
   it("of a submission may be datasets and lists of paths", function()
     local t = new_case()
     t:inputs(2, "more")
+    -- As an argument, it would have to be one path.
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub(', "%-%-data", data', "")))
     t:write("s.lua", [[
       local tm = require "tidemill"
       local p = tm.load "pipeline.lua"
@@ -127,10 +129,10 @@ describe("parameters", function()
     t:expect(r, 0)
     local wanted = {
       "^Completed\t2$", "^Completed\t3$",
-      "^s.lua:5: parameter 'data' is a TabularDataset; accepted: a path, a list of paths, dataset:NAME, or a dataset",
-      "^s.lua:5: parameter 'data' is a PipelineParameter; accepted: ",
-      "^s.lua:5: pipeline:submit: 'parameters.data' is a function$",
-      "^false\ts.lua:15: pipeline:submit: 'parameters' is a list; accepted: ",
+      "^s.lua:4: parameter 'data' is a TabularDataset; accepted: a path, a list of paths, dataset:NAME, or a dataset",
+      "^s.lua:4: parameter 'data' is a PipelineParameter; accepted: ",
+      "^s.lua:4: pipeline:submit: 'parameters.data' is a function$",
+      "^false\ts.lua:14: pipeline:submit: 'parameters' is a list; accepted: ",
     }
     for line in r.out:gmatch "[^\n]+" do assert.matches(table.remove(wanted, 1), line) end
     assert.equal(0, #wanted)

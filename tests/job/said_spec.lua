@@ -166,7 +166,8 @@ describe("why items failed although run() returned", function()
     has(logs.out, "1 item failed, '" .. t.dir .. "/in/0002.txt': too dark\n",
       "3 items failed although run() returned: too dark; first: mini-batch 0 at process000, ")
     has(t:run({ "logs", t.job_dir, "--mini-batch", "2" }).out, "/in/0006.txt': too dark")
-    has(t:run({ "status", t.job_dir }).out, "3 items, first mini-batch 0, " .. t.dir .. "/in/0002.txt:\n", "too dark")
+    has(t:run({ "status", t.job_dir }).out, "    3 items: too dark\n      first: mini-batch 0 at process000, "
+      .. t.dir .. "/in/0002.txt\n")
     local status = json.decode(t:run({ "status", t.job_dir, "--json" }).out).steps[1]
     local e = status.errors[1]
     assert.same({ "too dark", 3, 0, false }, { e.error, e.items, e.mini_batch, status.errors_cut })

@@ -162,6 +162,9 @@ static inline void rig_open(struct rig *r, const char *hello)
   *r = (struct rig) { .max_result_size = 1 << 30, .grace_ns = RIG_LIMIT };
   strcpy(r->dir, "/tmp/tidemill-rig-XXXXXX");
   assert_non_null(mkdtemp(r->dir));
+  char *logs = tm_xprintf("%s/logs", r->dir); /* as a job has before it starts a keeper */
+  assert_int_equal(mkdir(logs, 0700), 0);
+  free(logs);
   char *fifo = tm_xprintf("%s/begun", r->dir);
   assert_int_equal(mkfifo(fifo, 0600), 0);
   r->begun = open(fifo, O_RDWR | O_NONBLOCK | O_CLOEXEC);

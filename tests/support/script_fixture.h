@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "lua/script.h"
@@ -66,6 +67,9 @@ static inline void fixture_init(struct fixture *f)
   memset(f, 0, sizeof *f);
   strcpy(f->dir, "/tmp/tidemill-test-XXXXXX");
   assert_non_null(mkdtemp(f->dir));
+  char *logs = tm_xprintf("%s/logs", f->dir); /* as a job has before it starts workers */
+  assert_int_equal(mkdir(logs, 0700), 0);
+  free(logs);
   struct tm_setup *s = &f->setup;
   s->worker_name = tm_xstrdup("process000");
   s->node_id = tm_xstrdup("0");

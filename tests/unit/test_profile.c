@@ -19,6 +19,9 @@ static int setup(void **state)
 {
   strcpy(dir, "/tmp/tidemill-test-XXXXXX");
   assert_non_null(mkdtemp(dir));
+  path = tm_xprintf("%s/sys/node", dir);
+  assert_int_equal(tm_fs_make_dirs(tm_fs_real(), path, 0700, NULL), 0);
+  free(path);
   path = tm_xprintf("%s/sys/node/0/process000.profile", dir);
   return 0;
 }
