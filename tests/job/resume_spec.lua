@@ -79,7 +79,7 @@ describe("--resume", function()
     t:write("job/owner", '{"pid": 1, "host": "gone", "epoch": "00"}')
     t:write("job/script/score/score.lua", "half of i")
     t:write("job/job.json.tmp", '{"version"')
-    expect_words(t:expect_job(0, { "--resume" }, go(t)), { "anew" })
+    expect_words(t:expect_job(0, { "--resume" }, go(t)), { "a new one starts" })
     assert.same(job.names(8), t:rows())
   end)
 
