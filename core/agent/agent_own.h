@@ -3,8 +3,8 @@
 #define TM_AGENT_AGENT_OWN_H
 
 #include "agent/script.h"
-#include "data/entry_load.h"
-#include "data/table_load.h"
+#include "data/archive/entry_load.h"
+#include "data/table/table_load.h"
 #include "node/page.h"
 #include "sys/self.h"
 

@@ -13,7 +13,7 @@
 #include "agent/agent_own.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "data/entry_load.h"
+#include "data/archive/entry_load.h"
 #include "sys/fs.h"
 
 void tm_extras_clear(struct tm_extras *e)

@@ -71,11 +71,11 @@ struct tm_setup {
   size_t runner_arguments_len;
   char **datasets; /* names of the inputs, by number; "" without a name */
   size_t datasets_len;
-  char *tables;      /* definitions of the inputs that are tables (data/table_load.h), or "" */
-  char *schema_file; /* their schemas */
-  char *index_dir;   /* indexes of packed files, or "" */
+  char *tables; /* definitions of the inputs that are tables (data/table/table_load.h), or "" */
+  char *schema_file;                     /* their schemas */
+  char *index_dir;                       /* indexes of packed files, or "" */
   char *output_dir, *log_dir, *temp_dir; /* log_dir: user/entry_script_log/<node>/ */
-  /* where small mini-batches of archives are extracted (data/entry_load.h), or "" */
+  /* where small mini-batches of archives are extracted (data/archive/entry_load.h), or "" */
   char *memory_dir;
   char **outputs; /* names of the outputs, in order; "" without a name */
   size_t outputs_len;
@@ -140,12 +140,12 @@ struct tm_extras {
   struct tm_buf files;
   /* of a returned data frame, in the order of its rows' fields: bytes32 name; empty: no frame */
   struct tm_buf columns;
-  /* warnings (data/fault_list.h): values of a table that did not fit, ragged rows */
+  /* warnings (data/frame/fault_list.h): values of a table that did not fit, ragged rows */
   struct tm_buf faults;
 };
 #define TM_OUTPUT_NAME_MAX 1000 /* bytes */
 void tm_extras_clear(struct tm_extras *e);
-/* What the marks say of extracted files names entries (data/entry_load.h). */
+/* What the marks say of extracted files names entries (data/archive/entry_load.h). */
 void tm_extras_name_entries(struct tm_extras *e, const struct tm_entry_loader *entries);
 void tm_extras_release(struct tm_extras *e);
 void tm_extras_encode(struct tm_buf *out, const struct tm_extras *e);

@@ -1,5 +1,5 @@
 /* script.h - an entry script, as the agent sees it. The seam between the worker process and the
- * language: lua/script.c implements it, and tests implement it in C.
+ * language: lua/entry/script.c implements it, and tests implement it in C.
  */
 #ifndef TM_AGENT_SCRIPT_H
 #define TM_AGENT_SCRIPT_H
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "agent/message.h"
-#include "data/files/entry.h"
-#include "data/frame.h"
+#include "data/archive/entry.h"
+#include "data/frame/frame.h"
 #include "data/item.h"
 
 struct tm_run_call {

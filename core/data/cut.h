@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "data/dataset.h"
 #include "data/item.h"
-#include "data/schemas.h"
+#include "data/table/schemas.h"
 #include "sys/stop.h"
 
 struct tm_cut;

@@ -14,9 +14,9 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "data/archives.h"
+#include "data/archive/archives.h"
 #include "data/files/partition.h"
-#include "data/table.h"
+#include "data/table/table.h"
 
 static const char *const known_keys[] = { "kind",
                                           "paths",

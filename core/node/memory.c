@@ -1,6 +1,6 @@
 /* memory.c - the memory of a node's workers: the limit of each, and whether another one fits.
  *
- *  (1) Lua itself enforces a worker's limit (lua/memory.h). Memory outside of Lua (C modules,
+ *  (1) Lua itself enforces a worker's limit (lua/bind/memory.h). Memory outside of Lua (C modules,
  *      buffers) is checked here: resident memory is read every LOOK_NS, and a worker above its
  *      limit is killed.
  *  (2) While memory is short, requested workers wait. If no worker lives, one is started all the

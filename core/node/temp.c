@@ -4,7 +4,7 @@
  *  (1) A folder is made when a worker needs it, with mode 0700. Its name is unpredictable, so an
  *      existing one is ours; it is still checked, and a link or another user's folder is refused.
  *  (2) It has a shared lock while the keeper lives. Code that removes folders of killed keepers
- *      (run/temp_dirs.h) skips locked ones, and so do programs that remove old files from /tmp
+ *      (record/temp_dirs.h) skips locked ones, and so do programs that remove old files from /tmp
  *      (tmpfiles.d(5)).
  *  (3) It is removed when no process is left that could write to it. A failure is recorded in the
  *      job directory.

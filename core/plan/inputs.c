@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/sql/query.h"
-#include "data/table.h"
+#include "data/table/table.h"
 #include "plan/datasets.h"
 #include "plan/params.h"
 #include "sys/fs.h"

@@ -8,7 +8,7 @@
  *                 because they already exist.
  *   as_download   the same with a copy instead of links
  *
- * A given path becomes a link to that place while the step runs. run/intake.c makes all of this.
+ * A given path becomes a link to that place while the step runs. outputs/intake.c makes all of this.
  */
 #ifndef TM_PLAN_INPUTS_H
 #define TM_PLAN_INPUTS_H

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "data/files/entry_name.h"
+#include "data/archive/entry_name.h"
 #include "data/files/glob.h"
 #include "plan/graph.h"
 

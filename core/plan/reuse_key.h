@@ -1,5 +1,5 @@
 /* reuse_key.h - whether a step would do the same as an earlier one, according to its definition;
- * run/reuse.h compares its inputs.
+ * job/reuse.h compares its inputs.
  *
  * What counts: the step's name, its script (the hash of the snapshot), every setting that affects
  * results, arguments, inputs and outputs as defined, whether inputs are compared by their contents,

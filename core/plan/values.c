@@ -11,8 +11,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "data/frame.h"
-#include "data/table.h"
+#include "data/frame/frame.h"
+#include "data/table/table.h"
 
 static bool is_plain_string(const struct tm_json *v)
 {

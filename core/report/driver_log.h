@@ -13,7 +13,7 @@
 #define TM_REPORT_DRIVER_LOG_H
 
 #include "report/log_file.h"
-#include "run/events.h"
+#include "record/events.h"
 
 struct tm_driver_log {
   struct tm_log_file file;

@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "report/log_file.h"
-#include "run/events.h"
+#include "record/events.h"
 
 #define TM_ERRORS_MAX 1000
 

@@ -6,7 +6,7 @@
 #define TM_REPORT_LOG_H
 
 #include "report/log_file.h"
-#include "run/events.h"
+#include "record/events.h"
 
 struct tm_log {
   const struct tm_fs *fs;

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "run/activity.h"
+#include "record/activity.h"
 
 #define SAMPLE_NS TM_S
 #define FEW       10 /* mini-batches: fewer in the window give no speed */

@@ -9,7 +9,7 @@
 #define TM_REPORT_PROGRESS_H
 
 #include "base/buf.h"
-#include "run/events.h"
+#include "record/events.h"
 
 #define TM_PROGRESS_SAMPLES                                                                        \
   16 /* at least a second apart: the speed is that of the last 15 seconds */
@@ -25,7 +25,7 @@ struct tm_progress {
   int64_t samples_len;                     /* ever taken */
   size_t steps, steps_over, steps_running; /* of a job with several; otherwise steps is 0 */
   int64_t begin_done, begin_items;         /* of the first sample */
-  char slow[600], slow_short[80]; /* what is slow (run/activity.h), sanitized; "": nothing */
+  char slow[600], slow_short[80]; /* what is slow (record/activity.h), sanitized; "": nothing */
 };
 
 void tm_progress_init(struct tm_progress *p, const char *name);

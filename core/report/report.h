@@ -1,5 +1,5 @@
 /* report.h - all output of a job: its log files, the terminal, the result as text. A listener of
- * run/events.h; no other code calls into this folder.
+ * record/events.h; no other code calls into this folder.
  *
  * For each step, in its logs_dir:
  *
@@ -22,7 +22,7 @@
 #define TM_REPORT_REPORT_H
 
 #include "report/screen.h"
-#include "run/events.h"
+#include "record/events.h"
 #include "sys/fs.h"
 
 struct tm_report;

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "report/errors.h"
-#include "run/events.h"
+#include "record/events.h"
 
 #define TM_RESULT_ERRORS 5 /* maximum of distinct errors per step */
 

@@ -1,11 +1,11 @@
 /* running.h - logs/sys/running.json: what the workers of a step are doing, while something takes
- * longer than a second. `tidemill status` and `tidemill logs --mini-batch` read it (run/survey.h).
+ * longer than a second. `tidemill status` and `tidemill logs --mini-batch` read it (inspect/survey.h).
  * One JSON object:
  *
  *   {"version": 1, "written_ms": SINCE THE EPOCH, "workers": 4, "in_init": 0, "running": [ACTIVITY,
  *   ...]}
  *
- * with the activities as run/activity.h writes them, the longest first. The file is replaced whole
+ * with the activities as record/activity.h writes them, the longest first. The file is replaced whole
  * every two seconds, and removed when there is nothing to report. A kill may leave it behind: a
  * reader believes it only while the job has an owner, and if the file is not older than that
  * owner's claim.
@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "run/activity.h"
-#include "run/events.h"
+#include "record/activity.h"
+#include "record/events.h"
 #include "sys/fs.h"
 
 struct tm_running {

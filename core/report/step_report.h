@@ -7,7 +7,7 @@
 #define TM_REPORT_STEP_REPORT_H
 
 #include "report/errors.h"
-#include "run/events.h"
+#include "record/events.h"
 #include "sys/fs.h"
 
 struct tm_step_report;

@@ -16,7 +16,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "run/events.h"
+#include "record/events.h"
 #include "sys/fs.h"
 
 #define TM_STATUS_COUNT (TM_CANCELED + 1)

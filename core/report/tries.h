@@ -20,7 +20,7 @@
 
 #include "report/log_file.h"
 #include "report/pen.h"
-#include "run/events.h"
+#include "record/events.h"
 
 struct tm_tries {
   struct tm_log_file file;

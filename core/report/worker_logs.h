@@ -32,8 +32,8 @@
 #include "base/mem.h"
 #include "report/log_file.h"
 #include "report/pen.h"
-#include "run/activity.h"
-#include "run/events.h"
+#include "record/activity.h"
+#include "record/events.h"
 
 struct tm_worker_log; /* of one worker */
 

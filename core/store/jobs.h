@@ -16,7 +16,7 @@
 struct tm_jobs TM_ARRAY(char *); /* directories of jobs, absolute */
 
 /* "<name>.removed-<4 letters>": a job that is being removed gets this name, and is no longer a job
- * (run/removal.h). */
+ * (inspect/removal.h). */
 #define TM_JOBS_REMOVED         ".removed-"
 #define TM_JOBS_REMOVED_LETTERS 4
 bool tm_jobs_is_removed(const char *name);

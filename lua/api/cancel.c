@@ -1,5 +1,5 @@
 /* cancel.c - cancels a job that another process runs, for hosts. Leaves a request in the job's
- * directory, and reads the result from the job's files (run/cancel_request.h).
+ * directory, and reads the result from the job's files (record/cancel_request.h).
  */
 #include "api/disk.h"
 
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "api/own.h"
-#include "run/cancel_request.h"
-#include "run/job_record.h"
+#include "record/cancel_request.h"
+#include "record/job_record.h"
 #include "sys/process.h"
 
 struct tidemill_cancel {

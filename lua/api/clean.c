@@ -3,7 +3,7 @@
  *
  * Without names, it selects jobs of the workspace that ended without being Completed, or were
  * interrupted. It never selects a running job, a job whose output is a registered dataset, or a
- * folder with files that no job made (run/removal.h). It also selects the copies of scripts in the
+ * folder with files that no job made (inspect/removal.h). It also selects the copies of scripts in the
  * workspace that no remaining job needs.
  *
  * In any case it selects the leftovers of interrupted removals: those in the workspace, and those
@@ -16,9 +16,9 @@
 
 #include "api/own.h"
 #include "base/path.h"
-#include "run/job_dir.h"
-#include "run/old_snapshots.h"
-#include "run/removal.h"
+#include "record/job_dir.h"
+#include "inspect/old_snapshots.h"
+#include "inspect/removal.h"
 #include "store/db.h"
 #include "store/jobs.h"
 #include "sys/clock.h"

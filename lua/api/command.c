@@ -1,11 +1,11 @@
-/* command.c - the command line of a job, for the job's record (run/job_record.h). */
+/* command.c - the command line of a job, for the job's record (record/job_record.h). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/disk.h"
 #include "api/own.h"
 #include "base/text.h"
-#include "plan/source.h"
+#include "snapshot/source.h"
 
 int tidemill_pipeline_set_command(struct tidemill_pipeline *p, const char *const *words,
                                   struct tm_err *err)

@@ -1,5 +1,5 @@
-/* console.c - consoles: a session (lua/session.h) with the globals of a prompt, and the thread of
- * its jobs (lua/beside.h).
+/* console.c - consoles: a session (lua/prompt/session.h) with the globals of a prompt, and the thread of
+ * its jobs (lua/prompt/beside.h).
  *
  *  (1) The console owns the text that it returns, until its next call.
  *  (2) It claims SIGPROF as long as it lives: any thread may ask for an interruption, which happens
@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "lua/beside.h"
-#include "lua/session.h"
+#include "prompt/beside.h"
+#include "prompt/session.h"
 #include "sys/alarm.h"
 
 #define WIDTH 80

@@ -2,7 +2,7 @@
  * the removal of jobs.
  *
  *   workspace.c      a workspace and its jobs
- *   record.c         the files of a job (run/survey.h) as structs of the header
+ *   record.c         the files of a job (inspect/survey.h) as structs of the header
  *   record_files.c   the rest of a record: failed items, the texts of its files, their verification
  *   dataset.c        registered datasets (store/registry.h)
  *   clean.c          selects jobs and removes them
@@ -16,7 +16,7 @@
 #include <tidemill.h>
 
 #include "base/mem.h"
-#include "run/survey.h"
+#include "inspect/survey.h"
 #include "store/history.h"
 #include "store/registry.h"
 #include "store/trust.h"

@@ -1,7 +1,7 @@
 /* explain.c - see explain.h. */
 #include "api/explain.h"
 
-#include "run/forecast.h"
+#include "job/forecast.h"
 
 static struct tm_json *said(const struct tm_step *step, const struct tm_foreseen *s)
 {

@@ -15,7 +15,7 @@
 
 #include "api/own.h"
 #include "base/time.h"
-#include "run/survey.h"
+#include "inspect/survey.h"
 #include "sys/loop.h"
 #include "sys/notify.h"
 

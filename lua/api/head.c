@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/own.h"
-#include "lua/table_look.h"
+#include "entry/table_look.h"
 #include "plan/datasets.h"
 
 struct head {

@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "lua/hold.h"
-#include "lua/own_runtime.h"
-#include "lua/state.h"
+#include "bind/hold.h"
+#include "prompt/own_runtime.h"
+#include "bind/state.h"
 
 void tidemill_runtime_on_lua(struct tidemill_runtime *rt,
                              void (*on_lua)(void *data, struct lua_State *L), void *data)

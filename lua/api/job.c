@@ -19,10 +19,10 @@
 #include "base/path.h"
 #include "report/progress.h"
 #include "plan/destination.h"
-#include "run/failed_source.h"
-#include "run/first_look.h"
-#include "run/job_dir.h"
-#include "run/job_record.h"
+#include "job/failed_source.h"
+#include "job/first_look.h"
+#include "record/job_dir.h"
+#include "record/job_record.h"
 #include "store/jobs.h"
 #include "store/workspace.h"
 #include "sys/clock.h"
@@ -331,7 +331,7 @@ static char *dir_of(const struct tidemill_pipeline *p, struct tm_pipeline *settl
 }
 
 /* Refuses inputs that name nothing before it makes a job or a workspace. The job checks existing
- * inputs (run/preflight.h). */
+ * inputs (job/preflight.h). */
 static int look_ahead(const struct tidemill_pipeline *p, const struct tm_pipeline *settled,
                       const char *cwd, struct tm_err *err)
 {

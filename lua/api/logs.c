@@ -7,8 +7,8 @@
 
 #include "api/own.h"
 #include "base/text.h"
-#include "run/job_record.h"
-#include "run/survey.h"
+#include "record/job_record.h"
+#include "inspect/survey.h"
 
 #define NAMES_SHOWN 20
 

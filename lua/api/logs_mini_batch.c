@@ -10,7 +10,7 @@
 #include "base/time.h"
 #include "report/log_set.h"
 #include "report/try_rows.h"
-#include "run/survey.h"
+#include "inspect/survey.h"
 #include "sys/clock.h"
 
 struct shown {

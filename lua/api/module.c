@@ -6,7 +6,7 @@
  */
 #include <lauxlib.h>
 
-#include "lua/state.h"
+#include "bind/state.h"
 
 __attribute__((visibility("default"))) int luaopen_tidemill(lua_State *L);
 

@@ -15,7 +15,7 @@
 
 #include "base/path.h"
 #include "base/text.h"
-#include "run/upload_mark.h"
+#include "outputs/upload_mark.h"
 
 #define PIECE ((size_t)1 << 20) /* bytes */
 

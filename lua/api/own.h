@@ -29,7 +29,7 @@
 #include "base/mem.h"
 #include "plan/pipeline.h"
 #include "report/report.h"
-#include "run/job.h"
+#include "job/job.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
 

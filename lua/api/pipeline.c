@@ -12,8 +12,8 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "plan/graph.h"
-#include "plan/snapshot.h"
-#include "run/registering.h"
+#include "snapshot/snapshot.h"
+#include "outputs/registering.h"
 #include "runtime.h"
 
 static char *absolute(const char *name, struct tm_err *err)

@@ -15,9 +15,9 @@
 #include "data/cut.h"
 #include "data/item.h"
 #include "data/key.h"
-#include "lua/scratch.h"
-#include "lua/table_look.h"
-#include "run/preflight.h"
+#include "entry/scratch.h"
+#include "entry/table_look.h"
+#include "job/preflight.h"
 
 #define VALUE_MAX 200 /* shown bytes of a setting */
 

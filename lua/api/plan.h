@@ -26,7 +26,7 @@ struct tm_plan {
  *    {"index", "items", "from", "to"}, "last", "settings": {NAME: {"value", "origin"}}, "reuse": of
  *    explain.h}]}
  *
- * If something would stop a job (run/preflight.h), the plan says so in place of that part. 0, or a
+ * If something would stop a job (job/preflight.h), the plan says so in place of that part. 0, or a
  * negative code and an error: an input cannot be read, or is empty. */
 int tm_plan_add(struct tm_buf *out, const struct tm_plan *plan, struct tm_err *err);
 

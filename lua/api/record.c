@@ -1,4 +1,4 @@
-/* record.c - reads the files of a job for hosts: a survey (run/survey.h) as structs of tidemill.h;
+/* record.c - reads the files of a job for hosts: a survey (inspect/survey.h) as structs of tidemill.h;
  * the survey owns their text. */
 #include "api/disk.h"
 

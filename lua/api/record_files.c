@@ -11,8 +11,8 @@
 
 #include "api/own.h"
 #include "base/path.h"
-#include "run/resume_way.h"
-#include "run/verify.h"
+#include "inspect/resume_way.h"
+#include "inspect/verify.h"
 
 #define FILE_MAX    (64u << 20) /* bytes */
 #define PIECE_BYTES (64u << 10)

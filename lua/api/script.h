@@ -13,10 +13,10 @@
 
 #include "agent/script.h"
 #include "api/own.h"
-#include "data/entry_load.h"
-#include "lua/again.h"
-#include "lua/script_folders.h"
-#include "lua/table_look.h"
+#include "data/archive/entry_load.h"
+#include "prompt/again.h"
+#include "entry/script_folders.h"
+#include "entry/table_look.h"
 
 struct tidemill_script {
   struct tm_log log;

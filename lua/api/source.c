@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "plan/source.h"
+#include "snapshot/source.h"
 
 /* Leaves out a path that is not UTF-8, because JSON cannot hold it. */
 static void add_output_file(struct tm_json *v, const struct tidemill_pipeline *p)

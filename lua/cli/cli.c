@@ -25,7 +25,7 @@
 #include "cli/help.h"
 #include "cli/script.h"
 #include "node/keeper.h"
-#include "run/job.h"
+#include "job/job.h"
 #include "runtime.h"
 #include "store/db.h"
 #include "sys/loop.h"

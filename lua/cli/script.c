@@ -21,7 +21,7 @@
 #include "cli/repl.h"
 #include "cli/signals.h"
 #include "cli/unfinished.h"
-#include "lua/session.h"
+#include "prompt/session.h"
 #include "plan/names.h"
 
 static int run(const struct tm_cli *cli, int argc, char **argv);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "sys/clock.h"
 #include "tree.h"
 

@@ -19,7 +19,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "run/upload_mark.h"
+#include "outputs/upload_mark.h"
 
 #define ITEMS   20
 #define LIMIT_S 30 /* for one run */

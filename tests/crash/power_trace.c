@@ -13,8 +13,8 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "run/journal.h"
-#include "run/upload_mark.h"
+#include "commit/journal.h"
+#include "outputs/upload_mark.h"
 
 const char *const power_steps[POWER_STEPS] = { "alpha", "beta" };
 

@@ -1,4 +1,4 @@
-/* drive.h - runs sessions of a small step with run/commit.h on a simulated disk, and checks what
+/* drive.h - runs sessions of a small step with commit/commit.h on a simulated disk, and checks what
  * must be true at every moment.
  *
  * The step has DRIVE_COUNT mini-batches with fixed outcomes: some fail, some return less, some
@@ -9,7 +9,7 @@
 #define TM_TESTS_DRIVE_H
 
 #include "disk.h"
-#include "run/commit.h"
+#include "commit/commit.h"
 
 #define DRIVE_COUNT 10 /* mini-batches */
 

@@ -1,4 +1,4 @@
-/* test_upload.c - the power is cut at every call of an upload (run/upload.h), or it is killed,
+/* test_upload.c - the power is cut at every call of an upload (outputs/upload.h), or it is killed,
  * and again while it is repeated. The destination holds its earlier contents or the whole output,
  * never a part, and is never missing if the file system can exchange names. The next session knows
  * from the mark whether the destination is its own and up to date; no other file stays beside it.
@@ -19,9 +19,9 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "disk.h"
-#include "run/journal.h"
-#include "run/place.h"
-#include "run/upload.h"
+#include "commit/journal.h"
+#include "outputs/place.h"
+#include "outputs/upload.h"
 
 #define JOB "/jobs/job"
 

@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "data/files/archive.h"
-#include "data/files/entry.h"
-#include "data/files/entry_name.h"
+#include "data/archive/archive.h"
+#include "data/archive/entry.h"
+#include "data/archive/entry_name.h"
 
 #define ENTRIES_READ 8
 #define BYTES_READ   (INT64_C(1) << 20)

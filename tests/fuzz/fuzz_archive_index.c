@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "data/files/archive_index.h"
+#include "data/archive/archive_index.h"
 
 static int open_memory(void *self, const char *path, int flags, int mode)
 {

@@ -3,7 +3,7 @@
  */
 #include "fuzz.h"
 
-#include "run/cancel_request.h"
+#include "record/cancel_request.h"
 
 static void check_name(const char *name)
 {

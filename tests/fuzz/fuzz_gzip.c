@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "base/buf.h"
-#include "data/rows/gzip.h"
+#include "data/stream/gzip.h"
 
 #define MOST ((size_t)128 << 10) /* of contents */
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "data/rows/gzip_index.h"
+#include "data/stream/gzip_index.h"
 
 #define SOURCE_SIZE 100000
 

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/hash.h"
-#include "run/journal.h"
+#include "commit/journal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "run/manifest_file.h"
+#include "commit/manifest_file.h"
 
 static int open_memory(void *self, const char *path, int flags, int mode)
 {

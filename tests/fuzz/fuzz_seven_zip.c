@@ -2,7 +2,7 @@
  * are listed, with names within the bytes and sizes that add up to those of its folders. */
 #include "fuzz.h"
 
-#include "data/files/seven_zip_header.h"
+#include "data/archive/seven_zip_header.h"
 
 static void walk(struct tm_seven_zip_header *h, const char *p, size_t n)
 {

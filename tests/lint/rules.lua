@@ -14,7 +14,7 @@ local layers = {
   run = { "base", "sys", "data", "store", "plan", "agent/message.h", "node/message.h" },
   node = { "base", "sys", "data" },
   agent = { "base", "sys", "data", "node/page.h", "node/wire.h" },
-  report = { "base", "sys", "run/activity.h", "run/events.h" },
+  report = { "base", "sys", "record/activity.h", "record/events.h" },
 }
 
 -- Headers of libraries, and the place for each.
@@ -73,8 +73,8 @@ end
 
 -- Readers of user data, and the files of core/run that may include one: core/README.md, invariant
 -- 17. Each of these files reads on a thread of its own, or before there is a job.
-local readers = { "^data/cut%.h$", "^data/table_load%.h$", "^data/table_cut%.h$", "^data/table_groups%.h$",
-  "^data/table_partition%.h$", "^data/entry_load%.h$", "^data/archives%.h$", "^data/archive_files%.h$",
+local readers = { "^data/cut%.h$", "^data/table/table_load%.h$", "^data/table/table_cut%.h$", "^data/table/table_groups%.h$",
+  "^data/table/table_partition%.h$", "^data/archive/entry_load%.h$", "^data/archive/archives%.h$", "^data/archive/archive_files%.h$",
   "^data/files/", "^data/rows/", "^data/sql/" }
 local reading = {
   ["lister.h"] = "the thread that cuts the inputs",

@@ -2,7 +2,7 @@
  * work. */
 #include <stdio.h>
 
-#include "lua/session.h"
+#include "lua/prompt/session.h"
 
 int main(int argc, char **argv)
 {

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/fault_list.h"
+#include "data/frame/fault_list.h"
 #include "data/rows/borders.h"
 #include "data/rows/header.h"
 #include "data/rows/infer.h"

@@ -7,7 +7,7 @@
 #include <archive_entry.h>
 #include <zlib.h>
 
-#include "data/files/archive.h"
+#include "data/archive/archive.h"
 #include "folder.h"
 
 struct member {

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "data/rows/gzip_index.h"
+#include "data/stream/gzip_index.h"
 #include "data/rows/open.h"
 #include "folder.h"
 #include "random.h"

@@ -31,7 +31,7 @@
 #include "job_script.h"
 #include "node/page.h"
 #include "plan/pipeline.h"
-#include "run/job.h"
+#include "job/job.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
 #include "sys/process.h"

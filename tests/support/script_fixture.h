@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "lua/script.h"
+#include "lua/entry/script.h"
 #include "sys/fs.h"
 
 struct fixture {

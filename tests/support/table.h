@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "data/frame.h"
+#include "data/frame/frame.h"
 #include "data/rows/schema.h"
 
 /* "name:type name:type" */

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "run/activity.h"
+#include "record/activity.h"
 
 static struct tm_activity *add(struct tm_activities *a, int worker, enum tm_phase phase, int64_t ns)
 {

@@ -14,7 +14,7 @@
 #include "archives.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "data/files/archive_index.h"
+#include "data/archive/archive_index.h"
 
 static char warning[1000];
 

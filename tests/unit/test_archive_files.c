@@ -12,9 +12,9 @@
 
 #include "archives.h"
 #include "base/mem.h"
-#include "data/archive_files.h"
-#include "data/archives.h"
-#include "data/files/entry_name.h"
+#include "data/archive/archive_files.h"
+#include "data/archive/archives.h"
+#include "data/archive/entry_name.h"
 
 static const struct member three[] = { { .name = "a", .text = "one" },
                                        { .name = "d/b", .text = "two" },

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "data/arena.h"
+#include "data/frame/arena.h"
 
 static void pieces_are_aligned_and_do_not_overlap(void **state)
 {

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "run/awake.h"
+#include "sched/awake.h"
 
 static void test_looks_in_short_distances_count_in_full(void **state)
 {

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "run/backoff.h"
+#include "sched/backoff.h"
 
 static void expect_within(int64_t delay_ns, int64_t whole_ns)
 {

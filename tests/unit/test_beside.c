@@ -6,8 +6,8 @@
 #include <lualib.h>
 #include <poll.h>
 
-#include "lua/beside.h"
-#include "lua/lib_job.h"
+#include "lua/prompt/beside.h"
+#include "lua/prompt/lib_job.h"
 #include "sys/threads.h"
 
 #define ROUNDS 300

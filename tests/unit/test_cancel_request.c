@@ -11,8 +11,8 @@
 #include "folder.h"
 
 #include "base/time.h"
-#include "run/cancel_request.h"
-#include "run/job_dir.h"
+#include "record/cancel_request.h"
+#include "record/job_dir.h"
 
 #define EPOCH 0x00ab12cd34ef5678u
 #define GOOD                                                                                       \

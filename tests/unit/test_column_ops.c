@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "data/column_ops.h"
-#include "data/frame.h"
+#include "data/frame/column_ops.h"
+#include "data/frame/frame.h"
 
 static void bits_are_copied_from_any_place(void **state)
 {

@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "run/columns.h"
+#include "commit/columns.h"
 #include "step.h"
 
 struct fixture {

@@ -14,8 +14,8 @@
 
 #include "archives.h"
 #include "base/mem.h"
-#include "data/entry_load.h"
-#include "data/files/entry_own.h"
+#include "data/archive/entry_load.h"
+#include "data/archive/entry_own.h"
 
 #define N 40
 

@@ -15,8 +15,8 @@
 #include "archives.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "data/entry_load.h"
-#include "data/entry_memory.h"
+#include "data/archive/entry_load.h"
+#include "data/archive/entry_memory.h"
 
 #define MB ((int64_t)1 << 20)
 

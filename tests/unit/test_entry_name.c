@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "data/files/entry_name.h"
+#include "data/archive/entry_name.h"
 
 static void names_are_cleaned_or_refused(void **state)
 {

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <unistd.h>
 
-#include "lua/state.h"
+#include "lua/bind/state.h"
 
 static struct fixture f;
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "data/files/entry_set.h"
+#include "data/archive/entry_set.h"
 
 static size_t name_of(char *out, uint32_t i)
 {

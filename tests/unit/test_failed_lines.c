@@ -8,9 +8,9 @@
 
 #include "data/files/failed.h"
 #include "folder.h"
-#include "run/failed_lines.h"
-#include "run/manifest_file.h"
-#include "run/part.h"
+#include "commit/failed_lines.h"
+#include "commit/manifest_file.h"
+#include "commit/part.h"
 
 static const struct tm_failed_try why = { .index = 7,
                                           .try = 3,

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "run/fates.h"
+#include "commit/fates.h"
 
 static void keeps_each_apart_from_its_neighbours(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "data/fault_list.h"
+#include "data/frame/fault_list.h"
 
 static void add(struct tm_buf *list, int kind, const char *text)
 {

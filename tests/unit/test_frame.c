@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "data/frame.h"
+#include "data/frame/frame.h"
 
 static const char *const names[] = { "flag", "id", "price", "name", "at" };
 static const enum tm_column_type types[] = { TM_COLUMN_BOOL, TM_COLUMN_LONG, TM_COLUMN_DOUBLE,

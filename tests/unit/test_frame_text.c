@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "data/frame.h"
-#include "data/frame_text.h"
+#include "data/frame/frame.h"
+#include "data/frame/frame_text.h"
 
 static void expect(struct tm_buf *b, const char *want)
 {

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "run/hand.h"
+#include "sched/hand.h"
 
 static void test_one_until_the_first_has_ended_then_as_measured(void **state)
 {

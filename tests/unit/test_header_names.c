@@ -11,7 +11,7 @@
 
 #include "archives.h"
 #include "base/mem.h"
-#include "data/files/header_names.h"
+#include "data/archive/header_names.h"
 
 static void add_tar(struct tm_buf *out, char type, const char *name, const char *body, size_t n)
 {

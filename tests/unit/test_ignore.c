@@ -1,7 +1,7 @@
 /* test_ignore.c - which names .tidemillignore leaves out. */
 #include "store_fixture.h"
 
-#include "plan/ignore.h"
+#include "snapshot/ignore.h"
 
 static struct tm_ignore read_text(const char *dir, const char *text)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "run/init_rules.h"
+#include "sched/init_rules.h"
 
 static const struct tm_init_look nobody = { .age_ns = 121 * TM_S };
 

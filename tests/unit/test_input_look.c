@@ -12,7 +12,7 @@
 #include <dirent.h>
 
 #include "base/mem.h"
-#include "data/input_look.h"
+#include "data/files/input_look.h"
 #include "tree_fixture.h"
 
 enum { PATHS = 4 };

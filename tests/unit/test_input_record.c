@@ -3,7 +3,7 @@
 #include "store_fixture.h"
 
 #include "data/cut.h"
-#include "run/input_record.h"
+#include "record/input_record.h"
 
 static char *record_path(const char *dir)
 {

@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-#include "run/intake.h"
+#include "outputs/intake.h"
 #include "tree.h"
 
 struct world {

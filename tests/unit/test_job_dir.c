@@ -10,7 +10,7 @@
 
 #include "folder.h"
 
-#include "run/job_dir.h"
+#include "record/job_dir.h"
 
 static void put(struct folder *f, const char *name)
 {

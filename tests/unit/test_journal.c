@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "folder.h"
-#include "run/journal.h"
+#include "commit/journal.h"
 
 static struct tm_record outcome(uint64_t index)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "data/fault_list.h"
+#include "data/frame/fault_list.h"
 #include "data/rows/borders.h"
 #include "data/rows/reader.h"
 #include "data/rows/sample.h"

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "run/link_tree.h"
+#include "outputs/link_tree.h"
 
 static struct stat look(const char *dir, const char *name)
 {

@@ -19,8 +19,8 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "folder.h"
-#include "run/commit.h"
-#include "run/lister.h"
+#include "commit/commit.h"
+#include "commit/lister.h"
 #include "sys/clock.h"
 
 struct rig {

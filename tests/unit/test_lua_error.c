@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lua/state.h"
+#include "lua/bind/state.h"
 
 struct world {
   lua_State *L;

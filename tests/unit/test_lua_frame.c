@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "lua/frame.h"
-#include "lua/state.h"
+#include "lua/entry/frame.h"
+#include "lua/bind/state.h"
 
 static const char *const names[] = { "id", "name" };
 static const enum tm_column_type types[] = { TM_COLUMN_LONG, TM_COLUMN_STRING };

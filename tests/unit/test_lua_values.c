@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lua/state.h"
+#include "lua/bind/state.h"
 
 static lua_State *L;
 

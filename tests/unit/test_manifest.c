@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "data/item.h"
 #include "folder.h"
-#include "run/manifest_file.h"
+#include "commit/manifest_file.h"
 #include "sys/threads.h"
 
 static struct tm_manifest *open_list(struct folder *f, int64_t stated)

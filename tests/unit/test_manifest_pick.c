@@ -9,8 +9,8 @@
 #include <errno.h>
 
 #include "folder.h"
-#include "run/manifest_file.h"
-#include "run/survey.h"
+#include "commit/manifest_file.h"
+#include "inspect/survey.h"
 
 /* Entries 0 .. n-1, each one byte longer than the one before, of dataset n % 2. */
 static void put_list(struct folder *f, int n, bool has_end)

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "folder.h"
 #include "base/mem.h"
-#include "run/output.h"
+#include "commit/output.h"
 
 static void open_out(struct tm_output *o, struct folder *f)
 {

@@ -6,7 +6,7 @@
 #include <archive_entry.h>
 
 #include "base/hash.h"
-#include "data/files/pack.h"
+#include "data/archive/pack.h"
 
 static char *at(const char *dir, const char *name)
 {

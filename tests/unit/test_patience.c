@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "run/patience.h"
+#include "sched/patience.h"
 
 /* Looks ten times a second for `seconds` from `from` on; returns the time at which it lost
  * patience, or 0. */

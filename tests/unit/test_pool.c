@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "run/pool.h"
+#include "sched/pool.h"
 
 static enum tm_worker_state walk(struct tm_pool *p, const enum tm_worker_event *events, size_t n)
 {

@@ -3,7 +3,7 @@
 #include "report_fixture.h"
 
 #include "report/progress.h"
-#include "run/activity.h"
+#include "record/activity.h"
 
 /* Two samples, ten seconds apart. */
 static void prepare(struct tm_progress *p, const struct tm_counts *then,

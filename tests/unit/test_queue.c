@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "run/part.h"
-#include "run/queue.h"
+#include "commit/part.h"
+#include "sched/queue.h"
 
 static bool is_over(void *data, uint64_t index)
 {

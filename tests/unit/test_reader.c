@@ -12,7 +12,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-#include "data/fault_list.h"
+#include "data/frame/fault_list.h"
 #include "data/rows/infer.h"
 #include "data/rows/open.h"
 #include "data/rows/reader.h"

@@ -3,8 +3,8 @@
 #include "store_fixture.h"
 
 #include "base/path.h"
-#include "run/journal.h"
-#include "run/registering.h"
+#include "commit/journal.h"
+#include "outputs/registering.h"
 #include "store/registry.h"
 
 struct world {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "report/running.h"
-#include "run/survey.h"
+#include "inspect/survey.h"
 
 #define FILE_NAME "logs/sys/running.json"
 

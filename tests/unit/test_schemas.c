@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "data/schemas.h"
+#include "data/table/schemas.h"
 #include "tree_fixture.h"
 
 static void written_values_are_read_back(void **state)

@@ -3,7 +3,7 @@
 #include "report_fixture.h"
 
 #include "report/screen.h"
-#include "run/activity.h"
+#include "record/activity.h"
 
 struct shown {
   struct report_fixture *f;

@@ -11,7 +11,7 @@
 
 #include "archives.h"
 #include "base/mem.h"
-#include "data/files/seven_zip_header.h"
+#include "data/archive/seven_zip_header.h"
 
 #define BODY                                                                                       \
   "onefour"                                                                                        \

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "run/share.h"
+#include "sched/share.h"
 
 static bool may(const struct tm_share *of, size_t n, size_t at, int64_t max)
 {

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "run/slots.h"
+#include "sched/slots.h"
 
 static void test_as_many_as_there_are(void **state)
 {

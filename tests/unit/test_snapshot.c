@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-#include "plan/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "tree.h"
 
 struct world {

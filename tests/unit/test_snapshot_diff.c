@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "plan/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "tree.h"
 
 struct world {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "data/sorter.h"
+#include "data/stream/sorter.h"
 #include "sys/fs.h"
 #include "tree_fixture.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "plan/source.h"
+#include "snapshot/source.h"
 
 static struct tm_json *parsed(const char *text)
 {

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "folder.h"
-#include "run/stash.h"
+#include "step/stash.h"
 
 static struct tm_stash stash_in(const char *dir)
 {

@@ -14,9 +14,9 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
-#include "run/journal.h"
-#include "run/manifest_file.h"
-#include "run/survey.h"
+#include "commit/journal.h"
+#include "commit/manifest_file.h"
+#include "inspect/survey.h"
 
 #define NOW (INT64_C(1769903998) * TM_S)
 

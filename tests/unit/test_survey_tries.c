@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "run/survey.h"
+#include "inspect/survey.h"
 #include "sys/fs.h"
 
 static char dir[64];

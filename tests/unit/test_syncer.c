@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "folder.h"
-#include "run/syncer.h"
+#include "commit/syncer.h"
 
 struct run {
   struct folder folder;

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "data/frame_text.h"
+#include "data/frame/frame_text.h"
 #include "data/key.h"
-#include "data/table_groups.h"
+#include "data/table/table_groups.h"
 #include "tree_fixture.h"
 
 static char *const city[] = { (char *)"city" };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "data/table_ops.h"
+#include "data/table/table_ops.h"
 #include "tree.h"
 
 enum { ROWS = 1000 };

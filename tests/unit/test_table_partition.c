@@ -11,7 +11,7 @@
 
 #include <fcntl.h>
 
-#include "data/table_partition.h"
+#include "data/table/table_partition.h"
 #include "tree_fixture.h"
 
 static char *const city[] = { (char *)"city" };

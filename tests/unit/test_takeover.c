@@ -11,7 +11,7 @@
 
 #include "folder.h"
 
-#include "run/takeover.h"
+#include "job/takeover.h"
 
 struct place {
   struct folder f;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "run/tally.h"
+#include "sched/tally.h"
 
 static const struct tm_limits no_limits = { -1, -1, -1 };
 

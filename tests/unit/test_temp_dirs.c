@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "run/removal.h"
-#include "run/temp_dirs.h"
+#include "inspect/removal.h"
+#include "record/temp_dirs.h"
 
 #define HEX 12 /* letters at the end of a name */
 

@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
-#include "data/sorter.h"
+#include "data/stream/sorter.h"
 
 #define MEMORY ((size_t)16 << 20) /* bytes */
 

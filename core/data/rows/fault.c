@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "data/frame.h"
+#include "data/frame/frame.h"
 #include "data/rows/dialect.h"
 #include "data/rows/infer.h"
 

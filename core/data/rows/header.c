@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "data/frame.h"
+#include "data/frame/frame.h"
 #include "data/rows/delimited.h"
 #include "data/rows/text.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/frame.h"
+#include "data/frame/frame.h"
 #include "data/rows/delimited.h"
 #include "data/rows/value.h"
 

@@ -20,8 +20,8 @@
 #ifndef TM_DATA_ROWS_JSON_LINES_H
 #define TM_DATA_ROWS_JSON_LINES_H
 
-#include "data/arena.h"
-#include "data/frame.h"
+#include "data/frame/arena.h"
+#include "data/frame/frame.h"
 #include "data/rows/dialect.h"
 #include "data/rows/fault.h"
 #include "data/rows/schema.h"

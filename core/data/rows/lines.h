@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "data/rows/dialect.h"
-#include "data/rows/stream.h"
+#include "data/stream/stream.h"
 
 struct tm_line_mark {
   int64_t at, breaks; /* line breaks before offset `at` */

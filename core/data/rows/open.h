@@ -9,7 +9,7 @@
 #ifndef TM_DATA_ROWS_OPEN_H
 #define TM_DATA_ROWS_OPEN_H
 
-#include "data/rows/stream.h"
+#include "data/stream/stream.h"
 
 #define TM_GZIP_SPACING (INT64_C(2) << 20)
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/fault_list.h"
+#include "data/frame/fault_list.h"
 #include "data/rows/delimited.h"
 #include "data/rows/header.h"
 #include "data/rows/json_lines.h"

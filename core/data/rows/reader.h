@@ -8,14 +8,14 @@
 #ifndef TM_DATA_ROWS_READER_H
 #define TM_DATA_ROWS_READER_H
 
-#include "data/arena.h"
-#include "data/frame.h"
+#include "data/frame/arena.h"
+#include "data/frame/frame.h"
 #include "data/rows/borders.h"
 #include "data/rows/dialect.h"
 #include "data/rows/fault.h"
 #include "data/rows/json_lines.h"
 #include "data/rows/schema.h"
-#include "data/rows/stream.h"
+#include "data/stream/stream.h"
 
 enum tm_rows_format {
   TM_ROWS_DELIMITED,

@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/map.h"
-#include "data/frame.h"
+#include "data/frame/frame.h"
 
 struct tm_schema_column {
   char *name;

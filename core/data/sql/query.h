@@ -12,8 +12,8 @@
 #define TM_DATA_SQL_QUERY_H
 
 #include "base/json.h"
-#include "data/arena.h"
-#include "data/frame.h"
+#include "data/frame/arena.h"
+#include "data/frame/frame.h"
 #include "data/rows/dialect.h"
 #include "data/rows/fault.h"
 #include "data/rows/infer.h"

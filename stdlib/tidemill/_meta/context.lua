@@ -1,5 +1,5 @@
 ---@meta tidemill.context
--- The second argument of run() (lua/context.c). Scripts do not require it.
+-- The second argument of run() (lua/entry/context.c). Scripts do not require it.
 
 ---@class tidemill.Part which items of the mini-batch, from 1, a part has (isolate_failures)
 ---@field first integer

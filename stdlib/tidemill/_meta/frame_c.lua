@@ -2,7 +2,7 @@
 
 --- The C half of `tidemill.frame`. Not for scripts.
 ---@class tidemill.frame_c
----@field ops lightuserdata a struct tm_column_ops (core/data/column_ops.h)
+---@field ops lightuserdata a struct tm_column_ops (core/data/frame/column_ops.h)
 local frame_c = {}
 
 --- Keeps the metatables of frames and columns, and the function that makes a frame over columns in

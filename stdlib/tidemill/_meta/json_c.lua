@@ -1,5 +1,5 @@
 ---@meta tidemill.json_c
--- The C side of tidemill.json; lua/lib_json.c. Scripts use tidemill.json.
+-- The C side of tidemill.json; lua/bind/lib_json.c. Scripts use tidemill.json.
 
 ---@class tidemill.json_c
 ---@field null lightuserdata

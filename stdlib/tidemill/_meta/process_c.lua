@@ -1,5 +1,5 @@
 ---@meta tidemill.process_c
--- The C side of tidemill.process; lua/lib_process.c. Scripts use tidemill.process.
+-- The C side of tidemill.process; lua/bind/lib_process.c. Scripts use tidemill.process.
 
 ---@class tidemill.process_c
 local c = {}

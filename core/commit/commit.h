@@ -1,0 +1,127 @@
+/* commit.h - makes the work of a mini-batch part of the result. Owns the manifest, the output file,
+ * the failures log and the journal of a step, and the order in which they are written
+ * (core/README.md: invariants 1-8).
+ *
+ * Caller, on the job's thread: open (which recovers the state of an earlier session); then add_done
+ * / add_failed in any order, flush often; sync_begin / tm_sync_run (on the syncer's thread) /
+ * sync_end every sync_interval; finish; close. The lister's thread calls only tm_manifest_add(),
+ * _flush(), _end() and _relist() of tm_commit_manifest(). Any error ends the job, except TM_EDAMAGE
+ * of tm_commit_add_spilled() and tm_commit_note_files(): after it only close may be called;
+ * everything else returns the same error and writes nothing.
+ */
+#ifndef TM_COMMIT_COMMIT_H
+#define TM_COMMIT_COMMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "commit/manifest.h"
+#include "sys/fs.h"
+
+struct tm_commit;
+
+struct tm_commit_options {
+  const struct tm_fs *fs;
+  const char *step_dir;    /* holds state/ and failed_items.jsonl; made if missing */
+  const char *output_dir;  /* made if missing */
+  const char *output_name; /* NULL: summary_only */
+  /* <job>/owner: a JSON object with "epoch" in 16 hexadecimal digits; read again before each sync
+   * record and before the renames at the end; NULL: not checked. */
+  const char *owner_file;
+  uint64_t epoch;   /* of this session */
+  bool keep_failed; /* failed mini-batches stay failed; otherwise they get fresh tries */
+  bool overwrite;   /* replaces an output file of another job; otherwise TM_EUSAGE */
+};
+
+/* The state at open. */
+struct tm_commit_found {
+  bool is_new;               /* no earlier session */
+  int64_t sessions;          /* before this one */
+  int64_t committed, failed; /* mini-batches that are over; failed is 0 unless keep_failed */
+  int64_t uncounted;         /* of `failed`: those whose rows could not be counted */
+  int64_t retried;           /* failed ones that get fresh tries */
+  int64_t items, items_succeeded, returned; /* of mini-batches that are over */
+  int64_t cut_records, cut_output_bytes;    /* a torn tail that was removed */
+};
+
+enum tm_fate { TM_FATE_OPEN, TM_FATE_COMMITTED, TM_FATE_FAILED };
+
+/* TM_EDAMAGE, TM_EVERSION, TM_EUSAGE, or a system error, with the file and the place; then *out is
+ * NULL. */
+int tm_commit_open(struct tm_commit **out, const struct tm_commit_options *options,
+                   struct tm_commit_found *found, struct tm_err *err);
+void tm_commit_close(struct tm_commit *c); /* NULL is a no-op; drops what was not flushed */
+
+struct tm_manifest *tm_commit_manifest(struct tm_commit *c);
+enum tm_fate tm_commit_fate(const struct tm_commit *c, uint64_t index);
+/* Valid bytes of the output, including those to be flushed. 0: the header line is still to be
+ * written. */
+int64_t tm_commit_output_len(const struct tm_commit *c);
+/* Of these, the bytes in the file whose records are written. */
+int64_t tm_commit_flushed_len(const struct tm_commit *c);
+/* The folder for results that workers spill: <step>/state/spill. Open empties it. */
+const char *tm_commit_spill_dir(const struct tm_commit *c);
+/* The folder for files on their way to output_dir: <step>/state/staging. Open and finish remove it,
+ * and the staging folders in destinations. */
+const char *tm_commit_staging_dir(const struct tm_commit *c);
+
+struct tm_outcome {
+  uint64_t index;
+  uint32_t try;
+  uint32_t items, succeeded; /* items 0, for a failed one: rows that could not be counted */
+  uint32_t returned;
+};
+/* Copies the rows, which end with a line break. The mini-batch is committed when the next flush has
+ * returned 0, but its fate already says so. A call for a mini-batch that is over is a fault of the
+ * caller, and has no effect. */
+void tm_commit_add_done(struct tm_commit *c, const struct tm_outcome *o, const void *rows,
+                        size_t rows_len);
+/* The same with rows that a worker spilled to a file of `length` bytes with `hash` (base/hash.h).
+ * If they differ, or the file cannot be read: TM_EDAMAGE, nothing is added, the try has failed and
+ * the job continues. Removes the file. */
+int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const char *path,
+                          uint64_t length, uint64_t hash, struct tm_err *err);
+/* `lines`: one JSON object per line for each failed item, or what is known; for the failures log.
+ * For a failed mini-batch; for short returns see tm_commit_note_failures(). */
+void tm_commit_add_failed(struct tm_commit *c, const struct tm_outcome *o, const void *lines,
+                          size_t lines_len);
+/* Lines for the next add (items without a returned element). If a spilled result is refused, they
+ * are dropped with it. */
+void tm_commit_note_failures(struct tm_commit *c, const void *lines, size_t lines_len);
+/* A line that precedes the rows of the next add_done or add_spilled, in their record. A refused
+ * result drops it. Not with summary_only. */
+void tm_commit_note_header(struct tm_commit *c, const void *line, size_t len);
+/* Files for the next add_done or add_spilled, besides those of earlier calls: `names` (bytes32
+ * each) in the folder `staging`, which is removed when they are in output_dir. If the result is
+ * refused, they are dropped with it. TM_EDAMAGE: a file does not exist, or its name is taken; then
+ * nothing of this call was noted, the try has failed and the job continues. */
+int tm_commit_note_files(struct tm_commit *c, const char *staging, const char *names, size_t len,
+                         struct tm_err *err);
+/* Drops the failures and files noted for the next add. */
+void tm_commit_drop_notes(struct tm_commit *c);
+
+size_t tm_commit_pending(const struct tm_commit *c); /* bytes to be flushed */
+/* Writes output, failures and files log, renames files, then writes journal records. */
+int tm_commit_flush(struct tm_commit *c, struct tm_err *err);
+
+/* One group commit. begin: notes what has been flushed (false: nothing new, or the commit is
+ * broken). run: fsyncs, on any thread. end: writes the sync record; TM_EINUSE if the job has
+ * another owner. One at a time. */
+struct tm_sync {
+  struct tm_commit *commit;
+  int64_t manifest_len, failures_len, files_len, output_len, journal_len; /* bytes */
+  int code;                                                               /* result of run */
+  struct tm_err err;
+};
+bool tm_commit_sync_begin(struct tm_commit *c, struct tm_sync *s);
+void tm_sync_run(struct tm_sync *s);
+int tm_commit_sync_end(struct tm_commit *c, struct tm_sync *s, struct tm_err *err);
+
+/* The end of the session: flush, sync; writes failed_items.jsonl (those that are still failed;
+ * atomically; none: removed); with `completed` renames the output from its .partial name.
+ * Everything is on the disk when it returns 0. No sync may be running, and the lister must have
+ * ended. */
+int tm_commit_finish(struct tm_commit *c, bool completed, struct tm_err *err);
+
+#endif

@@ -1,0 +1,414 @@
+/* lister.c - see lister.h.
+ *
+ * The thread owns the cut and the writer's side of the manifest. Shared state is protected by the
+ * mutex, or atomic.
+ *
+ *  (1) Loop and thread own the struct together; the last one to leave frees it. The thread reads
+ *      nothing that is not in it.
+ *  (2) The thread uses the manifest and the wake only inside `gate`, and only while it is not left
+ *      behind. The loop leaves it behind while holding the gate: from then on both may be freed.
+ *
+ * Entries become readable when the buffer is large, when the loop is hungry, every 2 ms, or before
+ * the thread waits for input: in large pieces while workers are busy, at once while they wait.
+ */
+#include "commit/lister.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/time.h"
+#include "record/input_record.h"
+#include "sys/clock.h"
+#include "sys/fs.h"
+#include "sys/stop.h"
+#include "sys/threads.h"
+
+#define FLUSH_BYTES (64 << 10)
+#define FLUSH_NS    (2 * TM_MS)
+#define WARNINGS    100 /* stored until they are taken; further ones are only counted */
+#define SHOWN       20  /* of them have the level of a warning */
+#define STOP_NS     (3 * TM_S)
+
+struct tm_lister {
+  struct tm_lister_options o;
+  struct tm_dataset **inputs; /* its own copies, like all strings in `o` */
+  char **keys;
+  struct tm_mutex gate; /* keeps (2) */
+  bool is_left;         /* protected by the gate */
+  struct tm_thread thread;
+  struct tm_wake wake;
+  atomic_bool is_hungry;
+  struct tm_stop stop;
+  struct tm_schemas schemas; /* of the inputs that are tables */
+  struct tm_input_record record;
+  struct tm_mutex mutex; /* protects the following fields */
+  struct tm_cond ended;
+  int owners; /* keeps (1) */
+  bool has_ended;
+  int state;
+  struct tm_err err;
+  struct TM_ARRAY(char *) warnings;
+  size_t warnings_taken;
+  int64_t warnings_lost, warnings_given;
+};
+
+static bool enter(struct tm_lister *l)
+{
+  tm_mutex_lock(&l->gate);
+  if (!l->is_left)
+    return true;
+  tm_mutex_unlock(&l->gate);
+  return false;
+}
+
+static void leave(struct tm_lister *l)
+{
+  tm_mutex_unlock(&l->gate);
+}
+
+static void wake(struct tm_lister *l)
+{
+  if (!enter(l))
+    return;
+  tm_wake_send(&l->wake);
+  leave(l);
+}
+
+static void on_warning(void *data, const char *text)
+{
+  struct tm_lister *l = data;
+
+  tm_mutex_lock(&l->mutex);
+  if (l->warnings.len < WARNINGS)
+    *TM_ARRAY_ADD(&l->warnings) = tm_xstrdup(text);
+  else
+    l->warnings_lost++;
+  tm_mutex_unlock(&l->mutex);
+  wake(l);
+}
+
+static int on_file(void *data, uint32_t input, const struct tm_item *file, struct tm_err *err)
+{
+  struct tm_lister *l = data;
+
+  return tm_input_record_add(&l->record, input, file, err);
+}
+
+/* Without the record, a later job cannot reuse the step; this job needs nothing of it. */
+static void write_record(struct tm_lister *l)
+{
+  struct tm_err ignored = TM_ERR_NONE;
+
+  if (l->o.inputs_file)
+    (void)tm_input_record_write(l->record.fs, l->o.inputs_file, &l->record.sum, &ignored);
+}
+
+/* Call it inside the gate. */
+static int flush(struct tm_lister *l, int64_t *flushed_at, struct tm_err *err)
+{
+  int rc = tm_manifest_flush(l->o.manifest, err);
+
+  *flushed_at = tm_clock_mono_ns();
+  tm_wake_send(&l->wake);
+  return rc;
+}
+
+/* No input for now: makes everything readable. The next flush will meet an error again. */
+static void on_wait(void *data)
+{
+  struct tm_lister *l = data;
+  struct tm_err ignored = TM_ERR_NONE;
+  int64_t at;
+
+  if (!enter(l))
+    return;
+  if (tm_manifest_pending(l->o.manifest) > 0)
+    (void)flush(l, &at, &ignored);
+  leave(l);
+}
+
+static bool is_due(struct tm_lister *l, int64_t flushed_at)
+{
+  return atomic_load_explicit(&l->is_hungry, memory_order_relaxed) ||
+         tm_manifest_pending(l->o.manifest) >= FLUSH_BYTES ||
+         tm_clock_mono_ns() - flushed_at >= FLUSH_NS;
+}
+
+static int add(struct tm_lister *l, const struct tm_mini_batch *mb, int64_t *flushed_at,
+               struct tm_err *err)
+{
+  int rc;
+
+  if (!enter(l))
+    return -ECANCELED;
+  rc = tm_manifest_add(l->o.manifest, mb->dataset, mb->items, mb->bytes.data, mb->bytes.len, err);
+  if (rc >= 0 && is_due(l, *flushed_at))
+    rc = flush(l, flushed_at, err);
+  leave(l);
+  return rc;
+}
+
+/* Adds all mini-batches: 1 at the end, 0 if stopped, negative on error. */
+static int list(struct tm_lister *l, struct tm_cut *cut, struct tm_err *err)
+{
+  struct tm_mini_batch mb = { 0 };
+  int64_t flushed_at = 0;
+  int rc;
+
+  while ((rc = tm_cut_next(cut, &mb, err)) > 0)
+    if ((rc = add(l, &mb, &flushed_at, err)) < 0)
+      break;
+  tm_buf_release(&mb.bytes);
+  return rc == -ECANCELED ? 0 : rc < 0 ? rc : 1;
+}
+
+/* Inside the gate: finishes the list; `rc` is that of list(). */
+static int finish(struct tm_lister *l, const struct tm_cut *cut, int rc, struct tm_err *err)
+{
+  struct tm_err ignored = TM_ERR_NONE;
+
+  if (rc > 0 && tm_manifest_count(l->o.manifest) == 0 && tm_manifest_pending(l->o.manifest) == 0)
+    return tm_cut_no_input(cut, err); /* no end record: a resumed job lists again */
+  if (rc > 0) {
+    write_record(l);
+    return tm_manifest_end(l->o.manifest, err) < 0 ? err->code : 1;
+  }
+  if (rc == 0) /* stopped: a resumed job lists the contents of the buffer again */
+    (void)tm_manifest_flush(l->o.manifest, &ignored);
+  return rc;
+}
+
+static void free_now(struct tm_lister *l)
+{
+  for (size_t i = l->warnings_taken; i < l->warnings.len; i++)
+    free(l->warnings.at[i]);
+  TM_ARRAY_RELEASE(&l->warnings);
+  tm_schemas_release(&l->schemas);
+  tm_input_record_release(&l->record);
+  for (size_t i = 0; i < l->o.cut.inputs_len; i++)
+    tm_dataset_free(l->inputs[i]);
+  for (size_t i = 0; i < l->o.cut.partition_keys_len; i++)
+    free(l->keys[i]);
+  free(l->inputs);
+  free(l->keys);
+  free((char *)l->o.cut.spill_dir);
+  free((char *)l->o.cut.groups_dir);
+  free((char *)l->o.cut.schema_file);
+  free((char *)l->o.cut.index_dir);
+  free((char *)l->o.inputs_file);
+  tm_stop_close(&l->stop);
+  tm_cond_release(&l->ended);
+  tm_mutex_release(&l->mutex);
+  tm_mutex_release(&l->gate);
+  free(l);
+}
+
+/* Keeps (1). */
+static void drop(struct tm_lister *l)
+{
+  bool is_last;
+
+  tm_mutex_lock(&l->mutex);
+  is_last = --l->owners == 0;
+  tm_mutex_unlock(&l->mutex);
+  if (is_last)
+    free_now(l);
+}
+
+static void run(void *data)
+{
+  struct tm_lister *l = data;
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_cut *cut = tm_cut_open(&l->o.cut);
+  int rc = l->o.cut.schema_file
+               ? tm_schemas_read(&l->schemas, tm_fs_real(), l->o.cut.schema_file, &err)
+               : 0;
+
+  rc = rc < 0 ? rc : list(l, cut, &err);
+  if (enter(l)) {
+    rc = finish(l, cut, rc, &err);
+    leave(l);
+  }
+  tm_cut_close(cut);
+  tm_mutex_lock(&l->mutex);
+  l->state = rc;
+  l->err = err;
+  l->has_ended = true;
+  tm_cond_signal(&l->ended);
+  tm_mutex_unlock(&l->mutex);
+  wake(l);
+  drop(l);
+}
+
+static void on_wake(struct tm_wake *w)
+{
+  struct tm_lister *l = w->data;
+
+  l->o.on_progress(l->o.data);
+}
+
+static void on_closed(struct tm_wake *w)
+{
+  drop(w->data);
+}
+
+static char **copy_keys(char *const *keys, size_t n)
+{
+  char **out = tm_xcalloc(n + 1, sizeof(*out));
+
+  for (size_t i = 0; i < n; i++)
+    out[i] = tm_xstrdup(keys[i]);
+  return out;
+}
+
+/* Keeps (1). */
+static void own(struct tm_lister *l, const struct tm_lister_options *options)
+{
+  const struct tm_cut_options *cut = &options->cut;
+
+  l->o = *options;
+  l->inputs = tm_xcalloc(cut->inputs_len + 1, sizeof(*l->inputs));
+  for (size_t i = 0; i < cut->inputs_len; i++)
+    l->inputs[i] = tm_dataset_copy(cut->inputs[i]);
+  l->keys = copy_keys(cut->partition_keys, cut->partition_keys_len);
+  l->o.cut.inputs = (const struct tm_dataset *const *)l->inputs;
+  l->o.cut.partition_keys = l->keys;
+  l->o.cut.spill_dir = tm_xstrdup(cut->spill_dir);
+  l->o.cut.groups_dir = tm_xstrdup(cut->groups_dir);
+  l->o.cut.schema_file = tm_xstrdup(cut->schema_file);
+  l->o.cut.index_dir = tm_xstrdup(cut->index_dir);
+  l->o.inputs_file = tm_xstrdup(options->inputs_file);
+}
+
+static struct tm_lister *lister_new(const struct tm_lister_options *options, struct tm_err *err)
+{
+  struct tm_lister *l = TM_NEW(struct tm_lister);
+
+  if (tm_stop_open(&l->stop, err) < 0) {
+    free(l);
+    return NULL;
+  }
+  own(l, options);
+  l->stop.on_wait = on_wait;
+  l->stop.data = l;
+  l->o.cut.stop = &l->stop;
+  l->o.cut.schemas = &l->schemas;
+  l->o.cut.on_warning = on_warning;
+  l->o.cut.data = l;
+  l->o.cut.on_file = l->o.inputs_file ? on_file : NULL;
+  tm_schemas_init(&l->schemas, l->o.cut.inputs_len);
+  tm_input_record_init(&l->record, l->o.cut.fs ? l->o.cut.fs : tm_fs_real(), l->o.cut.inputs,
+                       l->o.by_content);
+  tm_mutex_init(&l->gate);
+  tm_mutex_init(&l->mutex);
+  tm_cond_init(&l->ended);
+  l->owners = 2;
+  return l;
+}
+
+struct tm_lister *tm_lister_start(const struct tm_lister_options *options, struct tm_err *err)
+{
+  struct tm_lister *l = lister_new(options, err);
+
+  if (!l)
+    return NULL;
+  tm_wake_open(&l->wake, options->loop, on_wake, l);
+  l->wake.on_closed = on_closed;
+  if (tm_thread_start(&l->thread, run, l, err) < 0) {
+    l->owners = 1;
+    tm_wake_close(&l->wake);
+    return NULL;
+  }
+  return l;
+}
+
+void tm_lister_set_hungry(struct tm_lister *l, bool is_hungry)
+{
+  atomic_store_explicit(&l->is_hungry, is_hungry, memory_order_relaxed);
+}
+
+int tm_lister_state(struct tm_lister *l, struct tm_err *err)
+{
+  int state;
+
+  tm_mutex_lock(&l->mutex);
+  state = l->state;
+  if (state < 0 && err)
+    *err = l->err;
+  tm_mutex_unlock(&l->mutex);
+  return state;
+}
+
+/* The last one that is shown says where the others are. */
+static char *add_where(char *text)
+{
+  char *out = tm_xprintf("%s (further warnings about the input are in logs/sys/master_role.txt, "
+                         "as INFO)",
+                         text);
+
+  free(text);
+  return out;
+}
+
+char *tm_lister_take_warning(struct tm_lister *l, enum tm_level *level)
+{
+  char *text = NULL;
+
+  tm_mutex_lock(&l->mutex);
+  if (l->warnings_taken < l->warnings.len) {
+    text = l->warnings.at[l->warnings_taken++];
+  } else {
+    l->warnings.len = l->warnings_taken = 0;
+    if (l->warnings_lost > 0)
+      text = tm_xprintf("%lld further warnings while listing", (long long)l->warnings_lost);
+    l->warnings_lost = 0;
+  }
+  l->warnings_given += text != NULL;
+  *level = l->warnings_given <= SHOWN ? TM_WARNING : TM_INFO;
+  text = text && l->warnings_given == SHOWN ? add_where(text) : text;
+  tm_mutex_unlock(&l->mutex);
+  return text;
+}
+
+/* Whether the thread has ended, or does so in time. */
+static bool await_end(struct tm_lister *l)
+{
+  int64_t until_ns = tm_clock_mono_ns() + STOP_NS, left_ns = STOP_NS;
+  bool has_ended;
+
+  tm_mutex_lock(&l->mutex);
+  while (!l->has_ended && left_ns > 0) {
+    (void)tm_cond_wait_for(&l->ended, &l->mutex, left_ns);
+    left_ns = until_ns - tm_clock_mono_ns();
+  }
+  has_ended = l->has_ended;
+  tm_mutex_unlock(&l->mutex);
+  return has_ended;
+}
+
+/* Keeps (2). */
+static void leave_behind(struct tm_lister *l)
+{
+  tm_mutex_lock(&l->gate);
+  l->is_left = true;
+  tm_mutex_unlock(&l->gate);
+  tm_thread_leave(&l->thread);
+}
+
+bool tm_lister_stop(struct tm_lister *l)
+{
+  bool has_ended;
+
+  if (!l)
+    return true;
+  tm_stop_set(&l->stop);
+  has_ended = await_end(l);
+  if (has_ended)
+    tm_thread_join(&l->thread);
+  else
+    leave_behind(l);
+  tm_wake_close(&l->wake);
+  return has_ended;
+}

@@ -1,0 +1,222 @@
+/* output.c - the file that rows are appended to.
+ *
+ *  (1) The bytes of one add are contiguous, in the order of the calls: one buffer, one writer,
+ *      known offsets. The file is not opened in append mode, so that a short write or a refused
+ *      result leaves nothing in the middle.
+ *  (2) `end` moves only by what a caller added. Bytes after it were never promised.
+ *  (3) The file is visible to the user, and another program may cut it or write to it. If it has
+ *      become shorter, it is no longer written to: there would be a hole instead of rows.
+ */
+#include "commit/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+#define PIECE (1u << 20) /* bytes */
+
+static int open_as(struct tm_output *o, const struct tm_fs *fs, const char *path, int flags,
+                   int mode, struct tm_err *err)
+{
+  struct tm_stat st;
+  o->fs = fs;
+  o->path = tm_xstrdup(path);
+  o->fd = tm_fs_open(fs, path, flags, mode, err);
+  if (o->fd < 0)
+    return o->fd;
+  int rc = fs->fstat(fs->self, o->fd, &st);
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot look at '%s'", path);
+  o->end = o->written = o->size = st.size;
+  return 0;
+}
+
+int tm_output_open(struct tm_output *o, const struct tm_fs *fs, const char *path, int mode,
+                   struct tm_err *err)
+{
+  return open_as(o, fs, path, O_RDWR | O_CREAT, mode, err);
+}
+
+int tm_output_open_read(struct tm_output *o, const struct tm_fs *fs, const char *path,
+                        struct tm_err *err)
+{
+  return open_as(o, fs, path, O_RDONLY, 0, err);
+}
+
+void tm_output_close(struct tm_output *o)
+{
+  if (!o->path)
+    return;
+  tm_fs_close(o->fs, o->fd);
+  tm_buf_release(&o->pending);
+  free(o->path);
+  o->path = NULL;
+  o->fd = -1;
+}
+
+void tm_output_add(struct tm_output *o, const void *p, size_t n)
+{
+  tm_buf_add(&o->pending, p, n);
+  o->end += (int64_t)n;
+}
+
+/* Keeps `size` correct even if the write fails half way. */
+static int write_piece(struct tm_output *o, const void *p, size_t n, int64_t at, struct tm_err *err)
+{
+  if (at + (int64_t)n > o->size)
+    o->size = at + (int64_t)n;
+  return tm_fs_write_at(o->fs, o->fd, o->path, p, n, at, err);
+}
+
+/* Keeps (3). Updates `size`, also if another program has extended the file. */
+static int look(struct tm_output *o, struct tm_err *err)
+{
+  struct tm_stat st;
+  int rc = o->fs->fstat(o->fs->self, o->fd, &st);
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot look at '%s'", o->path);
+  if (st.size < o->written)
+    return tm_err_set(err, -EIO,
+                      "'%s' has become shorter while it was written, by another program: %lld "
+                      "bytes where %lld had been",
+                      o->path, (long long)st.size, (long long)o->written);
+  o->size = st.size;
+  return 0;
+}
+
+int tm_output_check_name(struct tm_output *o, struct tm_err *err)
+{
+  struct tm_stat ours, named;
+  int rc = o->fs->fstat(o->fs->self, o->fd, &ours);
+  if (rc == 0)
+    rc = o->fs->stat(o->fs->self, o->path, true, &named);
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot look at '%s'", o->path);
+  if (ours.dev != named.dev || ours.ino != named.ino)
+    return tm_err_set(err, -EIO,
+                      "'%s' is not the file that was written: another program has replaced it",
+                      o->path);
+  return look(o, err);
+}
+
+int tm_output_flush(struct tm_output *o, struct tm_err *err)
+{
+  int rc = o->pending.len > 0 ? look(o, err) : 0;
+  if (rc < 0)
+    return rc;
+  rc = write_piece(o, o->pending.data, o->pending.len, o->written, err);
+  if (rc < 0)
+    return rc;
+  o->written += (int64_t)o->pending.len;
+  tm_buf_clear(&o->pending);
+  return 0;
+}
+
+static int copy_pieces(struct tm_output *o, int fd, const char *from, int64_t length, uint64_t hash,
+                       struct tm_err *err)
+{
+  struct tm_hash *sum = tm_hash_new();
+  char *piece = tm_xmalloc(PIECE);
+  int rc = 0;
+  for (int64_t done = 0; done < length && rc == 0;) {
+    size_t want = length - done < (int64_t)PIECE ? (size_t)(length - done) : PIECE;
+    int64_t got = tm_fs_read_at(o->fs, fd, from, piece, want, done, err);
+    if (got < 0)
+      rc = err ? (err->code = TM_EDAMAGE) : TM_EDAMAGE;
+    else if ((size_t)got < want)
+      rc = tm_err_set(err, TM_EDAMAGE, "the result in '%s' is shorter than its worker said", from);
+    else if ((rc = write_piece(o, piece, want, o->written + done, err)) == 0)
+      tm_hash_add(sum, piece, want);
+    done += (int64_t)want;
+  }
+  if (rc == 0 && tm_hash_end(sum) != hash)
+    rc = tm_err_set(err, TM_EDAMAGE, "the result in '%s' is not what its worker wrote", from);
+  free(piece);
+  tm_hash_free(sum);
+  return rc;
+}
+
+int tm_output_copy(struct tm_output *o, const char *from, int64_t length, uint64_t hash,
+                   struct tm_err *err)
+{
+  int rc = tm_output_flush(o, err);
+  if (rc < 0 || (rc = look(o, err)) < 0)
+    return rc;
+  int fd = tm_fs_open(o->fs, from, O_RDONLY, 0, err);
+  if (fd < 0)
+    return err ? (err->code = TM_EDAMAGE) : TM_EDAMAGE;
+  rc = copy_pieces(o, fd, from, length, hash, err);
+  tm_fs_close(o->fs, fd);
+  if (rc < 0)
+    return rc; /* keeps (2): what was written is after the end */
+  o->written += length;
+  o->end += length;
+  return 0;
+}
+
+int tm_output_cut(struct tm_output *o, int64_t end, struct tm_err *err)
+{
+  tm_require(end <= o->end && o->pending.len == 0);
+  o->end = o->written = end;
+  if (o->size == end)
+    return 0;
+  int rc = o->fs->ftruncate(o->fs->self, o->fd, end);
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot cut '%s'", o->path);
+  o->size = end;
+  return 0;
+}
+
+void tm_output_take_back(struct tm_output *o, int64_t end)
+{
+  tm_require(end <= o->end && o->pending.len == 0);
+  o->end = o->written = end;
+}
+
+/* 1; 0 if the file is shorter; or a negative code. */
+static int hash_bytes(const struct tm_output *o, int64_t from, int64_t to, uint64_t *hash,
+                      struct tm_err *err)
+{
+  size_t most = to - from < (int64_t)PIECE ? (size_t)(to - from) : PIECE;
+  struct tm_hash *sum = tm_hash_new();
+  char *piece = tm_xmalloc(most + 1);
+  int rc = 1;
+  while (from < to && rc > 0) {
+    size_t want = to - from < (int64_t)most ? (size_t)(to - from) : most;
+    int64_t got = tm_fs_read_at(o->fs, o->fd, o->path, piece, want, from, err);
+    if (got < 0)
+      rc = (int)got;
+    else if ((size_t)got < want)
+      rc = 0;
+    else
+      tm_hash_add(sum, piece, want);
+    from += (int64_t)want;
+  }
+  *hash = tm_hash_end(sum);
+  free(piece);
+  tm_hash_free(sum);
+  return rc;
+}
+
+int tm_output_hash(const struct tm_output *o, int64_t from, int64_t to, uint64_t *hash,
+                   struct tm_err *err)
+{
+  int rc = hash_bytes(o, from, to, hash, err);
+  if (rc == 0)
+    return tm_err_set(err, -EIO, "'%s' has become shorter while it was written", o->path);
+  return rc < 0 ? rc : 0;
+}
+
+int tm_output_has(const struct tm_output *o, int64_t from, int64_t to, uint64_t hash,
+                  struct tm_err *err)
+{
+  uint64_t found = 0;
+  if (from < 0 || to < from || to > o->written)
+    return 0;
+  int rc = hash_bytes(o, from, to, &found, err);
+  return rc > 0 ? found == hash : rc;
+}

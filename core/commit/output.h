@@ -1,0 +1,58 @@
+/* output.h - a file of bytes that grows at its end, the output or the failures log of a step, and
+ * its valid part.
+ *
+ * The first `end` bytes are valid: journal records cover them, or will. The rest of the file is a
+ * torn tail or a refused result; later bytes overwrite it, and it is cut before the file is handed
+ * over.
+ */
+#ifndef TM_COMMIT_OUTPUT_H
+#define TM_COMMIT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "sys/fs.h"
+
+struct tm_output {
+  const struct tm_fs *fs;
+  char *path;
+  int fd;          /* -1: not open */
+  int64_t end;     /* valid bytes; written + pending.len */
+  int64_t written; /* those of them in the file */
+  int64_t size;    /* upper limit of the file's length */
+  struct tm_buf pending;
+};
+
+/* Opens or makes the file; `end` is its length. Zero the struct before; close it also after a
+ * failure. */
+int tm_output_open(struct tm_output *o, const struct tm_fs *fs, const char *path, int mode,
+                   struct tm_err *err);
+/* The same, read-only: does not make the file. */
+int tm_output_open_read(struct tm_output *o, const struct tm_fs *fs, const char *path,
+                        struct tm_err *err);
+void tm_output_close(struct tm_output *o); /* never opened: a no-op */
+void tm_output_add(struct tm_output *o, const void *p, size_t n);
+/* -EIO if the file has become shorter than what was written. */
+int tm_output_flush(struct tm_output *o, struct tm_err *err);
+/* Flushes, then appends `length` bytes of the file `from` in pieces. If they do not have `hash`, or
+ * are fewer, or `from` cannot be read: TM_EDAMAGE, and nothing was added. Other errors concern the
+ * output itself. */
+int tm_output_copy(struct tm_output *o, const char *from, int64_t length, uint64_t hash,
+                   struct tm_err *err);
+/* Whether the path still names the open file, with all that was written: 0, or -EIO with a
+ * message. */
+int tm_output_check_name(struct tm_output *o, struct tm_err *err);
+/* Drops what was added after `end`; nothing may be pending; the file is unchanged. */
+void tm_output_take_back(struct tm_output *o, int64_t end);
+/* The hash of the bytes from .. to, which must be written. */
+int tm_output_hash(const struct tm_output *o, int64_t from, int64_t to, uint64_t *hash,
+                   struct tm_err *err);
+/* Cuts the file at `end`; nothing may be pending. */
+int tm_output_cut(struct tm_output *o, int64_t end, struct tm_err *err);
+/* Whether the bytes from .. to exist and have `hash`. A negative code if they cannot be read. */
+int tm_output_has(const struct tm_output *o, int64_t from, int64_t to, uint64_t hash,
+                  struct tm_err *err);
+
+#endif

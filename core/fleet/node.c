@@ -1,0 +1,434 @@
+/* node.c - see node.h.
+ *
+ * The keeper is started in a session of its own (sys/process.h), with the control channel as
+ * descriptor 3, and with our stderr if the caller asks for that. A table by worker number says
+ * which step a worker belongs to, so that every frame finds its user. After the channel has ended,
+ * for any reason, node.c waits for the keeper: it ends within moments, or is killed.
+ *
+ *  (1) A user hears only what can happen to a worker: STARTED or START_FAILED once, then TAKEN for
+ *      each take-back, ENDED once. A keeper that sends anything else is lost: its later frames
+ *      cannot be trusted.
+ *  (2) No process is ever left behind. A keeper that did not end by itself has not ended its
+ *      workers. Their processes are found by the mark of the job, and killed here: if the job is
+ *      ending, no later keeper would do it.
+ *  (3) A descriptor that came with a frame is closed, unless it is a worker's socket, which the
+ *      user gets.
+ */
+#include "fleet/node.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "sched/awake.h"
+#include "sys/clock.h"
+#include "sys/fs.h"
+#include "sys/process.h"
+
+#define KEEPER_END_NS (5 * TM_S)
+#define STRAYS_NS     (5 * TM_S)
+#define PING_NS       TM_S
+
+enum phase { ASKED, LIVES, GONE };
+
+struct node_worker {
+  uint32_t step;
+  enum phase phase;
+  int take_backs; /* not answered yet */
+};
+
+struct tm_node {
+  struct tm_channel control;
+  char *id;
+  char *job_dir; /* NULL before the first step */
+  pid_t pid;
+  bool is_lost, has_hello;
+  struct tm_awake awake;
+  int64_t patience_ns; /* how long it may be silent */
+  /* awake: when the keeper last sent a frame; when it was last asked */
+  int64_t heard_ns, pinged_ns;
+  int64_t asked; /* ASK_DOING frames without an answer */
+  void (*on_note)(void *data, const char *text);
+  void (*on_lost)(void *data, const char *text);
+  void *data;
+  struct TM_ARRAY(struct tm_node_user) users;  /* by step */
+  struct TM_ARRAY(struct node_worker) workers; /* by number */
+};
+
+static void on_frame(struct tm_channel *c, const struct tm_frame *f);
+static void on_end(struct tm_channel *c, int code);
+
+static pid_t start_keeper(const char *program, bool has_stderr, int control, struct tm_err *err)
+{
+  char *argv[] = { (char *)program, (char *)"node", NULL };
+  int fds[] = { -1, -1, has_stderr ? STDERR_FILENO : -1, control };
+  struct tm_spawn spawn = {
+    .program = program, .argv = argv, .fds = fds, .fds_len = TM_COUNT_OF(fds)
+  };
+
+  return tm_process_start(&spawn, err);
+}
+
+static void say_hello(struct tm_node *n)
+{
+  const char *hello = tm_hello();
+  struct tm_frame f = {
+    .type = TM_FRAME_HELLO, .payload = hello, .length = (uint32_t)strlen(hello), .fd = -1
+  };
+
+  tm_channel_send(&n->control, &f);
+}
+
+struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool has_stderr,
+                              const char *node_id, void (*on_note)(void *, const char *),
+                              void (*on_lost)(void *, const char *), void *data, struct tm_err *err)
+{
+  struct tm_node *n = NULL;
+  int pair[2];
+  pid_t pid;
+
+  if (tm_channel_pair(pair, err) < 0)
+    return NULL;
+  pid = start_keeper(program, has_stderr, pair[1], err);
+  tm_fs_close(tm_fs_real(), pair[1]);
+  if (pid < 0) {
+    tm_err_wrap(err, "cannot start the keeper of node %s", node_id);
+    tm_fs_close(tm_fs_real(), pair[0]);
+    return NULL;
+  }
+  n = TM_NEW(struct tm_node);
+  n->id = tm_xstrdup(node_id);
+  n->pid = pid;
+  n->on_note = on_note;
+  n->on_lost = on_lost;
+  n->data = data;
+  n->patience_ns = TM_NODE_PATIENCE_NS;
+  tm_awake_init(&n->awake, tm_clock_mono_ns());
+  if (tm_channel_open(&n->control, loop, pair[0], on_frame, on_end, n, err) < 0) {
+    tm_process_wait(pid, 0, NULL);
+    free(n->id);
+    free(n);
+    return NULL;
+  }
+  say_hello(n);
+  return n;
+}
+
+const char *tm_node_id(const struct tm_node *n)
+{
+  return n->id;
+}
+
+bool tm_node_is_lost(const struct tm_node *n)
+{
+  return n->is_lost;
+}
+
+uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
+                          const struct tm_node_user *user)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_frame f = { .type = TM_FRAME_STEP, .index = n->users.len, .fd = -1 };
+
+  *TM_ARRAY_ADD(&n->users) = *user;
+  if (!n->job_dir)
+    n->job_dir = tm_xstrdup(step->job_dir);
+  if (step->run_timeout_ns > n->patience_ns)
+    n->patience_ns = step->run_timeout_ns;
+  tm_node_step_encode(&text, step);
+  f.payload = text.data;
+  f.length = (uint32_t)text.len;
+  tm_channel_send(&n->control, &f);
+  tm_buf_release(&text);
+  return (uint32_t)(n->users.len - 1);
+}
+
+uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, const char *name)
+{
+  struct tm_frame f = {
+    .type = TM_FRAME_START, .index = step, .worker = (uint32_t)n->workers.len, .fd = -1
+  };
+
+  tm_require(step < n->users.len);
+  *TM_ARRAY_ADD(&n->workers) = (struct node_worker) { .step = step, .phase = ASKED };
+  f.payload = name;
+  f.length = (uint32_t)strlen(name);
+  tm_channel_send(&n->control, &f);
+  return f.worker;
+}
+
+static void send_to(struct tm_node *n, uint32_t type, uint32_t worker)
+{
+  struct tm_frame f = { .type = type, .worker = worker, .fd = -1 };
+
+  tm_channel_send(&n->control, &f);
+}
+
+void tm_node_take_back(struct tm_node *n, uint32_t worker, const uint64_t *seqs, size_t len)
+{
+  struct tm_buf list = TM_BUF_NONE;
+  struct tm_frame f = { .type = TM_FRAME_TAKE_BACK, .worker = worker, .fd = -1 };
+
+  n->workers.at[worker].take_backs++;
+  for (size_t i = 0; i < len; i++)
+    tm_buf_add_u64(&list, seqs[i]);
+  f.payload = list.data;
+  f.length = (uint32_t)list.len;
+  tm_channel_send(&n->control, &f);
+  tm_buf_release(&list);
+}
+
+void tm_node_stopping(struct tm_node *n, uint32_t worker)
+{
+  send_to(n, TM_FRAME_STOPPING, worker);
+}
+
+void tm_node_kill(struct tm_node *n, uint32_t worker)
+{
+  tm_process_kill(n->pid, SIGCONT); /* a stopped keeper does not kill its workers */
+  send_to(n, TM_FRAME_KILL, worker);
+}
+
+void tm_node_end_init(struct tm_node *n, uint32_t step)
+{
+  struct tm_frame f = { .type = TM_FRAME_INIT_IS_LATE, .index = step, .fd = -1 };
+
+  tm_channel_send(&n->control, &f);
+}
+
+void tm_node_ask_doing(struct tm_node *n, uint32_t step)
+{
+  struct tm_frame f = { .type = TM_FRAME_ASK_DOING, .index = step, .fd = -1 };
+
+  n->asked++;
+  tm_channel_send(&n->control, &f);
+}
+
+static void lose(struct tm_node *n, const char *text)
+{
+  if (n->is_lost)
+    return;
+  n->is_lost = true;
+  n->on_lost(n->data, text);
+}
+
+void tm_node_tick(struct tm_node *n, int64_t mono_ns)
+{
+  int64_t now_ns;
+
+  if (!n || n->is_lost)
+    return;
+  now_ns = tm_awake_look(&n->awake, mono_ns);
+  if (now_ns - n->heard_ns >= n->patience_ns) {
+    char *text = tm_xprintf("its keeper has not answered for %g s: it may have been stopped "
+                            "(SIGSTOP); it is replaced",
+                            (double)n->patience_ns / 1e9);
+    lose(n, text);
+    free(text);
+  } else if (now_ns - n->pinged_ns >= PING_NS) {
+    n->pinged_ns = now_ns;
+    send_to(n, TM_FRAME_PING, 0);
+  }
+}
+
+static void on_taken(struct tm_node *n, const struct tm_node_user *user, const struct tm_frame *f)
+{
+  uint64_t seqs[TM_PAGE_WORDS];
+  size_t len = 0;
+  struct tm_reader r;
+
+  n->workers.at[f->worker].take_backs--;
+  tm_reader_init(&r, f->payload, f->length);
+  for (size_t left = f->length / 8; left > 0 && len < TM_PAGE_WORDS; left--)
+    seqs[len++] = tm_read_u64(&r);
+  user->on_taken(user->data, f->worker, seqs, len);
+}
+
+static void on_ended(struct tm_node *n, const struct tm_node_user *user, const struct tm_frame *f)
+{
+  struct tm_ended ended;
+  struct tm_err err = TM_ERR_NONE;
+
+  if (tm_ended_decode(&ended, f->payload, f->length, &err) < 0) {
+    lose(n, err.text);
+    return;
+  }
+  n->workers.at[f->worker].phase = GONE;
+  user->on_ended(user->data, f->worker, &ended);
+}
+
+static void on_hello(struct tm_node *n, const struct tm_frame *f)
+{
+  const char *hello = tm_hello();
+
+  n->has_hello =
+      !n->has_hello && f->length == strlen(hello) && memcmp(f->payload, hello, f->length) == 0;
+  if (!n->has_hello)
+    lose(n, "its keeper has another version of tidemill");
+}
+
+static char *text_of(const struct tm_frame *f)
+{
+  return tm_xstrndup(f->length ? f->payload : "", f->length);
+}
+
+/* Keeps (1). */
+static bool may_happen(const struct node_worker *w, uint32_t type)
+{
+  switch (type) {
+  case TM_FRAME_STARTED:
+  case TM_FRAME_START_FAILED: return w->phase == ASKED;
+  case TM_FRAME_TAKEN: return w->phase == LIVES && w->take_backs > 0;
+  case TM_FRAME_ENDED: return w->phase == LIVES;
+  default: return false;
+  }
+}
+
+static void on_started(struct tm_node *n, const struct tm_node_user *user, const struct tm_frame *f)
+{
+  n->workers.at[f->worker].phase = LIVES;
+  user->on_started(user->data, f->worker, tm_get_u32(f->payload), f->fd);
+}
+
+static void on_start_failed(struct tm_node *n, const struct tm_node_user *user,
+                            const struct tm_frame *f)
+{
+  char *text = text_of(f);
+
+  n->workers.at[f->worker].phase = GONE;
+  user->on_start_failed(user->data, f->worker, text);
+  free(text);
+}
+
+/* A frame about one worker. True: the user owns the descriptor now. */
+static bool on_worker_frame(struct tm_node *n, const struct tm_frame *f)
+{
+  const struct tm_node_user *user;
+  bool is_started = f->type == TM_FRAME_STARTED;
+
+  if (f->worker >= n->workers.len || !may_happen(&n->workers.at[f->worker], f->type) ||
+      (is_started && (f->fd < 0 || f->length < 4))) {
+    lose(n, "its keeper sent an impossible message");
+    return false;
+  }
+  user = &n->users.at[n->workers.at[f->worker].step];
+  switch (f->type) {
+  case TM_FRAME_STARTED: on_started(n, user, f); break;
+  case TM_FRAME_START_FAILED: on_start_failed(n, user, f); break;
+  case TM_FRAME_TAKEN: on_taken(n, user, f); break;
+  default: on_ended(n, user, f); break;
+  }
+  return is_started;
+}
+
+/* Keeps (1). The frame cannot name a worker of another step, or one that has ended. */
+static void on_doing(struct tm_node *n, const struct tm_frame *f)
+{
+  const struct tm_node_user *user;
+  struct tm_worker_doing doing;
+  struct tm_reader r;
+
+  if (n->asked == 0 || f->index >= n->users.len) {
+    lose(n, "its keeper said what cannot be");
+    return;
+  }
+  n->asked--;
+  user = &n->users.at[f->index];
+  tm_reader_init(&r, f->payload, f->length);
+  while (r.at < r.end) {
+    if (!tm_worker_doing_read(&r, &doing) || doing.worker >= n->workers.len ||
+        n->workers.at[doing.worker].step != f->index ||
+        n->workers.at[doing.worker].phase != LIVES) {
+      lose(n, "its keeper said what cannot be");
+      return;
+    }
+    user->on_doing(user->data, &doing);
+  }
+}
+
+static void on_note(struct tm_node *n, const struct tm_frame *f)
+{
+  char *text = text_of(f);
+
+  n->on_note(n->data, text);
+  free(text);
+}
+
+static void on_frame(struct tm_channel *c, const struct tm_frame *f)
+{
+  struct tm_node *n = c->data;
+  bool is_taken = false;
+
+  n->heard_ns = n->awake.now_ns;
+  if (n->is_lost || f->type == TM_FRAME_PONG)
+    ;
+  else if (f->type == TM_FRAME_HELLO)
+    on_hello(n, f);
+  else if (!n->has_hello)
+    lose(n, "its keeper did not say its version");
+  else if (f->type == TM_FRAME_NOTE)
+    on_note(n, f);
+  else if (f->type == TM_FRAME_DOING)
+    on_doing(n, f);
+  else
+    is_taken = on_worker_frame(n, f);
+  if (!is_taken)
+    tm_fs_close(tm_fs_real(), f->fd); /* keeps (3) */
+}
+
+static void on_end(struct tm_channel *c, int code)
+{
+  struct tm_node *n = c->data;
+
+  char *text = code < 0 ? tm_xprintf("its keeper cannot be read: %s", tm_code_text(code))
+                        : tm_xstrdup("its keeper has ended");
+
+  lose(n, text);
+  free(text);
+}
+
+static void on_closed(struct tm_channel *c)
+{
+  struct tm_node *n = c->data;
+
+  TM_ARRAY_RELEASE(&n->users);
+  TM_ARRAY_RELEASE(&n->workers);
+  free(n->job_dir);
+  free(n->id);
+  free(n);
+}
+
+/* Keeps (2). */
+static void end_strays(struct tm_node *n)
+{
+  char *mark = n->job_dir ? tm_job_mark(n->job_dir) : NULL;
+  size_t killed = mark ? tm_process_kill_marked(TM_ENV_WORKER, mark, STRAYS_NS) : 0;
+  char *text = tm_xprintf("killed %zu %s of a keeper that did not end by itself", killed,
+                          tm_text_counted((int64_t)killed, "process", "processes"));
+
+  if (killed > 0)
+    n->on_note(n->data, text);
+  free(text);
+  free(mark);
+}
+
+void tm_node_close(struct tm_node *n)
+{
+  struct tm_process_end end;
+
+  if (!n)
+    return;
+  n->is_lost = true; /* reports nothing any more */
+  n->control.on_closed = on_closed;
+  tm_channel_flush(&n->control);
+  tm_channel_close(&n->control);
+  tm_process_kill(n->pid, SIGCONT); /* a stopped keeper could not end its workers */
+  tm_process_wait(n->pid, KEEPER_END_NS, &end);
+  if (end.signal != 0 || end.exit_status != 0)
+    end_strays(n);
+}

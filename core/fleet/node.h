@@ -1,0 +1,62 @@
+/* node.h - a node, from the supervisor's side: its keeper, and the frames between the two.
+ *
+ * Each node has one child process, started with posix_spawn; only its control channel identifies
+ * it. Caller, on the loop's thread: start; add_step for each step; start_worker, ...; close,
+ * whether or not on_lost came.
+ */
+#ifndef TM_FLEET_NODE_H
+#define TM_FLEET_NODE_H
+
+#include <sys/types.h>
+
+#include "node/message.h"
+#include "sys/channel.h"
+#include "sys/loop.h"
+
+struct tm_node;
+
+/* The step's side: hears what happens to its workers. */
+struct tm_node_user {
+  void *data;
+  /* fd: the worker's socket, which the user now owns */
+  void (*on_started)(void *data, uint32_t worker, int64_t pid, int fd);
+  void (*on_start_failed)(void *data, uint32_t worker, const char *text);
+  /* the answer to take_back; n may be 0 */
+  void (*on_taken)(void *data, uint32_t worker, const uint64_t *seqs, size_t n);
+  void (*on_ended)(void *data, uint32_t worker, const struct tm_ended *ended);
+  /* What a living worker does: the answer to tm_node_ask_doing(), once for each worker. */
+  void (*on_doing)(void *data, const struct tm_worker_doing *doing);
+};
+
+/* has_stderr: the keeper gets our stderr, else none. on_note: a message for the log. on_lost, once:
+ * the keeper has ended or speaks another version; every worker is gone. */
+struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool has_stderr,
+                              const char *node_id, void (*on_note)(void *data, const char *text),
+                              void (*on_lost)(void *data, const char *text), void *data,
+                              struct tm_err *err);
+/* Makes the step known to the keeper. Returns its number on this node. */
+uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
+                          const struct tm_node_user *user);
+/* A number for a new worker, unique on the node; its STARTED or START_FAILED comes later. */
+uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, const char *name);
+void tm_node_take_back(struct tm_node *n, uint32_t worker, const uint64_t *seqs, size_t len);
+void tm_node_stopping(struct tm_node *n, uint32_t worker);
+void tm_node_kill(struct tm_node *n, uint32_t worker);
+/* Interrupts the workers of the step that are in init(), and kills them if that does not help. */
+void tm_node_end_init(struct tm_node *n, uint32_t step);
+/* Asks what the workers of the step do. */
+void tm_node_ask_doing(struct tm_node *n, uint32_t step);
+/* Call it about ten times a second: it asks the keeper whether it is awake. A keeper is lost if it
+ * has been silent for as long as a run() of its steps may take, and at least TM_NODE_PATIENCE_NS:
+ * it can no longer enforce timeouts. */
+void tm_node_tick(struct tm_node *n, int64_t mono_ns);
+#define TM_NODE_PATIENCE_NS (10 * INT64_C(1000000000))
+const char *tm_node_id(const struct tm_node *n);
+bool tm_node_is_lost(const struct tm_node *n);
+/* Closes the control channel, whereupon the keeper ends all its processes; waits for the keeper's
+ * end and reaps it. Kills the processes that a killed keeper has left, and on_note reports it.
+ * on_lost is no longer called. The memory is freed when the loop has closed the channel. NULL is a
+ * no-op. */
+void tm_node_close(struct tm_node *n);
+
+#endif

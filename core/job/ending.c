@@ -1,0 +1,128 @@
+/* ending.c - the end of a step, after its last worker has ended: the commit is finished, outputs go
+ * to their destinations, and the owner is informed. See supervisor_own.h.
+ */
+#include "base/mem.h"
+#include "job/job.h"
+#include "record/job_dir.h"
+#include "outputs/place.h"
+#include "step/row_items.h"
+#include "step/supervisor_own.h"
+
+void tm_supervisor_take_cause(struct tm_supervisor *s, const struct tm_err *err)
+{
+  char *partial = s->output_file ? tm_xprintf("%s.partial", s->output_file) : NULL;
+  /* These exist from the beginning; only the end renames the rows. */
+  const char *const paths[] = { s->o.job->dir, s->dir, s->state_dir, s->output_dir,
+                                s->commit ? partial : NULL };
+
+  s->code = err->code;
+  s->cause = *err;
+  tm_job_dir_explain(s->o.fs, paths, TM_COUNT_OF(paths), &s->cause);
+  free(partial);
+}
+
+/* Completes the output, or leaves it as .partial. A broken commit is left as it is: the disk has
+ * what counts. */
+static void finish_commit(struct tm_supervisor *s)
+{
+  struct tm_err err = TM_ERR_NONE;
+  bool has_failed =
+      s->code == TM_EDAMAGE || (s->code < 0 && s->code > TM_EUSAGE) || s->code == TM_EINUSE;
+
+  if (has_failed)
+    return;
+  if (tm_commit_finish(s->commit, s->tally.verdict == TM_COMPLETED, &err) < 0) {
+    tm_supervisor_take_cause(s, &err);
+    s->tally.verdict = TM_FAILED;
+    tm_supervisor_say(s, TM_ERROR, "step '%s' cannot be finished: %s", s->view.name, s->cause.text);
+  }
+}
+
+static enum tm_failing failing_of(int code)
+{
+  if (tm_exit_status_of(code) == 3)
+    return TM_FAILING_SYSTEM;
+  return code == TM_ESCRIPT ? TM_FAILING_SCRIPT : TM_FAILING_INPUT;
+}
+
+static void end(struct tm_supervisor *s)
+{
+  struct tm_event e = { .kind = TM_EVENT_STEP_ENDED };
+
+  s->is_ended = true;
+  tm_intake_clear(s->o.fs, s->o.step, s->o.job->dir);
+  s->view.verdict = s->tally.verdict;
+  if (s->tally.verdict == TM_FAILED && s->code == 0)
+    tm_tally_count_again(&s->tally, &s->cause);
+  s->view.cause = s->tally.verdict == TM_FAILED ? s->cause.text : "";
+  if (s->code < 0)
+    s->view.failing = failing_of(s->code);
+  tm_supervisor_emit(s, &e, NULL);
+  s->o.on_ended(s->o.data, s);
+}
+
+/* The outputs are not all at their destinations: the step is not Completed, and its rows are
+ * renamed back. */
+static void fail_upload(struct tm_supervisor *s, int code, const struct tm_err *err)
+{
+  const struct tm_fs *fs = s->o.fs;
+  char *partial = s->output_file ? tm_xprintf("%s.partial", s->output_file) : NULL;
+
+  s->tally.verdict = code == -ECANCELED ? TM_CANCELED_JOB : TM_FAILED;
+  if (code != -ECANCELED) {
+    s->code = code;
+    s->cause = *err;
+    tm_supervisor_say(s, TM_ERROR, "%s", err->text);
+  }
+  if (partial && fs->rename(fs->self, s->output_file, partial) >= 0)
+    tm_fs_sync_dir(fs, s->output_dir, NULL); /* the next session accepts either name */
+  free(partial);
+}
+
+static void on_uploaded(void *data, int code, const struct tm_err *err)
+{
+  struct tm_supervisor *s = data;
+
+  tm_upload_stop(s->upload);
+  s->upload = NULL;
+  if (code < 0)
+    fail_upload(s, code, err);
+  end(s);
+}
+
+/* False: nothing to upload, or it cannot begin. */
+static bool start_upload(struct tm_supervisor *s)
+{
+  struct tm_upload_options o = { .loop = s->o.loop,
+                                 .fs = s->o.fs,
+                                 .step = s->o.step,
+                                 .job_dir = s->o.job->dir,
+                                 .on_ended = on_uploaded,
+                                 .data = s };
+  struct tm_err err = TM_ERR_NONE;
+
+  if (s->tally.verdict != TM_COMPLETED || !tm_place_has_upload(s->o.step))
+    return false;
+  s->upload = tm_upload_start(&o, &err);
+  if (!s->upload)
+    fail_upload(s, err.code, &err);
+  return s->upload;
+}
+
+void tm_supervisor_check_end(struct tm_supervisor *s)
+{
+  if (!s->is_ending || s->is_finished || s->pool.living > 0 || s->intake ||
+      tm_syncer_is_busy(&s->syncer))
+    return;
+  s->is_finished = true;
+  if (!tm_lister_stop(s->lister))
+    tm_supervisor_say(s, TM_WARNING,
+                      "step '%s': a read of its inputs does not return, as on a file system that "
+                      "hangs; the job ends without it",
+                      s->view.name);
+  s->lister = NULL;
+  tm_rows_sum_up(s);
+  finish_commit(s);
+  if (!start_upload(s))
+    end(s);
+}

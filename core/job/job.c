@@ -1,0 +1,578 @@
+/* job.c - see job.h.
+ *
+ * Opening takes the directory (job_dir.c), then the definition, then the steps (job_steps.c). A new
+ * job copies the scripts and renames job.json into place; a resumed one compares its definition
+ * with what the user asks for now. Nothing runs before start. A keeper is started when a step has
+ * work, and replaced when it is lost. The result is written last.
+ */
+#include "job/job.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "plan/registered.h"
+#include "record/cancel_request.h"
+#include "record/chronicle.h"
+#include "record/definition.h"
+#include "job/job_own.h"
+#include "job/limits.h"
+#include "record/temp_dirs.h"
+#include "record/job_record.h"
+#include "inspect/output_check.h"
+#include "job/preflight.h"
+#include "outputs/registering.h"
+#include "job/takeover.h"
+#include "sys/clock.h"
+#include "sys/process.h"
+
+#define TICK_NS (100 * TM_MS)
+
+void tm_job_note(struct tm_job *job, const char *fmt, ...)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  va_list ap;
+
+  va_start(ap, fmt);
+  tm_buf_vprintf(&text, fmt, ap);
+  va_end(ap);
+  *TM_ARRAY_ADD(&job->notes) = tm_buf_take(&text);
+}
+
+void tm_job_emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level level, const char *text)
+{
+  struct tm_event e = { .kind = kind,
+                        .level = level,
+                        .text = text,
+                        .wall_ns = tm_clock_wall_ns(),
+                        .mono_ns = tm_clock_mono_ns(),
+                        .job = &job->view };
+
+  tm_events_emit(job->o.events, &e);
+}
+
+/* Opening. */
+
+static int check_state(const struct tm_job *job, enum tm_job_dir_state state, struct tm_err *err)
+{
+  const char *dir = job->o.dir;
+
+  if (state == TM_JOB_DIR_UNKNOWN)
+    return err->code;
+  if (state == TM_JOB_DIR_FOREIGN)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'%s' is not empty and holds no job; name an empty or a new directory", dir);
+  if (state == TM_JOB_DIR_JOB && !job->o.resume)
+    return tm_job_dir_refuse_job(dir, err);
+  return 0;
+}
+
+/* `dir`: the directory of a job that is resumed. */
+static int look_ahead(struct tm_job *job, const char *dir, struct tm_err *err)
+{
+  struct tm_preflight p = { .fs = job->o.fs,
+                            .pipeline = job->o.pipeline,
+                            .job_dir = dir,
+                            .dir = job->o.dir,
+                            .workspace = job->o.workspace,
+                            .no_reuse = job->o.no_reuse };
+
+  return tm_preflight(&p, err);
+}
+
+/* Looks before it writes anything there, and again once it has the lock: another process may have
+ * run a job in between. */
+static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
+{
+  const char *dir = job->o.dir;
+  enum tm_job_dir_state before = tm_job_dir_look(dir, err), state;
+  int rc;
+
+  if ((rc = check_state(job, before, err)) < 0 ||
+      (before != TM_JOB_DIR_JOB && (rc = look_ahead(job, NULL, err)) < 0))
+    return rc;
+  job->is_empty_before = tm_fs_exists(job->o.fs, dir);
+  if ((rc = tm_job_dir_open(&job->dir, job->o.fs, dir, &job->o.wait, err)) < 0)
+    return rc;
+  state = tm_job_dir_look(dir, err);
+  *has_job = state == TM_JOB_DIR_JOB;
+  job->is_made = before == TM_JOB_DIR_NEW && state == TM_JOB_DIR_INCOMPLETE;
+  if ((rc = check_state(job, state, err)) < 0 || *has_job)
+    return rc;
+  if (before == TM_JOB_DIR_NEW && job->o.resume && job->o.is_dir_chosen)
+    tm_job_note(job, "no job of '%s' is left to resume: a new one is started",
+                job->o.pipeline->name);
+  else if (before == TM_JOB_DIR_NEW && job->o.resume)
+    tm_job_note(job, "there is no job in '%s' yet: a new one is started", dir);
+  if (before == TM_JOB_DIR_INCOMPLETE)
+    tm_job_note(job,
+                "the job in '%s' was killed before its definition was complete; a new one starts",
+                dir);
+  return 0;
+}
+
+static void on_definition_note(void *data, char *text)
+{
+  struct tm_job *job = data;
+
+  *TM_ARRAY_ADD(&job->notes) = text;
+}
+
+/* The definition of a job that exists. A Completed job keeps its files as they are. `command`: gets
+ * that of the record, to free, or NULL. */
+static int resume_definition(struct tm_job *job, const struct tm_definition *d,
+                             struct tm_json **command, struct tm_err *err)
+{
+  struct tm_json *record = tm_job_record_read(&job->dir, err);
+  int rc = record ? tm_definition_compare(d, record, job->o.dir, err) : err->code;
+
+  if (rc == 0 && !job->earlier)
+    rc = tm_definition_keep(d, record, err);
+  if (tm_json_get(record, "command"))
+    *command = tm_json_copy(tm_json_get(record, "command"));
+  tm_json_free(record);
+  return rc;
+}
+
+static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
+{
+  char *store = job->o.workspace ? tm_path_join(job->o.workspace, "snapshots") : NULL;
+  struct tm_definition d = { .fs = job->o.fs,
+                             .pipeline = job->o.pipeline,
+                             .dir = &job->dir,
+                             .store = store,
+                             .snapshots = job->snapshots,
+                             .accept_changes = job->o.accept_changes,
+                             .keep_script = job->o.keep_script,
+                             .on_note = on_definition_note,
+                             .data = job };
+  struct tm_json *command = NULL;
+
+  int rc = has_job ? resume_definition(job, &d, &command, err) : tm_definition_take(&d, err);
+
+  if (rc == 0 && !has_job)
+    rc = tm_takeover_copy(&d, err);
+  if (rc == 0 && !job->earlier)
+    rc = tm_job_record_write(&job->dir, job->o.pipeline, job->snapshots, command, err);
+  tm_json_free(command);
+  free(store);
+  return rc < 0 || job->earlier ? rc : tm_takeover_place(&d, err);
+}
+
+/* A Completed job runs nothing. If the user asks for it, its inputs are compared once the loop
+ * runs. */
+static int open_completed(struct tm_job *job, struct tm_err *err)
+{
+  int rc = job->o.verify_input ? open_definition(job, true, err) : 0;
+
+  tm_job_note(job, "the job in '%s' is Completed: nothing is run", job->o.dir);
+  return rc;
+}
+
+/* A Completed job is read only if the user asks for it: nothing will be added to its output. */
+static int check_output(struct tm_job *job, struct tm_err *err)
+{
+  struct tm_buf note = TM_BUF_NONE;
+  bool is_read = job->o.verify_output ||
+                 (!job->earlier && tm_output_is_touched(job->dir.path, job->o.pipeline));
+  int rc = is_read ? tm_output_check(&note, job->dir.path, err) : 0;
+
+  if (note.len > 0)
+    *TM_ARRAY_ADD(&job->notes) = tm_buf_take(&note);
+  return rc;
+}
+
+/* From here on, a directory without a result holds an interrupted job. */
+static int remove_result(struct tm_job *job, struct tm_err *err)
+{
+  int rc = job->o.fs->unlink(job->o.fs->self, job->dir.result_file);
+
+  if (rc == -ENOENT)
+    return 0;
+  if (rc < 0)
+    return tm_err_system(err, rc, "cannot remove '%s'", job->dir.result_file);
+  return tm_fs_sync_dir(job->o.fs, job->dir.path, err);
+}
+
+/* Only a job that exists is checked here; a new one was checked before its directory was made. */
+static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
+{
+  int rc = tm_registering_check(job->o.registry, job->o.pipeline, err);
+
+  if (rc == 0 && has_job)
+    rc = look_ahead(job, job->dir.path, err);
+  if (rc == 0)
+    rc = open_definition(job, has_job, err);
+  if (rc == 0)
+    rc = remove_result(job, err);
+  return rc < 0 ? rc : tm_job_steps_open(job, err);
+}
+
+static void set_view(struct tm_job *job)
+{
+  job->view = (struct tm_job_view) { .name = job->o.pipeline->name,
+                                     .dir = job->dir.path,
+                                     .pipeline_file = job->o.pipeline->file,
+                                     .begin_wall_ns = tm_clock_wall_ns(),
+                                     .begin_mono_ns = tm_clock_mono_ns(),
+                                     .steps_len = job->steps_len,
+                                     .steps = job->step_views,
+                                     .verdict = TM_RUNNING,
+                                     .cause = "" };
+}
+
+static int64_t max_workers(const struct tm_job_options *o)
+{
+  int64_t most = tm_process_cores();
+
+  if (o->max_workers > 0)
+    return o->max_workers;
+  for (size_t i = 0; i < o->pipeline->steps_len; i++)
+    if (o->pipeline->steps[i]->config.process_count_per_node > most)
+      most = o->pipeline->steps[i]->config.process_count_per_node;
+  return most;
+}
+
+int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_err *err)
+{
+  struct tm_job *job = TM_NEW(struct tm_job);
+  struct tm_err left = TM_ERR_NONE;
+  bool has_job;
+  int rc;
+
+  job->o = *o;
+  job->steps_len = o->pipeline->steps_len;
+  job->steps = tm_xcalloc(job->steps_len, sizeof(*job->steps));
+  job->step_views = tm_xcalloc(job->steps_len, sizeof(*job->step_views));
+  job->snapshots = tm_xcalloc(job->steps_len, sizeof(*job->snapshots));
+  job->max_workers = max_workers(o);
+  if ((rc = tm_limits_check(o->pipeline, job->max_workers, err)) < 0 ||
+      (rc = open_dir(job, &has_job, err)) < 0)
+    goto fail;
+  if (tm_temp_dirs_remove_left(o->fs, job->dir.path, &left) < 0)
+    tm_job_note(job, "%s", left.text);
+  set_view(job);
+  tm_job_steps_init(job);
+  job->view.is_resumed = has_job;
+  bool is_completed = has_job && tm_job_result_is_completed(&job->dir, &job->earlier);
+  if (has_job && (rc = check_output(job, err)) < 0)
+    goto fail;
+  if (is_completed)
+    rc = open_completed(job, err);
+  else
+    rc = open_steps(job, has_job, err);
+  if (rc < 0)
+    goto fail;
+  *out = job;
+  return 0;
+fail:
+  /* The request is refused before anything has begun: there is nothing to resume. */
+  job->is_void = job->is_made && tm_exit_status_of(rc) == 2;
+  tm_job_close(job);
+  return rc;
+}
+
+/* Running. */
+
+static void on_note(void *data, const char *text)
+{
+  tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
+}
+
+static bool extracts(const struct tm_pipeline *p)
+{
+  for (size_t i = 0; i < p->steps_len; i++)
+    for (size_t k = 0; k < p->steps[i]->inputs_len; k++)
+      if (tm_dataset_is_extracted(p->steps[i]->inputs[k]))
+        return true;
+  return false;
+}
+
+/* Call this when no process of the node is left. A folder that cannot be removed is reported; the
+ * next start of the job, or its removal, tries again. */
+static void remove_temp_dirs(struct tm_job *job)
+{
+  struct tm_err err = TM_ERR_NONE;
+
+  tm_temp_dirs_release(&job->temp);
+  if (tm_temp_dirs_remove(job->o.fs, job->dir.path, &err) == 0)
+    return;
+  tm_err_wrap(&err, "a temporary folder is left, which 'tidemill clean %s' removes with the job",
+              job->dir.path);
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err.text);
+}
+
+static void on_node_lost(void *data, const char *text)
+{
+  struct tm_job *job = data;
+  struct tm_node *node = job->node;
+
+  job->node = NULL;
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
+  tm_node_close(node); /* first: after it nothing of the node runs */
+  remove_temp_dirs(job);
+  tm_job_steps_lose_node(job);
+  if (!job->is_ended && !job->node && tm_job_steps_need_node(job))
+    tm_job_start_node(job);
+}
+
+void tm_job_start_node(struct tm_job *job)
+{
+  struct tm_err err = TM_ERR_NONE;
+
+  if (tm_temp_dirs_record(&job->temp, job->o.fs, job->dir.path, extracts(job->o.pipeline), &err) ==
+      0)
+    job->node = tm_node_start(job->o.loop, job->o.program, job->o.has_stderr, "0", on_note,
+                              on_node_lost, job, &err);
+  if (job->node)
+    tm_job_steps_set_node(job, job->node);
+  else
+    tm_job_steps_fail(job, &err);
+}
+
+static void on_tick(struct tm_timer *t)
+{
+  struct tm_job *job = t->data;
+
+  tm_job_hear_request(job);
+  if (job->is_ended || job->recheck)
+    return;
+  tm_job_steps_tick(job);
+  if (!job->is_ended)
+    tm_node_tick(job->node, tm_clock_mono_ns());
+  tm_job_emit(job, TM_EVENT_TICK, TM_DEBUG, "");
+}
+
+static void on_tick_closed(struct tm_timer *t);
+
+/* A job that was Completed before: its result stays, and nothing is opened. */
+static void end_at_once(struct tm_timer *t)
+{
+  struct tm_job *job = t->data;
+
+  job->is_ended = true;
+  job->view.verdict = TM_COMPLETED;
+  job->view.steps_len = 0;
+  tm_timer_stop(&job->tick);
+  tm_job_emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
+  job->o.on_ended(job->o.data, job);
+}
+
+/* If the history cannot be written, the job still succeeds. */
+static void tell(struct tm_job *job)
+{
+  struct tm_err err = TM_ERR_NONE;
+  char *text;
+
+  if (tm_chronicle_add(job->o.workspace, &job->view, tm_clock_wall_ns(), &err) == 0)
+    return;
+  text = tm_xprintf("the job is not in the history of its workspace: %s", err.text);
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
+  free(text);
+}
+
+static void start(struct tm_job *job)
+{
+  job->tick.on_time = job->earlier ? end_at_once : on_tick;
+  tm_timer_start(&job->tick, job->earlier ? 0 : TICK_NS, TICK_NS);
+  tm_job_emit(job, TM_EVENT_JOB_STARTED, TM_INFO, "");
+  for (size_t i = 0; i < job->notes.len; i++)
+    tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, job->notes.at[i]);
+  if (job->earlier)
+    return;
+  tm_registered_check(job->o.pipeline, job->o.fs, on_note, job);
+  tell(job);
+  job->is_started = true;
+  tm_job_steps_go(job);
+  if (job->canceled_ns != 0)
+    tm_job_steps_cancel(job, true);
+}
+
+void tm_job_end_refused(struct tm_job *job, enum tm_verdict verdict)
+{
+  job->is_ended = job->is_refused = true;
+  tm_timer_stop(&job->tick);
+  job->view.verdict = verdict;
+  job->view.steps_len = 0;
+  job->o.on_ended(job->o.data, job);
+}
+
+static void on_rechecked(void *data, int code, int64_t compared, const struct tm_err *err)
+{
+  struct tm_job *job = data;
+
+  tm_recheck_stop(job->recheck);
+  job->recheck = NULL;
+  if (code == 0) {
+    tm_job_note(job, "the input is as it was: %" PRId64 " %s been compared", compared,
+                tm_text_counted(compared, "mini-batch has", "mini-batches have"));
+    start(job);
+    return;
+  }
+  job->code = code;
+  job->cause = *err;
+  tm_err_wrap(&job->cause, "the job in '%s' is Completed, and is left as it is", job->o.dir);
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
+  tm_job_end_refused(job, TM_FAILED);
+}
+
+void tm_job_start(struct tm_job *job)
+{
+  struct tm_recheck_options o = { .loop = job->o.loop,
+                                  .fs = job->o.fs,
+                                  .pipeline = job->o.pipeline,
+                                  .dir = job->dir.path,
+                                  .on_warning = on_note,
+                                  .on_ended = on_rechecked,
+                                  .data = job };
+  struct tm_err err = TM_ERR_NONE;
+
+  tm_timer_open(&job->tick, job->o.loop, on_tick, job);
+  job->tick.on_closed = on_tick_closed;
+  if (!job->earlier || !job->o.verify_input)
+    start(job);
+  else if ((job->recheck = tm_recheck_start(&o, &err)))
+    tm_timer_start(&job->tick, TICK_NS, TICK_NS);
+  else
+    on_rechecked(job, err.code, 0, &err);
+}
+
+/* Ending. */
+
+static void judge(struct tm_job *job)
+{
+  job->view.verdict = TM_COMPLETED;
+  for (size_t i = 0; i < job->steps_len; i++) {
+    const struct tm_step_view *step = job->step_views[i];
+    if (step->verdict == TM_FAILED && job->view.verdict != TM_FAILED) {
+      job->view.verdict = TM_FAILED;
+      job->view.cause = step->cause;
+    } else if (step->verdict == TM_CANCELED_JOB && job->view.verdict == TM_COMPLETED) {
+      job->view.verdict = TM_CANCELED_JOB;
+    }
+    if (job->code == 0)
+      job->code = job->steps[i].s ? tm_supervisor_code(job->steps[i].s) : 0;
+    if (job->steps[i].cause.code < 0) {
+      job->code = job->code ? job->code : job->steps[i].cause.code;
+      job->view.verdict = TM_FAILED;
+      job->view.cause = job->steps[i].cause.text;
+    }
+  }
+}
+
+static void fail_end(struct tm_job *job)
+{
+  /* A step has failed for this reason already: files of the job, such as `owner`, were removed. */
+  bool is_known = job->code == -ENOENT && job->cause.code == -ENOENT;
+
+  job->code = job->cause.code;
+  job->view.verdict = TM_FAILED;
+  job->view.cause = job->cause.text;
+  if (!is_known)
+    tm_job_emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
+}
+
+void tm_job_end(struct tm_job *job)
+{
+  struct tm_json *result;
+
+  job->is_ended = true;
+  tm_timer_stop(&job->tick);
+  tm_node_close(job->node);
+  job->node = NULL;
+  remove_temp_dirs(job);
+  judge(job);
+  if (tm_registering_add(&job->view, job->o.fs, job->o.registry, job->o.pipeline, job->o.events,
+                         &job->cause) < 0)
+    fail_end(job);
+  tell(job);
+  tm_job_emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
+  result = tm_job_result_new(&job->view);
+  if (tm_job_dir_check_owner(job->o.fs, job->dir.owner_file, job->dir.epoch, &job->cause) < 0 ||
+      tm_job_result_write(&job->dir, result, &job->cause) < 0)
+    fail_end(job);
+  tm_json_free(result);
+  tm_cancel_request_forget(job->dir.path);
+  job->o.on_ended(job->o.data, job);
+}
+
+const struct tm_job_view *tm_job_view(const struct tm_job *job)
+{
+  return &job->view;
+}
+
+struct tm_json *tm_job_result(const struct tm_job *job)
+{
+  if (job->is_refused)
+    return NULL;
+  return job->earlier ? tm_json_copy(job->earlier) : tm_job_result_new(&job->view);
+}
+
+int tm_exit_status_of(int code)
+{
+  switch (code) {
+  case 0: return 0;
+  case TM_EUSAGE:
+  case TM_ECHANGED:
+  case TM_EVERSION: return 2;
+  case TM_ENOINPUT:
+  case TM_EINPUT:
+  case TM_ETHRESHOLD:
+  case TM_ESCRIPT: return 1;
+  default: return 3;
+  }
+}
+
+int tm_job_exit_status(const struct tm_job *job)
+{
+  switch (job->view.verdict) {
+  case TM_COMPLETED: return 0;
+  case TM_CANCELED_JOB: return 130;
+  default: return job->code ? tm_exit_status_of(job->code) : 1;
+  }
+}
+
+/* Closing. */
+
+static void free_now(struct tm_job *job)
+{
+  for (size_t i = 0; i < job->notes.len; i++)
+    free(job->notes.at[i]);
+  TM_ARRAY_RELEASE(&job->notes);
+  for (size_t i = 0; i < job->steps_len; i++)
+    tm_snapshot_release(&job->snapshots[i]);
+  free(job->snapshots);
+  tm_job_steps_release(job);
+  free(job->step_views);
+  tm_json_free(job->earlier);
+  free(job);
+}
+
+static void on_tick_closed(struct tm_timer *t)
+{
+  free_now(t->data);
+}
+
+void tm_job_close(struct tm_job *job)
+{
+  if (!job)
+    return;
+  tm_recheck_stop(job->recheck);
+  tm_node_close(job->node);
+  if (job->dir.path && !job->is_ended)
+    (void)tm_temp_dirs_remove(job->o.fs, job->dir.path, NULL); /* records name what is left */
+  tm_temp_dirs_release(&job->temp);
+  tm_job_steps_close(job);
+  if (job->is_void && job->dir.path)
+    tm_job_dir_discard(&job->dir, job->is_empty_before);
+  tm_job_dir_close(&job->dir);
+  if (job->tick.is_open)
+    tm_timer_close(&job->tick);
+  else
+    free_now(job);
+}

@@ -1,0 +1,63 @@
+/* job_cancel.c - ends a job early: see job.h.
+ *
+ * Two ways lead here: the owner of the job calls (Ctrl-C, a host, Lua), or another process leaves a
+ * request in the job's directory (cancel_request.h). Both do the same.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/time.h"
+#include "job/job_own.h"
+#include "sys/clock.h"
+
+#define AGAIN_NS (500 * TM_MS) /* a second Ctrl-C that comes sooner is a bounce of the first */
+
+void tm_job_end_early(struct tm_job *job, bool now)
+{
+  if (job->recheck) {
+    tm_recheck_stop(job->recheck);
+    job->recheck = NULL;
+    tm_job_end_refused(job, TM_CANCELED_JOB);
+    return;
+  }
+  if (job->is_ended || job->earlier)
+    return;
+  if (job->canceled_ns == 0)
+    job->canceled_ns = tm_clock_mono_ns();
+  if (job->is_started)
+    tm_job_steps_cancel(job, now);
+}
+
+void tm_job_cancel(struct tm_job *job)
+{
+  bool is_first = job->canceled_ns == 0;
+
+  if (is_first || tm_clock_mono_ns() - job->canceled_ns >= AGAIN_NS)
+    tm_job_end_early(job, !is_first);
+}
+
+static void say_request(struct tm_job *job, const struct tm_cancel_request *r)
+{
+  const char *then = r->now ? "running mini-batches are killed"
+                            : "no more mini-batches are handed out, running ones may end";
+  char *text = tm_xprintf("canceling, as user %s on host %s (pid %" PRId64 ") asked: %s", r->user,
+                          r->host, r->pid, then);
+
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, text);
+  free(text);
+}
+
+void tm_job_hear_request(struct tm_job *job)
+{
+  struct tm_cancel_request r;
+  struct tm_err err = TM_ERR_NONE;
+  int rc = tm_cancel_watch_look(&job->cancel_watch, job->dir.path, job->dir.epoch,
+                                tm_clock_mono_ns(), &r, &err);
+
+  if (rc < 0)
+    tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err.text);
+  if (rc <= 0)
+    return;
+  say_request(job, &r);
+  tm_job_end_early(job, r.now);
+}

@@ -1,0 +1,124 @@
+/* job_own.h - the inside of a job, for its own files only:
+ *
+ *   job.c           the job: opening, the node, the result
+ *   job_cancel.c    ends the job early, if its owner or another process asks for it
+ *   job_steps.c     its steps: which may begin, what the end of one means for others, which workers
+ *                   each gets
+ *   reusing.c       results of earlier jobs: looks for them before a step begins, and keeps the
+ *                   result of a Completed step
+ *   stale_inputs.c  warns of inputs that have changed since a resumed step committed their rows
+ */
+#ifndef TM_JOB_JOB_OWN_H
+#define TM_JOB_JOB_OWN_H
+
+#include "base/mem.h"
+#include "job/job.h"
+#include "record/cancel_request.h"
+#include "record/job_dir.h"
+#include "inspect/recheck.h"
+#include "job/reuse.h"
+#include "record/step_view.h"
+#include "step/supervisor.h"
+#include "record/temp_dirs.h"
+
+enum tm_step_state {
+  TM_STEP_WAITING, /* for other steps, or for a worker */
+  TM_STEP_LOOKS,   /* looks for a result of another job */
+  TM_STEP_OPEN,    /* recovers what an earlier session left */
+  TM_STEP_RUNS,
+  TM_STEP_OVER,
+};
+
+struct tm_job_step {
+  enum tm_step_state state;
+  struct tm_supervisor *s; /* from OPEN on; NULL: the step does not run */
+  struct tm_step_view own; /* the view of a step without a supervisor */
+  struct tm_step_places places;
+  struct tm_reuse *reuse; /* NULL: it shares no results with other jobs */
+  bool may_reuse;         /* still to be decided, once the steps that it waits for have ended */
+  /* its destinations are not checked yet: they may hold the result that it will reuse */
+  bool is_unchecked;
+  struct tm_reuse_errand *errand;   /* at work; or NULL */
+  struct tm_stale_look *stale_look; /* likewise: stale_inputs.h */
+  struct tm_json *kept;             /* its result from an earlier session, if it was Completed */
+  struct tm_err cause;              /* why it cannot run, or cannot be recorded; code 0: no error */
+  char *why;                        /* why it does not run; the view points to it */
+  size_t *needs;                    /* numbers of the steps it waits for */
+  size_t needs_len;
+};
+
+struct tm_job {
+  struct tm_job_options o;
+  struct tm_job_dir dir;
+  struct tm_job_view view;
+  struct tm_snapshot *snapshots;          /* by step */
+  struct tm_job_step *steps;              /* likewise */
+  const struct tm_step_view **step_views; /* likewise: the supervisor's, else the step's own */
+  size_t steps_len, steps_over;
+  size_t errands; /* threads at work: of reuse, and of stale_inputs.h */
+  int64_t max_workers;
+  struct tm_share *shares;   /* room for one for each step */
+  bool is_going, goes_again; /* job_steps.c (2) */
+  struct tm_node *node;
+  struct tm_temp_dirs temp; /* of that node */
+  struct tm_timer tick;
+  struct tm_json *earlier;       /* the result of a job that was Completed before */
+  struct tm_recheck *recheck;    /* while the inputs of that job are compared */
+  bool is_refused;               /* these inputs have changed: this session did nothing */
+  struct TM_ARRAY(char *) notes; /* for the start of the job */
+  int64_t canceled_ns;           /* monotonic; 0: not */
+  struct tm_cancel_watch cancel_watch;
+  /* is_made: by this session, alone in it; is_empty_before: the folder had been there, empty */
+  bool is_made, is_empty_before;
+  bool is_void; /* opening it was refused: everything that it made is removed */
+  bool is_started, is_ended;
+  int code;
+  struct tm_err cause;
+};
+
+/* job.c */
+void tm_job_note(struct tm_job *job, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tm_job_emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level level,
+                 const char *text);
+void tm_job_start_node(struct tm_job *job);
+void tm_job_end(struct tm_job *job);
+/* Ends a job that has not begun, and leaves it as it was. */
+void tm_job_end_refused(struct tm_job *job, enum tm_verdict verdict);
+
+/* job_cancel.c */
+/* At each tick: cancels the job if another process has asked for it. */
+void tm_job_hear_request(struct tm_job *job);
+
+/* job_steps.c */
+void tm_job_steps_init(struct tm_job *job);
+/* Finds what is kept of each step, and opens the steps that need not wait. Runs nothing yet. */
+int tm_job_steps_open(struct tm_job *job, struct tm_err *err);
+/* Begins every step that can begin, and ends the job when all steps are over. */
+void tm_job_steps_go(struct tm_job *job);
+void tm_job_steps_tick(struct tm_job *job);
+void tm_job_steps_cancel(struct tm_job *job, bool now);
+void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node);
+void tm_job_steps_lose_node(struct tm_job *job);
+void tm_job_steps_fail(struct tm_job *job, const struct tm_err *err);
+/* Whether a step that is not over runs. */
+bool tm_job_steps_need_node(const struct tm_job *job);
+void tm_job_steps_close(struct tm_job *job);
+void tm_job_steps_release(struct tm_job *job);
+
+/* reusing.c */
+/* Finds which steps may be reused, as far as their definitions tell. Notes an error of the
+ * database; the job then runs without it. */
+void tm_reusing_open(struct tm_job *job);
+/* Looks for a result on a thread: the step is then OVER, or WAITING again without may_reuse. False:
+ * no thread can be started. */
+bool tm_reusing_begin(struct tm_job *job, size_t i);
+/* Keeps the result of a Completed step for other jobs. */
+void tm_reusing_keep(struct tm_job *job, size_t i);
+void tm_reusing_cancel(struct tm_job *job);
+void tm_reusing_close(struct tm_job *job); /* all of its threads have ended */
+void tm_reusing_release(struct tm_job *job);
+
+/* job_steps.c, for reusing.c: the step is over, with the result of an earlier job. */
+void tm_job_steps_take(struct tm_job *job, size_t i, const struct tm_step_view *view);
+
+#endif

@@ -1,0 +1,56 @@
+/* place.h - the folders that a step writes, and the destinations where they appear
+ * (plan/pipeline.h, struct tm_step_output).
+ *
+ *   no destination   <step>/output is a folder.
+ *   mount            <step>/output is a link to the destination: files appear there at once.
+ *   archive          <step>/output is a folder. When the step is Completed, all of it is packed
+ *                    into one file, which appears at the destination as an upload does.
+ *   upload           <step>/output is a folder. When the step is Completed, a copy of it appears
+ *                    at the destination. The copy is on the disk before; one rename or one
+ *                    exchange of names puts it there. The mark in <step>/state/upload.<n> says
+ *                    whether the destination is this job's and up to date: upload.h.
+ *
+ * Without `overwrite`, a step neither adds to nor replaces what somebody else has put at a
+ * destination. While a job lives, it holds a lock on each destination folder that its steps write
+ * to, so that no step of another job writes there at the same time.
+ */
+#ifndef TM_OUTPUTS_PLACE_H
+#define TM_OUTPUTS_PLACE_H
+
+#include "base/mem.h"
+#include "plan/pipeline.h"
+#include "sys/fs.h"
+#include "sys/loop.h"
+
+/* Only looks. `job_dir` NULL: there is no job yet. TM_EUSAGE: a destination is not empty and not
+ * this job's, or it is not a folder, or something above it is not a folder. */
+int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
+                   struct tm_err *err);
+struct tm_place_held TM_ARRAY(int); /* locked folders; zero-initialised: none */
+/* Makes the missing folders, and puts back what a killed session set aside at the destination of an
+ * upload. Checks the written destinations once more, because another job may have begun since.
+ * Leave `held` in every case. */
+int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
+                  struct tm_place_held *held, struct tm_err *err);
+void tm_place_leave(const struct tm_fs *fs, struct tm_place_held *held);
+
+bool tm_place_has_upload(const struct tm_step *step);
+
+struct tm_upload;
+struct tm_upload_options {
+  struct tm_loop *loop;
+  const struct tm_fs *fs;
+  const struct tm_step *step;
+  const char *job_dir; /* must live as long as the upload */
+  /* On the loop: 0, -ECANCELED, or an error. Afterwards only stop may be called. */
+  void (*on_ended)(void *data, int code, const struct tm_err *err);
+  void *data;
+};
+/* Uploads all outputs of the step on a thread of its own. */
+struct tm_upload *tm_upload_start(const struct tm_upload_options *o, struct tm_err *err);
+void tm_upload_cancel(struct tm_upload *u); /* on_ended comes soon, unless it has come already */
+/* Cancels, and waits for the thread. The memory is freed when the loop has closed its handle. NULL
+ * is a no-op. */
+void tm_upload_stop(struct tm_upload *u);
+
+#endif

@@ -1,0 +1,13 @@
+/* chronicle.h - records a job in the workspace's history (store/history.h): when it begins, and its
+ * result. */
+#ifndef TM_RECORD_CHRONICLE_H
+#define TM_RECORD_CHRONICLE_H
+
+#include "base/err.h"
+#include "record/events.h"
+
+/* `workspace` NULL: does nothing. */
+int tm_chronicle_add(const char *workspace, const struct tm_job_view *job, int64_t wall_ns,
+                     struct tm_err *err);
+
+#endif

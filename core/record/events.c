@@ -1,0 +1,62 @@
+/* events.c - the list of listeners, the names of verdicts, and where the outputs of a step are.
+ *
+ * The list is intrusive: the owner of a listener owns its memory, and adding never fails. No
+ * listener is removed while a job runs.
+ */
+#include "record/events.h"
+
+#include <string.h>
+
+#include "base/check.h"
+
+void tm_events_add(struct tm_events *events, struct tm_listener *listener)
+{
+  struct tm_listener **at = &events->first;
+
+  while (*at)
+    at = &(*at)->next;
+  listener->next = NULL;
+  *at = listener;
+}
+
+void tm_events_emit(const struct tm_events *events, const struct tm_event *e)
+{
+  for (struct tm_listener *l = events->first; l; l = l->next)
+    l->on_event(l->data, e);
+}
+
+const char *tm_verdict_name(enum tm_verdict v)
+{
+  switch (v) {
+  case TM_RUNNING: return "Running";
+  case TM_COMPLETED: return "Completed";
+  case TM_FAILED: return "Failed";
+  case TM_CANCELED_JOB: return "Canceled";
+  case TM_SKIPPED: return "Skipped";
+  }
+  tm_require(!"a verdict");
+}
+
+bool tm_step_view_output(struct tm_output_view *out, const struct tm_step_view *v, size_t i)
+{
+  const struct tm_json *list = tm_json_get(v->effective, "outputs"), *output;
+
+  if (!list || list->type != TM_JSON_ARRAY || i >= list->list.len)
+    return false;
+  output = list->list.at[i];
+  *out = (struct tm_output_view) { .name = tm_json_str(output, "name", ""),
+                                   .folder = tm_json_str(output, "folder", ""),
+                                   .destination = tm_json_str(output, "destination", NULL) };
+  if (strcmp(tm_json_str(output, "mode", "mount"), "mount") != 0 && v->verdict != TM_COMPLETED)
+    out->destination = NULL;
+  return true;
+}
+
+void tm_step_view_add_folder(struct tm_buf *path, const struct tm_step_view *v,
+                             const struct tm_output_view *output)
+{
+  const char *below = strchr(output->folder, '/'); /* the step's folder has the step's name */
+
+  tm_buf_add_str(path, v->dir);
+  tm_buf_add_str(path, below ? below : "");
+}

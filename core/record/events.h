@@ -1,0 +1,176 @@
+/* events.h - what happens in a job. core/run emits events; listeners (report/, the command line,
+ * hosts, tests) only listen, and never call back.
+ *
+ * A listener is called on the job's thread. Listeners are called in the order in which they were
+ * added. What an event points to is valid during the call. A listener must not fail: it reports
+ * once what it cannot write, and the job runs on.
+ */
+#ifndef TM_RECORD_EVENTS_H
+#define TM_RECORD_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/message.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/level.h"
+
+struct tm_activities;
+
+/* Only steps are TM_SKIPPED: another step did not write all that they read. */
+enum tm_verdict { TM_RUNNING, TM_COMPLETED, TM_FAILED, TM_CANCELED_JOB, TM_SKIPPED };
+const char *tm_verdict_name(enum tm_verdict v); /* "Completed" */
+
+/* Why a step Failed, as a hint which log has the reason. */
+enum tm_failing {
+  TM_FAILING_SCRIPT, /* items failed, or init() */
+  TM_FAILING_STUCK,  /* nothing was created or ended for too long */
+  TM_FAILING_INPUT,  /* the request or its input was wrong: the cause tells all */
+  TM_FAILING_SYSTEM, /* logs/sys/error has the reason */
+};
+
+/* The numbers of a step, over all sessions of the job. */
+struct tm_counts {
+  int64_t created; /* mini-batches; final when all_created */
+  bool all_created;
+  int64_t succeeded, failed, running;           /* mini-batches */
+  int64_t items, items_succeeded, items_failed; /* of mini-batches that have ended */
+  int64_t items_created;                        /* of all mini-batches created */
+  int64_t uncounted; /* of `failed`: those whose rows nobody could count; each counts as one item */
+  int64_t returned;  /* elements */
+  int64_t parts;     /* parts that were tried, to isolate bad items; in this session */
+  /* tries that failed: by error, by timeout, with their worker; this session */
+  int64_t errors, timeouts, lost;
+};
+
+/* A step, as listeners see it. Pointers are the job's. */
+struct tm_step_view {
+  uint32_t number; /* in the pipeline, from 0 */
+  const char *name;
+  const char *dir, *logs_dir, *output_dir; /* absolute */
+  const char *output_file; /* the append_row file, now or when Completed; NULL with summary_only */
+  int64_t output_bytes;    /* committed and in the file, for those who read the file meanwhile */
+  const char *script_name; /* the user's path */
+  const struct tm_json *effective; /* {settings: {NAME: {value, origin}}, inputs, ...}; or NULL */
+  int64_t workers;                 /* process_count_per_node */
+  enum tm_level logging_level;     /* of the system logs: lower levels are not written */
+  struct tm_counts counts;
+  const struct tm_activities *activities; /* what its workers are doing (activity.h); or NULL */
+  enum tm_verdict verdict;
+  bool is_kept;            /* nothing ran: everything had been committed before */
+  const char *reused_from; /* the job that the result is from: nothing ran (reuse.h); else NULL */
+  /* it does not run in this session, or not yet (it waits for others, say); no logs are written */
+  bool is_idle;
+  const char *cause;       /* why it Failed or was Skipped; "" else */
+  enum tm_failing failing; /* likewise, as a kind */
+};
+
+/* An output of the step that has a name, as in the record. */
+struct tm_output_view {
+  const char *name;
+  const char *folder; /* in the job's directory: "predict/output.masks" */
+  /* absolute, once it exists: an upload exists when the step is Completed; or NULL */
+  const char *destination;
+};
+
+/* The i-th output, from 0; false: there are no more. The strings are the view's. */
+bool tm_step_view_output(struct tm_output_view *out, const struct tm_step_view *v, size_t i);
+/* Adds the absolute path of its folder. */
+void tm_step_view_add_folder(struct tm_buf *path, const struct tm_step_view *v,
+                             const struct tm_output_view *output);
+
+struct tm_job_view {
+  const char *name;          /* of the pipeline */
+  const char *dir;           /* absolute */
+  const char *pipeline_file; /* NULL: the job was given by options */
+  int64_t begin_wall_ns, begin_mono_ns;
+  bool is_resumed;
+  size_t steps_len;
+  const struct tm_step_view *const *steps;
+  enum tm_verdict verdict;
+  const char *cause;
+};
+
+enum tm_event_kind {
+  TM_EVENT_JOB_STARTED,
+  TM_EVENT_STEP_STARTED,
+  TM_EVENT_WORKER_STARTED, /* worker */
+  TM_EVENT_WORKER_READY,   /* worker; init() is done */
+  TM_EVENT_WORKER_ENDED,   /* worker, text: how it ended */
+  /* worker, message, stack, script_where; attempt: without items; NULL: refused */
+  TM_EVENT_INIT_FAILED,
+  TM_EVENT_SHUTDOWN_FAILED, /* worker, message, stack, script_where; fails nothing */
+  TM_EVENT_HANDED_OUT,      /* worker, attempt: what it gets; only with logging_level DEBUG */
+  TM_EVENT_TRY_ENDED,       /* attempt */
+  TM_EVENT_MESSAGE,         /* level, text: for logs and, from WARNING on, the terminal */
+  TM_EVENT_FLUSHED,         /* rows have been committed: output_bytes of the step has grown */
+  TM_EVENT_TICK,            /* about ten times a second */
+  TM_EVENT_STEP_ENDED,
+  TM_EVENT_JOB_ENDED, /* before job_result.json is written */
+};
+
+/* Why items failed although run() returned: one reason, with all its items of the try. */
+struct tm_item_cause {
+  const char *message;
+  /* the numbers of this try for the reason: "1 element for 2 items"; "" if there are none */
+  const char *detail;
+  const char *first_item; /* not NUL-ended; NULL: nobody knows which items failed */
+  size_t first_item_len;
+  int64_t items;
+};
+
+/* A try that has ended. */
+struct tm_attempt {
+  uint64_t index;
+  /* while bad items are isolated: number of the first item in the mini-batch, from 1; 0: all */
+  int64_t part_first;
+  uint32_t try;
+  int64_t picked; /* how often the mini-batch was handed out, this time included */
+  enum tm_status status;
+  /* no item is tried again: committed (a part: held until all parts are), or failed for good */
+  bool is_final;
+  int64_t items, succeeded, failed; /* failed: 0 while it will be tried again */
+  bool is_uncounted;                /* of rows that nobody has counted: `items` is 1 */
+  int64_t begin_wall_ns, total_ns, run_ns, cpu_ns;
+  /* "" if there is none. Of a RUN_DONE: why items failed nevertheless, in short. */
+  const char *message, *stack, *script_where;
+  const struct tm_item_cause *causes; /* of a RUN_DONE: the same in full */
+  size_t causes_len;
+  const char *dataset; /* name of the input */
+  const char *first_item;
+  size_t first_item_len; /* path; not NUL-ended */
+  bool are_rows;         /* the items are rows, and first_item is the file of the first */
+  int64_t manifest_at;   /* place of its entry, bytes */
+};
+
+struct tm_event {
+  enum tm_event_kind kind;
+  int64_t wall_ns, mono_ns;
+  const struct tm_job_view *job;
+  const struct tm_step_view *step; /* or NULL: about the job */
+  const char *worker;              /* process000, or NULL */
+  const char *node_id;             /* with worker */
+  const char *node_address;        /* with worker: the host's name */
+  int64_t pid;                     /* with worker, or 0 */
+  enum tm_level level;
+  const char *text;                           /* "" without */
+  const char *message, *stack, *script_where; /* INIT_FAILED, SHUTDOWN_FAILED */
+  const struct tm_attempt *attempt;           /* HANDED_OUT, TRY_ENDED, INIT_FAILED */
+};
+
+struct tm_listener {
+  void (*on_event)(void *data, const struct tm_event *e);
+  void *data;
+  struct tm_listener *next; /* the list's */
+};
+
+struct tm_events {
+  struct tm_listener *first;
+};
+/* Adds it at the end. The caller keeps its memory. */
+void tm_events_add(struct tm_events *events, struct tm_listener *listener);
+void tm_events_emit(const struct tm_events *events, const struct tm_event *e);
+
+#endif

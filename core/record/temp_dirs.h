@@ -1,0 +1,62 @@
+/* temp_dirs.h - the temporary folders of a job's workers, and their removal after any death.
+ *
+ *   /tmp/tidemill-<uid>-<8 hex>-<12 hex>/<step>-<worker>   below TMPDIR, or /tmp
+ *   /dev/shm/tidemill-<uid>-<8 hex>-<12 hex>/...           for entries of archives, if memory
+ *                                                          suits (data/archive/entry_memory.h)
+ *   <job>/temp_dirs/tidemill-<uid>-<8 hex>-<12 hex>        the record: its text is the folder
+ *                                                          that holds the temporary folder
+ *
+ *  (1) Each keeper has folders of its own (node/temp.c). The last part of the name is random:
+ *      nobody can take it first, and jobs of one path, in containers that share /tmp, have
+ *      different folders. Nobody else can enter them, so the names within may be plain.
+ *  (2) The record is written before the keeper makes the folder, and removed after the folder. If a
+ *      process is killed in between, the next start of the job or its removal finds the folder.
+ *  (3) The middle part is a hash of the job's directory. If the directory was removed together with
+ *      its records and made again, the folder is found by its name. A folder that a keeper has
+ *      locked is skipped.
+ *  (4) Only a real folder of this user whose name has this form is removed.
+ *  (5) When a folder is removed, every process that could write in it has ended. The keeper removes
+ *      the folder of each worker at the worker's end, and the whole folder at its own end; this
+ *      file removes what then remains. A removal that fails leaves the record.
+ *
+ * The caller holds the job's lock. It calls remove_left when it opens the job, record before it
+ * starts a keeper, and remove when it closes the keeper. Records are not fsynced: a power cut may
+ * keep a folder in TMPDIR and lose its record.
+ */
+#ifndef TM_RECORD_TEMP_DIRS_H
+#define TM_RECORD_TEMP_DIRS_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "sys/fs.h"
+
+#define TM_ENV_MEMORY_DIR "TIDEMILL_MEMORY_DIR"
+
+struct tm_temp_dirs {
+  char *temp;
+  /* Below TIDEMILL_MEMORY_DIR if that is set. Otherwise below /dev/shm, unless TMPDIR says where to
+   * put files. "": there is none. */
+  char *memory;
+};
+
+/* TM_EUSAGE: TMPDIR names a folder that does not exist. */
+int tm_temp_dirs_check(const struct tm_fs *fs, struct tm_err *err);
+
+/* Makes new names and records them; the keeper makes the folders. `fs`: for the records. */
+int tm_temp_dirs_record(struct tm_temp_dirs *d, const struct tm_fs *fs, const char *job_dir,
+                        bool wants_memory, struct tm_err *err); /* to tm_temp_dirs_release() */
+void tm_temp_dirs_release(struct tm_temp_dirs *d);              /* zeroed: a no-op */
+/* The folders of one worker of a step, within `d`. `worker` NULL: what their paths begin with;
+ * "-<worker>" follows. */
+struct tm_temp_dirs tm_temp_dirs_of(const struct tm_temp_dirs *d, const char *step,
+                                    const char *worker); /* to tm_temp_dirs_release() */
+
+/* Removes all recorded folders, and their records. Negative: some remain; `err` describes the
+ * first. */
+int tm_temp_dirs_remove(const struct tm_fs *fs, const char *job_dir, struct tm_err *err);
+/* Removes what killed sessions left; kills their processes first. Also finds folders by their name
+ * (3). */
+int tm_temp_dirs_remove_left(const struct tm_fs *fs, const char *job_dir, struct tm_err *err);
+
+#endif

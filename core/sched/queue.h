@@ -1,0 +1,73 @@
+/* queue.h - which mini-batch is handed out next, and what happens to one that failed.
+ *
+ * Pure: it reads no clock (the caller passes the time), and knows no file and no worker. A
+ * mini-batch is in exactly one state: not created, waiting, at workers, or over (committed or
+ * failed). The queue holds the waiting ones. Those that were never handed out are the numbers from
+ * `next` on, and take no memory; those that came back are in a short list. A worker that takes an
+ * entry holds it until the entry is put back, failed, or over.
+ *
+ *  (1) An entry that is put back does not count as a try; one that failed does.
+ *  (2) Entries that came back are handed out before fresh ones, the lowest number first; of one
+ *      mini-batch the largest part first.
+ *  (3) A mini-batch that failed at a worker goes to a different worker if there is one. A part has
+ *      one try.
+ *  (4) A failed entry waits until its time has come; meanwhile the entries behind it go first.
+ */
+#ifndef TM_SCHED_QUEUE_H
+#define TM_SCHED_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+
+#define TM_NO_WORKER UINT32_MAX
+
+struct tm_entry {
+  uint64_t index;
+  uint64_t part; /* of the mini-batch (commit/part.h), while bad items are isolated; 0: the whole */
+  uint32_t try;  /* the number of this try, from 1 */
+  uint32_t picked;       /* how often it was handed out, including this time */
+  uint32_t lost_answers; /* how often a worker finished it, but ended before its answer was read */
+  uint32_t rows;         /* of a table, as a worker counted them; 0: not known */
+  uint32_t avoid;        /* the worker at which it last failed, or TM_NO_WORKER */
+  int64_t due_ns;        /* not handed out before; monotonic */
+};
+
+struct tm_queue {
+  uint64_t next;    /* the lowest number never handed out in this session */
+  uint64_t created; /* numbers below it exist */
+  int64_t run_max_try;
+  bool is_closed;                              /* nothing more is handed out */
+  bool (*is_over)(void *data, uint64_t index); /* committed or failed in an earlier session */
+  void *data;
+  struct TM_ARRAY(struct tm_entry) back;  /* by index, highest first */
+  struct TM_ARRAY(struct tm_entry) later; /* failed entries that wait for their time, in no order */
+  int64_t later_due_ns; /* when the first of them is due; INT64_MAX: there is none */
+  int64_t now_ns;       /* as the caller set it */
+};
+
+void tm_queue_init(struct tm_queue *q, int64_t run_max_try, bool (*is_over)(void *, uint64_t),
+                   void *data);
+void tm_queue_release(struct tm_queue *q);
+void tm_queue_set_created(struct tm_queue *q, uint64_t created);
+void tm_queue_close(struct tm_queue *q);
+/* The time, monotonic: entries that were due until then can be taken. Keeps (4). */
+void tm_queue_set_now(struct tm_queue *q, int64_t now_ns);
+/* When the first waiting entry is due; INT64_MAX: none waits for its time. */
+int64_t tm_queue_due(const struct tm_queue *q);
+
+/* The next entry for `worker`; false if there is none for it. `others`: other living workers could
+ * take what this one must avoid. */
+bool tm_queue_take(struct tm_queue *q, uint32_t worker, bool others, struct tm_entry *out);
+void tm_queue_put_back(struct tm_queue *q, const struct tm_entry *e); /* keeps (1) */
+/* A try at `worker` has failed. True: it will be tried again, not before e->due_ns. False: that was
+ * the last try. */
+bool tm_queue_fail(struct tm_queue *q, const struct tm_entry *e, uint32_t worker);
+/* A part of a mini-batch that has used up its tries. It is tried once. */
+void tm_queue_add_part(struct tm_queue *q, uint64_t index, uint64_t part, uint32_t try);
+/* Whether any entry can be taken now. Skips mini-batches that are over, so that `next` is exact. */
+bool tm_queue_has_waiting(struct tm_queue *q);
+
+#endif

@@ -1,0 +1,182 @@
+/* doing.c - what the workers of a step are doing: see supervisor_own.h. activity.h decides what to
+ * make of it.
+ *
+ *  (1) A mini-batch costs no work here. Ten times a second, doing.c compares each worker with what
+ *      it saw before: the worker's state, and the first entry in its hand, which it works on. If
+ *      either is new, the time starts again.
+ *  (2) Only the keeper knows the phase of a mini-batch and the moment at which the worker began it,
+ *      from the worker's page. It is asked at most once a second, and only while some worker has
+ *      been at one mini-batch for almost TM_ACTIVITY_SHOWN_NS. Until it answers, only these two are
+ *      not known.
+ *  (3) The user's process can write to a page. So what the keeper reads there counts only for the
+ *      entry that the worker holds, or for recover(), and is only shown.
+ */
+#include <stdio.h>
+
+#include "base/time.h"
+#include "commit/part.h"
+#include "step/supervisor_own.h"
+#include "sys/clock.h"
+
+#define ASK_AFTER_NS (TM_ACTIVITY_SHOWN_NS - 300 * TM_MS) /* so that the answer is there by then */
+#define ASK_EVERY_NS (900 * TM_MS)
+#define LOOKS_NS     (300 * TM_MS) /* between two looks, on a busy machine */
+
+static const struct tm_held *first_held(const struct tm_worker *w)
+{
+  return w->hand.len > 0 ? &w->hand.at[w->hand.first % TM_PAGE_WORDS] : NULL;
+}
+
+static enum tm_phase call_of(const struct tm_worker *w)
+{
+  switch (w->state) {
+  case TM_WORKER_STARTING: return TM_PHASE_START;
+  case TM_WORKER_LOADING:
+  case TM_WORKER_INIT: return TM_PHASE_INIT;
+  case TM_WORKER_READY: return w->hand.len > 0 ? TM_PHASE_RUN : TM_PHASE_IDLE;
+  case TM_WORKER_STOPPING: return w->hand.len > 0 ? TM_PHASE_RUN : TM_PHASE_SHUTDOWN;
+  default: return TM_PHASE_IDLE;
+  }
+}
+
+static void look_at(struct tm_worker *w, int64_t now_ns) /* keeps (1) */
+{
+  const struct tm_held *held = first_held(w);
+  uint64_t seq = held ? held->seq : 0;
+  enum tm_phase call = call_of(w);
+
+  if (w->doing.since_ns != 0 && w->doing.call == call && w->doing.seq == seq)
+    return;
+  w->doing.call = call;
+  w->doing.seq = seq;
+  w->doing.since_ns = now_ns;
+  w->doing.told = TM_PHASE_IDLE;
+  w->doing.begun_wall_ns = 0;
+  w->doing.is_stopped = false;
+}
+
+/* Whether the keeper may know more about the worker, and it is time to ask. */
+static bool is_asked_about(const struct tm_worker *w, int64_t now_ns)
+{
+  return w->doing.call != TM_PHASE_START && w->doing.call != TM_PHASE_IDLE &&
+         now_ns - w->doing.since_ns >= ASK_AFTER_NS;
+}
+
+static void ask(struct tm_supervisor *s, int64_t now_ns) /* keeps (2) */
+{
+  if (!s->node || (s->asked_doing_ns != 0 && now_ns - s->asked_doing_ns < ASK_EVERY_NS))
+    return;
+  for (size_t i = 0; i < s->workers.len; i++)
+    if (is_asked_about(s->workers.at[i], now_ns)) {
+      s->asked_doing_ns = now_ns;
+      tm_node_ask_doing(s->node, s->node_step);
+      return;
+    }
+}
+
+/* Sets when the phase began, to the millisecond: with the try, if it was seen a moment later. */
+static void set_since(struct tm_worker *w, int64_t begun_ns)
+{
+  if (begun_ns < w->doing.since_ns && begun_ns > w->doing.since_ns - LOOKS_NS)
+    w->doing.since_ns = begun_ns;
+}
+
+void tm_doing_on_told(void *data, const struct tm_worker_doing *told)
+{
+  struct tm_supervisor *s = data;
+
+  for (size_t i = 0; i < s->workers.len; i++) {
+    struct tm_worker *w = s->workers.at[i];
+    if (w->id != told->worker)
+      continue;
+    w->doing.is_stopped = told->is_stopped;
+    if (told->phase != TM_PHASE_RECOVER && (w->doing.seq == 0 || told->seq != w->doing.seq))
+      return; /* keeps (3) */
+    w->doing.told = told->phase;
+    w->doing.begun_wall_ns = told->begun_wall_ns;
+    set_since(w, tm_awake_look(&s->patience.awake, tm_clock_mono_ns()) - told->phase_ns);
+    return;
+  }
+}
+
+/* ---- the list ---- */
+
+static void add_mini_batch(struct tm_activity *a, const struct tm_held *held)
+{
+  a->seq = held->seq;
+  a->index = held->entry.index;
+  a->try = held->entry.try;
+  if (held->entry.part != 0) {
+    a->part_first = tm_part_first(held->entry.part) + 1;
+    a->part_last = tm_part_first(held->entry.part) + tm_part_count(held->entry.part);
+  }
+  if (held->first_item.len > 0)
+    a->first_item = tm_xstrndup(held->first_item.data, held->first_item.len);
+}
+
+static void add(struct tm_activities *out, const struct tm_worker *w, int64_t now_ns)
+{
+  const struct tm_held *held = first_held(w);
+  bool is_recover = w->doing.told == TM_PHASE_RECOVER;
+  struct tm_activity *a;
+
+  a = TM_ARRAY_ADD(&out->list);
+  *a = (struct tm_activity) { .pid = w->pid,
+                              .phase = held || is_recover ? w->doing.told : w->doing.call,
+                              .is_stopped = w->doing.is_stopped,
+                              .ns = now_ns - w->doing.since_ns };
+  snprintf(a->worker, sizeof(a->worker), "%s", w->name);
+  if (held && !is_recover) {
+    a->begun_wall_ns = w->doing.begun_wall_ns;
+    add_mini_batch(a, held);
+  }
+}
+
+/* Lists what has taken at least `least_ns`. */
+static void fill(struct tm_supervisor *s, int64_t least_ns)
+{
+  int64_t now_ns = s->patience.awake.now_ns;
+  struct tm_activities *out = &s->activities;
+  int64_t sum_ns = 0, measured = 0;
+
+  tm_activities_clear(out);
+  out->workers = out->in_init = 0;
+  for (size_t i = 0; i < s->workers.len; i++) {
+    const struct tm_worker *w = s->workers.at[i];
+    out->workers++;
+    out->in_init += w->state < TM_WORKER_READY;
+    sum_ns += w->hand.mean_ns;
+    measured += w->hand.mean_ns > 0;
+    if (w->doing.call != TM_PHASE_IDLE && now_ns - w->doing.since_ns >= least_ns)
+      add(out, w, now_ns);
+  }
+  tm_activities_sort(out);
+  out->typical_ns = measured > 0 ? sum_ns / measured : 0;
+  out->init_timeout_ns = s->o.step->config.init_timeout_ns;
+  out->script = s->view.script_name;
+  out->node_id = s->node ? tm_node_id(s->node) : "0";
+  out->node_address = s->host;
+}
+
+void tm_doing_tick(struct tm_supervisor *s)
+{
+  int64_t now_ns = tm_awake_look(&s->patience.awake, tm_clock_mono_ns());
+
+  for (size_t i = 0; i < s->workers.len; i++)
+    look_at(s->workers.at[i], now_ns);
+  fill(s, TM_ACTIVITY_SHOWN_NS);
+  ask(s, now_ns);
+}
+
+void tm_doing_name_stuck(struct tm_supervisor *s, struct tm_err *err)
+{
+  struct tm_buf words = TM_BUF_NONE;
+
+  fill(s, 0);
+  tm_activities_add_stuck(&words, &s->activities);
+  if (words.len > 0) {
+    tm_err_append(err, "; ");
+    tm_err_append(err, words.data);
+  }
+  tm_buf_release(&words);
+}

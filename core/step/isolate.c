@@ -1,0 +1,463 @@
+/* isolate.c - see isolate.h.
+ *
+ *   a failed try -> search (isolation.c) -> parts in the queue -> each ends: a piece, or its halves
+ *                -> ... -> finish()
+ *
+ *  (1) In the end, the pieces hold each item of the mini-batch once; finish() sorts them.
+ *  (2) A good piece's rows are in the stash, its files in the staging folder of its try: nothing is
+ *      recorded before the whole mini-batch is, in one add.
+ */
+#include "step/isolate.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/message.h"
+#include "base/check.h"
+#include "base/map.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "sched/isolation.h"
+#include "commit/part.h"
+#include "step/stash.h"
+
+#define AGAIN_MAX 3
+
+/* A part that is not divided any further. */
+struct piece {
+  uint64_t part;
+  bool is_good, is_frame;
+  struct tm_outcome outcome; /* if good: */
+  struct tm_stash_range rows;
+  struct tm_buf lines, files;
+  char *staging;            /* or NULL */
+  struct tm_failed_try why; /* if not good; the piece owns the strings */
+};
+
+struct tm_isolate {
+  struct tm_supervisor *s;
+  uint64_t index;
+  uint32_t items, try; /* of the mini-batch; the last one assigned */
+  struct tm_isolation search;
+  int64_t untested; /* items */
+  int again;        /* good parts that were run again */
+  struct tm_stash stash;
+  struct tm_map names; /* of output files -> the part that has each */
+  struct TM_ARRAY(struct piece) pieces;
+};
+
+static void release_piece(struct piece *p)
+{
+  tm_buf_release(&p->lines);
+  tm_buf_release(&p->files);
+  free(p->staging);
+  free((char *)p->why.message);
+  free((char *)p->why.log);
+  free((char *)p->why.where);
+}
+
+static void isolate_free(struct tm_isolate *x)
+{
+  for (size_t i = 0; i < x->pieces.len; i++)
+    release_piece(&x->pieces.at[i]);
+  TM_ARRAY_RELEASE(&x->pieces);
+  tm_map_release(&x->names);
+  tm_stash_release(&x->stash);
+  free(x);
+}
+
+static struct tm_isolate *find(const struct tm_supervisor *s, uint64_t index)
+{
+  for (size_t i = 0; i < s->isolates.len; i++)
+    if (s->isolates.at[i]->index == index)
+      return s->isolates.at[i];
+  return NULL;
+}
+
+static void forget(struct tm_isolate *x)
+{
+  struct tm_supervisor *s = x->s;
+  size_t at = 0;
+
+  while (s->isolates.at[at] != x)
+    at++;
+  s->isolates.at[at] = s->isolates.at[--s->isolates.len];
+  isolate_free(x);
+}
+
+static struct tm_isolate *isolate_new(struct tm_supervisor *s, const struct tm_held *held)
+{
+  struct tm_isolate *x = TM_NEW(struct tm_isolate);
+  char *path = tm_xprintf("%s/isolated-%" PRIu64, s->spill_dir, held->entry.index);
+
+  x->s = s;
+  x->index = held->entry.index;
+  x->items = held->items;
+  x->try = held->entry.try;
+  tm_stash_init(&x->stash, s->o.fs, path);
+  free(path);
+  *TM_ARRAY_ADD(&s->isolates) = x;
+  tm_supervisor_say(s, TM_INFO,
+                    "mini-batch %" PRIu64
+                    " has used up its tries; it is run in parts, until the bad "
+                    "ones of its %" PRIu32 " items stand alone",
+                    x->index, x->items);
+  return x;
+}
+
+/* The end. */
+
+static int by_place(const void *a, const void *b)
+{
+  const struct piece *p = a, *q = b;
+
+  return p->part < q->part ? -1 : p->part > q->part;
+}
+
+static void set_why(struct piece *p, const struct tm_failed_try *why, const char *message,
+                    size_t message_len)
+{
+  p->is_good = false;
+  p->why = *why;
+  p->why.message = tm_xstrndup(message, message_len);
+  p->why.message_len = message_len;
+  p->why.log = tm_xstrdup(why->log);
+  p->why.where = tm_xstrdup(why->where);
+}
+
+/* A file has vanished, or another mini-batch has taken its name: the part's result cannot count.
+ * This says nothing about its items, so the part is run again, uncounted, a few times. */
+static bool run_again(struct tm_isolate *x, struct piece *p, const struct tm_err *err)
+{
+  bool is_again = x->again < AGAIN_MAX;
+
+  tm_supervisor_say(
+      x->s, TM_WARNING,
+      "mini-batch %" PRIu64 ", items %" PRIu32 " to %" PRIu32 ", which had succeeded, %s: %s",
+      x->index, tm_part_first(p->part) + 1, tm_part_first(p->part) + tm_part_count(p->part),
+      is_again ? "are run again" : "count as failed", err->text);
+  if (p->staging)
+    tm_staging_remove(tm_fs_real(), x->s->output_dir, p->staging);
+  if (!is_again)
+    return false;
+  x->again++;
+  x->search.open++;
+  tm_queue_add_part(&x->s->queue, x->index, p->part, ++x->try);
+  return true;
+}
+
+static void refuse_piece(struct tm_isolate *x, struct piece *p, const struct tm_err *err)
+{
+  struct tm_failed_try why = {
+    .index = x->index, .try = p->outcome.try, .status = TM_RUN_EXCEPTION, .log = ""
+  };
+
+  set_why(p, &why, err->text, strlen(err->text));
+}
+
+/* 1: parts are run again, and nothing is noted. */
+static int note_files(struct tm_isolate *x, struct tm_err *err)
+{
+  size_t kept = 0;
+  int failed = 0;
+
+  for (size_t i = 0; i < x->pieces.len; i++) {
+    struct piece p = x->pieces.at[i];
+    int rc = p.is_good && p.files.len > 0 && failed == 0
+                 ? tm_commit_note_files(x->s->commit, p.staging, p.files.data, p.files.len, err)
+                 : 0;
+    if (rc == TM_EDAMAGE && run_again(x, &p, err)) {
+      release_piece(&p);
+      continue;
+    }
+    if (rc == TM_EDAMAGE)
+      refuse_piece(x, &p, err);
+    else if (rc < 0)
+      failed = rc;
+    x->pieces.at[kept++] = p;
+  }
+  x->pieces.len = kept;
+  if (x->search.open > 0)
+    tm_commit_drop_notes(x->s->commit);
+  return failed < 0 ? failed : x->search.open > 0;
+}
+
+/* Adds lines for all failed items, in item order. */
+static int add_lines(const struct tm_isolate *x, struct tm_buf *out, struct tm_err *err)
+{
+  struct tm_manifest_entry entry;
+  int rc = tm_manifest_read(x->s->manifest, x->index, &entry, err);
+
+  for (size_t i = 0; rc == 0 && i < x->pieces.len; i++) {
+    struct piece *p = &x->pieces.at[i];
+    p->why.dataset = entry.dataset;
+    if (p->is_good)
+      tm_buf_add(out, tm_buf_str(&p->lines), p->lines.len);
+    else
+      tm_failed_lines_part(out, &p->why, &entry, tm_part_first(p->part), tm_part_count(p->part));
+  }
+  return rc;
+}
+
+/* Sums the good pieces and collects their rows, for the commit. Returns the number of good
+ * pieces. */
+static size_t sum_up(const struct tm_isolate *x, struct tm_outcome *o,
+                     struct tm_stash_range *ranges)
+{
+  size_t n = 0;
+
+  *o = (struct tm_outcome) { .index = x->index, .try = x->try, .items = x->items };
+  for (size_t i = 0; i < x->pieces.len; i++) {
+    const struct piece *p = &x->pieces.at[i];
+    if (!p->is_good)
+      continue;
+    o->succeeded += p->outcome.succeeded;
+    o->returned += p->outcome.returned;
+    ranges[n++] = p->rows;
+  }
+  return n;
+}
+
+static int add_rows(struct tm_isolate *x, const struct tm_outcome *o,
+                    const struct tm_stash_range *ranges, size_t n, struct tm_err *err)
+{
+  struct tm_joined joined;
+  struct tm_columns *columns = &x->s->columns;
+  bool is_frame = false;
+  int rc = tm_stash_join(&x->stash, ranges, n, &joined, err);
+
+  for (size_t i = 0; i < x->pieces.len; i++)
+    is_frame = is_frame || (x->pieces.at[i].is_good && x->pieces.at[i].is_frame);
+  if (rc == 0)
+    rc = tm_columns_begin_add(columns, x->s->commit, x->index, is_frame, err);
+  if (rc == 0 && joined.path)
+    rc =
+        tm_commit_add_spilled(x->s->commit, o, joined.path, (uint64_t)joined.len, joined.hash, err);
+  else if (rc == 0)
+    tm_commit_add_done(x->s->commit, o, joined.rows.data, joined.rows.len);
+  if (rc == 0)
+    tm_columns_end_add(columns, x->s->commit, is_frame);
+  tm_buf_release(&joined.rows);
+  return rc;
+}
+
+static void say_end(const struct tm_isolate *x, const struct tm_outcome *o)
+{
+  tm_supervisor_say(x->s, TM_INFO,
+                    "mini-batch %" PRIu64 ": of its %" PRIu32 " items %" PRIu32
+                    " failed, found in %" PRId64 " %s of parts",
+                    x->index, o->items, o->items - o->succeeded, x->search.tries,
+                    tm_text_counted(x->search.tries, "try", "tries"));
+  if (x->untested > 0)
+    tm_supervisor_say(x->s, TM_WARNING,
+                      "mini-batch %" PRIu64 ": isolation_max_try (%" PRId64
+                      ") is used up, and %" PRId64
+                      " of its items could not be tried apart from bad ones: they count as failed",
+                      x->index, x->search.max_try, x->untested);
+}
+
+/* Keeps (2). 1: not yet. */
+static int commit_all(struct tm_isolate *x, struct tm_err *err)
+{
+  struct tm_supervisor *s = x->s;
+  struct tm_stash_range *ranges = tm_xcalloc(x->pieces.len, sizeof(*ranges));
+  struct tm_buf lines = TM_BUF_NONE;
+  struct tm_outcome o;
+  size_t good = 0;
+  int rc = note_files(x, err);
+
+  if (rc == 0 && (rc = add_lines(x, &lines, err)) == 0)
+    good = sum_up(x, &o, ranges);
+  if (rc == 0 && good == 0) {
+    tm_commit_add_failed(s->commit, &o, lines.data, lines.len);
+    tm_tally_add_failed(&s->tally, o.items);
+  } else if (rc == 0) {
+    tm_commit_note_failures(s->commit, lines.data, lines.len);
+    if ((rc = add_rows(x, &o, ranges, good, err)) == 0)
+      tm_tally_add_done(&s->tally, o.items, o.succeeded, o.returned);
+  }
+  if (rc == 0)
+    say_end(x, &o);
+  tm_buf_release(&lines);
+  free(ranges);
+  return rc;
+}
+
+static void finish(struct tm_isolate *x)
+{
+  struct tm_err err = TM_ERR_NONE;
+  int rc;
+
+  qsort(x->pieces.at, x->pieces.len, sizeof(*x->pieces.at), by_place); /* keeps (1) */
+  rc = commit_all(x, &err);
+  if (rc < 0)
+    tm_supervisor_fail(x->s, &err);
+  if (rc <= 0)
+    forget(x);
+}
+
+/* Running. */
+
+static void add_bad(struct tm_isolate *x, uint64_t part, const struct tm_failed_try *t)
+{
+  struct piece *p = TM_ARRAY_ADD(&x->pieces);
+
+  memset(p, 0, sizeof(*p));
+  p->part = part;
+  set_why(p, t, t->message, t->message_len);
+}
+
+static void add_untested(struct tm_isolate *x, uint64_t part, const struct tm_failed_try *t)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  struct tm_failed_try why = *t;
+
+  tm_buf_printf(&words,
+                "not tried alone: isolation_max_try (%" PRId64
+                ") is used up; together with others it failed: ",
+                x->search.max_try);
+  tm_buf_add(&words, t->message, t->message_len);
+  why.message = words.data;
+  why.message_len = words.len;
+  why.where = NULL;
+  add_bad(x, part, &why);
+  x->untested += tm_part_count(part);
+  tm_buf_release(&words);
+}
+
+bool tm_isolate_is_wanted(const struct tm_supervisor *s, const struct tm_held *held)
+{
+  return held->entry.part != 0 || (s->o.step->config.isolate_failures && held->items > 1);
+}
+
+/* Carries out the next step of the search. Returns the number of items that it settles. */
+static int64_t go_on(struct tm_isolate *x, const struct tm_isolation_next *next,
+                     const struct tm_failed_try *t)
+{
+  for (size_t i = 0; i < next->tries_len; i++)
+    tm_queue_add_part(&x->s->queue, x->index, next->tries[i], ++x->try);
+  if (next->bad)
+    add_bad(x, next->bad, t);
+  if (next->untested)
+    add_untested(x, next->untested, t);
+  if (x->search.open == 0)
+    finish(x);
+  return (int64_t)tm_part_count(next->bad) + tm_part_count(next->untested);
+}
+
+int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_held *held,
+                          const struct tm_failed_try *t, bool no_halves)
+{
+  struct tm_isolate *x = find(s, held->entry.index);
+  struct tm_isolation_next next = { .tries_len = 0 };
+
+  if (held->entry.part == 0) {
+    x = isolate_new(s, held);
+    tm_isolation_begin(&x->search, x->items, s->o.step->config.isolation_max_try, &next);
+    return go_on(x, &next, t);
+  }
+  if (!tm_check(x))
+    return 0;
+  tm_tally_add_part(&s->tally);
+  if (no_halves) {
+    tm_isolation_settle(&x->search);
+    next.bad = held->entry.part;
+  } else {
+    tm_isolation_fail(&x->search, held->entry.part, &next);
+  }
+  return go_on(x, &next, t);
+}
+
+static int refuse_name(const char *bytes, size_t len, struct tm_err *err)
+{
+  char *name = tm_xstrndup(bytes, len), *call = tm_output_file_call(name);
+
+  tm_err_set(err, TM_EDAMAGE,
+             "%.300s: another part of this mini-batch has that name; put context.part.first in it "
+             "if there is a context.part, or the item's own name",
+             call);
+  free(name);
+  free(call);
+  return TM_EDAMAGE;
+}
+
+/* Checks that no other part has one of the names. */
+static int check_names(struct tm_isolate *x, uint64_t part, const struct tm_good_try *g,
+                       struct tm_err *err)
+{
+  const uint64_t *owner;
+  struct tm_reader r;
+  size_t len = 0;
+
+  tm_reader_init(&r, g->files, g->files_len);
+  while (r.at < r.end && !r.bad) {
+    const char *name = tm_read_bytes32(&r, &len);
+    owner = name ? tm_map_find(&x->names, name, len) : NULL;
+    if (owner && *owner != part)
+      return refuse_name(name, len, err);
+  }
+  tm_reader_init(&r, g->files, g->files_len);
+  while (r.at < r.end && !r.bad) {
+    const char *name = tm_read_bytes32(&r, &len);
+    if (name)
+      *tm_map_add(&x->names, name, len, NULL) = part;
+  }
+  return 0;
+}
+
+static int stash_rows(struct tm_isolate *x, const struct tm_good_try *g, struct tm_stash_range *out,
+                      struct tm_err *err)
+{
+  bool is_wanted = x->s->output_file; /* otherwise only their number counts */
+
+  if (g->spilled && g->length > INT64_MAX)
+    return tm_err_set(err, TM_EDAMAGE, "the result in '%s' has no length", g->spilled);
+  if (g->spilled)
+    return tm_stash_add_file(&x->stash, g->spilled, (int64_t)g->length, g->hash, out, err);
+  return tm_stash_add(&x->stash, g->rows, is_wanted ? g->rows_len : 0, out, err);
+}
+
+int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
+                    const struct tm_good_try *g, bool *no_halves, struct tm_err *err)
+{
+  struct tm_isolate *x = find(s, held->entry.index);
+  struct piece p = {
+    .part = held->entry.part, .is_good = true, .is_frame = g->is_frame, .outcome = g->outcome
+  };
+  int rc;
+
+  if (!tm_check(x))
+    return 0;
+  if (g->files_len > 0 && (rc = check_names(x, p.part, g, err)) < 0) {
+    *no_halves = true;
+    return rc;
+  }
+  if ((rc = stash_rows(x, g, &p.rows, err)) < 0)
+    return rc;
+  tm_buf_add(&p.lines, tm_buf_str(&g->lines), g->lines.len);
+  tm_buf_add(&p.files, g->files_len > 0 ? g->files : "", g->files_len);
+  p.staging = tm_xstrdup(g->staging);
+  *TM_ARRAY_ADD(&x->pieces) = p;
+  tm_tally_add_part(&s->tally);
+  tm_isolation_settle(&x->search);
+  if (x->search.open == 0)
+    finish(x);
+  return 0;
+}
+
+int64_t tm_isolate_open(const struct tm_supervisor *s)
+{
+  int64_t open = 0;
+
+  for (size_t i = 0; i < s->isolates.len; i++)
+    /* the mini-batch itself is counted with the others */
+    open += s->isolates.at[i]->search.open - 1;
+  return open;
+}
+
+void tm_isolate_drop_all(struct tm_supervisor *s)
+{
+  while (s->isolates.len > 0)
+    forget(s->isolates.at[s->isolates.len - 1]);
+}

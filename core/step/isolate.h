@@ -1,0 +1,47 @@
+/* isolate.h - runs mini-batches that have used up their tries in parts, until their bad items are
+ * isolated (isolation.h decides which parts). Results of good parts are held; the mini-batch is
+ * committed once, rows in item order, when its last part has ended. Until then nothing is recorded:
+ * a job that is killed meanwhile starts over with this mini-batch.
+ *
+ * Part of the supervisor, on its thread. Parts go through its queue like mini-batches; answer.c
+ * reports how each has ended.
+ */
+#ifndef TM_STEP_ISOLATE_H
+#define TM_STEP_ISOLATE_H
+
+#include "commit/failed_lines.h"
+#include "step/supervisor_own.h"
+
+/* A successful try; everything it points to belongs to the caller. */
+struct tm_good_try {
+  struct tm_outcome outcome; /* for a part: its items */
+  struct tm_buf lines; /* for the failures log, about items that failed although run() returned */
+  const char *rows;
+  size_t rows_len;
+  char *spilled; /* a file with the rows, `length` bytes with `hash`; or NULL */
+  uint64_t length, hash;
+  char *staging; /* the folder of its output files, or NULL */
+  const char *files;
+  size_t files_len;  /* their names, bytes32 each */
+  bool is_frame;     /* the rows are a data frame's, in the order of the output's columns */
+  struct tm_buf own; /* the rows, if they had to be reordered */
+};
+
+/* Whether tm_isolate_failed() handles a failed try: of a mini-batch without further tries, or of a
+ * part. */
+bool tm_isolate_is_wanted(const struct tm_supervisor *s, const struct tm_held *held);
+/* Handles such a failed try. `no_halves`: halves would fail for the same reason. Returns how many
+ * of its items have finally failed. */
+int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_held *held,
+                          const struct tm_failed_try *t, bool no_halves);
+/* A part has succeeded. TM_EDAMAGE: its rows or files are not as announced, and it has failed (with
+ * *no_halves, if another part has one of its files' names); other errors are of the disk, and end
+ * the job. */
+int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
+                    const struct tm_good_try *g, bool *no_halves, struct tm_err *err);
+/* Parts that wait or run: work for that many workers. */
+int64_t tm_isolate_open(const struct tm_supervisor *s);
+/* Drops everything. */
+void tm_isolate_drop_all(struct tm_supervisor *s);
+
+#endif

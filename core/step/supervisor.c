@@ -1,0 +1,600 @@
+/* supervisor.c - see supervisor.h and supervisor_own.h.
+ *
+ * What drives a step: the lister reports that mini-batches can be read; workers report that they
+ * are ready, or answer; timers flush and sync. Each of these fills the crew and then asks the tally
+ * for its verdict. The end has three stages: is_ending (the verdict stands, workers are being
+ * stopped), is_ended (the last worker is gone, the commit is finished, on_ended was called), closed
+ * (the handles are gone).
+ *
+ * Rows and records are written once per turn of the loop when enough has gathered, else after
+ * FLUSH_NS.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "step/isolate.h"
+#include "job/job.h"
+#include "outputs/place.h"
+#include "record/step_view.h"
+#include "commit/table_state.h"
+#include "record/temp_dirs.h"
+#include "store/workspace.h"
+#include "sys/clock.h"
+
+#define FLUSH_BYTES (256 << 10)
+#define FLUSH_NS    (2 * TM_MS)
+
+static void refresh(struct tm_supervisor *s)
+{
+  s->view.counts = s->tally.counts;
+  s->view.counts.running = s->running;
+  s->view.output_bytes = tm_commit_flushed_len(s->commit);
+}
+
+void tm_supervisor_emit(struct tm_supervisor *s, struct tm_event *e, const struct tm_worker *w)
+{
+  refresh(s);
+  e->wall_ns = tm_clock_wall_ns();
+  e->mono_ns = tm_clock_mono_ns();
+  e->job = s->o.job;
+  e->step = &s->view;
+  if (w) {
+    e->worker = w->name;
+    e->node_id = s->node ? tm_node_id(s->node) : "0";
+    e->node_address = s->host;
+    e->pid = w->pid;
+  }
+  if (!e->text)
+    e->text = "";
+  tm_events_emit(s->o.events, e);
+}
+
+void tm_supervisor_say(struct tm_supervisor *s, enum tm_level level, const char *fmt, ...)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_event e = { .kind = TM_EVENT_MESSAGE, .level = level };
+  va_list ap;
+
+  va_start(ap, fmt);
+  tm_buf_vprintf(&text, fmt, ap);
+  va_end(ap);
+  e.text = tm_buf_str(&text);
+  tm_supervisor_emit(s, &e, NULL);
+  tm_buf_release(&text);
+}
+
+/* Opening. */
+
+static bool is_over(void *data, uint64_t index)
+{
+  struct tm_supervisor *s = data;
+
+  return tm_commit_fate(s->commit, index) != TM_FATE_OPEN;
+}
+
+static void set_view(struct tm_supervisor *s)
+{
+  struct tm_step_places places;
+
+  tm_step_view_init(&s->view, &places, s->o.step, s->o.number, s->o.job->dir);
+  s->dir = places.dir;
+  s->logs_dir = places.logs_dir;
+  s->output_dir = places.output_dir;
+  s->output_file = places.output_file;
+  s->state_dir = tm_path_join(s->dir, "state");
+  s->spill_dir = tm_path_join(s->state_dir, "spill");
+  s->staging_dir = tm_path_join(s->state_dir, "staging");
+  s->inputs_file = tm_path_join(s->state_dir, "inputs");
+  s->schema_file = tm_path_join(s->state_dir, "schema.json");
+  s->index_dir = tm_workspace_index_dir(s->o.job->dir, s->o.step->name);
+}
+
+static int make_dirs(struct tm_supervisor *s, struct tm_err *err)
+{
+  const char *const dirs[] = { s->logs_dir, s->state_dir, s->spill_dir };
+  int placed = tm_place_open(s->o.fs, s->o.step, s->o.job->dir, &s->held, err);
+
+  if (placed < 0)
+    return placed;
+  for (size_t i = 0; i < TM_COUNT_OF(dirs); i++) {
+    int rc = tm_fs_make_dirs(s->o.fs, dirs[i], 0700, err);
+    if (rc < 0)
+      return rc;
+  }
+  return 0;
+}
+
+static int open_commit(struct tm_supervisor *s, struct tm_err *err)
+{
+  const struct tm_config *config = &s->o.step->config;
+  struct tm_commit_options o = { .fs = s->o.fs,
+                                 .step_dir = s->dir,
+                                 .output_dir = s->output_dir,
+                                 .output_name = config->output_action == TM_APPEND_ROW
+                                                    ? config->append_row_file_name
+                                                    : NULL,
+                                 .owner_file = s->o.owner_file,
+                                 .epoch = s->o.epoch,
+                                 .keep_failed = s->o.keep_failed,
+                                 .overwrite = config->overwrite };
+  const struct tm_commit_found *found = &s->found;
+  int rc = tm_commit_open(&s->commit, &o, &s->found, err);
+
+  if (rc < 0)
+    return rc;
+  s->manifest = tm_commit_manifest(s->commit);
+  tm_columns_init(&s->columns, s->o.fs, s->state_dir, config->append_row_separator,
+                  config->append_row_header);
+  if ((rc = tm_columns_open(&s->columns, s->commit, err)) < 0)
+    return rc;
+  tm_tally_add_earlier(&s->tally, found->committed, found->failed, found->items,
+                       found->items_succeeded, found->returned);
+  tm_tally_add_uncounted(&s->tally, found->uncounted);
+  tm_tally_set_created(&s->tally, (int64_t)tm_manifest_count(s->manifest),
+                       (int64_t)tm_manifest_items(s->manifest), tm_manifest_has_end(s->manifest));
+  tm_queue_set_created(&s->queue, tm_manifest_count(s->manifest));
+  return 0;
+}
+
+static int on_log_name(void *data, const char *name, int type)
+{
+  static const char begin[] = "process";
+  int64_t *next = data, number = 0;
+  size_t at = sizeof(begin) - 1;
+
+  if (strncmp(name, begin, at) != 0)
+    return 0;
+  for (; name[at] >= '0' && name[at] <= '9' && number < INT32_MAX; at++)
+    number = number * 10 + (name[at] - '0');
+  if (number >= *next)
+    *next = number + 1;
+  return 0;
+}
+
+/* Names of workers continue from those of earlier sessions, as the log files tell. */
+static int64_t next_number(const struct tm_supervisor *s)
+{
+  char *dir = tm_path_join(s->logs_dir, "user/stdout/0");
+  int64_t next = 0;
+
+  (void)tm_dir_read(dir, on_log_name, &next); /* missing in a new job */
+  free(dir);
+  return next;
+}
+
+int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_options *o,
+                       struct tm_err *err)
+{
+  struct tm_supervisor *s = TM_NEW(struct tm_supervisor);
+  const struct tm_config *config = &o->step->config;
+  int rc;
+
+  s->o = *o;
+  (void)gethostname(s->host, sizeof(s->host) - 1);
+  set_view(s);
+  tm_bound_init(&s->bound, o->step, o->job->dir);
+  tm_tally_init(&s->tally,
+                &(struct tm_limits) { .failed_items = config->error_threshold,
+                                      .failed_mini_batches = config->allowed_failed_count,
+                                      .failed_percent = config->allowed_failed_percent },
+                config->output_action == TM_APPEND_ROW);
+  tm_pool_init(&s->pool, config->process_count_per_node);
+  tm_slots_init(&s->slots, config->process_count_per_node);
+  tm_init_rules_init(&s->init_rules, config->process_count_per_node,
+                     config->run_invocation_timeout_ns);
+  tm_queue_init(&s->queue, config->run_max_try, is_over, s);
+  if ((rc = make_dirs(s, err)) < 0 || (rc = open_commit(s, err)) < 0 ||
+      (rc = tm_table_state_check((const struct tm_dataset *const *)s->o.step->inputs,
+                                 s->o.step->inputs_len, s->manifest, s->schema_file, err)) < 0) {
+    tm_supervisor_close(s);
+    return rc;
+  }
+  s->next_number = next_number(s);
+  s->view.activities = &s->activities;
+  refresh(s);
+  *out = s;
+  return 0;
+}
+
+const struct tm_commit_found *tm_supervisor_found(const struct tm_supervisor *s)
+{
+  return &s->found;
+}
+
+const struct tm_step_view *tm_supervisor_view(const struct tm_supervisor *s)
+{
+  return &s->view;
+}
+
+int tm_supervisor_code(const struct tm_supervisor *s)
+{
+  return s->code;
+}
+
+bool tm_supervisor_is_over(const struct tm_supervisor *s)
+{
+  const struct tm_counts *c = &s->tally.counts;
+
+  return c->all_created && c->succeeded + c->failed == c->created && !s->o.verify_input;
+}
+
+/* Running. */
+
+static void flush(struct tm_supervisor *s)
+{
+  struct tm_event e = { .kind = TM_EVENT_FLUSHED };
+  struct tm_err err = TM_ERR_NONE;
+
+  s->flushed_ns = tm_clock_mono_ns();
+  if (s->is_finished)
+    return;
+  if (tm_commit_flush(s->commit, &err) < 0)
+    tm_supervisor_fail(s, &err);
+  else if (tm_commit_flushed_len(s->commit) > s->view.output_bytes)
+    tm_supervisor_emit(s, &e, NULL);
+}
+
+static void on_flush(struct tm_timer *t)
+{
+  flush(t->data);
+}
+
+static void on_turn(struct tm_turn *t)
+{
+  struct tm_supervisor *s = t->data;
+  size_t pending;
+
+  if (s->is_finished || s->code != 0)
+    return;
+  pending = tm_commit_pending(s->commit);
+  if (pending >= FLUSH_BYTES || (pending > 0 && tm_clock_mono_ns() - s->flushed_ns >= FLUSH_NS))
+    flush(s);
+  else if (pending > 0)
+    tm_timer_start(&s->flush_timer, FLUSH_NS, 0);
+}
+
+static void on_sync_time(struct tm_timer *t)
+{
+  struct tm_supervisor *s = t->data;
+
+  if (tm_syncer_is_busy(&s->syncer) || s->is_finished || s->code != 0)
+    return;
+  if (tm_commit_sync_begin(s->commit, &s->sync))
+    tm_syncer_submit(&s->syncer, &s->sync);
+}
+
+static void on_synced(void *data, struct tm_sync *sync)
+{
+  struct tm_supervisor *s = data;
+  struct tm_err err = TM_ERR_NONE;
+
+  if (s->code == 0 && tm_commit_sync_end(s->commit, sync, &err) < 0)
+    tm_supervisor_fail(s, &err);
+  tm_supervisor_check_end(s);
+}
+
+/* The list of mini-batches has grown, has ended, or cannot go on. */
+static void on_listed(void *data)
+{
+  struct tm_supervisor *s = data;
+  struct tm_err err = TM_ERR_NONE;
+  enum tm_level level;
+  char *warning;
+
+  if (!s->lister)
+    return;
+  int state = tm_lister_state(s->lister, &err);
+  while ((warning = tm_lister_take_warning(s->lister, &level))) {
+    tm_supervisor_say(s, level, "%s", warning);
+    free(warning);
+  }
+  tm_queue_set_created(&s->queue, tm_manifest_count(s->manifest));
+  tm_tally_set_created(&s->tally, (int64_t)tm_manifest_count(s->manifest),
+                       (int64_t)tm_manifest_items(s->manifest), state == 1);
+  if (state < 0) {
+    tm_supervisor_fail(s, &err);
+    return;
+  }
+  tm_crew_fill(s);
+  tm_supervisor_judge(s);
+}
+
+static int start_lister(struct tm_supervisor *s, struct tm_err *err)
+{
+  struct tm_lister_options o = { .loop = s->o.loop,
+                                 .manifest = s->manifest,
+                                 .cut = tm_step_cut(s->o.step),
+                                 .on_progress = on_listed,
+                                 .data = s };
+
+  o.cut.inputs = (const struct tm_dataset *const *)s->bound.inputs;
+  o.cut.spill_dir = s->spill_dir;
+  o.cut.schema_file = s->schema_file;
+  o.cut.groups_dir = s->state_dir;
+  o.cut.fs = s->o.fs;
+  o.cut.index_dir = s->index_dir;
+  if (s->o.accept_changes)
+    tm_manifest_accept(s->manifest);
+  if (s->o.verify_input)
+    tm_manifest_relist(s->manifest);
+  else if (s->o.records_inputs)
+    o.inputs_file = s->inputs_file;
+  o.by_content = s->o.step->reuses_by_content;
+  s->tally.counts.all_created = false;
+  s->lister = tm_lister_start(&o, err);
+  return s->lister ? 0 : err->code;
+}
+
+static void on_timer_closed(struct tm_timer *t)
+{
+  tm_supervisor_closed_one(t->data);
+}
+
+static void on_turn_closed(struct tm_turn *t)
+{
+  tm_supervisor_closed_one(t->data);
+}
+
+static void open_timer(struct tm_supervisor *s, struct tm_timer *t,
+                       void (*on_time)(struct tm_timer *))
+{
+  tm_timer_open(t, s->o.loop, on_time, s);
+  t->on_closed = on_timer_closed;
+  s->open++;
+}
+
+static void open_handles(struct tm_supervisor *s)
+{
+  tm_turn_open(&s->turn, s->o.loop, on_turn, s);
+  s->turn.on_closed = on_turn_closed;
+  s->open++;
+  open_timer(s, &s->flush_timer, on_flush);
+  open_timer(s, &s->sync_timer, on_sync_time);
+  open_timer(s, &s->steal_timer, tm_steal_on_time);
+  open_timer(s, &s->due_timer, tm_vigil_on_due);
+  tm_timer_start(&s->sync_timer, s->o.step->config.sync_interval_ns,
+                 s->o.step->config.sync_interval_ns);
+}
+
+static void on_wake_closed(struct tm_wake *w)
+{
+  struct tm_syncer *syncer = w->data;
+
+  tm_supervisor_closed_one(syncer->data);
+}
+
+static int start_syncer(struct tm_supervisor *s, struct tm_err *err)
+{
+  int rc = tm_syncer_start(&s->syncer, s->o.loop, on_synced, s, err);
+
+  if (rc == 0) {
+    s->syncer.wake.on_closed = on_wake_closed;
+    s->open++;
+  }
+  return rc;
+}
+
+static void start_listing(struct tm_supervisor *s)
+{
+  struct tm_err err = TM_ERR_NONE;
+
+  tm_patience_init(&s->patience, s->o.step->config.first_timeout_ns,
+                   s->o.step->config.progress_timeout_ns, tm_clock_mono_ns());
+  if ((!tm_manifest_has_end(s->manifest) || s->o.verify_input) && start_lister(s, &err) < 0)
+    tm_supervisor_fail(s, &err);
+  else
+    tm_supervisor_judge(s);
+}
+
+/* The inputs that need places of their own are in place; or they cannot be. */
+static void on_taken_in(void *data, int code, const struct tm_err *err)
+{
+  struct tm_supervisor *s = data;
+  struct tm_node *node = s->later;
+
+  tm_intake_stop(s->intake);
+  s->intake = NULL;
+  s->later = NULL;
+  if (s->is_ending) {
+    tm_supervisor_check_end(s);
+    return;
+  }
+  if (code < 0) {
+    tm_supervisor_fail(s, err);
+    return;
+  }
+  start_listing(s);
+  if (node)
+    tm_supervisor_set_node(s, node);
+}
+
+static int start_intake(struct tm_supervisor *s, struct tm_err *err)
+{
+  struct tm_intake_options o = { .loop = s->o.loop,
+                                 .fs = s->o.fs,
+                                 .step = s->o.step,
+                                 .job_dir = s->o.job->dir,
+                                 .on_ended = on_taken_in,
+                                 .data = s };
+
+  if (s->o.step->intakes_len == 0 || s->view.is_kept)
+    return 0;
+  tm_supervisor_say(s, TM_INFO, "step '%s': %zu %s to %s of %s own, then it begins", s->view.name,
+                    s->o.step->intakes_len,
+                    tm_text_counted((int64_t)s->o.step->intakes_len, "input gets", "inputs get"),
+                    tm_text_counted((int64_t)s->o.step->intakes_len, "a place", "places"),
+                    tm_text_counted((int64_t)s->o.step->intakes_len, "its", "their"));
+  s->intake = tm_intake_start(&o, err);
+  return s->intake ? 0 : err->code;
+}
+
+void tm_supervisor_start(struct tm_supervisor *s)
+{
+  struct tm_event e = { .kind = TM_EVENT_STEP_STARTED };
+  struct tm_err err = TM_ERR_NONE;
+
+  open_handles(s);
+  s->view.is_kept = tm_supervisor_is_over(s);
+  tm_supervisor_emit(s, &e, NULL);
+  for (size_t i = 0; i < s->o.step->notes_len; i++)
+    tm_supervisor_say(s, s->o.step->notes[i].level, "step '%s': %s", s->view.name,
+                      s->o.step->notes[i].text);
+  tm_supervisor_say(s, TM_INFO, "step '%s': progress_update_timeout is %g s", s->view.name,
+                    (double)s->o.step->config.progress_timeout_ns / 1e9);
+  if (start_syncer(s, &err) < 0 || start_intake(s, &err) < 0) {
+    tm_supervisor_fail(s, &err);
+    return;
+  }
+  if (!s->intake)
+    start_listing(s);
+}
+
+/* Judging and ending. */
+
+void tm_supervisor_judge(struct tm_supervisor *s)
+{
+  enum tm_verdict verdict;
+
+  if (s->is_ending || s->stuck.since_ns != 0)
+    return;
+  if (tm_pool_has_given_up(&s->pool)) {
+    struct tm_err why = s->cause; /* why the last worker ended */
+    if (s->pool.idle_ends > s->pool.init_failures)
+      tm_err_set(&s->cause, TM_ESCRIPT,
+                 "%" PRId64 " workers in a row ended before they began a mini-batch: %s",
+                 s->pool.idle_ends, why.text);
+    else
+      tm_err_set(&s->cause, TM_ESCRIPT, "init() failed %" PRId64 " times in a row: %s",
+                 s->pool.init_failures, why.text);
+    tm_supervisor_end(s, TM_FAILED, true);
+    return;
+  }
+  verdict = tm_tally_verdict(&s->tally, &s->cause);
+  if (verdict != TM_RUNNING)
+    tm_supervisor_end(s, verdict, verdict == TM_FAILED);
+}
+
+void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool kill)
+{
+  if (!s->is_ending) {
+    s->is_ending = true;
+    s->tally.verdict = verdict;
+    tm_queue_close(&s->queue);
+    tm_pool_close(&s->pool);
+    tm_timer_stop(&s->steal_timer);
+    tm_timer_stop(&s->due_timer);
+  }
+  if (s->intake)
+    tm_intake_cancel(s->intake);
+  tm_crew_stop_all(s, kill);
+  tm_supervisor_check_end(s);
+}
+
+void tm_supervisor_fail(struct tm_supervisor *s, const struct tm_err *err)
+{
+  if (s->is_finished)
+    return;
+  if (s->code == 0) {
+    tm_supervisor_take_cause(s, err);
+    if (tm_exit_status_of(err->code) == 3) /* an error of the system: sys/error/ has it too */
+      tm_supervisor_say(s, TM_ERROR, "step '%s' cannot go on: %s", s->view.name, s->cause.text);
+  }
+  s->tally.verdict = TM_FAILED;
+  tm_supervisor_end(s, TM_FAILED, true);
+}
+
+void tm_supervisor_cancel(struct tm_supervisor *s, bool now)
+{
+  if (now && s->upload)
+    tm_upload_cancel(s->upload);
+  if (s->is_finished || (s->is_ending && !now))
+    return;
+  tm_supervisor_end(s, TM_CANCELED_JOB, now);
+}
+
+void tm_supervisor_lose_node(struct tm_supervisor *s)
+{
+  s->node = s->later = NULL;
+  tm_crew_lose_all(s);
+  tm_supervisor_check_end(s);
+}
+
+void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
+{
+  if (s->is_ending)
+    return;
+  if (s->intake) { /* no worker starts before the inputs are in place */
+    s->later = node;
+    return;
+  }
+  tm_crew_add_node(s, node);
+  tm_crew_fill(s);
+}
+
+void tm_supervisor_tick(struct tm_supervisor *s)
+{
+  refresh(s);
+  if (!s->intake)
+    tm_vigil_tick(s);
+}
+
+/* Closing. */
+
+static void free_now(struct tm_supervisor *s)
+{
+  tm_queue_release(&s->queue);
+  tm_slots_release(&s->slots);
+  TM_ARRAY_RELEASE(&s->isolates);
+  TM_ARRAY_RELEASE(&s->workers);
+  tm_activities_release(&s->activities);
+  tm_buf_release(&s->scratch);
+  tm_buf_release(&s->stuck.places);
+  tm_bound_release(&s->bound);
+  free(s->dir);
+  free(s->logs_dir);
+  free(s->output_dir);
+  free(s->output_file);
+  free(s->state_dir);
+  free(s->spill_dir);
+  free(s->staging_dir);
+  free(s->inputs_file);
+  free(s->schema_file);
+  free(s->index_dir);
+  free(s);
+}
+
+void tm_supervisor_closed_one(struct tm_supervisor *s)
+{
+  if (--s->open == 0 && s->is_closing)
+    free_now(s);
+}
+
+void tm_supervisor_close(struct tm_supervisor *s)
+{
+  if (!s)
+    return;
+  s->is_closing = true;
+  s->open++;
+  tm_crew_drop_all(s);
+  tm_isolate_drop_all(s);
+  (void)tm_lister_stop(s->lister);
+  tm_intake_stop(s->intake);
+  tm_upload_stop(s->upload);
+  (void)tm_syncer_stop(&s->syncer);
+  tm_columns_release(&s->columns);
+  if (s->commit && !s->is_finished && s->code == 0)
+    (void)tm_commit_flush(s->commit, NULL); /* all that was added must be committed */
+  tm_commit_close(s->commit);
+  tm_place_leave(s->o.fs, &s->held);
+  tm_turn_close(&s->turn);
+  tm_timer_close(&s->flush_timer);
+  tm_timer_close(&s->sync_timer);
+  tm_timer_close(&s->steal_timer);
+  tm_timer_close(&s->due_timer);
+  tm_supervisor_closed_one(s);
+}

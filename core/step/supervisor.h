@@ -1,0 +1,73 @@
+/* supervisor.h - one step of a job: its mini-batches, its workers, its commit.
+ *
+ * Caller, on the loop's thread: open, which recovers what an earlier session left and reports it;
+ * start; cancel at any time; on_ended comes once, when nothing of the step runs; close.
+ */
+#ifndef TM_STEP_SUPERVISOR_H
+#define TM_STEP_SUPERVISOR_H
+
+#include "plan/pipeline.h"
+#include "commit/commit.h"
+#include "record/events.h"
+#include "fleet/node.h"
+#include "sched/share.h"
+
+struct tm_supervisor;
+
+struct tm_supervisor_options {
+  struct tm_loop *loop;
+  const struct tm_fs *fs;
+  const struct tm_events *events;
+  const struct tm_job_view *job;
+  const struct tm_step *step;      /* must live until close */
+  uint32_t number;                 /* of the step, from 0 */
+  const char *program;             /* runs workers as `program worker` */
+  const struct tm_temp_dirs *temp; /* of the node that _set_node() sets */
+  const char *script, *script_dir; /* the copy of the entry script, and of its folder */
+  const char *owner_file;
+  uint64_t epoch;
+  bool keep_failed, verify_input, is_resumed;
+  /* with is_resumed: a file that has changed since it was listed is handed out as it is now */
+  bool accept_changes;
+  bool records_inputs; /* writes <step>/state/inputs: input_record.h */
+  void (*on_ended)(void *data, struct tm_supervisor *s);
+  /* The steps of a job share its workers. may_start: whether this step may start another one; NULL:
+   * it may. on_freed: one of its workers has ended. */
+  bool (*may_start)(void *data, const struct tm_supervisor *s);
+  void (*on_freed)(void *data);
+  void *data;
+};
+
+int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_options *o,
+                       struct tm_err *err);
+const struct tm_commit_found *tm_supervisor_found(const struct tm_supervisor *s);
+const struct tm_step_view *tm_supervisor_view(const struct tm_supervisor *s);
+/* Why the step is Failed if there is a reason besides failed items: TM_EUSAGE (the script has no
+ * run()), or a system error; else 0. */
+int tm_supervisor_code(const struct tm_supervisor *s);
+/* True if everything had been committed before: no worker is needed. */
+bool tm_supervisor_is_over(const struct tm_supervisor *s);
+/* Workers start after tm_supervisor_set_node(). on_ended may come during this call: if everything
+ * had been committed, or if nothing can start. */
+void tm_supervisor_start(struct tm_supervisor *s);
+/* The node is lost. The messages that its workers had sent are read, and their other mini-batches
+ * go back; _set_node() sets the next node. */
+void tm_supervisor_lose_node(struct tm_supervisor *s);
+void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node);
+/* No new mini-batches start, the running ones may end; `now`: they are killed. */
+void tm_supervisor_cancel(struct tm_supervisor *s, bool now);
+/* The job cannot continue: everything is killed, and the step is Failed for this reason. */
+void tm_supervisor_fail(struct tm_supervisor *s, const struct tm_err *err);
+/* Other steps have fewer workers now, so this one may start more. */
+void tm_supervisor_fill(struct tm_supervisor *s);
+/* Ends one of its workers, once that has finished what it holds. */
+void tm_supervisor_give_back(struct tm_supervisor *s);
+void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out);
+/* Call it about ten times a second. Updates the numbers in the view, as every event does. */
+void tm_supervisor_tick(struct tm_supervisor *s);
+/* May be called before the step has ended; its node must be closed by then. What was committed so
+ * far is written, and does not run again when the job is resumed. NULL is a no-op; the memory is
+ * freed when the loop has closed its timers. */
+void tm_supervisor_close(struct tm_supervisor *s);
+
+#endif

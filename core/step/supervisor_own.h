@@ -1,0 +1,196 @@
+/* supervisor_own.h - the inside of a supervisor, for its own files only:
+ *
+ *   supervisor.c  the step: opening, progress of the lister, verdict, flush and sync, the end
+ *   crew.c        its workers: starts them, hears of their ends, takes back what waits behind a
+ *                 long mini-batch
+ *   sharing.c     how many of the job's workers it has
+ *   ending.c      from the end of the last worker to the end of the step
+ *   interrupt.c   which workers can be interrupted, and workers that retire
+ *   answer.c      frames from workers: results and failures, and what follows from them
+ *   steal.c       takes back what waits at one worker, for another that has nothing to do
+ *   vigil.c       what happens because time passes: no progress, workers that do not get through
+ *                 init(), tries that wait
+ *   doing.c       what the workers are doing, for users who watch a slow step
+ *   isolate.c     mini-batches that have used up their tries: runs them in parts until each bad
+ *                 item is alone
+ */
+#ifndef TM_STEP_SUPERVISOR_OWN_H
+#define TM_STEP_SUPERVISOR_OWN_H
+
+#include "data/frame/fault_list.h"
+#include "plan/bound.h"
+#include "record/activity.h"
+#include "commit/columns.h"
+#include "sched/hand.h"
+#include "sched/init_rules.h"
+#include "outputs/intake.h"
+#include "commit/lister.h"
+#include "sched/patience.h"
+#include "outputs/place.h"
+#include "sched/pool.h"
+#include "sched/slots.h"
+#include "step/supervisor.h"
+#include "commit/syncer.h"
+#include "sched/tally.h"
+
+struct tm_worker {
+  struct tm_supervisor *s;
+  uint32_t id;        /* on the node */
+  int64_t number;     /* of its name */
+  int64_t slot;       /* its place (slots.h) */
+  int64_t started_ns; /* awake (awake.h); when its start was requested */
+  char name[24];      /* process000 */
+  int64_t pid;
+  enum tm_worker_state state;
+  struct tm_channel channel;
+  struct tm_hand hand;
+  /* it gets no more work, and ends when its hand is empty: another step needs its place */
+  bool is_leaving;
+  bool is_asked;        /* a TAKE_BACK is under way */
+  bool is_deaf;         /* it has ended, or sent rubbish: it is sent nothing more */
+  bool is_rubbish;      /* it sent what cannot be read, or closed its socket: it is not believed */
+  int64_t mute_ns;      /* monotonic; when its socket ended; 0: it has not */
+  bool has_failed_init; /* it has reported why */
+  bool has_worked;      /* it has answered for a mini-batch */
+  struct {
+    enum tm_phase call;    /* what it is doing, as the supervisor sees it; RUN: a mini-batch */
+    uint64_t seq;          /* the first in its hand, or 0 */
+    int64_t since_ns;      /* awake */
+    enum tm_phase told;    /* by the keeper, for this seq; IDLE: nothing yet */
+    int64_t begun_wall_ns; /* likewise; 0: nothing yet */
+    bool is_stopped;       /* likewise */
+  } doing;                 /* doing.c */
+};
+
+/* Warnings of one kind (data/frame/fault_list.h), about rows of this session. */
+struct tm_row_faults {
+  int64_t mini_batches; /* that had some; 0: nobody was warned */
+  int64_t count;
+  char what[100];
+};
+
+struct tm_supervisor {
+  struct tm_supervisor_options o;
+  struct tm_step_view view;
+  struct tm_bound bound;
+  char *dir, *logs_dir, *output_dir, *output_file, *state_dir, *spill_dir, *staging_dir;
+  char *inputs_file;             /* input_record.h */
+  char *schema_file, *index_dir; /* of tables */
+  struct tm_place_held held;     /* destinations */
+  char host[256];                /* this machine's name: the address of its node */
+  struct tm_commit *commit;
+  struct tm_commit_found found;
+  struct tm_manifest *manifest; /* the commit's */
+  struct tm_columns columns;    /* of the output, if run() returns data frames */
+  struct tm_lister *lister;     /* NULL: the list is complete */
+  struct tm_syncer syncer;
+  struct tm_sync sync;
+  /* while inputs are put in their places; nothing is listed, no worker runs */
+  struct tm_intake *intake;
+  struct tm_node *later;    /* the node to begin with after that, or NULL */
+  struct tm_upload *upload; /* while outputs are put in their destinations */
+  struct tm_queue queue;
+  struct tm_tally tally;
+  struct tm_pool pool;
+  struct tm_slots slots;
+  struct tm_init_rules init_rules;
+  struct tm_patience patience;                   /* and its clock of time awake */
+  struct TM_ARRAY(struct tm_isolate *) isolates; /* isolate.h */
+  struct tm_node *node;                          /* NULL: being replaced */
+  uint32_t node_step;
+  struct TM_ARRAY(struct tm_worker *) workers; /* all but GONE */
+  int64_t next_number;
+  struct tm_turn turn;
+  struct tm_timer flush_timer, sync_timer, steal_timer, due_timer;
+  int64_t flushed_ns; /* monotonic */
+  int open;           /* handles and workers that are not closed yet */
+  bool is_ending, is_finished, is_ended, is_steal_armed, is_closing;
+  bool has_surplus_warning, has_short_warning, has_count_warning;
+  struct tm_row_faults row_faults[TM_FAULT_LIST_KINDS]; /* by kind */
+  bool arms_workers; /* from now on their calls can be interrupted */
+  int64_t running;   /* mini-batches that workers hold */
+  int lost_nodes;    /* in a row, without a result between */
+  int code;
+  struct tm_err cause; /* why it is Failed */
+  struct {            /* while workers that are stuck in init() are asked where they are: vigil.c */
+    int64_t since_ns; /* monotonic; 0: they are not asked */
+    struct tm_err why;
+    struct tm_buf places; /* what they answered */
+    int answers;
+  } stuck;
+  struct tm_activities activities; /* of the last tick; view.activities points to it */
+  int64_t asked_doing_ns;          /* awake; when the keeper was asked last; 0: never */
+  struct tm_buf scratch;
+};
+
+/* supervisor.c */
+void tm_supervisor_judge(struct tm_supervisor *s);
+/* The verdict is known (or `verdict` sets it): nothing more is handed out. `kill`: what runs is
+ * killed. */
+void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool kill);
+/* Sets why the step cannot run on: `err`, or what was removed while the job ran. */
+void tm_supervisor_take_cause(struct tm_supervisor *s, const struct tm_err *err);
+/* If no worker is alive, carries out the end. */
+void tm_supervisor_check_end(struct tm_supervisor *s);
+void tm_supervisor_say(struct tm_supervisor *s, enum tm_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void tm_supervisor_emit(struct tm_supervisor *s, struct tm_event *e, const struct tm_worker *w);
+void tm_supervisor_closed_one(struct tm_supervisor *s);
+
+/* crew.c */
+/* Starts the workers that are needed, hands out what waits. */
+void tm_crew_fill(struct tm_supervisor *s);
+void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w);
+bool tm_crew_wants_worker(const struct tm_supervisor *s); /* and may have it: share.h */
+int64_t tm_crew_open(const struct tm_supervisor *s); /* mini-batches, and parts, that wait or run */
+void tm_crew_stop_all(struct tm_supervisor *s, bool kill);
+void tm_crew_stop_worker(struct tm_worker *w); /* STOP: shutdown(), then it exits */
+void tm_crew_kill_worker(struct tm_worker *w);
+/* A worker's init() has failed; `a`: status, times and text. After a timeout the workers can be
+ * interrupted, as after a run(). `is_refused`: the script has no run(); this is not a try. */
+void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, bool is_refused);
+/* A run() has timed out: with "auto", workers can be interrupted from now on, present and future
+ * ones. */
+void tm_crew_arm_workers(struct tm_supervisor *s);
+void tm_crew_lose_all(struct tm_supervisor *s);
+void tm_crew_drop_all(struct tm_supervisor *s); /* they are gone; no worker gets a message */
+void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node);
+void tm_crew_event(struct tm_worker *w, enum tm_worker_event event);
+
+/* answer.c */
+void tm_answer_on_frame(struct tm_channel *c, const struct tm_frame *f);
+/* The worker begins nothing more, and reports why; what it holds comes back when it has ended. */
+void tm_answer_retired(struct tm_worker *w, const struct tm_frame *f);
+/* The worker exits, which the keeper reports. Emits the error of its shutdown() if it failed. */
+void tm_answer_bye(struct tm_worker *w, const struct tm_frame *f);
+/* Kills a worker that cannot be talked to. */
+void tm_answer_on_rubbish(struct tm_worker *w);
+/* Counts a try that ended without an answer, because its worker died or was killed. */
+void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_status status,
+                        const char *words, const struct tm_ended *ended);
+
+/* steal.c */
+/* Looks again in a while, if there is something to take back. */
+void tm_steal_arm(struct tm_supervisor *s);
+void tm_steal_on_time(struct tm_timer *t);
+/* Takes back what waits behind the first entry, if it was handed out before `before_ns`. */
+void tm_steal_ask_back(struct tm_worker *w, int64_t before_ns);
+
+/* doing.c. Ten times a second: looks what each worker is doing, asks the keeper for more if that
+ * takes long, and fills s->activities. Does no work per mini-batch. */
+void tm_doing_tick(struct tm_supervisor *s);
+/* Adds what the workers are doing, as the reason why nothing ends. */
+void tm_doing_name_stuck(struct tm_supervisor *s, struct tm_err *err);
+void tm_doing_on_told(void *data, const struct tm_worker_doing *told); /* for a tm_node_user */
+
+/* vigil.c */
+void tm_vigil_tick(struct tm_supervisor *s);
+void tm_vigil_on_due(struct tm_timer *t);
+/* Notes where an interrupted init() was. */
+void tm_vigil_note_init(struct tm_supervisor *s, const char *worker, const char *where);
+void tm_vigil_arm(struct tm_supervisor *s); /* for the next try or place that is due */
+/* When a failed try may be tried again; monotonic, 0: at once. */
+int64_t tm_vigil_retry_due(const struct tm_supervisor *s, const struct tm_entry *e,
+                           enum tm_status status);
+
+#endif

@@ -1,0 +1,154 @@
+/* vigil.c - what happens to a step because time passes: see supervisor_own.h.
+ *
+ *  (1) If all workers are stuck in init(), the step fails. First the workers are interrupted and
+ *      have interrupt_grace to report where they are. Meanwhile no worker starts, and no other rule
+ *      is applied.
+ *
+ * Ten times a second it checks for progress (patience.h), for workers that do not get through
+ * init() (init_rules.h), and for workers that have lost their socket. The first two rules count
+ * time awake: while the supervisor is stopped, no timeout runs. A timer starts what is due: a try
+ * that waited, or a place whose next worker had to wait.
+ */
+#include "base/time.h"
+#include "sched/backoff.h"
+#include "step/supervisor_own.h"
+#include "sys/clock.h"
+
+#define MUTE_NS     (2 * TM_S) /* from the end of a worker's socket to the news of its end */
+#define ANSWERS_NS  (2 * TM_S) /* beyond the grace, for workers that were killed after it */
+#define ANSWERS_MAX 4          /* of these the cause tells; user/error/ has all */
+
+static void look_at_mute(struct tm_supervisor *s)
+{
+  int64_t now_ns = tm_clock_mono_ns();
+
+  for (size_t i = 0; i < s->workers.len; i++) {
+    struct tm_worker *w = s->workers.at[i];
+    if (w->mute_ns == 0 || now_ns - w->mute_ns < MUTE_NS || w->is_rubbish)
+      continue;
+    tm_answer_on_rubbish(w);
+  }
+}
+
+/* Does not count workers that have not started yet, or that were asked to end. */
+static struct tm_init_look init_look(const struct tm_supervisor *s)
+{
+  struct tm_init_look look = { .age_ns = s->patience.awake.now_ns, .shortest_ns = INT64_MAX };
+
+  for (size_t i = 0; i < s->workers.len; i++) {
+    const struct tm_worker *w = s->workers.at[i];
+    bool is_in_init = w->state == TM_WORKER_LOADING || w->state == TM_WORKER_INIT;
+    int64_t since_ns = look.age_ns - w->started_ns;
+    look.living += is_in_init || w->state == TM_WORKER_READY;
+    look.in_init += is_in_init;
+    if (is_in_init && since_ns < look.shortest_ns)
+      look.shortest_ns = since_ns;
+  }
+  return look;
+}
+
+/* ---- stuck in init(): (1) ---- */
+
+void tm_vigil_note_init(struct tm_supervisor *s, const char *worker, const char *where)
+{
+  if (s->stuck.since_ns == 0 || !*where || s->stuck.answers++ >= ANSWERS_MAX)
+    return;
+  tm_buf_printf(&s->stuck.places, "%s%s was at %s", s->stuck.places.len > 0 ? ", " : "", worker,
+                where);
+}
+
+/* False: the workers cannot be interrupted. */
+static bool ask_where(struct tm_supervisor *s, const struct tm_err *why)
+{
+  if (!s->node || s->o.step->config.interruptible == TM_NOT_INTERRUPTIBLE)
+    return false;
+  s->stuck.since_ns = tm_clock_mono_ns();
+  s->stuck.why = *why;
+  tm_pool_close(&s->pool);
+  tm_node_end_init(s->node, s->node_step);
+  return true;
+}
+
+static void look_at_stuck(struct tm_supervisor *s)
+{
+  int64_t waited_ns = tm_clock_mono_ns() - s->stuck.since_ns;
+
+  if (init_look(s).in_init > 0 && waited_ns < s->o.step->config.interrupt_grace_ns + ANSWERS_NS)
+    return;
+  if (s->stuck.places.len > 0)
+    tm_err_set(&s->cause, s->stuck.why.code, "%s; %s%s; the stacks are in '%s/user/error/'",
+               s->stuck.why.text, s->stuck.places.data,
+               s->stuck.answers > ANSWERS_MAX ? ", ..." : "", s->logs_dir);
+  else
+    s->cause = s->stuck.why;
+  tm_supervisor_end(s, TM_FAILED, true);
+}
+
+static int judge_time(struct tm_supervisor *s, struct tm_err *err)
+{
+  struct tm_init_look look;
+  struct tm_err last = s->cause; /* of an init() that failed, if one did */
+  int rc = tm_patience_look(&s->patience, &s->tally.counts, tm_clock_mono_ns(), err);
+
+  if (rc < 0) {
+    tm_doing_name_stuck(s, err);
+    s->view.failing = TM_FAILING_STUCK;
+    return rc;
+  }
+  look = init_look(s);
+  rc = tm_init_rules_look(&s->init_rules, &look, err);
+  if (rc < 0 && tm_init_rules_is_stuck(&s->init_rules, &look) && ask_where(s, err))
+    return 0;
+  if (rc < 0 && s->init_rules.failures > 0 && last.code < 0) {
+    struct tm_err rule = *err;
+    tm_err_set(err, rule.code, "%s; the last: %s", rule.text, last.text);
+  }
+  return rc;
+}
+
+void tm_vigil_tick(struct tm_supervisor *s)
+{
+  struct tm_err err = TM_ERR_NONE;
+
+  tm_doing_tick(s);
+  look_at_mute(s);
+  if (s->stuck.since_ns != 0 && !s->is_ending) {
+    look_at_stuck(s);
+    return;
+  }
+  if (s->is_ending || judge_time(s, &err) == 0)
+    return;
+  s->cause = err;
+  tm_supervisor_end(s, TM_FAILED, true);
+}
+
+void tm_vigil_on_due(struct tm_timer *t)
+{
+  struct tm_supervisor *s = t->data;
+
+  if (!s->is_ending)
+    tm_crew_fill(s);
+}
+
+void tm_vigil_arm(struct tm_supervisor *s)
+{
+  int64_t due_ns = tm_queue_due(&s->queue), now_ns;
+
+  if (tm_crew_wants_worker(s)) {
+    int64_t slot_ns = tm_slots_due(&s->slots);
+    due_ns = slot_ns < due_ns ? slot_ns : due_ns;
+  }
+  if (due_ns == INT64_MAX || s->is_ending)
+    return;
+  now_ns = tm_clock_mono_ns();
+  tm_timer_start(&s->due_timer, due_ns > now_ns ? due_ns - now_ns : 0, 0);
+}
+
+int64_t tm_vigil_retry_due(const struct tm_supervisor *s, const struct tm_entry *e,
+                           enum tm_status status)
+{
+  uint64_t seed = s->o.epoch ^ (e->index << 16) ^ e->try;
+  int64_t delay_ns = tm_backoff_retry(s->o.step->config.retry_delay_ns, status, e->try, seed);
+
+  return delay_ns > 0 ? tm_clock_mono_ns() + delay_ns : 0;
+}

@@ -1,0 +1,226 @@
+/* lib_plan.c - the C half of the constructors of stdlib/tidemill.lua: is this definition accepted,
+ * and where was it made?
+ *
+ * The rules are in core/plan and core/data. Here Lua values are converted to a tree, which is
+ * checked and freed. Only then is the error raised, at the innermost line of the user's code, so
+ * that no memory from malloc is alive.
+ *
+ * A constructor returns an empty table with a metatable {__tm_tag, __tm_where, __tm_value, ...}:
+ * every write to it calls __newindex, which refuses, and values.c makes its tree of __tm_value.
+ */
+#include "lib_plan.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "lib_partition.h"
+#include "plan/datasets.h"
+#include "plan/names.h"
+#include "plan/outputs.h"
+#include "plan/params.h"
+#include "plan/settings.h"
+#include "job/failed_source.h"
+#include "state.h"
+#include "store/workspace.h"
+#include "sys/fs.h"
+
+/* Refuses an object that the same constructor has made: Pipeline(pipeline). */
+static int refuse_made(const char *kind, struct tm_err *err)
+{
+  tm_err_set(err, TM_EUSAGE,
+             "the argument is already what %s returns; accepted: a table of names and values",
+             kind);
+  return tm_params_place(kind, NULL, err);
+}
+
+/* check(kind, fields): returns nothing, or raises. */
+static int plan_check(lua_State *L)
+{
+  const char *kind = luaL_checkstring(L, 1);
+  luaL_checkany(L, 2);
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_json *v = tm_lua_to_outline(L, 2, &err);
+  int rc;
+  if (v && v->tag && strcmp(v->tag, kind) == 0)
+    rc = refuse_made(kind, &err);
+  else
+    rc = v ? tm_params_check(kind, v, &err) : tm_params_place(kind, NULL, &err);
+  tm_json_free(v);
+  return rc < 0 ? tm_lua_raise(L, &err) : 0;
+}
+
+/* check_dataset(fields): returns nothing, or raises. The folder where relative paths start is not
+ * known yet. */
+static int plan_check_dataset(lua_State *L)
+{
+  luaL_checktype(L, 1, LUA_TTABLE);
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_json *given = tm_lua_to_json(L, 1, &err);
+  if (tm_json_get(given, "parameter") && !given->tag) /* a parameter's default, under a name */
+    given->tag = tm_xstrdup("Dataset");
+  struct tm_json *v = given ? tm_values_put(NULL, given) : NULL;
+  tm_json_free(given);
+  if (v && tm_outputs_is_output(v)) { /* checks the dataset that the output will become in a job */
+    struct tm_json *as_input = tm_output_as_dataset(v, "step", "step/output");
+    tm_json_free(v);
+    v = as_input;
+  }
+  struct tm_dataset *d = v ? tm_plan_dataset(v, "/", &err) : NULL;
+  if (!v)
+    tm_params_place("Dataset", NULL, &err);
+  tm_json_free(v);
+  tm_dataset_free(d);
+  return err.code < 0 ? tm_lua_raise(L, &err) : 0;
+}
+
+/* where() -> "pipeline.lua:12": the innermost line of the user's code; nil: unknown. */
+static int plan_where(lua_State *L)
+{
+  struct tm_buf where = TM_BUF_NONE;
+  char text[1024] = "";
+  if (tm_lua_user_line(L, &where))
+    snprintf(text, sizeof(text), "%s", where.data);
+  tm_buf_release(&where);
+  if (*text)
+    lua_pushstring(L, text);
+  else
+    lua_pushnil(L);
+  return 1;
+}
+
+/* The folder of the innermost line of the user's code, or else the current one; the caller frees
+ * it. NULL and an error. */
+static char *user_dir(lua_State *L, struct tm_err *err)
+{
+  struct tm_buf where = TM_BUF_NONE;
+  char *cwd = getcwd(NULL, 0), *dir = NULL;
+  if (!cwd) {
+    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+    return NULL;
+  }
+  if (tm_lua_user_line(L, &where)) {
+    char *file = tm_path_absolute(cwd, tm_buf_str(&where));
+    dir = tm_path_dir(file);
+    free(file);
+  }
+  tm_buf_release(&where);
+  if (!dir)
+    return cwd;
+  free(cwd);
+  return dir;
+}
+
+/* failed_items(job, step or nil) -> path of the list, or raises. */
+static int plan_failed_items(lua_State *L)
+{
+  const char *given = luaL_checkstring(L, 1), *step = luaL_optstring(L, 2, NULL);
+  struct tm_err err = TM_ERR_NONE;
+  char *dir = user_dir(L, &err);
+  char *path = dir ? tm_failed_source_find(tm_fs_real(), given, step, getenv(TM_WORKSPACE_VARIABLE),
+                                           dir, &err)
+                   : NULL;
+  char kept[4 * PATH_MAX] = "";
+  if (path)
+    snprintf(kept, sizeof(kept), "%s", path);
+  free(dir);
+  free(path);
+  if (!*kept) {
+    tm_params_place("Dataset.File.from_failed_items", NULL, &err);
+    return tm_lua_raise(L, &err);
+  }
+  lua_pushstring(L, kept);
+  return 1;
+}
+
+/* raise(message): raises an error at the innermost line of the user's code. */
+static int plan_raise(lua_State *L)
+{
+  struct tm_err err = TM_ERR_NONE;
+  tm_err_set(&err, TM_EUSAGE, "%s", luaL_checkstring(L, 1));
+  return tm_lua_raise(L, &err);
+}
+
+/* parameters(kind) -> their names in the order of the manual; nil: there is no such constructor. */
+static int plan_parameters(lua_State *L)
+{
+  size_t n = 0;
+  const struct tm_field *fields = tm_params_fields(luaL_checkstring(L, 1), &n);
+  if (!fields)
+    return 0;
+  lua_createtable(L, (int)n, 0);
+  for (size_t i = 0; i < n; i++) {
+    lua_pushstring(L, fields[i].name);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  return 1;
+}
+
+/* instead(owner, name) -> what to write instead, or nil. */
+static int plan_instead(lua_State *L)
+{
+  const char *words = tm_names_find(luaL_checkstring(L, 1), luaL_checkstring(L, 2));
+  if (!words)
+    return 0;
+  lua_pushstring(L, words);
+  return 1;
+}
+
+/* explain(name) -> what is known of a name that nothing here has, or nil. */
+static int plan_explain(lua_State *L)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  char kept[1024] = "";
+  if (tm_names_explain(&text, luaL_checkstring(L, 1)))
+    snprintf(kept, sizeof(kept), "%s", tm_buf_str(&text));
+  tm_buf_release(&text);
+  lua_pushstring(L, kept);
+  return *kept ? 1 : 0;
+}
+
+/* nearest(name, names) -> one of them, or nil. The table keeps the strings alive. */
+static int plan_nearest(lua_State *L)
+{
+  const char *name = luaL_checkstring(L, 1), *names[256];
+  luaL_checktype(L, 2, LUA_TTABLE);
+  size_t n = lua_objlen(L, 2);
+  n = n < TM_COUNT_OF(names) ? n : TM_COUNT_OF(names);
+  for (size_t i = 0; i < n; i++) {
+    lua_rawgeti(L, 2, (int)i + 1);
+    names[i] = lua_tostring(L, -1);
+    lua_pop(L, 1);
+    luaL_argcheck(L, names[i], 2, "a list of strings");
+  }
+  const char *nearest = tm_text_nearest(name, names, n);
+  if (!nearest)
+    return 0;
+  lua_pushstring(L, nearest);
+  return 1;
+}
+
+static const luaL_Reg plan_functions[] = {
+  { "check", plan_check },
+  { "check_dataset", plan_check_dataset },
+  { "where", plan_where },
+  { "raise", plan_raise },
+  { "failed_items", plan_failed_items },
+  { "parameters", plan_parameters },
+  { "instead", plan_instead },
+  { "explain", plan_explain },
+  { "nearest", plan_nearest },
+  { "partition", tm_lua_partition },
+  { NULL, NULL },
+};
+
+int tm_lua_open_plan(lua_State *L)
+{
+  lua_createtable(L, 0, 11);
+  luaL_setfuncs(L, plan_functions, 0);
+  lua_pushstring(L, TM_VERSION);
+  lua_setfield(L, -2, "version");
+  return 1;
+}

@@ -1,0 +1,162 @@
+/* state.c - makes a Lua state: the standard libraries, the compiled-in modules, our C modules,
+ * boot.lua.
+ *
+ * Everything that may raise (also if memory runs out) happens in lua_cpcall, so a state is made
+ * completely or not at all. An error outside any protected call is our own fault, and the panic
+ * function reports it as one.
+ */
+#include "state.h"
+
+#include "base/check.h"
+#include "entry/frame.h"
+#include "prompt/lib_develop.h"
+#include "prompt/lib_job.h"
+#include "lib_plan.h"
+#include "lib_store.h"
+#include "runtime.h"
+#include "libs.h"
+#include "sources.h"
+
+#include <lualib.h>
+
+static int on_panic(lua_State *L)
+{
+  tm_require(!"an error outside of tm_lua_pcall");
+  return 0;
+}
+
+/* The loader in package.preload of a compiled-in module: upvalue 1 is its struct tm_lua_source. */
+static int load_source(lua_State *L)
+{
+  const struct tm_lua_source *s = lua_touserdata(L, lua_upvalueindex(1));
+  if (luaL_loadbuffer(L, s->text, s->len, s->label) != 0)
+    return lua_error(L);
+  lua_pushvalue(L, 1); /* the module's name */
+  lua_call(L, 1, 1);
+  return 1;
+}
+
+/* The table package.preload on top of the stack. */
+static void push_preload(lua_State *L)
+{
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "preload");
+  lua_remove(L, -2);
+}
+
+void tm_lua_preload(lua_State *L, const char *name, lua_CFunction open)
+{
+  push_preload(L);
+  lua_pushfstring(L, "tidemill.%s", name);
+  lua_pushcfunction(L, open);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
+/* Adds each source to package.preload; leaves {module = label} on the stack. Returns the source of
+ * boot.lua. */
+static const struct tm_lua_source *add_sources(lua_State *L)
+{
+  const struct tm_lua_source *boot = NULL;
+  lua_newtable(L);
+  push_preload(L); /* [labels preload] */
+  for (const struct tm_lua_source *s = tm_lua_sources; s->module; s++) {
+    if (strcmp(s->module, "boot") == 0) {
+      boot = s;
+      continue;
+    }
+    lua_pushlightuserdata(L, (void *)s);
+    lua_pushcclosure(L, load_source, 1);
+    lua_setfield(L, -2, s->module);
+    lua_pushstring(L, s->label);
+    lua_setfield(L, -3, s->module);
+  }
+  lua_pop(L, 1);
+  return boot;
+}
+
+/* Leaves {module = label} on the stack; returns the source of boot.lua. */
+static const struct tm_lua_source *add_all(lua_State *L)
+{
+  tm_lua_preload(L, "plan", tm_lua_open_plan);
+  tm_lua_preload(L, "store", tm_lua_open_store);
+  tm_lua_preload(L, "path", tm_lua_open_path);
+  tm_lua_preload(L, "fs", tm_lua_open_fs);
+  tm_lua_preload(L, "json_c", tm_lua_open_json_c);
+  tm_lua_preload(L, "frame_c", tm_lua_open_frame_c);
+  tm_lua_preload(L, "process_c", tm_lua_open_process_c);
+  tm_lua_preload(L, "develop_c", tm_lua_open_develop_c);
+  tm_lua_preload(L, "job_c", tm_lua_open_job_c);
+  return add_sources(L);
+}
+
+void tm_lua_add_modules(lua_State *L)
+{
+  add_all(L);
+  lua_pop(L, 1);
+}
+
+static int open_all(lua_State *L)
+{
+  luaL_openlibs(L);
+  const struct tm_lua_source *boot = add_all(L); /* [labels] */
+  tm_require(boot != NULL);
+  if (luaL_loadbuffer(L, boot->text, boot->len, boot->label) != 0)
+    return lua_error(L);
+  lua_insert(L, -2);
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+lua_State *tm_lua_new(struct tm_err *err)
+{
+  lua_State *L = luaL_newstate();
+  if (!L) {
+    tm_err_set(err, TM_ELIMIT, "cannot make a Lua state: not enough memory");
+    return NULL;
+  }
+  lua_atpanic(L, on_panic);
+  if (lua_cpcall(L, open_all, NULL) != 0) {
+    const char *text = lua_tostring(L, -1);
+    tm_err_set(err, TM_ESCRIPT, "cannot prepare a Lua state: %s", text ? text : "unknown error");
+    lua_close(L);
+    return NULL;
+  }
+  return L;
+}
+
+void tm_lua_free(lua_State *L)
+{
+  if (L)
+    lua_close(L);
+}
+
+static int push_version(lua_State *L)
+{
+  luaL_openlibs(L);
+  lua_getglobal(L, "jit");
+  lua_getfield(L, -1, "version");
+  tm_buf_add_str(lua_touserdata(L, 1), lua_tostring(L, -1));
+  return 0;
+}
+
+void tm_lua_version(struct tm_buf *out)
+{
+  lua_State *L = luaL_newstate();
+  if (!L || lua_cpcall(L, push_version, out) != 0)
+    tm_buf_add_str(out, "LuaJIT of an unknown version");
+  tm_lua_free(L);
+}
+
+void tm_lua_push_place(lua_State *L, const void *key)
+{
+  lua_pushlightuserdata(L, (void *)(uintptr_t)key);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  if (!lua_isnil(L, -1))
+    return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)key);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, LUA_REGISTRYINDEX);
+}

@@ -1,0 +1,171 @@
+/* lib_entry_script.c - the C side of `require "tidemill.entry_script"`: the worker's properties and
+ * its log.
+ *
+ * The properties of the worker are copied into a table when the script is loaded; the module is
+ * built when it is first required. The logger is a userdata that owns its path, its descriptor and
+ * the buffer of a line. The first line opens the file. If the log cannot be written, stderr says so
+ * once, and the script continues.
+ */
+#include "entry/lib_entry_script.h"
+
+#include <fcntl.h>
+#include <lauxlib.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/time.h"
+#include "bind/state.h"
+#include "sys/clock.h"
+#include "sys/fs.h"
+
+#define TM_LOGGER "tidemill.logger"
+
+static const char module_key = 0; /* its address is the module's name in the registry */
+
+struct logger {
+  char *path, *name; /* of the file; of the worker */
+  int fd;            /* -1: not open */
+  bool is_lost;      /* a failed write was reported */
+  struct tm_buf line;
+};
+
+static int logger_gc(lua_State *L)
+{
+  struct logger *l = luaL_checkudata(L, 1, TM_LOGGER);
+  tm_fs_close(tm_fs_real(), l->fd);
+  l->fd = -1;
+  free(l->path);
+  free(l->name);
+  l->path = l->name = NULL;
+  tm_buf_release(&l->line);
+  return 0;
+}
+
+static void say_lost(struct logger *l, const char *words)
+{
+  l->is_lost = true;
+  fprintf(stderr, "%s; what the script logs is lost from here on\n", words);
+}
+
+/* Ends a line at every kind of line break, and indents the next line. Drops line breaks at the
+ * end. */
+static void add_message(struct tm_buf *out, const char *s, size_t len)
+{
+  while (len > 0 && (s[len - 1] == '\n' || s[len - 1] == '\r'))
+    len--;
+  for (size_t i = 0; i < len; i++) {
+    if (s[i] != '\n' && s[i] != '\r') {
+      tm_buf_add_char(out, s[i]);
+      continue;
+    }
+    if (s[i] == '\r' && i + 1 < len && s[i + 1] == '\n')
+      i++;
+    tm_buf_add_str(out, "\n    ");
+  }
+}
+
+static void write_line(struct logger *l, enum tm_level level, const char *s, size_t len)
+{
+  static const char *const names[] = { "DEBUG", "INFO", "WARNING", "ERROR" };
+  struct tm_err err;
+  if (l->fd < 0)
+    l->fd = tm_fs_open(tm_fs_real(), l->path, O_WRONLY | O_CREAT | O_APPEND, 0600, &err);
+  if (l->fd < 0) {
+    say_lost(l, err.text);
+    return;
+  }
+  tm_buf_clear(&l->line);
+  tm_time_log(&l->line, tm_clock_wall_ns());
+  tm_buf_printf(&l->line, "|%s|%d|%s|", names[level], (int)getpid(), l->name);
+  add_message(&l->line, s, len);
+  tm_buf_add_char(&l->line, '\n');
+  int code = tm_fd_append(l->fd, l->line.data, l->line.len);
+  if (code < 0) {
+    tm_err_system(&err, code, "cannot write '%s'", l->path);
+    say_lost(l, err.text);
+  }
+}
+
+static int logger_write(lua_State *L) /* write(level, message); the caller filters levels */
+{
+  struct logger *l = luaL_checkudata(L, lua_upvalueindex(1), TM_LOGGER);
+  int level = (int)luaL_checkinteger(L, 1);
+  size_t len;
+  const char *s = luaL_checklstring(L, 2, &len);
+  luaL_argcheck(L, level >= TM_DEBUG && level <= TM_ERROR, 1, "no level");
+  if (!l->is_lost)
+    write_line(l, (enum tm_level)level, s, len);
+  return 0;
+}
+
+static const luaL_Reg logger_methods[] = {
+  { "__gc", logger_gc },
+  { NULL, NULL },
+};
+
+static void push_logger(lua_State *L, const struct tm_setup *setup)
+{
+  struct logger *l = lua_newuserdata(L, sizeof *l); /* [logger] */
+  *l = (struct logger) { .fd = -1 };
+  if (luaL_newmetatable(L, TM_LOGGER))
+    luaL_register(L, NULL, logger_methods);
+  lua_setmetatable(L, -2); /* from here on the collector releases it */
+  l->path = tm_xstrdup(setup->logger_file);
+  l->name = tm_xstrdup(setup->worker_name);
+}
+
+static void set_property(lua_State *L, const char *name, const char *value)
+{
+  lua_pushstring(L, value); /* NULL: nil */
+  lua_setfield(L, -2, name);
+}
+
+static void set_list(lua_State *L, const char *name, char *const *words, size_t n)
+{
+  lua_createtable(L, (int)n, 0);
+  for (size_t i = 0; i < n; i++) {
+    lua_pushstring(L, words[i]);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  lua_setfield(L, -2, name);
+}
+
+static void push_properties(lua_State *L, const struct tm_setup *setup)
+{
+  char cwd[PATH_MAX];
+  lua_createtable(L, 0, 10); /* [properties] */
+  set_property(L, "log_dir", setup->log_dir);
+  set_property(L, "output_dir", setup->output_dir);
+  set_property(L, "temp_dir", setup->temp_dir);
+  set_property(L, "agent_name", setup->worker_name);
+  set_property(L, "node_id", setup->node_id);
+  set_property(L, "script_dir", setup->script_dir);
+  set_property(L, "working_dir", getcwd(cwd, sizeof cwd) != NULL ? cwd : setup->script_dir);
+  set_list(L, "arguments", setup->arguments, setup->arguments_len);
+  set_list(L, "runner_arguments", setup->runner_arguments, setup->runner_arguments_len);
+}
+
+static int open_module(lua_State *L)
+{
+  lua_pushlightuserdata(L, (void *)&module_key);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  return 1;
+}
+
+void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup)
+{
+  lua_pushlightuserdata(L, (void *)&module_key);
+  lua_createtable(L, 0, 3); /* [key, module] */
+  push_properties(L, setup);
+  lua_setfield(L, -2, "properties");
+  lua_pushinteger(L, setup->logging_level);
+  lua_setfield(L, -2, "level");
+  push_logger(L, setup);
+  lua_pushcclosure(L, logger_write, 1);
+  lua_setfield(L, -2, "write");
+  lua_rawset(L, LUA_REGISTRYINDEX);
+  tm_lua_preload(L, "entry_script_c", open_module);
+}

@@ -1,0 +1,66 @@
+/* beside.h - runs a runtime on a thread of its own, so that jobs make progress whatever Lua does.
+ *
+ *   the jobs' thread: wait for the loop's descriptor -> lock -> turn the loop, keep events ->
+ *   unlock -> ...
+ *   Lua's thread:     lock -> submit, ask, cancel, close -> unlock;  _take() the events, tell Lua
+ *
+ * The thread that has the lock owns the runtime. Lua's thread is the one that made it. It makes
+ * every call of tidemill.h on the runtime and its jobs between tm_beside_lock() and _unlock(),
+ * which may be nested; none of these calls waits or turns the loop. Callbacks of jobs run on the
+ * jobs' thread, and only call tm_beside_keep().
+ */
+#ifndef TM_PROMPT_BESIDE_H
+#define TM_PROMPT_BESIDE_H
+
+#include <stdbool.h>
+
+#include <tidemill.h>
+
+struct tm_beside;
+
+/* A listener to a job. Zeroed, in the caller's memory, until tm_beside_forget(). */
+struct tm_ear {
+  struct tm_kept *progress; /* an event that is kept; the next one replaces it */
+  /* Also gets mini-batches that succeeded and tries that are repeated. Then the jobs wait if Lua
+   * does not take the events; otherwise events beyond the limit are dropped, except states. */
+  bool hears_all;
+  void *owner;
+};
+
+struct tm_kept {
+  struct tm_kept *next;
+  struct tm_ear *ear;
+  struct tidemill_event event; /* its texts follow the struct */
+};
+
+/* NULL and an error. The runtime must outlive it; after _free(), only the caller uses the runtime.
+ * */
+struct tm_beside *tm_beside_new(struct tidemill_runtime *rt, struct tm_err *err);
+void tm_beside_free(struct tm_beside *b); /* NULL: a no-op */
+
+void tm_beside_lock(struct tm_beside *b); /* NULL: a no-op, as is the next */
+/* `has_changed`: there is work for the loop. */
+void tm_beside_unlock(struct tm_beside *b, bool has_changed);
+
+void tm_beside_keep(struct tm_beside *b, struct tm_ear *ear, const struct tidemill_event *e);
+/* The oldest event; the caller frees it. NULL: there is none. Lua's thread. */
+struct tm_kept *tm_beside_take(struct tm_beside *b);
+/* Notes whether events are being passed to Lua; returns the previous value. */
+bool tm_beside_set_telling(struct tm_beside *b, bool is_telling);
+/* Drops all events that are kept for it. Lua's thread, with the lock. */
+void tm_beside_forget(struct tm_beside *b, struct tm_ear *ear);
+
+/* Readable when an event is kept. Poll it, then take all events. */
+int tm_beside_fd(const struct tm_beside *b);
+/* Lua's thread: waits until an event is kept, for at most `timeout_ms` (negative: no limit), or
+ * until it is woken. False: it was woken. */
+bool tm_beside_wait(struct tm_beside *b, int timeout_ms);
+/* Async-signal-safe. Ends the current wait, or the next one. */
+void tm_beside_wake(struct tm_beside *b);
+void tm_beside_forget_wake(struct tm_beside *b);
+/* Async-signal-safe: makes the jobs' thread cancel all jobs. */
+void tm_beside_cancel(struct tm_beside *b, bool now);
+/* Async-signal-safe: how many jobs were running after the last turn. */
+int tm_beside_running(const struct tm_beside *b);
+
+#endif

@@ -1,0 +1,309 @@
+/* develop_walk.c - see develop_own.h: iterates over the mini-batches of a dataset without a job.
+ *
+ *  (1) A userdata owns all memory from malloc before anything can raise.
+ *  (2) A data frame that is returned has memory of its own.
+ */
+#include <lauxlib.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "prompt/develop_own.h"
+#include "entry/frame.h"
+#include "bind/hold.h"
+#include "bind/state.h"
+#include "entry/table_look.h"
+#include "plan/cutting.h"
+#include "plan/datasets.h"
+#include "plan/params.h"
+#include "sys/fs.h"
+
+#define TM_WALK "tidemill.develop.walk"
+
+void tm_develop_add_kind(lua_State *L, const char *name, lua_CFunction gc)
+{
+  luaL_newmetatable(L, name);
+  lua_pushcfunction(L, gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+}
+
+/* ---- mini-batches ---- */
+
+static int mini_batch_gc(lua_State *L)
+{
+  struct tm_develop_mini_batch *m = lua_touserdata(L, 1);
+  tm_entry_loader_free(m->entries);
+  tm_scratch_remove(&m->scratch);
+  free(m->dataset);
+  tm_buf_release(&m->bytes);
+  *m = (struct tm_develop_mini_batch) { 0 };
+  return 0;
+}
+
+static struct tm_develop_mini_batch *push_mini_batch(lua_State *L, const struct tm_run_call *call)
+{
+  struct tm_develop_mini_batch *m = lua_newuserdata(L, sizeof(*m));
+  *m = (struct tm_develop_mini_batch) { .index = call->index, .first_row = call->first_row };
+  luaL_getmetatable(L, TM_MINI_BATCH);
+  lua_setmetatable(L, -2);
+  m->dataset = tm_xstrdup(call->dataset);
+  tm_buf_add(&m->bytes, call->bytes, call->bytes_len);
+  if (call->range) { /* points into the bytes */
+    m->has_range = true;
+    m->range = *call->range;
+    m->range.path = m->bytes.data + (call->range->path - call->bytes);
+  }
+  return m;
+}
+
+static void add_marks(struct tm_buf *notes, const struct tm_buf *marks)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, tm_buf_str(marks), marks->len);
+  while (r.at < r.end && !r.bad) {
+    size_t len = 0;
+    uint32_t number = tm_read_u32(&r);
+    const char *words = tm_read_bytes32(&r, &len);
+    if (!r.bad)
+      tm_buf_printf(notes, "%sitem %u fails: %.*s", notes->len > 0 ? "\n" : "", number, (int)len,
+                    words);
+  }
+}
+
+/* Loads entries of archives, as a worker does before run(). */
+static int load_entries(struct tm_develop_mini_batch *m, struct tm_buf *notes, struct tm_err *err)
+{
+  struct tm_buf marks = TM_BUF_NONE;
+  m->given = (struct tm_entry_items) { .bytes = tm_buf_str(&m->bytes), .bytes_len = m->bytes.len };
+  if (!tm_entry_load_is_for(m->given.bytes, m->given.bytes_len))
+    return 0;
+  if (tm_scratch_make(&m->scratch, "walk", err) < 0)
+    return err->code;
+  char *below = tm_path_join(m->scratch.path, "entries");
+  m->entries = tm_entry_loader_new(tm_fs_real(), below, NULL, NULL);
+  free(below);
+  int rc = tm_entry_load(m->entries, tm_buf_str(&m->bytes), m->bytes.len, &m->given, &marks, err);
+  add_marks(notes, &marks);
+  tm_buf_release(&marks);
+  return rc;
+}
+
+static void push_frame(lua_State *L, const struct tm_data_frame *frame)
+{
+  tm_lua_frame_push(L, frame); /* [lease, frame] */
+  lua_getfield(L, -1, "copy");
+  lua_insert(L, -2);
+  lua_call(L, 1, 1); /* keeps (2) */
+  tm_lua_frame_end(L, -2);
+  lua_remove(L, -2);
+}
+
+static void push_paths(lua_State *L, const struct tm_entry_items *given)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  lua_newtable(L);
+  tm_reader_init(&r, given->bytes, given->bytes_len);
+  for (int i = 1; tm_item_next(&r, &item); i++) {
+    lua_pushlstring(L, item.path, item.path_len);
+    lua_rawseti(L, -2, i);
+  }
+}
+
+void tm_develop_push(lua_State *L, const struct tm_run_call *call, struct tm_buf *notes)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_develop_mini_batch *m = push_mini_batch(L, call);
+  if (load_entries(m, notes, &err) < 0)
+    tm_lua_raise(L, &err);
+  if (call->frame)
+    push_frame(L, call->frame);
+  else
+    push_paths(L, &m->given);
+  lua_insert(L, -2);
+}
+
+/* ---- walks ---- */
+
+struct walk {
+  struct tm_dataset *dataset;
+  struct tm_step step; /* `dataset` is its only input */
+  struct tm_table_look look;
+  struct tm_cut *cut;
+  struct tm_mini_batch mb;
+  struct tm_buf warnings;
+  struct tm_scratch spill;
+  uint64_t index;
+  bool has_look;
+};
+
+static int walk_gc(lua_State *L)
+{
+  struct walk *w = lua_touserdata(L, 1);
+  if (w->cut)
+    tm_cut_close(w->cut);
+  if (w->has_look)
+    tm_table_look_release(&w->look);
+  tm_scratch_remove(&w->spill);
+  tm_buf_release(&w->mb.bytes);
+  tm_buf_release(&w->warnings);
+  tm_cutting_release(&w->step.config);
+  tm_dataset_free(w->dataset);
+  *w = (struct walk) { 0 };
+  return 0;
+}
+
+static void on_warning(void *data, const char *text)
+{
+  struct walk *w = data;
+  tm_buf_printf(&w->warnings, "%s%s", w->warnings.len > 0 ? "\n" : "", text);
+}
+
+/* The folder where relative paths of the definition start: that of its file, or the current one if
+ * the user typed it. The caller frees it. */
+static char *base_dir(const struct tm_json *v, struct tm_err *err)
+{
+  char *cwd = getcwd(NULL, 0), *dir = NULL;
+  const char *colon = v->where ? strrchr(v->where, ':') : NULL;
+  if (!cwd) {
+    tm_err_set(err, TM_EUSAGE, "the current directory is gone; go to another one");
+    return NULL;
+  }
+  if (colon) {
+    char *file = tm_xstrndup(v->where, (size_t)(colon - v->where));
+    char *path = tm_path_absolute(cwd, file);
+    if (tm_fs_exists(tm_fs_real(), path))
+      dir = tm_path_dir(path);
+    free(file);
+    free(path);
+  }
+  if (!dir)
+    return cwd;
+  free(cwd);
+  return dir;
+}
+
+/* Converts given settings {name: value} to {name: {value}} in canonical form, as in a job's record.
+ * NULL and an error. */
+static struct tm_json *settings_of(const struct tm_json *given, const struct tm_step *step,
+                                   struct tm_err *err)
+{
+  const char *const names[] = { "mini_batch_size", "partition_keys" };
+  struct tm_json *settings = tm_json_new(TM_JSON_OBJECT);
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++) {
+    const struct tm_json *v = tm_json_get(given, names[i]);
+    const struct tm_field *f = tm_params_find("dataset:mini_batches", names[i]);
+    struct tm_json *value = v        ? tm_params_value(f, v, err)
+                            : i == 0 ? tm_cutting_default(given, step)
+                                     : NULL;
+    if (v && !value) {
+      tm_json_free(settings);
+      return NULL;
+    }
+    if (!value)
+      continue;
+    struct tm_json *setting = tm_json_new(TM_JSON_OBJECT);
+    tm_json_set(setting, "value", value);
+    tm_json_set(settings, names[i], setting);
+  }
+  return settings;
+}
+
+static int open_walk(struct walk *w, const struct tm_json *dataset, const struct tm_json *given,
+                     struct tm_err *err)
+{
+  char *dir = base_dir(dataset, err);
+  w->dataset = dir ? tm_plan_dataset(dataset, dir, err) : NULL;
+  free(dir);
+  if (!w->dataset)
+    return err->code;
+  w->step.inputs = &w->dataset;
+  w->step.inputs_len = 1;
+  struct tm_json *settings = settings_of(given, &w->step, err);
+  int rc = settings ? tm_cutting_fill(&w->step.config, settings, &w->step, err) : err->code;
+  tm_json_free(settings);
+  if (rc >= 0)
+    rc = tm_cutting_check(&w->step, err);
+  if (rc < 0)
+    return rc;
+  if (tm_scratch_make(&w->spill, "walk", err) < 0)
+    return err->code;
+  struct tm_cut_options o = tm_step_cut(&w->step);
+  o.spill_dir = w->spill.path;
+  o.on_warning = on_warning;
+  o.data = w;
+  tm_table_look_init(&w->look, &w->step);
+  w->has_look = true;
+  tm_table_look_cut_options(&w->look, &o);
+  w->cut = tm_cut_open(&o);
+  return 0;
+}
+
+int tm_develop_walk(lua_State *L)
+{
+  struct tm_err err = TM_ERR_NONE;
+  lua_settop(L, 2);
+  struct walk *w = lua_newuserdata(L, sizeof(*w));
+  *w = (struct walk) { 0 };
+  luaL_getmetatable(L, TM_WALK);
+  lua_setmetatable(L, -2); /* [dataset, options, walk] */
+  struct tm_json **dataset = tm_lua_hold_tree(L), **given = tm_lua_hold_tree(L);
+  *dataset = tm_lua_to_json(L, 1, &err);
+  *given = *dataset ? tm_lua_to_json(L, 2, &err) : NULL;
+  if (!*given || tm_params_check("dataset:mini_batches", *given, &err) < 0 ||
+      open_walk(w, *dataset, *given, &err) < 0)
+    return tm_lua_raise(L, &err);
+  tm_lua_let_go(L, 4);
+  tm_lua_let_go(L, 5);
+  lua_settop(L, 3);
+  return 1;
+}
+
+/* Pushes the warnings of the last step of the walk, or nil. */
+static void push_warnings(lua_State *L, struct walk *w)
+{
+  if (w->warnings.len > 0)
+    lua_pushlstring(L, w->warnings.data, w->warnings.len);
+  else
+    lua_pushnil(L);
+}
+
+int tm_develop_next(lua_State *L)
+{
+  struct walk *w = luaL_checkudata(L, 1, TM_WALK);
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_item range;
+  tm_buf_clear(&w->warnings);
+  int rc = w->cut ? tm_table_look_next(&w->look, w->cut, &w->mb, &err) : 0;
+  if (rc == 0 && w->cut && w->index == 0)
+    rc = tm_table_look_no_input(&w->look, w->cut, &err);
+  if (rc < 0)
+    return tm_lua_raise(L, &err);
+  if (rc == 0) {
+    lua_settop(L, 0);
+    lua_pushnil(L);
+    lua_pushnil(L);
+    lua_pushnil(L);
+    push_warnings(L, w);
+    return 4;
+  }
+  struct tm_run_call call = { .index = w->index++,
+                              .dataset = w->dataset->name ? w->dataset->name : "",
+                              .items = w->mb.items,
+                              .bytes = w->mb.bytes.data,
+                              .bytes_len = w->mb.bytes.len };
+  tm_table_look_give(&w->look, &call, &range);
+  tm_develop_push(L, &call, &w->warnings);
+  lua_pushnumber(L, (lua_Number)call.index);
+  push_warnings(L, w);
+  return 4;
+}
+
+void tm_develop_add_walks(lua_State *L)
+{
+  tm_develop_add_kind(L, TM_WALK, walk_gc);
+  tm_develop_add_kind(L, TM_MINI_BATCH, mini_batch_gc);
+}

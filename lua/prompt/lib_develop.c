@@ -1,0 +1,381 @@
+/* lib_develop.c - see lib_develop.h.
+ *
+ * A script is a userdata with an entry script, folders and a log as in a worker, in the caller's
+ * own state. The userdata owns all memory from malloc before anything can raise. Walks and
+ * mini-batches are in develop_walk.c.
+ */
+#include "prompt/lib_develop.h"
+
+#include <lauxlib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "prompt/again.h"
+#include "prompt/develop_own.h"
+#include "bind/hold.h"
+#include "entry/script.h"
+#include "entry/script_folders.h"
+#include "bind/state.h"
+
+#define TM_SCRIPT "tidemill.develop.script"
+
+/* ---- scripts ---- */
+
+struct developed {
+  struct tm_script script;
+  struct tm_setup setup;  /* its strings belong to this struct or to the folders */
+  struct tm_again *again; /* the source of its settings; or NULL */
+  struct tm_script_folders folders;
+  struct tm_script_error error;
+  struct tm_extras extras;
+  struct tm_buf rows; /* of the last run() */
+  char *here;         /* the current directory, while run() is in another */
+  bool is_loaded;
+};
+
+static void free_words(char **words, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    free(words[i]);
+  free(words);
+}
+
+static void release_error(struct tm_script_error *e)
+{
+  tm_buf_release(&e->message);
+  tm_buf_release(&e->stack);
+  tm_buf_release(&e->where);
+}
+
+static int script_gc(lua_State *L)
+{
+  struct developed *d = lua_touserdata(L, 1);
+  if (d->script.data)
+    tm_lua_script_set_state(&d->script, L);
+  tm_lua_script_close(&d->script);
+  if (d->again) {
+    tm_again_release(d->again);
+  } else {
+    free(d->setup.script);
+    free(d->setup.script_name);
+    free(d->setup.script_dir);
+    free_words(d->setup.arguments, d->setup.arguments_len);
+  }
+  free(d->again);
+  if (d->folders.root)
+    tm_tree_remove(d->folders.log_dir, NULL);
+  tm_script_folders_leave(&d->folders);
+  tm_script_folders_release(&d->folders);
+  release_error(&d->error);
+  tm_extras_release(&d->extras);
+  tm_buf_release(&d->rows);
+  free(d->here);
+  *d = (struct developed) { 0 };
+  return 0;
+}
+
+static struct developed *push_developed(lua_State *L)
+{
+  struct developed *d = lua_newuserdata(L, sizeof(*d));
+  *d = (struct developed) { 0 };
+  luaL_getmetatable(L, TM_SCRIPT);
+  lua_setmetatable(L, -2);
+  return d;
+}
+
+static struct developed *check_script(lua_State *L)
+{
+  struct developed *d = luaL_checkudata(L, 1, TM_SCRIPT);
+  if (d->script.data)
+    tm_lua_script_set_state(&d->script, L);
+  return d;
+}
+
+static void clear_error(struct developed *d)
+{
+  tm_buf_clear(&d->error.message);
+  tm_buf_clear(&d->error.stack);
+  tm_buf_clear(&d->error.where);
+}
+
+/* Raises "run() failed at score.lua:12: ...", with the script's stack. */
+static int raise_failure(lua_State *L, const struct developed *d, const char *what)
+{
+  const struct tm_script_error *e = &d->error;
+  lua_pushfstring(L, "%s failed%s%s: %s%s%s", what, e->where.len > 0 ? " at " : "",
+                  tm_buf_str(&e->where), tm_buf_str(&e->message), e->stack.len > 0 ? "\n" : "",
+                  tm_buf_str(&e->stack));
+  return lua_error(L);
+}
+
+static char *take_string(lua_State *L, const char *name)
+{
+  lua_getfield(L, 1, name);
+  char *text = lua_isnil(L, -1) ? NULL : tm_xstrdup(luaL_checkstring(L, -1));
+  lua_pop(L, 1);
+  return text;
+}
+
+static void take_arguments(lua_State *L, struct tm_setup *s)
+{
+  lua_getfield(L, 1, "arguments");
+  size_t n = lua_istable(L, -1) ? lua_objlen(L, -1) : 0;
+  s->arguments = tm_xcalloc(n + 1, sizeof(char *));
+  for (size_t i = 0; i < n; i++) {
+    lua_rawgeti(L, -1, (int)i + 1);
+    s->arguments[s->arguments_len] = tm_xstrdup(luaL_checkstring(L, -1));
+    s->arguments_len++;
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+static int int_field(lua_State *L, const char *name, int otherwise)
+{
+  lua_getfield(L, 1, name);
+  int v = lua_isnumber(L, -1) ? (int)lua_tointeger(L, -1) : otherwise;
+  lua_pop(L, 1);
+  return v;
+}
+
+static int make_folders(struct developed *d, const char *kind, struct tm_err *err)
+{
+  int rc = tm_script_folders_make(&d->folders, kind, err);
+  d->setup.worker_name = (char *)"process000";
+  d->setup.node_id = (char *)"0";
+  d->setup.output_dir = d->folders.output_dir;
+  d->setup.log_dir = d->folders.log_dir;
+  d->setup.temp_dir = d->folders.temp_dir;
+  d->setup.logger_file = d->folders.logger_file;
+  return rc;
+}
+
+/* open({ script, script_name, script_dir, arguments, level }) -> script */
+static int develop_open(lua_State *L)
+{
+  struct tm_err err = TM_ERR_NONE;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  struct developed *d = push_developed(L);
+  d->setup.script = take_string(L, "script");
+  d->setup.script_name = take_string(L, "script_name");
+  d->setup.script_dir = take_string(L, "script_dir");
+  take_arguments(L, &d->setup);
+  d->setup.logging_level = int_field(L, "level", TM_INFO);
+  d->setup.append_row = true;
+  d->setup.separator = ',';
+  d->setup.max_result_size = INT64_MAX;
+  return make_folders(d, "script", &err) < 0 ? tm_lua_raise(L, &err) : 1;
+}
+
+/* load(script): may be repeated. Raises the errors of the file. */
+static int develop_load(lua_State *L)
+{
+  struct developed *d = check_script(L);
+  bool has_no_run = false;
+  tm_lua_script_close(&d->script);
+  tm_lua_script_open_in(&d->script, L);
+  clear_error(d);
+  d->is_loaded = d->script.load(d->script.data, &d->setup, &has_no_run, &d->error) == 0;
+  return d->is_loaded ? 0 : raise_failure(L, d, "loading the script");
+}
+
+static struct developed *check_loaded(lua_State *L)
+{
+  struct developed *d = check_script(L);
+  if (!d->is_loaded)
+    luaL_error(L, "the script could not be loaded; script:reload() tries again");
+  clear_error(d);
+  return d;
+}
+
+static int develop_init(lua_State *L)
+{
+  struct developed *d = check_loaded(L);
+  return d->script.init(d->script.data, &d->error) < 0 ? raise_failure(L, d, "init()") : 0;
+}
+
+static int develop_shutdown(lua_State *L)
+{
+  struct developed *d = check_loaded(L);
+  return d->script.shutdown(d->script.data, &d->error) < 0 ? raise_failure(L, d, "shutdown()") : 0;
+}
+
+/* The items that context:fail() marked: {[i] = message}. */
+static void push_marks(lua_State *L, const struct tm_buf *marks)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, tm_buf_str(marks), marks->len);
+  lua_newtable(L);
+  while (r.at < r.end && !r.bad) {
+    uint32_t i = tm_read_u32(&r);
+    size_t len = 0;
+    const char *message = tm_read_bytes32(&r, &len);
+    if (r.bad)
+      return;
+    lua_pushlstring(L, message, len);
+    lua_rawseti(L, -2, (int)i);
+  }
+}
+
+/* Calls run() in the current directory of a job's workers, if the script belongs to a job. */
+static int run_there(struct developed *d, const struct tm_run_call *call, uint32_t *returned)
+{
+  free(d->here);
+  d->here = d->again ? getcwd(NULL, 0) : NULL;
+  bool is_there = d->here && chdir(tm_again_working_dir(d->again)) == 0;
+  int rc = tm_lua_script_run_value(&d->script, call, &d->rows, returned, &d->error);
+  if (is_there && chdir(d->here) < 0 && rc >= 0) {
+    tm_buf_add_str(&d->error.message,
+                   "it has ended well, but the current directory of before is gone");
+    rc = TM_EUSAGE;
+  }
+  return rc;
+}
+
+/* run(script, value, items, mini_batch or nil) -> what it returned, how many elements, marks */
+static int develop_run(lua_State *L)
+{
+  struct developed *d = check_loaded(L);
+  const struct tm_develop_mini_batch *m =
+      lua_isnoneornil(L, 4) ? NULL : luaL_checkudata(L, 4, TM_MINI_BATCH);
+  struct tm_run_call call = { .seq = 1,
+                              .try = 1,
+                              .dataset = m ? m->dataset : "",
+                              .index = m ? m->index : 0,
+                              .items = (uint32_t)luaL_checkinteger(L, 3),
+                              .bytes = m ? m->given.bytes : "",
+                              .bytes_len = m ? m->given.bytes_len : 0,
+                              .listed = m ? tm_buf_str(&m->bytes) : NULL,
+                              .listed_len = m ? m->bytes.len : 0,
+                              .numbers = m ? m->given.numbers : NULL,
+                              .entries =
+                                  m && m->entries ? tm_entry_loader_entries(m->entries) : NULL,
+                              .range = m && m->has_range ? &m->range : NULL,
+                              .first_row = m ? m->first_row : -1,
+                              .extras = &d->extras };
+  uint32_t returned = 0;
+  tm_extras_release(&d->extras);
+  d->extras = (struct tm_extras) { 0 };
+  tm_buf_clear(&d->rows);
+  lua_pushvalue(L, 2);
+  if (run_there(d, &call, &returned) < 0)
+    return raise_failure(L, d, "run()");
+  lua_pushinteger(L, returned);
+  push_marks(L, &d->extras.marks);
+  return 3;
+}
+
+/* rows(script) -> the rows of the last run(), in their output form */
+static int develop_rows(lua_State *L)
+{
+  const struct developed *d = check_script(L);
+  lua_pushlstring(L, tm_buf_str(&d->rows), d->rows.len);
+  return 1;
+}
+
+/* places(script) -> { output_dir, log_dir, temp_dir, log, script_dir } */
+static int develop_places(lua_State *L)
+{
+  const struct developed *d = check_script(L);
+  const char *const names[] = { "output_dir", "log_dir", "temp_dir", "log", "script_dir" };
+  const char *const values[] = { d->folders.output_dir, d->folders.log_dir, d->folders.temp_dir,
+                                 d->folders.logger_file, d->setup.script_dir };
+  lua_createtable(L, 0, 5);
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++) {
+    lua_pushstring(L, values[i]);
+    lua_setfield(L, -2, names[i]);
+  }
+  return 1;
+}
+
+/* environment(script) -> the table of its globals */
+static int develop_environment(lua_State *L)
+{
+  tm_lua_script_push_environment(&check_loaded(L)->script);
+  return 1;
+}
+
+/* ---- scripts of a job ---- */
+
+static void on_note(void *data, const char *words)
+{
+  tm_buf_printf(data, "%s%s", ((struct tm_buf *)data)->len > 0 ? "\n" : "", words);
+}
+
+/* Sends the prints of the job's pipeline file to standard error. */
+static int prepare_again(struct developed *d, struct tm_err *err)
+{
+  fflush(stdout);
+  int out = dup(STDOUT_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  int rc = tm_again_prepare(d->again, d->folders.root, false, &d->setup, err);
+  fflush(stdout);
+  dup2(out, STDOUT_FILENO);
+  close(out);
+  return rc;
+}
+
+static int find_again(struct developed *d, const char *step, struct tm_run_call *call,
+                      struct tm_item *range, struct tm_err *err)
+{
+  int rc = tm_again_find(d->again, step, err);
+  if (rc >= 0)
+    rc = make_folders(d, "rerun", err);
+  if (rc >= 0)
+    rc = prepare_again(d, err);
+  if (rc >= 0)
+    tm_again_set_variables(d->again);
+  d->setup.memory_limit = 0;
+  return rc < 0 ? rc : tm_again_call(d->again, call, range, err);
+}
+
+/* again(job_dir, step, mini_batch, is_over) -> script, value, mini_batch, notes or nil */
+static int develop_again(lua_State *L)
+{
+  const char *dir = luaL_checkstring(L, 1), *step = luaL_optstring(L, 2, NULL);
+  lua_Number index = luaL_checknumber(L, 3);
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_run_call call;
+  struct tm_item range;
+  lua_settop(L, 4);
+  struct tm_buf *notes = tm_lua_hold_buf(L);
+  struct developed *d = push_developed(L);
+  d->again = TM_NEW(struct tm_again);
+  *d->again = (struct tm_again) { .index = (int64_t)index,
+                                  .dir = tm_xstrdup(dir),
+                                  .is_over = lua_toboolean(L, 4),
+                                  .say = on_note,
+                                  .data = notes };
+  int rc = find_again(d, step, &call, &range, &err);
+  if (rc < 0)
+    return tm_lua_raise(L, &err);
+  tm_develop_push(L, &call, notes);
+  if (notes->len > 0)
+    lua_pushlstring(L, notes->data, notes->len);
+  else
+    lua_pushnil(L);
+  d->again->say = NULL;
+  return 4;
+}
+
+static const luaL_Reg develop_functions[] = {
+  { "open", develop_open },     { "load", develop_load },
+  { "init", develop_init },     { "run", develop_run },
+  { "rows", develop_rows },     { "shutdown", develop_shutdown },
+  { "places", develop_places }, { "environment", develop_environment },
+  { "walk", tm_develop_walk },  { "next", tm_develop_next },
+  { "again", develop_again },   { NULL, NULL },
+};
+
+int tm_lua_open_develop_c(lua_State *L)
+{
+  tm_develop_add_kind(L, TM_SCRIPT, script_gc);
+  tm_develop_add_walks(L);
+  lua_createtable(L, 0, 11);
+  luaL_setfuncs(L, develop_functions, 0);
+  return 1;
+}
