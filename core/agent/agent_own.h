@@ -6,6 +6,7 @@
 #include "data/archive/entry_load.h"
 #include "data/table/table_load.h"
 #include "node/page.h"
+#include "sys/link.h"
 #include "sys/self.h"
 
 struct tm_agent {

@@ -13,7 +13,7 @@
  *     STOP                       ------->       shutdown()
  *                                <-------     BYE, and it exits with 0, even if shutdown() failed
  *
- * Frames and their header: sys/channel.h. RESULT and FAILED have `index`, `try` and `part` of their
+ * Frames and their header: sys/frame.h. RESULT and FAILED have `index`, `try` and `part` of their
  * MINI_BATCH. All numbers are little-endian; bytes32 = u32 length and the bytes.
  */
 #ifndef TM_AGENT_MESSAGE_H
@@ -25,7 +25,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/level.h"
-#include "sys/channel.h"
+#include "sys/frame.h"
 
 enum tm_agent_frame {
   TM_FRAME_SETUP = 1,   /* struct tm_setup */

@@ -221,3 +221,18 @@ const char *tm_version(void)
 {
   return TM_VERSION;
 }
+
+int tm_exit_status_of(int code)
+{
+  switch (code) {
+  case 0: return 0;
+  case TM_EUSAGE:
+  case TM_ECHANGED:
+  case TM_EVERSION: return 2;
+  case TM_ENOINPUT:
+  case TM_EINPUT:
+  case TM_ETHRESHOLD:
+  case TM_ESCRIPT: return 1;
+  default: return 3;
+  }
+}

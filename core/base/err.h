@@ -35,4 +35,7 @@ int tm_err_wrap(struct tm_err *err, const char *fmt, ...) __attribute__((format(
 /* Appends `words` to the message. */
 void tm_err_append(struct tm_err *err, const char *words);
 
+/* The exit status for an error: 2 for errors that the user can mend, 3 for errors of the system. */
+int tm_exit_status_of(int code);
+
 #endif

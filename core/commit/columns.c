@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "commit/fates.h"
 #include "data/frame/frame_text.h"
 
 #define FILE_VERSION 1u

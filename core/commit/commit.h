@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "commit/fates.h"
 #include "commit/manifest.h"
 #include "sys/fs.h"
 
@@ -44,8 +45,6 @@ struct tm_commit_found {
   int64_t items, items_succeeded, returned; /* of mini-batches that are over */
   int64_t cut_records, cut_output_bytes;    /* a torn tail that was removed */
 };
-
-enum tm_fate { TM_FATE_OPEN, TM_FATE_COMMITTED, TM_FATE_FAILED };
 
 /* TM_EDAMAGE, TM_EVERSION, TM_EUSAGE, or a system error, with the file and the place; then *out is
  * NULL. */

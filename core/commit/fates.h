@@ -6,8 +6,9 @@
 
 #include <stdint.h>
 
-#include "commit/commit.h"
 #include "commit/journal.h"
+
+enum tm_fate { TM_FATE_OPEN, TM_FATE_COMMITTED, TM_FATE_FAILED };
 
 struct tm_fates {
   uint64_t *words; /* 32 mini-batches each */

@@ -17,7 +17,8 @@
 
 #include <stdatomic.h>
 
-#include "commit/manifest.h"
+#include "base/buf.h"
+#include "base/err.h"
 #include "sys/fs.h"
 
 enum {

@@ -194,7 +194,9 @@ static int next_of_archives(struct tm_cut *cut, const struct tm_dataset *d, stru
   struct tm_item file;
   int rc;
   if (cut->archives == NULL)
-    cut->archives = tm_archive_files_new(cut->fs, d, &cut->o);
+    cut->archives = tm_archive_files_new(
+        cut->fs, d,
+        &(struct tm_archive_files_options) { cut->o.index_dir, cut->o.on_warning, cut->o.data });
   while ((rc = tm_archive_files_next(cut->archives, out, err)) == 0 &&
          (rc = next_of_listing(cut, d, &file, err)) > 0)
     tm_archive_files_begin(cut->archives, &file);

@@ -110,7 +110,7 @@ bool tm_item_next(struct tm_reader *r, struct tm_item *out)
   if (r->bad || r->at == r->end)
     return false;
   uint32_t head = tm_read_u32(r);
-  while (head >> 24 == TM_ITEM_KEYS) {
+  while (head >> 24 == TM_KEYS_RECORD) {
     pass_keys(r, head & PATH_MOST);
     if (r->bad || r->at == r->end)
       return false;

@@ -15,7 +15,7 @@
  *                  method of a zip u16   28 CRC-32 u32   32 length of the fault u32
  *                  36 place i64   44 bytes in a zip i64   52 bytes of contents i64
  *                  60 path, fault
- *   TM_ITEM_KEYS   at most one, and the first: key.h
+ *   TM_KEYS_RECORD at most one, and the first: key.h
  *
  * A file is one item. A range of a table's file is as many items as it has rows. An entry of an
  * archive is one item; its path is the archive's, '/', and its name. An archive that cannot be
@@ -33,7 +33,6 @@
 
 enum {
   TM_ITEM_FILE = 0,
-  TM_ITEM_KEYS = 1,
   TM_ITEM_ROWS = 2,
   TM_ITEM_GROUP = 3,
   TM_ITEM_ENTRY = 4,

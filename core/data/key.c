@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "data/item.h"
 
 #define KEYS_MAX  0xffffffu /* bytes of a record: its length has 24 bits beside the type */
 #define SECOND_US INT64_C(1000000)
@@ -41,14 +40,14 @@ void tm_keys_add(struct tm_buf *out, const struct tm_key *keys, size_t n)
   }
   size_t len = out->len - begin - 4;
   tm_require(len <= KEYS_MAX);
-  tm_put_u32(out->data + begin, TM_ITEM_KEYS << 24 | (uint32_t)len);
+  tm_put_u32(out->data + begin, TM_KEYS_RECORD << 24 | (uint32_t)len);
 }
 
 bool tm_keys_find(const char *bytes, size_t len, struct tm_reader *out)
 {
   uint32_t head = len >= 4 ? tm_get_u32(bytes) : 0;
   size_t n = head & KEYS_MAX;
-  if (head >> 24 != TM_ITEM_KEYS || n > len - 4)
+  if (head >> 24 != TM_KEYS_RECORD || n > len - 4)
     return false;
   tm_reader_init(out, bytes + 4, n);
   return true;

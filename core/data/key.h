@@ -2,7 +2,7 @@
  *
  * A mini-batch with keys begins with a record of them (item.h lists the types of records):
  *
- *   0 length of the record after these 4 bytes, with TM_ITEM_KEYS in the top byte u32
+ *   0 length of the record after these 4 bytes, with TM_KEYS_RECORD in the top byte u32
  *   4 for each key: bytes32 name   type u32   bytes32 value
  *
  * The value of a STRING is its bytes, of a BOOL one byte 0 or 1, of the others 8 bytes,
@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+
+#define TM_KEYS_RECORD 1u /* the type of the record; item.h has the other types */
 
 /* the numbers are part of the format, and define the order of the mini-batches */
 enum tm_key_type {

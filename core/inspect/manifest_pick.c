@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "commit/manifest.h"
 #include "commit/manifest_file.h"
 #include "inspect/survey.h"
 

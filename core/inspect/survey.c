@@ -23,62 +23,15 @@
 #include "base/time.h"
 #include "commit/fates.h"
 #include "record/job_record.h"
+#include "record/owner.h"
 #include "commit/journal.h"
 #include "sys/fs.h"
-
-#define OWNER_MAX 4096 /* bytes */
 
 const char *tm_job_status_name(enum tm_job_status s)
 {
   static const char *const names[] = { "Running", "Interrupted", "Completed", "Failed",
                                        "Canceled" };
   return names[s];
-}
-
-/* Who runs it. */
-
-static bool is_locked(const char *path)
-{
-  const struct tm_fs *fs = tm_fs_real();
-  int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL), rc;
-  if (fd < 0)
-    return false;
-  rc = tm_lock_take(fd, true);
-  if (rc == 0)
-    tm_lock_release(fd);
-  tm_fs_close(fs, fd);
-  return rc == -EWOULDBLOCK;
-}
-
-static bool is_running(const char *dir)
-{
-  char *lock = tm_path_join(dir, "lock");
-  bool yes = is_locked(lock);
-  free(lock);
-  return yes;
-}
-
-static void read_owner(const char *dir, int64_t *pid, char **host)
-{
-  char *owner_file = tm_path_join(dir, "owner");
-  struct tm_buf text = TM_BUF_NONE;
-  struct tm_json *owner = NULL;
-  if (tm_fs_read_file(tm_fs_real(), owner_file, OWNER_MAX, &text, NULL) >= 0)
-    owner = tm_json_parse(tm_buf_str(&text), text.len, NULL);
-  if (pid)
-    *pid = tm_json_int(owner, "pid", 0);
-  if (host)
-    *host = tm_xstrdup(tm_json_str(owner, "host", ""));
-  tm_json_free(owner);
-  tm_buf_release(&text);
-  free(owner_file);
-}
-
-bool tm_survey_is_running(const char *dir, int64_t *pid, char **host)
-{
-  bool yes = is_running(dir);
-  read_owner(dir, pid, host);
-  return yes;
 }
 
 /* The journal. */
@@ -399,11 +352,11 @@ static int read_all(struct tm_survey *s, bool is_of_list, struct tm_err *err)
 {
   struct tm_err of_result = TM_ERR_NONE, of_status = TM_ERR_NONE;
   struct tm_json *record, *result;
-  bool has_owner = is_running(s->dir); /* before it looks for the result */
+  bool has_owner = tm_owner_is_running(s->dir, NULL, NULL); /* before it looks for the result */
   int rc;
   result = tm_job_result_load(s->dir, &of_result);
   if (!is_of_list || has_owner || !result)
-    read_owner(s->dir, &s->pid, &s->host);
+    tm_owner_read(s->dir, &s->pid, &s->host);
   if (has_owner)
     read_cancel(s);
   /* A session removes the result before it runs anything. If there is a result, the owner of the
@@ -447,7 +400,7 @@ int tm_survey_read_for_list(struct tm_survey *s, const char *dir, int64_t now_wa
 void tm_survey_read_details(struct tm_survey *s)
 {
   if (!s->host) /* a list has not read it */
-    read_owner(s->dir, &s->pid, &s->host);
+    tm_owner_read(s->dir, &s->pid, &s->host);
   read_command(s);
   for (size_t i = 0; i < s->steps_len; i++) {
     struct tm_step_survey *step = &s->steps[i];

@@ -110,10 +110,6 @@ double tm_survey_rate(const struct tm_survey *s, const struct tm_step_survey *st
 /* What `status --json` writes; to free. */
 struct tm_json *tm_survey_to_json(const struct tm_survey *s);
 
-/* Whether a supervisor runs the job, by its lock; and its pid and host (to free()), if `owner` has
- * them. Both may be NULL. */
-bool tm_survey_is_running(const char *dir, int64_t *pid, char **host);
-
 /* Reads try_errors, try_timeouts and try_lost from logs/sys/job_report/process_summary.csv of the
  * step in `dir`. While a job runs, that file is up to ten seconds old. */
 void tm_survey_read_tries(struct tm_step_survey *s, const char *dir);

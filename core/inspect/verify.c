@@ -25,6 +25,7 @@
 #include "base/text.h"
 #include "commit/fates.h"
 #include "record/job_record.h"
+#include "record/owner.h"
 #include "commit/manifest_file.h"
 #include "commit/recover.h"
 #include "inspect/survey.h"
@@ -527,7 +528,7 @@ static int refuse_running(const char *dir, struct tm_err *err)
 {
   int64_t pid;
   char *host;
-  if (tm_survey_is_running(dir, &pid, &host))
+  if (tm_owner_is_running(dir, &pid, &host))
     tm_err_set(err, TM_EINUSE,
                "job '%s' is running, by pid %" PRId64
                " on host %s; what it writes can be verified when it has ended",

@@ -5,6 +5,7 @@
 #include "job/job.h"
 #include "record/job_dir.h"
 #include "outputs/place.h"
+#include "outputs/uploads.h"
 #include "step/row_items.h"
 #include "step/supervisor_own.h"
 
@@ -83,7 +84,7 @@ static void on_uploaded(void *data, int code, const struct tm_err *err)
 {
   struct tm_supervisor *s = data;
 
-  tm_upload_stop(s->upload);
+  tm_uploads_stop(s->upload);
   s->upload = NULL;
   if (code < 0)
     fail_upload(s, code, err);
@@ -93,17 +94,17 @@ static void on_uploaded(void *data, int code, const struct tm_err *err)
 /* False: nothing to upload, or it cannot begin. */
 static bool start_upload(struct tm_supervisor *s)
 {
-  struct tm_upload_options o = { .loop = s->o.loop,
-                                 .fs = s->o.fs,
-                                 .step = s->o.step,
-                                 .job_dir = s->o.job->dir,
-                                 .on_ended = on_uploaded,
-                                 .data = s };
+  struct tm_uploads_options o = { .loop = s->o.loop,
+                                  .fs = s->o.fs,
+                                  .step = s->o.step,
+                                  .job_dir = s->o.job->dir,
+                                  .on_ended = on_uploaded,
+                                  .data = s };
   struct tm_err err = TM_ERR_NONE;
 
   if (s->tally.verdict != TM_COMPLETED || !tm_place_has_upload(s->o.step))
     return false;
-  s->upload = tm_upload_start(&o, &err);
+  s->upload = tm_uploads_start(&o, &err);
   if (!s->upload)
     fail_upload(s, err.code, &err);
   return s->upload;

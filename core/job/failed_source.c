@@ -12,6 +12,7 @@
 #include "data/item.h"
 #include "commit/failed_archives.h"
 #include "record/job_record.h"
+#include "record/owner.h"
 #include "inspect/survey.h"
 #include "job/takeover.h"
 #include "store/jobs.h"
@@ -22,7 +23,7 @@ static int check_is_over(struct tm_failed_source *s, struct tm_err *err)
   struct tm_err why = TM_ERR_NONE;
   int64_t pid;
 
-  if (tm_survey_is_running(s->dir, &pid, NULL))
+  if (tm_owner_is_running(s->dir, &pid, NULL))
     return tm_err_set(err, TM_EUSAGE,
                       "job '%s' is still running (pid %" PRId64
                       "); what failed in it is known when it has ended",

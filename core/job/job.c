@@ -513,21 +513,6 @@ struct tm_json *tm_job_result(const struct tm_job *job)
   return job->earlier ? tm_json_copy(job->earlier) : tm_job_result_new(&job->view);
 }
 
-int tm_exit_status_of(int code)
-{
-  switch (code) {
-  case 0: return 0;
-  case TM_EUSAGE:
-  case TM_ECHANGED:
-  case TM_EVERSION: return 2;
-  case TM_ENOINPUT:
-  case TM_EINPUT:
-  case TM_ETHRESHOLD:
-  case TM_ESCRIPT: return 1;
-  default: return 3;
-  }
-}
-
 int tm_job_exit_status(const struct tm_job *job)
 {
   switch (job->view.verdict) {

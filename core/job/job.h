@@ -62,7 +62,4 @@ struct tm_json *tm_job_result(const struct tm_job *job);
  * job can be resumed. NULL is a no-op. */
 void tm_job_close(struct tm_job *job);
 
-/* The exit status for an error: 2 for errors that the user can mend, 3 for errors of the system. */
-int tm_exit_status_of(int code);
-
 #endif

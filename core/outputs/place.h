@@ -20,7 +20,6 @@
 #include "base/mem.h"
 #include "plan/pipeline.h"
 #include "sys/fs.h"
-#include "sys/loop.h"
 
 /* Only looks. `job_dir` NULL: there is no job yet. TM_EUSAGE: a destination is not empty and not
  * this job's, or it is not a folder, or something above it is not a folder. */
@@ -35,22 +34,5 @@ int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char
 void tm_place_leave(const struct tm_fs *fs, struct tm_place_held *held);
 
 bool tm_place_has_upload(const struct tm_step *step);
-
-struct tm_upload;
-struct tm_upload_options {
-  struct tm_loop *loop;
-  const struct tm_fs *fs;
-  const struct tm_step *step;
-  const char *job_dir; /* must live as long as the upload */
-  /* On the loop: 0, -ECANCELED, or an error. Afterwards only stop may be called. */
-  void (*on_ended)(void *data, int code, const struct tm_err *err);
-  void *data;
-};
-/* Uploads all outputs of the step on a thread of its own. */
-struct tm_upload *tm_upload_start(const struct tm_upload_options *o, struct tm_err *err);
-void tm_upload_cancel(struct tm_upload *u); /* on_ended comes soon, unless it has come already */
-/* Cancels, and waits for the thread. The memory is freed when the loop has closed its handle. NULL
- * is a no-op. */
-void tm_upload_stop(struct tm_upload *u);
 
 #endif

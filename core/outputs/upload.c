@@ -1,4 +1,4 @@
-/* upload.c - see upload.h; and the thread, see place.h. */
+/* upload.c - see upload.h. */
 #include "outputs/upload.h"
 
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include "base/path.h"
 #include "data/archive/pack.h"
 #include "outputs/copy.h"
-#include "outputs/place.h"
 #include "outputs/upload_mark.h"
 #include "sys/threads.h"
 
@@ -315,65 +314,4 @@ int tm_upload_mend(const struct tm_fs *fs, const struct tm_step *step, size_t i,
   }
   upload_release(&u);
   return rc;
-}
-
-/* The thread. */
-
-struct tm_upload {
-  struct tm_upload_options o;
-  struct tm_thread thread;
-  struct tm_wake wake;
-  atomic_bool stop;
-  int code; /* written before the wake is sent */
-  struct tm_err err;
-};
-
-static void run(void *data)
-{
-  struct tm_upload *u = data;
-
-  for (size_t i = 0; i < u->o.step->outputs_len && u->code == 0; i++)
-    if (u->o.step->outputs[i].is_upload)
-      u->code = tm_upload_output(u->o.fs, u->o.step, i, u->o.job_dir, &u->stop, &u->err);
-  tm_wake_send(&u->wake);
-}
-
-static void on_wake(struct tm_wake *w)
-{
-  struct tm_upload *u = w->data;
-
-  tm_thread_join(&u->thread);
-  u->o.on_ended(u->o.data, u->code, &u->err);
-}
-
-static void on_closed(struct tm_wake *w)
-{
-  free(w->data);
-}
-
-struct tm_upload *tm_upload_start(const struct tm_upload_options *o, struct tm_err *err)
-{
-  struct tm_upload *u = TM_NEW(struct tm_upload);
-
-  u->o = *o;
-  tm_wake_open(&u->wake, o->loop, on_wake, u);
-  u->wake.on_closed = on_closed;
-  if (tm_thread_start(&u->thread, run, u, err) == 0)
-    return u;
-  tm_wake_close(&u->wake);
-  return NULL;
-}
-
-void tm_upload_cancel(struct tm_upload *u)
-{
-  atomic_store(&u->stop, true);
-}
-
-void tm_upload_stop(struct tm_upload *u)
-{
-  if (!u)
-    return;
-  tm_upload_cancel(u);
-  tm_thread_join(&u->thread);
-  tm_wake_close(&u->wake);
 }

@@ -1,4 +1,4 @@
-/* upload.h - puts one output at its destination. place.c calls it, on a thread.
+/* upload.h - puts one output at its destination. uploads.c calls it, on a thread.
  *
  *  (1) The copy or archive is made beside the destination, as <destination>.tidemill-<job>. All of
  *      it is on the disk before it gets its name.

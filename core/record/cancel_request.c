@@ -23,7 +23,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
-#include "inspect/survey.h"
+#include "record/owner.h"
 #include "store/trust.h"
 #include "sys/fs.h"
 #include "sys/process.h"
@@ -287,7 +287,7 @@ int tm_session_look(struct tm_session *out, const char *dir, struct tm_err *err)
   if (rc == -ENOENT && tm_fs_exists(fs, dir))
     rc = 0; /* a job whose owner is not known */
   if (rc == 0) {
-    out->is_held = tm_survey_is_running(dir, NULL, NULL);
+    out->is_held = tm_owner_is_running(dir, NULL, NULL);
     out->has_result = fs->stat(fs->self, path, false, &st) == 0;
     /* A result that is older belongs to the session before, which this one continues. */
     out->has_ended = out->has_result && st.mtime_ns >= began_ns;

@@ -21,7 +21,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "record/cancel_request.h"
-#include "inspect/survey.h"
+#include "record/owner.h"
 #include "sys/clock.h"
 #include "sys/process.h"
 
@@ -95,7 +95,7 @@ int tm_job_dir_refuse_job(const char *path, struct tm_err *err)
 {
   int64_t pid = 0;
 
-  if (tm_survey_is_running(path, &pid, NULL))
+  if (tm_owner_is_running(path, &pid, NULL))
     return tm_err_set(err, TM_EINUSE,
                       "'%s' holds a job that pid %" PRId64
                       " is running; name another directory: --job-dir DIR",

@@ -18,8 +18,8 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "step/isolate.h"
-#include "job/job.h"
 #include "outputs/place.h"
+#include "outputs/uploads.h"
 #include "record/step_view.h"
 #include "commit/table_state.h"
 #include "record/temp_dirs.h"
@@ -511,7 +511,7 @@ void tm_supervisor_fail(struct tm_supervisor *s, const struct tm_err *err)
 void tm_supervisor_cancel(struct tm_supervisor *s, bool now)
 {
   if (now && s->upload)
-    tm_upload_cancel(s->upload);
+    tm_uploads_cancel(s->upload);
   if (s->is_finished || (s->is_ending && !now))
     return;
   tm_supervisor_end(s, TM_CANCELED_JOB, now);
@@ -584,7 +584,7 @@ void tm_supervisor_close(struct tm_supervisor *s)
   tm_isolate_drop_all(s);
   (void)tm_lister_stop(s->lister);
   tm_intake_stop(s->intake);
-  tm_upload_stop(s->upload);
+  tm_uploads_stop(s->upload);
   (void)tm_syncer_stop(&s->syncer);
   tm_columns_release(&s->columns);
   if (s->commit && !s->is_finished && s->code == 0)

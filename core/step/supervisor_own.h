@@ -27,6 +27,7 @@
 #include "commit/lister.h"
 #include "sched/patience.h"
 #include "outputs/place.h"
+#include "outputs/uploads.h"
 #include "sched/pool.h"
 #include "sched/slots.h"
 #include "step/supervisor.h"
@@ -87,8 +88,8 @@ struct tm_supervisor {
   struct tm_sync sync;
   /* while inputs are put in their places; nothing is listed, no worker runs */
   struct tm_intake *intake;
-  struct tm_node *later;    /* the node to begin with after that, or NULL */
-  struct tm_upload *upload; /* while outputs are put in their destinations */
+  struct tm_node *later;     /* the node to begin with after that, or NULL */
+  struct tm_uploads *upload; /* while outputs are put in their destinations */
   struct tm_queue queue;
   struct tm_tally tally;
   struct tm_pool pool;

@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "store/workspace.h"
 
 enum tm_trust tm_trust_judge(const struct tm_caller *caller, uint32_t owner, uint32_t mode)
 {

@@ -17,6 +17,8 @@
 #include "base/err.h"
 #include "sys/fs.h"
 
+#define TM_WORKSPACE_VARIABLE "TIDEMILL_WORKSPACE"
+
 /* What the caller does with the result of a search. */
 enum tm_use {
   TM_TO_READ, /* nothing is run, written or removed: any owner is accepted */

@@ -13,8 +13,7 @@
 #include "store/trust.h"
 #include "sys/fs.h"
 
-#define TM_WORKSPACE_NAME     ".tidemill"
-#define TM_WORKSPACE_VARIABLE "TIDEMILL_WORKSPACE"
+#define TM_WORKSPACE_NAME ".tidemill"
 
 /* The workspace for a file (absolute): `named` (the variable's value; NULL or "" for none; relative
  * to `cwd`), else the nearest `.tidemill` in the file's folder or above, else a new one beside the

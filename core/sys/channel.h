@@ -1,12 +1,7 @@
 /* channel.h - frames over a stream socket, or over pipes.
  *
- * A frame is a header of 32 bytes, little-endian, and `length` bytes:
- *
- *   0 length u32   4 type u32   8 index u64   16 worker u32   20 try u32   24 part u64
- *
- * node/message.h and agent/message.h say what the types mean. On the wire, the top bit of `type`
- * (TM_FRAME_FD) says that a descriptor comes with the frame, attached to the first byte of its
- * header. tm_channel_send_fd() sets the bit, delivery clears it; it is not part of any type.
+ * frame.h has the format. node/message.h and agent/message.h say what the types mean.
+ * tm_channel_send_fd() sets TM_FRAME_FD, delivery clears it; it is not part of any type.
  *
  * Sockets are read and written with recvmsg and sendmsg(MSG_NOSIGNAL), so that a peer that dies
  * never raises SIGPIPE. Other descriptors are read and written with read and write. A pipe has one
@@ -14,8 +9,7 @@
  *
  * On a loop (tm_channel): open it, get a call per frame, send. One read may bring many frames, and
  * one write may send many: frames sent during a turn of the loop are written when
- * tm_channel_flush() is called or the turn ends. Without a loop (tm_link): the worker's side,
- * blocking.
+ * tm_channel_flush() is called or the turn ends. link.h is for a worker, which has no loop.
  */
 #ifndef TM_SYS_CHANNEL_H
 #define TM_SYS_CHANNEL_H
@@ -27,31 +21,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "sys/frame.h"
 #include "sys/loop.h"
-
-#define TM_FRAME_HEADER 32
-/* A longer payload is refused: sending it aborts, reading it returns TM_EPROTOCOL. */
-#define TM_FRAME_MAX (64u << 20)
-#define TM_FRAME_FD  0x80000000u /* in `type`, on the wire only */
-
-struct tm_frame {
-  uint32_t type;
-  uint64_t index;  /* of a mini-batch; otherwise depends on the type */
-  uint32_t worker; /* the worker's number, unique in the job */
-  uint32_t try;
-  uint64_t part;   /* 0: the whole mini-batch; else (first << 32 | count) of its items */
-  uint32_t length; /* of the payload, bytes */
-  /* owned by the channel; valid until the callback returns, or until the next read */
-  const char *payload;
-  int fd; /* a descriptor that came with the frame, now the receiver's; or -1 */
-};
-
-/* Encodes the header into 32 bytes, and decodes it (false: the length exceeds TM_FRAME_MAX). The
- * bits of `type` stay as they are. A header holds neither payload nor fd: decoding sets them to
- * NULL and -1.
- */
-void tm_frame_encode(const struct tm_frame *f, char header[TM_FRAME_HEADER]);
-bool tm_frame_decode(struct tm_frame *f, const char header[TM_FRAME_HEADER]);
 
 /* A descriptor that is sent with the byte at `at` in the outbox. */
 struct tm_fd_at {
@@ -106,21 +77,5 @@ void tm_channel_close(struct tm_channel *c);
 
 /* A connected pair of stream sockets, close-on-exec. */
 int tm_channel_pair(int fds[2], struct tm_err *err);
-
-/* The blocking side. */
-struct tm_link {
-  int fd;
-  struct tm_buf in, out;
-  size_t in_at;
-  bool is_socket;
-};
-void tm_link_init(struct tm_link *l, int fd); /* makes it close-on-exec */
-void tm_link_release(struct tm_link *l);      /* does not close the descriptor */
-/* 1: a frame; 0: end of file; negative: an error. With `wait` false, 0 also means that no whole
- * frame has arrived; *ended tells the two apart (it may be NULL if `wait`). A link takes no
- * descriptors: a frame that announces one is TM_EPROTOCOL. */
-int tm_link_read(struct tm_link *l, struct tm_frame *f, bool wait, bool *ended, struct tm_err *err);
-void tm_link_send(struct tm_link *l, const struct tm_frame *f); /* into the outbox */
-int tm_link_flush(struct tm_link *l, struct tm_err *err);       /* writes all of it */
 
 #endif

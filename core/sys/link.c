@@ -6,7 +6,7 @@
  *  (1) A payload stays in place until the next tm_link_read(): only that moves the inbox.
  *  (2) Flushing writes everything or fails. If the peer does not read, it waits.
  */
-#include "sys/channel.h"
+#include "sys/link.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -19,34 +19,12 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/err.h"
 
 #define ROOM       ((256u << 10) - 1) /* bytes of a fresh inbox; the buffer adds a NUL */
 #define ROOM_LEAST (64u << 10)        /* bytes; less is not worth a read */
 #define ROOM_KEPT  (1u << 20) /* bytes; an inbox that grew beyond this is freed when it is empty */
 #define PASS_MAX   8          /* descriptors in one message */
-
-void tm_frame_encode(const struct tm_frame *f, char header[TM_FRAME_HEADER])
-{
-  tm_put_u32(header, f->length);
-  tm_put_u32(header + 4, f->type);
-  tm_put_u64(header + 8, f->index);
-  tm_put_u32(header + 16, f->worker);
-  tm_put_u32(header + 20, f->try);
-  tm_put_u64(header + 24, f->part);
-}
-
-bool tm_frame_decode(struct tm_frame *f, const char header[TM_FRAME_HEADER])
-{
-  f->length = tm_get_u32(header);
-  f->type = tm_get_u32(header + 4);
-  f->index = tm_get_u64(header + 8);
-  f->worker = tm_get_u32(header + 16);
-  f->try = tm_get_u32(header + 20);
-  f->part = tm_get_u64(header + 24);
-  f->payload = NULL;
-  f->fd = -1;
-  return f->length <= TM_FRAME_MAX;
-}
 
 bool tm_wire_is_socket(int fd)
 {

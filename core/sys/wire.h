@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "sys/channel.h"
+#include "base/buf.h"
+#include "sys/frame.h"
 
 bool tm_wire_is_socket(int fd);
 

@@ -17,6 +17,7 @@
 #include "api/own.h"
 #include "base/path.h"
 #include "record/job_dir.h"
+#include "record/owner.h"
 #include "inspect/old_snapshots.h"
 #include "inspect/removal.h"
 #include "store/db.h"
@@ -179,7 +180,7 @@ static int add_other(struct tidemill_clean *c, const char *dir, struct tm_err *e
       c->ws->fs->stat(c->ws->fs->self, dir, true, &st) < 0)
     return 0;
   enum tidemill_state state =
-      tm_survey_is_running(dir, NULL, NULL) ? TIDEMILL_RUNNING : TIDEMILL_INTERRUPTED;
+      tm_owner_is_running(dir, NULL, NULL) ? TIDEMILL_RUNNING : TIDEMILL_INTERRUPTED;
   int rc = is_wanted(c, state, st.mtime_ns) ? add_wanted(c, dir, state, err) : 0;
   return rc < 0 ? rc : 1;
 }

@@ -16,6 +16,7 @@
 #include "api/own.h"
 #include "base/time.h"
 #include "inspect/survey.h"
+#include "record/owner.h"
 #include "sys/loop.h"
 #include "sys/notify.h"
 
@@ -77,7 +78,7 @@ static void tell(struct follow *f)
 static void on_late(struct tm_late *late)
 {
   struct follow *f = late->data;
-  if (tm_survey_is_running(f->l->dir, NULL, NULL)) {
+  if (tm_owner_is_running(f->l->dir, NULL, NULL)) {
     tell(f);
     return;
   }

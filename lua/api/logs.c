@@ -8,6 +8,7 @@
 #include "api/own.h"
 #include "base/text.h"
 #include "record/job_record.h"
+#include "record/owner.h"
 #include "inspect/survey.h"
 
 #define NAMES_SHOWN 20
@@ -125,8 +126,8 @@ static int tell(struct tm_logs *l, const struct tidemill_logs_options *o, struct
   if (rc < 0)
     return rc;
   l->choice = (struct tm_log_choice) { .worker = o->worker, .errors = o->errors, .mini_batch = -1 };
-  return o->follow && tm_survey_is_running(l->dir, NULL, NULL) ? tm_logs_follow(l, err)
-                                                               : tell_all(l, err);
+  return o->follow && tm_owner_is_running(l->dir, NULL, NULL) ? tm_logs_follow(l, err)
+                                                              : tell_all(l, err);
 }
 
 static void release(struct tm_logs *l)

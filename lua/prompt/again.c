@@ -29,6 +29,7 @@
 #include "plan/pipeline.h"
 #include "outputs/intake.h"
 #include "record/job_record.h"
+#include "record/owner.h"
 #include "runtime.h"
 
 static void say(const struct tm_again *a, const char *fmt, ...)
@@ -98,7 +99,7 @@ static int refuse_running(const struct tm_again *a, struct tm_err *err)
   char *host;
   if (a->is_over)
     return 0;
-  if (tm_survey_is_running(a->dir, &pid, &host))
+  if (tm_owner_is_running(a->dir, &pid, &host))
     tm_err_set(err, TM_EINUSE,
                "job '%s' is running, by pid %" PRId64
                " on host %s; its mini-batches can be run again when it has ended",

@@ -16,10 +16,8 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -42,25 +40,6 @@ struct tm_archive {
   int64_t held;              /* bytes of contents so far */
   struct tm_buf name, fault;
 };
-
-int tm_archive_refuse(const char *path, struct tm_err *err, const char *fmt, ...)
-{
-  va_list ap;
-  va_start(ap, fmt);
-  tm_err_vset(err, TM_EINPUT, fmt, ap);
-  va_end(ap);
-  return tm_err_wrap(err, "the archive '%s' cannot be listed", path);
-}
-
-int tm_archive_check_held(const struct tm_archive_options *o, int64_t held, struct tm_err *err)
-{
-  if (held <= TM_ARCHIVE_SMALL || held / o->limits.ratio < o->size)
-    return 0;
-  return tm_archive_refuse(o->path, err,
-                           "it holds more than %" PRId64 " times its own %" PRId64
-                           " bytes; if that is right, raise max_ratio of the dataset",
-                           o->limits.ratio, o->size);
-}
 
 /* ---- opening ---- */
 
@@ -267,19 +246,6 @@ static int add_held(struct tm_archive *a, const struct tm_raw_entry *raw, int64_
   int64_t size = given > passed ? given : passed;
   a->held = a->held > INT64_MAX - size ? INT64_MAX : a->held + size;
   return tm_archive_check_held(&a->o, a->held, err);
-}
-
-enum tm_raw_type tm_archive_type_of(uint32_t mode, int64_t size)
-{
-  switch (mode & S_IFMT) {
-  case S_IFDIR: return TM_RAW_FOLDER;
-  case S_IFLNK: return TM_RAW_LINK;
-  case S_IFIFO:
-  case S_IFCHR:
-  case S_IFBLK:
-  case S_IFSOCK: return size > 0 ? TM_RAW_FILE : TM_RAW_OTHER;
-  default: return TM_RAW_FILE;
-  }
 }
 
 int tm_archive_next(struct tm_archive *a, struct tm_archive_entry *out, struct tm_err *err)

@@ -23,40 +23,7 @@
 #ifndef TM_DATA_ARCHIVE_ARCHIVE_H
 #define TM_DATA_ARCHIVE_ARCHIVE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/err.h"
-#include "data/item.h"
-#include "sys/fs.h"
-
-/* Contents below this size are not a bomb, whatever their ratio. */
-#define TM_ARCHIVE_SMALL (INT64_C(16) << 20)
-
-struct tm_archive_limits {
-  int64_t entries; /* including folders */
-  int64_t size;    /* bytes of one entry's contents */
-  int64_t ratio;   /* bytes of contents per packed byte */
-};
-
-struct tm_archive_options {
-  const struct tm_fs *fs;
-  const char *path; /* absolute; the caller's, until close */
-  int64_t size, mtime_ns;
-  const char *index_dir; /* or NULL: nothing is stored */
-  struct tm_archive_limits limits;
-  void (*on_warning)(void *data, const char *text); /* or NULL */
-  void *data;
-};
-
-/* An entry; memory of the archive, valid until the next call. */
-struct tm_archive_entry {
-  const char *name; /* NUL-ended; clean (entry_name.h) or, with a fault, only for messages */
-  size_t name_len;
-  struct tm_entry_place place;
-  const char *fault; /* a message, or NULL */
-};
+#include "data/archive/archive_source.h"
 
 struct tm_archive;
 

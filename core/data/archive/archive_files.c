@@ -16,7 +16,7 @@
 struct tm_archive_files {
   const struct tm_fs *fs;
   const struct tm_dataset *dataset;
-  const struct tm_cut_options *o;
+  struct tm_archive_files_options o;
   struct tm_archive *archive; /* NULL: not open */
   struct tm_item file;        /* of the current archive */
   struct tm_buf path;         /* the archive's path, followed by the entry's name */
@@ -29,12 +29,12 @@ struct tm_archive_files {
 };
 
 struct tm_archive_files *tm_archive_files_new(const struct tm_fs *fs, const struct tm_dataset *d,
-                                              const struct tm_cut_options *o)
+                                              const struct tm_archive_files_options *o)
 {
   struct tm_archive_files *a = TM_NEW(struct tm_archive_files);
   a->fs = fs;
   a->dataset = d;
-  a->o = o;
+  a->o = *o;
   return a;
 }
 
@@ -72,10 +72,10 @@ static int open_archive(struct tm_archive_files *a, struct tm_err *err)
                                   .path = a->own_path,
                                   .size = a->file.size,
                                   .mtime_ns = a->file.mtime_ns,
-                                  .index_dir = a->o->index_dir,
+                                  .index_dir = a->o.index_dir,
                                   .limits = a->dataset->archives->limits,
-                                  .on_warning = a->o->on_warning,
-                                  .data = a->o->data };
+                                  .on_warning = a->o.on_warning,
+                                  .data = a->o.data };
   a->archive = tm_archive_open(&o, err);
   return a->archive ? 0 : err->code;
 }
@@ -93,10 +93,10 @@ static bool is_wanted(struct tm_archive_files *a, const struct tm_archive_entry 
 
 static void warn(const struct tm_archive_files *a, const char *what_follows)
 {
-  if (a->o->on_warning == NULL)
+  if (a->o.on_warning == NULL)
     return;
   char *text = tm_xprintf("%s; %s", a->why.text, what_follows);
-  a->o->on_warning(a->o->data, text);
+  a->o.on_warning(a->o.data, text);
   free(text);
 }
 

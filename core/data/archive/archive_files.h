@@ -9,15 +9,21 @@
 #ifndef TM_DATA_ARCHIVE_ARCHIVE_FILES_H
 #define TM_DATA_ARCHIVE_ARCHIVE_FILES_H
 
-#include "data/cut.h"
+#include "data/dataset.h"
 #include "data/item.h"
+#include "sys/fs.h"
 
 struct tm_archive_files;
 
-/* `d`: a dataset of archives. Uses index_dir, on_warning and data of the options. Both belong to
- * the caller. */
+struct tm_archive_files_options {
+  const char *index_dir; /* for listings (archive_index.h); or NULL */
+  void (*on_warning)(void *data, const char *text);
+  void *data;
+};
+
+/* `d`: a dataset of archives. It belongs to the caller, as does what the options point to. */
 struct tm_archive_files *tm_archive_files_new(const struct tm_fs *fs, const struct tm_dataset *d,
-                                              const struct tm_cut_options *o);
+                                              const struct tm_archive_files_options *o);
 /* Call it when the archive before has ended. The next _next() opens this one. */
 void tm_archive_files_begin(struct tm_archive_files *a, const struct tm_item *file);
 /* 1: an item in memory of `a`, valid until the next call. 0: the archive has ended, or none was

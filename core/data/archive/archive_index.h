@@ -18,7 +18,7 @@
 #define TM_DATA_ARCHIVE_ARCHIVE_INDEX_H
 
 #include "base/buf.h"
-#include "data/archive/archive.h"
+#include "data/archive/archive_source.h"
 
 #define TM_ARCHIVE_HEAD   96
 #define TM_ARCHIVE_RECORD 40

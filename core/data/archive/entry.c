@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/archive/entry_own.h"
+#include "data/archive/seven_zip.h"
 #include "data/rows/open.h"
 
 #define OPEN_MAX   8   /* archives */
@@ -252,10 +253,25 @@ int64_t tm_entry_size(const struct tm_entry *e)
 
 /* ---- reading ---- */
 
+/* A worker judges the header of a 7z before libarchive reads it. */
+static int judge_seven_zip(struct archive_file *f, struct tm_err *err)
+{
+  struct tm_seven_zip z;
+  int rc = tm_seven_zip_read(&z, f->stream, f->path, err);
+  if (rc == 0)
+    tm_seven_zip_release(&z);
+  return rc;
+}
+
 static int walk_again(struct archive_file *f, struct tm_err *err)
 {
+  bool is_seven_zip = tm_seven_zip_is_in(f->stream);
   tm_walk_close(f->walk);
-  f->walk = tm_walk_open(f->stream, f->path, TM_WALK_ARCHIVE, 0, err);
+  f->walk = NULL;
+  if (is_seven_zip && judge_seven_zip(f, err) < 0)
+    return err->code;
+  f->walk =
+      tm_walk_open(f->stream, f->path, is_seven_zip ? TM_WALK_SEVEN_ZIP : TM_WALK_IN_ORDER, 0, err);
   f->walk_number = -1;
   f->walk_done = 0;
   return f->walk ? 0 : err->code;

@@ -21,6 +21,7 @@
 #include "base/path.h"
 #include "data/archive/entry_memory.h"
 #include "data/archive/entry_name.h"
+#include "data/key.h"
 
 #define PIECE ((size_t)256 << 10)
 
@@ -287,7 +288,7 @@ static int load_one(struct tm_entry_loader *l, const struct tm_item *item, struc
 static void copy_keys(struct tm_entry_loader *l, const char *bytes, size_t len)
 {
   uint32_t head = len >= 4 ? tm_get_u32(bytes) : 0;
-  if (head >> 24 == TM_ITEM_KEYS && (head & 0xffffff) <= len - 4)
+  if (head >> 24 == TM_KEYS_RECORD && (head & 0xffffff) <= len - 4)
     tm_buf_add(&l->bytes, bytes, 4 + (head & 0xffffff));
 }
 

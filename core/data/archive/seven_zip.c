@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "data/archive/archive_own.h"
+#include "data/archive/archive_source.h"
 #include "data/archive/walk.h"
 
 #define START       32
@@ -25,6 +25,13 @@
 bool tm_seven_zip_is(const char *first, size_t n)
 {
   return n >= TM_SEVEN_ZIP_FIRST && memcmp(first, MAGIC, TM_SEVEN_ZIP_FIRST) == 0;
+}
+
+bool tm_seven_zip_is_in(struct tm_stream *file)
+{
+  char first[TM_SEVEN_ZIP_FIRST];
+  int64_t got = file->size < 0 ? 0 : file->read(file, first, sizeof first, 0, NULL);
+  return got > 0 && tm_seven_zip_is(first, (size_t)got);
 }
 
 static uint32_t crc_of(const char *p, size_t n)

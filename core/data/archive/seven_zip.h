@@ -20,6 +20,8 @@ struct tm_seven_zip {
 
 #define TM_SEVEN_ZIP_FIRST 6 /* bytes that identify it */
 bool tm_seven_zip_is(const char *first, size_t n);
+/* The same for a stream; false if its size is unknown. */
+bool tm_seven_zip_is_in(struct tm_stream *file);
 
 /* `file`: all bytes of the archive, with known size. Negative: TM_EINPUT if the archive is at
  * fault, with a message that names it; then there is nothing to release. */

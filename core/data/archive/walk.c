@@ -10,9 +10,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/archive/archive_own.h"
+#include "data/archive/archive_source.h"
 #include "data/archive/header_names.h"
-#include "data/archive/seven_zip.h"
 
 #define INPUT       ((size_t)256 << 10)
 #define HEADER_MOST (INT64_C(16) << 20)
@@ -29,7 +28,7 @@ struct tm_walk {
   char *input;       /* the last piece, */
   int64_t input_at;  /* its offset in the stream, */
   size_t input_len;  /* and its length */
-  bool is_seven_zip, is_judged;
+  bool is_seven_zip;
   bool has_entry;      /* a current entry, whose data must be skipped */
   int64_t header_left; /* bytes that may be read for the current header; -1: any number */
   int64_t links;       /* files of a cpio with several names */
@@ -134,13 +133,6 @@ static void support(struct tm_walk *w, enum tm_walk_kind kind)
   archive_read_support_format_cpio(w->archive);
 }
 
-static bool is_seven_zip(struct tm_stream *s, int64_t from)
-{
-  char first[TM_SEVEN_ZIP_FIRST];
-  int64_t got = s->size < 0 ? 0 : s->read(s, first, sizeof first, from, NULL);
-  return got > 0 && tm_seven_zip_is(first, (size_t)got);
-}
-
 struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk_kind kind,
                              int64_t from, struct tm_err *err)
 {
@@ -152,8 +144,7 @@ struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk
   w->is_in_head = true;
   w->input = tm_xmalloc(INPUT);
   w->header_left = -1;
-  w->is_judged = kind != TM_WALK_ARCHIVE;
-  w->is_seven_zip = kind == TM_WALK_SEVEN_ZIP || (kind == TM_WALK_ARCHIVE && is_seven_zip(s, from));
+  w->is_seven_zip = kind == TM_WALK_SEVEN_ZIP;
   w->archive = archive_read_new();
   if (w->archive == NULL) {
     tm_err_system(err, -ENOMEM, "cannot read '%s'", path);
@@ -212,14 +203,6 @@ static int refuse(struct tm_walk *w, struct tm_err *err)
 
 static int begin(struct tm_walk *w, struct tm_err *err)
 {
-  struct tm_seven_zip z;
-  if (w->is_seven_zip && !w->is_judged) {
-    int rc = tm_seven_zip_read(&z, w->stream, w->path, err);
-    if (rc < 0)
-      return rc;
-    tm_seven_zip_release(&z);
-    w->is_judged = true;
-  }
   return archive_read_open1(w->archive) == ARCHIVE_OK ? 0 : refuse(w, err);
 }
 

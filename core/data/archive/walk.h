@@ -18,10 +18,8 @@ struct archive_entry;
 struct tm_walk;
 
 enum tm_walk_kind {
-  TM_WALK_IN_ORDER, /* tar and cpio */
-  /* also 7z in a plain file (known stream->size): its header is judged first (seven_zip.h) */
-  TM_WALK_ARCHIVE,
-  TM_WALK_SEVEN_ZIP, /* only 7z, judged by the caller */
+  TM_WALK_IN_ORDER,  /* tar and cpio */
+  TM_WALK_SEVEN_ZIP, /* 7z in a plain file; the caller has judged its header (seven_zip.h) */
   TM_WALK_ZIP,       /* one entry of a zip; the walk begins at its local header */
 };
 

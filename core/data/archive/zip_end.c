@@ -19,7 +19,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "data/archive/archive_own.h"
+#include "data/archive/archive_source.h"
 #include "data/stream/stream.h"
 
 #define END       22 /* bytes of the end without its comment */

@@ -3,7 +3,7 @@
 #ifndef TM_DATA_ARCHIVE_ZIP_END_H
 #define TM_DATA_ARCHIVE_ZIP_END_H
 
-#include "data/archive/archive.h"
+#include "data/archive/archive_source.h"
 
 #define TM_ZIP_CENTRAL  46 /* bytes: of an entry of the directory without its names, */
 #define TM_ZIP_LOCAL    30 /* and of a local header without them */

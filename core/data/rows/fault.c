@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "data/frame/frame.h"
 #include "data/rows/dialect.h"
-#include "data/rows/infer.h"
 
 #define TEXT_MAX   64
 #define NAME_SHOWN 200 /* bytes of a column's name in a message */

@@ -12,8 +12,6 @@
 #include "data/rows/dialect.h"
 #include "data/rows/schema.h"
 
-#define TM_INFER_ROWS 200
-
 /* A column's setting in the definition (set_column_types). */
 struct tm_column_setting {
   const char *name;

@@ -54,14 +54,6 @@ struct tm_rows_reader *tm_rows_reader_new(const struct tm_rows_options *options,
   return r;
 }
 
-struct tm_json_lines_options tm_rows_json_options(const struct tm_rows_options *o)
-{
-  return (struct tm_json_lines_options) { .drop_invalid = o->drop_invalid,
-                                          .misfit = o->dialect.misfit,
-                                          .encoding = o->dialect.encoding,
-                                          .limits = o->dialect.limits };
-}
-
 void tm_rows_reader_free(struct tm_rows_reader *r)
 {
   if (r == NULL)

@@ -11,39 +11,9 @@
 #include "data/frame/arena.h"
 #include "data/frame/frame.h"
 #include "data/rows/borders.h"
-#include "data/rows/dialect.h"
 #include "data/rows/fault.h"
-#include "data/rows/json_lines.h"
+#include "data/rows/rows_file.h"
 #include "data/rows/schema.h"
-#include "data/stream/stream.h"
-
-enum tm_rows_format {
-  TM_ROWS_DELIMITED,
-  TM_ROWS_JSON_LINES,
-  TM_ROWS_SQL, /* of a database: sql/query.h; not for readers */
-};
-
-struct tm_rows_options {
-  enum tm_rows_format format;
-  /* JSON lines use its encoding, misfit and limits, and the fields below */
-  struct tm_dialect dialect;
-  bool drop_invalid; /* of JSON lines */
-  /* of JSON lines: extra keys that become columns, even if the first objects lack them; the
-   * caller's */
-  const char *const *columns;
-  size_t columns_len;
-};
-
-/* The file of a range. */
-struct tm_rows_file {
-  const char *path;          /* for messages, and to recognise the file */
-  struct tm_stream *stream;  /* the caller's */
-  bool is_first;             /* of its dataset */
-  const char *const *values; /* by column of the schema, for columns that are of_file; or NULL */
-};
-
-/* The options for readers of JSON lines. */
-struct tm_json_lines_options tm_rows_json_options(const struct tm_rows_options *options);
 
 struct tm_rows_reader;
 

@@ -8,7 +8,7 @@
 #define TM_DATA_ROWS_SAMPLE_H
 
 #include "data/rows/infer.h"
-#include "data/rows/reader.h"
+#include "data/rows/rows_file.h"
 #include "data/rows/text.h"
 
 /* Zero-initialised is empty and ready. */

@@ -19,6 +19,9 @@
 #include "base/map.h"
 #include "data/frame/frame.h"
 
+/* The first rows of a table, from which the types of its columns are inferred (infer.h). */
+#define TM_INFER_ROWS 200
+
 struct tm_schema_column {
   char *name;
   enum tm_column_type type;

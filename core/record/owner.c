@@ -1,0 +1,52 @@
+/* owner.c - see owner.h. */
+#include "record/owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "sys/fs.h"
+
+#define OWNER_MAX 4096 /* bytes */
+
+static bool is_locked(const char *path)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL), rc;
+  if (fd < 0)
+    return false;
+  rc = tm_lock_take(fd, true);
+  if (rc == 0)
+    tm_lock_release(fd);
+  tm_fs_close(fs, fd);
+  return rc == -EWOULDBLOCK;
+}
+
+bool tm_owner_is_running(const char *job_dir, int64_t *pid, char **host)
+{
+  char *lock = tm_path_join(job_dir, "lock");
+  bool yes = is_locked(lock);
+  free(lock);
+  if (pid || host)
+    tm_owner_read(job_dir, pid, host);
+  return yes;
+}
+
+void tm_owner_read(const char *job_dir, int64_t *pid, char **host)
+{
+  char *owner_file = tm_path_join(job_dir, "owner");
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *owner = NULL;
+  if (tm_fs_read_file(tm_fs_real(), owner_file, OWNER_MAX, &text, NULL) >= 0)
+    owner = tm_json_parse(tm_buf_str(&text), text.len, NULL);
+  if (pid)
+    *pid = tm_json_int(owner, "pid", 0);
+  if (host)
+    *host = tm_xstrdup(tm_json_str(owner, "host", ""));
+  tm_json_free(owner);
+  tm_buf_release(&text);
+  free(owner_file);
+}

@@ -1,0 +1,14 @@
+/* owner.h - whether a supervisor runs a job, and which process that is. */
+#ifndef TM_RECORD_OWNER_H
+#define TM_RECORD_OWNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* By the lock of the job's directory. `pid` and `host`: as below. */
+bool tm_owner_is_running(const char *job_dir, int64_t *pid, char **host);
+/* The pid and the host (to free()) of the last supervisor, from `owner`; 0 and "" if the file does
+ * not have them. Either may be NULL. */
+void tm_owner_read(const char *job_dir, int64_t *pid, char **host);
+
+#endif
