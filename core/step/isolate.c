@@ -86,6 +86,12 @@ static void forget(struct tm_isolate *x)
   isolate_free(x);
 }
 
+static void drop_all(struct tm_supervisor *s)
+{
+  while (s->isolates.len > 0)
+    forget(s->isolates.at[s->isolates.len - 1]);
+}
+
 static struct tm_isolate *isolate_new(struct tm_supervisor *s, const struct tm_held *held)
 {
   struct tm_isolate *x = TM_NEW(struct tm_isolate);
@@ -98,6 +104,7 @@ static struct tm_isolate *isolate_new(struct tm_supervisor *s, const struct tm_h
   tm_stash_init(&x->stash, s->o.fs, path);
   free(path);
   *TM_ARRAY_ADD(&s->isolates) = x;
+  s->drop_isolates = drop_all;
   tm_supervisor_say(s, TM_INFO,
                     "mini-batch %" PRIu64
                     " has used up its tries; it is run in parts, until the bad "
@@ -454,10 +461,4 @@ int64_t tm_isolate_open(const struct tm_supervisor *s)
     /* the mini-batch itself is counted with the others */
     open += s->isolates.at[i]->search.open - 1;
   return open;
-}
-
-void tm_isolate_drop_all(struct tm_supervisor *s)
-{
-  while (s->isolates.len > 0)
-    forget(s->isolates.at[s->isolates.len - 1]);
 }

@@ -1,7 +1,8 @@
 /* isolate.h - runs mini-batches that have used up their tries in parts, until their bad items are
  * isolated (isolation.h decides which parts). Results of good parts are held; the mini-batch is
  * committed once, rows in item order, when its last part has ended. Until then nothing is recorded:
- * a job that is killed meanwhile starts over with this mini-batch.
+ * a job that is killed meanwhile starts over with this mini-batch. When the supervisor closes, it
+ * drops the rest by s->drop_isolates.
  *
  * Part of the supervisor, on its thread. Parts go through its queue like mini-batches; answer.c
  * reports how each has ended.
@@ -41,7 +42,5 @@ int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
                     const struct tm_good_try *g, bool *no_halves, struct tm_err *err);
 /* Parts that wait or run: work for that many workers. */
 int64_t tm_isolate_open(const struct tm_supervisor *s);
-/* Drops everything. */
-void tm_isolate_drop_all(struct tm_supervisor *s);
 
 #endif

@@ -17,10 +17,10 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "step/isolate.h"
 #include "outputs/place.h"
 #include "outputs/uploads.h"
 #include "record/step_view.h"
+#include "step/supervisor_own.h"
 #include "commit/table_state.h"
 #include "record/temp_dirs.h"
 #include "store/workspace.h"
@@ -581,7 +581,8 @@ void tm_supervisor_close(struct tm_supervisor *s)
   s->is_closing = true;
   s->open++;
   tm_crew_drop_all(s);
-  tm_isolate_drop_all(s);
+  if (s->drop_isolates)
+    s->drop_isolates(s);
   (void)tm_lister_stop(s->lister);
   tm_intake_stop(s->intake);
   tm_uploads_stop(s->upload);

@@ -95,9 +95,10 @@ struct tm_supervisor {
   struct tm_pool pool;
   struct tm_slots slots;
   struct tm_init_rules init_rules;
-  struct tm_patience patience;                   /* and its clock of time awake */
-  struct TM_ARRAY(struct tm_isolate *) isolates; /* isolate.h */
-  struct tm_node *node;                          /* NULL: being replaced */
+  struct tm_patience patience;                    /* and its clock of time awake */
+  struct TM_ARRAY(struct tm_isolate *) isolates;  /* isolate.h */
+  void (*drop_isolates)(struct tm_supervisor *s); /* NULL until there is one */
+  struct tm_node *node;                           /* NULL: being replaced */
   uint32_t node_step;
   struct TM_ARRAY(struct tm_worker *) workers; /* all but GONE */
   int64_t next_number;
