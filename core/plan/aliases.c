@@ -1,15 +1,10 @@
-/* aliases.c - see aliases.h.
- *
- * The accepted range is that of our field, shifted by what is added, so that a refusal shows the
- * given value: 'retry_settings.max_retries' is -1; accepted: an integer from 0 on.
- */
+/* aliases.c - see aliases.h. */
 #include "plan/aliases.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "plan/params.h"
 
 static const struct tm_alias aliases[] = {
   { "max_concurrency_per_instance", NULL, "process_count_per_node", 0, 0 },
@@ -29,8 +24,12 @@ bool tm_alias_has(const char *key)
   return false;
 }
 
-/* "retry_settings.timeout" */
-static void add_name(struct tm_buf *out, const struct tm_alias *a)
+const struct tm_alias *tm_alias_at(size_t i)
+{
+  return i < TM_COUNT_OF(aliases) ? &aliases[i] : NULL;
+}
+
+void tm_alias_add_name(struct tm_buf *out, const struct tm_alias *a)
 {
   tm_buf_printf(out, "%s%s%s", a->key, a->member ? "." : "", a->member ? a->member : "");
 }
@@ -43,14 +42,14 @@ bool tm_aliases_explain(struct tm_buf *out, const char *key)
     if (strcmp(a->key, key) != 0)
       continue;
     tm_buf_add_str(out, out->len > before ? "; '" : "in ParallelRunConfig, '");
-    add_name(out, a);
+    tm_alias_add_name(out, a);
     tm_buf_printf(out, "' is called '%s' here%s", a->field,
                   a->add ? ", and counts the first try, too" : "");
   }
   return out->len > before;
 }
 
-static const struct tm_json *value_in(const struct tm_json *config, const struct tm_alias *a)
+const struct tm_json *tm_alias_given(const struct tm_alias *a, const struct tm_json *config)
 {
   const struct tm_json *v = tm_json_get(config, a->key);
   return a->member ? tm_json_get(v, a->member) : v;
@@ -60,7 +59,7 @@ const struct tm_alias *tm_alias_find(const struct tm_json *config, const char *f
                                      const struct tm_json **given)
 {
   for (size_t i = 0; i < TM_COUNT_OF(aliases); i++) {
-    *given = strcmp(aliases[i].field, field) == 0 ? value_in(config, &aliases[i]) : NULL;
+    *given = strcmp(aliases[i].field, field) == 0 ? tm_alias_given(&aliases[i], config) : NULL;
     if (*given)
       return &aliases[i];
   }
@@ -85,60 +84,14 @@ struct tm_json *tm_alias_value(const struct tm_alias *a, const struct tm_json *g
   return a->none != 0 && n == a->none ? NULL : tm_json_new_int(n + a->add);
 }
 
-static int check_value(const struct tm_alias *a, const struct tm_json *given, struct tm_err *err)
-{
-  struct tm_buf name = TM_BUF_NONE;
-  struct tm_field f = *tm_params_find("ParallelRunConfig", a->field);
-  add_name(&name, a);
-  f.name = name.data;
-  f.min = a->none != 0 ? (double)a->none : f.min - (double)a->add;
-  int rc = tm_params_check_field(&f, given, err);
-  tm_buf_release(&name);
-  return rc;
-}
-
-static int check_tables(const struct tm_json *config, struct tm_err *err)
-{
-  static const char *const tables[] = { "retry_settings", "resources" };
-  for (size_t i = 0; i < TM_COUNT_OF(tables); i++) {
-    const struct tm_json *given = tm_json_get(config, tables[i]);
-    if (given && tm_params_check(tables[i], given, err) < 0)
-      return TM_EUSAGE;
-  }
-  return 0;
-}
-
-int tm_aliases_check(const struct tm_json *config, struct tm_err *err)
-{
-  if (check_tables(config, err) < 0)
-    return TM_EUSAGE;
-  for (size_t i = 0; i < TM_COUNT_OF(aliases); i++) {
-    const struct tm_alias *a = &aliases[i];
-    const struct tm_json *given = value_in(config, a);
-    if (!given)
-      continue;
-    if (tm_json_get(config, a->field)) {
-      struct tm_buf name = TM_BUF_NONE;
-      add_name(&name, a);
-      tm_err_set(err, TM_EUSAGE, "'%s' and '%s' are the same setting; accepted: one of them",
-                 a->field, name.data);
-      tm_buf_release(&name);
-      return TM_EUSAGE;
-    }
-    if (check_value(a, given, err) < 0)
-      return TM_EUSAGE;
-  }
-  return 0;
-}
-
 void tm_aliases_note(const struct tm_json *config, struct tm_step *s)
 {
   for (size_t i = 0; i < TM_COUNT_OF(aliases); i++) {
     const struct tm_alias *a = &aliases[i];
     struct tm_buf name = TM_BUF_NONE;
-    if (!value_in(config, a))
+    if (!tm_alias_given(a, config))
       continue;
-    add_name(&name, a);
+    tm_alias_add_name(&name, a);
     tm_step_note(s, TM_INFO, "'%s' is called '%s' here%s", name.data, a->field,
                  a->add ? ", and counts the first try, too" : "");
     tm_buf_release(&name);

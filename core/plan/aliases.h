@@ -19,7 +19,6 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/json.h"
 #include "plan/pipeline.h"
 
@@ -35,9 +34,12 @@ bool tm_alias_has(const char *key);
 /* Adds our names for the settings under `key`: "'append_row_to' is called 'append_row_file_name'
  * here". False: there are none. */
 bool tm_aliases_explain(struct tm_buf *out, const char *key);
-/* Checks every value that `config` gives under such a name, and that no setting is given twice. 0,
- * or TM_EUSAGE with a message. */
-int tm_aliases_check(const struct tm_json *config, struct tm_err *err);
+/* The aliases in their order; NULL after the last. */
+const struct tm_alias *tm_alias_at(size_t i);
+/* Adds its name for messages: "retry_settings.timeout". */
+void tm_alias_add_name(struct tm_buf *out, const struct tm_alias *a);
+/* The value that `config` gives under this alias, or NULL. */
+const struct tm_json *tm_alias_given(const struct tm_alias *a, const struct tm_json *config);
 /* The alias under which `config` gives `field`, with its value, or NULL. */
 const struct tm_alias *tm_alias_find(const struct tm_json *config, const char *field,
                                      const struct tm_json **given);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "plan/params.h"
+#include "plan/params_check.h"
 
 /* The constructor with these options; NULL: none. */
 static const char *constructor_of(const struct tm_json *v)

@@ -6,6 +6,7 @@
 #include "data/files/partition.h"
 #include "plan/destination.h"
 #include "plan/params.h"
+#include "plan/params_check.h"
 #include "store/registry.h"
 
 #define OUTPUT "OutputFileDatasetConfig"

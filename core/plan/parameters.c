@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "plan/given.h"
 #include "plan/params.h"
+#include "plan/params_check.h"
 
 /* The first place of each parameter, beside its default; and whether a text with a unit is accepted
  * wherever it stands, as "1KB" of mini_batch_size. */

@@ -1,22 +1,20 @@
-/* params.c - the one table of keys, and the check of a definition against it.
+/* params.c - the one table of keys.
  *
  * A key that is not in this table is refused, with the nearest known one. To add a parameter: a
  * line here, a field in config.h and its line in config.c; checks, did-you-mean, origin, resume and
  * help follow.
  *
- * The table has names and ranges. values.c checks single values; pipeline.c checks relations
- * between fields (an entry script within its source_directory, two steps with one name).
+ * The table has names and ranges. values.c checks single values, params_check.c whole definitions;
+ * pipeline.c checks relations between fields (an entry script within its source_directory, two
+ * steps with one name).
  */
 #include "plan/params.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "data/rows/dialect.h"
-#include "plan/aliases.h"
 #include "plan/config.h"
-#include "plan/names.h"
 
 #define REQUIRED   TM_FIELD_REQUIRED
 #define PARAMETER  TM_FIELD_PARAMETER
@@ -494,97 +492,4 @@ int tm_params_place(const char *kind, const struct tm_json *v, struct tm_err *er
   if (v && v->where)
     return tm_err_wrap(err, "%s: %s", v->where, kind);
   return tm_err_wrap(err, "%s", kind);
-}
-
-static int refuse_missing(const struct tm_field *f, struct tm_err *err)
-{
-  struct tm_buf accepted = TM_BUF_NONE;
-  tm_params_accepted(&accepted, f);
-  tm_err_set(err, TM_EUSAGE, "'%s' is missing; it is required: %s", f->name, accepted.data);
-  tm_buf_release(&accepted);
-  return TM_EUSAGE;
-}
-
-/* Checks a PipelineParameter: whether the field allows one, and its default. */
-static int check_parameter(const struct tm_field *f, const struct tm_json *given,
-                           struct tm_err *err)
-{
-  struct tm_buf accepted = TM_BUF_NONE;
-  tm_params_accepted(&accepted, f);
-  const struct tm_json *value = tm_json_get(given, "default_value");
-  struct tm_json *settled = NULL;
-  if (!(f->flags & PARAMETER)) {
-    tm_err_set(err, TM_EUSAGE, "'%s' is a PipelineParameter, which it cannot be; accepted: %s",
-               f->name, accepted.data);
-  } else if (!value) {
-    tm_err_set(err, TM_EUSAGE, "'%s' is a PipelineParameter without a default_value", f->name);
-  } else {
-    settled = tm_params_value(f, value, err);
-    if (!settled)
-      tm_err_wrap(err, "default_value of PipelineParameter '%s'", tm_json_str(given, "name", ""));
-  }
-  tm_buf_release(&accepted);
-  if (!settled)
-    return TM_EUSAGE;
-  tm_json_free(settled);
-  return 0;
-}
-
-int tm_params_check_field(const struct tm_field *f, const struct tm_json *given, struct tm_err *err)
-{
-  bool is_object = f->type == TM_FIELD_OBJECT || f->type == TM_FIELD_OBJECTS;
-  if (!is_object && given->tag && strcmp(given->tag, "PipelineParameter") == 0)
-    return check_parameter(f, given, err);
-  if (tm_params_is_objects(f, given)) /* unchecked: they are all that `steps` holds */
-    return 0;
-  struct tm_json *settled = tm_params_value(f, given, err);
-  if (!settled)
-    return TM_EUSAGE;
-  tm_json_free(settled);
-  return 0;
-}
-
-/* `has_aliases`: the successor's names are accepted, too. */
-static int check_fields(const char *kind, const struct tm_field *fields, size_t n,
-                        const struct tm_json *v, bool has_aliases, struct tm_err *err)
-{
-  for (size_t i = 0; i < v->list.len; i++) {
-    const struct tm_field *f = NULL;
-    for (size_t j = 0; j < n && !f; j++)
-      f = strcmp(fields[j].name, v->keys[i]) == 0 ? &fields[j] : NULL;
-    if (!f && !(has_aliases && tm_alias_has(v->keys[i])))
-      return tm_names_refuse_key(kind, v->keys[i], err);
-  }
-  for (size_t j = 0; j < n; j++) {
-    const struct tm_json *given = tm_json_get(v, fields[j].name);
-    if (!given && (fields[j].flags & REQUIRED))
-      return refuse_missing(&fields[j], err);
-    if (given && tm_params_check_field(&fields[j], given, err) < 0)
-      return TM_EUSAGE;
-  }
-  return has_aliases ? tm_aliases_check(v, err) : 0;
-}
-
-int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *err)
-{
-  static const struct tm_json nothing = { .type = TM_JSON_OBJECT };
-  size_t n;
-  const struct tm_field *fields = tm_params_fields(kind, &n);
-  if (!fields)
-    return tm_err_set(err, TM_EUSAGE, "there is no constructor '%s'", kind);
-  const struct tm_json *members = v;
-  if (v->type == TM_JSON_ARRAY && v->list.len == 0)
-    members = &nothing;                                  /* {} in Lua is either */
-  bool is_foreign = v->tag && strcmp(v->tag, kind) != 0; /* Pipeline(step) */
-  if (members->type != TM_JSON_OBJECT || is_foreign) {
-    struct tm_buf given = TM_BUF_NONE;
-    tm_params_describe(&given, v);
-    tm_err_set(err, TM_EUSAGE, "the argument is %s; accepted: a table of names and values",
-               given.data);
-    tm_buf_release(&given);
-    return tm_params_place(kind, is_foreign ? NULL : v, err); /* `v` was made at a different line */
-  }
-  if (check_fields(kind, fields, n, members, fields == config_fields, err) < 0)
-    return tm_params_place(kind, v, err);
-  return 0;
 }

@@ -1,10 +1,8 @@
 /* params.h - the keys of definitions: one table per constructor, and everything derived from it:
- * the checks, the did-you-mean, the comparison on resume, the options and help of the command line.
+ * the checks (params_check.h), the did-you-mean, the comparison on resume, the options and help of
+ * the command line.
  *
- * A definition comes as a tree (base/json.h). If the root has `where`, the message of a refusal
- * begins with it:
- *
- *   pipeline.lua:12: ParallelRunConfig: 'run_max_try' is 0; accepted: an integer from 1 on
+ * A definition comes as a tree (base/json.h).
  */
 #ifndef TM_PLAN_PARAMS_H
 #define TM_PLAN_PARAMS_H
@@ -77,13 +75,6 @@ const struct tm_field *tm_params_fields(const char *kind, size_t *n);
 /* The name of a constructor, in the order of the manual; NULL after the last. */
 const char *tm_params_kind(size_t i);
 const struct tm_field *tm_params_find(const char *kind, const char *name); /* or NULL */
-
-/* Checks that every key is known, every required one is given, and every value is accepted. 0, or
- * TM_EUSAGE with a message. A PipelineParameter is checked by its default. */
-int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *err);
-/* Checks one value, which may be a PipelineParameter if the field allows one. */
-int tm_params_check_field(const struct tm_field *f, const struct tm_json *given,
-                          struct tm_err *err);
 
 /* The normalized value, to be freed: INT and SIZE an integer, AMOUNT an integer or the text, NAMES
  * a list, SECONDS and PERCENT a number, VARIABLES an object of strings, ENVIRONMENT {variables,

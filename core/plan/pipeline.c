@@ -1,6 +1,6 @@
 /* pipeline.c - a pipeline, from the tree of its definition to the structs that a job uses.
  *
- *   tree of Lua's constructors -> params.c: checks keys and values
+ *   tree of Lua's constructors -> params_check.c: checks keys and values
  *                              -> parameters.c: resolves PipelineParameters
  *                              -> config.c: settings with origins, struct tm_config
  *                              -> outputs.c: what the steps write
@@ -34,6 +34,7 @@
 #include "plan/inputs.h"
 #include "plan/overlap.h"
 #include "plan/params.h"
+#include "plan/params_check.h"
 #include "plan/reader.h"
 #include "plan/script_arguments.h"
 #include "plan/settings.h"

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "plan/datasets.h"
 #include "plan/params.h"
+#include "plan/params_check.h"
 #include "store/workspace.h"
 
 #define DELIMITED  "Dataset.Tabular.from_delimited_files"

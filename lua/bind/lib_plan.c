@@ -23,6 +23,7 @@
 #include "plan/names.h"
 #include "plan/outputs.h"
 #include "plan/params.h"
+#include "plan/params_check.h"
 #include "plan/settings.h"
 #include "job/failed_source.h"
 #include "state.h"

@@ -16,6 +16,7 @@
 #include "lib_store.h"
 #include "plan/datasets.h"
 #include "plan/params.h"
+#include "plan/params_check.h"
 #include "state.h"
 #include "store/datastores.h"
 #include "store/registry.h"

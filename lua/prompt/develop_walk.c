@@ -18,6 +18,7 @@
 #include "plan/cutting.h"
 #include "plan/datasets.h"
 #include "plan/params.h"
+#include "plan/params_check.h"
 #include "sys/fs.h"
 
 #define TM_WALK "tidemill.develop.walk"

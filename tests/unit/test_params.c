@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "plan/params.h"
+#include "plan/params_check.h"
 #include "tree.h"
 
 static const char *const kinds[] = { "ParallelRunConfig",
