@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "plan/names.h"
 #include "plan/params.h"
-#include "plan/settings.h"
 
 static const char *const kinds[] = { "ParallelRunConfig", "arguments" };
 

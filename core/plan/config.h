@@ -1,5 +1,4 @@
-/* config.h - the effective ParallelRunConfig of a step. Filled by params.c from the one table of
- * parameters. */
+/* config.h - the effective ParallelRunConfig of a step. settings.c fills it. */
 #ifndef TM_PLAN_CONFIG_H
 #define TM_PLAN_CONFIG_H
 
@@ -60,13 +59,7 @@ struct tm_config {
   char *resume_from; /* a job's name or path, or NULL */
 };
 
-/* How data frames are written, from the settings of a step, {name: {value, origin}}: according to
- * append_row_separator and append_row_header, or append_row_dataframe_header among the arguments;
- * else by the name of the file. */
-struct tm_json;
-void tm_config_read_form(const struct tm_json *settings, char *separator, bool *has_header);
-/* Whether run() may return any number of elements, of the same settings. `are_rows`: its items are
- * rows of a table. */
-bool tm_config_returns_any(const struct tm_json *settings, bool are_rows);
+/* Frees what it owns, also if it is partly filled, and zeroes it. */
+void tm_config_release(struct tm_config *c);
 
 #endif

@@ -73,13 +73,6 @@ int tm_cutting_fill(struct tm_config *c, const struct tm_json *settings, const s
   return 0;
 }
 
-void tm_cutting_release(struct tm_config *c)
-{
-  for (size_t i = 0; i < c->partition_keys_len; i++)
-    free(c->partition_keys[i]);
-  free(c->partition_keys);
-}
-
 static int refuse_key(const char *key, const char *input, const struct tm_partition *p,
                       struct tm_err *err)
 {

@@ -17,6 +17,5 @@ int tm_cutting_fill(struct tm_config *c, const struct tm_json *settings, const s
                     struct tm_err *err);
 /* TM_EUSAGE: an input lacks a key. */
 int tm_cutting_check(const struct tm_step *s, struct tm_err *err);
-void tm_cutting_release(struct tm_config *c);
 
 #endif

@@ -4,7 +4,7 @@
  * starts. They precede the variable's value: from the definition, else from the submitter's
  * environment, else Lua's own folders (";;"). A worker puts the script's folder first.
  *
- * Values are secrets: records hold only names and one hash (config.c).
+ * Values are secrets: records hold only names and one hash (settings.c).
  */
 #include "plan/environment.h"
 
@@ -14,7 +14,6 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "plan/settings.h"
 #include "sys/fs.h"
 
 struct tm_json *tm_environment_variables(const struct tm_json *environment,

@@ -3,7 +3,7 @@
  * A parameter is identified by its name wherever it appears, so one name has one default: two would
  * make --param ambiguous. The default determines which values are valid: given.c.
  */
-#include "plan/settings.h"
+#include "plan/parameters.h"
 
 #include <stdlib.h>
 #include <string.h>

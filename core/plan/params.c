@@ -1,8 +1,8 @@
 /* params.c - the one table of keys.
  *
  * A key that is not in this table is refused, with the nearest known one. To add a parameter: a
- * line here, a field in config.h and its line in config.c; checks, did-you-mean, origin, resume and
- * help follow.
+ * line here, a field in config.h and its line in settings.c; checks, did-you-mean, origin, resume
+ * and help follow.
  *
  * The table has names and ranges. values.c checks single values, params_check.c whole definitions;
  * pipeline.c checks relations between fields (an entry script within its source_directory, two

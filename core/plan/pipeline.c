@@ -2,7 +2,7 @@
  *
  *   tree of Lua's constructors -> params_check.c: checks keys and values
  *                              -> parameters.c: resolves PipelineParameters
- *                              -> config.c: settings with origins, struct tm_config
+ *                              -> settings.c: settings with origins, struct tm_config
  *                              -> outputs.c: what the steps write
  *                              -> inputs.c: what they read, and where it is
  *                              -> script_arguments.c: what the script gets

@@ -3,7 +3,7 @@
 #define TM_PLAN_READER_H
 
 #include "plan/outputs.h"
-#include "plan/settings.h"
+#include "plan/parameters.h"
 
 struct tm_plan_reader {
   const struct tm_values *values;

@@ -19,6 +19,7 @@
 #include "data/frame/fault_list.h"
 #include "data/frame/frame_text.h"
 #include "entry/script.h"
+#include "plan/settings.h"
 #include "sched/tally.h"
 #include "sys/alarm.h"
 #include "sys/clock.h"

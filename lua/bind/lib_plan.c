@@ -24,7 +24,7 @@
 #include "plan/outputs.h"
 #include "plan/params.h"
 #include "plan/params_check.h"
-#include "plan/settings.h"
+#include "plan/parameters.h"
 #include "job/failed_source.h"
 #include "state.h"
 #include "store/workspace.h"

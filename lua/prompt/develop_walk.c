@@ -151,7 +151,7 @@ static int walk_gc(lua_State *L)
   tm_scratch_remove(&w->spill);
   tm_buf_release(&w->mb.bytes);
   tm_buf_release(&w->warnings);
-  tm_cutting_release(&w->step.config);
+  tm_config_release(&w->step.config);
   tm_dataset_free(w->dataset);
   *w = (struct walk) { 0 };
   return 0;

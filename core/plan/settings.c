@@ -1,0 +1,317 @@
+/* settings.c - a ParallelRunConfig: from the settings of the definition, with parameters resolved,
+ * to a struct tm_config.
+ *
+ * Two steps. tm_settings_make() gives each parameter of the table its normalized value and its
+ * origin: "default", "file", "option", "parameter", or "argument" (arguments.c). job.json stores
+ * the result. tm_config_fill() makes the struct from it, with absolute and checked paths.
+ */
+#include "plan/settings.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/time.h"
+#include "plan/aliases.h"
+#include "plan/cutting.h"
+#include "plan/environment.h"
+#include "plan/names.h"
+#include "plan/params.h"
+#include "sys/fs.h"
+#include "sys/gpus.h"
+#include "sys/process.h"
+
+static void add_setting(struct tm_json *settings, const char *name, struct tm_json *value,
+                        const char *origin)
+{
+  struct tm_json *setting = tm_json_new(TM_JSON_OBJECT);
+  tm_json_set(setting, "value", value);
+  tm_json_set(setting, "origin", tm_json_new_string(origin));
+  tm_json_set(settings, name, setting);
+}
+
+/* `alias`: the other name under which it was given, or NULL. 1: it counts as not given. */
+static int add_given(struct tm_json *settings, const struct tm_field *f,
+                     const struct tm_alias *alias, const struct tm_json *given,
+                     const struct tm_values *params, const char *origin, struct tm_err *err)
+{
+  bool is_parameter = given->tag && strcmp(given->tag, "PipelineParameter") == 0;
+  const struct tm_json *raw = is_parameter ? tm_values_find(params, given) : given;
+  struct tm_json *ours = alias ? tm_alias_value(alias, raw) : NULL;
+  if (alias && !ours)
+    return 1;
+  struct tm_json *value = tm_params_value(f, ours ? ours : raw, err);
+  tm_json_free(ours);
+  if (!value && is_parameter)
+    return tm_err_wrap(err, "parameter '%s'", tm_json_str(given, "name", ""));
+  if (!value)
+    return err ? err->code : TM_EUSAGE;
+  add_setting(settings, f->name, value, is_parameter ? "parameter" : origin);
+  if (is_parameter)
+    tm_json_set(tm_json_get(settings, f->name), "parameter",
+                tm_json_new_string(tm_json_str(given, "name", "")));
+  return 0;
+}
+
+int64_t tm_settings_processes_default(void)
+{
+  return tm_gpus_are_here() ? 1 : tm_process_cores();
+}
+
+static void add_default(struct tm_json *settings, const struct tm_field *f,
+                        const struct tm_json *config, const struct tm_step *step,
+                        const struct tm_values *params)
+{
+  struct tm_json *otherwise = NULL;
+  if (f->type == TM_FIELD_AMOUNT)
+    otherwise = tm_cutting_default(config, step);
+  else if (strcmp(f->name, "process_count_per_node") == 0)
+    otherwise = tm_json_new_int(params->processes_default);
+  else
+    otherwise = tm_params_default(f);
+  if (otherwise)
+    add_setting(settings, f->name, otherwise, "default");
+}
+
+struct tm_json *tm_settings_make(const struct tm_json *config, const struct tm_step *step,
+                                 const struct tm_values *params, const char *origin,
+                                 struct tm_err *err)
+{
+  struct tm_json *settings = tm_json_new(TM_JSON_OBJECT);
+  size_t n;
+  const struct tm_field *fields = tm_params_fields("ParallelRunConfig", &n);
+  for (size_t i = 0; i < n; i++) {
+    const struct tm_json *given = tm_json_get(config, fields[i].name);
+    const struct tm_alias *alias = given ? NULL : tm_alias_find(config, fields[i].name, &given);
+    int rc = given ? add_given(settings, &fields[i], alias, given, params, origin, err) : 1;
+    if (rc > 0)
+      add_default(settings, &fields[i], config, step, params);
+    if (rc < 0) {
+      tm_params_place("ParallelRunConfig", config, err);
+      tm_json_free(settings);
+      return NULL;
+    }
+  }
+  fields = tm_params_fields("arguments", &n);
+  for (size_t i = 0; i < n; i++)
+    add_default(settings, &fields[i], config, step, params);
+  return settings;
+}
+
+static const struct tm_json *setting(const struct tm_json *settings, const char *name)
+{
+  return tm_json_get(tm_json_get(settings, name), "value");
+}
+
+static int64_t int_setting(const struct tm_json *settings, const char *name)
+{
+  return tm_json_int(tm_json_get(settings, name), "value", 0);
+}
+
+static const char *text_setting(const struct tm_json *settings, const char *name)
+{
+  return tm_json_str(tm_json_get(settings, name), "value", NULL);
+}
+
+static int64_t ns_setting(const struct tm_json *settings, const char *name)
+{
+  return (int64_t)(tm_json_num(tm_json_get(settings, name), "value", 0) * (double)TM_S + 0.5);
+}
+
+static enum tm_interruptible interruptible_of(const char *word)
+{
+  if (strcmp(word, "auto") == 0)
+    return TM_INTERRUPTIBLE_AUTO;
+  return strcmp(word, "true") == 0 ? TM_INTERRUPTIBLE : TM_NOT_INTERRUPTIBLE;
+}
+
+static enum tm_returns returns_of(const char *word)
+{
+  if (strcmp(word, "auto") == 0)
+    return TM_RETURNS_AUTO;
+  return strcmp(word, "any") == 0 ? TM_RETURNS_ANY : TM_RETURNS_ROWS;
+}
+
+static enum tm_level level_of(const char *word)
+{
+  if (strcmp(word, "DEBUG") == 0)
+    return TM_DEBUG;
+  return strcmp(word, "WARNING") == 0 ? TM_WARNING : TM_INFO;
+}
+
+static char **environment_of(const struct tm_json *variables)
+{
+  if (variables->list.len == 0)
+    return NULL;
+  char **out = tm_xcalloc(variables->list.len + 1, sizeof(*out));
+  for (size_t i = 0; i < variables->list.len; i++)
+    out[i] = tm_xprintf("%s=%s", variables->keys[i], variables->list.at[i]->string.at);
+  return out;
+}
+
+static bool has_kind(const char *path, uint32_t kind)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_stat st;
+  return fs->stat(fs->self, path, true, &st) == 0 && (st.mode & S_IFMT) == kind;
+}
+
+static bool is_within(const char *dir, const char *path)
+{
+  size_t n = strlen(dir);
+  return strcmp(dir, "/") == 0 || (strncmp(dir, path, n) == 0 && path[n] == '/');
+}
+
+/* The script and its folder, absolute. They must exist, unless the job keeps its copy. */
+static int fill_paths(struct tm_config *c, const struct tm_json *settings, const char *base_dir,
+                      bool keeps_script, struct tm_err *err)
+{
+  const char *source = text_setting(settings, "source_directory"),
+             *entry = text_setting(settings, "entry_script"), *foreign = tm_names_of_file(entry);
+  c->source_directory = source ? tm_path_absolute(base_dir, source) : NULL;
+  const char *dir = source ? c->source_directory : base_dir;
+  c->entry_script = tm_path_absolute(dir, entry);
+  if (foreign)
+    return tm_err_set(err, TM_EUSAGE, "'entry_script' is \"%s\"; %s", entry, foreign);
+  if (source && !keeps_script && !has_kind(c->source_directory, S_IFDIR))
+    return tm_err_set(err, TM_EUSAGE, "'source_directory' is \"%s\"; there is no folder '%s'",
+                      source, c->source_directory);
+  if (source && !is_within(c->source_directory, c->entry_script))
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "'entry_script' is \"%s\", which is outside of source_directory '%s'; accepted: a "
+        "file within it",
+        entry, c->source_directory);
+  if (!keeps_script && !has_kind(c->entry_script, S_IFREG))
+    return tm_err_set(err, TM_EUSAGE, "'entry_script' is \"%s\"; there is no file '%s'", entry,
+                      c->entry_script);
+  return 0;
+}
+
+static char **module_paths_of(const struct tm_json *environment, const char *base_dir)
+{
+  const struct tm_json *paths = tm_json_get(environment, "module_paths");
+  size_t n = paths ? paths->list.len : 0;
+  char **out = n > 0 ? tm_xcalloc(n + 1, sizeof(*out)) : NULL;
+  for (size_t i = 0; i < n; i++)
+    out[i] = tm_path_absolute(base_dir, paths->list.at[i]->string.at);
+  return out;
+}
+
+static int fill_environment(struct tm_config *c, const struct tm_json *settings,
+                            const char *base_dir, struct tm_err *err)
+{
+  const struct tm_json *environment = setting(settings, "environment");
+  struct tm_json *all =
+      tm_environment_variables(environment, setting(settings, "environment_variables"));
+  int rc = tm_environment_add_paths(all, environment, base_dir, err);
+  c->environment = environment_of(all);
+  c->module_paths = module_paths_of(environment, base_dir);
+  tm_json_free(all);
+  return rc;
+}
+
+static void fill_limits(struct tm_config *c, const struct tm_json *settings)
+{
+  bool has_count = setting(settings, "allowed_failed_count");
+  c->error_threshold = int_setting(settings, "error_threshold");
+  c->returns = returns_of(text_setting(settings, "returns"));
+  c->allowed_failed_count = has_count ? int_setting(settings, "allowed_failed_count") : -1;
+  c->allowed_failed_percent =
+      tm_json_num(tm_json_get(settings, "allowed_failed_percent"), "value", -1);
+  c->run_max_try = int_setting(settings, "run_max_try");
+  c->retry_delay_ns = setting(settings, "retry_delay") ? ns_setting(settings, "retry_delay") : -1;
+  c->isolate_failures = tm_json_bool(tm_json_get(settings, "isolate_failures"), "value", false);
+  c->isolation_max_try = int_setting(settings, "isolation_max_try");
+  c->run_invocation_timeout_ns = ns_setting(settings, "run_invocation_timeout");
+  c->init_timeout_ns = ns_setting(settings, "init_timeout");
+  c->interruptible = interruptible_of(text_setting(settings, "interruptible"));
+  c->interrupt_grace_ns = ns_setting(settings, "interrupt_grace");
+  c->is_profiled = setting(settings, "profiling_module") != NULL;
+  c->load_timeout_ns = ns_setting(settings, "task_overhead_timeout");
+  c->progress_timeout_ns = ns_setting(settings, "progress_update_timeout");
+  c->first_timeout_ns = ns_setting(settings, "first_task_creation_timeout");
+}
+
+void tm_config_read_form(const struct tm_json *settings, char *out, bool *has_header)
+{
+  const char *name = text_setting(settings, "append_row_file_name");
+  bool is_csv = name && tm_path_has_ending(name, ".csv");
+  bool is_tsv = name && tm_path_has_ending(name, ".tsv");
+  const char *separator = text_setting(settings, "append_row_separator");
+  const struct tm_json *header = tm_json_get(settings, "append_row_dataframe_header");
+  if (!header)
+    header = tm_json_get(settings, "append_row_header");
+  *out = is_csv ? ',' : is_tsv ? '\t' : ' ';
+  if (separator)
+    *out = separator[0] == '\\' && separator[1] == 't' ? '\t' : separator[0];
+  *has_header = tm_json_bool(header, "value", is_csv || is_tsv);
+}
+
+bool tm_config_returns_any(const struct tm_json *settings, bool are_rows)
+{
+  const char *word = text_setting(settings, "returns");
+  enum tm_returns returns = word ? returns_of(word) : TM_RETURNS_ROWS;
+  if (returns == TM_RETURNS_AUTO)
+    return are_rows && int_setting(settings, "error_threshold") < 0;
+  return returns == TM_RETURNS_ANY;
+}
+
+int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const struct tm_step *step,
+                   const char *base_dir, struct tm_err *err)
+{
+  fill_limits(c, settings);
+  bool is_summary = strcmp(text_setting(settings, "output_action"), "summary_only") == 0;
+  c->output_action = is_summary ? TM_SUMMARY_ONLY : TM_APPEND_ROW;
+  c->append_row_file_name = tm_xstrdup(text_setting(settings, "append_row_file_name"));
+  c->escapes_line_breaks = strcmp(text_setting(settings, "append_row_line_break"), "escape") == 0;
+  tm_config_read_form(settings, &c->append_row_separator, &c->append_row_header);
+  c->process_count_per_node = int_setting(settings, "process_count_per_node");
+  c->logging_level = level_of(text_setting(settings, "logging_level"));
+  c->worker_memory_limit = int_setting(settings, "worker_memory_limit");
+  c->max_result_size = int_setting(settings, "max_result_size");
+  c->sync_interval_ns = ns_setting(settings, "sync_interval");
+  c->monitor_interval_ns = ns_setting(settings, "resource_monitor_interval");
+  c->hides_gpus = strcmp(text_setting(settings, "gpu_surplus"), "none") == 0;
+  c->overwrite = tm_json_bool(tm_json_get(settings, "overwrite"), "value", false);
+  c->description = tm_xstrdup(text_setting(settings, "description"));
+  c->resume_from = tm_xstrdup(text_setting(settings, "resume_from"));
+  int rc = tm_cutting_fill(c, settings, step, err);
+  if (rc == 0)
+    rc = fill_environment(c, settings, base_dir, err);
+  return rc < 0 ? rc : fill_paths(c, settings, base_dir, step->keeps_script, err);
+}
+
+/* Names in their order, and one hash over names and values. */
+static struct tm_json *hide_values(const struct tm_json *variables)
+{
+  struct tm_json *out = tm_json_new(TM_JSON_OBJECT);
+  struct tm_json *names = tm_json_set(out, "names", tm_json_new(TM_JSON_ARRAY));
+  struct tm_buf sorted = TM_BUF_NONE;
+  struct tm_json_style style = { .sorted = true };
+  for (size_t i = 0; i < variables->list.len; i++)
+    tm_json_add(names, tm_json_new_string(variables->keys[i]));
+  tm_json_write(&sorted, variables, style);
+  char hex[17];
+  snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)tm_hash64(sorted.data, sorted.len));
+  tm_json_set(out, "hash", tm_json_new_string(hex));
+  tm_buf_release(&sorted);
+  return out;
+}
+
+void tm_settings_publish(struct tm_json *settings, const struct tm_config *c)
+{
+  struct tm_json *variables = tm_json_get(settings, "environment_variables");
+  struct tm_json *environment = tm_json_get(tm_json_get(settings, "environment"), "value");
+  if (variables)
+    tm_json_set(variables, "value", hide_values(tm_json_get(variables, "value")));
+  if (environment)
+    tm_json_set(environment, "variables", hide_values(tm_json_get(environment, "variables")));
+  tm_json_set(tm_json_get(settings, "entry_script"), "value", tm_json_new_string(c->entry_script));
+  if (c->source_directory)
+    tm_json_set(tm_json_get(settings, "source_directory"), "value",
+                tm_json_new_string(c->source_directory));
+}
