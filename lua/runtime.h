@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/json.h"
 
-/* Runs a pipeline file and returns the tree of its Pipeline (tag "Pipeline"; plan/pipeline.h); the
+/* Runs a pipeline file and returns the tree of its Pipeline (tag "Pipeline"; plan/read.h); the
  * caller frees it. NULL, and an error with file and line of the user's Lua: the file is missing,
  * has an error, or returns something else. What the file prints goes to stdout. `on_note` (or NULL)
  * gets notes about it before this returns. */

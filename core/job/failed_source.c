@@ -15,6 +15,7 @@
 #include "record/owner.h"
 #include "inspect/survey.h"
 #include "job/takeover.h"
+#include "plan/drop.h"
 #include "store/jobs.h"
 
 /* A job writes its list of failed items when it ends. */

@@ -324,19 +324,3 @@ void tm_inputs_settle(struct tm_step *s, const char *step, const char *job_dir)
   else
     tm_json_free(record);
 }
-
-void tm_inputs_free(struct tm_step *s)
-{
-  for (size_t i = 0; i < s->inputs_len; i++)
-    tm_dataset_free(s->inputs[i]);
-  for (size_t i = 0; i < s->side_inputs_len; i++)
-    tm_dataset_free(s->side_inputs[i]);
-  for (size_t i = 0; i < s->intakes_len; i++) {
-    tm_dataset_free(s->intakes[i].dataset);
-    free(s->intakes[i].folder);
-    free(s->intakes[i].path);
-  }
-  free(s->inputs);
-  free(s->side_inputs);
-  free(s->intakes);
-}

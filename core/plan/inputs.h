@@ -22,7 +22,6 @@ int tm_inputs_read(struct tm_step *s, const struct tm_json *v, const struct tm_p
                    struct tm_err *err);
 /* Side inputs that `step` writes now refer to its outputs in `job_dir`. */
 void tm_inputs_settle(struct tm_step *s, const char *step, const char *job_dir);
-void tm_inputs_free(struct tm_step *s);
 /* Checks that no two steps put something at one path. */
 int tm_inputs_check_paths(const struct tm_pipeline *p, struct tm_err *err);
 

@@ -267,21 +267,6 @@ int tm_outputs_fill(const struct tm_outputs *o, struct tm_step *s, const struct 
   return rc;
 }
 
-void tm_outputs_free(struct tm_step *s)
-{
-  for (size_t i = 0; i < s->outputs_len; i++) {
-    free(s->outputs[i].name);
-    free(s->outputs[i].folder);
-    free(s->outputs[i].destination);
-    free(s->outputs[i].archive_format);
-    free(s->outputs[i].partition_format);
-    free(s->outputs[i].register_as);
-    free(s->outputs[i].description);
-    tm_json_free(s->outputs[i].tags);
-  }
-  free(s->outputs);
-}
-
 /* Reading. */
 
 static const struct tm_json *config_of(const struct tm_json *v)

@@ -39,7 +39,6 @@ void tm_outputs_release(struct tm_outputs *o);
 /* Fills `outputs` of the step, and their record. */
 int tm_outputs_fill(const struct tm_outputs *o, struct tm_step *s, const struct tm_json *v,
                     struct tm_err *err);
-void tm_outputs_free(struct tm_step *s);
 
 /* An input for data/dataset.h, to be freed; anything that is not an output is copied. NULL with a
  * message without file:line: no step of this pipeline writes it. */

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "plan/pipeline.h"
+#include "plan/given.h"
 
 /* The PipelineParameters of a pipeline by name, with the values of this submission; and a default
  * that depends on the machine. */

@@ -5,8 +5,8 @@
  * and help follow.
  *
  * The table has names and ranges. values.c checks single values, params_check.c whole definitions;
- * pipeline.c checks relations between fields (an entry script within its source_directory, two
- * steps with one name).
+ * read.c checks relations between fields (an entry script within its source_directory, two steps
+ * with one name).
  */
 #include "plan/params.h"
 

@@ -1,9 +1,6 @@
-/* pipeline.h - a checked definition of a pipeline: plain structs without Lua; touches only the
- * files that it names.
+/* pipeline.h - a checked definition of a pipeline: plain structs without Lua.
  *
- * A pipeline comes as a tree of values (base/json.h) that the Lua constructors made, with tags and
- * the file:line of each definition. Caller: tm_pipeline_from_json() with the parameters of this
- * submission; read; tm_pipeline_free().
+ * read.h makes it from the tree of a definition; then tm_pipeline_free().
  */
 #ifndef TM_PLAN_PIPELINE_H
 #define TM_PLAN_PIPELINE_H
@@ -97,30 +94,8 @@ struct tm_pipeline {
   char *only_failed;
 };
 
-/* A value for a PipelineParameter: --param NAME=VALUE, or from a file or a job's record. */
-struct tm_param {
-  const char *name, *value;   /* as text */
-  const struct tm_json *tree; /* or as a value; NULL: as text */
-  const char *origin;         /* for messages: "--param", the name of a file */
-  const char *base_dir;       /* for paths of a dataset; NULL: the folder of the pipeline file */
-  const char *file;           /* prefix for the message of a refusal, or NULL */
-  bool is_optional;           /* a pipeline without such a parameter is accepted */
-};
-
-/* `v`: tag "Pipeline". NULL with a message: file:line, key, what was given, what is accepted, the
- * nearest known name. `keeps_scripts`: the job has copies of its scripts, and the originals need
- * not exist. */
-struct tm_pipeline *tm_pipeline_from_json(const struct tm_json *v, const char *file,
-                                          const struct tm_param *params, size_t params_len,
-                                          bool keeps_scripts, struct tm_err *err);
-/* The same for a definition that a host has built, without a file: relative paths are relative to
- * `dir` (absolute), `working_dir` (or NULL) is the workers' directory; settings have the origin
- * "option". */
-struct tm_pipeline *tm_pipeline_from_calls(const struct tm_json *v, const char *dir,
-                                           const char *working_dir, const struct tm_param *params,
-                                           size_t params_len, bool keeps_scripts,
-                                           struct tm_err *err);
-void tm_pipeline_free(struct tm_pipeline *p);
+void tm_pipeline_free(struct tm_pipeline *p); /* NULL is a no-op */
+void tm_step_free(struct tm_step *s);         /* of no pipeline; NULL is a no-op */
 /* The names of outputs[], "" if there is none; free only the array. */
 char **tm_step_output_names(const struct tm_step *s);
 /* The options to split the step's inputs; the step must outlive them. Inputs that other steps write
@@ -129,9 +104,6 @@ struct tm_cut_options tm_step_cut(const struct tm_step *s);
 /* Replaces the inputs of the definition by others that no step writes; takes over the array and its
  * elements. */
 void tm_step_set_inputs(struct tm_step *s, struct tm_dataset **inputs, size_t len);
-/* Removes a step: its readers no longer wait for it, and arguments that are paths of its outputs
- * become absolute paths in `job_dir`, where it has run. */
-void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at, const char *job_dir);
 /* Adds to the notes of a step. Within plan. */
 void tm_step_note(struct tm_step *s, enum tm_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -27,6 +27,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "plan/given.h"
 #include "plan/pipeline.h"
 #include "report/report.h"
 #include "job/job.h"
@@ -71,7 +72,7 @@ struct tidemill_runtime {
 
 struct tidemill_pipeline {
   struct tidemill_runtime *rt;
-  struct tm_json *tree; /* plan/pipeline.h */
+  struct tm_json *tree; /* plan/read.h */
   char *file;           /* absolute: where relative paths start */
   /* the definition was read from this file, and a resumed job reads it again */
   bool has_file;

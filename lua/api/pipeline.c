@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "plan/graph.h"
+#include "plan/read.h"
 #include "snapshot/snapshot.h"
 #include "outputs/registering.h"
 #include "runtime.h"

@@ -27,6 +27,7 @@
 #include "base/time.h"
 #include "data/item.h"
 #include "plan/pipeline.h"
+#include "plan/read.h"
 #include "plan/settings.h"
 #include "outputs/intake.h"
 #include "record/job_record.h"

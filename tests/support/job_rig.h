@@ -31,6 +31,7 @@
 #include "job_script.h"
 #include "node/page.h"
 #include "plan/pipeline.h"
+#include "plan/read.h"
 #include "job/job.h"
 #include "sys/fs.h"
 #include "sys/loop.h"

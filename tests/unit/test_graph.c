@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include "plan/bound.h"
+#include "plan/drop.h"
 #include "plan/graph.h"
+#include "plan/read.h"
 #include "tree.h"
 
 struct world {

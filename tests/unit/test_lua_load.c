@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "lua/runtime.h"
-#include "plan/pipeline.h"
+#include "plan/read.h"
 #include "tree.h"
 
 struct world {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "plan/pipeline.h"
+#include "plan/read.h"
 #include "sys/process.h"
 #include "tree.h"
 
