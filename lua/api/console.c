@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "modules.h"
 #include "prompt/beside.h"
 #include "prompt/session.h"
 #include "sys/alarm.h"
@@ -126,7 +127,7 @@ int tidemill_console_new(struct tidemill_console **out, struct tidemill_runtime 
     *out = NULL;
   if (tm_need(err, "tidemill_console_new()", "out", out, "rt", rt, NULL) < 0)
     return TM_EUSAGE;
-  struct tm_lua_session *session = tm_lua_session_new(err);
+  struct tm_lua_session *session = tm_lua_session_new(tm_lua_modules(), err);
   return session ? tm_console_of(out, session, rt, options, err) : err->code;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bind/hold.h"
+#include "modules.h"
 #include "prompt/own_runtime.h"
 #include "bind/state.h"
 
@@ -163,7 +164,7 @@ void tm_host_prepare(void *data, lua_State *L)
 static int add_modules(lua_State *L)
 {
   struct tidemill_runtime *rt = lua_touserdata(L, 1);
-  tm_lua_add_modules(L);
+  tm_lua_add_modules(L, tm_lua_modules());
   if (rt)
     tm_lua_set_runtime(L, rt);
   return 0;

@@ -7,12 +7,13 @@
 #include <lauxlib.h>
 
 #include "bind/state.h"
+#include "modules.h"
 
 __attribute__((visibility("default"))) int luaopen_tidemill(lua_State *L);
 
 int luaopen_tidemill(lua_State *L)
 {
-  tm_lua_add_modules(L);
+  tm_lua_add_modules(L, tm_lua_modules());
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "preload");
   lua_getfield(L, -1, "tidemill");

@@ -11,6 +11,7 @@
 #include "api/plan.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "modules.h"
 #include "plan/graph.h"
 #include "plan/read.h"
 #include "snapshot/snapshot.h"
@@ -72,9 +73,11 @@ int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runti
                            const char *path, struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
-  struct tm_lua_piece piece = {
-    .name = path, .prepare = tm_host_prepare, .on_note = on_note, .data = rt
-  };
+  struct tm_lua_piece piece = { .name = path,
+                                .modules = tm_lua_modules(),
+                                .prepare = tm_host_prepare,
+                                .on_note = on_note,
+                                .data = rt };
   err = err ? err : &unheard;
   if (out)
     *out = NULL;
@@ -87,9 +90,12 @@ int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemil
                                   const char *text, const char *name, struct tm_err *err)
 {
   struct tm_err unheard = TM_ERR_NONE;
-  struct tm_lua_piece piece = {
-    .name = name, .text = text, .prepare = tm_host_prepare, .on_note = on_note, .data = rt
-  };
+  struct tm_lua_piece piece = { .name = name,
+                                .text = text,
+                                .modules = tm_lua_modules(),
+                                .prepare = tm_host_prepare,
+                                .on_note = on_note,
+                                .data = rt };
   err = err ? err : &unheard;
   if (out)
     *out = NULL;
@@ -150,7 +156,7 @@ int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
     bool is_new;
     tm_map_add(&seen, script, strlen(script), &is_new);
     if (is_new) /* several steps may share one */
-      rc = tm_lua_check_script(script, script, err);
+      rc = tm_lua_check_script(script, script, tm_lua_modules(), err);
     if (rc >= 0)
       rc = tm_snapshot_check(tm_fs_real(), &p->steps[i]->config, err);
   }

@@ -19,6 +19,7 @@
 #include "data/frame/fault_list.h"
 #include "data/frame/frame_text.h"
 #include "entry/script.h"
+#include "modules.h"
 #include "plan/settings.h"
 #include "sched/tally.h"
 #include "sys/alarm.h"
@@ -200,7 +201,7 @@ static int take_prints(lua_State *L)
 /* Opens its Lua state as the host wants it. */
 static int open_script(struct tidemill_script *s, struct tm_err *err)
 {
-  int rc = tm_lua_script_open(&s->script, err);
+  int rc = tm_lua_script_open(&s->script, tm_lua_modules(), err);
   if (rc < 0)
     return rc;
   if (!s->is_program && lua_cpcall(tm_lua_script_state(&s->script), take_prints, &s->log) != 0)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "modules.h"
 #include "store/jobs.h"
 #include "store/workspace.h"
 #include "sys/alarm.h"
@@ -303,6 +304,7 @@ int tidemill_script_load_again(struct tidemill_script **out, struct tidemill_run
                                   .is_over = is_over(rt, dir),
                                   .say = on_note,
                                   .data = s,
+                                  .modules = tm_lua_modules(),
                                   .prepare = tm_host_prepare,
                                   .host = rt };
   int rc = prepare(s, rt, &o, err);

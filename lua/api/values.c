@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "modules.h"
 #include "runtime.h"
 
 #define FILE_MAX (64u << 20) /* bytes of JSON */
@@ -100,7 +101,9 @@ static bool is_lua(const char *path)
 static struct tm_json *load_lua(const struct tidemill_pipeline *p, const char *path,
                                 struct tm_err *err)
 {
-  struct tm_lua_piece piece = { .name = path, .prepare = tm_host_prepare, .data = p->rt };
+  struct tm_lua_piece piece = {
+    .name = path, .modules = tm_lua_modules(), .prepare = tm_host_prepare, .data = p->rt
+  };
   p->rt->loading++;
   struct tm_json *v = tm_lua_load_values(&piece, err);
   p->rt->loading--;

@@ -223,7 +223,7 @@ struct tm_json *tm_lua_load_piece(const struct tm_lua_piece *piece, struct tm_er
   struct tm_json *v = NULL;
   lua_State *L = NULL;
   int rc = piece->text ? 0 : read_pipeline(piece->name, &text, err);
-  if (rc == 0 && (L = tm_lua_new(err)) != NULL)
+  if (rc == 0 && (L = tm_lua_new(piece->modules, err)) != NULL)
     v = run_pipeline(L, piece, piece->text ? piece->text : tm_buf_str(&text),
                      piece->text ? strlen(piece->text) : text.len, err);
   if (v)
@@ -233,11 +233,13 @@ struct tm_json *tm_lua_load_piece(const struct tm_lua_piece *piece, struct tm_er
   return v;
 }
 
-struct tm_json *tm_lua_load_pipeline(const char *path,
+struct tm_json *tm_lua_load_pipeline(const char *path, const struct tm_lua_module *modules,
                                      void (*on_note)(void *data, const char *words), void *data,
                                      struct tm_err *err)
 {
-  struct tm_lua_piece piece = { .name = path, .on_note = on_note, .data = data };
+  struct tm_lua_piece piece = {
+    .name = path, .modules = modules, .on_note = on_note, .data = data
+  };
   return tm_lua_load_piece(&piece, err);
 }
 
@@ -250,7 +252,7 @@ struct tm_json *tm_lua_load_values(const struct tm_lua_piece *piece, struct tm_e
   int rc = read_text(path, &text, err);
   if (rc < 0)
     tm_err_set(err, TM_EUSAGE, "cannot open '%s': %s", path, tm_code_text(rc));
-  else if ((L = tm_lua_new(err)) != NULL &&
+  else if ((L = tm_lua_new(piece->modules, err)) != NULL &&
            run_definition(L, piece, tm_buf_str(&text), text.len, err) == 0 &&
            !(v = tm_lua_to_json(L, -1, err)))
     tm_err_wrap(err, "%s", path);
@@ -293,7 +295,8 @@ static int check_role(lua_State *L, const char *text, const char *shown_as, stru
   return err->code;
 }
 
-int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *err)
+int tm_lua_check_script(const char *path, const char *shown_as, const struct tm_lua_module *modules,
+                        struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
   struct tm_lua_error e = { 0 };
@@ -301,7 +304,7 @@ int tm_lua_check_script(const char *path, const char *shown_as, struct tm_err *e
   int rc = read_text(path, &text, err);
   if (rc < 0)
     goto done;
-  L = tm_lua_new(err);
+  L = tm_lua_new(modules, err);
   rc = L ? tm_lua_load(L, tm_buf_str(&text), text.len, shown_as, &e) : TM_ELIMIT;
   if (L && rc < 0)
     fill_err(err, TM_ESCRIPT, &e);

@@ -1,5 +1,5 @@
-/* state.c - makes a Lua state: the standard libraries, the compiled-in modules, our C modules,
- * boot.lua.
+/* state.c - makes a Lua state: the standard libraries, the compiled-in modules, the given C
+ * modules, boot.lua.
  *
  * Everything that may raise (also if memory runs out) happens in lua_cpcall, so a state is made
  * completely or not at all. An error outside any protected call is our own fault, and the panic
@@ -8,16 +8,12 @@
 #include "state.h"
 
 #include "base/check.h"
-#include "entry/frame.h"
-#include "prompt/lib_develop.h"
-#include "prompt/lib_job.h"
-#include "lib_plan.h"
-#include "lib_store.h"
 #include "runtime.h"
-#include "libs.h"
 #include "sources.h"
 
 #include <lualib.h>
+
+static const char modules_key = 0; /* its address names the place in the registry */
 
 static int on_panic(lua_State *L)
 {
@@ -76,30 +72,38 @@ static const struct tm_lua_source *add_sources(lua_State *L)
 }
 
 /* Leaves {module = label} on the stack; returns the source of boot.lua. */
-static const struct tm_lua_source *add_all(lua_State *L)
+static const struct tm_lua_source *add_all(lua_State *L, const struct tm_lua_module *modules)
 {
-  tm_lua_preload(L, "plan", tm_lua_open_plan);
-  tm_lua_preload(L, "store", tm_lua_open_store);
-  tm_lua_preload(L, "path", tm_lua_open_path);
-  tm_lua_preload(L, "fs", tm_lua_open_fs);
-  tm_lua_preload(L, "json_c", tm_lua_open_json_c);
-  tm_lua_preload(L, "frame_c", tm_lua_open_frame_c);
-  tm_lua_preload(L, "process_c", tm_lua_open_process_c);
-  tm_lua_preload(L, "develop_c", tm_lua_open_develop_c);
-  tm_lua_preload(L, "job_c", tm_lua_open_job_c);
+  lua_pushlightuserdata(L, (void *)&modules_key);
+  lua_pushlightuserdata(L, (void *)modules);
+  lua_rawset(L, LUA_REGISTRYINDEX);
+  for (const struct tm_lua_module *m = modules; m->name; m++)
+    tm_lua_preload(L, m->name, m->open);
   return add_sources(L);
 }
 
-void tm_lua_add_modules(lua_State *L)
+void tm_lua_add_modules(lua_State *L, const struct tm_lua_module *modules)
 {
-  add_all(L);
+  add_all(L, modules);
   lua_pop(L, 1);
 }
 
+const struct tm_lua_module *tm_lua_modules_of(lua_State *L)
+{
+  lua_pushlightuserdata(L, (void *)&modules_key);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  const struct tm_lua_module *modules = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return modules;
+}
+
+/* [modules] */
 static int open_all(lua_State *L)
 {
+  const struct tm_lua_module *modules = lua_touserdata(L, 1);
+  lua_settop(L, 0);
   luaL_openlibs(L);
-  const struct tm_lua_source *boot = add_all(L); /* [labels] */
+  const struct tm_lua_source *boot = add_all(L, modules); /* [labels] */
   tm_require(boot != NULL);
   if (luaL_loadbuffer(L, boot->text, boot->len, boot->label) != 0)
     return lua_error(L);
@@ -108,7 +112,7 @@ static int open_all(lua_State *L)
   return 0;
 }
 
-lua_State *tm_lua_new(struct tm_err *err)
+lua_State *tm_lua_new(const struct tm_lua_module *modules, struct tm_err *err)
 {
   lua_State *L = luaL_newstate();
   if (!L) {
@@ -116,7 +120,7 @@ lua_State *tm_lua_new(struct tm_err *err)
     return NULL;
   }
   lua_atpanic(L, on_panic);
-  if (lua_cpcall(L, open_all, NULL) != 0) {
+  if (lua_cpcall(L, open_all, (void *)modules) != 0) {
     const char *text = lua_tostring(L, -1);
     tm_err_set(err, TM_ESCRIPT, "cannot prepare a Lua state: %s", text ? text : "unknown error");
     lua_close(L);

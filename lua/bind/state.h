@@ -13,9 +13,15 @@
 #include "base/err.h"
 #include "base/json.h"
 
-/* Makes a state with the standard libraries and our embedded modules in package.preload, and
- * runs boot.lua. NULL and an error. */
-lua_State *tm_lua_new(struct tm_err *err);
+/* A C module: `require "tidemill.<name>"` calls `open`. */
+struct tm_lua_module {
+  const char *name;
+  lua_CFunction open;
+};
+
+/* Makes a state with the standard libraries, our embedded modules and these in package.preload, and
+ * runs boot.lua. `modules`: ends with a NULL name; must outlive the state. NULL and an error. */
+lua_State *tm_lua_new(const struct tm_lua_module *modules, struct tm_err *err);
 void tm_lua_free(lua_State *L); /* NULL is a no-op */
 
 /* An error that user code raised. Zeroed: empty. */
@@ -52,9 +58,11 @@ void tm_lua_refuse_pipeline(lua_State *L, int at, const char *shown_as);
  * user's. */
 void tm_lua_add_stack(lua_State *L, int first, struct tm_buf *out);
 
-/* Adds our modules to package.preload of a foreign state, and changes nothing else. May raise
- * (memory). */
-void tm_lua_add_modules(lua_State *L);
+/* Adds our embedded modules and these to package.preload of a foreign state, and changes nothing
+ * else that Lua can see. May raise (memory). */
+void tm_lua_add_modules(lua_State *L, const struct tm_lua_module *modules);
+/* The C modules of a state, to make another like it. */
+const struct tm_lua_module *tm_lua_modules_of(lua_State *L);
 
 /* Runs a pipeline file in this state of the user, and pushes the Pipeline that it returns: 0.
  * Negative: an error, and nothing is pushed. */

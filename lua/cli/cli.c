@@ -26,6 +26,7 @@
 #include "cli/script.h"
 #include "node/keeper.h"
 #include "job/job.h"
+#include "modules.h"
 #include "runtime.h"
 #include "store/db.h"
 #include "sys/loop.h"
@@ -62,7 +63,7 @@ static int keeper(const struct tm_cli *cli, int argc, char **argv)
 
 static int worker(const struct tm_cli *cli, int argc, char **argv)
 {
-  return tm_lua_run_worker();
+  return tm_lua_run_worker(tm_lua_modules());
 }
 
 /* clang-format off */

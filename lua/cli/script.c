@@ -21,6 +21,7 @@
 #include "cli/repl.h"
 #include "cli/signals.h"
 #include "cli/unfinished.h"
+#include "modules.h"
 #include "prompt/session.h"
 #include "plan/names.h"
 
@@ -226,7 +227,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   struct script s = { .session = NULL };
   if (argc < 2 && isatty(STDIN_FILENO))
     return refuse("a Lua file is missing", "", "");
-  if (!(s.session = tm_lua_session_new(&err)))
+  if (!(s.session = tm_lua_session_new(tm_lua_modules(), &err)))
     return tm_cli_end(err.code, &err);
   tm_unfinished_init(&s.unfinished);
   tm_lua_session_set_screen(s.session, &s.unfinished.screen);

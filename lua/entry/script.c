@@ -111,22 +111,23 @@ static void fill_seam(struct tm_script *out, struct script *s)
   };
 }
 
-int tm_lua_script_open(struct tm_script *out, struct tm_err *err)
+int tm_lua_script_open(struct tm_script *out, const struct tm_lua_module *modules,
+                       struct tm_err *err)
 {
   struct script *s = new_script();
-  s->L = tm_lua_new(err);
+  s->L = tm_lua_new(modules, err);
   if (s->L && lua_cpcall(s->L, open_guards, s) != 0) {
     tm_err_set(err, TM_ELIMIT, "cannot make a Lua state: not enough memory");
     tm_lua_free(s->L);
     s->L = NULL;
   }
-  if (s->L == NULL) {
-    free(s);
-    *out = (struct tm_script) { 0 };
-    return err->code;
+  if (s->L) {
+    fill_seam(out, s);
+    return 0;
   }
-  fill_seam(out, s);
-  return 0;
+  free(s);
+  *out = (struct tm_script) { 0 };
+  return err->code;
 }
 
 lua_State *tm_lua_script_state(const struct tm_script *script)

@@ -1,7 +1,7 @@
 /* script.h - an entry script in Lua, with the interface that the agent uses (agent/script.h).
  *
  *   struct tm_script script;
- *   if (tm_lua_script_open(&script, &err) == 0)
+ *   if (tm_lua_script_open(&script, tm_lua_modules(), &err) == 0)
  *     ... script.load(), .init(), .run() again and again, .shutdown() ...
  *   tm_lua_script_close(&script);
  *
@@ -17,10 +17,12 @@
 #include "base/err.h"
 
 struct lua_State;
+struct tm_lua_module;
 
-/* Makes a new Lua state. One load() per state. Negative and an error: then there is nothing to
- * close. */
-int tm_lua_script_open(struct tm_script *out, struct tm_err *err);
+/* Makes a new Lua state with these C modules (bind/state.h). One load() per state. Negative and an
+ * error: then there is nothing to close. */
+int tm_lua_script_open(struct tm_script *out, const struct tm_lua_module *modules,
+                       struct tm_err *err);
 void tm_lua_script_close(struct tm_script *script); /* closed, or zeroed: a no-op */
 struct lua_State *tm_lua_script_state(const struct tm_script *script);
 

@@ -10,13 +10,13 @@
 #include "runtime.h"
 #include "entry/script.h"
 
-int tm_lua_run_worker(void)
+int tm_lua_run_worker(const struct tm_lua_module *modules)
 {
   struct tm_script script;
   struct tm_err err = TM_ERR_NONE;
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
   setvbuf(stderr, NULL, _IONBF, 0);
-  if (tm_lua_script_open(&script, &err) < 0) {
+  if (tm_lua_script_open(&script, modules, &err) < 0) {
     fprintf(stderr, "%s\n", err.text);
     return 3;
   }

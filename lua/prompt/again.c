@@ -320,7 +320,9 @@ static void load_pipeline(struct tm_again *a, const char *file)
       *TM_ARRAY_ADD(&given) = (struct tm_param) { .name = params->keys[i],
                                                   .tree = params->list.at[i],
                                                   .origin = "the job's record" };
-  struct tm_lua_piece piece = { .name = file, .prepare = a->prepare, .data = a->host };
+  struct tm_lua_piece piece = {
+    .name = file, .modules = a->modules, .prepare = a->prepare, .data = a->host
+  };
   struct tm_json *tree = tm_lua_load_piece(&piece, NULL);
   if (tree)
     a->pipeline = tm_pipeline_from_json(tree, file, given.at, given.len, false, NULL);

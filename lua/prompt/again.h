@@ -1,7 +1,7 @@
 /* again.h - prepares a mini-batch of a job to run again in this process, for `tidemill replay` and
  * the prompt. Does not change the job.
  *
- *   struct tm_again a = { .index = 7, .dir = dir, .say = say };
+ *   struct tm_again a = { .index = 7, .dir = dir, .say = say, .modules = modules };
  *   tm_again_find(&a, NULL, &err)                    finds the mini-batch and its step; checks
  *   items
  *   tm_again_prepare(&a, root, true, &setup, &err)   copies its script below root, fills `setup`
@@ -24,6 +24,7 @@
 #include "inspect/survey.h"
 
 struct lua_State;
+struct tm_lua_module;
 
 /* The files of an input, at their paths in the job; they exist until release. */
 struct tm_again_link {
@@ -39,8 +40,8 @@ struct tm_again {
   bool is_over;
   void (*say)(void *data, const char *words); /* reports what has changed since the job */
   void *data;
-  /* Called in the Lua state of the pipeline file that sets the variables; as in struct
-   * tm_lua_piece. */
+  /* For the Lua state of the pipeline file that sets the variables; as in struct tm_lua_piece. */
+  const struct tm_lua_module *modules;
   void (*prepare)(void *host, struct lua_State *L);
   void *host;
   /* Set by _find(). */

@@ -349,7 +349,8 @@ static int develop_again(lua_State *L)
                                   .dir = tm_xstrdup(dir),
                                   .is_over = lua_toboolean(L, 4),
                                   .say = on_note,
-                                  .data = notes };
+                                  .data = notes,
+                                  .modules = tm_lua_modules_of(L) };
   int rc = find_again(d, step, &call, &range, &err);
   if (rc < 0)
     return tm_lua_raise(L, &err);

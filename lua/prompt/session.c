@@ -39,9 +39,9 @@ struct tm_lua_session {
   struct tm_lua_prompt prompt;
 };
 
-struct tm_lua_session *tm_lua_session_new(struct tm_err *err)
+struct tm_lua_session *tm_lua_session_new(const struct tm_lua_module *modules, struct tm_err *err)
 {
-  lua_State *L = tm_lua_new(err);
+  lua_State *L = tm_lua_new(modules, err);
   if (!L)
     return NULL;
   struct tm_lua_session *s = TM_NEW(struct tm_lua_session);

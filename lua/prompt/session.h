@@ -17,14 +17,16 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+struct tm_lua_module;
 struct tm_lua_session;
 struct tidemill_job;
 struct tidemill_runtime;
 struct tidemill_screen;
 struct tm_beside;
 
-struct tm_lua_session *tm_lua_session_new(struct tm_err *err); /* NULL and an error */
-void tm_lua_session_free(struct tm_lua_session *s);            /* NULL: a no-op */
+/* `modules`: the C modules of its state (bind/state.h). NULL and an error. */
+struct tm_lua_session *tm_lua_session_new(const struct tm_lua_module *modules, struct tm_err *err);
+void tm_lua_session_free(struct tm_lua_session *s); /* NULL: a no-op */
 /* Notes of the libraries go to stderr at once, such as that a registered dataset has no files. */
 void tm_lua_session_show_notes(struct tm_lua_session *s);
 

@@ -24,6 +24,7 @@
 
 #include "base/mem.h"
 #include "lua/entry/script.h"
+#include "lua/modules.h"
 #include "sys/fs.h"
 
 struct fixture {
@@ -117,7 +118,7 @@ static inline int fixture_load(struct fixture *f, const char *source)
 {
   fixture_close(f);
   fixture_write(f, "score.lua", source);
-  assert_int_equal(tm_lua_script_open(&f->script, NULL), 0);
+  assert_int_equal(tm_lua_script_open(&f->script, tm_lua_modules(), NULL), 0);
   f->has_no_run = false;
   int code = f->script.load(f->script.data, &f->setup, &f->has_no_run, &f->error);
   return code < 0 ? code : f->script.init(f->script.data, &f->error);

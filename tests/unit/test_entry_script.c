@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "lua/bind/state.h"
+#include "lua/modules.h"
 
 static struct fixture f;
 
@@ -165,7 +166,7 @@ static void outside_a_worker_it_says_so(void **state)
   struct tm_lua_error e = { 0 };
   static const char source[] = "local EntryScript = require 'tidemill.entry_script'\n"
                                "EntryScript()\n";
-  lua_State *L = tm_lua_new(NULL);
+  lua_State *L = tm_lua_new(tm_lua_modules(), NULL);
   assert_non_null(L);
   assert_int_equal(tm_lua_load(L, source, strlen(source), "some.lua", &e), 0);
   assert_true(tm_lua_pcall(L, 0, 0, &e) < 0);

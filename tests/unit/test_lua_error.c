@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "lua/bind/state.h"
+#include "lua/modules.h"
 
 struct world {
   lua_State *L;
@@ -20,7 +21,7 @@ static int setup(void **state)
   static struct world w;
   struct tm_err err = TM_ERR_NONE;
   memset(&w, 0, sizeof(w));
-  w.L = tm_lua_new(&err);
+  w.L = tm_lua_new(tm_lua_modules(), &err);
   assert_non_null(w.L);
   *state = &w;
   return 0;

@@ -11,6 +11,7 @@
 
 #include "lua/entry/frame.h"
 #include "lua/bind/state.h"
+#include "lua/modules.h"
 
 static const char *const names[] = { "id", "name" };
 static const enum tm_column_type types[] = { TM_COLUMN_LONG, TM_COLUMN_STRING };
@@ -25,7 +26,7 @@ static void setup(struct fixture *f)
 {
   struct tm_err err = TM_ERR_NONE;
   struct tm_frame_builder b;
-  *f = (struct fixture) { .L = tm_lua_new(&err) };
+  *f = (struct fixture) { .L = tm_lua_new(tm_lua_modules(), &err) };
   assert_non_null(f->L);
   tm_frame_builder_init(&b, &f->arena, names, types, 2);
   for (int64_t i = 1; i <= 3; i++) {

@@ -140,7 +140,7 @@ static void nothing_happens_outside_of_user_code(void **state)
 static void init_is_interrupted_too(void **state)
 {
   fixture_write(&f, "score.lua", "function init() while true do end end function run() end");
-  assert_int_equal(tm_lua_script_open(&f.script, NULL), 0);
+  assert_int_equal(tm_lua_script_open(&f.script, tm_lua_modules(), NULL), 0);
   f.script.arm(f.script.data);
   assert_int_equal(f.script.load(f.script.data, &f.setup, &f.has_no_run, &f.error), 0);
   struct keeper k = { .is_over = false };

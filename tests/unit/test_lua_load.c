@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "lua/modules.h"
 #include "lua/runtime.h"
 #include "plan/read.h"
 #include "tree.h"
@@ -58,7 +59,7 @@ static void a_pipeline_file_becomes_a_pipeline(void **state)
   file_put(w->dir, "p.lua", example, 0600);
   file_put(w->dir, "shared.lua", "return { size = 5 }", 0600);
   file_put(w->dir, "score.lua", "function run() end", 0600);
-  struct tm_json *v = tm_lua_load_pipeline(w->file, NULL, NULL, &err);
+  struct tm_json *v = tm_lua_load_pipeline(w->file, tm_lua_modules(), NULL, NULL, &err);
   if (!v)
     fail_msg("%s", err.text);
   assert_string_equal(v->tag, "Pipeline");
@@ -85,7 +86,7 @@ static void fails_with(struct world *w, const char *text, const char *words)
 {
   struct tm_err err = TM_ERR_NONE;
   file_put(w->dir, "p.lua", text, 0600);
-  assert_null(tm_lua_load_pipeline(w->file, NULL, NULL, &err));
+  assert_null(tm_lua_load_pipeline(w->file, tm_lua_modules(), NULL, NULL, &err));
   assert_int_equal(err.code, TM_EUSAGE);
   assert_true(strncmp(err.text, w->file, strlen(w->file)) == 0);
   assert_string_equal(err.text + strlen(w->file), words);
@@ -128,7 +129,7 @@ static void wrong_files_are_refused(void **state)
   tm_buf_clear(&words);
   struct tm_err err = TM_ERR_NONE;
   char *missing = tm_path_join(w->dir, "none/p.lua");
-  assert_null(tm_lua_load_pipeline(missing, NULL, NULL, &err));
+  assert_null(tm_lua_load_pipeline(missing, tm_lua_modules(), NULL, NULL, &err));
   assert_int_equal(err.code, TM_EUSAGE);
   tm_buf_printf(&words, "cannot open pipeline file '%s': no such file or directory", missing);
   assert_string_equal(err.text, words.data);
@@ -141,19 +142,19 @@ static void a_script_is_compiled_and_not_run(void **state)
   struct world *w = *state;
   struct tm_err err = TM_ERR_NONE;
   file_put(w->dir, "p.lua", "error 'is not run'", 0600);
-  assert_int_equal(tm_lua_check_script(w->file, "score.lua", &err), 0);
+  assert_int_equal(tm_lua_check_script(w->file, "score.lua", tm_lua_modules(), &err), 0);
   file_put(w->dir, "p.lua", "function run()\nend end", 0600);
-  assert_int_equal(tm_lua_check_script(w->file, "score.lua", &err), TM_ESCRIPT);
+  assert_int_equal(tm_lua_check_script(w->file, "score.lua", tm_lua_modules(), &err), TM_ESCRIPT);
   assert_string_equal(err.text, "score.lua:2: '<eof>' expected near 'end'");
   file_put(w->dir, "p.lua", "local t = require 'tidemill'\nerror 'x'\nreturn t.Pipeline { }", 0600);
-  assert_int_equal(tm_lua_check_script(w->file, "a b.lua", &err), TM_ESCRIPT);
+  assert_int_equal(tm_lua_check_script(w->file, "a b.lua", tm_lua_modules(), &err), TM_ESCRIPT);
   assert_string_equal(err.text,
                       "'a b.lua' returns a pipeline, and an entry script defines run(); to "
                       "run it: tidemill run 'a b.lua'");
   file_put(w->dir, "p.lua", "local Pipeline = require 'tidemill'\nreturn { run = print }", 0600);
-  assert_int_equal(tm_lua_check_script(w->file, "score.lua", &err), 0);
+  assert_int_equal(tm_lua_check_script(w->file, "score.lua", tm_lua_modules(), &err), 0);
   char *missing = tm_path_join(w->dir, "x.lua");
-  assert_true(tm_lua_check_script(missing, "x.lua", &err) < 0);
+  assert_true(tm_lua_check_script(missing, "x.lua", tm_lua_modules(), &err) < 0);
   free(missing);
 }
 

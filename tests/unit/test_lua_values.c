@@ -9,12 +9,13 @@
 #include <cmocka.h>
 
 #include "lua/bind/state.h"
+#include "lua/modules.h"
 
 static lua_State *L;
 
 static int setup(void **state)
 {
-  L = tm_lua_new(NULL);
+  L = tm_lua_new(tm_lua_modules(), NULL);
   return L ? 0 : -1;
 }
 

@@ -116,7 +116,7 @@ static void loading_fails_with_the_users_place(void **state)
 static void a_missing_file_is_an_init_failure(void **state)
 {
   bool has_no_run = false;
-  assert_int_equal(tm_lua_script_open(&f.script, NULL), 0);
+  assert_int_equal(tm_lua_script_open(&f.script, tm_lua_modules(), NULL), 0);
   assert_true(f.script.load(f.script.data, &f.setup, &has_no_run, &f.error) < 0);
   assert_int_equal(f.error.status, TM_INIT_EXCEPTION);
   assert_contains(&f.error.message, "score.lua");

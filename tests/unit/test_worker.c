@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "lua/modules.h"
 #include "lua/runtime.h"
 #include "node/page.h"
 #include "sys/page.h"
@@ -153,7 +154,7 @@ static void an_exit_in_run_ends_the_worker(void **state)
 int main(int argc, char **argv)
 {
   if (argc == 2 && strcmp(argv[1], "worker") == 0)
-    return tm_lua_run_worker();
+    return tm_lua_run_worker(tm_lua_modules());
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(it_serves_a_script, setup, teardown),
     cmocka_unit_test_setup_teardown(an_exit_in_run_ends_the_worker, setup, teardown),

@@ -1,0 +1,23 @@
+/* modules.c - see modules.h. */
+#include "modules.h"
+
+#include "bind/lib_plan.h"
+#include "bind/lib_store.h"
+#include "bind/libs.h"
+#include "bind/state.h"
+#include "entry/frame.h"
+#include "prompt/lib_develop.h"
+#include "prompt/lib_job.h"
+
+static const struct tm_lua_module modules[] = {
+  { "plan", tm_lua_open_plan },           { "store", tm_lua_open_store },
+  { "path", tm_lua_open_path },           { "fs", tm_lua_open_fs },
+  { "json_c", tm_lua_open_json_c },       { "frame_c", tm_lua_open_frame_c },
+  { "process_c", tm_lua_open_process_c }, { "develop_c", tm_lua_open_develop_c },
+  { "job_c", tm_lua_open_job_c },         { NULL, NULL },
+};
+
+const struct tm_lua_module *tm_lua_modules(void)
+{
+  return modules;
+}
