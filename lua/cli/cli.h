@@ -1,4 +1,4 @@
-/* cli.h - the program: its commands in a table.
+/* cli.h - what the commands of the program share.
  *
  * Messages and progress go to standard error, results to standard output. Exit status: 0 Completed,
  * 1 Failed, 2 wrong usage or definition, 3 system error, 130 Canceled.
@@ -8,9 +8,13 @@
 
 #include "cli/options.h"
 
+struct tm_command;
 struct tm_fs;
 
 struct tm_cli {
+  /* the table, in the order of the overview; ends with NULL. Those without a summary are
+   * internal */
+  const struct tm_command *const *commands;
   const struct tm_fs *fs; /* file calls of jobs; tests replace them */
   bool has_no_stdout;     /* standard output was closed at the start; now it is /dev/null */
 };
@@ -28,9 +32,6 @@ struct tm_command {
   void (*add_help)(struct tm_buf *out);
   bool takes_all; /* all words after the name belong to the command, even --help */
 };
-
-/* The whole of main(). */
-int tm_cli_main(int argc, char **argv, const struct tm_fs *fs);
 
 /* Adds text that may come from a user's file: keeps line breaks and tabs, and escapes everything
  * else that moves the cursor of a terminal. */
@@ -53,6 +54,7 @@ int tm_cli_write(const struct tm_buf *text);
 /* The same for text that is our own, such as pages of the manual: keeps its bold letters on a
  * terminal. */
 int tm_cli_write_styled(const struct tm_buf *text);
+int tm_cli_flush(void);      /* the same without a text */
 #define TM_CLI_NO_READER 141 /* a shell's exit status for a program that SIGPIPE ended */
 
 /* Checks that JOB is the only word in `rest` (store/jobs.h). Without it, adds "latest". TM_EUSAGE:
@@ -80,10 +82,9 @@ int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out,
  * and an error. */
 char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err *err);
 
-/* The table of commands, in the order of the overview; NULL at its end. Those without a summary are
- * internal. */
-const struct tm_command *tm_command_at(size_t i);
-const struct tm_command *tm_command_find(const char *name); /* or NULL */
+const struct tm_command *tm_command_find(const struct tm_cli *cli, const char *name); /* or NULL */
+/* "usage: tidemill run PIPELINE.lua ..." */
+void tm_command_add_usage(struct tm_buf *out, const struct tm_command *c);
 
 /* Commands with their own files. */
 extern const struct tm_command tm_command_run;

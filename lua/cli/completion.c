@@ -30,23 +30,23 @@ static void add_option_words(struct tm_buf *out, const struct tm_command *c)
   tm_parameter_options_release(&o);
 }
 
-static void add_command_words(struct tm_buf *out)
+static void add_command_words(struct tm_buf *out, const struct tm_cli *cli)
 {
-  for (size_t i = 0, n = 0; tm_command_at(i); i++)
-    if (tm_command_at(i)->summary)
-      tm_buf_printf(out, "%s%s", n++ > 0 ? " " : "", tm_command_at(i)->name);
+  for (size_t i = 0, n = 0; cli->commands[i]; i++)
+    if (cli->commands[i]->summary)
+      tm_buf_printf(out, "%s%s", n++ > 0 ? " " : "", cli->commands[i]->name);
 }
 
 /* Adds the topics of `help` that are not commands; a name of several constructors appears once. */
-static void add_topics(struct tm_buf *out)
+static void add_topics(struct tm_buf *out, const struct tm_cli *cli)
 {
   struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
   struct tm_buf seen = TM_BUF_NONE;
-  add_command_words(out);
+  add_command_words(out, cli);
   tm_buf_add_str(out, " parameters");
   tm_buf_add_char(&seen, ' ');
   for (const struct tm_manual_page *page = tm_manual_pages; page->name; page++)
-    if (!tm_command_find(page->name))
+    if (!tm_command_find(cli, page->name))
       tm_buf_printf(out, " %s", page->name);
   for (size_t i = 0; tidemill_constructor(i); i++)
     for (size_t k = 0; tidemill_parameter(tidemill_constructor(i), k, &p); k++) {
@@ -73,11 +73,11 @@ static const char *rest_of(const struct tm_command *c)
 }
 
 /* Adds case branches: the options of each command, and what follows them. */
-static void add_commands(struct tm_buf *out)
+static void add_commands(struct tm_buf *out, const struct tm_cli *cli)
 {
   tm_buf_add_str(out, "  case $command in\n");
-  for (size_t i = 0; tm_command_at(i); i++) {
-    const struct tm_command *c = tm_command_at(i);
+  for (size_t i = 0; cli->commands[i]; i++) {
+    const struct tm_command *c = cli->commands[i];
     if (!c->summary)
       continue;
     tm_buf_printf(out, "    %s) options='", c->name);
@@ -114,11 +114,11 @@ static void add_value(struct tm_buf *out, const struct tm_command *c, const stru
 }
 
 /* Adds case branches: the words that an option accepts; files for any other option with a value. */
-static void add_values(struct tm_buf *out)
+static void add_values(struct tm_buf *out, const struct tm_cli *cli)
 {
   tm_buf_add_str(out, "  case $command$previous in\n");
-  for (size_t i = 0; tm_command_at(i); i++) {
-    const struct tm_command *c = tm_command_at(i);
+  for (size_t i = 0; cli->commands[i]; i++) {
+    const struct tm_command *c = cli->commands[i];
     struct tm_parameter_options o = options_of(c);
     for (size_t j = 0; c->summary && j < o.all.len; j++)
       if (o.all.at[j].kind != TM_OPTION_FLAG)
@@ -128,10 +128,10 @@ static void add_values(struct tm_buf *out)
   tm_buf_add_str(out, "  esac\n");
 }
 
-static void add_topics_line(struct tm_buf *out)
+static void add_topics_line(struct tm_buf *out, const struct tm_cli *cli)
 {
   tm_buf_add_str(out, "  local topics='");
-  add_topics(out);
+  add_topics(out, cli);
   tm_buf_add_str(out, "'\n");
 }
 
@@ -145,7 +145,7 @@ static const char jobs_line[] =
 
 /* Jobs have names of folders, and compgen -W would run a command in such a name. So the function
  * compares these words one by one. */
-static void write_bash(struct tm_buf *out)
+static void write_bash(struct tm_buf *out, const struct tm_cli *cli)
 {
   tm_buf_add_str(out,
                  "# bash completion for tidemill " TM_VERSION
@@ -153,13 +153,13 @@ static void write_bash(struct tm_buf *out)
                  "_tidemill()\n{\n"
                  "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
                  "  local command=${COMP_WORDS[1]} options= rest=none values= words=\n");
-  add_topics_line(out);
+  add_topics_line(out, cli);
   tm_buf_add_str(
       out, "  COMPREPLY=()\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W '");
-  add_command_words(out);
+  add_command_words(out, cli);
   tm_buf_add_str(out, "' -- \"$current\"))\n    return\n  fi\n");
-  add_commands(out);
-  add_values(out);
+  add_commands(out, cli);
+  add_values(out, cli);
   tm_buf_add_str(out,
                  "  if [ -n \"$values\" ]; then\n"
                  "    COMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n    return\n  fi\n"
@@ -185,7 +185,7 @@ static void write_bash(struct tm_buf *out)
 }
 
 /* Writes a file of $fpath, which zsh autoloads: its text is the function. */
-static void write_zsh(struct tm_buf *out)
+static void write_zsh(struct tm_buf *out, const struct tm_cli *cli)
 {
   tm_buf_add_str(out, "#compdef tidemill\n"
                       "# zsh completion for tidemill " TM_VERSION
@@ -193,12 +193,12 @@ static void write_zsh(struct tm_buf *out)
                       "_tidemill()\n{\n"
                       "  local current=${words[CURRENT]} previous=${words[CURRENT-1]}\n"
                       "  local command=${words[2]} options= rest=none values=\n");
-  add_topics_line(out);
+  add_topics_line(out, cli);
   tm_buf_add_str(out, "  if (( CURRENT == 2 )); then\n    compadd -- ");
-  add_command_words(out);
+  add_command_words(out, cli);
   tm_buf_add_str(out, "\n    return\n  fi\n");
-  add_commands(out);
-  add_values(out);
+  add_commands(out, cli);
+  add_values(out, cli);
   tm_buf_add_str(
       out, "  if [[ -n $values ]]; then\n    compadd -- ${=values}\n    return\n  fi\n"
            "  if [[ $current == -* ]]; then\n    compadd -- ${=options}\n    return\n  fi\n"
@@ -213,10 +213,10 @@ static void write_zsh(struct tm_buf *out)
            "}\n_tidemill \"$@\"\n");
 }
 
-void tm_completion_write(struct tm_buf *out, const char *shell)
+void tm_completion_write(struct tm_buf *out, const struct tm_cli *cli, const char *shell)
 {
   if (strcmp(shell, "zsh") == 0)
-    write_zsh(out);
+    write_zsh(out, cli);
   else
-    write_bash(out);
+    write_bash(out, cli);
 }

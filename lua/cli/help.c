@@ -18,7 +18,6 @@
 #include "base/text.h"
 #include "cli/manual.h"
 
-#define USAGE_INDENT     9
 #define SUMMARY_COLUMN   13 /* of `tidemill help` */
 #define PARAMETER_COLUMN 27 /* of `tidemill help parameters` */
 #define FACT_COLUMN      14 /* of `tidemill help PARAMETER` */
@@ -77,38 +76,11 @@ const struct tm_help_variable *tm_help_variable_at(size_t i)
 
 /* ---- commands ---- */
 
-#define JOINED '\x01' /* a blank where a usage does not break */
-
-/* Keeps "[--param NAME=VALUE]" on one line: a usage breaks only between brackets, or before one. */
-static char *join_brackets(const char *usage)
-{
-  char *text = tm_xstrdup(usage);
-  int depth = 0;
-  for (char *c = text; *c; c++) {
-    depth += (*c == '[') - (*c == ']');
-    if (*c == ' ' && depth > 0 && c[1] != '[')
-      *c = JOINED;
-  }
-  return text;
-}
-
-void tm_help_add_usage(struct tm_buf *out, const struct tm_command *c)
-{
-  char *usage = join_brackets(c->usage);
-  tm_buf_printf(out, "usage: tidemill %s%s", c->name, *usage ? " " : "");
-  size_t begin = out->len;
-  tm_text_wrap(out, usage, USAGE_INDENT, TM_HELP_WIDTH);
-  for (size_t i = begin; i < out->len; i++)
-    if (out->data[i] == JOINED)
-      out->data[i] = ' ';
-  free(usage);
-}
-
-static void add_topics(struct tm_buf *out)
+static void add_topics(struct tm_buf *out, const struct tm_cli *cli)
 {
   tm_buf_add_str(out, "\nTopics of the manual, for tidemill help TOPIC:\n\n");
   for (const struct tm_manual_page *p = tm_manual_pages; p->name; p++) {
-    char *name = tm_xprintf("%s%s", p->name, tm_command_find(p->name) ? " --manual" : "");
+    char *name = tm_xprintf("%s%s", p->name, tm_command_find(cli, p->name) ? " --manual" : "");
     tm_buf_printf(out, "  %-16s ", name);
     tm_manual_add_about(out, p);
     tm_buf_add_char(out, '\n');
@@ -116,19 +88,19 @@ static void add_topics(struct tm_buf *out)
   }
 }
 
-void tm_help_add_overview(struct tm_buf *out)
+void tm_help_add_overview(struct tm_buf *out, const struct tm_cli *cli)
 {
   tm_buf_add_str(out,
                  "tidemill runs a Lua function over many files in supervised worker processes.\n\n"
                  "usage: tidemill COMMAND ...\n"
                  "       tidemill                    opens a prompt, on a terminal\n"
                  "       tidemill FILE.lua ARGS...   runs Lua; also -e CODE and -\n\n");
-  for (size_t i = 0; tm_command_at(i); i++)
-    if (tm_command_at(i)->summary) {
-      tm_buf_printf(out, "  %-10s ", tm_command_at(i)->name);
-      tm_text_wrap(out, tm_command_at(i)->summary, SUMMARY_COLUMN, TM_HELP_WIDTH);
+  for (size_t i = 0; cli->commands[i]; i++)
+    if (cli->commands[i]->summary) {
+      tm_buf_printf(out, "  %-10s ", cli->commands[i]->name);
+      tm_text_wrap(out, cli->commands[i]->summary, SUMMARY_COLUMN, TM_HELP_WIDTH);
     }
-  add_topics(out);
+  add_topics(out, cli);
   tm_buf_add_str(
       out, "\n'tidemill help COMMAND' describes a command, 'tidemill help parameters' lists\n"
            "the parameters of a definition. 'tidemill help --completion bash' prints what\n"
@@ -139,7 +111,7 @@ void tm_help_add_overview(struct tm_buf *out)
 
 void tm_help_add_command(struct tm_buf *out, const struct tm_command *c)
 {
-  tm_help_add_usage(out, c);
+  tm_command_add_usage(out, c);
   tm_buf_printf(out, "\n%s\n",
                 c->summary ? c->summary : "internal: the program starts itself with this command");
   if (strncmp(c->usage, "[JOB]", 5) == 0 && strncmp(c->usage, "[JOB].", 6) != 0)
@@ -238,21 +210,21 @@ static bool add_named(struct tm_buf *out, const char *given)
 
 struct names TM_ARRAY(const char *);
 
-static void add_command_names(struct names *names, struct tm_buf *all)
+static void add_command_names(const struct tm_cli *cli, struct names *names, struct tm_buf *all)
 {
-  for (size_t i = 0; tm_command_at(i); i++)
-    if (tm_command_at(i)->summary) {
-      tm_buf_printf(all, "%s%s", all->len > 0 ? ", " : "", tm_command_at(i)->name);
-      *TM_ARRAY_ADD(names) = tm_command_at(i)->name;
+  for (size_t i = 0; cli->commands[i]; i++)
+    if (cli->commands[i]->summary) {
+      tm_buf_printf(all, "%s%s", all->len > 0 ? ", " : "", cli->commands[i]->name);
+      *TM_ARRAY_ADD(names) = cli->commands[i]->name;
     }
 }
 
-int tm_help_refuse(const char *name)
+int tm_help_refuse(const struct tm_cli *cli, const char *name)
 {
   struct names names = { 0 };
   struct tm_buf all = TM_BUF_NONE;
   const char *nearest;
-  add_command_names(&names, &all);
+  add_command_names(cli, &names, &all);
   nearest = tm_text_nearest(name, names.at, names.len);
   if (nearest)
     tm_cli_say("unknown command '%s'; did you mean '%s'? There are: %s", name, nearest, all.data);
@@ -263,13 +235,13 @@ int tm_help_refuse(const char *name)
   return 2;
 }
 
-static int refuse_topic(const char *given, struct tm_err *err)
+static int refuse_topic(const struct tm_cli *cli, const char *given, struct tm_err *err)
 {
   struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
   struct names names = { 0 };
   struct tm_buf all = TM_BUF_NONE;
   const char *nearest;
-  add_command_names(&names, &all);
+  add_command_names(cli, &names, &all);
   *TM_ARRAY_ADD(&names) = "parameters";
   for (const struct tm_manual_page *page = tm_manual_pages; page->name; page++)
     *TM_ARRAY_ADD(&names) = page->name;
@@ -290,9 +262,10 @@ static int refuse_topic(const char *given, struct tm_err *err)
 
 /* ---- tidemill help ---- */
 
-bool tm_help_find(struct tm_buf *out, const char *topic, const struct tm_manual_look *look)
+bool tm_help_find(struct tm_buf *out, const struct tm_cli *cli, const char *topic,
+                  const struct tm_manual_look *look)
 {
-  const struct tm_command *c = tm_command_find(topic);
+  const struct tm_command *c = tm_command_find(cli, topic);
   const struct tm_manual_page *page = tm_manual_find(topic);
   if (c)
     tm_help_add_command(out, c);
@@ -345,10 +318,11 @@ static bool print_named(const char *name)
 }
 
 /* Shows a page of the manual that the user requested by --manual or --man. */
-static int add_page(struct tm_buf *out, const char *name, bool is_man, struct tm_err *err)
+static int add_page(struct tm_buf *out, const struct tm_cli *cli, const char *name, bool is_man,
+                    struct tm_err *err)
 {
   const struct tm_manual_page *page = tm_manual_find(name);
-  struct tm_manual_look look = tm_manual_look_here();
+  struct tm_manual_look look = tm_manual_look_here(cli);
   if (!page)
     return tm_err_set(err, TM_EUSAGE,
                       "the manual has no page '%s'; 'tidemill help' lists its topics", name);
@@ -359,10 +333,10 @@ static int add_page(struct tm_buf *out, const char *name, bool is_man, struct tm
   return 0;
 }
 
-static int add_all(struct tm_buf *out, const struct help_options *o, const struct tm_words *rest,
-                   struct tm_err *err)
+static int add_all(struct tm_buf *out, const struct tm_cli *cli, const struct help_options *o,
+                   const struct tm_words *rest, struct tm_err *err)
 {
-  struct tm_manual_look look = tm_manual_look_here();
+  struct tm_manual_look look = tm_manual_look_here(cli);
   bool is_page = o->manual || (o->man && rest->len > 0);
   if (rest->len > 1 || o->man + o->manual + (o->completion != NULL) > 1 ||
       (o->completion && rest->len > 0))
@@ -371,17 +345,17 @@ static int add_all(struct tm_buf *out, const struct help_options *o, const struc
     return tm_err_set(err, TM_EUSAGE,
                       "--manual needs the name of a page; 'tidemill help' lists them");
   if (is_page)
-    return add_page(out, rest->at[0], o->man, err);
+    return add_page(out, cli, rest->at[0], o->man, err);
   if (o->man)
-    tm_man_write(out);
+    tm_man_write(out, cli);
   else if (o->completion)
-    tm_completion_write(out, o->completion);
+    tm_completion_write(out, cli, o->completion);
   else if (rest->len == 0)
-    tm_help_add_overview(out);
+    tm_help_add_overview(out, cli);
   else
-    return tm_help_find(out, rest->at[0], &look) || print_named(rest->at[0])
+    return tm_help_find(out, cli, rest->at[0], &look) || print_named(rest->at[0])
                ? 0
-               : refuse_topic(rest->at[0], err);
+               : refuse_topic(cli, rest->at[0], err);
   return 0;
 }
 
@@ -404,7 +378,7 @@ static int help(const struct tm_cli *cli, int argc, char **argv)
   }
   int status, rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &o, &rest, &err);
   if (rc >= 0)
-    rc = add_all(&text, &o, &rest, &err);
+    rc = add_all(&text, cli, &o, &rest, &err);
   status = rc < 0 ? tm_cli_fail_usage(&tm_command_help, &err) : tm_cli_write_styled(&text);
   tm_buf_release(&text);
   TM_ARRAY_RELEASE(&rest);

@@ -8,15 +8,14 @@
 
 struct tm_manual_look;
 
-/* "usage: tidemill run PIPELINE.lua ..." */
-void tm_help_add_usage(struct tm_buf *out, const struct tm_command *c);
-void tm_help_add_overview(struct tm_buf *out);
+void tm_help_add_overview(struct tm_buf *out, const struct tm_cli *cli);
 void tm_help_add_command(struct tm_buf *out, const struct tm_command *c);
 /* Adds the help on a command, a page of the manual, a parameter, or "parameters". False:
  * there is no such topic. */
-bool tm_help_find(struct tm_buf *out, const char *topic, const struct tm_manual_look *look);
+bool tm_help_find(struct tm_buf *out, const struct tm_cli *cli, const char *topic,
+                  const struct tm_manual_look *look);
 /* Reports an unknown command, with the nearest known one; returns the exit status. */
-int tm_help_refuse(const char *name);
+int tm_help_refuse(const struct tm_cli *cli, const char *name);
 
 /* One line for each exit status of a run: "0 Completed". NULL at its end. */
 const char *tm_help_exit_status_at(size_t i);
@@ -28,8 +27,8 @@ struct tm_help_variable {
 const struct tm_help_variable *tm_help_variable_at(size_t i); /* NULL at its end */
 
 /* tidemill.1, as roff (man.c). */
-void tm_man_write(struct tm_buf *out);
+void tm_man_write(struct tm_buf *out, const struct tm_cli *cli);
 /* The completion of a shell, "bash" or "zsh" (completion.c). */
-void tm_completion_write(struct tm_buf *out, const char *shell);
+void tm_completion_write(struct tm_buf *out, const struct tm_cli *cli, const char *shell);
 
 #endif

@@ -86,7 +86,7 @@ static void add_rest(struct tm_buf *out)
   tm_buf_add_char(out, '\n');
 }
 
-void tm_man_write(struct tm_buf *out)
+void tm_man_write(struct tm_buf *out, const struct tm_cli *cli)
 {
   tm_buf_add_str(
       out,
@@ -103,9 +103,9 @@ void tm_man_write(struct tm_buf *out)
       ".PP\n\\fIJOB\\fR is the directory of a job, its name in the workspace, or "
       "\\fBlatest\\fR, which is the default.\nOptions are accepted with dashes or underscores.\n"
       ".SH COMMANDS\n");
-  for (size_t i = 0; tm_command_at(i); i++)
-    if (tm_command_at(i)->summary)
-      add_command(out, tm_command_at(i));
+  for (size_t i = 0; cli->commands[i]; i++)
+    if (cli->commands[i]->summary)
+      add_command(out, cli->commands[i]);
   add_parameters(out);
   add_rest(out);
 }

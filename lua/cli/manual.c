@@ -36,11 +36,11 @@ void tm_manual_add_about(struct tm_buf *out, const struct tm_manual_page *page)
     tm_buf_add(out, colon + 2, len - (size_t)(colon + 2 - page->text));
 }
 
-struct tm_manual_look tm_manual_look_here(void)
+struct tm_manual_look tm_manual_look_here(const struct tm_cli *cli)
 {
   struct winsize size;
   const char *term = getenv("TERM");
-  struct tm_manual_look look = { .width = 80 };
+  struct tm_manual_look look = { .cli = cli, .width = 80 };
   if (!isatty(STDOUT_FILENO))
     return look;
   look.has_bold = term && strcmp(term, "dumb") != 0;
@@ -113,8 +113,8 @@ static void add_target(struct flow *f, const struct tm_md_span *span)
   size_t len = span->target_len > 3 ? span->target_len - 3 : 0; /* ".md" */
   char *name = tm_xstrndup(span->target, len);
   if (tm_manual_find(name)) {
-    char *words =
-        tm_xprintf(" (tidemill help %s%s)", name, tm_command_find(name) ? " --manual" : "");
+    char *words = tm_xprintf(" (tidemill help %s%s)", name,
+                             tm_command_find(f->look->cli, name) ? " --manual" : "");
     add_text(f, words, strlen(words), false);
     free(words);
   }

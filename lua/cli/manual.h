@@ -22,14 +22,17 @@ const struct tm_manual_page *tm_manual_find(const char *name); /* or NULL */
 /* The subject of the page, from its first line: "rows of CSV files". */
 void tm_manual_add_about(struct tm_buf *out, const struct tm_manual_page *page);
 
+struct tm_cli;
+
 struct tm_manual_look {
-  int width;     /* columns, at least 40 */
-  bool has_bold; /* escape sequences for bold text */
+  const struct tm_cli *cli; /* help needs --manual for a page that has the name of a command */
+  int width;                /* columns, at least 40 */
+  bool has_bold;            /* escape sequences for bold text */
 };
 
 /* The look for standard output: a terminal's own width up to 100 columns, otherwise plain text of
  * 80 columns. */
-struct tm_manual_look tm_manual_look_here(void);
+struct tm_manual_look tm_manual_look_here(const struct tm_cli *cli);
 void tm_manual_write(struct tm_buf *out, const struct tm_manual_page *page,
                      const struct tm_manual_look *look);
 /* tidemill-NAME(7), as roff (manual_man.c). */

@@ -40,6 +40,7 @@
 #define INIT_VARIABLE "TIDEMILL_INIT"
 
 struct repl {
+  const struct tm_cli *cli;
   struct tidemill_console *console;
   struct tm_prompt *prompt; /* NULL: plain lines */
   char *history;
@@ -429,10 +430,10 @@ static void on_status(void *data, const char *words)
 static const char *on_help(void *data, const char *topic)
 {
   struct repl *r = data;
-  struct tm_manual_look look = tm_manual_look_here();
+  struct tm_manual_look look = tm_manual_look_here(r->cli);
   look.has_bold = false;
   tm_buf_clear(&r->help);
-  return tm_help_find(&r->help, topic, &look) ? tm_buf_str(&r->help) : NULL;
+  return tm_help_find(&r->help, r->cli, topic, &look) ? tm_buf_str(&r->help) : NULL;
 }
 
 static int open_runtime(struct repl *r, struct tm_err *err)
@@ -484,7 +485,7 @@ static void close_repl(struct repl *r)
 
 int tm_repl_run(const struct tm_repl_options *o)
 {
-  struct repl r = { .console = NULL };
+  struct repl r = { .cli = o->cli };
   struct tm_err err = TM_ERR_NONE;
   int rc = open_repl(&r, o, &err);
   bool has_prompt = r.prompt != NULL;
@@ -562,7 +563,8 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
     TM_ARRAY_RELEASE(&rest);
     return tm_cli_fail_usage(&tm_command_repl, &err);
   }
-  struct tm_repl_options o = { .has_no_init = given.no_init,
+  struct tm_repl_options o = { .cli = cli,
+                               .has_no_init = given.no_init,
                                .file = rest.len > 0 ? rest.at[0] : NULL,
                                .words = (char *const *)rest.at,
                                .words_len = rest.len };

@@ -6,10 +6,13 @@
 
 #include <tidemill.h>
 
+struct tm_cli;
+
 struct tm_repl_options {
-  bool has_no_init;   /* does not run the start-up file */
-  const char *file;   /* runs it first; or NULL */
-  char *const *words; /* its `arg`, arg[0] first */
+  const struct tm_cli *cli; /* for help() on commands */
+  bool has_no_init;         /* does not run the start-up file */
+  const char *file;         /* runs it first; or NULL */
+  char *const *words;       /* its `arg`, arg[0] first */
   size_t words_len;
   /* Makes the console; NULL: tidemill_console_new(). */
   int (*open)(void *data, struct tidemill_console **out, struct tidemill_runtime *rt,

@@ -239,7 +239,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   tm_signals_release();
   int waited = s.presses > 0 ? 0 : wait_for_jobs(&s);
   status = status ? status : waited;
-  struct tm_repl_options o = { .open = open_console, .data = &s };
+  struct tm_repl_options o = { .cli = cli, .open = open_console, .data = &s };
   if (status != 2 && s.wants_prompt)
     status = tm_repl_run(&o);
   tm_lua_session_free(s.session);

@@ -10,13 +10,17 @@
 #include <cmocka.h>
 
 #include "agent/message.h"
+#include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/manual.h"
+
+static const struct tm_command *const commands[] = { &tm_command_jobs, NULL };
+static const struct tm_cli cli = { .commands = commands };
 
 static char *shown(const char *text, int width, bool has_bold)
 {
   const struct tm_manual_page page = { "case", text };
-  const struct tm_manual_look look = { .width = width, .has_bold = has_bold };
+  const struct tm_manual_look look = { .cli = &cli, .width = width, .has_bold = has_bold };
   struct tm_buf out = TM_BUF_NONE;
   tm_manual_write(&out, &page, &look);
   return tm_buf_take(&out);
@@ -70,7 +74,7 @@ static void links_to_pages_say_how_to_read_them(void **state)
 
 static void every_page_is_shown(void **state)
 {
-  const struct tm_manual_look look = { .width = 80 };
+  const struct tm_manual_look look = { .cli = &cli, .width = 80 };
   size_t n = 0;
   (void)state;
   for (const struct tm_manual_page *p = tm_manual_pages; p->name; p++, n++) {

@@ -1,0 +1,10 @@
+/* program.h - the program: the table of its commands, and the choice of one. */
+#ifndef TM_CLI_PROGRAM_H
+#define TM_CLI_PROGRAM_H
+
+struct tm_fs;
+
+/* The whole of main(). */
+int tm_cli_main(int argc, char **argv, const struct tm_fs *fs);
+
+#endif
