@@ -116,15 +116,13 @@ int tm_lua_script_open(struct tm_script *out, const struct tm_lua_module *module
 {
   struct script *s = new_script();
   s->L = tm_lua_new(modules, err);
-  if (s->L && lua_cpcall(s->L, open_guards, s) != 0) {
-    tm_err_set(err, TM_ELIMIT, "cannot make a Lua state: not enough memory");
-    tm_lua_free(s->L);
-    s->L = NULL;
-  }
-  if (s->L) {
+  if (s->L && lua_cpcall(s->L, open_guards, s) == 0) {
     fill_seam(out, s);
     return 0;
   }
+  if (s->L)
+    tm_err_set(err, TM_ELIMIT, "cannot make a Lua state: not enough memory");
+  tm_lua_free(s->L);
   free(s);
   *out = (struct tm_script) { 0 };
   return err->code;
