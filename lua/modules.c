@@ -5,7 +5,7 @@
 #include "bind/lib_store.h"
 #include "bind/libs.h"
 #include "bind/state.h"
-#include "entry/frame.h"
+#include "entry/lua_frame.h"
 #include "prompt/lib_develop.h"
 #include "prompt/lib_job.h"
 

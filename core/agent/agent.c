@@ -16,7 +16,7 @@
  *
  * Per mini-batch the agent reads the clock three times and the process's CPU time once; the
  * rest only uses memory. Failures: failure.c. Large results: spill.c. Interrupted calls:
- * interrupt.c.
+ * interruption.c.
  */
 #include "agent/agent.h"
 
@@ -36,8 +36,8 @@
 #include "sys/alarm.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
-#include "sys/page.h"
 #include "sys/process.h"
+#include "sys/shared_memory.h"
 
 #define WRITE_EVERY_NS (200 * 1000)
 #define ROWS_KEPT      (4u << 20) /* bytes; a buffer that grew beyond this is freed */
@@ -77,9 +77,9 @@ int tm_agent_flush(struct tm_agent *a, int64_t now_ns, struct tm_err *err)
   return a->link.out.len > 0 ? tm_link_flush(&a->link, err) : 0;
 }
 
-static void send_plain(struct tm_agent *a, enum tm_agent_frame type)
+static void send_plain(struct tm_agent *a, enum tm_agent_msg type)
 {
-  struct tm_frame f = { .type = type, .fd = -1 };
+  struct tm_msg f = { .type = type, .fd = -1 };
   tm_link_send(&a->link, &f);
 }
 
@@ -183,7 +183,7 @@ static int load_entries(struct tm_agent *a, struct tm_run_call *call, struct tm_
 }
 
 /* Everything before run(): reads rows, extracts entries, checks whether files have changed. */
-static int load(struct tm_agent *a, const struct tm_frame *in, struct tm_run_call *call,
+static int load(struct tm_agent *a, const struct tm_msg *in, struct tm_run_call *call,
                 const struct tm_result_head *head, bool has_rows, bool has_entries,
                 int64_t *begin_ns)
 {
@@ -206,14 +206,14 @@ static int load(struct tm_agent *a, const struct tm_frame *in, struct tm_run_cal
 
 /* Answers with the rows, or with the file they were spilled to. Negative: the try fails, with
  * a->error. */
-static int add_result(struct tm_agent *a, const struct tm_frame *in, struct tm_result_head *head)
+static int add_result(struct tm_agent *a, const struct tm_msg *in, struct tm_result_head *head)
 {
-  struct tm_frame out = { .type = TM_FRAME_RESULT,
-                          .index = in->index,
-                          .worker = in->worker,
-                          .try = in->try,
-                          .part = in->part,
-                          .fd = -1 };
+  struct tm_msg out = { .type = TM_MSG_RESULT,
+                        .index = in->index,
+                        .worker = in->worker,
+                        .try = in->try,
+                        .part = in->part,
+                        .fd = -1 };
   if ((int64_t)a->rows.len > a->setup.max_result_size) {
     a->error.status = TM_RUN_WRONG_RETURN;
     tm_buf_printf(&a->error.message,
@@ -242,7 +242,7 @@ static int add_result(struct tm_agent *a, const struct tm_frame *in, struct tm_r
   return 0;
 }
 
-static void answer(struct tm_agent *a, const struct tm_frame *in, struct tm_result_head *head,
+static void answer(struct tm_agent *a, const struct tm_msg *in, struct tm_result_head *head,
                    int code)
 {
   if (a->rows.len > 0 && !a->setup.append_row)
@@ -256,7 +256,7 @@ static void answer(struct tm_agent *a, const struct tm_frame *in, struct tm_resu
     head->flags = tm_table_loader_has_bad_state(a->tables) ? TM_FAILURE_BAD_STATE : 0;
     tm_extras_drop_files(a, head->seq);
     head->total_ns = tm_clock_mono_ns() - a->begin_ns;
-    tm_failure_send(a, TM_FRAME_FAILED, in, head);
+    tm_failure_send(a, TM_MSG_FAILED, in, head);
   }
   if (a->rows.cap > ROWS_KEPT)
     tm_buf_release(&a->rows);
@@ -275,7 +275,7 @@ static int say_lost(struct tm_agent *a, int code)
 }
 
 /* Checks the items, and calls run(). Fills the head. */
-static int run_items(struct tm_agent *a, const struct tm_frame *in, struct tm_run_call *call,
+static int run_items(struct tm_agent *a, const struct tm_msg *in, struct tm_run_call *call,
                      struct tm_result_head *head)
 {
   int64_t begin_ns = a->begin_ns;
@@ -316,7 +316,7 @@ static void name_entries(struct tm_agent *a)
   tm_extras_name_entries(&a->extras, a->entries);
 }
 
-static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct tm_err *err)
+static int run_mini_batch(struct tm_agent *a, const struct tm_msg *in, struct tm_err *err)
 {
   struct tm_reader r;
   struct tm_mini_batch_head h;
@@ -367,13 +367,13 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_frame *in, struct 
 
 static int read_setup(struct tm_agent *a, struct tm_err *err)
 {
-  struct tm_frame f;
+  struct tm_msg f;
   int rc = tm_link_read(&a->link, &f, true, NULL, err);
   if (rc == 0)
     return tm_err_set(err, TM_EPROTOCOL, "the channel ended before the settings came");
   if (rc < 0)
     return rc;
-  if (f.type != TM_FRAME_SETUP)
+  if (f.type != TM_MSG_SETUP)
     return tm_err_set(err, TM_EPROTOCOL, "a frame of type %u came before the settings", f.type);
   return tm_setup_decode(&a->setup, f.payload, f.length, err);
 }
@@ -382,7 +382,7 @@ static int read_setup(struct tm_agent *a, struct tm_err *err)
  * stderr. */
 static int start(struct tm_agent *a, struct tm_err *err)
 {
-  struct tm_frame nothing = { .fd = -1 };
+  struct tm_msg nothing = { .fd = -1 };
   struct tm_result_head head = { 0 };
   bool has_no_run = false;
   int64_t begin_ns = tm_clock_mono_ns();
@@ -397,7 +397,7 @@ static int start(struct tm_agent *a, struct tm_err *err)
   int code = a->script->load(a->script->data, &a->setup, &has_no_run, &a->error);
   tm_agent_end_forked(a);
   if (code == 0 && !has_no_run) {
-    send_plain(a, TM_FRAME_LOADED);
+    send_plain(a, TM_MSG_LOADED);
     if (tm_agent_flush(a, begin_ns, err) < 0)
       return err->code;
     code = a->script->init(a->script->data, &a->error);
@@ -407,13 +407,13 @@ static int start(struct tm_agent *a, struct tm_err *err)
   int64_t end_ns = tm_clock_mono_ns();
   a->cpu_ns = cpu_now_ns();
   if (code == 0 && !has_no_run) {
-    send_plain(a, TM_FRAME_READY);
+    send_plain(a, TM_MSG_READY);
     return tm_agent_flush(a, end_ns, err);
   }
   head.total_ns = end_ns - begin_ns;
   head.cpu_ns = a->cpu_ns;
   head.flags = has_no_run ? TM_FAILURE_NO_RUN : 0;
-  tm_failure_send(a, TM_FRAME_INIT_FAILED, &nothing, &head);
+  tm_failure_send(a, TM_MSG_INIT_FAILED, &nothing, &head);
   if (tm_agent_flush(a, end_ns, err) < 0)
     return err->code;
   return tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&a->error.message));
@@ -430,15 +430,15 @@ static int stop(struct tm_agent *a, struct tm_err *err)
   int code = a->script->shutdown(a->script->data, &a->error);
   tm_agent_end_forked(a);
   if (code < 0)
-    tm_failure_send(a, TM_FRAME_BYE, &(struct tm_frame) { .fd = -1 },
+    tm_failure_send(a, TM_MSG_BYE, &(struct tm_msg) { .fd = -1 },
                     &(struct tm_result_head) { .total_ns = tm_clock_mono_ns() - now_ns });
   else
-    send_plain(a, TM_FRAME_BYE);
+    send_plain(a, TM_MSG_BYE);
   return tm_agent_flush(a, now_ns, err);
 }
 
 /* The next frame; waits only with an empty outbox. Keeps (3). */
-static int read_next(struct tm_agent *a, struct tm_frame *f, struct tm_err *err)
+static int read_next(struct tm_agent *a, struct tm_msg *f, struct tm_err *err)
 {
   bool ended = false;
   int rc = tm_link_read(&a->link, f, false, &ended, err);
@@ -456,7 +456,7 @@ static int read_next(struct tm_agent *a, struct tm_frame *f, struct tm_err *err)
 
 static int serve(struct tm_agent *a, struct tm_err *err)
 {
-  struct tm_frame f;
+  struct tm_msg f;
   int code = read_setup(a, err);
   if (code == 0)
     code = start(a, err);
@@ -464,12 +464,12 @@ static int serve(struct tm_agent *a, struct tm_err *err)
     code = read_next(a, &f, err);
     if (code < 0)
       break;
-    if (f.type == TM_FRAME_STOP)
+    if (f.type == TM_MSG_STOP)
       return stop(a, err);
     code = 0;
-    if (f.type == TM_FRAME_ARM)
+    if (f.type == TM_MSG_ARM)
       tm_agent_arm(a);
-    else if (f.type != TM_FRAME_MINI_BATCH)
+    else if (f.type != TM_MSG_MINI_BATCH)
       code = tm_err_set(err, TM_EPROTOCOL, "a frame of type %u came", f.type);
     else if (!a->is_retired)
       code = run_mini_batch(a, &f, err);
@@ -499,7 +499,7 @@ int tm_agent_run(const struct tm_script *script)
   take_precautions();
   tm_self_init(&a.self);
   tm_link_init(&a.link, TM_WORKER_CHANNEL_FD);
-  a.page = tm_page_map(TM_WORKER_PAGE_FD, sizeof *a.page, &err);
+  a.page = tm_shared_memory_map(TM_WORKER_PAGE_FD, sizeof *a.page, &err);
   /* it is mapped; processes that the script starts must not inherit it */
   tm_fs_close(tm_fs_real(), TM_WORKER_PAGE_FD);
   int code = a.page ? serve(&a, &err) : err.code;
@@ -509,7 +509,7 @@ int tm_agent_run(const struct tm_script *script)
     tm_fd_append(STDERR_FILENO, a.scratch.data, a.scratch.len);
   }
   tm_alarm_release();
-  tm_page_unmap(a.page, sizeof *a.page);
+  tm_shared_memory_unmap(a.page, sizeof *a.page);
   tm_link_release(&a.link);
   tm_self_release(&a.self);
   tm_setup_release(&a.setup);

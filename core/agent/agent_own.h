@@ -5,7 +5,7 @@
 #include "agent/script.h"
 #include "data/archive/entry_load.h"
 #include "data/table/table_load.h"
-#include "node/page.h"
+#include "node/worker_page.h"
 #include "sys/link.h"
 #include "sys/self.h"
 
@@ -27,7 +27,7 @@ struct tm_agent {
   int64_t cpu_ns;                       /* of this process, at the last reading */
   bool has_spill_dir;
   volatile uint64_t call; /* the current call, as on the page; 0: none. Read by a signal handler */
-  bool is_armed, is_retired; /* interrupt.c */
+  bool is_armed, is_retired; /* interruption.c */
   uint32_t unrecovered;      /* consecutive interruptions without a recover() */
   struct tm_self self;       /* distinguishes a process that the script forks */
 };
@@ -37,19 +37,20 @@ void tm_agent_release_buffers(struct tm_agent *a);
 /* failure.c. Sends a->error to the supervisor and writes it to setup.error_file. `in` is the
  * mini-batch's frame, or a zeroed one. */
 void tm_script_error_clear(struct tm_script_error *e);
-void tm_failure_send(struct tm_agent *a, enum tm_agent_frame type, const struct tm_frame *in,
+void tm_failure_send(struct tm_agent *a, enum tm_agent_msg type, const struct tm_msg *in,
                      const struct tm_result_head *head);
 /* Only to the file; `what` failed. */
 void tm_failure_log(struct tm_agent *a, const char *what);
 
-/* interrupt.c. Lets the keeper interrupt loading and init(), as far as an unarmed script can be. */
+/* interruption.c. Lets the keeper interrupt loading and init(), as far as an unarmed script can be.
+ */
 void tm_agent_listen(struct tm_agent *a);
 void tm_agent_end_init(struct tm_agent *a);
 /* From here on, calls can be interrupted. */
 void tm_agent_arm(struct tm_agent *a);
 /* Call it after a run(), with a->error if `code` is negative. If it was interrupted and has been
  * answered, this calls recover(). */
-void tm_agent_settle_call(struct tm_agent *a, const struct tm_frame *in, uint64_t seq, int code);
+void tm_agent_settle_call(struct tm_agent *a, const struct tm_msg *in, uint64_t seq, int code);
 
 /* agent.c */
 int tm_agent_flush(struct tm_agent *a, int64_t now_ns, struct tm_err *err);

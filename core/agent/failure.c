@@ -84,11 +84,11 @@ void tm_failure_log(struct tm_agent *a, const char *what)
   tm_buf_release(&text);
 }
 
-static void log_try(struct tm_agent *a, enum tm_agent_frame type, const struct tm_frame *in)
+static void log_try(struct tm_agent *a, enum tm_agent_msg type, const struct tm_msg *in)
 {
   char what[96];
-  if (type != TM_FRAME_FAILED)
-    tm_failure_log(a, type == TM_FRAME_BYE ? "shutdown() failed" : "init() failed");
+  if (type != TM_MSG_FAILED)
+    tm_failure_log(a, type == TM_MSG_BYE ? "shutdown() failed" : "init() failed");
   else {
     snprintf(what, sizeof what, "mini-batch %" PRIu64 ", try %" PRIu32 ": %s", in->index, in->try,
              tm_status_name(a->error.status));
@@ -96,16 +96,16 @@ static void log_try(struct tm_agent *a, enum tm_agent_frame type, const struct t
   }
 }
 
-void tm_failure_send(struct tm_agent *a, enum tm_agent_frame type, const struct tm_frame *in,
+void tm_failure_send(struct tm_agent *a, enum tm_agent_msg type, const struct tm_msg *in,
                      const struct tm_result_head *head)
 {
   struct tm_script_error *e = &a->error;
-  struct tm_frame out = { .type = type,
-                          .index = in->index,
-                          .worker = in->worker,
-                          .try = in->try,
-                          .part = in->part,
-                          .fd = -1 };
+  struct tm_msg out = { .type = type,
+                        .index = in->index,
+                        .worker = in->worker,
+                        .try = in->try,
+                        .part = in->part,
+                        .fd = -1 };
   if (e->message.len == 0)
     tm_buf_add_str(&e->message, "failed without a message");
   /* an error of the script's binding: it did fail */

@@ -1,4 +1,4 @@
-/* output_name.c - names of files of context:output_file(): see message.h.
+/* output_name.c - names of files of context:output_file(): see agent_msg.h.
  *
  * In the step's first output, the name is the path there. In a further output it is "/OUTPUT/path",
  * because no path within a folder begins with '/'. Before it is committed, such a file is also in
@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/mem.h"
 #include "base/path.h"
 

@@ -1,12 +1,12 @@
 /* script.h - an entry script, as the agent sees it. The seam between the worker process and the
- * language: lua/entry/script.c implements it, and tests implement it in C.
+ * language: lua/entry/lua_script.c implements it, and tests implement it in C.
  */
 #ifndef TM_AGENT_SCRIPT_H
 #define TM_AGENT_SCRIPT_H
 
 #include <stdint.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "data/archive/entry.h"
 #include "data/frame/frame.h"
 #include "data/item.h"

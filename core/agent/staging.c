@@ -1,4 +1,4 @@
-/* staging.c - where files of context:output_file() are before they are committed: see message.h.
+/* staging.c - where files of context:output_file() are before they are committed: see agent_msg.h.
  *
  * A rename gives a file its name in the output folder, but a rename cannot leave a file system. It
  * cannot even leave a mount of the same one, so device numbers do not tell whether it works. An
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"

@@ -1,8 +1,8 @@
 /* columns.c - see columns.h.
  *
  * Rows arrive as text with the separator of the step, so that matching rows are only copied. To
- * reorder fields, the text is parsed (data/frame/frame_text.h); a spilled result is read into memory for
- * that.
+ * reorder fields, the text is parsed (data/frame/frame_text.h); a spilled result is read into
+ * memory for that.
  */
 #include "commit/columns.h"
 

@@ -36,7 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -44,8 +44,8 @@
 #include "base/time.h"
 #include "commit/commit_own.h"
 #include "commit/failures.h"
-#include "record/job_dir.h"
 #include "commit/manifest_file.h"
+#include "record/job_dir.h"
 #include "sys/clock.h"
 
 #define OWNED_NS TM_S

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "commit/commit_own.h"

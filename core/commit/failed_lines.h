@@ -20,10 +20,10 @@
 #ifndef TM_COMMIT_FAILED_LINES_H
 #define TM_COMMIT_FAILED_LINES_H
 
-#include "agent/message.h"
-#include "data/item.h"
+#include "agent/agent_msg.h"
 #include "commit/causes.h"
 #include "commit/manifest.h"
+#include "data/item.h"
 
 /* The reason of items without an element. It has no numbers: equal reasons are counted together. */
 #define TM_SHORT_RETURN                                                                            \

@@ -9,7 +9,7 @@
  * it. The worker has fsynced the file; the group commit fsyncs its new name, with its folder.
  *
  * One rename gives a file its name. If an output has a destination, the try's folder is therefore
- * within that destination (agent/message.h, tm_output_file_staged).
+ * within that destination (agent/agent_msg.h, tm_output_file_staged).
  *
  * A name belongs to one mini-batch. A file under that name without an owner (the script wrote it
  * there itself; a power failure removed the log's line but not the name) is replaced.

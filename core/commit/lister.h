@@ -14,8 +14,8 @@
 #define TM_COMMIT_LISTER_H
 
 #include "base/level.h"
-#include "data/cut.h"
 #include "commit/manifest.h"
+#include "data/cut.h"
 #include "sys/loop.h"
 
 struct tm_lister;

@@ -19,9 +19,9 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "commit/manifest_file.h"
 #include "data/item.h"
 #include "data/key.h"
-#include "commit/manifest_file.h"
 
 #define LONG_READ  (256u << 10)
 #define SHORT_READ (16u << 10) /* bytes, for one entry out of order */

@@ -7,8 +7,8 @@
 #ifndef TM_COMMIT_TABLE_STATE_H
 #define TM_COMMIT_TABLE_STATE_H
 
-#include "data/dataset.h"
 #include "commit/manifest.h"
+#include "data/dataset.h"
 
 /* `inputs`: of the step. Reads at most 64 MB. 0 also for a step without tables, and if no rows are
  * listed yet. TM_EDAMAGE: the file is damaged, or missing though rows are listed; TM_EVERSION;

@@ -5,8 +5,7 @@
  *   then inputs[1], ...
  *
  *  (1) A mini-batch holds items of one input: where an input ends, the current mini-batch ends too.
- *  (2) The same definitions over the same files give the same mini-batches, byte for byte: a
- *      resumed job relies on it.
+ *  (2) Equal definitions over equal files give equal mini-batches: a resumed job relies on it.
  *  (3) Paths without files are reported once: a warning, or "no input" if no path had files.
  *
  * The cut owns its reader and its messages; the datasets belong to the caller until tm_cut_close().
@@ -591,8 +590,7 @@ int tm_cut_next(struct tm_cut *cut, struct tm_mini_batch *out, struct tm_err *er
   while (cut->at < cut->o.inputs_len && rc == 0) {
     const struct tm_dataset *d = cut->o.inputs[cut->at];
     out->dataset = (uint32_t)cut->at;
-    rc = begin_input(cut, d, err);
-    if (rc == 0)
+    if ((rc = begin_input(cut, d, err)) == 0)
       rc = cut->table && cut->o.partition_keys_len > 0 ? next_group_of_table(cut, d, out, err)
            : cut->table                                ? next_of_table(cut, d, out, err)
            : cut->o.partition_keys_len > 0             ? next_by_keys(cut, d, out, err)

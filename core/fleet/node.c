@@ -2,16 +2,16 @@
  *
  * The keeper is started in a session of its own (sys/process.h), with the control channel as
  * descriptor 3, and with our stderr if the caller asks for that. A table by worker number says
- * which step a worker belongs to, so that every frame finds its user. After the channel has ended,
- * for any reason, node.c waits for the keeper: it ends within moments, or is killed.
+ * which step a worker belongs to, so that every message finds its user. After the channel has
+ * ended, for any reason, node.c waits for the keeper: it ends within moments, or is killed.
  *
  *  (1) A user hears only what can happen to a worker: STARTED or START_FAILED once, then TAKEN for
- *      each take-back, ENDED once. A keeper that sends anything else is lost: its later frames
+ *      each take-back, ENDED once. A keeper that sends anything else is lost: its later messages
  *      cannot be trusted.
  *  (2) No process is ever left behind. A keeper that did not end by itself has not ended its
  *      workers. Their processes are found by the mark of the job, and killed here: if the job is
  *      ending, no later keeper would do it.
- *  (3) A descriptor that came with a frame is closed, unless it is a worker's socket, which the
+ *  (3) A descriptor that came with a message is closed, unless it is a worker's socket, which the
  *      user gets.
  */
 #include "fleet/node.h"
@@ -50,9 +50,9 @@ struct tm_node {
   bool is_lost, has_hello;
   struct tm_awake awake;
   int64_t patience_ns; /* how long it may be silent */
-  /* awake: when the keeper last sent a frame; when it was last asked */
+  /* awake: when the keeper last sent a message; when it was last asked */
   int64_t heard_ns, pinged_ns;
-  int64_t asked; /* ASK_DOING frames without an answer */
+  int64_t asked; /* ASK_DOING messages without an answer */
   void (*on_note)(void *data, const char *text);
   void (*on_lost)(void *data, const char *text);
   void *data;
@@ -60,7 +60,7 @@ struct tm_node {
   struct TM_ARRAY(struct node_worker) workers; /* by number */
 };
 
-static void on_frame(struct tm_channel *c, const struct tm_frame *f);
+static void on_msg(struct tm_channel *c, const struct tm_msg *f);
 static void on_end(struct tm_channel *c, int code);
 
 static pid_t start_keeper(const char *program, bool has_stderr, int control, struct tm_err *err)
@@ -77,8 +77,8 @@ static pid_t start_keeper(const char *program, bool has_stderr, int control, str
 static void say_hello(struct tm_node *n)
 {
   const char *hello = tm_hello();
-  struct tm_frame f = {
-    .type = TM_FRAME_HELLO, .payload = hello, .length = (uint32_t)strlen(hello), .fd = -1
+  struct tm_msg f = {
+    .type = TM_MSG_HELLO, .payload = hello, .length = (uint32_t)strlen(hello), .fd = -1
   };
 
   tm_channel_send(&n->control, &f);
@@ -109,7 +109,7 @@ struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool ha
   n->data = data;
   n->patience_ns = TM_NODE_PATIENCE_NS;
   tm_awake_init(&n->awake, tm_clock_mono_ns());
-  if (tm_channel_open(&n->control, loop, pair[0], on_frame, on_end, n, err) < 0) {
+  if (tm_channel_open(&n->control, loop, pair[0], on_msg, on_end, n, err) < 0) {
     tm_process_wait(pid, 0, NULL);
     free(n->id);
     free(n);
@@ -133,7 +133,7 @@ uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
                           const struct tm_node_user *user)
 {
   struct tm_buf text = TM_BUF_NONE;
-  struct tm_frame f = { .type = TM_FRAME_STEP, .index = n->users.len, .fd = -1 };
+  struct tm_msg f = { .type = TM_MSG_STEP, .index = n->users.len, .fd = -1 };
 
   *TM_ARRAY_ADD(&n->users) = *user;
   if (!n->job_dir)
@@ -150,8 +150,8 @@ uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
 
 uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, const char *name)
 {
-  struct tm_frame f = {
-    .type = TM_FRAME_START, .index = step, .worker = (uint32_t)n->workers.len, .fd = -1
+  struct tm_msg f = {
+    .type = TM_MSG_START, .index = step, .worker = (uint32_t)n->workers.len, .fd = -1
   };
 
   tm_require(step < n->users.len);
@@ -164,7 +164,7 @@ uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, const char *name
 
 static void send_to(struct tm_node *n, uint32_t type, uint32_t worker)
 {
-  struct tm_frame f = { .type = type, .worker = worker, .fd = -1 };
+  struct tm_msg f = { .type = type, .worker = worker, .fd = -1 };
 
   tm_channel_send(&n->control, &f);
 }
@@ -172,7 +172,7 @@ static void send_to(struct tm_node *n, uint32_t type, uint32_t worker)
 void tm_node_take_back(struct tm_node *n, uint32_t worker, const uint64_t *seqs, size_t len)
 {
   struct tm_buf list = TM_BUF_NONE;
-  struct tm_frame f = { .type = TM_FRAME_TAKE_BACK, .worker = worker, .fd = -1 };
+  struct tm_msg f = { .type = TM_MSG_TAKE_BACK, .worker = worker, .fd = -1 };
 
   n->workers.at[worker].take_backs++;
   for (size_t i = 0; i < len; i++)
@@ -185,25 +185,25 @@ void tm_node_take_back(struct tm_node *n, uint32_t worker, const uint64_t *seqs,
 
 void tm_node_stopping(struct tm_node *n, uint32_t worker)
 {
-  send_to(n, TM_FRAME_STOPPING, worker);
+  send_to(n, TM_MSG_STOPPING, worker);
 }
 
 void tm_node_kill(struct tm_node *n, uint32_t worker)
 {
   tm_process_kill(n->pid, SIGCONT); /* a stopped keeper does not kill its workers */
-  send_to(n, TM_FRAME_KILL, worker);
+  send_to(n, TM_MSG_KILL, worker);
 }
 
 void tm_node_end_init(struct tm_node *n, uint32_t step)
 {
-  struct tm_frame f = { .type = TM_FRAME_INIT_IS_LATE, .index = step, .fd = -1 };
+  struct tm_msg f = { .type = TM_MSG_INIT_IS_LATE, .index = step, .fd = -1 };
 
   tm_channel_send(&n->control, &f);
 }
 
 void tm_node_ask_doing(struct tm_node *n, uint32_t step)
 {
-  struct tm_frame f = { .type = TM_FRAME_ASK_DOING, .index = step, .fd = -1 };
+  struct tm_msg f = { .type = TM_MSG_ASK_DOING, .index = step, .fd = -1 };
 
   n->asked++;
   tm_channel_send(&n->control, &f);
@@ -232,11 +232,11 @@ void tm_node_tick(struct tm_node *n, int64_t mono_ns)
     free(text);
   } else if (now_ns - n->pinged_ns >= PING_NS) {
     n->pinged_ns = now_ns;
-    send_to(n, TM_FRAME_PING, 0);
+    send_to(n, TM_MSG_PING, 0);
   }
 }
 
-static void on_taken(struct tm_node *n, const struct tm_node_user *user, const struct tm_frame *f)
+static void on_taken(struct tm_node *n, const struct tm_node_user *user, const struct tm_msg *f)
 {
   uint64_t seqs[TM_PAGE_WORDS];
   size_t len = 0;
@@ -249,7 +249,7 @@ static void on_taken(struct tm_node *n, const struct tm_node_user *user, const s
   user->on_taken(user->data, f->worker, seqs, len);
 }
 
-static void on_ended(struct tm_node *n, const struct tm_node_user *user, const struct tm_frame *f)
+static void on_ended(struct tm_node *n, const struct tm_node_user *user, const struct tm_msg *f)
 {
   struct tm_ended ended;
   struct tm_err err = TM_ERR_NONE;
@@ -262,7 +262,7 @@ static void on_ended(struct tm_node *n, const struct tm_node_user *user, const s
   user->on_ended(user->data, f->worker, &ended);
 }
 
-static void on_hello(struct tm_node *n, const struct tm_frame *f)
+static void on_hello(struct tm_node *n, const struct tm_msg *f)
 {
   const char *hello = tm_hello();
 
@@ -272,7 +272,7 @@ static void on_hello(struct tm_node *n, const struct tm_frame *f)
     lose(n, "its keeper has another version of tidemill");
 }
 
-static char *text_of(const struct tm_frame *f)
+static char *text_of(const struct tm_msg *f)
 {
   return tm_xstrndup(f->length ? f->payload : "", f->length);
 }
@@ -281,22 +281,22 @@ static char *text_of(const struct tm_frame *f)
 static bool may_happen(const struct node_worker *w, uint32_t type)
 {
   switch (type) {
-  case TM_FRAME_STARTED:
-  case TM_FRAME_START_FAILED: return w->phase == ASKED;
-  case TM_FRAME_TAKEN: return w->phase == LIVES && w->take_backs > 0;
-  case TM_FRAME_ENDED: return w->phase == LIVES;
+  case TM_MSG_STARTED:
+  case TM_MSG_START_FAILED: return w->phase == ASKED;
+  case TM_MSG_TAKEN: return w->phase == LIVES && w->take_backs > 0;
+  case TM_MSG_ENDED: return w->phase == LIVES;
   default: return false;
   }
 }
 
-static void on_started(struct tm_node *n, const struct tm_node_user *user, const struct tm_frame *f)
+static void on_started(struct tm_node *n, const struct tm_node_user *user, const struct tm_msg *f)
 {
   n->workers.at[f->worker].phase = LIVES;
   user->on_started(user->data, f->worker, tm_get_u32(f->payload), f->fd);
 }
 
 static void on_start_failed(struct tm_node *n, const struct tm_node_user *user,
-                            const struct tm_frame *f)
+                            const struct tm_msg *f)
 {
   char *text = text_of(f);
 
@@ -305,11 +305,11 @@ static void on_start_failed(struct tm_node *n, const struct tm_node_user *user,
   free(text);
 }
 
-/* A frame about one worker. True: the user owns the descriptor now. */
-static bool on_worker_frame(struct tm_node *n, const struct tm_frame *f)
+/* A message about one worker. True: the user owns the descriptor now. */
+static bool on_worker_frame(struct tm_node *n, const struct tm_msg *f)
 {
   const struct tm_node_user *user;
-  bool is_started = f->type == TM_FRAME_STARTED;
+  bool is_started = f->type == TM_MSG_STARTED;
 
   if (f->worker >= n->workers.len || !may_happen(&n->workers.at[f->worker], f->type) ||
       (is_started && (f->fd < 0 || f->length < 4))) {
@@ -318,16 +318,16 @@ static bool on_worker_frame(struct tm_node *n, const struct tm_frame *f)
   }
   user = &n->users.at[n->workers.at[f->worker].step];
   switch (f->type) {
-  case TM_FRAME_STARTED: on_started(n, user, f); break;
-  case TM_FRAME_START_FAILED: on_start_failed(n, user, f); break;
-  case TM_FRAME_TAKEN: on_taken(n, user, f); break;
+  case TM_MSG_STARTED: on_started(n, user, f); break;
+  case TM_MSG_START_FAILED: on_start_failed(n, user, f); break;
+  case TM_MSG_TAKEN: on_taken(n, user, f); break;
   default: on_ended(n, user, f); break;
   }
   return is_started;
 }
 
-/* Keeps (1). The frame cannot name a worker of another step, or one that has ended. */
-static void on_doing(struct tm_node *n, const struct tm_frame *f)
+/* Keeps (1). The message cannot name a worker of another step, or one that has ended. */
+static void on_doing(struct tm_node *n, const struct tm_msg *f)
 {
   const struct tm_node_user *user;
   struct tm_worker_doing doing;
@@ -351,7 +351,7 @@ static void on_doing(struct tm_node *n, const struct tm_frame *f)
   }
 }
 
-static void on_note(struct tm_node *n, const struct tm_frame *f)
+static void on_note(struct tm_node *n, const struct tm_msg *f)
 {
   char *text = text_of(f);
 
@@ -359,21 +359,21 @@ static void on_note(struct tm_node *n, const struct tm_frame *f)
   free(text);
 }
 
-static void on_frame(struct tm_channel *c, const struct tm_frame *f)
+static void on_msg(struct tm_channel *c, const struct tm_msg *f)
 {
   struct tm_node *n = c->data;
   bool is_taken = false;
 
   n->heard_ns = n->awake.now_ns;
-  if (n->is_lost || f->type == TM_FRAME_PONG)
+  if (n->is_lost || f->type == TM_MSG_PONG)
     ;
-  else if (f->type == TM_FRAME_HELLO)
+  else if (f->type == TM_MSG_HELLO)
     on_hello(n, f);
   else if (!n->has_hello)
     lose(n, "its keeper did not say its version");
-  else if (f->type == TM_FRAME_NOTE)
+  else if (f->type == TM_MSG_NOTE)
     on_note(n, f);
-  else if (f->type == TM_FRAME_DOING)
+  else if (f->type == TM_MSG_DOING)
     on_doing(n, f);
   else
     is_taken = on_worker_frame(n, f);

@@ -1,4 +1,4 @@
-/* node.h - a node, from the supervisor's side: its keeper, and the frames between the two.
+/* node.h - a node, from the supervisor's side: its keeper, and the messages between the two.
  *
  * Each node has one child process, started with posix_spawn; only its control channel identifies
  * it. Caller, on the loop's thread: start; add_step for each step; start_worker, ...; close,
@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "node/message.h"
+#include "node/node_msg.h"
 #include "sys/channel.h"
 #include "sys/loop.h"
 

@@ -1,5 +1,5 @@
-/* old_snapshots.h - finds stored copies of scripts (snapshot/snapshot.h) that no job of the workspace
- * uses any more.
+/* old_snapshots.h - finds stored copies of scripts (snapshot/snapshot.h) that no job of the
+ * workspace uses any more.
  *
  * Steps: _find, then perhaps _remove, then _release. A job that begins meanwhile with such a copy
  * loses it here, but has a copy of its own, and stores its script again when it is resumed.

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "plan/bound.h"
 #include "commit/lister.h"
 #include "commit/manifest_file.h"
+#include "plan/bound.h"
 #include "store/workspace.h"
 
 struct tm_recheck {

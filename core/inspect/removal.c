@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "data/item.h"
-#include "record/events.h"
-#include "record/job_record.h"
 #include "commit/manifest_file.h"
 #include "commit/recover.h"
 #include "commit/table_state.h"
+#include "data/item.h"
+#include "record/events.h"
+#include "record/job_record.h"
 
 #define FAILURES_END (128 << 10) /* how many bytes of the failures log are read */
 

@@ -22,9 +22,9 @@
 #include "base/path.h"
 #include "base/time.h"
 #include "commit/fates.h"
+#include "commit/journal.h"
 #include "record/job_record.h"
 #include "record/owner.h"
-#include "commit/journal.h"
 #include "sys/fs.h"
 
 const char *tm_job_status_name(enum tm_job_status s)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/buf.h"
 #include "base/path.h"
 #include "base/text.h"

@@ -24,12 +24,12 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "commit/fates.h"
-#include "record/job_record.h"
-#include "record/owner.h"
 #include "commit/manifest_file.h"
 #include "commit/recover.h"
 #include "inspect/survey.h"
 #include "inspect/verify_upload.h"
+#include "record/job_record.h"
+#include "record/owner.h"
 
 #define WINDOW     (1u << 20) /* bytes */
 #define FAULTS_MAX 100        /* of a step; then its walk ends */

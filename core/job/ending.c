@@ -3,9 +3,9 @@
  */
 #include "base/mem.h"
 #include "job/job.h"
-#include "record/job_dir.h"
 #include "outputs/place.h"
 #include "outputs/uploads.h"
+#include "record/job_dir.h"
 #include "step/row_items.h"
 #include "step/supervisor_own.h"
 

@@ -8,14 +8,14 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "commit/failed_archives.h"
 #include "data/files/failed.h"
 #include "data/item.h"
-#include "commit/failed_archives.h"
-#include "record/job_record.h"
-#include "record/owner.h"
 #include "inspect/survey.h"
 #include "job/takeover.h"
 #include "plan/drop.h"
+#include "record/job_record.h"
+#include "record/owner.h"
 #include "store/jobs.h"
 
 /* A job writes its list of failed items when it ends. */

@@ -8,10 +8,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "snapshot/snapshot.h"
+#include "job/reuse.h"
 #include "record/events.h"
 #include "record/job_record.h"
-#include "job/reuse.h"
+#include "snapshot/snapshot.h"
 
 static struct tm_foreseen *is_run(const char *why)
 {

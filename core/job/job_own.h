@@ -12,14 +12,14 @@
 #define TM_JOB_JOB_OWN_H
 
 #include "base/mem.h"
+#include "inspect/recheck.h"
 #include "job/job.h"
+#include "job/reuse.h"
 #include "record/cancel_request.h"
 #include "record/job_dir.h"
-#include "inspect/recheck.h"
-#include "job/reuse.h"
 #include "record/step_view.h"
-#include "step/supervisor.h"
 #include "record/temp_dirs.h"
+#include "step/supervisor.h"
 
 enum tm_step_state {
   TM_STEP_WAITING, /* for other steps, or for a worker */

@@ -20,11 +20,11 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "job/job_own.h"
-#include "record/job_record.h"
-#include "outputs/intake.h"
-#include "outputs/place.h"
 #include "job/stale_inputs.h"
 #include "job/takeover.h"
+#include "outputs/intake.h"
+#include "outputs/place.h"
+#include "record/job_record.h"
 
 void tm_job_steps_init(struct tm_job *job)
 {

@@ -20,9 +20,9 @@
 #include "base/time.h"
 #include "data/files/listing.h"
 #include "data/table/table.h"
+#include "outputs/link_tree.h"
 #include "record/input_record.h"
 #include "record/job_record.h"
-#include "outputs/link_tree.h"
 #include "store/trust.h"
 #include "sys/clock.h"
 

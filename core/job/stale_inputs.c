@@ -9,10 +9,10 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
-#include "data/item_check.h"
 #include "commit/fates.h"
-#include "job/job_own.h"
 #include "commit/manifest_file.h"
+#include "data/item_check.h"
+#include "job/job_own.h"
 #include "sys/clock.h"
 #include "sys/threads.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "outputs/copy.h"

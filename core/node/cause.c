@@ -1,6 +1,6 @@
 /* cause.c - finds out why a worker has ended: its status, who killed it, memory, its last output.
  *
- *   killed by us            the table of watch.c knows the cause
+ *   killed by us            the table of deadlines.c knows the cause
  *   SIGKILL by another      the kernel's log, if readable, names processes killed for lack of
  *                           memory. Otherwise the kernel's count of such kills: if it has grown by
  *                           more than the accounted ones, one is attributed to this worker. The

@@ -1,6 +1,6 @@
 /* keeper.c - the process on a node that starts, watches and ends its workers.
  *
- * One loop, one thread, and these events: a frame on the control channel; the end of a child; a
+ * One loop, one thread, and these events: a message on the control channel; the end of a child; a
  * deadline. Its invariants, besides invariant 14 of core/README.md:
  *
  *  (1) When the control channel closes, everything beneath the keeper is killed, and the keeper
@@ -42,7 +42,7 @@
 
 void tm_keeper_send(struct tm_keeper *k, uint32_t type, uint32_t worker, const void *p, size_t n)
 {
-  struct tm_frame f = {
+  struct tm_msg f = {
     .type = type, .worker = worker, .payload = p, .length = (uint32_t)n, .fd = -1
   };
   tm_channel_send(&k->control, &f);
@@ -50,7 +50,7 @@ void tm_keeper_send(struct tm_keeper *k, uint32_t type, uint32_t worker, const v
 
 void tm_keeper_note(struct tm_keeper *k, const char *text)
 {
-  tm_keeper_send(k, TM_FRAME_NOTE, 0, text, strlen(text));
+  tm_keeper_send(k, TM_MSG_NOTE, 0, text, strlen(text));
 }
 
 /* ---- the end of the keeper ---- */
@@ -163,7 +163,7 @@ static struct tm_keeper_worker *find_worker(struct tm_keeper *k, uint32_t number
   return NULL;
 }
 
-static void on_step(struct tm_keeper *k, const struct tm_frame *f)
+static void on_step(struct tm_keeper *k, const struct tm_msg *f)
 {
   struct tm_node_step s;
   struct tm_err err = TM_ERR_NONE;
@@ -190,7 +190,7 @@ static void on_step(struct tm_keeper *k, const struct tm_frame *f)
 }
 
 /* The name becomes part of paths. */
-static bool is_good_name(const struct tm_frame *f)
+static bool is_good_name(const struct tm_msg *f)
 {
   return f->length > 0 && f->length <= NAME_MAX_LEN && f->payload[0] != '.' &&
          !memchr(f->payload, '/', f->length) && !memchr(f->payload, 0, f->length);
@@ -200,8 +200,8 @@ static bool is_good_name(const struct tm_frame *f)
 static bool tell_started(struct tm_keeper *k, const struct tm_keeper_worker *w, int fd)
 {
   char pid[4];
-  struct tm_frame f = {
-    .type = TM_FRAME_STARTED, .worker = w->number, .payload = pid, .length = sizeof pid, .fd = -1
+  struct tm_msg f = {
+    .type = TM_MSG_STARTED, .worker = w->number, .payload = pid, .length = sizeof pid, .fd = -1
   };
   tm_put_u32(pid, (uint32_t)w->pid);
   int rc = tm_channel_send_fd(&k->control, &f, fd, NULL);
@@ -239,16 +239,16 @@ void tm_keeper_start(struct tm_keeper *k, uint64_t step, uint32_t number, const 
   struct tm_err err = TM_ERR_NONE;
   k->memory_kills = k->readings->kills(); /* earlier ones do not concern this worker */
   if (start_worker(k, find_step(k, step), number, name, &err) < 0)
-    tm_keeper_send(k, TM_FRAME_START_FAILED, number, err.text, strlen(err.text));
+    tm_keeper_send(k, TM_MSG_START_FAILED, number, err.text, strlen(err.text));
 }
 
-static void on_start(struct tm_keeper *k, const struct tm_frame *f)
+static void on_start(struct tm_keeper *k, const struct tm_msg *f)
 {
   static const char refused[] =
       "a worker cannot be started: the request names no step, no good name, or a number "
       "that is in use";
   if (!find_step(k, f->index) || !is_good_name(f) || find_worker(k, f->worker)) {
-    tm_keeper_send(k, TM_FRAME_START_FAILED, f->worker, refused, sizeof refused - 1);
+    tm_keeper_send(k, TM_MSG_START_FAILED, f->worker, refused, sizeof refused - 1);
     return;
   }
   char *name = tm_xstrndup(f->payload, f->length);
@@ -257,7 +257,7 @@ static void on_start(struct tm_keeper *k, const struct tm_frame *f)
   free(name);
 }
 
-static void take_back(struct tm_keeper *k, struct tm_keeper_worker *w, const struct tm_frame *f)
+static void take_back(struct tm_keeper *k, struct tm_keeper_worker *w, const struct tm_msg *f)
 {
   struct tm_reader r;
   struct tm_buf taken = TM_BUF_NONE;
@@ -267,11 +267,11 @@ static void take_back(struct tm_keeper *k, struct tm_keeper_worker *w, const str
     if (tm_page_take_back(w->page, seq))
       tm_buf_add_u64(&taken, seq);
   }
-  tm_keeper_send(k, TM_FRAME_TAKEN, w->number, taken.data, taken.len);
+  tm_keeper_send(k, TM_MSG_TAKEN, w->number, taken.data, taken.len);
   tm_buf_release(&taken);
 }
 
-static void on_hello(struct tm_keeper *k, const struct tm_frame *f)
+static void on_hello(struct tm_keeper *k, const struct tm_msg *f)
 {
   const char *hello = tm_hello();
   k->has_hello = f->length == strlen(hello) && memcmp(f->payload, hello, f->length) == 0;
@@ -279,23 +279,23 @@ static void on_hello(struct tm_keeper *k, const struct tm_frame *f)
     begin_close(k);
 }
 
-static void on_worker_frame(struct tm_keeper *k, const struct tm_frame *f)
+static void on_worker_frame(struct tm_keeper *k, const struct tm_msg *f)
 {
   struct tm_keeper_worker *w = find_worker(k, f->worker);
   if (!w) { /* its ENDED is on the way, or it is waiting to be started */
-    if (f->type == TM_FRAME_KILL)
+    if (f->type == TM_MSG_KILL)
       tm_keeper_memory_drop(k, f->worker);
     return;
   }
   switch (f->type) {
-  case TM_FRAME_TAKE_BACK: take_back(k, w, f); break;
-  case TM_FRAME_STOPPING: tm_keeper_step(k, w, TM_KEEPER_ON_STOPPING); break;
-  case TM_FRAME_KILL: tm_keeper_step(k, w, TM_KEEPER_ON_KILL); break;
+  case TM_MSG_TAKE_BACK: take_back(k, w, f); break;
+  case TM_MSG_STOPPING: tm_keeper_step(k, w, TM_KEEPER_ON_STOPPING); break;
+  case TM_MSG_KILL: tm_keeper_step(k, w, TM_KEEPER_ON_KILL); break;
   default: break;
   }
 }
 
-static void on_init_is_late(struct tm_keeper *k, const struct tm_frame *f)
+static void on_init_is_late(struct tm_keeper *k, const struct tm_msg *f)
 {
   struct tm_keeper_step *step = find_step(k, f->index);
   if (!step)
@@ -329,27 +329,27 @@ static void tell_doing(struct tm_keeper *k, const struct tm_keeper_step *step)
                                            .seq = view.seq,
                                            .is_stopped = w->frozen_due_ns != INT64_MAX });
   }
-  struct tm_frame f = { .type = TM_FRAME_DOING,
-                        .index = step->index,
-                        .payload = tm_buf_str(&list),
-                        .length = (uint32_t)list.len,
-                        .fd = -1 };
+  struct tm_msg f = { .type = TM_MSG_DOING,
+                      .index = step->index,
+                      .payload = tm_buf_str(&list),
+                      .length = (uint32_t)list.len,
+                      .fd = -1 };
   tm_channel_send(&k->control, &f);
   tm_buf_release(&list);
 }
 
-static void on_ask_doing(struct tm_keeper *k, const struct tm_frame *f)
+static void on_ask_doing(struct tm_keeper *k, const struct tm_msg *f)
 {
   const struct tm_keeper_step *step = find_step(k, f->index);
   if (step)
     tell_doing(k, step);
 }
 
-static void on_frame(struct tm_channel *c, const struct tm_frame *f)
+static void on_msg(struct tm_channel *c, const struct tm_msg *f)
 {
   struct tm_keeper *k = c->data;
   tm_fs_close(tm_fs_real(), f->fd); /* none is expected */
-  if (f->type == TM_FRAME_HELLO) {
+  if (f->type == TM_MSG_HELLO) {
     on_hello(k, f);
     return;
   }
@@ -358,15 +358,15 @@ static void on_frame(struct tm_channel *c, const struct tm_frame *f)
     return;
   }
   switch (f->type) {
-  case TM_FRAME_STEP: on_step(k, f); break;
-  case TM_FRAME_START: on_start(k, f); break;
-  case TM_FRAME_PING: tm_keeper_send(k, TM_FRAME_PONG, 0, NULL, 0); break;
-  case TM_FRAME_INIT_IS_LATE: on_init_is_late(k, f); break;
-  case TM_FRAME_ASK_DOING: on_ask_doing(k, f); break;
-  case TM_FRAME_TAKE_BACK:
-  case TM_FRAME_STOPPING:
-  case TM_FRAME_KILL: on_worker_frame(k, f); break;
-  default: tm_keeper_note(k, "a frame of an unknown type was passed over"); break;
+  case TM_MSG_STEP: on_step(k, f); break;
+  case TM_MSG_START: on_start(k, f); break;
+  case TM_MSG_PING: tm_keeper_send(k, TM_MSG_PONG, 0, NULL, 0); break;
+  case TM_MSG_INIT_IS_LATE: on_init_is_late(k, f); break;
+  case TM_MSG_ASK_DOING: on_ask_doing(k, f); break;
+  case TM_MSG_TAKE_BACK:
+  case TM_MSG_STOPPING:
+  case TM_MSG_KILL: on_worker_frame(k, f); break;
+  default: tm_keeper_note(k, "a message of an unknown type was passed over"); break;
   }
 }
 
@@ -390,7 +390,7 @@ static int open_all(struct tm_keeper *k, struct tm_err *err)
   int rc = tm_process_adopt_orphans();
   if (rc < 0)
     return tm_err_system(err, rc, "cannot become the parent of orphans");
-  return tm_channel_open(&k->control, &k->loop, TM_KEEPER_CONTROL_FD, on_frame, on_end, k, err);
+  return tm_channel_open(&k->control, &k->loop, TM_KEEPER_CONTROL_FD, on_msg, on_end, k, err);
 }
 
 static void release(struct tm_keeper *k)
@@ -444,7 +444,7 @@ int tm_keeper_run_with(const struct tm_keeper_readings *readings)
     rc = open_all(&k, &err);
     if (rc < 0)
       begin_close(&k);
-    tm_keeper_send(&k, TM_FRAME_HELLO, 0, hello, strlen(hello));
+    tm_keeper_send(&k, TM_MSG_HELLO, 0, hello, strlen(hello));
     tm_loop_run(&k.loop);
     tm_loop_release(&k.loop);
   }

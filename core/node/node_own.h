@@ -7,8 +7,8 @@
 #include "base/level.h"
 #include "base/mem.h"
 #include "node/keeper.h"
-#include "node/message.h"
-#include "node/page.h"
+#include "node/node_msg.h"
+#include "node/worker_page.h"
 #include "sys/channel.h"
 #include "sys/gpus.h"
 #include "sys/loop.h"
@@ -95,7 +95,8 @@ void tm_keeper_note(struct tm_keeper *k, const char *text);
 /* Starts a worker, or reports why it cannot. */
 void tm_keeper_start(struct tm_keeper *k, uint64_t step, uint32_t number, const char *name);
 
-/* log.c: the log folder of the node. A failure to write is reported to the supervisor once. */
+/* keeper_log.c: the log folder of the node. A failure to write is reported to the supervisor once.
+ */
 /* reports that a log cannot be written */
 void tm_keeper_note_log(struct tm_keeper *k, struct tm_err *err);
 /* Makes the folders, opens _main.txt. */
@@ -138,7 +139,7 @@ enum tm_memory_kill tm_keeper_memory_kill(enum tm_end_cause cause, int signal, b
 /* The last `lines` lines of a text. Pure. */
 const char *tm_keeper_last_lines(const char *text, size_t len, int lines);
 
-/* memory.c: limits of workers, and whether there is memory for another one. */
+/* worker_memory.c: limits of workers, and whether there is memory for another one. */
 void tm_keeper_memory_watch(struct tm_keeper *k, const struct tm_keeper_worker *w);
 void tm_keeper_memory_on_time(struct tm_timer *t);
 /* True: it must wait; it is started when memory suffices, or when no worker is left. */
@@ -149,7 +150,7 @@ void tm_keeper_memory_release(struct tm_keeper *k);
 /* Whether memory is short: less than a twentieth of the total (64 MB to 1 GB) is available, until
  * half as much again is. Pure. */
 bool tm_keeper_is_short(bool was_short, const struct tm_memory *m);
-/* gpus.c. Finds the devices of the node, for a step. */
+/* gpu_assignment.c. Finds the devices of the node, for a step. */
 void tm_keeper_find_gpus(struct tm_keeper_step *step);
 /* Assigns a device, w->gpu, to a worker to be started, and returns the entry for its environment,
  * to free(); NULL: unchanged. */
@@ -168,7 +169,7 @@ void tm_keeper_monitor_close(struct tm_keeper_step *step);
 /* when it is closed, and the loop has ended */
 void tm_keeper_monitor_free(struct tm_keeper_step *step);
 
-/* watch.c */
+/* deadlines.c */
 enum tm_keeper_event {
   TM_KEEPER_ON_STOPPING,
   TM_KEEPER_ON_KILL,
@@ -200,7 +201,7 @@ bool tm_keeper_is_marked(const char *found, const char *marker);
 enum tm_end_cause tm_keeper_cause(const struct tm_keeper_worker *w,
                                   const struct tm_process_end *end, enum tm_phase phase);
 
-/* interrupt.c */
+/* call_timeout.c */
 enum tm_late_action { TM_LATE_KILL, TM_LATE_INTERRUPT, TM_LATE_AGAIN };
 /* What to do with the late call in `view`. Pure. */
 enum tm_late_action tm_keeper_late(const struct tm_keeper_interrupt *i,

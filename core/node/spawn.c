@@ -5,7 +5,7 @@
  *                TIDEMILL_KEEPER
  *
  *  (1) All descendants of a worker have its marker in their environment, whatever their session:
- *      watch.c recognises them by it. The worker's number makes the markers of one keeper
+ *      deadlines.c recognises them by it. The worker's number makes the markers of one keeper
  *      different. Inside another worker the outer marker follows, so that the outer keeper
  *      recognises its own. Markers begin with the job's directory, so that the next keeper, or the
  *      supervisor, finds survivors of a killed keeper (tm_job_mark).
@@ -21,7 +21,7 @@
 #include "node/node_own.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
-#include "sys/page.h"
+#include "sys/shared_memory.h"
 
 extern char **environ;
 
@@ -120,9 +120,10 @@ int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, st
     tm_tree_remove_forced(w->memory_dir, NULL);
     tm_keeper_base_hold(k, w->memory_dir, NULL); /* if it cannot be made, the worker does without */
   }
-  if ((page = tm_page_new(w->name, sizeof *w->page, err)) < 0)
+  if ((page = tm_shared_memory_new(w->name, sizeof *w->page, err)) < 0)
     goto fail;
-  if (!(w->page = tm_page_map(page, sizeof *w->page, err)) || tm_channel_pair(pair, err) < 0)
+  if (!(w->page = tm_shared_memory_map(page, sizeof *w->page, err)) ||
+      tm_channel_pair(pair, err) < 0)
     goto fail;
   w->started_ns = tm_clock_mono_ns();
   tm_page_set(w->page, TM_PHASE_START, w->started_ns, 0, 0, 0); /* keeps (3) */
@@ -147,7 +148,7 @@ void tm_keeper_worker_free(struct tm_keeper_worker *w)
 {
   if (!w)
     return;
-  tm_page_unmap(w->page, sizeof *w->page);
+  tm_shared_memory_unmap(w->page, sizeof *w->page);
   free(w->name);
   free(w->marker);
   free(w->temp_dir);

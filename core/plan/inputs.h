@@ -8,13 +8,14 @@
  *                 because they already exist.
  *   as_download   the same with a copy instead of links
  *
- * A given path becomes a link to that place while the step runs. outputs/intake.c makes all of this.
+ * A given path becomes a link to that place while the step runs. outputs/intake.c makes all of
+ * this.
  */
 #ifndef TM_PLAN_INPUTS_H
 #define TM_PLAN_INPUTS_H
 
 #include "plan/pipeline.h"
-#include "plan/reader.h"
+#include "plan/read_context.h"
 
 /* Fills inputs, side_inputs, intakes, and their record. TM_EUSAGE with the place: datasets of two
  * types, two with one name, a side input that does not exist. */

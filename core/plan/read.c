@@ -35,7 +35,7 @@
 #include "plan/overlap.h"
 #include "plan/params.h"
 #include "plan/params_check.h"
-#include "plan/reader.h"
+#include "plan/read_context.h"
 #include "plan/script_arguments.h"
 #include "plan/settings.h"
 

@@ -71,9 +71,9 @@ static bool reads_table(const struct tm_json *definition)
   return false;
 }
 
-/* With returns = "auto", error_threshold decides which rows of a table have failed (step/returns.h),
- * although the key leaves it out. Returns a copy in which the rule that follows from it replaces
- * "auto". */
+/* With returns = "auto", error_threshold decides which rows of a table have failed
+ * (step/returns.h), although the key leaves it out. Returns a copy in which the rule that follows
+ * from it replaces "auto". */
 static struct tm_json *settle_returns(const struct tm_json *definition)
 {
   struct tm_json *v = tm_json_copy(definition), *settings = tm_json_get(v, "settings");

@@ -8,7 +8,7 @@
 #define TM_PLAN_SCRIPT_ARGUMENTS_H
 
 #include "plan/pipeline.h"
-#include "plan/reader.h"
+#include "plan/read_context.h"
 
 /* Call it after tm_inputs_read(). The script's arguments stay in s->arguments; values of the
  * runner's go to `taken` (an object). */

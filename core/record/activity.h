@@ -23,7 +23,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "node/message.h"
+#include "node/node_msg.h"
 
 #define TM_ACTIVITY_SHOWN_NS INT64_C(1000000000)
 #define TM_ACTIVITY_SLOW_NS  (5 * INT64_C(1000000000))

@@ -7,8 +7,8 @@
 #define TM_RECORD_DEFINITION_H
 
 #include "plan/pipeline.h"
-#include "snapshot/snapshot.h"
 #include "record/job_dir.h"
+#include "snapshot/snapshot.h"
 
 struct tm_definition {
   const struct tm_fs *fs;

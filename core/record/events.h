@@ -1,5 +1,5 @@
-/* events.h - what happens in a job. core/run emits events; listeners (report/, the command line,
- * hosts, tests) only listen, and never call back.
+/* events.h - what happens in a job. A supervisor emits events; listeners (report/, the command
+ * line, hosts, tests) only listen, and never call back.
  *
  * A listener is called on the job's thread. Listeners are called in the order in which they were
  * added. What an event points to is valid during the call. A listener must not fail: it reports
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/level.h"

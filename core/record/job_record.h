@@ -7,8 +7,8 @@
  *         absent if it is not known: {"words": [...], "directory": where it was typed}; text that
  *         is not UTF-8 is packed (snapshot/source.h)
  *     "only_failed": directory of the job whose failed items are the inputs; else absent
- *     "source": what the pipeline was built from, if "pipeline" is null (snapshot/source.h); absent if
- *         it cannot be kept:
+ *     "source": what the pipeline was built from, if "pipeline" is null (snapshot/source.h); absent
+ *         if it cannot be kept:
  *         {"tree", "base": relative paths start there, "working_dir", "by_calls",
  *          "output_file": the Completed job's rows are put there, "overwrite"}
  *     "params": {NAME: text or value as given at submission; a dataset with all its properties}
@@ -26,9 +26,9 @@
 #define TM_RECORD_JOB_RECORD_H
 
 #include "plan/pipeline.h"
-#include "snapshot/snapshot.h"
 #include "record/events.h"
 #include "record/job_dir.h"
+#include "snapshot/snapshot.h"
 
 /* Atomic. `snapshots`: one for each step. `command`: of the earlier record of a resumed job; NULL:
  * that of the pipeline. */

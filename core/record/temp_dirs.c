@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
-#include "node/message.h"
+#include "node/node_msg.h"
 #include "sys/process.h"
 
 #define MEMORY_DIR "/dev/shm"

@@ -12,8 +12,8 @@
 #ifndef TM_REPORT_DRIVER_LOG_H
 #define TM_REPORT_DRIVER_LOG_H
 
-#include "report/log_file.h"
 #include "record/events.h"
+#include "report/log_file.h"
 
 struct tm_driver_log {
   struct tm_log_file file;

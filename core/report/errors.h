@@ -11,8 +11,8 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "report/log_file.h"
 #include "record/events.h"
+#include "report/log_file.h"
 
 #define TM_ERRORS_MAX 1000
 

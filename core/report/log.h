@@ -5,8 +5,8 @@
 #ifndef TM_REPORT_LOG_H
 #define TM_REPORT_LOG_H
 
-#include "report/log_file.h"
 #include "record/events.h"
+#include "report/log_file.h"
 
 struct tm_log {
   const struct tm_fs *fs;

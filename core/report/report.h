@@ -21,8 +21,8 @@
 #ifndef TM_REPORT_REPORT_H
 #define TM_REPORT_REPORT_H
 
-#include "report/screen.h"
 #include "record/events.h"
+#include "report/screen.h"
 #include "sys/fs.h"
 
 struct tm_report;

@@ -8,8 +8,8 @@
 #define TM_REPORT_RESULT_H
 
 #include "base/buf.h"
-#include "report/errors.h"
 #include "record/events.h"
+#include "report/errors.h"
 
 #define TM_RESULT_ERRORS 5 /* maximum of distinct errors per step */
 

@@ -1,13 +1,13 @@
 /* running.h - logs/sys/running.json: what the workers of a step are doing, while something takes
- * longer than a second. `tidemill status` and `tidemill logs --mini-batch` read it (inspect/survey.h).
- * One JSON object:
+ * longer than a second. `tidemill status` and `tidemill logs --mini-batch` read it
+ * (inspect/survey.h). One JSON object:
  *
  *   {"version": 1, "written_ms": SINCE THE EPOCH, "workers": 4, "in_init": 0, "running": [ACTIVITY,
  *   ...]}
  *
- * with the activities as record/activity.h writes them, the longest first. The file is replaced whole
- * every two seconds, and removed when there is nothing to report. A kill may leave it behind: a
- * reader believes it only while the job has an owner, and if the file is not older than that
+ * with the activities as record/activity.h writes them, the longest first. The file is replaced
+ * whole every two seconds, and removed when there is nothing to report. A kill may leave it behind:
+ * a reader believes it only while the job has an owner, and if the file is not older than that
  * owner's claim.
  */
 #ifndef TM_REPORT_RUNNING_H

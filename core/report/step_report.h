@@ -6,8 +6,8 @@
 #ifndef TM_REPORT_STEP_REPORT_H
 #define TM_REPORT_STEP_REPORT_H
 
-#include "report/errors.h"
 #include "record/events.h"
+#include "report/errors.h"
 #include "sys/fs.h"
 
 struct tm_step_report;

@@ -18,9 +18,9 @@
 #ifndef TM_REPORT_TRIES_H
 #define TM_REPORT_TRIES_H
 
+#include "record/events.h"
 #include "report/log_file.h"
 #include "report/pen.h"
-#include "record/events.h"
 
 struct tm_tries {
   struct tm_log_file file;

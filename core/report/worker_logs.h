@@ -30,10 +30,10 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "report/log_file.h"
-#include "report/pen.h"
 #include "record/activity.h"
 #include "record/events.h"
+#include "report/log_file.h"
+#include "report/pen.h"
 
 struct tm_worker_log; /* of one worker */
 

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 
 struct tm_backoff {
   int64_t first_ns; /* 0: no delay at all */

@@ -1,14 +1,14 @@
 /* hand.h - the mini-batches that a worker holds, and how many it should have.
  *
- * Pure. Entries are numbered by seq (node/page.h), from 1, and end in any order. The window is
- * measured, not configured: enough to keep the worker busy during a round trip; a single one if
+ * Pure. Entries are numbered by seq (node/worker_page.h), from 1, and end in any order. The window
+ * is measured, not configured: enough to keep the worker busy during a round trip; a single one if
  * mini-batches take long.
  */
 #ifndef TM_SCHED_HAND_H
 #define TM_SCHED_HAND_H
 
 #include "base/buf.h"
-#include "node/message.h"
+#include "node/node_msg.h"
 #include "sched/queue.h"
 
 #define TM_HAND_LATE_NS (10 * INT64_C(1000000))

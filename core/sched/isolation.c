@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "commit/part.h"
+#include "record/part.h"
 
 /* Keeps (3). */
 static void try_or_leave(struct tm_isolation *x, uint64_t part, struct tm_isolation_next *out)

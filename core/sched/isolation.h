@@ -24,7 +24,7 @@ struct tm_isolation {
   int64_t open;  /* of these, running; 0: the search is over */
 };
 
-/* What follows from a failure. Parts: commit/part.h; 0: none. */
+/* What follows from a failure. Parts: record/part.h; 0: none. */
 struct tm_isolation_next {
   uint64_t tries[2]; /* to be tried */
   size_t tries_len;

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "sched/awake.h"
 #include "record/events.h"
+#include "sched/awake.h"
 
 struct tm_patience {
   int64_t first_ns;  /* first_task_creation_timeout */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "commit/part.h"
+#include "record/part.h"
 
 #define AVOID_UP_TO 4096 /* entries */
 

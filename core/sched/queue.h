@@ -26,7 +26,7 @@
 
 struct tm_entry {
   uint64_t index;
-  uint64_t part; /* of the mini-batch (commit/part.h), while bad items are isolated; 0: the whole */
+  uint64_t part; /* of the mini-batch (record/part.h), while bad items are isolated; 0: the whole */
   uint32_t try;  /* the number of this try, from 1 */
   uint32_t picked;       /* how often it was handed out, including this time */
   uint32_t lost_answers; /* how often a worker finished it, but ended before its answer was read */

@@ -10,14 +10,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/check.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "commit/part_read.h"
 #include "data/item.h"
+#include "record/part.h"
 #include "step/isolate.h"
-#include "commit/part.h"
 #include "step/returns.h"
 #include "step/row_items.h"
 #include "sys/clock.h"
@@ -81,8 +82,6 @@ static void emit_attempt(struct tm_worker *w, const struct tm_held *held, const 
   tm_buf_release(&words);
 }
 
-/* The lines of the failures log. The caller frees `log`. */
-
 /* The path of the script's log, or of its output if it logged nothing: the logger makes its file
  * with the first line. To free(). */
 static char *log_of_script(const struct tm_worker *w)
@@ -94,6 +93,7 @@ static char *log_of_script(const struct tm_worker *w)
   return tm_xprintf("%s/user/stdout/0/%s.stdout.txt", w->s->logs_dir, w->name);
 }
 
+/* The caller frees `log`. */
 static struct tm_failed_try failed_try(const struct tm_worker *w, const struct tm_held *held,
                                        struct answer *a, char **log)
 {
@@ -313,7 +313,6 @@ static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm
                      struct tm_err *err)
 {
   int rc = said ? read_said(g, w, held, said, a, err) : 0;
-
   if (rc == 0)
     rc = read_rows(g, w, r, a);
   if (rc == 0)
@@ -459,7 +458,7 @@ void tm_answer_on_rubbish(struct tm_worker *w)
     tm_node_kill(w->s->node, w->id);
 }
 
-static void on_result(struct tm_worker *w, const struct tm_frame *f)
+static void on_result(struct tm_worker *w, const struct tm_msg *f)
 {
   struct tm_reader r;
   struct answer a = { .status = TM_RUN_DONE, .message = "", .stack = "", .where = "" };
@@ -482,7 +481,7 @@ static void on_result(struct tm_worker *w, const struct tm_frame *f)
   after_answer(w);
 }
 
-static void on_failed(struct tm_worker *w, const struct tm_frame *f)
+static void on_failed(struct tm_worker *w, const struct tm_msg *f)
 {
   struct tm_failure failure;
   struct tm_err err = TM_ERR_NONE;
@@ -518,7 +517,7 @@ static void refuse_without_run(struct tm_supervisor *s, const struct tm_failure 
   tm_supervisor_fail(s, &err);
 }
 
-static void on_init_failed(struct tm_worker *w, const struct tm_frame *f)
+static void on_init_failed(struct tm_worker *w, const struct tm_msg *f)
 {
   struct tm_supervisor *s = w->s;
   struct tm_failure failure;
@@ -569,15 +568,15 @@ static bool may_come(const struct tm_worker *w, uint32_t type)
   if (w->is_rubbish)
     return false;
   switch (type) {
-  case TM_FRAME_LOADED: return w->state == TM_WORKER_LOADING || w->state == TM_WORKER_STOPPING;
-  case TM_FRAME_READY: return w->state == TM_WORKER_INIT || w->state == TM_WORKER_STOPPING;
-  case TM_FRAME_INIT_FAILED: return w->state != TM_WORKER_READY;
-  case TM_FRAME_RETIRED: return w->state == TM_WORKER_READY || w->state == TM_WORKER_STOPPING;
+  case TM_MSG_LOADED: return w->state == TM_WORKER_LOADING || w->state == TM_WORKER_STOPPING;
+  case TM_MSG_READY: return w->state == TM_WORKER_INIT || w->state == TM_WORKER_STOPPING;
+  case TM_MSG_INIT_FAILED: return w->state != TM_WORKER_READY;
+  case TM_MSG_RETIRED: return w->state == TM_WORKER_READY || w->state == TM_WORKER_STOPPING;
   default: return true;
   }
 }
 
-void tm_answer_on_frame(struct tm_channel *c, const struct tm_frame *f)
+void tm_answer_on_frame(struct tm_channel *c, const struct tm_msg *f)
 {
   struct tm_worker *w = c->data;
 
@@ -588,13 +587,13 @@ void tm_answer_on_frame(struct tm_channel *c, const struct tm_frame *f)
     return;
   }
   switch (f->type) {
-  case TM_FRAME_LOADED: on_loaded(w); break;
-  case TM_FRAME_READY: on_ready(w); break;
-  case TM_FRAME_INIT_FAILED: on_init_failed(w, f); break;
-  case TM_FRAME_RESULT: on_result(w, f); break;
-  case TM_FRAME_FAILED: on_failed(w, f); break;
-  case TM_FRAME_RETIRED: tm_answer_retired(w, f); break;
-  case TM_FRAME_BYE: tm_answer_bye(w, f); break;
+  case TM_MSG_LOADED: on_loaded(w); break;
+  case TM_MSG_READY: on_ready(w); break;
+  case TM_MSG_INIT_FAILED: on_init_failed(w, f); break;
+  case TM_MSG_RESULT: on_result(w, f); break;
+  case TM_MSG_FAILED: on_failed(w, f); break;
+  case TM_MSG_RETIRED: tm_answer_retired(w, f); break;
+  case TM_MSG_BYE: tm_answer_bye(w, f); break;
   default: tm_answer_on_rubbish(w); break;
   }
 }

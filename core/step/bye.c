@@ -1,7 +1,7 @@
 /* bye.c - the last message of a worker: see tm_answer_bye() in supervisor_own.h. */
 #include "step/supervisor_own.h"
 
-void tm_answer_bye(struct tm_worker *w, const struct tm_frame *f)
+void tm_answer_bye(struct tm_worker *w, const struct tm_msg *f)
 {
   struct tm_failure failure;
   struct tm_err err = TM_ERR_NONE;

@@ -10,13 +10,14 @@
 
 #include "base/check.h"
 #include "base/path.h"
-#include "snapshot/snapshot.h"
 #include "base/time.h"
+#include "commit/part_read.h"
 #include "data/item.h"
+#include "record/part.h"
+#include "record/temp_dirs.h"
+#include "snapshot/snapshot.h"
 #include "step/handed.h"
 #include "step/isolate.h"
-#include "commit/part.h"
-#include "record/temp_dirs.h"
 #include "sys/clock.h"
 
 #define MINI_BATCH_HEAD  16u /* bytes before the items */
@@ -34,7 +35,6 @@ static struct tm_worker *find(struct tm_supervisor *s, uint32_t id)
 void tm_crew_event(struct tm_worker *w, enum tm_worker_event event)
 {
   bool is_early = w->state < TM_WORKER_READY;
-
   w->state = tm_pool_step(&w->s->pool, w->state, event);
   if (event == TM_WORKER_ON_READY || (event == TM_WORKER_ON_ENDED && is_early))
     tm_init_rules_note(&w->s->init_rules, event == TM_WORKER_ON_READY);
@@ -139,8 +139,8 @@ static void send_setup(struct tm_worker *w)
   tm_dataset_tables(&tables, (const struct tm_dataset *const *)step->inputs, step->inputs_len);
   setup.tables = (char *)(uintptr_t)tm_buf_str(&tables);
   tm_setup_encode(&text, &setup);
-  struct tm_frame f = {
-    .type = TM_FRAME_SETUP, .fd = -1, .payload = text.data, .length = (uint32_t)text.len
+  struct tm_msg f = {
+    .type = TM_MSG_SETUP, .fd = -1, .payload = text.data, .length = (uint32_t)text.len
   };
   tm_channel_send(&w->channel, &f);
   tm_buf_release(&text);
@@ -219,22 +219,22 @@ static int hand_out(struct tm_worker *w, const struct tm_entry *e, int64_t now, 
   struct tm_supervisor *s = w->s;
   struct tm_manifest_entry entry;
   struct tm_held *held;
-  struct tm_frame f = { .type = TM_FRAME_MINI_BATCH,
-                        .index = e->index,
-                        .try = e->try,
-                        .part = e->part,
-                        .worker = w->id,
-                        .fd = -1 };
+  struct tm_msg f = { .type = TM_MSG_MINI_BATCH,
+                      .index = e->index,
+                      .try = e->try,
+                      .part = e->part,
+                      .worker = w->id,
+                      .fd = -1 };
   int rc = tm_part_read(s->manifest, e->index, e->part, &entry, err);
 
   if (rc < 0)
     return rc;
-  if (entry.len > TM_FRAME_MAX - MINI_BATCH_HEAD)
+  if (entry.len > TM_MSG_MAX - MINI_BATCH_HEAD)
     return tm_err_set(err, TM_ELIMIT,
                       "mini-batch %" PRIu64 ": its list of items is %zu bytes long, more than the "
                       "%u that can be handed to a worker; make mini_batch_size smaller, or choose "
                       "partition_keys with more values",
-                      e->index, entry.len, TM_FRAME_MAX - MINI_BATCH_HEAD);
+                      e->index, entry.len, TM_MSG_MAX - MINI_BATCH_HEAD);
   held = tm_hand_add(&w->hand);
   held->entry = *e;
   held->handed_ns = now;
@@ -350,7 +350,7 @@ static void on_taken(void *data, uint32_t id, const uint64_t *seqs, size_t n)
 
 void tm_crew_stop_worker(struct tm_worker *w)
 {
-  struct tm_frame f = { .type = TM_FRAME_STOP, .worker = w->id, .fd = -1 };
+  struct tm_msg f = { .type = TM_MSG_STOP, .worker = w->id, .fd = -1 };
 
   tm_crew_event(w, TM_WORKER_ON_STOP);
   tm_channel_send(&w->channel, &f);

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "base/time.h"
-#include "commit/part.h"
+#include "record/part.h"
 #include "step/supervisor_own.h"
 #include "sys/clock.h"
 

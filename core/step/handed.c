@@ -1,7 +1,7 @@
 /* handed.c - see handed.h. */
 #include "step/handed.h"
 
-#include "commit/part.h"
+#include "record/part.h"
 
 void tm_handed_emit(struct tm_worker *w, const struct tm_held *held)
 {

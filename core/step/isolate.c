@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/check.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "record/part.h"
 #include "sched/isolation.h"
-#include "commit/part.h"
 #include "step/stash.h"
 
 #define AGAIN_MAX 3

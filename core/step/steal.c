@@ -1,6 +1,6 @@
 /* steal.c - takes back what waits at one worker for another worker that has nothing: see
- * supervisor_own.h. The keeper says which mini-batches had not begun (node/page.h); only these come
- * back.
+ * supervisor_own.h. The keeper says which mini-batches had not begun (node/worker_page.h); only
+ * these come back.
  */
 #include "base/time.h"
 #include "step/supervisor_own.h"

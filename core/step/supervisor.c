@@ -2,9 +2,8 @@
  *
  * What drives a step: the lister reports that mini-batches can be read; workers report that they
  * are ready, or answer; timers flush and sync. Each of these fills the crew and then asks the tally
- * for its verdict. The end has three stages: is_ending (the verdict stands, workers are being
- * stopped), is_ended (the last worker is gone, the commit is finished, on_ended was called), closed
- * (the handles are gone).
+ * for its verdict. The end has three stages: is_ending (the verdict is final, workers are stopped),
+ * is_ended (the last worker is gone, on_ended was called), closed (the handles are gone).
  *
  * Rows and records are written once per turn of the loop when enough has gathered, else after
  * FLUSH_NS.
@@ -17,12 +16,12 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "commit/table_state.h"
 #include "outputs/place.h"
 #include "outputs/uploads.h"
 #include "record/step_view.h"
-#include "step/supervisor_own.h"
-#include "commit/table_state.h"
 #include "record/temp_dirs.h"
+#include "step/supervisor_own.h"
 #include "store/workspace.h"
 #include "sys/clock.h"
 

@@ -6,10 +6,10 @@
 #ifndef TM_STEP_SUPERVISOR_H
 #define TM_STEP_SUPERVISOR_H
 
-#include "plan/pipeline.h"
 #include "commit/commit.h"
-#include "record/events.h"
 #include "fleet/node.h"
+#include "plan/pipeline.h"
+#include "record/events.h"
 #include "sched/share.h"
 
 struct tm_supervisor;

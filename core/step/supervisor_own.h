@@ -5,7 +5,7 @@
  *                 long mini-batch
  *   sharing.c     how many of the job's workers it has
  *   ending.c      from the end of the last worker to the end of the step
- *   interrupt.c   which workers can be interrupted, and workers that retire
+ *   retirement.c   which workers can be interrupted, and workers that retire
  *   answer.c      frames from workers: results and failures, and what follows from them
  *   steal.c       takes back what waits at one worker, for another that has nothing to do
  *   vigil.c       what happens because time passes: no progress, workers that do not get through
@@ -17,22 +17,22 @@
 #ifndef TM_STEP_SUPERVISOR_OWN_H
 #define TM_STEP_SUPERVISOR_OWN_H
 
-#include "data/frame/fault_list.h"
-#include "plan/bound.h"
-#include "record/activity.h"
 #include "commit/columns.h"
-#include "sched/hand.h"
-#include "sched/init_rules.h"
-#include "outputs/intake.h"
 #include "commit/lister.h"
-#include "sched/patience.h"
+#include "commit/syncer.h"
+#include "data/frame/fault_list.h"
+#include "outputs/intake.h"
 #include "outputs/place.h"
 #include "outputs/uploads.h"
+#include "plan/bound.h"
+#include "record/activity.h"
+#include "sched/hand.h"
+#include "sched/init_rules.h"
+#include "sched/patience.h"
 #include "sched/pool.h"
 #include "sched/slots.h"
-#include "step/supervisor.h"
-#include "commit/syncer.h"
 #include "sched/tally.h"
+#include "step/supervisor.h"
 
 struct tm_worker {
   struct tm_supervisor *s;
@@ -160,11 +160,11 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node);
 void tm_crew_event(struct tm_worker *w, enum tm_worker_event event);
 
 /* answer.c */
-void tm_answer_on_frame(struct tm_channel *c, const struct tm_frame *f);
+void tm_answer_on_frame(struct tm_channel *c, const struct tm_msg *f);
 /* The worker begins nothing more, and reports why; what it holds comes back when it has ended. */
-void tm_answer_retired(struct tm_worker *w, const struct tm_frame *f);
+void tm_answer_retired(struct tm_worker *w, const struct tm_msg *f);
 /* The worker exits, which the keeper reports. Emits the error of its shutdown() if it failed. */
-void tm_answer_bye(struct tm_worker *w, const struct tm_frame *f);
+void tm_answer_bye(struct tm_worker *w, const struct tm_msg *f);
 /* Kills a worker that cannot be talked to. */
 void tm_answer_on_rubbish(struct tm_worker *w);
 /* Counts a try that ended without an answer, because its worker died or was killed. */

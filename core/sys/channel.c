@@ -1,17 +1,17 @@
-/* channel.c - frames on a loop.
+/* channel.c - messages on a loop.
  *
- *   recvmsg -> in [used | frames | rest] -> on_frame(payload points into it)
+ *   recvmsg -> in [used | messages | rest] -> on_msg(payload points into it)
  *   send    -> out [written | pending]   -> sendmsg at the turn's end, or when the peer reads
  *
- *  (1) Frames are delivered in the order in which they arrived. An end is reported after all frames
- *      that arrived before it; on_end is called once, and nothing follows it.
- *  (2) If on_frame closes the channel, the channel's memory stays valid until on_closed: the inbox
- *      is released there, since the callback may still read its frame.
+ *  (1) Messages are delivered in the order in which they arrived. An end is reported after all
+ *      messages that arrived before it; on_end is called once, and nothing follows it.
+ *  (2) If on_msg closes the channel, the channel's memory stays valid until on_closed: the inbox
+ *      is released there, since the callback may still read its message.
  *  (3) One turn reads at most READ_TURN bytes, so that a peer which never stops does not starve the
  *      others. Unread bytes make the descriptor readable again at once.
- *  (4) A descriptor travels with the first byte of its frame: a write stops before such a byte, and
- *      the next one begins with it. The receiver queues descriptors in the order of arrival and
- *      gives each to the next frame that announces one. Descriptors that no frame has announced
+ *  (4) A descriptor travels with the first byte of its message: a write stops before such a byte,
+ *      and the next one begins with it. The receiver queues descriptors in the order of arrival and
+ *      gives each to the next message that announces one. Descriptors that no message has announced
  *      when all bytes are used are closed.
  *  (5) A failed write does not end the channel: what the peer wrote before it died can still be
  *      read, and its end is seen there. Only the outbox is dropped and the socket shut down, so
@@ -28,7 +28,7 @@
 
 #include "base/check.h"
 #include "sys/low_fds.h"
-#include "sys/wire.h"
+#include "sys/msg_bytes.h"
 
 #define READ_TURN (1u << 20) /* bytes */
 /* bytes; an outbox that grew beyond this is freed when it is empty */
@@ -62,14 +62,14 @@ static void end(struct tm_channel *c, int code)
   c->on_end(c, code);
 }
 
-/* False when the frame announces a descriptor that has not arrived. */
-static bool give_fd(struct tm_channel *c, struct tm_frame *f)
+/* False when the message announces a descriptor that has not arrived. */
+static bool give_fd(struct tm_channel *c, struct tm_msg *f)
 {
-  if (!(f->type & TM_FRAME_FD))
+  if (!(f->type & TM_MSG_FD))
     return true;
   if (c->fd_in_len == 0)
     return false;
-  f->type &= ~TM_FRAME_FD;
+  f->type &= ~TM_MSG_FD;
   f->fd = c->fd_in[0];
   memmove(c->fd_in, c->fd_in + 1, (size_t)--c->fd_in_len * sizeof c->fd_in[0]);
   return true;
@@ -77,14 +77,14 @@ static bool give_fd(struct tm_channel *c, struct tm_frame *f)
 
 static void deliver(struct tm_channel *c)
 {
-  struct tm_frame f;
+  struct tm_msg f;
   int rc = 0;
   while (c->is_open && !c->is_ended && (rc = tm_wire_next(&c->in, &c->in_at, &f)) > 0) {
     if (!give_fd(c, &f)) {
       rc = c->has_lost_fd ? -EMFILE : TM_EPROTOCOL;
       break;
     }
-    c->on_frame(c, &f);
+    c->on_msg(c, &f);
   }
   if (!c->is_open || c->is_ended)
     return;
@@ -97,7 +97,7 @@ static void deliver(struct tm_channel *c)
 static void read_some(struct tm_channel *c, size_t most)
 {
   size_t total = 0;
-  if (!tm_check(!c->is_reading)) /* the callback's frame would move */
+  if (!tm_check(!c->is_reading)) /* the callback's message would move */
     return;
   c->is_reading = true;
   while (c->is_open && !c->is_ended && total < most) { /* keeps (3) */
@@ -149,7 +149,7 @@ static void on_poll_closed(struct tm_poll *p)
 }
 
 int tm_channel_open(struct tm_channel *c, struct tm_loop *loop, int fd,
-                    void (*on_frame)(struct tm_channel *, const struct tm_frame *),
+                    void (*on_msg)(struct tm_channel *, const struct tm_msg *),
                     void (*on_end)(struct tm_channel *, int code), void *data, struct tm_err *err)
 {
   memset(c, 0, sizeof *c);
@@ -161,7 +161,7 @@ int tm_channel_open(struct tm_channel *c, struct tm_loop *loop, int fd,
   c->poll.on_closed = on_poll_closed;
   c->loop = loop;
   c->fd = fd;
-  c->on_frame = on_frame;
+  c->on_msg = on_msg;
   c->on_end = on_end;
   c->data = data;
   c->late.on_late = on_late;
@@ -172,7 +172,7 @@ int tm_channel_open(struct tm_channel *c, struct tm_loop *loop, int fd,
   return 0;
 }
 
-void tm_channel_send(struct tm_channel *c, const struct tm_frame *f)
+void tm_channel_send(struct tm_channel *c, const struct tm_msg *f)
 {
   if (!c->is_open || c->is_ended)
     return;
@@ -180,7 +180,7 @@ void tm_channel_send(struct tm_channel *c, const struct tm_frame *f)
   tm_late_add(c->loop, &c->late);
 }
 
-int tm_channel_send_fd(struct tm_channel *c, const struct tm_frame *f, int fd, struct tm_err *err)
+int tm_channel_send_fd(struct tm_channel *c, const struct tm_msg *f, int fd, struct tm_err *err)
 {
   int code = !c->is_open || c->is_ended ? -EPIPE : !c->is_socket ? -ENOTSOCK : 0;
   int copy = code == 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
@@ -189,7 +189,7 @@ int tm_channel_send_fd(struct tm_channel *c, const struct tm_frame *f, int fd, s
   if (code < 0)
     return tm_err_system(err, code, "cannot pass a descriptor on");
   *TM_ARRAY_ADD(&c->fd_out) = (struct tm_fd_at) { c->out.len, copy };
-  tm_wire_add(&c->out, f, TM_FRAME_FD);
+  tm_wire_add(&c->out, f, TM_MSG_FD);
   tm_channel_flush(c);
   return 0;
 }

@@ -1,7 +1,7 @@
-/* link.c - frames without a loop: a worker between two run()s.
+/* link.c - messages without a loop: a worker between two run()s.
  *
- * The worker asks for the next frame and waits. Before it starts long work, it writes its outbox.
- * One recv brings as many frames as are available; whole ones are returned without another call.
+ * The worker asks for the next message and waits. Before it starts long work, it writes its outbox.
+ * One recv brings as many messages as are available; whole ones are returned without another call.
  *
  *  (1) A payload stays in place until the next tm_link_read(): only that moves the inbox.
  *  (2) Flushing writes everything or fails. If the peer does not read, it waits.
@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "sys/wire.h"
+#include "sys/msg_bytes.h"
 
 #define OUT_KEPT (1u << 20) /* bytes; an outbox that grew beyond this is freed when it is empty */
 
@@ -33,7 +33,7 @@ void tm_link_release(struct tm_link *l)
   l->fd = -1;
 }
 
-int tm_link_read(struct tm_link *l, struct tm_frame *f, bool wait, bool *ended, struct tm_err *err)
+int tm_link_read(struct tm_link *l, struct tm_msg *f, bool wait, bool *ended, struct tm_err *err)
 {
   if (ended != NULL)
     *ended = false;
@@ -41,11 +41,11 @@ int tm_link_read(struct tm_link *l, struct tm_frame *f, bool wait, bool *ended, 
     size_t room;
     int rc = tm_wire_next(&l->in, &l->in_at, f);
     if (rc < 0)
-      return tm_err_set(err, rc, "a frame of %lu bytes came, more than %u",
-                        (unsigned long)f->length, TM_FRAME_MAX);
-    if (rc > 0 && (f->type & TM_FRAME_FD))
+      return tm_err_set(err, rc, "a message of %lu bytes came, more than %u",
+                        (unsigned long)f->length, TM_MSG_MAX);
+    if (rc > 0 && (f->type & TM_MSG_FD))
       return tm_err_set(err, TM_EPROTOCOL,
-                        "a frame with a descriptor came, which a link takes none of");
+                        "a message with a descriptor came, which a link takes none of");
     if (rc > 0)
       return 1;
     char *p = tm_wire_room(&l->in, &l->in_at, &room);
@@ -63,7 +63,7 @@ int tm_link_read(struct tm_link *l, struct tm_frame *f, bool wait, bool *ended, 
   }
 }
 
-void tm_link_send(struct tm_link *l, const struct tm_frame *f)
+void tm_link_send(struct tm_link *l, const struct tm_msg *f)
 {
   tm_wire_add(&l->out, f, 0);
 }

@@ -1,6 +1,6 @@
-/* link.h - frames over a descriptor without a loop: the worker's side, blocking.
+/* link.h - messages over a descriptor without a loop: the worker's side, blocking.
  *
- * channel.h is the other side; frame.h has the format.
+ * channel.h is the other side; msg.h has the format.
  */
 #ifndef TM_SYS_LINK_H
 #define TM_SYS_LINK_H
@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "sys/frame.h"
+#include "sys/msg.h"
 
 struct tm_link {
   int fd;
@@ -20,11 +20,11 @@ struct tm_link {
 };
 void tm_link_init(struct tm_link *l, int fd); /* makes it close-on-exec */
 void tm_link_release(struct tm_link *l);      /* does not close the descriptor */
-/* 1: a frame; 0: end of file; negative: an error. With `wait` false, 0 also means that no whole
- * frame has arrived; *ended tells the two apart (it may be NULL if `wait`). A link takes no
- * descriptors: a frame that announces one is TM_EPROTOCOL. */
-int tm_link_read(struct tm_link *l, struct tm_frame *f, bool wait, bool *ended, struct tm_err *err);
-void tm_link_send(struct tm_link *l, const struct tm_frame *f); /* into the outbox */
-int tm_link_flush(struct tm_link *l, struct tm_err *err);       /* writes all of it */
+/* 1: a message; 0: end of file; negative: an error. With `wait` false, 0 also means that no whole
+ * message has arrived; *ended tells the two apart (it may be NULL if `wait`). A link takes no
+ * descriptors: a message that announces one is TM_EPROTOCOL. */
+int tm_link_read(struct tm_link *l, struct tm_msg *f, bool wait, bool *ended, struct tm_err *err);
+void tm_link_send(struct tm_link *l, const struct tm_msg *f); /* into the outbox */
+int tm_link_flush(struct tm_link *l, struct tm_err *err);     /* writes all of it */
 
 #endif

@@ -3,8 +3,8 @@
  *
  * Without names, it selects jobs of the workspace that ended without being Completed, or were
  * interrupted. It never selects a running job, a job whose output is a registered dataset, or a
- * folder with files that no job made (inspect/removal.h). It also selects the copies of scripts in the
- * workspace that no remaining job needs.
+ * folder with files that no job made (inspect/removal.h). It also selects the copies of scripts in
+ * the workspace that no remaining job needs.
  *
  * In any case it selects the leftovers of interrupted removals: those in the workspace, and those
  * beside the directories of jobs elsewhere that its history knows.
@@ -16,10 +16,10 @@
 
 #include "api/own.h"
 #include "base/path.h"
-#include "record/job_dir.h"
-#include "record/owner.h"
 #include "inspect/old_snapshots.h"
 #include "inspect/removal.h"
+#include "record/job_dir.h"
+#include "record/owner.h"
 #include "store/db.h"
 #include "store/jobs.h"
 #include "sys/clock.h"

@@ -1,5 +1,5 @@
-/* console.c - consoles: a session (lua/prompt/session.h) with the globals of a prompt, and the thread of
- * its jobs (lua/prompt/beside.h).
+/* console.c - consoles: a session (lua/prompt/session.h) with the globals of a prompt, and the
+ * thread of its jobs (lua/prompt/beside.h).
  *
  *  (1) The console owns the text that it returns, until its next call.
  *  (2) It claims SIGPROF as long as it lives: any thread may ask for an interruption, which happens

@@ -1,10 +1,10 @@
 /* disk.h - private structs for what is on disk: workspaces, records of jobs, registered datasets,
  * the removal of jobs.
  *
- *   workspace.c      a workspace and its jobs
+ *   workspace_api.c      a workspace and its jobs
  *   record.c         the files of a job (inspect/survey.h) as structs of the header
  *   record_files.c   the rest of a record: failed items, the texts of its files, their verification
- *   dataset.c        registered datasets (store/registry.h)
+ *   dataset_api.c        registered datasets (store/registry.h)
  *   clean.c          selects jobs and removes them
  *   cancel.c         asks the process that runs a job to cancel it
  *

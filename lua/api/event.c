@@ -1,4 +1,5 @@
-/* event.c - converts events of core (record/events.h) to those of tidemill.h, and calls the host. */
+/* event.c - converts events of core (record/events.h) to those of tidemill.h, and calls the host.
+ */
 #include "api/own.h"
 
 #include "report/progress.h"

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "bind/hold.h"
+#include "bind/state.h"
 #include "modules.h"
 #include "prompt/own_runtime.h"
-#include "bind/state.h"
 
 void tidemill_runtime_on_lua(struct tidemill_runtime *rt,
                              void (*on_lua)(void *data, struct lua_State *L), void *data)

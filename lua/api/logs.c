@@ -7,9 +7,9 @@
 
 #include "api/own.h"
 #include "base/text.h"
+#include "inspect/survey.h"
 #include "record/job_record.h"
 #include "record/owner.h"
-#include "inspect/survey.h"
 
 #define NAMES_SHOWN 20
 

@@ -8,9 +8,9 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "inspect/survey.h"
 #include "report/log_set.h"
 #include "report/try_rows.h"
-#include "inspect/survey.h"
 #include "sys/clock.h"
 
 struct shown {

@@ -1,19 +1,19 @@
 /* own.h - private structs of the objects in tidemill.h.
  *
- *   runtime.c   runtimes: their loop, waiting, closing
- *   program.c   finds the program that keepers and workers run
- *   pipeline.c  definitions: loads, checks and shows them, sets parameters
- *   values.c    values of parameters
+ *   runtime_api.c   runtimes: their loop, waiting, closing
+ *   program_api.c   finds the program that keepers and workers run
+ *   pipeline_api.c  definitions: loads, checks and shows them, sets parameters
+ *   values_api.c    values of parameters
  *   earlier.c   what a definition takes from earlier jobs
- *   source.c    the record of a definition without a file
+ *   source_api.c    the record of a definition without a file
  *   build.c     definitions made by calls
- *   job.c       jobs, from a submission to the end
- *   output.c    copies a job's rows to the user's file
+ *   job_api.c       jobs, from a submission to the end
+ *   output_api.c    copies a job's rows to the user's file
  *   plan.c      what a job would do (plan.h), with explain.c
  *   head.c      what a table looks like
  *   host.c      the host's functions and values in Lua
  *   console.c   consoles, for users who type Lua
- *   script.c    an entry script in this process (script.h)
+ *   script_api.c    an entry script in this process (script_api.h)
  *   words.c     translates option names in errors for hosts
  *   event.c     events of core as events of tidemill.h
  */
@@ -27,10 +27,10 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "job/job.h"
 #include "plan/given.h"
 #include "plan/pipeline.h"
 #include "report/report.h"
-#include "job/job.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
 

@@ -1,5 +1,5 @@
-/* record.c - reads the files of a job for hosts: a survey (inspect/survey.h) as structs of tidemill.h;
- * the survey owns their text. */
+/* record.c - reads the files of a job for hosts: a survey (inspect/survey.h) as structs of
+ * tidemill.h; the survey owns their text. */
 #include "api/disk.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  *   mini-batch of a job     -> again.c: its copy, its settings, its variables  > struct tm_setup
  *   script_folders.c        -> output_dir, log_dir, temp_dir                  /
  */
-#include "api/script.h"
+#include "api/script_api.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -19,8 +19,8 @@
 #include "bind/hold.h"
 #include "bind/libs.h"
 #include "bind/state.h"
-#include "sys/whole_file.h"
 #include "sys/fs.h"
+#include "sys/whole_file.h"
 
 #define READ_MAX ((size_t)1 << 30) /* bytes that read() takes into memory */
 

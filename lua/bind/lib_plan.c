@@ -6,7 +6,7 @@
  * that no memory from malloc is alive.
  *
  * A constructor returns an empty table with a metatable {__tm_tag, __tm_where, __tm_value, ...}:
- * every write to it calls __newindex, which refuses, and values.c makes its tree of __tm_value.
+ * every write to it calls __newindex, which refuses, and lua_values.c makes its tree of __tm_value.
  */
 #include "lib_plan.h"
 
@@ -18,14 +18,14 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "job/failed_source.h"
 #include "lib_partition.h"
 #include "plan/datasets.h"
 #include "plan/names.h"
 #include "plan/outputs.h"
+#include "plan/parameters.h"
 #include "plan/params.h"
 #include "plan/params_check.h"
-#include "plan/parameters.h"
-#include "job/failed_source.h"
 #include "state.h"
 #include "store/workspace.h"
 #include "sys/fs.h"

@@ -7,7 +7,7 @@
 #ifndef TM_BIND_MISSING_H
 #define TM_BIND_MISSING_H
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/buf.h"
 
 /* Rewrites the message of an error. If `require` did not find a module, one line replaces the list

@@ -1,7 +1,7 @@
 /* command_line.h - the command line that starts a job: recorded with the job, shown by `status`.
  *
- * Values of environment variables may be passwords, so no record holds them (snapshot/source.h). They
- * are replaced by "...".
+ * Values of environment variables may be passwords, so no record holds them (snapshot/source.h).
+ * They are replaced by "...".
  */
 #ifndef TM_CLI_COMMAND_LINE_H
 #define TM_CLI_COMMAND_LINE_H

@@ -1,7 +1,7 @@
 /* main.c - the program's entry. Everything else is in a library, so that tests can link a second
  * program from the same objects with another table of file calls.
  */
-#include "cli/program.h"
+#include "cli/commands.h"
 #include "sys/fs.h"
 
 int main(int argc, char **argv)

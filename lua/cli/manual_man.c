@@ -2,8 +2,8 @@
  * date, so that the same program writes the same bytes. */
 #include <string.h>
 
+#include "cli/cmd_manual.h"
 #include "cli/markdown.h"
-#include "cli/manual.h"
 #include "cli/roff.h"
 
 /* Writes a link to another page of the manual as a reference; any other link only as text. */

@@ -1,4 +1,4 @@
-/* roff.h - writes our text as roff, in man's macros, for man.c and manual_man.c. */
+/* roff.h - writes our text as roff, in man's macros, for cmd_man.c and manual_man.c. */
 #ifndef TM_CLI_ROFF_H
 #define TM_CLI_ROFF_H
 

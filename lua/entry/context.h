@@ -8,8 +8,8 @@
  *                             isolates bad items
  *
  *   context:fail(i, message)  marks item i of mini_batch as failed; it never counts as succeeded
- *   context:open(item)        a reader of an item of the mini-batch (reader.h); an item that it
- *                             cannot read has failed
+ *   context:open(item)        a reader of an item of the mini-batch (item_reader.h); an item that
+ *                             it cannot read has failed
  *   context:output_file(name, output)  a path for a file, which gets this name in output_dir, or in
  *                             that output, when the mini-batch is committed
  *   source, global_row_index_lower_bound   for rows of one file: its path, and the number of the
@@ -27,8 +27,8 @@
 
 #include "agent/script.h"
 #include "base/mem.h"
+#include "entry/item_reader.h"
 #include "entry/marks.h"
-#include "entry/reader.h"
 
 struct tm_lua_context {
   int handle_ref, fields_ref; /* in the registry */

@@ -9,16 +9,16 @@
 #include <lauxlib.h>
 #include <string.h>
 
+#include "bind/state.h"
 #include "data/rows/delimited.h"
+#include "data/rows/encoding.h"
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
 #include "data/rows/json_infer.h"
-#include "data/stream/stream.h"
-#include "data/rows/text.h"
 #include "data/rows/value.h"
-#include "entry/frame.h"
-#include "entry/frame_own.h"
-#include "bind/state.h"
+#include "data/stream/stream.h"
+#include "entry/lua_frame.h"
+#include "entry/lua_frame_own.h"
 #include "sys/whole_file.h"
 
 #define FILE_MAX ((size_t)16 << 30) /* bytes */

@@ -11,7 +11,7 @@
 
 #include <lua.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 
 /* Makes `require "tidemill.entry_script_c"` return {properties, level, write} for the worker in
  * `setup`. In other states EntryScript() says that there is no worker. Does not keep `setup`. May

@@ -1,8 +1,8 @@
 /* marks.h - the items of a mini-batch that failed while run() continued.
  *
  * The script marks items by context:fail(i, message), and a reader marks an item that is damaged
- * (reader.h). A marked item never counts as succeeded, whatever run() returns. The first message of
- * an item is kept. A try that fails drops all marks.
+ * (item_reader.h). A marked item never counts as succeeded, whatever run() returns. The first
+ * message of an item is kept. A try that fails drops all marks.
  */
 #ifndef TM_ENTRY_MARKS_H
 #define TM_ENTRY_MARKS_H

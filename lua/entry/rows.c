@@ -17,9 +17,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "bind/encode.h"
 #include "data/frame/fault_list.h"
 #include "data/rows/fault.h"
-#include "bind/encode.h"
 
 #define TM_LUA_TCDATA 10 /* LuaJIT's type of FFI values, which its headers do not name */
 #define TM_ROW_HINT   "; row:copy() makes a table of a row of a data frame"

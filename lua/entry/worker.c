@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "agent/agent.h"
+#include "entry/lua_script.h"
 #include "runtime.h"
-#include "entry/script.h"
 
 int tm_lua_run_worker(const struct tm_lua_module *modules)
 {

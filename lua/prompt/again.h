@@ -19,9 +19,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "entry/table_look.h"
+#include "inspect/survey.h"
 #include "plan/pipeline.h"
 #include "snapshot/snapshot.h"
-#include "inspect/survey.h"
 
 struct lua_State;
 struct tm_lua_module;

@@ -10,15 +10,15 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "prompt/develop_own.h"
-#include "entry/frame.h"
 #include "bind/hold.h"
 #include "bind/state.h"
+#include "entry/lua_frame.h"
 #include "entry/table_look.h"
 #include "plan/cutting.h"
 #include "plan/datasets.h"
 #include "plan/params.h"
 #include "plan/params_check.h"
+#include "prompt/develop_own.h"
 #include "sys/fs.h"
 
 #define TM_WALK "tidemill.develop.walk"

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "bind/hold.h"
+#include "bind/state.h"
+#include "entry/lua_script.h"
+#include "entry/script_folders.h"
 #include "prompt/again.h"
 #include "prompt/develop_own.h"
-#include "bind/hold.h"
-#include "entry/script.h"
-#include "entry/script_folders.h"
-#include "bind/state.h"
 
 #define TM_SCRIPT "tidemill.develop.script"
 

@@ -17,11 +17,11 @@
 #include "api/own.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "prompt/beside.h"
 #include "bind/hold.h"
+#include "bind/state.h"
+#include "prompt/beside.h"
 #include "prompt/job_event.h"
 #include "prompt/own_runtime.h"
-#include "bind/state.h"
 #include "sys/clock.h"
 
 #define TM_JOB "tidemill.job"

@@ -18,12 +18,12 @@
 #include "base/text.h"
 #include "bind/hold.h"
 #include "bind/interrupt.h"
-#include "prompt/lib_job.h"
-#include "prompt/own_runtime.h"
-#include "prompt/returned.h"
 #include "bind/sources.h"
 #include "bind/state.h"
 #include "plan/names.h"
+#include "prompt/lib_job.h"
+#include "prompt/own_runtime.h"
+#include "prompt/returned.h"
 #include "sys/fs.h"
 
 #define FILE_MAX (64u << 20) /* bytes of Lua */

@@ -5,8 +5,8 @@
  * out. Folders that were made without the table of calls (for logs, by the keeper) are made when a
  * call needs them.
  *
- * The mark of an upload (outputs/upload.h) holds the look of a folder on the machine's disk. A replay
- * replaces it by the look of that folder on the simulated disk.
+ * The mark of an upload (outputs/upload.h) holds the look of a folder on the machine's disk. A
+ * replay replaces it by the look of that folder on the simulated disk.
  *
  * Every successful fsync has a class: its file or folder, with STEP for the name of a step. The
  * class of a folder also has the change before it: "job after job.json", or "job again" if nothing

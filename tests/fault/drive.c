@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "commit/manifest.h"
 #include "data/item.h"
 
 #define STEP_DIR   "/job/step"

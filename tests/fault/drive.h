@@ -8,8 +8,8 @@
 #ifndef TM_TESTS_DRIVE_H
 #define TM_TESTS_DRIVE_H
 
-#include "disk.h"
 #include "commit/commit.h"
+#include "disk.h"
 
 #define DRIVE_COUNT 10 /* mini-batches */
 

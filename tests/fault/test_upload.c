@@ -18,8 +18,8 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "disk.h"
 #include "commit/journal.h"
+#include "disk.h"
 #include "outputs/place.h"
 #include "outputs/upload.h"
 

@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "sys/wire.h"
+#include "sys/msg_bytes.h"
 
-static void check_within(const struct tm_buf *in, const struct tm_frame *f)
+static void check_within(const struct tm_buf *in, const struct tm_msg *f)
 {
   fuzz_require(f->payload >= in->data && f->payload <= in->data + in->len &&
                f->length <= (size_t)(in->data + in->len - f->payload));
@@ -19,7 +19,7 @@ static void check_within(const struct tm_buf *in, const struct tm_frame *f)
 static int read_all(const uint8_t *data, size_t size, size_t piece, struct tm_buf *again)
 {
   struct tm_buf in = TM_BUF_NONE;
-  struct tm_frame f;
+  struct tm_msg f;
   size_t at = 0;
   int rc = 0;
   for (size_t came = 0; came < size && rc == 0;) {
@@ -32,7 +32,7 @@ static int read_all(const uint8_t *data, size_t size, size_t piece, struct tm_bu
     came += n;
     while ((rc = tm_wire_next(&in, &at, &f)) > 0) {
       check_within(&in, &f);
-      tm_wire_add(again, &f, f.type & TM_FRAME_FD);
+      tm_wire_add(again, &f, f.type & TM_MSG_FD);
     }
   }
   fuzz_require(rc == 0 || rc == TM_EPROTOCOL);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "commit/manifest.h"
 #include "commit/manifest_file.h"
 
 static int open_memory(void *self, const char *path, int flags, int mode)

@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 
-#include "agent/message.h"
-#include "node/message.h"
+#include "agent/agent_msg.h"
+#include "node/node_msg.h"
 
 #define CHECK(type)                                                                                \
   static void check_##type(const char *p, size_t n)                                                \

@@ -2,7 +2,8 @@
 -- words; status 1 if there are any. --shorten removes the lines of not_done.list that are done.
 local here = arg[0]:match "^(.*)/" or "."
 package.path = here .. "/?.lua;" .. package.path
-local folders, prose, source, rules = require "folders", require "prose", require "source", require "rules"
+local folders, modules, prose = require "folders", require "modules", require "prose"
+local source, rules = require "source", require "rules"
 
 for name, rule in pairs(prose.rules) do rules[name] = rule end
 local names = {}
@@ -45,6 +46,10 @@ local function main(root, option)
   folders.check(source.list(root), function(path) return source.open(root, path).text end, function(where, words)
     faults = faults + 1
     print(("%s:1: [folders] %s"):format(where, words))
+  end)
+  modules.check(source.list(root), function(path) return source.open(root, path).text end, function(where, name, words)
+    faults = faults + 1
+    print(("%s:1: [%s] %s"):format(where, name, words))
   end)
   if option == "--shorten" then shorten(list, rest()) end
   for _, entry in ipairs(option == "--shorten" and {} or rest()) do

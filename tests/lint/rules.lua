@@ -4,17 +4,43 @@ local rules = {}
 
 local MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_HEAD_LINES = 600, 60, 40
 
--- What each folder of core/ may include, besides itself: whole layers, and single files of others.
+-- What each folder of core/ may include, besides itself and the folders below it: whole layers, and
+-- single files of others.
 local layers = {
   base = {},
   sys = { "base" },
   data = { "base", "sys" },
   store = { "base", "sys", "data" },
   plan = { "base", "sys", "data", "store" },
-  run = { "base", "sys", "data", "store", "plan", "agent/message.h", "node/message.h" },
+  snapshot = { "base", "sys", "data", "store", "plan" },
   node = { "base", "sys", "data" },
-  agent = { "base", "sys", "data", "node/page.h", "node/wire.h" },
+  agent = { "base", "sys", "data", "node/worker_page.h", "node/msg_strings.h" },
+  record = { "base", "sys", "data", "store", "plan", "snapshot", "agent/agent_msg.h", "node/node_msg.h" },
+  commit = { "base", "sys", "data", "plan", "record", "agent/agent_msg.h" },
+  outputs = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit" },
+  sched = { "base", "sys", "record/events.h", "record/part.h", "agent/agent_msg.h", "node/node_msg.h" },
+  fleet = { "base", "sys", "sched", "node/node_msg.h" },
+  step = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "sched", "fleet",
+    "agent/agent_msg.h", "node/node_msg.h" },
+  inspect = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "agent/agent_msg.h" },
+  job = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "sched", "fleet", "step",
+    "inspect", "agent/agent_msg.h", "node/node_msg.h" },
   report = { "base", "sys", "record/activity.h", "record/events.h" },
+}
+
+-- The same for the folders below core/data and lua: what each may not include.
+local refused_below = {
+  ["core/data/stream"] = { "data/frame/", "data/rows/", "data/table/", "data/archive/", "data/files/", "data/sql/" },
+  ["core/data/frame"] = { "data/rows/", "data/table/", "data/archive/", "data/files/", "data/sql/", "data/cut.h" },
+  ["core/data/files"] = { "data/rows/", "data/table/", "data/archive/", "data/frame/", "data/sql/", "data/cut.h" },
+  ["core/data/rows"] = { "data/files/", "data/table/", "data/archive/", "data/sql/", "data/cut.h" },
+  ["core/data/archive"] = { "data/table/", "data/sql/", "data/frame/", "data/cut.h" },
+  ["core/data/sql"] = { "data/table/", "data/archive/", "data/files/", "data/cut.h" },
+  ["core/data/table"] = { "data/archive/" },
+  ["lua/bind"] = { "entry/", "prompt/", "api/", "cli/" },
+  ["lua/entry"] = { "prompt/", "api/", "cli/" },
+  ["lua/prompt"] = { "cli/" },
+  ["lua/api"] = { "cli/" },
 }
 
 -- Headers of libraries, and the place for each.
@@ -27,8 +53,8 @@ local libraries = {
   { "^luajit%.h$", "lua/" },
   { "^xxhash%.h$", "core/base/hash.c" },
   { "^yajl/", "core/base/json" },
-  { "^archive%.h$", "core/data/files/" },
-  { "^archive_entry%.h$", "core/data/files/" },
+  { "^archive%.h$", "core/data/archive/ or core/data/stream/unpack.c" },
+  { "^archive_entry%.h$", "core/data/archive/" },
   { "^zlib%.h$", "core/data/" },
   { "^sqlite3%.h$", "core/store/ or core/data/sql/sqlite.c" },
   { "^histedit%.h$", "lua/cli/" },
@@ -67,31 +93,44 @@ function rules.layers(file, report)
     local target = name:match "^(%w+)/"
     local ok = mark == "<" or not target or target == layer
     for _, allowed in ipairs(layers[layer]) do ok = ok or allowed == target or allowed == name end
-    if not ok then report(line, "core/" .. layer .. " does not stand on '" .. name .. "'") end
+    if not ok then report(line, "core/" .. layer .. " may not include '" .. name .. "'") end
   end
 end
 
--- Readers of user data, and the files of core/run that may include one: core/README.md, invariant
--- 17. Each of these files reads on a thread of its own, or before there is a job.
-local readers = { "^data/cut%.h$", "^data/table/table_load%.h$", "^data/table/table_cut%.h$", "^data/table/table_groups%.h$",
-  "^data/table/table_partition%.h$", "^data/archive/entry_load%.h$", "^data/archive/archives%.h$", "^data/archive/archive_files%.h$",
-  "^data/files/", "^data/rows/", "^data/sql/" }
+rules["rooms"] = function(file, report)
+  for line, name in includes(file) do
+    for _, other in ipairs(refused_below[file.path:match "^(.*)/[^/]*$" or ""] or {}) do
+      if starts(name, other) or starts(name, "lua/" .. other) then
+        report(line, file.path:match "^(.*)/" .. " may not include '" .. name .. "'")
+      end
+    end
+  end
+end
+
+-- Readers of user data, and the files of the supervisor that may include one: core/README.md,
+-- invariant 17. Each of these files reads on a thread of its own, or before there is a job.
+local readers = { "^data/cut%.h$", "^data/table/table_load%.h$", "^data/table/table_cut%.h$",
+  "^data/table/table_groups%.h$", "^data/table/table_partition%.h$", "^data/archive/", "^data/files/", "^data/rows/",
+  "^data/stream/", "^data/sql/" }
+local supervisor = { record = true, commit = true, outputs = true, sched = true, fleet = true, step = true,
+  inspect = true, job = true }
 local reading = {
-  ["lister.h"] = "the thread that cuts the inputs",
-  ["input_record.c"] = "called by that thread, and by those of reusing.c",
-  ["intake.c"] = "the thread that links and copies inputs",
-  ["reuse.c"] = "called by the threads of reusing.c, and before there is a job",
-  ["upload.c"] = "the thread that packs outputs",
-  ["failed_source.c"] = "a list that another job wrote, read before there is a job",
+  ["commit/lister.h"] = "the thread that cuts the inputs",
+  ["record/input_record.c"] = "called by that thread, and by those of reusing.c",
+  ["outputs/intake.c"] = "the thread that links and copies inputs",
+  ["job/first_look.c"] = "a thread of its own, before there is a job",
+  ["job/reuse.c"] = "called by the threads of reusing.c, and before there is a job",
+  ["outputs/upload.c"] = "the thread that packs outputs",
+  ["job/failed_source.c"] = "a list that another job wrote, read before there is a job",
 }
 
 rules["loop-reads"] = function(file, report)
-  local name = file.path:match "^core/run/([%w_]+%.[ch])$"
-  if not name or reading[name] then return end
+  local folder, name = file.path:match "^core/(%w+)/([%w_]+%.[ch])$"
+  if not supervisor[folder] or reading[folder .. "/" .. name] then return end
   for line, included in includes(file) do
     for _, reader in ipairs(readers) do
       if included:find(reader) then
-        report(line, "'" .. included .. "' reads user data, and core/run/" .. name .. " may run on the loop")
+        report(line, "'" .. included .. "' reads user data, and " .. file.path .. " may run on the loop")
       end
     end
   end
@@ -99,10 +138,10 @@ end
 
 -- The program's files that include internal headers of the library. All others use only tidemill.h,
 -- as any host does. cli.c, program.c and main.c need more: keepers and workers are the same
--- program, and its tests put another table of file calls beneath it. script.c makes its own Lua
+-- program, and its tests put another table of file calls beneath it. cmd_script.c makes its own Lua
 -- state, as luajit does; a host brings its own.
 local inside = {}
-for name in ([[cli.c main.c program.c script.c]]):gmatch "%S+" do
+for name in ([[cli.c cmd_script.c commands.c main.c]]):gmatch "%S+" do
   inside[name] = true
 end
 

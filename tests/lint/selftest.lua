@@ -2,7 +2,7 @@
 local here = arg[0]:match "^(.*)/" or "."
 package.path = here .. "/?.lua;" .. package.path
 local folders, source, lint = require "folders", require "source", require "lint"
-local prose, subjects = require "prose", require "subjects"
+local modules, prose, subjects = require "modules", require "prose", require "subjects"
 
 local head = "/* x.c - an example. */\n"
 local function c_function(lines, line) return head .. "void f(void)\n{\n" .. (line .. "\n"):rep(lines - 2) .. "}\n" end
@@ -10,52 +10,59 @@ local function c_function(lines, line) return head .. "void f(void)\n{\n" .. (li
 -- path, text, and the rule that must find something on the given line; without a rule, nothing is
 -- found.
 local cases = {
-  { "core/run/x.c", head .. '#include "plan/config.h"\n#include "node/message.h"\n#include "sched/tally.h"\n' },
-  { "core/run/x.c", head .. '#include "node/keeper.h"\n', "layers", 2 },
+  { "core/step/x.c", head .. '#include "plan/config.h"\n#include "node/node_msg.h"\n#include "sched/tally.h"\n' },
+  { "core/step/x.c", head .. '#include "node/keeper.h"\n', "layers", 2 },
   { "core/base/x.c", head .. '#include "sys/loop.h"\n', "layers", 2 },
   { "core/node/x.h", head .. '#include "sched/queue.h"\n', "layers", 2 },
   { "core/agent/x.c", head .. '#include "plan/config.h"\n', "layers", 2 },
   { "core/report/x.c", head .. '#include "record/events.h"\n#include "sys/fs.h"\n' },
   { "core/report/x.c", head .. '#include "job/job.h"\n', "layers", 2 },
   { "core/other/x.c", head, "layers", 1 },
-  { "core/run/x.c", head .. '#include "data/item.h"\n#include "data/table/schemas.h"\n' },
-  { "core/run/x.c", head .. '#include "data/table/table_load.h"\n', "loop-reads", 2 },
-  { "core/run/x.h", head .. '#include "data/rows/open.h"\n', "loop-reads", 2 },
-  { "core/run/x.c", head .. '#include "data/sql/query.h"\n', "loop-reads", 2 },
+  { "core/sched/x.c", head .. '#include "commit/commit.h"\n', "layers", 2 },
+  { "core/commit/x.c", head .. '#include "step/supervisor.h"\n', "layers", 2 },
+  { "core/data/rows/x.c", head .. '#include "data/stream/stream.h"\n#include "data/frame/frame.h"\n' },
+  { "core/data/rows/x.c", head .. '#include "data/files/glob.h"\n', "rooms", 2 },
+  { "core/data/files/x.c", head .. '#include "data/rows/open.h"\n', "rooms", 2 },
+  { "lua/bind/x.c", head .. '#include "entry/rows.h"\n', "rooms", 2 },
+  { "lua/entry/x.c", head .. '#include "bind/state.h"\n' },
+  { "core/step/x.c", head .. '#include "data/item.h"\n#include "data/table/schemas.h"\n' },
+  { "core/step/x.c", head .. '#include "data/table/table_load.h"\n', "loop-reads", 2 },
+  { "core/step/x.h", head .. '#include "data/rows/open.h"\n', "loop-reads", 2 },
+  { "core/step/x.c", head .. '#include "data/sql/query.h"\n', "loop-reads", 2 },
   { "core/commit/lister.h", head .. '#include "data/cut.h"\n' },
   { "core/agent/x.c", head .. '#include "data/table/table_load.h"\n' },
   { "lua/x.c", head .. '#include "job/job.h"\n#include <lua.h>\n#include <luajit.h>\n' },
   { "lua/cli/x.c", head .. '#include <tidemill.h>\n#include "base/text.h"\n#include "cli/x.h"\n' },
   { "lua/cli/x.c", head .. '#include "inspect/survey.h"\n', "program", 2 },
-  { "lua/cli/x.c", head .. '#include "cli/repl.h"\n' },
+  { "lua/cli/x.c", head .. '#include "cli/cmd_repl.h"\n' },
   { "lua/cli/x.c", head .. '#include "runtime.h"\n', "program", 2 },
   { "lua/cli/x.h", head .. '#include "sys/fs.h"\n', "program", 2 },
-  { "lua/cli/script.c", head .. '#include "record/job_dir.h"\n' },
-  { "lua/cli/script.c", head .. '#include "cli/cli.h"\n', "program", 1 },
+  { "lua/cli/cmd_script.c", head .. '#include "record/job_dir.h"\n' },
+  { "lua/cli/cmd_script.c", head .. '#include "cli/cli.h"\n', "program", 1 },
   { "core/sys/x.c", head .. "#include <uv.h>\n" },
-  { "core/run/x.c", head .. "#include <uv.h>\n", "libraries", 2 },
+  { "core/step/x.c", head .. "#include <uv.h>\n", "libraries", 2 },
   { "core/agent/x.c", head .. "#include <lua.h>\n", "libraries", 2 },
   { "core/base/map.c", head .. "#include <xxhash.h>\n", "libraries", 2 },
   { "core/base/json_read.c", head .. "#include <yajl/yajl_parse.h>\n" },
   { "core/data/rows/x.c", head .. "#include <archive.h>\n", "libraries", 2 },
-  { "core/run/x.c", head .. "  fs->rename(fs->self, a, b);\n  tm_pipe(1); /* kill(1) */\n" },
-  { "core/run/x.c", head .. "  kill(pid, 9);\n", "effects", 2 },
+  { "core/step/x.c", head .. "  fs->rename(fs->self, a, b);\n  tm_pipe(1); /* kill(1) */\n" },
+  { "core/step/x.c", head .. "  kill(pid, 9);\n", "effects", 2 },
   { "core/sys/x.c", head .. "  kill(pid, 9);\n" },
-  { "core/run/x.c", head .. ("int x;\n"):rep(600), "file-length", 601 },
-  { "core/run/x.c", c_function(60, "  g();") },
-  { "core/run/x.c", c_function(61, "  g();"), "function-length", 3 },
-  { "core/run/x.c", c_function(90, "  case 1: return g();") },
+  { "core/step/x.c", head .. ("int x;\n"):rep(600), "file-length", 601 },
+  { "core/step/x.c", c_function(60, "  g();") },
+  { "core/step/x.c", c_function(61, "  g();"), "function-length", 3 },
+  { "core/step/x.c", c_function(90, "  case 1: return g();") },
   { "stdlib/x.lua", "local function f()\n" .. ("  g()\n"):rep(59) .. "end\n", "function-length", 1 },
   { "stdlib/x.lua", "local function f() return 1 end\n" .. ("g()\n"):rep(70) },
-  { "core/run/x.c", head .. "int tm_queue_delete;\n", "words", 2 },
-  { "core/run/x.c", head .. "int n_chunks;\n", "words", 2 },
-  { "core/run/x.c", head .. "int batch_size;\n", "words", 2 },
-  { "core/run/x.c", head .. 'int mini_batch_size, created; /* delete */ char *s = "task";\n' },
-  { "core/run/fetch.c", head, "words", 1 },
+  { "core/step/x.c", head .. "int tm_queue_delete;\n", "words", 2 },
+  { "core/step/x.c", head .. "int n_chunks;\n", "words", 2 },
+  { "core/step/x.c", head .. "int batch_size;\n", "words", 2 },
+  { "core/step/x.c", head .. 'int mini_batch_size, created; /* delete */ char *s = "task";\n' },
+  { "core/step/fetch.c", head, "words", 1 },
   { "stdlib/x.lua", "local create_new_version = 1 -- a task\nlocal s = [[shard]]\n" },
   { "stdlib/x.lua", "local function create_frame() end\n", "words", 1 },
-  { "core/run/x.c", "int x;\n", "head-comment", 1 },
-  { "core/run/x.c", "/*\n" .. (" * x\n"):rep(40) .. " */\n", "head-comment", 1 },
+  { "core/step/x.c", "int x;\n", "head-comment", 1 },
+  { "core/step/x.c", "/*\n" .. (" * x\n"):rep(40) .. " */\n", "head-comment", 1 },
   { "tests/unit/test_x.c", head .. "  us" .. "leep (10);\n", "no-sleep", 2 },
   { "tests/job/x.sh", "slee" .. "p 1\n", "no-sleep", 1 },
   { "tests/job/x.lua", "os.execute('slee" .. "p 1')\n", "no-sleep", 1 },
@@ -67,11 +74,11 @@ local cases = {
   { "README.md", "a\nTO" .. "DO: b\n", "unfinished", 2 },
   { "tests/x.sh", "cd /wor" .. "k/x\n", "places", 1 },
   { "tests/x.sh", 'cd "$dir/wor' .. 'k/x"\n' },
-  { "core/run/x.c", "/* x.c -" .. (" a"):rep(46) .. "\n */\n" },
-  { "core/run/x.c", "/* x.c -" .. (" a"):rep(47) .. "\n */\n", "comment-width", 1 },
-  { "core/run/x.c", head .. "int x; /*" .. (" a"):rep(46) .. " */\n", "comment-width", 2 },
-  { "core/run/x.c", head .. "int x; /*" .. (" \195\164"):rep(44) .. " */\n" },
-  { "core/run/x.c", head .. 'char *s = "/*' .. (" a"):rep(46) .. ' */";\n' },
+  { "core/step/x.c", "/* x.c -" .. (" a"):rep(46) .. "\n */\n" },
+  { "core/step/x.c", "/* x.c -" .. (" a"):rep(47) .. "\n */\n", "comment-width", 1 },
+  { "core/step/x.c", head .. "int x; /*" .. (" a"):rep(46) .. " */\n", "comment-width", 2 },
+  { "core/step/x.c", head .. "int x; /*" .. (" \195\164"):rep(44) .. " */\n" },
+  { "core/step/x.c", head .. 'char *s = "/*' .. (" a"):rep(46) .. ' */";\n' },
   { "stdlib/x.lua", "--[[ a\n" .. ("a"):rep(101) .. "\n]]\n", "comment-width", 2 },
   { "stdlib/x.lua", 'local s = "' .. ("a"):rep(100) .. '"\n' },
   { "tests/x.sh", "#" .. (" a"):rep(50) .. "\n", "comment-width", 1 },
@@ -80,14 +87,14 @@ local cases = {
   { "tests/x.py", "#" .. (" a"):rep(50) .. "\n", "comment-width", 1 },
   { "tests/CMakeLists.txt", "#" .. (" a"):rep(50) .. "\n", "comment-width", 1 },
   { "examples/x.txt", "#" .. (" a"):rep(50) .. "\n" },
-  { "core/run/x.c", head .. "int x; /* this is no error */\n", "turns", 2 },
-  { "core/run/x.c", head .. "/* a\n * line that is\n *  no error */\n", "turns", 3 },
-  { "core/run/x.c", head .. "int a; /* it is */\nint b; /* no error */\n" },
-  { "core/run/x.c", head .. "/* There is no error; it is no longer one. `it is no error` */\n" },
-  { "core/run/x.c", head .. '/* "it is no\n * error" */\nchar *s = "it is no error";\n' },
-  { "core/run/x.c", head .. "/* At the end it is NONE. */\n" },
-  { "core/run/x.c", head .. "/* There\n * is no error. */\n" },
-  { "core/run/x.c", head .. "/* There. */\n/* It\n * is no error. */\n", "turns", 4 },
+  { "core/step/x.c", head .. "int x; /* this is no error */\n", "turns", 2 },
+  { "core/step/x.c", head .. "/* a\n * line that is\n *  no error */\n", "turns", 3 },
+  { "core/step/x.c", head .. "int a; /* it is */\nint b; /* no error */\n" },
+  { "core/step/x.c", head .. "/* There is no error; it is no longer one. `it is no error` */\n" },
+  { "core/step/x.c", head .. '/* "it is no\n * error" */\nchar *s = "it is no error";\n' },
+  { "core/step/x.c", head .. "/* At the end it is NONE. */\n" },
+  { "core/step/x.c", head .. "/* There\n * is no error. */\n" },
+  { "core/step/x.c", head .. "/* There. */\n/* It\n * is no error. */\n", "turns", 4 },
   { "stdlib/x.lua", "-- Goes on\n-- with the rest.\n", "turns", 1 },
   { "tests/x.sh", "f # what comes of it\n", "turns", 1 },
   { "README.md", "a\n\n```\nit is no error\n```\n" },
@@ -130,6 +137,32 @@ for i, case in ipairs(trees) do
   end
 end
 
+-- Files of a tree, and what the rules of modules find.
+local a_and_b = "core/a/x.c cycles: core/a/x, core/b/y"
+local sets = {
+  { { ["core/a/x.h"] = "", ["core/a/x.c"] = '#include "b/y.h"', ["core/b/y.h"] = "", ["core/b/y.c"] = "" }, "" },
+  { { ["core/a/x.h"] = "", ["core/a/x.c"] = '#include "b/y.h"', ["core/b/y.h"] = "",
+      ["core/b/y.c"] = '#include "a/x.h"' }, a_and_b },
+  { { ["core/a/x_own.h"] = '#include "b/y.h"', ["core/a/x.h"] = "", ["core/a/x.c"] = '#include "x_own.h"',
+      ["core/b/y.h"] = '#include "b/z.h"', ["core/b/z.h"] = '#include "a/x.h"', ["core/b/y.c"] = '#include "b/y.h"' },
+    a_and_b },
+  { { ["core/a/x.c"] = "", ["core/b/x.h"] = "" }, "core/b/x.h names" },
+  { { ["core/a/x.c"] = "", ["core/a/x.h"] = "", ["tests/x.c"] = "" }, "" },
+}
+for i, case in ipairs(sets) do
+  local files, expected = unpack(case)
+  local list, found = {}, {}
+  for path in pairs(files) do list[#list + 1] = path end
+  modules.check(list, function(path) return files[path] end, function(path, name, words)
+    found[#found + 1] = path .. " " .. name .. (name == "cycles" and ": " .. words:match ": (.*)" or "")
+  end)
+  local is = table.concat(found, "; ")
+  if is ~= expected then
+    wrong = wrong + 1
+    print(("set %d: expected '%s', found '%s'"):format(i, expected, is))
+  end
+end
+
 -- Lines of .gitignore, a path, and whether they leave it out.
 local ignored = {
   { "/build/", "build/x.c", true },
@@ -137,8 +170,8 @@ local ignored = {
   { "/build/", "build", false }, -- a file
   { "/build-*/", "build-asan/tests/x.c", true },
   { "/build-*/", "build/x.c", false },
-  { "*.swp", "core/run/.x.c.swp", true },
-  { "*.swp", "core/run/x.swpx", false },
+  { "*.swp", "core/step/.x.c.swp", true },
+  { "*.swp", "core/step/x.swpx", false },
   { "x.json", "a/x.json", true },
   { "x.json", "a/xyjson", false },
   { "x.json", "a/b-x.json", false },
@@ -210,5 +243,5 @@ expect("exceptions", commits_found { ef56 = true }, "ab12")
 expect("an exception that is not needed", commits_found { ab12 = true, cd34 = true, ef56 = true }, "cd34")
 expect("no history", subjects.obstacle("/", "HEAD"), "there is no git history here")
 
-print(("%d cases, %d wrong"):format(#cases + #trees + #ignored + #turns + 8, wrong))
+print(("%d cases, %d wrong"):format(#cases + #trees + #sets + #ignored + #turns + 8, wrong))
 os.exit(wrong == 0 and 0 or 1)

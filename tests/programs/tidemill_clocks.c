@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/program.h"
+#include "cli/commands.h"
 #include "sys/fs.h"
 
 int __real_clock_gettime(clockid_t id, struct timespec *t);

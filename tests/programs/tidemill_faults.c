@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/program.h"
+#include "cli/commands.h"
 #include "faults_fs.h"
 
 int main(int argc, char **argv)

@@ -10,8 +10,8 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "data/stream/gzip_index.h"
 #include "data/rows/open.h"
+#include "data/stream/gzip_index.h"
 #include "folder.h"
 #include "random.h"
 

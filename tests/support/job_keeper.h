@@ -14,11 +14,12 @@
 #include <unistd.h>
 
 #include "node/keeper.h"
-#include "node/message.h"
+#include "node/node_msg.h"
+#include "sys/link.h"
 
 static inline void bad_say(struct tm_link *l, uint32_t type, uint32_t worker, const char *bytes)
 {
-  struct tm_frame f = {
+  struct tm_msg f = {
     .type = type, .worker = worker, .payload = bytes, .length = (uint32_t)strlen(bytes), .fd = -1
   };
   tm_link_send(l, &f);
@@ -31,11 +32,11 @@ static inline void bad_answer(struct tm_link *l, const char *mode, uint32_t work
     const char *mode;
     uint32_t type, add;
   } answers[] = { { "type", 120, 0 },
-                  { "stranger", TM_FRAME_START_FAILED, 7 },
-                  { "socket", TM_FRAME_STARTED, 0 },
-                  { "ended", TM_FRAME_ENDED, 0 },
-                  { "taken", TM_FRAME_TAKEN, 0 },
-                  { "failed", TM_FRAME_START_FAILED, 0 } };
+                  { "stranger", TM_MSG_START_FAILED, 7 },
+                  { "socket", TM_MSG_STARTED, 0 },
+                  { "ended", TM_MSG_ENDED, 0 },
+                  { "taken", TM_MSG_TAKEN, 0 },
+                  { "failed", TM_MSG_START_FAILED, 0 } };
   for (size_t i = 0; i < TM_COUNT_OF(answers); i++)
     if (strcmp(mode, answers[i].mode) == 0)
       bad_say(l, answers[i].type, worker + answers[i].add, "no such machine");
@@ -45,15 +46,15 @@ static inline int job_keeper(void)
 {
   const char *mode = getenv("TM_TEST_KEEPER");
   struct tm_link l;
-  struct tm_frame f;
+  struct tm_msg f;
   if (!mode)
     return tm_keeper_run();
   tm_link_init(&l, TM_KEEPER_CONTROL_FD);
   if (strcmp(mode, "early") == 0)
-    bad_say(&l, TM_FRAME_NOTE, 0, "good morning");
-  bad_say(&l, TM_FRAME_HELLO, 0, strcmp(mode, "version") == 0 ? "another" : tm_hello());
+    bad_say(&l, TM_MSG_NOTE, 0, "good morning");
+  bad_say(&l, TM_MSG_HELLO, 0, strcmp(mode, "version") == 0 ? "another" : tm_hello());
   while (tm_link_read(&l, &f, true, NULL, NULL) > 0)
-    if (f.type == TM_FRAME_START)
+    if (f.type == TM_MSG_START)
       bad_answer(&l, mode, f.worker);
   tm_link_release(&l);
   return 0;

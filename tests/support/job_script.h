@@ -102,17 +102,17 @@ static inline void job_say_rubbish(void)
   char bytes[1000];
   memset(bytes, 0xa5, sizeof bytes);
   tm_put_u32(bytes, 8); /* a frame of an unknown type */
-  send(TM_WORKER_CHANNEL_FD, bytes, TM_FRAME_HEADER + 8, MSG_NOSIGNAL);
+  send(TM_WORKER_CHANNEL_FD, bytes, TM_MSG_HEADER + 8, MSG_NOSIGNAL);
 }
 
 static inline void job_say_ready(bool with_fd)
 {
-  char bytes[TM_FRAME_HEADER], space[CMSG_SPACE(sizeof(int))] = { 0 };
-  struct tm_frame f = { .type = with_fd ? TM_FRAME_BYE | TM_FRAME_FD : TM_FRAME_READY };
+  char bytes[TM_MSG_HEADER], space[CMSG_SPACE(sizeof(int))] = { 0 };
+  struct tm_msg f = { .type = with_fd ? TM_MSG_BYE | TM_MSG_FD : TM_MSG_READY };
   struct iovec part = { bytes, sizeof bytes };
   struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
   int fd = STDOUT_FILENO;
-  tm_frame_encode(&f, bytes);
+  tm_msg_encode(&f, bytes);
   if (with_fd) {
     m.msg_control = space;
     m.msg_controllen = sizeof space;

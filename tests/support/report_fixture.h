@@ -18,8 +18,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
-#include "report/report.h"
 #include "record/events.h"
+#include "report/report.h"
 
 #define FIXTURE_WALL (INT64_C(1769903998) * TM_S + 123456000) /* 2026-01-31 23:59:58.123456 */
 

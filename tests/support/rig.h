@@ -22,8 +22,9 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "node/keeper.h"
-#include "node/message.h"
+#include "node/node_msg.h"
 #include "rig_script.h"
+#include "sys/channel.h"
 #include "sys/fs.h"
 #include "sys/process.h"
 
@@ -31,7 +32,7 @@
 #define RIG_WORKERS 4
 
 struct rig_frame {
-  struct tm_frame f; /* payload: its own */
+  struct tm_msg f; /* payload: its own */
   uint32_t worker;
 };
 
@@ -61,7 +62,7 @@ struct rig {
   int64_t max_result_size;
 };
 
-static inline void rig_keep(struct rig *r, const struct tm_frame *f, uint32_t worker)
+static inline void rig_keep(struct rig *r, const struct tm_msg *f, uint32_t worker)
 {
   struct rig_frame kept = { *f, worker };
   kept.f.payload = tm_xstrndup(f->length ? f->payload : "", f->length);
@@ -69,7 +70,7 @@ static inline void rig_keep(struct rig *r, const struct tm_frame *f, uint32_t wo
   tm_loop_stop(&r->loop);
 }
 
-static inline void rig_on_worker_frame(struct tm_channel *c, const struct tm_frame *f)
+static inline void rig_on_worker_frame(struct tm_channel *c, const struct tm_msg *f)
 {
   struct rig_worker *w = c->data;
   rig_keep(w->rig, f, w->number);
@@ -82,10 +83,10 @@ static inline void rig_on_worker_end(struct tm_channel *c, int code)
   tm_loop_stop(&w->rig->loop);
 }
 
-static inline void rig_on_control_frame(struct tm_channel *c, const struct tm_frame *f)
+static inline void rig_on_control_frame(struct tm_channel *c, const struct tm_msg *f)
 {
   struct rig *r = c->data;
-  if (f->type == TM_FRAME_STARTED) {
+  if (f->type == TM_MSG_STARTED) {
     struct rig_worker *w = &r->workers[f->worker];
     w->rig = r;
     w->number = f->worker;
@@ -94,7 +95,7 @@ static inline void rig_on_control_frame(struct tm_channel *c, const struct tm_fr
                                      rig_on_worker_end, w, NULL),
                      0);
   }
-  if (f->type == TM_FRAME_ENDED && r->workers[f->worker].channel.is_open)
+  if (f->type == TM_MSG_ENDED && r->workers[f->worker].channel.is_open)
     tm_channel_drain(&r->workers[f->worker].channel);
   rig_keep(r, f, f->worker);
 }
@@ -123,7 +124,7 @@ static inline void rig_turn(struct rig *r)
 }
 
 /* The next frame of this type from or about this worker; earlier frames stay in the list. */
-static inline const struct tm_frame *rig_wait(struct rig *r, uint32_t type, uint32_t worker)
+static inline const struct tm_msg *rig_wait(struct rig *r, uint32_t type, uint32_t worker)
 {
   for (size_t i = 0;; i++) {
     while (i == r->frames.len)
@@ -147,7 +148,7 @@ static inline bool rig_has(const struct rig *r, uint32_t type)
 static inline void rig_send(struct rig *r, uint32_t type, uint64_t index, uint32_t worker,
                             const void *p, size_t n)
 {
-  struct tm_frame f = {
+  struct tm_msg f = {
     .type = type, .index = index, .worker = worker, .payload = p, .length = (uint32_t)n, .fd = -1
   };
   tm_channel_send(&r->control, &f);
@@ -182,7 +183,7 @@ static inline void rig_open(struct rig *r, const char *hello)
                                    rig_on_control_end, r, NULL),
                    0);
   if (hello)
-    rig_send(r, TM_FRAME_HELLO, 0, 0, hello, strlen(hello));
+    rig_send(r, TM_MSG_HELLO, 0, 0, hello, strlen(hello));
 }
 
 static inline void rig_add_step(struct rig *r, uint64_t index, const char *program,
@@ -208,7 +209,7 @@ static inline void rig_add_step(struct rig *r, uint64_t index, const char *progr
                             .run_timeout_ns = timeout_ns,
                             .interrupt_grace_ns = r->grace_ns };
   tm_node_step_encode(&bytes, &s);
-  rig_send(r, TM_FRAME_STEP, index, 0, bytes.data, bytes.len);
+  rig_send(r, TM_MSG_STEP, index, 0, bytes.data, bytes.len);
   tm_buf_release(&bytes);
   free(self);
   free(logs_dir);
@@ -220,20 +221,20 @@ static inline void rig_add_step(struct rig *r, uint64_t index, const char *progr
 static inline void rig_start(struct rig *r, int64_t timeout_ns)
 {
   rig_open(r, tm_hello());
-  rig_wait(r, TM_FRAME_HELLO, 0);
+  rig_wait(r, TM_MSG_HELLO, 0);
   rig_add_step(r, 0, NULL, NULL, timeout_ns);
 }
 
 static inline void rig_say(struct rig *r, uint32_t worker, uint32_t type, uint64_t index,
                            const void *p, size_t n)
 {
-  struct tm_frame f = { .type = type,
-                        .index = index,
-                        .worker = worker,
-                        .try = 1,
-                        .payload = p,
-                        .length = (uint32_t)n,
-                        .fd = -1 };
+  struct tm_msg f = { .type = type,
+                      .index = index,
+                      .worker = worker,
+                      .try = 1,
+                      .payload = p,
+                      .length = (uint32_t)n,
+                      .fd = -1 };
   tm_channel_send(&r->workers[worker].channel, &f);
 }
 
@@ -256,7 +257,7 @@ static inline void rig_send_setup(struct rig *r, uint32_t worker)
                         .is_interruptible = r->is_interruptible,
                         .max_result_size = r->max_result_size };
   tm_setup_encode(&bytes, &s);
-  rig_say(r, worker, TM_FRAME_SETUP, 0, bytes.data, bytes.len);
+  rig_say(r, worker, TM_MSG_SETUP, 0, bytes.data, bytes.len);
   tm_buf_release(&bytes);
   free(spill_dir);
   free(error_file);
@@ -267,9 +268,9 @@ static inline void rig_send_setup(struct rig *r, uint32_t worker)
 static inline pid_t rig_start_worker(struct rig *r, uint32_t worker)
 {
   char *name = tm_xprintf("process%u", worker);
-  rig_send(r, TM_FRAME_START, 0, worker, name, strlen(name));
+  rig_send(r, TM_MSG_START, 0, worker, name, strlen(name));
   free(name);
-  const struct tm_frame *f = rig_wait(r, TM_FRAME_STARTED, worker);
+  const struct tm_msg *f = rig_wait(r, TM_MSG_STARTED, worker);
   pid_t pid = (pid_t)tm_get_u32(f->payload);
   rig_send_setup(r, worker);
   return pid;
@@ -277,8 +278,8 @@ static inline pid_t rig_start_worker(struct rig *r, uint32_t worker)
 
 static inline void rig_wait_ready(struct rig *r, uint32_t worker)
 {
-  rig_wait(r, TM_FRAME_LOADED, worker);
-  rig_wait(r, TM_FRAME_READY, worker);
+  rig_wait(r, TM_MSG_LOADED, worker);
+  rig_wait(r, TM_MSG_READY, worker);
 }
 
 /* Hands out one mini-batch of items with their size and mtime; returns its seq, which is also its
@@ -292,7 +293,7 @@ static inline uint64_t rig_hand_items(struct rig *r, uint32_t worker, const stru
                             &(struct tm_mini_batch_head) { .seq = seq, .items = n });
   for (uint32_t i = 0; i < n; i++)
     tm_item_add(&bytes, &items[i]);
-  rig_say(r, worker, TM_FRAME_MINI_BATCH, seq, bytes.data, bytes.len);
+  rig_say(r, worker, TM_MSG_MINI_BATCH, seq, bytes.data, bytes.len);
   tm_buf_release(&bytes);
   return seq;
 }
@@ -306,7 +307,7 @@ static inline uint64_t rig_hand(struct rig *r, uint32_t worker, const char *path
 /* The rows of the next RESULT, for the caller to free. */
 static inline char *rig_wait_rows(struct rig *r, uint32_t worker, uint64_t seq)
 {
-  const struct tm_frame *f = rig_wait(r, TM_FRAME_RESULT, worker);
+  const struct tm_msg *f = rig_wait(r, TM_MSG_RESULT, worker);
   struct tm_reader reader;
   struct tm_result_head head;
   tm_reader_init(&reader, f->payload, f->length);
@@ -332,7 +333,7 @@ static inline void rig_wait_begun(struct rig *r)
 
 static inline void rig_wait_ended(struct rig *r, uint32_t worker, struct tm_ended *ended)
 {
-  const struct tm_frame *f = rig_wait(r, TM_FRAME_ENDED, worker);
+  const struct tm_msg *f = rig_wait(r, TM_MSG_ENDED, worker);
   assert_int_equal(tm_ended_decode(ended, f->payload, f->length, NULL), 0);
 }
 

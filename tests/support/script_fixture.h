@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "lua/entry/script.h"
+#include "lua/entry/lua_script.h"
 #include "lua/modules.h"
 #include "sys/fs.h"
 

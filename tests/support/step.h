@@ -1,12 +1,13 @@
-/* step.h - a step in a real folder, for tests of commit/commit.h, and a table of file calls that logs
- * what was done, in order. Include it after cmocka.h. */
+/* step.h - a step in a real folder, for tests of commit/commit.h, and a table of file calls that
+ * logs what was done, in order. Include it after cmocka.h. */
 #ifndef TM_TESTS_STEP_H
 #define TM_TESTS_STEP_H
 
 #include "base/path.h"
-#include "folder.h"
 #include "commit/commit.h"
 #include "commit/journal.h"
+#include "commit/manifest.h"
+#include "folder.h"
 
 /* Uses real files. Each pwrite, fsync and rename appends "write:name ", "fsync:name " or
  * "rename:name " to `log`. The call that matches `fail_on` returns `code`. */

@@ -2,11 +2,12 @@
  * refused loads. */
 #include "base/hash.h"
 #include "rig.h"
+#include "sys/channel.h"
 
 static void expect_failure(struct rig *r, uint32_t type, enum tm_status status, const char *words,
                            struct tm_failure *out)
 {
-  const struct tm_frame *f = rig_wait(r, type, 0);
+  const struct tm_msg *f = rig_wait(r, type, 0);
   assert_int_equal(tm_failure_decode(out, f->payload, f->length, NULL), 0);
   assert_int_equal(out->status, status);
   if (!strstr(out->message, words))
@@ -16,7 +17,7 @@ static void expect_failure(struct rig *r, uint32_t type, enum tm_status status, 
 static void expect_failed_try(struct rig *r, enum tm_status status, const char *words)
 {
   struct tm_failure f;
-  expect_failure(r, TM_FRAME_FAILED, status, words, &f);
+  expect_failure(r, TM_MSG_FAILED, status, words, &f);
   assert_int_equal(f.head.seq, r->workers[0].seq);
   assert_true(f.head.total_ns > 0 && f.head.begin_wall_ns > 0);
   tm_failure_release(&f);
@@ -35,7 +36,7 @@ static void a_failed_try_is_reported_and_the_worker_survives(void **state)
   struct tm_failure f;
   start_ready(&r);
   rig_hand(&r, 0, "/fail");
-  expect_failure(&r, TM_FRAME_FAILED, TM_RUN_EXCEPTION, "it failed\nfor a reason", &f);
+  expect_failure(&r, TM_MSG_FAILED, TM_RUN_EXCEPTION, "it failed\nfor a reason", &f);
   assert_string_equal(f.stack, "stack traceback:\n\tline 7");
   assert_string_equal(f.where, "score.c:7");
   tm_failure_release(&f);
@@ -58,7 +59,7 @@ static void times_are_of_the_try(void **state)
   struct tm_result_head h;
   start_ready(&r);
   rig_hand(&r, 0, "/a");
-  const struct tm_frame *f = rig_wait(&r, TM_FRAME_RESULT, 0);
+  const struct tm_msg *f = rig_wait(&r, TM_MSG_RESULT, 0);
   tm_reader_init(&reader, f->payload, f->length);
   assert_true(tm_result_head_read(&reader, &h));
   assert_int_equal(h.returned, 1);
@@ -75,7 +76,7 @@ static void a_large_result_goes_through_a_file(void **state)
   size_t len;
   start_ready(&r);
   rig_hand(&r, 0, "/big");
-  const struct tm_frame *f = rig_wait(&r, TM_FRAME_RESULT, 0);
+  const struct tm_msg *f = rig_wait(&r, TM_MSG_RESULT, 0);
   tm_reader_init(&reader, f->payload, f->length);
   assert_true(tm_result_head_read(&reader, &h));
   assert_int_equal(h.is_spilled, 1);
@@ -174,7 +175,7 @@ static void damaged_items_fail_their_try(void **state)
         tm_buf_extend(&b, 16),
         &(struct tm_mini_batch_head) { .seq = ++r.workers[0].seq, .items = items });
     tm_item_add(&b, &item);
-    rig_say(&r, 0, TM_FRAME_MINI_BATCH, 0, b.data, b.len - (items == 1));
+    rig_say(&r, 0, TM_MSG_MINI_BATCH, 0, b.data, b.len - (items == 1));
     expect_failed_try(&r, TM_LOAD_EXCEPTION, "cannot be read");
   }
   tm_buf_release(&b);
@@ -189,15 +190,15 @@ static void expect_init_failure(const char *mode, const char *words, uint32_t fl
   rig_start(&r, 0);
   r.argument = (char *)mode;
   rig_start_worker(&r, 0);
-  expect_failure(&r, TM_FRAME_INIT_FAILED, TM_INIT_EXCEPTION, words, &f);
+  expect_failure(&r, TM_MSG_INIT_FAILED, TM_INIT_EXCEPTION, words, &f);
   assert_int_equal(f.head.flags, flags);
   tm_failure_release(&f);
   rig_wait_ended(&r, 0, &e);
   assert_int_equal(e.cause, TM_END_EXITED);
   assert_int_equal(e.exit_status, 3);
   assert_int_equal(e.view.phase, TM_PHASE_INIT);
-  assert_int_equal(rig_has(&r, TM_FRAME_LOADED), strcmp(mode, "bad-init") == 0);
-  assert_false(rig_has(&r, TM_FRAME_READY));
+  assert_int_equal(rig_has(&r, TM_MSG_LOADED), strcmp(mode, "bad-init") == 0);
+  assert_false(rig_has(&r, TM_MSG_READY));
   char *text = rig_read(&r, "logs/user/error/0/process0.txt");
   assert_non_null(strstr(text, "|process0|init() failed: score.c:7: "));
   free(text);
@@ -220,9 +221,9 @@ static void a_bad_shutdown_fails_nothing(void **state)
   rig_start_worker(&r, 0);
   rig_wait_ready(&r, 0);
   rig_hand(&r, 0, "/last");
-  rig_say(&r, 0, TM_FRAME_STOP, 0, NULL, 0); /* the keeper gets no message: it reads the page */
+  rig_say(&r, 0, TM_MSG_STOP, 0, NULL, 0); /* the keeper gets no message: it reads the page */
   free(rig_wait_rows(&r, 0, 1));
-  rig_wait(&r, TM_FRAME_BYE, 0);
+  rig_wait(&r, TM_MSG_BYE, 0);
   rig_wait_ended(&r, 0, &e);
   assert_int_equal(e.cause, TM_END_STOPPED);
   char *text = rig_read(&r, "logs/user/error/0/process0.txt");
@@ -256,10 +257,10 @@ static void a_worker_ends_after_an_invalid_frame(void **state)
 {
   struct rig r;
   start_ready(&r);
-  rig_say(&r, 0, TM_FRAME_MINI_BATCH, 0, "short", 5);
+  rig_say(&r, 0, TM_MSG_MINI_BATCH, 0, "short", 5);
   expect_protocol_end(&r, "a mini-batch cannot be read");
   start_ready(&r);
-  rig_say(&r, 0, TM_FRAME_SETUP, 0, "again", 5);
+  rig_say(&r, 0, TM_MSG_SETUP, 0, "again", 5);
   expect_protocol_end(&r, "a frame of type 1 came");
 }
 

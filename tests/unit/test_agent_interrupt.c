@@ -4,7 +4,7 @@
 
 static void expect_timeout(struct rig *r, uint32_t worker)
 {
-  const struct tm_frame *f = rig_wait(r, TM_FRAME_FAILED, worker);
+  const struct tm_msg *f = rig_wait(r, TM_MSG_FAILED, worker);
   struct tm_failure failure;
   assert_int_equal(tm_failure_decode(&failure, f->payload, f->length, NULL), 0);
   assert_int_equal(failure.status, TM_RUN_TIMEOUT);
@@ -16,7 +16,7 @@ static void expect_timeout(struct rig *r, uint32_t worker)
 static void start(struct rig *r, const char *mode)
 {
   rig_open(r, tm_hello());
-  rig_wait(r, TM_FRAME_HELLO, 0);
+  rig_wait(r, TM_MSG_HELLO, 0);
   rig_add_step(r, 0, NULL, NULL, 100 * TM_MS);
   r->argument = (char *)mode;
   r->is_interruptible = true;
@@ -40,7 +40,7 @@ static void the_worker_survives(void **state)
     expect_timeout(&r, 0);
   }
   expect_alive(&r);
-  assert_false(rig_has(&r, TM_FRAME_RETIRED));
+  assert_false(rig_has(&r, TM_MSG_RETIRED));
   rig_close(&r);
 }
 
@@ -52,8 +52,8 @@ static void one_that_is_enabled_later_is_interrupted_from_then_on(void **state)
   rig_start_worker(&r, 0);
   rig_wait_ready(&r, 0);
   expect_alive(&r);
-  rig_say(&r, 0, TM_FRAME_ARM, 0, NULL, 0);
-  rig_say(&r, 0, TM_FRAME_ARM, 0, NULL, 0); /* a second time: no effect */
+  rig_say(&r, 0, TM_MSG_ARM, 0, NULL, 0);
+  rig_say(&r, 0, TM_MSG_ARM, 0, NULL, 0); /* a second time: no effect */
   rig_hand(&r, 0, "/spin");
   expect_timeout(&r, 0);
   expect_alive(&r);
@@ -62,7 +62,7 @@ static void one_that_is_enabled_later_is_interrupted_from_then_on(void **state)
 
 static void expect_retired(struct rig *r, const char *words)
 {
-  const struct tm_frame *f = rig_wait(r, TM_FRAME_RETIRED, 0);
+  const struct tm_msg *f = rig_wait(r, TM_MSG_RETIRED, 0);
   char *text = tm_xstrndup(f->payload, f->length);
   assert_string_equal(text, words);
   free(text);
@@ -78,12 +78,12 @@ static void the_second_without_recover_retires_it(void **state)
   expect_alive(&r); /* a call that ends well restarts the count */
   rig_hand(&r, 0, "/spin");
   expect_timeout(&r, 0);
-  assert_false(rig_has(&r, TM_FRAME_RETIRED));
+  assert_false(rig_has(&r, TM_MSG_RETIRED));
   rig_hand(&r, 0, "/spin");
   expect_timeout(&r, 0);
   expect_retired(&r, "it was interrupted 2 times in a row, and its script has no recover()");
   uint64_t seq = rig_hand(&r, 0, "/exit"); /* it starts no further call */
-  rig_send(&r, TM_FRAME_KILL, 0, 0, NULL, 0);
+  rig_send(&r, TM_MSG_KILL, 0, 0, NULL, 0);
   rig_wait_ended(&r, 0, &e);
   assert_int_equal(e.cause, TM_END_KILLED);
   assert_int_equal(tm_page_word_state(e.words, seq), TM_ENTRY_QUEUED);
@@ -105,7 +105,7 @@ static void code_that_ignores_the_interruption_is_killed_after_the_grace(void **
   struct rig r;
   struct tm_ended e;
   rig_open(&r, tm_hello());
-  rig_wait(&r, TM_FRAME_HELLO, 0);
+  rig_wait(&r, TM_MSG_HELLO, 0);
   r.grace_ns = 200 * TM_MS;
   rig_add_step(&r, 0, NULL, NULL, 100 * TM_MS);
   r.is_interruptible = true;
@@ -124,7 +124,7 @@ static void a_late_alarm_hits_nobody(void **state)
   struct rig r;
   struct tm_ended e;
   rig_open(&r, tm_hello());
-  rig_wait(&r, TM_FRAME_HELLO, 0);
+  rig_wait(&r, TM_MSG_HELLO, 0);
   rig_add_step(&r, 0, NULL, NULL, 0); /* the keeper interrupts nothing */
   r.is_interruptible = true;
   pid_t pid = rig_start_worker(&r, 0);
@@ -135,10 +135,10 @@ static void a_late_alarm_hits_nobody(void **state)
   rig_wait_begun(&r);
   for (int i = 0; i < 20; i++)
     tm_process_kill(pid, SIGALRM);
-  rig_send(&r, TM_FRAME_KILL, 0, 0, NULL, 0);
+  rig_send(&r, TM_MSG_KILL, 0, 0, NULL, 0);
   rig_wait_ended(&r, 0, &e);
   assert_int_equal(e.cause, TM_END_KILLED); /* none of them ended it */
-  assert_false(rig_has(&r, TM_FRAME_FAILED));
+  assert_false(rig_has(&r, TM_MSG_FAILED));
   rig_close(&r);
 }
 

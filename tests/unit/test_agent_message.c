@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "base/mem.h"
 
 static void make_setup(struct tm_buf *out)

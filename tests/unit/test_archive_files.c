@@ -40,7 +40,7 @@ static int list(struct folder *f, const char *options, bool skips, const char *c
   struct tm_fs fs = *tm_fs_real();
   struct tm_json *json = tm_json_parse(options, strlen(options), NULL);
   struct tm_dataset d = { .kind = TM_DATASET_ARCHIVES, .skip_unreadable = skips };
-  struct tm_cut_options o = { .on_warning = on_warning };
+  struct tm_archive_files_options o = { .on_warning = on_warning };
   size_t below = strlen(folder_file(f, ""));
   int rc = 0;
   fs.open = open_denied;

@@ -32,7 +32,7 @@ static uint32_t length_of(uint64_t index)
   return (uint32_t)(index * 2654435761u % 5000);
 }
 
-static void check_numbered(const struct tm_frame *f, int index)
+static void check_numbered(const struct tm_msg *f, int index)
 {
   assert_int_equal(f->index, index);
   assert_int_equal(f->length, length_of(f->index));
@@ -44,7 +44,7 @@ static void check_numbered(const struct tm_frame *f, int index)
 static void send_numbered(struct tm_channel *c, uint64_t index)
 {
   char payload[5000];
-  struct tm_frame f = { .type = 3, .index = index, .length = length_of(index), .payload = payload };
+  struct tm_msg f = { .type = 3, .index = index, .length = length_of(index), .payload = payload };
   for (uint32_t i = 0; i < f.length; i++)
     payload[i] = (char)(index + i);
   tm_channel_send(c, &f);
@@ -62,7 +62,7 @@ static void close_both(struct ends *e)
   tm_channel_close(&e->to);
 }
 
-static void on_frame(struct tm_channel *c, const struct tm_frame *f)
+static void on_msg(struct tm_channel *c, const struct tm_msg *f)
 {
   struct ends *e = c->data;
   assert_true(c == &e->to);
@@ -79,13 +79,13 @@ static void on_frame(struct tm_channel *c, const struct tm_frame *f)
     close_both(e);
 }
 
-static void on_numbered(struct tm_channel *c, const struct tm_frame *f)
+static void on_numbered(struct tm_channel *c, const struct tm_msg *f)
 {
   struct ends *e = c->data;
   bool passes = e->pass_every > 0 && e->frames % e->pass_every == 0;
   assert_int_equal(f->fd >= 0, passes);
   check_numbered(f, e->frames);
-  on_frame(c, f);
+  on_msg(c, f);
 }
 
 static void on_end(struct tm_channel *c, int code)
@@ -96,7 +96,7 @@ static void on_end(struct tm_channel *c, int code)
   close_both(e);
 }
 
-static void on_frame_from(struct tm_channel *c, const struct tm_frame *f)
+static void on_frame_from(struct tm_channel *c, const struct tm_msg *f)
 {
   struct ends *e = c->data;
   e->frames_from++;
@@ -109,7 +109,7 @@ static void on_end_from(struct tm_channel *c, int code)
 
 /* Opens `from` as a channel only if asked; otherwise the test writes to fds[0] itself. */
 static struct ends *ends_init(struct ends *e, bool opens_from,
-                              void (*on)(struct tm_channel *, const struct tm_frame *))
+                              void (*on)(struct tm_channel *, const struct tm_msg *))
 {
   memset(e, 0, sizeof *e);
   assert_int_equal(tm_loop_init(&e->loop, NULL), 0);
@@ -135,8 +135,8 @@ static void put(int fd, const void *p, size_t n)
 
 static void put_header(int fd, uint32_t type, uint32_t length)
 {
-  char header[TM_FRAME_HEADER];
-  tm_frame_encode(&(struct tm_frame) { .type = type, .length = length }, header);
+  char header[TM_MSG_HEADER];
+  tm_msg_encode(&(struct tm_msg) { .type = type, .length = length }, header);
   put(fd, header, sizeof header);
 }
 
@@ -146,7 +146,7 @@ static void many_frames_come_in_order_without_a_flush(void **state)
   ends_init(&e, true, on_numbered)->close_at = 3000;
   for (uint64_t i = 0; i < 3000; i++)
     send_numbered(&e.from, i);
-  assert_true(tm_channel_pending(&e.from) > 3000 * TM_FRAME_HEADER);
+  assert_true(tm_channel_pending(&e.from) > 3000 * TM_MSG_HEADER);
   ends_run(&e);
   assert_int_equal(e.frames, 3000);
   assert_int_equal(e.closed, 1);
@@ -157,9 +157,9 @@ static void many_frames_come_in_order_without_a_flush(void **state)
 static void a_frame_of_the_largest_size_goes_through(void **state)
 {
   struct ends e;
-  ends_init(&e, true, on_frame)->close_at = 2;
-  char *payload = tm_xcalloc(1, TM_FRAME_MAX);
-  struct tm_frame f = { .type = 3, .length = TM_FRAME_MAX, .payload = payload };
+  ends_init(&e, true, on_msg)->close_at = 2;
+  char *payload = tm_xcalloc(1, TM_MSG_MAX);
+  struct tm_msg f = { .type = 3, .length = TM_MSG_MAX, .payload = payload };
   tm_channel_send(&e.from, &f);
   free(payload);
   f.length = 0;
@@ -167,7 +167,7 @@ static void a_frame_of_the_largest_size_goes_through(void **state)
   tm_channel_send(&e.from, &f);
   ends_run(&e);
   assert_int_equal(e.frames, 2);
-  assert_int_equal(e.bytes, TM_FRAME_MAX);
+  assert_int_equal(e.bytes, TM_MSG_MAX);
 }
 
 static void closed_within_a_frame_it_gives_no_other(void **state)
@@ -202,7 +202,7 @@ static void frames_before_the_end_come_first(void **state)
 static void a_frame_cut_by_the_end_is_dropped(void **state)
 {
   struct ends e;
-  ends_init(&e, false, on_frame);
+  ends_init(&e, false, on_msg);
   put_header(e.fds[0], 3, 0);
   put_header(e.fds[0], 3, 100);
   put(e.fds[0], "torn", 4);
@@ -216,7 +216,7 @@ static void a_frame_cut_by_the_end_is_dropped(void **state)
 static void a_peer_that_died_with_unread_bytes_has_ended(void **state)
 {
   struct ends e;
-  ends_init(&e, false, on_frame);
+  ends_init(&e, false, on_msg);
   put_header(e.fds[0], 3, 0);
   send_numbered(&e.to, 4);
   tm_channel_flush(&e.to);
@@ -231,7 +231,7 @@ static void a_peer_that_died_with_unread_bytes_has_ended(void **state)
 static void sending_to_the_dead_is_no_signal_and_loses_no_last_words(void **state)
 {
   struct ends e;
-  ends_init(&e, false, on_frame);
+  ends_init(&e, false, on_msg);
   put_header(e.fds[0], 3, 0);
   close(e.fds[0]);
   send_numbered(&e.to, 4);
@@ -247,9 +247,9 @@ static void sending_to_the_dead_is_no_signal_and_loses_no_last_words(void **stat
 static void a_frame_that_is_too_long_ends_it(void **state)
 {
   struct ends e;
-  ends_init(&e, false, on_frame);
+  ends_init(&e, false, on_msg);
   put_header(e.fds[0], 3, 0);
-  put_header(e.fds[0], 3, TM_FRAME_MAX + 1);
+  put_header(e.fds[0], 3, TM_MSG_MAX + 1);
   put_header(e.fds[0], 3, 0);
   ends_run(&e);
   assert_int_equal(e.frames, 1);
@@ -261,8 +261,8 @@ static void a_frame_that_is_too_long_ends_it(void **state)
 static void a_peer_that_promises_much_takes_no_memory(void **state)
 {
   struct ends e;
-  ends_init(&e, false, on_frame);
-  put_header(e.fds[0], 3, TM_FRAME_MAX);
+  ends_init(&e, false, on_msg);
+  put_header(e.fds[0], 3, TM_MSG_MAX);
   put(e.fds[0], "little", 6);
   tm_channel_drain(&e.to);
   assert_true(e.to.in.cap < 1u << 20);
@@ -292,11 +292,11 @@ static void drain_reads_everything_at_once(void **state)
   assert_int_equal(e.closed, 1);
 }
 
-static void on_endless(struct tm_channel *c, const struct tm_frame *f)
+static void on_endless(struct tm_channel *c, const struct tm_msg *f)
 {
   struct ends *e = c->data;
   e->frames++;
-  e->bytes += TM_FRAME_HEADER + f->length;
+  e->bytes += TM_MSG_HEADER + f->length;
   if (e->frames_from > 0) /* the other channel has had its turn */
     close_both(e);
 }
@@ -314,7 +314,7 @@ static void refill(struct tm_turn *t)
   tm_channel_flush(&e->from);
 }
 
-static void on_other(struct tm_channel *c, const struct tm_frame *f)
+static void on_other(struct tm_channel *c, const struct tm_msg *f)
 {
   struct ends *e = c->data;
   e->frames_from++;
@@ -341,7 +341,7 @@ static void a_flood_leaves_others_their_turn(void **state)
 static int pass(struct tm_channel *c, uint64_t index, int fd, struct tm_err *err)
 {
   char payload[5000];
-  struct tm_frame f = { .type = 3, .index = index, .length = length_of(index), .payload = payload };
+  struct tm_msg f = { .type = 3, .index = index, .length = length_of(index), .payload = payload };
   for (uint32_t i = 0; i < f.length; i++)
     payload[i] = (char)(index + i);
   return tm_channel_send_fd(c, &f, fd, err);
@@ -380,7 +380,7 @@ static void closing_lets_go_of_descriptors_that_wait(void **state)
   struct ends e;
   int fds[2];
   char byte;
-  ends_init(&e, true, on_frame);
+  ends_init(&e, true, on_msg);
   assert_int_equal(pipe(fds), 0);
   while (tm_channel_pending(&e.from) == 0) {
     for (int i = 0; i < 100; i++)
@@ -398,8 +398,8 @@ static void closing_lets_go_of_descriptors_that_wait(void **state)
 static void a_descriptor_that_has_not_come_ends_it(void **state)
 {
   struct ends e;
-  ends_init(&e, false, on_frame);
-  put_header(e.fds[0], 3 | TM_FRAME_FD, 0);
+  ends_init(&e, false, on_msg);
+  put_header(e.fds[0], 3 | TM_MSG_FD, 0);
   ends_run(&e);
   assert_int_equal(e.frames, 0);
   assert_int_equal(e.code, TM_EPROTOCOL);
@@ -409,14 +409,14 @@ static void a_descriptor_that_has_not_come_ends_it(void **state)
 /* One header, with the descriptor n times in its message. */
 static void put_with_fds(int socket, uint32_t type, int fd, int n)
 {
-  char header[TM_FRAME_HEADER];
+  char header[TM_MSG_HEADER];
   union {
     char bytes[CMSG_SPACE(20 * sizeof(int))];
     struct cmsghdr align;
   } control;
   struct iovec v = { header, sizeof header };
   struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.bytes };
-  tm_frame_encode(&(struct tm_frame) { .type = type }, header);
+  tm_msg_encode(&(struct tm_msg) { .type = type }, header);
   memset(&control, 0, sizeof control);
   m.msg_controllen = CMSG_SPACE((size_t)n * sizeof fd);
   struct cmsghdr *c = CMSG_FIRSTHDR(&m);
@@ -433,10 +433,10 @@ static void descriptors_that_no_frame_announces_are_closed(void **state)
   struct ends e;
   int fds[2];
   char byte;
-  ends_init(&e, false, on_frame);
+  ends_init(&e, false, on_msg);
   assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
   put_with_fds(e.fds[0], 3, fds[1], 3);
-  put_with_fds(e.fds[0], 3 | TM_FRAME_FD, fds[1], 20);
+  put_with_fds(e.fds[0], 3 | TM_MSG_FD, fds[1], 20);
   close(fds[1]);
   tm_channel_drain(&e.to);
   assert_int_equal(e.frames, 2);
@@ -452,7 +452,7 @@ static void a_descriptor_that_cannot_be_passed_is_reported(void **state)
 {
   struct ends e;
   struct tm_err err = TM_ERR_NONE;
-  ends_init(&e, true, on_frame);
+  ends_init(&e, true, on_msg);
   assert_int_equal(pass(&e.from, 1, 999, &err), -EBADF);
   assert_string_equal(err.text, "cannot pass a descriptor on: bad file descriptor");
   assert_int_equal(tm_channel_pending(&e.from), 0);
@@ -486,7 +486,7 @@ static void the_writing_end_of_a_pipe_learns_of_its_readers_end(void **state)
   memset(&e, 0, sizeof e);
   assert_int_equal(tm_loop_init(&e.loop, NULL), 0);
   assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-  assert_int_equal(tm_channel_open(&e.to, &e.loop, fds[1], on_frame, on_end, &e, NULL), 0);
+  assert_int_equal(tm_channel_open(&e.to, &e.loop, fds[1], on_msg, on_end, &e, NULL), 0);
   close(fds[0]);
   ends_run(&e);
   assert_int_equal(e.ends, 1);
@@ -500,7 +500,7 @@ static void descriptors_that_cannot_be_opened_are_closed(void **state)
   struct tm_err err = TM_ERR_NONE;
   int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   assert_int_equal(tm_loop_init(&loop, NULL), 0);
-  assert_true(tm_channel_open(&c, &loop, fd, on_frame, on_end, NULL, &err) < 0);
+  assert_true(tm_channel_open(&c, &loop, fd, on_msg, on_end, NULL, &err) < 0);
   assert_int_equal(fcntl(fd, F_GETFD), -1);
   tm_channel_close(&c);
   tm_loop_release(&loop);

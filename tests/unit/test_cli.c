@@ -19,7 +19,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "cli/program.h"
+#include "cli/commands.h"
 #include "sys/fs.h"
 
 struct place {

@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "commit/failed_lines.h"
+#include "commit/manifest.h"
+#include "commit/manifest_file.h"
+#include "commit/part_read.h"
 #include "data/files/failed.h"
 #include "folder.h"
-#include "commit/failed_lines.h"
-#include "commit/manifest_file.h"
-#include "commit/part.h"
+#include "record/part.h"
 
 static const struct tm_failed_try why = { .index = 7,
                                           .try = 3,

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "record/part.h"
 #include "sched/isolation.h"
-#include "commit/part.h"
 
 enum fate { NOTHING, GOOD, BAD, UNTESTED };
 

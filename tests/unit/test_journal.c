@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "folder.h"
 #include "commit/journal.h"
+#include "folder.h"
 
 static struct tm_record outcome(uint64_t index)
 {

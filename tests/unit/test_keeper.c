@@ -55,21 +55,21 @@ static void a_worker_runs_a_window_of_many_and_stops(void **state)
     }
   }
   assert_true(rig_exists(&r, "temp/score-process0"));
-  rig_say(&r, 0, TM_FRAME_STOP, 0, NULL, 0);
-  rig_send(&r, TM_FRAME_STOPPING, 0, 0, NULL, 0);
-  rig_wait(&r, TM_FRAME_BYE, 0);
+  rig_say(&r, 0, TM_MSG_STOP, 0, NULL, 0);
+  rig_send(&r, TM_MSG_STOPPING, 0, 0, NULL, 0);
+  rig_wait(&r, TM_MSG_BYE, 0);
   rig_wait_ended(&r, 0, &e);
-  rig_send(&r, TM_FRAME_PING, 0, 0, NULL, 0);
-  rig_wait(&r, TM_FRAME_PONG,
+  rig_send(&r, TM_MSG_PING, 0, 0, NULL, 0);
+  rig_wait(&r, TM_MSG_PONG,
            0); /* the keeper removes the worker's files after the frame that reports its end */
   assert_int_equal(e.cause, TM_END_STOPPED);
   assert_int_equal(e.exit_status, 0);
   assert_true(e.max_rss_kb > 0 && e.lived_ns > 0);
   expect_state(&e, 1200, TM_ENTRY_DONE);
   expect_state(&e, 1201, TM_ENTRY_QUEUED);
-  rig_send(&r, TM_FRAME_PING, 0, 0, NULL,
+  rig_send(&r, TM_MSG_PING, 0, 0, NULL,
            0); /* the keeper reports the end first, then removes the worker's files */
-  rig_wait(&r, TM_FRAME_PONG, 0);
+  rig_wait(&r, TM_MSG_PONG, 0);
   assert_false(rig_exists(&r, "temp/score-process0"));
   assert_true(rig_exists(&r, "logs/user/stdout/0/process0.stdout.txt"));
   assert_true(rig_exists(&r, "logs/sys/node/0/process0.stderr.txt"));
@@ -165,12 +165,12 @@ static void mini_batches_that_have_not_begun_are_taken_back(void **state)
   for (uint64_t i = 0; i < 3; i++)
     tm_put_u64(seqs + 8 * i, rig_hand(&r, 0, i == 0 ? "/hang" : "/later"));
   rig_wait_begun(&r);
-  rig_send(&r, TM_FRAME_TAKE_BACK, 0, 0, seqs, sizeof seqs);
-  const struct tm_frame *f = rig_wait(&r, TM_FRAME_TAKEN, 0);
+  rig_send(&r, TM_MSG_TAKE_BACK, 0, 0, seqs, sizeof seqs);
+  const struct tm_msg *f = rig_wait(&r, TM_MSG_TAKEN, 0);
   assert_int_equal(f->length, 16);
   assert_int_equal(tm_get_u64(f->payload), 2);
   assert_int_equal(tm_get_u64(f->payload + 8), 3);
-  rig_send(&r, TM_FRAME_KILL, 0, 0, NULL, 0);
+  rig_send(&r, TM_MSG_KILL, 0, 0, NULL, 0);
   rig_wait_ended(&r, 0, &e);
   assert_int_equal(e.cause, TM_END_KILLED);
   expect_state(&e, 1, TM_ENTRY_BEGUN);
@@ -183,8 +183,8 @@ static struct tm_worker_doing ask_doing(struct rig *r)
 {
   struct tm_worker_doing doing;
   struct tm_reader reader;
-  rig_send(r, TM_FRAME_ASK_DOING, 0, 0, NULL, 0);
-  const struct tm_frame *f = rig_wait(r, TM_FRAME_DOING, 0);
+  rig_send(r, TM_MSG_ASK_DOING, 0, 0, NULL, 0);
+  const struct tm_msg *f = rig_wait(r, TM_MSG_DOING, 0);
   assert_int_equal(f->index, 0);
   tm_reader_init(&reader, f->payload, f->length);
   assert_true(tm_worker_doing_read(&reader, &doing));
@@ -198,13 +198,13 @@ static void the_activity_of_a_worker_is_reported(void **state)
   struct rig r;
   struct tm_worker_doing doing;
   rig_start(&r, 60 * TM_S);
-  rig_send(&r, TM_FRAME_ASK_DOING, 0, 0, NULL, 0);
-  assert_int_equal(rig_wait(&r, TM_FRAME_DOING, 0)->length, 0); /* there is no such worker */
+  rig_send(&r, TM_MSG_ASK_DOING, 0, 0, NULL, 0);
+  assert_int_equal(rig_wait(&r, TM_MSG_DOING, 0)->length, 0); /* there is no such worker */
   pid_t pid = rig_start_worker(&r, 0);
   rig_wait_ready(&r, 0);
   rig_hand(&r, 0, "/hang");
   rig_wait_begun(&r);
-  rig_send(&r, TM_FRAME_ASK_DOING, 77, 0, NULL, 0); /* an unknown step: no answer */
+  rig_send(&r, TM_MSG_ASK_DOING, 77, 0, NULL, 0); /* an unknown step: no answer */
   doing = ask_doing(&r);
   assert_int_equal(doing.phase, TM_PHASE_RUN);
   assert_int_equal(doing.seq, 1);
@@ -366,11 +366,11 @@ static void another_version_is_refused(void **state)
   for (size_t i = 0; i < TM_COUNT_OF(hellos); i++) {
     struct rig r;
     rig_open(&r, hellos[i]);
-    rig_send(&r, TM_FRAME_START, 0, 0, "process0", 8);
+    rig_send(&r, TM_MSG_START, 0, 0, "process0", 8);
     while (!r.has_ended)
       rig_turn(&r);
-    rig_wait(&r, TM_FRAME_HELLO, 0);
-    assert_false(rig_has(&r, TM_FRAME_STARTED));
+    rig_wait(&r, TM_MSG_HELLO, 0);
+    assert_false(rig_has(&r, TM_MSG_STARTED));
     rig_close(&r);
   }
 }
@@ -379,7 +379,7 @@ static void a_frame_before_hello_is_refused(void **state)
 {
   struct rig r;
   rig_open(&r, NULL);
-  rig_send(&r, TM_FRAME_KILL, 0, 0, NULL, 0);
+  rig_send(&r, TM_MSG_KILL, 0, 0, NULL, 0);
   while (!r.has_ended)
     rig_turn(&r);
   rig_close(&r);
@@ -387,8 +387,8 @@ static void a_frame_before_hello_is_refused(void **state)
 
 static void expect_start_failed(struct rig *r, uint64_t step, const char *name, const char *words)
 {
-  rig_send(r, TM_FRAME_START, step, 3, name, strlen(name));
-  const struct tm_frame *f = rig_wait(r, TM_FRAME_START_FAILED, 3);
+  rig_send(r, TM_MSG_START, step, 3, name, strlen(name));
+  const struct tm_msg *f = rig_wait(r, TM_MSG_START_FAILED, 3);
   if (!strstr(f->payload, words))
     fail_msg("'%s' is not in '%s'", words, f->payload);
 }
@@ -416,9 +416,9 @@ static void logs_that_cannot_be_written_are_noted_once(void **state)
   rig_start_worker(&r, 0);
   rig_wait_ready(&r, 0);
   free(rig_wait_rows(&r, 0, rig_hand(&r, 0, "/a")));
-  const struct tm_frame *f = rig_wait(&r, TM_FRAME_NOTE, 0);
+  const struct tm_msg *f = rig_wait(&r, TM_MSG_NOTE, 0);
   assert_non_null(strstr(f->payload, "/dev/null/logs"));
-  assert_false(rig_has(&r, TM_FRAME_NOTE));
+  assert_false(rig_has(&r, TM_MSG_NOTE));
   rig_close(&r);
 }
 
@@ -426,13 +426,13 @@ static void rubbish_is_noted_and_passed_over(void **state)
 {
   struct rig r;
   rig_start(&r, 0);
-  rig_send(&r, TM_FRAME_STEP, 5, 0, "rubbish", 7);
-  assert_non_null(strstr(rig_wait(&r, TM_FRAME_NOTE, 0)->payload, "cannot be read"));
+  rig_send(&r, TM_MSG_STEP, 5, 0, "rubbish", 7);
+  assert_non_null(strstr(rig_wait(&r, TM_MSG_NOTE, 0)->payload, "cannot be read"));
   rig_send(&r, 12345, 0, 0, NULL, 0);
-  rig_wait(&r, TM_FRAME_NOTE, 0);
+  rig_wait(&r, TM_MSG_NOTE, 0);
   rig_add_step(&r, 0, NULL, NULL, 0);
-  assert_non_null(strstr(rig_wait(&r, TM_FRAME_NOTE, 0)->payload, "twice"));
-  rig_send(&r, TM_FRAME_TAKE_BACK, 0, 9, "x", 1); /* no such worker */
+  assert_non_null(strstr(rig_wait(&r, TM_MSG_NOTE, 0)->payload, "twice"));
+  rig_send(&r, TM_MSG_TAKE_BACK, 0, 9, "x", 1); /* no such worker */
   rig_start_worker(&r, 0);
   rig_wait_ready(&r, 0);
   rig_close(&r);
@@ -480,10 +480,10 @@ static void files_of_a_worker_in_memory_are_removed_with_it(void **state)
   assert_false(rig_exists(&r, "memory/score-process0"));
   assert_int_equal(mkdir(dir, 0700), 0);
   close(open(file, O_WRONLY | O_CREAT, 0600));
-  rig_send(&r, TM_FRAME_KILL, 0, 0, NULL, 0);
+  rig_send(&r, TM_MSG_KILL, 0, 0, NULL, 0);
   rig_wait_ended(&r, 0, &e);
-  rig_send(&r, TM_FRAME_PING, 0, 0, NULL, 0);
-  rig_wait(&r, TM_FRAME_PONG,
+  rig_send(&r, TM_MSG_PING, 0, 0, NULL, 0);
+  rig_wait(&r, TM_MSG_PONG,
            0); /* the keeper removes the worker's files after the frame that reports its end */
   assert_false(rig_exists(&r, "memory/score-process0"));
   free(dir);

@@ -57,13 +57,13 @@ static int teardown(void **state)
 static void ask_for(struct rig *r, uint32_t worker)
 {
   char *name = tm_xprintf("process%u", worker);
-  rig_send(r, TM_FRAME_START, 0, worker, name, strlen(name));
+  rig_send(r, TM_MSG_START, 0, worker, name, strlen(name));
   free(name);
 }
 
 static void expect_note(struct rig *r, const char *words)
 {
-  const struct tm_frame *f = rig_wait(r, TM_FRAME_NOTE, 0);
+  const struct tm_msg *f = rig_wait(r, TM_MSG_NOTE, 0);
   char *text = tm_xstrndup(f->payload, f->length);
   if (strstr(text, words) == NULL)
     assert_string_equal(text, words);
@@ -81,10 +81,10 @@ static void a_requested_worker_waits_until_there_is_memory(void **state)
   expect_note(&r, "no further worker is started until there is more memory: 409 MB of 8192 MB");
   set_available(TOTAL / 20 + 1); /* not yet: it needs half as much again */
   rig_wait_ready(&r, 0);
-  assert_false(rig_has(&r, TM_FRAME_STARTED));
+  assert_false(rig_has(&r, TM_MSG_STARTED));
   set_available(PLENTY);
   expect_note(&r, "there is memory again, and workers are started: 4096 MB");
-  rig_wait(&r, TM_FRAME_STARTED, 1);
+  rig_wait(&r, TM_MSG_STARTED, 1);
   rig_close(&r);
 }
 
@@ -98,10 +98,10 @@ static void without_a_worker_one_is_started_all_the_same(void **state)
   rig_wait_ready(&r, 0);
   ask_for(&r, 1);
   ask_for(&r, 2);
-  rig_send(&r, TM_FRAME_KILL, 0, 0, NULL, 0);
+  rig_send(&r, TM_MSG_KILL, 0, 0, NULL, 0);
   rig_wait_ended(&r, 0, &e);
-  rig_wait(&r, TM_FRAME_STARTED, 1); /* replaces the earlier one */
-  assert_false(rig_has(&r, TM_FRAME_STARTED));
+  rig_wait(&r, TM_MSG_STARTED, 1); /* replaces the earlier one */
+  assert_false(rig_has(&r, TM_MSG_STARTED));
   rig_close(&r);
 }
 
@@ -112,12 +112,12 @@ static void a_waiting_worker_that_is_no_longer_needed_is_not_started(void **stat
   rig_start(&r, 60 * TM_S);
   rig_start_worker(&r, 0);
   ask_for(&r, 1);
-  rig_send(&r, TM_FRAME_KILL, 0, 1, NULL, 0);
-  const struct tm_frame *f = rig_wait(&r, TM_FRAME_START_FAILED, 1);
+  rig_send(&r, TM_MSG_KILL, 0, 1, NULL, 0);
+  const struct tm_msg *f = rig_wait(&r, TM_MSG_START_FAILED, 1);
   assert_non_null(memmem(f->payload, f->length, "not wanted now", 14));
   set_available(PLENTY);
   ask_for(&r, 2);
-  rig_wait(&r, TM_FRAME_STARTED, 2);
+  rig_wait(&r, TM_MSG_STARTED, 2);
   rig_close(&r);
 }
 

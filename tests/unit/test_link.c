@@ -14,18 +14,19 @@
 
 #include "base/mem.h"
 #include "sys/channel.h"
+#include "sys/link.h"
 #include "sys/threads.h"
 
 static void send_number(struct tm_link *l, uint64_t index, uint32_t length)
 {
   char *payload = tm_xmalloc(length + 1);
   memset(payload, (int)('a' + index % 26), length);
-  struct tm_frame f = { .type = 9, .index = index, .length = length, .payload = payload, .fd = -1 };
+  struct tm_msg f = { .type = 9, .index = index, .length = length, .payload = payload, .fd = -1 };
   tm_link_send(l, &f);
   free(payload);
 }
 
-static void assert_number(const struct tm_frame *f, uint64_t index, uint32_t length)
+static void assert_number(const struct tm_msg *f, uint64_t index, uint32_t length)
 {
   assert_int_equal(f->type, 9);
   assert_int_equal(f->index, index);
@@ -40,7 +41,7 @@ static void frames_come_in_order_and_an_end_differs_from_no_data(void **state)
 {
   int fds[2];
   struct tm_link a, b;
-  struct tm_frame f;
+  struct tm_msg f;
   bool ended = true;
   assert_int_equal(tm_channel_pair(fds, NULL), 0);
   assert_int_equal(fcntl(fds[0], F_GETFD), FD_CLOEXEC);
@@ -75,7 +76,7 @@ static void read_many(void *data)
 {
   struct reader *r = data;
   struct tm_link l;
-  struct tm_frame f;
+  struct tm_msg f;
   tm_link_init(&l, r->fd);
   while (tm_link_read(&l, &f, true, NULL, NULL) > 0) {
     assert_number(&f, (uint64_t)r->frames, (uint32_t)(r->frames * 7919 % 400000));
@@ -146,14 +147,14 @@ static void bytes_that_are_not_frames_are_refused(void **state)
 {
   const struct {
     uint32_t length, type;
-  } bad[] = { { TM_FRAME_MAX + 1, 1 }, { 0, 1 | TM_FRAME_FD } };
+  } bad[] = { { TM_MSG_MAX + 1, 1 }, { 0, 1 | TM_MSG_FD } };
   for (size_t i = 0; i < TM_COUNT_OF(bad); i++) {
     int fds[2];
     struct tm_link l;
-    struct tm_frame f = { .length = bad[i].length, .type = bad[i].type };
+    struct tm_msg f = { .length = bad[i].length, .type = bad[i].type };
     struct tm_err err = TM_ERR_NONE;
-    char header[TM_FRAME_HEADER];
-    tm_frame_encode(&f, header);
+    char header[TM_MSG_HEADER];
+    tm_msg_encode(&f, header);
     assert_int_equal(tm_channel_pair(fds, NULL), 0);
     assert_int_equal(write(fds[1], header, sizeof header), sizeof header);
     tm_link_init(&l, fds[0]);

@@ -18,9 +18,10 @@
 
 #include "base/mem.h"
 #include "base/time.h"
-#include "folder.h"
 #include "commit/commit.h"
 #include "commit/lister.h"
+#include "commit/manifest.h"
+#include "folder.h"
 #include "sys/clock.h"
 
 struct rig {

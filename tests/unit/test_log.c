@@ -2,6 +2,8 @@
  * errors of the system. */
 #include "report_fixture.h"
 
+#include <unistd.h>
+
 #include "report/log.h"
 
 #define MASTER "logs/sys/master_role.txt"

@@ -13,7 +13,7 @@
 
 #include "sys/fs.h"
 #include "sys/low_fds.h"
-#include "sys/page.h"
+#include "sys/shared_memory.h"
 
 struct kept {
   int at[3];
@@ -120,7 +120,7 @@ static void a_folder_is_read_above(void **state)
 
 static void shared_memory_is_above(void **state)
 {
-  int fd = tm_page_new("case", 4096, NULL);
+  int fd = tm_shared_memory_new("case", 4096, NULL);
   bool is_low = is_open(0) || is_open(1) || is_open(2);
   close(fd);
   assert_true(fd > 2);

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "lua/entry/frame.h"
 #include "lua/bind/state.h"
+#include "lua/entry/lua_frame.h"
 #include "lua/modules.h"
 
 static const char *const names[] = { "id", "name" };

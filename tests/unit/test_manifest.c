@@ -7,9 +7,10 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
+#include "commit/manifest.h"
+#include "commit/manifest_file.h"
 #include "data/item.h"
 #include "folder.h"
-#include "commit/manifest_file.h"
 #include "sys/threads.h"
 
 static struct tm_manifest *open_list(struct folder *f, int64_t stated)

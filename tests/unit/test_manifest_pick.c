@@ -8,8 +8,9 @@
 
 #include <errno.h>
 
-#include "folder.h"
+#include "commit/manifest.h"
 #include "commit/manifest_file.h"
+#include "folder.h"
 #include "inspect/survey.h"
 
 /* Entries 0 .. n-1, each one byte longer than the one before, of dataset n % 2. */

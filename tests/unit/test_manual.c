@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "agent/message.h"
+#include "agent/agent_msg.h"
 #include "cli/cli.h"
-#include "cli/help.h"
-#include "cli/manual.h"
+#include "cli/cmd_help.h"
+#include "cli/cmd_manual.h"
 
 static const struct tm_command *const commands[] = { &tm_command_jobs, NULL };
 static const struct tm_cli cli = { .commands = commands };

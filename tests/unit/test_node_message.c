@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 #include "base/time.h"
-#include "node/message.h"
-#include "node/wire.h"
+#include "node/msg_strings.h"
+#include "node/node_msg.h"
 
 static void make_step(struct tm_buf *out)
 {
@@ -93,10 +93,10 @@ static void a_list_longer_than_its_bytes_is_refused(void **state)
   tm_put_u32(bytes, 0xffffffff);
   tm_put_u32(bytes + 4, 0);
   tm_reader_init(&r, bytes, sizeof bytes);
-  tm_wire_read_list(&r, &list, &len);
+  tm_msg_read_list(&r, &list, &len);
   assert_true(r.bad);
   assert_int_equal(len, 0);
-  tm_wire_release_list(list, len);
+  tm_msg_release_list(list, len);
 }
 
 static void a_string_with_nul_is_refused(void **state)
@@ -105,7 +105,7 @@ static void a_string_with_nul_is_refused(void **state)
   struct tm_reader r;
   tm_buf_add_bytes32(&b, "a\0b", 3);
   tm_reader_init(&r, b.data, b.len);
-  char *s = tm_wire_read_str(&r);
+  char *s = tm_msg_read_str(&r);
   assert_true(r.bad);
   assert_string_equal(s, "");
   free(s);

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "folder.h"
 #include "base/mem.h"
 #include "commit/output.h"
+#include "folder.h"
 
 static void open_out(struct tm_output *o, struct folder *f)
 {

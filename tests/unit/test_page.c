@@ -10,14 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sys/page.h"
+#include "sys/shared_memory.h"
 
 static void two_maps_are_one_memory(void **state)
 {
-  int fd = tm_page_new("page", 8192, NULL);
+  int fd = tm_shared_memory_new("page", 8192, NULL);
   assert_true(fd >= 0);
   assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
-  char *a = tm_page_map(fd, 8192, NULL), *b = tm_page_map(fd, 8192, NULL);
+  char *a = tm_shared_memory_map(fd, 8192, NULL), *b = tm_shared_memory_map(fd, 8192, NULL);
   assert_non_null(a);
   assert_non_null(b);
   assert_ptr_not_equal(a, b);
@@ -26,15 +26,15 @@ static void two_maps_are_one_memory(void **state)
   close(fd);
   strcpy(a + 5000, "here");
   assert_string_equal(b + 5000, "here");
-  tm_page_unmap(a, 8192);
+  tm_shared_memory_unmap(a, 8192);
   assert_string_equal(b + 5000, "here");
-  tm_page_unmap(b, 8192);
-  tm_page_unmap(NULL, 8192);
+  tm_shared_memory_unmap(b, 8192);
+  tm_shared_memory_unmap(NULL, 8192);
 }
 
 static void nobody_can_cut_it(void **state)
 {
-  int fd = tm_page_new("page", 4096, NULL);
+  int fd = tm_shared_memory_new("page", 4096, NULL);
   assert_int_equal(ftruncate(fd, 0), -1);
   assert_int_equal(errno, EPERM);
   assert_int_equal(ftruncate(fd, 8192), -1);
@@ -44,12 +44,12 @@ static void nobody_can_cut_it(void **state)
 static void a_short_file_is_not_mapped(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
-  int fd = tm_page_new("page", 4096, NULL);
-  assert_null(tm_page_map(fd, 8192, &err));
+  int fd = tm_shared_memory_new("page", 4096, NULL);
+  assert_null(tm_shared_memory_map(fd, 8192, &err));
   assert_int_equal(err.code, TM_EPROTOCOL);
   assert_non_null(strstr(err.text, "4096 bytes where 8192 are needed"));
   close(fd);
-  assert_null(tm_page_map(-1, 4096, &err));
+  assert_null(tm_shared_memory_map(-1, 4096, &err));
   assert_int_equal(err.code, -EBADF);
 }
 

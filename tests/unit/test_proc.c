@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sys/page.h"
 #include "sys/process.h"
+#include "sys/shared_memory.h"
 
 /* A child that waits until `fds` closes, with a name that looks like the rest of its stat line. */
 static pid_t start_child(int fds[2], int more_children)
@@ -79,13 +79,13 @@ static void memory_is_seen_to_grow(void **state)
 {
   size_t size = 32u << 20;
   int64_t before = tm_process_rss_kb(getpid());
-  int fd = tm_page_new("grow", size, NULL);
-  char *p = tm_page_map(fd, size, NULL);
+  int fd = tm_shared_memory_new("grow", size, NULL);
+  char *p = tm_shared_memory_map(fd, size, NULL);
   memset(p, 1, size);
   int64_t after = tm_process_rss_kb(getpid());
   assert_true(before > 100);
   assert_true(after - before > 30 * 1024);
-  tm_page_unmap(p, size);
+  tm_shared_memory_unmap(p, size);
   close(fd);
   assert_int_equal(tm_process_rss_kb(0x7ffffff), -1);
 }

@@ -2,8 +2,8 @@
  * claim, and the speed. */
 #include "report_fixture.h"
 
-#include "report/progress.h"
 #include "record/activity.h"
+#include "report/progress.h"
 
 /* Two samples, ten seconds apart. */
 static void prepare(struct tm_progress *p, const struct tm_counts *then,

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "commit/part.h"
+#include "record/part.h"
 #include "sched/queue.h"
 
 static bool is_over(void *data, uint64_t index)

@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include "record/job_dir.h"
 #include "inspect/removal.h"
+#include "record/job_dir.h"
 #include "store/jobs.h"
 
 #define RECORD                                                                                     \

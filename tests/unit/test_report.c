@@ -2,6 +2,8 @@
  * a job. */
 #include "report_fixture.h"
 
+#include <unistd.h>
+
 #include "report/report.h"
 
 #define CSV    "logs/sys/job_report/processed_mini-batches.csv"

@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "report/running.h"
 #include "inspect/survey.h"
+#include "report/running.h"
 
 #define FILE_NAME "logs/sys/running.json"
 

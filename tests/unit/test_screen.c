@@ -2,8 +2,8 @@
  * if the output cannot be redrawn. */
 #include "report_fixture.h"
 
-#include "report/screen.h"
 #include "record/activity.h"
+#include "report/screen.h"
 
 struct shown {
   struct report_fixture *f;

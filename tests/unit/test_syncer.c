@@ -6,8 +6,9 @@
 
 #include <cmocka.h>
 
-#include "folder.h"
+#include "commit/manifest.h"
 #include "commit/syncer.h"
+#include "folder.h"
 
 struct run {
   struct folder folder;

@@ -11,28 +11,28 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "sys/wire.h"
+#include "sys/msg_bytes.h"
 
-static const struct tm_frame frame = { .type = 0x01020304,
-                                       .index = 0x1112131415161718,
-                                       .worker = 0x21222324,
-                                       .try = 0x31323334,
-                                       .part = 0x4142434445464748,
-                                       .length = 5,
-                                       .payload = "hello",
-                                       .fd = 77 };
+static const struct tm_msg frame = { .type = 0x01020304,
+                                     .index = 0x1112131415161718,
+                                     .worker = 0x21222324,
+                                     .try = 0x31323334,
+                                     .part = 0x4142434445464748,
+                                     .length = 5,
+                                     .payload = "hello",
+                                     .fd = 77 };
 
 static void a_header_is_little_endian(void **state)
 {
-  const unsigned char want[TM_FRAME_HEADER] = { 5,    0,    0,    0,    0x04, 0x03, 0x02, 0x01,
-                                                0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
-                                                0x24, 0x23, 0x22, 0x21, 0x34, 0x33, 0x32, 0x31,
-                                                0x48, 0x47, 0x46, 0x45, 0x44, 0x43, 0x42, 0x41 };
-  char header[TM_FRAME_HEADER];
-  struct tm_frame f;
-  tm_frame_encode(&frame, header);
+  const unsigned char want[TM_MSG_HEADER] = { 5,    0,    0,    0,    0x04, 0x03, 0x02, 0x01,
+                                              0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
+                                              0x24, 0x23, 0x22, 0x21, 0x34, 0x33, 0x32, 0x31,
+                                              0x48, 0x47, 0x46, 0x45, 0x44, 0x43, 0x42, 0x41 };
+  char header[TM_MSG_HEADER];
+  struct tm_msg f;
+  tm_msg_encode(&frame, header);
   assert_memory_equal(header, want, sizeof want);
-  assert_true(tm_frame_decode(&f, header));
+  assert_true(tm_msg_decode(&f, header));
   assert_int_equal(f.type, frame.type);
   assert_true(f.index == frame.index && f.part == frame.part);
   assert_int_equal(f.worker, frame.worker);
@@ -44,22 +44,22 @@ static void a_header_is_little_endian(void **state)
 
 static void a_length_has_a_limit(void **state)
 {
-  char header[TM_FRAME_HEADER] = { 0 };
-  struct tm_frame f;
-  tm_put_u32(header, TM_FRAME_MAX);
-  assert_true(tm_frame_decode(&f, header));
-  tm_put_u32(header, TM_FRAME_MAX + 1);
-  assert_false(tm_frame_decode(&f, header));
+  char header[TM_MSG_HEADER] = { 0 };
+  struct tm_msg f;
+  tm_put_u32(header, TM_MSG_MAX);
+  assert_true(tm_msg_decode(&f, header));
+  tm_put_u32(header, TM_MSG_MAX + 1);
+  assert_false(tm_msg_decode(&f, header));
   tm_put_u32(header, UINT32_MAX);
-  assert_false(tm_frame_decode(&f, header));
+  assert_false(tm_msg_decode(&f, header));
 }
 
 static void a_frame_is_whole_or_absent(void **state)
 {
   struct tm_buf all = TM_BUF_NONE;
-  struct tm_frame f;
+  struct tm_msg f;
   tm_wire_add(&all, &frame, 0);
-  assert_int_equal(all.len, TM_FRAME_HEADER + 5);
+  assert_int_equal(all.len, TM_MSG_HEADER + 5);
   for (size_t n = 0; n <= all.len; n++) {
     struct tm_buf cut = { all.data, n, all.cap };
     size_t at = 0;
@@ -73,15 +73,15 @@ static void a_frame_is_whole_or_absent(void **state)
 static void the_flag_is_not_the_senders(void **state)
 {
   struct tm_buf out = TM_BUF_NONE;
-  struct tm_frame f = frame;
+  struct tm_msg f = frame;
   size_t at = 0;
-  f.type |= TM_FRAME_FD;
+  f.type |= TM_MSG_FD;
   tm_wire_add(&out, &f, 0);
   assert_int_equal(tm_wire_next(&out, &at, &f), 1);
   assert_int_equal(f.type, frame.type);
-  tm_wire_add(&out, &frame, TM_FRAME_FD);
+  tm_wire_add(&out, &frame, TM_MSG_FD);
   assert_int_equal(tm_wire_next(&out, &at, &f), 1);
-  assert_int_equal(f.type, frame.type | TM_FRAME_FD);
+  assert_int_equal(f.type, frame.type | TM_MSG_FD);
   tm_buf_release(&out);
 }
 

@@ -8,8 +8,10 @@
 #include "agent/agent.h"
 #include "lua/modules.h"
 #include "lua/runtime.h"
-#include "node/page.h"
-#include "sys/page.h"
+#include "node/worker_page.h"
+#include "sys/channel.h"
+#include "sys/link.h"
+#include "sys/shared_memory.h"
 
 static struct fixture f;
 static struct tm_link channel;
@@ -47,7 +49,7 @@ static _Noreturn void be_worker(int fd, int page)
 
 static void send_frame(uint32_t type, const char *payload, size_t length)
 {
-  struct tm_frame frame = { .type = type, .index = 7, .try = 1, .length = (uint32_t)length };
+  struct tm_msg frame = { .type = type, .index = 7, .try = 1, .length = (uint32_t)length };
   struct tm_err err = TM_ERR_NONE;
   frame.payload = payload;
   frame.fd = -1;
@@ -57,7 +59,7 @@ static void send_frame(uint32_t type, const char *payload, size_t length)
 
 static void start_worker(const char *source)
 {
-  int fds[2], page = tm_page_new("test", sizeof(struct tm_page), NULL);
+  int fds[2], page = tm_shared_memory_new("test", sizeof(struct tm_page), NULL);
   struct tm_buf bytes = TM_BUF_NONE;
   fixture_write(&f, "score.lua", source);
   assert_true(page >= 0);
@@ -71,7 +73,7 @@ static void start_worker(const char *source)
   close(page);
   tm_link_init(&channel, fds[0]);
   tm_setup_encode(&bytes, &f.setup);
-  send_frame(TM_FRAME_SETUP, bytes.data, bytes.len);
+  send_frame(TM_MSG_SETUP, bytes.data, bytes.len);
   tm_buf_release(&bytes);
 }
 
@@ -82,14 +84,14 @@ static void send_mini_batch(uint64_t seq)
   struct tm_buf bytes = TM_BUF_NONE;
   tm_mini_batch_head_encode(tm_buf_extend(&bytes, 16), &head);
   tm_item_add(&bytes, &item);
-  send_frame(TM_FRAME_MINI_BATCH, bytes.data, bytes.len);
+  send_frame(TM_MSG_MINI_BATCH, bytes.data, bytes.len);
   tm_buf_release(&bytes);
 }
 
 /* The next frame, which must have this type; with 0, the end of the channel. */
-static struct tm_frame expect_frame(uint32_t type)
+static struct tm_msg expect_frame(uint32_t type)
 {
-  struct tm_frame frame = { 0 };
+  struct tm_msg frame = { 0 };
   struct tm_err err = TM_ERR_NONE;
   int rc = tm_link_read(&channel, &frame, true, NULL, &err);
   assert_string_equal(err.text, "");
@@ -117,18 +119,18 @@ static void it_serves_a_script(void **state)
                "  return { mini_batch[1] .. ' ' .. context.dataset_name }\n"
                "end\n"
                "function shutdown() io.write 'over' end\n");
-  expect_frame(TM_FRAME_LOADED);
-  expect_frame(TM_FRAME_READY);
+  expect_frame(TM_MSG_LOADED);
+  expect_frame(TM_MSG_READY);
   send_mini_batch(1);
-  struct tm_frame result = expect_frame(TM_FRAME_RESULT);
+  struct tm_msg result = expect_frame(TM_MSG_RESULT);
   assert_int_equal(result.index, 7);
   assert_int_equal(result.length, TM_RESULT_HEAD + strlen("/in/1 images\n"));
   assert_memory_equal(result.payload + TM_RESULT_HEAD, "/in/1 images\n", strlen("/in/1 images\n"));
   char *lines = fixture_read(&f, "stdout.txt"); /* line by line, while it runs */
   assert_string_equal(lines, "ready\n7\n");
   free(lines);
-  send_frame(TM_FRAME_STOP, NULL, 0);
-  expect_frame(TM_FRAME_BYE);
+  send_frame(TM_MSG_STOP, NULL, 0);
+  expect_frame(TM_MSG_BYE);
   expect_exit(0);
   lines = fixture_read(&f, "stdout.txt");
   assert_string_equal(lines, "ready\n7\nover");
@@ -141,8 +143,8 @@ static void an_exit_in_run_ends_the_worker(void **state)
   f.setup.datasets = datasets;
   f.setup.datasets_len = 1;
   start_worker("function run() io.write 'unfinished' os.exit(7) end\n");
-  expect_frame(TM_FRAME_LOADED);
-  expect_frame(TM_FRAME_READY);
+  expect_frame(TM_MSG_LOADED);
+  expect_frame(TM_MSG_READY);
   send_mini_batch(1);
   expect_frame(0);
   expect_exit(7);

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "node/page.h"
+#include "node/worker_page.h"
 #include "sys/threads.h"
 
 static void an_entry_is_queued_begun_done(void **state)

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "data/archive/archive_own.h"
 #include "data/archive/seven_zip.h"
-#include "data/rows/text.h"
+#include "data/rows/encoding.h"
 
 struct seven_zip_source {
   struct tm_source source;

@@ -1,11 +1,11 @@
 /* failed.h - reads a failed_items.jsonl as a list of paths: the items that failed in an earlier
  * job.
  *
- * One JSON object per line (commit/failed_lines.h documents it): the path is `item`, or byte by byte
- * `item_hex`; an entry of an archive is completely in `entry_hex`, as in item.h. A line whose item
- * is null stands for `count` unknown items, which are counted, but not in the list. Lines of other
- * inputs than the requested one are skipped; a line without `input` is of input 0. Unknown keys and
- * empty lines are ignored.
+ * One JSON object per line (commit/failed_lines.h documents it): the path is `item`, or byte by
+ * byte `item_hex`; an entry of an archive is completely in `entry_hex`, as in item.h. A line whose
+ * item is null stands for `count` unknown items, which are counted, but not in the list. Lines of
+ * other inputs than the requested one are skipped; a line without `input` is of input 0. Unknown
+ * keys and empty lines are ignored.
  *
  * The bytes may be hostile. An invalid line ends the reading, with its number in the message. Paths
  * are not looked at. Memory: one line, of at most TM_FAILED_LINE_MAX.

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/rows/encoding.h"
 #include "data/rows/header.h"
 #include "data/rows/scan.h"
-#include "data/rows/text.h"
 
 #define WINDOW ((size_t)256 << 10)
 #define PROBE  ((size_t)16 << 10) /* bytes of the first look for a border */

@@ -19,7 +19,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "data/rows/delimited_own.h"
-#include "data/rows/text.h"
+#include "data/rows/encoding.h"
 
 #define PIECE ((size_t)64 << 10) /* bytes; with its ends it fits the second-level cache */
 

@@ -2,8 +2,8 @@
  *
  * Steps: _new once; then for each frame _begin, _add for each piece of text, _end. Bytes that _add
  * has not taken are the beginning of a row; pass them again before the next ones. Pass text of any
- * encoding except UTF-16 unchanged, and UTF-16 as UTF-8 (text.h). Do not pass a header or a byte
- * order mark.
+ * encoding except UTF-16 unchanged, and UTF-16 as UTF-8 (encoding.h). Do not pass a header or a
+ * byte order mark.
  *
  * README.md of this folder says how irregular rows and values are handled.
  */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "data/rows/delimited_own.h"
-#include "data/rows/text.h"
+#include "data/rows/encoding.h"
 #include "data/rows/value.h"
 
 /* p is NULL if the row has no such field. */

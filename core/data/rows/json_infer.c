@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/rows/encoding.h"
 #include "data/rows/infer.h"
 #include "data/rows/json_scan.h"
-#include "data/rows/text.h"
 #include "data/rows/value.h"
 
 struct tm_json_infer {

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/rows/encoding.h"
 #include "data/rows/json_scan.h"
-#include "data/rows/text.h"
 #include "data/rows/value.h"
 
 #define KEYS_KEPT 256

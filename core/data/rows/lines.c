@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/rows/encoding.h"
 #include "data/rows/scan.h"
-#include "data/rows/text.h"
 
 #define PIECE       ((size_t)1 << 20)
 #define STEP        ((int64_t)64 << 20)  /* between marks */

@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "data/stream/unpack.h"
 #include "data/stream/gzip.h"
+#include "data/stream/unpack.h"
 
 static struct tm_gzip_index *make_index(const struct tm_fs *fs, const struct tm_rows_pack *pack,
                                         const struct tm_gzip_key *key)

@@ -15,11 +15,11 @@
 #include "base/mem.h"
 #include "data/frame/fault_list.h"
 #include "data/rows/delimited.h"
+#include "data/rows/encoding.h"
 #include "data/rows/header.h"
 #include "data/rows/json_lines.h"
 #include "data/rows/lines.h"
 #include "data/rows/sample.h"
-#include "data/rows/text.h"
 
 #define PIECE      ((size_t)1 << 20)
 #define HEAD_LINES ((size_t)64 << 10) /* bytes in which empty lines before a header are counted */

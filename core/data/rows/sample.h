@@ -7,9 +7,9 @@
 #ifndef TM_DATA_ROWS_SAMPLE_H
 #define TM_DATA_ROWS_SAMPLE_H
 
+#include "data/rows/encoding.h"
 #include "data/rows/infer.h"
 #include "data/rows/rows_file.h"
-#include "data/rows/text.h"
 
 /* Zero-initialised is empty and ready. */
 struct tm_sample {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "data/rows/json_scan.h"
 #include "data/rows/value.h"

@@ -10,8 +10,8 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "data/key.h"
 #include "data/frame/row_code.h"
+#include "data/key.h"
 #include "data/stream/sorter.h"
 
 #define MEMORY   ((size_t)32 << 20) /* bytes, for sorting */

@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "data/files/partition.h"
 #include "data/frame/frame_text.h"
-#include "data/key.h"
 #include "data/frame/row_code.h"
+#include "data/key.h"
 
 #define PIECE          ((size_t)1 << 20) /* bytes of rows that are written at once */
 #define NAME_MAX_BYTES 255

@@ -15,8 +15,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "data/key.h"
 #include "data/frame/row_code.h"
+#include "data/key.h"
 #include "data/table/row_sorter.h"
 
 #define PIECE      (256u << 10) /* bytes written at a time */

@@ -14,8 +14,8 @@
 
 #include "base/mem.h"
 #include "base/time.h"
-#include "data/frame/fault_list.h"
 #include "data/files/partition.h"
+#include "data/frame/fault_list.h"
 #include "data/item.h"
 #include "data/item_check.h"
 #include "data/rows/open.h"

@@ -1,5 +1,6 @@
 ---@meta tidemill.entry_script_c
--- The C side of tidemill.entry_script; lua/entry/lib_entry_script.c. Scripts use tidemill.entry_script.
+-- The C side of tidemill.entry_script: lua/entry/lib_entry_script.c. Scripts use
+-- tidemill.entry_script.
 
 ---@class tidemill.entry_script_c
 ---@field properties table<string, any> the properties of EntryScript except its logger

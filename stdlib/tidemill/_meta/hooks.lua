@@ -1,5 +1,6 @@
 ---@meta tidemill.hooks
--- What an entry script defines, as globals or in a table that it returns. lua/entry/script.c calls them.
+-- What an entry script defines, as globals or in a table that it returns. lua/entry/lua_script.c
+-- calls them.
 
 ---@class tidemill.Hooks
 ---@field init? fun() called once per worker, before its first mini-batch, for expensive things that

@@ -1,7 +1,7 @@
 -- base.lua - the userdata of columns and frames, and their memory.
 --
--- A column is a userdata with a struct tm_column_handle (lua/entry/frame_ffi.h), which points to its
--- memory. A frame is a userdata without bytes; its contents are in a table, its state: {names,
+-- A column is a userdata with a struct tm_column_handle (lua/entry/frame_ffi.h), which points to
+-- its memory. A frame is a userdata without bytes; its contents are in a table, its state: {names,
 -- columns, len}. Both are userdata because `#` ignores the metatable of a plain table. Neither
 -- changes once it is made, so frames can share columns.
 --
@@ -408,7 +408,7 @@ function M.read_frame(names, columns, len, owner)
   return M.new_frame(names, list)
 end
 
---- Makes a frame over columns in C memory, for the time of a lease (lua/entry/frame.c).
+--- Makes a frame over columns in C memory, for the time of a lease (lua/entry/lua_frame.c).
 local function wrap(names, columns, lease, len)
   local ended = cast("const int32_t *", lease)
   local list = {}

@@ -1,0 +1,288 @@
+/* node_msg.c - the messages between supervisor and keeper, as bytes; and the text about the end of
+ * a worker.
+ *
+ * On another machine the bytes come through a pipe that anything may have written to: decoders read
+ * everything, then check once for bad bytes, refuse surplus bytes, and check every number that
+ * becomes an index or an enum.
+ */
+#include "node/node_msg.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/time.h"
+#include "node/msg_strings.h"
+
+#define MARK_MAX 512 /* bytes of a path in a marker */
+
+const char *tm_hello(void)
+{
+  return "tidemill " TM_VERSION " protocol 3";
+}
+
+void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
+{
+  tm_msg_add_str(out, s->node_id);
+  tm_msg_add_str(out, s->job_dir);
+  tm_msg_add_str(out, s->logs_dir);
+  tm_msg_add_str(out, s->cwd);
+  tm_msg_add_str(out, s->temp_base);
+  tm_msg_add_str(out, s->memory_base);
+  tm_msg_add_list(out, s->worker_argv, s->worker_argv_len);
+  tm_msg_add_list(out, s->environment, s->environment_len);
+  tm_buf_add_u64(out, (uint64_t)s->run_timeout_ns);
+  tm_buf_add_u64(out, (uint64_t)s->load_timeout_ns);
+  tm_buf_add_u64(out, (uint64_t)s->memory_limit);
+  tm_buf_add_u64(out, (uint64_t)s->init_timeout_ns);
+  tm_buf_add_u64(out, (uint64_t)s->interrupt_grace_ns);
+  tm_buf_add_u64(out, (uint64_t)s->monitor_ns);
+  tm_buf_add_u32(out, s->hides_gpus);
+  tm_buf_add_u32(out, s->log_level);
+}
+
+int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struct tm_err *err)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, p, n);
+  *out = (struct tm_node_step) { 0 };
+  out->node_id = tm_msg_read_str(&r);
+  out->job_dir = tm_msg_read_str(&r);
+  out->logs_dir = tm_msg_read_str(&r);
+  out->cwd = tm_msg_read_str(&r);
+  out->temp_base = tm_msg_read_str(&r);
+  out->memory_base = tm_msg_read_str(&r);
+  tm_msg_read_list(&r, &out->worker_argv, &out->worker_argv_len);
+  tm_msg_read_list(&r, &out->environment, &out->environment_len);
+  out->run_timeout_ns = (int64_t)tm_read_u64(&r);
+  out->load_timeout_ns = (int64_t)tm_read_u64(&r);
+  out->memory_limit = (int64_t)tm_read_u64(&r);
+  out->init_timeout_ns = (int64_t)tm_read_u64(&r);
+  out->interrupt_grace_ns = (int64_t)tm_read_u64(&r);
+  out->monitor_ns = (int64_t)tm_read_u64(&r);
+  uint32_t hides_gpus = tm_read_u32(&r);
+  out->hides_gpus = hides_gpus == 1;
+  uint32_t log_level = tm_read_u32(&r);
+  out->log_level = (enum tm_level)log_level;
+  if (!r.bad && r.at == r.end && out->worker_argv_len > 0 && out->run_timeout_ns >= 0 &&
+      out->load_timeout_ns >= 0 && out->memory_limit >= 0 && out->init_timeout_ns >= 0 &&
+      out->interrupt_grace_ns >= 0 && out->monitor_ns >= 0 && hides_gpus <= 1 &&
+      log_level <= TM_ERROR)
+    return 0;
+  tm_node_step_release(out);
+  return tm_err_set(err, TM_EPROTOCOL, "the settings of a step cannot be read");
+}
+
+void tm_node_step_release(struct tm_node_step *s)
+{
+  free(s->node_id);
+  free(s->job_dir);
+  free(s->logs_dir);
+  free(s->cwd);
+  free(s->temp_base);
+  free(s->memory_base);
+  tm_msg_release_list(s->worker_argv, s->worker_argv_len);
+  tm_msg_release_list(s->environment, s->environment_len);
+  *s = (struct tm_node_step) { 0 };
+}
+
+char *tm_job_mark(const char *job_dir)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  for (const char *p = job_dir; *p && out.len < MARK_MAX; p++)
+    if (*p == ',' || *p == ':' || *p == '%')
+      tm_buf_printf(&out, "%%%02x", (unsigned char)*p);
+    else
+      tm_buf_add_char(&out, *p);
+  if (out.len >= MARK_MAX)
+    tm_buf_printf(&out, "%%%016" PRIx64, tm_hash64(job_dir, strlen(job_dir)));
+  tm_buf_add_char(&out, ':');
+  return tm_buf_take(&out);
+}
+
+void tm_ended_encode(struct tm_buf *out, const struct tm_ended *e)
+{
+  tm_buf_add_u32(out, (uint32_t)e->cause);
+  tm_buf_add_u32(out, e->pid);
+  tm_buf_add_u32(out, (uint32_t)e->exit_status);
+  tm_buf_add_u32(out, (uint32_t)e->signal);
+  tm_buf_add_u64(out, (uint64_t)e->lived_ns);
+  tm_buf_add_u64(out, (uint64_t)e->max_rss_kb);
+  tm_buf_add_u32(out, (uint32_t)e->memory);
+  tm_buf_add_u32(out, e->was_frozen);
+  tm_buf_add_u64(out, (uint64_t)e->rss_kb);
+  tm_buf_add_u64(out, (uint64_t)e->memory_limit_kb);
+  tm_msg_add_str(out, e->last_line);
+  tm_buf_add_u32(out, (uint32_t)e->view.phase);
+  tm_buf_add_u64(out, (uint64_t)e->view.since_ns);
+  tm_buf_add_u64(out, (uint64_t)e->view.begun_wall_ns);
+  tm_buf_add_u64(out, e->view.seq);
+  tm_buf_add_u64(out, e->view.index);
+  tm_buf_add_u32(out, e->view.try);
+  tm_buf_add_u32(out, e->view.item);
+  tm_buf_add_u32(out, e->view.rows);
+  tm_buf_add_u64(out, (uint64_t)e->phase_ns);
+  for (size_t i = 0; i < TM_PAGE_WORDS; i++)
+    tm_buf_add_u64(out, e->words[i]);
+}
+
+int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err *err)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, p, n);
+  uint32_t cause = tm_read_u32(&r);
+  out->cause = (enum tm_end_cause)cause;
+  out->pid = tm_read_u32(&r);
+  out->exit_status = (int32_t)tm_read_u32(&r);
+  out->signal = (int32_t)tm_read_u32(&r);
+  out->lived_ns = (int64_t)tm_read_u64(&r);
+  out->max_rss_kb = (int64_t)tm_read_u64(&r);
+  uint32_t memory = tm_read_u32(&r);
+  out->memory = (enum tm_memory_kill)memory;
+  out->was_frozen = tm_read_u32(&r) != 0;
+  out->rss_kb = (int64_t)tm_read_u64(&r);
+  out->memory_limit_kb = (int64_t)tm_read_u64(&r);
+  char *last_line = tm_msg_read_str(&r);
+  snprintf(out->last_line, sizeof out->last_line, "%s", last_line ? last_line : "");
+  free(last_line);
+  uint32_t phase = tm_read_u32(&r);
+  out->view.phase = (enum tm_phase)phase;
+  out->view.since_ns = (int64_t)tm_read_u64(&r);
+  out->view.begun_wall_ns = (int64_t)tm_read_u64(&r);
+  out->view.seq = tm_read_u64(&r);
+  out->view.index = tm_read_u64(&r);
+  out->view.try = tm_read_u32(&r);
+  out->view.item = tm_read_u32(&r);
+  out->view.rows = tm_read_u32(&r);
+  out->phase_ns = (int64_t)tm_read_u64(&r);
+  for (size_t i = 0; i < TM_PAGE_WORDS; i++)
+    out->words[i] = tm_read_u64(&r);
+  if (!r.bad && r.at == r.end && cause <= TM_END_KILLED && phase <= TM_PHASE_RECOVER &&
+      memory <= TM_KILL_LOGGED)
+    return 0;
+  return tm_err_set(err, TM_EPROTOCOL, "the report of a worker's end cannot be read");
+}
+
+void tm_worker_doing_encode(struct tm_buf *out, const struct tm_worker_doing *d)
+{
+  tm_buf_add_u32(out, d->worker);
+  tm_buf_add_u32(out, d->phase);
+  tm_buf_add_u64(out, (uint64_t)d->phase_ns);
+  tm_buf_add_u64(out, (uint64_t)d->begun_wall_ns);
+  tm_buf_add_u64(out, d->seq);
+  tm_buf_add_u32(out, d->is_stopped);
+}
+
+bool tm_worker_doing_read(struct tm_reader *r, struct tm_worker_doing *out)
+{
+  uint32_t phase;
+  out->worker = tm_read_u32(r);
+  phase = tm_read_u32(r);
+  out->phase = (enum tm_phase)phase;
+  out->phase_ns = (int64_t)tm_read_u64(r);
+  out->begun_wall_ns = (int64_t)tm_read_u64(r);
+  out->seq = tm_read_u64(r);
+  out->is_stopped = tm_read_u32(r) != 0;
+  return !r->bad && phase <= TM_PHASE_RECOVER;
+}
+
+static const char *phase_words(enum tm_phase phase)
+{
+  switch (phase) {
+  case TM_PHASE_START: return "before it had loaded its script";
+  case TM_PHASE_INIT: return "in init()";
+  case TM_PHASE_IDLE: return "between two mini-batches";
+  case TM_PHASE_LOAD: return "while it loaded a mini-batch";
+  case TM_PHASE_RUN: return "in run()";
+  case TM_PHASE_RETURN: return "while it returned a result";
+  case TM_PHASE_SHUTDOWN: return "in shutdown()";
+  case TM_PHASE_RECOVER: return "in recover()";
+  }
+  return "";
+}
+
+/* The limit that a call has passed. */
+static const char *limit_words(enum tm_phase phase)
+{
+  switch (phase) {
+  case TM_PHASE_INIT: return "killed for passing init_timeout";
+  case TM_PHASE_LOAD:
+  case TM_PHASE_RETURN: return "killed for passing task_overhead_timeout";
+  case TM_PHASE_RECOVER: return "killed for passing the 30 s of recover()";
+  default: return "killed for passing run_invocation_timeout";
+  }
+}
+
+static void add_place(struct tm_buf *out, const struct tm_ended *e)
+{
+  tm_buf_printf(out, " %s", phase_words(e->view.phase));
+  if (e->view.item > 0)
+    tm_buf_printf(out, " at item %u", e->view.item);
+  tm_buf_add_str(out, " after ");
+  tm_time_duration(out, e->phase_ns);
+}
+
+static void add_signal(struct tm_buf *out, const struct tm_ended *e)
+{
+  const char *name = sigdescr_np(e->signal);
+  tm_buf_printf(out, "killed by signal %d (%s)", e->signal, name ? name : "unknown");
+  if (e->memory == TM_KILL_LOGGED)
+    tm_buf_add_str(out, ", by the kernel because memory had run out,");
+  else if (e->memory == TM_KILL_COUNTED)
+    tm_buf_add_str(out, ", probably by the kernel because memory had run out (inferred: it counts "
+                        "such a kill),");
+}
+
+static void add_cause(struct tm_buf *out, const struct tm_ended *e)
+{
+  switch (e->cause) {
+  case TM_END_STOPPED: tm_buf_add_str(out, "stopped"); break;
+  case TM_END_EXITED: tm_buf_printf(out, "exited with status %d", e->exit_status); break;
+  case TM_END_SIGNAL: add_signal(out, e); break;
+  case TM_END_TIMEOUT: tm_buf_add_str(out, limit_words(e->view.phase)); break;
+  case TM_END_SHUTDOWN:
+    tm_buf_add_str(out, "killed for not ending in time when told to stop,");
+    break;
+  case TM_END_MEMORY: tm_buf_add_str(out, "killed for passing worker_memory_limit"); break;
+  case TM_END_FROZEN:
+    tm_buf_add_str(out, "killed because somebody had stopped it (SIGSTOP) and did not wake it,");
+    break;
+  case TM_END_KILLED: tm_buf_add_str(out, "killed by the supervisor"); break;
+  }
+}
+
+static void add_megabytes(struct tm_buf *out, int64_t kb)
+{
+  tm_buf_printf(out, "%.*f MB", kb < 100 << 10 ? 1 : 0, (double)kb / 1024);
+}
+
+static void add_figures(struct tm_buf *out, const struct tm_ended *e)
+{
+  if (e->cause == TM_END_MEMORY) {
+    tm_buf_add_str(out, "; it had ");
+    add_megabytes(out, e->rss_kb);
+    tm_buf_add_str(out, " resident, and worker_memory_limit is ");
+    add_megabytes(out, e->memory_limit_kb);
+  } else if (e->max_rss_kb > 0) {
+    tm_buf_add_str(out, "; at most ");
+    add_megabytes(out, e->max_rss_kb);
+    tm_buf_add_str(out, " resident");
+  }
+  if (e->was_frozen && e->cause != TM_END_FROZEN)
+    tm_buf_add_str(out, "; somebody had stopped it (SIGSTOP)");
+  if (*e->last_line)
+    tm_buf_printf(out, "; last on stderr: %s", e->last_line);
+}
+
+void tm_ended_describe(struct tm_buf *out, const struct tm_ended *e)
+{
+  add_cause(out, e);
+  if (e->cause == TM_END_STOPPED)
+    return;
+  add_place(out, e);
+  if (e->cause != TM_END_KILLED)
+    add_figures(out, e);
+}

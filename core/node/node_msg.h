@@ -1,0 +1,159 @@
+/* node_msg.h - the protocol of supervisor and keeper, over the control channel.
+ *
+ *   supervisor                        keeper
+ *     HELLO           <------->         HELLO             versions; refused unless equal
+ *     STEP             ------->                           data for a step's workers; numbered by
+ *                                                         `index`
+ *     START            ------->         starts a worker   index: step, worker: its number in
+ *                                                         the job; bytes: its name
+ *                      <-------         STARTED (+ fd)    the supervisor's end of the worker's
+ *                                                         socket | START_FAILED
+ *     TAKE_BACK        ------->         u64 seq ...
+ *                      <-------         TAKEN             u64 seq ... that had not begun
+ *     STOPPING         ------->         the worker was sent STOP: it has TM_STOP_NS to end
+ *     KILL             ------->         ends the worker and what it started
+ *     INIT_IS_LATE     ------->         index: step. From here on each of its init()s is late,
+ *                                       whatever init_timeout says
+ *     ASK_DOING        ------->         index: step. Asks what its workers are doing
+ *                      <-------         DOING             index: step; struct tm_worker_doing for
+ *                                                         each living worker
+ *     PING             ------->
+ *                      <-------         PONG              it is awake
+ *                      <-------         ENDED             struct tm_ended, once for each STARTED
+ *                      <-------         NOTE              text for the log
+ *   (the control channel closes)        everything beneath it is killed, and it ends
+ *
+ * Messages about a worker that has ended are ignored: its ENDED is on the way.
+ *
+ * Each message's header has `worker`. Messages: sys/channel.h.
+ */
+#ifndef TM_NODE_NODE_MSG_H
+#define TM_NODE_NODE_MSG_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/level.h"
+#include "node/worker_page.h"
+#include "sys/channel.h"
+
+enum tm_node_msg {
+  TM_MSG_HELLO = 65, /* bytes: TM_VERSION and build, see tm_hello() */
+  TM_MSG_STEP,
+  TM_MSG_START,
+  TM_MSG_TAKE_BACK,
+  TM_MSG_STOPPING,
+  TM_MSG_KILL,
+  TM_MSG_PING,
+  TM_MSG_INIT_IS_LATE,
+  TM_MSG_ASK_DOING,
+  TM_MSG_STARTED = 97, /* payload: u32 pid; with a descriptor */
+  TM_MSG_START_FAILED, /* payload: a message */
+  TM_MSG_TAKEN,        /* one for each TAKE_BACK to a living worker; may be empty */
+  TM_MSG_ENDED,
+  TM_MSG_NOTE,
+  TM_MSG_PONG,
+  TM_MSG_DOING, /* once for each ASK_DOING about a step that is known */
+};
+#define TM_STOP_NS (30 * INT64_C(1000000000)) /* for shutdown(), and for recover() */
+
+/* The text that both sides exchange first, and which must be equal. */
+const char *tm_hello(void);
+
+/* A step, for the keeper. In the message: the strings and lists in this order (node/msg_strings.h:
+ * any bytes except NUL, paths need not be UTF-8), u64 run_timeout_ns, u64 load_timeout_ns, u64
+ * memory_limit, u64 init_timeout_ns, u64 interrupt_grace_ns, u64 monitor_ns, u32 hides_gpus, u32
+ * log_level. After decoding, the struct owns its strings. */
+struct tm_node_step {
+  char *node_id;  /* "0" */
+  char *job_dir;  /* has node.lock */
+  char *logs_dir; /* <step>/logs */
+  char *cwd;      /* working directory of workers */
+  /* temp_dir of a worker is <temp_base>-<worker name>; the keeper makes and removes it, mode 0700.
+   * Its parent is a folder of this keeper alone, which the keeper makes, and removes when it ends.
+   */
+  char *temp_base;
+  char *memory_base;  /* likewise; but a worker makes its own. "": none */
+  char **worker_argv; /* the program and its arguments; NULL-ended */
+  size_t worker_argv_len;
+  /* "NAME=value", overriding the keeper's own; NULL-ended. The keeper adds the TM_ENV_ ones */
+  char **environment;
+  size_t environment_len;
+  int64_t run_timeout_ns;     /* for one run(); 0: none */
+  int64_t load_timeout_ns;    /* for loading before it, and for writing its result; 0: none */
+  int64_t memory_limit;       /* for one worker, resident, bytes; 0: none */
+  int64_t init_timeout_ns;    /* for loading the script and init(); 0: none */
+  int64_t interrupt_grace_ns; /* from the interruption of a call to the kill; 0: kill at once */
+  int64_t monitor_ns;         /* between two samples of the node's resources; 0: no samples */
+  bool hides_gpus;            /* from workers without a GPU of their own */
+  enum tm_level log_level;    /* the least that _main.txt keeps */
+};
+void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s);
+/* Release `out` with tm_node_step_release(). */
+int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struct tm_err *err);
+void tm_node_step_release(struct tm_node_step *s);
+
+/* The first part of the marker (TM_ENV_WORKER) in all descendants of workers of the job in this
+ * directory, and only there: the path, shortened with a hash if it is long; ends in ':', has no
+ * ','. To free. */
+char *tm_job_mark(const char *job_dir);
+
+/* What a worker does now, by its page. 36 bytes on the wire: u32 worker, u32 phase, u64 phase_ns,
+ * u64 begun_wall_ns, u64 seq, u32 is_stopped. */
+struct tm_worker_doing {
+  uint32_t worker; /* its number */
+  enum tm_phase phase;
+  int64_t phase_ns;      /* how long it has been in that phase */
+  int64_t begun_wall_ns; /* when it began the entry, by the wall clock; 0: not known */
+  uint64_t seq;          /* of LOAD, RUN and RETURN: the entry */
+  bool is_stopped;       /* by SIGSTOP */
+};
+void tm_worker_doing_encode(struct tm_buf *out, const struct tm_worker_doing *d);
+/* False: the bytes end, or cannot be that. */
+bool tm_worker_doing_read(struct tm_reader *r, struct tm_worker_doing *out);
+
+enum tm_end_cause {
+  TM_END_STOPPED,  /* it was told to stop, and exited with 0 */
+  TM_END_EXITED,   /* on its own: os.exit, an error of ours */
+  TM_END_SIGNAL,   /* killed, crashed */
+  TM_END_TIMEOUT,  /* killed by the keeper: run(), init() or another phase passed its timeout */
+  TM_END_SHUTDOWN, /* killed by the keeper: shutdown() took too long */
+  TM_END_MEMORY,   /* killed by the keeper: it used more memory than its limit */
+  TM_END_FROZEN,   /* killed by the keeper: it was stopped (SIGSTOP) and not continued in time */
+  TM_END_KILLED,   /* killed by the keeper: KILL */
+};
+
+/* Whether the kernel killed it for lack of memory. */
+enum tm_memory_kill {
+  TM_KILL_OTHER, /* no sign of that */
+  /* inferred: the kernel has counted such a kill since, but does not say of which process */
+  TM_KILL_COUNTED,
+  TM_KILL_LOGGED, /* the kernel's log names it */
+};
+#define TM_LAST_LINE_MAX 200 /* bytes */
+
+struct tm_ended {
+  enum tm_end_cause cause;
+  uint32_t pid;
+  int32_t exit_status; /* when signal is 0 */
+  int32_t signal;
+  int64_t lived_ns;
+  int64_t max_rss_kb;
+  enum tm_memory_kill memory;
+  bool was_frozen;                      /* it was stopped (SIGSTOP) when it was killed */
+  int64_t rss_kb;                       /* cause MEMORY: its memory when it was killed */
+  int64_t memory_limit_kb;              /* and its limit */
+  char last_line[TM_LAST_LINE_MAX + 1]; /* the last line of its stderr, sanitized; or "" */
+  struct tm_page_view view;             /* the last state of its page */
+  int64_t phase_ns;                     /* time in that phase */
+  uint64_t words[TM_PAGE_WORDS];
+};
+void tm_ended_encode(struct tm_buf *out, const struct tm_ended *e);
+int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err *err);
+/* "killed by signal 9 (Killed) in run() after 1.2 s; at most 12 MB resident; last on stderr: ...";
+ * one line. The parts that differ between deaths of the same kind come after " after ". */
+void tm_ended_describe(struct tm_buf *out, const struct tm_ended *e);
+
+#endif

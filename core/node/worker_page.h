@@ -1,0 +1,99 @@
+/* worker_page.h - what a worker shares with its keeper: which of its mini-batches have begun, and
+ * what it has been doing since when.
+ *
+ * The supervisor numbers the mini-batches that it sends to a worker: seq 1, 2, 3, ... The word of
+ * seq s is words[s % TM_PAGE_WORDS] and holds (s << 2 | state). If a word holds an earlier seq, s
+ * is queued (in the socket or in the worker).
+ *
+ *   worker:  queued -> begun -> done            by compare-and-swap
+ *   keeper:  queued -> taken back               by compare-and-swap; nobody else writes
+ *
+ * So after any death it is certain what had begun, and a mini-batch that was taken back will not be
+ * run. seq starts at 1, so that a zeroed page says "all queued". The supervisor never has more than
+ * TM_PAGE_WORDS entries of a worker open.
+ *
+ * `doing` is a word (count << 4 | phase). The rest is in records[count & 1]: the worker fills the
+ * other record, then publishes it with the next `doing`. A reader reads `doing`, the record, and
+ * `doing` again, until both are the same. So a worker that dies at any point leaves a complete
+ * record.
+ *
+ * Interruption: the worker sets `can_interrupt` when it handles the keeper's alarm. The keeper
+ * names the call to interrupt in `interrupt`, then sends the alarm. If the alarm arrives after that
+ * call has ended and another one has begun, it has no effect.
+ */
+#ifndef TM_NODE_WORKER_PAGE_H
+#define TM_NODE_WORKER_PAGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TM_PAGE_WORDS 512
+
+/* Variables in a worker's environment. TM_ENV_WORKER:
+ * <tm_job_mark><worker name>:<number>[,<marker of a worker around the keeper>] */
+#define TM_ENV_WORKER "TIDEMILL_WORKER"
+#define TM_ENV_KEEPER "TIDEMILL_KEEPER" /* the keeper's pid */
+
+enum tm_phase {
+  TM_PHASE_START,
+  TM_PHASE_INIT,
+  TM_PHASE_IDLE,
+  TM_PHASE_LOAD,
+  TM_PHASE_RUN,
+  TM_PHASE_RETURN,
+  TM_PHASE_SHUTDOWN,
+  TM_PHASE_RECOVER /* after an interruption */
+};
+enum tm_entry_state { TM_ENTRY_QUEUED, TM_ENTRY_BEGUN, TM_ENTRY_DONE, TM_ENTRY_TAKEN };
+
+struct tm_page_record {
+  _Atomic int64_t since_ns; /* monotonic; when this phase began */
+  /* wall clock, as the worker's log lines; when the worker began this entry */
+  _Atomic int64_t begun_wall_ns;
+  _Atomic uint64_t seq;   /* the entry of LOAD, RUN and RETURN */
+  _Atomic uint64_t index; /* its mini-batch */
+  _Atomic uint32_t try;
+  _Atomic uint32_t item; /* from 1; 0: unknown */
+  _Atomic uint32_t rows; /* of the mini-batch of a table; 0: not counted yet */
+};
+
+struct tm_page {
+  _Atomic uint64_t doing;
+  struct tm_page_record records[2];
+  _Atomic uint64_t words[TM_PAGE_WORDS];
+  _Atomic uint64_t can_interrupt; /* set to 1 by the worker */
+  _Atomic uint64_t interrupt;     /* set by the keeper: seq of the entry, or TM_PAGE_INIT */
+  _Atomic int64_t begun_wall_ns;  /* of the current entry; only the worker reads it here */
+};
+#define TM_PAGE_INIT UINT64_MAX /* instead of a seq: init() */
+
+struct tm_page_view { /* one consistent reading */
+  enum tm_phase phase;
+  int64_t since_ns;
+  int64_t begun_wall_ns; /* of LOAD, RUN and RETURN; 0: not known */
+  uint64_t seq, index;
+  uint32_t try, item, rows;
+};
+
+const char *tm_phase_name(enum tm_phase phase); /* "init", "run", ... */
+/* The worker's side. The keeper sets START before the worker exists. */
+bool tm_page_begin(struct tm_page *p, uint64_t seq); /* queued -> begun; false: it was taken back */
+void tm_page_done(struct tm_page *p, uint64_t seq);  /* begun -> done */
+void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_t seq,
+                 uint64_t index, uint32_t try);
+/* The worker begins an entry at this moment: the next tm_page_set() publishes it. */
+void tm_page_set_begun(struct tm_page *p, int64_t wall_ns);
+/* The worker has counted the rows of its current entry. The count stays on the page until its next
+ * entry. */
+void tm_page_set_rows(struct tm_page *p, uint32_t rows);
+/* The keeper's side. */
+bool tm_page_take_back(struct tm_page *p, uint64_t seq); /* queued -> taken; false: it had begun */
+void tm_page_read(const struct tm_page *p, struct tm_page_view *out);
+enum tm_entry_state tm_page_state(const struct tm_page *p, uint64_t seq);
+/* Like tm_page_state(), from the words of an ENDED message. */
+enum tm_entry_state tm_page_word_state(const uint64_t words[TM_PAGE_WORDS], uint64_t seq);
+/* Whether any entry has ever begun, from the same words. */
+bool tm_page_has_begun(const uint64_t words[TM_PAGE_WORDS]);
+
+#endif

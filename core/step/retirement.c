@@ -1,0 +1,57 @@
+/* retirement.c - which workers can be interrupted, and those that retire afterwards: see
+ * supervisor_own.h.
+ *
+ * With interruptible = "auto" workers begin unarmed, because being interruptible makes tight loops
+ * slower. The first run() or init() of the step that times out arms all current and future workers.
+ * A worker is armed before the mini-batch that timed out comes back to it: both go through its
+ * socket, in this order.
+ */
+#include "base/text.h"
+#include "step/supervisor_own.h"
+
+#define WHY_MAX 400 /* bytes of the reason why a worker has retired */
+
+void tm_crew_arm_workers(struct tm_supervisor *s)
+{
+  struct tm_msg f = { .type = TM_MSG_ARM, .fd = -1 };
+
+  if (s->arms_workers || s->o.step->config.interruptible != TM_INTERRUPTIBLE_AUTO)
+    return;
+  s->arms_workers = true;
+  tm_supervisor_say(s, TM_INFO,
+                    "a call has timed out: workers can be interrupted from now on, and a call that "
+                    "times out again shows where it was (interruptible = \"auto\")");
+  for (size_t i = 0; i < s->workers.len; i++) {
+    struct tm_worker *w = s->workers.at[i];
+    bool has_setup =
+        w->state == TM_WORKER_LOADING || w->state == TM_WORKER_INIT || w->state == TM_WORKER_READY;
+    f.worker = w->id;
+    if (has_setup && !w->is_deaf && w->channel.is_open)
+      tm_channel_send(&w->channel, &f);
+  }
+}
+
+void tm_answer_retired(struct tm_worker *w, const struct tm_msg *f)
+{
+  struct tm_buf why = TM_BUF_NONE;
+
+  tm_text_one_line(&why, f->length ? f->payload : "", f->length, WHY_MAX);
+  tm_supervisor_say(w->s, TM_WARNING, "%s is replaced: %s", w->name, tm_buf_str(&why));
+  tm_buf_release(&why);
+  if (w->state != TM_WORKER_STOPPING)
+    tm_crew_kill_worker(w);
+}
+
+void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, bool is_refused)
+{
+  struct tm_event e = { .kind = TM_EVENT_INIT_FAILED,
+                        .message = a->message,
+                        .stack = a->stack,
+                        .script_where = a->script_where,
+                        .attempt = is_refused ? NULL : a };
+
+  a->dataset = a->first_item = "";
+  if (a->status == TM_INIT_TIMEOUT)
+    tm_crew_arm_workers(w->s);
+  tm_supervisor_emit(w->s, &e, w);
+}

@@ -1,0 +1,421 @@
+/* cmd_status.c - `tidemill status JOB` and `tidemill jobs`: show what a job's files record. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "cli/cli.h"
+#include "cli/command_line.h"
+#include "cli/name_table.h"
+#include "cli/rerun.h"
+#include "cli/resume_line.h"
+
+#define RUNNING_MAX 10 /* shown workers */
+
+struct status_options {
+  bool json, all;
+};
+
+/* clang-format off */
+static const struct tm_option status_options[] = {
+  { "json", TM_OPTION_FLAG, offsetof(struct status_options, json), NULL, NULL, "prints one JSON object on one line, for programs" },
+};
+static const struct tm_option jobs_options[] = {
+  { "json", TM_OPTION_FLAG, offsetof(struct status_options, json), NULL, NULL, "prints one JSON object per line, as status --json does" },
+  { "all", TM_OPTION_FLAG, offsetof(struct status_options, all), NULL, NULL, "also lists removed jobs, from the workspace's database" },
+};
+/* clang-format on */
+
+static int status(const struct tm_cli *cli, int argc, char **argv);
+static int jobs(const struct tm_cli *cli, int argc, char **argv);
+
+const struct tm_command tm_command_status = {
+  .name = "status",
+  .run = status,
+  .usage = "[JOB] [--json]",
+  .summary = "shows the progress or the result of a job",
+  .options = status_options,
+  .options_len = TM_COUNT_OF(status_options),
+};
+
+const struct tm_command tm_command_jobs = {
+  .name = "jobs",
+  .run = jobs,
+  .usage = "[--all] [--json]",
+  .summary = "lists the jobs of the workspace, the newest first",
+  .options = jobs_options,
+  .options_len = TM_COUNT_OF(jobs_options),
+};
+
+/* Parts of the text. */
+
+static void add_number(struct tm_buf *out, int64_t n, const char *words)
+{
+  tm_text_grouped(out, n);
+  tm_buf_add_str(out, words);
+}
+
+static void add_moment(struct tm_buf *out, int64_t wall_ns)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_time_log(&text, wall_ns);
+  tm_buf_add(out, text.data, strcspn(text.data, ",")); /* without milliseconds */
+  tm_buf_release(&text);
+}
+
+static void add_job(struct tm_buf *out, struct tidemill_record *r)
+{
+  const struct tidemill_record_info *job = tidemill_record_info(r);
+  bool is_running = job->state == TIDEMILL_RUNNING;
+  tm_buf_printf(out, "%s: %s\n", tidemill_state_name(job->state), job->pipeline);
+  tm_buf_printf(out, "job:     %s\n", job->dir);
+  tm_command_line_add(out, r);
+  if (job->begin_ns) {
+    tm_buf_add_str(out, "started: ");
+    add_moment(out, job->begin_ns);
+    tm_buf_add_str(out, " UTC");
+    if (job->elapsed_ns >= 0) {
+      tm_buf_add_str(out, is_running ? ", for " : ", ended after ");
+      tm_time_duration(out, job->elapsed_ns);
+    }
+    tm_buf_add_char(out, '\n');
+  }
+  if (job->pid)
+    tm_buf_printf(out, "%s pid %" PRId64 " on host %s\n",
+                  is_running ? "running:" : "was run:", job->pid, job->host);
+  if (*job->cancel_asked_by)
+    tm_buf_printf(out, "cancel:  requested by %s%s\n", job->cancel_asked_by,
+                  job->cancel_is_taken ? "; the job is ending" : "");
+  if (*job->cause)
+    tm_buf_printf(out, "cause:   %s\nhelp:    tidemill help troubleshooting\n", job->cause);
+}
+
+static void add_open(struct tm_buf *out, const struct tidemill_record_info *job, int64_t open)
+{
+  if (open <= 0)
+    return;
+  tm_buf_add_str(out, ", ");
+  add_number(out, open, job->state == TIDEMILL_RUNNING ? " to do" : " not done");
+}
+
+static void add_mini_batches(struct tm_buf *out, const struct tidemill_record_info *job,
+                             const struct tidemill_record_step *step)
+{
+  const struct tidemill_counts *c = &step->counts;
+  tm_buf_add_str(out, "  mini-batches: ");
+  add_number(out, c->created, c->all_created ? ", " : " so far, ");
+  add_number(out, c->succeeded, " succeeded, ");
+  add_number(out, c->failed, " failed");
+  add_open(out, job, c->created - c->succeeded - c->failed);
+  tm_buf_add_str(out, "\n  items:        ");
+  if (step->items_total >= 0)
+    add_number(out, step->items_total, ", ");
+  add_number(out, c->items_succeeded, " succeeded, ");
+  add_number(out, c->items_failed, " failed");
+  add_open(out, job, step->items_total - c->items_succeeded - c->items_failed);
+  if (c->uncounted > 0)
+    tm_buf_printf(out, ", or more: the rows of %" PRId64 " failed %s could not be counted",
+                  c->uncounted, tm_text_counted(c->uncounted, "mini-batch", "mini-batches"));
+  tm_buf_add_char(out, '\n');
+}
+
+static void add_tries(struct tm_buf *out, const struct tidemill_record_step *step)
+{
+  if (step->try_errors + step->try_timeouts + step->try_lost <= 0)
+    return;
+  tm_buf_add_str(out, "  failed tries: ");
+  add_number(out, step->try_errors, " by an error, ");
+  add_number(out, step->try_timeouts, " by a timeout, ");
+  add_number(out, step->try_lost, " with their worker\n");
+}
+
+static void add_rate(struct tm_buf *out, const struct tidemill_record_step *step)
+{
+  const struct tidemill_counts *c = &step->counts;
+  int64_t open = c->created - c->succeeded - c->failed;
+  double rate = step->mini_batches_per_second;
+  if (rate <= 0)
+    return;
+  tm_buf_printf(out, "  rate:         %.*f mini-batches/s", rate < 10 ? 2 : 0, rate);
+  if (c->all_created && open > 0) {
+    tm_buf_add_str(out, ", about ");
+    tm_time_duration(out, (int64_t)((double)open / rate * (double)TM_S));
+    tm_buf_add_str(out, " left");
+  }
+  tm_buf_add_char(out, '\n');
+}
+
+/* What the step's workers are doing now, if the step runs. */
+static void add_running(struct tm_buf *out, const struct tidemill_record *r, size_t i)
+{
+  const struct tidemill_record_step *step = tidemill_record_step(r, i);
+  const struct tidemill_activity *a;
+  for (size_t k = 0; k < RUNNING_MAX && (a = tidemill_record_running(r, i, k)) != NULL; k++) {
+    tm_buf_add_str(out, k == 0 ? "  running:      " : "                ");
+    tm_text_one_line(out, a->text, strlen(a->text), 0);
+    tm_buf_add_char(out, '\n');
+  }
+  if (step->running_len > RUNNING_MAX)
+    tm_buf_printf(out, "                and %zu more; status --json lists all of them\n",
+                  step->running_len - RUNNING_MAX);
+}
+
+static void add_errors(struct tm_buf *out, const struct tidemill_record *r, size_t i)
+{
+  const struct tidemill_record_step *step = tidemill_record_step(r, i);
+  const struct tidemill_failure *e;
+  if (*step->error_file || step->errors_len > 0)
+    tm_buf_printf(out, "  errors:       %s\n", step->error_file);
+  for (size_t k = 0; (e = tidemill_record_error(r, i, k)) != NULL; k++)
+    tm_buf_add_str(out, e->text);
+  if (step->errors_more > 0) {
+    tm_buf_add_str(out, "    and ");
+    add_number(out, step->errors_more, step->errors_cut ? " or more" : "");
+    tm_buf_add_str(out, step->errors_more == 1 ? " other error\n" : " other distinct errors\n");
+  }
+}
+
+static void add_outputs(struct tm_buf *out, const struct tidemill_record *r, size_t i)
+{
+  const struct tidemill_record_step *step = tidemill_record_step(r, i);
+  const struct tidemill_record_output *o;
+  if (*step->output)
+    tm_buf_printf(out, "  output:       %s\n", step->output);
+  for (size_t k = 0; (o = tidemill_record_output(r, i, k)) != NULL; k++) {
+    if (k > 0) /* the first output is `rows` above */
+      tm_buf_printf(out, "  output:       %s\n", o->path);
+    if (*o->destination)
+      tm_buf_printf(out, "  destination:  %s\n", o->destination);
+  }
+}
+
+static bool is_over(const struct tidemill_record_step *step)
+{
+  return step->state == TIDEMILL_COMPLETED || step->state == TIDEMILL_FAILED ||
+         step->state == TIDEMILL_CANCELED || step->state == TIDEMILL_SKIPPED;
+}
+
+static void add_step(struct tm_buf *out, const struct tidemill_record *r, size_t i)
+{
+  const struct tidemill_record_info *job = tidemill_record_info(r);
+  const struct tidemill_record_step *step = tidemill_record_step(r, i);
+  bool is_unbegun =
+      step->sessions == 0 && !*step->reused_from && (*step->waits_for || is_over(step));
+  tm_buf_printf(out, "step '%s'%s%s\n", step->name, is_over(step) ? ": " : "",
+                is_over(step) ? tidemill_state_name(step->state) : "");
+  if (*step->reused_from)
+    tm_buf_printf(out, "  reused from:  %s\n", step->reused_from);
+  if (*step->waits_for)
+    tm_buf_printf(out, "  waits for:    %s\n", step->waits_for);
+  if (*step->cause && strcmp(job->cause, step->cause) != 0)
+    tm_buf_printf(out, "  cause:        %s\n", step->cause);
+  if (is_unbegun) /* it has no numbers yet */
+    return;
+  add_mini_batches(out, job, step);
+  add_tries(out, step);
+  add_rate(out, step);
+  add_running(out, r, i);
+  add_outputs(out, r, i);
+  add_errors(out, r, i);
+  if (step->damage_at >= 0 && job->state != TIDEMILL_RUNNING)
+    tm_buf_printf(out,
+                  "  journal:      a bad record at byte %" PRId64
+                  "; nothing after it is counted; 'tidemill verify' has details\n",
+                  step->damage_at);
+}
+
+static void add_status(struct tm_buf *out, struct tidemill_record *r)
+{
+  const struct tidemill_record_info *job = tidemill_record_info(r);
+  add_job(out, r);
+  for (size_t i = 0; i < job->steps_len; i++)
+    add_step(out, r, i);
+  if (job->state == TIDEMILL_COMPLETED && tm_rerun_add(out, r, NULL, NULL))
+    tm_buf_add_char(out, '\n');
+  if (job->state == TIDEMILL_RUNNING || job->state == TIDEMILL_COMPLETED)
+    return;
+  struct tm_buf after = TM_BUF_NONE;
+  tm_resume_line_add(out, job->state == TIDEMILL_FAILED ? &after : NULL, job->dir, NULL);
+  tm_buf_printf(out, "\n%s%s", tm_buf_str(&after), after.len > 0 ? "\n" : "");
+  tm_buf_release(&after);
+}
+
+/* status */
+
+static int show(struct tidemill_record *r, bool json)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int rc;
+  if (json)
+    tm_buf_printf(&text, "%s\n", tidemill_record_json(r));
+  else
+    add_status(&text, r);
+  rc = tm_cli_write(&text);
+  tm_buf_release(&text);
+  return rc;
+}
+
+static int status(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct status_options o = { 0 };
+  struct tidemill_record *record = NULL;
+  struct tm_words rest = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  int rc =
+      tm_options_read(status_options, TM_COUNT_OF(status_options), argc, argv, &o, &rest, &err);
+  if (rc >= 0)
+    rc = tm_cli_one_job(&rest, &err);
+  if (rc < 0) {
+    TM_ARRAY_RELEASE(&rest);
+    return tm_cli_fail_usage(&tm_command_status, &err);
+  }
+  rc = tm_cli_open_record(cli, &record, rest.at[0], &err);
+  if (rc >= 0)
+    rc = show(record, o.json);
+  TM_ARRAY_RELEASE(&rest);
+  tidemill_record_close(record);
+  return tm_cli_end(rc, &err);
+}
+
+/* jobs */
+
+struct jobs_list {
+  bool json;
+  const char *workspace;
+  char *jobs_dir;
+  struct tm_name_table table;
+  int status;
+  int64_t interrupted;
+  char *newest_interrupted;
+  struct tm_buf damaged; /* names of jobs that cannot be resumed */
+  struct tm_buf text;
+};
+
+/* A job in the workspace goes by the name of its folder; a job elsewhere by its path. */
+static const char *name_of(const struct jobs_list *l, const char *dir)
+{
+  size_t n = strlen(l->jobs_dir);
+  bool is_within = strncmp(dir, l->jobs_dir, n) == 0 && dir[n] == '/' && !strchr(dir + n + 1, '/');
+  return is_within ? tm_path_base(dir) : dir;
+}
+
+/* The rest of the line, after the name. */
+static char *rest_of(const struct tidemill_record_info *job)
+{
+  struct tm_buf text = TM_BUF_NONE, started = TM_BUF_NONE, duration = TM_BUF_NONE;
+  const struct tidemill_counts *c = &job->counts;
+  int64_t steps = (int64_t)job->steps_len;
+  if (job->begin_ns)
+    add_moment(&started, job->begin_ns);
+  if (job->elapsed_ns >= 0)
+    tm_time_duration(&duration, job->elapsed_ns);
+  tm_buf_printf(&text, "%-11s  %-19s  %12s  ", tidemill_state_name(job->state),
+                tm_buf_str(&started), tm_buf_str(&duration));
+  add_number(&text, c->succeeded + c->failed, " of ");
+  add_number(&text, c->created, tm_text_counted(c->created, " mini-batch", " mini-batches"));
+  if (c->failed > 0) {
+    tm_buf_add_str(&text, ", ");
+    add_number(&text, c->failed, " failed");
+  }
+  if (job->steps_reused > 0) {
+    tm_buf_add_str(&text, ", ");
+    add_number(&text, (int64_t)job->steps_reused, " of ");
+    add_number(&text, steps, tm_text_counted(steps, " step reused", " steps reused"));
+  }
+  tm_buf_add_str(&text, job->is_removed ? ", removed\n" : "\n");
+  tm_buf_release(&started);
+  tm_buf_release(&duration);
+  return tm_buf_take(&text);
+}
+
+/* Counts the interrupted jobs and keeps the newest that can be resumed: when such a job was killed,
+ * nothing could report it. The newest comes first, so the files of later ones are not read. */
+static void note_interrupted(struct jobs_list *l, const struct tidemill_record_info *job)
+{
+  const char *name = name_of(l, job->dir);
+  if (job->state != TIDEMILL_INTERRUPTED || job->is_removed)
+    return;
+  if (l->interrupted == 0 && tidemill_resume_way(job->dir, NULL) == TIDEMILL_RESUME_NEVER) {
+    tm_buf_printf(&l->damaged, "%s%s", l->damaged.len > 0 ? ", " : "", name);
+    return;
+  }
+  if (l->interrupted++ == 0)
+    l->newest_interrupted = tm_xstrdup(name);
+}
+
+static void say_interrupted(const struct jobs_list *l)
+{
+  if (l->interrupted > 0)
+    tm_cli_say("%" PRId64 " %s interrupted; to resume %s: tidemill resume %s", l->interrupted,
+               tm_text_counted(l->interrupted, "job was", "jobs were"),
+               l->interrupted == 1 ? "it" : "the newest", l->newest_interrupted);
+  if (l->damaged.len > 0)
+    tm_cli_say("interrupted, and cannot be resumed: %s; 'tidemill status JOB' says why",
+               l->damaged.data);
+}
+
+/* Reports a job that cannot be read, and continues with the others; then the status is 3. */
+static int on_job(void *data, struct tidemill_record *r)
+{
+  struct jobs_list *l = data;
+  const struct tidemill_record_info *job = tidemill_record_info(r);
+  if (*job->fault) {
+    tm_cli_say("%s", job->fault);
+    l->status = 3;
+  } else if (l->json) {
+    tm_buf_printf(&l->text, "%s\n", tidemill_record_json(r));
+  } else {
+    tm_name_table_add(&l->table, name_of(l, job->dir), rest_of(job));
+    note_interrupted(l, job);
+  }
+  return 0;
+}
+
+static char *heading(void)
+{
+  return tm_xprintf("%-11s  %-19s  %12s  %s", "status", "started (UTC)", "duration", "done");
+}
+
+static int list_jobs(const struct tm_cli *cli, const struct status_options *o, struct tm_err *err)
+{
+  struct jobs_list l = { .json = o->json };
+  struct tidemill_workspace *ws = NULL;
+  int rc = tm_cli_open_workspace(cli, &ws, TM_CLI_READS, err);
+  if (rc < 0)
+    return rc;
+  l.workspace = tidemill_workspace_path(ws);
+  l.jobs_dir = tm_path_join(l.workspace, "jobs");
+  rc = tidemill_workspace_jobs(ws, o->all, on_job, &l, err);
+  char *columns = heading();
+  tm_name_table_write(&l.table, columns, &l.text);
+  free(columns);
+  if (rc == 0) {
+    if (l.text.len == 0 && l.status == 0)
+      tm_cli_say("there is no job yet in the workspace '%s'", l.workspace);
+    rc = tm_cli_write(&l.text);
+    say_interrupted(&l);
+  }
+  tm_buf_release(&l.text);
+  tm_buf_release(&l.damaged);
+  free(l.newest_interrupted);
+  free(l.jobs_dir);
+  tidemill_workspace_close(ws);
+  return rc ? rc : l.status;
+}
+
+static int jobs(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct status_options o = { 0 };
+  struct tm_words rest = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  int rc = tm_options_read(jobs_options, TM_COUNT_OF(jobs_options), argc, argv, &o, &rest, &err);
+  if (rc >= 0 && rest.len > 0)
+    rc = tm_err_set(&err, TM_EUSAGE,
+                    "'%s' is one word too many; 'tidemill status JOB' shows one job", rest.at[0]);
+  TM_ARRAY_RELEASE(&rest);
+  if (rc < 0)
+    return tm_cli_fail_usage(&tm_command_jobs, &err);
+  return tm_cli_end(list_jobs(cli, &o, &err), &err);
+}

@@ -1,0 +1,134 @@
+/* cmd_verify.c - `tidemill verify JOB`: compares the files of a job with its journals, and its
+ * uploads with its files. Prints faults to standard error as it finds them, and a summary to
+ * standard output.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+
+#define FAULTS_SHOWN 10
+
+struct verifying {
+  struct tm_buf text;
+  int64_t faults;
+};
+
+static int verify(const struct tm_cli *cli, int argc, char **argv);
+static void add_help(struct tm_buf *out);
+
+const struct tm_command tm_command_verify = {
+  .name = "verify",
+  .run = verify,
+  .usage = "[JOB]",
+  .summary = "compares a job's output and uploads with its journal, byte by byte",
+  .add_help = add_help,
+};
+
+static void add_help(struct tm_buf *out)
+{
+  tm_buf_add_str(
+      out, "Reads all files of a job and changes none. Each fault is shown with its file and\n"
+           "place. A folder at the destination of an upload is compared with the step's own\n"
+           "output, and an archive with the hash of what was uploaded. For a folder, the\n"
+           "message ends with the command that repairs it. A destination that a later job\n"
+           "has replaced is not a fault. The file of 'map --output FILE' is compared with the\n"
+           "rows of the job. If it differs, or is gone, the message says whether it was\n"
+           "changed after the job had put it there, and ends with the command that puts the\n"
+           "job's rows there again.\n"
+           "\n"
+           "Exit status: 0 no faults, 2 there is no such job, 3 faults, or the job is\n"
+           "running.\n");
+}
+
+static void on_fault(void *data, const char *path, int64_t at, const char *what)
+{
+  struct verifying *v = data;
+  if (++v->faults > FAULTS_SHOWN)
+    return;
+  if (at >= 0)
+    tm_cli_say("'%s' is damaged at byte %" PRId64 ": %s", path, at, what);
+  else
+    tm_cli_say("'%s': %s", path, what);
+}
+
+static void add_number(struct tm_buf *out, int64_t n, const char *words)
+{
+  tm_text_grouped(out, n);
+  tm_buf_add_str(out, words);
+}
+
+static void add_uploads(struct tm_buf *out, const char *lines)
+{
+  for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
+    tm_buf_printf(out, "  uploaded: %.*s\n", (int)(end - lines), lines);
+}
+
+static void on_step(void *data, const struct tidemill_verified *s)
+{
+  struct verifying *v = data;
+  struct tm_buf *out = &v->text;
+  tm_buf_printf(out, "step '%s': %s\n", s->step, s->faults == 0 ? "good" : "damaged");
+  tm_buf_add_str(out, "  journal:  ");
+  add_number(out, s->records, tm_text_counted(s->records, " record; ", " records; "));
+  add_number(out, s->committed,
+             tm_text_counted(s->committed, " mini-batch committed, ", " mini-batches committed, "));
+  add_number(out, s->failed, " failed\n");
+  tm_buf_add_str(out, "  manifest: ");
+  add_number(out, s->entries, tm_text_counted(s->entries, " mini-batch\n", " mini-batches\n"));
+  if (*s->output) {
+    tm_buf_add_str(out, "  output:   ");
+    add_number(out, s->output_bytes, " bytes, ");
+    tm_buf_printf(out, "%s\n", s->output);
+  }
+  if (s->failure_bytes > 0) {
+    tm_buf_add_str(out, "  failures: ");
+    add_number(out, s->failure_bytes, " bytes\n");
+  }
+  add_uploads(out, s->uploads);
+  if (*s->copy)
+    tm_buf_printf(out, "  copy:     %s\n", s->copy);
+  if (s->torn_records > 0 || s->torn_bytes > 0) {
+    tm_buf_add_str(out, "  incomplete, and removed when the job is resumed:  ");
+    add_number(out, s->torn_records, " records, ");
+    add_number(out, s->torn_bytes, " bytes of output\n");
+  }
+}
+
+static int check(struct tidemill_workspace *ws, const char *job, struct tm_err *err)
+{
+  struct verifying v = { .text = TM_BUF_NONE };
+  int faults = tidemill_workspace_verify(ws, job, on_fault, on_step, &v, err);
+  int rc = faults < 0 ? faults : 0;
+  if (rc == 0) {
+    if (v.faults > FAULTS_SHOWN)
+      tm_cli_say("%" PRId64 " more faults were found", v.faults - FAULTS_SHOWN);
+    if (faults == 0)
+      tm_buf_add_str(&v.text, "everything matches the journal\n");
+    rc = tm_cli_write(&v.text);
+    if (rc == 0 && faults > 0)
+      rc = 3;
+  }
+  tm_buf_release(&v.text);
+  return rc;
+}
+
+static int verify(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct tidemill_workspace *ws;
+  struct tm_words rest = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  int rc = tm_options_read(NULL, 0, argc, argv, NULL, &rest, &err);
+  if (rc >= 0)
+    rc = tm_cli_one_job(&rest, &err);
+  if (rc < 0) {
+    TM_ARRAY_RELEASE(&rest);
+    return tm_cli_fail_usage(&tm_command_verify, &err);
+  }
+  ws = tm_cli_nearest_workspace(cli);
+  rc = check(ws, rest.at[0], &err);
+  TM_ARRAY_RELEASE(&rest);
+  tidemill_workspace_close(ws);
+  return tm_cli_end(rc, &err);
+}
