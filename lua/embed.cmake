@@ -1,7 +1,7 @@
 # Writes OUT, a C file with the text of each Lua file (or C header, for ffi.cdef) of SOURCES
 # (separated by '|', each "module=path"), in the order of their names, so that the same tree gives
 # the same bytes. Run with cmake -P. With PAGES set, the files are pages of the manual, each
-# "name=path", and the table is that of cli/cmd_manual.h.
+# "name=path", and the table is that of cli/help/cmd_manual.h.
 string(REPLACE "|" ";" sources "${SOURCES}")
 list(SORT sources)
 
@@ -33,7 +33,7 @@ foreach(source ${sources})
 endforeach()
 
 if(PAGES)
-  set(include "cli/cmd_manual.h")
+  set(include "cli/help/cmd_manual.h")
   set(table "const struct tm_manual_page tm_manual_pages[]")
   set(last "{ NULL, NULL }")
 else()

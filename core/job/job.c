@@ -22,12 +22,12 @@
 #include "job/preflight.h"
 #include "job/takeover.h"
 #include "outputs/registering.h"
-#include "plan/registered.h"
 #include "record/cancel_request.h"
 #include "record/chronicle.h"
 #include "record/definition.h"
 #include "record/job_record.h"
 #include "record/temp_dirs.h"
+#include "snapshot/registered.h"
 #include "sys/clock.h"
 #include "sys/process.h"
 

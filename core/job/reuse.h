@@ -3,7 +3,7 @@
  *
  * The work is the same if all of these are the same:
  *
- *   - the definition (plan/reuse_key.h)
+ *   - the definition (snapshot/reuse_key.h)
  *   - every input file, by path, size and time, or by contents
  *   - what else the step reads: side inputs, datasets and outputs among the arguments, the files
  *     behind inputs that have a folder of their own, and the files beside a database
@@ -22,8 +22,8 @@
 #define TM_JOB_REUSE_H
 
 #include "plan/pipeline.h"
-#include "plan/reuse_key.h"
 #include "record/events.h"
+#include "snapshot/reuse_key.h"
 #include "store/results.h"
 
 struct tm_reuse {

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "plan/resume.h"
 #include "record/job_record.h"
+#include "snapshot/resume.h"
 
 static void note(const struct tm_definition *d, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,4 +1,5 @@
-/* results.h - results of steps, so that a later job can reuse them (plan/reuse_key.h defines when).
+/* results.h - results of steps, so that a later job can reuse them (snapshot/reuse_key.h defines
+ * when).
  *
  * A row describes a Completed step: its definition, its inputs, and its outputs. The files belong
  * to the job; a row whose job is gone is useless, and is removed when it is found. Failed and

@@ -12,8 +12,8 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "job/failed_source.h"
-#include "plan/resume.h"
 #include "record/job_record.h"
+#include "snapshot/resume.h"
 
 void tm_draft_release_earlier(struct tidemill_pipeline *p)
 {

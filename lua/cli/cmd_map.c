@@ -21,9 +21,9 @@
 
 #include "base/text.h"
 #include "cli/launch.h"
-#include "cli/neighbours.h"
 #include "cli/one_step.h"
-#include "cli/outlet.h"
+#include "cli/terminal/neighbours.h"
+#include "cli/terminal/outlet.h"
 
 struct map_options {
   struct tm_one_step_options step;

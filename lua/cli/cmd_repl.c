@@ -28,11 +28,11 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cli.h"
-#include "cli/cmd_help.h"
-#include "cli/cmd_manual.h"
-#include "cli/line_history.h"
-#include "cli/prompt.h"
-#include "cli/signals.h"
+#include "cli/help/cmd_help.h"
+#include "cli/help/cmd_manual.h"
+#include "cli/terminal/line_history.h"
+#include "cli/terminal/prompt.h"
+#include "cli/terminal/signals.h"
 
 #define AGAIN_NS (50 * TM_MS) /* between two interruptions of a piece */
 #define PATIENCE_NS                                                                                \

@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cmd_repl.h"
-#include "cli/signals.h"
+#include "cli/terminal/signals.h"
 #include "cli/unfinished.h"
 #include "modules.h"
 #include "plan/names.h"

@@ -17,7 +17,7 @@
 #include <tidemill.h>
 
 #include "cli/cli.h"
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 
 /* The values of --progress, NULL-ended. */
 extern const char *const tm_progress_modes[];

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cli.h"
-#include "cli/signals.h"
+#include "cli/terminal/signals.h"
 
 #define AGAIN_NS (50 * TM_MS) /* between two interruptions of a call */
 

@@ -14,7 +14,7 @@
 #include "base/time.h"
 #include "cli/cli.h"
 #include "cli/execute.h"
-#include "cli/signals.h"
+#include "cli/terminal/signals.h"
 
 /* A program that signals a process and its group sends the same signal twice; users are slower. */
 #define AGAIN_NS (20 * TM_MS)

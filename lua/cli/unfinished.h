@@ -16,7 +16,7 @@
 
 #include <tidemill.h>
 
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 
 struct tm_unfinished {
   struct tm_terminal terminal;

@@ -1,4 +1,4 @@
--- roff.lua - writes text in roff, with the man macros, like lua/cli/cmd_man.c.
+-- roff.lua - writes text in roff, with the man macros, like lua/cli/help/cmd_man.c.
 local M = {}
 
 -- The code point of a character of UTF-8.

@@ -151,7 +151,7 @@ local function is_inside(name)
 end
 
 rules["program"] = function(file, report)
-  local name = file.path:match "^lua/cli/([%w_]+%.[ch])$"
+  local name = file.path:match "^lua/cli/([%w_/]+%.[ch])$"
   if not name then return end
   local reaches = false
   for line, included, mark in includes(file) do

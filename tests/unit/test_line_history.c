@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "cli/line_history.h"
+#include "cli/terminal/line_history.h"
 #include "sys/fs.h"
 
 static void assert_path(const char *expected, const char *named, const char *state,

@@ -11,8 +11,8 @@
 
 #include "agent/agent_msg.h"
 #include "cli/cli.h"
-#include "cli/cmd_help.h"
-#include "cli/cmd_manual.h"
+#include "cli/help/cmd_help.h"
+#include "cli/help/cmd_manual.h"
 
 static const struct tm_command *const commands[] = { &tm_command_jobs, NULL };
 static const struct tm_cli cli = { .commands = commands };

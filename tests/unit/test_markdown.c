@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cli/markdown.h"
+#include "cli/help/markdown.h"
 
 /* The blocks of a text, one per line: "kind(level) text", with '|' between cells. */
 static void describe(const char *text, struct tm_buf *out)

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli/outlet.h"
+#include "cli/terminal/outlet.h"
 #include "folder.h"
 
 #define LONG (1 << 20) /* bytes: more than a pipe or a socket holds */

@@ -2,7 +2,7 @@
  * they are not. */
 #include "store_fixture.h"
 
-#include "plan/registered.h"
+#include "snapshot/registered.h"
 #include "store/registry.h"
 
 static void on_changed(void *data, const char *words)

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "plan/params.h"
-#include "plan/resume.h"
+#include "snapshot/resume.h"
 #include "tree.h"
 
 static const char *const base =

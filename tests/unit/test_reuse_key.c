@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "plan/reuse_key.h"
+#include "snapshot/reuse_key.h"
 #include "tree.h"
 
 static const char base[] =

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "cli/signals.h"
+#include "cli/terminal/signals.h"
 
 static pthread_t one;
 static volatile sig_atomic_t here, elsewhere;

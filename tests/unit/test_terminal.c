@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 
 static size_t drain(int fd, char first[64])
 {

@@ -2,9 +2,9 @@
  * date, so that the same program writes the same bytes. */
 #include <string.h>
 
-#include "cli/cmd_manual.h"
-#include "cli/markdown.h"
-#include "cli/roff.h"
+#include "cli/help/cmd_manual.h"
+#include "cli/help/markdown.h"
+#include "cli/help/roff.h"
 
 /* Writes a link to another page of the manual as a reference; any other link only as text. */
 static void add_target(struct tm_buf *out, const struct tm_md_span *span)

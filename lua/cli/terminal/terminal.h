@@ -3,8 +3,8 @@
  * A stopped terminal, or a pipe without a reader, does not block the job: text that it does not
  * take is held, up to a limit, and written when it reads again, or at the end.
  */
-#ifndef TM_CLI_TERMINAL_H
-#define TM_CLI_TERMINAL_H
+#ifndef TM_CLI_TERMINAL_TERMINAL_H
+#define TM_CLI_TERMINAL_TERMINAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * One write adds a line, so that several prompts can share the file. A line that begins with a
  * blank is not kept.
  */
-#ifndef TM_CLI_LINE_HISTORY_H
-#define TM_CLI_LINE_HISTORY_H
+#ifndef TM_CLI_TERMINAL_LINE_HISTORY_H
+#define TM_CLI_TERMINAL_LINE_HISTORY_H
 
 #include <stdbool.h>
 

@@ -10,7 +10,7 @@
  *  (2) libedit knows where it has drawn its line. Other output first moves the cursor there, and
  *      then makes libedit draw again.
  */
-#include "cli/prompt.h"
+#include "cli/terminal/prompt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +29,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/line_history.h"
-#include "cli/signals.h"
+#include "cli/terminal/line_history.h"
+#include "cli/terminal/signals.h"
 
 struct tm_prompt {
   struct tm_prompt_options o;

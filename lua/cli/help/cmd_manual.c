@@ -4,7 +4,7 @@
  * table of two columns with short first cells stays a table; any other has a paragraph for each
  * cell.
  */
-#include "cli/cmd_manual.h"
+#include "cli/help/cmd_manual.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/markdown.h"
+#include "cli/help/markdown.h"
 
 #define INDENT       2
 #define TERM_MAX     26 /* columns of the first cell in a table that stays a table */

@@ -5,10 +5,10 @@
 
 #include <tidemill.h>
 
-#include "cli/cmd_help.h"
-#include "cli/cmd_manual.h"
+#include "cli/help/cmd_help.h"
+#include "cli/help/cmd_manual.h"
+#include "cli/help/roff.h"
 #include "cli/parameter_options.h"
-#include "cli/roff.h"
 
 #define CONFIG TM_TAKES(TM_PARAMETERS_CONFIG) /* listed once, below PARAMETERS */
 

@@ -5,7 +5,7 @@
  * If several constructors have a parameter (`name`, `description`), help shows it for each. If a
  * command and a page have the same name (`map`), help shows the command; --manual selects the page.
  */
-#include "cli/cmd_help.h"
+#include "cli/help/cmd_help.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/cmd_manual.h"
+#include "cli/help/cmd_manual.h"
 
 #define SUMMARY_COLUMN   13 /* of `tidemill help` */
 #define PARAMETER_COLUMN 27 /* of `tidemill help parameters` */

@@ -4,8 +4,8 @@
  * the record may have added "snapshot_hash" (snapshot.h); if both have it, a difference means a
  * changed script.
  */
-#ifndef TM_PLAN_RESUME_H
-#define TM_PLAN_RESUME_H
+#ifndef TM_SNAPSHOT_RESUME_H
+#define TM_SNAPSHOT_RESUME_H
 
 #include <stdbool.h>
 #include <stddef.h>

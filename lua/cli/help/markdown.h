@@ -7,8 +7,8 @@
  *
  * Caller: init, next until it returns false, release.
  */
-#ifndef TM_CLI_MARKDOWN_H
-#define TM_CLI_MARKDOWN_H
+#ifndef TM_CLI_HELP_MARKDOWN_H
+#define TM_CLI_HELP_MARKDOWN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
  *  (4) Text after the last line break is a bar. It is removed before another descriptor writes rows
  *      to its line, and drawn again after them.
  */
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* roff.h - writes our text as roff, in man's macros, for cmd_man.c and manual_man.c. */
-#ifndef TM_CLI_ROFF_H
-#define TM_CLI_ROFF_H
+#ifndef TM_CLI_HELP_ROFF_H
+#define TM_CLI_HELP_ROFF_H
 
 #include "base/buf.h"
 

@@ -1,5 +1,5 @@
 /* markdown.c - see markdown.h. */
-#include "cli/markdown.h"
+#include "cli/help/markdown.h"
 
 #include <ctype.h>
 #include <string.h>

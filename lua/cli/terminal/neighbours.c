@@ -1,6 +1,6 @@
 /* neighbours.c - see neighbours.h. Recognizes a pipe by its inode: standard output of one process
  * and standard input of the next have the same one. /proc says which files a process has open. */
-#include "cli/neighbours.h"
+#include "cli/terminal/neighbours.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -6,8 +6,8 @@
  * and the version of the program up to the number that may change results. If items have failed,
  * settings that affect failures count too.
  */
-#ifndef TM_PLAN_REUSE_KEY_H
-#define TM_PLAN_REUSE_KEY_H
+#ifndef TM_SNAPSHOT_REUSE_KEY_H
+#define TM_SNAPSHOT_REUSE_KEY_H
 
 #include <stdbool.h>
 

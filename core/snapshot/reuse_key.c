@@ -1,6 +1,6 @@
 /* reuse_key.c - see reuse_key.h. Flags in the table of parameters (params.c) select the
  * settings. */
-#include "plan/reuse_key.h"
+#include "snapshot/reuse_key.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "plan/params.h"
-#include "plan/resume.h"
+#include "snapshot/resume.h"
 
 #define SHOWN_MAX 160 /* bytes of a value */
 

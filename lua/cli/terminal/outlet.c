@@ -10,7 +10,7 @@
  *  (4) If the reader of a pipe goes away, poll() tells at once, even while there is nothing to
  *      send.
  */
-#include "cli/outlet.h"
+#include "cli/terminal/outlet.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* cmd_help.h - the help of the program: usage, commands, parameters. It comes from the tables of
  * commands, options and parameters (tidemill_parameter()).
  */
-#ifndef TM_CLI_CMD_HELP_H
-#define TM_CLI_CMD_HELP_H
+#ifndef TM_CLI_HELP_CMD_HELP_H
+#define TM_CLI_HELP_CMD_HELP_H
 
 #include "cli/cli.h"
 

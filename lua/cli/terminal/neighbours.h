@@ -1,7 +1,7 @@
 /* neighbours.h - the programs after us in a pipeline of the shell: `tidemill map ... | grep x |
  * cat`. */
-#ifndef TM_CLI_NEIGHBOURS_H
-#define TM_CLI_NEIGHBOURS_H
+#ifndef TM_CLI_TERMINAL_NEIGHBOURS_H
+#define TM_CLI_TERMINAL_NEIGHBOURS_H
 
 #include <stdbool.h>
 

@@ -7,8 +7,8 @@
  * whenever more has been committed; between two turns of the job's loop _send(), and wait as
  * _wait() says; close.
  */
-#ifndef TM_CLI_OUTLET_H
-#define TM_CLI_OUTLET_H
+#ifndef TM_CLI_TERMINAL_OUTLET_H
+#define TM_CLI_TERMINAL_OUTLET_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* registered.h - inputs from the workspace's registry that have changed since they were
  * registered. */
-#ifndef TM_PLAN_REGISTERED_H
-#define TM_PLAN_REGISTERED_H
+#ifndef TM_SNAPSHOT_REGISTERED_H
+#define TM_SNAPSHOT_REGISTERED_H
 
 #include "plan/pipeline.h"
 #include "sys/fs.h"

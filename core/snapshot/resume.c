@@ -6,7 +6,7 @@
  * params.c has the flags. A parameter missing in one record, because a later version added it,
  * counts with its default.
  */
-#include "plan/resume.h"
+#include "snapshot/resume.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* line_history.c - see line_history.h. */
-#include "cli/line_history.h"
+#include "cli/terminal/line_history.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
  *  (3) Caught signals are handled one at a time: an alarm does not interrupt the handler of Ctrl-C.
  *      A tick does, because that is how a handler makes one.
  */
-#include "cli/signals.h"
+#include "cli/terminal/signals.h"
 
 #include <errno.h>
 #include <pthread.h>

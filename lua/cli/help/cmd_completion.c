@@ -9,8 +9,8 @@
 
 #include <tidemill.h>
 
-#include "cli/cmd_help.h"
-#include "cli/cmd_manual.h"
+#include "cli/help/cmd_help.h"
+#include "cli/help/cmd_manual.h"
 #include "cli/parameter_options.h"
 
 /* All options of a command. The caller releases them. */

@@ -3,8 +3,8 @@
  * Handlers run on the thread that first caught a signal, whichever thread it reaches, and may do
  * only what is async-signal-safe. A program has one set of handlers.
  */
-#ifndef TM_CLI_SIGNALS_H
-#define TM_CLI_SIGNALS_H
+#ifndef TM_CLI_TERMINAL_SIGNALS_H
+#define TM_CLI_TERMINAL_SIGNALS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * the terminal has its old settings. Print messages of jobs with tm_prompt_say() and _set_status(),
  * which put them above a line that is being edited.
  */
-#ifndef TM_CLI_PROMPT_H
-#define TM_CLI_PROMPT_H
+#ifndef TM_CLI_TERMINAL_PROMPT_H
+#define TM_CLI_TERMINAL_PROMPT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* roff.c - see roff.h. */
-#include "cli/roff.h"
+#include "cli/help/roff.h"
 
 #include "base/text.h"
 

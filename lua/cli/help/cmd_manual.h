@@ -3,8 +3,8 @@
  *
  * The first line of a page is its title and what it is about: "# Tables: rows of CSV files".
  */
-#ifndef TM_CLI_CMD_MANUAL_H
-#define TM_CLI_CMD_MANUAL_H
+#ifndef TM_CLI_HELP_CMD_MANUAL_H
+#define TM_CLI_HELP_CMD_MANUAL_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* registered.c - see registered.h. */
-#include "plan/registered.h"
+#include "snapshot/registered.h"
 
 #include <inttypes.h>
 
