@@ -253,10 +253,9 @@ int tm_failed_check_archive(const struct tm_failed *f, const struct tm_item *ite
     return 0;
   char *step = tm_path_dir(f->path), *job = tm_path_dir(step);
   tm_err_set(err, TM_EINPUT,
-             "archive '%.*s' has changed since its entry '%.*s' failed, and '%s' has the places of "
-             "entries in the old one; to find them by their names, run the pipeline or 'map' "
-             "command of that job with --only-failed %s",
-             (int)n, item->path, (int)(item->path_len - n - 1), item->path + n + 1, f->path, job);
+             "archive '%.*s' has changed since its entry '%.*s' failed; to find failed entries by "
+             "their names, run the command of that job with --only-failed %s",
+             (int)n, item->path, (int)(item->path_len - n - 1), item->path + n + 1, job);
   free(step);
   free(job);
   return TM_EINPUT;
