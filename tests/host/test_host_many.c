@@ -260,11 +260,13 @@ static void close_at_first(struct host *h, const struct tidemill_event *e)
     tidemill_job_close(h->job);
 }
 
-/* A request takes effect even if the host closes the job right after it. */
+/* A request takes effect even if the host closes the job right after it. What arrives with the first
+ * result is committed, too, but a closed job passes on no event about it. */
 static void finished_mini_batches_are_not_run_again(void **state)
 {
   enum { N = 8 };
   struct host h;
+  struct tidemill_counts counts;
   int closed = 0;
   host_setup(&h, "good", N, NULL);
   host_runtime(&h, NULL);
@@ -280,7 +282,10 @@ static void finished_mini_batches_are_not_run_again(void **state)
     if (rc == -ECANCELED)
       h.job = NULL;
   }
-  assert_int_equal(h.done, N);
+  assert_in_range(h.done, closed - 1, N); /* the last session may have had nothing to do */
+  tidemill_job_counts(h.job, &counts);
+  assert_int_equal(counts.succeeded, N);
+  assert_int_equal(counts.items_succeeded, N);
   host_end(&h);
 }
 
