@@ -260,8 +260,8 @@ static void close_at_first(struct host *h, const struct tidemill_event *e)
     tidemill_job_close(h->job);
 }
 
-/* A request takes effect even if the host closes the job right after it. What arrives with the first
- * result is committed, too, but a closed job passes on no event about it. */
+/* A request takes effect even if the host closes the job right after it. What arrives with the
+ * first result is committed, too, but a closed job passes on no event about it. */
 static void finished_mini_batches_are_not_run_again(void **state)
 {
   enum { N = 8 };
