@@ -162,7 +162,8 @@ describe("resume", function()
     end
     expect_never(function(t)
       local journal = t:read "job/score/state/journal"
-      t:write("job/score/state/journal", journal:sub(1, 10) .. string.char((journal:byte(11) + 1) % 256) .. journal:sub(12))
+      local other = string.char((journal:byte(11) + 1) % 256)
+      t:write("job/score/state/journal", journal:sub(1, 10) .. other .. journal:sub(12))
     end, "journal")
     expect_never(function(t) t:write("job/score/state/manifest", "") end, "manifest")
     expect_never(function(t)
