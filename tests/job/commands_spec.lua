@@ -6,7 +6,6 @@ local programs = require "support.programs"
 
 local CONFIG = "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 2"
 local PLAIN = "function run(m) return names_of(m) end"
-
 --- Number 5 fails unless GO is set.
 local FAILING = [[
 function run(m)
