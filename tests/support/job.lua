@@ -76,18 +76,10 @@ function job.case(o)
   return self
 end
 
--- A sanitized keeper still looks for leaks when its supervisor has ended.
-local function wait_for_sanitizer(case)
-  if os.getenv "TM_SANITIZE" then
-    pcall(programs.wait_until, "keepers to end", function() return #case:processes() == 0 end, 10)
-  end
-end
-
 --- Checks after each case that nothing is still running.
 function job.check_end()
   local left = {}
   for _, case in ipairs(open_cases) do
-    wait_for_sanitizer(case)
     for _, p in ipairs(case:processes()) do
       left[#left + 1] = p.pid .. ": " .. table.concat(p.argv, " ")
       programs.kill(p.pid, programs.SIGKILL)
