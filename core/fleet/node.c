@@ -425,9 +425,11 @@ void tm_node_close(struct tm_node *n)
     return;
   n->is_lost = true; /* reports nothing any more */
   n->control.on_closed = on_closed;
+  /* A stopped keeper could not end its workers. Before it learns of the end: a leak checker or a
+   * debugger stops an ending keeper, and would wait for that stop forever. */
+  tm_process_kill(n->pid, SIGCONT);
   tm_channel_flush(&n->control);
   tm_channel_close(&n->control);
-  tm_process_kill(n->pid, SIGCONT); /* a stopped keeper could not end its workers */
   tm_process_wait(n->pid, KEEPER_END_NS, &end);
   if (end.signal != 0 || end.exit_status != 0)
     end_strays(n);
