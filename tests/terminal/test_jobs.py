@@ -42,7 +42,7 @@ class Jobs(Place):
     def begin(self, t, options=""):
         t.ask("p = dofile 'pipeline.lua'")
         t.ask("job = p:submit { job_dir = 'job' %s }" % options)
-        t.expect(r"^beside: .*\n>")
+        t.expect(r"^beside: (.*\n)+>")
 
     def go(self):
         self.put("go", "")
