@@ -55,11 +55,9 @@ struct tm_step_report {
 };
 
 /* Reports a failed call of the modules: once for all logs if their folder was removed. */
-static void note(struct tm_step_report *s, int rc, const struct tm_err *err)
+static void note_failure(struct tm_step_report *s, const struct tm_err *err)
 {
   struct tm_err lost = TM_ERR_NONE;
-  if (rc >= 0)
-    return;
   if (err->code != -ENOENT || tm_fs_exists(s->fs, s->logs_dir)) {
     s->note(s->data, err);
   } else if (!s->has_lost_logs) {
@@ -67,6 +65,13 @@ static void note(struct tm_step_report *s, int rc, const struct tm_err *err)
     s->has_lost_logs = true;
     s->note(s->data, &lost);
   }
+}
+
+/* Apart from note_failure(), which clears an error: this is called several times per mini-batch. */
+static inline void note(struct tm_step_report *s, int rc, const struct tm_err *err)
+{
+  if (rc < 0)
+    note_failure(s, err);
 }
 
 /* While this session runs, the result of an earlier one would be taken for its result. */
@@ -263,15 +268,9 @@ static void add_handed(struct tm_step_report *s, const struct tm_event *e)
   note(s, tm_worker_logs_add_handed(&s->workers, e, &err), &err);
 }
 
-bool tm_step_report_add(struct tm_step_report *s, const struct tm_event *e)
+static bool add_other(struct tm_step_report *s, const struct tm_event *e)
 {
   struct tm_err err = TM_ERR_NONE;
-  if (e->kind == TM_EVENT_TRY_ENDED)
-    return add_try(s, e);
-  if (e->kind == TM_EVENT_HANDED_OUT) {
-    add_handed(s, e);
-    return false;
-  }
   if (e->kind == TM_EVENT_STEP_ENDED) {
     log_created(s, e, e->step);
     log_causes(s, e);
@@ -295,6 +294,16 @@ bool tm_step_report_add(struct tm_step_report *s, const struct tm_event *e)
     break;
   default: break;
   }
+  return false;
+}
+
+bool tm_step_report_add(struct tm_step_report *s, const struct tm_event *e)
+{
+  if (e->kind == TM_EVENT_TRY_ENDED)
+    return add_try(s, e);
+  if (e->kind != TM_EVENT_HANDED_OUT)
+    return add_other(s, e);
+  add_handed(s, e);
   return false;
 }
 
