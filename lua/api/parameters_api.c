@@ -1,5 +1,6 @@
 /* parameters_api.c - the table of parameters (plan/params.h), for the forms and the help of hosts.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,8 +42,7 @@ const char *tidemill_constructor(size_t i)
 
 static struct tidemill_parameter parameter_of(const struct tm_field *f)
 {
-  struct tm_buf accepted = TM_BUF_NONE;
-  struct tidemill_parameter p = {
+  return (struct tidemill_parameter) {
     .name = f->name,
     .type = type_of(f->type),
     .help = f->help,
@@ -54,10 +54,14 @@ static struct tidemill_parameter parameter_of(const struct tm_field *f)
     .may_be_parameter = f->flags & TM_FIELD_PARAMETER,
     .changeable = f->flags & TM_FIELD_CHANGEABLE,
   };
+}
+
+static void set_accepted(struct tidemill_parameter *p, const struct tm_field *f)
+{
+  struct tm_buf accepted = TM_BUF_NONE;
   tm_params_accepted(&accepted, f);
-  snprintf(p.accepted, sizeof(p.accepted), "%s", tm_buf_str(&accepted));
+  snprintf(p->accepted, sizeof(p->accepted), "%s", tm_buf_str(&accepted));
   tm_buf_release(&accepted);
-  return p;
 }
 
 bool tidemill_parameter(const char *constructor, size_t i, struct tidemill_parameter *out)
@@ -68,6 +72,8 @@ bool tidemill_parameter(const char *constructor, size_t i, struct tidemill_param
     return false;
   struct tidemill_parameter p = parameter_of(&fields[i]);
   p.size = out->size;
+  if (out->size > offsetof(struct tidemill_parameter, accepted)) /* it is what takes time */
+    set_accepted(&p, &fields[i]);
   memcpy(out, &p, out->size < sizeof(p) ? out->size : sizeof(p));
   return true;
 }

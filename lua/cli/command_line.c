@@ -17,8 +17,8 @@ static bool is_secret(const char *word)
   bool is_option = strncmp(name, "--", 2) == 0, yes = false;
   for (char *at = name; *at; at++)
     *at = *at == '-' ? '_' : *at;
-  for (size_t i = 0; is_option && tm_parameter_of_group(TM_PARAMETERS_CONFIG, i, &p); i++)
-    yes = yes || (p.type == TIDEMILL_PARAMETER_VARIABLES && strcmp(name + 2, p.name) == 0);
+  for (size_t i = 0; is_option && !yes && tm_parameter_of_group(TM_PARAMETERS_CONFIG, i, &p); i++)
+    yes = p.type == TIDEMILL_PARAMETER_VARIABLES && strcmp(name + 2, p.name) == 0;
   free(name);
   return yes;
 }

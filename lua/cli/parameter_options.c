@@ -5,6 +5,7 @@
  */
 #include "cli/parameter_options.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,9 +40,13 @@ static const struct group {
 
 /* ---- parameters of a group ---- */
 
+/* Options do without the text of the accepted values: making it is most of the work. */
+static const struct tidemill_parameter unknown = { .size = offsetof(struct tidemill_parameter,
+                                                                    accepted) };
+
 static bool has_parameter(const char *constructor, const char *name)
 {
-  struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
+  struct tidemill_parameter p = unknown;
   for (size_t i = 0; tidemill_parameter(constructor, i, &p); i++)
     if (strcmp(p.name, name) == 0)
       return true;
@@ -62,8 +67,12 @@ static bool find_parameter(enum tm_parameter_group group, size_t i, struct tidem
 {
   const struct group *g = &groups[group];
   size_t n = 0;
+  *out = unknown;
+  *constructor = 0;
+  if (tidemill_parameter(g->constructors[0].name, i, out)) /* nothing is before the first */
+    return true;
   for (size_t c = 0; c < g->len && i < TM_PARAMETERS_MAX; c++) {
-    *out = (struct tidemill_parameter)TIDEMILL_PARAMETER_INIT;
+    *out = unknown;
     for (size_t k = 0; tidemill_parameter(g->constructors[c].name, k, out); k++)
       if (!is_before(g, c, out->name) && n++ == i) {
         *constructor = c;
