@@ -1,6 +1,6 @@
--- The rule of folders: each has a README.md. A folder that holds only data has none, because a
--- program would read it as data; the README of the folder above it, or of the one above that, names
--- it.
+-- The rule of folders: each has a README.md. There are two exceptions, which the README of a folder
+-- above must name: a folder that holds only data, because a program would read the README as data,
+-- and one below tests/unit or tests/job, because its files are of one kind with those beside it.
 local code = { c = true, h = true, lua = true, sh = true, py = true, js = true, cmake = true }
 
 local function is_code(path)
@@ -25,6 +25,8 @@ local function folders_of(list)
   return folders
 end
 
+local function is_of_tests(folder) return folder:find "^tests/unit/" ~= nil or folder:find "^tests/job/" ~= nil end
+
 local function readme(folder) return folder == "" and "README.md" or folder .. "/README.md" end
 
 -- The nearest README above, as text.
@@ -48,7 +50,7 @@ local function check(list, read, found)
     local name = folder:match "[^/]*$"
     local is_named = readme_above(folder, has, read):find("%f[%w_]" .. name:gsub("%W", "%%%0") .. "/")
     local is_below_data = not folders[parent(folder)] and not has[readme(parent(folder))]
-    if folders[folder] and not has[readme(folder)] then
+    if folders[folder] and not has[readme(folder)] and not is_of_tests(folder) then
       found(readme(folder), "there is none, and the folder holds code")
     elseif not has[readme(folder)] and not is_named and not is_below_data then
       found(readme(folder), "there is none, and no README above says what is in '" .. name .. "/'")

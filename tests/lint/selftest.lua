@@ -124,6 +124,8 @@ local trees = {
   { { "README.md", "a/README.md", "a/b/c/x.lua" }, "", "a/b/README.md a/b/c/README.md" },
   { { "README.md", "a/1.csv", "b/2.csv" }, "`a/`: what it is", "b/README.md" },
   { { "README.md", "a/1/x.csv", "a/2/x.csv" }, "`a/`: a folder for each day", "" },
+  { { "README.md", "tests/README.md", "tests/unit/README.md", "tests/unit/a/test_x.c" }, "`a/` tests a", "" },
+  { { "README.md", "tests/README.md", "tests/unit/README.md", "tests/unit/a/test_x.c" }, "", "tests/unit/a/README.md" },
   { { "x.c" }, "", "README.md" },
 }
 for i, case in ipairs(trees) do
