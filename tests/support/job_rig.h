@@ -481,14 +481,11 @@ static inline pid_t job_keeper_pid(void)
   return children[0];
 }
 
-#define TM_JOB_RIG_MAIN(tests)                                                                     \
-  int main(int argc, char **argv)                                                                  \
-  {                                                                                                \
-    if (argc > 1 && strcmp(argv[1], "node") == 0)                                                  \
-      return job_keeper();                                                                         \
-    if (argc > 1 && strcmp(argv[1], "worker") == 0)                                                \
-      return job_worker();                                                                         \
-    return cmocka_run_group_tests(tests, NULL, NULL);                                              \
-  }
+static inline int job_serve(int argc, char **argv)
+{
+  if (strcmp(argv[1], "node") == 0)
+    return job_keeper();
+  return strcmp(argv[1], "worker") == 0 ? job_worker() : 2;
+}
 
 #endif

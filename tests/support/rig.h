@@ -1,8 +1,8 @@
 /* rig.h - a supervisor for tests: it starts a real keeper, lets it start real workers, and records
  * every frame that it receives.
  *
- * The test's program has all three roles: main() is TM_RIG_MAIN(tests), which runs as keeper
- * ("node") or worker ("worker") on request. A test waits for a frame by its type and worker, never
+ * The test's program has all three roles: UNIT_HOOKS(.serve = rig_serve) runs it as keeper ("node")
+ * or worker ("worker") on request. A test waits for a frame by its type and worker, never
  * for a time; RIG_LIMIT ends a test whose frame never comes.
  */
 #ifndef TM_TESTS_RIG_H
@@ -400,23 +400,11 @@ static inline void rig_close(struct rig *r)
 }
 
 /* The role that the arguments ask for. */
-static inline int rig_serve(const char *as)
+static inline int rig_serve(int argc, char **argv)
 {
-  if (strcmp(as, "node") == 0)
+  if (strcmp(argv[1], "node") == 0)
     return tm_keeper_run();
-  if (strcmp(as, "worker") == 0)
-    return rig_worker();
-  while (strcmp(as, "pause") == 0)
-    pause();
-  return 2;
+  return strcmp(argv[1], "worker") == 0 ? rig_worker() : 2;
 }
-
-#define TM_RIG_MAIN(tests)                                                                         \
-  int main(int argc, char **argv)                                                                  \
-  {                                                                                                \
-    if (argc > 1)                                                                                  \
-      return rig_serve(argv[1]);                                                                   \
-    return cmocka_run_group_tests(tests, NULL, NULL);                                              \
-  }
 
 #endif

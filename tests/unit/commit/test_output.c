@@ -1,0 +1,103 @@
+/* test_output.c - a file that grows at its end, and how much of it counts. */
+#include "unit.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "commit/output.h"
+#include "folder.h"
+
+static void open_out(struct tm_output *o, struct folder *f)
+{
+  *o = (struct tm_output) { 0 };
+  assert_int_equal(tm_output_open(o, tm_fs_real(), folder_file(f, "out"), 0600, NULL), 0);
+}
+
+static void is_text(struct folder *f, const char *want)
+{
+  char *text = folder_text(f, "out");
+  assert_string_equal(text, want);
+  free(text);
+}
+
+static void writes_in_the_order_of_the_adds(void **state)
+{
+  struct folder f;
+  struct tm_output o;
+  folder_init(&f);
+  open_out(&o, &f);
+  tm_output_add(&o, "one\n", 4);
+  tm_output_add(&o, "two\n", 4);
+  assert_int_equal(o.end, 8);
+  assert_int_equal(folder_size(&f, "out"), 0);
+  assert_int_equal(tm_output_flush(&o, NULL), 0);
+  is_text(&f, "one\ntwo\n");
+  tm_output_close(&o);
+  open_out(&o, &f);
+  tm_output_add(&o, "three\n", 6);
+  assert_int_equal(tm_output_flush(&o, NULL), 0);
+  is_text(&f, "one\ntwo\nthree\n");
+  assert_int_equal(tm_output_has(&o, 4, 8, tm_hash64("two\n", 4), NULL), 1);
+  assert_int_equal(tm_output_has(&o, 4, 8, tm_hash64("twO\n", 4), NULL), 0);
+  assert_int_equal(tm_output_has(&o, 4, 4, tm_hash64("", 0), NULL), 1);
+  assert_int_equal(tm_output_has(&o, 8, 15, tm_hash64("three\n", 6), NULL),
+                   0); /* longer than the file */
+  assert_int_equal(tm_output_has(&o, 8, 4, 0, NULL), 0);
+  assert_int_equal(tm_output_cut(&o, 4, NULL), 0);
+  is_text(&f, "one\n");
+  tm_output_close(&o);
+  tm_output_close(&o);
+  folder_release(&f);
+}
+
+static void takes_a_file_of_several_pieces(void **state)
+{
+  struct folder f;
+  struct tm_output o;
+  size_t n = (2u << 20) + 17;
+  char *big = tm_xmalloc(n);
+  for (size_t i = 0; i < n; i++)
+    big[i] = (char)('a' + i % 23);
+  folder_init(&f);
+  folder_put(&f, "spilled", 0, big, n);
+  char *from = tm_xstrdup(folder_file(&f, "spilled"));
+  open_out(&o, &f);
+  tm_output_add(&o, "first\n", 6);
+  assert_int_equal(tm_output_copy(&o, from, (int64_t)n, tm_hash64(big, n), NULL), 0);
+  assert_int_equal(o.end, 6 + n);
+  assert_int_equal(tm_output_has(&o, 6, o.end, tm_hash64(big, n), NULL), 1);
+  tm_output_close(&o);
+  free(from);
+  free(big);
+  folder_release(&f);
+}
+
+static void adds_nothing_of_a_file_that_is_not_as_said(void **state)
+{
+  struct folder f;
+  struct tm_output o;
+  struct tm_err err = TM_ERR_NONE;
+  folder_init(&f);
+  folder_put(&f, "spilled", 0, "rows\n", 5);
+  char *from = tm_xstrdup(folder_file(&f, "spilled"));
+  open_out(&o, &f);
+  tm_output_add(&o, "first\n", 6);
+  assert_int_equal(tm_output_copy(&o, from, 5, 1, &err), TM_EDAMAGE);
+  assert_non_null(strstr(err.text, "spilled"));
+  assert_int_equal(tm_output_copy(&o, from, 6, tm_hash64("rows\n", 5), &err), TM_EDAMAGE);
+  assert_int_equal(tm_output_copy(&o, "/nowhere/at/all", 6, 1, &err), TM_EDAMAGE);
+  assert_int_equal(err.code, TM_EDAMAGE);
+  assert_int_equal(o.end, 6);
+  tm_output_add(&o, "2\n", 2);
+  assert_int_equal(tm_output_flush(&o, NULL), 0);
+  assert_int_equal(tm_output_cut(&o, o.end, NULL), 0);
+  is_text(&f, "first\n2\n");
+  tm_output_close(&o);
+  free(from);
+  folder_release(&f);
+}
+
+UNIT_TESTS({
+    cmocka_unit_test(writes_in_the_order_of_the_adds),
+    cmocka_unit_test(takes_a_file_of_several_pieces),
+    cmocka_unit_test(adds_nothing_of_a_file_that_is_not_as_said),
+});

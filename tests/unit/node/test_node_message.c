@@ -1,0 +1,297 @@
+/* test_node_message.c - frames between supervisor and keeper: decoding returns what was encoded,
+ * and refuses cut bytes. */
+#include "unit.h"
+
+#include "base/mem.h"
+#include "base/time.h"
+#include "node/msg_strings.h"
+#include "node/node_msg.h"
+
+static void make_step(struct tm_buf *out)
+{
+  static char *argv[] = { (char *)"/bin/tidemill", (char *)"worker", NULL };
+  static char *env[] = { (char *)"A=1", (char *)"B=\xff\xfe", (char *)"C=", NULL };
+  struct tm_node_step s = { .node_id = (char *)"0",
+                            .job_dir = (char *)"/j\xffob",
+                            .logs_dir = (char *)"/l",
+                            .cwd = (char *)"/c",
+                            .temp_base = (char *)"/t",
+                            .memory_base = (char *)"/m",
+                            .worker_argv = argv,
+                            .worker_argv_len = 2,
+                            .environment = env,
+                            .environment_len = 3,
+                            .run_timeout_ns = 60 * TM_S,
+                            .log_level = TM_WARNING };
+  tm_node_step_encode(out, &s);
+}
+
+static void a_step_is_decoded_unchanged(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_node_step s;
+  make_step(&b);
+  assert_int_equal(tm_node_step_decode(&s, b.data, b.len, NULL), 0);
+  assert_string_equal(s.node_id, "0");
+  assert_string_equal(s.job_dir, "/j\xffob"); /* a path need not be UTF-8 */
+  assert_string_equal(s.temp_base, "/t");
+  assert_string_equal(s.memory_base, "/m");
+  assert_int_equal(s.worker_argv_len, 2);
+  assert_string_equal(s.worker_argv[1], "worker");
+  assert_null(s.worker_argv[2]);
+  assert_int_equal(s.environment_len, 3);
+  assert_string_equal(s.environment[1], "B=\xff\xfe");
+  assert_null(s.environment[3]);
+  assert_int_equal(s.run_timeout_ns, 60 * TM_S);
+  assert_int_equal(s.log_level, TM_WARNING);
+  tm_node_step_release(&s);
+  tm_buf_release(&b);
+}
+
+static void a_cut_step_is_refused(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_node_step s;
+  struct tm_err err = TM_ERR_NONE;
+  make_step(&b);
+  for (size_t n = 0; n < b.len; n++)
+    assert_int_equal(tm_node_step_decode(&s, b.data, n, &err), TM_EPROTOCOL);
+  tm_buf_add_char(&b, 'x');
+  assert_int_equal(tm_node_step_decode(&s, b.data, b.len, &err), TM_EPROTOCOL);
+  tm_buf_release(&b);
+}
+
+/* Replaces each byte of a good frame in turn: decoding refuses or accepts it, and reads nothing
+ * beyond the end. */
+static void a_damaged_step_does_no_harm(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_node_step s;
+  make_step(&b);
+  for (size_t i = 0; i < b.len; i++) {
+    char *copy =
+        tm_xmalloc(b.len); /* a buffer of exact size, so that a sanitizer sees a read beyond it */
+    memcpy(copy, b.data, b.len);
+    copy[i] = (char)0xff;
+    if (tm_node_step_decode(&s, copy, b.len, NULL) == 0)
+      tm_node_step_release(&s);
+    free(copy);
+  }
+  tm_buf_release(&b);
+}
+
+static void a_list_longer_than_its_bytes_is_refused(void **state)
+{
+  struct tm_reader r;
+  char bytes[8], **list;
+  size_t len;
+  tm_put_u32(bytes, 0xffffffff);
+  tm_put_u32(bytes + 4, 0);
+  tm_reader_init(&r, bytes, sizeof bytes);
+  tm_msg_read_list(&r, &list, &len);
+  assert_true(r.bad);
+  assert_int_equal(len, 0);
+  tm_msg_release_list(list, len);
+}
+
+static void a_string_with_nul_is_refused(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_reader r;
+  tm_buf_add_bytes32(&b, "a\0b", 3);
+  tm_reader_init(&r, b.data, b.len);
+  char *s = tm_msg_read_str(&r);
+  assert_true(r.bad);
+  assert_string_equal(s, "");
+  free(s);
+  tm_buf_release(&b);
+}
+
+static void make_ended(struct tm_ended *e)
+{
+  *e = (struct tm_ended) { .cause = TM_END_SIGNAL,
+                           .pid = 77,
+                           .exit_status = -1,
+                           .signal = 9,
+                           .lived_ns = 5 * TM_S,
+                           .max_rss_kb = 1 << 20,
+                           .memory = TM_KILL_LOGGED,
+                           .was_frozen = true,
+                           .rss_kb = 300 << 10,
+                           .memory_limit_kb = 256 << 10,
+                           .last_line = "the end",
+                           .phase_ns = 1200 * TM_MS,
+                           .view = { .phase = TM_PHASE_RUN,
+                                     .since_ns = 99,
+                                     .begun_wall_ns = 1234567,
+                                     .seq = 7,
+                                     .index = UINT64_MAX,
+                                     .try = 2,
+                                     .rows = 9 } };
+  for (uint64_t i = 0; i < TM_PAGE_WORDS; i++)
+    e->words[i] = i << 2 | TM_ENTRY_DONE;
+}
+
+static void an_end_is_decoded_unchanged(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_ended e, d;
+  make_ended(&e);
+  tm_ended_encode(&b, &e);
+  assert_int_equal(tm_ended_decode(&d, b.data, b.len, NULL), 0);
+  assert_int_equal(d.cause, e.cause);
+  assert_int_equal(d.pid, 77);
+  assert_int_equal(d.exit_status, -1);
+  assert_int_equal(d.signal, 9);
+  assert_int_equal(d.lived_ns, e.lived_ns);
+  assert_int_equal(d.max_rss_kb, e.max_rss_kb);
+  assert_int_equal(d.memory, TM_KILL_LOGGED);
+  assert_true(d.was_frozen);
+  assert_int_equal(d.rss_kb, 300 << 10);
+  assert_int_equal(d.memory_limit_kb, 256 << 10);
+  assert_string_equal(d.last_line, "the end");
+  assert_int_equal(d.view.phase, TM_PHASE_RUN);
+  assert_int_equal(d.view.begun_wall_ns, 1234567);
+  assert_int_equal(d.view.seq, 7);
+  assert_int_equal(d.view.index, UINT64_MAX);
+  assert_int_equal(d.view.try, 2);
+  assert_int_equal(d.view.rows, 9);
+  assert_int_equal(d.phase_ns, e.phase_ns);
+  assert_memory_equal(d.words, e.words, sizeof e.words);
+  for (size_t n = 0; n < b.len; n += 3)
+    assert_int_equal(tm_ended_decode(&d, b.data, n, NULL), TM_EPROTOCOL);
+  tm_put_u32(b.data, TM_END_KILLED + 1);
+  assert_int_equal(tm_ended_decode(&d, b.data, b.len, NULL), TM_EPROTOCOL);
+  tm_buf_release(&b);
+}
+
+static void expect_words(enum tm_end_cause cause, enum tm_phase phase, const char *words)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_ended e;
+  make_ended(&e);
+  e.cause = cause;
+  e.exit_status = 3;
+  e.view.phase = phase;
+  e.memory = TM_KILL_OTHER;
+  e.was_frozen = false;
+  e.last_line[0] = '\0';
+  tm_ended_describe(&b, &e);
+  assert_string_equal(tm_buf_str(&b), words);
+  tm_buf_release(&b);
+}
+
+static void an_end_is_described_in_one_line(void **state)
+{
+  expect_words(TM_END_SIGNAL, TM_PHASE_RUN,
+               "killed by signal 9 (Killed) in run() after 1.20 s; at most 1024 MB resident");
+  expect_words(TM_END_EXITED, TM_PHASE_INIT,
+               "exited with status 3 in init() after 1.20 s; at most 1024 MB resident");
+  expect_words(
+      TM_END_TIMEOUT, TM_PHASE_RUN,
+      "killed for passing run_invocation_timeout in run() after 1.20 s; at most 1024 MB resident");
+  expect_words(TM_END_SHUTDOWN, TM_PHASE_SHUTDOWN,
+               "killed for not ending in time when told to stop, in shutdown() after 1.20 s; at "
+               "most 1024 MB resident");
+  expect_words(TM_END_KILLED, TM_PHASE_IDLE,
+               "killed by the supervisor between two mini-batches after 1.20 s");
+  expect_words(TM_END_STOPPED, TM_PHASE_SHUTDOWN, "stopped");
+}
+
+static void details_of_a_death_follow_its_cause(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_ended e;
+  make_ended(&e);
+  tm_ended_describe(&b, &e);
+  assert_string_equal(
+      tm_buf_str(&b),
+      "killed by signal 9 (Killed), by the kernel because memory had run out, in run() "
+      "after 1.20 s; at most 1024 MB resident; somebody had stopped it (SIGSTOP); last "
+      "on stderr: the end");
+  tm_buf_clear(&b);
+  e.memory = TM_KILL_COUNTED;
+  e.was_frozen = false;
+  e.last_line[0] = '\0';
+  tm_ended_describe(&b, &e);
+  assert_string_equal(
+      tm_buf_str(&b),
+      "killed by signal 9 (Killed), probably by the kernel because memory had run out "
+      "(inferred: it counts such a kill), in run() after 1.20 s; at most 1024 MB "
+      "resident");
+  tm_buf_clear(&b);
+  e.cause = TM_END_MEMORY;
+  tm_ended_describe(&b, &e);
+  assert_string_equal(tm_buf_str(&b),
+                      "killed for passing worker_memory_limit in run() after 1.20 s; it had 300 MB "
+                      "resident, and worker_memory_limit is 256 MB");
+  tm_buf_release(&b);
+}
+
+static void the_activity_of_a_worker_is_decoded_unchanged(void **state)
+{
+  struct tm_worker_doing in = { .worker = 7,
+                                .phase = TM_PHASE_LOAD,
+                                .phase_ns = INT64_C(5000000000),
+                                .begun_wall_ns = INT64_C(1) << 60,
+                                .seq = INT64_C(1) << 40,
+                                .is_stopped = true },
+                         out;
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_reader r;
+  tm_worker_doing_encode(&b, &in);
+  assert_int_equal(b.len, 36);
+  tm_reader_init(&r, b.data, b.len);
+  assert_true(tm_worker_doing_read(&r, &out));
+  assert_int_equal(out.worker, 7);
+  assert_int_equal(out.phase, TM_PHASE_LOAD);
+  assert_int_equal(out.phase_ns, in.phase_ns);
+  assert_int_equal(out.begun_wall_ns, in.begun_wall_ns);
+  assert_int_equal(out.seq, in.seq);
+  assert_true(out.is_stopped);
+  for (size_t n = 0; n < b.len; n++) {
+    tm_reader_init(&r, b.data, n);
+    assert_false(tm_worker_doing_read(&r, &out));
+  }
+  b.data[4] = TM_PHASE_RECOVER + 1; /* no such phase */
+  tm_reader_init(&r, b.data, b.len);
+  assert_false(tm_worker_doing_read(&r, &out));
+  tm_buf_release(&b);
+}
+
+static void a_mark_tells_one_job_from_another(void **state)
+{
+  static const char *const dirs[] = { "/jobs/a", "/jobs/a:b", "/jobs/a%3ab", "/jobs/a,b",
+                                      "/jobs/ab" };
+  char first[1200], second[1200];
+  for (size_t i = 0; i < TM_COUNT_OF(dirs); i++)
+    for (size_t j = 0; j < TM_COUNT_OF(dirs); j++) {
+      char *a = tm_job_mark(dirs[i]), *b = tm_job_mark(dirs[j]);
+      assert_int_equal(strncmp(a, b, strlen(a)) == 0, i == j);
+      assert_null(strchr(a, ','));
+      free(a);
+      free(b);
+    }
+  memset(first, 'x', sizeof first - 1);
+  first[sizeof first - 1] = '\0';
+  strcpy(second, first);
+  second[sizeof second - 2] = 'y';
+  char *a = tm_job_mark(first), *b = tm_job_mark(second);
+  assert_string_not_equal(a, b);
+  assert_true(strlen(a) < 600);
+  free(a);
+  free(b);
+}
+
+UNIT_TESTS({
+    cmocka_unit_test(a_step_is_decoded_unchanged),
+    cmocka_unit_test(a_cut_step_is_refused),
+    cmocka_unit_test(a_damaged_step_does_no_harm),
+    cmocka_unit_test(a_list_longer_than_its_bytes_is_refused),
+    cmocka_unit_test(a_string_with_nul_is_refused),
+    cmocka_unit_test(an_end_is_decoded_unchanged),
+    cmocka_unit_test(an_end_is_described_in_one_line),
+    cmocka_unit_test(details_of_a_death_follow_its_cause),
+    cmocka_unit_test(the_activity_of_a_worker_is_decoded_unchanged),
+    cmocka_unit_test(a_mark_tells_one_job_from_another),
+});

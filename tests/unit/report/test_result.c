@@ -1,0 +1,234 @@
+/* test_result.c - the result of a step, in the order of a reader's questions. */
+#include "unit.h"
+
+#include "report_fixture.h"
+
+#include "report/result.h"
+
+static const struct tm_counts counts = { .created = 1200,
+                                         .all_created = true,
+                                         .succeeded = 1198,
+                                         .failed = 2,
+                                         .items = 6000,
+                                         .items_succeeded = 5988,
+                                         .items_failed = 12 };
+
+static void a_completed_step(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_buf b = TM_BUF_NONE;
+  f->step.counts = counts;
+  f->step.counts.items_failed = 0;
+  f->step.verdict = f->job.verdict = TM_COMPLETED;
+  f->step.dir = f->step.logs_dir = "/job/score";
+  tm_result_add_job(&b, &f->job, 12300 * TM_MS);
+  tm_result_add_step(&b, &f->step, NULL, 2);
+  assert_string_equal(b.data, "Completed: digits, 12.3 s\n"
+                              "  score: Completed\n"
+                              "    mini-batches: 1,200, 1,198 succeeded, 2 failed\n"
+                              "    items:        6,000, 5,988 succeeded, 0 failed\n"
+                              "    output:       /out/rows.txt\n"
+                              "    logs:         /job/score\n");
+  tm_buf_release(&b);
+}
+
+static void items_that_were_not_done_are_counted(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_buf b = TM_BUF_NONE;
+  f->step.counts = (struct tm_counts) { .created = 12,
+                                        .failed = 1,
+                                        .all_created = true,
+                                        .items = 5,
+                                        .items_created = 60,
+                                        .items_failed = 5 };
+  f->step.verdict = f->job.verdict = TM_FAILED;
+  tm_result_add_step(&b, &f->step, NULL, 2);
+  assert_non_null(strstr(b.data, "mini-batches: 12, 0 succeeded, 1 failed, 11 not done\n"));
+  assert_non_null(strstr(b.data, "items:        60, 0 succeeded, 5 failed, 55 not done\n"));
+  tm_buf_release(&b);
+}
+
+static void a_failed_step_says_why_and_where(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors errors;
+  struct tm_event e = fixture_event(f, TM_EVENT_TRY_ENDED);
+  struct tm_buf b = TM_BUF_NONE;
+  char message[32];
+  tm_errors_init(&errors, tm_fs_real(), f->logs);
+  f->attempt.status = TM_RUN_EXCEPTION;
+  for (int i = 0; i < 8; i++) {
+    snprintf(message, sizeof(message), "bad %d", i);
+    f->attempt.message = message;
+    f->attempt.failed = i == 7 ? 5 : 0;
+    tm_errors_add(&errors, &e);
+  }
+  f->step.counts = counts;
+  f->step.counts.succeeded = 1000;
+  f->step.counts.errors = 8;
+  f->step.counts.lost = 1;
+  f->step.verdict = TM_FAILED;
+  f->step.cause = "12 items have failed,\nand error_threshold tolerates 10";
+  f->step.dir = "/job/score";
+  tm_result_add_step(&b, &f->step, &errors, 0);
+  assert_has(
+      b.data,
+      "score: Failed\n  cause:        12 items have failed,\\nand error_threshold tolerates 10\n");
+  assert_has(b.data, "  mini-batches: 1,200, 1,000 succeeded, 2 failed, 198 not done\n");
+  assert_has(b.data, "  items:        6,000, 5,988 succeeded, 12 failed\n");
+  assert_has(b.data, "  failed tries: 8 by an error, 0 by a timeout, 1 with their worker\n");
+  assert_has(b.data, "  output:       /out/rows.txt.partial\n");
+  assert_has(b.data, "  failed items: /job/score/failed_items.jsonl\n");
+  assert_has(b.data, "    1 time: bad 0\n      first: mini-batch 7 "
+                     "(RUN_EXCEPTION) at process003, /data/a.pgm and 4 more\n");
+  assert_has(b.data, "user/error.txt\n    1 time: bad 7\n"); /* no later try has repaired it */
+  assert_has(b.data, "1 time: bad 3\n");
+  assert_has_not(b.data, "bad 4");
+  assert_has(b.data, "    and 3 other distinct errors\n");
+  tm_buf_release(&b);
+  tm_errors_release(&errors);
+}
+
+static void the_output_is_a_folder_without_rows(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_buf b = TM_BUF_NONE;
+  f->step.output_file = NULL;
+  f->step.verdict = TM_CANCELED_JOB;
+  f->step.counts = (struct tm_counts) { .created = 5 };
+  tm_result_add_step(&b, &f->step, NULL, 0);
+  assert_has(b.data, "  output:       /out\n");
+  assert_has(b.data, "  mini-batches: 5 or more, 0 succeeded, 0 failed, 5 not done\n");
+  tm_buf_release(&b);
+}
+
+static void each_output_and_destination_is_named(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_buf b = TM_BUF_NONE;
+  static const char record[] =
+      "{\"outputs\": [{\"name\": \"rows\", \"folder\": \"score/output\", \"destination\": "
+      "\"/there\","
+      " \"mode\": \"upload\"}, {\"name\": \"masks\", \"folder\": \"score/output.masks\","
+      " \"destination\": \"/masks\"}, {\"name\": \"more\", \"folder\": \"score/output.more\"}]}";
+  struct tm_json *effective = tm_json_parse(record, sizeof(record) - 1, NULL);
+  f->step.effective = effective;
+  f->step.verdict = TM_COMPLETED;
+  f->step.dir = "/job/score";
+  tm_result_add_step(&b, &f->step, NULL, 0);
+  assert_has(b.data, "  output:       /out/rows.txt\n"
+                     "  destination:  /there\n"
+                     "  output:       /job/score/output.masks\n"
+                     "  destination:  /masks\n"
+                     "  output:       /job/score/output.more\n"
+                     "  logs:");
+  assert_has_not(b.data, "tidemill help");
+  tm_buf_clear(&b);
+  f->step.verdict = TM_FAILED; /* an upload has not appeared; its contents have been written */
+  tm_result_add_step(&b, &f->step, NULL, 0);
+  assert_has(b.data, "\n  help:         tidemill help troubleshooting\n");
+  assert_has_not(b.data, "/there");
+  assert_has(b.data, "  destination:  /masks\n");
+  f->step.effective = NULL;
+  tm_json_free(effective);
+  tm_buf_release(&b);
+}
+
+static void a_long_message_is_shown_in_part(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors errors;
+  struct tm_event e = fixture_event(f, TM_EVENT_TRY_ENDED);
+  struct tm_buf b = TM_BUF_NONE;
+  tm_errors_init(&errors, tm_fs_real(), f->logs);
+  f->attempt.status = TM_RUN_EXCEPTION;
+  f->attempt.message = "1\n2\n3\n4\n5\n6\n";
+  tm_errors_add(&errors, &e);
+  tm_result_add_step(&b, &f->step, &errors, 0);
+  assert_has(b.data, "      5\n      ...\n      first: ");
+  tm_buf_release(&b);
+  tm_errors_release(&errors);
+}
+
+static void the_files_say_where_to_start(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors errors;
+  struct tm_event e = fixture_event(f, TM_EVENT_TRY_ENDED);
+  struct tm_buf b = TM_BUF_NONE;
+  tm_errors_init(&errors, tm_fs_real(), f->logs);
+  f->step.logs_dir = "/l";
+  f->step.verdict = TM_COMPLETED;
+  tm_result_add_start(&b, &f->step, &errors);
+  assert_string_equal(b.data, "what is where: /l/readme.txt\n");
+  tm_buf_clear(&b);
+  f->step.verdict = TM_FAILED;
+  tm_result_add_start(&b, &f->step, &errors);
+  assert_string_equal(b.data, "start with /l/sys/master_role.txt: the cause, and what led to it\n");
+  tm_buf_clear(&b);
+  f->step.counts.items_failed = 3; /* in an earlier session */
+  f->step.dir = "/job/score";
+  tm_result_add_start(&b, &f->step, &errors);
+  assert_has(b.data, "start with /job/score/failed_items.jsonl: ");
+  tm_buf_clear(&b);
+  f->attempt.status = TM_PROCESS_DIED;
+  f->step.counts.lost = 1;
+  tm_errors_add(&errors, &e);
+  tm_result_add_start(&b, &f->step, &errors);
+  assert_has(b.data, "start with /l/user/error.txt: ");
+  assert_has(b.data, "; how workers ended: /l/sys/node/0/_main.txt\n");
+  tm_buf_release(&b);
+  tm_errors_release(&errors);
+}
+
+static void the_file_that_holds_the_reason_depends_on_the_failure(void **state)
+{
+  static const struct {
+    enum tm_verdict verdict;
+    enum tm_failing failing;
+    int64_t created, items_failed;
+    size_t errors;
+    enum tm_start start;
+  } cases[] = {
+    { TM_COMPLETED, TM_FAILING_SCRIPT, 4, 0, 0, TM_START_README },
+    { TM_COMPLETED, TM_FAILING_SCRIPT, 4, 2, 1, TM_START_ERRORS },
+    { TM_CANCELED_JOB, TM_FAILING_SCRIPT, 4, 0, 1, TM_START_ERRORS },
+    { TM_FAILED, TM_FAILING_SCRIPT, 4, 2, 1, TM_START_ERRORS },
+    { TM_FAILED, TM_FAILING_SCRIPT, 4, 2, 0, TM_START_ITEMS },
+    { TM_FAILED, TM_FAILING_SCRIPT, 4, 0, 0, TM_START_MASTER },
+    { TM_FAILED, TM_FAILING_STUCK, 4, 0, 0, TM_START_WORKERS },
+    { TM_FAILED, TM_FAILING_STUCK, 4, 2, 1, TM_START_WORKERS },
+    { TM_FAILED, TM_FAILING_STUCK, 0, 0, 0, TM_START_MASTER },
+    { TM_FAILED, TM_FAILING_INPUT, 0, 0, 0, TM_START_MASTER },
+    { TM_FAILED, TM_FAILING_INPUT, 4, 2, 1, TM_START_MASTER },
+    { TM_FAILED, TM_FAILING_SYSTEM, 4, 2, 1, TM_START_SYSTEM },
+  };
+  struct report_fixture *f = *state;
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    f->step.verdict = cases[i].verdict;
+    f->step.failing = cases[i].failing;
+    f->step.counts.created = cases[i].created;
+    f->step.counts.items_failed = cases[i].items_failed;
+    if (tm_result_start(&f->step, cases[i].errors) != cases[i].start)
+      fail_msg("case %zu", i);
+  }
+  f->step.failing = TM_FAILING_STUCK;
+  f->step.logging_level = TM_WARNING;
+  assert_int_equal(tm_result_start(&f->step, 0), TM_START_MASTER);
+}
+
+UNIT_TESTS({
+    cmocka_unit_test_setup_teardown(a_completed_step, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(items_that_were_not_done_are_counted, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(a_failed_step_says_why_and_where, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(the_output_is_a_folder_without_rows, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(each_output_and_destination_is_named, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(a_long_message_is_shown_in_part, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(the_files_say_where_to_start, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(the_file_that_holds_the_reason_depends_on_the_failure,
+                                    fixture_open, fixture_close),
+});

@@ -1,0 +1,64 @@
+/* test_try_rows.c - the rows of one mini-batch, from a table of many. */
+#include "unit.h"
+
+#include "report/try_rows.h"
+#include "tree.h"
+
+static void on_row(void *data, const struct tm_try_row *row)
+{
+  tm_buf_printf(data, "%lld %s %s <%s> <%s> %lld %lld;", (long long)row->picked, row->process,
+                row->status, row->message, row->detail, (long long)row->begin_wall_ns,
+                (long long)row->elapsed_ns);
+}
+
+static void expect(const char *text, int64_t mini_batch, int64_t rows, const char *expected)
+{
+  char *dir = folder_make();
+  struct tm_buf found = TM_BUF_NONE;
+  if (text)
+    file_put(dir, "sys/job_report/processed_mini-batches.csv", text, 0600);
+  assert_int_equal(tm_try_rows_read(dir, mini_batch, on_row, &found, NULL), rows);
+  assert_string_equal(tm_buf_str(&found), expected);
+  tm_buf_release(&found);
+  folder_remove(dir);
+}
+
+#define HEADER "Mini-batch Id,Picked Count,...\n"
+#define FIRST                                                                                      \
+  "17,1,process000,1970-01-01T00:00:01.500000Z,2,0,0,0.250000,0.1,0.2,RUN_EXCEPTION,error,\"a, "   \
+  "\"\"b\"\"\",first=/x\n"
+#define SECOND "17,2,,,2,2,0,0.000000,0.000000,0.000000,CANCELED,canceled,,first=/x\n"
+
+static void rows_of_one_mini_batch_are_found(void **state)
+{
+  expect(HEADER "1,1,x,,1,1,0,0,0,0,RUN_DONE,,,\n" FIRST
+                "170,1,x,,1,1,0,0,0,0,RUN_DONE,,,\n" SECOND,
+         17, 2,
+         "1 process000 RUN_EXCEPTION <a, \"b\"> <first=/x> 1500000000 250000000;"
+         "2  CANCELED <> <first=/x> 0 0;");
+  expect(HEADER FIRST, 1, 0, "");
+}
+
+static void torn_or_missing_rows_are_skipped(void **state)
+{
+  expect(NULL, 17, 0, "");
+  expect("", 17, 0, "");
+  expect(HEADER "17,1,cut\n" SECOND "17,3,process000,1970", 17, 1,
+         "2  CANCELED <> <first=/x> 0 0;");
+}
+
+static void a_large_table_is_read_in_pieces(void **state)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  for (int i = 0; i < 20000; i++)
+    tm_buf_printf(&text, "%d,1,process000,,1,1,0,0.1,0.1,0.1,RUN_DONE,,,first=/a/long/path/%d\n", i,
+                  i);
+  expect(text.data, 19998, 1, "1 process000 RUN_DONE <> <first=/a/long/path/19998> 0 100000000;");
+  tm_buf_release(&text);
+}
+
+UNIT_TESTS({
+    cmocka_unit_test(rows_of_one_mini_batch_are_found),
+    cmocka_unit_test(torn_or_missing_rows_are_skipped),
+    cmocka_unit_test(a_large_table_is_read_in_pieces),
+});

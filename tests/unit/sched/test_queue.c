@@ -1,0 +1,208 @@
+/* test_queue.c - which mini-batches are handed out, in which order, and what counts as a try. */
+#include "unit.h"
+
+#include "record/part.h"
+#include "sched/queue.h"
+
+static bool is_over(void *data, uint64_t index)
+{
+  const uint64_t *bits = data;
+
+  return index < 64 && (*bits >> index & 1);
+}
+
+struct fixture {
+  uint64_t over;
+  struct tm_queue q;
+};
+
+static struct fixture with(uint64_t created, int64_t tries)
+{
+  struct fixture f = { 0 };
+
+  tm_queue_init(&f.q, tries, is_over, NULL);
+  tm_queue_set_created(&f.q, created);
+  return f;
+}
+
+static struct tm_entry take(struct fixture *f, uint32_t worker, bool others)
+{
+  struct tm_entry e;
+
+  f->q.data = &f->over;
+  assert_true(tm_queue_take(&f->q, worker, others, &e));
+  return e;
+}
+
+static bool has_none(struct fixture *f, uint32_t worker, bool others)
+{
+  struct tm_entry e;
+
+  f->q.data = &f->over;
+  return !tm_queue_take(&f->q, worker, others, &e);
+}
+
+static void test_hands_out_in_order_and_no_more_than_exist(void **state)
+{
+  struct fixture f = with(3, 3);
+
+  for (uint64_t i = 0; i < 3; i++) {
+    struct tm_entry e = take(&f, 0, false);
+    assert_int_equal(e.index, i);
+    assert_int_equal(e.try, 1);
+    assert_int_equal(e.picked, 1);
+  }
+  assert_true(has_none(&f, 0, false));
+  tm_queue_set_created(&f.q, 4);
+  assert_int_equal(take(&f, 0, false).index, 3);
+  tm_queue_release(&f.q);
+}
+
+static void test_skips_finished_ones(void **state)
+{
+  struct fixture f = with(6, 3);
+
+  f.over = 0x0b | 1u << 5; /* 0, 1, 3, 5 */
+  assert_int_equal(take(&f, 0, false).index, 2);
+  assert_int_equal(take(&f, 0, false).index, 4);
+  f.q.data = &f.over;
+  assert_false(tm_queue_has_waiting(&f.q));
+  tm_queue_release(&f.q);
+}
+
+static void test_one_that_is_put_back_does_not_count_and_comes_first(void **state)
+{
+  struct fixture f = with(5, 1);
+  struct tm_entry a = take(&f, 0, true), b = take(&f, 0, true), again;
+
+  tm_queue_put_back(&f.q, &b);
+  tm_queue_put_back(&f.q, &a);
+  again = take(&f, 0, true);
+  assert_int_equal(again.index, 0);
+  assert_int_equal(again.try, 1);
+  assert_int_equal(again.picked, 2);
+  assert_int_equal(take(&f, 0, true).index, 1);
+  assert_int_equal(take(&f, 0, true).index, 2);
+  tm_queue_release(&f.q);
+}
+
+static void test_a_failed_one_comes_back_until_its_last_try(void **state)
+{
+  struct fixture f = with(1, 3);
+  struct tm_entry e = take(&f, 0, false);
+
+  assert_true(tm_queue_fail(&f.q, &e, 0));
+  e = take(&f, 0, false);
+  assert_int_equal(e.try, 2);
+  assert_true(tm_queue_fail(&f.q, &e, 0));
+  e = take(&f, 0, false);
+  assert_int_equal(e.try, 3);
+  assert_false(tm_queue_fail(&f.q, &e, 0));
+  assert_true(has_none(&f, 0, false));
+  tm_queue_release(&f.q);
+}
+
+static void test_a_failed_one_goes_to_another_worker_if_possible(void **state)
+{
+  struct fixture f = with(1, 3);
+  struct tm_entry e = take(&f, 7, true);
+
+  assert_true(tm_queue_fail(&f.q, &e, 7));
+  assert_true(has_none(&f, 7, true));
+  e = take(&f, 8, true);
+  assert_int_equal(e.try, 2);
+  assert_true(tm_queue_fail(&f.q, &e, 8));
+  assert_int_equal(take(&f, 8, false).try, 3); /* no other worker is alive */
+  tm_queue_release(&f.q);
+}
+
+static void test_parts_come_largest_first_and_have_one_try(void **state)
+{
+  struct fixture f = with(3, 2);
+  struct tm_entry first = take(&f, 0, false), second = take(&f, 0, false), e;
+
+  assert_true(tm_queue_fail(&f.q, &second, 0));
+  tm_queue_add_part(&f.q, first.index, tm_part(0, 2), 3);
+  tm_queue_add_part(&f.q, first.index, tm_part(8, 4), 4);
+  tm_queue_add_part(&f.q, first.index, tm_part(4, 4), 5);
+  e = take(&f, 0, true);
+  assert_int_equal(e.part, tm_part(4, 4));
+  assert_int_equal(e.try, 5);
+  assert_int_equal(e.picked, 1);
+  tm_queue_put_back(&f.q, &e);
+  e = take(&f, 0, true);
+  assert_int_equal(e.part, tm_part(4, 4));
+  assert_int_equal(e.picked, 2);
+  assert_false(tm_queue_fail(&f.q, &e, 0));
+  assert_int_equal(take(&f, 0, true).part, tm_part(8, 4));
+  assert_int_equal(take(&f, 0, true).part, tm_part(0, 2));
+  e = take(&f, 1, true);
+  assert_int_equal(e.index, second.index);
+  assert_int_equal(e.part, 0);
+  assert_int_equal(take(&f, 1, true).index, 2);
+  tm_queue_release(&f.q);
+}
+
+static void test_closed_hands_out_nothing(void **state)
+{
+  struct fixture f = with(2, 3);
+
+  tm_queue_close(&f.q);
+  assert_true(has_none(&f, 0, false));
+  tm_queue_release(&f.q);
+}
+
+static void test_a_failed_one_waits_for_its_time_and_delays_no_other(void **state)
+{
+  struct fixture f = with(2, 3);
+  struct tm_entry e = take(&f, 0, false);
+
+  assert_true(tm_queue_due(&f.q) == INT64_MAX);
+  tm_queue_set_now(&f.q, 100);
+  e.due_ns = 150;
+  assert_true(tm_queue_fail(&f.q, &e, 0));
+  assert_int_equal(tm_queue_due(&f.q), 150);
+  assert_int_equal(take(&f, 0, false).index, 1); /* those after it come first */
+  assert_false(tm_queue_has_waiting(&f.q));
+  tm_queue_set_now(&f.q, 149);
+  assert_true(has_none(&f, 0, false));
+  tm_queue_set_now(&f.q, 150);
+  assert_true(tm_queue_due(&f.q) == INT64_MAX);
+  assert_true(tm_queue_has_waiting(&f.q));
+  e = take(&f, 0, false);
+  assert_int_equal(e.index, 0);
+  assert_int_equal(e.try, 2);
+  tm_queue_release(&f.q);
+}
+
+static void test_the_first_that_is_due_is_known(void **state)
+{
+  struct fixture f = with(3, 3);
+  static const int64_t due[] = { 30, 10, 20 };
+
+  for (int i = 0; i < 3; i++) {
+    struct tm_entry e = take(&f, 0, false);
+    e.due_ns = due[i];
+    assert_true(tm_queue_fail(&f.q, &e, 0));
+  }
+  assert_int_equal(tm_queue_due(&f.q), 10);
+  tm_queue_set_now(&f.q, 10);
+  assert_int_equal(tm_queue_due(&f.q), 20);
+  assert_int_equal(take(&f, 1, true).index, 1);
+  tm_queue_set_now(&f.q, 1000);
+  assert_int_equal(take(&f, 1, true).index, 0); /* the lowest number first */
+  assert_int_equal(take(&f, 1, true).index, 2);
+  tm_queue_release(&f.q);
+}
+
+UNIT_TESTS({
+    cmocka_unit_test(test_hands_out_in_order_and_no_more_than_exist),
+    cmocka_unit_test(test_skips_finished_ones),
+    cmocka_unit_test(test_one_that_is_put_back_does_not_count_and_comes_first),
+    cmocka_unit_test(test_a_failed_one_comes_back_until_its_last_try),
+    cmocka_unit_test(test_a_failed_one_goes_to_another_worker_if_possible),
+    cmocka_unit_test(test_parts_come_largest_first_and_have_one_try),
+    cmocka_unit_test(test_closed_hands_out_nothing),
+    cmocka_unit_test(test_a_failed_one_waits_for_its_time_and_delays_no_other),
+    cmocka_unit_test(test_the_first_that_is_due_is_known),
+});

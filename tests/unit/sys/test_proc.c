@@ -1,0 +1,115 @@
+/* test_proc.c - what /proc says about this process and about its children. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sys/process.h"
+#include "sys/shared_memory.h"
+
+/* A child that waits until `fds` closes, with a name that looks like the rest of its stat line. */
+static pid_t start_child(int fds[2], int more_children)
+{
+  assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+  int ready[2];
+  char byte = 'r';
+  assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+  pid_t pid = fork();
+  if (pid == 0) {
+    close(fds[1]);
+    prctl(PR_SET_NAME, ") R 1 (x");
+    for (int i = 0; i < more_children; i++)
+      if (fork() == 0)
+        _exit(read(fds[0], &byte, 1) < 0);
+    if (write(ready[1], &byte, 1) != 1)
+      _exit(1);
+    _exit(read(fds[0], &byte, 1) < 0);
+  }
+  assert_int_equal(read(ready[0], &byte, 1), 1);
+  close(ready[0]);
+  close(ready[1]);
+  return pid;
+}
+
+static void end_child(pid_t pid, int fds[2])
+{
+  close(fds[1]);
+  waitpid(pid, NULL, 0);
+  close(fds[0]);
+}
+
+static void children_are_found_whatever_they_are_called(void **state)
+{
+  int fds[2];
+  pid_t found[4] = { 0 };
+  pid_t pid = start_child(fds, 3);
+  assert_int_equal(tm_process_children(getpid(), found, 4), 1);
+  assert_int_equal(found[0], pid);
+  assert_int_equal(tm_process_children(pid, found, 4), 3);
+  assert_int_equal(tm_process_children(pid, found, 2), 2);
+  assert_int_equal(tm_process_children(found[0], found, 4), 0);
+  end_child(pid, fds);
+}
+
+static void a_variable_is_read_as_at_the_start(void **state)
+{
+  char out[64];
+  assert_true(tm_process_env(getpid(), "TM_PROC", out, sizeof out));
+  assert_string_equal(out, "a=b");
+  setenv("TM_PROC", "changed", 1);
+  assert_true(tm_process_env(getpid(), "TM_PROC", out, 4)); /* just enough */
+  assert_string_equal(out, "a=b");
+  assert_false(tm_process_env(getpid(), "TM_PROC", out, 3));
+  assert_true(tm_process_env(getpid(), "TM_PROC_EMPTY", out, sizeof out));
+  assert_string_equal(out, "");
+  assert_false(tm_process_env(getpid(), "TM_PRO", out, sizeof out));
+  assert_false(tm_process_env(0x7ffffff, "TM_PROC", out, sizeof out));
+}
+
+static void memory_is_seen_to_grow(void **state)
+{
+  size_t size = 32u << 20;
+  int64_t before = tm_process_rss_kb(getpid());
+  int fd = tm_shared_memory_new("grow", size, NULL);
+  char *p = tm_shared_memory_map(fd, size, NULL);
+  memset(p, 1, size);
+  int64_t after = tm_process_rss_kb(getpid());
+  assert_true(before > 100);
+  assert_true(after - before > 30 * 1024);
+  tm_shared_memory_unmap(p, size);
+  close(fd);
+  assert_int_equal(tm_process_rss_kb(0x7ffffff), -1);
+}
+
+static void the_program_is_this_one(void **state)
+{
+  char *path = tm_process_program();
+  assert_non_null(path);
+  assert_int_equal(path[0], '/');
+  assert_non_null(strstr(path, "/unit_sys"));
+  free(path);
+}
+
+/* The test again, in a process that was started with this environment. */
+static void start(char **argv)
+{
+  if (getenv("TM_PROC"))
+    return;
+  setenv("TM_PROC", "a=b", 1);
+  setenv("TM_PROC_EMPTY", "", 1);
+  execv("/proc/self/exe", argv);
+  _exit(127);
+}
+
+UNIT_HOOKS(.start = start, .limit_s = 60);
+UNIT_TESTS({
+    cmocka_unit_test(children_are_found_whatever_they_are_called),
+    cmocka_unit_test(a_variable_is_read_as_at_the_start),
+    cmocka_unit_test(memory_is_seen_to_grow),
+    cmocka_unit_test(the_program_is_this_one),
+});
