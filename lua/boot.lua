@@ -29,14 +29,16 @@ if dir and dir ~= "" then
   end
 end
 
--- The last of the loaders: says what to write instead of a module of the original.
-table.insert(package.loaders, function(name)
+-- The last of the loaders: says what to write instead of a module of Python. It stays silent if the
+-- user has added a loader behind it, which may know the module.
+local function refuse_python(name)
   local plan = require "tidemill.plan"
-  local words = plan.instead("require", name:match "^[^.]*")
-  if words then
-    plan.raise(("there is no module '%s' here; %s"):format(name, words))
+  local words = plan.instead_of_module(name)
+  if words and package.loaders[#package.loaders] == refuse_python then
+    plan.raise(("module '%s' not found: Python's '%s' is in Lua: %s"):format(name, name, words))
   end
-end)
+end
+table.insert(package.loaders, refuse_python)
 
 -- Without this, `allow_reuse = False` would silently be nil.
 local written = { True = "true", False = "false" }

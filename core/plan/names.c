@@ -75,13 +75,6 @@ static const struct answer answers[] = {
   { "tidemill", "PromoteHeadersBehavior",
     "write header = \"all_files_same\", \"from_first_file\", \"none\" or \"all_files_different\"" },
 
-  { "require", "azureml_user", "write local EntryScript = require \"tidemill.entry_script\"" },
-  { "require", "azureml|azure",
-    "all names are in one module: local tidemill = require \"tidemill\"" },
-  { "require", "pandas", "write local frame = require \"tidemill.frame\"" },
-  { "require", "numpy",
-    "write a loop over a column, for i = 1, #df do local x = df.c.NAME[i] ... end" },
-
   /* Datasets. */
   { "Dataset.Tabular", "from_parquet_files|from_delta_lake",
     "Parquet cannot be read: write CSV or JSON lines, and from_delimited_files or "

@@ -18,8 +18,7 @@
  * `owner` is a constructor of plan/params.h, or "tidemill", "Dataset", "Dataset.File",
  * "Dataset.Tabular", "FileDataset", "TabularDataset", "DataType", "Workspace", "workspace",
  * "Datastore", "datastore", "Job", "context", "EntryScript", "logger", "as_upload", "as_mount",
- * "require" (the first word of a module's name), "a data frame", "a column" or "group_by()"; lower
- * case means an object or a function. */
+ * "a data frame", "a column" or "group_by()"; lower case means an object or a function. */
 const char *tm_names_find(const char *owner, const char *name);
 
 /* Adds what is known of a name that nothing here has, for `tidemill help NAME`: a setting under

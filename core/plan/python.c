@@ -1,5 +1,5 @@
 /* python.c - see python.h. Each line has the names, or the text of a message, and what to write in
- * Lua. */
+ * Lua. Names are separated by '|'. */
 #include "plan/python.h"
 
 #include <string.h>
@@ -12,10 +12,8 @@
 #define OF_TIDEMILL "local tidemill = require \"tidemill\", and tidemill.NAME"
 
 static const struct {
-  const char *names; /* with '|' between them */
-  const char *words;
-} answers[] = {
-  /* Functions. */
+  const char *names, *words;
+} functions[] = {
   { "len", "#x" },
   { "str|repr", "tostring(x)" },
   { "int", "math.floor(tonumber(x))" },
@@ -43,50 +41,67 @@ static const struct {
   { "replace", "text:gsub(pattern, replacement)" },
   { "join", "table.concat(list, separator), and of paths path.join() of tidemill.path" },
 
-  /* Modules, and functions in them. */
-  { "path|Path|pathlib", "local path = require \"tidemill.path\", for os.path" },
+  /* Functions in modules, and what scripts get from them. */
   { "environ", "os.getenv(name)" },
   { "makedirs|mkdir", "fs.mkdir(path, { parents = true, exist_ok = true }) of tidemill.fs" },
-  { "listdir|walk|glob", "fs.list(path) of tidemill.fs" },
-  { "json", "local json = require \"tidemill.json\"" },
   { "dumps", "json.encode(value) of tidemill.json" },
   { "loads", "json.decode(text) of tidemill.json" },
-  { "argparse", "local argparse = require \"tidemill.argparse\"" },
-  { "subprocess|Popen|check_call|check_output", "process.run({ ... }) of tidemill.process" },
-  { "logging|getLogger|logger", "EntryScript().logger, of require \"tidemill.entry_script\"" },
-  { "pd|pandas|DataFrame", "local frame = require \"tidemill.frame\"" },
-  { "np|numpy", "a loop over a column, for i = 1, #df do local x = df.c.NAME[i] ... end" },
-  { "sys|argv", "arg, the list of arguments" },
-  { "datetime|strftime", "os.time() and os.date(format)" },
-  { "time|sleep",
-    "os.time() and os.clock(); to wait, process.run { \"sleep\", \"1\" } of tidemill.process" },
   { "getcwd", "path.absolute(\".\") of tidemill.path" },
-  { "shutil|copyfile|copytree|rmtree", "fs.copy(from, to) and fs.remove(path) of tidemill.fs" },
-  { "random", "math.random()" },
-  { "re", "text:match(pattern), text:gmatch(pattern) and text:gsub(pattern, replacement)" },
-  { "pickle|joblib|torch|sklearn|tf|tensorflow|keras|PIL|Image|cv2",
-    "what a library for Lua reads; json.decode(text) of tidemill.json reads JSON" },
   { "__file__", "EntryScript().script_dir, of require \"tidemill.entry_script\"" },
   { "mini_batch_context", "context, the second argument of run(mini_batch, context)" },
   { "dataset", "context.dataset_name and context.source" },
 
   /* What scripts import. */
-  { "azureml|azure|mltable", "local tidemill = require \"tidemill\", which has all names" },
-  { "EntryScript|azureml_user", "local EntryScript = require \"tidemill.entry_script\"" },
   { "Run|get_context", "EntryScript(), of require \"tidemill.entry_script\"; a script has no run" },
   { "Model|get_model_path", "a model is a file: put it into source_directory or side_inputs" },
-
   { "Dataset|DataType|Datastore|DatasetConsumptionConfig", OF_TIDEMILL },
   { "OutputFileDatasetConfig|ParallelRunConfig|ParallelRunStep", OF_TIDEMILL },
   { "Pipeline|PipelineParameter|Workspace", OF_TIDEMILL },
 };
 
+static const struct {
+  const char *modules;
+  const char *names; /* functions and classes in them with the same answer, or NULL */
+  const char *words;
+} modules[] = {
+  { "os|pathlib", "path|Path", "local path = require \"tidemill.path\", for os.path" },
+  { "glob", "listdir|walk", "fs.list(path) of tidemill.fs" },
+  { "json", NULL, "local json = require \"tidemill.json\"" },
+  { "argparse", NULL, "local argparse = require \"tidemill.argparse\"" },
+  { "subprocess", "Popen|check_call|check_output", "process.run({ ... }) of tidemill.process" },
+  { "logging", "getLogger|logger", "EntryScript().logger, of require \"tidemill.entry_script\"" },
+  { "pandas|pd", "DataFrame", "local frame = require \"tidemill.frame\"" },
+  { "numpy|np", NULL, "a loop over a column, for i = 1, #df do local x = df.c.NAME[i] ... end" },
+  { "sys", "argv", "arg, the list of arguments" },
+  { "datetime", "strftime", "os.time() and os.date(format)" },
+  { "time", "sleep",
+    "os.time() and os.clock(); to wait, process.run { \"sleep\", \"1\" } of tidemill.process" },
+  { "shutil", "copyfile|copytree|rmtree", "fs.copy(from, to) and fs.remove(path) of tidemill.fs" },
+  { "random", NULL, "math.random()" },
+  { "re", NULL, "text:match(pattern), text:gmatch(pattern) and text:gsub(pattern, replacement)" },
+  { "pickle|joblib|torch|sklearn|tf|tensorflow|keras|PIL|cv2", "Image",
+    "what a library for Lua reads; json.decode(text) of tidemill.json reads JSON" },
+  { "azureml|azure|mltable", NULL, "local tidemill = require \"tidemill\", which has all names" },
+  { "azureml_user", "EntryScript", "local EntryScript = require \"tidemill.entry_script\"" },
+};
+
+const char *tm_python_find_module(const char *name, size_t len)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(modules); i++)
+    if (tm_text_has_word(modules[i].modules, name, len))
+      return modules[i].words;
+  return NULL;
+}
+
 const char *tm_python_find(const char *name, size_t len)
 {
-  for (size_t i = 0; i < TM_COUNT_OF(answers); i++)
-    if (tm_text_has_word(answers[i].names, name, len))
-      return answers[i].words;
-  return NULL;
+  for (size_t i = 0; i < TM_COUNT_OF(functions); i++)
+    if (tm_text_has_word(functions[i].names, name, len))
+      return functions[i].words;
+  for (size_t i = 0; i < TM_COUNT_OF(modules); i++)
+    if (tm_text_has_word(modules[i].names, name, len))
+      return modules[i].words;
+  return tm_python_find_module(name, len);
 }
 
 /* The first line that fits counts: `text`, and `more` if there is one, are in the message. */

@@ -13,6 +13,10 @@
  * table. Static memory. */
 const char *tm_python_find(const char *name, size_t len);
 
+/* The same for the first word of a module's name alone, "azureml" of "azureml.core". A function or
+ * a class that has this name does not count. */
+const char *tm_python_find_module(const char *name, size_t len);
+
 /* What to write in Lua, for a message of LuaJIT that Python's grammar and habits cause: f(a=1),
  * [1, 2], x != y, for x in list. NULL: it is another message. Static memory. */
 const char *tm_python_explain(const char *message);

@@ -224,36 +224,16 @@ static void add_hint(struct tm_buf *out, const char *message)
     tm_buf_printf(out, "; Python's '%.*s' is in Lua: %s", (int)(end - name - 1), name + 1, words);
 }
 
-/* The same for a module that require() did not find, in place of all the files that it looked for.
- * `from`: where the message begins in `out`. */
-static void add_module_hint(struct tm_buf *out, size_t from)
-{
-  static const char before[] = "module '", after[] = "' not found:";
-  const char *name = strstr(tm_buf_str(out) + from, before), *end;
-  name = name ? name + strlen(before) : NULL;
-  end = name ? strstr(name, after) : NULL;
-  const char *words = end ? tm_python_find(name, strcspn(name, ".'")) : NULL;
-  if (!words)
-    return;
-  char *module = tm_xstrndup(name, (size_t)(end - name));
-  out->len = (size_t)(end - out->data) + strlen(after);
-  out->data[out->len] = '\0';
-  tm_buf_printf(out, " Python's '%s' is in Lua: %s", module, words);
-  free(module);
-}
-
 static void add_message(lua_State *L, int at, struct tm_buf *out, const char *where)
 {
-  size_t len, from;
+  size_t len;
   const char *s;
   switch (lua_type(L, at)) {
   case LUA_TSTRING:
     s = lua_tolstring(L, at, &len);
-    from = out->len;
     add_text(out, s, len, L, where);
     add_hint(out, s);
     add_explanation(out, s);
-    add_module_hint(out, from);
     break;
   case LUA_TNIL: tm_buf_add_str(out, "error object is nil"); break;
   case LUA_TBOOLEAN:

@@ -26,6 +26,7 @@
 #include "plan/parameters.h"
 #include "plan/params.h"
 #include "plan/params_check.h"
+#include "plan/python.h"
 #include "state.h"
 #include "store/workspace.h"
 #include "sys/fs.h"
@@ -171,6 +172,17 @@ static int plan_instead(lua_State *L)
   return 1;
 }
 
+/* instead_of_module(name) -> what to write instead of a module of Python, or nil. */
+static int plan_instead_of_module(lua_State *L)
+{
+  const char *name = luaL_checkstring(L, 1),
+             *words = tm_python_find_module(name, strcspn(name, "."));
+  if (!words)
+    return 0;
+  lua_pushstring(L, words);
+  return 1;
+}
+
 /* explain(name) -> what is known of a name that nothing here has, or nil. */
 static int plan_explain(lua_State *L)
 {
@@ -211,6 +223,7 @@ static const luaL_Reg plan_functions[] = {
   { "failed_items", plan_failed_items },
   { "parameters", plan_parameters },
   { "instead", plan_instead },
+  { "instead_of_module", plan_instead_of_module },
   { "explain", plan_explain },
   { "nearest", plan_nearest },
   { "partition", tm_lua_partition },
@@ -219,7 +232,7 @@ static const luaL_Reg plan_functions[] = {
 
 int tm_lua_open_plan(lua_State *L)
 {
-  lua_createtable(L, 0, 11);
+  lua_createtable(L, 0, 12);
   luaL_setfuncs(L, plan_functions, 0);
   lua_pushstring(L, TM_VERSION);
   lua_setfield(L, -2, "version");

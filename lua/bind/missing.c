@@ -15,6 +15,7 @@
 #define NAME_MAX_LEN 256 /* bytes of a module's or a file's name */
 #define MODULE       "module '"
 #define NOT_FOUND    "' not found:"
+#define LIST         "\n\t" /* begins the list of all searched paths */
 #define NO_FILE      ": no such file or directory"
 
 static bool is_file(const char *dir, const char *name)
@@ -76,7 +77,8 @@ static char *find_module(const char *dir, const char *module)
   return found;
 }
 
-/* Replaces the list of all searched paths by one line. */
+/* Replaces the list of all searched paths by one line. Where the message has no list, boot.lua has
+ * answered the name of a Python module; only a file of that name beside the script is better. */
 static void explain_module(struct tm_buf *message, const char *dir, const struct tm_setup *setup)
 {
   const char *text = tm_buf_str(message), *begin = strstr(text, MODULE);
@@ -85,8 +87,8 @@ static void explain_module(struct tm_buf *message, const char *dir, const struct
   if (!end || end - name > NAME_MAX_LEN || memchr(name, '\n', (size_t)(end - name)))
     return;
   char *module = tm_xstrndup(name, (size_t)(end - name)), *file = find_module(dir, module);
-  bool is_explained = strncmp(end + strlen(NOT_FOUND), " Python's", 9) == 0; /* by error.c */
-  if (is_explained && !file) {
+  bool is_answered = strncmp(end + strlen(NOT_FOUND), LIST, strlen(LIST)) != 0;
+  if (is_answered && !file) {
     free(module);
     return;
   }

@@ -39,9 +39,9 @@ describe("a pipeline file is refused", function()
       ["local x = = 1\n"] = { "pipeline.lua:1" },
       ["local a\nlocal b\nerror 'went wrong'\n"] = { "pipeline.lua:3", "went wrong" },
       ["local a\nlocal b = a.b\n"] = { "pipeline.lua:2" },
-      ["require 'azureml.core'"] = { "there is no module 'azureml.core' here; all names are in one module: "
-        .. 'local tidemill = require "tidemill"\n$' },
-      ["require 'numpy'"] = { "there is no module 'numpy' here; write a loop over a column" },
+      ["require 'azureml.core'"] = { "module 'azureml.core' not found: Python's 'azureml.core' is in Lua: "
+        .. 'local tidemill = require "tidemill", which has all names\n$' },
+      ["require 'numpy'"] = { "module 'numpy' not found: Python's 'numpy' is in Lua: a loop over a column" },
       ["require 'pickle'"] = { "module 'pickle' not found: Python's 'pickle' is in Lua: " },
       ["local a = 1\n"] = { "Pipeline" },
       ["return 42\n"] = { "Pipeline", "number" },

@@ -75,6 +75,7 @@ describe("a file beside the script that is not copied", function()
   it("is named by the error of the code that needs it", function()
     for code, missing in pairs {
       ["require 'helper'"] = "helper.lua",
+      ["require 'json'"] = "json.lua", -- also a module of Python
       ["require 'sub.part'"] = "sub/part/init.lua",
       ["assert(io.open 'model.txt')"] = "model.txt",
       ["for line in io.lines 'model.txt' do end"] = "model.txt",
@@ -82,7 +83,7 @@ describe("a file beside the script that is not copied", function()
     } do
       local t = job.case()
       t:inputs(1)
-      for _, name in ipairs { "helper.lua", "sub/part/init.lua", "model.txt", "a model.txt" } do
+      for _, name in ipairs { "helper.lua", "json.lua", "sub/part/init.lua", "model.txt", "a model.txt" } do
         t:write(name, "return {}\n")
       end
       t:script(code .. " function run(m) return names_of(m) end")
@@ -104,6 +105,11 @@ describe("a file beside the script that is not copied", function()
     local words = "module 'nowhere' not found beside '" .. t:path "score.lua" .. "', nor by package.path"
     assert.truthy(r.err:find(words, 1, true), r.err)
     assert.is_nil(r.err:find "no field")
+    t:script "require 'numpy' function run(m) return names_of(m) end"
+    r = t:expect_job(1, { "--job-dir", t:path "second" })
+    words = "module 'numpy' not found: Python's 'numpy' is in Lua: a loop over a column"
+    assert.truthy(r.err:find(words, 1, true), r.err)
+    assert.is_nil(r.err:find "package.path")
   end)
 
   it("is mentioned where relative paths refer to another folder", function()

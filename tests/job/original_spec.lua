@@ -141,14 +141,20 @@ assert(rows:partition_by { partition_keys = { "n" }, target = { store, "by-n" } 
 fails("write dataset:partition_by(keys, target):register(workspace, name)", function()
   rows:partition_by { partition_keys = { "n" }, target = { store, "by-m" }, name = "x" }
 end)
-for name, words in pairs { ["azureml.core"] = "all names are in one module", ["azure.ai.ml"] = "all names",
+for name, words in pairs { ["azureml.core"] = "which has all names", ["azure.ai.ml"] = "which has all names",
                            ["azureml_user.parallel_run"] = 'require "tidemill.entry_script"',
                            pandas = 'require "tidemill.frame"', numpy = "for i = 1, #df" } do
   fails("named.lua:", function() require(name) end)
-  fails("there is no module '" .. name .. "' here; ", function() require(name) end)
+  fails("module '" .. name .. "' not found: Python's '" .. name .. "' is in Lua: ", function() require(name) end)
   fails(words, function() require(name) end)
 end
 fails("module 'none.such' not found:", function() require "none.such" end)
+fails("module 'len' not found:\n\tno field", function() require "len" end)
+table.insert(package.loaders, function(name)
+  return name == "re" and function() return "a module of the user" end or "\n\tnot by the user's loader"
+end)
+assert(require "re" == "a module of the user")
+fails("not by the user's loader", function() require "random" end)
 for name, object in pairs { OutputFileDatasetConfig = output, Workspace = workspace,
                             PipelineParameter = tm.PipelineParameter { name = "p", default_value = 1 },
                             ParallelRunConfig = tm.ParallelRunConfig { entry_script = "score.lua" } } do

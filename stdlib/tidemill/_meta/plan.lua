@@ -37,6 +37,11 @@ function plan.parameters(kind) end
 ---@return string?
 function plan.instead(owner, name) end
 
+--- Returns what to write instead of a module of Python; nil: it is not a known module.
+---@param name string as given to `require`
+---@return string?
+function plan.instead_of_module(name) end
+
 --- Returns what is known of a name that nothing here has: a setting under another name, a name or
 --- an argument of the original, or Python; nil: nothing.
 ---@param name string
