@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/foreground.h"
+#include "cli/loading.h"
 
 struct replay_options {
   const char *step, *mini_batch;
@@ -73,8 +74,10 @@ static int replay_it(const struct tm_cli *cli, const char *job, int64_t index,
   struct tidemill_runtime *rt = NULL;
   int rc = tm_cli_open_runtime(cli, &rt, err);
   tm_foreground_open(&f);
+  struct tm_loading *l = tm_loading_begin_job(cli, job, "the mini-batch has not run");
   if (rc >= 0)
     rc = tidemill_script_load_again(&f.script, rt, job, index, &how, err);
+  tm_loading_end(l);
   if (rc >= 0)
     rc = run_it(&f, index, err);
   tm_foreground_close(&f);

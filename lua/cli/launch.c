@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/command_line.h"
+#include "cli/loading.h"
 
 /* ---- options ---- */
 
@@ -57,8 +58,12 @@ char *tm_launch_path(const char *given, struct tm_err *err)
 int tm_launch_set_params(struct tm_launch *l, struct tm_err *err)
 {
   int rc = 0;
-  if (l->o.params_file)
+  if (l->o.params_file) {
+    struct tm_loading *loading =
+        tm_loading_begin(TM_LOADING_PARAMETERS, l->o.params_file, "nothing has run");
     rc = tidemill_pipeline_set_params_file(l->pipeline, l->o.params_file, err);
+    tm_loading_end(loading);
+  }
   for (size_t i = 0; rc == 0 && i < l->o.params.len; i++) {
     const char *given = l->o.params.at[i], *value = tm_option_pair(given, err);
     char *name = tm_xstrndup(given, (size_t)(value - given) - 1);

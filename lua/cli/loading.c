@@ -10,20 +10,32 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/terminal/signals.h"
 
 #define LIMIT_S 10
 
 struct tm_loading {
   char *what;      /* NULL: the file has ended */
   const char *yet; /* what has not happened: "there is no job" */
+  enum tm_loading_kind kind;
   pthread_mutex_t lock;
   pthread_cond_t ended;
   pthread_t thread;
   bool has_thread;
+  volatile bool has_said; /* that it runs for long */
+  char *interrupted;      /* the words after Ctrl-C: a handler cannot make them */
+};
+
+static const char *const endings[] = {
+  [TM_LOADING_PIPELINE] = "a pipeline file ends with: return tidemill.Pipeline { name = ..., steps "
+                          "= { ... } }",
+  [TM_LOADING_PARAMETERS] = "a file of parameters ends with: return { NAME = VALUE }",
 };
 
 static void on_exit_within(int status, void *data)
@@ -34,10 +46,18 @@ static void on_exit_within(int status, void *data)
     return;
   }
   fflush(stdout);
-  tm_cli_say(
-      "%s ended the program with status %d (os.exit), and %s; a pipeline file ends with: return "
-      "tidemill.Pipeline { name = ..., steps = { ... } }",
-      l->what, status, l->yet);
+  tm_cli_say("%s ended the program with status %d (os.exit), and %s; %s", l->what, status, l->yet,
+             endings[l->kind]);
+  if (status == 0)
+    _exit(2);
+}
+
+static void on_ctrl_c(void *data)
+{
+  const struct tm_loading *l = data;
+  if (!l->has_said)
+    (void)!write(STDERR_FILENO, l->interrupted, strlen(l->interrupted));
+  tm_signals_surrender(SIGINT);
 }
 
 static void *watch(void *data)
@@ -50,9 +70,11 @@ static void *watch(void *data)
   pthread_mutex_lock(&l->lock);
   while (l->what && rc == 0)
     rc = pthread_cond_timedwait(&l->ended, &l->lock, &until);
-  if (l->what)
+  if (l->what) {
+    l->has_said = true;
     tm_cli_say("%s has been running for %d s, and %s yet: does it loop, or wait? Ctrl-C ends it",
                l->what, LIMIT_S, l->yet);
+  }
   pthread_mutex_unlock(&l->lock);
   return NULL;
 }
@@ -67,19 +89,34 @@ static void start_thread(struct tm_loading *l)
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-struct tm_loading *tm_loading_begin(const char *file, const char *yet)
+struct tm_loading *tm_loading_begin(enum tm_loading_kind kind, const char *file, const char *yet)
 {
   struct tm_loading *l = TM_NEW(struct tm_loading);
   pthread_condattr_t attributes;
   l->what = tm_xprintf("'%s'", file);
   l->yet = yet;
+  l->kind = kind;
   pthread_mutex_init(&l->lock, NULL);
   pthread_condattr_init(&attributes);
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
   pthread_cond_init(&l->ended, &attributes);
   pthread_condattr_destroy(&attributes);
   on_exit(on_exit_within, l);
+  l->interrupted = tm_xprintf("tidemill: interrupted while %s ran, and %s\n", l->what, yet);
+  if (!tm_signals_is_ignored(SIGINT))
+    tm_signals_catch(SIGINT, on_ctrl_c, l);
   start_thread(l);
+  return l;
+}
+
+struct tm_loading *tm_loading_begin_job(const struct tm_cli *cli, const char *job, const char *yet)
+{
+  struct tm_err unheard = TM_ERR_NONE; /* loading the job reports the same error */
+  struct tidemill_record *record = NULL;
+  struct tm_loading *l = NULL;
+  if (tm_cli_open_record(cli, &record, job, &unheard) >= 0 && *tidemill_record_info(record)->file)
+    l = tm_loading_begin(TM_LOADING_PIPELINE, tidemill_record_info(record)->file, yet);
+  tidemill_record_close(record);
   return l;
 }
 
@@ -88,6 +125,7 @@ void tm_loading_end(struct tm_loading *l)
   if (!l)
     return;
   char *what = l->what;
+  tm_signals_release();
   pthread_mutex_lock(&l->lock);
   l->what = NULL;
   pthread_cond_signal(&l->ended);
@@ -96,13 +134,14 @@ void tm_loading_end(struct tm_loading *l)
     pthread_join(l->thread, NULL);
   pthread_cond_destroy(&l->ended);
   pthread_mutex_destroy(&l->lock);
+  free(l->interrupted);
   free(what);
 }
 
 int tm_loading_file(struct tidemill_pipeline **out, struct tidemill_runtime *rt, const char *file,
                     struct tm_err *err)
 {
-  struct tm_loading *l = tm_loading_begin(file, "there is no job");
+  struct tm_loading *l = tm_loading_begin(TM_LOADING_PIPELINE, file, "there is no job");
   int rc = tidemill_pipeline_load(out, rt, file, err);
   tm_loading_end(l);
   return rc;
@@ -111,13 +150,8 @@ int tm_loading_file(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
 int tm_loading_job(const struct tm_cli *cli, struct tidemill_pipeline **out,
                    struct tidemill_runtime *rt, const char *job, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE; /* loading the job reports the same error */
-  struct tidemill_record *record = NULL;
-  struct tm_loading *l = NULL;
-  if (tm_cli_open_record(cli, &record, job, &unheard) >= 0 && *tidemill_record_info(record)->file)
-    l = tm_loading_begin(tidemill_record_info(record)->file, "the job has not been resumed");
+  struct tm_loading *l = tm_loading_begin_job(cli, job, "the job has not been resumed");
   int rc = tidemill_pipeline_load_job(out, rt, job, err);
   tm_loading_end(l);
-  tidemill_record_close(record);
   return rc;
 }

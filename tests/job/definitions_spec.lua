@@ -66,18 +66,33 @@ end)
 describe("a pipeline file", function()
   after_each(job.check_end)
 
-  it("that calls os.exit() is named, and its status is kept", function()
+  it("that calls os.exit() is named, and its status is kept unless it is 0", function()
     local t = new_case()
     for code, status in pairs { ["os.exit(7)"] = 7, ["io.write 'printed' os.exit(0, true)"] = 0 } do
       t:write("exit.lua", code)
       for _, command in ipairs { "run", "graph" } do
         local r = t:run { command, "exit.lua" }
-        t:expect(r, status)
+        t:expect(r, status == 0 and 2 or status)
         assert.is_truthy(r.err:find(("/exit.lua' ended the program with status %d (os.exit), and there is no job; ")
           :format(status), 1, true), r.err)
         assert.equal(status == 0 and "printed" or "", r.out)
       end
+      local r = t:run { "run", "pipeline.lua", "--params-file", "exit.lua" }
+      t:expect(r, status == 0 and 2 or status)
+      assert.is_truthy(r.err:find(("'exit.lua' ended the program with status %d (os.exit), and nothing has run; a file "
+        .. "of parameters ends with: return { NAME = VALUE }"):format(status), 1, true), r.err)
     end
+  end)
+
+  it("that calls os.exit() when a mini-batch runs again is named, too", function()
+    local t = new_case()
+    t:pipeline "environment_variables = { A = 'x' }"
+    t:expect_job(0)
+    t:write("pipeline.lua", "os.exit(0)")
+    local r = t:run { "replay", t.job_dir, "--mini-batch", "0" }
+    t:expect(r, 2)
+    assert.is_truthy(r.err:find("/pipeline.lua' ended the program with status 0 (os.exit), and the mini-batch has not "
+      .. "run; ", 1, true), r.err)
   end)
 
   it("that ends the program when its job is resumed is named, too", function()
@@ -108,6 +123,24 @@ describe("a pipeline file", function()
       local r = t:finish(p, 60)
       assert.equal(programs.SIGINT, r.signal)
       assert.equal(1, select(2, r.err:gsub("\n", "")))
+    end
+  end)
+
+  it("that loops is named when Ctrl-C ends it, and so is a file of parameters", function()
+    local t = new_case()
+    local loop = "local file = assert(io.open('begun', 'w')) file:close() while true do end"
+    t:write("loop.lua", loop)
+    for words, argv in pairs {
+      ["/loop.lua' ran, and there is no job\n"] = { "run", "loop.lua" },
+      ["'loop.lua' ran, and nothing has run\n"] = { "run", "pipeline.lua", "--params-file", "loop.lua" },
+    } do
+      os.remove(t:path "begun")
+      local p = t:start(argv)
+      programs.wait_until("the loop", function() return t:has "begun" end, 60)
+      p:kill(programs.SIGINT)
+      local r = t:finish(p, 60)
+      assert.equal(programs.SIGINT, r.signal)
+      assert.is_truthy(r.err:find("tidemill: interrupted while [^\n]*" .. words), r.err)
     end
   end)
 end)
