@@ -396,7 +396,8 @@ static int start(struct tm_agent *a, struct tm_err *err)
   a->error.status = TM_INIT_EXCEPTION;
   int code = a->script->load(a->script->data, &a->setup, &has_no_run, &a->error);
   tm_agent_end_forked(a);
-  if (code == 0 && !has_no_run) {
+  bool is_loaded = code == 0 && !has_no_run;
+  if (is_loaded) {
     send_plain(a, TM_MSG_LOADED);
     if (tm_agent_flush(a, begin_ns, err) < 0)
       return err->code;
@@ -406,13 +407,13 @@ static int start(struct tm_agent *a, struct tm_err *err)
   tm_agent_end_init(a);
   int64_t end_ns = tm_clock_mono_ns();
   a->cpu_ns = cpu_now_ns();
-  if (code == 0 && !has_no_run) {
+  if (is_loaded && code == 0) {
     send_plain(a, TM_MSG_READY);
     return tm_agent_flush(a, end_ns, err);
   }
   head.total_ns = end_ns - begin_ns;
   head.cpu_ns = a->cpu_ns;
-  head.flags = has_no_run ? TM_FAILURE_NO_RUN : 0;
+  head.flags = (is_loaded ? 0 : TM_FAILURE_LOADING) | (has_no_run ? TM_FAILURE_NO_RUN : 0);
   tm_failure_send(a, TM_MSG_INIT_FAILED, &nothing, &head);
   if (tm_agent_flush(a, end_ns, err) < 0)
     return err->code;

@@ -111,6 +111,7 @@ bool tm_mini_batch_head_read(struct tm_reader *r, struct tm_mini_batch_head *h);
 #define TM_RESULT_HEAD       56
 #define TM_ITEMS_UNKNOWN     UINT32_MAX
 #define TM_FAILURE_NO_RUN    1u /* INIT_FAILED: the script was loaded but defines no run() */
+#define TM_FAILURE_LOADING   8u /* INIT_FAILED: while the script was loaded, before init() */
 #define TM_FAILURE_BAD_STATE 4u /* FAILED: a file written by the job itself is missing or damaged */
 #define TM_RESULT_EXTRAS     2u /* RESULT: struct tm_extras follows the head */
 struct tm_result_head {         /* 56 bytes on the wire */
@@ -122,7 +123,7 @@ struct tm_result_head {         /* 56 bytes on the wire */
   uint32_t returned;     /* elements */
   /* 1: followed by bytes32 name of a file in spill_dir, u64 length, u64 xxh3; 0: by the rows */
   uint32_t is_spilled;
-  uint32_t flags; /* TM_FAILURE_NO_RUN, TM_FAILURE_BAD_STATE, TM_RESULT_EXTRAS, or 0 */
+  uint32_t flags; /* TM_FAILURE_..., TM_RESULT_EXTRAS, or 0 */
   /* passed to run(), or rows of a table that could not be loaded; TM_ITEMS_UNKNOWN */
   uint32_t items;
 };

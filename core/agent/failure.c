@@ -84,11 +84,14 @@ void tm_failure_log(struct tm_agent *a, const char *what)
   tm_buf_release(&text);
 }
 
-static void log_try(struct tm_agent *a, enum tm_agent_msg type, const struct tm_msg *in)
+static void log_try(struct tm_agent *a, enum tm_agent_msg type, const struct tm_msg *in,
+                    uint32_t flags)
 {
   char what[96];
   if (type != TM_MSG_FAILED)
-    tm_failure_log(a, type == TM_MSG_BYE ? "shutdown() failed" : "init() failed");
+    tm_failure_log(a, type == TM_MSG_BYE           ? "shutdown() failed"
+                      : flags & TM_FAILURE_LOADING ? "loading the script failed"
+                                                   : "init() failed");
   else {
     snprintf(what, sizeof what, "mini-batch %" PRIu64 ", try %" PRIu32 ": %s", in->index, in->try,
              tm_status_name(a->error.status));
@@ -114,7 +117,7 @@ void tm_failure_send(struct tm_agent *a, enum tm_agent_msg type, const struct tm
   show_nul(&e->message);
   show_nul(&e->stack);
   show_nul(&e->where);
-  log_try(a, type, in);
+  log_try(a, type, in, head->flags);
   cut(&e->message, MESSAGE_MAX);
   cut(&e->stack, STACK_MAX);
   cut(&e->where, MESSAGE_MAX);

@@ -25,6 +25,15 @@ void tm_events_emit(const struct tm_events *events, const struct tm_event *e)
     l->on_event(l->data, e);
 }
 
+const char *tm_event_failed(const struct tm_event *e)
+{
+  if (e->kind == TM_EVENT_SHUTDOWN_FAILED)
+    return "shutdown()";
+  if (e->kind != TM_EVENT_INIT_FAILED)
+    return NULL;
+  return e->failed ? e->failed : "init()";
+}
+
 const char *tm_verdict_name(enum tm_verdict v)
 {
   switch (v) {

@@ -157,7 +157,8 @@ struct tm_event {
   enum tm_level level;
   const char *text;                           /* "" without */
   const char *message, *stack, *script_where; /* INIT_FAILED, SHUTDOWN_FAILED */
-  const struct tm_attempt *attempt;           /* HANDED_OUT, TRY_ENDED, INIT_FAILED */
+  const char *failed; /* INIT_FAILED: what failed before init(): "loading the script"; or NULL */
+  const struct tm_attempt *attempt; /* HANDED_OUT, TRY_ENDED, INIT_FAILED */
 };
 
 struct tm_listener {
@@ -172,5 +173,8 @@ struct tm_events {
 /* Adds it at the end. The caller keeps its memory. */
 void tm_events_add(struct tm_events *events, struct tm_listener *listener);
 void tm_events_emit(const struct tm_events *events, const struct tm_event *e);
+/* What failed without a mini-batch: "loading the script", "init()" or "shutdown()". NULL: another
+ * event. */
+const char *tm_event_failed(const struct tm_event *e);
 
 #endif

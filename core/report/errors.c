@@ -100,14 +100,6 @@ static bool names_first(const struct tm_attempt *a)
   return yes;
 }
 
-/* The function of the script that failed without a mini-batch; NULL: it was run(). */
-static const char *hook_of(const struct tm_event *e)
-{
-  return e->kind == TM_EVENT_INIT_FAILED       ? "init()"
-         : e->kind == TM_EVENT_SHUTDOWN_FAILED ? "shutdown()"
-                                               : NULL;
-}
-
 static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, const char *message,
                                 const char *where)
 {
@@ -118,7 +110,7 @@ static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, c
   n->worker = tm_xstrdup(worker);
   n->log =
       tm_xprintf("%s/user/error/%s/%s.txt", s->logs_dir, e->node_id ? e->node_id : "0", worker);
-  n->hook = hook_of(e);
+  n->hook = tm_event_failed(e);
   n->status = e->attempt ? e->attempt->status : TM_INIT_EXCEPTION;
   n->index = n->hook ? 0 : e->attempt->index;
   if (!n->hook && s->replay)
@@ -336,7 +328,7 @@ static void add_message(struct tm_buf *out, const char *message, int indent, int
 void tm_error_add_first(struct tm_buf *out, const struct tm_error *e)
 {
   if (e->hook) {
-    tm_buf_printf(out, "first: %s of %s", e->hook, e->worker);
+    tm_buf_printf(out, "first: %s at %s", e->hook, e->worker);
     return;
   }
   tm_buf_printf(out, "first: mini-batch %" PRIu64, e->index);

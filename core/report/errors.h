@@ -27,7 +27,7 @@ struct tm_error {
   bool are_rows;         /* `item` is the file of these rows */
   enum tm_status status; /* of the try */
   uint64_t index;        /* of the first mini-batch */
-  const char *hook;      /* "init()" or "shutdown()": it has no mini-batch; NULL: a try */
+  const char *hook;      /* of tm_event_failed(): it has no mini-batch; NULL: a try */
   char *again;           /* the command to run the first's mini-batch again; NULL: unknown */
   int64_t count;         /* of tries; of items if `is_items` or `counts_items` */
   bool is_items;         /* run() returned; its `log` is the list of failed items */

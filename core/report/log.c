@@ -88,8 +88,7 @@ static void add_worker(struct tm_buf *text, const struct tm_event *e)
   case TM_EVENT_WORKER_READY: tm_buf_add_str(text, "is ready"); break;
   case TM_EVENT_INIT_FAILED:
   case TM_EVENT_SHUTDOWN_FAILED:
-    tm_buf_printf(text, "%s failed: %s%s%s",
-                  e->kind == TM_EVENT_INIT_FAILED ? "init()" : "shutdown()", e->script_where,
+    tm_buf_printf(text, "%s failed: %s%s%s", tm_event_failed(e), e->script_where,
                   *e->script_where ? ": " : "", e->message);
     break;
   default: tm_buf_printf(text, "ended: %s", e->text); break;

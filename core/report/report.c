@@ -139,9 +139,8 @@ static void on_step_event(struct tm_report *r, const struct tm_event *e)
     keep_error(r, e);
     return;
   }
-  tm_buf_add_str(&text, e->kind == TM_EVENT_SHUTDOWN_FAILED
-                            ? "shutdown() failed, which fails no item: "
-                            : "init() failed: ");
+  tm_buf_printf(&text, "%s failed%s: ", tm_event_failed(e),
+                e->kind == TM_EVENT_SHUTDOWN_FAILED ? ", which fails no item" : "");
   add_short(&text, e->script_where, e->message);
   tm_screen_say(&r->screen, TM_WARNING, text.data);
   tm_buf_release(&text);

@@ -453,7 +453,8 @@ void tm_answer_on_rubbish(struct tm_worker *w)
 {
   w->is_deaf = w->is_rubbish = true;
   tm_supervisor_say(w->s, TM_ERROR, "%s %s; it is killed", w->name,
-                    w->mute_ns != 0 ? "has no channel any more" : "sent bytes that cannot be read");
+                    w->mute_ns == 0 ? "sent bytes that cannot be read"
+                                    : "closed its connection, but has not been reported as ended");
   if (w->s->node)
     tm_node_kill(w->s->node, w->id);
 }
@@ -539,7 +540,7 @@ static void on_init_failed(struct tm_worker *w, const struct tm_msg *f)
                                                    .message = failure.message,
                                                    .stack = failure.stack,
                                                    .script_where = failure.where },
-                            failure.head.flags & TM_FAILURE_NO_RUN);
+                            failure.head.flags);
   tm_vigil_note_init(s, w->name, failure.where);
   if ((failure.head.flags & TM_FAILURE_NO_RUN) && !s->is_ending)
     refuse_without_run(s, &failure);

@@ -455,7 +455,7 @@ static void note_init_failure(struct tm_worker *w, const struct tm_ended *ended,
   }
   if (s->code == 0)
     tm_err_set(&s->cause, TM_ESCRIPT, "%s %s", w->name, words);
-  tm_crew_emit_init_failure(w, &a, false);
+  tm_crew_emit_init_failure(w, &a, 0);
 }
 
 static void end_worker(struct tm_worker *w, const struct tm_ended *ended, const char *words,

@@ -42,13 +42,23 @@ void tm_answer_retired(struct tm_worker *w, const struct tm_msg *f)
     tm_crew_kill_worker(w);
 }
 
-void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, bool is_refused)
+/* What failed before init(), or NULL. A worker that reports a failure may be stopping already. */
+static const char *failed_before_init(const struct tm_worker *w, uint32_t flags)
+{
+  if (w->state == TM_WORKER_STARTING)
+    return "starting a worker";
+  return w->state == TM_WORKER_LOADING || (flags & TM_FAILURE_LOADING) ? "loading the script"
+                                                                       : NULL;
+}
+
+void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, uint32_t flags)
 {
   struct tm_event e = { .kind = TM_EVENT_INIT_FAILED,
                         .message = a->message,
                         .stack = a->stack,
                         .script_where = a->script_where,
-                        .attempt = is_refused ? NULL : a };
+                        .failed = failed_before_init(w, flags),
+                        .attempt = flags & TM_FAILURE_NO_RUN ? NULL : a };
 
   a->dataset = a->first_item = "";
   if (a->status == TM_INIT_TIMEOUT)

@@ -468,7 +468,7 @@ void tm_supervisor_judge(struct tm_supervisor *s)
                  "%" PRId64 " workers in a row ended before they began a mini-batch: %s",
                  s->pool.idle_ends, why.text);
     else
-      tm_err_set(&s->cause, TM_ESCRIPT, "init() failed %" PRId64 " times in a row: %s",
+      tm_err_set(&s->cause, TM_ESCRIPT, "loading or init() failed %" PRId64 " times in a row: %s",
                  s->pool.init_failures, why.text);
     tm_supervisor_end(s, TM_FAILED, true);
     return;

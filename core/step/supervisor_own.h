@@ -149,8 +149,8 @@ void tm_crew_stop_all(struct tm_supervisor *s, bool kill);
 void tm_crew_stop_worker(struct tm_worker *w); /* STOP: shutdown(), then it exits */
 void tm_crew_kill_worker(struct tm_worker *w);
 /* A worker's init() has failed; `a`: status, times and text. After a timeout the workers can be
- * interrupted, as after a run(). `is_refused`: the script has no run(); this is not a try. */
-void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, bool is_refused);
+ * interrupted, as after a run(). `flags`: TM_FAILURE_LOADING; TM_FAILURE_NO_RUN is not a try. */
+void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, uint32_t flags);
 /* A run() has timed out: with "auto", workers can be interrupted from now on, present and future
  * ones. */
 void tm_crew_arm_workers(struct tm_supervisor *s);

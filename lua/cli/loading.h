@@ -1,8 +1,8 @@
 /* loading.h - runs a user's file of definitions, which may loop for ever, or end the program.
  *
- * If the file runs for ten seconds, or Ctrl-C ends it before, a message says so. If it ends the program, for instance by
- * os.exit(), another message says that; the exit status stays as the file chose it, except that 0
- * becomes 2, because nothing has been done.
+ * If the file runs for ten seconds, or Ctrl-C ends it before, a message says so. If it ends the
+ * program, for instance by os.exit(), another message says that; the exit status stays as the file
+ * chose it, except that 0 becomes 2, because nothing has been done.
  */
 #ifndef TM_CLI_LOADING_H
 #define TM_CLI_LOADING_H

@@ -202,16 +202,18 @@ static void expect_init_failure(const char *mode, const char *words, uint32_t fl
   assert_int_equal(rig_has(&r, TM_MSG_LOADED), strcmp(mode, "bad-init") == 0);
   assert_false(rig_has(&r, TM_MSG_READY));
   char *text = rig_read(&r, "logs/user/error/0/process0.txt");
-  assert_non_null(strstr(text, "|process0|init() failed: score.c:7: "));
+  assert_non_null(strstr(text, flags & TM_FAILURE_LOADING
+                                   ? "|process0|loading the script failed: score.c:7: "
+                                   : "|process0|init() failed: score.c:7: "));
   free(text);
   rig_close(&r);
 }
 
 static void a_worker_that_cannot_start_says_why(void **state)
 {
-  expect_init_failure("bad-load", "it does not load", 0);
+  expect_init_failure("bad-load", "it does not load", TM_FAILURE_LOADING);
   expect_init_failure("bad-init", "no model", 0);
-  expect_init_failure("no-run", "it defines no run", TM_FAILURE_NO_RUN);
+  expect_init_failure("no-run", "it defines no run", TM_FAILURE_LOADING | TM_FAILURE_NO_RUN);
 }
 
 static void a_bad_shutdown_fails_nothing(void **state)

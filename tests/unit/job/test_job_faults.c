@@ -359,7 +359,9 @@ static void a_worker_without_channel_is_killed(void **state)
   assert_int_equal(job_run(&j), 0);
   job_expect_completed(&j);
   assert_int_equal(job_count_status(&j, TM_PROCESS_DIED), 1);
-  assert_non_null(job_find(&j, TM_EVENT_MESSAGE, "has no channel any more; it is killed"));
+  assert_non_null(
+      job_find(&j, TM_EVENT_MESSAGE,
+               "closed its connection, but has not been reported as ended; it is killed"));
   job_close(&j);
   job_end(&j);
 }

@@ -151,7 +151,7 @@ static void an_error_of_shutdown_has_no_mini_batch(void **state)
   e.kind = TM_EVENT_INIT_FAILED;
   assert_true(tm_errors_add(&s, &e)); /* another error */
   tm_error_add_text(&text, &s.list.at[0], 0, 0);
-  assert_has(text.data, "2 times: no model\n  first: shutdown() of process003\n");
+  assert_has(text.data, "2 times: no model\n  first: shutdown() at process003\n");
   assert_null(strstr(text.data, "again:"));
   tm_buf_release(&text);
   tm_errors_release(&s);
@@ -176,7 +176,7 @@ static void the_file_tells_the_first_of_each(void **state)
             "  first: mini-batch 7 (RUN_EXCEPTION) at process003, /data/a.pgm and 4 more\n  log: ");
   assert_has(text, "logs/user/error/0/process003.txt\n");
   assert_has(text, "1 time: s.lua:9: too long\n");
-  assert_has(text, "1 time: no model\n  first: init() of process003\n");
+  assert_has(text, "1 time: no model\n  first: init() at process003\n");
   free(text);
   tm_errors_release(&s);
 }

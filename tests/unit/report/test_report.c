@@ -207,7 +207,12 @@ static void an_init_that_fails_is_shown_once(void **state)
   emit(f, TM_EVENT_STEP_STARTED);
   tm_events_emit(&f->events, &e);
   tm_events_emit(&f->events, &e);
-  assert_string_equal(tm_buf_str(&f->shown), "warning: init() failed: score.lua:1: no model\n");
+  e.failed = "loading the script";
+  e.message = "no run()";
+  tm_events_emit(&f->events, &e);
+  assert_string_equal(tm_buf_str(&f->shown),
+                      "warning: init() failed: score.lua:1: no model\n"
+                      "warning: loading the script failed: score.lua:1: no run()\n");
   end(f, TM_FAILED);
   char *text = fixture_read(f, "logs/job_result.txt");
   assert_has(text, "2 times: score.lua:1: no model\n");
