@@ -48,15 +48,27 @@ static int report_damage(const char *path, int64_t at, const char *what, struct 
                     path, (long long)at, what);
 }
 
+/* `len` bytes had been written to the disk, and `end` are left. */
+static int check_length(const char *path, int64_t end, int64_t len, struct tm_err *err)
+{
+  if (end >= len)
+    return 0;
+  if (end > 0)
+    return report_damage(path, end, "it has become shorter", err);
+  return tm_err_set(err, TM_EDAMAGE,
+                    "'%s' has been removed or emptied; %lld bytes of it had been written to the "
+                    "disk: restore the file, or start a new job",
+                    path, (long long)len);
+}
+
 static int check_lengths(const struct tm_recovery *r, struct tm_err *err)
 {
-  if (r->output->fd >= 0 && r->output->end < r->line.output_len)
-    return report_damage(r->output->path, r->output->end, "it has become shorter", err);
-  if (r->failures->end < r->line.failures_len)
-    return report_damage(r->failures->path, r->failures->end, "it has become shorter", err);
-  if (r->files->log.end < r->line.files_len)
-    return report_damage(r->files->log.path, r->files->log.end, "it has become shorter", err);
-  return 0;
+  int rc = r->output->fd < 0
+               ? 0
+               : check_length(r->output->path, r->output->end, r->line.output_len, err);
+  if (rc == 0)
+    rc = check_length(r->failures->path, r->failures->end, r->line.failures_len, err);
+  return rc < 0 ? rc : check_length(r->files->log.path, r->files->log.end, r->line.files_len, err);
 }
 
 /* Why a record cannot be valid at this place, judged by itself; NULL: it can. */

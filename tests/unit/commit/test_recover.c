@@ -173,6 +173,22 @@ static void takes_files_that_are_too_long_or_too_short(void **state)
   step_release(&s);
 }
 
+static void says_which_file_is_gone(void **state)
+{
+  static const char *const names[] = { "rows.partial", "state/failures" };
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    struct step s;
+    char want[120];
+    prepare(&s);
+    assert_int_equal(remove(folder_file(&s.folder, names[i])), 0);
+    assert_int_equal(step_open(&s), TM_EDAMAGE);
+    snprintf(want, sizeof(want), "%s' has been removed or emptied; ", names[i]);
+    if (!strstr(s.err.text, want))
+      fail_msg("'%s' is not in: %s", want, s.err.text);
+    step_release(&s);
+  }
+}
+
 static void cuts_half_a_record(void **state)
 {
   struct step s;
@@ -280,6 +296,7 @@ UNIT_TESTS({
     cmocka_unit_test(tells_damage_from_a_torn_tail),
     cmocka_unit_test(ends_the_log_where_rows_differ_from_the_record),
     cmocka_unit_test(takes_files_that_are_too_long_or_too_short),
+    cmocka_unit_test(says_which_file_is_gone),
     cmocka_unit_test(cuts_half_a_record),
     cmocka_unit_test(takes_no_mini_batch_twice),
     cmocka_unit_test(refuses_records_that_cannot_be),
