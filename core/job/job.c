@@ -123,10 +123,8 @@ static void on_definition_note(void *data, char *text)
   *TM_ARRAY_ADD(&job->notes) = text;
 }
 
-/* The definition of a job that exists. A Completed job keeps its files as they are. `command`: gets
- * that of the record, to free, or NULL. */
-static int resume_definition(struct tm_job *job, const struct tm_definition *d,
-                             struct tm_json **command, struct tm_err *err)
+/* The definition of a job that exists. A Completed job keeps its files as they are. */
+static int resume_definition(struct tm_job *job, const struct tm_definition *d, struct tm_err *err)
 {
   struct tm_json *record = tm_job_record_read(&job->dir, err);
   int rc = record ? tm_definition_compare(d, record, job->o.dir, err) : err->code;
@@ -134,9 +132,14 @@ static int resume_definition(struct tm_job *job, const struct tm_definition *d,
   if (rc == 0 && !job->earlier)
     rc = tm_definition_keep(d, record, err);
   if (tm_json_get(record, "command"))
-    *command = tm_json_copy(tm_json_get(record, "command"));
+    job->command = tm_json_copy(tm_json_get(record, "command"));
   tm_json_free(record);
   return rc;
+}
+
+static int write_definition(struct tm_job *job, struct tm_err *err)
+{
+  return tm_job_record_write(&job->dir, job->o.pipeline, job->snapshots, job->command, err);
 }
 
 static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
@@ -151,15 +154,12 @@ static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
                              .keep_script = job->o.keep_script,
                              .on_note = on_definition_note,
                              .data = job };
-  struct tm_json *command = NULL;
-
-  int rc = has_job ? resume_definition(job, &d, &command, err) : tm_definition_take(&d, err);
+  int rc = has_job ? resume_definition(job, &d, err) : tm_definition_take(&d, err);
 
   if (rc == 0 && !has_job)
     rc = tm_takeover_copy(&d, err);
-  if (rc == 0 && !job->earlier)
-    rc = tm_job_record_write(&job->dir, job->o.pipeline, job->snapshots, command, err);
-  tm_json_free(command);
+  if (rc == 0 && !has_job)
+    rc = write_definition(job, err);
   free(store);
   return rc < 0 || job->earlier ? rc : tm_takeover_place(&d, err);
 }
@@ -199,7 +199,9 @@ static int remove_result(struct tm_job *job, struct tm_err *err)
   return tm_fs_sync_dir(job->o.fs, job->dir.path, err);
 }
 
-/* Only a job that exists is checked here; a new one was checked before its directory was made. */
+/* Only a job that exists is checked here; a new one was checked before its directory was made. The
+ * record and the result of an earlier session stay as they are until its steps are open: opening
+ * them may refuse the resume. Nothing has run by then. */
 static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 {
   int rc = tm_registering_check(job->o.registry, job->o.pipeline, err);
@@ -209,8 +211,10 @@ static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
   if (rc == 0)
     rc = open_definition(job, has_job, err);
   if (rc == 0)
-    rc = remove_result(job, err);
-  return rc < 0 ? rc : tm_job_steps_open(job, err);
+    rc = tm_job_steps_open(job, err);
+  if (rc == 0 && has_job)
+    rc = write_definition(job, err);
+  return rc < 0 ? rc : remove_result(job, err);
 }
 
 static void set_view(struct tm_job *job)
@@ -534,6 +538,7 @@ static void free_now(struct tm_job *job)
   free(job->snapshots);
   tm_job_steps_release(job);
   free(job->step_views);
+  tm_json_free(job->command);
   tm_json_free(job->earlier);
   free(job);
 }
@@ -555,6 +560,8 @@ void tm_job_close(struct tm_job *job)
   tm_job_steps_close(job);
   if (job->is_void && job->dir.path)
     tm_job_dir_discard(&job->dir, job->is_empty_before);
+  else if (job->dir.path && !job->is_started)
+    tm_job_dir_give_back(&job->dir);
   tm_job_dir_close(&job->dir);
   if (job->tick.is_open)
     tm_timer_close(&job->tick);

@@ -62,6 +62,7 @@ struct tm_job {
   struct tm_node *node;
   struct tm_temp_dirs temp; /* of that node */
   struct tm_timer tick;
+  struct tm_json *command;       /* of the earlier record of a resumed job, or NULL */
   struct tm_json *earlier;       /* the result of a job that was Completed before */
   struct tm_recheck *recheck;    /* while the inputs of that job are compared */
   bool is_refused;               /* these inputs have changed: this session did nothing */

@@ -194,6 +194,20 @@ static int write_owner(struct tm_job_dir *d, struct tm_err *err)
   return rc;
 }
 
+/* To free. NULL: there is no earlier owner, or its text is not a record. */
+static char *read_owner(const struct tm_job_dir *d)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *owner = NULL;
+
+  if (tm_fs_read_file(d->fs, d->owner_file, OWNER_MAX, &text, NULL) >= 0)
+    owner = tm_json_parse(tm_buf_str(&text), text.len, NULL);
+  if (!owner)
+    tm_buf_clear(&text);
+  tm_json_free(owner);
+  return text.len > 0 ? tm_buf_take(&text) : (tm_buf_release(&text), NULL);
+}
+
 static void set_paths(struct tm_job_dir *d, const struct tm_fs *fs, const char *path)
 {
   *d = (struct tm_job_dir) {
@@ -247,9 +261,19 @@ int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
     return rc;
   }
   tm_cancel_request_forget(path); /* before this session can be asked */
+  d->owner_before = read_owner(d);
   if ((rc = write_owner(d, err)) < 0)
     tm_job_dir_close(d);
   return rc;
+}
+
+void tm_job_dir_give_back(const struct tm_job_dir *d)
+{
+  struct tm_err err = TM_ERR_NONE;
+
+  if (d->owner_before && tm_job_dir_check_owner(d->fs, d->owner_file, d->epoch, &err) == 0)
+    (void)tm_fs_write_file(d->fs, d->owner_file, d->owner_before, strlen(d->owner_before), 0600,
+                           &err); /* it names this session, which is as harmless */
 }
 
 void tm_job_dir_explain(const struct tm_fs *fs, const char *const *paths, size_t len,
@@ -329,5 +353,6 @@ void tm_job_dir_close(struct tm_job_dir *d)
   free(d->definition_file);
   free(d->result_file);
   free(d->script_dir);
+  free(d->owner_before);
   memset(d, 0, sizeof(*d));
 }

@@ -38,6 +38,7 @@ struct tm_job_dir {
   char *path, *owner_file, *definition_file, *result_file, *script_dir;
   int lock; /* descriptor, or -1 */
   uint64_t epoch;
+  char *owner_before; /* the text of `owner` before this session, or NULL */
 };
 
 /* Looks, and changes nothing. `err` has a message for TM_JOB_DIR_UNKNOWN. */
@@ -73,6 +74,9 @@ int tm_job_dir_check_owner(const struct tm_fs *fs, const char *owner_file, uint6
 /* Removes an open directory with everything in it; close it afterwards. `was_there`: it was an
  * empty folder before, and stays as one. */
 void tm_job_dir_discard(const struct tm_job_dir *d, bool was_there);
+/* For a session that ran nothing, such as a refused resume: `owner` names the earlier session
+ * again, unless another one has taken the directory meanwhile. */
+void tm_job_dir_give_back(const struct tm_job_dir *d);
 void tm_job_dir_close(struct tm_job_dir *d); /* zeroed or closed: a no-op */
 
 #endif

@@ -61,6 +61,31 @@ end
 
 local GO = { env = { "GO=1" } }
 
+--- The contents of all files in the job's directory, by their names.
+local function files_of(t, name, found)
+  found = found or {}
+  for entry in lfs.dir(t:path(name)) do
+    local path = name .. "/" .. entry
+    local mode = lfs.symlinkattributes(t:path(path), "mode")
+    if mode == "directory" and entry ~= "." and entry ~= ".." then
+      files_of(t, path, found)
+    elseif mode == "file" then
+      found[path] = t:read(path)
+    end
+  end
+  return found
+end
+
+--- Resumes a failed job with damaged files: it is refused with these words, and stays as it is.
+local function expect_refused(t, words)
+  local before = files_of(t, "job")
+  assert.is_truthy(before["job/job_result.json"])
+  expect_words(t:expect_job(3, { "--resume", "--accept-changes" }, GO), words)
+  assert.same(before, files_of(t, "job"))
+  local r = t:run { "status", t.job_dir }
+  assert.is_truthy(r.out:find("^Failed: .*\ncause: .+\nthe job cannot be resumed: "), r.out)
+end
+
 describe("a job directory", function()
   after_each(job.check_end)
 
@@ -136,23 +161,21 @@ describe("damage before the last sync", function()
   it("in the journal stops the job, with its place", function()
     local t = failed_case()
     change_byte(t, "job/score/state/journal", 5 * RECORD + 20)
-    local before = t:read "job/score/output/parallel_run_step.txt.partial"
-    expect_words(t:expect_job(3, { "--resume" }, GO), { "journal", tostring(5 * RECORD) })
-    assert.equal(before, t:read "job/score/output/parallel_run_step.txt.partial")
+    expect_refused(t, { "journal", tostring(5 * RECORD) })
   end)
 
   it("in the manifest stops the job, with its place", function()
     local t = failed_case()
     local at = math.floor(#t:read "job/score/state/manifest" / 2)
     change_byte(t, "job/score/state/manifest", at)
-    expect_words(t:expect_job(3, { "--resume" }, GO), { "manifest", "%d+" })
+    expect_refused(t, { "manifest", "%d+" })
   end)
 
   it("that shortens the output stops the job", function()
     local t = failed_case()
     local name = "job/score/output/parallel_run_step.txt.partial"
     t:write(name, t:read(name):sub(1, -4))
-    expect_words(t:expect_job(3, { "--resume" }, GO), { "parallel_run_step.txt" })
+    expect_refused(t, { "parallel_run_step.txt" })
   end)
 end)
 

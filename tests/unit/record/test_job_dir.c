@@ -101,9 +101,37 @@ static void a_wait_for_another_can_be_stopped(void **state)
   folder_release(&f);
 }
 
+static void a_session_that_ran_nothing_gives_the_folder_back(void **state)
+{
+  struct folder f;
+  struct tm_job_dir first, second, third;
+  struct tm_err err = TM_ERR_NONE;
+  const struct tm_fs *fs = tm_fs_real();
+  folder_init(&f);
+  assert_int_equal(tm_job_dir_open(&first, fs, f.path, NULL, &err), 0);
+  uint64_t epoch = first.epoch;
+  char *owner_file = strdup(first.owner_file);
+  tm_job_dir_give_back(&first); /* nobody had it before */
+  assert_int_equal(tm_job_dir_check_owner(fs, owner_file, epoch, &err), 0);
+  tm_job_dir_close(&first);
+  assert_int_equal(tm_job_dir_open(&second, fs, f.path, NULL, &err), 0);
+  assert_int_equal(tm_job_dir_check_owner(fs, owner_file, epoch, NULL), TM_EINUSE);
+  tm_job_dir_give_back(&second);
+  assert_int_equal(tm_job_dir_check_owner(fs, owner_file, epoch, &err), 0);
+  tm_job_dir_give_back(&second); /* it is another's now */
+  tm_job_dir_close(&second);
+  assert_int_equal(tm_job_dir_check_owner(fs, owner_file, epoch, &err), 0);
+  assert_int_equal(tm_job_dir_open(&third, fs, f.path, NULL, &err), 0);
+  tm_job_dir_close(&third);
+  assert_int_equal(tm_job_dir_check_owner(fs, owner_file, epoch, NULL), TM_EINUSE);
+  free(owner_file);
+  folder_release(&f);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(the_contents_of_a_folder_decide_its_kind),
     cmocka_unit_test(an_unreadable_folder_does_not_count_as_another_job),
     cmocka_unit_test(holding_a_folder_changes_nothing_and_is_shared),
+    cmocka_unit_test(a_session_that_ran_nothing_gives_the_folder_back),
     cmocka_unit_test(a_wait_for_another_can_be_stopped),
 });
