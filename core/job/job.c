@@ -246,7 +246,7 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
 {
   struct tm_job *job = TM_NEW(struct tm_job);
   struct tm_err left = TM_ERR_NONE;
-  bool has_job;
+  bool has_job = false;
   int rc;
 
   job->o = *o;
@@ -277,6 +277,8 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
 fail:
   /* The request is refused before anything has begun: there is nothing to resume. */
   job->is_void = job->is_made && tm_exit_status_of(rc) == 2;
+  if (has_job)
+    tm_job_dir_give_back(&job->dir);
   tm_job_close(job);
   return rc;
 }
@@ -497,11 +499,13 @@ void tm_job_end(struct tm_job *job)
   tell(job);
   tm_job_emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
   result = tm_job_result_new(&job->view);
-  if (tm_job_dir_check_owner(job->o.fs, job->dir.owner_file, job->dir.epoch, &job->cause) < 0 ||
-      tm_job_result_write(&job->dir, result, &job->cause) < 0)
+  bool is_ours =
+      tm_job_dir_check_owner(job->o.fs, job->dir.owner_file, job->dir.epoch, &job->cause) == 0;
+  if (!is_ours || tm_job_result_write(&job->dir, result, &job->cause) < 0)
     fail_end(job);
   tm_json_free(result);
-  tm_cancel_request_forget(job->dir.path);
+  if (is_ours) /* otherwise a request is for the session that has taken the job over */
+    tm_cancel_request_forget(job->dir.path);
   job->o.on_ended(job->o.data, job);
 }
 
@@ -560,8 +564,6 @@ void tm_job_close(struct tm_job *job)
   tm_job_steps_close(job);
   if (job->is_void && job->dir.path)
     tm_job_dir_discard(&job->dir, job->is_empty_before);
-  else if (job->dir.path && !job->is_started)
-    tm_job_dir_give_back(&job->dir);
   tm_job_dir_close(&job->dir);
   if (job->tick.is_open)
     tm_timer_close(&job->tick);

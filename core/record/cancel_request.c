@@ -4,6 +4,8 @@
  *      FIFO's writer, and at most TEXT_MAX bytes are read.
  *  (2) A request is taken by one rename, and read afterwards: a request that replaces it meanwhile
  *      is taken by the next look.
+ *      A request for the session that `owner` names is left to that session: this one may have been
+ *      stopped, and the job taken over.
  *  (3) A request is written under a fresh name that did not exist, so that no link is followed and
  *      two writers do not mix.
  *
@@ -196,6 +198,26 @@ void tm_cancel_request_forget(const char *dir)
   }
 }
 
+static int read_owner(struct tm_session *s, const char *dir, int64_t *mtime_ns, struct tm_err *err)
+{
+  char *path = tm_path_join(dir, "owner");
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_stat st;
+  int rc = read_small(path, &text, &st, err);
+  if (rc == 0) {
+    struct tm_json *v = tm_json_parse(tm_buf_str(&text), text.len, NULL);
+    int64_t pid = tm_json_int(v, "pid", 0);
+    if (pid > 0 && pid <= INT32_MAX && read_epoch(&s->epoch, v))
+      s->pid = pid;
+    tm_cancel_name_set(s->host, tm_json_str(v, "host", ""));
+    *mtime_ns = st.mtime_ns;
+    tm_json_free(v);
+  }
+  tm_buf_release(&text);
+  free(path);
+  return rc;
+}
+
 /* What the supervisor does. */
 
 /* An NFS client may remember for a minute that a name does not exist. Opening the folder makes it
@@ -222,6 +244,30 @@ static int read_taken(const char *path, uint64_t epoch, struct tm_cancel_request
   return out->epoch == epoch;
 }
 
+/* Keeps (2): the request is for the session that has taken the job over. */
+static bool is_of_successor(const char *path, const char *dir, uint64_t epoch)
+{
+  struct tm_cancel_request request;
+  struct tm_session owner = { 0 };
+  struct tm_stat st;
+  int64_t mtime_ns;
+  return read_request(&request, path, &st, NULL) == 0 && request.epoch != epoch &&
+         read_owner(&owner, dir, &mtime_ns, NULL) == 0 && owner.epoch == request.epoch;
+}
+
+/* 0: there is none; 1: it has its new name. */
+static int take_request(struct tm_cancel_watch *w, const char *from, const char *to,
+                        struct tm_err *err)
+{
+  int rc = tm_fs_real()->rename(tm_fs_real()->self, from, to);
+  if (rc == 0)
+    return 1;
+  if (rc == -ENOENT || w->has_failed)
+    return 0;
+  w->has_failed = true;
+  return tm_err_system(err, rc, "cannot take the request to cancel '%s'", from);
+}
+
 int tm_cancel_watch_look(struct tm_cancel_watch *w, const char *dir, uint64_t epoch,
                          int64_t mono_ns, struct tm_cancel_request *out, struct tm_err *err)
 {
@@ -234,18 +280,11 @@ int tm_cancel_watch_look(struct tm_cancel_watch *w, const char *dir, uint64_t ep
   refresh(dir);
   from = tm_path_join(dir, REQUEST);
   to = tm_path_join(dir, TAKEN);
-  rc = fs->rename(fs->self, from, to); /* keeps (2) */
-  if (rc == -ENOENT) {
-    rc = 0;
-  } else if (rc == 0) {
+  rc = is_of_successor(from, dir, epoch) ? 0 : take_request(w, from, to, err);
+  if (rc > 0) {
     rc = read_taken(to, epoch, out, err);
     if (rc <= 0) /* the process that asked sees that nothing happens */
       fs->unlink(fs->self, to);
-  } else if (w->has_failed) {
-    rc = 0;
-  } else {
-    w->has_failed = true;
-    tm_err_system(err, rc, "cannot take the request to cancel '%s'", from);
   }
   free(from);
   free(to);
@@ -253,26 +292,6 @@ int tm_cancel_watch_look(struct tm_cancel_watch *w, const char *dir, uint64_t ep
 }
 
 /* The asking side. */
-
-static int read_owner(struct tm_session *s, const char *dir, int64_t *mtime_ns, struct tm_err *err)
-{
-  char *path = tm_path_join(dir, "owner");
-  struct tm_buf text = TM_BUF_NONE;
-  struct tm_stat st;
-  int rc = read_small(path, &text, &st, err);
-  if (rc == 0) {
-    struct tm_json *v = tm_json_parse(tm_buf_str(&text), text.len, NULL);
-    int64_t pid = tm_json_int(v, "pid", 0);
-    if (pid > 0 && pid <= INT32_MAX && read_epoch(&s->epoch, v))
-      s->pid = pid;
-    tm_cancel_name_set(s->host, tm_json_str(v, "host", ""));
-    *mtime_ns = st.mtime_ns;
-    tm_json_free(v);
-  }
-  tm_buf_release(&text);
-  free(path);
-  return rc;
-}
 
 int tm_session_look(struct tm_session *out, const char *dir, struct tm_err *err)
 {

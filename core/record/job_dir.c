@@ -154,25 +154,47 @@ struct hold {
   struct tm_job_wait wait;
 };
 
-static int take_locks(struct tm_job_dir *d, struct hold how, struct tm_err *err)
+static int explain_lock(const struct tm_job_dir *d, int rc, struct tm_err *err)
 {
-  int64_t now = tm_clock_mono_ns(), until = now + WAIT_NS;
-  int node, rc;
-
-  if ((d->lock = open_lock(d, "lock", how.lock_flags, err)) < 0)
-    return d->lock;
-  if ((rc = lock_until(d->lock, how.is_shared, now + OWNER_NS, &how.wait)) == 0) {
-    if ((node = open_lock(d, "node.lock", how.node_flags, err)) < 0)
-      return node;
-    rc = lock_until(node, false, until, &how.wait);
-    tm_lock_release(node);
-    tm_fs_close(d->fs, node);
-  }
   if (rc == -EWOULDBLOCK)
     return say_in_use(d, err);
   if (rc == -ECANCELED)
     return tm_err_set(err, rc, "canceled while another process had the job in '%s'", d->path);
-  return rc < 0 ? tm_err_system(err, rc, "cannot lock job directory '%s'", d->path) : 0;
+  return tm_err_system(err, rc, "cannot lock job directory '%s'", d->path);
+}
+
+static int take_lock(struct tm_job_dir *d, const struct hold *how, struct tm_err *err)
+{
+  int rc;
+
+  if ((d->lock = open_lock(d, "lock", how->lock_flags, err)) < 0)
+    return d->lock;
+  rc = lock_until(d->lock, how->is_shared, tm_clock_mono_ns() + OWNER_NS, &how->wait);
+  return rc < 0 ? explain_lock(d, rc, err) : 0;
+}
+
+/* Waits for the keeper of a supervisor that has died. If it does not end, `owner` names that
+ * supervisor again, and so does the message. */
+static int wait_for_node(struct tm_job_dir *d, const struct hold *how, struct tm_err *err)
+{
+  int node = open_lock(d, "node.lock", how->node_flags, err), rc;
+
+  if (node < 0)
+    return node;
+  rc = lock_until(node, false, tm_clock_mono_ns() + WAIT_NS, &how->wait);
+  tm_lock_release(node);
+  tm_fs_close(d->fs, node);
+  if (rc == 0)
+    return 0;
+  tm_job_dir_give_back(d);
+  return explain_lock(d, rc, err);
+}
+
+static int take_locks(struct tm_job_dir *d, const struct hold *how, struct tm_err *err)
+{
+  int rc = take_lock(d, how, err);
+
+  return rc < 0 ? rc : wait_for_node(d, how, err);
 }
 
 static int write_owner(struct tm_job_dir *d, struct tm_err *err)
@@ -228,7 +250,7 @@ int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
   int rc;
 
   set_paths(d, fs, path);
-  if ((rc = take_locks(d, how, err)) < 0)
+  if ((rc = take_locks(d, &how, err)) < 0)
     tm_job_dir_close(d);
   return rc;
 }
@@ -240,9 +262,18 @@ int tm_job_dir_lock(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
   int rc;
 
   set_paths(d, fs, path);
-  if ((rc = take_locks(d, how, err)) < 0)
+  if ((rc = take_locks(d, &how, err)) < 0)
     tm_job_dir_close(d);
   return rc;
+}
+
+/* From here on other processes see that this session has the job: a request to cancel it names this
+ * session. So it comes before the wait for the keeper of a supervisor that has died. */
+static int claim(struct tm_job_dir *d, struct tm_err *err)
+{
+  tm_cancel_request_forget(d->path); /* before this session can be asked */
+  d->owner_before = read_owner(d);
+  return write_owner(d, err);
 }
 
 int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
@@ -256,13 +287,8 @@ int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
 
   set_paths(d, fs, path);
   if ((rc = tm_fs_make_dirs(fs, path, 0700, err)) < 0 ||
-      (rc = tm_fs_sync_name(fs, path, err)) < 0 || (rc = take_locks(d, how, err)) < 0) {
-    tm_job_dir_close(d);
-    return rc;
-  }
-  tm_cancel_request_forget(path); /* before this session can be asked */
-  d->owner_before = read_owner(d);
-  if ((rc = write_owner(d, err)) < 0)
+      (rc = tm_fs_sync_name(fs, path, err)) < 0 || (rc = take_lock(d, &how, err)) < 0 ||
+      (rc = claim(d, err)) < 0 || (rc = wait_for_node(d, &how, err)) < 0)
     tm_job_dir_close(d);
   return rc;
 }

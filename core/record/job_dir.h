@@ -52,8 +52,8 @@ int tm_job_dir_refuse_job(const char *path, struct tm_err *err);
 bool tm_job_dir_is_own_name(const char *name);
 
 /* Makes the directory (mode 0700) if it does not exist, takes the lock, and writes `owner`. Waits
- * up to 1 s for an earlier supervisor to end, and up to 5 s for its keeper; then TM_EINUSE says who
- * has the lock. `wait` may be NULL; if it ends the wait: -ECANCELED. */
+ * up to 1 s for an earlier supervisor to end and then, as the owner, up to 5 s for its keeper; then
+ * TM_EINUSE says who has the lock. `wait` may be NULL; if it ends the wait: -ECANCELED. */
 int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     const struct tm_job_wait *wait, struct tm_err *err);
 /* Takes the locks of a directory that is only read, so that no other process runs the job then.
@@ -74,8 +74,8 @@ int tm_job_dir_check_owner(const struct tm_fs *fs, const char *owner_file, uint6
 /* Removes an open directory with everything in it; close it afterwards. `was_there`: it was an
  * empty folder before, and stays as one. */
 void tm_job_dir_discard(const struct tm_job_dir *d, bool was_there);
-/* For a session that ran nothing, such as a refused resume: `owner` names the earlier session
- * again, unless another one has taken the directory meanwhile. */
+/* For a refused resume, which ran nothing: `owner` names the earlier session again,
+ * unless another one has taken the directory meanwhile. */
 void tm_job_dir_give_back(const struct tm_job_dir *d);
 void tm_job_dir_close(struct tm_job_dir *d); /* zeroed or closed: a no-op */
 

@@ -61,7 +61,7 @@ static int take_look(struct tidemill_cancel *c, const struct tm_session *now, st
   struct tm_cancel_request request;
   bool is_taken = false;
   enum tm_cancel_way way = tm_cancel_judge(now, c->here);
-  c->info.is_resumed = c->info.is_asked && now->epoch != c->session.epoch;
+  c->info.is_resumed = c->info.is_asked && now->is_held && now->epoch != c->session.epoch;
   c->info.is_elsewhere = way == TM_CANCEL_ELSEWHERE;
   if (c->info.is_resumed)
     c->info.has_ended = true;

@@ -178,6 +178,71 @@ static void a_request_for_another_session_does_nothing(void **state)
   folder_release(&f);
 }
 
+/* A session that was stopped wakes up when another one has the job. */
+static void a_request_for_the_session_that_took_over_is_left_to_it(void **state)
+{
+  struct folder f;
+  struct tm_job_dir d;
+  struct tm_cancel_watch stopped = { 0 }, owner = { 0 };
+  struct tm_cancel_request r, taken;
+  struct tm_err err = TM_ERR_NONE;
+  folder_init(&f);
+  assert_int_equal(tm_job_dir_open(&d, tm_fs_real(), f.path, NULL, &err), 0);
+  r = request(d.epoch, true);
+  assert_int_equal(tm_cancel_request_put(f.path, &r, &err), 0);
+  assert_int_equal(tm_cancel_watch_look(&stopped, f.path, d.epoch + 1, 0, &taken, &err), 0);
+  assert_true(is_there(&f, "cancel"));
+  assert_int_equal(tm_cancel_watch_look(&owner, f.path, d.epoch, 0, &taken, &err), 1);
+  assert_true(taken.now && taken.epoch == d.epoch);
+  tm_job_dir_close(&d);
+  folder_release(&f);
+}
+
+/* What happens while a session waits for the keeper of the one that died. */
+struct wait_for_keeper {
+  struct folder *f;
+  int keeper; /* descriptor of node.lock; -1: it has ended */
+  uint64_t asked;
+};
+
+static bool ask_to_cancel(void *data)
+{
+  struct wait_for_keeper *w = data;
+  struct tm_session s;
+  struct tm_cancel_request r;
+  struct tm_err err = TM_ERR_NONE;
+  if (w->keeper < 0)
+    return false;
+  assert_int_equal(tm_session_look(&s, w->f->path, &err), 0);
+  assert_true(s.is_held);
+  r = request(w->asked = s.epoch, false);
+  assert_int_equal(tm_cancel_request_put(w->f->path, &r, &err), 0);
+  close(w->keeper);
+  w->keeper = -1;
+  return false;
+}
+
+static void a_request_reaches_a_session_that_waits_for_the_keeper_of_a_dead_one(void **state)
+{
+  struct folder f;
+  struct tm_job_dir dead, d;
+  struct wait_for_keeper w = { .f = &f };
+  struct tm_job_wait wait = { .is_stopped = ask_to_cancel, .data = &w };
+  struct tm_cancel_watch watch = { 0 };
+  struct tm_cancel_request taken;
+  struct tm_err err = TM_ERR_NONE;
+  folder_init(&f);
+  assert_int_equal(tm_job_dir_open(&dead, tm_fs_real(), f.path, NULL, &err), 0);
+  tm_job_dir_close(&dead);
+  w.keeper = open(folder_file(&f, "node.lock"), O_RDWR | O_CLOEXEC);
+  assert_int_equal(tm_lock_take(w.keeper, true), 0);
+  assert_int_equal(tm_job_dir_open(&d, tm_fs_real(), f.path, &wait, &err), 0);
+  assert_true(w.asked == d.epoch);
+  assert_int_equal(tm_cancel_watch_look(&watch, f.path, d.epoch, 0, &taken, &err), 1);
+  tm_job_dir_close(&d);
+  folder_release(&f);
+}
+
 static void put_text(struct folder *f, const char *text, size_t len, mode_t mode)
 {
   int fd = open(folder_file(f, "cancel"), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -312,6 +377,8 @@ UNIT_TESTS({
     cmocka_unit_test(who_runs_a_job_decides_how_it_is_canceled),
     cmocka_unit_test(a_request_is_taken_once),
     cmocka_unit_test(a_request_for_another_session_does_nothing),
+    cmocka_unit_test(a_request_for_the_session_that_took_over_is_left_to_it),
+    cmocka_unit_test(a_request_reaches_a_session_that_waits_for_the_keeper_of_a_dead_one),
     cmocka_unit_test(a_hostile_file_is_ignored_and_is_not_waited_for),
     cmocka_unit_test(a_request_replaces_a_link_and_does_not_follow_it),
     cmocka_unit_test(a_session_is_the_one_that_holds_the_lock),
