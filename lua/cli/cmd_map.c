@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/launch.h"
 #include "cli/one_step.h"
@@ -159,30 +161,15 @@ static void add_words(struct tm_buf *out, char **words, size_t n)
   }
 }
 
-/* Appends the same command with the options that resume the job. --only-failed would start a new
- * job over other items; the record of the job has the items that it was about. */
-static void add_again(void *data, struct tm_buf *out, const char *dir, bool accepts)
+/* How many words the option `name` takes up at `word`: 1 with '=', 2 if its value is the next word. 0:
+ * another word. */
+static size_t words_of(const char *word, const char *name)
 {
-  const struct map *m = data;
-  const struct tm_one_step *w = &m->words;
-  size_t argc = (size_t)m->argc, ours = w->arguments ? (size_t)(w->arguments - m->argv) - 1 : argc;
-  if (m->o.only_failed) {
-    tm_buf_add_str(out, "tidemill resume ");
-    tm_text_shell(out, dir);
-    tm_buf_add_str(out, accepts ? " --accept-changes" : "");
-    return;
-  }
-  tm_buf_add_str(out, "tidemill");
-  add_words(out, m->argv, ours);
-  if (!m->o.launch.resume)
-    tm_buf_add_str(out, " --resume");
-  if (accepts && !m->o.launch.accept_changes)
-    tm_buf_add_str(out, " --accept-changes");
-  if (!m->o.launch.job_dir) {
-    tm_buf_add_str(out, " --job-dir ");
-    tm_text_shell(out, dir);
-  }
-  add_words(out, m->argv + ours, argc - ours);
+  size_t n = strlen(name);
+  for (size_t i = 0; i < n; i++)
+    if ((word[i] == '_' ? '-' : word[i]) != name[i])
+      return 0;
+  return word[n] == '=' ? 1 : word[n] ? 0 : 2;
 }
 
 /* How many words to leave out of the command for a new job over failed items: 1 for an option that
@@ -192,20 +179,52 @@ static size_t left_out(const char *word)
   static const char *const flags[] = { "--resume",       "--keep-failed",   "--accept-changes",
                                        "--verify-input", "--verify-output", "--overwrite" };
   static const char *const values[] = { "--job-dir", "--output", "--only-failed" };
-  char *name = tm_xstrdup(word);
   size_t words = 0;
-  for (char *at = name; *at; at++)
-    *at = *at == '_' ? '-' : *at;
   for (size_t i = 0; i < TM_COUNT_OF(flags); i++)
-    if (strcmp(name, flags[i]) == 0)
+    if (words_of(word, flags[i]) == 2)
       words = 1;
-  for (size_t i = 0; i < TM_COUNT_OF(values); i++) {
-    size_t n = strlen(values[i]);
-    if (strncmp(name, values[i], n) == 0 && (!name[n] || name[n] == '='))
-      words = name[n] ? 1 : 2;
-  }
-  free(name);
+  for (size_t i = 0; i < TM_COUNT_OF(values) && words == 0; i++)
+    words = words_of(word, values[i]);
   return words;
+}
+
+/* Adds the first `n` words without --only-failed JOB. */
+static void add_unless_only_failed(struct tm_buf *out, char **words, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    size_t k = words_of(words[i], "--only-failed");
+    if (k == 0)
+      add_words(out, words + i, 1);
+    else
+      i += k - 1;
+  }
+}
+
+/* Appends the same command with the options that resume the job. The record of a job over failed
+ * items names these items, so --only-failed is left out. `tidemill resume` is shorter, if the
+ * record also has the definition. */
+static void add_again(void *data, struct tm_buf *out, const char *dir, bool accepts)
+{
+  const struct map *m = data;
+  const struct tm_one_step *w = &m->words;
+  size_t argc = (size_t)m->argc, ours = w->arguments ? (size_t)(w->arguments - m->argv) - 1 : argc;
+  if (m->o.only_failed && tidemill_resume_way(dir, NULL) != TIDEMILL_RESUME_BY_COMMAND) {
+    tm_buf_add_str(out, "tidemill resume ");
+    tm_text_shell(out, dir);
+    tm_buf_add_str(out, accepts ? " --accept-changes" : "");
+    return;
+  }
+  tm_buf_add_str(out, "tidemill");
+  add_unless_only_failed(out, m->argv, ours);
+  if (!m->o.launch.resume)
+    tm_buf_add_str(out, " --resume");
+  if (accepts && !m->o.launch.accept_changes)
+    tm_buf_add_str(out, " --accept-changes");
+  if (!m->o.launch.job_dir) {
+    tm_buf_add_str(out, " --job-dir ");
+    tm_text_shell(out, dir);
+  }
+  add_words(out, m->argv + ours, argc - ours);
 }
 
 /* "out.csv" becomes "out-again.csv": the ending decides the format. */
@@ -384,6 +403,36 @@ static const struct tm_execute_hooks hooks = { .on_open = on_open,
 
 /* ---- the command ---- */
 
+/* Whether the job in `dir` runs the failed items of the job that the user names. */
+static bool is_about_failed_of(const char *dir, const char *given)
+{
+  struct tidemill_record *job = NULL, *other = NULL;
+  struct tm_json *definition = NULL;
+  bool yes = false;
+  if (tidemill_record_open(&job, NULL, dir, NULL) >= 0 &&
+      tidemill_record_open(&other, NULL, given, NULL) >= 0) {
+    const char *text = tidemill_record_definition(job);
+    definition = text ? tm_json_parse(text, strlen(text), NULL) : NULL;
+    yes = strcmp(tm_json_str(definition, "only_failed", ""), tidemill_record_info(other)->dir) == 0;
+  }
+  tm_json_free(definition);
+  tidemill_record_close(other);
+  tidemill_record_close(job);
+  return yes;
+}
+
+/* The command that started a job over failed items, with --resume: the record of the job names the
+ * items. */
+static int check_same_failed(const struct map *m, struct tm_err *err)
+{
+  const char *dir = m->o.launch.job_dir;
+  if (dir && is_about_failed_of(dir, m->o.only_failed))
+    return 0;
+  return tm_err_set(err, TM_EUSAGE,
+                    "'--only-failed' starts a new job, and --resume resumes an old one over its "
+                    "own items; leave out one of them");
+}
+
 /* Reads the command line and makes a checked pipeline. */
 static int read_all(struct map *m, const struct tm_cli *cli, struct tm_err *err)
 {
@@ -397,9 +446,7 @@ static int read_all(struct map *m, const struct tm_cli *cli, struct tm_err *err)
   if (rc >= 0)
     rc = choose_output(m, cli, err);
   if (rc == 0 && m->o.only_failed && m->o.launch.resume)
-    return tm_err_set(err, TM_EUSAGE,
-                      "'--only-failed' starts a new job, and --resume resumes an old one over its "
-                      "whole input; choose one");
+    return check_same_failed(m, err);
   if (rc == 0 && m->o.only_failed)
     rc = tidemill_pipeline_set_only_failed(m->launch.pipeline, m->o.only_failed, err);
   return rc;

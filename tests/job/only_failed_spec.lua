@@ -500,6 +500,31 @@ describe("the last line of a Completed job with failed items", function()
     assert.equal(6, select(2, t:read("out-again.txt"):gsub("\n", "")))
   end)
 
+  it("names a command that resumes it if values of environment variables are not recorded", function()
+    local t = job.case()
+    t:inputs(6)
+    t:script [[
+      function run(m)
+        if name_of(m[1]) < "0003.txt" and os.getenv "STATE" ~= "good" then error "not yet" end
+        return { name_of(m[1]) }
+      end]]
+    local again = t.dir .. "/again"
+    t:expect(t:run { "map", "score.lua", "in", "-N", "1", "--job-dir", t.job_dir }, 0)
+    local command = { "map", "score.lua", "in", "-N", "1", "--job-dir", again, "--only_failed", t.job_dir,
+                      "--error-threshold", "0", "--run-max-try", "1", "--environment-variables", "STATE=bad" }
+    local r = t:run(command)
+    t:expect(r, 1)
+    local line = r.err:match "\n(to go on: [^\n]*)\n"
+    t:expect(follow(t, line, "to go on: "), 1)
+    local told = last_line(t:run({ "status", again }).out)
+    assert.is_truthy(told:find("the command that started the job again, with --resume --job-dir " .. again, 1, true))
+    t:expect(t:run { "map", "score.lua", "in", "--only-failed", again, "--resume", "--job-dir", again }, 2)
+    command[#command] = "STATE=good"
+    command[#command + 1] = "--resume"
+    t:expect(t:run(command), 0)
+    assert.equal(2, #rows_of(t, "score"))
+  end)
+
   it("runs everything again if the failed items cannot be run alone", function()
     local t = job.case()
     t:inputs(6)
