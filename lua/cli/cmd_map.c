@@ -161,8 +161,8 @@ static void add_words(struct tm_buf *out, char **words, size_t n)
   }
 }
 
-/* How many words the option `name` takes up at `word`: 1 with '=', 2 if its value is the next word. 0:
- * another word. */
+/* How many words the option `name` takes up at `word`: 1 with '=', 2 if its value is the next
+ * word. 0: another word. */
 static size_t words_of(const char *word, const char *name)
 {
   size_t n = strlen(name);
@@ -188,11 +188,14 @@ static size_t left_out(const char *word)
   return words;
 }
 
-/* Adds the first `n` words without --only-failed JOB. */
-static void add_unless_only_failed(struct tm_buf *out, char **words, size_t n)
+/* Adds the first `n` words without --only-failed JOB, and without --verify-input if changes are
+ * accepted: it would refuse another list. */
+static void add_own_words(struct tm_buf *out, char **words, size_t n, bool accepts)
 {
   for (size_t i = 0; i < n; i++) {
     size_t k = words_of(words[i], "--only-failed");
+    if (accepts && words_of(words[i], "--verify-input") > 0)
+      continue;
     if (k == 0)
       add_words(out, words + i, 1);
     else
@@ -215,7 +218,7 @@ static void add_again(void *data, struct tm_buf *out, const char *dir, bool acce
     return;
   }
   tm_buf_add_str(out, "tidemill");
-  add_unless_only_failed(out, m->argv, ours);
+  add_own_words(out, m->argv, ours, accepts);
   if (!m->o.launch.resume)
     tm_buf_add_str(out, " --resume");
   if (accepts && !m->o.launch.accept_changes)

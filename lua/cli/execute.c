@@ -352,16 +352,22 @@ static int print_result(const struct tm_execution *x)
   return status;
 }
 
-static void say_again(struct tidemill_job *job, const struct tm_execute_hooks *hooks, void *data)
+/* `ended`: the exit status. 2: the script or a setting is wrong, or the inputs have changed. */
+static void say_again(struct tidemill_job *job, int ended, const struct tm_execute_hooks *hooks,
+                      void *data)
 {
   struct tm_resume_command command = { .add = hooks ? hooks->add_again : NULL,
                                        .add_anew = hooks ? hooks->add_rerun : NULL,
                                        .data = data };
+  const struct tm_resume_command *own = command.add ? &command : NULL;
   struct tm_buf line = TM_BUF_NONE, after = TM_BUF_NONE;
   bool has_failed = tidemill_job_state(job) == TIDEMILL_FAILED;
-  tm_resume_line_add(&line, has_failed ? &after : NULL, tidemill_job_dir(job),
-                     command.add ? &command : NULL);
-  tidemill_job_say(job, TIDEMILL_INFO, tm_buf_str(&line));
+  if (ended == 2)
+    (void)tm_resume_line_add_changed(&line, &after, tidemill_job_dir(job), own);
+  else
+    tm_resume_line_add(&line, has_failed ? &after : NULL, tidemill_job_dir(job), own);
+  if (line.len > 0)
+    tidemill_job_say(job, TIDEMILL_INFO, tm_buf_str(&line));
   if (after.len > 0)
     tidemill_job_say(job, TIDEMILL_INFO, tm_buf_str(&after));
   tm_buf_release(&line);
@@ -386,9 +392,9 @@ static void say_rerun(struct tidemill_job *job, const struct tm_execute_hooks *h
 void tm_execute_say_next(struct tidemill_job *job, const struct tm_execute_hooks *hooks, void *data)
 {
   int ended = tidemill_job_exit_status(job);
-  if (ended != 0 && ended != 2)
-    say_again(job, hooks, data);
-  else if (ended == 0)
+  if (ended != 0)
+    say_again(job, ended, hooks, data);
+  else
     say_rerun(job, hooks, data);
 }
 

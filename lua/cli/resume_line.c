@@ -83,6 +83,50 @@ static bool add_moved(struct tm_buf *out, const char *dir)
   return is_gone;
 }
 
+/* ---- an input that has changed ---- */
+
+static bool is_listed(struct tidemill_record *job)
+{
+  const struct tidemill_record_step *step;
+  for (size_t i = 0; (step = tidemill_record_step(job, i)) != NULL; i++)
+    if (step->state == TIDEMILL_FAILED && !step->counts.all_created)
+      return false;
+  return true;
+}
+
+/* Adds the command for a new job, which reads the input as it is now. */
+static void add_new_job(struct tm_buf *out, struct tidemill_record *job,
+                        const struct tm_resume_command *command)
+{
+  struct tm_buf anew = TM_BUF_NONE;
+  tm_rerun_add_anew(&anew, job, command ? command->add_anew : NULL, command ? command->data : NULL);
+  if (anew.len > 2)
+    tm_buf_add_str(out, anew.data + 2); /* without "; " */
+  else
+    tm_buf_add_str(out, "to start a new job: run the command that started this one again, without "
+                        "--resume and with another --job-dir");
+  tm_buf_release(&anew);
+}
+
+bool tm_resume_line_add_changed(struct tm_buf *out, struct tm_buf *after, const char *dir,
+                                const struct tm_resume_command *command)
+{
+  struct tidemill_record *job = NULL;
+  if (tidemill_record_open(&job, NULL, dir, NULL) < 0)
+    return false;
+  const struct tidemill_record_info *info = tidemill_record_info(job);
+  bool is_completed = info->state == TIDEMILL_COMPLETED;
+  bool yes = is_completed || strstr(info->cause, "the input has changed: ");
+  if (yes && !is_completed && is_listed(job)) {
+    tm_buf_add_str(out, "to go on with the list of inputs as it was: ");
+    add_command(out, dir, command, true);
+    add_new_job(after, job, command);
+  } else if (yes)
+    add_new_job(out, job, command);
+  tidemill_record_close(job);
+  return yes;
+}
+
 /* ---- items that failed although run() returned ---- */
 
 /* Their mini-batches are committed, so that a resume keeps them as they are. */
@@ -166,6 +210,8 @@ void tm_resume_line_add(struct tm_buf *out, struct tm_buf *after, const char *di
     return;
   }
   if (!command && add_moved(out, dir))
+    return;
+  if (after && tm_resume_line_add_changed(out, after, dir, command))
     return;
   if (after && add_for_kept(out, dir, command))
     return;

@@ -325,6 +325,7 @@ describe("an input that has changed", function()
       local r = t:expect_job(2, { "--resume", "--verify-input" }, go(t))
       expect_words(r, { "the input has changed", "Completed, and is left as it is", unpack(words) })
       assert.equal("", r.out)
+      assert.is_truthy(r.err:find("\nto start a new job: tidemill run %S*/pipeline%.lua\n$"), r.err)
       for _, name in ipairs(files) do assert.equal(before[name], t:read(name), name) end
       assert.is_false(t:has(PARTIAL))
       assert.same({}, take_runs(t))
@@ -343,6 +344,24 @@ describe("an input that has changed", function()
     assert.same(job.names(8), t:rows())
   end)
 
+  it("is refused by --verify-input with a command for the old list and one for the new", function()
+    local t = failed_case()
+    t:write("in/0000.txt", "before all others")
+    local r = t:expect_job(2, { "--resume", "--verify-input", "--accept-changes" }, go(t))
+    local lines = "\nto go on with the list of inputs as it was: tidemill (resume %S*/job %-%-accept%-changes)"
+      .. "\nto start a new job: tidemill (run %S*/pipeline%.lua)\n$"
+    local resume, new = r.err:match(lines)
+    assert.is_truthy(resume, r.err)
+    assert.equal(resume, t:run({ "status", t.job_dir }).out:match(lines))
+    for command, rows in pairs { [resume] = job.names(8), [new .. " --job-dir " .. t:path "new"] = job.names(9) } do
+      local words = {}
+      for word in command:gmatch "%S+" do words[#words + 1] = word end
+      t:expect(t:run(words, go(t)), 0)
+      if rows[9] then assert.equal(9, #t:sorted_lines "new/score/output/parallel_run_step.txt")
+      else assert.same(rows, t:rows()) end
+    end
+  end)
+
   it("is refused if the listing was incomplete", function()
     local t = failed_case()
     local manifest = t:read "job/score/state/manifest"
@@ -350,6 +369,7 @@ describe("an input that has changed", function()
     t:write("job/score/state/manifest", manifest:sub(1, #manifest - 1))
     t:write("job/score/state/journal", t:read("job/score/state/journal"):sub(1, RECORD))
     t:write("in/0000.txt", "before all others")
-    expect_words(t:expect_job(2, { "--resume" }, go(t)), { "changed", "0001.txt", "0000.txt" })
+    expect_words(t:expect_job(2, { "--resume" }, go(t)), { "changed", "0001.txt", "0000.txt",
+      "\nto start a new job: tidemill run [^\n]*pipeline.lua\n$" })
   end)
 end)
