@@ -6,7 +6,6 @@
  */
 #include "commit/columns.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -30,7 +30,6 @@
  */
 #include "commit/commit.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +38,6 @@
 #include "agent/agent_msg.h"
 #include "base/check.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
 #include "commit/commit_own.h"

@@ -12,7 +12,6 @@
  */
 #include "inspect/survey.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -26,7 +26,6 @@
 #include "commit/fates.h"
 #include "commit/manifest_file.h"
 #include "commit/recover.h"
-#include "inspect/survey.h"
 #include "inspect/verify_upload.h"
 #include "record/job_record.h"
 #include "record/owner.h"

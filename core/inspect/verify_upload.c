@@ -1,7 +1,6 @@
 /* verify_upload.c - see verify_upload.h. */
 #include "inspect/verify_upload.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

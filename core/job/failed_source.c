@@ -11,7 +11,6 @@
 #include "commit/failed_archives.h"
 #include "data/files/failed.h"
 #include "data/item.h"
-#include "inspect/survey.h"
 #include "job/takeover.h"
 #include "plan/drop.h"
 #include "record/job_record.h"

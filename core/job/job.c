@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"

@@ -11,7 +11,6 @@
 #include "outputs/copy.h"
 #include "record/job_record.h"
 #include "store/jobs.h"
-#include "store/workspace.h"
 
 bool tm_takeover_is_asked(const struct tm_step *step)
 {

@@ -10,7 +10,6 @@
  * One line goes to the supervisor, and so to the terminal; everything into _main.txt and
  * user/error/.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>

@@ -16,7 +16,6 @@
  *      says. It has run_invocation_timeout for that, in any phase. SIGKILL works on stopped
  *      processes.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/time.h"
 #include "node/msg_strings.h"
 

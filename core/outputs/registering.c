@@ -1,7 +1,6 @@
 /* registering.c - see registering.h. */
 #include "outputs/registering.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>

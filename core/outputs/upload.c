@@ -11,7 +11,6 @@
 #include "data/archive/pack.h"
 #include "outputs/copy.h"
 #include "outputs/upload_mark.h"
-#include "sys/threads.h"
 
 #define PUT_TRIES 100
 

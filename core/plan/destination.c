@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/path.h"
 
 #define RUN_ID      "{run-id}"

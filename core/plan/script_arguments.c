@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "plan/arguments.h"
-#include "plan/datasets.h"
 #include "plan/inputs.h"
 #include "plan/names.h"
 #include "plan/params.h"

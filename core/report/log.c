@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"

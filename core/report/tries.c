@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"

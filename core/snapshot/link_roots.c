@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/path.h"
 
 bool tm_link_is_within(const char *dir, const char *path)
 {

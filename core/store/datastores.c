@@ -2,7 +2,6 @@
  * removal of the database. */
 #include "store/datastores.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -12,7 +12,6 @@
 #include "sys/low_fds.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -17,7 +17,6 @@
 #include "plan/datasets.h"
 #include "plan/params.h"
 #include "plan/params_check.h"
-#include "store/workspace.h"
 
 #define DELIMITED  "Dataset.Tabular.from_delimited_files"
 #define JSON_LINES "Dataset.Tabular.from_json_lines_files"

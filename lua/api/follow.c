@@ -13,9 +13,7 @@
 
 #include <string.h>
 
-#include "api/own.h"
 #include "base/time.h"
-#include "inspect/survey.h"
 #include "record/owner.h"
 #include "sys/loop.h"
 #include "sys/notify.h"

@@ -7,10 +7,8 @@
  */
 #include "api/own.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include "bind/hold.h"
 #include "bind/state.h"
 #include "modules.h"
 #include "prompt/own_runtime.h"

@@ -7,7 +7,6 @@
 
 #include "api/own.h"
 #include "base/text.h"
-#include "inspect/survey.h"
 #include "record/job_record.h"
 #include "record/owner.h"
 

@@ -11,7 +11,6 @@
 #include "inspect/survey.h"
 #include "report/log_set.h"
 #include "report/try_rows.h"
-#include "sys/clock.h"
 
 struct shown {
   const struct tidemill_workspace *ws; /* or NULL */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/own.h"
 #include "plan/params.h"
 
 static enum tidemill_parameter_type type_of(enum tm_field_type type)

@@ -7,7 +7,6 @@
  * Code that can raise (reading arguments, making Lua values) is separate from code that holds
  * memory from malloc: a userdata holds the buffers, and a path is a Lua string.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <lauxlib.h>
 #include <stdio.h>

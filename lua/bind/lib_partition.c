@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "base/path.h"
 #include "data/table/table_partition.h"
 #include "hold.h"

@@ -15,7 +15,6 @@
 #include "api/own.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "job/job.h"
 #include "runtime.h"
 #include "sys/process.h"
 

@@ -17,7 +17,6 @@
 #include "api/own.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "bind/hold.h"
 #include "bind/state.h"
 #include "prompt/beside.h"
 #include "prompt/job_event.h"

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
-
 /* Adds a form of a refused name that can be shown. */
 static void add_shown(struct tm_buf *out, const char *name, size_t len)
 {

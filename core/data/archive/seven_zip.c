@@ -13,7 +13,6 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/mem.h"
 #include "data/archive/archive_source.h"
 #include "data/archive/walk.h"
 

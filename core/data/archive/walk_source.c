@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/check.h"
 #include "base/mem.h"
 #include "data/archive/archive_own.h"
 #include "data/archive/walk.h"

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/buf.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "data/archive/entry_own.h"

@@ -13,7 +13,6 @@
  *  (3) The directory is read to its end: extra entries are not silently left out.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/check.h"
 #include "base/mem.h"
 #include "data/rows/delimited_own.h"
 #include "data/rows/encoding.h"

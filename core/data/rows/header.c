@@ -4,11 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "data/frame/frame.h"
 #include "data/rows/delimited.h"
-#include "data/rows/encoding.h"
 
 size_t tm_header_mark(enum tm_encoding encoding, const char *p, size_t n, bool *big_endian)
 {

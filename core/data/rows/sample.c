@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "data/rows/header.h"
 #include "data/rows/json_infer.h"
 

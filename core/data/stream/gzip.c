@@ -27,8 +27,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/check.h"
-
 #define INPUT   ((size_t)TM_GZIP_BLOCK)
 #define SKIP    ((size_t)256 << 10)
 #define PIECE   ((size_t)64) /* keeps (4): few heads of compressed blocks are shorter */

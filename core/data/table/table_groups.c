@@ -11,10 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "data/frame/row_code.h"
 #include "data/key.h"
 #include "data/table/row_sorter.h"

@@ -6,7 +6,6 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "data/frame/column_ops.h"
 #include "data/rows/value.h"
 
