@@ -18,6 +18,8 @@
 
 /* clang-format off */
 #define TM_ERR_NONE { 0, { 0 } }
+/* `err`; if it is NULL, one of the enclosing block, for code that looks at what was set. */
+#define TM_ERR_OWN(err) ((err) ? (err) : &(struct tm_err)TM_ERR_NONE)
 /* clang-format on */
 
 /* Fills `err` (may be NULL) and returns `code`, which must be negative. */

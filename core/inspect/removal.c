@@ -314,10 +314,9 @@ static int remove_held(struct tm_job_dir *held, struct tm_err *err)
 
 int tm_job_remove(const struct tm_fs *fs, const char *dir, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tm_job_dir held;
   struct tm_stat st;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   int rc = fs->stat(fs->self, dir, true, &st);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot remove the job '%s'", dir);

@@ -428,7 +428,6 @@ static int verify_copy(struct tm_verify_uploads *v, const char *step_dir, struct
 int tm_verify_uploads(struct tm_verify_uploads *v, struct tm_err *err)
 {
   const struct tm_json *outputs = tm_json_get(tm_json_get(v->step, "definition"), "outputs");
-  struct tm_err unheard = TM_ERR_NONE;
   char *step_dir = tm_path_join(v->job_dir, tm_json_str(v->step, "name", ""));
   int rc = 0;
 
@@ -439,7 +438,7 @@ int tm_verify_uploads(struct tm_verify_uploads *v, struct tm_err *err)
     struct check c = { .v = v,
                        .fs = tm_fs_real(),
                        .destination = tm_json_str(out, "destination", NULL),
-                       .err = err ? err : &unheard };
+                       .err = TM_ERR_OWN(err) };
     if (!c.destination || (!is_archive && strcmp(mode, "upload") != 0))
       continue;
     c.folder = tm_path_join(v->job_dir, tm_json_str(out, "folder", ""));
@@ -450,7 +449,7 @@ int tm_verify_uploads(struct tm_verify_uploads *v, struct tm_err *err)
     free(c.mark_file);
   }
   if (rc >= 0 && v->rows)
-    rc = verify_copy(v, step_dir, err ? err : &unheard);
+    rc = verify_copy(v, step_dir, TM_ERR_OWN(err));
   free(step_dir);
   return rc < 0 ? rc : 0;
 }

@@ -284,10 +284,9 @@ static int open_to_write(struct tm_db *db, struct tm_err *err)
 
 int tm_db_open(struct tm_db **out, const char *workspace, enum tm_db_mode mode, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tm_db *db = TM_NEW(struct tm_db);
   int rc;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   db->path = tm_path_join(workspace, TM_DB_NAME);
   tm_low_fds_hold(&db->low);
   rc = mode == TM_DB_READ ? open_to_read(db, err) : open_to_write(db, err);

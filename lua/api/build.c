@@ -31,7 +31,6 @@ static struct tm_json *tagged(const char *tag)
 int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                           const char *name, const char *dir, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tm_json *tree;
   char *file;
   if (out)
@@ -42,7 +41,7 @@ int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtim
   file = dir ? tm_path_join(dir, "pipeline") : tm_xstrdup("");
   tm_json_set(tree, "name", tm_json_new_string(name));
   tm_json_set(tree, "steps", tm_json_new(TM_JSON_ARRAY));
-  int rc = tm_draft_new(out, rt, tree, file, false, err ? err : &unheard);
+  int rc = tm_draft_new(out, rt, tree, file, false, TM_ERR_OWN(err));
   if (rc == 0)
     (*out)->is_built = true;
   free(file);
@@ -225,8 +224,7 @@ static int check_value(bool is_command, const char *kind, const struct tm_field 
 int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const char *value,
                           struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_pipeline_set()", "p", p, "key", key, "value", value, NULL) < 0)
     return TM_EUSAGE;
   struct tm_json *step = last_step(p, "tidemill_pipeline_set()", err), *to, *given;
@@ -313,9 +311,8 @@ int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path, c
 int tidemill_pipeline_set_working_dir(struct tidemill_pipeline *p, const char *dir,
                                       struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   static const char call[] = "tidemill_pipeline_set_working_dir()";
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, call, "p", p, "dir", dir, NULL) < 0)
     return TM_EUSAGE;
   if (!p->is_built)
@@ -425,8 +422,7 @@ int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key, co
                                 struct tm_err *err)
 {
   static const char call[] = "tidemill_pipeline_set_input()";
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, call, "p", p, "key", key, "value", value, NULL) < 0)
     return TM_EUSAGE;
   struct tm_json *input = last_input(p, call, err);
@@ -544,8 +540,7 @@ static size_t use_script(struct tidemill_pipeline *p, const char *path, const ch
 int tidemill_pipeline_set_script(struct tidemill_pipeline *p, const char *path, const char *text,
                                  struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   static const char call[] = "tidemill_pipeline_set_script()";
   if (tm_need(err, call, "p", p, "path", path, "text", text, NULL) < 0)
     return TM_EUSAGE;

@@ -114,8 +114,7 @@ static int begin(struct tidemill_cancel *c, bool now, struct tm_err *err)
 int tidemill_cancel_new(struct tidemill_cancel **out, struct tidemill_workspace *ws,
                         const char *job, bool now, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_cancel_new()", "out", out, "job", job, NULL) < 0)
@@ -135,9 +134,8 @@ int tidemill_cancel_new(struct tidemill_cancel **out, struct tidemill_workspace 
 
 int tidemill_cancel_look(struct tidemill_cancel *c, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tm_session now;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   int rc = tm_need(err, "tidemill_cancel_look()", "c", c, NULL);
   if (rc == 0 && !c->info.has_ended)
     rc = tm_session_look(&now, c->dir, err);

@@ -53,11 +53,8 @@ static int read_options(struct tidemill_clean *c, const struct tidemill_clean_op
 {
   static const char call[] = "tidemill_clean_new()";
   c->o = (struct tidemill_clean_options)TIDEMILL_CLEAN_OPTIONS_INIT;
-  if (o && o->size == 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "%s: the options have no size; begin with TIDEMILL_CLEAN_OPTIONS_INIT", call);
-  if (o)
-    memcpy(&c->o, o, o->size < sizeof(c->o) ? o->size : sizeof(c->o));
+  if (tm_take_options(&c->o, sizeof(c->o), o, call, "TIDEMILL_CLEAN_OPTIONS_INIT", err) < 0)
+    return TM_EUSAGE;
   o = &c->o;
   if ((o->jobs_len > 0 && !o->jobs) || (o->states_len > 0 && !o->states))
     return tm_err_set(err, TM_EUSAGE, "%s: `%s` is NULL", call,
@@ -302,10 +299,9 @@ static void find_scripts(struct tidemill_clean *c)
 int tidemill_clean_new(struct tidemill_clean **out, struct tidemill_workspace *ws,
                        const struct tidemill_clean_options *options, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tidemill_clean *c;
   int rc;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_clean_new()", "out", out, NULL) < 0)
     return TM_EUSAGE;
   *out = NULL;

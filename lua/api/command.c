@@ -10,8 +10,7 @@
 int tidemill_pipeline_set_command(struct tidemill_pipeline *p, const char *const *words,
                                   struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_pipeline_set_command()", "p", p, "words", words, NULL) < 0)
     return TM_EUSAGE;
   char *here = tm_api_here(err);

@@ -69,19 +69,6 @@ static struct tm_lua_look look_of(struct tidemill_console *c)
 
 /* ---- life ---- */
 
-static int read_options(struct tidemill_console_options *out,
-                        const struct tidemill_console_options *o, struct tm_err *err)
-{
-  *out = (struct tidemill_console_options)TIDEMILL_CONSOLE_OPTIONS_INIT;
-  if (o && o->size == 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "tidemill_console_new(): the options have no size; begin with "
-                      "TIDEMILL_CONSOLE_OPTIONS_INIT");
-  if (o)
-    memcpy(out, o, o->size < sizeof(*out) ? o->size : sizeof(*out));
-  return 0;
-}
-
 static int begin(struct tidemill_console *c, struct tidemill_runtime *rt, struct tm_err *err)
 {
   struct tm_lua_prompt p = {
@@ -105,7 +92,9 @@ int tm_console_of(struct tidemill_console **out, struct tm_lua_session *session,
   c->session = session;
   c->rt = rt;
   rt->consoles++;
-  int rc = read_options(&c->o, options, err);
+  c->o = (struct tidemill_console_options)TIDEMILL_CONSOLE_OPTIONS_INIT;
+  int rc =
+      tm_take_options(&c->o, sizeof(c->o), options, call, "TIDEMILL_CONSOLE_OPTIONS_INIT", err);
   if (rc >= 0)
     rc = tm_runtime_may_turn(rt, call, err);
   if (rc >= 0)
@@ -121,8 +110,7 @@ int tm_console_of(struct tidemill_console **out, struct tm_lua_session *session,
 int tidemill_console_new(struct tidemill_console **out, struct tidemill_runtime *rt,
                          const struct tidemill_console_options *options, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_console_new()", "out", out, "rt", rt, NULL) < 0)

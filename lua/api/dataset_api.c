@@ -175,10 +175,9 @@ static int check(const struct tidemill_registration *given, struct tidemill_regi
 int tidemill_dataset_register(struct tidemill_dataset **out, struct tidemill_workspace *ws,
                               const struct tidemill_registration *registration, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tidemill_registration r;
   struct tidemill_dataset *d;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_dataset_register()", "ws", ws, "registration", registration, NULL) <

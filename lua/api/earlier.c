@@ -79,8 +79,7 @@ static int load_definition(struct tidemill_pipeline **out, struct tidemill_runti
 int tidemill_pipeline_load_job(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                                const char *job, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_pipeline_load_job()", "out", out, "rt", rt, "job", job, NULL) < 0)
@@ -118,8 +117,7 @@ static void add_used(struct tidemill_pipeline *p, const struct tm_json *used)
 
 int tidemill_pipeline_set_like(struct tidemill_pipeline *p, const char *job, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_pipeline_set_like()", "p", p, "job", job, NULL) < 0)
     return TM_EUSAGE;
   char *dir = tm_runtime_job(p->rt, job, err);
@@ -226,8 +224,7 @@ int tm_draft_take_earlier(const struct tidemill_pipeline *p, struct tm_pipeline 
 int tidemill_pipeline_set_only_failed(struct tidemill_pipeline *p, const char *job,
                                       struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_pipeline_set_only_failed()", "p", p, "job", job, NULL) < 0)
     return TM_EUSAGE;
   char *dir = tm_runtime_job(p->rt, job, err);

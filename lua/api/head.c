@@ -73,12 +73,9 @@ static int read_options(struct tidemill_head_options *out,
 {
   static const char call[] = "tidemill_head()";
   *out = (struct tidemill_head_options)TIDEMILL_HEAD_OPTIONS_INIT;
-  if (tm_need(err, call, "options", given, NULL) < 0)
+  if (tm_need(err, call, "options", given, NULL) < 0 ||
+      tm_take_options(out, sizeof(*out), given, call, "TIDEMILL_HEAD_OPTIONS_INIT", err) < 0)
     return TM_EUSAGE;
-  if (given->size == 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "%s: the options have no size; begin with TIDEMILL_HEAD_OPTIONS_INIT", call);
-  memcpy(out, given, given->size < sizeof(*out) ? given->size : sizeof(*out));
   if (!out->paths || out->paths_len == 0 || !out->on_line)
     return tm_err_set(err, TM_EUSAGE, "%s: it needs `paths`, and `on_line`", call);
   for (size_t i = 0; i < out->paths_len; i++)
@@ -102,11 +99,10 @@ static int set_all(struct tm_json *table, const struct tidemill_head_options *o,
 
 int tidemill_head(const struct tidemill_head_options *options, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tidemill_head_options o;
   struct head h = { .o = &o };
   char *cwd;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (read_options(&o, options, err) < 0 || !(cwd = tm_api_here(err)))
     return err->code;
   struct tm_json *v = tm_plan_table(o.paths, o.paths_len);

@@ -49,14 +49,13 @@ int tidemill_runtime_add_function(struct tidemill_runtime *rt, const char *name,
 int tidemill_runtime_add_value(struct tidemill_runtime *rt, const char *name, const char *json,
                                struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tm_json *value;
   int rc = tm_need(err, "tidemill_runtime_add_value()", "rt", rt, "json", json, NULL);
   if (rc == 0)
     rc = check_name(rt, name, err);
   if (rc < 0)
     return rc;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   value = tm_json_parse(json, strlen(json), err);
   if (!value)
     return tm_err_wrap(err, "the value of '%s'", name);

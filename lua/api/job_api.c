@@ -390,10 +390,9 @@ static void tell_copy(const struct tidemill_pipeline *p, const struct tidemill_j
 int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
                         const struct tidemill_job_options *options, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tidemill_job_options o;
   struct tm_pipeline *settled;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_job_submit()", "out", out, "p", p, NULL) < 0 ||
@@ -411,10 +410,9 @@ int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
 int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt, const char *given,
                         const struct tidemill_job_options *options, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tidemill_job_options o;
   struct tidemill_pipeline *p = NULL;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_job_resume()", "out", out, "rt", rt, "job", given, NULL) < 0 ||

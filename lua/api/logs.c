@@ -148,17 +148,13 @@ int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
   static const char call[] = "tidemill_workspace_logs()";
   struct tidemill_logs_options o = TIDEMILL_LOGS_OPTIONS_INIT;
   struct tm_logs l = { .on_line = on_line, .data = data };
-  struct tm_err unheard = TM_ERR_NONE;
   int rc;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   rc = tm_need(err, call, "job", job, "on_line", on_line ? (const void *)call : NULL, NULL);
-  if (rc == 0 && options && options->size == 0)
-    rc = tm_err_set(err, TM_EUSAGE,
-                    "%s: the options have no size; begin with TIDEMILL_LOGS_OPTIONS_INIT", call);
+  if (rc == 0)
+    rc = tm_take_options(&o, sizeof(o), options, call, "TIDEMILL_LOGS_OPTIONS_INIT", err);
   if (rc < 0)
     return rc;
-  if (options)
-    memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
   if (o.mini_batch < -1 || (o.mini_batch >= 0 && (o.worker || o.errors || o.follow)))
     return tm_err_set(err, TM_EUSAGE,
                       "%s: `mini_batch` is %lld; accepted: a number from 0 on, with `step` alone, "

@@ -151,8 +151,7 @@ static char *place(const char *path, struct tm_err *err)
 int tidemill_output_check(struct tidemill_runtime *rt, const char *path, bool overwrite,
                           struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_output_check()", "rt", rt, "path", path, NULL) < 0)
     return TM_EUSAGE;
   char *to = place(path, err);
@@ -193,8 +192,7 @@ int tidemill_job_put_output(struct tidemill_job *job, size_t step, const char *p
                             struct tm_err *err)
 {
   static const char call[] = "tidemill_job_put_output()";
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, call, "job", job, "path", path, NULL) < 0)
     return TM_EUSAGE;
   char *from = output_of(job, step, call, err), *to = from ? place(path, err) : NULL;
@@ -213,8 +211,7 @@ int tidemill_job_put_output(struct tidemill_job *job, size_t step, const char *p
 int tidemill_pipeline_set_output_file(struct tidemill_pipeline *p, const char *path, bool overwrite,
                                       struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_pipeline_set_output_file()", "p", p, "path", path, NULL) < 0)
     return TM_EUSAGE;
   char *to = place(path, err);

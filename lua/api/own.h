@@ -112,6 +112,10 @@ struct tidemill_job {
 /* 0, or TM_EUSAGE: an argument that `call` needs is NULL. Takes pairs of a name and an argument,
  * NULL-ended. */
 int tm_need(struct tm_err *err, const char *call, ...) __attribute__((sentinel));
+/* Copies a host's options over the defaults in `out`, up to the size of the host's struct, which is
+ * its first member. `given` NULL: a no-op. TM_EUSAGE: that size is 0; the message names `init`. */
+int tm_take_options(void *out, size_t size, const void *given, const char *call, const char *init,
+                    struct tm_err *err);
 /* Replaces the program's options in an error by the names that a host uses, unless the host is a
  * command. Returns its code. */
 int tm_words_for_host(const struct tidemill_runtime *rt, struct tm_err *err);

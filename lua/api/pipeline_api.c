@@ -72,13 +72,12 @@ static struct tm_json *load_piece(struct tidemill_runtime *rt, const struct tm_l
 int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                            const char *path, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tm_lua_piece piece = { .name = path,
                                 .modules = tm_lua_modules(),
                                 .prepare = tm_host_prepare,
                                 .on_note = on_note,
                                 .data = rt };
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_pipeline_load()", "out", out, "rt", rt, "path", path, NULL) < 0)
@@ -89,14 +88,13 @@ int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runti
 int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                                   const char *text, const char *name, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tm_lua_piece piece = { .name = name,
                                 .text = text,
                                 .modules = tm_lua_modules(),
                                 .prepare = tm_host_prepare,
                                 .on_note = on_note,
                                 .data = rt };
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_pipeline_load_string()", "out", out, "rt", rt, "text", text, "name",
@@ -108,8 +106,7 @@ int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemil
 int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                                struct lua_State *L, int index, const char *name, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_pipeline_from_lua()", "out", out, "rt", rt, "L", L, "name", name,
@@ -233,8 +230,7 @@ struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, enum tm_s
 
 int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_pipeline_check()", "p", p, NULL) < 0)
     return TM_EUSAGE;
   tm_draft_changed(p);
@@ -249,10 +245,9 @@ int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
                                                   [TIDEMILL_GRAPH_DOT] = TM_GRAPH_DOT,
                                                   [TIDEMILL_GRAPH_MERMAID] = TM_GRAPH_MERMAID };
   static const char call[] = "tidemill_pipeline_graph()";
-  struct tm_err unheard = TM_ERR_NONE;
   struct tm_buf text = TM_BUF_NONE;
   struct tm_pipeline *settled = NULL;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, call, "out", out, "p", p, NULL) < 0)
@@ -266,19 +261,6 @@ int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
   free(p->graph);
   p->graph = tm_buf_take(&text);
   *out = p->graph;
-  return 0;
-}
-
-static int read_plan_options(struct tidemill_plan_options *out,
-                             const struct tidemill_plan_options *o, struct tm_err *err)
-{
-  *out = (struct tidemill_plan_options)TIDEMILL_PLAN_OPTIONS_INIT;
-  if (o && o->size == 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "tidemill_pipeline_plan(): the options have no size; begin with "
-                      "TIDEMILL_PLAN_OPTIONS_INIT");
-  if (o)
-    memcpy(out, o, o->size < sizeof(*out) ? o->size : sizeof(*out));
   return 0;
 }
 
@@ -315,16 +297,16 @@ static int add_plan(struct tm_buf *out, const struct tidemill_pipeline *p,
 int tidemill_pipeline_plan(const char **out, struct tidemill_pipeline *p,
                            const struct tidemill_plan_options *options, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  struct tidemill_plan_options o;
+  static const char call[] = "tidemill_pipeline_plan()";
+  struct tidemill_plan_options o = TIDEMILL_PLAN_OPTIONS_INIT;
   struct tm_buf text = TM_BUF_NONE;
   struct tm_pipeline *settled;
   int rc;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
-  if (tm_need(err, "tidemill_pipeline_plan()", "out", out, "p", p, NULL) < 0 ||
-      read_plan_options(&o, options, err) < 0)
+  if (tm_need(err, call, "out", out, "p", p, NULL) < 0 ||
+      tm_take_options(&o, sizeof(o), options, call, "TIDEMILL_PLAN_OPTIONS_INIT", err) < 0)
     return TM_EUSAGE;
   if (!(settled = tm_draft_settle(p, TM_SCRIPTS_COMPILED, err)))
     return tm_words_for_host(p->rt, err);

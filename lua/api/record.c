@@ -325,9 +325,8 @@ void tm_record_release(struct tidemill_record *r)
 int tidemill_record_open(struct tidemill_record **out, struct tidemill_workspace *ws,
                          const char *job, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tidemill_record *r;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_record_open()", "out", out, "job", job, NULL) < 0)

@@ -173,8 +173,7 @@ enum tidemill_resume_way tidemill_resume_way(const char *dir, struct tm_err *err
     [TM_RESUME_BY_LIST] = TIDEMILL_RESUME_BY_LIST,
     [TM_RESUME_NEVER] = TIDEMILL_RESUME_NEVER,
   };
-  struct tm_err unheard = TM_ERR_NONE;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_resume_way()", "dir", dir, NULL) < 0)
     return TIDEMILL_RESUME_NEVER;
   char *cwd = tm_api_here(err);
@@ -230,10 +229,9 @@ int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
   struct tm_verify_options o = {
     .has_copies = true, .on_fault = on_fault, .on_step = on_step, .data = &v
   };
-  struct tm_err unheard = TM_ERR_NONE;
   int64_t faults;
   char *dir;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_workspace_verify()", "job", job, NULL) < 0)
     return TM_EUSAGE;
   o.workspace = ws ? ws->path : NULL;

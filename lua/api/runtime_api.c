@@ -15,15 +15,6 @@
 #include "base/check.h"
 #include "base/time.h"
 
-/* Copies the host's options, up to the size of the host's struct. */
-static struct tidemill_runtime_options read_options(const struct tidemill_runtime_options *o)
-{
-  struct tidemill_runtime_options all = TIDEMILL_RUNTIME_OPTIONS_INIT;
-  if (o)
-    memcpy(&all, o, o->size < sizeof(all) ? o->size : sizeof(all));
-  return all;
-}
-
 int tm_need(struct tm_err *err, const char *call, ...)
 {
   const char *name;
@@ -34,6 +25,17 @@ int tm_need(struct tm_err *err, const char *call, ...)
     is_there = va_arg(ap, const void *) != NULL;
   va_end(ap);
   return is_there ? 0 : tm_err_set(err, TM_EUSAGE, "%s: `%s` is NULL", call, name);
+}
+
+int tm_take_options(void *out, size_t size, const void *given, const char *call, const char *init,
+                    struct tm_err *err)
+{
+  size_t given_size = given ? *(const size_t *)given : 0;
+  if (given && given_size == 0)
+    return tm_err_set(err, TM_EUSAGE, "%s: the options have no size; begin with %s", call, init);
+  if (given)
+    memcpy(out, given, given_size < size ? given_size : size);
+  return 0;
 }
 
 char *tm_api_here(struct tm_err *err)
@@ -90,30 +92,28 @@ static void free_now(void *data)
 }
 
 /* NULL means that it was not given; "" would mean the current directory. */
-static int refuse_empty(const struct tidemill_runtime_options *given, struct tm_err *err)
+static int refuse_empty(const struct tidemill_runtime_options *o, struct tm_err *err)
 {
-  struct tidemill_runtime_options o = read_options(given);
-  const char *name = o.workspace && !*o.workspace ? "workspace"
-                     : o.program && !*o.program   ? "program"
-                                                  : NULL;
+  const char *name = o->workspace && !*o->workspace ? "workspace"
+                     : o->program && !*o->program   ? "program"
+                                                    : NULL;
   return name ? tm_err_set(err, TM_EUSAGE, "tidemill_runtime_new(): `%s` is empty", name) : 0;
 }
 
 int tidemill_runtime_new(struct tidemill_runtime **out,
                          const struct tidemill_runtime_options *options, struct tm_err *err)
 {
+  static const char call[] = "tidemill_runtime_new()";
+  struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
   struct tidemill_runtime *rt;
-  if (tm_need(err, "tidemill_runtime_new()", "out", out, NULL) < 0)
+  if (tm_need(err, call, "out", out, NULL) < 0)
     return TM_EUSAGE;
   *out = NULL;
-  if (options && options->size == 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "tidemill_runtime_new(): the options have no size; begin with "
-                      "TIDEMILL_RUNTIME_OPTIONS_INIT");
-  if (options && refuse_empty(options, err) < 0)
+  if (tm_take_options(&o, sizeof(o), options, call, "TIDEMILL_RUNTIME_OPTIONS_INIT", err) < 0 ||
+      refuse_empty(&o, err) < 0)
     return TM_EUSAGE;
   rt = TM_NEW(struct tidemill_runtime);
-  rt->o = read_options(options);
+  rt->o = o;
   rt->log = (struct tm_log) { rt->o.on_log, rt->o.data };
   rt->fs = tm_fs_real();
   rt->workspace = tm_xstrdup(rt->o.workspace);

@@ -59,9 +59,8 @@ int tidemill_pipeline_set_param_from(struct tidemill_pipeline *p, const char *na
                                      const char *value, const char *origin, const char *dir,
                                      struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   char *cwd = NULL;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_pipeline_set_param_from()", "p", p, "name", name, "value", value,
               NULL) < 0 ||
       (dir && !(cwd = tm_api_here(err))))
@@ -129,9 +128,8 @@ static struct tm_json *load_values(const struct tidemill_pipeline *p, const char
 int tidemill_pipeline_set_params_file(struct tidemill_pipeline *p, const char *path,
                                       struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   char *cwd;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_pipeline_set_params_file()", "p", p, "path", path, NULL) < 0 ||
       !(cwd = tm_api_here(err)))
     return TM_EUSAGE;

@@ -56,26 +56,21 @@ static int read_options(struct tidemill_workspace_options *out,
                         const struct tidemill_workspace_options *o, struct tm_err *err)
 {
   *out = (struct tidemill_workspace_options)TIDEMILL_WORKSPACE_OPTIONS_INIT;
-  if (o && o->size == 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "tidemill_workspace_open(): the options have no size; begin with "
-                      "TIDEMILL_WORKSPACE_OPTIONS_INIT");
-  if (o)
-    memcpy(out, o, o->size < sizeof(*out) ? o->size : sizeof(*out));
-  if (out->path && !*out->path)
+  int rc = tm_take_options(out, sizeof(*out), o, "tidemill_workspace_open()",
+                           "TIDEMILL_WORKSPACE_OPTIONS_INIT", err);
+  if (rc == 0 && out->path && !*out->path)
     return tm_err_set(err, TM_EUSAGE,
                       "tidemill_workspace_open(): `path` is empty; NULL looks for the nearest");
-  return 0;
+  return rc;
 }
 
 int tm_workspace_open_on(struct tidemill_workspace **out, const struct tm_fs *fs,
                          const struct tidemill_workspace_options *options, enum tm_use use,
                          struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
   struct tidemill_workspace_options o;
   char *cwd, *path = NULL;
-  err = err ? err : &unheard;
+  err = TM_ERR_OWN(err);
   if (read_options(&o, options, err) < 0 || !(cwd = tm_api_here(err)))
     return err->code;
   const char *named = o.path ? o.path : getenv(TM_WORKSPACE_VARIABLE);

@@ -342,8 +342,7 @@ static int read_all(struct pack *p)
 
 int tm_pack_read(const struct tm_fs *fs, const char *from, const char *to, struct tm_err *err)
 {
-  struct tm_err unheard = TM_ERR_NONE;
-  struct pack p = { .fs = fs, .root = to, .path = from, .err = err ? err : &unheard };
+  struct pack p = { .fs = fs, .root = to, .path = from, .err = TM_ERR_OWN(err) };
   int rc = p.fd = tm_fs_open(fs, from, O_RDONLY, 0, p.err);
   if (p.fd < 0)
     return rc;
