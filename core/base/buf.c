@@ -8,7 +8,6 @@
  */
 #include "base/buf.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/check.h"

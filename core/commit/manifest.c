@@ -15,7 +15,6 @@
  */
 #include "commit/manifest.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"

@@ -17,7 +17,6 @@
  *      processes.
  */
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -20,7 +20,6 @@
  */
 #include "plan/read.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -7,9 +7,7 @@
 #include "api/own.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/path.h"

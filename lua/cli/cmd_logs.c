@@ -5,7 +5,6 @@
  * each after the name of its file. It leaves out the row for each try, of which there may be
  * millions; --worker and --mini-batch show these rows.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

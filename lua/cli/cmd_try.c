@@ -11,9 +11,7 @@
 #include "cli/cli.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/foreground.h"
 #include "cli/one_step.h"

@@ -9,7 +9,6 @@
  */
 #include "prompt/session.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
