@@ -46,6 +46,7 @@ struct check {
   const struct tm_json *result; /* of the step; NULL: the job was interrupted */
   const char *wanted_copy;      /* of its rows, by the record; or NULL */
   struct tm_step_verify *found;
+  struct tm_faults faults; /* of this step; `found` gets their number at the end */
   struct tm_journal journal;
   struct tm_output output, failures;
   struct tm_files files; /* its log, for reading; and the folder of the files */
@@ -57,21 +58,6 @@ struct check {
   uint64_t sessions;
   bool is_torn; /* (1): what follows does not count */
 };
-
-static void fault(struct check *c, const char *path, int64_t at, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void fault(struct check *c, const char *path, int64_t at, const char *fmt, ...)
-{
-  struct tm_buf what = TM_BUF_NONE;
-  va_list ap;
-  va_start(ap, fmt);
-  tm_buf_vprintf(&what, fmt, ap);
-  va_end(ap);
-  c->found->faults++;
-  c->o->on_fault(c->o->data, path, at, what.data);
-  tm_buf_release(&what);
-}
 
 /* Bytes of a file. */
 
@@ -206,11 +192,11 @@ static int check_record(struct check *c, const struct tm_record *r, int64_t at, 
     return 0;
   }
   if (what && is_outcome)
-    fault(c, path, from,
-          "%s (mini-batch %" PRIu64 ", its record at byte %" PRId64 " of the journal)", what,
-          r->index, at);
+    tm_fault(&c->faults, path, from,
+             "%s (mini-batch %" PRIu64 ", its record at byte %" PRId64 " of the journal)", what,
+             r->index, at);
   else if (what)
-    fault(c, path, from, "%s", what);
+    tm_fault(&c->faults, path, from, "%s", what);
   /* If only the bytes of a record are wrong, it still says where the next ones begin. */
   if (!what || path != c->journal.path)
     apply(c, r);
@@ -223,8 +209,8 @@ static void check_line(struct check *c)
   if (line->journal_len > 0 &&
       (c->output_end != line->output_len || c->failures_end != line->failures_len ||
        c->files_end != line->files_len))
-    fault(c, c->journal.path, line->journal_len,
-          "the records before it end elsewhere than the last sync record says");
+    tm_fault(&c->faults, c->journal.path, line->journal_len,
+             "the records before it end elsewhere than the last sync record says");
 }
 
 /* 1: the journal has nothing but zeros from `at` on. */
@@ -249,7 +235,7 @@ static int check_bad_record(struct check *c, int64_t at, struct tm_err *err)
   int rc = is_behind && c->result ? is_zero_from(&c->journal, at, err) : is_behind;
   c->is_torn = rc > 0;
   if (rc == 0)
-    fault(c, c->journal.path, at, "a bad record");
+    tm_fault(&c->faults, c->journal.path, at, "a bad record");
   return rc < 0 ? rc : 0;
 }
 
@@ -258,10 +244,10 @@ static int walk(struct check *c, struct tm_journal_walk *w, struct tm_err *err)
   struct tm_record r;
   bool is_line_checked = false;
   int rc = 1;
-  while (rc >= 0 && !c->is_torn && c->found->faults < FAULTS_MAX) {
+  while (rc >= 0 && !c->is_torn && c->faults.found < FAULTS_MAX) {
     if (!is_line_checked && w->next >= c->recovery.line.journal_len) {
       is_line_checked = true;
-      if (c->found->faults == 0)
+      if (c->faults.found == 0)
         check_line(c);
     }
     rc = tm_journal_walk_next(w, &r, err);
@@ -296,7 +282,7 @@ static void check_tail(struct check *c, const struct tm_output *f, int64_t end, 
   if (f->fd < 0 || f->end <= end)
     return;
   if (c->result)
-    fault(c, f->path, end, "%" PRId64 " bytes that no record covers", f->end - end);
+    tm_fault(&c->faults, f->path, end, "%" PRId64 " bytes that no record covers", f->end - end);
   else if (is_output)
     c->found->torn_bytes = f->end - end;
 }
@@ -308,14 +294,14 @@ static void check_count(struct check *c, const char *name, int64_t counted)
   if (said == counted)
     return;
   path = tm_path_join(c->o->dir, "job_result.json");
-  fault(c, path, -1, "step '%s': %" PRId64 " mini-batches %s, the journal has %" PRId64,
-        c->found->name, said, name, counted);
+  tm_fault(&c->faults, path, -1, "step '%s': %" PRId64 " mini-batches %s, the journal has %" PRId64,
+           c->found->name, said, name, counted);
   free(path);
 }
 
 static void check_sums(struct check *c)
 {
-  if (c->found->faults > 0)
+  if (c->faults.found > 0)
     return; /* these would only follow from the faults above */
   check_tail(c, &c->output, c->output_end, true);
   check_tail(c, &c->failures, c->failures_end, false);
@@ -332,11 +318,12 @@ static void check_manifest(struct check *c)
   const struct tm_manifest *m = c->manifest;
   c->found->entries = (int64_t)m->added;
   if (m->end < c->recovery.line.manifest_len)
-    fault(c, m->path, m->end,
-          "a bad entry, or the end of the file; %" PRId64 " bytes had been written to the disk",
-          c->recovery.line.manifest_len);
+    tm_fault(&c->faults, m->path, m->end,
+             "a bad entry, or the end of the file; %" PRId64 " bytes had been written to the disk",
+             c->recovery.line.manifest_len);
   else if (m->end < m->size_found && c->result)
-    fault(c, m->path, m->end, "%" PRId64 " bytes that are not an entry", m->size_found - m->end);
+    tm_fault(&c->faults, m->path, m->end, "%" PRId64 " bytes that are not an entry",
+             m->size_found - m->end);
 }
 
 /* A step. */
@@ -421,12 +408,11 @@ static int check_uploads(struct check *c, const struct tm_json *step, struct tm_
                                  .step = step,
                                  .rows = c->o->has_copies ? c->output.path : NULL,
                                  .wanted_copy = c->wanted_copy,
-                                 .is_output_good = c->found->faults == 0,
-                                 .on_fault = c->o->on_fault,
-                                 .data = c->o->data };
+                                 .is_output_good = c->faults.found == 0,
+                                 .faults = { c->o->on_fault, c->o->data, 0 } };
   const char *status = tm_json_str(c->result, "status", "");
   int rc = strcmp(status, tm_verdict_name(TM_COMPLETED)) == 0 ? tm_verify_uploads(&v, err) : 0;
-  c->found->faults += v.faults;
+  c->faults.found += v.faults.found;
   c->found->copy_faults = v.copy_faults;
   *said = v.said;
   *copy = v.copy_said;
@@ -451,11 +437,12 @@ static int check_step(struct check *c, const struct tm_json *step, struct tm_err
       rc = check_uploads(c, step, &uploads, &copy, err);
   } else if (tm_json_str(c->result, "output", NULL)) { /* otherwise it did not run */
     char *path = tm_path_join(dir, "state/journal");
-    fault(c, path, -1, "it is missing");
+    tm_fault(&c->faults, path, -1, "it is missing");
     free(path);
   }
   c->found->uploads = tm_buf_str(&uploads);
   c->found->copy = tm_buf_str(&copy);
+  c->found->faults = c->faults.found;
   if (rc >= 0)
     c->o->on_step(c->o->data, c->found);
   tm_buf_release(&uploads);
@@ -494,6 +481,7 @@ static int64_t check_steps(const struct tm_verify_options *o, const struct tm_js
     struct tm_step_verify found = { .name = tm_json_str(steps->list.at[i], "name", "") };
     struct check c = { .o = o,
                        .found = &found,
+                       .faults = { o->on_fault, o->data, 0 },
                        .result = tm_job_record_step(result, found.name),
                        .wanted_copy = wanted_copy(record, i),
                        .journal.fd = -1,

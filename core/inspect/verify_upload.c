@@ -29,14 +29,12 @@ struct check {
   struct tm_upload_mark mark;
   struct tm_upload_look look; /* of the destination */
   bool has_mark;
-  int64_t faults, files, bytes;
+  struct tm_faults faults; /* of this upload */
+  int64_t files, bytes;
   struct tm_err *err;
 };
 
-static void fault(struct check *c, const char *path, int64_t at, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void fault(struct check *c, const char *path, int64_t at, const char *fmt, ...)
+void tm_fault(struct tm_faults *f, const char *path, int64_t at, const char *fmt, ...)
 {
   struct tm_buf what = TM_BUF_NONE;
   va_list ap;
@@ -44,8 +42,8 @@ static void fault(struct check *c, const char *path, int64_t at, const char *fmt
   va_start(ap, fmt);
   tm_buf_vprintf(&what, fmt, ap);
   va_end(ap);
-  c->faults++;
-  c->v->on_fault(c->v->data, path, at, what.data);
+  f->found++;
+  f->on_fault(f->data, path, at, what.data);
   tm_buf_release(&what);
 }
 
@@ -102,7 +100,8 @@ static int compare_bytes(struct check *c, const char *own, const char *there)
     return (int)(at + 1);
   if (at >= 0) {
     char *how = remedy(c, own, there);
-    fault(c, there, at, "this byte is not the one that was uploaded from '%s'%s", own, how);
+    tm_fault(&c->faults, there, at, "this byte is not the one that was uploaded from '%s'%s", own,
+             how);
     free(how);
   }
   return 0;
@@ -118,9 +117,9 @@ static int compare_file(struct check *c, const char *own, const struct tm_stat *
   if (is->size == now->size)
     return compare_bytes(c, own, there);
   how = remedy(c, own, there);
-  fault(c, there, -1,
-        "it has %" PRId64 " bytes, and '%s' from which it was uploaded has %" PRId64 "%s",
-        now->size, own, is->size, how);
+  tm_fault(&c->faults, there, -1,
+           "it has %" PRId64 " bytes, and '%s' from which it was uploaded has %" PRId64 "%s",
+           now->size, own, is->size, how);
   free(how);
   return 0;
 }
@@ -134,7 +133,7 @@ static int compare_links(struct check *c, const char *own, const char *there)
     rc = tm_fs_link_read(c->fs, there, &b, c->err);
   if (rc >= 0 && strcmp(a, b) != 0) {
     how = remedy(c, own, there);
-    fault(c, there, -1, "it is a link to '%s', and '%s' was uploaded%s", b, a, how);
+    tm_fault(&c->faults, there, -1, "it is a link to '%s', and '%s' was uploaded%s", b, a, how);
     free(how);
   }
   free(a);
@@ -153,7 +152,7 @@ static int on_name(void *data, const char *name, int type)
 {
   const struct pair *p = data;
   char *own = tm_path_join(p->own, name), *there = tm_path_join(p->there, name);
-  int rc = p->c->faults < FAULTS_MAX ? compare(p->c, own, there) : 0;
+  int rc = p->c->faults.found < FAULTS_MAX ? compare(p->c, own, there) : 0;
 
   free(own);
   free(there);
@@ -189,8 +188,8 @@ static int compare(struct check *c, const char *own, const char *there)
            : S_ISLNK(is.mode) ? compare_links(c, own, there)
                               : compare_file(c, own, &is, there, &now);
   how = remedy(c, own, there);
-  fault(c, there, -1, "%s%s",
-        rc < 0 ? "it was uploaded and is missing" : "it is not what was uploaded", how);
+  tm_fault(&c->faults, there, -1, "%s%s",
+           rc < 0 ? "it was uploaded and is missing" : "it is not what was uploaded", how);
   free(how);
   return 0;
 }
@@ -247,10 +246,10 @@ static void check_missing(struct check *c, bool is_archive)
   char *from = tm_xprintf("%s/.", c->folder), *how = remedy(c, from, c->destination);
 
   if (is_archive)
-    fault(c, c->destination, -1,
-          "it was uploaded and is missing; the files that were packed are in '%s'", c->folder);
+    tm_fault(&c->faults, c->destination, -1,
+             "it was uploaded and is missing; the files that were packed are in '%s'", c->folder);
   else
-    fault(c, c->destination, -1, "it was uploaded and is missing%s", how);
+    tm_fault(&c->faults, c->destination, -1, "it was uploaded and is missing%s", how);
   free(from);
   free(how);
 }
@@ -263,22 +262,22 @@ static int check_archive(struct check *c)
   c->files = 1;
   c->bytes = c->look.bytes;
   if (!c->has_mark) {
-    fault(c, c->mark_file, -1, "it is missing or damaged, and '%s' cannot be compared",
-          c->destination);
+    tm_fault(&c->faults, c->mark_file, -1, "it is missing or damaged, and '%s' cannot be compared",
+             c->destination);
     return 0;
   }
   if (c->look.bytes != c->mark.look.bytes) {
-    fault(c, c->destination, -1,
-          "it has %" PRId64 " bytes, and %" PRId64
-          " were uploaded; the files that were packed are in '%s'",
-          c->look.bytes, c->mark.look.bytes, c->folder);
+    tm_fault(&c->faults, c->destination, -1,
+             "it has %" PRId64 " bytes, and %" PRId64
+             " were uploaded; the files that were packed are in '%s'",
+             c->look.bytes, c->mark.look.bytes, c->folder);
     return 0;
   }
   rc = tm_upload_hash(&hash, c->fs, c->destination, c->err);
   if (rc >= 0 && hash != c->mark.hash)
-    fault(c, c->destination, -1,
-          "its bytes are not those that were uploaded; the files that were packed are in '%s'",
-          c->folder);
+    tm_fault(&c->faults, c->destination, -1,
+             "its bytes are not those that were uploaded; the files that were packed are in '%s'",
+             c->folder);
   return rc;
 }
 
@@ -305,7 +304,7 @@ static int check_upload(struct check *c, bool is_archive)
                   other);
   else
     rc = is_archive ? check_archive(c) : compare(c, c->folder, c->destination);
-  if (rc >= 0 && !other && c->faults == 0) {
+  if (rc >= 0 && !other && c->faults.found == 0) {
     tm_text_grouped(&c->v->said, c->bytes);
     tm_buf_printf(&c->v->said, " bytes in %" PRId64 " %s, %s\n", c->files,
                   tm_text_counted(c->files, "file", "files"), c->destination);
@@ -330,11 +329,11 @@ static void fault_of_copy(struct check *c, const char *what)
 
   if (is_changed(c)) {
     tm_time_iso(&when, c->look.mtime_ns);
-    fault(c, c->destination, -1,
-          "it was changed or replaced after the job had put it there (it is of %s): %s%s",
-          tm_buf_str(&when), what, how);
+    tm_fault(&c->faults, c->destination, -1,
+             "it was changed or replaced after the job had put it there (it is of %s): %s%s",
+             tm_buf_str(&when), what, how);
   } else {
-    fault(c, c->destination, -1, "%s%s", what, how);
+    tm_fault(&c->faults, c->destination, -1, "%s%s", what, how);
   }
   tm_buf_release(&when);
   free(how);
@@ -344,8 +343,8 @@ static void check_missing_copy(struct check *c)
 {
   char *how = remedy(c, c->folder, c->destination);
 
-  fault(c, c->destination, -1, "this copy of the output was moved or removed%s%s",
-        c->has_mark ? " after the job had put it there" : "", how);
+  tm_fault(&c->faults, c->destination, -1, "this copy of the output was moved or removed%s%s",
+           c->has_mark ? " after the job had put it there" : "", how);
   free(how);
 }
 
@@ -395,7 +394,7 @@ static int check_copy(struct check *c, struct tm_buf *said)
     tm_buf_printf(said, "%s, which the job '%s' has replaced since", c->destination, other);
   else
     rc = compare_copy(c, &own);
-  if (rc >= 0 && !other && c->faults == 0) {
+  if (rc >= 0 && !other && c->faults.found == 0) {
     tm_text_grouped(said, own.size);
     tm_buf_printf(said, " bytes, %s", c->destination);
   }
@@ -408,6 +407,7 @@ static int verify_copy(struct tm_verify_uploads *v, const char *step_dir, struct
   char *path = tm_upload_mark_copy_path(step_dir);
   char *marked = tm_upload_mark_destination(tm_fs_real(), path);
   struct check c = { .v = v,
+                     .faults = { v->faults.on_fault, v->faults.data, 0 },
                      .fs = tm_fs_real(),
                      .destination = marked ? marked : v->wanted_copy,
                      .folder = tm_xstrdup(v->rows),
@@ -418,7 +418,7 @@ static int verify_copy(struct tm_verify_uploads *v, const char *step_dir, struct
     c.has_mark = tm_upload_mark_read(&c.mark, c.fs, path, marked, NULL) > 0;
   if (c.destination)
     rc = check_copy(&c, &v->copy_said);
-  v->copy_faults = c.faults;
+  v->copy_faults = c.faults.found;
   free(c.folder);
   free(marked);
   free(path);
@@ -436,6 +436,7 @@ int tm_verify_uploads(struct tm_verify_uploads *v, struct tm_err *err)
     const char *mode = tm_json_str(out, "mode", "");
     bool is_archive = strcmp(mode, "archive") == 0;
     struct check c = { .v = v,
+                       .faults = { v->faults.on_fault, v->faults.data, 0 },
                        .fs = tm_fs_real(),
                        .destination = tm_json_str(out, "destination", NULL),
                        .err = TM_ERR_OWN(err) };
@@ -444,7 +445,7 @@ int tm_verify_uploads(struct tm_verify_uploads *v, struct tm_err *err)
     c.folder = tm_path_join(v->job_dir, tm_json_str(out, "folder", ""));
     c.mark_file = tm_upload_mark_path(step_dir, i);
     rc = check_upload(&c, is_archive);
-    v->faults += c.faults;
+    v->faults.found += c.faults.found;
     free(c.folder);
     free(c.mark_file);
   }

@@ -20,6 +20,16 @@
 #include "base/err.h"
 #include "base/json.h"
 
+/* Counts faults and reports them, as verify.h says. */
+struct tm_faults {
+  void (*on_fault)(void *data, const char *path, int64_t at, const char *what);
+  void *data;
+  int64_t found;
+};
+
+void tm_fault(struct tm_faults *f, const char *path, int64_t at, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
 struct tm_verify_uploads {
   const char *job_dir;   /* absolute */
   const char *workspace; /* its jobs may have replaced an upload; NULL: they are not searched */
@@ -27,13 +37,13 @@ struct tm_verify_uploads {
   bool is_output_good;        /* the step's own files are what its journal says */
   const char *rows;        /* the step's own, to compare a copy with; NULL: no copy is looked at */
   const char *wanted_copy; /* where it is, if no mark says so (upload_mark.h); or NULL */
-  /* As in verify.h. The message ends with a command that mends the fault if there is one. */
-  void (*on_fault)(void *data, const char *path, int64_t at, const char *what);
-  void *data;
+  /* In and out: without those of the copy. A message ends with a command that mends the fault if
+   * there is one. */
+  struct tm_faults faults;
   /* Out: a line for each destination that is as it was uploaded, or was replaced; to release. */
   struct tm_buf said;
-  struct tm_buf copy_said;     /* out: the same for the copy of the rows; to release */
-  int64_t faults, copy_faults; /* out */
+  struct tm_buf copy_said; /* out: the same for the copy of the rows; to release */
+  int64_t copy_faults;     /* out */
 };
 
 /* 0, or a system error: a file could not be read. */
