@@ -84,18 +84,3 @@ uint64_t *tm_map_add(struct tm_map *m, const void *key, size_t key_len, bool *is
     *is_new = added;
   return &s->value;
 }
-
-bool tm_map_next(const struct tm_map *m, size_t *at, const char **key, size_t *key_len,
-                 uint64_t *value)
-{
-  while (*at < m->cap) {
-    const struct tm_map_slot *s = &m->slots[(*at)++];
-    if (s->key) {
-      *key = s->key;
-      *key_len = s->key_len;
-      *value = s->value;
-      return true;
-    }
-  }
-  return false;
-}

@@ -17,10 +17,5 @@ void tm_map_release(struct tm_map *m);
 uint64_t *tm_map_find(const struct tm_map *m, const void *key, size_t key_len);
 /* Like tm_map_find(), but adds a missing key with value 0; `is_new` may be NULL. */
 uint64_t *tm_map_add(struct tm_map *m, const void *key, size_t key_len, bool *is_new);
-/* Walks in no particular order; the key is the map's, with a NUL behind it:
- *   size_t at = 0;
- *   while (tm_map_next(m, &at, &key, &key_len, &value)) ... */
-bool tm_map_next(const struct tm_map *m, size_t *at, const char **key, size_t *key_len,
-                 uint64_t *value);
 
 #endif

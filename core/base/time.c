@@ -107,12 +107,3 @@ void tm_time_duration(struct tm_buf *out, int64_t ns)
   else
     tm_buf_printf(out, "%d h %02d min", (int)(minutes / 60), (int)(minutes % 60));
 }
-
-void tm_time_seconds(struct tm_buf *out, int64_t ns)
-{
-  int64_t micros = rounded(size_of(ns), 1000);
-  if (ns < 0 && micros > 0)
-    tm_buf_add_char(out, '-');
-  tm_buf_add_int(out, micros / 1000000);
-  tm_buf_printf(out, ".%06d", (int)(micros % 1000000));
-}

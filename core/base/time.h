@@ -14,6 +14,5 @@ void tm_time_log(struct tm_buf *out, int64_t wall_ns);     /* 2026-01-31 23:59:5
 void tm_time_iso(struct tm_buf *out, int64_t wall_ns);     /* 2026-01-31T23:59:58.123456Z */
 void tm_time_compact(struct tm_buf *out, int64_t wall_ns); /* 20260131-235958 */
 void tm_time_duration(struct tm_buf *out, int64_t ns); /* 0.42 s, 12.3 s, 3 min 05 s, 2 h 03 min */
-void tm_time_seconds(struct tm_buf *out, int64_t ns);  /* 12.345678: six digits, for tables */
 
 #endif

@@ -112,11 +112,6 @@ const char *tm_commit_spill_dir(const struct tm_commit *c)
   return c->spill_dir;
 }
 
-const char *tm_commit_staging_dir(const struct tm_commit *c)
-{
-  return c->staging_dir;
-}
-
 /* Keeps (9). */
 static bool may_add(const struct tm_commit *c, const struct tm_outcome *o)
 {

@@ -61,9 +61,6 @@ int64_t tm_commit_output_len(const struct tm_commit *c);
 int64_t tm_commit_flushed_len(const struct tm_commit *c);
 /* The folder for results that workers spill: <step>/state/spill. Open empties it. */
 const char *tm_commit_spill_dir(const struct tm_commit *c);
-/* The folder for files on their way to output_dir: <step>/state/staging. Open and finish remove it,
- * and the staging folders in destinations. */
-const char *tm_commit_staging_dir(const struct tm_commit *c);
 
 struct tm_outcome {
   uint64_t index;

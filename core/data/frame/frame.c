@@ -130,16 +130,6 @@ void tm_builder_make_validity(struct tm_column_builder *c)
   memset(c->validity, 0xff, size);
 }
 
-void tm_builder_cut(struct tm_column_builder *c, int64_t len)
-{
-  tm_require(len >= 0 && len <= c->len);
-  for (int64_t i = len; c->validity != NULL && i < c->len; i++)
-    c->validity[i >> 3] |= (uint8_t)(1u << (i & 7)); /* keeps (2) */
-  if (c->type == TM_COLUMN_STRING)
-    c->bytes_len = c->is_wide ? c->off64[len] : c->off32[len];
-  c->len = len;
-}
-
 void tm_frame_builder_end(struct tm_frame_builder *b, struct tm_data_frame *out)
 {
   struct tm_column *columns = tm_arena_take(b->arena, b->n * sizeof *columns);

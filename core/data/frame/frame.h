@@ -15,9 +15,8 @@
  *   tm_frame_builder_end(&b, &frame);
  *
  * Values go straight into the arrays. Before storing a value there must be room (len < cap);
- * afterwards, increment len; the validity bit is already set. tm_builder_cut() removes a row that
- * proves bad half way. column.h documents the arrays; they move when they grow, so read the
- * pointers from the builder each time.
+ * afterwards, increment len; the validity bit is already set. column.h documents the arrays; they
+ * move when they grow, so read the pointers from the builder each time.
  */
 #ifndef TM_DATA_FRAME_FRAME_H
 #define TM_DATA_FRAME_FRAME_H
@@ -79,8 +78,6 @@ void tm_builder_reserve(struct tm_column_builder *c, int64_t rows);
 void tm_builder_reserve_bytes(struct tm_column_builder *c, int64_t n);
 /* Allocates the validity bits, all 1. */
 void tm_builder_make_validity(struct tm_column_builder *c);
-/* Removes the rows after the first `len`. */
-void tm_builder_cut(struct tm_column_builder *c, int64_t len);
 
 static inline void tm_builder_add_string(struct tm_column_builder *c, const char *s, size_t n)
 {

@@ -11,11 +11,7 @@
 static void empty_finds_nothing(void **state)
 {
   struct tm_map m = { 0 };
-  size_t at = 0, len;
-  const char *key;
-  uint64_t value;
   assert_null(tm_map_find(&m, "x", 1));
-  assert_false(tm_map_next(&m, &at, &key, &len, &value));
   tm_map_release(&m);
   tm_map_release(&m);
 }
@@ -74,28 +70,9 @@ static void growing_keeps_every_key(void **state)
   tm_map_release(&m);
 }
 
-static void walk_meets_each_once(void **state)
-{
-  struct tm_map m = { 0 };
-  char key[24], met[100] = { 0 };
-  for (int i = 0; i < 100; i++)
-    *tm_map_add(&m, key, (size_t)snprintf(key, sizeof key, "%d", i), NULL) = (uint64_t)i;
-  size_t at = 0, len;
-  const char *k;
-  uint64_t value;
-  while (tm_map_next(&m, &at, &k, &len, &value)) {
-    assert_int_equal(strlen(k), len);
-    assert_int_equal(atoi(k), (int)value);
-    assert_int_equal(met[value]++, 0);
-  }
-  assert_null(memchr(met, 0, sizeof met));
-  tm_map_release(&m);
-}
-
 UNIT_TESTS({
     cmocka_unit_test(empty_finds_nothing),
     cmocka_unit_test(added_twice_is_one),
     cmocka_unit_test(keys_are_bytes),
     cmocka_unit_test(growing_keeps_every_key),
-    cmocka_unit_test(walk_meets_each_once),
 });

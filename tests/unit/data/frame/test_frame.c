@@ -83,28 +83,6 @@ static void a_frame_holds_the_added_values(void **state)
   tm_arena_release(&arena);
 }
 
-static void rows_taken_back_leave_nothing(void **state)
-{
-  struct tm_arena arena = { 0 };
-  struct tm_frame_builder b;
-  struct tm_data_frame f;
-  tm_frame_builder_init(&b, &arena, names, types, 5);
-  for (int64_t i = 0; i < 3000; i++) {
-    add_row(&b, i);
-    for (size_t c = 0; c < 3; c++) /* adds half a row of nulls, and takes it back */
-      tm_builder_add_null(&b.columns[c]);
-    tm_builder_add_null(&b.columns[3]);
-    tm_builder_add_string(&b.columns[3], "gone", 4);
-    for (size_t c = 0; c < 5; c++)
-      tm_builder_cut(&b.columns[c], i + 1);
-  }
-  tm_frame_builder_end(&b, &f);
-  assert_true(f.len == 3000);
-  for (int64_t i = 0; i < f.len; i++)
-    check_row(&f, i);
-  tm_arena_release(&arena);
-}
-
 static void a_frame_may_have_no_rows_and_no_columns(void **state)
 {
   struct tm_arena arena = { 0 };
@@ -156,7 +134,7 @@ static void types_have_names(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(a_frame_holds_the_added_values),
-    cmocka_unit_test(rows_taken_back_leave_nothing),
+
     cmocka_unit_test(a_frame_may_have_no_rows_and_no_columns),
     cmocka_unit_test(offsets_widen_before_they_overflow),
     cmocka_unit_test(types_have_names),
