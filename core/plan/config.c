@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool tm_config_returns_any(const struct tm_config *c, bool are_rows)
+{
+  if (c->returns == TM_RETURNS_AUTO)
+    return are_rows && c->error_threshold < 0;
+  return c->returns == TM_RETURNS_ANY;
+}
+
 static void free_list(char **list)
 {
   for (char **text = list; text && *text; text++)

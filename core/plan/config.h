@@ -13,7 +13,7 @@ enum tm_output_action { TM_APPEND_ROW, TM_SUMMARY_ONLY };
 /* Minimum of worker_memory_limit, bytes: a worker with LuaJIT needs less than half of it to
  * start. */
 #define TM_WORKER_MEMORY_MIN 33554432
-/* Whether each succeeded item must have a returned element; auto: see returns.h. */
+/* Whether each succeeded item must have a returned element; auto: see step/returns.h. */
 enum tm_returns { TM_RETURNS_AUTO, TM_RETURNS_ROWS, TM_RETURNS_ANY };
 enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUPTIBLE };
 
@@ -59,6 +59,9 @@ struct tm_config {
   char *resume_from; /* a job's name or path, or NULL */
 };
 
+/* Whether run() may return any number of elements for its items; `are_rows`: they are rows of a
+ * table. */
+bool tm_config_returns_any(const struct tm_config *c, bool are_rows);
 /* Frees what it owns, also if it is partly filled, and zeroes it. */
 void tm_config_release(struct tm_config *c);
 

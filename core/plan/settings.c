@@ -116,30 +116,34 @@ static const char *text_setting(const struct tm_json *settings, const char *name
   return tm_json_str(tm_json_get(settings, name), "value", NULL);
 }
 
+/* A record may hold any number. */
 static int64_t ns_setting(const struct tm_json *settings, const char *name)
 {
-  return (int64_t)(tm_json_num(tm_json_get(settings, name), "value", 0) * (double)TM_S + 0.5);
+  double s = tm_json_num(tm_json_get(settings, name), "value", 0);
+  return s > 0 && s < 1e9 ? (int64_t)(s * (double)TM_S + 0.5) : 0;
 }
 
-static enum tm_interruptible interruptible_of(const char *word)
+static bool is_word(const struct tm_json *settings, const char *name, const char *word)
 {
-  if (strcmp(word, "auto") == 0)
-    return TM_INTERRUPTIBLE_AUTO;
-  return strcmp(word, "true") == 0 ? TM_INTERRUPTIBLE : TM_NOT_INTERRUPTIBLE;
+  const char *text = text_setting(settings, name);
+  return text && strcmp(text, word) == 0;
 }
 
-static enum tm_returns returns_of(const char *word)
+static void read_words(struct tm_config *c, const struct tm_json *settings)
 {
-  if (strcmp(word, "auto") == 0)
-    return TM_RETURNS_AUTO;
-  return strcmp(word, "any") == 0 ? TM_RETURNS_ANY : TM_RETURNS_ROWS;
-}
-
-static enum tm_level level_of(const char *word)
-{
-  if (strcmp(word, "DEBUG") == 0)
-    return TM_DEBUG;
-  return strcmp(word, "WARNING") == 0 ? TM_WARNING : TM_INFO;
+  c->returns = is_word(settings, "returns", "auto")  ? TM_RETURNS_AUTO
+               : is_word(settings, "returns", "any") ? TM_RETURNS_ANY
+                                                     : TM_RETURNS_ROWS;
+  c->interruptible = is_word(settings, "interruptible", "auto")   ? TM_INTERRUPTIBLE_AUTO
+                     : is_word(settings, "interruptible", "true") ? TM_INTERRUPTIBLE
+                                                                  : TM_NOT_INTERRUPTIBLE;
+  c->logging_level = is_word(settings, "logging_level", "DEBUG")     ? TM_DEBUG
+                     : is_word(settings, "logging_level", "WARNING") ? TM_WARNING
+                                                                     : TM_INFO;
+  c->output_action =
+      is_word(settings, "output_action", "summary_only") ? TM_SUMMARY_ONLY : TM_APPEND_ROW;
+  c->escapes_line_breaks = is_word(settings, "append_row_line_break", "escape");
+  c->hides_gpus = is_word(settings, "gpu_surplus", "none");
 }
 
 static char **environment_of(const struct tm_json *variables)
@@ -214,11 +218,10 @@ static int fill_environment(struct tm_config *c, const struct tm_json *settings,
   return rc;
 }
 
-static void fill_limits(struct tm_config *c, const struct tm_json *settings)
+static void read_limits(struct tm_config *c, const struct tm_json *settings)
 {
   bool has_count = setting(settings, "allowed_failed_count");
   c->error_threshold = int_setting(settings, "error_threshold");
-  c->returns = returns_of(text_setting(settings, "returns"));
   c->allowed_failed_count = has_count ? int_setting(settings, "allowed_failed_count") : -1;
   c->allowed_failed_percent =
       tm_json_num(tm_json_get(settings, "allowed_failed_percent"), "value", -1);
@@ -228,7 +231,6 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
   c->isolation_max_try = int_setting(settings, "isolation_max_try");
   c->run_invocation_timeout_ns = ns_setting(settings, "run_invocation_timeout");
   c->init_timeout_ns = ns_setting(settings, "init_timeout");
-  c->interruptible = interruptible_of(text_setting(settings, "interruptible"));
   c->interrupt_grace_ns = ns_setting(settings, "interrupt_grace");
   c->is_profiled = setting(settings, "profiling_module") != NULL;
   c->load_timeout_ns = ns_setting(settings, "task_overhead_timeout");
@@ -236,7 +238,9 @@ static void fill_limits(struct tm_config *c, const struct tm_json *settings)
   c->first_timeout_ns = ns_setting(settings, "first_task_creation_timeout");
 }
 
-void tm_config_read_form(const struct tm_json *settings, char *out, bool *has_header)
+/* How data frames are written: according to append_row_separator and append_row_header, or
+ * append_row_dataframe_header among the arguments; else by the name of the file. */
+static void read_form(struct tm_config *c, const struct tm_json *settings)
 {
   const char *name = text_setting(settings, "append_row_file_name");
   bool is_csv = name && tm_path_has_ending(name, ".csv");
@@ -245,40 +249,32 @@ void tm_config_read_form(const struct tm_json *settings, char *out, bool *has_he
   const struct tm_json *header = tm_json_get(settings, "append_row_dataframe_header");
   if (!header)
     header = tm_json_get(settings, "append_row_header");
-  *out = is_csv ? ',' : is_tsv ? '\t' : ' ';
+  c->append_row_separator = is_csv ? ',' : is_tsv ? '\t' : ' ';
   if (separator)
-    *out = separator[0] == '\\' && separator[1] == 't' ? '\t' : separator[0];
-  *has_header = tm_json_bool(header, "value", is_csv || is_tsv);
+    c->append_row_separator = separator[0] == '\\' && separator[1] == 't' ? '\t' : separator[0];
+  c->append_row_header = tm_json_bool(header, "value", is_csv || is_tsv);
 }
 
-bool tm_config_returns_any(const struct tm_json *settings, bool are_rows)
+void tm_config_read(struct tm_config *c, const struct tm_json *settings)
 {
-  const char *word = text_setting(settings, "returns");
-  enum tm_returns returns = word ? returns_of(word) : TM_RETURNS_ROWS;
-  if (returns == TM_RETURNS_AUTO)
-    return are_rows && int_setting(settings, "error_threshold") < 0;
-  return returns == TM_RETURNS_ANY;
+  read_limits(c, settings);
+  read_words(c, settings);
+  read_form(c, settings);
+  c->append_row_file_name = tm_xstrdup(text_setting(settings, "append_row_file_name"));
+  c->process_count_per_node = int_setting(settings, "process_count_per_node");
+  c->worker_memory_limit = int_setting(settings, "worker_memory_limit");
+  c->max_result_size = int_setting(settings, "max_result_size");
+  c->sync_interval_ns = ns_setting(settings, "sync_interval");
+  c->monitor_interval_ns = ns_setting(settings, "resource_monitor_interval");
+  c->overwrite = tm_json_bool(tm_json_get(settings, "overwrite"), "value", false);
+  c->description = tm_xstrdup(text_setting(settings, "description"));
+  c->resume_from = tm_xstrdup(text_setting(settings, "resume_from"));
 }
 
 int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const struct tm_step *step,
                    const char *base_dir, struct tm_err *err)
 {
-  fill_limits(c, settings);
-  bool is_summary = strcmp(text_setting(settings, "output_action"), "summary_only") == 0;
-  c->output_action = is_summary ? TM_SUMMARY_ONLY : TM_APPEND_ROW;
-  c->append_row_file_name = tm_xstrdup(text_setting(settings, "append_row_file_name"));
-  c->escapes_line_breaks = strcmp(text_setting(settings, "append_row_line_break"), "escape") == 0;
-  tm_config_read_form(settings, &c->append_row_separator, &c->append_row_header);
-  c->process_count_per_node = int_setting(settings, "process_count_per_node");
-  c->logging_level = level_of(text_setting(settings, "logging_level"));
-  c->worker_memory_limit = int_setting(settings, "worker_memory_limit");
-  c->max_result_size = int_setting(settings, "max_result_size");
-  c->sync_interval_ns = ns_setting(settings, "sync_interval");
-  c->monitor_interval_ns = ns_setting(settings, "resource_monitor_interval");
-  c->hides_gpus = strcmp(text_setting(settings, "gpu_surplus"), "none") == 0;
-  c->overwrite = tm_json_bool(tm_json_get(settings, "overwrite"), "value", false);
-  c->description = tm_xstrdup(text_setting(settings, "description"));
-  c->resume_from = tm_xstrdup(text_setting(settings, "resume_from"));
+  tm_config_read(c, settings);
   int rc = tm_cutting_fill(c, settings, step, err);
   if (rc == 0)
     rc = fill_environment(c, settings, base_dir, err);

@@ -27,16 +27,11 @@ struct tm_json *tm_settings_make(const struct tm_json *config, const struct tm_s
  * absolute relative to base_dir, and checked. The message has no file:line. */
 int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const struct tm_step *step,
                    const char *base_dir, struct tm_err *err);
+/* Fills only what needs neither files nor inputs nor variables: for the settings in the record of a
+ * job. A setting that is missing there, or has a wrong type, is 0 or the plainest choice. */
+void tm_config_read(struct tm_config *c, const struct tm_json *settings);
 /* Makes the settings safe to show and store: absolute paths; for environment variables only the
  * names and one hash. */
 void tm_settings_publish(struct tm_json *settings, const struct tm_config *c);
-
-/* How data frames are written, from the settings of a step, {name: {value, origin}}: according to
- * append_row_separator and append_row_header, or append_row_dataframe_header among the arguments;
- * else by the name of the file. */
-void tm_config_read_form(const struct tm_json *settings, char *separator, bool *has_header);
-/* Whether run() may return any number of elements, of the same settings. `are_rows`: its items are
- * rows of a table. */
-bool tm_config_returns_any(const struct tm_json *settings, bool are_rows);
 
 #endif

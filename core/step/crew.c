@@ -18,6 +18,7 @@
 #include "snapshot/snapshot.h"
 #include "step/handed.h"
 #include "step/isolate.h"
+#include "step/worker_setup.h"
 #include "sys/clock.h"
 
 #define MINI_BATCH_HEAD  16u /* bytes before the items */
@@ -72,80 +73,44 @@ static char *profile_file(const struct tm_worker *w)
              : tm_xstrdup("");
 }
 
-/* One for each input, "" for an input without a name; free only the array. */
-static char **input_names(const struct tm_step *step)
-{
-  char **names = tm_xcalloc(step->inputs_len + 1, sizeof(char *));
-
-  for (size_t i = 0; i < step->inputs_len; i++)
-    names[i] = step->inputs[i]->name ? step->inputs[i]->name : (char *)"";
-  return names;
-}
-
-/* Frees what send_setup() has made; the step owns the rest. */
-static void release_own(struct tm_setup *setup)
-{
-  free(setup->datasets);
-  free(setup->outputs);
-  free(setup->log_dir);
-  free(setup->logger_file);
-  free(setup->error_file);
-  free(setup->profile_file);
-}
-
 static void send_setup(struct tm_worker *w)
 {
   struct tm_supervisor *s = w->s;
-  const struct tm_step *step = s->o.step;
-  const struct tm_config *config = &step->config;
-  struct tm_buf text = TM_BUF_NONE, tables = TM_BUF_NONE;
+  struct tm_buf text = TM_BUF_NONE;
   struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, w->name);
-  struct tm_setup setup = { .worker_name = w->name,
-                            .node_id = (char *)tm_node_id(s->node),
-                            .script = (char *)s->o.script,
-                            .script_name = config->entry_script,
-                            .script_dir = (char *)s->o.script_dir,
-                            .arguments = s->bound.arguments,
-                            .arguments_len = s->bound.arguments_len,
-                            .runner_arguments = step->runner_arguments,
-                            .runner_arguments_len = step->runner_arguments_len,
-                            .datasets = input_names(step),
-                            .datasets_len = step->inputs_len,
-                            .schema_file = s->schema_file,
-                            .index_dir = s->index_dir,
-                            .output_dir = s->output_dir,
-                            .outputs = tm_step_output_names(step),
-                            .outputs_len = step->outputs_len,
-                            .log_dir = in_logs(s, "entry_script_log", "", ""),
-                            .temp_dir = dirs.temp,
-                            .memory_dir = dirs.memory,
-                            .logger_file = in_logs(s, "entry_script_log", w->name, ".log.txt"),
-                            .error_file = in_logs(s, "error", w->name, ".txt"),
-                            .spill_dir = s->spill_dir,
-                            .staging_dir = s->staging_dir,
-                            .logging_level = config->logging_level,
-                            .append_row = config->output_action == TM_APPEND_ROW,
-                            .escapes_line_breaks = config->escapes_line_breaks,
-                            .separator = config->append_row_separator,
-                            .verify_items = s->o.is_resumed && !s->o.accept_changes,
-                            .memory_limit = config->worker_memory_limit,
-                            .is_interruptible =
-                                s->arms_workers || config->interruptible == TM_INTERRUPTIBLE,
-                            .profile_file = profile_file(w),
-                            .run_timeout_ns = config->run_invocation_timeout_ns,
-                            .init_timeout_ns = config->init_timeout_ns,
-                            .max_result_size = config->max_result_size };
+  struct tm_setup setup;
 
-  tm_dataset_tables(&tables, (const struct tm_dataset *const *)step->inputs, step->inputs_len);
-  setup.tables = (char *)(uintptr_t)tm_buf_str(&tables);
+  tm_setup_of_step(&setup, s->o.step);
+  setup.worker_name = w->name;
+  setup.node_id = (char *)tm_node_id(s->node);
+  setup.script = (char *)s->o.script;
+  setup.script_dir = (char *)s->o.script_dir;
+  setup.arguments = s->bound.arguments;
+  setup.arguments_len = s->bound.arguments_len;
+  setup.schema_file = s->schema_file;
+  setup.index_dir = s->index_dir;
+  setup.output_dir = s->output_dir;
+  setup.log_dir = in_logs(s, "entry_script_log", "", "");
+  setup.temp_dir = dirs.temp;
+  setup.memory_dir = dirs.memory;
+  setup.logger_file = in_logs(s, "entry_script_log", w->name, ".log.txt");
+  setup.error_file = in_logs(s, "error", w->name, ".txt");
+  setup.spill_dir = s->spill_dir;
+  setup.staging_dir = s->staging_dir;
+  setup.profile_file = profile_file(w);
+  setup.verify_items = s->o.is_resumed && !s->o.accept_changes;
+  setup.is_interruptible = setup.is_interruptible || s->arms_workers;
   tm_setup_encode(&text, &setup);
   struct tm_msg f = {
     .type = TM_MSG_SETUP, .fd = -1, .payload = text.data, .length = (uint32_t)text.len
   };
   tm_channel_send(&w->channel, &f);
   tm_buf_release(&text);
-  tm_buf_release(&tables);
-  release_own(&setup);
+  free(setup.log_dir);
+  free(setup.logger_file);
+  free(setup.error_file);
+  free(setup.profile_file);
+  tm_setup_release_step(&setup);
   tm_temp_dirs_release(&dirs);
 }
 

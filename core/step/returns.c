@@ -5,13 +5,6 @@
 
 #include "base/text.h"
 
-bool tm_returns_any(const struct tm_config *config, bool are_rows)
-{
-  if (config->returns == TM_RETURNS_AUTO)
-    return are_rows && config->error_threshold < 0;
-  return config->returns == TM_RETURNS_ANY;
-}
-
 static bool are_rows(const struct tm_supervisor *s, const struct tm_held *held)
 {
   const struct tm_step *step = s->o.step;
@@ -21,7 +14,7 @@ static bool are_rows(const struct tm_supervisor *s, const struct tm_held *held)
 uint32_t tm_returns_succeeded(const struct tm_supervisor *s, const struct tm_held *held,
                               uint32_t marked, uint32_t returned)
 {
-  if (tm_returns_any(&s->o.step->config, are_rows(s, held)))
+  if (tm_config_returns_any(&s->o.step->config, are_rows(s, held)))
     return held->items - marked;
   return (uint32_t)tm_tally_succeeded(held->items, marked, returned);
 }
@@ -70,7 +63,7 @@ void tm_returns_warn(struct tm_supervisor *s, const struct tm_held *held, uint32
   const struct tm_config *config = &s->o.step->config;
   uint32_t good = held->items - marked;
 
-  if (returned == good || tm_returns_any(config, are_rows(s, held)))
+  if (returned == good || tm_config_returns_any(config, are_rows(s, held)))
     return;
   if (returned > good)
     warn_surplus(s, held, marked, returned);

@@ -13,9 +13,6 @@
 
 #include "step/supervisor_own.h"
 
-/* Pure. */
-bool tm_returns_any(const struct tm_config *config, bool are_rows);
-
 /* How many items succeeded in a try that ended well. */
 uint32_t tm_returns_succeeded(const struct tm_supervisor *s, const struct tm_held *held,
                               uint32_t marked, uint32_t returned);

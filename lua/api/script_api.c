@@ -20,7 +20,6 @@
 #include "data/frame/frame_text.h"
 #include "entry/lua_script.h"
 #include "modules.h"
-#include "plan/settings.h"
 #include "sched/tally.h"
 #include "sys/alarm.h"
 #include "sys/clock.h"
@@ -312,14 +311,13 @@ static int load_entries(struct tidemill_script *s, struct tm_run_call *call, uin
 static void give_rows(struct tidemill_script *s, const struct tm_run_call *call, uint32_t elements,
                       uint32_t marked)
 {
-  const struct tm_json *settings =
-      s->again ? s->again->settings : tm_json_get(s->step->effective, "settings");
+  const struct tm_config *config = &s->step->config;
   const struct tm_buf *columns = &s->extras.columns;
-  bool any_number = tm_config_returns_any(settings, call->frame != NULL);
+  bool any_number = tm_config_returns_any(config, call->frame != NULL);
   int64_t succeeded = any_number ? (int64_t)call->items - marked
                                  : tm_tally_succeeded(call->items, marked, elements);
   tm_buf_clear(&s->text);
-  if (columns->len > 0 && s->has_header)
+  if (columns->len > 0 && config->append_row_header)
     tm_frame_add_header(&s->text, columns->data, columns->len, s->setup.separator);
   tm_buf_add(&s->text, tm_buf_str(&s->rows), s->rows.len);
   s->returned = (struct tidemill_returned) { .size = sizeof(s->returned),

@@ -23,16 +23,14 @@ struct tidemill_script {
   bool is_program; /* prints go to standard output unchanged */
   bool is_claimed; /* it has claimed SIGPROF */
   struct tm_script_folders folders;
-  struct tm_setup setup; /* its strings belong to the pipeline, the job, or the folders */
+  struct tm_setup setup; /* its strings belong to the step, the job, or the folders */
   struct tidemill_script_info info;
-  bool has_header; /* a data frame's rows come after a line with its column names */
+  const struct tm_step *step; /* of the pipeline, or of the job; NULL: none was found */
+  char *const *variables;     /* NULL-ended; or NULL */
   /* Of a step of a pipeline. */
   struct tm_pipeline *pipeline;
-  const struct tm_step *step;
   char *script_dir;
-  struct TM_ARRAY(char *) datasets; /* names of the step's inputs */
-  char **outputs, **variables;      /* NULL-ended, of the step; or NULL */
-  struct tm_cut *cut;               /* NULL: not begun */
+  struct tm_cut *cut; /* NULL: not begun */
   struct tm_mini_batch mini_batch;
   struct tm_table_look look;
   bool has_look;

@@ -13,6 +13,7 @@
 
 #include "base/path.h"
 #include "modules.h"
+#include "step/worker_setup.h"
 #include "store/jobs.h"
 #include "store/workspace.h"
 #include "sys/alarm.h"
@@ -59,17 +60,13 @@ static struct tidemill_script *new_script(const struct tidemill_runtime *rt,
   return s;
 }
 
-static int make_folders(struct tidemill_script *s, const char *kind, struct tm_err *err)
+/* Keeps the part of the setup that is its own; `variables` are those of the script. */
+static void take_setup(struct tidemill_script *s, char *const *variables, bool has_timeouts)
 {
-  int rc = tm_script_folders_make(&s->folders, kind, err);
-  s->setup.worker_name = (char *)"process000";
-  s->setup.node_id = (char *)"0";
-  s->setup.is_interruptible = true;
-  s->setup.output_dir = s->folders.output_dir;
-  s->setup.log_dir = s->folders.log_dir;
-  s->setup.temp_dir = s->folders.temp_dir;
-  s->setup.logger_file = s->folders.logger_file;
-  return rc;
+  tm_script_folders_give(&s->folders, &s->setup);
+  s->variables = variables;
+  if (!has_timeouts)
+    s->setup.run_timeout_ns = s->setup.init_timeout_ns = 0;
 }
 
 static int claim(struct tidemill_script *s, const struct tidemill_script_options *o,
@@ -84,20 +81,21 @@ static int claim(struct tidemill_script *s, const struct tidemill_script_options
                                     "or do without");
 }
 
-static void fill_info(struct tidemill_script *s, const char *step, const char *job,
-                      const char *working_dir)
+static void fill_info(struct tidemill_script *s, const char *job, const char *working_dir)
 {
-  s->info = (struct tidemill_script_info) { .size = sizeof(s->info),
-                                            .step = step,
-                                            .job = job,
-                                            .dir = s->folders.root,
-                                            .output_dir = s->folders.output_dir,
-                                            .log_dir = s->folders.log_dir,
-                                            .temp_dir = s->folders.temp_dir,
-                                            .working_dir = working_dir,
-                                            .interruptible = s->is_claimed,
-                                            .init_timeout_ns = s->setup.init_timeout_ns,
-                                            .run_timeout_ns = s->setup.run_timeout_ns };
+  s->info =
+      (struct tidemill_script_info) { .size = sizeof(s->info),
+                                      .step = s->step->name,
+                                      .job = job,
+                                      .dir = s->folders.root,
+                                      .output_dir = s->folders.output_dir,
+                                      .log_dir = s->folders.log_dir,
+                                      .temp_dir = s->folders.temp_dir,
+                                      .working_dir = working_dir,
+                                      .interruptible = s->is_claimed,
+                                      .interrupt_grace_ns = s->step->config.interrupt_grace_ns,
+                                      .init_timeout_ns = s->setup.init_timeout_ns,
+                                      .run_timeout_ns = s->setup.run_timeout_ns };
 }
 
 /* ---- a step of a pipeline ---- */
@@ -155,43 +153,18 @@ static int take_arguments(struct tidemill_script *s, struct tm_err *err)
     if (tm_fs_make_dirs(tm_fs_real(), place, 0777, err) < 0)
       return err->code;
   }
-  s->setup.arguments = step->arguments;
-  s->setup.arguments_len = step->arguments_len;
-  s->setup.runner_arguments = step->runner_arguments;
-  s->setup.runner_arguments_len = step->runner_arguments_len;
   return 0;
 }
 
-static void take_names(struct tidemill_script *s)
-{
-  const struct tm_step *step = s->step;
-  for (size_t i = 0; i < step->inputs_len; i++)
-    *TM_ARRAY_ADD(&s->datasets) = step->inputs[i]->name ? step->inputs[i]->name : (char *)"";
-  s->setup.datasets = s->datasets.at;
-  s->setup.datasets_len = s->datasets.len;
-  s->setup.outputs = s->outputs = tm_step_output_names(step);
-  s->setup.outputs_len = step->outputs_len;
-}
-
-static void take_settings(struct tidemill_script *s, bool has_timeouts)
+static void fill_setup(struct tidemill_script *s)
 {
   const struct tm_config *config = &s->step->config;
-  struct tm_setup *setup = &s->setup;
+  tm_setup_of_step(&s->setup, s->step);
   s->script_dir = config->source_directory ? tm_xstrdup(config->source_directory)
                                            : tm_path_dir(config->entry_script);
-  setup->script = setup->script_name = config->entry_script;
-  setup->script_dir = s->script_dir;
-  setup->logging_level = config->logging_level;
-  setup->is_interruptible = config->interruptible != TM_NOT_INTERRUPTIBLE;
-  setup->append_row = config->output_action == TM_APPEND_ROW;
-  setup->escapes_line_breaks = config->escapes_line_breaks;
-  setup->separator = config->append_row_separator;
-  setup->max_result_size = config->max_result_size;
-  setup->memory_limit = config->worker_memory_limit;
-  setup->run_timeout_ns = has_timeouts ? config->run_invocation_timeout_ns : 0;
-  setup->init_timeout_ns = has_timeouts ? config->init_timeout_ns : 0;
-  s->has_header = config->append_row_header;
-  s->variables = config->environment;
+  s->setup.script = config->entry_script;
+  s->setup.script_dir = s->script_dir;
+  s->setup.is_interruptible = config->interruptible != TM_NOT_INTERRUPTIBLE;
 }
 
 int tm_script_load_step(struct tidemill_script **out, const struct tidemill_runtime *rt,
@@ -209,20 +182,19 @@ int tm_script_load_step(struct tidemill_script **out, const struct tidemill_runt
   if (rc >= 0)
     rc = refuse_bound(s->step, err);
   if (rc >= 0)
-    rc = make_folders(s, "try", err);
+    rc = tm_script_folders_make(&s->folders, "try", err);
   if (rc >= 0)
     rc = take_arguments(s, err);
   if (rc >= 0) {
-    take_names(s);
-    take_settings(s, !o->no_timeout);
+    fill_setup(s);
+    take_setup(s, s->step->config.environment, !o->no_timeout);
     rc = claim(s, o, err);
   }
   if (rc < 0) {
     tidemill_script_close(s);
     return rc;
   }
-  fill_info(s, s->step->name, "", s->step->working_dir ? s->step->working_dir : s->script_dir);
-  s->info.interrupt_grace_ns = s->step->config.interrupt_grace_ns;
+  fill_info(s, "", s->step->working_dir ? s->step->working_dir : s->script_dir);
   *out = s;
   return 0;
 }
@@ -268,13 +240,19 @@ static int prepare(struct tidemill_script *s, struct tidemill_runtime *rt,
                    const struct tidemill_script_options *o, struct tm_err *err)
 {
   int rc = tm_again_find(s->again, o->step, err);
+  s->step = s->again->step;
   if (rc >= 0)
-    rc = make_folders(s, "replay", err);
+    rc = tm_script_folders_make(&s->folders, "replay", err);
   rt->loading++;
   if (rc >= 0)
-    rc = tm_again_prepare(s->again, s->folders.root, !o->no_timeout, &s->setup, err);
+    rc = tm_again_prepare(s->again, s->folders.root, err);
   rt->loading--;
-  return rc < 0 ? rc : claim(s, o, err);
+  if (rc < 0)
+    return rc;
+  tm_again_fill_setup(s->again, &s->setup);
+  take_setup(s, s->again->variables, !o->no_timeout);
+  s->setup.is_interruptible = true;
+  return claim(s, o, err);
 }
 
 int tidemill_script_load_again(struct tidemill_script **out, struct tidemill_runtime *rt,
@@ -312,9 +290,7 @@ int tidemill_script_load_again(struct tidemill_script **out, struct tidemill_run
     tidemill_script_close(s);
     return rc;
   }
-  s->has_header = s->again->has_header;
-  fill_info(s, s->again->step_name, dir, tm_again_working_dir(s->again));
-  s->info.interrupt_grace_ns = s->again->grace_ns;
+  fill_info(s, dir, tm_again_working_dir(s->again));
   *out = s;
   return 0;
 }
@@ -330,8 +306,6 @@ const char *tidemill_script_variable(const struct tidemill_script *s, size_t i)
 {
   if (!s)
     return NULL;
-  if (s->again)
-    return i < s->again->variables.len ? s->again->variables.at[i] : NULL;
   for (size_t k = 0; s->variables && k < i; k++)
     if (!s->variables[k])
       return NULL;
@@ -350,8 +324,7 @@ static void release_input(struct tidemill_script *s)
   if (s->again)
     tm_again_release(s->again);
   free(s->again);
-  TM_ARRAY_RELEASE(&s->datasets);
-  free(s->outputs);
+  tm_setup_release_step(&s->setup);
   free(s->script_dir);
 }
 
@@ -368,7 +341,7 @@ static void release_results(struct tidemill_script *s)
 /* Removes empty folders of outputs among the arguments of a step. */
 static void leave_folders(struct tidemill_script *s)
 {
-  for (size_t i = 0; s->step && i < s->step->paths_len; i++)
+  for (size_t i = 0; s->pipeline && s->step && i < s->step->paths_len; i++)
     rmdir(s->step->arguments[s->step->paths[i].at]);
   if (tm_script_folders_leave(&s->folders))
     tm_script_say(s, TIDEMILL_INFO, "output_dir: %s, log_dir: %s", s->folders.output_dir,

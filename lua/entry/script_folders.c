@@ -23,6 +23,16 @@ int tm_script_folders_make(struct tm_script_folders *f, const char *kind, struct
   return tm_fs_make_dirs(tm_fs_real(), f->temp_dir, 0700, err);
 }
 
+void tm_script_folders_give(const struct tm_script_folders *f, struct tm_setup *setup)
+{
+  setup->worker_name = (char *)"process000";
+  setup->node_id = (char *)"0";
+  setup->output_dir = f->output_dir;
+  setup->log_dir = f->log_dir;
+  setup->temp_dir = f->temp_dir;
+  setup->logger_file = f->logger_file;
+}
+
 bool tm_script_folders_leave(struct tm_script_folders *f)
 {
   const char *const dirs[] = { f->output_dir, f->log_dir };

@@ -1,13 +1,14 @@
 /* script_folders.h - the folders of a script that runs without a job: for `try`, `replay` and a
  * prompt.
  *
- * Zero the struct; _make(); _leave() in every case.
+ * Zero the struct; _make(); _give(); _leave() in every case.
  */
 #ifndef TM_ENTRY_SCRIPT_FOLDERS_H
 #define TM_ENTRY_SCRIPT_FOLDERS_H
 
 #include <stdbool.h>
 
+#include "agent/agent_msg.h"
 #include "entry/scratch.h"
 
 struct tm_script_folders {
@@ -19,6 +20,8 @@ struct tm_script_folders {
 
 /* Makes new folders (scratch.h). The code that loads the script makes output_dir and log_dir. */
 int tm_script_folders_make(struct tm_script_folders *f, const char *kind, struct tm_err *err);
+/* Gives them to a script, which is worker process000 of node 0. */
+void tm_script_folders_give(const struct tm_script_folders *f, struct tm_setup *setup);
 /* Removes temp_dir, and the other folders if they are empty. True: something is left. */
 bool tm_script_folders_leave(struct tm_script_folders *f);
 void tm_script_folders_release(struct tm_script_folders *f);

@@ -1,6 +1,6 @@
 /* again.c - see again.h.
  *
- *   job.json -> step -> its copy of the script, copied   \
+ *   job.json -> struct tm_step, its script copied        \
  *   manifest -> the items, checked                        > struct tm_setup, struct tm_run_call
  *   pipeline file -> variables, if it still names them   /
  *
@@ -24,7 +24,6 @@
 
 #include "base/path.h"
 #include "base/text.h"
-#include "base/time.h"
 #include "data/item.h"
 #include "outputs/intake.h"
 #include "plan/pipeline.h"
@@ -33,6 +32,7 @@
 #include "record/job_record.h"
 #include "record/owner.h"
 #include "runtime.h"
+#include "step/worker_setup.h"
 
 static void say(const struct tm_again *a, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -49,14 +49,71 @@ static void say(const struct tm_again *a, const char *fmt, ...)
   tm_buf_release(&words);
 }
 
-static const struct tm_json *setting(const struct tm_json *settings, const char *name)
+static const struct tm_json *setting(const struct tm_json *definition, const char *name)
 {
-  return tm_json_get(tm_json_get(settings, name), "value");
+  return tm_json_get(tm_json_get(tm_json_get(definition, "settings"), name), "value");
 }
 
-static const char *text_setting(const struct tm_again *a, const char *name, const char *otherwise)
+static char *text_setting(const struct tm_json *definition, const char *name)
 {
-  return tm_json_str(tm_json_get(a->settings, name), "value", otherwise);
+  const struct tm_json *v = setting(definition, name);
+  return v && v->type == TM_JSON_STRING ? tm_xstrdup(v->string.at) : NULL;
+}
+
+/* ---- the step, from the job's record ---- */
+
+static void add_inputs(struct tm_step *s, const struct tm_json *inputs)
+{
+  size_t n = tm_json_items(inputs);
+  s->inputs = tm_xcalloc(n + 1, sizeof(*s->inputs));
+  for (; s->inputs_len < n; s->inputs_len++) {
+    s->inputs[s->inputs_len] = TM_NEW(struct tm_dataset);
+    s->inputs[s->inputs_len]->name =
+        tm_xstrdup(tm_json_str(inputs->list.at[s->inputs_len], "name", NULL));
+  }
+}
+
+static void add_outputs(struct tm_step *s, const struct tm_json *outputs)
+{
+  size_t n = tm_json_items(outputs);
+  s->outputs = tm_xcalloc(n + 1, sizeof(*s->outputs));
+  for (; s->outputs_len < n; s->outputs_len++)
+    s->outputs[s->outputs_len].name =
+        tm_xstrdup(tm_json_str(outputs->list.at[s->outputs_len], "name", NULL));
+}
+
+/* "--name", "value" for each setting that came from the arguments. */
+static void add_runner_arguments(struct tm_step *s, const struct tm_json *settings)
+{
+  s->runner_arguments = tm_xcalloc(2 * settings->list.len + 1, sizeof(char *));
+  for (size_t i = 0; i < settings->list.len; i++) {
+    const struct tm_json *v = tm_json_get(settings->list.at[i], "value");
+    struct tm_buf value = TM_BUF_NONE;
+    if (strcmp(tm_json_str(settings->list.at[i], "origin", ""), "argument") != 0)
+      continue;
+    if (v && v->type == TM_JSON_STRING)
+      tm_buf_add_str(&value, v->string.at);
+    else if (v)
+      tm_json_write(&value, v, (struct tm_json_style) { 0 });
+    s->runner_arguments[s->runner_arguments_len++] = tm_xprintf("--%s", settings->keys[i]);
+    s->runner_arguments[s->runner_arguments_len++] = tm_buf_take(&value);
+  }
+}
+
+static struct tm_step *read_step(const struct tm_json *record, const struct tm_json *definition)
+{
+  const struct tm_json *settings = tm_json_get(definition, "settings");
+  struct tm_step *s = TM_NEW(struct tm_step);
+  s->name = tm_xstrdup(tm_json_str(record, "name", ""));
+  s->working_dir = tm_xstrdup(tm_json_str(definition, "working_dir", NULL));
+  s->config.entry_script = text_setting(definition, "entry_script");
+  s->config.source_directory = text_setting(definition, "source_directory");
+  tm_config_read(&s->config, settings);
+  add_inputs(s, tm_json_get(definition, "inputs"));
+  add_outputs(s, tm_json_get(definition, "outputs"));
+  if (settings && settings->type == TM_JSON_OBJECT)
+    add_runner_arguments(s, settings);
+  return s;
 }
 
 /* ---- the choice of the mini-batch ---- */
@@ -77,19 +134,18 @@ static int refuse_step(const struct tm_json *steps, const char *given, struct tm
 
 static int find_step(struct tm_again *a, const char *given, struct tm_err *err)
 {
-  const struct tm_json *steps = tm_json_get(a->record, "steps");
+  const struct tm_json *steps = tm_json_get(a->record, "steps"), *step = NULL;
   if (tm_json_items(steps) == 0)
     return tm_err_set(err, TM_EDAMAGE, "'%s/job.json' is damaged: it has no list of steps", a->dir);
   if (given)
-    a->step = tm_job_record_step(a->record, given);
+    step = tm_job_record_step(a->record, given);
   else if (steps->list.len == 1)
-    a->step = steps->list.at[0];
-  if (!a->step)
+    step = steps->list.at[0];
+  if (!step)
     return refuse_step(steps, given, err);
-  a->step_name = tm_json_str(a->step, "name", "");
-  a->definition = tm_json_get(a->step, "definition");
-  a->settings = tm_json_get(a->definition, "settings");
-  if (!*a->step_name || !a->settings || !text_setting(a, "entry_script", NULL))
+  a->definition = tm_json_get(step, "definition");
+  a->step = read_step(step, a->definition);
+  if (!*a->step->name || !a->step->config.entry_script)
     return tm_err_set(err, TM_EDAMAGE, "'%s/job.json' is damaged: a step has no name or settings",
                       a->dir);
   return 0;
@@ -149,10 +205,10 @@ int tm_again_find(struct tm_again *a, const char *step, struct tm_err *err)
   a->record = tm_job_record_load(a->dir, err);
   if (!a->record || (rc = find_step(a, step, err)) < 0 || (rc = refuse_running(a, err)) < 0)
     return err->code;
-  char *path = tm_xprintf("%s/%s/state/manifest", a->dir, a->step_name);
+  char *path = tm_xprintf("%s/%s/state/manifest", a->dir, a->step->name);
   rc = tm_manifest_pick(&a->found, path, (uint64_t)a->index, err);
   free(path);
-  return rc < 0 ? tm_err_wrap(err, "step '%s' of job '%s'", a->step_name, a->dir)
+  return rc < 0 ? tm_err_wrap(err, "step '%s' of job '%s'", a->step->name, a->dir)
                 : check_items(a, err);
 }
 
@@ -161,11 +217,10 @@ int tm_again_find(struct tm_again *a, const char *step, struct tm_err *err)
 /* Keeps (1). */
 static int copy_script(struct tm_again *a, const char *root, struct tm_err *err)
 {
-  struct tm_config was = { .entry_script = (char *)text_setting(a, "entry_script", ""),
-                           .source_directory = (char *)text_setting(a, "source_directory", NULL) };
   const char *hash = tm_json_str(a->definition, "snapshot_hash", "");
-  char *dir = tm_xprintf("%s/script/%s", a->dir, a->step_name), found[17] = "";
-  struct tm_config now = { .source_directory = dir, .entry_script = tm_snapshot_script(&was, dir) };
+  char *dir = tm_xprintf("%s/script/%s", a->dir, a->step->name), found[17] = "";
+  struct tm_config now = { .source_directory = dir,
+                           .entry_script = tm_snapshot_script(&a->step->config, dir) };
   char *to = tm_path_join(root, "script");
   int rc = tm_snapshot_hash_dir(tm_fs_real(), dir, found, err);
   if (rc >= 0 && !tm_fs_exists(tm_fs_real(), now.entry_script))
@@ -186,11 +241,6 @@ static int copy_script(struct tm_again *a, const char *root, struct tm_err *err)
   return rc;
 }
 
-static void add_owned(struct tm_again *a, char *text)
-{
-  *TM_ARRAY_ADD(&a->owned) = text;
-}
-
 /* The output of the step with this path in the job's directory, or NULL. */
 static const struct tm_json *find_output(const struct tm_again *a, const char *path)
 {
@@ -207,19 +257,19 @@ static const struct tm_json *find_output(const struct tm_again *a, const char *p
 static int add_argument(struct tm_again *a, const struct tm_json *v, const char *root,
                         struct tm_err *err)
 {
+  struct tm_step *s = a->step;
   const char *path = tm_json_str(v, "path", NULL);
   if (v->type == TM_JSON_STRING)
-    *TM_ARRAY_ADD(&a->arguments) = v->string.at;
+    s->arguments[s->arguments_len++] = tm_xstrdup(v->string.at);
   if (!path)
     return 0;
   const struct tm_json *output = find_output(a, path);
   const char *name = strrchr(path, '/');
   char *place = tm_path_join(output ? root : a->dir, output && name ? name + 1 : path);
-  add_owned(a, place);
-  *TM_ARRAY_ADD(&a->arguments) = place;
+  s->arguments[s->arguments_len++] = place;
   if (!output)
     return 0;
-  *TM_ARRAY_ADD(&a->folders) = place;
+  s->paths[s->paths_len++] = (struct tm_step_path) { .at = s->arguments_len - 1 };
   say(a, "the folder of output '%s' is '%s'", tm_json_str(output, "name", ""), place);
   return tm_fs_make_dirs(tm_fs_real(), place, 0777, err);
 }
@@ -227,71 +277,20 @@ static int add_argument(struct tm_again *a, const struct tm_json *v, const char 
 static int read_arguments(struct tm_again *a, const char *root, struct tm_err *err)
 {
   const struct tm_json *arguments = tm_json_get(a->definition, "arguments");
+  size_t n = tm_json_items(arguments);
   int rc = 0;
-  for (size_t i = 0; i < tm_json_items(arguments) && rc >= 0; i++)
+  a->step->arguments = tm_xcalloc(n + 1, sizeof(char *));
+  a->step->paths = tm_xcalloc(n + 1, sizeof(*a->step->paths));
+  for (size_t i = 0; i < n && rc >= 0; i++)
     rc = add_argument(a, arguments->list.at[i], root, err);
   return rc;
 }
 
-static void read_words(struct tm_again *a)
+void tm_again_fill_setup(const struct tm_again *a, struct tm_setup *setup)
 {
-  const struct tm_json *inputs = tm_json_get(a->definition, "inputs"),
-                       *outputs = tm_json_get(a->definition, "outputs");
-  for (size_t i = 0; i < tm_json_items(inputs); i++)
-    *TM_ARRAY_ADD(&a->datasets) = (char *)tm_json_str(inputs->list.at[i], "name", "");
-  for (size_t i = 0; i < tm_json_items(outputs); i++)
-    *TM_ARRAY_ADD(&a->outputs) = (char *)tm_json_str(outputs->list.at[i], "name", "");
-  for (size_t i = 0; i < a->settings->list.len; i++) {
-    if (strcmp(tm_json_str(a->settings->list.at[i], "origin", ""), "argument") != 0)
-      continue;
-    struct tm_buf value = TM_BUF_NONE;
-    const struct tm_json *v = tm_json_get(a->settings->list.at[i], "value");
-    if (v && v->type == TM_JSON_STRING)
-      tm_buf_add_str(&value, v->string.at);
-    else if (v)
-      tm_json_write(&value, v, (struct tm_json_style) { 0 });
-    add_owned(a, tm_xprintf("--%s", a->settings->keys[i]));
-    *TM_ARRAY_ADD(&a->runner_arguments) = a->owned.at[a->owned.len - 1];
-    tm_buf_add_str(&value, "");
-    add_owned(a, tm_xstrdup(tm_buf_str(&value)));
-    *TM_ARRAY_ADD(&a->runner_arguments) = a->owned.at[a->owned.len - 1];
-    tm_buf_release(&value);
-  }
-}
-
-static int64_t ns_setting(const struct tm_again *a, const char *name)
-{
-  double s = tm_json_num(tm_json_get(a->settings, name), "value", 0);
-  return s > 0 && s < 1e9 ? (int64_t)(s * (double)TM_S) : 0;
-}
-
-static void fill_setup(struct tm_again *a, bool has_timeouts, struct tm_setup *s)
-{
-  const char *level = text_setting(a, "logging_level", "INFO");
-  s->script = a->copy.script;
-  s->script_dir = a->copy.dir;
-  s->script_name = (char *)text_setting(a, "entry_script", "");
-  s->arguments = a->arguments.at;
-  s->arguments_len = a->arguments.len;
-  s->runner_arguments = a->runner_arguments.at;
-  s->runner_arguments_len = a->runner_arguments.len;
-  s->datasets = a->datasets.at;
-  s->datasets_len = a->datasets.len;
-  s->outputs = a->outputs.at;
-  s->outputs_len = a->outputs.len;
-  s->logging_level = strcmp(level, "DEBUG") == 0     ? TM_DEBUG
-                     : strcmp(level, "WARNING") == 0 ? TM_WARNING
-                                                     : TM_INFO;
-  s->append_row = strcmp(text_setting(a, "output_action", ""), "append_row") == 0;
-  s->escapes_line_breaks = strcmp(text_setting(a, "append_row_line_break", ""), "escape") == 0;
-  tm_config_read_form(a->settings, &s->separator, &a->has_header);
-  s->max_result_size = tm_json_int(tm_json_get(a->settings, "max_result_size"), "value", 0);
-  s->memory_limit = tm_json_int(tm_json_get(a->settings, "worker_memory_limit"), "value", 0);
-  a->grace_ns = ns_setting(a, "interrupt_grace");
-  if (has_timeouts) { /* keeps (2) */
-    s->run_timeout_ns = ns_setting(a, "run_invocation_timeout");
-    s->init_timeout_ns = ns_setting(a, "init_timeout");
-  }
+  tm_setup_of_step(setup, a->step); /* keeps (2) */
+  setup->script = a->copy.script;
+  setup->script_dir = a->copy.dir;
 }
 
 /* ---- variables: (3) ---- */
@@ -310,8 +309,8 @@ static bool is_same(const struct tm_json *a, const struct tm_json *b)
   return yes;
 }
 
-/* Loads the present pipeline file with the parameters of the job. */
-static void load_pipeline(struct tm_again *a, const char *file)
+/* Loads the present pipeline file with the parameters of the job. NULL: it cannot be loaded. */
+static struct tm_pipeline *load_pipeline(const struct tm_again *a, const char *file)
 {
   const struct tm_json *params = tm_json_get(a->record, "params");
   struct TM_ARRAY(struct tm_param) given = { 0 };
@@ -324,28 +323,38 @@ static void load_pipeline(struct tm_again *a, const char *file)
     .name = file, .modules = a->modules, .prepare = a->prepare, .data = a->host
   };
   struct tm_json *tree = tm_lua_load_piece(&piece, NULL);
-  if (tree)
-    a->pipeline = tm_pipeline_from_json(tree, file, given.at, given.len, false, NULL);
+  struct tm_pipeline *p =
+      tree ? tm_pipeline_from_json(tree, file, given.at, given.len, false, NULL) : NULL;
   tm_json_free(tree);
   TM_ARRAY_RELEASE(&given);
+  return p;
 }
 
-/* The step in the pipeline file, if it still has the job's variables. */
-static const struct tm_step *find_definition(struct tm_again *a)
+/* The step in the pipeline, if it still has the job's variables. */
+static const struct tm_step *find_definition(const struct tm_again *a, const struct tm_pipeline *p)
 {
-  const char *file = tm_json_str(a->record, "pipeline", NULL);
-  if (file && tm_fs_exists(tm_fs_real(), file))
-    load_pipeline(a, file);
-  for (size_t i = 0; a->pipeline && i < a->pipeline->steps_len; i++) {
-    const struct tm_step *s = a->pipeline->steps[i];
-    const struct tm_json *now = tm_json_get(s->effective, "settings");
-    if (strcmp(s->name, a->step_name) == 0 &&
-        is_same(setting(now, "environment"), setting(a->settings, "environment")) &&
-        is_same(setting(now, "environment_variables"),
-                setting(a->settings, "environment_variables")))
+  static const char environment[] = "environment", variables[] = "environment_variables";
+  for (size_t i = 0; p && i < p->steps_len; i++) {
+    const struct tm_step *s = p->steps[i];
+    if (strcmp(s->name, a->step->name) == 0 &&
+        is_same(setting(s->effective, environment), setting(a->definition, environment)) &&
+        is_same(setting(s->effective, variables), setting(a->definition, variables)))
       return s;
   }
   return NULL;
+}
+
+/* Takes the variables of the pipeline file. Whether it still has those of the job. */
+static bool take_variables(struct tm_again *a)
+{
+  const char *file = tm_json_str(a->record, "pipeline", NULL);
+  bool is_here = file && tm_fs_exists(tm_fs_real(), file);
+  struct tm_pipeline *p = is_here ? load_pipeline(a, file) : NULL;
+  const struct tm_step *s = find_definition(a, p);
+  if (s)
+    a->variables = tm_snapshot_environment(&s->config, a->copy.dir);
+  tm_pipeline_free(p);
+  return s != NULL;
 }
 
 static void add_names(struct tm_buf *set, struct tm_buf *unset, const struct tm_json *variables)
@@ -361,17 +370,10 @@ static void add_names(struct tm_buf *set, struct tm_buf *unset, const struct tm_
 
 static void find_variables(struct tm_again *a)
 {
-  const struct tm_json *environment = setting(a->settings, "environment");
-  const struct tm_json *variables = setting(a->settings, "environment_variables");
+  const struct tm_json *environment = setting(a->definition, "environment");
+  const struct tm_json *variables = setting(a->definition, "environment_variables");
   struct tm_buf set = TM_BUF_NONE, unset = TM_BUF_NONE;
-  if (!environment && !variables)
-    return;
-  const struct tm_step *step = find_definition(a);
-  char **all = step ? tm_snapshot_environment(&step->config, a->copy.dir) : NULL;
-  for (char **v = all; v && *v; v++)
-    *TM_ARRAY_ADD(&a->variables) = tm_xstrdup(*v);
-  tm_snapshot_free_environment(all);
-  if (step)
+  if ((!environment && !variables) || take_variables(a))
     return;
   add_names(&set, &unset, tm_json_get(environment, "variables"));
   add_names(&set, &unset, variables);
@@ -390,10 +392,9 @@ static void find_variables(struct tm_again *a)
 
 void tm_again_set_variables(const struct tm_again *a)
 {
-  for (size_t i = 0; i < a->variables.len; i++) {
-    const char *v = a->variables.at[i];
-    char *name = tm_xstrndup(v, strcspn(v, "="));
-    setenv(name, v + strlen(name) + 1, 1);
+  for (char *const *v = a->variables; v && *v; v++) {
+    char *name = tm_xstrndup(*v, strcspn(*v, "="));
+    setenv(name, *v + strlen(name) + 1, 1);
     free(name);
   }
 }
@@ -405,25 +406,25 @@ static int link_places(struct tm_again *a, struct tm_err *err)
   for (size_t i = 0; i < tm_json_items(places); i++) {
     const char *path = tm_json_str(places->list.at[i], "path", ""),
                *folder = tm_json_str(places->list.at[i], "folder", "");
-    add_owned(a, tm_path_join(a->dir, folder));
-    if ((rc = tm_intake_link(tm_fs_real(), a->owned.at[a->owned.len - 1], path, err)) < 0)
-      return rc;
+    char *whole = tm_path_join(a->dir, folder);
+    rc = tm_intake_link(tm_fs_real(), whole, path, err);
     if (rc == 0)
-      *TM_ARRAY_ADD(&a->links) = (struct tm_again_link) { a->owned.at[a->owned.len - 1], path };
+      *TM_ARRAY_ADD(&a->links) = (struct tm_again_link) { whole, path };
+    else
+      free(whole);
+    if (rc < 0)
+      return rc;
   }
   return 0;
 }
 
-int tm_again_prepare(struct tm_again *a, const char *root, bool has_timeouts,
-                     struct tm_setup *setup, struct tm_err *err)
+int tm_again_prepare(struct tm_again *a, const char *root, struct tm_err *err)
 {
   int rc = copy_script(a, root, err);
   if (rc >= 0)
     rc = read_arguments(a, root, err);
   if (rc < 0)
     return rc;
-  read_words(a);
-  fill_setup(a, has_timeouts, setup);
   find_variables(a);
   return link_places(a, err);
 }
@@ -435,7 +436,7 @@ static int give_rows(struct tm_again *a, struct tm_run_call *call, struct tm_ite
                      struct tm_err *err)
 {
   struct tm_mini_batch mb = { .dataset = a->found.dataset, .bytes = a->found.bytes };
-  tm_table_look_open_job(&a->look, tm_json_get(a->definition, "inputs"), a->dir, a->step_name,
+  tm_table_look_open_job(&a->look, tm_json_get(a->definition, "inputs"), a->dir, a->step->name,
                          &mb.bytes);
   int rc = tm_table_look_load(&a->look, &mb, err);
   if (rc >= 0)
@@ -446,12 +447,12 @@ static int give_rows(struct tm_again *a, struct tm_run_call *call, struct tm_ite
 int tm_again_call(struct tm_again *a, struct tm_run_call *call, struct tm_item *range,
                   struct tm_err *err)
 {
+  const struct tm_step *s = a->step;
+  const char *name = a->found.dataset < s->inputs_len ? s->inputs[a->found.dataset]->name : NULL;
   *call = (struct tm_run_call) { .index = (uint64_t)a->index,
                                  .seq = 1,
                                  .try = 1,
-                                 .dataset = a->found.dataset < a->datasets.len
-                                                ? a->datasets.at[a->found.dataset]
-                                                : "",
+                                 .dataset = name ? name : "",
                                  .items = a->found.items,
                                  .bytes = tm_buf_str(&a->found.bytes),
                                  .bytes_len = a->found.bytes.len };
@@ -460,7 +461,7 @@ int tm_again_call(struct tm_again *a, struct tm_run_call *call, struct tm_item *
 
 const char *tm_again_working_dir(const struct tm_again *a)
 {
-  return tm_json_str(a->definition, "working_dir", a->copy.dir);
+  return a->step->working_dir ? a->step->working_dir : a->copy.dir;
 }
 
 /* Removes the script's folder unless the script wrote to it: it is the current directory of the
@@ -480,26 +481,18 @@ static void leave_script(struct tm_again *a)
 void tm_again_release(struct tm_again *a)
 {
   leave_script(a);
-  for (size_t i = 0; i < a->folders.len; i++)
-    rmdir(a->folders.at[i]); /* keeps a folder that is not empty */
-  TM_ARRAY_RELEASE(&a->folders);
-  for (size_t i = 0; i < a->links.len; i++)
+  for (size_t i = 0; a->step && i < a->step->paths_len; i++)
+    rmdir(a->step->arguments[a->step->paths[i].at]); /* keeps a folder that is not empty */
+  for (size_t i = 0; i < a->links.len; i++) {
     tm_intake_unlink(tm_fs_real(), a->links.at[i].folder, a->links.at[i].path);
+    free(a->links.at[i].folder);
+  }
   TM_ARRAY_RELEASE(&a->links);
   tm_table_look_release(&a->look);
   tm_snapshot_release(&a->copy);
   tm_manifest_found_release(&a->found);
-  TM_ARRAY_RELEASE(&a->arguments);
-  TM_ARRAY_RELEASE(&a->runner_arguments);
-  TM_ARRAY_RELEASE(&a->datasets);
-  TM_ARRAY_RELEASE(&a->outputs);
-  for (size_t i = 0; i < a->owned.len; i++)
-    free(a->owned.at[i]);
-  TM_ARRAY_RELEASE(&a->owned);
-  for (size_t i = 0; i < a->variables.len; i++)
-    free(a->variables.at[i]);
-  TM_ARRAY_RELEASE(&a->variables);
-  tm_pipeline_free(a->pipeline);
+  tm_snapshot_free_environment(a->variables);
+  tm_step_free(a->step);
   tm_json_free(a->record);
   free(a->dir);
 }

@@ -4,7 +4,8 @@
  *   struct tm_again a = { .index = 7, .dir = dir, .say = say, .modules = modules };
  *   tm_again_find(&a, NULL, &err)                    finds the mini-batch and its step; checks
  *   items
- *   tm_again_prepare(&a, root, true, &setup, &err)   copies its script below root, fills `setup`
+ *   tm_again_prepare(&a, root, &err)                 copies its script below root
+ *   tm_again_fill_setup(&a, &setup)                  what the caller of the script must know
  *   tm_again_call(&a, &call, &range, &err)           fills what run() gets
  *   tm_again_release(&a)                             in every case; frees all of the above
  */
@@ -28,7 +29,8 @@ struct tm_lua_module;
 
 /* The files of an input, at their paths in the job; they exist until release. */
 struct tm_again_link {
-  const char *folder, *path;
+  char *folder; /* to free() */
+  const char *path;
 };
 
 struct tm_again {
@@ -46,30 +48,27 @@ struct tm_again {
   void *host;
   /* Set by _find(). */
   struct tm_json *record;
-  const struct tm_json *step, *definition, *settings; /* of the record */
-  const char *step_name;
+  const struct tm_json *definition; /* of the step, in the record */
+  /* The step as the job had it: its name, its script and what calls of it depend on. Inputs and
+   * outputs have only names. */
+  struct tm_step *step;
   struct tm_manifest_found found;
-  /* Set by _prepare(). */
+  /* Set by _prepare(): also the arguments of `step`, and in its `paths` those that are new folders
+   * in place of outputs. */
   struct tm_snapshot copy; /* of the job's copy */
-  struct TM_ARRAY(char *) arguments, runner_arguments, datasets, outputs, owned;
-  struct TM_ARRAY(char *) folders; /* replace outputs among the arguments; among `owned` */
   struct TM_ARRAY(struct tm_again_link) links;
-  struct tm_pipeline *pipeline;      /* NULL: not needed, or not available */
-  struct TM_ARRAY(char *) variables; /* NAME=VALUE, of the job's environment; freed by release */
-  /* a data frame's rows come after a line with its column names */
-  bool has_header;
-  int64_t grace_ns; /* interrupt_grace */
+  char **variables; /* NAME=VALUE, of the job's environment, NULL-ended; or NULL */
   struct tm_table_look look;
 };
 
 /* `step` NULL: the only one. TM_EUSAGE: there is no such step or mini-batch; TM_EINUSE: the job is
  * running; TM_ECHANGED: its items are gone; TM_EDAMAGE. */
 int tm_again_find(struct tm_again *a, const char *step, struct tm_err *err);
-/* Fills `setup` except for the folders. Outputs among the arguments become folders below `root`,
- * which are kept unless they are empty. Without timeouts, those of the job are 0. If the pipeline
- * file runs, its output goes where `prepare` says. */
-int tm_again_prepare(struct tm_again *a, const char *root, bool has_timeouts,
-                     struct tm_setup *setup, struct tm_err *err);
+/* Outputs among the arguments become folders below `root`, which are kept unless they are empty. If
+ * the pipeline file runs, its output goes where `prepare` says. */
+int tm_again_prepare(struct tm_again *a, const char *root, struct tm_err *err);
+/* tm_setup_of_step() with the copy of the script; the caller adds the folders. */
+void tm_again_fill_setup(const struct tm_again *a, struct tm_setup *setup);
 /* `range` is memory for the position of rows. */
 int tm_again_call(struct tm_again *a, struct tm_run_call *call, struct tm_item *range,
                   struct tm_err *err);

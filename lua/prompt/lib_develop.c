@@ -19,6 +19,7 @@
 #include "entry/script_folders.h"
 #include "prompt/again.h"
 #include "prompt/develop_own.h"
+#include "step/worker_setup.h"
 
 #define TM_SCRIPT "tidemill.develop.script"
 
@@ -26,8 +27,10 @@
 
 struct developed {
   struct tm_script script;
-  struct tm_setup setup;  /* its strings belong to this struct or to the folders */
-  struct tm_again *again; /* the source of its settings; or NULL */
+  struct tm_setup setup;  /* its strings belong to the step, the job, this struct or the folders */
+  struct tm_again *again; /* the job that has its step; NULL: `step` is its own */
+  struct tm_step *step;
+  char *file, *dir; /* the script and its folder, if `step` is its own */
   struct tm_script_folders folders;
   struct tm_script_error error;
   struct tm_extras extras;
@@ -35,13 +38,6 @@ struct developed {
   char *here;         /* the current directory, while run() is in another */
   bool is_loaded;
 };
-
-static void free_words(char **words, size_t n)
-{
-  for (size_t i = 0; i < n; i++)
-    free(words[i]);
-  free(words);
-}
 
 static void release_error(struct tm_script_error *e)
 {
@@ -56,15 +52,13 @@ static int script_gc(lua_State *L)
   if (d->script.data)
     tm_lua_script_set_state(&d->script, L);
   tm_lua_script_close(&d->script);
-  if (d->again) {
+  if (d->again)
     tm_again_release(d->again);
-  } else {
-    free(d->setup.script);
-    free(d->setup.script_name);
-    free(d->setup.script_dir);
-    free_words(d->setup.arguments, d->setup.arguments_len);
-  }
   free(d->again);
+  tm_step_free(d->step);
+  tm_setup_release_step(&d->setup);
+  free(d->file);
+  free(d->dir);
   if (d->folders.root)
     tm_tree_remove(d->folders.log_dir, NULL);
   tm_script_folders_leave(&d->folders);
@@ -119,7 +113,7 @@ static char *take_string(lua_State *L, const char *name)
   return text;
 }
 
-static void take_arguments(lua_State *L, struct tm_setup *s)
+static void take_arguments(lua_State *L, struct tm_step *s)
 {
   lua_getfield(L, 1, "arguments");
   size_t n = lua_istable(L, -1) ? lua_objlen(L, -1) : 0;
@@ -141,18 +135,6 @@ static int int_field(lua_State *L, const char *name, int otherwise)
   return v;
 }
 
-static int make_folders(struct developed *d, const char *kind, struct tm_err *err)
-{
-  int rc = tm_script_folders_make(&d->folders, kind, err);
-  d->setup.worker_name = (char *)"process000";
-  d->setup.node_id = (char *)"0";
-  d->setup.output_dir = d->folders.output_dir;
-  d->setup.log_dir = d->folders.log_dir;
-  d->setup.temp_dir = d->folders.temp_dir;
-  d->setup.logger_file = d->folders.logger_file;
-  return rc;
-}
-
 /* open({ script, script_name, script_dir, arguments, level }) -> script */
 static int develop_open(lua_State *L)
 {
@@ -160,15 +142,22 @@ static int develop_open(lua_State *L)
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   struct developed *d = push_developed(L);
-  d->setup.script = take_string(L, "script");
-  d->setup.script_name = take_string(L, "script_name");
-  d->setup.script_dir = take_string(L, "script_dir");
-  take_arguments(L, &d->setup);
-  d->setup.logging_level = int_field(L, "level", TM_INFO);
-  d->setup.append_row = true;
-  d->setup.separator = ',';
-  d->setup.max_result_size = INT64_MAX;
-  return make_folders(d, "script", &err) < 0 ? tm_lua_raise(L, &err) : 1;
+  struct tm_config *config = &(d->step = TM_NEW(struct tm_step))->config;
+  d->file = take_string(L, "script");
+  d->dir = take_string(L, "script_dir");
+  config->entry_script = take_string(L, "script_name");
+  take_arguments(L, d->step);
+  config->logging_level = (enum tm_level)int_field(L, "level", TM_INFO);
+  config->output_action = TM_APPEND_ROW;
+  config->append_row_separator = ',';
+  config->max_result_size = INT64_MAX;
+  if (tm_script_folders_make(&d->folders, "script", &err) < 0)
+    return tm_lua_raise(L, &err);
+  tm_setup_of_step(&d->setup, d->step);
+  tm_script_folders_give(&d->folders, &d->setup);
+  d->setup.script = d->file;
+  d->setup.script_dir = d->dir;
+  return 1;
 }
 
 /* load(script): may be repeated. Raises the errors of the file. */
@@ -312,7 +301,7 @@ static int prepare_again(struct developed *d, struct tm_err *err)
   fflush(stdout);
   int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
-  int rc = tm_again_prepare(d->again, d->folders.root, false, &d->setup, err);
+  int rc = tm_again_prepare(d->again, d->folders.root, err);
   fflush(stdout);
   dup2(out, STDOUT_FILENO);
   close(out);
@@ -324,13 +313,16 @@ static int find_again(struct developed *d, const char *step, struct tm_run_call 
 {
   int rc = tm_again_find(d->again, step, err);
   if (rc >= 0)
-    rc = make_folders(d, "rerun", err);
+    rc = tm_script_folders_make(&d->folders, "rerun", err);
   if (rc >= 0)
     rc = prepare_again(d, err);
-  if (rc >= 0)
-    tm_again_set_variables(d->again);
-  d->setup.memory_limit = 0;
-  return rc < 0 ? rc : tm_again_call(d->again, call, range, err);
+  if (rc < 0)
+    return rc;
+  tm_again_set_variables(d->again);
+  tm_again_fill_setup(d->again, &d->setup);
+  tm_script_folders_give(&d->folders, &d->setup);
+  d->setup.memory_limit = d->setup.run_timeout_ns = d->setup.init_timeout_ns = 0;
+  return tm_again_call(d->again, call, range, err);
 }
 
 /* again(job_dir, step, mini_batch, is_over) -> script, value, mini_batch, notes or nil */

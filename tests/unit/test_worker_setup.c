@@ -1,0 +1,100 @@
+/* What a step's definition says to whatever calls its script. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/time.h"
+#include "plan/settings.h"
+#include "step/worker_setup.h"
+
+static struct tm_json *parse(const char *text)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_json *v = tm_json_parse(text, strlen(text), &err);
+  assert_non_null(v);
+  return v;
+}
+
+static void a_setup_has_what_the_settings_say(void **state)
+{
+  struct tm_json *settings = parse("{\"output_action\":{\"value\":\"summary_only\"},"
+                                   "\"append_row_line_break\":{\"value\":\"escape\"},"
+                                   "\"append_row_file_name\":{\"value\":\"rows.tsv\"},"
+                                   "\"logging_level\":{\"value\":\"DEBUG\"},"
+                                   "\"interruptible\":{\"value\":\"true\"},"
+                                   "\"max_result_size\":{\"value\":7},"
+                                   "\"worker_memory_limit\":{\"value\":8},"
+                                   "\"run_invocation_timeout\":{\"value\":2},"
+                                   "\"init_timeout\":{\"value\":0.5}}");
+  struct tm_dataset named = { .name = (char *)"images" }, unnamed = { .name = NULL };
+  struct tm_dataset *inputs[] = { &named, &unnamed };
+  struct tm_step_output output = { .name = (char *)"scores" };
+  char *arguments[] = { (char *)"--model", (char *)"m.bin" };
+  struct tm_step step = { .inputs = inputs,
+                          .inputs_len = 2,
+                          .outputs = &output,
+                          .outputs_len = 1,
+                          .arguments = arguments,
+                          .arguments_len = 2 };
+  struct tm_setup s;
+  tm_config_read(&step.config, settings);
+  tm_setup_of_step(&s, &step);
+  assert_string_equal(s.datasets[0], "images");
+  assert_string_equal(s.datasets[1], "");
+  assert_int_equal(s.datasets_len, 2);
+  assert_string_equal(s.outputs[0], "scores");
+  assert_string_equal(s.arguments[1], "m.bin");
+  assert_string_equal(s.tables, "");
+  assert_false(s.append_row);
+  assert_true(s.escapes_line_breaks);
+  assert_true(s.is_interruptible);
+  assert_int_equal(s.separator, '\t');
+  assert_int_equal(s.logging_level, TM_DEBUG);
+  assert_int_equal(s.max_result_size, 7);
+  assert_int_equal(s.memory_limit, 8);
+  assert_int_equal(s.run_timeout_ns, 2 * TM_S);
+  assert_int_equal(s.init_timeout_ns, TM_S / 2);
+  tm_setup_release_step(&s);
+  tm_setup_release_step(&s); /* does nothing */
+  tm_config_release(&step.config);
+  tm_json_free(settings);
+}
+
+/* The record of a job may be older than a setting, or damaged. */
+static void settings_of_a_record_may_be_missing_or_wrong(void **state)
+{
+  static const char *const records[] = {
+    "{}",
+    "{\"returns\":{},\"logging_level\":{\"value\":3},\"max_result_size\":{\"value\":\"x\"}}",
+    "{\"init_timeout\":{\"value\":1e300},\"run_invocation_timeout\":{\"value\":-1}}",
+    "{\"append_row_separator\":{\"value\":\"\"},\"append_row_header\":{\"value\":\"x\"}}",
+    "[]",
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(records); i++) {
+    struct tm_json *settings = parse(records[i]);
+    struct tm_config c = { 0 };
+    tm_config_read(&c, settings);
+    assert_int_equal(c.returns, TM_RETURNS_ROWS);
+    assert_int_equal(c.logging_level, TM_INFO);
+    assert_int_equal(c.max_result_size, 0);
+    assert_int_equal(c.init_timeout_ns, 0);
+    assert_int_equal(c.run_invocation_timeout_ns, 0);
+    assert_false(c.append_row_header);
+    tm_config_release(&c);
+    tm_json_free(settings);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_setup_has_what_the_settings_say),
+    cmocka_unit_test(settings_of_a_record_may_be_missing_or_wrong),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
