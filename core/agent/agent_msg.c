@@ -12,7 +12,9 @@
 #include "base/mem.h"
 #include "node/msg_strings.h"
 
-#define SETUP_VERSION 6u
+/* Counts the fields, so that a worker of another version of the program refuses them. */
+#define ONE(name)     +1u
+#define SETUP_VERSION (7u << 16 | (0 TM_SETUP_MAP(ONE, ONE, ONE, ONE)))
 
 const char *tm_status_name(enum tm_status s)
 {
@@ -26,36 +28,23 @@ const char *tm_status_name(enum tm_status s)
 
 void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s)
 {
+#define TEXT(name)   tm_msg_add_str(out, s->name);
+#define LIST(name)   tm_msg_add_list(out, s->name, s->name##_len);
+#define FLAG(name)   tm_buf_add_u64(out, s->name);
+#define NUMBER(name) tm_buf_add_u64(out, (uint64_t)s->name);
   tm_buf_add_u32(out, SETUP_VERSION);
-  tm_msg_add_str(out, s->worker_name);
-  tm_msg_add_str(out, s->node_id);
-  tm_msg_add_str(out, s->script);
-  tm_msg_add_str(out, s->script_name);
-  tm_msg_add_str(out, s->script_dir);
-  tm_msg_add_list(out, s->arguments, s->arguments_len);
-  tm_msg_add_list(out, s->runner_arguments, s->runner_arguments_len);
-  tm_msg_add_list(out, s->datasets, s->datasets_len);
-  tm_msg_add_str(out, s->tables);
-  tm_msg_add_str(out, s->schema_file);
-  tm_msg_add_str(out, s->index_dir);
-  tm_msg_add_str(out, s->output_dir);
-  tm_msg_add_list(out, s->outputs, s->outputs_len);
-  tm_msg_add_str(out, s->log_dir);
-  tm_msg_add_str(out, s->temp_dir);
-  tm_msg_add_str(out, s->memory_dir);
-  tm_msg_add_str(out, s->logger_file);
-  tm_msg_add_str(out, s->error_file);
-  tm_msg_add_str(out, s->spill_dir);
-  tm_msg_add_str(out, s->staging_dir);
-  tm_msg_add_str(out, s->profile_file);
-  tm_buf_add_u32(out, (uint32_t)s->logging_level);
-  tm_buf_add_u32(out, (s->append_row ? 1u : 0) | (s->verify_items ? 2u : 0) |
-                          (s->escapes_line_breaks ? 4u : 0) | (s->is_interruptible ? 8u : 0));
-  tm_buf_add_u32(out, (unsigned char)s->separator);
-  tm_buf_add_u64(out, (uint64_t)s->max_result_size);
-  tm_buf_add_u64(out, (uint64_t)s->memory_limit);
-  tm_buf_add_u64(out, (uint64_t)s->run_timeout_ns);
-  tm_buf_add_u64(out, (uint64_t)s->init_timeout_ns);
+  TM_SETUP_MAP(TEXT, LIST, FLAG, NUMBER)
+#undef TEXT
+#undef LIST
+#undef FLAG
+#undef NUMBER
+}
+
+static int64_t read_number(struct tm_reader *r, uint64_t max)
+{
+  uint64_t n = tm_read_u64(r);
+  r->bad = r->bad || n > max;
+  return r->bad ? 0 : (int64_t)n;
 }
 
 int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err *err)
@@ -64,42 +53,17 @@ int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err
   tm_reader_init(&r, p, n);
   *out = (struct tm_setup) { 0 };
   uint32_t version = tm_read_u32(&r);
-  out->worker_name = tm_msg_read_str(&r);
-  out->node_id = tm_msg_read_str(&r);
-  out->script = tm_msg_read_str(&r);
-  out->script_name = tm_msg_read_str(&r);
-  out->script_dir = tm_msg_read_str(&r);
-  tm_msg_read_list(&r, &out->arguments, &out->arguments_len);
-  tm_msg_read_list(&r, &out->runner_arguments, &out->runner_arguments_len);
-  tm_msg_read_list(&r, &out->datasets, &out->datasets_len);
-  out->tables = tm_msg_read_str(&r);
-  out->schema_file = tm_msg_read_str(&r);
-  out->index_dir = tm_msg_read_str(&r);
-  out->output_dir = tm_msg_read_str(&r);
-  tm_msg_read_list(&r, &out->outputs, &out->outputs_len);
-  out->log_dir = tm_msg_read_str(&r);
-  out->temp_dir = tm_msg_read_str(&r);
-  out->memory_dir = tm_msg_read_str(&r);
-  out->logger_file = tm_msg_read_str(&r);
-  out->error_file = tm_msg_read_str(&r);
-  out->spill_dir = tm_msg_read_str(&r);
-  out->staging_dir = tm_msg_read_str(&r);
-  out->profile_file = tm_msg_read_str(&r);
-  uint32_t level = tm_read_u32(&r);
-  uint32_t flags = tm_read_u32(&r);
-  uint32_t separator = tm_read_u32(&r);
-  out->max_result_size = (int64_t)tm_read_u64(&r);
-  out->separator = (char)separator;
-  out->memory_limit = (int64_t)tm_read_u64(&r);
-  out->run_timeout_ns = (int64_t)tm_read_u64(&r);
-  out->init_timeout_ns = (int64_t)tm_read_u64(&r);
-  out->logging_level = (int)level;
-  out->append_row = flags & 1;
-  out->verify_items = flags & 2;
-  out->escapes_line_breaks = flags & 4;
-  out->is_interruptible = flags & 8;
-  if (!r.bad && version == SETUP_VERSION && level <= TM_ERROR && flags <= 15 && separator < 128 &&
-      r.at == r.end && out->max_result_size >= 0 && out->memory_limit >= 0)
+#define TEXT(name)   out->name = tm_msg_read_str(&r);
+#define LIST(name)   tm_msg_read_list(&r, &out->name, &out->name##_len);
+#define FLAG(name)   out->name = read_number(&r, 1) == 1;
+#define NUMBER(name) out->name = read_number(&r, INT64_MAX);
+  TM_SETUP_MAP(TEXT, LIST, FLAG, NUMBER)
+#undef TEXT
+#undef LIST
+#undef FLAG
+#undef NUMBER
+  if (!r.bad && version == SETUP_VERSION && r.at == r.end && out->logging_level <= TM_ERROR &&
+      out->separator < 128)
     return 0;
   tm_setup_release(out);
   return tm_err_set(err, TM_EPROTOCOL, "the settings of the worker cannot be read");
@@ -107,27 +71,13 @@ int tm_setup_decode(struct tm_setup *out, const char *p, size_t n, struct tm_err
 
 void tm_setup_release(struct tm_setup *s)
 {
-  free(s->worker_name);
-  free(s->node_id);
-  free(s->script);
-  free(s->script_name);
-  free(s->script_dir);
-  tm_msg_release_list(s->arguments, s->arguments_len);
-  tm_msg_release_list(s->runner_arguments, s->runner_arguments_len);
-  tm_msg_release_list(s->datasets, s->datasets_len);
-  free(s->tables);
-  free(s->schema_file);
-  free(s->index_dir);
-  free(s->output_dir);
-  tm_msg_release_list(s->outputs, s->outputs_len);
-  free(s->log_dir);
-  free(s->temp_dir);
-  free(s->memory_dir);
-  free(s->logger_file);
-  free(s->error_file);
-  free(s->spill_dir);
-  free(s->staging_dir);
-  free(s->profile_file);
+#define TEXT(name) free(s->name);
+#define LIST(name) tm_msg_release_list(s->name, s->name##_len);
+#define NOTHING(name)
+  TM_SETUP_MAP(TEXT, LIST, NOTHING, NOTHING)
+#undef TEXT
+#undef LIST
+#undef NOTHING
   *s = (struct tm_setup) { 0 };
 }
 

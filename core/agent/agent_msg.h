@@ -56,43 +56,58 @@ enum tm_status {
 };
 const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
 
-/* Everything that a worker must know. In the message: u32 version, the strings and lists in this
- * order (node/msg_strings.h: any bytes except NUL, paths need not be UTF-8), then the numbers.
- * After decoding, the struct owns its strings. */
+/* clang-format off: a table */
+/* Everything that a worker must know. A new field is a line here, and one in tm_setup_of_step()
+ * (step/worker_setup.c) if the definition of a step says it: the struct and the message follow. In
+ * the message: u32 version, then the fields in this order, numbers and flags as u64. TEXT and LIST
+ * are node/msg_strings.h: any bytes except NUL, paths need not be UTF-8. Numbers are not negative. */
+#define TM_SETUP_MAP(TEXT, LIST, FLAG, NUMBER)                                                     \
+  TEXT(worker_name)      /* process000 */                                                          \
+  TEXT(node_id)          /* "0" */                                                                 \
+  TEXT(script)           /* the copy to run */                                                     \
+  TEXT(script_name)      /* its name in messages: the user's path */                               \
+  TEXT(script_dir)       /* folder of the copy: require looks here first */                        \
+  LIST(arguments)        /* for the script */                                                      \
+  LIST(runner_arguments) /* those that the runner took, as given */                                \
+  LIST(datasets)         /* names of the inputs, by number; "" without a name */                   \
+  TEXT(tables)           /* the inputs that are tables (data/table/table_load.h), or "" */         \
+  TEXT(schema_file)      /* their schemas */                                                       \
+  TEXT(index_dir)        /* indexes of packed files, or "" */                                      \
+  TEXT(output_dir)                                                                                 \
+  LIST(outputs) /* names of the outputs, in order; "" without a name */                            \
+  TEXT(log_dir) /* user/entry_script_log/<node>/ */                                                \
+  TEXT(temp_dir)                                                                                   \
+  TEXT(memory_dir)          /* for small archives (data/archive/entry_load.h), or "" */            \
+  TEXT(logger_file)         /* user/entry_script_log/<node>/<worker>.log.txt */                    \
+  TEXT(error_file)          /* user/error/<node>/<worker>.txt */                                   \
+  TEXT(spill_dir)           /* folder for large results */                                         \
+  TEXT(staging_dir)         /* for files of context:output_file(); "": in output_dir itself */     \
+  TEXT(profile_file)        /* file for profiling samples; "": no profiling */                     \
+  NUMBER(logging_level)     /* enum tm_level */                                                    \
+  FLAG(append_row)          /* rows are stored; else only counted */                               \
+  FLAG(escapes_line_breaks) /* in strings; else they are errors */                                 \
+  NUMBER(separator)         /* for the rows of data frames: an ASCII character */                  \
+  FLAG(verify_items)        /* compares size and mtime of each item before run() */                \
+  FLAG(is_interruptible)    /* from the start; else an ARM may come */                             \
+  NUMBER(max_result_size)   /* bytes */                                                            \
+  NUMBER(memory_limit)      /* worker_memory_limit, bytes; 0: none */                              \
+  NUMBER(run_timeout_ns)    /* for messages; 0: none */                                            \
+  NUMBER(init_timeout_ns)
+/* clang-format on */
+
+/* After decoding, it owns its strings. The length of a list `x` is `x_len`. */
 struct tm_setup {
-  char *worker_name; /* process000 */
-  char *node_id;     /* "0" */
-  char *script;      /* the copy to run */
-  char *script_name; /* its name in messages: the user's path */
-  char *script_dir;  /* folder of the copy: require looks here first */
-  char **arguments;  /* for the script */
-  size_t arguments_len;
-  char **runner_arguments; /* those that the runner took, as given */
-  size_t runner_arguments_len;
-  char **datasets; /* names of the inputs, by number; "" without a name */
-  size_t datasets_len;
-  char *tables; /* definitions of the inputs that are tables (data/table/table_load.h), or "" */
-  char *schema_file;                     /* their schemas */
-  char *index_dir;                       /* indexes of packed files, or "" */
-  char *output_dir, *log_dir, *temp_dir; /* log_dir: user/entry_script_log/<node>/ */
-  /* where small mini-batches of archives are extracted (data/archive/entry_load.h), or "" */
-  char *memory_dir;
-  char **outputs; /* names of the outputs, in order; "" without a name */
-  size_t outputs_len;
-  char *logger_file;        /* user/entry_script_log/<node>/<worker>.log.txt */
-  char *error_file;         /* user/error/<node>/<worker>.txt */
-  char *spill_dir;          /* folder for large results */
-  char *staging_dir;        /* where context:output_file() makes files; "": in output_dir itself */
-  char *profile_file;       /* file for profiling samples; "": no profiling */
-  int logging_level;        /* enum tm_level */
-  bool append_row;          /* rows are stored; else only counted */
-  bool escapes_line_breaks; /* in strings; else they are errors */
-  char separator;           /* for the rows of data messages */
-  bool verify_items;        /* compares size and mtime of each item before run() */
-  bool is_interruptible;    /* from the start; else an ARM may come */
-  int64_t max_result_size;  /* bytes */
-  int64_t memory_limit;     /* worker_memory_limit, bytes; 0: none */
-  int64_t run_timeout_ns, init_timeout_ns; /* for messages; 0: none */
+#define TEXT(name) char *name;
+#define LIST(name)                                                                                 \
+  char **name;                                                                                     \
+  size_t name##_len;
+#define FLAG(name)   bool name;
+#define NUMBER(name) int64_t name;
+  TM_SETUP_MAP(TEXT, LIST, FLAG, NUMBER)
+#undef TEXT
+#undef LIST
+#undef FLAG
+#undef NUMBER
 };
 
 void tm_setup_encode(struct tm_buf *out, const struct tm_setup *s);

@@ -318,7 +318,7 @@ static void give_rows(struct tidemill_script *s, const struct tm_run_call *call,
                                  : tm_tally_succeeded(call->items, marked, elements);
   tm_buf_clear(&s->text);
   if (columns->len > 0 && config->append_row_header)
-    tm_frame_add_header(&s->text, columns->data, columns->len, s->setup.separator);
+    tm_frame_add_header(&s->text, columns->data, columns->len, (char)s->setup.separator);
   tm_buf_add(&s->text, tm_buf_str(&s->rows), s->rows.len);
   s->returned = (struct tidemill_returned) { .size = sizeof(s->returned),
                                              .items = call->items,

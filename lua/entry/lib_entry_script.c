@@ -161,7 +161,7 @@ void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup)
   lua_createtable(L, 0, 3); /* [key, module] */
   push_properties(L, setup);
   lua_setfield(L, -2, "properties");
-  lua_pushinteger(L, setup->logging_level);
+  lua_pushinteger(L, (lua_Integer)setup->logging_level);
   lua_setfield(L, -2, "level");
   push_logger(L, setup);
   lua_pushcclosure(L, logger_write, 1);

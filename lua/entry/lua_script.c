@@ -469,7 +469,7 @@ static int add_returned(lua_State *L, struct run *run, int n)
   struct tm_buf *rows = setup->append_row ? run->rows : NULL;
   struct tm_extras *extras = run->call->extras;
   struct tm_lua_rows lines = { rows, setup->escapes_line_breaks, extras ? &extras->faults : NULL };
-  struct tm_lua_frame_rows to = { .separator = setup->separator,
+  struct tm_lua_frame_rows to = { .separator = (char)setup->separator,
                                   .escapes = setup->escapes_line_breaks,
                                   .rows = rows,
                                   .columns = rows && extras ? &extras->columns : NULL };
