@@ -85,22 +85,6 @@ static void send_plain(struct tm_agent *a, enum tm_agent_msg type)
 
 /* ---- one mini-batch ---- */
 
-/* Checks that the number of items is that of the head, and that each can be passed to a script
- * (data/item.h). Only the reader of rows knows their number. */
-static bool has_good_items(const struct tm_run_call *call, bool *has_rows, bool *has_entries)
-{
-  struct tm_reader r;
-  struct tm_item item;
-  uint32_t n = 0;
-  *has_rows = *has_entries = false;
-  tm_reader_init(&r, call->bytes, call->bytes_len);
-  for (; tm_item_next(&r, &item); n++) {
-    *has_rows = *has_rows || item.is_rows;
-    *has_entries = *has_entries || item.is_entry;
-  }
-  return !r.bad && r.at == r.end && (*has_rows || n == call->items);
-}
-
 /* Compares size and time with those of the listing; the items' bytes are valid. */
 static int check_items(const struct tm_run_call *call, struct tm_err *err)
 {
@@ -119,8 +103,8 @@ static int check_items(const struct tm_run_call *call, struct tm_err *err)
 static void count_rows(struct tm_agent *a, struct tm_run_call *call)
 {
   struct tm_err ignored = TM_ERR_NONE;
-  int64_t rows =
-      tm_table_count(a->tables, call->dataset_number, call->bytes, call->bytes_len, &ignored);
+  int64_t rows = tm_table_count(a->trial.loader.tables, call->dataset_number, call->bytes,
+                                call->bytes_len, &ignored);
   if (rows <= 0)
     return;
   call->items = rows < TM_ITEMS_UNKNOWN ? (uint32_t)rows : TM_ITEMS_UNKNOWN - 1;
@@ -132,53 +116,18 @@ static void count_rows(struct tm_agent *a, struct tm_run_call *call)
  * them. */
 static int load_rows(struct tm_agent *a, struct tm_run_call *call, struct tm_err *err)
 {
-  struct tm_reader r;
-  struct tm_rows_part part = { .first = (int64_t)(call->part >> 32),
-                               .count = (uint32_t)call->part };
-  if (!a->tables)
-    a->tables = tm_table_loader_new(tm_fs_real(), a->setup.tables, a->setup.schema_file,
-                                    *a->setup.index_dir ? a->setup.index_dir : NULL);
+  struct tm_item_loader *loader = &a->trial.loader;
+  tm_items_open_tables(loader, &a->trial.setup);
   if (call->try > 1 && call->items == 0)
     count_rows(a, call);
-  int rc = tm_table_load(a->tables, call->dataset_number, call->bytes, call->bytes_len, part,
-                         &a->frame, err);
+  int rc = tm_items_load_rows(loader, call, err);
   if (rc < 0 && call->items == 0)
     count_rows(a, call);
   if (rc < 0)
     return rc;
-  tm_reader_init(&r, call->bytes, call->bytes_len);
-  tm_item_next(&r, &a->range);
-  call->frame = &a->frame;
-  call->range = a->range.is_group ? NULL : &a->range;
-  call->first_row = a->range.first_row < 0 ? -1 : a->range.first_row + a->range.from + part.first;
-  call->items = (uint32_t)a->frame.len;
   if (call->part == 0)
     tm_page_set_rows(a->page, call->items);
-  tm_table_load_faults(a->tables, &a->extras.faults);
-  return 0;
-}
-
-/* Loads the readable entries of archives, as files or names; marks the others. */
-static int load_entries(struct tm_agent *a, struct tm_run_call *call, struct tm_err *err)
-{
-  struct tm_entry_items given;
-  if (!a->entries) {
-    char *scratch = tm_path_join(a->setup.temp_dir, "entries");
-    a->entries = tm_entry_loader_new(tm_fs_real(), scratch,
-                                     *a->setup.memory_dir ? a->setup.memory_dir : NULL,
-                                     *a->setup.index_dir ? a->setup.index_dir : NULL);
-    free(scratch);
-  }
-  int rc = tm_entry_load(a->entries, call->bytes, call->bytes_len, &given, &a->extras.marks, err);
-  if (rc < 0)
-    return rc;
-  call->listed = call->bytes;
-  call->listed_len = call->bytes_len;
-  call->bytes = given.bytes;
-  call->bytes_len = given.bytes_len;
-  call->items = given.items;
-  call->numbers = given.numbers;
-  call->entries = tm_entry_loader_entries(a->entries);
+  tm_table_load_faults(loader->tables, &call->extras->faults);
   return 0;
 }
 
@@ -189,23 +138,25 @@ static int load(struct tm_agent *a, const struct tm_msg *in, struct tm_run_call 
 {
   struct tm_err err = TM_ERR_NONE;
   int rc = 0;
-  if (!has_rows && !has_entries && !a->setup.verify_items)
+  if (!has_rows && !has_entries && !a->trial.setup.verify_items)
     return 0;
   tm_page_set(a->page, TM_PHASE_LOAD, *begin_ns, head->seq, in->index, in->try);
-  if (!has_rows && a->setup.verify_items)
+  if (!has_rows && a->trial.setup.verify_items)
     rc = check_items(call, &err);
   if (rc == 0 && has_rows)
     rc = load_rows(a, call, &err);
   else if (rc == 0 && has_entries)
-    rc = load_entries(a, call, &err);
-  if (rc < 0)
-    tm_buf_add_str(&a->error.message, err.text);
+    rc = tm_items_load_entries(&a->trial.loader, &a->trial.setup, call, &err);
+  if (rc < 0) {
+    tm_buf_add_str(&a->trial.error.message, err.text);
+    tm_trial_name_entries(&a->trial);
+  }
   *begin_ns = tm_clock_mono_ns();
   return rc;
 }
 
 /* Answers with the rows, or with the file they were spilled to. Negative: the try fails, with
- * a->error. */
+ * a->trial.error. */
 static int add_result(struct tm_agent *a, const struct tm_msg *in, struct tm_result_head *head)
 {
   struct tm_msg out = { .type = TM_MSG_RESULT,
@@ -214,24 +165,24 @@ static int add_result(struct tm_agent *a, const struct tm_msg *in, struct tm_res
                         .try = in->try,
                         .part = in->part,
                         .fd = -1 };
-  if ((int64_t)a->rows.len > a->setup.max_result_size) {
-    a->error.status = TM_RUN_WRONG_RETURN;
-    tm_buf_printf(&a->error.message,
+  if ((int64_t)a->trial.rows.len > a->trial.setup.max_result_size) {
+    a->trial.error.status = TM_RUN_WRONG_RETURN;
+    tm_buf_printf(&a->trial.error.message,
                   "run() returned %zu bytes of rows, more than max_result_size (%" PRId64
                   "): return less for each item, or raise max_result_size",
-                  a->rows.len, a->setup.max_result_size);
+                  a->trial.rows.len, a->trial.setup.max_result_size);
     return TM_ELIMIT;
   }
   tm_buf_clear(&a->payload);
   tm_buf_extend(&a->payload, TM_RESULT_HEAD); /* filled below, when the time is known */
-  if (a->extras.marks.len > 0 || a->extras.files.len > 0 || a->extras.columns.len > 0 ||
-      a->extras.faults.len > 0) {
+  if (a->trial.extras.marks.len > 0 || a->trial.extras.files.len > 0 ||
+      a->trial.extras.columns.len > 0 || a->trial.extras.faults.len > 0) {
     head->flags |= TM_RESULT_EXTRAS;
-    tm_extras_encode(&a->payload, &a->extras);
+    tm_extras_encode(&a->payload, &a->trial.extras);
   }
-  head->is_spilled = a->rows.len > TM_SPILL_ABOVE;
+  head->is_spilled = a->trial.rows.len > TM_SPILL_ABOVE;
   if (!head->is_spilled)
-    tm_buf_add(&a->payload, a->rows.data, a->rows.len);
+    tm_buf_add(&a->payload, a->trial.rows.data, a->trial.rows.len);
   else if (tm_spill_write(a, head->seq) < 0)
     return TM_ELIMIT;
   head->total_ns = tm_clock_mono_ns() - a->begin_ns;
@@ -245,33 +196,23 @@ static int add_result(struct tm_agent *a, const struct tm_msg *in, struct tm_res
 static void answer(struct tm_agent *a, const struct tm_msg *in, struct tm_result_head *head,
                    int code)
 {
-  if (a->rows.len > 0 && !a->setup.append_row)
-    tm_buf_clear(&a->rows);
-  if (code == 0 && a->extras.files.len > 0 && *a->setup.staging_dir)
+  if (a->trial.rows.len > 0 && !a->trial.setup.append_row)
+    tm_buf_clear(&a->trial.rows);
+  if (code == 0 && a->trial.extras.files.len > 0 && *a->trial.setup.staging_dir)
     code = tm_extras_settle(a, head->seq);
   if (code == 0 && add_result(a, in, head) < 0)
     code = TM_ESCRIPT;
   if (code < 0) {
     head->is_spilled = 0;
-    head->flags = tm_table_loader_has_bad_state(a->tables) ? TM_FAILURE_BAD_STATE : 0;
+    head->flags = tm_table_loader_has_bad_state(a->trial.loader.tables) ? TM_FAILURE_BAD_STATE : 0;
     tm_extras_drop_files(a, head->seq);
     head->total_ns = tm_clock_mono_ns() - a->begin_ns;
     tm_failure_send(a, TM_MSG_FAILED, in, head);
   }
-  if (a->rows.cap > ROWS_KEPT)
-    tm_buf_release(&a->rows);
+  if (a->trial.rows.cap > ROWS_KEPT)
+    tm_buf_release(&a->trial.rows);
   if (a->payload.cap > ROWS_KEPT)
     tm_buf_release(&a->payload);
-}
-
-/* If files were removed under the script, its result cannot be trusted. */
-static int say_lost(struct tm_agent *a, int code)
-{
-  tm_buf_add_str(&a->error.message, code < 0 ? "\n" : "");
-  tm_buf_add_str(&a->error.message,
-                 "the files of the mini-batch, on memory, were removed meanwhile by somebody else; "
-                 "with TIDEMILL_MEMORY_DIR set and empty they are on the disk");
-  return code < 0 ? code : TM_ECHANGED;
 }
 
 /* Checks the items, and calls run(). Fills the head. */
@@ -281,9 +222,9 @@ static int run_items(struct tm_agent *a, const struct tm_msg *in, struct tm_run_
   int64_t begin_ns = a->begin_ns;
   uint32_t items = call->items;
   bool has_rows, has_entries;
-  a->error.status = TM_LOAD_EXCEPTION;
-  if (!has_good_items(call, &has_rows, &has_entries)) {
-    tm_buf_add_str(&a->error.message,
+  a->trial.error.status = TM_LOAD_EXCEPTION;
+  if (!tm_items_check(call, &has_rows, &has_entries)) {
+    tm_buf_add_str(&a->trial.error.message,
                    "the items of the mini-batch cannot be read; the manifest may be damaged");
     return TM_EDAMAGE;
   }
@@ -293,27 +234,18 @@ static int run_items(struct tm_agent *a, const struct tm_msg *in, struct tm_run_
     return rc;
   }
   head->items = has_rows ? call->items : items;
-  /* a filter left nothing, or no entry can be read */
-  if ((has_rows || has_entries) && call->items == 0)
+  if (tm_items_are_none(call))
     return 0;
-  a->error.status = TM_RUN_EXCEPTION;
   tm_page_set(a->page, TM_PHASE_RUN, begin_ns, head->seq, in->index, in->try); /* keeps (4) */
   a->call = head->seq;
-  int code = a->script->run(a->script->data, call, &a->rows, &head->returned, &a->error);
+  int code = tm_trial_run(&a->trial, call);
   a->call = 0;
   tm_agent_end_forked(a);
   int64_t end_ns = tm_clock_mono_ns();
   tm_page_set(a->page, TM_PHASE_RETURN, end_ns, head->seq, in->index, in->try);
   head->run_ns = end_ns - begin_ns;
-  return a->entries && tm_entry_loader_has_lost(a->entries) ? say_lost(a, code) : code;
-}
-
-/* Errors and marks name entries as the listing does, not by the paths of their files here. */
-static void name_entries(struct tm_agent *a)
-{
-  tm_entry_loader_name(a->entries, &a->error.message);
-  tm_entry_loader_name(a->entries, &a->error.stack);
-  tm_extras_name_entries(&a->extras, a->entries);
+  head->returned = a->trial.returned;
+  return code;
 }
 
 static int run_mini_batch(struct tm_agent *a, const struct tm_msg *in, struct tm_err *err)
@@ -336,28 +268,23 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_msg *in, struct tm
                               .items = h.items,
                               .dataset_number = h.dataset,
                               .first_row = -1,
-                              .extras = &a->extras,
+                              .extras = &a->trial.extras,
                               .bytes = r.at,
                               .bytes_len = (size_t)(r.end - r.at),
-                              .dataset = h.dataset < a->setup.datasets_len
-                                             ? a->setup.datasets[h.dataset]
+                              .dataset = h.dataset < a->trial.setup.datasets_len
+                                             ? a->trial.setup.datasets[h.dataset]
                                              : "" };
   struct tm_result_head head = { .seq = h.seq,
                                  .begin_wall_ns = wall_of(a, begin_ns),
                                  .items = TM_ITEMS_UNKNOWN };
   tm_page_set_begun(a->page, head.begin_wall_ns);
-  tm_buf_clear(&a->rows);
-  tm_extras_clear(&a->extras);
-  tm_script_error_clear(&a->error);
+  tm_trial_clear(&a->trial);
   int code = run_items(a, in, &call, &head);
-  if (a->entries)
-    name_entries(a);
   int64_t cpu_ns = cpu_now_ns();
   head.cpu_ns = cpu_ns - a->cpu_ns;
   a->cpu_ns = cpu_ns;
   answer(a, in, &head, code);
-  if (a->entries)
-    tm_entry_loader_clear(a->entries);
+  tm_item_loader_clear(&a->trial.loader);
   tm_page_done(a->page, h.seq); /* keeps (2) */
   tm_agent_settle_call(a, in, h.seq, code);
   return 0;
@@ -375,7 +302,7 @@ static int read_setup(struct tm_agent *a, struct tm_err *err)
     return rc;
   if (f.type != TM_MSG_SETUP)
     return tm_err_set(err, TM_EPROTOCOL, "a frame of type %u came before the settings", f.type);
-  return tm_setup_decode(&a->setup, f.payload, f.length, err);
+  return tm_setup_decode(&a->trial.setup, f.payload, f.length, err);
 }
 
 /* Loads the script and calls init(). Reports a failure to the supervisor and, by `err`, on
@@ -384,24 +311,22 @@ static int start(struct tm_agent *a, struct tm_err *err)
 {
   struct tm_msg nothing = { .fd = -1 };
   struct tm_result_head head = { 0 };
-  bool has_no_run = false;
   int64_t begin_ns = tm_clock_mono_ns();
   head.begin_wall_ns = wall_of(a, begin_ns);
   tm_agent_listen(a);
-  if (a->setup.is_interruptible)
+  if (a->trial.setup.is_interruptible)
     tm_agent_arm(a);
   tm_page_set(a->page, TM_PHASE_INIT, begin_ns, 0, 0, 0);
   a->call = TM_PAGE_INIT;
-  tm_script_error_clear(&a->error);
-  a->error.status = TM_INIT_EXCEPTION;
-  int code = a->script->load(a->script->data, &a->setup, &has_no_run, &a->error);
+  int code = tm_trial_load(&a->trial);
   tm_agent_end_forked(a);
+  bool has_no_run = a->trial.has_no_run;
   bool is_loaded = code == 0 && !has_no_run;
   if (is_loaded) {
     send_plain(a, TM_MSG_LOADED);
     if (tm_agent_flush(a, begin_ns, err) < 0)
       return err->code;
-    code = a->script->init(a->script->data, &a->error);
+    code = tm_trial_init(&a->trial);
     tm_agent_end_forked(a);
   }
   tm_agent_end_init(a);
@@ -417,7 +342,7 @@ static int start(struct tm_agent *a, struct tm_err *err)
   tm_failure_send(a, TM_MSG_INIT_FAILED, &nothing, &head);
   if (tm_agent_flush(a, end_ns, err) < 0)
     return err->code;
-  return tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&a->error.message));
+  return tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&a->trial.error.message));
 }
 
 static int stop(struct tm_agent *a, struct tm_err *err)
@@ -426,9 +351,7 @@ static int stop(struct tm_agent *a, struct tm_err *err)
   if (tm_agent_flush(a, now_ns, err) < 0) /* before user code that may hang or die */
     return err->code;
   tm_page_set(a->page, TM_PHASE_SHUTDOWN, now_ns, 0, 0, 0);
-  tm_script_error_clear(&a->error);
-  a->error.status = TM_RUN_EXCEPTION;
-  int code = a->script->shutdown(a->script->data, &a->error);
+  int code = tm_trial_shutdown(&a->trial);
   tm_agent_end_forked(a);
   if (code < 0)
     tm_failure_send(a, TM_MSG_BYE, &(struct tm_msg) { .fd = -1 },
@@ -495,7 +418,7 @@ static void take_precautions(void)
 
 int tm_agent_run(const struct tm_script *script)
 {
-  struct tm_agent a = { .script = script };
+  struct tm_agent a = { .trial.script = *script };
   struct tm_err err = TM_ERR_NONE;
   take_precautions();
   tm_self_init(&a.self);
@@ -513,9 +436,9 @@ int tm_agent_run(const struct tm_script *script)
   tm_shared_memory_unmap(a.page, sizeof *a.page);
   tm_link_release(&a.link);
   tm_self_release(&a.self);
-  tm_setup_release(&a.setup);
-  tm_table_loader_free(a.tables);
-  tm_entry_loader_free(a.entries);
-  tm_agent_release_buffers(&a);
+  tm_setup_release(&a.trial.setup);
+  tm_trial_release(&a.trial);
+  tm_buf_release(&a.payload);
+  tm_buf_release(&a.scratch);
   return code < 0 ? 3 : 0;
 }

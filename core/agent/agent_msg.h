@@ -60,7 +60,7 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
 /* Everything that a worker must know. A new field is a line here, and one in tm_setup_of_step()
  * (step/worker_setup.c) if the definition of a step says it: the struct and the message follow. In
  * the message: u32 version, then the fields in this order, numbers and flags as u64. TEXT and LIST
- * are node/msg_strings.h: any bytes except NUL, paths need not be UTF-8. Numbers are not negative. */
+ * are node/msg_strings.h: any bytes except NUL, paths need not be UTF-8. No number is negative. */
 #define TM_SETUP_MAP(TEXT, LIST, FLAG, NUMBER)                                                     \
   TEXT(worker_name)      /* process000 */                                                          \
   TEXT(node_id)          /* "0" */                                                                 \
@@ -165,6 +165,14 @@ void tm_extras_clear(struct tm_extras *e);
 /* What the marks say of extracted files names entries (data/archive/entry_load.h). */
 void tm_extras_name_entries(struct tm_extras *e, const struct tm_entry_loader *entries);
 void tm_extras_release(struct tm_extras *e);
+/* A failed item: its number in the mini-batch, from 1. */
+struct tm_mark {
+  uint32_t number;
+  const char *words; /* `len` bytes of the list */
+  size_t len;
+};
+/* The next one of a list of marks; false at its end, or with r->bad if it is damaged. */
+bool tm_mark_next(struct tm_reader *r, struct tm_mark *out);
 void tm_extras_encode(struct tm_buf *out, const struct tm_extras *e);
 /* The bytes of each, in the reader's memory. Read them with tm_read_ functions: they may be
  * hostile. */

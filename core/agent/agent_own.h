@@ -2,25 +2,16 @@
 #ifndef TM_AGENT_AGENT_OWN_H
 #define TM_AGENT_AGENT_OWN_H
 
-#include "agent/script.h"
-#include "data/archive/entry_load.h"
-#include "data/table/table_load.h"
+#include "agent/trial.h"
 #include "node/worker_page.h"
 #include "sys/link.h"
 #include "sys/self.h"
 
 struct tm_agent {
-  const struct tm_script *script;
+  struct tm_trial trial; /* the script, and what its last mini-batch returned */
   struct tm_page *page;
   struct tm_link link;
-  struct tm_setup setup;
-  struct tm_script_error error;
-  struct tm_buf rows, payload, scratch;
-  struct tm_extras extras;
-  struct tm_table_loader *tables;       /* NULL until the first mini-batch of a table */
-  struct tm_entry_loader *entries;      /* NULL until the first mini-batch of an archive */
-  struct tm_data_frame frame;           /* the rows of the current mini-batch */
-  struct tm_item range;                 /* their range */
+  struct tm_buf payload, scratch;
   int64_t begin_ns;                     /* monotonic; start of the current mini-batch */
   int64_t written_ns;                   /* monotonic; the last write of the outbox */
   int64_t wall_offset_ns, wall_read_ns; /* wall clock - monotonic, measured at wall_read_ns */
@@ -32,11 +23,8 @@ struct tm_agent {
   struct tm_self self;       /* distinguishes a process that the script forks */
 };
 
-void tm_agent_release_buffers(struct tm_agent *a);
-
-/* failure.c. Sends a->error to the supervisor and writes it to setup.error_file. `in` is the
- * mini-batch's frame, or a zeroed one. */
-void tm_script_error_clear(struct tm_script_error *e);
+/* failure.c. Sends the error of the trial to the supervisor and writes it to setup.error_file.
+ * `in` is the mini-batch's frame, or a zeroed one. */
 void tm_failure_send(struct tm_agent *a, enum tm_agent_msg type, const struct tm_msg *in,
                      const struct tm_result_head *head);
 /* Only to the file; `what` failed. */
@@ -48,8 +36,8 @@ void tm_agent_listen(struct tm_agent *a);
 void tm_agent_end_init(struct tm_agent *a);
 /* From here on, calls can be interrupted. */
 void tm_agent_arm(struct tm_agent *a);
-/* Call it after a run(), with a->error if `code` is negative. If it was interrupted and has been
- * answered, this calls recover(). */
+/* Call it after a run(), with the trial's error if `code` is negative. If it was interrupted and has
+ * been answered, this calls recover(). */
 void tm_agent_settle_call(struct tm_agent *a, const struct tm_msg *in, uint64_t seq, int code);
 
 /* agent.c */
@@ -57,12 +45,13 @@ int tm_agent_flush(struct tm_agent *a, int64_t now_ns, struct tm_err *err);
 void tm_agent_end_forked(const struct tm_agent *a); /* call it after each hook */
 
 /* extras.c. Ensures that the files of entry `seq` exist and are on the disk; negative with
- * a->error. */
+ * an error of the trial. */
 int tm_extras_settle(struct tm_agent *a, uint64_t seq);
 /* Removes them. */
 void tm_extras_drop_files(struct tm_agent *a, uint64_t seq);
 
-/* spill.c. Writes a->rows to a file, and appends its name to a->payload. Negative with a->error. */
+/* spill.c. Writes the rows to a file, and appends its name to a->payload. Negative with an error of
+ * the trial. */
 int tm_spill_write(struct tm_agent *a, uint64_t seq);
 
 #endif

@@ -36,23 +36,30 @@ void tm_extras_name_entries(struct tm_extras *e, const struct tm_entry_loader *e
 {
   struct tm_buf marks = TM_BUF_NONE, words = TM_BUF_NONE;
   struct tm_reader r;
+  struct tm_mark mark;
   if (e->marks.len == 0)
     return;
   tm_reader_init(&r, e->marks.data, e->marks.len);
-  while (r.at < r.end && !r.bad) {
-    size_t len = 0;
-    uint32_t number = tm_read_u32(&r);
-    const char *text = tm_read_bytes32(&r, &len);
+  while (tm_mark_next(&r, &mark)) {
     tm_buf_clear(&words);
-    tm_buf_add(&words, text, len);
+    tm_buf_add(&words, mark.words, mark.len);
     tm_entry_loader_name(entries, &words);
-    tm_buf_add_u32(&marks, number);
+    tm_buf_add_u32(&marks, mark.number);
     tm_buf_add_bytes32(&marks, tm_buf_str(&words), words.len);
   }
   tm_buf_clear(&e->marks);
   tm_buf_add(&e->marks, tm_buf_str(&marks), marks.len);
   tm_buf_release(&marks);
   tm_buf_release(&words);
+}
+
+bool tm_mark_next(struct tm_reader *r, struct tm_mark *out)
+{
+  if (r->at >= r->end || r->bad)
+    return false;
+  out->number = tm_read_u32(r);
+  out->words = tm_read_bytes32(r, &out->len);
+  return !r->bad;
 }
 
 void tm_extras_encode(struct tm_buf *out, const struct tm_extras *e)
@@ -98,14 +105,14 @@ int tm_extras_settle(struct tm_agent *a, uint64_t seq)
 {
   struct tm_err err = TM_ERR_NONE;
   struct tm_reader r;
-  char *dir = tm_staging_path(a->setup.staging_dir, a->setup.worker_name, seq);
+  char *dir = tm_staging_path(a->trial.setup.staging_dir, a->trial.setup.worker_name, seq);
   int rc = 0;
-  tm_reader_init(&r, tm_buf_str(&a->extras.files), a->extras.files.len);
+  tm_reader_init(&r, tm_buf_str(&a->trial.extras.files), a->trial.extras.files.len);
   while (rc == 0 && r.at < r.end) {
     size_t len = 0;
     const char *bytes = tm_read_bytes32(&r, &len);
     char *name = tm_xstrndup(bytes, len), *call = tm_output_file_call(name);
-    char *path = tm_output_file_staged(tm_fs_real(), a->setup.output_dir, dir, name);
+    char *path = tm_output_file_staged(tm_fs_real(), a->trial.setup.output_dir, dir, name);
     rc = settle_file(call, path, &err);
     free(call);
     free(name);
@@ -113,17 +120,17 @@ int tm_extras_settle(struct tm_agent *a, uint64_t seq)
   }
   free(dir);
   if (rc < 0) {
-    a->error.status = TM_RUN_WRONG_RETURN;
-    tm_buf_add_str(&a->error.message, err.text);
+    a->trial.error.status = TM_RUN_WRONG_RETURN;
+    tm_buf_add_str(&a->trial.error.message, err.text);
   }
   return rc;
 }
 
 void tm_extras_drop_files(struct tm_agent *a, uint64_t seq)
 {
-  if (a->extras.files.len == 0)
+  if (a->trial.extras.files.len == 0)
     return;
-  char *dir = tm_staging_path(a->setup.staging_dir, a->setup.worker_name, seq);
-  tm_staging_remove(tm_fs_real(), a->setup.output_dir, dir);
+  char *dir = tm_staging_path(a->trial.setup.staging_dir, a->trial.setup.worker_name, seq);
+  tm_staging_remove(tm_fs_real(), a->trial.setup.output_dir, dir);
   free(dir);
 }

@@ -23,22 +23,6 @@
 #define MESSAGE_MAX (64u << 10) /* bytes in the frame */
 #define STACK_MAX   (256u << 10)
 
-void tm_script_error_clear(struct tm_script_error *e)
-{
-  tm_buf_clear(&e->message);
-  tm_buf_clear(&e->stack);
-  tm_buf_clear(&e->where);
-}
-
-void tm_agent_release_buffers(struct tm_agent *a)
-{
-  struct tm_buf *all[] = { &a->rows,          &a->payload,     &a->scratch,
-                           &a->error.message, &a->error.stack, &a->error.where };
-  for (size_t i = 0; i < TM_COUNT_OF(all); i++)
-    tm_buf_release(all[i]);
-  tm_extras_release(&a->extras);
-}
-
 /* For C strings: shows NUL bytes, so that nothing is lost. */
 static void show_nul(struct tm_buf *b)
 {
@@ -63,13 +47,13 @@ static void cut(struct tm_buf *b, size_t max)
 void tm_failure_log(struct tm_agent *a, const char *what)
 {
   const struct tm_fs *fs = tm_fs_real();
-  const struct tm_script_error *e = &a->error;
+  const struct tm_script_error *e = &a->trial.error;
   struct tm_buf text = TM_BUF_NONE;
-  int fd = tm_fs_open(fs, a->setup.error_file, O_WRONLY | O_APPEND | O_CREAT, 0600, NULL);
+  int fd = tm_fs_open(fs, a->trial.setup.error_file, O_WRONLY | O_APPEND | O_CREAT, 0600, NULL);
   if (fd < 0)
     return;
   tm_time_log(&text, tm_clock_wall_ns());
-  tm_buf_printf(&text, "|ERROR|%ld|%s|%s: ", (long)getpid(), a->setup.worker_name, what);
+  tm_buf_printf(&text, "|ERROR|%ld|%s|%s: ", (long)getpid(), a->trial.setup.worker_name, what);
   if (e->where.len > 0)
     tm_buf_printf(&text, "%s: ", e->where.data);
   tm_buf_add(&text, tm_buf_str(&e->message), e->message.len);
@@ -94,7 +78,7 @@ static void log_try(struct tm_agent *a, enum tm_agent_msg type, const struct tm_
                                                    : "init() failed");
   else {
     snprintf(what, sizeof what, "mini-batch %" PRIu64 ", try %" PRIu32 ": %s", in->index, in->try,
-             tm_status_name(a->error.status));
+             tm_status_name(a->trial.error.status));
     tm_failure_log(a, what);
   }
 }
@@ -102,7 +86,7 @@ static void log_try(struct tm_agent *a, enum tm_agent_msg type, const struct tm_
 void tm_failure_send(struct tm_agent *a, enum tm_agent_msg type, const struct tm_msg *in,
                      const struct tm_result_head *head)
 {
-  struct tm_script_error *e = &a->error;
+  struct tm_script_error *e = &a->trial.error;
   struct tm_msg out = { .type = type,
                         .index = in->index,
                         .worker = in->worker,

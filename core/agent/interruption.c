@@ -30,21 +30,21 @@ static void on_alarm(void *data)
   struct tm_agent *a = data;
   uint64_t call = a->call;
   if (call != 0 && atomic_load(&a->page->interrupt) == call) /* keeps (1) */
-    a->script->interrupt(a->script->data);
+    a->trial.script.interrupt(a->trial.script.data);
 }
 
 void tm_agent_arm(struct tm_agent *a)
 {
-  if (a->is_armed || !a->script->arm)
+  if (a->is_armed || !a->trial.script.arm)
     return;
   a->is_armed = true;
-  a->script->arm(a->script->data);
+  a->trial.script.arm(a->trial.script.data);
   atomic_store(&a->page->can_interrupt, 1);
 }
 
 void tm_agent_listen(struct tm_agent *a)
 {
-  if (!a->script->interrupt)
+  if (!a->trial.script.interrupt)
     return;
   tm_alarm_catch(SIGALRM, on_alarm, a);
   atomic_store(&a->page->can_interrupt, 1); /* keeps (2) */
@@ -70,15 +70,13 @@ static void retire(struct tm_agent *a, const char *why)
 static void recover(struct tm_agent *a, const char *reason)
 {
   struct tm_buf why = TM_BUF_NONE;
-  tm_script_error_clear(&a->error);
-  a->error.status = TM_RUN_EXCEPTION;
-  int code = a->script->recover(a->script->data, reason, &a->error);
+  int code = tm_trial_recover(&a->trial, reason);
   tm_agent_end_forked(a);
   a->unrecovered = code > 0 ? a->unrecovered + 1 : 0;
   if (code < 0) {
     tm_failure_log(a, "recover() failed");
-    tm_buf_printf(&why, "its recover() failed: %s%s%s", tm_buf_str(&a->error.where),
-                  a->error.where.len > 0 ? ": " : "", tm_buf_str(&a->error.message));
+    tm_buf_printf(&why, "its recover() failed: %s%s%s", tm_buf_str(&a->trial.error.where),
+                  a->trial.error.where.len > 0 ? ": " : "", tm_buf_str(&a->trial.error.message));
   } else if (a->unrecovered >= UNRECOVERED_MAX) {
     tm_buf_printf(&why, "it was interrupted %u times in a row, and its script has no recover()",
                   a->unrecovered);
@@ -91,7 +89,7 @@ static void recover(struct tm_agent *a, const char *reason)
 void tm_agent_settle_call(struct tm_agent *a, const struct tm_msg *in, uint64_t seq, int code)
 {
   struct tm_err err = TM_ERR_NONE;
-  if (code >= 0 || a->error.status != TM_RUN_TIMEOUT) {
+  if (code >= 0 || a->trial.error.status != TM_RUN_TIMEOUT) {
     a->unrecovered = 0;
     return;
   }
@@ -99,7 +97,7 @@ void tm_agent_settle_call(struct tm_agent *a, const struct tm_msg *in, uint64_t 
   /* keeps (3); the next read notices an end of the channel */
   tm_agent_flush(a, now_ns, &err);
   tm_page_set(a->page, TM_PHASE_RECOVER, now_ns, seq, in->index, in->try);
-  char *reason = tm_xstrdup(tm_buf_str(&a->error.message));
+  char *reason = tm_xstrdup(tm_buf_str(&a->trial.error.message));
   recover(a, reason);
   free(reason);
 }

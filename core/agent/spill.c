@@ -20,13 +20,13 @@
 static int write_file(struct tm_agent *a, const char *path, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
-  if (!a->has_spill_dir && tm_fs_make_dir(fs, a->setup.spill_dir, 0700, err) < 0)
+  if (!a->has_spill_dir && tm_fs_make_dir(fs, a->trial.setup.spill_dir, 0700, err) < 0)
     return err->code;
   a->has_spill_dir = true;
   int fd = tm_fs_open(fs, path, O_WRONLY | O_CREAT | O_TRUNC, 0600, err);
   if (fd < 0)
     return fd;
-  int rc = tm_fs_write_at(fs, fd, path, a->rows.data, a->rows.len, 0, err);
+  int rc = tm_fs_write_at(fs, fd, path, a->trial.rows.data, a->trial.rows.len, 0, err);
   tm_fs_close(fs, fd);
   if (rc < 0)
     fs->unlink(fs->self, path);
@@ -36,18 +36,18 @@ static int write_file(struct tm_agent *a, const char *path, struct tm_err *err)
 int tm_spill_write(struct tm_agent *a, uint64_t seq)
 {
   struct tm_err err = TM_ERR_NONE;
-  uint64_t hash = tm_hash64(a->rows.data, a->rows.len);
-  char *name =
-      tm_xprintf("%s.%" PRIu64 ".%zu.%016" PRIx64, a->setup.worker_name, seq, a->rows.len, hash);
-  char *path = tm_path_join(a->setup.spill_dir, name);
+  uint64_t hash = tm_hash64(a->trial.rows.data, a->trial.rows.len);
+  char *name = tm_xprintf("%s.%" PRIu64 ".%zu.%016" PRIx64, a->trial.setup.worker_name, seq,
+                          a->trial.rows.len, hash);
+  char *path = tm_path_join(a->trial.setup.spill_dir, name);
   int rc = write_file(a, path, &err);
   if (rc < 0) {
-    a->error.status = TM_RUN_EXCEPTION;
-    tm_buf_printf(&a->error.message, "the result of %zu bytes cannot be stored: %s", a->rows.len,
-                  err.text);
+    a->trial.error.status = TM_RUN_EXCEPTION;
+    tm_buf_printf(&a->trial.error.message, "the result of %zu bytes cannot be stored: %s",
+                  a->trial.rows.len, err.text);
   } else {
     tm_buf_add_bytes32(&a->payload, name, strlen(name));
-    tm_buf_add_u64(&a->payload, a->rows.len);
+    tm_buf_add_u64(&a->payload, a->trial.rows.len);
     tm_buf_add_u64(&a->payload, hash);
   }
   free(path);

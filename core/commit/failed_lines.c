@@ -144,16 +144,15 @@ struct tm_reader *tm_failed_lines_read_marks(struct tm_reader r, uint32_t items,
 {
   struct tm_reader *messages = tm_xcalloc(items + 1u, sizeof(*messages));
 
+  struct tm_mark mark;
+
   *marked = 0;
-  while (r.at < r.end && !r.bad) {
-    uint32_t number = tm_read_u32(&r);
-    size_t len = 0;
-    const char *message = tm_read_bytes32(&r, &len);
-    if (r.bad || number < 1 || number > items || messages[number - 1].at) {
+  while (tm_mark_next(&r, &mark)) {
+    if (mark.number < 1 || mark.number > items || messages[mark.number - 1].at) {
       free(messages);
       return NULL;
     }
-    tm_reader_init(&messages[number - 1], message, len);
+    tm_reader_init(&messages[mark.number - 1], mark.words, mark.len);
     ++*marked;
   }
   if (!r.bad)

@@ -1,0 +1,91 @@
+/* item_loader.c - see item_loader.h. */
+#include "agent/item_loader.h"
+
+#include <stdlib.h>
+
+#include "base/path.h"
+
+bool tm_items_check(const struct tm_run_call *call, bool *has_rows, bool *has_entries)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  uint32_t n = 0;
+  *has_rows = *has_entries = false;
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  for (; tm_item_next(&r, &item); n++) {
+    *has_rows = *has_rows || item.is_rows;
+    *has_entries = *has_entries || item.is_entry;
+  }
+  return !r.bad && r.at == r.end && (*has_rows || n == call->items);
+}
+
+static const char *given(const char *path)
+{
+  return path && *path ? path : NULL;
+}
+
+void tm_items_open_tables(struct tm_item_loader *b, const struct tm_setup *s)
+{
+  if (!b->tables)
+    b->tables = tm_table_loader_new(tm_fs_real(), s->tables, s->schema_file, given(s->index_dir));
+}
+
+int tm_items_load_rows(struct tm_item_loader *b, struct tm_run_call *call, struct tm_err *err)
+{
+  struct tm_reader r;
+  struct tm_rows_part part = { .first = (int64_t)(call->part >> 32),
+                               .count = (uint32_t)call->part };
+  int rc = tm_table_load(b->tables, call->dataset_number, call->bytes, call->bytes_len, part,
+                         &b->frame, err);
+  if (rc < 0)
+    return rc;
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  tm_item_next(&r, &b->range);
+  call->frame = &b->frame;
+  call->range = b->range.is_group ? NULL : &b->range;
+  call->first_row = b->range.first_row < 0 ? -1 : b->range.first_row + b->range.from + part.first;
+  call->items = (uint32_t)b->frame.len;
+  return 0;
+}
+
+int tm_items_load_entries(struct tm_item_loader *b, const struct tm_setup *s,
+                          struct tm_run_call *call, struct tm_err *err)
+{
+  struct tm_entry_items files;
+  if (!b->entries) {
+    char *scratch = tm_path_join(s->temp_dir, "entries");
+    b->entries =
+        tm_entry_loader_new(tm_fs_real(), scratch, given(s->memory_dir), given(s->index_dir));
+    free(scratch);
+  }
+  int rc =
+      tm_entry_load(b->entries, call->bytes, call->bytes_len, &files, &call->extras->marks, err);
+  if (rc < 0)
+    return rc;
+  call->listed = call->bytes;
+  call->listed_len = call->bytes_len;
+  call->bytes = files.bytes;
+  call->bytes_len = files.bytes_len;
+  call->items = files.items;
+  call->numbers = files.numbers;
+  call->entries = tm_entry_loader_entries(b->entries);
+  return 0;
+}
+
+bool tm_items_are_none(const struct tm_run_call *call)
+{
+  return (call->frame || call->entries) && call->items == 0;
+}
+
+void tm_item_loader_clear(struct tm_item_loader *b)
+{
+  if (b->entries)
+    tm_entry_loader_clear(b->entries);
+}
+
+void tm_item_loader_release(struct tm_item_loader *b)
+{
+  tm_table_loader_free(b->tables);
+  tm_entry_loader_free(b->entries);
+  *b = (struct tm_item_loader) { 0 };
+}
