@@ -346,12 +346,40 @@ void tm_text_grouped(struct tm_buf *out, int64_t n)
   tm_buf_release(&digits);
 }
 
+/* Whether a terminal shows `s` as it is. */
+static bool is_printable(const char *s)
+{
+  for (const char *p = s; *p; p++)
+    if ((unsigned char)*p < 0x20 || *p == 0x7F)
+      return false;
+  return tm_text_is_utf8(s, strlen(s));
+}
+
+/* $'...', with escapes of three octal digits: \012 is a line break. */
+static void add_ansi_c(struct tm_buf *out, const char *s)
+{
+  bool is_utf8 = tm_text_is_utf8(s, strlen(s));
+  tm_buf_add_str(out, "$'");
+  for (; *s; s++) {
+    unsigned char c = (unsigned char)*s;
+    if (c < 0x20 || c == 0x7F || (c >= 0x80 && !is_utf8))
+      tm_buf_printf(out, "\\%03o", c);
+    else
+      tm_buf_printf(out, c == '\'' || c == '\\' ? "\\%c" : "%c", c);
+  }
+  tm_buf_add_char(out, '\'');
+}
+
 void tm_text_shell(struct tm_buf *out, const char *s)
 {
   static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                  "@%+=:,./_-";
   if (*s && s[strspn(s, harmless)] == '\0') {
     tm_buf_add_str(out, s);
+    return;
+  }
+  if (!is_printable(s)) {
+    add_ansi_c(out, s);
     return;
   }
   tm_buf_add_char(out, '\'');

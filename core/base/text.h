@@ -44,7 +44,9 @@ const char *tm_text_article(const char *name);
 const char *tm_text_counted(int64_t n, const char *one, const char *more);
 /* 1234567 -> "1,234,567" */
 void tm_text_grouped(struct tm_buf *out, int64_t n);
-/* A word that a shell reads as one argument: unchanged if harmless, else in single quotes. */
+/* A word that a shell reads as one argument: unchanged if harmless, else in single quotes. With
+ * control characters, or bytes that are not UTF-8: $'...', which survives a terminal and being
+ * pasted (bash, zsh, ksh). */
 void tm_text_shell(struct tm_buf *out, const char *s);
 /* Adds the words of `s` as lines of at most `width` columns, and ends the last one. The first line
  * continues the last line of `out`; the others begin with `indent` blanks. A longer word has a line

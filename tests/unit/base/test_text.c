@@ -310,6 +310,8 @@ static void shell(void **state)
   assert_shell("~", "'~'");
   assert_shell("$x;`y`", "'$x;`y`'");
   assert_shell("gr\xC3\xBC", "'gr\xC3\xBC'");
+  assert_shell("a\n2 it's \\gr\xC3\xBC", "$'a\\0122 it\\'s \\\\gr\xC3\xBC'");
+  assert_shell("gr\xFC\x7F", "$'gr\\374\\177'");
 }
 
 static void assert_wrapped(const char *begin, const char *text, const char *expected)
