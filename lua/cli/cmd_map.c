@@ -367,12 +367,24 @@ static bool is_done(void *data, const struct tm_execution *x)
   return !m->has_rows || tm_outlet_is_idle(&m->outlet);
 }
 
+/* Where the rows of the job are, to free(): not under the final name before the job is Completed. */
+static char *rows_file(const struct map *m)
+{
+  char *partial = tm_xprintf("%s.partial", m->output);
+  if (access(m->output, F_OK) < 0 && access(partial, F_OK) == 0)
+    return partial;
+  free(partial);
+  return tm_xstrdup(m->output);
+}
+
 /* Does not wait for the remaining rows. */
 static void on_hurry(void *data, struct tm_execution *x)
 {
   const struct map *m = data;
+  char *file = rows_file(m);
   tm_cli_say("%lld bytes of rows have not been read; they are in '%s'",
-             (long long)(m->outlet.end - m->outlet.sent), m->output);
+             (long long)(m->outlet.end - m->outlet.sent), file);
+  free(file);
   x->status = 130;
   x->is_over = true;
 }
@@ -382,8 +394,11 @@ static int on_over(void *data, struct tm_execution *x, int status, struct tm_err
 {
   struct map *m = data;
   tm_outlet_close(&m->outlet);
-  if (status == 3 && m->lost.code)
-    tm_cli_say("%s; they are in '%s'", m->lost.text, m->output);
+  if (status == 3 && m->lost.code) {
+    char *file = rows_file(m);
+    tm_cli_say("%s; they are in '%s'", m->lost.text, file);
+    free(file);
+  }
   if (status != 0 || !m->has_file)
     return status;
   if (tidemill_job_put_output(x->job, 0, m->o.step.output, m->o.overwrite, err) < 0)
