@@ -51,9 +51,11 @@ static void add_never(struct tm_buf *out, const char *dir, const struct tm_err *
                   why->text);
     add_anew(out, dir, command);
   } else
-    tm_buf_printf(out,
-                  "the job cannot be resumed: its files in '%s' have been removed; start a new job",
-                  dir);
+    tm_buf_printf(
+        out,
+        "the job cannot be resumed here: '%s' has been removed or renamed; if you renamed "
+        "it, resume it under its new name: tidemill resume DIRECTORY; else start a new job",
+        dir);
 }
 
 /* Whether nothing was listed. The same command would end in the same way. */

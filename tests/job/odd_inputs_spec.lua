@@ -150,6 +150,8 @@ describe("a job directory", function()
     t:expect(r, 3)
     local cause = "\n    cause:        '" .. t.job_dir .. "' was removed or renamed while the job ran\n"
     assert.is_truthy(r.err:find(cause, 1, true), r.err)
+    local advice = "'" .. t.job_dir .. "' has been removed or renamed; if you renamed it, resume it under its new name"
+    assert.is_truthy(r.err:find(advice, 1, true), r.err)
     assert.is_false(t:has "job") -- its logs do not bring it back
   end)
 end)
