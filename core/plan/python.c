@@ -2,6 +2,8 @@
  * Lua. Names are separated by '|'. */
 #include "plan/python.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -104,6 +106,8 @@ const char *tm_python_find(const char *name, size_t len)
   return tm_python_find_module(name, len);
 }
 
+#define NAME_FOLLOWS "\1" /* at the end of a text: a letter or '_' comes next */
+
 /* The first line that fits counts: `text`, and `more` if there is one, are in the message. */
 static const struct {
   const char *text, *more;
@@ -137,7 +141,7 @@ static const struct {
   { "'=' expected near '-'", NULL, "x -= 1 is x = x - 1" },
   { "'=' expected near '*'", NULL, "x *= 2 is x = x * 2" },
   { "'=' expected near '/'", NULL, "x /= 2 is x = x / 2" },
-  { "'=' expected near '", NULL,
+  { "'=' expected near '" NAME_FOLLOWS, NULL,
     "'import', 'from', 'def', 'class', 'with', 'raise' and 'elif' are Python: in Lua, write local "
     "x = require \"x\", function f() ... end, error(message) and elseif" },
 
@@ -160,10 +164,23 @@ static const struct {
     "'path' is text: a path in a datastore is { datastore, \"x\" }, or datastore.path .. \"/x\"" },
 };
 
+static bool has_text(const char *message, const char *text)
+{
+  size_t n = strcspn(text, NAME_FOLLOWS);
+  const char *at = message;
+
+  while ((at = strchr(at, text[0])) != NULL) {
+    if (strncmp(at, text, n) == 0 && (!text[n] || isalpha((unsigned char)at[n]) || at[n] == '_'))
+      return true;
+    at++;
+  }
+  return false;
+}
+
 const char *tm_python_explain(const char *message)
 {
   for (size_t i = 0; i < TM_COUNT_OF(messages); i++)
-    if (strstr(message, messages[i].text) &&
+    if (has_text(message, messages[i].text) &&
         (!messages[i].more || strstr(message, messages[i].more)))
       return messages[i].words;
   return NULL;

@@ -367,6 +367,10 @@ describe("Python", function()
       local r = t:run { "lua", "python.lua" }
       assert.is_truthy(r.err:find(words, 1, true), r.err)
     end
+    t:write("numbers.csv", "id,amount\n1,2\n")
+    local numbers = t:run { "lua", "numbers.csv" }
+    assert.is_truthy(numbers.err:find("'=' expected near '1'", 1, true), numbers.err)
+    assert.is_falsy(numbers.err:find("Python", 1, true), numbers.err)
     t:script "from azureml.core import Model"
     local r = t:run { "run", "pipeline.lua" }
     assert.is_truthy(r.err:find("are Python: in Lua, write local x = require", 1, true), r.err)
