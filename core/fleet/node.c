@@ -225,9 +225,10 @@ void tm_node_tick(struct tm_node *n, int64_t mono_ns)
     return;
   now_ns = tm_awake_look(&n->awake, mono_ns);
   if (now_ns - n->heard_ns >= n->patience_ns) {
-    char *text = tm_xprintf("its keeper has not answered for %g s: it may have been stopped "
-                            "(SIGSTOP); it is replaced",
-                            (double)n->patience_ns / 1e9);
+    char *text =
+        tm_xprintf("the keeper of the workers has not answered for %g s: it may have been stopped "
+                   "(SIGSTOP); it is replaced",
+                   (double)n->patience_ns / 1e9);
     lose(n, text);
     free(text);
   } else if (now_ns - n->pinged_ns >= PING_NS) {
@@ -269,7 +270,7 @@ static void on_hello(struct tm_node *n, const struct tm_msg *f)
   n->has_hello =
       !n->has_hello && f->length == strlen(hello) && memcmp(f->payload, hello, f->length) == 0;
   if (!n->has_hello)
-    lose(n, "its keeper has another version of tidemill");
+    lose(n, "the keeper of the workers has another version of tidemill");
 }
 
 static char *text_of(const struct tm_msg *f)
@@ -313,7 +314,7 @@ static bool on_worker_frame(struct tm_node *n, const struct tm_msg *f)
 
   if (f->worker >= n->workers.len || !may_happen(&n->workers.at[f->worker], f->type) ||
       (is_started && (f->fd < 0 || f->length < 4))) {
-    lose(n, "its keeper sent an impossible message");
+    lose(n, "the keeper of the workers sent an impossible message");
     return false;
   }
   user = &n->users.at[n->workers.at[f->worker].step];
@@ -334,7 +335,7 @@ static void on_doing(struct tm_node *n, const struct tm_msg *f)
   struct tm_reader r;
 
   if (n->asked == 0 || f->index >= n->users.len) {
-    lose(n, "its keeper said what cannot be");
+    lose(n, "the keeper of the workers said what cannot be");
     return;
   }
   n->asked--;
@@ -344,7 +345,7 @@ static void on_doing(struct tm_node *n, const struct tm_msg *f)
     if (!tm_worker_doing_read(&r, &doing) || doing.worker >= n->workers.len ||
         n->workers.at[doing.worker].step != f->index ||
         n->workers.at[doing.worker].phase != LIVES) {
-      lose(n, "its keeper said what cannot be");
+      lose(n, "the keeper of the workers said what cannot be");
       return;
     }
     user->on_doing(user->data, &doing);
@@ -370,7 +371,7 @@ static void on_msg(struct tm_channel *c, const struct tm_msg *f)
   else if (f->type == TM_MSG_HELLO)
     on_hello(n, f);
   else if (!n->has_hello)
-    lose(n, "its keeper did not say its version");
+    lose(n, "the keeper of the workers did not say its version");
   else if (f->type == TM_MSG_NOTE)
     on_note(n, f);
   else if (f->type == TM_MSG_DOING)
@@ -385,8 +386,9 @@ static void on_end(struct tm_channel *c, int code)
 {
   struct tm_node *n = c->data;
 
-  char *text = code < 0 ? tm_xprintf("its keeper cannot be read: %s", tm_code_text(code))
-                        : tm_xstrdup("its keeper has ended");
+  char *text = code < 0
+                   ? tm_xprintf("the keeper of the workers cannot be read: %s", tm_code_text(code))
+                   : tm_xstrdup("the keeper of the workers has ended");
 
   lose(n, text);
   free(text);

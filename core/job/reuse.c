@@ -156,7 +156,7 @@ int tm_reuse_hope(struct tm_reuse *r, struct tm_db *db, struct tm_err *err)
     return rc;
   r->is_new = !r->words;
   if (r->is_new)
-    say(r, "there is no earlier result of it in the workspace '%s'", r->workspace);
+    say(r, "the workspace '%s' has no result of it that can be reused", r->workspace);
   return 0;
 }
 

@@ -285,10 +285,12 @@ static void say_totals(struct tm_buf *out, const struct tm_identity *then,
     tm_buf_printf(out, "%lld files, %lld bytes -> %lld", (long long)then->files,
                   (long long)then->bytes, (long long)now->bytes);
   else
-    tm_buf_printf(out,
-                  "%lld files of %lld bytes as before, but a name, a size, a time of modification "
-                  "or their order is another",
-                  (long long)then->files, (long long)then->bytes);
+    tm_buf_printf(
+        out,
+        "%lld %s of %lld bytes, as before, but a name, a size, a modification time or the "
+        "order has changed",
+        (long long)then->files, tm_text_counted(then->files, "file", "files"),
+        (long long)then->bytes);
 }
 
 void tm_identity_compare(struct tm_buf *out, const struct tm_identity *then,

@@ -78,7 +78,7 @@ static int find_action(const struct action **out, const struct dataset *d, struc
   const char *names[TM_COUNT_OF(actions)], *nearest;
   if (d->rest.len == 0)
     return tm_err_set(err, TM_EUSAGE,
-                      "what is to be done is missing: list, show, register or "
+                      "an action is missing; accepted: list, show, register or "
                       "unregister");
   for (size_t i = 0; i < TM_COUNT_OF(actions); i++) {
     names[i] = actions[i].name;

@@ -90,7 +90,11 @@ static int check_options(const struct tm_one_step *s, const struct tm_one_step_o
   if (given->has_rows && s->has_stdin)
     return tm_err_set(err, TM_EUSAGE,
                       "'--rows' goes with files, folders and patterns: '-' is a list of files");
-  if (given->entries && (s->has_stdin || given->has_rows))
+  if (given->entries && given->has_rows)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--rows' and '--entries' exclude each other: the inputs are tables or "
+                      "archives");
+  if (given->entries && s->has_stdin)
     return tm_err_set(err, TM_EUSAGE,
                       "'--entries' goes with archives as inputs: files, folders and patterns");
   if (given->is_null_separated && !s->has_stdin)

@@ -119,7 +119,7 @@ describe("a keeper that is stopped", function()
     t:expect(r, 0)
     assert.same(job.names(4), t:rows())
     assert.same({ RUN_DONE = 4 }, t:statuses())
-    assert.is_truthy(r.err:find "its keeper has not answered for 10 s", r.err)
+    assert.is_truthy(r.err:find "the keeper of the workers has not answered for 10 s", r.err)
   end)
 end)
 

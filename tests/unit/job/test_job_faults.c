@@ -244,7 +244,7 @@ static void a_killed_keeper_is_replaced(void **state)
   job_expect_completed(&j);
   assert_int_equal(job_count_status(&j, TM_RUN_DONE), 601);
   assert_int_equal(job_count(&j, TM_EVENT_TRY_ENDED), 601); /* none was counted */
-  assert_non_null(job_find(&j, TM_EVENT_MESSAGE, "its keeper has ended"));
+  assert_non_null(job_find(&j, TM_EVENT_MESSAGE, "the keeper of the workers has ended"));
   assert_int_equal(job_count_processes(&j), 0);
   job_close(&j);
   job_end(&j);

@@ -93,8 +93,8 @@ static void the_order_counts(void **state)
   look(&b, *state, "y x");
   assert_false(tm_identity_is_equal(&a, &b));
   assert_said(&a, &b, *state,
-              "2 files of 2 bytes as before, but a name, a size, a time of modification or their "
-              "order is another");
+              "2 files of 2 bytes, as before, but a name, a size, a modification time or the order "
+              "has changed");
   tm_identity_release(&a);
   tm_identity_release(&b);
 }
