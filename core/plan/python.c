@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -128,8 +129,9 @@ static const struct {
   { "'<name>' expected near ", NULL, COLON },
   { "function arguments expected near ", NULL, COLON },
   { " near '.'", NULL, "a text before a method needs parentheses: (\"%s: %d\"):format(name, n)" },
-  { " near '!'", NULL, "'not equal' is ~=, and 'not' is not" },
-  { " near '&'", NULL, "'and' is between two conditions" },
+  { " near '!'", NULL, "x != y is x ~= y, and !x is not x" },
+  { " near '&'", NULL, "x && y is x and y" },
+  { " near '|'", NULL, "x || y is x or y" },
   { "'then' expected near '='", NULL, "'equal' is ==" },
   { "'then' expected near 'is'", NULL, "'x is None' is x == nil" },
   { "'then' expected near 'in'", NULL, "with the values as keys of a table: if names[x] then" },
@@ -142,15 +144,21 @@ static const struct {
   { "'=' expected near '*'", NULL, "x *= 2 is x = x * 2" },
   { "'=' expected near '/'", NULL, "x /= 2 is x = x / 2" },
   { "'=' expected near '" NAME_FOLLOWS, NULL,
-    "'import', 'from', 'def', 'class', 'with', 'raise' and 'elif' are Python: in Lua, write local "
-    "x = require \"x\", function f() ... end, error(message) and elseif" },
+    "a call has parentheses, f(x), and an assignment is x = y" },
 
   /* What a script does. */
+  { "attempt to call global 'f' (a nil value)", NULL,
+    "if it is Python's f\"{x}/y\", write (\"%s/y\"):format(x)" },
+  { "attempt to call global 'r' (a nil value)", NULL, "if it is Python's r\"x\", write [[x]]" },
+  { "attempt to call global 'b' (a nil value)", NULL, "if it is Python's b\"x\", write \"x\"" },
+  { "attempt to call global 'import' (a nil value)", NULL, "write local x = require \"x\"" },
+  { "(string expected, got no value)", NULL,
+    "a method is called with a colon: text:upper(), text:format(x)" },
   { "attempt to call a table value", NULL,
     "to walk through a list, write for i, x in ipairs(list) do" },
   { "attempt to call a userdata value", NULL,
     "to walk through a data frame, write for row in df:rows() do" },
-  { "pairs' (table expected, got userdata)", NULL,
+  { "(table expected, got userdata)", NULL,
     "if it is a mini-batch of rows, it is a data frame: for row in mini_batch:rows() do" },
   { "attempt to compare ", "userdata",
     "rows are chosen by df:filter(\"column\", \">\", value), not by a comparison of a column" },
@@ -177,11 +185,31 @@ static bool has_text(const char *message, const char *text)
   return false;
 }
 
-const char *tm_python_explain(const char *message)
+/* Adds the message without what LuaJIT adds if a bracket was opened in another line: "(to close '('
+ * at line 2)". */
+static void add_without_opening(struct tm_buf *out, const char *message)
+{
+  static const char before[] = " (to close '";
+  const char *at = strstr(message, before), *end = at ? strstr(at, " at line ") : NULL;
+  end = end ? strchr(end, ')') : NULL;
+  tm_buf_add(out, message, end ? (size_t)(at - message) : strlen(message));
+  tm_buf_add_str(out, end ? end + 1 : "");
+}
+
+static const char *explain(const char *message)
 {
   for (size_t i = 0; i < TM_COUNT_OF(messages); i++)
     if (has_text(message, messages[i].text) &&
         (!messages[i].more || strstr(message, messages[i].more)))
       return messages[i].words;
   return NULL;
+}
+
+const char *tm_python_explain(const char *message)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  add_without_opening(&text, message);
+  const char *words = explain(tm_buf_str(&text));
+  tm_buf_release(&text);
+  return words;
 }

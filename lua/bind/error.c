@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "plan/python.h"
+#include "plan/python_line.h"
 
 #define STACK_HEAD 24  /* frames shown at the inner end, */
 #define STACK_TAIL 8   /* and at the outer end, if there are more */
@@ -306,6 +307,24 @@ int tm_lua_pcall(lua_State *L, int nargs, int nresults, struct tm_lua_error *e)
   return TM_ESCRIPT;
 }
 
+/* Describes the compiler's message, with what to write if the line is Python's. */
+static void add_syntax(lua_State *L, const char *text, size_t len, struct tm_lua_error *e)
+{
+  const char *message = lua_tostring(L, -1);
+  struct tm_lua_error place = { TM_BUF_NONE, TM_BUF_NONE, TM_BUF_NONE };
+  tm_buf_add_str(&place.message, message ? message : "");
+  split_place(&place);
+  const char *number = strrchr(tm_buf_str(&place.where), ':');
+  const char *words =
+      number ? tm_python_explain_line(text, len, strtoul(number + 1, NULL, 10), message) : NULL;
+  tm_lua_error_release(&place);
+  if (words)
+    tm_buf_printf(&e->message, "%s; %s", message, words);
+  else
+    add_message(L, lua_gettop(L), &e->message, "");
+  split_place(e);
+}
+
 int tm_lua_load(lua_State *L, const char *text, size_t len, const char *shown_as,
                 struct tm_lua_error *e)
 {
@@ -331,8 +350,7 @@ int tm_lua_load(lua_State *L, const char *text, size_t len, const char *shown_as
   if (rc == 0)
     return 0;
   tm_lua_error_release(e);
-  add_message(L, lua_gettop(L), &e->message, "");
-  split_place(e);
+  add_syntax(L, text, len, e);
   lua_pop(L, 1);
   return TM_ESCRIPT;
 }

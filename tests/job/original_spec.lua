@@ -360,9 +360,9 @@ describe("Python", function()
     for code, words in pairs { ["Model.get_model_path 'm'"] = "a model is a file: put it into source_directory",
                                ["Run.get_context()"] = "EntryScript(), of require", ["time.time()"] = "process.run",
                                ["os.getcwd()"] = "path.absolute", ["x = __file__ .. ''"] = "EntryScript().script_dir",
-                               ["from azureml.core import Workspace"] = "are Python: in Lua, write local x = require",
+                               ["from azureml.core import Workspace"] = "is Python's; write local x = require",
                                ["local store = { path = '/x' } store:path 'y'"] = "is { datastore, \"x\" }",
-                               ["import numpy"] = "are Python: in Lua, write local x = require" } do
+                               ["import numpy"] = "is Python's; write local x = require" } do
       t:write("python.lua", code .. "\n")
       local r = t:run { "lua", "python.lua" }
       assert.is_truthy(r.err:find(words, 1, true), r.err)
@@ -373,7 +373,7 @@ describe("Python", function()
     assert.is_falsy(numbers.err:find("Python", 1, true), numbers.err)
     t:script "from azureml.core import Model"
     local r = t:run { "run", "pipeline.lua" }
-    assert.is_truthy(r.err:find("are Python: in Lua, write local x = require", 1, true), r.err)
+    assert.is_truthy(r.err:find("is Python's; write local x = require", 1, true), r.err)
   end)
 
   it("has names on which help says what to write", function()

@@ -107,17 +107,62 @@ static void the_grammar_of_python_is_answered(void **state)
     { "local x = y[1:2]", "; a part of a text is text:sub(first, last)" },
     { "if x: print(1)", "; write if CONDITION then ... end" },
     { "for x in y: print(x)", "; write for i, x in ipairs(list) do ... end" },
-    { "if x != 1 then end", "; 'not equal' is ~=" },
+    { "if x != 1 then end", "; x != y is x ~= y" },
     { "if x is None then end", "; 'x is None' is x == nil" },
     { "if x = 1 then end", "; 'equal' is ==" },
     { "x = 1 # comment", "; a comment begins with --" },
     { "x += 1", "; x += 1 is x = x + 1" },
     { "x = '{}'.format(1)", "; a text before a method needs parentheses" },
     { "function run(m):\nreturn m end", "; a block begins without a colon" },
-    { "raise ValueError('x')", "; 'import', 'from', 'def', 'class', 'with', 'raise' and 'elif'" },
+    { "x = {\n'a': 1,\n'b': 2}", "; a dictionary is { name = value }" },
+    { "f(\n  a=1,\n  b=2)", "; arguments with names are a table, f { name = value }" },
+    { "f(\n  g(1), a=[1])", "; arguments with names are a table, f { name = value }" },
+    { "x = y[\n1:2]", "; a part of a text is text:sub(first, last)" },
+    { "x = a && b", "; x && y is x and y" },
+    { "x y", "; a call has parentheses, f(x)" },
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
     has(*state, cases[i].text, cases[i].words);
+}
+
+static void a_line_of_python_is_answered_by_its_word(void **state)
+{
+  static const struct {
+    const char *text, *words;
+  } cases[] = {
+    { "import os", "; 'import' is Python's; write local x = require \"x\"" },
+    { "x = 1\nfrom azureml.core import Model", "; 'import' is Python's" },
+    { "def run(mini_batch):\n  return 1", "; 'def' is Python's; write function name(a, b)" },
+    { "class Scorer:\n  pass", "; 'class' is Python's" },
+    { "with open('x') as f:", "; 'with' is Python's; write local f = io.open(path)" },
+    { "raise ValueError('x')", "; 'raise' is Python's; write error(message)" },
+    { "if x then\n  y()\nelif z then\nend", "; 'elif' is Python's; write elseif CONDITION then" },
+    { "if x then\n  pass\nend", "; 'pass' is Python's; leave it out" },
+    { "assert x == 1, 'no'", "; write assert(condition, message)" },
+    { "del x", "; 'del' is Python's; write x = nil" },
+    { "global x", "; leave it out: a name without 'local' is global" },
+    { "try:\n  x = 1\nexcept Exception as e:\n  y = 2", "; write local ok, message = pcall" },
+    { "@dsl.pipeline()\nfunction f() end", "; Lua has no decorators" },
+    { "\"\"\"A pipeline.\"\"\"", "; a long text is [[ ... ]]" },
+    { "x = \"\"\"\nA pipeline.\n\"\"\"", "; a long text is [[ ... ]]" },
+    { "x = a if b else c", "; 'a if x else b' is x and a or b" },
+    { "f = lambda x: x + 1", "; 'lambda x: x + 1' is function(x)" },
+    { "x = y is None", "; 'x is None' is x == nil" },
+    { "x = not y and z is not None", "; 'x is not None' is x ~= nil" },
+    { "print('a', end='')", "; io.write(text) writes without" },
+    { "print x", "; a call has parentheses: print(x)" },
+    { "f(a=1 if x else 2)", "; arguments with names are a table" },
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    has(*state, cases[i].text, cases[i].words);
+}
+
+static void a_line_of_lua_with_such_words_is_not_answered(void **state)
+{
+  struct world *w = *state;
+  fails_with(w, "local class = 1\nlocal from = 2\nx = = 2", "unexpected symbol near '='",
+             "score.lua:3");
+  fails_with(w, "assert(true)\npass = 1\nx = = 2", "unexpected symbol near '='", "score.lua:3");
 }
 
 static void loops_and_texts_of_python_are_answered(void **state)
@@ -125,6 +170,11 @@ static void loops_and_texts_of_python_are_answered(void **state)
   struct world *w = *state;
   has(w, "for x in {} do end", "attempt to call a table value; to walk through a list, write for");
   has(w, "local x = 'a' + 'b'", "; texts are joined with ..");
+  has(w, "local x, y = 1, 2 print(f'{x}/{y}')",
+      "; if it is Python's f\"{x}/y\", write (\"%s/y\"):format(x)");
+  has(w, "local x = r'a'", "; if it is Python's r\"x\", write [[x]]");
+  has(w, "local x = import 'x'", "; write local x = require \"x\"");
+  has(w, "local x = ('a').upper()", "; a method is called with a colon: text:upper()");
   has(w, "io.stdout.write()", "; a method is called with a colon: file:read");
   has(w, "local store = { path = '/x' } store.path('y')",
       "; 'path' is text: a path in a datastore");
@@ -243,6 +293,8 @@ UNIT_TESTS({
     TEST(errors_of_any_type_are_described),
     TEST(a_habit_of_python_is_answered),
     TEST(the_grammar_of_python_is_answered),
+    TEST(a_line_of_python_is_answered_by_its_word),
+    TEST(a_line_of_lua_with_such_words_is_not_answered),
     TEST(loops_and_texts_of_python_are_answered),
     TEST(names_of_the_script_itself_are_not_explained),
     TEST(a_position_elsewhere_stays_in_the_message),
