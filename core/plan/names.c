@@ -239,7 +239,7 @@ static const struct answer answers[] = {
     "partition_keys "
     "gives run() one group at a time" },
   { FRAME, "mean|sum|min|max|std|count|median|quantile",
-    "write df:describe(), or df.c.NAME:sum() and the like" },
+    "write df:describe(), or df.c.NAME:sum(), :mean(), :min(), :max(), :std(), :count()" },
 
   /* Options and methods of the configuration and the step. */
   { "pipeline:submit", "pipeline_parameters", "write parameters = { name = value }" },

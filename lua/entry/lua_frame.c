@@ -126,14 +126,40 @@ static void add_names(struct tm_buf *out, const struct view *v)
     tm_buf_add_bytes32(out, v->names[i], strlen(v->names[i]));
 }
 
+/* df.c is a plain table, for speed, so that `df.c.price = x` is not refused at its line. It would
+ * change nothing. `env`: the frame's environment. */
+static int check_unchanged(lua_State *L, int env, const struct view *v, struct tm_err *err)
+{
+  lua_getfield(L, env, "c");
+  lua_getfield(L, env, "columns");
+  for (size_t i = 0; i < v->n; i++) {
+    lua_pushstring(L, v->names[i]);
+    lua_rawget(L, -3);
+    lua_rawgeti(L, -2, (int)i + 1);
+    if (!lua_rawequal(L, -1, -2))
+      return tm_err_set(err, TM_ESCRIPT,
+                        "run() assigned df.c.%s of the data frame that it returned; a data frame "
+                        "does not change; df:with_column(name, values) makes one with another "
+                        "column",
+                        v->names[i]);
+    lua_pop(L, 2);
+  }
+  lua_pop(L, 2);
+  return 0;
+}
+
 int tm_lua_frame_rows(lua_State *L, int at, const struct tm_lua_frame_rows *to, uint32_t *returned,
                       struct tm_err *err)
 {
   struct view v;
   lua_getfenv(L, at);
-  lua_getfield(L, -1, "columns");
-  lua_getfield(L, -2, "names");
-  push_view(L, lua_gettop(L) - 1, lua_gettop(L), &v);
+  int env = lua_gettop(L);
+  lua_getfield(L, env, "columns");
+  lua_getfield(L, env, "names");
+  push_view(L, env + 1, env + 2, &v);
+  int rc = check_unchanged(L, env, &v, err);
+  if (rc < 0)
+    return rc;
   int64_t len = v.n > 0 ? v.columns[0]->len : 0;
   *returned = (uint32_t)len;
   if (to->columns != NULL)

@@ -99,7 +99,14 @@ int tm_lua_rows_refuse(lua_State *L, int first, int n, struct tm_err *err)
   if (type == LUA_TBOOLEAN)
     return tm_err_set(err, TM_ESCRIPT, "run() returned %s; " TM_EXPECTED,
                       lua_toboolean(L, first) ? "true" : "false");
-  return tm_err_set(err, TM_ESCRIPT, "run() returned a %s; " TM_EXPECTED, lua_typename(L, type));
+  const char *name = lua_typename(L, type);
+  if (type == LUA_TUSERDATA && luaL_getmetafield(L, first, "__name") && lua_isstring(L, -1)) {
+    name = lua_tostring(L, -1); /* the metatable keeps it */
+    lua_pop(L, 1);
+  }
+  const char *instead =
+      strncmp(name, "column ", 7) == 0 ? "; column:to_table() is such an array" : "";
+  return tm_err_set(err, TM_ESCRIPT, "run() returned a %s; " TM_EXPECTED "%s", name, instead);
 }
 
 /* Refuses a key that is not one of 1, 2, 3, ... */

@@ -156,13 +156,20 @@ function meta.__index(df, key)
   end
   for _, name in ipairs(state.names) do
     if name == key then
-      refuse("a data frame has no '%s'; its column is df.c.%s", name, name)
+      local column = name:find "^[%a_][%w_]*$" and "." .. name or ("[%q]"):format(name)
+      refuse("a data frame has no '%s'; its column is df.c%s", name, column)
     end
   end
   if type(key) == "number" then
     refuse("a data frame has no '%s'; its rows: for row in df:rows() do print(row.city) end", tostring(key))
   end
   known_names.refuse("a data frame", key, methods, { "c", "columns", "types" })
+end
+
+-- df[["a"]] of pandas is a call with a long string in Lua, and `for row in df do` a call with nil.
+function meta.__call(_, key)
+  refuse(type(key) == "string" and 'a data frame is not a function; df:select { "a", "b" } has the columns a and b'
+    or "a data frame is not a function; to walk through it, write for row in df:rows() do")
 end
 
 function meta.__newindex()
@@ -309,7 +316,7 @@ end
 ---@param ... tidemill.DataFrame|tidemill.DataFrame[]
 ---@return tidemill.DataFrame
 function M.concat(...)
-  return join.concat(base.list(...))
+  return join.concat(base.list("concat", ...))
 end
 
 local read_options = {

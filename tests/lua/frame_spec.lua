@@ -348,6 +348,19 @@ describe("an invalid operation on a data frame", function()
     { function() return (df:select("id", "nme")) end, "select: no column 'nme'" },
     { function() return (df:select("id", "id")) end, "select: column 'id' is named twice" },
     { function() return (df.price) end, "its column is df.c.price" },
+    { function()
+      local odd = frame.from_table { ["petal.width"] = { 1 } }
+      return (odd["petal.width"])
+    end, 'its column is df.c["petal.width"]' },
+    { function() return (df[["id", "name"]]) end, 'df:select { "a", "b" } has the columns a and b' },
+    { function() for _ in df do error "a step" end end, "to walk through it, write for row in df:rows() do" },
+    { function() return (df:drop { columns = { "id" } }) end,
+      "drop: the list has the key 'columns'; accepted: a list without keys, drop { x, y }, or drop(x, y)" },
+    { function() return (df:select { names = { "id" } }) end, "select: the list has the key 'names'" },
+    { function() return (df:unique { subset = { "id" } }) end, "unique: the list has the key 'subset'" },
+    { function() return (df:group_by { by = "id" }) end, "group_by: the list has the key 'by'" },
+    { function() return (frame.concat { objs = { df } }) end, "concat: the list has the key 'objs'" },
+    { function() return (df:rename { columns = { id = "key" } }) end, 'accepted: strings, rename { old = "new" }' },
     { function() return df[1] end, "a data frame has no '1'; its rows: for row in df:rows() do" },
     { function() return (df:filtr()) end, "a data frame has no 'filtr'; did you mean 'filter'?" },
     { function() df.x = 1 end, "a data frame does not change" },

@@ -387,13 +387,20 @@ function M.place(state, name, what)
     M.hint(name, state.names))
 end
 
---- Returns a list that was given as one table or as arguments.
-function M.list(...)
+--- Returns a list that was given as one table or as arguments. A table with names, as in
+--- drop { columns = { "a" } }, would be an empty list; it raises.
+function M.list(what, ...)
   local first = ...
-  if select("#", ...) == 1 and type(first) == "table" then
-    return first
+  if select("#", ...) ~= 1 or type(first) ~= "table" then
+    return { ... }
   end
-  return { ... }
+  for key in pairs(first) do
+    if type(key) ~= "number" then
+      refuse("%s: the list has the key '%s'; accepted: a list without keys, %s { x, y }, or %s(x, y)", what,
+        tostring(key), what, what)
+    end
+  end
+  return first
 end
 
 local never = ffi.new "int32_t[1]"

@@ -300,7 +300,7 @@ end
 ---@param ... string|string[]
 ---@return tidemill.Groups
 function M.group_by(df, ...)
-  local state, keys = base.state(df, "group_by"), base.list(...)
+  local state, keys = base.state(df, "group_by"), base.list("group_by", ...)
   if #keys == 0 then
     refuse "group_by: no column is named"
   end
@@ -315,7 +315,7 @@ end
 ---@param ... string|string[]
 ---@return tidemill.DataFrame
 function M.unique(df, ...)
-  local state, names = base.state(df, "unique"), base.list(...)
+  local state, names = base.state(df, "unique"), base.list("unique", ...)
   if #names == 0 then
     names = state.names
   end

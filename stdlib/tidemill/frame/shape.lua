@@ -41,7 +41,7 @@ M.take_rows = take_rows
 ---@return tidemill.DataFrame
 function M.select(df, ...)
   local state = base.state(df, "select")
-  local names, columns, picked = check_names(state, base.list(...), "select"), {}, {}
+  local names, columns, picked = check_names(state, base.list("select", ...), "select"), {}, {}
   for i, name in ipairs(names) do
     columns[i], picked[i] = state.columns[base.place(state, name, "select")], name
   end
@@ -57,7 +57,7 @@ end
 function M.drop(df, ...)
   local state = base.state(df, "drop")
   local names, columns, gone = {}, {}, {}
-  for _, name in ipairs(check_names(state, base.list(...), "drop")) do
+  for _, name in ipairs(check_names(state, base.list("drop", ...), "drop")) do
     gone[name] = true
   end
   for i, name in ipairs(state.names) do
@@ -80,10 +80,11 @@ function M.rename(df, map)
     refuse("rename: a %s was given; accepted: a table {old = \"new\"}", type(map))
   end
   for old, new in pairs(map) do
-    base.place(state, old, "rename")
     if type(new) ~= "string" then
-      refuse("rename: the new name of column '%s' is a %s; accepted: a string", old, type(new))
+      refuse("rename: the new name of column '%s' is a %s; accepted: strings, rename { old = \"new\" }", tostring(old),
+        type(new))
     end
+    base.place(state, old, "rename")
   end
   local names, seen = {}, {}
   for i, name in ipairs(state.names) do

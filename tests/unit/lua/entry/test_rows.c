@@ -101,6 +101,13 @@ static void a_wrong_return_is_named(void **state)
     { "'a'", "run() returned a string; expected" },
     { "print", "run() returned a function; expected" },
     { "io.stdout", "run() returned a userdata; expected" },
+    { "require('tidemill.frame').from_table({ a = { 1 } }).c.a",
+      "run() returned a column of a data frame; expected an array with one element for each item "
+      "that succeeded; column:to_table() is such an array" },
+    { "(function() local df = require('tidemill.frame').from_table { a = { 1 } } df.c.a = 5 "
+      "return df end)()",
+      "run() assigned df.c.a of the data frame that it returned; a data frame does not change; "
+      "df:with_column(name, values) makes one" },
     { "{ 'a', 'b', nil, 'd' }", "run() returned an array with a hole at 3 (4 elements); expected" },
     { "{ nil, 'b' }", "run() returned an array with a hole at 1 (2 elements)" },
     { "{ [1] = 'a', [1000000] = 'z' }", "an array with a hole at 2 (1000000 elements)" },
