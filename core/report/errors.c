@@ -210,17 +210,29 @@ static uint64_t *find_place(struct tm_errors *s, bool *is_new)
                                      : tm_map_find(&s->known, s->key.data, s->key.len);
 }
 
-/* An earlier error with a place, of which this one without a place is a repetition: LuaJIT does not
- * tell the place of a stack overflow in compiled code. NULL: there is none. */
-static struct tm_error *find_with_place(struct tm_errors *s, const struct tm_attempt *a)
+/* An earlier error with the same message, if only one of the two has a place: LuaJIT does not tell
+ * the place of a stack overflow in compiled code. NULL: there is none. */
+static struct tm_error *find_other_half(struct tm_errors *s, const struct tm_attempt *a)
 {
-  bool has_no_place = a && a->status == TM_RUN_EXCEPTION && !*a->script_where;
-  for (size_t i = 0; has_no_place && i < s->list.len; i++) {
+  bool may_be = a && a->status == TM_RUN_EXCEPTION, has_place = may_be && *a->script_where;
+  for (size_t i = 0; may_be && i < s->list.len; i++) {
     struct tm_error *e = &s->list.at[i];
-    if (e->status == a->status && *e->where && !e->is_items && strcmp(e->message, a->message) == 0)
+    if (e->status == a->status && (*e->where != '\0') != has_place && !e->is_items && !e->hook &&
+        strcmp(e->message, a->message) == 0)
       return e;
   }
   return NULL;
+}
+
+/* Counts the error with its other half, which gets the place. */
+static void add_to_other_half(struct tm_error *known, const struct tm_attempt *a)
+{
+  known->count++;
+  known->failed += a->failed;
+  if (*known->where)
+    return;
+  free(known->where);
+  known->where = tm_xstrdup(a->script_where);
 }
 
 bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
@@ -232,10 +244,9 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
   uint64_t *place;
   s->count++;
   s->is_changed = true;
-  struct tm_error *known = find_with_place(s, a);
-  if (known) {
-    known->count++;
-    known->failed += a->failed;
+  struct tm_error *half = find_other_half(s, a);
+  if (half && *half->where) {
+    add_to_other_half(half, a);
     return false;
   }
   tm_buf_clear(&s->key);
@@ -247,6 +258,11 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
   place = find_place(s, &is_new);
   if (!place) {
     s->others++;
+    return false;
+  }
+  if (is_new && half) {
+    *place = (uint64_t)(half - s->list.at) + 1;
+    add_to_other_half(half, a);
     return false;
   }
   if (is_new) {

@@ -137,6 +137,24 @@ static void an_error_without_a_line_counts_as_one_that_has_a_line(void **state)
   tm_errors_release(&s);
 }
 
+static void an_error_without_a_line_may_come_first(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "stack overflow", ""));
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "stack overflow", ""));
+  for (int i = 0; i < 2; i++)
+    assert_false(add(&s, f, TM_RUN_EXCEPTION, "stack overflow", "s.lua:1"));
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "stack overflow", ""));
+  assert_int_equal(s.list.len, 1);
+  assert_int_equal(s.list.at[0].count, 5);
+  assert_string_equal(s.list.at[0].where, "s.lua:1");
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "stack overflow", "s.lua:2"));
+  assert_int_equal(s.list.len, 2);
+  tm_errors_release(&s);
+}
+
 static void an_error_of_shutdown_has_no_mini_batch(void **state)
 {
   struct report_fixture *f = *state;
@@ -400,6 +418,8 @@ UNIT_TESTS({
     cmocka_unit_test_setup_teardown(a_long_line_is_cut_where_lines_are, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(an_error_names_the_command_that_runs_it_again, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(an_error_without_a_line_may_come_first, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(an_error_without_a_line_counts_as_one_that_has_a_line,
                                     fixture_open, fixture_close),
