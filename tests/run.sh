@@ -132,7 +132,7 @@ if [ $install_only = yes ]; then
   exit $((failed > 0))
 fi
 
-# The usual linker needs half a minute per build to link some 77 programs.
+# The usual linker needs several times as long.
 if command -v mold >/dev/null; then
   export LDFLAGS="${LDFLAGS:-} -fuse-ld=mold"
 fi

@@ -1,7 +1,7 @@
 /* names.c - see names.h. One line per answer: the owners, the names, and the sentence.
  *
- * lua/manual/migrating.md has the same sentences after "none:"; tests/job/migrating_spec.lua tries
- * them.
+ * lua/manual/migrating.md has the same sentences after "none:"; tests/job/define/migrating_spec.lua
+ * tries them.
  */
 #include "plan/names.h"
 

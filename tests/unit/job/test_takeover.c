@@ -1,6 +1,6 @@
 /* test_takeover.c - copies of another job's steps reach their places, wherever a kill has left
- * them. For what is copied and what is refused, see tests/job/takeover_spec.lua; for kills at each
- * call, tests/crash. */
+ * them. For what is copied and what is refused, see tests/job/reuse/takeover_spec.lua; for kills at
+ * each call, tests/crash. */
 #include "unit.h"
 
 #include <sys/stat.h>

@@ -166,7 +166,7 @@ end
 
 -- The rows of a section: { names, here }.
 local function page()
-  local file = assert(io.open(here .. "/../../lua/manual/migrating.md"))
+  local file = assert(io.open(here .. "/../../../lua/manual/migrating.md"))
   local text = file:read "*a"
   file:close()
   return text
