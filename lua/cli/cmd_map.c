@@ -367,7 +367,7 @@ static bool is_done(void *data, const struct tm_execution *x)
   return !m->has_rows || tm_outlet_is_idle(&m->outlet);
 }
 
-/* Where the rows of the job are, to free(): not under the final name before the job is Completed. */
+/* Where the rows of the job are, to free(): until the job is Completed, in a partial file. */
 static char *rows_file(const struct map *m)
 {
   char *partial = tm_xprintf("%s.partial", m->output);

@@ -183,7 +183,7 @@ static int check_file(const struct reading *r, const char *constructor, struct t
                       "it is packed; unpack it first, or read it as the input of a step, with "
                       "Dataset.Tabular.%s",
                       constructor);
-  return tm_header_check_mark(r->dialect.encoding, p, r->file.len, err);
+  return tm_header_check_start(r->dialect.encoding, p, r->file.len, err);
 }
 
 /* Pushes reading, names, columns, len; the reading is on top of the stack. */

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/text.h"
 #include "data/frame/frame.h"
 #include "data/rows/delimited.h"
 
@@ -17,8 +19,27 @@ size_t tm_header_mark(enum tm_encoding encoding, const char *p, size_t n, bool *
   return n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-int tm_header_check_mark(enum tm_encoding encoding, const char *p, size_t n, struct tm_err *err)
+/* Files that are often given in place of a table, by their first bytes. */
+static const struct {
+  const char *start;
+  size_t len;
+  const char *words;
+} foreign[] = {
+  { "PK\x03\x04", 4,
+    "it is a zip archive (as .xlsx files are), not a table; from_archives, or map --entries, reads "
+    "its entries" },
+  { "SQLite format 3", 16,
+    "it is an SQLite database, not a table; from_sql_query(path, query) in a pipeline file reads "
+    "the rows of a query" },
+  { "PAR1", 4, "it is a Parquet file, which this program cannot read; convert it to CSV" },
+};
+
+int tm_header_check_start(enum tm_encoding encoding, const char *p, size_t n, struct tm_err *err)
 {
+  for (size_t i = 0; i < TM_COUNT_OF(foreign); i++)
+    if (n >= foreign[i].len && memcmp(p, foreign[i].start, foreign[i].len) == 0)
+      return tm_err_set(err, TM_EUSAGE, "%s", foreign[i].words);
+
   bool has_mark = n >= 2 && (memcmp(p, "\xff\xfe", 2) == 0 || memcmp(p, "\xfe\xff", 2) == 0);
   if (encoding != TM_ENCODING_UTF8 || !has_mark)
     return 0;
@@ -169,11 +190,11 @@ int tm_header_check(const struct tm_schema *names, const struct tm_schema *schem
   for (size_t k = 0; k < schema->len; k++)
     fields += !schema->columns[k].of_file;
   if (names->len != fields)
-    return tm_err_set(
-        err, TM_EUSAGE,
-        "the header has %zu columns, that of the first file %zu; for files with headers "
-        "of their own set header = \"all_files_different\"",
-        names->len, fields);
+    return tm_err_set(err, TM_EUSAGE,
+                      "the header has %zu %s, that of the first file %zu; for files with headers "
+                      "of their own set header = \"all_files_different\"",
+                      names->len, tm_text_counted((int64_t)names->len, "column", "columns"),
+                      fields);
   for (size_t k = 0; k < schema->len; k++) {
     if (schema->columns[k].of_file)
       continue;

@@ -13,8 +13,9 @@
 /* The length of the byte order mark at the beginning of a file of this encoding: 0, 2 or 3. For
  * UTF-16, sets *big_endian from it. `n` is less than 3 only if the file is. */
 size_t tm_header_mark(enum tm_encoding encoding, const char *p, size_t n, bool *big_endian);
-/* TM_EUSAGE: text with the mark of UTF-16 would be read as UTF-8, and give meaningless rows. */
-int tm_header_check_mark(enum tm_encoding encoding, const char *p, size_t n, struct tm_err *err);
+/* TM_EUSAGE: the file would give meaningless rows. It is an archive or a database, or text with the
+ * mark of UTF-16 that would be read as UTF-8. */
+int tm_header_check_start(enum tm_encoding encoding, const char *p, size_t n, struct tm_err *err);
 
 /* The length of the leading empty lines, which have only CRs before their LF. */
 size_t tm_header_empty(const char *p, size_t n);

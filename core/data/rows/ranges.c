@@ -84,7 +84,9 @@ static int check_header(struct tm_ranges *r, struct tm_err *err)
   int rc = 0;
   bool has_schema = r->o.schema != NULL && r->o.schema->len > 0; /* none: no rows so far */
   if (!r->is_checked && has_schema && n > 0 && r->dialect.header == TM_HEADER_ALL_SAME) {
-    int64_t len = tm_header_read(&r->dialect, p, n, true, true, &names, err);
+    int64_t len = tm_header_check_start(r->dialect.encoding, p, n, err);
+    if (len >= 0)
+      len = tm_header_read(&r->dialect, p, n, true, true, &names, err);
     rc = len < 0 ? (int)len : tm_header_check(&names, r->o.schema, err);
   }
   r->is_checked = true;

@@ -30,7 +30,7 @@ static int take_mark(struct tm_sample *s, const struct tm_rows_options *o,
 {
   if (s->at > 0)
     return 0;
-  if (tm_header_check_mark(o->dialect.encoding, s->raw.data, s->raw.len, err) < 0)
+  if (tm_header_check_start(o->dialect.encoding, s->raw.data, s->raw.len, err) < 0)
     return tm_err_wrap(err, "'%s'", file->path);
   s->mark = (int64_t)tm_header_mark(o->dialect.encoding, s->raw.data, s->raw.len, &s->big_endian);
   s->utf16 = (struct tm_utf16) { .big_endian = s->big_endian };

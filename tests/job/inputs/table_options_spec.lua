@@ -258,6 +258,20 @@ describe("a table that seems to have another format", function()
       assert.not_equal(0, r.status)
       assert.truthy(r.err:find(words, 1, true), r.err)
     end
+    t:write("book.xlsx", "PK\3\4\20\0\n1,2\n")
+    t:write("shop.db", "SQLite format 3\0\16\0\n1,2\n")
+    for name, words in pairs {
+      ["book.xlsx"] = "/book.xlsx': it is a zip archive (as .xlsx files are), not a table; from_archives",
+      ["shop.db"] = "/shop.db': it is an SQLite database, not a table; from_sql_query(path, query)" } do
+      for _, command in ipairs { { "head" }, { "map", "--rows", "score.lua" }, { "try", "--rows", "score.lua" } } do
+        local r = t:run(with(command, { name }))
+        assert.equal(2, r.status, r.err)
+        assert.truthy(r.err:find(words, 1, true), r.err)
+      end
+    end
+    t:write("first.csv", "a,b\n1,2\n")
+    local second = t:run { "map", "--rows", "score.lua", "first.csv", "book.xlsx" }
+    assert.truthy(second.err:find("/book.xlsx': it is a zip archive", 1, true), second.err)
     t:write("late.csv", "a\n" .. ("1\n"):rep(200) .. "x\n")
     local late = t:run { "map", "--rows", "score.lua", "late.csv" }
     t:expect(late, 0)
