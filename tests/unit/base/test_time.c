@@ -88,9 +88,9 @@ static void durations(void **state)
 }
 
 UNIT_TESTS({
-    cmocka_unit_test(known_moments),     cmocka_unit_test(before_1970),
-    cmocka_unit_test(ends_of_the_range), cmocka_unit_test(agrees_with_gmtime_on_every_day),
+    cmocka_unit_test(known_moments),
+    cmocka_unit_test(before_1970),
+    cmocka_unit_test(ends_of_the_range),
+    cmocka_unit_test(agrees_with_gmtime_on_every_day),
     cmocka_unit_test(durations),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+});

@@ -1,10 +1,6 @@
 /* What a step's definition says to whatever calls its script. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -90,11 +86,7 @@ static void settings_of_a_record_may_be_missing_or_wrong(void **state)
   }
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
+UNIT_TESTS({
     cmocka_unit_test(a_setup_has_what_the_settings_say),
     cmocka_unit_test(settings_of_a_record_may_be_missing_or_wrong),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+});
