@@ -217,11 +217,12 @@ function Case:expect_job(status, more, o)
   return r
 end
 
---- Checks that the run ended with `status`; the error shows its messages.
+--- Checks that the run ended with `status`, and returns it; the error shows its messages.
 function Case.expect(_, r, status)
   if r.status ~= status then
     error(("exit status %s (signal %s), not %s\n%s%s"):format(r.status, r.signal, status, r.err, r.out), 2)
   end
+  return r
 end
 
 function Case:rows(name) return self:sorted_lines(self.step_dir .. "/output/" .. (name or "parallel_run_step.txt")) end

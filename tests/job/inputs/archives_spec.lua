@@ -244,19 +244,15 @@ describe("an archive as a dataset", function()
     t:write("a.zip", archives.zip((numbered(5))))
     local mapped = t:run { "map", "score.lua", "a.zip", "--entries", "00[1-3]*" }
     t:expect(mapped, 0)
-    local lines = {}
-    for line in mapped.out:gmatch "[^\n]+" do lines[#lines + 1] = line end
-    table.sort(lines)
-    assert.same({ "001.txt=text 1", "002.txt=text 2", "003.txt=text 3" }, lines)
+    t:write("mapped.txt", mapped.out)
+    assert.same({ "001.txt=text 1", "002.txt=text 2", "003.txt=text 3" }, t:sorted_lines "mapped.txt")
     local tried = t:run { "try", "score.lua", "a.zip", "--entries", "**/*.txt", "-N", "2" }
     t:expect(tried, 0)
     assert.equal("001.txt=text 1\n002.txt=text 2\n", tried.out)
-    local refused = t:run({ "map", "score.lua", "-", "--entries", "*" })
-    t:expect(refused, 2)
-    assert.truthy(refused.err:find("'--entries' goes with archives as inputs", 1, true), refused.err)
-    refused = t:run({ "map", "score.lua", "a.zip", "--rows", "--entries", "*" })
-    t:expect(refused, 2)
-    assert.truthy(refused.err:find("'--rows' and '--entries' exclude each other", 1, true), refused.err)
+    local refused = t:expect(t:run { "map", "score.lua", "-", "--entries", "*" }, 2).err
+    assert.truthy(refused:find("'--entries' goes with archives as inputs", 1, true), refused)
+    refused = t:expect(t:run { "map", "score.lua", "a.zip", "--rows", "--entries", "*" }, 2).err
+    assert.truthy(refused:find("'--rows' and '--entries' exclude each other", 1, true), refused)
     pipeline(t, '"a.zip"')
     t:expect_job(0)
     local r = t:run { "replay", t.job_dir, "--mini-batch", "1" }
