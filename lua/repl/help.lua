@@ -75,29 +75,39 @@ local function wrap(text, indent)
   return table.concat(lines, "\n")
 end
 
--- Formats text that has lines already. A long line continues below its first word; the lines of a
--- paragraph, which have no indent and no gaps, are joined then.
+-- Text below a name, or this far to the right, is prose; other indented lines are examples.
+local PROSE = 12
+
+-- Returns what stands before the words of a line, and the words.
+local function split(line, room)
+  local head, words = line:match "^(%s*%S.-  +)(%S.*)$"
+  if not head or #head > room / 2 then
+    head, words = line:match "^(%s*)(.*)$"
+  end
+  return head, words
+end
+
+-- Formats text that has lines already. If a line of a paragraph is too long, its lines are joined
+-- and wrapped again, below the first word of its first line.
 local function refit(text)
-  local out, paragraph, is_long = {}, {}, false
-  local room = room_of()
+  local out, part, room = {}, nil, room_of()
   local function flush()
-    if #paragraph > 0 then
-      out[#out + 1] = is_long and wrap(table.concat(paragraph, " "), "") or table.concat(paragraph, "\n")
+    if part then
+      local wrapped = part.is_long and wrap(table.concat(part.words, " "), (" "):rep(#part.head))
+      out[#out + 1] = wrapped and part.head .. wrapped:sub(#part.head + 1) or table.concat(part.lines, "\n")
     end
-    paragraph, is_long = {}, false
+    part = nil
   end
   for line in (text .. "\n"):gmatch "(.-)\n" do
-    if line == "" or line:find "^%s" or line:find "%S  +%S" then
+    local head, words = split(line, room)
+    local is_more = part and line ~= "" and #head == #part.head and not head:find "%S" and not line:find "%S  +%S"
+    if not is_more or not part.is_prose then
       flush()
-      local head, words = line:match "^(%s*%S.-  +)(%S.*)$"
-      if not head or #head > room / 2 then
-        head, words = line:match "^(%s*)(.*)$"
-      end
-      local fits = #line <= room
-      out[#out + 1] = fits and line or head .. wrap(words, (" "):rep(#head)):sub(#head + 1)
-    else
-      paragraph[#paragraph + 1], is_long = line, is_long or #line > room
+      part = { head = head, lines = {}, words = {}, is_prose = head == "" or #head > PROSE or head:find "%S" }
     end
+    table.insert(part.lines, line)
+    table.insert(part.words, words)
+    part.is_long = part.is_long or #line > room
   end
   flush()
   return table.concat(out, "\n")
@@ -390,10 +400,11 @@ function M.print_named(name)
   io.write(refit(text), "\n")
 end
 
---- The global `help`.
-function M.help(...)
-  io.write(refit(M.text(select("#", ...), (...))), "\n")
-end
+--- The global `help`: a table that can be called, so that the bare name shows how.
+M.help = setmetatable({}, {
+  __call = function(_, ...) io.write(refit(M.text(select("#", ...), (...))), "\n") end,
+  __tostring = function() return 'help() lists the topics, help(x) describes x, help "name" what has this name' end,
+})
 
 --- Returns the modules that may be required, for completion.
 function M.modules()

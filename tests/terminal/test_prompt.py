@@ -30,6 +30,11 @@ class OnATerminal(Place):
                 t.line(word + "(3)")
                 self.assertEqual(t.end(), 3)
 
+    def test_help_says_how_to_call_it(self):
+        with self.terminal() as t:
+            self.assertEqual(t.ask("help"),
+                             'help() lists the topics, help(x) describes x, help "name" what has this name')
+
     def test_data_frames_are_tables(self):
         with self.terminal(columns=120) as t:
             t.ask('frame = require "tidemill.frame"')
@@ -288,6 +293,14 @@ class Help(Place):
                     lines = t.ask("help(%s)" % topic).split("\n")
                     wide = [line for line in lines if len(line) > min(columns - 1, 100) and " " in line.strip()]
                     self.assertEqual(wide, [], topic)
+
+    def test_lines_of_an_option_are_filled(self):
+        with self.terminal(columns=80) as t:
+            lines = t.ask("help 'run'").split("\n")
+        for line, following in zip(lines, lines[1:]):
+            indent = len(following) - len(following.lstrip())
+            if indent > 20:
+                self.assertGreater(len(line) + 1 + len(following.split()[0]), 79, line)
 
 
 class FromAPipe(Place):
