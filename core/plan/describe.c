@@ -47,7 +47,8 @@ static void add_choices(struct tm_buf *out, const char *words)
 static void add_seconds(struct tm_buf *out, const struct tm_field *f)
 {
   add_range(out, f, "a number", " seconds");
-  tm_buf_printf(out, ", a duration as \"5m\", or \"none\" for %s", f->min == 0 ? "0" : "the most");
+  tm_buf_printf(out, ", a duration such as \"5m\", or \"none\" for %s",
+                f->min == 0 ? "0" : "the most");
 }
 
 static void add_accepted(struct tm_buf *out, const struct tm_field *f)
@@ -58,14 +59,14 @@ static void add_accepted(struct tm_buf *out, const struct tm_field *f)
   case TM_FIELD_PERCENT: add_range(out, f, "a number", ""); break;
   case TM_FIELD_SIZE:
     if (f->min > 1)
-      tm_buf_printf(out, "a size from %gMB on, as a number of bytes or as \"100MB\"",
+      tm_buf_printf(out, "a size from %gMB on, as a number of bytes or a text such as \"100MB\"",
                     f->min / (1 << 20));
     else
-      tm_buf_add_str(out, "a number of bytes from 1 on, or a size as \"10MB\"");
+      tm_buf_add_str(out, "a number of bytes from 1 on, or a size such as \"10MB\"");
     break;
   case TM_FIELD_AMOUNT:
     add_range(out, f, "an integer", "");
-    tm_buf_add_str(out, "; for tables a size as \"10MB\" or \"500rows\"");
+    tm_buf_add_str(out, "; for tables a size such as \"10MB\" or \"500rows\"");
     break;
   case TM_FIELD_CHOICE:
     add_choices(out, f->accepts);

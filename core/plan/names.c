@@ -65,6 +65,9 @@ static const struct answer answers[] = {
     "step waits for the outputs that it reads" },
   { "tidemill", "RetrySettings|BatchRetrySettings",
     "write run_max_try and run_invocation_timeout into ParallelRunConfig { ... }" },
+  { "tidemill", "AssetTypes|InputOutputModes",
+    "leave it out: FileDataset and TabularDataset are the types, and as_mount() and as_download() "
+    "the modes" },
   { "tidemill", "MLTable|mltable", "write Dataset.Tabular.from_delimited_files(path)" },
   { "tidemill", "core|data|pipeline|steps|azureml|azure|widgets|contrib",
     "all names are in one module: tidemill.Dataset, tidemill.ParallelRunStep" },
@@ -310,7 +313,7 @@ static const struct argument {
 static const struct file {
   const char *ending, *words;
 } files[] = {
-  { ".py", "it is Python, and scripts are Lua here: the manual's migrating.md says what to write" },
+  { ".py", "it is Python, and scripts are Lua here: 'tidemill help migrating' says what to write" },
   { ".pyc", "it is compiled Python, and scripts are Lua here" },
   { ".ipynb", "it is a notebook of Python; a pipeline is a Lua file that returns "
               "tidemill.Pipeline { name, steps }" },

@@ -139,8 +139,8 @@ int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *er
   if (members->type != TM_JSON_OBJECT || is_foreign) {
     struct tm_buf given = TM_BUF_NONE;
     tm_params_describe(&given, v);
-    tm_err_set(err, TM_EUSAGE, "the argument is %s; accepted: a table of names and values",
-               given.data);
+    tm_err_set(err, TM_EUSAGE, "the argument is %s; accepted: a table, %s { name = value, ... }",
+               given.data, kind);
     tm_buf_release(&given);
     return tm_params_place(kind, is_foreign ? NULL : v, err); /* `v` was made at a different line */
   }

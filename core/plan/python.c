@@ -151,6 +151,7 @@ static const struct {
     "if it is Python's f\"{x}/y\", write (\"%s/y\"):format(x)" },
   { "attempt to call global 'r' (a nil value)", NULL, "if it is Python's r\"x\", write [[x]]" },
   { "attempt to call global 'b' (a nil value)", NULL, "if it is Python's b\"x\", write \"x\"" },
+  { "attempt to index global 'sys' (a nil value)", NULL, "sys.exit(text) is error(text)" },
   { "attempt to call global 'import' (a nil value)", NULL, "write local x = require \"x\"" },
   { "(string expected, got no value)", NULL,
     "a method is called with a colon: text:upper(), text:format(x)" },

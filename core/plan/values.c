@@ -474,13 +474,32 @@ static const struct tm_json *odd_member(const struct tm_field *f, const struct t
   return NULL;
 }
 
-/* Users often give a step instead of its output. */
+/* Users often give a step instead of its output, and a path instead of a dataset. */
 static const char *hint_of(const struct tm_field *f, const struct tm_json *given)
 {
-  bool is_step = is_tagged(given, "ParallelRunStep") && strstr(f->accepts, "FileDataset");
+  bool wants_data = tm_text_has_word(f->accepts, "FileDataset", strlen("FileDataset")),
+       is_step = is_tagged(given, "ParallelRunStep") && wants_data;
+  if (wants_data && given->type == TM_JSON_STRING)
+    return " (a path is Dataset.File.from_files(path))";
   if (f->flags & TM_FIELD_PARAMETER && is_tagged(given, "PipelineParameter"))
     return " whose default_value is not a dataset";
-  return is_step ? " (what a step writes is read by its output)" : "";
+  return is_step ? " (its rows and files are in its output, an OutputFileDatasetConfig)" : "";
+}
+
+static void describe_names(struct tm_buf *out, const struct tm_field *f,
+                           const struct tm_json *given)
+{
+  for (size_t i = 0; f->type == TM_FIELD_ENVIRONMENT && i < given->list.len; i++) {
+    const char *name = given->keys[i];
+    if (strcmp(name, "variables") == 0 || strcmp(name, "module_paths") == 0)
+      continue;
+    struct tm_buf word = TM_BUF_NONE;
+    tm_text_one_line(&word, name, strlen(name), 80);
+    tm_buf_printf(out, "a table with '%s' (no packages are installed)", word.data);
+    tm_buf_release(&word);
+    return;
+  }
+  tm_buf_add_str(out, "a table with other names or values");
 }
 
 struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *given,
@@ -496,7 +515,7 @@ struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *
   bool wants_list =
       f->type == TM_FIELD_LIST || f->type == TM_FIELD_OBJECTS || f->type == TM_FIELD_NAMES;
   if ((f->type == TM_FIELD_VARIABLES || f->type == TM_FIELD_ENVIRONMENT) && is_named)
-    tm_buf_add_str(&said, "a table that does not fit"); /* values of variables are never printed */
+    describe_names(&said, f, given); /* values of variables are never printed */
   else if (wants_list && is_named)
     tm_buf_add_str(&said, "a table of names and values");
   else

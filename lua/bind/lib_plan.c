@@ -35,8 +35,8 @@
 static int refuse_made(const char *kind, struct tm_err *err)
 {
   tm_err_set(err, TM_EUSAGE,
-             "the argument is already what %s returns; accepted: a table of names and values",
-             kind);
+             "the argument is already what %s returns; accepted: a table, %s { name = value, ... }",
+             kind, kind);
   return tm_params_place(kind, NULL, err);
 }
 

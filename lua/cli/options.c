@@ -6,8 +6,10 @@
  */
 #include "cli/options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 
 #define HELP_COLUMN 24 /* where the help of an option begins */
@@ -39,6 +41,31 @@ static void add_name(struct tm_buf *out, const struct tm_option *o)
     tm_buf_add_char(out, *c == '_' ? '-' : *c);
 }
 
+/* Options that users of ParallelRunStep try, and what to write instead. */
+static const struct {
+  const char *names, *words; /* separated by '|', with '_' */
+} habits[] = {
+  { "pipeline_parameters|parameters|set", "write --param NAME=VALUE" },
+  { "regenerate_outputs|force_rerun", "write --no-reuse" },
+  { "experiment_name|experiment|workspace_name|resource_group|subscription_id",
+    "leave it out: a job is in the workspace of its pipeline file" },
+  { "entry_script|inputs|input|input_data", "write tidemill map ENTRY.lua INPUT..." },
+  { "file|pipeline", "write the path alone: tidemill run PIPELINE.lua" },
+};
+
+static const char *find_habit(const char *name)
+{
+  char *word = tm_xstrdup(name);
+  for (char *c = word; *c; c++)
+    *c = *c == '-' ? '_' : *c;
+  const char *words = NULL;
+  for (size_t i = 0; i < TM_COUNT_OF(habits); i++)
+    if (tm_text_has_word(habits[i].names, word, strlen(word)))
+      words = habits[i].words;
+  free(word);
+  return words;
+}
+
 static int refuse_unknown(const struct tm_option *options, size_t options_len, const char *given,
                           size_t n, struct tm_err *err)
 {
@@ -53,7 +80,10 @@ static int refuse_unknown(const struct tm_option *options, size_t options_len, c
     add_name(&all, &options[names_len]);
   }
   nearest = tm_text_nearest(name, names, names_len);
-  if (nearest)
+  const char *habit = find_habit(name);
+  if (habit)
+    tm_err_set(err, TM_EUSAGE, "unknown option '--%s'; %s", name, habit);
+  else if (nearest)
     tm_err_set(err, TM_EUSAGE, "unknown option '--%s'; did you mean '--%s'?", name, nearest);
   else if (all.len > 0)
     tm_err_set(err, TM_EUSAGE, "unknown option '--%s'; accepted are %s", name, all.data);

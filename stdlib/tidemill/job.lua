@@ -245,7 +245,8 @@ M.methods = Pipeline
 function Pipeline:submit(options)
   require("tidemill.names").check_self(self, "Pipeline")
   if options ~= nil and type(options) ~= "table" then
-    plan.raise "pipeline:submit: accepted: a table { job_dir, parameters, ... }"
+    plan.raise(("pipeline:submit: the argument is a %s; a job has no experiment; accepted: nothing, or a table "
+      .. "{ job_dir, parameters, ... }"):format(type(options)))
   end
   local given, checked = {}, {}
   for key, value in pairs(options or {}) do

@@ -19,6 +19,10 @@ end
 --- new dataset, and whether it is a dataset of files. Raises errors.
 function M.partition(dataset, keys, target, options, ...)
   local paths, given, base_dir = workspace.take_datastore("dataset:partition_by", target, options, ...)
+  if type(given) == "string" then
+    plan.raise("dataset:partition_by(keys, target): a name is not an argument; write "
+      .. "dataset:partition_by(keys, target):register(workspace, name)")
+  end
   given = given == nil and {} or given
   plan.check("dataset:partition_by", given)
   if type(paths) ~= "table" or #paths ~= 1 or type(paths[1]) ~= "string" or paths[1] == "" then

@@ -58,7 +58,9 @@ function M.take_place(caller, given)
     datastore, p = given[1], given[2]
   end
   if getmetatable(datastore) ~= "Datastore" or (p ~= nil and type(p) ~= "string") then
-    plan.raise(caller .. ": accepted: a path, or { datastore, path }")
+    local words = type(datastore) == "string" and (": a datastore is not its name; write Datastore(workspace, %q)")
+      :format(datastore) or ""
+    plan.raise(caller .. words .. (words == "" and ": " or "; ") .. "accepted: a path, or { datastore, path }")
   end
   check_within(caller, datastore, p)
   return (p == nil or p == "") and datastore.path or path.join(datastore.path, p)

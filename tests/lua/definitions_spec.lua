@@ -53,22 +53,22 @@ describe("ParallelRunConfig", function()
     { "run_max_try", 1.5, "'run_max_try' is 1.5; accepted: an integer from 1 on" },
     { "error_threshold", -2, "'error_threshold' is -2; accepted: an integer from -1 to 2147483647" },
     { "run_invocation_timeout", 0, "'run_invocation_timeout' is 0; accepted: a number from 0.001 to 259200 seconds, "
-      .. "a duration as \"5m\", or \"none\" for the most" },
+      .. "a duration such as \"5m\", or \"none\" for the most" },
     { "run_invocation_timeout", 0 / 0,
       "'run_invocation_timeout' is nan; accepted: a number from 0.001 to 259200 seconds, "
-      .. "a duration as \"5m\", or \"none\" for the most" },
+      .. "a duration such as \"5m\", or \"none\" for the most" },
     { "run_invocation_timeout", "5 weeks", "'run_invocation_timeout' is \"5 weeks\"; accepted: a number from 0.001 to "
-      .. "259200 seconds, a duration as \"5m\", or \"none\" for the most" },
+      .. "259200 seconds, a duration such as \"5m\", or \"none\" for the most" },
     { "output_action", "append", "'output_action' is \"append\"; accepted: \"append_row\" or \"summary_only\"" },
     { "logging_level", "loud", "'logging_level' is \"loud\"; accepted: \"WARNING\", \"INFO\" or \"DEBUG\", "
       .. "in any case" },
     { "append_row_file_name", "a/b", "'append_row_file_name' is \"a/b\"; accepted: a file name, without a folder" },
     { "max_result_size", "2 potatoes",
-      "'max_result_size' is \"2 potatoes\"; accepted: a number of bytes from 1 on, or a size as \"10MB\"" },
+      "'max_result_size' is \"2 potatoes\"; accepted: a number of bytes from 1 on, or a size such as \"10MB\"" },
     { "mini_batch_size", {}, "'mini_batch_size' is an empty table; accepted: an integer from 1 on; "
-      .. "for tables a size as \"10MB\" or \"500rows\"" },
+      .. "for tables a size such as \"10MB\" or \"500rows\"" },
     { "entry_script", print, "'entry_script' is a function" },
-    { "environment_variables", { ["A=B"] = "secret" }, "'environment_variables' is a table that does not fit; "
+    { "environment_variables", { ["A=B"] = "secret" }, "'environment_variables' is a table with other names or values; "
       .. "accepted: a table of names (without '=') and strings, numbers or booleans" },
   } do
     it("refuses " .. case[3], function()
@@ -87,11 +87,13 @@ describe("ParallelRunConfig", function()
   end)
 
   it("refuses what is not a table", function()
-    assert.equal("ParallelRunConfig: the argument is 3; accepted: a table of names and values", (refused(function()
+    assert.equal("ParallelRunConfig: the argument is 3; "
+      .. "accepted: a table, ParallelRunConfig { name = value, ... }", (refused(function()
       local _ = Config(3)
     end)))
     assert.equal(
-      "ParallelRunConfig: the argument is nothing; accepted: a table of names and values", (refused(function()
+      "ParallelRunConfig: the argument is nothing; accepted: a table, "
+      .. "ParallelRunConfig { name = value, ... }", (refused(function()
       local _ = Config()
     end)))
   end)
@@ -125,7 +127,7 @@ describe("PipelineParameter", function()
       local _ = config { mini_batch_size = Parameter { name = "size", default_value = 0 } }
     end)
     assert.equal("ParallelRunConfig: default_value of PipelineParameter 'size': 'mini_batch_size' is 0; "
-      .. "accepted: an integer from 1 on; for tables a size as \"10MB\" or \"500rows\"", words)
+      .. "accepted: an integer from 1 on; for tables a size such as \"10MB\" or \"500rows\"", words)
   end)
 
   it("may not replace others", function()
@@ -211,7 +213,8 @@ describe("ParallelRunStep and Pipeline", function()
       local _ = step { name = "second", inputs = { first } }
     end)
     assert.equal("ParallelRunStep: 'inputs[1]' is a ParallelRunStep "
-      .. "(what a step writes is read by its output); accepted: a FileDataset or TabularDataset or "
+      .. "(its rows and files are in its output, an OutputFileDatasetConfig); "
+      .. "accepted: a FileDataset or TabularDataset or "
       .. "OutputFileDatasetConfig, "
       .. "or a list of one or more", words)
   end)

@@ -129,8 +129,9 @@ static int read_fields(struct tm_partition *p, const char *at, const char *end, 
     for (enum field f = 0; f < FIELDS; f++)
       if (!(c->fields >> f & 1))
         return tm_err_set(err, TM_EUSAGE,
-                          "'{%s:...}' lacks '%s', which its other fields are parts of", c->name,
-                          field_names[f]);
+                          "'{%s:...}' lacks '%s', which its other fields are parts of; '{%s}' is a "
+                          "string",
+                          c->name, field_names[f], c->name);
   return 0;
 }
 

@@ -41,8 +41,9 @@ static int read_draw(struct tm_table_op *op, const struct tm_json *v, const char
   op->seed = (uint64_t)tm_json_int(v, "seed", 0);
   op->is_other = tm_json_int(v, "part", 1) == 2;
   if (!p || !(op->probability >= 0 && op->probability <= 1))
-    return tm_err_set(err, TM_EUSAGE, "%s: accepted: a number from 0 to 1",
-                      is_split ? "random_split(fraction)" : "take_sample(probability)");
+    return tm_err_set(err, TM_EUSAGE,
+                      "%s: accepted: a number from 0 to 1 and a seed, without names",
+                      is_split ? "random_split(fraction, seed)" : "take_sample(probability, seed)");
   if (seed && seed->type != TM_JSON_INT && seed->type != TM_JSON_NULL)
     return tm_err_set(err, TM_EUSAGE, "%s: 'seed': accepted: an integer",
                       is_split ? "random_split" : "take_sample");

@@ -109,6 +109,66 @@ assert(files[1] == nil and tm[1] == nil)]])
     t:expect(t:run { "lua", "names.lua" }, 0)
   end)
 
+  it("learns what to write for an argument that has another form here", function()
+    local t = job.case()
+    t:inputs(1)
+    t:write("score.lua", "function run(m) return m end")
+    t:write("x.csv", "n,a\n1,2\n")
+    t:write("forms.lua", [[
+local tm = require "tidemill"
+local store = tm.Workspace.from_config():get_default_datastore()
+local files, rows = tm.Dataset.File.from_files "in", tm.Dataset.Tabular.from_delimited_files "x.csv"
+local config = tm.ParallelRunConfig { entry_script = "score.lua" }
+local step = tm.ParallelRunStep { name = "one", parallel_run_config = config, inputs = files }
+local pipeline = tm.Pipeline { name = "case", steps = { step } }
+for words, call in pairs {
+  ['is "in" (a path is Dataset.File.from_files(path)); accepted: a FileDataset'] = function()
+    tm.ParallelRunStep { name = "two", parallel_run_config = config, inputs = { "in" } }
+  end,
+  ["is a ParallelRunStep (its rows and files are in its output"] = function()
+    tm.ParallelRunStep { name = "two", parallel_run_config = config, inputs = { step } }
+  end,
+  ['the argument is "rows"; accepted: a table, OutputFileDatasetConfig { name = value, ... }'] = function()
+    tm.OutputFileDatasetConfig "rows"
+  end,
+  ['a datastore is not its name; write Datastore(workspace, "workspaceblobstore")'] = function()
+    tm.OutputFileDatasetConfig { name = "rows", destination = { "workspaceblobstore", "out" } }
+  end,
+  ["'environment' is a table with 'conda_file' (no packages are installed); accepted"] = function()
+    tm.ParallelRunConfig { entry_script = "score.lua", environment = { conda_file = "x.yml" } }
+  end,
+  ["write dataset:partition_by(keys, target):register(workspace, name)"] = function()
+    rows:partition_by({ "n" }, { store, "by-n" }, "by-n")
+  end,
+  ["random_split(fraction, seed): accepted: a number from 0 to 1 and a seed, without names"] = function()
+    rows:random_split { percentage = 0.5, seed = 1 }
+  end,
+  ["'{month:...}' lacks 'yyyy', which its other fields are parts of; '{month}' is a string"] = function()
+    tm.Dataset.Tabular.from_delimited_files("x.csv", { partition_format = "/{month:MM}/x.csv" })
+  end,
+  ["leave it out: FileDataset and TabularDataset are the types"] = function() return tm.AssetTypes.URI_FOLDER end,
+  ["the argument is a string; a job has no experiment; accepted: nothing, or a table { job_dir"] = function()
+    pipeline:submit "my-experiment"
+  end,
+} do
+  local ok, message = pcall(call)
+  assert(not ok and message:find("forms.lua:", 1, true) and message:find(words, 1, true), tostring(message))
+end]])
+    t:expect(t:run { "lua", "forms.lua" }, 0)
+  end)
+
+  it("learns the option that does what one of the original does", function()
+    local t = new_case()
+    for option, words in pairs { ["--pipeline_parameters"] = "write --param NAME=VALUE",
+                                 ["--regenerate-outputs"] = "write --no-reuse",
+                                 ["--experiment_name=x"] = "leave it out: a job is in the workspace of its",
+                                 ["--file"] = "write the path alone: tidemill run PIPELINE.lua" } do
+      refused(t, "unknown option '" .. option:match "^[^=]+" .. "'; " .. words, "run", "pipeline.lua", option)
+    end
+    refused(t, "unknown option '--entry_script'; write tidemill map ENTRY.lua INPUT...", "map", "--entry_script",
+      "score.lua", "in")
+  end)
+
   it("can call methods with named arguments", function()
     local t = job.case()
     t:inputs(2)
@@ -358,7 +418,8 @@ describe("Python", function()
   it("has modules and functions for which an entry script learns replacements", function()
     local t = new_case()
     for code, words in pairs { ["Model.get_model_path 'm'"] = "a model is a file: put it into source_directory",
-                               ["Run.get_context()"] = "EntryScript(), of require", ["time.time()"] = "process.run",
+                               ["Run.get_context()"] = "EntryScript(), of require",
+                               ["sys.exit(1)"] = "sys.exit(text) is error(text)", ["time.time()"] = "process.run",
                                ["os.getcwd()"] = "path.absolute", ["x = __file__ .. ''"] = "EntryScript().script_dir",
                                ["from azureml.core import Workspace"] = "is Python's; write local x = require",
                                ["local store = { path = '/x' } store:path 'y'"] = "is { datastore, \"x\" }",

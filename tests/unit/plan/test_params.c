@@ -156,12 +156,12 @@ static void refuses(void **state)
       "to 2147483647" },
     { "ParallelRunConfig", "{'entry_script':'a','run_invocation_timeout':259201}",
       "p.lua:12: ParallelRunConfig: 'run_invocation_timeout' is 259201; accepted: a number from "
-      "0.001 to 259200 seconds, a duration as \"5m\", or \"none\" for the most" },
+      "0.001 to 259200 seconds, a duration such as \"5m\", or \"none\" for the most" },
     { "ParallelRunConfig", "{'entry_script':'a','interruptible':1}",
       "p.lua:12: ParallelRunConfig: 'interruptible' is 1; accepted: \"auto\", true or false" },
     { "ParallelRunConfig", "{'entry_script':'a','sync_interval':'1 week'}",
       "p.lua:12: ParallelRunConfig: 'sync_interval' is \"1 week\"; accepted: a number from 0.001 "
-      "to 3600 seconds, a duration as \"5m\", or \"none\" for the most" },
+      "to 3600 seconds, a duration such as \"5m\", or \"none\" for the most" },
     { "ParallelRunConfig", "{'entry_script':'a','append_row_file_name':'..'}",
       "p.lua:12: ParallelRunConfig: 'append_row_file_name' is \"..\"; accepted: a file name, "
       "without a folder" },
@@ -174,7 +174,8 @@ static void refuses(void **state)
     { "ParallelRunConfig", "[]",
       "p.lua:12: ParallelRunConfig: 'entry_script' is missing; it is required: a path" },
     { "ParallelRunConfig", "7",
-      "p.lua:12: ParallelRunConfig: the argument is 7; accepted: a table of names and values" },
+      "p.lua:12: ParallelRunConfig: the argument is 7; accepted: a table, ParallelRunConfig { name "
+      "= value, ... }" },
     { "Pipeline", "{'name':'Digits','steps':[]}",
       "p.lua:12: Pipeline: 'name' is \"Digits\"; accepted: 1 to 32 characters of a-z, 0-9, '-' "
       "and '_', a letter first, no '-' last" },

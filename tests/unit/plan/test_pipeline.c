@@ -170,7 +170,7 @@ static void parameters_get_their_values(void **state)
 
   refused(&w, "size", "0",
           "p.lua:5: ParallelRunConfig: parameter 'size': 'mini_batch_size' is 0; accepted: an "
-          "integer from 1 on; for tables a size as \"10MB\" or \"500rows\"");
+          "integer from 1 on; for tables a size such as \"10MB\" or \"500rows\"");
   refused(&w, "size", "many",
           "parameter 'size' is \"many\"; accepted: a number, as its default 4 (p.lua:6)");
   refused(&w, "sizes", "5", "the pipeline has no parameter 'sizes'; did you mean 'size'?");
