@@ -392,6 +392,13 @@ void tm_text_shell(struct tm_buf *out, const char *s)
   tm_buf_add_char(out, '\'');
 }
 
+char *tm_text_shell_word(const char *s)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  tm_text_shell(&out, s);
+  return tm_buf_take(&out);
+}
+
 /* The columns of the last line. */
 static size_t last_column(const struct tm_buf *out)
 {

@@ -48,6 +48,8 @@ void tm_text_grouped(struct tm_buf *out, int64_t n);
  * control characters, or bytes that are not UTF-8: $'...', which survives a terminal and being
  * pasted (bash, zsh, ksh). */
 void tm_text_shell(struct tm_buf *out, const char *s);
+/* The same as a new string, which the caller frees. */
+char *tm_text_shell_word(const char *s);
 /* Adds the words of `s` as lines of at most `width` columns, and ends the last one. The first line
  * continues the last line of `out`; the others begin with `indent` blanks. A longer word has a line
  * of its own. */

@@ -41,14 +41,13 @@ int tm_output_check(struct tm_buf *note, const char *dir, struct tm_err *err)
   struct tm_verify_options o = { .dir = dir, .on_fault = on_fault, .on_step = on_step, .data = &l };
   int64_t faults = tm_verify_own_job(&o, err);
   if (faults > 0) {
-    struct tm_buf job = TM_BUF_NONE;
-    tm_text_shell(&job, dir);
-    faults =
-        tm_err_set(err, TM_EDAMAGE,
-                   "the output is not what was committed: %s; nothing is run; 'tidemill verify "
-                   "%s' lists all differences (%" PRId64 "): restore the files, or start a new job",
-                   l.first, tm_buf_str(&job), faults);
-    tm_buf_release(&job);
+    char *job = tm_text_shell_word(dir);
+    faults = tm_err_set(err, TM_EDAMAGE,
+                        "the output is not what was committed: %s; nothing is run; restore the "
+                        "files, or start a new job; to list all differences (%" PRId64
+                        "): tidemill verify %s",
+                        l.first, faults, job);
+    free(job);
   } else if (faults < 0) {
     tm_err_wrap(err, "the output cannot be compared with the journal, and nothing is run");
   } else {

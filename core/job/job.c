@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -307,8 +308,10 @@ static void remove_temp_dirs(struct tm_job *job)
   tm_temp_dirs_release(&job->temp);
   if (tm_temp_dirs_remove(job->o.fs, job->dir.path, &err) == 0)
     return;
-  tm_err_wrap(&err, "a temporary folder is left, which 'tidemill clean %s' removes with the job",
-              job->dir.path);
+  char *dir = tm_text_shell_word(job->dir.path);
+  tm_err_wrap(&err, "a temporary folder is left; to remove it with the job: tidemill clean %s",
+              dir);
+  free(dir);
   tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err.text);
 }
 

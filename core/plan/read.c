@@ -20,12 +20,14 @@
  */
 #include "plan/read.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "plan/aliases.h"
 #include "plan/arguments.h"
 #include "plan/cutting.h"
@@ -108,6 +110,8 @@ static bool has_place(const struct tm_step *s)
 static int check_takeover(const struct tm_step *s, const struct tm_json *v, struct tm_err *err)
 {
   const char *job = s->config.resume_from, *writer = job ? writer_for(s) : NULL;
+  char *word = tm_text_shell_word(job ? job : "");
+  bool is_refused = writer || (job && has_place(s));
   if (writer)
     tm_err_set(
         err, TM_EUSAGE,
@@ -115,16 +119,15 @@ static int check_takeover(const struct tm_step *s, const struct tm_json *v, stru
         "work of '%s' used an earlier output, which this job writes again; accepted: for "
         "steps whose inputs exist before the job; to resume that job itself: tidemill "
         "resume %s",
-        writer, job, job);
-  else if (job && has_place(s))
+        writer, job, word);
+  else if (is_refused)
     tm_err_set(err, TM_EUSAGE,
                "'--resume_from' is in 'arguments' of a step with an input that has a place of "
                "its own in each job; accepted: inputs as_direct(); to resume that job itself: "
                "tidemill resume %s",
-               job);
-  else
-    return 0;
-  return tm_params_place("ParallelRunStep", v, err);
+               word);
+  free(word);
+  return is_refused ? tm_params_place("ParallelRunStep", v, err) : 0;
 }
 
 /* A step's folder is beside these in the job directory. */

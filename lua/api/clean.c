@@ -16,6 +16,7 @@
 
 #include "api/own.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "inspect/old_snapshots.h"
 #include "inspect/removal.h"
 #include "record/job_dir.h"
@@ -104,10 +105,14 @@ static char *reason_to_keep(struct tidemill_clean *c, const char *dir, enum tide
     return tm_xstrdup("it is running");
   if (c->ws->path && read_datasets(c, err) >= 0)
     name = tm_registry_name_of_job(&c->datasets.list, dir);
-  if (name)
-    return tm_xprintf("its output is the registered dataset '%s'; tidemill dataset unregister %s "
-                      "lets it go",
-                      name, name);
+  if (name) {
+    char *word = tm_text_shell_word(name);
+    char *reason = tm_xprintf("its output is the registered dataset '%s'; to let it go: tidemill "
+                              "dataset unregister %s",
+                              name, word);
+    free(word);
+    return reason;
+  }
   return tm_job_refusal(c->ws->fs, dir);
 }
 

@@ -39,15 +39,18 @@ static struct tm_param *add_value(struct tidemill_pipeline *p, const char *name,
 static int refuse_without_source(const struct tidemill_runtime *rt, const char *dir,
                                  struct tm_err *err)
 {
-  return tm_err_set(err, TM_EUSAGE,
-                    rt->o.is_command
-                        ? "the record of job '%s' does not hold its definition: it has no pipeline "
-                          "file, and values of environment variables are not recorded; run the "
-                          "command that started it again, with --resume --job-dir %s"
-                        : "the record of job '%s' does not hold its definition: it has no pipeline "
-                          "file, and values of environment variables are not recorded; submit its "
-                          "pipeline again with `dir` %s and `resume`",
-                    dir, dir);
+  char *word = tm_text_shell_word(dir);
+  tm_err_set(err, TM_EUSAGE,
+             rt->o.is_command
+                 ? "the record of job '%s' does not hold its definition: it has no pipeline "
+                   "file, and values of environment variables are not recorded; run the "
+                   "command that started it again, with --resume --job-dir %s"
+                 : "the record of job '%s' does not hold its definition: it has no pipeline "
+                   "file, and values of environment variables are not recorded; submit its "
+                   "pipeline again with `dir` '%s' and `resume`",
+             dir, rt->o.is_command ? word : dir);
+  free(word);
+  return err->code;
 }
 
 static void tell_moved(const char *dir, struct tm_err *err)

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "bind/hold.h"
 #include "plan/names.h"
 #include "state.h"
 #include "sys/fs.h"
@@ -110,11 +111,13 @@ struct tm_json *tm_lua_pipeline_at(lua_State *L, int index, const char *path, st
   else
     tm_buf_add_str(&said, lua_isnoneornil(L, index) ? "nothing" : luaL_typename(L, index));
   bool is_object = v && v->tag; /* no entry script returns one */
+  char *word = tm_text_shell_word(tm_path_base(path));
   tm_err_set(err, TM_EUSAGE,
              "%s: returns %s; a pipeline file ends with: return tidemill.Pipeline { name = ..., "
              "steps = { ... } }%s%s%s",
              path, said.data, is_object ? "" : "; an entry script runs by: tidemill map ",
-             is_object ? "" : tm_path_base(path), is_object ? "" : " INPUT...");
+             is_object ? "" : word, is_object ? "" : " INPUT...");
+  free(word);
   tm_buf_release(&said);
   tm_json_free(v);
   return NULL;
@@ -269,8 +272,11 @@ void tm_lua_refuse_pipeline(lua_State *L, int at, const char *shown_as)
   if (!luaL_getmetafield(L, at, "__tm_tag"))
     return;
   const char *tag = lua_tostring(L, -1);
-  if (tag && strcmp(tag, "Pipeline") == 0)
-    luaL_error(L, IS_PIPELINE, shown_as, shown_as);
+  if (tag && strcmp(tag, "Pipeline") == 0) {
+    struct tm_buf *word = tm_lua_hold_buf(L);
+    tm_text_shell(word, shown_as);
+    luaL_error(L, IS_PIPELINE, shown_as, tm_buf_str(word));
+  }
   lua_pop(L, 1);
 }
 
@@ -288,10 +294,9 @@ static int check_role(lua_State *L, const char *text, const char *shown_as, stru
   }
   if (!name || strcmp(name, "Pipeline") != 0)
     return 0;
-  struct tm_buf quoted = TM_BUF_NONE;
-  tm_text_shell(&quoted, shown_as);
-  tm_err_set(err, TM_ESCRIPT, IS_PIPELINE, shown_as, tm_buf_str(&quoted));
-  tm_buf_release(&quoted);
+  char *word = tm_text_shell_word(shown_as);
+  tm_err_set(err, TM_ESCRIPT, IS_PIPELINE, shown_as, word);
+  free(word);
   return err->code;
 }
 

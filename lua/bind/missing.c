@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "sys/fs.h"
 
 #define NAME_MAX_LEN 256 /* bytes of a module's or a file's name */
@@ -42,17 +43,18 @@ static bool is_copied_alone(const struct tm_setup *setup)
 static void add_reason(struct tm_buf *out, const char *name, const struct tm_setup *setup)
 {
   const char *script = tm_path_base(setup->script_name);
-  char *dir = tm_path_dir(setup->script_name);
+  char *dir = tm_path_dir(setup->script_name), *word = tm_text_shell_word(dir);
   tm_buf_printf(out, "; '%s' lies beside '%s', ", name, script);
   if (is_copied_alone(setup))
     tm_buf_printf(out,
                   "but workers run a copy of '%s' alone; to copy the folder: source_directory = "
-                  "\".\" in a pipeline file there, or map --source-directory '%s'; a "
+                  "\".\" in a pipeline file there, or map --source-directory %s; a "
                   ".tidemillignore in it leaves files out",
-                  script, dir);
+                  script, word);
   else
     tm_buf_add_str(out, "but not in the copy of source_directory that workers run: it came later, "
                         "or an ignore file leaves it out");
+  free(word);
   free(dir);
 }
 

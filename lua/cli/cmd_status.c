@@ -347,10 +347,12 @@ static void note_interrupted(struct jobs_list *l, const struct tidemill_record_i
 
 static void say_interrupted(const struct jobs_list *l)
 {
+  char *newest = tm_text_shell_word(l->interrupted > 0 ? l->newest_interrupted : "");
   if (l->interrupted > 0)
     tm_cli_say("%" PRId64 " %s interrupted; to resume %s: tidemill resume %s", l->interrupted,
                tm_text_counted(l->interrupted, "job was", "jobs were"),
-               l->interrupted == 1 ? "it" : "the newest", l->newest_interrupted);
+               l->interrupted == 1 ? "it" : "the newest", newest);
+  free(newest);
   if (l->damaged.len > 0)
     tm_cli_say("interrupted, and cannot be resumed: %s; 'tidemill status JOB' says why",
                l->damaged.data);

@@ -251,11 +251,12 @@ int tm_failed_check_archive(const struct tm_failed *f, const struct tm_item *ite
   size_t n = item->archive_len;
   if (!item->is_entry || n >= item->path_len || tm_item_check(f->fs, item, NULL) != TM_ECHANGED)
     return 0;
-  char *step = tm_path_dir(f->path), *job = tm_path_dir(step);
+  char *step = tm_path_dir(f->path), *job = tm_path_dir(step), *word = tm_text_shell_word(job);
   tm_err_set(err, TM_EINPUT,
              "archive '%.*s' has changed since its entry '%.*s' failed; to find failed entries by "
              "their names, run the command of that job with --only-failed %s",
-             (int)n, item->path, (int)(item->path_len - n - 1), item->path + n + 1, job);
+             (int)n, item->path, (int)(item->path_len - n - 1), item->path + n + 1, word);
+  free(word);
   free(step);
   free(job);
   return TM_EINPUT;
