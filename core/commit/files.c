@@ -46,6 +46,7 @@ static void release_dirs(struct tm_dirs *d)
   for (size_t i = 0; i < d->len; i++)
     free(d->at[i]);
   free(d->at);
+  tm_map_release(&d->known);
   *d = (struct tm_dirs) { 0 };
 }
 
@@ -54,6 +55,7 @@ void tm_files_close(struct tm_files *f)
   f->added = 0;
   tm_files_drop(f);
   free(f->moves);
+  tm_claims_release(&f->claims);
   release_dirs(&f->dirty);
   release_dirs(&f->syncing);
   free(f->output_dir);
@@ -150,24 +152,17 @@ static int refuse_below(const char *name, struct tm_err *err)
   return TM_EDAMAGE;
 }
 
-static bool is_below(const char *dir, const char *path)
-{
-  size_t n = strlen(dir);
-  return strncmp(dir, path, n) == 0 && path[n] == '/';
-}
-
 /* Checks the name against moves that are not carried out yet. */
 static int check_moves(const struct tm_files *f, const char *name, const char *to,
                        struct tm_err *err)
 {
-  for (size_t i = 0; i < f->moves_len; i++) {
-    const char *other = f->moves[i].to;
-    if (strcmp(other, to) == 0)
-      return refuse_twice(name, i < f->added ? "another mini-batch" : "this one already", err);
-    if (is_below(to, other))
-      return refuse_twice(name, "a folder", err);
-    if (is_below(other, to))
-      return refuse_below(name, err);
+  uint64_t number;
+  switch (tm_claims_find(&f->claims, to, &number)) {
+  case TM_CLAIM_FILE:
+    return refuse_twice(name, number < f->added ? "another mini-batch" : "this one already", err);
+  case TM_CLAIM_FOLDER: return refuse_twice(name, "a folder", err);
+  case TM_CLAIM_BELOW: return refuse_below(name, err);
+  case TM_CLAIM_NONE: break;
   }
   return 0;
 }
@@ -240,14 +235,18 @@ static int note_one(struct tm_files *f, const char *staging, const char *bytes, 
     return rc;
   }
   tm_array_reserve((void **)&f->moves, f->moves_len + 1, &f->moves_cap, sizeof(*f->moves));
+  tm_claims_add(&f->claims, m.to, f->moves_len);
   f->moves[f->moves_len++] = m;
   return 0;
 }
 
 static void drop_to(struct tm_files *f, size_t len)
 {
-  while (f->moves_len > len)
-    release_move(&f->moves[--f->moves_len]);
+  while (f->moves_len > len) {
+    struct tm_move *m = &f->moves[--f->moves_len];
+    tm_claims_remove(&f->claims, m->to);
+    release_move(m);
+  }
 }
 
 int tm_files_note(struct tm_files *f, const char *staging, const char *names, size_t len,
@@ -300,9 +299,10 @@ size_t tm_files_pending(const struct tm_files *f)
 
 static void add_dirty(struct tm_files *f, const char *dir)
 {
-  for (size_t i = f->dirty.len; i > 0; i--) /* usually the last one again */
-    if (strcmp(f->dirty.at[i - 1], dir) == 0)
-      return;
+  bool is_new;
+  tm_map_add(&f->dirty.known, dir, strlen(dir), &is_new);
+  if (!is_new)
+    return;
   tm_array_reserve((void **)&f->dirty.at, f->dirty.len + 1, &f->dirty.cap, sizeof(char *));
   f->dirty.at[f->dirty.len++] = tm_xstrdup(dir);
 }
@@ -349,16 +349,25 @@ static int carry_out(struct tm_files *f, struct tm_move *m, struct tm_err *err)
   return 0;
 }
 
+/* The first `done` moves are carried out. */
+static void take_away(struct tm_files *f, size_t done)
+{
+  f->moves_len -= done;
+  f->added -= done;
+  memmove(f->moves, f->moves + done, f->moves_len * sizeof(*f->moves));
+  tm_claims_release(&f->claims);
+  for (size_t i = 0; i < f->moves_len; i++)
+    tm_claims_add(&f->claims, f->moves[i].to, i);
+}
+
 int tm_files_carry_out(struct tm_files *f, struct tm_err *err)
 {
   size_t done = 0;
   int rc = 0;
   while (done < f->added && (rc = carry_out(f, &f->moves[done], err)) == 0)
     release_move(&f->moves[done++]);
-  f->moves_len -= done;
-  f->added -= done;
   if (done > 0)
-    memmove(f->moves, f->moves + done, f->moves_len * sizeof(*f->moves));
+    take_away(f, done);
   return rc;
 }
 

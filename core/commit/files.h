@@ -24,6 +24,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/map.h"
+#include "commit/claims.h"
 #include "commit/journal.h"
 #include "commit/output.h"
 
@@ -37,6 +39,7 @@ struct tm_move {
 struct tm_dirs {
   char **at;
   size_t len, cap;
+  struct tm_map known; /* the same paths */
 };
 
 struct tm_files {
@@ -45,6 +48,7 @@ struct tm_files {
   char *output_name; /* the append_row file, which must not be replaced; or NULL */
   struct tm_move *moves;
   size_t moves_len, moves_cap;
+  struct tm_claims claims; /* where the moves lead to; the number of a file is that of its move */
   size_t added; /* the first of them, whose lines are written; the others are only noted */
   struct tm_dirs dirty, syncing; /* folders with new names; those of the current sync */
 };

@@ -23,9 +23,9 @@ struct tm_resume_command {
 void tm_resume_line_add(struct tm_buf *out, struct tm_buf *after, const char *dir,
                         const struct tm_resume_command *command);
 
-/* For a job that Failed because its inputs differ from those on its list, or a Completed job with
- * such inputs: adds the command that continues with the list, if it is complete, and the one
- * that starts a new job. False: nothing is added, as the job ended for another reason. */
+/* For a job that Failed because its inputs differ from its list, or a Completed job with such
+ * inputs: adds the command that continues with the list, if it is complete, and the one that starts
+ * a new job. False: nothing is added, as the job ended for another reason. */
 bool tm_resume_line_add_changed(struct tm_buf *out, struct tm_buf *after, const char *dir,
                                 const struct tm_resume_command *command);
 

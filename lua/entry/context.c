@@ -148,18 +148,17 @@ static int context_name(lua_State *L)
   return luaL_error(L, "context:name(%d): the item cannot be read", (int)i);
 }
 
-/* Whether this call has already requested the name. */
-static bool has_file(const struct tm_buf *files, const char *name, size_t len)
+/* Notes the name of a file, unless this call has requested it before. */
+static void note_file(struct tm_lua_context *c, const char *name)
 {
-  struct tm_reader r;
-  tm_reader_init(&r, tm_buf_str(files), files->len);
-  while (r.at < r.end) {
-    size_t n = 0;
-    const char *known = tm_read_bytes32(&r, &n);
-    if (n == len && memcmp(known, name, n) == 0)
-      return true;
-  }
-  return false;
+  struct tm_buf *files = &c->marks.call->extras->files;
+  size_t len = strlen(name);
+  bool is_new;
+  if (files->len == 0) /* the first one of this call */
+    tm_map_release(&c->asked);
+  tm_map_add(&c->asked, name, len, &is_new);
+  if (is_new)
+    tm_buf_add_bytes32(files, name, len);
 }
 
 /* Makes the folders above a file. Without fsync: they are empty again once the file is in its final
@@ -193,10 +192,9 @@ static char *place_of(const struct tm_lua_context *c, const char *name, char **f
 }
 
 /* Pushes the path, and notes the name. Frees all memory from malloc before anything can raise. */
-static void push_path(lua_State *L, const struct tm_lua_context *c, const char *output,
+static void push_path(lua_State *L, struct tm_lua_context *c, const char *output,
                       const char *path_in_it)
 {
-  struct tm_extras *extras = c->marks.call->extras;
   char *name = tm_output_file_name(output, path_in_it), *folder, *path = place_of(c, name, &folder);
   char kept[4096 + TM_OUTPUT_NAME_MAX];
   bool fits = strlen(path) < sizeof(kept);
@@ -207,8 +205,8 @@ static void push_path(lua_State *L, const struct tm_lua_context *c, const char *
     rc = make_parents(path);
   free(folder);
   memcpy(kept, path, fits ? strlen(path) + 1 : 0);
-  if (rc == 0 && extras != NULL && !has_file(&extras->files, name, strlen(name)))
-    tm_buf_add_bytes32(&extras->files, name, strlen(name));
+  if (rc == 0 && c->marks.call->extras != NULL)
+    note_file(c, name);
   free(name);
   free(path);
   if (rc < 0)
@@ -298,6 +296,7 @@ void tm_lua_context_release(struct tm_lua_context *c)
 {
   tm_lua_marks_release(&c->marks);
   tm_lua_readers_release(&c->readers);
+  tm_map_release(&c->asked);
   TM_ARRAY_RELEASE(&c->items);
 }
 

@@ -26,6 +26,7 @@
 #include <lua.h>
 
 #include "agent/script.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "entry/item_reader.h"
 #include "entry/marks.h"
@@ -40,6 +41,7 @@ struct tm_lua_context {
   const struct tm_setup *setup;
   struct tm_lua_marks marks;
   struct tm_lua_readers readers;
+  struct tm_map asked;           /* the names in extras->files */
   struct TM_ARRAY(size_t) items; /* where the items of this call begin, once name() has read them */
 };
 
