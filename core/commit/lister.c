@@ -3,10 +3,10 @@
  * The thread owns the cut and the writer's side of the manifest. Shared state is protected by the
  * mutex, or atomic.
  *
- *  (1) Loop and thread own the struct together; the last one to leave frees it. The thread reads
- *      nothing that is not in it.
- *  (2) The thread uses the manifest and the wake only inside `gate`, and only while it is not left
- *      behind. The loop leaves it behind while holding the gate: from then on both may be freed.
+ *  (1) Loop and thread own the struct together (errand.h). The thread reads nothing that is not in
+ *      it.
+ *  (2) The thread uses the manifest only inside the errand's gate, and only while it is not left
+ *      behind: from then on the manifest may be freed.
  *
  * Entries become readable when the buffer is large, when the loop is hungry, every 2 ms, or before
  * the thread waits for input: in large pieces while workers are busy, at once while they wait.
@@ -21,9 +21,9 @@
 #include "base/time.h"
 #include "record/input_record.h"
 #include "sys/clock.h"
+#include "sys/errand.h"
 #include "sys/fs.h"
 #include "sys/stop.h"
-#include "sys/threads.h"
 
 #define FLUSH_BYTES (64 << 10)
 #define FLUSH_NS    (2 * TM_MS)
@@ -35,46 +35,18 @@ struct tm_lister {
   struct tm_lister_options o;
   struct tm_dataset **inputs; /* its own copies, like all strings in `o` */
   char **keys;
-  struct tm_mutex gate; /* keeps (2) */
-  bool is_left;         /* protected by the gate */
-  struct tm_thread thread;
-  struct tm_wake wake;
+  struct tm_errand errand;
   atomic_bool is_hungry;
   struct tm_stop stop;
   struct tm_schemas schemas; /* of the inputs that are tables */
   struct tm_input_record record;
   struct tm_mutex mutex; /* protects the following fields */
-  struct tm_cond ended;
-  int owners; /* keeps (1) */
-  bool has_ended;
   int state;
   struct tm_err err;
   struct TM_ARRAY(char *) warnings;
   size_t warnings_taken;
   int64_t warnings_lost, warnings_given;
 };
-
-static bool enter(struct tm_lister *l)
-{
-  tm_mutex_lock(&l->gate);
-  if (!l->is_left)
-    return true;
-  tm_mutex_unlock(&l->gate);
-  return false;
-}
-
-static void leave(struct tm_lister *l)
-{
-  tm_mutex_unlock(&l->gate);
-}
-
-static void wake(struct tm_lister *l)
-{
-  if (!enter(l))
-    return;
-  tm_wake_send(&l->wake);
-  leave(l);
-}
 
 static void on_warning(void *data, const char *text)
 {
@@ -86,7 +58,7 @@ static void on_warning(void *data, const char *text)
   else
     l->warnings_lost++;
   tm_mutex_unlock(&l->mutex);
-  wake(l);
+  tm_errand_wake(&l->errand);
 }
 
 static int on_file(void *data, uint32_t input, const struct tm_item *file, struct tm_err *err)
@@ -111,7 +83,7 @@ static int flush(struct tm_lister *l, int64_t *flushed_at, struct tm_err *err)
   int rc = tm_manifest_flush(l->o.manifest, err);
 
   *flushed_at = tm_clock_mono_ns();
-  tm_wake_send(&l->wake);
+  tm_wake_send(&l->errand.wake);
   return rc;
 }
 
@@ -122,11 +94,11 @@ static void on_wait(void *data)
   struct tm_err ignored = TM_ERR_NONE;
   int64_t at;
 
-  if (!enter(l))
+  if (!tm_errand_enter(&l->errand))
     return;
   if (tm_manifest_pending(l->o.manifest) > 0)
     (void)flush(l, &at, &ignored);
-  leave(l);
+  tm_errand_leave(&l->errand);
 }
 
 static bool is_due(struct tm_lister *l, int64_t flushed_at)
@@ -141,12 +113,12 @@ static int add(struct tm_lister *l, const struct tm_mini_batch *mb, int64_t *flu
 {
   int rc;
 
-  if (!enter(l))
+  if (!tm_errand_enter(&l->errand))
     return -ECANCELED;
   rc = tm_manifest_add(l->o.manifest, mb->dataset, mb->items, mb->bytes.data, mb->bytes.len, err);
   if (rc >= 0 && is_due(l, *flushed_at))
     rc = flush(l, flushed_at, err);
-  leave(l);
+  tm_errand_leave(&l->errand);
   return rc;
 }
 
@@ -180,8 +152,11 @@ static int finish(struct tm_lister *l, const struct tm_cut *cut, int rc, struct 
   return rc;
 }
 
-static void free_now(struct tm_lister *l)
+/* Keeps (1). */
+static void free_lister(void *data)
 {
+  struct tm_lister *l = data;
+
   for (size_t i = l->warnings_taken; i < l->warnings.len; i++)
     free(l->warnings.at[i]);
   TM_ARRAY_RELEASE(&l->warnings);
@@ -199,22 +174,8 @@ static void free_now(struct tm_lister *l)
   free((char *)l->o.cut.index_dir);
   free((char *)l->o.inputs_file);
   tm_stop_close(&l->stop);
-  tm_cond_release(&l->ended);
   tm_mutex_release(&l->mutex);
-  tm_mutex_release(&l->gate);
   free(l);
-}
-
-/* Keeps (1). */
-static void drop(struct tm_lister *l)
-{
-  bool is_last;
-
-  tm_mutex_lock(&l->mutex);
-  is_last = --l->owners == 0;
-  tm_mutex_unlock(&l->mutex);
-  if (is_last)
-    free_now(l);
 }
 
 static void run(void *data)
@@ -227,31 +188,22 @@ static void run(void *data)
                : 0;
 
   rc = rc < 0 ? rc : list(l, cut, &err);
-  if (enter(l)) {
+  if (tm_errand_enter(&l->errand)) {
     rc = finish(l, cut, rc, &err);
-    leave(l);
+    tm_errand_leave(&l->errand);
   }
   tm_cut_close(cut);
   tm_mutex_lock(&l->mutex);
   l->state = rc;
   l->err = err;
-  l->has_ended = true;
-  tm_cond_signal(&l->ended);
   tm_mutex_unlock(&l->mutex);
-  wake(l);
-  drop(l);
 }
 
-static void on_wake(struct tm_wake *w)
+static void on_wake(void *data)
 {
-  struct tm_lister *l = w->data;
+  struct tm_lister *l = data;
 
   l->o.on_progress(l->o.data);
-}
-
-static void on_closed(struct tm_wake *w)
-{
-  drop(w->data);
 }
 
 static char **copy_keys(char *const *keys, size_t n)
@@ -301,10 +253,10 @@ static struct tm_lister *lister_new(const struct tm_lister_options *options, str
   tm_schemas_init(&l->schemas, l->o.cut.inputs_len);
   tm_input_record_init(&l->record, l->o.cut.fs ? l->o.cut.fs : tm_fs_real(), l->o.cut.inputs,
                        l->o.by_content);
-  tm_mutex_init(&l->gate);
   tm_mutex_init(&l->mutex);
-  tm_cond_init(&l->ended);
-  l->owners = 2;
+  l->errand = (struct tm_errand) {
+    .loop = options->loop, .run = run, .on_wake = on_wake, .free_data = free_lister, .data = l
+  };
   return l;
 }
 
@@ -312,16 +264,7 @@ struct tm_lister *tm_lister_start(const struct tm_lister_options *options, struc
 {
   struct tm_lister *l = lister_new(options, err);
 
-  if (!l)
-    return NULL;
-  tm_wake_open(&l->wake, options->loop, on_wake, l);
-  l->wake.on_closed = on_closed;
-  if (tm_thread_start(&l->thread, run, l, err) < 0) {
-    l->owners = 1;
-    tm_wake_close(&l->wake);
-    return NULL;
-  }
-  return l;
+  return l && tm_errand_start(&l->errand, err) == 0 ? l : NULL;
 }
 
 void tm_lister_set_hungry(struct tm_lister *l, bool is_hungry)
@@ -372,43 +315,10 @@ char *tm_lister_take_warning(struct tm_lister *l, enum tm_level *level)
   return text;
 }
 
-/* Whether the thread has ended, or does so in time. */
-static bool await_end(struct tm_lister *l)
-{
-  int64_t until_ns = tm_clock_mono_ns() + STOP_NS, left_ns = STOP_NS;
-  bool has_ended;
-
-  tm_mutex_lock(&l->mutex);
-  while (!l->has_ended && left_ns > 0) {
-    (void)tm_cond_wait_for(&l->ended, &l->mutex, left_ns);
-    left_ns = until_ns - tm_clock_mono_ns();
-  }
-  has_ended = l->has_ended;
-  tm_mutex_unlock(&l->mutex);
-  return has_ended;
-}
-
-/* Keeps (2). */
-static void leave_behind(struct tm_lister *l)
-{
-  tm_mutex_lock(&l->gate);
-  l->is_left = true;
-  tm_mutex_unlock(&l->gate);
-  tm_thread_leave(&l->thread);
-}
-
 bool tm_lister_stop(struct tm_lister *l)
 {
-  bool has_ended;
-
   if (!l)
     return true;
   tm_stop_set(&l->stop);
-  has_ended = await_end(l);
-  if (has_ended)
-    tm_thread_join(&l->thread);
-  else
-    leave_behind(l);
-  tm_wake_close(&l->wake);
-  return has_ended;
+  return tm_errand_end(&l->errand, STOP_NS);
 }

@@ -19,17 +19,16 @@
 #include "job/job_own.h"
 #include "record/job_record.h"
 #include "store/db.h"
-#include "sys/threads.h"
+#include "sys/errand.h"
 
 struct tm_reuse_errand {
   struct tm_job *job;
   size_t step;
   bool keeps;               /* true: it records the result; false: it looks for one */
   struct tm_step_view view; /* a copy */
-  struct tm_thread thread;
-  struct tm_wake wake;
+  struct tm_errand errand;
   atomic_bool stop;
-  int rc; /* written before the wake is sent */
+  int rc; /* of the thread until it has ended */
   struct tm_err err;
 };
 
@@ -129,23 +128,16 @@ static void run(void *data)
   struct tm_reuse *r = t->job->steps[t->step].reuse;
 
   t->rc = t->keeps ? tm_reuse_keep(r, &t->view, &t->err) : look(t, r);
-  tm_wake_send(&t->wake);
-}
-
-static void on_closed(struct tm_wake *w)
-{
-  free(w->data);
 }
 
 static void end_errand(struct tm_reuse_errand *t)
 {
   struct tm_job *job = t->job;
 
-  tm_thread_join(&t->thread);
+  (void)tm_errand_end(&t->errand, TM_ERRAND_JOIN);
   job->steps[t->step].reuse->stop = NULL;
   job->steps[t->step].errand = NULL;
   job->errands--;
-  tm_wake_close(&t->wake);
 }
 
 /* A user who runs a pipeline again because items failed expects another try. */
@@ -183,12 +175,12 @@ static void on_looked(struct tm_job *job, const struct tm_reuse_errand *t)
   }
 }
 
-static void on_wake(struct tm_wake *w)
+static void on_wake(void *data)
 {
-  struct tm_reuse_errand *t = w->data;
+  struct tm_reuse_errand *t = data;
   struct tm_job *job = t->job;
 
-  end_errand(t); /* its memory lives until the wake is closed */
+  end_errand(t); /* its memory lives until the loop turns */
   if (!t->keeps)
     on_looked(job, t);
   else if (t->rc < 0 && t->rc != -ECANCELED)
@@ -205,12 +197,12 @@ static bool start(struct tm_job *job, size_t i, bool keeps)
   t->step = i;
   t->keeps = keeps;
   t->view = *job->step_views[i];
-  tm_wake_open(&t->wake, job->o.loop, on_wake, t);
-  t->wake.on_closed = on_closed;
+  t->errand = (struct tm_errand) {
+    .loop = job->o.loop, .run = run, .on_wake = on_wake, .free_data = free, .data = t
+  };
   job->steps[i].reuse->stop = &t->stop;
-  if (tm_thread_start(&t->thread, run, t, &t->err) < 0) {
+  if (tm_errand_start(&t->errand, NULL) < 0) {
     job->steps[i].reuse->stop = NULL;
-    tm_wake_close(&t->wake);
     return false;
   }
   job->steps[i].errand = t;

@@ -14,7 +14,7 @@
 #include "data/item_check.h"
 #include "job/job_own.h"
 #include "sys/clock.h"
-#include "sys/threads.h"
+#include "sys/errand.h"
 
 #define PATIENCE_NS (10 * TM_S) /* at the end of a job */
 
@@ -117,76 +117,42 @@ void tm_stale_inputs_look(struct tm_buf *warning, const struct tm_fs *fs, const 
 }
 
 /* The thread. A file system may hang, and nobody can end a call that hangs. Such a thread is left
- * alone: it owns its errand, frees that when the call returns, and touches nothing else. */
-
-enum { AT_WORK, DONE, LEFT };
-
-struct errand {
-  const struct tm_fs *fs;
-  char *state_dir;
-  struct tm_buf warning;
-  struct tm_thread thread;
-  struct tm_wake *wake; /* belongs to the look, which waits for it until the state is LEFT */
-  atomic_int state;
-  atomic_bool stop;
-};
+ * behind (errand.h), and touches nothing of the job. */
 
 struct tm_stale_look {
-  struct tm_job *job;
+  struct tm_job *job; /* not for the thread */
   size_t step;
-  struct errand *errand;
-  struct tm_wake wake;
   int64_t over_ns; /* monotonic: since when the job waits only for this; 0: it does not yet */
+  const struct tm_fs *fs;
+  char *state_dir;
+  struct tm_buf warning; /* of the thread until it has ended */
+  atomic_bool stop;
+  struct tm_errand errand;
 };
-
-static void free_errand(struct errand *e)
-{
-  tm_buf_release(&e->warning);
-  free(e->state_dir);
-  free(e);
-}
 
 static void run(void *data)
 {
-  struct errand *e = data;
+  struct tm_stale_look *t = data;
 
-  tm_stale_inputs_look(&e->warning, e->fs, e->state_dir, &e->stop);
-  if (atomic_exchange(&e->state, DONE) == LEFT)
-    free_errand(e);
-  else
-    tm_wake_send(e->wake); /* if the look ends from here on, it waits for the thread */
+  tm_stale_inputs_look(&t->warning, t->fs, t->state_dir, &t->stop);
 }
 
-static void on_closed(struct tm_wake *w)
+static void free_look(void *data)
 {
-  free(w->data);
+  struct tm_stale_look *t = data;
+
+  tm_buf_release(&t->warning);
+  free(t->state_dir);
+  free(t);
 }
 
-/* Returns the finished errand. NULL: it is still at work, and is left alone. */
-static struct errand *end_look(struct tm_stale_look *t)
+/* False: it is still at work, and is left behind. */
+static bool end_look(struct tm_stale_look *t)
 {
-  struct errand *e = t->errand;
-  struct tm_thread thread = e->thread; /* after LEFT, the thread may free the errand at any time */
-  bool is_done;
-
-  atomic_store(&e->stop, true);
-  is_done = atomic_exchange(&e->state, LEFT) == DONE;
-  if (is_done)
-    tm_thread_join(&thread);
-  else
-    tm_thread_leave(&thread);
+  atomic_store(&t->stop, true);
   t->job->steps[t->step].stale_look = NULL;
   t->job->errands--;
-  tm_wake_close(&t->wake);
-  return is_done ? e : NULL;
-}
-
-static void drop_look(struct tm_stale_look *t)
-{
-  struct errand *e = end_look(t);
-
-  if (e)
-    free_errand(e);
+  return tm_errand_end(&t->errand, 0);
 }
 
 static void say(struct tm_job *job, size_t step, const char *words)
@@ -197,37 +163,28 @@ static void say(struct tm_job *job, size_t step, const char *words)
   free(text);
 }
 
-static void on_wake(struct tm_wake *w)
+static void on_wake(void *data)
 {
-  struct tm_stale_look *t = w->data;
-  struct tm_job *job = t->job;
-  size_t step = t->step;
-  struct errand *e = end_look(t);
+  struct tm_stale_look *t = data; /* lives until the loop turns */
 
-  if (e && e->warning.len > 0)
-    say(job, step, tm_buf_str(&e->warning));
-  if (e)
-    free_errand(e);
-  tm_job_steps_go(job);
+  if (end_look(t) && t->warning.len > 0)
+    say(t->job, t->step, tm_buf_str(&t->warning));
+  tm_job_steps_go(t->job);
 }
 
 void tm_stale_inputs_start(struct tm_job *job, size_t i)
 {
   struct tm_stale_look *t = TM_NEW(struct tm_stale_look);
-  struct errand *e = TM_NEW(struct errand);
-  struct tm_err err = TM_ERR_NONE;
 
-  *t = (struct tm_stale_look) { .job = job, .step = i, .errand = e };
-  e->fs = job->o.fs;
-  e->state_dir = tm_path_join(job->steps[i].own.dir, "state");
-  e->wake = &t->wake;
-  tm_wake_open(&t->wake, job->o.loop, on_wake, t);
-  t->wake.on_closed = on_closed;
-  if (tm_thread_start(&e->thread, run, e, &err) < 0) {
-    tm_wake_close(&t->wake);
-    free_errand(e);
+  t->job = job;
+  t->step = i;
+  t->fs = job->o.fs;
+  t->state_dir = tm_path_join(job->steps[i].own.dir, "state");
+  t->errand = (struct tm_errand) {
+    .loop = job->o.loop, .run = run, .on_wake = on_wake, .free_data = free_look, .data = t
+  };
+  if (tm_errand_start(&t->errand, NULL) < 0)
     return;
-  }
   job->steps[i].stale_look = t;
   job->errands++;
 }
@@ -247,7 +204,7 @@ void tm_stale_inputs_tick(struct tm_job *job)
     say(job, i,
         "whether inputs have changed since their rows were written is not known: their "
         "file system takes too long to answer");
-    drop_look(t);
+    (void)end_look(t);
     has_left = true;
   }
   if (has_left)
@@ -258,5 +215,5 @@ void tm_stale_inputs_close(struct tm_job *job)
 {
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].stale_look)
-      drop_look(job->steps[i].stale_look);
+      (void)end_look(job->steps[i].stale_look);
 }

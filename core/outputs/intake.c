@@ -16,7 +16,7 @@
 #include "data/cut.h"
 #include "data/item.h"
 #include "outputs/copy.h"
-#include "sys/threads.h"
+#include "sys/errand.h"
 
 #define ITEMS 1000 /* listed at a time */
 
@@ -269,10 +269,9 @@ static int make_place(struct making *m, struct tm_err *err)
 
 struct tm_intake {
   struct tm_intake_options o;
-  struct tm_thread thread;
-  struct tm_wake wake;
+  struct tm_errand errand;
   struct tm_stop stop;
-  int code; /* written before the wake is sent */
+  int code; /* of the thread until it has ended */
   struct tm_err err;
 };
 
@@ -310,20 +309,18 @@ static void run(void *data)
 
   for (size_t i = 0; i < in->o.step->intakes_len && in->code == 0; i++)
     in->code = take(in, i, &in->err);
-  tm_wake_send(&in->wake);
 }
 
-static void on_wake(struct tm_wake *w)
+static void on_wake(void *data)
 {
-  struct tm_intake *in = w->data;
+  struct tm_intake *in = data;
 
-  tm_thread_join(&in->thread);
   in->o.on_ended(in->o.data, in->code, &in->err);
 }
 
-static void on_closed(struct tm_wake *w)
+static void free_intake(void *data)
 {
-  struct tm_intake *in = w->data;
+  struct tm_intake *in = data;
 
   tm_stop_close(&in->stop);
   free(in);
@@ -338,12 +335,10 @@ struct tm_intake *tm_intake_start(const struct tm_intake_options *o, struct tm_e
     free(in);
     return NULL;
   }
-  tm_wake_open(&in->wake, o->loop, on_wake, in);
-  in->wake.on_closed = on_closed;
-  if (tm_thread_start(&in->thread, run, in, err) == 0)
-    return in;
-  tm_wake_close(&in->wake);
-  return NULL;
+  in->errand = (struct tm_errand) {
+    .loop = o->loop, .run = run, .on_wake = on_wake, .free_data = free_intake, .data = in
+  };
+  return tm_errand_start(&in->errand, err) == 0 ? in : NULL;
 }
 
 void tm_intake_cancel(struct tm_intake *in)
@@ -356,6 +351,5 @@ void tm_intake_stop(struct tm_intake *in)
   if (!in)
     return;
   tm_intake_cancel(in);
-  tm_thread_join(&in->thread);
-  tm_wake_close(&in->wake);
+  (void)tm_errand_end(&in->errand, TM_ERRAND_JOIN);
 }

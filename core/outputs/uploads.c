@@ -6,14 +6,13 @@
 
 #include "base/mem.h"
 #include "outputs/upload.h"
-#include "sys/threads.h"
+#include "sys/errand.h"
 
 struct tm_uploads {
   struct tm_uploads_options o;
-  struct tm_thread thread;
-  struct tm_wake wake;
+  struct tm_errand errand;
   atomic_bool stop;
-  int code; /* written before the wake is sent */
+  int code; /* of the thread until it has ended */
   struct tm_err err;
 };
 
@@ -24,20 +23,13 @@ static void run(void *data)
   for (size_t i = 0; i < u->o.step->outputs_len && u->code == 0; i++)
     if (u->o.step->outputs[i].is_upload)
       u->code = tm_upload_output(u->o.fs, u->o.step, i, u->o.job_dir, &u->stop, &u->err);
-  tm_wake_send(&u->wake);
 }
 
-static void on_wake(struct tm_wake *w)
+static void on_wake(void *data)
 {
-  struct tm_uploads *u = w->data;
+  struct tm_uploads *u = data;
 
-  tm_thread_join(&u->thread);
   u->o.on_ended(u->o.data, u->code, &u->err);
-}
-
-static void on_closed(struct tm_wake *w)
-{
-  free(w->data);
 }
 
 struct tm_uploads *tm_uploads_start(const struct tm_uploads_options *o, struct tm_err *err)
@@ -45,12 +37,10 @@ struct tm_uploads *tm_uploads_start(const struct tm_uploads_options *o, struct t
   struct tm_uploads *u = TM_NEW(struct tm_uploads);
 
   u->o = *o;
-  tm_wake_open(&u->wake, o->loop, on_wake, u);
-  u->wake.on_closed = on_closed;
-  if (tm_thread_start(&u->thread, run, u, err) == 0)
-    return u;
-  tm_wake_close(&u->wake);
-  return NULL;
+  u->errand = (struct tm_errand) {
+    .loop = o->loop, .run = run, .on_wake = on_wake, .free_data = free, .data = u
+  };
+  return tm_errand_start(&u->errand, err) == 0 ? u : NULL;
 }
 
 void tm_uploads_cancel(struct tm_uploads *u)
@@ -63,6 +53,5 @@ void tm_uploads_stop(struct tm_uploads *u)
   if (!u)
     return;
   tm_uploads_cancel(u);
-  tm_thread_join(&u->thread);
-  tm_wake_close(&u->wake);
+  (void)tm_errand_end(&u->errand, TM_ERRAND_JOIN);
 }
