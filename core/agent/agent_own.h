@@ -36,8 +36,8 @@ void tm_agent_listen(struct tm_agent *a);
 void tm_agent_end_init(struct tm_agent *a);
 /* From here on, calls can be interrupted. */
 void tm_agent_arm(struct tm_agent *a);
-/* Call it after a run(), with the trial's error if `code` is negative. If it was interrupted and
- * has been answered, this calls recover(). */
+/* Call it after a run(); `code` is what the trial returned. If it was interrupted and has been
+ * answered, this calls recover(). */
 void tm_agent_settle_call(struct tm_agent *a, const struct tm_msg *in, uint64_t seq, int code);
 
 /* agent.c */

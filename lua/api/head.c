@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/own.h"
+#include "entry/step_walk.h"
 #include "entry/table_look.h"
 #include "plan/datasets.h"
 
@@ -19,10 +20,10 @@ static void on_warning(void *data, const char *text)
 }
 
 /* Reports faults in these rows. */
-static void tell_faults(struct head *h, const struct tm_table_look *l)
+static void tell_faults(struct head *h, const struct tm_step_walk *w)
 {
   struct tm_buf words = TM_BUF_NONE;
-  tm_table_load_words(l->loader, &words);
+  tm_table_load_words(w->loader.tables, &words);
   if (words.len > 0)
     on_warning(h, tm_buf_str(&words));
   tm_buf_release(&words);
@@ -30,8 +31,8 @@ static void tell_faults(struct head *h, const struct tm_table_look *l)
 
 static int look(struct head *h, const struct tm_step *step, struct tm_err *err)
 {
-  struct tm_table_look l;
-  struct tm_mini_batch mb = { 0 };
+  struct tm_step_walk w;
+  struct tm_run_call call;
   int64_t rows = h->o->rows;
   struct tm_cut_options o = { .inputs = (const struct tm_dataset *const *)step->inputs,
                               .inputs_len = 1,
@@ -39,19 +40,13 @@ static int look(struct head *h, const struct tm_step *step, struct tm_err *err)
                               .counts_rows = true,
                               .on_warning = on_warning,
                               .data = h };
-  tm_table_look_init(&l, step);
-  tm_table_look_cut_options(&l, &o);
-  struct tm_cut *cut = tm_cut_open(&o);
-  int rc = tm_table_look_next(&l, cut, &mb, err);
-  if (rc == 0)
-    rc = tm_table_look_no_input(&l, cut, err);
-  if (rc >= 0) {
-    tm_table_look_add(&h->out, &l, rows, "");
-    tell_faults(h, &l);
+  tm_step_walk_open(&w, step, o);
+  int rc = tm_step_walk_next(&w, &call, err);
+  if (rc > 0 && call.frame) {
+    tm_table_look_add(&h->out, call.frame, rows, "");
+    tell_faults(h, &w);
   }
-  tm_cut_close(cut);
-  tm_buf_release(&mb.bytes);
-  tm_table_look_release(&l);
+  tm_step_walk_close(&w);
   return rc < 0 ? rc : 0;
 }
 

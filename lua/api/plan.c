@@ -16,6 +16,7 @@
 #include "data/item.h"
 #include "data/key.h"
 #include "entry/scratch.h"
+#include "entry/step_walk.h"
 #include "entry/table_look.h"
 #include "job/preflight.h"
 
@@ -88,37 +89,35 @@ static void note_keys(struct piece *p, const struct tm_dataset *d)
 static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct tm_step *step,
                    const char *spill_dir, struct tm_err *err)
 {
-  struct tm_mini_batch mb = { 0 };
+  struct tm_step_walk w;
+  struct tm_run_call call;
   struct tm_cut_options options = tm_step_cut(step);
   options.spill_dir = spill_dir;
   options.on_warning = plan->on_warning;
   options.data = plan->data;
-  struct tm_table_look look;
-  tm_table_look_init(&look, step);
-  tm_table_look_cut_options(&look, &options);
-  struct tm_cut *cut = tm_cut_open(&options);
+  tm_step_walk_open(&w, step, options);
+  const struct tm_mini_batch *mb = &w.mini_batch;
   bool has_looked = false;
   int rc;
-  while ((rc = tm_cut_next(cut, &mb, err)) > 0) {
+  while ((rc = tm_cut_next(w.cut, &w.mini_batch, err)) > 0) {
     if (c->mini_batches == 0)
-      note_piece(&c->first, 0, &mb);
-    if (!has_looked && !tm_table_look_is_unread(&look, &mb)) {
-      if ((rc = tm_table_look_load(&look, &mb, err)) < 0)
+      note_piece(&c->first, 0, mb);
+    if (!has_looked && !tm_step_walk_is_unread(&w)) {
+      if ((rc = tm_step_walk_load(&w, &call, err)) < 0)
         break;
-      tm_table_look_add(&c->table, &look, ROWS_SHOWN, "  ");
+      if (call.frame)
+        tm_table_look_add(&c->table, call.frame, ROWS_SHOWN, "  ");
       has_looked = true;
     }
-    c->has_rows |= look.is_table && mb.items == 0;
-    note_piece(&c->last, (uint64_t)c->mini_batches++, &mb);
+    c->has_rows |= w.is_table && mb->items == 0;
+    note_piece(&c->last, (uint64_t)c->mini_batches++, mb);
     note_keys(&c->first, step->inputs[c->first.dataset]);
-    note_keys(&c->last, step->inputs[mb.dataset]);
-    c->items += mb.items;
+    note_keys(&c->last, step->inputs[mb->dataset]);
+    c->items += mb->items;
   }
   if (rc == 0 && c->mini_batches == 0)
-    rc = tm_cut_no_input(cut, err);
-  tm_buf_release(&mb.bytes);
-  tm_cut_close(cut);
-  tm_table_look_release(&look);
+    rc = tm_cut_no_input(w.cut, err);
+  tm_step_walk_close(&w);
   return rc < 0 ? tm_err_wrap(err, "step '%s'", step->name) : 0;
 }
 

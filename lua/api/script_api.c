@@ -13,12 +13,12 @@
 
 #include <lua.h>
 
-#include "base/path.h"
 #include "base/text.h"
-#include "data/cut.h"
+#include "data/archive/entry_load.h"
 #include "data/frame/fault_list.h"
 #include "data/frame/frame_text.h"
 #include "entry/lua_script.h"
+#include "entry/table_look.h"
 #include "modules.h"
 #include "sched/tally.h"
 #include "sys/alarm.h"
@@ -28,19 +28,11 @@
 
 /* ---- errors ---- */
 
-static void clear_error(struct tidemill_script *s)
+static int fail(struct tidemill_script *s, struct tm_err *err)
 {
-  tm_buf_clear(&s->error.message);
-  tm_buf_clear(&s->error.stack);
-  tm_buf_clear(&s->error.where);
-}
-
-static int fail(struct tidemill_script *s, const char *what, struct tm_err *err)
-{
-  const struct tm_script_error *e = &s->error;
+  const struct tm_script_error *e = &s->trial.error;
   tm_buf_clear(&s->words);
-  tm_buf_printf(&s->words, "%s failed%s%s: %s", what, e->where.len > 0 ? " at " : "",
-                tm_buf_str(&e->where), tm_buf_str(&e->message));
+  tm_trial_words(&s->words, &s->trial);
   s->failed = (struct tidemill_script_error) { .size = sizeof(s->failed),
                                                .text = tm_buf_str(&s->words),
                                                .stack = tm_buf_str(&e->stack),
@@ -61,8 +53,8 @@ void tm_script_on_ask(void *data)
   if (!s->is_open)
     return;
   if (s->limit_ns == 0 || tm_clock_mono_ns() - s->begun_ns < s->limit_ns)
-    s->setup.run_timeout_ns = s->setup.init_timeout_ns = 0; /* keeps (2) */
-  s->script.interrupt(s->script.data);
+    s->trial.setup.run_timeout_ns = s->trial.setup.init_timeout_ns = 0; /* keeps (2) */
+  s->trial.script.interrupt(s->trial.script.data);
 }
 
 void tidemill_script_interrupt(struct tidemill_script *s)
@@ -73,10 +65,9 @@ void tidemill_script_interrupt(struct tidemill_script *s)
 
 static void begin_call(struct tidemill_script *s, int64_t limit_ns)
 {
-  clear_error(s);
   s->failed = (struct tidemill_script_error) { .size = 0 };
-  s->setup.init_timeout_ns = s->info.init_timeout_ns;
-  s->setup.run_timeout_ns = s->info.run_timeout_ns;
+  s->trial.setup.init_timeout_ns = s->info.init_timeout_ns;
+  s->trial.setup.run_timeout_ns = s->info.run_timeout_ns;
   s->begun_ns = tm_clock_mono_ns();
   s->limit_ns = limit_ns;
 }
@@ -90,67 +81,44 @@ static void on_warning(void *data, const char *text)
 
 /* Reports faults in the rows that were loaded: one line for each kind, in the words of the
  * supervisor. */
-static void tell_faults(struct tidemill_script *s, const struct tm_table_look *look)
+static void tell_faults(struct tidemill_script *s, const struct tm_item_loader *loader)
 {
   struct tm_buf list = TM_BUF_NONE;
   struct tm_reader r;
   struct tm_fault_entry e;
-  if (!look->is_table)
-    return;
-  tm_table_load_faults(look->loader, &list);
+  tm_table_load_faults(loader->tables, &list);
   tm_reader_init(&r, tm_buf_str(&list), list.len);
   while (tm_fault_list_next(&r, &e))
     tm_script_say(s, TIDEMILL_WARNING, "%.*s", (int)e.words_len, e.words);
   tm_buf_release(&list);
 }
 
-static void open_cut(struct tidemill_script *s)
+static void open_walk(struct tidemill_script *s)
 {
   struct tm_cut_options options = tm_step_cut(s->step);
-  options.spill_dir = s->setup.temp_dir;
+  options.spill_dir = s->trial.setup.temp_dir;
   options.on_warning = on_warning;
   options.data = s;
-  tm_table_look_init(&s->look, s->step);
-  s->has_look = true;
-  tm_table_look_cut_options(&s->look, &options);
-  s->cut = tm_cut_open(&options);
+  tm_step_walk_open(&s->walk, s->step, options);
 }
 
-static int next_cut(struct tidemill_script *s, struct tm_err *err)
+/* The next mini-batch of the step, or the only one of the job. */
+static int next(struct tidemill_script *s, struct tm_err *err)
 {
-  struct tm_mini_batch *mb = &s->mini_batch;
-  if (!s->cut)
-    open_cut(s);
-  int rc = tm_table_look_next(&s->look, s->cut, mb, err);
-  if (rc == 0 && s->read == 0)
-    rc = tm_table_look_no_input(&s->look, s->cut, err);
-  if (rc <= 0)
-    return rc;
-  tell_faults(s, &s->look);
-  s->call = (struct tm_run_call) { .index = (uint64_t)s->read,
-                                   .seq = 1,
-                                   .try = 1,
-                                   .dataset = s->setup.datasets[mb->dataset],
-                                   .dataset_number = mb->dataset,
-                                   .items = mb->items,
-                                   .bytes = mb->bytes.data,
-                                   .bytes_len = mb->bytes.len };
-  tm_table_look_give(&s->look, &s->call, &s->range);
-  if (s->look.is_table)
-    tm_table_look_add(&s->head, &s->look, ROWS_SHOWN, "");
-  return 1;
-}
-
-static int next_again(struct tidemill_script *s, struct tm_err *err)
-{
-  if (s->read > 0)
+  int rc;
+  if (s->again && s->read > 0)
     return 0;
-  int rc = tm_again_call(s->again, &s->call, &s->range, err);
-  if (rc >= 0)
-    tell_faults(s, &s->again->look);
-  if (rc >= 0 && s->again->look.is_table)
-    tm_table_look_add(&s->head, &s->again->look, ROWS_SHOWN, "");
-  return rc < 0 ? rc : 1;
+  if (!s->again && !s->walk.cut)
+    open_walk(s);
+  if (s->again)
+    rc = tm_again_call(s->again, &s->call, &s->trial, err) < 0 ? err->code : 1;
+  else
+    rc = tm_step_walk_next(&s->walk, &s->call, err);
+  if (rc > 0 && s->call.frame) {
+    tell_faults(s, s->again ? &s->trial.loader : &s->walk.loader);
+    tm_table_look_add(&s->head, s->call.frame, ROWS_SHOWN, "");
+  }
+  return rc;
 }
 
 int tidemill_script_next(struct tidemill_script *s, const struct tidemill_mini_batch **out,
@@ -164,7 +132,7 @@ int tidemill_script_next(struct tidemill_script *s, const struct tidemill_mini_b
     return TM_EUSAGE;
   s->has_mini_batch = false;
   tm_buf_clear(&s->head);
-  int rc = s->again ? next_again(s, err) : next_cut(s, err);
+  int rc = next(s, err);
   if (rc <= 0)
     return rc;
   s->read++;
@@ -186,9 +154,8 @@ void tm_script_unload(struct tidemill_script *s)
   s->is_open = 0; /* keeps (1) */
   atomic_signal_fence(memory_order_seq_cst);
   s->is_ready = false;
-  tm_lua_script_close(&s->script);
-  tm_entry_loader_free(s->entries);
-  s->entries = NULL;
+  tm_lua_script_close(&s->trial.script);
+  tm_item_loader_clear(&s->trial.loader);
 }
 
 static int take_prints(lua_State *L)
@@ -200,25 +167,17 @@ static int take_prints(lua_State *L)
 /* Opens its Lua state as the host wants it. */
 static int open_script(struct tidemill_script *s, struct tm_err *err)
 {
-  int rc = tm_lua_script_open(&s->script, tm_lua_modules(), err);
+  struct tm_script *script = &s->trial.script;
+  int rc = tm_lua_script_open(script, tm_lua_modules(), err);
   if (rc < 0)
     return rc;
-  if (!s->is_program && lua_cpcall(tm_lua_script_state(&s->script), take_prints, &s->log) != 0)
+  if (!s->is_program && lua_cpcall(tm_lua_script_state(script), take_prints, &s->log) != 0)
     return tm_err_set(err, TM_ELIMIT, "cannot make a Lua state: not enough memory");
   if (s->is_claimed)
-    s->script.arm(s->script.data);
+    script->arm(script->data);
   atomic_signal_fence(memory_order_seq_cst);
   s->is_open = 1; /* keeps (1) */
   return 0;
-}
-
-static int load_and_init(struct tidemill_script *s, struct tm_err *err)
-{
-  bool has_no_run = false;
-  if (s->script.load(s->script.data, &s->setup, &has_no_run, &s->error) < 0)
-    return fail(s, "loading the script", err);
-  clear_error(s);
-  return s->script.init(s->script.data, &s->error) < 0 ? fail(s, "init()", err) : 0;
 }
 
 int tidemill_script_init(struct tidemill_script *s, struct tm_err *err)
@@ -230,8 +189,8 @@ int tidemill_script_init(struct tidemill_script *s, struct tm_err *err)
   tm_script_unload(s);
   int rc = open_script(s, err);
   begin_call(s, s->info.init_timeout_ns);
-  if (rc >= 0)
-    rc = load_and_init(s, err);
+  if (rc >= 0 && (tm_trial_load(&s->trial) < 0 || tm_trial_init(&s->trial) < 0))
+    rc = fail(s, err);
   s->limit_ns = 0;
   s->is_ready = rc >= 0;
   return rc < 0 ? rc : 0;
@@ -255,24 +214,23 @@ static void add_name(struct tm_buf *out, const struct tm_run_call *call, uint32_
     }
 }
 
-/* Reports failed items, and returns how many there are. `call`: where their names are; NULL: the
- * reasons have them. */
-static uint32_t say_marks(const struct tidemill_script *s, const struct tm_buf *marks,
+/* Reports failed items from byte `from` of the marks, and returns how many there are. `call`: where
+ * their names are; NULL: the reasons have them. */
+static uint32_t say_marks(const struct tidemill_script *s, size_t from,
                           const struct tm_run_call *call)
 {
+  const struct tm_buf *marks = &s->trial.extras.marks;
   struct tm_reader r;
+  struct tm_mark mark;
   struct tm_buf name = TM_BUF_NONE;
   uint32_t n = 0;
-  tm_reader_init(&r, tm_buf_str(marks), marks->len);
-  for (; r.at < r.end && !r.bad; n++) {
-    size_t len = 0;
-    uint32_t number = tm_read_u32(&r);
-    const char *words = tm_read_bytes32(&r, &len);
+  tm_reader_init(&r, tm_buf_str(marks) + from, marks->len - from);
+  for (; tm_mark_next(&r, &mark); n++) {
     tm_buf_clear(&name);
     if (call && !call->frame)
-      add_name(&name, call, number);
-    tm_script_say(s, TIDEMILL_WARNING, "item %" PRIu32 "%s fails: %.*s", number, tm_buf_str(&name),
-                  (int)len, words);
+      add_name(&name, call, mark.number);
+    tm_script_say(s, TIDEMILL_WARNING, "item %" PRIu32 "%s fails: %.*s", mark.number,
+                  tm_buf_str(&name), (int)mark.len, mark.words);
   }
   tm_buf_release(&name);
   return n;
@@ -282,44 +240,28 @@ static uint32_t say_marks(const struct tidemill_script *s, const struct tm_buf *
 static int load_entries(struct tidemill_script *s, struct tm_run_call *call, uint32_t *lost,
                         struct tm_err *err)
 {
-  struct tm_entry_items given;
-  struct tm_buf marks = TM_BUF_NONE;
+  struct tm_trial *t = &s->trial;
   if (!tm_entry_load_is_for(call->bytes, call->bytes_len))
     return 0;
-  tm_entry_loader_free(s->entries);
-  char *scratch = tm_path_join(s->setup.temp_dir, "entries");
-  s->entries = tm_entry_loader_new(tm_fs_real(), scratch, NULL, NULL);
-  free(scratch);
-  int rc = tm_entry_load(s->entries, call->bytes, call->bytes_len, &given, &marks, err);
-  if (rc < 0) {
-    tm_err_wrap(err, "the mini-batch cannot be loaded");
-  } else {
-    call->listed = call->bytes;
-    call->listed_len = call->bytes_len;
-    call->bytes = given.bytes;
-    call->bytes_len = given.bytes_len;
-    call->items = given.items;
-    call->numbers = given.numbers;
-    call->entries = tm_entry_loader_entries(s->entries);
-    *lost = say_marks(s, &marks, NULL); /* they are left out */
-  }
-  tm_buf_release(&marks);
-  return rc;
+  if (tm_items_load_entries(&t->loader, &t->setup, call, err) < 0)
+    return tm_err_wrap(err, "the mini-batch cannot be loaded");
+  *lost = say_marks(s, 0, NULL); /* they are left out */
+  return 0;
 }
 
 /* `marked`: how many items run() has marked as failed. */
-static void give_rows(struct tidemill_script *s, const struct tm_run_call *call, uint32_t elements,
-                      uint32_t marked)
+static void give_rows(struct tidemill_script *s, const struct tm_run_call *call, uint32_t marked)
 {
   const struct tm_config *config = &s->step->config;
-  const struct tm_buf *columns = &s->extras.columns;
+  const struct tm_buf *columns = &s->trial.extras.columns, *rows = &s->trial.rows;
+  uint32_t elements = s->trial.returned;
   bool any_number = tm_config_returns_any(config, call->frame != NULL);
   int64_t succeeded = any_number ? (int64_t)call->items - marked
                                  : tm_tally_succeeded(call->items, marked, elements);
   tm_buf_clear(&s->text);
   if (columns->len > 0 && config->append_row_header)
-    tm_frame_add_header(&s->text, columns->data, columns->len, (char)s->setup.separator);
-  tm_buf_add(&s->text, tm_buf_str(&s->rows), s->rows.len);
+    tm_frame_add_header(&s->text, columns->data, columns->len, (char)s->trial.setup.separator);
+  tm_buf_add(&s->text, tm_buf_str(rows), rows->len);
   s->returned = (struct tidemill_returned) { .size = sizeof(s->returned),
                                              .items = call->items,
                                              .elements = elements,
@@ -331,30 +273,24 @@ static void give_rows(struct tidemill_script *s, const struct tm_run_call *call,
 
 static int run(struct tidemill_script *s, struct tm_err *err)
 {
+  struct tm_trial *t = &s->trial;
   struct tm_run_call call = s->call;
-  uint32_t elements = 0, lost = 0;
+  uint32_t lost = 0, marked = 0;
+  call.extras = &t->extras;
+  tm_trial_clear(t);
   int rc = load_entries(s, &call, &lost, err);
   if (rc < 0)
     return rc;
-  tm_extras_clear(&s->extras);
-  tm_buf_clear(&s->rows);
-  if (call.items == 0 &&
-      (call.frame || call.entries)) { /* as in a worker: there are no items left to run over */
-    give_rows(s, &call, 0, 0);
-    s->returned.items_failed += lost;
-    return 0;
+  if (!tm_items_are_none(&call)) {
+    size_t said = t->extras.marks.len;
+    begin_call(s, s->info.run_timeout_ns);
+    rc = tm_trial_run(t, &call);
+    s->limit_ns = 0;
+    if (rc < 0)
+      return fail(s, err);
+    marked = say_marks(s, said, &call);
   }
-  call.extras = &s->extras;
-  begin_call(s, s->info.run_timeout_ns);
-  rc = s->script.run(s->script.data, &call, &s->rows, &elements, &s->error);
-  s->limit_ns = 0;
-  if (rc < 0 && call.entries) {
-    tm_entry_loader_name(s->entries, &s->error.message);
-    tm_entry_loader_name(s->entries, &s->error.stack);
-  }
-  if (rc < 0)
-    return fail(s, "run()", err);
-  give_rows(s, &call, elements, say_marks(s, &s->extras.marks, &call));
+  give_rows(s, &call, marked);
   s->returned.items_failed += lost;
   return 0;
 }
@@ -396,5 +332,5 @@ int tidemill_script_shutdown(struct tidemill_script *s, struct tm_err *err)
     return TM_EUSAGE;
   begin_call(s, 0);
   s->is_ready = false;
-  return s->script.shutdown(s->script.data, &s->error) < 0 ? fail(s, "shutdown()", err) : 0;
+  return tm_trial_shutdown(&s->trial) < 0 ? fail(s, err) : 0;
 }

@@ -11,11 +11,10 @@
 
 #include <tidemill.h>
 
-#include "agent/script.h"
+#include "agent/trial.h"
 #include "api/own.h"
-#include "data/archive/entry_load.h"
 #include "entry/script_folders.h"
-#include "entry/table_look.h"
+#include "entry/step_walk.h"
 #include "prompt/again.h"
 
 struct tidemill_script {
@@ -23,37 +22,29 @@ struct tidemill_script {
   bool is_program; /* prints go to standard output unchanged */
   bool is_claimed; /* it has claimed SIGPROF */
   struct tm_script_folders folders;
-  struct tm_setup setup; /* its strings belong to the step, the job, or the folders */
+  struct tm_trial trial; /* strings of its setup belong to the step, the job, or the folders */
   struct tidemill_script_info info;
   const struct tm_step *step; /* of the pipeline, or of the job; NULL: none was found */
   char *const *variables;     /* NULL-ended; or NULL */
   /* Of a step of a pipeline. */
   struct tm_pipeline *pipeline;
   char *script_dir;
-  struct tm_cut *cut; /* NULL: not begun */
-  struct tm_mini_batch mini_batch;
-  struct tm_table_look look;
-  bool has_look;
+  struct tm_step_walk walk;
   /* Of a mini-batch of a job. */
   struct tm_again *again;
   /* The last mini-batch that was read. */
   int64_t read; /* how many so far */
   bool has_mini_batch;
   struct tm_run_call call;
-  struct tm_item range;
   struct tidemill_mini_batch given;
   struct tm_buf head;
   /* Calls. */
-  struct tm_script script;
-  bool is_ready;                   /* its init() has returned */
-  volatile sig_atomic_t is_open;   /* `script` is valid: keeps (1) of script_api.c */
-  volatile int64_t begun_ns;       /* monotonic; when the current call began */
-  volatile int64_t limit_ns;       /* the call's timeout, or 0 */
-  struct tm_entry_loader *entries; /* of a mini-batch of archives */
-  struct tm_extras extras;
-  struct tm_buf rows, text;
+  bool is_ready;                 /* its init() has returned */
+  volatile sig_atomic_t is_open; /* trial.script is valid: keeps (1) of script_api.c */
+  volatile int64_t begun_ns;     /* monotonic; when the current call began */
+  volatile int64_t limit_ns;     /* the call's timeout, or 0 */
+  struct tm_buf text;
   struct tidemill_returned returned;
-  struct tm_script_error error;
   struct tm_buf words;
   struct tidemill_script_error failed;
 };

@@ -63,16 +63,16 @@ static struct tidemill_script *new_script(const struct tidemill_runtime *rt,
 /* Keeps the part of the setup that is its own; `variables` are those of the script. */
 static void take_setup(struct tidemill_script *s, char *const *variables, bool has_timeouts)
 {
-  tm_script_folders_give(&s->folders, &s->setup);
+  tm_script_folders_give(&s->folders, &s->trial.setup);
   s->variables = variables;
   if (!has_timeouts)
-    s->setup.run_timeout_ns = s->setup.init_timeout_ns = 0;
+    s->trial.setup.run_timeout_ns = s->trial.setup.init_timeout_ns = 0;
 }
 
 static int claim(struct tidemill_script *s, const struct tidemill_script_options *o,
                  struct tm_err *err)
 {
-  if (!o->interruptible || !s->setup.is_interruptible)
+  if (!o->interruptible || !s->trial.setup.is_interruptible)
     return 0;
   s->is_claimed = tm_tick_claim(tm_script_on_ask, s);
   return s->is_claimed ? 0
@@ -94,8 +94,8 @@ static void fill_info(struct tidemill_script *s, const char *job, const char *wo
                                       .working_dir = working_dir,
                                       .interruptible = s->is_claimed,
                                       .interrupt_grace_ns = s->step->config.interrupt_grace_ns,
-                                      .init_timeout_ns = s->setup.init_timeout_ns,
-                                      .run_timeout_ns = s->setup.run_timeout_ns };
+                                      .init_timeout_ns = s->trial.setup.init_timeout_ns,
+                                      .run_timeout_ns = s->trial.setup.run_timeout_ns };
 }
 
 /* ---- a step of a pipeline ---- */
@@ -159,12 +159,12 @@ static int take_arguments(struct tidemill_script *s, struct tm_err *err)
 static void fill_setup(struct tidemill_script *s)
 {
   const struct tm_config *config = &s->step->config;
-  tm_setup_of_step(&s->setup, s->step);
+  tm_setup_of_step(&s->trial.setup, s->step);
   s->script_dir = config->source_directory ? tm_xstrdup(config->source_directory)
                                            : tm_path_dir(config->entry_script);
-  s->setup.script = config->entry_script;
-  s->setup.script_dir = s->script_dir;
-  s->setup.is_interruptible = config->interruptible != TM_NOT_INTERRUPTIBLE;
+  s->trial.setup.script = config->entry_script;
+  s->trial.setup.script_dir = s->script_dir;
+  s->trial.setup.is_interruptible = config->interruptible != TM_NOT_INTERRUPTIBLE;
 }
 
 int tm_script_load_step(struct tidemill_script **out, const struct tidemill_runtime *rt,
@@ -249,9 +249,9 @@ static int prepare(struct tidemill_script *s, struct tidemill_runtime *rt,
   rt->loading--;
   if (rc < 0)
     return rc;
-  tm_again_fill_setup(s->again, &s->setup);
+  tm_again_fill_setup(s->again, &s->trial.setup);
   take_setup(s, s->again->variables, !o->no_timeout);
-  s->setup.is_interruptible = true;
+  s->trial.setup.is_interruptible = true;
   return claim(s, o, err);
 }
 
@@ -316,26 +316,20 @@ const char *tidemill_script_variable(const struct tidemill_script *s, size_t i)
 
 static void release_input(struct tidemill_script *s)
 {
-  if (s->cut)
-    tm_cut_close(s->cut);
-  if (s->has_look)
-    tm_table_look_release(&s->look);
-  tm_buf_release(&s->mini_batch.bytes);
+  tm_step_walk_close(&s->walk);
   if (s->again)
     tm_again_release(s->again);
   free(s->again);
-  tm_setup_release_step(&s->setup);
+  tm_setup_release_step(&s->trial.setup);
   free(s->script_dir);
 }
 
 static void release_results(struct tidemill_script *s)
 {
-  struct tm_buf *const all[] = {
-    &s->head, &s->rows, &s->text, &s->error.message, &s->error.stack, &s->words, &s->error.where,
-  };
-  for (size_t i = 0; i < TM_COUNT_OF(all); i++)
-    tm_buf_release(all[i]);
-  tm_extras_release(&s->extras);
+  tm_buf_release(&s->head);
+  tm_buf_release(&s->text);
+  tm_buf_release(&s->words);
+  tm_trial_release(&s->trial);
 }
 
 /* Removes empty folders of outputs among the arguments of a step. */
@@ -367,9 +361,9 @@ void tidemill_script_close(struct tidemill_script *s)
   tm_script_unload(s);
   if (s->is_claimed)
     tm_tick_release();
+  release_results(s);
   release_input(s);
   leave_folders(s);
-  release_results(s);
   tm_pipeline_free(s->pipeline);
   free(s);
 }

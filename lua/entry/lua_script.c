@@ -73,6 +73,8 @@ static int script_load(void *data, const struct tm_setup *setup, bool *has_no_ru
 static int script_init(void *data, struct tm_script_error *error);
 static int script_run(void *data, const struct tm_run_call *call, struct tm_buf *rows,
                       uint32_t *returned, struct tm_script_error *error);
+static int guest_run(void *data, const struct tm_run_call *call, struct tm_buf *rows,
+                     uint32_t *returned, struct tm_script_error *error);
 static void script_arm(void *data);
 static void script_interrupt(void *data);
 static int script_recover(void *data, const char *reason, struct tm_script_error *error);
@@ -103,7 +105,7 @@ static void fill_seam(struct tm_script *out, struct script *s)
     .data = s,
     .load = script_load,
     .init = script_init,
-    .run = script_run,
+    .run = s->is_guest ? guest_run : script_run,
     .arm = script_arm,
     .interrupt = script_interrupt,
     .recover = script_recover,
@@ -232,14 +234,12 @@ static int call(struct script *s, int nargs, enum tm_status status, enum tm_stat
 
 static void script_arm(void *data)
 {
-  struct script *s = data;
-  tm_lua_interrupt_arm(&s->interrupt);
+  tm_lua_interrupt_arm(&((struct script *)data)->interrupt);
 }
 
 static void script_interrupt(void *data)
 {
-  struct script *s = data;
-  tm_lua_interrupt_poke(&s->interrupt);
+  tm_lua_interrupt_poke(&((struct script *)data)->interrupt);
 }
 
 /* ---- load, init: the file, its hooks, its init() ---- */
@@ -547,10 +547,10 @@ static int script_run(void *data, const struct tm_run_call *call, struct tm_buf 
   return code < 0 ? give_error(s, error, TM_RUN_EXCEPTION, &e) : give_wrong(s, &run.err, error);
 }
 
-int tm_lua_script_run_value(const struct tm_script *script, const struct tm_run_call *call,
-                            struct tm_buf *rows, uint32_t *returned, struct tm_script_error *error)
+static int guest_run(void *data, const struct tm_run_call *call, struct tm_buf *rows,
+                     uint32_t *returned, struct tm_script_error *error)
 {
-  struct script *s = script->data;
+  struct script *s = data;
   s->given_ref = luaL_ref(s->L, LUA_REGISTRYINDEX);
   s->returned_ref = LUA_NOREF;
   int code = script_run(s, call, rows, returned, error);

@@ -29,14 +29,12 @@ struct lua_State *tm_lua_script_state(const struct tm_script *script);
 /* ---- a guest: for a prompt ----
  *
  * Loads the script into an existing state, which stays. The owner of the state interrupts it;
- * setup.memory_limit and profile_file are ignored. May raise (memory). */
+ * setup.memory_limit and profile_file are ignored. Its run() gets the value on top of the stack,
+ * and replaces it by the first result, or by nil after an error; the call describes the mini-batch,
+ * and its frame is ignored. May raise (memory). */
 void tm_lua_script_open_in(struct tm_script *out, struct lua_State *L);
 /* Sets the stack for the next call. Needed before each call, which may come from a coroutine. */
 void tm_lua_script_set_state(const struct tm_script *script, struct lua_State *L);
-/* Calls run() with the value on top of the stack, and replaces it by the first result, or by nil
- * after an error. `call` describes the mini-batch; its frame is ignored. */
-int tm_lua_script_run_value(const struct tm_script *script, const struct tm_run_call *call,
-                            struct tm_buf *rows, uint32_t *returned, struct tm_script_error *error);
 /* Pushes the table of its globals. */
 void tm_lua_script_push_environment(const struct tm_script *script);
 

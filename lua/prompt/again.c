@@ -33,6 +33,7 @@
 #include "record/owner.h"
 #include "runtime.h"
 #include "step/worker_setup.h"
+#include "store/workspace.h"
 
 static void say(const struct tm_again *a, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -286,9 +287,19 @@ static int read_arguments(struct tm_again *a, const char *root, struct tm_err *e
   return rc;
 }
 
-void tm_again_fill_setup(const struct tm_again *a, struct tm_setup *setup)
+void tm_again_fill_setup(struct tm_again *a, struct tm_setup *setup)
 {
+  const struct tm_json *inputs = tm_json_get(a->definition, "inputs");
+  struct tm_buf tables = TM_BUF_NONE;
+  a->schema_file = tm_xprintf("%s/%s/state/schema.json", a->dir, a->step->name);
+  a->index_dir = tm_workspace_index_dir(a->dir, a->step->name);
   tm_setup_of_step(setup, a->step); /* keeps (2) */
+  if (inputs)
+    tm_json_write(&tables, inputs, (struct tm_json_style) { 0 });
+  free(setup->tables);
+  setup->tables = tm_buf_take(&tables);
+  setup->schema_file = a->schema_file;
+  setup->index_dir = a->index_dir;
   setup->script = a->copy.script;
   setup->script_dir = a->copy.dir;
 }
@@ -431,32 +442,33 @@ int tm_again_prepare(struct tm_again *a, const char *root, struct tm_err *err)
 
 /* ---- the mini-batch ---- */
 
-/* Reads the rows of a table, as a worker of the job reads them. */
-static int give_rows(struct tm_again *a, struct tm_run_call *call, struct tm_item *range,
-                     struct tm_err *err)
+static bool is_of_rows(const struct tm_run_call *call)
 {
-  struct tm_mini_batch mb = { .dataset = a->found.dataset, .bytes = a->found.bytes };
-  tm_table_look_open_job(&a->look, tm_json_get(a->definition, "inputs"), a->dir, a->step->name,
-                         &mb.bytes);
-  int rc = tm_table_look_load(&a->look, &mb, err);
-  if (rc >= 0)
-    tm_table_look_give(&a->look, call, range);
-  return rc;
+  struct tm_reader r;
+  struct tm_item item;
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  return tm_item_next(&r, &item) && item.is_rows;
 }
 
-int tm_again_call(struct tm_again *a, struct tm_run_call *call, struct tm_item *range,
+int tm_again_call(const struct tm_again *a, struct tm_run_call *call, struct tm_trial *trial,
                   struct tm_err *err)
 {
-  const struct tm_step *s = a->step;
-  const char *name = a->found.dataset < s->inputs_len ? s->inputs[a->found.dataset]->name : NULL;
+  const struct tm_setup *setup = &trial->setup;
   *call = (struct tm_run_call) { .index = (uint64_t)a->index,
                                  .seq = 1,
                                  .try = 1,
-                                 .dataset = name ? name : "",
+                                 .dataset = a->found.dataset < setup->datasets_len
+                                                ? setup->datasets[a->found.dataset]
+                                                : "",
+                                 .dataset_number = a->found.dataset,
                                  .items = a->found.items,
+                                 .first_row = -1,
                                  .bytes = tm_buf_str(&a->found.bytes),
                                  .bytes_len = a->found.bytes.len };
-  return give_rows(a, call, range, err);
+  if (!is_of_rows(call))
+    return 0;
+  tm_items_open_tables(&trial->loader, setup);
+  return tm_items_load_rows(&trial->loader, call, err);
 }
 
 const char *tm_again_working_dir(const struct tm_again *a)
@@ -488,7 +500,8 @@ void tm_again_release(struct tm_again *a)
     free(a->links.at[i].folder);
   }
   TM_ARRAY_RELEASE(&a->links);
-  tm_table_look_release(&a->look);
+  free(a->schema_file);
+  free(a->index_dir);
   tm_snapshot_release(&a->copy);
   tm_manifest_found_release(&a->found);
   tm_snapshot_free_environment(a->variables);

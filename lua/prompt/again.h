@@ -5,8 +5,8 @@
  *   tm_again_find(&a, NULL, &err)                    finds the mini-batch and its step; checks
  *   items
  *   tm_again_prepare(&a, root, &err)                 copies its script below root
- *   tm_again_fill_setup(&a, &setup)                  what the caller of the script must know
- *   tm_again_call(&a, &call, &range, &err)           fills what run() gets
+ *   tm_again_fill_setup(&a, &trial.setup)            what the caller of the script must know
+ *   tm_again_call(&a, &call, &trial, &err)           fills what run() gets; loads rows of a table
  *   tm_again_release(&a)                             in every case; frees all of the above
  */
 #ifndef TM_PROMPT_AGAIN_H
@@ -15,11 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/script.h"
+#include "agent/trial.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "entry/table_look.h"
 #include "inspect/survey.h"
 #include "plan/pipeline.h"
 #include "snapshot/snapshot.h"
@@ -57,8 +56,8 @@ struct tm_again {
    * in place of outputs. */
   struct tm_snapshot copy; /* of the job's copy */
   struct TM_ARRAY(struct tm_again_link) links;
-  char **variables; /* NAME=VALUE, of the job's environment, NULL-ended; or NULL */
-  struct tm_table_look look;
+  char **variables;              /* NAME=VALUE, of the job's environment, NULL-ended; or NULL */
+  char *schema_file, *index_dir; /* of tables */
 };
 
 /* `step` NULL: the only one. TM_EUSAGE: there is no such step or mini-batch; TM_EINUSE: the job is
@@ -67,10 +66,10 @@ int tm_again_find(struct tm_again *a, const char *step, struct tm_err *err);
 /* Outputs among the arguments become folders below `root`, which are kept unless they are empty. If
  * the pipeline file runs, its output goes where `prepare` says. */
 int tm_again_prepare(struct tm_again *a, const char *root, struct tm_err *err);
-/* tm_setup_of_step() with the copy of the script; the caller adds the folders. */
-void tm_again_fill_setup(const struct tm_again *a, struct tm_setup *setup);
-/* `range` is memory for the position of rows. */
-int tm_again_call(struct tm_again *a, struct tm_run_call *call, struct tm_item *range,
+/* tm_setup_of_step() with the copy of the script and the tables; the caller adds the folders. */
+void tm_again_fill_setup(struct tm_again *a, struct tm_setup *setup);
+/* The rows belong to the loader of the trial. */
+int tm_again_call(const struct tm_again *a, struct tm_run_call *call, struct tm_trial *trial,
                   struct tm_err *err);
 /* Sets the variables of the job's environment in this process. */
 void tm_again_set_variables(const struct tm_again *a);

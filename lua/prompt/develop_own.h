@@ -4,25 +4,20 @@
 
 #include <lua.h>
 
-#include "agent/script.h"
+#include "agent/item_loader.h"
 #include "base/buf.h"
-#include "data/archive/entry_load.h"
-#include "data/item.h"
 #include "entry/scratch.h"
 
 #define TM_MINI_BATCH "tidemill.develop.mini_batch"
 
 /* A mini-batch as a userdata, for the context of run(). */
 struct tm_develop_mini_batch {
-  uint64_t index;
+  struct tm_run_call call; /* without its frame; points into this struct */
   char *dataset;
   struct tm_buf bytes; /* the items */
   struct tm_item range;
-  bool has_range;
-  int64_t first_row;
-  /* Entries of archives, extracted below `scratch` for the life of this struct. Otherwise NULL. */
-  struct tm_entry_loader *entries;
-  struct tm_entry_items given;
+  /* Entries of archives are extracted below `scratch` for the life of this struct. */
+  struct tm_item_loader loader;
   struct tm_scratch scratch;
 };
 

@@ -13,7 +13,7 @@
 #include "bind/hold.h"
 #include "bind/state.h"
 #include "entry/lua_frame.h"
-#include "entry/table_look.h"
+#include "entry/step_walk.h"
 #include "plan/cutting.h"
 #include "plan/datasets.h"
 #include "plan/params.h"
@@ -36,7 +36,7 @@ void tm_develop_add_kind(lua_State *L, const char *name, lua_CFunction gc)
 static int mini_batch_gc(lua_State *L)
 {
   struct tm_develop_mini_batch *m = lua_touserdata(L, 1);
-  tm_entry_loader_free(m->entries);
+  tm_item_loader_release(&m->loader);
   tm_scratch_remove(&m->scratch);
   free(m->dataset);
   tm_buf_release(&m->bytes);
@@ -47,15 +47,18 @@ static int mini_batch_gc(lua_State *L)
 static struct tm_develop_mini_batch *push_mini_batch(lua_State *L, const struct tm_run_call *call)
 {
   struct tm_develop_mini_batch *m = lua_newuserdata(L, sizeof(*m));
-  *m = (struct tm_develop_mini_batch) { .index = call->index, .first_row = call->first_row };
+  *m = (struct tm_develop_mini_batch) { .call = *call };
   luaL_getmetatable(L, TM_MINI_BATCH);
   lua_setmetatable(L, -2);
   m->dataset = tm_xstrdup(call->dataset);
   tm_buf_add(&m->bytes, call->bytes, call->bytes_len);
+  m->call.dataset = m->dataset;
+  m->call.bytes = tm_buf_str(&m->bytes);
+  m->call.frame = NULL;
   if (call->range) { /* points into the bytes */
-    m->has_range = true;
     m->range = *call->range;
     m->range.path = m->bytes.data + (call->range->path - call->bytes);
+    m->call.range = &m->range;
   }
   return m;
 }
@@ -63,32 +66,27 @@ static struct tm_develop_mini_batch *push_mini_batch(lua_State *L, const struct 
 static void add_marks(struct tm_buf *notes, const struct tm_buf *marks)
 {
   struct tm_reader r;
+  struct tm_mark mark;
   tm_reader_init(&r, tm_buf_str(marks), marks->len);
-  while (r.at < r.end && !r.bad) {
-    size_t len = 0;
-    uint32_t number = tm_read_u32(&r);
-    const char *words = tm_read_bytes32(&r, &len);
-    if (!r.bad)
-      tm_buf_printf(notes, "%sitem %u fails: %.*s", notes->len > 0 ? "\n" : "", number, (int)len,
-                    words);
-  }
+  while (tm_mark_next(&r, &mark))
+    tm_buf_printf(notes, "%sitem %u fails: %.*s", notes->len > 0 ? "\n" : "", mark.number,
+                  (int)mark.len, mark.words);
 }
 
 /* Loads entries of archives, as a worker does before run(). */
 static int load_entries(struct tm_develop_mini_batch *m, struct tm_buf *notes, struct tm_err *err)
 {
-  struct tm_buf marks = TM_BUF_NONE;
-  m->given = (struct tm_entry_items) { .bytes = tm_buf_str(&m->bytes), .bytes_len = m->bytes.len };
-  if (!tm_entry_load_is_for(m->given.bytes, m->given.bytes_len))
+  struct tm_extras extras = { .marks = TM_BUF_NONE };
+  if (!tm_entry_load_is_for(m->call.bytes, m->call.bytes_len))
     return 0;
   if (tm_scratch_make(&m->scratch, "walk", err) < 0)
     return err->code;
-  char *below = tm_path_join(m->scratch.path, "entries");
-  m->entries = tm_entry_loader_new(tm_fs_real(), below, NULL, NULL);
-  free(below);
-  int rc = tm_entry_load(m->entries, tm_buf_str(&m->bytes), m->bytes.len, &m->given, &marks, err);
-  add_marks(notes, &marks);
-  tm_buf_release(&marks);
+  struct tm_setup setup = { .temp_dir = m->scratch.path };
+  m->call.extras = &extras;
+  int rc = tm_items_load_entries(&m->loader, &setup, &m->call, err);
+  m->call.extras = NULL;
+  add_marks(notes, &extras.marks);
+  tm_extras_release(&extras);
   return rc;
 }
 
@@ -102,12 +100,12 @@ static void push_frame(lua_State *L, const struct tm_data_frame *frame)
   lua_remove(L, -2);
 }
 
-static void push_paths(lua_State *L, const struct tm_entry_items *given)
+static void push_paths(lua_State *L, const struct tm_run_call *call)
 {
   struct tm_reader r;
   struct tm_item item;
   lua_newtable(L);
-  tm_reader_init(&r, given->bytes, given->bytes_len);
+  tm_reader_init(&r, call->bytes, call->bytes_len);
   for (int i = 1; tm_item_next(&r, &item); i++) {
     lua_pushlstring(L, item.path, item.path_len);
     lua_rawseti(L, -2, i);
@@ -123,7 +121,7 @@ void tm_develop_push(lua_State *L, const struct tm_run_call *call, struct tm_buf
   if (call->frame)
     push_frame(L, call->frame);
   else
-    push_paths(L, &m->given);
+    push_paths(L, &m->call);
   lua_insert(L, -2);
 }
 
@@ -132,24 +130,16 @@ void tm_develop_push(lua_State *L, const struct tm_run_call *call, struct tm_buf
 struct walk {
   struct tm_dataset *dataset;
   struct tm_step step; /* `dataset` is its only input */
-  struct tm_table_look look;
-  struct tm_cut *cut;
-  struct tm_mini_batch mb;
+  struct tm_step_walk mini_batches;
   struct tm_buf warnings;
   struct tm_scratch spill;
-  uint64_t index;
-  bool has_look;
 };
 
 static int walk_gc(lua_State *L)
 {
   struct walk *w = lua_touserdata(L, 1);
-  if (w->cut)
-    tm_cut_close(w->cut);
-  if (w->has_look)
-    tm_table_look_release(&w->look);
+  tm_step_walk_close(&w->mini_batches);
   tm_scratch_remove(&w->spill);
-  tm_buf_release(&w->mb.bytes);
   tm_buf_release(&w->warnings);
   tm_config_release(&w->step.config);
   tm_dataset_free(w->dataset);
@@ -236,10 +226,7 @@ static int open_walk(struct walk *w, const struct tm_json *dataset, const struct
   o.spill_dir = w->spill.path;
   o.on_warning = on_warning;
   o.data = w;
-  tm_table_look_init(&w->look, &w->step);
-  w->has_look = true;
-  tm_table_look_cut_options(&w->look, &o);
-  w->cut = tm_cut_open(&o);
+  tm_step_walk_open(&w->mini_batches, &w->step, o);
   return 0;
 }
 
@@ -276,11 +263,9 @@ int tm_develop_next(lua_State *L)
 {
   struct walk *w = luaL_checkudata(L, 1, TM_WALK);
   struct tm_err err = TM_ERR_NONE;
-  struct tm_item range;
+  struct tm_run_call call;
   tm_buf_clear(&w->warnings);
-  int rc = w->cut ? tm_table_look_next(&w->look, w->cut, &w->mb, &err) : 0;
-  if (rc == 0 && w->cut && w->index == 0)
-    rc = tm_table_look_no_input(&w->look, w->cut, &err);
+  int rc = w->mini_batches.cut ? tm_step_walk_next(&w->mini_batches, &call, &err) : 0;
   if (rc < 0)
     return tm_lua_raise(L, &err);
   if (rc == 0) {
@@ -291,12 +276,6 @@ int tm_develop_next(lua_State *L)
     push_warnings(L, w);
     return 4;
   }
-  struct tm_run_call call = { .index = w->index++,
-                              .dataset = w->dataset->name ? w->dataset->name : "",
-                              .items = w->mb.items,
-                              .bytes = w->mb.bytes.data,
-                              .bytes_len = w->mb.bytes.len };
-  tm_table_look_give(&w->look, &call, &range);
   tm_develop_push(L, &call, &w->warnings);
   lua_pushnumber(L, (lua_Number)call.index);
   push_warnings(L, w);

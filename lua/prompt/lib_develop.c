@@ -26,46 +26,35 @@
 /* ---- scripts ---- */
 
 struct developed {
-  struct tm_script script;
-  struct tm_setup setup;  /* its strings belong to the step, the job, this struct or the folders */
+  struct tm_trial trial;  /* strings of its setup belong to the step, the job or the folders */
   struct tm_again *again; /* the job that has its step; NULL: `step` is its own */
   struct tm_step *step;
   char *file, *dir; /* the script and its folder, if `step` is its own */
   struct tm_script_folders folders;
-  struct tm_script_error error;
-  struct tm_extras extras;
-  struct tm_buf rows; /* of the last run() */
-  char *here;         /* the current directory, while run() is in another */
+  struct tm_buf words; /* of the last failure */
+  char *here;          /* the current directory, while run() is in another */
   bool is_loaded;
 };
-
-static void release_error(struct tm_script_error *e)
-{
-  tm_buf_release(&e->message);
-  tm_buf_release(&e->stack);
-  tm_buf_release(&e->where);
-}
 
 static int script_gc(lua_State *L)
 {
   struct developed *d = lua_touserdata(L, 1);
-  if (d->script.data)
-    tm_lua_script_set_state(&d->script, L);
-  tm_lua_script_close(&d->script);
+  if (d->trial.script.data)
+    tm_lua_script_set_state(&d->trial.script, L);
+  tm_lua_script_close(&d->trial.script);
   if (d->again)
     tm_again_release(d->again);
   free(d->again);
   tm_step_free(d->step);
-  tm_setup_release_step(&d->setup);
+  tm_setup_release_step(&d->trial.setup);
   free(d->file);
   free(d->dir);
   if (d->folders.root)
     tm_tree_remove(d->folders.log_dir, NULL);
   tm_script_folders_leave(&d->folders);
   tm_script_folders_release(&d->folders);
-  release_error(&d->error);
-  tm_extras_release(&d->extras);
-  tm_buf_release(&d->rows);
+  tm_trial_release(&d->trial);
+  tm_buf_release(&d->words);
   free(d->here);
   *d = (struct developed) { 0 };
   return 0;
@@ -83,25 +72,19 @@ static struct developed *push_developed(lua_State *L)
 static struct developed *check_script(lua_State *L)
 {
   struct developed *d = luaL_checkudata(L, 1, TM_SCRIPT);
-  if (d->script.data)
-    tm_lua_script_set_state(&d->script, L);
+  if (d->trial.script.data)
+    tm_lua_script_set_state(&d->trial.script, L);
   return d;
 }
 
-static void clear_error(struct developed *d)
-{
-  tm_buf_clear(&d->error.message);
-  tm_buf_clear(&d->error.stack);
-  tm_buf_clear(&d->error.where);
-}
-
 /* Raises "run() failed at score.lua:12: ...", with the script's stack. */
-static int raise_failure(lua_State *L, const struct developed *d, const char *what)
+static int raise_failure(lua_State *L, struct developed *d)
 {
-  const struct tm_script_error *e = &d->error;
-  lua_pushfstring(L, "%s failed%s%s: %s%s%s", what, e->where.len > 0 ? " at " : "",
-                  tm_buf_str(&e->where), tm_buf_str(&e->message), e->stack.len > 0 ? "\n" : "",
-                  tm_buf_str(&e->stack));
+  const struct tm_buf *stack = &d->trial.error.stack;
+  tm_buf_clear(&d->words);
+  tm_trial_words(&d->words, &d->trial);
+  tm_buf_printf(&d->words, "%s%s", stack->len > 0 ? "\n" : "", tm_buf_str(stack));
+  lua_pushstring(L, tm_buf_str(&d->words));
   return lua_error(L);
 }
 
@@ -153,10 +136,10 @@ static int develop_open(lua_State *L)
   config->max_result_size = INT64_MAX;
   if (tm_script_folders_make(&d->folders, "script", &err) < 0)
     return tm_lua_raise(L, &err);
-  tm_setup_of_step(&d->setup, d->step);
-  tm_script_folders_give(&d->folders, &d->setup);
-  d->setup.script = d->file;
-  d->setup.script_dir = d->dir;
+  tm_setup_of_step(&d->trial.setup, d->step);
+  tm_script_folders_give(&d->folders, &d->trial.setup);
+  d->trial.setup.script = d->file;
+  d->trial.setup.script_dir = d->dir;
   return 1;
 }
 
@@ -164,12 +147,10 @@ static int develop_open(lua_State *L)
 static int develop_load(lua_State *L)
 {
   struct developed *d = check_script(L);
-  bool has_no_run = false;
-  tm_lua_script_close(&d->script);
-  tm_lua_script_open_in(&d->script, L);
-  clear_error(d);
-  d->is_loaded = d->script.load(d->script.data, &d->setup, &has_no_run, &d->error) == 0;
-  return d->is_loaded ? 0 : raise_failure(L, d, "loading the script");
+  tm_lua_script_close(&d->trial.script);
+  tm_lua_script_open_in(&d->trial.script, L);
+  d->is_loaded = tm_trial_load(&d->trial) == 0;
+  return d->is_loaded ? 0 : raise_failure(L, d);
 }
 
 static struct developed *check_loaded(lua_State *L)
@@ -177,48 +158,43 @@ static struct developed *check_loaded(lua_State *L)
   struct developed *d = check_script(L);
   if (!d->is_loaded)
     luaL_error(L, "the script could not be loaded; script:reload() tries again");
-  clear_error(d);
   return d;
 }
 
 static int develop_init(lua_State *L)
 {
   struct developed *d = check_loaded(L);
-  return d->script.init(d->script.data, &d->error) < 0 ? raise_failure(L, d, "init()") : 0;
+  return tm_trial_init(&d->trial) < 0 ? raise_failure(L, d) : 0;
 }
 
 static int develop_shutdown(lua_State *L)
 {
   struct developed *d = check_loaded(L);
-  return d->script.shutdown(d->script.data, &d->error) < 0 ? raise_failure(L, d, "shutdown()") : 0;
+  return tm_trial_shutdown(&d->trial) < 0 ? raise_failure(L, d) : 0;
 }
 
 /* The items that context:fail() marked: {[i] = message}. */
 static void push_marks(lua_State *L, const struct tm_buf *marks)
 {
   struct tm_reader r;
+  struct tm_mark mark;
   tm_reader_init(&r, tm_buf_str(marks), marks->len);
   lua_newtable(L);
-  while (r.at < r.end && !r.bad) {
-    uint32_t i = tm_read_u32(&r);
-    size_t len = 0;
-    const char *message = tm_read_bytes32(&r, &len);
-    if (r.bad)
-      return;
-    lua_pushlstring(L, message, len);
-    lua_rawseti(L, -2, (int)i);
+  while (tm_mark_next(&r, &mark)) {
+    lua_pushlstring(L, mark.words, mark.len);
+    lua_rawseti(L, -2, (int)mark.number);
   }
 }
 
 /* Calls run() in the current directory of a job's workers, if the script belongs to a job. */
-static int run_there(struct developed *d, const struct tm_run_call *call, uint32_t *returned)
+static int run_there(struct developed *d, const struct tm_run_call *call)
 {
   free(d->here);
   d->here = d->again ? getcwd(NULL, 0) : NULL;
   bool is_there = d->here && chdir(tm_again_working_dir(d->again)) == 0;
-  int rc = tm_lua_script_run_value(&d->script, call, &d->rows, returned, &d->error);
+  int rc = tm_trial_run(&d->trial, call);
   if (is_there && chdir(d->here) < 0 && rc >= 0) {
-    tm_buf_add_str(&d->error.message,
+    tm_buf_add_str(&d->trial.error.message,
                    "it has ended well, but the current directory of before is gone");
     rc = TM_EUSAGE;
   }
@@ -231,30 +207,17 @@ static int develop_run(lua_State *L)
   struct developed *d = check_loaded(L);
   const struct tm_develop_mini_batch *m =
       lua_isnoneornil(L, 4) ? NULL : luaL_checkudata(L, 4, TM_MINI_BATCH);
-  struct tm_run_call call = { .seq = 1,
-                              .try = 1,
-                              .dataset = m ? m->dataset : "",
-                              .index = m ? m->index : 0,
-                              .items = (uint32_t)luaL_checkinteger(L, 3),
-                              .bytes = m ? m->given.bytes : "",
-                              .bytes_len = m ? m->given.bytes_len : 0,
-                              .listed = m ? tm_buf_str(&m->bytes) : NULL,
-                              .listed_len = m ? m->bytes.len : 0,
-                              .numbers = m ? m->given.numbers : NULL,
-                              .entries =
-                                  m && m->entries ? tm_entry_loader_entries(m->entries) : NULL,
-                              .range = m && m->has_range ? &m->range : NULL,
-                              .first_row = m ? m->first_row : -1,
-                              .extras = &d->extras };
-  uint32_t returned = 0;
-  tm_extras_release(&d->extras);
-  d->extras = (struct tm_extras) { 0 };
-  tm_buf_clear(&d->rows);
+  struct tm_run_call call = { .seq = 1, .try = 1, .dataset = "", .first_row = -1, .bytes = "" };
+  if (m)
+    call = m->call;
+  call.items = (uint32_t)luaL_checkinteger(L, 3);
+  call.extras = &d->trial.extras;
+  tm_trial_clear(&d->trial);
   lua_pushvalue(L, 2);
-  if (run_there(d, &call, &returned) < 0)
-    return raise_failure(L, d, "run()");
-  lua_pushinteger(L, returned);
-  push_marks(L, &d->extras.marks);
+  if (run_there(d, &call) < 0)
+    return raise_failure(L, d);
+  lua_pushinteger(L, d->trial.returned);
+  push_marks(L, &d->trial.extras.marks);
   return 3;
 }
 
@@ -262,7 +225,7 @@ static int develop_run(lua_State *L)
 static int develop_rows(lua_State *L)
 {
   const struct developed *d = check_script(L);
-  lua_pushlstring(L, tm_buf_str(&d->rows), d->rows.len);
+  lua_pushlstring(L, tm_buf_str(&d->trial.rows), d->trial.rows.len);
   return 1;
 }
 
@@ -272,7 +235,7 @@ static int develop_places(lua_State *L)
   const struct developed *d = check_script(L);
   const char *const names[] = { "output_dir", "log_dir", "temp_dir", "log", "script_dir" };
   const char *const values[] = { d->folders.output_dir, d->folders.log_dir, d->folders.temp_dir,
-                                 d->folders.logger_file, d->setup.script_dir };
+                                 d->folders.logger_file, d->trial.setup.script_dir };
   lua_createtable(L, 0, 5);
   for (size_t i = 0; i < TM_COUNT_OF(names); i++) {
     lua_pushstring(L, values[i]);
@@ -284,7 +247,7 @@ static int develop_places(lua_State *L)
 /* environment(script) -> the table of its globals */
 static int develop_environment(lua_State *L)
 {
-  tm_lua_script_push_environment(&check_loaded(L)->script);
+  tm_lua_script_push_environment(&check_loaded(L)->trial.script);
   return 1;
 }
 
@@ -309,7 +272,7 @@ static int prepare_again(struct developed *d, struct tm_err *err)
 }
 
 static int find_again(struct developed *d, const char *step, struct tm_run_call *call,
-                      struct tm_item *range, struct tm_err *err)
+                      struct tm_err *err)
 {
   int rc = tm_again_find(d->again, step, err);
   if (rc >= 0)
@@ -319,10 +282,10 @@ static int find_again(struct developed *d, const char *step, struct tm_run_call 
   if (rc < 0)
     return rc;
   tm_again_set_variables(d->again);
-  tm_again_fill_setup(d->again, &d->setup);
-  tm_script_folders_give(&d->folders, &d->setup);
-  d->setup.memory_limit = d->setup.run_timeout_ns = d->setup.init_timeout_ns = 0;
-  return tm_again_call(d->again, call, range, err);
+  tm_again_fill_setup(d->again, &d->trial.setup);
+  tm_script_folders_give(&d->folders, &d->trial.setup);
+  d->trial.setup.memory_limit = d->trial.setup.run_timeout_ns = d->trial.setup.init_timeout_ns = 0;
+  return tm_again_call(d->again, call, &d->trial, err);
 }
 
 /* again(job_dir, step, mini_batch, is_over) -> script, value, mini_batch, notes or nil */
@@ -332,7 +295,6 @@ static int develop_again(lua_State *L)
   lua_Number index = luaL_checknumber(L, 3);
   struct tm_err err = TM_ERR_NONE;
   struct tm_run_call call;
-  struct tm_item range;
   lua_settop(L, 4);
   struct tm_buf *notes = tm_lua_hold_buf(L);
   struct developed *d = push_developed(L);
@@ -343,7 +305,7 @@ static int develop_again(lua_State *L)
                                   .say = on_note,
                                   .data = notes,
                                   .modules = tm_lua_modules_of(L) };
-  int rc = find_again(d, step, &call, &range, &err);
+  int rc = find_again(d, step, &call, &err);
   if (rc < 0)
     return tm_lua_raise(L, &err);
   tm_develop_push(L, &call, notes);
