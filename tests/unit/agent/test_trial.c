@@ -1,10 +1,6 @@
 /* The one way to call a script, with a script in C. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "agent/trial.h"
@@ -138,14 +134,10 @@ static void a_list_of_marks_ends_where_it_is_damaged(void **state)
   tm_buf_release(&marks);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
+UNIT_TESTS({
     cmocka_unit_test(a_failure_names_the_hook_and_the_place),
     cmocka_unit_test(clearing_forgets_the_last_mini_batch),
     cmocka_unit_test(a_script_without_run_is_reported),
     cmocka_unit_test(items_must_be_whole_and_as_many_as_said),
     cmocka_unit_test(a_list_of_marks_ends_where_it_is_damaged),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+});

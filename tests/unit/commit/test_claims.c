@@ -1,11 +1,7 @@
 /* test_claims.c - which paths files of context:output_file() take on their way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "unit.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 #include "commit/claims.h"
 
@@ -73,12 +69,8 @@ static void many_files_share_few_folders(void **state)
   tm_claims_release(&c);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
+UNIT_TESTS({
     cmocka_unit_test(a_path_is_a_file_or_a_folder_or_below_a_file),
     cmocka_unit_test(a_removed_file_leaves_the_folders_that_others_need),
     cmocka_unit_test(many_files_share_few_folders),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+});

@@ -1,11 +1,6 @@
 /* test_errand.c - work on a thread: it wakes the loop at its end, is waited for, and is left behind
  * while it hangs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <poll.h>
 #include <stdatomic.h>
@@ -108,12 +103,8 @@ static void a_thread_that_hangs_is_left_behind(void **state)
   assert_int_equal(end, 2);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
+UNIT_TESTS({
     cmocka_unit_test(the_end_wakes_the_loop),
     cmocka_unit_test(without_a_loop_the_caller_waits),
     cmocka_unit_test(a_thread_that_hangs_is_left_behind),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+});

@@ -1,5 +1,0 @@
-tm_unit_test(agent)
-tm_unit_test(agent_message)
-tm_unit_test(agent_interrupt)
-tm_unit_test(profile)
-tm_unit_test(trial)
