@@ -18,12 +18,17 @@
  */
 #include "commit/recover.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "commit/manifest_file.h"
 
 #define PIECE (1u << 20) /* bytes */
+
+/* Rows and failure lines before the line are read again if that takes a fraction of a second. */
+#define READ_MAX    (64 << 20) /* bytes of both files */
+#define RECORDS_MAX (256 << 10)
 
 int tm_recover_line(struct tm_recovery *r, struct tm_err *err)
 {
@@ -103,7 +108,7 @@ static const char *find_fault(const struct tm_recovery *r, const struct tm_recor
   return NULL;
 }
 
-/* 1: the files hold what the record says; 0: they do not. Only for records behind the line. */
+/* 1: the files hold what the record says; 0: they do not. */
 static int has_bytes(const struct tm_recovery *r, const struct tm_record *record,
                      struct tm_err *err)
 {
@@ -121,6 +126,29 @@ static int has_files(const struct tm_recovery *r, const struct tm_record *record
 {
   int rc = tm_output_has(&r->files->log, r->files_len, record->files_end, record->files_hash, err);
   return rc <= 0 ? rc : tm_files_are_there(r->files, r->files_len, record->files_end, err);
+}
+
+static bool is_small(const struct tm_recovery *r)
+{
+  int64_t rows = r->output->fd >= 0 ? r->output->end : 0;
+  return rows + r->failures->end <= READ_MAX && r->journal->len <= RECORDS_MAX * TM_RECORD_SIZE;
+}
+
+/* Before the line, other bytes than those that were committed are damage: somebody has changed
+ * them. */
+static int check_bytes(const struct tm_recovery *r, const struct tm_record *record,
+                       struct tm_err *err)
+{
+  char what[80];
+  int rc = is_small(r) ? has_bytes(r, record, err) : 1;
+  if (rc != 0)
+    return rc < 0 ? rc : 0;
+  bool is_output = r->output->fd >= 0 && tm_output_has(r->output, r->output_len, record->output_end,
+                                                       record->output_hash, NULL) == 0;
+  snprintf(what, sizeof(what), "the %s of mini-batch %llu have been changed",
+           is_output ? "rows" : "failure lines", (unsigned long long)record->index);
+  return report_damage(is_output ? r->output->path : r->failures->path,
+                       is_output ? r->output_len : r->failures_len, what, err);
 }
 
 static void apply(struct tm_recovery *r, const struct tm_record *record,
@@ -185,6 +213,8 @@ static int take_record(struct tm_recovery *r, struct tm_journal_walk *walk,
     return is_behind ? 0 : report_damage(r->journal->path, walk->at, fault, err);
   bool is_outcome = record->kind == TM_RECORD_COMMITTED || record->kind == TM_RECORD_FAILED;
   if (is_behind && is_outcome && (rc = has_bytes(r, record, err)) <= 0)
+    return rc;
+  if (!is_behind && is_outcome && (rc = check_bytes(r, record, err)) < 0)
     return rc;
   if (is_behind && record->kind == TM_RECORD_FILES && (rc = has_files(r, record, err)) <= 0)
     return rc;

@@ -33,8 +33,9 @@ struct tm_recovery {
 
 /* Finds the last readable sync record. TM_EVERSION, or a system error. */
 int tm_recover_line(struct tm_recovery *r, struct tm_err *err);
-/* Reads the journal: the fates, and the counts of `found`. TM_EDAMAGE names the file and the
- * place. */
+/* Reads the journal: the fates, and the counts of `found`. Reads the output and the failures too:
+ * as far as no sync record covers them and, if they are small, all of them. TM_EDAMAGE names the
+ * file and the place. */
 int tm_recover_log(struct tm_recovery *r, struct tm_commit_found *found, struct tm_err *err);
 /* Removes files of mini-batches that do not count, cuts the five files to what counts, and writes
  * again what no sync record covers. Fsyncs only folders. */

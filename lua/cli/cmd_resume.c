@@ -57,8 +57,9 @@ const struct tm_command tm_command_resume = {
 static void add_help(struct tm_buf *out)
 {
   tm_buf_add_str(
-      out, "To be fast, resume compares only the lengths of the output that was on disk when\n"
-           "the job ended or was killed. --verify-output first reads all committed rows and\n"
+      out, "resume compares output below 64 MB with the journal. To be fast, it compares only\n"
+           "the length of larger output that was on disk when the job ended or was killed.\n"
+           "--verify-output first reads all committed rows and\n"
            "failure lines. If one differs from the journal, the command ends with status 3\n"
            "and names the file, the byte and the mini-batch. 'tidemill verify JOB' checks\n"
            "the same without resuming. Neither reads files from context:output_file(): the\n"

@@ -230,6 +230,25 @@ describe("verify", function()
     end
   end)
 
+  it("runs before a resume if reading the rows takes no time, whatever the times of the files", function()
+    for _, case in ipairs { { OUTPUT .. ".partial", 10, "rows" }, { "state/failures", 5, "failure lines" } } do
+      local t = new_case(CONFIG .. ", error_threshold = 1")
+      t:expect_job(1)
+      local name = t.step_dir .. "/" .. case[1]
+      local good, changed = t:read(name), lfs.attributes(t:path(name), "modification")
+      spoil(t, case[1], case[2])
+      assert(lfs.touch(t:path(name), changed, changed))
+      local r = t:run { "resume", t.job_dir }
+      t:expect(r, 3)
+      assert.is_truthy(r.err:find(case[3] .. " of mini%-batch %d have been changed"), r.err)
+      assert.is_truthy(t:run({ "status", t.job_dir }).out:find("\nthe job cannot be resumed: ", 1, true))
+      t:write(name, good)
+      t:script "function run(m) return names_of(m) end"
+      t:expect(t:run { "resume", t.job_dir, "--accept-changes" }, 0)
+      assert.same(job.names(8), t:rows())
+    end
+  end)
+
   it("checks the journal and manifest of a job without rows", function()
     local t = new_case(CONFIG .. ', output_action = "summary_only"')
     t:expect_job(0)
