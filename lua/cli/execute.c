@@ -362,11 +362,12 @@ static void say_again(struct tidemill_job *job, int ended, const struct tm_execu
   const struct tm_resume_command *own = command.add ? &command : NULL;
   struct tm_buf line = TM_BUF_NONE, after = TM_BUF_NONE;
   bool has_failed = tidemill_job_state(job) == TIDEMILL_FAILED;
-  if (ended == 2)
-    (void)tm_resume_line_add_changed(&line, &after, tidemill_job_dir(job), own);
-  else
+  bool is_changed =
+      ended == 2 && tm_resume_line_add_changed(&line, &after, tidemill_job_dir(job), own);
+  if (!is_changed)
     tm_resume_line_add(&line, has_failed ? &after : NULL, tidemill_job_dir(job), own);
-  if (line.len > 0)
+  /* With status 2 the script or the input is wrong: the job would end in the same way. */
+  if (is_changed || ended != 2 || after.len == 0)
     tidemill_job_say(job, TIDEMILL_INFO, tm_buf_str(&line));
   if (after.len > 0)
     tidemill_job_say(job, TIDEMILL_INFO, tm_buf_str(&after));

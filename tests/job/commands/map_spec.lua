@@ -54,6 +54,18 @@ describe("map", function()
     assert.same(want, lines(r.out))
   end)
 
+  it("names the command that works once a script without run() has one", function()
+    local t = case(2, "function Run(m) return names_of(m) end")
+    local r = map(t, { "in" })
+    t:expect(r, 2)
+    assert.is_nil(r.err:find("to go on", 1, true), r.err)
+    local again = r.err:match "after a change of the script or its input: tidemill ([^\n]+)"
+    t:script(ECHO)
+    r = t:run({}, { before = shell('"$0" ' .. again) })
+    t:expect(r, 0)
+    assert.same(job.names(2), lines(r.out))
+  end)
+
   it("is a job of the workspace, named after its script, with its output there too", function()
     local t = case(3)
     t:write("My Score_2.lua", t:read "score.lua")
