@@ -12,7 +12,9 @@
 
 struct verifying {
   struct tm_buf text;
+  const char *dir; /* of the job; NULL: unknown */
   int64_t faults;
+  bool is_own; /* whether a file in `dir` has a fault */
 };
 
 static int verify(const struct tm_cli *cli, int argc, char **argv);
@@ -45,6 +47,8 @@ static void add_help(struct tm_buf *out)
 static void on_fault(void *data, const char *path, int64_t at, const char *what)
 {
   struct verifying *v = data;
+  size_t n = v->dir ? strlen(v->dir) : 0;
+  v->is_own = v->is_own || (n > 0 && strncmp(path, v->dir, n) == 0 && path[n] == '/');
   if (++v->faults > FAULTS_SHOWN)
     return;
   if (at >= 0)
@@ -96,9 +100,23 @@ static void on_step(void *data, const struct tidemill_verified *s)
   }
 }
 
+/* The faults of copies name their own remedy. */
+static void say_remedy(const struct verifying *v)
+{
+  struct tm_buf dir = TM_BUF_NONE;
+  tm_text_shell(&dir, v->dir);
+  tm_cli_say("the files of the job cannot be repaired: restore them, or start a new job; the "
+             "command that started this one is in: tidemill status %s",
+             tm_buf_str(&dir));
+  tm_buf_release(&dir);
+}
+
 static int check(struct tidemill_workspace *ws, const char *job, struct tm_err *err)
 {
+  struct tidemill_record *record = NULL;
   struct verifying v = { .text = TM_BUF_NONE };
+  if (tidemill_record_open(&record, ws, job, NULL) >= 0)
+    v.dir = tidemill_record_info(record)->dir;
   int faults = tidemill_workspace_verify(ws, job, on_fault, on_step, &v, err);
   int rc = faults < 0 ? faults : 0;
   if (rc == 0) {
@@ -109,7 +127,10 @@ static int check(struct tidemill_workspace *ws, const char *job, struct tm_err *
     rc = tm_cli_write(&v.text);
     if (rc == 0 && faults > 0)
       rc = 3;
+    if (v.is_own)
+      say_remedy(&v);
   }
+  tidemill_record_close(record);
   tm_buf_release(&v.text);
   return rc;
 }

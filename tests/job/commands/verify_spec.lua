@@ -84,7 +84,7 @@ describe("verify", function()
   it("finds each kind of damage, with file and place", function()
     local cases = {
       { spoil, OUTPUT, 10, { OUTPUT .. "' is damaged at byte 9:", "mini-batch" } },
-      { cut, OUTPUT, 1, { OUTPUT .. "' is damaged at byte 45:", "shorter" } },
+      { cut, OUTPUT, 1, { OUTPUT .. "' is damaged at byte 45:", "shorter", "files of the job cannot be repaired" } },
       { add, OUTPUT, "x", { OUTPUT .. "' is damaged at byte 54: 1 bytes" } },
       { spoil, "state/failures", 5, { "state/failures' is damaged at byte 0:", "mini-batch 2" } },
       { spoil, "state/journal", 2 * RECORD + 9, { "state/journal' is damaged at byte 128: a bad record" } },
