@@ -480,7 +480,7 @@ static const char *hint_of(const struct tm_field *f, const struct tm_json *given
   bool wants_data = tm_text_has_word(f->accepts, "FileDataset", strlen("FileDataset")),
        is_step = is_tagged(given, "ParallelRunStep") && wants_data;
   if (wants_data && given->type == TM_JSON_STRING)
-    return " (a path is Dataset.File.from_files(path))";
+    return " (write a path as Dataset.File.from_files(path))";
   if (f->flags & TM_FIELD_PARAMETER && is_tagged(given, "PipelineParameter"))
     return " whose default_value is not a dataset";
   return is_step ? " (its rows and files are in its output, an OutputFileDatasetConfig)" : "";

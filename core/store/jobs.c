@@ -154,7 +154,8 @@ static char *find_latest(const struct tm_fs *fs, const char *workspace, const ch
   return dir;
 }
 
-/* Adds "; did you mean '...'?" if a job has a similar name. */
+/* Adds "; did you mean '...'?" if a job has a similar name, or one that begins like it: the newest of
+ * these. */
 static void add_nearest(struct tm_buf *words, const struct tm_fs *fs, const char *workspace,
                         const char *given)
 {
@@ -165,7 +166,11 @@ static void add_nearest(struct tm_buf *words, const struct tm_fs *fs, const char
   names = tm_xcalloc(jobs.len + 1, sizeof(*names));
   for (size_t i = 0; i < jobs.len; i++)
     names[i] = tm_path_base(jobs.at[i]);
-  nearest = tm_text_nearest(given, names, jobs.len);
+  names[jobs.len] = "latest";
+  nearest = tm_text_nearest(given, names, jobs.len + 1);
+  for (size_t i = 0; i < jobs.len && !nearest && *given; i++)
+    if (strncmp(names[i], given, strlen(given)) == 0)
+      nearest = names[i];
   if (nearest)
     tm_buf_printf(words, "; did you mean '%s'?", nearest);
   free(names);

@@ -319,28 +319,6 @@ local function field_text(name, field)
   return ("%s, of %s\n\n%s"):format(name, field.class, wrap(field.tag.text, "  "))
 end
 
-local function named_text(given)
-  local topic = given:gsub("^%-%-?(%a)", "%1")
-  local entry = topic:find "[%.:]" and (entry_at(topic) or entry_at((topic:gsub("^%l", string.upper))))
-  local parts, class = {}, class_named(topic)
-  if class then
-    parts[1] = class_text(class)
-  elseif entry then
-    parts[1] = entry_text(entry)
-  elseif not topic:find "[%.:]" then
-    for _, named in ipairs(by_name[topic] or {}) do
-      parts[#parts + 1] = named.kind ~= "class" and entry_text(named) or nil
-    end
-  end
-  local words = topic_text(given) or topic_text(topic)
-  parts[#parts + 1] = words and words:gsub("\n+$", "") or nil
-  for _, field in ipairs(#parts == 0 and by_field[topic] or {}) do
-    parts[#parts + 1] = field_text(topic, field)
-  end
-  return #parts > 0 and table.concat(parts, "\n\n")
-    or ("there is no help on '%s'; help() lists the topics"):format(given)
-end
-
 local OVERVIEW = [[
 help(x)              x: a function, an object, a module: help(tidemill.Pipeline), help(df), help(fs.read)
 help "run_max_try"   a parameter, "parameters" for all; a command; or a name: help "DataFrame", help "filter"
@@ -363,6 +341,31 @@ local function overview()
     out[#out + 1] = ("  %-24s %s"):format(name, summary)
   end
   return table.concat(out, "\n")
+end
+
+local function named_text(given)
+  if given == "modules" then
+    return overview()
+  end
+  local topic = given:gsub("^%-%-?(%a)", "%1")
+  local entry = topic:find "[%.:]" and (entry_at(topic) or entry_at((topic:gsub("^%l", string.upper))))
+  local parts, class = {}, class_named(topic)
+  if class then
+    parts[1] = class_text(class)
+  elseif entry then
+    parts[1] = entry_text(entry)
+  elseif not topic:find "[%.:]" then
+    for _, named in ipairs(by_name[topic] or {}) do
+      parts[#parts + 1] = named.kind ~= "class" and entry_text(named) or nil
+    end
+  end
+  local words = topic_text(given) or topic_text(topic)
+  parts[#parts + 1] = words and words:gsub("\n+$", "") or nil
+  for _, field in ipairs(#parts == 0 and by_field[topic] or {}) do
+    parts[#parts + 1] = field_text(topic, field)
+  end
+  return #parts > 0 and table.concat(parts, "\n\n")
+    or ("there is no help on '%s'; help() lists the topics"):format(given)
 end
 
 --- Returns the text of help(...).

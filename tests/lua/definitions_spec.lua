@@ -219,6 +219,14 @@ describe("ParallelRunStep and Pipeline", function()
       .. "or a list of one or more", words)
   end)
 
+  it("refuse a path as an input, and suggest a dataset of it", function()
+    for _, inputs in ipairs { "in/*.txt", { "in/*.txt" } } do
+      local words = refused(function() local _ = step { inputs = inputs } end)
+      assert.matches("is \"in/*.txt\" (write a path as Dataset.File.from_files(path)); accepted:",
+        words, 1, true)
+    end
+  end)
+
   it("refuse a table of names where a list is accepted, and an output that is none", function()
     assert.matches("ParallelRunStep: 'inputs' is a table of names and values; accepted: a FileDataset or",
       (refused(function() local _ = step { inputs = { a = images } } end)), 1, true)

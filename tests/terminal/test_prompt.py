@@ -289,7 +289,7 @@ class Help(Place):
     def test_lines_are_as_wide_as_the_terminal(self):
         for columns in 60, 80, 140:
             with self.terminal(columns=columns) as t:
-                for topic in ("", "'run_max_try'", "'DataFrame'", "tidemill.Dataset.File.from_files", "'run'", "'parameters'"):
+                for topic in ("", "'modules'", "'run_max_try'", "'DataFrame'", "tidemill.Dataset.File.from_files", "'run'", "'parameters'"):
                     lines = t.ask("help(%s)" % topic).split("\n")
                     wide = [line for line in lines if len(line) > min(columns - 1, 100) and " " in line.strip()]
                     self.assertEqual(wide, [], topic)

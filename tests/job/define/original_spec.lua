@@ -122,7 +122,7 @@ local config = tm.ParallelRunConfig { entry_script = "score.lua" }
 local step = tm.ParallelRunStep { name = "one", parallel_run_config = config, inputs = files }
 local pipeline = tm.Pipeline { name = "case", steps = { step } }
 for words, call in pairs {
-  ['is "in" (a path is Dataset.File.from_files(path)); accepted: a FileDataset'] = function()
+  ['is "in" (write a path as Dataset.File.from_files(path)); accepted: a FileDataset'] = function()
     tm.ParallelRunStep { name = "two", parallel_run_config = config, inputs = { "in" } }
   end,
   ["is a ParallelRunStep (its rows and files are in its output"] = function()

@@ -110,6 +110,8 @@ static void the_searched_path_is_named(void **state)
   put_job(*state, ".tidemill/jobs/digits-20260101-000000-aaaa");
   REFUSED("nope", NULL, folder, "/.tidemill/jobs/nope", "tidemill jobs");
   REFUSED("digits-20260101-000000-aaab", NULL, "did you mean 'digits-20260101-000000-aaaa'?");
+  REFUSED("digits", NULL, "did you mean 'digits-20260101-000000-aaaa'?");
+  REFUSED("latset", NULL, "did you mean 'latest'?");
   put_folder(*state, "nope");
   REFUSED("nope", NULL, "contains none (no job.json)");
   REFUSED("", NULL, "there is no job ''");
