@@ -42,6 +42,10 @@ table.insert(package.loaders, refuse_python)
 
 -- Without this, `allow_reuse = False` would silently be nil.
 local written = { True = "true", False = "false" }
+-- Nor would `type = int`.
+for name, call in pairs { int = "math.floor(tonumber(x))", float = "tonumber(x)", bool = "not not x" } do
+  written[name] = ("the name of the type as text, %q; %s(x) is %s"):format(name, name, call)
+end
 setmetatable(_G, {
   __index = function(_, name)
     if written[name] then

@@ -69,7 +69,8 @@ static const struct answer answers[] = {
     "leave it out: FileDataset and TabularDataset are the types, and as_mount() and as_download() "
     "the modes" },
   { "tidemill", "MLTable|mltable", "write Dataset.Tabular.from_delimited_files(path)" },
-  { "tidemill", "core|data|pipeline|steps|azureml|azure|widgets|contrib",
+  { "tidemill",
+    "core|data|pipeline|steps|azureml|azure|widgets|contrib|compute|entities|constants|runconfig",
     "all names are in one module: tidemill.Dataset, tidemill.ParallelRunStep" },
   { "tidemill", "FileDataset|PipelineDataset|Input", "write Dataset.File.from_files(path)" },
   { "tidemill", "TabularDataset", "write Dataset.Tabular.from_delimited_files(path)" },

@@ -125,6 +125,19 @@ static int check_fields(const char *kind, const struct tm_field *fields, size_t 
   return has_aliases ? check_aliases(v, err) : 0;
 }
 
+/* The form of the table: a constructor's name, or the options of a method, "{ overwrite }". */
+static void add_table(struct tm_buf *out, const char *kind, const struct tm_field *fields, size_t n)
+{
+  if (!strpbrk(kind, ".:")) {
+    tm_buf_printf(out, ", %s { name = value, ... }", kind);
+    return;
+  }
+  tm_buf_add_str(out, " {");
+  for (size_t i = 0; i < n; i++)
+    tm_buf_printf(out, "%s %s", i ? "," : "", fields[i].name);
+  tm_buf_add_str(out, " }");
+}
+
 int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *err)
 {
   static const struct tm_json nothing = { .type = TM_JSON_OBJECT };
@@ -137,10 +150,12 @@ int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *er
     members = &nothing;                                  /* {} in Lua is either */
   bool is_foreign = v->tag && strcmp(v->tag, kind) != 0; /* Pipeline(step) */
   if (members->type != TM_JSON_OBJECT || is_foreign) {
-    struct tm_buf given = TM_BUF_NONE;
+    struct tm_buf given = TM_BUF_NONE, accepted = TM_BUF_NONE;
     tm_params_describe(&given, v);
-    tm_err_set(err, TM_EUSAGE, "the argument is %s; accepted: a table, %s { name = value, ... }",
-               given.data, kind);
+    add_table(&accepted, kind, fields, n);
+    tm_err_set(err, TM_EUSAGE, "the argument is %s; accepted: a table%s", given.data,
+               accepted.data);
+    tm_buf_release(&accepted);
     tm_buf_release(&given);
     return tm_params_place(kind, is_foreign ? NULL : v, err); /* `v` was made at a different line */
   }

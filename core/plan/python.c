@@ -36,6 +36,12 @@ static const struct {
 
   /* Methods of lists, dictionaries and strings. */
   { "append|extend", "list[#list + 1] = x" },
+  { "get", "x[key], which is nil where x has no such key" },
+  { "pop", "table.remove(list)" },
+  { "sort", "table.sort(list)" },
+  { "splitext", "path.stem(p) and path.ext(p) of tidemill.path" },
+  { "exit|quit", "error(message)" },
+  { "input", "io.read()" },
   { "items|keys", "for key, value in pairs(x) do ... end" },
   { "split", "for word in text:gmatch \"[^,]+\" do ... end" },
   { "strip|lstrip|rstrip", "text:match \"^%s*(.-)%s*$\"" },
@@ -119,6 +125,8 @@ static const struct {
     "arguments with names are a table, f { name = value }, and 'equal' is ==" },
   { "')' expected near ','", NULL, "a tuple is a table: { a, b }" },
   { "'}' expected near ':'", NULL, "a dictionary is { name = value }, or { [\"name\"] = value }" },
+  { "')' expected near ':'", NULL,
+    "a text before a method needs parentheses, (\"%s\"):format(x), and a parameter has no type" },
   { "']' expected near ':'", NULL,
     "a part of a text is text:sub(first, last); a part of a list is a loop, for i = first, last" },
   { "unexpected symbol near '['", NULL, "a list is { a, b }; for a comprehension write a loop" },

@@ -140,6 +140,12 @@ for words, call in pairs {
   ["write dataset:partition_by(keys, target):register(workspace, name)"] = function()
     rows:partition_by({ "n" }, { store, "by-n" }, "by-n")
   end,
+  ['datastore:upload: the argument is true; accepted: a table { overwrite'] = function()
+    store:upload_files({ "in/0001.txt" }, "a", true)
+  end,
+  ['dataset:register: the argument is "text"; accepted: a table { create_new_version, description, tags }'] = function()
+    files:register(tm.Workspace.from_config(), "texts", "text")
+  end,
   ["random_split(fraction, seed): accepted: a number from 0 to 1 and a seed, without names"] = function()
     rows:random_split { percentage = 0.5, seed = 1 }
   end,
@@ -413,6 +419,18 @@ describe("Python", function()
     t = new_case()
     t:script "local is_fast = True\nfunction run(m) return names_of(m) end"
     assert.is_truthy(t:run({ "run", "pipeline.lua" }).err:find("Lua has no 'True'; write true", 1, true))
+  end)
+
+  it("has names of types, which do not become nil", function()
+    local t = new_case()
+    local parser = "local parser = require('tidemill.argparse').ArgumentParser() parser:add_argument('--n', "
+    t:write("python.lua", parser .. "{ type = int, default = 3 })\n")
+    local words = "Lua has no 'int'; write the name of the type as text, \"int\"; int(x) is math.floor(tonumber(x))"
+    assert.is_truthy(t:run({ "lua", "python.lua" }).err:find(words, 1, true))
+    t:write("lua.lua", parser .. "{ type = \"int\", default = 3 })\nassert(parser:parse_args({ '--n', '4' }).n == 4)\n")
+    t:expect(t:run { "lua", "lua.lua" }, 0)
+    t:write("pipeline.lua", "local types = { price = float }\n")
+    refused(t, "pipeline.lua:1: Lua has no 'float'; write the name of the type as text", "run", "pipeline.lua")
   end)
 
   it("has modules and functions for which an entry script learns replacements", function()

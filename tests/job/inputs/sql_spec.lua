@@ -187,7 +187,7 @@ describe("a database", function()
       "'key_to' is less than 'key_from'",
     [ [["orders.db", "SELECT * FROM orders", { key_column = "id", key_from = 1, key_to = 2 }]] ] =
       "'mini_batch_size' is a size, and input 1 (%s/pipeline.lua:2) is cut by its 'key_column'; accepted: so many keys",
-    [ [["orders.db", "SELECT * FROM orders", 3]] ] = "the argument is 3; accepted: a table, ",
+    [ [["orders.db", "SELECT * FROM orders", 3]] ] = "the argument is 3; accepted: a table { ",
   } do
     it("is refused before anything starts: " .. query, function()
       local t = new_case { query = query }

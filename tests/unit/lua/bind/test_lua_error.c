@@ -119,6 +119,7 @@ static void the_grammar_of_python_is_answered(void **state)
     { "f(\n  g(1), a=[1])", "; arguments with names are a table, f { name = value }" },
     { "x = y[\n1:2]", "; a part of a text is text:sub(first, last)" },
     { "x = a && b", "; x && y is x and y" },
+    { "f('%s':format(1))", "; a text before a method needs parentheses, (\"%s\"):format(x)" },
     { "x y", "; a call has parentheses, f(x)" },
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
