@@ -41,27 +41,46 @@ static void add_name(struct tm_buf *out, const struct tm_option *o)
     tm_buf_add_char(out, *c == '_' ? '-' : *c);
 }
 
-/* Options that users of ParallelRunStep try, and what to write instead. */
+/* Options that users of ParallelRunStep, GNU parallel and Snakemake try, and what to write instead.
+ * A line holds for the commands that have `option`. */
 static const struct {
-  const char *names, *words; /* separated by '|', with '_' */
+  const char *names; /* separated by '|', with '_' */
+  const char *option;
+  const char *words;
 } habits[] = {
-  { "pipeline_parameters|parameters|set", "write --param NAME=VALUE" },
-  { "regenerate_outputs|force_rerun", "write --no-reuse" },
-  { "experiment_name|experiment|workspace_name|resource_group|subscription_id",
+  { "pipeline_parameters|parameters|set", "param", "write --param NAME=VALUE" },
+  { "regenerate_outputs|force_rerun|force|forceall", "no_reuse", "write --no-reuse" },
+  { "experiment_name|experiment|workspace_name|resource_group|subscription_id", "job_dir",
     "leave it out: a job is in the workspace of its pipeline file" },
-  { "entry_script|inputs|input|input_data", "write tidemill map ENTRY.lua INPUT..." },
-  { "file|pipeline", "write the path alone: tidemill run PIPELINE.lua" },
+  { "entry_script|inputs|input|input_data", "mini_batch_size",
+    "write tidemill map ENTRY.lua INPUT..." },
+  { "arg_file|files_from", "mini_batch_size", "write tidemill map ENTRY.lua - <FILE" },
+  { "file|pipeline", "param", "write the path alone: tidemill run PIPELINE.lua" },
+  { "jobs|max_procs|cores|workers", "j", "write -j N" },
+  { "max_args|max_replace_args|batch_size", "N", "write -N N" },
+  { "retries", "run_max_try", "write --run-max-try N" },
+  { "restart_times|max_retries", "run_max_try", "write --run-max-try N, which is one more" },
+  { "timeout", "run_invocation_timeout", "write --run-invocation-timeout SECONDS" },
+  { "halt", "allowed_failed_count",
+    "write --allowed-failed-count N, of mini-batches, or --error-threshold N, of items" },
+  { "joblog", "job_dir", "leave it out: a job has logs/sys/job_report/processed_mini-batches.csv" },
+  { "eta|bar", "progress", "leave it out: on a terminal there is a bar; see --progress" },
+  { "keep_order|keeporder", "mini_batch_size",
+    "the order of rows is not fixed: put a key into each row, and sort" },
+  { "resume_failed|retry_failed|rerun_incomplete", "resume", "write --resume" },
 };
 
-static const char *find_habit(const char *name)
+static const char *find_habit(const struct tm_option *options, size_t options_len, const char *name)
 {
   char *word = tm_xstrdup(name);
   for (char *c = word; *c; c++)
     *c = *c == '-' ? '_' : *c;
   const char *words = NULL;
   for (size_t i = 0; i < TM_COUNT_OF(habits); i++)
-    if (tm_text_has_word(habits[i].names, word, strlen(word)))
-      words = habits[i].words;
+    for (size_t k = 0; k < options_len; k++)
+      if (tm_text_has_word(habits[i].names, word, strlen(word)) &&
+          is_name(options[k].name, habits[i].option, strlen(habits[i].option)))
+        words = habits[i].words;
   free(word);
   return words;
 }
@@ -80,7 +99,7 @@ static int refuse_unknown(const struct tm_option *options, size_t options_len, c
     add_name(&all, &options[names_len]);
   }
   nearest = tm_text_nearest(name, names, names_len);
-  const char *habit = find_habit(name);
+  const char *habit = find_habit(options, options_len, name);
   if (habit)
     tm_err_set(err, TM_EUSAGE, "unknown option '--%s'; %s", name, habit);
   else if (nearest)

@@ -171,8 +171,13 @@ end]])
                                  ["--file"] = "write the path alone: tidemill run PIPELINE.lua" } do
       refused(t, "unknown option '" .. option:match "^[^=]+" .. "'; " .. words, "run", "pipeline.lua", option)
     end
-    refused(t, "unknown option '--entry_script'; write tidemill map ENTRY.lua INPUT...", "map", "--entry_script",
-      "score.lua", "in")
+    for option, words in pairs { entry_script = "write tidemill map ENTRY.lua INPUT...", jobs = "write -j N",
+                                 retries = "write --run-max-try N", halt = "write --allowed-failed-count N",
+                                 timeout = "write --run-invocation-timeout SECONDS", joblog = "leave it out: a job has",
+                                 ["keep-order"] = "the order of rows is not fixed: put a key into each row" } do
+      refused(t, "unknown option '--" .. option .. "'; " .. words, "map", "--" .. option, "score.lua", "in")
+    end
+    refused(t, "unknown option '--retries'", "run", "pipeline.lua", "--retries", "2")
   end)
 
   it("can call methods with named arguments", function()
