@@ -1,0 +1,41 @@
+/* ring.h - elements with consecutive numbers, 1, 2, 3, ..., that are removed in any order: a window
+ * that moves on. It grows with the span from the first element to the last, and never shrinks.
+ *
+ * The type of the elements begins with `uint64_t seq`: their number, 0 in a free place. The rest of
+ * a free place is left as it was, so that a buffer in it can be used again; what was never used is
+ * zeroed.
+ */
+#ifndef TM_BASE_RING_H
+#define TM_BASE_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct tm_ring {
+  char *at; /* number seq is at place seq % cap */
+  size_t cap, size;
+  uint64_t first, next; /* all elements are in first .. next - 1 */
+  size_t len;
+};
+
+void tm_ring_init(struct tm_ring *r, size_t size);
+/* For each place, free or not, calls release() unless it is NULL. */
+void tm_ring_release(struct tm_ring *r, void (*release)(void *element));
+/* Adds the next number. The element is valid until the next add. */
+void *tm_ring_add(struct tm_ring *r);
+/* NULL: not there. */
+static inline void *tm_ring_find(const struct tm_ring *r, uint64_t seq)
+{
+  char *element = r->cap > 0 ? r->at + (seq & (r->cap - 1)) * r->size : NULL;
+
+  return element && seq != 0 && *(uint64_t *)(void *)element == seq ? element : NULL;
+}
+/* NULL: it is empty. */
+static inline void *tm_ring_first(const struct tm_ring *r)
+{
+  return r->len > 0 ? tm_ring_find(r, r->first) : NULL;
+}
+/* The number must be there. */
+void tm_ring_remove(struct tm_ring *r, uint64_t seq);
+
+#endif
