@@ -16,11 +16,10 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/level.h"
+#include "record/counts.h"
 
 struct tm_activities;
 
-/* Only steps are TM_SKIPPED: another step did not write all that they read. */
-enum tm_verdict { TM_RUNNING, TM_COMPLETED, TM_FAILED, TM_CANCELED_JOB, TM_SKIPPED };
 const char *tm_verdict_name(enum tm_verdict v); /* "Completed" */
 
 /* Why a step Failed, as a hint which log has the reason. */
@@ -29,20 +28,6 @@ enum tm_failing {
   TM_FAILING_STUCK,  /* nothing was created or ended for too long */
   TM_FAILING_INPUT,  /* the request or its input was wrong: the cause tells all */
   TM_FAILING_SYSTEM, /* logs/sys/error has the reason */
-};
-
-/* The numbers of a step, over all sessions of the job. */
-struct tm_counts {
-  int64_t created; /* mini-batches; final when all_created */
-  bool all_created;
-  int64_t succeeded, failed, running;           /* mini-batches */
-  int64_t items, items_succeeded, items_failed; /* of mini-batches that have ended */
-  int64_t items_created;                        /* of all mini-batches created */
-  int64_t uncounted; /* of `failed`: those whose rows nobody could count; each counts as one item */
-  int64_t returned;  /* elements */
-  int64_t parts;     /* parts that were tried, to isolate bad items; in this session */
-  /* tries that failed: by error, by timeout, with their worker; this session */
-  int64_t errors, timeouts, lost;
 };
 
 /* A step, as listeners see it. Pointers are the job's. */

@@ -26,12 +26,12 @@ int64_t tm_backoff_delay(const struct tm_backoff *b, int64_t failures, uint64_t 
   return delay_ns - (int64_t)((double)delay_ns / 4 * ((double)(spread(seed) >> 11) / 0x1p53));
 }
 
-int64_t tm_backoff_retry(int64_t given_ns, enum tm_status status, uint32_t tries, uint64_t seed)
+int64_t tm_backoff_retry(int64_t given_ns, bool is_lost, uint32_t tries, uint64_t seed)
 {
   struct tm_backoff b = { .first_ns = given_ns, .max_ns = RETRY_MAX_NS };
 
   if (given_ns < 0)
-    b.first_ns = status == TM_PROCESS_DIED ? LOST_FIRST_NS : 0;
+    b.first_ns = is_lost ? LOST_FIRST_NS : 0;
   if (b.first_ns > b.max_ns)
     b.max_ns = b.first_ns;
   return tm_backoff_delay(&b, tries, seed);

@@ -8,14 +8,14 @@
 #define TM_SCHED_HAND_H
 
 #include "base/buf.h"
-#include "node/node_msg.h"
+#include "node/worker_page.h"
 #include "sched/queue.h"
 
 #define TM_HAND_LATE_NS (10 * INT64_C(1000000))
 
 struct tm_held {
   uint64_t seq; /* 0: free */
-  struct tm_entry entry;
+  struct tm_assignment entry;
   uint32_t dataset;
   uint32_t items;    /* 0: rows of a table that are not counted yet */
   bool is_uncounted; /* it has failed, and its rows could not be counted: `items` is 1 */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "record/events.h"
+#include "record/counts.h"
 #include "sched/awake.h"
 
 struct tm_patience {

@@ -40,6 +40,11 @@ void tm_pool_init(struct tm_pool *p, int64_t process_count)
   p->process_count = process_count;
 }
 
+bool tm_pool_allows(enum tm_worker_state s, enum tm_worker_event e)
+{
+  return next_state[s][e] != NO;
+}
+
 enum tm_worker_state tm_pool_step(struct tm_pool *p, enum tm_worker_state s, enum tm_worker_event e)
 {
   int next = next_state[s][e];

@@ -49,6 +49,8 @@ struct tm_pool {
 };
 
 void tm_pool_init(struct tm_pool *p, int64_t process_count);
+/* Whether the table allows the event. */
+bool tm_pool_allows(enum tm_worker_state s, enum tm_worker_event e);
 /* Returns the next state and updates the pool's numbers. An event that the table does not allow is
  * our own bug (check.h). */
 enum tm_worker_state tm_pool_step(struct tm_pool *p, enum tm_worker_state s,

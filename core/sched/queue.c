@@ -1,8 +1,8 @@
 /* queue.c - see queue.h.
  *
- * The list of entries that came back is short: no longer than what the workers held. It is sorted,
- * highest number first, so that the lowest is popped from its end. If it still grows (every try
- * fails, one worker is stuck), the queue gives up (3) before the search costs more than the tries.
+ * Assignments that must avoid a worker stay in the heap, and a search passes them by: it visits as
+ * many as come before the first that need not. If their number grows (every try fails, one worker
+ * is stuck), the queue gives up (3) before the search costs more than the tries.
  */
 #include "sched/queue.h"
 
@@ -11,7 +11,27 @@
 #include "base/check.h"
 #include "record/part.h"
 
-#define AVOID_UP_TO 4096 /* entries */
+#define AVOID_UP_TO 4096 /* assignments */
+
+/* Keeps (2). */
+static bool is_before(const void *left, const void *right)
+{
+  const struct tm_assignment *a = left, *b = right;
+  uint32_t a_len, b_len;
+
+  if (a->index != b->index)
+    return a->index < b->index;
+  a_len = tm_part_count(a->part);
+  b_len = tm_part_count(b->part);
+  return a_len != b_len ? a_len > b_len : a->part < b->part;
+}
+
+static bool is_due_before(const void *left, const void *right)
+{
+  const struct tm_assignment *a = left, *b = right;
+
+  return a->due_ns < b->due_ns;
+}
 
 void tm_queue_init(struct tm_queue *q, int64_t run_max_try, bool (*is_over)(void *, uint64_t),
                    void *data)
@@ -19,15 +39,16 @@ void tm_queue_init(struct tm_queue *q, int64_t run_max_try, bool (*is_over)(void
   memset(q, 0, sizeof(*q));
   tm_require(run_max_try >= 1);
   q->run_max_try = run_max_try;
-  q->later_due_ns = INT64_MAX;
   q->is_over = is_over;
   q->data = data;
+  tm_heap_init(&q->back, sizeof(struct tm_assignment), is_before);
+  tm_heap_init(&q->later, sizeof(struct tm_assignment), is_due_before);
 }
 
 void tm_queue_release(struct tm_queue *q)
 {
-  TM_ARRAY_RELEASE(&q->back);
-  TM_ARRAY_RELEASE(&q->later);
+  tm_heap_release(&q->back);
+  tm_heap_release(&q->later);
 }
 
 void tm_queue_set_created(struct tm_queue *q, uint64_t created)
@@ -41,25 +62,33 @@ void tm_queue_close(struct tm_queue *q)
   q->is_closed = true;
 }
 
-static void back_remove(struct tm_queue *q, size_t at)
+/* The place of the first that need not avoid `worker`, at `i` or below it, unless `best` comes
+ * before it; SIZE_MAX: there is none. */
+static size_t first_for(const struct tm_queue *q, uint32_t worker, size_t i, size_t best)
 {
-  q->back.len--;
-  memmove(q->back.at + at, q->back.at + at + 1, (q->back.len - at) * sizeof(*q->back.at));
+  const struct tm_assignment *a;
+
+  if (i >= q->back.len)
+    return best;
+  a = tm_heap_at(&q->back, i);
+  if (best != SIZE_MAX && !is_before(a, tm_heap_at(&q->back, best)))
+    return best;
+  if (a->avoid != worker)
+    return i;
+  best = first_for(q, worker, 2 * i + 1, best);
+  return first_for(q, worker, 2 * i + 2, best);
 }
 
-static bool take_back(struct tm_queue *q, uint32_t worker, bool others, struct tm_entry *out)
+static bool take_back(struct tm_queue *q, uint32_t worker, bool others, struct tm_assignment *out)
 {
   bool may_avoid = others && q->back.len <= AVOID_UP_TO;
+  size_t i = may_avoid ? first_for(q, worker, 0, SIZE_MAX) : 0;
 
-  for (size_t i = q->back.len; i-- > 0;) {
-    if (may_avoid && q->back.at[i].avoid == worker)
-      continue;
-    *out = q->back.at[i];
-    out->picked++;
-    back_remove(q, i);
-    return true;
-  }
-  return false;
+  if (i >= q->back.len)
+    return false;
+  tm_heap_remove(&q->back, i, out);
+  out->picked++;
+  return true;
 }
 
 static bool has_fresh(struct tm_queue *q)
@@ -69,7 +98,7 @@ static bool has_fresh(struct tm_queue *q)
   return q->next < q->created;
 }
 
-bool tm_queue_take(struct tm_queue *q, uint32_t worker, bool others, struct tm_entry *out)
+bool tm_queue_take(struct tm_queue *q, uint32_t worker, bool others, struct tm_assignment *out)
 {
   if (q->is_closed)
     return false;
@@ -77,86 +106,55 @@ bool tm_queue_take(struct tm_queue *q, uint32_t worker, bool others, struct tm_e
     return true;
   if (!has_fresh(q))
     return false;
-  *out = (struct tm_entry) { .index = q->next++, .try = 1, .picked = 1, .avoid = TM_NO_WORKER };
+  *out =
+      (struct tm_assignment) { .index = q->next++, .try = 1, .picked = 1, .avoid = TM_NO_WORKER };
   return true;
 }
 
-/* Keeps (2): whether `a` is handed out after `b`. */
-static bool is_later(const struct tm_entry *a, const struct tm_entry *b)
+void tm_queue_put_back(struct tm_queue *q, const struct tm_assignment *a)
 {
-  uint32_t a_len = tm_part_count(a->part), b_len = tm_part_count(b->part);
-
-  if (a->index != b->index)
-    return a->index > b->index;
-  return a_len != b_len ? a_len < b_len : a->part > b->part;
+  tm_require(a->index < q->next && a->try >= 1);
+  tm_heap_add(&q->back, a);
 }
 
-static void back_add(struct tm_queue *q, const struct tm_entry *e)
+bool tm_queue_fail(struct tm_queue *q, const struct tm_assignment *a, uint32_t worker)
 {
-  size_t at;
+  struct tm_assignment again = *a;
 
-  (void)TM_ARRAY_ADD(&q->back);
-  for (at = q->back.len - 1; at > 0 && is_later(e, &q->back.at[at - 1]); at--)
-    q->back.at[at] = q->back.at[at - 1];
-  q->back.at[at] = *e;
-}
-
-void tm_queue_put_back(struct tm_queue *q, const struct tm_entry *e)
-{
-  tm_require(e->index < q->next && e->try >= 1);
-  back_add(q, e);
-}
-
-static void later_add(struct tm_queue *q, const struct tm_entry *e)
-{
-  *TM_ARRAY_ADD(&q->later) = *e;
-  if (e->due_ns < q->later_due_ns)
-    q->later_due_ns = e->due_ns;
-}
-
-bool tm_queue_fail(struct tm_queue *q, const struct tm_entry *e, uint32_t worker)
-{
-  struct tm_entry again = *e;
-
-  tm_require(e->index < q->next && e->try >= 1);
-  if (e->part != 0 || e->try >= q->run_max_try)
+  tm_require(a->index < q->next && a->try >= 1);
+  if (a->part != 0 || a->try >= q->run_max_try)
     return false;
   again.try++;
   again.avoid = worker;
-  if (again.due_ns > q->now_ns)
-    later_add(q, &again);
-  else
-    back_add(q, &again);
+  tm_heap_add(again.due_ns > q->now_ns ? &q->later : &q->back, &again);
   return true;
 }
 
 void tm_queue_set_now(struct tm_queue *q, int64_t now_ns)
 {
+  struct tm_assignment a;
+
   q->now_ns = now_ns;
-  if (q->later_due_ns > now_ns)
-    return;
-  q->later_due_ns = INT64_MAX;
-  for (size_t i = q->later.len; i-- > 0;) {
-    struct tm_entry e = q->later.at[i];
-    if (e.due_ns > now_ns) {
-      q->later_due_ns = e.due_ns < q->later_due_ns ? e.due_ns : q->later_due_ns;
-      continue;
-    }
-    q->later.at[i] = q->later.at[--q->later.len];
-    back_add(q, &e);
+  while (tm_queue_due(q) <= now_ns) {
+    tm_heap_remove(&q->later, 0, &a);
+    tm_heap_add(&q->back, &a);
   }
 }
 
 int64_t tm_queue_due(const struct tm_queue *q)
 {
-  return q->later_due_ns;
+  return q->later.len > 0 ? ((struct tm_assignment *)tm_heap_at(&q->later, 0))->due_ns : INT64_MAX;
 }
 
-void tm_queue_add_part(struct tm_queue *q, uint64_t index, uint64_t part, uint32_t try)
+void tm_queue_add_part(struct tm_queue *q, uint64_t index, uint64_t part, uint32_t try,
+                       uint32_t search)
 {
+  struct tm_assignment a = {
+    .index = index, .part = part, .try = try, .search = search, .avoid = TM_NO_WORKER
+  };
+
   tm_require(index < q->next && part != 0);
-  back_add(q,
-           &(struct tm_entry) { .index = index, .part = part, .try = try, .avoid = TM_NO_WORKER });
+  tm_heap_add(&q->back, &a);
 }
 
 bool tm_queue_has_waiting(struct tm_queue *q)

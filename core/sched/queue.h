@@ -3,15 +3,15 @@
  * Pure: it reads no clock (the caller passes the time), and knows no file and no worker. A
  * mini-batch is in exactly one state: not created, waiting, at workers, or over (committed or
  * failed). The queue holds the waiting ones. Those that were never handed out are the numbers from
- * `next` on, and take no memory; those that came back are in a short list. A worker that takes an
- * entry holds it until the entry is put back, failed, or over.
+ * `next` on, and take no memory; those that came back are in a heap. A worker that takes an
+ * assignment holds it until the assignment is put back, failed, or over.
  *
- *  (1) An entry that is put back does not count as a try; one that failed does.
- *  (2) Entries that came back are handed out before fresh ones, the lowest number first; of one
+ *  (1) An assignment that is put back does not count as a try; one that failed does.
+ *  (2) Assignments that came back are handed out before fresh ones, the lowest number first; of one
  *      mini-batch the largest part first.
  *  (3) A mini-batch that failed at a worker goes to a different worker if there is one. A part has
  *      one try.
- *  (4) A failed entry waits until its time has come; meanwhile the entries behind it go first.
+ *  (4) A failed assignment waits until its time has come; meanwhile the ones behind it go first.
  */
 #ifndef TM_SCHED_QUEUE_H
 #define TM_SCHED_QUEUE_H
@@ -20,17 +20,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/mem.h"
+#include "base/heap.h"
 
 #define TM_NO_WORKER UINT32_MAX
 
-struct tm_entry {
+struct tm_assignment {
   uint64_t index;
   uint64_t part; /* of the mini-batch (record/part.h), while bad items are isolated; 0: the whole */
   uint32_t try;  /* the number of this try, from 1 */
   uint32_t picked;       /* how often it was handed out, including this time */
   uint32_t lost_answers; /* how often a worker finished it, but ended before its answer was read */
   uint32_t rows;         /* of a table, as a worker counted them; 0: not known */
+  uint32_t search;       /* of a part: the search for bad items that it belongs to (searches.h) */
   uint32_t avoid;        /* the worker at which it last failed, or TM_NO_WORKER */
   int64_t due_ns;        /* not handed out before; monotonic */
 };
@@ -42,9 +43,8 @@ struct tm_queue {
   bool is_closed;                              /* nothing more is handed out */
   bool (*is_over)(void *data, uint64_t index); /* committed or failed in an earlier session */
   void *data;
-  struct TM_ARRAY(struct tm_entry) back;  /* by index, highest first */
-  struct TM_ARRAY(struct tm_entry) later; /* failed entries that wait for their time, in no order */
-  int64_t later_due_ns; /* when the first of them is due; INT64_MAX: there is none */
+  struct tm_heap back;  /* came back; in the order of (2) */
+  struct tm_heap later; /* failed, and wait for their time; by due_ns */
   int64_t now_ns;       /* as the caller set it */
 };
 
@@ -53,21 +53,23 @@ void tm_queue_init(struct tm_queue *q, int64_t run_max_try, bool (*is_over)(void
 void tm_queue_release(struct tm_queue *q);
 void tm_queue_set_created(struct tm_queue *q, uint64_t created);
 void tm_queue_close(struct tm_queue *q);
-/* The time, monotonic: entries that were due until then can be taken. Keeps (4). */
+/* The time, monotonic: assignments that were due until then can be taken. Keeps (4). */
 void tm_queue_set_now(struct tm_queue *q, int64_t now_ns);
-/* When the first waiting entry is due; INT64_MAX: none waits for its time. */
+/* When the first one that waits for its time is due; INT64_MAX: none does. */
 int64_t tm_queue_due(const struct tm_queue *q);
 
-/* The next entry for `worker`; false if there is none for it. `others`: other living workers could
- * take what this one must avoid. */
-bool tm_queue_take(struct tm_queue *q, uint32_t worker, bool others, struct tm_entry *out);
-void tm_queue_put_back(struct tm_queue *q, const struct tm_entry *e); /* keeps (1) */
-/* A try at `worker` has failed. True: it will be tried again, not before e->due_ns. False: that was
+/* The next assignment for `worker`; false if there is none for it. `others`: other living workers
+ * could take what this one must avoid. */
+bool tm_queue_take(struct tm_queue *q, uint32_t worker, bool others, struct tm_assignment *out);
+void tm_queue_put_back(struct tm_queue *q, const struct tm_assignment *a); /* keeps (1) */
+/* A try at `worker` has failed. True: it will be tried again, not before a->due_ns. False: that was
  * the last try. */
-bool tm_queue_fail(struct tm_queue *q, const struct tm_entry *e, uint32_t worker);
+bool tm_queue_fail(struct tm_queue *q, const struct tm_assignment *a, uint32_t worker);
 /* A part of a mini-batch that has used up its tries. It is tried once. */
-void tm_queue_add_part(struct tm_queue *q, uint64_t index, uint64_t part, uint32_t try);
-/* Whether any entry can be taken now. Skips mini-batches that are over, so that `next` is exact. */
+void tm_queue_add_part(struct tm_queue *q, uint64_t index, uint64_t part, uint32_t try,
+                       uint32_t search);
+/* Whether any assignment can be taken now. Skips mini-batches that are over, so that `next` is
+ * exact. */
 bool tm_queue_has_waiting(struct tm_queue *q);
 
 #endif

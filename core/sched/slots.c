@@ -1,27 +1,42 @@
-/* slots.c - see slots.h. */
+/* slots.c - see slots.h. The free slots are in a heap, by the time from which each may be
+ * filled. */
 #include "sched/slots.h"
 
 #include "base/check.h"
 #include "sched/backoff.h"
 
+struct free_slot {
+  int64_t due_ns;
+  int64_t slot;
+};
+
+static bool is_before(const void *left, const void *right)
+{
+  const struct free_slot *a = left, *b = right;
+
+  return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->slot < b->slot;
+}
+
 void tm_slots_init(struct tm_slots *s, int64_t count)
 {
   *s = (struct tm_slots) { .count = count };
+  tm_heap_init(&s->free, sizeof(struct free_slot), is_before);
 }
 
 void tm_slots_release(struct tm_slots *s)
 {
   TM_ARRAY_RELEASE(&s->list);
+  tm_heap_release(&s->free);
 }
 
 int64_t tm_slots_take(struct tm_slots *s, int64_t now_ns)
 {
-  for (size_t i = 0; i < s->list.len; i++) {
-    struct tm_slot *slot = &s->list.at[i];
-    if (slot->is_taken || slot->due_ns > now_ns)
-      continue;
-    slot->is_taken = true;
-    return (int64_t)i;
+  struct free_slot first;
+
+  if (s->free.len > 0 && ((struct free_slot *)tm_heap_at(&s->free, 0))->due_ns <= now_ns) {
+    tm_heap_remove(&s->free, 0, &first);
+    s->list.at[first.slot].is_taken = true;
+    return first.slot;
   }
   if ((int64_t)s->list.len == s->count)
     return -1;
@@ -40,17 +55,15 @@ void tm_slots_give_back(struct tm_slots *s, int64_t slot, bool has_worked, int64
   at = &s->list.at[slot];
   at->is_taken = false;
   at->idle_ends = has_worked ? 0 : at->idle_ends + 1;
-  at->due_ns = now_ns + tm_backoff_delay(&backoff, at->idle_ends - 1, seed);
+  tm_heap_add(
+      &s->free,
+      &(struct free_slot) {
+          .slot = slot, .due_ns = now_ns + tm_backoff_delay(&backoff, at->idle_ends - 1, seed) });
 }
 
 int64_t tm_slots_due(const struct tm_slots *s)
 {
-  int64_t due_ns = INT64_MAX;
-
   if ((int64_t)s->list.len < s->count)
     return 0;
-  for (size_t i = 0; i < s->list.len; i++)
-    if (!s->list.at[i].is_taken && s->list.at[i].due_ns < due_ns)
-      due_ns = s->list.at[i].due_ns;
-  return due_ns;
+  return s->free.len > 0 ? ((struct free_slot *)tm_heap_at(&s->free, 0))->due_ns : INT64_MAX;
 }

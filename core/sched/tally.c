@@ -78,15 +78,12 @@ void tm_tally_add_part(struct tm_tally *t)
   t->counts.parts++;
 }
 
-void tm_tally_add_failed_try(struct tm_tally *t, enum tm_status status)
+void tm_tally_add_failed_try(struct tm_tally *t, enum tm_tally_failure why)
 {
-  switch (status) {
-  case TM_RUN_TIMEOUT:
-  case TM_LOAD_TIMEOUT:
-  case TM_INIT_TIMEOUT: t->counts.timeouts++; break;
-  case TM_PROCESS_DIED: t->counts.lost++; break;
-  case TM_CANCELED: break;
-  default: t->counts.errors++; break;
+  switch (why) {
+  case TM_FAILED_BY_ERROR: t->counts.errors++; break;
+  case TM_FAILED_BY_TIMEOUT: t->counts.timeouts++; break;
+  case TM_FAILED_WITH_WORKER: t->counts.lost++; break;
   }
 }
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "record/events.h"
+#include "record/counts.h"
 
 /* The tolerated failures; the step fails as soon as one limit is exceeded. */
 struct tm_limits {
@@ -25,6 +25,9 @@ struct tm_limits {
   /* allowed_failed_percent, of all mini-batches; judged once all are created; negative: all */
   double failed_percent;
 };
+
+/* Why a try has failed. */
+enum tm_tally_failure { TM_FAILED_BY_ERROR, TM_FAILED_BY_TIMEOUT, TM_FAILED_WITH_WORKER };
 
 struct tm_tally {
   struct tm_counts counts;
@@ -54,7 +57,7 @@ void tm_tally_add_uncounted(struct tm_tally *t, int64_t mini_batches);
 /* A part has been tried, with whatever result. */
 void tm_tally_add_part(struct tm_tally *t);
 /* A try has failed, finally or not. */
-void tm_tally_add_failed_try(struct tm_tally *t, enum tm_status status);
+void tm_tally_add_failed_try(struct tm_tally *t, enum tm_tally_failure why);
 /* TM_RUNNING, TM_COMPLETED or TM_FAILED. For TM_FAILED the first call says in `err` what was
  * exceeded, and by how much. It does not judge a step without input: the lister has the message for
  * that. Keeps (2). */

@@ -175,7 +175,7 @@ static void end_failed_try(struct tm_worker *w, struct tm_held *held, struct ans
     tm_rows_settle(s, held);
   t = failed_try(w, held, a, &log);
   failed = is_again ? 0 : held->items;
-  tm_tally_add_failed_try(&s->tally, a->status);
+  tm_vigil_count_failed(s, a->status);
   if (a->status == TM_RUN_TIMEOUT)
     tm_crew_arm_workers(s);
   if (!is_again && tm_isolate_is_wanted(s, held))
@@ -356,7 +356,7 @@ static int commit_good(struct tm_supervisor *s, const struct tm_good_try *g, str
 static bool give_back(struct tm_worker *w, struct tm_held *held, const struct answer *a,
                       const struct tm_err *err)
 {
-  struct tm_entry again = held->entry;
+  struct tm_assignment again = held->entry;
 
   if (again.part == 0 || a->no_halves || again.lost_answers >= LOST_RESULTS_MAX)
     return false;

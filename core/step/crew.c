@@ -179,7 +179,8 @@ static void remember(struct tm_held *held, const struct tm_manifest_entry *entry
     tm_buf_add(&held->first_item, item.path, item.path_len);
 }
 
-static int hand_out(struct tm_worker *w, const struct tm_entry *e, int64_t now, struct tm_err *err)
+static int hand_out(struct tm_worker *w, const struct tm_assignment *e, int64_t now,
+                    struct tm_err *err)
 {
   struct tm_supervisor *s = w->s;
   struct tm_manifest_entry entry;
@@ -229,7 +230,7 @@ static bool has_lone(struct tm_worker *w)
 void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w)
 {
   struct tm_err err = TM_ERR_NONE;
-  struct tm_entry e;
+  struct tm_assignment e;
   int64_t now;
 
   if (w->is_leaving && w->state == TM_WORKER_READY && w->hand.len == 0 && !w->is_deaf && s->node)
@@ -284,7 +285,7 @@ void tm_crew_fill(struct tm_supervisor *s)
 
 static void put_back(struct tm_worker *w, struct tm_held *held)
 {
-  struct tm_entry e = held->entry;
+  struct tm_assignment e = held->entry;
 
   tm_hand_remove(&w->hand, held->seq);
   w->s->running--;
@@ -295,7 +296,6 @@ static void on_taken(void *data, uint32_t id, const uint64_t *seqs, size_t n)
 {
   struct tm_supervisor *s = data;
   struct tm_worker *w = find(s, id);
-
   if (!w)
     return;
   w->is_asked = false;

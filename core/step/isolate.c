@@ -150,7 +150,7 @@ static bool run_again(struct tm_isolate *x, struct piece *p, const struct tm_err
     return false;
   x->again++;
   x->search.open++;
-  tm_queue_add_part(&x->s->queue, x->index, p->part, ++x->try);
+  tm_queue_add_part(&x->s->queue, x->index, p->part, ++x->try, 0);
   return true;
 }
 
@@ -343,7 +343,7 @@ static int64_t go_on(struct tm_isolate *x, const struct tm_isolation_next *next,
                      const struct tm_failed_try *t)
 {
   for (size_t i = 0; i < next->tries_len; i++)
-    tm_queue_add_part(&x->s->queue, x->index, next->tries[i], ++x->try);
+    tm_queue_add_part(&x->s->queue, x->index, next->tries[i], ++x->try, 0);
   if (next->bad)
     add_bad(x, next->bad, t);
   if (next->untested)

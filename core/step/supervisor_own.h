@@ -191,8 +191,9 @@ void tm_vigil_on_due(struct tm_timer *t);
 /* Notes where an interrupted init() was. */
 void tm_vigil_note_init(struct tm_supervisor *s, const char *worker, const char *where);
 void tm_vigil_arm(struct tm_supervisor *s); /* for the next try or place that is due */
+void tm_vigil_count_failed(struct tm_supervisor *s, enum tm_status status);
 /* When a failed try may be tried again; monotonic, 0: at once. */
-int64_t tm_vigil_retry_due(const struct tm_supervisor *s, const struct tm_entry *e,
+int64_t tm_vigil_retry_due(const struct tm_supervisor *s, const struct tm_assignment *e,
                            enum tm_status status);
 
 #endif

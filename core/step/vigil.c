@@ -144,11 +144,24 @@ void tm_vigil_arm(struct tm_supervisor *s)
   tm_timer_start(&s->due_timer, due_ns > now_ns ? due_ns - now_ns : 0, 0);
 }
 
-int64_t tm_vigil_retry_due(const struct tm_supervisor *s, const struct tm_entry *e,
+int64_t tm_vigil_retry_due(const struct tm_supervisor *s, const struct tm_assignment *e,
                            enum tm_status status)
 {
   uint64_t seed = s->o.epoch ^ (e->index << 16) ^ e->try;
-  int64_t delay_ns = tm_backoff_retry(s->o.step->config.retry_delay_ns, status, e->try, seed);
+  int64_t delay_ns =
+      tm_backoff_retry(s->o.step->config.retry_delay_ns, status == TM_PROCESS_DIED, e->try, seed);
 
   return delay_ns > 0 ? tm_clock_mono_ns() + delay_ns : 0;
+}
+
+void tm_vigil_count_failed(struct tm_supervisor *s, enum tm_status status)
+{
+  switch (status) {
+  case TM_RUN_TIMEOUT:
+  case TM_LOAD_TIMEOUT:
+  case TM_INIT_TIMEOUT: tm_tally_add_failed_try(&s->tally, TM_FAILED_BY_TIMEOUT); break;
+  case TM_PROCESS_DIED: tm_tally_add_failed_try(&s->tally, TM_FAILED_WITH_WORKER); break;
+  case TM_CANCELED: break;
+  default: tm_tally_add_failed_try(&s->tally, TM_FAILED_BY_ERROR); break;
+  }
 }

@@ -25,9 +25,9 @@ static struct fixture with(uint64_t created, int64_t tries)
   return f;
 }
 
-static struct tm_entry take(struct fixture *f, uint32_t worker, bool others)
+static struct tm_assignment take(struct fixture *f, uint32_t worker, bool others)
 {
-  struct tm_entry e;
+  struct tm_assignment e;
 
   f->q.data = &f->over;
   assert_true(tm_queue_take(&f->q, worker, others, &e));
@@ -36,7 +36,7 @@ static struct tm_entry take(struct fixture *f, uint32_t worker, bool others)
 
 static bool has_none(struct fixture *f, uint32_t worker, bool others)
 {
-  struct tm_entry e;
+  struct tm_assignment e;
 
   f->q.data = &f->over;
   return !tm_queue_take(&f->q, worker, others, &e);
@@ -47,7 +47,7 @@ static void test_hands_out_in_order_and_no_more_than_exist(void **state)
   struct fixture f = with(3, 3);
 
   for (uint64_t i = 0; i < 3; i++) {
-    struct tm_entry e = take(&f, 0, false);
+    struct tm_assignment e = take(&f, 0, false);
     assert_int_equal(e.index, i);
     assert_int_equal(e.try, 1);
     assert_int_equal(e.picked, 1);
@@ -73,7 +73,7 @@ static void test_skips_finished_ones(void **state)
 static void test_one_that_is_put_back_does_not_count_and_comes_first(void **state)
 {
   struct fixture f = with(5, 1);
-  struct tm_entry a = take(&f, 0, true), b = take(&f, 0, true), again;
+  struct tm_assignment a = take(&f, 0, true), b = take(&f, 0, true), again;
 
   tm_queue_put_back(&f.q, &b);
   tm_queue_put_back(&f.q, &a);
@@ -89,7 +89,7 @@ static void test_one_that_is_put_back_does_not_count_and_comes_first(void **stat
 static void test_a_failed_one_comes_back_until_its_last_try(void **state)
 {
   struct fixture f = with(1, 3);
-  struct tm_entry e = take(&f, 0, false);
+  struct tm_assignment e = take(&f, 0, false);
 
   assert_true(tm_queue_fail(&f.q, &e, 0));
   e = take(&f, 0, false);
@@ -105,7 +105,7 @@ static void test_a_failed_one_comes_back_until_its_last_try(void **state)
 static void test_a_failed_one_goes_to_another_worker_if_possible(void **state)
 {
   struct fixture f = with(1, 3);
-  struct tm_entry e = take(&f, 7, true);
+  struct tm_assignment e = take(&f, 7, true);
 
   assert_true(tm_queue_fail(&f.q, &e, 7));
   assert_true(has_none(&f, 7, true));
@@ -119,12 +119,12 @@ static void test_a_failed_one_goes_to_another_worker_if_possible(void **state)
 static void test_parts_come_largest_first_and_have_one_try(void **state)
 {
   struct fixture f = with(3, 2);
-  struct tm_entry first = take(&f, 0, false), second = take(&f, 0, false), e;
+  struct tm_assignment first = take(&f, 0, false), second = take(&f, 0, false), e;
 
   assert_true(tm_queue_fail(&f.q, &second, 0));
-  tm_queue_add_part(&f.q, first.index, tm_part(0, 2), 3);
-  tm_queue_add_part(&f.q, first.index, tm_part(8, 4), 4);
-  tm_queue_add_part(&f.q, first.index, tm_part(4, 4), 5);
+  tm_queue_add_part(&f.q, first.index, tm_part(0, 2), 3, 0);
+  tm_queue_add_part(&f.q, first.index, tm_part(8, 4), 4, 0);
+  tm_queue_add_part(&f.q, first.index, tm_part(4, 4), 5, 0);
   e = take(&f, 0, true);
   assert_int_equal(e.part, tm_part(4, 4));
   assert_int_equal(e.try, 5);
@@ -155,7 +155,7 @@ static void test_closed_hands_out_nothing(void **state)
 static void test_a_failed_one_waits_for_its_time_and_delays_no_other(void **state)
 {
   struct fixture f = with(2, 3);
-  struct tm_entry e = take(&f, 0, false);
+  struct tm_assignment e = take(&f, 0, false);
 
   assert_true(tm_queue_due(&f.q) == INT64_MAX);
   tm_queue_set_now(&f.q, 100);
@@ -181,7 +181,7 @@ static void test_the_first_that_is_due_is_known(void **state)
   static const int64_t due[] = { 30, 10, 20 };
 
   for (int i = 0; i < 3; i++) {
-    struct tm_entry e = take(&f, 0, false);
+    struct tm_assignment e = take(&f, 0, false);
     e.due_ns = due[i];
     assert_true(tm_queue_fail(&f.q, &e, 0));
   }

@@ -121,11 +121,10 @@ static void test_failed_tries_are_counted_apart(void **state)
 {
   struct tm_tally t = with(-1, true, 1);
 
-  tm_tally_add_failed_try(&t, TM_RUN_EXCEPTION);
-  tm_tally_add_failed_try(&t, TM_RUN_WRONG_RETURN);
-  tm_tally_add_failed_try(&t, TM_RUN_TIMEOUT);
-  tm_tally_add_failed_try(&t, TM_PROCESS_DIED);
-  tm_tally_add_failed_try(&t, TM_CANCELED);
+  tm_tally_add_failed_try(&t, TM_FAILED_BY_ERROR);
+  tm_tally_add_failed_try(&t, TM_FAILED_BY_ERROR);
+  tm_tally_add_failed_try(&t, TM_FAILED_BY_TIMEOUT);
+  tm_tally_add_failed_try(&t, TM_FAILED_WITH_WORKER);
   assert_int_equal(t.counts.errors, 2);
   assert_int_equal(t.counts.timeouts, 1);
   assert_int_equal(t.counts.lost, 1);

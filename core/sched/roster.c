@@ -1,0 +1,214 @@
+/* roster.c - see roster.h. */
+#include "sched/roster.h"
+
+#include "base/check.h"
+
+#define WORKER(item, member) TM_LIST_OWNER(item, struct tm_sched_worker, member)
+
+void tm_roster_init(struct tm_roster *r)
+{
+  *r = (struct tm_roster) { .living = 0 };
+  tm_list_init(&r->idle);
+  tm_list_init(&r->roomy);
+  tm_list_init(&r->crowded);
+  tm_list_init(&r->open_nodes);
+}
+
+static void free_worker(struct tm_sched_worker *w)
+{
+  if (w)
+    tm_window_release(&w->window);
+  free(w);
+}
+
+static void free_node(struct tm_sched_node *n)
+{
+  if (n)
+    tm_slots_release(&n->slots);
+  free(n);
+}
+
+void tm_roster_release(struct tm_roster *r)
+{
+  for (size_t i = 0; i < r->workers.len; i++)
+    free_worker(r->workers.at[i]);
+  for (size_t i = 0; i < r->nodes.len; i++)
+    free_node(r->nodes.at[i]);
+  TM_ARRAY_RELEASE(&r->workers);
+  TM_ARRAY_RELEASE(&r->nodes);
+}
+
+/* Nodes. */
+
+struct tm_sched_node *tm_roster_node(const struct tm_roster *r, uint32_t number)
+{
+  return number < r->nodes.len ? r->nodes.at[number] : NULL;
+}
+
+struct tm_sched_node *tm_roster_add_node(struct tm_roster *r, uint32_t number, int64_t slots)
+{
+  struct tm_sched_node *n = tm_roster_node(r, number);
+
+  if (n)
+    return n;
+  while (r->nodes.len <= number)
+    *TM_ARRAY_ADD(&r->nodes) = NULL;
+  n = r->nodes.at[number] = TM_NEW(struct tm_sched_node);
+  n->number = number;
+  tm_pool_init(&n->pool, slots);
+  n->pool.has_loaded = r->has_loaded;
+  n->pool.is_closed = r->is_closed;
+  tm_slots_init(&n->slots, slots);
+  tm_list_init(&n->workers);
+  return n;
+}
+
+void tm_roster_update_node(struct tm_roster *r, struct tm_sched_node *n)
+{
+  tm_list_set(&r->open_nodes, &n->open, n->is_up && tm_pool_wants_worker(&n->pool, INT64_MAX));
+}
+
+void tm_roster_set_up(struct tm_roster *r, struct tm_sched_node *n, bool is_up)
+{
+  n->is_up = is_up;
+  tm_roster_update_node(r, n);
+}
+
+void tm_roster_close(struct tm_roster *r)
+{
+  r->is_closed = true;
+  for (size_t i = 0; i < r->nodes.len; i++)
+    if (r->nodes.at[i]) {
+      tm_pool_close(&r->nodes.at[i]->pool);
+      tm_roster_update_node(r, r->nodes.at[i]);
+    }
+}
+
+/* The first worker has loaded the script: further ones may start, on every node. */
+static void note_loaded(struct tm_roster *r)
+{
+  if (r->has_loaded)
+    return;
+  r->has_loaded = true;
+  for (size_t i = 0; i < r->nodes.len; i++)
+    if (r->nodes.at[i]) {
+      r->nodes.at[i]->pool.has_loaded = true;
+      tm_roster_update_node(r, r->nodes.at[i]);
+    }
+}
+
+/* Workers. */
+
+struct tm_sched_worker *tm_roster_worker(const struct tm_roster *r, uint32_t number)
+{
+  return number < r->workers.len ? r->workers.at[number] : NULL;
+}
+
+struct tm_sched_worker *tm_roster_add(struct tm_roster *r, struct tm_sched_node *n, int64_t slot,
+                                      size_t span_max)
+{
+  struct tm_sched_worker *w = TM_NEW(struct tm_sched_worker);
+
+  w->number = (uint32_t)r->workers.len;
+  w->node = n;
+  w->slot = slot;
+  tm_window_init(&w->window, span_max);
+  *TM_ARRAY_ADD(&r->workers) = w;
+  tm_list_add(&n->workers, &w->of_node);
+  tm_roster_step(r, w, TM_WORKER_ON_START);
+  return w;
+}
+
+static void count_leaving(struct tm_roster *r, struct tm_sched_worker *w)
+{
+  r->leaves += !w->is_counted;
+  w->is_counted = true;
+}
+
+void tm_roster_leave(struct tm_roster *r, struct tm_sched_worker *w)
+{
+  w->is_leaving = true;
+  count_leaving(r, w);
+  tm_roster_update(r, w);
+}
+
+bool tm_roster_step(struct tm_roster *r, struct tm_sched_worker *w, enum tm_worker_event e)
+{
+  struct tm_pool *p = &w->node->pool;
+  int64_t living = p->living, ready = p->ready;
+
+  if (!tm_pool_allows(w->state, e))
+    return false;
+  w->state = tm_pool_step(p, w->state, e);
+  r->living += p->living - living;
+  r->ready += p->ready - ready;
+  if (e == TM_WORKER_ON_LOADED)
+    note_loaded(r);
+  if (e == TM_WORKER_ON_STOP)
+    count_leaving(r, w);
+  tm_roster_update(r, w);
+  tm_roster_update_node(r, w->node);
+  return true;
+}
+
+/* A mini-batch whose answer was lost before is handed out alone: its worker has nothing to do next
+ * and answers at once, so that the answer cannot be lost with the worker's next mini-batch. */
+static bool has_lone(const struct tm_sched_worker *w)
+{
+  const struct tm_inflight *last = tm_window_find(&w->window, w->window.ring.next - 1);
+
+  return last && last->what.lost_answers > 0;
+}
+
+void tm_roster_unlist(struct tm_sched_worker *w)
+{
+  if (w->in)
+    tm_list_remove(w->in, &w->wants);
+  w->in = NULL;
+}
+
+void tm_roster_update(struct tm_roster *r, struct tm_sched_worker *w)
+{
+  size_t len = tm_window_len(&w->window);
+  bool is_ready = w->state == TM_WORKER_READY && w->node->is_up;
+  struct tm_list *in = NULL;
+
+  if (is_ready && !w->is_deaf && !w->is_leaving && len == 0)
+    in = &r->idle;
+  else if (is_ready && !w->is_deaf && !w->is_leaving && tm_window_has_room(&w->window) &&
+           !has_lone(w))
+    in = &r->roomy;
+  if (in != w->in) {
+    tm_roster_unlist(w);
+    if (in)
+      tm_list_add(in, &w->wants);
+    w->in = in;
+  }
+  tm_list_set(&r->crowded, &w->crowded, is_ready && !w->is_recalling && len > 1);
+}
+
+void tm_roster_remove(struct tm_roster *r, struct tm_sched_worker *w)
+{
+  tm_require(w->state == TM_WORKER_GONE && !w->in && !tm_list_has(&w->crowded));
+  r->leaves -= w->is_counted;
+  tm_list_remove(&w->node->workers, &w->of_node);
+  r->workers.at[w->number] = NULL;
+  free_worker(w);
+}
+
+static struct tm_sched_worker *first_of(const struct tm_list *l, const struct tm_sched_worker *skip)
+{
+  struct tm_list_item *item = tm_list_first(l);
+
+  if (item && WORKER(item, wants) == skip)
+    item = tm_list_next(l, item);
+  return item ? WORKER(item, wants) : NULL;
+}
+
+struct tm_sched_worker *tm_roster_wanting(const struct tm_roster *r,
+                                          const struct tm_sched_worker *skip)
+{
+  struct tm_sched_worker *w = first_of(&r->idle, skip);
+
+  return w ? w : first_of(&r->roomy, skip);
+}

@@ -1,0 +1,81 @@
+/* roster.h - the nodes and workers of a step, by number, and who can use what.
+ *
+ * Three lists answer the scheduler's questions without looking at all workers:
+ *
+ *   idle     ready, holds nothing, may get something
+ *   roomy    likewise, holds something, and its window has room
+ *   crowded  ready, holds what waits behind its first, and was not asked for it yet
+ *
+ * A worker is in the lists that its fields say after tm_roster_update(); whoever changes a field or
+ * the window calls that. Numbers of workers are never used again; a node's number is the caller's.
+ */
+#ifndef TM_SCHED_ROSTER_H
+#define TM_SCHED_ROSTER_H
+
+#include "base/list.h"
+#include "base/mem.h"
+#include "sched/pool.h"
+#include "sched/slots.h"
+#include "sched/window.h"
+
+struct tm_sched_node {
+  uint32_t number;
+  bool is_up;
+  int losses; /* in a row, without a result between */
+  struct tm_pool pool;
+  struct tm_slots slots;
+  struct tm_list workers;
+  struct tm_list_item open; /* in the roster's open_nodes */
+};
+
+struct tm_sched_worker {
+  uint32_t number;
+  struct tm_sched_node *node;
+  int64_t slot;
+  enum tm_worker_state state;
+  struct tm_window window;
+  bool is_leaving;   /* it gets no more work, and ends when its window is empty */
+  bool is_recalling; /* the node was asked to take back, and has not answered */
+  bool is_deaf;      /* it gets nothing more */
+  bool has_worked;   /* it has answered for a mini-batch */
+  bool is_counted;   /* in `leaves` */
+  struct tm_list *in;
+  struct tm_list_item of_node, wants, crowded;
+};
+
+struct tm_roster {
+  struct TM_ARRAY(struct tm_sched_node *) nodes;     /* by number; NULL: never was */
+  struct TM_ARRAY(struct tm_sched_worker *) workers; /* by number; NULL: gone */
+  struct tm_list idle, roomy, crowded;
+  struct tm_list open_nodes; /* that may have one more worker, as far as they are concerned */
+  int64_t living, ready;
+  int64_t leaves; /* of the living: leaving or stopping */
+  bool has_loaded, is_closed;
+};
+
+void tm_roster_init(struct tm_roster *r);
+void tm_roster_release(struct tm_roster *r);
+/* The node of that number; makes it if it is new. */
+struct tm_sched_node *tm_roster_add_node(struct tm_roster *r, uint32_t number, int64_t slots);
+struct tm_sched_node *tm_roster_node(const struct tm_roster *r, uint32_t number); /* NULL */
+void tm_roster_set_up(struct tm_roster *r, struct tm_sched_node *n, bool is_up);
+struct tm_sched_worker *tm_roster_add(struct tm_roster *r, struct tm_sched_node *n, int64_t slot,
+                                      size_t span_max);
+struct tm_sched_worker *tm_roster_worker(const struct tm_roster *r, uint32_t number); /* NULL */
+/* False: the worker's state does not allow that, and nothing was changed. */
+bool tm_roster_step(struct tm_roster *r, struct tm_sched_worker *w, enum tm_worker_event e);
+void tm_roster_update(struct tm_roster *r, struct tm_sched_worker *w);
+/* It wants nothing until the next update. */
+void tm_roster_unlist(struct tm_sched_worker *w);
+/* It ends when it holds nothing more. */
+void tm_roster_leave(struct tm_roster *r, struct tm_sched_worker *w);
+/* After its end, which tm_roster_step() has heard of. */
+void tm_roster_remove(struct tm_roster *r, struct tm_sched_worker *w);
+/* No worker starts any more. */
+void tm_roster_close(struct tm_roster *r);
+void tm_roster_update_node(struct tm_roster *r, struct tm_sched_node *n);
+/* The next worker that wants something, idle ones first; not `skip`. NULL: there is none. */
+struct tm_sched_worker *tm_roster_wanting(const struct tm_roster *r,
+                                          const struct tm_sched_worker *skip);
+
+#endif

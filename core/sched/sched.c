@@ -1,0 +1,532 @@
+/* sched.c - see sched.h: what follows from each event. dispatch.c has ON_TURN. */
+#include "sched/sched_own.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "sched/backoff.h"
+
+#define WORKER(item, member) TM_LIST_OWNER(item, struct tm_sched_worker, member)
+
+void tm_sched_init(struct tm_sched *s, const struct tm_sched_options *o, int64_t over)
+{
+  memset(s, 0, sizeof(*s));
+  s->o = *o;
+  s->over = over;
+  s->recall_ns = INT64_MAX;
+  tm_queue_init(&s->queue, o->run_max_try, o->is_over, o->data);
+  tm_roster_init(&s->roster);
+}
+
+void tm_sched_release(struct tm_sched *s)
+{
+  tm_queue_release(&s->queue);
+  tm_roster_release(&s->roster);
+  tm_searches_release(&s->searches);
+  tm_actions_release(&s->actions);
+}
+
+bool tm_sched_next(struct tm_sched *s, struct tm_sched_action *out)
+{
+  return tm_actions_take(&s->actions, out);
+}
+
+/* ---- what a worker holds ---- */
+
+static void add_action(struct tm_sched *s, enum tm_sched_action_kind kind,
+                       const struct tm_sched_worker *w)
+{
+  struct tm_sched_action *a = tm_actions_add(&s->actions, kind);
+
+  a->worker = w->number;
+  a->node = w->node->number;
+}
+
+/* Ends the worker if nothing keeps it; else brings its lists up to date. */
+static void settle_worker(struct tm_sched *s, struct tm_sched_worker *w)
+{
+  if ((s->is_ending || w->is_leaving) && w->state == TM_WORKER_READY && !w->is_deaf &&
+      w->node->is_up && tm_window_len(&w->window) == 0) {
+    tm_roster_step(&s->roster, w, TM_WORKER_ON_STOP);
+    add_action(s, TM_SCHED_STOP, w);
+  }
+  tm_roster_update(&s->roster, w);
+}
+
+static struct tm_assignment remove_inflight(struct tm_sched *s, struct tm_sched_worker *w,
+                                            uint64_t seq)
+{
+  struct tm_assignment what = tm_window_find(&w->window, seq)->what;
+
+  tm_window_remove(&w->window, seq);
+  s->running--;
+  return what;
+}
+
+static void put_back(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq)
+{
+  struct tm_assignment what = remove_inflight(s, w, seq);
+
+  tm_queue_put_back(&s->queue, &what);
+}
+
+static void put_back_all(struct tm_sched *s, struct tm_sched_worker *w)
+{
+  while (tm_window_len(&w->window) > 0)
+    put_back(s, w, w->window.ring.first);
+}
+
+static void kill_worker(struct tm_sched *s, struct tm_sched_worker *w)
+{
+  tm_roster_step(&s->roster, w, TM_WORKER_ON_STOP);
+  add_action(s, TM_SCHED_KILL, w);
+}
+
+/* ---- the ends of tries ---- */
+
+/* The search goes on, or begins: its next parts wait. */
+static void search_on(struct tm_sched *s, uint32_t number, const struct tm_isolation_next *next,
+                      struct tm_sched_action *a)
+{
+  struct tm_search *x = tm_searches_at(&s->searches, number);
+
+  for (size_t i = 0; i < next->tries_len; i++)
+    tm_queue_add_part(&s->queue, x->index, next->tries[i], ++x->try, number);
+  a->search = number;
+  a->bad = next->bad;
+  a->untested = next->untested;
+  a->is_over = x->isolation.open == 0;
+}
+
+static void begin_search(struct tm_sched *s, const struct tm_assignment *what, uint32_t items,
+                         struct tm_sched_action *a)
+{
+  uint32_t number = tm_searches_add(&s->searches, what->index, what->try);
+  struct tm_search *x = tm_searches_at(&s->searches, number);
+  struct tm_isolation_next next;
+
+  tm_isolation_begin(&x->isolation, items, s->o.isolation_max_try, &next);
+  s->parts_open += x->isolation.open;
+  a->is_new = true;
+  search_on(s, number, &next, a);
+}
+
+static void fail_part(struct tm_sched *s, const struct tm_assignment *what, bool no_halves,
+                      struct tm_sched_action *a)
+{
+  struct tm_search *x = tm_searches_at(&s->searches, what->search);
+  struct tm_isolation_next next = { .tries_len = 0 };
+
+  tm_require(x);
+  s->parts_open -= x->isolation.open;
+  if (no_halves) {
+    tm_isolation_settle(&x->isolation);
+    next.bad = what->part;
+  } else {
+    tm_isolation_fail(&x->isolation, what->part, &next);
+  }
+  s->parts_open += x->isolation.open;
+  search_on(s, what->search, &next, a);
+}
+
+/* What becomes of a mini-batch, or a part, whose try has failed. Keeps (2). */
+static void fail_try(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq, bool is_lost,
+                     const struct tm_sched_event *e, int64_t now_ns)
+{
+  struct tm_assignment what = remove_inflight(s, w, seq);
+  struct tm_sched_action *a = tm_actions_add(&s->actions, TM_SCHED_RETRY);
+  uint64_t seed = s->o.seed ^ (what.index << 16) ^ what.try;
+  int64_t delay_ns = tm_backoff_retry(s->o.retry_delay_ns, is_lost, what.try, seed);
+
+  if (e->rows > 0)
+    what.rows = e->rows;
+  what.due_ns = delay_ns > 0 ? now_ns + delay_ns : 0;
+  a->worker = w->number;
+  a->node = w->node->number;
+  a->seq = seq;
+  a->what = what;
+  if (tm_queue_fail(&s->queue, &what, w->number))
+    return;
+  if (what.part != 0) {
+    a->kind = TM_SCHED_SEARCH;
+    fail_part(s, &what, e->no_halves, a);
+  } else if (s->o.isolates && e->items > 1) {
+    a->kind = TM_SCHED_SEARCH;
+    begin_search(s, &what, e->items, a);
+  } else {
+    a->kind = TM_SCHED_FAIL;
+    s->over++;
+  }
+}
+
+static bool on_failed(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_sched_event *e,
+                      int64_t now_ns)
+{
+  if (!tm_window_find(&w->window, e->seq))
+    return false;
+  fail_try(s, w, e->seq, false, e, now_ns);
+  w->has_worked = true;
+  settle_worker(s, w);
+  return true;
+}
+
+static void end_part(struct tm_sched *s, uint32_t number)
+{
+  struct tm_search *x = tm_searches_at(&s->searches, number);
+  struct tm_sched_action *a;
+
+  tm_require(x);
+  tm_isolation_settle(&x->isolation);
+  s->parts_open--;
+  if (x->isolation.open > 0)
+    return;
+  a = tm_actions_add(&s->actions, TM_SCHED_SEARCH_OVER);
+  a->search = number;
+  a->is_over = true;
+}
+
+static bool on_result(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_sched_event *e)
+{
+  struct tm_assignment what;
+
+  if (!tm_window_find(&w->window, e->seq))
+    return false;
+  what = remove_inflight(s, w, e->seq);
+  tm_window_measure(&w->window, e->ns);
+  w->has_worked = true;
+  w->node->losses = 0;
+  if (what.part != 0)
+    end_part(s, what.search);
+  else
+    s->over++;
+  settle_worker(s, w);
+  return true;
+}
+
+/* That says nothing about the items, which have only this try: the part runs again, uncounted. */
+static bool on_unusable(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq)
+{
+  struct tm_inflight *in = tm_window_find(&w->window, seq);
+
+  if (!in || in->what.part == 0 || in->what.lost_answers >= TM_SCHED_LOST_MAX)
+    return false;
+  in->what.lost_answers++;
+  put_back(s, w, seq);
+  w->has_worked = true;
+  settle_worker(s, w);
+  return true;
+}
+
+/* ---- the ends of workers ---- */
+
+/* Keeps (2). An answer that was lost counts if the mini-batch keeps ending its workers. */
+static bool counts_as_try(struct tm_inflight *in, const struct tm_lost_try *lost)
+{
+  if (lost->state == TM_TRY_DONE)
+    return ++in->what.lost_answers > TM_SCHED_LOST_MAX;
+  return lost->state == TM_TRY_BEGUN;
+}
+
+static void settle_window(struct tm_sched *s, struct tm_sched_worker *w,
+                          const struct tm_sched_event *e, int64_t now_ns)
+{
+  bool is_ours = w->state == TM_WORKER_STOPPING && !e->is_timeout;
+
+  while (tm_window_len(&w->window) > 0) {
+    struct tm_inflight *in = tm_ring_first(&w->window.ring);
+    struct tm_lost_try lost = { .state = TM_TRY_QUEUED };
+    if (e->look)
+      e->look(e->data, in->seq, &lost);
+    if (is_ours || !counts_as_try(in, &lost)) {
+      put_back(s, w, in->seq);
+    } else {
+      struct tm_sched_event failed = { .rows = lost.rows, .items = lost.items };
+      fail_try(s, w, in->seq, !e->is_timeout, &failed, now_ns);
+    }
+  }
+}
+
+static void remove_worker(struct tm_sched *s, struct tm_sched_worker *w, int64_t now_ns)
+{
+  bool has_worked = w->has_worked || w->state == TM_WORKER_STOPPING;
+
+  tm_slots_give_back(&w->node->slots, w->slot, has_worked, now_ns, s->o.seed + w->number);
+  s->starts_ns = 0;
+  tm_roster_step(&s->roster, w, TM_WORKER_ON_ENDED);
+  tm_roster_remove(&s->roster, w);
+}
+
+static bool on_ended(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_sched_event *e,
+                     int64_t now_ns)
+{
+  if (w->state == TM_WORKER_READY)
+    tm_pool_note_end(&w->node->pool, e->has_begun);
+  settle_window(s, w, e, now_ns);
+  remove_worker(s, w, now_ns);
+  return true;
+}
+
+static bool on_node(struct tm_sched *s, const struct tm_sched_event *e)
+{
+  struct tm_sched_node *n = tm_roster_add_node(&s->roster, e->node, e->slots);
+
+  s->starts_ns = 0;
+  tm_roster_set_up(&s->roster, n, true);
+  return true;
+}
+
+/* Nobody knows what had begun there: all of it comes back, uncounted. */
+static bool on_node_lost(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns)
+{
+  struct tm_sched_node *n = tm_roster_node(&s->roster, e->node);
+  struct tm_sched_action *a;
+
+  if (!n || !n->is_up)
+    return false;
+  while (n->workers.len > 0) {
+    struct tm_sched_worker *w = WORKER(tm_list_first(&n->workers), of_node);
+    put_back_all(s, w);
+    tm_roster_step(&s->roster, w, TM_WORKER_ON_STOP); /* its end is not its own failure */
+    remove_worker(s, w, now_ns);
+  }
+  tm_roster_set_up(&s->roster, n, false);
+  if (++n->losses >= TM_SCHED_LOSSES_MAX && !s->is_ending) {
+    a = tm_actions_add(&s->actions, TM_SCHED_NODE_FAILED);
+    a->node = n->number;
+    a->losses = n->losses;
+  }
+  return true;
+}
+
+/* ---- recalls, and ends that we decide ---- */
+
+static bool on_taken(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_sched_event *e)
+{
+  struct tm_ring *ring = &w->window.ring;
+
+  for (size_t i = 0; i < e->seqs_len; i++)
+    if (tm_window_find(&w->window, e->seqs[i])) /* else it has been answered already */
+      put_back(s, w, e->seqs[i]);
+  for (uint64_t seq = ring->first; w->is_recalling && seq < ring->next; seq++) {
+    struct tm_inflight *in = tm_ring_find(ring, seq);
+    if (in)
+      in->is_recalled = false;
+  }
+  w->is_recalling = false;
+  if (s->is_ending)
+    tm_dispatch_recall(s, w, INT64_MAX); /* what was handed out after it was last asked */
+  settle_worker(s, w);
+  return true;
+}
+
+/* Takes the ready worker that holds the least, so that it ends soon. */
+static bool on_give_back(struct tm_sched *s)
+{
+  struct tm_sched_worker *found = NULL;
+
+  for (size_t i = 0; i < s->roster.workers.len; i++) {
+    struct tm_sched_worker *w = s->roster.workers.at[i];
+    if (w && w->state == TM_WORKER_READY && !w->is_leaving && !w->is_deaf &&
+        (!found || tm_window_len(&w->window) < tm_window_len(&found->window)))
+      found = w;
+  }
+  if (!found || s->is_ending)
+    return false;
+  tm_roster_leave(&s->roster, found);
+  tm_dispatch_recall(s, found, INT64_MAX);
+  settle_worker(s, found);
+  return true;
+}
+
+/* A worker that is not ready has nothing to lose. A ready one may end what it has begun. */
+static bool on_end(struct tm_sched *s, bool kill)
+{
+  s->is_ending = true;
+  s->recall_ns = INT64_MAX;
+  tm_queue_close(&s->queue);
+  tm_roster_close(&s->roster);
+  for (size_t i = 0; i < s->roster.workers.len; i++) {
+    struct tm_sched_worker *w = s->roster.workers.at[i];
+    if (!w)
+      continue;
+    if (kill || w->state < TM_WORKER_READY) {
+      kill_worker(s, w);
+    } else if (w->state == TM_WORKER_READY) {
+      tm_dispatch_recall(s, w, INT64_MAX);
+      settle_worker(s, w);
+    }
+  }
+  return true;
+}
+
+static bool on_spoiled(struct tm_sched *s, const struct tm_sched_event *e)
+{
+  struct tm_search *x = tm_searches_at(&s->searches, e->search);
+
+  if (!x || x->again >= TM_SEARCH_AGAIN_MAX)
+    return false;
+  x->again++;
+  x->isolation.open++;
+  s->parts_open++;
+  tm_queue_add_part(&s->queue, x->index, e->part, ++x->try, e->search);
+  return true;
+}
+
+static bool on_settled(struct tm_sched *s, uint32_t search)
+{
+  const struct tm_search *x = tm_searches_at(&s->searches, search);
+
+  if (!x || !tm_check(x->isolation.open == 0))
+    return false;
+  tm_searches_remove(&s->searches, search);
+  s->over++;
+  return true;
+}
+
+/* ---- the events ---- */
+
+static bool on_started(struct tm_sched *s, struct tm_sched_worker *w)
+{
+  if (!tm_roster_step(&s->roster, w, TM_WORKER_ON_STARTED))
+    return false;
+  add_action(s, w->state == TM_WORKER_STOPPING ? TM_SCHED_KILL : TM_SCHED_SETUP, w);
+  return true;
+}
+
+static bool on_ready(struct tm_sched *s, struct tm_sched_worker *w)
+{
+  if (!tm_roster_step(&s->roster, w, TM_WORKER_ON_READY))
+    return false;
+  settle_worker(s, w);
+  return true;
+}
+
+static bool on_retired(struct tm_sched *s, struct tm_sched_worker *w)
+{
+  if (w->state == TM_WORKER_STOPPING)
+    return false;
+  kill_worker(s, w);
+  return true;
+}
+
+static bool on_deaf(struct tm_sched *s, struct tm_sched_worker *w)
+{
+  w->is_deaf = true;
+  tm_roster_update(&s->roster, w);
+  return true;
+}
+
+static bool on_worker_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns)
+{
+  struct tm_sched_worker *w = tm_roster_worker(&s->roster, e->worker);
+
+  if (!w)
+    return false;
+  switch (e->kind) {
+  case TM_SCHED_ON_STARTED: return on_started(s, w);
+  case TM_SCHED_ON_LOADED: return tm_roster_step(&s->roster, w, TM_WORKER_ON_LOADED);
+  case TM_SCHED_ON_READY: return on_ready(s, w);
+  case TM_SCHED_ON_RESULT: return on_result(s, w, e);
+  case TM_SCHED_ON_FAILED: return on_failed(s, w, e, now_ns);
+  case TM_SCHED_ON_UNUSABLE: return on_unusable(s, w, e->seq);
+  case TM_SCHED_ON_TAKEN: return on_taken(s, w, e);
+  case TM_SCHED_ON_RETIRED: return on_retired(s, w);
+  case TM_SCHED_ON_ENDED: return on_ended(s, w, e, now_ns);
+  case TM_SCHED_ON_DEAF: return on_deaf(s, w);
+  default: return false;
+  }
+}
+
+bool tm_sched_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns)
+{
+  s->queue.now_ns = now_ns;
+  switch (e->kind) {
+  case TM_SCHED_ON_TURN: tm_dispatch_turn(s, now_ns); return true;
+  case TM_SCHED_ON_NODE: return on_node(s, e);
+  case TM_SCHED_ON_NODE_LOST: return on_node_lost(s, e, now_ns);
+  case TM_SCHED_ON_CREATED: tm_queue_set_created(&s->queue, e->count); return true;
+  case TM_SCHED_ON_SPOILED: return on_spoiled(s, e);
+  case TM_SCHED_ON_SETTLED: return on_settled(s, e->search);
+  case TM_SCHED_ON_GIVE_BACK: return on_give_back(s);
+  case TM_SCHED_ON_NO_STARTS: tm_roster_close(&s->roster); return true;
+  case TM_SCHED_ON_END: return on_end(s, e->kill);
+  default: return on_worker_event(s, e, now_ns);
+  }
+}
+
+/* ---- questions ---- */
+
+enum tm_worker_state tm_sched_state(const struct tm_sched *s, uint32_t worker)
+{
+  const struct tm_sched_worker *w = tm_roster_worker(&s->roster, worker);
+
+  return w ? w->state : TM_WORKER_GONE;
+}
+
+uint64_t tm_sched_first(const struct tm_sched *s, uint32_t worker)
+{
+  const struct tm_sched_worker *w = tm_roster_worker(&s->roster, worker);
+
+  return w && tm_window_len(&w->window) > 0 ? w->window.ring.first : 0;
+}
+
+int64_t tm_sched_mean_ns(const struct tm_sched *s, uint32_t worker)
+{
+  const struct tm_sched_worker *w = tm_roster_worker(&s->roster, worker);
+
+  return w ? w->window.mean_ns : 0;
+}
+
+size_t tm_sched_recalled(const struct tm_sched *s, uint32_t worker, uint64_t *seqs)
+{
+  const struct tm_sched_worker *w = tm_roster_worker(&s->roster, worker);
+  size_t n = 0;
+
+  for (uint64_t seq = w ? w->window.ring.first : 0; w && seq < w->window.ring.next; seq++) {
+    const struct tm_inflight *in = tm_window_find(&w->window, seq);
+    if (in && in->is_recalled)
+      seqs[n++] = seq;
+  }
+  return n;
+}
+
+bool tm_sched_has_waiting(struct tm_sched *s)
+{
+  return tm_queue_has_waiting(&s->queue);
+}
+
+int64_t tm_sched_open(const struct tm_sched *s)
+{
+  /* a mini-batch that is run in parts counts as its parts */
+  return (int64_t)s->queue.created - s->over - s->searches.len + s->parts_open;
+}
+
+const struct tm_sched_node *tm_sched_given_up(const struct tm_sched *s)
+{
+  const struct tm_sched_node *found = NULL;
+
+  if (s->roster.living > 0)
+    return NULL;
+  for (size_t i = 0; i < s->roster.nodes.len; i++) {
+    const struct tm_sched_node *n = s->roster.nodes.at[i];
+    if (!n)
+      continue;
+    if (!tm_pool_has_given_up(&n->pool))
+      return NULL;
+    found = n;
+  }
+  return found;
+}
+
+int64_t tm_sched_due(const struct tm_sched *s)
+{
+  int64_t due_ns = tm_queue_due(&s->queue);
+
+  if (s->is_ending)
+    return INT64_MAX;
+  if (s->recall_ns < due_ns)
+    due_ns = s->recall_ns;
+  if (s->starts_ns < due_ns && tm_dispatch_wants_worker(s))
+    due_ns = s->starts_ns;
+  return due_ns;
+}

@@ -1,0 +1,130 @@
+/* sched.h - the scheduler of a step: which worker gets which mini-batch, which are taken back and
+ * tried again, how many workers there are, and when they end.
+ *
+ * Pure: it reads no clock, opens nothing, sends nothing. It knows nodes, workers and mini-batches
+ * by number. Its caller reports what happens, and carries out what it decides:
+ *
+ *   tm_sched_event(s, &event, now);      each event, at once; ON_TURN after its consequences
+ *   while (tm_sched_next(s, &action))    each action, first in, first out; it may cause events
+ *     carry out
+ *
+ * An event only settles what follows from it. New work is handed out, workers start, and
+ * assignments are recalled with ON_TURN, when everything before has been carried out. If nothing
+ * happens until tm_sched_due(), ON_TURN comes then.
+ *
+ *  (1) A mini-batch is at one worker at most, and over once (committed or failed).
+ *  (2) A try counts if it failed, or was lost with a worker that had begun it. What was taken back,
+ *      or was lost before it began, does not count; neither does an answer that was lost with its
+ *      worker, up to TM_SCHED_LOST_MAX times.
+ *  (3) After ON_TURN, no worker is idle while an assignment waits that it may take. If one waits at
+ *      another worker behind its first for TM_WINDOW_LATE_NS, it is recalled.
+ *  (4) A mini-batch costs no loop over workers, nodes, or other mini-batches.
+ */
+#ifndef TM_SCHED_SCHED_H
+#define TM_SCHED_SCHED_H
+
+#include "sched/actions.h"
+#include "sched/roster.h"
+#include "sched/searches.h"
+
+#define TM_SCHED_LOST_MAX   3 /* answers of a mini-batch, or of a part, that were lost uncounted */
+#define TM_SCHED_LOSSES_MAX 5 /* of a node in a row, without a result between */
+
+struct tm_sched_options {
+  int64_t run_max_try;
+  int64_t retry_delay_ns;    /* negative: only a try that was lost with its worker waits */
+  bool isolates;             /* mini-batches without further tries are run in parts */
+  int64_t isolation_max_try; /* parts of one mini-batch */
+  size_t window_max;         /* entries of a worker's page */
+  uint64_t seed;             /* of jitter */
+  bool (*is_over)(void *data, uint64_t index); /* in an earlier session */
+  /* Whether the step may have one more worker, besides what its nodes allow; NULL: yes. */
+  bool (*may_start)(void *data);
+  void *data;
+};
+
+enum tm_sched_event_kind {
+  TM_SCHED_ON_TURN,
+  TM_SCHED_ON_NODE,      /* node, slots: it can be used, for the first time or again */
+  TM_SCHED_ON_NODE_LOST, /* node: its workers are gone */
+  TM_SCHED_ON_CREATED,   /* count: so many mini-batches exist */
+  TM_SCHED_ON_STARTED,   /* worker: it runs */
+  TM_SCHED_ON_LOADED,    /* worker: it has loaded the script */
+  TM_SCHED_ON_READY,     /* worker: init() is done */
+  TM_SCHED_ON_RESULT,    /* worker, seq, ns: committed; of a part: kept */
+  TM_SCHED_ON_FAILED,    /* worker, seq, rows, items, no_halves */
+  TM_SCHED_ON_UNUSABLE, /* worker, seq: the result of a part cannot be read; false: it has failed */
+  TM_SCHED_ON_TAKEN,    /* worker, seqs: the answer to a RECALL */
+  TM_SCHED_ON_DEAF,     /* worker: it cannot be talked to any more */
+  TM_SCHED_ON_RETIRED,  /* worker: it will begin nothing more, and waits for its end */
+  TM_SCHED_ON_ENDED,    /* worker, is_timeout, has_begun, look: it is gone, or did not start */
+  TM_SCHED_ON_SPOILED,  /* search, part: its result is gone. False: it is not run again */
+  TM_SCHED_ON_SETTLED,  /* search: its mini-batch is over */
+  TM_SCHED_ON_GIVE_BACK, /* another step needs a worker */
+  TM_SCHED_ON_NO_STARTS, /* no worker starts any more */
+  TM_SCHED_ON_END,       /* kill: the step ends. Else what has begun may end */
+};
+
+/* A try of a worker that is gone. */
+struct tm_lost_try {
+  enum { TM_TRY_QUEUED, TM_TRY_BEGUN, TM_TRY_DONE } state; /* DONE: it was answered */
+  uint32_t rows, items;                                    /* as in the event */
+};
+
+struct tm_sched_event {
+  enum tm_sched_event_kind kind;
+  uint32_t node, worker;
+  uint64_t seq;
+  int64_t ns;           /* how long the mini-batch took in the worker */
+  uint32_t rows, items; /* rows: as counted by a worker, or 0; items: 0: not known */
+  bool no_halves;       /* halves of the part would fail for the same reason */
+  const uint64_t *seqs;
+  size_t seqs_len;
+  bool is_timeout; /* it was killed because a call took too long */
+  bool has_begun;  /* it ever began a mini-batch */
+  void (*look)(void *data, uint64_t seq, struct tm_lost_try *out); /* NULL: it holds nothing */
+  void *data;
+  uint32_t search;
+  uint64_t part, count;
+  int64_t slots;
+  bool kill;
+};
+
+struct tm_sched {
+  struct tm_sched_options o;
+  struct tm_queue queue;
+  struct tm_roster roster;
+  struct tm_searches searches;
+  struct tm_actions actions;
+  int64_t over;       /* mini-batches */
+  int64_t parts_open; /* of all searches */
+  int64_t running;    /* assignments that workers hold */
+  int64_t recall_ns;  /* when to recall, if workers are idle then; INT64_MAX: not planned */
+  int64_t starts_ns;  /* no open node has a slot before */
+  bool is_ending;
+};
+
+/* `over`: mini-batches that earlier sessions have ended. */
+void tm_sched_init(struct tm_sched *s, const struct tm_sched_options *o, int64_t over);
+void tm_sched_release(struct tm_sched *s);
+/* False: it cannot be now (a worker that is gone, an assignment that it does not hold), and has no
+ * effect. */
+bool tm_sched_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns);
+bool tm_sched_next(struct tm_sched *s, struct tm_sched_action *out); /* false: none is left */
+int64_t tm_sched_due(const struct tm_sched *s); /* INT64_MAX: nothing depends on time */
+
+/* Questions, without an effect. GONE for a worker that is not there. */
+enum tm_worker_state tm_sched_state(const struct tm_sched *s, uint32_t worker);
+/* The oldest assignment that it holds; 0: none. */
+uint64_t tm_sched_first(const struct tm_sched *s, uint32_t worker);
+int64_t tm_sched_mean_ns(const struct tm_sched *s,
+                         uint32_t worker); /* of a mini-batch; 0: unknown */
+/* What the worker holds and was recalled; returns the number, at most window_max. */
+size_t tm_sched_recalled(const struct tm_sched *s, uint32_t worker, uint64_t *seqs);
+bool tm_sched_has_waiting(struct tm_sched *s);
+int64_t tm_sched_open(const struct tm_sched *s); /* mini-batches and parts that wait or run */
+/* The node whose workers fail again and again, if the same holds for all others and no worker
+ * lives: the step has failed. NULL: it has not. */
+const struct tm_sched_node *tm_sched_given_up(const struct tm_sched *s);
+
+#endif

@@ -1,0 +1,491 @@
+/* fuzz_sched.c - the scheduler under random events: what happens to workers, nodes and mini-batches
+ * in any order, also what cannot happen. After every event:
+ *
+ *   - each mini-batch is in one state, is at one worker at most, and is over once;
+ *   - tries are counted as the results say, and a try number is given once;
+ *   - no window is larger than it may be, and no slot has two workers;
+ *   - no worker is idle while something waits that it may take, and what waits behind a long one is
+ *     recalled in time;
+ *   - the lists say what a look at all workers says.
+ *
+ * In the end, all that is left succeeds, and every mini-batch must get there.
+ */
+#include "sched_model.h"
+
+static unsigned next_byte(struct model *m)
+{
+  return m->at < m->end ? *m->at++ : 0;
+}
+
+static bool is_over(void *data, uint64_t index)
+{
+  const struct model *m = data;
+
+  return index % 7 == 3 && m->all[index % INDEXES].fate == OVER;
+}
+
+/* ---- carrying out ---- */
+
+static void drop_held(struct model *m, struct held *h)
+{
+  *h = m->held[--m->held_len];
+}
+
+static void on_hand(struct model *m, const struct tm_sched_action *a)
+{
+  struct mini_batch *b = &m->all[a->what.index];
+  const struct search *x = &m->searches[a->what.search];
+
+  fuzz_require(!m->is_ended && a->what.index < m->created);
+  fuzz_require(tm_sched_state(&m->s, a->worker) == TM_WORKER_READY);
+  fuzz_require(!find_held(m, a->worker, a->seq) && m->held_len < HELD_MAX);
+  if (a->what.part == 0) {
+    fuzz_require(b->fate == WAITS && a->what.try == b->failed + 1);
+    fuzz_require(a->what.picked == ++b->picked);
+    fuzz_require(b->failed == 0 || b->failed_at != a->worker || m->s.roster.ready == 1 ||
+                 m->s.queue.back.len > 4000);
+    b->fate = AT_WORKER;
+  } else {
+    fuzz_require(b->fate == SEARCHED && x->is_open && x->index == a->what.index);
+    for (size_t i = 0; i < m->held_len; i++)
+      fuzz_require(m->held[i].what.index != a->what.index ||
+                   (m->held[i].what.part != a->what.part && m->held[i].what.try != a->what.try));
+  }
+  m->held[m->held_len++] = (struct held) { a->worker, a->seq, a->what };
+}
+
+static void on_failed_try(struct model *m, const struct tm_sched_action *a)
+{
+  struct held *h = find_held(m, a->worker, a->seq);
+  struct mini_batch *b = &m->all[a->what.index];
+  struct search *x = &m->searches[a->search];
+  int64_t max = m->s.o.run_max_try;
+
+  fuzz_require(h && h->what.index == a->what.index && h->what.part == a->what.part);
+  drop_held(m, h);
+  if (a->what.part == 0)
+    b->failed++;
+  b->failed_at = a->worker;
+  if (a->kind == TM_SCHED_RETRY) {
+    fuzz_require(a->what.part == 0 && b->failed < max);
+    b->fate = WAITS;
+  } else if (a->kind == TM_SCHED_FAIL) {
+    fuzz_require(a->what.part == 0 && b->failed == max && b->fate == AT_WORKER);
+    b->fate = OVER;
+  } else {
+    fuzz_require(a->is_new == (a->what.part == 0) && a->is_new != x->is_open);
+    fuzz_require(!a->is_new || b->failed == max);
+    b->fate = SEARCHED;
+    x->is_open = true;
+    x->index = a->what.index;
+    x->is_over = a->is_over;
+    x->part = a->is_new ? tm_part(0, 1) : a->what.part;
+  }
+}
+
+/* Only what waits behind the first is recalled. */
+static void on_recall(struct model *m, uint32_t worker)
+{
+  uint64_t seqs[WINDOW_MAX];
+  size_t n = tm_sched_recalled(&m->s, worker, seqs);
+
+  fuzz_require(n > 0 && !m->is_recalling[worker % RECALLS]);
+  for (size_t i = 0; i < n; i++)
+    fuzz_require(find_held(m, worker, seqs[i]) && seqs[i] != tm_sched_first(&m->s, worker));
+  m->is_recalling[worker % RECALLS] = true;
+}
+
+static void carry_out(struct model *m)
+{
+  struct tm_sched_action a;
+
+  while (tm_sched_next(&m->s, &a)) {
+    switch (a.kind) {
+    case TM_SCHED_START:
+      fuzz_require(!m->is_ended && !m->has_started_none && m->is_up[a.node]);
+      *TM_ARRAY_ADD(&m->workers) = a.worker;
+      break;
+    case TM_SCHED_HAND: on_hand(m, &a); break;
+    case TM_SCHED_RECALL: on_recall(m, a.worker); break;
+    case TM_SCHED_RETRY:
+    case TM_SCHED_FAIL:
+    case TM_SCHED_SEARCH: on_failed_try(m, &a); break;
+    case TM_SCHED_SEARCH_OVER:
+      fuzz_require(m->searches[a.search].is_open && !m->searches[a.search].is_over);
+      m->searches[a.search].is_over = true;
+      break;
+    case TM_SCHED_NODE_FAILED: fuzz_require(a.losses >= TM_SCHED_LOSSES_MAX); break;
+    default: break;
+    }
+  }
+}
+
+/* ---- what happens ---- */
+
+static bool event(struct model *m, struct tm_sched_event e)
+{
+  bool is_taken = tm_sched_event(&m->s, &e, m->now_ns);
+
+  carry_out(m);
+  check_all(m);
+  return is_taken;
+}
+
+static void turn(struct model *m)
+{
+  event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_TURN });
+  check_turn(m);
+}
+
+static uint32_t some_worker(struct model *m, unsigned n)
+{
+  return m->workers.len > 0 ? m->workers.at[n % m->workers.len] : n;
+}
+
+static void live_on(struct model *m, uint32_t worker)
+{
+  static const enum tm_sched_event_kind next[TM_WORKER_STATES] = {
+    [TM_WORKER_STARTING] = TM_SCHED_ON_STARTED,
+    [TM_WORKER_LOADING] = TM_SCHED_ON_LOADED,
+    [TM_WORKER_INIT] = TM_SCHED_ON_READY
+  };
+  enum tm_sched_event_kind kind = next[tm_sched_state(&m->s, worker)];
+
+  if (kind != TM_SCHED_ON_TURN)
+    fuzz_require(event(m, (struct tm_sched_event) { .kind = kind, .worker = worker }));
+}
+
+static void end_well(struct model *m, struct held *h, unsigned n)
+{
+  struct held was = *h;
+
+  drop_held(m, h);
+  if (was.what.part == 0)
+    m->all[was.what.index].fate = OVER;
+  else
+    m->searches[was.what.search].part = was.what.part;
+  fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_RESULT,
+                                                  .worker = was.worker,
+                                                  .seq = was.seq,
+                                                  .ns = (int64_t)(n & 31) * TM_MS / 8 }));
+}
+
+static void end_badly(struct model *m, const struct held *h, unsigned n)
+{
+  fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_FAILED,
+                                                  .worker = h->worker,
+                                                  .seq = h->seq,
+                                                  .items = n & 7,
+                                                  .no_halves = n & 8 }));
+}
+
+/* The result of a part cannot be read: it comes back, a few times. */
+static void end_unusable(struct model *m, struct held *h)
+{
+  struct held was = *h;
+  struct tm_sched_event e = { .kind = TM_SCHED_ON_UNUSABLE, .worker = was.worker, .seq = was.seq };
+
+  if (was.what.part != 0 && was.what.lost_answers < TM_SCHED_LOST_MAX) {
+    drop_held(m, h);
+    fuzz_require(event(m, e));
+  } else {
+    fuzz_require(!event(m, e));
+  }
+}
+
+static unsigned how_it_ended(const struct model *m, uint64_t seq)
+{
+  return m->ends >> (seq % 4 * 2) & 3;
+}
+
+static void look(void *data, uint64_t seq, struct tm_lost_try *out)
+{
+  unsigned how = how_it_ended(data, seq);
+
+  out->state = how == 0 ? TM_TRY_QUEUED : how == 3 ? TM_TRY_DONE : TM_TRY_BEGUN;
+  out->items = (uint32_t)(seq % 5);
+}
+
+static void give_back_held(struct model *m, size_t i)
+{
+  if (m->held[i].what.part == 0)
+    m->all[m->held[i].what.index].fate = WAITS;
+  drop_held(m, &m->held[i]);
+}
+
+/* What the worker holds and nobody had begun goes back; the scheduler says what becomes of the
+ * rest. */
+static void end_worker(struct model *m, uint32_t worker, unsigned n)
+{
+  struct tm_sched_event e = { .kind = TM_SCHED_ON_ENDED,
+                              .worker = worker,
+                              .is_timeout = n & 1,
+                              .has_begun = n & 2,
+                              .look = look,
+                              .data = m };
+  bool is_ours = tm_sched_state(&m->s, worker) == TM_WORKER_STOPPING && !e.is_timeout;
+
+  if (tm_sched_state(&m->s, worker) == TM_WORKER_GONE)
+    return;
+  m->ends = (uint8_t)next_byte(m);
+  for (size_t i = m->held_len; i-- > 0;) {
+    const struct held *h = &m->held[i];
+    unsigned how = how_it_ended(m, h->seq);
+    bool counts = how == 3 ? h->what.lost_answers >= TM_SCHED_LOST_MAX : how != 0;
+    if (h->worker == worker && (is_ours || !counts))
+      give_back_held(m, i);
+  }
+  for (size_t i = 0; i < m->workers.len; i++)
+    if (m->workers.at[i] == worker)
+      m->workers.at[i--] = m->workers.at[--m->workers.len];
+  fuzz_require(event(m, e));
+  fuzz_require(tm_sched_state(&m->s, worker) == TM_WORKER_GONE);
+}
+
+/* The node's answer to a recall, if it owes one: it takes back some of the assignments. */
+static void answer_recall(struct model *m, uint32_t worker, unsigned n)
+{
+  const struct tm_sched_worker *w = tm_roster_worker(&m->s.roster, worker);
+  uint64_t seqs[WINDOW_MAX];
+  size_t len = 0, all;
+
+  if (!w || !w->is_recalling)
+    return;
+  all = tm_sched_recalled(&m->s, worker, seqs);
+  for (size_t i = 0; i < all; i++) {
+    struct held *h = find_held(m, worker, seqs[i]);
+    fuzz_require(h);
+    if ((n >> i % 8 & 1) == 0)
+      continue;
+    seqs[len++] = seqs[i];
+    give_back_held(m, (size_t)(h - m->held));
+  }
+  m->is_recalling[worker % RECALLS] = false;
+  event(m, (struct tm_sched_event) {
+               .kind = TM_SCHED_ON_TAKEN, .worker = worker, .seqs = seqs, .seqs_len = len });
+}
+
+static void lose_node(struct model *m, uint32_t node)
+{
+  for (size_t i = m->workers.len; i-- > 0;) {
+    uint32_t worker = m->workers.at[i];
+    if (tm_roster_worker(&m->s.roster, worker)->node->number != node)
+      continue;
+    for (size_t h = m->held_len; h-- > 0;)
+      if (m->held[h].worker == worker)
+        give_back_held(m, h);
+    m->workers.at[i] = m->workers.at[--m->workers.len];
+  }
+  m->is_up[node] = false;
+  fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = node }));
+}
+
+static void turn_node(struct model *m, unsigned n)
+{
+  uint32_t node = n % NODES;
+
+  if (m->is_up[node]) {
+    lose_node(m, node);
+    return;
+  }
+  m->is_up[node] = true;
+  if (m->slots[node] == 0)
+    m->slots[node] = 1 + n / NODES % 4;
+  event(m, (struct tm_sched_event) {
+               .kind = TM_SCHED_ON_NODE, .node = node, .slots = m->slots[node] });
+}
+
+static void settle_search(struct model *m, uint32_t number, unsigned n)
+{
+  struct search *x = &m->searches[number];
+  struct tm_sched_event e = { .kind = TM_SCHED_ON_SPOILED, .search = number, .part = x->part };
+
+  if (!x->is_open || !x->is_over)
+    return;
+  if ((n & 3) == 0 && event(m, e)) {
+    x->is_over = false;
+    return;
+  }
+  x->is_open = false;
+  m->all[x->index].fate = OVER;
+  e.kind = TM_SCHED_ON_SETTLED;
+  fuzz_require(event(m, e));
+}
+
+/* What cannot happen: it is refused, and changes nothing. */
+static void lie(struct model *m, unsigned n)
+{
+  struct tm_sched_event e = { .kind = TM_SCHED_ON_STARTED + n % 6,
+                              .worker = next_byte(m),
+                              .seq = next_byte(m) & 15 };
+  static const enum tm_worker_state right[] = { TM_WORKER_STARTING, TM_WORKER_LOADING,
+                                                TM_WORKER_INIT };
+  enum tm_worker_state state = tm_sched_state(&m->s, e.worker);
+  unsigned at = e.kind - TM_SCHED_ON_STARTED;
+
+  if (at < 3 ? state == right[at] || state == TM_WORKER_STOPPING
+             : find_held(m, e.worker, e.seq) != NULL)
+    return;
+  fuzz_require(!event(m, e));
+}
+
+static void add_created(struct model *m, unsigned n)
+{
+  m->created = m->created + n % 9 < INDEXES ? m->created + n % 9 : INDEXES;
+  event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_CREATED, .count = m->created });
+}
+
+static void end_step(struct model *m, unsigned n)
+{
+  bool is_end = n & 1;
+
+  if (n < 248)
+    return;
+  m->is_ended = m->is_ended || is_end;
+  m->has_started_none = true;
+  event(m, (struct tm_sched_event) { .kind = is_end ? TM_SCHED_ON_END : TM_SCHED_ON_NO_STARTS,
+                                     .kill = n & 2 });
+}
+
+static void retire(struct model *m, uint32_t worker)
+{
+  enum tm_worker_state state = tm_sched_state(&m->s, worker);
+
+  if (state == TM_WORKER_GONE)
+    return;
+  fuzz_require(
+      event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_RETIRED, .worker = worker }) ==
+      (state != TM_WORKER_STOPPING));
+  fuzz_require(tm_sched_state(&m->s, worker) == TM_WORKER_STOPPING);
+}
+
+static void on_held(struct model *m, unsigned what, unsigned n)
+{
+  struct held *h = m->held_len > 0 ? &m->held[n % m->held_len] : NULL;
+
+  if (!h)
+    return;
+  switch (what) {
+  case 0: end_badly(m, h, n >> 3); break;
+  case 1: end_unusable(m, h); break;
+  default: end_well(m, h, n); break;
+  }
+}
+
+static void step(struct model *m)
+{
+  unsigned what = next_byte(m), n = next_byte(m);
+  uint32_t worker = some_worker(m, n);
+  struct tm_sched_event e = { .worker = worker };
+
+  switch (what & 31) {
+  case 0: m->now_ns += n * TM_MS / 4; break;
+  case 1: m->now_ns += n * n * TM_MS; break;
+  case 2:
+  case 3: add_created(m, n); break;
+  case 4: turn_node(m, n); break;
+  case 5: end_worker(m, worker, next_byte(m)); break;
+  case 6: e.kind = TM_SCHED_ON_DEAF; break;
+  case 7: retire(m, worker); break;
+  case 8: e.kind = TM_SCHED_ON_GIVE_BACK; break;
+  case 9: lie(m, n); break;
+  case 10: end_step(m, n | (what & 0x60) << 1); break;
+  case 11:
+  case 12: answer_recall(m, worker, next_byte(m)); break;
+  case 13:
+  case 14: settle_search(m, n % INDEXES, n >> 6); break;
+  case 15: on_held(m, 1, n); break;
+  case 16:
+  case 17:
+  case 18: on_held(m, 0, n); break;
+  case 19:
+  case 20:
+  case 21:
+  case 22:
+  case 23: live_on(m, worker); break;
+  default: on_held(m, 2, n); break;
+  }
+  if (e.kind != TM_SCHED_ON_TURN && tm_sched_state(&m->s, worker) != TM_WORKER_GONE)
+    event(m, e);
+  if (what & 128)
+    turn(m);
+  check_slots(m);
+}
+
+/* ---- the end: all succeed from here on ---- */
+
+static bool can_end(const struct model *m)
+{
+  const struct tm_roster *r = &m->s.roster;
+
+  if (m->is_ended || m->has_started_none)
+    return false;
+  for (size_t i = 0; i < r->nodes.len; i++)
+    if (r->nodes.at[i] && m->is_up[i] && !tm_pool_has_given_up(&r->nodes.at[i]->pool))
+      return true;
+  return false;
+}
+
+static bool has_work(const struct model *m)
+{
+  return tm_sched_open(&m->s) > 0 || m->s.searches.len > 0;
+}
+
+static void finish(struct model *m)
+{
+  for (int round = 0; round < 4000 && has_work(m); round++) {
+    for (size_t i = m->workers.len; i-- > 0;) {
+      uint32_t worker = m->workers.at[i];
+      const struct tm_sched_worker *w = tm_roster_worker(&m->s.roster, worker);
+      answer_recall(m, worker, 255);
+      if (w->is_deaf || w->state == TM_WORKER_STOPPING)
+        end_worker(m, worker, 0);
+      else
+        live_on(m, worker);
+    }
+    while (m->held_len > 0)
+      end_well(m, &m->held[0], 31);
+    for (uint32_t i = 0; i < INDEXES; i++)
+      settle_search(m, i, 1);
+    m->now_ns += 100 * TM_MS;
+    if (can_end(m))
+      turn(m);
+    else
+      return;
+  }
+  fuzz_require(!has_work(m));
+  for (uint64_t i = 0; i < m->created; i++)
+    fuzz_require(m->all[i].fate == OVER);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  struct model m = { .at = data, .end = data + size, .now_ns = TM_S };
+  unsigned options = next_byte(&m), earlier = next_byte(&m);
+  struct tm_sched_options o = { .run_max_try = 1 + (options & 3),
+                                .retry_delay_ns = (int64_t)(options >> 2 & 3) * 10 * TM_MS - 10,
+                                .isolates = options & 16,
+                                .isolation_max_try = 1 + (options >> 5) * 3,
+                                .window_max = WINDOW_MAX,
+                                .seed = 7,
+                                .is_over = is_over,
+                                .data = &m };
+  int64_t over = 0;
+
+  for (uint64_t i = 3; i < INDEXES && earlier & 1; i += 7)
+    m.all[i].fate = OVER;
+  /* as a session that is resumed: they exist already */
+  m.created = earlier & 1 ? INDEXES / 2 : 0;
+  for (uint64_t i = 0; i < m.created; i++)
+    over += m.all[i].fate == OVER;
+  for (uint64_t i = m.created; i < INDEXES; i++)
+    m.all[i].fate = WAITS;
+  tm_sched_init(&m.s, &o, over);
+  event(&m, (struct tm_sched_event) { .kind = TM_SCHED_ON_CREATED, .count = m.created });
+  for (int i = 0; i < EVENTS_MAX && m.at < m.end; i++)
+    step(&m);
+  finish(&m);
+  tm_sched_release(&m.s);
+  TM_ARRAY_RELEASE(&m.workers);
+  return 0;
+}

@@ -1,0 +1,519 @@
+/* test_sched.c - the scheduler, by tables: events, and the actions that must follow from each.
+ *
+ * An event is written as "[at MS] NAME NUMBER...": the worker (or node, or search), then the rest.
+ * Actions are written "NAME WORKER/SEQ mINDEX"; a part is mINDEX:FIRST+COUNT. "refused" comes
+ * before them if the event was.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/time.h"
+#include "record/part.h"
+#include "sched/sched.h"
+
+struct line {
+  const char *event, *actions;
+};
+
+struct fixture {
+  struct tm_sched s;
+  int64_t now_ns;
+  const char *states; /* of the event: "2=begun 3=done" */
+};
+
+static bool is_over(void *data, uint64_t index)
+{
+  return data && index == *(uint64_t *)data;
+}
+
+static const struct tm_sched_options usual = {
+  .run_max_try = 2, .retry_delay_ns = 0, .window_max = 16, .is_over = is_over
+};
+
+/* ---- actions as text ---- */
+
+static void add_part(struct tm_buf *out, uint64_t part)
+{
+  tm_buf_printf(out, "%u+%u", tm_part_first(part), tm_part_count(part));
+}
+
+static void add_what(struct tm_buf *out, const struct tm_sched_action *a)
+{
+  tm_buf_printf(out, " %u/%d m%d", a->worker, (int)a->seq, (int)a->what.index);
+  if (a->what.part == 0)
+    return;
+  tm_buf_printf(out, ":");
+  add_part(out, a->what.part);
+}
+
+static void add_search(struct tm_buf *out, const struct tm_sched_action *a)
+{
+  add_what(out, a);
+  tm_buf_printf(out, " s%u%s", a->search, a->is_new ? " new" : "");
+  if (a->bad) {
+    tm_buf_printf(out, " bad ");
+    add_part(out, a->bad);
+  }
+  if (a->untested) {
+    tm_buf_printf(out, " untested ");
+    add_part(out, a->untested);
+  }
+  tm_buf_printf(out, "%s", a->is_over ? " over" : "");
+}
+
+static void add_recall(struct tm_buf *out, const struct tm_sched *s, uint32_t worker)
+{
+  uint64_t seqs[16];
+  size_t n = tm_sched_recalled(s, worker, seqs);
+
+  tm_buf_printf(out, " %u:", worker);
+  for (size_t i = 0; i < n; i++)
+    tm_buf_printf(out, " %d", (int)seqs[i]);
+}
+
+static void add_action(struct tm_buf *out, const struct tm_sched *s,
+                       const struct tm_sched_action *a)
+{
+  static const char *const names[] = { "start", "setup", "hand",   "recall", "stop",       "kill",
+                                       "retry", "fail",  "search", "over",   "node failed" };
+
+  tm_buf_printf(out, "%s%s", out->len > 0 ? ", " : "", names[a->kind]);
+  switch (a->kind) {
+  case TM_SCHED_START: tm_buf_printf(out, " %u on %u", a->worker, a->node); break;
+  case TM_SCHED_SETUP:
+  case TM_SCHED_STOP:
+  case TM_SCHED_KILL: tm_buf_printf(out, " %u", a->worker); break;
+  case TM_SCHED_RECALL: add_recall(out, s, a->worker); break;
+  case TM_SCHED_SEARCH: add_search(out, a); break;
+  case TM_SCHED_SEARCH_OVER: tm_buf_printf(out, " s%u", a->search); break;
+  case TM_SCHED_NODE_FAILED: tm_buf_printf(out, " %u", a->node); break;
+  default: add_what(out, a); break;
+  }
+}
+
+/* ---- events from text ---- */
+
+static const char *const names[] = { "turn",    "node",      "lost",      "created", "started",
+                                     "loaded",  "ready",     "result",    "failed",  "unusable",
+                                     "taken",   "deaf",      "retired",   "ended",   "spoiled",
+                                     "settled", "give_back", "no_starts", "end" };
+
+static enum tm_sched_event_kind kind_of(const char *name)
+{
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    if (strcmp(names[i], name) == 0)
+      return (enum tm_sched_event_kind)i;
+  fail_msg("no event '%s'", name);
+  return TM_SCHED_ON_TURN;
+}
+
+static void look(void *data, uint64_t seq, struct tm_lost_try *out)
+{
+  const struct fixture *f = data;
+  char key[32];
+  const char *at;
+
+  snprintf(key, sizeof(key), "%d=", (int)seq);
+  at = strstr(f->states, key);
+  if (at && strncmp(at + strlen(key), "begun", 5) == 0)
+    out->state = TM_TRY_BEGUN;
+  else if (at)
+    out->state = TM_TRY_DONE;
+}
+
+static void read_numbers(struct tm_sched_event *e, const int *n, const uint64_t *seqs, int count)
+{
+  e->worker = e->node = e->search = (uint32_t)n[0];
+  e->count = (uint64_t)n[0];
+  e->slots = n[1];
+  e->seq = (uint64_t)n[1];
+  e->ns = n[2] * TM_MS;
+  e->items = (uint32_t)n[2];
+  e->part = tm_part((uint32_t)n[1], (uint32_t)n[2]);
+  e->kill = n[0] == 1;
+  e->seqs = seqs;
+  e->seqs_len = e->kind == TM_SCHED_ON_TAKEN && count > 1 ? (size_t)count - 1 : 0;
+}
+
+static bool run_event(struct fixture *f, const char *text)
+{
+  struct tm_sched_event e = { .look = look, .data = f };
+  char name[16];
+  int n[8] = { 0 }, count = 0, used, ms;
+  uint64_t seqs[8];
+
+  if (sscanf(text, "at %d %n", &ms, &used) == 1) {
+    f->now_ns = ms * TM_MS;
+    text += used;
+  }
+  assert_int_equal(sscanf(text, "%15s%n", name, &used), 1);
+  e.kind = kind_of(name);
+  f->states = text;
+  e.no_halves = strstr(text, "no_halves") != NULL;
+  e.is_timeout = strstr(text, "timeout") != NULL;
+  e.has_begun = strstr(text, "begun") != NULL || strstr(text, "done") != NULL;
+  for (text += used; count < 8 && sscanf(text, "%d%n", &n[count], &used) == 1; text += used)
+    count++;
+  for (int i = 1; i < count; i++)
+    seqs[i - 1] = (uint64_t)n[i];
+  read_numbers(&e, n, seqs, count);
+  return tm_sched_event(&f->s, &e, f->now_ns);
+}
+
+static void run_lines(struct fixture *f, const struct line *lines, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    struct tm_buf text = TM_BUF_NONE;
+    struct tm_sched_action a;
+    if (!run_event(f, lines[i].event))
+      tm_buf_printf(&text, "refused");
+    while (tm_sched_next(&f->s, &a))
+      add_action(&text, &f->s, &a);
+    if (strcmp(tm_buf_str(&text), lines[i].actions) != 0)
+      fail_msg("after '%s': '%s', expected '%s'", lines[i].event, tm_buf_str(&text),
+               lines[i].actions);
+    tm_buf_release(&text);
+  }
+}
+#define RUN(f, ...)                                                                                \
+  run_lines(f, (const struct line[]) { __VA_ARGS__ },                                              \
+            sizeof((const struct line[]) { __VA_ARGS__ }) / sizeof(struct line))
+
+/* ---- workers ---- */
+
+static void test_a_second_worker_waits_until_the_first_has_loaded(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  tm_sched_init(&f.s, &usual, 0);
+  RUN(&f, { "turn", "" }, { "node 0 2", "" }, { "turn", "" }, { "created 3", "" },
+      { "turn", "start 0 on 0" }, { "turn", "" }, { "started 0", "setup 0" }, { "turn", "" },
+      { "ready 0", "refused" }, { "loaded 0", "" }, { "turn", "start 1 on 0" }, { "ready 0", "" },
+      { "turn", "hand 0/1 m0" }, { "loaded 7", "refused" }, { "turn", "" });
+  tm_sched_release(&f.s);
+}
+
+static void test_no_more_workers_than_work(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  tm_sched_init(&f.s, &usual, 0);
+  RUN(&f, { "node 0 4", "" }, { "created 2", "" }, { "turn", "start 0 on 0" },
+      { "started 0", "setup 0" }, { "loaded 0", "" }, { "turn", "start 1 on 0" }, { "turn", "" },
+      { "created 3", "" }, { "turn", "start 2 on 0" });
+  tm_sched_release(&f.s);
+}
+
+/* Two workers that are ready on one node, and `created` mini-batches. */
+static void begin_two(struct fixture *f, const struct tm_sched_options *o, const char *created,
+                      const char *handed)
+{
+  tm_sched_init(&f->s, o, 0);
+  RUN(f, { "node 0 2", "" }, { created, "" }, { "turn", "start 0 on 0" },
+      { "started 0", "setup 0" }, { "loaded 0", "" }, { "turn", "start 1 on 0" }, { "ready 0", "" },
+      { "started 1", "setup 1" }, { "loaded 1", "" }, { "ready 1", "" }, { "turn", handed });
+}
+
+static void test_workers_that_die_at_once_are_replaced_more_and_more_slowly(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  tm_sched_init(&f.s, &usual, 0);
+  RUN(&f, { "node 0 2", "" }, { "created 9", "" }, { "turn", "start 0 on 0" }, { "ended 0", "" },
+      { "turn", "start 1 on 0" }, { "ended 1", "" }, { "turn", "start 2 on 0" }, { "ended 2", "" },
+      { "turn", "start 3 on 0" }, { "ended 3", "" }, { "turn", "" });
+  assert_in_range(tm_sched_due(&f.s), TM_SLOT_FIRST_NS * 3 / 4, TM_SLOT_FIRST_NS);
+  RUN(&f, { "at 10 turn", "start 4 on 0" }, { "ended 4", "" }, { "at 20 turn", "start 5 on 0" });
+  assert_null(tm_sched_given_up(&f.s));
+  RUN(&f, { "ended 5", "" }, { "at 900 turn", "" }); /* 3 * 2 failures of init() */
+  assert_int_equal(tm_sched_given_up(&f.s)->pool.init_failures, 6);
+  assert_true(tm_sched_due(&f.s) == INT64_MAX);
+  tm_sched_release(&f.s);
+}
+
+static void test_a_worker_that_retires_comes_back_as_another_one(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 3", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "retired 0", "kill 0" }, { "retired 0", "refused" }, { "ended 0 1=begun", "" },
+      { "turn", "start 2 on 0" }, { "result 1 1 50", "" }, { "turn", "hand 1/2 m0" });
+  tm_sched_release(&f.s);
+}
+
+static void test_another_step_gets_a_worker_that_holds_the_least(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 4", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "result 0 1", "" }, { "give_back", "stop 0" }, { "turn", "" }, { "give_back", "" },
+      { "give_back", "refused" }, { "result 1 1", "stop 1" }, { "turn", "" });
+  assert_int_equal(f.s.roster.leaves, 2);
+  RUN(&f, { "ended 0", "" }, { "ended 1", "" }, { "turn", "start 2 on 0, start 3 on 0" });
+  tm_sched_release(&f.s);
+}
+
+/* ---- handing out and recalling ---- */
+
+static void test_the_window_opens_with_what_is_measured(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 9", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "result 0 1 1", "" }, { "turn", "hand 0/2 m2, hand 0/3 m3, hand 0/4 m4" },
+      { "result 1 1 50", "" }, { "turn", "hand 1/2 m5" }, { "result 0 9", "refused" },
+      { "result 0 3 1", "" }, { "turn", "hand 0/5 m6" });
+  tm_sched_release(&f.s);
+}
+
+static void test_what_waits_behind_a_long_one_is_recalled_for_an_idle_worker(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 5", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "result 0 1 1", "" }, { "turn", "hand 0/2 m2, hand 0/3 m3, hand 0/4 m4" },
+      { "at 5 result 1 1 1", "" }, { "turn", "" });
+  assert_int_equal(tm_sched_due(&f.s), 15 * TM_MS);
+  RUN(&f, { "at 14 turn", "" }, { "at 15 turn", "recall 0: 3 4" }, { "at 30 turn", "" },
+      { "taken 0 4", "" }, { "turn", "hand 1/2 m4" }, { "result 0 2 20", "" },
+      { "result 0 3 1", "" }, { "result 1 2 1", "" }, { "turn", "" });
+  assert_int_equal(tm_sched_open(&f.s), 0);
+  tm_sched_release(&f.s);
+}
+
+static void test_a_worker_whose_first_is_late_gets_nothing_more(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 3", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "result 0 1 1", "" }, { "result 1 1 1", "" }, { "turn", "hand 0/2 m2" },
+      { "created 4", "" }, { "at 1 turn", "hand 1/2 m3" }, { "created 6", "" },
+      { "at 10 turn", "hand 1/3 m4, hand 1/4 m5" }, { "created 7", "" }, { "turn", "" },
+      { "result 0 2 1", "" }, { "turn", "hand 0/3 m6" });
+  tm_sched_release(&f.s);
+}
+
+static void test_a_deaf_worker_gets_nothing(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 4", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "deaf 0", "" }, { "result 0 1 1", "" }, { "turn", "" }, { "ended 0 begun", "" },
+      { "turn", "start 2 on 0" }, { "result 0 1", "refused" });
+  tm_sched_release(&f.s);
+}
+
+static void test_finished_ones_of_earlier_sessions_are_skipped(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+  uint64_t over = 1;
+  struct tm_sched_options o = usual;
+
+  o.data = &over;
+  tm_sched_init(&f.s, &o, 1);
+  RUN(&f, { "node 0 2", "" }, { "created 2", "" }, { "turn", "start 0 on 0" },
+      { "started 0", "setup 0" }, { "loaded 0", "" }, { "ready 0", "" }, { "turn", "hand 0/1 m0" },
+      { "result 0 1 1", "" }, { "turn", "" });
+  assert_int_equal(tm_sched_open(&f.s), 0);
+  assert_false(tm_sched_has_waiting(&f.s));
+  tm_sched_release(&f.s);
+}
+
+/* ---- tries ---- */
+
+static void test_a_failed_one_goes_to_the_other_worker_until_its_last_try(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 2", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "failed 0 1", "retry 0/1 m0" }, { "turn", "" }, { "failed 0 1", "refused" },
+      { "result 1 1 50", "" }, { "turn", "hand 1/2 m0" }, { "failed 1 2", "fail 1/2 m0" },
+      { "turn", "" });
+  assert_int_equal(tm_sched_open(&f.s), 0);
+  tm_sched_release(&f.s);
+}
+
+static void test_a_lost_try_waits_and_what_had_not_begun_does_not_count(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+  struct tm_sched_options o = usual;
+
+  o.retry_delay_ns = -1;
+  begin_two(&f, &o, "created 4", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "result 0 1 1", "" }, { "turn", "hand 0/2 m2, hand 0/3 m3" },
+      { "ended 0 2=begun 3=queued", "retry 0/2 m2" }, { "result 1 1 50", "" },
+      { "turn", "hand 1/2 m3, start 2 on 0" });
+  assert_in_range(tm_sched_due(&f.s), 375 * TM_MS, 500 * TM_MS);
+  RUN(&f, { "result 1 2 50", "" }, { "at 100 turn", "" }, { "at 500 turn", "hand 1/3 m2" },
+      { "ended 1 3=begun timeout", "fail 1/3 m2" });
+  tm_sched_release(&f.s);
+}
+
+static void test_a_lost_answer_does_not_count_and_the_next_try_is_alone(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 5", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "ended 1 1=done", "" }, { "result 0 1 1", "" }, { "turn", "hand 0/2 m1, start 2 on 0" },
+      { "result 0 2 1", "" }, { "turn", "hand 0/3 m2, hand 0/4 m3, hand 0/5 m4" });
+  tm_sched_release(&f.s);
+}
+
+static void test_what_we_killed_comes_back_uncounted(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+  struct tm_sched_options o = usual;
+
+  o.run_max_try = 1;
+  begin_two(&f, &o, "created 2", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "retired 0", "kill 0" }, { "ended 0 1=begun", "" }, { "result 1 1 50", "" },
+      { "turn", "hand 1/2 m0" }, { "retired 1", "kill 1" },
+      { "ended 1 2=begun timeout", "fail 1/2 m0" });
+  tm_sched_release(&f.s);
+}
+
+static void test_bad_items_are_searched_in_parts(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+  struct tm_sched_options o = usual;
+
+  o.run_max_try = 1;
+  o.isolates = true;
+  o.isolation_max_try = 100;
+  begin_two(&f, &o, "created 2", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "result 0 1 50", "" }, { "turn", "" }, { "failed 1 1 3", "search 1/1 m1 s0 new" });
+  assert_int_equal(tm_sched_open(&f.s), 2);
+  RUN(&f, { "turn", "hand 0/2 m1:0+2, hand 1/2 m1:2+1" }, { "result 1 2 50", "" },
+      { "failed 0 2", "search 0/2 m1:0+2 s0" }, { "turn", "hand 1/3 m1:0+1, hand 0/3 m1:1+1" },
+      { "result 1 3", "" }, { "failed 0 3", "search 0/3 m1:1+1 s0 bad 1+1 over" },
+      { "spoiled 0 2 1", "" }, { "turn", "hand 1/4 m1:2+1" }, { "result 1 4", "over s0" },
+      { "settled 0", "" }, { "settled 0", "refused" }, { "turn", "" });
+  assert_int_equal(tm_sched_open(&f.s), 0);
+  tm_sched_release(&f.s);
+}
+
+static void test_a_part_whose_result_cannot_be_read_runs_again_a_few_times(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+  struct tm_sched_options o = usual;
+
+  o.run_max_try = 1;
+  o.isolates = true;
+  o.isolation_max_try = 100;
+  begin_two(&f, &o, "created 2", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "result 1 1 50", "" }, { "unusable 0 1", "refused" },
+      { "failed 0 1 2", "search 0/1 m0 s0 new" }, { "turn", "hand 1/2 m0:0+1, hand 0/2 m0:1+1" },
+      { "result 0 2 50", "" }, { "unusable 1 2", "" }, { "turn", "hand 0/3 m0:0+1" },
+      { "unusable 0 3", "" }, { "turn", "hand 1/3 m0:0+1" }, { "unusable 1 3", "" },
+      { "turn", "hand 0/4 m0:0+1" }, { "unusable 0 4", "refused" },
+      { "failed 0 4 0 no_halves", "search 0/4 m0:0+1 s0 bad 0+1 over" });
+  tm_sched_release(&f.s);
+}
+
+/* ---- ends ---- */
+
+static void test_at_the_end_what_runs_may_end_and_the_rest_is_recalled(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 5", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "result 0 1 1", "" }, { "turn", "hand 0/2 m2, hand 0/3 m3, hand 0/4 m4" },
+      { "result 1 1 1", "" }, { "end 0", "recall 0: 3 4, stop 1" }, { "turn", "" },
+      { "taken 0 3 4", "" }, { "result 0 2 1", "stop 0" }, { "ended 0", "" }, { "ended 1", "" },
+      { "turn", "" });
+  tm_sched_release(&f.s);
+}
+
+static void test_a_kill_ends_all_of_them(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 5", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "end 0", "" }, { "end 1", "kill 0, kill 1" }, { "ended 0 1=begun", "" },
+      { "ended 1 1=done", "" }, { "node 0 2", "" }, { "turn", "" });
+  assert_int_equal(f.s.running, 0);
+  tm_sched_release(&f.s);
+}
+
+static void test_a_worker_that_starts_after_the_end_is_killed(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  tm_sched_init(&f.s, &usual, 0);
+  RUN(&f, { "node 0 2", "" }, { "created 3", "" }, { "turn", "start 0 on 0" },
+      { "end 0", "kill 0" }, { "started 0", "kill 0" }, { "ended 0", "" });
+  tm_sched_release(&f.s);
+}
+
+/* ---- nodes ---- */
+
+static void test_a_lost_node_gives_all_back_and_comes_again(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 2", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "lost 0", "" }, { "lost 0", "refused" }, { "turn", "" }, { "result 0 1", "refused" },
+      { "node 0 2", "" }, { "turn", "start 2 on 0, start 3 on 0" }, { "started 3", "setup 3" },
+      { "loaded 3", "" }, { "ready 3", "" }, { "turn", "hand 3/1 m0" });
+  assert_int_equal(f.s.running, 1);
+  tm_sched_release(&f.s);
+}
+
+static void test_a_node_that_is_lost_again_and_again_has_failed(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  tm_sched_init(&f.s, &usual, 0);
+  for (int i = 0; i < TM_SCHED_LOSSES_MAX - 1; i++)
+    RUN(&f, { "node 0 1", "" }, { "lost 0", "" });
+  RUN(&f, { "node 0 1", "" }, { "lost 0", "node failed 0" });
+  tm_sched_release(&f.s);
+}
+
+static void test_workers_spread_over_the_nodes(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  tm_sched_init(&f.s, &usual, 0);
+  RUN(&f, { "node 0 2", "" }, { "node 3 2", "" }, { "created 9", "" }, { "turn", "start 0 on 0" },
+      { "started 0", "setup 0" }, { "loaded 0", "" },
+      { "turn", "start 1 on 3, start 2 on 0, start 3 on 3" }, { "started 1", "setup 1" },
+      { "loaded 1", "" }, { "ready 1", "" }, { "turn", "hand 1/1 m0" }, { "lost 3", "" },
+      { "turn", "" }, { "ready 0", "" }, { "turn", "hand 0/1 m0" });
+  tm_sched_release(&f.s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_a_second_worker_waits_until_the_first_has_loaded),
+    cmocka_unit_test(test_no_more_workers_than_work),
+    cmocka_unit_test(test_workers_that_die_at_once_are_replaced_more_and_more_slowly),
+    cmocka_unit_test(test_a_worker_that_retires_comes_back_as_another_one),
+    cmocka_unit_test(test_another_step_gets_a_worker_that_holds_the_least),
+    cmocka_unit_test(test_the_window_opens_with_what_is_measured),
+    cmocka_unit_test(test_what_waits_behind_a_long_one_is_recalled_for_an_idle_worker),
+    cmocka_unit_test(test_a_worker_whose_first_is_late_gets_nothing_more),
+    cmocka_unit_test(test_a_deaf_worker_gets_nothing),
+    cmocka_unit_test(test_finished_ones_of_earlier_sessions_are_skipped),
+    cmocka_unit_test(test_a_failed_one_goes_to_the_other_worker_until_its_last_try),
+    cmocka_unit_test(test_a_lost_try_waits_and_what_had_not_begun_does_not_count),
+    cmocka_unit_test(test_a_lost_answer_does_not_count_and_the_next_try_is_alone),
+    cmocka_unit_test(test_what_we_killed_comes_back_uncounted),
+    cmocka_unit_test(test_bad_items_are_searched_in_parts),
+    cmocka_unit_test(test_a_part_whose_result_cannot_be_read_runs_again_a_few_times),
+    cmocka_unit_test(test_at_the_end_what_runs_may_end_and_the_rest_is_recalled),
+    cmocka_unit_test(test_a_kill_ends_all_of_them),
+    cmocka_unit_test(test_a_worker_that_starts_after_the_end_is_killed),
+    cmocka_unit_test(test_a_lost_node_gives_all_back_and_comes_again),
+    cmocka_unit_test(test_a_node_that_is_lost_again_and_again_has_failed),
+    cmocka_unit_test(test_workers_spread_over_the_nodes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
