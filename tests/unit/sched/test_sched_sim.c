@@ -1,11 +1,8 @@
 /* test_sched_sim.c - whole steps in the simulator: everything is over once, and the workers are
  * busy nearly all the time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
+
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "sched_sim.h"
 
@@ -97,15 +94,11 @@ static void test_many_nodes(void **state)
   run(&o, 1.5);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
+UNIT_TESTS({
     cmocka_unit_test(test_short_mini_batches_hide_the_round_trip),
     cmocka_unit_test(test_long_mini_batches_wait_for_nobody),
     cmocka_unit_test(test_a_few_slow_ones_hold_up_no_others),
     cmocka_unit_test(test_failing_tries_and_dying_workers_cost_what_they_take),
     cmocka_unit_test(test_nodes_that_are_lost_and_come_back),
     cmocka_unit_test(test_many_nodes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+});

@@ -1,9 +1,6 @@
 /* test_heap.c - the first by some order, whatever was added and removed before. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "base/heap.h"
 #include "base/mem.h"
@@ -56,11 +53,7 @@ static void test_any_element_can_be_removed(void **state)
   }
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
+UNIT_TESTS({
     cmocka_unit_test(test_gives_them_in_order),
     cmocka_unit_test(test_any_element_can_be_removed),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+});

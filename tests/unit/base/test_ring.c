@@ -1,9 +1,6 @@
 /* test_ring.c - numbered elements, removed in any order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "base/buf.h"
 #include "base/ring.h"
@@ -62,11 +59,7 @@ static void test_the_first_moves_on_behind_what_was_removed(void **state)
   tm_ring_release(&r, NULL);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
+UNIT_TESTS({
     cmocka_unit_test(test_elements_keep_their_number_while_it_grows),
     cmocka_unit_test(test_the_first_moves_on_behind_what_was_removed),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+});

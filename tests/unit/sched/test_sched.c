@@ -4,13 +4,10 @@
  * Actions are written "NAME WORKER/SEQ mINDEX"; a part is mINDEX:FIRST+COUNT. "refused" comes
  * before them if the event was.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/time.h"
@@ -489,9 +486,7 @@ static void test_workers_spread_over_the_nodes(void **state)
   tm_sched_release(&f.s);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
+UNIT_TESTS({
     cmocka_unit_test(test_a_second_worker_waits_until_the_first_has_loaded),
     cmocka_unit_test(test_no_more_workers_than_work),
     cmocka_unit_test(test_workers_that_die_at_once_are_replaced_more_and_more_slowly),
@@ -514,6 +509,4 @@ int main(void)
     cmocka_unit_test(test_a_lost_node_gives_all_back_and_comes_again),
     cmocka_unit_test(test_a_node_that_is_lost_again_and_again_has_failed),
     cmocka_unit_test(test_workers_spread_over_the_nodes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+});

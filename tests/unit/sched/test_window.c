@@ -1,9 +1,6 @@
 /* test_window.c - the in-flight window of a worker. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "base/time.h"
 #include "sched/window.h"
@@ -120,15 +117,11 @@ static void test_memory_grows_with_the_window(void **state)
   tm_window_release(&w);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
+UNIT_TESTS({
     cmocka_unit_test(test_one_until_the_first_has_ended_then_as_measured),
     cmocka_unit_test(test_holds_finds_and_removes_in_any_order),
     cmocka_unit_test(test_its_first_is_late_after_a_while),
     cmocka_unit_test(test_the_span_never_exceeds_the_page),
     cmocka_unit_test(test_recalls_all_but_the_first_that_wait_long_enough),
     cmocka_unit_test(test_memory_grows_with_the_window),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+});
