@@ -241,12 +241,14 @@ static int prepare(struct tidemill_script *s, struct tidemill_runtime *rt,
 {
   int rc = tm_again_find(s->again, o->step, err);
   s->step = s->again->step;
-  if (rc >= 0)
-    rc = tm_script_folders_make(&s->folders, "replay", err);
   rt->loading++;
   if (rc >= 0)
-    rc = tm_again_prepare(s->again, s->folders.root, err);
+    tm_again_load_pipeline(s->again);
   rt->loading--;
+  if (rc >= 0)
+    rc = tm_script_folders_make(&s->folders, "replay", err);
+  if (rc >= 0)
+    rc = tm_again_prepare(s->again, s->folders.root, err);
   if (rc < 0)
     return rc;
   tm_again_fill_setup(s->again, &s->trial.setup);

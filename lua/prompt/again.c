@@ -355,16 +355,24 @@ static const struct tm_step *find_definition(const struct tm_again *a, const str
   return NULL;
 }
 
+static bool has_variables(const struct tm_again *a)
+{
+  return setting(a->definition, "environment") || setting(a->definition, "environment_variables");
+}
+
+void tm_again_load_pipeline(struct tm_again *a)
+{
+  const char *file = tm_json_str(a->record, "pipeline", NULL);
+  if (has_variables(a) && file && tm_fs_exists(tm_fs_real(), file))
+    a->pipeline = load_pipeline(a, file);
+}
+
 /* Takes the variables of the pipeline file. Whether it still has those of the job. */
 static bool take_variables(struct tm_again *a)
 {
-  const char *file = tm_json_str(a->record, "pipeline", NULL);
-  bool is_here = file && tm_fs_exists(tm_fs_real(), file);
-  struct tm_pipeline *p = is_here ? load_pipeline(a, file) : NULL;
-  const struct tm_step *s = find_definition(a, p);
+  const struct tm_step *s = find_definition(a, a->pipeline);
   if (s)
     a->variables = tm_snapshot_environment(&s->config, a->copy.dir);
-  tm_pipeline_free(p);
   return s != NULL;
 }
 
@@ -384,7 +392,7 @@ static void find_variables(struct tm_again *a)
   const struct tm_json *environment = setting(a->definition, "environment");
   const struct tm_json *variables = setting(a->definition, "environment_variables");
   struct tm_buf set = TM_BUF_NONE, unset = TM_BUF_NONE;
-  if ((!environment && !variables) || take_variables(a))
+  if (!has_variables(a) || take_variables(a))
     return;
   add_names(&set, &unset, tm_json_get(environment, "variables"));
   add_names(&set, &unset, variables);
@@ -505,6 +513,7 @@ void tm_again_release(struct tm_again *a)
   tm_snapshot_release(&a->copy);
   tm_manifest_found_release(&a->found);
   tm_snapshot_free_environment(a->variables);
+  tm_pipeline_free(a->pipeline);
   tm_step_free(a->step);
   tm_json_free(a->record);
   free(a->dir);

@@ -4,6 +4,7 @@
  *   struct tm_again a = { .index = 7, .dir = dir, .say = say, .modules = modules };
  *   tm_again_find(&a, NULL, &err)                    finds the mini-batch and its step; checks
  *   items
+ *   tm_again_load_pipeline(&a)                       runs its pipeline file, if that is needed
  *   tm_again_prepare(&a, root, &err)                 copies its script below root
  *   tm_again_fill_setup(&a, &trial.setup)            what the caller of the script must know
  *   tm_again_call(&a, &call, &trial, &err)           fills what run() gets; loads rows of a table
@@ -52,6 +53,9 @@ struct tm_again {
    * outputs have only names. */
   struct tm_step *step;
   struct tm_manifest_found found;
+  /* Set by _load_pipeline(): the pipeline file as it is now; NULL: it is not needed, or cannot be
+   * loaded. */
+  struct tm_pipeline *pipeline;
   /* Set by _prepare(): also the arguments of `step`, and in its `paths` those that are new folders
    * in place of outputs. */
   struct tm_snapshot copy; /* of the job's copy */
@@ -63,8 +67,10 @@ struct tm_again {
 /* `step` NULL: the only one. TM_EUSAGE: there is no such step or mini-batch; TM_EINUSE: the job is
  * running; TM_ECHANGED: its items are gone; TM_EDAMAGE. */
 int tm_again_find(struct tm_again *a, const char *step, struct tm_err *err);
-/* Outputs among the arguments become folders below `root`, which are kept unless they are empty. If
- * the pipeline file runs, its output goes where `prepare` says. */
+/* Loads the pipeline file if the step has variables: they are not kept with the job. The file may
+ * end the process, so this comes before folders are made. Its output goes where `prepare` says. */
+void tm_again_load_pipeline(struct tm_again *a);
+/* Outputs among the arguments become folders below `root`, which are kept unless they are empty. */
 int tm_again_prepare(struct tm_again *a, const char *root, struct tm_err *err);
 /* tm_setup_of_step() with the copy of the script and the tables; the caller adds the folders. */
 void tm_again_fill_setup(struct tm_again *a, struct tm_setup *setup);

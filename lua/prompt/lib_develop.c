@@ -264,6 +264,7 @@ static int prepare_again(struct developed *d, struct tm_err *err)
   fflush(stdout);
   int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
+  tm_again_load_pipeline(d->again);
   int rc = tm_again_prepare(d->again, d->folders.root, err);
   fflush(stdout);
   dup2(out, STDOUT_FILENO);

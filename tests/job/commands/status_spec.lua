@@ -52,7 +52,7 @@ describe("the command of a job", function()
   it("may have bytes that are not UTF-8", function()
     local t = case(1)
     t:expect(t:run { "map", "score.lua", "in", "--job-dir", t.job_dir, "--progress", "none", "--", "\xff" }, 0)
-    expect_words(status(t), { " -- '\xff'\n" })
+    expect_words(status(t), { " -- $'\\377'\n" })
   end)
 
   it("stays that which started the job", function()
