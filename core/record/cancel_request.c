@@ -213,6 +213,8 @@ static int read_owner(struct tm_session *s, const char *dir, int64_t *mtime_ns, 
     *mtime_ns = st.mtime_ns;
     tm_json_free(v);
   }
+  if (rc == TM_EDAMAGE && err)
+    tm_err_wrap(err, "cannot read '%s'", path);
   tm_buf_release(&text);
   free(path);
   return rc;

@@ -351,6 +351,10 @@ static void an_owner_without_a_process_is_no_session(void **state)
     assert_int_equal(tm_session_look(&s, f.path, &err), 0);
     assert_true(s.epoch == 0 && s.pid == 0);
   }
+  unlink(folder_file(&f, "owner"));
+  assert_int_equal(mkfifo(folder_file(&f, "owner"), 0600), 0);
+  assert_int_equal(tm_session_look(&s, f.path, &err), TM_EDAMAGE);
+  assert_non_null(strstr(err.text, "/owner': it is not a regular file"));
   folder_release(&f);
 }
 
