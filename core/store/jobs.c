@@ -154,8 +154,8 @@ static char *find_latest(const struct tm_fs *fs, const char *workspace, const ch
   return dir;
 }
 
-/* Adds "; did you mean '...'?" if a job has a similar name, or one that begins like it: the newest
- * of these. */
+/* Adds "; did you mean '...'?" if a job has a similar name, or one that begins like it: the
+ * newest. */
 static void add_nearest(struct tm_buf *words, const struct tm_fs *fs, const char *workspace,
                         const char *given)
 {

@@ -137,8 +137,11 @@ static void add_topics_line(struct tm_buf *out, const struct tm_cli *cli)
 
 #define DATASETS "tidemill dataset list 2>/dev/null | awk 'NR > 1 { print $1 }'"
 
+/* A directory with a blank in its name would become two words. */
+#define JOB_NAMES "awk -F '  +' 'NR > 1 && $1 !~ / / { print $1 }'"
+
 static const char jobs_line[] =
-    "    job) words=\"latest $(tidemill jobs 2>/dev/null | awk 'NR > 1 { print $1 }')\" ;;\n"
+    "    job) words=\"latest $(tidemill jobs 2>/dev/null | " JOB_NAMES ")\" ;;\n"
     "    topic) words=$topics ;;\n"
     "    dataset) if [ \"$COMP_CWORD\" -eq 2 ]; then words='list show register unregister'\n"
     "      else words=\"$(" DATASETS ")\"; fi ;;\n";
@@ -203,8 +206,8 @@ static void write_zsh(struct tm_buf *out, const struct tm_cli *cli)
       out, "  if [[ -n $values ]]; then\n    compadd -- ${=values}\n    return\n  fi\n"
            "  if [[ $current == -* ]]; then\n    compadd -- ${=options}\n    return\n  fi\n"
            "  case $rest in\n"
-           "    job) compadd -- latest ${(f)\"$(tidemill jobs 2>/dev/null | awk 'NR > 1 { "
-           "print $1 }')\"}; _files -/ ;;\n"
+           "    job) compadd -- latest ${(f)\"$(tidemill jobs 2>/dev/null | " JOB_NAMES
+           ")\"}; _files -/ ;;\n"
            "    topic) compadd -- ${=topics} ;;\n"
            "    dataset) if (( CURRENT == 3 )); then compadd -- list show register unregister\n"
            "      else compadd -- ${(f)\"$(" DATASETS ")\"}; _files; fi ;;\n"

@@ -452,6 +452,7 @@ describe("jobs", function()
     local t = new_case()
     t:expect(t:run { "run", "pipeline.lua" }, 0)
     local jobs = t:path "workspace/jobs/"
+    t:expect(t:run { "run", "pipeline.lua", "--job-dir", jobs .. "x b" }, 0)
     for name in lfs.dir(jobs) do
       if name:find "^case" then assert(os.rename(jobs .. name, jobs .. "x$(touch${IFS}ran)`touch${IFS}ran`")) end
     end
