@@ -469,8 +469,7 @@ describe("jobs", function()
       COMP_WORDS=(tidemill run --like lat) COMP_CWORD=3 COMPREPLY=()
       _tidemill
       printf "like %%s\n" "${COMPREPLY[@]}"
-      mkdir .hidden shown
-      COMP_WORDS=(tidemill status "") COMP_CWORD=2 COMPREPLY=()
+      mkdir .hidden shown; COMP_WORDS=(tidemill status "") COMP_CWORD=2 COMPREPLY=()
       _tidemill
       printf "%%s\n" "${COMPREPLY[@]}" | grep -E "hidden|shown"
       COMP_WORDS=(tidemill status .h) COMPREPLY=()
