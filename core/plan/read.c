@@ -40,6 +40,8 @@
 #include "plan/script_arguments.h"
 #include "plan/settings.h"
 
+#define TINY_BYTES 64 /* of a table: fewer than most rows have */
+
 static bool is_tagged(const struct tm_json *v, const char *tag)
 {
   return v && v->tag && strcmp(v->tag, tag) == 0;
@@ -52,6 +54,18 @@ static void note_environment(const struct tm_json *config, struct tm_step *s)
       given && given->type == TM_JSON_STRING ? given->string.at : tm_json_str(given, "name", NULL);
   if (name)
     tm_step_note(s, TM_WARNING, "environment '%s' is not used: no packages are installed", name);
+}
+
+/* 10 files are common, and 10 bytes of a table are less than a row. */
+static void note_tiny_size(struct tm_step *s)
+{
+  const struct tm_config *c = &s->config;
+  bool is_table = s->inputs_len > 0 && tm_dataset_is_table(s->inputs[0]);
+  if (is_table && !c->counts_rows && c->partition_keys_len == 0 && c->mini_batch_size < TINY_BYTES)
+    tm_step_note(
+        s, TM_WARNING,
+        "mini_batch_size %lld is a number of bytes for a table; for rows, write \"%lldrows\"",
+        (long long)c->mini_batch_size, (long long)c->mini_batch_size);
 }
 
 static int read_config(struct tm_step *s, const struct tm_json *v, const struct tm_plan_reader *r,
@@ -78,6 +92,7 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
     tm_json_free(settings);
     return rc;
   }
+  note_tiny_size(s);
   tm_settings_publish(settings, &s->config);
   tm_json_set(s->effective, "settings", settings);
   return 0;

@@ -163,6 +163,24 @@ end]])
     t:expect(t:run { "lua", "forms.lua" }, 0)
   end)
 
+  it("is warned of a number of bytes that looks like a number of rows", function()
+    local t = job.case()
+    t:write("x.csv", "n\n1\n2\n3\n")
+    t:write("score.lua", "function run(m) return m end")
+    for size, is_tiny in pairs { ["5"] = true, ["'5'"] = true, ["64"] = false, ["'5rows'"] = false } do
+      t:write("pipeline.lua", ([[
+local tm = require "tidemill"
+local config = tm.ParallelRunConfig { entry_script = "score.lua", mini_batch_size = %s }
+local rows = tm.Dataset.Tabular.from_delimited_files "x.csv"
+local step = tm.ParallelRunStep { name = "one", parallel_run_config = config, inputs = rows }
+return tm.Pipeline { name = "case", steps = { step } }]]):format(size))
+      local r = t:run { "run", "pipeline.lua", "--dry-run" }
+      t:expect(r, 0)
+      local words = 'mini_batch_size 5 is a number of bytes for a table; for rows, write "5rows"'
+      assert.equal(is_tiny, (r.out .. r.err):find(words, 1, true) ~= nil, r.out .. r.err)
+    end
+  end)
+
   it("learns the option that does what one of the original does", function()
     local t = new_case()
     for option, words in pairs { ["--pipeline_parameters"] = "write --param NAME=VALUE",
