@@ -50,6 +50,11 @@ static inline void tm_put_u64(void *p, uint64_t v)
   for (int i = 0; i < 8; i++)
     b[i] = (unsigned char)(v >> (8 * i));
 }
+static inline uint32_t tm_get_u16(const void *p)
+{
+  const unsigned char *b = p;
+  return (uint32_t)b[0] | (uint32_t)b[1] << 8;
+}
 static inline uint32_t tm_get_u32(const void *p)
 {
   const unsigned char *b = p;

@@ -16,6 +16,7 @@
 #include "base/check.h"
 #include "base/json_tree.h"
 #include "base/mem.h"
+#include "base/time.h"
 
 enum { LIST_FIRST = 4 }; /* items */
 
@@ -52,6 +53,18 @@ struct tm_json *tm_json_new_number(double v)
 struct tm_json *tm_json_new_string(const char *s)
 {
   return s ? tm_json_new_bytes(s, strlen(s)) : tm_json_new(TM_JSON_NULL);
+}
+
+struct tm_json *tm_json_new_time(int64_t wall_ns)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_json *v;
+  if (wall_ns == 0)
+    return tm_json_new(TM_JSON_NULL);
+  tm_time_iso(&text, wall_ns);
+  v = tm_json_new_string(tm_buf_str(&text));
+  tm_buf_release(&text);
+  return v;
 }
 
 struct tm_json *tm_json_new_bytes(const char *s, size_t len)

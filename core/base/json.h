@@ -59,6 +59,7 @@ struct tm_json *tm_json_new_bool(bool v);
 struct tm_json *tm_json_new_int(int64_t v);
 struct tm_json *tm_json_new_number(double v);
 struct tm_json *tm_json_new_string(const char *s); /* NULL: a null node */
+struct tm_json *tm_json_new_time(int64_t wall_ns); /* as tm_time_iso() writes it; 0: a null node */
 struct tm_json *tm_json_new_bytes(const char *s, size_t len);
 struct tm_json *tm_json_copy(const struct tm_json *v);
 void tm_json_free(struct tm_json *v); /* NULL: a no-op */

@@ -4,19 +4,6 @@
 #include "inspect/survey.h"
 
 #include "base/mem.h"
-#include "base/time.h"
-
-static struct tm_json *moment(int64_t wall_ns)
-{
-  struct tm_buf text = TM_BUF_NONE;
-  struct tm_json *v;
-  if (wall_ns == 0)
-    return tm_json_new(TM_JSON_NULL);
-  tm_time_iso(&text, wall_ns);
-  v = tm_json_new_string(tm_buf_str(&text));
-  tm_buf_release(&text);
-  return v;
-}
 
 static struct tm_json *numbers(int64_t total, int64_t succeeded, int64_t failed)
 {
@@ -120,8 +107,8 @@ struct tm_json *tm_survey_to_json(const struct tm_survey *s)
   tm_json_set(v, "host", tm_json_new_string(s->host && *s->host ? s->host : NULL));
   if (s->is_cancel_asked)
     tm_json_set(v, "cancel", cancel_to_json(s));
-  tm_json_set(v, "started", moment(s->begin_wall_ns));
-  tm_json_set(v, "ended", moment(s->end_wall_ns));
+  tm_json_set(v, "started", tm_json_new_time(s->begin_wall_ns));
+  tm_json_set(v, "ended", tm_json_new_time(s->end_wall_ns));
   if (s->cause)
     tm_json_set(v, "cause", tm_json_new_string(s->cause));
   for (size_t i = 0; i < s->steps_len; i++)

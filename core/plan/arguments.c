@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "plan/names.h"
 #include "plan/params.h"
+#include "plan/settings.h"
 
 static const char *const kinds[] = { "ParallelRunConfig", "arguments" };
 
@@ -134,15 +135,6 @@ int tm_arguments_take(struct tm_step *s, struct tm_json *taken, struct tm_err *e
   return 0;
 }
 
-static void set(struct tm_json *settings, const char *name, struct tm_json *value,
-                const char *origin)
-{
-  struct tm_json *setting = tm_json_new(TM_JSON_OBJECT);
-  tm_json_set(setting, "value", value);
-  tm_json_set(setting, "origin", tm_json_new_string(origin));
-  tm_json_set(settings, name, setting);
-}
-
 static double number(const struct tm_json *settings, const char *name)
 {
   return tm_json_num(tm_json_get(settings, name), "value", 0);
@@ -178,10 +170,10 @@ int tm_arguments_settle(struct tm_json *settings, const struct tm_json *taken, s
     struct tm_json *value = tm_params_value(find(name, strlen(name)), taken->list.at[i], err);
     if (!value)
       return tm_err_wrap(err, "in 'arguments'");
-    set(settings, name, value, "argument");
+    tm_settings_add(settings, name, value, "argument");
   }
   if (!tm_json_get(settings, "progress_update_timeout"))
-    set(settings, "progress_update_timeout", tm_json_new_number(progress_default(settings)),
-        "default");
+    tm_settings_add(settings, "progress_update_timeout",
+                    tm_json_new_number(progress_default(settings)), "default");
   return 0;
 }

@@ -24,8 +24,8 @@
 #include "sys/gpus.h"
 #include "sys/process.h"
 
-static void add_setting(struct tm_json *settings, const char *name, struct tm_json *value,
-                        const char *origin)
+void tm_settings_add(struct tm_json *settings, const char *name, struct tm_json *value,
+                     const char *origin)
 {
   struct tm_json *setting = tm_json_new(TM_JSON_OBJECT);
   tm_json_set(setting, "value", value);
@@ -49,7 +49,7 @@ static int add_given(struct tm_json *settings, const struct tm_field *f,
     return tm_err_wrap(err, "parameter '%s'", tm_json_str(given, "name", ""));
   if (!value)
     return err ? err->code : TM_EUSAGE;
-  add_setting(settings, f->name, value, is_parameter ? "parameter" : origin);
+  tm_settings_add(settings, f->name, value, is_parameter ? "parameter" : origin);
   if (is_parameter)
     tm_json_set(tm_json_get(settings, f->name), "parameter",
                 tm_json_new_string(tm_json_str(given, "name", "")));
@@ -73,7 +73,7 @@ static void add_default(struct tm_json *settings, const struct tm_field *f,
   else
     otherwise = tm_params_default(f);
   if (otherwise)
-    add_setting(settings, f->name, otherwise, "default");
+    tm_settings_add(settings, f->name, otherwise, "default");
 }
 
 struct tm_json *tm_settings_make(const struct tm_json *config, const struct tm_step *step,

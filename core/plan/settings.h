@@ -30,6 +30,9 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const st
 /* Fills only what needs neither files nor inputs nor variables: for the settings in the record of a
  * job. A setting that is missing there, or has a wrong type, is 0 or the plainest choice. */
 void tm_config_read(struct tm_config *c, const struct tm_json *settings);
+/* Sets one setting, with its origin; owns `value`. */
+void tm_settings_add(struct tm_json *settings, const char *name, struct tm_json *value,
+                     const char *origin);
 /* Makes the settings safe to show and store: absolute paths; for environment variables only the
  * names and one hash. */
 void tm_settings_publish(struct tm_json *settings, const struct tm_config *c);

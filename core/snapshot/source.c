@@ -43,11 +43,13 @@ static struct tm_json *pack_bytes(const struct tm_json *v)
   return out;
 }
 
-static struct tm_json *pack_members(const struct tm_json *v, int depth)
+/* A list of `convert`'s results for the members. NULL if one of them is. */
+static struct tm_json *convert_members(const struct tm_json *v, int depth,
+                                       struct tm_json *(*convert)(const struct tm_json *, int))
 {
   struct tm_json *out = tm_json_new(v->type);
   for (size_t i = 0; i < v->list.len; i++) {
-    struct tm_json *member = pack(v->list.at[i], depth + 1);
+    struct tm_json *member = convert(v->list.at[i], depth + 1);
     if (!member) {
       tm_json_free(out);
       return NULL;
@@ -64,7 +66,7 @@ static struct tm_json *pack_list(const struct tm_json *v, int depth)
 {
   if (depth == DEPTH_MAX || has_secrets(v) || (!v->tag && tm_json_get(v, MARK)))
     return NULL;
-  struct tm_json *members = pack_members(v, depth);
+  struct tm_json *members = convert_members(v, depth, pack);
   if (!members || !v->tag)
     return members;
   struct tm_json *out = tm_json_new(TM_JSON_OBJECT);
@@ -116,21 +118,9 @@ static struct tm_json *unpack_bytes(const struct tm_json *v)
   return out;
 }
 
-static struct tm_json *unpack_members(const struct tm_json *v)
+static struct tm_json *unpack(const struct tm_json *v, int depth)
 {
-  struct tm_json *out = tm_json_new(v->type);
-  for (size_t i = 0; i < v->list.len; i++) {
-    struct tm_json *member = tm_source_unpack(v->list.at[i]);
-    if (!member) {
-      tm_json_free(out);
-      return NULL;
-    }
-    if (v->type == TM_JSON_ARRAY)
-      tm_json_add(out, member);
-    else
-      tm_json_set(out, v->keys[i], member);
-  }
-  return out;
+  return tm_source_unpack(v);
 }
 
 static struct tm_json *unpack_tagged(const struct tm_json *v)
@@ -141,7 +131,7 @@ static struct tm_json *unpack_tagged(const struct tm_json *v)
     return unpack_bytes(v);
   if (!tag || !members || (members->type != TM_JSON_ARRAY && members->type != TM_JSON_OBJECT))
     return NULL;
-  struct tm_json *out = unpack_members(members);
+  struct tm_json *out = convert_members(members, 0, unpack);
   if (!out)
     return NULL;
   out->tag = tm_xstrdup(tag);
@@ -154,5 +144,5 @@ struct tm_json *tm_source_unpack(const struct tm_json *packed)
 {
   if (!packed || (packed->type != TM_JSON_ARRAY && packed->type != TM_JSON_OBJECT))
     return tm_json_copy(packed);
-  return tm_json_get(packed, MARK) ? unpack_tagged(packed) : unpack_members(packed);
+  return tm_json_get(packed, MARK) ? unpack_tagged(packed) : convert_members(packed, 0, unpack);
 }

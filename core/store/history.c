@@ -1,7 +1,6 @@
 /* history.c - see history.h. */
 #include "store/history.h"
 
-#include "base/time.h"
 #include "store/db.h"
 
 static int put(struct tm_db *db, const struct tm_history_job *j, struct tm_err *err)
@@ -73,18 +72,6 @@ int tm_history_list(struct tm_history *out, const char *workspace, struct tm_err
   return rc < 0 ? rc : 0;
 }
 
-static struct tm_json *moment(int64_t wall_ns)
-{
-  struct tm_buf text = TM_BUF_NONE;
-  struct tm_json *v;
-  if (wall_ns == 0)
-    return tm_json_new(TM_JSON_NULL);
-  tm_time_iso(&text, wall_ns);
-  v = tm_json_new_string(text.data);
-  tm_buf_release(&text);
-  return v;
-}
-
 struct tm_json *tm_history_to_json(const struct tm_history_job *j)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
@@ -93,8 +80,8 @@ struct tm_json *tm_history_to_json(const struct tm_history_job *j)
   tm_json_set(v, "job_dir", tm_json_new_string(j->dir));
   tm_json_set(v, "name", tm_json_new_string(j->pipeline));
   tm_json_set(v, "pipeline", tm_json_new_string(j->file));
-  tm_json_set(v, "started", moment(j->begin_ns));
-  tm_json_set(v, "ended", moment(j->end_ns));
+  tm_json_set(v, "started", tm_json_new_time(j->begin_ns));
+  tm_json_set(v, "ended", tm_json_new_time(j->end_ns));
   tm_json_set(v, "removed", tm_json_new_bool(true));
   tm_json_set(counts, "total", tm_json_new_int(j->total));
   tm_json_set(counts, "succeeded", tm_json_new_int(j->succeeded));

@@ -41,11 +41,6 @@ struct stated {
   int64_t before;                /* offset in the file: the end of the directory */
 };
 
-static uint32_t u16(const char *p)
-{
-  return (uint32_t)(unsigned char)p[0] | (uint32_t)(unsigned char)p[1] << 8;
-}
-
 static int64_t u64(const char *p) /* negative: larger than any possible value */
 {
   return (int64_t)tm_get_u64(p);
@@ -98,14 +93,15 @@ static bool is_there(const struct finder *f, const struct stated *s, struct tm_z
 
 static bool agrees(const char *end, const struct stated *s)
 {
-  uint32_t entries = u16(end + 10), size = tm_get_u32(end + 12), offset = tm_get_u32(end + 16);
+  uint32_t entries = tm_get_u16(end + 10), size = tm_get_u32(end + 12),
+           offset = tm_get_u32(end + 16);
   return (entries == FULL16 || entries == s->entries) && (size == FULL32 || size == s->size) &&
          (offset == FULL32 || offset == s->offset);
 }
 
 static bool is_saturated(const char *end)
 {
-  return u16(end + 10) == FULL16 || tm_get_u32(end + 12) == FULL32 ||
+  return tm_get_u16(end + 10) == FULL16 || tm_get_u32(end + 12) == FULL32 ||
          tm_get_u32(end + 16) == FULL32;
 }
 
@@ -143,14 +139,15 @@ static int read_end64(const struct finder *f, const char *end, int64_t end_at, s
 static int judge_end(const struct finder *f, const char *end, int64_t end_at,
                      struct tm_zip_directory *out, struct tm_err *err)
 {
-  struct stated s = { .entries = u16(end + 10),
+  struct stated s = { .entries = tm_get_u16(end + 10),
                       .size = tm_get_u32(end + 12),
                       .offset = tm_get_u32(end + 16),
                       .before = end_at };
   int rc = read_end64(f, end, end_at, &s, err);
   if (rc < 0)
     return rc;
-  if (rc == 0 && (u16(end + 4) != 0 || u16(end + 6) != 0 || u16(end + 8) != u16(end + 10))) {
+  if (rc == 0 && (tm_get_u16(end + 4) != 0 || tm_get_u16(end + 6) != 0 ||
+                  tm_get_u16(end + 8) != tm_get_u16(end + 10))) {
     refuse(f, err, "it is one part of several; join them first");
     return 0;
   }
@@ -174,7 +171,7 @@ static int look(const struct finder *f, const char *p, size_t n, bool is_exact,
     struct tm_err why = TM_ERR_NONE;
     if (memcmp(p + at, "PK\5\6", 4) != 0)
       continue;
-    size_t end = at + END + u16(p + at + 20);
+    size_t end = at + END + tm_get_u16(p + at + 20);
     if (is_exact ? end != n : end >= n)
       continue;
     int rc = judge_end(f, p + at, f->o->size - (int64_t)(n - at), &d, &why);

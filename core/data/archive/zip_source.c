@@ -40,11 +40,6 @@ struct zip_source {
   size_t used;
 };
 
-static uint32_t u16(const char *p)
-{
-  return (uint32_t)(unsigned char)p[0] | (uint32_t)(unsigned char)p[1] << 8;
-}
-
 static int64_t u64(const char *p) /* negative: larger than any possible value */
 {
   return (int64_t)tm_get_u64(p);
@@ -84,11 +79,11 @@ static bool read_zip64(const char *p, size_t n, struct tm_entry_place *e)
 {
   int64_t *const to[] = { &e->size, &e->packed, &e->place };
   for (size_t at = 0; at + 4 <= n;) {
-    size_t len = u16(p + at + 2);
+    size_t len = tm_get_u16(p + at + 2);
     const char *field = p + at + 4;
     if (len > n - at - 4)
       break;
-    if (u16(p + at) == 1) {
+    if (tm_get_u16(p + at) == 1) {
       for (size_t i = 0; i < TM_COUNT_OF(to); i++) {
         if (*to[i] != FULL)
           continue;
@@ -107,14 +102,14 @@ static bool read_zip64(const char *p, size_t n, struct tm_entry_place *e)
 
 static void judge(const char *p, struct tm_raw_entry *out)
 {
-  uint32_t mode = u16(p + 4) >> 8 == MADE_BY_UNIX ? tm_get_u32(p + 38) >> 16 : 0;
+  uint32_t mode = tm_get_u16(p + 4) >> 8 == MADE_BY_UNIX ? tm_get_u32(p + 38) >> 16 : 0;
   const struct tm_entry_place *e = &out->place;
   out->type = out->name_len > 0 && out->name[out->name_len - 1] == '/'
                   ? TM_RAW_FOLDER
                   : tm_archive_type_of(mode, e->size);
   if (out->type != TM_RAW_FILE)
     return;
-  if (u16(p + 8) & ENCRYPTED)
+  if (tm_get_u16(p + 8) & ENCRYPTED)
     out->fault = "it is encrypted";
   else if (e->method != 0 && e->method != 8 && e->method != 12 && e->method != 14 &&
            e->method != 93 && e->method != 95)
@@ -150,7 +145,8 @@ static int zip_next(struct tm_source *s, struct tm_raw_entry *out, struct tm_err
     return err->code;
   if (memcmp(p, "PK\1\2", 4) != 0)
     return refuse(z, err, "its directory is damaged");
-  size_t name = u16(p + 28), extra = u16(p + 30), all = TM_ZIP_CENTRAL + name + extra + u16(p + 32);
+  size_t name = tm_get_u16(p + 28), extra = tm_get_u16(p + 30),
+         all = TM_ZIP_CENTRAL + name + extra + tm_get_u16(p + 32);
   if ((p = want(z, all, err)) == NULL)
     return err->code;
   *out = (struct tm_raw_entry) { .type = TM_RAW_FILE,
@@ -158,7 +154,7 @@ static int zip_next(struct tm_source *s, struct tm_raw_entry *out, struct tm_err
                                  .name_len = name,
                                  .is_symbolic = true,
                                  .place = { .how = TM_ENTRY_IN_ZIP,
-                                            .method = u16(p + 10),
+                                            .method = tm_get_u16(p + 10),
                                             .crc = tm_get_u32(p + 16),
                                             .packed = tm_get_u32(p + 20),
                                             .size = tm_get_u32(p + 24),
