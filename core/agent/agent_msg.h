@@ -56,7 +56,6 @@ enum tm_status {
 };
 const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
 
-/* clang-format off: a table */
 /* Everything that a worker must know. A new field is a line here, and one in tm_setup_of_step()
  * (step/worker_setup.c) if the definition of a step says it: the struct and the message follow. In
  * the message: u32 version, then the fields in this order, numbers and flags as u64. TEXT and LIST
@@ -93,7 +92,6 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   NUMBER(memory_limit)      /* worker_memory_limit, bytes; 0: none */                              \
   NUMBER(run_timeout_ns)    /* for messages; 0: none */                                            \
   NUMBER(init_timeout_ns)
-/* clang-format on */
 
 /* After decoding, it owns its strings. The length of a list `x` is `x_len`. */
 struct tm_setup {

@@ -17,46 +17,58 @@ enum tm_output_action { TM_APPEND_ROW, TM_SUMMARY_ONLY };
 enum tm_returns { TM_RETURNS_AUTO, TM_RETURNS_ROWS, TM_RETURNS_ANY };
 enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUPTIBLE };
 
+/* Settings that are read alike: the field, and the name of its parameter (params.c). `WORD` is true
+ * for one word of a choice. settings.c reads them all; it reads the other fields one by one. */
+#define TM_CONFIG_MAP(INT, NS, BOOL, WORD)                                                         \
+  INT(error_threshold, "error_threshold") /* failed items to tolerate; -1: any number */           \
+  INT(process_count_per_node, "process_count_per_node") /* never 0: the default is computed */     \
+  INT(run_max_try, "run_max_try")                                                                  \
+  INT(isolation_max_try, "isolation_max_try")     /* tries for the parts of a mini-batch */        \
+  INT(worker_memory_limit, "worker_memory_limit") /* bytes; 0: none */                             \
+  INT(max_result_size, "max_result_size")         /* bytes */                                      \
+  NS(run_invocation_timeout_ns, "run_invocation_timeout")                                          \
+  NS(init_timeout_ns, "init_timeout") /* 0: none */                                                \
+  NS(interrupt_grace_ns, "interrupt_grace")                                                        \
+  NS(load_timeout_ns, "task_overhead_timeout") /* before run() */                                  \
+  NS(progress_timeout_ns, "progress_update_timeout")                                               \
+  NS(first_timeout_ns, "first_task_creation_timeout")                                              \
+  NS(sync_interval_ns, "sync_interval")                                                            \
+  NS(monitor_interval_ns, "resource_monitor_interval") /* 0: off */                                \
+  BOOL(isolate_failures, "isolate_failures")           /* runs parts when the tries are used up */ \
+  BOOL(overwrite, "overwrite")                                                                     \
+  /* in returned strings; otherwise they are errors */                                             \
+  WORD(escapes_line_breaks, "append_row_line_break", "escape")                                     \
+  WORD(hides_gpus, "gpu_surplus", "none")
+
 struct tm_config {
+#define INT(field, name)        int64_t field;
+#define BOOL(field, name)       bool field;
+#define WORD(field, name, word) bool field;
+  TM_CONFIG_MAP(INT, INT, BOOL, WORD)
+#undef INT
+#undef BOOL
+#undef WORD
   char *entry_script;      /* absolute */
   char *source_directory;  /* absolute, or NULL: only the entry script is copied */
   int64_t mini_batch_size; /* files; for tables bytes or rows; 0 with partition_keys */
   bool counts_rows;
   char **partition_keys; /* or NULL */
   size_t partition_keys_len;
-  int64_t error_threshold; /* failed items to tolerate; -1: any number */
   enum tm_returns returns;
   enum tm_output_action output_action;
   char *append_row_file_name;
-  bool escapes_line_breaks;       /* in returned strings; otherwise they are errors */
-  char append_row_separator;      /* for data frames */
-  bool append_row_header;         /* for data frames */
-  int64_t allowed_failed_count;   /* failed mini-batches to tolerate; -1: any number */
-  double allowed_failed_percent;  /* of all mini-batches; negative: any number */
-  int64_t process_count_per_node; /* never 0: the default is the number of cores, or 1 with a GPU */
+  char append_row_separator;     /* for data frames */
+  bool append_row_header;        /* for data frames */
+  int64_t allowed_failed_count;  /* failed mini-batches to tolerate; -1: any number */
+  double allowed_failed_percent; /* of all mini-batches; negative: any number */
   enum tm_level logging_level;
-  int64_t run_invocation_timeout_ns;
-  int64_t run_max_try;
-  int64_t init_timeout_ns; /* 0: none */
   enum tm_interruptible interruptible;
-  int64_t interrupt_grace_ns;
-  bool is_profiled;            /* profiling_module */
-  bool isolate_failures;       /* runs parts of a mini-batch that has used up its tries */
-  int64_t isolation_max_try;   /* tries for the parts of a mini-batch */
-  int64_t load_timeout_ns;     /* task_overhead_timeout: before run() */
-  int64_t progress_timeout_ns; /* progress_update_timeout */
-  int64_t first_timeout_ns;    /* first_task_creation_timeout */
-  int64_t retry_delay_ns;      /* -1: not given */
-  int64_t worker_memory_limit; /* bytes; 0: none */
-  int64_t max_result_size;     /* bytes */
-  int64_t sync_interval_ns;
-  int64_t monitor_interval_ns; /* resource_monitor_interval; 0: off */
-  bool hides_gpus;             /* gpu_surplus = "none" */
-  char **environment;          /* "NAME=value", NULL-ended; or NULL */
-  char **module_paths;         /* from `environment`, absolute, NULL-ended; or NULL */
-  bool overwrite;
-  char *description; /* or NULL */
-  char *resume_from; /* a job's name or path, or NULL */
+  bool is_profiled;       /* profiling_module */
+  int64_t retry_delay_ns; /* -1: not given */
+  char **environment;     /* "NAME=value", NULL-ended; or NULL */
+  char **module_paths;    /* from `environment`, absolute, NULL-ended; or NULL */
+  char *description;      /* or NULL */
+  char *resume_from;      /* a job's name or path, or NULL */
 };
 
 /* Whether run() may return any number of elements for its items; `are_rows`: they are rows of a

@@ -1,8 +1,7 @@
 /* params.c - the one table of keys.
  *
- * A key that is not in this table is refused, with the nearest known one. To add a parameter: a
- * line here, a field in config.h and its line in settings.c; checks, did-you-mean, origin, resume
- * and help follow.
+ * A key that is not in this table is refused, with the nearest known one. Checks, did-you-mean,
+ * origin, resume and help follow from a line here; core/README.md says how to add a parameter.
  *
  * The table has names and ranges. values.c checks single values, params_check.c whole definitions;
  * read.c checks relations between fields (an entry script within its source_directory, two steps

@@ -142,8 +142,6 @@ static void read_words(struct tm_config *c, const struct tm_json *settings)
                                                                      : TM_INFO;
   c->output_action =
       is_word(settings, "output_action", "summary_only") ? TM_SUMMARY_ONLY : TM_APPEND_ROW;
-  c->escapes_line_breaks = is_word(settings, "append_row_line_break", "escape");
-  c->hides_gpus = is_word(settings, "gpu_surplus", "none");
 }
 
 static char **environment_of(const struct tm_json *variables)
@@ -218,24 +216,28 @@ static int fill_environment(struct tm_config *c, const struct tm_json *settings,
   return rc;
 }
 
-static void read_limits(struct tm_config *c, const struct tm_json *settings)
+static void read_alike(struct tm_config *c, const struct tm_json *settings)
+{
+#define INT(field, name)        c->field = int_setting(settings, name);
+#define NS(field, name)         c->field = ns_setting(settings, name);
+#define BOOL(field, name)       c->field = tm_json_bool(tm_json_get(settings, name), "value", false);
+#define WORD(field, name, word) c->field = is_word(settings, name, word);
+  TM_CONFIG_MAP(INT, NS, BOOL, WORD)
+#undef INT
+#undef NS
+#undef BOOL
+#undef WORD
+}
+
+/* Those whose absence means something else than 0. */
+static void read_optional(struct tm_config *c, const struct tm_json *settings)
 {
   bool has_count = setting(settings, "allowed_failed_count");
-  c->error_threshold = int_setting(settings, "error_threshold");
   c->allowed_failed_count = has_count ? int_setting(settings, "allowed_failed_count") : -1;
   c->allowed_failed_percent =
       tm_json_num(tm_json_get(settings, "allowed_failed_percent"), "value", -1);
-  c->run_max_try = int_setting(settings, "run_max_try");
   c->retry_delay_ns = setting(settings, "retry_delay") ? ns_setting(settings, "retry_delay") : -1;
-  c->isolate_failures = tm_json_bool(tm_json_get(settings, "isolate_failures"), "value", false);
-  c->isolation_max_try = int_setting(settings, "isolation_max_try");
-  c->run_invocation_timeout_ns = ns_setting(settings, "run_invocation_timeout");
-  c->init_timeout_ns = ns_setting(settings, "init_timeout");
-  c->interrupt_grace_ns = ns_setting(settings, "interrupt_grace");
   c->is_profiled = setting(settings, "profiling_module") != NULL;
-  c->load_timeout_ns = ns_setting(settings, "task_overhead_timeout");
-  c->progress_timeout_ns = ns_setting(settings, "progress_update_timeout");
-  c->first_timeout_ns = ns_setting(settings, "first_task_creation_timeout");
 }
 
 /* How data frames are written: according to append_row_separator and append_row_header, or
@@ -257,16 +259,11 @@ static void read_form(struct tm_config *c, const struct tm_json *settings)
 
 void tm_config_read(struct tm_config *c, const struct tm_json *settings)
 {
-  read_limits(c, settings);
+  read_alike(c, settings);
+  read_optional(c, settings);
   read_words(c, settings);
   read_form(c, settings);
   c->append_row_file_name = tm_xstrdup(text_setting(settings, "append_row_file_name"));
-  c->process_count_per_node = int_setting(settings, "process_count_per_node");
-  c->worker_memory_limit = int_setting(settings, "worker_memory_limit");
-  c->max_result_size = int_setting(settings, "max_result_size");
-  c->sync_interval_ns = ns_setting(settings, "sync_interval");
-  c->monitor_interval_ns = ns_setting(settings, "resource_monitor_interval");
-  c->overwrite = tm_json_bool(tm_json_get(settings, "overwrite"), "value", false);
   c->description = tm_xstrdup(text_setting(settings, "description"));
   c->resume_from = tm_xstrdup(text_setting(settings, "resume_from"));
 }
