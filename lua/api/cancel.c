@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "api/own.h"
+#include "base/check.h"
 #include "record/cancel_request.h"
 #include "record/job_record.h"
 #include "sys/process.h"
@@ -31,6 +32,7 @@ static enum tidemill_state state_of(const char *name)
 static int take_end(struct tidemill_cancel *c, struct tm_err *err)
 {
   struct tm_err why = TM_ERR_NONE;
+  tm_require(!c->info.has_ended);
   struct tm_json *result = tm_job_result_load(c->dir, &why);
   c->info.has_ended = true;
   c->info.state = result ? state_of(tm_json_str(result, "status", "")) : TIDEMILL_INTERRUPTED;
@@ -60,6 +62,7 @@ static int take_look(struct tidemill_cancel *c, const struct tm_session *now, st
 {
   struct tm_cancel_request request;
   bool is_taken = false;
+  tm_require(!c->info.has_ended);
   enum tm_cancel_way way = tm_cancel_judge(now, c->here);
   c->info.is_resumed = c->info.is_asked && now->is_held && now->epoch != c->session.epoch;
   c->info.is_elsewhere = way == TM_CANCEL_ELSEWHERE;
@@ -78,6 +81,7 @@ static int ask(struct tidemill_cancel *c, bool now, struct tm_err *err)
   struct tm_cancel_request r = { .epoch = c->session.epoch, .now = now, .pid = getpid() };
   char *user = tm_process_user();
   int rc;
+  tm_require(!c->info.is_asked); /* a session gets one request */
   if (c->session.epoch == 0)
     rc = tm_err_set(err, TM_EDAMAGE,
                     "cannot cancel the job: '%s/owner' does not say which process runs it; end "

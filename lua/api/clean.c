@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "api/own.h"
+#include "base/check.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "inspect/old_snapshots.h"
@@ -131,6 +132,7 @@ static int64_t ended_of(const struct tidemill_clean *c, const struct tidemill_re
 static void add_chosen(struct tidemill_clean *c, const char *dir, enum tidemill_state state,
                        char *kept, bool is_leftover)
 {
+  tm_require(!kept || !is_leftover); /* a leftover always goes */
   struct chosen *j = TM_ARRAY_ADD(&c->list);
   *j = (struct chosen) { .dir = tm_xstrdup(dir), .kept = kept };
   j->job = (struct tidemill_clean_job) { .size = sizeof(struct tidemill_clean_job),
@@ -253,6 +255,7 @@ static int add_others(struct tidemill_clean *c, struct tm_err *err)
 /* Adds the leftovers of jobs elsewhere that the history knows. */
 static void add_elsewhere(struct tidemill_clean *c)
 {
+  tm_require(c->ws->path && c->o.jobs_len == 0);
   struct tm_history history = { 0 };
   struct tm_err err = TM_ERR_NONE;
   char *jobs = tm_path_join(c->ws->path, "jobs");
@@ -290,6 +293,7 @@ static int add_all(struct tidemill_clean *c, struct tm_err *err)
  * it keeps them. */
 static void find_scripts(struct tidemill_clean *c)
 {
+  tm_require(c->ws->path && c->scripts.paths.len == 0);
   struct tm_err err = TM_ERR_NONE;
   struct TM_ARRAY(char *) gone = { 0 };
   for (size_t i = 0; i < c->list.len; i++)

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "modules.h"
 #include "prompt/beside.h"
 #include "prompt/session.h"
@@ -74,6 +75,7 @@ static int begin(struct tidemill_console *c, struct tidemill_runtime *rt, struct
   struct tm_lua_prompt p = {
     .help = help, .say = say, .set_status = set_status, .width = width, .data = c, .runtime = rt
   };
+  tm_require(!c->is_claimed && !c->beside);
   c->is_claimed = tm_tick_claim(on_ask, c);
   if (!c->is_claimed)
     return tm_err_set(err, TM_EINUSE,
@@ -128,6 +130,7 @@ void tidemill_console_close(struct tidemill_console *c)
   tm_beside_free(c->beside);
   if (c->is_claimed)
     tm_tick_release();
+  tm_require(c->rt->consoles > 0);
   c->rt->consoles--;
   tm_buf_release(&c->shown);
   tm_buf_release(&c->insert);

@@ -2,6 +2,7 @@
  */
 #include "api/own.h"
 
+#include "base/check.h"
 #include "report/progress.h"
 #include "sys/clock.h"
 
@@ -108,6 +109,7 @@ static void tell_progress(struct tidemill_job *job, const struct tm_event *e)
 
 static void tell_step(struct tidemill_job *job, const struct tm_event *e)
 {
+  tm_require(e->step);
   struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_STEP);
   out.state = tm_event_state(e->step->verdict);
   out.text = or_empty(e->step->cause);
@@ -118,6 +120,7 @@ static void tell_step(struct tidemill_job *job, const struct tm_event *e)
 static void tell_try(struct tidemill_job *job, const struct tm_event *e)
 {
   const struct tm_attempt *a = e->attempt;
+  tm_require(a && e->step);
   struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_MINI_BATCH);
   char *item = tm_xstrndup(a->first_item ? a->first_item : "", a->first_item_len);
   out.outcome = a->status == TM_RUN_DONE ? TIDEMILL_DONE
@@ -195,6 +198,7 @@ void tm_event_tell(struct tidemill_job *job, const struct tm_event *e)
 
 void tm_event_tell_end(struct tidemill_job *job)
 {
+  tm_require(job->has_ended);
   const struct tm_job_view *view = tm_job_view(job->job);
   struct tm_event e = { .wall_ns = tm_clock_wall_ns(), .job = view };
   tell_progress(job, &e);

@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#include "api/own.h"
+#include "base/check.h"
 #include "base/time.h"
 #include "record/owner.h"
 #include "sys/loop.h"
@@ -65,6 +67,7 @@ static void end(struct follow *f)
 
 static void tell(struct follow *f)
 {
+  tm_require(!f->has_ended);
   int rc = tm_logs_tell(f->l);
   if (f->rc == 0)
     f->rc = rc;
@@ -76,6 +79,7 @@ static void tell(struct follow *f)
 static void on_late(struct tm_late *late)
 {
   struct follow *f = late->data;
+  tm_require(!f->has_ended); /* end() takes it out of the turn */
   if (tm_owner_is_running(f->l->dir, NULL, NULL)) {
     tell(f);
     return;
@@ -121,6 +125,7 @@ int tm_logs_follow(struct tm_logs *l, struct tm_err *err)
     tm_timer_open(&f.timer, &f.loop, on_time, &f);
     tm_timer_start(&f.timer, 0, LOOK_NS); /* keeps (1) */
     tm_loop_run(&f.loop);
+    tm_require(f.has_ended);
   }
   tm_loop_release(&f.loop);
   return rc < 0 ? rc : f.rc;

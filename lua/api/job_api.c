@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "job/failed_source.h"
 #include "job/first_look.h"
@@ -112,6 +113,7 @@ static void on_event(void *data, const struct tm_event *e)
 static void on_ended(void *data, struct tm_job *beneath)
 {
   struct tidemill_job *job = data;
+  tm_require(!job->has_ended); /* the last event comes once */
   job->has_ended = true;
   tm_event_tell_end(job);
   if (job->rt->is_waiting)
@@ -123,6 +125,7 @@ static void close_now(struct tidemill_job *job);
 static void on_later(struct tm_timer *t)
 {
   struct tidemill_job *job = t->data;
+  tm_require(job->calls == 0); /* keeps (2): no callback is on the stack */
   if (job->wants_close) {
     close_now(job);
     return;
@@ -192,6 +195,7 @@ static struct tm_report_options report_options(struct tidemill_job *job)
 
 static void open_report(struct tidemill_job *job)
 {
+  tm_require(!job->report && !job->job);
   struct tm_report_options o = report_options(job);
   o.fs = job->rt->fs;
   o.events = &job->events;
@@ -473,13 +477,15 @@ static void on_later_closed(struct tm_timer *t)
 static void forget(struct tidemill_job *job)
 {
   struct tidemill_job **at = &job->rt->jobs;
-  while (*at != job)
+  while (*at && *at != job)
     at = &(*at)->next;
+  tm_require(*at); /* it is closed once */
   *at = job->next;
 }
 
 static void close_now(struct tidemill_job *job)
 {
+  tm_require(job->calls == 0 && job->job);
   job->wants_close = true; /* passes on no further event */
   forget(job);
   if (job->rt->waited == job)

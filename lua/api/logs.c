@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/own.h"
+#include "base/check.h"
 #include "base/text.h"
 #include "record/job_record.h"
 #include "record/owner.h"
@@ -108,6 +109,7 @@ static int check_worker(const struct tm_logs *l, struct tm_err *err)
 
 static int tell_all(struct tm_logs *l, struct tm_err *err)
 {
+  tm_require(l->steps.len > 0);
   for (size_t i = 0; i < l->steps.len; i++) {
     l->steps.at[i].set = tm_log_set_new(l->steps.at[i].logs_dir, &l->choice, NULL, NULL);
     tm_log_set_finish(l->steps.at[i].set);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "outputs/upload_mark.h"
@@ -71,6 +72,7 @@ static int check(const struct tidemill_runtime *rt, const char *path, bool overw
 static int copy(const struct tm_fs *fs, const char *from, int in, const char *to, int out,
                 struct tm_err *err)
 {
+  tm_require(in >= 0 && out >= 0 && in != out);
   char *piece = tm_xmalloc(PIECE);
   int64_t at = 0, got;
   int rc = 0;
@@ -125,6 +127,7 @@ static int put_copy(const struct tm_fs *fs, const char *from, const char *step_d
                     struct tm_err *err)
 {
   int rc, in = -1, out = -1;
+  tm_require(to[0] == '/'); /* the folder beside it is known */
   char *beside = place_beside(to);
   if ((rc = in = tm_fs_open(fs, from, O_RDONLY, 0, err)) < 0)
     goto done;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/plan.h"
+#include "base/check.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "modules.h"
@@ -65,6 +66,7 @@ static struct tm_json *load_piece(struct tidemill_runtime *rt, const struct tm_l
 {
   rt->loading++;
   struct tm_json *tree = tm_lua_load_piece(piece, err);
+  tm_require(rt->loading > 0);
   rt->loading--;
   return tree;
 }
@@ -125,6 +127,7 @@ void tidemill_pipeline_free(struct tidemill_pipeline *p)
 {
   if (!p)
     return;
+  tm_require(p->rt->pipelines > 0);
   p->rt->pipelines--;
   tm_draft_release_params(p);
   tm_draft_release_earlier(p);

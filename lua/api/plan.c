@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/explain.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/cut.h"
@@ -111,6 +112,7 @@ static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct t
     }
     c->has_rows |= w.is_table && mb->items == 0;
     note_piece(&c->last, (uint64_t)c->mini_batches++, mb);
+    tm_require(mb->dataset < step->inputs_len && c->first.dataset < step->inputs_len);
     note_keys(&c->first, step->inputs[c->first.dataset]);
     note_keys(&c->last, step->inputs[mb->dataset]);
     c->items += mb->items;
@@ -309,6 +311,7 @@ static const char *writer_of(const struct tm_step *step)
 static void add_later(struct tm_buf *out, struct tm_json *steps, const struct tm_step *step,
                       const struct tm_json *shared)
 {
+  tm_require(step->needs_len > 0);
   struct tm_json *v = tm_json_add(steps, tm_json_new(TM_JSON_OBJECT));
   struct tm_json *needs = tm_json_new(TM_JSON_ARRAY);
   tm_json_set(v, "name", tm_json_new_string(step->name));
@@ -337,6 +340,7 @@ static void add_explained(struct tm_buf *out, struct tm_json *steps,
                           const struct tm_json *explained)
 {
   const char *from = tm_json_str(explained, "from", NULL);
+  tm_require(!explained || steps->list.len > 0);
   if (!explained)
     return;
   tm_buf_printf(out, "  %s: %s\n", from ? "is reused" : "is run",
@@ -351,6 +355,7 @@ static int add_steps(struct tm_buf *text, struct tm_json *steps, const struct tm
 {
   const struct tm_pipeline *p = plan->pipeline;
   int rc = 0;
+  tm_require(!explained || explained->list.len == p->steps_len);
   for (size_t i = 0; i < p->steps_len && rc == 0; i++) {
     struct cutting c = { 0 };
     const struct tm_json *why = explained ? explained->list.at[i] : NULL;

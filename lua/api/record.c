@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/own.h"
+#include "base/check.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "report/errors.h"
@@ -199,6 +200,7 @@ static void take_survey(struct tidemill_record *r)
   };
   const struct tm_survey *s = &r->survey;
   struct tidemill_record_info *info = &r->info;
+  tm_require(r->steps.len == 0 && s->status < TM_COUNT_OF(states));
   info->pipeline = s->name;
   info->file = or_empty(s->pipeline_file);
   info->state = states[s->status];
@@ -259,6 +261,7 @@ void tm_record_read_details(struct tidemill_record *r)
 {
   if (r->has_details)
     return;
+  tm_require(r->steps.len <= r->survey.steps_len);
   r->has_details = true;
   tm_survey_read_details(&r->survey);
   for (size_t i = 0; i < r->steps.len; i++) {
@@ -279,6 +282,7 @@ void tm_record_read_details(struct tidemill_record *r)
 
 void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job *job)
 {
+  tm_require(r->steps.len == 0 && !r->known);
   r->known = job;
   r->info = empty_info(job->dir);
   r->info.is_removed = true;

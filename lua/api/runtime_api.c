@@ -83,6 +83,7 @@ static void free_now(void *data)
   struct tidemill_runtime *rt = data;
   void (*on_closed)(void *) = tm_loop_is_joined(&rt->loop) ? rt->o.on_closed : NULL;
   void *host = rt->o.data;
+  tm_require(!rt->jobs && rt->pipelines == 0 && rt->consoles == 0 && rt->loading == 0);
   tm_host_values_release(rt);
   free(rt->workspace);
   free(rt->program);
@@ -144,6 +145,7 @@ int tm_runtime_may_turn(const struct tidemill_runtime *rt, const char *what, str
 
 static void begin_wait(struct tidemill_runtime *rt, int timeout_ms)
 {
+  tm_require(!rt->is_waiting);
   rt->is_waiting = true;
   rt->is_late = false;
   if (timeout_ms > 0)
@@ -152,6 +154,7 @@ static void begin_wait(struct tidemill_runtime *rt, int timeout_ms)
 
 static void end_wait(struct tidemill_runtime *rt)
 {
+  tm_require(rt->is_waiting);
   rt->is_waiting = false;
   tm_timer_stop(&rt->limit);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/own.h"
+#include "base/check.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "store/jobs.h"
@@ -183,6 +184,7 @@ static int tell(const struct listing *l, const char *dir, const struct tm_histor
 {
   struct tidemill_record r = { .is_lent = true };
   int rc;
+  tm_require((dir == NULL) != (known == NULL));
   if (known)
     tm_record_of_history(&r, known);
   else

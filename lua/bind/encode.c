@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "bind/state.h"
@@ -113,6 +114,7 @@ static int by_bytes(const void *a, const void *b)
 static int encode_array(struct encoder *e, int at, size_t n, struct frame *f)
 {
   int rc = 0;
+  tm_require(e->depth > 0 && f->table);
   tm_buf_add_char(e->out, '[');
   for (f->index = 1; f->index <= n && rc == 0; f->index++) {
     if (f->index > 1)
@@ -132,6 +134,7 @@ static struct key *sorted_keys(lua_State *L, int at, size_t n)
   size_t i = 0;
   lua_pushnil(L);
   while (lua_next(L, at)) {
+    tm_require(i < n);
     keys[i].s = lua_tolstring(L, -2, &keys[i].len);
     i++;
     lua_pop(L, 1);

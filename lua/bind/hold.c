@@ -7,6 +7,8 @@
 
 #include <lauxlib.h>
 
+#include "base/check.h"
+
 #define TM_HELD "tidemill.held"
 
 struct held {
@@ -57,6 +59,7 @@ struct tm_json **tm_lua_hold_tree(lua_State *L)
 void tm_lua_let_go(lua_State *L, int at)
 {
   struct held *h = lua_touserdata(L, at);
+  tm_require(h);
   tm_buf_release(&h->buf);
   tm_json_free(h->tree);
   h->tree = NULL;

@@ -23,6 +23,7 @@
 #include <lauxlib.h>
 #include <stdatomic.h>
 
+#include "base/check.h"
 #include "bind/state.h"
 #include "sys/alarm.h"
 
@@ -58,6 +59,7 @@ static bool take_place(struct tm_lua_interrupt *i, lua_State *L)
 static void raise_error(lua_State *L, lua_Debug *ar) /* the hook */
 {
   struct tm_lua_interrupt *i = find(L);
+  tm_require(i);
   if (!i->is_in_user)
     return;
   if (!i->has_raised && !take_place(i, L)) /* keeps (5) */
@@ -69,6 +71,7 @@ static void raise_error(lua_State *L, lua_Debug *ar) /* the hook */
 
 void tm_lua_interrupt_open(lua_State *L, struct tm_lua_interrupt *i, struct tm_lua_profiler *p)
 {
+  tm_require(p->L == L && !i->L); /* the profiler is opened first */
   i->L = L;
   i->profiler = p;
   lua_pushlightuserdata(L, (void *)&key);
@@ -84,6 +87,7 @@ void tm_lua_interrupt_release(struct tm_lua_interrupt *i)
 
 void tm_lua_interrupt_arm(struct tm_lua_interrupt *i)
 {
+  tm_require(i->profiler);
   tm_lua_profiler_check_lines(i->profiler);
 }
 

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "bind/hold.h"
 #include "bind/interrupt.h"
 #include "bind/libs.h"
@@ -106,6 +107,7 @@ static char **push_env(lua_State *L)
   for (size_t i = 0; i < inherited; i++)
     if (!is_changed(L, changes, environ[i]))
       env[n++] = environ[i];
+  tm_require(n <= lua_objlen(L, list) + inherited);
   env[n] = NULL;
   return env;
 }
@@ -133,6 +135,7 @@ static int wait_for(struct program *p, int64_t ns, struct tm_err *err)
 {
   if (p->has_ended)
     return 1;
+  tm_require(p->pid > 0);
   int rc = tm_program_wait(p->pid, ns, &p->end, err);
   if (rc < 0) /* somebody else has reaped it, so the number is no longer ours */
     p->end = (struct tm_process_end) { .pid = p->pid, .exit_status = -1 };
@@ -240,6 +243,7 @@ static int process_spawn(lua_State *L)
   pid_t pid = tm_program_start(&p, &err);
   if (pid < 0)
     return tm_lua_push_err(L, &err); /* the next look_at_running() forgets it */
+  tm_require(new->has_ended &&pid > 0);
   new->pid = pid;
   new->has_ended = false;
   return 1;

@@ -7,6 +7,7 @@
  * `require` searches the folder of the pipeline file first, so that files can share definitions.
  * Its globals are not restricted: it is the user's program.
  */
+#include "base/check.h"
 #include "runtime.h"
 
 #include <string.h>
@@ -62,6 +63,7 @@ static void add_module_dir(lua_State *L, const char *path)
  * is on top of the stack. */
 static void note_tail(lua_State *L, const char *path)
 {
+  int top = lua_gettop(L);
   lua_pushvalue(L, -1);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "tidemill.tail");
@@ -78,6 +80,7 @@ static void note_tail(lua_State *L, const char *path)
     lua_pushstring(L, path);
   lua_setfield(L, LUA_REGISTRYINDEX, TM_LUA_TAIL);
   lua_pop(L, 1);
+  tm_require(lua_gettop(L) == top);
 }
 
 /* Tells the libraries which file is loaded. */
@@ -188,7 +191,7 @@ static void put_back_fields(lua_State *L, int first, const char *const *names, s
 static void place_pipeline(lua_State *L, const char *path)
 {
   size_t n = strlen(path);
-  lua_getmetatable(L, -1);
+  tm_require(lua_getmetatable(L, -1)); /* it has the tag of a Pipeline */
   lua_getfield(L, -1, "__tm_where");
   const char *where = lua_tostring(L, -1);
   if (!where || strncmp(where, path, n) != 0 || where[n] != ':') {

@@ -9,6 +9,7 @@
  *
  * A value that a tree cannot hold is refused with its path: 'arguments[2]' is a function.
  */
+#include "base/check.h"
 #include "state.h"
 
 #include <string.h>
@@ -85,6 +86,7 @@ size_t tm_lua_count_keys(lua_State *L, int at, bool *is_object, bool *is_array)
 
 static struct tm_json *convert_array(struct converter *c, int at, size_t n)
 {
+  tm_require(c->depth > 0 && c->depth <= DEPTH_MAX);
   struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
   for (size_t i = 1; i <= n; i++) {
     c->above[c->depth - 1].number = i;
@@ -102,6 +104,7 @@ static struct tm_json *convert_array(struct converter *c, int at, size_t n)
 
 static struct tm_json *convert_object(struct converter *c, int at)
 {
+  tm_require(c->depth > 0 && c->depth <= DEPTH_MAX);
   struct tm_json *object = tm_json_new(TM_JSON_OBJECT);
   lua_pushnil(c->L);
   while (lua_next(c->L, at)) {

@@ -19,6 +19,7 @@
 #include <luajit.h>
 #include <stdio.h>
 
+#include "base/check.h"
 #include "sys/alarm.h"
 
 #define NEVER_MS   2000000 /* of CPU time: 23 days; LuaJIT's profiler always needs a clock */
@@ -79,6 +80,7 @@ static void tell_user(struct tm_lua_profiler *p, lua_State *L, int samples, int 
   lua_rawgeti(p->L, LUA_REGISTRYINDEX, p->user_ref); /* {thread, function} */
   lua_rawgeti(p->L, -1, 1);
   T = lua_tothread(p->L, -1);
+  tm_require(T);
   lua_pop(p->L, 1);
   lua_rawgeti(p->L, -1, 2);
   lua_xmove(p->L, T, 1);
@@ -199,6 +201,7 @@ static int open_jit_profile(lua_State *L)
 
 void tm_lua_profiler_open(lua_State *L, struct tm_lua_profiler *p)
 {
+  tm_require(!p->L && p->base_ms == 0);
   p->L = L;
   p->user_ref = LUA_NOREF;
   lua_getglobal(L, "package");
@@ -229,6 +232,7 @@ void tm_lua_profiler_sample(struct tm_lua_profiler *p, int ms,
                             void (*on_sample)(void *data, lua_State *L, int samples, int state),
                             void *data)
 {
+  tm_require(p->L && ms >= 0 && (ms == 0 || on_sample));
   p->on_sample = on_sample;
   p->data = data;
   p->own_gone_ms = 0;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/check.h"
+
 #define NORMAL 200 /* LuaJIT's own pause and step multiplier, percent */
 #define PAUSE  110 /* under (2): a cycle begins when a tenth has been added, ... */
 #define STEP   400 /* ... and works four times as fast as memory is allocated */
@@ -40,6 +42,7 @@ void tm_lua_memory_limit(struct tm_lua_memory *m, lua_State *L, int64_t worker_l
 {
   if (worker_limit <= TM_LUA_MEMORY_BESIDE)
     return;
+  tm_require(!m->L && m->used == 0);
   m->L = L;
   m->worker_limit = worker_limit;
   m->limit = (size_t)(worker_limit - TM_LUA_MEMORY_BESIDE);

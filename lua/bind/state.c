@@ -126,6 +126,7 @@ lua_State *tm_lua_new(const struct tm_lua_module *modules, struct tm_err *err)
     lua_close(L);
     return NULL;
   }
+  tm_require(lua_gettop(L) == 0);
   return L;
 }
 

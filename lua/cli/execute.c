@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -133,6 +134,7 @@ static bool is_ignored(int number)
 
 static int open_signals(struct tm_execution *x, struct tm_err *err)
 {
+  tm_require(x->signals < 0);
   sigset_t wanted;
   sigemptyset(&wanted);
   sigaddset(&wanted, SIGINT);
@@ -192,6 +194,7 @@ static int watch_signals(struct tm_execution *x, struct tm_err *err)
 
 static void unwatch_signals(struct tm_execution *x)
 {
+  tm_require(x->submitted >= 0);
   uint64_t one = 1;
   (void)!write(x->submitted, &one, sizeof(one));
   pthread_join(x->watch, NULL);
@@ -401,6 +404,7 @@ void tm_execute_say_next(struct tidemill_job *job, const struct tm_execute_hooks
 
 static int run_job(struct tm_execution *x)
 {
+  tm_require(x->job && !x->has_ended); /* nothing has turned the loop */
   struct tm_buf line = TM_BUF_NONE;
   int status, ended, written = 0;
   tm_buf_printf(&line, "job: %s", tidemill_job_dir(x->job));

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -42,6 +43,7 @@ static void on_exit_within(int status, void *data)
 
 void tm_foreground_open(struct tm_foreground *f)
 {
+  tm_require(!f->exit && !f->script);
   f->exit = TM_NEW(struct tm_foreground_exit);
   f->exit->f = f;
   on_exit(on_exit_within, f->exit);
@@ -149,6 +151,7 @@ static void catch_crashes(struct tm_foreground *f)
 static void begin_call(struct tm_foreground *f, const char *what, const char *name,
                        int64_t limit_ns)
 {
+  tm_require(!f->call && f->limit_ns == 0); /* one call at a time */
   f->call = what;
   snprintf(f->crash, sizeof(f->crash),
            "tidemill: %s crashed the program; a worker would have died, and its mini-batch failed. "
@@ -169,6 +172,7 @@ static void begin_call(struct tm_foreground *f, const char *what, const char *na
 
 static void end_call(struct tm_foreground *f)
 {
+  tm_require(f->call);
   f->call = NULL;
   f->limit_ns = 0;
   tm_signals_alarm(0, 0);
@@ -198,6 +202,7 @@ static int init(struct tm_foreground *f, struct tm_err *err)
 /* Restores standard output for the rows. */
 static void write_rows(struct tm_foreground *f, const struct tidemill_returned *r)
 {
+  tm_require(!f->call && f->out_fd >= 0);
   const struct tm_buf text = { .data = (char *)r->rows, .len = r->len };
   fflush(stdout);
   dup2(f->out_fd, STDOUT_FILENO);
@@ -264,6 +269,7 @@ int tm_foreground_run(struct tm_foreground *f, const char *what, struct tm_err *
 
 void tm_foreground_close(struct tm_foreground *f)
 {
+  tm_require(f->exit->f == f && !f->call);
   f->exit->f = NULL;
   tidemill_script_close(f->script);
   fflush(stdout);

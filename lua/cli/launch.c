@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/command_line.h"
@@ -14,6 +15,7 @@
 
 static int read_max_workers(struct tm_launch *l, struct tm_err *err)
 {
+  tm_require(!l->rt && l->max_workers == 0);
   const char *given = l->o.max_workers;
   if (!given ||
       (tm_text_int(given, &l->max_workers) && l->max_workers >= 1 && l->max_workers <= INT32_MAX))
@@ -66,6 +68,7 @@ int tm_launch_set_params(struct tm_launch *l, struct tm_err *err)
   }
   for (size_t i = 0; rc == 0 && i < l->o.params.len; i++) {
     const char *given = l->o.params.at[i], *value = tm_option_pair(given, err);
+    tm_require(value > given); /* tm_launch_init() refuses others */
     char *name = tm_xstrndup(given, (size_t)(value - given) - 1);
     rc = tidemill_pipeline_set_param_from(l->pipeline, name, value, "--param", ".", err);
     free(name);
@@ -95,6 +98,7 @@ int tm_launch_run(struct tm_launch *l, const struct tm_execute_hooks *hooks, voi
   e.o.max_workers = l->max_workers;
   e.o.no_reuse = o->no_reuse;
   e.o.keep_script = o->keep_script;
+  tm_require(l->rt && l->pipeline);
   int rc = l->argc > 0 ? tm_command_line_record(l->pipeline, l->argc, l->argv, err) : 0;
   return rc < 0 ? rc : tm_execute(&e, err);
 }

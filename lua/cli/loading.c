@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/terminal/signals.h"
@@ -125,6 +126,7 @@ void tm_loading_end(struct tm_loading *l)
   if (!l)
     return;
   char *what = l->what;
+  tm_require(what); /* it ends once */
   tm_signals_release();
   pthread_mutex_lock(&l->lock);
   l->what = NULL;

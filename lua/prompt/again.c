@@ -22,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "data/item.h"
@@ -203,6 +204,7 @@ static int check_items(const struct tm_again *a, struct tm_err *err)
 int tm_again_find(struct tm_again *a, const char *step, struct tm_err *err)
 {
   int rc;
+  tm_require(!a->record && a->index >= 0);
   a->record = tm_job_record_load(a->dir, err);
   if (!a->record || (rc = find_step(a, step, err)) < 0 || (rc = refuse_running(a, err)) < 0)
     return err->code;

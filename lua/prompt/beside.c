@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "api/own.h"
+#include "base/check.h"
 #include "sys/bell.h"
 #include "sys/threads.h"
 
@@ -57,6 +58,7 @@ void tm_beside_lock(struct tm_beside *b)
 static void unlock(struct tm_beside *b)
 {
   tm_mutex_lock(&b->mutex);
+  tm_require(b->is_locked);
   b->is_locked = false;
   tm_cond_signal(&b->freed);
   tm_mutex_unlock(&b->mutex);
@@ -75,6 +77,7 @@ void tm_beside_unlock(struct tm_beside *b, bool has_changed)
     return;
   if (has_changed)
     tidemill_runtime_wake(b->rt);
+  tm_require(b->depth > 0);
   if (--b->depth == 0)
     unlock(b);
 }
@@ -130,6 +133,7 @@ static struct tm_kept *copy(const struct tidemill_event *e, struct tm_ear *ear)
       *text = memcpy(at, *text, len);
     at += len;
   }
+  tm_require(at == (char *)k + size);
   return k;
 }
 
@@ -157,6 +161,7 @@ void tm_beside_keep(struct tm_beside *b, struct tm_ear *ear, const struct tidemi
 static struct tm_kept *unlink_kept(struct tm_beside *b, struct tm_kept **at)
 {
   struct tm_kept *k = *at;
+  tm_require(k && b->len > 0);
   *at = k->next;
   if (b->end == &k->next)
     b->end = at;
@@ -237,6 +242,7 @@ static void run(void *data)
 static void release(struct tm_beside *b)
 {
   struct tm_kept *k;
+  tm_require(!b->is_locked && b->depth == 0 && b->wanted == 0);
   while ((k = b->first) != NULL) {
     b->first = k->next;
     free(k);
@@ -265,6 +271,7 @@ void tm_beside_free(struct tm_beside *b)
   if (!b)
     return;
   tm_mutex_lock(&b->mutex);
+  tm_require(!b->is_ending);
   b->is_ending = true;
   tm_cond_signal(&b->freed);
   tm_mutex_unlock(&b->mutex);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "bind/hold.h"
@@ -56,6 +57,8 @@ static struct tm_develop_mini_batch *push_mini_batch(lua_State *L, const struct 
   m->call.bytes = tm_buf_str(&m->bytes);
   m->call.frame = NULL;
   if (call->range) { /* points into the bytes */
+    tm_require(call->range->path >= call->bytes &&
+               call->range->path <= call->bytes + call->bytes_len);
     m->range = *call->range;
     m->range.path = m->bytes.data + (call->range->path - call->bytes);
     m->call.range = &m->range;
@@ -206,6 +209,7 @@ static struct tm_json *settings_of(const struct tm_json *given, const struct tm_
 static int open_walk(struct walk *w, const struct tm_json *dataset, const struct tm_json *given,
                      struct tm_err *err)
 {
+  tm_require(!w->dataset && !w->cut);
   char *dir = base_dir(dataset, err);
   w->dataset = dir ? tm_plan_dataset(dataset, dir, err) : NULL;
   free(dir);

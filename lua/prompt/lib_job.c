@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "api/own.h"
+#include "base/check.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "bind/state.h"
@@ -157,6 +158,7 @@ size_t tm_lua_running_jobs(lua_State *L)
 
 struct tidemill_job *tm_lua_running_job(lua_State *L, size_t i)
 {
+  tm_require(lua_istable(L, -1)); /* the list of tm_lua_running_jobs() */
   lua_rawgeti(L, -1, (int)i + 1);
   const struct lua_job *j = lua_touserdata(L, -1);
   lua_pop(L, 1);

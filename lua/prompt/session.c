@@ -93,6 +93,7 @@ static int take_words(lua_State *L)
 {
   char *const *words = lua_touserdata(L, 1);
   int n = (int)lua_tointeger(L, 2);
+  tm_require(words && n > 0);
   luaL_checkstack(L, n + 4, "too many arguments");
   lua_createtable(L, n, 1);
   for (int i = 0; i < n; i++) {
@@ -344,6 +345,7 @@ int tm_lua_session_begin_prompt(struct tm_lua_session *s, const struct tm_lua_pr
                                 struct tm_err *err)
 {
   struct tm_lua_error e = { 0 };
+  tm_require(s->repl_ref == LUA_NOREF && !s->has_guards); /* a session has one prompt */
   s->prompt = *p;
   lua_pushcfunction(s->L, begin);
   lua_pushlightuserdata(s->L, s);
@@ -402,6 +404,7 @@ static enum tm_lua_fed call(struct tm_lua_session *s, int nargs, int nresults, s
 {
   struct tm_lua_error e = { 0 };
   int base = lua_gettop(s->L) - nargs - 1;
+  tm_require(base >= 0);
   tm_lua_interrupt_enter(&s->interrupt);
   int rc = tm_lua_pcall(s->L, nargs, nresults, &e);
   bool has_raised = tm_lua_interrupt_leave(&s->interrupt);
@@ -447,6 +450,7 @@ int tm_lua_session_running(struct tm_lua_session *s)
 /* Appends the string on top of the stack, and pops it. */
 static void take_text(lua_State *L, struct tm_buf *out)
 {
+  tm_require(lua_gettop(L) > 0);
   size_t len;
   const char *text = lua_tolstring(L, -1, &len);
   if (text)
@@ -555,6 +559,7 @@ void tm_lua_session_complete(struct tm_lua_session *s, const char *text, size_t 
                              struct tm_buf *insert, struct tm_buf *list)
 {
   struct tm_buf words = TM_BUF_NONE;
+  int top = lua_gettop(s->L);
   bool has_changed = push_changed_strings(s);
   push_function(s, "complete");
   lua_pushlstring(s->L, text, len);
@@ -569,5 +574,6 @@ void tm_lua_session_complete(struct tm_lua_session *s, const char *text, size_t 
     lua_setmetatable(s->L, -2);
   }
   lua_pop(s->L, 1);
+  tm_require(lua_gettop(s->L) == top);
   tm_buf_release(&words);
 }

@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 
@@ -57,6 +58,7 @@ static int descriptor(const struct tm_outlet *r)
 
 int tm_outlet_open(struct tm_outlet *r, const char *path, int fd, struct tm_err *err)
 {
+  tm_require(!r->piece && r->sent == 0);
   r->fd = fd;
   r->own_fd = -1;
   r->piece = tm_xmalloc(PIECE);
@@ -140,6 +142,7 @@ static int send_shown(struct tm_outlet *r, size_t want, struct tm_err *err)
   if (put < 0)
     return tm_err_system(err, (int)put, "cannot write rows to standard output");
   r->shown_at += (size_t)put;
+  tm_require(r->shown_at <= r->shown.len);
   if (put > 0)
     r->is_mid_line = r->shown.data[r->shown_at - 1] != '\n';
   if (r->shown_at == r->shown.len)
@@ -150,6 +153,7 @@ static int send_shown(struct tm_outlet *r, size_t want, struct tm_err *err)
 /* Sends a piece: 1; 0: the reader takes no more now; negative and an error. Keeps (2). */
 static int send_piece(struct tm_outlet *r, struct tm_err *err)
 {
+  tm_require(r->sent < r->end);
   size_t want = r->end - r->sent < (int64_t)PIECE ? (size_t)(r->end - r->sent) : PIECE;
   if (r->is_tty)
     return send_shown(r, want, err);
@@ -179,6 +183,7 @@ int tm_outlet_send(struct tm_outlet *r, struct tm_err *err)
     rc = tm_err_system(err, -EPIPE, "cannot write rows to standard output");
   while (rc > 0 && r->sent < r->end && r->sent < stop)
     rc = send_piece(r, err);
+  tm_require(r->is_tty || r->sent <= r->end);
   r->is_full = rc == 0;
   r->is_gone = rc < 0;
   return rc < 0 ? rc : 0;

@@ -27,6 +27,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/terminal/line_history.h"
@@ -181,6 +182,7 @@ static void clear(struct tm_prompt *p)
 
 static void write_status(struct tm_prompt *p, const char *behind)
 {
+  tm_require(!p->has_status); /* clear() has removed it */
   struct tm_buf text = TM_BUF_NONE;
   int columns = tm_prompt_width(p);
   if (!p->status)
@@ -334,6 +336,7 @@ void tm_prompt_close(struct tm_prompt *p)
 {
   if (!p)
     return;
+  tm_require(!p->is_reading);
   tm_signals_release();
   el_end(p->el);
   history_end(p->history);
@@ -379,6 +382,7 @@ static void keep(struct tm_prompt *p, const char *line)
 static int read_interrupted(struct tm_prompt *p, bool *had_text)
 {
   const LineInfoW *line = el_wline(p->el);
+  tm_require(!p->is_reading);
   *had_text = line->lastchar > line->buffer;
   p->is_interrupted = 0;
   fputs("^C\n", stdout);
@@ -389,6 +393,7 @@ static int read_interrupted(struct tm_prompt *p, bool *had_text)
 int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, bool *had_text)
 {
   int n = 0;
+  tm_require(!p->is_reading);
   p->label = label;
   snprintf(p->shown_label, sizeof(p->shown_label),
            p->o.has_color ? "\1\033[1;34m\1%s\1\033[0m\1" : "%s", label);
