@@ -243,7 +243,7 @@ static int process_spawn(lua_State *L)
   pid_t pid = tm_program_start(&p, &err);
   if (pid < 0)
     return tm_lua_push_err(L, &err); /* the next look_at_running() forgets it */
-  tm_require(new->has_ended &&pid > 0);
+  tm_require(pid > 0 && new->has_ended);
   new->pid = pid;
   new->has_ended = false;
   return 1;

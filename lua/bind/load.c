@@ -191,7 +191,8 @@ static void put_back_fields(lua_State *L, int first, const char *const *names, s
 static void place_pipeline(lua_State *L, const char *path)
 {
   size_t n = strlen(path);
-  tm_require(lua_getmetatable(L, -1)); /* it has the tag of a Pipeline */
+  bool is_tagged = lua_getmetatable(L, -1);
+  tm_require(is_tagged); /* as a Pipeline */
   lua_getfield(L, -1, "__tm_where");
   const char *where = lua_tostring(L, -1);
   if (!where || strncmp(where, path, n) != 0 || where[n] != ':') {

@@ -209,7 +209,7 @@ static struct tm_json *settings_of(const struct tm_json *given, const struct tm_
 static int open_walk(struct walk *w, const struct tm_json *dataset, const struct tm_json *given,
                      struct tm_err *err)
 {
-  tm_require(!w->dataset && !w->cut);
+  tm_require(!w->dataset);
   char *dir = base_dir(dataset, err);
   w->dataset = dir ? tm_plan_dataset(dataset, dir, err) : NULL;
   free(dir);
