@@ -37,7 +37,7 @@
 enum phase { ASKED, LIVES, GONE };
 
 struct node_worker {
-  uint32_t step;
+  uint32_t step, number; /* number: the step's */
   enum phase phase;
   int take_backs; /* not answered yet */
 };
@@ -148,14 +148,15 @@ uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
   return (uint32_t)(n->users.len - 1);
 }
 
-uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, const char *name)
+uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, uint32_t number, const char *name)
 {
   struct tm_msg f = {
     .type = TM_MSG_START, .index = step, .worker = (uint32_t)n->workers.len, .fd = -1
   };
 
   tm_require(step < n->users.len);
-  *TM_ARRAY_ADD(&n->workers) = (struct node_worker) { .step = step, .phase = ASKED };
+  *TM_ARRAY_ADD(&n->workers) =
+      (struct node_worker) { .step = step, .number = number, .phase = ASKED };
   f.payload = name;
   f.length = (uint32_t)strlen(name);
   tm_channel_send(&n->control, &f);
@@ -247,7 +248,7 @@ static void on_taken(struct tm_node *n, const struct tm_node_user *user, const s
   tm_reader_init(&r, f->payload, f->length);
   for (size_t left = f->length / 8; left > 0 && len < TM_PAGE_WORDS; left--)
     seqs[len++] = tm_read_u64(&r);
-  user->on_taken(user->data, f->worker, seqs, len);
+  user->on_taken(user->data, n->workers.at[f->worker].number, seqs, len);
 }
 
 static void on_ended(struct tm_node *n, const struct tm_node_user *user, const struct tm_msg *f)
@@ -260,7 +261,7 @@ static void on_ended(struct tm_node *n, const struct tm_node_user *user, const s
     return;
   }
   n->workers.at[f->worker].phase = GONE;
-  user->on_ended(user->data, f->worker, &ended);
+  user->on_ended(user->data, n->workers.at[f->worker].number, &ended);
 }
 
 static void on_hello(struct tm_node *n, const struct tm_msg *f)
@@ -293,7 +294,7 @@ static bool may_happen(const struct node_worker *w, uint32_t type)
 static void on_started(struct tm_node *n, const struct tm_node_user *user, const struct tm_msg *f)
 {
   n->workers.at[f->worker].phase = LIVES;
-  user->on_started(user->data, f->worker, tm_get_u32(f->payload), f->fd);
+  user->on_started(user->data, n->workers.at[f->worker].number, tm_get_u32(f->payload), f->fd);
 }
 
 static void on_start_failed(struct tm_node *n, const struct tm_node_user *user,
@@ -302,7 +303,7 @@ static void on_start_failed(struct tm_node *n, const struct tm_node_user *user,
   char *text = text_of(f);
 
   n->workers.at[f->worker].phase = GONE;
-  user->on_start_failed(user->data, f->worker, text);
+  user->on_start_failed(user->data, n->workers.at[f->worker].number, text);
   free(text);
 }
 
@@ -348,6 +349,7 @@ static void on_doing(struct tm_node *n, const struct tm_msg *f)
       lose(n, "the keeper of the workers said what cannot be");
       return;
     }
+    doing.worker = n->workers.at[doing.worker].number;
     user->on_doing(user->data, &doing);
   }
 }

@@ -15,7 +15,8 @@
 
 struct tm_node;
 
-/* The step's side: hears what happens to its workers. */
+/* The step's side: hears what happens to its workers. `worker`: the number that the step gave
+ * it. */
 struct tm_node_user {
   void *data;
   /* fd: the worker's socket, which the user now owns */
@@ -37,8 +38,9 @@ struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool ha
 /* Makes the step known to the keeper. Returns its number on this node. */
 uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
                           const struct tm_node_user *user);
-/* A number for a new worker, unique on the node; its STARTED or START_FAILED comes later. */
-uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, const char *name);
+/* `number`: how the step's callbacks name the worker. Returns a number that is unique on the node,
+ * for the calls below. STARTED or START_FAILED comes later. */
+uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, uint32_t number, const char *name);
 void tm_node_take_back(struct tm_node *n, uint32_t worker, const uint64_t *seqs, size_t len);
 void tm_node_stopping(struct tm_node *n, uint32_t worker);
 void tm_node_kill(struct tm_node *n, uint32_t worker);

@@ -112,8 +112,8 @@ static bool start_upload(struct tm_supervisor *s)
 
 void tm_supervisor_check_end(struct tm_supervisor *s)
 {
-  if (!s->is_ending || s->is_finished || s->pool.living > 0 || s->intake ||
-      tm_syncer_is_busy(&s->syncer))
+  if (!s->is_ending || s->is_finished || s->workers.len > 0 || s->sched.roster.living > 0 ||
+      s->intake || tm_syncer_is_busy(&s->syncer))
     return;
   s->is_finished = true;
   if (!tm_lister_stop(s->lister))

@@ -72,6 +72,8 @@ void tm_roster_set_up(struct tm_roster *r, struct tm_sched_node *n, bool is_up)
 {
   n->is_up = is_up;
   tm_roster_update_node(r, n);
+  for (struct tm_list_item *i = tm_list_first(&n->workers); i; i = tm_list_next(&n->workers, i))
+    tm_roster_update(r, WORKER(i, of_node));
 }
 
 void tm_roster_close(struct tm_roster *r)

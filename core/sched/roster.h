@@ -20,8 +20,9 @@
 
 struct tm_sched_node {
   uint32_t number;
-  bool is_up;
-  int losses; /* in a row, without a result between */
+  bool is_up;   /* workers there can be sent something */
+  bool is_lost; /* with all its workers, until it comes back */
+  int losses;   /* in a row, without a result between */
   struct tm_pool pool;
   struct tm_slots slots;
   struct tm_list workers;
@@ -58,6 +59,7 @@ void tm_roster_release(struct tm_roster *r);
 /* The node of that number; makes it if it is new. */
 struct tm_sched_node *tm_roster_add_node(struct tm_roster *r, uint32_t number, int64_t slots);
 struct tm_sched_node *tm_roster_node(const struct tm_roster *r, uint32_t number); /* NULL */
+/* Also brings the lists of its workers up to date. */
 void tm_roster_set_up(struct tm_roster *r, struct tm_sched_node *n, bool is_up);
 struct tm_sched_worker *tm_roster_add(struct tm_roster *r, struct tm_sched_node *n, int64_t slot,
                                       size_t span_max);

@@ -271,7 +271,18 @@ static bool on_node(struct tm_sched *s, const struct tm_sched_event *e)
   struct tm_sched_node *n = tm_roster_add_node(&s->roster, e->node, e->slots);
 
   s->starts_ns = 0;
+  n->is_lost = false;
   tm_roster_set_up(&s->roster, n, true);
+  return true;
+}
+
+static bool on_node_silent(struct tm_sched *s, uint32_t node)
+{
+  struct tm_sched_node *n = tm_roster_node(&s->roster, node);
+
+  if (!n || n->is_lost)
+    return false;
+  tm_roster_set_up(&s->roster, n, false);
   return true;
 }
 
@@ -281,8 +292,9 @@ static bool on_node_lost(struct tm_sched *s, const struct tm_sched_event *e, int
   struct tm_sched_node *n = tm_roster_node(&s->roster, e->node);
   struct tm_sched_action *a;
 
-  if (!n || !n->is_up)
+  if (!n || n->is_lost)
     return false;
+  n->is_lost = true;
   while (n->workers.len > 0) {
     struct tm_sched_worker *w = WORKER(tm_list_first(&n->workers), of_node);
     put_back_all(s, w);
@@ -443,6 +455,7 @@ bool tm_sched_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t 
   switch (e->kind) {
   case TM_SCHED_ON_TURN: tm_dispatch_turn(s, now_ns); return true;
   case TM_SCHED_ON_NODE: return on_node(s, e);
+  case TM_SCHED_ON_NODE_SILENT: return on_node_silent(s, e->node);
   case TM_SCHED_ON_NODE_LOST: return on_node_lost(s, e, now_ns);
   case TM_SCHED_ON_CREATED: tm_queue_set_created(&s->queue, e->count); return true;
   case TM_SCHED_ON_SPOILED: return on_spoiled(s, e);
@@ -488,6 +501,11 @@ size_t tm_sched_recalled(const struct tm_sched *s, uint32_t worker, uint64_t *se
       seqs[n++] = seq;
   }
   return n;
+}
+
+const struct tm_search *tm_sched_search(struct tm_sched *s, uint32_t search)
+{
+  return tm_searches_at(&s->searches, search);
 }
 
 bool tm_sched_has_waiting(struct tm_sched *s)

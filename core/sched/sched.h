@@ -45,14 +45,15 @@ struct tm_sched_options {
 
 enum tm_sched_event_kind {
   TM_SCHED_ON_TURN,
-  TM_SCHED_ON_NODE,      /* node, slots: it can be used, for the first time or again */
-  TM_SCHED_ON_NODE_LOST, /* node: its workers are gone */
-  TM_SCHED_ON_CREATED,   /* count: so many mini-batches exist */
-  TM_SCHED_ON_STARTED,   /* worker: it runs */
-  TM_SCHED_ON_LOADED,    /* worker: it has loaded the script */
-  TM_SCHED_ON_READY,     /* worker: init() is done */
-  TM_SCHED_ON_RESULT,    /* worker, seq, ns: committed; of a part: kept */
-  TM_SCHED_ON_FAILED,    /* worker, seq, rows, items, no_halves */
+  TM_SCHED_ON_NODE,        /* node, slots: it can be used, for the first time or again */
+  TM_SCHED_ON_NODE_SILENT, /* node: nothing can be sent there; answers may still come */
+  TM_SCHED_ON_NODE_LOST,   /* node: its workers are gone */
+  TM_SCHED_ON_CREATED,     /* count: so many mini-batches exist */
+  TM_SCHED_ON_STARTED,     /* worker: it runs */
+  TM_SCHED_ON_LOADED,      /* worker: it has loaded the script */
+  TM_SCHED_ON_READY,       /* worker: init() is done */
+  TM_SCHED_ON_RESULT,      /* worker, seq, ns: committed; of a part: kept */
+  TM_SCHED_ON_FAILED,      /* worker, seq, rows, items, no_halves */
   TM_SCHED_ON_UNUSABLE, /* worker, seq: the result of a part cannot be read; false: it has failed */
   TM_SCHED_ON_TAKEN,    /* worker, seqs: the answer to a RECALL */
   TM_SCHED_ON_DEAF,     /* worker: it cannot be talked to any more */
@@ -121,6 +122,7 @@ int64_t tm_sched_mean_ns(const struct tm_sched *s,
                          uint32_t worker); /* of a mini-batch; 0: unknown */
 /* What the worker holds and was recalled; returns the number, at most window_max. */
 size_t tm_sched_recalled(const struct tm_sched *s, uint32_t worker, uint64_t *seqs);
+const struct tm_search *tm_sched_search(struct tm_sched *s, uint32_t search); /* NULL: none */
 bool tm_sched_has_waiting(struct tm_sched *s);
 int64_t tm_sched_open(const struct tm_sched *s); /* mini-batches and parts that wait or run */
 /* The node whose workers fail again and again, if the same holds for all others and no worker

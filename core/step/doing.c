@@ -2,8 +2,8 @@
  * make of it.
  *
  *  (1) A mini-batch costs no work here. Ten times a second, doing.c compares each worker with what
- *      it saw before: the worker's state, and the first entry in its hand, which it works on. If
- *      either is new, the time starts again.
+ *      it saw before: the worker's state, and the first mini-batch that it holds, which it works
+ *      on. If either is new, the time starts again.
  *  (2) Only the keeper knows the phase of a mini-batch and the moment at which the worker began it,
  *      from the worker's page. It is asked at most once a second, and only while some worker has
  *      been at one mini-batch for almost TM_ACTIVITY_SHOWN_NS. Until it answers, only these two are
@@ -24,17 +24,19 @@
 
 static const struct tm_held *first_held(const struct tm_worker *w)
 {
-  return w->hand.len > 0 ? &w->hand.at[w->hand.first % TM_PAGE_WORDS] : NULL;
+  return tm_crew_held(w, tm_sched_first(&w->s->sched, w->number));
 }
 
 static enum tm_phase call_of(const struct tm_worker *w)
 {
-  switch (w->state) {
+  bool is_busy = tm_sched_first(&w->s->sched, w->number) != 0;
+
+  switch (tm_crew_state(w)) {
   case TM_WORKER_STARTING: return TM_PHASE_START;
   case TM_WORKER_LOADING:
   case TM_WORKER_INIT: return TM_PHASE_INIT;
-  case TM_WORKER_READY: return w->hand.len > 0 ? TM_PHASE_RUN : TM_PHASE_IDLE;
-  case TM_WORKER_STOPPING: return w->hand.len > 0 ? TM_PHASE_RUN : TM_PHASE_SHUTDOWN;
+  case TM_WORKER_READY: return is_busy ? TM_PHASE_RUN : TM_PHASE_IDLE;
+  case TM_WORKER_STOPPING: return is_busy ? TM_PHASE_RUN : TM_PHASE_SHUTDOWN;
   default: return TM_PHASE_IDLE;
   }
 }
@@ -84,19 +86,16 @@ static void set_since(struct tm_worker *w, int64_t begun_ns)
 void tm_doing_on_told(void *data, const struct tm_worker_doing *told)
 {
   struct tm_supervisor *s = data;
+  struct tm_worker *w = told->worker < s->by_number.len ? s->by_number.at[told->worker] : NULL;
 
-  for (size_t i = 0; i < s->workers.len; i++) {
-    struct tm_worker *w = s->workers.at[i];
-    if (w->id != told->worker)
-      continue;
-    w->doing.is_stopped = told->is_stopped;
-    if (told->phase != TM_PHASE_RECOVER && (w->doing.seq == 0 || told->seq != w->doing.seq))
-      return; /* keeps (3) */
-    w->doing.told = told->phase;
-    w->doing.begun_wall_ns = told->begun_wall_ns;
-    set_since(w, tm_awake_look(&s->patience.awake, tm_clock_mono_ns()) - told->phase_ns);
+  if (!w)
     return;
-  }
+  w->doing.is_stopped = told->is_stopped;
+  if (told->phase != TM_PHASE_RECOVER && (w->doing.seq == 0 || told->seq != w->doing.seq))
+    return; /* keeps (3) */
+  w->doing.told = told->phase;
+  w->doing.begun_wall_ns = told->begun_wall_ns;
+  set_since(w, tm_awake_look(&s->patience.awake, tm_clock_mono_ns()) - told->phase_ns);
 }
 
 /* ---- the list ---- */
@@ -104,11 +103,11 @@ void tm_doing_on_told(void *data, const struct tm_worker_doing *told)
 static void add_mini_batch(struct tm_activity *a, const struct tm_held *held)
 {
   a->seq = held->seq;
-  a->index = held->entry.index;
-  a->try = held->entry.try;
-  if (held->entry.part != 0) {
-    a->part_first = tm_part_first(held->entry.part) + 1;
-    a->part_last = tm_part_first(held->entry.part) + tm_part_count(held->entry.part);
+  a->index = held->what.index;
+  a->try = held->what.try;
+  if (held->what.part != 0) {
+    a->part_first = tm_part_first(held->what.part) + 1;
+    a->part_last = tm_part_first(held->what.part) + tm_part_count(held->what.part);
   }
   if (held->first_item.len > 0)
     a->first_item = tm_xstrndup(held->first_item.data, held->first_item.len);
@@ -144,9 +143,10 @@ static void fill(struct tm_supervisor *s, int64_t least_ns)
   for (size_t i = 0; i < s->workers.len; i++) {
     const struct tm_worker *w = s->workers.at[i];
     out->workers++;
-    out->in_init += w->state < TM_WORKER_READY;
-    sum_ns += w->hand.mean_ns;
-    measured += w->hand.mean_ns > 0;
+    int64_t mean_ns = tm_sched_mean_ns(&s->sched, w->number);
+    out->in_init += tm_crew_state(w) < TM_WORKER_READY;
+    sum_ns += mean_ns;
+    measured += mean_ns > 0;
     if (w->doing.call != TM_PHASE_IDLE && now_ns - w->doing.since_ns >= least_ns)
       add(out, w, now_ns);
   }

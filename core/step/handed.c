@@ -8,10 +8,10 @@ void tm_handed_emit(struct tm_worker *w, const struct tm_held *held)
   const struct tm_step *step = w->s->o.step;
   const struct tm_dataset *input =
       held->dataset < step->inputs_len ? step->inputs[held->dataset] : NULL;
-  uint64_t part = held->entry.part;
-  struct tm_attempt attempt = { .index = held->entry.index,
-                                .try = held->entry.try,
-                                .picked = held->entry.picked,
+  uint64_t part = held->what.part;
+  struct tm_attempt attempt = { .index = held->what.index,
+                                .try = held->what.try,
+                                .picked = held->what.picked,
                                 .part_first = part != 0 ? (int64_t)tm_part_first(part) + 1 : 0,
                                 .items = held->items,
                                 .message = "",

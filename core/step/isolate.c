@@ -1,9 +1,9 @@
 /* isolate.c - see isolate.h.
  *
- *   a failed try -> search (isolation.c) -> parts in the queue -> each ends: a piece, or its halves
- *                -> ... -> finish()
+ *   a failed try -> search (the scheduler's) -> parts in its queue -> each ends: a piece, or its
+ *                halves -> ... -> tm_isolate_finish()
  *
- *  (1) In the end, the pieces hold each item of the mini-batch once; finish() sorts them.
+ *  (1) In the end, the pieces hold each item of the mini-batch once, and are sorted.
  *  (2) A good piece's rows are in the stash, its files in the staging folder of its try: nothing is
  *      recorded before the whole mini-batch is, in one add.
  */
@@ -19,10 +19,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "record/part.h"
-#include "sched/isolation.h"
 #include "step/stash.h"
-
-#define AGAIN_MAX 3
 
 /* A part that is not divided any further. */
 struct piece {
@@ -37,11 +34,10 @@ struct piece {
 
 struct tm_isolate {
   struct tm_supervisor *s;
+  uint32_t search; /* the scheduler's number for it */
   uint64_t index;
-  uint32_t items, try; /* of the mini-batch; the last one assigned */
-  struct tm_isolation search;
+  uint32_t items;   /* of the mini-batch */
   int64_t untested; /* items */
-  int again;        /* good parts that were run again */
   struct tm_stash stash;
   struct tm_map names; /* of output files -> the part that has each */
   struct TM_ARRAY(struct piece) pieces;
@@ -67,43 +63,44 @@ static void isolate_free(struct tm_isolate *x)
   free(x);
 }
 
-static struct tm_isolate *find(const struct tm_supervisor *s, uint64_t index)
+static struct tm_isolate *find(const struct tm_supervisor *s, uint32_t search)
 {
-  for (size_t i = 0; i < s->isolates.len; i++)
-    if (s->isolates.at[i]->index == index)
-      return s->isolates.at[i];
-  return NULL;
+  return search < s->isolates.len ? s->isolates.at[search] : NULL;
+}
+
+static const struct tm_search *search_of(const struct tm_isolate *x)
+{
+  return tm_sched_search(&x->s->sched, x->search);
 }
 
 static void forget(struct tm_isolate *x)
 {
-  struct tm_supervisor *s = x->s;
-  size_t at = 0;
-
-  while (s->isolates.at[at] != x)
-    at++;
-  s->isolates.at[at] = s->isolates.at[--s->isolates.len];
+  x->s->isolates.at[x->search] = NULL;
   isolate_free(x);
 }
 
 static void drop_all(struct tm_supervisor *s)
 {
-  while (s->isolates.len > 0)
-    forget(s->isolates.at[s->isolates.len - 1]);
+  for (size_t i = 0; i < s->isolates.len; i++)
+    if (s->isolates.at[i])
+      forget(s->isolates.at[i]);
 }
 
-static struct tm_isolate *isolate_new(struct tm_supervisor *s, const struct tm_held *held)
+static struct tm_isolate *isolate_new(struct tm_supervisor *s, const struct tm_held *held,
+                                      uint32_t search)
 {
   struct tm_isolate *x = TM_NEW(struct tm_isolate);
-  char *path = tm_xprintf("%s/isolated-%" PRIu64, s->spill_dir, held->entry.index);
+  char *path = tm_xprintf("%s/isolated-%" PRIu64, s->spill_dir, held->what.index);
 
   x->s = s;
-  x->index = held->entry.index;
+  x->search = search;
+  x->index = held->what.index;
   x->items = held->items;
-  x->try = held->entry.try;
   tm_stash_init(&x->stash, s->o.fs, path);
   free(path);
-  *TM_ARRAY_ADD(&s->isolates) = x;
+  while (s->isolates.len <= search)
+    *TM_ARRAY_ADD(&s->isolates) = NULL;
+  s->isolates.at[search] = x;
   s->drop_isolates = drop_all;
   tm_supervisor_say(s, TM_INFO,
                     "mini-batch %" PRIu64
@@ -137,7 +134,9 @@ static void set_why(struct piece *p, const struct tm_failed_try *why, const char
  * This says nothing about its items, so the part is run again, uncounted, a few times. */
 static bool run_again(struct tm_isolate *x, struct piece *p, const struct tm_err *err)
 {
-  bool is_again = x->again < AGAIN_MAX;
+  bool is_again =
+      tm_crew_tell(x->s, &(struct tm_sched_event) {
+                             .kind = TM_SCHED_ON_SPOILED, .search = x->search, .part = p->part });
 
   tm_supervisor_say(
       x->s, TM_WARNING,
@@ -146,12 +145,7 @@ static bool run_again(struct tm_isolate *x, struct piece *p, const struct tm_err
       is_again ? "are run again" : "count as failed", err->text);
   if (p->staging)
     tm_staging_remove(tm_fs_real(), x->s->output_dir, p->staging);
-  if (!is_again)
-    return false;
-  x->again++;
-  x->search.open++;
-  tm_queue_add_part(&x->s->queue, x->index, p->part, ++x->try, 0);
-  return true;
+  return is_again;
 }
 
 static void refuse_piece(struct tm_isolate *x, struct piece *p, const struct tm_err *err)
@@ -185,9 +179,9 @@ static int note_files(struct tm_isolate *x, struct tm_err *err)
     x->pieces.at[kept++] = p;
   }
   x->pieces.len = kept;
-  if (x->search.open > 0)
+  if (search_of(x)->isolation.open > 0)
     tm_commit_drop_notes(x->s->commit);
-  return failed < 0 ? failed : x->search.open > 0;
+  return failed < 0 ? failed : search_of(x)->isolation.open > 0;
 }
 
 /* Adds lines for all failed items, in item order. */
@@ -214,7 +208,7 @@ static size_t sum_up(const struct tm_isolate *x, struct tm_outcome *o,
 {
   size_t n = 0;
 
-  *o = (struct tm_outcome) { .index = x->index, .try = x->try, .items = x->items };
+  *o = (struct tm_outcome) { .index = x->index, .try = search_of(x)->try, .items = x->items };
   for (size_t i = 0; i < x->pieces.len; i++) {
     const struct piece *p = &x->pieces.at[i];
     if (!p->is_good)
@@ -251,17 +245,19 @@ static int add_rows(struct tm_isolate *x, const struct tm_outcome *o,
 
 static void say_end(const struct tm_isolate *x, const struct tm_outcome *o)
 {
+  int64_t tries = search_of(x)->isolation.tries;
+
   tm_supervisor_say(x->s, TM_INFO,
                     "mini-batch %" PRIu64 ": of its %" PRIu32 " items %" PRIu32
                     " failed, found in %" PRId64 " %s of parts",
-                    x->index, o->items, o->items - o->succeeded, x->search.tries,
-                    tm_text_counted(x->search.tries, "try", "tries"));
+                    x->index, o->items, o->items - o->succeeded, tries,
+                    tm_text_counted(tries, "try", "tries"));
   if (x->untested > 0)
     tm_supervisor_say(x->s, TM_WARNING,
                       "mini-batch %" PRIu64 ": isolation_max_try (%" PRId64
                       ") is used up, and %" PRId64
                       " of its items could not be tried apart from bad ones: they count as failed",
-                      x->index, x->search.max_try, x->untested);
+                      x->index, x->s->o.step->config.isolation_max_try, x->untested);
 }
 
 /* Keeps (2). 1: not yet. */
@@ -291,17 +287,22 @@ static int commit_all(struct tm_isolate *x, struct tm_err *err)
   return rc;
 }
 
-static void finish(struct tm_isolate *x)
+void tm_isolate_finish(struct tm_supervisor *s, uint32_t search)
 {
+  struct tm_isolate *x = find(s, search);
   struct tm_err err = TM_ERR_NONE;
   int rc;
 
+  if (!tm_check(x))
+    return;
   qsort(x->pieces.at, x->pieces.len, sizeof(*x->pieces.at), by_place); /* keeps (1) */
   rc = commit_all(x, &err);
   if (rc < 0)
-    tm_supervisor_fail(x->s, &err);
-  if (rc <= 0)
-    forget(x);
+    tm_supervisor_fail(s, &err);
+  if (rc > 0)
+    return;
+  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_SETTLED, .search = search });
+  forget(x);
 }
 
 /* Running. */
@@ -323,7 +324,7 @@ static void add_untested(struct tm_isolate *x, uint64_t part, const struct tm_fa
   tm_buf_printf(&words,
                 "not tried alone: isolation_max_try (%" PRId64
                 ") is used up; together with others it failed: ",
-                x->search.max_try);
+                x->s->o.step->config.isolation_max_try);
   tm_buf_add(&words, t->message, t->message_len);
   why.message = words.data;
   why.message_len = words.len;
@@ -333,47 +334,22 @@ static void add_untested(struct tm_isolate *x, uint64_t part, const struct tm_fa
   tm_buf_release(&words);
 }
 
-bool tm_isolate_is_wanted(const struct tm_supervisor *s, const struct tm_held *held)
-{
-  return held->entry.part != 0 || (s->o.step->config.isolate_failures && held->items > 1);
-}
-
-/* Carries out the next step of the search. Returns the number of items that it settles. */
-static int64_t go_on(struct tm_isolate *x, const struct tm_isolation_next *next,
-                     const struct tm_failed_try *t)
-{
-  for (size_t i = 0; i < next->tries_len; i++)
-    tm_queue_add_part(&x->s->queue, x->index, next->tries[i], ++x->try, 0);
-  if (next->bad)
-    add_bad(x, next->bad, t);
-  if (next->untested)
-    add_untested(x, next->untested, t);
-  if (x->search.open == 0)
-    finish(x);
-  return (int64_t)tm_part_count(next->bad) + tm_part_count(next->untested);
-}
-
 int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_held *held,
-                          const struct tm_failed_try *t, bool no_halves)
+                          const struct tm_failed_try *t, const struct tm_sched_action *a)
 {
-  struct tm_isolate *x = find(s, held->entry.index);
-  struct tm_isolation_next next = { .tries_len = 0 };
+  struct tm_isolate *x = a->is_new ? isolate_new(s, held, a->search) : find(s, a->search);
 
-  if (held->entry.part == 0) {
-    x = isolate_new(s, held);
-    tm_isolation_begin(&x->search, x->items, s->o.step->config.isolation_max_try, &next);
-    return go_on(x, &next, t);
-  }
   if (!tm_check(x))
     return 0;
-  tm_tally_add_part(&s->tally);
-  if (no_halves) {
-    tm_isolation_settle(&x->search);
-    next.bad = held->entry.part;
-  } else {
-    tm_isolation_fail(&x->search, held->entry.part, &next);
-  }
-  return go_on(x, &next, t);
+  if (!a->is_new)
+    tm_tally_add_part(&s->tally);
+  if (a->bad)
+    add_bad(x, a->bad, t);
+  if (a->untested)
+    add_untested(x, a->untested, t);
+  if (a->is_over)
+    tm_isolate_finish(s, a->search);
+  return (int64_t)tm_part_count(a->bad) + tm_part_count(a->untested);
 }
 
 static int refuse_name(const char *bytes, size_t len, struct tm_err *err)
@@ -428,9 +404,9 @@ static int stash_rows(struct tm_isolate *x, const struct tm_good_try *g, struct 
 int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
                     const struct tm_good_try *g, bool *no_halves, struct tm_err *err)
 {
-  struct tm_isolate *x = find(s, held->entry.index);
+  struct tm_isolate *x = find(s, held->what.search);
   struct piece p = {
-    .part = held->entry.part, .is_good = true, .is_frame = g->is_frame, .outcome = g->outcome
+    .part = held->what.part, .is_good = true, .is_frame = g->is_frame, .outcome = g->outcome
   };
   int rc;
 
@@ -447,18 +423,5 @@ int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
   p.staging = tm_xstrdup(g->staging);
   *TM_ARRAY_ADD(&x->pieces) = p;
   tm_tally_add_part(&s->tally);
-  tm_isolation_settle(&x->search);
-  if (x->search.open == 0)
-    finish(x);
   return 0;
-}
-
-int64_t tm_isolate_open(const struct tm_supervisor *s)
-{
-  int64_t open = 0;
-
-  for (size_t i = 0; i < s->isolates.len; i++)
-    /* the mini-batch itself is counted with the others */
-    open += s->isolates.at[i]->search.open - 1;
-  return open;
 }

@@ -1,5 +1,5 @@
 /* isolate.h - runs mini-batches that have used up their tries in parts, until their bad items are
- * isolated (isolation.h decides which parts). Results of good parts are held; the mini-batch is
+ * isolated (the scheduler decides which parts). Results of good parts are held; the mini-batch is
  * committed once, rows in item order, when its last part has ended. Until then nothing is recorded:
  * a job that is killed meanwhile starts over with this mini-batch. When the supervisor closes, it
  * drops the rest by s->drop_isolates.
@@ -28,19 +28,16 @@ struct tm_good_try {
   struct tm_buf own; /* the rows, if they had to be reordered */
 };
 
-/* Whether tm_isolate_failed() handles a failed try: of a mini-batch without further tries, or of a
- * part. */
-bool tm_isolate_is_wanted(const struct tm_supervisor *s, const struct tm_held *held);
-/* Handles such a failed try. `no_halves`: halves would fail for the same reason. Returns how many
- * of its items have finally failed. */
+/* A try has failed, of a mini-batch without further tries or of a part, and the scheduler has begun
+ * or continued its search: `a`. Returns how many of the items have finally failed. */
 int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_held *held,
-                          const struct tm_failed_try *t, bool no_halves);
+                          const struct tm_failed_try *t, const struct tm_sched_action *a);
 /* A part has succeeded. TM_EDAMAGE: its rows or files are not as announced, and it has failed (with
  * *no_halves, if another part has one of its files' names); other errors are of the disk, and end
  * the job. */
 int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
                     const struct tm_good_try *g, bool *no_halves, struct tm_err *err);
-/* Parts that wait or run: work for that many workers. */
-int64_t tm_isolate_open(const struct tm_supervisor *s);
+/* The last part of the search has ended: commits the mini-batch, unless parts must run again. */
+void tm_isolate_finish(struct tm_supervisor *s, uint32_t search);
 
 #endif

@@ -23,8 +23,9 @@ void tm_crew_arm_workers(struct tm_supervisor *s)
                     "times out again shows where it was (interruptible = \"auto\")");
   for (size_t i = 0; i < s->workers.len; i++) {
     struct tm_worker *w = s->workers.at[i];
+    enum tm_worker_state state = tm_crew_state(w);
     bool has_setup =
-        w->state == TM_WORKER_LOADING || w->state == TM_WORKER_INIT || w->state == TM_WORKER_READY;
+        state == TM_WORKER_LOADING || state == TM_WORKER_INIT || state == TM_WORKER_READY;
     f.worker = w->id;
     if (has_setup && !w->is_deaf && w->channel.is_open)
       tm_channel_send(&w->channel, &f);
@@ -38,26 +39,26 @@ void tm_answer_retired(struct tm_worker *w, const struct tm_msg *f)
   tm_text_one_line(&why, f->length ? f->payload : "", f->length, WHY_MAX);
   tm_supervisor_say(w->s, TM_WARNING, "%s is replaced: %s", w->name, tm_buf_str(&why));
   tm_buf_release(&why);
-  if (w->state != TM_WORKER_STOPPING)
-    tm_crew_kill_worker(w);
+  tm_crew_tell(w->s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_RETIRED, .worker = w->number });
+  tm_crew_carry_out(w->s, NULL);
 }
 
 /* What failed before init(), or NULL. A worker that reports a failure may be stopping already. */
-static const char *failed_before_init(const struct tm_worker *w, uint32_t flags)
+static const char *failed_before_init(enum tm_worker_state state, uint32_t flags)
 {
-  if (w->state == TM_WORKER_STARTING)
+  if (state == TM_WORKER_STARTING)
     return "starting a worker";
-  return w->state == TM_WORKER_LOADING || (flags & TM_FAILURE_LOADING) ? "loading the script"
-                                                                       : NULL;
+  return state == TM_WORKER_LOADING || (flags & TM_FAILURE_LOADING) ? "loading the script" : NULL;
 }
 
-void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, uint32_t flags)
+void tm_crew_emit_init_failure(struct tm_worker *w, enum tm_worker_state state,
+                               struct tm_attempt *a, uint32_t flags)
 {
   struct tm_event e = { .kind = TM_EVENT_INIT_FAILED,
                         .message = a->message,
                         .stack = a->stack,
                         .script_where = a->script_where,
-                        .failed = failed_before_init(w, flags),
+                        .failed = failed_before_init(state, flags),
                         .attempt = flags & TM_FAILURE_NO_RUN ? NULL : a };
 
   a->dataset = a->first_item = "";

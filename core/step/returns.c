@@ -33,7 +33,7 @@ static void warn_surplus(struct tm_supervisor *s, const struct tm_held *held, ui
                     "%s; all rows are written, and all these items count as succeeded; returns = "
                     "\"any\" lets run() return any number (said once)",
                     s->o.step->name, returned, tm_text_counted(returned, "element", "elements"),
-                    good, tm_text_counted(good, "item", "items"), held->entry.index,
+                    good, tm_text_counted(good, "item", "items"), held->what.index,
                     marked == 0 ? ""
                                 : tm_text_counted(good, " that is not marked as failed",
                                                   " that are not marked as failed"));
@@ -54,7 +54,7 @@ static void warn_short(struct tm_supervisor *s, const struct tm_held *held, uint
                     "filters or aggregates, set returns = \"any\", or filter in the dataset: "
                     ":filter(); returns = \"rows\" leaves this warning out (said once)",
                     s->o.step->name, returned, tm_text_counted(returned, "element", "elements"),
-                    good, held->entry.index);
+                    good, held->what.index);
 }
 
 void tm_returns_warn(struct tm_supervisor *s, const struct tm_held *held, uint32_t marked,

@@ -14,8 +14,8 @@ static void learn(const struct tm_supervisor *s, struct tm_held *held, uint32_t 
   if (!tm_dataset_is_table(s->o.step->inputs[held->dataset]))
     return;
   held->items = rows;
-  if (held->entry.part == 0)
-    held->entry.rows = rows;
+  if (held->what.part == 0)
+    held->what.rows = rows;
 }
 
 void tm_rows_learn(const struct tm_supervisor *s, struct tm_held *held,
@@ -28,7 +28,7 @@ void tm_rows_learn(const struct tm_supervisor *s, struct tm_held *held,
 void tm_rows_learn_lost(const struct tm_supervisor *s, struct tm_held *held,
                         const struct tm_page_view *view)
 {
-  if (view->seq == held->seq && view->rows > 0 && held->entry.part == 0)
+  if (view->seq == held->seq && view->rows > 0 && held->what.part == 0)
     learn(s, held, view->rows);
 }
 
@@ -44,7 +44,7 @@ void tm_rows_settle(struct tm_supervisor *s, struct tm_held *held)
                       "mini-batch %" PRIu64
                       " failed before its rows were counted: it counts as one "
                       "failed item, and may have more (said once)",
-                      held->entry.index);
+                      held->what.index);
   s->has_count_warning = true;
 }
 
@@ -56,7 +56,7 @@ static void warn(struct tm_supervisor *s, const struct tm_held *held,
     return;
   tm_text_one_line(&words, e->words, e->words_len, WORDS_MAX);
   tm_supervisor_say(s, is_said ? TM_INFO : TM_WARNING, "mini-batch %" PRIu64 ": %s%s",
-                    held->entry.index, tm_buf_str(&words),
+                    held->what.index, tm_buf_str(&words),
                     is_said ? "" : " (said once; with logging_level DEBUG for each)");
   tm_buf_release(&words);
 }

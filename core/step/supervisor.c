@@ -31,7 +31,7 @@
 static void refresh(struct tm_supervisor *s)
 {
   s->view.counts = s->tally.counts;
-  s->view.counts.running = s->running;
+  s->view.counts.running = s->sched.running;
   s->view.output_bytes = tm_commit_flushed_len(s->commit);
 }
 
@@ -68,13 +68,6 @@ void tm_supervisor_say(struct tm_supervisor *s, enum tm_level level, const char 
 }
 
 /* Opening. */
-
-static bool is_over(void *data, uint64_t index)
-{
-  struct tm_supervisor *s = data;
-
-  return tm_commit_fate(s->commit, index) != TM_FATE_OPEN;
-}
 
 static void set_view(struct tm_supervisor *s)
 {
@@ -136,7 +129,7 @@ static int open_commit(struct tm_supervisor *s, struct tm_err *err)
   tm_tally_add_uncounted(&s->tally, found->uncounted);
   tm_tally_set_created(&s->tally, (int64_t)tm_manifest_count(s->manifest),
                        (int64_t)tm_manifest_items(s->manifest), tm_manifest_has_end(s->manifest));
-  tm_queue_set_created(&s->queue, tm_manifest_count(s->manifest));
+  tm_crew_init(s);
   return 0;
 }
 
@@ -182,11 +175,9 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
                                       .failed_mini_batches = config->allowed_failed_count,
                                       .failed_percent = config->allowed_failed_percent },
                 config->output_action == TM_APPEND_ROW);
-  tm_pool_init(&s->pool, config->process_count_per_node);
-  tm_slots_init(&s->slots, config->process_count_per_node);
   tm_init_rules_init(&s->init_rules, config->process_count_per_node,
                      config->run_invocation_timeout_ns);
-  tm_queue_init(&s->queue, config->run_max_try, is_over, s);
+  s->due_ns = INT64_MAX;
   if ((rc = make_dirs(s, err)) < 0 || (rc = open_commit(s, err)) < 0 ||
       (rc = tm_table_state_check((const struct tm_dataset *const *)s->o.step->inputs,
                                  s->o.step->inputs_len, s->manifest, s->schema_file, err)) < 0) {
@@ -292,7 +283,7 @@ static void on_listed(void *data)
     tm_supervisor_say(s, level, "%s", warning);
     free(warning);
   }
-  tm_queue_set_created(&s->queue, tm_manifest_count(s->manifest));
+  tm_crew_tell_created(s);
   tm_tally_set_created(&s->tally, (int64_t)tm_manifest_count(s->manifest),
                        (int64_t)tm_manifest_items(s->manifest), state == 1);
   if (state < 0) {
@@ -354,8 +345,7 @@ static void open_handles(struct tm_supervisor *s)
   s->open++;
   open_timer(s, &s->flush_timer, on_flush);
   open_timer(s, &s->sync_timer, on_sync_time);
-  open_timer(s, &s->steal_timer, tm_steal_on_time);
-  open_timer(s, &s->due_timer, tm_vigil_on_due);
+  open_timer(s, &s->due_timer, tm_crew_on_due);
   tm_timer_start(&s->sync_timer, s->o.step->config.sync_interval_ns,
                  s->o.step->config.sync_interval_ns);
 }
@@ -457,19 +447,20 @@ void tm_supervisor_start(struct tm_supervisor *s)
 
 void tm_supervisor_judge(struct tm_supervisor *s)
 {
+  const struct tm_sched_node *node;
   enum tm_verdict verdict;
 
   if (s->is_ending || s->stuck.since_ns != 0)
     return;
-  if (tm_pool_has_given_up(&s->pool)) {
+  if ((node = tm_sched_given_up(&s->sched))) {
     struct tm_err why = s->cause; /* why the last worker ended */
-    if (s->pool.idle_ends > s->pool.init_failures)
+    if (node->pool.idle_ends > node->pool.init_failures)
       tm_err_set(&s->cause, TM_ESCRIPT,
                  "%" PRId64 " workers in a row ended before they began a mini-batch: %s",
-                 s->pool.idle_ends, why.text);
+                 node->pool.idle_ends, why.text);
     else
       tm_err_set(&s->cause, TM_ESCRIPT, "loading or init() failed %" PRId64 " times in a row: %s",
-                 s->pool.init_failures, why.text);
+                 node->pool.init_failures, why.text);
     tm_supervisor_end(s, TM_FAILED, true);
     return;
   }
@@ -483,14 +474,12 @@ void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool ki
   if (!s->is_ending) {
     s->is_ending = true;
     s->tally.verdict = verdict;
-    tm_queue_close(&s->queue);
-    tm_pool_close(&s->pool);
-    tm_timer_stop(&s->steal_timer);
     tm_timer_stop(&s->due_timer);
   }
   if (s->intake)
     tm_intake_cancel(s->intake);
-  tm_crew_stop_all(s, kill);
+  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_END, .kill = kill });
+  tm_crew_carry_out(s, NULL);
   tm_supervisor_check_end(s);
 }
 
@@ -546,10 +535,10 @@ void tm_supervisor_tick(struct tm_supervisor *s)
 
 static void free_now(struct tm_supervisor *s)
 {
-  tm_queue_release(&s->queue);
-  tm_slots_release(&s->slots);
+  tm_sched_release(&s->sched);
   TM_ARRAY_RELEASE(&s->isolates);
   TM_ARRAY_RELEASE(&s->workers);
+  TM_ARRAY_RELEASE(&s->by_number);
   tm_activities_release(&s->activities);
   tm_buf_release(&s->scratch);
   tm_buf_release(&s->stuck.places);
@@ -594,7 +583,6 @@ void tm_supervisor_close(struct tm_supervisor *s)
   tm_turn_close(&s->turn);
   tm_timer_close(&s->flush_timer);
   tm_timer_close(&s->sync_timer);
-  tm_timer_close(&s->steal_timer);
   tm_timer_close(&s->due_timer);
   tm_supervisor_closed_one(s);
 }

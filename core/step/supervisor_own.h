@@ -1,15 +1,13 @@
 /* supervisor_own.h - the inside of a supervisor, for its own files only:
  *
  *   supervisor.c  the step: opening, progress of the lister, verdict, flush and sync, the end
- *   crew.c        its workers: starts them, hears of their ends, takes back what waits behind a
- *                 long mini-batch
+ *   crew.c        its workers: does what the scheduler decides, hears of their ends
  *   sharing.c     how many of the job's workers it has
  *   ending.c      from the end of the last worker to the end of the step
  *   retirement.c   which workers can be interrupted, and workers that retire
  *   answer.c      frames from workers: results and failures, and what follows from them
- *   steal.c       takes back what waits at one worker, for another that has nothing to do
  *   vigil.c       what happens because time passes: no progress, workers that do not get through
- *                 init(), tries that wait
+ *                 init()
  *   doing.c       what the workers are doing, for users who watch a slow step
  *   isolate.c     mini-batches that have used up their tries: runs them in parts until each bad
  *                 item is alone
@@ -26,36 +24,40 @@
 #include "outputs/uploads.h"
 #include "plan/bound.h"
 #include "record/activity.h"
-#include "sched/hand.h"
 #include "sched/init_rules.h"
 #include "sched/patience.h"
-#include "sched/pool.h"
-#include "sched/slots.h"
+#include "sched/sched.h"
 #include "sched/tally.h"
 #include "step/supervisor.h"
 
+/* What a worker was handed and has not answered, besides what the scheduler knows of it. */
+struct tm_held {
+  uint64_t seq; /* ring.h */
+  struct tm_assignment what;
+  uint32_t dataset;
+  uint32_t items;    /* 0: rows of a table that are not counted yet */
+  bool is_uncounted; /* it has failed, and its rows could not be counted: `items` is 1 */
+  int64_t manifest_at;
+  struct tm_buf first_item; /* path; its memory is reused */
+};
+
 struct tm_worker {
   struct tm_supervisor *s;
+  uint32_t number;    /* in the scheduler */
   uint32_t id;        /* on the node */
-  int64_t number;     /* of its name */
-  int64_t slot;       /* its place (slots.h) */
+  size_t at;          /* in s->workers */
   int64_t started_ns; /* awake (awake.h); when its start was requested */
   char name[24];      /* process000 */
   int64_t pid;
-  enum tm_worker_state state;
   struct tm_channel channel;
-  struct tm_hand hand;
-  /* it gets no more work, and ends when its hand is empty: another step needs its place */
-  bool is_leaving;
-  bool is_asked;        /* a TAKE_BACK is under way */
+  struct tm_ring held;  /* of struct tm_held */
   bool is_deaf;         /* it has ended, or sent rubbish: it is sent nothing more */
   bool is_rubbish;      /* it sent what cannot be read, or closed its socket: it is not believed */
   int64_t mute_ns;      /* monotonic; when its socket ended; 0: it has not */
   bool has_failed_init; /* it has reported why */
-  bool has_worked;      /* it has answered for a mini-batch */
   struct {
     enum tm_phase call;    /* what it is doing, as the supervisor sees it; RUN: a mini-batch */
-    uint64_t seq;          /* the first in its hand, or 0 */
+    uint64_t seq;          /* the first that it holds, or 0 */
     int64_t since_ns;      /* awake */
     enum tm_phase told;    /* by the keeper, for this seq; IDLE: nothing yet */
     int64_t begun_wall_ns; /* likewise; 0: nothing yet */
@@ -90,28 +92,27 @@ struct tm_supervisor {
   struct tm_intake *intake;
   struct tm_node *later;     /* the node to begin with after that, or NULL */
   struct tm_uploads *upload; /* while outputs are put in their destinations */
-  struct tm_queue queue;
+  struct tm_sched sched;
+  bool is_carrying_out; /* what it has decided */
+  int64_t due_ns;       /* when due_timer fires; INT64_MAX: it does not */
   struct tm_tally tally;
-  struct tm_pool pool;
-  struct tm_slots slots;
   struct tm_init_rules init_rules;
   struct tm_patience patience;                    /* and its clock of time awake */
-  struct TM_ARRAY(struct tm_isolate *) isolates;  /* isolate.h */
+  struct TM_ARRAY(struct tm_isolate *) isolates;  /* isolate.h; by search, NULL: none */
   void (*drop_isolates)(struct tm_supervisor *s); /* NULL until there is one */
   struct tm_node *node;                           /* NULL: being replaced */
   uint32_t node_step;
-  struct TM_ARRAY(struct tm_worker *) workers; /* all but GONE */
-  int64_t next_number;
+  struct TM_ARRAY(struct tm_worker *) workers;   /* all but GONE */
+  struct TM_ARRAY(struct tm_worker *) by_number; /* NULL: gone */
+  int64_t next_number;                           /* of a name */
   struct tm_turn turn;
-  struct tm_timer flush_timer, sync_timer, steal_timer, due_timer;
+  struct tm_timer flush_timer, sync_timer, due_timer;
   int64_t flushed_ns; /* monotonic */
   int open;           /* handles and workers that are not closed yet */
-  bool is_ending, is_finished, is_ended, is_steal_armed, is_closing;
+  bool is_ending, is_finished, is_ended, is_closing;
   bool has_surplus_warning, has_short_warning, has_count_warning;
   struct tm_row_faults row_faults[TM_FAULT_LIST_KINDS]; /* by kind */
   bool arms_workers; /* from now on their calls can be interrupted */
-  int64_t running;   /* mini-batches that workers hold */
-  int lost_nodes;    /* in a row, without a result between */
   int code;
   struct tm_err cause; /* why it is Failed */
   struct {            /* while workers that are stuck in init() are asked where they are: vigil.c */
@@ -140,24 +141,43 @@ void tm_supervisor_emit(struct tm_supervisor *s, struct tm_event *e, const struc
 void tm_supervisor_closed_one(struct tm_supervisor *s);
 
 /* crew.c */
-/* Starts the workers that are needed, hands out what waits. */
+#define TM_STEP_NODE 0 /* the number of the step's node in the scheduler */
+/* Why tries of a worker have failed: an answer, or the worker's end. */
+struct tm_answer;
+struct tm_try_end {
+  struct tm_answer *answer;
+  const struct tm_ended *ended; /* NULL: there is an answer */
+  const char *words;            /* how the worker ended */
+};
+/* Makes the scheduler, when the commit has been opened. */
+void tm_crew_init(struct tm_supervisor *s);
+/* So many mini-batches exist as the manifest has. */
+void tm_crew_tell_created(struct tm_supervisor *s);
+/* Reports an event to the scheduler. */
+bool tm_crew_tell(struct tm_supervisor *s, const struct tm_sched_event *e);
+/* Does what the scheduler has decided. `end`: about failed tries, if the last event was about them.
+ * A call from within does nothing: the outer one does it. */
+void tm_crew_carry_out(struct tm_supervisor *s, const struct tm_try_end *end);
+/* The end of a turn: hands out what waits, starts workers, recalls. */
 void tm_crew_fill(struct tm_supervisor *s);
-void tm_crew_hand_out(struct tm_supervisor *s, struct tm_worker *w);
-bool tm_crew_wants_worker(const struct tm_supervisor *s); /* and may have it: share.h */
-int64_t tm_crew_open(const struct tm_supervisor *s); /* mini-batches, and parts, that wait or run */
-void tm_crew_stop_all(struct tm_supervisor *s, bool kill);
-void tm_crew_stop_worker(struct tm_worker *w); /* STOP: shutdown(), then it exits */
-void tm_crew_kill_worker(struct tm_worker *w);
-/* A worker's init() has failed; `a`: status, times and text. After a timeout the workers can be
- * interrupted, as after a run(). `flags`: TM_FAILURE_LOADING; TM_FAILURE_NO_RUN is not a try. */
-void tm_crew_emit_init_failure(struct tm_worker *w, struct tm_attempt *a, uint32_t flags);
+enum tm_worker_state tm_crew_state(const struct tm_worker *w);
+struct tm_held *tm_crew_held(const struct tm_worker *w,
+                             uint64_t seq);   /* NULL: it does not hold it */
+void tm_crew_send_setup(struct tm_worker *w); /* send_setup.c */
+/* It is sent nothing more. */
+void tm_crew_deafen(struct tm_worker *w);
+/* A worker in `state` has failed before it was ready; `a`: status, times and text. After a timeout
+ * the workers can be interrupted, as after a run(). `flags`: TM_FAILURE_LOADING; TM_FAILURE_NO_RUN
+ * is not a try. */
+void tm_crew_emit_init_failure(struct tm_worker *w, enum tm_worker_state state,
+                               struct tm_attempt *a, uint32_t flags);
 /* A run() has timed out: with "auto", workers can be interrupted from now on, present and future
  * ones. */
 void tm_crew_arm_workers(struct tm_supervisor *s);
 void tm_crew_lose_all(struct tm_supervisor *s);
 void tm_crew_drop_all(struct tm_supervisor *s); /* they are gone; no worker gets a message */
 void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node);
-void tm_crew_event(struct tm_worker *w, enum tm_worker_event event);
+void tm_crew_on_due(struct tm_timer *t);
 
 /* answer.c */
 void tm_answer_on_frame(struct tm_channel *c, const struct tm_msg *f);
@@ -167,16 +187,6 @@ void tm_answer_retired(struct tm_worker *w, const struct tm_msg *f);
 void tm_answer_bye(struct tm_worker *w, const struct tm_msg *f);
 /* Kills a worker that cannot be talked to. */
 void tm_answer_on_rubbish(struct tm_worker *w);
-/* Counts a try that ended without an answer, because its worker died or was killed. */
-void tm_answer_lost_try(struct tm_worker *w, struct tm_held *held, enum tm_status status,
-                        const char *words, const struct tm_ended *ended);
-
-/* steal.c */
-/* Looks again in a while, if there is something to take back. */
-void tm_steal_arm(struct tm_supervisor *s);
-void tm_steal_on_time(struct tm_timer *t);
-/* Takes back what waits behind the first entry, if it was handed out before `before_ns`. */
-void tm_steal_ask_back(struct tm_worker *w, int64_t before_ns);
 
 /* doing.c. Ten times a second: looks what each worker is doing, asks the keeper for more if that
  * takes long, and fills s->activities. Does no work per mini-batch. */
@@ -187,13 +197,6 @@ void tm_doing_on_told(void *data, const struct tm_worker_doing *told); /* for a 
 
 /* vigil.c */
 void tm_vigil_tick(struct tm_supervisor *s);
-void tm_vigil_on_due(struct tm_timer *t);
 /* Notes where an interrupted init() was. */
 void tm_vigil_note_init(struct tm_supervisor *s, const char *worker, const char *where);
-void tm_vigil_arm(struct tm_supervisor *s); /* for the next try or place that is due */
-void tm_vigil_count_failed(struct tm_supervisor *s, enum tm_status status);
-/* When a failed try may be tried again; monotonic, 0: at once. */
-int64_t tm_vigil_retry_due(const struct tm_supervisor *s, const struct tm_assignment *e,
-                           enum tm_status status);
-
 #endif

@@ -6,11 +6,9 @@
  *
  * Ten times a second it checks for progress (patience.h), for workers that do not get through
  * init() (init_rules.h), and for workers that have lost their socket. The first two rules count
- * time awake: while the supervisor is stopped, no timeout runs. A timer starts what is due: a try
- * that waited, or a place whose next worker had to wait.
+ * time awake: while the supervisor is stopped, no timeout runs.
  */
 #include "base/time.h"
-#include "sched/backoff.h"
 #include "step/supervisor_own.h"
 #include "sys/clock.h"
 
@@ -37,9 +35,10 @@ static struct tm_init_look init_look(const struct tm_supervisor *s)
 
   for (size_t i = 0; i < s->workers.len; i++) {
     const struct tm_worker *w = s->workers.at[i];
-    bool is_in_init = w->state == TM_WORKER_LOADING || w->state == TM_WORKER_INIT;
+    enum tm_worker_state state = tm_crew_state(w);
+    bool is_in_init = state == TM_WORKER_LOADING || state == TM_WORKER_INIT;
     int64_t since_ns = look.age_ns - w->started_ns;
-    look.living += is_in_init || w->state == TM_WORKER_READY;
+    look.living += is_in_init || state == TM_WORKER_READY;
     look.in_init += is_in_init;
     if (is_in_init && since_ns < look.shortest_ns)
       look.shortest_ns = since_ns;
@@ -64,7 +63,7 @@ static bool ask_where(struct tm_supervisor *s, const struct tm_err *why)
     return false;
   s->stuck.since_ns = tm_clock_mono_ns();
   s->stuck.why = *why;
-  tm_pool_close(&s->pool);
+  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NO_STARTS });
   tm_node_end_init(s->node, s->node_step);
   return true;
 }
@@ -120,48 +119,4 @@ void tm_vigil_tick(struct tm_supervisor *s)
     return;
   s->cause = err;
   tm_supervisor_end(s, TM_FAILED, true);
-}
-
-void tm_vigil_on_due(struct tm_timer *t)
-{
-  struct tm_supervisor *s = t->data;
-
-  if (!s->is_ending)
-    tm_crew_fill(s);
-}
-
-void tm_vigil_arm(struct tm_supervisor *s)
-{
-  int64_t due_ns = tm_queue_due(&s->queue), now_ns;
-
-  if (tm_crew_wants_worker(s)) {
-    int64_t slot_ns = tm_slots_due(&s->slots);
-    due_ns = slot_ns < due_ns ? slot_ns : due_ns;
-  }
-  if (due_ns == INT64_MAX || s->is_ending)
-    return;
-  now_ns = tm_clock_mono_ns();
-  tm_timer_start(&s->due_timer, due_ns > now_ns ? due_ns - now_ns : 0, 0);
-}
-
-int64_t tm_vigil_retry_due(const struct tm_supervisor *s, const struct tm_assignment *e,
-                           enum tm_status status)
-{
-  uint64_t seed = s->o.epoch ^ (e->index << 16) ^ e->try;
-  int64_t delay_ns =
-      tm_backoff_retry(s->o.step->config.retry_delay_ns, status == TM_PROCESS_DIED, e->try, seed);
-
-  return delay_ns > 0 ? tm_clock_mono_ns() + delay_ns : 0;
-}
-
-void tm_vigil_count_failed(struct tm_supervisor *s, enum tm_status status)
-{
-  switch (status) {
-  case TM_RUN_TIMEOUT:
-  case TM_LOAD_TIMEOUT:
-  case TM_INIT_TIMEOUT: tm_tally_add_failed_try(&s->tally, TM_FAILED_BY_TIMEOUT); break;
-  case TM_PROCESS_DIED: tm_tally_add_failed_try(&s->tally, TM_FAILED_WITH_WORKER); break;
-  case TM_CANCELED: break;
-  default: tm_tally_add_failed_try(&s->tally, TM_FAILED_BY_ERROR); break;
-  }
 }

@@ -265,8 +265,21 @@ static void answer_recall(struct model *m, uint32_t worker, unsigned n)
                .kind = TM_SCHED_ON_TAKEN, .worker = worker, .seqs = seqs, .seqs_len = len });
 }
 
-static void lose_node(struct model *m, uint32_t node)
+/* What its workers had sent before is read first, if they can still be read. */
+static void silence_node(struct model *m, uint32_t node)
 {
+  fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_SILENT, .node = node }));
+  m->is_up[node] = false;
+  for (size_t i = m->held_len; i-- > 0;)
+    if (tm_roster_worker(&m->s.roster, m->held[i].worker)->node->number == node && i % 2)
+      end_well(m, &m->held[i], 5);
+  turn(m);
+}
+
+static void lose_node(struct model *m, uint32_t node, bool is_silent)
+{
+  if (is_silent)
+    silence_node(m, node);
   for (size_t i = m->workers.len; i-- > 0;) {
     uint32_t worker = m->workers.at[i];
     if (tm_roster_worker(&m->s.roster, worker)->node->number != node)
@@ -285,7 +298,7 @@ static void turn_node(struct model *m, unsigned n)
   uint32_t node = n % NODES;
 
   if (m->is_up[node]) {
-    lose_node(m, node);
+    lose_node(m, node, n & 64);
     return;
   }
   m->is_up[node] = true;

@@ -18,7 +18,7 @@ local layers = {
   record = { "base", "sys", "data", "store", "plan", "snapshot", "agent/agent_msg.h", "node/node_msg.h" },
   commit = { "base", "sys", "data", "plan", "record", "agent/agent_msg.h" },
   outputs = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit" },
-  sched = { "base", "record/counts.h", "record/part.h", "node/worker_page.h" },
+  sched = { "base", "record/counts.h", "record/part.h" },
   fleet = { "base", "sys", "sched", "node/node_msg.h" },
   step = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "sched", "fleet",
     "agent/agent_msg.h", "node/node_msg.h" },

@@ -393,6 +393,8 @@ describe("the log folder", function()
         assert.is_truthy(try["Mini-batch Detail"]:find "0005.txt")
       end
       assert.equal("process000", try.Process)
+      local _, named = try["Mini-batch Detail"]:gsub("%.txt", "")
+      assert.equal(1, named, try["Mini-batch Detail"])
     end
     local stack = t:log "user/error/0/process000.txt"
     assert.is_truthy(stack:find "no fives")

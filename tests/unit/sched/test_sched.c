@@ -96,10 +96,10 @@ static void add_action(struct tm_buf *out, const struct tm_sched *s,
 
 /* ---- events from text ---- */
 
-static const char *const names[] = { "turn",    "node",      "lost",      "created", "started",
-                                     "loaded",  "ready",     "result",    "failed",  "unusable",
-                                     "taken",   "deaf",      "retired",   "ended",   "spoiled",
-                                     "settled", "give_back", "no_starts", "end" };
+static const char *const names[] = { "turn",     "node",    "silent",    "lost",      "created",
+                                     "started",  "loaded",  "ready",     "result",    "failed",
+                                     "unusable", "taken",   "deaf",      "retired",   "ended",
+                                     "spoiled",  "settled", "give_back", "no_starts", "end" };
 
 static enum tm_sched_event_kind kind_of(const char *name)
 {
@@ -427,6 +427,20 @@ static void test_at_the_end_what_runs_may_end_and_the_rest_is_recalled(void **st
   tm_sched_release(&f.s);
 }
 
+static void test_what_was_not_recalled_at_first_is_recalled_then(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 5", "hand 0/1 m0, hand 1/1 m1");
+  RUN(&f, { "result 0 1 1", "" }, { "result 1 1 1", "" },
+      { "turn", "hand 0/2 m2, hand 1/2 m3, hand 0/3 m4" }, { "result 1 2 1", "" },
+      { "at 1 turn", "" }, { "at 12 turn", "recall 0: 3" }, { "result 0 2 1", "" },
+      { "created 7", "" }, { "turn", "hand 1/3 m5, hand 1/4 m6" }, { "end 0", "recall 1: 4" },
+      { "taken 0 3", "stop 0" }, { "taken 1", "recall 1: 4" }, { "taken 1 4", "" },
+      { "result 1 3", "stop 1" });
+  tm_sched_release(&f.s);
+}
+
 static void test_a_kill_ends_all_of_them(void **state)
 {
   struct fixture f = { .now_ns = 0 };
@@ -455,9 +469,10 @@ static void test_a_lost_node_gives_all_back_and_comes_again(void **state)
   struct fixture f = { .now_ns = 0 };
 
   begin_two(&f, &usual, "created 2", "hand 0/1 m0, hand 1/1 m1");
-  RUN(&f, { "lost 0", "" }, { "lost 0", "refused" }, { "turn", "" }, { "result 0 1", "refused" },
-      { "node 0 2", "" }, { "turn", "start 2 on 0, start 3 on 0" }, { "started 3", "setup 3" },
-      { "loaded 3", "" }, { "ready 3", "" }, { "turn", "hand 3/1 m0" });
+  RUN(&f, { "silent 0", "" }, { "result 1 1 50", "" }, { "turn", "" }, { "lost 0", "" },
+      { "silent 0", "refused" }, { "lost 0", "refused" }, { "turn", "" },
+      { "result 0 1", "refused" }, { "node 0 2", "" }, { "turn", "start 2 on 0" },
+      { "started 2", "setup 2" }, { "loaded 2", "" }, { "ready 2", "" }, { "turn", "hand 2/1 m0" });
   assert_int_equal(f.s.running, 1);
   tm_sched_release(&f.s);
 }
@@ -504,6 +519,7 @@ UNIT_TESTS({
     cmocka_unit_test(test_bad_items_are_searched_in_parts),
     cmocka_unit_test(test_a_part_whose_result_cannot_be_read_runs_again_a_few_times),
     cmocka_unit_test(test_at_the_end_what_runs_may_end_and_the_rest_is_recalled),
+    cmocka_unit_test(test_what_was_not_recalled_at_first_is_recalled_then),
     cmocka_unit_test(test_a_kill_ends_all_of_them),
     cmocka_unit_test(test_a_worker_that_starts_after_the_end_is_killed),
     cmocka_unit_test(test_a_lost_node_gives_all_back_and_comes_again),

@@ -91,7 +91,7 @@ static void test_many_nodes(void **state)
   o.latency_ns = 500 * US;
   o.fails = 1000;
   o.dies = 20000;
-  run(&o, 1.5);
+  run(&o, 2);
 }
 
 UNIT_TESTS({

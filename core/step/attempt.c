@@ -1,0 +1,95 @@
+/* attempt.c - see attempt.h. */
+#include "step/attempt.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "commit/part_read.h"
+#include "record/part.h"
+#include "step/returns.h"
+
+void tm_attempt_emit(struct tm_worker *w, const struct tm_held *held, const struct tm_answer *a,
+                     int64_t failed)
+{
+  struct tm_supervisor *s = w->s;
+  const struct tm_step *step = s->o.step;
+  const struct tm_dataset *input =
+      held->dataset < step->inputs_len ? step->inputs[held->dataset] : NULL;
+  int64_t succeeded =
+      a->status == TM_RUN_DONE ? tm_returns_succeeded(s, held, a->marked, a->head.returned) : 0;
+  bool is_unknown = held->is_uncounted || (held->items == 0 && a->status != TM_RUN_DONE);
+  bool has_causes = a->status == TM_RUN_DONE && a->causes.list.len > 0;
+  struct tm_buf words = TM_BUF_NONE;
+  struct tm_attempt attempt = { .index = held->what.index,
+                                .try = held->what.try,
+                                .picked = held->what.picked,
+                                .status = a->status,
+                                .part_first = held->what.part != 0
+                                                  ? (int64_t)tm_part_first(held->what.part) + 1
+                                                  : 0,
+                                .is_final = a->status == TM_RUN_DONE || failed > 0,
+                                .items = is_unknown ? 1 : held->items,
+                                .is_uncounted = is_unknown,
+                                .succeeded = succeeded,
+                                .failed = failed,
+                                .begin_wall_ns = a->head.begin_wall_ns,
+                                .total_ns = a->head.total_ns,
+                                .run_ns = a->head.run_ns,
+                                .cpu_ns = a->head.cpu_ns,
+                                .stack = a->stack,
+                                .script_where = a->where,
+                                .dataset = input && input->name ? input->name : "",
+                                .first_item = tm_buf_str(&held->first_item),
+                                .first_item_len = held->first_item.len,
+                                .are_rows = input && tm_dataset_is_table(input),
+                                .manifest_at = held->manifest_at };
+  struct tm_event e = { .kind = TM_EVENT_TRY_ENDED, .attempt = &attempt };
+
+  if (has_causes) {
+    attempt.causes = a->causes.list.at;
+    attempt.causes_len = a->causes.list.len;
+    tm_causes_add_text(&words, &a->causes);
+  }
+  attempt.message = has_causes ? words.data : a->message;
+  tm_supervisor_emit(s, &e, w);
+  tm_buf_release(&words);
+}
+
+/* The path of the script's log, or of its output if it logged nothing: the logger makes its file
+ * with the first line. To free(). */
+static char *log_of_script(const struct tm_worker *w)
+{
+  char *log = tm_xprintf("%s/user/entry_script_log/0/%s.log.txt", w->s->logs_dir, w->name);
+  if (tm_fs_exists(w->s->o.fs, log))
+    return log;
+  free(log);
+  return tm_xprintf("%s/user/stdout/0/%s.stdout.txt", w->s->logs_dir, w->name);
+}
+
+struct tm_failed_try tm_attempt_failed(const struct tm_worker *w, const struct tm_held *held,
+                                       struct tm_answer *a, char **log)
+{
+  *log = a->status == TM_RUN_DONE ? log_of_script(w)
+                                  : tm_xprintf("%s/user/error/0/%s.txt", w->s->logs_dir, w->name);
+  return (struct tm_failed_try) { .index = held->what.index,
+                                  .try = held->what.try,
+                                  .dataset = held->dataset,
+                                  .status = a->status,
+                                  .message = a->message,
+                                  .message_len = strlen(a->message),
+                                  .where = a->where,
+                                  .log = *log,
+                                  .is_uncounted = held->is_uncounted,
+                                  .causes = a->status == TM_RUN_DONE ? &a->causes : NULL };
+}
+
+int tm_attempt_list_items(struct tm_buf *out, const struct tm_failed_try *t, uint64_t part,
+                          struct tm_supervisor *s, struct tm_err *err)
+{
+  struct tm_manifest_entry entry;
+  int rc = tm_part_read(s->manifest, t->index, part, &entry, err);
+
+  if (rc == 0)
+    tm_failed_lines_all(out, t, &entry);
+  return rc;
+}

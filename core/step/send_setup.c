@@ -1,0 +1,63 @@
+/* send_setup.c - sends a worker what it needs before it loads the script: see supervisor_own.h. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "record/temp_dirs.h"
+#include "step/supervisor_own.h"
+#include "step/worker_setup.h"
+
+static char *in_logs(const struct tm_supervisor *s, const char *folder, const char *name,
+                     const char *suffix)
+{
+  return tm_xprintf("%s/user/%s/%s/%s%s", s->logs_dir, folder, tm_node_id(s->node), name, suffix);
+}
+
+static char *profile_file(const struct tm_worker *w)
+{
+  const struct tm_supervisor *s = w->s;
+
+  return s->o.step->config.is_profiled
+             ? tm_xprintf("%s/sys/node/%s/%s.profile", s->logs_dir, tm_node_id(s->node), w->name)
+             : tm_xstrdup("");
+}
+
+void tm_crew_send_setup(struct tm_worker *w)
+{
+  struct tm_supervisor *s = w->s;
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, w->name);
+  struct tm_setup setup;
+
+  tm_setup_of_step(&setup, s->o.step);
+  setup.worker_name = w->name;
+  setup.node_id = (char *)tm_node_id(s->node);
+  setup.script = (char *)s->o.script;
+  setup.script_dir = (char *)s->o.script_dir;
+  setup.arguments = s->bound.arguments;
+  setup.arguments_len = s->bound.arguments_len;
+  setup.schema_file = s->schema_file;
+  setup.index_dir = s->index_dir;
+  setup.output_dir = s->output_dir;
+  setup.log_dir = in_logs(s, "entry_script_log", "", "");
+  setup.temp_dir = dirs.temp;
+  setup.memory_dir = dirs.memory;
+  setup.logger_file = in_logs(s, "entry_script_log", w->name, ".log.txt");
+  setup.error_file = in_logs(s, "error", w->name, ".txt");
+  setup.spill_dir = s->spill_dir;
+  setup.staging_dir = s->staging_dir;
+  setup.profile_file = profile_file(w);
+  setup.verify_items = s->o.is_resumed && !s->o.accept_changes;
+  setup.is_interruptible = setup.is_interruptible || s->arms_workers;
+  tm_setup_encode(&text, &setup);
+  struct tm_msg f = {
+    .type = TM_MSG_SETUP, .fd = -1, .payload = text.data, .length = (uint32_t)text.len
+  };
+  tm_channel_send(&w->channel, &f);
+  tm_buf_release(&text);
+  free(setup.log_dir);
+  free(setup.logger_file);
+  free(setup.error_file);
+  free(setup.profile_file);
+  tm_setup_release_step(&setup);
+  tm_temp_dirs_release(&dirs);
+}
