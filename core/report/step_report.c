@@ -52,6 +52,7 @@ struct tm_step_report {
   int64_t created;             /* mini-batches; the last line about them */
   bool has_logged_all;         /* that all of them are created */
   bool is_ended;
+  struct tm_err err; /* for what happens with each mini-batch: clearing one would cost too much */
 };
 
 /* Reports a failed call of the modules: once for all logs if their folder was removed. */
@@ -199,11 +200,11 @@ static bool add_causes(struct tm_step_report *s, const struct tm_event *e)
 static bool add_try(struct tm_step_report *s, const struct tm_event *e)
 {
   const struct tm_attempt *a = e->attempt;
-  struct tm_err err = TM_ERR_NONE;
-  note(s, tm_tries_add(&s->tries, a, e->worker, &err), &err); /* keeps (1) */
-  note(s, tm_worker_logs_add(&s->workers, e, &err), &err);
+  struct tm_err *err = &s->err;
+  note(s, tm_tries_add(&s->tries, a, e->worker, err), err); /* keeps (1) */
+  note(s, tm_worker_logs_add(&s->workers, e, err), err);
   if (s->log.level == TM_DEBUG)
-    note(s, tm_log_add_event(&s->log, e, &err), &err);
+    note(s, tm_log_add_event(&s->log, e, err), err);
   tm_summary_add(&s->summary, e);
   if (a->causes_len > 0)
     return add_causes(s, e);
@@ -263,9 +264,9 @@ static void log_created(struct tm_step_report *s, const struct tm_event *e,
 
 static void add_handed(struct tm_step_report *s, const struct tm_event *e)
 {
-  struct tm_err err = TM_ERR_NONE;
-  note(s, tm_log_add_event(&s->log, e, &err), &err);
-  note(s, tm_worker_logs_add_handed(&s->workers, e, &err), &err);
+  struct tm_err *err = &s->err;
+  note(s, tm_log_add_event(&s->log, e, err), err);
+  note(s, tm_worker_logs_add_handed(&s->workers, e, err), err);
 }
 
 static bool add_other(struct tm_step_report *s, const struct tm_event *e)

@@ -183,6 +183,11 @@ struct tm_kept *tm_beside_take(struct tm_beside *b)
   return k;
 }
 
+bool tm_beside_is_full(const struct tm_beside *b)
+{
+  return atomic_load(&b->is_full);
+}
+
 void tm_beside_forget(struct tm_beside *b, struct tm_ear *ear)
 {
   tm_mutex_lock(&b->mutex);

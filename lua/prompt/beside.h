@@ -45,6 +45,8 @@ void tm_beside_unlock(struct tm_beside *b, bool has_changed);
 void tm_beside_keep(struct tm_beside *b, struct tm_ear *ear, const struct tidemill_event *e);
 /* The oldest event; the caller frees it. NULL: there is none. Lua's thread. */
 struct tm_kept *tm_beside_take(struct tm_beside *b);
+/* The jobs wait until events are taken. */
+bool tm_beside_is_full(const struct tm_beside *b);
 /* Notes whether events are being passed to Lua; returns the previous value. */
 bool tm_beside_set_telling(struct tm_beside *b, bool is_telling);
 /* Drops all events that are kept for it. Lua's thread, with the lock. */

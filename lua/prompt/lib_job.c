@@ -234,6 +234,20 @@ bool tm_lua_hear_job(lua_State *L)
   return hear_one(tm_lua_registered(L, &beside_key));
 }
 
+/* Code that asks a job in a loop does not return to the prompt, which passes events on: at the
+ * limit the jobs would wait for it forever. */
+static struct lua_job *ask_job(lua_State *L)
+{
+  struct lua_job *j = check_job(L);
+  struct tm_beside *b = j->beside;
+  bool is_telling = b && tm_beside_set_telling(b, true);
+  while (b && !is_telling && tm_beside_is_full(b) && hear_one(b))
+    ;
+  if (b)
+    tm_beside_set_telling(b, is_telling);
+  return check_job(L); /* a callback may have closed it */
+}
+
 /* ---- submission ---- */
 
 static bool flag(lua_State *L, int at, const char *name)
@@ -460,7 +474,7 @@ static int job_cancel(lua_State *L)
 
 static int job_status(lua_State *L)
 {
-  struct lua_job *j = check_job(L);
+  struct lua_job *j = ask_job(L);
   lock(j);
   enum tidemill_state state = tidemill_job_state(j->job);
   unlock(j);
@@ -489,7 +503,7 @@ static int job_info(lua_State *L)
 static int job_counts(lua_State *L)
 {
   struct tidemill_counts counts;
-  struct lua_job *j = check_job(L);
+  struct lua_job *j = ask_job(L);
   lock(j);
   tidemill_job_counts(j->job, &counts);
   unlock(j);

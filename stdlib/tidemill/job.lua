@@ -231,7 +231,8 @@ end
 ---@field no_reuse? boolean runs every step, even if an earlier job has its result
 ---@field max_workers? integer the limit of workers for all steps together
 ---@field on_event? fun(event: table) called with each event: { kind = "state", "progress", "step",
---- "mini_batch", "worker" or "log", ... }
+--- "mini_batch", "worker" or "log", ... }. It is called at the prompt, within job:wait(), and, if
+--- 10,000 events have come meanwhile, within job:status() and job:progress()
 
 ---@class tidemill.Pipeline
 local Pipeline = {}

@@ -197,17 +197,17 @@ class Jobs(Place):
             self.assertIn("is not empty", t.ask("p:submit { job_dir = 'in' }"))
 
     def test_a_listener_hears_everything_however_late(self):
-        self.put("list", "".join("/no/%d\n" % i for i in range(25000)))
+        self.put("list", "".join("/no/%d\n" % i for i in range(60000)))
         self.put("score.lua", "function run(mini_batch) return mini_batch end")
         self.put("pipeline.lua", PIPELINE.replace('from_files "in/*.txt"', 'from_manifest "list"'))
         done = self.pipe("""p = dofile 'pipeline.lua'
             done, last = 0, 0
             job = p:submit { job_dir = 'job', on_event = function(e) if e.kind == 'mini_batch' then done = done + 1 end end }
-            repeat for i = 1, 1e7 do x = i end until job:progress().succeeded > 10000
+            repeat for i = 1, 1e7 do x = i end until job:progress().succeeded > 20000
             done
             job:wait(), done
             """, "repl")
-        self.assertRegex(done.stdout.decode(), r'^\d+\n"Completed"\n25000\n$')
+        self.assertRegex(done.stdout.decode(), r'^\d+\n"Completed"\n60000\n$')
         self.assertEqual(done.returncode, 0)
 
     def test_a_job_that_was_closed_is_none_that_runs(self):
