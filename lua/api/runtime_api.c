@@ -241,6 +241,11 @@ const char *tidemill_runtime_program(const struct tidemill_runtime *rt)
 
 static int may_close(const struct tidemill_runtime *rt, struct tm_err *err)
 {
+  /* first: while a console is open, its thread turns the loop and changes the list of jobs */
+  if (rt->consoles > 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "tidemill_runtime_close(): its console is open; tidemill_console_close() it "
+                      "first");
   bool is_called = rt->loading > 0;
   for (const struct tidemill_job *job = rt->jobs; job; job = job->next)
     is_called = is_called || job->calls > 0;
@@ -252,10 +257,6 @@ static int may_close(const struct tidemill_runtime *rt, struct tm_err *err)
                       "tidemill_runtime_close(): %zu of its pipelines %s not freed yet; "
                       "tidemill_pipeline_free() them",
                       rt->pipelines, rt->pipelines == 1 ? "is" : "are");
-  if (rt->consoles > 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "tidemill_runtime_close(): its console is open; tidemill_console_close() it "
-                      "first");
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #define TM_BIND_INTERRUPT_H
 
 #include <lua.h>
+#include <stdatomic.h>
 
 #include "base/buf.h"
 #include "bind/profiler.h"
@@ -20,8 +21,9 @@
 struct tm_lua_interrupt {
   lua_State *L;
   struct tm_lua_profiler *profiler;
-  volatile sig_atomic_t is_in_user; /* between _enter() and _leave() */
-  volatile sig_atomic_t is_hooked;  /* since _enter(): the previous hook is saved below */
+  /* between _enter() and _leave(); the only member that other threads may read */
+  atomic_int is_in_user;
+  volatile sig_atomic_t is_hooked; /* since _enter(): the previous hook is saved below */
   lua_Hook hook;
   int mask, count;
   /* since _enter(), even if nothing was raised: a read that was the last call ends with EINTR */
