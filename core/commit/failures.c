@@ -101,7 +101,7 @@ static int copy_range(struct copy *c, struct tm_err *err)
       return (int)got;
     if ((size_t)got < want)
       return tm_err_set(err, TM_EDAMAGE, "'%s' is damaged at byte %lld: it has become shorter",
-                        c->log->path, (long long)(c->from + got));
+                        c->log->path, (long long)c->from + got);
     int rc = tm_fs_write_at(fs, c->fd, c->path, c->piece, want, c->written, err);
     if (rc < 0)
       return rc;

@@ -23,8 +23,6 @@
 #include "sys/fs.h"
 #include "sys/shared_memory.h"
 
-extern char **environ;
-
 static bool has_same_name(const char *a, const char *b)
 {
   size_t n = strcspn(a, "=");

@@ -166,13 +166,13 @@ static uint64_t hash_of(const struct tm_json *v, const char *name)
   return strtoull(tm_json_str(v, name, ""), NULL, 16);
 }
 
-void tm_upload_mark_set_look(struct tm_json *v, const struct tm_upload_look *look)
+void tm_upload_mark_set_look(struct tm_json *mark, const struct tm_upload_look *look)
 {
-  tm_json_set(v, "ino", tm_json_new_int((int64_t)look->ino));
-  tm_json_set(v, "mtime_ns", tm_json_new_int(look->mtime_ns));
-  tm_json_set(v, "files", tm_json_new_int(look->files));
-  tm_json_set(v, "bytes", tm_json_new_int(look->bytes));
-  set_hash(v, "names", look->names);
+  tm_json_set(mark, "ino", tm_json_new_int((int64_t)look->ino));
+  tm_json_set(mark, "mtime_ns", tm_json_new_int(look->mtime_ns));
+  tm_json_set(mark, "files", tm_json_new_int(look->files));
+  tm_json_set(mark, "bytes", tm_json_new_int(look->bytes));
+  set_hash(mark, "names", look->names);
 }
 
 static struct tm_upload_look look_of(const struct tm_json *v)

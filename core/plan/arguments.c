@@ -146,6 +146,7 @@ static double delays(const struct tm_json *settings)
 {
   double delay_s = number(settings, "retry_delay"), more = number(settings, "run_max_try") - 1,
          sum_s = 0, max_s = delay_s > 60 ? delay_s : 60;
+  /* whole numbers far below 2^53; NOLINTNEXTLINE(cert-flp30-c) */
   for (; more > 0 && delay_s > 0 && delay_s < max_s; more--) {
     sum_s += delay_s;
     delay_s = 2 * delay_s < max_s ? 2 * delay_s : max_s;

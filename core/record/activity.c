@@ -215,6 +215,7 @@ struct tm_json *tm_activity_to_json(const struct tm_activity *a)
   tm_json_set(v, "worker", tm_json_new_string(a->worker));
   tm_json_set(v, "pid", tm_json_new_int(a->pid));
   tm_json_set(v, "phase", tm_json_new_string(phase));
+  /* whole milliseconds; NOLINTNEXTLINE(bugprone-integer-division) */
   tm_json_set(v, "seconds", tm_json_new_number((double)(a->ns / TM_MS) / 1e3));
   tm_json_set(v, "stopped", tm_json_new_bool(a->is_stopped));
   if (a->seq == 0)

@@ -28,8 +28,6 @@
 #include "base/mem.h"
 #include "sys/low_fds.h"
 
-extern char **environ;
-
 /* What a start needs besides the attributes; zeroed is empty. */
 struct start {
   posix_spawn_file_actions_t actions;

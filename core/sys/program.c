@@ -28,8 +28,6 @@
 #include "sys/fs.h"
 #include "sys/low_fds.h"
 
-extern char **environ;
-
 /* ---- which file to run ---- */
 
 static const char *path_variable(char *const *env)

@@ -16,6 +16,7 @@
 #include <lauxlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "bind/hold.h"
@@ -26,8 +27,6 @@
 
 #define TM_PROGRAM "tidemill.program"
 #define OUTPUT_MAX ((size_t)1 << 30) /* bytes of each of stdout and stderr that are captured */
-
-extern char **environ;
 
 static const char running_key = 0; /* its address names the table of (3) */
 
