@@ -9,7 +9,7 @@ usage()
 {
   cat <<'END'
 usage: tests/run.sh [--long] [--install-only]
-  --long           also the long sweeps (faults, kills, random inputs)
+  --long           also the long sweeps (faults, kills, random inputs), clang-tidy and ThreadSanitizer
   --install-only   install the packages that are missing, and stop
 END
 }
@@ -159,6 +159,35 @@ if python3 -B tests/support/compiler_warnings.py build clang; then
   pass
 else
   fail "warnings of clang"
+fi
+
+# Tests that use no threads run here too: it costs little, and no list can fall behind. A race in a
+# keeper or in a worker ends no test, so all reports go to files.
+races()
+{
+  targets=(tests/unit/all tests/host/all tidemill)
+  CC=gcc build build-tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' \
+    -DTM_SANITIZE_THREADS=ON
+  rm -f build-tsan/race.*
+  TSAN_OPTIONS="log_path=$root/build-tsan/race" TMPDIR=${memory:-${TMPDIR:-/tmp}} \
+    check build-tsan threads -R '^(unit|host)/' -j $((jobs + 1))
+  stage "races"
+  if compgen -G 'build-tsan/race.*' >/dev/null; then
+    cat build-tsan/race.*
+    fail "build-tsan: races"
+  else
+    pass
+  fi
+}
+
+if [ -n "${TM_LONG-}" ]; then
+  stage "clang-tidy"
+  if bash tests/lint/tidy.sh build; then
+    pass
+  else
+    fail "clang-tidy"
+  fi
+  races
 fi
 
 stage "result"
