@@ -14,8 +14,6 @@
 #include "base/path.h"
 #include "modules.h"
 #include "step/worker_setup.h"
-#include "store/jobs.h"
-#include "store/workspace.h"
 #include "sys/alarm.h"
 
 void tm_script_say(const struct tidemill_script *s, enum tidemill_level level, const char *fmt, ...)
@@ -60,18 +58,11 @@ static struct tidemill_script *new_script(const struct tidemill_runtime *rt,
   return s;
 }
 
-/* Keeps the part of the setup that is its own; `variables` are those of the script. */
-static void take_setup(struct tidemill_script *s, char *const *variables, bool has_timeouts)
-{
-  tm_script_folders_give(&s->folders, &s->trial.setup);
-  s->variables = variables;
-  if (!has_timeouts)
-    s->trial.setup.run_timeout_ns = s->trial.setup.init_timeout_ns = 0;
-}
-
 static int claim(struct tidemill_script *s, const struct tidemill_script_options *o,
                  struct tm_err *err)
 {
+  if (o->no_timeout)
+    s->trial.setup.run_timeout_ns = s->trial.setup.init_timeout_ns = 0;
   if (!o->interruptible || !s->trial.setup.is_interruptible)
     return 0;
   s->is_claimed = tm_tick_claim(tm_script_on_ask, s);
@@ -162,6 +153,8 @@ static void fill_setup(struct tidemill_script *s)
   tm_setup_of_step(&s->trial.setup, s->step);
   s->script_dir = config->source_directory ? tm_xstrdup(config->source_directory)
                                            : tm_path_dir(config->entry_script);
+  tm_script_folders_give(&s->folders, &s->trial.setup);
+  s->variables = config->environment;
   s->trial.setup.script = config->entry_script;
   s->trial.setup.script_dir = s->script_dir;
   s->trial.setup.is_interruptible = config->interruptible != TM_NOT_INTERRUPTIBLE;
@@ -187,7 +180,6 @@ int tm_script_load_step(struct tidemill_script **out, const struct tidemill_runt
     rc = take_arguments(s, err);
   if (rc >= 0) {
     fill_setup(s);
-    take_setup(s, s->step->config.environment, !o->no_timeout);
     rc = claim(s, o, err);
   }
   if (rc < 0) {
@@ -217,15 +209,6 @@ int tidemill_script_load(struct tidemill_script **out, struct tidemill_pipeline 
 
 /* ---- a mini-batch of a job ---- */
 
-static char *find_job(const struct tidemill_runtime *rt, const char *job, struct tm_err *err)
-{
-  const char *named = rt->workspace ? rt->workspace : getenv(TM_WORKSPACE_VARIABLE);
-  char *cwd = tm_api_here(err);
-  char *dir = cwd ? tm_jobs_find(rt->fs, job, named, cwd, TM_TO_USE, err) : NULL;
-  free(cwd);
-  return dir;
-}
-
 /* Whether the host still has this job open, and the job has ended. */
 static bool is_over(const struct tidemill_runtime *rt, const char *dir)
 {
@@ -239,20 +222,13 @@ static bool is_over(const struct tidemill_runtime *rt, const char *dir)
 static int prepare(struct tidemill_script *s, struct tidemill_runtime *rt,
                    const struct tidemill_script_options *o, struct tm_err *err)
 {
-  int rc = tm_again_find(s->again, o->step, err);
-  s->step = s->again->step;
   rt->loading++;
-  if (rc >= 0)
-    tm_again_load_pipeline(s->again);
+  int rc = tm_again_open(s->again, o->step, "replay", &s->folders, &s->trial.setup, err);
   rt->loading--;
-  if (rc >= 0)
-    rc = tm_script_folders_make(&s->folders, "replay", err);
-  if (rc >= 0)
-    rc = tm_again_prepare(s->again, s->folders.root, err);
+  s->step = s->again->step;
   if (rc < 0)
     return rc;
-  tm_again_fill_setup(s->again, &s->trial.setup);
-  take_setup(s, s->again->variables, !o->no_timeout);
+  s->variables = s->again->variables;
   s->trial.setup.is_interruptible = true;
   return claim(s, o, err);
 }
@@ -274,7 +250,7 @@ int tidemill_script_load_again(struct tidemill_script **out, struct tidemill_run
     return tm_err_set(err, TM_EUSAGE, "%s: there is no mini-batch %lld; the first is 0", call,
                       (long long)mini_batch);
   *err = (struct tm_err)TM_ERR_NONE; /* again.c finds out itself */
-  char *dir = find_job(rt, job, err);
+  char *dir = tm_runtime_job(rt, job, err);
   if (!dir)
     return err->code;
   struct tidemill_script *s = new_script(rt, &o);

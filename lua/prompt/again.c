@@ -201,7 +201,7 @@ static int check_items(const struct tm_again *a, struct tm_err *err)
   return err->code;
 }
 
-int tm_again_find(struct tm_again *a, const char *step, struct tm_err *err)
+static int find(struct tm_again *a, const char *step, struct tm_err *err)
 {
   int rc;
   tm_require(!a->record && a->index >= 0);
@@ -289,7 +289,7 @@ static int read_arguments(struct tm_again *a, const char *root, struct tm_err *e
   return rc;
 }
 
-void tm_again_fill_setup(struct tm_again *a, struct tm_setup *setup)
+static void fill_setup(struct tm_again *a, struct tm_setup *setup)
 {
   const struct tm_json *inputs = tm_json_get(a->definition, "inputs");
   struct tm_buf tables = TM_BUF_NONE;
@@ -307,20 +307,6 @@ void tm_again_fill_setup(struct tm_again *a, struct tm_setup *setup)
 }
 
 /* ---- variables: (3) ---- */
-
-static bool is_same(const struct tm_json *a, const struct tm_json *b)
-{
-  struct tm_buf left = TM_BUF_NONE, right = TM_BUF_NONE;
-  struct tm_json_style style = { .sorted = true };
-  if (a)
-    tm_json_write(&left, a, style);
-  if (b)
-    tm_json_write(&right, b, style);
-  bool yes = left.len == right.len && memcmp(tm_buf_str(&left), tm_buf_str(&right), left.len) == 0;
-  tm_buf_release(&left);
-  tm_buf_release(&right);
-  return yes;
-}
 
 /* Loads the present pipeline file with the parameters of the job. NULL: it cannot be loaded. */
 static struct tm_pipeline *load_pipeline(const struct tm_again *a, const char *file)
@@ -350,8 +336,8 @@ static const struct tm_step *find_definition(const struct tm_again *a, const str
   for (size_t i = 0; p && i < p->steps_len; i++) {
     const struct tm_step *s = p->steps[i];
     if (strcmp(s->name, a->step->name) == 0 &&
-        is_same(setting(s->effective, environment), setting(a->definition, environment)) &&
-        is_same(setting(s->effective, variables), setting(a->definition, variables)))
+        tm_json_is_equal(setting(s->effective, environment), setting(a->definition, environment)) &&
+        tm_json_is_equal(setting(s->effective, variables), setting(a->definition, variables)))
       return s;
   }
   return NULL;
@@ -362,7 +348,9 @@ static bool has_variables(const struct tm_again *a)
   return setting(a->definition, "environment") || setting(a->definition, "environment_variables");
 }
 
-void tm_again_load_pipeline(struct tm_again *a)
+/* The variables are not kept with the job. The file may end the process, so this comes before
+ * folders are made. */
+static void find_pipeline(struct tm_again *a)
 {
   const char *file = tm_json_str(a->record, "pipeline", NULL);
   if (has_variables(a) && file && tm_fs_exists(tm_fs_real(), file))
@@ -439,7 +427,7 @@ static int link_places(struct tm_again *a, struct tm_err *err)
   return 0;
 }
 
-int tm_again_prepare(struct tm_again *a, const char *root, struct tm_err *err)
+static int prepare(struct tm_again *a, const char *root, struct tm_err *err)
 {
   int rc = copy_script(a, root, err);
   if (rc >= 0)
@@ -448,6 +436,23 @@ int tm_again_prepare(struct tm_again *a, const char *root, struct tm_err *err)
     return rc;
   find_variables(a);
   return link_places(a, err);
+}
+
+int tm_again_open(struct tm_again *a, const char *step, const char *kind,
+                  struct tm_script_folders *folders, struct tm_setup *setup, struct tm_err *err)
+{
+  int rc = find(a, step, err);
+  if (rc >= 0)
+    find_pipeline(a);
+  if (rc >= 0)
+    rc = tm_script_folders_make(folders, kind, err);
+  if (rc >= 0)
+    rc = prepare(a, folders->root, err);
+  if (rc < 0)
+    return rc;
+  fill_setup(a, setup);
+  tm_script_folders_give(folders, setup);
+  return 0;
 }
 
 /* ---- the mini-batch ---- */

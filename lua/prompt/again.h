@@ -2,11 +2,7 @@
  * the prompt. Does not change the job.
  *
  *   struct tm_again a = { .index = 7, .dir = dir, .say = say, .modules = modules };
- *   tm_again_find(&a, NULL, &err)                    finds the mini-batch and its step; checks
- *   items
- *   tm_again_load_pipeline(&a)                       runs its pipeline file, if that is needed
- *   tm_again_prepare(&a, root, &err)                 copies its script below root
- *   tm_again_fill_setup(&a, &trial.setup)            what the caller of the script must know
+ *   tm_again_open(&a, NULL, "replay", &folders, &trial.setup, &err)
  *   tm_again_call(&a, &call, &trial, &err)           fills what run() gets; loads rows of a table
  *   tm_again_release(&a)                             in every case; frees all of the above
  */
@@ -20,6 +16,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "entry/script_folders.h"
 #include "inspect/survey.h"
 #include "plan/pipeline.h"
 #include "snapshot/snapshot.h"
@@ -46,34 +43,27 @@ struct tm_again {
   const struct tm_lua_module *modules;
   void (*prepare)(void *host, struct lua_State *L);
   void *host;
-  /* Set by _find(). */
+  /* Set by _open(). */
   struct tm_json *record;
   const struct tm_json *definition; /* of the step, in the record */
   /* The step as the job had it: its name, its script and what calls of it depend on. Inputs and
-   * outputs have only names. */
+   * outputs have only names; `paths` are arguments that are new folders in place of outputs. */
   struct tm_step *step;
   struct tm_manifest_found found;
-  /* Set by _load_pipeline(): the pipeline file as it is now; NULL: it is not needed, or cannot be
-   * loaded. */
-  struct tm_pipeline *pipeline;
-  /* Set by _prepare(): also the arguments of `step`, and in its `paths` those that are new folders
-   * in place of outputs. */
-  struct tm_snapshot copy; /* of the job's copy */
+  struct tm_pipeline *pipeline; /* as it is now; NULL: not needed, or it cannot be loaded */
+  struct tm_snapshot copy;      /* of the job's copy */
   struct TM_ARRAY(struct tm_again_link) links;
   char **variables;              /* NAME=VALUE, of the job's environment, NULL-ended; or NULL */
   char *schema_file, *index_dir; /* of tables */
 };
 
-/* `step` NULL: the only one. TM_EUSAGE: there is no such step or mini-batch; TM_EINUSE: the job is
- * running; TM_ECHANGED: its items are gone; TM_EDAMAGE. */
-int tm_again_find(struct tm_again *a, const char *step, struct tm_err *err);
-/* Loads the pipeline file if the step has variables: they are not kept with the job. The file may
- * end the process, so this comes before folders are made. Its output goes where `prepare` says. */
-void tm_again_load_pipeline(struct tm_again *a);
-/* Outputs among the arguments become folders below `root`, which are kept unless they are empty. */
-int tm_again_prepare(struct tm_again *a, const char *root, struct tm_err *err);
-/* tm_setup_of_step() with the copy of the script and the tables; the caller adds the folders. */
-void tm_again_fill_setup(struct tm_again *a, struct tm_setup *setup);
+/* Finds the mini-batch and its step, checks its items, makes folders of this kind (scratch.h),
+ * copies the script below them, and fills the setup. `step` NULL: the only one. Outputs among the
+ * arguments become folders, which are kept unless they are empty. If the pipeline file runs, its
+ * output goes where `prepare` says. TM_EUSAGE: there is no such step or mini-batch; TM_EINUSE: the
+ * job is running; TM_ECHANGED: its items are gone; TM_EDAMAGE. */
+int tm_again_open(struct tm_again *a, const char *step, const char *kind,
+                  struct tm_script_folders *folders, struct tm_setup *setup, struct tm_err *err);
 /* The rows belong to the loader of the trial. */
 int tm_again_call(const struct tm_again *a, struct tm_run_call *call, struct tm_trial *trial,
                   struct tm_err *err);

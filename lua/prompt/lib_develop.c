@@ -259,13 +259,12 @@ static void on_note(void *data, const char *words)
 }
 
 /* Sends the prints of the job's pipeline file to standard error. */
-static int prepare_again(struct developed *d, struct tm_err *err)
+static int open_again(struct developed *d, const char *step, struct tm_err *err)
 {
   fflush(stdout);
   int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
-  tm_again_load_pipeline(d->again);
-  int rc = tm_again_prepare(d->again, d->folders.root, err);
+  int rc = tm_again_open(d->again, step, "rerun", &d->folders, &d->trial.setup, err);
   fflush(stdout);
   dup2(out, STDOUT_FILENO);
   close(out);
@@ -275,16 +274,10 @@ static int prepare_again(struct developed *d, struct tm_err *err)
 static int find_again(struct developed *d, const char *step, struct tm_run_call *call,
                       struct tm_err *err)
 {
-  int rc = tm_again_find(d->again, step, err);
-  if (rc >= 0)
-    rc = tm_script_folders_make(&d->folders, "rerun", err);
-  if (rc >= 0)
-    rc = prepare_again(d, err);
+  int rc = open_again(d, step, err);
   if (rc < 0)
     return rc;
   tm_again_set_variables(d->again);
-  tm_again_fill_setup(d->again, &d->trial.setup);
-  tm_script_folders_give(&d->folders, &d->trial.setup);
   d->trial.setup.memory_limit = d->trial.setup.run_timeout_ns = d->trial.setup.init_timeout_ns = 0;
   return tm_again_call(d->again, call, &d->trial, err);
 }
