@@ -374,7 +374,7 @@ void tm_text_shell(struct tm_buf *out, const char *s)
 {
   static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                  "@%+=:,./_-";
-  if (*s && s[strspn(s, harmless)] == '\0') {
+  if (*s && *s != '=' && s[strspn(s, harmless)] == '\0') { /* zsh reads =ls as the path of ls */
     tm_buf_add_str(out, s);
     return;
   }

@@ -308,6 +308,8 @@ static void shell(void **state)
   assert_shell("a b", "'a b'");
   assert_shell("it's", "'it'\\''s'");
   assert_shell("~", "'~'");
+  assert_shell("--name=x", "--name=x");
+  assert_shell("=ls", "'=ls'");
   assert_shell("$x;`y`", "'$x;`y`'");
   assert_shell("gr\xC3\xBC", "'gr\xC3\xBC'");
   assert_shell("a\n2 it's \\gr\xC3\xBC", "$'a\\0122 it\\'s \\\\gr\xC3\xBC'");
