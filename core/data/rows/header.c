@@ -19,7 +19,8 @@ size_t tm_header_mark(enum tm_encoding encoding, const char *p, size_t n, bool *
   return n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* Files that are often given in place of a table, by their first bytes. */
+/* Files that are often given in place of a table, by their first bytes: each has a byte that no
+ * table begins with. The one after PAR1 begins the first structure of every Parquet file. */
 static const struct {
   const char *start;
   size_t len;
@@ -31,7 +32,7 @@ static const struct {
   { "SQLite format 3", 16,
     "it is an SQLite database, not a table; from_sql_query(path, query) in a pipeline file reads "
     "the rows of a query" },
-  { "PAR1", 4, "it is a Parquet file, which this program cannot read; convert it to CSV" },
+  { "PAR1\x15", 5, "it is a Parquet file, which this program cannot read; convert it to CSV" },
 };
 
 int tm_header_check_start(enum tm_encoding encoding, const char *p, size_t n, struct tm_err *err)

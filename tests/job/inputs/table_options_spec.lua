@@ -260,7 +260,9 @@ describe("a table that seems to have another format", function()
     end
     t:write("book.xlsx", "PK\3\4\20\0\n1,2\n")
     t:write("shop.db", "SQLite format 3\0\16\0\n1,2\n")
+    t:write("rows.parquet", "PAR1\21\4\21\2\n1,2\n")
     for name, words in pairs {
+      ["rows.parquet"] = "/rows.parquet': it is a Parquet file, which this program cannot read",
       ["book.xlsx"] = "/book.xlsx': it is a zip archive (as .xlsx files are), not a table; from_archives",
       ["shop.db"] = "/shop.db': it is an SQLite database, not a table; from_sql_query(path, query)" } do
       for _, command in ipairs { { "head" }, { "map", "--rows", "score.lua" }, { "try", "--rows", "score.lua" } } do
@@ -269,6 +271,8 @@ describe("a table that seems to have another format", function()
         assert.truthy(r.err:find(words, 1, true), r.err)
       end
     end
+    t:write("parameters.csv", "PAR1,PAR2\n1,2\n")
+    t:expect(t:run { "head", "parameters.csv" }, 0)
     t:write("first.csv", "a,b\n1,2\n")
     local second = t:run { "map", "--rows", "score.lua", "first.csv", "book.xlsx" }
     assert.truthy(second.err:find("/book.xlsx': it is a zip archive", 1, true), second.err)
