@@ -5,7 +5,7 @@
 void tm_supervisor_fill(struct tm_supervisor *s)
 {
   if (!s->is_ending && !s->intake)
-    tm_crew_fill(s);
+    tm_workers_fill(s);
 }
 
 void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out)
@@ -20,6 +20,6 @@ void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out)
 
 void tm_supervisor_give_back(struct tm_supervisor *s)
 {
-  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_GIVE_BACK });
-  tm_crew_carry_out(s, NULL);
+  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_GIVE_BACK });
+  tm_workers_carry_out(s, NULL);
 }

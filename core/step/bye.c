@@ -1,7 +1,7 @@
-/* bye.c - the last message of a worker: see tm_answer_bye() in supervisor_own.h. */
+/* bye.c - the last message of a worker: see tm_worker_results_bye() in supervisor_own.h. */
 #include "step/supervisor_own.h"
 
-void tm_answer_bye(struct tm_worker *w, const struct tm_msg *f)
+void tm_worker_results_bye(struct tm_worker *w, const struct tm_msg *f)
 {
   struct tm_failure failure;
   struct tm_err err = TM_ERR_NONE;
@@ -9,7 +9,7 @@ void tm_answer_bye(struct tm_worker *w, const struct tm_msg *f)
   if (f->length == 0)
     return;
   if (tm_failure_decode(&failure, f->payload, f->length, &err) < 0) {
-    tm_answer_on_rubbish(w);
+    tm_worker_results_on_rubbish(w);
     return;
   }
   struct tm_event e = { .kind = TM_EVENT_SHUTDOWN_FAILED,

@@ -24,14 +24,14 @@
 
 static const struct tm_held *first_held(const struct tm_worker *w)
 {
-  return tm_crew_held(w, tm_sched_first(&w->s->sched, w->number));
+  return tm_workers_held(w, tm_sched_first(&w->s->sched, w->number));
 }
 
 static enum tm_phase call_of(const struct tm_worker *w)
 {
   bool is_busy = tm_sched_first(&w->s->sched, w->number) != 0;
 
-  switch (tm_crew_state(w)) {
+  switch (tm_workers_state(w)) {
   case TM_WORKER_STARTING: return TM_PHASE_START;
   case TM_WORKER_LOADING:
   case TM_WORKER_INIT: return TM_PHASE_INIT;
@@ -95,7 +95,7 @@ void tm_doing_on_told(void *data, const struct tm_worker_doing *told)
     return; /* keeps (3) */
   w->doing.told = told->phase;
   w->doing.begun_wall_ns = told->begun_wall_ns;
-  set_since(w, tm_awake_look(&s->patience.awake, tm_clock_mono_ns()) - told->phase_ns);
+  set_since(w, tm_awake_look(&s->progress.awake, tm_clock_mono_ns()) - told->phase_ns);
 }
 
 /* ---- the list ---- */
@@ -134,7 +134,7 @@ static void add(struct tm_activities *out, const struct tm_worker *w, int64_t no
 /* Lists what has taken at least `least_ns`. */
 static void fill(struct tm_supervisor *s, int64_t least_ns)
 {
-  int64_t now_ns = s->patience.awake.now_ns;
+  int64_t now_ns = s->progress.awake.now_ns;
   struct tm_activities *out = &s->activities;
   int64_t sum_ns = 0, measured = 0;
 
@@ -144,7 +144,7 @@ static void fill(struct tm_supervisor *s, int64_t least_ns)
     const struct tm_worker *w = s->workers.at[i];
     out->workers++;
     int64_t mean_ns = tm_sched_mean_ns(&s->sched, w->number);
-    out->in_init += tm_crew_state(w) < TM_WORKER_READY;
+    out->in_init += tm_workers_state(w) < TM_WORKER_READY;
     sum_ns += mean_ns;
     measured += mean_ns > 0;
     if (w->doing.call != TM_PHASE_IDLE && now_ns - w->doing.since_ns >= least_ns)
@@ -160,7 +160,7 @@ static void fill(struct tm_supervisor *s, int64_t least_ns)
 
 void tm_doing_tick(struct tm_supervisor *s)
 {
-  int64_t now_ns = tm_awake_look(&s->patience.awake, tm_clock_mono_ns());
+  int64_t now_ns = tm_awake_look(&s->progress.awake, tm_clock_mono_ns());
 
   for (size_t i = 0; i < s->workers.len; i++)
     look_at(s->workers.at[i], now_ns);

@@ -53,7 +53,7 @@ static void settle_failed_try(struct tm_worker *w, struct tm_held *held, struct 
   t = tm_attempt_failed(w, held, a, &log);
   count_failed_try(&s->tally, a->status);
   if (a->status == TM_RUN_TIMEOUT)
-    tm_crew_arm_workers(s);
+    tm_workers_arm_workers(s);
   if (action->kind == TM_SCHED_SEARCH) {
     failed = tm_isolate_failed(s, held, &t, action);
   } else if (action->kind == TM_SCHED_FAIL) {
@@ -74,8 +74,8 @@ void tm_failed_tries_end(struct tm_worker *w, struct tm_held *held, struct tm_an
                               .items = held->items,
                               .no_halves = a->no_halves };
 
-  tm_crew_tell(w->s, &e);
-  tm_crew_carry_out(w->s, &(struct tm_try_end) { .answer = a });
+  tm_workers_tell(w->s, &e);
+  tm_workers_carry_out(w->s, &(struct tm_try_end) { .answer = a });
 }
 
 enum tm_status tm_failed_tries_status(const struct tm_ended *ended)
@@ -142,7 +142,7 @@ void tm_failed_tries_settle(struct tm_supervisor *s, const struct tm_sched_actio
                             const struct tm_try_end *end)
 {
   struct tm_worker *w = s->by_number.at[action->worker];
-  struct tm_held *held = tm_crew_held(w, action->seq);
+  struct tm_held *held = tm_workers_held(w, action->seq);
 
   if (!tm_check(held && end))
     return;

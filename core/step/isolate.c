@@ -134,9 +134,9 @@ static void set_why(struct piece *p, const struct tm_failed_try *why, const char
  * This says nothing about its items, so the part is run again, uncounted, a few times. */
 static bool run_again(struct tm_isolate *x, struct piece *p, const struct tm_err *err)
 {
-  bool is_again =
-      tm_crew_tell(x->s, &(struct tm_sched_event) {
-                             .kind = TM_SCHED_ON_SPOILED, .search = x->search, .part = p->part });
+  bool is_again = tm_workers_tell(x->s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_SPOILED,
+                                                                   .search = x->search,
+                                                                   .part = p->part });
 
   tm_supervisor_say(
       x->s, TM_WARNING,
@@ -301,7 +301,7 @@ void tm_isolate_finish(struct tm_supervisor *s, uint32_t search)
     tm_supervisor_fail(s, &err);
   if (rc > 0)
     return;
-  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_SETTLED, .search = search });
+  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_SETTLED, .search = search });
   forget(x);
 }
 

@@ -4,8 +4,8 @@
  * a job that is killed meanwhile starts over with this mini-batch. When the supervisor closes, it
  * drops the rest by s->drop_isolates.
  *
- * Part of the supervisor, on its thread. Parts go through its queue like mini-batches; answer.c
- * reports how each has ended.
+ * Part of the supervisor, on its thread. Parts go through its queue like mini-batches;
+ * worker_results.c reports how each has ended.
  */
 #ifndef TM_STEP_ISOLATE_H
 #define TM_STEP_ISOLATE_H

@@ -11,7 +11,7 @@
 
 #define WHY_MAX 400 /* bytes of the reason why a worker has retired */
 
-void tm_crew_arm_workers(struct tm_supervisor *s)
+void tm_workers_arm_workers(struct tm_supervisor *s)
 {
   struct tm_msg f = { .type = TM_MSG_ARM, .fd = -1 };
 
@@ -23,7 +23,7 @@ void tm_crew_arm_workers(struct tm_supervisor *s)
                     "times out again shows where it was (interruptible = \"auto\")");
   for (size_t i = 0; i < s->workers.len; i++) {
     struct tm_worker *w = s->workers.at[i];
-    enum tm_worker_state state = tm_crew_state(w);
+    enum tm_worker_state state = tm_workers_state(w);
     bool has_setup =
         state == TM_WORKER_LOADING || state == TM_WORKER_INIT || state == TM_WORKER_READY;
     f.worker = w->id;
@@ -32,15 +32,16 @@ void tm_crew_arm_workers(struct tm_supervisor *s)
   }
 }
 
-void tm_answer_retired(struct tm_worker *w, const struct tm_msg *f)
+void tm_worker_results_retired(struct tm_worker *w, const struct tm_msg *f)
 {
   struct tm_buf why = TM_BUF_NONE;
 
   tm_text_one_line(&why, f->length ? f->payload : "", f->length, WHY_MAX);
   tm_supervisor_say(w->s, TM_WARNING, "%s is replaced: %s", w->name, tm_buf_str(&why));
   tm_buf_release(&why);
-  tm_crew_tell(w->s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_RETIRED, .worker = w->number });
-  tm_crew_carry_out(w->s, NULL);
+  tm_workers_tell(w->s,
+                  &(struct tm_sched_event) { .kind = TM_SCHED_ON_RETIRED, .worker = w->number });
+  tm_workers_carry_out(w->s, NULL);
 }
 
 /* What failed before init(), or NULL. A worker that reports a failure may be stopping already. */
@@ -51,8 +52,8 @@ static const char *failed_before_init(enum tm_worker_state state, uint32_t flags
   return state == TM_WORKER_LOADING || (flags & TM_FAILURE_LOADING) ? "loading the script" : NULL;
 }
 
-void tm_crew_emit_init_failure(struct tm_worker *w, enum tm_worker_state state,
-                               struct tm_attempt *a, uint32_t flags)
+void tm_workers_emit_init_failure(struct tm_worker *w, enum tm_worker_state state,
+                                  struct tm_attempt *a, uint32_t flags)
 {
   struct tm_event e = { .kind = TM_EVENT_INIT_FAILED,
                         .message = a->message,
@@ -63,6 +64,6 @@ void tm_crew_emit_init_failure(struct tm_worker *w, enum tm_worker_state state,
 
   a->dataset = a->first_item = "";
   if (a->status == TM_INIT_TIMEOUT)
-    tm_crew_arm_workers(w->s);
+    tm_workers_arm_workers(w->s);
   tm_supervisor_emit(w->s, &e, w);
 }

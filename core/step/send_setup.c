@@ -21,7 +21,7 @@ static char *profile_file(const struct tm_worker *w)
              : tm_xstrdup("");
 }
 
-void tm_crew_send_setup(struct tm_worker *w)
+void tm_workers_send_setup(struct tm_worker *w)
 {
   struct tm_supervisor *s = w->s;
   struct tm_buf text = TM_BUF_NONE;

@@ -1,9 +1,10 @@
 /* supervisor.c - see supervisor.h and supervisor_own.h.
  *
  * What drives a step: the lister reports that mini-batches can be read; workers report that they
- * are ready, or answer; timers flush and sync. Each of these fills the crew and then asks the tally
- * for its verdict. The end has three stages: is_ending (the verdict is final, workers are stopped),
- * is_ended (the last worker is gone, on_ended was called), closed (the handles are gone).
+ * are ready, or answer; timers flush and sync. Each of these ends with a turn of the scheduler, and
+ * then asks the tally for its verdict. The end has three stages: is_ending (the verdict is final,
+ * workers are stopped), is_ended (the last worker is gone, on_ended was called), closed (the
+ * handles are gone).
  *
  * Rows and records are written once per turn of the loop when enough has gathered, else after
  * FLUSH_NS.
@@ -129,7 +130,7 @@ static int open_commit(struct tm_supervisor *s, struct tm_err *err)
   tm_tally_add_uncounted(&s->tally, found->uncounted);
   tm_tally_set_created(&s->tally, (int64_t)tm_manifest_count(s->manifest),
                        (int64_t)tm_manifest_items(s->manifest), tm_manifest_has_end(s->manifest));
-  tm_crew_init(s);
+  tm_workers_init(s);
   return 0;
 }
 
@@ -283,14 +284,14 @@ static void on_listed(void *data)
     tm_supervisor_say(s, level, "%s", warning);
     free(warning);
   }
-  tm_crew_tell_created(s);
+  tm_workers_tell_created(s);
   tm_tally_set_created(&s->tally, (int64_t)tm_manifest_count(s->manifest),
                        (int64_t)tm_manifest_items(s->manifest), state == 1);
   if (state < 0) {
     tm_supervisor_fail(s, &err);
     return;
   }
-  tm_crew_fill(s);
+  tm_workers_fill(s);
   tm_supervisor_judge(s);
 }
 
@@ -345,7 +346,7 @@ static void open_handles(struct tm_supervisor *s)
   s->open++;
   open_timer(s, &s->flush_timer, on_flush);
   open_timer(s, &s->sync_timer, on_sync_time);
-  open_timer(s, &s->due_timer, tm_crew_on_due);
+  open_timer(s, &s->due_timer, tm_workers_on_due);
   tm_timer_start(&s->sync_timer, s->o.step->config.sync_interval_ns,
                  s->o.step->config.sync_interval_ns);
 }
@@ -372,8 +373,8 @@ static void start_listing(struct tm_supervisor *s)
 {
   struct tm_err err = TM_ERR_NONE;
 
-  tm_patience_init(&s->patience, s->o.step->config.first_timeout_ns,
-                   s->o.step->config.progress_timeout_ns, tm_clock_mono_ns());
+  tm_progress_timeout_init(&s->progress, s->o.step->config.first_timeout_ns,
+                           s->o.step->config.progress_timeout_ns, tm_clock_mono_ns());
   if ((!tm_manifest_has_end(s->manifest) || s->o.verify_input) && start_lister(s, &err) < 0)
     tm_supervisor_fail(s, &err);
   else
@@ -478,8 +479,8 @@ void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool ki
   }
   if (s->intake)
     tm_intake_cancel(s->intake);
-  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_END, .kill = kill });
-  tm_crew_carry_out(s, NULL);
+  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_END, .kill = kill });
+  tm_workers_carry_out(s, NULL);
   tm_supervisor_check_end(s);
 }
 
@@ -508,7 +509,7 @@ void tm_supervisor_cancel(struct tm_supervisor *s, bool now)
 void tm_supervisor_lose_node(struct tm_supervisor *s)
 {
   s->node = s->later = NULL;
-  tm_crew_lose_all(s);
+  tm_workers_lose_all(s);
   tm_supervisor_check_end(s);
 }
 
@@ -520,15 +521,15 @@ void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
     s->later = node;
     return;
   }
-  tm_crew_add_node(s, node);
-  tm_crew_fill(s);
+  tm_workers_add_node(s, node);
+  tm_workers_fill(s);
 }
 
 void tm_supervisor_tick(struct tm_supervisor *s)
 {
   refresh(s);
   if (!s->intake)
-    tm_vigil_tick(s);
+    tm_watchdog_tick(s);
 }
 
 /* Closing. */
@@ -568,7 +569,7 @@ void tm_supervisor_close(struct tm_supervisor *s)
     return;
   s->is_closing = true;
   s->open++;
-  tm_crew_drop_all(s);
+  tm_workers_drop_all(s);
   if (s->drop_isolates)
     s->drop_isolates(s);
   (void)tm_lister_stop(s->lister);

@@ -1,16 +1,16 @@
-/* supervisor_own.h - the inside of a supervisor, for its own files only:
+/* supervisor_own.h - what the files of a step share: its state, and the functions that they call of
+ * each other. The scheduler (sched/sched.h) decides; these report to it and do what it says.
  *
- *   supervisor.c  the step: opening, progress of the lister, verdict, flush and sync, the end
- *   crew.c        its workers: does what the scheduler decides, hears of their ends
- *   sharing.c     how many of the job's workers it has
- *   ending.c      from the end of the last worker to the end of the step
- *   retirement.c   which workers can be interrupted, and workers that retire
- *   answer.c      frames from workers: results and failures, and what follows from them
- *   vigil.c       what happens because time passes: no progress, workers that do not get through
- *                 init()
- *   doing.c       what the workers are doing, for users who watch a slow step
- *   isolate.c     mini-batches that have used up their tries: runs them in parts until each bad
- *                 item is alone
+ *   supervisor.c       the step: opening, progress of the lister, verdict, flush and sync, the end
+ *   workers.c          its workers: carries out what the scheduler decides, hears of their ends
+ *   worker_setup.c     what a worker needs before it loads the script
+ *   worker_results.c   frames from workers, and good results; failed_tries.c has the others
+ *   retirement.c       which workers can be interrupted, and workers that retire
+ *   watchdog.c         timeouts: no progress, workers that do not get through init()
+ *   doing.c            what the workers are doing, for users who watch a slow step
+ *   isolate.c          mini-batches that are run in parts until each bad item is alone
+ *   ../job/sharing.c   how many of the job's workers it has
+ *   ../job/ending.c    from the end of the last worker to the end of the step
  */
 #ifndef TM_STEP_SUPERVISOR_OWN_H
 #define TM_STEP_SUPERVISOR_OWN_H
@@ -25,7 +25,7 @@
 #include "plan/bound.h"
 #include "record/activity.h"
 #include "sched/init_rules.h"
-#include "sched/patience.h"
+#include "sched/progress_timeout.h"
 #include "sched/sched.h"
 #include "sched/tally.h"
 #include "step/supervisor.h"
@@ -97,7 +97,7 @@ struct tm_supervisor {
   int64_t due_ns;       /* when due_timer fires; INT64_MAX: it does not */
   struct tm_tally tally;
   struct tm_init_rules init_rules;
-  struct tm_patience patience;                    /* and its clock of time awake */
+  struct tm_progress_timeout progress;            /* and its clock of time awake */
   struct TM_ARRAY(struct tm_isolate *) isolates;  /* isolate.h; by search, NULL: none */
   void (*drop_isolates)(struct tm_supervisor *s); /* NULL until there is one */
   struct tm_node *node;                           /* NULL: being replaced */
@@ -115,7 +115,7 @@ struct tm_supervisor {
   bool arms_workers; /* from now on their calls can be interrupted */
   int code;
   struct tm_err cause; /* why it is Failed */
-  struct {            /* while workers that are stuck in init() are asked where they are: vigil.c */
+  struct { /* while workers that are stuck in init() are asked where they are: watchdog.c */
     int64_t since_ns; /* monotonic; 0: they are not asked */
     struct tm_err why;
     struct tm_buf places; /* what they answered */
@@ -140,7 +140,7 @@ void tm_supervisor_say(struct tm_supervisor *s, enum tm_level level, const char 
 void tm_supervisor_emit(struct tm_supervisor *s, struct tm_event *e, const struct tm_worker *w);
 void tm_supervisor_closed_one(struct tm_supervisor *s);
 
-/* crew.c */
+/* workers.c */
 #define TM_STEP_NODE 0 /* the number of the step's node in the scheduler */
 /* Why tries of a worker have failed: an answer, or the worker's end. */
 struct tm_answer;
@@ -150,43 +150,43 @@ struct tm_try_end {
   const char *words;            /* how the worker ended */
 };
 /* Makes the scheduler, when the commit has been opened. */
-void tm_crew_init(struct tm_supervisor *s);
+void tm_workers_init(struct tm_supervisor *s);
 /* So many mini-batches exist as the manifest has. */
-void tm_crew_tell_created(struct tm_supervisor *s);
+void tm_workers_tell_created(struct tm_supervisor *s);
 /* Reports an event to the scheduler. */
-bool tm_crew_tell(struct tm_supervisor *s, const struct tm_sched_event *e);
+bool tm_workers_tell(struct tm_supervisor *s, const struct tm_sched_event *e);
 /* Does what the scheduler has decided. `end`: about failed tries, if the last event was about them.
  * A call from within does nothing: the outer one does it. */
-void tm_crew_carry_out(struct tm_supervisor *s, const struct tm_try_end *end);
+void tm_workers_carry_out(struct tm_supervisor *s, const struct tm_try_end *end);
 /* The end of a turn: hands out what waits, starts workers, recalls. */
-void tm_crew_fill(struct tm_supervisor *s);
-enum tm_worker_state tm_crew_state(const struct tm_worker *w);
-struct tm_held *tm_crew_held(const struct tm_worker *w,
-                             uint64_t seq);   /* NULL: it does not hold it */
-void tm_crew_send_setup(struct tm_worker *w); /* send_setup.c */
+void tm_workers_fill(struct tm_supervisor *s);
+enum tm_worker_state tm_workers_state(const struct tm_worker *w);
+struct tm_held *tm_workers_held(const struct tm_worker *w,
+                                uint64_t seq);   /* NULL: it does not hold it */
+void tm_workers_send_setup(struct tm_worker *w); /* send_setup.c */
 /* It is sent nothing more. */
-void tm_crew_deafen(struct tm_worker *w);
+void tm_workers_deafen(struct tm_worker *w);
 /* A worker in `state` has failed before it was ready; `a`: status, times and text. After a timeout
  * the workers can be interrupted, as after a run(). `flags`: TM_FAILURE_LOADING; TM_FAILURE_NO_RUN
  * is not a try. */
-void tm_crew_emit_init_failure(struct tm_worker *w, enum tm_worker_state state,
-                               struct tm_attempt *a, uint32_t flags);
+void tm_workers_emit_init_failure(struct tm_worker *w, enum tm_worker_state state,
+                                  struct tm_attempt *a, uint32_t flags);
 /* A run() has timed out: with "auto", workers can be interrupted from now on, present and future
  * ones. */
-void tm_crew_arm_workers(struct tm_supervisor *s);
-void tm_crew_lose_all(struct tm_supervisor *s);
-void tm_crew_drop_all(struct tm_supervisor *s); /* they are gone; no worker gets a message */
-void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node);
-void tm_crew_on_due(struct tm_timer *t);
+void tm_workers_arm_workers(struct tm_supervisor *s);
+void tm_workers_lose_all(struct tm_supervisor *s);
+void tm_workers_drop_all(struct tm_supervisor *s); /* they are gone; no worker gets a message */
+void tm_workers_add_node(struct tm_supervisor *s, struct tm_node *node);
+void tm_workers_on_due(struct tm_timer *t);
 
-/* answer.c */
-void tm_answer_on_frame(struct tm_channel *c, const struct tm_msg *f);
+/* worker_results.c */
+void tm_worker_results_on_frame(struct tm_channel *c, const struct tm_msg *f);
 /* The worker begins nothing more, and reports why; what it holds comes back when it has ended. */
-void tm_answer_retired(struct tm_worker *w, const struct tm_msg *f);
+void tm_worker_results_retired(struct tm_worker *w, const struct tm_msg *f);
 /* The worker exits, which the keeper reports. Emits the error of its shutdown() if it failed. */
-void tm_answer_bye(struct tm_worker *w, const struct tm_msg *f);
+void tm_worker_results_bye(struct tm_worker *w, const struct tm_msg *f);
 /* Kills a worker that cannot be talked to. */
-void tm_answer_on_rubbish(struct tm_worker *w);
+void tm_worker_results_on_rubbish(struct tm_worker *w);
 
 /* doing.c. Ten times a second: looks what each worker is doing, asks the keeper for more if that
  * takes long, and fills s->activities. Does no work per mini-batch. */
@@ -195,8 +195,8 @@ void tm_doing_tick(struct tm_supervisor *s);
 void tm_doing_name_stuck(struct tm_supervisor *s, struct tm_err *err);
 void tm_doing_on_told(void *data, const struct tm_worker_doing *told); /* for a tm_node_user */
 
-/* vigil.c */
-void tm_vigil_tick(struct tm_supervisor *s);
+/* watchdog.c */
+void tm_watchdog_tick(struct tm_supervisor *s);
 /* Notes where an interrupted init() was. */
-void tm_vigil_note_init(struct tm_supervisor *s, const char *worker, const char *where);
+void tm_watchdog_note_init(struct tm_supervisor *s, const char *worker, const char *where);
 #endif

@@ -1,12 +1,12 @@
-/* patience.h - how long a step may run without creating or ending a mini-batch.
+/* progress_timeout.h - how long a step may run without creating or ending a mini-batch.
  *
  * It gets the time and the numbers, and has neither clock nor timer. Only time awake counts
  * (awake.h).
  *
  * Caller: init when the step starts; look about ten times a second.
  */
-#ifndef TM_SCHED_PATIENCE_H
-#define TM_SCHED_PATIENCE_H
+#ifndef TM_SCHED_PROGRESS_TIMEOUT_H
+#define TM_SCHED_PROGRESS_TIMEOUT_H
 
 #include <stdint.h>
 
@@ -14,7 +14,7 @@
 #include "record/counts.h"
 #include "sched/awake.h"
 
-struct tm_patience {
+struct tm_progress_timeout {
   int64_t first_ns;  /* first_task_creation_timeout */
   int64_t update_ns; /* progress_update_timeout */
   struct tm_awake awake;
@@ -22,9 +22,10 @@ struct tm_patience {
   int64_t created, ended;
 };
 
-void tm_patience_init(struct tm_patience *p, int64_t first_ns, int64_t update_ns, int64_t now_ns);
+void tm_progress_timeout_init(struct tm_progress_timeout *p, int64_t first_ns, int64_t update_ns,
+                              int64_t now_ns);
 /* 0, or TM_ETHRESHOLD with the timeout that was passed. */
-int tm_patience_look(struct tm_patience *p, const struct tm_counts *c, int64_t now_ns,
-                     struct tm_err *err);
+int tm_progress_timeout_look(struct tm_progress_timeout *p, const struct tm_counts *c,
+                             int64_t now_ns, struct tm_err *err);
 
 #endif

@@ -1,19 +1,20 @@
-/* patience.c - see patience.h.
+/* progress_timeout.c - see progress_timeout.h.
  *
  * Until the first mini-batch has been created only first_ns counts, afterwards only update_ns. A
  * retry is not progress: a mini-batch that hangs in each of its tries has ended when the last is
  * over. Each tried part is: their number is limited.
  */
-#include "sched/patience.h"
+#include "sched/progress_timeout.h"
 
-void tm_patience_init(struct tm_patience *p, int64_t first_ns, int64_t update_ns, int64_t now_ns)
+void tm_progress_timeout_init(struct tm_progress_timeout *p, int64_t first_ns, int64_t update_ns,
+                              int64_t now_ns)
 {
-  *p = (struct tm_patience) { .first_ns = first_ns, .update_ns = update_ns };
+  *p = (struct tm_progress_timeout) { .first_ns = first_ns, .update_ns = update_ns };
   tm_awake_init(&p->awake, now_ns);
 }
 
-int tm_patience_look(struct tm_patience *p, const struct tm_counts *c, int64_t now_ns,
-                     struct tm_err *err)
+int tm_progress_timeout_look(struct tm_progress_timeout *p, const struct tm_counts *c,
+                             int64_t now_ns, struct tm_err *err)
 {
   int64_t ended = c->succeeded + c->failed + c->parts;
   int64_t awake_ns = tm_awake_look(&p->awake, now_ns), waited_ns;

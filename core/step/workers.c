@@ -1,8 +1,8 @@
-/* crew.c - the workers of a step: see supervisor_own.h. The scheduler decides (sched/sched.h).
+/* workers.c - the workers of a step: see supervisor_own.h. The scheduler decides (sched/sched.h).
  *
- * crew asks the keeper for a worker, and sends it the setup on its socket. The worker is gone when
- * the keeper says so. crew first reads the last answers from its socket; what becomes of the other
- * mini-batches, the scheduler decides by the worker's page.
+ * The keeper starts a worker on request; then the worker gets its setup on its socket. It is gone
+ * when the keeper says so. Its last answers are read from the socket first. What becomes of its
+ * other mini-batches, the scheduler decides by the worker's page.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,25 +29,25 @@ static struct tm_worker *find(const struct tm_supervisor *s, uint32_t number)
   return number < s->by_number.len ? s->by_number.at[number] : NULL;
 }
 
-enum tm_worker_state tm_crew_state(const struct tm_worker *w)
+enum tm_worker_state tm_workers_state(const struct tm_worker *w)
 {
   return tm_sched_state(&w->s->sched, w->number);
 }
 
-struct tm_held *tm_crew_held(const struct tm_worker *w, uint64_t seq)
+struct tm_held *tm_workers_held(const struct tm_worker *w, uint64_t seq)
 {
   return tm_ring_find(&w->held, seq);
 }
 
-bool tm_crew_tell(struct tm_supervisor *s, const struct tm_sched_event *e)
+bool tm_workers_tell(struct tm_supervisor *s, const struct tm_sched_event *e)
 {
   return tm_sched_event(&s->sched, e, tm_clock_mono_ns());
 }
 
-void tm_crew_deafen(struct tm_worker *w)
+void tm_workers_deafen(struct tm_worker *w)
 {
   w->is_deaf = true;
-  tm_crew_tell(w->s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_DEAF, .worker = w->number });
+  tm_workers_tell(w->s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_DEAF, .worker = w->number });
 }
 
 /* The scheduler. */
@@ -66,13 +66,13 @@ static bool may_start(void *data)
   return !s->o.may_start || s->o.may_start(s->o.data, s);
 }
 
-void tm_crew_tell_created(struct tm_supervisor *s)
+void tm_workers_tell_created(struct tm_supervisor *s)
 {
-  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_CREATED,
-                                             .count = tm_manifest_count(s->manifest) });
+  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_CREATED,
+                                                .count = tm_manifest_count(s->manifest) });
 }
 
-void tm_crew_init(struct tm_supervisor *s)
+void tm_workers_init(struct tm_supervisor *s)
 {
   const struct tm_config *config = &s->o.step->config;
   struct tm_sched_options o = { .run_max_try = config->run_max_try,
@@ -86,7 +86,7 @@ void tm_crew_init(struct tm_supervisor *s)
                                 .data = s };
 
   tm_sched_init(&s->sched, &o, s->found.committed + s->found.failed);
-  tm_crew_tell_created(s);
+  tm_workers_tell_created(s);
 }
 
 /* Starting. */
@@ -97,7 +97,7 @@ static void start_worker(struct tm_supervisor *s, uint32_t number)
 
   w->s = s;
   w->number = number;
-  w->started_ns = s->patience.awake.now_ns;
+  w->started_ns = s->progress.awake.now_ns;
   snprintf(w->name, sizeof(w->name), "process%03" PRId64, s->next_number++);
   tm_ring_init(&w->held, sizeof(struct tm_held));
   w->id = tm_node_start_worker(s->node, s->node_step, number, w->name);
@@ -115,7 +115,7 @@ static void on_channel_end(struct tm_channel *c, int code)
   struct tm_worker *w = c->data;
 
   if (code < 0 && !w->is_rubbish)
-    tm_answer_on_rubbish(w);
+    tm_worker_results_on_rubbish(w);
   w->mute_ns = tm_clock_mono_ns();
 }
 
@@ -150,8 +150,8 @@ static void on_started(void *data, uint32_t number, int64_t pid, int fd)
     tm_fs_close(tm_fs_real(), fd);
     return;
   }
-  if (tm_channel_open(&w->channel, s->o.loop, fd, tm_answer_on_frame, on_channel_end, w, &err) <
-      0) {
+  if (tm_channel_open(&w->channel, s->o.loop, fd, tm_worker_results_on_frame, on_channel_end, w,
+                      &err) < 0) {
     tm_supervisor_say(s, TM_ERROR, "%s: %s", w->name, err.text);
     tm_node_kill(s->node, w->id);
     return;
@@ -159,9 +159,9 @@ static void on_started(void *data, uint32_t number, int64_t pid, int fd)
   w->channel.on_closed = on_channel_closed;
   s->open++;
   w->pid = pid;
-  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_STARTED, .worker = number });
+  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_STARTED, .worker = number });
   tm_supervisor_emit(s, &e, w);
-  tm_crew_carry_out(s, NULL);
+  tm_workers_carry_out(s, NULL);
 }
 
 /* Handing out. */
@@ -237,22 +237,22 @@ static void arm_due_timer(struct tm_supervisor *s)
   tm_timer_start(&s->due_timer, due_ns > now_ns ? due_ns - now_ns : 0, 0);
 }
 
-void tm_crew_fill(struct tm_supervisor *s)
+void tm_workers_fill(struct tm_supervisor *s)
 {
-  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_TURN });
-  tm_crew_carry_out(s, NULL);
+  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_TURN });
+  tm_workers_carry_out(s, NULL);
   if (s->lister)
     tm_lister_set_hungry(s->lister, !tm_sched_has_waiting(&s->sched));
   arm_due_timer(s);
 }
 
-void tm_crew_on_due(struct tm_timer *t)
+void tm_workers_on_due(struct tm_timer *t)
 {
   struct tm_supervisor *s = t->data;
 
   s->due_ns = INT64_MAX;
   if (!s->is_ending)
-    tm_crew_fill(s);
+    tm_workers_fill(s);
 }
 
 static void on_taken(void *data, uint32_t number, const uint64_t *seqs, size_t n)
@@ -263,12 +263,13 @@ static void on_taken(void *data, uint32_t number, const uint64_t *seqs, size_t n
   if (!w)
     return;
   for (size_t i = 0; i < n; i++)
-    if (tm_crew_held(w, seqs[i])) /* else the user's code has written to the page */
+    if (tm_workers_held(w, seqs[i])) /* else the user's code has written to the page */
       tm_ring_remove(&w->held, seqs[i]);
-  tm_crew_tell(s, &(struct tm_sched_event) {
+  tm_workers_tell(s,
+                  &(struct tm_sched_event) {
                       .kind = TM_SCHED_ON_TAKEN, .worker = number, .seqs = seqs, .seqs_len = n });
-  tm_crew_carry_out(s, NULL);
-  tm_crew_fill(s);
+  tm_workers_carry_out(s, NULL);
+  tm_workers_fill(s);
 }
 
 /* Stopping. */
@@ -307,7 +308,7 @@ static void carry_out(struct tm_supervisor *s, const struct tm_sched_action *a,
 
   switch (a->kind) {
   case TM_SCHED_START: start_worker(s, a->worker); break;
-  case TM_SCHED_SETUP: tm_crew_send_setup(w); break;
+  case TM_SCHED_SETUP: tm_workers_send_setup(w); break;
   case TM_SCHED_HAND: hand_out(w, a); break;
   case TM_SCHED_RECALL: recall(w); break;
   case TM_SCHED_STOP: stop_worker(w); break;
@@ -323,7 +324,7 @@ static void carry_out(struct tm_supervisor *s, const struct tm_sched_action *a,
   }
 }
 
-void tm_crew_carry_out(struct tm_supervisor *s, const struct tm_try_end *end)
+void tm_workers_carry_out(struct tm_supervisor *s, const struct tm_try_end *end)
 {
   struct tm_sched_action a;
 
@@ -360,7 +361,7 @@ struct ended_worker {
 static void look_at_try(void *data, uint64_t seq, struct tm_lost_try *out)
 {
   const struct ended_worker *e = data;
-  struct tm_held *held = tm_crew_held(e->w, seq);
+  struct tm_held *held = tm_workers_held(e->w, seq);
 
   switch (tm_page_word_state(e->ended->words, seq)) {
   case TM_ENTRY_BEGUN: out->state = TM_TRY_BEGUN; break;
@@ -392,7 +393,7 @@ static void note_init_failure(struct tm_worker *w, const struct tm_ended *ended,
   }
   if (s->code == 0)
     tm_err_set(&s->cause, TM_ESCRIPT, "%s %s", w->name, words);
-  tm_crew_emit_init_failure(w, state, &a, 0);
+  tm_workers_emit_init_failure(w, state, &a, 0);
 }
 
 /* `state`: before its end. */
@@ -426,7 +427,7 @@ static void note_freed(const struct tm_supervisor *s)
 
 static void after_end(struct tm_supervisor *s)
 {
-  tm_crew_fill(s);
+  tm_workers_fill(s);
   tm_supervisor_judge(s);
   tm_supervisor_check_end(s);
   note_freed(s);
@@ -448,15 +449,15 @@ static void on_ended(void *data, uint32_t number, const struct tm_ended *ended)
 
   if (!tm_check(w))
     return;
-  tm_crew_deafen(w);
+  tm_workers_deafen(w);
   if (w->channel.is_open)
     tm_channel_drain(&w->channel);
-  state = tm_crew_state(w);
+  state = tm_workers_state(w);
   tm_ended_describe(&words, ended);
-  tm_crew_tell(s, &e);
+  tm_workers_tell(s, &e);
   if (state == TM_WORKER_READY)
     note_end(w, tm_buf_str(&words));
-  tm_crew_carry_out(s, &(struct tm_try_end) { .ended = ended, .words = tm_buf_str(&words) });
+  tm_workers_carry_out(s, &(struct tm_try_end) { .ended = ended, .words = tm_buf_str(&words) });
   end_worker(w, ended, tm_buf_str(&words), state,
              state == TM_WORKER_STOPPING ? TM_INFO : TM_WARNING);
   tm_buf_release(&words);
@@ -471,15 +472,15 @@ static void on_start_failed(void *data, uint32_t number, const char *text)
 
   if (!tm_check(w))
     return;
-  state = tm_crew_state(w);
-  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_ENDED, .worker = number });
+  state = tm_workers_state(w);
+  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_ENDED, .worker = number });
   end_worker(w, NULL, text, state, state == TM_WORKER_STOPPING ? TM_INFO : TM_ERROR);
   after_end(s);
 }
 
 /* Nodes. */
 
-void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
+void tm_workers_add_node(struct tm_supervisor *s, struct tm_node *node)
 {
   char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
   struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, NULL);
@@ -516,31 +517,33 @@ void tm_crew_add_node(struct tm_supervisor *s, struct tm_node *node)
   step.environment_len = environment_len;
   s->node = node;
   s->node_step = tm_node_add_step(node, &step, &user);
-  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE,
+  tm_workers_tell(s,
+                  &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE,
                                              .node = TM_STEP_NODE,
                                              .slots = s->o.step->config.process_count_per_node });
   tm_snapshot_free_environment(environment);
   tm_temp_dirs_release(&dirs);
 }
 
-void tm_crew_drop_all(struct tm_supervisor *s)
+void tm_workers_drop_all(struct tm_supervisor *s)
 {
   while (s->workers.len > 0)
     remove_worker(s->workers.at[0]);
 }
 
 /* The keeper is gone, and the workers' pages with it: all that they held goes back, uncounted. */
-void tm_crew_lose_all(struct tm_supervisor *s)
+void tm_workers_lose_all(struct tm_supervisor *s)
 {
-  tm_crew_tell(s,
-               &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_SILENT, .node = TM_STEP_NODE });
+  tm_workers_tell(
+      s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_SILENT, .node = TM_STEP_NODE });
   for (size_t i = 0; i < s->workers.len; i++)
     s->workers.at[i]->is_deaf = true;
   for (size_t i = 0; i < s->workers.len; i++)
     if (s->workers.at[i]->channel.is_open)
       tm_channel_drain(&s->workers.at[i]->channel);
-  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = TM_STEP_NODE });
+  tm_workers_tell(s,
+                  &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = TM_STEP_NODE });
   while (s->workers.len > 0) /* its end is not its own failure */
     end_worker(s->workers.at[0], NULL, "lost with its node", TM_WORKER_STOPPING, TM_WARNING);
-  tm_crew_carry_out(s, NULL);
+  tm_workers_carry_out(s, NULL);
 }

@@ -1,4 +1,4 @@
-/* answer.c - frames from workers, and what follows from them: see supervisor_own.h.
+/* worker_results.c - frames from workers, and what follows from them: see supervisor_own.h.
  *
  * A result names its seq. If the worker no longer holds that entry (taken back, answered),
  * the result is dropped and reported. The first complete result of a mini-batch is committed: only
@@ -176,7 +176,7 @@ static bool give_back(struct tm_worker *w, const struct tm_held *held, const str
   struct tm_sched_event e = { .kind = TM_SCHED_ON_UNUSABLE, .worker = w->number, .seq = held->seq };
   uint64_t part = held->what.part;
 
-  if (a->no_halves || !tm_crew_tell(w->s, &e))
+  if (a->no_halves || !tm_workers_tell(w->s, &e))
     return false;
   tm_supervisor_say(w->s, TM_WARNING,
                     "mini-batch %" PRIu64 ", items %" PRIu32 " to %" PRIu32 " are run again: %s",
@@ -227,11 +227,11 @@ static void end_good_try(struct tm_worker *w, struct tm_held *held, struct tm_re
   free(g.spilled);
   if (rc < 0)
     return;
-  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_RESULT,
-                                             .worker = w->number,
-                                             .seq = held->seq,
-                                             .ns = a->head.total_ns });
-  tm_crew_carry_out(s, NULL);
+  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_RESULT,
+                                                .worker = w->number,
+                                                .seq = held->seq,
+                                                .ns = a->head.total_ns });
+  tm_workers_carry_out(s, NULL);
   tm_returns_warn(s, held, a->marked, a->head.returned);
   if (said)
     tm_rows_warn(s, held, &said->faults);
@@ -243,13 +243,13 @@ static void end_good_try(struct tm_worker *w, struct tm_held *held, struct tm_re
 
 static void after_answer(struct tm_worker *w)
 {
-  tm_crew_fill(w->s);
+  tm_workers_fill(w->s);
   tm_supervisor_judge(w->s);
 }
 
 static struct tm_held *find_held(struct tm_worker *w, const struct tm_result_head *head)
 {
-  struct tm_held *held = tm_crew_held(w, head->seq);
+  struct tm_held *held = tm_workers_held(w, head->seq);
 
   if (!held)
     tm_supervisor_say(w->s, TM_DEBUG,
@@ -258,10 +258,10 @@ static struct tm_held *find_held(struct tm_worker *w, const struct tm_result_hea
   return held;
 }
 
-void tm_answer_on_rubbish(struct tm_worker *w)
+void tm_worker_results_on_rubbish(struct tm_worker *w)
 {
   w->is_rubbish = true;
-  tm_crew_deafen(w);
+  tm_workers_deafen(w);
   tm_supervisor_say(w->s, TM_ERROR, "%s %s; it is killed", w->name,
                     w->mute_ns == 0 ? "sent bytes that cannot be read"
                                     : "closed its connection, but has not been reported as ended");
@@ -280,7 +280,7 @@ static void on_result(struct tm_worker *w, const struct tm_msg *f)
   tm_reader_init(&r, f->payload, f->length);
   has_said = tm_result_head_read(&r, &a.head) && (a.head.flags & TM_RESULT_EXTRAS);
   if (r.bad || (has_said && !tm_extras_read(&r, &said))) {
-    tm_answer_on_rubbish(w);
+    tm_worker_results_on_rubbish(w);
     return;
   }
   held = find_held(w, &a.head);
@@ -299,7 +299,7 @@ static void on_failed(struct tm_worker *w, const struct tm_msg *f)
   struct tm_held *held;
 
   if (tm_failure_decode(&failure, f->payload, f->length, &err) < 0) {
-    tm_answer_on_rubbish(w);
+    tm_worker_results_on_rubbish(w);
     return;
   }
   held = find_held(w, &failure.head);
@@ -335,23 +335,23 @@ static void on_init_failed(struct tm_worker *w, const struct tm_msg *f)
   struct tm_err err = TM_ERR_NONE;
 
   if (tm_failure_decode(&failure, f->payload, f->length, &err) < 0) {
-    tm_answer_on_rubbish(w);
+    tm_worker_results_on_rubbish(w);
     return;
   }
   w->has_failed_init = true;
   if (s->code == 0)
     tm_err_set(&s->cause, TM_ESCRIPT, "%s%s%s", failure.where, *failure.where ? ": " : "",
                failure.message);
-  tm_crew_emit_init_failure(w, tm_crew_state(w),
-                            &(struct tm_attempt) { .status = failure.status,
-                                                   .begin_wall_ns = failure.head.begin_wall_ns,
-                                                   .total_ns = failure.head.total_ns,
-                                                   .cpu_ns = failure.head.cpu_ns,
-                                                   .message = failure.message,
-                                                   .stack = failure.stack,
-                                                   .script_where = failure.where },
-                            failure.head.flags);
-  tm_vigil_note_init(s, w->name, failure.where);
+  tm_workers_emit_init_failure(w, tm_workers_state(w),
+                               &(struct tm_attempt) { .status = failure.status,
+                                                      .begin_wall_ns = failure.head.begin_wall_ns,
+                                                      .total_ns = failure.head.total_ns,
+                                                      .cpu_ns = failure.head.cpu_ns,
+                                                      .message = failure.message,
+                                                      .stack = failure.stack,
+                                                      .script_where = failure.where },
+                               failure.head.flags);
+  tm_watchdog_note_init(s, w->name, failure.where);
   if ((failure.head.flags & TM_FAILURE_NO_RUN) && !s->is_ending)
     refuse_without_run(s, &failure);
   tm_failure_release(&failure);
@@ -359,25 +359,27 @@ static void on_init_failed(struct tm_worker *w, const struct tm_msg *f)
 
 static void on_loaded(struct tm_worker *w)
 {
-  tm_crew_tell(w->s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_LOADED, .worker = w->number });
-  tm_crew_fill(w->s);
+  tm_workers_tell(w->s,
+                  &(struct tm_sched_event) { .kind = TM_SCHED_ON_LOADED, .worker = w->number });
+  tm_workers_fill(w->s);
 }
 
 static void on_ready(struct tm_worker *w)
 {
   struct tm_event e = { .kind = TM_EVENT_WORKER_READY };
 
-  tm_crew_tell(w->s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_READY, .worker = w->number });
+  tm_workers_tell(w->s,
+                  &(struct tm_sched_event) { .kind = TM_SCHED_ON_READY, .worker = w->number });
   tm_init_rules_note(&w->s->init_rules, true);
   tm_supervisor_emit(w->s, &e, w);
-  tm_crew_fill(w->s);
+  tm_workers_fill(w->s);
 }
 
 /* Whether this frame can come in the worker's state. A worker that is being stopped may send frames
  * from before it heard of that. */
 static bool may_come(const struct tm_worker *w, uint32_t type)
 {
-  enum tm_worker_state state = tm_crew_state(w);
+  enum tm_worker_state state = tm_workers_state(w);
 
   if (w->is_rubbish)
     return false;
@@ -390,14 +392,14 @@ static bool may_come(const struct tm_worker *w, uint32_t type)
   }
 }
 
-void tm_answer_on_frame(struct tm_channel *c, const struct tm_msg *f)
+void tm_worker_results_on_frame(struct tm_channel *c, const struct tm_msg *f)
 {
   struct tm_worker *w = c->data;
 
   tm_fs_close(tm_fs_real(), f->fd); /* workers send no descriptors */
   if (!may_come(w, f->type)) {
     if (!w->is_rubbish)
-      tm_answer_on_rubbish(w);
+      tm_worker_results_on_rubbish(w);
     return;
   }
   switch (f->type) {
@@ -406,8 +408,8 @@ void tm_answer_on_frame(struct tm_channel *c, const struct tm_msg *f)
   case TM_MSG_INIT_FAILED: on_init_failed(w, f); break;
   case TM_MSG_RESULT: on_result(w, f); break;
   case TM_MSG_FAILED: on_failed(w, f); break;
-  case TM_MSG_RETIRED: tm_answer_retired(w, f); break;
-  case TM_MSG_BYE: tm_answer_bye(w, f); break;
-  default: tm_answer_on_rubbish(w); break;
+  case TM_MSG_RETIRED: tm_worker_results_retired(w, f); break;
+  case TM_MSG_BYE: tm_worker_results_bye(w, f); break;
+  default: tm_worker_results_on_rubbish(w); break;
   }
 }

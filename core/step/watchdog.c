@@ -1,12 +1,12 @@
-/* vigil.c - what happens to a step because time passes: see supervisor_own.h.
+/* watchdog.c - what happens to a step because time passes: see supervisor_own.h.
  *
  *  (1) If all workers are stuck in init(), the step fails. First the workers are interrupted and
  *      have interrupt_grace to report where they are. Meanwhile no worker starts, and no other rule
  *      is applied.
  *
- * Ten times a second it checks for progress (patience.h), for workers that do not get through
- * init() (init_rules.h), and for workers that have lost their socket. The first two rules count
- * time awake: while the supervisor is stopped, no timeout runs.
+ * Ten times a second it checks for progress (progress_timeout.h), for workers that do not get
+ * through init() (init_rules.h), and for workers that have lost their socket. The first two rules
+ * count time awake: while the supervisor is stopped, no timeout runs.
  */
 #include "base/time.h"
 #include "step/supervisor_own.h"
@@ -24,18 +24,18 @@ static void look_at_mute(struct tm_supervisor *s)
     struct tm_worker *w = s->workers.at[i];
     if (w->mute_ns == 0 || now_ns - w->mute_ns < MUTE_NS || w->is_rubbish)
       continue;
-    tm_answer_on_rubbish(w);
+    tm_worker_results_on_rubbish(w);
   }
 }
 
 /* Does not count workers that have not started yet, or that were asked to end. */
 static struct tm_init_look init_look(const struct tm_supervisor *s)
 {
-  struct tm_init_look look = { .age_ns = s->patience.awake.now_ns, .shortest_ns = INT64_MAX };
+  struct tm_init_look look = { .age_ns = s->progress.awake.now_ns, .shortest_ns = INT64_MAX };
 
   for (size_t i = 0; i < s->workers.len; i++) {
     const struct tm_worker *w = s->workers.at[i];
-    enum tm_worker_state state = tm_crew_state(w);
+    enum tm_worker_state state = tm_workers_state(w);
     bool is_in_init = state == TM_WORKER_LOADING || state == TM_WORKER_INIT;
     int64_t since_ns = look.age_ns - w->started_ns;
     look.living += is_in_init || state == TM_WORKER_READY;
@@ -48,7 +48,7 @@ static struct tm_init_look init_look(const struct tm_supervisor *s)
 
 /* ---- stuck in init(): (1) ---- */
 
-void tm_vigil_note_init(struct tm_supervisor *s, const char *worker, const char *where)
+void tm_watchdog_note_init(struct tm_supervisor *s, const char *worker, const char *where)
 {
   if (s->stuck.since_ns == 0 || !*where || s->stuck.answers++ >= ANSWERS_MAX)
     return;
@@ -63,7 +63,7 @@ static bool ask_where(struct tm_supervisor *s, const struct tm_err *why)
     return false;
   s->stuck.since_ns = tm_clock_mono_ns();
   s->stuck.why = *why;
-  tm_crew_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NO_STARTS });
+  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NO_STARTS });
   tm_node_end_init(s->node, s->node_step);
   return true;
 }
@@ -87,7 +87,7 @@ static int judge_time(struct tm_supervisor *s, struct tm_err *err)
 {
   struct tm_init_look look;
   struct tm_err last = s->cause; /* of an init() that failed, if one did */
-  int rc = tm_patience_look(&s->patience, &s->tally.counts, tm_clock_mono_ns(), err);
+  int rc = tm_progress_timeout_look(&s->progress, &s->tally.counts, tm_clock_mono_ns(), err);
 
   if (rc < 0) {
     tm_doing_name_stuck(s, err);
@@ -105,7 +105,7 @@ static int judge_time(struct tm_supervisor *s, struct tm_err *err)
   return rc;
 }
 
-void tm_vigil_tick(struct tm_supervisor *s)
+void tm_watchdog_tick(struct tm_supervisor *s)
 {
   struct tm_err err = TM_ERR_NONE;
 
