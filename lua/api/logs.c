@@ -87,6 +87,24 @@ static int find_steps(struct tm_logs *l, const struct tm_json *record, const cha
   return rc;
 }
 
+static int by_name(const void *a, const void *b)
+{
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Sorts the names, and leaves each once: steps have workers of the same names. Returns their
+ * number. */
+static size_t sort_names(const char **names, size_t n)
+{
+  size_t len = 0;
+  if (n > 0)
+    qsort(names, n, sizeof(*names), by_name);
+  for (size_t i = 0; i < n; i++)
+    if (len == 0 || strcmp(names[len - 1], names[i]) != 0)
+      names[len++] = names[i];
+  return len;
+}
+
 /* Checks all steps. A running job may start the worker later. */
 static int check_worker(const struct tm_logs *l, struct tm_err *err)
 {
@@ -102,7 +120,7 @@ static int check_worker(const struct tm_logs *l, struct tm_err *err)
     }
   }
   if (!is_found)
-    rc = refuse_name("worker", l->choice.worker, all.at, all.len, err);
+    rc = refuse_name("worker", l->choice.worker, all.at, sort_names(all.at, all.len), err);
   TM_ARRAY_RELEASE(&all);
   return rc;
 }

@@ -1,6 +1,7 @@
 /* logs_mini_batch.c - the report on one mini-batch: its tries, and what their workers logged
  * meanwhile. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/disk.h"
@@ -80,6 +81,29 @@ static void add_logged(struct one *o, const char *worker, int64_t from_ns, int64
   tm_log_set_free(set);
 }
 
+/* Adds which items it had, from the detail in the summary: "2 items of dataset 'in', the first is
+ * '/data/a.csv'" (report/tries.h). */
+static void add_items(struct tm_buf *out, const char *detail)
+{
+  static const char dataset[] = "dataset=", count[] = " count=", first[] = " first=";
+  const char *n = strstr(detail, count), *path = n ? strstr(n, first) : NULL;
+  int64_t items;
+  if (!path || strncmp(detail, dataset, sizeof(dataset) - 1) != 0) {
+    tm_buf_add_str(out, detail);
+    return;
+  }
+  const char *name = detail + sizeof(dataset) - 1;
+  char *digits = tm_xstrndup(n + sizeof(count) - 1, strcspn(n + sizeof(count) - 1, " "));
+  if (tm_text_int(digits, &items))
+    tm_buf_printf(out, "%" PRId64 " %s", items, tm_text_counted(items, "item", "items"));
+  else
+    tm_buf_add_str(out, "rows that could not be counted");
+  if (n > name)
+    tm_buf_printf(out, " of dataset '%.*s'", (int)(n - name), name);
+  tm_buf_printf(out, ", the first is '%s'", path + sizeof(first) - 1);
+  free(digits);
+}
+
 /* Adds which items it had, if it was a part. */
 static void add_part(struct tm_buf *out, const char *detail)
 {
@@ -106,9 +130,11 @@ static void on_row(void *data, const struct tm_try_row *row)
 {
   struct one *o = data;
   struct tm_buf *out = &o->l->out;
-  if (o->tries++ == 0)
-    tm_buf_printf(out, "mini-batch %" PRId64 " of step '%s': %s\n", o->l->mini_batch, o->step->name,
-                  row->detail);
+  if (o->tries++ == 0) {
+    tm_buf_printf(out, "mini-batch %" PRId64 " of step '%s': ", o->l->mini_batch, o->step->name);
+    add_items(out, row->detail);
+    tm_buf_add_char(out, '\n');
+  }
   tm_buf_printf(out, "handed out %" PRId64 ": %s", row->picked, row->status);
   if (*row->process)
     tm_buf_printf(out, " at %s", row->process);

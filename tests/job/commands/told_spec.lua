@@ -96,14 +96,14 @@ describe("logs", function()
     expect_none(all, { "process001", "step 'score'" })
     local r = t:run { "logs", t.job_dir, "--worker", "process007" }
     t:expect(r, 2)
-    assert.is_truthy(r.err:find("there is no worker 'process007'; known: process00", 1, true), r.err)
+    assert.is_truthy(r.err:find("there is no worker 'process007'; known: process000, process001", 1, true), r.err)
   end)
 
   it("shows everything about one mini-batch", function()
     local t = new_case()
     t:expect_job(0)
     local seven = logs(t, "--mini-batch", "6")
-    expect_order(seven, { "^mini%-batch 6 of step 'score': dataset=in count=1 manifest=%d+ first=%S+/0007.txt\n",
+    expect_order(seven, { "^mini%-batch 6 of step 'score': 1 item of dataset 'in', the first is '%S+/0007.txt'\n",
       "handed out %d: RUN_EXCEPTION at process001; 1 item, 0 succeeded, 0 failed, 1 to be tried again; " ..
       "began [%dTZ:.-]+, %S+ s, " ..
       "run%(%) %S+ s\n", "  [^\n]*seven is bad\n", "|process001|works on 7, try 1\n",
