@@ -116,11 +116,11 @@ static const char *text_setting(const struct tm_json *settings, const char *name
   return tm_json_str(tm_json_get(settings, name), "value", NULL);
 }
 
-/* A record may hold any number. */
+/* A record may hold any number; in int64_t there is room for 9e9 s. */
 static int64_t ns_setting(const struct tm_json *settings, const char *name)
 {
   double s = tm_json_num(tm_json_get(settings, name), "value", 0);
-  return s > 0 && s < 1e9 ? (int64_t)(s * (double)TM_S + 0.5) : 0;
+  return s > 0 && s < 9e9 ? (int64_t)(s * (double)TM_S + 0.5) : 0;
 }
 
 static bool is_word(const struct tm_json *settings, const char *name, const char *word)

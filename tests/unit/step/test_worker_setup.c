@@ -86,7 +86,23 @@ static void settings_of_a_record_may_be_missing_or_wrong(void **state)
   }
 }
 
+/* "none" is the most that a parameter accepts. */
+static void the_longest_durations_are_kept(void **state)
+{
+  struct tm_json *settings = parse("{\"progress_update_timeout\":{\"value\":1e9},"
+                                   "\"first_task_creation_timeout\":{\"value\":1e9},"
+                                   "\"resource_monitor_interval\":{\"value\":2147483647}}");
+  struct tm_config c = { 0 };
+  tm_config_read(&c, settings);
+  assert_true(c.progress_timeout_ns == 1000000000 * TM_S);
+  assert_true(c.first_timeout_ns == 1000000000 * TM_S);
+  assert_true(c.monitor_interval_ns == 2147483647 * TM_S);
+  tm_config_release(&c);
+  tm_json_free(settings);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(a_setup_has_what_the_settings_say),
     cmocka_unit_test(settings_of_a_record_may_be_missing_or_wrong),
+    cmocka_unit_test(the_longest_durations_are_kept),
 });
