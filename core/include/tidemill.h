@@ -907,6 +907,9 @@ struct tidemill_record_step {
   bool errors_cut;
   size_t running_len;  /* entries of tidemill_record_running() */
   int64_t errors_more; /* other reasons than those of tidemill_record_error() */
+  /* Lines for a user about the step, as in the report at the end of a job. The cause is left out if
+   * it is that of the job. "" in a list of jobs. */
+  const char *text;
 };
 
 /* What a worker is doing. */

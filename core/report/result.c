@@ -5,16 +5,33 @@
  */
 #include "report/result.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "base/time.h"
+#include "record/activity.h"
 
-#define CAUSE_MAX 400 /* bytes */
+#define CAUSE_MAX   400 /* bytes */
+#define RUNNING_MAX 10  /* shown workers */
+
+static bool has(const char *text)
+{
+  return text && *text;
+}
 
 static void add_label(struct tm_buf *out, int indent, const char *label)
 {
-  tm_buf_printf(out, "%*s%-13s", indent, "", label);
+  tm_buf_printf(out, "%*s%-13s ", indent, "", label);
+}
+
+static void add_text(struct tm_buf *out, int indent, const char *label, const char *text)
+{
+  if (!has(text))
+    return;
+  add_label(out, indent, label);
+  tm_buf_printf(out, "%s\n", text);
 }
 
 static void add_number(struct tm_buf *out, int64_t n, const char *words)
@@ -23,34 +40,34 @@ static void add_number(struct tm_buf *out, int64_t n, const char *words)
   tm_buf_add_str(out, words);
 }
 
-static void add_mini_batches(struct tm_buf *out, const struct tm_counts *c, int indent)
+static void add_open(struct tm_buf *out, const struct tm_result *r, int64_t open)
 {
-  int64_t open = c->created - c->succeeded - c->failed;
+  if (open <= 0)
+    return;
+  tm_buf_add_str(out, ", ");
+  add_number(out, open, r->is_running ? " to do" : " not done");
+}
+
+static void add_mini_batches(struct tm_buf *out, const struct tm_result *r, int indent)
+{
+  const struct tm_counts *c = r->counts;
   add_label(out, indent, "mini-batches:");
-  tm_buf_add_char(out, ' ');
-  add_number(out, c->created, c->all_created ? ", " : " or more, ");
+  add_number(out, c->created, c->all_created ? ", " : r->is_running ? " so far, " : " or more, ");
   add_number(out, c->succeeded, " succeeded, ");
   add_number(out, c->failed, " failed");
-  if (open > 0) {
-    tm_buf_add_str(out, ", ");
-    add_number(out, open, " not done");
-  }
+  add_open(out, r, c->created - c->succeeded - c->failed);
   tm_buf_add_char(out, '\n');
 }
 
-/* Nobody has counted the rows of those mini-batches of a table that have not ended. */
-static void add_items(struct tm_buf *out, const struct tm_counts *c, int indent)
+static void add_items(struct tm_buf *out, const struct tm_result *r, int indent)
 {
-  int64_t open = c->items_created > c->items ? c->items_created - c->items : 0;
+  const struct tm_counts *c = r->counts;
   add_label(out, indent, "items:");
-  tm_buf_add_char(out, ' ');
-  add_number(out, c->items + open, ", ");
+  if (r->items_total >= 0)
+    add_number(out, r->items_total, ", ");
   add_number(out, c->items_succeeded, " succeeded, ");
   add_number(out, c->items_failed, " failed");
-  if (open > 0) {
-    tm_buf_add_str(out, ", ");
-    add_number(out, open, " not done");
-  }
+  add_open(out, r, r->items_total - c->items);
   tm_result_add_uncounted(out, c->uncounted);
   tm_buf_add_char(out, '\n');
 }
@@ -74,34 +91,128 @@ void tm_result_add_tries(struct tm_buf *out, const struct tm_counts *c)
 
 static void add_tries(struct tm_buf *out, const struct tm_counts *c, int indent)
 {
-  if (c->errors + c->timeouts + c->lost == 0)
+  if (c->errors + c->timeouts + c->lost <= 0)
     return;
   add_label(out, indent, "failed tries:");
-  tm_buf_add_char(out, ' ');
   tm_result_add_tries(out, c);
   tm_buf_add_char(out, '\n');
 }
 
-static void add_outputs(struct tm_buf *out, const struct tm_step_view *s, int indent)
+static void add_rate(struct tm_buf *out, const struct tm_result *r, int indent)
 {
-  bool is_partial = s->output_file && s->verdict != TM_COMPLETED;
-  struct tm_output_view o;
-  add_label(out, indent, "output:");
-  tm_buf_printf(out, " %s%s\n", s->output_file ? s->output_file : s->output_dir,
-                is_partial ? ".partial" : "");
-  for (size_t i = 0; tm_step_view_output(&o, s, i); i++) {
-    if (i > 0) { /* the first is already shown above */
-      add_label(out, indent, "output:");
-      tm_buf_add_char(out, ' ');
-      tm_step_view_add_folder(out, s, &o);
-      tm_buf_add_char(out, '\n');
-    }
-    if (o.destination) {
-      add_label(out, indent, "destination:");
-      tm_buf_printf(out, " %s\n", o.destination);
-    }
+  const struct tm_counts *c = r->counts;
+  int64_t open = c->created - c->succeeded - c->failed;
+  if (r->rate <= 0)
+    return;
+  add_label(out, indent, "rate:");
+  tm_buf_printf(out, "%.*f mini-batches/s", r->rate < 10 ? 2 : 0, r->rate);
+  if (c->all_created && open > 0) {
+    tm_buf_add_str(out, ", about ");
+    tm_time_duration(out, (int64_t)((double)open / r->rate * (double)TM_S));
+    tm_buf_add_str(out, " left");
+  }
+  tm_buf_add_char(out, '\n');
+}
+
+/* What the workers are doing now. */
+static void add_running(struct tm_buf *out, const struct tm_result *r, int indent)
+{
+  size_t n = r->running ? r->running->list.len : 0;
+  struct tm_buf text = TM_BUF_NONE;
+  for (size_t i = 0; i < n && i < RUNNING_MAX; i++) {
+    tm_buf_clear(&text);
+    tm_activity_add(&text, &r->running->list.at[i]);
+    add_label(out, indent, i == 0 ? "running:" : "");
+    tm_text_one_line(out, text.data, text.len, 0);
+    tm_buf_add_char(out, '\n');
+  }
+  if (n > RUNNING_MAX) {
+    add_label(out, indent, "");
+    tm_buf_printf(out, "and %zu more; status --json lists all of them\n", n - RUNNING_MAX);
+  }
+  tm_buf_release(&text);
+}
+
+static void add_outputs(struct tm_buf *out, const struct tm_result *r, int indent)
+{
+  for (size_t i = 0; i < r->outputs_len; i++) {
+    add_text(out, indent, "output:", r->outputs[i].path);
+    add_text(out, indent, "destination:", r->outputs[i].destination);
   }
 }
+
+static void add_errors(struct tm_buf *out, const struct tm_result *r, const char *logs, int indent)
+{
+  if (has(r->reused_from) && r->counts->items_failed > 0) {
+    add_label(out, indent, "errors:");
+    tm_buf_printf(out, "%s/user/error.txt\n", logs);
+  } else {
+    add_text(out, indent, "errors:", r->error_file);
+  }
+  tm_buf_add_str(out, r->errors ? r->errors : "");
+  if (r->errors_more > 0) {
+    tm_buf_printf(out, "%*sand ", indent + 2, "");
+    add_number(out, r->errors_more, r->errors_cut ? " or more" : "");
+    tm_buf_add_str(out, r->errors_more == 1 ? " other error\n" : " other distinct errors\n");
+  }
+}
+
+/* The logs of a reused step are those of the job that ran it. */
+static void add_logs(struct tm_buf *out, const struct tm_result *r, int indent)
+{
+  char *logs = has(r->reused_from) ? tm_xprintf("%s/%s/logs", r->reused_from, r->name)
+                                   : tm_xstrdup(r->logs_dir);
+  add_errors(out, r, logs, indent);
+  add_text(out, indent, "logs:", logs);
+  free(logs);
+}
+
+static void add_head(struct tm_buf *out, const struct tm_result *r, int indent)
+{
+  tm_buf_printf(out, "%*s%s: %s%s\n", indent, "", r->name, r->state,
+                has(r->reused_from) ? ", reused"
+                : r->is_kept        ? ", as it was"
+                                    : "");
+  indent += 2;
+  add_text(out, indent, "reused from:", r->reused_from);
+  add_text(out, indent, "waits for:", r->waits_for);
+  if (has(r->cause)) {
+    add_label(out, indent, "cause:");
+    /* complete among the errors */
+    tm_text_one_line(out, r->cause, strlen(r->cause), CAUSE_MAX);
+    tm_buf_add_char(out, '\n');
+  }
+}
+
+void tm_result_add(struct tm_buf *out, const struct tm_result *r, int indent)
+{
+  add_head(out, r, indent);
+  indent += 2;
+  if (r->has_no_numbers)
+    return;
+  add_mini_batches(out, r, indent);
+  add_items(out, r, indent);
+  add_tries(out, r->counts, indent);
+  add_rate(out, r, indent);
+  add_running(out, r, indent);
+  add_outputs(out, r, indent);
+  if (r->counts->items_failed > 0) {
+    add_label(out, indent, "failed items:");
+    tm_buf_printf(out, "%s/failed_items.jsonl\n", r->dir);
+  }
+  add_logs(out, r, indent);
+  if (r->needs_help)
+    add_text(out, indent, "help:", "tidemill help troubleshooting");
+  if (r->damage_at >= 0) {
+    add_label(out, indent, "journal:");
+    tm_buf_printf(out,
+                  "a bad record at byte %" PRId64
+                  "; nothing after it is counted; 'tidemill verify' has details\n",
+                  r->damage_at);
+  }
+}
+
+/* ---- of a step of this process ---- */
 
 /* Errors that finally failed items come before those that a later try has fixed. */
 static size_t add_some(struct tm_buf *out, const struct tm_errors *errors, bool failed, size_t room,
@@ -112,70 +223,94 @@ static size_t add_some(struct tm_buf *out, const struct tm_errors *errors, bool 
     const struct tm_error *e = &errors->list.at[i];
     if ((e->failed > 0) != failed)
       continue;
-    tm_error_add_text(out, e, indent + 2, 5);
+    tm_error_add_text(out, e, indent, 5);
     shown++;
   }
   return shown;
 }
 
-static void add_errors(struct tm_buf *out, const struct tm_step_view *s,
-                       const struct tm_errors *errors, int indent)
+/* Adds their text to `lines`, and the others to `r`. */
+static void take_errors(struct tm_result *r, struct tm_buf *lines, const struct tm_errors *errors,
+                        int indent)
 {
-  size_t shown, more;
-  if (errors->list.len == 0)
-    return;
-  add_label(out, indent, "errors:");
-  tm_buf_printf(out, " %s/user/error.txt\n", s->logs_dir);
-  shown = add_some(out, errors, true, TM_RESULT_ERRORS, indent);
-  shown += add_some(out, errors, false, TM_RESULT_ERRORS - shown, indent);
-  more = errors->list.len - shown;
-  if (more > 0) {
-    tm_buf_printf(out, "%*sand ", indent + 2, "");
-    add_number(out, (int64_t)more, errors->others > 0 ? " or more" : "");
-    tm_buf_add_str(out, more == 1 ? " other error\n" : " other distinct errors\n");
+  size_t shown = add_some(lines, errors, true, TM_RESULT_ERRORS, indent);
+  shown += add_some(lines, errors, false, TM_RESULT_ERRORS - shown, indent);
+  r->errors = tm_buf_str(lines);
+  r->errors_more = (int64_t)(errors->list.len - shown);
+  r->errors_cut = errors->others > 0;
+}
+
+struct outputs {
+  struct TM_ARRAY(struct tm_result_output) list;
+  struct TM_ARRAY(char *) paths;
+};
+
+static void take_outputs(struct outputs *to, const struct tm_step_view *s)
+{
+  bool is_partial = s->output_file && s->verdict != TM_COMPLETED;
+  struct tm_output_view o;
+  struct tm_buf path = TM_BUF_NONE;
+  tm_buf_printf(&path, "%s%s", s->output_file ? s->output_file : s->output_dir,
+                is_partial ? ".partial" : "");
+  *TM_ARRAY_ADD(&to->list) = (struct tm_result_output) { 0 };
+  *TM_ARRAY_ADD(&to->paths) = tm_buf_take(&path);
+  for (size_t i = 0; tm_step_view_output(&o, s, i); i++) {
+    if (i > 0) {
+      *TM_ARRAY_ADD(&to->list) = (struct tm_result_output) { 0 };
+      tm_step_view_add_folder(&path, s, &o);
+      *TM_ARRAY_ADD(&to->paths) = tm_buf_take(&path);
+    }
+    to->list.at[i].destination = o.destination;
   }
+  for (size_t i = 0; i < to->list.len; i++)
+    to->list.at[i].path = to->paths.at[i];
+}
+
+static void release_outputs(struct outputs *o)
+{
+  for (size_t i = 0; i < o->paths.len; i++)
+    free(o->paths.at[i]);
+  TM_ARRAY_RELEASE(&o->paths);
+  TM_ARRAY_RELEASE(&o->list);
+}
+
+/* Nobody has counted the rows of those mini-batches of a table that have not ended. */
+static int64_t items_total(const struct tm_counts *c)
+{
+  return c->items_created > c->items ? c->items_created : c->items;
 }
 
 void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
                         const struct tm_errors *errors, int indent)
 {
-  tm_buf_printf(out, "%*s%s: %s%s\n", indent, "", step->name, tm_verdict_name(step->verdict),
-                step->reused_from ? ", reused"
-                : step->is_kept   ? ", as it was"
-                                  : "");
-  indent += 2;
-  if (*step->cause) {
-    add_label(out, indent, "cause:");
-    tm_buf_add_char(out, ' ');
-    /* complete among the errors */
-    tm_text_one_line(out, step->cause, strlen(step->cause), CAUSE_MAX);
-    tm_buf_add_char(out, '\n');
-  }
-  if (step->is_idle && step->verdict != TM_COMPLETED) /* there is nothing to show */
-    return;
-  add_mini_batches(out, &step->counts, indent);
-  add_items(out, &step->counts, indent);
-  add_tries(out, &step->counts, indent);
-  add_outputs(out, step, indent);
-  if (step->counts.items_failed > 0) {
-    add_label(out, indent, "failed items:");
-    tm_buf_printf(out, " %s/failed_items.jsonl\n", step->dir);
-  }
-  if (step->reused_from && step->counts.items_failed > 0) {
-    add_label(out, indent, "errors:");
-    tm_buf_printf(out, " %s/%s/logs/user/error.txt\n", step->reused_from, step->name);
-  } else if (errors) {
-    add_errors(out, step, errors, indent);
-  }
-  add_label(out, indent, "logs:");
-  if (step->reused_from)
-    tm_buf_printf(out, " %s/%s/logs\n", step->reused_from, step->name);
-  else
-    tm_buf_printf(out, " %s\n", step->logs_dir);
-  if (step->verdict == TM_FAILED) {
-    add_label(out, indent, "help:");
-    tm_buf_add_str(out, " tidemill help troubleshooting\n");
-  }
+  bool has_errors = errors && errors->list.len > 0 && !step->reused_from;
+  struct outputs outputs = { 0 };
+  struct tm_buf lines = TM_BUF_NONE;
+  char *file = has_errors ? tm_xprintf("%s/user/error.txt", step->logs_dir) : NULL;
+  struct tm_result r = {
+    .name = step->name,
+    .state = tm_verdict_name(step->verdict),
+    .dir = step->dir,
+    .logs_dir = step->logs_dir,
+    .cause = step->cause,
+    .reused_from = step->reused_from,
+    .is_kept = step->is_kept,
+    .has_no_numbers = step->is_idle && step->verdict != TM_COMPLETED,
+    .needs_help = step->verdict == TM_FAILED,
+    .counts = &step->counts,
+    .items_total = items_total(&step->counts),
+    .error_file = file,
+    .damage_at = -1,
+  };
+  take_outputs(&outputs, step);
+  r.outputs = outputs.list.at;
+  r.outputs_len = outputs.list.len;
+  if (has_errors)
+    take_errors(&r, &lines, errors, indent + 4);
+  tm_result_add(out, &r, indent);
+  release_outputs(&outputs);
+  tm_buf_release(&lines);
+  free(file);
 }
 
 enum tm_start tm_result_start(const struct tm_step_view *step, size_t errors)

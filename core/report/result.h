@@ -1,8 +1,11 @@
-/* result.h - the result of a step or a job, as text: for logs/job_result.txt and for the end of the
- * terminal's output.
+/* result.h - the result of a step or a job, as text: for logs/job_result.txt, for the end of the
+ * terminal's output, and for `tidemill status`.
  *
  * Status, counts (always with the number of failed items), where the output is, the first distinct
  * errors, and where the rest is.
+ *
+ * Callers fill a struct tm_result, from a running job (tm_result_add_step) or from the files of one
+ * (../lua/api/record.c); the lines are the same.
  */
 #ifndef TM_REPORT_RESULT_H
 #define TM_REPORT_RESULT_H
@@ -13,7 +16,35 @@
 
 #define TM_RESULT_ERRORS 5 /* maximum of distinct errors per step */
 
-/* Lines about a step, each beginning with `indent` blanks. `errors` may be NULL. */
+struct tm_result_output {
+  const char *path, *destination; /* destination: NULL or "": none */
+};
+
+/* What the lines tell of a step. A text is NULL or "" if there is none. */
+struct tm_result {
+  const char *name, *state;
+  const char *dir, *logs_dir;
+  const char *cause, *waits_for;
+  const char *reused_from; /* the job that the result is from */
+  bool is_kept;            /* nothing ran: everything had been committed before */
+  bool has_no_numbers;     /* the step has not run, so there is nothing more to show */
+  bool is_running, needs_help;
+  const struct tm_counts *counts;
+  int64_t items_total; /* -1: unknown */
+  double rate;         /* mini-batches per second; 0: unknown */
+  const struct tm_activities *running;
+  const struct tm_result_output *outputs; /* the rows or their folder, then further folders */
+  size_t outputs_len;
+  const char *error_file;
+  const char *errors; /* lines of tm_error_add_text(), with `indent` + 4 blanks */
+  int64_t errors_more;
+  bool errors_cut;   /* there may be more than errors_more */
+  int64_t damage_at; /* the first bad byte of the journal; -1: none */
+};
+
+/* Lines about a step, each beginning with `indent` blanks. */
+void tm_result_add(struct tm_buf *out, const struct tm_result *r, int indent);
+/* The same for a step of this process. `errors` may be NULL. */
 void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
                         const struct tm_errors *errors, int indent);
 /* The file that has the reason for how a step ended. */

@@ -32,7 +32,7 @@ struct tidemill_workspace {
 
 struct tm_record_step {
   struct tidemill_record_step step;
-  char *logs_dir;
+  char *logs_dir, *text;
   struct TM_ARRAY(struct tidemill_record_output) outputs;
   struct TM_ARRAY(struct tidemill_failure) errors;
   struct TM_ARRAY(struct tidemill_activity) running; /* each with a `text` of its own */

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "report/errors.h"
+#include "report/result.h"
 #include "sys/clock.h"
 
 static const char *or_empty(const char *s)
@@ -166,7 +167,74 @@ static void add_step(struct tidemill_record *r, const struct tm_step_survey *s)
     .mini_batches_per_second = tm_survey_rate(&r->survey, s),
     .damage_at = s->damage_at,
     .outputs_len = step->outputs.len,
+    .text = "",
   };
+}
+
+static bool is_over(enum tidemill_state state)
+{
+  return state == TIDEMILL_COMPLETED || state == TIDEMILL_FAILED || state == TIDEMILL_CANCELED ||
+         state == TIDEMILL_SKIPPED;
+}
+
+static struct tm_counts counts_to_show(const struct tm_step_survey *s)
+{
+  return (struct tm_counts) { .created = s->total,
+                              .all_created = s->is_listed,
+                              .succeeded = s->succeeded,
+                              .failed = s->failed,
+                              .items = s->items_succeeded + s->items_failed,
+                              .items_succeeded = s->items_succeeded,
+                              .items_failed = s->items_failed,
+                              .uncounted = s->uncounted,
+                              .errors = s->try_errors,
+                              .timeouts = s->try_timeouts,
+                              .lost = s->try_lost };
+}
+
+/* The lines about a step, to free(). */
+static char *lines_of(const struct tidemill_record *r, const struct tm_record_step *step,
+                      const struct tm_step_survey *s)
+{
+  struct TM_ARRAY(struct tm_result_output) outputs = { 0 };
+  struct tm_buf errors = TM_BUF_NONE, text = TM_BUF_NONE;
+  struct tm_counts counts = counts_to_show(s);
+  bool is_running = r->info.state == TIDEMILL_RUNNING, has_ended = is_over(step->step.state),
+       is_open = s->waits_for || has_ended;
+  char *dir = tm_path_join(r->info.dir, s->name);
+  for (size_t i = 0; i < step->outputs.len; i++)
+    *TM_ARRAY_ADD(&outputs) =
+        (struct tm_result_output) { i == 0 && s->output ? s->output : step->outputs.at[i].path,
+                                    step->outputs.at[i].destination };
+  for (size_t i = 0; i < step->errors.len; i++)
+    tm_buf_add_str(&errors, step->errors.at[i].text);
+  tm_result_add(&text,
+                &(struct tm_result) {
+                    .name = s->name,
+                    .state = tidemill_state_name(step->step.state),
+                    .dir = dir,
+                    .logs_dir = step->logs_dir,
+                    .cause = strcmp(step->step.cause, r->info.cause) != 0 ? step->step.cause : "",
+                    .waits_for = s->waits_for,
+                    .reused_from = s->reused_from,
+                    .has_no_numbers = s->sessions == 0 && !s->reused_from && is_open,
+                    .is_running = is_running && !has_ended,
+                    .counts = &counts,
+                    .items_total = s->items_total,
+                    .rate = step->step.mini_batches_per_second,
+                    .running = &s->activities,
+                    .outputs = outputs.at,
+                    .outputs_len = outputs.len,
+                    .error_file = s->error_file,
+                    .errors = tm_buf_str(&errors),
+                    .errors_more = s->errors_more,
+                    .errors_cut = s->errors_cut,
+                    .damage_at = is_running ? -1 : s->damage_at },
+                0);
+  TM_ARRAY_RELEASE(&outputs);
+  tm_buf_release(&errors);
+  free(dir);
+  return tm_buf_take(&text);
 }
 
 /* ---- the job ---- */
@@ -277,6 +345,7 @@ void tm_record_read_details(struct tidemill_record *r)
     step->step.try_errors = s->try_errors;
     step->step.try_timeouts = s->try_timeouts;
     step->step.try_lost = s->try_lost;
+    step->step.text = step->text = lines_of(r, step, s);
   }
 }
 
@@ -315,6 +384,7 @@ void tm_record_release(struct tidemill_record *r)
       free((char *)(uintptr_t)r->steps.at[i].running.at[k].text);
     TM_ARRAY_RELEASE(&r->steps.at[i].running);
     free(r->steps.at[i].logs_dir);
+    free(r->steps.at[i].text);
   }
   TM_ARRAY_RELEASE(&r->steps);
   tm_survey_release(&r->survey);

@@ -12,8 +12,6 @@
 #include "cli/rerun.h"
 #include "cli/resume_line.h"
 
-#define RUNNING_MAX 10 /* shown workers */
-
 struct status_options {
   bool json, all;
 };
@@ -92,146 +90,12 @@ static void add_job(struct tm_buf *out, struct tidemill_record *r)
     tm_buf_printf(out, "cause:   %s\nhelp:    tidemill help troubleshooting\n", job->cause);
 }
 
-static void add_open(struct tm_buf *out, const struct tidemill_record_info *job, int64_t open)
-{
-  if (open <= 0)
-    return;
-  tm_buf_add_str(out, ", ");
-  add_number(out, open, job->state == TIDEMILL_RUNNING ? " to do" : " not done");
-}
-
-static void add_mini_batches(struct tm_buf *out, const struct tidemill_record_info *job,
-                             const struct tidemill_record_step *step)
-{
-  const struct tidemill_counts *c = &step->counts;
-  tm_buf_add_str(out, "  mini-batches: ");
-  add_number(out, c->created, c->all_created ? ", " : " so far, ");
-  add_number(out, c->succeeded, " succeeded, ");
-  add_number(out, c->failed, " failed");
-  add_open(out, job, c->created - c->succeeded - c->failed);
-  tm_buf_add_str(out, "\n  items:        ");
-  if (step->items_total >= 0)
-    add_number(out, step->items_total, ", ");
-  add_number(out, c->items_succeeded, " succeeded, ");
-  add_number(out, c->items_failed, " failed");
-  add_open(out, job, step->items_total - c->items_succeeded - c->items_failed);
-  if (c->uncounted > 0)
-    tm_buf_printf(out, ", or more: the rows of %" PRId64 " failed %s could not be counted",
-                  c->uncounted, tm_text_counted(c->uncounted, "mini-batch", "mini-batches"));
-  tm_buf_add_char(out, '\n');
-}
-
-static void add_tries(struct tm_buf *out, const struct tidemill_record_step *step)
-{
-  if (step->try_errors + step->try_timeouts + step->try_lost <= 0)
-    return;
-  tm_buf_add_str(out, "  failed tries: ");
-  add_number(out, step->try_errors, " by an error, ");
-  add_number(out, step->try_timeouts, " by a timeout, ");
-  add_number(out, step->try_lost, " with their worker\n");
-}
-
-static void add_rate(struct tm_buf *out, const struct tidemill_record_step *step)
-{
-  const struct tidemill_counts *c = &step->counts;
-  int64_t open = c->created - c->succeeded - c->failed;
-  double rate = step->mini_batches_per_second;
-  if (rate <= 0)
-    return;
-  tm_buf_printf(out, "  rate:         %.*f mini-batches/s", rate < 10 ? 2 : 0, rate);
-  if (c->all_created && open > 0) {
-    tm_buf_add_str(out, ", about ");
-    tm_time_duration(out, (int64_t)((double)open / rate * (double)TM_S));
-    tm_buf_add_str(out, " left");
-  }
-  tm_buf_add_char(out, '\n');
-}
-
-/* What the step's workers are doing now, if the step runs. */
-static void add_running(struct tm_buf *out, const struct tidemill_record *r, size_t i)
-{
-  const struct tidemill_record_step *step = tidemill_record_step(r, i);
-  const struct tidemill_activity *a;
-  for (size_t k = 0; k < RUNNING_MAX && (a = tidemill_record_running(r, i, k)) != NULL; k++) {
-    tm_buf_add_str(out, k == 0 ? "  running:      " : "                ");
-    tm_text_one_line(out, a->text, strlen(a->text), 0);
-    tm_buf_add_char(out, '\n');
-  }
-  if (step->running_len > RUNNING_MAX)
-    tm_buf_printf(out, "                and %zu more; status --json lists all of them\n",
-                  step->running_len - RUNNING_MAX);
-}
-
-static void add_errors(struct tm_buf *out, const struct tidemill_record *r, size_t i)
-{
-  const struct tidemill_record_step *step = tidemill_record_step(r, i);
-  const struct tidemill_failure *e;
-  if (*step->error_file || step->errors_len > 0)
-    tm_buf_printf(out, "  errors:       %s\n", step->error_file);
-  for (size_t k = 0; (e = tidemill_record_error(r, i, k)) != NULL; k++)
-    tm_buf_add_str(out, e->text);
-  if (step->errors_more > 0) {
-    tm_buf_add_str(out, "    and ");
-    add_number(out, step->errors_more, step->errors_cut ? " or more" : "");
-    tm_buf_add_str(out, step->errors_more == 1 ? " other error\n" : " other distinct errors\n");
-  }
-}
-
-static void add_outputs(struct tm_buf *out, const struct tidemill_record *r, size_t i)
-{
-  const struct tidemill_record_step *step = tidemill_record_step(r, i);
-  const struct tidemill_record_output *o;
-  if (*step->output)
-    tm_buf_printf(out, "  output:       %s\n", step->output);
-  for (size_t k = 0; (o = tidemill_record_output(r, i, k)) != NULL; k++) {
-    if (k > 0) /* the first output is `rows` above */
-      tm_buf_printf(out, "  output:       %s\n", o->path);
-    if (*o->destination)
-      tm_buf_printf(out, "  destination:  %s\n", o->destination);
-  }
-}
-
-static bool is_over(const struct tidemill_record_step *step)
-{
-  return step->state == TIDEMILL_COMPLETED || step->state == TIDEMILL_FAILED ||
-         step->state == TIDEMILL_CANCELED || step->state == TIDEMILL_SKIPPED;
-}
-
-static void add_step(struct tm_buf *out, const struct tidemill_record *r, size_t i)
-{
-  const struct tidemill_record_info *job = tidemill_record_info(r);
-  const struct tidemill_record_step *step = tidemill_record_step(r, i);
-  bool is_unbegun =
-      step->sessions == 0 && !*step->reused_from && (*step->waits_for || is_over(step));
-  tm_buf_printf(out, "step '%s'%s%s\n", step->name, is_over(step) ? ": " : "",
-                is_over(step) ? tidemill_state_name(step->state) : "");
-  if (*step->reused_from)
-    tm_buf_printf(out, "  reused from:  %s\n", step->reused_from);
-  if (*step->waits_for)
-    tm_buf_printf(out, "  waits for:    %s\n", step->waits_for);
-  if (*step->cause && strcmp(job->cause, step->cause) != 0)
-    tm_buf_printf(out, "  cause:        %s\n", step->cause);
-  if (is_unbegun) /* it has no numbers yet */
-    return;
-  add_mini_batches(out, job, step);
-  add_tries(out, step);
-  add_rate(out, step);
-  add_running(out, r, i);
-  add_outputs(out, r, i);
-  add_errors(out, r, i);
-  if (step->damage_at >= 0 && job->state != TIDEMILL_RUNNING)
-    tm_buf_printf(out,
-                  "  journal:      a bad record at byte %" PRId64
-                  "; nothing after it is counted; 'tidemill verify' has details\n",
-                  step->damage_at);
-}
-
 static void add_status(struct tm_buf *out, struct tidemill_record *r)
 {
   const struct tidemill_record_info *job = tidemill_record_info(r);
   add_job(out, r);
   for (size_t i = 0; i < job->steps_len; i++)
-    add_step(out, r, i);
+    tm_buf_add_str(out, tidemill_record_step(r, i)->text);
   if (job->state == TIDEMILL_COMPLETED && tm_rerun_add(out, r, NULL, NULL))
     tm_buf_add_char(out, '\n');
   if (job->state == TIDEMILL_RUNNING || job->state == TIDEMILL_COMPLETED)

@@ -340,7 +340,7 @@ describe("a step that fails", function()
     t:expect(t:run { "verify", t.job_dir }, 0)
     local status = t:run { "status", t.job_dir }
     t:expect(status, 0)
-    local words = "step 'last': Skipped\n  cause:        not run: step 'after-bad' is Skipped"
+    local words = "\nlast: Skipped\n  cause:        not run: step 'after-bad' is Skipped"
     assert.is_truthy(status.out:find(words, 1, true), status.out)
   end)
 
@@ -393,7 +393,7 @@ describe("a signal", function()
     local p = t:start_job(nil, o)
     t:wait_for "begun"
     local status = t:run { "status", t.job_dir }
-    assert.is_truthy(status.out:find("step 'waits'\n  waits for:    'runs'\n", 1, true), status.out)
+    assert.is_truthy(status.out:find("\nwaits: Waiting\n  waits for:    'runs'\n", 1, true), status.out)
     assert.is_truthy(t:run({ "status", t.job_dir, "--json" }).out:find('"status":"Waiting"', 1, true))
     p:kill(programs.SIGINT)
     t.last = p

@@ -218,6 +218,73 @@ static void the_file_that_holds_the_reason_depends_on_the_failure(void **state)
   assert_int_equal(tm_result_start(&f->step, 0), TM_START_MASTER);
 }
 
+static void a_step_of_another_process_has_the_same_lines(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_buf here = TM_BUF_NONE, there = TM_BUF_NONE;
+  const struct tm_result_output output = { .path = "/out/rows.txt" };
+  f->step.counts = counts;
+  f->step.verdict = TM_COMPLETED;
+  f->step.dir = "/job/score";
+  f->step.logs_dir = "/job/score/logs";
+  f->step.reused_from = "/earlier";
+  tm_result_add_step(&here, &f->step, NULL, 0);
+  struct tm_result r = { .name = "score",
+                         .state = "Completed",
+                         .dir = "/job/score",
+                         .logs_dir = "/job/score/logs",
+                         .reused_from = "/earlier",
+                         .counts = &counts,
+                         .items_total = 6000,
+                         .outputs = &output,
+                         .outputs_len = 1,
+                         .damage_at = -1 };
+  tm_result_add(&there, &r, 0);
+  assert_string_equal(here.data, there.data);
+  assert_has(here.data, "score: Completed, reused\n  reused from:  /earlier\n");
+  assert_has(here.data, "  errors:       /earlier/score/logs/user/error.txt\n"
+                        "  logs:         /earlier/score/logs\n");
+  tm_buf_release(&here);
+  tm_buf_release(&there);
+}
+
+static void a_running_step_has_work_to_do(void **state)
+{
+  (void)state;
+  struct tm_buf b = TM_BUF_NONE;
+  const struct tm_counts some = {
+    .created = 10, .succeeded = 4, .items = 40, .items_succeeded = 40, .all_created = true
+  };
+  struct tm_result r = { .name = "score",
+                         .state = "Running",
+                         .is_running = true,
+                         .dir = "/job/score",
+                         .logs_dir = "/job/score/logs",
+                         .counts = &some,
+                         .items_total = 100,
+                         .rate = 2,
+                         .errors = "    1 item: bad\n",
+                         .errors_more = 2,
+                         .errors_cut = true,
+                         .damage_at = -1 };
+  tm_result_add(&b, &r, 0);
+  assert_string_equal(b.data, "score: Running\n"
+                              "  mini-batches: 10, 4 succeeded, 0 failed, 6 to do\n"
+                              "  items:        100, 40 succeeded, 0 failed, 60 to do\n"
+                              "  rate:         2.00 mini-batches/s, about 3.0 s left\n"
+                              "    1 item: bad\n"
+                              "    and 2 or more other distinct errors\n"
+                              "  logs:         /job/score/logs\n");
+  tm_buf_clear(&b);
+  r.is_running = false;
+  r.damage_at = 128;
+  r.items_total = -1;
+  tm_result_add(&b, &r, 0);
+  assert_has(b.data, "  items:        40 succeeded, 0 failed\n");
+  assert_has(b.data, "  journal:      a bad record at byte 128; nothing after it is counted; ");
+  tm_buf_release(&b);
+}
+
 UNIT_TESTS({
     cmocka_unit_test_setup_teardown(a_completed_step, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(items_that_were_not_done_are_counted, fixture_open,
@@ -229,6 +296,9 @@ UNIT_TESTS({
                                     fixture_close),
     cmocka_unit_test_setup_teardown(a_long_message_is_shown_in_part, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(the_files_say_where_to_start, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(a_step_of_another_process_has_the_same_lines, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test(a_running_step_has_work_to_do),
     cmocka_unit_test_setup_teardown(the_file_that_holds_the_reason_depends_on_the_failure,
                                     fixture_open, fixture_close),
 });
