@@ -883,6 +883,7 @@ struct tidemill_record_info {
    */
   const char *cancel_asked_by;
   bool cancel_is_taken; /* the process that runs it has heard of it */
+  bool is_stopped;      /* the process that runs it was stopped, by Ctrl-Z or SIGSTOP */
 };
 
 struct tidemill_record_step {
@@ -1095,6 +1096,8 @@ struct tidemill_cancel_info {
   /* another host ran it last, whose locks may not be visible here: it may still be running there */
   bool is_elsewhere;
   enum tidemill_state state; /* Running until it has ended */
+  /* that process was stopped, by Ctrl-Z or SIGSTOP: it takes the request when it is continued */
+  bool is_stopped;
 };
 
 /* `ws` and `job` as of tidemill_record_open(), but a job or workspace that was found, and belongs

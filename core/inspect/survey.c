@@ -361,6 +361,7 @@ static int read_all(struct tm_survey *s, bool is_of_list, struct tm_err *err)
   /* A session removes the result before it runs anything. If there is a result, the owner of the
    * lock has done its work and will close soon. */
   rc = set_status(s, result, has_owner && !result && of_result.code == 0, &of_status);
+  s->is_stopped = s->status == TM_JOB_RUNNING && tm_owner_is_stopped(s->pid, s->host);
   record = read_record(s, is_of_list, result, err);
   if (!record) {
     tm_json_free(result);

@@ -105,6 +105,8 @@ struct tm_json *tm_survey_to_json(const struct tm_survey *s)
     tm_json_set(v, "command", tm_json_copy(s->command));
   tm_json_set(v, "pid", s->pid ? tm_json_new_int(s->pid) : tm_json_new(TM_JSON_NULL));
   tm_json_set(v, "host", tm_json_new_string(s->host && *s->host ? s->host : NULL));
+  if (s->status == TM_JOB_RUNNING)
+    tm_json_set(v, "stopped", tm_json_new_bool(s->is_stopped));
   if (s->is_cancel_asked)
     tm_json_set(v, "cancel", cancel_to_json(s));
   tm_json_set(v, "started", tm_json_new_time(s->begin_wall_ns));

@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "sys/fs.h"
+#include "sys/process.h"
 
 #define OWNER_MAX 4096 /* bytes */
 
@@ -49,4 +53,12 @@ void tm_owner_read(const char *job_dir, int64_t *pid, char **host)
   tm_json_free(owner);
   tm_buf_release(&text);
   free(owner_file);
+}
+
+bool tm_owner_is_stopped(int64_t pid, const char *host)
+{
+  char here[HOST_NAME_MAX + 1] = "";
+  (void)gethostname(here, sizeof(here) - 1);
+  return pid > 0 && pid <= INT_MAX && host && strcmp(host, here) == 0 &&
+         tm_process_is_stopped((pid_t)pid);
 }

@@ -11,4 +11,8 @@ bool tm_owner_is_running(const char *job_dir, int64_t *pid, char **host);
  * not have them. Either may be NULL. */
 void tm_owner_read(const char *job_dir, int64_t *pid, char **host);
 
+/* Whether the process `pid` of `host` is stopped, by Ctrl-Z or SIGSTOP; false if it is not on this
+ * host. Ask only while a supervisor runs the job: other processes may have its number later. */
+bool tm_owner_is_stopped(int64_t pid, const char *host);
+
 #endif

@@ -29,19 +29,34 @@ static int read_proc(pid_t pid, const char *name, struct tm_buf *out)
   return tm_fs_read_file(tm_fs_real(), path, PROC_MAX, out, NULL);
 }
 
-/* False if the process does not exist, or is dead and not reaped. */
-static bool read_parent(pid_t pid, struct tm_buf *space, pid_t *parent)
+static bool read_stat(pid_t pid, struct tm_buf *space, char *state, pid_t *parent)
 {
-  char state;
   long ppid;
   tm_buf_clear(space);
   if (read_proc(pid, "stat", space) < 0)
     return false;
   const char *p = strrchr(tm_buf_str(space), ')');
-  if (p == NULL || sscanf(p + 1, " %c %ld", &state, &ppid) != 2)
+  if (p == NULL || sscanf(p + 1, " %c %ld", state, &ppid) != 2)
     return false;
   *parent = (pid_t)ppid;
-  return state != 'Z' && state != 'X';
+  return true;
+}
+
+/* False if the process does not exist, or is dead and not reaped. */
+static bool read_parent(pid_t pid, struct tm_buf *space, pid_t *parent)
+{
+  char state;
+  return read_stat(pid, space, &state, parent) && state != 'Z' && state != 'X';
+}
+
+bool tm_process_is_stopped(pid_t pid)
+{
+  struct tm_buf space = TM_BUF_NONE;
+  char state = 0;
+  pid_t parent;
+  bool is_stopped = read_stat(pid, &space, &state, &parent) && (state == 'T' || state == 't');
+  tm_buf_release(&space);
+  return is_stopped;
 }
 
 pid_t tm_process_parent(pid_t pid)

@@ -62,6 +62,8 @@ bool tm_process_env(pid_t pid, const char *name, char *out, size_t out_len);
 
 /* The parent of a process, from /proc; 0: it has none, or is gone. */
 pid_t tm_process_parent(pid_t pid);
+/* Whether a process is stopped, by Ctrl-Z, SIGSTOP or a debugger, from /proc. */
+bool tm_process_is_stopped(pid_t pid);
 /* Kills this user's processes whose variable `name`, a comma-separated list, has an entry that
  * begins with `mark`; they need not be children. Waits up to `ns` for their ends. Spares this
  * process and its ancestors; kills nothing if this process carries the mark itself. Returns the

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "record/cancel_request.h"
 #include "record/job_record.h"
+#include "record/owner.h"
 #include "sys/process.h"
 
 struct tidemill_cancel {
@@ -58,6 +59,12 @@ static int take_missing(struct tidemill_cancel *c, struct tm_err *err)
       c->dir);
 }
 
+static bool is_stopped(const struct tidemill_cancel *c, const struct tm_session *s)
+{
+  return tm_cancel_judge(s, c->here) == TM_CANCEL_BY_REQUEST &&
+         tm_owner_is_stopped(s->pid, s->host);
+}
+
 static int take_look(struct tidemill_cancel *c, const struct tm_session *now, struct tm_err *err)
 {
   struct tm_cancel_request request;
@@ -66,6 +73,7 @@ static int take_look(struct tidemill_cancel *c, const struct tm_session *now, st
   enum tm_cancel_way way = tm_cancel_judge(now, c->here);
   c->info.is_resumed = c->info.is_asked && now->is_held && now->epoch != c->session.epoch;
   c->info.is_elsewhere = way == TM_CANCEL_ELSEWHERE;
+  c->info.is_stopped = !c->info.is_resumed && is_stopped(c, now);
   if (c->info.is_resumed)
     c->info.has_ended = true;
   else if (way != TM_CANCEL_BY_REQUEST)
@@ -110,6 +118,7 @@ static int begin(struct tidemill_cancel *c, bool now, struct tm_err *err)
     return rc;
   c->info.pid = c->session.pid;
   c->info.host = c->session.host;
+  c->info.is_stopped = is_stopped(c, &c->session);
   if (tm_cancel_judge(&c->session, c->here) == TM_CANCEL_BY_REQUEST)
     return ask(c, now, err);
   return take_look(c, &c->session, err);

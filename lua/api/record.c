@@ -278,6 +278,7 @@ static void take_survey(struct tidemill_record *r)
   info->elapsed_ns = elapsed(s->begin_wall_ns, s->end_wall_ns ? s->end_wall_ns : s->now_wall_ns);
   info->pid = s->pid;
   info->host = or_empty(s->host);
+  info->is_stopped = s->is_stopped;
   if (s->is_cancel_asked)
     r->cancel_asked_by = tm_xprintf("user %s on host %s (pid %" PRId64 ")", s->cancel.user,
                                     s->cancel.host, s->cancel.pid);

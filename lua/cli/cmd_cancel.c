@@ -115,8 +115,15 @@ static int say_end(const struct tidemill_cancel_info *info)
 /* Which messages the command has printed while it waits; it prints each once. */
 struct waiting {
   int64_t begin_ns;
-  bool now, has_said_taken, has_said_late;
+  bool now, has_said_taken, has_said_late, has_said_stopped;
 };
+
+static void say_stopped(const struct tidemill_cancel_info *info)
+{
+  tm_cli_say("pid %" PRId64 " on host '%s' is stopped (Ctrl-Z or SIGSTOP); it takes the request "
+             "when it is continued: fg in its terminal, or kill -CONT %" PRId64,
+             info->pid, info->host, info->pid);
+}
 
 static void say_wait(struct waiting *w, const struct tidemill_cancel_info *info)
 {
@@ -124,13 +131,18 @@ static void say_wait(struct waiting *w, const struct tidemill_cancel_info *info)
     w->has_said_taken = true;
     tm_cli_say("the job hands out no more mini-batches, running ones may end; --now kills them");
   }
+  if (info->is_stopped && !w->has_said_stopped) {
+    w->has_said_stopped = w->has_said_late = true;
+    say_stopped(info);
+  }
   if (!info->is_taken && !w->has_said_late && now_ns() - w->begin_ns >= PATIENCE_NS) {
     w->has_said_late = true;
     tm_cli_say(
         "pid %" PRId64 " on host '%s' has not taken the request for 10 s: it is stopped, or "
-        "busy, or a host application whose loop does not turn. The request stays. To end that "
-        "process, there: kill -9 %" PRId64 "; the job can be resumed then",
-        info->pid, info->host, info->pid);
+        "busy, or a host application whose loop does not turn. The request stays. If the process "
+        "is stopped, continue it there: kill -CONT %" PRId64 "; to end it instead: kill -9 %" PRId64
+        "; the job can be resumed then",
+        info->pid, info->host, info->pid, info->pid);
   }
 }
 
@@ -159,7 +171,11 @@ static int cancel_job(struct tidemill_cancel *c, const struct cancel_options *o,
              info->dir,
              o->no_wait ? "; tidemill status shows how far it is"
                         : "; waiting for its end (Ctrl-C ends the waiting, not the canceling)");
-  return o->no_wait ? 0 : wait_for_end(c, o, err);
+  if (!o->no_wait)
+    return wait_for_end(c, o, err);
+  if (info->is_stopped)
+    say_stopped(info);
+  return 0;
 }
 
 static int check_words(const struct tm_words *rest, struct tm_err *err)

@@ -83,6 +83,11 @@ static void add_job(struct tm_buf *out, struct tidemill_record *r)
   if (job->pid)
     tm_buf_printf(out, "%s pid %" PRId64 " on host %s\n",
                   is_running ? "running:" : "was run:", job->pid, job->host);
+  if (job->is_stopped)
+    tm_buf_printf(out,
+                  "stopped: by Ctrl-Z or SIGSTOP; to continue it: fg in its terminal, or "
+                  "kill -CONT %" PRId64 "\n",
+                  job->pid);
   if (*job->cancel_asked_by)
     tm_buf_printf(out, "cancel:  requested by %s%s\n", job->cancel_asked_by,
                   job->cancel_is_taken ? "; the job is ending" : "");
@@ -188,7 +193,7 @@ static char *rest_of(const struct tidemill_record_info *job)
     add_number(&text, (int64_t)job->steps_reused, " of ");
     add_number(&text, steps, tm_text_counted(steps, " step reused", " steps reused"));
   }
-  tm_buf_add_str(&text, job->is_removed ? ", removed\n" : "\n");
+  tm_buf_add_str(&text, job->is_removed ? ", removed\n" : job->is_stopped ? ", stopped\n" : "\n");
   tm_buf_release(&started);
   tm_buf_release(&duration);
   return tm_buf_take(&text);

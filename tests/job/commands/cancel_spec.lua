@@ -104,6 +104,27 @@ describe("tidemill cancel", function()
     expect_words(t:log "70_driver_log.txt", "asked: running mini-batches are killed")
   end)
 
+  it("says that a stopped process must be continued, as status and jobs do", function()
+    local t, p = start_case()
+    local function expect_stopped()
+      local r = t:run { "status", t.job_dir }
+      expect_words(r.out, "Running: ", "\nstopped: by Ctrl-Z or SIGSTOP; to continue it: fg in its terminal, or "
+        .. "kill -CONT " .. p.pid .. "\n")
+      assert.is_true(json.decode(t:run({ "status", t.job_dir, "--json" }).out).stopped)
+    end
+    programs.kill(p.pid, programs.SIGSTOP)
+    programs.wait_until("the supervisor to be stopped", function()
+      return t:run({ "status", t.job_dir }).out:find "\nstopped: "
+    end)
+    expect_stopped()
+    local words = ("pid %d on host"):format(p.pid)
+    expect_cancel(t, 0, { t.job_dir, "--no-wait" }, words, "is stopped (Ctrl-Z or SIGSTOP)", "kill -CONT " .. p.pid)
+    t:write("here-go", "")
+    programs.kill(p.pid, programs.SIGCONT)
+    t:expect(t:finish(p, 60), 130)
+    assert.is_falsy(t:run({ "status", t.job_dir }).out:find "stopped: ")
+  end)
+
   it("suggests a command for a job that is not running", function()
     local t, p = start_case()
     programs.kill(p.pid, programs.SIGKILL)

@@ -86,6 +86,21 @@ static void memory_is_seen_to_grow(void **state)
   assert_int_equal(tm_process_rss_kb(0x7ffffff), -1);
 }
 
+static void a_process_is_stopped_until_it_is_continued(void **state)
+{
+  int fds[2], status;
+  pid_t pid = start_child(fds, 0);
+  assert_false(tm_process_is_stopped(pid));
+  kill(pid, SIGSTOP);
+  assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+  assert_true(tm_process_is_stopped(pid));
+  kill(pid, SIGCONT);
+  assert_int_equal(waitpid(pid, &status, WCONTINUED), pid);
+  assert_false(tm_process_is_stopped(pid));
+  end_child(pid, fds);
+  assert_false(tm_process_is_stopped(pid));
+}
+
 static void the_program_is_this_one(void **state)
 {
   char *path = tm_process_program();
@@ -111,5 +126,6 @@ UNIT_TESTS({
     cmocka_unit_test(children_are_found_whatever_they_are_called),
     cmocka_unit_test(a_variable_is_read_as_at_the_start),
     cmocka_unit_test(memory_is_seen_to_grow),
+    cmocka_unit_test(a_process_is_stopped_until_it_is_continued),
     cmocka_unit_test(the_program_is_this_one),
 });
