@@ -207,17 +207,18 @@ static const char *phase_words(enum tm_phase phase)
 static const char *limit_words(enum tm_phase phase)
 {
   switch (phase) {
-  case TM_PHASE_INIT: return "killed for passing init_timeout";
-  case TM_PHASE_LOAD:
-  case TM_PHASE_RETURN: return "killed for passing task_overhead_timeout";
-  case TM_PHASE_RECOVER: return "killed for passing the 30 s of recover()";
-  default: return "killed for passing run_invocation_timeout";
+  case TM_PHASE_INIT: return "init() took longer than init_timeout";
+  case TM_PHASE_LOAD: return "loading a mini-batch took longer than task_overhead_timeout";
+  case TM_PHASE_RETURN: return "returning a result took longer than task_overhead_timeout";
+  case TM_PHASE_RECOVER: return "recover() took longer than 30 s";
+  default: return "run() took longer than run_invocation_timeout";
   }
 }
 
 static void add_place(struct tm_buf *out, const struct tm_ended *e)
 {
-  tm_buf_printf(out, " %s", phase_words(e->view.phase));
+  if (e->cause != TM_END_TIMEOUT) /* its cause has named the call */
+    tm_buf_printf(out, " %s", phase_words(e->view.phase));
   if (e->view.item > 0)
     tm_buf_printf(out, " at item %u", e->view.item);
   tm_buf_add_str(out, " after ");
@@ -241,7 +242,7 @@ static void add_cause(struct tm_buf *out, const struct tm_ended *e)
   case TM_END_STOPPED: tm_buf_add_str(out, "stopped"); break;
   case TM_END_EXITED: tm_buf_printf(out, "exited with status %d", e->exit_status); break;
   case TM_END_SIGNAL: add_signal(out, e); break;
-  case TM_END_TIMEOUT: tm_buf_add_str(out, limit_words(e->view.phase)); break;
+  case TM_END_TIMEOUT: tm_buf_printf(out, "killed because %s,", limit_words(e->view.phase)); break;
   case TM_END_SHUTDOWN:
     tm_buf_add_str(out, "killed for not ending in time when told to stop,");
     break;

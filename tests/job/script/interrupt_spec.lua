@@ -401,8 +401,8 @@ describe("init()", function()
       function run(m) return m end]]
     t:pipeline(ONE .. "init_timeout = 0.2")
     local r = t:expect_job(1, nil, { limit = 60 })
-    assert.is_truthy(r.err:find("killed for passing init_timeout in init()", 1, true), r.err)
-    assert.is_truthy(t:log("sys/node/0/_main.txt"):find("killed for passing init_timeout", 1, true))
+    assert.is_truthy(r.err:find("killed because init() took longer than init_timeout, after ", 1, true), r.err)
+    assert.is_truthy(t:log("sys/node/0/_main.txt"):find("init() took longer than init_timeout", 1, true))
   end)
 end)
 

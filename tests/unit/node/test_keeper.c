@@ -152,7 +152,7 @@ static void a_run_that_passes_its_timeout_is_killed(void **state)
   free(rig_wait_rows(&r, 1,
                      rig_hand(&r, 1, "/idle for longer than the timeout"))); /* it is not a run() */
   expect_text(&r, "logs/sys/node/0/_main.txt",
-              "killed for passing run_invocation_timeout in run() after 0.3");
+              "killed because run() took longer than run_invocation_timeout, after 0.3");
   rig_close(&r);
 }
 

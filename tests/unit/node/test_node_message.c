@@ -187,9 +187,12 @@ static void an_end_is_described_in_one_line(void **state)
                "killed by signal 9 (Killed) in run() after 1.20 s; at most 1024 MB resident");
   expect_words(TM_END_EXITED, TM_PHASE_INIT,
                "exited with status 3 in init() after 1.20 s; at most 1024 MB resident");
-  expect_words(
-      TM_END_TIMEOUT, TM_PHASE_RUN,
-      "killed for passing run_invocation_timeout in run() after 1.20 s; at most 1024 MB resident");
+  expect_words(TM_END_TIMEOUT, TM_PHASE_RUN,
+               "killed because run() took longer than run_invocation_timeout, after 1.20 s; at "
+               "most 1024 MB resident");
+  expect_words(TM_END_TIMEOUT, TM_PHASE_INIT,
+               "killed because init() took longer than init_timeout, after 1.20 s; at most 1024 MB "
+               "resident");
   expect_words(TM_END_SHUTDOWN, TM_PHASE_SHUTDOWN,
                "killed for not ending in time when told to stop, in shutdown() after 1.20 s; at "
                "most 1024 MB resident");
