@@ -107,6 +107,83 @@ static void compare_member(const char *member, const char *key, bool is_allowed,
     add(out, key, show(old_value), show(new_value), is_allowed, NULL);
 }
 
+static const struct tm_json *element(const struct tm_json *list, size_t i)
+{
+  return list && i < list->list.len ? list->list.at[i] : NULL;
+}
+
+static void compare_nested(const char *key, bool is_allowed, const struct tm_json *before,
+                           const struct tm_json *now, struct tm_changes *out);
+
+static void compare_objects(const char *key, bool is_allowed, const struct tm_json *before,
+                            const struct tm_json *now, struct tm_changes *out)
+{
+  for (int is_new = 0; is_new < 2; is_new++) {
+    const struct tm_json *v = is_new ? now : before;
+    for (size_t i = 0; i < v->list.len; i++) {
+      const char *member = v->keys[i];
+      char *name = tm_xprintf("%s.%s", key, member);
+      if (!is_new || !tm_json_get(before, member))
+        compare_nested(name, is_allowed, tm_json_get(before, member), tm_json_get(now, member),
+                       out);
+      free(name);
+    }
+  }
+}
+
+static void compare_lists(const char *key, bool is_allowed, const struct tm_json *before,
+                          const struct tm_json *now, struct tm_changes *out)
+{
+  size_t n = before->list.len > now->list.len ? before->list.len : now->list.len;
+  for (size_t i = 0; i < n; i++) {
+    bool is_only = n == 1 && strchr(key, '.'); /* the one path of most datasets */
+    char *name = is_only ? tm_xstrdup(key) : tm_xprintf("%s[%zu]", key, i + 1);
+    compare_nested(name, is_allowed, element(before, i), element(now, i), out);
+    free(name);
+  }
+}
+
+static bool is_list(const struct tm_json *v)
+{
+  return v && v->type == TM_JSON_ARRAY;
+}
+
+/* Lists of objects are compared element by element; others only if they have the same length, or
+ * elements were added or removed at the end. */
+static bool can_pair(const struct tm_json *before, const struct tm_json *now)
+{
+  const struct tm_json *first = element(before, 0) ? element(before, 0) : element(now, 0);
+  size_t same = 0;
+  while (element(before, same) && element(now, same) &&
+         tm_json_is_equal(before->list.at[same], now->list.at[same]))
+    same++;
+  return before->list.len == now->list.len || (first && first->type == TM_JSON_OBJECT) ||
+         same == before->list.len || same == now->list.len;
+}
+
+/* A dataset that was added or removed, as its paths. */
+static const struct tm_json *brief(const struct tm_json *v)
+{
+  const struct tm_json *paths = v ? tm_json_get(v, "paths") : NULL;
+  return !is_list(paths) ? v : paths->list.len == 1 ? paths->list.at[0] : paths;
+}
+
+/* Names the members that differ, such as `inputs[1].paths`. */
+static void compare_nested(const char *key, bool is_allowed, const struct tm_json *before,
+                           const struct tm_json *now, struct tm_changes *out)
+{
+  bool are_objects = before && now && before->type == TM_JSON_OBJECT && now->type == TM_JSON_OBJECT;
+  if (is_same(before, now))
+    return;
+  if (are_objects)
+    compare_objects(key, is_allowed, before, now, out);
+  else if (is_list(before) && is_list(now) && can_pair(before, now))
+    compare_lists(key, is_allowed, before, now, out);
+  else
+    add(out, key, show(before && now ? before : brief(before)),
+        show(before && now ? now : brief(now)), is_allowed, NULL);
+}
+
 void tm_resume_compare(const struct tm_json *before, const struct tm_json *now,
                        struct tm_changes *out)
 {
@@ -121,10 +198,13 @@ void tm_resume_compare(const struct tm_json *before, const struct tm_json *now,
   fields = tm_params_fields("arguments", &n);
   for (size_t i = 0; i < n; i++)
     compare_setting(&fields[i], old_settings, new_settings, out);
-  compare_member("inputs", "inputs", false, before, now, out);
-  compare_member("side_inputs", "side_inputs", false, before, now, out);
-  compare_member("arguments", "arguments", false, before, now, out);
-  compare_member("outputs", "outputs", false, before, now, out);
+  compare_nested("inputs", false, tm_json_get(before, "inputs"), tm_json_get(now, "inputs"), out);
+  compare_nested("side_inputs", false, tm_json_get(before, "side_inputs"),
+                 tm_json_get(now, "side_inputs"), out);
+  compare_nested("arguments", false, tm_json_get(before, "arguments"),
+                 tm_json_get(now, "arguments"), out);
+  compare_nested("outputs", false, tm_json_get(before, "outputs"), tm_json_get(now, "outputs"),
+                 out);
   compare_member("working_dir", "working directory", false, before, now, out);
   compare_member("allow_reuse", "allow_reuse", true, before, now, out);
 }

@@ -12,8 +12,6 @@
 #include "plan/params.h"
 #include "snapshot/resume.h"
 
-#define SHOWN_MAX 160 /* bytes of a value */
-
 /* "0.1" of "0.1.0", "2" of "2.3.1". */
 static struct tm_json *version_class(void)
 {
@@ -123,54 +121,6 @@ static bool change_counts(const struct tm_change *c, bool has_failures)
   return counts(c->field) || (has_failures && c->field->flags & TM_FIELD_FAILS);
 }
 
-static char *show(const struct tm_json *v)
-{
-  struct tm_buf json = TM_BUF_NONE, out = TM_BUF_NONE;
-  if (!v)
-    return tm_xstrdup("none");
-  tm_json_write(&json, v, (struct tm_json_style) { .sorted = true });
-  tm_text_one_line(&out, json.data, json.len, SHOWN_MAX);
-  tm_buf_release(&json);
-  return tm_buf_take(&out);
-}
-
-static const struct tm_json *element(const struct tm_json *list, size_t i)
-{
-  return list && list->type == TM_JSON_ARRAY && i < list->list.len ? list->list.at[i] : NULL;
-}
-
-/* A dataset as its paths, if these differ from the other's; anything else as it is. */
-static const struct tm_json *brief(const struct tm_json *v, const struct tm_json *other)
-{
-  const struct tm_json *paths = tm_json_get(v, "paths"), *others = tm_json_get(other, "paths");
-  if (!paths || paths->type != TM_JSON_ARRAY || (others && tm_json_is_equal(paths, others)))
-    return v;
-  return paths->list.len == 1 ? paths->list.at[0] : paths;
-}
-
-/* The first element of a list that differs: the whole list would be too long. */
-static void add_element(struct tm_buf *out, const char *key, const struct tm_json *then,
-                        const struct tm_json *now)
-{
-  size_t i = 0;
-  while (element(then, i) && element(now, i) && tm_json_is_equal(element(then, i), element(now, i)))
-    i++;
-  char *was = show(brief(element(then, i), element(now, i)));
-  char *is = show(brief(element(now, i), element(then, i)));
-  tm_buf_printf(out, "%s%s[%zu] %s -> %s", out->len > 0 ? ", " : "", key, i + 1, was, is);
-  free(was);
-  free(is);
-}
-
-static bool is_list(const char *key)
-{
-  static const char *const lists[] = { "inputs", "side_inputs", "arguments", "outputs" };
-  for (size_t i = 0; i < TM_COUNT_OF(lists); i++)
-    if (strcmp(key, lists[i]) == 0)
-      return true;
-  return false;
-}
-
 static void add_change(struct tm_buf *out, const char *key, const char *before, const char *now)
 {
   tm_buf_printf(out, "%s%s %s -> %s", out->len > 0 ? ", " : "", key, before, now);
@@ -186,12 +136,7 @@ bool tm_reuse_compare(struct tm_buf *out, const struct tm_json *then, const stru
   bool has_changed;
   tm_resume_compare(then_settled, now_settled, &changes);
   for (size_t i = 0; i < changes.len; i++)
-    if (!change_counts(&changes.at[i], has_failures))
-      continue;
-    else if (is_list(changes.at[i].key))
-      add_element(&words, changes.at[i].key, tm_json_get(then, changes.at[i].key),
-                  tm_json_get(now, changes.at[i].key));
-    else
+    if (change_counts(&changes.at[i], has_failures))
       add_change(&words, changes.at[i].key, changes.at[i].before, changes.at[i].now);
   if (strcmp(was, is) != 0)
     add_change(&words, "tidemill", was, is);

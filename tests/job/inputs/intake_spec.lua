@@ -98,7 +98,7 @@ describe("side inputs", function()
     t:write("pipeline.lua", (t:read "pipeline.lua":gsub('files "models"', 'files "models/deep"')))
     os.remove(t:path "job/job_result.json")
     local r = t:expect_job(2, { "--resume" })
-    assert.is_truthy(r.err:find("'side_inputs' was", 1, true), r.err)
+    assert.is_truthy(r.err:find("'side_inputs[1].paths' was", 1, true), r.err)
   end)
 
   it("are there for a job over failed items too", function()
@@ -233,7 +233,7 @@ describe("a step with side inputs that runs again", function()
     t:write("models/a.bin", "another")
     assert.is_false(ran(t, "models/a.bin': size 1 -> 7"))
     t:write("pipeline.lua", (t:read "pipeline.lua":gsub('"models/%*"', '"models/*.bin"')))
-    assert.is_false(ran(t, "side_inputs[1] \"models/*\" -> \"models/*.bin\""))
+    assert.is_false(ran(t, "side_inputs[1].paths \"models/*\" -> \"models/*.bin\""))
   end)
 
   for _, how in ipairs { 'as_mount "mnt"', "as_download()" } do

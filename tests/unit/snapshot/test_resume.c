@@ -71,11 +71,18 @@ static void a_change_that_affects_the_output_is_refused(void **state)
              "append_row_line_break: \"error\" -> \"escape\" (refused)\n");
   struct tm_json *v = now();
   tm_json_set(v, "arguments", tree(NULL, NULL, "['y']"));
-  changes_to(v, "arguments: [\"x\"] -> [\"y\"] (refused)\n");
+  changes_to(v, "arguments[1]: \"x\" -> \"y\" (refused)\n");
   v = now();
   tm_json_set(tm_json_get(v, "inputs")->list.at[0], "paths", tree(NULL, NULL, "['b']"));
-  changes_to(v, "inputs: [{\"base_dir\":\"/\",\"kind\":\"files\",\"paths\":[\"a\"]}] -> "
-                "[{\"base_dir\":\"/\",\"kind\":\"files\",\"paths\":[\"b\"]}] (refused)\n");
+  changes_to(v, "inputs[1].paths: \"a\" -> \"b\" (refused)\n");
+  v = now();
+  tm_json_set(tm_json_get(v, "inputs")->list.at[0], "paths", tree(NULL, NULL, "['a','b']"));
+  tm_json_set(tm_json_get(v, "inputs")->list.at[0], "limit", tm_json_new_int(3));
+  changes_to(v, "inputs[1].paths[2]: none -> \"b\" (refused)\n"
+                "inputs[1].limit: none -> 3 (refused)\n");
+  v = now();
+  tm_json_add(tm_json_get(v, "inputs"), tree(NULL, NULL, "{'kind':'files','paths':['c']}"));
+  changes_to(v, "inputs[2]: none -> \"c\" (refused)\n");
   v = now();
   tm_json_set(v, "snapshot_hash", tm_json_new_string("1234"));
   changes_to(v, "script: \"00ff\" -> \"1234\" (refused)\n");
@@ -123,8 +130,8 @@ static void the_verdict_names_each(void **state)
   assert_int_equal(tm_resume_verdict(&changes, "s", &err), TM_ECHANGED);
   assert_string_equal(
       err.text, "step 's' has changed since the job was started: 'mini_batch_size' was 5 and is 6; "
-                "'arguments' was "
-                "[\"x\"] and is []; put it back, start a new job, or resume with --accept-changes");
+                "'arguments[1]' was "
+                "\"x\" and is none; put it back, start a new job, or resume with --accept-changes");
   tm_changes_release(&changes);
   tm_json_free(before);
   tm_json_free(after);

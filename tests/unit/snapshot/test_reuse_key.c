@@ -42,10 +42,9 @@ static void everything_that_affects_the_output_counts(void **state)
 {
   assert_change("'value':10", "'value':5", true, false, "mini_batch_size 10 -> 5");
   assert_change("['--a']", "['--b']", true, false, "arguments[1] \"--a\" -> \"--b\"");
-  assert_change("in/*", "in2", true, false, "inputs[1] \"in/*\" -> \"in2\"");
+  assert_change("in/*", "in2", true, false, "inputs[1].paths \"in/*\" -> \"in2\"");
   assert_change("['in/*']}", "['in/*'],'on_unreadable':'skip'}", true, false,
-                "inputs[1] {\"paths\":[\"in/*\"]} -> "
-                "{\"on_unreadable\":\"skip\",\"paths\":[\"in/*\"]}");
+                "inputs[1].on_unreadable none -> \"skip\"");
   assert_change("['in/*']}", "['in/*']},{'paths':['a','b']}", true, false,
                 "inputs[2] none -> [\"a\",\"b\"]");
   assert_change("'outputs':[]", "'outputs':[{'destination':'/x'}]", true, false,
