@@ -271,7 +271,7 @@ static void a_running_step_has_work_to_do(void **state)
   assert_string_equal(b.data, "score: Running\n"
                               "  mini-batches: 10, 4 succeeded, 0 failed, 6 to do\n"
                               "  items:        100, 40 succeeded, 0 failed, 60 to do\n"
-                              "  rate:         2.00 mini-batches/s, about 3.0 s left\n"
+                              "  rate:         2.00 mini-batches/s, about 3.00 s left\n"
                               "    1 item: bad\n"
                               "    and 2 or more other distinct errors\n"
                               "  logs:         /job/score/logs\n");
