@@ -292,11 +292,12 @@ static void note_promise(struct power_replay *r, size_t step, const struct power
   for (size_t at = 0; at + TM_RECORD_SIZE <= op->len; at += TM_RECORD_SIZE) {
     if (tm_record_decode(&record, op->bytes + at) < 0 || record.kind != TM_RECORD_SYNC)
       continue;
-    r->promised[step] = (struct power_promise) { .journal = record.journal_len,
-                                                 .manifest = record.manifest_len,
-                                                 .output = record.output_len,
-                                                 .failures = record.failures_len,
-                                                 .is_of_session = true };
+    r->promised[step] =
+        (struct power_promise) { .journal = record.journal_len,
+                                 .manifest = record.manifest_len,
+                                 .output = record.output_len,
+                                 .failures = record.failures_len,
+                                 .is_of_session = !is_there(r, "/job/job_result.json") };
   }
 }
 

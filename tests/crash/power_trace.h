@@ -62,7 +62,9 @@ void power_trace_release(struct power_trace *t);
 /* The lengths, in bytes, that a sync record has stated. */
 struct power_promise {
   int64_t journal, manifest, output, failures;
-  bool is_of_session; /* of the one that runs */
+  /* Of the session that runs, after it has removed the result of an earlier one. Before that, it
+   * opens its steps, which may refuse the resume: the result is still right. */
+  bool is_of_session;
 };
 
 struct power_replay {
