@@ -168,8 +168,8 @@ static void a_job_is_like_an_earlier_one(void **state)
   host_must(&h, tidemill_pipeline_set_like(h.pipeline, first, &h.err));
   assert_string_equal(h.log, "");
   holds(plan(&h), "workers                  3  (job case-");
-  holds(h.log, "step 'score': arguments was [\"/tmp/");
-  holds(h.log, ", and is [\"other\"]\n");
+  holds(h.log, "step 'score': arguments[1] was \"/tmp/");
+  holds(h.log, ", and is \"other\"\n");
   lacks(h.log, "process_count");
   h.log[0] = '\0';
   host_must(&h, tidemill_pipeline_set_param(h.pipeline, "workers", "1", &h.err));
