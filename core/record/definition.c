@@ -88,8 +88,8 @@ int tm_definition_take(const struct tm_definition *d, struct tm_err *err)
 /* The message about what an accepted change does not affect. */
 static const char *limits_of(const struct tm_change *change)
 {
-  bool is_listed =
-      strcmp(change->key, "inputs") == 0 || strcmp(change->key, "mini_batch_size") == 0;
+  bool is_input = strncmp(change->key, "inputs", strlen("inputs")) == 0; /* "inputs[1].paths" */
+  bool is_listed = is_input || strcmp(change->key, "mini_batch_size") == 0;
 
   return is_listed
              ? "; where the list of mini-batches was complete it stays as it was, and nothing "

@@ -16,7 +16,7 @@
 struct tm_field;
 
 struct tm_change {
-  char *key;          /* "mini_batch_size", "inputs", "arguments", "script", ... */
+  char *key;          /* "mini_batch_size", "inputs[1].paths", "arguments[2]", "script", ... */
   char *before, *now; /* for messages, one line; "none" if there is no value */
   /* for the script: which files differ; the caller fills it; or NULL */
   char *what;

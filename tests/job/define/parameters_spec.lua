@@ -384,7 +384,7 @@ describe("run --like", function()
     t:expect_job(0, { "--param", "threshold=4", "--param", "data=in/0002.txt", "--param", "size=1" })
     local r = expect_words(t, { "run", "--like", "job", "--job-dir", "second", "--param", "size=5" }, 0,
       { "note: step 'score': mini_batch_size was 1, and is 5" })
-    assert.is_nil(r.err:find("arguments was", 1, true))
+    assert.is_nil(r.err:find("': arguments", 1, true))
     t.step_dir = t:path "second/score"
     local names, first = said(t)
     assert.same({ "0002.txt" }, names)
@@ -404,7 +404,7 @@ describe("run --like", function()
     t:write("pipeline.lua", (t:read "pipeline.lua":gsub("threshold, \"%-%-fast\", fast", "1, \"--fast\", fast")
       :gsub('entry_script = "score.lua"', '%0, run_max_try = 2')))
     expect_words(t, { "run", "--like", "job", "--dry-run" }, 0,
-      { "note: step 'score': run_max_try was 3, and is 2", "note: step 'score': arguments was" })
+      { "note: step 'score': run_max_try was 3, and is 2", "note: step 'score': arguments[2] was \"4\", and is \"1\"" })
     expect_words(t, { "run", "--like", "job", "--dry-run", "--param", "threshold=1" }, 2,
       { "the pipeline has no parameter 'threshold'" })
   end)
