@@ -220,6 +220,7 @@ describe("--resume_from", function()
     t:write("go", "")
     t:expect_job(0, nil, o)
     assert.same(job.names(8), t:rows())
+    t:wait_for_none() -- nobody waits for the keeper of the killed supervisor
   end)
 
   it("works with map, relative to the current directory", function()
