@@ -261,7 +261,8 @@ describe("a job directory", function()
     t:inputs(9, "more")
     t:write("go", "")
     t:write("pipeline.lua", (t:read "pipeline.lua":gsub('"in/%*"', '"more/*"')))
-    expect_words(t:expect_job(0, { "--resume", "--accept-changes" }, o), { "inputs[1].paths has changed", "stays as it was" })
+    expect_words(t:expect_job(0, { "--resume", "--accept-changes" }, o),
+      { "inputs[1].paths has changed", "stays as it was" })
     assert.same(job.names(4), t:rows())
   end)
 
