@@ -51,19 +51,53 @@ static void add_seconds(struct tm_buf *out, const struct tm_field *f)
                 f->min == 0 ? "0" : "the most");
 }
 
+static void add_size(struct tm_buf *out, const struct tm_field *f)
+{
+  if (f->min > 1)
+    tm_buf_printf(out, "a size from %gMB on, as a number of bytes or a text such as \"100MB\"",
+                  f->min / (1 << 20));
+  else
+    tm_buf_add_str(out, "a number of bytes from 1 on, or a size such as \"10MB\"");
+}
+
+static void add_objects(struct tm_buf *out, const struct tm_field *f)
+{
+  bool may_be_one = f->flags & TM_FIELD_OR_ONE;
+  if (may_be_one)
+    tm_buf_printf(out, "%s ", tm_text_article(f->accepts));
+  else
+    tm_buf_add_str(out, "a list of one or more ");
+  for (const char *at = f->accepts; *at; at++)
+    tm_buf_add_str(out, *at == '|' ? " or " : (char[]) { *at, 0 });
+  tm_buf_add_str(out, may_be_one ? ", or a list of one or more" : "");
+}
+
+/* For types that accept the same in every field. */
+static const char *const same_for_all[] = {
+  [TM_FIELD_PATH] = "a path",
+  [TM_FIELD_FILE_NAME] = "a file name, without a folder",
+  [TM_FIELD_SEPARATOR] = "one character, none of '\"' and line breaks",
+  [TM_FIELD_TEXT] = "a string",
+  [TM_FIELD_BOOL] = "true or false",
+  [TM_FIELD_NAME] = "1 to 32 characters of a-z, 0-9, '-' and '_', a letter first, no '-' last",
+  [TM_FIELD_WORD] = "a name of letters, digits, '_', '-' and '.'",
+  [TM_FIELD_VARIABLES] = "a table of names (without '=') and strings, numbers or booleans",
+  [TM_FIELD_ENVIRONMENT] =
+      "a table { variables, module_paths }: names (without '=') with strings, numbers or booleans, "
+      "and folders (without ';' and '?'); or a name, which is not used",
+  [TM_FIELD_NAMES] = "a list of one or more different names, not empty",
+  [TM_FIELD_TYPES] = "a table of names and types: \"bool\", \"long\", \"double\", \"string\", "
+                     "\"datetime\", or { type = \"datetime\", formats = { \"%d.%m.%Y\" } }",
+  [TM_FIELD_LIST] = "a list",
+};
+
 static void add_accepted(struct tm_buf *out, const struct tm_field *f)
 {
   switch (f->type) {
   case TM_FIELD_INT: add_range(out, f, "an integer", ""); break;
   case TM_FIELD_SECONDS: add_seconds(out, f); break;
   case TM_FIELD_PERCENT: add_range(out, f, "a number", ""); break;
-  case TM_FIELD_SIZE:
-    if (f->min > 1)
-      tm_buf_printf(out, "a size from %gMB on, as a number of bytes or a text such as \"100MB\"",
-                    f->min / (1 << 20));
-    else
-      tm_buf_add_str(out, "a number of bytes from 1 on, or a size such as \"10MB\"");
-    break;
+  case TM_FIELD_SIZE: add_size(out, f); break;
   case TM_FIELD_AMOUNT:
     add_range(out, f, "an integer", "");
     tm_buf_add_str(out, "; for tables a size such as \"10MB\" or \"500rows\"");
@@ -72,47 +106,13 @@ static void add_accepted(struct tm_buf *out, const struct tm_field *f)
     add_choices(out, f->accepts);
     tm_buf_add_str(out, f->flags & TM_FIELD_ANY_CASE ? ", in any case" : "");
     break;
-  case TM_FIELD_PATH: tm_buf_add_str(out, "a path"); break;
-  case TM_FIELD_FILE_NAME: tm_buf_add_str(out, "a file name, without a folder"); break;
-  case TM_FIELD_SEPARATOR:
-    tm_buf_add_str(out, "one character, none of '\"' and line breaks");
-    break;
-  case TM_FIELD_TEXT: tm_buf_add_str(out, "a string"); break;
-  case TM_FIELD_BOOL: tm_buf_add_str(out, "true or false"); break;
-  case TM_FIELD_NAME:
-    tm_buf_add_str(out, "1 to 32 characters of a-z, 0-9, '-' and '_', a letter first, no '-' last");
-    break;
-  case TM_FIELD_WORD: tm_buf_add_str(out, "a name of letters, digits, '_', '-' and '.'"); break;
-  case TM_FIELD_VARIABLES:
-    tm_buf_add_str(out, "a table of names (without '=') and strings, numbers or booleans");
-    break;
-  case TM_FIELD_ENVIRONMENT:
-    tm_buf_add_str(out, "a table { variables, module_paths }: names (without '=') with strings, "
-                        "numbers or booleans, and folders (without ';' and '?'); or a name, which "
-                        "is not used");
-    break;
   case TM_FIELD_SCALAR:
     tm_buf_add_str(out, f->accepts ? "a string, a number, a boolean or a dataset"
                                    : "a string, a number or a boolean");
     break;
-  case TM_FIELD_NAMES:
-    tm_buf_add_str(out, "a list of one or more different names, not empty");
-    break;
-  case TM_FIELD_TYPES:
-    tm_buf_add_str(out, "a table of names and types: \"bool\", \"long\", \"double\", \"string\", "
-                        "\"datetime\", or { type = \"datetime\", formats = { \"%d.%m.%Y\" } }");
-    break;
-  case TM_FIELD_LIST: tm_buf_add_str(out, "a list"); break;
   case TM_FIELD_OBJECT: tm_buf_printf(out, "%s { ... }", f->accepts); break;
-  case TM_FIELD_OBJECTS:
-    if (f->flags & TM_FIELD_OR_ONE)
-      tm_buf_printf(out, "%s ", tm_text_article(f->accepts));
-    else
-      tm_buf_add_str(out, "a list of one or more ");
-    for (const char *at = f->accepts; *at; at++)
-      tm_buf_add_str(out, *at == '|' ? " or " : (char[]) { *at, 0 });
-    tm_buf_add_str(out, f->flags & TM_FIELD_OR_ONE ? ", or a list of one or more" : "");
-    break;
+  case TM_FIELD_OBJECTS: add_objects(out, f); break;
+  default: tm_buf_add_str(out, same_for_all[f->type]); break;
   }
 }
 
