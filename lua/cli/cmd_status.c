@@ -91,8 +91,11 @@ static void add_job(struct tm_buf *out, struct tidemill_record *r)
   if (*job->cancel_asked_by)
     tm_buf_printf(out, "cancel:  requested by %s%s\n", job->cancel_asked_by,
                   job->cancel_is_taken ? "; the job is ending" : "");
-  if (*job->cause)
-    tm_buf_printf(out, "cause:   %s\nhelp:    tidemill help troubleshooting\n", job->cause);
+  if (*job->cause) {
+    tm_buf_add_str(out, "cause:   ");
+    tm_text_one_line(out, job->cause, strlen(job->cause), 0); /* may hold control characters */
+    tm_buf_add_str(out, "\nhelp:    tidemill help troubleshooting\n");
+  }
 }
 
 static void add_status(struct tm_buf *out, struct tidemill_record *r)

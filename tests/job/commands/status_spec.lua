@@ -184,3 +184,16 @@ describe("the last line about a job that failed by items which run() has left ou
     expect_words(status(t), { "to go on: tidemill resume " })
   end)
 end)
+
+describe("the cause of a failed job", function()
+  after_each(job.check_end)
+
+  it("sends no control characters to the terminal", function()
+    local t = case(1, [[function init() error "\27]0;title\7" end function run(m) return m end]])
+    t:pipeline "process_count_per_node = 1"
+    assert.not_equal(0, t:run_job().status)
+    local shown = status(t)
+    expect_words(shown, { "\ncause:   ", "\\x1B]0;title\\x07" })
+    assert.is_nil(shown:find "[\1-\9\11-\31]")
+  end)
+end)
