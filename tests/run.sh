@@ -141,7 +141,7 @@ CC=gcc build build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_WERROR=ON
 check build lint -R '^lint/' -j "$jobs"
 memory=$(memory_folder)
 trap '[ -z "$memory" ] || rm -rf "$memory"' EXIT
-on_disk='^job/(basics|kill|resume|steps|takeover)$'
+on_disk='^job/(basics|kill|resume|steps|import)$'
 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build tests -E "^lint/|$on_disk" -j "$tests_at_once"
 check build disk -R "$on_disk" -j "$tests_at_once"
 

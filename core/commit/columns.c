@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "commit/fates.h"
+#include "commit/mini_batch_states.h"
 #include "data/frame/frame_text.h"
 
 #define FILE_VERSION 1u
@@ -107,7 +107,7 @@ static int read_saved(struct tm_columns *c, const struct tm_buf *file,
   if (!is_good)
     return tm_err_set(err, TM_EDAMAGE, "'%s' is damaged: it does not list the output's columns",
                       c->path);
-  c->is_saved = tm_commit_fate(commit, index) == TM_FATE_COMMITTED; /* keeps (2) */
+  c->is_saved = tm_commit_state(commit, index) == TM_MINI_BATCH_COMMITTED; /* keeps (2) */
   if (c->is_saved)
     tm_buf_add(&c->names, r.at, (size_t)(r.end - r.at));
   return 0;

@@ -22,7 +22,7 @@
  *      another session takes over always takes longer.
  *  (8) A failed write breaks the commit: every later call returns the first error and writes
  *      nothing.
- *  (9) A mini-batch is committed at most once: the add checks its fate.
+ *  (9) A mini-batch is committed at most once: the add checks its state.
  *
  * `c->code` is the state: 0, or broken. Threads: everything belongs to the job's thread, except
  * tm_sync_run(), which reads descriptors that do not change between begin and end. recover.c
@@ -92,9 +92,9 @@ struct tm_manifest *tm_commit_manifest(struct tm_commit *c)
   return c->manifest;
 }
 
-enum tm_fate tm_commit_fate(const struct tm_commit *c, uint64_t index)
+enum tm_mini_batch_state tm_commit_state(const struct tm_commit *c, uint64_t index)
 {
-  return tm_fates_get(&c->fates, index);
+  return tm_mini_batch_states_get(&c->mini_batch_states, index);
 }
 
 int64_t tm_commit_output_len(const struct tm_commit *c)
@@ -116,7 +116,7 @@ const char *tm_commit_spill_dir(const struct tm_commit *c)
 static bool may_add(const struct tm_commit *c, const struct tm_outcome *o)
 {
   return tm_check(o->index < tm_manifest_count(c->manifest)) &&
-         tm_check(tm_fates_get(&c->fates, o->index) == TM_FATE_OPEN);
+         tm_check(tm_mini_batch_states_get(&c->mini_batch_states, o->index) == TM_MINI_BATCH_OPEN);
 }
 
 void tm_commit_drop_notes(struct tm_commit *c)
@@ -146,7 +146,9 @@ static void add_record(struct tm_commit *c, enum tm_record_kind kind, const stru
   r.failures_hash = tm_hash64(tm_buf_str(&c->noted), c->noted.len);
   tm_buf_clear(&c->noted);
   tm_journal_add(&c->journal, &r);
-  tm_fates_put(&c->fates, o->index, kind == TM_RECORD_FAILED ? TM_FATE_FAILED : TM_FATE_COMMITTED);
+  tm_mini_batch_states_put(&c->mini_batch_states, o->index,
+                           kind == TM_RECORD_FAILED ? TM_MINI_BATCH_FAILED
+                                                    : TM_MINI_BATCH_COMMITTED);
 }
 
 void tm_commit_add_done(struct tm_commit *c, const struct tm_outcome *o, const void *rows,

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "commit/fates.h"
+#include "commit/mini_batch_states.h"
 #include "commit/manifest.h"
 #include "sys/fs.h"
 
@@ -53,7 +53,7 @@ int tm_commit_open(struct tm_commit **out, const struct tm_commit_options *optio
 void tm_commit_close(struct tm_commit *c); /* NULL is a no-op; drops what was not flushed */
 
 struct tm_manifest *tm_commit_manifest(struct tm_commit *c);
-enum tm_fate tm_commit_fate(const struct tm_commit *c, uint64_t index);
+enum tm_mini_batch_state tm_commit_state(const struct tm_commit *c, uint64_t index);
 /* Valid bytes of the output, including those to be flushed. 0: the header line is still to be
  * written. */
 int64_t tm_commit_output_len(const struct tm_commit *c);
@@ -69,7 +69,7 @@ struct tm_outcome {
   uint32_t returned;
 };
 /* Copies the rows, which end with a line break. The mini-batch is committed when the next flush has
- * returned 0, but its fate already says so. A call for a mini-batch that is over is a fault of the
+ * returned 0, but its state already says so. A call for a mini-batch that is over is a fault of the
  * caller, and has no effect. */
 void tm_commit_add_done(struct tm_commit *c, const struct tm_outcome *o, const void *rows,
                         size_t rows_len);

@@ -128,7 +128,7 @@ static int recover(struct tm_commit *c, const struct tm_commit_options *o,
                            .output = &c->output,
                            .failures = &c->failures,
                            .files = &c->files,
-                           .fates = &c->fates,
+                           .mini_batch_states = &c->mini_batch_states,
                            .keep_failed = o->keep_failed };
   if ((rc = tm_recover_line(&r, err)) < 0 || (rc = open_manifest(c, r.line.manifest_len, err)) < 0)
     return rc;
@@ -228,7 +228,7 @@ void tm_commit_close(struct tm_commit *c)
   tm_output_close(&c->failures);
   tm_files_close(&c->files);
   tm_output_close(&c->output);
-  tm_fates_release(&c->fates);
+  tm_mini_batch_states_release(&c->mini_batch_states);
   tm_buf_release(&c->noted);
   tm_buf_release(&c->header);
   free(c->partial);

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "commit/commit.h"
-#include "commit/fates.h"
+#include "commit/mini_batch_states.h"
 #include "commit/files.h"
 #include "commit/journal.h"
 #include "commit/output.h"
@@ -28,7 +28,7 @@ struct tm_commit {
   struct tm_files files;
   struct tm_journal journal;
   struct tm_manifest *manifest;
-  struct tm_fates fates;
+  struct tm_mini_batch_states mini_batch_states;
   struct tm_buf noted;  /* failure lines for the next add */
   struct tm_buf header; /* header line for the next add */
   /* where the bytes end that the last written record covers */

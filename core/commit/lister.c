@@ -123,13 +123,13 @@ static int add(struct tm_lister *l, const struct tm_mini_batch *mb, int64_t *flu
 }
 
 /* Adds all mini-batches: 1 at the end, 0 if stopped, negative on error. */
-static int list(struct tm_lister *l, struct tm_cut *cut, struct tm_err *err)
+static int list(struct tm_lister *l, struct tm_splitter *splitter, struct tm_err *err)
 {
   struct tm_mini_batch mb = { 0 };
   int64_t flushed_at = 0;
   int rc;
 
-  while ((rc = tm_cut_next(cut, &mb, err)) > 0)
+  while ((rc = tm_splitter_next(splitter, &mb, err)) > 0)
     if ((rc = add(l, &mb, &flushed_at, err)) < 0)
       break;
   tm_buf_release(&mb.bytes);
@@ -137,12 +137,13 @@ static int list(struct tm_lister *l, struct tm_cut *cut, struct tm_err *err)
 }
 
 /* Inside the gate: finishes the list; `rc` is that of list(). */
-static int finish(struct tm_lister *l, const struct tm_cut *cut, int rc, struct tm_err *err)
+static int finish(struct tm_lister *l, const struct tm_splitter *splitter, int rc,
+                  struct tm_err *err)
 {
   struct tm_err ignored = TM_ERR_NONE;
 
   if (rc > 0 && tm_manifest_count(l->o.manifest) == 0 && tm_manifest_pending(l->o.manifest) == 0)
-    return tm_cut_no_input(cut, err); /* no end record: a resumed job lists again */
+    return tm_splitter_no_input(splitter, err); /* no end record: a resumed job lists again */
   if (rc > 0) {
     write_record(l);
     return tm_manifest_end(l->o.manifest, err) < 0 ? err->code : 1;
@@ -162,16 +163,16 @@ static void free_lister(void *data)
   TM_ARRAY_RELEASE(&l->warnings);
   tm_schemas_release(&l->schemas);
   tm_input_record_release(&l->record);
-  for (size_t i = 0; i < l->o.cut.inputs_len; i++)
+  for (size_t i = 0; i < l->o.splitter.inputs_len; i++)
     tm_dataset_free(l->inputs[i]);
-  for (size_t i = 0; i < l->o.cut.partition_keys_len; i++)
+  for (size_t i = 0; i < l->o.splitter.partition_keys_len; i++)
     free(l->keys[i]);
   free(l->inputs);
   free(l->keys);
-  free((char *)l->o.cut.spill_dir);
-  free((char *)l->o.cut.groups_dir);
-  free((char *)l->o.cut.schema_file);
-  free((char *)l->o.cut.index_dir);
+  free((char *)l->o.splitter.spill_dir);
+  free((char *)l->o.splitter.groups_dir);
+  free((char *)l->o.splitter.schema_file);
+  free((char *)l->o.splitter.index_dir);
   free((char *)l->o.inputs_file);
   tm_stop_close(&l->stop);
   tm_mutex_release(&l->mutex);
@@ -182,17 +183,17 @@ static void run(void *data)
 {
   struct tm_lister *l = data;
   struct tm_err err = TM_ERR_NONE;
-  struct tm_cut *cut = tm_cut_open(&l->o.cut);
-  int rc = l->o.cut.schema_file
-               ? tm_schemas_read(&l->schemas, tm_fs_real(), l->o.cut.schema_file, &err)
+  struct tm_splitter *splitter = tm_splitter_open(&l->o.splitter);
+  int rc = l->o.splitter.schema_file
+               ? tm_schemas_read(&l->schemas, tm_fs_real(), l->o.splitter.schema_file, &err)
                : 0;
 
-  rc = rc < 0 ? rc : list(l, cut, &err);
+  rc = rc < 0 ? rc : list(l, splitter, &err);
   if (tm_errand_enter(&l->errand)) {
-    rc = finish(l, cut, rc, &err);
+    rc = finish(l, splitter, rc, &err);
     tm_errand_leave(&l->errand);
   }
-  tm_cut_close(cut);
+  tm_splitter_close(splitter);
   tm_mutex_lock(&l->mutex);
   l->state = rc;
   l->err = err;
@@ -218,19 +219,19 @@ static char **copy_keys(char *const *keys, size_t n)
 /* Keeps (1). */
 static void own(struct tm_lister *l, const struct tm_lister_options *options)
 {
-  const struct tm_cut_options *cut = &options->cut;
+  const struct tm_splitter_options *splitter = &options->splitter;
 
   l->o = *options;
-  l->inputs = tm_xcalloc(cut->inputs_len + 1, sizeof(*l->inputs));
-  for (size_t i = 0; i < cut->inputs_len; i++)
-    l->inputs[i] = tm_dataset_copy(cut->inputs[i]);
-  l->keys = copy_keys(cut->partition_keys, cut->partition_keys_len);
-  l->o.cut.inputs = (const struct tm_dataset *const *)l->inputs;
-  l->o.cut.partition_keys = l->keys;
-  l->o.cut.spill_dir = tm_xstrdup(cut->spill_dir);
-  l->o.cut.groups_dir = tm_xstrdup(cut->groups_dir);
-  l->o.cut.schema_file = tm_xstrdup(cut->schema_file);
-  l->o.cut.index_dir = tm_xstrdup(cut->index_dir);
+  l->inputs = tm_xcalloc(splitter->inputs_len + 1, sizeof(*l->inputs));
+  for (size_t i = 0; i < splitter->inputs_len; i++)
+    l->inputs[i] = tm_dataset_copy(splitter->inputs[i]);
+  l->keys = copy_keys(splitter->partition_keys, splitter->partition_keys_len);
+  l->o.splitter.inputs = (const struct tm_dataset *const *)l->inputs;
+  l->o.splitter.partition_keys = l->keys;
+  l->o.splitter.spill_dir = tm_xstrdup(splitter->spill_dir);
+  l->o.splitter.groups_dir = tm_xstrdup(splitter->groups_dir);
+  l->o.splitter.schema_file = tm_xstrdup(splitter->schema_file);
+  l->o.splitter.index_dir = tm_xstrdup(splitter->index_dir);
   l->o.inputs_file = tm_xstrdup(options->inputs_file);
 }
 
@@ -245,14 +246,14 @@ static struct tm_lister *lister_new(const struct tm_lister_options *options, str
   own(l, options);
   l->stop.on_wait = on_wait;
   l->stop.data = l;
-  l->o.cut.stop = &l->stop;
-  l->o.cut.schemas = &l->schemas;
-  l->o.cut.on_warning = on_warning;
-  l->o.cut.data = l;
-  l->o.cut.on_file = l->o.inputs_file ? on_file : NULL;
-  tm_schemas_init(&l->schemas, l->o.cut.inputs_len);
-  tm_input_record_init(&l->record, l->o.cut.fs ? l->o.cut.fs : tm_fs_real(), l->o.cut.inputs,
-                       l->o.by_content);
+  l->o.splitter.stop = &l->stop;
+  l->o.splitter.schemas = &l->schemas;
+  l->o.splitter.on_warning = on_warning;
+  l->o.splitter.data = l;
+  l->o.splitter.on_file = l->o.inputs_file ? on_file : NULL;
+  tm_schemas_init(&l->schemas, l->o.splitter.inputs_len);
+  tm_input_record_init(&l->record, l->o.splitter.fs ? l->o.splitter.fs : tm_fs_real(),
+                       l->o.splitter.inputs, l->o.by_content);
   tm_mutex_init(&l->mutex);
   l->errand = (struct tm_errand) {
     .loop = options->loop, .run = run, .on_wake = on_wake, .free_data = free_lister, .data = l

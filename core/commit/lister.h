@@ -15,7 +15,7 @@
 
 #include "base/level.h"
 #include "commit/manifest.h"
-#include "data/cut.h"
+#include "data/splitter.h"
 #include "sys/loop.h"
 
 struct tm_lister;
@@ -24,7 +24,7 @@ struct tm_lister_options {
   struct tm_loop *loop;
   struct tm_manifest *manifest;
   /* copied completely, except `fs`; the lister sets `stop` and the warnings */
-  struct tm_cut_options cut;
+  struct tm_splitter_options splitter;
   const char *inputs_file; /* where the files are recorded (input_record.h); or NULL; copied */
   bool by_content;         /* and also their contents */
   void (*on_progress)(void *data); /* entries can be read, warnings can be taken, or it has ended */

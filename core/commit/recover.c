@@ -99,7 +99,7 @@ static const char *find_fault(const struct tm_recovery *r, const struct tm_recor
     return "it does not begin with a session";
   if (record->index >= tm_manifest_count(r->manifest))
     return "a mini-batch that is not in the manifest";
-  if (tm_fates_get(r->fates, record->index) == TM_FATE_COMMITTED)
+  if (tm_mini_batch_states_get(r->mini_batch_states, record->index) == TM_MINI_BATCH_COMMITTED)
     return "a mini-batch that is committed twice";
   if (record->output_end < r->output_len || record->failures_end < r->failures_len)
     return "rows that end before they begin";
@@ -163,13 +163,14 @@ static void apply(struct tm_recovery *r, const struct tm_record *record,
     r->sessions = record->number;
   if (record->kind != TM_RECORD_COMMITTED && record->kind != TM_RECORD_FAILED)
     return;
-  bool was_failed = tm_fates_get(r->fates, record->index) == TM_FATE_FAILED;
+  bool was_failed =
+      tm_mini_batch_states_get(r->mini_batch_states, record->index) == TM_MINI_BATCH_FAILED;
   r->output_len = record->output_end;
   r->failures_len = record->failures_end;
   if (was_failed && record->kind == TM_RECORD_FAILED && record->items == 0)
     return; /* an earlier count, if there is one, stays */
   if (was_failed) {
-    bool was_uncounted = tm_fates_is_uncounted(r->fates, record->index);
+    bool was_uncounted = tm_mini_batch_states_is_uncounted(r->mini_batch_states, record->index);
     found->failed--;
     r->uncounted -= was_uncounted;
     r->failed_items -= was_uncounted ? 1 : tm_record_items(record);
@@ -178,14 +179,14 @@ static void apply(struct tm_recovery *r, const struct tm_record *record,
     found->failed++;
     r->uncounted += record->items == 0;
     r->failed_items += tm_record_items(record);
-    tm_fates_put_failed(r->fates, record);
+    tm_mini_batch_states_put_failed(r->mini_batch_states, record);
     return;
   }
   found->committed++;
   found->items += record->items;
   found->items_succeeded += record->succeeded;
   found->returned += record->returned;
-  tm_fates_put(r->fates, record->index, TM_FATE_COMMITTED);
+  tm_mini_batch_states_put(r->mini_batch_states, record->index, TM_MINI_BATCH_COMMITTED);
 }
 
 /* At the line, the records before it must end where the line says that the files ended. */
@@ -254,7 +255,7 @@ int tm_recover_log(struct tm_recovery *r, struct tm_commit_found *found, struct 
   } else {
     found->retried = found->failed;
     found->failed = 0;
-    tm_fates_reopen(r->fates);
+    tm_mini_batch_states_reopen(r->mini_batch_states);
   }
   return 0;
 }

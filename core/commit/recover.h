@@ -8,7 +8,7 @@
 #define TM_COMMIT_RECOVER_H
 
 #include "commit/commit.h"
-#include "commit/fates.h"
+#include "commit/mini_batch_states.h"
 #include "commit/files.h"
 #include "commit/journal.h"
 #include "commit/output.h"
@@ -19,7 +19,7 @@ struct tm_recovery {
   struct tm_output *failures;
   struct tm_files *files;
   struct tm_manifest *manifest;
-  struct tm_fates *fates;
+  struct tm_mini_batch_states *mini_batch_states;
   bool keep_failed;
 
   /* Results. */
@@ -33,7 +33,7 @@ struct tm_recovery {
 
 /* Finds the last readable sync record. TM_EVERSION, or a system error. */
 int tm_recover_line(struct tm_recovery *r, struct tm_err *err);
-/* Reads the journal: the fates, and the counts of `found`. Reads the output and the failures too:
+/* Reads the journal: the states, and the counts of `found`. Reads the output and the failures too:
  * as far as no sync record covers them and, if they are small, all of them. TM_EDAMAGE names the
  * file and the place. */
 int tm_recover_log(struct tm_recovery *r, struct tm_commit_found *found, struct tm_err *err);

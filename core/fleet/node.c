@@ -25,7 +25,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "sched/awake.h"
+#include "sched/active_clock.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
 #include "sys/process.h"
@@ -48,7 +48,7 @@ struct tm_node {
   char *job_dir; /* NULL before the first step */
   pid_t pid;
   bool is_lost, has_hello;
-  struct tm_awake awake;
+  struct tm_active_clock clock;
   int64_t patience_ns; /* how long it may be silent */
   /* awake: when the keeper last sent a message; when it was last asked */
   int64_t heard_ns, pinged_ns;
@@ -108,7 +108,7 @@ struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool ha
   n->on_lost = on_lost;
   n->data = data;
   n->patience_ns = TM_NODE_PATIENCE_NS;
-  tm_awake_init(&n->awake, tm_clock_mono_ns());
+  tm_active_clock_init(&n->clock, tm_clock_mono_ns());
   if (tm_channel_open(&n->control, loop, pair[0], on_msg, on_end, n, err) < 0) {
     tm_process_wait(pid, 0, NULL);
     free(n->id);
@@ -224,7 +224,7 @@ void tm_node_tick(struct tm_node *n, int64_t mono_ns)
 
   if (!n || n->is_lost)
     return;
-  now_ns = tm_awake_look(&n->awake, mono_ns);
+  now_ns = tm_active_clock_look(&n->clock, mono_ns);
   if (now_ns - n->heard_ns >= n->patience_ns) {
     char *text =
         tm_xprintf("the keeper of the workers has not answered for %g s: it may have been stopped "
@@ -367,7 +367,7 @@ static void on_msg(struct tm_channel *c, const struct tm_msg *f)
   struct tm_node *n = c->data;
   bool is_taken = false;
 
-  n->heard_ns = n->awake.now_ns;
+  n->heard_ns = n->clock.now_ns;
   if (n->is_lost || f->type == TM_MSG_PONG)
     ;
   else if (f->type == TM_MSG_HELLO)

@@ -1,11 +1,11 @@
-/* manifest_look.c - finds the length of a manifest from the end of its file (survey.h).
+/* manifest_look.c - finds the length of a manifest from the end of its file (inspection.h).
  *
  * A complete list ends in its end record, which has a fixed size. Otherwise the last entry is
  * searched for in a piece at the end: a position is an entry if its kind, its length and its check
  * sum are right, and the next one follows directly. Bytes of a path that look like a head do not
  * have the right check sum.
  */
-#include "inspect/survey.h"
+#include "inspect/inspection.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

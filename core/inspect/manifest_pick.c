@@ -1,11 +1,11 @@
 /* manifest_pick.c - reads one mini-batch from the manifest of a job that is not running
- * (survey.h). */
+ * (inspection.h). */
 #include <inttypes.h>
 #include <string.h>
 
 #include "commit/manifest.h"
 #include "commit/manifest_file.h"
-#include "inspect/survey.h"
+#include "inspect/inspection.h"
 
 static int refuse(const struct tm_manifest *m, const char *path, uint64_t index, struct tm_err *err)
 {

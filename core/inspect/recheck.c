@@ -56,7 +56,7 @@ static int open_step(struct tm_recheck *r, struct tm_err *err)
 {
   const struct tm_step *step = r->o.pipeline->steps[r->at];
   struct tm_lister_options o = {
-    .loop = r->o.loop, .cut = tm_step_cut(step), .on_progress = on_listed, .data = r
+    .loop = r->o.loop, .splitter = tm_step_splitting(step), .on_progress = on_listed, .data = r
   };
   int rc = open_manifest(r, step, err);
 
@@ -66,13 +66,13 @@ static int open_step(struct tm_recheck *r, struct tm_err *err)
   r->spill_dir = tm_xprintf("%s/%s/state/spill", r->o.dir, step->name);
   r->schema_file = tm_xprintf("%s/%s/state/schema.json", r->o.dir, step->name);
   r->index_dir = tm_workspace_index_dir(r->o.dir, step->name);
-  o.cut.spill_dir = r->spill_dir;
-  o.cut.schema_file = r->schema_file;
-  o.cut.groups_dir = r->state_dir;
-  o.cut.index_dir = r->index_dir;
+  o.splitter.spill_dir = r->spill_dir;
+  o.splitter.schema_file = r->schema_file;
+  o.splitter.groups_dir = r->state_dir;
+  o.splitter.index_dir = r->index_dir;
   tm_manifest_relist(r->manifest);
   tm_bound_init(&r->bound, step, r->o.dir);
-  o.cut.inputs = (const struct tm_dataset *const *)r->bound.inputs;
+  o.splitter.inputs = (const struct tm_dataset *const *)r->bound.inputs;
   o.manifest = r->manifest;
   r->lister = tm_lister_start(&o, err);
   return r->lister ? 0 : err->code;

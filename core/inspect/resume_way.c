@@ -24,7 +24,7 @@ struct step_files {
   struct tm_output output, failures;
   struct tm_files files;
   struct tm_manifest *manifest;
-  struct tm_fates fates;
+  struct tm_mini_batch_states mini_batch_states;
 };
 
 /* A missing file counts as empty: a session would create it. */
@@ -88,7 +88,7 @@ static void close_files(struct step_files *f)
   tm_output_close(&f->failures);
   tm_files_close(&f->files);
   tm_manifest_close(f->manifest);
-  tm_fates_release(&f->fates);
+  tm_mini_batch_states_release(&f->mini_batch_states);
 }
 
 /* Recovery skips rows that are not open. But a session would create the missing file, and find it
@@ -108,7 +108,7 @@ static int recover(struct step_files *f, const char *step_dir, struct tm_err *er
                            .output = &f->output,
                            .failures = &f->failures,
                            .files = &f->files,
-                           .fates = &f->fates,
+                           .mini_batch_states = &f->mini_batch_states,
                            .keep_failed = true };
   char *manifest = tm_path_join(step_dir, "state/manifest");
   int rc = tm_recover_line(&r, err);
@@ -198,7 +198,7 @@ static enum tm_resume_way way_of_failure(const struct step_files *f, const char 
   bool is_load = strcmp(tm_json_str(v, "status", ""), tm_status_name(TM_LOAD_EXCEPTION)) == 0;
   tm_json_free(v);
   if (!is_load || index < 0 || (uint64_t)index >= tm_manifest_count(f->manifest) ||
-      tm_fates_get(&f->fates, (uint64_t)index) != TM_FATE_FAILED)
+      tm_mini_batch_states_get(&f->mini_batch_states, (uint64_t)index) != TM_MINI_BATCH_FAILED)
     return TM_RESUME_BY_JOB;
   return way_of_items(f, (uint64_t)index, why);
 }

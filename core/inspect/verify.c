@@ -23,7 +23,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "commit/fates.h"
+#include "commit/mini_batch_states.h"
 #include "commit/manifest_file.h"
 #include "commit/recover.h"
 #include "inspect/verify_upload.h"
@@ -51,7 +51,7 @@ struct check {
   struct tm_output output, failures;
   struct tm_files files; /* its log, for reading; and the folder of the files */
   struct tm_manifest *manifest;
-  struct tm_fates fates;
+  struct tm_mini_batch_states mini_batch_states;
   struct tm_recovery recovery; /* only for the line */
   struct window rows, lines;
   int64_t output_end, failures_end, files_end; /* where the records so far end */
@@ -90,7 +90,7 @@ static const char *find_outcome_fault(const struct check *c, const struct tm_rec
     return "the journal does not begin with a session";
   if (r->index >= c->manifest->added)
     return "a mini-batch that is not in the manifest";
-  if (tm_fates_get(&c->fates, r->index) == TM_FATE_COMMITTED)
+  if (tm_mini_batch_states_get(&c->mini_batch_states, r->index) == TM_MINI_BATCH_COMMITTED)
     return "a mini-batch that is committed twice";
   if (r->output_end < c->output_end || r->failures_end < c->failures_end)
     return "rows that end before they begin";
@@ -158,14 +158,15 @@ static void apply(struct check *c, const struct tm_record *r)
     c->files_end = r->files_end;
   if (r->kind != TM_RECORD_COMMITTED && r->kind != TM_RECORD_FAILED)
     return;
-  if (tm_fates_get(&c->fates, r->index) == TM_FATE_FAILED)
+  if (tm_mini_batch_states_get(&c->mini_batch_states, r->index) == TM_MINI_BATCH_FAILED)
     f->failed--;
   if (r->kind == TM_RECORD_FAILED)
     f->failed++;
   else
     f->committed++;
-  tm_fates_put(&c->fates, r->index,
-               r->kind == TM_RECORD_FAILED ? TM_FATE_FAILED : TM_FATE_COMMITTED);
+  tm_mini_batch_states_put(&c->mini_batch_states, r->index,
+                           r->kind == TM_RECORD_FAILED ? TM_MINI_BATCH_FAILED
+                                                       : TM_MINI_BATCH_COMMITTED);
   f->output_bytes += c->output.fd >= 0 ? r->output_end - c->output_end : 0;
   f->failure_bytes += r->failures_end - c->failures_end;
   c->output_end = r->output_end;
@@ -385,7 +386,7 @@ static void close_files(struct check *c)
   tm_output_close(&c->failures);
   tm_files_close(&c->files);
   tm_manifest_close(c->manifest);
-  tm_fates_release(&c->fates);
+  tm_mini_batch_states_release(&c->mini_batch_states);
   free(c->rows.bytes);
   free(c->lines.bytes);
 }

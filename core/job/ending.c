@@ -51,7 +51,7 @@ static void end(struct tm_supervisor *s)
   struct tm_event e = { .kind = TM_EVENT_STEP_ENDED };
 
   s->is_ended = true;
-  tm_intake_clear(s->o.fs, s->o.step, s->o.job->dir);
+  tm_input_staging_clear(s->o.fs, s->o.step, s->o.job->dir);
   s->view.verdict = s->tally.verdict;
   if (s->tally.verdict == TM_FAILED && s->code == 0)
     tm_tally_count_again(&s->tally, &s->cause);
@@ -113,7 +113,7 @@ static bool start_upload(struct tm_supervisor *s)
 void tm_supervisor_check_end(struct tm_supervisor *s)
 {
   if (!s->is_ending || s->is_finished || s->workers.len > 0 || s->sched.roster.living > 0 ||
-      s->intake || tm_syncer_is_busy(&s->syncer))
+      s->input_staging || tm_syncer_is_busy(&s->syncer))
     return;
   s->is_finished = true;
   if (!tm_lister_stop(s->lister))

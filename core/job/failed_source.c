@@ -11,7 +11,7 @@
 #include "commit/failed_archives.h"
 #include "data/files/failed.h"
 #include "data/item.h"
-#include "job/takeover.h"
+#include "job/import.h"
 #include "plan/drop.h"
 #include "record/job_record.h"
 #include "record/owner.h"
@@ -348,10 +348,10 @@ static int apply_step(const struct tm_failed_source *s, struct tm_step *step, st
   return rc;
 }
 
-static int refuse_takeover(const struct tm_pipeline *p, struct tm_err *err)
+static int refuse_import(const struct tm_pipeline *p, struct tm_err *err)
 {
   for (size_t i = 0; i < p->steps_len; i++)
-    if (tm_takeover_is_asked(p->steps[i]))
+    if (tm_import_is_asked(p->steps[i]))
       return tm_err_set(err, TM_EUSAGE,
                         "step '%s' has --resume_from, which takes over what another job has "
                         "committed of all inputs, while this job has those alone that failed; take "
@@ -365,7 +365,7 @@ int tm_failed_source_apply(const struct tm_failed_source *s, struct tm_pipeline 
 {
   size_t known = 0, at = 0;
 
-  if (check_steps(s, err) < 0 || refuse_takeover(p, err) < 0)
+  if (check_steps(s, err) < 0 || refuse_import(p, err) < 0)
     return err->code;
   while (at < p->steps_len) {
     bool is_known = tm_job_record_step(s->record, p->steps[at]->name) != NULL;

@@ -20,10 +20,10 @@
 #include "job/job_own.h"
 #include "job/limits.h"
 #include "job/preflight.h"
-#include "job/takeover.h"
+#include "job/import.h"
 #include "outputs/registering.h"
 #include "record/cancel_request.h"
-#include "record/chronicle.h"
+#include "record/job_history.h"
 #include "record/definition.h"
 #include "record/job_record.h"
 #include "record/temp_dirs.h"
@@ -157,11 +157,11 @@ static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
   int rc = has_job ? resume_definition(job, &d, err) : tm_definition_take(&d, err);
 
   if (rc == 0 && !has_job)
-    rc = tm_takeover_copy(&d, err);
+    rc = tm_import_copy(&d, err);
   if (rc == 0 && !has_job)
     rc = write_definition(job, err);
   free(store);
-  return rc < 0 || job->earlier ? rc : tm_takeover_place(&d, err);
+  return rc < 0 || job->earlier ? rc : tm_import_place(&d, err);
 }
 
 /* A Completed job runs nothing. If the user asks for it, its inputs are compared once the loop
@@ -377,7 +377,7 @@ static void tell(struct tm_job *job)
   struct tm_err err = TM_ERR_NONE;
   char *text;
 
-  if (tm_chronicle_add(job->o.workspace, &job->view, tm_clock_wall_ns(), &err) == 0)
+  if (tm_job_history_add(job->o.workspace, &job->view, tm_clock_wall_ns(), &err) == 0)
     return;
   text = tm_xprintf("the job is not in the history of its workspace: %s", err.text);
   tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);

@@ -21,8 +21,8 @@
 #include "base/text.h"
 #include "job/job_own.h"
 #include "job/stale_inputs.h"
-#include "job/takeover.h"
-#include "outputs/intake.h"
+#include "job/import.h"
+#include "outputs/input_staging.h"
 #include "outputs/place.h"
 #include "record/job_record.h"
 
@@ -191,8 +191,7 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .verify_input = job->o.verify_input,
                                      .accept_changes = job->o.accept_changes,
                                      .records_inputs = st->reuse != NULL,
-                                     .is_resumed =
-                                         job->view.is_resumed || tm_takeover_is_asked(step),
+                                     .is_resumed = job->view.is_resumed || tm_import_is_asked(step),
                                      .may_start = may_start,
                                      .on_freed = on_freed,
                                      .on_ended = on_step_ended,
@@ -250,7 +249,7 @@ static int check_place(const struct tm_job *job, size_t i, struct tm_err *err)
   const struct tm_step *step = job->o.pipeline->steps[i];
   int rc = tm_place_check(job->o.fs, step, job->dir.path, err);
 
-  return rc < 0 ? rc : tm_intake_check(job->o.fs, step, job->dir.path, err);
+  return rc < 0 ? rc : tm_input_staging_check(job->o.fs, step, job->dir.path, err);
 }
 
 int tm_job_steps_open(struct tm_job *job, struct tm_err *err)

@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 #include "job/first_look.h"
-#include "job/forecast.h"
-#include "outputs/intake.h"
+#include "job/reuse_plan.h"
+#include "outputs/input_staging.h"
 #include "outputs/own_folder.h"
 #include "outputs/place.h"
 #include "record/temp_dirs.h"
@@ -22,10 +22,10 @@ static void add_words(struct tm_err *refusal, char *why)
 }
 
 /* Adds why the step is not reused, if a user may have expected that. */
-static void explain(struct tm_forecast *f, const struct tm_step *step, struct tm_err *refusal)
+static void explain(struct tm_reuse_plan *f, const struct tm_step *step, struct tm_err *refusal)
 {
-  const struct tm_step *cause = tm_forecast_cause(f, step);
-  const struct tm_foreseen *s = tm_forecast_step(f, cause);
+  const struct tm_step *cause = tm_reuse_plan_cause(f, step);
+  const struct tm_planned_reuse *s = tm_reuse_plan_step(f, cause);
 
   if (cause != step)
     add_words(refusal,
@@ -35,20 +35,20 @@ static void explain(struct tm_forecast *f, const struct tm_step *step, struct tm
 }
 
 /* A refusal does not matter for a step whose result can be reused. */
-static int check_step(const struct tm_preflight *p, struct tm_forecast *f,
+static int check_step(const struct tm_preflight *p, struct tm_reuse_plan *f,
                       const struct tm_step *step, struct tm_err *err)
 {
   const char *const dirs[] = { p->workspace, p->dir };
-  const struct tm_foreseen *s;
+  const struct tm_planned_reuse *s;
   int rc = tm_place_check(p->fs, step, p->job_dir, err);
 
   if (rc == 0)
     rc = tm_own_folder_check(p->fs, p->pipeline, step, dirs, err);
   if (rc == 0)
-    rc = tm_intake_check(p->fs, step, p->job_dir, err);
+    rc = tm_input_staging_check(p->fs, step, p->job_dir, err);
   if (rc == 0)
     return 0;
-  s = tm_forecast_step(f, step);
+  s = tm_reuse_plan_step(f, step);
   if (!s->from || (s->why && rc != TM_EUSAGE)) {
     explain(f, step, err);
     return rc;
@@ -59,17 +59,17 @@ static int check_step(const struct tm_preflight *p, struct tm_forecast *f,
 
 int tm_preflight(const struct tm_preflight *p, struct tm_err *err)
 {
-  struct tm_forecast f = { .fs = p->fs,
-                           .pipeline = p->pipeline,
-                           .workspace = p->workspace,
-                           .job_dir = p->job_dir,
-                           .no_reuse = p->no_reuse };
+  struct tm_reuse_plan f = { .fs = p->fs,
+                             .pipeline = p->pipeline,
+                             .workspace = p->workspace,
+                             .job_dir = p->job_dir,
+                             .no_reuse = p->no_reuse };
   int rc = tm_temp_dirs_check(p->fs, err);
 
   for (size_t i = 0; i < p->pipeline->steps_len && rc == 0; i++)
     rc = check_step(p, &f, p->pipeline->steps[i], err);
   if (rc == 0 && !p->job_dir)
     rc = tm_first_look(p->fs, p->pipeline, err);
-  tm_forecast_release(&f);
+  tm_reuse_plan_release(&f);
   return rc;
 }

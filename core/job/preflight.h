@@ -1,7 +1,7 @@
 /* preflight.h - finds what prevents a job before anything of it is made: destinations that are full
- * or must not be replaced, input paths that are in use (place.h, own_folder.h, intake.h), and
- * inputs that name nothing (first_look.h). A job looks before it has a directory, and `--dry-run`
- * looks too.
+ * or must not be replaced, input paths that are in use (place.h, own_folder.h, input_staging.h),
+ * and inputs that name nothing (first_look.h). A job looks before it has a directory, and
+ * `--dry-run` looks too.
  *
  * A destination may hold the earlier result that a step will reuse (reuse.h), so reuse is decided
  * first.
@@ -23,7 +23,7 @@ struct tm_preflight {
 
 /* Only looks, first at TMPDIR. TM_EUSAGE with the place of the definition; TM_ENOINPUT, if there is
  * no job yet, for a step that waits for no other. A step passes if it is known to be reused
- * (forecast.h). A step that reads the output of one that is run is not known to be reused. */
+ * (reuse_plan.h). A step that reads the output of one that is run is not known to be reused. */
 int tm_preflight(const struct tm_preflight *p, struct tm_err *err);
 
 #endif

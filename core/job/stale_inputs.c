@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
-#include "commit/fates.h"
+#include "commit/mini_batch_states.h"
 #include "commit/manifest_file.h"
 #include "data/item_check.h"
 #include "job/job_own.h"
@@ -21,7 +21,7 @@
 struct look {
   const struct tm_fs *fs;
   const atomic_bool *stop;
-  struct tm_fates fates;
+  struct tm_mini_batch_states mini_batch_states;
   struct tm_manifest *manifest;
   uint64_t behind; /* index after the last committed mini-batch */
   struct tm_buf last;
@@ -30,7 +30,7 @@ struct look {
 };
 
 /* Finds which mini-batches are committed. */
-static int read_fates(struct look *l, const char *path)
+static int read_states(struct look *l, const char *path)
 {
   struct tm_journal journal = { 0 };
   struct tm_journal_walk walk;
@@ -40,7 +40,7 @@ static int read_fates(struct look *l, const char *path)
     tm_journal_walk_init(&walk, &journal, 0);
     while (tm_journal_walk_next(&walk, &r, NULL) > 0)
       if (r.kind == TM_RECORD_COMMITTED) {
-        tm_fates_put(&l->fates, r.index, TM_FATE_COMMITTED);
+        tm_mini_batch_states_put(&l->mini_batch_states, r.index, TM_MINI_BATCH_COMMITTED);
         l->behind = r.index >= l->behind ? r.index + 1 : l->behind;
       }
     tm_journal_walk_release(&walk);
@@ -83,7 +83,7 @@ static void look_at_all(struct look *l)
   uint64_t end = tm_manifest_count(l->manifest);
   end = l->behind < end ? l->behind : end;
   for (uint64_t i = 0; i < end && l->looked < TM_STALE_INPUTS_MAX && !atomic_load(l->stop); i++)
-    if (tm_fates_get(&l->fates, i) == TM_FATE_COMMITTED &&
+    if (tm_mini_batch_states_get(&l->mini_batch_states, i) == TM_MINI_BATCH_COMMITTED &&
         tm_manifest_read(l->manifest, i, &e, NULL) >= 0)
       look_at_items(l, &e);
 }
@@ -105,12 +105,12 @@ void tm_stale_inputs_look(struct tm_buf *warning, const struct tm_fs *fs, const 
   struct look l = { .fs = fs, .stop = stop };
   char *journal = tm_path_join(state_dir, "journal");
   char *manifest = tm_path_join(state_dir, "manifest");
-  if (read_fates(&l, journal) >= 0 && l.behind > 0 &&
+  if (read_states(&l, journal) >= 0 && l.behind > 0 &&
       tm_manifest_open_read(&l.manifest, fs, manifest, 0, NULL) >= 0)
     look_at_all(&l);
   add_warning(warning, &l);
   tm_manifest_close(l.manifest);
-  tm_fates_release(&l.fates);
+  tm_mini_batch_states_release(&l.mini_batch_states);
   tm_buf_release(&l.last);
   free(journal);
   free(manifest);

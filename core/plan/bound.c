@@ -12,13 +12,14 @@ void tm_bound_init(struct tm_bound *b, const struct tm_step *s, const char *job_
   b->arguments = tm_xcalloc(s->arguments_len + 1, sizeof(*b->arguments));
   for (size_t i = 0; i < s->inputs_len; i++)
     b->inputs[i] = tm_dataset_bind(s->inputs[i], job_dir);
-  for (size_t i = 0; i < s->intakes_len; i++) {
-    const struct tm_step_intake *intake = &s->intakes[i];
-    bool is_input = intake->input >= 0 && s->inputs[intake->input]->mode != TM_DATASET_DIRECT;
-    char *folder = tm_path_join(job_dir, intake->folder);
+  for (size_t i = 0; i < s->stagings_len; i++) {
+    const struct tm_step_staging *input_staging = &s->stagings[i];
+    bool is_input =
+        input_staging->input >= 0 && s->inputs[input_staging->input]->mode != TM_DATASET_DIRECT;
+    char *folder = tm_path_join(job_dir, input_staging->folder);
     if (is_input) { /* otherwise, other inputs have replaced those of the definition */
-      tm_dataset_free(b->inputs[intake->input]);
-      b->inputs[intake->input] = tm_dataset_within(intake->dataset, folder);
+      tm_dataset_free(b->inputs[input_staging->input]);
+      b->inputs[input_staging->input] = tm_dataset_within(input_staging->dataset, folder);
     }
     free(folder);
   }

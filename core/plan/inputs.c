@@ -206,12 +206,12 @@ static char *folder_of(const struct tm_step *s, size_t i)
 static void record_places(struct tm_step *s)
 {
   struct tm_json *places = tm_json_new(TM_JSON_ARRAY);
-  for (size_t i = 0; i < s->intakes_len; i++) {
-    if (!s->intakes[i].path)
+  for (size_t i = 0; i < s->stagings_len; i++) {
+    if (!s->stagings[i].path)
       continue;
     struct tm_json *place = tm_json_add(places, tm_json_new(TM_JSON_OBJECT));
-    tm_json_set(place, "folder", tm_json_new_string(s->intakes[i].folder));
-    tm_json_set(place, "path", tm_json_new_string(s->intakes[i].path));
+    tm_json_set(place, "folder", tm_json_new_string(s->stagings[i].folder));
+    tm_json_set(place, "path", tm_json_new_string(s->stagings[i].path));
   }
   if (places->list.len > 0)
     tm_json_set(s->effective, "places", places);
@@ -219,19 +219,19 @@ static void record_places(struct tm_step *s)
     tm_json_free(places);
 }
 
-static void add_intakes(struct tm_step *s)
+static void add_stagings(struct tm_step *s)
 {
   size_t n = s->inputs_len + s->side_inputs_len;
-  s->intakes = tm_xcalloc(n + 1, sizeof(*s->intakes));
+  s->stagings = tm_xcalloc(n + 1, sizeof(*s->stagings));
   for (size_t i = 0; i < n; i++) {
     const struct tm_dataset *d = dataset_at(s, i);
     if (d->mode == TM_DATASET_DIRECT)
       continue;
-    s->intakes[s->intakes_len++] =
-        (struct tm_step_intake) { .dataset = tm_dataset_bind(d, NULL),
-                                  .input = i < s->inputs_len ? (int64_t)i : -1,
-                                  .folder = folder_of(s, i),
-                                  .path = tm_xstrdup(d->place) };
+    s->stagings[s->stagings_len++] =
+        (struct tm_step_staging) { .dataset = tm_dataset_bind(d, NULL),
+                                   .input = i < s->inputs_len ? (int64_t)i : -1,
+                                   .folder = folder_of(s, i),
+                                   .path = tm_xstrdup(d->place) };
   }
   record_places(s);
 }
@@ -245,18 +245,18 @@ int tm_inputs_read(struct tm_step *s, const struct tm_json *v, const struct tm_p
   if (rc == 0)
     rc = check_names(s, v, err);
   if (rc == 0)
-    add_intakes(s);
+    add_stagings(s);
   return rc;
 }
 
-const struct tm_step_intake *tm_inputs_find(const struct tm_step *s, const struct tm_dataset *d)
+const struct tm_step_staging *tm_inputs_find(const struct tm_step *s, const struct tm_dataset *d)
 {
   struct tm_json *wanted = tm_dataset_to_json(d);
-  const struct tm_step_intake *found = NULL;
-  for (size_t i = 0; i < s->intakes_len && !found; i++) {
-    struct tm_json *is = tm_dataset_to_json(s->intakes[i].dataset);
+  const struct tm_step_staging *found = NULL;
+  for (size_t i = 0; i < s->stagings_len && !found; i++) {
+    struct tm_json *is = tm_dataset_to_json(s->stagings[i].dataset);
     if (tm_json_is_equal(wanted, is))
-      found = &s->intakes[i];
+      found = &s->stagings[i];
     tm_json_free(is);
   }
   tm_json_free(wanted);
@@ -273,7 +273,7 @@ static bool is_same_place(const char *a, const char *b)
 
 struct taken {
   const struct tm_step *step;
-  const struct tm_step_intake *intake;
+  const struct tm_step_staging *input_staging;
 };
 
 int tm_inputs_check_paths(const struct tm_pipeline *p, struct tm_err *err)
@@ -281,18 +281,19 @@ int tm_inputs_check_paths(const struct tm_pipeline *p, struct tm_err *err)
   struct TM_ARRAY(struct taken) taken = { 0 };
   int rc = 0;
   for (size_t i = 0; i < p->steps_len && rc == 0; i++)
-    for (size_t k = 0; k < p->steps[i]->intakes_len && rc == 0; k++) {
-      const struct tm_step_intake *in = &p->steps[i]->intakes[k];
+    for (size_t k = 0; k < p->steps[i]->stagings_len && rc == 0; k++) {
+      const struct tm_step_staging *in = &p->steps[i]->stagings[k];
       if (!in->path)
         continue;
       for (size_t j = 0; j < taken.len && rc == 0; j++)
-        if (is_same_place(taken.at[j].intake->path, in->path))
+        if (is_same_place(taken.at[j].input_staging->path, in->path))
           rc = tm_err_set(err, TM_EUSAGE,
                           "'%s' (%s) of step '%s' and '%s' (%s) of step '%s' are one place, or "
                           "one within the other; accepted: a path for each",
-                          taken.at[j].intake->path,
-                          taken.at[j].intake->dataset->where ? taken.at[j].intake->dataset->where
-                                                             : "",
+                          taken.at[j].input_staging->path,
+                          taken.at[j].input_staging->dataset->where
+                              ? taken.at[j].input_staging->dataset->where
+                              : "",
                           taken.at[j].step->name, in->path,
                           in->dataset->where ? in->dataset->where : "", p->steps[i]->name);
       *TM_ARRAY_ADD(&taken) = (struct taken) { p->steps[i], in };
@@ -317,8 +318,8 @@ void tm_inputs_settle(struct tm_step *s, const char *step, const char *job_dir)
     settle(s->side_inputs[i], step, job_dir);
     tm_json_add(record, tm_dataset_to_json(s->side_inputs[i]));
   }
-  for (size_t i = 0; i < s->intakes_len; i++)
-    settle(s->intakes[i].dataset, step, job_dir);
+  for (size_t i = 0; i < s->stagings_len; i++)
+    settle(s->stagings[i].dataset, step, job_dir);
   if (s->side_inputs_len > 0)
     tm_json_set(s->effective, "side_inputs", record);
   else

@@ -8,8 +8,8 @@
  *                 because they already exist.
  *   as_download   the same with a copy instead of links
  *
- * A given path becomes a link to that place while the step runs. outputs/intake.c makes all of
- * this.
+ * A given path becomes a link to that place while the step runs. outputs/input_staging.c makes all
+ * of this.
  */
 #ifndef TM_PLAN_INPUTS_H
 #define TM_PLAN_INPUTS_H
@@ -17,7 +17,7 @@
 #include "plan/pipeline.h"
 #include "plan/read_context.h"
 
-/* Fills inputs, side_inputs, intakes, and their record. TM_EUSAGE with the place: datasets of two
+/* Fills inputs, side_inputs, stagings, and their record. TM_EUSAGE with the place: datasets of two
  * types, two with one name, a side input that does not exist. */
 int tm_inputs_read(struct tm_step *s, const struct tm_json *v, const struct tm_plan_reader *r,
                    struct tm_err *err);
@@ -31,6 +31,6 @@ int tm_inputs_check_paths(const struct tm_pipeline *p, struct tm_err *err);
 struct tm_dataset *tm_inputs_dataset(const struct tm_json *v, const struct tm_plan_reader *r,
                                      struct tm_err *err);
 /* The place of an equal dataset, or NULL. */
-const struct tm_step_intake *tm_inputs_find(const struct tm_step *s, const struct tm_dataset *d);
+const struct tm_step_staging *tm_inputs_find(const struct tm_step *s, const struct tm_dataset *d);
 
 #endif

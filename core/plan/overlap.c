@@ -97,7 +97,7 @@ static int check_output(const struct tm_pipeline *p, const struct tm_step *write
 
 /* Places of inputs. */
 
-static int refuse_place(const struct tm_step *step, const struct tm_step_intake *in,
+static int refuse_place(const struct tm_step *step, const struct tm_step_staging *in,
                         const struct tm_step *reader, const struct tm_dataset *d,
                         struct tm_err *err)
 {
@@ -110,7 +110,7 @@ static int refuse_place(const struct tm_step *step, const struct tm_step_intake 
 }
 
 static int check_place(const struct tm_pipeline *p, const struct tm_step *step,
-                       const struct tm_step_intake *in, struct tm_err *err)
+                       const struct tm_step_staging *in, struct tm_err *err)
 {
   char *file = tm_path_join(in->path, "x"); /* any name */
   int rc = 0;
@@ -131,8 +131,8 @@ int tm_overlap_check(const struct tm_pipeline *p, struct tm_err *err)
       if (p->steps[i]->outputs[k].destination)
         rc = check_output(p, p->steps[i], &p->steps[i]->outputs[k], err);
   for (size_t i = 0; i < p->steps_len; i++)
-    for (size_t k = 0; k < p->steps[i]->intakes_len && rc == 0; k++)
-      if (p->steps[i]->intakes[k].path)
-        rc = check_place(p, p->steps[i], &p->steps[i]->intakes[k], err);
+    for (size_t k = 0; k < p->steps[i]->stagings_len && rc == 0; k++)
+      if (p->steps[i]->stagings[k].path)
+        rc = check_place(p, p->steps[i], &p->steps[i]->stagings[k], err);
   return rc;
 }

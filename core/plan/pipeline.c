@@ -12,14 +12,14 @@ static void free_inputs(struct tm_step *s)
     tm_dataset_free(s->inputs[i]);
   for (size_t i = 0; i < s->side_inputs_len; i++)
     tm_dataset_free(s->side_inputs[i]);
-  for (size_t i = 0; i < s->intakes_len; i++) {
-    tm_dataset_free(s->intakes[i].dataset);
-    free(s->intakes[i].folder);
-    free(s->intakes[i].path);
+  for (size_t i = 0; i < s->stagings_len; i++) {
+    tm_dataset_free(s->stagings[i].dataset);
+    free(s->stagings[i].folder);
+    free(s->stagings[i].path);
   }
   free(s->inputs);
   free(s->side_inputs);
-  free(s->intakes);
+  free(s->stagings);
 }
 
 static void free_outputs(struct tm_step *s)
@@ -67,14 +67,14 @@ void tm_step_free(struct tm_step *s)
   free(s);
 }
 
-struct tm_cut_options tm_step_cut(const struct tm_step *s)
+struct tm_splitter_options tm_step_splitting(const struct tm_step *s)
 {
-  return (struct tm_cut_options) { .inputs = (const struct tm_dataset *const *)s->inputs,
-                                   .inputs_len = s->inputs_len,
-                                   .mini_batch_size = s->config.mini_batch_size,
-                                   .counts_rows = s->config.counts_rows,
-                                   .partition_keys = s->config.partition_keys,
-                                   .partition_keys_len = s->config.partition_keys_len };
+  return (struct tm_splitter_options) { .inputs = (const struct tm_dataset *const *)s->inputs,
+                                        .inputs_len = s->inputs_len,
+                                        .mini_batch_size = s->config.mini_batch_size,
+                                        .counts_rows = s->config.counts_rows,
+                                        .partition_keys = s->config.partition_keys,
+                                        .partition_keys_len = s->config.partition_keys_len };
 }
 
 char **tm_step_output_names(const struct tm_step *s)

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/level.h"
-#include "data/cut.h"
+#include "data/splitter.h"
 #include "data/dataset.h"
 #include "plan/config.h"
 
@@ -35,7 +35,7 @@ struct tm_step_path {
 };
 
 /* An input or side input with a place of its own while the step runs: inputs.h. */
-struct tm_step_intake {
+struct tm_step_staging {
   struct tm_dataset *dataset; /* as defined */
   int64_t input;              /* its number among the inputs; negative: a side input */
   char *folder;               /* in the job's directory: "score/inputs/model" */
@@ -57,8 +57,8 @@ struct tm_step {
   size_t inputs_len;
   struct tm_dataset **side_inputs; /* every worker may read them completely */
   size_t side_inputs_len;
-  struct tm_step_intake *intakes;
-  size_t intakes_len;
+  struct tm_step_staging *stagings;
+  size_t stagings_len;
   struct tm_step_output *outputs;
   size_t outputs_len;     /* at least one */
   struct tm_step **needs; /* steps that must be Completed before it begins, without duplicates */
@@ -100,7 +100,7 @@ void tm_step_free(struct tm_step *s);         /* of no pipeline; NULL is a no-op
 char **tm_step_output_names(const struct tm_step *s);
 /* The options to split the step's inputs; the step must outlive them. Inputs that other steps write
  * must be bound (bound.h); the caller fills the other options. */
-struct tm_cut_options tm_step_cut(const struct tm_step *s);
+struct tm_splitter_options tm_step_splitting(const struct tm_step *s);
 /* Replaces the inputs of the definition by others that no step writes; takes over the array and its
  * elements. */
 void tm_step_set_inputs(struct tm_step *s, struct tm_dataset **inputs, size_t len);

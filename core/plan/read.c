@@ -30,7 +30,7 @@
 #include "base/text.h"
 #include "plan/aliases.h"
 #include "plan/arguments.h"
-#include "plan/cutting.h"
+#include "plan/splitting.h"
 #include "plan/graph.h"
 #include "plan/inputs.h"
 #include "plan/overlap.h"
@@ -85,7 +85,7 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
   }
   int rc = tm_config_fill(&s->config, settings, s, r->base_dir, err);
   if (rc == 0)
-    rc = tm_cutting_check(s, err);
+    rc = tm_splitting_check(s, err);
   if (rc < 0 && !r->working_dir)
     tm_params_place("ParallelRunConfig", config, err);
   if (rc < 0) {
@@ -122,7 +122,7 @@ static bool has_place(const struct tm_step *s)
 }
 
 /* The work of another job used the outputs of that job's steps, in its directory. */
-static int check_takeover(const struct tm_step *s, const struct tm_json *v, struct tm_err *err)
+static int check_import(const struct tm_step *s, const struct tm_json *v, struct tm_err *err)
 {
   const char *job = s->config.resume_from, *writer = job ? writer_for(s) : NULL;
   char *word = tm_text_shell_word(job ? job : "");
@@ -199,7 +199,7 @@ static struct tm_step *read_step(const struct tm_json *v, const struct tm_plan_r
   bool is_read = tm_inputs_read(s, v, r, err) == 0 &&
                  tm_script_arguments_read(s, v, r, taken, err) == 0 &&
                  read_config(s, v, r, taken, err) == 0 &&
-                 tm_outputs_fill(&r->outputs, s, v, err) == 0 && check_takeover(s, v, err) == 0;
+                 tm_outputs_fill(&r->outputs, s, v, err) == 0 && check_import(s, v, err) == 0;
   tm_json_free(taken);
   if (!is_read) {
     tm_step_free(s);

@@ -63,12 +63,12 @@ static bool is_there(const char *path, struct tm_err *err)
 static char *dataset_path(struct tm_step *s, const struct tm_dataset *d, size_t i,
                           struct tm_err *err)
 {
-  const struct tm_step_intake *intake = tm_inputs_find(s, d);
+  const struct tm_step_staging *input_staging = tm_inputs_find(s, d);
   bool is_here = !d->place && d->mode != TM_DATASET_DOWNLOAD && !d->step;
-  if (intake && !intake->path)
+  if (input_staging && !input_staging->path)
     add_path(s, i, s->name);
-  if (intake)
-    return tm_xstrdup(intake->path ? intake->path : intake->folder);
+  if (input_staging)
+    return tm_xstrdup(input_staging->path ? input_staging->path : input_staging->folder);
   bool is_list = d->kind == TM_DATASET_MANIFEST || d->kind == TM_DATASET_FAILED;
   bool is_part = d->kind == TM_DATASET_FILES && d->limit > 0;
   if (!is_here || is_list || is_part || d->paths_len != 1 || strpbrk(d->paths[0], "*?{["))

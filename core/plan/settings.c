@@ -16,7 +16,7 @@
 #include "base/path.h"
 #include "base/time.h"
 #include "plan/aliases.h"
-#include "plan/cutting.h"
+#include "plan/splitting.h"
 #include "plan/environment.h"
 #include "plan/names.h"
 #include "plan/params.h"
@@ -67,7 +67,7 @@ static void add_default(struct tm_json *settings, const struct tm_field *f,
 {
   struct tm_json *otherwise = NULL;
   if (f->type == TM_FIELD_AMOUNT)
-    otherwise = tm_cutting_default(config, step);
+    otherwise = tm_splitting_default(config, step);
   else if (strcmp(f->name, "process_count_per_node") == 0)
     otherwise = tm_json_new_int(params->processes_default);
   else
@@ -272,7 +272,7 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const st
                    const char *base_dir, struct tm_err *err)
 {
   tm_config_read(c, settings);
-  int rc = tm_cutting_fill(c, settings, step, err);
+  int rc = tm_splitting_fill(c, settings, step, err);
   if (rc == 0)
     rc = fill_environment(c, settings, base_dir, err);
   return rc < 0 ? rc : fill_paths(c, settings, base_dir, step->keeps_script, err);

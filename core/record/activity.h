@@ -2,7 +2,7 @@
  *
  * Pure: doing.c fills the list; the progress line, the log files, `tidemill status` and the end of
  * a step that lost patience take their decisions and words from here. All durations count time
- * awake (awake.h).
+ * awake (active_clock.h).
  *
  *  (1) A worker is listed once it has been at one thing for TM_ACTIVITY_SHOWN_NS: at one try of a
  *      mini-batch, at init(), at recover(), at shutdown(). An idle worker is not listed.

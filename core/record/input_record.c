@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "data/cut.h"
+#include "data/splitter.h"
 
 #define MAGIC     "TMINPUTS"
 #define VERSION   1
@@ -147,14 +147,14 @@ int tm_input_record_list(struct tm_identity *out, const struct tm_fs *fs,
   struct tm_dataset files = *d;
   const struct tm_dataset *input = &files;
   struct listing l = { .out = out, .fs = fs, .d = d, .stop = stop };
-  struct tm_cut_options o = { .fs = fs,
-                              .inputs = &input,
-                              .inputs_len = 1,
-                              .mini_batch_size = 1000,
-                              .on_file = on_file,
-                              .data = &l };
+  struct tm_splitter_options o = { .fs = fs,
+                                   .inputs = &input,
+                                   .inputs_len = 1,
+                                   .mini_batch_size = 1000,
+                                   .on_file = on_file,
+                                   .data = &l };
   struct tm_mini_batch mb = { 0 };
-  struct tm_cut *cut;
+  struct tm_splitter *splitter;
   int rc;
   if (tm_dataset_is_table(d) || d->kind == TM_DATASET_ARCHIVES) {
     files.kind = TM_DATASET_FILES;
@@ -163,10 +163,10 @@ int tm_input_record_list(struct tm_identity *out, const struct tm_fs *fs,
   files.table = NULL;
   files.archives = NULL;
   files.partition_format = NULL;
-  cut = tm_cut_open(&o);
-  while ((rc = tm_cut_next(cut, &mb, err)) > 0)
+  splitter = tm_splitter_open(&o);
+  while ((rc = tm_splitter_next(splitter, &mb, err)) > 0)
     ;
   tm_buf_release(&mb.bytes);
-  tm_cut_close(cut);
+  tm_splitter_close(splitter);
   return rc;
 }

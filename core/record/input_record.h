@@ -30,7 +30,7 @@ struct tm_input_record {
 void tm_input_record_init(struct tm_input_record *r, const struct tm_fs *fs,
                           const struct tm_dataset *const *inputs, bool by_content);
 void tm_input_record_release(struct tm_input_record *r);
-/* For on_file in data/cut.h. */
+/* For on_file in data/splitter.h. */
 int tm_input_record_add(struct tm_input_record *r, uint32_t input, const struct tm_item *file,
                         struct tm_err *err);
 

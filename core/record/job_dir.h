@@ -4,7 +4,7 @@
  *   job.json         renamed into place before anything starts: with it the directory holds a job
  *   lock             the one supervisor holds it (flock)
  *   owner            names the supervisor, with a random epoch; read before each group commit
- *   resume_from      copies from another job, on the way to their places (takeover.h)
+ *   resume_from      copies from another job, on the way to their places (import.h)
  *   node.lock        keepers share it while any of their processes lives
  *   job_result.json  written last
  *   cancel           a request to cancel the job, from another process (cancel_request.h)

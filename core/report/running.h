@@ -1,6 +1,6 @@
 /* running.h - logs/sys/running.json: what the workers of a step are doing, while something takes
  * longer than a second. `tidemill status` and `tidemill logs --mini-batch` read it
- * (inspect/survey.h). One JSON object:
+ * (inspect/inspection.h). One JSON object:
  *
  *   {"version": 1, "written_ms": SINCE THE EPOCH, "workers": 4, "in_init": 0, "running": [ACTIVITY,
  *   ...]}

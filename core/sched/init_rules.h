@@ -1,7 +1,7 @@
 /* init_rules.h - when to give up a step because its workers do not get through init().
  *
- * Pure: it gets the numbers and the time, which is time awake (awake.h). The first of three rules
- * is in the pool: it counts consecutive failures (pool.h (2)).
+ * Pure: it gets the numbers and the time, which is time awake (active_clock.h). The first of three
+ * rules is in the pool: it counts consecutive failures (pool.h (2)).
  *
  *  (2) After two minutes, with twice as many failures as allowed workers and without a successful
  *      init(): Failed.

@@ -10,14 +10,14 @@ void tm_progress_timeout_init(struct tm_progress_timeout *p, int64_t first_ns, i
                               int64_t now_ns)
 {
   *p = (struct tm_progress_timeout) { .first_ns = first_ns, .update_ns = update_ns };
-  tm_awake_init(&p->awake, now_ns);
+  tm_active_clock_init(&p->clock, now_ns);
 }
 
 int tm_progress_timeout_look(struct tm_progress_timeout *p, const struct tm_counts *c,
                              int64_t now_ns, struct tm_err *err)
 {
   int64_t ended = c->succeeded + c->failed + c->parts;
-  int64_t awake_ns = tm_awake_look(&p->awake, now_ns), waited_ns;
+  int64_t awake_ns = tm_active_clock_look(&p->clock, now_ns), waited_ns;
 
   if (c->created != p->created || ended != p->ended) {
     p->created = c->created;

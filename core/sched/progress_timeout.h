@@ -1,7 +1,7 @@
 /* progress_timeout.h - how long a step may run without creating or ending a mini-batch.
  *
  * It gets the time and the numbers, and has neither clock nor timer. Only time awake counts
- * (awake.h).
+ * (active_clock.h).
  *
  * Caller: init when the step starts; look about ten times a second.
  */
@@ -12,12 +12,12 @@
 
 #include "base/err.h"
 #include "record/counts.h"
-#include "sched/awake.h"
+#include "sched/active_clock.h"
 
 struct tm_progress_timeout {
   int64_t first_ns;  /* first_task_creation_timeout */
   int64_t update_ns; /* progress_update_timeout */
-  struct tm_awake awake;
+  struct tm_active_clock clock;
   int64_t since_ns; /* awake; when something was last created or ended */
   int64_t created, ended;
 };

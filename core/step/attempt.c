@@ -8,8 +8,8 @@
 #include "record/part.h"
 #include "step/returns.h"
 
-void tm_attempt_emit(struct tm_worker *w, const struct tm_held *held, const struct tm_answer *a,
-                     int64_t failed)
+void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
+                     const struct tm_answer *a, int64_t failed)
 {
   struct tm_supervisor *s = w->s;
   const struct tm_step *step = s->o.step;
@@ -66,7 +66,7 @@ static char *log_of_script(const struct tm_worker *w)
   return tm_xprintf("%s/user/stdout/0/%s.stdout.txt", w->s->logs_dir, w->name);
 }
 
-struct tm_failed_try tm_attempt_failed(const struct tm_worker *w, const struct tm_held *held,
+struct tm_failed_try tm_attempt_failed(const struct tm_worker *w, const struct tm_in_flight *held,
                                        struct tm_answer *a, char **log)
 {
   *log = a->status == TM_RUN_DONE ? log_of_script(w)

@@ -19,10 +19,10 @@ struct tm_answer { /* how a try ended */
 };
 
 /* Emits it. `failed`: items that have failed for good with this try. */
-void tm_attempt_emit(struct tm_worker *w, const struct tm_held *held, const struct tm_answer *a,
-                     int64_t failed);
+void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
+                     const struct tm_answer *a, int64_t failed);
 /* The same for the log of failed items. The caller frees `log`. */
-struct tm_failed_try tm_attempt_failed(const struct tm_worker *w, const struct tm_held *held,
+struct tm_failed_try tm_attempt_failed(const struct tm_worker *w, const struct tm_in_flight *held,
                                        struct tm_answer *a, char **log);
 /* Adds a line for each item of the mini-batch, or of a part of it. */
 int tm_attempt_list_items(struct tm_buf *out, const struct tm_failed_try *t, uint64_t part,

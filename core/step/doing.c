@@ -22,7 +22,7 @@
 #define ASK_EVERY_NS (900 * TM_MS)
 #define LOOKS_NS     (300 * TM_MS) /* between two looks, on a busy machine */
 
-static const struct tm_held *first_held(const struct tm_worker *w)
+static const struct tm_in_flight *first_held(const struct tm_worker *w)
 {
   return tm_workers_held(w, tm_sched_first(&w->s->sched, w->number));
 }
@@ -43,7 +43,7 @@ static enum tm_phase call_of(const struct tm_worker *w)
 
 static void look_at(struct tm_worker *w, int64_t now_ns) /* keeps (1) */
 {
-  const struct tm_held *held = first_held(w);
+  const struct tm_in_flight *held = first_held(w);
   uint64_t seq = held ? held->seq : 0;
   enum tm_phase call = call_of(w);
 
@@ -95,12 +95,12 @@ void tm_doing_on_told(void *data, const struct tm_worker_doing *told)
     return; /* keeps (3) */
   w->doing.told = told->phase;
   w->doing.begun_wall_ns = told->begun_wall_ns;
-  set_since(w, tm_awake_look(&s->progress.awake, tm_clock_mono_ns()) - told->phase_ns);
+  set_since(w, tm_active_clock_look(&s->progress.clock, tm_clock_mono_ns()) - told->phase_ns);
 }
 
 /* ---- the list ---- */
 
-static void add_mini_batch(struct tm_activity *a, const struct tm_held *held)
+static void add_mini_batch(struct tm_activity *a, const struct tm_in_flight *held)
 {
   a->seq = held->seq;
   a->index = held->what.index;
@@ -115,7 +115,7 @@ static void add_mini_batch(struct tm_activity *a, const struct tm_held *held)
 
 static void add(struct tm_activities *out, const struct tm_worker *w, int64_t now_ns)
 {
-  const struct tm_held *held = first_held(w);
+  const struct tm_in_flight *held = first_held(w);
   bool is_recover = w->doing.told == TM_PHASE_RECOVER;
   struct tm_activity *a;
 
@@ -134,7 +134,7 @@ static void add(struct tm_activities *out, const struct tm_worker *w, int64_t no
 /* Lists what has taken at least `least_ns`. */
 static void fill(struct tm_supervisor *s, int64_t least_ns)
 {
-  int64_t now_ns = s->progress.awake.now_ns;
+  int64_t now_ns = s->progress.clock.now_ns;
   struct tm_activities *out = &s->activities;
   int64_t sum_ns = 0, measured = 0;
 
@@ -160,7 +160,7 @@ static void fill(struct tm_supervisor *s, int64_t least_ns)
 
 void tm_doing_tick(struct tm_supervisor *s)
 {
-  int64_t now_ns = tm_awake_look(&s->progress.awake, tm_clock_mono_ns());
+  int64_t now_ns = tm_active_clock_look(&s->progress.clock, tm_clock_mono_ns());
 
   for (size_t i = 0; i < s->workers.len; i++)
     look_at(s->workers.at[i], now_ns);

@@ -10,7 +10,7 @@
 #include "sys/clock.h"
 
 /* Records that the mini-batch has failed for good, whole or in parts. */
-static void add_failed(struct tm_supervisor *s, const struct tm_held *held,
+static void add_failed(struct tm_supervisor *s, const struct tm_in_flight *held,
                        const struct tm_failed_try *t)
 {
   struct tm_outcome outcome = { .index = t->index,
@@ -40,7 +40,7 @@ static void count_failed_try(struct tm_tally *t, enum tm_status status)
 }
 
 /* Does what follows from a failed try, and forgets what the worker held. */
-static void settle_failed_try(struct tm_worker *w, struct tm_held *held, struct tm_answer *a,
+static void settle_failed_try(struct tm_worker *w, struct tm_in_flight *held, struct tm_answer *a,
                               const struct tm_sched_action *action)
 {
   struct tm_supervisor *s = w->s;
@@ -65,7 +65,7 @@ static void settle_failed_try(struct tm_worker *w, struct tm_held *held, struct 
   free(log);
 }
 
-void tm_failed_tries_end(struct tm_worker *w, struct tm_held *held, struct tm_answer *a)
+void tm_failed_tries_end(struct tm_worker *w, struct tm_in_flight *held, struct tm_answer *a)
 {
   struct tm_sched_event e = { .kind = TM_SCHED_ON_FAILED,
                               .worker = w->number,
@@ -115,7 +115,7 @@ static char *timeout_text(const struct tm_config *config, enum tm_status status,
 }
 
 /* A try that ended without an answer, because its worker died or was killed. */
-static void settle_lost_try(struct tm_worker *w, struct tm_held *held,
+static void settle_lost_try(struct tm_worker *w, struct tm_in_flight *held,
                             const struct tm_sched_action *action, const struct tm_try_end *end)
 {
   const struct tm_ended *ended = end->ended;
@@ -142,7 +142,7 @@ void tm_failed_tries_settle(struct tm_supervisor *s, const struct tm_sched_actio
                             const struct tm_try_end *end)
 {
   struct tm_worker *w = s->by_number.at[action->worker];
-  struct tm_held *held = tm_workers_held(w, action->seq);
+  struct tm_in_flight *held = tm_workers_held(w, action->seq);
 
   if (!tm_check(held && end))
     return;

@@ -7,7 +7,7 @@
 #include "step/attempt.h"
 
 /* The worker has reported that the try failed, or its result cannot count. */
-void tm_failed_tries_end(struct tm_worker *w, struct tm_held *held, struct tm_answer *a);
+void tm_failed_tries_end(struct tm_worker *w, struct tm_in_flight *held, struct tm_answer *a);
 /* The scheduler has decided what becomes of the mini-batch: records and reports that, and removes
  * it from what the worker holds. */
 void tm_failed_tries_settle(struct tm_supervisor *s, const struct tm_sched_action *action,

@@ -3,7 +3,7 @@
 
 #include "record/part.h"
 
-void tm_handed_emit(struct tm_worker *w, const struct tm_held *held)
+void tm_handed_emit(struct tm_worker *w, const struct tm_in_flight *held)
 {
   const struct tm_step *step = w->s->o.step;
   const struct tm_dataset *input =

@@ -5,9 +5,9 @@
 
 #include "step/supervisor_own.h"
 
-void tm_handed_emit(struct tm_worker *w, const struct tm_held *held);
+void tm_handed_emit(struct tm_worker *w, const struct tm_in_flight *held);
 
-static inline void tm_handed_tell(struct tm_worker *w, const struct tm_held *held)
+static inline void tm_handed_tell(struct tm_worker *w, const struct tm_in_flight *held)
 {
   if (w->s->o.step->config.logging_level == TM_DEBUG)
     tm_handed_emit(w, held);

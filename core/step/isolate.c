@@ -4,7 +4,7 @@
  *                halves -> ... -> tm_isolate_finish()
  *
  *  (1) In the end, the pieces hold each item of the mini-batch once, and are sorted.
- *  (2) A good piece's rows are in the stash, its files in the staging folder of its try: nothing is
+ *  (2) A good piece's rows are held back, its files in the staging folder of its try: nothing is
  *      recorded before the whole mini-batch is, in one add.
  */
 #include "step/isolate.h"
@@ -19,14 +19,14 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "record/part.h"
-#include "step/stash.h"
+#include "step/held_rows.h"
 
 /* A part that is not divided any further. */
 struct piece {
   uint64_t part;
   bool is_good, is_frame;
   struct tm_outcome outcome; /* if good: */
-  struct tm_stash_range rows;
+  struct tm_held_range rows;
   struct tm_buf lines, files;
   char *staging;            /* or NULL */
   struct tm_failed_try why; /* if not good; the piece owns the strings */
@@ -38,7 +38,7 @@ struct tm_isolate {
   uint64_t index;
   uint32_t items;   /* of the mini-batch */
   int64_t untested; /* items */
-  struct tm_stash stash;
+  struct tm_held_rows held_rows;
   struct tm_map names; /* of output files -> the part that has each */
   struct TM_ARRAY(struct piece) pieces;
 };
@@ -59,7 +59,7 @@ static void isolate_free(struct tm_isolate *x)
     release_piece(&x->pieces.at[i]);
   TM_ARRAY_RELEASE(&x->pieces);
   tm_map_release(&x->names);
-  tm_stash_release(&x->stash);
+  tm_held_rows_release(&x->held_rows);
   free(x);
 }
 
@@ -86,7 +86,7 @@ static void drop_all(struct tm_supervisor *s)
       forget(s->isolates.at[i]);
 }
 
-static struct tm_isolate *isolate_new(struct tm_supervisor *s, const struct tm_held *held,
+static struct tm_isolate *isolate_new(struct tm_supervisor *s, const struct tm_in_flight *held,
                                       uint32_t search)
 {
   struct tm_isolate *x = TM_NEW(struct tm_isolate);
@@ -96,7 +96,7 @@ static struct tm_isolate *isolate_new(struct tm_supervisor *s, const struct tm_h
   x->search = search;
   x->index = held->what.index;
   x->items = held->items;
-  tm_stash_init(&x->stash, s->o.fs, path);
+  tm_held_rows_init(&x->held_rows, s->o.fs, path);
   free(path);
   while (s->isolates.len <= search)
     *TM_ARRAY_ADD(&s->isolates) = NULL;
@@ -203,8 +203,7 @@ static int add_lines(const struct tm_isolate *x, struct tm_buf *out, struct tm_e
 
 /* Sums the good pieces and collects their rows, for the commit. Returns the number of good
  * pieces. */
-static size_t sum_up(const struct tm_isolate *x, struct tm_outcome *o,
-                     struct tm_stash_range *ranges)
+static size_t sum_up(const struct tm_isolate *x, struct tm_outcome *o, struct tm_held_range *ranges)
 {
   size_t n = 0;
 
@@ -221,12 +220,12 @@ static size_t sum_up(const struct tm_isolate *x, struct tm_outcome *o,
 }
 
 static int add_rows(struct tm_isolate *x, const struct tm_outcome *o,
-                    const struct tm_stash_range *ranges, size_t n, struct tm_err *err)
+                    const struct tm_held_range *ranges, size_t n, struct tm_err *err)
 {
   struct tm_joined joined;
   struct tm_columns *columns = &x->s->columns;
   bool is_frame = false;
-  int rc = tm_stash_join(&x->stash, ranges, n, &joined, err);
+  int rc = tm_held_rows_join(&x->held_rows, ranges, n, &joined, err);
 
   for (size_t i = 0; i < x->pieces.len; i++)
     is_frame = is_frame || (x->pieces.at[i].is_good && x->pieces.at[i].is_frame);
@@ -264,7 +263,7 @@ static void say_end(const struct tm_isolate *x, const struct tm_outcome *o)
 static int commit_all(struct tm_isolate *x, struct tm_err *err)
 {
   struct tm_supervisor *s = x->s;
-  struct tm_stash_range *ranges = tm_xcalloc(x->pieces.len, sizeof(*ranges));
+  struct tm_held_range *ranges = tm_xcalloc(x->pieces.len, sizeof(*ranges));
   struct tm_buf lines = TM_BUF_NONE;
   struct tm_outcome o;
   size_t good = 0;
@@ -334,7 +333,7 @@ static void add_untested(struct tm_isolate *x, uint64_t part, const struct tm_fa
   tm_buf_release(&words);
 }
 
-int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_held *held,
+int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_in_flight *held,
                           const struct tm_failed_try *t, const struct tm_sched_action *a)
 {
   struct tm_isolate *x = a->is_new ? isolate_new(s, held, a->search) : find(s, a->search);
@@ -389,19 +388,19 @@ static int check_names(struct tm_isolate *x, uint64_t part, const struct tm_good
   return 0;
 }
 
-static int stash_rows(struct tm_isolate *x, const struct tm_good_try *g, struct tm_stash_range *out,
-                      struct tm_err *err)
+static int held_rows_rows(struct tm_isolate *x, const struct tm_good_try *g,
+                          struct tm_held_range *out, struct tm_err *err)
 {
   bool is_wanted = x->s->output_file; /* otherwise only their number counts */
 
   if (g->spilled && g->length > INT64_MAX)
     return tm_err_set(err, TM_EDAMAGE, "the result in '%s' has no length", g->spilled);
   if (g->spilled)
-    return tm_stash_add_file(&x->stash, g->spilled, (int64_t)g->length, g->hash, out, err);
-  return tm_stash_add(&x->stash, g->rows, is_wanted ? g->rows_len : 0, out, err);
+    return tm_held_rows_add_file(&x->held_rows, g->spilled, (int64_t)g->length, g->hash, out, err);
+  return tm_held_rows_add(&x->held_rows, g->rows, is_wanted ? g->rows_len : 0, out, err);
 }
 
-int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
+int tm_isolate_done(struct tm_supervisor *s, const struct tm_in_flight *held,
                     const struct tm_good_try *g, bool *no_halves, struct tm_err *err)
 {
   struct tm_isolate *x = find(s, held->what.search);
@@ -416,7 +415,7 @@ int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
     *no_halves = true;
     return rc;
   }
-  if ((rc = stash_rows(x, g, &p.rows, err)) < 0)
+  if ((rc = held_rows_rows(x, g, &p.rows, err)) < 0)
     return rc;
   tm_buf_add(&p.lines, tm_buf_str(&g->lines), g->lines.len);
   tm_buf_add(&p.files, g->files_len > 0 ? g->files : "", g->files_len);

@@ -30,12 +30,12 @@ struct tm_good_try {
 
 /* A try has failed, of a mini-batch without further tries or of a part, and the scheduler has begun
  * or continued its search: `a`. Returns how many of the items have finally failed. */
-int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_held *held,
+int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_in_flight *held,
                           const struct tm_failed_try *t, const struct tm_sched_action *a);
 /* A part has succeeded. TM_EDAMAGE: its rows or files are not as announced, and it has failed (with
  * *no_halves, if another part has one of its files' names); other errors are of the disk, and end
  * the job. */
-int tm_isolate_done(struct tm_supervisor *s, const struct tm_held *held,
+int tm_isolate_done(struct tm_supervisor *s, const struct tm_in_flight *held,
                     const struct tm_good_try *g, bool *no_halves, struct tm_err *err);
 /* The last part of the search has ended: commits the mini-batch, unless parts must run again. */
 void tm_isolate_finish(struct tm_supervisor *s, uint32_t search);

@@ -5,13 +5,13 @@
 
 #include "base/text.h"
 
-static bool are_rows(const struct tm_supervisor *s, const struct tm_held *held)
+static bool are_rows(const struct tm_supervisor *s, const struct tm_in_flight *held)
 {
   const struct tm_step *step = s->o.step;
   return held->dataset < step->inputs_len && tm_dataset_is_table(step->inputs[held->dataset]);
 }
 
-uint32_t tm_returns_succeeded(const struct tm_supervisor *s, const struct tm_held *held,
+uint32_t tm_returns_succeeded(const struct tm_supervisor *s, const struct tm_in_flight *held,
                               uint32_t marked, uint32_t returned)
 {
   if (tm_config_returns_any(&s->o.step->config, are_rows(s, held)))
@@ -19,7 +19,7 @@ uint32_t tm_returns_succeeded(const struct tm_supervisor *s, const struct tm_hel
   return (uint32_t)tm_tally_succeeded(held->items, marked, returned);
 }
 
-static void warn_surplus(struct tm_supervisor *s, const struct tm_held *held, uint32_t marked,
+static void warn_surplus(struct tm_supervisor *s, const struct tm_in_flight *held, uint32_t marked,
                          uint32_t returned)
 {
   uint32_t good = held->items - marked;
@@ -39,7 +39,7 @@ static void warn_surplus(struct tm_supervisor *s, const struct tm_held *held, ui
                                                   " that are not marked as failed"));
 }
 
-static void warn_short(struct tm_supervisor *s, const struct tm_held *held, uint32_t marked,
+static void warn_short(struct tm_supervisor *s, const struct tm_in_flight *held, uint32_t marked,
                        uint32_t returned)
 {
   uint32_t good = held->items - marked;
@@ -57,7 +57,7 @@ static void warn_short(struct tm_supervisor *s, const struct tm_held *held, uint
                     good, held->what.index);
 }
 
-void tm_returns_warn(struct tm_supervisor *s, const struct tm_held *held, uint32_t marked,
+void tm_returns_warn(struct tm_supervisor *s, const struct tm_in_flight *held, uint32_t marked,
                      uint32_t returned)
 {
   const struct tm_config *config = &s->o.step->config;

@@ -14,11 +14,11 @@
 #include "step/supervisor_own.h"
 
 /* How many items succeeded in a try that ended well. */
-uint32_t tm_returns_succeeded(const struct tm_supervisor *s, const struct tm_held *held,
+uint32_t tm_returns_succeeded(const struct tm_supervisor *s, const struct tm_in_flight *held,
                               uint32_t marked, uint32_t returned);
 /* Warns once per step about more elements than items, and about rows without an element that
  * error_threshold counts. */
-void tm_returns_warn(struct tm_supervisor *s, const struct tm_held *held, uint32_t marked,
+void tm_returns_warn(struct tm_supervisor *s, const struct tm_in_flight *held, uint32_t marked,
                      uint32_t returned);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define WORDS_MAX 1000 /* bytes */
 
-static void learn(const struct tm_supervisor *s, struct tm_held *held, uint32_t rows)
+static void learn(const struct tm_supervisor *s, struct tm_in_flight *held, uint32_t rows)
 {
   if (!tm_dataset_is_table(s->o.step->inputs[held->dataset]))
     return;
@@ -18,21 +18,21 @@ static void learn(const struct tm_supervisor *s, struct tm_held *held, uint32_t 
     held->what.rows = rows;
 }
 
-void tm_rows_learn(const struct tm_supervisor *s, struct tm_held *held,
+void tm_rows_learn(const struct tm_supervisor *s, struct tm_in_flight *held,
                    const struct tm_result_head *head)
 {
   if (head->items != TM_ITEMS_UNKNOWN)
     learn(s, held, head->items);
 }
 
-void tm_rows_learn_lost(const struct tm_supervisor *s, struct tm_held *held,
+void tm_rows_learn_lost(const struct tm_supervisor *s, struct tm_in_flight *held,
                         const struct tm_page_view *view)
 {
   if (view->seq == held->seq && view->rows > 0 && held->what.part == 0)
     learn(s, held, view->rows);
 }
 
-void tm_rows_settle(struct tm_supervisor *s, struct tm_held *held)
+void tm_rows_settle(struct tm_supervisor *s, struct tm_in_flight *held)
 {
   if (held->items > 0)
     return;
@@ -48,7 +48,7 @@ void tm_rows_settle(struct tm_supervisor *s, struct tm_held *held)
   s->has_count_warning = true;
 }
 
-static void warn(struct tm_supervisor *s, const struct tm_held *held,
+static void warn(struct tm_supervisor *s, const struct tm_in_flight *held,
                  const struct tm_fault_entry *e, bool is_said)
 {
   struct tm_buf words = TM_BUF_NONE;
@@ -72,7 +72,7 @@ static void add_up(struct tm_row_faults *sum, const struct tm_fault_entry *e)
     sum->count = INT64_MAX;
 }
 
-void tm_rows_warn(struct tm_supervisor *s, const struct tm_held *held,
+void tm_rows_warn(struct tm_supervisor *s, const struct tm_in_flight *held,
                   const struct tm_reader *faults)
 {
   struct tm_reader r = *faults;

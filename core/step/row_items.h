@@ -13,17 +13,17 @@
 #include "step/supervisor_own.h"
 
 /* What a worker reports in its answer. */
-void tm_rows_learn(const struct tm_supervisor *s, struct tm_held *held,
+void tm_rows_learn(const struct tm_supervisor *s, struct tm_in_flight *held,
                    const struct tm_result_head *head);
 /* What was on the page of a worker that has ended. */
-void tm_rows_learn_lost(const struct tm_supervisor *s, struct tm_held *held,
+void tm_rows_learn_lost(const struct tm_supervisor *s, struct tm_in_flight *held,
                         const struct tm_page_view *view);
 /* The mini-batch has failed for good. If nobody has counted its rows, it becomes one item, marked
  * as uncounted. */
-void tm_rows_settle(struct tm_supervisor *s, struct tm_held *held);
+void tm_rows_settle(struct tm_supervisor *s, struct tm_in_flight *held);
 /* Faults in rows that were loaded or returned, as a list of data/frame/fault_list.h. Each kind is
  * reported once per step; with logging_level DEBUG, for every mini-batch. */
-void tm_rows_warn(struct tm_supervisor *s, const struct tm_held *held,
+void tm_rows_warn(struct tm_supervisor *s, const struct tm_in_flight *held,
                   const struct tm_reader *faults);
 /* At the end of the step, reports the number of faults of each kind, unless the first warning said
  * it: that is, if more than one mini-batch had some. */

@@ -299,16 +299,16 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
 {
   struct tm_lister_options o = { .loop = s->o.loop,
                                  .manifest = s->manifest,
-                                 .cut = tm_step_cut(s->o.step),
+                                 .splitter = tm_step_splitting(s->o.step),
                                  .on_progress = on_listed,
                                  .data = s };
 
-  o.cut.inputs = (const struct tm_dataset *const *)s->bound.inputs;
-  o.cut.spill_dir = s->spill_dir;
-  o.cut.schema_file = s->schema_file;
-  o.cut.groups_dir = s->state_dir;
-  o.cut.fs = s->o.fs;
-  o.cut.index_dir = s->index_dir;
+  o.splitter.inputs = (const struct tm_dataset *const *)s->bound.inputs;
+  o.splitter.spill_dir = s->spill_dir;
+  o.splitter.schema_file = s->schema_file;
+  o.splitter.groups_dir = s->state_dir;
+  o.splitter.fs = s->o.fs;
+  o.splitter.index_dir = s->index_dir;
   if (s->o.accept_changes)
     tm_manifest_accept(s->manifest);
   if (s->o.verify_input)
@@ -387,8 +387,8 @@ static void on_taken_in(void *data, int code, const struct tm_err *err)
   struct tm_supervisor *s = data;
   struct tm_node *node = s->later;
 
-  tm_intake_stop(s->intake);
-  s->intake = NULL;
+  tm_input_staging_stop(s->input_staging);
+  s->input_staging = NULL;
   s->later = NULL;
   if (s->is_ending) {
     tm_supervisor_check_end(s);
@@ -403,24 +403,24 @@ static void on_taken_in(void *data, int code, const struct tm_err *err)
     tm_supervisor_set_node(s, node);
 }
 
-static int start_intake(struct tm_supervisor *s, struct tm_err *err)
+static int start_input_staging(struct tm_supervisor *s, struct tm_err *err)
 {
-  struct tm_intake_options o = { .loop = s->o.loop,
-                                 .fs = s->o.fs,
-                                 .step = s->o.step,
-                                 .job_dir = s->o.job->dir,
-                                 .on_ended = on_taken_in,
-                                 .data = s };
+  struct tm_input_staging_options o = { .loop = s->o.loop,
+                                        .fs = s->o.fs,
+                                        .step = s->o.step,
+                                        .job_dir = s->o.job->dir,
+                                        .on_ended = on_taken_in,
+                                        .data = s };
 
-  if (s->o.step->intakes_len == 0 || s->view.is_kept)
+  if (s->o.step->stagings_len == 0 || s->view.is_kept)
     return 0;
   tm_supervisor_say(s, TM_INFO, "step '%s': %zu %s to %s of %s own, then it begins", s->view.name,
-                    s->o.step->intakes_len,
-                    tm_text_counted((int64_t)s->o.step->intakes_len, "input gets", "inputs get"),
-                    tm_text_counted((int64_t)s->o.step->intakes_len, "a place", "places"),
-                    tm_text_counted((int64_t)s->o.step->intakes_len, "its", "their"));
-  s->intake = tm_intake_start(&o, err);
-  return s->intake ? 0 : err->code;
+                    s->o.step->stagings_len,
+                    tm_text_counted((int64_t)s->o.step->stagings_len, "input gets", "inputs get"),
+                    tm_text_counted((int64_t)s->o.step->stagings_len, "a place", "places"),
+                    tm_text_counted((int64_t)s->o.step->stagings_len, "its", "their"));
+  s->input_staging = tm_input_staging_start(&o, err);
+  return s->input_staging ? 0 : err->code;
 }
 
 void tm_supervisor_start(struct tm_supervisor *s)
@@ -436,11 +436,11 @@ void tm_supervisor_start(struct tm_supervisor *s)
                       s->o.step->notes[i].text);
   tm_supervisor_say(s, TM_INFO, "step '%s': progress_update_timeout is %g s", s->view.name,
                     (double)s->o.step->config.progress_timeout_ns / 1e9);
-  if (start_syncer(s, &err) < 0 || start_intake(s, &err) < 0) {
+  if (start_syncer(s, &err) < 0 || start_input_staging(s, &err) < 0) {
     tm_supervisor_fail(s, &err);
     return;
   }
-  if (!s->intake)
+  if (!s->input_staging)
     start_listing(s);
 }
 
@@ -477,8 +477,8 @@ void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool ki
     s->tally.verdict = verdict;
     tm_timer_stop(&s->due_timer);
   }
-  if (s->intake)
-    tm_intake_cancel(s->intake);
+  if (s->input_staging)
+    tm_input_staging_cancel(s->input_staging);
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_END, .kill = kill });
   tm_workers_carry_out(s, NULL);
   tm_supervisor_check_end(s);
@@ -517,7 +517,7 @@ void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
 {
   if (s->is_ending)
     return;
-  if (s->intake) { /* no worker starts before the inputs are in place */
+  if (s->input_staging) { /* no worker starts before the inputs are in place */
     s->later = node;
     return;
   }
@@ -528,7 +528,7 @@ void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
 void tm_supervisor_tick(struct tm_supervisor *s)
 {
   refresh(s);
-  if (!s->intake)
+  if (!s->input_staging)
     tm_watchdog_tick(s);
 }
 
@@ -573,7 +573,7 @@ void tm_supervisor_close(struct tm_supervisor *s)
   if (s->drop_isolates)
     s->drop_isolates(s);
   (void)tm_lister_stop(s->lister);
-  tm_intake_stop(s->intake);
+  tm_input_staging_stop(s->input_staging);
   tm_uploads_stop(s->upload);
   (void)tm_syncer_stop(&s->syncer);
   tm_columns_release(&s->columns);

@@ -19,7 +19,7 @@
 #include "commit/lister.h"
 #include "commit/syncer.h"
 #include "data/frame/fault_list.h"
-#include "outputs/intake.h"
+#include "outputs/input_staging.h"
 #include "outputs/place.h"
 #include "outputs/uploads.h"
 #include "plan/bound.h"
@@ -31,7 +31,7 @@
 #include "step/supervisor.h"
 
 /* What a worker was handed and has not answered, besides what the scheduler knows of it. */
-struct tm_held {
+struct tm_in_flight {
   uint64_t seq; /* ring.h */
   struct tm_assignment what;
   uint32_t dataset;
@@ -46,11 +46,11 @@ struct tm_worker {
   uint32_t number;    /* in the scheduler */
   uint32_t id;        /* on the node */
   size_t at;          /* in s->workers */
-  int64_t started_ns; /* awake (awake.h); when its start was requested */
+  int64_t started_ns; /* awake (active_clock.h); when its start was requested */
   char name[24];      /* process000 */
   int64_t pid;
   struct tm_channel channel;
-  struct tm_ring held;  /* of struct tm_held */
+  struct tm_ring held;  /* of struct tm_in_flight */
   bool is_deaf;         /* it has ended, or sent rubbish: it is sent nothing more */
   bool is_rubbish;      /* it sent what cannot be read, or closed its socket: it is not believed */
   int64_t mute_ns;      /* monotonic; when its socket ended; 0: it has not */
@@ -89,7 +89,7 @@ struct tm_supervisor {
   struct tm_syncer syncer;
   struct tm_sync sync;
   /* while inputs are put in their places; nothing is listed, no worker runs */
-  struct tm_intake *intake;
+  struct tm_input_staging *input_staging;
   struct tm_node *later;     /* the node to begin with after that, or NULL */
   struct tm_uploads *upload; /* while outputs are put in their destinations */
   struct tm_sched sched;
@@ -161,9 +161,9 @@ void tm_workers_carry_out(struct tm_supervisor *s, const struct tm_try_end *end)
 /* The end of a turn: hands out what waits, starts workers, recalls. */
 void tm_workers_fill(struct tm_supervisor *s);
 enum tm_worker_state tm_workers_state(const struct tm_worker *w);
-struct tm_held *tm_workers_held(const struct tm_worker *w,
-                                uint64_t seq);   /* NULL: it does not hold it */
-void tm_workers_send_setup(struct tm_worker *w); /* send_setup.c */
+struct tm_in_flight *tm_workers_held(const struct tm_worker *w,
+                                     uint64_t seq); /* NULL: it does not hold it */
+void tm_workers_send_setup(struct tm_worker *w);    /* send_setup.c */
 /* It is sent nothing more. */
 void tm_workers_deafen(struct tm_worker *w);
 /* A worker in `state` has failed before it was ready; `a`: status, times and text. After a timeout

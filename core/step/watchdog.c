@@ -31,7 +31,7 @@ static void look_at_mute(struct tm_supervisor *s)
 /* Does not count workers that have not started yet, or that were asked to end. */
 static struct tm_init_look init_look(const struct tm_supervisor *s)
 {
-  struct tm_init_look look = { .age_ns = s->progress.awake.now_ns, .shortest_ns = INT64_MAX };
+  struct tm_init_look look = { .age_ns = s->progress.clock.now_ns, .shortest_ns = INT64_MAX };
 
   for (size_t i = 0; i < s->workers.len; i++) {
     const struct tm_worker *w = s->workers.at[i];

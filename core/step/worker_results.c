@@ -26,7 +26,8 @@
 
 /* Items without an element and without a mark: nobody knows which, unless it is all of them. */
 static int add_short_return(struct tm_buf *out, const struct tm_worker *w,
-                            const struct tm_held *held, struct tm_answer *a, struct tm_err *err)
+                            const struct tm_in_flight *held, struct tm_answer *a,
+                            struct tm_err *err)
 {
   char *log;
   struct tm_failed_try t = tm_attempt_failed(w, held, a, &log);
@@ -43,7 +44,7 @@ static int add_short_return(struct tm_buf *out, const struct tm_worker *w,
 }
 
 /* A line for each marked item. */
-static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_held *held,
+static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_in_flight *held,
                      struct tm_answer *a, const struct tm_reader *messages, struct tm_err *err)
 {
   struct tm_manifest_entry entry;
@@ -59,7 +60,7 @@ static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_he
 }
 
 /* Reads what the script reported: makes lines of marks, and keeps names of files. */
-static int read_said(struct tm_good_try *g, struct tm_worker *w, const struct tm_held *held,
+static int read_said(struct tm_good_try *g, struct tm_worker *w, const struct tm_in_flight *held,
                      const struct tm_said *said, struct tm_answer *a, struct tm_err *err)
 {
   struct tm_reader *messages = tm_failed_lines_read_marks(said->marks, held->items, &a->marked);
@@ -125,7 +126,7 @@ static int fit_columns(struct tm_good_try *g, struct tm_worker *w, const struct 
   return 0;
 }
 
-static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm_held *held,
+static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm_in_flight *held,
                      struct tm_reader *r, const struct tm_said *said, struct tm_answer *a,
                      struct tm_err *err)
 {
@@ -170,8 +171,8 @@ static int commit_good(struct tm_supervisor *s, const struct tm_good_try *g, str
 
 /* The result of a part was lost on its way. That says nothing about its items, which have only this
  * try: the part runs again, uncounted, a few times. */
-static bool give_back(struct tm_worker *w, const struct tm_held *held, const struct tm_answer *a,
-                      const struct tm_err *err)
+static bool give_back(struct tm_worker *w, const struct tm_in_flight *held,
+                      const struct tm_answer *a, const struct tm_err *err)
 {
   struct tm_sched_event e = { .kind = TM_SCHED_ON_UNUSABLE, .worker = w->number, .seq = held->seq };
   uint64_t part = held->what.part;
@@ -187,7 +188,7 @@ static bool give_back(struct tm_worker *w, const struct tm_held *held, const str
 }
 
 /* A result that cannot count: the try fails, and its output is removed. Or the job fails. */
-static void refuse_good(struct tm_worker *w, struct tm_held *held, const struct tm_good_try *g,
+static void refuse_good(struct tm_worker *w, struct tm_in_flight *held, const struct tm_good_try *g,
                         struct tm_answer *a, int rc, const struct tm_err *err)
 {
   if (rc != TM_EDAMAGE && rc != TM_EPROTOCOL && rc != TM_ESCRIPT) {
@@ -207,7 +208,7 @@ static void refuse_good(struct tm_worker *w, struct tm_held *held, const struct 
   tm_failed_tries_end(w, held, a);
 }
 
-static void end_good_try(struct tm_worker *w, struct tm_held *held, struct tm_reader *r,
+static void end_good_try(struct tm_worker *w, struct tm_in_flight *held, struct tm_reader *r,
                          const struct tm_said *said, struct tm_answer *a)
 {
   struct tm_supervisor *s = w->s;
@@ -247,9 +248,9 @@ static void after_answer(struct tm_worker *w)
   tm_supervisor_judge(w->s);
 }
 
-static struct tm_held *find_held(struct tm_worker *w, const struct tm_result_head *head)
+static struct tm_in_flight *find_held(struct tm_worker *w, const struct tm_result_head *head)
 {
-  struct tm_held *held = tm_workers_held(w, head->seq);
+  struct tm_in_flight *held = tm_workers_held(w, head->seq);
 
   if (!held)
     tm_supervisor_say(w->s, TM_DEBUG,
@@ -273,7 +274,7 @@ static void on_result(struct tm_worker *w, const struct tm_msg *f)
 {
   struct tm_reader r;
   struct tm_answer a = { .status = TM_RUN_DONE, .message = "", .stack = "", .where = "" };
-  struct tm_held *held;
+  struct tm_in_flight *held;
   struct tm_said said; /* its memory is the frame's */
   bool has_said;
 
@@ -296,7 +297,7 @@ static void on_failed(struct tm_worker *w, const struct tm_msg *f)
 {
   struct tm_failure failure;
   struct tm_err err = TM_ERR_NONE;
-  struct tm_held *held;
+  struct tm_in_flight *held;
 
   if (tm_failure_decode(&failure, f->payload, f->length, &err) < 0) {
     tm_worker_results_on_rubbish(w);

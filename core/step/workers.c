@@ -34,7 +34,7 @@ enum tm_worker_state tm_workers_state(const struct tm_worker *w)
   return tm_sched_state(&w->s->sched, w->number);
 }
 
-struct tm_held *tm_workers_held(const struct tm_worker *w, uint64_t seq)
+struct tm_in_flight *tm_workers_held(const struct tm_worker *w, uint64_t seq)
 {
   return tm_ring_find(&w->held, seq);
 }
@@ -56,7 +56,7 @@ static bool is_over(void *data, uint64_t index)
 {
   struct tm_supervisor *s = data;
 
-  return tm_commit_fate(s->commit, index) != TM_FATE_OPEN;
+  return tm_commit_state(s->commit, index) != TM_MINI_BATCH_OPEN;
 }
 
 static bool may_start(void *data)
@@ -97,9 +97,9 @@ static void start_worker(struct tm_supervisor *s, uint32_t number)
 
   w->s = s;
   w->number = number;
-  w->started_ns = s->progress.awake.now_ns;
+  w->started_ns = s->progress.clock.now_ns;
   snprintf(w->name, sizeof(w->name), "process%03" PRId64, s->next_number++);
-  tm_ring_init(&w->held, sizeof(struct tm_held));
+  tm_ring_init(&w->held, sizeof(struct tm_in_flight));
   w->id = tm_node_start_worker(s->node, s->node_step, number, w->name);
   w->at = s->workers.len;
   *TM_ARRAY_ADD(&s->workers) = w;
@@ -121,7 +121,7 @@ static void on_channel_end(struct tm_channel *c, int code)
 
 static void release_held(void *held)
 {
-  tm_buf_release(&((struct tm_held *)held)->first_item);
+  tm_buf_release(&((struct tm_in_flight *)held)->first_item);
 }
 
 static void free_worker(struct tm_worker *w)
@@ -166,7 +166,7 @@ static void on_started(void *data, uint32_t number, int64_t pid, int fd)
 
 /* Handing out. */
 
-static void remember(struct tm_held *held, const struct tm_manifest_entry *entry)
+static void remember(struct tm_in_flight *held, const struct tm_manifest_entry *entry)
 {
   struct tm_reader r;
   struct tm_item item;
@@ -185,7 +185,7 @@ static int send_mini_batch(struct tm_worker *w, const struct tm_sched_action *a,
 {
   struct tm_supervisor *s = w->s;
   struct tm_manifest_entry entry;
-  struct tm_held *held;
+  struct tm_in_flight *held;
   struct tm_msg f = { .type = TM_MSG_MINI_BATCH,
                       .index = a->what.index,
                       .try = a->what.try,
@@ -361,7 +361,7 @@ struct ended_worker {
 static void look_at_try(void *data, uint64_t seq, struct tm_lost_try *out)
 {
   const struct ended_worker *e = data;
-  struct tm_held *held = tm_workers_held(e->w, seq);
+  struct tm_in_flight *held = tm_workers_held(e->w, seq);
 
   switch (tm_page_word_state(e->ended->words, seq)) {
   case TM_ENTRY_BEGUN: out->state = TM_TRY_BEGUN; break;

@@ -29,7 +29,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "sys/fs.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 #define APPLICATION_ID 0x746d6c6c /* "tmll" */
 #define WAIT_MS        30000
@@ -39,7 +39,7 @@ struct tm_db {
   sqlite3 *handle;
   char *path;
   /* held while the database is open: SQLite would leave /dev/null there for good */
-  struct tm_low_fds low;
+  struct tm_standard_fds low;
 };
 
 struct tm_query {
@@ -288,7 +288,7 @@ int tm_db_open(struct tm_db **out, const char *workspace, enum tm_db_mode mode, 
   int rc;
   err = TM_ERR_OWN(err);
   db->path = tm_path_join(workspace, TM_DB_NAME);
-  tm_low_fds_hold(&db->low);
+  tm_standard_fds_hold(&db->low);
   rc = mode == TM_DB_READ ? open_to_read(db, err) : open_to_write(db, err);
   if (rc > 0 && rc < (int)VERSION) { /* of an earlier version: tables may be missing */
     sqlite3_close(db->handle);
@@ -324,7 +324,7 @@ void tm_db_close(struct tm_db *db)
     return;
   /* An open query would keep the database open, with its locks. */
   tm_check(sqlite3_close(db->handle) == SQLITE_OK);
-  tm_low_fds_release(&db->low);
+  tm_standard_fds_release(&db->low);
   free(db->path);
   free(db);
 }

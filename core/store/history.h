@@ -1,8 +1,8 @@
 /* history.h - all jobs of a workspace, also those whose directory is elsewhere (--job-dir) and
  * those that were removed: when each began and ended, its status, and its counts.
  *
- * An existing job is described by its own files (inspect/survey.h); the history is what remains of
- * the others. The newest TM_HISTORY_MAX are kept.
+ * An existing job is described by its own files (inspect/inspection.h); the history is what remains
+ * of the others. The newest TM_HISTORY_MAX are kept.
  */
 #ifndef TM_STORE_HISTORY_H
 #define TM_STORE_HISTORY_H

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 #include "sys/msg_bytes.h"
 
 #define READ_TURN (1u << 20) /* bytes */

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 #define DEPTH_MAX 200 /* descriptors: a process may have 1,024, and needs some for other things */
 

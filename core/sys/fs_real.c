@@ -19,7 +19,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 static int real_open(void *self, const char *path, int flags, int mode)
 {

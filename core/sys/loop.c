@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 #define ROUNDS_MAX 8 /* of one turn; then other users of the thread get theirs */
 
@@ -58,11 +58,11 @@ static void open_turn_end(struct tm_loop *loop)
 
 int tm_loop_init(struct tm_loop *loop, struct tm_err *err)
 {
-  struct tm_low_fds low;
+  struct tm_standard_fds low;
   memset(loop, 0, sizeof *loop);
-  tm_low_fds_hold(&low);
+  tm_standard_fds_hold(&low);
   int rc = uv_loop_init(&loop->own); /* opens every descriptor that libuv ever opens for a loop */
-  tm_low_fds_release(&low);
+  tm_standard_fds_release(&low);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot make an event loop");
   loop->uv = &loop->own;

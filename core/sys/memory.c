@@ -21,7 +21,7 @@
 #include "base/time.h"
 #include "sys/fs.h"
 #include "sys/group.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 #define FILE_MAX     (256u << 10) /* bytes */
 #define NO_LIMIT     (INT64_C(1) << 53)

@@ -9,7 +9,7 @@
  */
 #include "sys/msg_bytes.h"
 
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -26,7 +26,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 /* What a start needs besides the attributes; zeroed is empty. */
 struct start {

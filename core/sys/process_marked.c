@@ -27,7 +27,7 @@
 #include "base/time.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 #define VALUE_MAX (64u << 10) /* bytes of the variable */
 #define HELD_MAX  64          /* in one search; the next one finds the others */

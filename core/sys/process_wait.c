@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "sys/clock.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 #include "sys/process.h"
 
 /* Polls, where the kernel has no pidfds (Linux before 5.3, valgrind). */

@@ -26,7 +26,7 @@
 #include "base/path.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 /* ---- which file to run ---- */
 

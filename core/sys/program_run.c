@@ -20,7 +20,7 @@
 
 #include "sys/clock.h"
 #include "sys/fs.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 #include "sys/program.h"
 
 #define PIECE        (64u << 10) /* bytes of one read: the capacity of a pipe */

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 int tm_shared_memory_new(const char *name, size_t size, struct tm_err *err)
 {

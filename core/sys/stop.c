@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 int tm_stop_open(struct tm_stop *s, struct tm_err *err)
 {

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "sys/fs.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 #include "sys/process.h"
 
 #define PIECE (256u << 10) /* bytes */

@@ -1,5 +1,5 @@
 /* console.c - consoles: a session (lua/prompt/session.h) with the globals of a prompt, and the
- * thread of its jobs (lua/prompt/beside.h).
+ * thread of its jobs (lua/prompt/background.h).
  *
  *  (1) The console owns the text that it returns, until its next call.
  *  (2) It claims SIGPROF as long as it lives: any thread may ask for an interruption, which happens
@@ -12,7 +12,7 @@
 
 #include "base/check.h"
 #include "modules.h"
-#include "prompt/beside.h"
+#include "prompt/background.h"
 #include "prompt/session.h"
 #include "sys/alarm.h"
 
@@ -22,7 +22,7 @@ struct tidemill_console {
   struct tidemill_runtime *rt;
   struct tidemill_console_options o;
   struct tm_lua_session *session;
-  struct tm_beside *beside;
+  struct tm_background *background;
   bool is_claimed;
   struct tm_buf shown, insert, list; /* keeps (1) */
 };
@@ -75,14 +75,14 @@ static int begin(struct tidemill_console *c, struct tidemill_runtime *rt, struct
   struct tm_lua_prompt p = {
     .help = help, .say = say, .set_status = set_status, .width = width, .data = c, .runtime = rt
   };
-  tm_require(!c->is_claimed && !c->beside);
+  tm_require(!c->is_claimed && !c->background);
   c->is_claimed = tm_tick_claim(on_ask, c);
   if (!c->is_claimed)
     return tm_err_set(err, TM_EINUSE,
                       "another console, or a script, of this process can be interrupted; close it "
                       "first");
-  p.beside = c->beside = tm_beside_new(rt, err);
-  return c->beside ? tm_lua_session_begin_prompt(c->session, &p, err) : err->code;
+  p.background = c->background = tm_background_new(rt, err);
+  return c->background ? tm_lua_session_begin_prompt(c->session, &p, err) : err->code;
 }
 
 int tm_console_of(struct tidemill_console **out, struct tm_lua_session *session,
@@ -127,7 +127,7 @@ void tidemill_console_close(struct tidemill_console *c)
   if (!c)
     return;
   tm_lua_session_free(c->session);
-  tm_beside_free(c->beside);
+  tm_background_free(c->background);
   if (c->is_claimed)
     tm_tick_release();
   tm_require(c->rt->consoles > 0);
@@ -170,7 +170,7 @@ static int need(const struct tidemill_console *c, const void *text, const char *
 static void begin_piece(struct tidemill_console *c)
 {
   tm_buf_clear(&c->shown);
-  tm_beside_forget_wake(c->beside);
+  tm_background_forget_wake(c->background);
 }
 
 int tidemill_console_feed(struct tidemill_console *c, const char *text, size_t len,
@@ -220,13 +220,13 @@ bool tidemill_console_interrupt(struct tidemill_console *c)
   if (!c || !tm_lua_session_is_running(c->session))
     return false;
   tm_tick_ask();
-  tm_beside_wake(c->beside);
+  tm_background_wake(c->background);
   return true;
 }
 
 int tidemill_console_fd(const struct tidemill_console *c)
 {
-  return c ? tm_beside_fd(c->beside) : -1;
+  return c ? tm_background_fd(c->background) : -1;
 }
 
 void tidemill_console_hear(struct tidemill_console *c)
@@ -244,7 +244,7 @@ int tidemill_console_cancel(struct tidemill_console *c, bool now)
 {
   if (!c)
     return 0;
-  int running = tm_beside_running(c->beside);
-  tm_beside_cancel(c->beside, now);
+  int running = tm_background_running(c->background);
+  tm_background_cancel(c->background, now);
   return running;
 }

@@ -2,7 +2,7 @@
  * the removal of jobs.
  *
  *   workspace_api.c      a workspace and its jobs
- *   record.c         the files of a job (inspect/survey.h) as structs of the header
+ *   record.c         the files of a job (inspect/inspection.h) as structs of the header
  *   record_files.c   the rest of a record: failed items, the texts of its files, their verification
  *   dataset_api.c        registered datasets (store/registry.h)
  *   clean.c          selects jobs and removes them
@@ -16,7 +16,7 @@
 #include <tidemill.h>
 
 #include "base/mem.h"
-#include "inspect/survey.h"
+#include "inspect/inspection.h"
 #include "store/history.h"
 #include "store/registry.h"
 #include "store/trust.h"
@@ -41,10 +41,10 @@ struct tm_record_step {
 struct tidemill_record {
   bool is_lent; /* the call that passed it closes it */
   struct tidemill_record_info info;
-  struct tm_survey survey;            /* info and steps point into it; or */
+  struct tm_inspection inspection;    /* info and steps point into it; or */
   const struct tm_history_job *known; /* a job that is gone; or NULL */
   struct tm_err fault;
-  bool has_details; /* of the survey: read when a step is requested */
+  bool has_details; /* of the inspection: read when a step is requested */
   struct TM_ARRAY(struct tm_record_step) steps;
   char *cancel_asked_by;            /* or NULL */
   char *json, *definition, *result; /* made when they are requested */
@@ -81,7 +81,7 @@ void tm_workspace_log(const struct tidemill_workspace *ws, enum tidemill_level l
 /* Reads a job's directory. If it cannot be read, the record has a fault, whose code is returned.
  * Release it in every case. */
 int tm_record_read(struct tidemill_record *r, const char *dir);
-/* Like tm_survey_read_for_list(). */
+/* Like tm_inspection_read_for_list(). */
 int tm_record_read_for_list(struct tidemill_record *r, const char *dir);
 void tm_record_read_details(struct tidemill_record *r); /* once; later calls do nothing */
 /* Makes a record of a job that is gone; `job` must live as long as the record. */

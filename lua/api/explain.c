@@ -1,9 +1,9 @@
 /* explain.c - see explain.h. */
 #include "api/explain.h"
 
-#include "job/forecast.h"
+#include "job/reuse_plan.h"
 
-static struct tm_json *said(const struct tm_step *step, const struct tm_foreseen *s)
+static struct tm_json *said(const struct tm_step *step, const struct tm_planned_reuse *s)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   tm_json_set(v, "name", tm_json_new_string(step->name));
@@ -17,10 +17,12 @@ static struct tm_json *said(const struct tm_step *step, const struct tm_foreseen
 struct tm_json *tm_explain(const struct tm_pipeline *p, const struct tm_fs *fs,
                            const char *workspace, bool no_reuse, struct tm_err *err)
 {
-  struct tm_forecast f = { .fs = fs, .pipeline = p, .workspace = workspace, .no_reuse = no_reuse };
+  struct tm_reuse_plan f = {
+    .fs = fs, .pipeline = p, .workspace = workspace, .no_reuse = no_reuse
+  };
   struct tm_json *all = tm_json_new(TM_JSON_ARRAY);
   for (size_t i = 0; i < p->steps_len && all; i++) {
-    const struct tm_foreseen *s = tm_forecast_step(&f, p->steps[i]);
+    const struct tm_planned_reuse *s = tm_reuse_plan_step(&f, p->steps[i]);
     if (s->code == 0) {
       tm_json_add(all, said(p->steps[i], s));
       continue;
@@ -29,6 +31,6 @@ struct tm_json *tm_explain(const struct tm_pipeline *p, const struct tm_fs *fs,
     tm_json_free(all);
     all = NULL;
   }
-  tm_forecast_release(&f);
+  tm_reuse_plan_release(&f);
   return all;
 }

@@ -34,12 +34,12 @@ static int look(struct head *h, const struct tm_step *step, struct tm_err *err)
   struct tm_step_walk w;
   struct tm_run_call call;
   int64_t rows = h->o->rows;
-  struct tm_cut_options o = { .inputs = (const struct tm_dataset *const *)step->inputs,
-                              .inputs_len = 1,
-                              .mini_batch_size = rows > 0 ? rows : 1,
-                              .counts_rows = true,
-                              .on_warning = on_warning,
-                              .data = h };
+  struct tm_splitter_options o = { .inputs = (const struct tm_dataset *const *)step->inputs,
+                                   .inputs_len = 1,
+                                   .mini_batch_size = rows > 0 ? rows : 1,
+                                   .counts_rows = true,
+                                   .on_warning = on_warning,
+                                   .data = h };
   tm_step_walk_open(&w, step, o);
   int rc = tm_step_walk_next(&w, &call, err);
   if (rc > 0 && call.frame) {

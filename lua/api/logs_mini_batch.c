@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "inspect/survey.h"
+#include "inspect/inspection.h"
 #include "report/log_set.h"
 #include "report/try_rows.h"
 

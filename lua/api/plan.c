@@ -13,7 +13,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "data/cut.h"
+#include "data/splitter.h"
 #include "data/item.h"
 #include "data/key.h"
 #include "entry/scratch.h"
@@ -92,7 +92,7 @@ static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct t
 {
   struct tm_step_walk w;
   struct tm_run_call call;
-  struct tm_cut_options options = tm_step_cut(step);
+  struct tm_splitter_options options = tm_step_splitting(step);
   options.spill_dir = spill_dir;
   options.on_warning = plan->on_warning;
   options.data = plan->data;
@@ -100,7 +100,7 @@ static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct t
   const struct tm_mini_batch *mb = &w.mini_batch;
   bool has_looked = false;
   int rc;
-  while ((rc = tm_cut_next(w.cut, &w.mini_batch, err)) > 0) {
+  while ((rc = tm_splitter_next(w.splitter, &w.mini_batch, err)) > 0) {
     if (c->mini_batches == 0)
       note_piece(&c->first, 0, mb);
     if (!has_looked && !tm_step_walk_is_unread(&w)) {
@@ -118,7 +118,7 @@ static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct t
     c->items += mb->items;
   }
   if (rc == 0 && c->mini_batches == 0)
-    rc = tm_cut_no_input(w.cut, err);
+    rc = tm_splitter_no_input(w.splitter, err);
   tm_step_walk_close(&w);
   return rc < 0 ? tm_err_wrap(err, "step '%s'", step->name) : 0;
 }

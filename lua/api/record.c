@@ -1,5 +1,5 @@
-/* record.c - reads the files of a job for hosts: a survey (inspect/survey.h) as structs of
- * tidemill.h; the survey owns their text. */
+/* record.c - reads the files of a job for hosts: an inspection (inspect/inspection.h) as structs of
+ * tidemill.h; the inspection owns their text. */
 #include "api/disk.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static enum tidemill_state state_of(const char *name, enum tidemill_state otherw
 
 /* ---- steps ---- */
 
-static void add_outputs(struct tm_record_step *step, const struct tm_step_survey *s)
+static void add_outputs(struct tm_record_step *step, const struct tm_step_inspection *s)
 {
   const struct tm_json *list = s->outputs;
   bool is_list = list && list->type == TM_JSON_ARRAY && list->list.len > 0;
@@ -57,8 +57,8 @@ static char *worker_of(const char *log)
 }
 
 /* The reason as the report at the end of a job has it, to free(). */
-static char *text_of(const struct tidemill_record *r, const struct tm_step_survey *s,
-                     const struct tm_survey_error *e)
+static char *text_of(const struct tidemill_record *r, const struct tm_step_inspection *s,
+                     const struct tm_inspection_error *e)
 {
   struct tm_buf text = TM_BUF_NONE, again = TM_BUF_NONE, item = TM_BUF_NONE;
   bool is_items = !e->status;
@@ -66,7 +66,7 @@ static char *text_of(const struct tidemill_record *r, const struct tm_step_surve
        *list = tm_xprintf("%s/%s/failed_items.jsonl", r->info.dir, s->name);
   if (e->item)
     tm_text_one_line(&item, e->item, strlen(e->item), 0);
-  tm_error_add_replay(&again, r->info.dir, r->survey.steps_len > 1 ? s->name : NULL);
+  tm_error_add_replay(&again, r->info.dir, r->inspection.steps_len > 1 ? s->name : NULL);
   tm_buf_printf(&again, " --mini-batch %" PRId64, e->mini_batch);
   const struct tm_error shown = { .message = e->message,
                                   .where = e->where ? e->where : (char *)(uintptr_t) "",
@@ -93,7 +93,7 @@ static char *text_of(const struct tidemill_record *r, const struct tm_step_surve
 }
 
 static void add_errors(const struct tidemill_record *r, struct tm_record_step *step,
-                       const struct tm_step_survey *s)
+                       const struct tm_step_inspection *s)
 {
   for (size_t i = 0; i < s->errors_len; i++)
     *TM_ARRAY_ADD(&step->errors) =
@@ -110,7 +110,7 @@ static void add_errors(const struct tidemill_record *r, struct tm_record_step *s
                                     .text = text_of(r, s, &s->errors[i]) };
 }
 
-static struct tidemill_counts counts_of(const struct tm_step_survey *s)
+static struct tidemill_counts counts_of(const struct tm_step_inspection *s)
 {
   return (struct tidemill_counts) { .created = s->total,
                                     .all_created = s->is_listed || s->status,
@@ -122,7 +122,7 @@ static struct tidemill_counts counts_of(const struct tm_step_survey *s)
                                     .uncounted = s->uncounted };
 }
 
-static void add_running(struct tm_record_step *step, const struct tm_step_survey *s)
+static void add_running(struct tm_record_step *step, const struct tm_step_inspection *s)
 {
   for (size_t i = 0; i < s->activities.list.len; i++) {
     const struct tm_activity *a = &s->activities.list.at[i];
@@ -145,7 +145,7 @@ static void add_running(struct tm_record_step *step, const struct tm_step_survey
   }
 }
 
-static void add_step(struct tidemill_record *r, const struct tm_step_survey *s)
+static void add_step(struct tidemill_record *r, const struct tm_step_inspection *s)
 {
   struct tm_record_step *step = TM_ARRAY_ADD(&r->steps);
   enum tidemill_state open = s->sessions > 0 ? r->info.state : TIDEMILL_WAITING;
@@ -164,7 +164,7 @@ static void add_step(struct tidemill_record *r, const struct tm_step_survey *s)
     .sessions = s->sessions,
     .counts = counts_of(s),
     .items_total = s->items_total,
-    .mini_batches_per_second = tm_survey_rate(&r->survey, s),
+    .mini_batches_per_second = tm_inspection_rate(&r->inspection, s),
     .damage_at = s->damage_at,
     .outputs_len = step->outputs.len,
     .text = "",
@@ -177,7 +177,7 @@ static bool is_over(enum tidemill_state state)
          state == TIDEMILL_SKIPPED;
 }
 
-static struct tm_counts counts_to_show(const struct tm_step_survey *s)
+static struct tm_counts counts_to_show(const struct tm_step_inspection *s)
 {
   return (struct tm_counts) { .created = s->total,
                               .all_created = s->is_listed,
@@ -194,7 +194,7 @@ static struct tm_counts counts_to_show(const struct tm_step_survey *s)
 
 /* The lines about a step, to free(). */
 static char *lines_of(const struct tidemill_record *r, const struct tm_record_step *step,
-                      const struct tm_step_survey *s)
+                      const struct tm_step_inspection *s)
 {
   struct TM_ARRAY(struct tm_result_output) outputs = { 0 };
   struct tm_buf errors = TM_BUF_NONE, text = TM_BUF_NONE;
@@ -259,14 +259,14 @@ static void sum(struct tidemill_record_info *info, const struct tidemill_record_
   all->uncounted += c->uncounted;
 }
 
-static void take_survey(struct tidemill_record *r)
+static void take_inspection(struct tidemill_record *r)
 {
   static const enum tidemill_state states[] = {
     [TM_JOB_RUNNING] = TIDEMILL_RUNNING,     [TM_JOB_INTERRUPTED] = TIDEMILL_INTERRUPTED,
     [TM_JOB_COMPLETED] = TIDEMILL_COMPLETED, [TM_JOB_FAILED] = TIDEMILL_FAILED,
     [TM_JOB_CANCELED] = TIDEMILL_CANCELED,
   };
-  const struct tm_survey *s = &r->survey;
+  const struct tm_inspection *s = &r->inspection;
   struct tidemill_record_info *info = &r->info;
   tm_require(r->steps.len == 0 && s->status < TM_COUNT_OF(states));
   info->pipeline = s->name;
@@ -308,34 +308,35 @@ static struct tidemill_record_info empty_info(const char *dir)
 
 static int take_read(struct tidemill_record *r, int rc)
 {
-  r->info = empty_info(r->survey.dir);
+  r->info = empty_info(r->inspection.dir);
   if (rc < 0)
     r->info.fault = r->fault.text;
   else
-    take_survey(r);
+    take_inspection(r);
   return rc;
 }
 
 int tm_record_read(struct tidemill_record *r, const char *dir)
 {
-  return take_read(r, tm_survey_read(&r->survey, dir, tm_clock_wall_ns(), &r->fault));
+  return take_read(r, tm_inspection_read(&r->inspection, dir, tm_clock_wall_ns(), &r->fault));
 }
 
 int tm_record_read_for_list(struct tidemill_record *r, const char *dir)
 {
-  return take_read(r, tm_survey_read_for_list(&r->survey, dir, tm_clock_wall_ns(), &r->fault));
+  return take_read(r,
+                   tm_inspection_read_for_list(&r->inspection, dir, tm_clock_wall_ns(), &r->fault));
 }
 
 void tm_record_read_details(struct tidemill_record *r)
 {
   if (r->has_details)
     return;
-  tm_require(r->steps.len <= r->survey.steps_len);
+  tm_require(r->steps.len <= r->inspection.steps_len);
   r->has_details = true;
-  tm_survey_read_details(&r->survey);
+  tm_inspection_read_details(&r->inspection);
   for (size_t i = 0; i < r->steps.len; i++) {
     struct tm_record_step *step = &r->steps.at[i];
-    const struct tm_step_survey *s = &r->survey.steps[i];
+    const struct tm_step_inspection *s = &r->inspection.steps[i];
     add_errors(r, step, s);
     add_running(step, s);
     step->step.errors_len = step->errors.len;
@@ -388,7 +389,7 @@ void tm_record_release(struct tidemill_record *r)
     free(r->steps.at[i].text);
   }
   TM_ARRAY_RELEASE(&r->steps);
-  tm_survey_release(&r->survey);
+  tm_inspection_release(&r->inspection);
   free(r->cancel_asked_by);
   free(r->json);
   free(r->definition);

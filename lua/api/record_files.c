@@ -40,7 +40,7 @@ static int tell_line(const struct failures *f, const char *line, size_t len)
                                                     .status = tm_json_str(v, "status", ""),
                                                     .log = tm_json_str(v, "log", ""),
                                                     .try_number = tm_json_int(v, "try", 0),
-                                                    .items = tm_survey_items_of(v),
+                                                    .items = tm_inspection_items_of(v),
                                                     .are_rows = tm_json_get(v, "begin") != NULL,
                                                     .where = tm_json_str(v, "where", ""),
                                                     .text = "" });
@@ -134,7 +134,7 @@ const char *tidemill_record_json(struct tidemill_record *r)
   if (r->json)
     return r->json;
   tm_record_read_details(r);
-  v = r->known ? tm_history_to_json(r->known) : tm_survey_to_json(&r->survey);
+  v = r->known ? tm_history_to_json(r->known) : tm_inspection_to_json(&r->inspection);
   tm_json_write(&text, v, (struct tm_json_style) { 0 });
   tm_json_free(v);
   return r->json = tm_buf_take(&text);

@@ -95,7 +95,7 @@ static void tell_faults(struct tidemill_script *s, const struct tm_item_loader *
 
 static void open_walk(struct tidemill_script *s)
 {
-  struct tm_cut_options options = tm_step_cut(s->step);
+  struct tm_splitter_options options = tm_step_splitting(s->step);
   options.spill_dir = s->trial.setup.temp_dir;
   options.on_warning = on_warning;
   options.data = s;
@@ -106,16 +106,16 @@ static void open_walk(struct tidemill_script *s)
 static int next(struct tidemill_script *s, struct tm_err *err)
 {
   int rc;
-  if (s->again && s->read > 0)
+  if (s->replay && s->read > 0)
     return 0;
-  if (!s->again && !s->walk.cut)
+  if (!s->replay && !s->walk.splitter)
     open_walk(s);
-  if (s->again)
-    rc = tm_again_call(s->again, &s->call, &s->trial, err) < 0 ? err->code : 1;
+  if (s->replay)
+    rc = tm_replay_call(s->replay, &s->call, &s->trial, err) < 0 ? err->code : 1;
   else
     rc = tm_step_walk_next(&s->walk, &s->call, err);
   if (rc > 0 && s->call.frame) {
-    tell_faults(s, s->again ? &s->trial.loader : &s->walk.loader);
+    tell_faults(s, s->replay ? &s->trial.loader : &s->walk.loader);
     tm_table_look_add(&s->head, s->call.frame, ROWS_SHOWN, "");
   }
   return rc;

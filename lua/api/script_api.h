@@ -15,7 +15,7 @@
 #include "api/own.h"
 #include "entry/script_folders.h"
 #include "entry/step_walk.h"
-#include "prompt/again.h"
+#include "prompt/replay.h"
 
 struct tidemill_script {
   struct tm_log log;
@@ -31,7 +31,7 @@ struct tidemill_script {
   char *script_dir;
   struct tm_step_walk walk;
   /* Of a mini-batch of a job. */
-  struct tm_again *again;
+  struct tm_replay *replay;
   /* The last mini-batch that was read. */
   int64_t read; /* how many so far */
   bool has_mini_batch;

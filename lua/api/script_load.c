@@ -1,7 +1,7 @@
 /* script_load.c - an entry script in this process: its sources, its folders, its end.
  *
  *   step of a pipeline      -> its settings                                   \
- *   mini-batch of a job     -> again.c: its copy, its settings, its variables  > struct tm_setup
+ *   mini-batch of a job     -> replay.c: its copy, its settings, its variables  > struct tm_setup
  *   script_folders.c        -> output_dir, log_dir, temp_dir                  /
  */
 #include "api/script_api.h"
@@ -119,7 +119,7 @@ static const struct tm_step *find_step(const struct tm_pipeline *p, const char *
 /* Refuses a step that needs something that only a job makes before the step begins. */
 static int refuse_bound(const struct tm_step *step, struct tm_err *err)
 {
-  const char *words = step->intakes_len > 0 ? "a job mounts or downloads what it reads" : NULL;
+  const char *words = step->stagings_len > 0 ? "a job mounts or downloads what it reads" : NULL;
   for (size_t i = 0; i < step->inputs_len; i++)
     words = step->inputs[i]->step ? "it reads what another step writes" : words;
   for (size_t i = 0; i < step->paths_len; i++)
@@ -223,12 +223,12 @@ static int prepare(struct tidemill_script *s, struct tidemill_runtime *rt,
                    const struct tidemill_script_options *o, struct tm_err *err)
 {
   rt->loading++;
-  int rc = tm_again_open(s->again, o->step, "replay", &s->folders, &s->trial.setup, err);
+  int rc = tm_replay_open(s->replay, o->step, "replay", &s->folders, &s->trial.setup, err);
   rt->loading--;
-  s->step = s->again->step;
+  s->step = s->replay->step;
   if (rc < 0)
     return rc;
-  s->variables = s->again->variables;
+  s->variables = s->replay->variables;
   s->trial.setup.is_interruptible = true;
   return claim(s, o, err);
 }
@@ -249,26 +249,26 @@ int tidemill_script_load_again(struct tidemill_script **out, struct tidemill_run
   if (mini_batch < 0)
     return tm_err_set(err, TM_EUSAGE, "%s: there is no mini-batch %lld; the first is 0", call,
                       (long long)mini_batch);
-  *err = (struct tm_err)TM_ERR_NONE; /* again.c finds out itself */
+  *err = (struct tm_err)TM_ERR_NONE; /* replay.c finds out itself */
   char *dir = tm_runtime_job(rt, job, err);
   if (!dir)
     return err->code;
   struct tidemill_script *s = new_script(rt, &o);
-  s->again = TM_NEW(struct tm_again);
-  *s->again = (struct tm_again) { .index = mini_batch,
-                                  .dir = dir,
-                                  .is_over = is_over(rt, dir),
-                                  .say = on_note,
-                                  .data = s,
-                                  .modules = tm_lua_modules(),
-                                  .prepare = tm_host_prepare,
-                                  .host = rt };
+  s->replay = TM_NEW(struct tm_replay);
+  *s->replay = (struct tm_replay) { .index = mini_batch,
+                                    .dir = dir,
+                                    .is_over = is_over(rt, dir),
+                                    .say = on_note,
+                                    .data = s,
+                                    .modules = tm_lua_modules(),
+                                    .prepare = tm_host_prepare,
+                                    .host = rt };
   int rc = prepare(s, rt, &o, err);
   if (rc < 0) {
     tidemill_script_close(s);
     return rc;
   }
-  fill_info(s, dir, tm_again_working_dir(s->again));
+  fill_info(s, dir, tm_replay_working_dir(s->replay));
   *out = s;
   return 0;
 }
@@ -295,9 +295,9 @@ const char *tidemill_script_variable(const struct tidemill_script *s, size_t i)
 static void release_input(struct tidemill_script *s)
 {
   tm_step_walk_close(&s->walk);
-  if (s->again)
-    tm_again_release(s->again);
-  free(s->again);
+  if (s->replay)
+    tm_replay_release(s->replay);
+  free(s->replay);
   tm_setup_release_step(&s->trial.setup);
   free(s->script_dir);
 }
@@ -325,10 +325,10 @@ void tidemill_script_leave(struct tidemill_script *s)
 {
   if (!s)
     return;
-  if (s->again)
-    tm_again_release(s->again);
-  free(s->again);
-  s->again = NULL;
+  if (s->replay)
+    tm_replay_release(s->replay);
+  free(s->replay);
+  s->replay = NULL;
   leave_folders(s);
 }
 

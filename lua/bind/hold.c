@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 
-#define TM_HELD "tidemill.held"
+#define TM_IN_FLIGHT "tidemill.held"
 
 struct held {
   struct tm_buf buf;
@@ -26,7 +26,7 @@ static int held_gc(lua_State *L)
  * memory. */
 static void push_metatable(lua_State *L)
 {
-  luaL_getmetatable(L, TM_HELD);
+  luaL_getmetatable(L, TM_IN_FLIGHT);
   if (!lua_isnil(L, -1))
     return;
   lua_pop(L, 1);
@@ -34,7 +34,7 @@ static void push_metatable(lua_State *L)
   lua_pushcfunction(L, held_gc);
   lua_setfield(L, -2, "__gc");
   lua_pushvalue(L, -1);
-  lua_setfield(L, LUA_REGISTRYINDEX, TM_HELD);
+  lua_setfield(L, LUA_REGISTRYINDEX, TM_IN_FLIGHT);
 }
 
 static struct held *push_held(lua_State *L)

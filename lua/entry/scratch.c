@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "sys/fs.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 #define LOCK "/.lock"
 

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 
 void tm_step_walk_open(struct tm_step_walk *w, const struct tm_step *step,
-                       struct tm_cut_options options)
+                       struct tm_splitter_options options)
 {
   const struct tm_dataset *const *inputs = (const struct tm_dataset *const *)step->inputs;
   struct tm_buf tables = TM_BUF_NONE;
@@ -15,7 +15,7 @@ void tm_step_walk_open(struct tm_step_walk *w, const struct tm_step *step,
     w->loader.tables = tm_table_loader_new(tm_fs_real(), tm_buf_str(&tables), NULL, NULL);
   tm_buf_release(&tables);
   options.schemas = &w->schemas;
-  w->cut = tm_cut_open(&options);
+  w->splitter = tm_splitter_open(&options);
 }
 
 int tm_step_walk_load(struct tm_step_walk *w, struct tm_run_call *call, struct tm_err *err)
@@ -48,7 +48,7 @@ bool tm_step_walk_is_unread(const struct tm_step_walk *w)
 int tm_step_walk_next(struct tm_step_walk *w, struct tm_run_call *call, struct tm_err *err)
 {
   int rc;
-  while ((rc = tm_cut_next(w->cut, &w->mini_batch, err)) > 0 && tm_step_walk_is_unread(w))
+  while ((rc = tm_splitter_next(w->splitter, &w->mini_batch, err)) > 0 && tm_step_walk_is_unread(w))
     tm_step_walk_load(w, call, &w->fault);
   if (rc > 0 && (rc = tm_step_walk_load(w, call, err)) >= 0) {
     w->index++;
@@ -57,15 +57,15 @@ int tm_step_walk_next(struct tm_step_walk *w, struct tm_run_call *call, struct t
   if (rc < 0 || w->index > 0)
     return rc;
   if (w->fault.code == 0)
-    return tm_cut_no_input(w->cut, err);
+    return tm_splitter_no_input(w->splitter, err);
   *err = w->fault;
   return err->code;
 }
 
 void tm_step_walk_close(struct tm_step_walk *w)
 {
-  if (w->cut)
-    tm_cut_close(w->cut);
+  if (w->splitter)
+    tm_splitter_close(w->splitter);
   tm_buf_release(&w->mini_batch.bytes);
   tm_schemas_release(&w->schemas);
   tm_item_loader_release(&w->loader);

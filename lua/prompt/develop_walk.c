@@ -15,7 +15,7 @@
 #include "bind/state.h"
 #include "entry/lua_frame.h"
 #include "entry/step_walk.h"
-#include "plan/cutting.h"
+#include "plan/splitting.h"
 #include "plan/datasets.h"
 #include "plan/params.h"
 #include "plan/params_check.h"
@@ -191,7 +191,7 @@ static struct tm_json *settings_of(const struct tm_json *given, const struct tm_
     const struct tm_json *v = tm_json_get(given, names[i]);
     const struct tm_field *f = tm_params_find("dataset:mini_batches", names[i]);
     struct tm_json *value = v        ? tm_params_value(f, v, err)
-                            : i == 0 ? tm_cutting_default(given, step)
+                            : i == 0 ? tm_splitting_default(given, step)
                                      : NULL;
     if (v && !value) {
       tm_json_free(settings);
@@ -218,15 +218,15 @@ static int open_walk(struct walk *w, const struct tm_json *dataset, const struct
   w->step.inputs = &w->dataset;
   w->step.inputs_len = 1;
   struct tm_json *settings = settings_of(given, &w->step, err);
-  int rc = settings ? tm_cutting_fill(&w->step.config, settings, &w->step, err) : err->code;
+  int rc = settings ? tm_splitting_fill(&w->step.config, settings, &w->step, err) : err->code;
   tm_json_free(settings);
   if (rc >= 0)
-    rc = tm_cutting_check(&w->step, err);
+    rc = tm_splitting_check(&w->step, err);
   if (rc < 0)
     return rc;
   if (tm_scratch_make(&w->spill, "walk", err) < 0)
     return err->code;
-  struct tm_cut_options o = tm_step_cut(&w->step);
+  struct tm_splitter_options o = tm_step_splitting(&w->step);
   o.spill_dir = w->spill.path;
   o.on_warning = on_warning;
   o.data = w;
@@ -269,7 +269,7 @@ int tm_develop_next(lua_State *L)
   struct tm_err err = TM_ERR_NONE;
   struct tm_run_call call;
   tm_buf_clear(&w->warnings);
-  int rc = w->mini_batches.cut ? tm_step_walk_next(&w->mini_batches, &call, &err) : 0;
+  int rc = w->mini_batches.splitter ? tm_step_walk_next(&w->mini_batches, &call, &err) : 0;
   if (rc < 0)
     return tm_lua_raise(L, &err);
   if (rc == 0) {

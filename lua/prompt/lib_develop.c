@@ -17,7 +17,7 @@
 #include "bind/state.h"
 #include "entry/lua_script.h"
 #include "entry/script_folders.h"
-#include "prompt/again.h"
+#include "prompt/replay.h"
 #include "prompt/develop_own.h"
 #include "step/worker_setup.h"
 
@@ -26,8 +26,8 @@
 /* ---- scripts ---- */
 
 struct developed {
-  struct tm_trial trial;  /* strings of its setup belong to the step, the job or the folders */
-  struct tm_again *again; /* the job that has its step; NULL: `step` is its own */
+  struct tm_trial trial;    /* strings of its setup belong to the step, the job or the folders */
+  struct tm_replay *replay; /* the job that has its step; NULL: `step` is its own */
   struct tm_step *step;
   char *file, *dir; /* the script and its folder, if `step` is its own */
   struct tm_script_folders folders;
@@ -42,9 +42,9 @@ static int script_gc(lua_State *L)
   if (d->trial.script.data)
     tm_lua_script_set_state(&d->trial.script, L);
   tm_lua_script_close(&d->trial.script);
-  if (d->again)
-    tm_again_release(d->again);
-  free(d->again);
+  if (d->replay)
+    tm_replay_release(d->replay);
+  free(d->replay);
   tm_step_free(d->step);
   tm_setup_release_step(&d->trial.setup);
   free(d->file);
@@ -190,8 +190,8 @@ static void push_marks(lua_State *L, const struct tm_buf *marks)
 static int run_there(struct developed *d, const struct tm_run_call *call)
 {
   free(d->here);
-  d->here = d->again ? getcwd(NULL, 0) : NULL;
-  bool is_there = d->here && chdir(tm_again_working_dir(d->again)) == 0;
+  d->here = d->replay ? getcwd(NULL, 0) : NULL;
+  bool is_there = d->here && chdir(tm_replay_working_dir(d->replay)) == 0;
   int rc = tm_trial_run(&d->trial, call);
   if (is_there && chdir(d->here) < 0 && rc >= 0) {
     tm_buf_add_str(&d->trial.error.message,
@@ -264,7 +264,7 @@ static int open_again(struct developed *d, const char *step, struct tm_err *err)
   fflush(stdout);
   int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
-  int rc = tm_again_open(d->again, step, "rerun", &d->folders, &d->trial.setup, err);
+  int rc = tm_replay_open(d->replay, step, "rerun", &d->folders, &d->trial.setup, err);
   fflush(stdout);
   dup2(out, STDOUT_FILENO);
   close(out);
@@ -277,9 +277,9 @@ static int find_again(struct developed *d, const char *step, struct tm_run_call 
   int rc = open_again(d, step, err);
   if (rc < 0)
     return rc;
-  tm_again_set_variables(d->again);
+  tm_replay_set_variables(d->replay);
   d->trial.setup.memory_limit = d->trial.setup.run_timeout_ns = d->trial.setup.init_timeout_ns = 0;
-  return tm_again_call(d->again, call, &d->trial, err);
+  return tm_replay_call(d->replay, call, &d->trial, err);
 }
 
 /* again(job_dir, step, mini_batch, is_over) -> script, value, mini_batch, notes or nil */
@@ -292,13 +292,13 @@ static int develop_again(lua_State *L)
   lua_settop(L, 4);
   struct tm_buf *notes = tm_lua_hold_buf(L);
   struct developed *d = push_developed(L);
-  d->again = TM_NEW(struct tm_again);
-  *d->again = (struct tm_again) { .index = (int64_t)index,
-                                  .dir = tm_xstrdup(dir),
-                                  .is_over = lua_toboolean(L, 4),
-                                  .say = on_note,
-                                  .data = notes,
-                                  .modules = tm_lua_modules_of(L) };
+  d->replay = TM_NEW(struct tm_replay);
+  *d->replay = (struct tm_replay) { .index = (int64_t)index,
+                                    .dir = tm_xstrdup(dir),
+                                    .is_over = lua_toboolean(L, 4),
+                                    .say = on_note,
+                                    .data = notes,
+                                    .modules = tm_lua_modules_of(L) };
   int rc = find_again(d, step, &call, &err);
   if (rc < 0)
     return tm_lua_raise(L, &err);
@@ -307,7 +307,7 @@ static int develop_again(lua_State *L)
     lua_pushlstring(L, notes->data, notes->len);
   else
     lua_pushnil(L);
-  d->again->say = NULL;
+  d->replay->say = NULL;
   return 4;
 }
 

@@ -6,7 +6,7 @@
  *  (3) Callbacks run in a coroutine of the job, because the submitting coroutine may have ended. If
  *      one raises, the next wait() raises its error.
  *  (4) Jobs beside Lua are accessed only with the lock, and only Lua's thread gets their events
- *      (beside.h).
+ *      (background.h).
  */
 #include "prompt/lib_job.h"
 
@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "bind/state.h"
-#include "prompt/beside.h"
+#include "prompt/background.h"
 #include "prompt/job_event.h"
 #include "prompt/own_runtime.h"
 #include "sys/clock.h"
@@ -30,17 +30,17 @@
 static const char beside_key = 0, screen_key = 0, running_key = 0;
 
 struct lua_job {
-  struct tidemill_job *job;   /* NULL: closed */
-  struct tm_lua_runtime *own; /* the runtime, if it is the state's: keeps (2); or NULL */
-  lua_State *thread;          /* of callbacks; in the environment, [1]; on_event is [2] */
-  struct tm_beside *beside;   /* or NULL: the thread that waits turns its loop */
+  struct tidemill_job *job;         /* NULL: closed */
+  struct tm_lua_runtime *own;       /* the runtime, if it is the state's: keeps (2); or NULL */
+  lua_State *thread;                /* of callbacks; in the environment, [1]; on_event is [2] */
+  struct tm_background *background; /* or NULL: the thread that waits turns its loop */
   struct tm_ear ear;
   bool has_listener, is_over; /* Lua got its last event */
   bool is_told;  /* its listener runs; until then the registry holds it, even if it is closed */
   char *failure; /* the error of on_event; or NULL */
 };
 
-void tm_lua_set_beside(lua_State *L, struct tm_beside *b)
+void tm_lua_set_beside(lua_State *L, struct tm_background *b)
 {
   tm_lua_register(L, &beside_key, b);
 }
@@ -63,12 +63,12 @@ static struct lua_job *check_job(lua_State *L)
 /* Keeps (4). */
 static void lock(struct lua_job *j)
 {
-  tm_beside_lock(j->beside);
+  tm_background_lock(j->background);
 }
 
 static void unlock(struct lua_job *j)
 {
-  tm_beside_unlock(j->beside, false);
+  tm_background_unlock(j->background, false);
 }
 
 /* Calls f(job), which returns one value, with the lock; releases it even if f raises (memory).
@@ -78,9 +78,9 @@ static int with_lock(lua_State *L, lua_CFunction f)
   const struct lua_job *j = check_job(L);
   lua_pushcfunction(L, f);
   lua_pushvalue(L, 1);
-  tm_beside_lock(j->beside);
+  tm_background_lock(j->background);
   int rc = lua_pcall(L, 1, 1, 0);
-  tm_beside_unlock(j->beside, false);
+  tm_background_unlock(j->background, false);
   return rc == 0 ? 1 : lua_error(L);
 }
 
@@ -88,9 +88,9 @@ static void close_job(struct lua_job *j)
 {
   lock(j);
   tidemill_job_close(j->job);
-  if (j->beside)
-    tm_beside_forget(j->beside, &j->ear);
-  tm_beside_unlock(j->beside, true);
+  if (j->background)
+    tm_background_forget(j->background, &j->ear);
+  tm_background_unlock(j->background, true);
   j->job = NULL;
   free(j->failure);
   j->failure = NULL;
@@ -211,20 +211,20 @@ static void on_event(void *data, const struct tidemill_event *e)
   struct lua_job *j = data;
   if (e->kind == TIDEMILL_EVENT_ROWS)
     return; /* Lua has no such kind of event: only C reads rows early */
-  if (j->beside)
-    tm_beside_keep(j->beside, &j->ear, e); /* keeps (4) */
+  if (j->background)
+    tm_background_keep(j->background, &j->ear, e); /* keeps (4) */
   else
     deliver(j, e);
 }
 
-static bool hear_one(struct tm_beside *b)
+static bool hear_one(struct tm_background *b)
 {
-  struct tm_kept *k = tm_beside_take(b);
+  struct tm_kept *k = tm_background_take(b);
   if (!k)
     return false;
-  bool was = tm_beside_set_telling(b, true);
+  bool was = tm_background_set_telling(b, true);
   deliver(k->ear->owner, &k->event);
-  tm_beside_set_telling(b, was);
+  tm_background_set_telling(b, was);
   free(k);
   return true;
 }
@@ -239,12 +239,12 @@ bool tm_lua_hear_job(lua_State *L)
 static struct lua_job *ask_job(lua_State *L)
 {
   struct lua_job *j = check_job(L);
-  struct tm_beside *b = j->beside;
-  bool is_telling = b && tm_beside_set_telling(b, true);
-  while (b && !is_telling && tm_beside_is_full(b) && hear_one(b))
+  struct tm_background *b = j->background;
+  bool is_telling = b && tm_background_set_telling(b, true);
+  while (b && !is_telling && tm_background_is_full(b) && hear_one(b))
     ;
   if (b)
-    tm_beside_set_telling(b, is_telling);
+    tm_background_set_telling(b, is_telling);
   return check_job(L); /* a callback may have closed it */
 }
 
@@ -387,14 +387,14 @@ static int job_submit(lua_State *L)
   lua_getfield(L, 2, "on_event");
   j->has_listener = lua_isfunction(L, -1);
   lua_xmove(L, j->thread, 1);
-  j->beside = tm_lua_registered(L, &beside_key);
+  j->background = tm_lua_registered(L, &beside_key);
   j->ear = (struct tm_ear) { .hears_all = !flag(L, 2, "hears_failures"), .owner = j };
   struct tidemill_job_options o = read_options(L, j);
   lua_getfield(L, 2, "parameters");
   set_running(L, j, 4);
   lock(j);
   int rc = open_job(L, j, &o, rt, &err);
-  tm_beside_unlock(j->beside, true);
+  tm_background_unlock(j->background, true);
   if (rc < 0) {
     set_running(L, j, 0);
     return tm_lua_raise(L, &err);
@@ -417,10 +417,10 @@ static int job_load(lua_State *L)
 /* Like tidemill_job_wait(), for a job beside Lua: passes on its events here. */
 static int wait_beside(struct lua_job *j, int timeout_ms, struct tm_err *err)
 {
-  struct tm_beside *b = j->beside;
+  struct tm_background *b = j->background;
   int64_t until = tm_clock_mono_ns() + timeout_ms * TM_MS;
-  if (tm_beside_set_telling(b, false)) {
-    tm_beside_set_telling(b, true);
+  if (tm_background_set_telling(b, false)) {
+    tm_background_set_telling(b, true);
     return tm_err_set(err, TM_EUSAGE,
                       "job:wait(): this is within a callback, or a wait; return from it first");
   }
@@ -434,7 +434,7 @@ static int wait_beside(struct lua_job *j, int timeout_ms, struct tm_err *err)
       return 0;
     if (timeout_ms >= 0 && left <= 0)
       return tm_err_set(err, -ETIMEDOUT, "job:wait(): the time is over");
-    if (!tm_beside_wait(b, timeout_ms < 0 ? -1 : (int)((left + TM_MS - 1) / TM_MS)))
+    if (!tm_background_wait(b, timeout_ms < 0 ? -1 : (int)((left + TM_MS - 1) / TM_MS)))
       return tm_err_set(err, -EINTR, "job:wait(): woken");
   }
 }
@@ -448,7 +448,7 @@ static int job_wait(lua_State *L)
   luaL_argcheck(L, lua_isnoneornil(L, 2) || (seconds >= 0 && seconds <= 1e6), 2,
                 "accepted: seconds from 0 to 1e6");
   int ms = seconds < 0 ? -1 : (int)(seconds * 1000);
-  int rc = j->beside ? wait_beside(j, ms, &err) : tidemill_job_wait(j->job, ms, &err);
+  int rc = j->background ? wait_beside(j, ms, &err) : tidemill_job_wait(j->job, ms, &err);
   if (j->failure) {
     tm_err_set(&err, TM_ESCRIPT, "on_event failed: %s", j->failure);
     free(j->failure);
@@ -468,7 +468,7 @@ static int job_cancel(lua_State *L)
   struct lua_job *j = check_job(L);
   lock(j);
   tidemill_job_cancel(j->job, lua_toboolean(L, 2));
-  tm_beside_unlock(j->beside, true);
+  tm_background_unlock(j->background, true);
   return 0;
 }
 

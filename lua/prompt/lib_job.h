@@ -16,7 +16,7 @@
 
 struct tidemill_job;
 struct tidemill_screen;
-struct tm_beside;
+struct tm_background;
 
 int tm_lua_open_job_c(lua_State *L);
 /* The jobs of the state show their progress and results there; it must live as long as the state.
@@ -24,7 +24,7 @@ int tm_lua_open_job_c(lua_State *L);
 void tm_lua_set_screen(lua_State *L, const struct tidemill_screen *screen);
 /* Something turns that runtime beside Lua. Lua gets events of its jobs in job:wait(), and by the
  * second call, one event at a time. False: there are no more. */
-void tm_lua_set_beside(lua_State *L, struct tm_beside *b);
+void tm_lua_set_beside(lua_State *L, struct tm_background *b);
 bool tm_lua_hear_job(lua_State *L);
 
 /* Pushes the list of the running jobs, and returns how many. While it is on the stack, Lua collects

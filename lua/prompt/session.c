@@ -336,7 +336,7 @@ static int begin(lua_State *L)
     lua_pushcclosure(L, functions[i], 1);
   }
   tm_lua_set_runtime(L, s->prompt.runtime);
-  tm_lua_set_beside(L, s->prompt.beside);
+  tm_lua_set_beside(L, s->prompt.background);
   lua_call(L, 5, 0);
   return 0;
 }
@@ -423,7 +423,7 @@ static enum tm_lua_fed call(struct tm_lua_session *s, int nargs, int nresults, s
 
 void tm_lua_session_hear(struct tm_lua_session *s)
 {
-  bool goes_on = s->prompt.beside != NULL;
+  bool goes_on = s->prompt.background != NULL;
   while (goes_on) {
     tm_lua_interrupt_enter(&s->interrupt);
     goes_on = tm_lua_hear_job(s->L);

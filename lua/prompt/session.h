@@ -22,7 +22,7 @@ struct tm_lua_session;
 struct tidemill_job;
 struct tidemill_runtime;
 struct tidemill_screen;
-struct tm_beside;
+struct tm_background;
 
 /* `modules`: the C modules of its state (bind/state.h). NULL and an error. */
 struct tm_lua_session *tm_lua_session_new(const struct tm_lua_module *modules, struct tm_err *err);
@@ -73,8 +73,8 @@ struct tm_lua_prompt {
   int (*width)(void *data);              /* available columns for help() */
   void *data;
   struct tidemill_runtime *runtime; /* of jobs, */
-  struct tm_beside
-      *beside; /* and the thread that turns it; both outlive the session. NULL: waiting turns it */
+  /* and the thread that turns it; both outlive the session. NULL: waiting turns it */
+  struct tm_background *background;
 };
 
 /* Adds the globals of a prompt; from now on user code can be interrupted. Call it once; `p` is

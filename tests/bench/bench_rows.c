@@ -1,4 +1,4 @@
-/* bench_rows.c - how fast row borders are found and rows are parsed, on one core, in memory.
+/* bench_rows.c - how fast row boundaries are found and rows are parsed, on one core, in memory.
  *
  *   bench_rows [MEGABYTES [TIMES]]
  *
@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/check.h"
 #include "base/mem.h"
-#include "data/rows/borders.h"
+#include "data/rows/row_boundaries.h"
 #include "data/rows/delimited.h"
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
@@ -73,8 +73,8 @@ static void bench_borders(const struct tm_buf *text, bool multi_line, enum tm_sc
     double t = seconds_used() - from;
     best = t < best ? t : best;
   }
-  print(multi_line ? "row borders, quotes" : "row borders, lines", tm_scan_name(&s), text->len,
-        best, (long long)s.rows);
+  print(multi_line ? "row boundaries, quotes" : "row boundaries, lines", tm_scan_name(&s),
+        text->len, best, (long long)s.rows);
 }
 
 static void bench_parse(const struct tm_buf *text, enum tm_scan_kind kind, bool is_typed, int times)
@@ -163,7 +163,7 @@ static void bench_json(size_t size, int times)
 }
 
 /* The lister's pass over a gzip file (made by gzip(1)): decoding, check sums, check points, row
- * borders. */
+ * boundaries. */
 static void bench_gzip(const struct tm_buf *text, int times)
 {
   char folder[] = "/tmp/tidemill-bench-XXXXXX";
@@ -182,25 +182,25 @@ static void bench_gzip(const struct tm_buf *text, int times)
     struct tm_range range;
     double from = seconds_used();
     struct tm_stream *s = tm_rows_open(tm_fs_real(), packed, &pack, true, &err);
-    struct tm_borders_options o = { .dialect = &d,
-                                    .read = tm_stream_read,
-                                    .data = s,
-                                    .size = s->size,
-                                    .range_bytes = 1 << 20,
-                                    .has_header = true };
-    struct tm_borders *b = tm_borders_new(&o);
+    struct tm_row_boundaries_options o = { .dialect = &d,
+                                           .read = tm_stream_read,
+                                           .data = s,
+                                           .size = s->size,
+                                           .range_bytes = 1 << 20,
+                                           .has_header = true };
+    struct tm_row_boundaries *b = tm_row_boundaries_new(&o);
     int rc;
-    while ((rc = tm_borders_next(b, &range, &err)) > 0)
+    while ((rc = tm_row_boundaries_next(b, &range, &err)) > 0)
       ;
     tm_require(rc == 0);
-    tm_borders_free(b);
+    tm_row_boundaries_free(b);
     tm_stream_close(s);
     double t = seconds_used() - from;
     best = t < best ? t : best;
     free(index);
   }
   if (is_there)
-    print("gzip: index and row borders", "", text->len, best, 0);
+    print("gzip: index and row boundaries", "", text->len, best, 0);
   tm_tree_remove(folder, NULL);
   free(path);
   free(packed);

@@ -231,12 +231,12 @@ static enum drive_end check_opened(struct drive *d, bool keep_failed)
 {
   bool has[DRIVE_COUNT];
   for (uint64_t i = 0; i < DRIVE_COUNT; i++) {
-    enum tm_fate fate = tm_commit_fate(d->commit, i);
-    has[i] = fate == TM_FATE_COMMITTED;
-    d->added[i] = d->flushed[i] = fate != TM_FATE_OPEN;
-    if (d->promised[i] && fate == TM_FATE_OPEN && (keep_failed || !is_failing(i)))
+    enum tm_mini_batch_state state = tm_commit_state(d->commit, i);
+    has[i] = state == TM_MINI_BATCH_COMMITTED;
+    d->added[i] = d->flushed[i] = state != TM_MINI_BATCH_OPEN;
+    if (d->promised[i] && state == TM_MINI_BATCH_OPEN && (keep_failed || !is_failing(i)))
       return bad(d, "mini-batch %d was synced and is gone", (int)i);
-    if (fate != TM_FATE_OPEN && (fate == TM_FATE_FAILED) != is_failing(i))
+    if (state != TM_MINI_BATCH_OPEN && (state == TM_MINI_BATCH_FAILED) != is_failing(i))
       return bad(d, "mini-batch %d has another outcome", (int)i);
   }
   return check_rows(d, OUTPUT ".partial", has) && check_files(d, has, false) ? DRIVE_DONE

@@ -8,7 +8,7 @@
 #include "fuzz.h"
 
 #include "base/text.h"
-#include "data/rows/borders.h"
+#include "data/rows/row_boundaries.h"
 #include "data/rows/delimited.h"
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
@@ -100,14 +100,14 @@ static void check_ranges(struct input *in, const struct table *whole, int64_t si
   struct tm_err err = TM_ERR_NONE;
   struct tm_range range;
   int64_t rows = 0;
-  struct tm_borders_options o = { .dialect = &in->dialect,
-                                  .read = read_bytes,
-                                  .data = in,
-                                  .size = size % 3 == 0 ? -1 : (int64_t)in->n,
-                                  .range_bytes = size,
-                                  .range_rows = by_rows ? size : 0 };
-  struct tm_borders *b = tm_borders_new(&o);
-  while (tm_borders_next(b, &range, &err) > 0) {
+  struct tm_row_boundaries_options o = { .dialect = &in->dialect,
+                                         .read = read_bytes,
+                                         .data = in,
+                                         .size = size % 3 == 0 ? -1 : (int64_t)in->n,
+                                         .range_bytes = size,
+                                         .range_rows = by_rows ? size : 0 };
+  struct tm_row_boundaries *b = tm_row_boundaries_new(&o);
+  while (tm_row_boundaries_next(b, &range, &err) > 0) {
     struct input part = *in;
     struct table t;
     fuzz_require(range.begin >= 0 && range.begin < range.end && range.end <= (int64_t)in->n);
@@ -118,7 +118,7 @@ static void check_ranges(struct input *in, const struct table *whole, int64_t si
     rows += t.frame.len;
   }
   fuzz_require(rows == whole->frame.len); /* (3) */
-  tm_borders_free(b);
+  tm_row_boundaries_free(b);
 }
 
 static void check_text(struct input *in, size_t cut)

@@ -21,7 +21,7 @@ static bool is_over(void *data, uint64_t index)
 {
   const struct model *m = data;
 
-  return index % 7 == 3 && m->all[index % INDEXES].fate == OVER;
+  return index % 7 == 3 && m->all[index % INDEXES].outcome == OVER;
 }
 
 /* ---- carrying out ---- */
@@ -40,13 +40,13 @@ static void on_hand(struct model *m, const struct tm_sched_action *a)
   fuzz_require(tm_sched_state(&m->s, a->worker) == TM_WORKER_READY);
   fuzz_require(!find_held(m, a->worker, a->seq) && m->held_len < HELD_MAX);
   if (a->what.part == 0) {
-    fuzz_require(b->fate == WAITS && a->what.try == b->failed + 1);
+    fuzz_require(b->outcome == WAITS && a->what.try == b->failed + 1);
     fuzz_require(a->what.picked == ++b->picked);
     fuzz_require(b->failed == 0 || b->failed_at != a->worker || m->s.roster.ready == 1 ||
                  m->s.queue.back.len > 4000);
-    b->fate = AT_WORKER;
+    b->outcome = AT_WORKER;
   } else {
-    fuzz_require(b->fate == SEARCHED && x->is_open && x->index == a->what.index);
+    fuzz_require(b->outcome == SEARCHED && x->is_open && x->index == a->what.index);
     for (size_t i = 0; i < m->held_len; i++)
       fuzz_require(m->held[i].what.index != a->what.index ||
                    (m->held[i].what.part != a->what.part && m->held[i].what.try != a->what.try));
@@ -68,14 +68,14 @@ static void on_failed_try(struct model *m, const struct tm_sched_action *a)
   b->failed_at = a->worker;
   if (a->kind == TM_SCHED_RETRY) {
     fuzz_require(a->what.part == 0 && b->failed < max);
-    b->fate = WAITS;
+    b->outcome = WAITS;
   } else if (a->kind == TM_SCHED_FAIL) {
-    fuzz_require(a->what.part == 0 && b->failed == max && b->fate == AT_WORKER);
-    b->fate = OVER;
+    fuzz_require(a->what.part == 0 && b->failed == max && b->outcome == AT_WORKER);
+    b->outcome = OVER;
   } else {
     fuzz_require(a->is_new == (a->what.part == 0) && a->is_new != x->is_open);
     fuzz_require(!a->is_new || b->failed == max);
-    b->fate = SEARCHED;
+    b->outcome = SEARCHED;
     x->is_open = true;
     x->index = a->what.index;
     x->is_over = a->is_over;
@@ -161,7 +161,7 @@ static void end_well(struct model *m, struct held *h, unsigned n)
 
   drop_held(m, h);
   if (was.what.part == 0)
-    m->all[was.what.index].fate = OVER;
+    m->all[was.what.index].outcome = OVER;
   else
     m->searches[was.what.search].part = was.what.part;
   fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_RESULT,
@@ -209,7 +209,7 @@ static void look(void *data, uint64_t seq, struct tm_lost_try *out)
 static void give_back_held(struct model *m, size_t i)
 {
   if (m->held[i].what.part == 0)
-    m->all[m->held[i].what.index].fate = WAITS;
+    m->all[m->held[i].what.index].outcome = WAITS;
   drop_held(m, &m->held[i]);
 }
 
@@ -320,7 +320,7 @@ static void settle_search(struct model *m, uint32_t number, unsigned n)
     return;
   }
   x->is_open = false;
-  m->all[x->index].fate = OVER;
+  m->all[x->index].outcome = OVER;
   e.kind = TM_SCHED_ON_SETTLED;
   fuzz_require(event(m, e));
 }
@@ -468,7 +468,7 @@ static void finish(struct model *m)
   }
   fuzz_require(!has_work(m));
   for (uint64_t i = 0; i < m->created; i++)
-    fuzz_require(m->all[i].fate == OVER);
+    fuzz_require(m->all[i].outcome == OVER);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -486,13 +486,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   int64_t over = 0;
 
   for (uint64_t i = 3; i < INDEXES && earlier & 1; i += 7)
-    m.all[i].fate = OVER;
+    m.all[i].outcome = OVER;
   /* as a session that is resumed: they exist already */
   m.created = earlier & 1 ? INDEXES / 2 : 0;
   for (uint64_t i = 0; i < m.created; i++)
-    over += m.all[i].fate == OVER;
+    over += m.all[i].outcome == OVER;
   for (uint64_t i = m.created; i < INDEXES; i++)
-    m.all[i].fate = WAITS;
+    m.all[i].outcome = WAITS;
   tm_sched_init(&m.s, &o, over);
   event(&m, (struct tm_sched_event) { .kind = TM_SCHED_ON_CREATED, .count = m.created });
   for (int i = 0; i < EVENTS_MAX && m.at < m.end; i++)

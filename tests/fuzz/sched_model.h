@@ -17,10 +17,10 @@
 #define EVENTS_MAX 250  /* of an input */
 #define RECALLS    4096 /* workers of which recalls are known */
 
-enum fate { WAITS, AT_WORKER, SEARCHED, OVER };
+enum outcome { WAITS, AT_WORKER, SEARCHED, OVER };
 
 struct mini_batch {
-  enum fate fate;
+  enum outcome outcome;
   uint32_t failed, picked; /* tries, hand-outs */
   uint32_t failed_at;      /* a worker */
 };
@@ -96,9 +96,9 @@ static void check_all(const struct model *m)
     leaves += w->is_leaving || w->state == TM_WORKER_STOPPING;
   }
   for (uint64_t i = 0; i < m->created; i++) {
-    over += m->all[i].fate == OVER;
-    searched += m->all[i].fate == SEARCHED;
-    at_workers += m->all[i].fate == AT_WORKER;
+    over += m->all[i].outcome == OVER;
+    searched += m->all[i].outcome == SEARCHED;
+    at_workers += m->all[i].outcome == AT_WORKER;
   }
   for (size_t i = 0; i < m->held_len; i++)
     whole += m->held[i].what.part == 0;

@@ -31,11 +31,11 @@ local layers = {
 -- The same for the folders below core/data and lua: what each may not include.
 local refused_below = {
   ["core/data/stream"] = { "data/frame/", "data/rows/", "data/table/", "data/archive/", "data/files/", "data/sql/" },
-  ["core/data/frame"] = { "data/rows/", "data/table/", "data/archive/", "data/files/", "data/sql/", "data/cut.h" },
-  ["core/data/files"] = { "data/rows/", "data/table/", "data/archive/", "data/frame/", "data/sql/", "data/cut.h" },
-  ["core/data/rows"] = { "data/files/", "data/table/", "data/archive/", "data/sql/", "data/cut.h" },
-  ["core/data/archive"] = { "data/table/", "data/sql/", "data/frame/", "data/cut.h" },
-  ["core/data/sql"] = { "data/table/", "data/archive/", "data/files/", "data/cut.h" },
+  ["core/data/frame"] = { "data/rows/", "data/table/", "data/archive/", "data/files/", "data/sql/", "data/splitter.h" },
+  ["core/data/files"] = { "data/rows/", "data/table/", "data/archive/", "data/frame/", "data/sql/", "data/splitter.h" },
+  ["core/data/rows"] = { "data/files/", "data/table/", "data/archive/", "data/sql/", "data/splitter.h" },
+  ["core/data/archive"] = { "data/table/", "data/sql/", "data/frame/", "data/splitter.h" },
+  ["core/data/sql"] = { "data/table/", "data/archive/", "data/files/", "data/splitter.h" },
   ["core/data/table"] = { "data/archive/" },
   ["lua/bind"] = { "entry/", "prompt/", "api/", "cli/" },
   ["lua/entry"] = { "prompt/", "api/", "cli/" },
@@ -109,15 +109,15 @@ end
 
 -- Readers of user data, and the files of the supervisor that may include one: core/README.md,
 -- invariant 17. Each of these files reads on a thread of its own, or before there is a job.
-local readers = { "^data/cut%.h$", "^data/table/table_load%.h$", "^data/table/table_cut%.h$",
+local readers = { "^data/splitter%.h$", "^data/table/table_load%.h$", "^data/table/table_splitter%.h$",
   "^data/table/table_groups%.h$", "^data/table/table_partition%.h$", "^data/archive/", "^data/files/", "^data/rows/",
   "^data/stream/", "^data/sql/" }
 local supervisor = { record = true, commit = true, outputs = true, sched = true, fleet = true, step = true,
   inspect = true, job = true }
 local reading = {
-  ["commit/lister.h"] = "the thread that cuts the inputs",
+  ["commit/lister.h"] = "the thread that splits the inputs",
   ["record/input_record.c"] = "called by that thread, and by those of reusing.c",
-  ["outputs/intake.c"] = "the thread that links and copies inputs",
+  ["outputs/input_staging.c"] = "the thread that links and copies inputs",
   ["job/first_look.c"] = "a thread of its own, before there is a job",
   ["job/reuse.c"] = "called by the threads of reusing.c, and before there is a job",
   ["outputs/upload.c"] = "the thread that packs outputs",

@@ -20,7 +20,7 @@
 
 #include "base/mem.h"
 #include "data/frame/fault_list.h"
-#include "data/rows/borders.h"
+#include "data/rows/row_boundaries.h"
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
 #include "data/rows/open.h"
@@ -177,7 +177,7 @@ static void print_range(struct tm_rows_reader *reader, const struct tm_rows_file
   tm_buf_release(&words);
 }
 
-/* Finds borders in one stream and reads rows from another, as the lister and a worker do. */
+/* Finds boundaries in one stream and reads rows from another, as the lister and a worker do. */
 static void dump(struct setup *s, const char *path)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -201,7 +201,7 @@ static void dump(struct setup *s, const char *path)
   fflush(stdout);
   struct tm_dialect lines = s->rows.dialect;
   lines.no_quotes |= s->rows.format == TM_ROWS_JSON_LINES;
-  struct tm_borders_options options = {
+  struct tm_row_boundaries_options options = {
     .dialect = &lines,
     .read = tm_stream_read,
     .data = listed,
@@ -210,10 +210,10 @@ static void dump(struct setup *s, const char *path)
     .range_rows = s->count,
     .has_header = s->rows.format == TM_ROWS_DELIMITED && tm_header_is_there(&lines, true),
   };
-  struct tm_borders *b = tm_borders_new(&options);
+  struct tm_row_boundaries *b = tm_row_boundaries_new(&options);
   struct tm_rows_reader *reader = tm_rows_reader_new(&s->rows, &schema);
   int rc;
-  while ((rc = tm_borders_next(b, &range, &err)) > 0) {
+  while ((rc = tm_row_boundaries_next(b, &range, &err)) > 0) {
     file.stream = tm_rows_open(tm_fs_real(), path, &s->pack, false, &err);
     if (file.stream == NULL)
       stop(&err);
@@ -223,7 +223,7 @@ static void dump(struct setup *s, const char *path)
   if (rc < 0)
     stop(&err);
   tm_rows_reader_free(reader);
-  tm_borders_free(b);
+  tm_row_boundaries_free(b);
   tm_stream_close(listed);
   tm_schema_release(&schema);
   tm_arena_release(&arena);

@@ -63,7 +63,7 @@ struct sim {
   int64_t now_ns, busy_ns, recall_count;
   uint64_t order, committed, failed, tries;
   struct TM_ARRAY(struct sim_worker) workers;
-  uint8_t *fate; /* by index: how often it was committed or failed */
+  uint8_t *ended; /* by index: how often it was committed or failed */
 };
 
 static bool sim_is_before(const void *left, const void *right)
@@ -156,7 +156,7 @@ static void sim_carry_out(struct sim *x)
       break;
     case TM_SCHED_FAIL:
       x->failed++;
-      x->fate[a.what.index]++;
+      x->ended[a.what.index]++;
       break;
     default: break;
     }
@@ -187,7 +187,7 @@ static void sim_answer(struct sim *x, const struct sim_event *e)
   } else {
     told.kind = TM_SCHED_ON_RESULT;
     x->committed++;
-    x->fate[index]++;
+    x->ended[index]++;
   }
   sim_tell(x, told);
 }
@@ -290,7 +290,7 @@ static void sim_init(struct sim *x, const struct sim_options *o)
   };
 
   *x = (struct sim) { .o = *o, .random = { 7 } };
-  x->fate = tm_xcalloc(o->mini_batches, 1);
+  x->ended = tm_xcalloc(o->mini_batches, 1);
   tm_heap_init(&x->events, sizeof(struct sim_event), sim_is_before);
   tm_sched_init(&x->s, &options, 0);
   for (uint32_t i = 0; i < o->nodes; i++)
@@ -331,7 +331,7 @@ static void sim_release(struct sim *x)
   TM_ARRAY_RELEASE(&x->workers);
   tm_heap_release(&x->events);
   tm_sched_release(&x->s);
-  free(x->fate);
+  free(x->ended);
 }
 
 #endif

@@ -14,7 +14,7 @@
 #define TM_LOOK_NAMES 10000 /* read for one pattern */
 
 /* 0: the inputs name something, or may. TM_ENOINPUT: none of them does; `err` has the message of
- * the listing (cut.h). */
+ * the listing (splitter.h). */
 int tm_inputs_look(const struct tm_fs *fs, struct tm_dataset *const *inputs, size_t n,
                    struct tm_err *err);
 

@@ -32,8 +32,8 @@ int64_t tm_utf16_size(const char *p, size_t n);
 /* The size of this UTF-8 text in its file, from which tm_rows_add_utf8() or tm_utf16_add() made
  * it. */
 int64_t tm_rows_size_in_file(enum tm_encoding encoding, const char *p, size_t n);
-/* Converts each unit of two bytes to one byte: itself if ASCII, else 0x80. Row borders are searched
- * in this. n is even. */
+/* Converts each unit of two bytes to one byte: itself if ASCII, else 0x80. Row boundaries are
+ * searched in this. n is even. */
 void tm_utf16_narrow(char *out, const char *p, size_t n, bool big_endian);
 
 #endif

@@ -1,6 +1,6 @@
 /* open.h - a file of rows as a stream, compressed or not.
  *
- * The lister indexes a gzip file while it searches borders: it writes check points to a file in
+ * The lister indexes a gzip file while it searches boundaries: it writes check points to a file in
  * index_dir (gzip_index.h), and a worker starts to read at the last point before its range. So all
  * workers read one large file at once, while it is still being listed. The next run reuses the
  * index; if the file has changed (size or mtime), the index is rebuilt. Without an index_dir, and

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "data/rows/borders.h"
+#include "data/rows/row_boundaries.h"
 
 struct tm_range_item {
   const char *path; /* absolute; not NUL-ended; any byte except NUL */

@@ -10,7 +10,7 @@
 
 #include "data/frame/arena.h"
 #include "data/frame/frame.h"
-#include "data/rows/borders.h"
+#include "data/rows/row_boundaries.h"
 #include "data/rows/fault.h"
 #include "data/rows/rows_file.h"
 #include "data/rows/schema.h"

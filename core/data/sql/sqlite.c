@@ -16,14 +16,14 @@
 #include "data/sql/sql.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
-#include "sys/low_fds.h"
+#include "sys/standard_fds.h"
 
 #define INSTRUCTIONS 10000 /* of SQLite, between two looks at the clock */
 
 struct tm_sql {
   sqlite3 *handle;
   /* held while the database is open: SQLite would leave /dev/null there for good */
-  struct tm_low_fds low;
+  struct tm_standard_fds low;
   sqlite3_stmt *stmt;
   char *path;
   double timeout_s;
@@ -71,7 +71,7 @@ static void sqlite_close(struct tm_sql *db)
     return;
   sqlite3_finalize(db->stmt);
   sqlite3_close(db->handle);
-  tm_low_fds_release(&db->low);
+  tm_standard_fds_release(&db->low);
   free(db->path);
   free(db);
 }
@@ -93,7 +93,7 @@ static struct tm_sql *sqlite_open(const char *place, struct tm_err *err)
     return NULL;
   struct tm_sql *db = TM_NEW(struct tm_sql);
   db->path = tm_xstrdup(place);
-  tm_low_fds_hold(&db->low);
+  tm_standard_fds_hold(&db->low);
   int code = sqlite3_open_v2(place, &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
   if (code == SQLITE_OK) {
     sqlite3_progress_handler(db->handle, INSTRUCTIONS, is_over, db);

@@ -2,17 +2,17 @@
  *
  *   file -> input (64 KB) -> pieces -> inflate -> the caller's memory
  *                                         |
- *                                         +-> check points, at borders of blocks
+ *                                         +-> check points, at boundaries of blocks
  *
  *  (1) `out` is the offset in the contents of the next byte from inflate.
  *  (2) A point is in the index before any byte after it is returned: whoever learns of a range
  *      finds the point before it.
  *  (3) Decoding from a point cannot verify the check sum of its member; from the next member on it
  *      can.
- *  (4) Inflate does not stop at borders of blocks. To find a point, it gets pieces so small that
+ *  (4) Inflate does not stop at boundaries of blocks. To find a point, it gets pieces so small that
  *      sooner or later one ends within the head of a block: then inflate has returned everything
- *      before, and holds its part of the head aside, so that the position of the border is known to
- *      the bit.
+ *      before, and holds its part of the head aside, so that the position of the boundary is known
+ *      to the bit.
  *  (5) Inflate is up to 64 KB ahead of its output. What it had decoded when it met damage is
  *      returned before the error: except for its last symbol, the position of the damage is the
  *      same for every way of reading.
@@ -32,8 +32,8 @@
 #define PIECE   ((size_t)64) /* keeps (4): few heads of compressed blocks are shorter */
 #define TRAILER 8            /* after a member's data: their check sum and length */
 #define NEAR                                                                                       \
-  ((int64_t)256 << 10) /* before an expected position, the latest border of a block is kept */
-#define SEARCH ((int64_t)1 << 20) /* length of the search for a border */
+  ((int64_t)256 << 10) /* before an expected position, the latest boundary of a block is kept */
+#define SEARCH ((int64_t)1 << 20) /* length of the search for a boundary */
 
 enum phase { HEAD, MEMBER, RAW, DAMAGED, BETWEEN, ENDED };
 
@@ -56,7 +56,7 @@ struct gzip_stream {
   int64_t last_point;         /* in the contents: the last written one */
   int64_t wanted;             /* in the contents: the search for the next one begins here */
   int64_t expected;           /* position of an expected read, or -1 */
-  struct tm_gzip_record near; /* the last border of a block before it; kind 0: none */
+  struct tm_gzip_record near; /* the last boundary of a block before it; kind 0: none */
   struct tm_err err;          /* damage at `out`; code 0: none known */
   int fault;                  /* of inflate, while DAMAGED */
   const char *given;          /* while reading: what this call has decoded */
@@ -136,7 +136,7 @@ static void begin_at(struct gzip_stream *g, int64_t in, int64_t out, enum phase 
   begin(g, phase);
 }
 
-/* Whether to search for a border here. */
+/* Whether to search for a boundary here. */
 static bool is_searching(const struct gzip_stream *g)
 {
   return g->o.is_writer && g->phase == MEMBER &&
@@ -220,7 +220,7 @@ static void copy_window(const struct gzip_stream *g, size_t done, size_t n, char
   memcpy(window + from_before, g->given + done - from_call, from_call);
 }
 
-/* Records the border of a block at inflate's position. */
+/* Records the boundary of a block at inflate's position. */
 static void take_point(struct gzip_stream *g, size_t done, struct tm_gzip_record *r, char *window)
 {
   int64_t bits = bit_place(g), n = g->out - g->member;
@@ -234,7 +234,7 @@ static void take_point(struct gzip_stream *g, size_t done, struct tm_gzip_record
   copy_window(g, done, r->window, window);
 }
 
-/* Writes the kept border as a point, once no later border can precede the expected position. */
+/* Writes the kept boundary as a point, once no later boundary can precede the expected position. */
 static void add_near(struct gzip_stream *g)
 {
   bool is_used =
@@ -329,7 +329,7 @@ static int read_head(struct gzip_stream *g, size_t done, struct tm_err *err)
   return 0;
 }
 
-/* The room up to where the search for a border begins. */
+/* The room up to where the search for a boundary begins. */
 static size_t room_for(const struct gzip_stream *g, size_t n)
 {
   int64_t room = g->expected - NEAR - g->out;

@@ -9,7 +9,7 @@
  * than zeros or another member follow its last member; also a part that has changed since the index
  * was made.
  *
- * ISA-L inflates, three times as fast as zlib. A check point is the border of a block: a position
+ * ISA-L inflates, three times as fast as zlib. A check point is the boundary of a block: a position
  * to the bit, and 32 KB of contents, which are safe to read from a file that anybody may have
  * written; the state of a decoder within a block would be raw memory. Blocks whose heads are
  * shorter than a few bytes (stored ones, and those with the fixed code) seldom have one.

@@ -22,7 +22,7 @@ struct tm_stream {
   /* Announces that a row soon after `at` will be read from elsewhere: an index that is being
    * written should have a point shortly before it. Or NULL. */
   void (*expect)(struct tm_stream *s, int64_t at);
-  /* of the part that can be read from anywhere now; -1: whoever searches borders must read it in
+  /* of the part that can be read from anywhere now; -1: whoever searches boundaries must read it in
    * order */
   int64_t size;
   bool will_have_size; /* after it was read to its end, and in the next run */
@@ -46,7 +46,7 @@ struct tm_stream *tm_stream_of_file(const struct tm_fs *fs, int fd, const char *
 struct tm_stream *tm_stream_of_bytes(const char *p, size_t n);
 void tm_stream_close(struct tm_stream *s); /* NULL is a no-op */
 
-/* For tm_borders_new(): data is the stream. */
+/* For tm_row_boundaries_new(): data is the stream. */
 int64_t tm_stream_read(void *data, void *p, size_t n, int64_t at, struct tm_err *err);
 void tm_stream_expect(void *data, int64_t at);
 

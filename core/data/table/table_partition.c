@@ -23,7 +23,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "data/cut.h"
+#include "data/splitter.h"
 #include "data/files/listing.h"
 #include "data/files/partition.h"
 #include "data/table/table_folders.h"
@@ -246,7 +246,7 @@ static int write_note(const struct tm_table_partition *p, const char *dir, const
 
 struct source {
   const struct tm_table_partition *p;
-  struct tm_cut *cut;
+  struct tm_splitter *splitter;
   struct tm_table_loader *loader;
   struct tm_schemas schemas;
   size_t columns; /* known to the loader */
@@ -286,24 +286,24 @@ static int read_rows(const struct tm_table_partition *p, struct tm_row_sorter *s
   struct source s = { .p = p };
   struct tm_mini_batch mb = { .items = 0 };
   struct tm_buf tables = TM_BUF_NONE;
-  struct tm_cut_options options = { .fs = p->fs,
-                                    .inputs = &p->dataset,
-                                    .inputs_len = 1,
-                                    .mini_batch_size = RANGE,
-                                    .schemas = &s.schemas };
+  struct tm_splitter_options options = { .fs = p->fs,
+                                         .inputs = &p->dataset,
+                                         .inputs_len = 1,
+                                         .mini_batch_size = RANGE,
+                                         .schemas = &s.schemas };
   int rc;
   tm_schemas_init(&s.schemas, 1);
   tm_dataset_tables(&tables, &p->dataset, 1);
   s.loader = tm_table_loader_new(p->fs, tm_buf_str(&tables), NULL, NULL);
-  s.cut = tm_cut_open(&options);
-  while ((rc = tm_cut_next(s.cut, &mb, err)) > 0)
+  s.splitter = tm_splitter_open(&options);
+  while ((rc = tm_splitter_next(s.splitter, &mb, err)) > 0)
     if ((rc = add_range(&s, &mb, sorter, notes, err)) < 0)
       break;
   if (rc == 0 && tm_row_sorter_columns(sorter)->len == 0)
-    rc = tm_cut_no_input(s.cut, err);
+    rc = tm_splitter_no_input(s.splitter, err);
   if (s.noted > 1)
     tm_buf_printf(notes, "; and more in %" PRId64 " other places", s.noted - 1);
-  tm_cut_close(s.cut);
+  tm_splitter_close(s.splitter);
   tm_table_loader_free(s.loader);
   tm_schemas_release(&s.schemas);
   tm_buf_release(&tables);

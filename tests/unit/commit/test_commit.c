@@ -26,8 +26,8 @@ static void keeps_rows_together_in_their_order(void **state) /* 1 */
   assert_int_equal(step_flush(&s), 0);
   assert_int_equal(tm_commit_pending(s.commit), 0);
   step_is_text(&s, "rows.partial", "c1\nc2\na1\na2\n");
-  assert_int_equal(tm_commit_fate(s.commit, 2), TM_FATE_COMMITTED);
-  assert_int_equal(tm_commit_fate(s.commit, 1), TM_FATE_OPEN);
+  assert_int_equal(tm_commit_state(s.commit, 2), TM_MINI_BATCH_COMMITTED);
+  assert_int_equal(tm_commit_state(s.commit, 1), TM_MINI_BATCH_OPEN);
   step_release(&s);
 }
 
@@ -293,7 +293,7 @@ static void takes_spilled_rows(void **state)
   tm_commit_note_failures(s.commit, "{\"mini_batch\":1}\n", 17);
   assert_int_equal(tm_commit_add_spilled(s.commit, &o, path, 6, 1, &s.err), TM_EDAMAGE);
   assert_int_equal(folder_size(&s.folder, "state/spill/1"), -1);
-  assert_int_equal(tm_commit_fate(s.commit, 1), TM_FATE_OPEN);
+  assert_int_equal(tm_commit_state(s.commit, 1), TM_MINI_BATCH_OPEN);
   folder_put(&s.folder, "state/spill/1", 0, "b\n", 2);
   tm_commit_note_failures(s.commit, "{\"mini_batch\":1,\"item\":2}\n", 26);
   assert_int_equal(tm_commit_add_spilled(s.commit, &o, path, 2, tm_hash64("b\n", 2), &s.err), 0);

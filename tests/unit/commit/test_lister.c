@@ -58,9 +58,9 @@ static void start(struct rig *r, const char *path)
                                        .manifest = tm_commit_manifest(r->commit),
                                        .on_progress = on_progress,
                                        .data = r };
-  options.cut.inputs = (const struct tm_dataset *const *)&r->input;
-  options.cut.inputs_len = 1;
-  options.cut.mini_batch_size = 1;
+  options.splitter.inputs = (const struct tm_dataset *const *)&r->input;
+  options.splitter.inputs_len = 1;
+  options.splitter.mini_batch_size = 1;
   r->lister = tm_lister_start(&options, &err);
   assert_non_null(r->lister);
   tm_json_free(v);

@@ -53,7 +53,7 @@ static void keeps_good_records(void **state)
   assert_int_equal(s.found.items_succeeded, 6);
   assert_int_equal(s.found.cut_records, 0);
   assert_int_equal(s.found.cut_output_bytes, 0);
-  assert_int_equal(tm_commit_fate(s.commit, 1), TM_FATE_OPEN);
+  assert_int_equal(tm_commit_state(s.commit, 1), TM_MINI_BATCH_OPEN);
   step_close(&s);
   s.options.keep_failed = true;
   step_must_open(&s);
@@ -61,7 +61,7 @@ static void keeps_good_records(void **state)
   assert_int_equal(s.found.retried, 0);
   assert_int_equal(s.found.items, 10);
   assert_int_equal(s.found.sessions, 2);
-  assert_int_equal(tm_commit_fate(s.commit, 1), TM_FATE_FAILED);
+  assert_int_equal(tm_commit_state(s.commit, 1), TM_MINI_BATCH_FAILED);
   step_release(&s);
 }
 

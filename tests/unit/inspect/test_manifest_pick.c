@@ -6,7 +6,7 @@
 #include "commit/manifest.h"
 #include "commit/manifest_file.h"
 #include "folder.h"
-#include "inspect/survey.h"
+#include "inspect/inspection.h"
 
 /* Entries 0 .. n-1, each one byte longer than the one before, of dataset n % 2. */
 static void put_list(struct folder *f, int n, bool has_end)

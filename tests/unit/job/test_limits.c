@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "data/frame/fault_list.h"
-#include "data/rows/borders.h"
+#include "data/rows/row_boundaries.h"
 #include "data/rows/reader.h"
 #include "data/rows/sample.h"
 #include "table.h"
@@ -97,19 +97,19 @@ static void endless_headers_are_refused_by_the_lister(void **state)
   for (size_t i = 0; i < 2; i++) {
     struct endless e = { .stream.read = read_endless, .text = "", .again = again[i] };
     struct tm_rows_options o = options_of(TM_ROWS_DELIMITED);
-    struct tm_borders_options borders = { .dialect = &o.dialect,
-                                          .read = tm_stream_read,
-                                          .data = &e.stream,
-                                          .size = INT64_MAX,
-                                          .range_bytes = 1000,
-                                          .has_header = true };
-    struct tm_borders *b = tm_borders_new(&borders);
+    struct tm_row_boundaries_options boundaries = { .dialect = &o.dialect,
+                                                    .read = tm_stream_read,
+                                                    .data = &e.stream,
+                                                    .size = INT64_MAX,
+                                                    .range_bytes = 1000,
+                                                    .has_header = true };
+    struct tm_row_boundaries *b = tm_row_boundaries_new(&boundaries);
     struct tm_range range;
     struct tm_err err = TM_ERR_NONE;
-    assert_int_equal(tm_borders_next(b, &range, &err), TM_EINPUT);
+    assert_int_equal(tm_row_boundaries_next(b, &range, &err), TM_EINPUT);
     assert_non_null(strstr(err.text, i == 0 ? "column 100001" : "a header or first row"));
     assert_true(e.got <= 2 << 20);
-    tm_borders_free(b);
+    tm_row_boundaries_free(b);
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "store_fixture.h"
 
-#include "data/cut.h"
+#include "data/splitter.h"
 #include "record/input_record.h"
 
 static char *record_path(const char *dir)
@@ -21,18 +21,18 @@ static int on_file(void *data, uint32_t input, const struct tm_item *file, struc
 static void cut_all(struct tm_input_record *r, const struct tm_dataset *const *inputs, size_t n,
                     bool by_content)
 {
-  struct tm_cut_options o = {
+  struct tm_splitter_options o = {
     .inputs = inputs, .inputs_len = n, .mini_batch_size = 2, .on_file = on_file, .data = r
   };
   struct tm_mini_batch mb = { 0 };
-  struct tm_cut *cut = tm_cut_open(&o);
+  struct tm_splitter *splitter = tm_splitter_open(&o);
   struct tm_err err = TM_ERR_NONE;
   tm_input_record_init(r, tm_fs_real(), inputs, by_content);
-  while (tm_cut_next(cut, &mb, &err) > 0)
+  while (tm_splitter_next(splitter, &mb, &err) > 0)
     ;
   assert_int_equal(err.code, 0);
   tm_buf_release(&mb.bytes);
-  tm_cut_close(cut);
+  tm_splitter_close(splitter);
 }
 
 static void the_reported_files_are_listed_again(void **state)

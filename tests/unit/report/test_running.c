@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "inspect/survey.h"
+#include "inspect/inspection.h"
 #include "report/running.h"
 
 #define FILE_NAME "logs/sys/running.json"
@@ -56,10 +56,11 @@ static void put(const struct report_fixture *f, const char *name, const char *te
   free(path);
 }
 
-static size_t read_back(const struct report_fixture *f, struct tm_step_survey *s, int64_t wall_ns)
+static size_t read_back(const struct report_fixture *f, struct tm_step_inspection *s,
+                        int64_t wall_ns)
 {
-  *s = (struct tm_step_survey) { .name = NULL };
-  tm_survey_read_running(s, f->dir, f->dir, wall_ns);
+  *s = (struct tm_step_inspection) { .name = NULL };
+  tm_inspection_read_running(s, f->dir, f->dir, wall_ns);
   return s->activities.list.len;
 }
 
@@ -67,7 +68,7 @@ static void written_values_are_read_back(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_running r;
-  struct tm_step_survey s;
+  struct tm_step_inspection s;
   prepare();
   put(f, "owner", "{}");
   set_time(f, "owner", 0);
@@ -96,7 +97,7 @@ static void leftovers_of_an_earlier_session_are_not_trusted(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_running r;
-  struct tm_step_survey s;
+  struct tm_step_inspection s;
   prepare();
   assert_int_equal(tm_running_init(&r, tm_fs_real(), f->logs, NULL), 0);
   assert_int_equal(tick(f, &r, 0), 0);
@@ -167,7 +168,7 @@ static void it_may_hold_any_text(void **state)
     "{\"version\":1,\"written_ms\":-9223372036854775808,\"running\":[null]}"
   };
   struct report_fixture *f = *state;
-  struct tm_step_survey s;
+  struct tm_step_inspection s;
   char *folder = tm_path_join(f->logs, "sys");
   assert_int_equal(tm_fs_make_dirs(tm_fs_real(), folder, 0700, NULL), 0);
   free(folder);

@@ -9,13 +9,13 @@
 #include "record/part.h"
 #include "sched/isolation.h"
 
-enum fate { NOTHING, GOOD, BAD, UNTESTED };
+enum outcome { NOTHING, GOOD, BAD, UNTESTED };
 
 /* A mini-batch with known bad items, and the result of the search. */
 struct world {
   uint32_t items, bad_len;
   bool *is_bad;
-  uint8_t *fate; /* enum fate of each item */
+  uint8_t *outcome; /* enum outcome of each item */
   struct tm_isolation x;
   struct TM_ARRAY(uint64_t) open; /* parts that workers hold */
 };
@@ -28,11 +28,11 @@ static uint32_t any(uint32_t below)
   return (uint32_t)(seed >> 33) % below;
 }
 
-static void settle(struct world *w, uint64_t part, enum fate fate)
+static void settle(struct world *w, uint64_t part, enum outcome outcome)
 {
   for (uint32_t i = 0; part != 0 && i < tm_part_count(part); i++) {
-    assert_int_equal(w->fate[tm_part_first(part) + i], NOTHING); /* each item gets one fate */
-    w->fate[tm_part_first(part) + i] = (uint8_t)fate;
+    assert_int_equal(w->outcome[tm_part_first(part) + i], NOTHING); /* each item is settled once */
+    w->outcome[tm_part_first(part) + i] = (uint8_t)outcome;
   }
 }
 
@@ -58,7 +58,7 @@ static struct world *world_new(uint32_t items)
 
   w->items = items;
   w->is_bad = tm_xcalloc(items, sizeof(*w->is_bad));
-  w->fate = tm_xcalloc(items, sizeof(*w->fate));
+  w->outcome = tm_xcalloc(items, sizeof(*w->outcome));
   return w;
 }
 
@@ -66,7 +66,7 @@ static void world_free(struct world *w)
 {
   TM_ARRAY_RELEASE(&w->open);
   free(w->is_bad);
-  free(w->fate);
+  free(w->outcome);
   free(w);
 }
 
@@ -122,7 +122,7 @@ static void test_finds_exactly_the_bad_items_within_the_bound(void **state)
     add_bad(w, any(w->items < 12 ? w->items + 1 : 12));
     run(w, INT32_MAX);
     for (uint32_t i = 0; i < w->items && w->items > 1; i++)
-      assert_int_equal(w->fate[i], w->is_bad[i] ? BAD : GOOD);
+      assert_int_equal(w->outcome[i], w->is_bad[i] ? BAD : GOOD);
     assert_true(w->x.tries <= 2 * w->bad_len * log2_up(w->items) + 2);
     world_free(w);
     seed = before;
@@ -137,7 +137,7 @@ static void test_every_item_bad_costs_two_tries_an_item_less_two(void **state)
   run(w, INT32_MAX);
   assert_int_equal(w->x.tries, 126);
   for (uint32_t i = 0; i < 64; i++)
-    assert_int_equal(w->fate[i], BAD);
+    assert_int_equal(w->outcome[i], BAD);
   world_free(w);
 }
 
@@ -148,7 +148,7 @@ static void test_one_item_is_bad_without_a_try(void **state)
   add_bad(w, 1);
   run(w, 100);
   assert_int_equal(w->x.tries, 0);
-  assert_int_equal(w->fate[0], BAD);
+  assert_int_equal(w->outcome[0], BAD);
   world_free(w);
 }
 
@@ -163,10 +163,10 @@ static void test_max_try_leaves_items_untested_and_never_calls_them_bad_or_good(
     add_bad(w, 1 + any(w->items < 8 ? w->items : 8));
     run(w, max_try);
     for (uint32_t i = 0; i < w->items; i++) {
-      untested += w->fate[i] == UNTESTED;
-      assert_int_not_equal(w->fate[i], NOTHING);
-      assert_true(w->fate[i] != GOOD || !w->is_bad[i]);
-      assert_true(w->fate[i] != BAD || w->is_bad[i]);
+      untested += w->outcome[i] == UNTESTED;
+      assert_int_not_equal(w->outcome[i], NOTHING);
+      assert_true(w->outcome[i] != GOOD || !w->is_bad[i]);
+      assert_true(w->outcome[i] != BAD || w->is_bad[i]);
     }
     assert_true(untested == 0 || w->x.tries == max_try);
     world_free(w);
@@ -181,7 +181,7 @@ static void test_a_mini_batch_that_fails_by_chance_costs_two_tries(void **state)
 
   run(w, 100);
   assert_int_equal(w->x.tries, 2);
-  assert_int_equal(w->fate[999], GOOD);
+  assert_int_equal(w->outcome[999], GOOD);
   world_free(w);
 }
 

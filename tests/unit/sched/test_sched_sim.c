@@ -19,7 +19,7 @@ static void run(const struct sim_options *o, double most)
   assert_true(sim_run(&x));
   assert_int_equal(x.committed + x.failed, o->mini_batches);
   for (uint64_t i = 0; i < o->mini_batches; i++)
-    assert_int_equal(x.fate[i], 1);
+    assert_int_equal(x.ended[i], 1);
   least_ns = (double)x.busy_ns / slots + 2 * (double)(o->init_ns + o->latency_ns);
   if (getenv("TM_SHOW"))
     print_message("%.3f s, %.2f of the least, %d tries, %d recalls, %d workers\n",

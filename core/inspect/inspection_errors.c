@@ -1,0 +1,156 @@
+/* inspection_errors.c - why items of a step failed, read from its failures log: see inspection.h.
+ *
+ * Only the end of the log is read, which has the newest reasons: a log of a million items does not
+ * make `status` slow.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/agent_msg.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "inspect/inspection.h"
+#include "sys/fs.h"
+
+#define LIST_END (1u << 20) /* bytes that are read */
+
+/* The reasons while lines are read. */
+struct reading {
+  struct tm_step_inspection *s;
+  struct tm_map known; /* message and line of the script -> index + 1; 0: one of errors_more */
+  struct tm_buf key;
+};
+
+/* The reason of a line; NULL: it has none, or there are too many. */
+static struct tm_inspection_error *find(struct reading *r, const struct tm_json *line)
+{
+  const char *message = tm_json_str(line, "error", NULL);
+  const char *where = tm_json_str(line, "where", NULL);
+  struct tm_step_inspection *s = r->s;
+  bool is_new;
+  if (!message)
+    return NULL;
+  tm_buf_clear(&r->key);
+  tm_buf_printf(&r->key, "%s\n%s", where ? where : "", message);
+  uint64_t *place = tm_map_add(&r->known, r->key.data, r->key.len, &is_new);
+  if (is_new && s->errors_len == TM_INSPECTION_ERRORS)
+    s->errors_more++;
+  else if (is_new) {
+    s->errors[s->errors_len++] = (struct tm_inspection_error) { .message = tm_xstrdup(message),
+                                                                .where = tm_xstrdup(where),
+                                                                .mini_batch = -1 };
+    *place = s->errors_len;
+  }
+  return *place > 0 ? &s->errors[*place - 1] : NULL;
+}
+
+/* One item, or rows of a table, or a number of items that cannot be told apart. */
+int64_t tm_inspection_items_of(const struct tm_json *line)
+{
+  int64_t items = tm_json_int(line, "count", tm_json_int(line, "rows", 1));
+  return items > 0 ? items : 1;
+}
+
+static bool is_of_name(char c)
+{
+  return c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z');
+}
+
+/* All items of a mini-batch have its error. If the message names one of them, that one failed. */
+static bool is_named(const struct tm_inspection_error *e)
+{
+  const char *name = e->item ? tm_path_base(e->item) : "";
+  size_t n = strlen(name);
+  for (const char *at = e->message; n > 0 && (at = strstr(at, name)) != NULL; at++)
+    if ((at == e->message || !is_of_name(at[-1])) && !is_of_name(at[n]))
+      return true;
+  return false;
+}
+
+/* "1 element for 2 items", to free(); NULL: the line is for one item. */
+static char *detail_of(const struct tm_json *line)
+{
+  int64_t returned = tm_json_int(line, "returned", -1), items = tm_json_int(line, "items", -1);
+  return returned < 0 || items < 0 ? NULL
+                                   : tm_xprintf("%" PRId64 " %s for %" PRId64 " %s", returned,
+                                                tm_text_counted(returned, "element", "elements"),
+                                                items, tm_text_counted(items, "item", "items"));
+}
+
+/* Lines come from the last to the first: each one so far is the first, except that a named item of
+ * the same mini-batch stays. */
+static void take_first(struct tm_inspection_error *e, const struct tm_json *line)
+{
+  int64_t mini_batch = tm_json_int(line, "mini_batch", -1);
+  const char *status = tm_json_str(line, "status", NULL);
+  bool is_same = mini_batch == e->mini_batch;
+  if (is_same && is_named(e))
+    return;
+  tm_inspection_error_release(e);
+  e->item = tm_xstrdup(tm_json_str(line, "item", NULL));
+  e->log = tm_xstrdup(tm_json_str(line, "log", NULL));
+  e->status =
+      status && strcmp(status, tm_status_name(TM_RUN_DONE)) != 0 ? tm_xstrdup(status) : NULL;
+  e->detail = detail_of(line);
+  e->mini_batch = mini_batch;
+  e->are_rows = tm_json_get(line, "begin") != NULL;
+  e->first_items = is_named(e) ? 1 : (is_same ? e->first_items : 0) + tm_inspection_items_of(line);
+}
+
+void tm_inspection_error_release(struct tm_inspection_error *e)
+{
+  free(e->item);
+  free(e->log);
+  free(e->status);
+  free(e->detail);
+}
+
+static void add_line(struct reading *r, const char *line, size_t len)
+{
+  struct tm_json *v = tm_json_parse(line, len, NULL);
+  struct tm_inspection_error *e = find(r, v);
+  if (e) {
+    take_first(e, v);
+    e->items += tm_inspection_items_of(v);
+  }
+  tm_json_free(v);
+}
+
+/* Whole lines; the first may be cut, and is then not JSON. */
+static void add_lines(struct reading *r, const char *text, size_t len)
+{
+  while (len > 0) {
+    size_t end = text[len - 1] == '\n' ? len - 1 : len, begin = end;
+    while (begin > 0 && text[begin - 1] != '\n')
+      begin--;
+    add_line(r, text + begin, end - begin);
+    len = begin;
+  }
+}
+
+void tm_inspection_read_errors(struct tm_step_inspection *s, const char *dir, bool is_over)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct reading r = { .s = s };
+  char *path = tm_path_join(dir, is_over ? "failed_items.jsonl" : "state/failures"), *piece;
+  struct tm_stat st;
+  int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL);
+  if (fd >= 0 && fs->fstat(fs->self, fd, &st) == 0 && st.size > 0) {
+    int64_t from = st.size > LIST_END ? st.size - LIST_END : 0;
+    piece = tm_xmalloc((size_t)(st.size - from));
+    int64_t got = tm_fs_read_at(fs, fd, path, piece, (size_t)(st.size - from), from, NULL);
+    if (got > 0)
+      add_lines(&r, piece, (size_t)got);
+    s->errors_cut = from > 0;
+    free(piece);
+  }
+  tm_fs_close(fs, fd);
+  tm_map_release(&r.known);
+  tm_buf_release(&r.key);
+  free(path);
+}
