@@ -1,4 +1,4 @@
-/* sources.h - the Lua files that are part of the program, compiled in as text by embed.cmake. */
+/* sources.h - the Lua files that are part of the program, compiled in by embed.c. */
 #ifndef TM_BIND_SOURCES_H
 #define TM_BIND_SOURCES_H
 
@@ -7,8 +7,10 @@
 struct tm_lua_source {
   const char *module; /* the name for require(): "tidemill.entry_script"; "boot" is not a module */
   const char *label;  /* its chunk name: "=tidemill/entry_script.lua" */
-  const char *text;
-  size_t len; /* bytes */
+  const char *code;   /* compiled, with line numbers */
+  size_t code_len;    /* bytes */
+  const char *text;   /* as it is written, for the prompt's help */
+  size_t text_len;    /* bytes */
 };
 
 /* Sorted by module; ends with a NULL module. */

@@ -21,12 +21,21 @@ static int on_panic(lua_State *L)
   return 0;
 }
 
+/* Another build of LuaJIT may have another bytecode: then the text is compiled. */
+static void push_module(lua_State *L, const struct tm_lua_source *s)
+{
+  if (luaL_loadbuffer(L, s->code, s->code_len, s->label) == 0)
+    return;
+  lua_pop(L, 1);
+  if (luaL_loadbuffer(L, s->text, s->text_len, s->label) != 0)
+    lua_error(L);
+}
+
 /* The loader in package.preload of a compiled-in module: upvalue 1 is its struct tm_lua_source. */
 static int load_source(lua_State *L)
 {
   const struct tm_lua_source *s = lua_touserdata(L, lua_upvalueindex(1));
-  if (luaL_loadbuffer(L, s->text, s->len, s->label) != 0)
-    return lua_error(L);
+  push_module(L, s);
   lua_pushvalue(L, 1); /* the module's name */
   lua_call(L, 1, 1);
   return 1;
@@ -105,8 +114,7 @@ static int open_all(lua_State *L)
   luaL_openlibs(L);
   const struct tm_lua_source *boot = add_all(L, modules); /* [labels] */
   tm_require(boot != NULL);
-  if (luaL_loadbuffer(L, boot->text, boot->len, boot->label) != 0)
-    return lua_error(L);
+  push_module(L, boot);
   lua_insert(L, -2);
   lua_call(L, 1, 0);
   return 0;

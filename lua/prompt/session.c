@@ -263,7 +263,7 @@ static int source_of(lua_State *L)
     return 0;
   lua_pushstring(L, s->module);
   lua_pushstring(L, s->label);
-  lua_pushlstring(L, s->text, s->len);
+  lua_pushlstring(L, s->text, s->text_len);
   return 3;
 }
 

@@ -15,7 +15,7 @@ struct tm_manual_page {
   const char *text; /* Markdown */
 };
 
-/* Sorted by name; ends with a NULL name (written by embed.cmake). */
+/* Sorted by name; ends with a NULL name (written by embed.c). */
 extern const struct tm_manual_page tm_manual_pages[];
 
 const struct tm_manual_page *tm_manual_find(const char *name); /* or NULL */
