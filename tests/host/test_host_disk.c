@@ -171,7 +171,8 @@ static void a_record_has_the_result_of_a_job(void **state)
   host_end(&h);
 }
 
-/* A waiting mini-batch is named once it has run for a second. */
+/* A waiting mini-batch is named once it has run for a second. Until then, and on a busy machine, the
+ * other worker may be named, because it is still starting. */
 static void expect_running(struct host *h, const char *dir)
 {
   struct tidemill_record *r = NULL;
@@ -180,7 +181,10 @@ static void expect_running(struct host *h, const char *dir)
     tidemill_record_close(r);
     assert_int_equal(tidemill_job_wait(h->job, 10, &h->err), -ETIMEDOUT);
     host_must(h, tidemill_record_open(&r, NULL, dir, &h->err));
-    a = tidemill_record_running(r, 0, 0);
+    if (tidemill_record_step(r, 0)->running_len == 1)
+      a = tidemill_record_running(r, 0, 0);
+    if (a && a->mini_batch < 0)
+      a = NULL;
   }
   assert_non_null(a);
   assert_int_equal(tidemill_record_step(r, 0)->running_len, 1);
