@@ -171,7 +171,7 @@ static void a_record_has_the_result_of_a_job(void **state)
   host_end(&h);
 }
 
-/* A waiting mini-batch is named once it has run for a second. Until then, and on a busy machine, the
+/* A waiting mini-batch is named once it has run for a second. Before, and on a busy machine, the
  * other worker may be named, because it is still starting. */
 static void expect_running(struct host *h, const char *dir)
 {
