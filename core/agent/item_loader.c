@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/path.h"
 
 bool tm_items_check(const struct tm_run_call *call, bool *has_rows, bool *has_entries)
@@ -26,6 +27,7 @@ static const char *given(const char *path)
 
 void tm_items_open_tables(struct tm_item_loader *b, const struct tm_setup *s)
 {
+  tm_require(s->tables);
   if (!b->tables)
     b->tables = tm_table_loader_new(tm_fs_real(), s->tables, s->schema_file, given(s->index_dir));
 }

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "sys/fs.h"
@@ -20,6 +21,7 @@
 
 int tm_profile_open(struct tm_profile *p, const char *path, struct tm_err *err)
 {
+  tm_require(path[0] == '/');
   const struct tm_fs *fs = tm_fs_real();
   char *dir = tm_path_dir(path);
   struct tm_stat st;

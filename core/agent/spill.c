@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "agent/agent_own.h"
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -35,6 +36,7 @@ static int write_file(struct tm_agent *a, const char *path, struct tm_err *err)
 
 int tm_spill_write(struct tm_agent *a, uint64_t seq)
 {
+  tm_require(a->trial.rows.len > 0);
   struct tm_err err = TM_ERR_NONE;
   uint64_t hash = tm_hash64(a->trial.rows.data, a->trial.rows.len);
   char *name = tm_xprintf("%s.%" PRIu64 ".%zu.%016" PRIx64, a->trial.setup.worker_name, seq,

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "agent/agent_msg.h"
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -81,6 +82,7 @@ static void remove_of(const struct tm_fs *fs, const char *output_dir, const char
 
 void tm_staging_remove(const struct tm_fs *fs, const char *output_dir, const char *staging)
 {
+  tm_require(staging[0] == '/');
   if (!tm_fs_exists(fs, staging)) /* uses (1) */
     return;
   remove_of(fs, output_dir, tm_path_base(staging));

@@ -1,6 +1,7 @@
 /* trial.c - see trial.h. */
 #include "agent/trial.h"
 
+#include "base/check.h"
 #include "base/err.h"
 
 void tm_script_error_clear(struct tm_script_error *e)
@@ -26,6 +27,7 @@ static void begin(struct tm_trial *t, const char *hook, enum tm_status status)
 
 int tm_trial_load(struct tm_trial *t)
 {
+  tm_require(t->script.load);
   begin(t, "loading the script", TM_INIT_EXCEPTION);
   t->has_no_run = false;
   return t->script.load(t->script.data, &t->setup, &t->has_no_run, &t->error);
@@ -33,18 +35,21 @@ int tm_trial_load(struct tm_trial *t)
 
 int tm_trial_init(struct tm_trial *t)
 {
+  tm_require(t->script.init);
   begin(t, "init()", TM_INIT_EXCEPTION);
   return t->script.init(t->script.data, &t->error);
 }
 
 int tm_trial_recover(struct tm_trial *t, const char *reason)
 {
+  tm_require(t->script.recover);
   begin(t, "recover()", TM_RUN_EXCEPTION);
   return t->script.recover(t->script.data, reason, &t->error);
 }
 
 int tm_trial_shutdown(struct tm_trial *t)
 {
+  tm_require(t->script.shutdown);
   begin(t, "shutdown()", TM_RUN_EXCEPTION);
   return t->script.shutdown(t->script.data, &t->error);
 }
@@ -78,6 +83,7 @@ static int say_lost(struct tm_trial *t, int code)
 
 int tm_trial_run(struct tm_trial *t, const struct tm_run_call *call)
 {
+  tm_require(t->script.run && call->items > 0);
   begin(t, "run()", TM_RUN_EXCEPTION);
   int code = t->script.run(t->script.data, call, &t->rows, &t->returned, &t->error);
   if (t->loader.entries && tm_entry_loader_has_lost(t->loader.entries))
@@ -88,6 +94,7 @@ int tm_trial_run(struct tm_trial *t, const struct tm_run_call *call)
 
 void tm_trial_words(struct tm_buf *out, const struct tm_trial *t)
 {
+  tm_require(t->hook);
   const struct tm_script_error *e = &t->error;
   tm_buf_printf(out, "%s failed%s%s: %s", t->hook, e->where.len > 0 ? " at " : "",
                 tm_buf_str(&e->where), tm_buf_str(&e->message));

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/check.h"
+
 void tm_claims_release(struct tm_claims *c)
 {
   tm_map_release(&c->files);
@@ -50,6 +52,7 @@ void tm_claims_add(struct tm_claims *c, const char *path, uint64_t number)
 
 void tm_claims_remove(struct tm_claims *c, const char *path)
 {
+  tm_require(c->len > 0);
   if (--c->len == 0) {
     tm_claims_release(c);
     return;

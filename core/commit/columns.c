@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -266,6 +267,7 @@ static void note_header(const struct tm_columns *c, struct tm_commit *commit)
 int tm_columns_begin_add(struct tm_columns *c, struct tm_commit *commit, uint64_t index,
                          bool is_frame, struct tm_err *err)
 {
+  tm_require(c->path);
   if (!is_frame)
     return 0;
   int rc = c->is_saved ? 0 : save(c, index, err); /* keeps (2) */

@@ -193,6 +193,7 @@ static int copy_with_header(struct tm_commit *c, const char *path, int64_t lengt
 int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const char *path,
                           uint64_t length, uint64_t hash, struct tm_err *err)
 {
+  tm_require(path && path[0] == '/');
   struct tm_err words = TM_ERR_NONE;
   if (c->code < 0)
     return refuse_broken(c, err);
@@ -235,6 +236,7 @@ void tm_commit_note_failures(struct tm_commit *c, const void *lines, size_t line
 
 void tm_commit_note_header(struct tm_commit *c, const void *line, size_t len)
 {
+  tm_require(line && len > 0);
   tm_buf_clear(&c->header);
   if (c->output.fd >= 0)
     tm_buf_add(&c->header, line, len);

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 #include "agent/agent_msg.h"
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -411,6 +412,7 @@ static void add_dirty_path(struct tm_files *f, const char *path)
 
 int tm_files_are_there(struct tm_files *f, int64_t from, int64_t to, struct tm_err *err)
 {
+  tm_require(from >= 0 && from <= to);
   struct lines l = { .log = &f->log, .at = from, .end = to };
   int rc;
   while ((rc = next_line(&l, err)) > 0) {
@@ -428,6 +430,7 @@ int tm_files_are_there(struct tm_files *f, int64_t from, int64_t to, struct tm_e
 
 int tm_files_cut(struct tm_files *f, int64_t end, struct tm_err *err)
 {
+  tm_require(end >= 0 && end <= f->log.end);
   const struct tm_fs *fs = f->log.fs;
   struct lines l = { .log = &f->log, .at = end, .end = f->log.end };
   int rc;

@@ -169,6 +169,7 @@ void tm_journal_add(struct tm_journal *j, const struct tm_record *r)
 
 int tm_journal_flush(struct tm_journal *j, struct tm_err *err)
 {
+  tm_require(j->fd >= 0);
   int rc = tm_fs_write_at(j->fs, j->fd, j->path, j->pending.data, j->pending.len, j->len, err);
   if (rc < 0)
     return rc;
@@ -179,6 +180,7 @@ int tm_journal_flush(struct tm_journal *j, struct tm_err *err)
 
 int tm_journal_write(struct tm_journal *j, const struct tm_record *r, struct tm_err *err)
 {
+  tm_require(j->fd >= 0);
   char bytes[TM_RECORD_SIZE];
   tm_record_encode(r, bytes);
   int rc = tm_fs_write_at(j->fs, j->fd, j->path, bytes, sizeof(bytes), j->len, err);

@@ -174,6 +174,7 @@ int tm_manifest_add(struct tm_manifest *m, uint32_t dataset, uint32_t items, con
 
 int tm_manifest_flush(struct tm_manifest *m, struct tm_err *err)
 {
+  tm_require((int64_t)m->pending.len <= m->end);
   if (m->pending.len == 0)
     return 0;
   int64_t at = m->end - (int64_t)m->pending.len;

@@ -87,6 +87,7 @@ static const char *cursor_get(const struct tm_manifest *m, struct tm_manifest_cu
 int tm_manifest_head_at(const struct tm_manifest *m, struct tm_manifest_cursor *c, int64_t at,
                         int64_t limit, struct tm_manifest_head *h, struct tm_err *err)
 {
+  tm_require(at >= 0);
   int rc;
   if (at + TM_MANIFEST_HEAD > limit)
     return 0;

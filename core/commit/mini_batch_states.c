@@ -2,6 +2,7 @@
  * highest index that has ended. */
 #include "commit/mini_batch_states.h"
 
+#include "base/check.h"
 #include "base/mem.h"
 
 #define FAILED_BITS UINT64_C(0xaaaaaaaaaaaaaaaa) /* the upper bit of each pair */
@@ -37,6 +38,7 @@ static void put(struct tm_mini_batch_states *f, uint64_t index, unsigned bits)
 void tm_mini_batch_states_put(struct tm_mini_batch_states *f, uint64_t index,
                               enum tm_mini_batch_state state)
 {
+  tm_require(state <= TM_MINI_BATCH_FAILED);
   put(f, index, (unsigned)state);
 }
 

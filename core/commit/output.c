@@ -143,6 +143,7 @@ static int copy_pieces(struct tm_output *o, int fd, const char *from, int64_t le
 int tm_output_copy(struct tm_output *o, const char *from, int64_t length, uint64_t hash,
                    struct tm_err *err)
 {
+  tm_require(length >= 0);
   int rc = tm_output_flush(o, err);
   if (rc < 0 || (rc = look(o, err)) < 0)
     return rc;
@@ -205,6 +206,7 @@ static int hash_bytes(const struct tm_output *o, int64_t from, int64_t to, uint6
 int tm_output_hash(const struct tm_output *o, int64_t from, int64_t to, uint64_t *hash,
                    struct tm_err *err)
 {
+  tm_require(from >= 0 && from <= to);
   int rc = hash_bytes(o, from, to, hash, err);
   if (rc == 0)
     return tm_err_set(err, -EIO, "'%s' has become shorter while it was written", o->path);

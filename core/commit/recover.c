@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "commit/manifest_file.h"
 
@@ -301,6 +302,7 @@ static int write_tails_again(const struct tm_recovery *r, struct tm_err *err)
 
 int tm_recover_cut(struct tm_recovery *r, struct tm_commit_found *found, struct tm_err *err)
 {
+  tm_require(r->journal_len <= r->journal->len);
   int rc;
   found->cut_records = (r->journal->len - r->journal_len + TM_RECORD_SIZE - 1) / TM_RECORD_SIZE;
   if ((rc = tm_journal_cut(r->journal, r->journal_len, err)) < 0)

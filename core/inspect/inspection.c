@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
@@ -28,6 +29,7 @@
 
 const char *tm_job_status_name(enum tm_job_status s)
 {
+  tm_require(s <= TM_JOB_CANCELED);
   static const char *const names[] = { "Running", "Interrupted", "Completed", "Failed",
                                        "Canceled" };
   return names[s];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agent/agent_msg.h"
+#include "base/check.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -135,6 +136,7 @@ static void add_lines(struct reading *r, const char *text, size_t len)
 
 void tm_inspection_read_errors(struct tm_step_inspection *s, const char *dir, bool is_over)
 {
+  tm_require(dir);
   const struct tm_fs *fs = tm_fs_real();
   struct reading r = { .s = s };
   char *path = tm_path_join(dir, is_over ? "failed_items.jsonl" : "state/failures"), *piece;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commit/manifest.h"
+#include "base/check.h"
 #include "commit/manifest_file.h"
 #include "inspect/inspection.h"
 
@@ -27,6 +28,7 @@ static int refuse(const struct tm_manifest *m, const char *path, uint64_t index,
 int tm_manifest_pick(struct tm_manifest_found *out, const char *path, uint64_t index,
                      struct tm_err *err)
 {
+  tm_require(path);
   struct tm_manifest *m = NULL;
   struct tm_manifest_entry e;
   *out = (struct tm_manifest_found) { 0 };

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "commit/lister.h"
 #include "commit/manifest_file.h"
@@ -108,6 +109,7 @@ static void on_listed(void *data)
 
 struct tm_recheck *tm_recheck_start(const struct tm_recheck_options *o, struct tm_err *err)
 {
+  tm_require(o->loop);
   struct tm_recheck *r = TM_NEW(struct tm_recheck);
 
   r->o = *o;

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "agent/agent_msg.h"
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -314,6 +315,7 @@ static int remove_held(struct tm_job_dir *held, struct tm_err *err)
 
 int tm_job_remove(const struct tm_fs *fs, const char *dir, struct tm_err *err)
 {
+  tm_require(dir[0]);
   struct tm_job_dir held;
   struct tm_stat st;
   err = TM_ERR_OWN(err);

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -527,6 +528,7 @@ static int refuse_running(const char *dir, struct tm_err *err)
 
 int64_t tm_verify_own_job(const struct tm_verify_options *o, struct tm_err *err)
 {
+  tm_require(o->dir && o->on_fault);
   struct tm_err of_result = TM_ERR_NONE;
   struct tm_json *record = tm_job_record_load(o->dir, err), *result;
   int64_t rc;
@@ -546,6 +548,7 @@ int64_t tm_verify_own_job(const struct tm_verify_options *o, struct tm_err *err)
 
 int64_t tm_verify_job(const struct tm_verify_options *o, struct tm_err *err)
 {
+  tm_require(o->dir && o->on_fault);
   char *before, *after;
   int64_t rc;
   if (refuse_running(o->dir, err) < 0)

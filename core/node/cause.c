@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/check.h"
 #include "base/time.h"
 #include "node/node_own.h"
 #include "sys/clock.h"
@@ -37,6 +38,7 @@ enum tm_memory_kill tm_keeper_memory_kill(enum tm_end_cause cause, int signal, b
 
 const char *tm_keeper_last_lines(const char *text, size_t len, int lines)
 {
+  tm_require(lines > 0);
   size_t at = len;
   while (at > 0 && text[at - 1] == '\n')
     at--;

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
+#include "base/check.h"
 #include "node/node_own.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
@@ -38,6 +39,7 @@ static int64_t due_of(int64_t since_ns, int64_t timeout_ns)
 
 int64_t tm_keeper_due(const struct tm_page_view *view, const struct tm_node_step *s, int64_t now_ns)
 {
+  tm_require(view->phase <= TM_PHASE_RECOVER);
   bool is_new = view->phase == TM_PHASE_START || view->phase == TM_PHASE_INIT;
   const struct limit {
     enum tm_phase phase;
@@ -174,6 +176,7 @@ static void begin_stop(struct tm_keeper *k, struct tm_keeper_worker *w)
 
 static void kill_worker(struct tm_keeper_worker *w, enum tm_end_cause cause)
 {
+  tm_require(w->pid > 0);
   w->state = TM_KEEPER_KILLED;
   w->kill_cause = cause;
   tm_process_kill_group(w->pid, SIGKILL);

@@ -30,6 +30,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "node/node_own.h"
@@ -42,6 +43,7 @@
 
 void tm_keeper_send(struct tm_keeper *k, uint32_t type, uint32_t worker, const void *p, size_t n)
 {
+  tm_require(n <= UINT32_MAX);
   struct tm_msg f = {
     .type = type, .worker = worker, .payload = p, .length = (uint32_t)n, .fd = -1
   };

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 
@@ -101,6 +102,7 @@ static int copy_dir(const struct tm_copy *c, uint32_t mode, struct tm_err *err)
 
 int tm_copy_tree(const struct tm_copy *c, struct tm_err *err)
 {
+  tm_require(c->from && c->to);
   struct tm_stat st;
   int rc = c->fs->stat(c->fs->self, c->from, false, &st);
 

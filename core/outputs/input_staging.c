@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/splitter.h"
@@ -75,6 +76,7 @@ static int look_at(const struct tm_fs *fs, const char *folder, const char *path,
 int tm_input_staging_link(const struct tm_fs *fs, const char *folder, const char *path,
                           struct tm_err *err)
 {
+  tm_require(folder[0] == '/');
   char *parent = tm_path_dir(path);
   int rc = look_at(fs, folder, path, err);
 
@@ -330,6 +332,7 @@ static void free_input_staging(void *data)
 struct tm_input_staging *tm_input_staging_start(const struct tm_input_staging_options *o,
                                                 struct tm_err *err)
 {
+  tm_require(o->loop && o->step && o->job_dir);
   struct tm_input_staging *in = TM_NEW(struct tm_input_staging);
 
   in->o = *o;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "outputs/upload.h"
 
@@ -176,6 +177,7 @@ static int open_mount(const struct tm_fs *fs, const struct tm_step *step, size_t
 int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
                   struct tm_place_held *held, struct tm_err *err)
 {
+  tm_require(held->len == 0);
   int rc = 0;
 
   for (size_t i = 0; i < step->outputs_len && rc >= 0; i++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -89,6 +90,7 @@ static int find_own(struct upload *u, struct tm_upload_mark *mark, struct tm_err
 int tm_upload_is_own(const struct tm_fs *fs, const struct tm_step *step, size_t i,
                      const char *job_dir, struct tm_err *err)
 {
+  tm_require(i < step->outputs_len);
   struct tm_upload_mark mark;
   struct upload u;
   int rc;
@@ -114,6 +116,7 @@ static int find_done(struct upload *u, struct tm_err *err)
 int tm_upload_is_done(const struct tm_fs *fs, const struct tm_step *step, size_t i,
                       const char *job_dir, struct tm_err *err)
 {
+  tm_require(i < step->outputs_len);
   struct upload u;
   int rc;
 
@@ -283,6 +286,7 @@ static int renew(const struct upload *u, const atomic_bool *stop, struct tm_err 
 int tm_upload_output(const struct tm_fs *fs, const struct tm_step *step, size_t i,
                      const char *job_dir, const atomic_bool *stop, struct tm_err *err)
 {
+  tm_require(i < step->outputs_len);
   struct upload u;
   int rc;
 
@@ -300,6 +304,7 @@ int tm_upload_output(const struct tm_fs *fs, const struct tm_step *step, size_t 
 int tm_upload_mend(const struct tm_fs *fs, const struct tm_step *step, size_t i,
                    const char *job_dir, struct tm_err *err)
 {
+  tm_require(i < step->outputs_len);
   struct upload u;
   struct tm_stat st;
   int rc = 0;

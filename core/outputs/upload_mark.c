@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -199,6 +200,7 @@ static bool read_members(struct tm_upload_mark *out, const struct tm_json *v,
 int tm_upload_mark_read(struct tm_upload_mark *out, const struct tm_fs *fs, const char *path,
                         const char *destination, struct tm_err *err)
 {
+  tm_require(destination);
   struct tm_buf text = TM_BUF_NONE;
   struct tm_err why = TM_ERR_NONE;
   struct tm_json *v;
@@ -218,6 +220,7 @@ int tm_upload_mark_read(struct tm_upload_mark *out, const struct tm_fs *fs, cons
 int tm_upload_mark_write(const struct tm_upload_mark *m, const struct tm_fs *fs, const char *path,
                          const char *destination, struct tm_err *err)
 {
+  tm_require(destination);
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   struct tm_buf text = TM_BUF_NONE;
   int rc;

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "outputs/upload.h"
 #include "sys/errand.h"
@@ -34,6 +35,7 @@ static void on_wake(void *data)
 
 struct tm_uploads *tm_uploads_start(const struct tm_uploads_options *o, struct tm_err *err)
 {
+  tm_require(o->step && o->job_dir);
   struct tm_uploads *u = TM_NEW(struct tm_uploads);
 
   u->o = *o;

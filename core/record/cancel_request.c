@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -45,6 +46,7 @@ static bool is_printable(char c)
 
 void tm_cancel_name_set(char out[TM_CANCEL_NAME_MAX], const char *name)
 {
+  tm_require(name);
   size_t n = 0;
   for (; name[n] && n + 1 < TM_CANCEL_NAME_MAX; n++)
     out[n] = name[n];
@@ -151,6 +153,7 @@ static int read_request(struct tm_cancel_request *out, const char *path, struct 
 
 int tm_cancel_request_put(const char *dir, const struct tm_cancel_request *r, struct tm_err *err)
 {
+  tm_require(dir);
   const struct tm_fs *fs = tm_fs_real();
   struct tm_buf text = TM_BUF_NONE;
   char *path = tm_path_join(dir, REQUEST);

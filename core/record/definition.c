@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "record/job_record.h"
@@ -133,6 +134,7 @@ static void name_files(const struct tm_definition *d, const struct tm_step *step
 int tm_definition_compare_step(const struct tm_definition *d, size_t i,
                                const struct tm_json *record, const char *dir, struct tm_err *err)
 {
+  tm_require(i < d->pipeline->steps_len);
   const struct tm_step *step = d->pipeline->steps[i];
   const struct tm_json *old = tm_job_record_step(record, step->name);
   const char *own = tm_json_str(tm_json_get(old, "definition"), "snapshot_hash", "");

@@ -11,6 +11,7 @@
 
 void tm_events_add(struct tm_events *events, struct tm_listener *listener)
 {
+  tm_require(listener->on_event);
   struct tm_listener **at = &events->first;
 
   while (*at)
@@ -64,6 +65,7 @@ bool tm_step_view_output(struct tm_output_view *out, const struct tm_step_view *
 void tm_step_view_add_folder(struct tm_buf *path, const struct tm_step_view *v,
                              const struct tm_output_view *output)
 {
+  tm_require(output->folder);
   const char *below = strchr(output->folder, '/'); /* the step's folder has the step's name */
 
   tm_buf_add_str(path, v->dir);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -244,6 +245,7 @@ static void set_paths(struct tm_job_dir *d, const struct tm_fs *fs, const char *
 int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     struct tm_err *err)
 {
+  tm_require(path);
   static const struct hold how = { .lock_flags = O_RDONLY,
                                    .node_flags = O_RDONLY,
                                    .is_shared = true };
@@ -258,6 +260,7 @@ int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
 int tm_job_dir_lock(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     struct tm_err *err)
 {
+  tm_require(path);
   static const struct hold how = { .lock_flags = O_RDWR, .node_flags = O_RDWR | O_CREAT };
   int rc;
 
@@ -279,6 +282,7 @@ static int claim(struct tm_job_dir *d, struct tm_err *err)
 int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     const struct tm_job_wait *wait, struct tm_err *err)
 {
+  tm_require(path);
   struct hold how = { .lock_flags = O_RDWR | O_CREAT, .node_flags = O_RDWR | O_CREAT };
   int rc;
 
@@ -295,6 +299,7 @@ int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
 
 void tm_job_dir_give_back(const struct tm_job_dir *d)
 {
+  tm_require(!d->owner_before || d->owner_file);
   struct tm_err err = TM_ERR_NONE;
 
   if (d->owner_before && tm_job_dir_check_owner(d->fs, d->owner_file, d->epoch, &err) == 0)
@@ -305,6 +310,7 @@ void tm_job_dir_give_back(const struct tm_job_dir *d)
 void tm_job_dir_explain(const struct tm_fs *fs, const char *const *paths, size_t len,
                         struct tm_err *err)
 {
+  tm_require(err);
   struct tm_stat st;
 
   for (size_t i = 0; err->code == -ENOENT && i < len; i++)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -65,6 +66,7 @@ int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pi
                         const struct tm_snapshot *snapshots, const struct tm_json *command,
                         struct tm_err *err)
 {
+  tm_require(d->path && pipeline);
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   struct tm_json *steps = tm_json_new(TM_JSON_ARRAY);
   struct tm_buf now = TM_BUF_NONE;
@@ -151,6 +153,7 @@ struct tm_json *tm_job_result_load(const char *dir, struct tm_err *err)
 
 const struct tm_json *tm_job_record_step(const struct tm_json *record, const char *name)
 {
+  tm_require(name);
   const struct tm_json *steps = tm_json_get(record, "steps");
 
   for (size_t i = 0; steps && steps->type == TM_JSON_ARRAY && i < steps->list.len; i++)
@@ -264,6 +267,7 @@ int tm_step_result_put(const struct tm_fs *fs, const char *dir, const struct tm_
 int tm_step_result_write(const struct tm_job_dir *d, const struct tm_step_view *step,
                          struct tm_err *err)
 {
+  tm_require(step->dir);
   struct tm_json *v = tm_step_result_new(step);
   int rc = tm_step_result_put(d->fs, step->dir, v, err);
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -97,6 +98,7 @@ int tm_temp_dirs_check(const struct tm_fs *fs, struct tm_err *err)
 int tm_temp_dirs_record(struct tm_temp_dirs *d, const struct tm_fs *fs, const char *job_dir,
                         bool wants_memory, struct tm_err *err)
 {
+  tm_require(job_dir);
   const char *tmp = named("TMPDIR"), *memory = wants_memory ? memory_dir(tmp) : NULL;
   char *records = tm_path_join(job_dir, RECORDS), *name = new_name(job_dir);
   int rc = fs->mkdir(fs->self, records, 0700);

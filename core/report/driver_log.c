@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "base/time.h"
 
@@ -76,6 +77,7 @@ static void add_list(struct tm_driver_log *d, const struct tm_event *e, const ch
 int tm_driver_log_open(struct tm_driver_log *d, const struct tm_fs *fs, const struct tm_event *e,
                        const struct tm_step_view *step, struct tm_err *err)
 {
+  tm_require(step && step->logs_dir);
   char *path = tm_path_join(step->logs_dir, "70_driver_log.txt");
   int rc;
   *d = (struct tm_driver_log) { .pid = getpid() };
@@ -94,6 +96,7 @@ int tm_driver_log_open(struct tm_driver_log *d, const struct tm_fs *fs, const st
 
 void tm_driver_log_add(struct tm_driver_log *d, const struct tm_event *e)
 {
+  tm_require(e->kind != TM_EVENT_STEP_ENDED || e->step);
   struct tm_buf text = TM_BUF_NONE;
   if (e->kind == TM_EVENT_STEP_ENDED) {
     bool is_failed = e->step->verdict == TM_FAILED;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -26,6 +27,7 @@ static const char earlier_line[] = "---- earlier sessions of this job ----\n";
 
 void tm_errors_init(struct tm_errors *s, const struct tm_fs *fs, const char *logs_dir)
 {
+  tm_require(logs_dir);
   struct tm_buf text = TM_BUF_NONE;
   *s = (struct tm_errors) { .fs = fs, .logs_dir = tm_xstrdup(logs_dir) };
   s->path = tm_path_join(logs_dir, "user/error.txt");
@@ -36,6 +38,7 @@ void tm_errors_init(struct tm_errors *s, const struct tm_fs *fs, const char *log
 
 void tm_error_add_replay(struct tm_buf *out, const char *job_dir, const char *step)
 {
+  tm_require(job_dir);
   tm_buf_add_str(out, "tidemill replay ");
   tm_text_shell(out, job_dir);
   if (step)
@@ -44,6 +47,7 @@ void tm_error_add_replay(struct tm_buf *out, const char *job_dir, const char *st
 
 void tm_errors_set_job(struct tm_errors *s, const char *job_dir, const char *step)
 {
+  tm_require(s->logs_dir);
   struct tm_buf text = TM_BUF_NONE;
   tm_error_add_replay(&text, job_dir, step);
   free(s->replay);
@@ -362,6 +366,7 @@ void tm_error_add_first(struct tm_buf *out, const struct tm_error *e)
 
 void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent, int lines_max)
 {
+  tm_require(e->message && indent >= 0);
   const char *message = *e->message ? e->message : "(no message)";
   add_blanks(out, indent);
   tm_text_grouped(out, e->count);

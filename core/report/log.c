@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -19,6 +20,7 @@
 int tm_log_open(struct tm_log *l, const struct tm_fs *fs, const char *logs_dir, enum tm_level level,
                 struct tm_err *err)
 {
+  tm_require(logs_dir);
   char *path = tm_path_join(logs_dir, "sys/master_role.txt");
   int rc;
   *l = (struct tm_log) { .fs = fs, .pid = getpid(), .level = level };
@@ -39,6 +41,7 @@ int tm_log_close(struct tm_log *l, struct tm_err *err)
 
 void tm_log_add(struct tm_log *l, int64_t wall_ns, enum tm_level level, const char *message)
 {
+  tm_require(message);
   if (level >= l->level)
     tm_log_add_line(&l->master.text, wall_ns, level, l->pid, "supervisor", message);
 }

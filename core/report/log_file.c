@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -54,6 +55,7 @@ static void give_up(struct tm_log_file *f) /* keeps (1) */
 int tm_log_file_open(struct tm_log_file *f, const struct tm_fs *fs, const char *path,
                      struct tm_err *err)
 {
+  tm_require(path);
   int rc;
   *f = (struct tm_log_file) { .fs = fs, .path = tm_xstrdup(path), .fd = -1 };
   if ((rc = make_folder(fs, path, err)) < 0)
@@ -113,6 +115,7 @@ static const char *level_name(enum tm_level level)
 void tm_log_add_line(struct tm_buf *out, int64_t wall_ns, enum tm_level level, int64_t pid,
                      const char *process, const char *message)
 {
+  tm_require(process && message);
   tm_time_log(out, wall_ns);
   tm_buf_add_char(out, '|');
   tm_buf_add_str(out, level_name(level));

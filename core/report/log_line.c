@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/time.h"
 
@@ -159,6 +160,7 @@ static char *take_field(char **at)
 
 size_t tm_csv_split(char *row, size_t len, char **fields, size_t max)
 {
+  tm_require(max > 0);
   size_t n = 0;
   row[len] = '\0';
   for (char *at = row; at && n < max;)

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/check.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -96,6 +97,7 @@ static bool is_own(const char *path, char *worker, size_t worker_len)
 
 bool tm_log_kind_of(const char *path, enum tm_log_kind *kind, char *worker, size_t worker_len)
 {
+  tm_require(worker_len > 0);
   worker[0] = '\0';
   if (strcmp(path, "sys/master_role.txt") == 0) {
     *kind = TM_LOG_MASTER;
@@ -170,6 +172,7 @@ bool tm_log_choice_takes(const struct tm_log_choice *c, enum tm_log_kind kind,
 struct tm_log_set *tm_log_set_new(const char *logs_dir, const struct tm_log_choice *choice,
                                   void (*on_folder)(void *data, const char *path), void *data)
 {
+  tm_require(logs_dir && choice);
   struct tm_log_set *s = TM_NEW(struct tm_log_set);
   s->dir = tm_xstrdup(logs_dir);
   s->choice = *choice;

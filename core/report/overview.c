@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
@@ -124,6 +125,7 @@ static int open_file(struct tm_overview *v, const struct tm_event *e,
 int tm_overview_open(struct tm_overview *v, const struct tm_fs *fs, const struct tm_event *e,
                      const struct tm_step_view *step, struct tm_err *err)
 {
+  tm_require(step && step->logs_dir);
   *v = (struct tm_overview) { .fs = fs,
                               .logs_dir = tm_xstrdup(step->logs_dir),
                               .logged_ns = e->mono_ns,
@@ -162,6 +164,7 @@ int tm_overview_tick(struct tm_overview *v, const struct tm_event *e,
 int tm_overview_end(struct tm_overview *v, const struct tm_event *e, const struct tm_progress *p,
                     const struct tm_buf *result, struct tm_err *err)
 {
+  tm_require(e->step && v->logs_dir);
   struct tm_buf line = TM_BUF_NONE;
   const char *at = tm_buf_str(result);
   enum tm_level level = e->step->verdict == TM_FAILED ? TM_ERROR : TM_INFO;

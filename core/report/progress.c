@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -20,6 +21,7 @@
 
 void tm_progress_init(struct tm_progress *p, const char *name)
 {
+  tm_require(name);
   memset(p, 0, sizeof(*p));
   p->name = name;
 }
@@ -311,6 +313,7 @@ void tm_progress_add_bar(struct tm_buf *out, const struct tm_progress *p, int wi
 
 void tm_progress_add_line(struct tm_buf *out, const struct tm_progress *p)
 {
+  tm_require(p->name);
   static const struct form whole = { false, false, true, true, false, true, false };
   double speed = tm_progress_item_speed(p);
   tm_buf_printf(out, "%s: ", p->name);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "record/activity.h"
@@ -74,6 +75,7 @@ static void add_items(struct tm_buf *out, const struct tm_result *r, int indent)
 
 void tm_result_add_uncounted(struct tm_buf *out, int64_t uncounted)
 {
+  tm_require(uncounted >= 0);
   if (uncounted == 0)
     return;
   tm_buf_add_str(out, ", or more: the rows of ");
@@ -186,6 +188,7 @@ static void add_head(struct tm_buf *out, const struct tm_result *r, int indent)
 
 void tm_result_add(struct tm_buf *out, const struct tm_result *r, int indent)
 {
+  tm_require(indent >= 0);
   add_head(out, r, indent);
   indent += 2;
   if (r->has_no_numbers)
@@ -283,6 +286,7 @@ static int64_t items_total(const struct tm_counts *c)
 void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
                         const struct tm_errors *errors, int indent)
 {
+  tm_require(step->name && indent >= 0);
   bool has_errors = errors && errors->list.len > 0 && !step->reused_from;
   struct outputs outputs = { 0 };
   struct tm_buf lines = TM_BUF_NONE;
@@ -361,6 +365,7 @@ void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
 
 void tm_result_add_job(struct tm_buf *out, const struct tm_job_view *job, int64_t elapsed_ns)
 {
+  tm_require(job->name);
   tm_buf_printf(out, "%s: %s", tm_verdict_name(job->verdict), job->name);
   if (elapsed_ns >= 0) {
     tm_buf_add_str(out, ", ");

@@ -284,6 +284,7 @@ static int open_to_write(struct tm_db *db, struct tm_err *err)
 
 int tm_db_open(struct tm_db **out, const char *workspace, enum tm_db_mode mode, struct tm_err *err)
 {
+  tm_require(workspace[0]);
   struct tm_db *db = TM_NEW(struct tm_db);
   int rc;
   err = TM_ERR_OWN(err);
@@ -415,6 +416,7 @@ const char *tm_query_str(const struct tm_query *q, int column)
 
 const void *tm_query_bytes(const struct tm_query *q, int column, size_t *len)
 {
+  tm_require(column >= 0 && column < sqlite3_column_count(q->stmt));
   const void *bytes = sqlite3_column_blob(q->stmt, column);
   *len = (size_t)sqlite3_column_bytes(q->stmt, column);
   return bytes;
@@ -430,6 +432,7 @@ void tm_query_close(struct tm_query *q)
 
 int tm_db_do(struct tm_db *db, struct tm_err *err, const char *sql, const char *types, ...)
 {
+  tm_require(sql[0]);
   struct tm_query *q;
   va_list ap;
   int rc;

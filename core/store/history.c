@@ -1,6 +1,7 @@
 /* history.c - see history.h. */
 #include "store/history.h"
 
+#include "base/check.h"
 #include "store/db.h"
 
 static int put(struct tm_db *db, const struct tm_history_job *j, struct tm_err *err)
@@ -27,6 +28,7 @@ static int drop_old(struct tm_db *db, struct tm_err *err)
 
 int tm_history_put(const char *workspace, const struct tm_history_job *job, struct tm_err *err)
 {
+  tm_require(job->dir && job->dir[0] == '/');
   struct tm_db *db;
   int rc = tm_db_open(&db, workspace, TM_DB_WRITE, err);
   if (rc >= 0 && (rc = tm_db_begin(db, err)) >= 0 && (rc = put(db, job, err)) >= 0 &&

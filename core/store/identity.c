@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/path.h"
@@ -32,6 +33,7 @@ static void drop_list(struct tm_identity *id)
 void tm_identity_add(struct tm_identity *id, const char *path, size_t path_len, int64_t size,
                      int64_t mtime_ns)
 {
+  tm_require(path_len > 0);
   *TM_ARRAY_ADD(&id->list) = (struct tm_identity_file) { .path = tm_xstrndup(path, path_len),
                                                          .size = size,
                                                          .mtime_ns = mtime_ns };
@@ -84,6 +86,7 @@ static int look(struct tm_identity *id, const struct tm_fs *fs, struct tm_item *
 int tm_identity_count(struct tm_identity *id, const struct tm_fs *fs, const struct tm_item *item,
                       size_t strip, struct tm_err *err)
 {
+  tm_require(strip <= item->path_len);
   struct tm_item it = {
     .path = item->path, .path_len = item->path_len, .size = item->size, .mtime_ns = item->mtime_ns
   };

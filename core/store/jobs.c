@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -264,6 +265,7 @@ static bool is_consent(const char *given, const char *named, const char *cwd, co
 char *tm_jobs_find(const struct tm_fs *fs, const char *given, const char *named, const char *cwd,
                    enum tm_use use, struct tm_err *err)
 {
+  tm_require(given);
   char *workspace = NULL, *found = NULL;
   /* A path is found without a workspace, so it does not matter whether the workspace is trusted. */
   if (tm_workspace_look(&workspace, fs, named, cwd, strchr(given, '/') ? TM_TO_READ : use, err) ==

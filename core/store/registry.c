@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "store/db.h"
@@ -362,6 +363,7 @@ static int add_listed(struct tm_registered *out, const char *workspace,
 int tm_registry_add(struct tm_registered *out, const char *workspace,
                     const struct tm_registration *r, struct tm_err *err)
 {
+  tm_require(r->name);
   struct tm_identity now = { 0 };
   int rc;
   *out = (struct tm_registered) { 0 };
@@ -505,6 +507,7 @@ static int remove_rows(struct tm_db *db, const char *name, int64_t version, stru
 
 int tm_registry_remove(const char *workspace, const char *name, int64_t version, struct tm_err *err)
 {
+  tm_require(name && version >= 0);
   struct tm_registered there;
   struct tm_db *db = NULL;
   int rc = tm_registry_find(&there, workspace, name, version, err), removed = 0;

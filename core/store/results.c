@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/check.h"
+
 #define FOUND_MAX 20
 #define KEPT      100 /* rows of one step of a pipeline; older ones are removed */
 
@@ -55,6 +57,7 @@ static void read_row(struct tm_result_row *out, const struct tm_query *q)
 int tm_results_find(struct tm_result_rows *out, struct tm_db *db, const char *key,
                     struct tm_err *err)
 {
+  tm_require(key);
   struct tm_query *q =
       tm_db_ask(db, err, "SELECT " COLUMNS " FROM result WHERE key = ? ORDER BY id DESC LIMIT ?",
                 "si", key, (int64_t)FOUND_MAX);
@@ -114,6 +117,7 @@ static int drop_old(struct tm_db *db, const struct tm_result_row *r, struct tm_e
 
 int tm_results_add(const char *workspace, const struct tm_result_row *row, struct tm_err *err)
 {
+  tm_require(row->key && row->step);
   struct tm_db *db;
   int rc = tm_db_open(&db, workspace, TM_DB_WRITE, err);
   if (rc >= 0 && (rc = tm_db_begin(db, err)) >= 0 && (rc = insert(db, row, err)) >= 0 &&

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -160,6 +161,7 @@ static void add_letters(struct tm_buf *out)
 char *tm_workspace_new_job(const struct tm_fs *fs, const char *workspace, const char *pipeline,
                            int64_t wall_ns, struct tm_err *err)
 {
+  tm_require(workspace[0] == '/' && pipeline[0]);
   char *jobs = tm_path_join(workspace, "jobs");
   struct tm_buf name = TM_BUF_NONE;
   char *path = NULL;
@@ -260,6 +262,7 @@ static int on_name(void *data, const char *name, int type)
 char *tm_workspace_find_open_job(const struct tm_fs *fs, const char *workspace,
                                  const char *pipeline)
 {
+  tm_require(pipeline[0]);
   char *jobs = tm_path_join(workspace, "jobs");
   struct search s = { .fs = fs, .jobs = jobs, .pipeline = pipeline };
   char *path = NULL;
@@ -272,6 +275,7 @@ char *tm_workspace_find_open_job(const struct tm_fs *fs, const char *workspace,
 
 char *tm_workspace_index_dir(const char *job_dir, const char *step)
 {
+  tm_require(step[0]);
   char *jobs = tm_path_dir(job_dir), *workspace = tm_path_dir(jobs);
   bool is_in_workspace = strcmp(tm_path_base(jobs), "jobs") == 0;
   char *dir = is_in_workspace ? tm_path_join(workspace, "index")

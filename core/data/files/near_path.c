@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -50,6 +51,7 @@ static char *replace(const struct tm_fs *fs, const char *folder, const char *nam
 
 char *tm_near_path(const struct tm_fs *fs, const char *path)
 {
+  tm_require(path[0] == '/');
   char *found = NULL, *folder = tm_path_dir(path);
   size_t len = strlen(path);
   while (strcmp(folder, "/") != 0 && !tm_fs_exists(fs, folder)) {

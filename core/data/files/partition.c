@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -216,6 +217,7 @@ static int read_format(struct tm_partition *p, struct tm_err *err)
 
 struct tm_partition *tm_partition_new(const char *format, struct tm_err *err)
 {
+  tm_require(format);
   struct tm_partition *p = TM_NEW(struct tm_partition);
   p->format = tm_xstrdup(format);
   if (read_format(p, err) == 0)

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "sys/process.h"
@@ -142,6 +143,7 @@ static int give(struct tm_paths *p, char *path, size_t len, bool is_last, struct
 
 int tm_paths_next(struct tm_paths *p, struct tm_item *out, struct tm_err *err)
 {
+  tm_require(p->at <= p->end);
   for (;;) {
     char *from = p->buffer + p->at;
     size_t rest = p->end - p->at;

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "data/frame/column_ops_own.h"
+#include "base/check.h"
 #include "data/frame/column_order.h"
 #include "data/frame/frame.h"
 
 int64_t tm_column_group(const struct tm_column *const *keys, int32_t n_keys, int64_t n,
                         int32_t *ids, int32_t *firsts, int32_t *slots, int64_t n_slots)
 {
+  tm_require(n_slots >= 2 * n && n_slots > 0 && (n_slots & (n_slots - 1)) == 0);
   uint64_t mask = (uint64_t)n_slots - 1;
   int32_t groups = 0;
   memset(slots, 0, (size_t)n_slots * sizeof *slots);
@@ -50,6 +52,7 @@ static bool is_better(const struct tm_column *c, int64_t row, int32_t than, int3
 void tm_column_group_pick(const struct tm_column *c, const int32_t *ids, int64_t groups,
                           int32_t what, int32_t *rows)
 {
+  tm_require(groups >= 0 && what >= TM_MIN && what <= TM_LAST);
   for (int64_t g = 0; g < groups; g++)
     rows[g] = -1;
   for (int64_t i = 0; i < c->len; i++)
@@ -60,6 +63,7 @@ void tm_column_group_pick(const struct tm_column *c, const int32_t *ids, int64_t
 int32_t tm_column_group_sum(const struct tm_column *c, const int32_t *ids, int64_t groups,
                             double *sums, int64_t *exact)
 {
+  tm_require(groups >= 0 && c->type != TM_COLUMN_STRING);
   int32_t is_exact = 1;
   memset(sums, 0, (size_t)groups * sizeof *sums);
   if (exact != NULL)
@@ -80,6 +84,7 @@ int32_t tm_column_group_sum(const struct tm_column *c, const int32_t *ids, int64
 void tm_column_group_spread(const struct tm_column *c, const int32_t *ids, int64_t groups,
                             const double *sums, const int64_t *counts, double *out)
 {
+  tm_require(groups >= 0 && c->type != TM_COLUMN_STRING);
   memset(out, 0, (size_t)groups * sizeof *out);
   for (int64_t i = 0; i < c->len; i++) {
     int32_t g = ids[i];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/frame/column_ops_own.h"
+#include "base/check.h"
 #include "data/frame/column_order.h"
 #include "data/frame/frame.h"
 
@@ -20,6 +21,7 @@ static bool has_null(const struct tm_column *const *keys, int32_t n_keys, int64_
 void tm_column_join_index(const struct tm_column *const *right, int32_t n_keys, int64_t n,
                           int32_t *next, int32_t *slots, int64_t n_slots)
 {
+  tm_require(n_slots > 0 && (n_slots & (n_slots - 1)) == 0);
   uint64_t mask = (uint64_t)n_slots - 1;
   memset(slots, 0, (size_t)n_slots * sizeof *slots);
   for (int64_t i = n - 1; i >= 0; i--) {
@@ -51,6 +53,7 @@ int64_t tm_column_join(const struct tm_column *const *left, const struct tm_colu
                        int64_t n_slots, int32_t keep, int32_t *left_rows, int32_t *right_rows,
                        uint8_t *matched)
 {
+  tm_require(n_slots > 0 && (n_slots & (n_slots - 1)) == 0);
   struct pairs pairs = { left_rows, right_rows, 0 };
   for (int64_t i = 0; i < n; i++) {
     int64_t before = pairs.n;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/frame/column_ops_own.h"
+#include "base/check.h"
 #include "data/frame/column_order.h"
 #include "data/frame/frame.h"
 
@@ -128,6 +129,7 @@ static bool holds(int order, int32_t comparison)
 int64_t tm_column_compare(const struct tm_column *c, int32_t comparison, const struct tm_value *v,
                           int32_t *rows)
 {
+  tm_require(comparison >= TM_IS_EQUAL && comparison <= TM_IS_AT_LEAST);
   int64_t n = 0;
   for (int64_t i = 0; i < c->len; i++) {
     if (tm_column_is_null(c, i))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data/frame/column_ops_own.h"
+#include "base/check.h"
 #include "data/frame/column_order.h"
 #include "data/frame/frame.h"
 
@@ -104,6 +105,7 @@ static void merge_sort(const struct sorting *s, struct tm_sort_pair *at, int64_t
 void tm_column_sort(const struct tm_sort_key *keys, int32_t n_keys, int32_t *rows, int64_t n,
                     struct tm_sort_pair *room)
 {
+  tm_require(n_keys > 0 && n >= 0);
   struct sorting s = { keys, n_keys, keys[0].column->type != TM_COLUMN_STRING };
   struct sorting rest = { keys, n_keys, 1 };
   int64_t values = 0, nulls = 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/frame/column_ops_own.h"
+#include "base/check.h"
 #include "data/frame/frame.h"
 
 static void set_null(struct tm_column *out, int64_t row)
@@ -62,6 +63,7 @@ int64_t tm_column_take_bytes(const struct tm_column *c, const int32_t *rows, int
 int64_t tm_column_take(const struct tm_column *c, const int32_t *rows, int64_t n,
                        struct tm_column *out)
 {
+  tm_require(out->type == c->type && out->len == n);
   switch (c->type) {
   case TM_COLUMN_STRING: take_strings(c, rows, n, out); break;
   case TM_COLUMN_BOOL:
@@ -90,6 +92,7 @@ static void append_strings(const struct tm_column *c, struct tm_column *out, int
 int64_t tm_column_append(const struct tm_column *c, struct tm_column *out, int64_t at,
                          int64_t byte_at)
 {
+  tm_require(at >= 0 && byte_at >= 0 && at + c->len <= out->len);
   int64_t nulls = 0;
   if (c->type == TM_COLUMN_STRING)
     append_strings(c, out, at, byte_at);
@@ -111,6 +114,7 @@ int64_t tm_column_append(const struct tm_column *c, struct tm_column *out, int64
 
 void tm_column_copy_bits(const uint8_t *from, int64_t first, int64_t n, uint8_t *to)
 {
+  tm_require(first >= 0 && n >= 0);
   unsigned shift = (unsigned)(first & 7);
   int64_t at = first >> 3, last = (first + n - 1) >> 3;
   for (int64_t i = 0; i < (n + 7) / 8; i++) {

@@ -4,9 +4,12 @@
 
 #include <string.h>
 
+#include "base/check.h"
+
 void tm_fault_list_add(struct tm_buf *list, int kind, int64_t count, const char *what,
                        const struct tm_buf *words)
 {
+  tm_require(kind > 0 && kind < TM_FAULT_LIST_KINDS && count >= 0);
   tm_buf_add_char(list, (char)kind);
   tm_buf_add_u64(list, (uint64_t)count);
   tm_buf_add_bytes32(list, what, strlen(what));

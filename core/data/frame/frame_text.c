@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -89,6 +90,7 @@ static void add_datetime(struct tm_buf *out, int64_t us, bool is_date)
 
 void tm_frame_add_value(struct tm_buf *out, const struct tm_column *c, int64_t row)
 {
+  tm_require(row >= 0 && row < c->len);
   size_t n;
   const char *s;
   if (tm_column_is_null(c, row))
@@ -321,6 +323,7 @@ static size_t field_len(const char *p, size_t n, char separator)
 void tm_frame_reorder_rows(struct tm_buf *out, const char *rows, size_t rows_len, char separator,
                            const size_t *from, size_t n)
 {
+  tm_require(n > 0);
   struct piece {
     const char *at;
     size_t len;

@@ -1,6 +1,8 @@
 /* row_code.c - see row_code.h. */
 #include "data/frame/row_code.h"
 
+#include "base/check.h"
+
 static void encode_value(struct tm_buf *out, const struct tm_column *c, int64_t row)
 {
   uint64_t bits;
@@ -21,6 +23,7 @@ static void encode_value(struct tm_buf *out, const struct tm_column *c, int64_t 
 
 void tm_row_encode(struct tm_buf *out, const struct tm_data_frame *f, int64_t row)
 {
+  tm_require(row >= 0 && row < f->len);
   for (size_t i = 0; i < f->n; i++) {
     bool is_null = tm_column_is_null(&f->columns[i], row);
     tm_buf_add_char(out, is_null ? 0 : 1);
@@ -74,6 +77,7 @@ bool tm_row_decode(struct tm_reader *r, struct tm_frame_builder *b)
 
 void tm_row_key(const struct tm_column *c, int64_t row, const char *name, struct tm_key *out)
 {
+  tm_require(row >= 0 && row < c->len);
   *out = (struct tm_key) { .name = name, .name_len = strlen(name), .type = TM_KEY_NULL };
   if (tm_column_is_null(c, row))
     return;

@@ -32,6 +32,7 @@ struct tm_row_sorter {
 struct tm_row_sorter *tm_row_sorter_new(const struct tm_fs *fs, const char *dir, const char *what,
                                         char *const *keys, size_t n)
 {
+  tm_require(n > 0);
   struct tm_row_sorter *s = TM_NEW(struct tm_row_sorter);
   s->fs = fs;
   s->dir = tm_xstrdup(dir);
