@@ -222,6 +222,11 @@ const char *tm_version(void)
   return TM_VERSION;
 }
 
+int tidemill_version_number(void)
+{
+  return TIDEMILL_VERSION_NUMBER;
+}
+
 int tm_exit_status_of(int code)
 {
   switch (code) {

@@ -3,7 +3,7 @@
  * A function that can fail returns int: 0 or more, or a negative code. libuv's codes (which are
  * negated errno values) pass through unchanged; ours begin below them. The message travels in a
  * `struct tm_err`, a fixed buffer of the caller's: it is filled once, where the cause is known, and
- * wrapped on the way up. The struct, our codes and their names are public: include/tidemill.h.
+ * wrapped on the way up. The struct, our codes and their names are public: tidemill/error.h.
  *
  * A message is in lower case, says first what failed, has the subject in single quotes and no full
  * stop; what the user can do comes after. "cannot open 'x': no such file or directory".
@@ -14,7 +14,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-#include <tidemill.h>
+#include <tidemill/error.h>
+#include <tidemill/version.h>
 
 /* clang-format off */
 #define TM_ERR_NONE { 0, { 0 } }

@@ -2,7 +2,7 @@
  * versioned formats.
  *
  *   job.json
- *     "version": 1, "tidemill": "0.1.0", "name", "description", "pipeline", "submitted"
+ *     "version": 1, "tidemill": "0.2.0", "name", "description", "pipeline", "submitted"
  *     "command": the command line that started the job, without values of environment variables;
  *         absent if it is not known: {"words": [...], "directory": where it was typed}; text that
  *         is not UTF-8 is packed (snapshot/source.h)

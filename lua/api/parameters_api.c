@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <tidemill.h>
 
 #include "plan/params.h"
 

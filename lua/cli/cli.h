@@ -6,6 +6,8 @@
 #ifndef TM_CLI_CLI_H
 #define TM_CLI_CLI_H
 
+#include <tidemill.h>
+
 #include "cli/options.h"
 
 struct tm_command;
@@ -70,7 +72,7 @@ struct tidemill_workspace *tm_cli_nearest_workspace(const struct tm_cli *cli);
 /* The caller closes the record. */
 int tm_cli_open_record(const struct tm_cli *cli, struct tidemill_record **out, const char *job,
                        struct tm_err *err);
-/* Adds "tidemill 0.1.0, LuaJIT 2.1.0". */
+/* Adds "tidemill 0.2.0, LuaJIT 2.1.0". */
 void tm_cli_add_version(struct tm_buf *out);
 /* The path of this program; the caller frees it. NULL and an error. */
 char *tm_cli_program(struct tm_err *err);

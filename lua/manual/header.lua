@@ -1,8 +1,10 @@
--- header.lua - writes the manual page tidemill.h(3) from the comments of tidemill.h. A comment
--- describes the declaration after it. A comment with an empty line after it is a text of its own; a
--- comment that begins with "----" begins a section.
+-- header.lua - writes the manual page tidemill.h(3) from the comments of tidemill.h and of the
+-- headers that it includes. A comment describes the declaration after it. A comment with an empty
+-- line after it is a text of its own. A comment that begins with "----" begins a section, and so
+-- does the head of an included header.
 --
 --   text -> parts: { kind = "section"|"text"|"declaration"|"codes", ... } -> roff
+local library = require "manual.library"
 local roff = require "manual.roff"
 
 local M = {}
@@ -20,8 +22,8 @@ end
 -- Whether a line is only for the compiler.
 local function is_machinery(line)
   return line:find "^#include" or line:find "^#if" or line:find "^#endif" or line:find "^#undef"
-    or line:find '^extern "C"' or line:find "^}$" or line:find "^#define TIDEMILL_H$" or line:find "^#define TM_API "
-    or line:find "^#define XX"
+    or line:find '^extern "C"' or line:find "^}$" or line:find "^#define TIDEMILL_[%u_]*H$"
+    or line:find "^#define TM_API " or line:find "^#define XX"
 end
 
 local function without_comments(text)
@@ -82,9 +84,10 @@ end
 -- Adds a comment without a declaration.
 local function add_free(parts, text)
   local title, rest = text:match "^%-%-%-%- (.-) %-%-%-%-%s*(.*)$"
-  if title then
-    parts[#parts + 1] = { kind = "section", title = title }
-    text = rest
+  local name, about, below = text:match "^(tidemill/%w+%.h) %- (.-)%.%s*(.*)$"
+  if title or name then
+    parts[#parts + 1] = { kind = "section", title = title or about }
+    text = rest or ("  #include <%s>\n\n%s"):format(name, below)
   end
   if text ~= "" then
     parts[#parts + 1] = { kind = "text", text = text }
@@ -139,8 +142,19 @@ function writers.declaration(part)
   return part.text == "" and code or code .. ".RS 4\n" .. roff.escape(part.text) .. "\n.RE\n"
 end
 
+--- Reads tidemill.h and then each header that it includes, as one text.
+---@param folder string that contains tidemill.h
+---@return string
+function M.source(folder)
+  local texts = { library.read_file(folder .. "/tidemill.h") }
+  for name in texts[1]:gmatch "#include <(tidemill/%w+%.h)>" do
+    texts[#texts + 1] = library.read_file(folder .. "/" .. name)
+  end
+  return table.concat(texts, "\n")
+end
+
 --- Returns the page.
----@param source string
+---@param source string as M.source() returns it
 ---@param version string
 ---@return string
 function M.page(source, version)

@@ -10,7 +10,8 @@ local version = require("tidemill").version
 local writers = {}
 
 function writers.header(root)
-  return require("manual.header").page(library.read_file(root .. "/core/include/tidemill.h"), version)
+  local header = require "manual.header"
+  return header.page(header.source(root .. "/core/include"), version)
 end
 
 writers["entry-script"] = function(root)

@@ -38,6 +38,7 @@ while read -r file; do
 done <<'LIST'
 bin/tidemill
 include/tidemill\.h
+include/tidemill/job\.h
 lib/libtidemill\.so\.[0-9.]+
 share/doc/tidemill/copyright
 share/doc/tidemill/README\.md

@@ -17,7 +17,7 @@ fail()
 cmake --install "$build" --prefix "$dir/first" >"$dir/install.log"
 mv "$dir/first" "$dir/moved here"
 prefix="$dir/moved here"
-for file in bin/tidemill include/tidemill.h "$libdir/libtidemill.a" "$libdir/libtidemill.so" \
+for file in bin/tidemill include/tidemill.h include/tidemill/job.h "$libdir/libtidemill.a" "$libdir/libtidemill.so" \
     "$libdir/pkgconfig/tidemill.pc" share/man/man1/tidemill.1 share/man/man3/tidemill.h.3 \
     share/man/man7/tidemill-entry-script.7 share/man/man7/tidemill-troubleshooting.7 share/doc/tidemill/README.md \
     share/doc/tidemill/LICENSE share/doc/tidemill/lua-api.md share/doc/tidemill/lua/manual/migrating.md \
@@ -26,7 +26,8 @@ for file in bin/tidemill include/tidemill.h "$libdir/libtidemill.a" "$libdir/lib
     share/tidemill/lua/tidemill/entry_script.lua; do
   [ -s "$prefix/$file" ] || fail "'$file' is missing or empty"
 done
-[ "$(ls "$prefix/include")" = tidemill.h ] || fail "another header than tidemill.h is installed"
+[ "$(cd "$prefix/include" && find . -type f | sort)" = "$(cd "$here/../../core/include" && find . -name '*.h' | sort)" ] ||
+  fail "the installed headers are not those of core/include"
 
 # The library, by pkg-config.
 export PKG_CONFIG_PATH="$prefix/$libdir/pkgconfig"
@@ -40,18 +41,13 @@ cp "$prefix/$libdir/libtidemill.a" "$dir/static/"
 eval "$cc -o '$dir/host' '$here/host.c' '-L$dir/static' $(pkg-config --static --cflags --libs tidemill | sed 's/-ltidemill/-l:libtidemill.a/')"
 readelf -d "$dir/host" | grep -q 'NEEDED.*libtidemill' && fail "the static host needs the shared library"
 [ "$("$dir/host")" = "$expected" ] || fail "the host with the static library"
-tr -s ' \n' ' ' <"$prefix/include/tidemill.h" | grep -oE 'TM_API [a-z_ ]+ \**[a-z_]+\(' | grep -oE '[a-z_]+\($' | tr -d '(' |
+cat "$prefix/include/tidemill.h" "$prefix"/include/tidemill/*.h | tr -s ' \n' ' ' | grep -oE 'TM_API [a-z_ ]+ \**[a-z_]+\(' | grep -oE '[a-z_]+\($' | tr -d '(' |
   sort >"$dir/named"
 nm -D --defined-only "$build"/core/include/libtidemill.so | awk '$2 ~ /[TDB]/ { print $3 }' | sort >"$dir/exported"
 [ "$(wc -l <"$dir/named")" -gt 40 ] || fail "the header names few functions"
 diff "$dir/named" "$dir/exported" || fail "the header names (<), the library exports (>)"
 
-# The header alone, in each language that it supports.
-for language in 'c99 c' 'c11 c' 'c++17 c++'; do
-  read -r standard kind <<<"$language"
-  echo '#include <tidemill.h>' | "$cc" -x "$kind" "-std=$standard" -pedantic -Wall -Wextra -Werror -fsyntax-only "-I$prefix/include" - ||
-    fail "tidemill.h as $standard"
-done
+bash "$here/../host/headers.sh" "$prefix/include" "$cc" || fail "a header alone"
 
 # The CMake package.
 mkdir "$dir/cmake"

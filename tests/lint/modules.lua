@@ -3,7 +3,7 @@
 --
 --   cycles   x.c includes y.h, and y.c includes x.h, directly or through other headers
 --   names    two folders hold files of the same name: in a stack or in a message, one cannot tell
---            which is meant
+--            which is meant; a public header is known by its path: tidemill/job.h
 local function stem(path) return (path:gsub("%.[ch]$", "")) end
 
 local function folder(path) return path:match "^(.*)/[^/]*$" end
@@ -100,7 +100,7 @@ end
 local function check_names(paths, found)
   local first = {}
   for _, path in ipairs(paths) do
-    local name = stem(path):match "[^/]*$"
+    local name = stem(path):match(path:find "^core/include/" and "^core/include/(.*)$" or "[^/]*$")
     first[name] = first[name] or path
     if folder(first[name]) ~= folder(path) then
       found(path, "names", "'" .. first[name] .. "' has the same name in another folder")

@@ -149,6 +149,8 @@ local sets = {
       ["core/b/y.h"] = '#include "b/z.h"', ["core/b/z.h"] = '#include "a/x.h"', ["core/b/y.c"] = '#include "b/y.h"' },
     a_and_b },
   { { ["core/a/x.c"] = "", ["core/b/x.h"] = "" }, "core/b/x.h names" },
+  { { ["core/a/x.c"] = "", ["core/include/tidemill/x.h"] = "" }, "" },
+  { { ["core/a/y.c"] = "", ["core/include/y.h"] = "" }, "core/include/y.h names" },
   { { ["core/a/x.c"] = "", ["core/a/x.h"] = "", ["tests/x.c"] = "" }, "" },
 }
 for i, case in ipairs(sets) do

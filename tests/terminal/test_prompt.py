@@ -322,7 +322,7 @@ class FromAPipe(Place):
                 ((), "print(1)", "1\n"), (("-",), "print(...)", "\n"), (("-", "x"), "print(...)", "x\n"),
                 (("-e", "print(2)"), "print 'not read'", "2\n"), (("-ea = 3", "x.lua", "--b"), "", "3\tx.lua\t--b\n"),
                 (("x.lua", "-e", "c"), "", "nil\tx.lua\t-e\tc\n"), (("lua", "x.lua"), "", "nil\tx.lua\n"),
-                (("-l", "tidemill", "-e", "print(tidemill.version)"), "", "0.1.0\n"),
+                (("-l", "tidemill", "-e", "print(tidemill.version)"), "", "0.2.0\n"),
                 (("-e", "a = 4", "-i"), "a\n", "4\n"), (("lua", "--", "x.lua"), "", "nil\tx.lua\n"),
                 (("-e", "io.write(io.read())", "-i"), "read by the script\n5\n", "read by the script5\n")):
             done = self.pipe(text, *words)

@@ -1,0 +1,440 @@
+/* tidemill/record.h - what is on disk: records of jobs, logs, registered datasets, tables. */
+#ifndef TIDEMILL_RECORD_H
+#define TIDEMILL_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tidemill/job.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Workspaces ----
+ *
+ * Reads what is on disk: jobs of any process, as their files describe them, and registered
+ * datasets. This needs no runtime and no loop, and keeps no file open between calls. Any thread may
+ * use a workspace and the objects made with it, one thread at a time. The structs that these calls
+ * return have the library's `size`, and are valid until the object that they came from is closed.
+ * Times are nanoseconds since the epoch; 0: not known. If a callback returns a number other than 0,
+ * the call ends and returns that number.
+ */
+
+struct tidemill_workspace;
+struct tidemill_record;
+struct tidemill_dataset;
+struct tidemill_clean;
+
+struct tidemill_workspace_options {
+  size_t size;
+  /* NULL: the folder in TIDEMILL_WORKSPACE, or the nearest `.tidemill` in the current directory or
+   * above. A folder that was found there, but belongs to another user or is writable by others,
+   * fails with TM_EUSAGE. To use it anyway, name it here or in the variable. */
+  const char *path;
+  bool make; /* creates it if there is none: at the path named, or else in the current directory */
+  /* Called with messages about the calls below. NULL: these are dropped. */
+  void (*on_log)(void *data, enum tidemill_level level, const char *text);
+  void *data;
+};
+#define TIDEMILL_WORKSPACE_OPTIONS_INIT                                                            \
+  {                                                                                                \
+    sizeof(struct tidemill_workspace_options), NULL, false, NULL, NULL                             \
+  }
+
+/* Opens a workspace. `options` may be NULL. TM_EUSAGE: there is none, and the message says where
+ * the library looked. */
+TM_API int tidemill_workspace_open(struct tidemill_workspace **out,
+                                   const struct tidemill_workspace_options *options,
+                                   struct tm_err *err);
+TM_API const char *tidemill_workspace_path(const struct tidemill_workspace *ws); /* absolute */
+TM_API void tidemill_workspace_close(struct tidemill_workspace *ws);
+
+/* ---- Records ---- (a job as its files describe it, whichever process runs it or ran it) */
+
+struct tidemill_record_info {
+  size_t size;
+  const char *dir;      /* absolute */
+  const char *pipeline; /* its name */
+  const char *file;     /* the pipeline file; "": it had none */
+  enum tidemill_state state;
+  bool is_removed;          /* its directory is gone, and the record has no steps */
+  const char *fault;        /* why it cannot be read; only `dir` is set then. "": it can */
+  const char *cause;        /* why it Failed; "" otherwise */
+  int64_t begin_ns, end_ns; /* of the first and of the last session; no end while it runs */
+  int64_t elapsed_ns;       /* from the begin to the end, or to now; -1: not known */
+  int64_t pid;              /* of the process that runs it, or ran it last; 0: not known */
+  const char *host;         /* of that process; "": not known */
+  size_t steps_len, steps_reused;
+  struct tidemill_counts counts; /* of all steps */
+  /* "user ada on host mill (pid 4711)": who has asked to cancel it while it runs; "": nobody has.
+   */
+  const char *cancel_asked_by;
+  bool cancel_is_taken; /* the process that runs it has heard of it */
+  bool is_stopped;      /* the process that runs it was stopped, by Ctrl-Z or SIGSTOP */
+};
+
+struct tidemill_record_step {
+  size_t size;
+  const char *name;
+  enum tidemill_state state;
+  const char *cause;       /* why it Failed or was Skipped; "" otherwise */
+  const char *waits_for;   /* the steps it waits for: "'a', 'b'"; "": none */
+  const char *reused_from; /* directory of the job whose result it reuses; "": none */
+  const char *output;      /* the file with its rows, or its folder; "": not known yet */
+  const char *logs_dir;
+  const char *error_file; /* the file with all errors of the script; "": there is none */
+  int64_t sessions;       /* how often it was begun or resumed */
+  struct tidemill_counts counts;
+  int64_t items_total;            /* -1: not known before all are listed */
+  double mini_batches_per_second; /* of the running session; 0: not known */
+  int64_t damage_at;              /* the first bad byte of its journal; -1: none */
+  /* Tries that failed by an error, by a timeout, or because the worker died; -1: not known. */
+  int64_t try_errors, try_timeouts, try_lost;
+  size_t outputs_len, errors_len;
+  /* Only the end of a long list of failed items was read: there may be more items and reasons. */
+  bool errors_cut;
+  size_t running_len;  /* entries of tidemill_record_running() */
+  int64_t errors_more; /* other reasons than those of tidemill_record_error() */
+  /* Lines for a user about the step, as in the report at the end of a job. The cause is left out if
+   * it is that of the job. "" in a list of jobs. */
+  const char *text;
+};
+
+/* What a worker is doing. */
+struct tidemill_activity {
+  size_t size;
+  const char *worker; /* "process003" */
+  int64_t pid;
+  /* "start", "init", "load", "run", "return", "shutdown" or "recover"; "": not known yet */
+  const char *phase;
+  int64_t elapsed_ns; /* of this try or call, without the time in which the job was suspended */
+  bool is_stopped;    /* SIGSTOP has stopped the worker */
+  int64_t mini_batch; /* -1: none; try_number and first_item then mean nothing */
+  int64_t try_number;
+  const char *first_item; /* of the mini-batch; "": not known */
+  const char *text;       /* the whole as a sentence; file names in it may hold any byte */
+  int64_t begun_ns;       /* when the worker began the try, since the epoch; 0: not known yet */
+};
+
+struct tidemill_record_output {
+  size_t size;
+  const char *name, *path;
+  const char *destination; /* where it was uploaded or moved to; "": nowhere */
+};
+
+struct tidemill_failure {
+  size_t size;
+  const char *step;
+  int64_t mini_batch;
+  const char *item;  /* "": it is not known which items of the mini-batch failed */
+  const char *error; /* may have several lines */
+  const char *status;
+  const char *log;    /* the file with the complete error; "": there is none */
+  int64_t try_number; /* the last one; 0: not known */
+  /* The number of failed items. From tidemill_record_error(): of all items that failed for this
+   * reason, counted in the end of a long list only; `mini_batch` and `item` are the first's. */
+  int64_t items;
+  bool are_rows;     /* rows failed; `item` is the file of the table */
+  const char *where; /* the line of the script, "score.lua:12"; "": it is not known */
+  /* From tidemill_record_error(): lines for a user, as in the report at the end of a job, each with
+   * four blanks before it. Otherwise "". */
+  const char *text;
+};
+
+/* Opens the record of a job as it is now. `job`: a directory, a name, or "latest" for the newest
+ * job. `ws` NULL: the workspace in TIDEMILL_WORKSPACE, or the nearest one; a directory needs none.
+ * A job is Running until the process that runs it has closed it. TM_EUSAGE: there is no such job.
+ * TM_EVERSION, TM_EDAMAGE, or a system error. */
+TM_API int tidemill_record_open(struct tidemill_record **out, struct tidemill_workspace *ws,
+                                const char *job, struct tm_err *err);
+/* Lists the jobs of a workspace, the newest first. With `removed`, also those whose directory is
+ * gone, as far as the workspace remembers them. If a job cannot be read, its record has a `fault`.
+ * The record is closed when on_job() returns. */
+TM_API int tidemill_workspace_jobs(struct tidemill_workspace *ws, bool removed,
+                                   int (*on_job)(void *data, struct tidemill_record *job),
+                                   void *data, struct tm_err *err);
+TM_API void tidemill_record_close(struct tidemill_record *r);
+
+TM_API const struct tidemill_record_info *tidemill_record_info(const struct tidemill_record *r);
+/* Step `step` of the job, and below output `i` and error `i` of a step. NULL: there is none. */
+TM_API const struct tidemill_record_step *tidemill_record_step(const struct tidemill_record *r,
+                                                               size_t step);
+TM_API const struct tidemill_record_output *tidemill_record_output(const struct tidemill_record *r,
+                                                                   size_t step, size_t i);
+/* Why items of a step failed: a few distinct reasons, the newest first. */
+TM_API const struct tidemill_failure *tidemill_record_error(const struct tidemill_record *r,
+                                                            size_t step, size_t i);
+/* What the workers of a running step are doing, the longest first. A worker is listed once it has
+ * been doing the same thing for a second; the list is at most a few seconds old. */
+TM_API const struct tidemill_activity *tidemill_record_running(const struct tidemill_record *r,
+                                                               size_t step, size_t i);
+/* Calls on_failure() for each failed item of a step; `step` NULL: of all steps that have ended. */
+TM_API int tidemill_record_failures(struct tidemill_record *r, const char *step,
+                                    int (*on_failure)(void *data,
+                                                      const struct tidemill_failure *failure),
+                                    void *data, struct tm_err *err);
+/* The record as one JSON object, as `tidemill status --json` prints it. */
+TM_API const char *tidemill_record_json(struct tidemill_record *r);
+/* The job's job.json: the definition, the parameters, and the origin of each setting. NULL: there
+ * is none. */
+TM_API const char *tidemill_record_definition(struct tidemill_record *r);
+/* The command line that started the job, as it can be typed in a shell in `directory`. It has "..."
+ * instead of values of environment variables. NULL: it is not recorded. */
+TM_API const char *tidemill_record_command(struct tidemill_record *r, const char **directory);
+/* The job's job_result.json. NULL: there is none. */
+TM_API const char *tidemill_record_result(struct tidemill_record *r);
+
+struct tidemill_logs_options {
+  size_t size;
+  const char *step;   /* only this step; NULL: all */
+  const char *worker; /* only this worker and its tries: "process000"; NULL: all */
+  /* Only errors with their stacks, warnings, and why workers and the job ended. */
+  bool errors;
+  bool follow; /* waits for new lines as long as a process runs the job */
+  /* From 0: a report on this mini-batch as text for a user, with its tries and what their workers
+   * logged meanwhile. It may be combined with `step` only. -1: all mini-batches. */
+  int64_t mini_batch;
+};
+#define TIDEMILL_LOGS_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    sizeof(struct tidemill_logs_options), NULL, NULL, false, false, -1                             \
+  }
+
+struct tidemill_log_line {
+  size_t size;
+  const char *step;
+  const char *source; /* "process000.stdout" for printed lines; "": the line itself names it */
+  const char *text;   /* without its line break; may contain NUL */
+  size_t len;
+  size_t steps_len; /* how many steps this call reads */
+};
+
+/* Reads the log lines of a job, its workers and its scripts, in the order of time. `ws` and `job`
+ * are as for tidemill_record_open(); `options` may be NULL. `line` is NULL when no more lines are
+ * there for now. With `follow` the call blocks, on a loop of its own. If a mini-batch has not been
+ * tried, the on_log of `ws` gets a message. TM_EUSAGE: there is no such step, worker or mini-batch.
+ */
+TM_API int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
+                                   const struct tidemill_logs_options *options,
+                                   int (*on_line)(void *data, const struct tidemill_log_line *line),
+                                   void *data, struct tm_err *err);
+
+struct tidemill_verified {
+  size_t size;
+  const char *step, *output;                   /* the file that was checked; "": there is none */
+  int64_t records, committed, failed, entries; /* of the journal; mini-batches; of the manifest */
+  int64_t output_bytes, failure_bytes;         /* compared */
+  /* In an interrupted job: the incomplete end of the journal, which a resume removes. */
+  int64_t torn_records, torn_bytes;
+  int64_t faults;
+  /* A line for each destination of an upload: what was compared with the step's own output, or
+   * which job has replaced it since; "": there is none. */
+  const char *uploads;
+  const char *copy; /* the same for the file of tidemill_job_put_output(), without a line break */
+};
+
+/* Checks that the files of a job match its journals byte by byte, and that the destinations of
+ * uploads, and the file of tidemill_job_put_output(), have what was put there. Returns the number
+ * of faults. `ws` and `job` are as for tidemill_record_open(). on_fault() is called for each fault
+ * (`at`: the first bad byte; -1: the whole file), on_step() for each step; both may be NULL.
+ * TM_EINUSE: a process runs the job, or has resumed it meanwhile. */
+TM_API int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
+                                     void (*on_fault)(void *data, const char *path, int64_t at,
+                                                      const char *what),
+                                     void (*on_step)(void *data,
+                                                     const struct tidemill_verified *step),
+                                     void *data, struct tm_err *err);
+
+enum tidemill_resume_way {
+  TIDEMILL_RESUME_BY_JOB,       /* tidemill_job_resume(); `tidemill resume JOB` */
+  TIDEMILL_RESUME_BY_ACCEPTING, /* the same with `accept_changes`, because inputs have changed */
+  /* Submit its pipeline again with `dir` and `resume`: the record does not hold it. */
+  TIDEMILL_RESUME_BY_COMMAND,
+  TIDEMILL_RESUME_BY_LIST, /* the same, with the same list on standard input */
+  TIDEMILL_RESUME_NEVER
+};
+/* Finds out how to resume a job that is not running. `dir`: its directory. Judges the files as the
+ * job's next session will. TIDEMILL_RESUME_NEVER: `err` says why. Reads the journals and the lists
+ * of mini-batches, and changes nothing. */
+TM_API enum tidemill_resume_way tidemill_resume_way(const char *dir, struct tm_err *err);
+
+/* ---- Canceling a job that another process runs ----
+ *
+ *   tidemill_cancel_new() leaves a request in the job's directory
+   *   -> tidemill_cancel_look() until `has_ended` -> free
+ *
+ * The process that runs the job looks for a request twice a second, on this machine or another one
+ * that shares the file system, and then does what tidemill_job_cancel() does. A host hears requests
+ * only while its loop turns. The request is for the session of the job that runs now: it never
+ * cancels a later one. It is accepted from the user who runs the job, and from root.
+ */
+
+struct tidemill_cancel;
+
+struct tidemill_cancel_info {
+  size_t size;
+  const char *dir;  /* of the job */
+  int64_t pid;      /* of the process that runs it, or did last; 0: not known */
+  const char *host; /* of that; "": not known */
+  bool is_asked;    /* a request was left; false: nobody ran the job */
+  bool is_taken;    /* that process has taken the request */
+  bool has_ended;   /* nobody runs that session of the job */
+  bool is_resumed;  /* it has ended, and somebody has resumed the job since */
+  /* another host ran it last, whose locks may not be visible here: it may still be running there */
+  bool is_elsewhere;
+  enum tidemill_state state; /* Running until it has ended */
+  /* that process was stopped, by Ctrl-Z or SIGSTOP: it takes the request when it is continued */
+  bool is_stopped;
+};
+
+/* `ws` and `job` as of tidemill_record_open(), but a job or workspace that was found, and belongs
+ * to another user or can be written to by others, is refused. `now`: running mini-batches are
+ * killed. 0 also when nobody runs the job: the info says so, and no request is left. TM_EUSAGE:
+ * there is no such job, or it is refused; else of the system. */
+TM_API int tidemill_cancel_new(struct tidemill_cancel **out, struct tidemill_workspace *ws,
+                               const char *job, bool now, struct tm_err *err);
+/* Looks at the files of the job again. TM_EUSAGE: the process that runs it refuses the request. */
+TM_API int tidemill_cancel_look(struct tidemill_cancel *c, struct tm_err *err);
+/* As of the last look; valid until the next one. */
+TM_API const struct tidemill_cancel_info *tidemill_cancel_info(const struct tidemill_cancel *c);
+TM_API void tidemill_cancel_free(struct tidemill_cancel *c); /* the request stays */
+
+/* ---- Registered datasets ---- */
+
+struct tidemill_dataset_info {
+  size_t size;
+  const char *name;
+  int64_t version; /* from 1 */
+  const char *type;
+  const char *description; /* "": it has none */
+  int64_t registered_ns;
+  int64_t files, bytes;   /* when it was registered */
+  const char *job, *step; /* it is their output: a directory and a name; "": of no job */
+  size_t paths_len, tags_len;
+};
+
+struct tidemill_registration {
+  size_t size;
+  const char *name;
+  const char *const *paths; /* files, folders, patterns; relative to the current directory */
+  size_t paths_len;
+  bool is_manifest;       /* each path is a file that lists paths, one per line */
+  bool is_null_separated; /* the paths in these files end in NUL */
+  /* If the name exists, makes a new version. Without it, an existing name fails unless the
+   * definition is the same. */
+  bool create_new_version;
+  const char *description; /* NULL: as in the previous version */
+  const char *const *tags; /* "NAME=VALUE"; none: as in the previous version */
+  size_t tags_len;
+};
+#define TIDEMILL_REGISTRATION_INIT                                                                 \
+  {                                                                                                \
+    sizeof(struct tidemill_registration), NULL, NULL, 0, false, false, false, NULL, NULL, 0        \
+  }
+
+/* Lists all versions of `name`, the newest first; `name` NULL: the newest version of each name. The
+ * dataset is closed when on_dataset() returns. */
+TM_API int tidemill_workspace_datasets(struct tidemill_workspace *ws, const char *name,
+                                       int (*on_dataset)(void *data, struct tidemill_dataset *d),
+                                       void *data, struct tm_err *err);
+/* Opens a registered dataset. `version` 0: the newest. TM_EUSAGE: there is no such dataset. */
+TM_API int tidemill_dataset_open(struct tidemill_dataset **out, struct tidemill_workspace *ws,
+                                 const char *name, int64_t version, struct tm_err *err);
+/* Registers a dataset. 1: a version was made; 0: it existed already. `out` may be NULL. */
+TM_API int tidemill_dataset_register(struct tidemill_dataset **out, struct tidemill_workspace *ws,
+                                     const struct tidemill_registration *registration,
+                                     struct tm_err *err);
+/* Forgets a version; `version` 0: all versions. Keeps the files. Returns how many it forgot. */
+TM_API int tidemill_dataset_unregister(struct tidemill_workspace *ws, const char *name,
+                                       int64_t version, struct tm_err *err);
+TM_API void tidemill_dataset_close(struct tidemill_dataset *d);
+
+TM_API const struct tidemill_dataset_info *tidemill_dataset_info(const struct tidemill_dataset *d);
+/* Path `i`, absolute; tag `i`, "NAME=VALUE". NULL: there is none. */
+TM_API const char *tidemill_dataset_path(const struct tidemill_dataset *d, size_t i);
+TM_API const char *tidemill_dataset_tag(const struct tidemill_dataset *d, size_t i);
+/* The line that `tidemill dataset show --json` prints. It has "changed" if
+ * tidemill_dataset_changes() was called before. */
+TM_API const char *tidemill_dataset_json(struct tidemill_dataset *d);
+/* Compares the files with what was registered. 1: *words says what has changed; 0: nothing has. */
+TM_API int tidemill_dataset_changes(struct tidemill_dataset *d, const char **words,
+                                    struct tm_err *err);
+
+/* ---- Tables ---- */
+
+struct tidemill_head_options {
+  size_t size;
+  const char *const *paths; /* files, folders, patterns; relative to the current directory */
+  size_t paths_len;
+  int64_t rows; /* at most this many; 0: only the columns */
+  /* Called with each line of text, without its line break. The line is valid until it returns. */
+  int (*on_line)(void *data, const char *line);
+  /* Called with warnings about these rows. NULL: these are dropped. */
+  void (*on_log)(void *data, enum tidemill_level level, const char *text);
+  void *data;
+  /* Options of the dataset as names and values in turn, as for tidemill_pipeline_set_input():
+   * "max_columns", "100", ... */
+  const char *const *settings;
+  size_t settings_len; /* number of strings; even */
+  bool is_command;     /* errors name a setting as an option of a command: '--max-columns' */
+};
+#define TIDEMILL_HEAD_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    sizeof(struct tidemill_head_options), NULL, 0, 10, NULL, NULL, NULL, NULL, 0, false            \
+  }
+
+/* Shows the columns of a table with their types, and its first rows, read as a job would read them
+ * (.csv, .tsv or .jsonl, also .gz). Needs neither a runtime nor a workspace. TM_ENOINPUT: the table
+ * does not exist, or has no rows. TM_EUSAGE, TM_EINPUT, or a system error. */
+TM_API int tidemill_head(const struct tidemill_head_options *options, struct tm_err *err);
+
+/* ---- Removing jobs ---- (tidemill_clean_new() selects jobs; look at them, then remove them) */
+
+struct tidemill_clean_options {
+  size_t size;
+  const char *const *jobs; /* these jobs in any state; named as for tidemill_record_open() */
+  /* 0: all jobs of the workspace that are neither Completed nor running, and copies of scripts that
+   * no job needs. */
+  size_t jobs_len;
+  bool all;                          /* also Completed jobs */
+  const enum tidemill_state *states; /* only jobs in these states */
+  size_t states_len;
+  int64_t older_than_ns; /* only jobs that ended longer ago than this */
+};
+#define TIDEMILL_CLEAN_OPTIONS_INIT                                                                \
+  {                                                                                                \
+    sizeof(struct tidemill_clean_options), NULL, 0, false, NULL, 0, 0                              \
+  }
+
+struct tidemill_clean_job {
+  size_t size;
+  const char *dir;
+  enum tidemill_state state;
+  /* Why it is kept: it is running, is a registered dataset, or contains files that no job made. "":
+   * it will be removed. */
+  const char *kept;
+  int64_t bytes;    /* of its files, if it will be removed */
+  bool is_leftover; /* of an interrupted removal: `dir` is no longer a job */
+};
+
+/* Selects jobs; removes nothing yet. Always selects the leftovers of interrupted removals, whatever
+ * the options are. `ws` may be NULL if `jobs` are named. */
+TM_API int tidemill_clean_new(struct tidemill_clean **out, struct tidemill_workspace *ws,
+                              const struct tidemill_clean_options *options, struct tm_err *err);
+/* Selected job `i`. NULL: there is none. */
+TM_API const struct tidemill_clean_job *tidemill_clean_job(const struct tidemill_clean *c,
+                                                           size_t i);
+/* The number of copies of scripts that will be removed. *bytes: their size. */
+TM_API size_t tidemill_clean_scripts(const struct tidemill_clean *c, int64_t *bytes);
+/* Removes the directory of job `i`, all of it or nothing. TM_EINUSE: it must be kept now. */
+TM_API int tidemill_clean_remove(struct tidemill_clean *c, size_t i, struct tm_err *err);
+/* Removes the copies of scripts. TM_EUSAGE: a selected job has not been removed, and may need
+ * them. */
+TM_API int tidemill_clean_remove_scripts(struct tidemill_clean *c, struct tm_err *err);
+TM_API void tidemill_clean_free(struct tidemill_clean *c);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
