@@ -24,7 +24,7 @@ struct code_words {
 
 static const struct code_words codes[] = {
 #define XX(name, code, text) { code, #name, text },
-  TM_ERR_MAP(XX)
+  TIDEMILL_ERROR_MAP(XX)
 #undef XX
       { -E2BIG, "E2BIG", "argument list too long" },
   { -EACCES, "EACCES", "permission denied" },
@@ -217,7 +217,17 @@ const char *tm_code_text(int code)
   return w ? w->text : "unknown error";
 }
 
-const char *tm_version(void)
+const char *tidemill_error_name(int code)
+{
+  return tm_code_name(code);
+}
+
+const char *tidemill_error_text(int code)
+{
+  return tm_code_text(code);
+}
+
+const char *tidemill_version(void)
 {
   return TM_VERSION;
 }

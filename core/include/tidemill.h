@@ -4,7 +4,7 @@
  *   workspace -> records of jobs, logs, registered datasets
  *   entry scripts in this process, consoles, what definitions accept
  *
- *     struct tm_err err = { 0 };
+ *     struct tidemill_error err = { 0 };
  *     struct tidemill_runtime *rt;
  *     struct tidemill_pipeline *p;
  *     struct tidemill_job *job;
@@ -51,16 +51,16 @@
 /* Headers. Each of the headers above may be included alone; they are the manual.
  *
  * Errors. A function that can fail returns 0 or more on success, and a negative code on failure:
- * one of TM_E... below, or a negated errno value. `err` then holds the message; `err` may be NULL.
- * Calls in a wrong order fail with TM_EUSAGE, and the message names the missing call. The library
- * aborts when memory runs out or when one of its own assertions fails, because it must not write
- * any file after that. The function given to tidemill_set_on_fault() is called first.
+ * one of TIDEMILL_E... below, or a negated errno value. `err` then holds the message; `err` may be
+ * NULL. Calls in a wrong order fail with TIDEMILL_EUSAGE, and the message names the missing call.
+ * The library aborts when memory runs out or when one of its own assertions fails, because it must
+ * not write any file after that. The function given to tidemill_set_on_fault() is called first.
  *
  * Memory. Objects are opaque. The library copies the strings that you pass in. A string that a
  * function returns belongs to the object that it came from. It stays valid until you call the same
  * function again or close the object; a string in an event, until the callback returns. Text is
  * UTF-8 as it was read. Closing or freeing NULL does nothing. If another required argument is NULL,
- * the call fails with TM_EUSAGE and names the argument. A function that cannot fail then does
+ * the call fails with TIDEMILL_EUSAGE and names the argument. A function that cannot fail then does
  * nothing, and returns NULL, 0, or -1 if its description gives -1 a meaning.
  *
  * Stability. Before version 1.0, each minor version has its own ABI, and the name of the shared

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
   struct tidemill_runtime *rt = NULL;
   struct tidemill_pipeline *pipeline = NULL;
   struct tidemill_job *job = NULL;
-  struct tm_err err = { 0 };
+  struct tidemill_error err = { 0 };
   options.on_event = on_event;
   if (argc != 2 || tidemill_runtime_new(&rt, NULL, &err) < 0 ||
       tidemill_pipeline_load(&pipeline, rt, argv[1], &err) < 0 ||

@@ -46,7 +46,7 @@ static void on_event(void *data, const struct tidemill_event *e)
   tidemill_job_close(h->job); /* the loop has nothing left to do, and uv_run() returns */
 }
 
-static int begin(struct host *h, const char *path, struct tm_err *err)
+static int begin(struct host *h, const char *path, struct tidemill_error *err)
 {
   struct tidemill_runtime_options options = TIDEMILL_RUNTIME_OPTIONS_INIT;
   struct tidemill_job_options of_job = TIDEMILL_JOB_OPTIONS_INIT;
@@ -66,7 +66,7 @@ static int begin(struct host *h, const char *path, struct tm_err *err)
 int main(int argc, char **argv)
 {
   struct host h = { .status = 2 };
-  struct tm_err err = { 0 };
+  struct tidemill_error err = { 0 };
   if (argc != 2) {
     fprintf(stderr, "usage: %s PIPELINE.lua\n", argv[0]);
     return 2;

@@ -15,7 +15,7 @@ static void on_event(void *data, const struct tidemill_event *e)
 }
 
 /* Until no job runs. */
-static int turn(struct tidemill_runtime *rt, struct tm_err *err)
+static int turn(struct tidemill_runtime *rt, struct tidemill_error *err)
 {
   int poll = epoll_create1(EPOLL_CLOEXEC), running = -1;
   struct epoll_event wanted = { .events = EPOLLIN }, ready;
@@ -29,7 +29,7 @@ static int turn(struct tidemill_runtime *rt, struct tm_err *err)
   return running;
 }
 
-static int run(struct tidemill_runtime *rt, const char *path, struct tm_err *err)
+static int run(struct tidemill_runtime *rt, const char *path, struct tidemill_error *err)
 {
   struct tidemill_job_options options = TIDEMILL_JOB_OPTIONS_INIT;
   struct tidemill_pipeline *pipeline;
@@ -56,7 +56,7 @@ static int run(struct tidemill_runtime *rt, const char *path, struct tm_err *err
 int main(int argc, char **argv)
 {
   struct tidemill_runtime *rt = NULL;
-  struct tm_err err = { 0 };
+  struct tidemill_error err = { 0 };
   int status = -1;
   if (argc == 2 && tidemill_runtime_new(&rt, NULL, &err) == 0)
     status = run(rt, argv[1], &err);

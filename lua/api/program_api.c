@@ -40,7 +40,8 @@ static char *own_file(void)
 {
   Dl_info info;
   struct link_map *object = NULL;
-  if (!dladdr1((const void *)(uintptr_t)tm_version, &info, (void **)&object, RTLD_DL_LINKMAP) ||
+  if (!dladdr1((const void *)(uintptr_t)tidemill_version, &info, (void **)&object,
+               RTLD_DL_LINKMAP) ||
       !info.dli_fname)
     return NULL;
   bool is_program = object && (!object->l_name || !*object->l_name);

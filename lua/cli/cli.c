@@ -20,7 +20,7 @@
 
 void tm_cli_add_version(struct tm_buf *out)
 {
-  tm_buf_printf(out, "tidemill %s, ", tm_version());
+  tm_buf_printf(out, "tidemill %s, ", tidemill_version());
   tm_lua_version(out);
 }
 

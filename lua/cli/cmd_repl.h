@@ -7,6 +7,8 @@
 
 #include <tidemill.h>
 
+#include "base/err.h"
+
 struct tm_cli;
 
 struct tm_repl_options {

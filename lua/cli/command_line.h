@@ -8,6 +8,8 @@
 
 #include <tidemill.h>
 
+#include "base/err.h"
+
 struct tm_buf;
 
 /* Records the words; argv[0] is the name of the command. */

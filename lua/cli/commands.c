@@ -28,7 +28,7 @@ static int version(const struct tm_cli *cli, int argc, char **argv)
 {
   struct tm_buf text = TM_BUF_NONE;
   int rc;
-  tm_buf_printf(&text, "tidemill %s\n", tm_version());
+  tm_buf_printf(&text, "tidemill %s\n", tidemill_version());
   tm_lua_version(&text);
   tm_buf_printf(&text, ", libuv %s, ", tm_loop_library());
   tm_json_library(&text);

@@ -21,6 +21,8 @@
 
 #include <tidemill.h>
 
+#include "base/err.h"
+
 /* Cleans up if the script ends the program. It lives as long as the program does. */
 struct tm_foreground_exit;
 

@@ -9,6 +9,8 @@
 
 #include <tidemill.h>
 
+#include "base/err.h"
+
 struct tm_loading;
 struct tm_cli;
 

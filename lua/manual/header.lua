@@ -23,7 +23,7 @@ end
 local function is_machinery(line)
   return line:find "^#include" or line:find "^#if" or line:find "^#endif" or line:find "^#undef"
     or line:find '^extern "C"' or line:find "^}$" or line:find "^#define TIDEMILL_[%u_]*H$"
-    or line:find "^#define TM_API " or line:find "^#define XX"
+    or line:find "^#define TIDEMILL_API " or line:find "^#define TIDEMILL_XX"
 end
 
 local function without_comments(text)
@@ -41,7 +41,7 @@ end
 local function codes_of(text)
   local rows = {}
   for name, code, words in text:gmatch 'XX%((%w+), (%-?%d+), "(.-)"%)' do
-    rows[#rows + 1] = { name = "TM_" .. name, code = code, words = words }
+    rows[#rows + 1] = { name = "TIDEMILL_" .. name, code = code, words = words }
   end
   return rows
 end
@@ -61,13 +61,13 @@ local function read_declaration(lines, i, text)
     found[#found + 1] = lines[i]
   end
   local code = table.concat(found, "\n")
-  if code:find "^#define TM_ERR_MAP" then
+  if code:find "^#define TIDEMILL_ERROR_MAP" then
     return { kind = "codes", text = text:gsub("\n.*", ""), codes = codes_of(code) }, i + 1
   elseif is_macro then
     code = code:match "^#define ([%w_]+)"
   end
-  if code:find "^TM_API " then -- continued lines are indented after it
-    code = code:sub(8):gsub("\n       ( +)", "\n%1")
+  if code:find "^TIDEMILL_API " then -- continued lines are indented after it
+    code = code:sub(#"TIDEMILL_API " + 1):gsub("\n" .. (" "):rep(#"TIDEMILL_API ") .. "( +)", "\n%1")
   end
   return { kind = "declaration", text = text, code = code }, i + 1
 end

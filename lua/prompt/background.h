@@ -17,6 +17,8 @@
 
 #include <tidemill.h>
 
+#include "base/err.h"
+
 struct tm_background;
 
 /* A listener to a job. Zeroed, in the caller's memory, until tm_background_forget(). */

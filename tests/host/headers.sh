@@ -1,5 +1,6 @@
 #!/bin/bash
-# Compiles each public header alone, in each language that it supports: headers.sh INCLUDE CC
+# Compiles each public header alone, in each language that it supports, and looks at its names:
+# headers.sh INCLUDE CC
 set -eu
 include=$1 cc=$2
 n=0
@@ -13,4 +14,20 @@ for path in "$include"/tidemill.h "$include"/tidemill/*.h; do
     n=$((n + 1))
   done
 done
+
+# Every macro, struct, enumeration, enumerator and function has the prefix.
+macros() # FILE: the macros that it leaves defined
+{
+  echo "$1" | "$cc" -std=c11 -dM -E "-I$include" - | sort
+}
+std=$(macros '#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>')
+macros '#include <tidemill.h>' | comm -13 <(echo "$std") - | grep -v '^#define TIDEMILL_' &&
+  { echo "headers.sh: macros without a prefix" >&2; exit 1; }
+names=$(echo '#include <tidemill.h>' | "$cc" -std=c11 -P -E "-I$include" - | tr -s ' \n' ' ' |
+  grep -oE '(struct|enum) [A-Za-z_0-9]+|\b[A-Z][A-Z_0-9]{3,}\b|[A-Za-z_0-9]+\(')
+echo "$names" | grep -vE '^((struct|enum) tidemill_|TIDEMILL_|tidemill_[a-z_]+\($|__[a-z_]+\($|visibility\($|struct (uv_loop_s|lua_State)$)' | sort -u | grep . &&
+  { echo "headers.sh: names without a prefix" >&2; exit 1; }
+[ "$(echo "$names" | wc -l)" -gt 500 ] || { echo "headers.sh: there are few names" >&2; exit 1; }
 [ "$n" -ge 32 ] || { echo "headers.sh: there are only $n cases in '$include'" >&2; exit 1; }

@@ -50,7 +50,7 @@ static void a_pipeline_is_built_and_run(void **state)
 
 static void expect(struct host *h, int rc, const char *words)
 {
-  assert_int_equal(rc, TM_EUSAGE);
+  assert_int_equal(rc, TIDEMILL_EUSAGE);
   if (!strstr(h->err.text, words))
     fail_msg("'%s' is not in '%s'", words, h->err.text);
 }
@@ -95,7 +95,7 @@ static void null_arguments_are_named(void **state)
   expect(&h, tidemill_job_resume(&h.job, h.rt, NULL, NULL, &h.err), "`job` is NULL");
   expect(&h, tidemill_runtime_add_function(h.rt, "f", NULL, &h.err), "`function` is NULL");
   expect(&h, tidemill_runtime_add_value(h.rt, "v", NULL, &h.err), "`json` is NULL");
-  struct tm_err *err = &h.err;
+  struct tidemill_error *err = &h.err;
   expect(&h, tidemill_runtime_new(NULL, NULL, err), "`out` is NULL");
   expect(&h, tidemill_runtime_run(NULL, 0, err), "`rt` is NULL");
   expect(&h, tidemill_runtime_turn(NULL, err), "`rt` is NULL");

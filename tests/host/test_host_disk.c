@@ -159,13 +159,14 @@ static void a_record_has_the_result_of_a_job(void **state)
   assert_int_equal(failed.n, 2);
   assert_non_null(strstr(failed.item, "/in/bad.000"));
   assert_non_null(strstr(failed.error, "no good: bad.000"));
-  expect(&h, tidemill_record_failures(r, "scor", on_failure, &failed, &h.err), TM_EUSAGE,
+  expect(&h, tidemill_record_failures(r, "scor", on_failure, &failed, &h.err), TIDEMILL_EUSAGE,
          "there is no step 'scor'; there are: score");
   assert_non_null(strstr(tidemill_record_definition(r), "\"mini_batch_size\""));
   assert_non_null(strstr(tidemill_record_result(r), "\"Completed\""));
   assert_non_null(strstr(tidemill_record_json(r), "\"is_listed\":true"));
   tidemill_record_close(r);
-  expect(&h, tidemill_record_open(&r, ws, "lates", &h.err), TM_EUSAGE, "there is no job 'lates'");
+  expect(&h, tidemill_record_open(&r, ws, "lates", &h.err), TIDEMILL_EUSAGE,
+         "there is no job 'lates'");
   assert_null(r);
   tidemill_workspace_close(ws);
   host_end(&h);
@@ -219,12 +220,12 @@ static void a_running_job_is_inspected_and_left_alone(void **state)
   assert_null(tidemill_record_result(r));
   tidemill_record_close(r);
   expect_running(&h, dir);
-  expect(&h, tidemill_workspace_verify(NULL, dir, NULL, NULL, NULL, &h.err), TM_EINUSE, dir);
+  expect(&h, tidemill_workspace_verify(NULL, dir, NULL, NULL, NULL, &h.err), TIDEMILL_EINUSE, dir);
   o.jobs = &dir;
   o.jobs_len = 1;
   host_must(&h, tidemill_clean_new(&c, NULL, &o, &h.err));
   assert_string_equal(tidemill_clean_job(c, 0)->kept, "it is running");
-  expect(&h, tidemill_clean_remove(c, 0, &h.err), TM_EUSAGE, "job 0 stays");
+  expect(&h, tidemill_clean_remove(c, 0, &h.err), TIDEMILL_EUSAGE, "job 0 stays");
   tidemill_clean_free(c);
   host_go(&h, 1);
   host_wait(&h);
@@ -301,7 +302,8 @@ static void an_unreadable_record_is_reported_and_not_opened(void **state)
   fputs("{", f);
   assert_int_equal(fclose(f), 0);
   struct tidemill_workspace *ws = open_workspace(&h, false);
-  expect(&h, tidemill_record_open(&r, ws, "latest", &h.err), TM_EDAMAGE, "job.json' is damaged");
+  expect(&h, tidemill_record_open(&r, ws, "latest", &h.err), TIDEMILL_EDAMAGE,
+         "job.json' is damaged");
   assert_null(r);
   host_must(&h, tidemill_workspace_jobs(ws, true, on_faulty, &s, &h.err));
   assert_int_equal(s.jobs, 1);
@@ -343,19 +345,20 @@ static void lines_of_logs_come_in_order(void **state)
   assert_true(heard.lines > 0 && heard.ends == 1);
   assert_non_null(strstr(heard.text, "no good: bad.000"));
   o.step = "scor";
-  expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TM_EUSAGE,
+  expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TIDEMILL_EUSAGE,
          "there is no step 'scor'; known: score");
   o.step = "score";
   o.worker = "process9";
-  expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TM_EUSAGE,
+  expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TIDEMILL_EUSAGE,
          "there is no worker 'process9'; known: process00");
   heard = (struct heard) { .lines = 19 };
   assert_int_equal(tidemill_workspace_logs(ws, "latest", NULL, on_line, &heard, &h.err), 9);
   o.size = 0;
-  expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TM_EUSAGE,
+  expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TIDEMILL_EUSAGE,
          "TIDEMILL_LOGS_OPTIONS_INIT");
-  expect(&h, tidemill_workspace_logs(ws, NULL, NULL, on_line, &heard, &h.err), TM_EUSAGE, "`job`");
-  expect(&h, tidemill_workspace_logs(ws, "latest", NULL, NULL, NULL, &h.err), TM_EUSAGE,
+  expect(&h, tidemill_workspace_logs(ws, NULL, NULL, on_line, &heard, &h.err), TIDEMILL_EUSAGE,
+         "`job`");
+  expect(&h, tidemill_workspace_logs(ws, "latest", NULL, NULL, NULL, &h.err), TIDEMILL_EUSAGE,
          "`on_line` is NULL");
   tidemill_workspace_close(ws);
   host_end(&h);
@@ -386,9 +389,9 @@ static void jobs_are_removed_one_by_one_and_stay_in_the_history(void **state)
   assert_null(tidemill_clean_job(c, 2));
   assert_true(tidemill_clean_scripts(c, &bytes) == 1 && bytes > 0);
   host_must(&h, tidemill_clean_remove(c, 0, &h.err));
-  expect(&h, tidemill_clean_remove(c, 0, &h.err), TM_EUSAGE, "is removed already");
-  expect(&h, tidemill_clean_remove(c, 2, &h.err), TM_EUSAGE, "does not exist");
-  expect(&h, tidemill_clean_remove_scripts(c, &h.err), TM_EUSAGE, "is still there");
+  expect(&h, tidemill_clean_remove(c, 0, &h.err), TIDEMILL_EUSAGE, "is removed already");
+  expect(&h, tidemill_clean_remove(c, 2, &h.err), TIDEMILL_EUSAGE, "does not exist");
+  expect(&h, tidemill_clean_remove_scripts(c, &h.err), TIDEMILL_EUSAGE, "is still there");
   host_must(&h, tidemill_clean_remove(c, 1, &h.err));
   host_must(&h, tidemill_clean_remove_scripts(c, &h.err));
   tidemill_clean_free(c);
@@ -458,7 +461,7 @@ static void datasets_are_registered_shown_and_unregistered(void **state)
   host_must(&h, tidemill_dataset_open(&d, ws, "digits", 0, &h.err));
   assert_int_equal(tidemill_dataset_info(d)->version, 2);
   tidemill_dataset_close(d);
-  expect(&h, tidemill_dataset_open(&d, ws, "digit", 0, &h.err), TM_EUSAGE, "'digits'");
+  expect(&h, tidemill_dataset_open(&d, ws, "digit", 0, &h.err), TIDEMILL_EUSAGE, "'digits'");
   assert_int_equal(tidemill_dataset_unregister(ws, "digits", 0, &h.err), 2);
   tidemill_workspace_close(ws);
   host_end(&h);
@@ -475,14 +478,15 @@ static void a_missing_workspace_is_refused(void **state)
   host_setup(&h, NULL);
   host_path(&h, "none", path);
   o.path = path;
-  expect(&h, tidemill_workspace_open(&ws, &o, &h.err), TM_EUSAGE, "there is no workspace");
+  expect(&h, tidemill_workspace_open(&ws, &o, &h.err), TIDEMILL_EUSAGE, "there is no workspace");
   assert_null(ws);
   o.path = "";
-  expect(&h, tidemill_workspace_open(&ws, &o, &h.err), TM_EUSAGE, "`path` is empty");
+  expect(&h, tidemill_workspace_open(&ws, &o, &h.err), TIDEMILL_EUSAGE, "`path` is empty");
   o.size = 0;
-  expect(&h, tidemill_workspace_open(&ws, &o, &h.err), TM_EUSAGE, "_OPTIONS_INIT");
+  expect(&h, tidemill_workspace_open(&ws, &o, &h.err), TIDEMILL_EUSAGE, "_OPTIONS_INIT");
   setenv("TIDEMILL_WORKSPACE", path, 1);
-  expect(&h, tidemill_workspace_open(&ws, NULL, &h.err), TM_EUSAGE, "TIDEMILL_WORKSPACE names");
+  expect(&h, tidemill_workspace_open(&ws, NULL, &h.err), TIDEMILL_EUSAGE,
+         "TIDEMILL_WORKSPACE names");
   assert_int_equal(mkdir(path, 0700), 0);
   host_must(&h, tidemill_workspace_open(&ws, NULL, &h.err));
   assert_string_equal(tidemill_workspace_path(ws), path);
@@ -502,39 +506,47 @@ static void null_arguments_are_named(void **state)
   enum tidemill_state failed = TIDEMILL_FAILED;
   host_setup(&h, NULL);
   struct tidemill_workspace *ws = open_workspace(&h, true);
-  struct tm_err *err = &h.err;
-  expect(&h, tidemill_workspace_open(NULL, NULL, err), TM_EUSAGE, "`out` is NULL");
-  expect(&h, tidemill_workspace_jobs(NULL, false, on_job, NULL, err), TM_EUSAGE, "`ws` is NULL");
-  expect(&h, tidemill_workspace_jobs(ws, false, NULL, NULL, err), TM_EUSAGE, "`on_job` is NULL");
-  expect(&h, tidemill_record_open(NULL, ws, "latest", err), TM_EUSAGE, "`out` is NULL");
-  expect(&h, tidemill_record_open(&record, ws, NULL, err), TM_EUSAGE, "`job` is NULL");
-  expect(&h, tidemill_record_failures(NULL, NULL, on_failure, NULL, err), TM_EUSAGE, "`r` is");
-  expect(&h, tidemill_workspace_verify(ws, NULL, NULL, NULL, NULL, err), TM_EUSAGE, "`job` is");
-  expect(&h, tidemill_workspace_datasets(NULL, NULL, count_dataset, NULL, err), TM_EUSAGE, "`ws`");
-  expect(&h, tidemill_workspace_datasets(ws, NULL, NULL, NULL, err), TM_EUSAGE, "`on_dataset`");
-  expect(&h, tidemill_dataset_open(NULL, ws, "x", 0, err), TM_EUSAGE, "`out` is NULL");
-  expect(&h, tidemill_dataset_open(&d, NULL, "x", 0, err), TM_EUSAGE, "`ws` is NULL");
-  expect(&h, tidemill_dataset_open(&d, ws, NULL, 0, err), TM_EUSAGE, "`name` is NULL");
-  expect(&h, tidemill_dataset_open(&d, ws, "x", -1, err), TM_EUSAGE, "version -1");
-  expect(&h, tidemill_dataset_register(NULL, ws, NULL, err), TM_EUSAGE, "`registration` is NULL");
-  expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TM_EUSAGE, "`name`, and `paths`");
+  struct tidemill_error *err = &h.err;
+  expect(&h, tidemill_workspace_open(NULL, NULL, err), TIDEMILL_EUSAGE, "`out` is NULL");
+  expect(&h, tidemill_workspace_jobs(NULL, false, on_job, NULL, err), TIDEMILL_EUSAGE,
+         "`ws` is NULL");
+  expect(&h, tidemill_workspace_jobs(ws, false, NULL, NULL, err), TIDEMILL_EUSAGE,
+         "`on_job` is NULL");
+  expect(&h, tidemill_record_open(NULL, ws, "latest", err), TIDEMILL_EUSAGE, "`out` is NULL");
+  expect(&h, tidemill_record_open(&record, ws, NULL, err), TIDEMILL_EUSAGE, "`job` is NULL");
+  expect(&h, tidemill_record_failures(NULL, NULL, on_failure, NULL, err), TIDEMILL_EUSAGE,
+         "`r` is");
+  expect(&h, tidemill_workspace_verify(ws, NULL, NULL, NULL, NULL, err), TIDEMILL_EUSAGE,
+         "`job` is");
+  expect(&h, tidemill_workspace_datasets(NULL, NULL, count_dataset, NULL, err), TIDEMILL_EUSAGE,
+         "`ws`");
+  expect(&h, tidemill_workspace_datasets(ws, NULL, NULL, NULL, err), TIDEMILL_EUSAGE,
+         "`on_dataset`");
+  expect(&h, tidemill_dataset_open(NULL, ws, "x", 0, err), TIDEMILL_EUSAGE, "`out` is NULL");
+  expect(&h, tidemill_dataset_open(&d, NULL, "x", 0, err), TIDEMILL_EUSAGE, "`ws` is NULL");
+  expect(&h, tidemill_dataset_open(&d, ws, NULL, 0, err), TIDEMILL_EUSAGE, "`name` is NULL");
+  expect(&h, tidemill_dataset_open(&d, ws, "x", -1, err), TIDEMILL_EUSAGE, "version -1");
+  expect(&h, tidemill_dataset_register(NULL, ws, NULL, err), TIDEMILL_EUSAGE,
+         "`registration` is NULL");
+  expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TIDEMILL_EUSAGE, "`name`, and `paths`");
   const char *paths[] = { "in/*" }, *tags[] = { "noequal" };
   r = registration(paths, tags);
-  expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TM_EUSAGE, "NAME=VALUE");
+  expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TIDEMILL_EUSAGE, "NAME=VALUE");
   r.size = 0;
-  expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TM_EUSAGE, "TIDEMILL_REGISTRATION_INIT");
-  expect(&h, tidemill_dataset_unregister(ws, NULL, 0, err), TM_EUSAGE, "`name` is NULL");
-  expect(&h, tidemill_dataset_changes(NULL, NULL, err), TM_EUSAGE, "`d` is NULL");
-  expect(&h, tidemill_clean_new(NULL, ws, NULL, err), TM_EUSAGE, "`out` is NULL");
+  expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TIDEMILL_EUSAGE,
+         "TIDEMILL_REGISTRATION_INIT");
+  expect(&h, tidemill_dataset_unregister(ws, NULL, 0, err), TIDEMILL_EUSAGE, "`name` is NULL");
+  expect(&h, tidemill_dataset_changes(NULL, NULL, err), TIDEMILL_EUSAGE, "`d` is NULL");
+  expect(&h, tidemill_clean_new(NULL, ws, NULL, err), TIDEMILL_EUSAGE, "`out` is NULL");
   clean.jobs_len = 1;
-  expect(&h, tidemill_clean_new(&c, ws, &clean, err), TM_EUSAGE, "`jobs` is NULL");
+  expect(&h, tidemill_clean_new(&c, ws, &clean, err), TIDEMILL_EUSAGE, "`jobs` is NULL");
   clean.jobs_len = 0;
   clean.all = true;
   clean.states = &failed;
   clean.states_len = 1;
-  expect(&h, tidemill_clean_new(&c, ws, &clean, err), TM_EUSAGE, "exclude each other");
-  expect(&h, tidemill_clean_remove(NULL, 0, err), TM_EUSAGE, "`c` is NULL");
-  expect(&h, tidemill_clean_remove_scripts(NULL, err), TM_EUSAGE, "`c` is NULL");
+  expect(&h, tidemill_clean_new(&c, ws, &clean, err), TIDEMILL_EUSAGE, "exclude each other");
+  expect(&h, tidemill_clean_remove(NULL, 0, err), TIDEMILL_EUSAGE, "`c` is NULL");
+  expect(&h, tidemill_clean_remove_scripts(NULL, err), TIDEMILL_EUSAGE, "`c` is NULL");
   assert_true(!record && !d && !c);
   tidemill_workspace_close(ws);
   host_end(&h);

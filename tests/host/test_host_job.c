@@ -30,7 +30,7 @@ static void a_pipeline_file_runs_and_its_rows_can_be_read(void **state)
   assert_int_equal(step.counts.items_succeeded, 5);
   assert_int_equal(stat(step.output_file, &st), 0);
   assert_int_equal(st.st_size, 5 * strlen("good.000\n"));
-  assert_int_equal(tidemill_job_step(h.job, 1, &step, &h.err), TM_EUSAGE);
+  assert_int_equal(tidemill_job_step(h.job, 1, &step, &h.err), TIDEMILL_EUSAGE);
   host_end(&h);
 }
 
@@ -65,7 +65,7 @@ static void a_pipeline_is_text_and_has_parameters(void **state)
   host_must(&h, tidemill_pipeline_load_string(&h.pipeline, h.rt, text, name, &h.err));
   assert_string_equal(tidemill_pipeline_name(h.pipeline), "case");
   assert_int_equal(tidemill_pipeline_set_param(h.pipeline, "worker", "1", &h.err), 0);
-  assert_int_equal(tidemill_pipeline_check(h.pipeline, &h.err), TM_EUSAGE);
+  assert_int_equal(tidemill_pipeline_check(h.pipeline, &h.err), TIDEMILL_EUSAGE);
   assert_non_null(strstr(h.err.text, "did you mean 'workers'"));
   tidemill_pipeline_free(h.pipeline);
   host_must(&h, tidemill_pipeline_load_string(&h.pipeline, h.rt, text, name, &h.err));
@@ -104,23 +104,23 @@ static void a_definition_that_is_wrong_is_refused_with_its_place(void **state)
   struct host h;
   host_setup(&h, NULL);
   host_runtime(&h, NULL);
-  expect_refused(&h, "return 5", TM_EUSAGE, "a pipeline file ends with");
-  expect_refused(&h, "return (", TM_EUSAGE, "p.lua:1");
-  expect_refused(&h, "\nerror 'no'", TM_EUSAGE, "p.lua:2: no");
-  expect_refused(&h, "return require'tidemill'.Pipeline{nam = 'x'}", TM_EUSAGE,
+  expect_refused(&h, "return 5", TIDEMILL_EUSAGE, "a pipeline file ends with");
+  expect_refused(&h, "return (", TIDEMILL_EUSAGE, "p.lua:1");
+  expect_refused(&h, "\nerror 'no'", TIDEMILL_EUSAGE, "p.lua:2: no");
+  expect_refused(&h, "return require'tidemill'.Pipeline{nam = 'x'}", TIDEMILL_EUSAGE,
                  "did you mean 'name'");
   assert_int_equal(tidemill_pipeline_load(&h.pipeline, h.rt, "/nonexistent/p.lua", &h.err),
-                   TM_EUSAGE);
+                   TIDEMILL_EUSAGE);
   assert_null(h.pipeline);
   char name[256];
   host_path(&h, "p.lua", name);
   host_must(&h, tidemill_pipeline_load_string(&h.pipeline, h.rt, reads_stdin, name, &h.err));
-  assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, NULL, &h.err), TM_EUSAGE);
+  assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, NULL, &h.err), TIDEMILL_EUSAGE);
   assert_non_null(strstr(h.err.text, "standard input, which is the host's"));
   tidemill_pipeline_free(h.pipeline);
   host_put(&h, "score.lua", "function run(");
   host_load(&h);
-  assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, NULL, &h.err), TM_ESCRIPT);
+  assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, NULL, &h.err), TIDEMILL_ESCRIPT);
   assert_non_null(strstr(h.err.text, "score.lua:1"));
   assert_null(h.job);
   host_end(&h);
@@ -144,7 +144,7 @@ static void a_wait_has_a_limit_and_a_canceled_job_is_resumed(void **state)
   assert_int_equal(tidemill_job_exit_status(h.job), 130);
   tidemill_job_cancel(h.job, true); /* the job has ended: no effect */
   tidemill_job_close(h.job);
-  assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_EUSAGE);
+  assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TIDEMILL_EUSAGE);
   assert_non_null(strstr(h.err.text, "contains a job already; resume it with `resume`"));
   assert_non_null(strstr(h.err.text, "/it's --resume' contains"));
   assert_null(strstr(h.err.text, "--job-dir"));
@@ -176,9 +176,9 @@ static void a_job_resumes_with_its_own_copy_of_the_script(void **state)
   tidemill_job_close(h.job);
   h.job = NULL;
   host_put(&h, "score.lua", "function run(");
-  assert_int_equal(tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err), TM_ESCRIPT);
+  assert_int_equal(tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err), TIDEMILL_ESCRIPT);
   host_put(&h, "score.lua", "function run() return { 'other' } end");
-  assert_int_equal(tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err), TM_ECHANGED);
+  assert_int_equal(tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err), TIDEMILL_ECHANGED);
   assert_non_null(strstr(h.err.text, "`accept_changes`"));
   assert_non_null(strstr(h.err.text, "`keep_script`"));
   h.options.keep_script = true;
@@ -231,10 +231,10 @@ static void a_job_is_canceled_by_a_request_in_its_directory(void **state)
   info = tidemill_cancel_info(c);
   assert_true(!info->is_asked && info->has_ended && info->state == TIDEMILL_CANCELED);
   tidemill_cancel_free(c);
-  assert_int_equal(tidemill_cancel_new(&c, NULL, "none", true, &h.err), TM_EUSAGE);
+  assert_int_equal(tidemill_cancel_new(&c, NULL, "none", true, &h.err), TIDEMILL_EUSAGE);
   assert_null(c);
-  assert_int_equal(tidemill_cancel_new(NULL, NULL, "none", true, &h.err), TM_EUSAGE);
-  assert_int_equal(tidemill_cancel_look(NULL, &h.err), TM_EUSAGE);
+  assert_int_equal(tidemill_cancel_new(NULL, NULL, "none", true, &h.err), TIDEMILL_EUSAGE);
+  assert_int_equal(tidemill_cancel_look(NULL, &h.err), TIDEMILL_EUSAGE);
   assert_null(tidemill_cancel_info(NULL));
   tidemill_cancel_free(NULL);
   host_end(&h);
@@ -260,10 +260,10 @@ static void close_with_the_first_worker(struct host *h, const struct tidemill_ev
 {
   if (e->worker_state != TIDEMILL_WORKER_READY)
     return;
-  assert_int_equal(tidemill_job_wait(h->job, 10, &h->err), TM_EUSAGE);
+  assert_int_equal(tidemill_job_wait(h->job, 10, &h->err), TIDEMILL_EUSAGE);
   assert_non_null(strstr(h->err.text, "within a callback"));
-  assert_int_equal(tidemill_runtime_turn(h->rt, &h->err), TM_EUSAGE);
-  assert_int_equal(tidemill_runtime_close(h->rt, &h->err), TM_EUSAGE);
+  assert_int_equal(tidemill_runtime_turn(h->rt, &h->err), TIDEMILL_EUSAGE);
+  assert_int_equal(tidemill_runtime_close(h->rt, &h->err), TIDEMILL_EUSAGE);
   tidemill_job_close(h->job);
   h->job = NULL;
 }
@@ -290,7 +290,7 @@ static void a_runtime_is_closed_when_its_pipelines_are_freed(void **state)
   host_setup(&h, "wait", 1, NULL);
   host_runtime(&h, NULL);
   host_submit(&h);
-  assert_int_equal(tidemill_runtime_close(h.rt, &h.err), TM_EUSAGE);
+  assert_int_equal(tidemill_runtime_close(h.rt, &h.err), TIDEMILL_EUSAGE);
   assert_non_null(strstr(h.err.text, "tidemill_pipeline_free"));
   tidemill_pipeline_free(h.pipeline); /* the job has all that it needs */
   h.pipeline = NULL;
@@ -307,14 +307,14 @@ static void options_without_a_size_are_refused(void **state)
   struct tidemill_runtime_options o = { 0 };
   struct tidemill_runtime *rt;
   struct host h;
-  assert_int_equal(tidemill_runtime_new(&rt, &o, NULL), TM_EUSAGE);
+  assert_int_equal(tidemill_runtime_new(&rt, &o, NULL), TIDEMILL_EUSAGE);
   host_setup(&h, "good", 1, NULL);
   host_runtime(&h, NULL);
   host_load(&h);
   h.options.size = 0;
-  assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TM_EUSAGE);
+  assert_int_equal(tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TIDEMILL_EUSAGE);
   assert_non_null(strstr(h.err.text, "TIDEMILL_JOB_OPTIONS_INIT"));
-  assert_int_equal(tidemill_job_resume(&h.job, h.rt, "latest", &h.options, NULL), TM_EUSAGE);
+  assert_int_equal(tidemill_job_resume(&h.job, h.rt, "latest", &h.options, NULL), TIDEMILL_EUSAGE);
   h.options.size =
       offsetof(struct tidemill_job_options, on_event); /* of a host built with an older header */
   host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
@@ -327,7 +327,7 @@ static void without_a_program_there_is_no_runtime(void **state)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
   struct tidemill_runtime *rt;
-  struct tm_err err;
+  struct tidemill_error err;
   o.program = "/nonexistent/tidemill";
   assert_int_equal(tidemill_runtime_new(&rt, &o, &err), -ENOENT);
   assert_non_null(strstr(err.text, "'/nonexistent/tidemill'"));

@@ -61,10 +61,10 @@ static void a_job_runs_on_the_loop_of_a_host(void **state)
   host_setup(&s.h, "good", 4, NULL);
   share_loop(&s);
   assert_int_equal(tidemill_runtime_fd(s.h.rt), -1);
-  assert_int_equal(tidemill_runtime_run(s.h.rt, 0, &s.h.err), TM_EUSAGE);
+  assert_int_equal(tidemill_runtime_run(s.h.rt, 0, &s.h.err), TIDEMILL_EUSAGE);
   assert_non_null(strstr(s.h.err.text, "on a loop of the host's"));
   host_submit(&s.h);
-  assert_int_equal(tidemill_job_wait(s.h.job, 0, &s.h.err), TM_EUSAGE);
+  assert_int_equal(tidemill_job_wait(s.h.job, 0, &s.h.err), TIDEMILL_EUSAGE);
   assert_int_equal(uv_run(&s.loop, UV_RUN_DEFAULT),
                    0); /* it ends: the library leaves no active handle */
   assert_int_equal(s.h.state, TIDEMILL_COMPLETED);

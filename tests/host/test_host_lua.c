@@ -41,7 +41,8 @@ static void a_pipeline_file_sees_what_the_host_adds(void **state)
   host_runtime(&h, NULL);
   host_path(&h, "p.lua", name);
   host_must(&h, tidemill_runtime_add_function(h.rt, "double", host_double, &h.err));
-  assert_int_equal(tidemill_runtime_add_function(h.rt, "double", host_double, &h.err), TM_EUSAGE);
+  assert_int_equal(tidemill_runtime_add_function(h.rt, "double", host_double, &h.err),
+                   TIDEMILL_EUSAGE);
   assert_true(tidemill_runtime_add_value(h.rt, "settings", "{", &h.err) < 0);
   assert_non_null(strstr(h.err.text, "'settings'"));
   host_must(&h, tidemill_runtime_add_value(
@@ -53,7 +54,7 @@ static void a_pipeline_file_sees_what_the_host_adds(void **state)
   tidemill_pipeline_free(h.pipeline);
   tidemill_runtime_on_lua(h.rt, raise_it, NULL);
   assert_int_equal(tidemill_pipeline_load_string(&h.pipeline, h.rt, uses_host, name, &h.err),
-                   TM_EUSAGE);
+                   TIDEMILL_EUSAGE);
   assert_non_null(strstr(h.err.text, "the host is not ready"));
   host_end(&h);
 }
@@ -62,7 +63,7 @@ static void close_it(void *data, lua_State *L)
 {
   struct host *h = data;
   h->events++;
-  assert_int_equal(tidemill_runtime_close(h->rt, &h->err), TM_EUSAGE);
+  assert_int_equal(tidemill_runtime_close(h->rt, &h->err), TIDEMILL_EUSAGE);
   assert_non_null(strstr(h->err.text, "within a callback"));
 }
 

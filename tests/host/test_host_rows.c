@@ -6,7 +6,7 @@
 
 static void expect(struct host *h, int rc, const char *words)
 {
-  assert_int_equal(rc, TM_EUSAGE);
+  assert_int_equal(rc, TIDEMILL_EUSAGE);
   if (!strstr(h->err.text, words))
     fail_msg("'%s' is not in '%s'", words, h->err.text);
 }

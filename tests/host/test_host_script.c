@@ -130,7 +130,7 @@ static void an_edited_script_is_loaded_again(void **state)
   host_must(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err));
   assert_int_equal(tidemill_script_next(s, NULL, &h.err), 1);
   host_must(&h, tidemill_script_init(s, &h.err));
-  expect(&h, tidemill_script_run(s, &r, &h.err), TM_ESCRIPT, "run() failed at ");
+  expect(&h, tidemill_script_run(s, &r, &h.err), TIDEMILL_ESCRIPT, "run() failed at ");
   assert_null(r);
   const struct tidemill_script_error *e = tidemill_script_error(s);
   holds(e->where, "score.lua:2");
@@ -142,15 +142,16 @@ static void an_edited_script_is_loaded_again(void **state)
   assert_string_equal(r->rows, "mended\n");
   assert_null(tidemill_script_error(s));
   host_put(&h, "score.lua", "run = 7");
-  expect(&h, tidemill_script_init(s, &h.err), TM_ESCRIPT, "defines 'run' as a number");
-  expect(&h, tidemill_script_run(s, &r, &h.err), TM_EUSAGE, "tidemill_script_init() comes first");
+  expect(&h, tidemill_script_init(s, &h.err), TIDEMILL_ESCRIPT, "defines 'run' as a number");
+  expect(&h, tidemill_script_run(s, &r, &h.err), TIDEMILL_EUSAGE,
+         "tidemill_script_init() comes first");
   host_put(&h, "score.lua", "function init() error 'no model' end function run() end");
-  expect(&h, tidemill_script_init(s, &h.err), TM_ESCRIPT, "init() failed at ");
+  expect(&h, tidemill_script_init(s, &h.err), TIDEMILL_ESCRIPT, "init() failed at ");
   host_put(&h, "score.lua", "function run(m) return 1 end function shutdown() error 'no' end");
   host_must(&h, tidemill_script_init(s, &h.err));
-  expect(&h, tidemill_script_run(s, NULL, &h.err), TM_ESCRIPT, "run() returned a number");
-  expect(&h, tidemill_script_shutdown(s, &h.err), TM_ESCRIPT, "shutdown() failed");
-  assert_int_equal(tidemill_script_run(s, NULL, NULL), TM_EUSAGE);
+  expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_ESCRIPT, "run() returned a number");
+  expect(&h, tidemill_script_shutdown(s, &h.err), TIDEMILL_ESCRIPT, "shutdown() failed");
+  assert_int_equal(tidemill_script_run(s, NULL, NULL), TIDEMILL_EUSAGE);
   tidemill_script_close(s);
   host_end(&h);
 }
@@ -220,23 +221,26 @@ static void an_option_that_does_not_fit_the_input_is_refused(void **state)
   host_runtime(&h, NULL);
   host_must(&h, tidemill_pipeline_new(&h.pipeline, h.rt, "built", h.dir, &h.err));
   struct tidemill_pipeline *p = h.pipeline;
-  expect(&h, tidemill_pipeline_set_input(p, "limit", "1", &h.err), TM_EUSAGE,
+  expect(&h, tidemill_pipeline_set_input(p, "limit", "1", &h.err), TIDEMILL_EUSAGE,
          "there is no step yet");
   host_must(&h, tidemill_pipeline_add_step(p, "score", "score.lua", &h.err));
-  expect(&h, tidemill_pipeline_add_path(p, "b.csv", &h.err), TM_EUSAGE,
+  expect(&h, tidemill_pipeline_add_path(p, "b.csv", &h.err), TIDEMILL_EUSAGE,
          "the step has no input yet");
-  expect(&h, tidemill_pipeline_add_manifest(p, NULL, NULL, &h.err), TM_EUSAGE, "`path` is NULL");
+  expect(&h, tidemill_pipeline_add_manifest(p, NULL, NULL, &h.err), TIDEMILL_EUSAGE,
+         "`path` is NULL");
   host_must(&h, tidemill_pipeline_add_table(p, "a.csv", NULL, &h.err));
-  expect(&h, tidemill_pipeline_set_input(p, "seperator", ";", &h.err), TM_EUSAGE,
+  expect(&h, tidemill_pipeline_set_input(p, "seperator", ";", &h.err), TIDEMILL_EUSAGE,
          "did you mean 'separator'");
-  expect(&h, tidemill_pipeline_set_input(p, "header", "two", &h.err), TM_EUSAGE,
+  expect(&h, tidemill_pipeline_set_input(p, "header", "two", &h.err), TIDEMILL_EUSAGE,
          "Dataset.Tabular.from_delimited_files: 'header' is \"two\"; accepted: ");
-  expect(&h, tidemill_pipeline_set_input(p, "limit", "no", &h.err), TM_EUSAGE,
+  expect(&h, tidemill_pipeline_set_input(p, "limit", "no", &h.err), TIDEMILL_EUSAGE,
          "'limit' is \"no\"; accepted: an integer from 1 on");
-  expect(&h, tidemill_pipeline_set_input(p, "limit", NULL, &h.err), TM_EUSAGE, "`value` is NULL");
+  expect(&h, tidemill_pipeline_set_input(p, "limit", NULL, &h.err), TIDEMILL_EUSAGE,
+         "`value` is NULL");
   host_must(&h, tidemill_pipeline_add_step(p, "second", "score.lua", &h.err));
   host_must(&h, tidemill_pipeline_add_output_of(p, "score", NULL, &h.err));
-  expect(&h, tidemill_pipeline_add_path(p, "b.csv", &h.err), TM_EUSAGE, "what another step writes");
+  expect(&h, tidemill_pipeline_add_path(p, "b.csv", &h.err), TIDEMILL_EUSAGE,
+         "what another step writes");
   host_end(&h);
 }
 
@@ -273,17 +277,18 @@ static void archives_and_lists_are_inputs(void **state)
   host_end(&h);
 }
 
+static const char two[] = "local t = require 'tidemill'\n"
+                          "local c = t.ParallelRunConfig { entry_script = 'score.lua' }\n"
+                          "local out = t.OutputFileDatasetConfig { name = 'out' }\n"
+                          "local function step(name, i, o, a) return t.ParallelRunStep { name = "
+                          "name, inputs = i, output = o, arguments = a,\n"
+                          "  parallel_run_config = c } end\n"
+                          "return t.Pipeline { name = 'two', steps = { step('one', "
+                          "t.Dataset.File.from_files 'in/*', out, { out }),\n"
+                          "  step('second', out:as_input(), nil, {}) } }\n";
+
 static void an_unloadable_script_is_refused_with_a_message(void **state)
 {
-  static const char two[] = "local t = require 'tidemill'\n"
-                            "local c = t.ParallelRunConfig { entry_script = 'score.lua' }\n"
-                            "local out = t.OutputFileDatasetConfig { name = 'out' }\n"
-                            "local function step(name, i, o, a) return t.ParallelRunStep { name = "
-                            "name, inputs = i, output = o, arguments = a,\n"
-                            "  parallel_run_config = c } end\n"
-                            "return t.Pipeline { name = 'two', steps = { step('one', "
-                            "t.Dataset.File.from_files 'in/*', out, { out }),\n"
-                            "  step('second', out:as_input(), nil, {}) } }\n";
   struct host h;
   struct tidemill_script *s;
   char path[256];
@@ -291,37 +296,39 @@ static void an_unloadable_script_is_refused_with_a_message(void **state)
   host_runtime(&h, NULL);
   build(&h, rows_script);
   struct tidemill_script_options o = heard(&h);
-  expect(&h, tidemill_script_load(NULL, h.pipeline, &o, &h.err), TM_EUSAGE, "`out` is NULL");
-  expect(&h, tidemill_script_load(&s, NULL, &o, &h.err), TM_EUSAGE, "`p` is NULL");
+  expect(&h, tidemill_script_load(NULL, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE, "`out` is NULL");
+  expect(&h, tidemill_script_load(&s, NULL, &o, &h.err), TIDEMILL_EUSAGE, "`p` is NULL");
   assert_null(s);
   o.size = 0;
-  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TM_EUSAGE,
+  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
          "TIDEMILL_SCRIPT_OPTIONS_INIT");
   o.size = sizeof o;
   o.step = "scone";
-  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TM_EUSAGE,
+  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
          "no step 'scone'; accepted: 'score'");
   o.step = NULL;
   host_must(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err));
-  expect(&h, tidemill_script_run(s, NULL, &h.err), TM_EUSAGE, "tidemill_script_init() comes first");
+  expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_EUSAGE,
+         "tidemill_script_init() comes first");
   host_must(&h, tidemill_script_init(s, &h.err));
-  expect(&h, tidemill_script_run(s, NULL, &h.err), TM_EUSAGE, "tidemill_script_next() comes first");
-  expect(&h, tidemill_script_next(s, NULL, &h.err), TM_ENOINPUT, "in");
+  expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_EUSAGE,
+         "tidemill_script_next() comes first");
+  expect(&h, tidemill_script_next(s, NULL, &h.err), TIDEMILL_ENOINPUT, "in");
   tidemill_script_close(s);
   tidemill_script_close(NULL);
   tidemill_script_interrupt(NULL);
   assert_null(tidemill_script_info(NULL));
   host_put(&h, "score.lua", "this is not Lua");
-  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TM_ESCRIPT, "score.lua:1");
+  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_ESCRIPT, "score.lua:1");
   tidemill_pipeline_free(h.pipeline);
   host_put(&h, "score.lua", "function run(m) return { arg[1] } end");
   host_put(&h, "in/x", "");
   host_path(&h, "two.lua", path);
   host_must(&h, tidemill_pipeline_load_string(&h.pipeline, h.rt, two, path, &h.err));
-  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TM_EUSAGE,
+  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
          "`step` says which: 'one', 'second'");
   o.step = "second";
-  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TM_EUSAGE,
+  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
          "it reads what another step writes");
   o.step = "one";
   host_must(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err));
@@ -344,14 +351,14 @@ static void a_mini_batch_of_a_job_is_run_again(void **state)
   host_submit(&h);
   host_wait(&h);
   struct tidemill_script_options o = heard(&h);
-  expect(&h, tidemill_script_load_again(&s, h.rt, "latest", 7, &o, &h.err), TM_EUSAGE,
+  expect(&h, tidemill_script_load_again(&s, h.rt, "latest", 7, &o, &h.err), TIDEMILL_EUSAGE,
          "mini-batch 7");
   host_must(&h, tidemill_script_load_again(&s, h.rt, "latest", 0, &o, &h.err));
   assert_string_equal(tidemill_script_info(s)->job, tidemill_job_dir(h.job));
   assert_int_equal(tidemill_script_next(s, &m, &h.err), 1);
   assert_int_equal(m->items, 1);
   host_must(&h, tidemill_script_init(s, &h.err));
-  expect(&h, tidemill_script_run(s, NULL, &h.err), TM_ESCRIPT, "no good: bad.000");
+  expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_ESCRIPT, "no good: bad.000");
   holds(tidemill_script_error(s)->where, "score.lua:10");
   assert_int_equal(tidemill_script_next(s, &m, &h.err), 0);
   tidemill_script_close(s);
@@ -435,13 +442,13 @@ static void another_thread_interrupts_a_compiled_loop(void **state)
   o.data = &w;
   host_must(&w.h, tidemill_script_load(&w.s, w.h.pipeline, &o, &w.h.err));
   assert_true(tidemill_script_info(w.s)->interruptible);
-  expect(&w.h, tidemill_script_load(&other, w.h.pipeline, &o, &w.h.err), TM_EINUSE,
+  expect(&w.h, tidemill_script_load(&other, w.h.pipeline, &o, &w.h.err), TIDEMILL_EINUSE,
          "another script of this process");
   assert_int_equal(tidemill_script_next(w.s, NULL, &w.h.err), 1);
   tidemill_script_interrupt(w.s); /* nothing runs any more */
   host_must(&w.h, tidemill_script_init(w.s, &w.h.err));
   assert_int_equal(pthread_create(&thread, NULL, interrupt, &w), 0);
-  expect(&w.h, tidemill_script_run(w.s, NULL, &w.h.err), TM_ESCRIPT, "run() was interrupted");
+  expect(&w.h, tidemill_script_run(w.s, NULL, &w.h.err), TIDEMILL_ESCRIPT, "run() was interrupted");
   pthread_mutex_lock(&w.mutex);
   w.is_over = true;
   pthread_mutex_unlock(&w.mutex);

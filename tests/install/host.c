@@ -5,7 +5,8 @@
 
 int main(void)
 {
-  struct tm_err err = { TM_EUSAGE, "no words" };
-  printf("%s %s: %s\n", tm_version(), tm_code_name(err.code), tm_code_text(err.code));
+  struct tidemill_error err = { TIDEMILL_EUSAGE, "no words" };
+  printf("%s %s: %s\n", tidemill_version(), tidemill_error_name(err.code),
+         tidemill_error_text(err.code));
   return 0;
 }

@@ -9,7 +9,7 @@ static int begin(const char *path)
 {
   static struct tidemill_runtime *rt;
   static struct tidemill_pipeline *pipeline;
-  struct tm_err err = { 0 };
+  struct tidemill_error err = { 0 };
   int rc = tidemill_runtime_new(&rt, NULL, &err);
   if (rc == 0)
     rc = tidemill_pipeline_load(&pipeline, rt, path, &err);

@@ -32,7 +32,7 @@ describe("tidemill.h(3)", function()
 
   it("has every function, with its description", function()
     local flat, n = source:gsub("%s+", " "), 0
-    for name in flat:gmatch "TM_API [%w_ ]-%s%*?([%l_]+)%(" do
+    for name in flat:gmatch "TIDEMILL_API [%w_ ]-%s%*?([%l_]+)%(" do
       n = n + 1
       assert(page:find("%f[%w_]" .. name .. "%("), name .. " is left out")
     end
@@ -51,7 +51,7 @@ describe("tidemill.h(3)", function()
     end
     for code in source:gmatch "XX%((E%w+)," do
       n = n + 1
-      holds(page, "TM_" .. code)
+      holds(page, "TIDEMILL_" .. code)
     end
     assert.is_true(n > 20)
   end)
@@ -59,7 +59,7 @@ describe("tidemill.h(3)", function()
   it("pairs a comment with its declaration", function()
     local parts = header.read("/* a.h - x. */\n/* tidemill/b.h - beginnings. */\n#ifndef TIDEMILL_B_H\n\n"
       .. "/* ---- Part ----\n *\n * Words. */\n\n"
-      .. "/* Of f. */\nTM_API int f(int a,\n  int b); /* b */\nint g(void);\n")
+      .. "/* Of f. */\nTIDEMILL_API int f(int a,\n  int b); /* b */\nint g(void);\n")
     local shown = {}
     for i, part in ipairs(parts) do
       shown[i] = { part.kind, part.title or part.text, part.code }

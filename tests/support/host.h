@@ -37,7 +37,7 @@ struct host {
   struct tidemill_pipeline *pipeline;
   struct tidemill_job *job;
   struct tidemill_job_options options;
-  struct tm_err err;
+  struct tidemill_error err;
   /* events received */
   int events, states, done, given_up, retried, ready, ended, progress;
   int64_t rows; /* committed bytes */

@@ -42,41 +42,42 @@ struct tidemill_console_options {
     sizeof(struct tidemill_console_options), false, NULL, NULL, NULL, NULL, NULL                   \
   }
 
-/* Makes a console. `options` may be NULL. TM_EINUSE: another console or interruptible script exists
- * in this process. TM_EUSAGE: the runtime uses a loop of the host. */
-TM_API int tidemill_console_new(struct tidemill_console **out, struct tidemill_runtime *rt,
-                                const struct tidemill_console_options *options, struct tm_err *err);
-/* Runs a piece of Lua, or evaluates an expression. Messages call it `name`.
- * 0: *out has its values as text, or "". 1: the piece is incomplete; pass it again with the next
- * line appended. TM_ESCRIPT: *out has the error and the stack. -EINTR: it was interrupted, and *out
- * says where. *out belongs to the console until the next call. */
-TM_API int tidemill_console_feed(struct tidemill_console *c, const char *text, size_t len,
-                                 const char *name, const char **out);
+/* Makes a console. `options` may be NULL. TIDEMILL_EINUSE: another console or interruptible script
+ * exists in this process. TIDEMILL_EUSAGE: the runtime uses a loop of the host. */
+TIDEMILL_API int tidemill_console_new(struct tidemill_console **out, struct tidemill_runtime *rt,
+                                      const struct tidemill_console_options *options,
+                                      struct tidemill_error *err);
+/* Runs a piece of Lua, or evaluates an expression. Messages call it `name`. 0: *out has its values
+ * as text, or "". 1: the piece is incomplete; pass it again with the next line appended.
+ * TIDEMILL_ESCRIPT: *out has the error and the stack. -EINTR: it was interrupted, and *out says
+ * where. *out belongs to the console until the next call. */
+TIDEMILL_API int tidemill_console_feed(struct tidemill_console *c, const char *text, size_t len,
+                                       const char *name, const char **out);
 /* Runs a Lua file, with results as for tidemill_console_feed(). The file finds `words` in `arg`,
  * from index 0 on, and all but the first in `...`. `words` may be NULL. */
-TM_API int tidemill_console_feed_file(struct tidemill_console *c, const char *path,
-                                      char *const *words, size_t words_len, const char **out);
+TIDEMILL_API int tidemill_console_feed_file(struct tidemill_console *c, const char *path,
+                                            char *const *words, size_t words_len, const char **out);
 /* Completes the text before the cursor, including earlier lines of the same piece. *insert: what
  * all candidates have in common, without the part that is there already. *list: if there are
  * several candidates, lines that list them. Both may be "". */
-TM_API void tidemill_console_complete(struct tidemill_console *c, const char *text, size_t len,
-                                      const char **insert, const char **list);
+TIDEMILL_API void tidemill_console_complete(struct tidemill_console *c, const char *text,
+                                            size_t len, const char **insert, const char **list);
 /* Interrupts the running piece, also in a compiled loop or a wait. A C function is interrupted when
  * it returns. From any thread or signal handler, any number of times, but not while
  * tidemill_console_close() runs. False: nothing was running. */
-TM_API bool tidemill_console_interrupt(struct tidemill_console *c);
+TIDEMILL_API bool tidemill_console_interrupt(struct tidemill_console *c);
 /* A descriptor that becomes readable when jobs have news. Then call tidemill_console_hear(), not
  * during a piece. */
-TM_API int tidemill_console_fd(const struct tidemill_console *c);
+TIDEMILL_API int tidemill_console_fd(const struct tidemill_console *c);
 /* Reports the news of jobs, through the functions in the options. */
-TM_API void tidemill_console_hear(struct tidemill_console *c);
+TIDEMILL_API void tidemill_console_hear(struct tidemill_console *c);
 /* The number of jobs whose end has not been reported yet. */
-TM_API int tidemill_console_running(struct tidemill_console *c);
+TIDEMILL_API int tidemill_console_running(struct tidemill_console *c);
 /* Cancels the console's jobs, as tidemill_job_cancel() does. Returns how many were running after
  * the last turn of their loop. From any thread or signal handler. */
-TM_API int tidemill_console_cancel(struct tidemill_console *c, bool now);
+TIDEMILL_API int tidemill_console_cancel(struct tidemill_console *c, bool now);
 /* Frees the console. Running jobs end at once, and can be resumed. */
-TM_API void tidemill_console_close(struct tidemill_console *c);
+TIDEMILL_API void tidemill_console_close(struct tidemill_console *c);
 
 #ifdef __cplusplus
 }

@@ -8,11 +8,11 @@
 extern "C" {
 #endif
 
-#define TM_API __attribute__((visibility("default")))
+#define TIDEMILL_API __attribute__((visibility("default")))
 
 /* Error codes and their meanings.
  * XX(name, code, text) */
-#define TM_ERR_MAP(XX)                                                                             \
+#define TIDEMILL_ERROR_MAP(XX)                                                                     \
   XX(EUSAGE, -10001, "wrong usage or definition")                                                  \
   XX(EDAMAGE, -10002, "damaged file")                                                              \
   XX(EINUSE, -10003, "in use")                                                                     \
@@ -26,29 +26,30 @@ extern "C" {
   XX(ELIMIT, -10011, "a limit was exceeded")                                                       \
   XX(EINPUT, -10012, "the input is not as it is defined")
 
-enum tm_code {
-#define XX(name, code, text) TM_##name = code,
-  TM_ERR_MAP(XX)
-#undef XX
+enum tidemill_error_code {
+#define TIDEMILL_XX(name, code, text) TIDEMILL_##name = code,
+  TIDEMILL_ERROR_MAP(TIDEMILL_XX)
+#undef TIDEMILL_XX
 };
 
 /* An error and its message, in the caller's memory. The message is lower case without a full stop,
  * and begins with what failed. */
-struct tm_err {
+struct tidemill_error {
   int code;        /* 0: no error */
   char text[2040]; /* truncated if it is too long; always ends in NUL */
 };
 
 /* "EUSAGE", "ENOENT", or "UNKNOWN". Static memory. Any thread. */
-TM_API const char *tm_code_name(int code);
+TIDEMILL_API const char *tidemill_error_name(int code);
 /* "wrong usage or definition", "no such file or directory". Static memory. Any thread. */
-TM_API const char *tm_code_text(int code);
+TIDEMILL_API const char *tidemill_error_text(int code);
 
 /* Sets the function that is called on internal errors: failed assertions, out of memory. If
  * `is_fatal`, the library calls abort() after it. Call this once per process, before any other
  * function. Without it, the library reports internal errors nowhere. */
-TM_API void tidemill_set_on_fault(void (*on_fault)(const char *text, bool is_fatal, void *data),
-                                  void *data);
+TIDEMILL_API void tidemill_set_on_fault(void (*on_fault)(const char *text, bool is_fatal,
+                                                         void *data),
+                                        void *data);
 
 #ifdef __cplusplus
 }

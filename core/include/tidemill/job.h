@@ -24,7 +24,7 @@ enum tidemill_state {
   TIDEMILL_WAITING,     /* a step that has not begun */
 };
 /* "Running", "Completed", ...; "Unknown". Static memory. Any thread. */
-TM_API const char *tidemill_state_name(enum tidemill_state state);
+TIDEMILL_API const char *tidemill_state_name(enum tidemill_state state);
 
 /* Counts of a job or step, including its earlier sessions. */
 struct tidemill_counts {
@@ -117,7 +117,7 @@ struct tidemill_job_options {
   /* Resumes a job: the one in `dir`, or else the one that the pipeline was loaded from, or else the
    * newest job of this pipeline that is not Completed. */
   bool resume;
-  /* The options of `tidemill run --resume`. Without `resume`, they are TM_EUSAGE, unless the
+  /* The options of `tidemill run --resume`. Without `resume`, they are TIDEMILL_EUSAGE, unless the
    * arguments of a step contain --resume_from. */
   bool keep_failed, accept_changes, verify_input;
   /* Runs every step, even if an earlier job has its result. Later jobs may reuse this one. */
@@ -133,8 +133,8 @@ struct tidemill_job_options {
   /* Copied, and called until the job is closed. NULL: nothing is shown. */
   const struct tidemill_screen *screen;
   /* With `resume`: before anything runs, reads all committed rows and failure lines and compares
-   * them with the journal. The call that opens the job blocks meanwhile. TM_EDAMAGE: the message
-   * names the first difference. */
+   * them with the journal. The call that opens the job blocks meanwhile. TIDEMILL_EDAMAGE: the
+   * message names the first difference. */
   bool verify_output;
   /* Asked every few milliseconds while the call that opens the job waits for another process to
    * leave its directory. True ends the call with -ECANCELED. NULL: the call waits. */
@@ -148,42 +148,45 @@ struct tidemill_job_options {
 
 /* Checks the pipeline, creates (or opens) the job's directory and copies the scripts. The job
  * begins with the next turn of the loop. If another process is just leaving the directory, the call
- * may wait up to 5 s for it. `options` may be NULL.
- * TM_EUSAGE: the definition or `dir` is wrong. TM_ESCRIPT: a script is not valid Lua. TM_ECHANGED:
- * the definition is not that of the job. TM_EINUSE, TM_EVERSION, TM_EDAMAGE, or a system error. */
-TM_API int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
-                               const struct tidemill_job_options *options, struct tm_err *err);
+ * may wait up to 5 s for it. `options` may be NULL. TIDEMILL_EUSAGE: the definition or `dir` is
+ * wrong. TIDEMILL_ESCRIPT: a script is not valid Lua. TIDEMILL_ECHANGED: the definition is not that
+ * of the job. TIDEMILL_EINUSE, TIDEMILL_EVERSION, TIDEMILL_EDAMAGE, or a system error. */
+TIDEMILL_API int tidemill_job_submit(struct tidemill_job **out, struct tidemill_pipeline *p,
+                                     const struct tidemill_job_options *options,
+                                     struct tidemill_error *err);
 /* Resumes a job with the pipeline and the parameters in its record. `job`: a directory, a name, or
  * "latest" for the newest job of the workspace. `options` may be NULL; `dir` and `resume` in it are
  * ignored. */
-TM_API int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt,
-                               const char *job, const struct tidemill_job_options *options,
-                               struct tm_err *err);
+TIDEMILL_API int tidemill_job_resume(struct tidemill_job **out, struct tidemill_runtime *rt,
+                                     const char *job, const struct tidemill_job_options *options,
+                                     struct tidemill_error *err);
 /* Waits until the job has ended, for at most `timeout_ms` (-1: no limit). The runtime's other jobs
  * make progress meanwhile. 0: it has ended, in whatever state; -ECANCELED: a callback closed it;
  * other codes as for tidemill_runtime_run(). */
-TM_API int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm_err *err);
+TIDEMILL_API int tidemill_job_wait(struct tidemill_job *job, int timeout_ms,
+                                   struct tidemill_error *err);
 /* Cancels the job: no further mini-batch starts, and running ones may end; with `now` they are
  * killed. The job is Canceled once its last event says so, and can be resumed. Does nothing if the
  * job has ended. */
-TM_API void tidemill_job_cancel(struct tidemill_job *job, bool now);
+TIDEMILL_API void tidemill_job_cancel(struct tidemill_job *job, bool now);
 /* Shows a line of the host on the job's screen, above the progress. The level becomes a prefix
  * ("warning: ..."), except for INFO and below. A text that was shown already is not repeated. */
-TM_API void tidemill_job_say(struct tidemill_job *job, enum tidemill_level level, const char *text);
+TIDEMILL_API void tidemill_job_say(struct tidemill_job *job, enum tidemill_level level,
+                                   const char *text);
 
-TM_API enum tidemill_state tidemill_job_state(const struct tidemill_job *job);
+TIDEMILL_API enum tidemill_state tidemill_job_state(const struct tidemill_job *job);
 /* The exit status that `tidemill run` would have: 0 Completed, 1 Failed, 2 wrong definition, 3
  * system error, 130 Canceled. -1: the job is running. */
-TM_API int tidemill_job_exit_status(const struct tidemill_job *job);
-TM_API const char *tidemill_job_name(const struct tidemill_job *job); /* of its pipeline */
-TM_API const char *tidemill_job_dir(const struct tidemill_job *job);  /* absolute */
+TIDEMILL_API int tidemill_job_exit_status(const struct tidemill_job *job);
+TIDEMILL_API const char *tidemill_job_name(const struct tidemill_job *job); /* of its pipeline */
+TIDEMILL_API const char *tidemill_job_dir(const struct tidemill_job *job);  /* absolute */
 /* Why the job Failed; "" otherwise. */
-TM_API const char *tidemill_job_cause(const struct tidemill_job *job);
+TIDEMILL_API const char *tidemill_job_cause(const struct tidemill_job *job);
 /* The sum over all steps. */
-TM_API void tidemill_job_counts(const struct tidemill_job *job, struct tidemill_counts *out);
+TIDEMILL_API void tidemill_job_counts(const struct tidemill_job *job, struct tidemill_counts *out);
 /* The result as one JSON object, as in job_result.json; `run --json` adds the errors of a record.
  * NULL while the job runs, and when a Completed job was resumed only to compare its inputs. */
-TM_API const char *tidemill_job_result(struct tidemill_job *job);
+TIDEMILL_API const char *tidemill_job_result(struct tidemill_job *job);
 
 struct tidemill_step {
   size_t size;
@@ -207,26 +210,26 @@ struct tidemill_step {
         { 0, false, 0, 0, 0, 0, 0, 0, 0 }, 0                                                       \
   }
 
-TM_API size_t tidemill_job_steps_len(const struct tidemill_job *job);
-/* TM_EUSAGE: there is no step `i`. */
-TM_API int tidemill_job_step(const struct tidemill_job *job, size_t i, struct tidemill_step *out,
-                             struct tm_err *err);
+TIDEMILL_API size_t tidemill_job_steps_len(const struct tidemill_job *job);
+/* TIDEMILL_EUSAGE: there is no step `i`. */
+TIDEMILL_API int tidemill_job_step(const struct tidemill_job *job, size_t i,
+                                   struct tidemill_step *out, struct tidemill_error *err);
 /* Copies the rows of a Completed step to `path`, all of them or none. The copy is on disk when this
  * returns. With `overwrite`, it replaces an existing regular file. A job that was already Completed
- * when it was resumed has its rows, too. TM_EUSAGE: this step or path is not possible; or a system
- * error. */
-TM_API int tidemill_job_put_output(struct tidemill_job *job, size_t step, const char *path,
-                                   bool overwrite, struct tm_err *err);
+ * when it was resumed has its rows, too. TIDEMILL_EUSAGE: this step or path is not possible; or a
+ * system error. */
+TIDEMILL_API int tidemill_job_put_output(struct tidemill_job *job, size_t step, const char *path,
+                                         bool overwrite, struct tidemill_error *err);
 /* Whether tidemill_job_put_output() could write to `path` now. Ask before you submit a job. */
-TM_API int tidemill_output_check(struct tidemill_runtime *rt, const char *path, bool overwrite,
-                                 struct tm_err *err);
+TIDEMILL_API int tidemill_output_check(struct tidemill_runtime *rt, const char *path,
+                                       bool overwrite, struct tidemill_error *err);
 
 /* Frees the job. If it is running, it ends at once without an event, and its processes are killed;
  * it can be resumed. From a callback, this happens in the next turn of the loop, and no event comes
  * before that. Closing a running job blocks until its processes are gone: hundredths of a second,
  * or up to 5 s for the keeper and 5 s for its leftovers if the machine is slow to kill them. To
  * avoid blocking, call tidemill_job_cancel(job, true) and close the job after its last event. */
-TM_API void tidemill_job_close(struct tidemill_job *job);
+TIDEMILL_API void tidemill_job_close(struct tidemill_job *job);
 
 #ifdef __cplusplus
 }

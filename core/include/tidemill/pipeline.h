@@ -19,58 +19,61 @@ extern "C" {
 struct tidemill_pipeline;
 
 /* Loads a Lua file that returns tidemill.Pipeline { ... }. */
-TM_API int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
-                                  const char *path, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                                        const char *path, struct tidemill_error *err);
 /* Loads the same from a string. Messages call it `name`. Relative paths start in the folder of
  * `name`; with "" or a bare name, in the current directory. */
-TM_API int tidemill_pipeline_load_string(struct tidemill_pipeline **out,
-                                         struct tidemill_runtime *rt, const char *text,
-                                         const char *name, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_load_string(struct tidemill_pipeline **out,
+                                               struct tidemill_runtime *rt, const char *text,
+                                               const char *name, struct tidemill_error *err);
 /* Takes the tidemill.Pipeline at `index` of a Lua stack. The state must come from
  * tidemill_lua_open() or on_lua. `name` is as for tidemill_pipeline_load_string(). Leaves the stack
  * as it was, and raises nothing. */
-TM_API int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
-                                      struct lua_State *L, int index, const char *name,
-                                      struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_from_lua(struct tidemill_pipeline **out,
+                                            struct tidemill_runtime *rt, struct lua_State *L,
+                                            int index, const char *name,
+                                            struct tidemill_error *err);
 
 /* Loads the pipeline of an earlier job from the job's record: the pipeline file as it is now, or
  * else the recorded definition, with the parameters of that job, which you may set again. Submit it
  * with `resume` to resume that job. `job`: a directory, a name, or "latest" for the newest job of
- * the workspace. TM_EUSAGE: there is no such job, or its record holds no definition. */
-TM_API int tidemill_pipeline_load_job(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
-                                      const char *job, struct tm_err *err);
+ * the workspace. TIDEMILL_EUSAGE: there is no such job, or its record holds no definition. */
+TIDEMILL_API int tidemill_pipeline_load_job(struct tidemill_pipeline **out,
+                                            struct tidemill_runtime *rt, const char *job,
+                                            struct tidemill_error *err);
 
 /* Begins an empty pipeline, which you build with the calls below. Relative paths start in `dir`;
  * NULL: the current directory. */
-TM_API int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
-                                 const char *name, const char *dir, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
+                                       const char *name, const char *dir,
+                                       struct tidemill_error *err);
 /* Adds a step that runs the script at the path `entry_script`. The calls below apply to the step
  * that was added last. */
-TM_API int tidemill_pipeline_add_step(struct tidemill_pipeline *p, const char *name,
-                                      const char *entry_script, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_add_step(struct tidemill_pipeline *p, const char *name,
+                                            const char *entry_script, struct tidemill_error *err);
 /* Sets a parameter of ParallelRunStep or ParallelRunConfig (`tidemill help parameters` lists them)
  * from text: "mini_batch_size" "5". Separate the names of a list by commas. The value of
  * "environment_variables" is "NAME=VALUE", and each call adds one. */
-TM_API int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const char *value,
-                                 struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key,
+                                       const char *value, struct tidemill_error *err);
 /* Adds an input of files. `path`: a file, a folder or a pattern. The script reads `name` as
  * context.dataset_name; `name` may be NULL. */
-TM_API int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *path,
-                                       const char *name, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *path,
+                                             const char *name, struct tidemill_error *err);
 /* Adds an input of rows. `path` is read as JSON lines if it ends in .jsonl, .ndjson or .json, or in
  * one of these followed by .gz, in upper or lower case; otherwise as a delimited file. */
-TM_API int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path,
-                                       const char *name, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path,
+                                             const char *name, struct tidemill_error *err);
 /* Adds an input whose items are the entries of archives. `path`: a file, a folder or a pattern. */
-TM_API int tidemill_pipeline_add_archives(struct tidemill_pipeline *p, const char *path,
-                                          const char *name, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_add_archives(struct tidemill_pipeline *p, const char *path,
+                                                const char *name, struct tidemill_error *err);
 /* Adds an input of the files that the file `path` lists, one path per line. The list is read while
  * the job runs. */
-TM_API int tidemill_pipeline_add_manifest(struct tidemill_pipeline *p, const char *path,
-                                          const char *name, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_add_manifest(struct tidemill_pipeline *p, const char *path,
+                                                const char *name, struct tidemill_error *err);
 /* Adds one more path to the input that was added last. Its items come after the others. */
-TM_API int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *path,
-                                      struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *path,
+                                            struct tidemill_error *err);
 /* Sets an option of the input that was added last, as text. `key` is one of:
  * - an option of the dataset's constructor (`tidemill help parameters` lists them), as "separator"
  *   ";" or "partition_format" "{store}/{date:yyyy/MM/dd}". "set_column_types" is
@@ -78,66 +81,67 @@ TM_API int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *p
  * - "limit": the largest number of items;
  * - "format", for a table: "csv", "tsv" or "jsonl". Set it before the other options, if the name of
  *   the first file does not tell. */
-TM_API int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key,
-                                       const char *value, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key,
+                                             const char *value, struct tidemill_error *err);
 /* Adds an input of the files that the earlier step `step` writes. */
-TM_API int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step,
-                                           const char *name, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step,
+                                                 const char *name, struct tidemill_error *err);
 /* Sets the current directory of all workers. The default is the folder with the copy of their
  * script. Only for a pipeline of tidemill_pipeline_new(). */
-TM_API int tidemill_pipeline_set_working_dir(struct tidemill_pipeline *p, const char *dir,
-                                             struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_set_working_dir(struct tidemill_pipeline *p, const char *dir,
+                                                   struct tidemill_error *err);
 /* Adds one argument for the script. */
-TM_API int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,
-                                          struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,
+                                                struct tidemill_error *err);
 
 /* Gives the entry script `path` as text, for all steps added so far that name it. The file need not
  * exist. The text is written to the workspace under its hash, so that the job can be resumed.
- * TM_EUSAGE: no step names `path`. */
-TM_API int tidemill_pipeline_set_script(struct tidemill_pipeline *p, const char *path,
-                                        const char *text, struct tm_err *err);
+ * TIDEMILL_EUSAGE: no step names `path`. */
+TIDEMILL_API int tidemill_pipeline_set_script(struct tidemill_pipeline *p, const char *path,
+                                              const char *text, struct tidemill_error *err);
 /* Sets the value of a PipelineParameter from text. The last call for a name wins. */
-TM_API int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name,
-                                       const char *value, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name,
+                                             const char *value, struct tidemill_error *err);
 /* Like tidemill_pipeline_set_param(), and records where the value comes from. `origin` is shown in
  * plans and in the job's record, for instance "--param"; NULL: "given". Relative paths of datasets
  * start in `dir`; NULL: the folder of the pipeline. */
-TM_API int tidemill_pipeline_set_param_from(struct tidemill_pipeline *p, const char *name,
-                                            const char *value, const char *origin, const char *dir,
-                                            struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_set_param_from(struct tidemill_pipeline *p, const char *name,
+                                                  const char *value, const char *origin,
+                                                  const char *dir, struct tidemill_error *err);
 /* Sets parameters from a file: a JSON object, or a Lua file (.lua) that returns a table. Relative
  * paths of datasets start in its folder. */
-TM_API int tidemill_pipeline_set_params_file(struct tidemill_pipeline *p, const char *path,
-                                             struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_set_params_file(struct tidemill_pipeline *p, const char *path,
+                                                   struct tidemill_error *err);
 /* Takes the parameters of an earlier job (`job` as for tidemill_pipeline_load_job()). If that job
  * ran only the failed items of another job, takes these items too. Each plan and submission reports
  * the other differences from that job to on_log. */
-TM_API int tidemill_pipeline_set_like(struct tidemill_pipeline *p, const char *job,
-                                      struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_set_like(struct tidemill_pipeline *p, const char *job,
+                                            struct tidemill_error *err);
 /* Runs only the items that failed in an earlier job. Each step gets the failed items of the step
  * with its name; a step without failed items is left out. Set the parameters first. 1: no item
  * failed, so there is nothing to do. `err` then has a message with code 0, and a submission fails
- * with TM_ENOINPUT. */
-TM_API int tidemill_pipeline_set_only_failed(struct tidemill_pipeline *p, const char *job,
-                                             struct tm_err *err);
+ * with TIDEMILL_ENOINPUT. */
+TIDEMILL_API int tidemill_pipeline_set_only_failed(struct tidemill_pipeline *p, const char *job,
+                                                   struct tidemill_error *err);
 /* Records where the caller will put the rows of the first step with tidemill_job_put_output(), so
  * that a later process that resumes the job knows the place. The library itself puts nothing there.
  * `path`: absolute, or relative to the current directory. The job of a pipeline file records no
  * such place. */
-TM_API int tidemill_pipeline_set_output_file(struct tidemill_pipeline *p, const char *path,
-                                             bool overwrite, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_set_output_file(struct tidemill_pipeline *p, const char *path,
+                                                   bool overwrite, struct tidemill_error *err);
 /* The absolute path of that place, also of a job that was loaded with tidemill_pipeline_load_job().
  * NULL: none was given. `overwrite` may be NULL. */
-TM_API const char *tidemill_pipeline_output_file(const struct tidemill_pipeline *p,
-                                                 bool *overwrite);
+TIDEMILL_API const char *tidemill_pipeline_output_file(const struct tidemill_pipeline *p,
+                                                       bool *overwrite);
 /* Records the command line that submits the job, so that `tidemill status` can show it: its words,
  * NULL-ended, the first one the program, and the current directory. Leave out passwords. A resumed
  * job keeps the command that started it. */
-TM_API int tidemill_pipeline_set_command(struct tidemill_pipeline *p, const char *const *words,
-                                         struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_set_command(struct tidemill_pipeline *p,
+                                               const char *const *words,
+                                               struct tidemill_error *err);
 /* Checks the pipeline as a submission does. Creates nothing. */
-TM_API int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tm_err *err);
-TM_API const char *tidemill_pipeline_name(const struct tidemill_pipeline *p);
+TIDEMILL_API int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tidemill_error *err);
+TIDEMILL_API const char *tidemill_pipeline_name(const struct tidemill_pipeline *p);
 
 enum tidemill_graph {
   TIDEMILL_GRAPH_TEXT, /* a tree of lines */
@@ -146,8 +150,8 @@ enum tidemill_graph {
 };
 /* Renders which step waits for which. Does not compile the scripts. Uses the result of an earlier
  * check if the pipeline has not changed since. */
-TM_API int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
-                                   enum tidemill_graph format, struct tm_err *err);
+TIDEMILL_API int tidemill_pipeline_graph(const char **out, struct tidemill_pipeline *p,
+                                         enum tidemill_graph format, struct tidemill_error *err);
 
 struct tidemill_plan_options {
   size_t size;
@@ -165,13 +169,14 @@ struct tidemill_plan_options {
  * its number of mini-batches, the first and last of them, and the settings with their origins. It
  * checks all that a submission checks, and reads the inputs as a job does, which takes as long. It
  * creates nothing. `options` may be NULL. Messages about the inputs go to the runtime's on_log
- * before this returns; do not free `p` from there.
- * TM_EUSAGE: the definition is wrong, an input is a list on standard input, or something would stop
- * the job, such as a destination that is not empty. TM_ESCRIPT: a script is not valid Lua.
- * TM_ENOINPUT: an input is empty. TM_EINPUT, or a system error. */
-TM_API int tidemill_pipeline_plan(const char **out, struct tidemill_pipeline *p,
-                                  const struct tidemill_plan_options *options, struct tm_err *err);
-TM_API void tidemill_pipeline_free(struct tidemill_pipeline *p);
+ * before this returns; do not free `p` from there. TIDEMILL_EUSAGE: the definition is wrong, an
+ * input is a list on standard input, or something would stop the job, such as a destination that is
+ * not empty. TIDEMILL_ESCRIPT: a script is not valid Lua. TIDEMILL_ENOINPUT: an input is empty.
+ * TIDEMILL_EINPUT, or a system error. */
+TIDEMILL_API int tidemill_pipeline_plan(const char **out, struct tidemill_pipeline *p,
+                                        const struct tidemill_plan_options *options,
+                                        struct tidemill_error *err);
+TIDEMILL_API void tidemill_pipeline_free(struct tidemill_pipeline *p);
 
 /* ---- Parameters ---- (what definitions accept, for forms and help; the library checks them by the
  * same table) */
@@ -218,11 +223,12 @@ struct tidemill_parameter {
  * ... Here a constructor is any Lua function or method that takes parameters by name. "arguments"
  * has those arguments of a step that the runner itself takes. NULL: there is no constructor `i`.
  * Static memory. Any thread. */
-TM_API const char *tidemill_constructor(size_t i);
+TIDEMILL_API const char *tidemill_constructor(size_t i);
 /* Describes parameter `i` of a constructor, in the order of the manual. Set the `size` of `out`
  * first. The texts are in static memory, or in `out`. False: there is no such parameter or
  * constructor. Any thread. */
-TM_API bool tidemill_parameter(const char *constructor, size_t i, struct tidemill_parameter *out);
+TIDEMILL_API bool tidemill_parameter(const char *constructor, size_t i,
+                                     struct tidemill_parameter *out);
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,7 @@ struct tidemill_workspace_options {
   size_t size;
   /* NULL: the folder in TIDEMILL_WORKSPACE, or the nearest `.tidemill` in the current directory or
    * above. A folder that was found there, but belongs to another user or is writable by others,
-   * fails with TM_EUSAGE. To use it anyway, name it here or in the variable. */
+   * fails with TIDEMILL_EUSAGE. To use it anyway, name it here or in the variable. */
   const char *path;
   bool make; /* creates it if there is none: at the path named, or else in the current directory */
   /* Called with messages about the calls below. NULL: these are dropped. */
@@ -42,13 +42,14 @@ struct tidemill_workspace_options {
     sizeof(struct tidemill_workspace_options), NULL, false, NULL, NULL                             \
   }
 
-/* Opens a workspace. `options` may be NULL. TM_EUSAGE: there is none, and the message says where
- * the library looked. */
-TM_API int tidemill_workspace_open(struct tidemill_workspace **out,
-                                   const struct tidemill_workspace_options *options,
-                                   struct tm_err *err);
-TM_API const char *tidemill_workspace_path(const struct tidemill_workspace *ws); /* absolute */
-TM_API void tidemill_workspace_close(struct tidemill_workspace *ws);
+/* Opens a workspace. `options` may be NULL. TIDEMILL_EUSAGE: there is none, and the message says
+ * where the library looked. */
+TIDEMILL_API int tidemill_workspace_open(struct tidemill_workspace **out,
+                                         const struct tidemill_workspace_options *options,
+                                         struct tidemill_error *err);
+TIDEMILL_API const char *tidemill_workspace_path(
+    const struct tidemill_workspace *ws); /* absolute */
+TIDEMILL_API void tidemill_workspace_close(struct tidemill_workspace *ws);
 
 /* ---- Records ---- (a job as its files describe it, whichever process runs it or ran it) */
 
@@ -144,46 +145,47 @@ struct tidemill_failure {
 
 /* Opens the record of a job as it is now. `job`: a directory, a name, or "latest" for the newest
  * job. `ws` NULL: the workspace in TIDEMILL_WORKSPACE, or the nearest one; a directory needs none.
- * A job is Running until the process that runs it has closed it. TM_EUSAGE: there is no such job.
- * TM_EVERSION, TM_EDAMAGE, or a system error. */
-TM_API int tidemill_record_open(struct tidemill_record **out, struct tidemill_workspace *ws,
-                                const char *job, struct tm_err *err);
+ * A job is Running until the process that runs it has closed it. TIDEMILL_EUSAGE: there is no such
+ * job. TIDEMILL_EVERSION, TIDEMILL_EDAMAGE, or a system error. */
+TIDEMILL_API int tidemill_record_open(struct tidemill_record **out, struct tidemill_workspace *ws,
+                                      const char *job, struct tidemill_error *err);
 /* Lists the jobs of a workspace, the newest first. With `removed`, also those whose directory is
  * gone, as far as the workspace remembers them. If a job cannot be read, its record has a `fault`.
  * The record is closed when on_job() returns. */
-TM_API int tidemill_workspace_jobs(struct tidemill_workspace *ws, bool removed,
-                                   int (*on_job)(void *data, struct tidemill_record *job),
-                                   void *data, struct tm_err *err);
-TM_API void tidemill_record_close(struct tidemill_record *r);
+TIDEMILL_API int tidemill_workspace_jobs(struct tidemill_workspace *ws, bool removed,
+                                         int (*on_job)(void *data, struct tidemill_record *job),
+                                         void *data, struct tidemill_error *err);
+TIDEMILL_API void tidemill_record_close(struct tidemill_record *r);
 
-TM_API const struct tidemill_record_info *tidemill_record_info(const struct tidemill_record *r);
+TIDEMILL_API const struct tidemill_record_info *tidemill_record_info(
+    const struct tidemill_record *r);
 /* Step `step` of the job, and below output `i` and error `i` of a step. NULL: there is none. */
-TM_API const struct tidemill_record_step *tidemill_record_step(const struct tidemill_record *r,
-                                                               size_t step);
-TM_API const struct tidemill_record_output *tidemill_record_output(const struct tidemill_record *r,
-                                                                   size_t step, size_t i);
+TIDEMILL_API const struct tidemill_record_step *tidemill_record_step(
+    const struct tidemill_record *r, size_t step);
+TIDEMILL_API const struct tidemill_record_output *tidemill_record_output(
+    const struct tidemill_record *r, size_t step, size_t i);
 /* Why items of a step failed: a few distinct reasons, the newest first. */
-TM_API const struct tidemill_failure *tidemill_record_error(const struct tidemill_record *r,
-                                                            size_t step, size_t i);
+TIDEMILL_API const struct tidemill_failure *tidemill_record_error(const struct tidemill_record *r,
+                                                                  size_t step, size_t i);
 /* What the workers of a running step are doing, the longest first. A worker is listed once it has
  * been doing the same thing for a second; the list is at most a few seconds old. */
-TM_API const struct tidemill_activity *tidemill_record_running(const struct tidemill_record *r,
-                                                               size_t step, size_t i);
+TIDEMILL_API const struct tidemill_activity *tidemill_record_running(
+    const struct tidemill_record *r, size_t step, size_t i);
 /* Calls on_failure() for each failed item of a step; `step` NULL: of all steps that have ended. */
-TM_API int tidemill_record_failures(struct tidemill_record *r, const char *step,
-                                    int (*on_failure)(void *data,
-                                                      const struct tidemill_failure *failure),
-                                    void *data, struct tm_err *err);
+TIDEMILL_API int tidemill_record_failures(struct tidemill_record *r, const char *step,
+                                          int (*on_failure)(void *data,
+                                                            const struct tidemill_failure *failure),
+                                          void *data, struct tidemill_error *err);
 /* The record as one JSON object, as `tidemill status --json` prints it. */
-TM_API const char *tidemill_record_json(struct tidemill_record *r);
+TIDEMILL_API const char *tidemill_record_json(struct tidemill_record *r);
 /* The job's job.json: the definition, the parameters, and the origin of each setting. NULL: there
  * is none. */
-TM_API const char *tidemill_record_definition(struct tidemill_record *r);
+TIDEMILL_API const char *tidemill_record_definition(struct tidemill_record *r);
 /* The command line that started the job, as it can be typed in a shell in `directory`. It has "..."
  * instead of values of environment variables. NULL: it is not recorded. */
-TM_API const char *tidemill_record_command(struct tidemill_record *r, const char **directory);
+TIDEMILL_API const char *tidemill_record_command(struct tidemill_record *r, const char **directory);
 /* The job's job_result.json. NULL: there is none. */
-TM_API const char *tidemill_record_result(struct tidemill_record *r);
+TIDEMILL_API const char *tidemill_record_result(struct tidemill_record *r);
 
 struct tidemill_logs_options {
   size_t size;
@@ -213,12 +215,14 @@ struct tidemill_log_line {
 /* Reads the log lines of a job, its workers and its scripts, in the order of time. `ws` and `job`
  * are as for tidemill_record_open(); `options` may be NULL. `line` is NULL when no more lines are
  * there for now. With `follow` the call blocks, on a loop of its own. If a mini-batch has not been
- * tried, the on_log of `ws` gets a message. TM_EUSAGE: there is no such step, worker or mini-batch.
+ * tried, the on_log of `ws` gets a message. TIDEMILL_EUSAGE: there is no such step, worker or
+ * mini-batch.
  */
-TM_API int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
-                                   const struct tidemill_logs_options *options,
-                                   int (*on_line)(void *data, const struct tidemill_log_line *line),
-                                   void *data, struct tm_err *err);
+TIDEMILL_API int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
+                                         const struct tidemill_logs_options *options,
+                                         int (*on_line)(void *data,
+                                                        const struct tidemill_log_line *line),
+                                         void *data, struct tidemill_error *err);
 
 struct tidemill_verified {
   size_t size;
@@ -238,13 +242,13 @@ struct tidemill_verified {
  * uploads, and the file of tidemill_job_put_output(), have what was put there. Returns the number
  * of faults. `ws` and `job` are as for tidemill_record_open(). on_fault() is called for each fault
  * (`at`: the first bad byte; -1: the whole file), on_step() for each step; both may be NULL.
- * TM_EINUSE: a process runs the job, or has resumed it meanwhile. */
-TM_API int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
-                                     void (*on_fault)(void *data, const char *path, int64_t at,
-                                                      const char *what),
-                                     void (*on_step)(void *data,
-                                                     const struct tidemill_verified *step),
-                                     void *data, struct tm_err *err);
+ * TIDEMILL_EINUSE: a process runs the job, or has resumed it meanwhile. */
+TIDEMILL_API int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
+                                           void (*on_fault)(void *data, const char *path,
+                                                            int64_t at, const char *what),
+                                           void (*on_step)(void *data,
+                                                           const struct tidemill_verified *step),
+                                           void *data, struct tidemill_error *err);
 
 enum tidemill_resume_way {
   TIDEMILL_RESUME_BY_JOB,       /* tidemill_job_resume(); `tidemill resume JOB` */
@@ -257,7 +261,8 @@ enum tidemill_resume_way {
 /* Finds out how to resume a job that is not running. `dir`: its directory. Judges the files as the
  * job's next session will. TIDEMILL_RESUME_NEVER: `err` says why. Reads the journals and the lists
  * of mini-batches, and changes nothing. */
-TM_API enum tidemill_resume_way tidemill_resume_way(const char *dir, struct tm_err *err);
+TIDEMILL_API enum tidemill_resume_way tidemill_resume_way(const char *dir,
+                                                          struct tidemill_error *err);
 
 /* ---- Canceling a job that another process runs ----
  *
@@ -290,15 +295,17 @@ struct tidemill_cancel_info {
 
 /* `ws` and `job` as of tidemill_record_open(), but a job or workspace that was found, and belongs
  * to another user or can be written to by others, is refused. `now`: running mini-batches are
- * killed. 0 also when nobody runs the job: the info says so, and no request is left. TM_EUSAGE:
- * there is no such job, or it is refused; else of the system. */
-TM_API int tidemill_cancel_new(struct tidemill_cancel **out, struct tidemill_workspace *ws,
-                               const char *job, bool now, struct tm_err *err);
-/* Looks at the files of the job again. TM_EUSAGE: the process that runs it refuses the request. */
-TM_API int tidemill_cancel_look(struct tidemill_cancel *c, struct tm_err *err);
+ * killed. 0 also when nobody runs the job: the info says so, and no request is left.
+ * TIDEMILL_EUSAGE: there is no such job, or it is refused; else of the system. */
+TIDEMILL_API int tidemill_cancel_new(struct tidemill_cancel **out, struct tidemill_workspace *ws,
+                                     const char *job, bool now, struct tidemill_error *err);
+/* Looks at the files of the job again. TIDEMILL_EUSAGE: the process that runs it refuses the
+ * request. */
+TIDEMILL_API int tidemill_cancel_look(struct tidemill_cancel *c, struct tidemill_error *err);
 /* As of the last look; valid until the next one. */
-TM_API const struct tidemill_cancel_info *tidemill_cancel_info(const struct tidemill_cancel *c);
-TM_API void tidemill_cancel_free(struct tidemill_cancel *c); /* the request stays */
+TIDEMILL_API const struct tidemill_cancel_info *tidemill_cancel_info(
+    const struct tidemill_cancel *c);
+TIDEMILL_API void tidemill_cancel_free(struct tidemill_cancel *c); /* the request stays */
 
 /* ---- Registered datasets ---- */
 
@@ -335,31 +342,36 @@ struct tidemill_registration {
 
 /* Lists all versions of `name`, the newest first; `name` NULL: the newest version of each name. The
  * dataset is closed when on_dataset() returns. */
-TM_API int tidemill_workspace_datasets(struct tidemill_workspace *ws, const char *name,
-                                       int (*on_dataset)(void *data, struct tidemill_dataset *d),
-                                       void *data, struct tm_err *err);
-/* Opens a registered dataset. `version` 0: the newest. TM_EUSAGE: there is no such dataset. */
-TM_API int tidemill_dataset_open(struct tidemill_dataset **out, struct tidemill_workspace *ws,
-                                 const char *name, int64_t version, struct tm_err *err);
+TIDEMILL_API int tidemill_workspace_datasets(struct tidemill_workspace *ws, const char *name,
+                                             int (*on_dataset)(void *data,
+                                                               struct tidemill_dataset *d),
+                                             void *data, struct tidemill_error *err);
+/* Opens a registered dataset. `version` 0: the newest. TIDEMILL_EUSAGE: there is no such
+ * dataset. */
+TIDEMILL_API int tidemill_dataset_open(struct tidemill_dataset **out, struct tidemill_workspace *ws,
+                                       const char *name, int64_t version,
+                                       struct tidemill_error *err);
 /* Registers a dataset. 1: a version was made; 0: it existed already. `out` may be NULL. */
-TM_API int tidemill_dataset_register(struct tidemill_dataset **out, struct tidemill_workspace *ws,
-                                     const struct tidemill_registration *registration,
-                                     struct tm_err *err);
+TIDEMILL_API int tidemill_dataset_register(struct tidemill_dataset **out,
+                                           struct tidemill_workspace *ws,
+                                           const struct tidemill_registration *registration,
+                                           struct tidemill_error *err);
 /* Forgets a version; `version` 0: all versions. Keeps the files. Returns how many it forgot. */
-TM_API int tidemill_dataset_unregister(struct tidemill_workspace *ws, const char *name,
-                                       int64_t version, struct tm_err *err);
-TM_API void tidemill_dataset_close(struct tidemill_dataset *d);
+TIDEMILL_API int tidemill_dataset_unregister(struct tidemill_workspace *ws, const char *name,
+                                             int64_t version, struct tidemill_error *err);
+TIDEMILL_API void tidemill_dataset_close(struct tidemill_dataset *d);
 
-TM_API const struct tidemill_dataset_info *tidemill_dataset_info(const struct tidemill_dataset *d);
+TIDEMILL_API const struct tidemill_dataset_info *tidemill_dataset_info(
+    const struct tidemill_dataset *d);
 /* Path `i`, absolute; tag `i`, "NAME=VALUE". NULL: there is none. */
-TM_API const char *tidemill_dataset_path(const struct tidemill_dataset *d, size_t i);
-TM_API const char *tidemill_dataset_tag(const struct tidemill_dataset *d, size_t i);
+TIDEMILL_API const char *tidemill_dataset_path(const struct tidemill_dataset *d, size_t i);
+TIDEMILL_API const char *tidemill_dataset_tag(const struct tidemill_dataset *d, size_t i);
 /* The line that `tidemill dataset show --json` prints. It has "changed" if
  * tidemill_dataset_changes() was called before. */
-TM_API const char *tidemill_dataset_json(struct tidemill_dataset *d);
+TIDEMILL_API const char *tidemill_dataset_json(struct tidemill_dataset *d);
 /* Compares the files with what was registered. 1: *words says what has changed; 0: nothing has. */
-TM_API int tidemill_dataset_changes(struct tidemill_dataset *d, const char **words,
-                                    struct tm_err *err);
+TIDEMILL_API int tidemill_dataset_changes(struct tidemill_dataset *d, const char **words,
+                                          struct tidemill_error *err);
 
 /* ---- Tables ---- */
 
@@ -385,9 +397,10 @@ struct tidemill_head_options {
   }
 
 /* Shows the columns of a table with their types, and its first rows, read as a job would read them
- * (.csv, .tsv or .jsonl, also .gz). Needs neither a runtime nor a workspace. TM_ENOINPUT: the table
- * does not exist, or has no rows. TM_EUSAGE, TM_EINPUT, or a system error. */
-TM_API int tidemill_head(const struct tidemill_head_options *options, struct tm_err *err);
+ * (.csv, .tsv or .jsonl, also .gz). Needs neither a runtime nor a workspace. TIDEMILL_ENOINPUT: the
+ * table does not exist, or has no rows. TIDEMILL_EUSAGE, TIDEMILL_EINPUT, or a system error. */
+TIDEMILL_API int tidemill_head(const struct tidemill_head_options *options,
+                               struct tidemill_error *err);
 
 /* ---- Removing jobs ---- (tidemill_clean_new() selects jobs; look at them, then remove them) */
 
@@ -420,19 +433,22 @@ struct tidemill_clean_job {
 
 /* Selects jobs; removes nothing yet. Always selects the leftovers of interrupted removals, whatever
  * the options are. `ws` may be NULL if `jobs` are named. */
-TM_API int tidemill_clean_new(struct tidemill_clean **out, struct tidemill_workspace *ws,
-                              const struct tidemill_clean_options *options, struct tm_err *err);
+TIDEMILL_API int tidemill_clean_new(struct tidemill_clean **out, struct tidemill_workspace *ws,
+                                    const struct tidemill_clean_options *options,
+                                    struct tidemill_error *err);
 /* Selected job `i`. NULL: there is none. */
-TM_API const struct tidemill_clean_job *tidemill_clean_job(const struct tidemill_clean *c,
-                                                           size_t i);
+TIDEMILL_API const struct tidemill_clean_job *tidemill_clean_job(const struct tidemill_clean *c,
+                                                                 size_t i);
 /* The number of copies of scripts that will be removed. *bytes: their size. */
-TM_API size_t tidemill_clean_scripts(const struct tidemill_clean *c, int64_t *bytes);
-/* Removes the directory of job `i`, all of it or nothing. TM_EINUSE: it must be kept now. */
-TM_API int tidemill_clean_remove(struct tidemill_clean *c, size_t i, struct tm_err *err);
-/* Removes the copies of scripts. TM_EUSAGE: a selected job has not been removed, and may need
+TIDEMILL_API size_t tidemill_clean_scripts(const struct tidemill_clean *c, int64_t *bytes);
+/* Removes the directory of job `i`, all of it or nothing. TIDEMILL_EINUSE: it must be kept now. */
+TIDEMILL_API int tidemill_clean_remove(struct tidemill_clean *c, size_t i,
+                                       struct tidemill_error *err);
+/* Removes the copies of scripts. TIDEMILL_EUSAGE: a selected job has not been removed, and may need
  * them. */
-TM_API int tidemill_clean_remove_scripts(struct tidemill_clean *c, struct tm_err *err);
-TM_API void tidemill_clean_free(struct tidemill_clean *c);
+TIDEMILL_API int tidemill_clean_remove_scripts(struct tidemill_clean *c,
+                                               struct tidemill_error *err);
+TIDEMILL_API void tidemill_clean_free(struct tidemill_clean *c);
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,7 @@ struct tidemill_script_options {
   const char *step; /* whose script; NULL: the pipeline has only one step */
   /* Makes tidemill_script_interrupt() work. Until the script is closed, LuaJIT uses SIGPROF and the
    * timer of CPU time; then the previous handler is restored. A process can have only one
-   * interruptible script or console at a time. TM_EINUSE: one is open already. */
+   * interruptible script or console at a time. TIDEMILL_EINUSE: one is open already. */
   bool interruptible;
   bool no_timeout; /* ignores the timeouts of the step */
   /* Called with the text of each print() and io.write() of the script (INFO), and with messages
@@ -85,50 +85,58 @@ struct tidemill_script_error {
 };
 
 /* Loads the script of a step with its settings and arguments. Compiles the file, but does not run
- * it. `options` may be NULL. TM_EUSAGE: the definition is wrong, or the step reads the output of
- * another one and needs a job. TM_ESCRIPT: the file is not valid Lua. */
-TM_API int tidemill_script_load(struct tidemill_script **out, struct tidemill_pipeline *p,
-                                const struct tidemill_script_options *options, struct tm_err *err);
+ * it. `options` may be NULL. TIDEMILL_EUSAGE: the definition is wrong, or the step reads the output
+ * of another one and needs a job. TIDEMILL_ESCRIPT: the file is not valid Lua. */
+TIDEMILL_API int tidemill_script_load(struct tidemill_script **out, struct tidemill_pipeline *p,
+                                      const struct tidemill_script_options *options,
+                                      struct tidemill_error *err);
 /* Loads the script of a job as it was then, to run one of its mini-batches again. Does not change
  * the job. `job`: a directory, a name, or "latest" for the newest job of the workspace. `options`
- * may be NULL. TM_EUSAGE: there is no such job, step or mini-batch. TM_EINUSE: the job is running.
- * TM_ECHANGED: the items are gone. TM_EDAMAGE, TM_EVERSION, or a system error. */
-TM_API int tidemill_script_load_again(struct tidemill_script **out, struct tidemill_runtime *rt,
-                                      const char *job, int64_t mini_batch,
-                                      const struct tidemill_script_options *options,
-                                      struct tm_err *err);
-TM_API const struct tidemill_script_info *tidemill_script_info(const struct tidemill_script *s);
+ * may be NULL. TIDEMILL_EUSAGE: there is no such job, step or mini-batch. TIDEMILL_EINUSE: the job
+ * is running. TIDEMILL_ECHANGED: the items are gone. TIDEMILL_EDAMAGE, TIDEMILL_EVERSION, or a
+ * system error. */
+TIDEMILL_API int tidemill_script_load_again(struct tidemill_script **out,
+                                            struct tidemill_runtime *rt, const char *job,
+                                            int64_t mini_batch,
+                                            const struct tidemill_script_options *options,
+                                            struct tidemill_error *err);
+TIDEMILL_API const struct tidemill_script_info *tidemill_script_info(
+    const struct tidemill_script *s);
 /* Environment variable `i` of the step's workers: "NAME=VALUE". NULL: there is none. */
-TM_API const char *tidemill_script_variable(const struct tidemill_script *s, size_t i);
+TIDEMILL_API const char *tidemill_script_variable(const struct tidemill_script *s, size_t i);
 
 /* Moves to the next mini-batch of the step's inputs, for tidemill_script_run(). A script of
  * tidemill_script_load_again() has only the one that it was loaded for. 1: there is one; 0: no
- * more. TM_ENOINPUT: the inputs are empty. TM_EINPUT, or a system error. */
-TM_API int tidemill_script_next(struct tidemill_script *s, const struct tidemill_mini_batch **out,
-                                struct tm_err *err);
+ * more. TIDEMILL_ENOINPUT: the inputs are empty. TIDEMILL_EINPUT, or a system error. */
+TIDEMILL_API int tidemill_script_next(struct tidemill_script *s,
+                                      const struct tidemill_mini_batch **out,
+                                      struct tidemill_error *err);
 /* Runs the file in a new Lua state and calls its init(). Call it again to reload an edited file.
- * TM_ESCRIPT: it failed, or the file defines no run(). */
-TM_API int tidemill_script_init(struct tidemill_script *s, struct tm_err *err);
+ * TIDEMILL_ESCRIPT: it failed, or the file defines no run(). */
+TIDEMILL_API int tidemill_script_init(struct tidemill_script *s, struct tidemill_error *err);
 /* Calls run() with the current mini-batch, and checks the result as a job does. May be repeated.
- * TM_ESCRIPT: run() failed, or returned something that is not allowed. TM_EINPUT or a system error:
- * the mini-batch could not be loaded. */
-TM_API int tidemill_script_run(struct tidemill_script *s, const struct tidemill_returned **out,
-                               struct tm_err *err);
+ * TIDEMILL_ESCRIPT: run() failed, or returned something that is not allowed. TIDEMILL_EINPUT or a
+ * system error: the mini-batch could not be loaded. */
+TIDEMILL_API int tidemill_script_run(struct tidemill_script *s,
+                                     const struct tidemill_returned **out,
+                                     struct tidemill_error *err);
 /* Calls shutdown(). To run the script again, call tidemill_script_init() first. */
-TM_API int tidemill_script_shutdown(struct tidemill_script *s, struct tm_err *err);
-/* The error of the last call that failed with TM_ESCRIPT, with its stack; NULL: none has failed. */
-TM_API const struct tidemill_script_error *tidemill_script_error(const struct tidemill_script *s);
+TIDEMILL_API int tidemill_script_shutdown(struct tidemill_script *s, struct tidemill_error *err);
+/* The error of the last call that failed with TIDEMILL_ESCRIPT, with its stack; NULL: none has
+ * failed. */
+TIDEMILL_API const struct tidemill_script_error *tidemill_script_error(
+    const struct tidemill_script *s);
 /* Makes a running init() or run() fail as soon as possible, also in a compiled loop; the error
  * names the line. A C function is interrupted when it returns. From any thread or signal handler,
  * any number of times, but not while tidemill_script_close() runs. */
-TM_API void tidemill_script_interrupt(struct tidemill_script *s);
+TIDEMILL_API void tidemill_script_interrupt(struct tidemill_script *s);
 /* Call this if the process is about to exit inside a call with the script, for example by
  * os.exit(). Removes the folders as tidemill_script_close() does, without touching Lua. After it,
  * the script can only be closed. */
-TM_API void tidemill_script_leave(struct tidemill_script *s);
+TIDEMILL_API void tidemill_script_leave(struct tidemill_script *s);
 /* Frees the script without calling shutdown(). Removes its temp_dir, and its other folders if they
  * are empty; otherwise on_log gets a message with their place. */
-TM_API void tidemill_script_close(struct tidemill_script *s);
+TIDEMILL_API void tidemill_script_close(struct tidemill_script *s);
 
 #ifdef __cplusplus
 }

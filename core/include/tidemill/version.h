@@ -20,9 +20,9 @@ extern "C" {
   TIDEMILL_VERSION_OF(TIDEMILL_VERSION_MAJOR, TIDEMILL_VERSION_MINOR, TIDEMILL_VERSION_PATCH)
 
 /* The version of the library at run time: "0.2.0". Static memory. Any thread. */
-TM_API const char *tm_version(void);
+TIDEMILL_API const char *tidemill_version(void);
 /* The same as a number, as TIDEMILL_VERSION_NUMBER gives that of the header. Any thread. */
-TM_API int tidemill_version_number(void);
+TIDEMILL_API int tidemill_version_number(void);
 
 #ifdef __cplusplus
 }

@@ -112,7 +112,7 @@ static void codes_have_names(void **state)
 #define XX(name, code, text)                                                                       \
   assert_string_equal(tm_code_name(code), #name);                                                  \
   assert_string_equal(tm_code_text(TM_##name), text);
-  TM_ERR_MAP(XX)
+  TIDEMILL_ERROR_MAP(XX)
 #undef XX
 }
 
