@@ -18,11 +18,10 @@ struct host {
 static void show(uv_timer_t *clock)
 {
   const struct host *h = clock->data;
-  struct tidemill_counts c;
-  tidemill_job_counts(h->job, &c);
+  const struct tidemill_counts *c = tidemill_job_counts(h->job);
   fprintf(stderr, "\r%lld of %s%lld mini-batches, %lld running ",
-          (long long)(c.succeeded + c.failed), c.all_created ? "" : "at least ",
-          (long long)c.created, (long long)c.running);
+          (long long)(c->succeeded + c->failed), c->all_created ? "" : "at least ",
+          (long long)c->created, (long long)c->running);
 }
 
 static void on_interrupt(uv_signal_t *s, int number)

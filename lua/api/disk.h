@@ -32,6 +32,7 @@ struct tidemill_workspace {
 
 struct tm_record_step {
   struct tidemill_record_step step;
+  struct tidemill_counts counts; /* `step` points to it */
   char *logs_dir, *text;
   struct TM_ARRAY(struct tidemill_record_output) outputs;
   struct TM_ARRAY(struct tidemill_failure) errors;
@@ -41,6 +42,7 @@ struct tm_record_step {
 struct tidemill_record {
   bool is_lent; /* the call that passed it closes it */
   struct tidemill_record_info info;
+  struct tidemill_counts counts;      /* `info` points to it */
   struct tm_inspection inspection;    /* info and steps point into it; or */
   const struct tm_history_job *known; /* a job that is gone; or NULL */
   struct tm_err fault;

@@ -39,7 +39,8 @@ const char *tidemill_state_name(enum tidemill_state state)
 
 void tm_event_counts(struct tidemill_counts *out, const struct tm_counts *c)
 {
-  *out = (struct tidemill_counts) { .created = c->created,
+  *out = (struct tidemill_counts) { .size = sizeof(*out),
+                                    .created = c->created,
                                     .all_created = c->all_created,
                                     .succeeded = c->succeeded,
                                     .failed = c->failed,
@@ -49,6 +50,8 @@ void tm_event_counts(struct tidemill_counts *out, const struct tm_counts *c)
                                     .items_failed = c->items_failed,
                                     .uncounted = c->uncounted };
 }
+
+static const struct tidemill_counts no_counts = { .size = sizeof(no_counts) };
 
 /* The fields of every kind of event. */
 static struct tidemill_event event_of(struct tidemill_job *job, const struct tm_event *e,
@@ -65,7 +68,10 @@ static struct tidemill_event event_of(struct tidemill_job *job, const struct tm_
                                    .stack = "",
                                    .where = "",
                                    .status = "",
-                                   .first_item = "" };
+                                   .first_item = "",
+                                   .node_id = or_empty(e->node_id),
+                                   .node_address = or_empty(e->node_address),
+                                   .counts = &no_counts };
 }
 
 static void tell(struct tidemill_job *job, const struct tidemill_event *e)
@@ -81,11 +87,9 @@ static void tell_state(struct tidemill_job *job, const struct tm_event *e,
                        enum tidemill_state state, const char *cause)
 {
   struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_STATE);
-  struct tm_counts counts;
-  tm_progress_sum(&counts, tm_job_view(job->job));
   out.state = state;
   out.text = or_empty(cause);
-  tm_event_counts(&out.counts, &counts);
+  out.counts = tidemill_job_counts(job);
   tell(job, &out);
 }
 
@@ -103,7 +107,8 @@ static void tell_progress(struct tidemill_job *job, const struct tm_event *e)
   if (is_same(&counts, &job->seen))
     return;
   job->seen = counts;
-  tm_event_counts(&out.counts, &counts);
+  tm_event_counts(&job->counts, &counts);
+  out.counts = &job->counts;
   tell(job, &out);
 }
 
@@ -111,9 +116,11 @@ static void tell_step(struct tidemill_job *job, const struct tm_event *e)
 {
   tm_require(e->step);
   struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_STEP);
+  struct tidemill_counts counts;
   out.state = tm_event_state(e->step->verdict);
   out.text = or_empty(e->step->cause);
-  tm_event_counts(&out.counts, &e->step->counts);
+  tm_event_counts(&counts, &e->step->counts);
+  out.counts = &counts;
   tell(job, &out);
 }
 

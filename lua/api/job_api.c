@@ -212,6 +212,7 @@ static void free_job(struct tidemill_job *job)
   free(job->registry);
   free(job->result);
   TM_ARRAY_RELEASE(&job->rows);
+  free(job->step_counts);
   free(job);
 }
 
@@ -539,15 +540,14 @@ const char *tidemill_job_cause(const struct tidemill_job *job)
   return cause ? cause : "";
 }
 
-void tidemill_job_counts(const struct tidemill_job *job, struct tidemill_counts *out)
+const struct tidemill_counts *tidemill_job_counts(struct tidemill_job *job)
 {
   struct tm_counts counts;
-  if (out)
-    *out = (struct tidemill_counts) { 0 };
-  if (!job || !out)
-    return;
+  if (!job)
+    return NULL;
   tm_progress_sum(&counts, tm_job_view(job->job));
-  tm_event_counts(out, &counts);
+  tm_event_counts(&job->counts, &counts);
+  return &job->counts;
 }
 
 const char *tidemill_job_result(struct tidemill_job *job)
@@ -567,7 +567,7 @@ size_t tidemill_job_steps_len(const struct tidemill_job *job)
   return job ? tm_job_view(job->job)->steps_len : 0;
 }
 
-int tidemill_job_step(const struct tidemill_job *job, size_t i, struct tidemill_step *out,
+int tidemill_job_step(struct tidemill_job *job, size_t i, struct tidemill_step *out,
                       struct tm_err *err)
 {
   const struct tm_job_view *view = job ? tm_job_view(job->job) : NULL;
@@ -587,7 +587,10 @@ int tidemill_job_step(const struct tidemill_job *job, size_t i, struct tidemill_
   all.output_file = step->output_file;
   all.logs_dir = step->logs_dir;
   all.cause = step->cause ? step->cause : "";
-  tm_event_counts(&all.counts, &step->counts);
+  if (!job->step_counts)
+    job->step_counts = tm_xcalloc(view->steps_len, sizeof(*job->step_counts));
+  tm_event_counts(&job->step_counts[i], &step->counts);
+  all.counts = &job->step_counts[i];
   all.output_bytes = step->output_bytes;
   memcpy(out, &all, out->size < sizeof(all) ? out->size : sizeof(all));
   return 0;

@@ -103,9 +103,10 @@ struct tidemill_job {
    * the loop. */
   struct tm_timer later;
   bool is_started, has_ended, wants_cancel, wants_kill, wants_close;
-  int calls;                     /* running callbacks of the host */
-  struct tm_counts seen;         /* as in the last progress event */
-  struct TM_ARRAY(int64_t) rows; /* bytes of each step's output, in the last event */
+  int calls;                                   /* running callbacks of the host */
+  struct tm_counts seen;                       /* as in the last progress event */
+  struct tidemill_counts counts, *step_counts; /* as last returned; of each step, or NULL */
+  struct TM_ARRAY(int64_t) rows;               /* bytes of each step's output, in the last event */
   char *dir, *workspace, *registry, *result;
 };
 

@@ -112,7 +112,8 @@ static void add_errors(const struct tidemill_record *r, struct tm_record_step *s
 
 static struct tidemill_counts counts_of(const struct tm_step_inspection *s)
 {
-  return (struct tidemill_counts) { .created = s->total,
+  return (struct tidemill_counts) { .size = sizeof(struct tidemill_counts),
+                                    .created = s->total,
                                     .all_created = s->is_listed || s->status,
                                     .succeeded = s->succeeded,
                                     .failed = s->failed,
@@ -149,7 +150,8 @@ static void add_step(struct tidemill_record *r, const struct tm_step_inspection 
 {
   struct tm_record_step *step = TM_ARRAY_ADD(&r->steps);
   enum tidemill_state open = s->sessions > 0 ? r->info.state : TIDEMILL_WAITING;
-  *step = (struct tm_record_step) { .logs_dir = tm_xprintf("%s/%s/logs", r->info.dir, s->name) };
+  *step = (struct tm_record_step) { .logs_dir = tm_xprintf("%s/%s/logs", r->info.dir, s->name),
+                                    .counts = counts_of(s) };
   add_outputs(step, s);
   step->step = (struct tidemill_record_step) {
     .size = sizeof(struct tidemill_record_step),
@@ -162,7 +164,6 @@ static void add_step(struct tidemill_record *r, const struct tm_step_inspection 
     .logs_dir = step->logs_dir,
     .error_file = "",
     .sessions = s->sessions,
-    .counts = counts_of(s),
     .items_total = s->items_total,
     .mini_batches_per_second = tm_inspection_rate(&r->inspection, s),
     .damage_at = s->damage_at,
@@ -244,11 +245,11 @@ static int64_t elapsed(int64_t begin_ns, int64_t end_ns)
   return begin_ns == 0 || end_ns < begin_ns ? -1 : end_ns - begin_ns;
 }
 
-static void sum(struct tidemill_record_info *info, const struct tidemill_record_step *step)
+static void sum(struct tidemill_record *r, const struct tm_record_step *step)
 {
-  struct tidemill_counts *all = &info->counts;
+  struct tidemill_counts *all = &r->counts;
   const struct tidemill_counts *c = &step->counts;
-  info->steps_reused += *step->reused_from != '\0';
+  r->info.steps_reused += *step->step.reused_from != '\0';
   all->created += c->created;
   all->all_created = all->all_created && c->all_created;
   all->succeeded += c->succeeded;
@@ -285,30 +286,34 @@ static void take_inspection(struct tidemill_record *r)
   info->cancel_asked_by = or_empty(r->cancel_asked_by);
   info->cancel_is_taken = s->is_cancel_taken;
   info->steps_len = s->steps_len;
-  info->counts.all_created = true;
+  r->counts.all_created = true;
   for (size_t i = 0; i < s->steps_len; i++) {
     add_step(r, &s->steps[i]);
-    sum(info, &r->steps.at[i].step);
+    sum(r, &r->steps.at[i]);
   }
+  for (size_t i = 0; i < s->steps_len; i++) /* the steps stay where they are from now on */
+    r->steps.at[i].step.counts = &r->steps.at[i].counts;
 }
 
-static struct tidemill_record_info empty_info(const char *dir)
+static void clear_info(struct tidemill_record *r, const char *dir)
 {
-  return (struct tidemill_record_info) { .size = sizeof(struct tidemill_record_info),
-                                         .dir = dir,
-                                         .pipeline = "",
-                                         .file = "",
-                                         .state = TIDEMILL_INTERRUPTED,
-                                         .fault = "",
-                                         .cause = "",
-                                         .elapsed_ns = -1,
-                                         .host = "",
-                                         .cancel_asked_by = "" };
+  r->counts = (struct tidemill_counts) { .size = sizeof(r->counts) };
+  r->info = (struct tidemill_record_info) { .size = sizeof(struct tidemill_record_info),
+                                            .dir = dir,
+                                            .pipeline = "",
+                                            .file = "",
+                                            .state = TIDEMILL_INTERRUPTED,
+                                            .fault = "",
+                                            .cause = "",
+                                            .elapsed_ns = -1,
+                                            .host = "",
+                                            .counts = &r->counts,
+                                            .cancel_asked_by = "" };
 }
 
 static int take_read(struct tidemill_record *r, int rc)
 {
-  r->info = empty_info(r->inspection.dir);
+  clear_info(r, r->inspection.dir);
   if (rc < 0)
     r->info.fault = r->fault.text;
   else
@@ -355,7 +360,7 @@ void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job
 {
   tm_require(r->steps.len == 0 && !r->known);
   r->known = job;
-  r->info = empty_info(job->dir);
+  clear_info(r, job->dir);
   r->info.is_removed = true;
   r->info.pipeline = or_empty(job->pipeline);
   r->info.file = or_empty(job->file);
@@ -365,14 +370,14 @@ void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job
   r->info.elapsed_ns = elapsed(job->begin_ns, job->end_ns);
   r->info.steps_len = (size_t)job->steps;
   r->info.steps_reused = (size_t)job->reused;
-  r->info.counts =
-      (struct tidemill_counts) { .created = job->total,
-                                 .all_created = true,
-                                 .succeeded = job->succeeded,
-                                 .failed = job->failed,
-                                 .items = job->items_total,
-                                 .items_succeeded = job->items_total - job->items_failed,
-                                 .items_failed = job->items_failed };
+  r->counts = (struct tidemill_counts) { .size = sizeof(r->counts),
+                                         .created = job->total,
+                                         .all_created = true,
+                                         .succeeded = job->succeeded,
+                                         .failed = job->failed,
+                                         .items = job->items_total,
+                                         .items_succeeded = job->items_total - job->items_failed,
+                                         .items_failed = job->items_failed };
 }
 
 void tm_record_release(struct tidemill_record *r)

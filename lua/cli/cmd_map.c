@@ -314,7 +314,7 @@ static void look_for_neighbours(struct map *m)
 static void on_event(void *data, const struct tidemill_event *e)
 {
   struct map *m = data;
-  if (e->kind == TIDEMILL_EVENT_PROGRESS && e->counts.all_created)
+  if (e->kind == TIDEMILL_EVENT_PROGRESS && e->counts->all_created)
     m->terminal->is_read = false;
   if (e->kind != TIDEMILL_EVENT_ROWS || !m->has_rows)
     return;

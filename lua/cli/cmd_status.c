@@ -177,7 +177,7 @@ static const char *name_of(const struct jobs_list *l, const char *dir)
 static char *rest_of(const struct tidemill_record_info *job)
 {
   struct tm_buf text = TM_BUF_NONE, started = TM_BUF_NONE, duration = TM_BUF_NONE;
-  const struct tidemill_counts *c = &job->counts;
+  const struct tidemill_counts *c = job->counts;
   int64_t steps = (int64_t)job->steps_len;
   if (job->begin_ns)
     add_moment(&started, job->begin_ns);

@@ -321,13 +321,11 @@ static void add_errors(struct tm_json *result, const struct tm_json *record)
 
 /* Adds the result. If items failed, reads the job's record for the errors that `status --json`
  * shows. */
-static void add_result(struct tm_buf *out, const char *text, const struct tidemill_job *job)
+static void add_result(struct tm_buf *out, const char *text, struct tidemill_job *job)
 {
   struct tidemill_record *record = NULL;
   struct tm_json *result = tm_json_parse(text, strlen(text), NULL), *shown = NULL;
-  struct tidemill_counts counts;
-  tidemill_job_counts(job, &counts);
-  if (counts.items_failed > 0 &&
+  if (tidemill_job_counts(job)->items_failed > 0 &&
       tidemill_record_open(&record, NULL, tidemill_job_dir(job), NULL) >= 0) {
     const char *json = tidemill_record_json(record);
     shown = tm_json_parse(json, strlen(json), NULL);
@@ -381,11 +379,9 @@ static void say_again(struct tidemill_job *job, int ended, const struct tm_execu
 /* Prints the command that runs failed items again, after a Completed job. */
 static void say_rerun(struct tidemill_job *job, const struct tm_execute_hooks *hooks, void *data)
 {
-  struct tidemill_counts counts;
   struct tidemill_record *record = NULL;
   struct tm_buf line = TM_BUF_NONE;
-  tidemill_job_counts(job, &counts);
-  if (counts.items_failed > 0)
+  if (tidemill_job_counts(job)->items_failed > 0)
     (void)tidemill_record_open(&record, NULL, tidemill_job_dir(job), NULL);
   if (record && tm_rerun_add(&line, record, hooks ? hooks->add_rerun : NULL, data))
     tidemill_job_say(job, TIDEMILL_INFO, line.data);

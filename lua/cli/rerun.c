@@ -74,7 +74,7 @@ bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_own_comman
 {
   const struct tidemill_record_info *info = tidemill_record_info(job);
   const char *only_failed = can_run_alone(job) ? info->dir : NULL;
-  if (info->counts.items_failed == 0)
+  if (info->counts->items_failed == 0)
     return false;
   tm_buf_add_str(out, only_failed ? "to run the failed items again: "
                                   : "the failed items cannot be run alone (rows of a table, or "

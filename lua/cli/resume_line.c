@@ -91,7 +91,7 @@ static bool is_listed(struct tidemill_record *job)
 {
   const struct tidemill_record_step *step;
   for (size_t i = 0; (step = tidemill_record_step(job, i)) != NULL; i++)
-    if (step->state == TIDEMILL_FAILED && !step->counts.all_created)
+    if (step->state == TIDEMILL_FAILED && !step->counts->all_created)
       return false;
   return true;
 }
@@ -153,7 +153,7 @@ static int64_t threshold_of(const struct tm_json *definition, size_t step)
 static bool fails_again(struct tidemill_record *job, size_t i, const struct tm_json *definition)
 {
   const struct tidemill_record_step *step = tidemill_record_step(job, i);
-  const struct tidemill_counts *c = &step->counts;
+  const struct tidemill_counts *c = step->counts;
   int64_t kept = 0, threshold = threshold_of(definition, i);
   if (step->state != TIDEMILL_FAILED || c->items_failed == 0)
     return false;

@@ -113,8 +113,8 @@ static bool is_wanted(struct tm_background *b, const struct tm_ear *ear,
 
 static const char **texts_of(struct tidemill_event *e, size_t i)
 {
-  const char **const all[] = { &e->step,  &e->worker, &e->text,       &e->stack,
-                               &e->where, &e->status, &e->first_item, NULL };
+  const char **const all[] = { &e->step,   &e->worker,     &e->text,    &e->stack,        &e->where,
+                               &e->status, &e->first_item, &e->node_id, &e->node_address, NULL };
   return all[i];
 }
 
@@ -128,6 +128,9 @@ static struct tm_kept *copy(const struct tidemill_event *e, struct tm_ear *ear)
   struct tm_kept *k = tm_xmalloc(size);
   char *at = (char *)(k + 1);
   *k = (struct tm_kept) { .ear = ear, .event = event };
+  if (e->counts)
+    k->counts = *e->counts;
+  k->event.counts = &k->counts;
   for (size_t i = 0; (text = texts_of(&k->event, i)) != NULL; i++) {
     size_t len = *text ? strlen(*text) + 1 : 0;
     if (*text)
@@ -143,7 +146,7 @@ void tm_background_keep(struct tm_background *b, struct tm_ear *ear, const struc
   bool is_progress = e->kind == TIDEMILL_EVENT_PROGRESS;
   tm_mutex_lock(&b->mutex);
   if (is_progress && ear->progress) {
-    ear->progress->event.counts = e->counts;
+    ear->progress->counts = *e->counts;
     ear->progress->event.wall_ns = e->wall_ns;
   } else if (is_wanted(b, ear, e)) {
     struct tm_kept *k = copy(e, ear);

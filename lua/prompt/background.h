@@ -34,6 +34,7 @@ struct tm_kept {
   struct tm_kept *next;
   struct tm_ear *ear;
   struct tidemill_event event; /* its texts follow the struct */
+  struct tidemill_counts counts;
 };
 
 /* NULL and an error. The runtime must outlive it; after _free(), only the caller uses the runtime.

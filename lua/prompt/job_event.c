@@ -76,7 +76,7 @@ void tm_lua_push_event(lua_State *L, const struct tidemill_event *e)
   tm_lua_set_text(L, "where", e->where);
   add_kind(L, e);
   if (e->kind <= TIDEMILL_EVENT_STEP) {
-    tm_lua_push_counts(L, &e->counts);
+    tm_lua_push_counts(L, e->counts);
     lua_setfield(L, -2, "counts");
   }
 }

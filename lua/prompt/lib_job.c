@@ -502,10 +502,9 @@ static int job_info(lua_State *L)
 
 static int job_counts(lua_State *L)
 {
-  struct tidemill_counts counts;
   struct lua_job *j = ask_job(L);
   lock(j);
-  tidemill_job_counts(j->job, &counts);
+  struct tidemill_counts counts = *tidemill_job_counts(j->job);
   unlock(j);
   tm_lua_push_counts(L, &counts);
   return 1;
@@ -520,7 +519,7 @@ static void push_step(lua_State *L, const struct tidemill_step *s)
   tm_lua_set_text(L, "output_file", s->output_file);
   tm_lua_set_text(L, "logs_dir", s->logs_dir);
   tm_lua_set_text(L, "cause", s->cause);
-  tm_lua_push_counts(L, &s->counts);
+  tm_lua_push_counts(L, s->counts);
   lua_setfield(L, -2, "counts");
 }
 

@@ -117,10 +117,10 @@ static void check_step(const struct tidemill_record *r)
   assert_string_equal(step->cause, "");
   assert_string_equal(step->waits_for, "");
   assert_int_equal(step->sessions, 1);
-  assert_true(step->counts.all_created);
-  assert_int_equal(step->counts.created, 3);
-  assert_int_equal(step->counts.succeeded, 2);
-  assert_int_equal(step->counts.items_failed, 1);
+  assert_true(step->counts->all_created);
+  assert_int_equal(step->counts->created, 3);
+  assert_int_equal(step->counts->succeeded, 2);
+  assert_int_equal(step->counts->items_failed, 1);
   assert_int_equal(step->items_total, 3);
   assert_int_equal(step->damage_at, -1);
   assert_int_equal(step->outputs_len, 1);
@@ -151,7 +151,7 @@ static void a_record_has_the_result_of_a_job(void **state)
   assert_int_equal(info->state, TIDEMILL_COMPLETED);
   assert_true(info->begin_ns > 0 && info->end_ns >= info->begin_ns && info->elapsed_ns >= 0);
   assert_int_equal(info->steps_len, 1);
-  assert_int_equal(info->counts.failed, 1);
+  assert_int_equal(info->counts->failed, 1);
   assert_string_equal(info->fault, "");
   check_step(r);
   host_must(&h, tidemill_record_failures(r, NULL, on_failure, &failed, &h.err));

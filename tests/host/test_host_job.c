@@ -27,7 +27,7 @@ static void a_pipeline_file_runs_and_its_rows_can_be_read(void **state)
   assert_int_equal(tidemill_job_step(h.job, 0, &step, &h.err), 0);
   assert_string_equal(step.name, "score");
   assert_int_equal(step.state, TIDEMILL_COMPLETED);
-  assert_int_equal(step.counts.items_succeeded, 5);
+  assert_int_equal(step.counts->items_succeeded, 5);
   assert_int_equal(stat(step.output_file, &st), 0);
   assert_int_equal(st.st_size, 5 * strlen("good.000\n"));
   assert_int_equal(tidemill_job_step(h.job, 1, &step, &h.err), TIDEMILL_EUSAGE);
@@ -37,7 +37,6 @@ static void a_pipeline_file_runs_and_its_rows_can_be_read(void **state)
 static void a_failure_is_reported_with_its_line(void **state)
 {
   struct host h;
-  struct tidemill_counts counts;
   host_setup(&h, "good", 2, "bad", 1, NULL);
   host_runtime(&h, NULL);
   host_submit(&h);
@@ -46,11 +45,11 @@ static void a_failure_is_reported_with_its_line(void **state)
   assert_int_equal(h.retried, 1);
   assert_int_equal(h.given_up, 1);
   assert_non_null(strstr(h.text, "score.lua:10: no good: bad.000"));
-  tidemill_job_counts(h.job, &counts);
-  assert_true(counts.all_created);
-  assert_int_equal(counts.created, 3);
-  assert_int_equal(counts.failed, 1);
-  assert_int_equal(counts.items_failed, 1);
+  const struct tidemill_counts *counts = tidemill_job_counts(h.job);
+  assert_true(counts->all_created);
+  assert_int_equal(counts->created, 3);
+  assert_int_equal(counts->failed, 1);
+  assert_int_equal(counts->items_failed, 1);
   host_end(&h);
 }
 

@@ -26,8 +26,10 @@ enum tidemill_state {
 /* "Running", "Completed", ...; "Unknown". Static memory. Any thread. */
 TIDEMILL_API const char *tidemill_state_name(enum tidemill_state state);
 
-/* Counts of a job or step, including its earlier sessions. */
+/* Counts of a job or step, including its earlier sessions. Other structs point to it, so that it
+ * can grow. */
 struct tidemill_counts {
+  size_t size;
   int64_t created;                              /* mini-batches */
   bool all_created;                             /* `created` is final */
   int64_t succeeded, failed, running;           /* mini-batches */
@@ -86,7 +88,10 @@ struct tidemill_event {
   const char *first_item; /* path of the first item, or of the file that contains it */
   int64_t items, items_succeeded, items_failed; /* of the mini-batch or part */
   int64_t run_ns;                               /* duration of run() */
-  struct tidemill_counts counts;
+  const struct tidemill_counts *counts;         /* never NULL; valid as long as the event */
+  /* Of the worker: the number of its node as text, "0" for this machine, and the name of its host,
+   * as the logs have them. "": the event is about no worker. */
+  const char *node_id, *node_address;
   int64_t output_bytes; /* as in struct tidemill_step */
 };
 
@@ -182,8 +187,8 @@ TIDEMILL_API const char *tidemill_job_name(const struct tidemill_job *job); /* o
 TIDEMILL_API const char *tidemill_job_dir(const struct tidemill_job *job);  /* absolute */
 /* Why the job Failed; "" otherwise. */
 TIDEMILL_API const char *tidemill_job_cause(const struct tidemill_job *job);
-/* The sum over all steps. */
-TIDEMILL_API void tidemill_job_counts(const struct tidemill_job *job, struct tidemill_counts *out);
+/* The sum over all steps. Valid until the next call with the job. */
+TIDEMILL_API const struct tidemill_counts *tidemill_job_counts(struct tidemill_job *job);
 /* The result as one JSON object, as in job_result.json; `run --json` adds the errors of a record.
  * NULL while the job runs, and when a Completed job was resumed only to compare its inputs. */
 TIDEMILL_API const char *tidemill_job_result(struct tidemill_job *job);
@@ -198,22 +203,21 @@ struct tidemill_step {
    * that the step has ended, and before its outputs are uploaded. NULL with summary_only. */
   const char *output_file;
   const char *logs_dir;
-  const char *cause; /* why it Failed or was Skipped; "" otherwise */
-  struct tidemill_counts counts;
+  const char *cause;                    /* why it Failed or was Skipped; "" otherwise */
+  const struct tidemill_counts *counts; /* valid until the next call for this step */
   /* The length of the committed rows in the ".partial" file, earlier sessions included. Do not read
    * beyond it. */
   int64_t output_bytes;
 };
 #define TIDEMILL_STEP_INIT                                                                         \
   {                                                                                                \
-    sizeof(struct tidemill_step), NULL, TIDEMILL_RUNNING, NULL, NULL, NULL, NULL,                  \
-        { 0, false, 0, 0, 0, 0, 0, 0, 0 }, 0                                                       \
+    sizeof(struct tidemill_step), NULL, TIDEMILL_RUNNING, NULL, NULL, NULL, NULL, NULL, 0          \
   }
 
 TIDEMILL_API size_t tidemill_job_steps_len(const struct tidemill_job *job);
 /* TIDEMILL_EUSAGE: there is no step `i`. */
-TIDEMILL_API int tidemill_job_step(const struct tidemill_job *job, size_t i,
-                                   struct tidemill_step *out, struct tidemill_error *err);
+TIDEMILL_API int tidemill_job_step(struct tidemill_job *job, size_t i, struct tidemill_step *out,
+                                   struct tidemill_error *err);
 /* Copies the rows of a Completed step to `path`, all of them or none. The copy is on disk when this
  * returns. With `overwrite`, it replaces an existing regular file. A job that was already Completed
  * when it was resumed has its rows, too. TIDEMILL_EUSAGE: this step or path is not possible; or a

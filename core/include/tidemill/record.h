@@ -67,7 +67,7 @@ struct tidemill_record_info {
   int64_t pid;              /* of the process that runs it, or ran it last; 0: not known */
   const char *host;         /* of that process; "": not known */
   size_t steps_len, steps_reused;
-  struct tidemill_counts counts; /* of all steps */
+  const struct tidemill_counts *counts; /* of all steps */
   /* "user ada on host mill (pid 4711)": who has asked to cancel it while it runs; "": nobody has.
    */
   const char *cancel_asked_by;
@@ -86,7 +86,7 @@ struct tidemill_record_step {
   const char *logs_dir;
   const char *error_file; /* the file with all errors of the script; "": there is none */
   int64_t sessions;       /* how often it was begun or resumed */
-  struct tidemill_counts counts;
+  const struct tidemill_counts *counts;
   int64_t items_total;            /* -1: not known before all are listed */
   double mini_batches_per_second; /* of the running session; 0: not known */
   int64_t damage_at;              /* the first bad byte of its journal; -1: none */
