@@ -8,12 +8,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 
 #define HELP_COLUMN 24 /* where the help of an option begins */
 #define OPTIONS_MAX 96 /* of a table; a longer one needs another way to find the nearest name */
+#define LISTED_MAX  12 /* options that a message lists */
+#define PART_MIN    3  /* the shortest part of a name that tells which option was meant */
 
 /* Treats '-' and '_' as equal; `n`: bytes of `given`. */
 static bool is_name(const char *name, const char *given, size_t n)
@@ -54,10 +57,19 @@ static const struct {
     "leave it out: a job is in the workspace of its pipeline file" },
   { "entry_script|inputs|input|input_data", "mini_batch_size",
     "write tidemill map ENTRY.lua INPUT..." },
-  { "arg_file|files_from", "mini_batch_size", "write tidemill map ENTRY.lua - <FILE" },
+  { "arg_file|files_from|a", "mini_batch_size", "write tidemill map ENTRY.lua - <FILE" },
   { "file|pipeline", "param", "write the path alone: tidemill run PIPELINE.lua" },
-  { "jobs|max_procs|cores|workers", "j", "write -j N" },
-  { "max_args|max_replace_args|batch_size", "N", "write -N N" },
+  { "jobs|max_procs|cores|workers|P", "j", "write -j N" },
+  { "max_args|max_replace_args|batch_size|n", "N", "write -N N" },
+  { "null|print0|zero", "0", "write -0" },
+  { "delimiter|d", "0", "leave it out: a path ends with its line, or with -0 at a NUL byte" },
+  { "colsep|C", "separator", "write --rows --separator CHARACTER" },
+  { "pipe|pipepart|block", "mini_batch_size",
+    "leave it out: run() opens the files itself; for rows of tables, write --rows -N 10MB" },
+  { "replace|I|i|X|xargs", "mini_batch_size",
+    "leave it out: run(mini_batch) gets the paths, and words after '--' go to the script" },
+  { "no_run_if_empty|r|quote|q|group|ungroup|u|line_buffer|linebuffer|lb|tag", "mini_batch_size",
+    "leave it out: no shell reads the paths, and rows of workers never mix" },
   { "retries", "run_max_try", "write --run-max-try N" },
   { "restart_times|max_retries", "run_max_try", "write --run-max-try N, which is one more" },
   { "timeout", "run_invocation_timeout", "write --run-invocation-timeout SECONDS" },
@@ -65,7 +77,7 @@ static const struct {
     "write --allowed-failed-count N, of mini-batches, or --error-threshold N, of items" },
   { "joblog", "job_dir", "leave it out: a job has logs/sys/job_report/processed_mini-batches.csv" },
   { "eta|bar", "progress", "leave it out: on a terminal there is a bar; see --progress" },
-  { "keep_order|keeporder", "mini_batch_size",
+  { "keep_order|keeporder|k", "mini_batch_size",
     "the order of rows is not fixed: put a key into each row, and sort" },
   { "resume_failed|retry_failed|rerun_incomplete", "resume", "write --resume" },
 };
@@ -85,30 +97,85 @@ static const char *find_habit(const struct tm_option *options, size_t options_le
   return words;
 }
 
-static int refuse_unknown(const struct tm_option *options, size_t options_len, const char *given,
-                          size_t n, struct tm_err *err)
+/* Whether one name is a part of the other, as in "threshold" and "error-threshold". */
+static bool has_part(const char *name, const char *given)
 {
-  const char *names[OPTIONS_MAX];
-  char *name = tm_xstrndup(given, n);
-  struct tm_buf all = TM_BUF_NONE;
-  const char *nearest;
-  size_t names_len = 0;
-  for (; names_len < options_len && names_len < OPTIONS_MAX; names_len++) {
-    names[names_len] = options[names_len].name;
-    tm_buf_add_str(&all, names_len > 0 ? ", " : "");
-    add_name(&all, &options[names_len]);
+  char *plain = tm_xstrdup(given), *long_name = tm_xstrdup(name);
+  for (char *c = plain; *c; c++)
+    *c = *c == '_' ? '-' : *c;
+  for (char *c = long_name; *c; c++)
+    *c = *c == '_' ? '-' : *c;
+  bool is_part = strlen(plain) >= PART_MIN && strstr(long_name, plain);
+  bool has_it = strlen(long_name) >= PART_MIN && strstr(plain, long_name);
+  free(plain);
+  free(long_name);
+  return is_part || has_it;
+}
+
+/* Adds the option that is spelled most like `given`, or the first two that have it in their names.
+ * Returns how many. */
+static size_t add_nearest(struct tm_buf *out, const struct tm_option *options, size_t options_len,
+                          const char *given)
+{
+  const char *names[OPTIONS_MAX] = { NULL };
+  size_t len = 0, added = 0;
+  for (size_t i = 0; i < options_len && len < OPTIONS_MAX; i++)
+    if (options[i].name[1])
+      names[len++] = options[i].name;
+  const char *nearest = tm_text_nearest(given, names, len);
+  for (size_t i = 0; i < options_len && added < 2; i++) {
+    const struct tm_option *o = &options[i];
+    bool is_letter = !o->name[1] && strcmp(o->name, given) == 0;
+    if (nearest ? o->name != nearest : !is_letter && !has_part(o->name, given))
+      continue;
+    tm_buf_add_str(out, added++ > 0 ? " or '" : "'");
+    add_name(out, o);
+    tm_buf_add_char(out, '\'');
   }
-  nearest = tm_text_nearest(name, names, names_len);
+  return added;
+}
+
+/* A long list would hide the answer, so it is left to `tidemill help COMMAND`. */
+static void add_accepted(struct tm_buf *out, const struct tm_option *options, size_t options_len,
+                         const char *command)
+{
+  if (options_len > LISTED_MAX) {
+    tm_buf_printf(out, "tidemill help %s lists the options", command);
+    return;
+  }
+  for (size_t i = 0; i < options_len; i++) {
+    tm_buf_add_str(out, i > 0 ? ", " : "accepted are ");
+    add_name(out, &options[i]);
+  }
+  if (options_len == 0)
+    tm_buf_add_str(out, "there are no options here");
+}
+
+/* A file whose name begins with a dash must be given with its folder. */
+static bool is_file(const char *word)
+{
+  return access(word, F_OK) == 0;
+}
+
+static int refuse_unknown(const struct tm_option *options, size_t options_len, char **argv, int at,
+                          struct tm_err *err)
+{
+  const char *word = argv[at], *given = word + 2;
+  size_t n = strcspn(given, "=");
+  char *name = tm_xstrndup(given, n);
+  struct tm_buf words = TM_BUF_NONE;
   const char *habit = find_habit(options, options_len, name);
-  if (habit)
-    tm_err_set(err, TM_EUSAGE, "unknown option '--%s'; %s", name, habit);
-  else if (nearest)
-    tm_err_set(err, TM_EUSAGE, "unknown option '--%s'; did you mean '--%s'?", name, nearest);
-  else if (all.len > 0)
-    tm_err_set(err, TM_EUSAGE, "unknown option '--%s'; accepted are %s", name, all.data);
+  if (is_file(word))
+    tm_buf_printf(&words, "the file of that name is given as ./%s", word);
+  else if (habit)
+    tm_buf_add_str(&words, habit);
+  else if (add_nearest(&words, options, options_len, name) > 0)
+    tm_buf_add_char(&words, '?');
   else
-    tm_err_set(err, TM_EUSAGE, "unknown option '--%s'; there are no options here", name);
-  tm_buf_release(&all);
+    add_accepted(&words, options, options_len, argv[0]);
+  tm_err_set(err, TM_EUSAGE, "unknown option '--%s'; %s%s", name,
+             words.data[0] == '\'' ? "did you mean " : "", words.data);
+  tm_buf_release(&words);
   free(name);
   return TM_EUSAGE;
 }
@@ -173,29 +240,40 @@ static int read_value(const struct tm_option *o, const char *value, int argc, ch
   return rc < 0 ? rc : set_value(o, value, out, err);
 }
 
-/* Reads a short option: -N 5, -N5, -0 */
-static int read_letter(const struct tm_option *options, size_t options_len, int argc, char **argv,
-                       int *at, void *out, struct tm_err *err)
+static int refuse_letter(const struct tm_option *options, size_t options_len, const char *word,
+                         struct tm_err *err)
 {
-  const char *word = argv[*at];
+  char letter[] = { word[1], 0 };
+  const char *habit = find_habit(options, options_len, letter);
   struct tm_buf all = TM_BUF_NONE;
-  for (size_t i = 0; i < options_len; i++) {
-    const struct tm_option *o = &options[i];
-    if (o->name[1])
-      continue;
-    if (o->name[0] == word[1]) {
-      tm_buf_release(&all);
-      return read_value(o, word[2] ? word + 2 : NULL, argc, argv, at, out, err);
-    }
-    tm_buf_printf(&all, "%s-%s", all.len > 0 ? ", " : "", o->name);
-  }
-  if (all.len > 0)
+  for (size_t i = 0; i < options_len; i++)
+    if (!options[i].name[1])
+      tm_buf_printf(&all, "%s-%s", all.len > 0 ? ", " : "", options[i].name);
+  if (is_file(word))
+    tm_err_set(err, TM_EUSAGE, "unknown option '%s'; the file of that name is given as ./%s", word,
+               word);
+  else if (habit)
+    tm_err_set(err, TM_EUSAGE, "unknown option '-%s'; %s", letter, habit);
+  else if (all.len > 0)
     tm_err_set(err, TM_EUSAGE, "unknown option '%s'; the options with one dash are: %s", word,
                all.data);
   else
     tm_err_set(err, TM_EUSAGE, "unknown option '%s'; options are written with two dashes", word);
   tm_buf_release(&all);
   return TM_EUSAGE;
+}
+
+/* Reads a short option: -N 5, -N5, -0 */
+static int read_letter(const struct tm_option *options, size_t options_len, int argc, char **argv,
+                       int *at, void *out, struct tm_err *err)
+{
+  const char *word = argv[*at];
+  for (size_t i = 0; i < options_len; i++) {
+    const struct tm_option *o = &options[i];
+    if (!o->name[1] && o->name[0] == word[1])
+      return read_value(o, word[2] ? word + 2 : NULL, argc, argv, at, out, err);
+  }
+  return refuse_letter(options, options_len, word, err);
 }
 
 /* Reads the option at argv[*at], and its value. */
@@ -209,7 +287,7 @@ static int read_option(const struct tm_option *options, size_t options_len, int 
     if (options[i].name[1] && is_name(options[i].name, given, n))
       o = &options[i];
   if (!o)
-    return refuse_unknown(options, options_len, given, n, err);
+    return refuse_unknown(options, options_len, argv, *at, err);
   return read_value(o, given[n] == '=' ? given + n + 1 : NULL, argc, argv, at, out, err);
 }
 

@@ -64,6 +64,7 @@ static void refused_with_a_message(void **state)
   } cases[] = {
     { { "--jobdir=x" }, "unknown option '--jobdir'; did you mean '--job-dir'?" },
     { { "--quite-another" }, "accepted are --json, --job-dir, --progress, --param" },
+    { { "--job" }, "unknown option '--job'; did you mean '--job-dir'?" },
     { { "--job-dir" }, "option '--job-dir' needs a value: --job-dir DIR" },
     { { "--job-dir", "--json" }, "needs a value" },
     { { "--job-dir", "" }, "the value of option '--job-dir' is empty; accepted: --job-dir DIR" },
@@ -142,10 +143,44 @@ static void names_of_one_letter_are_short_options(void **state)
   assert_int_equal(LETTERS("-x"), TM_EUSAGE);
   assert_string_equal(err.text, "unknown option '-x'; the options with one dash are: -0, -N");
   assert_int_equal(LETTERS("--N", "5"), TM_EUSAGE);
+  assert_string_equal(err.text, "unknown option '--N'; did you mean '-N'?");
+  assert_int_equal(LETTERS("--k"), TM_EUSAGE);
+  assert_null(strstr(err.text, "did you mean"));
+  assert_int_equal(LETTERS("-I{}"), TM_EUSAGE);
+  assert_string_equal(err.text,
+                      "unknown option '-I'; leave it out: run(mini_batch) gets the paths, "
+                      "and words after '--' go to the script");
   TM_ARRAY_RELEASE(&rest);
 }
 
+/* A message that lists dozens of options hides its answer. */
+static void many_options_are_not_listed(void **state)
+{
+  static const char *const names[] = { "aaaa", "bbbb",       "cccc",      "dddd",   "eeee",
+                                       "ffff", "gggg",       "hhhh",      "iiii",   "jjjj",
+                                       "kkkk", "max-number", "max-bytes", "min-max" };
+  struct tm_option many[TM_COUNT_OF(names)] = { { 0 } };
+  static const char *const cases[][2] = {
+    { "--quite-another", "unknown option '--quite-another'; tidemill help map lists the options" },
+    { "--max_", "unknown option '--max_'; did you mean '--max-number' or '--max-bytes'?" },
+    { "--number", "unknown option '--number'; did you mean '--max-number'?" },
+    { "--bbxb=1", "unknown option '--bbxb'; did you mean '--bbbb'?" },
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++)
+    many[i] = (struct tm_option) { .name = names[i], .kind = TM_OPTION_FLAG, .help = "what" };
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
+    char *argv[] = { "map", (char *)cases[i][0] };
+    struct tm_words rest = { 0 };
+    struct tm_err err = TM_ERR_NONE;
+    bool flag = false;
+    assert_int_equal(tm_options_read(many, TM_COUNT_OF(many), 2, argv, &flag, &rest, &err),
+                     TM_EUSAGE);
+    assert_string_equal(err.text, cases[i][1]);
+  }
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(many_options_are_not_listed),
     cmocka_unit_test(values_in_every_form),
     cmocka_unit_test(refused_with_a_message),
     cmocka_unit_test(the_help_lists_each),
