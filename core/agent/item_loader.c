@@ -39,6 +39,8 @@ int tm_items_load_rows(struct tm_item_loader *b, struct tm_run_call *call, struc
                                .count = (uint32_t)call->part };
   int rc = tm_table_load(b->tables, call->dataset_number, call->bytes, call->bytes_len, part,
                          &b->frame, err);
+  if (rc == TM_EDAMAGE && !tm_table_loader_has_bad_state(b->tables))
+    rc = err->code = TM_EINPUT; /* the user's file is damaged, not the job */
   if (rc < 0)
     return rc;
   tm_reader_init(&r, call->bytes, call->bytes_len);

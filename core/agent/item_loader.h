@@ -24,7 +24,8 @@ bool tm_items_check(const struct tm_run_call *call, bool *has_rows, bool *has_en
 
 /* Opens the tables of the setup, unless they are open. */
 void tm_items_open_tables(struct tm_item_loader *b, const struct tm_setup *s);
-/* Loads the rows of the call, or of its part. They live until the next load. */
+/* Loads the rows of the call, or of its part. They live until the next load. TM_EINPUT: a file of
+ * the user cannot be read as rows. */
 int tm_items_load_rows(struct tm_item_loader *b, struct tm_run_call *call, struct tm_err *err);
 /* Loads the readable entries into folders of the setup, and marks the others in call->extras. */
 int tm_items_load_entries(struct tm_item_loader *b, const struct tm_setup *s,

@@ -13,8 +13,10 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/foreground.h"
 #include "cli/loading.h"
+#include "cli/parameter_options.h"
 
 struct replay_options {
   const char *step, *mini_batch;
@@ -46,8 +48,8 @@ static void add_help(struct tm_buf *out)
 {
   tm_buf_add_str(out,
                  "Exit status: 0 all items succeeded; 1 the script failed, or an item did\n"
-                 "(context:fail(), no element for it, or an entry that cannot be read), whatever\n"
-                 "error_threshold allows; 130 it was interrupted.\n"
+                 "(context:fail(), no element for it, or an entry or row that cannot be read),\n"
+                 "whatever error_threshold allows; 130 it was interrupted.\n"
                  "\n");
 }
 
@@ -66,20 +68,34 @@ static int run_it(struct tm_foreground *f, int64_t index, struct tm_err *err)
   return rc < 0 ? rc : tm_foreground_run(f, what, err);
 }
 
+/* A job that cannot be read is reported when its script is loaded. */
+static bool is_of_map(const struct tm_cli *cli, const char *job)
+{
+  struct tm_err unheard = TM_ERR_NONE;
+  struct tidemill_record *record = NULL;
+  bool yes =
+      tm_cli_open_record(cli, &record, job, &unheard) >= 0 && tm_command_line_defines(record);
+  tidemill_record_close(record);
+  return yes;
+}
+
 static int replay_it(const struct tm_cli *cli, const char *job, int64_t index,
                      const struct replay_options *o, struct tm_err *err)
 {
   struct tm_foreground f = { 0 };
-  struct tidemill_script_options how = tm_foreground_options(o->step, o->no_timeout);
+  struct tidemill_script_options how = tm_foreground_options(&f, o->step, o->no_timeout);
   struct tidemill_runtime *rt = NULL;
   int rc = tm_cli_open_runtime(cli, &rt, err);
   tm_foreground_open(&f);
+  f.names_options = is_of_map(cli, job);
   struct tm_loading *l = tm_loading_begin_job(cli, job, "the mini-batch has not run");
   if (rc >= 0)
     rc = tidemill_script_load_again(&f.script, rt, job, index, &how, err);
   tm_loading_end(l);
   if (rc >= 0)
     rc = run_it(&f, index, err);
+  if (rc < 0 && f.names_options)
+    tm_parameter_words_in_error(err);
   tm_foreground_close(&f);
   tidemill_runtime_close(rt, NULL);
   return rc;

@@ -4,8 +4,10 @@
  */
 #include <unistd.h>
 
+#include "cli/command_line.h"
 #include "cli/launch.h"
 #include "cli/loading.h"
+#include "cli/parameter_options.h"
 
 struct resume_options {
   struct tm_launch_options launch;
@@ -19,6 +21,7 @@ struct resume {
   bool overwrites;    /* replaces that file */
   bool was_printed;   /* the command that began the job printed the rows, as `map` does */
   bool is_usage;
+  struct tm_execute_hooks hooks;
 };
 
 #define PLACE(field) offsetof(struct resume_options, launch.field)
@@ -125,6 +128,7 @@ static int load(struct resume *r, const struct tm_cli *cli, const char *job, str
   if (rc >= 0) {
     const struct tidemill_record_info *info = tidemill_record_info(record);
     rc = choose_output(r, info->state == TIDEMILL_COMPLETED, err);
+    r->hooks.add_message = tm_command_line_defines(record) ? tm_parameter_words_add_message : NULL;
     r->was_printed = !*info->file && info->steps_len == 1 &&
                      !tidemill_pipeline_output_file(r->launch.pipeline, NULL);
   }
@@ -134,8 +138,7 @@ static int load(struct resume *r, const struct tm_cli *cli, const char *job, str
 
 static int resume(const struct tm_cli *cli, int argc, char **argv)
 {
-  static const struct tm_execute_hooks hooks = { .on_over = on_over };
-  struct resume r = { .is_usage = false };
+  struct resume r = { .hooks = { .on_over = on_over } };
   struct tm_words rest = { 0 };
   struct tm_err err = TM_ERR_NONE;
   int status, rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &r.o, &rest, &err);
@@ -149,7 +152,9 @@ static int resume(const struct tm_cli *cli, int argc, char **argv)
   if (rc >= 0)
     rc = load(&r, cli, rest.at[0], &err);
   if (rc >= 0)
-    rc = tm_launch_run(&r.launch, &hooks, &r, &err);
+    rc = tm_launch_run(&r.launch, &r.hooks, &r, &err);
+  if (rc < 0 && r.hooks.add_message)
+    tm_parameter_words_in_error(&err);
   status = r.is_usage ? tm_cli_fail_usage(&tm_command_resume, &err) : tm_launch_status(rc, &err);
   TM_ARRAY_RELEASE(&rest);
   tm_launch_release(&r.launch);

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/command_line.h"
 #include "cli/name_table.h"
+#include "cli/parameter_options.h"
 #include "cli/rerun.h"
 #include "cli/resume_line.h"
 
@@ -118,13 +119,16 @@ static void add_status(struct tm_buf *out, struct tidemill_record *r)
 
 static int show(struct tidemill_record *r, bool json)
 {
-  struct tm_buf text = TM_BUF_NONE;
+  struct tm_buf text = TM_BUF_NONE, shown = TM_BUF_NONE;
   int rc;
   if (json)
     tm_buf_printf(&text, "%s\n", tidemill_record_json(r));
   else
     add_status(&text, r);
-  rc = tm_cli_write(&text);
+  if (!json && tm_command_line_defines(r))
+    tm_parameter_words_add_message(&shown, tm_buf_str(&text), text.len);
+  rc = tm_cli_write(shown.len > 0 ? &shown : &text);
+  tm_buf_release(&shown);
   tm_buf_release(&text);
   return rc;
 }

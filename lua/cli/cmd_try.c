@@ -62,8 +62,8 @@ static void add_help(struct tm_buf *out)
            "job is made. Ctrl-C ends the script and shows where it was.\n"
            "\n"
            "Exit status: 0 all items succeeded; 1 the script failed, or an item did\n"
-           "(context:fail(), no element for it, or an entry that cannot be read), whatever\n"
-           "--error-threshold allows; 130 it was interrupted.\n"
+           "(context:fail(), no element for it, or an entry or row that cannot be read),\n"
+           "whatever --error-threshold allows; 130 it was interrupted.\n"
            "\n");
   tm_parameter_options_init(&options, own, TM_COUNT_OF(own), TM_TAKES_ALL_GROUPS,
                             PLACE(parameters));
@@ -71,20 +71,11 @@ static void add_help(struct tm_buf *out)
   tm_parameter_options_release(&options);
 }
 
-static void on_log(void *data, enum tidemill_level level, const char *text)
-{
-  struct tm_buf words = TM_BUF_NONE;
-  tm_parameter_words_add_message(&words, text, strlen(text));
-  tm_cli_say("%s%s", level == TIDEMILL_WARNING ? "warning: " : "", tm_buf_str(&words));
-  tm_buf_release(&words);
-}
-
 /* Loads the script and the first mini-batch of its input. */
 static int load(struct try *t, struct tm_err *err)
 {
-  struct tidemill_script_options how = tm_foreground_options(NULL, true);
+  struct tidemill_script_options how = tm_foreground_options(&t->foreground, NULL, true);
   const struct tidemill_mini_batch *first = NULL;
-  how.on_log = on_log;
   int rc = tidemill_script_load(&t->foreground.script, t->pipeline, &how, err);
   if (rc < 0)
     return rc;
@@ -110,6 +101,7 @@ static void warn_of_timeouts(const struct try *t)
 static int run_first(struct try *t, struct tm_err *err)
 {
   tm_foreground_open(&t->foreground);
+  t->foreground.names_options = true;
   int rc = load(t, err);
   if (rc >= 0) {
     tm_foreground_say_folders(&t->foreground);

@@ -72,3 +72,10 @@ void tm_command_line_add(struct tm_buf *out, struct tidemill_record *job)
   tm_text_shell(out, directory);
   tm_buf_add_char(out, '\n');
 }
+
+bool tm_command_line_defines(struct tidemill_record *job)
+{
+  static const char map[] = "tidemill map ";
+  const char *command = tidemill_record_command(job, NULL);
+  return command && !*tidemill_record_info(job)->file && strncmp(command, map, strlen(map)) == 0;
+}

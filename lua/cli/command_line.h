@@ -6,6 +6,8 @@
 #ifndef TM_CLI_COMMAND_LINE_H
 #define TM_CLI_COMMAND_LINE_H
 
+#include <stdbool.h>
+
 #include <tidemill.h>
 
 #include "base/err.h"
@@ -16,5 +18,8 @@ struct tm_buf;
 int tm_command_line_record(struct tidemill_pipeline *p, int argc, char **argv, struct tm_err *err);
 /* Adds two lines about the command of a job; nothing if it is not recorded. */
 void tm_command_line_add(struct tm_buf *out, struct tidemill_record *job);
+/* Whether the user gave the parameters of the job as options: `map` started it, and there is no
+ * pipeline file. */
+bool tm_command_line_defines(struct tidemill_record *job);
 
 #endif

@@ -13,13 +13,27 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cli.h"
+#include "cli/parameter_options.h"
 #include "cli/terminal/signals.h"
 
 #define AGAIN_NS (50 * TM_MS) /* between two interruptions of a call */
 
+/* `more` stays as it is: a stack. */
+static void say(const struct tm_foreground *f, const char *before, const char *text,
+                const char *more)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  if (f->names_options)
+    tm_parameter_words_add_message(&words, text, strlen(text));
+  else
+    tm_buf_add_str(&words, text);
+  tm_cli_say("%s%s%s%s", before, tm_buf_str(&words), *more ? "\n" : "", more);
+  tm_buf_release(&words);
+}
+
 static void on_log(void *data, enum tidemill_level level, const char *text)
 {
-  tm_cli_say("%s%s", level == TIDEMILL_WARNING ? "warning: " : "", text);
+  say(data, level == TIDEMILL_WARNING ? "warning: " : "", text, "");
 }
 
 struct tm_foreground_exit {
@@ -53,13 +67,15 @@ void tm_foreground_open(struct tm_foreground *f)
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 }
 
-struct tidemill_script_options tm_foreground_options(const char *step, bool no_timeout)
+struct tidemill_script_options tm_foreground_options(struct tm_foreground *f, const char *step,
+                                                     bool no_timeout)
 {
   struct tidemill_script_options o = TIDEMILL_SCRIPT_OPTIONS_INIT;
   o.step = step;
   o.interruptible = true;
   o.no_timeout = no_timeout;
   o.on_log = on_log;
+  o.data = f;
   return o;
 }
 
@@ -185,9 +201,9 @@ static int say_failure(const struct tm_foreground *f, const struct tm_err *err)
 {
   const struct tidemill_script_error *e = tidemill_script_error(f->script);
   if (e)
-    tm_cli_say("%s%s%s", e->text, *e->stack ? "\n" : "", e->stack);
+    say(f, "", e->text, e->stack);
   else
-    tm_cli_say("%s", err->text);
+    say(f, "", err->text, "");
   return 1;
 }
 

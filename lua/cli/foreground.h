@@ -31,6 +31,7 @@ struct tm_foreground {
   int out_fd;                     /* the original standard output */
   int written;                    /* the result of tm_cli_write() for the rows */
   bool has_failed_items;          /* run() returned, and items count as failed */
+  bool names_options;             /* the user gave the parameters as options: messages name these */
   volatile sig_atomic_t ctrl_cs;
   int64_t begun_ns; /* monotonic; of the call that has a timeout */
   int64_t limit_ns; /* the timeout; 0: none */
@@ -43,7 +44,9 @@ struct tm_foreground {
 
 /* From now on, printed text goes to standard error. */
 void tm_foreground_open(struct tm_foreground *f);
-struct tidemill_script_options tm_foreground_options(const char *step, bool no_timeout);
+/* The options for loading the script of `f`. */
+struct tidemill_script_options tm_foreground_options(struct tm_foreground *f, const char *step,
+                                                     bool no_timeout);
 /* Sets the script's variables, with temp_dir as TMPDIR. */
 void tm_foreground_place(const struct tm_foreground *f);
 void tm_foreground_say_folders(const struct tm_foreground *f);

@@ -260,6 +260,8 @@ int tm_one_step_build(struct tidemill_pipeline **out, const struct tm_one_step *
     rc = add_step(*out, s, given, err);
   if (rc == 0)
     rc = tidemill_pipeline_check(*out, err);
+  if (rc < 0)
+    tm_parameter_words_in_error(err);
   return rc < 0 ? name_letter(err) : rc;
 }
 

@@ -132,10 +132,12 @@ static const char *help_of(struct tm_parameter_options *o, enum tm_parameter_gro
   bool have_all = true;
   for (size_t i = 0; i < g->len; i++)
     have_all = have_all && has_parameter(g->constructors[i].name, p->name);
-  const char *label = have_all ? "" : g->constructors[constructor].label;
-  return keep(o, p->default_value
-                     ? tm_xprintf("%s%s (default: %s)", label, p->help, p->default_value)
-                     : tm_xprintf("%s%s", label, p->help));
+  struct tm_buf help = TM_BUF_NONE;
+  tm_buf_add_str(&help, have_all ? "" : g->constructors[constructor].label);
+  tm_parameter_words_add_message(&help, p->help, strlen(p->help));
+  if (p->default_value)
+    tm_buf_printf(&help, " (default: %s)", p->default_value);
+  return keep(o, tm_buf_take(&help));
 }
 
 static bool is_known(const struct tm_parameter_options *o, const char *name)
@@ -283,9 +285,9 @@ static bool is_of_name(char c)
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_input_parameter(const char *name)
+static bool is_parameter(const char *name)
 {
-  for (int group = 0; group < TM_PARAMETERS_CONFIG; group++)
+  for (int group = 0; group < TM_PARAMETER_GROUPS; group++)
     for (size_t i = 0; i < groups[group].len; i++)
       if (has_parameter(groups[group].constructors[i].name, name))
         return true;
@@ -293,12 +295,12 @@ static bool is_input_parameter(const char *name)
 }
 
 /* Adds the option of a setting that a message names without a value. Only a name with an underscore
- * is one: `header` and `columns` are words, too. Returns the bytes read; 0: nothing is added. */
+ * is one: `header` and `returns` are words, too. Returns the bytes read; 0: nothing is added. */
 static size_t add_name(struct tm_buf *out, const char *at, size_t len, const char *end)
 {
-  bool is_call = at + len < end && strchr(".(=", at[len]);
+  bool is_call = at + len < end && memchr(".(=", at[len], 3);
   char *name = tm_xstrndup(at, len);
-  bool is_it = !is_call && strchr(name, '_') && is_input_parameter(name);
+  bool is_it = !is_call && strchr(name, '_') && is_parameter(name);
   char *option = is_it ? dashed(name) : NULL;
   if (is_it)
     tm_buf_printf(out, "--%s", option);
@@ -317,14 +319,14 @@ static size_t add_setting(struct tm_buf *out, const char *at, const char *end)
   begin = len + strlen(" = ");
   if (len == 0 || end - at < (ptrdiff_t)begin || strncmp(at + len, " = ", begin - len) != 0)
     return len == 0 ? 0 : add_name(out, at, len, end);
-  bool has_quotes = at + begin < end && at[begin] == '"';
+  bool has_quotes = at + begin < end && (at[begin] == '"' || at[begin] == '\'');
+  char quote = has_quotes ? at[begin] : 0;
   begin += has_quotes;
   while (at + begin + value_len < end &&
-         (has_quotes ? at[begin + value_len] != '"' : is_of_name(at[begin + value_len])))
+         (has_quotes ? at[begin + value_len] != quote : is_of_name(at[begin + value_len])))
     value_len++;
   char *name = tm_xstrndup(at, len), *value = tm_xstrndup(at + begin, value_len);
-  bool is_it =
-      (has_quotes ? at + begin + value_len < end : value_len > 0) && is_input_parameter(name);
+  bool is_it = (has_quotes ? at + begin + value_len < end : value_len > 0) && is_parameter(name);
   if (is_it) {
     char *option = dashed(name);
     tm_buf_printf(out, "--%s ", option);
@@ -336,15 +338,31 @@ static size_t add_setting(struct tm_buf *out, const char *at, const char *end)
   return is_it ? begin + value_len + has_quotes : 0;
 }
 
-void tm_parameter_words_add_message(struct tm_buf *out, const char *text, size_t len)
+/* The length of a command with its arguments at `at`, up to the end of the line; 0: there is none.
+ * A word in it may be spelled like a parameter, and the line must stay as it can be typed. */
+static size_t command_len(const char *at, const char *end)
+{
+  static const char program[] = "tidemill ";
+  size_t n = strlen(program);
+  bool is_it =
+      (size_t)(end - at) > n && strncmp(at, program, n) == 0 && at[n] >= 'a' && at[n] <= 'z';
+  const char *line_end = is_it ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+  return !is_it ? 0 : (size_t)((line_end ? line_end : end) - at);
+}
+
+static void add_message(struct tm_buf *out, const char *text, size_t len, const char *before)
 {
   static const char set[] = "set ";
   const char *end = text + len;
   for (const char *at = text; at < end;) {
-    bool is_start = at == text || at[-1] == ' ' || at[-1] == '\n';
+    bool is_start = at == text || strchr(before, at[-1]);
     bool has_set =
         is_start && (size_t)(end - at) > strlen(set) && strncmp(at, set, strlen(set)) == 0;
-    size_t from = out->len, n;
+    size_t from = out->len, command = is_start ? command_len(at, end) : 0, n;
+    tm_buf_add(out, at, command);
+    at += command;
+    if (command > 0)
+      continue;
     if (has_set)
       tm_buf_add_str(out, "use ");
     n = is_start ? add_setting(out, at + (has_set ? strlen(set) : 0), end) : 0;
@@ -357,10 +375,16 @@ void tm_parameter_words_add_message(struct tm_buf *out, const char *text, size_t
   }
 }
 
+void tm_parameter_words_add_message(struct tm_buf *out, const char *text, size_t len)
+{
+  add_message(out, text, len, " \n");
+}
+
+/* A name in quotes is a parameter, too. In other messages it may be a variable of the script. */
 int tm_parameter_words_in_error(struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
-  tm_parameter_words_add_message(&text, err->text, strlen(err->text));
+  add_message(&text, err->text, strlen(err->text), " \n'");
   tm_err_set(err, err->code, "%s", tm_buf_str(&text));
   tm_buf_release(&text);
   return err->code;

@@ -71,9 +71,9 @@ const char *tm_parameter_words_last(const struct tm_parameter_words *given,
  * none. */
 char *tm_parameter_words_first(const struct tm_parameter_words *given,
                                enum tm_parameter_group group);
-/* Adds a message that speaks of a definition, with the settings of inputs in it as options: `set
- * encoding = "utf16"` becomes `use --encoding utf16`, and `a larger max_record_size` `a larger
- * --max-record-size`. */
+/* Adds a message that speaks of a definition, with the parameters in it as options: `set encoding =
+ * "utf16"` becomes `use --encoding utf16`, and `a larger max_record_size` `a larger
+ * --max-record-size`. Commands in it (`tidemill map ...`) stay as they are. */
 void tm_parameter_words_add_message(struct tm_buf *out, const char *text, size_t len);
 /* The same for an error. Returns its code. */
 int tm_parameter_words_in_error(struct tm_err *err);

@@ -50,6 +50,8 @@ int tm_step_walk_next(struct tm_step_walk *w, struct tm_run_call *call, struct t
   int rc;
   while ((rc = tm_splitter_next(w->splitter, &w->mini_batch, err)) > 0 && tm_step_walk_is_unread(w))
     tm_step_walk_load(w, call, &w->fault);
+  if (rc == TM_EDAMAGE)
+    rc = err->code = TM_EINPUT; /* there is no job: the damage is in the input */
   if (rc > 0 && (rc = tm_step_walk_load(w, call, err)) >= 0) {
     w->index++;
     return 1;

@@ -383,7 +383,7 @@ describe("a map job", function()
     end
     local resume = { "--resume", "--job-dir", t.job_dir }
     changed({ "in/0001.txt", unpack(resume) }, "'inputs[1].paths' was")
-    changed({ "in", "-N", "3", unpack(resume) }, "'mini_batch_size' was 10 and is 3")
+    changed({ "in", "-N", "3", unpack(resume) }, "'--mini-batch-size' was 10 and is 3")
     changed({ "in", "--limit", "2", unpack(resume) }, "'inputs[1].limit' was none and is 2")
     lfs.mkdir(t:path "other")
     os.execute(("cp -r %s %s"):format(t:path "in", t:path "other"))

@@ -139,7 +139,7 @@ describe("the errors of a failed job", function()
         "--environment-variables", "HERE=." })
     local n = report:match "cause: +(%d+) items have failed"
     assert.equal(n, report:match "items: .- (%d+) failed")
-    expect_words(status(t), { ("cause:   %s items have failed, and error_threshold tolerates 2\n"):format(n) })
+    expect_words(status(t), { ("cause:   %s items have failed, and --error-threshold tolerates 2\n"):format(n) })
   end)
 end)
 
