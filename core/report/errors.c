@@ -104,16 +104,20 @@ static bool names_first(const struct tm_attempt *a)
   return yes;
 }
 
+static char *log_of(const struct tm_errors *s, const struct tm_event *e)
+{
+  return tm_xprintf("%s/user/error/%s/%s.txt", s->logs_dir, e->node_id ? e->node_id : "0",
+                    e->worker ? e->worker : "");
+}
+
 static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, const char *message,
                                 const char *where)
 {
   struct tm_error *n = TM_ARRAY_ADD(&s->list);
-  const char *worker = e->worker ? e->worker : "";
   *n = (struct tm_error) { .count = 1, .message = keep_message(message) };
   n->where = tm_xstrdup(where);
-  n->worker = tm_xstrdup(worker);
-  n->log =
-      tm_xprintf("%s/user/error/%s/%s.txt", s->logs_dir, e->node_id ? e->node_id : "0", worker);
+  n->worker = tm_xstrdup(e->worker ? e->worker : "");
+  n->log = log_of(s, e);
   n->hook = tm_event_failed(e);
   n->status = e->attempt ? e->attempt->status : TM_INIT_EXCEPTION;
   n->index = n->hook ? 0 : e->attempt->index;
@@ -194,15 +198,26 @@ static void add_without_item(struct tm_buf *key, const char *message, const char
   tm_buf_add_str(key, message + best_end);
 }
 
-/* What distinguishes the error of a try. With several items the message may name any of them. */
-static void add_key(struct tm_buf *key, const struct tm_event *e, const char *message,
-                    const char *where)
+static bool is_of_one_item(const struct tm_attempt *a)
+{
+  return a && a->items == 1 && !a->is_uncounted && !a->are_rows && a->first_item;
+}
+
+/* What distinguishes the error of a try. With several items the message may name any of them, so it
+ * stays whole. */
+static void make_key(struct tm_errors *s, const struct tm_event *e, const char *message,
+                     const char *where, bool is_whole)
 {
   const struct tm_attempt *a = e->kind == TM_EVENT_TRY_ENDED ? e->attempt : NULL;
-  bool is_one = a && a->items == 1 && !a->is_uncounted && !a->are_rows && a->first_item;
+  bool has_item = is_of_one_item(a) && !is_whole;
   struct tm_buf text = TM_BUF_NONE;
-  add_without_item(&text, message, is_one ? a->first_item : "", is_one ? a->first_item_len : 0);
-  add_without_worker(key, tm_buf_str(&text), distinct_len(tm_buf_str(&text), where), e->worker);
+  tm_buf_clear(&s->key);
+  tm_buf_add_int(&s->key, a ? (int64_t)a->status : -(int64_t)e->kind);
+  tm_buf_add_char(&s->key, '|');
+  tm_buf_add_str(&s->key, where);
+  tm_buf_add_char(&s->key, '|');
+  add_without_item(&text, message, has_item ? a->first_item : "", has_item ? a->first_item_len : 0);
+  add_without_worker(&s->key, tm_buf_str(&text), distinct_len(tm_buf_str(&text), where), e->worker);
   tm_buf_release(&text);
 }
 
@@ -212,6 +227,44 @@ static uint64_t *find_place(struct tm_errors *s, bool *is_new)
   *is_new = false;
   return s->list.len < TM_ERRORS_MAX ? tm_map_add(&s->known, s->key.data, s->key.len, is_new)
                                      : tm_map_find(&s->known, s->key.data, s->key.len);
+}
+
+/* The place of the error of a try; NULL as above. An item that was tried alone may have failed in
+ * its whole mini-batch before, with the same words. */
+static uint64_t *place_of(struct tm_errors *s, const struct tm_event *e, const char *message,
+                          const char *where, bool *is_new)
+{
+  const struct tm_attempt *a = e->kind == TM_EVENT_TRY_ENDED ? e->attempt : NULL;
+  uint64_t *known = NULL;
+  *is_new = false;
+  if (is_of_one_item(a) && a->part_first > 0) {
+    make_key(s, e, message, where, true);
+    known = tm_map_find(&s->known, s->key.data, s->key.len);
+  }
+  if (known)
+    return known;
+  make_key(s, e, message, where, false);
+  return find_place(s, is_new);
+}
+
+static void replace(char **text, char *by)
+{
+  free(*text);
+  *text = by;
+}
+
+/* The bad item of a mini-batch was found: it is named in place of the first item, with its own
+ * worker. */
+static void name_found_item(struct tm_errors *s, struct tm_error *known, const struct tm_event *e)
+{
+  const struct tm_attempt *a = e->attempt;
+  bool is_found = is_of_one_item(a) && a->part_first > 0 && a->failed > 0;
+  if (!is_found || known->items <= 1 || known->index != a->index || known->is_items)
+    return;
+  replace(&known->item, keep_item(a->first_item, a->first_item_len));
+  known->items = 1;
+  replace(&known->worker, tm_xstrdup(e->worker ? e->worker : ""));
+  replace(&known->log, log_of(s, e));
 }
 
 /* An earlier error with the same message, if only one of the two has a place: LuaJIT does not tell
@@ -253,13 +306,7 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
     add_to_other_half(half, a);
     return false;
   }
-  tm_buf_clear(&s->key);
-  tm_buf_add_int(&s->key, a ? (int64_t)a->status : -(int64_t)e->kind);
-  tm_buf_add_char(&s->key, '|');
-  tm_buf_add_str(&s->key, where);
-  tm_buf_add_char(&s->key, '|');
-  add_key(&s->key, e, message, where);
-  place = find_place(s, &is_new);
+  place = place_of(s, e, message, where, &is_new);
   if (!place) {
     s->others++;
     return false;
@@ -274,6 +321,7 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
     add_new(s, e, message, where);
   } else {
     s->list.at[*place - 1].count++;
+    name_found_item(s, &s->list.at[*place - 1], e);
   }
   s->list.at[*place - 1].failed += a ? a->failed : 0;
   return is_new;

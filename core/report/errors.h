@@ -3,7 +3,8 @@
  * returned is also an error, counted in items.
  *
  * Two errors are the same if status, message and script line are equal; digits in a message count.
- * An error of run() without a line counts as an earlier one that has a line.
+ * An error of run() without a line counts as an earlier one that has a line. An item that is tried
+ * alone, because bad items are isolated, counts with its mini-batch, and is named in place of it.
  * The first TM_ERRORS_MAX are kept; later ones are counted together.
  */
 #ifndef TM_REPORT_ERRORS_H

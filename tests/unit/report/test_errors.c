@@ -81,6 +81,31 @@ static void an_item_that_is_not_known_is_one_of_several(void **state)
   tm_errors_release(&s);
 }
 
+static void a_found_item_is_named_in_place_of_its_mini_batch(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  f->attempt.items = 100;
+  add(&s, f, TM_RUN_EXCEPTION, "bad file /data/c.pgm", "s.lua:3");
+  f->attempt.items = 1;
+  f->attempt.part_first = 42;
+  f->attempt.first_item = "/data/c.pgm";
+  f->attempt.first_item_len = strlen("/data/c.pgm");
+  f->attempt.failed = 1;
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "bad file /data/c.pgm", "s.lua:3"));
+  assert_string_equal(s.list.at[0].item, "/data/c.pgm");
+  assert_int_equal(s.list.at[0].items, 1);
+  assert_int_equal(s.list.at[0].count, 2);
+  assert_int_equal(s.list.at[0].failed, 1);
+  f->attempt.index++; /* an item of another mini-batch is not the first */
+  f->attempt.first_item = "/data/d.pgm";
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "bad file /data/d.pgm", "s.lua:3"));
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "bad file /data/c.pgm", "s.lua:3"));
+  assert_string_equal(s.list.at[0].item, "/data/c.pgm");
+  tm_errors_release(&s);
+}
+
 static void a_long_line_is_cut_where_lines_are(void **state)
 {
   struct report_fixture *f = *state;
@@ -442,6 +467,8 @@ UNIT_TESTS({
     cmocka_unit_test_setup_teardown(paths_of_worker_folders_do_not_make_a_difference, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(an_item_that_is_not_known_is_one_of_several, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(a_found_item_is_named_in_place_of_its_mini_batch, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(written_at_most_once_a_second, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_full_disk_is_reported_once, fixture_open, fixture_close),
