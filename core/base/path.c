@@ -131,3 +131,33 @@ bool tm_path_has_inner_ending(const char *path, const char *ending)
 {
   return ends_in(path, unpacked_len(path), ending);
 }
+
+/* ---- paths in a text ---- */
+
+static bool is_of_name(char c)
+{
+  return c == '_' || c == '-' || c == '/' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z');
+}
+
+/* Whether the text has it between characters that are not of a name. A base may follow a slash. */
+static bool has_word(const char *text, const char *word, bool is_base)
+{
+  size_t n = strlen(word);
+  for (const char *at = text; n > 0 && (at = strstr(at, word)) != NULL; at++) {
+    bool begins = at == text || !is_of_name(at[-1]) || (is_base && at[-1] == '/');
+    if (begins && !is_of_name(at[n]))
+      return true;
+  }
+  return false;
+}
+
+enum tm_path_naming tm_path_naming(const char *text, const char *path)
+{
+  const char *base = tm_path_base(path);
+  if (has_word(text, path, false))
+    return TM_PATH_NAMED_IN_FULL;
+  return base[strspn(base, "0123456789.")] != '\0' && has_word(text, base, true)
+             ? TM_PATH_NAMED_BY_BASE
+             : TM_PATH_UNNAMED;
+}

@@ -29,4 +29,12 @@ bool tm_path_is_packed(const char *path);
 /* Whether it ends in `ending` without such a suffix: ".csv" of "a.CSV.gz". */
 bool tm_path_has_inner_ending(const char *path, const char *ending);
 
+enum tm_path_naming {
+  TM_PATH_UNNAMED,
+  TM_PATH_NAMED_BY_BASE, /* by its base, which is not a mere number */
+  TM_PATH_NAMED_IN_FULL,
+};
+/* Whether a text has `path`, or its base, as a word of its own. */
+enum tm_path_naming tm_path_naming(const char *text, const char *path);
+
 #endif

@@ -56,21 +56,10 @@ int64_t tm_inspection_items_of(const struct tm_json *line)
   return items > 0 ? items : 1;
 }
 
-static bool is_of_name(char c)
-{
-  return c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-         (c >= 'A' && c <= 'Z');
-}
-
 /* All items of a mini-batch have its error. If the message names one of them, that one failed. */
-static bool is_named(const struct tm_inspection_error *e)
+static enum tm_path_naming naming_of(const struct tm_inspection_error *e, const char *item)
 {
-  const char *name = e->item ? tm_path_base(e->item) : "";
-  size_t n = strlen(name);
-  for (const char *at = e->message; n > 0 && (at = strstr(at, name)) != NULL; at++)
-    if ((at == e->message || !is_of_name(at[-1])) && !is_of_name(at[n]))
-      return true;
-  return false;
+  return e->are_rows || !item ? TM_PATH_UNNAMED : tm_path_naming(e->message, item);
 }
 
 /* "1 element for 2 items", to free(); NULL: the line is for one item. */
@@ -83,24 +72,26 @@ static char *detail_of(const struct tm_json *line)
                                                 items, tm_text_counted(items, "item", "items"));
 }
 
-/* Lines come from the last to the first: each one so far is the first, except that a named item of
- * the same mini-batch stays. */
+/* Lines come from the last to the first: each one so far is the first, except that the item of the
+ * same mini-batch which the message names best stays. */
 static void take_first(struct tm_inspection_error *e, const struct tm_json *line)
 {
   int64_t mini_batch = tm_json_int(line, "mini_batch", -1);
-  const char *status = tm_json_str(line, "status", NULL);
+  const char *status = tm_json_str(line, "status", NULL), *item = tm_json_str(line, "item", NULL);
   bool is_same = mini_batch == e->mini_batch;
-  if (is_same && is_named(e))
+  e->are_rows = tm_json_get(line, "begin") != NULL;
+  enum tm_path_naming naming = naming_of(e, item);
+  if (is_same && naming_of(e, e->item) > naming)
     return;
   tm_inspection_error_release(e);
-  e->item = tm_xstrdup(tm_json_str(line, "item", NULL));
+  e->item = tm_xstrdup(item);
   e->log = tm_xstrdup(tm_json_str(line, "log", NULL));
   e->status =
       status && strcmp(status, tm_status_name(TM_RUN_DONE)) != 0 ? tm_xstrdup(status) : NULL;
   e->detail = detail_of(line);
   e->mini_batch = mini_batch;
-  e->are_rows = tm_json_get(line, "begin") != NULL;
-  e->first_items = is_named(e) ? 1 : (is_same ? e->first_items : 0) + tm_inspection_items_of(line);
+  e->first_items =
+      naming != TM_PATH_UNNAMED ? 1 : (is_same ? e->first_items : 0) + tm_inspection_items_of(line);
 }
 
 void tm_inspection_error_release(struct tm_inspection_error *e)

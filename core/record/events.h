@@ -125,9 +125,10 @@ struct tm_attempt {
   size_t causes_len;
   const char *dataset; /* name of the input */
   const char *first_item;
-  size_t first_item_len; /* path; not NUL-ended */
-  bool are_rows;         /* the items are rows, and first_item is the file of the first */
-  int64_t manifest_at;   /* place of its entry, bytes */
+  size_t first_item_len;  /* path; not NUL-ended */
+  const char *named_item; /* the one of several items that the message names; NULL: none */
+  bool are_rows;          /* the items are rows, and first_item is the file of the first */
+  int64_t manifest_at;    /* place of its entry, bytes */
 };
 
 struct tm_event {

@@ -95,13 +95,13 @@ static char *keep_item(const char *item, size_t len)
   return text.len > 0 ? tm_buf_take(&text) : (tm_buf_release(&text), tm_xstrdup(""));
 }
 
-/* If the message names the first item, that item failed. Otherwise it is unknown which one did. */
-static bool names_first(const struct tm_attempt *a)
+/* The item of the first: the one that the message names, or the first of its mini-batch. */
+static void set_item(struct tm_error *n, const struct tm_attempt *a)
 {
-  char *item = tm_xstrndup(a->first_item, a->first_item_len);
-  bool yes = *item && !a->are_rows && a->message && strstr(a->message, item);
-  free(item);
-  return yes;
+  const char *named = a->are_rows ? NULL : a->named_item;
+  n->item = named ? keep_item(named, strlen(named)) : keep_item(a->first_item, a->first_item_len);
+  n->items = named || a->is_uncounted ? 1 : a->items;
+  n->are_rows = a->are_rows;
 }
 
 static char *log_of(const struct tm_errors *s, const struct tm_event *e)
@@ -123,10 +123,12 @@ static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, c
   n->index = n->hook ? 0 : e->attempt->index;
   if (!n->hook && s->replay)
     n->again = tm_xprintf("%s --mini-batch %" PRIu64, s->replay, n->index);
-  n->item =
-      n->hook ? tm_xstrdup("") : keep_item(e->attempt->first_item, e->attempt->first_item_len);
-  n->items = n->hook || e->attempt->is_uncounted || names_first(e->attempt) ? 1 : e->attempt->items;
-  n->are_rows = !n->hook && e->attempt->are_rows;
+  n->item = NULL;
+  n->items = 1;
+  if (n->hook)
+    n->item = tm_xstrdup("");
+  else
+    set_item(n, e->attempt);
   return n;
 }
 

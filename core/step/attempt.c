@@ -1,12 +1,47 @@
 /* attempt.c - see attempt.h. */
 #include "step/attempt.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "commit/part_read.h"
+#include "data/item.h"
 #include "record/part.h"
 #include "step/returns.h"
+
+#define ITEMS_MAX 1000 /* that are looked for in a message */
+#define WORDS_MAX 4096 /* bytes of a message in which they are looked for */
+
+/* The item that the message of a failed try names, to free(). NULL: none of the first ITEMS_MAX. */
+static char *find_named(struct tm_supervisor *s, const struct tm_in_flight *held,
+                        const struct tm_answer *a)
+{
+  enum tm_path_naming best = TM_PATH_UNNAMED;
+  struct tm_manifest_entry entry;
+  struct tm_reader r;
+  struct tm_item item;
+  char *words, *found = NULL;
+  if (a->status == TM_RUN_DONE || !*a->message || held->items < 2 || held->is_uncounted ||
+      tm_part_read(s->manifest, held->what.index, held->what.part, &entry, NULL) < 0)
+    return NULL;
+  words = tm_xstrndup(a->message, strnlen(a->message, WORDS_MAX));
+  tm_reader_init(&r, entry.bytes, entry.len);
+  for (int i = 0; i < ITEMS_MAX && best < TM_PATH_NAMED_IN_FULL && tm_item_next(&r, &item); i++) {
+    char *path = tm_xstrndup(item.path, item.path_len);
+    enum tm_path_naming naming = tm_path_naming(words, path);
+    if (naming > best) {
+      free(found);
+      found = path;
+      best = naming;
+    } else {
+      free(path);
+    }
+  }
+  free(words);
+  return found;
+}
 
 void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
                      const struct tm_answer *a, int64_t failed)
@@ -19,6 +54,8 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
       a->status == TM_RUN_DONE ? tm_returns_succeeded(s, held, a->marked, a->head.returned) : 0;
   bool is_unknown = held->is_uncounted || (held->items == 0 && a->status != TM_RUN_DONE);
   bool has_causes = a->status == TM_RUN_DONE && a->causes.list.len > 0;
+  bool are_rows = input && tm_dataset_is_table(input);
+  char *named = are_rows ? NULL : find_named(s, held, a);
   struct tm_buf words = TM_BUF_NONE;
   struct tm_attempt attempt = { .index = held->what.index,
                                 .try = held->what.try,
@@ -41,7 +78,8 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
                                 .dataset = input && input->name ? input->name : "",
                                 .first_item = tm_buf_str(&held->first_item),
                                 .first_item_len = held->first_item.len,
-                                .are_rows = input && tm_dataset_is_table(input),
+                                .named_item = named,
+                                .are_rows = are_rows,
                                 .manifest_at = held->manifest_at };
   struct tm_event e = { .kind = TM_EVENT_TRY_ENDED, .attempt = &attempt };
 
@@ -53,6 +91,7 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
   attempt.message = has_causes ? words.data : a->message;
   tm_supervisor_emit(s, &e, w);
   tm_buf_release(&words);
+  free(named);
 }
 
 /* The path of the script's log, or of its output if it logged nothing: the logger makes its file

@@ -315,21 +315,24 @@ describe("status of a mini-batch that failed", function()
 
   it("names the item in the message, or else the first one", function()
     local t = job.case()
-    t:inputs(8)
+    t:inputs(12)
     t:script [[
       function run(m)
         for _, path in ipairs(m) do
           if number_of(path) == 2 then error("cannot parse " .. path) end
           if number_of(path) == 6 then error "cannot parse" end
+          if number_of(path) == 11 then error("bad: " .. path:match "[^/]+$") end
         end
         return names_of(m)
       end]]
     t:pipeline "mini_batch_size = 4, run_max_try = 1, process_count_per_node = 1"
-    t:run_job()
-    local said = t:run { "status", t.job_dir }.out
-    expect_words(said, {
-      "first: mini-batch 0 (RUN_EXCEPTION) at process000, " .. t:path("in/" .. job.names(8)[2]) .. "\n",
-      "first: mini-batch 1 (RUN_EXCEPTION) at process000, " .. t:path("in/" .. job.names(8)[5]) .. " and 3 more\n" })
+    local names, report = job.names(12), t:run_job().err
+    for _, said in ipairs { report, t:run { "status", t.job_dir }.out } do
+      expect_words(said, {
+        "first: mini-batch 0 (RUN_EXCEPTION) at process000, " .. t:path("in/" .. names[2]) .. "\n",
+        "first: mini-batch 1 (RUN_EXCEPTION) at process000, " .. t:path("in/" .. names[5]) .. " and 3 more\n",
+        "first: mini-batch 2 (RUN_EXCEPTION) at process000, " .. t:path("in/" .. names[11]) .. "\n" })
+    end
   end)
 end)
 

@@ -98,9 +98,34 @@ static void endings_are_of_either_case(void **state)
   assert_false(tm_path_is_packed("gz"));
 }
 
+static void is_named_as_a_word(void **state)
+{
+  static const struct {
+    const char *text, *path;
+    enum tm_path_naming expected;
+  } cases[] = {
+    { "cannot read '/in/a.txt'", "/in/a.txt", TM_PATH_NAMED_IN_FULL },
+    { "/in/a.txt: bad, and xa.txt", "/in/a.txt", TM_PATH_NAMED_IN_FULL },
+    { "bad a.txt", "/in/a.txt", TM_PATH_NAMED_BY_BASE },
+    { "bad in/a.txt", "/in/a.txt", TM_PATH_NAMED_BY_BASE },
+    { "bad t 13.txt", "/in/t 13.txt", TM_PATH_NAMED_BY_BASE },
+    { "bad aa.txt", "/in/a.txt", TM_PATH_UNNAMED },
+    { "bad a.txt2", "/in/a.txt", TM_PATH_UNNAMED },
+    { "/mnt/in/a.txt2: bad", "/in/a.txt", TM_PATH_UNNAMED },
+    { "line 1: expected 1.5", "/in/1", TM_PATH_UNNAMED },
+    { "line 1: expected 1.5", "/in/1.5", TM_PATH_UNNAMED },
+    { "bad /in/1", "/in/1", TM_PATH_NAMED_IN_FULL },
+    { "bad", "", TM_PATH_UNNAMED },
+    { "", "/in/", TM_PATH_UNNAMED },
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++)
+    assert_int_equal(tm_path_naming(cases[i].text, cases[i].path), cases[i].expected);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(join),
     cmocka_unit_test(absolute_takes_out_dots),
     cmocka_unit_test(parts),
     cmocka_unit_test(endings_are_of_either_case),
+    cmocka_unit_test(is_named_as_a_word),
 });

@@ -73,8 +73,11 @@ static void an_item_that_is_not_known_is_one_of_several(void **state)
   add(&s, f, TM_RUN_EXCEPTION, "cannot parse /data/c.pgm", "s.lua:3");
   assert_string_equal(s.list.at[0].item, "/data/a.pgm");
   assert_int_equal(s.list.at[0].items, 4);
-  add(&s, f, TM_RUN_EXCEPTION, "cannot parse /data/a.pgm", "s.lua:3");
+  f->attempt.named_item = "/data/d.pgm";
+  add(&s, f, TM_RUN_EXCEPTION, "cannot parse /data/d.pgm", "s.lua:3");
+  assert_string_equal(s.list.at[1].item, "/data/d.pgm");
   assert_int_equal(s.list.at[1].items, 1);
+  f->attempt.named_item = NULL;
   f->attempt.items = 1;
   add(&s, f, TM_RUN_EXCEPTION, "cannot parse", "s.lua:3");
   assert_int_equal(s.list.at[2].items, 1);
