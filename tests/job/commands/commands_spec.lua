@@ -319,19 +319,17 @@ describe("status of a mini-batch that failed", function()
     t:script [[
       function run(m)
         for _, path in ipairs(m) do
-          if number_of(path) == 2 then error("cannot parse " .. path) end
-          if number_of(path) == 6 then error "cannot parse" end
-          if number_of(path) == 11 then error("bad: " .. path:match "[^/]+$") end
+          local why = ({ [2] = path, [6] = "it", [11] = path:match "[^/]+$" })[number_of(path)]
+          if why then error("cannot parse " .. why) end
         end
         return names_of(m)
       end]]
     t:pipeline "mini_batch_size = 4, run_max_try = 1, process_count_per_node = 1"
     local names, report = job.names(12), t:run_job().err
-    for _, said in ipairs { report, t:run { "status", t.job_dir }.out } do
-      expect_words(said, {
-        "first: mini-batch 0 (RUN_EXCEPTION) at process000, " .. t:path("in/" .. names[2]) .. "\n",
-        "first: mini-batch 1 (RUN_EXCEPTION) at process000, " .. t:path("in/" .. names[5]) .. " and 3 more\n",
-        "first: mini-batch 2 (RUN_EXCEPTION) at process000, " .. t:path("in/" .. names[11]) .. "\n" })
+    for i, item in ipairs { names[2] .. "\n", names[5] .. " and 3 more\n", names[11] .. "\n" } do
+      local first = ("first: mini-batch %d (RUN_EXCEPTION) at process000, "):format(i - 1) .. t:path("in/" .. item)
+      expect_words(report, { first })
+      expect_words(t:run { "status", t.job_dir }.out, { first })
     end
   end)
 end)
