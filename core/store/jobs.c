@@ -136,18 +136,33 @@ void tm_jobs_release(struct tm_jobs *jobs)
 
 /* Finding one. */
 
-static char *find_latest(const struct tm_fs *fs, const char *workspace, const char *cwd,
-                         struct tm_err *err)
+/* Adds why there is no workspace, and how to name one. */
+static void add_no_workspace(struct tm_buf *words, const char *named, const char *cwd)
+{
+  if (named && *named) {
+    char *path = tm_path_absolute(cwd, named);
+    tm_buf_printf(
+        words, "the workspace '%s', which " TM_WORKSPACE_VARIABLE " names, does not exist", path);
+    free(path);
+  } else {
+    tm_buf_printf(words,
+                  "no workspace (" TM_WORKSPACE_NAME
+                  ") is in '%s' or above it; name one in " TM_WORKSPACE_VARIABLE,
+                  cwd);
+  }
+}
+
+static char *find_latest(const struct tm_fs *fs, const char *workspace, const char *named,
+                         const char *cwd, struct tm_err *err)
 {
   struct tm_jobs jobs = { 0 };
+  struct tm_buf words = TM_BUF_NONE;
   char *dir = NULL;
-  if (!workspace)
-    tm_err_set(err, TM_EUSAGE,
-               "there is no job yet: no workspace (" TM_WORKSPACE_NAME
-               ") is in '%s' or above it; name one in " TM_WORKSPACE_VARIABLE
-               ", or name the job's directory",
-               cwd);
-  else if (tm_jobs_list(&jobs, fs, workspace, err) == 0 && jobs.len == 0)
+  if (!workspace) {
+    add_no_workspace(&words, named, cwd);
+    tm_err_set(err, TM_EUSAGE, "there is no job yet: %s, or name the job's directory", words.data);
+    tm_buf_release(&words);
+  } else if (tm_jobs_list(&jobs, fs, workspace, err) == 0 && jobs.len == 0)
     tm_err_set(err, TM_EUSAGE, "there is no job yet in the workspace '%s'", workspace);
   else if (jobs.len > 0)
     dir = tm_xstrdup(jobs.at[0]);
@@ -195,7 +210,8 @@ static bool refuse_closed(const struct tm_fs *fs, const char *dir, struct tm_err
 }
 
 static void refuse(const struct tm_fs *fs, const char *given, const char *as_folder,
-                   const char *as_name, const char *workspace, const char *cwd, struct tm_err *err)
+                   const char *as_name, const char *workspace, const char *named, const char *cwd,
+                   struct tm_err *err)
 {
   struct tm_buf words = TM_BUF_NONE;
   struct tm_stat st;
@@ -206,11 +222,10 @@ static void refuse(const struct tm_fs *fs, const char *given, const char *as_fol
                 is_there ? "contains none (no job.json)" : "does not exist");
   if (as_name)
     tm_buf_printf(&words, ", nor does '%s'", as_name);
-  else if (!workspace && !strchr(given, '/'))
-    tm_buf_printf(&words,
-                  ", and no workspace (" TM_WORKSPACE_NAME
-                  ") is in '%s' or above it; name one in " TM_WORKSPACE_VARIABLE,
-                  cwd);
+  else if (!workspace && !strchr(given, '/')) {
+    tm_buf_add_str(&words, ", and ");
+    add_no_workspace(&words, named, cwd);
+  }
   if (workspace && as_name)
     add_nearest(&words, fs, workspace, given);
   tm_buf_add_str(&words, "; a job is named by its directory, its name, or 'latest'; "
@@ -221,7 +236,7 @@ static void refuse(const struct tm_fs *fs, const char *given, const char *as_fol
 
 /* The folder of this name, else the job of this name in the workspace. */
 static char *find_in(const struct tm_fs *fs, const char *given, const char *workspace,
-                     const char *cwd, struct tm_err *err)
+                     const char *named, const char *cwd, struct tm_err *err)
 {
   char *as_folder = tm_path_absolute(cwd, given), *as_name = NULL, *found = NULL;
   int64_t ignored;
@@ -233,11 +248,11 @@ static char *find_in(const struct tm_fs *fs, const char *given, const char *work
   if (*given && is_job(fs, as_folder, &ignored))
     found = tm_xstrdup(as_folder);
   else if (strcmp(given, "latest") == 0)
-    found = find_latest(fs, workspace, cwd, err);
+    found = find_latest(fs, workspace, named, cwd, err);
   else if (as_name && is_job(fs, as_name, &ignored))
     found = tm_xstrdup(as_name);
   else
-    refuse(fs, given, as_folder, as_name, workspace, cwd, err);
+    refuse(fs, given, as_folder, as_name, workspace, named, cwd, err);
   free(as_folder);
   free(as_name);
   return found;
@@ -270,7 +285,7 @@ char *tm_jobs_find(const struct tm_fs *fs, const char *given, const char *named,
   /* A path is found without a workspace, so it does not matter whether the workspace is trusted. */
   if (tm_workspace_look(&workspace, fs, named, cwd, strchr(given, '/') ? TM_TO_READ : use, err) ==
       0)
-    found = find_in(fs, given, workspace, cwd, err);
+    found = find_in(fs, given, workspace, named, cwd, err);
   if (found && use == TM_TO_USE && !is_consent(given, named, cwd, found) &&
       tm_trust_job(fs, found, err) < 0) {
     free(found);

@@ -115,7 +115,9 @@ static void the_searched_path_is_named(void **state)
   put_folder(*state, "nope");
   REFUSED("nope", NULL, "contains none (no job.json)");
   REFUSED("", NULL, "there is no job ''");
-  REFUSED("latest", "missing", "no workspace");
+  REFUSED("latest", "missing", "there is no job yet: the workspace '", "/missing', which TIDEMILL_",
+          "does not exist, or name the job's directory");
+  REFUSED("nope2", "missing", "/missing', which TIDEMILL_WORKSPACE names, does not exist; a job");
   free(folder);
 }
 
