@@ -23,6 +23,7 @@
 #include "outputs/link_tree.h"
 #include "record/input_record.h"
 #include "record/job_record.h"
+#include "snapshot/snapshot.h"
 #include "store/trust.h"
 #include "sys/clock.h"
 
@@ -83,18 +84,35 @@ static bool has_failures(const struct tm_result_row *row)
          tm_json_int(tm_json_get(row->summary, "mini_batches"), "failed", 0) > 0;
 }
 
+/* How the files of the script differ from the copy in the job of a result, to free(). NULL: the
+ * script is the same, or the copy cannot be read. */
+static char *compare_script(const struct tm_reuse *r, const struct tm_result_row *row)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  char *copy = tm_xprintf("%s/script/%s", row->job, r->step->name);
+  bool is_known = !tm_reuse_has_script(row->definition, r->definition) &&
+                  tm_snapshot_diff(&words, r->fs, &r->step->config, r->job_dir, copy, NULL) == 0 &&
+                  words.len > 0;
+  char *text = is_known ? tm_buf_take(&words) : NULL;
+  tm_buf_release(&words);
+  free(copy);
+  return text;
+}
+
 /* Reports how the definition differs from that of the step's newest result. */
 static int explain_definition(struct tm_reuse *r, struct tm_db *db, struct tm_err *err)
 {
   struct tm_result_row newest;
   struct tm_buf words = TM_BUF_NONE;
   int rc = tm_results_newest(&newest, db, r->pipeline, r->step->name, err);
+  char *script = rc > 0 ? compare_script(r, &newest) : NULL;
 
-  if (rc > 0 && !tm_reuse_compare(&words, newest.definition, r->definition, true))
+  if (rc > 0 && !tm_reuse_compare(&words, newest.definition, r->definition, script, true))
     tm_buf_add_str(&words, "its definition is another");
   if (rc > 0)
     say(r, "%s", words.data);
   tm_buf_release(&words);
+  free(script);
   tm_result_row_release(&newest);
   return rc;
 }
@@ -127,7 +145,7 @@ static void drop_unfit(struct tm_reuse *r)
     struct tm_buf words = TM_BUF_NONE;
     bool is_own = r->job_dir && strcmp(row->job, r->job_dir) == 0;
     bool differs =
-        has_failures(row) && tm_reuse_compare(&words, row->definition, r->definition, true);
+        has_failures(row) && tm_reuse_compare(&words, row->definition, r->definition, NULL, true);
     bool is_unfit = is_own || differs || is_strange(r, row);
     if (is_unfit) {
       if (is_own)

@@ -126,8 +126,13 @@ static void add_change(struct tm_buf *out, const char *key, const char *before, 
   tm_buf_printf(out, "%s%s %s -> %s", out->len > 0 ? ", " : "", key, before, now);
 }
 
+bool tm_reuse_has_script(const struct tm_json *then, const struct tm_json *now)
+{
+  return strcmp(tm_json_str(then, "snapshot_hash", ""), tm_json_str(now, "snapshot_hash", "")) == 0;
+}
+
 bool tm_reuse_compare(struct tm_buf *out, const struct tm_json *then, const struct tm_json *now,
-                      bool has_failures)
+                      const char *script, bool has_failures)
 {
   struct tm_buf words = TM_BUF_NONE;
   struct tm_changes changes = { 0 };
@@ -135,9 +140,13 @@ bool tm_reuse_compare(struct tm_buf *out, const struct tm_json *then, const stru
   struct tm_json *then_settled = settle_returns(then), *now_settled = settle_returns(now);
   bool has_changed;
   tm_resume_compare(then_settled, now_settled, &changes);
-  for (size_t i = 0; i < changes.len; i++)
-    if (change_counts(&changes.at[i], has_failures))
-      add_change(&words, changes.at[i].key, changes.at[i].before, changes.at[i].now);
+  for (size_t i = 0; i < changes.len; i++) {
+    const struct tm_change *c = &changes.at[i];
+    if (strcmp(c->key, "script") == 0)
+      tm_buf_add_str(&words, script ? script : "the script has changed"); /* the first */
+    else if (change_counts(c, has_failures))
+      add_change(&words, c->key, c->before, c->now);
+  }
   if (strcmp(was, is) != 0)
     add_change(&words, "tidemill", was, is);
   if (is_by_content(then) != is_by_content(now))

@@ -20,8 +20,11 @@
 struct tm_json *tm_reuse_definition(const struct tm_json *effective, const char *snapshot_hash);
 /* 32 hexadecimal digits, and a NUL. Equal for equal definitions, if nothing has failed. */
 void tm_reuse_key(const struct tm_json *definition, char out[TM_REUSE_KEY_LEN + 1]);
-/* Adds the relevant differences: "mini_batch_size 10 -> 5, arguments [..] -> [..]". False: none. */
+/* Adds the relevant differences: "mini_batch_size 10 -> 5, arguments [..] -> [..]". False: none.
+ * `script`: how its files differ, if the hash of the snapshot does; NULL: unknown. */
 bool tm_reuse_compare(struct tm_buf *out, const struct tm_json *then, const struct tm_json *now,
-                      bool has_failures);
+                      const char *script, bool has_failures);
+/* Whether the script is the same. */
+bool tm_reuse_has_script(const struct tm_json *then, const struct tm_json *now);
 
 #endif

@@ -199,7 +199,7 @@ describe("the full destination of a step that reads outputs of others", function
     local t = chain ""
     t:expect(t:run(WORDS), 0)
     t:write("more.lua", t:read "more.lua" .. "-- edited")
-    refused_now(t, "(the step is not reused: script ", 1)
+    refused_now(t, "(the step is not reused: 'more.lua' has changed)", 1)
   end)
 
   it("is refused in a resume if it holds files of others", function()

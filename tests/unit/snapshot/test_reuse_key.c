@@ -30,7 +30,7 @@ static void assert_change(const char *from, const char *to, bool changes, bool h
   tm_reuse_key(then, before);
   tm_reuse_key(now, after);
   assert_int_equal(strcmp(before, after) != 0, changes);
-  assert_int_equal(tm_reuse_compare(&out, then, now, has_failures), *words != '\0');
+  assert_int_equal(tm_reuse_compare(&out, then, now, NULL, has_failures), *words != '\0');
   assert_string_equal(tm_buf_str(&out), words);
   tm_buf_release(&out);
   tm_json_free(then);
@@ -114,7 +114,7 @@ static void the_rule_for_returned_rows_counts_where_it_decides(void **state)
   struct tm_json *now = definition("{'settings':{'error_threshold':{'value':0}},'inputs':[{'kind':"
                                    "'delimited','paths':['a']}]}",
                                    "00");
-  assert_true(tm_reuse_compare(&words, then, now, false));
+  assert_true(tm_reuse_compare(&words, then, now, NULL, false));
   assert_string_equal(tm_buf_str(&words), "returns \"any\" -> \"rows\"");
   tm_buf_release(&words);
   tm_json_free(then);
@@ -130,8 +130,11 @@ static void the_script_counts(void **state)
   tm_reuse_key(now, after);
   assert_int_equal(strlen(before), TM_REUSE_KEY_LEN);
   assert_string_not_equal(before, after);
-  assert_true(tm_reuse_compare(&out, then, now, false));
-  assert_string_equal(out.data, "script \"01\" -> \"02\"");
+  assert_true(tm_reuse_compare(&out, then, now, NULL, false));
+  assert_string_equal(out.data, "the script has changed");
+  tm_buf_release(&out);
+  assert_true(tm_reuse_compare(&out, then, now, "'s.lua' has changed", false));
+  assert_string_equal(out.data, "'s.lua' has changed");
   tm_buf_release(&out);
   tm_json_free(then);
   tm_json_free(now);
@@ -154,7 +157,7 @@ static void another_version_counts(void **state)
   struct tm_json *then = definition(base, "1"), *now = definition(base, "1");
   struct tm_buf out = TM_BUF_NONE;
   tm_json_set(then, "program", tm_json_new_string("0.0"));
-  assert_true(tm_reuse_compare(&out, then, now, false));
+  assert_true(tm_reuse_compare(&out, then, now, NULL, false));
   assert_non_null(strstr(out.data, "tidemill 0.0 -> 0."));
   tm_buf_release(&out);
   tm_json_free(then);
