@@ -129,7 +129,8 @@ static int load(struct resume *r, const struct tm_cli *cli, const char *job, str
     const struct tidemill_record_info *info = tidemill_record_info(record);
     rc = choose_output(r, info->state == TIDEMILL_COMPLETED, err);
     r->hooks.add_message = tm_command_line_defines(record) ? tm_parameter_words_add_message : NULL;
-    r->was_printed = !*info->file && info->steps_len == 1 &&
+    r->was_printed = tidemill_record_command(record, NULL) && !*info->file &&
+                     info->steps_len == 1 &&
                      !tidemill_pipeline_output_file(r->launch.pipeline, NULL);
   }
   tidemill_record_close(record);

@@ -88,7 +88,7 @@ static struct advice advice_on_ragged(const struct tm_row_counts *counts, enum t
   return (struct advice) {
     is_short ? "rows with fewer fields than columns; the missing fields are null"
              : "rows with more fields than columns; the surplus fields are left out",
-    "on_ragged = \"drop\" leaves such rows out, \"error\" refuses them"
+    "on_ragged = \"drop\" leaves such rows out, on_ragged = \"error\" refuses them"
   };
 }
 

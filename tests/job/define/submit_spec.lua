@@ -111,7 +111,9 @@ describe("a script that submits a job", function()
     local r, t = run("p:submit { job_dir = 'job' }\nos.exit(7)", nothing_is_freed)
     t:expect(r, 7)
     assert.is_false(t:has "job/job_result.json")
-    t:expect(t:run { "resume", "job", "--progress", "none" }, 0) -- its record has the pipeline
+    local resumed = t:run { "resume", "job", "--progress", "none" } -- its record has the pipeline
+    t:expect(resumed, 0)
+    assert.is_nil(resumed.err:find("does not print", 1, true), resumed.err) -- as nothing ever did
   end)
 
   it("is refused as a pipeline file, which each command would load and submit again", function()
