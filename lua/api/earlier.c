@@ -58,6 +58,7 @@ static void tell_moved(const char *dir, struct tm_err *err)
   struct tm_buf words = TM_BUF_NONE;
   tm_buf_add_str(&words, "; if it has moved: tidemill run PIPELINE.lua --resume --job-dir ");
   tm_text_shell(&words, dir);
+  tm_buf_add_str(&words, " --accept-changes"); /* its paths are others */
   tm_err_append(err, tm_buf_str(&words));
   tm_buf_release(&words);
 }

@@ -50,12 +50,17 @@ static void add_never(struct tm_buf *out, const char *dir, const struct tm_err *
     tm_buf_printf(out, "the job cannot be resumed: %s; see 'tidemill help troubleshooting'",
                   why->text);
     add_anew(out, dir, command);
-  } else
+  } else {
     tm_buf_printf(
         out,
         "the job cannot be resumed here: '%s' has been removed or renamed; if you renamed "
         "it, resume it under its new name: tidemill resume DIRECTORY; else start a new job",
         dir);
+    if (command && command->add_anew) {
+      tm_buf_add_str(out, ": ");
+      command->add_anew(command->data, out, NULL);
+    }
+  }
 }
 
 /* Whether nothing was listed. The same command would end in the same way. */
@@ -80,6 +85,7 @@ static bool add_moved(struct tm_buf *out, const char *dir)
     tm_buf_printf(out, "the pipeline file '%s' is not there; if it has moved, to go on: ", file);
     tm_buf_add_str(out, "tidemill run PIPELINE.lua --resume --job-dir ");
     tm_text_shell(out, dir);
+    tm_buf_add_str(out, " --accept-changes"); /* its paths are others */
   }
   tidemill_record_close(job);
   return is_gone;
@@ -192,7 +198,8 @@ static bool add_for_kept(struct tm_buf *out, const char *dir,
 static void add_after(struct tm_buf *out, const char *dir, const struct tm_resume_command *command,
                       bool is_known)
 {
-  tm_buf_add_str(out, "after a change of the script or its input: ");
+  tm_buf_add_str(out, command ? "after a change of the script, its input or these options: "
+                              : "after a change of the script or its input: ");
   if (is_known)
     add_command(out, dir, command, true);
   else {

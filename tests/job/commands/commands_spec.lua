@@ -106,9 +106,10 @@ describe("resume", function()
       .. "' is not there; if it has moved, to go on: tidemill run PIPELINE.lua --resume --job-dir " .. t.job_dir })
     assert.is_nil(shown.out:find("tidemill resume", 1, true), shown.out)
     expect_run(t, 2, { "resume", t.job_dir }, { "cannot resume job", t.job_dir, "pipeline.lua",
-      "tidemill run PIPELINE.lua --resume --job-dir " .. t.job_dir })
-    os.rename(t:path "p.lua", t:path "elsewhere.lua")
-    expect_run(t, 0, { "run", "elsewhere.lua", "--resume", "--job-dir", t.job_dir }, nil, { env = { "GO=1" } })
+      "tidemill run PIPELINE.lua --resume --job-dir " .. t.job_dir .. " --accept-changes\n" })
+    lfs.mkdir(t:path "new")
+    for _, name in ipairs { "p.lua", "score.lua" } do os.rename(t:path(name), t:path("new/" .. name)) end
+    expect_run(t, 0, { "run", "new/p.lua", "--resume", "--job-dir", "job", "--accept-changes" }, nil, { env = { "GO=1" } })
   end)
 
   --- A job of `map` whose fifth item fails.
@@ -321,8 +322,7 @@ describe("status of a mini-batch that failed", function()
         for _, path in ipairs(m) do
           local why = ({ [2] = path, [6] = "it", [11] = path:match "[^/]+$" })[number_of(path)]
           if why then error("cannot parse " .. why) end
-        end
-        return names_of(m)
+        end return names_of(m)
       end]]
     t:pipeline "mini_batch_size = 4, run_max_try = 1, process_count_per_node = 1"
     local names, report = job.names(12), t:run_job().err
