@@ -501,7 +501,7 @@ function Output:register_on_complete(name, options, ...)
   local fields = fields_of(self)
   name, options = names.arguments({ "name" }, name, options, ...)
   options = options == nil and {} or options
-  local accepted = type(name) == "string" and type(options) == "table"
+  local accepted = type(name) == "string" and type(options) == "table" and not getmetatable(options)
   for key in pairs(accepted and options or {}) do
     accepted = accepted and (key == "description" or key == "tags")
   end

@@ -192,7 +192,10 @@ end
 ---@param fields? tidemill.ArgumentParserFields
 ---@return tidemill.ArgumentParser
 function M.ArgumentParser(fields)
-  fields = fields or {}
+  fields = fields == nil and {} or fields
+  if type(fields) ~= "table" or getmetatable(fields) then
+    refuse("ArgumentParser: the argument is a %s; accepted: a table { prog, description }", type(fields))
+  end
   return setmetatable({ options = {}, by_name = {}, positionals = {}, description = fields.description or false,
                         prog = fields.prog or (type(arg) == "table" and type(arg[0]) == "string"
                           and arg[0]:match "[^/]*$") or "script" }, Parser)

@@ -188,6 +188,9 @@ local M = {}
 
 -- Implements tidemill.load(path).
 function M.load(path)
+  if type(path) ~= "string" then
+    plan.raise(("load: the path is a %s; accepted: the path of a pipeline file"):format(type(path)))
+  end
   return c.load(path)
 end
 

@@ -251,23 +251,20 @@ end
 ---@param options? tidemill.FromSqlQueryOptions
 ---@return tidemill.TabularDataset
 ---@overload fun(datastore: table, path: string, query: string, options?): tidemill.TabularDataset
+---@overload fun(arguments: table): tidemill.TabularDataset
 function Tabular.from_sql_query(database, query, options, ...)
-  local name = "Dataset.Tabular.from_sql_query"
-  local pair = type(database) == "table" and database.query
-  if type(pair) == "table" and getmetatable(pair[1]) == "Datastore" then
-    database, query = pair, nil
+  local name, more = "Dataset.Tabular.from_sql_query"
+  database, query, options, more = names.arguments({ "database", "query" }, database, query, options, ...)
+  local is_query = type(query) == "string" or getmetatable(query) == "PipelineParameter"
+  if workspace.is_pair(query) or workspace.is_pair(database) and not is_query then
+    plan.raise(name .. ": a datastore is a directory, and a query is asked of a file of SQLite in it: write "
+      .. "from_sql_query(datastore, \"shop.db\", query)")
   end
-  if type(database) == "table" and getmetatable(database[1]) == "Datastore" then
-    if query == nil then
-      plan.raise(name .. ": a datastore is a directory, and a query is asked of a file of SQLite in it: write "
-        .. "from_sql_query(datastore, \"shop.db\", query)")
-    end
-    database = workspace.take_place(name, database)
-  end
+  database = workspace.is_pair(database) and workspace.take_place(name, database) or database
   local paths, text, base_dir = workspace.take_datastore(name, database, query, options)
   local given = options
   if base_dir then
-    given = ...
+    given = more
   end
   if given ~= nil and type(given) ~= "table" then
     plan.check(name, given)

@@ -44,7 +44,10 @@ local function check_within(caller, datastore, p)
   end
 end
 
-local function is_pair(value)
+--- Whether a value is { datastore, path }.
+---@param value any
+---@return boolean
+function M.is_pair(value)
   return type(value) == "table" and not getmetatable(value) and getmetatable(value[1]) == "Datastore"
 end
 
@@ -86,12 +89,12 @@ end
 --- was given), options, base_dir.
 function M.take_datastore(caller, first, second, third)
   first, second = take_named(first, second)
-  if is_pair(first) then
+  if M.is_pair(first) then
     first, second, third = first[1], first[2], second
-  elseif type(first) == "table" and is_pair(first[1]) then
+  elseif type(first) == "table" and M.is_pair(first[1]) then
     local paths = {}
     for i, pair in ipairs(first) do
-      paths[i] = is_pair(pair) and M.take_place(caller, pair) or pair
+      paths[i] = M.is_pair(pair) and M.take_place(caller, pair) or pair
     end
     return paths, second, nil
   end
@@ -226,7 +229,11 @@ function Datastore:download(target_path, prefix, options)
   target_path, prefix, options = names.arguments({ "target_path", "prefix" }, target_path, prefix, options)
   options = check_options("datastore:download", options)
   check_text("datastore:download", "the folder", target_path)
-  prefix = prefix == nil and "" or prefix
+  if prefix == nil then
+    prefix = ""
+  elseif type(prefix) ~= "string" then
+    check_text("datastore:download", "the prefix", prefix)
+  end
   local counts = { path = store.absolute(target_path), copied = 0, skipped = 0, left_out = 0 }
   local function wanted(name)
     return name:sub(1, #prefix) == prefix

@@ -77,7 +77,7 @@ local tries = {
   ["Dataset.Tabular.from_json_lines_files(path, invalid_lines)"] =
     "return tm.Dataset.Tabular.from_json_lines_files('x.jsonl', { invalid_lines = 'drop' })",
   ["Dataset.Tabular.from_sql_query((datastore, sql))"] =
-    "return tm.Dataset.Tabular.from_sql_query('x.db', 'SELECT 1')",
+    "return tm.Dataset.Tabular.from_sql_query(store, 'shop.db', 'SELECT 1')",
   ["DataType.to_datetime(formats)"] = "return tm.DataType.to_datetime '%Y'",
   ["table.keep_columns()"] = "return table:keep_columns 'a'",
   ["table.drop_columns()"] = "return table:drop_columns 'a'",

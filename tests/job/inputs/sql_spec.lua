@@ -70,6 +70,23 @@ describe("a query", function()
     assert.equal(1, #t:tries())
   end)
 
+  it("is of a database in a datastore, which three forms name", function()
+    for _, query in ipairs { '(store, "orders.db", "SELECT id FROM orders", { query_timeout = 9 })',
+                             '({ store, "orders.db" }, "SELECT id FROM orders", { query_timeout = 9 })',
+                             '{ database = { store, "orders.db" }, query = "SELECT id FROM orders", '
+                               .. 'query_timeout = 9 }' } do
+      local t = new_case { query = '"orders.db", "SELECT 1"' }
+      t:write("shop/file", "")
+      sqlite.make(t:path "shop/orders.db", ORDERS)
+      t:write("pipeline.lua", (t:read "pipeline.lua":gsub("local orders = .-\n", function()
+        return 'local store = tm.Datastore.register_directory(tm.Workspace.from_config(), "there", "shop")\n'
+          .. "local orders = tm.Dataset.Tabular.from_sql_query" .. query .. "\n"
+      end)))
+      t:expect_job(0)
+      assert.same({ 1, 2, 3, 7, 8 }, ids_of(t))
+    end
+  end)
+
   it("is split by ranges of keys, without empty ranges", function()
     local t = new_case { query = [["orders.db", "SELECT id, name FROM orders",
       { key_column = "id", key_from = 1, key_to = 1000000 }]], config = 'mini_batch_size = "2rows"' }
