@@ -72,7 +72,7 @@ static const struct answer answers[] = {
   { "tidemill",
     "core|data|pipeline|steps|azureml|azure|widgets|contrib|compute|entities|constants|runconfig",
     "all names are in one module: tidemill.Dataset, tidemill.ParallelRunStep" },
-  { "tidemill", "FileDataset|PipelineDataset|Input", "write Dataset.File.from_files(path)" },
+  { "tidemill", "FileDataset|Input", "write Dataset.File.from_files(path)" },
   { "tidemill", "TabularDataset", "write Dataset.Tabular.from_delimited_files(path)" },
   { "tidemill", "Output", "write OutputFileDatasetConfig { name, destination }" },
   { "tidemill", "EntryScript", "write local EntryScript = require \"tidemill.entry_script\"" },
@@ -172,10 +172,12 @@ static const struct answer answers[] = {
   { "Job", "get_file_names|download_file|download_files|get_output_data|get_all_logs",
     "job:output() and job:logs() are paths" },
   { "Job", "find_step_run|get_steps|get_children", "write job:steps()" },
-  { "Job", "id|get_portal_url", "write job.name; job.dir is its directory" },
+  { "Job", "id|get_portal_url",
+    "write job.dir, its directory; the last part of it names the job in every command" },
   { "pipeline:submit", "pipeline_parameters", "write parameters = { NAME = value }" },
   { "pipeline:submit", "regenerate_outputs", "write no_reuse = true" },
-  { "pipeline:submit", "experiment_name|tags|kwargs|workspace|credential_passthrough",
+  { "pipeline:submit",
+    "experiment_name|tags|kwargs|workspace|credential_passthrough|continue_on_step_failure",
     "leave it out: a job is in the workspace of its pipeline file" },
   { "context", "dataset", "write context.dataset_name or context.source" },
   { "context", "mini_batch_id|minibatch_id|mini_batch_index|task_id|index",
@@ -246,10 +248,6 @@ static const struct answer answers[] = {
     "write df:describe(), or df.c.NAME:sum(), :mean(), :min(), :max(), :std(), :count()" },
 
   /* Options and methods of the configuration and the step. */
-  { "pipeline:submit", "pipeline_parameters", "write parameters = { name = value }" },
-  { "pipeline:submit", "regenerate_outputs", "write no_reuse = true" },
-  { "pipeline:submit", "experiment_name|continue_on_step_failure|credential_passthrough",
-    "leave it out" },
   { "ParallelRunConfig", "load_yaml|save_to_yaml",
     "a pipeline file is Lua: share a configuration between files with require or dofile" },
   { "Pipeline", "load_yaml", "a pipeline file is Lua: tidemill.load(path) reads one" },
@@ -270,6 +268,8 @@ static const struct answer answers[] = {
     "it" },
   { "ParallelRunConfig|ParallelRunStep", "tags|properties",
     "leave it out: description is the text that is kept" },
+  { "ParallelRunConfig|ParallelRunStep", "display_name|experiment_name|version",
+    "leave it out: the step has a name, and ParallelRunConfig { ... } a description" },
   { "ParallelRunConfig|ParallelRunStep", "run_after|get_output|add_parallel_run_step_dependencies",
     "a step waits for the outputs that it reads: put them into its inputs" },
   { "Pipeline", "graph", "'tidemill graph FILE.lua' shows it" },
@@ -368,9 +368,11 @@ const char *tm_names_find_argument(const char *name, size_t len, bool *is_ignore
   return NULL;
 }
 
-const char *tm_names_of_text(const char *text)
+const char *tm_names_of_value(const struct tm_json *value)
 {
-  for (const char *at = text; (at = strstr(at, "${{")) != NULL;) {
+  if (value->type != TM_JSON_STRING || value->tag)
+    return NULL;
+  for (const char *at = value->string.at; (at = strstr(at, "${{")) != NULL;) {
     at += 3;
     at += strspn(at, " ");
     size_t n = strcspn(at, ".");

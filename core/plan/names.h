@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 
 /* What to write instead of `name` in `owner`; NULL: not in the table. Static memory.
  *
@@ -33,9 +34,9 @@ int tm_names_refuse_key(const char *kind, const char *key, struct tm_err *err);
  * `is_ignored`: it has no effect here, and a pipeline that gives it runs. */
 const char *tm_names_find_argument(const char *name, size_t len, bool *is_ignored);
 
-/* What to write instead of an expression of YAML, "${{inputs.model}}", which is text here; NULL:
- * the text has none. Static memory. */
-const char *tm_names_of_text(const char *text);
+/* What to write instead of a string with an expression of YAML, "${{inputs.model}}"; NULL: another
+ * value. Static memory. */
+const char *tm_names_of_value(const struct tm_json *value);
 
 /* What to do with a file of the original that was given instead of a Lua file, by its suffix; NULL:
  * unknown. Static memory. */

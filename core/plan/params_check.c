@@ -49,8 +49,12 @@ int tm_params_check_field(const struct tm_field *f, const struct tm_json *given,
   if (tm_params_is_objects(f, given)) /* unchecked: they are all that `steps` holds */
     return 0;
   struct tm_json *settled = tm_params_value(f, given, err);
-  if (!settled)
+  if (!settled) {
+    const char *words = tm_names_of_value(given);
+    tm_err_append(err, words ? "; " : "");
+    tm_err_append(err, words ? words : "");
     return TM_EUSAGE;
+  }
   tm_json_free(settled);
   return 0;
 }

@@ -16,17 +16,11 @@ static bool is_tagged(const struct tm_json *v, const char *tag)
   return v->tag && strcmp(v->tag, tag) == 0;
 }
 
-/* NULL: it is not text with an expression of YAML. */
-static const char *expression_words(const struct tm_json *v)
-{
-  return v->type == TM_JSON_STRING && !v->tag ? tm_names_of_text(v->string.at) : NULL;
-}
-
 /* An argument as the script sees it, to be freed; NULL: not valid. */
 static char *argument_text(const struct tm_json *v)
 {
   struct tm_buf out = TM_BUF_NONE;
-  if (v->tag || expression_words(v))
+  if (v->tag || tm_names_of_value(v))
     return NULL;
   switch (v->type) {
   case TM_JSON_STRING:
@@ -91,7 +85,7 @@ static int refuse_argument(const struct tm_json *step, const struct tm_json *v, 
   struct tm_buf said = TM_BUF_NONE;
   tm_params_describe(&said, v);
   bool has_mode = tm_json_get(v, "mode"), is_files = is_dataset(v);
-  const char *words = expression_words(v);
+  const char *words = tm_names_of_value(v);
   if (words)
     tm_err_set(err, TM_EUSAGE, "'arguments[%zu]' is %s; %s", i + 1, said.data, words);
   else

@@ -13,12 +13,14 @@
  */
 #include "state.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "plan/names.h"
 #include "plan/python.h"
 #include "plan/python_line.h"
 
@@ -208,6 +210,20 @@ static void add_explanation(struct tm_buf *out, const char *message)
     tm_buf_printf(out, "; %s", words);
 }
 
+/* What to write instead of a class or a function of the original, as a global. A name in lower case
+ * is more likely the script's own. */
+static const char *find_global(const char *attempt, const char *name, size_t len)
+{
+  char owned[64];
+  bool is_global = strstr(attempt, " global '") != NULL;
+  if (!is_global || len >= sizeof(owned) ||
+      !(isupper((unsigned char)*name) || memchr(name, '_', len)))
+    return NULL;
+  memcpy(owned, name, len);
+  owned[len] = '\0';
+  return tm_names_find("tidemill", owned);
+}
+
 /* Lua says "attempt to call global 'len' (a nil value)". For a name that Python users know, adds
  * the name in Lua. A local variable is the script's own name. */
 static void add_hint(struct tm_buf *out, const char *message)
@@ -219,10 +235,14 @@ static void add_hint(struct tm_buf *out, const char *message)
     return;
   bool is_own = strstr(attempt, " local '") || strstr(attempt, " upvalue '");
   const char *name = strchr(attempt, '\''), *end = message + len - tail;
-  const char *words =
-      name && name < end && !is_own ? tm_python_find(name + 1, (size_t)(end - name - 1)) : NULL;
+  if (!name || name >= end || is_own)
+    return;
+  size_t n = (size_t)(end - ++name);
+  const char *words = tm_python_find(name, n), *instead = find_global(attempt, name, n);
   if (words)
-    tm_buf_printf(out, "; Python's '%.*s' is in Lua: %s", (int)(end - name - 1), name + 1, words);
+    tm_buf_printf(out, "; Python's '%.*s' is in Lua: %s", (int)n, name, words);
+  else if (instead)
+    tm_buf_printf(out, "; %s", instead);
 }
 
 static void add_message(lua_State *L, int at, struct tm_buf *out, const char *where)

@@ -30,7 +30,8 @@ local tries = {
   ["name"] = step '"score"', ["parallel_run_config"] = step "config", ["inputs"] = step "files",
   ["side_inputs"] = step "files", ["output"] = step "output", ["arguments"] = step '{ "--a", 1 }',
   ["allow_reuse"] = step '"True"', ["is_deterministic"] = step "true", ["input_data"] = step "files",
-  ["outputs"] = step "{}", ["program_arguments"] = step '"x"', ["task"] = step "{}",
+  ["outputs"] = step "{}", ["program_arguments"] = step '"x"', ["task"] = step "{}", ["display_name"] = step '"x"',
+  ["experiment_name"] = step '"x"', ["version"] = config '"x"',
 
   ["Pipeline(steps=...)"] = "return tm.Pipeline { name = 'case', steps = { score } }",
   ["Pipeline(workspace=...)"] = "return tm.Pipeline { workspace = workspace, name = 'case', steps = { score } }",

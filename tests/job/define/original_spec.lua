@@ -271,6 +271,8 @@ assert(not ok and message:find "^named.lua:%d+: Pipeline: the argument is a Work
       local t = new_case(nil, key .. " = 1")
       refused(t, "ParallelRunStep: unknown key '" .. key .. "'; " .. words, "run", "pipeline.lua")
     end
+    refused(new_case "append_row_to = '${{outputs.rows}}'", "'append_row_to' is \"${{outputs.rows}}\"; accepted: a file "
+      .. "name, without a folder; it is an expression of YAML; write the value itself", "run", "pipeline.lua")
     for key, words in pairs { program_arguments = "write arguments into ParallelRunStep { ... }",
                               is_deterministic = "write allow_reuse" } do
       local t = new_case(key .. " = 1")
@@ -458,7 +460,12 @@ describe("Python", function()
 
   it("has modules and functions for which an entry script learns replacements", function()
     local t = new_case()
-    for code, words in pairs { ["Model.get_model_path 'm'"] = "a model is a file: put it into source_directory",
+    for code, words in pairs { ["Experiment(ws, 'x')"] = "(a nil value); run the pipeline with 'tidemill run FILE.lua'",
+                               ["local x = PipelineData { name = 'x' }"] = "; write OutputFileDatasetConfig { name",
+                               ["parallel_run_function {}"] = "; write ParallelRunStep { name, parallel_run_config",
+                               ["DefaultAzureCredential()"] = "; a workspace is a folder and needs no credentials",
+                               ["local x = data.x"] = "attempt to index global 'data' (a nil value)\n",
+                               ["Model.get_model_path 'm'"] = "a model is a file: put it into source_directory",
                                ["Run.get_context()"] = "EntryScript(), of require",
                                ["sys.exit(1)"] = "sys.exit(text) is error(text)", ["time.time()"] = "process.run",
                                ["os.getcwd()"] = "path.absolute", ["x = __file__ .. ''"] = "EntryScript().script_dir",
