@@ -114,8 +114,8 @@ function run(m, context)
   return { year .. " " .. os.date("!%Y", tonumber(year)) }
 end]]
     for format, row in pairs { ["{year:yyyy}/{file}.txt"] = "1577836800 2020", ["{year}/{file}.txt"] = "2020 1970" } do
-      local t = new_case(script, "partition_keys = { 'year' }, mini_batch_size = nil", ("inputs = tm.Dataset.File.from_files('by', "
-        .. "{ partition_format = '%s' })"):format(format))
+      local step = "inputs = tm.Dataset.File.from_files('by', { partition_format = '%s' })"
+      local t = new_case(script, "partition_keys = { 'year' }, mini_batch_size = nil", step:format(format))
       t:write("by/2020/a.txt", "a")
       t:expect_job(0)
       assert.same({ row }, t:rows())

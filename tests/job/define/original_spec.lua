@@ -271,8 +271,8 @@ assert(not ok and message:find "^named.lua:%d+: Pipeline: the argument is a Work
       local t = new_case(nil, key .. " = 1")
       refused(t, "ParallelRunStep: unknown key '" .. key .. "'; " .. words, "run", "pipeline.lua")
     end
-    refused(new_case "append_row_to = '${{outputs.rows}}'", "'append_row_to' is \"${{outputs.rows}}\"; accepted: a file "
-      .. "name, without a folder; it is an expression of YAML; write the value itself", "run", "pipeline.lua")
+    refused(new_case "append_row_to = '${{outputs.rows}}'", "'append_row_to' is \"${{outputs.rows}}\"; accepted: a "
+      .. "file name, without a folder; it is an expression of YAML; write the value itself", "run", "pipeline.lua")
     for key, words in pairs { program_arguments = "write arguments into ParallelRunStep { ... }",
                               is_deterministic = "write allow_reuse" } do
       local t = new_case(key .. " = 1")
