@@ -5,9 +5,11 @@
  */
 #include "record/events.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "base/text.h"
 
 void tm_events_add(struct tm_events *events, struct tm_listener *listener)
 {
@@ -33,6 +35,22 @@ const char *tm_event_failed(const struct tm_event *e)
   if (e->kind != TM_EVENT_INIT_FAILED)
     return NULL;
   return e->failed ? e->failed : "init()";
+}
+
+int64_t tm_attempt_left(const struct tm_attempt *a)
+{
+  bool is_over = a->is_final || a->status == TM_CANCELED || a->is_uncounted;
+  return is_over ? 0 : a->items - a->succeeded - a->failed;
+}
+
+void tm_attempt_add_input(struct tm_buf *out, const struct tm_attempt *a)
+{
+  if (a->items > 0) /* rows of a table are counted by workers */
+    tm_buf_printf(out, "%" PRId64 " %s%s", a->items, tm_text_counted(a->items, "item", "items"),
+                  *a->dataset ? " " : ", ");
+  if (*a->dataset)
+    tm_buf_printf(out, "of input '%s', ", a->dataset);
+  tm_buf_printf(out, "first '%.*s'", (int)a->first_item_len, a->first_item);
 }
 
 const char *tm_verdict_name(enum tm_verdict v)

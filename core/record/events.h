@@ -163,4 +163,10 @@ void tm_events_emit(const struct tm_events *events, const struct tm_event *e);
  * event. */
 const char *tm_event_failed(const struct tm_event *e);
 
+/* How many items of a try will be tried again. With `succeeded` and `failed` they add up to
+ * `items`. */
+int64_t tm_attempt_left(const struct tm_attempt *a);
+/* Adds what a try was handed: "5 items of input 'images', first '/data/a.pgm'". */
+void tm_attempt_add_input(struct tm_buf *out, const struct tm_attempt *a);
+
 #endif

@@ -105,16 +105,19 @@ static void add_mini_batch(struct tm_buf *text, const struct tm_event *e)
     tm_buf_printf(text, ", its items from %" PRId64 " on", a->part_first);
   if (e->kind == TM_EVENT_HANDED_OUT) {
     tm_buf_printf(text, ": handed to %s, ", e->worker);
-    if (a->items > 0) /* rows of a table are counted by workers */
-      tm_buf_printf(text, "%" PRId64 " %s ", a->items, tm_text_counted(a->items, "item", "items"));
-    tm_buf_printf(text, "of input '%s', first '%.*s'", a->dataset, (int)a->first_item_len,
-                  a->first_item);
-  } else {
-    tm_buf_printf(
-        text, ": %s, by %s in %.3f s: %" PRId64 " %s, %" PRId64 " succeeded, %" PRId64 " failed",
-        tm_status_name(a->status), e->worker, (double)a->total_ns / (double)TM_S, a->items,
-        tm_text_counted(a->items, "item", "items"), a->succeeded, a->failed);
+    tm_attempt_add_input(text, a);
+    return;
   }
+  tm_buf_printf(text, ": %s, by %s in %.3f s: ", tm_status_name(a->status), e->worker,
+                (double)a->total_ns / (double)TM_S);
+  if (a->is_uncounted)
+    tm_buf_add_str(text, "its rows were not counted, ");
+  else
+    tm_buf_printf(text, "%" PRId64 " %s, ", a->items, tm_text_counted(a->items, "item", "items"));
+  tm_buf_printf(text, "%" PRId64 " succeeded, %" PRId64 " failed", a->succeeded, a->failed);
+  int64_t left = tm_attempt_left(a);
+  if (left > 0)
+    tm_buf_printf(text, ", %" PRId64 " to be tried again", left);
 }
 
 static enum tm_level level_of(const struct tm_event *e)

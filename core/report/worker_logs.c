@@ -136,9 +136,10 @@ static void add_line(struct tm_worker_logs *l, struct tm_worker_log *w, const st
     ADD_COUNT(&p, a->items, " items, ");
   ADD_COUNT(&p, a->succeeded, " succeeded, ");
   ADD_COUNT(&p, a->failed, " failed");
-  if (!a->is_final && a->status != TM_CANCELED && !a->is_uncounted) {
+  int64_t left = tm_attempt_left(a);
+  if (left > 0) {
     TM_PEN_ADD(&p, ", ");
-    ADD_COUNT(&p, a->items - a->succeeded, " to be tried again");
+    ADD_COUNT(&p, left, " to be tried again");
   }
   TM_PEN_ADD(&p, "; ");
   add_times(&p, &l->began, a);
@@ -163,10 +164,7 @@ int tm_worker_logs_add_handed(struct tm_worker_logs *l, const struct tm_event *e
   int rc = 0;
   struct tm_worker_log *w = log_of(l, e, err, &rc);
   tm_buf_printf(&text, "mini-batch %" PRIu64 ", try %" PRIu32 ": handed out, ", a->index, a->try);
-  if (a->items > 0)
-    tm_buf_printf(&text, "%" PRId64 " %s ", a->items, tm_text_counted(a->items, "item", "items"));
-  tm_buf_printf(&text, "of input '%s', first '%.*s'", a->dataset, (int)a->first_item_len,
-                a->first_item);
+  tm_attempt_add_input(&text, a);
   tm_log_add_line(&w->file.text, e->wall_ns, TM_DEBUG, e->pid, e->worker, text.data);
   tm_buf_release(&text);
   return judge(l, rc < 0 ? rc : tm_log_file_flush_large(&w->file, err));

@@ -222,7 +222,10 @@ describe("the log folder of a step", function()
       .. "2 items of input 'in', first '%S+%.txt'\n"))
     assert.equal(3, count_of(master, "|mini%-batch %d, try 1: RUN_DONE, by process000 in [%d.]+ s: 2 items, "
       .. "2 succeeded, 0 failed\n"))
-    assert.equal(2, count_of(master, "|mini%-batch 2, try %d: RUN_EXCEPTION, by process000"))
+    assert.equal(1, count_of(master, "|mini%-batch 2, try 1: RUN_EXCEPTION, by process000 in [%d.]+ s: 2 items, "
+      .. "0 succeeded, 0 failed, 2 to be tried again\n"))
+    assert.equal(1, count_of(master, "|mini%-batch 2, try 2: RUN_EXCEPTION, by process000 in [%d.]+ s: 2 items, "
+      .. "0 succeeded, 2 failed\n"))
     assert.equal(5, count_of(t:log "sys/node/0/process000.txt", ": handed out, 2 items of input 'in', first "))
     expect_words(main, { "|DEBUG|%d+|keeper|process000: working directory '" })
     expect_words(text, { "|DEBUG|%d+|supervisor|mini%-batches: 4 created in all, 0 waiting, 0 at workers, 3 " })

@@ -100,6 +100,32 @@ static void the_level_decides_which_lines_are_written(void **state)
   free(text);
 }
 
+/* A try as the log shows it: succeeded, failed and left items add up to all of them. */
+static void the_items_of_a_try_add_up(void **state)
+{
+  (void)state;
+  struct tm_attempt a = {
+    .status = TM_RUN_EXCEPTION, .items = 5, .dataset = "", .first_item = "/a", .first_item_len = 2
+  };
+  struct tm_buf text = TM_BUF_NONE;
+  assert_int_equal(tm_attempt_left(&a), 5);
+  a.succeeded = 2;
+  assert_int_equal(tm_attempt_left(&a), 3);
+  a.status = TM_CANCELED;
+  assert_int_equal(tm_attempt_left(&a), 0);
+  a = (struct tm_attempt) { .is_final = true, .items = 5, .failed = 5 };
+  assert_int_equal(tm_attempt_left(&a), 0);
+  a = (struct tm_attempt) { .items = 1, .dataset = "", .first_item = "/abc", .first_item_len = 2 };
+  tm_attempt_add_input(&text, &a);
+  assert_string_equal(text.data, "1 item, first '/a'");
+  tm_buf_clear(&text);
+  a.items = 0;
+  a.dataset = "rows";
+  tm_attempt_add_input(&text, &a);
+  assert_string_equal(text.data, "of input 'rows', first '/a'");
+  tm_buf_release(&text);
+}
+
 static void errors_of_the_system_have_a_file(void **state)
 {
   struct report_fixture *f = *state;
@@ -124,5 +150,6 @@ UNIT_TESTS({
     cmocka_unit_test_setup_teardown(each_event_has_a_line, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(the_level_decides_which_lines_are_written, fixture_open,
                                     fixture_close),
+    cmocka_unit_test(the_items_of_a_try_add_up),
     cmocka_unit_test_setup_teardown(errors_of_the_system_have_a_file, fixture_open, fixture_close),
 });
