@@ -82,7 +82,8 @@ static const struct tm_field config_fields[] = {
     "require searches after the script's own; a name instead of it is accepted and ignored" },
   { "logging_level", TM_FIELD_CHOICE, 0, 0, "INFO", "WARNING|INFO|DEBUG",
     PARAMETER | CHANGEABLE | ARGUMENT | ANY_CASE,
-    "the least severe messages that the script's logger and the system logs (logs/sys) write" },
+    "the least severe messages in the script's log, in the system logs (logs/sys) and in "
+    "job_progress_overview.txt" },
   { "run_invocation_timeout", TM_FIELD_SECONDS, 0.001, 259200, "60", NULL,
     PARAMETER | CHANGEABLE | FAILS | ARGUMENT, "the time limit of one run(), in seconds" },
   { "run_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "3", NULL, PARAMETER | CHANGEABLE | FAILS,
