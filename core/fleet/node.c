@@ -11,8 +11,8 @@
  *  (2) No process is ever left behind. A keeper that did not end by itself has not ended its
  *      workers. Their processes are found by the mark of the job, and killed here: if the job is
  *      ending, no later keeper would do it.
- *  (3) A descriptor that came with a message is closed, unless it is a worker's socket, which the
- *      user gets.
+ *  (3) A descriptor that came with a message is closed, unless it is a worker's socket, for which
+ *      the user gets a link.
  */
 #include "fleet/node.h"
 
@@ -294,7 +294,8 @@ static bool may_happen(const struct node_worker *w, uint32_t type)
 static void on_started(struct tm_node *n, const struct tm_node_user *user, const struct tm_msg *f)
 {
   n->workers.at[f->worker].phase = LIVES;
-  user->on_started(user->data, n->workers.at[f->worker].number, tm_get_u32(f->payload), f->fd);
+  user->on_started(user->data, n->workers.at[f->worker].number, tm_get_u32(f->payload),
+                   tm_worker_link_of_socket(f->fd));
 }
 
 static void on_start_failed(struct tm_node *n, const struct tm_node_user *user,
@@ -307,7 +308,7 @@ static void on_start_failed(struct tm_node *n, const struct tm_node_user *user,
   free(text);
 }
 
-/* A message about one worker. True: the user owns the descriptor now. */
+/* A message about one worker. True: the user's link has the descriptor now. */
 static bool on_worker_frame(struct tm_node *n, const struct tm_msg *f)
 {
   const struct tm_node_user *user;

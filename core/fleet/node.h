@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "fleet/worker_link.h"
 #include "node/node_msg.h"
 #include "sys/channel.h"
 #include "sys/loop.h"
@@ -19,8 +20,8 @@ struct tm_node;
  * it. */
 struct tm_node_user {
   void *data;
-  /* fd: the worker's socket, which the user now owns */
-  void (*on_started)(void *data, uint32_t worker, int64_t pid, int fd);
+  /* link: to the worker; the user owns it now, and opens it */
+  void (*on_started)(void *data, uint32_t worker, int64_t pid, struct tm_worker_link *link);
   void (*on_start_failed)(void *data, uint32_t worker, const char *text);
   /* the answer to take_back; n may be 0 */
   void (*on_taken)(void *data, uint32_t worker, const uint64_t *seqs, size_t n);

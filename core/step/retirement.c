@@ -4,7 +4,7 @@
  * With interruptible = "auto" workers begin unarmed, because being interruptible makes tight loops
  * slower. The first run() or init() of the step that times out arms all current and future workers.
  * A worker is armed before the mini-batch that timed out comes back to it: both go through its
- * socket, in this order.
+ * link, in this order.
  */
 #include "base/text.h"
 #include "step/supervisor_own.h"
@@ -27,8 +27,8 @@ void tm_workers_arm_workers(struct tm_supervisor *s)
     bool has_setup =
         state == TM_WORKER_LOADING || state == TM_WORKER_INIT || state == TM_WORKER_READY;
     f.worker = w->id;
-    if (has_setup && !w->is_deaf && w->channel.is_open)
-      tm_channel_send(&w->channel, &f);
+    if (has_setup && !w->is_deaf)
+      tm_worker_link_send(w->link, &f);
   }
 }
 

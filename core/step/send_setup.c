@@ -52,7 +52,7 @@ void tm_workers_send_setup(struct tm_worker *w)
   struct tm_msg f = {
     .type = TM_MSG_SETUP, .fd = -1, .payload = text.data, .length = (uint32_t)text.len
   };
-  tm_channel_send(&w->channel, &f);
+  tm_worker_link_send(w->link, &f);
   tm_buf_release(&text);
   free(setup.log_dir);
   free(setup.logger_file);

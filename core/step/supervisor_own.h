@@ -49,11 +49,11 @@ struct tm_worker {
   int64_t started_ns; /* awake (active_clock.h); when its start was requested */
   char name[24];      /* process000 */
   int64_t pid;
-  struct tm_channel channel;
-  struct tm_ring held;  /* of struct tm_in_flight */
-  bool is_deaf;         /* it has ended, or sent rubbish: it is sent nothing more */
-  bool is_rubbish;      /* it sent what cannot be read, or closed its socket: it is not believed */
-  int64_t mute_ns;      /* monotonic; when its socket ended; 0: it has not */
+  struct tm_worker_link *link; /* NULL: not yet, or none */
+  struct tm_ring held;         /* of struct tm_in_flight */
+  bool is_deaf;                /* it has ended, or sent rubbish: it is sent nothing more */
+  bool is_rubbish;      /* it sent what cannot be read, or closed its link: it is not believed */
+  int64_t mute_ns;      /* monotonic; when its link ended; 0: it has not */
   bool has_failed_init; /* it has reported why */
   struct {
     enum tm_phase call;    /* what it is doing, as the supervisor sees it; RUN: a mini-batch */
@@ -176,11 +176,13 @@ void tm_workers_emit_init_failure(struct tm_worker *w, enum tm_worker_state stat
 void tm_workers_arm_workers(struct tm_supervisor *s);
 void tm_workers_lose_all(struct tm_supervisor *s);
 void tm_workers_drop_all(struct tm_supervisor *s); /* they are gone; no worker gets a message */
+/* What the step hears of its workers on a node. */
+struct tm_node_user tm_workers_node_user(struct tm_supervisor *s);
 void tm_workers_add_node(struct tm_supervisor *s, struct tm_node *node);
 void tm_workers_on_due(struct tm_timer *t);
 
 /* worker_results.c */
-void tm_worker_results_on_frame(struct tm_channel *c, const struct tm_msg *f);
+void tm_worker_results_on_frame(void *worker, const struct tm_msg *f);
 /* The worker begins nothing more, and reports why; what it holds comes back when it has ended. */
 void tm_worker_results_retired(struct tm_worker *w, const struct tm_msg *f);
 /* The worker exits, which the keeper reports. Emits the error of its shutdown() if it failed. */

@@ -5,14 +5,14 @@
  *      is applied.
  *
  * Ten times a second it checks for progress (progress_timeout.h), for workers that do not get
- * through init() (init_rules.h), and for workers that have lost their socket. The first two rules
+ * through init() (init_rules.h), and for workers that have lost their link. The first two rules
  * count time awake: while the supervisor is stopped, no timeout runs.
  */
 #include "base/time.h"
 #include "step/supervisor_own.h"
 #include "sys/clock.h"
 
-#define MUTE_NS     (2 * TM_S) /* from the end of a worker's socket to the news of its end */
+#define MUTE_NS     (2 * TM_S) /* from the end of a worker's link to the news of its end */
 #define ANSWERS_NS  (2 * TM_S) /* beyond the grace, for workers that were killed after it */
 #define ANSWERS_MAX 4          /* of these the cause tells; user/error/ has all */
 

@@ -4,7 +4,7 @@
  * the result is dropped and reported. The first complete result of a mini-batch is committed: only
  * one worker holds an entry at a time, so there is no second.
  *
- * A worker runs the user's code, which can write anything into its socket. A frame that cannot be
+ * A worker runs the user's code, which can send anything over its link. A frame that cannot be
  * right, by its bytes or by the worker's state, ends the worker; its later frames do not count.
  */
 #include <inttypes.h>
@@ -393,11 +393,10 @@ static bool may_come(const struct tm_worker *w, uint32_t type)
   }
 }
 
-void tm_worker_results_on_frame(struct tm_channel *c, const struct tm_msg *f)
+void tm_worker_results_on_frame(void *worker, const struct tm_msg *f)
 {
-  struct tm_worker *w = c->data;
+  struct tm_worker *w = worker;
 
-  tm_fs_close(tm_fs_real(), f->fd); /* workers send no descriptors */
   if (!may_come(w, f->type)) {
     if (!w->is_rubbish)
       tm_worker_results_on_rubbish(w);

@@ -1,7 +1,7 @@
 /* workers.c - the workers of a step: see supervisor_own.h. The scheduler decides (sched/sched.h).
  *
- * The keeper starts a worker on request; then the worker gets its setup on its socket. It is gone
- * when the keeper says so. Its last answers are read from the socket first. What becomes of its
+ * The keeper starts a worker on request; then the worker gets its setup over its link. It is gone
+ * when the keeper says so. Its last answers are read from the link first. What becomes of its
  * other mini-batches, the scheduler decides by the worker's page.
  */
 #include <inttypes.h>
@@ -108,11 +108,11 @@ static void start_worker(struct tm_supervisor *s, uint32_t number)
   s->by_number.at[number] = w;
 }
 
-static void on_channel_end(struct tm_channel *c, int code)
+static void on_link_end(void *data, int code)
 {
   /* Only the keeper knows when and how the worker ended; a grandchild may hold the socket open. But
-   * a worker without a socket cannot answer, and one that sent rubbish is not believed. */
-  struct tm_worker *w = c->data;
+   * a worker without a link cannot answer, and one that sent rubbish is not believed. */
+  struct tm_worker *w = data;
 
   if (code < 0 && !w->is_rubbish)
     tm_worker_results_on_rubbish(w);
@@ -130,16 +130,16 @@ static void free_worker(struct tm_worker *w)
   free(w);
 }
 
-static void on_channel_closed(struct tm_channel *c)
+static void on_link_closed(void *data)
 {
-  struct tm_worker *w = c->data;
+  struct tm_worker *w = data;
   struct tm_supervisor *s = w->s;
 
   free_worker(w);
   tm_supervisor_closed_one(s);
 }
 
-static void on_started(void *data, uint32_t number, int64_t pid, int fd)
+static void on_started(void *data, uint32_t number, int64_t pid, struct tm_worker_link *link)
 {
   struct tm_supervisor *s = data;
   struct tm_worker *w = find(s, number);
@@ -147,16 +147,19 @@ static void on_started(void *data, uint32_t number, int64_t pid, int fd)
   struct tm_err err = TM_ERR_NONE;
 
   if (!tm_check(w)) {
-    tm_fs_close(tm_fs_real(), fd);
+    tm_worker_link_close(link);
     return;
   }
-  if (tm_channel_open(&w->channel, s->o.loop, fd, tm_worker_results_on_frame, on_channel_end, w,
-                      &err) < 0) {
+  struct tm_worker_link_user user = { .data = w,
+                                      .on_msg = tm_worker_results_on_frame,
+                                      .on_end = on_link_end,
+                                      .on_closed = on_link_closed };
+  if (tm_worker_link_open(link, s->o.loop, &user, &err) < 0) {
     tm_supervisor_say(s, TM_ERROR, "%s: %s", w->name, err.text);
     tm_node_kill(s->node, w->id);
     return;
   }
-  w->channel.on_closed = on_channel_closed;
+  w->link = link;
   s->open++;
   w->pid = pid;
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_STARTED, .worker = number });
@@ -213,7 +216,7 @@ static int send_mini_batch(struct tm_worker *w, const struct tm_sched_action *a,
   tm_buf_add(&s->scratch, entry.bytes, entry.len);
   f.payload = s->scratch.data;
   f.length = (uint32_t)s->scratch.len;
-  tm_channel_send(&w->channel, &f);
+  tm_worker_link_send(w->link, &f);
   tm_handed_tell(w, held);
   return 0;
 }
@@ -278,7 +281,7 @@ static void stop_worker(struct tm_worker *w)
 {
   struct tm_msg f = { .type = TM_MSG_STOP, .worker = w->id, .fd = -1 };
 
-  tm_channel_send(&w->channel, &f);
+  tm_worker_link_send(w->link, &f);
   if (w->s->node)
     tm_node_stopping(w->s->node, w->id);
 }
@@ -346,8 +349,8 @@ static void remove_worker(struct tm_worker *w)
   s->workers.at[w->at] = last;
   last->at = w->at;
   s->by_number.at[w->number] = NULL;
-  if (w->channel.is_open)
-    tm_channel_close(&w->channel);
+  if (w->link)
+    tm_worker_link_close(w->link);
   else
     free_worker(w);
 }
@@ -450,8 +453,7 @@ static void on_ended(void *data, uint32_t number, const struct tm_ended *ended)
   if (!tm_check(w))
     return;
   tm_workers_deafen(w);
-  if (w->channel.is_open)
-    tm_channel_drain(&w->channel);
+  tm_worker_link_drain(w->link);
   state = tm_workers_state(w);
   tm_ended_describe(&words, ended);
   tm_workers_tell(s, &e);
@@ -480,18 +482,23 @@ static void on_start_failed(void *data, uint32_t number, const char *text)
 
 /* Nodes. */
 
+struct tm_node_user tm_workers_node_user(struct tm_supervisor *s)
+{
+  return (struct tm_node_user) { .data = s,
+                                 .on_started = on_started,
+                                 .on_start_failed = on_start_failed,
+                                 .on_taken = on_taken,
+                                 .on_ended = on_ended,
+                                 .on_doing = tm_doing_on_told };
+}
+
 void tm_workers_add_node(struct tm_supervisor *s, struct tm_node *node)
 {
   char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
   struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, NULL);
   char **environment = tm_snapshot_environment(&s->o.step->config, s->o.script_dir);
   size_t environment_len = 0;
-  struct tm_node_user user = { .data = s,
-                               .on_started = on_started,
-                               .on_start_failed = on_start_failed,
-                               .on_taken = on_taken,
-                               .on_ended = on_ended,
-                               .on_doing = tm_doing_on_told };
+  struct tm_node_user user = tm_workers_node_user(s);
   struct tm_node_step step = { .node_id = (char *)tm_node_id(node),
                                .job_dir = (char *)s->o.job->dir,
                                .logs_dir = s->logs_dir,
@@ -539,8 +546,7 @@ void tm_workers_lose_all(struct tm_supervisor *s)
   for (size_t i = 0; i < s->workers.len; i++)
     s->workers.at[i]->is_deaf = true;
   for (size_t i = 0; i < s->workers.len; i++)
-    if (s->workers.at[i]->channel.is_open)
-      tm_channel_drain(&s->workers.at[i]->channel);
+    tm_worker_link_drain(s->workers.at[i]->link);
   tm_workers_tell(s,
                   &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = TM_STEP_NODE });
   while (s->workers.len > 0) /* its end is not its own failure */

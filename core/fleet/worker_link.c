@@ -1,0 +1,117 @@
+/* worker_link.c - see worker_link.h; and the carrier for workers of this machine, their socket. */
+#include "fleet/worker_link.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "sys/channel.h"
+#include "sys/fs.h"
+
+int tm_worker_link_open(struct tm_worker_link *l, struct tm_loop *loop,
+                        const struct tm_worker_link_user *user, struct tm_err *err)
+{
+  int rc;
+
+  l->user = *user;
+  rc = l->carrier->open(l, loop, err);
+  if (rc < 0)
+    l->carrier->close(l);
+  else
+    l->is_open = true;
+  return rc;
+}
+
+void tm_worker_link_send(struct tm_worker_link *l, const struct tm_msg *f)
+{
+  if (l)
+    l->carrier->send(l, f);
+}
+
+void tm_worker_link_drain(struct tm_worker_link *l)
+{
+  if (l)
+    l->carrier->drain(l);
+}
+
+void tm_worker_link_close(struct tm_worker_link *l)
+{
+  if (l)
+    l->carrier->close(l);
+}
+
+/* ---- the socket ---- */
+
+struct socket_link {
+  struct tm_worker_link link;
+  int fd; /* until it is the channel's; then -1 */
+  struct tm_channel channel;
+};
+
+static void on_msg(struct tm_channel *c, const struct tm_msg *f)
+{
+  struct socket_link *s = c->data;
+
+  tm_fs_close(tm_fs_real(), f->fd); /* workers send no descriptors */
+  s->link.user.on_msg(s->link.user.data, f);
+}
+
+static void on_end(struct tm_channel *c, int code)
+{
+  struct socket_link *s = c->data;
+
+  s->link.user.on_end(s->link.user.data, code);
+}
+
+static void on_closed(struct tm_channel *c)
+{
+  struct socket_link *s = c->data;
+
+  s->link.user.on_closed(s->link.user.data);
+  free(s);
+}
+
+static int open_socket(struct tm_worker_link *l, struct tm_loop *loop, struct tm_err *err)
+{
+  struct socket_link *s = (struct socket_link *)l;
+  int rc = tm_channel_open(&s->channel, loop, s->fd, on_msg, on_end, s, err);
+
+  s->fd = -1;
+  if (rc == 0)
+    s->channel.on_closed = on_closed;
+  return rc;
+}
+
+static void send_socket(struct tm_worker_link *l, const struct tm_msg *f)
+{
+  tm_channel_send(&((struct socket_link *)l)->channel, f);
+}
+
+static void drain_socket(struct tm_worker_link *l)
+{
+  tm_channel_drain(&((struct socket_link *)l)->channel);
+}
+
+static void close_socket(struct tm_worker_link *l)
+{
+  struct socket_link *s = (struct socket_link *)l;
+
+  if (l->is_open) {
+    tm_channel_close(&s->channel);
+    return;
+  }
+  tm_fs_close(tm_fs_real(), s->fd);
+  free(s);
+}
+
+static const struct tm_worker_carrier socket_carrier = {
+  .open = open_socket, .send = send_socket, .drain = drain_socket, .close = close_socket
+};
+
+struct tm_worker_link *tm_worker_link_of_socket(int fd)
+{
+  struct socket_link *s = TM_NEW(struct socket_link);
+
+  s->link.carrier = &socket_carrier;
+  s->fd = fd;
+  return &s->link;
+}

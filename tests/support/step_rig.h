@@ -1,0 +1,260 @@
+/* step_rig.h - runs one step without a job: the supervisor of step/supervisor.h on a loop of its
+ * own, with the folder and the definition of a job_rig.h. Its workers are structs of this process,
+ * without a socket: they answer what a step sends over their links. Their keeper is a process that
+ * says HELLO and nothing else (TM_TEST_KEEPER "deaf"); the rig says in its place how workers start
+ * and end.
+ *
+ *   step_setup(&r);  job_add(&r.j, ...);  step_open(&r);  step_run(&r);  step_close(&r);
+ *
+ * A test waits for events, never for a time. The file needs UNIT_HOOKS(.serve = job_serve).
+ */
+#ifndef TM_TESTS_STEP_RIG_H
+#define TM_TESTS_STEP_RIG_H
+
+#include "job_rig.h"
+
+#include "agent/agent_msg.h"
+#include "data/item.h"
+#include "record/temp_dirs.h"
+#include "step/supervisor_own.h"
+
+struct step_rig;
+
+struct memory_worker {
+  struct tm_worker_link link;
+  struct step_rig *r;
+  uint32_t number;
+  struct TM_ARRAY(struct tm_msg) sent; /* by the step, not answered yet; copies */
+  bool is_ended;
+};
+
+struct step_rig {
+  struct job j;
+  struct tm_loop loop;
+  struct tm_turn turn;
+  struct tm_timer again; /* for one more turn */
+  struct tm_timer limit;
+  struct tm_supervisor *s;
+  struct tm_temp_dirs temp;
+  struct tm_job_view view;
+  struct tm_node *node;
+  struct TM_ARRAY(struct memory_worker *) workers;
+  int handed; /* mini-batches */
+  bool is_ended, is_late;
+};
+
+static inline int memory_open(struct tm_worker_link *l, struct tm_loop *loop, struct tm_err *err)
+{
+  return 0;
+}
+
+static inline void memory_send(struct tm_worker_link *l, const struct tm_msg *f)
+{
+  struct memory_worker *w = (struct memory_worker *)l;
+  struct tm_msg *copy = TM_ARRAY_ADD(&w->sent);
+  *copy = *f;
+  copy->payload = memcpy(tm_xmalloc(f->length + 1), f->length > 0 ? f->payload : "", f->length);
+}
+
+static inline void memory_drain(struct tm_worker_link *l)
+{
+} /* it answers at once, or not */
+
+static inline void memory_close(struct tm_worker_link *l)
+{
+  struct memory_worker *w = (struct memory_worker *)l;
+  for (size_t i = 0; i < w->sent.len; i++)
+    free((char *)w->sent.at[i].payload);
+  TM_ARRAY_RELEASE(&w->sent);
+  for (size_t i = 0; i < w->r->workers.len; i++)
+    if (w->r->workers.at[i] == w)
+      w->r->workers.at[i] = NULL;
+  if (l->is_open)
+    l->user.on_closed(l->user.data);
+  free(w);
+}
+
+static inline void memory_answer(struct memory_worker *w, uint32_t type, const struct tm_buf *bytes)
+{
+  struct tm_msg f = { .type = type, .worker = w->number, .fd = -1 };
+  f.payload = bytes ? bytes->data : NULL;
+  f.length = bytes ? (uint32_t)bytes->len : 0;
+  w->link.user.on_msg(w->link.user.data, &f);
+}
+
+/* Returns one row for each item: its name. */
+static inline void memory_run(struct memory_worker *w, const struct tm_msg *f)
+{
+  struct tm_mini_batch_head head;
+  struct tm_result_head answer = { .begin_wall_ns = 1, .total_ns = 1000, .run_ns = 1000 };
+  struct tm_buf bytes = TM_BUF_NONE;
+  struct tm_reader r;
+  struct tm_item item;
+  tm_reader_init(&r, f->payload, f->length);
+  assert_true(tm_mini_batch_head_read(&r, &head));
+  w->r->handed++;
+  answer.seq = head.seq;
+  answer.returned = answer.items = head.items;
+  tm_result_head_encode(tm_buf_extend(&bytes, TM_RESULT_HEAD), &answer);
+  while (tm_item_next(&r, &item))
+    tm_buf_printf(&bytes, "%.*s\n", (int)item.path_len - 1, item.path + 1);
+  memory_answer(w, TM_MSG_RESULT, &bytes);
+  tm_buf_release(&bytes);
+}
+
+/* The keeper's part: the worker has ended by itself. */
+static inline void memory_end(struct memory_worker *w)
+{
+  struct tm_node_user user = tm_workers_node_user(w->r->s);
+  struct tm_ended ended = { .cause = TM_END_STOPPED, .lived_ns = 1 };
+  user.on_ended(user.data, w->number, &ended); /* frees the worker */
+}
+
+static inline void memory_handle(struct memory_worker *w, const struct tm_msg *f)
+{
+  switch (f->type) {
+  case TM_MSG_SETUP:
+    memory_answer(w, TM_MSG_LOADED, NULL);
+    memory_answer(w, TM_MSG_READY, NULL);
+    break;
+  case TM_MSG_MINI_BATCH: memory_run(w, f); break;
+  case TM_MSG_STOP: w->is_ended = true; break;
+  default: fail_msg("a worker got a message of type %u", f->type);
+  }
+}
+
+/* One message; false: there is none. */
+static inline bool memory_turn(struct memory_worker *w)
+{
+  struct tm_msg f;
+  if (w->sent.len == 0)
+    return false;
+  f = w->sent.at[0];
+  memmove(w->sent.at, w->sent.at + 1, --w->sent.len * sizeof(*w->sent.at));
+  memory_handle(w, &f);
+  free((char *)f.payload);
+  if (w->is_ended)
+    memory_end(w);
+  return true;
+}
+
+static inline const struct tm_worker_carrier *memory_carrier(void)
+{
+  static const struct tm_worker_carrier carrier = {
+    .open = memory_open, .send = memory_send, .drain = memory_drain, .close = memory_close
+  };
+  return &carrier;
+}
+
+/* The keeper's part: starts the worker that the step has asked for. */
+static inline void step_start_worker(struct step_rig *r, uint32_t number)
+{
+  struct tm_node_user user = tm_workers_node_user(r->s);
+  struct memory_worker *w = TM_NEW(struct memory_worker);
+  w->link.carrier = memory_carrier();
+  w->r = r;
+  w->number = number;
+  *TM_ARRAY_ADD(&r->workers) = w;
+  user.on_started(user.data, number, 1000 + number, &w->link);
+}
+
+static inline void step_on_turn(struct tm_turn *t)
+{
+  struct step_rig *r = t->data;
+  bool is_busy = false;
+  for (size_t i = 0; !r->is_ended && i < r->s->workers.len; i++)
+    if (tm_workers_state(r->s->workers.at[i]) == TM_WORKER_STARTING)
+      step_start_worker(r, r->s->workers.at[i]->number);
+  for (size_t i = 0; i < r->workers.len; i++)
+    is_busy |= r->workers.at[i] && memory_turn(r->workers.at[i]);
+  if (is_busy)
+    tm_timer_start(&r->again, 0, 0);
+}
+
+static inline void step_on_again(struct tm_timer *t)
+{
+}
+
+static inline void step_on_late(struct tm_timer *t)
+{
+  struct step_rig *r = t->data;
+  r->is_late = true;
+  tm_loop_stop(&r->loop);
+}
+
+static inline void step_on_ended(void *data, struct tm_supervisor *s)
+{
+  struct step_rig *r = data;
+  r->is_ended = true;
+  tm_loop_stop(&r->loop);
+}
+
+static inline void step_setup(struct step_rig *r)
+{
+  memset(r, 0, sizeof(*r));
+  job_setup(&r->j);
+}
+
+static inline void step_on_note(void *data, const char *text)
+{
+}
+
+static inline void step_on_lost(void *data, const char *text)
+{
+  fail_msg("%s", text);
+}
+
+static inline void step_open(struct step_rig *r)
+{
+  struct tm_err err = TM_ERR_NONE;
+  assert_int_equal(tm_loop_init(&r->loop, NULL), 0);
+  job_plan(&r->j);
+  r->temp = (struct tm_temp_dirs) { .temp = r->j.dir, .memory = (char *)"" };
+  r->view = (struct tm_job_view) { .name = "case", .dir = r->j.job_dir };
+  struct tm_supervisor_options o = { .loop = &r->loop,
+                                     .fs = tm_fs_real(),
+                                     .events = &r->j.events,
+                                     .job = &r->view,
+                                     .step = r->j.pipeline->steps[0],
+                                     .program = r->j.self,
+                                     .temp = &r->temp,
+                                     .script = "score.lua",
+                                     .script_dir = r->j.dir,
+                                     .on_ended = step_on_ended,
+                                     .data = r };
+  if (tm_supervisor_open(&r->s, &o, &err) < 0)
+    fail_msg("%s", err.text);
+  setenv("TM_TEST_KEEPER", "deaf", 1);
+  r->node = tm_node_start(&r->loop, r->j.self, true, "0", step_on_note, step_on_lost, r, &err);
+  unsetenv("TM_TEST_KEEPER");
+  assert_non_null(r->node);
+  tm_turn_open(&r->turn, &r->loop, step_on_turn, r);
+  tm_timer_open(&r->again, &r->loop, step_on_again, r);
+  tm_timer_open(&r->limit, &r->loop, step_on_late, r);
+}
+
+/* Until the step has ended. */
+static inline void step_run(struct step_rig *r)
+{
+  tm_timer_start(&r->limit, JOB_LIMIT, 0);
+  tm_supervisor_start(r->s);
+  if (!r->is_ended)
+    tm_supervisor_set_node(r->s, r->node);
+  if (!r->is_ended)
+    tm_loop_run(&r->loop);
+  assert_false(r->is_late);
+}
+
+static inline void step_close(struct step_rig *r)
+{
+  tm_node_close(r->node);
+  tm_supervisor_close(r->s);
+  tm_turn_close(&r->turn);
+  tm_timer_close(&r->again);
+  tm_timer_close(&r->limit);
+  tm_loop_release(&r->loop);
+  TM_ARRAY_RELEASE(&r->workers);
+  job_end(&r->j);
+}
+
+#endif
