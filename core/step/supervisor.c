@@ -2,12 +2,8 @@
  *
  * What drives a step: the lister reports that mini-batches can be read; workers report that they
  * are ready, or answer; timers flush and sync. Each of these ends with a turn of the scheduler, and
- * then asks the tally for its verdict. The end has three stages: is_ending (the verdict is final,
- * workers are stopped), is_ended (the last worker is gone, on_ended was called), closed (the
- * handles are gone).
- *
- * Rows and records are written once per turn of the loop when enough has gathered, else after
- * FLUSH_NS.
+ * then asks the tally for its verdict. What begins and ends the step is reported to its life
+ * (step_life.h), and happen() does what that decides.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -26,8 +22,13 @@
 #include "store/workspace.h"
 #include "sys/clock.h"
 
-#define FLUSH_BYTES (256 << 10)
-#define FLUSH_NS    (2 * TM_MS)
+static void happen(struct tm_supervisor *s, enum tm_step_life_event event,
+                   const struct tm_err *err);
+
+static bool may(const struct tm_supervisor *s, enum tm_step_life_may what)
+{
+  return tm_step_life_may(&s->life, what);
+}
 
 static void refresh(struct tm_supervisor *s)
 {
@@ -216,57 +217,23 @@ bool tm_supervisor_is_over(const struct tm_supervisor *s)
 
 /* Running. */
 
-static void flush(struct tm_supervisor *s)
+static void on_flushed(void *data)
 {
+  struct tm_supervisor *s = data;
   struct tm_event e = { .kind = TM_EVENT_FLUSHED };
-  struct tm_err err = TM_ERR_NONE;
 
-  s->flushed_ns = tm_clock_mono_ns();
-  if (s->is_finished)
-    return;
-  if (tm_commit_flush(s->commit, &err) < 0)
-    tm_supervisor_fail(s, &err);
-  else if (tm_commit_flushed_len(s->commit) > s->view.output_bytes)
+  if (tm_commit_flushed_len(s->commit) > s->view.output_bytes)
     tm_supervisor_emit(s, &e, NULL);
 }
 
-static void on_flush(struct tm_timer *t)
+static void on_not_written(void *data, const struct tm_err *err)
 {
-  flush(t->data);
+  tm_supervisor_fail(data, err);
 }
 
-static void on_turn(struct tm_turn *t)
+static void on_synced(void *data)
 {
-  struct tm_supervisor *s = t->data;
-  size_t pending;
-
-  if (s->is_finished || s->code != 0)
-    return;
-  pending = tm_commit_pending(s->commit);
-  if (pending >= FLUSH_BYTES || (pending > 0 && tm_clock_mono_ns() - s->flushed_ns >= FLUSH_NS))
-    flush(s);
-  else if (pending > 0)
-    tm_timer_start(&s->flush_timer, FLUSH_NS, 0);
-}
-
-static void on_sync_time(struct tm_timer *t)
-{
-  struct tm_supervisor *s = t->data;
-
-  if (tm_syncer_is_busy(&s->syncer) || s->is_finished || s->code != 0)
-    return;
-  if (tm_commit_sync_begin(s->commit, &s->sync))
-    tm_syncer_submit(&s->syncer, &s->sync);
-}
-
-static void on_synced(void *data, struct tm_sync *sync)
-{
-  struct tm_supervisor *s = data;
-  struct tm_err err = TM_ERR_NONE;
-
-  if (s->code == 0 && tm_commit_sync_end(s->commit, sync, &err) < 0)
-    tm_supervisor_fail(s, &err);
-  tm_supervisor_check_end(s);
+  tm_supervisor_check_end(data);
 }
 
 /* The list of mini-batches has grown, has ended, or cannot go on. */
@@ -321,52 +288,30 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
   return s->lister ? 0 : err->code;
 }
 
-static void on_timer_closed(struct tm_timer *t)
+static void on_due_closed(struct tm_timer *t)
 {
   tm_supervisor_closed_one(t->data);
 }
 
-static void on_turn_closed(struct tm_turn *t)
+static void on_flusher_closed(void *data)
 {
-  tm_supervisor_closed_one(t->data);
+  tm_supervisor_closed_one(data);
 }
 
-static void open_timer(struct tm_supervisor *s, struct tm_timer *t,
-                       void (*on_time)(struct tm_timer *))
+static int start_flusher(struct tm_supervisor *s, struct tm_err *err)
 {
-  tm_timer_open(t, s->o.loop, on_time, s);
-  t->on_closed = on_timer_closed;
+  struct tm_flusher_options o = { .loop = s->o.loop,
+                                  .commit = s->commit,
+                                  .life = &s->life,
+                                  .sync_interval_ns = s->o.step->config.sync_interval_ns,
+                                  .on_flushed = on_flushed,
+                                  .on_failed = on_not_written,
+                                  .on_synced = on_synced,
+                                  .on_closed = on_flusher_closed,
+                                  .data = s };
+
   s->open++;
-}
-
-static void open_handles(struct tm_supervisor *s)
-{
-  tm_turn_open(&s->turn, s->o.loop, on_turn, s);
-  s->turn.on_closed = on_turn_closed;
-  s->open++;
-  open_timer(s, &s->flush_timer, on_flush);
-  open_timer(s, &s->sync_timer, on_sync_time);
-  open_timer(s, &s->due_timer, tm_workers_on_due);
-  tm_timer_start(&s->sync_timer, s->o.step->config.sync_interval_ns,
-                 s->o.step->config.sync_interval_ns);
-}
-
-static void on_wake_closed(struct tm_wake *w)
-{
-  struct tm_syncer *syncer = w->data;
-
-  tm_supervisor_closed_one(syncer->data);
-}
-
-static int start_syncer(struct tm_supervisor *s, struct tm_err *err)
-{
-  int rc = tm_syncer_start(&s->syncer, s->o.loop, on_synced, s, err);
-
-  if (rc == 0) {
-    s->syncer.wake.on_closed = on_wake_closed;
-    s->open++;
-  }
-  return rc;
+  return tm_flusher_start(&s->flusher, &o, err);
 }
 
 static void start_listing(struct tm_supervisor *s)
@@ -379,30 +324,21 @@ static void start_listing(struct tm_supervisor *s)
     tm_supervisor_fail(s, &err);
   else
     tm_supervisor_judge(s);
+  if (s->later)
+    happen(s, TM_STEP_ON_NODE, NULL);
 }
 
 /* The inputs that need places of their own are in place; or they cannot be. */
 static void on_taken_in(void *data, int code, const struct tm_err *err)
 {
   struct tm_supervisor *s = data;
-  struct tm_node *node = s->later;
 
   tm_input_staging_stop(s->input_staging);
   s->input_staging = NULL;
-  s->later = NULL;
-  if (s->is_ending) {
-    tm_supervisor_check_end(s);
-    return;
-  }
-  if (code < 0) {
-    tm_supervisor_fail(s, err);
-    return;
-  }
-  start_listing(s);
-  if (node)
-    tm_supervisor_set_node(s, node);
+  happen(s, code < 0 ? TM_STEP_ON_NOT_STAGED : TM_STEP_ON_STAGED, err);
 }
 
+/* The step has no inputs to stage, or it waits for them. */
 static int start_input_staging(struct tm_supervisor *s, struct tm_err *err)
 {
   struct tm_input_staging_options o = { .loop = s->o.loop,
@@ -412,15 +348,19 @@ static int start_input_staging(struct tm_supervisor *s, struct tm_err *err)
                                         .on_ended = on_taken_in,
                                         .data = s };
 
-  if (s->o.step->stagings_len == 0 || s->view.is_kept)
+  if (s->o.step->stagings_len == 0 || s->view.is_kept) {
+    happen(s, TM_STEP_ON_STAGED, NULL);
     return 0;
+  }
   tm_supervisor_say(s, TM_INFO, "step '%s': %zu %s to %s of %s own, then it begins", s->view.name,
                     s->o.step->stagings_len,
                     tm_text_counted((int64_t)s->o.step->stagings_len, "input gets", "inputs get"),
                     tm_text_counted((int64_t)s->o.step->stagings_len, "a place", "places"),
                     tm_text_counted((int64_t)s->o.step->stagings_len, "its", "their"));
-  s->input_staging = tm_input_staging_start(&o, err);
-  return s->input_staging ? 0 : err->code;
+  if (!(s->input_staging = tm_input_staging_start(&o, err)))
+    return err->code;
+  happen(s, TM_STEP_ON_STAGING, NULL);
+  return 0;
 }
 
 void tm_supervisor_start(struct tm_supervisor *s)
@@ -428,7 +368,9 @@ void tm_supervisor_start(struct tm_supervisor *s)
   struct tm_event e = { .kind = TM_EVENT_STEP_STARTED };
   struct tm_err err = TM_ERR_NONE;
 
-  open_handles(s);
+  tm_timer_open(&s->due_timer, s->o.loop, tm_workers_on_due, s);
+  s->due_timer.on_closed = on_due_closed;
+  s->open++;
   s->view.is_kept = tm_supervisor_is_over(s);
   tm_supervisor_emit(s, &e, NULL);
   for (size_t i = 0; i < s->o.step->notes_len; i++)
@@ -436,12 +378,8 @@ void tm_supervisor_start(struct tm_supervisor *s)
                       s->o.step->notes[i].text);
   tm_supervisor_say(s, TM_INFO, "step '%s': progress_update_timeout is %g s", s->view.name,
                     (double)s->o.step->config.progress_timeout_ns / 1e9);
-  if (start_syncer(s, &err) < 0 || start_input_staging(s, &err) < 0) {
+  if (start_flusher(s, &err) < 0 || start_input_staging(s, &err) < 0)
     tm_supervisor_fail(s, &err);
-    return;
-  }
-  if (!s->input_staging)
-    start_listing(s);
 }
 
 /* Judging and ending. */
@@ -451,7 +389,7 @@ void tm_supervisor_judge(struct tm_supervisor *s)
   const struct tm_sched_node *node;
   enum tm_verdict verdict;
 
-  if (s->is_ending || s->stuck.since_ns != 0)
+  if (!may(s, TM_STEP_MAY_START))
     return;
   if ((node = tm_sched_given_up(&s->sched))) {
     struct tm_err why = s->cause; /* why the last worker ended */
@@ -462,21 +400,18 @@ void tm_supervisor_judge(struct tm_supervisor *s)
     else
       tm_err_set(&s->cause, TM_ESCRIPT, "loading or init() failed %" PRId64 " times in a row: %s",
                  node->pool.init_failures, why.text);
-    tm_supervisor_end(s, TM_FAILED, true);
+    happen(s, TM_STEP_ON_GIVE_UP, NULL);
     return;
   }
   verdict = tm_tally_verdict(&s->tally, &s->cause);
   if (verdict != TM_RUNNING)
-    tm_supervisor_end(s, verdict, verdict == TM_FAILED);
+    happen(s, verdict == TM_FAILED ? TM_STEP_ON_GIVE_UP : TM_STEP_ON_DONE, NULL);
 }
 
-void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool kill)
+/* Workers end, or are killed. */
+static void stop_workers(struct tm_supervisor *s, bool kill)
 {
-  if (!s->is_ending) {
-    s->is_ending = true;
-    s->tally.verdict = verdict;
-    tm_timer_stop(&s->due_timer);
-  }
+  tm_timer_stop(&s->due_timer);
   if (s->input_staging)
     tm_input_staging_cancel(s->input_staging);
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_END, .kill = kill });
@@ -484,26 +419,39 @@ void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool ki
   tm_supervisor_check_end(s);
 }
 
-void tm_supervisor_fail(struct tm_supervisor *s, const struct tm_err *err)
+static void end(struct tm_supervisor *s, enum tm_verdict verdict, bool kill)
 {
-  if (s->is_finished)
-    return;
-  if (s->code == 0) {
-    tm_supervisor_take_cause(s, err);
-    if (tm_exit_status_of(err->code) == 3) /* an error of the system: sys/error/ has it too */
-      tm_supervisor_say(s, TM_ERROR, "step '%s' cannot go on: %s", s->view.name, s->cause.text);
-  }
-  s->tally.verdict = TM_FAILED;
-  tm_supervisor_end(s, TM_FAILED, true);
+  s->tally.verdict = verdict;
+  stop_workers(s, kill);
+}
+
+/* The first error is the cause. */
+static void fail(struct tm_supervisor *s, const struct tm_err *err)
+{
+  tm_supervisor_take_cause(s, err);
+  if (tm_exit_status_of(err->code) == 3) /* an error of the system: sys/error/ has it too */
+    tm_supervisor_say(s, TM_ERROR, "step '%s' cannot go on: %s", s->view.name, s->cause.text);
+  end(s, TM_FAILED, true);
+}
+
+static void use_node(struct tm_supervisor *s)
+{
+  struct tm_node *node = s->later;
+
+  s->later = NULL;
+  tm_workers_add_node(s, node);
+  tm_workers_fill(s);
+}
+
+void tm_supervisor_check_end(struct tm_supervisor *s)
+{
+  if (s->workers.len == 0 && s->sched.roster.living == 0 && !tm_flusher_is_busy(&s->flusher))
+    happen(s, TM_STEP_ON_QUIET, NULL);
 }
 
 void tm_supervisor_cancel(struct tm_supervisor *s, bool now)
 {
-  if (now && s->upload)
-    tm_uploads_cancel(s->upload);
-  if (s->is_finished || (s->is_ending && !now))
-    return;
-  tm_supervisor_end(s, TM_CANCELED_JOB, now);
+  happen(s, now ? TM_STEP_ON_CANCEL_NOW : TM_STEP_ON_CANCEL, NULL);
 }
 
 void tm_supervisor_lose_node(struct tm_supervisor *s)
@@ -515,20 +463,14 @@ void tm_supervisor_lose_node(struct tm_supervisor *s)
 
 void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
 {
-  if (s->is_ending)
-    return;
-  if (s->input_staging) { /* no worker starts before the inputs are in place */
-    s->later = node;
-    return;
-  }
-  tm_workers_add_node(s, node);
-  tm_workers_fill(s);
+  s->later = node;
+  happen(s, TM_STEP_ON_NODE, NULL);
 }
 
 void tm_supervisor_tick(struct tm_supervisor *s)
 {
   refresh(s);
-  if (!s->input_staging)
+  if (may(s, TM_STEP_MAY_WATCH))
     tm_watchdog_tick(s);
 }
 
@@ -542,7 +484,7 @@ static void free_now(struct tm_supervisor *s)
   TM_ARRAY_RELEASE(&s->by_number);
   tm_activities_release(&s->activities);
   tm_buf_release(&s->scratch);
-  tm_buf_release(&s->stuck.places);
+  tm_stuck_release(&s->stuck);
   tm_bound_release(&s->bound);
   free(s->dir);
   free(s->logs_dir);
@@ -559,15 +501,12 @@ static void free_now(struct tm_supervisor *s)
 
 void tm_supervisor_closed_one(struct tm_supervisor *s)
 {
-  if (--s->open == 0 && s->is_closing)
-    free_now(s);
+  if (--s->open == 0)
+    happen(s, TM_STEP_ON_RELEASED, NULL);
 }
 
-void tm_supervisor_close(struct tm_supervisor *s)
+static void close_all(struct tm_supervisor *s, bool flushes)
 {
-  if (!s)
-    return;
-  s->is_closing = true;
   s->open++;
   tm_workers_drop_all(s);
   if (s->drop_isolates)
@@ -575,15 +514,54 @@ void tm_supervisor_close(struct tm_supervisor *s)
   (void)tm_lister_stop(s->lister);
   tm_input_staging_stop(s->input_staging);
   tm_uploads_stop(s->upload);
-  (void)tm_syncer_stop(&s->syncer);
+  tm_flusher_close(&s->flusher);
   tm_columns_release(&s->columns);
-  if (s->commit && !s->is_finished && s->code == 0)
+  if (flushes && s->commit)
     (void)tm_commit_flush(s->commit, NULL); /* all that was added must be committed */
   tm_commit_close(s->commit);
   tm_place_leave(s->o.fs, &s->held);
-  tm_turn_close(&s->turn);
-  tm_timer_close(&s->flush_timer);
-  tm_timer_close(&s->sync_timer);
   tm_timer_close(&s->due_timer);
   tm_supervisor_closed_one(s);
+}
+
+/* Its life. */
+
+/* Carries out what the step's life decides. `err`: why it cannot go on, if that is the event. */
+static void happen(struct tm_supervisor *s, enum tm_step_life_event event, const struct tm_err *err)
+{
+  switch (tm_step_life_event(&s->life, event)) {
+  case TM_STEP_DO_NOTHING: break;
+  case TM_STEP_DO_LIST: start_listing(s); break;
+  case TM_STEP_DO_USE_NODE: use_node(s); break;
+  case TM_STEP_DO_COMPLETE: end(s, TM_COMPLETED, false); break;
+  case TM_STEP_DO_GIVE_UP: end(s, TM_FAILED, true); break;
+  case TM_STEP_DO_CANCEL: end(s, TM_CANCELED_JOB, false); break;
+  case TM_STEP_DO_CANCEL_NOW: end(s, TM_CANCELED_JOB, true); break;
+  case TM_STEP_DO_KILL: stop_workers(s, true); break;
+  case TM_STEP_DO_FAIL: fail(s, err); break;
+  case TM_STEP_DO_LOOK: tm_supervisor_check_end(s); break;
+  case TM_STEP_DO_COMMIT: tm_ending_commit(s); break;
+  case TM_STEP_DO_CANCEL_UPLOAD: tm_uploads_cancel(s->upload); break;
+  case TM_STEP_DO_END: tm_ending_tell(s); break;
+  case TM_STEP_DO_CLOSE: close_all(s, false); break;
+  case TM_STEP_DO_FLUSH_CLOSE: close_all(s, true); break;
+  case TM_STEP_DO_FREE: free_now(s); break;
+  case TM_STEP_ACTIONS: break;
+  }
+}
+
+void tm_supervisor_happen(struct tm_supervisor *s, enum tm_step_life_event event)
+{
+  happen(s, event, NULL);
+}
+
+void tm_supervisor_fail(struct tm_supervisor *s, const struct tm_err *err)
+{
+  happen(s, TM_STEP_ON_FAIL, err);
+}
+
+void tm_supervisor_close(struct tm_supervisor *s)
+{
+  if (s)
+    happen(s, TM_STEP_ON_CLOSE, NULL);
 }

@@ -1,7 +1,10 @@
 /* supervisor_own.h - what the files of a step share: its state, and the functions that they call of
  * each other. The scheduler (sched/sched.h) decides; these report to it and do what it says.
  *
- *   supervisor.c       the step: opening, progress of the lister, verdict, flush and sync, the end
+ *   supervisor.c       the step: opening, progress of the lister, verdict; does what its life
+ *                      (step_life.h) decides
+ *   ending.c           from the end of the last worker to the end of the step
+ *   sharing.c          how many of the job's workers it has
  *   workers.c          its workers: carries out what the scheduler decides, hears of their ends
  *   worker_setup.c     what a worker needs before it loads the script
  *   worker_results.c   frames from workers, and good results; failed_tries.c has the others
@@ -9,15 +12,12 @@
  *   watchdog.c         timeouts: no progress, workers that do not get through init()
  *   doing.c            what the workers are doing, for users who watch a slow step
  *   isolate.c          mini-batches that are run in parts until each bad item is alone
- *   ../job/sharing.c   how many of the job's workers it has
- *   ../job/ending.c    from the end of the last worker to the end of the step
  */
 #ifndef TM_STEP_SUPERVISOR_OWN_H
 #define TM_STEP_SUPERVISOR_OWN_H
 
 #include "commit/columns.h"
 #include "commit/lister.h"
-#include "commit/syncer.h"
 #include "data/frame/fault_list.h"
 #include "outputs/input_staging.h"
 #include "outputs/place.h"
@@ -28,6 +28,9 @@
 #include "sched/progress_timeout.h"
 #include "sched/sched.h"
 #include "sched/tally.h"
+#include "step/flusher.h"
+#include "step/step_life.h"
+#include "step/stuck.h"
 #include "step/supervisor.h"
 
 /* What a worker was handed and has not answered, besides what the scheduler knows of it. */
@@ -74,6 +77,7 @@ struct tm_row_faults {
 
 struct tm_supervisor {
   struct tm_supervisor_options o;
+  struct tm_step_life life;
   struct tm_step_view view;
   struct tm_bound bound;
   char *dir, *logs_dir, *output_dir, *output_file, *state_dir, *spill_dir, *staging_dir;
@@ -86,11 +90,10 @@ struct tm_supervisor {
   struct tm_manifest *manifest; /* the commit's */
   struct tm_columns columns;    /* of the output, if run() returns data frames */
   struct tm_lister *lister;     /* NULL: the list is complete */
-  struct tm_syncer syncer;
-  struct tm_sync sync;
+  struct tm_flusher flusher;
   /* while inputs are put in their places; nothing is listed, no worker runs */
   struct tm_input_staging *input_staging;
-  struct tm_node *later;     /* the node to begin with after that, or NULL */
+  struct tm_node *later;     /* the node that its life has not allowed it to use yet, or NULL */
   struct tm_uploads *upload; /* while outputs are put in their destinations */
   struct tm_sched sched;
   bool is_carrying_out; /* what it has decided */
@@ -105,22 +108,14 @@ struct tm_supervisor {
   struct TM_ARRAY(struct tm_worker *) workers;   /* all but GONE */
   struct TM_ARRAY(struct tm_worker *) by_number; /* NULL: gone */
   int64_t next_number;                           /* of a name */
-  struct tm_turn turn;
-  struct tm_timer flush_timer, sync_timer, due_timer;
-  int64_t flushed_ns; /* monotonic */
-  int open;           /* handles and workers that are not closed yet */
-  bool is_ending, is_finished, is_ended, is_closing;
+  struct tm_timer due_timer;
+  int open; /* handles and workers that are not closed yet */
   bool has_surplus_warning, has_short_warning, has_count_warning;
   struct tm_row_faults row_faults[TM_FAULT_LIST_KINDS]; /* by kind */
   bool arms_workers; /* from now on their calls can be interrupted */
   int code;
   struct tm_err cause; /* why it is Failed */
-  struct { /* while workers that are stuck in init() are asked where they are: watchdog.c */
-    int64_t since_ns; /* monotonic; 0: they are not asked */
-    struct tm_err why;
-    struct tm_buf places; /* what they answered */
-    int answers;
-  } stuck;
+  struct tm_stuck stuck;
   struct tm_activities activities; /* of the last tick; view.activities points to it */
   int64_t asked_doing_ns;          /* awake; when the keeper was asked last; 0: never */
   struct tm_buf scratch;
@@ -128,17 +123,20 @@ struct tm_supervisor {
 
 /* supervisor.c */
 void tm_supervisor_judge(struct tm_supervisor *s);
-/* The verdict is known (or `verdict` sets it): nothing more is handed out. `kill`: what runs is
- * killed. */
-void tm_supervisor_end(struct tm_supervisor *s, enum tm_verdict verdict, bool kill);
+/* Reports an event of its life, and does what follows. For an error: tm_supervisor_fail(). */
+void tm_supervisor_happen(struct tm_supervisor *s, enum tm_step_life_event event);
 /* Sets why the step cannot run on: `err`, or what was removed while the job ran. */
 void tm_supervisor_take_cause(struct tm_supervisor *s, const struct tm_err *err);
-/* If no worker is alive, carries out the end. */
+/* Reports if nothing of it runs any more. */
 void tm_supervisor_check_end(struct tm_supervisor *s);
 void tm_supervisor_say(struct tm_supervisor *s, enum tm_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void tm_supervisor_emit(struct tm_supervisor *s, struct tm_event *e, const struct tm_worker *w);
 void tm_supervisor_closed_one(struct tm_supervisor *s);
+
+/* ending.c */
+void tm_ending_commit(struct tm_supervisor *s); /* then outputs are uploaded */
+void tm_ending_tell(struct tm_supervisor *s);   /* its owner, and listeners */
 
 /* workers.c */
 #define TM_STEP_NODE 0 /* the number of the step's node in the scheduler */

@@ -12,9 +12,7 @@
 #include "step/supervisor_own.h"
 #include "sys/clock.h"
 
-#define MUTE_NS     (2 * TM_S) /* from the end of a worker's link to the news of its end */
-#define ANSWERS_NS  (2 * TM_S) /* beyond the grace, for workers that were killed after it */
-#define ANSWERS_MAX 4          /* of these the cause tells; user/error/ has all */
+#define MUTE_NS (2 * TM_S) /* from the end of a worker's link to the news of its end */
 
 static void look_at_mute(struct tm_supervisor *s)
 {
@@ -50,10 +48,8 @@ static struct tm_init_look init_look(const struct tm_supervisor *s)
 
 void tm_watchdog_note_init(struct tm_supervisor *s, const char *worker, const char *where)
 {
-  if (s->stuck.since_ns == 0 || !*where || s->stuck.answers++ >= ANSWERS_MAX)
-    return;
-  tm_buf_printf(&s->stuck.places, "%s%s was at %s", s->stuck.places.len > 0 ? ", " : "", worker,
-                where);
+  if (tm_step_life_may(&s->life, TM_STEP_MAY_ASK))
+    tm_stuck_note(&s->stuck, worker, where);
 }
 
 /* False: the workers cannot be interrupted. */
@@ -61,8 +57,8 @@ static bool ask_where(struct tm_supervisor *s, const struct tm_err *why)
 {
   if (!s->node || s->o.step->config.interruptible == TM_NOT_INTERRUPTIBLE)
     return false;
-  s->stuck.since_ns = tm_clock_mono_ns();
-  s->stuck.why = *why;
+  tm_supervisor_happen(s, TM_STEP_ON_STUCK);
+  tm_stuck_begin(&s->stuck, why, tm_clock_mono_ns());
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NO_STARTS });
   tm_node_end_init(s->node, s->node_step);
   return true;
@@ -70,17 +66,12 @@ static bool ask_where(struct tm_supervisor *s, const struct tm_err *why)
 
 static void look_at_stuck(struct tm_supervisor *s)
 {
-  int64_t waited_ns = tm_clock_mono_ns() - s->stuck.since_ns;
+  int64_t grace_ns = s->o.step->config.interrupt_grace_ns;
 
-  if (init_look(s).in_init > 0 && waited_ns < s->o.step->config.interrupt_grace_ns + ANSWERS_NS)
+  if (!tm_stuck_is_over(&s->stuck, init_look(s).in_init, grace_ns, tm_clock_mono_ns()))
     return;
-  if (s->stuck.places.len > 0)
-    tm_err_set(&s->cause, s->stuck.why.code, "%s; %s%s; the stacks are in '%s/user/error/'",
-               s->stuck.why.text, s->stuck.places.data,
-               s->stuck.answers > ANSWERS_MAX ? ", ..." : "", s->logs_dir);
-  else
-    s->cause = s->stuck.why;
-  tm_supervisor_end(s, TM_FAILED, true);
+  tm_stuck_cause(&s->stuck, s->logs_dir, &s->cause);
+  tm_supervisor_happen(s, TM_STEP_ON_GIVE_UP);
 }
 
 static int judge_time(struct tm_supervisor *s, struct tm_err *err)
@@ -111,12 +102,12 @@ void tm_watchdog_tick(struct tm_supervisor *s)
 
   tm_doing_tick(s);
   look_at_mute(s);
-  if (s->stuck.since_ns != 0 && !s->is_ending) {
+  if (tm_step_life_may(&s->life, TM_STEP_MAY_ASK)) {
     look_at_stuck(s);
     return;
   }
-  if (s->is_ending || judge_time(s, &err) == 0)
+  if (!tm_step_life_may(&s->life, TM_STEP_MAY_START) || judge_time(s, &err) == 0)
     return;
   s->cause = err;
-  tm_supervisor_end(s, TM_FAILED, true);
+  tm_supervisor_happen(s, TM_STEP_ON_GIVE_UP);
 }

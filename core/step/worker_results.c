@@ -353,7 +353,7 @@ static void on_init_failed(struct tm_worker *w, const struct tm_msg *f)
                                                       .script_where = failure.where },
                                failure.head.flags);
   tm_watchdog_note_init(s, w->name, failure.where);
-  if ((failure.head.flags & TM_FAILURE_NO_RUN) && !s->is_ending)
+  if ((failure.head.flags & TM_FAILURE_NO_RUN) && tm_step_life_may(&s->life, TM_STEP_MAY_RUN))
     refuse_without_run(s, &failure);
   tm_failure_release(&failure);
 }

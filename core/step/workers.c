@@ -233,7 +233,7 @@ static void arm_due_timer(struct tm_supervisor *s)
 {
   int64_t due_ns = tm_sched_due(&s->sched), now_ns;
 
-  if (due_ns == s->due_ns || due_ns == INT64_MAX || s->is_ending)
+  if (due_ns == s->due_ns || due_ns == INT64_MAX || !tm_step_life_may(&s->life, TM_STEP_MAY_RUN))
     return;
   s->due_ns = due_ns;
   now_ns = tm_clock_mono_ns();
@@ -254,7 +254,7 @@ void tm_workers_on_due(struct tm_timer *t)
   struct tm_supervisor *s = t->data;
 
   s->due_ns = INT64_MAX;
-  if (!s->is_ending)
+  if (tm_step_life_may(&s->life, TM_STEP_MAY_RUN))
     tm_workers_fill(s);
 }
 

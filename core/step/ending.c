@@ -2,7 +2,6 @@
  * to their destinations, and the owner is informed. See supervisor_own.h.
  */
 #include "base/mem.h"
-#include "job/job.h"
 #include "outputs/place.h"
 #include "outputs/uploads.h"
 #include "record/job_dir.h"
@@ -46,11 +45,10 @@ static enum tm_failing failing_of(int code)
   return code == TM_ESCRIPT ? TM_FAILING_SCRIPT : TM_FAILING_INPUT;
 }
 
-static void end(struct tm_supervisor *s)
+void tm_ending_tell(struct tm_supervisor *s)
 {
   struct tm_event e = { .kind = TM_EVENT_STEP_ENDED };
 
-  s->is_ended = true;
   tm_input_staging_clear(s->o.fs, s->o.step, s->o.job->dir);
   s->view.verdict = s->tally.verdict;
   if (s->tally.verdict == TM_FAILED && s->code == 0)
@@ -88,11 +86,10 @@ static void on_uploaded(void *data, int code, const struct tm_err *err)
   s->upload = NULL;
   if (code < 0)
     fail_upload(s, code, err);
-  end(s);
+  tm_supervisor_happen(s, TM_STEP_ON_UPLOADED);
 }
 
-/* False: nothing to upload, or it cannot begin. */
-static bool start_upload(struct tm_supervisor *s)
+static void start_upload(struct tm_supervisor *s)
 {
   struct tm_uploads_options o = { .loop = s->o.loop,
                                   .fs = s->o.fs,
@@ -101,21 +98,16 @@ static bool start_upload(struct tm_supervisor *s)
                                   .on_ended = on_uploaded,
                                   .data = s };
   struct tm_err err = TM_ERR_NONE;
+  bool is_needed = s->tally.verdict == TM_COMPLETED && tm_place_has_upload(s->o.step);
 
-  if (s->tally.verdict != TM_COMPLETED || !tm_place_has_upload(s->o.step))
-    return false;
-  s->upload = tm_uploads_start(&o, &err);
-  if (!s->upload)
+  s->upload = is_needed ? tm_uploads_start(&o, &err) : NULL;
+  if (is_needed && !s->upload)
     fail_upload(s, err.code, &err);
-  return s->upload;
+  tm_supervisor_happen(s, s->upload ? TM_STEP_ON_UPLOADING : TM_STEP_ON_UPLOADED);
 }
 
-void tm_supervisor_check_end(struct tm_supervisor *s)
+void tm_ending_commit(struct tm_supervisor *s)
 {
-  if (!s->is_ending || s->is_finished || s->workers.len > 0 || s->sched.roster.living > 0 ||
-      s->input_staging || tm_syncer_is_busy(&s->syncer))
-    return;
-  s->is_finished = true;
   if (!tm_lister_stop(s->lister))
     tm_supervisor_say(s, TM_WARNING,
                       "step '%s': a read of its inputs does not return, as on a file system that "
@@ -124,6 +116,5 @@ void tm_supervisor_check_end(struct tm_supervisor *s)
   s->lister = NULL;
   tm_rows_sum_up(s);
   finish_commit(s);
-  if (!start_upload(s))
-    end(s);
+  start_upload(s);
 }

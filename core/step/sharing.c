@@ -4,7 +4,7 @@
 
 void tm_supervisor_fill(struct tm_supervisor *s)
 {
-  if (!s->is_ending && !s->input_staging)
+  if (tm_step_life_may(&s->life, TM_STEP_MAY_RUN))
     tm_workers_fill(s);
 }
 
@@ -14,7 +14,7 @@ void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out)
 
   *out = (struct tm_share) { .lives = s->sched.roster.living, .leaves = s->sched.roster.leaves };
   /* at least one, even while nothing is listed: it is needed soon */
-  if (!s->is_ending && !s->input_staging && s->stuck.since_ns == 0)
+  if (tm_step_life_may(&s->life, TM_STEP_MAY_START))
     out->wants = open < 1 ? 1 : open < most ? open : most;
 }
 
