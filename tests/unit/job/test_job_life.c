@@ -1,0 +1,239 @@
+/* test_job_life.c - the life of a job: its tables as a whole, usual lives, and random ones. */
+#include "unit.h"
+
+#include <stdlib.h>
+
+#include "fault.h"
+#include "job/job_life.h"
+
+#define ALL_STATES(s) for (enum tm_job_life_state s = 0; s < TM_JOB_STATES; s++)
+#define ALL_EVENTS(e) for (enum tm_job_life_event e = 0; e < TM_JOB_EVENTS; e++)
+
+static enum tm_job_life_action act(enum tm_job_life_state *state, enum tm_job_life_event event)
+{
+  struct tm_job_life l = { *state };
+  enum tm_job_life_action action = tm_job_life_event(&l, event);
+  *state = l.state;
+  return action;
+}
+
+static bool may(enum tm_job_life_state state, enum tm_job_life_may what)
+{
+  return tm_job_life_may(&(struct tm_job_life) { state }, what);
+}
+
+static bool is_end(enum tm_job_life_action a)
+{
+  return a == TM_JOB_DO_END || a == TM_JOB_DO_REPEAT_END || a == TM_JOB_DO_REFUSE ||
+         a == TM_JOB_DO_STOP_RECHECK;
+}
+
+static bool is_over(enum tm_job_life_state s)
+{
+  return s == TM_JOB_IS_ENDED || s == TM_JOB_IS_REFUSED;
+}
+
+/* ---- the table as a whole ---- */
+
+static void every_state_and_every_action_is_reached(void **state)
+{
+  bool reached[TM_JOB_STATES] = { [TM_JOB_IS_OPENED] = true };
+  bool done[TM_JOB_ACTIONS] = { false };
+
+  for (int round = 0; round < TM_JOB_STATES; round++)
+    ALL_STATES(from)
+  ALL_EVENTS(event)
+  {
+    enum tm_job_life_state s = from;
+    if (!reached[from] || !tm_job_life_is_possible(from, event))
+      continue;
+    done[act(&s, event)] = true;
+    assert_in_range(s, 0, TM_JOB_STATES - 1);
+    reached[s] = true;
+  }
+  ALL_STATES(s)
+  assert_true(reached[s]);
+  for (int a = 0; a < TM_JOB_ACTIONS; a++)
+    assert_true(done[a]);
+}
+
+static void a_job_can_be_canceled_and_closed_at_any_time(void **state)
+{
+  ALL_STATES(s)
+  {
+    assert_int_equal(tm_job_life_is_possible(s, TM_JOB_ON_CANCEL), s != TM_JOB_IS_FREED);
+    assert_int_equal(tm_job_life_is_possible(s, TM_JOB_ON_CLOSE), s < TM_JOB_IS_CLOSED);
+  }
+}
+
+static void nothing_is_possible_after_the_end_of_its_memory(void **state)
+{
+  ALL_EVENTS(event)
+  assert_false(tm_job_life_is_possible(TM_JOB_IS_FREED, event));
+  assert_false(tm_job_life_is_possible(TM_JOB_STATES, TM_JOB_ON_CLOSE));
+  assert_false(tm_job_life_is_possible(TM_JOB_IS_OPENED, TM_JOB_EVENTS));
+}
+
+static void an_impossible_event_is_fatal(void **state)
+{
+  static struct tm_job_life l = { TM_JOB_IS_RUNNING };
+
+  expect_fault((void)tm_job_life_event(&l, TM_JOB_ON_START));
+  assert_int_equal(l.state, TM_JOB_IS_RUNNING);
+}
+
+static void a_job_ends_on_its_ways_only(void **state)
+{
+  ALL_STATES(from)
+  ALL_EVENTS(event)
+  {
+    enum tm_job_life_state to = from;
+    if (!tm_job_life_is_possible(from, event))
+      continue;
+    enum tm_job_life_action a = act(&to, event);
+    assert_int_equal(is_end(a), !is_over(from) && is_over(to));
+    if (is_over(from))
+      assert_true(to == from || to == TM_JOB_IS_CLOSED);
+    assert_int_equal(a == TM_JOB_DO_END, may(from, TM_JOB_MAY_RUN) && is_over(to));
+    if (event == TM_JOB_ON_CLOSE)
+      assert_int_equal(a, is_over(from) ? TM_JOB_DO_CLOSE : TM_JOB_DO_CLOSE_EARLY);
+    assert_int_equal(a == TM_JOB_DO_FREE, to == TM_JOB_IS_FREED);
+    assert_true(from != TM_JOB_IS_CLOSED || a == TM_JOB_DO_NOTHING || a == TM_JOB_DO_FREE);
+  }
+}
+
+static void nothing_begins_in_a_job_that_was_canceled(void **state)
+{
+  ALL_STATES(from)
+  {
+    enum tm_job_life_state to = from;
+    assert_true(!may(from, TM_JOB_MAY_BEGIN) || may(from, TM_JOB_MAY_RUN));
+    if (from == TM_JOB_IS_FREED)
+      continue;
+    (void)act(&to, TM_JOB_ON_CANCEL);
+    assert_false(may(to, TM_JOB_MAY_BEGIN));
+    assert_int_equal(may(from, TM_JOB_MAY_RUN), may(to, TM_JOB_MAY_RUN));
+  }
+}
+
+static void a_refused_job_has_no_result(void **state)
+{
+  for (enum tm_job_life_state s = 0; s < TM_JOB_IS_CLOSED; s++)
+    assert_int_equal(may(s, TM_JOB_MAY_RESULT), s != TM_JOB_IS_REFUSED);
+}
+
+/* ---- whole lives ---- */
+
+struct moment {
+  enum tm_job_life_event event;
+  enum tm_job_life_action action;
+  enum tm_job_life_state state; /* afterwards */
+};
+
+#define AT(event, action, state)                                                                   \
+  {                                                                                                \
+    TM_JOB_ON_##event, TM_JOB_DO_##action, TM_JOB_IS_##state                                       \
+  }
+
+static void live(const struct moment *m, size_t n)
+{
+  struct tm_job_life l = { TM_JOB_IS_OPENED };
+
+  for (size_t i = 0; i < n; i++) {
+    assert_int_equal(tm_job_life_event(&l, m[i].event), m[i].action);
+    assert_int_equal(l.state, m[i].state);
+  }
+}
+
+#define LIVE(...)                                                                                  \
+  do {                                                                                             \
+    static const struct moment life[] = { __VA_ARGS__ };                                           \
+    live(life, sizeof life / sizeof *life);                                                        \
+  } while (0)
+
+static void a_job_runs_and_ends(void **state)
+{
+  LIVE(AT(START, START, OPENED), AT(STARTED, RUN, RUNNING), AT(DONE, END, ENDED),
+       AT(DONE, NOTHING, ENDED), AT(CLOSE, CLOSE, CLOSED), AT(RELEASED, FREE, FREED));
+}
+
+static void a_cancel_before_the_start_counts_when_it_has_started(void **state)
+{
+  LIVE(AT(CANCEL, NOTE_CANCEL, CANCELED), AT(CANCEL, NOTHING, CANCELED), AT(START, START, CANCELED),
+       AT(STARTED, RUN_CANCELED, CANCELING), AT(DONE, END, ENDED));
+}
+
+static void a_listener_may_cancel_while_the_job_starts(void **state)
+{
+  LIVE(AT(START, START, OPENED), AT(CANCEL, NOTE_CANCEL, CANCELED),
+       AT(STARTED, RUN_CANCELED, CANCELING));
+}
+
+static void a_second_cancel_may_kill(void **state)
+{
+  LIVE(AT(START, START, OPENED), AT(STARTED, RUN, RUNNING), AT(CANCEL, CANCEL, CANCELING),
+       AT(CANCEL, CANCEL_AGAIN, CANCELING), AT(DONE, END, ENDED), AT(CANCEL, NOTHING, ENDED));
+}
+
+static void a_completed_job_repeats_its_result(void **state)
+{
+  LIVE(AT(KEPT, NOTHING, KEPT), AT(START, RECHECK, KEPT), AT(SAME, REPEAT, REPEATING),
+       AT(CANCEL, NOTHING, REPEATING), AT(DONE, REPEAT_END, ENDED));
+}
+
+static void inputs_of_a_completed_job_may_have_changed(void **state)
+{
+  LIVE(AT(KEPT, NOTHING, KEPT), AT(START, RECHECK, KEPT), AT(RECHECKING, NOTHING, RECHECKING),
+       AT(CHANGED, REFUSE, REFUSED), AT(CANCEL, NOTHING, REFUSED), AT(CLOSE, CLOSE, CLOSED));
+}
+
+static void the_comparison_of_inputs_can_be_canceled(void **state)
+{
+  LIVE(AT(KEPT, NOTHING, KEPT), AT(START, RECHECK, KEPT), AT(RECHECKING, NOTHING, RECHECKING),
+       AT(CANCEL, STOP_RECHECK, REFUSED), AT(CLOSE, CLOSE, CLOSED), AT(RELEASED, FREE, FREED));
+}
+
+/* ---- random lives ---- */
+
+static void random_lives_keep_the_invariants(void **state)
+{
+  unsigned seed = 1, ended = 0;
+
+  for (int round = 0; round < 20000; round++) {
+    struct tm_job_life l = { TM_JOB_IS_OPENED };
+    int ends = 0, closes = 0, frees = 0;
+    for (int n = 0; n < 100 && l.state != TM_JOB_IS_FREED; n++) {
+      enum tm_job_life_event event = (enum tm_job_life_event)(rand_r(&seed) % TM_JOB_EVENTS);
+      bool is_rare = event == TM_JOB_ON_CLOSE && rand_r(&seed) % 8 != 0;
+      if (is_rare || !tm_job_life_is_possible(l.state, event))
+        continue;
+      enum tm_job_life_action a = tm_job_life_event(&l, event);
+      assert_true(closes == 0 || a == TM_JOB_DO_NOTHING || a == TM_JOB_DO_FREE); /* keeps (3) */
+      ends += is_end(a);
+      closes += a == TM_JOB_DO_CLOSE || a == TM_JOB_DO_CLOSE_EARLY;
+      frees += a == TM_JOB_DO_FREE;
+      assert_true(ends <= 1 && closes <= 1 && frees <= closes); /* keeps (1) */
+    }
+    ended += (unsigned)ends;
+    assert_int_equal(frees, l.state == TM_JOB_IS_FREED);
+  }
+  assert_in_range(ended, 1000, 20000);
+}
+
+UNIT_TESTS({
+    cmocka_unit_test(every_state_and_every_action_is_reached),
+    cmocka_unit_test(a_job_can_be_canceled_and_closed_at_any_time),
+    cmocka_unit_test(nothing_is_possible_after_the_end_of_its_memory),
+    cmocka_unit_test(an_impossible_event_is_fatal),
+    cmocka_unit_test(a_job_ends_on_its_ways_only),
+    cmocka_unit_test(nothing_begins_in_a_job_that_was_canceled),
+    cmocka_unit_test(a_refused_job_has_no_result),
+    cmocka_unit_test(a_job_runs_and_ends),
+    cmocka_unit_test(a_cancel_before_the_start_counts_when_it_has_started),
+    cmocka_unit_test(a_listener_may_cancel_while_the_job_starts),
+    cmocka_unit_test(a_second_cancel_may_kill),
+    cmocka_unit_test(a_completed_job_repeats_its_result),
+    cmocka_unit_test(inputs_of_a_completed_job_may_have_changed),
+    cmocka_unit_test(the_comparison_of_inputs_can_be_canceled),
+    cmocka_unit_test(random_lives_keep_the_invariants),
+});
