@@ -2,12 +2,13 @@
  * the failures log and the journal of a step, and the order in which they are written
  * (core/README.md: invariants 1-8).
  *
- * Caller, on the job's thread: open (which recovers the state of an earlier session); then add_done
- * / add_failed in any order, flush often; sync_begin / tm_sync_run (on the syncer's thread) /
- * sync_end every sync_interval; finish; close. The lister's thread calls only tm_manifest_add(),
- * _flush(), _end() and _relist() of tm_commit_manifest(). Any error ends the job, except TM_EDAMAGE
- * of tm_commit_add_spilled() and tm_commit_note_files(): after it only close may be called;
- * everything else returns the same error and writes nothing.
+ * Caller, on the job's thread: open, which reads the state of an earlier session, and writes
+ * nothing; begin; then add_done / add_failed in any order, flush often; sync_begin / tm_sync_run
+ * (on the syncer's thread) / sync_end every sync_interval; finish; close. A commit that has not
+ * begun may only be read and closed. The lister's thread calls only tm_manifest_add(), _flush(),
+ * _end() and _relist() of tm_commit_manifest(). Any error ends the job, except TM_EDAMAGE of
+ * tm_commit_add_spilled() and tm_commit_note_files(): after it only close may be called; everything
+ * else returns the same error and writes nothing.
  */
 #ifndef TM_COMMIT_COMMIT_H
 #define TM_COMMIT_COMMIT_H
@@ -43,13 +44,16 @@ struct tm_commit_found {
   int64_t uncounted;         /* of `failed`: those whose rows could not be counted */
   int64_t retried;           /* failed ones that get fresh tries */
   int64_t items, items_succeeded, returned; /* of mini-batches that are over */
-  int64_t cut_records, cut_output_bytes;    /* a torn tail that was removed */
+  int64_t cut_records, cut_output_bytes;    /* a torn tail, which begin removes */
 };
 
 /* TM_EDAMAGE, TM_EVERSION, TM_EUSAGE, or a system error, with the file and the place; then *out is
  * NULL. */
 int tm_commit_open(struct tm_commit **out, const struct tm_commit_options *options,
                    struct tm_commit_found *found, struct tm_err *err);
+/* Puts on the disk what open has found, and writes the first record of the session. After an error
+ * only close may be called. */
+int tm_commit_begin(struct tm_commit *c, struct tm_err *err);
 void tm_commit_close(struct tm_commit *c); /* NULL is a no-op; drops what was not flushed */
 
 struct tm_manifest *tm_commit_manifest(struct tm_commit *c);
@@ -59,7 +63,7 @@ enum tm_mini_batch_state tm_commit_state(const struct tm_commit *c, uint64_t ind
 int64_t tm_commit_output_len(const struct tm_commit *c);
 /* Of these, the bytes in the file whose records are written. */
 int64_t tm_commit_flushed_len(const struct tm_commit *c);
-/* The folder for results that workers spill: <step>/state/spill. Open empties it. */
+/* The folder for results that workers spill: <step>/state/spill. Begin empties it. */
 const char *tm_commit_spill_dir(const struct tm_commit *c);
 
 struct tm_outcome {

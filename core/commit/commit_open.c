@@ -1,6 +1,7 @@
-/* commit_open.c - the beginning of a session: see commit_own.h. The state of an earlier session is
- * recovered (recover.c decides what counts) and put on the disk; only then the session's first
- * record is written: invariant (5) of commit.c.
+/* commit_open.c - the beginning of a session: see commit_own.h. Opening reads the state of an
+ * earlier session (recover.c decides what counts). It writes nothing, so that a resume may still be
+ * refused. Beginning cuts what does not count, and puts the rest on the disk; only then the
+ * session's first record is written: invariant (5) of commit.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,11 +41,8 @@ static struct tm_commit *commit_new(const struct tm_commit_options *o)
 
 static int open_journal(struct tm_commit *c, struct tm_err *err)
 {
-  int rc = tm_fs_make_dirs(c->fs, c->spill_dir, 0700, err);
-  if (rc < 0)
-    return rc;
   char *path = join(c->state_dir, "journal", "");
-  rc = tm_journal_open(&c->journal, c->fs, path, err);
+  int rc = tm_journal_open(&c->journal, c->fs, path, err);
   free(path);
   return rc;
 }
@@ -60,29 +58,24 @@ static int is_there(const struct tm_commit *c, const char *path, struct tm_err *
 }
 
 /* A session that ended between the last rename and the job's result left the output under its final
- * name. The folder is fsynced with the others, before anything is written. */
-static int rename_back(struct tm_commit *c, struct tm_err *err)
+ * name. */
+static int open_rows(struct tm_commit *c, struct tm_err *err)
 {
-  if (!c->partial || c->journal.len < TM_RECORD_SIZE)
-    return 0;
-  int rc = is_there(c, c->partial, err);
-  if (rc != 0)
+  int rc = c->partial && c->journal.len >= TM_RECORD_SIZE ? is_there(c, c->partial, err) : 1;
+  if (rc == 0 && (rc = is_there(c, c->final, err)) >= 0)
+    c->is_renamed = rc > 0;
+  if (rc < 0 || !c->partial)
     return rc < 0 ? rc : 0;
-  if ((rc = is_there(c, c->final, err)) <= 0)
-    return rc;
-  rc = c->fs->rename(c->fs->self, c->final, c->partial);
-  return rc < 0 ? tm_err_system(err, rc, "cannot rename '%s' to '%s'", c->final, c->partial) : 0;
+  return tm_output_open(&c->output, c->fs, c->is_renamed ? c->final : c->partial, err);
 }
 
-static int open_outputs(struct tm_commit *c, const struct tm_commit_options *o, struct tm_err *err)
+static int open_files(struct tm_commit *c, const struct tm_commit_options *o, struct tm_err *err)
 {
-  int rc = tm_fs_make_dirs(c->fs, c->output_dir, 0777, err);
-  if (rc < 0 || (rc = rename_back(c, err)) < 0)
-    return rc;
-  if (c->partial && (rc = tm_output_open(&c->output, c->fs, c->partial, 0666, err)) < 0)
+  int rc = open_rows(c, err);
+  if (rc < 0)
     return rc;
   char *path = join(c->state_dir, "failures", "");
-  rc = tm_output_open(&c->failures, c->fs, path, 0600, err);
+  rc = tm_output_open(&c->failures, c->fs, path, err);
   free(path);
   if (rc < 0)
     return rc;
@@ -121,27 +114,46 @@ static int check_output_is_ours(const struct tm_commit *c, const struct tm_commi
 }
 
 static int recover(struct tm_commit *c, const struct tm_commit_options *o,
-                   struct tm_commit_found *found, uint64_t *sessions, struct tm_err *err)
+                   struct tm_commit_found *found, struct tm_err *err)
 {
   int rc;
-  struct tm_recovery r = { .journal = &c->journal,
-                           .output = &c->output,
-                           .failures = &c->failures,
-                           .files = &c->files,
-                           .mini_batch_states = &c->mini_batch_states,
-                           .keep_failed = o->keep_failed };
-  if ((rc = tm_recover_line(&r, err)) < 0 || (rc = open_manifest(c, r.line.manifest_len, err)) < 0)
+  struct tm_recovery *r = c->recovery = TM_NEW(struct tm_recovery);
+  *r = (struct tm_recovery) { .journal = &c->journal,
+                              .output = &c->output,
+                              .failures = &c->failures,
+                              .files = &c->files,
+                              .mini_batch_states = &c->mini_batch_states,
+                              .keep_failed = o->keep_failed };
+  if ((rc = tm_recover_line(r, err)) < 0 || (rc = open_manifest(c, r->line.manifest_len, err)) < 0)
     return rc;
-  r.manifest = c->manifest;
-  if ((rc = tm_recover_log(&r, found, err)) < 0 ||
-      (rc = check_output_is_ours(c, o, found, err)) < 0 ||
-      (rc = tm_recover_cut(&r, found, err)) < 0)
+  r->manifest = c->manifest;
+  if ((rc = tm_recover_log(r, found, err)) < 0 || (rc = check_output_is_ours(c, o, found, err)) < 0)
     return rc;
-  c->output.end = c->recorded_output = r.output_len;
-  c->recorded_failures = r.failures_len;
-  c->recorded_files = r.files_len;
-  *sessions = r.sessions;
+  if (c->partial)
+    tm_output_take_back(&c->output, r->output_len);
+  else
+    c->output.end = r->output_len;
+  c->recorded_output = r->output_len;
+  c->recorded_failures = r->failures_len;
+  c->recorded_files = r->files_len;
   return 0;
+}
+
+/* Makes what is missing, and gives the rows their name while they grow. */
+static int make_files(struct tm_commit *c, struct tm_err *err)
+{
+  int rc = tm_fs_make_dirs(c->fs, c->spill_dir, 0700, err);
+  if (rc < 0 || (rc = tm_journal_make(&c->journal, err)) < 0 ||
+      (rc = tm_fs_make_dirs(c->fs, c->output_dir, 0777, err)) < 0)
+    return rc;
+  if (c->is_renamed && (rc = c->fs->rename(c->fs->self, c->final, c->partial)) < 0)
+    return tm_err_system(err, rc, "cannot rename '%s' to '%s'", c->final, c->partial);
+  if (c->is_renamed && (rc = tm_output_reopen(&c->output, c->partial, err)) < 0)
+    return rc;
+  if (c->partial && (rc = tm_output_make(&c->output, 0666, err)) < 0)
+    return rc;
+  rc = tm_output_make(&c->failures, 0600, err);
+  return rc < 0 ? rc : tm_output_make(&c->files.log, 0600, err);
 }
 
 static int sync_parent(const struct tm_commit *c, const char *path, struct tm_err *err)
@@ -201,22 +213,28 @@ static int remove_spilled(void *data, const char *name, int type)
 int tm_commit_open(struct tm_commit **out, const struct tm_commit_options *options,
                    struct tm_commit_found *found, struct tm_err *err)
 {
-  uint64_t sessions = 0;
   int rc;
   struct tm_commit *c = commit_new(options);
   *out = NULL;
   *found = (struct tm_commit_found) { 0 };
-  if ((rc = open_journal(c, err)) < 0 || (rc = open_outputs(c, options, err)) < 0 ||
-      (rc = recover(c, options, found, &sessions, err)) < 0 || (rc = sync_all(c, err)) < 0 ||
-      (rc = begin_session(c, sessions + 1, err)) < 0)
-    goto fail;
-  c->fs->dir_read(c->fs->self, c->spill_dir, remove_spilled, c);
-  tm_staging_remove_all(c->fs, c->output_dir, c->staging_dir);
+  if ((rc = open_journal(c, err)) < 0 || (rc = open_files(c, options, err)) < 0 ||
+      (rc = recover(c, options, found, err)) < 0) {
+    tm_commit_close(c);
+    return rc;
+  }
   *out = c;
   return 0;
-fail:
-  tm_commit_close(c);
-  return rc;
+}
+
+int tm_commit_begin(struct tm_commit *c, struct tm_err *err)
+{
+  int rc;
+  if ((rc = make_files(c, err)) < 0 || (rc = tm_recover_cut(c->recovery, err)) < 0 ||
+      (rc = sync_all(c, err)) < 0 || (rc = begin_session(c, c->recovery->sessions + 1, err)) < 0)
+    return rc;
+  c->fs->dir_read(c->fs->self, c->spill_dir, remove_spilled, c);
+  tm_staging_remove_all(c->fs, c->output_dir, c->staging_dir);
+  return 0;
 }
 
 void tm_commit_close(struct tm_commit *c)
@@ -231,6 +249,7 @@ void tm_commit_close(struct tm_commit *c)
   tm_mini_batch_states_release(&c->mini_batch_states);
   tm_buf_release(&c->noted);
   tm_buf_release(&c->header);
+  free(c->recovery);
   free(c->partial);
   free(c->final);
   free(c->owner_file);

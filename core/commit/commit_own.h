@@ -1,7 +1,7 @@
 /* commit_own.h - the inside of a commit, shared only by its two files:
  *
- *   commit_open.c  the beginning of a session: recovers the state of an earlier one, puts it on the
- *                  disk; and the close
+ *   commit_open.c  the beginning of a session: reads the state of an earlier one, then puts it on
+ *                  the disk; and the close
  *   commit.c       its work: add, write, sync and finish
  *
  * The invariants are at the head of commit.c; commit_open.c keeps (5), too.
@@ -29,8 +29,10 @@ struct tm_commit {
   struct tm_journal journal;
   struct tm_manifest *manifest;
   struct tm_mini_batch_states mini_batch_states;
-  struct tm_buf noted;  /* failure lines for the next add */
-  struct tm_buf header; /* header line for the next add */
+  struct tm_recovery *recovery; /* for begin */
+  bool is_renamed;              /* likewise: the rows have their final name */
+  struct tm_buf noted;          /* failure lines for the next add */
+  struct tm_buf header;         /* header line for the next add */
   /* where the bytes end that the last written record covers */
   int64_t recorded_output, recorded_failures, recorded_files;
   /* Numbers of records: written, included in the current sync, covered by a sync record. */

@@ -31,7 +31,7 @@ int tm_files_open(struct tm_files *f, const struct tm_fs *fs, const char *path,
 {
   f->output_dir = tm_xstrdup(output_dir);
   f->output_name = tm_xstrdup(output_name);
-  return tm_output_open(&f->log, fs, path, 0600, err);
+  return tm_output_open(&f->log, fs, path, err);
 }
 
 static void release_move(struct tm_move *m)
@@ -96,6 +96,8 @@ static bool read_line(struct lines *l, const char *line, size_t len)
 static int next_line(struct lines *l, struct tm_err *err)
 {
   char bytes[LINE_MAX_];
+  if (l->at >= l->end)
+    return 0;
   size_t want = l->end - l->at < (int64_t)sizeof(bytes) ? (size_t)(l->end - l->at) : sizeof(bytes);
   int64_t got = tm_fs_read_at(l->log->fs, l->log->fd, l->log->path, bytes, want, l->at, err);
   if (got <= 0)

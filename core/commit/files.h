@@ -53,7 +53,8 @@ struct tm_files {
   struct tm_dirs dirty, syncing; /* folders with new names; those of the current sync */
 };
 
-/* Opens or makes `path`. Zero the struct before (log.fd -1); close it also after a failure. */
+/* Opens `path`, as tm_output_open() does; make `log` before the first write. Zero the struct before
+ * (log.fd -1); close it also after a failure. */
 int tm_files_open(struct tm_files *f, const struct tm_fs *fs, const char *path,
                   const char *output_dir, const char *output_name, struct tm_err *err);
 void tm_files_close(struct tm_files *f);

@@ -123,18 +123,12 @@ int tm_record_decode(struct tm_record *r, const void *in64)
   return 0;
 }
 
-static int open_as(struct tm_journal *j, const struct tm_fs *fs, const char *path, int flags,
-                   struct tm_err *err)
+static int take_length(struct tm_journal *j, struct tm_err *err)
 {
   struct tm_stat st;
-  j->fs = fs;
-  j->path = tm_xstrdup(path);
-  j->fd = tm_fs_open(fs, path, flags, 0600, err);
-  if (j->fd < 0)
-    return j->fd;
-  int rc = fs->fstat(fs->self, j->fd, &st);
+  int rc = j->fs->fstat(j->fs->self, j->fd, &st);
   if (rc < 0)
-    return tm_err_system(err, rc, "cannot look at '%s'", path);
+    return tm_err_system(err, rc, "cannot look at '%s'", j->path);
   j->len = st.size;
   return 0;
 }
@@ -142,13 +136,26 @@ static int open_as(struct tm_journal *j, const struct tm_fs *fs, const char *pat
 int tm_journal_open(struct tm_journal *j, const struct tm_fs *fs, const char *path,
                     struct tm_err *err)
 {
-  return open_as(j, fs, path, O_RDWR | O_CREAT, err);
+  j->fs = fs;
+  j->path = tm_xstrdup(path);
+  int rc = tm_fs_open_found(&j->fd, fs, path, O_RDWR, err);
+  return rc < 0 || j->fd < 0 ? rc : take_length(j, err);
+}
+
+int tm_journal_make(struct tm_journal *j, struct tm_err *err)
+{
+  if (j->fd < 0)
+    j->fd = tm_fs_open(j->fs, j->path, O_RDWR | O_CREAT, 0600, err);
+  return j->fd < 0 ? j->fd : 0;
 }
 
 int tm_journal_open_read(struct tm_journal *j, const struct tm_fs *fs, const char *path,
                          struct tm_err *err)
 {
-  return open_as(j, fs, path, O_RDONLY, err);
+  j->fs = fs;
+  j->path = tm_xstrdup(path);
+  j->fd = tm_fs_open(fs, path, O_RDONLY, 0, err);
+  return j->fd < 0 ? j->fd : take_length(j, err);
 }
 
 void tm_journal_close(struct tm_journal *j)

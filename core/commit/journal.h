@@ -81,16 +81,18 @@ static inline uint32_t tm_record_items(const struct tm_record *r)
 struct tm_journal {
   const struct tm_fs *fs;
   char *path;
-  int fd;                /* -1: not open */
+  int fd;                /* -1: not open, or missing */
   int64_t len;           /* bytes written */
   struct tm_buf pending; /* whole records that follow */
 };
 
-/* Opens or makes the file; `len` is its length. Zero the struct before; close it also after a
- * failure. */
+/* Opens the file; `len` is its length. A missing file is empty, and is written after
+ * tm_journal_make(). Zero the struct before; close it also after a failure. */
 int tm_journal_open(struct tm_journal *j, const struct tm_fs *fs, const char *path,
                     struct tm_err *err);
-/* The same, read-only: does not make the file. For readers that do not own the job; while it runs,
+/* Makes the file if it is missing; call it before the first write. */
+int tm_journal_make(struct tm_journal *j, struct tm_err *err);
+/* Opens the file read-only; it must exist. For readers that do not own the job; while it runs,
  * `len` is that of one moment. */
 int tm_journal_open_read(struct tm_journal *j, const struct tm_fs *fs, const char *path,
                          struct tm_err *err);

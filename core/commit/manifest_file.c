@@ -172,6 +172,15 @@ static int scan(struct tm_manifest *m, struct tm_err *err)
   return rc < 0 ? rc : 0;
 }
 
+/* `stated` bytes had been written to the disk, and none are left. */
+static int report_gone(const struct tm_manifest *m, int64_t stated, struct tm_err *err)
+{
+  return tm_err_set(err, TM_EDAMAGE,
+                    "'%s' has been removed or emptied; %lld bytes of it had been written to the "
+                    "disk: restore the file, or start a new job",
+                    m->path, (long long)stated);
+}
+
 static int take_good(struct tm_manifest *m, int64_t stated, struct tm_err *err)
 {
   int rc = head_read(m, err);
@@ -183,6 +192,8 @@ static int take_good(struct tm_manifest *m, int64_t stated, struct tm_err *err)
     if ((rc = scan(m, err)) < 0)
       return rc;
   }
+  if (m->size_found == 0 && stated > 0)
+    return report_gone(m, stated, err);
   if (m->end < stated)
     return tm_err_set(err, TM_EDAMAGE,
                       "'%s' is damaged at byte %lld: %lld bytes of it had been written to the "
@@ -205,36 +216,52 @@ static void publish_found(struct tm_manifest *m)
   atomic_store(&m->count, m->added);
 }
 
-static int open_as(struct tm_manifest **out, const struct tm_fs *fs, const char *path, int flags,
-                   int64_t stated, struct tm_err *err)
+static struct tm_manifest *manifest_new(const struct tm_fs *fs, const char *path)
 {
-  struct tm_stat st;
-  struct tm_manifest *m = *out = TM_NEW(struct tm_manifest);
+  struct tm_manifest *m = TM_NEW(struct tm_manifest);
   m->fs = fs;
+  m->fd = -1;
   m->path = tm_xstrdup(path);
   m->forward.piece = m->compare.piece = m->back.piece = LONG_READ;
-  m->fd = tm_fs_open(fs, path, flags, 0600, err);
-  if (m->fd < 0)
-    return m->fd;
-  int rc = fs->fstat(fs->self, m->fd, &st);
+  return m;
+}
+
+static int take_file(struct tm_manifest *m, int64_t stated, struct tm_err *err)
+{
+  struct tm_stat st;
+  int rc = m->fs->fstat(m->fs->self, m->fd, &st);
   if (rc < 0)
-    return tm_err_system(err, rc, "cannot look at '%s'", path);
+    return tm_err_system(err, rc, "cannot look at '%s'", m->path);
   m->size_found = st.size;
   if ((rc = take_good(m, stated, err)) == 0)
     publish_found(m);
   return rc;
 }
 
+static int take_missing(struct tm_manifest *m, int64_t stated, struct tm_err *err)
+{
+  if (stated > 0)
+    return report_gone(m, stated, err);
+  m->forward_at = m->compare_at = TM_MANIFEST_FILE_HEAD;
+  return 0;
+}
+
 int tm_manifest_open(struct tm_manifest **out, const struct tm_fs *fs, const char *path,
                      int64_t stated, struct tm_err *err)
 {
-  return open_as(out, fs, path, O_RDWR | O_CREAT, stated, err);
+  struct tm_manifest *m = *out = manifest_new(fs, path);
+  int rc = tm_fs_open_found(&m->fd, fs, path, O_RDWR, err);
+  if (rc < 0)
+    return rc;
+  return m->fd < 0 ? take_missing(m, stated, err) : take_file(m, stated, err);
 }
 
 int tm_manifest_open_read(struct tm_manifest **out, const struct tm_fs *fs, const char *path,
                           int64_t stated, struct tm_err *err)
 {
-  return open_as(out, fs, path, O_RDONLY, stated, err);
+  struct tm_manifest *m = *out = manifest_new(fs, path);
+  m->fd = tm_fs_open(fs, path, O_RDONLY, 0, err);
+  return m->fd < 0 ? m->fd : take_file(m, stated, err);
 }
 
 static int head_write(struct tm_manifest *m, struct tm_err *err)
@@ -253,9 +280,14 @@ static int head_write(struct tm_manifest *m, struct tm_err *err)
 
 int tm_manifest_cut(struct tm_manifest *m, struct tm_err *err)
 {
-  m->forward.have = 0; /* the tail that it has read will be rewritten */
+  int rc = 0;
+  if (m->fd < 0)
+    rc = m->fd = tm_fs_open(m->fs, m->path, O_RDWR | O_CREAT, 0600, err);
+  if (rc < 0)
+    return rc;
+  m->forward.have = m->back.have = 0; /* the tail that they have read will be rewritten */
   if (m->size_found > m->end) {
-    int rc = m->fs->ftruncate(m->fs->self, m->fd, m->end);
+    rc = m->fs->ftruncate(m->fs->self, m->fd, m->end);
     if (rc < 0)
       return tm_err_system(err, rc, "cannot cut '%s'", m->path);
     m->size_found = m->end;

@@ -80,14 +80,15 @@ struct tm_manifest {
   int64_t back_places[TM_MANIFEST_BLOCK + 1];
 };
 
-/* Opens or makes the file, and finds its valid part: at least the `stated` bytes, else TM_EDAMAGE
- * with the place; TM_EVERSION. Writes nothing. Close `out` also after a failure. */
+/* Opens the file, and finds its valid part: at least the `stated` bytes, else TM_EDAMAGE with the
+ * place; TM_EVERSION. A missing file is an empty list. Writes nothing: call tm_manifest_cut()
+ * before the first add. Close `out` also after a failure. */
 int tm_manifest_open(struct tm_manifest **out, const struct tm_fs *fs, const char *path,
                      int64_t stated, struct tm_err *err);
-/* The same, read-only: does not make, cut or append. */
+/* The same, read-only: the file must exist. */
 int tm_manifest_open_read(struct tm_manifest **out, const struct tm_fs *fs, const char *path,
                           int64_t stated, struct tm_err *err);
-/* Cuts the invalid rest, and writes the head of a new file. */
+/* Makes a missing file, cuts the invalid rest, and writes the head of a new file. */
 int tm_manifest_cut(struct tm_manifest *m, struct tm_err *err);
 /* Bytes written; any thread. */
 int64_t tm_manifest_length(const struct tm_manifest *m);

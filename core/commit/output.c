@@ -19,32 +19,49 @@
 
 #define PIECE (1u << 20) /* bytes */
 
-static int open_as(struct tm_output *o, const struct tm_fs *fs, const char *path, int flags,
-                   int mode, struct tm_err *err)
+static int take_length(struct tm_output *o, struct tm_err *err)
 {
   struct tm_stat st;
-  o->fs = fs;
-  o->path = tm_xstrdup(path);
-  o->fd = tm_fs_open(fs, path, flags, mode, err);
-  if (o->fd < 0)
-    return o->fd;
-  int rc = fs->fstat(fs->self, o->fd, &st);
+  int rc = o->fs->fstat(o->fs->self, o->fd, &st);
   if (rc < 0)
-    return tm_err_system(err, rc, "cannot look at '%s'", path);
+    return tm_err_system(err, rc, "cannot look at '%s'", o->path);
   o->end = o->written = o->size = st.size;
   return 0;
 }
 
-int tm_output_open(struct tm_output *o, const struct tm_fs *fs, const char *path, int mode,
+int tm_output_open(struct tm_output *o, const struct tm_fs *fs, const char *path,
                    struct tm_err *err)
 {
-  return open_as(o, fs, path, O_RDWR | O_CREAT, mode, err);
+  o->fs = fs;
+  o->path = tm_xstrdup(path);
+  int rc = tm_fs_open_found(&o->fd, fs, path, O_RDWR, err);
+  o->end = o->written = o->size = 0;
+  return rc < 0 || o->fd < 0 ? rc : take_length(o, err);
+}
+
+int tm_output_make(struct tm_output *o, int mode, struct tm_err *err)
+{
+  if (o->fd < 0)
+    o->fd = tm_fs_open(o->fs, o->path, O_RDWR | O_CREAT, mode, err);
+  return o->fd < 0 ? o->fd : 0;
+}
+
+int tm_output_reopen(struct tm_output *o, const char *path, struct tm_err *err)
+{
+  tm_fs_close(o->fs, o->fd);
+  free(o->path);
+  o->path = tm_xstrdup(path);
+  o->fd = tm_fs_open(o->fs, path, O_RDWR, 0, err);
+  return o->fd < 0 ? o->fd : 0;
 }
 
 int tm_output_open_read(struct tm_output *o, const struct tm_fs *fs, const char *path,
                         struct tm_err *err)
 {
-  return open_as(o, fs, path, O_RDONLY, 0, err);
+  o->fs = fs;
+  o->path = tm_xstrdup(path);
+  o->fd = tm_fs_open(fs, path, O_RDONLY, 0, err);
+  return o->fd < 0 ? o->fd : take_length(o, err);
 }
 
 void tm_output_close(struct tm_output *o)

@@ -18,18 +18,22 @@
 struct tm_output {
   const struct tm_fs *fs;
   char *path;
-  int fd;          /* -1: not open */
+  int fd;          /* -1: not open, or missing */
   int64_t end;     /* valid bytes; written + pending.len */
   int64_t written; /* those of them in the file */
   int64_t size;    /* upper limit of the file's length */
   struct tm_buf pending;
 };
 
-/* Opens or makes the file; `end` is its length. Zero the struct before; close it also after a
- * failure. */
-int tm_output_open(struct tm_output *o, const struct tm_fs *fs, const char *path, int mode,
+/* Opens the file; `end` is its length. A missing file is empty, and is written after
+ * tm_output_make(). Zero the struct before; close it also after a failure. */
+int tm_output_open(struct tm_output *o, const struct tm_fs *fs, const char *path,
                    struct tm_err *err);
-/* The same, read-only: does not make the file. */
+/* Makes the file if it is missing; call it before the first write. */
+int tm_output_make(struct tm_output *o, int mode, struct tm_err *err);
+/* Opens the same file under its new name. */
+int tm_output_reopen(struct tm_output *o, const char *path, struct tm_err *err);
+/* Opens the file read-only; it must exist. */
 int tm_output_open_read(struct tm_output *o, const struct tm_fs *fs, const char *path,
                         struct tm_err *err);
 void tm_output_close(struct tm_output *o); /* never opened: a no-op */

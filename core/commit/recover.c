@@ -45,6 +45,12 @@ int tm_recover_line(struct tm_recovery *r, struct tm_err *err)
   return rc;
 }
 
+/* Without `append_row` there is none. */
+static bool has_output(const struct tm_recovery *r)
+{
+  return r->output->path != NULL;
+}
+
 static int report_damage(const char *path, int64_t at, const char *what, struct tm_err *err)
 {
   return tm_err_set(err, TM_EDAMAGE,
@@ -69,9 +75,8 @@ static int check_length(const char *path, int64_t end, int64_t len, struct tm_er
 
 static int check_lengths(const struct tm_recovery *r, struct tm_err *err)
 {
-  int rc = r->output->fd < 0
-               ? 0
-               : check_length(r->output->path, r->output->end, r->line.output_len, err);
+  int rc =
+      !has_output(r) ? 0 : check_length(r->output->path, r->output->end, r->line.output_len, err);
   if (rc == 0)
     rc = check_length(r->failures->path, r->failures->end, r->line.failures_len, err);
   return rc < 0 ? rc : check_length(r->files->log.path, r->files->log.end, r->line.files_len, err);
@@ -114,7 +119,7 @@ static int has_bytes(const struct tm_recovery *r, const struct tm_record *record
                      struct tm_err *err)
 {
   int rc = 1;
-  if (r->output->fd >= 0)
+  if (has_output(r))
     rc = tm_output_has(r->output, r->output_len, record->output_end, record->output_hash, err);
   if (rc > 0)
     rc = tm_output_has(r->failures, r->failures_len, record->failures_end, record->failures_hash,
@@ -131,7 +136,7 @@ static int has_files(const struct tm_recovery *r, const struct tm_record *record
 
 static bool is_small(const struct tm_recovery *r)
 {
-  int64_t rows = r->output->fd >= 0 ? r->output->end : 0;
+  int64_t rows = has_output(r) ? r->output->end : 0;
   return rows + r->failures->end <= READ_MAX && r->journal->len <= RECORDS_MAX * TM_RECORD_SIZE;
 }
 
@@ -144,8 +149,8 @@ static int check_bytes(const struct tm_recovery *r, const struct tm_record *reco
   int rc = is_small(r) ? has_bytes(r, record, err) : 1;
   if (rc != 0)
     return rc < 0 ? rc : 0;
-  bool is_output = r->output->fd >= 0 && tm_output_has(r->output, r->output_len, record->output_end,
-                                                       record->output_hash, NULL) == 0;
+  bool is_output = has_output(r) && tm_output_has(r->output, r->output_len, record->output_end,
+                                                  record->output_hash, NULL) == 0;
   snprintf(what, sizeof(what), "the %s of mini-batch %llu have been changed",
            is_output ? "rows" : "failure lines", (unsigned long long)record->index);
   return report_damage(is_output ? r->output->path : r->failures->path,
@@ -226,6 +231,13 @@ static int take_record(struct tm_recovery *r, struct tm_journal_walk *walk,
   return 1;
 }
 
+/* What the cut will take away. */
+static void count_tail(struct tm_recovery *r, struct tm_commit_found *found)
+{
+  found->cut_records = (r->journal->len - r->journal_len + TM_RECORD_SIZE - 1) / TM_RECORD_SIZE;
+  found->cut_output_bytes = has_output(r) ? r->output->end - r->output_len : 0;
+}
+
 int tm_recover_log(struct tm_recovery *r, struct tm_commit_found *found, struct tm_err *err)
 {
   struct tm_journal_walk walk;
@@ -248,6 +260,7 @@ int tm_recover_log(struct tm_recovery *r, struct tm_commit_found *found, struct 
     rc = check_line(r, err);
   if (rc < 0)
     return rc;
+  count_tail(r, found);
   found->sessions = (int64_t)r->sessions;
   found->is_new = r->sessions == 0;
   if (r->keep_failed) {
@@ -293,25 +306,21 @@ static int write_tails_again(const struct tm_recovery *r, struct tm_err *err)
                      err);
   if (rc == 0)
     rc = write_again(fs, r->files->log.fd, r->files->log.path, line->files_len, r->files_len, err);
-  if (rc == 0 && r->output->fd >= 0)
+  if (rc == 0 && has_output(r))
     rc = write_again(fs, r->output->fd, r->output->path, line->output_len, r->output_len, err);
   return rc < 0 ? rc
                 : write_again(fs, r->journal->fd, r->journal->path, line->journal_len,
                               r->journal_len, err);
 }
 
-int tm_recover_cut(struct tm_recovery *r, struct tm_commit_found *found, struct tm_err *err)
+int tm_recover_cut(struct tm_recovery *r, struct tm_err *err)
 {
   tm_require(r->journal_len <= r->journal->len);
-  int rc;
-  found->cut_records = (r->journal->len - r->journal_len + TM_RECORD_SIZE - 1) / TM_RECORD_SIZE;
-  if ((rc = tm_journal_cut(r->journal, r->journal_len, err)) < 0)
+  int rc = tm_journal_cut(r->journal, r->journal_len, err);
+  if (rc < 0)
     return rc;
-  if (r->output->fd >= 0) {
-    found->cut_output_bytes = r->output->end - r->output_len;
-    if ((rc = tm_output_cut(r->output, r->output_len, err)) < 0)
-      return rc;
-  }
+  if (has_output(r) && (rc = tm_output_cut(r->output, r->output_len, err)) < 0)
+    return rc;
   if ((rc = tm_output_cut(r->failures, r->failures_len, err)) < 0)
     return rc;
   if ((rc = tm_files_cut(r->files, r->files_len, err)) < 0)

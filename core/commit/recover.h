@@ -2,7 +2,8 @@
  * other files are then.
  *
  * Caller: open the journal, output, failures and files log; tm_recover_line(); open the manifest
- * with what the line states; tm_recover_log(); tm_recover_cut(). Only the last call writes.
+ * with what the line states; tm_recover_log(); make the missing files; tm_recover_cut(). Only the
+ * last two write.
  */
 #ifndef TM_COMMIT_RECOVER_H
 #define TM_COMMIT_RECOVER_H
@@ -15,7 +16,7 @@
 
 struct tm_recovery {
   struct tm_journal *journal;
-  struct tm_output *output; /* its fd is -1 if there is no output */
+  struct tm_output *output; /* its path is NULL if there is no output */
   struct tm_output *failures;
   struct tm_files *files;
   struct tm_manifest *manifest;
@@ -39,6 +40,6 @@ int tm_recover_line(struct tm_recovery *r, struct tm_err *err);
 int tm_recover_log(struct tm_recovery *r, struct tm_commit_found *found, struct tm_err *err);
 /* Removes files of mini-batches that do not count, cuts the five files to what counts, and writes
  * again what no sync record covers. Fsyncs only folders. */
-int tm_recover_cut(struct tm_recovery *r, struct tm_commit_found *found, struct tm_err *err);
+int tm_recover_cut(struct tm_recovery *r, struct tm_err *err);
 
 #endif

@@ -1,9 +1,10 @@
 /* job.c - see job.h.
  *
  * Opening takes the directory (job_dir.c), then the definition, then the steps (job_steps.c). A new
- * job copies the scripts and renames job.json into place; a resumed one compares its definition
- * with what the user asks for now. Nothing runs before start. A keeper is started when a step has
- * work, and replaced when it is lost. The result is written last.
+ * job copies the scripts and renames job.json into place. A resumed one first compares its
+ * definition with what the user asks for now, and reads the state of all its steps: a refusal
+ * changes nothing. Nothing runs before start. A keeper is started when a step has work, and
+ * replaced when it is lost. The result is written last.
  */
 #include "job/job.h"
 
@@ -123,23 +124,59 @@ static void on_definition_note(void *data, char *text)
   *TM_ARRAY_ADD(&job->notes) = text;
 }
 
-/* The definition of a job that exists. A Completed job keeps its files as they are. */
-static int resume_definition(struct tm_job *job, const struct tm_definition *d, struct tm_err *err)
+static void remove_left(struct tm_job *job)
 {
-  struct tm_json *record = tm_job_record_read(&job->dir, err);
-  int rc = record ? tm_definition_compare(d, record, job->o.dir, err) : err->code;
+  struct tm_err left = TM_ERR_NONE;
 
-  if (rc == 0 && !job->earlier)
-    rc = tm_definition_keep(d, record, err);
-  if (tm_json_get(record, "command"))
-    job->command = tm_json_copy(tm_json_get(record, "command"));
-  tm_json_free(record);
-  return rc;
+  if (tm_temp_dirs_remove_left(job->o.fs, job->dir.path, &left) < 0)
+    tm_job_note(job, "%s", left.text);
 }
 
 static int write_definition(struct tm_job *job, struct tm_err *err)
 {
   return tm_job_record_write(&job->dir, job->o.pipeline, job->snapshots, job->command, err);
+}
+
+static int make_definition(struct tm_job *job, const struct tm_definition *d, struct tm_err *err)
+{
+  int rc = tm_definition_take(d, err);
+
+  if (rc == 0)
+    rc = tm_import_copy(d, err);
+  return rc < 0 ? rc : write_definition(job, err);
+}
+
+/* Whatever may refuse a resume comes first, and leaves the job as it was. `record`: of a job that
+ * exists, or NULL. */
+static int take_steps(struct tm_job *job, const struct tm_definition *d,
+                      const struct tm_json *record, struct tm_err *err)
+{
+  int rc = tm_import_place(d, err); /* was decided when the job was made */
+
+  if (rc == 0)
+    rc = tm_job_steps_open(job, err);
+  if (rc < 0)
+    return rc;
+  remove_left(job);
+  if (record)
+    rc = tm_definition_keep(d, record, err);
+  if (rc == 0)
+    rc = tm_job_steps_begin(job, err);
+  return rc < 0 || !record ? rc : write_definition(job, err);
+}
+
+/* A Completed job keeps its files as they are. */
+static int resume(struct tm_job *job, const struct tm_definition *d, struct tm_err *err)
+{
+  struct tm_json *record = tm_job_record_read(&job->dir, err);
+  int rc = record ? tm_definition_compare(d, record, job->o.dir, err) : err->code;
+
+  if (tm_json_get(record, "command"))
+    job->command = tm_json_copy(tm_json_get(record, "command"));
+  if (rc == 0 && !job->earlier)
+    rc = take_steps(job, d, record, err);
+  tm_json_free(record);
+  return rc;
 }
 
 static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
@@ -154,14 +191,12 @@ static int open_definition(struct tm_job *job, bool has_job, struct tm_err *err)
                              .keep_script = job->o.keep_script,
                              .on_note = on_definition_note,
                              .data = job };
-  int rc = has_job ? resume_definition(job, &d, err) : tm_definition_take(&d, err);
+  int rc = has_job ? resume(job, &d, err) : make_definition(job, &d, err);
 
   if (rc == 0 && !has_job)
-    rc = tm_import_copy(&d, err);
-  if (rc == 0 && !has_job)
-    rc = write_definition(job, err);
+    rc = take_steps(job, &d, NULL, err);
   free(store);
-  return rc < 0 || job->earlier ? rc : tm_import_place(&d, err);
+  return rc;
 }
 
 /* A Completed job runs nothing. If the user asks for it, its inputs are compared once the loop
@@ -170,6 +205,7 @@ static int open_completed(struct tm_job *job, struct tm_err *err)
 {
   int rc = job->o.verify_input ? open_definition(job, true, err) : 0;
 
+  remove_left(job);
   tm_job_note(job, "the job in '%s' is Completed: nothing is run", job->o.dir);
   return rc;
 }
@@ -199,9 +235,8 @@ static int remove_result(struct tm_job *job, struct tm_err *err)
   return tm_fs_sync_dir(job->o.fs, job->dir.path, err);
 }
 
-/* Only a job that exists is checked here; a new one was checked before its directory was made. The
- * record and the result of an earlier session stay as they are until its steps are open: opening
- * them may refuse the resume. Nothing has run by then. */
+/* Only a job that exists is checked here; a new one was checked before its directory was made.
+ * Nothing has run by then. */
 static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 {
   int rc = tm_registering_check(job->o.registry, job->o.pipeline, err);
@@ -210,10 +245,6 @@ static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
     rc = look_ahead(job, job->dir.path, err);
   if (rc == 0)
     rc = open_definition(job, has_job, err);
-  if (rc == 0)
-    rc = tm_job_steps_open(job, err);
-  if (rc == 0 && has_job)
-    rc = write_definition(job, err);
   return rc < 0 ? rc : remove_result(job, err);
 }
 
@@ -245,7 +276,6 @@ static int64_t max_workers(const struct tm_job_options *o)
 int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_err *err)
 {
   struct tm_job *job = TM_NEW(struct tm_job);
-  struct tm_err left = TM_ERR_NONE;
   bool has_job = false;
   int rc;
 
@@ -258,18 +288,13 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   if ((rc = tm_limits_check(o->pipeline, job->max_workers, err)) < 0 ||
       (rc = open_dir(job, &has_job, err)) < 0)
     goto fail;
-  if (tm_temp_dirs_remove_left(o->fs, job->dir.path, &left) < 0)
-    tm_job_note(job, "%s", left.text);
   set_view(job);
   tm_job_steps_init(job);
   job->view.is_resumed = has_job;
   bool is_completed = has_job && tm_job_result_is_completed(&job->dir, &job->earlier);
   if (has_job && (rc = check_output(job, err)) < 0)
     goto fail;
-  if (is_completed)
-    rc = open_completed(job, err);
-  else
-    rc = open_steps(job, has_job, err);
+  rc = is_completed ? open_completed(job, err) : open_steps(job, has_job, err);
   if (rc < 0)
     goto fail;
   *out = job;

@@ -31,7 +31,8 @@ enum tm_step_state {
 
 struct tm_job_step {
   enum tm_step_state state;
-  struct tm_supervisor *s; /* from OPEN on; NULL: the step does not run */
+  /* open while WAITING: only its state has been read; NULL: the step does not run */
+  struct tm_supervisor *s;
   struct tm_step_view own; /* the view of a step without a supervisor */
   struct tm_step_places places;
   struct tm_reuse *reuse; /* NULL: it shares no results with other jobs */
@@ -92,8 +93,10 @@ void tm_job_hear_request(struct tm_job *job);
 
 /* job_steps.c */
 void tm_job_steps_init(struct tm_job *job);
-/* Finds what is kept of each step, and opens the steps that need not wait. Runs nothing yet. */
+/* Finds what is kept of each step, and reads the state of the others. Writes nothing. */
 int tm_job_steps_open(struct tm_job *job, struct tm_err *err);
+/* Begins a session of the steps that need not wait. Runs nothing yet. */
+int tm_job_steps_begin(struct tm_job *job, struct tm_err *err);
 /* Begins every step that can begin, and ends the job when all steps are over. */
 void tm_job_steps_go(struct tm_job *job);
 void tm_job_steps_tick(struct tm_job *job);

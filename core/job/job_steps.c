@@ -59,15 +59,21 @@ static size_t count_running(const struct tm_job *job)
   return n;
 }
 
-/* Whether every step that it waits for is Completed, and it has room: keeps (1) and (4). */
-static bool may_begin(const struct tm_job *job, size_t i)
+static bool are_needs_completed(const struct tm_job *job, size_t i)
 {
   const struct tm_job_step *st = &job->steps[i];
 
   for (size_t k = 0; k < st->needs_len; k++)
     if (!is_completed(job, st->needs[k]))
       return false;
-  return st->state == TM_STEP_WAITING && (int64_t)count_running(job) < job->max_workers;
+  return true;
+}
+
+/* Whether every step that it waits for is Completed, and it has room: keeps (1) and (4). */
+static bool may_begin(const struct tm_job *job, size_t i)
+{
+  return are_needs_completed(job, i) && job->steps[i].state == TM_STEP_WAITING &&
+         (int64_t)count_running(job) < job->max_workers;
 }
 
 /* Workers. */
@@ -124,7 +130,8 @@ static void give_first_worker(struct tm_job *job)
 static int check_stdin(struct tm_job *job, size_t i, struct tm_err *err)
 {
   const struct tm_step *step = job->o.pipeline->steps[i];
-  bool is_listed = job->step_views[i]->counts.all_created && !job->o.verify_input;
+  const struct tm_step_view *view = tm_supervisor_view(job->steps[i].s);
+  bool is_listed = view->counts.all_created && !job->o.verify_input;
   bool needs_stdin = false;
 
   for (size_t k = 0; k < step->inputs_len; k++)
@@ -171,6 +178,13 @@ static void note_found(struct tm_job *job, const char *name, const struct tm_com
 
 static void on_step_ended(void *data, struct tm_supervisor *s);
 
+static void close_step(struct tm_job *job, size_t i)
+{
+  tm_supervisor_close(job->steps[i].s);
+  job->steps[i].s = NULL;
+}
+
+/* Reads what an earlier session left of the step, and writes nothing. */
 static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
 {
   struct tm_job_step *st = &job->steps[i];
@@ -183,8 +197,6 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .number = (uint32_t)i,
                                      .program = job->o.program,
                                      .temp = &job->temp,
-                                     .script = job->snapshots[i].script,
-                                     .script_dir = job->snapshots[i].dir,
                                      .owner_file = job->dir.owner_file,
                                      .epoch = job->dir.epoch,
                                      .keep_failed = job->o.keep_failed || st->kept,
@@ -196,17 +208,31 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .on_freed = on_freed,
                                      .on_ended = on_step_ended,
                                      .data = job };
-  int rc = st->kept ? tm_step_result_remove(&job->dir, st->own.dir, err) : 0;
+  int rc = tm_supervisor_open(&st->s, &o, err);
 
+  if (rc == 0 && (rc = check_stdin(job, i, err)) < 0)
+    close_step(job, i);
+  return rc;
+}
+
+static int begin_step(struct tm_job *job, size_t i, struct tm_err *err)
+{
+  struct tm_job_step *st = &job->steps[i];
+  const struct tm_snapshot *copy = &job->snapshots[i];
+  int rc = st->s ? 0 : open_step(job, i, err);
+
+  if (rc == 0 && st->kept)
+    rc = tm_step_result_remove(&job->dir, st->own.dir, err);
   if (rc == 0)
-    rc = tm_supervisor_open(&st->s, &o, err);
-  if (rc < 0)
+    rc = tm_supervisor_begin(st->s, copy->script, copy->dir, err);
+  if (rc < 0) {
+    close_step(job, i);
     return rc;
+  }
   st->state = TM_STEP_OPEN;
   job->step_views[i] = tm_supervisor_view(st->s);
-  if ((rc = check_stdin(job, i, err)) == 0)
-    note_found(job, step->name, tm_supervisor_found(st->s));
-  return rc;
+  note_found(job, st->own.name, tm_supervisor_found(st->s));
+  return 0;
 }
 
 static int64_t member(const struct tm_json *v, const char *group, const char *name)
@@ -252,16 +278,45 @@ static int check_place(const struct tm_job *job, size_t i, struct tm_err *err)
   return rc < 0 ? rc : tm_input_staging_check(job->o.fs, step, job->dir.path, err);
 }
 
+/* Reads the state also of a step that has to wait: it must not be refused once others have begun.
+ * That step is opened again later. */
+static int look_at_step(struct tm_job *job, size_t i, size_t *opened, struct tm_err *err)
+{
+  const struct tm_job_step *st = &job->steps[i];
+  bool begins = are_needs_completed(job, i) && (int64_t)*opened < job->max_workers;
+  int rc;
+
+  if (st->state != TM_STEP_WAITING || st->may_reuse ||
+      (!begins && !tm_fs_exists(job->o.fs, st->own.dir)))
+    return 0;
+  rc = open_step(job, i, err);
+  if (begins)
+    ++*opened;
+  else
+    close_step(job, i);
+  return rc;
+}
+
 int tm_job_steps_open(struct tm_job *job, struct tm_err *err)
 {
+  size_t opened = 0;
   int rc = 0;
 
   for (size_t i = 0; job->view.is_resumed && i < job->steps_len; i++)
     keep_step(job, i);
   tm_reusing_open(job);
   for (size_t i = 0; i < job->steps_len && rc == 0; i++)
-    if (may_begin(job, i) && !job->steps[i].may_reuse)
-      rc = open_step(job, i, err);
+    rc = look_at_step(job, i, &opened, err);
+  return rc;
+}
+
+int tm_job_steps_begin(struct tm_job *job, struct tm_err *err)
+{
+  int rc = 0;
+
+  for (size_t i = 0; i < job->steps_len && rc == 0; i++)
+    if (job->steps[i].s)
+      rc = begin_step(job, i, err);
   return rc;
 }
 
@@ -353,7 +408,7 @@ static bool advance(struct tm_job *job, size_t i)
     return false; /* when one of them ends, this is asked again */
   if (st->may_reuse && tm_reusing_begin(job, i))
     return true;
-  if ((st->is_unchecked && check_place(job, i, &err) < 0) || open_step(job, i, &err) < 0)
+  if ((st->is_unchecked && check_place(job, i, &err) < 0) || begin_step(job, i, &err) < 0)
     fail_open(job, i, &err);
   else
     start_step(job, i);

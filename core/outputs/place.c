@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/check.h"
 #include "base/path.h"
 #include "outputs/upload.h"
 
@@ -114,16 +113,16 @@ int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const cha
   return rc < 0 ? wrap(step, err) : 0;
 }
 
-/* If a file system has no locks, nobody is waited for. */
-static int hold(const struct tm_fs *fs, const char *destination, struct tm_place_held *held,
-                struct tm_err *err)
+/* Locks the destination if it exists. If a file system has no locks, nobody is waited for. */
+static int hold(const struct tm_fs *fs, const char *destination, int *held, struct tm_err *err)
 {
-  int fd = tm_fs_open(fs, destination, O_RDONLY | O_DIRECTORY, 0, err), rc;
+  int rc;
 
-  if (fd < 0)
-    return fd;
-  *TM_ARRAY_ADD(held) = fd;
-  rc = tm_lock_take(fd, false);
+  if (*held >= 0)
+    return 0;
+  if ((rc = tm_fs_open_found(held, fs, destination, O_RDONLY | O_DIRECTORY, err)) < 0 || *held < 0)
+    return rc;
+  rc = tm_lock_take(*held, false);
   if (rc != -EWOULDBLOCK)
     return 0;
   return tm_err_set(err, TM_EUSAGE,
@@ -134,11 +133,30 @@ static int hold(const struct tm_fs *fs, const char *destination, struct tm_place
 
 void tm_place_leave(const struct tm_fs *fs, struct tm_place_held *held)
 {
-  for (size_t i = 0; i < held->len; i++) {
-    tm_lock_release(held->at[i]);
-    tm_fs_close(fs, held->at[i]);
-  }
+  for (size_t i = 0; i < held->len; i++)
+    if (held->at[i] >= 0) {
+      tm_lock_release(held->at[i]);
+      tm_fs_close(fs, held->at[i]);
+    }
   TM_ARRAY_RELEASE(held);
+}
+
+static bool is_mount(const struct tm_step_output *out)
+{
+  return out->destination && !out->is_upload;
+}
+
+int tm_place_hold(const struct tm_fs *fs, const struct tm_step *step, struct tm_place_held *held,
+                  struct tm_err *err)
+{
+  int rc = 0;
+
+  while (held->len < step->outputs_len)
+    *TM_ARRAY_ADD(held) = -1;
+  for (size_t i = 0; i < step->outputs_len && rc == 0; i++)
+    if (is_mount(&step->outputs[i]))
+      rc = hold(fs, step->outputs[i].destination, &held->at[i], err);
+  return rc < 0 ? wrap(step, err) : 0;
 }
 
 static int open_link(const struct tm_fs *fs, const char *folder, const char *destination,
@@ -158,7 +176,7 @@ static int open_link(const struct tm_fs *fs, const char *folder, const char *des
 
 /* The link is made when the folder is ours; only a later session finds it. */
 static int open_mount(const struct tm_fs *fs, const struct tm_step *step, size_t i,
-                      const char *job_dir, struct tm_place_held *held, struct tm_err *err)
+                      const char *job_dir, int *held, struct tm_err *err)
 {
   const char *destination = step->outputs[i].destination;
   char *folder = tm_path_join(job_dir, step->outputs[i].folder);
@@ -177,14 +195,13 @@ static int open_mount(const struct tm_fs *fs, const struct tm_step *step, size_t
 int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
                   struct tm_place_held *held, struct tm_err *err)
 {
-  tm_require(held->len == 0);
-  int rc = 0;
+  int rc = tm_place_hold(fs, step, held, err);
 
   for (size_t i = 0; i < step->outputs_len && rc >= 0; i++) {
     const struct tm_step_output *out = &step->outputs[i];
     char *folder = tm_path_join(job_dir, out->folder);
-    rc = out->destination && !out->is_upload ? open_mount(fs, step, i, job_dir, held, err)
-                                             : tm_fs_make_dirs(fs, folder, 0700, err);
+    rc = is_mount(out) ? open_mount(fs, step, i, job_dir, &held->at[i], err)
+                       : tm_fs_make_dirs(fs, folder, 0700, err);
     if (rc >= 0 && out->is_upload)
       rc = tm_upload_mend(fs, step, i, job_dir, err);
     free(folder);

@@ -25,10 +25,15 @@
  * this job's, or it is not a folder, or something above it is not a folder. */
 int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
                    struct tm_err *err);
-struct tm_place_held TM_ARRAY(int); /* locked folders; zero-initialised: none */
-/* Makes the missing folders, and puts back what a killed session set aside at the destination of an
- * upload. Checks the written destinations once more, because another job may have begun since.
+/* By output: the descriptor of a locked destination, or -1. Zero-initialised: none. */
+struct tm_place_held TM_ARRAY(int);
+/* Locks the destinations that exist, and changes nothing. TM_EUSAGE: another job writes there.
  * Leave `held` in every case. */
+int tm_place_hold(const struct tm_fs *fs, const struct tm_step *step, struct tm_place_held *held,
+                  struct tm_err *err);
+/* Locks the other destinations, too. Makes the missing folders, and puts back what a killed session
+ * set aside at the destination of an upload. Checks the written destinations once more, because
+ * another job may have begun since. Leave `held` in every case. */
 int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
                   struct tm_place_held *held, struct tm_err *err);
 void tm_place_leave(const struct tm_fs *fs, struct tm_place_held *held);

@@ -131,8 +131,9 @@ static void name_files(const struct tm_definition *d, const struct tm_step *step
   free(copy);
 }
 
-int tm_definition_compare_step(const struct tm_definition *d, size_t i,
-                               const struct tm_json *record, const char *dir, struct tm_err *err)
+/* `hash`: of the script that the step will use. */
+static int compare_step(const struct tm_definition *d, size_t i, const struct tm_json *record,
+                        const char *dir, char hash[17], struct tm_err *err)
 {
   tm_require(i < d->pipeline->steps_len);
   const struct tm_step *step = d->pipeline->steps[i];
@@ -140,7 +141,6 @@ int tm_definition_compare_step(const struct tm_definition *d, size_t i,
   const char *own = tm_json_str(tm_json_get(old, "definition"), "snapshot_hash", "");
   struct tm_changes changes = { 0 };
   struct tm_json *now;
-  char hash[17] = "";
   int rc;
 
   if (!old)
@@ -149,7 +149,7 @@ int tm_definition_compare_step(const struct tm_definition *d, size_t i,
   if (d->keep_script && (rc < 0 || strcmp(hash, own) != 0)) {
     note(d, "step '%s': the script has changed since the job began; the job uses its own copy",
          step->name);
-    snprintf(hash, sizeof(hash), "%s", own);
+    snprintf(hash, 17, "%s", own);
   } else if (rc < 0) {
     return rc;
   }
@@ -161,6 +161,14 @@ int tm_definition_compare_step(const struct tm_definition *d, size_t i,
   tm_changes_release(&changes);
   tm_json_free(now);
   return rc;
+}
+
+int tm_definition_compare_step(const struct tm_definition *d, size_t i,
+                               const struct tm_json *record, const char *dir, struct tm_err *err)
+{
+  char hash[17] = "";
+
+  return compare_step(d, i, record, dir, hash, err);
 }
 
 int tm_definition_compare(const struct tm_definition *d, const struct tm_json *record,
@@ -175,7 +183,7 @@ int tm_definition_compare(const struct tm_definition *d, const struct tm_json *r
                       "the job in '%s' has other steps than the pipeline '%s' has now", dir,
                       p->name);
   for (size_t i = 0; i < p->steps_len && rc == 0; i++)
-    rc = tm_definition_compare_step(d, i, record, dir, err);
+    rc = compare_step(d, i, record, dir, d->snapshots[i].hash, err);
   return rc;
 }
 
@@ -198,26 +206,20 @@ static int keep_snapshot(const struct tm_definition *d, size_t i, const struct t
   struct tm_snapshot *s = &d->snapshots[i];
   const char *old_hash = tm_json_str(tm_json_get(old, "definition"), "snapshot_hash", "");
   char *dir;
-  char hash[17];
   int rc = 0;
 
   if (find_same(d, i))
     return take_or_share(d, i, err);
   dir = tm_path_join(d->dir->script_dir, step->name);
-  if (d->keep_script)
-    snprintf(hash, sizeof(hash), "%s", old_hash);
-  else
-    rc = tm_snapshot_hash(d->fs, &step->config, d->dir->path, hash, err);
-  if (rc == 0 && strcmp(hash, old_hash) == 0 && has_own(d, dir, hash)) {
+  if (strcmp(s->hash, old_hash) == 0 && has_own(d, dir, s->hash)) {
     s->dir = tm_xstrdup(dir);
     s->script = tm_snapshot_script(&step->config, dir);
-    memcpy(s->hash, hash, sizeof(hash));
-  } else if (rc == 0 && d->keep_script) {
+  } else if (d->keep_script) {
     rc = tm_err_set(err, TM_EDAMAGE,
                     "the job's copy of its script, '%s', has changed, and the workspace has not "
                     "kept it; without --keep-script the job uses the script as it is now",
                     dir);
-  } else if (rc == 0) {
+  } else {
     rc = take_snapshot(d, i, err);
   }
   free(dir);

@@ -1,7 +1,8 @@
 /* definition.h - compares the scripts and settings of a job's record with those that the user gives
  * now.
  *
- * For job.c. For a new job: take. For an existing one: compare, which writes nothing; then keep.
+ * For job.c. For a new job: take. For an existing one: compare, which writes nothing but the hashes
+ * of `snapshots`; then keep.
  */
 #ifndef TM_RECORD_DEFINITION_H
 #define TM_RECORD_DEFINITION_H

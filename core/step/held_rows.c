@@ -29,7 +29,8 @@ static int open_new(struct tm_output *o, const struct tm_fs *fs, const char *pat
                     struct tm_err *err)
 {
   fs->unlink(fs->self, path); /* nobody uses it */
-  return tm_output_open(o, fs, path, 0600, err);
+  int rc = tm_output_open(o, fs, path, err);
+  return rc < 0 ? rc : tm_output_make(o, 0600, err);
 }
 
 /* Moves the rows from memory to a file. */

@@ -31,8 +31,8 @@ void tm_workers_send_setup(struct tm_worker *w)
   tm_setup_of_step(&setup, s->o.step);
   setup.worker_name = w->name;
   setup.node_id = (char *)tm_node_id(s->node);
-  setup.script = (char *)s->o.script;
-  setup.script_dir = (char *)s->o.script_dir;
+  setup.script = (char *)s->script;
+  setup.script_dir = (char *)s->script_dir;
   setup.arguments = s->bound.arguments;
   setup.arguments_len = s->bound.arguments_len;
   setup.schema_file = s->schema_file;

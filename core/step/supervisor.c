@@ -91,16 +91,11 @@ static void set_view(struct tm_supervisor *s)
 static int make_dirs(struct tm_supervisor *s, struct tm_err *err)
 {
   const char *const dirs[] = { s->logs_dir, s->state_dir, s->spill_dir };
-  int placed = tm_place_open(s->o.fs, s->o.step, s->o.job->dir, &s->held, err);
+  int rc = tm_place_open(s->o.fs, s->o.step, s->o.job->dir, &s->held, err);
 
-  if (placed < 0)
-    return placed;
-  for (size_t i = 0; i < TM_COUNT_OF(dirs); i++) {
-    int rc = tm_fs_make_dirs(s->o.fs, dirs[i], 0700, err);
-    if (rc < 0)
-      return rc;
-  }
-  return 0;
+  for (size_t i = 0; i < TM_COUNT_OF(dirs) && rc >= 0; i++)
+    rc = tm_fs_make_dirs(s->o.fs, dirs[i], 0700, err);
+  return rc < 0 ? rc : 0;
 }
 
 static int open_commit(struct tm_supervisor *s, struct tm_err *err)
@@ -180,7 +175,8 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
   tm_init_rules_init(&s->init_rules, config->process_count_per_node,
                      config->run_invocation_timeout_ns);
   s->due_ns = INT64_MAX;
-  if ((rc = make_dirs(s, err)) < 0 || (rc = open_commit(s, err)) < 0 ||
+  if ((rc = tm_place_hold(s->o.fs, s->o.step, &s->held, err)) < 0 ||
+      (rc = open_commit(s, err)) < 0 ||
       (rc = tm_table_state_check((const struct tm_dataset *const *)s->o.step->inputs,
                                  s->o.step->inputs_len, s->manifest, s->schema_file, err)) < 0) {
     tm_supervisor_close(s);
@@ -191,6 +187,16 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
   refresh(s);
   *out = s;
   return 0;
+}
+
+int tm_supervisor_begin(struct tm_supervisor *s, const char *script, const char *script_dir,
+                        struct tm_err *err)
+{
+  int rc = make_dirs(s, err);
+
+  s->script = script;
+  s->script_dir = script_dir;
+  return rc < 0 ? rc : tm_commit_begin(s->commit, err);
 }
 
 const struct tm_commit_found *tm_supervisor_found(const struct tm_supervisor *s)

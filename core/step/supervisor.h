@@ -1,7 +1,8 @@
 /* supervisor.h - one step of a job: its mini-batches, its workers, its commit.
  *
- * Caller, on the loop's thread: open, which recovers what an earlier session left and reports it;
- * start; cancel at any time; on_ended comes once, when nothing of the step runs; close.
+ * Caller, on the loop's thread: open, which reads what an earlier session left, reports it or
+ * refuses it, and writes nothing; begin, which puts it on the disk; start; cancel at any time;
+ * on_ended comes once, when nothing of the step runs; close, also instead of begin.
  */
 #ifndef TM_STEP_SUPERVISOR_H
 #define TM_STEP_SUPERVISOR_H
@@ -23,7 +24,6 @@ struct tm_supervisor_options {
   uint32_t number;                 /* of the step, from 0 */
   const char *program;             /* runs workers as `program worker` */
   const struct tm_temp_dirs *temp; /* of the node that _set_node() sets */
-  const char *script, *script_dir; /* the copy of the entry script, and of its folder */
   const char *owner_file;
   uint64_t epoch;
   bool keep_failed, verify_input, is_resumed;
@@ -40,6 +40,10 @@ struct tm_supervisor_options {
 
 int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_options *o,
                        struct tm_err *err);
+/* `script` and `script_dir`: the copy of the entry script, and of its folder; they must live until
+ * close. After an error only close may be called. */
+int tm_supervisor_begin(struct tm_supervisor *s, const char *script, const char *script_dir,
+                        struct tm_err *err);
 const struct tm_commit_found *tm_supervisor_found(const struct tm_supervisor *s);
 const struct tm_step_view *tm_supervisor_view(const struct tm_supervisor *s);
 /* Why the step is Failed if there is a reason besides failed items: TM_EUSAGE (the script has no

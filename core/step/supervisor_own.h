@@ -84,7 +84,8 @@ struct tm_supervisor {
   char *inputs_file;             /* input_record.h */
   char *schema_file, *index_dir; /* of tables */
   struct tm_place_held held;     /* destinations */
-  char host[256];                /* this machine's name: the address of its node */
+  const char *script, *script_dir;
+  char host[256]; /* this machine's name: the address of its node */
   struct tm_commit *commit;
   struct tm_commit_found found;
   struct tm_manifest *manifest; /* the commit's */

@@ -496,14 +496,14 @@ void tm_workers_add_node(struct tm_supervisor *s, struct tm_node *node)
 {
   char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
   struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, NULL);
-  char **environment = tm_snapshot_environment(&s->o.step->config, s->o.script_dir);
+  char **environment = tm_snapshot_environment(&s->o.step->config, s->script_dir);
   size_t environment_len = 0;
   struct tm_node_user user = tm_workers_node_user(s);
   struct tm_node_step step = { .node_id = (char *)tm_node_id(node),
                                .job_dir = (char *)s->o.job->dir,
                                .logs_dir = s->logs_dir,
                                .cwd = s->o.step->working_dir ? s->o.step->working_dir
-                                                             : (char *)s->o.script_dir,
+                                                             : (char *)s->script_dir,
                                .temp_base = dirs.temp,
                                .memory_base = dirs.memory,
                                .worker_argv = argv,

@@ -24,12 +24,26 @@
 #define READ_FIRST (8u << 10)  /* bytes; most files that are read whole are small */
 #define READ_PIECE (64u << 10) /* bytes */
 
-int tm_fs_open(const struct tm_fs *fs, const char *path, int flags, int mode, struct tm_err *err)
+static int open_again(const struct tm_fs *fs, const char *path, int flags, int mode)
 {
   int fd;
   do
     fd = fs->open(fs->self, path, flags, mode);
   while (fd == -EINTR);
+  return fd;
+}
+
+int tm_fs_open_found(int *fd, const struct tm_fs *fs, const char *path, int flags,
+                     struct tm_err *err)
+{
+  int rc = open_again(fs, path, flags, 0);
+  *fd = rc < 0 ? -1 : rc;
+  return rc < 0 && rc != -ENOENT ? tm_err_system(err, rc, "cannot open '%s'", path) : 0;
+}
+
+int tm_fs_open(const struct tm_fs *fs, const char *path, int flags, int mode, struct tm_err *err)
+{
+  int fd = open_again(fs, path, flags, mode);
   return fd < 0 ? tm_err_system(err, fd, "cannot open '%s'", path) : fd;
 }
 

@@ -62,6 +62,9 @@ const struct tm_fs *tm_fs_real(void);
 
 /* Opens a file; `flags` as for open(2). Returns a descriptor, or an error with a message. */
 int tm_fs_open(const struct tm_fs *fs, const char *path, int flags, int mode, struct tm_err *err);
+/* The same for a file that may be missing: 0, and *fd is -1 then. */
+int tm_fs_open_found(int *fd, const struct tm_fs *fs, const char *path, int flags,
+                     struct tm_err *err);
 void tm_fs_close(const struct tm_fs *fs, int fd); /* -1 is a no-op */
 /* Writes all n bytes; retries after EINTR and short writes. `path` is for the message. */
 int tm_fs_write_at(const struct tm_fs *fs, int fd, const char *path, const void *p, size_t n,

@@ -255,7 +255,7 @@ static enum drive_end open_step(struct drive *d)
                                  .epoch = 7 };
   o.keep_failed = any(d, 2) == 0;
   enter(d, DRIVE_OPEN);
-  if (tm_commit_open(&d->commit, &o, &found, &err) < 0)
+  if (tm_commit_open(&d->commit, &o, &found, &err) < 0 || tm_commit_begin(d->commit, &err) < 0)
     return stopped(d, "open", &err);
   enter(d, DRIVE_RUN);
   if (tm_disk_is_cut(d->disk))

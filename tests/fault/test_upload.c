@@ -119,6 +119,7 @@ static void commit(const struct drive *d, uint64_t index)
   struct tm_journal j = { .fd = -1 };
   struct tm_record r = { .kind = TM_RECORD_COMMITTED, .index = index, .items = 1, .succeeded = 1 };
   assert_int_equal(tm_journal_open(&j, d->fs, JOB "/step/state/journal", NULL), 0);
+  assert_int_equal(tm_journal_make(&j, NULL), 0);
   tm_journal_add(&j, &r);
   assert_int_equal(tm_journal_flush(&j, NULL), 0);
   assert_int_equal(tm_fs_sync(d->fs, j.fd, j.path, NULL), 0);

@@ -91,7 +91,12 @@ static inline void step_init(struct step *s)
 static inline int step_open(struct step *s)
 {
   s->err = (struct tm_err)TM_ERR_NONE;
-  return tm_commit_open(&s->commit, &s->options, &s->found, &s->err);
+  int rc = tm_commit_open(&s->commit, &s->options, &s->found, &s->err);
+  if (rc == 0 && (rc = tm_commit_begin(s->commit, &s->err)) < 0) {
+    tm_commit_close(s->commit);
+    s->commit = NULL;
+  }
+  return rc;
 }
 
 static inline void step_close(struct step *s)

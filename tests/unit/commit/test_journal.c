@@ -114,6 +114,7 @@ static void walks_over_bad_records_and_half_ones(void **state)
   struct tm_record r;
   folder_init(&f);
   assert_int_equal(tm_journal_open(&j, tm_fs_real(), folder_file(&f, "j"), NULL), 0);
+  assert_int_equal(tm_journal_make(&j, NULL), 0);
   for (uint64_t i = 0; i < 3000; i++) { /* more than one block */
     r = outcome(i);
     tm_journal_add(&j, &r);

@@ -51,7 +51,8 @@ static void start(struct rig *r, const char *path)
                           r->folder.path);
   struct tm_json *v = tm_json_parse(text, strlen(text), &err);
   r->input = v ? tm_dataset_from_json(v, &err) : NULL;
-  if (!r->input || tm_commit_open(&r->commit, &o, &found, &err) < 0)
+  if (!r->input || tm_commit_open(&r->commit, &o, &found, &err) < 0 ||
+      tm_commit_begin(r->commit, &err) < 0)
     fail_msg("%s", err.text);
   assert_int_equal(tm_loop_init(&r->loop, NULL), 0);
   struct tm_lister_options options = { .loop = &r->loop,

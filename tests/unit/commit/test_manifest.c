@@ -211,7 +211,8 @@ static void cuts_a_torn_tail_but_not_stated_entries(void **state)
         folder_flip(&f, "list", at);
       assert_int_equal(tm_manifest_open(&m, tm_fs_real(), folder_file(&f, "list"), ends[4], &err),
                        TM_EDAMAGE);
-      assert_non_null(strstr(err.text, "list' is damaged at byte"));
+      assert_non_null(strstr(err.text, at > 0 || !cut ? "list' is damaged at byte"
+                                                      : "list' has been removed or emptied"));
       tm_manifest_close(m);
       m = open_list(&f, at < TM_MANIFEST_FILE_HEAD ? 0 : ends[want]);
       assert_int_equal(tm_manifest_count(m), at < TM_MANIFEST_FILE_HEAD ? 0 : want);

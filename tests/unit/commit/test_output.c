@@ -9,7 +9,8 @@
 static void open_out(struct tm_output *o, struct folder *f)
 {
   *o = (struct tm_output) { 0 };
-  assert_int_equal(tm_output_open(o, tm_fs_real(), folder_file(f, "out"), 0600, NULL), 0);
+  assert_int_equal(tm_output_open(o, tm_fs_real(), folder_file(f, "out"), NULL), 0);
+  assert_int_equal(tm_output_make(o, 0600, NULL), 0);
 }
 
 static void is_text(struct folder *f, const char *want)

@@ -25,7 +25,7 @@ static void init(struct run *r)
                                  .step_dir = r->folder.path,
                                  .output_dir = r->folder.path,
                                  .output_name = "rows" };
-  if (tm_commit_open(&r->commit, &o, &found, &err) < 0)
+  if (tm_commit_open(&r->commit, &o, &found, &err) < 0 || tm_commit_begin(r->commit, &err) < 0)
     fail_msg("%s", err.text);
   assert_int_equal(tm_loop_init(&r->loop, NULL), 0);
 }

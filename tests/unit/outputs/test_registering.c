@@ -85,6 +85,7 @@ static void commit(struct world *w, uint64_t index)
   char *path = tm_path_join(w->step_dir, "state/journal");
   store_put(w->dir, "job/score/state/keep", "", 100);
   assert_int_equal(tm_journal_open(&j, tm_fs_real(), path, NULL), 0);
+  assert_int_equal(tm_journal_make(&j, NULL), 0);
   tm_journal_add(&j, &r);
   assert_int_equal(tm_journal_flush(&j, NULL), 0);
   tm_journal_close(&j);
