@@ -17,86 +17,74 @@
 #include "data/archive/archives.h"
 #include "data/files/partition.h"
 #include "data/table/table.h"
+#include "params/params.h"
 
-static const char *const known_keys[] = { "kind",
-                                          "paths",
-                                          "base_dir",
-                                          "name",
-                                          "null_separated",
-                                          "input",
-                                          "on_unreadable",
-                                          "limit",
-                                          "partition_format",
-                                          "options",
-                                          "ops",
-                                          "step",
-                                          "mode",
-                                          "place",
-                                          "registered",
-                                          "version",
-                                          "workspace" };
-static const char *const kind_names[] = {
-  [TM_DATASET_FILES] = "files",           [TM_DATASET_MANIFEST] = "manifest",
-  [TM_DATASET_FAILED] = "failed",         [TM_DATASET_DELIMITED] = "delimited",
-  [TM_DATASET_JSON_LINES] = "json_lines", [TM_DATASET_SQL] = "sql",
-  [TM_DATASET_ARCHIVES] = "archives",
+static const struct {
+  const char *name, *constructor;
+} kinds[] = {
+  [TM_DATASET_FILES] = { "files", "Dataset.File.from_files" },
+  [TM_DATASET_MANIFEST] = { "manifest", "Dataset.File.from_manifest" },
+  [TM_DATASET_FAILED] = { "failed", "Dataset.File.from_failed_items" },
+  [TM_DATASET_DELIMITED] = { "delimited", "Dataset.Tabular.from_delimited_files" },
+  [TM_DATASET_JSON_LINES] = { "json_lines", "Dataset.Tabular.from_json_lines_files" },
+  [TM_DATASET_SQL] = { "sql", "Dataset.Tabular.from_sql_query" },
+  [TM_DATASET_ARCHIVES] = { "archives", "Dataset.File.from_archives" },
 };
+
+const char *tm_dataset_constructor(const struct tm_json *v)
+{
+  const char *kind = tm_json_str(v, "kind", "");
+  for (size_t i = 0; i < TM_COUNT_OF(kinds); i++)
+    if (strcmp(kind, kinds[i].name) == 0)
+      return kinds[i].constructor;
+  return kinds[TM_DATASET_FILES].constructor;
+}
 
 /* Puts "pipeline.lua:4: FileDataset: " before the message. */
 static int place(const struct tm_json *v, struct tm_err *err)
 {
-  const char *kind = tm_json_str(v, "kind", "");
-  bool is_table =
-      strcmp(kind, "delimited") == 0 || strcmp(kind, "json_lines") == 0 || strcmp(kind, "sql") == 0;
+  bool is_table = strncmp(tm_dataset_constructor(v), "Dataset.Tabular.", 16) == 0;
   const char *tag = v->tag ? v->tag : is_table ? "TabularDataset" : "FileDataset";
   if (v->where)
     return tm_err_wrap(err, "%s: %s", v->where, tag);
   return tm_err_wrap(err, "%s", tag);
 }
 
-static int refuse(struct tm_err *err, const char *key, const char *accepted)
-{
-  return tm_err_set(err, TM_EUSAGE, "'%s' is not valid; accepted: %s", key, accepted);
-}
-
 static bool is_plain_string(const struct tm_json *v)
 {
-  return v && v->type == TM_JSON_STRING && v->string.len > 0 &&
-         strlen(v->string.at) == v->string.len;
+  return v->type == TM_JSON_STRING && v->string.len > 0 && strlen(v->string.at) == v->string.len;
 }
 
-static int check_keys(const struct tm_json *v, struct tm_err *err)
+/* Checks whether the kind has the option. */
+static int check_option(const struct tm_dataset *d, const struct tm_json *v, const char *option,
+                        struct tm_err *err)
 {
-  if (v->type != TM_JSON_OBJECT)
-    return tm_err_set(err, TM_EUSAGE,
-                      "is not a dataset; accepted: what Dataset.File.from_files, from_archives, "
-                      "from_manifest or from_failed_items returns");
-  for (size_t i = 0; i < v->list.len; i++) {
-    bool is_known = false;
-    for (size_t j = 0; j < TM_COUNT_OF(known_keys); j++)
-      is_known = is_known || strcmp(v->keys[i], known_keys[j]) == 0;
-    if (is_known)
-      continue;
-    const char *nearest = tm_text_nearest(v->keys[i], known_keys, TM_COUNT_OF(known_keys));
-    if (nearest)
-      return tm_err_set(err, TM_EUSAGE, "unknown key '%s'; did you mean '%s'?", v->keys[i],
-                        nearest);
-    return tm_err_set(err, TM_EUSAGE, "unknown key '%s'", v->keys[i]);
-  }
-  return 0;
+  const char *constructor = kinds[d->kind].constructor;
+  if (!tm_json_get(v, option) || tm_params_find(constructor, option))
+    return 0;
+  return tm_err_set(err, TM_EUSAGE, "'%s' is not an option of %s", option, constructor);
+}
+
+static struct tm_json *settle(const struct tm_json *v, struct tm_err *err)
+{
+  if (v->type == TM_JSON_OBJECT)
+    return tm_params_settle("dataset", v, true, err);
+  tm_err_set(err, TM_EUSAGE,
+             "is not a dataset; accepted: what Dataset.File.from_files, from_archives, "
+             "from_manifest or from_failed_items returns");
+  return NULL;
 }
 
 static int read_kind(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
 {
   const char *kind = tm_json_str(v, "kind", "");
-  for (size_t i = 0; i < TM_COUNT_OF(kind_names); i++)
-    if (strcmp(kind, kind_names[i]) == 0) {
-      d->kind = (enum tm_dataset_kind)i;
-      return 0;
-    }
-  return refuse(err, "kind",
-                "\"files\", \"manifest\", \"failed\", \"delimited\", \"json_lines\", \"sql\" or "
-                "\"archives\"");
+  while (strcmp(kind, kinds[d->kind].name) != 0)
+    d->kind++;
+  if (check_option(d, v, "on_unreadable", err) < 0 ||
+      check_option(d, v, "null_separated", err) < 0 ||
+      check_option(d, v, "partition_format", err) < 0)
+    return TM_EUSAGE;
+  return 0;
 }
 
 /* "https://...", "azureml:name:1": whether the path names something elsewhere. */
@@ -154,65 +142,35 @@ static int read_paths(struct tm_dataset *d, const struct tm_json *v, struct tm_e
   return 0;
 }
 
-static int read_base_dir(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+static int read_base_dir(struct tm_dataset *d, const struct tm_json *o, struct tm_err *err)
 {
-  const struct tm_json *dir = tm_json_get(v, "base_dir"), *step = tm_json_get(v, "step");
-  if (step) {
-    if (!is_plain_string(step))
-      return refuse(err, "step", "the name of a step");
-    d->step = tm_xstrdup(step->string.at);
+  const char *dir = tm_json_str(o, "base_dir", NULL);
+  d->step = tm_xstrdup(tm_json_str(o, "step", NULL));
+  if (d->step)
     return 0;
-  }
-  if (dir) {
-    if (!is_plain_string(dir) || !tm_path_is_absolute(dir->string.at))
-      return refuse(err, "base_dir", "an absolute path");
-    d->base_dir = tm_xstrdup(dir->string.at);
-    return 0;
-  }
-  for (size_t i = 0; i < d->paths_len; i++) {
+  if (dir && !tm_path_is_absolute(dir))
+    return tm_err_set(err, TM_EUSAGE, "'base_dir' is \"%s\"; accepted: an absolute path", dir);
+  for (size_t i = 0; i < d->paths_len && !dir; i++)
     if (!tm_path_is_absolute(d->paths[i]))
       return tm_err_set(err, TM_EUSAGE,
                         "path '%s' is relative, and there is no 'base_dir' that it is relative to",
                         d->paths[i]);
-  }
-  d->base_dir = tm_xstrdup("/");
+  d->base_dir = tm_xstrdup(dir ? dir : "/");
   return 0;
 }
 
-static int read_options(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+static int read_options(struct tm_dataset *d, const struct tm_json *o, struct tm_err *err)
 {
-  const struct tm_json *name = tm_json_get(v, "name"),
-                       *separated = tm_json_get(v, "null_separated"),
-                       *unreadable = tm_json_get(v, "on_unreadable");
-  if (name && !is_plain_string(name))
-    return refuse(err, "name", "a string, not empty");
-  if (separated && separated->type != TM_JSON_BOOL)
-    return refuse(err, "null_separated", "true or false");
-  if (separated && d->kind != TM_DATASET_MANIFEST)
-    return tm_err_set(err, TM_EUSAGE,
-                      "'null_separated' is for a manifest; nothing else has that option");
-  const char *word = unreadable ? tm_json_str(v, "on_unreadable", "") : "error";
-  if (strcmp(word, "error") != 0 && strcmp(word, "skip") != 0)
-    return refuse(err, "on_unreadable", "\"error\" or \"skip\"");
-  if (unreadable && (d->kind == TM_DATASET_MANIFEST || d->kind == TM_DATASET_FAILED))
-    return tm_err_set(err, TM_EUSAGE,
-                      "'on_unreadable' is for from_files; a list has no such option");
-  const struct tm_json *input = tm_json_get(v, "input");
-  if (input && (input->type != TM_JSON_INT || input->integer < 0 || d->kind != TM_DATASET_FAILED))
-    return refuse(err, "input", "an integer from 0 on, for failed items");
-  d->input = input ? input->integer : -1;
-  const struct tm_json *limit = tm_json_get(v, "limit");
-  if (limit && (limit->type != TM_JSON_INT || limit->integer < 1))
-    return refuse(err, "limit", "an integer from 1 on");
-  d->limit = limit ? limit->integer : 0;
-  if (tm_json_get(v, "registered")) { /* all three, or none */
-    d->registered = tm_xstrdup(tm_json_str(v, "registered", ""));
-    d->version = tm_json_int(v, "version", 0);
-    d->workspace = tm_xstrdup(tm_json_str(v, "workspace", NULL));
-  }
-  d->name = name ? tm_xstrdup(name->string.at) : NULL;
-  d->null_separated = separated && separated->boolean;
-  d->skip_unreadable = strcmp(word, "skip") == 0;
+  d->name = tm_xstrdup(tm_json_str(o, "name", NULL));
+  d->null_separated = tm_json_bool(o, "null_separated", false);
+  d->skip_unreadable = strcmp(tm_json_str(o, "on_unreadable", ""), "skip") == 0;
+  d->input = tm_json_int(o, "input", -1);
+  d->limit = tm_json_int(o, "limit", 0);
+  d->registered = tm_xstrdup(tm_json_str(o, "registered", NULL));
+  d->version = tm_json_int(o, "version", 0);
+  d->workspace = tm_xstrdup(tm_json_str(o, "workspace", NULL));
+  if (d->input >= 0 && d->kind != TM_DATASET_FAILED)
+    return tm_err_set(err, TM_EUSAGE, "'input' is only for failed items");
   return 0;
 }
 
@@ -223,65 +181,68 @@ static enum tm_rows_format format_of(const struct tm_dataset *d)
                                             : TM_ROWS_SQL;
 }
 
+/* From the options of `d`, which have been read before if there is no `err`. */
+static int parse_options(struct tm_dataset *d, struct tm_err *err)
+{
+  struct tm_json *all = tm_params_settle(kinds[d->kind].constructor, d->options, true, err);
+  if (all && d->kind == TM_DATASET_ARCHIVES)
+    d->archives = tm_archives_from_json(all, err);
+  else if (all)
+    d->table = tm_table_from_json(format_of(d), all, d->ops, err);
+  tm_json_free(all);
+  return d->table || d->archives ? 0 : TM_EUSAGE;
+}
+
 static int read_kind_options(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
 {
   const struct tm_json *options = tm_json_get(v, "options"), *ops = tm_json_get(v, "ops");
-  if (d->kind == TM_DATASET_ARCHIVES && !ops) {
-    d->options = options ? tm_json_copy(options) : tm_json_new(TM_JSON_OBJECT);
-    d->archives = tm_archives_from_json(d->options, err);
-    return d->archives ? 0 : TM_EUSAGE;
-  }
-  if (!tm_dataset_is_table(d))
+  bool has_options = tm_dataset_is_table(d) || (d->kind == TM_DATASET_ARCHIVES && !ops);
+  if (!has_options)
     return options || ops ? tm_err_set(err, TM_EUSAGE, "'options' and 'ops' are only for a table")
                           : 0;
   d->ops = ops ? tm_json_copy(ops) : NULL;
   d->options = options ? tm_json_copy(options) : tm_json_new(TM_JSON_OBJECT);
-  d->table = tm_table_from_json(format_of(d), d->options, ops, err);
-  return d->table ? 0 : TM_EUSAGE;
+  return parse_options(d, err);
 }
 
 /* as_mount(place), as_download(place) */
-static int read_mode(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+static int read_mode(struct tm_dataset *d, const struct tm_json *o, struct tm_err *err)
 {
-  const struct tm_json *mode = tm_json_get(v, "mode"), *where = tm_json_get(v, "place");
-  const char *word = mode ? tm_json_str(v, "mode", "") : "direct";
-  if (strcmp(word, "mount") == 0)
-    d->mode = TM_DATASET_MOUNT;
-  else if (strcmp(word, "download") == 0)
-    d->mode = TM_DATASET_DOWNLOAD;
-  else if (strcmp(word, "direct") != 0)
-    return refuse(err, "mode", "\"mount\", \"download\" or \"direct\"");
+  const char *word = tm_json_str(o, "mode", "");
+  d->mode = strcmp(word, "mount") == 0      ? TM_DATASET_MOUNT
+            : strcmp(word, "download") == 0 ? TM_DATASET_DOWNLOAD
+                                            : TM_DATASET_DIRECT;
+  d->place = tm_xstrdup(tm_json_str(o, "place", NULL));
   if (d->mode != TM_DATASET_DIRECT &&
       (tm_dataset_is_table(d) || tm_dataset_is_stdin(d) || d->kind == TM_DATASET_ARCHIVES))
     return tm_err_set(err, TM_EUSAGE, "as_%s() is for datasets of files that have paths", word);
-  if (where && (!is_plain_string(where) || d->mode == TM_DATASET_DIRECT))
-    return tm_err_set(err, TM_EUSAGE, "as_%s() has no path; accepted: a path, or nothing", word);
-  d->place = where ? tm_xstrdup(where->string.at) : NULL;
+  if (d->place && d->mode == TM_DATASET_DIRECT)
+    return tm_err_set(err, TM_EUSAGE, "as_direct() has no path; accepted: nothing");
   return 0;
 }
 
-static int read_partition_format(struct tm_dataset *d, const struct tm_json *v, struct tm_err *err)
+static int read_partition_format(struct tm_dataset *d, const struct tm_json *o, struct tm_err *err)
 {
-  const struct tm_json *format = tm_json_get(v, "partition_format");
-  if (!format)
-    return 0;
-  if (!is_plain_string(format))
-    return refuse(err, "partition_format", "a string as \"{store}/{date:yyyy/MM/dd}/*.csv\"");
-  struct tm_partition *p = tm_partition_new(format->string.at, err);
-  if (!p)
-    return tm_err_wrap(err, "'partition_format' is \"%s\"", format->string.at);
+  const char *format = tm_json_str(o, "partition_format", NULL);
+  struct tm_partition *p = format ? tm_partition_new(format, err) : NULL;
+  if (format && !p)
+    return tm_err_wrap(err, "'partition_format' is \"%s\"", format);
   tm_partition_free(p);
-  d->partition_format = tm_xstrdup(format->string.at);
+  d->partition_format = tm_xstrdup(format);
   return 0;
 }
 
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err)
 {
   struct tm_dataset *d = TM_NEW(struct tm_dataset);
+  struct tm_json *o = settle(v, err);
+  bool is_read = o && read_kind(d, v, err) == 0 && read_paths(d, v, err) == 0 &&
+                 read_base_dir(d, o, err) == 0 && read_options(d, o, err) == 0 &&
+                 read_mode(d, o, err) == 0 && read_partition_format(d, o, err) == 0 &&
+                 read_kind_options(d, v, err) == 0;
+  tm_json_free(o);
   d->where = tm_xstrdup(v->where);
-  if (check_keys(v, err) == 0 && read_kind(d, v, err) == 0 && read_paths(d, v, err) == 0 &&
-      read_base_dir(d, v, err) == 0 && read_options(d, v, err) == 0 && read_mode(d, v, err) == 0 &&
-      read_partition_format(d, v, err) == 0 && read_kind_options(d, v, err) == 0)
+  if (is_read)
     return d;
   place(v, err);
   tm_dataset_free(d);
@@ -291,7 +252,7 @@ struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  tm_json_set(v, "kind", tm_json_new_string(kind_names[d->kind]));
+  tm_json_set(v, "kind", tm_json_new_string(kinds[d->kind].name));
   struct tm_json *paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
   for (size_t i = 0; i < d->paths_len; i++)
     tm_json_add(paths, tm_json_new_string(d->paths[i]));
@@ -333,8 +294,8 @@ static void copy_kind_options(struct tm_dataset *new, const struct tm_dataset *d
 {
   new->options = d->options ? tm_json_copy(d->options) : NULL;
   new->ops = d->ops ? tm_json_copy(d->ops) : NULL;
-  new->table = d->table ? tm_table_from_json(format_of(d), new->options, new->ops, NULL) : NULL;
-  new->archives = d->archives ? tm_archives_from_json(new->options, NULL) : NULL;
+  if (d->options)
+    parse_options(new, NULL);
   tm_require(!new->table == !d->table && !new->archives == !d->archives);
 }
 

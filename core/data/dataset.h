@@ -65,6 +65,8 @@ struct tm_dataset {
  * and ops of a table (table_ops.h); or step instead of base_dir: paths are in the job's directory.
  * Unknown keys and wrong types are refused with `where`. Free it. */
 struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *err);
+/* The constructor that makes such an object, by its kind; "Dataset.File.from_files" without one. */
+const char *tm_dataset_constructor(const struct tm_json *v);
 struct tm_json *tm_dataset_to_json(const struct tm_dataset *d);
 /* Adds the definitions of the inputs that are tables as one JSON array, with null for the others.
  * Adds nothing if none is a table. */

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "plan/names.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "plan/settings.h"
 
 static const char *const kinds[] = { "ParallelRunConfig", "arguments" };

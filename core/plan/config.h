@@ -10,9 +10,6 @@
 
 enum tm_output_action { TM_APPEND_ROW, TM_SUMMARY_ONLY };
 
-/* Minimum of worker_memory_limit, bytes: a worker with LuaJIT needs less than half of it to
- * start. */
-#define TM_WORKER_MEMORY_MIN 33554432
 /* Whether each succeeded item must have a returned element; auto: see step/returns.h. */
 enum tm_returns { TM_RETURNS_AUTO, TM_RETURNS_ROWS, TM_RETURNS_ANY };
 enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUPTIBLE };

@@ -5,47 +5,26 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "plan/params_check.h"
-
-/* The constructor with these options; NULL: none. */
-static const char *constructor_of(const struct tm_json *v)
-{
-  const char *kind = tm_json_str(v, "kind", "");
-  if (strcmp(kind, "delimited") == 0)
-    return "Dataset.Tabular.from_delimited_files";
-  if (strcmp(kind, "sql") == 0)
-    return "Dataset.Tabular.from_sql_query";
-  if (strcmp(kind, "archives") == 0)
-    return "Dataset.File.from_archives";
-  return strcmp(kind, "json_lines") == 0 ? "Dataset.Tabular.from_json_lines_files" : NULL;
-}
 
 /* Normalizes the options, in the order of the manual. */
 static int settle(struct tm_json *v, const char *kind, struct tm_err *err)
 {
-  struct tm_json *given = tm_json_get(v, "options"), *out;
-  size_t n;
-  const struct tm_field *fields = tm_params_fields(kind, &n);
+  struct tm_json *given = tm_json_get(v, "options");
   if (!given)
     return 0;
   given->where = given->where ? given->where : tm_xstrdup(v->where);
   if (tm_params_check(kind, given, err) < 0)
     return TM_EUSAGE;
-  out = tm_json_new(TM_JSON_OBJECT);
-  for (size_t i = 0; i < n; i++) {
-    const struct tm_json *option = tm_json_get(given, fields[i].name);
-    if (option)
-      tm_json_set(out, fields[i].name, tm_params_value(&fields[i], option, err));
-  }
-  tm_json_set(v, "options", out);
+  tm_json_set(v, "options", tm_params_settle(kind, given, false, err));
   return 0;
 }
 
 struct tm_dataset *tm_plan_dataset_of(struct tm_json *v, const char *base_dir, struct tm_err *err)
 {
   struct tm_dataset *d = NULL;
-  const char *kind = constructor_of(v);
+  const char *kind = tm_dataset_constructor(v);
   const struct tm_json *parameter = tm_json_get(v, "parameter");
   if (parameter) {
     tm_err_set(err, TM_EUSAGE,
@@ -57,7 +36,7 @@ struct tm_dataset *tm_plan_dataset_of(struct tm_json *v, const char *base_dir, s
   }
   if (v->type == TM_JSON_OBJECT && !tm_json_get(v, "base_dir") && !tm_json_get(v, "step"))
     tm_json_set(v, "base_dir", tm_json_new_string(base_dir));
-  if (!kind || settle(v, kind, err) == 0)
+  if (settle(v, kind, err) == 0)
     d = tm_dataset_from_json(v, err);
   tm_json_free(v);
   return d;

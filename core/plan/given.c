@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "plan/datasets.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "store/registry.h"
 #include "store/workspace.h"
 

@@ -8,7 +8,7 @@
 #include "data/sql/query.h"
 #include "data/table/table.h"
 #include "plan/datasets.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "sys/fs.h"
 
 /* Messages count the elements of a list from 1. */

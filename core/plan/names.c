@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "plan/aliases.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "plan/python.h"
 
 struct answer {

@@ -16,7 +16,7 @@
 
 /* What to write instead of `name` in `owner`; NULL: not in the table. Static memory.
  *
- * `owner` is a constructor of plan/params.h, or "tidemill", "Dataset", "Dataset.File",
+ * `owner` is a constructor of params/params.h, or "tidemill", "Dataset", "Dataset.File",
  * "Dataset.Tabular", "FileDataset", "TabularDataset", "DataType", "Workspace", "workspace",
  * "Datastore", "datastore", "Job", "context", "EntryScript", "logger", "as_upload", "as_mount",
  * "a data frame", "a column" or "group_by()"; lower case means an object or a function. */

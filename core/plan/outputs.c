@@ -5,7 +5,7 @@
 
 #include "data/files/partition.h"
 #include "plan/destination.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "plan/params_check.h"
 #include "store/registry.h"
 

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "plan/given.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "plan/params_check.h"
 
 /* The first place of each parameter, beside its default; and whether a text with a unit is accepted

@@ -7,15 +7,6 @@
 #include "plan/aliases.h"
 #include "plan/names.h"
 
-static int refuse_missing(const struct tm_field *f, struct tm_err *err)
-{
-  struct tm_buf accepted = TM_BUF_NONE;
-  tm_params_accepted(&accepted, f);
-  tm_err_set(err, TM_EUSAGE, "'%s' is missing; it is required: %s", f->name, accepted.data);
-  tm_buf_release(&accepted);
-  return TM_EUSAGE;
-}
-
 /* Checks a PipelineParameter: whether the field allows one, and its default. */
 static int check_parameter(const struct tm_field *f, const struct tm_json *given,
                            struct tm_err *err)
@@ -122,7 +113,7 @@ static int check_fields(const char *kind, const struct tm_field *fields, size_t 
   for (size_t j = 0; j < n; j++) {
     const struct tm_json *given = tm_json_get(v, fields[j].name);
     if (!given && (fields[j].flags & TM_FIELD_REQUIRED))
-      return refuse_missing(&fields[j], err);
+      return tm_params_refuse_missing(&fields[j], err);
     if (given && tm_params_check_field(&fields[j], given, err) < 0)
       return TM_EUSAGE;
   }

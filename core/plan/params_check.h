@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "plan/params.h"
+#include "params/params.h"
 
 /* Checks that every key is known, every required one is given, and every value is accepted. 0, or
  * TM_EUSAGE with a message. A PipelineParameter is checked by its default. In a ParallelRunConfig,

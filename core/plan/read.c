@@ -34,7 +34,7 @@
 #include "plan/graph.h"
 #include "plan/inputs.h"
 #include "plan/overlap.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "plan/params_check.h"
 #include "plan/read_context.h"
 #include "plan/script_arguments.h"

@@ -8,7 +8,7 @@
 #include "plan/arguments.h"
 #include "plan/inputs.h"
 #include "plan/names.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "sys/fs.h"
 
 static bool is_tagged(const struct tm_json *v, const char *tag)

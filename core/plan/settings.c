@@ -19,7 +19,7 @@
 #include "plan/splitting.h"
 #include "plan/environment.h"
 #include "plan/names.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "sys/fs.h"
 #include "sys/gpus.h"
 #include "sys/process.h"

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "plan/params.h"
+#include "params/params.h"
 
 #define SHOWN_MAX 160 /* bytes of a value */
 

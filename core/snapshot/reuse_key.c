@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "snapshot/resume.h"
 
 /* "0.1" of "0.1.0", "2" of "2.3.1". */

@@ -12,8 +12,8 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "params/params.h"
 #include "plan/datasets.h"
-#include "plan/params.h"
 #include "plan/params_check.h"
 
 #define DELIMITED  "Dataset.Tabular.from_delimited_files"
@@ -379,22 +379,6 @@ int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *path, st
   return 0;
 }
 
-/* The constructor that makes this input in Lua. */
-static const char *constructor_of(const struct tm_json *input)
-{
-  static const char *const constructors[][2] = {
-    { "archives", "Dataset.File.from_archives" },
-    { "manifest", "Dataset.File.from_manifest" },
-    { "delimited", DELIMITED },
-    { "json_lines", JSON_LINES },
-  };
-  const char *kind = tm_json_str(input, "kind", "");
-  for (size_t i = 0; i < TM_COUNT_OF(constructors); i++)
-    if (strcmp(kind, constructors[i][0]) == 0)
-      return constructors[i][1];
-  return "Dataset.File.from_files";
-}
-
 static int set_limit(struct tm_json *input, const char *value, struct tm_err *err)
 {
   int64_t limit = 0;
@@ -434,7 +418,7 @@ int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key, co
  * set, so a caller sets the format first. */
 static int set_format(struct tm_json *input, const char *value, struct tm_err *err)
 {
-  const char *kind = constructor_of(input);
+  const char *kind = tm_dataset_constructor(input);
   bool is_json = strcmp(value, "jsonl") == 0, is_tsv = strcmp(value, "tsv") == 0;
   if (strcmp(kind, DELIMITED) != 0 && strcmp(kind, JSON_LINES) != 0)
     return tm_err_set(err, TM_EUSAGE, "'format' goes with tables");
@@ -466,7 +450,7 @@ static int refuse_other_kind(const struct tm_json *input, const char *kind, cons
 int tm_api_set_input(struct tm_json *input, const char *key, const char *value, bool is_command,
                      struct tm_err *err)
 {
-  const char *kind = constructor_of(input);
+  const char *kind = tm_dataset_constructor(input);
   const struct tm_field *f = tm_params_find(kind, key);
   if (strcmp(key, "format") == 0)
     return set_format(input, value, err);

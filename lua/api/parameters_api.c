@@ -1,11 +1,11 @@
-/* parameters_api.c - the table of parameters (plan/params.h), for the forms and the help of hosts.
+/* parameters_api.c - the table of parameters (params/params.h), for forms and help of hosts.
  */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <tidemill.h>
 
-#include "plan/params.h"
+#include "params/params.h"
 
 static enum tidemill_parameter_type type_of(enum tm_field_type type)
 {
@@ -29,6 +29,7 @@ static enum tidemill_parameter_type type_of(enum tm_field_type type)
   case TM_FIELD_ENVIRONMENT:
   case TM_FIELD_SCALAR:
   case TM_FIELD_LIST:
+  case TM_FIELD_ANY:
   case TM_FIELD_OBJECT:
   case TM_FIELD_OBJECTS: break;
   }

@@ -24,7 +24,7 @@
 #include "plan/names.h"
 #include "plan/outputs.h"
 #include "plan/parameters.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "plan/params_check.h"
 #include "plan/python.h"
 #include "state.h"

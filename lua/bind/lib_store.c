@@ -15,7 +15,7 @@
 #include "hold.h"
 #include "lib_store.h"
 #include "plan/datasets.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "plan/params_check.h"
 #include "state.h"
 #include "store/datastores.h"

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cli/launch.h"
 
-#define NAME_LONGEST  32 /* of a step (plan/params.h) */
+#define NAME_LONGEST  32 /* of a step (params/params.h) */
 #define NAME_SHORTEST 3
 
 const char *const tm_output_formats[] = { "text", "csv", "tsv", NULL };

@@ -19,6 +19,7 @@
 #include "data/stream/stream.h"
 #include "entry/lua_frame.h"
 #include "entry/lua_frame_own.h"
+#include "params/params.h"
 #include "sys/whole_file.h"
 
 #define FILE_MAX ((size_t)16 << 30) /* bytes */
@@ -69,47 +70,27 @@ static bool flag(lua_State *L, int options, const char *name, bool otherwise)
   return is_set;
 }
 
-/* Reads an optional limit; refuses a value that is not a limit. */
-static int read_limit(lua_State *L, int options, const char *name, double most, size_t *out,
-                      struct tm_err *err)
+/* Reads the options as those of a constructor of tables, which has other defaults. Types are set
+ * later. */
+static int read_dialect(lua_State *L, int options, const char *constructor, struct tm_dialect *d,
+                        struct tm_err *err)
 {
-  lua_getfield(L, options, name);
-  double given = lua_isnil(L, -1) ? 0 : lua_tonumber(L, -1);
-  bool is_good = lua_isnil(L, -1) || (given >= 1 && given <= most);
-  lua_pop(L, 1);
-  *out = is_good ? (size_t)given : 0;
-  return is_good ? 0
-                 : tm_err_set(err, TM_EUSAGE, "'%s' is %g; accepted: an integer from 1 to %.0f",
-                              name, given, most);
-}
-
-static int read_limits(lua_State *L, int options, struct tm_row_limits *limits, struct tm_err *err)
-{
-  int rc = read_limit(L, options, "max_columns", TM_MAX_COLUMNS_MOST, &limits->columns, err);
-  return rc < 0 ? rc
-                : read_limit(L, options, "max_record_size", (double)TM_MAX_RECORD_SIZE_MOST,
-                             &limits->record, err);
-}
-
-/* Reads the options as a dialect, and checks those that the readers of the dialect do not check. */
-static int read_dialect(lua_State *L, int options, struct tm_dialect *d, struct tm_err *err)
-{
-  int rc = 0;
+  struct tm_json *given = tm_lua_to_json(L, options, err), *own = tm_json_new(TM_JSON_OBJECT);
   tm_dialect_init(d);
-  d->multi_line = flag(L, options, "support_multi_line", true);
-  d->empty_as_string = flag(L, options, "empty_as_string", false);
-  d->misfit = TM_MISFIT_ERROR;
-  lua_getfield(L, options, "separator");
-  if (lua_isstring(L, -1))
-    rc = tm_separator_parse(lua_tostring(L, -1), &d->separator, err);
-  lua_getfield(L, options, "encoding");
-  if (rc == 0 && lua_isstring(L, -1))
-    rc = tm_encoding_parse(lua_tostring(L, -1), &d->encoding, err);
-  lua_getfield(L, options, "invalid");
-  if (rc == 0 && lua_isstring(L, -1))
-    rc = tm_misfit_parse(lua_tostring(L, -1), &d->misfit, err);
-  lua_pop(L, 3);
-  return rc < 0 ? rc : read_limits(L, options, &d->limits, err);
+  d->multi_line = true;
+  d->misfit = strcmp(tm_json_str(given, "invalid", "error"), "null") == 0 ? TM_MISFIT_NULL
+                                                                          : TM_MISFIT_ERROR;
+  for (size_t i = 0; given && i < given->list.len; i++)
+    if (strcmp(given->keys[i], "invalid") != 0 && strcmp(given->keys[i], "set_column_types") != 0)
+      tm_json_set(own, given->keys[i], tm_json_copy(given->list.at[i]));
+  struct tm_json *settled = given ? tm_params_settle(constructor, own, false, err) : NULL;
+  if (settled)
+    tm_dialect_read(d, settled);
+  bool is_good = settled != NULL;
+  tm_json_free(settled);
+  tm_json_free(own);
+  tm_json_free(given);
+  return is_good ? 0 : TM_EUSAGE;
 }
 
 /* The text after the byte order mark. */
@@ -208,7 +189,7 @@ static int frame_read(lua_State *L)
   luaL_checktype(L, 2, LUA_TTABLE);
   luaL_checktype(L, 3, LUA_TTABLE);
   struct reading *r = push_reading(L);
-  int rc = read_dialect(L, 2, &r->dialect, &err);
+  int rc = read_dialect(L, 2, "Dataset.Tabular.from_delimited_files", &r->dialect, &err);
   if (rc == 0)
     rc = tm_file_read(path, FILE_MAX, &r->file, &err);
   if (rc == 0 && ((rc = check_file(r, "from_delimited_files", &err)) < 0 ||
@@ -244,8 +225,7 @@ static int frame_read_lines(lua_State *L)
   const char *path = luaL_checkstring(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
   struct reading *r = push_reading(L);
-  tm_dialect_init(&r->dialect);
-  int rc = read_limits(L, 2, &r->dialect.limits, &err);
+  int rc = read_dialect(L, 2, "Dataset.Tabular.from_json_lines_files", &r->dialect, &err);
   if (rc == 0)
     rc = tm_file_read(path, FILE_MAX, &r->file, &err);
   if (rc == 0 &&

@@ -17,7 +17,7 @@
 #include "entry/step_walk.h"
 #include "plan/splitting.h"
 #include "plan/datasets.h"
-#include "plan/params.h"
+#include "params/params.h"
 #include "plan/params_check.h"
 #include "prompt/develop_own.h"
 #include "sys/fs.h"

@@ -321,7 +321,7 @@ end
 
 local read_options = {
   separator = "string", header = "boolean", encoding = "string", support_multi_line = "boolean",
-  infer_column_types = "boolean", set_column_types = "table", empty_as_string = "boolean", invalid = "string",
+  infer_column_types = "boolean", set_column_types = "table", empty_as_string = "boolean", invalid = base.INVALID,
   max_columns = "number", max_record_size = "number",
 }
 local line_options = { max_columns = "number", max_record_size = "number" }

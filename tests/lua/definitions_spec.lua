@@ -172,7 +172,7 @@ describe("Dataset.File", function()
       ["FileDataset: a manifest is one file; accepted: its path"] = function()
         local _ = Dataset.File.from_manifest { "a", "b" }
       end,
-      ["FileDataset: 'name' is not valid; accepted: a string, not empty"] = function()
+      ["FileDataset: 'name' is \"\"; accepted: a string, not empty"] = function()
         local _ = Dataset.File.from_files("a"):as_named_input ""
       end,
     } do

@@ -4,8 +4,8 @@
  *   dump_rows FILE [OPTION=VALUE]...
  *
  *   format=delimited|json  separator=,  header=all_files_same|...  encoding=utf8  multi_line=0|1
- *   quotes=0|1  empty_as_string=0|1  ragged=null|drop|error  misfit=null|error  drop_invalid=0|1
- *   bytes=N  rows=N  infer=0|1  types=NAME:TYPE[:FORMAT],...  index=FOLDER  spacing=N
+ *   quotes=0|1  empty_as_string=0|1  on_ragged=null|drop|error  on_misfit=null|error
+ *   drop_invalid=0|1  bytes=N  rows=N  infer=0|1  types=NAME:TYPE[:FORMAT],...  index=FOLDER  spacing=N
  *
  * Each row is a line of fields, separated by tabs: "-" is null; other fields are the type's letter
  * (b, l, d, s, t) and the value, with the bytes of a text in hexadecimal digits. The line "#
@@ -26,6 +26,7 @@
 #include "data/rows/open.h"
 #include "data/rows/reader.h"
 #include "data/rows/sample.h"
+#include "params/params.h"
 
 struct setup {
   struct tm_rows_options rows;
@@ -90,28 +91,28 @@ static int set_more(struct setup *s, const char *key, char *value)
   return 0;
 }
 
+/* The other options are those of the constructor. */
+static int set_dialect(struct tm_dialect *d, const char *key, const char *value, struct tm_err *err)
+{
+  struct tm_json *given = tm_json_new(TM_JSON_OBJECT);
+  tm_json_set(given, key, tm_json_new_string(value));
+  struct tm_json *settled =
+      tm_params_settle("Dataset.Tabular.from_delimited_files", given, false, err);
+  if (settled)
+    tm_dialect_read(d, settled);
+  tm_json_free(given);
+  tm_json_free(settled);
+  return settled ? 0 : TM_EUSAGE;
+}
+
 static void set(struct setup *s, char *option)
 {
-  struct tm_dialect *d = &s->rows.dialect;
   struct tm_err err = TM_ERR_NONE;
   char *value = strchr(option, '=');
-  int rc = 0;
   *value++ = '\0';
   if (strcmp(option, "format") == 0)
     s->rows.format = strcmp(value, "json") == 0 ? TM_ROWS_JSON_LINES : TM_ROWS_DELIMITED;
-  else if (strcmp(option, "separator") == 0)
-    rc = tm_separator_parse(value, &d->separator, &err);
-  else if (strcmp(option, "header") == 0)
-    rc = tm_header_mode_parse(value, &d->header, &err);
-  else if (strcmp(option, "encoding") == 0)
-    rc = tm_encoding_parse(value, &d->encoding, &err);
-  else if (strcmp(option, "ragged") == 0)
-    rc = tm_ragged_parse(value, &d->ragged, &err);
-  else if (strcmp(option, "misfit") == 0)
-    rc = tm_misfit_parse(value, &d->misfit, &err);
-  else if (set_more(s, option, value) < 0)
-    rc = tm_err_set(&err, TM_EUSAGE, "unknown option '%s'", option);
-  if (rc < 0)
+  else if (set_more(s, option, value) < 0 && set_dialect(&s->rows.dialect, option, value, &err) < 0)
     stop(&err);
 }
 

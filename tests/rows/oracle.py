@@ -218,7 +218,7 @@ def run_case(program, folder, number):
     path = os.path.join(folder, "table")
     with open(path, "wb") as f:
         f.write(encode(rnd, case))
-    options = ["separator=" + case["separator"], "encoding=" + case["encoding"], "infer=0", "ragged=" + case["ragged"],
+    options = ["separator=" + case["separator"], "encoding=" + case["encoding"], "infer=0", "on_ragged=" + case["ragged"],
                "header=" + ("true" if case["header"] else "none"), "multi_line=%d" % case["multi_line"]]
     size = rnd.choice([1, 7, 64, 1000, 100000])
     options.append("rows=%d" % size if rnd.random() < 0.3 else "bytes=%d" % size)

@@ -9,12 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "data/archive/entry_name.h"
-
-#define ENTRIES_MAX INT64_C(10000000)
-#define SIZE_MOST   (INT64_C(4) << 30)
-#define RATIO_MOST  200
 
 /* How a name of `names` is wanted. */
 enum { LITERALLY = 1, AS_FILE = 2, AS_FOLDER = 4 };
@@ -69,11 +66,6 @@ static void index_pattern(struct tm_archives *a, size_t i)
 
 static int add_pattern(struct tm_archives *a, const struct tm_json *v, struct tm_err *err)
 {
-  bool is_text =
-      v->type == TM_JSON_STRING && v->string.len > 0 && strlen(v->string.at) == v->string.len;
-  if (!is_text)
-    return tm_err_set(err, TM_EUSAGE,
-                      "'entries' is not valid; accepted: a pattern, or a list of them");
   if (v->string.at[0] == '/')
     return tm_err_set(err, TM_EUSAGE,
                       "'entries': '%s' begins with '/'; accepted: a pattern of names within the "
@@ -89,15 +81,13 @@ static int add_pattern(struct tm_archives *a, const struct tm_json *v, struct tm
 
 static int read_patterns(struct tm_archives *a, const struct tm_json *entries, struct tm_err *err)
 {
-  size_t n = !entries || entries->type == TM_JSON_NULL ? 0
-             : entries->type == TM_JSON_ARRAY          ? entries->list.len
-                                                       : 1;
+  size_t n = tm_json_items(entries);
   int rc = 0;
   a->patterns = tm_xcalloc(n + 1, sizeof(*a->patterns));
   a->globs = tm_xcalloc(n + 1, sizeof(*a->globs));
   a->others = tm_xcalloc(n + 1, sizeof(*a->others));
   for (size_t i = 0; i < n && rc == 0; i++)
-    rc = add_pattern(a, entries->type == TM_JSON_ARRAY ? entries->list.at[i] : entries, err);
+    rc = add_pattern(a, entries->list.at[i], err);
   return rc;
 }
 
@@ -105,13 +95,11 @@ struct tm_archives *tm_archives_from_json(const struct tm_json *options, struct 
 {
   struct tm_archives *a = TM_NEW(struct tm_archives);
   a->is_extracted = tm_json_bool(options, "extract", true);
-  a->limits.entries = tm_json_int(options, "max_entries", ENTRIES_MAX);
-  a->limits.size = tm_json_int(options, "max_entry_size", SIZE_MOST);
-  a->limits.ratio = tm_json_int(options, "max_ratio", RATIO_MOST);
-  if (a->limits.entries < 1 || a->limits.size < 1 || a->limits.ratio < 1)
-    tm_err_set(err, TM_EUSAGE,
-               "'max_entries', 'max_entry_size' and 'max_ratio' are integers from 1 on");
-  else if (read_patterns(a, tm_json_get(options, "entries"), err) == 0)
+  a->limits.entries = tm_json_int(options, "max_entries", 0);
+  a->limits.size = tm_json_int(options, "max_entry_size", 0);
+  a->limits.ratio = tm_json_int(options, "max_ratio", 0);
+  tm_require(a->limits.entries > 0 && a->limits.size > 0 && a->limits.ratio > 0);
+  if (read_patterns(a, tm_json_get(options, "entries"), err) == 0)
     return a;
   tm_archives_free(a);
   return NULL;

@@ -25,8 +25,8 @@ struct tm_archives {
   struct tm_archive_limits limits;
 };
 
-/* From the normalized options of Dataset.File.from_archives (plan/params.h); missing ones have
- * their defaults. NULL with a message without file:line. Free it. */
+/* From all options of Dataset.File.from_archives, as tm_params_settle() returns them. NULL with a
+ * message without file:line. Free it. */
 struct tm_archives *tm_archives_from_json(const struct tm_json *options, struct tm_err *err);
 void tm_archives_free(struct tm_archives *a); /* NULL: a no-op */
 

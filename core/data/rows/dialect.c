@@ -1,11 +1,12 @@
-/* dialect.c - the names of the parts of a dialect. */
+/* dialect.c - see dialect.h. */
 #include "data/rows/dialect.h"
 
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/check.h"
 #include "base/mem.h"
-#include "base/text.h"
+#include "params/params.h"
 
 struct name {
   const char *name;
@@ -92,79 +93,34 @@ int tm_refuse_record(const struct tm_row_limits *limits, const char *what, struc
   return TM_EINPUT;
 }
 
-static int refuse(const char *what, const char *given, const struct name *names, size_t n,
-                  struct tm_err *err)
+/* The value of the settled word, which is in the table of words as it is in that of params.h. */
+static int value_of(const struct name *names, size_t n, const struct tm_json *options,
+                    const char *key, int otherwise)
 {
-  struct tm_buf list = TM_BUF_NONE;
-  const char *known[TM_COUNT_OF(encodings)];
-  for (size_t i = 0; i < n; i++) {
-    known[i] = names[i].name;
-    tm_buf_printf(&list, "%s'%s'", i == 0 ? "" : ", ", names[i].name);
-  }
-  const char *near = tm_text_nearest(given, known, n);
-  int rc = tm_err_set(err, TM_EUSAGE, "%s '%s' is not known%s%s%s; it is one of %s", what, given,
-                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "",
-                      tm_buf_str(&list));
-  tm_buf_release(&list);
-  return rc;
+  const char *word = tm_json_str(options, key, NULL);
+  size_t i = 0;
+  if (!word)
+    return otherwise;
+  while (i < n && strcmp(names[i].name, word) != 0)
+    i++;
+  tm_require(i < n);
+  return names[i].value;
 }
 
-static int parse(const char *what, const char *given, const struct name *names, size_t n, int *out,
-                 struct tm_err *err)
-{
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(names[i].name, given) == 0) {
-      *out = names[i].value;
-      return 0;
-    }
-  return refuse(what, given, names, n, err);
-}
+#define VALUE_OF(names, options, key, otherwise)                                                   \
+  value_of(names, TM_COUNT_OF(names), options, key, (int)(otherwise))
 
-int tm_encoding_parse(const char *name, enum tm_encoding *out, struct tm_err *err)
+void tm_dialect_read(struct tm_dialect *d, const struct tm_json *o)
 {
-  int value = 0;
-  int rc = parse("encoding", name, encodings, TM_COUNT_OF(encodings), &value, err);
-  if (rc == 0)
-    *out = (enum tm_encoding)value;
-  return rc;
-}
-
-int tm_header_mode_parse(const char *name, enum tm_header_mode *out, struct tm_err *err)
-{
-  int value = 0;
-  int rc = parse("header", name, headers, TM_COUNT_OF(headers), &value, err);
-  if (rc == 0)
-    *out = (enum tm_header_mode)value;
-  return rc;
-}
-
-int tm_ragged_parse(const char *name, enum tm_ragged *out, struct tm_err *err)
-{
-  int value = 0;
-  int rc = parse("what to do with ragged rows:", name, raggeds, TM_COUNT_OF(raggeds), &value, err);
-  if (rc == 0)
-    *out = (enum tm_ragged)value;
-  return rc;
-}
-
-int tm_misfit_parse(const char *name, enum tm_misfit *out, struct tm_err *err)
-{
-  int value = 0;
-  int rc = parse("what to do with values that do not fit:", name, misfits, TM_COUNT_OF(misfits),
-                 &value, err);
-  if (rc == 0)
-    *out = (enum tm_misfit)value;
-  return rc;
-}
-
-int tm_separator_parse(const char *text, char *out, struct tm_err *err)
-{
-  char c = strcmp(text, "\\t") == 0 ? '\t' : text[0];
-  if (strlen(text) != (c == '\t' && text[0] == '\\' ? 2u : 1u) || (unsigned char)c >= 0x80 ||
-      strchr("\"\r\n", c) != NULL)
-    return tm_err_set(
-        err, TM_EUSAGE,
-        "separator '%s': it is one character of ASCII, and neither '\"' nor a line break", text);
-  *out = c;
-  return 0;
+  const char *separator = tm_json_str(o, "separator", NULL);
+  if (separator)
+    d->separator = strcmp(separator, "\\t") == 0 ? '\t' : separator[0];
+  d->multi_line = tm_json_bool(o, "support_multi_line", d->multi_line);
+  d->empty_as_string = tm_json_bool(o, "empty_as_string", d->empty_as_string);
+  d->limits.columns = (size_t)tm_json_int(o, "max_columns", (int64_t)d->limits.columns);
+  d->limits.record = (size_t)tm_json_int(o, "max_record_size", (int64_t)d->limits.record);
+  d->header = (enum tm_header_mode)VALUE_OF(headers, o, "header", d->header);
+  d->encoding = (enum tm_encoding)VALUE_OF(encodings, o, "encoding", d->encoding);
+  d->ragged = (enum tm_ragged)VALUE_OF(raggeds, o, "on_ragged", d->ragged);
+  d->misfit = (enum tm_misfit)VALUE_OF(misfits, o, "on_misfit", d->misfit);
 }

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 
 enum tm_encoding {
   TM_ENCODING_UTF8, /* with or without a byte order mark */
@@ -41,13 +42,7 @@ enum tm_misfit {
   TM_MISFIT_ERROR,
 };
 
-/* The limits of a table. 0 means the default. */
-#define TM_MAX_COLUMNS     65536
-#define TM_MAX_RECORD_SIZE ((size_t)64 << 20)
-/* The highest limits that a definition may set. */
-#define TM_MAX_COLUMNS_MOST     (1 << 24)
-#define TM_MAX_RECORD_SIZE_MOST ((size_t)1 << 31)
-
+/* 0 means the default. */
 struct tm_row_limits {
   size_t columns;
   size_t record; /* bytes of a record or a header as UTF-8, without its line break */
@@ -77,15 +72,7 @@ void tm_record_words(struct tm_buf *out, const struct tm_row_limits *limits, con
 /* ',', quotes, UTF-8, all files with the same header, null for values that do not fit. */
 void tm_dialect_init(struct tm_dialect *d);
 
-/* Names in a definition: "utf8", "utf8bom", "latin1", "iso88591", "windows1252", "ascii", "utf16";
- * "true", "all_files_same", "from_first_file", "false", "none", "all_files_different"; "null",
- * "drop", "error"; "null", "error". 0, or TM_EUSAGE with a message that lists the accepted names.
- */
-int tm_encoding_parse(const char *name, enum tm_encoding *out, struct tm_err *err);
-int tm_header_mode_parse(const char *name, enum tm_header_mode *out, struct tm_err *err);
-int tm_ragged_parse(const char *name, enum tm_ragged *out, struct tm_err *err);
-int tm_misfit_parse(const char *name, enum tm_misfit *out, struct tm_err *err);
-/* A separator as written: one character, or "\t" spelled out. */
-int tm_separator_parse(const char *text, char *out, struct tm_err *err);
+/* Sets what the options have, which tm_params_settle() has settled for a constructor of tables. */
+void tm_dialect_read(struct tm_dialect *d, const struct tm_json *options);
 
 #endif

@@ -36,10 +36,13 @@ static int read_keys(struct tm_sql_query *q, const struct tm_json *options, stru
 struct tm_sql_query *tm_sql_query_from_json(const struct tm_json *options, struct tm_err *err)
 {
   struct tm_sql_query *q = TM_NEW(struct tm_sql_query);
+  struct tm_dialect dialect;
+  tm_dialect_init(&dialect);
+  tm_dialect_read(&dialect, options);
   q->text = tm_xstrdup(tm_json_str(options, "query", ""));
-  q->timeout_s = tm_json_num(options, "query_timeout", 30);
-  if (tm_misfit_parse(tm_json_str(options, "on_misfit", "null"), &q->misfit, err) == 0 &&
-      read_keys(q, options, err) == 0)
+  q->timeout_s = tm_json_num(options, "query_timeout", 0);
+  q->misfit = dialect.misfit;
+  if (read_keys(q, options, err) == 0)
     return q;
   tm_sql_query_free(q);
   return NULL;

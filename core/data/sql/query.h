@@ -29,7 +29,8 @@ struct tm_sql_query {
   enum tm_misfit misfit;
 };
 
-/* From the options of the constructor. NULL with a message without file:line. Free it. */
+/* From all options of the constructor, as tm_params_settle() returns them. NULL with a message
+ * without file:line. Free it. */
 struct tm_sql_query *tm_sql_query_from_json(const struct tm_json *options, struct tm_err *err);
 void tm_sql_query_free(struct tm_sql_query *q); /* NULL: a no-op */
 

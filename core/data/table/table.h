@@ -26,9 +26,8 @@ struct tm_table {
   struct tm_table_ops ops;
 };
 
-/* From the options of a constructor, normalized by plan/params.h: header a word, set_column_types
- * {name: {type, formats}}. ops: table_ops.h, or NULL. Missing options have their defaults. NULL
- * with a message without file:line. Free it. */
+/* From all options of a constructor, as tm_params_settle() returns them. ops: table_ops.h, or NULL.
+ * NULL with a message without file:line. Free it. */
 struct tm_table *tm_table_from_json(enum tm_rows_format format, const struct tm_json *options,
                                     const struct tm_json *ops, struct tm_err *err);
 /* Whether the first line of a file is its header; NULL: no. */
@@ -37,9 +36,5 @@ bool tm_table_has_header(const struct tm_table *t);
 #define TM_TABLE_HEADER_ADVICE                                                                     \
   "; the first line of a file is its header: if it is a row, set header = \"none\""
 void tm_table_free(struct tm_table *t); /* NULL: a no-op */
-
-/* The type for a name in a definition: "long", "int" and "integer", "double" and "float", "bool"
- * and "boolean", "string", "datetime"; 0: unknown. */
-int tm_table_type_of(const char *name);
 
 #endif

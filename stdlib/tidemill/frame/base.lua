@@ -59,8 +59,11 @@ function M.type_of(name, what)
   return number
 end
 
---- Checks a table of options; `kinds` is {name = type}, where a type is a result of type(), or
---- "any".
+--- Accepted values of the option `invalid`: a value that does not fit is an error, or becomes null.
+M.INVALID = "|error|null|"
+
+--- Checks a table of options; `kinds` is {name = type}, where a type is a result of type(), "any",
+--- or the accepted words between bars.
 function M.options(what, options, kinds)
   if options == nil then
     return {}
@@ -78,6 +81,10 @@ function M.options(what, options, kinds)
     if not kind then
       refuse("%s: unknown option '%s'; accepted: %s%s", what, tostring(name), table.concat(names, ", "),
         M.hint(name, names))
+    elseif kind:sub(1, 1) == "|" then
+      if not kind:find("|" .. tostring(value) .. "|", 1, true) then
+        refuse("%s: option '%s' is '%s'; accepted: %s", what, name, tostring(value), kind:sub(2, -2):gsub("|", ", "))
+      end
     elseif kind ~= "any" and type(value) ~= kind then
       refuse("%s: option '%s' is a %s; accepted: a %s", what, name, type(value), kind)
     end

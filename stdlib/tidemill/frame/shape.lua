@@ -494,10 +494,7 @@ end
 function M.cast(df, map, options)
   local state = base.state(df, "cast")
   check_map(map, "cast", "{column = type}")
-  local invalid = base.options("cast", options, { invalid = "string" }).invalid or "error"
-  if invalid ~= "error" and invalid ~= "null" then
-    refuse("cast: option 'invalid' is '%s'; accepted: error, null", invalid)
-  end
+  local invalid = base.options("cast", options, { invalid = base.INVALID }).invalid
   for name, type_name in pairs(map) do
     local column = state.columns[base.place(state, name, "cast")]
     local kind = base.type_of(type_name, ("cast: column '%s'"):format(name))

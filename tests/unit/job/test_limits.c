@@ -9,6 +9,7 @@
 #include "data/rows/row_boundaries.h"
 #include "data/rows/reader.h"
 #include "data/rows/sample.h"
+#include "params/params.h"
 #include "table.h"
 
 /* A file: the text, then `again` for ever (or `tail` after `size` bytes). Counts the bytes read. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/params.h"
+#include "params/params.h"
 #include "plan/params_check.h"
 #include "tree.h"
 

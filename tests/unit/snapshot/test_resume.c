@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/params.h"
+#include "params/params.h"
 #include "snapshot/resume.h"
 #include "tree.h"
 

@@ -11,6 +11,7 @@
 #include "data/archive/archive_files.h"
 #include "data/archive/archives.h"
 #include "data/archive/entry_name.h"
+#include "params/params.h"
 
 static const struct member three[] = { { .name = "a", .text = "one" },
                                        { .name = "d/b", .text = "two" },
@@ -28,6 +29,14 @@ static int open_denied(void *self, const char *path, int flags, int mode)
   return strstr(path, "denied") ? -EACCES : tm_fs_real()->open(NULL, path, flags, mode);
 }
 
+static struct tm_archives *archives_from(const struct tm_json *options, struct tm_err *err)
+{
+  struct tm_json *all = tm_params_settle("Dataset.File.from_archives", options, true, err);
+  struct tm_archives *a = all ? tm_archives_from_json(all, err) : NULL;
+  tm_json_free(all);
+  return a;
+}
+
 /* A line for each item of these archives: its path below the folder, and its size or fault. Returns
  * the code of the end. */
 static int list(struct folder *f, const char *options, bool skips, const char *const *names,
@@ -42,7 +51,7 @@ static int list(struct folder *f, const char *options, bool skips, const char *c
   fs.open = open_denied;
   *warning = '\0';
   tm_buf_clear(out);
-  d.archives = tm_archives_from_json(json, NULL);
+  d.archives = archives_from(json, NULL);
   struct tm_archive_files *a = tm_archive_files_new(&fs, &d, &o);
   for (; rc == 0 && *names; names++) {
     struct tm_stat st;
@@ -253,7 +262,7 @@ static struct tm_archives *archives_of(struct tm_json *patterns)
   struct tm_json *options = tm_json_new(TM_JSON_OBJECT);
   struct tm_err err = TM_ERR_NONE;
   tm_json_set(options, "entries", patterns);
-  struct tm_archives *a = tm_archives_from_json(options, &err);
+  struct tm_archives *a = archives_from(options, &err);
   assert_string_equal(err.text, "");
   tm_json_free(options);
   return a;

@@ -7,6 +7,7 @@
 
 #include "data/rows/header.h"
 #include "data/rows/infer.h"
+#include "params/params.h"
 #include "table.h"
 
 static void check_schema(const struct tm_schema *s, const char *want)
@@ -272,27 +273,43 @@ static void byte_order_marks(void **state)
   assert_false(big);
 }
 
-static void the_dialect_has_names(void **state)
+/* Reads one option, as a definition may have it; false: it is refused. */
+static bool read_option(struct tm_dialect *d, const char *key, const char *word)
 {
-  enum tm_encoding e;
-  enum tm_header_mode h;
-  enum tm_ragged r;
-  enum tm_misfit m;
-  struct tm_err err = TM_ERR_NONE;
-  char c;
-  assert_true(tm_encoding_parse("iso88591", &e, &err) == 0 && e == TM_ENCODING_LATIN1);
-  assert_int_equal(tm_encoding_parse("utf-8", &e, &err), TM_EUSAGE);
-  assert_non_null(strstr(
-      err.text,
-      "encoding 'utf-8' is not known; did you mean 'utf8'?; it is one of 'utf8', 'utf8bom'"));
-  assert_true(tm_header_mode_parse("from_first_file", &h, &err) == 0 && h == TM_HEADER_FIRST_FILE);
-  assert_true(tm_ragged_parse("drop", &r, &err) == 0 && r == TM_RAGGED_DROP);
-  assert_true(tm_misfit_parse("error", &m, &err) == 0 && m == TM_MISFIT_ERROR);
-  assert_true(tm_separator_parse(";", &c, &err) == 0 && c == ';');
-  assert_true(tm_separator_parse("\\t", &c, &err) == 0 && c == '\t');
+  struct tm_json *given = tm_json_new(TM_JSON_OBJECT);
+  tm_json_set(given, key, tm_json_new_string(word));
+  struct tm_json *settled =
+      tm_params_settle("Dataset.Tabular.from_delimited_files", given, false, NULL);
+  tm_dialect_init(d);
+  if (settled)
+    tm_dialect_read(d, settled);
+  tm_json_free(given);
+  tm_json_free(settled);
+  return settled != NULL;
+}
+
+static void the_dialect_knows_the_words_of_definitions(void **state)
+{
+  static const char *const keys[] = { "encoding", "header", "on_ragged", "on_misfit" };
   static const char *const bad[] = { "", "::", "\"", "\n", "\xc3\xa9", "\\n" };
+  struct tm_dialect d;
+  for (size_t i = 0; i < TM_COUNT_OF(keys); i++) {
+    const char *words = tm_params_find("Dataset.Tabular.from_delimited_files", keys[i])->accepts;
+    for (const char *at = words; *at; at += strcspn(at, "|"), at += *at == '|') {
+      char *word = tm_xstrndup(at, strcspn(at, "|"));
+      assert_true(read_option(&d, keys[i], word));
+      free(word);
+    }
+  }
+  assert_true(read_option(&d, "encoding", "iso88591") && d.encoding == TM_ENCODING_LATIN1);
+  assert_true(read_option(&d, "header", "from_first_file") && d.header == TM_HEADER_FIRST_FILE);
+  assert_true(read_option(&d, "on_ragged", "drop") && d.ragged == TM_RAGGED_DROP);
+  assert_true(read_option(&d, "on_misfit", "error") && d.misfit == TM_MISFIT_ERROR);
+  assert_true(read_option(&d, "separator", ";") && d.separator == ';');
+  assert_true(read_option(&d, "separator", "\\t") && d.separator == '\t');
+  assert_false(read_option(&d, "encoding", "utf-8"));
   for (size_t i = 0; i < TM_COUNT_OF(bad); i++)
-    assert_int_equal(tm_separator_parse(bad[i], &c, &err), TM_EUSAGE);
+    assert_false(read_option(&d, "separator", bad[i]));
 }
 
 UNIT_TESTS({
@@ -308,5 +325,5 @@ UNIT_TESTS({
     cmocka_unit_test(headers_are_read),
     cmocka_unit_test(headers_are_mapped_and_checked),
     cmocka_unit_test(byte_order_marks),
-    cmocka_unit_test(the_dialect_has_names),
+    cmocka_unit_test(the_dialect_knows_the_words_of_definitions),
 });

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/sql/query.h"
+#include "params/params.h"
 #include "tree.h"
 
 #define COLUMNS_MAX 8
@@ -93,9 +94,11 @@ static struct tm_sql_query *query_of(const char *options)
 {
   struct tm_json *v = tree(NULL, NULL, options);
   struct tm_err err = TM_ERR_NONE;
-  struct tm_sql_query *q = tm_sql_query_from_json(v, &err);
+  struct tm_json *all = tm_params_settle("Dataset.Tabular.from_sql_query", v, true, &err);
+  struct tm_sql_query *q = all ? tm_sql_query_from_json(all, &err) : NULL;
   if (!q)
     fail_msg("%s", err.text);
+  tm_json_free(all);
   tm_json_free(v);
   return q;
 }

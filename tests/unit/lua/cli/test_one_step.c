@@ -6,7 +6,7 @@
 
 #include "api/own.h"
 #include "cli/one_step.h"
-#include "plan/params.h"
+#include "params/params.h"
 
 static void any_script_makes_a_name(void **state)
 {

@@ -4,15 +4,13 @@
  * command line are strings. "True" is true, as in arguments of the original. tm_params_value()
  * normalizes each.
  */
-#include "plan/params.h"
+#include "params/params.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "data/frame/frame.h"
-#include "data/table/table.h"
 
 static bool is_plain_string(const struct tm_json *v)
 {
@@ -181,7 +179,7 @@ static bool is_text_accepted(const struct tm_field *f, const char *s)
   case TM_FIELD_SEPARATOR: return is_separator(s);
   case TM_FIELD_NAME: return is_name(s);
   case TM_FIELD_WORD: return is_word(s);
-  default: return true;
+  default: return (double)strlen(s) >= f->min;
   }
 }
 
@@ -352,21 +350,34 @@ static struct tm_json *names_value(const struct tm_json *given)
   return NULL;
 }
 
+/* The type of a column by any of its names; NULL: there is no such type. */
+static const char *type_named(const struct tm_json *given)
+{
+  static const char *const names[][3] = { { "long", "int", "integer" },
+                                          { "double", "float" },
+                                          { "bool", "boolean" },
+                                          { "string" },
+                                          { "datetime" } };
+  for (size_t i = 0; given && is_plain_string(given) && i < TM_COUNT_OF(names); i++)
+    for (size_t j = 0; j < TM_COUNT_OF(names[i]) && names[i][j]; j++)
+      if (strcmp(given->string.at, names[i][j]) == 0)
+        return names[i][0];
+  return NULL;
+}
+
 /* "long", or { type = "datetime", formats = { "%d.%m.%Y" } }; NULL: neither. */
 static struct tm_json *type_value(const struct tm_json *given)
 {
-  const struct tm_json *type = given->type == TM_JSON_STRING ? given : tm_json_get(given, "type"),
-                       *formats = tm_json_get(given, "formats");
-  bool is_good = type && is_plain_string(type) && tm_table_type_of(type->string.at) != 0 &&
-                 (given == type || given->list.len == (size_t)1 + (formats != NULL));
-  struct tm_json *list = formats ? names_value(formats) : NULL;
-  if (!is_good || (formats && (!list || tm_table_type_of(type->string.at) != TM_COLUMN_DATETIME))) {
-    tm_json_free(list);
+  const struct tm_json *formats = tm_json_get(given, "formats");
+  bool is_word = given->type == TM_JSON_STRING;
+  const char *type = type_named(is_word ? given : tm_json_get(given, "type"));
+  bool is_good = type && (is_word || given->list.len == (size_t)1 + (formats != NULL)) &&
+                 (!formats || strcmp(type, "datetime") == 0);
+  struct tm_json *list = is_good && formats ? names_value(formats) : NULL;
+  if (!is_good || (formats && !list))
     return NULL;
-  }
   struct tm_json *out = tm_json_new(TM_JSON_OBJECT);
-  const char *name = tm_column_type_name(tm_table_type_of(type->string.at));
-  tm_json_set(out, "type", tm_json_new_string(name));
+  tm_json_set(out, "type", tm_json_new_string(type));
   if (list)
     tm_json_set(out, "formats", list);
   return out;
@@ -454,6 +465,7 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
     return names ? names : names_value(given);
   case TM_FIELD_TYPES: return types_value(given);
   case TM_FIELD_LIST: return list_value(given);
+  case TM_FIELD_ANY: return tm_json_copy(given);
   case TM_FIELD_OBJECT: return is_tagged(given, f->accepts) ? tm_json_copy(given) : NULL;
   case TM_FIELD_OBJECTS: return objects_value(f, given);
   }

@@ -23,7 +23,7 @@ enum tm_field_type {
   TM_FIELD_CHOICE,
   TM_FIELD_PATH,
   TM_FIELD_FILE_NAME, /* without a folder */
-  TM_FIELD_TEXT,
+  TM_FIELD_TEXT,      /* of at least `min` bytes */
   TM_FIELD_SEPARATOR, /* of delimited rows: one ASCII character; "\\t" (two characters) is a tab */
   TM_FIELD_BOOL,
   TM_FIELD_NAME,        /* of a step or pipeline: 1 to 32 of a-z 0-9 - _ */
@@ -34,6 +34,7 @@ enum tm_field_type {
   TM_FIELD_NAMES,  /* a list of one or more different strings; a single string counts as a list */
   TM_FIELD_TYPES,  /* names of columns with their types; normalized: { name = { type, formats } } */
   TM_FIELD_LIST,   /* any list */
+  TM_FIELD_ANY,    /* its reader checks it */
   TM_FIELD_OBJECT, /* an object made by the constructor in `accepts` */
   TM_FIELD_OBJECTS, /* a list of one or more of them */
 };
@@ -50,6 +51,12 @@ enum {
   TM_FIELD_FAILS = 2048,   /* changeable; affects what fails, or whether failures are too many */
   TM_FIELD_NODES = 4096,   /* a refusal adds that several nodes are not available yet */
 };
+
+/* The limits of a table's rows. */
+#define TM_MAX_COLUMNS          65536
+#define TM_MAX_RECORD_SIZE      ((size_t)64 << 20)
+#define TM_MAX_COLUMNS_MOST     (1 << 24) /* the highest limits that a definition may set */
+#define TM_MAX_RECORD_SIZE_MOST ((size_t)1 << 31)
 
 struct tm_field {
   const char *name;
@@ -69,7 +76,8 @@ struct tm_field {
  * "Dataset.File.from_failed_items", "Dataset.Tabular.from_delimited_files",
  * "Dataset.Tabular.from_json_lines_files", "Dataset.Tabular.from_sql_query". Also of "arguments",
  * settings that only the script's arguments can give, and of "retry_settings" and "resources",
- * tables in the successor's configuration (aliases.h). NULL: there is no such constructor. Static
+ * tables in the successor's configuration (aliases.h), and of "dataset", what the constructors of
+ * datasets make (data/dataset.h). NULL: there is no such constructor. Static
  * memory. */
 const struct tm_field *tm_params_fields(const char *kind, size_t *n);
 /* The name of a constructor, in the order of the manual; NULL after the last. */
@@ -88,6 +96,14 @@ int tm_params_truth(const struct tm_json *given);
 bool tm_params_is_objects(const struct tm_field *f, const struct tm_json *given);
 /* The normalized default, to be freed, or NULL if there is none. */
 struct tm_json *tm_params_default(const struct tm_field *f);
+
+/* Normalizes all given fields, in the order of the manual; `is_full`: adds the defaults of the
+ * others. To be freed. NULL: a key is unknown, a required field is missing, or a value is not
+ * accepted. Everything that reads definitions from files and messages begins with it. */
+struct tm_json *tm_params_settle(const char *kind, const struct tm_json *given, bool is_full,
+                                 struct tm_err *err);
+/* TM_EUSAGE: "'entry_script' is missing; it is required: a path". */
+int tm_params_refuse_missing(const struct tm_field *f, struct tm_err *err);
 
 /* "an integer from 1 on" */
 void tm_params_accepted(struct tm_buf *out, const struct tm_field *f);

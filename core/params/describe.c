@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "plan/params.h"
+#include "params/params.h"
 
 static void add_range(struct tm_buf *out, const struct tm_field *f, const char *what,
                       const char *unit)
@@ -77,7 +77,6 @@ static const char *const same_for_all[] = {
   [TM_FIELD_PATH] = "a path",
   [TM_FIELD_FILE_NAME] = "a file name, without a folder",
   [TM_FIELD_SEPARATOR] = "one character, none of '\"' and line breaks",
-  [TM_FIELD_TEXT] = "a string",
   [TM_FIELD_BOOL] = "true or false",
   [TM_FIELD_NAME] = "1 to 32 characters of a-z, 0-9, '-' and '_', a letter first, no '-' last",
   [TM_FIELD_WORD] = "a name of letters, digits, '_', '-' and '.'",
@@ -89,6 +88,7 @@ static const char *const same_for_all[] = {
   [TM_FIELD_TYPES] = "a table of names and types: \"bool\", \"long\", \"double\", \"string\", "
                      "\"datetime\", or { type = \"datetime\", formats = { \"%d.%m.%Y\" } }",
   [TM_FIELD_LIST] = "a list",
+  [TM_FIELD_ANY] = "a value",
 };
 
 static void add_accepted(struct tm_buf *out, const struct tm_field *f)
@@ -110,6 +110,7 @@ static void add_accepted(struct tm_buf *out, const struct tm_field *f)
     tm_buf_add_str(out, f->accepts ? "a string, a number, a boolean or a dataset"
                                    : "a string, a number or a boolean");
     break;
+  case TM_FIELD_TEXT: tm_buf_add_str(out, f->min > 0 ? "a string, not empty" : "a string"); break;
   case TM_FIELD_OBJECT: tm_buf_printf(out, "%s { ... }", f->accepts); break;
   case TM_FIELD_OBJECTS: add_objects(out, f); break;
   default: tm_buf_add_str(out, same_for_all[f->type]); break;

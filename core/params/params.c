@@ -7,13 +7,11 @@
  * read.c checks relations between fields (an entry script within its source_directory, two steps
  * with one name).
  */
-#include "plan/params.h"
+#include "params/params.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/rows/dialect.h"
-#include "plan/config.h"
 
 #define REQUIRED   TM_FIELD_REQUIRED
 #define PARAMETER  TM_FIELD_PARAMETER
@@ -25,8 +23,10 @@
 #define FAILS      TM_FIELD_FAILS
 #define NODES      TM_FIELD_NODES
 
-#define INT_MAX_GIVEN  2147483647.0
-#define SIZE_MAX_GIVEN 1125899906842624.0 /* 2^50 */
+#define INT_MAX_GIVEN 2147483647.0
+/* Bytes: a worker with LuaJIT needs less than half of it to start. */
+#define WORKER_MEMORY_MIN 33554432
+#define SIZE_MAX_GIVEN    1125899906842624.0 /* 2^50 */
 
 /* clang-format off: a table */
 static const struct tm_field config_fields[] = {
@@ -92,7 +92,7 @@ static const struct tm_field config_fields[] = {
     "seconds to wait before a failed try is repeated, doubled for each further try up to 60, "
     "and shortened by up to a quarter at random; by default 0 after errors and timeouts, and "
     "0.5 after a worker was lost" },
-  { "worker_memory_limit", TM_FIELD_SIZE, TM_WORKER_MEMORY_MIN, SIZE_MAX_GIVEN, NULL, NULL,
+  { "worker_memory_limit", TM_FIELD_SIZE, WORKER_MEMORY_MIN, SIZE_MAX_GIVEN, NULL, NULL,
     CHANGEABLE | FAILS,
     "the memory limit of one worker. Lua gets 16 MB less; beyond that run() fails with 'not "
     "enough memory'. A worker with more resident memory than the limit is killed" },
@@ -422,7 +422,30 @@ static const struct tm_field from_failed_items_fields[] = {
   { "step", TM_FIELD_NAME, 0, 0, NULL, NULL, 0, "the step of the job; by default its only one" },
 };
 
-#define ALIAS_KINDS 2
+/* A dataset as the constructors hand it over: what they all have, and where their options are. */
+static const struct tm_field dataset_fields[] = {
+  { "kind", TM_FIELD_CHOICE, 0, 0, NULL, "files|manifest|failed|delimited|json_lines|sql|archives",
+    REQUIRED, "the constructor" },
+  { "paths", TM_FIELD_ANY, 0, 0, NULL, NULL, 0, "a path or pattern, or a list of them" },
+  { "base_dir", TM_FIELD_PATH, 0, 0, NULL, NULL, 0, "the folder where relative paths start" },
+  { "step", TM_FIELD_NAME, 0, 0, NULL, NULL, 0, "the step that writes it; instead of base_dir" },
+  { "name", TM_FIELD_TEXT, 1, 0, NULL, NULL, 0, "given by as_named_input" },
+  { "mode", TM_FIELD_CHOICE, 0, 0, "direct", "mount|download|direct", 0, "as_mount, as_download" },
+  { "place", TM_FIELD_PATH, 0, 0, NULL, NULL, 0, "given to as_mount or as_download" },
+  { "limit", TM_FIELD_INT, 1, KEY_MAX_GIVEN, NULL, NULL, 0, "only so many first items" },
+  { "input", TM_FIELD_INT, 0, KEY_MAX_GIVEN, NULL, NULL, 0,
+    "of failed items: only those of this input" },
+  { "registered", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "its name in the registry" },
+  { "version", TM_FIELD_INT, 0, KEY_MAX_GIVEN, NULL, NULL, 0, "its version in the registry" },
+  { "workspace", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, "the registry's workspace" },
+  { "on_unreadable", TM_FIELD_CHOICE, 0, 0, "error", "error|skip", 0, "an option of its kind" },
+  { "null_separated", TM_FIELD_BOOL, 0, 0, "false", NULL, 0, "an option of its kind" },
+  PARTITION_FORMAT,
+  { "options", TM_FIELD_ANY, 0, 0, NULL, NULL, 0, "the other options of its kind" },
+  { "ops", TM_FIELD_LIST, 0, 0, NULL, NULL, 0, "operations on the rows of a table" },
+};
+
+#define ALIAS_KINDS 3
 #define KIND(name, fields)                                                                         \
   {                                                                                                \
     name, fields, TM_COUNT_OF(fields)                                                              \
@@ -456,6 +479,7 @@ static const struct kind {
   KIND("arguments", argument_fields),
   KIND("retry_settings", retry_fields), /* the last ALIAS_KINDS are not constructors (aliases.h) */
   KIND("resources", resources_fields),
+  KIND("dataset", dataset_fields),
 };
 /* clang-format on */
 
