@@ -5,7 +5,8 @@
  *
  *   format=delimited|json  separator=,  header=all_files_same|...  encoding=utf8  multi_line=0|1
  *   quotes=0|1  empty_as_string=0|1  on_ragged=null|drop|error  on_misfit=null|error
- *   drop_invalid=0|1  bytes=N  rows=N  infer=0|1  types=NAME:TYPE[:FORMAT],...  index=FOLDER  spacing=N
+ *   drop_invalid=0|1  bytes=N  rows=N  infer=0|1  types=NAME:TYPE[:FORMAT],...
+ *   index=FOLDER  spacing=N
  *
  * Each row is a line of fields, separated by tabs: "-" is null; other fields are the type's letter
  * (b, l, d, s, t) and the value, with the bytes of a text in hexadecimal digits. The line "#
