@@ -218,11 +218,10 @@ static inline void step_open(struct step_rig *r)
                                      .step = r->j.pipeline->steps[0],
                                      .program = r->j.self,
                                      .temp = &r->temp,
-                                     .script = "score.lua",
-                                     .script_dir = r->j.dir,
                                      .on_ended = step_on_ended,
                                      .data = r };
-  if (tm_supervisor_open(&r->s, &o, &err) < 0)
+  if (tm_supervisor_open(&r->s, &o, &err) < 0 ||
+      tm_supervisor_begin(r->s, "score.lua", r->j.dir, &err) < 0)
     fail_msg("%s", err.text);
   setenv("TM_TEST_KEEPER", "deaf", 1);
   r->node = tm_node_start(&r->loop, r->j.self, true, "0", step_on_note, step_on_lost, r, &err);
