@@ -279,9 +279,6 @@ M.Workspace, M.Datastore = stored.Workspace, stored.Datastore
 M.DataType = tabular.DataType
 
 ---@class tidemill.PipelineParameter
----@field name string
----@field default_value string|number|boolean|tidemill.FileDataset|tidemill.TabularDataset
---- the value if none is given; it sets the type of the parameter
 local Parameter = {}
 
 -- The dataset of a parameter. The method applies to any dataset that the parameter is given.
@@ -354,57 +351,6 @@ end
 --- mini_batch_error_threshold, retry_settings { max_retries, timeout }, instance_count, resources {
 --- instance_count }.
 ---@class tidemill.ParallelRunConfig
----@field entry_script string the Lua file with init() and run(mini_batch)
----@field source_directory? string the folder of all that the script needs; copied at submission
----@field mini_batch_size? integer|string|tidemill.PipelineParameter the number of files for one
---- run(), by default 10; for tables, bytes (1048576 or "1MB", the default) or rows ("500rows")
----@field partition_keys? string|string[]|tidemill.PipelineParameter columns of the inputs'
---- partition_format: all files with the same values in them form one mini-batch, and
---- context.partition_key_value has the values. Excludes mini_batch_size. The value of a parameter
---- is one name, or a JSON list: '["store", "brand"]'.
----@field error_threshold? integer|tidemill.PipelineParameter how many items of the whole input may
---- fail; -1, the default: any number
----@field returns? "auto"|"rows"|"any" "rows": run() returns one element for each item that
---- succeeded, and items without one count as failed; "any": run() returns any number of elements,
---- and only items given to context:fail() count as failed; "auto", the default: "any" for rows of
---- tables while error_threshold is -1, else "rows"
----@field allowed_failed_count? integer|tidemill.PipelineParameter how many mini-batches may fail
----@field allowed_failed_percent? number|tidemill.PipelineParameter how many of all mini-batches may
---- fail, in percent; judged once all are created
----@field output_action? "append_row"|"summary_only"
----@field append_row_file_name? string by default "parallel_run_step.txt"
----@field append_row_line_break? "error"|"escape" a line break in a returned string: the try fails
---- (the default), or it is written as `\n` or `\r`, and a backslash as `\\`
----@field append_row_separator? string the character between the fields of a data frame; by default
---- a comma for `*.csv`, a tab for `*.tsv`, otherwise a blank
----@field append_row_header? boolean names the columns of a data frame; default for `*.csv`, `*.tsv`
----@field process_count_per_node? integer|string|tidemill.PipelineParameter the number of workers;
---- by default the number of cores, or 1 if there is a GPU
----@field logging_level? "WARNING"|"INFO"|"DEBUG"|tidemill.PipelineParameter
----@field run_invocation_timeout? number|string|tidemill.PipelineParameter seconds for one run();
---- default 60
----@field run_max_try? integer|string|tidemill.PipelineParameter tries of a mini-batch; default 3
----@field retry_delay? number seconds to wait before a failed try is repeated, doubled for each
---- further try up to 60; by default 0 after errors and timeouts, and 0.5 after a worker was lost
----@field worker_memory_limit? integer|string of one worker; beyond it run() fails or the worker is
---- killed
----@field init_timeout? number seconds for loading the script and its init(); by default no limit
----@field interruptible? "auto"|boolean whether a run() that exceeds its timeout is interrupted in
---- Lua, so that its worker lives on; "auto", the default: from the first such run() of the step on
----@field interrupt_grace? number seconds from the interruption to the worker's end; default 2
----@field isolate_failures? boolean whether a mini-batch that has used up its tries is run in parts,
---- until the bad items stand alone. The rows of the other items are kept, and `context.part` says
---- which items a part has. By default false.
----@field isolation_max_try? integer|string the limit of tries for these parts; by default 100
----@field max_result_size? integer|string the size limit of the result of one run(); default "2GB"
----@field sync_interval? number how many seconds of work a power cut may cost; by default 1
----@field gpu_surplus? "unset"|"none" CUDA_VISIBLE_DEVICES of workers beyond the GPUs: unset or -1
----@field node_count? integer|string|tidemill.PipelineParameter 1: this machine
----@field compute_target? "local" this machine
----@field environment? string|tidemill.Environment for the workers; a name is accepted and ignored
----@field environment_variables? table<string, string|number|boolean> override `environment`
----@field overwrite? boolean replaces an output file that is not this job's; default false
----@field description? string
 
 --- How a step is run.
 ---@type fun(fields: tidemill.ParallelRunConfig): tidemill.ParallelRunConfig
@@ -412,19 +358,8 @@ M.ParallelRunConfig = constructor "ParallelRunConfig"
 
 --- A folder that a step writes. Another step reads it if the same object is in its `inputs`; that
 --- step begins when the first one is Completed. In `arguments`, it becomes the path of the folder.
+--- `destination` may also be { datastore, path }.
 ---@class tidemill.OutputFileDatasetConfig
----@field name string
----@field destination? string|table the folder to write to, relative to the pipeline file, or {
---- datastore, path }. `{run-id}` in it stands for the name of the job, `{output-name}` for the name
---- of the output. By default the folder is in the job's directory.
----@field mode? "mount"|"upload"|"archive" "mount": files are written there while the step runs; the
---- others are set by as_upload() and as_archive()
----@field archive_format? "zip"|"tar"|"tar.gz"|"tar.zst" set by as_archive()
----@field partition_format? string columns from the paths below it, for the steps that read it; see
---- FromFilesOptions
----@field register_as? string set by register_on_complete()
----@field description? string of the registered dataset
----@field tags? table<string, string|number|boolean> of the registered dataset
 local Output = {}
 
 -- Copies of an output with other fields are the same output: they share one number.
@@ -557,19 +492,6 @@ end
 ---@alias tidemill.Argument string|number|boolean|tidemill.PipelineParameter|tidemill.Input
 
 ---@class tidemill.ParallelRunStep
----@field name string 1 to 32 characters of a-z, 0-9, '-' and '_'
----@field parallel_run_config tidemill.ParallelRunConfig
----@field inputs tidemill.Input|tidemill.Input[] all of the same type
----@field side_inputs? tidemill.FileDataset|tidemill.OutputFileDatasetConfig|table[] files that
---- every worker may read whole
----@field output? tidemill.OutputFileDatasetConfig|tidemill.OutputFileDatasetConfig[] the first is
---- the folder `output`, each further one `output.<name>`
----@field arguments? tidemill.Argument[] for the entry script. An output, or a dataset of one
---- folder, becomes its path. The runner takes these arguments, by their exact names:
---- --error_threshold, --allowed_failed_count, --allowed_failed_percent, --logging_level,
---- --run_invocation_timeout, --task_overhead_timeout, --progress_update_timeout,
---- --first_task_creation_timeout, --resource_monitor_interval. All after `--` are the script's.
----@field allow_reuse? boolean|"content" default true; "content" compares input bytes, not times
 
 --- An entry script run over one or more datasets.
 ---@type fun(fields: tidemill.ParallelRunStep): tidemill.ParallelRunStep
@@ -577,9 +499,6 @@ M.ParallelRunStep = constructor "ParallelRunStep"
 
 --- What a pipeline file returns. pipeline:submit{...} starts a job of it (tidemill/job.lua).
 ---@class tidemill.Pipeline
----@field name string 1 to 32 characters of a-z, 0-9, '-' and '_'
----@field steps tidemill.ParallelRunStep[]
----@field description? string
 
 local answer = names.guard("Pipeline", function() return require("tidemill.job").methods end,
   plan.parameters "Pipeline")

@@ -105,7 +105,8 @@ static const struct tm_field config_fields[] = {
     "seconds that an interrupted run() has to end before its worker is killed" },
   { "isolate_failures", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE | FAILS,
     "whether a mini-batch that has used up its tries is run in halves, again and again, until "
-    "the bad items stand alone" },
+    "the bad items stand alone; the rows of the other items are kept, and context.part says which "
+    "items a part has" },
   { "isolation_max_try", TM_FIELD_INT, 1, INT_MAX_GIVEN, "100", NULL, CHANGEABLE | FAILS,
     "the limit of tries for the parts of one mini-batch with isolate_failures; items not "
     "tested by then count as failed" },
@@ -253,7 +254,9 @@ static const struct tm_field register_fields[] = {
 static const struct tm_field submit_fields[] = {
   { "job_dir", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
     "the job's directory; by default a new one in the workspace" },
-  { "parameters", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, 0, "values of PipelineParameters" },
+  { "parameters", TM_FIELD_VARIABLES, 0, 0, NULL, NULL, 0,
+    "values of PipelineParameters; for one of a dataset another dataset, a path, a list of paths, "
+    "or \"dataset:NAME\"" },
   { "resume", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
     "resumes the job in job_dir, or else this pipeline's newest job that is not Completed" },
   { "keep_failed", TM_FIELD_BOOL, 0, 0, "false", NULL, 0,
@@ -332,7 +335,7 @@ static const struct tm_field from_manifest_fields[] = {
     "the limit of columns; a table with more is refused before it uses memory" }, \
   { "max_record_size", TM_FIELD_SIZE, 1, TM_MAX_RECORD_SIZE_MOST, "64MB", NULL, 0, \
     "the size limit of a row or line. A longer header is refused; a longer row or line fails the " \
-    "try, or is left out with invalid_lines = \"drop\"" }
+    "try, or is left out with invalid_lines = \"drop\"; at most 2GB" }
 /* clang-format on */
 
 /* clang-format off */

@@ -18,6 +18,7 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "classes.h"
 #include "job/failed_source.h"
 #include "lib_partition.h"
 #include "plan/datasets.h"
@@ -222,6 +223,7 @@ static const luaL_Reg plan_functions[] = {
   { "raise", plan_raise },
   { "failed_items", plan_failed_items },
   { "parameters", plan_parameters },
+  { "classes", tm_lua_classes },
   { "instead", plan_instead },
   { "instead_of_module", plan_instead_of_module },
   { "explain", plan_explain },
@@ -232,7 +234,7 @@ static const luaL_Reg plan_functions[] = {
 
 int tm_lua_open_plan(lua_State *L)
 {
-  lua_createtable(L, 0, 12);
+  lua_createtable(L, 0, 13);
   luaL_setfuncs(L, plan_functions, 0);
   lua_pushstring(L, TM_VERSION);
   lua_setfield(L, -2, "version");

@@ -6,6 +6,7 @@
 --     functions = { ["tidemill.fs"] = { entry with its path, ... } } }
 local doc = require "tidemill.repl.doc"
 local fs = require "tidemill.fs"
+local plan = require "tidemill.plan"
 
 local M = {}
 
@@ -120,17 +121,20 @@ local function add(found, entry, places)
   end
 end
 
---- Returns what the files of a folder document.
+--- Returns what the files of a folder, and the table of parameters, document.
 ---@param dir string
 ---@return table
 function M.open(dir)
   local found, places = { classes = {}, functions = {} }, reached()
-  for _, file in ipairs(M.files(dir)) do
-    local label = file:find "^tidemill/" and "=" .. file or "=tidemill/" .. file
-    for _, entry in ipairs(doc.read(M.read_file(dir .. "/" .. file), label)) do
+  local function read(label, text)
+    for _, entry in ipairs(doc.read(text, label)) do
       add(found, entry, places)
     end
   end
+  for _, file in ipairs(M.files(dir)) do
+    read(file:find "^tidemill/" and "=" .. file or "=tidemill/" .. file, M.read_file(dir .. "/" .. file))
+  end
+  read("=tidemill/_meta/parameters.lua", plan.classes())
   return found
 end
 

@@ -1,5 +1,5 @@
 -- write.lua - writes a part of the manual to standard output: tidemill lua write.lua
--- header|entry-script|reference ROOT ROOT is the top of the source tree, which has the texts.
+-- header|entry-script|reference|parameters ROOT ROOT is the top of the source tree, which has the texts.
 -- `tidemill help --man` writes tidemill(1).
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = here .. "/../?.lua;" .. package.path -- "manual.NAME"
@@ -23,5 +23,9 @@ function writers.reference(root)
   return require("manual.reference").text(library.open(root .. "/stdlib"), version)
 end
 
+function writers.parameters()
+  return require("tidemill.plan").classes()
+end
+
 local kind, root = ...
-io.write(assert(writers[kind], "usage: tidemill lua write.lua header|entry-script|reference ROOT")(root))
+io.write(assert(writers[kind], "usage: tidemill lua write.lua header|entry-script|reference|parameters ROOT")(root))

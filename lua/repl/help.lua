@@ -28,6 +28,18 @@ local function add_fields(entry)
   end
 end
 
+local function read_text(label, text)
+  for _, entry in ipairs(doc.read(text, label)) do
+    entries[#entries + 1] = entry
+    by_place[label .. ":" .. entry.line] = entry
+    add(by_name, entry.name, entry)
+    if entry.class then
+      add(by_class, entry.class, entry)
+    end
+    add_fields(entry)
+  end
+end
+
 local function read_all()
   if entries then
     return
@@ -37,19 +49,12 @@ local function read_all()
   local module, label, text = source(i)
   while module do
     if module:find "^tidemill" and not module:find "^tidemill%.repl" and not module:find "_h$" then
-      for _, entry in ipairs(doc.read(text, label)) do
-        entries[#entries + 1] = entry
-        by_place[label .. ":" .. entry.line] = entry
-        add(by_name, entry.name, entry)
-        if entry.class then
-          add(by_class, entry.class, entry)
-        end
-        add_fields(entry)
-      end
+      read_text(label, text)
     end
     i = i + 1
     module, label, text = source(i)
   end
+  read_text("=tidemill/_meta/parameters.lua", require("tidemill.plan").classes())
 end
 
 -- ---- formatting ----

@@ -20,11 +20,6 @@ local function say(words)
   end
 end
 
----@class tidemill.MiniBatchesOptions
----@field mini_batch_size? integer|string a number of files; for tables "1MB" or "500rows"
----@field partition_keys? string|string[] instead of a size: all items with the same values form one
---- mini-batch
-
 ---@class tidemill.FileDataset
 local FileDataset = {}
 M.datasets = FileDataset
@@ -195,10 +190,6 @@ local function new_script(state)
 end
 
 local levels = { DEBUG = 0, INFO = 1, WARNING = 2 }
-
----@class tidemill.LoadScriptOptions
----@field arguments? (string|number|boolean)[] arguments of the script, in `arg`
----@field logging_level? "WARNING"|"INFO"|"DEBUG"
 
 --- Loads an entry script into this process, to develop it: `s = tidemill.load_script "score.lua"`,
 --- then `s:run(mini_batch)`. It has a logger and folders as in a worker, in new places.

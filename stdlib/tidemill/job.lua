@@ -218,21 +218,6 @@ local function plain_of(parameters)
 end
 
 ---@class tidemill.SubmitOptions
----@field job_dir? string the job's directory; by default a new one in the workspace
----@field parameters? table<string, string|number|boolean|table> values of PipelineParameters; for
---- one of a dataset another dataset, a path, a list of paths, or "dataset:NAME"
----@field resume? boolean resumes the job in job_dir, or else this pipeline's newest job that is not
---- Completed
----@field keep_failed? boolean with resume: failed mini-batches stay failed
----@field accept_changes? boolean with resume: continues even if the script, settings or input files
---- have changed; the list of inputs stays as it was
----@field verify_input? boolean with resume: lists the inputs again and compares the whole list
----@field verify_output? boolean with resume: reads all committed rows and failures and compares
---- them with the journal before anything runs
----@field keep_script? boolean with resume: uses the job's own copy of the script, even if the
---- script has changed
----@field no_reuse? boolean runs every step, even if an earlier job has its result
----@field max_workers? integer the limit of workers for all steps together
 ---@field on_event? fun(event: table) called with each event: { kind = "state", "progress", "step",
 --- "mini_batch", "worker" or "log", ... }. It is called at the prompt, within job:wait(), and, if
 --- 10,000 events have come meanwhile, within job:status() and job:progress()

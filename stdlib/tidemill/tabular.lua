@@ -113,11 +113,6 @@ end
 
 tables.refuse_for_rows(TabularDataset)
 
----@class tidemill.PartitionByOptions
----@field overwrite? boolean replaces a target that partition_by made from other rows; by default
---- that is an error
----@field partition_as_file_dataset? boolean returns a FileDataset, whose items are the files
-
 --- Writes the rows into folders by the values of columns, `<target>/<value>/.../rows.csv`, and
 --- returns the dataset of these files. The keys are columns of its paths, and all columns keep
 --- their types. The call does this at once, in bounded memory; the target appears complete or not
@@ -163,43 +158,8 @@ end
 
 local Tabular = {}
 
----@class tidemill.TableOptions
----@field max_columns? integer the limit of columns; a table with more is refused before it uses
---- memory; by default 65,536
----@field max_record_size? integer|string the size limit of a row or line. A longer header is
---- refused; a longer row or line fails the try, or is left out with invalid_lines = "drop". By
---- default "64MB", and "2GB" at most.
----@field on_unreadable? "error"|"skip" a folder that cannot be read fails the job (the default), or
---- is left out with a warning
----@field partition_format? string columns from the end of each path:
---- "{store}/{date:yyyy/MM/dd}/*.csv"; the data frame has them too
----@field validate? boolean whether the first rows are checked before the first run(); by default
---- true; false is only accepted if types are not inferred
----@field include_path? boolean whether to add a column Path with the path of each row's file; by
---- default false
----@field set_column_types? table<string, tidemill.ColumnType> types of columns; they override the
---- inferred types
----@field on_misfit? "null"|"error" a value that does not fit its column's type becomes null and is
---- counted (the default), or fails the try
----@field encoding? "utf8"|"utf8bom"|"latin1"|"iso88591"|"windows1252"|"ascii"|"utf16" by default
---- "utf8"
 ---@alias tidemill.ColumnType "bool"|"long"|"double"|"string"|"datetime"
 ---|{ type: "datetime", formats: string[] }
-
----@class tidemill.FromDelimitedFilesOptions: tidemill.TableOptions
----@field separator? string one character; by default ","
----@field header? boolean|"all_files_same"|"from_first_file"|"none"|"all_files_different" true,
---- "all_files_same" (the default): each file begins with the same header; "from_first_file": only
---- the first file has a header; false, "none": the columns are Column1, Column2, ...;
---- "all_files_different": each file has its own header, and columns are matched by name
----@field infer_column_types? boolean whether types are inferred from the first 200 rows of the
---- first file; by default true; false: all columns are strings
----@field support_multi_line? boolean whether a line break in quotes belongs to the field; by
---- default false: each line break ends a row
----@field empty_as_string? boolean whether an empty field of a string column is ""; by default
---- false: it is null
----@field on_ragged? "null"|"drop"|"error" a row with too few or too many fields: missing fields are
---- null and surplus ones are left out (the default), the row is left out, or the try fails
 
 --- Makes a dataset of the rows of CSV files, given by file, folder (recursively) and pattern.
 --- Compressed files (.gz) are decompressed. A mini-batch is a data frame of about `mini_batch_size`
@@ -213,12 +173,6 @@ function Tabular.from_delimited_files(path, options, ...)
   return found
 end
 
----@class tidemill.FromJsonLinesFilesOptions: tidemill.TableOptions
----@field columns? string|string[] keys that are columns even if the first 200 objects lack them;
---- strings, unless set_column_types says otherwise
----@field invalid_lines? "error"|"drop" a line that is not a JSON object fails the try (the
---- default), or is left out
-
 --- Makes a dataset of the rows of files with a JSON object on each line. The columns are the keys
 --- of the first 200 objects (of 4 MB at most), and the keys in `columns`. Values of other keys are
 --- left out; the step counts them, and its warning names the first such key.
@@ -230,19 +184,6 @@ function Tabular.from_json_lines_files(path, options, ...)
   local found = table_of_files("json_lines", "Dataset.Tabular.from_json_lines_files", path, options, ...)
   return found
 end
-
----@class tidemill.FromSqlQueryOptions
----@field key_column? string an integer column of the query that splits it: a mini-batch has the
---- rows of `mini_batch_size` keys ("500rows"); by default all rows are one mini-batch
----@field key_from? integer|tidemill.PipelineParameter the first key
----@field key_to? integer|tidemill.PipelineParameter the last key
----@field query_timeout? number|tidemill.PipelineParameter seconds until the first row, including
---- waits for locks; by default 30
----@field validate? boolean whether the query is checked before anything starts; by default true
----@field set_column_types? table<string, tidemill.ColumnType> types of columns; they override the
---- types of the first rows
----@field on_misfit? "null"|"error" a value that does not fit its column's type becomes null and is
---- counted (the default), or fails the try
 
 --- Makes a dataset of the rows of a query. The database is an SQLite file, opened read-only. With
 --- several files, or a pattern, the query runs on each in turn.

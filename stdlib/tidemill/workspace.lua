@@ -158,10 +158,6 @@ local function all() return true end
 ---@field workspace tidemill.Workspace
 local Datastore = {}
 
----@class tidemill.CopyOptions
----@field overwrite? boolean replaces existing files; by default they are kept, and counted as
---- skipped
-
 ---@class tidemill.Copied
 ---@field path string the target
 ---@field copied integer files
@@ -181,7 +177,7 @@ end
 --- Copies the contents of a folder into the datastore.
 ---@param src_dir string
 ---@param target_path? string in the datastore; by default its root
----@param options? tidemill.CopyOptions
+---@param options? tidemill.UploadOptions
 ---@return tidemill.Copied
 ---@overload fun(self: tidemill.Datastore, arguments: table): tidemill.Copied
 function Datastore:upload(src_dir, target_path, options)
@@ -198,7 +194,7 @@ end
 --- Copies single files into a folder of the datastore.
 ---@param files string[]
 ---@param target_path? string in the datastore; by default its root
----@param options? tidemill.CopyOptions
+---@param options? tidemill.UploadOptions
 ---@return tidemill.Copied
 ---@overload fun(self: tidemill.Datastore, arguments: table): tidemill.Copied
 function Datastore:upload_files(files, target_path, options)
@@ -221,7 +217,7 @@ end
 --- Copies the contents of the datastore into a folder, with the same names.
 ---@param target_path string
 ---@param prefix? string copies only files whose path in the datastore begins with it
----@param options? tidemill.CopyOptions
+---@param options? tidemill.DownloadOptions
 ---@return tidemill.Copied
 ---@overload fun(self: tidemill.Datastore, arguments: table): tidemill.Copied
 function Datastore:download(target_path, prefix, options)
@@ -308,15 +304,7 @@ local function workspace(given)
 end
 
 ---@class tidemill.WorkspaceFields
----@field path? string the folder `.tidemill`, or the folder that holds it ("proj"). A folder of
---- another name that has been used as a workspace is taken itself. By default, as for jobs: the
---- folder in TIDEMILL_WORKSPACE, or the nearest `.tidemill` upwards from the pipeline file, or a
---- new one beside it.
----@field name? string accepted and ignored, like the following fields
----@field workspace_name? string
 ---@field auth? table
----@field subscription_id? string
----@field resource_group? string
 
 ---@class tidemill.WorkspaceConstructor
 ---@overload fun(fields: tidemill.WorkspaceFields): tidemill.Workspace
@@ -352,9 +340,6 @@ made.Workspace = setmetatable({
   end,
 })
 names.guarded("Workspace", made.Workspace)
-
----@class tidemill.RegisterDirectoryOptions
----@field overwrite? boolean gives an existing datastore of that name another directory
 
 ---@class tidemill.DatastoreConstructor
 ---@overload fun(workspace: tidemill.Workspace, name: string): tidemill.Datastore
@@ -407,12 +392,6 @@ function made.get_by_name(in_workspace, name, version)
   check_text("Dataset.get_by_name", "the name", name)
   return registered(store.get(in_workspace.path, name, version ~= nil and tostring(version) or nil))
 end
-
----@class tidemill.RegisterOptions
----@field create_new_version? boolean makes a new version if the name is registered with another
---- definition
----@field description? string
----@field tags? table<string, string|number|boolean>
 
 -- Implements dataset:register(workspace, name, options).
 function made.register(self, in_workspace, name, options)

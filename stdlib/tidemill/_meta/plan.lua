@@ -30,6 +30,10 @@ function plan.failed_items(job, step) end
 ---@return string[]?
 function plan.parameters(kind) end
 
+--- Returns a file of doc comments: the fields of constructors and of tables of options.
+---@return string
+function plan.classes() end
+
 --- Returns what to write instead of a name of the original that does not exist here; nil: it is not
 --- a known name.
 ---@param owner string as core/plan/names.h lists them
