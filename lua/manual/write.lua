@@ -1,6 +1,6 @@
 -- write.lua - writes a part of the manual to standard output: tidemill lua write.lua
--- header|entry-script|reference|parameters ROOT ROOT is the top of the source tree, which has the texts.
--- `tidemill help --man` writes tidemill(1).
+-- header|entry-script|reference|parameters ROOT. ROOT is the top of the source tree, which has the
+-- texts. `tidemill help --man` writes tidemill(1).
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = here .. "/../?.lua;" .. package.path -- "manual.NAME"
 
