@@ -27,7 +27,7 @@ static const char *const types[] = {
   [TM_FIELD_LIST] = "tidemill.Argument[]",
 };
 
-/* Adds the parts of "a|b", each between `before` and `after`: `"a"|"b"`, `tidemill.A|tidemill.B`. */
+/* Adds the parts of "a|b", each between `before` and `after`: `tidemill.A|tidemill.B`. */
 static void add_parts(struct tm_buf *out, const char *parts, const char *before, const char *after)
 {
   for (const char *at = parts; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)

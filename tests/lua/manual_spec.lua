@@ -130,6 +130,15 @@ describe("the reference of the Lua API", function()
     holds(text, "how many items of the whole input may")
   end)
 
+  it("says of every parameter what the original has", function()
+    local page = library.read_file(root .. "/lua/manual/migrating.md")
+    for _, kind in ipairs { "ParallelRunConfig", "ParallelRunStep" } do
+      for _, name in ipairs(plan.parameters(kind)) do
+        holds(page, "`" .. name .. "`")
+      end
+    end
+  end)
+
   it("separates a type from the text after it", function()
     for _, case in ipairs {
       { "string", "string", "" }, { "string? why", "string?", "why" },
