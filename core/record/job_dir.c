@@ -99,11 +99,11 @@ int tm_job_dir_refuse_job(const char *path, struct tm_err *err)
   if (tm_owner_is_running(path, &pid, NULL))
     return tm_err_set(err, TM_EINUSE,
                       "'%s' holds a job that pid %" PRId64
-                      " is running; name another directory: --job-dir DIR",
+                      " is running; name another directory: `dir`",
                       path, pid);
   return tm_err_set(err, TM_EUSAGE,
-                    "'%s' contains a job already; resume it with --resume, or start a new one in "
-                    "another directory: --job-dir DIR",
+                    "'%s' contains a job already; resume it with `resume`, or start a new one in "
+                    "another directory: `dir`",
                     path);
 }
 

@@ -228,9 +228,9 @@ int tm_resume_verdict(const struct tm_changes *changes, const char *step, struct
     return 0;
   tm_err_set(err, TM_ECHANGED,
              "step '%s' has changed since the job was started: %s; put it back, start a new job, "
-             "or resume with --accept-changes%s",
+             "or resume with `accept_changes`%s",
              step, words.data,
-             is_script ? ", or with the job's own copy of the script: --keep-script" : "");
+             is_script ? ", or with the job's own copy of the script: `keep_script`" : "");
   tm_buf_release(&words);
   return TM_ECHANGED;
 }

@@ -67,7 +67,7 @@ static int make(const struct tm_fs *fs, const char *path, struct tm_err *err)
   if (rc < 0)
     tm_err_set(err, rc,
                "cannot make the workspace: %s; name another folder in " TM_WORKSPACE_VARIABLE
-               ", or give the job a directory: --job-dir DIR",
+               ", or name a directory for the job",
                why.text);
   return rc;
 }

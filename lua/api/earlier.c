@@ -128,7 +128,7 @@ int tidemill_pipeline_set_like(struct tidemill_pipeline *p, const char *job, str
   struct tm_json *record = dir ? tm_job_record_load(dir, err) : NULL;
   if (!record) {
     free(dir);
-    tm_err_wrap(err, "--like");
+    tm_err_wrap(err, "`like`");
     return tm_words_for_host(p->rt, err);
   }
   free(p->like);
@@ -206,7 +206,7 @@ static int take_failed(const struct tidemill_pipeline *p, struct tm_pipeline *se
   if (cwd)
     tm_failed_source_release(&s);
   free(cwd);
-  return rc < 0 ? tm_err_wrap(err, "--only-failed") : rc;
+  return rc < 0 ? tm_err_wrap(err, "`only_failed`") : rc;
 }
 
 static int say_nothing_to_do(const struct tidemill_pipeline *p, int code, struct tm_err *err)
@@ -221,7 +221,7 @@ int tm_draft_take_earlier(const struct tidemill_pipeline *p, struct tm_pipeline 
   if (p->only_failed)
     rc = take_failed(p, settled, err);
   else if (p->like && tm_failed_source_again(p->like_record, settled, err) < 0)
-    rc = tm_err_wrap(err, "--like");
+    rc = tm_err_wrap(err, "`like`");
   return rc > 0 ? say_nothing_to_do(p, TM_ENOINPUT, err) : rc;
 }
 
@@ -233,7 +233,7 @@ int tidemill_pipeline_set_only_failed(struct tidemill_pipeline *p, const char *j
     return TM_EUSAGE;
   char *dir = tm_runtime_job(p->rt, job, err);
   if (!dir) {
-    tm_err_wrap(err, "--only-failed");
+    tm_err_wrap(err, "`only_failed`");
     return tm_words_for_host(p->rt, err);
   }
   free(p->only_failed);

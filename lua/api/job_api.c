@@ -284,19 +284,19 @@ static int open_job(struct tidemill_job **out, const struct submission *s, struc
 static int refuse_alone(const struct tm_pipeline *p, const struct tidemill_job_options *o,
                         struct tm_err *err)
 {
-  const char *alone = o->keep_failed      ? "keep-failed"
-                      : o->accept_changes ? "accept-changes"
-                      : o->verify_input   ? "verify-input"
+  const char *alone = o->keep_failed      ? "keep_failed"
+                      : o->accept_changes ? "accept_changes"
+                      : o->verify_input   ? "verify_input"
                                           : NULL;
   bool has_other = o->resume;
   if (o->verify_output && !o->resume)
-    return tm_err_set(err, TM_EUSAGE, "'--verify-output' goes with --resume");
+    return tm_err_set(err, TM_EUSAGE, "`verify_output` goes with `resume`");
   for (size_t i = 0; i < p->steps_len; i++)
     has_other = has_other || p->steps[i]->config.resume_from;
   return has_other || !alone
              ? 0
              : tm_err_set(err, TM_EUSAGE,
-                          "'--%s' goes with --resume, or with --resume_from among the arguments",
+                          "`%s` goes with `resume`, or with --resume_from among the arguments",
                           alone);
 }
 
@@ -388,7 +388,7 @@ static void tell_copy(const struct tidemill_pipeline *p, const struct tidemill_j
   struct tm_err ignored = TM_ERR_NONE;
   struct tm_pipeline *kept = o->keep_script ? NULL : tm_draft_settle(p, TM_SCRIPTS_KEPT, &ignored);
   if (kept)
-    tm_err_append(err, "; --keep-script resumes with the job's own copy of the script");
+    tm_err_append(err, "; `keep_script` resumes with the job's own copy of the script");
   tm_pipeline_free(kept);
 }
 

@@ -64,7 +64,7 @@ static int check(const struct tidemill_runtime *rt, const char *path, bool overw
                       rt->o.is_command ? ", or send the rows to standard output: --output -" : "");
   if (overwrite)
     return check_folder(fs, path, err);
-  tm_err_set(err, TM_EUSAGE, "'%s' is there already; name another file, or replace it: --overwrite",
+  tm_err_set(err, TM_EUSAGE, "'%s' is there already; name another file, or replace it: `overwrite`",
              path);
   return tm_words_for_host(rt, err);
 }

@@ -117,11 +117,11 @@ int tm_need(struct tm_err *err, const char *call, ...) __attribute__((sentinel))
  * its first member. `given` NULL: a no-op. TM_EUSAGE: that size is 0; the message names `init`. */
 int tm_take_options(void *out, size_t size, const void *given, const char *call, const char *init,
                     struct tm_err *err);
-/* Replaces the program's options in an error by the names that a host uses, unless the host is a
- * command. Returns its code. */
+/* If the host is a command, replaces the members of structs that an error names by the program's
+ * options. Returns its code. */
 int tm_words_for_host(const struct tidemill_runtime *rt, struct tm_err *err);
-/* The same for pipeline:submit() of Lua, which uses the host's names with a few exceptions. */
-int tm_words_for_lua(struct tm_err *err);
+/* Replaces the members whose names differ in pipeline:submit() of Lua. */
+void tm_words_for_lua(struct tm_err *err);
 /* Sets an option of the constructor that would make the input in Lua, as text, and checks it.
  * TM_EUSAGE. */
 int tm_api_set_input(struct tm_json *input, const char *key, const char *value, bool is_command,

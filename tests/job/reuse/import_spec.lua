@@ -166,7 +166,7 @@ describe("--resume_from", function()
     assert.equal(7 - #t.kept, #take_runs(t))
     t:pipeline(CONFIG)
     set_job(t, "third")
-    expect_words(t:expect_job(2, { "--keep-failed" }), { "'--keep-failed' goes with --resume" })
+    expect_words(t:expect_job(2, { "--keep-failed" }), { "--keep-failed goes with --resume" })
     assert.is_false(t:has "third")
   end)
 

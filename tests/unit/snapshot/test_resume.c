@@ -131,7 +131,7 @@ static void the_verdict_names_each(void **state)
   assert_string_equal(
       err.text, "step 's' has changed since the job was started: 'mini_batch_size' was 5 and is 6; "
                 "'arguments[1]' was "
-                "\"x\" and is none; put it back, start a new job, or resume with --accept-changes");
+                "\"x\" and is none; put it back, start a new job, or resume with `accept_changes`");
   tm_changes_release(&changes);
   tm_json_free(before);
   tm_json_free(after);
