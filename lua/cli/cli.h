@@ -30,9 +30,8 @@ struct tm_command {
   const struct tm_option *options;
   size_t options_len;
   unsigned parameters; /* groups of parameters that are also options: TM_TAKES() */
-  /* Adds the help below the summary; NULL: a line for each option. */
-  void (*add_help)(struct tm_buf *out);
-  bool takes_all; /* all words after the name belong to the command, even --help */
+  const char *help;    /* between the summary and the options; or NULL */
+  bool takes_all;      /* all words after the name belong to the command, even --help */
 };
 
 /* Adds text that may come from a user's file: keeps line breaks and tabs, and escapes everything

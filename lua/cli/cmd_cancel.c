@@ -26,7 +26,6 @@ static const struct tm_option options[] = {
 /* clang-format on */
 
 static int cancel(const struct tm_cli *cli, int argc, char **argv);
-static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_cancel = {
   .name = "cancel",
@@ -35,24 +34,17 @@ const struct tm_command tm_command_cancel = {
   .summary = "cancels a job that another process runs",
   .options = options,
   .options_len = TM_COUNT_OF(options),
-  .add_help = add_help,
+  .help = "JOB is the directory of a job, its name in the workspace, or 'latest'.\n\n"
+          "The job ends as it does after one Ctrl-C: it is Canceled, and can be resumed.\n"
+          "--now does what a second Ctrl-C does.\n"
+          "The request is a file in the job's directory. It reaches a process on another\n"
+          "host that shares the file system, and a host application whose loop turns. Only\n"
+          "the user who runs the job, or root, can cancel it. A request never cancels a\n"
+          "later session of the job.\n\n"
+          "Exit status: 0 the job is Canceled, or the request is left (--no-wait); 1 nobody\n"
+          "runs the job, or it ended in another way; 2 there is no such job, or it is\n"
+          "refused; 3 system error.\n",
 };
-
-static void add_help(struct tm_buf *out)
-{
-  tm_buf_add_str(
-      out, "JOB is the directory of a job, its name in the workspace, or 'latest'.\n\n"
-           "The job ends as it does after one Ctrl-C: it is Canceled, and can be resumed.\n"
-           "--now does what a second Ctrl-C does.\n"
-           "The request is a file in the job's directory. It reaches a process on another\n"
-           "host that shares the file system, and a host application whose loop turns. Only\n"
-           "the user who runs the job, or root, can cancel it. A request never cancels a\n"
-           "later session of the job.\n\n"
-           "Exit status: 0 the job is Canceled, or the request is left (--no-wait); 1 nobody\n"
-           "runs the job, or it ended in another way; 2 there is no such job, or it is\n"
-           "refused; 3 system error.\n\n");
-  tm_options_add_help(out, options, TM_COUNT_OF(options));
-}
 
 static int64_t now_ns(void)
 {

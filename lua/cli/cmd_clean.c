@@ -46,7 +46,6 @@ static const struct tm_option options[] = {
 /* clang-format on */
 
 static int clean(const struct tm_cli *cli, int argc, char **argv);
-static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_clean = {
   .name = "clean",
@@ -55,17 +54,10 @@ const struct tm_command tm_command_clean = {
   .summary = "removes jobs with their output; by default those not Completed",
   .options = options,
   .options_len = TM_COUNT_OF(options),
-  .add_help = add_help,
+  .help = "Without JOB, takes the jobs of the workspace that are neither Completed nor\n"
+          "running, and the copies of scripts that no job needs. Also finishes interrupted\n"
+          "removals. Shows what will be removed, and asks first.\n",
 };
-
-static void add_help(struct tm_buf *out)
-{
-  tm_buf_add_str(out,
-                 "Without JOB, takes the jobs of the workspace that are neither Completed nor\n"
-                 "running, and the copies of scripts that no job needs. Also finishes interrupted\n"
-                 "removals. Shows what will be removed, and asks first.\n\n");
-  tm_options_add_help(out, options, TM_COUNT_OF(options));
-}
 
 /* ---- options ---- */
 

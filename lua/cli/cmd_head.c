@@ -29,7 +29,6 @@ static const struct tm_option own[] = {
 /* clang-format on */
 
 static int run(const struct tm_cli *cli, int argc, char **argv);
-static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_head = {
   .name = "head",
@@ -39,24 +38,13 @@ const struct tm_command tm_command_head = {
   .options = own,
   .options_len = TM_COUNT_OF(own),
   .parameters = TAKES,
-  .add_help = add_help,
+  .help = "Reads .csv, .tsv and .jsonl files, also with .gz appended. Unless --input-format\n"
+          "is given, the name of the first file says how all are read: .tsv, .jsonl,\n"
+          ".ndjson, .json, else CSV. map --rows and try --rows take the same options.\n"
+          "\n"
+          "  tidemill head orders.txt --separator ';' --encoding latin1 \\\n"
+          "    --set-column-types id=string\n",
 };
-
-static void add_help(struct tm_buf *out)
-{
-  struct tm_parameter_options options;
-  tm_buf_add_str(
-      out, "Reads .csv, .tsv and .jsonl files, also with .gz appended. Unless --input-format\n"
-           "is given, the name of the first file says how all are read: .tsv, .jsonl,\n"
-           ".ndjson, .json, else CSV. map --rows and try --rows take the same options.\n"
-           "\n"
-           "  tidemill head orders.txt --separator ';' --encoding latin1 \\\n"
-           "    --set-column-types id=string\n"
-           "\n");
-  tm_parameter_options_init(&options, own, TM_COUNT_OF(own), TAKES, 0);
-  tm_parameter_options_add_help(out, &options);
-  tm_parameter_options_release(&options);
-}
 
 static int on_line(void *data, const char *line)
 {

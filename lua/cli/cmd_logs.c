@@ -31,7 +31,6 @@ static const struct tm_option options[] = {
 /* clang-format on */
 
 static int logs(const struct tm_cli *cli, int argc, char **argv);
-static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_logs = {
   .name = "logs",
@@ -40,20 +39,12 @@ const struct tm_command tm_command_logs = {
   .summary = "shows the log lines of a job, its workers and its script",
   .options = options,
   .options_len = TM_COUNT_OF(options),
-  .add_help = add_help,
+  .help = "Without options, shows the supervisor's log, errors of the script with their\n"
+          "stacks, the lines of its logger, the lines that it printed, and its own .txt and\n"
+          ".log files in log_dir, each after the name of its worker or file, in the order\n"
+          "of time. On a terminal, control characters are shown as \\x1b. The job may be\n"
+          "running, and is not changed.\n",
 };
-
-static void add_help(struct tm_buf *out)
-{
-  tm_buf_add_str(
-      out, "Without options, shows the supervisor's log, errors of the script with their\n"
-           "stacks, the lines of its logger, the lines that it printed, and its own .txt and\n"
-           ".log files in log_dir, each after the name of its worker or file, in the order\n"
-           "of time. On a terminal, control characters are shown as \\x1b. The job may be\n"
-           "running, and is not changed.\n"
-           "\n");
-  tm_options_add_help(out, options, TM_COUNT_OF(options));
-}
 
 struct showing {
   bool is_told;     /* a line was shown */

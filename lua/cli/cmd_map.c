@@ -78,7 +78,6 @@ static const struct tm_option own[] = {
 /* clang-format on */
 
 static int run(const struct tm_cli *cli, int argc, char **argv);
-static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_map = {
   .name = "map",
@@ -89,35 +88,23 @@ const struct tm_command tm_command_map = {
   .options = own,
   .options_len = TM_COUNT_OF(own),
   .parameters = TM_TAKES_ALL_GROUPS,
-  .add_help = add_help,
+  .help = "INPUT is a file, a folder (all files in it), a pattern (quote it, so that the\n"
+          "shell leaves it alone), or '-': a list of paths on standard input, one per line.\n"
+          "Work begins while the list is still coming. ARGS are arguments of the script.\n"
+          "Workers run in the current directory.\n"
+          "\n"
+          "The rows are written to standard output as they are committed; the job's folder\n"
+          "has them too. --output FILE writes them to a file instead. A terminal shows\n"
+          "control characters in them as escapes. A resumed job writes all rows again,\n"
+          "those of earlier runs first. So resume into a new file ('>'): with '>>', or a\n"
+          "pipe into a database, these rows would be there twice.\n"
+          "\n"
+          "Exit status 141: the reader of the rows has gone, and the job was canceled.\n"
+          "\n"
+          "  find /data -name '*.txt' -print0 | tidemill map score.lua -0 - >out.txt\n"
+          "  tidemill map clean.lua 'in/*.csv' --rows --separator ';' \\\n"
+          "    --output-format csv >out.csv\n",
 };
-
-static void add_help(struct tm_buf *out)
-{
-  struct tm_parameter_options options;
-  tm_buf_add_str(
-      out, "INPUT is a file, a folder (all files in it), a pattern (quote it, so that the\n"
-           "shell leaves it alone), or '-': a list of paths on standard input, one per line.\n"
-           "Work begins while the list is still coming. ARGS are arguments of the script.\n"
-           "Workers run in the current directory.\n"
-           "\n"
-           "The rows are written to standard output as they are committed; the job's folder\n"
-           "has them too. --output FILE writes them to a file instead. A terminal shows\n"
-           "control characters in them as escapes. A resumed job writes all rows again,\n"
-           "those of earlier runs first. So resume into a new file ('>'): with '>>', or a\n"
-           "pipe into a database, these rows would be there twice.\n"
-           "\n"
-           "Exit status 141: the reader of the rows has gone, and the job was canceled.\n"
-           "\n"
-           "  find /data -name '*.txt' -print0 | tidemill map score.lua -0 - >out.txt\n"
-           "  tidemill map clean.lua 'in/*.csv' --rows --separator ';' \\\n"
-           "    --output-format csv >out.csv\n"
-           "\n");
-  tm_parameter_options_init(&options, own, TM_COUNT_OF(own), TM_TAKES_ALL_GROUPS,
-                            PLACE(step.parameters));
-  tm_parameter_options_add_help(out, &options);
-  tm_parameter_options_release(&options);
-}
 
 /* Chooses where the rows go. */
 static int choose_output(struct map *m, const struct tm_cli *cli, struct tm_err *err)

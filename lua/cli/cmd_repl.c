@@ -516,7 +516,6 @@ static const struct tm_option options[] = {
 /* clang-format on */
 
 static int run(const struct tm_cli *cli, int argc, char **argv);
-static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_repl = {
   .name = "repl",
@@ -525,33 +524,25 @@ const struct tm_command tm_command_repl = {
   .summary = "opens a prompt for Lua and jobs; tidemill alone does the same",
   .options = options,
   .options_len = TM_COUNT_OF(options),
-  .add_help = add_help,
+  .help = "An expression shows its values; `_` is then the first of them. An incomplete\n"
+          "piece continues on the next line. Tab completes globals, fields, methods,\n"
+          "columns, paths and names of datasets. help(x) describes a function, an object or\n"
+          "a parameter. Ctrl-C interrupts Lua, Ctrl-D ends the prompt. FILE.lua runs first,\n"
+          "and its results are shown.\n"
+          "\n"
+          "job = pipeline:submit() returns at once. The job runs in the background, even\n"
+          "while Lua computes; its progress is shown above the prompt, and a line tells how\n"
+          "it ended. While you wait for a job, Ctrl-C returns to the prompt; Ctrl-C again\n"
+          "cancels the running jobs. A third Ctrl-C, while a C function computes, ends the\n"
+          "program.\n"
+          "\n"
+          "On a terminal, the prompt first runs the Lua file in " INIT_VARIABLE " (by default\n"
+          "~/.config/tidemill/repl.lua). It keeps the lines that you type, except those\n"
+          "that begin with a blank, in the file in " TM_LINE_HISTORY_VARIABLE " (by default\n"
+          "~/.local/state/tidemill/history; if the variable is empty, nowhere). Input from\n"
+          "elsewhere than a terminal runs piece by piece, without a prompt; if a piece\n"
+          "fails, the exit status is 1.\n",
 };
-
-static void add_help(struct tm_buf *out)
-{
-  tm_options_add_help(out, options, TM_COUNT_OF(options));
-  tm_buf_add_str(
-      out, "\n"
-           "An expression shows its values; `_` is then the first of them. An incomplete\n"
-           "piece continues on the next line. Tab completes globals, fields, methods,\n"
-           "columns, paths and names of datasets. help(x) describes a function, an object or\n"
-           "a parameter. Ctrl-C interrupts Lua, Ctrl-D ends the prompt. FILE.lua runs first,\n"
-           "and its results are shown.\n"
-           "\n"
-           "job = pipeline:submit() returns at once. The job runs in the background, even\n"
-           "while Lua computes; its progress is shown above the prompt, and a line tells how\n"
-           "it ended. While you wait for a job, Ctrl-C returns to the prompt; Ctrl-C again\n"
-           "cancels the running jobs. A third Ctrl-C, while a C function computes, ends the\n"
-           "program.\n"
-           "\n"
-           "On a terminal, the prompt first runs the Lua file in " INIT_VARIABLE " (by default\n"
-           "~/.config/tidemill/repl.lua). It keeps the lines that you type, except those\n"
-           "that begin with a blank, in the file in " TM_LINE_HISTORY_VARIABLE " (by default\n"
-           "~/.local/state/tidemill/history; if the variable is empty, nowhere). Input from\n"
-           "elsewhere than a terminal runs piece by piece, without a prompt; if a piece\n"
-           "fails, the exit status is 1.\n");
-}
 
 static int run(const struct tm_cli *cli, int argc, char **argv)
 {

@@ -32,7 +32,6 @@ static const struct tm_option options[] = {
 /* clang-format on */
 
 static int replay(const struct tm_cli *cli, int argc, char **argv);
-static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_replay = {
   .name = "replay",
@@ -41,17 +40,10 @@ const struct tm_command tm_command_replay = {
   .summary = "runs one mini-batch of a job again, in this process",
   .options = options,
   .options_len = TM_COUNT_OF(options),
-  .add_help = add_help,
+  .help = "Exit status: 0 all items succeeded; 1 the script failed, or an item did\n"
+          "(context:fail(), no element for it, or an entry or row that cannot be read),\n"
+          "whatever error_threshold allows; 130 it was interrupted.\n",
 };
-
-static void add_help(struct tm_buf *out)
-{
-  tm_buf_add_str(out,
-                 "Exit status: 0 all items succeeded; 1 the script failed, or an item did\n"
-                 "(context:fail(), no element for it, or an entry or row that cannot be read),\n"
-                 "whatever error_threshold allows; 130 it was interrupted.\n"
-                 "\n");
-}
 
 static int run_it(struct tm_foreground *f, int64_t index, struct tm_err *err)
 {

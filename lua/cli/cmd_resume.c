@@ -42,7 +42,6 @@ static const struct tm_option options[] = {
 /* clang-format on */
 
 static int resume(const struct tm_cli *cli, int argc, char **argv);
-static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_resume = {
   .name = "resume",
@@ -54,21 +53,14 @@ const struct tm_command tm_command_resume = {
   .summary = "resumes a job that was interrupted or has failed",
   .options = options,
   .options_len = TM_COUNT_OF(options),
-  .add_help = add_help,
+  .help = "resume compares output below 64 MB with the journal. To be fast, it compares only\n"
+          "the length of larger output that was on disk when the job ended or was killed.\n"
+          "--verify-output first reads all committed rows and\n"
+          "failure lines. If one differs from the journal, the command ends with status 3\n"
+          "and names the file, the byte and the mini-batch. 'tidemill verify JOB' checks\n"
+          "the same without resuming. Neither reads files from context:output_file(): the\n"
+          "journal has only their names.\n",
 };
-
-static void add_help(struct tm_buf *out)
-{
-  tm_buf_add_str(
-      out, "resume compares output below 64 MB with the journal. To be fast, it compares only\n"
-           "the length of larger output that was on disk when the job ended or was killed.\n"
-           "--verify-output first reads all committed rows and\n"
-           "failure lines. If one differs from the journal, the command ends with status 3\n"
-           "and names the file, the byte and the mini-batch. 'tidemill verify JOB' checks\n"
-           "the same without resuming. Neither reads files from context:output_file(): the\n"
-           "journal has only their names.\n"
-           "\n");
-}
 
 /* If `map --output FILE` began the job, its rows go to FILE. A Completed job has already written
  * them there, unless writing failed. */

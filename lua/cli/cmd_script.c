@@ -26,14 +26,28 @@
 #include "prompt/session.h"
 
 static int run(const struct tm_cli *cli, int argc, char **argv);
-static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_lua = {
   .name = "lua",
   .run = run,
   .usage = "[-e CODE]... [-l NAME]... [-i] [FILE.lua | -] [ARGS...]",
   .summary = "runs Lua files and code with the modules of tidemill",
-  .add_help = add_help,
+  .help = "  -e CODE    runs this code; may be repeated\n"
+          "  -l NAME    sets the global NAME to the result of require NAME\n"
+          "  -i         opens a prompt afterwards\n"
+          "  FILE.lua   runs this file; `...` and `arg` are the words after it\n"
+          "  -          runs standard input; this is the default\n"
+          "\n"
+          "A file that returns a pipeline does not run it; 'tidemill run' does. You may\n"
+          "leave out 'lua': tidemill x.lua, tidemill -e 'print(1)', tidemill < x.lua.\n"
+          "\n"
+          "Jobs that the script has submitted and not waited for go on: the program shows\n"
+          "their progress and waits for them; Ctrl-C then cancels them. After os.exit() or\n"
+          "Ctrl-C in the script, they end, and can be resumed.\n"
+          "\n"
+          "Exit status: 0; 1 after an error or Ctrl-C; the argument of os.exit(); or that\n"
+          "of a job for which the program has waited. A second Ctrl-C, or one while the\n"
+          "script is in a C function, ends the program by the signal.\n",
   .takes_all = true,
 };
 
@@ -73,27 +87,6 @@ static void catch_ctrl_c(struct script *s)
 }
 
 /* ---- pieces ---- */
-
-static void add_help(struct tm_buf *out)
-{
-  tm_buf_add_str(out,
-                 "  -e CODE    runs this code; may be repeated\n"
-                 "  -l NAME    sets the global NAME to the result of require NAME\n"
-                 "  -i         opens a prompt afterwards\n"
-                 "  FILE.lua   runs this file; `...` and `arg` are the words after it\n"
-                 "  -          runs standard input; this is the default\n"
-                 "\n"
-                 "A file that returns a pipeline does not run it; 'tidemill run' does. You may\n"
-                 "leave out 'lua': tidemill x.lua, tidemill -e 'print(1)', tidemill < x.lua.\n"
-                 "\n"
-                 "Jobs that the script has submitted and not waited for go on: the program shows\n"
-                 "their progress and waits for them; Ctrl-C then cancels them. After os.exit() or\n"
-                 "Ctrl-C in the script, they end, and can be resumed.\n"
-                 "\n"
-                 "Exit status: 0; 1 after an error or Ctrl-C; the argument of os.exit(); or that\n"
-                 "of a job for which the program has waited. A second Ctrl-C, or one while the\n"
-                 "script is in a C function, ends the program by the signal.\n");
-}
 
 bool tm_script_is_meant(const char *word)
 {

@@ -39,7 +39,6 @@ static const struct tm_option own[] = {
 /* clang-format on */
 
 static int run(const struct tm_cli *cli, int argc, char **argv);
-static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_try = {
   .name = "try",
@@ -49,27 +48,15 @@ const struct tm_command tm_command_try = {
   .options = own,
   .options_len = TM_COUNT_OF(own),
   .parameters = TM_TAKES_ALL_GROUPS,
-  .add_help = add_help,
+  .help = "Takes the same words as tidemill map. The rows go to standard output; what the\n"
+          "script prints, and errors with their stacks, go to standard error. There is only\n"
+          "one try and no timeout. output_dir, log_dir and temp_dir are new folders, and no\n"
+          "job is made. Ctrl-C ends the script and shows where it was.\n"
+          "\n"
+          "Exit status: 0 all items succeeded; 1 the script failed, or an item did\n"
+          "(context:fail(), no element for it, or an entry or row that cannot be read),\n"
+          "whatever --error-threshold allows; 130 it was interrupted.\n",
 };
-
-static void add_help(struct tm_buf *out)
-{
-  struct tm_parameter_options options;
-  tm_buf_add_str(
-      out, "Takes the same words as tidemill map. The rows go to standard output; what the\n"
-           "script prints, and errors with their stacks, go to standard error. There is only\n"
-           "one try and no timeout. output_dir, log_dir and temp_dir are new folders, and no\n"
-           "job is made. Ctrl-C ends the script and shows where it was.\n"
-           "\n"
-           "Exit status: 0 all items succeeded; 1 the script failed, or an item did\n"
-           "(context:fail(), no element for it, or an entry or row that cannot be read),\n"
-           "whatever --error-threshold allows; 130 it was interrupted.\n"
-           "\n");
-  tm_parameter_options_init(&options, own, TM_COUNT_OF(own), TM_TAKES_ALL_GROUPS,
-                            PLACE(parameters));
-  tm_parameter_options_add_help(out, &options);
-  tm_parameter_options_release(&options);
-}
 
 /* Loads the script and the first mini-batch of its input. */
 static int load(struct try *t, struct tm_err *err)

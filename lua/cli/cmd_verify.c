@@ -18,31 +18,24 @@ struct verifying {
 };
 
 static int verify(const struct tm_cli *cli, int argc, char **argv);
-static void add_help(struct tm_buf *out);
 
 const struct tm_command tm_command_verify = {
   .name = "verify",
   .run = verify,
   .usage = "[JOB]",
   .summary = "compares a job's output and uploads with its journal, byte by byte",
-  .add_help = add_help,
+  .help = "Reads all files of a job and changes none. Each fault is shown with its file and\n"
+          "place. A folder at the destination of an upload is compared with the step's own\n"
+          "output, and an archive with the hash of what was uploaded. For a folder, the\n"
+          "message ends with the command that repairs it. A destination that a later job\n"
+          "has replaced is not a fault. The file of 'map --output FILE' is compared with the\n"
+          "rows of the job. If it differs, or is gone, the message says whether it was\n"
+          "changed after the job had put it there, and ends with the command that puts the\n"
+          "job's rows there again.\n"
+          "\n"
+          "Exit status: 0 no faults, 2 there is no such job, 3 faults, or the job is\n"
+          "running.\n",
 };
-
-static void add_help(struct tm_buf *out)
-{
-  tm_buf_add_str(
-      out, "Reads all files of a job and changes none. Each fault is shown with its file and\n"
-           "place. A folder at the destination of an upload is compared with the step's own\n"
-           "output, and an archive with the hash of what was uploaded. For a folder, the\n"
-           "message ends with the command that repairs it. A destination that a later job\n"
-           "has replaced is not a fault. The file of 'map --output FILE' is compared with the\n"
-           "rows of the job. If it differs, or is gone, the message says whether it was\n"
-           "changed after the job had put it there, and ends with the command that puts the\n"
-           "job's rows there again.\n"
-           "\n"
-           "Exit status: 0 no faults, 2 there is no such job, 3 faults, or the job is\n"
-           "running.\n");
-}
 
 static void on_fault(void *data, const char *path, int64_t at, const char *what)
 {

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/help/cmd_manual.h"
+#include "cli/parameter_options.h"
 
 #define SUMMARY_COLUMN   13 /* of `tidemill help` */
 #define PARAMETER_COLUMN 27 /* of `tidemill help parameters` */
@@ -117,12 +118,14 @@ void tm_help_add_command(struct tm_buf *out, const struct tm_command *c)
   if (strncmp(c->usage, "[JOB]", 5) == 0 && strncmp(c->usage, "[JOB].", 6) != 0)
     tm_buf_add_str(out, "\nJOB is the directory of a job, its name in the workspace, or 'latest',\n"
                         "which is the default.\n");
-  if (c->add_help) {
+  if (c->help)
+    tm_buf_printf(out, "\n%s", c->help);
+  if (c->options_len > 0) {
+    struct tm_parameter_options all;
+    tm_parameter_options_init(&all, c->options, c->options_len, c->parameters, 0);
     tm_buf_add_char(out, '\n');
-    c->add_help(out);
-  } else if (c->options_len > 0) {
-    tm_buf_add_char(out, '\n');
-    tm_options_add_help(out, c->options, c->options_len);
+    tm_parameter_options_add_help(out, &all);
+    tm_parameter_options_release(&all);
   }
   if (tm_manual_find(c->name))
     tm_buf_printf(out, "\nThe page of the manual: tidemill help %s --manual\n", c->name);

@@ -167,6 +167,8 @@ static void help_and_version_go_to_standard_output(void **state)
   assert_has(p->out, "  --job-dir DIR ");
   assert_int_equal(CALL("run", "--help"), 0);
   assert_has(p->out, "  --job-dir DIR ");
+  assert_int_equal(CALL("resume", "--help"), 0);
+  assert_has(p->out, "journal has only their names.\n\n  --param NAME=VALUE ");
   assert_int_equal(CALL("help", "nonsense"), 2);
   assert_has(p->err, "there is no command, topic, parameter or function 'nonsense'");
   assert_int_equal(CALL("help", "cancel"), 0);
