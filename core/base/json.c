@@ -223,6 +223,18 @@ struct tm_json *tm_json_get(const struct tm_json *v, const char *key)
   return NULL;
 }
 
+void tm_json_set_text(struct tm_json *object, const char *key, const char *text)
+{
+  if (text)
+    tm_json_set(object, key, tm_json_new_string(text));
+}
+
+void tm_json_set_copy(struct tm_json *object, const char *key, const struct tm_json *value)
+{
+  if (value)
+    tm_json_set(object, key, tm_json_copy(value));
+}
+
 size_t tm_json_items(const struct tm_json *v)
 {
   return v && v->type == TM_JSON_ARRAY ? v->list.len : 0;

@@ -256,34 +256,27 @@ struct tm_json *tm_dataset_to_json(const struct tm_dataset *d)
   struct tm_json *paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
   for (size_t i = 0; i < d->paths_len; i++)
     tm_json_add(paths, tm_json_new_string(d->paths[i]));
-  if (d->step)
-    tm_json_set(v, "step", tm_json_new_string(d->step));
-  else
-    tm_json_set(v, "base_dir", tm_json_new_string(d->base_dir));
-  if (d->name)
-    tm_json_set(v, "name", tm_json_new_string(d->name));
+  tm_json_set_text(v, "step", d->step);
+  tm_json_set_text(v, "base_dir", d->step ? NULL : d->base_dir);
+  tm_json_set_text(v, "name", d->name);
   if (d->kind == TM_DATASET_MANIFEST)
     tm_json_set(v, "null_separated", tm_json_new_bool(d->null_separated));
   else if (d->kind == TM_DATASET_FILES || d->kind == TM_DATASET_ARCHIVES)
     tm_json_set(v, "on_unreadable", tm_json_new_string(d->skip_unreadable ? "skip" : "error"));
-  if (d->partition_format)
-    tm_json_set(v, "partition_format", tm_json_new_string(d->partition_format));
+  tm_json_set_text(v, "partition_format", d->partition_format);
   if (d->input >= 0)
     tm_json_set(v, "input", tm_json_new_int(d->input));
   if (d->limit > 0)
     tm_json_set(v, "limit", tm_json_new_int(d->limit));
   if (d->mode != TM_DATASET_DIRECT)
     tm_json_set(v, "mode", tm_json_new_string(d->mode == TM_DATASET_MOUNT ? "mount" : "download"));
-  if (d->place)
-    tm_json_set(v, "place", tm_json_new_string(d->place));
+  tm_json_set_text(v, "place", d->place);
   if (d->registered) { /* the workspace is only where it came from, not part of the definition */
     tm_json_set(v, "registered", tm_json_new_string(d->registered));
     tm_json_set(v, "version", tm_json_new_int(d->version));
   }
-  if (d->options)
-    tm_json_set(v, "options", tm_json_copy(d->options));
-  if (d->ops)
-    tm_json_set(v, "ops", tm_json_copy(d->ops));
+  tm_json_set_copy(v, "options", d->options);
+  tm_json_set_copy(v, "ops", d->ops);
   v->tag = tm_xstrdup(tm_dataset_tag(d));
   v->where = tm_xstrdup(d->where);
   return v;

@@ -20,8 +20,7 @@ static struct tm_json *errors(const struct tm_step_inspection *s)
   for (size_t i = 0; i < s->errors_len; i++) {
     struct tm_json *v = tm_json_add(list, tm_json_new(TM_JSON_OBJECT));
     tm_json_set(v, "error", tm_json_new_string(s->errors[i].message));
-    if (s->errors[i].where)
-      tm_json_set(v, "where", tm_json_new_string(s->errors[i].where));
+    tm_json_set_text(v, "where", s->errors[i].where);
     tm_json_set(v, "items", tm_json_new_int(s->errors[i].items));
     tm_json_set(v, "mini_batch", tm_json_new_int(s->errors[i].mini_batch));
     tm_json_set(v, "item", tm_json_new_string(s->errors[i].item));
@@ -60,8 +59,7 @@ static struct tm_json *step_to_json(const struct tm_inspection *s,
   tm_json_set(v, "items", numbers(step->items_total, step->items_succeeded, step->items_failed));
   tm_json_set(v, "is_listed", tm_json_new_bool(step->is_listed));
   tm_json_set(v, "output", tm_json_new_string(step->output));
-  if (step->outputs)
-    tm_json_set(v, "outputs", tm_json_copy(step->outputs));
+  tm_json_set_copy(v, "outputs", step->outputs);
   tm_json_set(v, "mini_batches_per_second",
               rate > 0 ? tm_json_new_number(rate) : tm_json_new(TM_JSON_NULL));
   tm_json_set(v, "running", running(step));
@@ -73,12 +71,9 @@ static struct tm_json *step_to_json(const struct tm_inspection *s,
     tm_json_set(v, "failed_items", tm_json_new_string(list));
     free(list);
   }
-  if (step->reused_from)
-    tm_json_set(v, "reused_from", tm_json_new_string(step->reused_from));
-  if (step->waits_for)
-    tm_json_set(v, "waits_for", tm_json_new_string(step->waits_for));
-  if (step->cause)
-    tm_json_set(v, "cause", tm_json_new_string(step->cause));
+  tm_json_set_text(v, "reused_from", step->reused_from);
+  tm_json_set_text(v, "waits_for", step->waits_for);
+  tm_json_set_text(v, "cause", step->cause);
   if (step->damage_at >= 0)
     tm_json_set(v, "damage_at", tm_json_new_int(step->damage_at));
   return v;
@@ -102,8 +97,7 @@ struct tm_json *tm_inspection_to_json(const struct tm_inspection *s)
   tm_json_set(v, "job_dir", tm_json_new_string(s->dir));
   tm_json_set(v, "name", tm_json_new_string(s->name));
   tm_json_set(v, "pipeline", tm_json_new_string(s->pipeline_file));
-  if (s->command)
-    tm_json_set(v, "command", tm_json_copy(s->command));
+  tm_json_set_copy(v, "command", s->command);
   tm_json_set(v, "pid", s->pid ? tm_json_new_int(s->pid) : tm_json_new(TM_JSON_NULL));
   tm_json_set(v, "host", tm_json_new_string(s->host && *s->host ? s->host : NULL));
   if (s->status == TM_JOB_RUNNING)
@@ -112,8 +106,7 @@ struct tm_json *tm_inspection_to_json(const struct tm_inspection *s)
     tm_json_set(v, "cancel", cancel_to_json(s));
   tm_json_set(v, "started", tm_json_new_time(s->begin_wall_ns));
   tm_json_set(v, "ended", tm_json_new_time(s->end_wall_ns));
-  if (s->cause)
-    tm_json_set(v, "cause", tm_json_new_string(s->cause));
+  tm_json_set_text(v, "cause", s->cause);
   for (size_t i = 0; i < s->steps_len; i++)
     tm_json_add(steps, step_to_json(s, &s->steps[i]));
   tm_json_set(v, "steps", steps);

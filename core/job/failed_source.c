@@ -246,8 +246,7 @@ static struct tm_dataset *failed_input(const char *path, size_t number,
   tm_json_set(v, "kind", tm_json_new_string("failed"));
   tm_json_set(v, "input", tm_json_new_int((int64_t)number));
   tm_json_set(v, "base_dir", tm_json_new_string("/"));
-  if (name)
-    tm_json_set(v, "name", tm_json_new_string(name));
+  tm_json_set_text(v, "name", name);
   struct tm_dataset *d = tm_dataset_from_json(v, err);
   tm_json_free(v);
   return d;

@@ -107,8 +107,7 @@ static struct tm_json *with_paths(const struct tm_json *otherwise, const struct 
       tm_json_set(out, otherwise->keys[i], tm_json_copy(otherwise->list.at[i]));
   }
   tm_json_set(out, "paths", tm_json_copy(paths));
-  if (base_dir)
-    tm_json_set(out, "base_dir", tm_json_new_string(base_dir));
+  tm_json_set_text(out, "base_dir", base_dir);
   return out;
 }
 

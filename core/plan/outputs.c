@@ -206,8 +206,7 @@ static void record_output(struct tm_json *list, const struct tm_step_output *out
                 tm_json_new_string(out->archive_format ? "archive"
                                    : out->is_upload    ? "upload"
                                                        : "mount"));
-    if (out->archive_format)
-      tm_json_set(v, "archive_format", tm_json_new_string(out->archive_format));
+    tm_json_set_text(v, "archive_format", out->archive_format);
   }
 }
 

@@ -80,14 +80,10 @@ int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pi
   tm_json_set(v, "pipeline", tm_json_new_string(pipeline->file));
   tm_json_set(v, "submitted", tm_json_new_string(tm_buf_str(&now)));
   command = command ? command : pipeline->command;
-  if (command)
-    tm_json_set(v, "command", tm_json_copy(command));
-  if (pipeline->only_failed)
-    tm_json_set(v, "only_failed", tm_json_new_string(pipeline->only_failed));
-  if (pipeline->source)
-    tm_json_set(v, "source", tm_json_copy(pipeline->source));
-  if (pipeline->params)
-    tm_json_set(v, "params", tm_json_copy(pipeline->params));
+  tm_json_set_copy(v, "command", command);
+  tm_json_set_text(v, "only_failed", pipeline->only_failed);
+  tm_json_set_copy(v, "source", pipeline->source);
+  tm_json_set_copy(v, "params", pipeline->params);
   for (size_t i = 0; i < pipeline->steps_len; i++)
     tm_json_add(steps, step_record(pipeline->steps[i], &snapshots[i]));
   tm_json_set(v, "steps", steps);
@@ -198,8 +194,7 @@ static struct tm_json *outputs_of(const struct tm_step_view *s)
     tm_step_view_add_folder(&path, s, &o);
     tm_json_set(v, "name", tm_json_new_string(o.name));
     tm_json_set(v, "path", tm_json_new_string(tm_buf_str(&path)));
-    if (o.destination)
-      tm_json_set(v, "destination", tm_json_new_string(o.destination));
+    tm_json_set_text(v, "destination", o.destination);
     list = list ? list : tm_json_new(TM_JSON_ARRAY);
     tm_json_add(list, v);
     tm_buf_release(&path);
@@ -220,8 +215,7 @@ struct tm_json *tm_step_result_new(const struct tm_step_view *s)
     tm_json_set(mini_batches, "uncounted", tm_json_new_int(c->uncounted));
   tm_json_set(v, "items", numbers(c->items_created, c->items_succeeded, c->items_failed));
   tm_json_set(v, "reused", tm_json_new_bool(s->reused_from != NULL));
-  if (s->reused_from)
-    tm_json_set(v, "reused_from", tm_json_new_string(s->reused_from));
+  tm_json_set_text(v, "reused_from", s->reused_from);
   tm_json_set(v, "output", is_nothing ? tm_json_new(TM_JSON_NULL) : output_of(s));
   if (!is_nothing && (outputs = outputs_of(s)))
     tm_json_set(v, "outputs", outputs);

@@ -71,8 +71,7 @@ static struct tm_json *pack_list(const struct tm_json *v, int depth)
     return members;
   struct tm_json *out = tm_json_new(TM_JSON_OBJECT);
   tm_json_set(out, MARK, tm_json_new_string(v->tag));
-  if (v->where)
-    tm_json_set(out, "where", tm_json_new_string(v->where));
+  tm_json_set_text(out, "where", v->where);
   if (v->id)
     tm_json_set(out, "id", tm_json_new_int(v->id));
   tm_json_set(out, "is", members);

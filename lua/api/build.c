@@ -262,8 +262,7 @@ static int add_input(struct tidemill_pipeline *p, struct tm_json *dataset, const
     tm_json_free(dataset);
     return TM_EUSAGE;
   }
-  if (name)
-    tm_json_set(dataset, "name", tm_json_new_string(name));
+  tm_json_set_text(dataset, "name", name);
   tm_json_add(list_of(step, "inputs"), dataset);
   return 0;
 }
@@ -513,8 +512,7 @@ static size_t use_script(struct tidemill_pipeline *p, const char *path, const ch
     if (!config || strcmp(tm_json_str(config, "entry_script", ""), path) != 0)
       continue;
     n++;
-    if (place)
-      tm_json_set(config, "entry_script", tm_json_new_string(place));
+    tm_json_set_text(config, "entry_script", place);
   }
   return n;
 }

@@ -9,8 +9,7 @@ static struct tm_json *said(const struct tm_step *step, const struct tm_planned_
   tm_json_set(v, "name", tm_json_new_string(step->name));
   tm_json_set(v, "reused", tm_json_new_bool(s->from != NULL));
   tm_json_set(v, "why", tm_json_new_string(s->why));
-  if (s->from)
-    tm_json_set(v, "from", tm_json_new_string(s->from));
+  tm_json_set_text(v, "from", s->from);
   return v;
 }
 

@@ -149,8 +149,7 @@ static struct tm_json *piece_to_json(const struct piece *p)
     tm_json_set(v, "begin", tm_json_new_int(p->begin));
     tm_json_set(v, "end", tm_json_new_int(p->end));
   }
-  if (p->keys)
-    tm_json_set(v, "keys", tm_json_new_string(p->keys));
+  tm_json_set_text(v, "keys", p->keys);
   tm_json_set(v, "from", tm_json_new_string(p->from));
   tm_json_set(v, "to", tm_json_new_string(p->to));
   return v;
@@ -162,8 +161,7 @@ static void set_effective(struct tm_json *v, const struct tm_step *step)
                                          "parameters" };
   for (size_t i = 0; i < TM_COUNT_OF(members); i++) {
     const struct tm_json *member = tm_json_get(step->effective, members[i]);
-    if (member)
-      tm_json_set(v, members[i], tm_json_copy(member));
+    tm_json_set_copy(v, members[i], member);
   }
 }
 

@@ -24,8 +24,7 @@ struct tm_json *tm_draft_source(const struct tidemill_pipeline *p)
     return NULL;
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   tm_json_set(v, "base", tm_json_new_string(p->file));
-  if (p->working_dir)
-    tm_json_set(v, "working_dir", tm_json_new_string(p->working_dir));
+  tm_json_set_text(v, "working_dir", p->working_dir);
   tm_json_set(v, "by_calls", tm_json_new_bool(p->is_built));
   add_output_file(v, p);
   tm_json_set(v, "tree", tree);
