@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -312,14 +313,6 @@ static struct tm_json *environment_value(const struct tm_json *given)
   return NULL;
 }
 
-static bool has_string(const struct tm_json *list, const char *s)
-{
-  for (size_t i = 0; i < list->list.len; i++)
-    if (strcmp(list->list.at[i]->string.at, s) == 0)
-      return true;
-  return false;
-}
-
 static struct tm_json *names_value(const struct tm_json *given);
 
 /* A PipelineParameter cannot have a list as its default, so a string may hold it as JSON. NULL: it
@@ -333,17 +326,23 @@ static struct tm_json *names_in_text(const struct tm_json *given)
   return names;
 }
 
+/* A string, or a list of different ones. */
 static struct tm_json *names_value(const struct tm_json *given)
 {
   struct tm_json *out = tm_json_new(TM_JSON_ARRAY);
-  bool is_one = is_plain_string(given);
+  struct tm_map seen = { 0 };
+  bool is_one = is_plain_string(given), is_new = true;
   bool is_good = is_one || (given->type == TM_JSON_ARRAY && !given->tag && given->list.len > 0);
   for (size_t i = 0; is_good && i < (is_one ? 1 : given->list.len); i++) {
     const struct tm_json *name = is_one ? given : given->list.at[i];
-    is_good = is_plain_string(name) && *name->string.at && !has_string(out, name->string.at);
-    if (is_good)
+    is_good = is_plain_string(name) && *name->string.at;
+    if (is_good) {
+      tm_map_add(&seen, name->string.at, name->string.len, &is_new);
       tm_json_add(out, tm_json_copy(name));
+    }
+    is_good = is_good && is_new;
   }
+  tm_map_release(&seen);
   if (is_good)
     return out;
   tm_json_free(out);

@@ -7,7 +7,7 @@ local job = require "support.job"
 local json = require "dkjson"
 local programs = require "support.programs"
 
-local SCRIPT = archives.reading_script [[item:match "in/(.*)" .. "=" .. #text]]
+local SCRIPT = archives.reading_script [[item:match "/in/(.*)" .. "=" .. #text]]
 
 local function pipeline(t, options, config)
   t:write("pipeline.lua", ([[
@@ -47,7 +47,7 @@ local function failed_items(t)
   for line in t:read("job/score/failed_items.jsonl"):gmatch "[^\n]+" do
     local item = json.decode(line)
     items[#items + 1] = item
-    items[item.item:match "in/(.*)"] = item
+    items[item.item:match "/in/(.*)"] = item
   end
   return items
 end
