@@ -106,7 +106,9 @@ static int read_saved(struct tm_columns *c, const struct tm_buf *file,
     return tm_err_set(err, TM_EVERSION, "'%s' has version %u; this program knows %u", c->path,
                       version, FILE_VERSION);
   if (!is_good)
-    return tm_err_set(err, TM_EDAMAGE, "'%s' is damaged: it does not list the output's columns",
+    return tm_err_set(err, TM_EDAMAGE,
+                      "'%s' is damaged: it does not list the output's columns; the job wrote it "
+                      "itself: restore the file, or start a new job",
                       c->path);
   c->is_saved = tm_commit_state(commit, index) == TM_MINI_BATCH_COMMITTED; /* keeps (2) */
   if (c->is_saved)
@@ -117,8 +119,9 @@ static int read_saved(struct tm_columns *c, const struct tm_buf *file,
 int tm_columns_open(struct tm_columns *c, const struct tm_commit *commit, struct tm_err *err)
 {
   struct tm_buf file = TM_BUF_NONE;
-  int rc = tm_fs_exists(c->fs, c->path) ? tm_fs_read_file(c->fs, c->path, FILE_MAX, &file, err) : 0;
-  if (rc >= 0 && file.len > 0)
+  bool is_there = tm_fs_exists(c->fs, c->path);
+  int rc = is_there ? tm_fs_read_file(c->fs, c->path, FILE_MAX, &file, err) : 0;
+  if (rc >= 0 && is_there)
     rc = read_saved(c, &file, commit, err);
   tm_buf_release(&file);
   c->has_arrays = !c->is_saved && tm_commit_output_len(commit) > 0;

@@ -5,11 +5,14 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "agent/agent_msg.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "commit/commit_own.h"
+#include "commit/gone.h"
 #include "commit/manifest_file.h"
 #include "commit/recover.h"
 #include "sys/clock.h"
@@ -93,8 +96,17 @@ static int open_manifest(struct tm_commit *c, int64_t stated, struct tm_err *err
   return rc;
 }
 
+/* Whether nothing but this step writes to the folder of its output. */
+static bool is_own_folder(const struct tm_commit *c)
+{
+  size_t n = strlen(c->step_dir);
+  struct tm_stat st;
+  return strncmp(c->output_dir, c->step_dir, n) == 0 && c->output_dir[n] == '/' &&
+         c->fs->stat(c->fs->self, c->output_dir, false, &st) == 0 && !S_ISLNK(st.mode);
+}
+
 /* A job's first record is on the disk before its first row (5): rows without a record belong to
- * another job. */
+ * another job, or the journal is gone. */
 static int check_output_is_ours(const struct tm_commit *c, const struct tm_commit_options *o,
                                 const struct tm_commit_found *found, struct tm_err *err)
 {
@@ -106,6 +118,8 @@ static int check_output_is_ours(const struct tm_commit *c, const struct tm_commi
   const char *there = rc > 0 ? c->final : c->output.end > 0 ? c->partial : NULL;
   if (!there)
     return 0;
+  if (is_own_folder(c))
+    return tm_gone_report(c->journal.path, err);
   return tm_err_set(
       err, TM_EUSAGE,
       "output file '%s' exists already and is not this job's; move it away, choose another "

@@ -16,6 +16,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "commit/gone.h"
 
 #define MAGIC     "tm-list" /* including its NUL */
 #define CHECKED   24        /* bytes of a head that its check sum covers */
@@ -172,15 +173,6 @@ static int scan(struct tm_manifest *m, struct tm_err *err)
   return rc < 0 ? rc : 0;
 }
 
-/* `stated` bytes had been written to the disk, and none are left. */
-static int report_gone(const struct tm_manifest *m, int64_t stated, struct tm_err *err)
-{
-  return tm_err_set(err, TM_EDAMAGE,
-                    "'%s' has been removed or emptied; %lld bytes of it had been written to the "
-                    "disk: restore the file, or start a new job",
-                    m->path, (long long)stated);
-}
-
 static int take_good(struct tm_manifest *m, int64_t stated, struct tm_err *err)
 {
   int rc = head_read(m, err);
@@ -193,7 +185,7 @@ static int take_good(struct tm_manifest *m, int64_t stated, struct tm_err *err)
       return rc;
   }
   if (m->size_found == 0 && stated > 0)
-    return report_gone(m, stated, err);
+    return tm_gone_report(m->path, err);
   if (m->end < stated)
     return tm_err_set(err, TM_EDAMAGE,
                       "'%s' is damaged at byte %lld: %lld bytes of it had been written to the "
@@ -241,7 +233,7 @@ static int take_file(struct tm_manifest *m, int64_t stated, struct tm_err *err)
 static int take_missing(struct tm_manifest *m, int64_t stated, struct tm_err *err)
 {
   if (stated > 0)
-    return report_gone(m, stated, err);
+    return tm_gone_report(m->path, err);
   m->forward_at = m->compare_at = TM_MANIFEST_FILE_HEAD;
   return 0;
 }
@@ -260,8 +252,10 @@ int tm_manifest_open_read(struct tm_manifest **out, const struct tm_fs *fs, cons
                           int64_t stated, struct tm_err *err)
 {
   struct tm_manifest *m = *out = manifest_new(fs, path);
-  m->fd = tm_fs_open(fs, path, O_RDONLY, 0, err);
-  return m->fd < 0 ? m->fd : take_file(m, stated, err);
+  int rc = tm_fs_open_found(&m->fd, fs, path, O_RDONLY, err);
+  if (rc == 0 && m->fd < 0)
+    rc = tm_gone_report(path, err);
+  return rc < 0 ? rc : take_file(m, stated, err);
 }
 
 static int head_write(struct tm_manifest *m, struct tm_err *err)

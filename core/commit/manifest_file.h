@@ -85,7 +85,7 @@ struct tm_manifest {
  * before the first add. Close `out` also after a failure. */
 int tm_manifest_open(struct tm_manifest **out, const struct tm_fs *fs, const char *path,
                      int64_t stated, struct tm_err *err);
-/* The same, read-only: the file must exist. */
+/* The same, read-only: the file must exist, else TM_EDAMAGE. */
 int tm_manifest_open_read(struct tm_manifest **out, const struct tm_fs *fs, const char *path,
                           int64_t stated, struct tm_err *err);
 /* Makes a missing file, cuts the invalid rest, and writes the head of a new file. */

@@ -23,6 +23,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "commit/gone.h"
 #include "commit/manifest_file.h"
 
 #define PIECE (1u << 20) /* bytes */
@@ -67,10 +68,7 @@ static int check_length(const char *path, int64_t end, int64_t len, struct tm_er
     return 0;
   if (end > 0)
     return report_damage(path, end, "it has become shorter", err);
-  return tm_err_set(err, TM_EDAMAGE,
-                    "'%s' has been removed or emptied; %lld bytes of it had been written to the "
-                    "disk: restore the file, or start a new job",
-                    path, (long long)len);
+  return tm_gone_report(path, err);
 }
 
 static int check_lengths(const struct tm_recovery *r, struct tm_err *err)
@@ -231,6 +229,17 @@ static int take_record(struct tm_recovery *r, struct tm_journal_walk *walk,
   return 1;
 }
 
+/* The first record of a journal is on the disk before anything is listed or fails. */
+static int check_journal_is_there(const struct tm_recovery *r, struct tm_err *err)
+{
+  bool has_begun = tm_manifest_count(r->manifest) > 0 || tm_manifest_has_end(r->manifest) ||
+                   r->failures->end > 0 || r->files->log.end > 0;
+  if (r->sessions > 0 || !has_begun)
+    return 0;
+  return r->journal->len == 0 ? tm_gone_report(r->journal->path, err)
+                              : report_damage(r->journal->path, 0, "a bad record", err);
+}
+
 /* What the cut will take away. */
 static void count_tail(struct tm_recovery *r, struct tm_commit_found *found)
 {
@@ -258,6 +267,8 @@ int tm_recover_log(struct tm_recovery *r, struct tm_commit_found *found, struct 
   tm_journal_walk_release(&walk);
   if (rc == 0 && !is_checked)
     rc = check_line(r, err);
+  if (rc == 0)
+    rc = check_journal_is_there(r, err);
   if (rc < 0)
     return rc;
   count_tail(r, found);

@@ -15,5 +15,10 @@
  * TM_EINPUT: the list has ended and no file of it could be read. */
 int tm_table_state_check(const struct tm_dataset *const *inputs, size_t n,
                          struct tm_manifest *manifest, const char *schema_file, struct tm_err *err);
+/* For a step that is not over: whether the files of grouped rows are there, which only a step with
+ * partition_keys has. `n`: its inputs. TM_EDAMAGE: one is missing or empty, or the job has been
+ * moved: the list has their paths. 0 also if the list has not ended: then they are made again. */
+int tm_table_state_check_groups(size_t n, struct tm_manifest *manifest, const char *state_dir,
+                                struct tm_err *err);
 
 #endif

@@ -6,10 +6,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agent/agent_msg.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "commit/gone.h"
 #include "commit/manifest_file.h"
 #include "commit/recover.h"
 #include "commit/table_state.h"
@@ -25,6 +27,7 @@ struct step_files {
   struct tm_files files;
   struct tm_manifest *manifest;
   struct tm_mini_batch_states mini_batch_states;
+  bool is_over; /* all mini-batches are committed */
 };
 
 /* A missing file counts as empty: a session would create it. */
@@ -68,7 +71,12 @@ static int open_files(struct step_files *f, const char *step_dir, const struct t
 {
   char *journal = tm_path_join(step_dir, "state/journal");
   char *rows = rows_of(step_dir, step);
-  int rc = tm_journal_open_read(&f->journal, tm_fs_real(), journal, err);
+  int rc = 0;
+  f->journal = (struct tm_journal) { .fs = tm_fs_real(), .fd = -1 };
+  if (tm_fs_exists(tm_fs_real(), journal))
+    rc = tm_journal_open_read(&f->journal, tm_fs_real(), journal, err);
+  else
+    f->journal.path = tm_xstrdup(journal);
   if (rc >= 0 && rows)
     rc = open_output(&f->output, rows, err);
   if (rc >= 0)
@@ -91,14 +99,14 @@ static void close_files(struct step_files *f)
   tm_mini_batch_states_release(&f->mini_batch_states);
 }
 
-/* Recovery skips rows that are not open. But a session would create the missing file, and find it
- * too short. */
-static int check_rows(const struct step_files *f, const struct tm_recovery *r, struct tm_err *err)
+/* Whether nothing but the step writes there: otherwise rows may belong to another job. */
+static bool is_own_folder(const char *step_dir)
 {
-  if (f->output.fd >= 0 || r->line.output_len == 0)
-    return 0;
-  return tm_err_set(err, TM_EDAMAGE, "'%s' is missing; restore the file, or start a new job",
-                    f->output.path);
+  char *output = tm_path_join(step_dir, "output");
+  struct tm_stat st;
+  bool yes = tm_fs_real()->stat(NULL, output, false, &st) == 0 && S_ISDIR(st.mode);
+  free(output);
+  return yes;
 }
 
 static int recover(struct step_files *f, const char *step_dir, struct tm_err *err)
@@ -115,8 +123,11 @@ static int recover(struct step_files *f, const char *step_dir, struct tm_err *er
   if (rc >= 0 && (r.line.manifest_len > 0 || tm_fs_exists(tm_fs_real(), manifest)))
     rc = tm_manifest_open_read(&f->manifest, tm_fs_real(), manifest, r.line.manifest_len, err);
   r.manifest = f->manifest;
-  if (rc >= 0 && (rc = check_rows(f, &r, err)) >= 0 && f->manifest)
+  if (rc >= 0 && f->manifest)
     rc = tm_recover_log(&r, &found, err);
+  f->is_over = f->manifest && found.committed == (int64_t)tm_manifest_count(f->manifest);
+  if (rc >= 0 && r.sessions == 0 && f->output.end > 0 && is_own_folder(step_dir))
+    rc = tm_gone_report(f->journal.path, err);
   free(manifest);
   return rc;
 }
@@ -132,11 +143,14 @@ static int check_columns(const struct step_files *f, const char *step_dir,
   struct tm_dataset **inputs = tm_xcalloc(n, sizeof(*inputs));
   while (len < n && (inputs[len] = tm_dataset_from_json(given->list.at[len], NULL)))
     len++;
-  char *schema = tm_path_join(step_dir, "state/schema.json");
+  char *state = tm_path_join(step_dir, "state"), *schema = tm_path_join(state, "schema.json");
   int rc = len < n ? 0
                    : tm_table_state_check((const struct tm_dataset *const *)inputs, n, f->manifest,
                                           schema, err);
+  if (rc >= 0 && !f->is_over)
+    rc = tm_table_state_check_groups(n, f->manifest, state, err);
   free(schema);
+  free(state);
   for (size_t i = 0; i < len; i++)
     tm_dataset_free(inputs[i]);
   free(inputs);
@@ -256,10 +270,9 @@ static enum tm_resume_way way_of_step(const char *dir, const struct tm_json *ste
     .journal.fd = -1, .output.fd = -1, .failures.fd = -1, .files.log.fd = -1
   };
   char *step_dir = tm_path_join(dir, tm_json_str(step, "name", ""));
-  char *journal = tm_path_join(step_dir, "state/journal");
   int rc = 0;
   if (!is_completed(step_dir)) {
-    if (tm_fs_exists(tm_fs_real(), journal) && (rc = open_files(&f, step_dir, step, why)) >= 0)
+    if (tm_fs_exists(tm_fs_real(), step_dir) && (rc = open_files(&f, step_dir, step, why)) >= 0)
       rc = recover(&f, step_dir, why);
     if (rc >= 0)
       rc = check_columns(&f, step_dir, step, why);
@@ -267,7 +280,6 @@ static enum tm_resume_way way_of_step(const char *dir, const struct tm_json *ste
       rc = needs_list(&f, step) ? TM_RESUME_BY_LIST : (int)way_of_inputs(&f, why);
   }
   close_files(&f);
-  free(journal);
   free(step_dir);
   return rc < 0 ? TM_RESUME_NEVER : (enum tm_resume_way)rc;
 }

@@ -33,6 +33,7 @@
 
 #define WINDOW     (1u << 20) /* bytes */
 #define FAULTS_MAX 100        /* of a step; then its walk ends */
+#define GONE       "it has been removed or emptied"
 
 /* A file that is read forward. */
 struct window {
@@ -330,6 +331,19 @@ static void check_manifest(struct check *c)
 
 /* A step. */
 
+/* -1: there is no such file. */
+static int64_t size_of(const char *path)
+{
+  struct tm_stat st;
+  return tm_fs_real()->stat(NULL, path, true, &st) < 0 ? -1 : st.size;
+}
+
+static bool is_completed(const struct check *c)
+{
+  const char *status = tm_json_str(c->result, "status", "");
+  return strcmp(status, tm_verdict_name(TM_COMPLETED)) == 0;
+}
+
 /* The rows: under their final name if the step is Completed, otherwise in the partial file; none
  * with summary_only. */
 static int open_output(struct check *c, const char *step_dir, const struct tm_json *step,
@@ -343,8 +357,11 @@ static int open_output(struct check *c, const char *step_dir, const struct tm_js
   char *whole = tm_xprintf("%s/output/%s", step_dir, name), *partial;
   int rc = 0;
   partial = tm_xprintf("%s.partial", whole);
-  if (strcmp(action, "append_row") == 0)
-    rc = tm_output_open_read(&c->output, fs, tm_fs_exists(fs, partial) ? partial : whole, err);
+  bool is_partial = size_of(partial) >= 0;
+  if (strcmp(action, "append_row") == 0 && !is_partial && size_of(whole) < 0)
+    tm_fault(&c->faults, is_completed(c) ? whole : partial, -1, "%s", GONE);
+  else if (strcmp(action, "append_row") == 0)
+    rc = tm_output_open_read(&c->output, fs, is_partial ? partial : whole, err);
   c->rows.file = &c->output;
   free(partial);
   free(whole);
@@ -392,13 +409,30 @@ static void close_files(struct check *c)
   free(c->lines.bytes);
 }
 
-/* Whether the step has begun. */
-static bool has_state(const char *step_dir)
+/* Whether the step has begun: before its first record, a killed session may have made any of its
+ * files. */
+static bool has_begun(const char *step_dir)
 {
-  char *path = tm_path_join(step_dir, "state/journal");
-  bool yes = tm_fs_exists(tm_fs_real(), path);
-  free(path);
+  char *journal = tm_path_join(step_dir, "state/journal");
+  char *manifest = tm_path_join(step_dir, "state/manifest");
+  bool yes = size_of(journal) > 0 || size_of(manifest) > TM_MANIFEST_FILE_HEAD;
+  free(journal);
+  free(manifest);
   return yes;
+}
+
+/* False: files of the step are gone, and it cannot be read. */
+static bool check_files(struct check *c, const char *step_dir)
+{
+  static const char *const names[] = { "journal", "manifest", "failures", "files" };
+  int64_t found = c->faults.found;
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++) {
+    char *path = tm_xprintf("%s/state/%s", step_dir, names[i]);
+    if (size_of(path) < (i < 2 ? 1 : 0))
+      tm_fault(&c->faults, path, -1, "%s", GONE);
+    free(path);
+  }
+  return c->faults.found == found;
 }
 
 /* Only for a Completed step: any other step uploads its outputs again. */
@@ -412,8 +446,7 @@ static int check_uploads(struct check *c, const struct tm_json *step, struct tm_
                                  .wanted_copy = c->wanted_copy,
                                  .is_output_good = c->faults.found == 0,
                                  .faults = { c->o->on_fault, c->o->data, 0 } };
-  const char *status = tm_json_str(c->result, "status", "");
-  int rc = strcmp(status, tm_verdict_name(TM_COMPLETED)) == 0 ? tm_verify_uploads(&v, err) : 0;
+  int rc = is_completed(c) ? tm_verify_uploads(&v, err) : 0;
   c->faults.found += v.faults.found;
   c->found->copy_faults = v.copy_faults;
   *said = v.said;
@@ -426,16 +459,16 @@ static int check_step(struct check *c, const struct tm_json *step, struct tm_err
   char *dir = tm_path_join(c->o->dir, c->found->name);
   struct tm_buf uploads = TM_BUF_NONE, copy = TM_BUF_NONE;
   int rc = 0;
-  if (has_state(dir)) {
-    rc = open_files(c, dir, step, err);
-    if (rc >= 0) {
+  if (has_begun(dir)) {
+    bool is_whole = check_files(c, dir) && (rc = open_files(c, dir, step, err)) >= 0;
+    if (is_whole) {
       c->found->output = c->output.path;
       check_manifest(c);
       rc = check_journal(c, err);
     }
     if (rc >= 0)
       check_sums(c);
-    if (rc >= 0)
+    if (rc >= 0 && is_whole)
       rc = check_uploads(c, step, &uploads, &copy, err);
   } else if (tm_json_str(c->result, "output", NULL)) { /* otherwise it did not run */
     char *path = tm_path_join(dir, "state/journal");

@@ -138,11 +138,26 @@ struct tm_json *tm_job_record_load(const char *dir, struct tm_err *err)
   return v;
 }
 
+/* A job without a result is an interrupted one. */
+static void advise_removal(const char *path, struct tm_err *err)
+{
+  struct tm_buf advice = TM_BUF_NONE;
+
+  tm_buf_add_str(&advice, "; without it the job counts as interrupted, and can be resumed; to "
+                          "remove it: rm ");
+  tm_text_shell(&advice, path);
+  tm_err_append(err, tm_buf_str(&advice));
+  tm_buf_release(&advice);
+}
+
 struct tm_json *tm_job_result_load(const char *dir, struct tm_err *err)
 {
   char *path = tm_path_join(dir, "job_result.json");
-  struct tm_json *v = tm_fs_exists(tm_fs_real(), path) ? read_json(path, err) : NULL;
+  bool is_there = tm_fs_exists(tm_fs_real(), path);
+  struct tm_json *v = is_there ? read_json(path, err) : NULL;
 
+  if (is_there && !v && err && err->code == TM_EDAMAGE)
+    advise_removal(path, err);
   free(path);
   return v;
 }

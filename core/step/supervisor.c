@@ -178,7 +178,10 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
   if ((rc = tm_place_hold(s->o.fs, s->o.step, &s->held, err)) < 0 ||
       (rc = open_commit(s, err)) < 0 ||
       (rc = tm_table_state_check((const struct tm_dataset *const *)s->o.step->inputs,
-                                 s->o.step->inputs_len, s->manifest, s->schema_file, err)) < 0) {
+                                 s->o.step->inputs_len, s->manifest, s->schema_file, err)) < 0 ||
+      (!tm_supervisor_is_over(s) &&
+       (rc = tm_table_state_check_groups(o->step->inputs_len, s->manifest, s->state_dir, err)) <
+           0)) {
     tm_supervisor_close(s);
     return rc;
   }

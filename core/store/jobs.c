@@ -209,6 +209,23 @@ static bool refuse_closed(const struct tm_fs *fs, const char *dir, struct tm_err
   return is_closed;
 }
 
+/* A folder with files of a job, but without its record. */
+static bool refuse_unrecorded(const struct tm_fs *fs, const char *dir, struct tm_err *err)
+{
+  char *owner = tm_path_join(dir, "owner");
+  struct tm_buf word = TM_BUF_NONE;
+  bool is_job = tm_fs_exists(fs, owner);
+  tm_text_shell(&word, dir);
+  if (is_job)
+    tm_err_set(err, TM_EUSAGE,
+               "'%s/job.json' is missing; it is the record of the job, and no command can do "
+               "without it: restore it, or start a new job; to remove this one: rm -r %s",
+               dir, word.data);
+  tm_buf_release(&word);
+  free(owner);
+  return is_job;
+}
+
 static void refuse(const struct tm_fs *fs, const char *given, const char *as_folder,
                    const char *as_name, const char *workspace, const char *named, const char *cwd,
                    struct tm_err *err)
@@ -216,7 +233,8 @@ static void refuse(const struct tm_fs *fs, const char *given, const char *as_fol
   struct tm_buf words = TM_BUF_NONE;
   struct tm_stat st;
   bool is_there = fs->stat(fs->self, as_folder, true, &st) == 0;
-  if (refuse_closed(fs, as_folder, err))
+  if (refuse_closed(fs, as_folder, err) || refuse_unrecorded(fs, as_folder, err) ||
+      (as_name && refuse_unrecorded(fs, as_name, err)))
     return;
   tm_buf_printf(&words, "there is no job '%s': '%s' %s", given, as_folder,
                 is_there ? "contains none (no job.json)" : "does not exist");

@@ -2,12 +2,16 @@
  * its record. It is `run --resume --job-dir` for users who do not know these. launch.c does the
  * work.
  */
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/mem.h"
 #include "cli/command_line.h"
 #include "cli/launch.h"
 #include "cli/loading.h"
 #include "cli/parameter_options.h"
+#include "cli/rerun.h"
 
 struct resume_options {
   struct tm_launch_options launch;
@@ -17,6 +21,7 @@ struct resume_options {
 struct resume {
   struct tm_launch launch;
   struct resume_options o;
+  char *dir;          /* the job's; NULL: not known yet */
   const char *output; /* the file for the rows; NULL: none */
   bool overwrites;    /* replaces that file */
   bool was_printed;   /* the command that began the job printed the rows, as `map` does */
@@ -119,6 +124,7 @@ static int load(struct resume *r, const struct tm_cli *cli, const char *job, str
     rc = tm_cli_open_record(cli, &record, job, err);
   if (rc >= 0) {
     const struct tidemill_record_info *info = tidemill_record_info(record);
+    r->dir = tm_xstrdup(info->dir);
     rc = choose_output(r, info->state == TIDEMILL_COMPLETED, err);
     r->hooks.add_message = tm_command_line_defines(record) ? tm_parameter_words_add_message : NULL;
     r->was_printed = tidemill_record_command(record, NULL) && !*info->file &&
@@ -148,8 +154,11 @@ static int resume(const struct tm_cli *cli, int argc, char **argv)
     rc = tm_launch_run(&r.launch, &r.hooks, &r, &err);
   if (rc < 0 && r.hooks.add_message)
     tm_parameter_words_in_error(&err);
+  if (rc == TM_EDAMAGE && r.dir)
+    tm_rerun_append_anew(&err, r.dir);
   status = r.is_usage ? tm_cli_fail_usage(&tm_command_resume, &err) : tm_launch_status(rc, &err);
   TM_ARRAY_RELEASE(&rest);
   tm_launch_release(&r.launch);
+  free(r.dir);
   return status;
 }

@@ -70,6 +70,17 @@ void tm_rerun_add_anew(struct tm_buf *out, struct tidemill_record *job, tm_own_c
     add_run(out, job);
 }
 
+void tm_rerun_append_anew(struct tm_err *err, const char *dir)
+{
+  struct tidemill_record *job = NULL;
+  struct tm_buf anew = TM_BUF_NONE;
+  if (tidemill_record_open(&job, NULL, dir, NULL) >= 0)
+    tm_rerun_add_anew(&anew, job, NULL, NULL);
+  tm_err_append(err, tm_buf_str(&anew));
+  tm_buf_release(&anew);
+  tidemill_record_close(job);
+}
+
 bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_own_command own, void *data)
 {
   const struct tidemill_record_info *info = tidemill_record_info(job);

@@ -5,6 +5,7 @@
 #include <tidemill.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 
 /* Adds the line without a line break; false, and nothing: no item failed. `own`, or NULL, adds the
  * command that started a job without a pipeline file; `only_failed`: the job whose failed items it
@@ -15,5 +16,7 @@ bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job,
 void tm_rerun_add_anew(struct tm_buf *out, struct tidemill_record *job,
                        void (*own)(void *data, struct tm_buf *out, const char *only_failed),
                        void *data);
+/* The same, for the message about the job in `dir`, which cannot be resumed. */
+void tm_rerun_append_anew(struct tm_err *err, const char *dir);
 
 #endif

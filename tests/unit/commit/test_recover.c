@@ -175,7 +175,8 @@ static void takes_files_that_are_too_long_or_too_short(void **state)
 
 static void says_which_file_is_gone(void **state)
 {
-  static const char *const names[] = { "rows.partial", "state/failures" };
+  static const char *const names[] = { "rows.partial", "state/failures", "state/manifest",
+                                       "state/journal" };
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
     struct step s;
     char want[120];

@@ -92,7 +92,7 @@ static void a_missing_list_is_an_error(void **state)
 {
   struct folder f;
   folder_init(&f);
-  expect(&f, 0, -ENOENT, "list");
+  expect(&f, 0, TM_EDAMAGE, "list' has been removed or emptied");
   folder_release(&f);
 }
 
