@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/repeats.h"
 #include "base/time.h"
 #include "record/input_record.h"
 #include "sys/clock.h"
@@ -46,6 +47,7 @@ struct tm_lister {
   struct TM_ARRAY(char *) warnings;
   size_t warnings_taken;
   int64_t warnings_lost, warnings_given;
+  struct tm_repeats repeats;
 };
 
 static void on_warning(void *data, const char *text)
@@ -161,6 +163,7 @@ static void free_lister(void *data)
   for (size_t i = l->warnings_taken; i < l->warnings.len; i++)
     free(l->warnings.at[i]);
   TM_ARRAY_RELEASE(&l->warnings);
+  tm_repeats_release(&l->repeats);
   tm_schemas_release(&l->schemas);
   tm_input_record_release(&l->record);
   for (size_t i = 0; i < l->o.splitter.inputs_len; i++)
@@ -296,22 +299,44 @@ static char *add_where(char *text)
   return out;
 }
 
+/* The first of a kind is a warning, if there were few before. */
+static char *take_warning(struct tm_lister *l, enum tm_level *level)
+{
+  char *text = l->warnings.at[l->warnings_taken++];
+  bool is_first = tm_repeats_add(&l->repeats, text);
+
+  l->warnings_given += is_first;
+  *level = is_first && l->warnings_given <= SHOWN ? TM_WARNING : TM_INFO;
+  return is_first && l->warnings_given == SHOWN ? add_where(text) : text;
+}
+
+/* At the end of the list: what was not shown. */
+static char *take_rest(struct tm_lister *l, enum tm_level *level)
+{
+  char *rest = l->state != 0 ? tm_repeats_take(&l->repeats) : NULL, *text = NULL;
+
+  *level = TM_WARNING;
+  if (l->warnings_lost > 0 && !rest) {
+    text = tm_xprintf("%lld further warnings while listing", (long long)l->warnings_lost);
+    l->warnings_lost = 0;
+  } else if (rest) {
+    text = tm_xprintf("%s; logs/sys/master_role.txt has them as INFO", rest);
+  }
+  free(rest);
+  return text;
+}
+
 char *tm_lister_take_warning(struct tm_lister *l, enum tm_level *level)
 {
-  char *text = NULL;
+  char *text;
 
   tm_mutex_lock(&l->mutex);
   if (l->warnings_taken < l->warnings.len) {
-    text = l->warnings.at[l->warnings_taken++];
+    text = take_warning(l, level);
   } else {
     l->warnings.len = l->warnings_taken = 0;
-    if (l->warnings_lost > 0)
-      text = tm_xprintf("%lld further warnings while listing", (long long)l->warnings_lost);
-    l->warnings_lost = 0;
+    text = take_rest(l, level);
   }
-  l->warnings_given += text != NULL;
-  *level = l->warnings_given <= SHOWN ? TM_WARNING : TM_INFO;
-  text = text && l->warnings_given == SHOWN ? add_where(text) : text;
   tm_mutex_unlock(&l->mutex);
   return text;
 }

@@ -38,8 +38,9 @@ struct tm_lister *tm_lister_start(const struct tm_lister_options *options, struc
 void tm_lister_set_hungry(struct tm_lister *l, bool is_hungry);
 /* 0: still running; 1: the list is complete; negative: the error. */
 int tm_lister_state(struct tm_lister *l, struct tm_err *err);
-/* The next warning, to free(), or NULL. The first ones have the level TM_WARNING, later ones
- * TM_INFO, for the log only: a million damaged files must not flood a terminal. */
+/* The next warning, to free(), or NULL. Only the first of each kind (base/repeats.h) has the level
+ * TM_WARNING; the others have TM_INFO, for the log, and the end of the list adds a warning with
+ * their number. So a million damaged files do not flood a terminal. */
 char *tm_lister_take_warning(struct tm_lister *l, enum tm_level *level);
 /* Tells the thread to end, also while it waits for input (a FIFO), waits for that, frees. False: it
  * is in a call that has not returned for three seconds, and is left behind. NULL: a no-op, true. */

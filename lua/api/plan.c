@@ -12,6 +12,7 @@
 #include "api/explain.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/repeats.h"
 #include "base/text.h"
 #include "data/splitter.h"
 #include "data/item.h"
@@ -87,6 +88,29 @@ static void note_keys(struct piece *p, const struct tm_dataset *d)
   p->end = has_keys ? from + p->end - 1 : -1;
 }
 
+/* Warnings of which only the first of a kind is shown. */
+struct warnings {
+  const struct tm_plan *plan;
+  struct tm_repeats repeats;
+};
+
+static void on_warning(void *data, const char *text)
+{
+  struct warnings *w = data;
+  if (tm_repeats_add(&w->repeats, text))
+    w->plan->on_warning(w->plan->data, text);
+}
+
+static void end_warnings(struct warnings *w)
+{
+  char *text;
+  while ((text = tm_repeats_take(&w->repeats)) != NULL) {
+    w->plan->on_warning(w->plan->data, text);
+    free(text);
+  }
+  tm_repeats_release(&w->repeats);
+}
+
 static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct tm_step *step,
                    const char *spill_dir, struct tm_err *err)
 {
@@ -94,8 +118,9 @@ static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct t
   struct tm_run_call call;
   struct tm_splitter_options options = tm_step_splitting(step);
   options.spill_dir = spill_dir;
-  options.on_warning = plan->on_warning;
-  options.data = plan->data;
+  struct warnings warnings = { .plan = plan };
+  options.on_warning = on_warning;
+  options.data = &warnings;
   tm_step_walk_open(&w, step, options);
   const struct tm_mini_batch *mb = &w.mini_batch;
   bool has_looked = false;
@@ -120,6 +145,7 @@ static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct t
   if (rc == 0 && c->mini_batches == 0)
     rc = tm_splitter_no_input(w.splitter, err);
   tm_step_walk_close(&w);
+  end_warnings(&warnings);
   return rc < 0 ? tm_err_wrap(err, "step '%s'", step->name) : 0;
 }
 

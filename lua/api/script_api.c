@@ -76,7 +76,19 @@ static void begin_call(struct tidemill_script *s, int64_t limit_ns)
 
 static void on_warning(void *data, const char *text)
 {
-  tm_script_say(data, TIDEMILL_WARNING, "%s", text);
+  struct tidemill_script *s = data;
+  if (tm_repeats_add(&s->repeats, text))
+    tm_script_say(s, TIDEMILL_WARNING, "%s", text);
+}
+
+static void end_warnings(struct tidemill_script *s)
+{
+  char *text;
+  while ((text = tm_repeats_take(&s->repeats)) != NULL) {
+    tm_script_say(s, TIDEMILL_WARNING, "%s", text);
+    free(text);
+  }
+  tm_repeats_release(&s->repeats);
 }
 
 /* Reports faults in the rows that were loaded: one line for each kind, in the words of the
@@ -133,6 +145,7 @@ int tidemill_script_next(struct tidemill_script *s, const struct tidemill_mini_b
   s->has_mini_batch = false;
   tm_buf_clear(&s->head);
   int rc = next(s, err);
+  end_warnings(s);
   if (rc <= 0)
     return rc;
   s->read++;
@@ -216,23 +229,27 @@ static void add_name(struct tm_buf *out, const struct tm_run_call *call, uint32_
 
 /* Reports failed items from byte `from` of the marks, and returns how many there are. `call`: where
  * their names are; NULL: the reasons have them. */
-static uint32_t say_marks(const struct tidemill_script *s, size_t from,
-                          const struct tm_run_call *call)
+static uint32_t say_marks(struct tidemill_script *s, size_t from, const struct tm_run_call *call)
 {
   const struct tm_buf *marks = &s->trial.extras.marks;
   struct tm_reader r;
   struct tm_mark mark;
-  struct tm_buf name = TM_BUF_NONE;
+  struct tm_buf text = TM_BUF_NONE;
   uint32_t n = 0;
   tm_reader_init(&r, tm_buf_str(marks) + from, marks->len - from);
   for (; tm_mark_next(&r, &mark); n++) {
-    tm_buf_clear(&name);
+    tm_buf_clear(&text);
+    tm_buf_printf(&text, "item %" PRIu32, mark.number);
     if (call && !call->frame)
-      add_name(&name, call, mark.number);
-    tm_script_say(s, TIDEMILL_WARNING, "item %" PRIu32 "%s fails: %.*s", mark.number,
-                  tm_buf_str(&name), (int)mark.len, mark.words);
+      add_name(&text, call, mark.number);
+    tm_buf_printf(&text, " fails: %.*s", (int)mark.len, mark.words);
+    if (call)
+      tm_script_say(s, TIDEMILL_WARNING, "%s", tm_buf_str(&text));
+    else
+      on_warning(s, tm_buf_str(&text));
   }
-  tm_buf_release(&name);
+  end_warnings(s);
+  tm_buf_release(&text);
   return n;
 }
 

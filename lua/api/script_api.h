@@ -13,6 +13,7 @@
 
 #include "agent/trial.h"
 #include "api/own.h"
+#include "base/repeats.h"
 #include "entry/script_folders.h"
 #include "entry/step_walk.h"
 #include "prompt/replay.h"
@@ -38,6 +39,7 @@ struct tidemill_script {
   struct tm_run_call call;
   struct tidemill_mini_batch given;
   struct tm_buf head;
+  struct tm_repeats repeats; /* warnings about one mini-batch */
   /* Calls. */
   bool is_ready;                 /* its init() has returned */
   volatile sig_atomic_t is_open; /* trial.script is valid: keeps (1) of script_api.c */

@@ -187,6 +187,19 @@ describe("an archive that cannot be listed", function()
     end
   end)
 
+  it("gets one warning with a number if many files are no archives", function()
+    local t = job.case()
+    t:script(SCRIPT)
+    t:inputs(20)
+    for _, words in ipairs { { "map" }, { "map", "--dry-run" }, { "try", "-N", "20" } } do
+      local argv = { words[1], "score.lua", "in", "--entries", "*", unpack(words, 2) }
+      local r = t:run(argv)
+      assert.equal(1, select(2, r.err:gsub("lz4%), 7z and cpio; it is a failed item", "")), r.err)
+      assert.truthy(r.err:find("19 more warnings like the one about 'in/0001.txt': 'in/0002.txt', 'in/0003.txt', "
+        .. "'in/0004.txt' and 16 others", 1, true), r.err)
+    end
+  end)
+
   it("counts against error_threshold, and every report names it", function()
     local t = job.case()
     t:script(SCRIPT)

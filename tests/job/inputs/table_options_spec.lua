@@ -393,8 +393,9 @@ describe("a damaged compressed file", function()
     local r = t:run { "map", "--rows", "score.lua", "in", "--job-dir", "job", "--progress", "none" }
     t:expect(r, 0)
     local words = "; the file is a failed item"
-    assert.equal(20, select(2, r.err:gsub(words, "")), r.err)
-    assert.truthy(r.err:find("(further warnings about the input are in logs/sys/master_role.txt", 1, true), r.err)
+    assert.is_true(select(2, r.err:gsub(words, "")) <= 4, r.err)
+    assert.truthy(r.err:find("%d+ more warnings like the one about 'in/%w+%.csv%.gz': 'in/e%d%d%.csv%.gz', "), r.err)
+    assert.truthy(r.err:find(" others; logs/sys/master_role.txt has them as INFO\n", 1, true), r.err)
     assert.equal(30, select(2, t:read "job/score/logs/sys/master_role.txt":gsub(words, "")))
     assert.truthy(r.err:find("330, 300 succeeded, 30 failed", 1, true), r.err)
   end)
