@@ -142,13 +142,34 @@ local fields = {
   end,
 }
 
+local function column_of(name)
+  return (name:find "^[%a_][%w_]*$" and "df.c.%s" or "df.c[%q]"):format(name)
+end
+
+-- A method of a frame that has a column of the same name: df:filter(...) works, and df.filter or
+-- df["filter"] as a column raises.
+local function method_beside_column(name, method)
+  local object = newproxy(true)
+  local object_meta = getmetatable(object)
+  for _, event in ipairs {
+    "index", "newindex", "len", "lt", "le", "concat", "unm", "add", "sub", "mul", "div", "mod", "pow", "tostring",
+  } do
+    object_meta["__" .. event] = function()
+      refuse("'%s' is a method of data frames; the column is %s", name, column_of(name))
+    end
+  end
+  object_meta.__call = function(_, ...) return method(...) end
+  object_meta.__metatable = "method"
+  return object
+end
+
 function meta.__index(df, key)
   if key == "c" then
     return base.state(df, "c").c
   end
   local method = methods[key]
   if method then
-    return method
+    return rawget(base.state(df, key).c, key) and method_beside_column(key, method) or method
   end
   local state, field = base.state(df, tostring(key)), fields[key]
   if field then
@@ -156,8 +177,7 @@ function meta.__index(df, key)
   end
   for _, name in ipairs(state.names) do
     if name == key then
-      local column = name:find "^[%a_][%w_]*$" and "." .. name or ("[%q]"):format(name)
-      refuse("a data frame has no '%s'; its column is df.c%s", name, column)
+      refuse("a data frame has no '%s'; its column is %s", name, column_of(name))
     end
   end
   if type(key) == "number" then

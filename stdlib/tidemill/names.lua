@@ -23,6 +23,11 @@ local function sorted_names(from, more)
   return found
 end
 
+-- A dataset has no columns before a worker reads it.
+local function column_words(name)
+  return ("rows are chosen by table:filter(%q, \"==\", value), and run() reads a column as row[%q]"):format(name, name)
+end
+
 local function words_of(owner, name, methods, fields)
   local words = plan.instead(owner, name)
   if words then
@@ -34,10 +39,12 @@ local function words_of(owner, name, methods, fields)
   if nearest then
     return ("did you mean '%s'?"):format(nearest)
   end
+  if owner == "TabularDataset" then
+    return column_words(name)
+  end
   local known = sorted_names(methods)
   known = #known > 0 and known or sorted_names(fields)
-  local columns = owner == "TabularDataset" and "; rows are chosen by table:filter(\"column\", \">\", value)" or ""
-  return #known > 0 and "it has: " .. table.concat(known, ", ") .. columns or ("write %s { ... }"):format(owner)
+  return #known > 0 and "it has: " .. table.concat(known, ", ") or ("write %s { ... }"):format(owner)
 end
 
 --- Raises for a name that `owner` does not have. The message says what to write instead of a name
@@ -49,6 +56,12 @@ end
 function M.refuse(owner, name, methods, fields)
   name = tostring(name)
   plan.raise(("%s has no '%s'; %s"):format(owner, name, words_of(owner, name, methods, fields)))
+end
+
+--- Raises for a column that is read from a table's definition.
+---@param name string
+function M.refuse_column(name)
+  plan.raise(("TabularDataset has no '%s'; %s"):format(name, column_words(name)))
 end
 
 --- Returns an `__index` for `owner`, a name in core/plan/names.h. It raises for every name that the

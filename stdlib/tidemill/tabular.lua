@@ -1,6 +1,7 @@
 --- Defines datasets whose items are rows, of files or of databases; see tidemill.lua.
 local archives = require "tidemill.archives"
 local names = require "tidemill.names"
+local objects = require "tidemill.definition"
 local plan = require "tidemill.plan"
 local tables = require "tidemill.tables"
 local workspace = require "tidemill.workspace"
@@ -10,7 +11,6 @@ local workspace = require "tidemill.workspace"
 local dataset, with, files
 
 ---@class tidemill.TabularDataset
----@field kind "delimited"|"json_lines"|"sql"
 ---@field paths string[]
 ---@field name? string
 ---@field partition_format? string
@@ -36,7 +36,7 @@ end
 local function with_op(self, op)
   names.check_self(self, "TabularDataset")
   local ops = {}
-  for i, known in ipairs(self.ops or {}) do
+  for i, known in ipairs(objects.values_of(self).ops or {}) do
     ops[i] = known
   end
   ops[#ops + 1] = op

@@ -4,6 +4,7 @@
 ---
 --- The names are those of the original. Arguments that only make sense in the cloud are accepted
 --- and ignored, with a note.
+local definition = require "tidemill.definition"
 local fs = require "tidemill.fs"
 local names = require "tidemill.names"
 local path = require "tidemill.path"
@@ -413,7 +414,7 @@ function made.unregister_all_versions(self)
   if not self.registered then
     plan.raise "dataset:unregister_all_versions: it is not registered"
   end
-  store.unregister(self.workspace, self.registered)
+  store.unregister(definition.values_of(self).workspace, self.registered)
 end
 
 --- Returns what tidemill.lua needs. `of_objects(tag, value, methods)` makes an immutable object,

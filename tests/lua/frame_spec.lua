@@ -190,6 +190,15 @@ null      -2.0     3]], tostring(frame.from_table {
     assert.is_truthy(text:find "and %d+ more columns: .*column40")
     for line in text:gmatch "([^\n]*)\nand" do assert.is_true(#line <= 100) end
   end)
+
+  it("with a column named like a method has both", function()
+    local df = frame.from_table { filter = { 1, 2 }, kind = { "a", "b" } }
+    assert.equal(1, #df:filter("kind", "==", "b"))
+    assert.equal(2, df:filter("filter", ">", 1).c.filter[1])
+    for row in df:filter("kind", "==", "b"):rows() do
+      assert.equal(2, row.filter)
+    end
+  end)
 end)
 
 describe("a data frame's files", function()
@@ -352,6 +361,10 @@ describe("an invalid operation on a data frame", function()
       local odd = frame.from_table { ["petal.width"] = { 1 } }
       return (odd["petal.width"])
     end, 'its column is df.c["petal.width"]' },
+    { function() return (df:with_column("filter", 1)["filter"][1]) end,
+      "'filter' is a method of data frames; the column is df.c.filter" },
+    { function() return (#df:with_column("head", 1).head) end, "'head' is a method of data frames" },
+    { function() return (df:with_column("head", 1).head:mean()) end, "'head' is a method of data frames" },
     { function() return (df[["id", "name"]]) end, 'df:select { "a", "b" } has the columns a and b' },
     { function() for _ in df do error "a step" end end, "to walk through it, write for row in df:rows() do" },
     { function() return (df:drop { columns = { "id" } }) end,

@@ -86,7 +86,9 @@ local frame = require "tidemill.frame"
 local objects = {
   { tm, "nothing", "it has: DataType, Dataset," }, { tm, "core", "all names are in one module" },
   { tm, "Pipelines", "did you mean 'Pipeline'?" }, { tm.Dataset, "nothing", "it has: File, Tabular" },
-  { rows, "price", 'rows are chosen by table:filter("column", ">", value)' },
+  { rows, "price", 'rows are chosen by table:filter("price", "==", value), and run() reads a column as row["price"]' },
+  { rows, "kind", 'TabularDataset has no \'kind\'; rows are chosen by table:filter("kind", "==", value)' },
+  { rows, "place", 'rows are chosen by table:filter("place"' },
   { tm.Dataset.File, "nothing", "from_files" }, { tm.Dataset.Tabular, "nothing", "from_delimited_files" },
   { tm.DataType, "nothing", "to_bool" }, { tm.ParallelRunConfig, "nothing", "write ParallelRunConfig { ... }" },
   { files, "nothing", "as_named_input" }, { files, "nmae", "did you mean 'name'?" }, { rows, "nothing", "filter" },
