@@ -46,9 +46,28 @@ local written = { True = "true", False = "false" }
 for name, call in pairs { int = "math.floor(tonumber(x))", float = "tonumber(x)", bool = "not not x" } do
   written[name] = ("the name of the type as text, %q; %s(x) is %s"):format(name, name, call)
 end
+
+-- Scripts also come here through a table of theirs: setmetatable({}, { __index = _G }).int. Only an
+-- instruction that reads a global has the name as its constant.
+local util, getinfo, band, rshift = require "jit.util", debug.getinfo, bit.band, bit.rshift
+local READS_GLOBAL = band(util.funcbc(loadstring "return x", 1), 0xff)
+
+local function reads_global(f, name)
+  local pc, instruction = 1, util.funcbc(f, 1)
+  while instruction do
+    if band(instruction, 0xff) == READS_GLOBAL and util.funck(f, -rshift(instruction, 16) - 1) == name then
+      return true
+    end
+    pc = pc + 1
+    instruction = util.funcbc(f, pc)
+  end
+  return false
+end
+
 setmetatable(_G, {
   __index = function(_, name)
-    if written[name] then
+    local reader = written[name] and getinfo(2, "fS")
+    if reader and reader.what ~= "C" and reads_global(reader.func, name) then
       error(("Lua has no '%s'; write %s"):format(name, written[name]), 2)
     end
   end,

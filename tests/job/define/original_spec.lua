@@ -460,6 +460,22 @@ describe("Python", function()
     refused(t, "pipeline.lua:1: Lua has no 'float'; write the name of the type as text", "run", "pipeline.lua")
   end)
 
+  it("has such names only as globals: a table that looks into _G gets nil", function()
+    local t = new_case()
+    local code = [[
+      local through = setmetatable({}, { __index = _G })
+      assert(through.int == nil and through["float"] == nil and _G.bool == nil and through.print == print)
+      for name in pairs(_G) do assert(through[name] == _G[name]) end
+      local ok, words = pcall(setfenv(loadstring "return True", through))
+      assert(not ok and words:find("Lua has no 'True'; write true", 1, true), words)
+      local outer = function() return function() return int end end
+      assert(not pcall(outer()))]]
+    t:write("lua.lua", code)
+    t:expect(t:run { "lua", "lua.lua" }, 0)
+    t:script(code .. "\nfunction run(m) return names_of(m) end")
+    t:expect(t:run { "run", "pipeline.lua" }, 0)
+  end)
+
   it("has modules and functions for which an entry script learns replacements", function()
     local t = new_case()
     for code, words in pairs { ["Experiment(ws, 'x')"] = "(a nil value); run the pipeline with 'tidemill run FILE.lua'",
