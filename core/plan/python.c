@@ -174,7 +174,8 @@ static const struct {
   { "attempt to perform arithmetic on ", "a userdata value",
     "a column is computed row by row: df:with_column(name, function(row) return row.a * 2 end)" },
   { "attempt to perform arithmetic on ", "a string value",
-    "texts are joined with .. and filled in with text:format(value); tonumber(text) is a number" },
+    "texts are joined with .., and '\"%s\" % x' is string.format(\"%s\", x); tonumber(text) is a "
+    "number" },
   { "(FILE* expected, got ", NULL, "a method is called with a colon: file:read \"*a\"" },
   { "attempt to call field 'unpack' (a nil value)", NULL, "write unpack(list)" },
   { " 'path' (a string value)", "attempt to call ",

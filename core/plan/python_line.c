@@ -10,7 +10,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define BLOCK "a block begins without a colon, and ends with 'end'"
+#define NO_TYPES "Lua has no types of variables, parameters and results: leave them out"
+#define FILLED   "'\"%s\" % x' is string.format(\"%s\", x)"
+#define BLOCK    "a block begins without a colon, and ends with 'end'"
 
 /* Lines that begin with a word of Python. `next` is what must follow it: 'n' a name, ':' a colon,
  * '.' the end of the line. */
@@ -37,6 +39,7 @@ static const struct {
   { "elif", "n", "'elif' is Python's; write elseif CONDITION then" },
   { "else", ":", BLOCK },
   { "print", "n", "a call has parentheses: print(x)" },
+  { "const|let|var", "n", "write local x = y" },
 };
 
 /* What occurs in a line. The first that fits counts. */
@@ -53,6 +56,9 @@ static const struct {
   { " if ", " else ", "'a if x else b' is x and a or b" },
   { " not in ", NULL, "with the values as keys of a table: if not names[x] then" },
   { ", end=", NULL, "io.write(text) writes without a line break" },
+  { "\" % ", NULL, FILLED },
+  { "' % ", NULL, FILLED },
+  { " ? ", " : ", "'a ? b : c' is a and b or c" },
 };
 
 struct words {
@@ -123,6 +129,73 @@ static const char *explain_inside(struct words line)
   return NULL;
 }
 
+static struct words skip(struct words line, const char *bytes)
+{
+  while (line.at < line.end && strchr(bytes, *line.at))
+    line.at++;
+  return line;
+}
+
+static struct words skip_name(struct words line)
+{
+  while (line.at < line.end && is_name(*line.at))
+    line.at++;
+  return line;
+}
+
+static struct words skip_word(struct words line, const char *word)
+{
+  size_t n = strlen(word);
+  bool has_word = (size_t)(line.end - line.at) > n && memcmp(line.at, word, n) == 0;
+  bool is_whole = has_word && !is_name(line.at[n]);
+  return is_whole ? skip((struct words) { line.at + n, line.end }, " ") : line;
+}
+
+/* "x: int = 3", "local x: int" */
+static bool is_typed_variable(struct words line)
+{
+  struct words name = skip_word(line, "local"), after = skip(skip_name(name), " ");
+  if (after.at == name.at || after.at == after.end || *after.at != ':')
+    return false;
+  after.at++;
+  struct words type = skip(after, " "), rest = skip_name(type);
+  if (type.at == rest.at || type.at == after.at)
+    return false;
+  rest = skip(rest, " ");
+  return rest.at == rest.end || *rest.at == '=' || *rest.at == '[';
+}
+
+/* "function f(x: int)", "function f() -> int" */
+static bool is_typed_function(struct words line, const char *message)
+{
+  struct words local = skip_word(line, "local");
+  bool is_function = skip_word(local, "function").at > local.at;
+  bool has_type = strstr(message, "')' expected near ':'") && has(line, "(", ":");
+  return is_function && (has_type || has(line, ")", "->"));
+}
+
+static bool has_else_if(const char *text, size_t len)
+{
+  const char *end = text + len;
+  for (const char *at = text; at < end; at++) {
+    bool is_start = at == text || !is_name(at[-1]);
+    struct words next = skip_word((struct words) { at, end }, "else");
+    if (is_start && next.at > at && skip_word(next, "if").at > next.at)
+      return true;
+  }
+  return false;
+}
+
+static const char *explain_shape(const char *text, size_t len, struct words line,
+                                 const char *message)
+{
+  if (strstr(message, "'end' expected") && has_else_if(text, len))
+    return "'else if' begins a block with an 'end' of its own; write elseif";
+  if (is_typed_variable(line) || is_typed_function(line, message))
+    return NO_TYPES;
+  return NULL;
+}
+
 const char *tm_python_explain_line(const char *text, size_t len, unsigned long number,
                                    const char *message)
 {
@@ -130,6 +203,7 @@ const char *tm_python_explain_line(const char *text, size_t len, unsigned long n
   const char *answer = explain_first(line);
   if (!answer && number > 1)
     answer = explain_first(line_of(text, len, number - 1));
+  answer = answer ? answer : explain_shape(text, len, line, message);
   bool is_clear =
       strstr(message, " near '='") || strstr(message, " near '['") || strstr(message, " near ':'");
   return answer || is_clear ? answer : explain_inside(line);

@@ -153,6 +153,18 @@ static void a_line_of_python_is_answered_by_its_word(void **state)
     { "print('a', end='')", "; io.write(text) writes without" },
     { "print x", "; a call has parentheses: print(x)" },
     { "f(a=1 if x else 2)", "; arguments with names are a table" },
+    { "function f()\nif x then\n  y()\nelse if z then\n  w()\nend\nend\n",
+      "; 'else if' begins a block with an 'end' of its own; write elseif" },
+    { "if x then y() else if(z) then w() end", "; 'else if' begins a block" },
+    { "x = '%s and %s' % (a, b)", "; '\"%s\" % x' is string.format(\"%s\", x)" },
+    { "x: int = 3", "; Lua has no types of variables, parameters and results" },
+    { "y = 1\nlocal x: int = 3", "; Lua has no types of variables" },
+    { "x: List[int] = {}", "; Lua has no types of variables" },
+    { "function f(x: int, y: str) return x end", "; Lua has no types of variables" },
+    { "local function f(x) -> int\nreturn 1 end", "; Lua has no types of variables" },
+    { "def f(x: int) -> int:\n  return 1", "; 'def' is Python's" },
+    { "let x = 3", "; write local x = y" },
+    { "x = a ? b : c", "; 'a ? b : c' is a and b or c" },
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
     has(*state, cases[i].text, cases[i].words);
@@ -164,6 +176,7 @@ static void a_line_of_lua_with_such_words_is_not_answered(void **state)
   fails_with(w, "local class = 1\nlocal from = 2\nx = = 2", "unexpected symbol near '='",
              "score.lua:3");
   fails_with(w, "assert(true)\npass = 1\nx = = 2", "unexpected symbol near '='", "score.lua:3");
+  fails_with(w, "x = { else_if = 1 }\nif x then y()", "'end' expected near '<eof>'", "score.lua:2");
 }
 
 static void loops_and_texts_of_python_are_answered(void **state)
@@ -171,6 +184,7 @@ static void loops_and_texts_of_python_are_answered(void **state)
   struct world *w = *state;
   has(w, "for x in {} do end", "attempt to call a table value; to walk through a list, write for");
   has(w, "local x = 'a' + 'b'", "; texts are joined with ..");
+  has(w, "local x = '%s' % 'b'", "is string.format(\"%s\", x)");
   has(w, "local x, y = 1, 2 print(f'{x}/{y}')",
       "; if it is Python's f\"{x}/y\", write (\"%s/y\"):format(x)");
   has(w, "local x = r'a'", "; if it is Python's r\"x\", write [[x]]");
