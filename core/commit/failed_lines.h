@@ -27,8 +27,8 @@
 
 /* The reason of items without an element. It has no numbers: equal reasons are counted together. */
 #define TM_SHORT_RETURN                                                                            \
-  "run() returned fewer elements than items: an item without an element counts as failed; "        \
-  "context:fail(i, why) says which one and why, returns = 'any' lets run() return any number"
+  "run() returned fewer elements than items, and an item without one counts as failed; "           \
+  "context:fail(i, why) says which, returns = 'any' allows any number"
 
 /* The end of a line, which is the same for all items with one message, so that it is encoded once.
  * Zero it first. */

@@ -19,11 +19,12 @@ struct answer {
   const char *words;
 };
 
-#define DATASETS "FileDataset|TabularDataset"
-#define TABLES   "FileDataset|TabularDataset|OutputFileDatasetConfig"
-#define FRAME    "a data frame"
-#define COLUMN   "a column"
-#define FILES    "Dataset.File.from_files|Dataset.File.from_archives|Dataset.File.from_manifest"
+#define LISTED_MAX 12 /* keys that a message lists */
+#define DATASETS   "FileDataset|TabularDataset"
+#define TABLES     "FileDataset|TabularDataset|OutputFileDatasetConfig"
+#define FRAME      "a data frame"
+#define COLUMN     "a column"
+#define FILES      "Dataset.File.from_files|Dataset.File.from_archives|Dataset.File.from_manifest"
 
 static const struct answer answers[] = {
   /* The module. */
@@ -444,6 +445,9 @@ int tm_names_refuse_key(const char *kind, const char *key, struct tm_err *err)
     tm_err_set(err, TM_EUSAGE, "unknown key '%s'; %s", tm_buf_str(&given), instead);
   else if (nearest)
     tm_err_set(err, TM_EUSAGE, "unknown key '%s'; did you mean '%s'?", tm_buf_str(&given), nearest);
+  else if (n > LISTED_MAX)
+    tm_err_set(err, TM_EUSAGE, "unknown key '%s'; 'tidemill help %s' lists the keys",
+               tm_buf_str(&given), strrchr(kind, '.') ? strrchr(kind, '.') + 1 : kind);
   else
     tm_err_set(err, TM_EUSAGE, "unknown key '%s'; known: %s", tm_buf_str(&given), tm_buf_str(&all));
   tm_buf_release(&all);

@@ -30,8 +30,8 @@ static void warn_surplus(struct tm_supervisor *s, const struct tm_in_flight *hel
   tm_supervisor_say(s, TM_WARNING,
                     "step '%s': run() returned %" PRIu32 " %s for the %" PRIu32
                     " %s of mini-batch %" PRIu64
-                    "%s; all rows are written, and all these items count as succeeded; returns = "
-                    "\"any\" lets run() return any number (said once)",
+                    "%s; all rows are written, and the items succeed; returns = \"any\" allows any "
+                    "number (said once)",
                     s->o.step->name, returned, tm_text_counted(returned, "element", "elements"),
                     good, tm_text_counted(good, "item", "items"), held->what.index,
                     marked == 0 ? ""
@@ -47,14 +47,13 @@ static void warn_short(struct tm_supervisor *s, const struct tm_in_flight *held,
   if (s->has_short_warning)
     return;
   s->has_short_warning = true;
-  tm_supervisor_say(s, TM_WARNING,
-                    "step '%s': run() returned %" PRIu32 " %s for %" PRIu32
-                    " rows of mini-batch %" PRIu64
-                    ", and error_threshold counts rows without an element as failed; if run() "
-                    "filters or aggregates, set returns = \"any\", or filter in the dataset: "
-                    ":filter(); returns = \"rows\" leaves this warning out (said once)",
-                    s->o.step->name, returned, tm_text_counted(returned, "element", "elements"),
-                    good, held->what.index);
+  tm_supervisor_say(
+      s, TM_WARNING,
+      "step '%s': run() returned %" PRIu32 " %s for %" PRIu32 " rows of mini-batch %" PRIu64
+      ", and with error_threshold a row without one has failed; filter by "
+      "dataset:filter(), or set returns = \"any\"; returns = \"rows\" omits this (said once)",
+      s->o.step->name, returned, tm_text_counted(returned, "element", "elements"), good,
+      held->what.index);
 }
 
 void tm_returns_warn(struct tm_supervisor *s, const struct tm_in_flight *held, uint32_t marked,

@@ -186,7 +186,7 @@ static bool add_for_kept(struct tm_buf *out, const char *dir,
   if (yes)
     tm_buf_printf(out,
                   "a resume would end in the same way: it keeps mini-batches for which run() "
-                  "returned, with their failed items; correct the script or its input; %s",
+                  "returned; correct the script or its input; %s",
                   rerun.data);
   tm_buf_release(&rerun);
   tm_json_free(definition);

@@ -200,9 +200,9 @@ static int add_string(uint32_t number, struct tm_buf *rows, const char *s, size_
 {
   if (memchr(s, '\n', len) != NULL || memchr(s, '\r', len) != NULL)
     return refuse_element(number, err,
-                          "has a line break in it; each element is one line of the output: replace "
-                          "the break, return a table, which is written as JSON, or set "
-                          "append_row_line_break = \"escape\"");
+                          "has a line break in it, and is one line of the output: replace it, "
+                          "return a table (written as JSON), or set append_row_line_break = "
+                          "\"escape\"");
   char *to = tm_buf_extend(rows, len + 1);
   memcpy(to, s, len);
   to[len] = '\n';

@@ -7,11 +7,15 @@ local M = {}
 local MODULES = { argparse = true, entry_script = true, frame = true, fs = true, json = true, path = true,
                   process = true }
 
+--- Methods that only refuse a call, with a reason. No list of methods has them.
+M.refusing = setmetatable({}, { __mode = "k" })
+
 -- The strings among the keys of a table, or among its values if it is a list, in order.
 local function add_names(to, from)
   for key, value in pairs(from or {}) do
     local name = type(key) == "number" and value or key
-    to[#to + 1] = type(name) == "string" and name:sub(1, 2) ~= "__" and name or nil
+    local is_listed = type(name) == "string" and name:sub(1, 2) ~= "__" and not M.refusing[value]
+    to[#to + 1] = is_listed and name or nil
   end
 end
 

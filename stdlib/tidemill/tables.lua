@@ -1,5 +1,6 @@
 --- Parts of tables other than their definition: writing rows into folders, and methods that only
 --- files have.
+local names = require "tidemill.names"
 local plan = require "tidemill.plan"
 local workspace = require "tidemill.workspace"
 
@@ -56,6 +57,7 @@ function M.refuse_for_rows(methods)
       plan.raise(("dataset:%s is for files, of a FileDataset; the rows of a table are read where its files are"):format(
         name))
     end
+    names.refusing[methods[name]] = true
   end
 end
 
@@ -65,6 +67,7 @@ function M.refuse_for_files(methods)
     methods[name] = function()
       plan.raise(("dataset:%s is for rows, of a TabularDataset; %s"):format(name, words))
     end
+    names.refusing[methods[name]] = true
   end
 end
 

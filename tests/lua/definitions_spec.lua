@@ -36,6 +36,8 @@ describe("ParallelRunConfig", function()
       local _ = Config { entry_script = "score.lua", mini_batchsize = 5 }
     end)
     assert.equal("ParallelRunConfig: unknown key 'mini_batchsize'; did you mean 'mini_batch_size'?", words)
+    local many = refused(function() return Config { entry_script = "a.lua", zzzzzz = 1 } end)
+    assert.equal("ParallelRunConfig: unknown key 'zzzzzz'; 'tidemill help ParallelRunConfig' lists the keys", many)
     assert.equal(here + 2, line)
   end)
 

@@ -213,13 +213,11 @@ static bool add_named(struct tm_buf *out, const char *given)
 
 struct names TM_ARRAY(const char *);
 
-static void add_command_names(const struct tm_cli *cli, struct names *names, struct tm_buf *all)
+static void add_command_names(const struct tm_cli *cli, struct names *names)
 {
   for (size_t i = 0; cli->commands[i]; i++)
-    if (cli->commands[i]->summary) {
-      tm_buf_printf(all, "%s%s", all->len > 0 ? ", " : "", cli->commands[i]->name);
+    if (cli->commands[i]->summary)
       *TM_ARRAY_ADD(names) = cli->commands[i]->name;
-    }
 }
 
 int tm_help_refuse(const struct tm_cli *cli, const char *name)
@@ -227,7 +225,9 @@ int tm_help_refuse(const struct tm_cli *cli, const char *name)
   struct names names = { 0 };
   struct tm_buf all = TM_BUF_NONE;
   const char *nearest;
-  add_command_names(cli, &names, &all);
+  add_command_names(cli, &names);
+  for (size_t i = 0; i < names.len; i++)
+    tm_buf_printf(&all, "%s%s", i > 0 ? ", " : "", names.at[i]);
   nearest = tm_text_nearest(name, names.at, names.len);
   if (nearest)
     tm_cli_say("unknown command '%s'; did you mean '%s'? There are: %s", name, nearest, all.data);
@@ -242,9 +242,8 @@ static int refuse_topic(const struct tm_cli *cli, const char *given, struct tm_e
 {
   struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
   struct names names = { 0 };
-  struct tm_buf all = TM_BUF_NONE;
   const char *nearest;
-  add_command_names(cli, &names, &all);
+  add_command_names(cli, &names);
   *TM_ARRAY_ADD(&names) = "parameters";
   for (const struct tm_manual_page *page = tm_manual_pages; page->name; page++)
     *TM_ARRAY_ADD(&names) = page->name;
@@ -252,13 +251,11 @@ static int refuse_topic(const struct tm_cli *cli, const char *given, struct tm_e
     for (size_t k = 0; tidemill_parameter(tidemill_constructor(i), k, &p); k++)
       *TM_ARRAY_ADD(&names) = p.name;
   nearest = tm_text_nearest(given, names.at, names.len);
-  tm_err_set(err, TM_EUSAGE,
-             "there is no command, topic, parameter or function '%s'%s%s%s commands: %s; 'tidemill "
-             "help' lists "
-             "the topics, 'tidemill help parameters' the parameters",
-             given, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-             nearest ? "'? There are the" : "; there are the", all.data);
-  tm_buf_release(&all);
+  tm_err_set(
+      err, TM_EUSAGE,
+      "there is no command, topic, parameter or function '%s'; %s%s%s'tidemill help' lists the "
+      "commands and topics, 'tidemill help parameters' the parameters",
+      given, nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
   TM_ARRAY_RELEASE(&names);
   return TM_EUSAGE;
 }

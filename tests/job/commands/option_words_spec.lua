@@ -18,7 +18,7 @@ describe("options are named", function()
 
   it("for what run() returns, by map, status and resume", function()
     local t = case "function run() return {} end"
-    local words = "context:fail(i, why) says which one and why, --returns any lets run() return any number"
+    local words = "context:fail(i, why) says which, --returns any allows any number"
     local r = t:run { "map", "score.lua", "in", "--error-threshold", "1", "--job-dir", t.job_dir, "--",
                       "set run_max_try" }
     says(r, 1, words)
@@ -31,7 +31,7 @@ describe("options are named", function()
 
   it("for more elements than items, and for a row with a line break", function()
     local t = case "function run() return { 1, 2, 3, 4, 5, 6, 7 } end"
-    says(t:run { "map", "score.lua", "in" }, 0, "; --returns any lets run() return any number")
+    says(t:run { "map", "score.lua", "in" }, 0, "; --returns any allows any number")
     t:script [[function run() return { "a\nb" } end]]
     says(t:run { "try", "score.lua", "in" }, 1, "use --append-row-line-break escape")
     says(t:run { "map", "score.lua", "in" }, 1, "use --append-row-line-break escape")

@@ -93,6 +93,8 @@ local objects = {
   { tm.DataType, "nothing", "to_bool" }, { tm.ParallelRunConfig, "nothing", "write ParallelRunConfig { ... }" },
   { files, "nothing", "as_named_input" }, { files, "nmae", "did you mean 'name'?" }, { rows, "nothing", "filter" },
   { files:as_named_input "x", "data_changed_time", "write dataset.registered, its name, and dataset.version" },
+  { files, "nothing", "it has: as_direct, as_download, as_input, as_mount, as_named_input, mini_batches, register,"
+    .. " take, unregister_all_versions" },
   { tm.OutputFileDatasetConfig { name = "x" }, "keep_columns", "write output:read_delimited_files()" },
   { workspace, "nothing", "get_default_datastore" }, { workspace:get_default_datastore(), "nothing", "upload_files" },
   { config, "nothing", "mini_batch_size" }, { step, "run_after", "a step waits for the outputs" },

@@ -185,7 +185,7 @@ describe("why items failed although run() returned", function()
     t:pipeline "mini_batch_size = 3, process_count_per_node = 1, error_threshold = 4"
     local r = t:expect_job(1)
     has(r.err, "5 items have failed, and error_threshold tolerates 4", "\n      5 items: run() returned fewer elements",
-      "context:fail(i, why) says which one and why, returns = 'any'", "(1 element for 3 items) at process000, ",
+      "context:fail(i, why) says which, returns = 'any'", "(1 element for 3 items) at process000, ",
       "/in/0001.txt and 2 more\n")
     has(t:log "job_result.txt", "start with " .. t.step_dir .. "/logs/user/error.txt")
     assert.equal(2, failed_items(t)[1].count)
