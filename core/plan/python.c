@@ -13,6 +13,9 @@
 #define COLON                                                                                      \
   "if the colon is Python's: a dictionary is { name = value }, and a block begins without a colon"
 #define OF_TIDEMILL "local tidemill = require \"tidemill\", and tidemill.NAME"
+#define PATHS                                                                                      \
+  "if it is a mini-batch of files, it is an array of paths; it is a data frame with --rows, or "   \
+  "if the input is a tidemill.Dataset.Tabular"
 
 static const struct {
   const char *names, *words;
@@ -169,6 +172,12 @@ static const struct {
     "to walk through a data frame, write for row in df:rows() do" },
   { "(table expected, got userdata)", NULL,
     "if it is a mini-batch of rows, it is a data frame: for row in mini_batch:rows() do" },
+  { "attempt to call method 'rows' (a nil value)", NULL, PATHS },
+  { "attempt to call method 'irows' (a nil value)", NULL, PATHS },
+  { "attempt to call method 'filter' (a nil value)", NULL, PATHS },
+  { "attempt to call method 'select' (a nil value)", NULL, PATHS },
+  { "attempt to call method 'group_by' (a nil value)", NULL, PATHS },
+  { "attempt to call method 'with_column' (a nil value)", NULL, PATHS },
   { "attempt to compare ", "userdata",
     "rows are chosen by df:filter(\"column\", \">\", value), not by a comparison of a column" },
   { "attempt to perform arithmetic on ", "a userdata value",

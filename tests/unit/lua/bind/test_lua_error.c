@@ -187,6 +187,8 @@ static void loops_and_texts_of_python_are_answered(void **state)
   has(w, "local x = '%s' % 'b'", "is string.format(\"%s\", x)");
   has(w, "local x, y = 1, 2 print(f'{x}/{y}')",
       "; if it is Python's f\"{x}/y\", write (\"%s/y\"):format(x)");
+  has(w, "local x = {} x:irows()",
+      "; if it is a mini-batch of files, it is an array of paths; it is a data frame with --rows");
   has(w, "local x = r'a'", "; if it is Python's r\"x\", write [[x]]");
   has(w, "local x = import 'x'", "; write local x = require \"x\"");
   has(w, "local x = ('a').upper()", "; a method is called with a colon: text:upper()");
