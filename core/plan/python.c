@@ -12,7 +12,9 @@
 
 #define COLON                                                                                      \
   "if the colon is Python's: a dictionary is { name = value }, and a block begins without a colon"
-#define OF_TIDEMILL "local tidemill = require \"tidemill\", and tidemill.NAME"
+#define OF_TIDEMILL   "local tidemill = require \"tidemill\", and tidemill.NAME"
+#define OPEN          "if it is a path, open it: local file = assert(io.open(path))"
+#define OPEN_TO_WRITE "if it is a path, open it: local file = assert(io.open(path, \"w\"))"
 #define PATHS                                                                                      \
   "if it is a mini-batch of files, it is an array of paths; it is a data frame with --rows, or "   \
   "if the input is a tidemill.Dataset.Tabular"
@@ -178,6 +180,10 @@ static const struct {
   { "attempt to call method 'select' (a nil value)", NULL, PATHS },
   { "attempt to call method 'group_by' (a nil value)", NULL, PATHS },
   { "attempt to call method 'with_column' (a nil value)", NULL, PATHS },
+  { "attempt to call method 'read' (a nil value)", NULL, OPEN },
+  { "attempt to call method 'lines' (a nil value)", NULL, OPEN },
+  { "attempt to call method 'write' (a nil value)", NULL, OPEN_TO_WRITE },
+  { "attempt to call method 'close' (a nil value)", NULL, OPEN },
   { "attempt to compare ", "userdata",
     "rows are chosen by df:filter(\"column\", \">\", value), not by a comparison of a column" },
   { "attempt to perform arithmetic on ", "a userdata value",

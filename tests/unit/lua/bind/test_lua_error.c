@@ -189,6 +189,9 @@ static void loops_and_texts_of_python_are_answered(void **state)
       "; if it is Python's f\"{x}/y\", write (\"%s/y\"):format(x)");
   has(w, "local x = {} x:irows()",
       "; if it is a mini-batch of files, it is an array of paths; it is a data frame with --rows");
+  has(w, "local x = '/a' x:read '*a'", "; if it is a path, open it: local file = assert(io.open(p");
+  has(w, "local x = '/a' x:write 'b'",
+      "; if it is a path, open it: local file = assert(io.open(path, ");
   has(w, "local x = r'a'", "; if it is Python's r\"x\", write [[x]]");
   has(w, "local x = import 'x'", "; write local x = require \"x\"");
   has(w, "local x = ('a').upper()", "; a method is called with a colon: text:upper()");
