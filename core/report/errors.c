@@ -165,15 +165,18 @@ static bool is_of_name(char c)
 }
 
 /* How many bytes before `end` are the end of a path that is all of it, or begins after a separator,
- * and not a part of a longer name; 0: none. */
+ * and not a part of a longer name; 0: none. A mere number does not count: "element 1" is not about
+ * the file "in/1". */
 static size_t path_end_at(const char *message, size_t end, const char *path, size_t path_len)
 {
   size_t found = 0;
+  bool is_number = true;
   if (is_of_name(message[end]))
     return 0;
   for (size_t n = 1; n <= end && n <= path_len && message[end - n] == path[path_len - n]; n++) {
     char before = n < end ? message[end - n - 1] : ' ';
-    if (!is_of_name(before) && before != '.' &&
+    is_number = is_number && isdigit((unsigned char)message[end - n]);
+    if (!is_number && !is_of_name(before) && before != '.' &&
         (n == path_len || strchr("/!#:", path[path_len - n - 1])))
       found = n;
   }

@@ -278,6 +278,12 @@ static void an_item_may_be_named_by_the_end_of_its_path(void **state)
     assert_int_equal(add(&s, f, TM_RUN_EXCEPTION, message, "s.lua:3"), i == 0);
   }
   assert_int_equal(s.list.at[0].count, 3);
+  for (int i = 0; i < 3; i++) { /* a number is about anything */
+    snprintf(item, sizeof(item), "/data/in/%d", i);
+    f->attempt.first_item = item;
+    f->attempt.first_item_len = strlen(item);
+    assert_int_equal(add(&s, f, TM_RUN_EXCEPTION, "element 1 is a function", "s.lua:3"), i == 0);
+  }
   tm_errors_release(&s);
 }
 
