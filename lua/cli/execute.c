@@ -376,12 +376,14 @@ static void say_again(struct tidemill_job *job, int ended, const struct tm_execu
   tm_buf_release(&after);
 }
 
-/* Prints the command that runs failed items again, after a Completed job. */
+/* Prints the command that runs failed items again, after a Completed job. A session that found the
+ * job Completed has counted nothing. */
 static void say_rerun(struct tidemill_job *job, const struct tm_execute_hooks *hooks, void *data)
 {
   struct tidemill_record *record = NULL;
   struct tm_buf line = TM_BUF_NONE;
-  if (tidemill_job_counts(job)->items_failed > 0)
+  const struct tidemill_counts *counts = tidemill_job_counts(job);
+  if (counts->items_failed > 0 || counts->created == 0)
     (void)tidemill_record_open(&record, NULL, tidemill_job_dir(job), NULL);
   if (record && tm_rerun_add(&line, record, hooks ? hooks->add_rerun : NULL, data))
     tidemill_job_say(job, TIDEMILL_INFO, line.data);

@@ -6,9 +6,12 @@
  */
 #include "cli/rerun.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 #define LINES_MAX 10000 /* lines of a step that are searched for a named item */
@@ -81,6 +84,38 @@ void tm_rerun_append_anew(struct tm_err *err, const char *dir)
   tidemill_record_close(job);
 }
 
+/* Whether options may follow the recorded command, and it can be typed again as it is. */
+static bool can_extend(const char *command)
+{
+  static const char *const others[] = { " -- ",      "...",        " - ",           " --output",
+                                        " --resume", " --job-dir", " --only-failed" };
+  size_t n = strlen(command);
+  if (strncmp(command, "tidemill map ", strlen("tidemill map ")) != 0 ||
+      (n > 2 && strcmp(command + n - 2, " -") == 0))
+    return false;
+  for (size_t i = 0; i < TM_COUNT_OF(others); i++)
+    if (strstr(command, others[i]))
+      return false;
+  return true;
+}
+
+/* Adds the recorded command of a map job. False: it cannot be typed again as it is. */
+static bool add_recorded(struct tm_buf *out, struct tidemill_record *job)
+{
+  const char *directory, *command = tidemill_record_command(job, &directory);
+  char *here = command && can_extend(command) ? getcwd(NULL, 0) : NULL;
+  if (!here)
+    return false;
+  if (strcmp(here, directory) != 0) {
+    tm_buf_add_str(out, "cd ");
+    tm_text_shell(out, directory);
+    tm_buf_add_str(out, " && ");
+  }
+  tm_buf_add_str(out, command);
+  free(here);
+  return true;
+}
+
 bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_own_command own, void *data)
 {
   const struct tidemill_record_info *info = tidemill_record_info(job);
@@ -98,9 +133,10 @@ bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_own_comman
   } else if (own) {
     own(data, out, only_failed);
   } else {
-    tm_buf_add_str(out, "the command that started the job");
+    bool is_whole = add_recorded(out, job);
+    tm_buf_add_str(out, is_whole ? "" : "the command that started the job");
     if (only_failed) {
-      tm_buf_add_str(out, ", with --only-failed ");
+      tm_buf_add_str(out, is_whole ? " --only-failed " : ", with --only-failed ");
       tm_text_shell(out, only_failed);
     }
   }

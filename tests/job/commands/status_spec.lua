@@ -143,6 +143,32 @@ describe("the errors of a failed job", function()
   end)
 end)
 
+describe("the last line about a Completed job of map with failed items", function()
+  after_each(job.check_end)
+
+  it("is its own command, with --only-failed, in status and in a resume that runs nothing", function()
+    local t = case(4, "function run(m) if number_of(m[1]) == 2 then error 'no' end return names_of(m) end")
+    local words = { "map", "score.lua", "in", "-N", "1", "--run-max-try", "1", "--progress", "none" }
+    t:expect(t:run(words), 0)
+    local dir = t:run({ "status", "--json" }).result.job_dir
+    local command = "tidemill " .. table.concat(words, " ") .. " --only-failed " .. dir .. "\n"
+    expect_words(status(t, "latest"), { "\nto run the failed items again: " .. command })
+    local resumed = t:run { "resume", "latest" }
+    t:expect(resumed, 0)
+    expect_words(resumed.err, { "is Completed: nothing is run\n", "\nto run the failed items again: " .. command })
+    local elsewhere = t:run({ "status", dir }, { cwd = t:path "in" })
+    expect_words(elsewhere.out, { "again: cd " .. t.dir .. " && " .. command })
+  end)
+
+  it("is not made up where the command cannot be typed again as it is", function()
+    local t = case(2, "function run(m) if number_of(m[1]) == 2 then error 'no' end return names_of(m) end")
+    for _, more in ipairs { { "--output", "rows.txt" }, { "--", "x" } } do
+      t:expect(t:run { "map", "score.lua", "in", "-N", "1", "--run-max-try", "1", "--progress", "none", unpack(more) }, 0)
+      expect_words(status(t, "latest"), { "again: the command that started the job, with --only-failed " })
+    end
+  end)
+end)
+
 describe("the last line about a job that failed by items which run() has left out", function()
   after_each(job.check_end)
 
@@ -155,7 +181,7 @@ describe("the last line about a job that failed by items which run() has left ou
     expect_words(r.err, { said, "to run all again: tidemill map score.lua in -N 2 --error-threshold 1" })
     assert.is_nil(r.err:find("to go on", 1, true))
     local shown = status(t, "latest")
-    expect_words(shown, { said, "to run all again: the command that started the job",
+    expect_words(shown, { said, "to run all again: tidemill map score.lua in -N 2 --error-threshold 1 ",
       "command: tidemill map score.lua" })
     assert.is_nil(shown:find("to go on", 1, true))
     -- That is so.
