@@ -468,7 +468,8 @@ static int add_returned(lua_State *L, struct run *run, int n)
   const struct tm_setup *setup = run->script->setup;
   struct tm_buf *rows = setup->append_row ? run->rows : NULL;
   struct tm_extras *extras = run->call->extras;
-  struct tm_lua_rows lines = { rows, setup->escapes_line_breaks, extras ? &extras->faults : NULL };
+  struct tm_lua_rows lines = { rows, setup->escapes_line_breaks, setup->separator != ' ',
+                               extras ? &extras->faults : NULL };
   struct tm_lua_frame_rows to = { .separator = (char)setup->separator,
                                   .escapes = setup->escapes_line_breaks,
                                   .rows = rows,

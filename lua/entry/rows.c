@@ -28,7 +28,8 @@
 struct target {
   struct tm_buf *rows;
   bool escapes;
-  struct tm_row_counts *counts; /* of TM_FAULT_NUMBER; `at` of the first is its element */
+  struct tm_row_counts
+      *counts; /* TM_FAULT_NUMBER, whose first has its element as `at`, and _TABLE */
 };
 
 static int add_unordered(lua_State *L, int at, const struct target *to, uint32_t *returned,
@@ -62,15 +63,19 @@ static int add_rows(lua_State *L, int at, const struct target *to, uint32_t *ret
   return 0;
 }
 
-static void add_faults(struct tm_buf *list, const struct tm_row_counts *counts)
+static void add_fault(struct tm_buf *list, const struct tm_row_counts *counts,
+                      enum tm_fault_kind kind)
 {
   struct tm_buf words = TM_BUF_NONE;
-  const struct tm_fault *first = &counts->first_of[TM_FAULT_NUMBER];
-  tm_row_counts_words(&words, counts, TM_FAULT_NUMBER);
-  tm_buf_printf(&words, "; the first: element %" PRId64 " of what run() returned, ", first->at);
-  tm_fault_words(&words, first, NULL);
-  tm_fault_list_add(list, TM_FAULT_NUMBER, counts->faults[TM_FAULT_NUMBER],
-                    tm_row_counts_what(counts, TM_FAULT_NUMBER), &words);
+  const struct tm_fault *first = &counts->first_of[kind];
+  if (counts->faults[kind] == 0)
+    return;
+  tm_row_counts_words(&words, counts, kind);
+  if (kind == TM_FAULT_NUMBER) {
+    tm_buf_printf(&words, "; the first: element %" PRId64 " of what run() returned, ", first->at);
+    tm_fault_words(&words, first, NULL);
+  }
+  tm_fault_list_add(list, kind, counts->faults[kind], tm_row_counts_what(counts, kind), &words);
   tm_buf_release(&words);
 }
 
@@ -80,9 +85,12 @@ int tm_lua_rows_add(lua_State *L, int at, const struct tm_lua_rows *to, uint32_t
   struct tm_row_counts counts = { 0 };
   struct target target = { .rows = to->rows, .escapes = to->escapes, .counts = &counts };
   int rc = add_rows(L, at, &target, returned, err);
-  if (rc == 0 && to->faults != NULL && counts.faults[TM_FAULT_NUMBER] > 0)
-    add_faults(to->faults, &counts);
-  return rc;
+  if (rc < 0 || to->faults == NULL)
+    return rc;
+  add_fault(to->faults, &counts, TM_FAULT_NUMBER);
+  if (to->are_fields)
+    add_fault(to->faults, &counts, TM_FAULT_TABLE);
+  return 0;
 }
 
 int tm_lua_rows_refuse(lua_State *L, int first, int n, struct tm_err *err)
@@ -233,6 +241,7 @@ static int add_table(lua_State *L, uint32_t number, const struct target *to, str
   int rc = tm_lua_encode_row(L, -1, to->rows, to->counts, err);
   if (is_good)
     to->counts->first_of[TM_FAULT_NUMBER].at = number;
+  to->counts->faults[TM_FAULT_TABLE]++;
   return rc == 0 ? 0
                  : tm_err_wrap(err, "element %u of what run() returned cannot be written as JSON",
                                number);

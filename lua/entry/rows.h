@@ -26,6 +26,7 @@
 struct tm_lua_rows {
   struct tm_buf *rows; /* NULL: only counts; the elements may have any type */
   bool escapes;
+  bool are_fields;       /* the file has delimited fields: a table among its rows is counted */
   struct tm_buf *faults; /* gets a warning (data/frame/fault_list.h) about lost values; or NULL */
 };
 

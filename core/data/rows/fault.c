@@ -117,6 +117,9 @@ static struct advice advice_on(const struct tm_row_counts *counts, enum tm_fault
     [TM_FAULT_KEY] = { "values left out because the first objects do not have their keys", NULL },
     [TM_FAULT_NUMBER] = { "numbers that are nan or inf, written to JSON as null",
                           "JSON has neither: return them as strings, or return a data frame" },
+    [TM_FAULT_TABLE] = { "tables among the rows of a delimited file, written as JSON",
+                         "for fields and a header return a data frame: require "
+                         "\"tidemill.frame\".from_rows(rows)" },
   };
   if (kind == TM_FAULT_SHORT || kind == TM_FAULT_LONG)
     return advice_on_ragged(counts, kind);

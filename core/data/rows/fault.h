@@ -21,6 +21,7 @@ enum tm_fault_kind {
   TM_FAULT_LINE,     /* a line that is not a JSON object */
   TM_FAULT_KEY,      /* a value of a JSON object whose key is not a column */
   TM_FAULT_NUMBER,   /* nan or inf that run() returned in a table: JSON has none, it becomes null */
+  TM_FAULT_TABLE,    /* a table that run() returned for a file of fields: it becomes JSON */
   TM_FAULT_KINDS
 };
 

@@ -136,6 +136,23 @@ describe("what run() returns", function()
       'as it is\tand "so"', "", "" }, "\n"), (t:read("job/score/output/parallel_run_step.txt"):gsub("%-nan", "nan")))
   end)
 
+  it("causes a warning if tables go to a file of fields as JSON", function()
+    local words = "tables among the rows of a delimited file, written as JSON: 2; for fields and a header return a "
+      .. "data frame: require \"tidemill.frame\".from_rows(rows) (said once"
+    for file, is_warned in pairs { ["r.csv"] = true, ["r.tsv"] = true, ["r.jsonl"] = false } do
+      local t = job.case()
+      t:inputs(2)
+      t:script "function run(m) return { { a = 1 }, { a = 2 } } end"
+      t:pipeline("mini_batch_size = 2, append_row_file_name = '" .. file .. "'")
+      local r = t:expect_job(0)
+      assert.equal(is_warned, r.err:find(words, 1, true) ~= nil, r.err)
+      assert.equal('{"a":1}\n{"a":2}\n', t:read("job/score/output/" .. file))
+      t:script "function run(m) return require 'tidemill.frame'.from_rows { { a = 1 }, { a = 2 } } end"
+      t:expect(t:run { "run", "pipeline.lua", "--job-dir", t:path "second", "--progress", "none" }, 0)
+      assert.equal(is_warned and "a\n1\n2\n" or "1\n2\n", t:read("second/score/output/" .. file))
+    end
+  end)
+
   it("causes one warning for numbers that JSON cannot represent", function()
     local t = job.case()
     t:inputs(2)
