@@ -109,7 +109,7 @@ describe("resume", function()
       "tidemill run PIPELINE.lua --resume --job-dir " .. t.job_dir .. " --accept-changes\n" })
     lfs.mkdir(t:path "new")
     for _, name in ipairs { "p.lua", "score.lua" } do os.rename(t:path(name), t:path("new/" .. name)) end
-    expect_run(t, 0, { "run", "new/p.lua", "--resume", "--job-dir", "job", "--accept-changes" }, nil, { env = { "GO=1" } })
+    expect_run(t, 0, { "run", "new/p.lua", "--resume", "--accept-changes", "--job-dir", "job" }, {}, { env = { "GO=" } })
   end)
 
   --- A job of `map` whose fifth item fails.

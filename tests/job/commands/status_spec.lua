@@ -163,7 +163,8 @@ describe("the last line about a Completed job of map with failed items", functio
   it("is not made up where the command cannot be typed again as it is", function()
     local t = case(2, "function run(m) if number_of(m[1]) == 2 then error 'no' end return names_of(m) end")
     for _, more in ipairs { { "--output", "rows.txt" }, { "--", "x" } } do
-      t:expect(t:run { "map", "score.lua", "in", "-N", "1", "--run-max-try", "1", "--progress", "none", unpack(more) }, 0)
+      local words = { "map", "score.lua", "in", "-N", "1", "--run-max-try", "1", "--progress", "none", unpack(more) }
+      t:expect(t:run(words), 0)
       expect_words(status(t, "latest"), { "again: the command that started the job, with --only-failed " })
     end
   end)
