@@ -109,7 +109,7 @@ describe("resume", function()
       "tidemill run PIPELINE.lua --resume --job-dir " .. t.job_dir .. " --accept-changes\n" })
     lfs.mkdir(t:path "n")
     for _, name in ipairs { "p.lua", "score.lua" } do os.rename(t:path(name), t:path("n/" .. name)) end
-    expect_run(t, 0, { "run", "n/p.lua", "--resume", "--accept-changes", "--job-dir", "job" }, nil, { env = { "GO=1" } })
+    expect_run(t, 0, { "run", "n/p.lua", "--resume", "--accept-changes", "--job-dir", "job" }, nil, { env = {"GO=1"} })
   end)
 
   --- A job of `map` whose fifth item fails.
