@@ -59,28 +59,52 @@ static void add_module_dir(lua_State *L, const char *path)
   free(dir);
 }
 
-/* The line of the piece's closing call, for when the stack does not show it (tail.lua). The piece
- * is on top of the stack. */
-static void note_tail(lua_State *L, const char *path)
+/* The line of the function's only tail call (tail.lua), or 0. The function is on top of the stack,
+ * and stays there. */
+static int tail_line(lua_State *L)
 {
-  int top = lua_gettop(L);
-  lua_pushvalue(L, -1);
+  int top = lua_gettop(L), line = 0;
   lua_getglobal(L, "require");
   lua_pushliteral(L, "tidemill.tail");
-  if (tm_lua_pcall(L, 1, 1, NULL) < 0) {
-    lua_pop(L, 1);
-    return;
+  if (tm_lua_pcall(L, 1, 1, NULL) == 0) {
+    lua_pushvalue(L, top);
+    if (tm_lua_pcall(L, 1, 1, NULL) == 0)
+      line = (int)lua_tointeger(L, -1);
   }
-  lua_insert(L, -2);
-  if (tm_lua_pcall(L, 1, 1, NULL) < 0)
-    return;
-  if (lua_type(L, -1) == LUA_TNUMBER)
-    lua_pushfstring(L, "%s:%d", path, (int)lua_tointeger(L, -1));
+  lua_settop(L, top);
+  return line;
+}
+
+/* The line of the piece's closing call, for when the stack does not show it. The piece is on top of
+ * the stack. */
+static void note_tail(lua_State *L, const char *path)
+{
+  int line = tail_line(L);
+  if (line > 0)
+    lua_pushfstring(L, "%s:%d", path, line);
   else
     lua_pushstring(L, path);
   lua_setfield(L, LUA_REGISTRYINDEX, TM_LUA_TAIL);
-  lua_pop(L, 1);
-  tm_require(lua_gettop(L) == top);
+}
+
+void tm_lua_add_place(lua_State *L, bool is_tail, struct tm_buf *out)
+{
+  lua_Debug ar;
+  int line = is_tail ? tail_line(L) : 0;
+  if (lua_getinfo(L, ">S", &ar) && ar.linedefined > 0 && ar.source[0] == '@')
+    tm_buf_printf(out, "%s:%d", ar.source + 1, line > 0 ? line : ar.linedefined);
+}
+
+void tm_lua_error_place_tail(lua_State *L, struct tm_lua_error *e)
+{
+  const char *text = tm_buf_str(&e->message);
+  /* Lua itself raises these two, perhaps without a line */
+  bool is_of_lua =
+      strncmp(text, "not enough memory", 17) == 0 || strncmp(text, "stack overflow", 14) == 0;
+  if (e->where.len == 0 && !is_of_lua)
+    tm_lua_add_place(L, true, &e->where);
+  else
+    lua_pop(L, 1);
 }
 
 /* Tells the libraries which file is loaded. */

@@ -51,6 +51,15 @@ int tm_lua_load(lua_State *L, const char *text, size_t len, const char *shown_as
   "tidemill.notes" /* in the registry: a list of notes about it; true: show them */
 bool tm_lua_user_line(lua_State *L, struct tm_buf *out);
 
+/* Adds the place of the function on top of the stack, "score.lua:12", and pops it. `is_tail`: that
+ * of its only `return f()`, if it has one and no other; else that of its definition. Nothing for a
+ * C function. */
+void tm_lua_add_place(lua_State *L, bool is_tail, struct tm_buf *out);
+/* For an error of the function on top of the stack, which is popped. If no line of user code was on
+ * the stack, because the function called one of ours by `return f()`, adds the place of that
+ * call. */
+void tm_lua_error_place_tail(lua_State *L, struct tm_lua_error *e);
+
 /* Raises if the value is a pipeline, and so its file no entry script. */
 void tm_lua_refuse_pipeline(lua_State *L, int at, const char *shown_as);
 

@@ -505,16 +505,6 @@ static int run_body(lua_State *L) /* (struct run *) */
   return 0;
 }
 
-/* Reports a wrong result of run(): no line raised it, so the place is the definition of run(). */
-static int give_wrong(struct script *s, const struct tm_err *err, struct tm_script_error *error)
-{
-  lua_Debug ar;
-  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->hooks[HOOK_RUN]);
-  if (lua_getinfo(s->L, ">S", &ar) && ar.linedefined > 0 && ar.source[0] == '@')
-    tm_buf_printf(&error->where, "%s:%d", ar.source + 1, ar.linedefined);
-  return give_words(error, TM_RUN_WRONG_RETURN, err);
-}
-
 static int script_run(void *data, const struct tm_run_call *call, struct tm_buf *rows,
                       uint32_t *returned, struct tm_script_error *error)
 {
@@ -545,7 +535,13 @@ static int script_run(void *data, const struct tm_run_call *call, struct tm_buf 
   if (code == 0 && !run.is_wrong)
     return 0;
   rows->len = begin; /* keeps (2) */
-  return code < 0 ? give_error(s, error, TM_RUN_EXCEPTION, &e) : give_wrong(s, &run.err, error);
+  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->hooks[HOOK_RUN]);
+  if (code == 0) { /* no line raised it, so the place is the definition of run() */
+    tm_lua_add_place(s->L, false, &error->where);
+    return give_words(error, TM_RUN_WRONG_RETURN, &run.err);
+  }
+  tm_lua_error_place_tail(s->L, &e);
+  return give_error(s, error, TM_RUN_EXCEPTION, &e);
 }
 
 static int guest_run(void *data, const struct tm_run_call *call, struct tm_buf *rows,

@@ -54,6 +54,16 @@ describe("a data frame returned by run()", function()
     assert.same(expected(10, " "), t:rows())
   end)
 
+  it("is not returned by a call that fails; the error has the line of the call", function()
+    local t = frames_case(2, "mini_batch_size = 2, run_max_try = 1", [[function run(m)
+      local names = frame.from_table { { "name", m } }
+
+      return names:select("nam")
+    end]])
+    local r = t:expect_job(1)
+    assert.is_truthy(r.err:find("score.lua:6: select: no column 'nam'; columns: name", 1, true), r.err)
+  end)
+
   it("is written with the given separator and header", function()
     local t = frames_case(4, [[append_row_file_name = "rows.csv", append_row_separator = ";",
       append_row_header = false]])
