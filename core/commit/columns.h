@@ -1,7 +1,8 @@
-/* columns.h - the columns of a step's output if run() returns data frames: those of the first
- * accepted frame. A later frame in another order is reordered. Refused are: a frame with other
- * columns, an array if the file has a header, and a frame if a file that should have a header began
- * with an array. Empty results always fit.
+/* columns.h - the columns of a step's output, if run() returns data frames.
+ *
+ * The first accepted frame sets them. The columns of a later frame are put into the same order. A
+ * frame with other columns is refused. So is an array if the file has a header, and a frame if the
+ * file began with an array and should have a header. Empty results always fit.
  *
  * Steps, on the job's thread: _init; _open once the commit is open; _fit for each result; then,
  * when it is added to the commit, _begin_add before and _end_add after it.

@@ -116,8 +116,9 @@ int tm_keeper_log_open_output(struct tm_keeper *k, const struct tm_keeper_worker
  * what is left. */
 int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, struct tm_err *err);
 void tm_keeper_worker_free(struct tm_keeper_worker *w); /* NULL is a no-op */
-/* The environment of a worker: `own`, overridden by `more` and by the keeper's variables;
- * NULL-ended, to free() as one. A name without '=' removes the variable. */
+/* The environment of a worker: `own`, overridden by `more` and then by `last`, the keeper's
+ * variables. A name without '=' removes the variable. The array ends with NULL and points to the
+ * given strings; free() the array alone. */
 char **tm_keeper_environment(char *const *own, char *const *more, size_t more_len,
                              char *const *last, size_t last_len);
 

@@ -1,18 +1,17 @@
-/* upload_mark.h - the mark of an upload: <step>/state/upload.<n>, a JSON object. A copy of the rows
- * at `map --output FILE` has one too, upload.copy, without outcomes. A mark answers two
- * questions that a resumed job has about the destination of its output <n>:
+/* upload_mark.h - the mark of an upload: <step>/state/upload.<n>, a JSON object. The file that
+ * `map --output FILE` writes has a mark too, upload.copy, without outcomes. When a job is resumed,
+ * the mark answers two questions about the destination of output <n>:
  *
- *   Is it ours?        The look of the destination (see below) equals the look in the mark. Only
- *                      then may a job without `overwrite` replace or remove the destination.
- *   Is it up to date?  The journal has the outcomes that it had when the output was uploaded.
+ *   Is it ours?        Yes, if the destination still looks as the mark says (see below). Only then
+ *                      may a job without `overwrite` replace or remove it.
+ *   Is it up to date?  Yes, if the journal has the same outcomes as when the output was uploaded.
  *
- * The mark is written before the upload gets its name, so it also holds the look of the earlier
- * upload that it replaces.
+ * The mark is written before the upload is renamed to its destination. Until then the earlier
+ * upload is still there, so the mark describes that one, too.
  *
- * A look has no device number, because this changes when a machine starts again. The inode and the
- * time of the last change tell our folder from any other that exists there at the same time, and a
- * rename leaves both as they are. The names, sizes and times of all files below it tell whether
- * somebody has changed, added or removed one since.
+ * A look leaves out the device number, which may change when the machine restarts. The inode and
+ * the time of the last change distinguish our folder from any other, and survive a rename. The
+ * names, sizes and times of all files below show whether one was changed, added or removed.
  */
 #ifndef TM_OUTPUTS_UPLOAD_MARK_H
 #define TM_OUTPUTS_UPLOAD_MARK_H

@@ -6,8 +6,9 @@
  *   roomy    likewise, holds something, and its window has room
  *   crowded  ready, holds what waits behind its first, and was not asked for it yet
  *
- * A worker is in the lists that its fields say after tm_roster_update(); whoever changes a field or
- * the window calls that. Numbers of workers are never used again; a node's number is the caller's.
+ * The fields of a worker decide which lists it belongs to. Code that changes a field or the window
+ * then calls tm_roster_update(), which moves the worker. The roster numbers the workers, and never
+ * uses a number again; the caller numbers the nodes.
  */
 #ifndef TM_SCHED_ROSTER_H
 #define TM_SCHED_ROSTER_H

@@ -12,13 +12,14 @@
  * assignments are recalled with ON_TURN, when everything before has been carried out. If nothing
  * happens until tm_sched_due(), ON_TURN comes then.
  *
- *  (1) A mini-batch is at one worker at most, and over once (committed or failed).
- *  (2) A try counts if it failed, or was lost with a worker that had begun it. What was taken back,
- *      or was lost before it began, does not count; neither does an answer that was lost with its
- *      worker, up to TM_SCHED_LOST_MAX times.
- *  (3) After ON_TURN, no worker is idle while an assignment waits that it may take. If one waits at
- *      another worker behind its first for TM_WINDOW_LATE_NS, it is recalled.
- *  (4) A mini-batch costs no loop over workers, nodes, or other mini-batches.
+ *  (1) At most one worker has a mini-batch at a time, and each mini-batch ends once: it is
+ *      committed, or has failed.
+ *  (2) A try counts if it failed, or if its worker died after beginning it. A try that was taken
+ *      back, or whose worker died earlier, does not count. A try whose answer was lost with its
+ *      worker does not count the first TM_SCHED_LOST_MAX times.
+ *  (3) After ON_TURN, no worker is idle while an assignment waits that it may take. An assignment
+ *      that has waited behind another one at a worker for TM_WINDOW_LATE_NS is recalled.
+ *  (4) The work for one mini-batch never includes a loop over workers, nodes, or other mini-batches.
  */
 #ifndef TM_SCHED_SCHED_H
 #define TM_SCHED_SCHED_H

@@ -81,7 +81,7 @@ int64_t tm_fs_read_at(const struct tm_fs *fs, int fd, const char *path, void *p,
     if (got == -EINTR)
       continue;
     if (got == -ESPIPE)
-      return tm_err_set(err, -ESPIPE, "cannot read '%s': it is a FIFO or a device, and no file",
+      return tm_err_set(err, -ESPIPE, "cannot read '%s': it is a FIFO or a device, not a file",
                         path);
     if (got < 0)
       return tm_err_system(err, (int)got, "cannot read '%s'", path);

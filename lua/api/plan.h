@@ -26,8 +26,8 @@ struct tm_plan {
  *    {"index", "items", "from", "to"}, "last", "settings": {NAME: {"value", "origin"}}, "reuse": of
  *    explain.h}]}
  *
- * If something would stop a job (job/preflight.h), the plan says so in place of that part. 0, or a
- * negative code and an error: an input cannot be read, or is empty. */
+ * If something would stop a job (job/preflight.h), the plan has that message in place of the part.
+ * Returns 0, or a negative code with an error if an input cannot be read, or is empty. */
 int tm_plan_add(struct tm_buf *out, const struct tm_plan *plan, struct tm_err *err);
 
 #endif

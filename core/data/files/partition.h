@@ -28,8 +28,8 @@
 
 struct tm_partition;
 
-/* NULL with a message that begins with the wrong part: "'{date:YYYY}': 'YYYY' is no field; did you
- * mean 'yyyy'?". Free it. */
+/* Free it. NULL: the format is wrong, and the message begins with the wrong part: "'YYYY' in
+ * '{date:...}' is not a field of a datetime; did you mean 'yyyy'?; accepted: yyyy, MM, ...". */
 struct tm_partition *tm_partition_new(const char *format, struct tm_err *err);
 void tm_partition_free(struct tm_partition *p); /* NULL: a no-op */
 

@@ -79,7 +79,7 @@ static void a_fifo_in_the_place_of_a_file_holds_nobody_up(void **state)
   alarm(60); /* otherwise it would wait for a writer */
   assert_int_equal(tm_fs_read_file(fs, path, 100, &text, &err), -ESPIPE);
   alarm(0);
-  assert_non_null(strstr(err.text, "it is a FIFO or a device, and no file"));
+  assert_non_null(strstr(err.text, "it is a FIFO or a device, not a file"));
   assert_int_equal(fs->unlink(fs->self, path), 0);
   tm_buf_release(&text);
   free(path);
