@@ -19,7 +19,7 @@
  *      worker does not count the first TM_SCHED_LOST_MAX times.
  *  (3) After ON_TURN, no worker is idle while an assignment waits that it may take. An assignment
  *      that has waited behind another one at a worker for TM_WINDOW_LATE_NS is recalled.
- *  (4) The work for one mini-batch never includes a loop over workers, nodes, or other mini-batches.
+ *  (4) No work for a single mini-batch loops over workers, nodes, or other mini-batches.
  */
 #ifndef TM_SCHED_SCHED_H
 #define TM_SCHED_SCHED_H

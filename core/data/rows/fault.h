@@ -51,8 +51,8 @@ bool tm_fault_is_first(const struct tm_row_counts *counts, enum tm_fault_kind ki
 /* Puts one line, cut to 63 bytes, into the fault's text. */
 void tm_fault_set_text(struct tm_fault *fault, const char *p, size_t n);
 
-/* "column 'price': 'abc' is not a valid double" and the like, to append to the place. `schema` NULL: it does
- * not belong to a column. */
+/* Adds text such as "column 'price': 'abc' is not a valid double", which follows the place in a
+ * message. `schema` NULL: the fault does not belong to a column. */
 void tm_fault_words(struct tm_buf *out, const struct tm_fault *fault,
                     const struct tm_schema *schema);
 /* The number of faults of this kind, what became of them, and the option to change that: "values
