@@ -99,30 +99,57 @@ function M.guarded(owner, values, fields)
   return setmetatable(values, meta)
 end
 
---- Returns the arguments of a call in order. The caller gave them either by position, or in one
---- table by name, as Python's keyword arguments. Other fields of such a table go into a table of
+-- The number of arguments before a table of named ones, as in f(a, { name = value }); nil: there is
+-- no such table among the first `most`.
+local function count_before_named(most, ...)
+  local count = 0
+  for i = 1, select("#", ...) do
+    if select(i, ...) ~= nil then
+      count = i
+    end
+  end
+  local last = select(math.max(count, 1), ...)
+  local is_named = count >= 1 and count <= most and type(last) == "table" and not getmetatable(last)
+    and type(next(last)) == "string"
+  return is_named and count - 1 or nil
+end
+
+--- Returns the arguments of a call in order. The caller gave them by position, or the last ones in
+--- a table by name, as Python's keyword arguments. Other fields of such a table go into a table of
 --- options after the last argument.
 ---@param names string[] of the arguments, in order
----@param first any
----@param ... any the other arguments
+---@param ... any the arguments
 ---@return any ... the arguments, then the options
-function M.arguments(names, first, ...)
-  local is_named = type(first) == "table" and not getmetatable(first) and type(next(first)) == "string"
-  for i = 1, select("#", ...) do
-    is_named = is_named and select(i, ...) == nil
+function M.arguments(names, ...)
+  local before = count_before_named(#names, ...)
+  if not before then
+    return ...
   end
-  if not is_named then
-    return first, ...
-  end
-  local taken, options = {}, {}
-  for key, value in pairs(first) do
+  local taken, options = { ... }, {}
+  for key, value in pairs(taken[before + 1]) do
     options[key] = value
   end
-  for i, name in ipairs(names) do
-    taken[i], options[name] = options[name], nil
+  for i = before + 1, #names do
+    taken[i], options[names[i]] = options[names[i]], nil
   end
   taken[#names + 1] = options
   return unpack(taken, 1, #names + 1)
+end
+
+--- The same for a function without options: raises for any other name in the table.
+---@param caller string
+---@param names string[] of the arguments, in order
+---@param ... any the arguments
+---@return any ... the arguments
+function M.all_arguments(caller, names, ...)
+  local taken = { M.arguments(names, ...) }
+  for key in pairs(taken[#names + 1] or {}) do
+    local nearest = plan.nearest(tostring(key), names)
+    local words = nearest and ("did you mean '%s'?"):format(nearest)
+      or "known: '" .. table.concat(names, "', '") .. "'"
+    plan.raise(("%s: unknown key '%s'; %s"):format(caller, tostring(key), words))
+  end
+  return unpack(taken, 1, #names)
 end
 
 --- Raises if a constructor is given an object, or values without a name. Other wrong arguments are

@@ -52,6 +52,16 @@ function M.is_pair(value)
   return type(value) == "table" and not getmetatable(value) and getmetatable(value[1]) == "Datastore"
 end
 
+-- Refuses what a pair would not use, so that no path is left out in silence.
+local function check_pair(caller, pair)
+  for key in pairs(pair) do
+    if key ~= 1 and key ~= 2 then
+      plan.raise(("%s: { datastore, path } has a further element, [%s]; accepted: { datastore, path }, or a list of "
+        .. "such pairs"):format(caller, tostring(key)))
+    end
+  end
+end
+
 --- Returns the path of a datastore, or of { datastore, path }.
 ---@param caller string
 ---@param given table
@@ -59,6 +69,7 @@ end
 function M.take_place(caller, given)
   local datastore, p = given, nil
   if not getmetatable(given) then
+    check_pair(caller, given)
     datastore, p = given[1], given[2]
   end
   if getmetatable(datastore) ~= "Datastore" or (p ~= nil and type(p) ~= "string") then
@@ -91,6 +102,7 @@ end
 function M.take_datastore(caller, first, second, third)
   first, second = take_named(first, second)
   if M.is_pair(first) then
+    check_pair(caller, first)
     first, second, third = first[1], first[2], second
   elseif type(first) == "table" and M.is_pair(first[1]) then
     local paths = {}
@@ -363,7 +375,7 @@ made.Datastore = setmetatable({
   ---@param name string
   ---@return tidemill.Datastore
   get = function(in_workspace, name)
-    in_workspace, name = names.arguments({ "workspace", "datastore_name" }, in_workspace, name)
+    in_workspace, name = names.all_arguments("Datastore.get", { "workspace", "datastore_name" }, in_workspace, name)
     return made.Datastore(in_workspace, name)
   end,
   ---@param in_workspace tidemill.Workspace
@@ -374,7 +386,7 @@ made.Datastore = setmetatable({
   end,
 }, {
   __call = function(_, in_workspace, name)
-    in_workspace, name = names.arguments({ "workspace", "name" }, in_workspace, name)
+    in_workspace, name = names.all_arguments("Datastore", { "workspace", "name" }, in_workspace, name)
     check_workspace("Datastore", in_workspace)
     check_text("Datastore", "the name", name)
     return datastore(in_workspace, name)
@@ -388,7 +400,8 @@ names.guarded("Datastore", made.Datastore)
 ---@param version? integer|"latest"
 ---@return tidemill.FileDataset
 function made.get_by_name(in_workspace, name, version)
-  in_workspace, name, version = names.arguments({ "workspace", "name", "version" }, in_workspace, name, version)
+  in_workspace, name, version = names.all_arguments("Dataset.get_by_name", { "workspace", "name", "version" },
+    in_workspace, name, version)
   check_workspace("Dataset.get_by_name", in_workspace)
   check_text("Dataset.get_by_name", "the name", name)
   return registered(store.get(in_workspace.path, name, version ~= nil and tostring(version) or nil))

@@ -222,11 +222,27 @@ assert(store:upload_files({ "in/0001.txt", "in/0002.txt" }, "b").copied == 1)
 assert(store:download { target_path = "copy", prefix = "a/" }.copied == 2)
 fails("unknown key 'show_progress'; leave it out", function() store:upload { src_dir = "in", show_progress = true } end)
 fails("no file is named", function() store:upload_files { target_path = "b" } end)
+assert(store:upload("in", { target_path = "c", overwrite = true }).copied == 2)
 local output = tm.OutputFileDatasetConfig { name = "rows" }
 local registered = output:register_on_complete { name = "made", description = "d", tags = { a = 1 } }
 assert(registered.register_as == "made" and registered.description == "d")
 fails("register_on_complete: accepted", function() output:register_on_complete { name = "made", other = 1 } end)
 local files = tm.Dataset.File.from_files "in"
+assert(files:register(workspace, { name = "texts", create_new_version = true }).version == 1)
+assert(tm.Dataset.get_by_name(workspace, { name = "texts", version = 1 }).registered == "texts")
+fails("get_by_name: unknown key 'verson'; did you mean 'version'?", function()
+  tm.Dataset.get_by_name(workspace, { name = "texts", verson = 1 })
+end)
+fails("Datastore: unknown key 'nmae'; did you mean 'name'?", function()
+  tm.Datastore { workspace = workspace, nmae = "there" }
+end)
+for _, pair in ipairs { { store, "a", "b" }, { store, "a", overwrite = true } } do
+  fails("{ datastore, path } has a further element", function() tm.Dataset.File.from_files(pair) end)
+  fails("{ datastore, path } has a further element", function()
+    tm.OutputFileDatasetConfig { name = "x", destination = pair }
+  end)
+end
+assert(tm.DatasetConsumptionConfig("x", files, { mode = "mount" }).name == "x")
 assert(tm.DatasetConsumptionConfig { name = "x", dataset = files, mode = "mount", path_on_compute = "m" }.name == "x")
 fails("accepted: a string, a dataset", function() tm.DatasetConsumptionConfig { name = "x", data = files } end)
 local rows = tm.Dataset.Tabular.from_delimited_files "x.csv"
