@@ -144,3 +144,18 @@ bool tm_item_next(struct tm_reader *r, struct tm_item *out)
   }
   return !r->bad;
 }
+
+bool tm_item_describe_first(struct tm_buf *out, const char *bytes, size_t len)
+{
+  struct tm_reader r, keys;
+  struct tm_item item;
+  tm_reader_init(&r, bytes, len);
+  if (!tm_item_next(&r, &item))
+    return false;
+  bool has_keys = item.is_group && tm_keys_find(bytes, len, &keys);
+  if (has_keys)
+    tm_keys_describe(out, keys);
+  else
+    tm_buf_add(out, item.path, item.path_len);
+  return has_keys;
+}

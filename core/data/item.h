@@ -92,5 +92,9 @@ void tm_item_add(struct tm_buf *out, const struct tm_item *item);
 /* The next file or range; skips keys. False at the end and on bad bytes (see r->bad). The path and
  * the fault point into the bytes. */
 bool tm_item_next(struct tm_reader *r, struct tm_item *out);
+/* Adds what identifies a mini-batch in a log: the path of its first item, if `bytes` are good. The
+ * rows of a group are in a file of the job, so their keys identify it: "store=north, n=3". Returns
+ * whether it added keys. */
+bool tm_item_describe_first(struct tm_buf *out, const char *bytes, size_t len);
 
 #endif

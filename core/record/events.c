@@ -50,7 +50,7 @@ void tm_attempt_add_input(struct tm_buf *out, const struct tm_attempt *a)
                   *a->dataset ? " " : ", ");
   if (*a->dataset)
     tm_buf_printf(out, "of input '%s', ", a->dataset);
-  tm_buf_printf(out, "first '%.*s'", (int)a->first_item_len, a->first_item);
+  tm_buf_printf(out, a->has_keys ? "%.*s" : "first '%.*s'", (int)a->first_item_len, a->first_item);
 }
 
 const char *tm_verdict_name(enum tm_verdict v)

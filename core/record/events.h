@@ -125,8 +125,9 @@ struct tm_attempt {
   size_t causes_len;
   const char *dataset; /* name of the input */
   const char *first_item;
-  size_t first_item_len;  /* path; not NUL-ended */
+  size_t first_item_len;  /* path, or keys; not NUL-ended */
   const char *named_item; /* the one of several items that the message names; NULL: none */
+  bool has_keys;          /* the rows of a group: first_item is their keys, "store=north, n=3" */
   bool are_rows;          /* the items are rows, and first_item is the file of the first */
   int64_t manifest_at;    /* place of its entry, bytes */
 };
@@ -166,7 +167,8 @@ const char *tm_event_failed(const struct tm_event *e);
 /* How many items of a try will be tried again. With `succeeded` and `failed` they add up to
  * `items`. */
 int64_t tm_attempt_left(const struct tm_attempt *a);
-/* Adds what a try was handed: "5 items of input 'images', first '/data/a.pgm'". */
+/* Adds what a try was handed: "5 items of input 'images', first '/data/a.pgm'", or the keys of a
+ * group instead of the first. */
 void tm_attempt_add_input(struct tm_buf *out, const struct tm_attempt *a);
 
 #endif

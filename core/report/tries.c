@@ -89,7 +89,10 @@ static void add_detail(struct tm_buf *b, const struct tm_attempt *a)
   }
   TM_PEN_ADD(&p, " manifest=");
   tm_pen_add_int(&p, a->manifest_at);
-  TM_PEN_ADD(&p, " first=");
+  if (a->has_keys)
+    TM_PEN_ADD(&p, " keys=");
+  else
+    TM_PEN_ADD(&p, " first=");
   tm_pen_add(&p, a->first_item, a->first_item_len);
   tm_pen_stop(&p);
 }

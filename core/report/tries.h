@@ -13,7 +13,8 @@
  *                        failed nevertheless
  *   Mini-batch Detail    "dataset=NAME count=N manifest=OFFSET first=PATH": PATH extends to the
  *                        field's end; " part=5-8" follows the count if only these items were run,
- *                        while bad ones are isolated
+ *                        while bad ones are isolated. The rows of a group have "keys=store=north,
+ *                        n=3" instead of "first=PATH"
  */
 #ifndef TM_REPORT_TRIES_H
 #define TM_REPORT_TRIES_H

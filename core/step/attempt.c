@@ -79,6 +79,7 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
                                 .first_item = tm_buf_str(&held->first_item),
                                 .first_item_len = held->first_item.len,
                                 .named_item = named,
+                                .has_keys = held->has_keys,
                                 .are_rows = are_rows,
                                 .manifest_at = held->manifest_at };
   struct tm_event e = { .kind = TM_EVENT_TRY_ENDED, .attempt = &attempt };

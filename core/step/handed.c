@@ -20,6 +20,7 @@ void tm_handed_emit(struct tm_worker *w, const struct tm_in_flight *held)
                                 .dataset = input && input->name ? input->name : "",
                                 .first_item = tm_buf_str(&held->first_item),
                                 .first_item_len = held->first_item.len,
+                                .has_keys = held->has_keys,
                                 .are_rows = input && tm_dataset_is_table(input),
                                 .manifest_at = held->manifest_at };
   struct tm_event e = { .kind = TM_EVENT_HANDED_OUT, .attempt = &attempt };

@@ -41,7 +41,8 @@ struct tm_in_flight {
   uint32_t items;    /* 0: rows of a table that are not counted yet */
   bool is_uncounted; /* it has failed, and its rows could not be counted: `items` is 1 */
   int64_t manifest_at;
-  struct tm_buf first_item; /* path; its memory is reused */
+  struct tm_buf first_item; /* tm_item_describe_first(); its memory is reused */
+  bool has_keys;            /* that is the keys of a group */
 };
 
 struct tm_worker {

@@ -171,17 +171,12 @@ static void on_started(void *data, uint32_t number, int64_t pid, struct tm_worke
 
 static void remember(struct tm_in_flight *held, const struct tm_manifest_entry *entry)
 {
-  struct tm_reader r;
-  struct tm_item item;
-
   held->dataset = entry->dataset;
   held->items = entry->items > 0 ? entry->items : held->what.rows;
   held->is_uncounted = false;
   held->manifest_at = entry->at;
-  tm_reader_init(&r, entry->bytes, entry->len);
   tm_buf_clear(&held->first_item);
-  if (tm_item_next(&r, &item))
-    tm_buf_add(&held->first_item, item.path, item.path_len);
+  held->has_keys = tm_item_describe_first(&held->first_item, entry->bytes, entry->len);
 }
 
 static int send_mini_batch(struct tm_worker *w, const struct tm_sched_action *a, struct tm_err *err)

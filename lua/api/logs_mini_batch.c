@@ -86,9 +86,11 @@ static void add_logged(struct one *o, const char *worker, int64_t from_ns, int64
 static void add_items(struct tm_buf *out, const char *detail)
 {
   static const char dataset[] = "dataset=", count[] = " count=", first[] = " first=";
+  static const char grouped[] = " keys=";
   const char *n = strstr(detail, count), *path = n ? strstr(n, first) : NULL;
+  const char *keys = n ? strstr(n, grouped) : NULL;
   int64_t items;
-  if (!path || strncmp(detail, dataset, sizeof(dataset) - 1) != 0) {
+  if ((!path && !keys) || strncmp(detail, dataset, sizeof(dataset) - 1) != 0) {
     tm_buf_add_str(out, detail);
     return;
   }
@@ -100,7 +102,10 @@ static void add_items(struct tm_buf *out, const char *detail)
     tm_buf_add_str(out, "rows that could not be counted");
   if (n > name)
     tm_buf_printf(out, " of dataset '%.*s'", (int)(n - name), name);
-  tm_buf_printf(out, ", the first is '%s'", path + sizeof(first) - 1);
+  if (keys && (!path || keys < path))
+    tm_buf_printf(out, ", %s", keys + sizeof(grouped) - 1);
+  else
+    tm_buf_printf(out, ", the first is '%s'", path + sizeof(first) - 1);
   free(digits);
 }
 

@@ -296,6 +296,23 @@ describe("a table", function()
       assert.same(ROWS, t:rows())
     end)
 
+    it("is identified by its keys in reports and logs", function()
+      local t = job.case()
+      t:write("in/a.csv", TABLE)
+      t:script [[function run(df, context)
+        if context.partition_key_value.city == "bonn" then error "no" end
+        return df
+      end]]
+      pipeline(t, [[partition_keys = { "city", "year" }, logging_level = "DEBUG"]])
+      local r = t:expect_job(0)
+      assert.matches("first: mini%-batch %d %(RUN_EXCEPTION%) at process%d+, city=bonn, year=2025, 2 rows\n", r.err)
+      local mini_batch = r.err:match "first: mini%-batch (%d)"
+      assert.matches("handed to process%d+, 2 items, city=bonn, year=2025\n", t:log "sys/master_role.txt")
+      assert.matches('manifest=%d+ keys=city=bonn, year=2025"', t:log "sys/job_report/processed_mini-batches.csv")
+      r = t:run { "logs", "job", "--mini-batch", mini_batch }
+      assert.matches("^mini%-batch %d of step 'score': 2 items, city=bonn, year=2025\n", r.out)
+    end)
+
     it("groups many rows of several files, without filtered rows", function()
       local t = job.case()
       csv(t, "in/a.csv", 1, 5000)

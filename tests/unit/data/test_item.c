@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "data/item.h"
+#include "data/key.h"
 #include "fault.h"
 
 static struct tm_item item_of(const char *path, size_t len, int64_t size, int64_t mtime_ns)
@@ -223,6 +224,36 @@ static void an_empty_path_is_our_own_fault(void **state)
   tm_buf_release(&b);
 }
 
+static void a_mini_batch_is_identified_by_its_first_path_or_its_keys(void **state)
+{
+  struct tm_key keys[] = {
+    { .name = "store", .name_len = 5, .type = TM_KEY_STRING, .string = { "a\nb", 3 } },
+    { .name = "n", .name_len = 1, .type = TM_KEY_LONG, .integer = 3 }
+  };
+  struct tm_item item = {
+    .path = "/groups-0", .path_len = 9, .is_rows = true, .end = 9, .rows = 2
+  };
+  struct tm_buf bytes = TM_BUF_NONE, text = TM_BUF_NONE;
+  (void)state;
+  tm_keys_add(&bytes, keys, 2);
+  tm_item_add(&bytes, &item);
+  assert_false(tm_item_describe_first(&text, bytes.data, bytes.len));
+  assert_string_equal(text.data, "/groups-0");
+  tm_buf_clear(&bytes);
+  tm_buf_clear(&text);
+  item.is_group = true;
+  tm_keys_add(&bytes, keys, 2);
+  tm_item_add(&bytes, &item);
+  assert_true(tm_item_describe_first(&text, bytes.data, bytes.len));
+  assert_string_equal(text.data, "store=a\\nb, n=3");
+  tm_buf_clear(&text);
+  for (size_t n = 0; n < bytes.len; n++) /* the end is missing */
+    assert_false(tm_item_describe_first(&text, bytes.data, n));
+  assert_int_equal(text.len, 0);
+  tm_buf_release(&bytes);
+  tm_buf_release(&text);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(items_come_back_in_order),
     cmocka_unit_test(layout_is_the_documented_one),
@@ -233,4 +264,5 @@ UNIT_TESTS({
     cmocka_unit_test(every_cut_is_refused),
     cmocka_unit_test(impossible_items_are_refused),
     cmocka_unit_test(an_empty_path_is_our_own_fault),
+    cmocka_unit_test(a_mini_batch_is_identified_by_its_first_path_or_its_keys),
 });

@@ -30,6 +30,10 @@ static void a_row_for_each_try(void **state)
   add(&t, f);
   f->attempt.part_first = 996;
   add(&t, f);
+  f->attempt.first_item = "store=north";
+  f->attempt.first_item_len = 11;
+  f->attempt.has_keys = true;
+  add(&t, f);
   assert_int_equal(tm_tries_close(&t, &err), 0);
   char *text = fixture_read(f, FILE_NAME);
   assert_string_equal(
@@ -39,7 +43,9 @@ static void a_row_for_each_try(void **state)
       "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
       "dataset=images count=5 manifest=4096 first=/data/a.pgm\n"
       "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 part=996-1000 manifest=4096 first=/data/a.pgm\n");
+      "dataset=images count=5 part=996-1000 manifest=4096 first=/data/a.pgm\n"
+      "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
+      "dataset=images count=5 part=996-1000 manifest=4096 keys=store=north\n");
   free(text);
 }
 
