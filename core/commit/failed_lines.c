@@ -66,6 +66,25 @@ static void add_shared_tail(struct tm_buf *out, const struct tm_failed_try *t)
   tm_buf_add(out, tail->text.data, tail->text.len);
 }
 
+static void add_keys(struct tm_buf *out, const struct tm_item *item)
+{
+  struct tm_buf keys = TM_BUF_NONE;
+  tm_item_describe(&keys, item);
+  tm_buf_add_str(out, ",\"keys\":");
+  tm_json_write_string(out, tm_buf_str(&keys), keys.len);
+  tm_buf_release(&keys);
+}
+
+static void add_cause(const struct tm_failed_try *t, const struct tm_item *item)
+{
+  struct tm_buf keys = TM_BUF_NONE;
+  bool has_keys = item->keys && tm_item_describe(&keys, item);
+  tm_causes_add(t->causes, t->message, t->message_len, has_keys ? tm_buf_str(&keys) : item->path,
+                has_keys ? keys.len : item->path_len,
+                item->is_rows && item->rows > 0 ? item->rows : 1, NULL);
+  tm_buf_release(&keys);
+}
+
 void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
                           const struct tm_item *item)
 {
@@ -77,6 +96,8 @@ void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
     add_hex(out, "item_hex", item->path, item->path_len);
   if (item->is_entry)
     add_entry(out, item);
+  if (item->keys)
+    add_keys(out, item);
   if (item->is_rows)
     tm_buf_printf(out, ",\"begin\":%" PRId64 ",\"end\":%" PRId64, item->begin, item->end);
   if (item->is_rows && item->first_row >= 0)
@@ -92,8 +113,7 @@ void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
   else
     add_tail(out, t);
   if (t->causes)
-    tm_causes_add(t->causes, t->message, t->message_len, item->path, item->path_len,
-                  item->is_rows && item->rows > 0 ? item->rows : 1, NULL);
+    add_cause(t, item);
 }
 
 /* Adds one line for all rows of a range. */

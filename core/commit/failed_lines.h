@@ -11,11 +11,11 @@
  * The second line is for `count` items without an element, in a mini-batch whose other items have
  * one: nobody knows which items they are. It has `marked` if the script marked some of `items` as
  * failed. The third line is for rows of a table that nobody could count; they count as one item.
+ * Rows that partition keys group have "keys":"store=north, n=3", too: `item` is a file of the job.
  * `input` is the number of the dataset in the step's inputs, from 0. `item` shows a path that is
  * not UTF-8 with U+FFFD; `item_hex` has its bytes. A table file that could not be read has the
  * `begin` of rows, 0, and no end: it cannot become an input of files. `entry_hex` has an entry of
  * an archive as in data/item.h, so that the entry can become an input again.
- * input again.
  */
 #ifndef TM_COMMIT_FAILED_LINES_H
 #define TM_COMMIT_FAILED_LINES_H

@@ -91,18 +91,19 @@ static void read_entry(struct tm_reader *r, struct tm_item *out)
   out->entry.size = (int64_t)tm_read_u64(r);
 }
 
-/* Skips the keys at the front, which must be readable to their end. */
-static void pass_keys(struct tm_reader *r, uint32_t len)
+/* Skips the keys at the front, which must be readable to their end. Returns them, or NULL. */
+static const char *pass_keys(struct tm_reader *r, uint32_t len)
 {
   struct tm_reader keys;
   struct tm_key key;
   const char *at = tm_read_raw(r, len);
   if (at == NULL)
-    return;
+    return NULL;
   tm_reader_init(&keys, at, len);
   while (tm_key_next(&keys, &key))
     ;
   r->bad = keys.bad;
+  return at;
 }
 
 bool tm_item_next(struct tm_reader *r, struct tm_item *out)
@@ -110,8 +111,11 @@ bool tm_item_next(struct tm_reader *r, struct tm_item *out)
   if (r->bad || r->at == r->end)
     return false;
   uint32_t head = tm_read_u32(r);
+  const char *keys = NULL;
+  size_t keys_len = 0;
   while (head >> 24 == TM_KEYS_RECORD) {
-    pass_keys(r, head & PATH_MOST);
+    keys_len = head & PATH_MOST;
+    keys = pass_keys(r, head & PATH_MOST);
     if (r->bad || r->at == r->end)
       return false;
     head = tm_read_u32(r);
@@ -119,6 +123,8 @@ bool tm_item_next(struct tm_reader *r, struct tm_item *out)
   *out = (struct tm_item) { .path_len = head & PATH_MOST, .first_row = -1, .rows = -1 };
   out->is_group = head >> 24 == TM_ITEM_GROUP;
   out->is_rows = head >> 24 == TM_ITEM_ROWS || out->is_group;
+  out->keys = out->is_group ? keys : NULL;
+  out->keys_len = out->keys ? keys_len : 0;
   out->size = (int64_t)tm_read_u64(r);
   out->mtime_ns = (int64_t)tm_read_u64(r);
   if (out->is_rows) {
@@ -145,17 +151,22 @@ bool tm_item_next(struct tm_reader *r, struct tm_item *out)
   return !r->bad;
 }
 
+bool tm_item_describe(struct tm_buf *out, const struct tm_item *item)
+{
+  struct tm_reader keys;
+  if (!item->keys) {
+    tm_buf_add(out, item->path, item->path_len);
+    return false;
+  }
+  tm_reader_init(&keys, item->keys, item->keys_len);
+  tm_keys_describe(out, keys);
+  return true;
+}
+
 bool tm_item_describe_first(struct tm_buf *out, const char *bytes, size_t len)
 {
-  struct tm_reader r, keys;
+  struct tm_reader r;
   struct tm_item item;
   tm_reader_init(&r, bytes, len);
-  if (!tm_item_next(&r, &item))
-    return false;
-  bool has_keys = item.is_group && tm_keys_find(bytes, len, &keys);
-  if (has_keys)
-    tm_keys_describe(out, keys);
-  else
-    tm_buf_add(out, item.path, item.path_len);
-  return has_keys;
+  return tm_item_next(&r, &item) && tm_item_describe(out, &item);
 }

@@ -57,10 +57,12 @@ struct tm_entry_place {
 struct tm_item {
   const char *path; /* absolute; not NUL-ended; any byte except NUL */
   size_t path_len;
-  int64_t size;       /* bytes, or -1: not known when it was listed */
-  int64_t mtime_ns;   /* since the epoch; 0 when size is -1 */
-  bool is_rows;       /* a range of a table's file; the fields from here on are valid */
-  bool is_group;      /* also, the file is one of table_groups.h */
+  int64_t size;     /* bytes, or -1: not known when it was listed */
+  int64_t mtime_ns; /* since the epoch; 0 when size is -1 */
+  bool is_rows;     /* a range of a table's file; the fields from here on are valid */
+  bool is_group;    /* also, the file is one of table_groups.h */
+  const char *keys; /* of a group: its keys, to read with tm_key_next() */
+  size_t keys_len;
   int64_t begin, end; /* bytes, in the decompressed contents */
   int64_t first_row;  /* number of its first row in the file, from 0; or -1 */
   int64_t rows;       /* or -1: only known to the reader of the rows */
@@ -96,5 +98,7 @@ bool tm_item_next(struct tm_reader *r, struct tm_item *out);
  * rows of a group are in a file of the job, so their keys identify it: "store=north, n=3". Returns
  * whether it added keys. */
 bool tm_item_describe_first(struct tm_buf *out, const char *bytes, size_t len);
+/* The same for an item. */
+bool tm_item_describe(struct tm_buf *out, const struct tm_item *item);
 
 #endif

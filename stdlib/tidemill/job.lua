@@ -108,6 +108,7 @@ end
 ---@field step string
 ---@field mini_batch integer
 ---@field item? string
+---@field keys? string of rows that partition_keys group: "store=north, n=3"
 ---@field error string
 ---@field status string
 ---@field log string the file with the complete message

@@ -306,11 +306,19 @@ describe("a table", function()
       pipeline(t, [[partition_keys = { "city", "year" }, logging_level = "DEBUG"]])
       local r = t:expect_job(0)
       assert.matches("first: mini%-batch %d %(RUN_EXCEPTION%) at process%d+, city=bonn, year=2025, 2 rows\n", r.err)
+      assert.matches('"item":"[^"]+","keys":"city=bonn, year=2025","begin":', t:read "job/score/failed_items.jsonl")
       local mini_batch = r.err:match "first: mini%-batch (%d)"
       assert.matches("handed to process%d+, 2 items, city=bonn, year=2025\n", t:log "sys/master_role.txt")
       assert.matches('manifest=%d+ keys=city=bonn, year=2025"', t:log "sys/job_report/processed_mini-batches.csv")
       r = t:run { "logs", "job", "--mini-batch", mini_batch }
       assert.matches("^mini%-batch %d of step 'score': 2 items, city=bonn, year=2025\n", r.out)
+      t:script [[function run(df, context)
+        if context.partition_key_value.city == "bonn" then context:fail(2, "bad name") end
+        return context.partition_key_value.city == "bonn" and { 1 } or df:to_table()
+      end]]
+      r = t:run { "run", "pipeline.lua" }
+      t:expect(r, 0)
+      assert.matches("1 item: bad name\n +first: mini%-batch %d at process%d+, city=bonn, year=2025\n", r.err)
     end)
 
     it("groups many rows of several files, without filtered rows", function()
