@@ -42,6 +42,22 @@ end
 describe("a data frame returned by run()", function()
   after_each(job.check_end)
 
+<<<<<<< HEAD
+=======
+  it("that cannot be made names its line, although `return df:filter()` leaves none on the stack", function()
+    for where, run in pairs {
+      ["4"] = "function run(m)\n  return frame.from_table { a = { 1 } }:filter('b', '>', 1)\nend",
+      ["5"] = "function run(m)\n  if #m > 9 then return nil end\n  return frame.from_table { a = m }:sort 'b'\nend",
+      -- several calls end it: the line of the function
+      ["3"] = "function run(m)\n  if #m > 9 then return error 'x' end\n  return frame.from_table { a = m }:sort 'b'\nend",
+    } do
+      local t = frames_case(2, nil, run)
+      local r = t:expect_job(1)
+      assert.truthy(r.err:find("score.lua:" .. where .. ": ", 1, true), r.err)
+    end
+  end)
+
+>>>>>>> 4fcc4475 (tests: count the lines of a script behind its prelude)
   it("is written in the format of the file's name", function()
     for name, separator in pairs { ["rows.csv"] = ",", ["rows.tsv"] = "\t" } do
       local t = frames_case(10, ('mini_batch_size = 3, append_row_file_name = "%s"'):format(name))
