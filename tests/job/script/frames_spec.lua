@@ -49,7 +49,8 @@ describe("a data frame returned by run()", function()
       ["4"] = "function run(m)\n  return frame.from_table { a = { 1 } }:filter('b', '>', 1)\nend",
       ["5"] = "function run(m)\n  if #m > 9 then return nil end\n  return frame.from_table { a = m }:sort 'b'\nend",
       -- several calls end it: the line of the function
-      ["3"] = "function run(m)\n  if #m > 9 then return error 'x' end\n  return frame.from_table { a = m }:sort 'b'\nend",
+      ["3"] = "function run(m)\n  if #m > 9 then return error 'x' end\n"
+        .. "  return frame.from_table { a = m }:sort 'b'\nend",
     } do
       local t = frames_case(2, nil, run)
       local r = t:expect_job(1)
