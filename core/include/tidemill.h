@@ -16,7 +16,7 @@
  * The loop. The options of the runtime and the calls that you make choose one of three ways:
  *   block     tidemill_job_wait() and tidemill_runtime_run() turn the runtime's own loop.
  *   poll      Any loop polls tidemill_runtime_fd() for reading, for at most
- *             tidemill_runtime_timeout() ms, then calls tidemill_runtime_turn(), which never waits.
+ *             tidemill_runtime_timeout_ms(), then calls tidemill_runtime_turn(), which never waits.
  *   share     Give the runtime a uv_loop_t. Jobs make progress while the host runs that loop.
  * A process may have several runtimes, and a runtime several running jobs.
  *
@@ -62,6 +62,8 @@
  * UTF-8 as it was read. Closing or freeing NULL does nothing. If another required argument is NULL,
  * the call fails with TIDEMILL_EUSAGE and names the argument. A function that cannot fail then does
  * nothing, and returns NULL, 0, or -1 if its description gives -1 a meaning.
+ *
+ * Callbacks. The `data` that a host gives with a function is the last argument of each call.
  *
  * Stability. Before version 1.0, each minor version has its own ABI, and the name of the shared
  * library says so (libtidemill.so.0.2). From 1.0 on, each major version has. Within one ABI,

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <tidemill.h>
 
-static void on_event(void *data, const struct tidemill_event *e)
+static void on_event(const struct tidemill_event *e, void *data)
 {
   if (e->kind == TIDEMILL_EVENT_MINI_BATCH && e->outcome != TIDEMILL_DONE)
     fprintf(stderr, "mini-batch %llu: %s\n", (unsigned long long)e->mini_batch, e->text);

@@ -31,7 +31,7 @@ static void on_interrupt(uv_signal_t *s, int number)
   tidemill_job_cancel(h->job, false);
 }
 
-static void on_event(void *data, const struct tidemill_event *e)
+static void on_event(const struct tidemill_event *e, void *data)
 {
   struct host *h = data;
   if (e->kind != TIDEMILL_EVENT_STATE || e->state == TIDEMILL_RUNNING)

@@ -7,7 +7,7 @@
 #include <tidemill.h>
 #include <unistd.h>
 
-static void on_event(void *data, const struct tidemill_event *e)
+static void on_event(const struct tidemill_event *e, void *data)
 {
   const char *name = data;
   if (e->kind == TIDEMILL_EVENT_STATE)
@@ -21,7 +21,7 @@ static int turn(struct tidemill_runtime *rt, struct tidemill_error *err)
   struct epoll_event wanted = { .events = EPOLLIN }, ready;
   if (poll >= 0 && epoll_ctl(poll, EPOLL_CTL_ADD, tidemill_runtime_fd(rt), &wanted) == 0)
     do
-      if (epoll_wait(poll, &ready, 1, tidemill_runtime_timeout(rt)) < 0 && errno != EINTR)
+      if (epoll_wait(poll, &ready, 1, tidemill_runtime_timeout_ms(rt)) < 0 && errno != EINTR)
         break;
     while ((running = tidemill_runtime_turn(rt, err)) > 0);
   if (poll >= 0)

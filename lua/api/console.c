@@ -38,7 +38,7 @@ static void on_ask(void *data) /* keeps (2) */
 static bool help(void *data, struct tm_buf *out, const char *topic)
 {
   const struct tidemill_console *c = data;
-  const char *text = c->o.help ? c->o.help(c->o.data, topic) : NULL;
+  const char *text = c->o.help ? c->o.help(topic, c->o.data) : NULL;
   tm_buf_add_str(out, text ? text : "");
   return text != NULL;
 }
@@ -47,14 +47,14 @@ static void say(void *data, const char *words)
 {
   const struct tidemill_console *c = data;
   if (c->o.on_say)
-    c->o.on_say(c->o.data, words);
+    c->o.on_say(words, c->o.data);
 }
 
 static void set_status(void *data, const char *words)
 {
   const struct tidemill_console *c = data;
   if (c->o.on_status)
-    c->o.on_status(c->o.data, words);
+    c->o.on_status(words, c->o.data);
 }
 
 static int width(void *data)

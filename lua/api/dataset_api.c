@@ -74,7 +74,7 @@ void tidemill_dataset_close(struct tidemill_dataset *d)
 /* ---- search ---- */
 
 int tidemill_workspace_datasets(struct tidemill_workspace *ws, const char *name,
-                                int (*on_dataset)(void *data, struct tidemill_dataset *d),
+                                int (*on_dataset)(struct tidemill_dataset *d, void *data),
                                 void *data, struct tm_err *err)
 {
   struct tm_registered_list all = { 0 };
@@ -85,7 +85,7 @@ int tidemill_workspace_datasets(struct tidemill_workspace *ws, const char *name,
   for (size_t i = 0; i < all.len && rc == 0; i++) {
     struct tidemill_dataset d = { .is_lent = true, .registered = all.at[i] };
     fill(&d, ws->fs);
-    rc = on_dataset(data, &d);
+    rc = on_dataset(&d, data);
     release(&d);
   }
   tm_registered_list_release(&all);

@@ -153,7 +153,7 @@ static void note(const struct tidemill_pipeline *p, const char *fmt, ...)
   tm_buf_vprintf(&words, fmt, ap);
   va_end(ap);
   if (o->on_log)
-    o->on_log(o->data, TIDEMILL_INFO, tm_buf_str(&words));
+    o->on_log(TIDEMILL_INFO, tm_buf_str(&words), o->data);
   tm_buf_release(&words);
 }
 

@@ -79,7 +79,7 @@ static void tell(struct tidemill_job *job, const struct tidemill_event *e)
   if (!job->o.on_event || job->wants_close)
     return;
   job->calls++;
-  job->o.on_event(job->o.data, e);
+  job->o.on_event(e, job->o.data);
   job->calls--;
 }
 

@@ -16,7 +16,7 @@ static void on_warning(void *data, const char *text)
 {
   const struct head *h = data;
   if (h->o->on_log)
-    h->o->on_log(h->o->data, TIDEMILL_WARNING, text);
+    h->o->on_log(TIDEMILL_WARNING, text, h->o->data);
 }
 
 /* Reports faults in these rows. */
@@ -57,7 +57,7 @@ static int tell(struct head *h)
   int rc = 0;
   while (rc == 0 && at && (end = strchr(at, '\n')) != NULL) {
     *end = 0;
-    rc = h->o->on_line(h->o->data, at);
+    rc = h->o->on_line(at, h->o->data);
     at = end + 1;
   }
   return rc;

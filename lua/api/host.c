@@ -14,7 +14,7 @@
 #include "prompt/own_runtime.h"
 
 void tidemill_runtime_on_lua(struct tidemill_runtime *rt,
-                             void (*on_lua)(void *data, struct lua_State *L), void *data)
+                             void (*on_lua)(struct lua_State *L, void *data), void *data)
 {
   if (!rt)
     return;
@@ -118,7 +118,7 @@ static int print(lua_State *L)
   const struct tm_log *log = lua_touserdata(L, lua_upvalueindex(1));
   push_text(L, lua_tostring(L, lua_upvalueindex(2)));
   if (log->on_log)
-    log->on_log(log->data, TIDEMILL_INFO, lua_tostring(L, -1));
+    log->on_log(TIDEMILL_INFO, lua_tostring(L, -1), log->data);
   return 0;
 }
 
@@ -155,7 +155,7 @@ void tm_host_prepare(void *data, lua_State *L)
   }
   lua_settop(L, 0);
   if (rt->on_lua)
-    rt->on_lua(rt->on_lua_data, L);
+    rt->on_lua(L, rt->on_lua_data);
 }
 
 static int add_modules(lua_State *L)

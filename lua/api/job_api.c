@@ -147,7 +147,7 @@ static void screen_write(void *data, const char *text, size_t len)
   if (job->wants_close)
     return;
   job->calls++;
-  job->screen.write(job->screen.data, text, len);
+  job->screen.write(text, len, job->screen.data);
   job->calls--;
 }
 

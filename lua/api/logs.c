@@ -37,14 +37,14 @@ int tm_logs_tell(struct tm_logs *l)
   struct tm_log_piece piece;
   int rc = 0;
   while (rc == 0 && (step = next_step(l, step)) && tm_log_set_next(step->set, &piece))
-    rc = l->on_line(l->data,
-                    &(struct tidemill_log_line) { .size = sizeof(struct tidemill_log_line),
+    rc = l->on_line(&(struct tidemill_log_line) { .size = sizeof(struct tidemill_log_line),
                                                   .step = step->name,
                                                   .source = piece.source ? piece.source : "",
                                                   .text = piece.text,
-                                                  .len = piece.len,
-                                                  .steps_len = l->steps.len });
-  return rc == 0 ? l->on_line(l->data, NULL) : rc;
+                                                  .text_bytes = piece.len,
+                                                  .steps_len = l->steps.len },
+                    l->data);
+  return rc == 0 ? l->on_line(NULL, l->data) : rc;
 }
 
 /* ---- the choice ---- */
@@ -162,7 +162,7 @@ static void release(struct tm_logs *l)
 
 int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
                             const struct tidemill_logs_options *options,
-                            int (*on_line)(void *data, const struct tidemill_log_line *line),
+                            int (*on_line)(const struct tidemill_log_line *line, void *data),
                             void *data, struct tm_err *err)
 {
   static const char call[] = "tidemill_workspace_logs()";

@@ -15,7 +15,7 @@ struct tm_logs {
   char *dir;                                  /* the job's, absolute */
   struct TM_ARRAY(struct tm_logs_step) steps; /* those whose lines are passed on */
   struct tm_log_choice choice;
-  int (*on_line)(void *data, const struct tidemill_log_line *line);
+  int (*on_line)(const struct tidemill_log_line *line, void *data);
   void *data;
 };
 
@@ -26,7 +26,7 @@ int tm_logs_follow(struct tm_logs *l, struct tm_err *err);
 /* The report on one mini-batch, for tidemill_workspace_logs(). */
 int tm_logs_mini_batch(struct tidemill_workspace *ws, const char *job, const char *step,
                        int64_t mini_batch,
-                       int (*on_line)(void *data, const struct tidemill_log_line *line), void *data,
+                       int (*on_line)(const struct tidemill_log_line *line, void *data), void *data,
                        struct tm_err *err);
 
 #endif

@@ -267,7 +267,7 @@ static int show_steps(struct shown *l, const struct tidemill_record *r, const ch
   return found > 0 ? 0 : why.code;
 }
 
-static int tell(const struct shown *l, int (*on_line)(void *, const struct tidemill_log_line *),
+static int tell(const struct shown *l, int (*on_line)(const struct tidemill_log_line *, void *),
                 void *data)
 {
   struct tidemill_log_line line = {
@@ -278,16 +278,16 @@ static int tell(const struct shown *l, int (*on_line)(void *, const struct tidem
   while (rc == 0 && at < end) {
     const char *stop = memchr(at, '\n', (size_t)(end - at));
     line.text = at;
-    line.len = (size_t)((stop ? stop : end) - at);
-    rc = on_line(data, &line);
-    at += line.len + 1;
+    line.text_bytes = (size_t)((stop ? stop : end) - at);
+    rc = on_line(&line, data);
+    at += line.text_bytes + 1;
   }
-  return rc == 0 ? on_line(data, NULL) : rc;
+  return rc == 0 ? on_line(NULL, data) : rc;
 }
 
 int tm_logs_mini_batch(struct tidemill_workspace *ws, const char *job, const char *step,
                        int64_t mini_batch,
-                       int (*on_line)(void *data, const struct tidemill_log_line *line), void *data,
+                       int (*on_line)(const struct tidemill_log_line *line, void *data), void *data,
                        struct tm_err *err)
 {
   struct tidemill_record *r = NULL;

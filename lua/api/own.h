@@ -45,7 +45,7 @@ struct tm_host_value {
 
 /* The host's listener for messages. */
 struct tm_log {
-  void (*on_log)(void *data, enum tidemill_level level, const char *text); /* or NULL */
+  void (*on_log)(enum tidemill_level level, const char *text, void *data); /* or NULL */
   void *data;
 };
 
@@ -66,7 +66,7 @@ struct tidemill_runtime {
   size_t consoles;           /* not closed yet */
   size_t loading;            /* loads in progress: a callback may run during one */
   struct TM_ARRAY(struct tm_host_value) added;
-  void (*on_lua)(void *data, struct lua_State *L); /* or NULL */
+  void (*on_lua)(struct lua_State *L, void *data); /* or NULL */
   void *on_lua_data;
 };
 

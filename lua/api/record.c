@@ -166,7 +166,7 @@ static void add_step(struct tidemill_record *r, const struct tm_step_inspection 
     .sessions = s->sessions,
     .items_total = s->items_total,
     .mini_batches_per_second = tm_inspection_rate(&r->inspection, s),
-    .damage_at = s->damage_at,
+    .damage_at_byte = s->damage_at,
     .outputs_len = step->outputs.len,
     .text = "",
   };

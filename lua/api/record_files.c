@@ -21,7 +21,7 @@
 
 struct failures {
   const char *step;
-  int (*on_failure)(void *data, const struct tidemill_failure *failure);
+  int (*on_failure)(const struct tidemill_failure *failure, void *data);
   void *data;
 };
 
@@ -31,8 +31,7 @@ static int tell_line(const struct failures *f, const char *line, size_t len)
   struct tm_json *v = tm_json_parse(line, len, NULL);
   int rc = 0;
   if (v)
-    rc = f->on_failure(f->data,
-                       &(struct tidemill_failure) { .size = sizeof(struct tidemill_failure),
+    rc = f->on_failure(&(struct tidemill_failure) { .size = sizeof(struct tidemill_failure),
                                                     .step = f->step,
                                                     .mini_batch = tm_json_int(v, "mini_batch", -1),
                                                     .item = tm_json_str(v, "item", ""),
@@ -43,7 +42,8 @@ static int tell_line(const struct failures *f, const char *line, size_t len)
                                                     .items = tm_inspection_items_of(v),
                                                     .are_rows = tm_json_get(v, "begin") != NULL,
                                                     .where = tm_json_str(v, "where", ""),
-                                                    .text = "" });
+                                                    .text = "" },
+                       f->data);
   tm_json_free(v);
   return rc;
 }
@@ -104,7 +104,7 @@ static int refuse_step(const struct tidemill_record *r, const char *step, struct
 }
 
 int tidemill_record_failures(struct tidemill_record *r, const char *step,
-                             int (*on_failure)(void *data, const struct tidemill_failure *failure),
+                             int (*on_failure)(const struct tidemill_failure *failure, void *data),
                              void *data, struct tm_err *err)
 {
   struct failures f = { .on_failure = on_failure, .data = data };
@@ -187,8 +187,8 @@ enum tidemill_resume_way tidemill_resume_way(const char *dir, struct tm_err *err
 /* ---- verification ---- */
 
 struct verifying {
-  void (*on_fault)(void *data, const char *path, int64_t at, const char *what);
-  void (*on_step)(void *data, const struct tidemill_verified *step);
+  void (*on_fault)(const char *path, int64_t at_byte, const char *what, void *data);
+  void (*on_step)(const struct tidemill_verified *step, void *data);
   void *data;
 };
 
@@ -196,33 +196,34 @@ static void on_fault(void *data, const char *path, int64_t at, const char *what)
 {
   struct verifying *v = data;
   if (v->on_fault)
-    v->on_fault(v->data, path, at, what);
+    v->on_fault(path, at, what, v->data);
 }
 
 static void on_step(void *data, const struct tm_step_verify *s)
 {
   struct verifying *v = data;
   if (v->on_step)
-    v->on_step(v->data, &(struct tidemill_verified) { .size = sizeof(struct tidemill_verified),
-                                                      .step = s->name,
-                                                      .output = s->output ? s->output : "",
-                                                      .records = s->records,
-                                                      .committed = s->committed,
-                                                      .failed = s->failed,
-                                                      .entries = s->entries,
-                                                      .output_bytes = s->output_bytes,
-                                                      .failure_bytes = s->failure_bytes,
-                                                      .torn_records = s->torn_records,
-                                                      .torn_bytes = s->torn_bytes,
-                                                      .faults = s->faults,
-                                                      .uploads = s->uploads,
-                                                      .copy = s->copy });
+    v->on_step(&(struct tidemill_verified) { .size = sizeof(struct tidemill_verified),
+                                             .step = s->name,
+                                             .output = s->output ? s->output : "",
+                                             .records = s->records,
+                                             .committed = s->committed,
+                                             .failed = s->failed,
+                                             .entries = s->entries,
+                                             .output_bytes = s->output_bytes,
+                                             .failure_bytes = s->failure_bytes,
+                                             .torn_records = s->torn_records,
+                                             .torn_bytes = s->torn_bytes,
+                                             .faults = s->faults,
+                                             .uploads = s->uploads,
+                                             .copy = s->copy },
+               v->data);
 }
 
 int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
-                              void (*host_fault)(void *data, const char *path, int64_t at,
-                                                 const char *what),
-                              void (*host_step)(void *data, const struct tidemill_verified *step),
+                              void (*host_fault)(const char *path, int64_t at_byte,
+                                                 const char *what, void *data),
+                              void (*host_step)(const struct tidemill_verified *step, void *data),
                               void *data, struct tm_err *err)
 {
   struct verifying v = { .on_fault = host_fault, .on_step = host_step, .data = data };

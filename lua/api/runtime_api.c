@@ -221,7 +221,7 @@ int tidemill_runtime_fd(const struct tidemill_runtime *rt)
   return !rt || tm_loop_is_joined(&rt->loop) ? -1 : tm_loop_fd(&rt->loop);
 }
 
-int tidemill_runtime_timeout(struct tidemill_runtime *rt)
+int tidemill_runtime_timeout_ms(struct tidemill_runtime *rt)
 {
   return !rt || tm_loop_is_joined(&rt->loop) ? -1 : tm_loop_timeout_ms(&rt->loop);
 }

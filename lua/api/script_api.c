@@ -283,7 +283,7 @@ static void give_rows(struct tidemill_script *s, const struct tm_run_call *call,
                                              .items = call->items,
                                              .elements = elements,
                                              .rows = tm_buf_str(&s->text),
-                                             .len = s->text.len,
+                                             .rows_bytes = s->text.len,
                                              .any_number = any_number,
                                              .items_failed = call->items - succeeded };
 }

@@ -25,7 +25,7 @@ void tm_script_say(const struct tidemill_script *s, enum tidemill_level level, c
   va_start(ap, fmt);
   tm_buf_vprintf(&text, fmt, ap);
   va_end(ap);
-  s->log.on_log(s->log.data, level, tm_buf_str(&text));
+  s->log.on_log(level, tm_buf_str(&text), s->log.data);
   tm_buf_release(&text);
 }
 

@@ -127,7 +127,7 @@ void tm_workspace_log(const struct tidemill_workspace *ws, enum tidemill_level l
   va_start(ap, fmt);
   tm_buf_vprintf(&text, fmt, ap);
   va_end(ap);
-  ws->o.on_log(ws->o.data, level, tm_buf_str(&text));
+  ws->o.on_log(level, tm_buf_str(&text), ws->o.data);
   tm_buf_release(&text);
 }
 
@@ -171,7 +171,7 @@ char *tm_workspace_job_dir(const struct tidemill_workspace *ws, const char *job,
 struct listing {
   const struct tidemill_workspace *ws;
   bool removed;
-  int (*on_job)(void *data, struct tidemill_record *job);
+  int (*on_job)(struct tidemill_record *job, void *data);
   void *data;
   char *jobs_dir;
   struct tm_jobs dirs;
@@ -189,7 +189,7 @@ static int tell(const struct listing *l, const char *dir, const struct tm_histor
     tm_record_of_history(&r, known);
   else
     tm_record_read_for_list(&r, dir);
-  rc = l->on_job(l->data, &r);
+  rc = l->on_job(&r, l->data);
   tm_record_release(&r);
   return rc;
 }
@@ -255,7 +255,7 @@ static int tell_all(struct listing *l)
 }
 
 int tidemill_workspace_jobs(struct tidemill_workspace *ws, bool removed,
-                            int (*on_job)(void *data, struct tidemill_record *job), void *data,
+                            int (*on_job)(struct tidemill_record *job, void *data), void *data,
                             struct tm_err *err)
 {
   struct listing l = { .ws = ws, .removed = removed, .on_job = on_job, .data = data };

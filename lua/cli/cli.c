@@ -43,7 +43,7 @@ int tm_cli_one_job(struct tm_words *rest, struct tm_err *err)
   return 0;
 }
 
-static void on_log(void *data, enum tidemill_level level, const char *text)
+static void on_log(enum tidemill_level level, const char *text, void *data)
 {
   tm_cli_say("%s", text);
 }
@@ -73,7 +73,7 @@ int tm_cli_open_record(const struct tm_cli *cli, struct tidemill_record **out, c
   return rc;
 }
 
-static void on_note(void *data, enum tidemill_level level, const char *text)
+static void on_note(enum tidemill_level level, const char *text, void *data)
 {
   tm_cli_say("%s: %s", level == TIDEMILL_WARNING ? "warning" : "note", text);
 }

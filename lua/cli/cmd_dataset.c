@@ -185,7 +185,7 @@ static char *rest_of(const struct tidemill_dataset_info *r)
   return tm_buf_take(&out);
 }
 
-static int on_dataset(void *data, struct tidemill_dataset *d)
+static int on_dataset(struct tidemill_dataset *d, void *data)
 {
   struct listing *l = data;
   const struct tidemill_dataset_info *info = tidemill_dataset_info(d);

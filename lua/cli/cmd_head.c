@@ -46,14 +46,14 @@ const struct tm_command tm_command_head = {
           "    --set-column-types id=string\n",
 };
 
-static int on_line(void *data, const char *line)
+static int on_line(const char *line, void *data)
 {
   struct tm_buf *out = data;
   tm_buf_printf(out, "%s\n", line);
   return 0;
 }
 
-static void on_log(void *data, enum tidemill_level level, const char *text)
+static void on_log(enum tidemill_level level, const char *text, void *data)
 {
   struct tm_buf words = TM_BUF_NONE;
   tm_parameter_words_add_message(&words, text, strlen(text));

@@ -67,7 +67,7 @@ static void add_escaped(struct tm_buf *out, const char *text, size_t len)
 }
 
 /* `line` NULL: writes the lines collected so far. */
-static int on_line(void *data, const struct tidemill_log_line *line)
+static int on_line(const struct tidemill_log_line *line, void *data)
 {
   struct showing *s = data;
   int rc;
@@ -78,9 +78,9 @@ static int on_line(void *data, const struct tidemill_log_line *line)
     if (*line->source)
       tm_buf_printf(&s->out, "%s| ", line->source);
     if (s->is_terminal)
-      add_escaped(&s->out, line->text, line->len);
+      add_escaped(&s->out, line->text, line->text_bytes);
     else
-      tm_buf_add(&s->out, line->text, line->len);
+      tm_buf_add(&s->out, line->text, line->text_bytes);
     tm_buf_add_char(&s->out, '\n');
   }
   if (line ? s->out.len < WRITE_BYTES : s->out.len == 0)
@@ -109,7 +109,7 @@ static int say_none(struct tidemill_workspace *ws, const char *job, struct tm_er
   return rc;
 }
 
-static int on_first(void *data, const struct tidemill_log_line *line)
+static int on_first(const struct tidemill_log_line *line, void *data)
 {
   return line ? 1 : 0; /* one message is enough */
 }

@@ -298,7 +298,7 @@ static void look_for_neighbours(struct map *m)
   m->has_looked = true;
 }
 
-static void on_event(void *data, const struct tidemill_event *e)
+static void on_event(const struct tidemill_event *e, void *data)
 {
   struct map *m = data;
   if (e->kind == TIDEMILL_EVENT_PROGRESS && e->counts->all_created)

@@ -411,7 +411,7 @@ static int open_prompt(struct repl *r, struct tm_err *err)
   return 0;
 }
 
-static void on_say(void *data, const char *words)
+static void on_say(const char *words, void *data)
 {
   struct repl *r = data;
   if (r->prompt)
@@ -420,14 +420,14 @@ static void on_say(void *data, const char *words)
     tm_cli_say("%s", words);
 }
 
-static void on_status(void *data, const char *words)
+static void on_status(const char *words, void *data)
 {
   struct repl *r = data;
   if (r->prompt)
     tm_prompt_set_status(r->prompt, words);
 }
 
-static const char *on_help(void *data, const char *topic)
+static const char *on_help(const char *topic, void *data)
 {
   struct repl *r = data;
   struct tm_manual_look look = tm_manual_look_here(r->cli);

@@ -235,7 +235,7 @@ static void say_interrupted(const struct jobs_list *l)
 }
 
 /* Reports a job that cannot be read, and continues with the others; then the status is 3. */
-static int on_job(void *data, struct tidemill_record *r)
+static int on_job(struct tidemill_record *r, void *data)
 {
   struct jobs_list *l = data;
   const struct tidemill_record_info *job = tidemill_record_info(r);

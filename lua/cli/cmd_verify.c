@@ -37,7 +37,7 @@ const struct tm_command tm_command_verify = {
           "running.\n",
 };
 
-static void on_fault(void *data, const char *path, int64_t at, const char *what)
+static void on_fault(const char *path, int64_t at, const char *what, void *data)
 {
   struct verifying *v = data;
   size_t n = v->dir ? strlen(v->dir) : 0;
@@ -62,7 +62,7 @@ static void add_uploads(struct tm_buf *out, const char *lines)
     tm_buf_printf(out, "  uploaded: %.*s\n", (int)(end - lines), lines);
 }
 
-static void on_step(void *data, const struct tidemill_verified *s)
+static void on_step(const struct tidemill_verified *s, void *data)
 {
   struct verifying *v = data;
   struct tm_buf *out = &v->text;

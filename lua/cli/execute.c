@@ -214,13 +214,13 @@ static void close_signals(struct tm_execution *x)
 
 /* ---- the job ---- */
 
-static void on_event(void *data, const struct tidemill_event *e)
+static void on_event(const struct tidemill_event *e, void *data)
 {
   struct tm_execution *x = data;
   const struct tm_execute_hooks *hooks = x->o->hooks;
   x->has_ended = x->has_ended || (e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING);
   if (hooks && hooks->on_event)
-    hooks->on_event(x->o->data, e);
+    hooks->on_event(e, x->o->data);
 }
 
 /* Whether to stop waiting for another process that has the directory. No work has begun then. */
@@ -267,7 +267,7 @@ static void wait_for_all(struct tm_execution *x, const struct pollfd *beside, in
   struct pollfd fds[3] = { { .fd = tidemill_runtime_fd(x->o->rt), .events = POLLIN },
                            { .fd = x->signals, .events = POLLIN },
                            *beside };
-  int timeout = sooner(timeout_ms, tidemill_runtime_timeout(x->o->rt));
+  int timeout = sooner(timeout_ms, tidemill_runtime_timeout_ms(x->o->rt));
   if (x->kill_ns) {
     int64_t left = (x->kill_ns - now_ns() + TM_MS - 1) / TM_MS;
     timeout = sooner(timeout, left > 0 ? (int)left : 0);

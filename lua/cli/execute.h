@@ -28,7 +28,7 @@ struct tm_execution;
 struct tm_execute_hooks {
   /* The job was submitted and has not begun. Negative: it will not begin. */
   int (*on_open)(void *data, struct tm_execution *x, struct tm_err *err);
-  void (*on_event)(void *data, const struct tidemill_event *e);
+  void (*on_event)(const struct tidemill_event *e, void *data);
   /* Called between two turns of the job's loop: does what can be done without waiting, and sets `p`
    * to what to wait for (fd -1: nothing). Returns after how many milliseconds to call it again at
    * the latest; -1: never. */

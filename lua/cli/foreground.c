@@ -31,7 +31,7 @@ static void say(const struct tm_foreground *f, const char *before, const char *t
   tm_buf_release(&words);
 }
 
-static void on_log(void *data, enum tidemill_level level, const char *text)
+static void on_log(enum tidemill_level level, const char *text, void *data)
 {
   say(data, level == TIDEMILL_WARNING ? "warning: " : "", text, "");
 }
@@ -219,7 +219,7 @@ static int init(struct tm_foreground *f, struct tm_err *err)
 static void write_rows(struct tm_foreground *f, const struct tidemill_returned *r)
 {
   tm_require(!f->call && f->out_fd >= 0);
-  const struct tm_buf text = { .data = (char *)r->rows, .len = r->len };
+  const struct tm_buf text = { .data = (char *)r->rows, .len = r->rows_bytes };
   fflush(stdout);
   dup2(f->out_fd, STDOUT_FILENO);
   f->written = tm_cli_write(&text);

@@ -23,7 +23,7 @@ struct look {
   bool has_files, has_rows;
 };
 
-static int on_failure(void *data, const struct tidemill_failure *f)
+static int on_failure(const struct tidemill_failure *f, void *data)
 {
   struct look *l = data;
   l->has_rows = l->has_rows || f->are_rows;

@@ -138,7 +138,7 @@ bool tm_resume_line_add_changed(struct tm_buf *out, struct tm_buf *after, const 
 /* ---- items that failed although run() returned ---- */
 
 /* Their mini-batches are committed, so that a resume keeps them as they are. */
-static int count_kept(void *data, const struct tidemill_failure *f)
+static int count_kept(const struct tidemill_failure *f, void *data)
 {
   int64_t *kept = data;
   if (!*f->status || strcmp(f->status, "RUN_DONE") == 0)

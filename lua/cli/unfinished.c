@@ -21,12 +21,12 @@
 
 /* ---- the screen ---- */
 
-static void on_write(void *data, const char *text, size_t len)
+static void on_write(const char *text, size_t len, void *data)
 {
   struct tm_unfinished *u = data;
   struct tidemill_screen screen = tm_terminal_screen(&u->terminal);
   if (u->is_waiting)
-    screen.write(screen.data, text, len);
+    screen.write(text, len, screen.data);
 }
 
 static bool is_ready(void *data)

@@ -220,7 +220,7 @@ static int turn(struct tm_background *b)
     cancel_all(b);
   int running = tidemill_runtime_turn(b->rt, NULL);
   atomic_store(&b->running, running > 0 ? running : 0);
-  return tidemill_runtime_timeout(b->rt);
+  return tidemill_runtime_timeout_ms(b->rt);
 }
 
 /* Checks for requests made during the turn: the turn may have consumed their wake after its own

@@ -206,7 +206,7 @@ static void deliver(struct lua_job *j, const struct tidemill_event *e)
     lua_cpcall(j->thread, drop_running, j);
 }
 
-static void on_event(void *data, const struct tidemill_event *e)
+static void on_event(const struct tidemill_event *e, void *data)
 {
   struct lua_job *j = data;
   if (e->kind == TIDEMILL_EVENT_ROWS)

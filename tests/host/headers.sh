@@ -29,5 +29,7 @@ names=$(echo '#include <tidemill.h>' | "$cc" -std=c11 -P -E "-I$include" - | tr 
   grep -oE '(struct|enum) [A-Za-z_0-9]+|\b[A-Z][A-Z_0-9]{3,}\b|[A-Za-z_0-9]+\(')
 echo "$names" | grep -vE '^((struct|enum) tidemill_|TIDEMILL_|tidemill_[a-z_]+\($|__[a-z_]+\($|visibility\($|struct (uv_loop_s|lua_State)$)' | sort -u | grep . &&
   { echo "headers.sh: names without a prefix" >&2; exit 1; }
+echo '#include <tidemill.h>' | "$cc" -std=c11 -P -E "-I$include" - | tr -s ' \n' ' ' | grep -oE '\(void \*data, [^)]*\)' &&
+  { echo "headers.sh: a callback whose data is not its last argument" >&2; exit 1; }
 [ "$(echo "$names" | wc -l)" -gt 500 ] || { echo "headers.sh: there are few names" >&2; exit 1; }
 [ "$n" -ge 32 ] || { echo "headers.sh: there are only $n cases in '$include'" >&2; exit 1; }

@@ -127,7 +127,7 @@ static void null_arguments_are_named(void **state)
 static void queries_of_a_null_object_return_nothing(void **state)
 {
   assert_int_equal(tidemill_runtime_fd(NULL), -1);
-  assert_int_equal(tidemill_runtime_timeout(NULL), -1);
+  assert_int_equal(tidemill_runtime_timeout_ms(NULL), -1);
   assert_null(tidemill_runtime_program(NULL));
   tidemill_runtime_wake(NULL);
   tidemill_runtime_on_lua(NULL, NULL, NULL);

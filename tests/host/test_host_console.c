@@ -13,7 +13,7 @@ struct console {
   pthread_t thread; /* of the test's own */
 };
 
-static void on_say(void *data, const char *text)
+static void on_say(const char *text, void *data)
 {
   struct console *c = data;
   assert_true(pthread_equal(pthread_self(), c->thread));
@@ -21,13 +21,13 @@ static void on_say(void *data, const char *text)
   strcat(c->said, "\n");
 }
 
-static void on_status(void *data, const char *text)
+static void on_status(const char *text, void *data)
 {
   struct console *c = data;
   snprintf(c->status, sizeof c->status, "%s", text ? text : "");
 }
 
-static const char *on_help(void *data, const char *topic)
+static const char *on_help(const char *topic, void *data)
 {
   return strcmp(topic, "tides") == 0 ? "they come and go" : NULL;
 }

@@ -43,7 +43,7 @@ struct seen {
   int answer;
 };
 
-static int on_job(void *data, struct tidemill_record *r)
+static int on_job(struct tidemill_record *r, void *data)
 {
   struct seen *s = data;
   const struct tidemill_record_info *info = tidemill_record_info(r);
@@ -95,7 +95,7 @@ struct failed {
   char item[256], error[256];
 };
 
-static int on_failure(void *data, const struct tidemill_failure *f)
+static int on_failure(const struct tidemill_failure *f, void *data)
 {
   struct failed *all = data;
   all->n++;
@@ -122,7 +122,7 @@ static void check_step(const struct tidemill_record *r)
   assert_int_equal(step->counts->succeeded, 2);
   assert_int_equal(step->counts->items_failed, 1);
   assert_int_equal(step->items_total, 3);
-  assert_int_equal(step->damage_at, -1);
+  assert_int_equal(step->damage_at_byte, -1);
   assert_int_equal(step->outputs_len, 1);
   assert_string_equal(tidemill_record_output(r, 0, 0)->path, step->output);
   assert_int_equal(stat(step->output, &st), 0);
@@ -238,7 +238,7 @@ struct checked {
   int64_t committed, at;
 };
 
-static void on_fault(void *data, const char *path, int64_t at, const char *what)
+static void on_fault(const char *path, int64_t at, const char *what, void *data)
 {
   struct checked *c = data;
   c->faults++;
@@ -246,7 +246,7 @@ static void on_fault(void *data, const char *path, int64_t at, const char *what)
   assert_true(*path == '/' && *what);
 }
 
-static void on_step(void *data, const struct tidemill_verified *v)
+static void on_step(const struct tidemill_verified *v, void *data)
 {
   struct checked *c = data;
   c->steps++;
@@ -277,7 +277,7 @@ static void a_bad_byte_of_a_job_is_found(void **state)
   host_end(&h);
 }
 
-static int on_faulty(void *data, struct tidemill_record *job)
+static int on_faulty(struct tidemill_record *job, void *data)
 {
   struct seen *s = data;
   s->jobs++;
@@ -318,7 +318,7 @@ struct heard {
   char text[4096];
 };
 
-static int on_line(void *data, const struct tidemill_log_line *line)
+static int on_line(const struct tidemill_log_line *line, void *data)
 {
   struct heard *h = data;
   h->ends += line == NULL;
@@ -327,7 +327,7 @@ static int on_line(void *data, const struct tidemill_log_line *line)
   assert_int_equal(line->size, sizeof(*line));
   assert_string_equal(line->step, "score");
   h->lines++;
-  strncat(h->text, line->text, line->len < 300 ? line->len : 300);
+  strncat(h->text, line->text, line->text_bytes < 300 ? line->text_bytes : 300);
   return h->lines == 20 ? 9 : 0;
 }
 
@@ -405,7 +405,7 @@ static void jobs_are_removed_one_by_one_and_stay_in_the_history(void **state)
 
 /* Datasets. */
 
-static int count_dataset(void *data, struct tidemill_dataset *d)
+static int count_dataset(struct tidemill_dataset *d, void *data)
 {
   int *n = data;
   ++*n;

@@ -21,7 +21,7 @@ static void lacks(const char *text, const char *words)
     fail_msg("'%s' is in '%s'", words, text);
 }
 
-static void keep_log(void *data, enum tidemill_level level, const char *text)
+static void keep_log(enum tidemill_level level, const char *text, void *data)
 {
   struct host *h = data;
   strncat(h->log, text, sizeof(h->log) - strlen(h->log) - 1);

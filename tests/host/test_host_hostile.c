@@ -16,17 +16,17 @@ static struct tidemill_workspace *open_workspace(struct host *h)
   return ws;
 }
 
-static int on_any_job(void *data, struct tidemill_record *r)
+static int on_any_job(struct tidemill_record *r, void *data)
 {
   return *tidemill_record_info(r)->fault && tidemill_record_json(r);
 }
 
-static int on_any_failure(void *data, const struct tidemill_failure *failure)
+static int on_any_failure(const struct tidemill_failure *failure, void *data)
 {
   return 0;
 }
 
-static int on_any_line(void *data, const struct tidemill_log_line *line)
+static int on_any_line(const struct tidemill_log_line *line, void *data)
 {
   return 0;
 }

@@ -110,15 +110,15 @@ static void a_job_runs_in_a_host_that_polls(void **state)
   int running = 1, polls = 0;
   host_setup(&h, "good", 20, "wait", 1, NULL);
   host_runtime(&h, NULL);
-  while (tidemill_runtime_timeout(h.rt) == 0)
+  while (tidemill_runtime_timeout_ms(h.rt) == 0)
     assert_int_equal(tidemill_runtime_turn(h.rt, &h.err), 0);
-  assert_int_equal(tidemill_runtime_timeout(h.rt), -1); /* nothing to do */
+  assert_int_equal(tidemill_runtime_timeout_ms(h.rt), -1); /* nothing to do */
   host_submit(&h);
   host_go(&h, 1);
   struct pollfd p = { .fd = tidemill_runtime_fd(h.rt), .events = POLLIN };
   assert_true(p.fd > 2);
   while (running > 0) {
-    int ms = tidemill_runtime_timeout(h.rt);
+    int ms = tidemill_runtime_timeout_ms(h.rt);
     polls++;
     assert_true(ms >= -1 && ms <= HOST_LIMIT_MS);
     assert_true(poll(&p, 1, ms < 0 ? HOST_LIMIT_MS : ms) >= 0);

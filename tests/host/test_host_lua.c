@@ -12,7 +12,7 @@ static int host_double(lua_State *L)
   return 1;
 }
 
-static void add_global(void *data, lua_State *L)
+static void add_global(lua_State *L, void *data)
 {
   int *calls = data;
   ++*calls;
@@ -20,7 +20,7 @@ static void add_global(void *data, lua_State *L)
   lua_setglobal(L, "from_host");
 }
 
-static void raise_it(void *data, lua_State *L)
+static void raise_it(lua_State *L, void *data)
 {
   luaL_error(L, "the host is not ready");
 }
@@ -59,7 +59,7 @@ static void a_pipeline_file_sees_what_the_host_adds(void **state)
   host_end(&h);
 }
 
-static void close_it(void *data, lua_State *L)
+static void close_it(lua_State *L, void *data)
 {
   struct host *h = data;
   h->events++;
@@ -67,9 +67,9 @@ static void close_it(void *data, lua_State *L)
   assert_non_null(strstr(h->err.text, "within a callback"));
 }
 
-static void close_from_log(void *data, enum tidemill_level level, const char *text)
+static void close_from_log(enum tidemill_level level, const char *text, void *data)
 {
-  close_it(data, NULL);
+  close_it(NULL, data);
 }
 
 static void a_runtime_is_not_closed_from_within_a_load(void **state)

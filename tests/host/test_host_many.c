@@ -145,7 +145,7 @@ static void turns_may_come_for_nothing_and_late(void **state)
   host_submit(&h);
   struct pollfd p = { .fd = tidemill_runtime_fd(h.rt), .events = POLLIN };
   while (running > 0) {
-    int ms = tidemill_runtime_timeout(h.rt);
+    int ms = tidemill_runtime_timeout_ms(h.rt);
     int rc = poll(&p, 1, ms < 0 ? HOST_LIMIT_MS : ms);
     if (rc > 0 && late++ % 3 == 0)
       poll(NULL, 0, 30); /* the host does something else: the delay is the test, not a wait */

@@ -18,7 +18,7 @@ struct reader {
   bool closes;
 };
 
-static void read_along(void *data, const char *text, size_t len)
+static void read_along(const char *text, size_t len, void *data)
 {
   static char long_text[5000];
   struct reader *r = data;
@@ -108,7 +108,7 @@ static void a_definition_of_lua_is_added_to(void **state)
   host_end(&h);
 }
 
-static void keep_line(void *data, enum tidemill_level level, const char *text)
+static void keep_line(enum tidemill_level level, const char *text, void *data)
 {
   struct host *h = data;
   strncat(h->log, text, sizeof h->log - strlen(h->log) - 2);

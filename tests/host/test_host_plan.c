@@ -142,7 +142,7 @@ struct lines {
   char text[4][200], log[200];
 };
 
-static int on_line(void *data, const char *line)
+static int on_line(const char *line, void *data)
 {
   struct lines *l = data;
   assert_true(l->n < 4);
@@ -150,7 +150,7 @@ static int on_line(void *data, const char *line)
   return l->answer;
 }
 
-static void on_log(void *data, enum tidemill_level level, const char *text)
+static void on_log(enum tidemill_level level, const char *text, void *data)
 {
   struct lines *l = data;
   assert_int_equal(level, TIDEMILL_WARNING);
@@ -223,7 +223,7 @@ struct told {
   int ends;
 };
 
-static int on_log_line(void *data, const struct tidemill_log_line *line)
+static int on_log_line(const struct tidemill_log_line *line, void *data)
 {
   struct told *t = data;
   if (!line) {
@@ -231,9 +231,9 @@ static int on_log_line(void *data, const struct tidemill_log_line *line)
     return 0;
   }
   assert_int_equal(line->size, sizeof(*line));
-  assert_true(t->len + line->len + 2 < sizeof t->text);
-  memcpy(t->text + t->len, line->text, line->len);
-  t->len += line->len;
+  assert_true(t->len + line->text_bytes + 2 < sizeof t->text);
+  memcpy(t->text + t->len, line->text, line->text_bytes);
+  t->len += line->text_bytes;
   t->text[t->len++] = '\n';
   return 0;
 }

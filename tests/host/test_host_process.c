@@ -175,7 +175,7 @@ static void a_keeper_that_dies_raises_no_signal_and_no_exit(void **state)
 
 /* Standard descriptors are not written to. */
 
-static void keep_log(void *data, enum tidemill_level level, const char *text)
+static void keep_log(enum tidemill_level level, const char *text, void *data)
 {
   struct host *h = data;
   assert_int_equal(level, TIDEMILL_INFO);

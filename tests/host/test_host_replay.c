@@ -41,7 +41,7 @@ static struct left look(void)
   return l;
 }
 
-static int on_job(void *data, struct tidemill_record *job)
+static int on_job(struct tidemill_record *job, void *data)
 {
   assert_string_equal(tidemill_record_info(job)->fault, "");
   assert_non_null(tidemill_record_json(job));

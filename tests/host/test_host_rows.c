@@ -173,7 +173,7 @@ static void the_command_of_a_job_is_recorded(void **state)
 
 /* Screens. */
 
-static void keep_text(void *data, const char *text, size_t len)
+static void keep_text(const char *text, size_t len, void *data)
 {
   struct host *h = data;
   size_t had = strlen(h->log);

@@ -17,7 +17,7 @@ static void holds(const char *text, const char *words)
     fail_msg("'%s' is not in '%s'", words, text);
 }
 
-static void on_log(void *data, enum tidemill_level level, const char *text)
+static void on_log(enum tidemill_level level, const char *text, void *data)
 {
   struct host *h = data;
   strncat(h->log, text, sizeof h->log - strlen(h->log) - 2);
@@ -100,7 +100,7 @@ static void a_script_is_run_over_its_mini_batches(void **state)
   assert_int_equal(r->items, 2);
   assert_int_equal(r->elements, 2);
   assert_int_equal(r->items_failed, 0);
-  assert_int_equal(r->len, strlen(r->rows));
+  assert_int_equal(r->rows_bytes, strlen(r->rows));
   assert_string_equal(r->rows, "good.000 word\ngood.001 word\n");
   host_must(&h, tidemill_script_run(s, &r, &h.err)); /* once more */
   assert_string_equal(r->rows, "good.000 word\ngood.001 word\n");
@@ -336,7 +336,7 @@ static void an_unloadable_script_is_refused_with_a_message(void **state)
   assert_int_equal(tidemill_script_next(s, NULL, &h.err), 1);
   host_must(&h, tidemill_script_init(s, &h.err));
   host_must(&h, tidemill_script_run(s, &r, &h.err));
-  assert_memory_equal(r->rows, tidemill_script_info(s)->output_dir, r->len - 1);
+  assert_memory_equal(r->rows, tidemill_script_info(s)->output_dir, r->rows_bytes - 1);
   tidemill_script_close(s);
   host_end(&h);
 }
@@ -388,7 +388,7 @@ struct watch {
   bool is_running, is_over;
 };
 
-static void on_runs(void *data, enum tidemill_level level, const char *text)
+static void on_runs(enum tidemill_level level, const char *text, void *data)
 {
   struct watch *w = data;
   pthread_mutex_lock(&w->mutex);

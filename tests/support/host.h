@@ -90,7 +90,7 @@ static const char *const host_text =
     "    run_max_try = 2, error_threshold = -1 },\n"
     "  inputs = t.Dataset.File.from_files 'in/*', arguments = { '%s' } } } }\n";
 
-static inline void host_told(void *data, const struct tidemill_event *e)
+static inline void host_told(const struct tidemill_event *e, void *data)
 {
   struct host *h = data;
   h->events++;

@@ -30,11 +30,11 @@ struct tidemill_console_options {
    * a line to redraw in place; a NULL text removes it. If a function is NULL, its messages are
    * dropped. They are called during the calls below, as all functions of this struct are. From
    * there, call only tidemill_console_interrupt() and tidemill_console_cancel(). */
-  void (*on_say)(void *data, const char *text);
-  void (*on_status)(void *data, const char *text);
+  void (*on_say)(const char *text, void *data);
+  void (*on_status)(const char *text, void *data);
   /* What help(topic) shows for a topic that is neither a value nor a function; NULL: nothing is
    * known. The text must stay valid until the next call. */
-  const char *(*help)(void *data, const char *topic);
+  const char *(*help)(const char *topic, void *data);
   void *data;
 };
 #define TIDEMILL_CONSOLE_OPTIONS_INIT                                                              \

@@ -104,7 +104,7 @@ enum tidemill_progress {
 /* Where a job shows messages, progress and its result as text for a user. */
 struct tidemill_screen {
   size_t size;
-  void (*write)(void *data, const char *text, size_t len);
+  void (*write)(const char *text, size_t len, void *data);
   bool (*is_ready)(void *data); /* whether write() would not block; NULL: it never blocks */
   int (*width)(void *data);     /* columns of the terminal, for a bar; NULL: 80 */
   void *data;
@@ -131,7 +131,7 @@ struct tidemill_job_options {
    * that is more. */
   int64_t max_workers;
   /* Called for each event. The event is valid until it returns. */
-  void (*on_event)(void *data, const struct tidemill_event *event);
+  void (*on_event)(const struct tidemill_event *event, void *data);
   void *data;
   /* With `resume`: uses the job's own copy of the script, even if the script has changed. */
   bool keep_script;

@@ -34,7 +34,7 @@ struct tidemill_workspace_options {
   const char *path;
   bool make; /* creates it if there is none: at the path named, or else in the current directory */
   /* Called with messages about the calls below. NULL: these are dropped. */
-  void (*on_log)(void *data, enum tidemill_level level, const char *text);
+  void (*on_log)(enum tidemill_level level, const char *text, void *data);
   void *data;
 };
 #define TIDEMILL_WORKSPACE_OPTIONS_INIT                                                            \
@@ -89,7 +89,7 @@ struct tidemill_record_step {
   const struct tidemill_counts *counts;
   int64_t items_total;            /* -1: not known before all are listed */
   double mini_batches_per_second; /* of the running session; 0: not known */
-  int64_t damage_at;              /* the first bad byte of its journal; -1: none */
+  int64_t damage_at_byte;         /* the first bad byte of its journal; -1: none */
   /* Tries that failed by an error, by a timeout, or because the worker died; -1: not known. */
   int64_t try_errors, try_timeouts, try_lost;
   size_t outputs_len, errors_len;
@@ -153,7 +153,7 @@ TIDEMILL_API int tidemill_record_open(struct tidemill_record **out, struct tidem
  * gone, as far as the workspace remembers them. If a job cannot be read, its record has a `fault`.
  * The record is closed when on_job() returns. */
 TIDEMILL_API int tidemill_workspace_jobs(struct tidemill_workspace *ws, bool removed,
-                                         int (*on_job)(void *data, struct tidemill_record *job),
+                                         int (*on_job)(struct tidemill_record *job, void *data),
                                          void *data, struct tidemill_error *err);
 TIDEMILL_API void tidemill_record_close(struct tidemill_record *r);
 
@@ -173,8 +173,8 @@ TIDEMILL_API const struct tidemill_activity *tidemill_record_running(
     const struct tidemill_record *r, size_t step, size_t i);
 /* Calls on_failure() for each failed item of a step; `step` NULL: of all steps that have ended. */
 TIDEMILL_API int tidemill_record_failures(struct tidemill_record *r, const char *step,
-                                          int (*on_failure)(void *data,
-                                                            const struct tidemill_failure *failure),
+                                          int (*on_failure)(const struct tidemill_failure *failure,
+                                                            void *data),
                                           void *data, struct tidemill_error *err);
 /* The record as one JSON object, as `tidemill status --json` prints it. */
 TIDEMILL_API const char *tidemill_record_json(struct tidemill_record *r);
@@ -208,7 +208,7 @@ struct tidemill_log_line {
   const char *step;
   const char *source; /* "process000.stdout" for printed lines; "": the line itself names it */
   const char *text;   /* without its line break; may contain NUL */
-  size_t len;
+  size_t text_bytes;
   size_t steps_len; /* how many steps this call reads */
 };
 
@@ -220,8 +220,8 @@ struct tidemill_log_line {
  */
 TIDEMILL_API int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
                                          const struct tidemill_logs_options *options,
-                                         int (*on_line)(void *data,
-                                                        const struct tidemill_log_line *line),
+                                         int (*on_line)(const struct tidemill_log_line *line,
+                                                        void *data),
                                          void *data, struct tidemill_error *err);
 
 struct tidemill_verified {
@@ -241,13 +241,13 @@ struct tidemill_verified {
 /* Checks that the files of a job match its journals byte by byte, and that the destinations of
  * uploads, and the file of tidemill_job_put_output(), have what was put there. Returns the number
  * of faults. `ws` and `job` are as for tidemill_record_open(). on_fault() is called for each fault
- * (`at`: the first bad byte; -1: the whole file), on_step() for each step; both may be NULL.
+ * (`at_byte`: the first bad one; -1: the whole file), on_step() for each step; both may be NULL.
  * TIDEMILL_EINUSE: a process runs the job, or has resumed it meanwhile. */
 TIDEMILL_API int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
-                                           void (*on_fault)(void *data, const char *path,
-                                                            int64_t at, const char *what),
-                                           void (*on_step)(void *data,
-                                                           const struct tidemill_verified *step),
+                                           void (*on_fault)(const char *path, int64_t at_byte,
+                                                            const char *what, void *data),
+                                           void (*on_step)(const struct tidemill_verified *step,
+                                                           void *data),
                                            void *data, struct tidemill_error *err);
 
 enum tidemill_resume_way {
@@ -343,8 +343,8 @@ struct tidemill_registration {
 /* Lists all versions of `name`, the newest first; `name` NULL: the newest version of each name. The
  * dataset is closed when on_dataset() returns. */
 TIDEMILL_API int tidemill_workspace_datasets(struct tidemill_workspace *ws, const char *name,
-                                             int (*on_dataset)(void *data,
-                                                               struct tidemill_dataset *d),
+                                             int (*on_dataset)(struct tidemill_dataset *d,
+                                                               void *data),
                                              void *data, struct tidemill_error *err);
 /* Opens a registered dataset. `version` 0: the newest. TIDEMILL_EUSAGE: there is no such
  * dataset. */
@@ -381,9 +381,9 @@ struct tidemill_head_options {
   size_t paths_len;
   int64_t rows; /* at most this many; 0: only the columns */
   /* Called with each line of text, without its line break. The line is valid until it returns. */
-  int (*on_line)(void *data, const char *line);
+  int (*on_line)(const char *line, void *data);
   /* Called with warnings about these rows. NULL: these are dropped. */
-  void (*on_log)(void *data, enum tidemill_level level, const char *text);
+  void (*on_log)(enum tidemill_level level, const char *text, void *data);
   void *data;
   /* Options of the dataset as names and values in turn, as for tidemill_pipeline_set_input():
    * "max_columns", "100", ... */

@@ -35,7 +35,7 @@ struct tidemill_runtime_options {
   const char *program;
   /* Called with each line that pipeline files and Lua parameter files print, and with messages
    * about them. NULL: these lines are dropped. */
-  void (*on_log)(void *data, enum tidemill_level level, const char *text);
+  void (*on_log)(enum tidemill_level level, const char *text, void *data);
   /* With a loop of the host: called when everything is closed and the runtime is freed. */
   void (*on_closed)(void *data);
   void *data;
@@ -71,9 +71,9 @@ TIDEMILL_API int tidemill_runtime_turn(struct tidemill_runtime *rt, struct tidem
 /* A descriptor that becomes readable when there is work for tidemill_runtime_turn(). The runtime
  * owns it, and it never changes. -1: the loop is the host's. */
 TIDEMILL_API int tidemill_runtime_fd(const struct tidemill_runtime *rt);
-/* The timeout for polling that descriptor, in milliseconds: call tidemill_runtime_turn() when it
+/* The timeout for polling that descriptor: call tidemill_runtime_turn() when it
  * expires, too. 0: at once; -1: no timeout. Ask again before each poll. */
-TIDEMILL_API int tidemill_runtime_timeout(struct tidemill_runtime *rt);
+TIDEMILL_API int tidemill_runtime_timeout_ms(struct tidemill_runtime *rt);
 /* Makes the current wait, or the next one, end with -EINTR. From any thread or signal handler. */
 TIDEMILL_API void tidemill_runtime_wake(struct tidemill_runtime *rt);
 
@@ -86,7 +86,7 @@ TIDEMILL_API const char *tidemill_runtime_program(const struct tidemill_runtime 
  * before the file runs. It may put anything into the state. It runs in a protected call: if it
  * raises, the load fails with its message. */
 TIDEMILL_API void tidemill_runtime_on_lua(struct tidemill_runtime *rt,
-                                          void (*on_lua)(void *data, struct lua_State *L),
+                                          void (*on_lua)(struct lua_State *L, void *data),
                                           void *data);
 /* Adds a field to the table that `require "host"` returns in a pipeline file: a C function, or a
  * value as JSON text. */

@@ -36,7 +36,7 @@ struct tidemill_script_options {
   bool no_timeout; /* ignores the timeouts of the step */
   /* Called with the text of each print() and io.write() of the script (INFO), and with messages
    * about it. NULL: these are dropped. Do not call any function with the script from there. */
-  void (*on_log)(void *data, enum tidemill_level level, const char *text);
+  void (*on_log)(enum tidemill_level level, const char *text, void *data);
   void *data;
 };
 #define TIDEMILL_SCRIPT_OPTIONS_INIT                                                               \
@@ -70,7 +70,7 @@ struct tidemill_returned {
   /* The elements that run() returned. Fewer than `items`: items have failed, unless any_number. */
   int64_t elements;
   const char *rows; /* as in the output file; may contain NUL */
-  size_t len;
+  size_t rows_bytes;
   bool any_number; /* `elements` may differ from `items`: the parameter returns */
   /* As a job counts them: unreadable entries of archives, items that the script has marked, and,
    * unless any_number, items without an element. */

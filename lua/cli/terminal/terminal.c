@@ -78,7 +78,7 @@ static void note_bar(struct tm_terminal *t, const char *p, size_t n)
   tm_buf_add(&t->bar, begin, (size_t)(p + n - begin));
 }
 
-static void on_write(void *data, const char *p, size_t n)
+static void on_write(const char *p, size_t n, void *data)
 {
   struct tm_terminal *t = data;
   struct tm_buf *to = t->is_yielded ? &t->later : &t->held;
@@ -129,7 +129,7 @@ void tm_terminal_drop_bar(struct tm_terminal *t)
 {
   t->has_no_bar = true;
   if (t->bar.len > 0)
-    on_write(t, ERASE, sizeof(ERASE) - 1);
+    on_write(ERASE, sizeof(ERASE) - 1, t);
   tm_buf_clear(&t->bar);
 }
 

@@ -34,7 +34,7 @@ static void a_pipe_that_nobody_reads_is_not_waited_for(void **state)
   struct tidemill_screen w = tm_terminal_screen(&t);
   memset(line, 'x', sizeof(line));
   for (int i = 0; i < 200; i++) /* more than a pipe holds */
-    w.write(w.data, line, sizeof(line));
+    w.write(line, sizeof(line), w.data);
   assert_false(w.is_ready(w.data));
   assert_int_equal(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0); /* the user's descriptor is unchanged */
   fcntl(fds[0], F_SETFL, O_NONBLOCK);
@@ -57,7 +57,7 @@ static void a_reader_that_is_gone_does_no_harm(void **state)
   tm_terminal_init(&t, fds[1]);
   close(fds[0]);
   struct tidemill_screen w = tm_terminal_screen(&t);
-  w.write(w.data, "x\n", 2);
+  w.write("x\n", 2, w.data);
   assert_true(w.is_ready(w.data));
   tm_terminal_release(&t);
   close(fds[1]);
@@ -72,7 +72,7 @@ static void a_file_is_written_at_its_position(void **state)
   assert_int_equal(write(fd, "before ", 7), 7);
   tm_terminal_init(&t, fd);
   struct tidemill_screen w = tm_terminal_screen(&t);
-  w.write(w.data, "after", 5);
+  w.write("after", 5, w.data);
   assert_false(tm_terminal_has_bar(&t));
   assert_int_equal(w.width(w.data), 80);
   tm_terminal_release(&t);
@@ -105,7 +105,7 @@ static void a_stopped_terminal_is_not_waited_for(void **state)
   assert_int_equal(w.width(w.data), 42);
   memset(line, 'x', sizeof(line));
   for (int i = 0; i < 5000; i++) /* also beyond what is held */
-    w.write(w.data, line, sizeof(line));
+    w.write(line, sizeof(line), w.data);
   assert_false(w.is_ready(w.data));
   assert_true(t.held.len <= 1 << 20);
   close(other);
@@ -126,7 +126,7 @@ static void expect_next(int fd, const char *want)
   assert_string_equal(text, want);
 }
 
-#define WRITE(w, text) (w).write((w).data, text, strlen(text))
+#define WRITE(w, text) (w).write(text, strlen(text), (w).data)
 
 static void a_bar_leaves_its_line_for_rows_and_comes_back(void **state)
 {
