@@ -30,11 +30,11 @@
  *
  * The process. While a job runs, the host has one more child: the keeper, which starts the workers.
  * The library starts it with posix_spawn, watches it by a descriptor, and reaps only that process.
- * The library installs no signal handler, raises no signal (not even SIGPIPE), prints nothing (but
- * see is_command), changes no process-wide setting (locale, directory, mask, limits) and never
- * calls exit(). Its threads block all signals. It never uses descriptors 0 to 2, even if they are
- * closed. After a fork, only the parent may use a runtime. LuaJIT's profiler and its timer signals
- * are used only in workers, and in the host for scripts and consoles that can be interrupted.
+ * The library installs no signal handler, raises no signal (not even SIGPIPE), prints nothing,
+ * changes no process-wide setting (locale, directory, mask, limits) and never calls exit(). Its
+ * threads block all signals. It never uses descriptors 0 to 2, even if they are closed. After a
+ * fork, only the parent may use a runtime. LuaJIT's profiler and its timer signals are used only in
+ * workers, and in the host for scripts and consoles that can be interrupted.
  */
 #ifndef TIDEMILL_H
 #define TIDEMILL_H
@@ -69,9 +69,10 @@
  * library says so (libtidemill.so.0.2). From 1.0 on, each major version has. Within one ABI,
  * functions, enumerators and codes are added, but never changed or removed. A struct that begins
  * with `size` may grow at its end; set `size` to the size that the host was compiled with (the
- * _INIT macros do). Other structs do not change. Ignore enumerators that you do not know. Symbols
- * that this header does not declare are hidden. The files in a job's directory have versions of
- * their own.
+ * _INIT macros do). If it is larger than the library knows, the bytes that it does not know must be
+ * 0, or the call fails with TIDEMILL_EUSAGE. Other structs do not change. Ignore enumerators that
+ * you do not know. Symbols that no header declares are hidden. The files in a job's
+ * directory have versions of their own.
  */
 
 #endif

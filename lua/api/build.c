@@ -239,12 +239,12 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
     return refuse_key("ParallelRunConfig", key, err);
   if (f->type == TM_FIELD_VARIABLES &&
       (!strchr(value, '=') || *value == '=')) /* does not show the value, which may be a secret */
-    return p->rt->o.is_command
+    return p->rt->is_command
                ? tm_err_set(err, TM_EUSAGE,
                             "'--environment-variables' is not of the form NAME=VALUE")
                : tm_err_set(err, TM_EUSAGE, "%s: '%s' is not of the form NAME=VALUE", kind, key);
   given = value_of(f, tm_json_get(to, key), value);
-  if (check_value(p->rt->o.is_command, kind, f, given, value, err) < 0) {
+  if (check_value(p->rt->is_command, kind, f, given, value, err) < 0) {
     tm_json_free(given);
     return err->code;
   }
@@ -410,7 +410,7 @@ int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key, co
   if (!input)
     return err->code;
   return strcmp(key, "limit") == 0 ? set_limit(input, value, err)
-                                   : tm_api_set_input(input, key, value, p->rt->o.is_command, err);
+                                   : tm_api_set_input(input, key, value, p->rt->is_command, err);
 }
 
 /* Sets the format, which the name of the first file decides by default. Drops the options that are

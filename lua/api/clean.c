@@ -55,7 +55,8 @@ static int read_options(struct tidemill_clean *c, const struct tidemill_clean_op
 {
   static const char call[] = "tidemill_clean_new()";
   c->o = (struct tidemill_clean_options)TIDEMILL_CLEAN_OPTIONS_INIT;
-  if (tm_take_options(&c->o, sizeof(c->o), o, call, "TIDEMILL_CLEAN_OPTIONS_INIT", err) < 0)
+  if (tm_take_options(&c->o, sizeof(c->o), o, call, "the options", "TIDEMILL_CLEAN_OPTIONS_INIT",
+                      err) < 0)
     return TM_EUSAGE;
   o = &c->o;
   if ((o->jobs_len > 0 && !o->jobs) || (o->states_len > 0 && !o->states))

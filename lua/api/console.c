@@ -95,8 +95,8 @@ int tm_console_of(struct tidemill_console **out, struct tm_lua_session *session,
   c->rt = rt;
   rt->consoles++;
   c->o = (struct tidemill_console_options)TIDEMILL_CONSOLE_OPTIONS_INIT;
-  int rc =
-      tm_take_options(&c->o, sizeof(c->o), options, call, "TIDEMILL_CONSOLE_OPTIONS_INIT", err);
+  int rc = tm_take_options(&c->o, sizeof(c->o), options, call, "the options",
+                           "TIDEMILL_CONSOLE_OPTIONS_INIT", err);
   if (rc >= 0)
     rc = tm_runtime_may_turn(rt, call, err);
   if (rc >= 0)

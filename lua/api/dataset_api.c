@@ -161,11 +161,9 @@ static int check(const struct tidemill_registration *given, struct tidemill_regi
 {
   static const char call[] = "tidemill_dataset_register()";
   *r = (struct tidemill_registration)TIDEMILL_REGISTRATION_INIT;
-  if (given->size == 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "%s: the registration has no size; begin with TIDEMILL_REGISTRATION_INIT",
-                      call);
-  memcpy(r, given, given->size < sizeof(*r) ? given->size : sizeof(*r));
+  if (tm_take_options(r, sizeof(*r), given, call, "the registration", "TIDEMILL_REGISTRATION_INIT",
+                      err) < 0)
+    return TM_EUSAGE;
   if (!r->name || !r->paths || r->paths_len == 0 || (r->tags_len > 0 && !r->tags))
     return tm_err_set(err, TM_EUSAGE, "%s: it needs a `name`, and `paths`%s", call,
                       r->tags_len > 0 && !r->tags ? "; `tags` is NULL" : "");

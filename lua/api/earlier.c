@@ -41,14 +41,14 @@ static int refuse_without_source(const struct tidemill_runtime *rt, const char *
 {
   char *word = tm_text_shell_word(dir);
   tm_err_set(err, TM_EUSAGE,
-             rt->o.is_command
+             rt->is_command
                  ? "the record of job '%s' does not hold its definition: it has no pipeline "
                    "file, and values of environment variables are not recorded; run the "
                    "command that started it again, with --resume --job-dir %s"
                  : "the record of job '%s' does not hold its definition: it has no pipeline "
                    "file, and values of environment variables are not recorded; submit its "
                    "pipeline again with `dir` '%s' and `resume`",
-             dir, rt->o.is_command ? word : dir);
+             dir, rt->is_command ? word : dir);
   free(word);
   return err->code;
 }
@@ -75,7 +75,7 @@ static int load_definition(struct tidemill_pipeline **out, struct tidemill_runti
       file ? tidemill_pipeline_load(out, rt, file, err) : tm_draft_of_source(out, rt, source, err);
   if (rc < 0)
     tm_err_wrap(err, "cannot resume job '%s'", dir);
-  if (rc < 0 && file && rt->o.is_command && !tm_fs_exists(rt->fs, file))
+  if (rc < 0 && file && rt->is_command && !tm_fs_exists(rt->fs, file))
     tell_moved(dir, err);
   return rc < 0 ? rc : 0;
 }

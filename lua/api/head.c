@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/own.h"
+#include "api/command_host.h"
 #include "entry/step_walk.h"
 #include "entry/table_look.h"
 #include "plan/datasets.h"
@@ -69,7 +70,8 @@ static int read_options(struct tidemill_head_options *out,
   static const char call[] = "tidemill_head()";
   *out = (struct tidemill_head_options)TIDEMILL_HEAD_OPTIONS_INIT;
   if (tm_need(err, call, "options", given, NULL) < 0 ||
-      tm_take_options(out, sizeof(*out), given, call, "TIDEMILL_HEAD_OPTIONS_INIT", err) < 0)
+      tm_take_options(out, sizeof(*out), given, call, "the options", "TIDEMILL_HEAD_OPTIONS_INIT",
+                      err) < 0)
     return TM_EUSAGE;
   if (!out->paths || out->paths_len == 0 || !out->on_line)
     return tm_err_set(err, TM_EUSAGE, "%s: it needs `paths`, and `on_line`", call);
@@ -84,15 +86,16 @@ static int read_options(struct tidemill_head_options *out,
   return 0;
 }
 
-static int set_all(struct tm_json *table, const struct tidemill_head_options *o, struct tm_err *err)
+static int set_all(struct tm_json *table, const struct tidemill_head_options *o, bool is_command,
+                   struct tm_err *err)
 {
   int rc = 0;
   for (size_t i = 0; i < o->settings_len && rc == 0; i += 2)
-    rc = tm_api_set_input(table, o->settings[i], o->settings[i + 1], o->is_command, err);
+    rc = tm_api_set_input(table, o->settings[i], o->settings[i + 1], is_command, err);
   return rc;
 }
 
-int tidemill_head(const struct tidemill_head_options *options, struct tm_err *err)
+static int show(const struct tidemill_head_options *options, bool is_command, struct tm_err *err)
 {
   struct tidemill_head_options o;
   struct head h = { .o = &o };
@@ -101,7 +104,7 @@ int tidemill_head(const struct tidemill_head_options *options, struct tm_err *er
   if (read_options(&o, options, err) < 0 || !(cwd = tm_api_here(err)))
     return err->code;
   struct tm_json *v = tm_plan_table(o.paths, o.paths_len);
-  struct tm_dataset *d = set_all(v, &o, err) == 0 ? tm_plan_dataset(v, cwd, err) : NULL;
+  struct tm_dataset *d = set_all(v, &o, is_command, err) == 0 ? tm_plan_dataset(v, cwd, err) : NULL;
   struct tm_step step = { .inputs = &d, .inputs_len = 1 };
   int rc = d ? look(&h, &step, err) : err->code;
   if (rc == 0)
@@ -111,4 +114,14 @@ int tidemill_head(const struct tidemill_head_options *options, struct tm_err *er
   tm_json_free(v);
   free(cwd);
   return rc;
+}
+
+int tidemill_head(const struct tidemill_head_options *options, struct tm_err *err)
+{
+  return show(options, false, err);
+}
+
+int tm_head_of_command(const struct tidemill_head_options *options, struct tm_err *err)
+{
+  return show(options, true, err);
 }

@@ -142,11 +142,11 @@ void tm_host_take_prints(lua_State *L, const struct tm_log *log)
 void tm_host_prepare(void *data, lua_State *L)
 {
   struct tidemill_runtime *rt = data;
-  if (!rt->o.is_command) {
+  if (!rt->is_command) {
     tm_host_take_prints(L, &rt->log);
     tm_lua_set_runtime(L, rt);
   }
-  if (!rt->o.is_command || rt->added.len > 0) {
+  if (!rt->is_command || rt->added.len > 0) {
     lua_getglobal(L, "package");
     lua_getfield(L, -1, "preload");
     lua_pushlightuserdata(L, rt);

@@ -32,12 +32,14 @@
 static int read_options(struct tidemill_job_options *out, const struct tidemill_job_options *o,
                         bool resume, struct tm_err *err)
 {
+  const char *call = resume ? "tidemill_job_resume()" : "tidemill_job_submit()";
+  struct tidemill_screen screen;
   *out = (struct tidemill_job_options)TIDEMILL_JOB_OPTIONS_INIT;
-  if (o && o->size == 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "the options of the job have no size; begin with TIDEMILL_JOB_OPTIONS_INIT");
-  if (o)
-    memcpy(out, o, o->size < sizeof(*out) ? o->size : sizeof(*out));
+  if (tm_take_options(out, sizeof(*out), o, call, "the options", "TIDEMILL_JOB_OPTIONS_INIT", err) <
+          0 ||
+      tm_take_options(&screen, sizeof(screen), out->screen, call, "the screen",
+                      "TIDEMILL_SCREEN_INIT", err) < 0)
+    return TM_EUSAGE;
   if (resume) {
     out->dir = NULL;
     out->resume = true;
@@ -48,9 +50,6 @@ static int read_options(struct tidemill_job_options *out, const struct tidemill_
   if (out->keep_script && !out->resume)
     return tm_err_set(err, TM_EUSAGE,
                       "`keep_script` of the job goes with `resume`: a new job makes a new copy");
-  if (out->screen && out->screen->size == 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "the screen of the job has no size; begin with TIDEMILL_SCREEN_INIT");
   if (out->max_workers < 0 || out->max_workers > INT32_MAX)
     return tm_err_set(err, TM_EUSAGE,
                       "max_workers of the job is %lld; accepted: 1 to %d, or 0 for as many as "
@@ -244,7 +243,7 @@ static int open_job(struct tidemill_job **out, const struct submission *s, struc
                               .pipeline = s->pipeline,
                               .dir = job->dir,
                               .program = s->rt->program,
-                              .has_stderr = s->rt->o.is_command,
+                              .has_stderr = s->rt->is_command,
                               .events = &job->events,
                               .resume = s->o->resume,
                               .is_dir_chosen = !s->o->dir,
@@ -355,7 +354,7 @@ static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
 {
   struct tidemill_runtime *rt = p->rt;
   struct submission s = {
-    .rt = rt, .o = o, .pipeline = settled, .has_stdin = rt->o.is_command && !p->job
+    .rt = rt, .o = o, .pipeline = settled, .has_stdin = rt->is_command && !p->job
   };
   char *cwd = NULL, *dir = NULL, *workspace = NULL, *registry = NULL;
   if (refuse_alone(settled, o, err) == 0 && tm_refuse_stdin(rt, settled, err) == 0)

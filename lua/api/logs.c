@@ -172,7 +172,8 @@ int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
   err = TM_ERR_OWN(err);
   rc = tm_need(err, call, "job", job, "on_line", on_line ? (const void *)call : NULL, NULL);
   if (rc == 0)
-    rc = tm_take_options(&o, sizeof(o), options, call, "TIDEMILL_LOGS_OPTIONS_INIT", err);
+    rc = tm_take_options(&o, sizeof(o), options, call, "the options", "TIDEMILL_LOGS_OPTIONS_INIT",
+                         err);
   if (rc < 0)
     return rc;
   if (o.mini_batch < -1 || (o.mini_batch >= 0 && (o.worker || o.errors || o.follow)))

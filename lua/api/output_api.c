@@ -61,7 +61,7 @@ static int check(const struct tidemill_runtime *rt, const char *path, bool overw
   if (!S_ISREG(st.mode))
     return tm_err_set(err, TM_EUSAGE, "'%s' is there and is not a regular file; name another one%s",
                       path,
-                      rt->o.is_command ? ", or send the rows to standard output: --output -" : "");
+                      rt->is_command ? ", or send the rows to standard output: --output -" : "");
   if (overwrite)
     return check_folder(fs, path, err);
   tm_err_set(err, TM_EUSAGE, "'%s' is there already; name another file, or replace it: `overwrite`",

@@ -58,6 +58,7 @@ struct tidemill_runtime {
       *waited; /* the job of the wait; NULL: all jobs, or the job was closed meanwhile */
   atomic_bool is_woken;
   struct tidemill_runtime_options o;
+  bool is_command;           /* command_host.h */
   struct tm_log log;         /* for messages about these */
   char *workspace, *program; /* from the options; workspace NULL: found for each pipeline */
   const struct tm_fs *fs;
@@ -114,9 +115,11 @@ struct tidemill_job {
  * NULL-ended. */
 int tm_need(struct tm_err *err, const char *call, ...) __attribute__((sentinel));
 /* Copies a host's options over the defaults in `out`, up to the size of the host's struct, which is
- * its first member. `given` NULL: a no-op. TM_EUSAGE: that size is 0; the message names `init`. */
-int tm_take_options(void *out, size_t size, const void *given, const char *call, const char *init,
-                    struct tm_err *err);
+ * its first member. `given` NULL: a no-op. TM_EUSAGE: that size is 0, or the host's struct has more
+ * members than `out` and one of them is not 0. `what`: "the options"; `init`: the macro that the
+ * host should use. */
+int tm_take_options(void *out, size_t size, const void *given, const char *call, const char *what,
+                    const char *init, struct tm_err *err);
 /* If the host is a command, replaces the members of structs that an error names by the program's
  * options. Returns its code. */
 int tm_words_for_host(const struct tidemill_runtime *rt, struct tm_err *err);

@@ -192,7 +192,7 @@ static struct tm_pipeline *define(const struct tidemill_pipeline *p, bool keeps_
 int tm_refuse_stdin(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
                     struct tm_err *err)
 {
-  for (size_t i = 0; i < p->steps_len && !rt->o.is_command; i++)
+  for (size_t i = 0; i < p->steps_len && !rt->is_command; i++)
     for (size_t k = 0; k < p->steps[i]->inputs_len; k++)
       if (tm_dataset_is_stdin(p->steps[i]->inputs[k]))
         return tm_err_set(err, TM_EUSAGE,
@@ -279,7 +279,7 @@ static int add_plan(struct tm_buf *out, const struct tidemill_pipeline *p,
   int rc = cwd ? tm_runtime_known_workspace(&workspace, rt, p->file, cwd, err) : err->code;
   struct tm_plan plan = { .fs = rt->fs,
                           .pipeline = settled,
-                          .source = rt->o.is_command ? "of the command line" : "of the host",
+                          .source = rt->is_command ? "of the command line" : "of the host",
                           .workspace = workspace,
                           .no_reuse = o->no_reuse,
                           .explain = o->explain,
@@ -309,7 +309,8 @@ int tidemill_pipeline_plan(const char **out, struct tidemill_pipeline *p,
   if (out)
     *out = NULL;
   if (tm_need(err, call, "out", out, "p", p, NULL) < 0 ||
-      tm_take_options(&o, sizeof(o), options, call, "TIDEMILL_PLAN_OPTIONS_INIT", err) < 0)
+      tm_take_options(&o, sizeof(o), options, call, "the options", "TIDEMILL_PLAN_OPTIONS_INIT",
+                      err) < 0)
     return TM_EUSAGE;
   if (!(settled = tm_draft_settle(p, TM_SCRIPTS_COMPILED, err)))
     return tm_words_for_host(p->rt, err);

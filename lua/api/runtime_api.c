@@ -12,8 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/command_host.h"
 #include "base/check.h"
 #include "base/time.h"
+
+/* What a later version of a struct may have more. A larger size was never set. */
+enum { UNKNOWN_MAX = 4096 };
 
 int tm_need(struct tm_err *err, const char *call, ...)
 {
@@ -27,14 +31,34 @@ int tm_need(struct tm_err *err, const char *call, ...)
   return is_there ? 0 : tm_err_set(err, TM_EUSAGE, "%s: `%s` is NULL", call, name);
 }
 
-int tm_take_options(void *out, size_t size, const void *given, const char *call, const char *init,
-                    struct tm_err *err)
+/* The offset of the first byte in [from, to) that is not 0; `to`: all are. */
+static size_t first_set(const unsigned char *at, size_t from, size_t to)
 {
-  size_t given_size = given ? *(const size_t *)given : 0;
-  if (given && given_size == 0)
-    return tm_err_set(err, TM_EUSAGE, "%s: the options have no size; begin with %s", call, init);
-  if (given)
-    memcpy(out, given, given_size < size ? given_size : size);
+  while (from < to && at[from] == 0)
+    from++;
+  return from;
+}
+
+int tm_take_options(void *out, size_t size, const void *given, const char *call, const char *what,
+                    const char *init, struct tm_err *err)
+{
+  size_t given_size = given ? *(const size_t *)given : 0, unknown;
+  if (!given)
+    return 0;
+  if (given_size < sizeof(size_t))
+    return tm_err_set(err, TM_EUSAGE, "%s: the size of %s is missing; begin with %s", call, what,
+                      init);
+  if (given_size > size + UNKNOWN_MAX)
+    return tm_err_set(err, TM_EUSAGE, "%s: the size of %s cannot be %zu; begin with %s", call, what,
+                      given_size, init);
+  unknown = first_set(given, size, given_size);
+  if (unknown < given_size)
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "%s: a member of %s that tidemill %s does not know is set, at byte %zu; use the "
+        "library that the header came with, or leave the member 0",
+        call, what, tidemill_version(), unknown);
+  memcpy(out, given, given_size < size ? given_size : size);
   return 0;
 }
 
@@ -110,7 +134,8 @@ int tidemill_runtime_new(struct tidemill_runtime **out,
   if (tm_need(err, call, "out", out, NULL) < 0)
     return TM_EUSAGE;
   *out = NULL;
-  if (tm_take_options(&o, sizeof(o), options, call, "TIDEMILL_RUNTIME_OPTIONS_INIT", err) < 0 ||
+  if (tm_take_options(&o, sizeof(o), options, call, "the options", "TIDEMILL_RUNTIME_OPTIONS_INIT",
+                      err) < 0 ||
       refuse_empty(&o, err) < 0)
     return TM_EUSAGE;
   rt = TM_NEW(struct tidemill_runtime);
@@ -276,6 +301,11 @@ int tidemill_runtime_close(struct tidemill_runtime *rt, struct tm_err *err)
   tm_loop_release(&rt->loop);
   free_now(rt);
   return 0;
+}
+
+void tm_runtime_be_command(struct tidemill_runtime *rt)
+{
+  rt->is_command = true;
 }
 
 void tidemill_set_on_fault(void (*on_fault)(const char *text, bool is_fatal, void *data),

@@ -40,13 +40,8 @@ static int read_options(struct tidemill_script_options *out, const char *call,
                         const struct tidemill_script_options *o, struct tm_err *err)
 {
   *out = (struct tidemill_script_options)TIDEMILL_SCRIPT_OPTIONS_INIT;
-  if (o && o->size == 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "%s: the options have no size; begin with TIDEMILL_SCRIPT_OPTIONS_INIT",
-                      call);
-  if (o)
-    memcpy(out, o, o->size < sizeof(*out) ? o->size : sizeof(*out));
-  return 0;
+  return tm_take_options(out, sizeof(*out), o, call, "the options", "TIDEMILL_SCRIPT_OPTIONS_INIT",
+                         err);
 }
 
 static struct tidemill_script *new_script(const struct tidemill_runtime *rt,
@@ -54,7 +49,7 @@ static struct tidemill_script *new_script(const struct tidemill_runtime *rt,
 {
   struct tidemill_script *s = TM_NEW(struct tidemill_script);
   s->log = (struct tm_log) { o->on_log, o->data };
-  s->is_program = rt->o.is_command;
+  s->is_program = rt->is_command;
   return s;
 }
 

@@ -35,7 +35,7 @@ static void replace(struct tm_err *err, const char *from, const char *to)
 
 int tm_words_for_host(const struct tidemill_runtime *rt, struct tm_err *err)
 {
-  for (size_t i = 0; rt->o.is_command && i < TM_COUNT_OF(members); i++)
+  for (size_t i = 0; rt->is_command && i < TM_COUNT_OF(members); i++)
     replace(err, members[i][0], members[i][1]);
   return err->code;
 }

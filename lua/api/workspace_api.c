@@ -56,7 +56,7 @@ static int read_options(struct tidemill_workspace_options *out,
                         const struct tidemill_workspace_options *o, struct tm_err *err)
 {
   *out = (struct tidemill_workspace_options)TIDEMILL_WORKSPACE_OPTIONS_INIT;
-  int rc = tm_take_options(out, sizeof(*out), o, "tidemill_workspace_open()",
+  int rc = tm_take_options(out, sizeof(*out), o, "tidemill_workspace_open()", "the options",
                            "TIDEMILL_WORKSPACE_OPTIONS_INIT", err);
   if (rc == 0 && out->path && !*out->path)
     return tm_err_set(err, TM_EUSAGE,

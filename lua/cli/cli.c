@@ -13,6 +13,7 @@
 
 #include "api/disk.h"
 #include "api/own.h"
+#include "api/command_host.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "runtime.h"
@@ -93,13 +94,18 @@ int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out,
   char *program = tm_cli_program(err);
   o.program = program;
   o.on_log = on_note;
-  o.is_command = true;
   int rc = program ? tidemill_runtime_new(out, &o, err) : err->code;
   free(program);
   if (rc < 0)
     return rc;
+  tm_runtime_be_command(*out);
   (*out)->fs = cli->fs;
   return 0;
+}
+
+int tm_cli_head(const struct tidemill_head_options *options, struct tm_err *err)
+{
+  return tm_head_of_command(options, err);
 }
 
 char *tm_cli_find_job(const struct tm_cli *cli, const char *given, struct tm_err *err)

@@ -75,6 +75,8 @@ int tm_cli_open_record(const struct tm_cli *cli, struct tidemill_record **out, c
 void tm_cli_add_version(struct tm_buf *out);
 /* The path of this program; the caller frees it. NULL and an error. */
 char *tm_cli_program(struct tm_err *err);
+/* tidemill_head(), with the options of the program in messages. */
+int tm_cli_head(const struct tidemill_head_options *options, struct tm_err *err);
 /* Makes a runtime whose keeper and workers run this program, and whose pipeline files print to its
  * output. Prints their messages. The caller closes it. */
 int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out,

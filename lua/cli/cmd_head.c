@@ -81,11 +81,10 @@ static int show(struct head *h, int64_t rows, struct tm_err *err)
   o.rows = rows;
   o.settings = (const char *const *)h->settings.at;
   o.settings_len = h->settings.len;
-  o.is_command = true;
   o.on_line = on_line;
   o.on_log = on_log;
   o.data = &out;
-  int rc = tidemill_head(&o, err);
+  int rc = tm_cli_head(&o, err);
   if (rc == 0)
     rc = tm_cli_write(&out);
   tm_buf_release(&out);

@@ -8,11 +8,22 @@ for path in "$include"/tidemill.h "$include"/tidemill/*.h; do
   header=${path#"$include"/}
   for language in 'c99 c' 'c11 c' 'c++11 c++' 'c++17 c++'; do
     read -r standard kind <<<"$language"
-    echo "#include <$header>" |
+    printf '#include <%s>\nextern int i;\n' "$header" |
       "$cc" -x "$kind" "-std=$standard" -pedantic -Wall -Wextra -Werror -fsyntax-only "-I$include" - ||
       { echo "headers.sh: <$header> as $standard" >&2; exit 1; }
     n=$((n + 1))
   done
+done
+
+# Each _INIT macro, in each language.
+inits=$(cat "$include"/tidemill/*.h | grep -oE '#define TIDEMILL_[A-Z_]+_INIT TIDEMILL_SIZED(_WITH)?\(struct [a-z_]+' |
+  sed -E 's/#define ([A-Z_]+) .*(struct [a-z_]+)/  { \2 o = \1; (void)o; }/')
+[ "$(echo "$inits" | wc -l)" -ge 12 ] || { echo "headers.sh: there are few _INIT macros" >&2; exit 1; }
+for language in 'c99 c' 'c11 c' 'c++11 c++' 'c++17 c++' 'c++20 c++'; do
+  read -r standard kind <<<"$language"
+  printf '#include <tidemill.h>\nvoid f(void);\nvoid f(void)\n{\n%s\n}\n' "$inits" |
+    "$cc" -x "$kind" "-std=$standard" -pedantic -Wall -Wextra -Werror -fsyntax-only "-I$include" - ||
+    { echo "headers.sh: the _INIT macros as $standard" >&2; exit 1; }
 done
 
 # Every macro, struct, enumeration, enumerator and function has the prefix.

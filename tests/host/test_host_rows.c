@@ -4,6 +4,8 @@
  */
 #include "host.h"
 
+#include "api/command_host.h"
+
 static void expect(struct host *h, int rc, const char *words)
 {
   assert_int_equal(rc, TIDEMILL_EUSAGE);
@@ -227,8 +229,8 @@ static void a_command_lends_its_descriptors(void **state)
   char rows[400], path[256];
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
   host_setup(&h, "good", 3, NULL);
-  o.is_command = true;
   host_runtime(&h, &o);
+  tm_runtime_be_command(h.rt);
   build(&h);
   host_put(&h, "list", "in/good.002\nin/good.001\n");
   host_must(&h, tidemill_pipeline_add_manifest(h.pipeline, "-", NULL, &h.err));

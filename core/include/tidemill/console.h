@@ -37,10 +37,7 @@ struct tidemill_console_options {
   const char *(*help)(const char *topic, void *data);
   void *data;
 };
-#define TIDEMILL_CONSOLE_OPTIONS_INIT                                                              \
-  {                                                                                                \
-    sizeof(struct tidemill_console_options), false, NULL, NULL, NULL, NULL, NULL                   \
-  }
+#define TIDEMILL_CONSOLE_OPTIONS_INIT TIDEMILL_SIZED(struct tidemill_console_options)
 
 /* Makes a console. `options` may be NULL. TIDEMILL_EINUSE: another console or interruptible script
  * exists in this process. TIDEMILL_EUSAGE: the runtime uses a loop of the host. */

@@ -111,10 +111,7 @@ struct tidemill_screen {
   enum tidemill_progress progress;
   bool has_color;
 };
-#define TIDEMILL_SCREEN_INIT                                                                       \
-  {                                                                                                \
-    sizeof(struct tidemill_screen), NULL, NULL, NULL, NULL, TIDEMILL_PROGRESS_NONE, false          \
-  }
+#define TIDEMILL_SCREEN_INIT TIDEMILL_SIZED(struct tidemill_screen)
 
 struct tidemill_job_options {
   size_t size;
@@ -145,11 +142,7 @@ struct tidemill_job_options {
    * leave its directory. True ends the call with -ECANCELED. NULL: the call waits. */
   bool (*is_stopped)(void *data);
 };
-#define TIDEMILL_JOB_OPTIONS_INIT                                                                  \
-  {                                                                                                \
-    sizeof(struct tidemill_job_options), NULL, false, false, false, false, false, 0, NULL, NULL,   \
-        false, NULL, false, NULL                                                                   \
-  }
+#define TIDEMILL_JOB_OPTIONS_INIT TIDEMILL_SIZED(struct tidemill_job_options)
 
 /* Checks the pipeline, creates (or opens) the job's directory and copies the scripts. The job
  * begins with the next turn of the loop. If another process is just leaving the directory, the call
@@ -209,10 +202,7 @@ struct tidemill_step {
    * beyond it. */
   int64_t output_bytes;
 };
-#define TIDEMILL_STEP_INIT                                                                         \
-  {                                                                                                \
-    sizeof(struct tidemill_step), NULL, TIDEMILL_RUNNING, NULL, NULL, NULL, NULL, NULL, 0          \
-  }
+#define TIDEMILL_STEP_INIT TIDEMILL_SIZED(struct tidemill_step)
 
 TIDEMILL_API size_t tidemill_job_steps_len(const struct tidemill_job *job);
 /* TIDEMILL_EUSAGE: there is no step `i`. */

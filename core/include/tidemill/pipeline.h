@@ -160,10 +160,7 @@ struct tidemill_plan_options {
   bool explain;
   bool no_reuse; /* as for a job: a full destination does not count as an earlier result */
 };
-#define TIDEMILL_PLAN_OPTIONS_INIT                                                                 \
-  {                                                                                                \
-    sizeof(struct tidemill_plan_options), false, false, false                                      \
-  }
+#define TIDEMILL_PLAN_OPTIONS_INIT TIDEMILL_SIZED(struct tidemill_plan_options)
 
 /* Says what a job of this pipeline would do, as `tidemill run --dry-run` prints it: for each step
  * its number of mini-batches, the first and last of them, and the settings with their origins. It
@@ -213,11 +210,7 @@ struct tidemill_parameter {
   bool changeable;       /* it may have another value when a job is resumed */
   char accepted[256];    /* "an integer from 1 on" */
 };
-#define TIDEMILL_PARAMETER_INIT                                                                    \
-  {                                                                                                \
-    sizeof(struct tidemill_parameter), NULL, TIDEMILL_PARAMETER_OTHER, NULL, NULL, NULL, 0, 0,     \
-        false, false, false, ""                                                                    \
-  }
+#define TIDEMILL_PARAMETER_INIT TIDEMILL_SIZED(struct tidemill_parameter)
 
 /* The name of constructor `i`, in the order of the manual: "ParallelRunConfig", "ParallelRunStep",
  * ... Here a constructor is any Lua function or method that takes parameters by name. "arguments"

@@ -37,10 +37,7 @@ struct tidemill_workspace_options {
   void (*on_log)(enum tidemill_level level, const char *text, void *data);
   void *data;
 };
-#define TIDEMILL_WORKSPACE_OPTIONS_INIT                                                            \
-  {                                                                                                \
-    sizeof(struct tidemill_workspace_options), NULL, false, NULL, NULL                             \
-  }
+#define TIDEMILL_WORKSPACE_OPTIONS_INIT TIDEMILL_SIZED(struct tidemill_workspace_options)
 
 /* Opens a workspace. `options` may be NULL. TIDEMILL_EUSAGE: there is none, and the message says
  * where the library looked. */
@@ -198,10 +195,7 @@ struct tidemill_logs_options {
    * logged meanwhile. It may be combined with `step` only. -1: all mini-batches. */
   int64_t mini_batch;
 };
-#define TIDEMILL_LOGS_OPTIONS_INIT                                                                 \
-  {                                                                                                \
-    sizeof(struct tidemill_logs_options), NULL, NULL, false, false, -1                             \
-  }
+#define TIDEMILL_LOGS_OPTIONS_INIT TIDEMILL_SIZED_WITH(struct tidemill_logs_options, mini_batch, -1)
 
 struct tidemill_log_line {
   size_t size;
@@ -335,10 +329,7 @@ struct tidemill_registration {
   const char *const *tags; /* "NAME=VALUE"; none: as in the previous version */
   size_t tags_len;
 };
-#define TIDEMILL_REGISTRATION_INIT                                                                 \
-  {                                                                                                \
-    sizeof(struct tidemill_registration), NULL, NULL, 0, false, false, false, NULL, NULL, 0        \
-  }
+#define TIDEMILL_REGISTRATION_INIT TIDEMILL_SIZED(struct tidemill_registration)
 
 /* Lists all versions of `name`, the newest first; `name` NULL: the newest version of each name. The
  * dataset is closed when on_dataset() returns. */
@@ -389,12 +380,8 @@ struct tidemill_head_options {
    * "max_columns", "100", ... */
   const char *const *settings;
   size_t settings_len; /* number of strings; even */
-  bool is_command;     /* errors name a setting as an option of a command: '--max-columns' */
 };
-#define TIDEMILL_HEAD_OPTIONS_INIT                                                                 \
-  {                                                                                                \
-    sizeof(struct tidemill_head_options), NULL, 0, 10, NULL, NULL, NULL, NULL, 0, false            \
-  }
+#define TIDEMILL_HEAD_OPTIONS_INIT TIDEMILL_SIZED_WITH(struct tidemill_head_options, rows, 10)
 
 /* Shows the columns of a table with their types, and its first rows, read as a job would read them
  * (.csv, .tsv or .jsonl, also .gz). Needs neither a runtime nor a workspace. TIDEMILL_ENOINPUT: the
@@ -415,10 +402,7 @@ struct tidemill_clean_options {
   size_t states_len;
   int64_t older_than_ns; /* only jobs that ended longer ago than this */
 };
-#define TIDEMILL_CLEAN_OPTIONS_INIT                                                                \
-  {                                                                                                \
-    sizeof(struct tidemill_clean_options), NULL, 0, false, NULL, 0, 0                              \
-  }
+#define TIDEMILL_CLEAN_OPTIONS_INIT TIDEMILL_SIZED(struct tidemill_clean_options)
 
 struct tidemill_clean_job {
   size_t size;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <tidemill/error.h>
+#include <tidemill/sized.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,15 +40,8 @@ struct tidemill_runtime_options {
   /* With a loop of the host: called when everything is closed and the runtime is freed. */
   void (*on_closed)(void *data);
   void *data;
-  /* The host is a command whose jobs may use its standard descriptors: pipeline files print to
-   * standard output, keepers write to standard error, and a list of paths "-" is read from standard
-   * input. Messages name options as a user types them. */
-  bool is_command;
 };
-#define TIDEMILL_RUNTIME_OPTIONS_INIT                                                              \
-  {                                                                                                \
-    sizeof(struct tidemill_runtime_options), NULL, NULL, NULL, NULL, NULL, NULL, false             \
-  }
+#define TIDEMILL_RUNTIME_OPTIONS_INIT TIDEMILL_SIZED(struct tidemill_runtime_options)
 
 /* Makes a runtime. `options` may be NULL; all defaults apply then. -ENOENT: the tidemill program
  * was not found, and the message lists where the library looked. */

@@ -39,10 +39,7 @@ struct tidemill_script_options {
   void (*on_log)(enum tidemill_level level, const char *text, void *data);
   void *data;
 };
-#define TIDEMILL_SCRIPT_OPTIONS_INIT                                                               \
-  {                                                                                                \
-    sizeof(struct tidemill_script_options), NULL, false, false, NULL, NULL                         \
-  }
+#define TIDEMILL_SCRIPT_OPTIONS_INIT TIDEMILL_SIZED(struct tidemill_script_options)
 
 struct tidemill_script_info {
   size_t size;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/own.h"
+#include "api/command_host.h"
 #include "cli/one_step.h"
 #include "params/params.h"
 
@@ -88,8 +89,8 @@ static struct tidemill_pipeline *begin(struct tidemill_runtime **rt)
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
   struct tidemill_pipeline *p;
   o.program = "/bin/sh"; /* nothing runs */
-  o.is_command = true;
   assert_int_equal(tidemill_runtime_new(rt, &o, NULL), 0);
+  tm_runtime_be_command(*rt);
   assert_int_equal(tidemill_pipeline_new(&p, *rt, "case", "/cwd", NULL), 0);
   assert_int_equal(tidemill_pipeline_add_step(p, "case", "score.lua", NULL), 0);
   return p;
