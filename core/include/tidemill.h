@@ -50,11 +50,12 @@
 
 /* Headers. Each of the headers above may be included alone; they are the manual.
  *
- * Errors. A function that can fail returns 0 or more on success, and a negative code on failure:
- * one of TIDEMILL_E... below, or a negated errno value. `err` then holds the message; `err` may be
- * NULL. Calls in a wrong order fail with TIDEMILL_EUSAGE, and the message names the missing call.
- * The library aborts when memory runs out or when one of its own assertions fails, because it must
- * not write any file after that. The function given to tidemill_set_on_fault() is called first.
+ * Errors. A function that can fail returns 0 or more on success (a number, or an enumerator that
+ * its description names), and a negative code on failure: one of TIDEMILL_E... below, or a negated
+ * errno value. `err` then holds the message; `err` may be NULL. Calls in a wrong order fail with
+ * TIDEMILL_EUSAGE, and the message names the missing call. The library aborts when memory runs out
+ * or when one of its own assertions fails, because it must not write any file after that. The
+ * function given to tidemill_set_on_fault() is called first.
  *
  * Memory. Objects are opaque. The library copies the strings that you pass in. A string that a
  * function returns belongs to the object that it came from. It stays valid until you call the same

@@ -143,8 +143,8 @@ void tidemill_console_close(struct tidemill_console *c)
 static int fed_as(enum tm_lua_fed fed)
 {
   switch (fed) {
-  case TM_LUA_DONE: return 0;
-  case TM_LUA_MORE: return 1;
+  case TM_LUA_DONE: return TIDEMILL_PIECE_DONE;
+  case TM_LUA_MORE: return TIDEMILL_PIECE_INCOMPLETE;
   case TM_LUA_INTERRUPTED: return -EINTR;
   case TM_LUA_FAILED: break;
   }

@@ -204,7 +204,7 @@ int tidemill_dataset_register(struct tidemill_dataset **out, struct tidemill_wor
   }
   tm_dataset_free(definition);
   tm_json_free(tags);
-  return rc;
+  return rc < 0 ? rc : rc > 0 ? TIDEMILL_REGISTERED_NOW : TIDEMILL_REGISTERED_BEFORE;
 }
 
 int tidemill_dataset_unregister(struct tidemill_workspace *ws, const char *name, int64_t version,
@@ -278,5 +278,5 @@ int tidemill_dataset_changes(struct tidemill_dataset *d, const char **words, str
   d->has_looked = rc >= 0;
   if (words)
     *words = tm_buf_str(&d->changes);
-  return rc;
+  return rc < 0 ? rc : rc > 0 ? TIDEMILL_COMPARED_CHANGED : TIDEMILL_COMPARED_SAME;
 }

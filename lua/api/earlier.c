@@ -246,5 +246,7 @@ int tidemill_pipeline_set_only_failed(struct tidemill_pipeline *p, const char *j
     say_nothing_to_do(p, TM_ENOINPUT, err);
     err->code = 0; /* a message, but no error */
   }
-  return rc < 0 ? tm_words_for_host(p->rt, err) : rc;
+  if (rc < 0)
+    return tm_words_for_host(p->rt, err);
+  return rc > 0 ? TIDEMILL_NONE_FAILED : TIDEMILL_SOME_FAILED;
 }

@@ -147,7 +147,7 @@ int tidemill_script_next(struct tidemill_script *s, const struct tidemill_mini_b
   int rc = next(s, err);
   end_warnings(s);
   if (rc <= 0)
-    return rc;
+    return rc < 0 ? rc : TIDEMILL_NEXT_NONE;
   s->read++;
   s->has_mini_batch = true;
   s->given = (struct tidemill_mini_batch) { .size = sizeof(s->given),
@@ -157,7 +157,7 @@ int tidemill_script_next(struct tidemill_script *s, const struct tidemill_mini_b
                                             .head = tm_buf_str(&s->head) };
   if (out)
     *out = &s->given;
-  return 1;
+  return TIDEMILL_NEXT_MINI_BATCH;
 }
 
 /* ---- init() ---- */

@@ -259,7 +259,7 @@ static int show(struct dataset *d, struct tm_err *err)
     add_json(&text, found);
   } else if (rc >= 0) {
     add_registered(&text, found);
-    add_words(&text, "now:", rc > 0 ? changes : "as then");
+    add_words(&text, "now:", rc == TIDEMILL_COMPARED_CHANGED ? changes : "as then");
   }
   if (rc >= 0)
     rc = tm_cli_write(&text);
@@ -305,7 +305,7 @@ static int add(struct dataset *d, struct tm_err *err)
   r.tags_len = d->o.tags.len;
   rc = tidemill_dataset_register(&added, d->workspace, &r, err);
   if (rc >= 0)
-    rc = say_added(d, added, rc > 0);
+    rc = say_added(d, added, rc == TIDEMILL_REGISTERED_NOW);
   tidemill_dataset_close(added);
   return rc;
 }

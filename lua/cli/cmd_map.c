@@ -483,7 +483,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
                             PLACE(step.parameters));
   rc = read_all(&m, cli, &err);
   bool is_usage = rc == TM_EUSAGE;
-  if (rc > 0) { /* no item failed in that job */
+  if (rc == TIDEMILL_NONE_FAILED) { /* no item failed in that job */
     tm_cli_say("%s", err.text);
     rc = 0;
   } else if (rc == 0) {

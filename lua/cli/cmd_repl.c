@@ -252,7 +252,7 @@ static void take_line(struct repl *r, const struct tm_buf *line)
   tm_buf_add(&r->piece, tm_buf_str(line), line->len);
   tm_buf_add_char(&r->piece, '\n');
   int fed = feed(r, &out);
-  if (fed <= 0) /* the piece is complete */
+  if (fed != TIDEMILL_PIECE_INCOMPLETE) /* the piece is complete */
     end_piece(r, fed, out);
 }
 

@@ -68,7 +68,7 @@ static int load(struct try *t, struct tm_err *err)
     return rc;
   tm_foreground_place(&t->foreground);
   rc = tidemill_script_next(t->foreground.script, &first, err);
-  if (rc > 0)
+  if (rc == TIDEMILL_NEXT_MINI_BATCH)
     fputs(first->head, stderr);
   return rc;
 }

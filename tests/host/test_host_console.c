@@ -74,14 +74,14 @@ static void pieces_run_and_their_values_are_shown(void **state)
   shows(&c, "x = 6", 0, "");
   shows(&c, "x * 7, 'text'", 0, "42");
   shows(&c, "{ 1, two = 2 }", 0, "{ 1, two = 2 }");
-  shows(&c, "for i = 1, 2 do", 1, "");
+  shows(&c, "for i = 1, 2 do", TIDEMILL_PIECE_INCOMPLETE, "");
   shows(&c, "for i = 1, 2 do\nend", 0, "");
   shows(&c, "x = = 1", TIDEMILL_ESCRIPT, "typed:1");
   shows(&c, "local function deep() error 'boom' end\ndeep()", TIDEMILL_ESCRIPT, "typed:1: boom");
   shows(&c, "help 'tides'", 0, "");
   host_put(&c.h, "file.lua", "return ..., #arg");
   host_path(&c.h, "file.lua", path);
-  assert_int_equal(tidemill_console_feed_file(c.c, path, words, 2, &out), 0);
+  assert_int_equal(tidemill_console_feed_file(c.c, path, words, 2, &out), TIDEMILL_PIECE_DONE);
   assert_non_null(strstr(out, "\"word\""));
   assert_int_equal(tidemill_console_feed_file(c.c, "/no/such.lua", NULL, 0, &out),
                    TIDEMILL_ESCRIPT);
@@ -183,7 +183,7 @@ static void meaningless_calls_are_refused(void **state)
   assert_non_null(strstr(c.h.err.text, "TIDEMILL_CONSOLE_OPTIONS_INIT"));
   assert_int_equal(tidemill_console_feed(NULL, "1", 1, NULL, &out), TIDEMILL_EUSAGE);
   assert_int_equal(tidemill_console_feed(c.c, NULL, 0, NULL, &out), TIDEMILL_EUSAGE);
-  assert_int_equal(tidemill_console_feed(c.c, "1", 1, NULL, NULL), 0);
+  assert_int_equal(tidemill_console_feed(c.c, "1", 1, NULL, NULL), TIDEMILL_PIECE_DONE);
   assert_int_equal(tidemill_console_fd(NULL), -1);
   assert_int_equal(tidemill_console_running(NULL), 0);
   assert_int_equal(tidemill_console_cancel(NULL, true), 0);

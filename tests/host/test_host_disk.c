@@ -436,7 +436,7 @@ static void datasets_are_registered_shown_and_unregistered(void **state)
   host_path(&h, "in/*", pattern);
   struct tidemill_registration r = registration(paths, tags);
   struct tidemill_workspace *ws = open_workspace(&h, true);
-  assert_int_equal(tidemill_dataset_register(&d, ws, &r, &h.err), 1);
+  assert_int_equal(tidemill_dataset_register(&d, ws, &r, &h.err), TIDEMILL_REGISTERED_NOW);
   const struct tidemill_dataset_info *info = tidemill_dataset_info(d);
   assert_string_equal(info->name, "digits");
   assert_int_equal(info->version, 1);
@@ -446,14 +446,14 @@ static void datasets_are_registered_shown_and_unregistered(void **state)
   assert_string_equal(tidemill_dataset_path(d, 0), pattern);
   assert_null(tidemill_dataset_path(d, 1));
   assert_string_equal(tidemill_dataset_tag(d, 0), "n=2");
-  assert_int_equal(tidemill_dataset_changes(d, &words, &h.err), 0);
+  assert_int_equal(tidemill_dataset_changes(d, &words, &h.err), TIDEMILL_COMPARED_SAME);
   host_put(&h, "in/good.000", "more");
-  assert_int_equal(tidemill_dataset_changes(d, &words, &h.err), 1);
+  assert_int_equal(tidemill_dataset_changes(d, &words, &h.err), TIDEMILL_COMPARED_CHANGED);
   assert_non_null(strstr(words, "good.000"));
   assert_non_null(strstr(tidemill_dataset_json(d), "\"changed\":\""));
   tidemill_dataset_close(d);
   r.create_new_version = true;
-  assert_int_equal(tidemill_dataset_register(NULL, ws, &r, &h.err), 1);
+  assert_int_equal(tidemill_dataset_register(NULL, ws, &r, &h.err), TIDEMILL_REGISTERED_NOW);
   host_must(&h, tidemill_workspace_datasets(ws, "digits", count_dataset, &n, &h.err));
   assert_int_equal(n, 2);
   host_must(&h, tidemill_workspace_datasets(ws, NULL, count_dataset, &n, &h.err));

@@ -192,13 +192,15 @@ static void only_failed_items_are_run(void **state)
   assert_int_equal(h.done, 3);
   host_put(&h, "score.lua", "function run(files) return files end");
   again(&h);
-  assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, first, &h.err), 0);
+  assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, first, &h.err),
+                   TIDEMILL_SOME_FAILED);
   holds(plan(&h), "step 'score': 2 mini-batches, 2 items\n");
   h.done = 0;
   run(&h, second);
   assert_int_equal(h.done, 2);
   again(&h); /* in the second job no item has failed */
-  assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, second, &h.err), 1);
+  assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, second, &h.err),
+                   TIDEMILL_NONE_FAILED);
   holds(h.err.text, "nothing to do: no item failed in job '");
   expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TIDEMILL_ENOINPUT,
          "nothing to do");
@@ -220,7 +222,8 @@ static void a_job_over_failed_items_resumes_with_the_same_items(void **state)
   host_load(&h);
   run(&h, first);
   again(&h);
-  assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, first, &h.err), 0);
+  assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, first, &h.err),
+                   TIDEMILL_SOME_FAILED);
   run(&h, second);
   again(&h);
   h.options.dir = second;

@@ -144,7 +144,7 @@ static void a_runtime_outlives_its_console(void **state)
   host_runtime(&h, NULL);
   host_must(&h, tidemill_console_new(&c, h.rt, NULL, &h.err));
   expect(&h, tidemill_runtime_close(h.rt, &h.err), TIDEMILL_EUSAGE, "tidemill_console_close()");
-  assert_int_equal(tidemill_console_feed(c, "1 + 1", 5, NULL, &out), 0);
+  assert_int_equal(tidemill_console_feed(c, "1 + 1", 5, NULL, &out), TIDEMILL_PIECE_DONE);
   assert_string_equal(out, "2");
   tidemill_console_close(c);
   host_end(&h);

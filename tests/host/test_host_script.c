@@ -90,7 +90,7 @@ static void a_script_is_run_over_its_mini_batches(void **state)
   assert_null(tidemill_script_variable(s, 1));
   assert_true(is_there(info->temp_dir));
   strcpy(temp, info->temp_dir);
-  assert_int_equal(tidemill_script_next(s, &m, &h.err), 1);
+  assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   assert_int_equal(m->mini_batch, 0);
   assert_int_equal(m->items, 2);
   assert_string_equal(m->dataset, "files");
@@ -104,11 +104,11 @@ static void a_script_is_run_over_its_mini_batches(void **state)
   assert_string_equal(r->rows, "good.000 word\ngood.001 word\n");
   host_must(&h, tidemill_script_run(s, &r, &h.err)); /* once more */
   assert_string_equal(r->rows, "good.000 word\ngood.001 word\n");
-  assert_int_equal(tidemill_script_next(s, &m, &h.err), 1);
+  assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   assert_int_equal(m->mini_batch, 1);
   host_must(&h, tidemill_script_run(s, &r, &h.err));
   assert_string_equal(r->rows, "good.002 word\n");
-  assert_int_equal(tidemill_script_next(s, &m, &h.err), 0);
+  assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_NONE);
   assert_null(m);
   host_must(&h, tidemill_script_shutdown(s, &h.err));
   assert_string_equal(h.log, "begun\t1\nfiles\nfiles\nfiles\nover\n");
@@ -128,7 +128,7 @@ static void an_edited_script_is_loaded_again(void **state)
   build(&h, "function run(m) local x = nil\nreturn x.y end");
   struct tidemill_script_options o = heard(&h);
   host_must(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err));
-  assert_int_equal(tidemill_script_next(s, NULL, &h.err), 1);
+  assert_int_equal(tidemill_script_next(s, NULL, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   host_must(&h, tidemill_script_init(s, &h.err));
   expect(&h, tidemill_script_run(s, &r, &h.err), TIDEMILL_ESCRIPT, "run() failed at ");
   assert_null(r);
@@ -171,7 +171,7 @@ static void files_that_a_script_leaves_are_reported(void **state)
             "  return {}\nend");
   struct tidemill_script_options o = heard(&h);
   host_must(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err));
-  assert_int_equal(tidemill_script_next(s, NULL, &h.err), 1);
+  assert_int_equal(tidemill_script_next(s, NULL, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   host_must(&h, tidemill_script_init(s, &h.err));
   host_must(&h, tidemill_script_run(s, NULL, &h.err));
   snprintf(dir, sizeof dir, "%s", tidemill_script_info(s)->dir);
@@ -203,12 +203,12 @@ static void a_table_has_paths_and_options(void **state)
   host_must(&h, tidemill_pipeline_set_input(p, "separator", ";", &h.err));
   host_must(&h, tidemill_pipeline_set_input(p, "set_column_types", "{\"id\": \"string\"}", &h.err));
   host_must(&h, tidemill_script_load(&s, p, &o, &h.err));
-  assert_int_equal(tidemill_script_next(s, &m, &h.err), 1);
+  assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   holds(m->head, "columns: id string, name string");
   host_must(&h, tidemill_script_init(s, &h.err));
   host_must(&h, tidemill_script_run(s, &r, &h.err));
   assert_string_equal(r->rows, "name,id\none,1\ntwo,2\n");
-  assert_int_equal(tidemill_script_next(s, &m, &h.err), 1);
+  assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   assert_int_equal(m->items, 1);
   tidemill_script_close(s);
   host_end(&h);
@@ -264,15 +264,15 @@ static void archives_and_lists_are_inputs(void **state)
   host_must(&h, tidemill_pipeline_set_input(h.pipeline, "limit", "1", &h.err));
   host_must(&h, tidemill_script_load(&s, h.pipeline, NULL, &h.err));
   host_must(&h, tidemill_script_init(s, &h.err));
-  assert_int_equal(tidemill_script_next(s, &m, &h.err), 1);
+  assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   assert_string_equal(m->dataset, "packed");
   host_must(&h, tidemill_script_run(s, &r, &h.err));
   assert_string_equal(r->rows, "good.003 word\n");
-  assert_int_equal(tidemill_script_next(s, &m, &h.err), 1);
+  assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   assert_string_equal(m->dataset, "listed");
   host_must(&h, tidemill_script_run(s, &r, &h.err));
   assert_string_equal(r->rows, "good.001 word\n");
-  assert_int_equal(tidemill_script_next(s, &m, &h.err), 0);
+  assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_NONE);
   tidemill_script_close(s);
   host_end(&h);
 }
@@ -333,7 +333,7 @@ static void an_unloadable_script_is_refused_with_a_message(void **state)
   o.step = "one";
   host_must(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err));
   const struct tidemill_returned *r;
-  assert_int_equal(tidemill_script_next(s, NULL, &h.err), 1);
+  assert_int_equal(tidemill_script_next(s, NULL, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   host_must(&h, tidemill_script_init(s, &h.err));
   host_must(&h, tidemill_script_run(s, &r, &h.err));
   assert_memory_equal(r->rows, tidemill_script_info(s)->output_dir, r->rows_bytes - 1);
@@ -355,16 +355,16 @@ static void a_mini_batch_of_a_job_is_run_again(void **state)
          "mini-batch 7");
   host_must(&h, tidemill_script_load_again(&s, h.rt, "latest", 0, &o, &h.err));
   assert_string_equal(tidemill_script_info(s)->job, tidemill_job_dir(h.job));
-  assert_int_equal(tidemill_script_next(s, &m, &h.err), 1);
+  assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   assert_int_equal(m->items, 1);
   host_must(&h, tidemill_script_init(s, &h.err));
   expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_ESCRIPT, "no good: bad.000");
   holds(tidemill_script_error(s)->where, "score.lua:10");
-  assert_int_equal(tidemill_script_next(s, &m, &h.err), 0);
+  assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_NONE);
   tidemill_script_close(s);
   host_must(&h, tidemill_script_load_again(&s, h.rt, tidemill_job_dir(h.job), 1, NULL, &h.err));
   const struct tidemill_returned *r;
-  assert_int_equal(tidemill_script_next(s, NULL, &h.err), 1);
+  assert_int_equal(tidemill_script_next(s, NULL, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   host_must(&h, tidemill_script_init(s, &h.err));
   host_must(&h, tidemill_script_run(s, &r, &h.err));
   assert_string_equal(r->rows, "good.000\n");
@@ -444,7 +444,7 @@ static void another_thread_interrupts_a_compiled_loop(void **state)
   assert_true(tidemill_script_info(w.s)->interruptible);
   expect(&w.h, tidemill_script_load(&other, w.h.pipeline, &o, &w.h.err), TIDEMILL_EINUSE,
          "another script of this process");
-  assert_int_equal(tidemill_script_next(w.s, NULL, &w.h.err), 1);
+  assert_int_equal(tidemill_script_next(w.s, NULL, &w.h.err), TIDEMILL_NEXT_MINI_BATCH);
   tidemill_script_interrupt(w.s); /* nothing runs any more */
   host_must(&w.h, tidemill_script_init(w.s, &w.h.err));
   assert_int_equal(pthread_create(&thread, NULL, interrupt, &w), 0);

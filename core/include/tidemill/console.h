@@ -44,10 +44,13 @@ struct tidemill_console_options {
 TIDEMILL_API int tidemill_console_new(struct tidemill_console **out, struct tidemill_runtime *rt,
                                       const struct tidemill_console_options *options,
                                       struct tidemill_error *err);
-/* Runs a piece of Lua, or evaluates an expression. Messages call it `name`. 0: *out has its values
- * as text, or "". 1: the piece is incomplete; pass it again with the next line appended.
- * TIDEMILL_ESCRIPT: *out has the error and the stack. -EINTR: it was interrupted, and *out says
- * where. *out belongs to the console until the next call. */
+enum tidemill_piece {
+  TIDEMILL_PIECE_DONE,       /* *out has its values as text, or "" */
+  TIDEMILL_PIECE_INCOMPLETE, /* pass it again with the next line appended */
+};
+/* Runs a piece of Lua, or evaluates an expression. Messages call it `name`. Returns one of the
+ * enumerators above, or fails. TIDEMILL_ESCRIPT: *out has the error and the stack. -EINTR: it was
+ * interrupted, and *out says where. *out belongs to the console until the next call. */
 TIDEMILL_API int tidemill_console_feed(struct tidemill_console *c, const char *text, size_t len,
                                        const char *name, const char **out);
 /* Runs a Lua file, with results as for tidemill_console_feed(). The file finds `words` in `arg`,

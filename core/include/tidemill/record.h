@@ -342,7 +342,11 @@ TIDEMILL_API int tidemill_workspace_datasets(struct tidemill_workspace *ws, cons
 TIDEMILL_API int tidemill_dataset_open(struct tidemill_dataset **out, struct tidemill_workspace *ws,
                                        const char *name, int64_t version,
                                        struct tidemill_error *err);
-/* Registers a dataset. 1: a version was made; 0: it existed already. `out` may be NULL. */
+enum tidemill_registered {
+  TIDEMILL_REGISTERED_BEFORE, /* the same definition existed already */
+  TIDEMILL_REGISTERED_NOW,    /* a version was made */
+};
+/* Registers a dataset. Returns one of the enumerators above, or fails. `out` may be NULL. */
 TIDEMILL_API int tidemill_dataset_register(struct tidemill_dataset **out,
                                            struct tidemill_workspace *ws,
                                            const struct tidemill_registration *registration,
@@ -360,7 +364,11 @@ TIDEMILL_API const char *tidemill_dataset_tag(const struct tidemill_dataset *d, 
 /* The line that `tidemill dataset show --json` prints. It has "changed" if
  * tidemill_dataset_changes() was called before. */
 TIDEMILL_API const char *tidemill_dataset_json(struct tidemill_dataset *d);
-/* Compares the files with what was registered. 1: *words says what has changed; 0: nothing has. */
+enum tidemill_compared {
+  TIDEMILL_COMPARED_SAME,
+  TIDEMILL_COMPARED_CHANGED, /* *words says what */
+};
+/* Compares the files with what was registered. Returns one of the enumerators above, or fails. */
 TIDEMILL_API int tidemill_dataset_changes(struct tidemill_dataset *d, const char **words,
                                           struct tidemill_error *err);
 

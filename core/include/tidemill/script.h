@@ -102,9 +102,14 @@ TIDEMILL_API const struct tidemill_script_info *tidemill_script_info(
 /* Environment variable `i` of the step's workers: "NAME=VALUE". NULL: there is none. */
 TIDEMILL_API const char *tidemill_script_variable(const struct tidemill_script *s, size_t i);
 
+enum tidemill_next {
+  TIDEMILL_NEXT_NONE, /* there are no more */
+  TIDEMILL_NEXT_MINI_BATCH,
+};
 /* Moves to the next mini-batch of the step's inputs, for tidemill_script_run(). A script of
- * tidemill_script_load_again() has only the one that it was loaded for. 1: there is one; 0: no
- * more. TIDEMILL_ENOINPUT: the inputs are empty. TIDEMILL_EINPUT, or a system error. */
+ * tidemill_script_load_again() has only the one that it was loaded for. Returns one of the
+ * enumerators above, or fails. TIDEMILL_ENOINPUT: the inputs are empty. TIDEMILL_EINPUT, or a
+ * system error. */
 TIDEMILL_API int tidemill_script_next(struct tidemill_script *s,
                                       const struct tidemill_mini_batch **out,
                                       struct tidemill_error *err);

@@ -309,7 +309,8 @@ static bool print_named(const char *name)
   tm_buf_add_char(&piece, ')');
   if (program && tidemill_runtime_new(&rt, &o, NULL) >= 0 &&
       tidemill_console_new(&console, rt, NULL, NULL) >= 0)
-    found = tidemill_console_feed(console, piece.data, piece.len, "help", &out) == 0;
+    found =
+        tidemill_console_feed(console, piece.data, piece.len, "help", &out) == TIDEMILL_PIECE_DONE;
   tidemill_console_close(console);
   tidemill_runtime_close(rt, NULL);
   tm_buf_release(&piece);
