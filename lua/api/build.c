@@ -4,6 +4,7 @@
  * A value comes as text. The table of parameters checks it at once; everything else is checked with
  * the pipeline.
  */
+#include "api/handles.h"
 #include "api/own.h"
 
 #include <inttypes.h>
@@ -46,18 +47,6 @@ int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtim
   return rc;
 }
 
-/* The last added step; NULL and an error. */
-static struct tm_json *last_step(struct tidemill_pipeline *p, const char *what, struct tm_err *err)
-{
-  const struct tm_json *steps = tm_json_get(p->tree, "steps");
-  tm_draft_changed(p);
-  if (steps && steps->list.len > 0)
-    return steps->list.at[steps->list.len - 1];
-  tm_err_set(err, TM_EUSAGE, "%s: there is no step yet; tidemill_pipeline_add_step() comes first",
-             what);
-  return NULL;
-}
-
 /* Returns a list of the step to add to; a Lua definition may have a single value or nothing
  * there. */
 static struct tm_json *list_of(struct tm_json *step, const char *key)
@@ -71,25 +60,17 @@ static struct tm_json *list_of(struct tm_json *step, const char *key)
   return tm_json_set(step, key, list);
 }
 
-static struct tm_json *find_step(const struct tidemill_pipeline *p, const char *name, size_t *at)
-{
-  const struct tm_json *steps = tm_json_get(p->tree, "steps");
-  for (*at = 0; *at < steps->list.len; ++*at)
-    if (strcmp(tm_json_str(steps->list.at[*at], "name", ""), name) == 0)
-      return steps->list.at[*at];
-  return NULL;
-}
-
-int tidemill_pipeline_add_step(struct tidemill_pipeline *p, const char *name,
-                               const char *entry_script, struct tm_err *err)
+int tidemill_pipeline_add_step(struct tidemill_pipeline_step **out, struct tidemill_pipeline *p,
+                               const char *name, const char *entry_script, struct tm_err *err)
 {
   struct tm_json *steps, *step, *config;
-  size_t at;
+  if (out)
+    *out = NULL;
   if (tm_need(err, "tidemill_pipeline_add_step()", "p", p, "name", name, "entry_script",
               entry_script, NULL) < 0)
     return TM_EUSAGE;
   steps = tm_json_get(p->tree, "steps");
-  if (find_step(p, name, &at))
+  if (tm_draft_has_step(p, name))
     return tm_err_set(err, TM_EUSAGE, "there is a step '%s' already", name);
   step = tagged("ParallelRunStep");
   config = tagged("ParallelRunConfig");
@@ -100,6 +81,8 @@ int tidemill_pipeline_add_step(struct tidemill_pipeline *p, const char *name,
   tm_json_set(step, "arguments", tm_json_new(TM_JSON_ARRAY));
   tm_json_add(steps, step);
   tm_draft_changed(p);
+  if (out)
+    *out = tm_draft_step(p, steps->list.len - 1);
   return 0;
 }
 
@@ -219,17 +202,16 @@ static int check_value(bool is_command, const char *kind, const struct tm_field 
   return 0;
 }
 
-int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const char *value,
-                          struct tm_err *err)
+int tidemill_pipeline_step_set(struct tidemill_pipeline_step *s, const char *key, const char *value,
+                               struct tm_err *err)
 {
   err = TM_ERR_OWN(err);
-  if (tm_need(err, "tidemill_pipeline_set()", "p", p, "key", key, "value", value, NULL) < 0)
+  if (tm_need(err, "tidemill_pipeline_step_set()", "step", s, "key", key, "value", value, NULL) < 0)
     return TM_EUSAGE;
-  struct tm_json *step = last_step(p, "tidemill_pipeline_set()", err), *to, *given;
+  struct tm_json *step = tm_draft_step_tree(s), *to, *given;
+  bool is_command = s->pipeline->rt->is_command;
   const char *kind = "ParallelRunConfig";
   const struct tm_field *f = tm_params_find(kind, key);
-  if (!step)
-    return err->code;
   to = tm_json_get(step, "parallel_run_config");
   if (!f) {
     f = tm_params_find(kind = "ParallelRunStep", key);
@@ -239,12 +221,12 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
     return refuse_key("ParallelRunConfig", key, err);
   if (f->type == TM_FIELD_VARIABLES &&
       (!strchr(value, '=') || *value == '=')) /* does not show the value, which may be a secret */
-    return p->rt->is_command
+    return is_command
                ? tm_err_set(err, TM_EUSAGE,
                             "'--environment-variables' is not of the form NAME=VALUE")
                : tm_err_set(err, TM_EUSAGE, "%s: '%s' is not of the form NAME=VALUE", kind, key);
   given = value_of(f, tm_json_get(to, key), value);
-  if (check_value(p->rt->is_command, kind, f, given, value, err) < 0) {
+  if (check_value(is_command, kind, f, given, value, err) < 0) {
     tm_json_free(given);
     return err->code;
   }
@@ -254,55 +236,66 @@ int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key, const ch
 
 /* ---- inputs and arguments ---- */
 
-static int add_input(struct tidemill_pipeline *p, struct tm_json *dataset, const char *name,
-                     const char *what, struct tm_err *err)
+/* Takes the dataset over. */
+static int add_input(struct tidemill_pipeline_input **out, struct tidemill_pipeline_step *step,
+                     struct tm_json *dataset, const char *name)
 {
-  struct tm_json *step = last_step(p, what, err);
-  if (!step) {
-    tm_json_free(dataset);
-    return TM_EUSAGE;
-  }
+  struct tm_json *inputs = list_of(tm_draft_step_tree(step), "inputs");
   tm_json_set_text(dataset, "name", name);
-  tm_json_add(list_of(step, "inputs"), dataset);
+  tm_json_add(inputs, dataset);
+  if (out)
+    *out = tm_draft_input(step, inputs->list.len - 1);
   return 0;
 }
 
-static int add_files(struct tidemill_pipeline *p, const char *kind, const char *path,
-                     const char *name, const char *call, struct tm_err *err)
+static int need(struct tidemill_pipeline_input **out, const char *call,
+                const struct tidemill_pipeline_step *step, const char *name, const void *value,
+                struct tm_err *err)
 {
-  if (tm_need(err, call, "p", p, "path", path, NULL) < 0)
-    return TM_EUSAGE;
+  if (out)
+    *out = NULL;
+  return tm_need(err, call, "step", step, name, value, NULL);
+}
+
+static int add_files(struct tidemill_pipeline_input **out, struct tidemill_pipeline_step *step,
+                     const char *kind, const char *path, const char *name)
+{
   struct tm_json *v = tagged("FileDataset");
   tm_json_set(v, "kind", tm_json_new_string(kind));
   tm_json_add(tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY)), tm_json_new_string(path));
-  return add_input(p, v, name, call, err);
+  return add_input(out, step, v, name);
 }
 
-int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *path, const char *name,
-                                struct tm_err *err)
+int tidemill_pipeline_step_add_files(struct tidemill_pipeline_input **out,
+                                     struct tidemill_pipeline_step *step, const char *path,
+                                     const char *name, struct tm_err *err)
 {
-  return add_files(p, "files", path, name, "tidemill_pipeline_add_files()", err);
+  int rc = need(out, "tidemill_pipeline_step_add_files()", step, "path", path, err);
+  return rc < 0 ? rc : add_files(out, step, "files", path, name);
 }
 
-int tidemill_pipeline_add_archives(struct tidemill_pipeline *p, const char *path, const char *name,
-                                   struct tm_err *err)
+int tidemill_pipeline_step_add_archives(struct tidemill_pipeline_input **out,
+                                        struct tidemill_pipeline_step *step, const char *path,
+                                        const char *name, struct tm_err *err)
 {
-  return add_files(p, "archives", path, name, "tidemill_pipeline_add_archives()", err);
+  int rc = need(out, "tidemill_pipeline_step_add_archives()", step, "path", path, err);
+  return rc < 0 ? rc : add_files(out, step, "archives", path, name);
 }
 
-int tidemill_pipeline_add_manifest(struct tidemill_pipeline *p, const char *path, const char *name,
-                                   struct tm_err *err)
+int tidemill_pipeline_step_add_manifest(struct tidemill_pipeline_input **out,
+                                        struct tidemill_pipeline_step *step, const char *path,
+                                        const char *name, struct tm_err *err)
 {
-  return add_files(p, "manifest", path, name, "tidemill_pipeline_add_manifest()", err);
+  int rc = need(out, "tidemill_pipeline_step_add_manifest()", step, "path", path, err);
+  return rc < 0 ? rc : add_files(out, step, "manifest", path, name);
 }
 
-int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path, const char *name,
-                                struct tm_err *err)
+int tidemill_pipeline_step_add_table(struct tidemill_pipeline_input **out,
+                                     struct tidemill_pipeline_step *step, const char *path,
+                                     const char *name, struct tm_err *err)
 {
-  static const char call[] = "tidemill_pipeline_add_table()";
-  if (tm_need(err, call, "p", p, "path", path, NULL) < 0)
-    return TM_EUSAGE;
-  return add_input(p, tm_plan_table(&path, 1), name, call, err);
+  int rc = need(out, "tidemill_pipeline_step_add_table()", step, "path", path, err);
+  return rc < 0 ? rc : add_input(out, step, tm_plan_table(&path, 1), name);
 }
 
 int tidemill_pipeline_set_working_dir(struct tidemill_pipeline *p, const char *dir,
@@ -325,50 +318,54 @@ int tidemill_pipeline_set_working_dir(struct tidemill_pipeline *p, const char *d
   return 0;
 }
 
-int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step, const char *name,
-                                    struct tm_err *err)
+int tidemill_pipeline_step_add_output_of(struct tidemill_pipeline_input **out,
+                                         struct tidemill_pipeline_step *step,
+                                         struct tidemill_pipeline_step *from, const char *name,
+                                         struct tm_err *err)
 {
-  static const char call[] = "tidemill_pipeline_add_output_of()";
-  size_t at;
-  struct tm_json *from, *output, *v;
-  if (tm_need(err, call, "p", p, "step", step, NULL) < 0)
+  static const char call[] = "tidemill_pipeline_step_add_output_of()";
+  if (need(out, call, step, "from", from, err) < 0)
     return TM_EUSAGE;
-  from = find_step(p, step, &at);
-  if (!from)
-    return tm_err_set(err, TM_EUSAGE, "%s: there is no step '%s' yet", call, step);
-  output = tm_json_get(from, "output");
+  if (from == step || from->pipeline != step->pipeline)
+    return tm_err_set(err, TM_EUSAGE, "%s: `from` is %s", call,
+                      from == step ? "the step itself" : "a step of another pipeline");
+  struct tm_json *tree = tm_draft_step_tree(from), *output = tm_json_get(tree, "output"), *v;
   if (!output) {
-    output = tm_json_set(from, "output", tagged("OutputFileDatasetConfig"));
-    tm_json_set(output, "name", tm_json_new_string(step));
-    output->id = (int64_t)at + 1; /* identifies it wherever it is used */
+    output = tm_json_set(tree, "output", tagged("OutputFileDatasetConfig"));
+    tm_json_set(output, "name", tm_json_new_string(tm_json_str(tree, "name", "")));
+    output->id = (int64_t)from->at + 1; /* identifies it wherever it is used */
   }
   v = tagged("FileDataset");
   tm_json_set(v, "kind", tm_json_new_string("files"));
   tm_json_set(v, "output", tm_json_copy(output));
-  return add_input(p, v, name, call, err);
+  return add_input(out, step, v, name);
 }
 
-/* The last added input; NULL and an error. */
-static struct tm_json *last_input(struct tidemill_pipeline *p, const char *what, struct tm_err *err)
+int tidemill_pipeline_step_input(struct tidemill_pipeline_input **out,
+                                 struct tidemill_pipeline_step *step, size_t i, struct tm_err *err)
 {
-  struct tm_json *step = last_step(p, what, err);
-  const struct tm_json *inputs = step ? list_of(step, "inputs") : NULL;
-  if (inputs && inputs->list.len > 0)
-    return inputs->list.at[inputs->list.len - 1];
-  if (step)
-    tm_err_set(err, TM_EUSAGE, "%s: the step has no input yet; add one first", what);
-  return NULL;
+  static const char call[] = "tidemill_pipeline_step_input()";
+  if (need(out, call, step, "out", out, err) < 0)
+    return TM_EUSAGE;
+  size_t n = list_of(tm_draft_step_tree(step), "inputs")->list.len;
+  if (i >= n)
+    return tm_err_set(err, TM_EUSAGE, "%s: there is no input %zu; the step has %zu", call, i, n);
+  *out = tm_draft_input(step, i);
+  return 0;
 }
 
-int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *path, struct tm_err *err)
+static struct tm_json *tree_of(struct tidemill_pipeline_input *input)
 {
-  static const char call[] = "tidemill_pipeline_add_path()";
-  if (tm_need(err, call, "p", p, "path", path, NULL) < 0)
+  return list_of(tm_draft_step_tree(input->step), "inputs")->list.at[input->at];
+}
+
+int tidemill_pipeline_input_add_path(struct tidemill_pipeline_input *input, const char *path,
+                                     struct tm_err *err)
+{
+  static const char call[] = "tidemill_pipeline_input_add_path()";
+  if (tm_need(err, call, "input", input, "path", path, NULL) < 0)
     return TM_EUSAGE;
-  struct tm_json *input = last_input(p, call, err);
-  struct tm_json *paths = input ? tm_json_get(input, "paths") : NULL;
-  if (!input)
-    return TM_EUSAGE;
+  struct tm_json *paths = tm_json_get(tree_of(input), "paths");
   if (!paths || paths->type != TM_JSON_ARRAY || paths->tag)
     return tm_err_set(err, TM_EUSAGE,
                       "%s: the input has no paths of its own: it is what another step writes, or a "
@@ -399,18 +396,17 @@ static struct tm_json *place_of(struct tm_json *input, const char *key)
   return options ? options : tm_json_set(input, "options", tm_json_new(TM_JSON_OBJECT));
 }
 
-int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key, const char *value,
-                                struct tm_err *err)
+int tidemill_pipeline_input_set(struct tidemill_pipeline_input *input, const char *key,
+                                const char *value, struct tm_err *err)
 {
-  static const char call[] = "tidemill_pipeline_set_input()";
+  static const char call[] = "tidemill_pipeline_input_set()";
   err = TM_ERR_OWN(err);
-  if (tm_need(err, call, "p", p, "key", key, "value", value, NULL) < 0)
+  if (tm_need(err, call, "input", input, "key", key, "value", value, NULL) < 0)
     return TM_EUSAGE;
-  struct tm_json *input = last_input(p, call, err);
-  if (!input)
-    return err->code;
-  return strcmp(key, "limit") == 0 ? set_limit(input, value, err)
-                                   : tm_api_set_input(input, key, value, p->rt->is_command, err);
+  struct tm_json *tree = tree_of(input);
+  bool is_command = input->step->pipeline->rt->is_command;
+  return strcmp(key, "limit") == 0 ? set_limit(tree, value, err)
+                                   : tm_api_set_input(tree, key, value, is_command, err);
 }
 
 /* Sets the format, which the name of the first file decides by default. Drops the options that are
@@ -469,16 +465,12 @@ int tm_api_set_input(struct tm_json *input, const char *key, const char *value, 
   return 0;
 }
 
-int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,
-                                   struct tm_err *err)
+int tidemill_pipeline_step_add_argument(struct tidemill_pipeline_step *step, const char *text,
+                                        struct tm_err *err)
 {
-  static const char call[] = "tidemill_pipeline_add_argument()";
-  if (tm_need(err, call, "p", p, "text", text, NULL) < 0)
+  if (tm_need(err, "tidemill_pipeline_step_add_argument()", "step", step, "text", text, NULL) < 0)
     return TM_EUSAGE;
-  struct tm_json *step = last_step(p, call, err);
-  if (!step)
-    return TM_EUSAGE;
-  tm_json_add(list_of(step, "arguments"), tm_json_new_string(text));
+  tm_json_add(list_of(tm_draft_step_tree(step), "arguments"), tm_json_new_string(text));
   return 0;
 }
 

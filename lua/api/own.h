@@ -6,7 +6,7 @@
  *   values_api.c    values of parameters
  *   earlier.c   what a definition takes from earlier jobs
  *   source_api.c    the record of a definition without a file
- *   build.c     definitions made by calls
+ *   build.c     definitions made by calls, by handles to steps and inputs (handles.h)
  *   job_api.c       jobs, from a submission to the end
  *   output_api.c    copies a job's rows to the user's file
  *   plan.c      what a job would do (plan.h), with explain.c
@@ -83,6 +83,7 @@ struct tidemill_pipeline {
   bool overwrites;         /* replaces that file */
   struct tm_json *command; /* as in plan/pipeline.h */
   struct TM_ARRAY(struct tm_param) params;
+  struct TM_ARRAY(struct tidemill_pipeline_step *) steps; /* handles.h */
   /* What it takes from earlier jobs (earlier.c). Directories, or NULL. */
   char *job, *like, *only_failed;
   struct tm_json *like_record;
@@ -163,6 +164,7 @@ void tm_draft_changed(struct tidemill_pipeline *p);
  * over. */
 struct tm_param *tm_draft_param(struct tidemill_pipeline *p, const char *name);
 void tm_draft_release_params(struct tidemill_pipeline *p);
+void tm_draft_release_handles(struct tidemill_pipeline *p);
 /* Adds the items of earlier jobs to a checked definition. */
 int tm_draft_take_earlier(const struct tidemill_pipeline *p, struct tm_pipeline *settled,
                           struct tm_err *err);

@@ -130,6 +130,7 @@ void tidemill_pipeline_free(struct tidemill_pipeline *p)
   tm_require(p->rt->pipelines > 0);
   p->rt->pipelines--;
   tm_draft_release_params(p);
+  tm_draft_release_handles(p);
   tm_draft_release_earlier(p);
   tm_draft_changed(p);
   tm_json_free(p->tree);

@@ -150,36 +150,38 @@ int tm_one_step_read(struct tm_one_step *s, const struct tm_parameter_options *o
 
 static int set_parameter(void *data, const char *name, const char *value, struct tm_err *err)
 {
-  return tidemill_pipeline_set(data, name, value, err);
+  return tidemill_pipeline_step_set(data, name, value, err);
 }
 
 static int set_input(void *data, const char *name, const char *value, struct tm_err *err)
 {
-  return tidemill_pipeline_set_input(data, name, value, err);
+  return tidemill_pipeline_input_set(data, name, value, err);
 }
 
 /* Sets how data frames are written: by --output-format, or else by the ending of --output, which
  * the file in the job then has too. Parameters given by their own names are set later, and so
  * override this. */
-static int set_form(struct tidemill_pipeline *p, const struct tm_one_step_options *given,
+static int set_form(struct tidemill_pipeline_step *step, const struct tm_one_step_options *given,
                     struct tm_err *err)
 {
   const char *output = given->output, *format = given->format;
   bool has_form =
       output && (tm_path_has_ending(output, ".csv") || tm_path_has_ending(output, ".tsv"));
-  int rc =
-      has_form ? tidemill_pipeline_set(p, "append_row_file_name", tm_path_base(output), err) : 0;
+  int rc = has_form
+               ? tidemill_pipeline_step_set(step, "append_row_file_name", tm_path_base(output), err)
+               : 0;
   if (rc < 0 || !format)
     return rc;
   bool is_text = strcmp(format, "text") == 0;
   const char *separator = is_text ? " " : strcmp(format, "tsv") == 0 ? "\\t" : ",";
-  rc = tidemill_pipeline_set(p, "append_row_separator", separator, err);
+  rc = tidemill_pipeline_step_set(step, "append_row_separator", separator, err);
   return rc < 0 ? rc
-                : tidemill_pipeline_set(p, "append_row_header", is_text ? "false" : "true", err);
+                : tidemill_pipeline_step_set(step, "append_row_header", is_text ? "false" : "true",
+                                             err);
 }
 
-static int set_input_options(struct tidemill_pipeline *p, const struct tm_one_step_options *given,
-                             struct tm_err *err)
+static int set_input_options(struct tidemill_pipeline_input *input,
+                             const struct tm_one_step_options *given, struct tm_err *err)
 {
   const char *const own[][2] = {
     { "format", given->input_format }, /* comes first, because the others depend on it */
@@ -190,44 +192,48 @@ static int set_input_options(struct tidemill_pipeline *p, const struct tm_one_st
   int rc = 0;
   for (size_t i = 0; i < TM_COUNT_OF(own) && rc >= 0; i++)
     if (own[i][1])
-      rc = tidemill_pipeline_set_input(p, own[i][0], own[i][1], err);
+      rc = tidemill_pipeline_input_set(input, own[i][0], own[i][1], err);
   for (int group = 0; group < TM_PARAMETERS_CONFIG && rc >= 0; group++)
-    rc = tm_parameter_words_each(&given->parameters, (enum tm_parameter_group)group, set_input, p,
-                                 err);
+    rc = tm_parameter_words_each(&given->parameters, (enum tm_parameter_group)group, set_input,
+                                 input, err);
   return rc;
 }
 
-static int add_input(struct tidemill_pipeline *p, const struct tm_one_step *s,
+static int add_input(struct tidemill_pipeline_step *step, const struct tm_one_step *s,
                      const struct tm_one_step_options *given, struct tm_err *err)
 {
   const char *first = s->words.at[1];
-  int rc = given->has_rows  ? tidemill_pipeline_add_table(p, first, NULL, err)
-           : given->entries ? tidemill_pipeline_add_archives(p, first, NULL, err)
-           : s->has_stdin   ? tidemill_pipeline_add_manifest(p, first, NULL, err)
-                            : tidemill_pipeline_add_files(p, first, NULL, err);
+  struct tidemill_pipeline_input *input;
+  int rc = given->has_rows  ? tidemill_pipeline_step_add_table(&input, step, first, NULL, err)
+           : given->entries ? tidemill_pipeline_step_add_archives(&input, step, first, NULL, err)
+           : s->has_stdin   ? tidemill_pipeline_step_add_manifest(&input, step, first, NULL, err)
+                            : tidemill_pipeline_step_add_files(&input, step, first, NULL, err);
   for (size_t i = 2; i < s->words.len && rc >= 0; i++)
-    rc = tidemill_pipeline_add_path(p, s->words.at[i], err);
-  return rc < 0 ? rc : set_input_options(p, given, err);
+    rc = tidemill_pipeline_input_add_path(input, s->words.at[i], err);
+  return rc < 0 ? rc : set_input_options(input, given, err);
 }
 
 static int add_step(struct tidemill_pipeline *p, const struct tm_one_step *s,
                     const struct tm_one_step_options *given, struct tm_err *err)
 {
   char *entry = tm_launch_path(s->words.at[0], err);
-  int rc = entry ? tidemill_pipeline_add_step(p, tidemill_pipeline_name(p), entry, err) : err->code;
+  struct tidemill_pipeline_step *step = NULL;
+  int rc = entry ? tidemill_pipeline_add_step(&step, p, tidemill_pipeline_name(p), entry, err)
+                 : err->code;
   free(entry);
   if (rc == 0)
     rc = tidemill_pipeline_set_working_dir(p, ".", err);
   if (rc == 0) /* a user who types a command wants it to run */
-    rc = tidemill_pipeline_set(p, "allow_reuse", "false", err);
+    rc = tidemill_pipeline_step_set(step, "allow_reuse", "false", err);
   if (rc == 0)
-    rc = set_form(p, given, err);
+    rc = set_form(step, given, err);
   if (rc == 0)
-    rc = tm_parameter_words_each(&given->parameters, TM_PARAMETERS_CONFIG, set_parameter, p, err);
+    rc =
+        tm_parameter_words_each(&given->parameters, TM_PARAMETERS_CONFIG, set_parameter, step, err);
   if (rc == 0)
-    rc = add_input(p, s, given, err);
+    rc = add_input(step, s, given, err);
   for (size_t i = 0; i < s->arguments_len && rc == 0; i++)
-    rc = tidemill_pipeline_add_argument(p, s->arguments[i], err);
+    rc = tidemill_pipeline_step_add_argument(step, s->arguments[i], err);
   return rc;
 }
 

@@ -9,22 +9,24 @@ static void build(struct host *h)
 static void a_pipeline_is_built_and_run(void **state)
 {
   struct host h;
+  struct tidemill_pipeline_step *second;
   struct tidemill_step step = TIDEMILL_STEP_INIT;
   host_setup(&h, "good", 4, NULL);
   host_runtime(&h, NULL);
   build(&h);
   struct tidemill_pipeline *p = h.pipeline;
-  host_must(&h, tidemill_pipeline_add_step(p, "first", "score.lua", &h.err));
-  host_must(&h, tidemill_pipeline_set(p, "mini_batch_size", "2", &h.err));
-  host_must(&h, tidemill_pipeline_set(p, "process_count_per_node", "1", &h.err));
-  host_must(&h, tidemill_pipeline_set(p, "isolate_failures", "true", &h.err));
-  host_must(&h, tidemill_pipeline_set(p, "allow_reuse", "false", &h.err));
-  host_must(&h, tidemill_pipeline_set(p, "environment_variables", "TM_ONE=1", &h.err));
-  host_must(&h, tidemill_pipeline_set(p, "environment_variables", "TM_TWO=a=b", &h.err));
-  host_must(&h, tidemill_pipeline_add_files(p, "in/*", "files", &h.err));
-  host_must(&h, tidemill_pipeline_add_argument(p, "--one", &h.err));
-  host_must(&h, tidemill_pipeline_add_step(p, "second", "own.lua", &h.err));
-  host_must(&h, tidemill_pipeline_add_output_of(p, "first", "made", &h.err));
+  host_must(&h, tidemill_pipeline_add_step(&h.step, p, "first", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_step_set(h.step, "mini_batch_size", "2", &h.err));
+  host_must(&h, tidemill_pipeline_step_set(h.step, "process_count_per_node", "1", &h.err));
+  host_must(&h, tidemill_pipeline_step_set(h.step, "isolate_failures", "true", &h.err));
+  host_must(&h, tidemill_pipeline_step_set(h.step, "allow_reuse", "false", &h.err));
+  host_must(&h, tidemill_pipeline_step_set(h.step, "environment_variables", "TM_ONE=1", &h.err));
+  host_must(&h, tidemill_pipeline_step_set(h.step, "environment_variables", "TM_TWO=a=b", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_files(&h.input, h.step, "in/*", "files", &h.err));
+  host_must(&h, tidemill_pipeline_add_step(&second, p, "second", "own.lua", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_output_of(NULL, second, h.step, "made", &h.err));
+  /* a handle stays that of its step */
+  host_must(&h, tidemill_pipeline_step_add_argument(h.step, "--one", &h.err));
   host_must(&h, tidemill_pipeline_set_script(
                     p, "own.lua",
                     "function run(files, context) assert(context.dataset_name == 'made')\n"
@@ -61,19 +63,19 @@ static void calls_in_a_wrong_order_are_refused(void **state)
   host_setup(&h, NULL);
   host_runtime(&h, NULL);
   build(&h);
-  expect(&h, tidemill_pipeline_set(h.pipeline, "mini_batch_size", "2", &h.err),
-         "there is no step yet");
-  expect(&h, tidemill_pipeline_add_files(h.pipeline, "in", NULL, &h.err), "there is no step yet");
-  expect(&h, tidemill_pipeline_add_argument(h.pipeline, "a", &h.err), "there is no step yet");
-  expect(&h, tidemill_pipeline_add_output_of(h.pipeline, "first", NULL, &h.err),
-         "no step 'first' yet");
+  expect(&h, tidemill_pipeline_step_set(NULL, "mini_batch_size", "2", &h.err), "`step` is NULL");
+  expect(&h, tidemill_pipeline_step_add_files(NULL, NULL, "in", NULL, &h.err), "`step` is NULL");
+  expect(&h, tidemill_pipeline_step_add_argument(NULL, "a", &h.err), "`step` is NULL");
+  expect(&h, tidemill_pipeline_find_step(&h.step, h.pipeline, "first", &h.err),
+         "there is no step 'first'");
+  assert_null(h.step);
   expect(&h, tidemill_pipeline_set_script(h.pipeline, "own.lua", "function run() end", &h.err),
          "add the step first");
   expect(&h, tidemill_pipeline_check(h.pipeline, &h.err), "steps");
-  host_must(&h, tidemill_pipeline_add_step(h.pipeline, "first", "none.lua", &h.err));
-  expect(&h, tidemill_pipeline_add_step(h.pipeline, "first", "none.lua", &h.err), "already");
+  host_must(&h, tidemill_pipeline_add_step(&h.step, h.pipeline, "first", "none.lua", &h.err));
+  expect(&h, tidemill_pipeline_add_step(NULL, h.pipeline, "first", "none.lua", &h.err), "already");
   expect(&h, tidemill_pipeline_check(h.pipeline, &h.err), "inputs");
-  host_must(&h, tidemill_pipeline_add_files(h.pipeline, "in", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_step_add_files(&h.input, h.step, "in", NULL, &h.err));
   expect(&h, tidemill_pipeline_check(h.pipeline, &h.err), "there is no file");
   host_end(&h);
 }
@@ -111,14 +113,18 @@ static void null_arguments_are_named(void **state)
   expect(&h, tidemill_runtime_add_value(NULL, "v", "1", err), "`rt` is NULL");
   build(&h);
   p = h.pipeline;
-  expect(&h, tidemill_pipeline_add_step(p, "a", NULL, &h.err), "`entry_script` is NULL");
-  host_must(&h, tidemill_pipeline_add_step(p, "a", "score.lua", &h.err));
-  expect(&h, tidemill_pipeline_set(p, "mini_batch_size", NULL, &h.err), "`value` is NULL");
-  expect(&h, tidemill_pipeline_set(p, NULL, "1", &h.err), "`key` is NULL");
-  expect(&h, tidemill_pipeline_add_files(p, NULL, NULL, &h.err), "`path` is NULL");
-  expect(&h, tidemill_pipeline_add_table(p, NULL, NULL, &h.err), "`path` is NULL");
-  expect(&h, tidemill_pipeline_add_output_of(p, NULL, NULL, &h.err), "`step` is NULL");
-  expect(&h, tidemill_pipeline_add_argument(p, NULL, &h.err), "`text` is NULL");
+  expect(&h, tidemill_pipeline_add_step(&h.step, p, "a", NULL, &h.err), "`entry_script` is NULL");
+  host_must(&h, tidemill_pipeline_add_step(&h.step, p, "a", "score.lua", &h.err));
+  expect(&h, tidemill_pipeline_step_set(h.step, "mini_batch_size", NULL, &h.err),
+         "`value` is NULL");
+  expect(&h, tidemill_pipeline_step_set(h.step, NULL, "1", &h.err), "`key` is NULL");
+  expect(&h, tidemill_pipeline_step_add_files(&h.input, h.step, NULL, NULL, &h.err),
+         "`path` is NULL");
+  expect(&h, tidemill_pipeline_step_add_table(&h.input, h.step, NULL, NULL, &h.err),
+         "`path` is NULL");
+  expect(&h, tidemill_pipeline_step_add_output_of(&h.input, h.step, NULL, NULL, &h.err),
+         "`from` is NULL");
+  expect(&h, tidemill_pipeline_step_add_argument(h.step, NULL, &h.err), "`text` is NULL");
   expect(&h, tidemill_pipeline_set_script(p, "score.lua", NULL, &h.err), "`text` is NULL");
   expect(&h, tidemill_pipeline_set_param(p, "workers", NULL, &h.err), "`value` is NULL");
   host_end(&h);
@@ -149,6 +155,7 @@ static void queries_of_a_null_object_return_nothing(void **state)
 static void a_graph_says_which_step_waits_for_which(void **state)
 {
   struct host h;
+  struct tidemill_pipeline_step *second;
   const char *text;
   host_setup(&h, NULL);
   host_runtime(&h, NULL);
@@ -156,10 +163,10 @@ static void a_graph_says_which_step_waits_for_which(void **state)
   struct tidemill_pipeline *p = h.pipeline;
   expect(&h, tidemill_pipeline_graph(NULL, p, TIDEMILL_GRAPH_TEXT, &h.err), "`out` is NULL");
   expect(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err), "steps");
-  host_must(&h, tidemill_pipeline_add_step(p, "first", "score.lua", &h.err));
-  host_must(&h, tidemill_pipeline_add_files(p, "in", NULL, &h.err));
-  host_must(&h, tidemill_pipeline_add_step(p, "second", "score.lua", &h.err));
-  host_must(&h, tidemill_pipeline_add_output_of(p, "first", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_add_step(&h.step, p, "first", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_files(&h.input, h.step, "in", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_add_step(&second, p, "second", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_output_of(NULL, second, h.step, NULL, &h.err));
   host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_DOT, &h.err));
   assert_non_null(strstr(text, "digraph"));
   host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_MERMAID, &h.err));
@@ -168,8 +175,8 @@ static void a_graph_says_which_step_waits_for_which(void **state)
   assert_true(strstr(text, "first") && strstr(text, "second"));
   host_must(&h,
             tidemill_pipeline_check(p, &h.err)); /* the picture also shows what is added later */
-  host_must(&h, tidemill_pipeline_add_step(p, "third", "score.lua", &h.err));
-  host_must(&h, tidemill_pipeline_add_output_of(p, "second", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_add_step(&h.step, p, "third", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_output_of(NULL, h.step, second, NULL, &h.err));
   host_must(&h, tidemill_pipeline_graph(&text, p, TIDEMILL_GRAPH_TEXT, &h.err));
   assert_non_null(strstr(text, "third"));
   host_must(&h, tidemill_pipeline_check(p, &h.err));
@@ -209,16 +216,17 @@ static void values_are_those_of_the_table_of_parameters(void **state)
   host_runtime(&h, NULL);
   build(&h);
   struct tidemill_pipeline *p = h.pipeline;
-  host_must(&h, tidemill_pipeline_add_step(p, "first", "score.lua", &h.err));
-  expect(&h, tidemill_pipeline_set(p, "mini_batch_siz", "2", &h.err),
+  host_must(&h, tidemill_pipeline_add_step(&h.step, p, "first", "score.lua", &h.err));
+  expect(&h, tidemill_pipeline_step_set(h.step, "mini_batch_siz", "2", &h.err),
          "did you mean 'mini_batch_size'");
-  expect(&h, tidemill_pipeline_set(p, "run_max_try", "0", &h.err),
+  expect(&h, tidemill_pipeline_step_set(h.step, "run_max_try", "0", &h.err),
          "accepted: an integer from 1 on");
-  expect(&h, tidemill_pipeline_set(p, "inputs", "in", &h.err), "inputs");
-  expect(&h, tidemill_pipeline_set(p, "environment_variables", "secret", &h.err), "NAME=VALUE");
+  expect(&h, tidemill_pipeline_step_set(h.step, "inputs", "in", &h.err), "inputs");
+  expect(&h, tidemill_pipeline_step_set(h.step, "environment_variables", "secret", &h.err),
+         "NAME=VALUE");
   assert_null(strstr(h.err.text, "secret"));
-  host_must(&h, tidemill_pipeline_add_table(p, "rows.csv", NULL, &h.err));
-  host_must(&h, tidemill_pipeline_set(p, "mini_batch_size", "500rows", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_table(&h.input, h.step, "rows.csv", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_step_set(h.step, "mini_batch_size", "500rows", &h.err));
   host_must(&h, tidemill_pipeline_check(p, &h.err));
   host_end(&h);
 }
@@ -232,15 +240,15 @@ static void a_job_of_a_script_as_text_is_resumed(void **state)
   host_path(&h, "job", dir);
   for (int i = 0; i < 2; i++) {
     build(&h);
-    host_must(&h, tidemill_pipeline_add_step(h.pipeline, "first", "own.lua", &h.err));
-    host_must(&h, tidemill_pipeline_set(h.pipeline, "error_threshold", "0", &h.err));
-    host_must(&h, tidemill_pipeline_add_files(h.pipeline, "in", NULL, &h.err));
+    host_must(&h, tidemill_pipeline_add_step(&h.step, h.pipeline, "first", "own.lua", &h.err));
+    host_must(&h, tidemill_pipeline_step_set(h.step, "error_threshold", "0", &h.err));
+    host_must(&h, tidemill_pipeline_step_add_files(&h.input, h.step, "in", NULL, &h.err));
     host_must(&h, tidemill_pipeline_set_script(
                       h.pipeline, "own.lua",
                       "function run() assert(os.getenv 'TM_GOOD') return { 1, 2 } end", &h.err));
     if (i == 1)
       host_must(&h,
-                tidemill_pipeline_set(h.pipeline, "environment_variables", "TM_GOOD=1", &h.err));
+                tidemill_pipeline_step_set(h.step, "environment_variables", "TM_GOOD=1", &h.err));
     h.options.dir = dir;
     h.options.resume = i == 1;
     host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
@@ -254,10 +262,48 @@ static void a_job_of_a_script_as_text_is_resumed(void **state)
   host_end(&h);
 }
 
+static void handles_are_those_of_their_pipeline(void **state)
+{
+  struct host h;
+  struct tidemill_pipeline *other;
+  struct tidemill_pipeline_step *first, *second, *found;
+  struct tidemill_pipeline_input *a, *b, *again;
+  const char *plan;
+  host_setup(&h, "good", 3, NULL);
+  host_runtime(&h, NULL);
+  build(&h);
+  host_must(&h, tidemill_pipeline_add_step(&first, h.pipeline, "first", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_step(&second, h.pipeline, "second", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_files(&a, first, "in/good.000", "a", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_files(&b, first, "in/good.002", "b", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_files(NULL, second, "in", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_input_add_path(a, "in/good.001", &h.err)); /* not the last one */
+  host_must(&h, tidemill_pipeline_input_set(b, "limit", "1", &h.err));
+  host_must(&h, tidemill_pipeline_step_set(first, "mini_batch_size", "3", &h.err));
+  host_must(&h, tidemill_pipeline_step_set(second, "mini_batch_size", "1", &h.err));
+  host_must(&h, tidemill_pipeline_plan(&plan, h.pipeline, NULL, &h.err));
+  if (!strstr(plan, "step 'first': 2 mini-batches, 3 items") ||
+      !strstr(plan, "step 'second': 3 mini-batches, 3 items"))
+    fail_msg("%s", plan);
+  host_must(&h, tidemill_pipeline_find_step(&found, h.pipeline, "second", &h.err));
+  assert_ptr_equal(found, second);
+  host_must(&h, tidemill_pipeline_step_input(&again, first, 1, &h.err));
+  assert_ptr_equal(again, b);
+  expect(&h, tidemill_pipeline_step_input(&again, first, 2, &h.err), "the step has 2");
+  expect(&h, tidemill_pipeline_step_add_output_of(NULL, first, first, NULL, &h.err), "itself");
+  host_must(&h, tidemill_pipeline_new(&other, h.rt, "other", h.dir, &h.err));
+  host_must(&h, tidemill_pipeline_add_step(&found, other, "third", "score.lua", &h.err));
+  expect(&h, tidemill_pipeline_step_add_output_of(NULL, found, first, NULL, &h.err),
+         "another pipeline");
+  tidemill_pipeline_free(other);
+  host_end(&h);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_pipeline_is_built_and_run),
+    cmocka_unit_test(handles_are_those_of_their_pipeline),
     cmocka_unit_test(calls_in_a_wrong_order_are_refused),
     cmocka_unit_test(null_arguments_are_named),
     cmocka_unit_test(queries_of_a_null_object_return_nothing),

@@ -97,13 +97,15 @@ static void a_definition_of_lua_is_added_to(void **state)
   host_runtime(&h, NULL);
   host_path(&h, "bare.lua", name);
   host_must(&h, tidemill_pipeline_load_string(&h.pipeline, h.rt, bare_text, name, &h.err));
-  host_must(&h, tidemill_pipeline_add_path(h.pipeline, "in/good.001", &h.err));
-  host_must(&h, tidemill_pipeline_add_files(h.pipeline, "in/good.002", "more", &h.err));
-  host_must(&h, tidemill_pipeline_add_argument(h.pipeline, "word", &h.err));
+  host_must(&h, tidemill_pipeline_find_step(&h.step, h.pipeline, "score", &h.err));
+  host_must(&h, tidemill_pipeline_step_input(&h.input, h.step, 0, &h.err));
+  host_must(&h, tidemill_pipeline_input_add_path(h.input, "in/good.001", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_files(&h.input, h.step, "in/good.002", "more", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_argument(h.step, "word", &h.err));
   host_must(&h, tidemill_pipeline_plan(&plan, h.pipeline, NULL, &h.err));
   if (!strstr(plan, "3 mini-batches, 3 items") || !strstr(plan, "\"word\""))
     fail_msg("%s", plan);
-  host_must(&h, tidemill_pipeline_set_input(h.pipeline, "limit", "1", &h.err));
+  host_must(&h, tidemill_pipeline_input_set(h.input, "limit", "1", &h.err));
   host_must(&h, tidemill_pipeline_check(h.pipeline, &h.err));
   host_end(&h);
 }

@@ -63,15 +63,15 @@ static void a_default_and_each_choice_can_be_set(void **state)
   host_setup(&h, NULL);
   host_runtime(&h, NULL);
   host_must(&h, tidemill_pipeline_new(&h.pipeline, h.rt, "form", h.dir, &h.err));
-  host_must(&h, tidemill_pipeline_add_step(h.pipeline, "score", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_step(&h.step, h.pipeline, "score", "score.lua", &h.err));
   for (size_t i = 0; tidemill_parameter("ParallelRunConfig", i, &p); i++) {
     char word[64];
     for (const char *at = p.choices; at && *at; at += strcspn(at, "|"), at += *at == '|') {
       snprintf(word, sizeof word, "%.*s", (int)strcspn(at, "|"), at);
-      host_must(&h, tidemill_pipeline_set(h.pipeline, p.name, word, &h.err));
+      host_must(&h, tidemill_pipeline_step_set(h.step, p.name, word, &h.err));
     }
     if (p.choices && p.default_value)
-      host_must(&h, tidemill_pipeline_set(h.pipeline, p.name, p.default_value, &h.err));
+      host_must(&h, tidemill_pipeline_step_set(h.step, p.name, p.default_value, &h.err));
   }
   host_end(&h);
 }

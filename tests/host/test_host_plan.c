@@ -110,8 +110,8 @@ static void a_plan_without_a_pipeline_file_names_its_host(void **state)
   host_setup(&h, "good", 1, NULL);
   host_runtime(&h, NULL);
   host_must(&h, tidemill_pipeline_new(&h.pipeline, h.rt, "built", h.dir, &h.err));
-  host_must(&h, tidemill_pipeline_add_step(h.pipeline, "first", "score.lua", &h.err));
-  host_must(&h, tidemill_pipeline_add_files(h.pipeline, "in", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_add_step(&h.step, h.pipeline, "first", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_files(&h.input, h.step, "in", NULL, &h.err));
   host_must(&h, tidemill_pipeline_plan(&text, h.pipeline, NULL, &h.err));
   holds(text, "pipeline 'built' (of the host)\n");
   holds(text, "step 'first': 1 mini-batch, 1 item\n");

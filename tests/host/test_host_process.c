@@ -227,10 +227,10 @@ static void nothing_is_printed(void **state)
 static void fail_for_half_a_percent(struct host *h)
 {
   host_must(h, tidemill_pipeline_new(&h->pipeline, h->rt, "half", h->dir, &h->err));
-  host_must(h, tidemill_pipeline_add_step(h->pipeline, "score", "score.lua", &h->err));
-  host_must(h, tidemill_pipeline_set(h->pipeline, "allowed_failed_percent", "0.5", &h->err));
-  host_must(h, tidemill_pipeline_add_files(h->pipeline, "in/*", NULL, &h->err));
-  host_must(h, tidemill_pipeline_add_argument(h->pipeline, h->dir, &h->err));
+  host_must(h, tidemill_pipeline_add_step(&h->step, h->pipeline, "score", "score.lua", &h->err));
+  host_must(h, tidemill_pipeline_step_set(h->step, "allowed_failed_percent", "0.5", &h->err));
+  host_must(h, tidemill_pipeline_step_add_files(&h->input, h->step, "in/*", NULL, &h->err));
+  host_must(h, tidemill_pipeline_step_add_argument(h->step, h->dir, &h->err));
   host_must(h, tidemill_job_submit(&h->job, h->pipeline, NULL, &h->err));
   host_wait(h);
   assert_int_equal(tidemill_job_state(h->job), TIDEMILL_FAILED);

@@ -25,9 +25,9 @@ static void read_file(const char *path, char *out, size_t size)
 static void build(struct host *h)
 {
   host_must(h, tidemill_pipeline_new(&h->pipeline, h->rt, "built", h->dir, &h->err));
-  host_must(h, tidemill_pipeline_add_step(h->pipeline, "step", "score.lua", &h->err));
-  host_must(h, tidemill_pipeline_set(h->pipeline, "mini_batch_size", "1", &h->err));
-  host_must(h, tidemill_pipeline_set(h->pipeline, "process_count_per_node", "1", &h->err));
+  host_must(h, tidemill_pipeline_add_step(&h->step, h->pipeline, "step", "score.lua", &h->err));
+  host_must(h, tidemill_pipeline_step_set(h->step, "mini_batch_size", "1", &h->err));
+  host_must(h, tidemill_pipeline_step_set(h->step, "process_count_per_node", "1", &h->err));
 }
 
 /* Copies its rows to `out`. */
@@ -49,9 +49,9 @@ static void workers_are_where_the_host_says(void **state)
   host_runtime(&h, NULL);
   host_put(&h, "score.lua", "function run(files) return { io.popen('pwd -P'):read() } end");
   host_must(&h, tidemill_pipeline_new(&h.pipeline, h.rt, "built", h.dir, &h.err));
-  host_must(&h, tidemill_pipeline_add_step(h.pipeline, "step", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_add_step(&h.step, h.pipeline, "step", "score.lua", &h.err));
   host_must(&h, tidemill_pipeline_set_working_dir(h.pipeline, h.dir, &h.err));
-  host_must(&h, tidemill_pipeline_add_files(h.pipeline, "in", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_step_add_files(&h.input, h.step, "in", NULL, &h.err));
   run(&h, rows, sizeof rows);
   snprintf(here, sizeof here, "%s\n", h.dir);
   assert_string_equal(rows, here);
@@ -233,7 +233,7 @@ static void a_command_lends_its_descriptors(void **state)
   tm_runtime_be_command(h.rt);
   build(&h);
   host_put(&h, "list", "in/good.002\nin/good.001\n");
-  host_must(&h, tidemill_pipeline_add_manifest(h.pipeline, "-", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_step_add_manifest(&h.input, h.step, "-", NULL, &h.err));
   host_path(&h, "list", path);
   int before = replace(0, path, O_RDONLY);
   char cwd[400];
@@ -243,7 +243,7 @@ static void a_command_lends_its_descriptors(void **state)
   assert_int_equal(chdir(cwd), 0);
   restore(0, before);
   assert_string_equal(rows, "good.002\ngood.001\n");
-  expect(&h, tidemill_pipeline_set(h.pipeline, "run_max_try", "0", &h.err),
+  expect(&h, tidemill_pipeline_step_set(h.step, "run_max_try", "0", &h.err),
          "'--run-max-try' is \"0\"; accepted: ");
   tidemill_pipeline_free(h.pipeline);
   host_path(&h, "printed", path);

@@ -48,17 +48,17 @@ static void build_step(struct host *h, const char *script)
 {
   host_put(h, "score.lua", script);
   host_must(h, tidemill_pipeline_new(&h->pipeline, h->rt, "built", h->dir, &h->err));
-  host_must(h, tidemill_pipeline_add_step(h->pipeline, "score", "score.lua", &h->err));
+  host_must(h, tidemill_pipeline_add_step(&h->step, h->pipeline, "score", "score.lua", &h->err));
 }
 
 /* A step with mini-batches of two items. */
 static void build(struct host *h, const char *script)
 {
   build_step(h, script);
-  host_must(h, tidemill_pipeline_set(h->pipeline, "mini_batch_size", "2", &h->err));
-  host_must(h, tidemill_pipeline_set(h->pipeline, "environment_variables", "WHO=me", &h->err));
-  host_must(h, tidemill_pipeline_add_files(h->pipeline, "in", "files", &h->err));
-  host_must(h, tidemill_pipeline_add_argument(h->pipeline, "word", &h->err));
+  host_must(h, tidemill_pipeline_step_set(h->step, "mini_batch_size", "2", &h->err));
+  host_must(h, tidemill_pipeline_step_set(h->step, "environment_variables", "WHO=me", &h->err));
+  host_must(h, tidemill_pipeline_step_add_files(&h->input, h->step, "in", "files", &h->err));
+  host_must(h, tidemill_pipeline_step_add_argument(h->step, "word", &h->err));
 }
 
 static bool is_there(const char *path)
@@ -197,11 +197,12 @@ static void a_table_has_paths_and_options(void **state)
   build_step(&h, "function run(df) return df:select('name', 'id') end");
   struct tidemill_pipeline *p = h.pipeline;
   struct tidemill_script_options o = heard(&h);
-  host_must(&h, tidemill_pipeline_set(p, "append_row_file_name", "rows.csv", &h.err));
-  host_must(&h, tidemill_pipeline_add_table(p, "a.csv", NULL, &h.err));
-  host_must(&h, tidemill_pipeline_add_path(p, "b.csv", &h.err));
-  host_must(&h, tidemill_pipeline_set_input(p, "separator", ";", &h.err));
-  host_must(&h, tidemill_pipeline_set_input(p, "set_column_types", "{\"id\": \"string\"}", &h.err));
+  host_must(&h, tidemill_pipeline_step_set(h.step, "append_row_file_name", "rows.csv", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_table(&h.input, h.step, "a.csv", NULL, &h.err));
+  host_must(&h, tidemill_pipeline_input_add_path(h.input, "b.csv", &h.err));
+  host_must(&h, tidemill_pipeline_input_set(h.input, "separator", ";", &h.err));
+  host_must(
+      &h, tidemill_pipeline_input_set(h.input, "set_column_types", "{\"id\": \"string\"}", &h.err));
   host_must(&h, tidemill_script_load(&s, p, &o, &h.err));
   assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   holds(m->head, "columns: id string, name string");
@@ -217,29 +218,30 @@ static void a_table_has_paths_and_options(void **state)
 static void an_option_that_does_not_fit_the_input_is_refused(void **state)
 {
   struct host h;
+  struct tidemill_pipeline_step *second;
   host_setup(&h, NULL);
   host_runtime(&h, NULL);
   host_must(&h, tidemill_pipeline_new(&h.pipeline, h.rt, "built", h.dir, &h.err));
   struct tidemill_pipeline *p = h.pipeline;
-  expect(&h, tidemill_pipeline_set_input(p, "limit", "1", &h.err), TIDEMILL_EUSAGE,
-         "there is no step yet");
-  host_must(&h, tidemill_pipeline_add_step(p, "score", "score.lua", &h.err));
-  expect(&h, tidemill_pipeline_add_path(p, "b.csv", &h.err), TIDEMILL_EUSAGE,
-         "the step has no input yet");
-  expect(&h, tidemill_pipeline_add_manifest(p, NULL, NULL, &h.err), TIDEMILL_EUSAGE,
-         "`path` is NULL");
-  host_must(&h, tidemill_pipeline_add_table(p, "a.csv", NULL, &h.err));
-  expect(&h, tidemill_pipeline_set_input(p, "seperator", ";", &h.err), TIDEMILL_EUSAGE,
+  expect(&h, tidemill_pipeline_input_set(NULL, "limit", "1", &h.err), TIDEMILL_EUSAGE,
+         "`input` is NULL");
+  host_must(&h, tidemill_pipeline_add_step(&h.step, p, "score", "score.lua", &h.err));
+  expect(&h, tidemill_pipeline_input_add_path(NULL, "b.csv", &h.err), TIDEMILL_EUSAGE,
+         "`input` is NULL");
+  expect(&h, tidemill_pipeline_step_add_manifest(&h.input, h.step, NULL, NULL, &h.err),
+         TIDEMILL_EUSAGE, "`path` is NULL");
+  host_must(&h, tidemill_pipeline_step_add_table(&h.input, h.step, "a.csv", NULL, &h.err));
+  expect(&h, tidemill_pipeline_input_set(h.input, "seperator", ";", &h.err), TIDEMILL_EUSAGE,
          "did you mean 'separator'");
-  expect(&h, tidemill_pipeline_set_input(p, "header", "two", &h.err), TIDEMILL_EUSAGE,
+  expect(&h, tidemill_pipeline_input_set(h.input, "header", "two", &h.err), TIDEMILL_EUSAGE,
          "Dataset.Tabular.from_delimited_files: 'header' is \"two\"; accepted: ");
-  expect(&h, tidemill_pipeline_set_input(p, "limit", "no", &h.err), TIDEMILL_EUSAGE,
+  expect(&h, tidemill_pipeline_input_set(h.input, "limit", "no", &h.err), TIDEMILL_EUSAGE,
          "'limit' is \"no\"; accepted: an integer from 1 on");
-  expect(&h, tidemill_pipeline_set_input(p, "limit", NULL, &h.err), TIDEMILL_EUSAGE,
+  expect(&h, tidemill_pipeline_input_set(h.input, "limit", NULL, &h.err), TIDEMILL_EUSAGE,
          "`value` is NULL");
-  host_must(&h, tidemill_pipeline_add_step(p, "second", "score.lua", &h.err));
-  host_must(&h, tidemill_pipeline_add_output_of(p, "score", NULL, &h.err));
-  expect(&h, tidemill_pipeline_add_path(p, "b.csv", &h.err), TIDEMILL_EUSAGE,
+  host_must(&h, tidemill_pipeline_add_step(&second, p, "second", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_output_of(&h.input, second, h.step, NULL, &h.err));
+  expect(&h, tidemill_pipeline_input_add_path(h.input, "b.csv", &h.err), TIDEMILL_EUSAGE,
          "what another step writes");
   host_end(&h);
 }
@@ -257,11 +259,11 @@ static void archives_and_lists_are_inputs(void **state)
            h.dir);
   assert_int_equal(system(command), 0);
   build_step(&h, rows_script);
-  host_must(&h, tidemill_pipeline_add_argument(h.pipeline, "word", &h.err));
-  host_must(&h, tidemill_pipeline_add_archives(h.pipeline, "a.tar", "packed", &h.err));
-  host_must(&h, tidemill_pipeline_set_input(h.pipeline, "entries", "**/*.003", &h.err));
-  host_must(&h, tidemill_pipeline_add_manifest(h.pipeline, "list", "listed", &h.err));
-  host_must(&h, tidemill_pipeline_set_input(h.pipeline, "limit", "1", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_argument(h.step, "word", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_archives(&h.input, h.step, "a.tar", "packed", &h.err));
+  host_must(&h, tidemill_pipeline_input_set(h.input, "entries", "**/*.003", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_manifest(&h.input, h.step, "list", "listed", &h.err));
+  host_must(&h, tidemill_pipeline_input_set(h.input, "limit", "1", &h.err));
   host_must(&h, tidemill_script_load(&s, h.pipeline, NULL, &h.err));
   host_must(&h, tidemill_script_init(s, &h.err));
   assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_MINI_BATCH);

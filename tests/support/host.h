@@ -35,6 +35,8 @@ struct host {
   int go; /* a FIFO, open for both */
   struct tidemill_runtime *rt;
   struct tidemill_pipeline *pipeline;
+  struct tidemill_pipeline_step *step; /* of a pipeline that a test builds */
+  struct tidemill_pipeline_input *input;
   struct tidemill_job *job;
   struct tidemill_job_options options;
   struct tidemill_error err;

@@ -42,58 +42,87 @@ TIDEMILL_API int tidemill_pipeline_load_job(struct tidemill_pipeline **out,
                                             struct tidemill_runtime *rt, const char *job,
                                             struct tidemill_error *err);
 
-/* Begins an empty pipeline, which you build with the calls below. Relative paths start in `dir`;
- * NULL: the current directory. */
+/* ---- Building a pipeline ----
+ *
+ *   tidemill_pipeline_new() -> tidemill_pipeline_add_step() -> its settings, inputs, arguments
+ *
+ * The calls that add a step or an input give a handle to it. A handle belongs to the pipeline and
+ * is valid until the pipeline is freed, in any order of calls. `out` may be NULL if you do not need
+ * the handle. tidemill_pipeline_find_step() and tidemill_pipeline_step_input() give handles to
+ * what a file or Lua has defined.
+ */
+
+struct tidemill_pipeline_step;
+struct tidemill_pipeline_input;
+
+/* Begins an empty pipeline. Relative paths start in `dir`; NULL: the current directory. */
 TIDEMILL_API int tidemill_pipeline_new(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                                        const char *name, const char *dir,
                                        struct tidemill_error *err);
-/* Adds a step that runs the script at the path `entry_script`. The calls below apply to the step
- * that was added last. */
-TIDEMILL_API int tidemill_pipeline_add_step(struct tidemill_pipeline *p, const char *name,
+/* Adds a step that runs the script at the path `entry_script`. */
+TIDEMILL_API int tidemill_pipeline_add_step(struct tidemill_pipeline_step **out,
+                                            struct tidemill_pipeline *p, const char *name,
                                             const char *entry_script, struct tidemill_error *err);
+/* Finds a step of any pipeline by its name. TIDEMILL_EUSAGE: there is no such step. */
+TIDEMILL_API int tidemill_pipeline_find_step(struct tidemill_pipeline_step **out,
+                                             struct tidemill_pipeline *p, const char *name,
+                                             struct tidemill_error *err);
 /* Sets a parameter of ParallelRunStep or ParallelRunConfig (`tidemill help parameters` lists them)
  * from text: "mini_batch_size" "5". Separate the names of a list by commas. The value of
  * "environment_variables" is "NAME=VALUE", and each call adds one. */
-TIDEMILL_API int tidemill_pipeline_set(struct tidemill_pipeline *p, const char *key,
-                                       const char *value, struct tidemill_error *err);
+TIDEMILL_API int tidemill_pipeline_step_set(struct tidemill_pipeline_step *step, const char *key,
+                                            const char *value, struct tidemill_error *err);
+/* Adds one argument for the script. */
+TIDEMILL_API int tidemill_pipeline_step_add_argument(struct tidemill_pipeline_step *step,
+                                                     const char *text, struct tidemill_error *err);
 /* Adds an input of files. `path`: a file, a folder or a pattern. The script reads `name` as
  * context.dataset_name; `name` may be NULL. */
-TIDEMILL_API int tidemill_pipeline_add_files(struct tidemill_pipeline *p, const char *path,
-                                             const char *name, struct tidemill_error *err);
+TIDEMILL_API int tidemill_pipeline_step_add_files(struct tidemill_pipeline_input **out,
+                                                  struct tidemill_pipeline_step *step,
+                                                  const char *path, const char *name,
+                                                  struct tidemill_error *err);
 /* Adds an input of rows. `path` is read as JSON lines if it ends in .jsonl, .ndjson or .json, or in
  * one of these followed by .gz, in upper or lower case; otherwise as a delimited file. */
-TIDEMILL_API int tidemill_pipeline_add_table(struct tidemill_pipeline *p, const char *path,
-                                             const char *name, struct tidemill_error *err);
+TIDEMILL_API int tidemill_pipeline_step_add_table(struct tidemill_pipeline_input **out,
+                                                  struct tidemill_pipeline_step *step,
+                                                  const char *path, const char *name,
+                                                  struct tidemill_error *err);
 /* Adds an input whose items are the entries of archives. `path`: a file, a folder or a pattern. */
-TIDEMILL_API int tidemill_pipeline_add_archives(struct tidemill_pipeline *p, const char *path,
-                                                const char *name, struct tidemill_error *err);
+TIDEMILL_API int tidemill_pipeline_step_add_archives(struct tidemill_pipeline_input **out,
+                                                     struct tidemill_pipeline_step *step,
+                                                     const char *path, const char *name,
+                                                     struct tidemill_error *err);
 /* Adds an input of the files that the file `path` lists, one path per line. The list is read while
  * the job runs. */
-TIDEMILL_API int tidemill_pipeline_add_manifest(struct tidemill_pipeline *p, const char *path,
-                                                const char *name, struct tidemill_error *err);
-/* Adds one more path to the input that was added last. Its items come after the others. */
-TIDEMILL_API int tidemill_pipeline_add_path(struct tidemill_pipeline *p, const char *path,
-                                            struct tidemill_error *err);
-/* Sets an option of the input that was added last, as text. `key` is one of:
+TIDEMILL_API int tidemill_pipeline_step_add_manifest(struct tidemill_pipeline_input **out,
+                                                     struct tidemill_pipeline_step *step,
+                                                     const char *path, const char *name,
+                                                     struct tidemill_error *err);
+/* Adds an input of the files that `from` writes, another step of the same pipeline. */
+TIDEMILL_API int tidemill_pipeline_step_add_output_of(struct tidemill_pipeline_input **out,
+                                                      struct tidemill_pipeline_step *step,
+                                                      struct tidemill_pipeline_step *from,
+                                                      const char *name, struct tidemill_error *err);
+/* Input `i` of a step, from 0. TIDEMILL_EUSAGE: it has no such input. */
+TIDEMILL_API int tidemill_pipeline_step_input(struct tidemill_pipeline_input **out,
+                                              struct tidemill_pipeline_step *step, size_t i,
+                                              struct tidemill_error *err);
+/* Adds one more path to an input. Its items come after the others. */
+TIDEMILL_API int tidemill_pipeline_input_add_path(struct tidemill_pipeline_input *input,
+                                                  const char *path, struct tidemill_error *err);
+/* Sets an option of an input, as text. `key` is one of:
  * - an option of the dataset's constructor (`tidemill help parameters` lists them), as "separator"
  *   ";" or "partition_format" "{store}/{date:yyyy/MM/dd}". "set_column_types" is
  *   "id=long,day=datetime", or JSON: {"day": {"type": "datetime", "formats": ["%d.%m.%Y"]}};
  * - "limit": the largest number of items;
  * - "format", for a table: "csv", "tsv" or "jsonl". Set it before the other options, if the name of
  *   the first file does not tell. */
-TIDEMILL_API int tidemill_pipeline_set_input(struct tidemill_pipeline *p, const char *key,
+TIDEMILL_API int tidemill_pipeline_input_set(struct tidemill_pipeline_input *input, const char *key,
                                              const char *value, struct tidemill_error *err);
-/* Adds an input of the files that the earlier step `step` writes. */
-TIDEMILL_API int tidemill_pipeline_add_output_of(struct tidemill_pipeline *p, const char *step,
-                                                 const char *name, struct tidemill_error *err);
 /* Sets the current directory of all workers. The default is the folder with the copy of their
  * script. Only for a pipeline of tidemill_pipeline_new(). */
 TIDEMILL_API int tidemill_pipeline_set_working_dir(struct tidemill_pipeline *p, const char *dir,
                                                    struct tidemill_error *err);
-/* Adds one argument for the script. */
-TIDEMILL_API int tidemill_pipeline_add_argument(struct tidemill_pipeline *p, const char *text,
-                                                struct tidemill_error *err);
-
 /* Gives the entry script `path` as text, for all steps added so far that name it. The file need not
  * exist. The text is written to the workspace under its hash, so that the job can be resumed.
  * TIDEMILL_EUSAGE: no step names `path`. */

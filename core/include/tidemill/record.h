@@ -384,7 +384,7 @@ struct tidemill_head_options {
   /* Called with warnings about these rows. NULL: these are dropped. */
   void (*on_log)(enum tidemill_level level, const char *text, void *data);
   void *data;
-  /* Options of the dataset as names and values in turn, as for tidemill_pipeline_set_input():
+  /* Options of the dataset as names and values in turn, as for tidemill_pipeline_input_set():
    * "max_columns", "100", ... */
   const char *const *settings;
   size_t settings_len; /* number of strings; even */

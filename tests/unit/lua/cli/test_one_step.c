@@ -46,12 +46,12 @@ struct given {
 
 static int set(void *data, const char *name, const char *value, struct tm_err *err)
 {
-  return tidemill_pipeline_set(data, name, value, err);
+  return tidemill_pipeline_step_set(data, name, value, err);
 }
 
 static int set_input(void *data, const char *name, const char *value, struct tm_err *err)
 {
-  return tidemill_pipeline_set_input(data, name, value, err);
+  return tidemill_pipeline_input_set(data, name, value, err);
 }
 
 /* The message of the error; or NULL, and *out is the pipeline that the options have made. */
@@ -71,10 +71,15 @@ static const char *read_words(const char *const *words, struct tidemill_pipeline
   tm_parameter_options_init(&options, own, 1, TM_TAKES_ALL_GROUPS,
                             offsetof(struct given, parameters));
   int rc = tm_options_read(options.all.at, options.all.len, argc, argv, g, &rest, err);
+  struct tidemill_pipeline_step *step;
+  struct tidemill_pipeline_input *input = NULL;
+  assert_int_equal(tidemill_pipeline_find_step(&step, p, "case", NULL), 0);
+  (void)tidemill_pipeline_step_input(&input, step, 0, NULL);
   if (rc == 0)
-    rc = tm_parameter_words_each(&g->parameters, TM_PARAMETERS_CONFIG, set, p, err);
+    rc = tm_parameter_words_each(&g->parameters, TM_PARAMETERS_CONFIG, set, step, err);
   for (int group = 0; rc == 0 && group < TM_PARAMETERS_CONFIG; group++)
-    rc = tm_parameter_words_each(&g->parameters, (enum tm_parameter_group)group, set_input, p, err);
+    rc = tm_parameter_words_each(&g->parameters, (enum tm_parameter_group)group, set_input, input,
+                                 err);
   *out = tm_json_get(tm_json_get(p->tree, "steps")->list.at[0], "parallel_run_config");
   tm_parameter_options_release(&options);
   tm_parameter_words_release(&g->parameters);
@@ -92,7 +97,7 @@ static struct tidemill_pipeline *begin(struct tidemill_runtime **rt)
   assert_int_equal(tidemill_runtime_new(rt, &o, NULL), 0);
   tm_runtime_be_command(*rt);
   assert_int_equal(tidemill_pipeline_new(&p, *rt, "case", "/cwd", NULL), 0);
-  assert_int_equal(tidemill_pipeline_add_step(p, "case", "score.lua", NULL), 0);
+  assert_int_equal(tidemill_pipeline_add_step(NULL, p, "case", "score.lua", NULL), 0);
   return p;
 }
 
@@ -152,7 +157,9 @@ static void options_of_tables_are_options(void **state)
   struct tm_err err = TM_ERR_NONE;
   struct tidemill_runtime *rt;
   struct tidemill_pipeline *p = begin(&rt);
-  assert_int_equal(tidemill_pipeline_add_table(p, "x.CSV", NULL, NULL), 0);
+  struct tidemill_pipeline_step *step;
+  assert_int_equal(tidemill_pipeline_find_step(&step, p, "case", NULL), 0);
+  assert_int_equal(tidemill_pipeline_step_add_table(NULL, step, "x.CSV", NULL, NULL), 0);
   assert_null(READ("--separator", ";", "--support_multi_line=true", "--max-columns", "5",
                    "--set-column-types", "a=long,b=c=string", "--set-column-types", "d=bool"));
   v = input_options(p);
