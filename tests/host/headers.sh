@@ -1,8 +1,8 @@
 #!/bin/bash
 # Compiles each public header alone, in each language that it supports, and looks at its names:
-# headers.sh INCLUDE CC
+# headers.sh INCLUDE CC [PAGE]. PAGE: a page of the manual; its pieces of C must compile, in order.
 set -eu
-include=$1 cc=$2
+include=$1 cc=$2 page=${3:-}
 n=0
 for path in "$include"/tidemill.h "$include"/tidemill/*.h; do
   header=${path#"$include"/}
@@ -25,6 +25,14 @@ for language in 'c99 c' 'c11 c' 'c++11 c++' 'c++17 c++' 'c++20 c++'; do
     "$cc" -x "$kind" "-std=$standard" -pedantic -Wall -Wextra -Werror -fsyntax-only "-I$include" - ||
     { echo "headers.sh: the _INIT macros as $standard" >&2; exit 1; }
 done
+
+if [ -n "$page" ]; then
+  pieces=$(sed -n '/^```c$/,/^```$/p' "$page" | grep -v '^```')
+  [ -n "$pieces" ] || { echo "headers.sh: there is no C in '$page'" >&2; exit 1; }
+  printf '#include <stdio.h>\n#include <tidemill.h>\nvoid f(void);\nvoid f(void)\n{\n%s\n}\n' "$pieces" |
+    "$cc" -x c -std=c11 -pedantic -Wall -Wextra -Werror -fsyntax-only "-I$include" - ||
+    { echo "headers.sh: the C in '$page'" >&2; exit 1; }
+fi
 
 # Every macro, struct, enumeration, enumerator and function has the prefix.
 macros() # FILE: the macros that it leaves defined
