@@ -62,7 +62,7 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
  * are node/msg_strings.h: any bytes except NUL, paths need not be UTF-8. No number is negative. */
 #define TM_SETUP_MAP(TEXT, LIST, FLAG, NUMBER)                                                     \
   TEXT(worker_name)      /* process000 */                                                          \
-  TEXT(node_id)          /* "0" */                                                                 \
+  TEXT(node_id)          /* decimal */                                                             \
   TEXT(script)           /* the copy to run */                                                     \
   TEXT(script_name)      /* its name in messages: the user's path */                               \
   TEXT(script_dir)       /* folder of the copy: require looks here first */                        \

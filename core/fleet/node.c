@@ -16,7 +16,9 @@
  */
 #include "fleet/node.h"
 
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,7 +46,8 @@ struct node_worker {
 
 struct tm_node {
   struct tm_channel control;
-  char *id;
+  uint32_t id;
+  char name[12], address[256];
   char *job_dir; /* NULL before the first step */
   pid_t pid;
   bool is_lost, has_hello;
@@ -85,7 +88,7 @@ static void say_hello(struct tm_node *n)
 }
 
 struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool has_stderr,
-                              const char *node_id, void (*on_note)(void *, const char *),
+                              uint32_t id, void (*on_note)(void *, const char *),
                               void (*on_lost)(void *, const char *), void *data, struct tm_err *err)
 {
   struct tm_node *n = NULL;
@@ -97,12 +100,14 @@ struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool ha
   pid = start_keeper(program, has_stderr, pair[1], err);
   tm_fs_close(tm_fs_real(), pair[1]);
   if (pid < 0) {
-    tm_err_wrap(err, "cannot start the keeper of node %s", node_id);
+    tm_err_wrap(err, "cannot start the keeper of node %" PRIu32, id);
     tm_fs_close(tm_fs_real(), pair[0]);
     return NULL;
   }
   n = TM_NEW(struct tm_node);
-  n->id = tm_xstrdup(node_id);
+  n->id = id;
+  snprintf(n->name, sizeof(n->name), "%" PRIu32, id);
+  (void)gethostname(n->address, sizeof(n->address) - 1);
   n->pid = pid;
   n->on_note = on_note;
   n->on_lost = on_lost;
@@ -111,7 +116,6 @@ struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool ha
   tm_active_clock_init(&n->clock, tm_clock_mono_ns());
   if (tm_channel_open(&n->control, loop, pair[0], on_msg, on_end, n, err) < 0) {
     tm_process_wait(pid, 0, NULL);
-    free(n->id);
     free(n);
     return NULL;
   }
@@ -119,9 +123,19 @@ struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool ha
   return n;
 }
 
-const char *tm_node_id(const struct tm_node *n)
+uint32_t tm_node_id(const struct tm_node *n)
 {
   return n->id;
+}
+
+const char *tm_node_name(const struct tm_node *n)
+{
+  return n->name;
+}
+
+const char *tm_node_address(const struct tm_node *n)
+{
+  return n->address;
 }
 
 bool tm_node_is_lost(const struct tm_node *n)
@@ -404,7 +418,6 @@ static void on_closed(struct tm_channel *c)
   TM_ARRAY_RELEASE(&n->users);
   TM_ARRAY_RELEASE(&n->workers);
   free(n->job_dir);
-  free(n->id);
   free(n);
 }
 

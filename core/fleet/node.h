@@ -33,7 +33,7 @@ struct tm_node_user {
 /* has_stderr: the keeper gets our stderr, else none. on_note: a message for the log. on_lost, once:
  * the keeper has ended or speaks another version; every worker is gone. */
 struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool has_stderr,
-                              const char *node_id, void (*on_note)(void *data, const char *text),
+                              uint32_t id, void (*on_note)(void *data, const char *text),
                               void (*on_lost)(void *data, const char *text), void *data,
                               struct tm_err *err);
 /* Makes the step known to the keeper. Returns its number on this node. */
@@ -54,7 +54,9 @@ void tm_node_ask_doing(struct tm_node *n, uint32_t step);
  * it can no longer enforce timeouts. */
 void tm_node_tick(struct tm_node *n, int64_t mono_ns);
 #define TM_NODE_PATIENCE_NS (10 * INT64_C(1000000000))
-const char *tm_node_id(const struct tm_node *n);
+uint32_t tm_node_id(const struct tm_node *n);
+const char *tm_node_name(const struct tm_node *n);    /* its id in decimal: names its log folders */
+const char *tm_node_address(const struct tm_node *n); /* the machine's name */
 bool tm_node_is_lost(const struct tm_node *n);
 /* Closes the control channel, whereupon the keeper ends all its processes; waits for the keeper's
  * end and reaps it. Kills the processes that a killed keeper has left, and on_note reports it.

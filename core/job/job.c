@@ -261,6 +261,10 @@ static void set_view(struct tm_job *job)
                                      .cause = "" };
 }
 
+static void on_node_note(void *data, uint32_t id, const char *text);
+static void on_node_lost(void *data, uint32_t id, const char *text);
+static void on_node_gone(void *data, uint32_t id);
+
 static int64_t max_workers(const struct tm_job_options *o)
 {
   int64_t most = tm_process_cores();
@@ -285,6 +289,13 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   job->step_views = tm_xcalloc(job->steps_len, sizeof(*job->step_views));
   job->snapshots = tm_xcalloc(job->steps_len, sizeof(*job->snapshots));
   job->max_workers = max_workers(o);
+  tm_fleet_init(&job->fleet, &(struct tm_fleet_options) { .loop = o->loop,
+                                                          .program = o->program,
+                                                          .has_stderr = o->has_stderr,
+                                                          .on_note = on_node_note,
+                                                          .on_lost = on_node_lost,
+                                                          .on_gone = on_node_gone,
+                                                          .data = job });
   if ((rc = tm_limits_check(o->pipeline, job->max_workers, err)) < 0 ||
       (rc = open_dir(job, &has_job, err)) < 0)
     goto fail;
@@ -340,17 +351,23 @@ static void remove_temp_dirs(struct tm_job *job)
   tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err.text);
 }
 
-static void on_node_lost(void *data, const char *text)
+static void on_node_note(void *data, uint32_t id, const char *text)
+{
+  on_note(data, text);
+}
+
+static void on_node_lost(void *data, uint32_t id, const char *text)
+{
+  tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
+}
+
+static void on_node_gone(void *data, uint32_t id)
 {
   struct tm_job *job = data;
-  struct tm_node *node = job->node;
 
-  job->node = NULL;
-  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
-  tm_node_close(node); /* first: after it nothing of the node runs */
   remove_temp_dirs(job);
-  tm_job_steps_lose_node(job);
-  if (!job->is_ended && !job->node && tm_job_steps_need_node(job))
+  tm_job_steps_lose_node(job, id);
+  if (!job->is_ended && !tm_fleet_has_node(&job->fleet) && tm_job_steps_need_node(job))
     tm_job_start_node(job);
 }
 
@@ -360,10 +377,9 @@ void tm_job_start_node(struct tm_job *job)
 
   if (tm_temp_dirs_record(&job->temp, job->o.fs, job->dir.path, extracts(job->o.pipeline), &err) ==
       0)
-    job->node = tm_node_start(job->o.loop, job->o.program, job->o.has_stderr, "0", on_note,
-                              on_node_lost, job, &err);
-  if (job->node)
-    tm_job_steps_set_node(job, job->node);
+    (void)tm_fleet_start(&job->fleet, TM_LOCAL_NODE, &err);
+  if (err.code == 0)
+    tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, TM_LOCAL_NODE));
   else
     tm_job_steps_fail(job, &err);
 }
@@ -377,7 +393,7 @@ static void on_tick(struct tm_timer *t)
     return;
   tm_job_steps_tick(job);
   if (!job->is_ended)
-    tm_node_tick(job->node, tm_clock_mono_ns());
+    tm_fleet_tick(&job->fleet, tm_clock_mono_ns());
   tm_job_emit(job, TM_EVENT_TICK, TM_DEBUG, "");
 }
 
@@ -516,8 +532,7 @@ void tm_job_end(struct tm_job *job)
 
   job->is_ended = true;
   tm_timer_stop(&job->tick);
-  tm_node_close(job->node);
-  job->node = NULL;
+  tm_fleet_close(&job->fleet);
   remove_temp_dirs(job);
   judge(job);
   if (tm_registering_add(&job->view, job->o.fs, job->o.registry, job->o.pipeline, job->o.events,
@@ -569,6 +584,7 @@ static void free_now(struct tm_job *job)
   free(job->snapshots);
   tm_job_steps_release(job);
   free(job->step_views);
+  tm_fleet_release(&job->fleet);
   tm_json_free(job->command);
   tm_json_free(job->earlier);
   free(job);
@@ -584,7 +600,7 @@ void tm_job_close(struct tm_job *job)
   if (!job)
     return;
   tm_recheck_stop(job->recheck);
-  tm_node_close(job->node);
+  tm_fleet_close(&job->fleet);
   if (job->dir.path && !job->is_ended)
     (void)tm_temp_dirs_remove(job->o.fs, job->dir.path, NULL); /* records name what is left */
   tm_temp_dirs_release(&job->temp);

@@ -12,6 +12,7 @@
 #define TM_JOB_JOB_OWN_H
 
 #include "base/mem.h"
+#include "fleet/fleet.h"
 #include "inspect/recheck.h"
 #include "job/job.h"
 #include "job/reuse.h"
@@ -60,8 +61,8 @@ struct tm_job {
   int64_t max_workers;
   struct tm_share *shares;   /* room for one for each step */
   bool is_going, goes_again; /* job_steps.c (2) */
-  struct tm_node *node;
-  struct tm_temp_dirs temp; /* of that node */
+  struct tm_fleet fleet;
+  struct tm_temp_dirs temp; /* of its local node */
   struct tm_timer tick;
   struct tm_json *command;       /* of the earlier record of a resumed job, or NULL */
   struct tm_json *earlier;       /* the result of a job that was Completed before */
@@ -102,7 +103,7 @@ void tm_job_steps_go(struct tm_job *job);
 void tm_job_steps_tick(struct tm_job *job);
 void tm_job_steps_cancel(struct tm_job *job, bool now);
 void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node);
-void tm_job_steps_lose_node(struct tm_job *job);
+void tm_job_steps_lose_node(struct tm_job *job, uint32_t id);
 void tm_job_steps_fail(struct tm_job *job, const struct tm_err *err);
 /* Whether a step that is not over runs. */
 bool tm_job_steps_need_node(const struct tm_job *job);

@@ -380,8 +380,9 @@ static void start_step(struct tm_job *job, size_t i)
     tm_stale_inputs_start(job, i);
   st->state = TM_STEP_RUNS;
   tm_supervisor_start(st->s);
-  if (job->node && st->state == TM_STEP_RUNS)
-    tm_supervisor_set_node(st->s, job->node);
+  for (uint32_t id = 0; id < tm_fleet_ids(&job->fleet); id++)
+    if (tm_fleet_node(&job->fleet, id) && st->state == TM_STEP_RUNS)
+      tm_supervisor_set_node(st->s, tm_fleet_node(&job->fleet, id));
 }
 
 /* Advances one step. True: something has changed, and other steps may begin. */
@@ -434,7 +435,7 @@ void tm_job_steps_go(struct tm_job *job) /* keeps (2) */
     job->goes_again = false;
     while (advance_all(job))
       ;
-    if (!job->node && job->canceled_ns == 0 && tm_job_steps_need_node(job))
+    if (!tm_fleet_has_node(&job->fleet) && job->canceled_ns == 0 && tm_job_steps_need_node(job))
       tm_job_start_node(job);
   }
   job->is_going = false;
@@ -515,14 +516,14 @@ void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node)
 
 /* When a step loses its last worker it may end, and another step begin. So nothing begins until all
  * steps have lost the node: a step that began earlier would get the new node and lose that too. */
-void tm_job_steps_lose_node(struct tm_job *job)
+void tm_job_steps_lose_node(struct tm_job *job, uint32_t id)
 {
   bool was_going = job->is_going;
 
   job->is_going = true;
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS)
-      tm_supervisor_lose_node(job->steps[i].s);
+      tm_supervisor_lose_node(job->steps[i].s, id);
   job->is_going = was_going;
   tm_job_steps_go(job);
 }

@@ -59,6 +59,10 @@ enum tm_node_msg {
 };
 #define TM_STOP_NS (30 * INT64_C(1000000000)) /* for shutdown(), and for recover() */
 
+/* The id of the node on the supervisor's machine, and its name. */
+#define TM_LOCAL_NODE      0
+#define TM_LOCAL_NODE_NAME "0"
+
 /* The text that both sides exchange first, and which must be equal. */
 const char *tm_hello(void);
 
@@ -67,7 +71,7 @@ const char *tm_hello(void);
  * memory_limit, u64 init_timeout_ns, u64 interrupt_grace_ns, u64 monitor_ns, u32 hides_gpus, u32
  * log_level. After decoding, the struct owns its strings. */
 struct tm_node_step {
-  char *node_id;  /* "0" */
+  char *node_id;  /* decimal */
   char *job_dir;  /* has node.lock */
   char *logs_dir; /* <step>/logs */
   char *cwd;      /* working directory of workers */

@@ -39,8 +39,9 @@ struct tm_activity {
   uint64_t seq;   /* of the try at this worker, from 1; 0: no mini-batch, and the rest is 0 */
   uint64_t index; /* the mini-batch */
   uint32_t try;
-  uint32_t part_first, part_last; /* a part of its items, from 1; 0: all of it */
-  char *first_item;               /* its path, or NULL; released with the list */
+  uint32_t part_first, part_last;     /* a part of its items, from 1; 0: all of it */
+  char *first_item;                   /* its path, or NULL; released with the list */
+  const char *node_id, *node_address; /* of the worker's node; may be NULL */
 };
 
 struct tm_activities {
@@ -50,7 +51,6 @@ struct tm_activities {
   int64_t typical_ns;                       /* of a mini-batch; 0: none has ended yet */
   int64_t init_timeout_ns;                  /* 0: not set */
   const char *script;                       /* the user's path; may be NULL */
-  const char *node_id, *node_address;       /* may be NULL */
 };
 
 /* Puts the longest first. */

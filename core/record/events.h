@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/level.h"
+#include "node/node_msg.h" /* also for report/, which names folders of nodes */
 #include "record/counts.h"
 
 struct tm_activities;
@@ -138,7 +139,7 @@ struct tm_event {
   const struct tm_job_view *job;
   const struct tm_step_view *step; /* or NULL: about the job */
   const char *worker;              /* process000, or NULL */
-  const char *node_id;             /* with worker */
+  const char *node_id;             /* with worker: of its node, decimal */
   const char *node_address;        /* with worker: the host's name */
   int64_t pid;                     /* with worker, or 0 */
   enum tm_level level;

@@ -106,8 +106,9 @@ static void set_item(struct tm_error *n, const struct tm_attempt *a)
 
 static char *log_of(const struct tm_errors *s, const struct tm_event *e)
 {
-  return tm_xprintf("%s/user/error/%s/%s.txt", s->logs_dir, e->node_id ? e->node_id : "0",
-                    e->worker ? e->worker : "");
+  return e->node_id ? tm_xprintf("%s/user/error/%s/%s.txt", s->logs_dir, e->node_id,
+                                 e->worker ? e->worker : "")
+                    : tm_xstrdup("");
 }
 
 static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, const char *message,

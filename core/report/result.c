@@ -345,8 +345,8 @@ void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
     [TM_START_ERRORS] = { "user/error.txt", "what went wrong, how often, and where it is in full",
                           false },
     [TM_START_ITEMS] = { "failed_items.jsonl", "the items that failed, and why", true },
-    [TM_START_WORKERS] = { "sys/node/0/_main.txt", "what each worker was doing when it was killed",
-                           false },
+    [TM_START_WORKERS] = { "sys/node/" TM_LOCAL_NODE_NAME "/_main.txt",
+                           "what each worker was doing when it was killed", false },
     [TM_START_SYSTEM] = { "sys/error/supervisor.txt", "the error of the system", false },
     [TM_START_MASTER] = { "sys/master_role.txt", "the cause, and what led to it", false },
     [TM_START_README] = { "readme.txt", NULL, false },
@@ -359,7 +359,8 @@ void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
   if (start != TM_START_ERRORS && errors && errors->list.len > 0)
     tm_buf_printf(out, "; errors of the script: %s/user/error.txt", step->logs_dir);
   if (step->counts.lost > 0 && start != TM_START_WORKERS)
-    tm_buf_printf(out, "; how workers ended: %s/sys/node/0/_main.txt", step->logs_dir);
+    tm_buf_printf(out, "; how workers ended: %s/sys/node/" TM_LOCAL_NODE_NAME "/_main.txt",
+                  step->logs_dir);
   tm_buf_add_char(out, '\n');
 }
 

@@ -51,7 +51,7 @@ void tm_result_add_step(struct tm_buf *out, const struct tm_step_view *step,
 enum tm_start {
   TM_START_ERRORS,  /* user/error.txt */
   TM_START_ITEMS,   /* failed_items.jsonl: the errors were those of earlier sessions */
-  TM_START_WORKERS, /* sys/node/0/_main.txt */
+  TM_START_WORKERS, /* sys/node/<node_id>/_main.txt */
   TM_START_SYSTEM,  /* sys/error/supervisor.txt */
   TM_START_MASTER,  /* sys/master_role.txt */
   TM_START_README,

@@ -210,14 +210,14 @@ int tm_worker_logs_tick(struct tm_worker_logs *l, const struct tm_event *e,
   int rc = 0;
   if (l->level > TM_INFO)
     return 0;
-  one.node_id = activities->node_id;
-  one.node_address = activities->node_address;
   for (size_t i = 0; i < activities->list.len; i++) {
     const struct tm_activity *a = &activities->list.at[i];
     struct tm_worker_log *w;
     if (a->ns < TM_ACTIVITY_SHOWN_NS || a->pid == 0)
       continue;
     one.worker = a->worker;
+    one.node_id = a->node_id;
+    one.node_address = a->node_address;
     one.pid = a->pid;
     w = log_of(l, &one, rc < 0 ? NULL : err, &rc);
     if (is_untold(w, a))

@@ -99,18 +99,20 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
  * with the first line. To free(). */
 static char *log_of_script(const struct tm_worker *w)
 {
-  char *log = tm_xprintf("%s/user/entry_script_log/0/%s.log.txt", w->s->logs_dir, w->name);
+  char *log =
+      tm_xprintf("%s/user/entry_script_log/%s/%s.log.txt", w->s->logs_dir, w->node->name, w->name);
   if (tm_fs_exists(w->s->o.fs, log))
     return log;
   free(log);
-  return tm_xprintf("%s/user/stdout/0/%s.stdout.txt", w->s->logs_dir, w->name);
+  return tm_xprintf("%s/user/stdout/%s/%s.stdout.txt", w->s->logs_dir, w->node->name, w->name);
 }
 
 struct tm_failed_try tm_attempt_failed(const struct tm_worker *w, const struct tm_in_flight *held,
                                        struct tm_answer *a, char **log)
 {
-  *log = a->status == TM_RUN_DONE ? log_of_script(w)
-                                  : tm_xprintf("%s/user/error/0/%s.txt", w->s->logs_dir, w->name);
+  *log = a->status == TM_RUN_DONE
+             ? log_of_script(w)
+             : tm_xprintf("%s/user/error/%s/%s.txt", w->s->logs_dir, w->node->name, w->name);
   return (struct tm_failed_try) { .index = held->what.index,
                                   .try = held->what.try,
                                   .dataset = held->dataset,

@@ -5,9 +5,9 @@
  *      it saw before: the worker's state, and the first mini-batch that it holds, which it works
  *      on. If either is new, the time starts again.
  *  (2) Only the keeper knows the phase of a mini-batch and the moment at which the worker began it,
- *      from the worker's page. It is asked at most once a second, and only while some worker has
- *      been at one mini-batch for almost TM_ACTIVITY_SHOWN_NS. Until it answers, only these two are
- *      not known.
+ *      from the worker's page. It is asked at most once a second, and only while a worker of its
+ *      has been at one mini-batch for almost TM_ACTIVITY_SHOWN_NS. Until it answers, only these two
+ *      are not known.
  *  (3) The user's process can write to a page. So what the keeper reads there counts only for the
  *      entry that the worker holds, or for recover(), and is only shown.
  */
@@ -64,16 +64,20 @@ static bool is_asked_about(const struct tm_worker *w, int64_t now_ns)
          now_ns - w->doing.since_ns >= ASK_AFTER_NS;
 }
 
+static bool may_ask(const struct tm_step_node *n, int64_t now_ns)
+{
+  return n->node && (n->asked_doing_ns == 0 || now_ns - n->asked_doing_ns >= ASK_EVERY_NS);
+}
+
 static void ask(struct tm_supervisor *s, int64_t now_ns) /* keeps (2) */
 {
-  if (!s->node || (s->asked_doing_ns != 0 && now_ns - s->asked_doing_ns < ASK_EVERY_NS))
-    return;
-  for (size_t i = 0; i < s->workers.len; i++)
-    if (is_asked_about(s->workers.at[i], now_ns)) {
-      s->asked_doing_ns = now_ns;
-      tm_node_ask_doing(s->node, s->node_step);
-      return;
-    }
+  for (size_t i = 0; i < s->workers.len; i++) {
+    struct tm_step_node *n = s->workers.at[i]->node;
+    if (!may_ask(n, now_ns) || !is_asked_about(s->workers.at[i], now_ns))
+      continue;
+    n->asked_doing_ns = now_ns;
+    tm_node_ask_doing(n->node, n->step);
+  }
 }
 
 /* Sets when the phase began, to the millisecond: with the try, if it was seen a moment later. */
@@ -121,6 +125,8 @@ static void add(struct tm_activities *out, const struct tm_worker *w, int64_t no
 
   a = TM_ARRAY_ADD(&out->list);
   *a = (struct tm_activity) { .pid = w->pid,
+                              .node_id = w->node->name,
+                              .node_address = w->node->address,
                               .phase = held || is_recover ? w->doing.told : w->doing.call,
                               .is_stopped = w->doing.is_stopped,
                               .ns = now_ns - w->doing.since_ns };
@@ -154,8 +160,6 @@ static void fill(struct tm_supervisor *s, int64_t least_ns)
   out->typical_ns = measured > 0 ? sum_ns / measured : 0;
   out->init_timeout_ns = s->o.step->config.init_timeout_ns;
   out->script = s->view.script_name;
-  out->node_id = s->node ? tm_node_id(s->node) : "0";
-  out->node_address = s->host;
 }
 
 void tm_doing_tick(struct tm_supervisor *s)

@@ -6,10 +6,10 @@
 #include "step/supervisor_own.h"
 #include "step/worker_setup.h"
 
-static char *in_logs(const struct tm_supervisor *s, const char *folder, const char *name,
+static char *in_logs(const struct tm_worker *w, const char *folder, const char *name,
                      const char *suffix)
 {
-  return tm_xprintf("%s/user/%s/%s/%s%s", s->logs_dir, folder, tm_node_id(s->node), name, suffix);
+  return tm_xprintf("%s/user/%s/%s/%s%s", w->s->logs_dir, folder, w->node->name, name, suffix);
 }
 
 static char *profile_file(const struct tm_worker *w)
@@ -17,7 +17,7 @@ static char *profile_file(const struct tm_worker *w)
   const struct tm_supervisor *s = w->s;
 
   return s->o.step->config.is_profiled
-             ? tm_xprintf("%s/sys/node/%s/%s.profile", s->logs_dir, tm_node_id(s->node), w->name)
+             ? tm_xprintf("%s/sys/node/%s/%s.profile", s->logs_dir, w->node->name, w->name)
              : tm_xstrdup("");
 }
 
@@ -30,7 +30,7 @@ void tm_workers_send_setup(struct tm_worker *w)
 
   tm_setup_of_step(&setup, s->o.step);
   setup.worker_name = w->name;
-  setup.node_id = (char *)tm_node_id(s->node);
+  setup.node_id = w->node->name;
   setup.script = (char *)s->script;
   setup.script_dir = (char *)s->script_dir;
   setup.arguments = s->bound.arguments;
@@ -38,11 +38,11 @@ void tm_workers_send_setup(struct tm_worker *w)
   setup.schema_file = s->schema_file;
   setup.index_dir = s->index_dir;
   setup.output_dir = s->output_dir;
-  setup.log_dir = in_logs(s, "entry_script_log", "", "");
+  setup.log_dir = in_logs(w, "entry_script_log", "", "");
   setup.temp_dir = dirs.temp;
   setup.memory_dir = dirs.memory;
-  setup.logger_file = in_logs(s, "entry_script_log", w->name, ".log.txt");
-  setup.error_file = in_logs(s, "error", w->name, ".txt");
+  setup.logger_file = in_logs(w, "entry_script_log", w->name, ".log.txt");
+  setup.error_file = in_logs(w, "error", w->name, ".txt");
   setup.spill_dir = s->spill_dir;
   setup.staging_dir = s->staging_dir;
   setup.profile_file = profile_file(w);

@@ -10,7 +10,7 @@ void tm_supervisor_fill(struct tm_supervisor *s)
 
 void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out)
 {
-  int64_t open = tm_sched_open(&s->sched), most = s->o.step->config.process_count_per_node;
+  int64_t open = tm_sched_open(&s->sched), most = tm_step_nodes_workers(s);
 
   *out = (struct tm_share) { .lives = s->sched.roster.living, .leaves = s->sched.roster.leaves };
   /* at least one, even while nothing is listed: it is needed soon */

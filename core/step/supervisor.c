@@ -7,7 +7,6 @@
  */
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/check.h"
 #include "base/path.h"
@@ -46,8 +45,8 @@ void tm_supervisor_emit(struct tm_supervisor *s, struct tm_event *e, const struc
   e->step = &s->view;
   if (w) {
     e->worker = w->name;
-    e->node_id = s->node ? tm_node_id(s->node) : "0";
-    e->node_address = s->host;
+    e->node_id = w->node->name;
+    e->node_address = w->node->address;
     e->pid = w->pid;
   }
   if (!e->text)
@@ -130,32 +129,6 @@ static int open_commit(struct tm_supervisor *s, struct tm_err *err)
   return 0;
 }
 
-static int on_log_name(void *data, const char *name, int type)
-{
-  static const char begin[] = "process";
-  int64_t *next = data, number = 0;
-  size_t at = sizeof(begin) - 1;
-
-  if (strncmp(name, begin, at) != 0)
-    return 0;
-  for (; name[at] >= '0' && name[at] <= '9' && number < INT32_MAX; at++)
-    number = number * 10 + (name[at] - '0');
-  if (number >= *next)
-    *next = number + 1;
-  return 0;
-}
-
-/* Names of workers continue from those of earlier sessions, as the log files tell. */
-static int64_t next_number(const struct tm_supervisor *s)
-{
-  char *dir = tm_path_join(s->logs_dir, "user/stdout/0");
-  int64_t next = 0;
-
-  (void)tm_dir_read(dir, on_log_name, &next); /* missing in a new job */
-  free(dir);
-  return next;
-}
-
 int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_options *o,
                        struct tm_err *err)
 {
@@ -164,7 +137,6 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
   int rc;
 
   s->o = *o;
-  (void)gethostname(s->host, sizeof(s->host) - 1);
   set_view(s);
   tm_bound_init(&s->bound, o->step, o->job->dir);
   tm_tally_init(&s->tally,
@@ -185,7 +157,7 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
     tm_supervisor_close(s);
     return rc;
   }
-  s->next_number = next_number(s);
+  s->next_number = tm_step_nodes_next_number(s);
   s->view.activities = &s->activities;
   refresh(s);
   *out = s;
@@ -333,7 +305,7 @@ static void start_listing(struct tm_supervisor *s)
     tm_supervisor_fail(s, &err);
   else
     tm_supervisor_judge(s);
-  if (s->later)
+  if (tm_step_nodes_are_new(s))
     happen(s, TM_STEP_ON_NODE, NULL);
 }
 
@@ -443,12 +415,9 @@ static void fail(struct tm_supervisor *s, const struct tm_err *err)
   end(s, TM_FAILED, true);
 }
 
-static void use_node(struct tm_supervisor *s)
+static void use_nodes(struct tm_supervisor *s)
 {
-  struct tm_node *node = s->later;
-
-  s->later = NULL;
-  tm_workers_add_node(s, node);
+  tm_step_nodes_add_all(s);
   tm_workers_fill(s);
 }
 
@@ -463,16 +432,15 @@ void tm_supervisor_cancel(struct tm_supervisor *s, bool now)
   happen(s, now ? TM_STEP_ON_CANCEL_NOW : TM_STEP_ON_CANCEL, NULL);
 }
 
-void tm_supervisor_lose_node(struct tm_supervisor *s)
+void tm_supervisor_lose_node(struct tm_supervisor *s, uint32_t id)
 {
-  s->node = s->later = NULL;
-  tm_workers_lose_all(s);
+  tm_step_nodes_lose(s, id);
   tm_supervisor_check_end(s);
 }
 
 void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
 {
-  s->later = node;
+  tm_step_nodes_set(s, node);
   happen(s, TM_STEP_ON_NODE, NULL);
 }
 
@@ -495,6 +463,7 @@ static void free_now(struct tm_supervisor *s)
   tm_buf_release(&s->scratch);
   tm_stuck_release(&s->stuck);
   tm_bound_release(&s->bound);
+  tm_step_nodes_release(s);
   free(s->dir);
   free(s->logs_dir);
   free(s->output_dir);
@@ -541,7 +510,7 @@ static void happen(struct tm_supervisor *s, enum tm_step_life_event event, const
   switch (tm_step_life_event(&s->life, event)) {
   case TM_STEP_DO_NOTHING: break;
   case TM_STEP_DO_LIST: start_listing(s); break;
-  case TM_STEP_DO_USE_NODE: use_node(s); break;
+  case TM_STEP_DO_USE_NODE: use_nodes(s); break;
   case TM_STEP_DO_COMPLETE: end(s, TM_COMPLETED, false); break;
   case TM_STEP_DO_GIVE_UP: end(s, TM_FAILED, true); break;
   case TM_STEP_DO_CANCEL: end(s, TM_CANCELED_JOB, false); break;

@@ -23,7 +23,7 @@ struct tm_supervisor_options {
   const struct tm_step *step;      /* must live until close */
   uint32_t number;                 /* of the step, from 0 */
   const char *program;             /* runs workers as `program worker` */
-  const struct tm_temp_dirs *temp; /* of the node that _set_node() sets */
+  const struct tm_temp_dirs *temp; /* of the nodes that _set_node() sets */
   const char *owner_file;
   uint64_t epoch;
   bool keep_failed, verify_input, is_resumed;
@@ -55,8 +55,8 @@ bool tm_supervisor_is_over(const struct tm_supervisor *s);
  * had been committed, or if nothing can start. */
 void tm_supervisor_start(struct tm_supervisor *s);
 /* The node is lost. The messages that its workers had sent are read, and their other mini-batches
- * go back; _set_node() sets the next node. */
-void tm_supervisor_lose_node(struct tm_supervisor *s);
+ * go back; _set_node() sets the next node of that id. */
+void tm_supervisor_lose_node(struct tm_supervisor *s, uint32_t id);
 void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node);
 /* No new mini-batches start, the running ones may end; `now`: they are killed. */
 void tm_supervisor_cancel(struct tm_supervisor *s, bool now);

@@ -6,6 +6,7 @@
  *   ending.c           from the end of the last worker to the end of the step
  *   sharing.c          how many of the job's workers it has
  *   workers.c          its workers: carries out what the scheduler decides, hears of their ends
+ *   step_nodes.c       the nodes that it has
  *   worker_setup.c     what a worker needs before it loads the script
  *   worker_results.c   frames from workers, and good results; failed_tries.c has the others
  *   retirement.c       which workers can be interrupted, and workers that retire
@@ -45,8 +46,19 @@ struct tm_in_flight {
   bool has_keys;            /* that is the keys of a group */
 };
 
+/* A node, as the step sees it: the place of its id in s->nodes. */
+struct tm_step_node {
+  uint32_t id;
+  struct tm_node *node; /* NULL: lost, and being replaced */
+  bool is_added;        /* the scheduler knows that it is there; false while inputs are staged */
+  uint32_t step;        /* the number of the step there */
+  char name[12], address[256]; /* also while it is lost */
+  int64_t asked_doing_ns;      /* awake; when the keeper was asked last; 0: never */
+};
+
 struct tm_worker {
   struct tm_supervisor *s;
+  struct tm_step_node *node;
   uint32_t number;    /* in the scheduler */
   uint32_t id;        /* on the node */
   size_t at;          /* in s->workers */
@@ -86,7 +98,6 @@ struct tm_supervisor {
   char *schema_file, *index_dir; /* of tables */
   struct tm_place_held held;     /* destinations */
   const char *script, *script_dir;
-  char host[256]; /* this machine's name: the address of its node */
   struct tm_commit *commit;
   struct tm_commit_found found;
   struct tm_manifest *manifest; /* the commit's */
@@ -95,7 +106,6 @@ struct tm_supervisor {
   struct tm_flusher flusher;
   /* while inputs are put in their places; nothing is listed, no worker runs */
   struct tm_input_staging *input_staging;
-  struct tm_node *later;     /* the node that its life has not allowed it to use yet, or NULL */
   struct tm_uploads *upload; /* while outputs are put in their destinations */
   struct tm_sched sched;
   bool is_carrying_out; /* what it has decided */
@@ -105,11 +115,10 @@ struct tm_supervisor {
   struct tm_progress_timeout progress;            /* and its clock of time awake */
   struct TM_ARRAY(struct tm_isolate *) isolates;  /* isolate.h; by search, NULL: none */
   void (*drop_isolates)(struct tm_supervisor *s); /* NULL until there is one */
-  struct tm_node *node;                           /* NULL: being replaced */
-  uint32_t node_step;
-  struct TM_ARRAY(struct tm_worker *) workers;   /* all but GONE */
-  struct TM_ARRAY(struct tm_worker *) by_number; /* NULL: gone */
-  int64_t next_number;                           /* of a name */
+  struct TM_ARRAY(struct tm_step_node *) nodes;   /* by id; NULL: it never had that node */
+  struct TM_ARRAY(struct tm_worker *) workers;    /* all but GONE */
+  struct TM_ARRAY(struct tm_worker *) by_number;  /* NULL: gone */
+  int64_t next_number;                            /* of a name */
   struct tm_timer due_timer;
   int open; /* handles and workers that are not closed yet */
   bool has_surplus_warning, has_short_warning, has_count_warning;
@@ -119,7 +128,6 @@ struct tm_supervisor {
   struct tm_err cause; /* why it is Failed */
   struct tm_stuck stuck;
   struct tm_activities activities; /* of the last tick; view.activities points to it */
-  int64_t asked_doing_ns;          /* awake; when the keeper was asked last; 0: never */
   struct tm_buf scratch;
 };
 
@@ -141,7 +149,6 @@ void tm_ending_commit(struct tm_supervisor *s); /* then outputs are uploaded */
 void tm_ending_tell(struct tm_supervisor *s);   /* its owner, and listeners */
 
 /* workers.c */
-#define TM_STEP_NODE 0 /* the number of the step's node in the scheduler */
 /* Why tries of a worker have failed: an answer, or the worker's end. */
 struct tm_answer;
 struct tm_try_end {
@@ -174,12 +181,28 @@ void tm_workers_emit_init_failure(struct tm_worker *w, enum tm_worker_state stat
 /* A run() has timed out: with "auto", workers can be interrupted from now on, present and future
  * ones. */
 void tm_workers_arm_workers(struct tm_supervisor *s);
-void tm_workers_lose_all(struct tm_supervisor *s);
+/* The node's keeper is gone, and the workers' pages with it: all that they held goes back,
+ * uncounted. */
+void tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n);
 void tm_workers_drop_all(struct tm_supervisor *s); /* they are gone; no worker gets a message */
 /* What the step hears of its workers on a node. */
 struct tm_node_user tm_workers_node_user(struct tm_supervisor *s);
-void tm_workers_add_node(struct tm_supervisor *s, struct tm_node *node);
 void tm_workers_on_due(struct tm_timer *t);
+
+/* step_nodes.c */
+/* A node that can be used, once the life of the step permits. */
+void tm_step_nodes_set(struct tm_supervisor *s, struct tm_node *node);
+bool tm_step_nodes_are_new(const struct tm_supervisor *s); /* not all are added yet */
+/* Makes its keepers know the step, and the scheduler its nodes. */
+void tm_step_nodes_add_all(struct tm_supervisor *s);
+/* The node is gone, with its workers. */
+void tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id);
+/* How many workers it may have on all nodes that it has had, at least on one. */
+int64_t tm_step_nodes_workers(const struct tm_supervisor *s);
+/* The number of the next worker's name: names continue from those of earlier sessions, on any
+ * node, as the log files tell. */
+int64_t tm_step_nodes_next_number(const struct tm_supervisor *s);
+void tm_step_nodes_release(struct tm_supervisor *s);
 
 /* worker_results.c */
 void tm_worker_results_on_frame(void *worker, const struct tm_msg *f);

@@ -52,15 +52,28 @@ void tm_watchdog_note_init(struct tm_supervisor *s, const char *worker, const ch
     tm_stuck_note(&s->stuck, worker, where);
 }
 
+static bool end_init(const struct tm_supervisor *s)
+{
+  bool is_any = false;
+
+  for (size_t i = 0; i < s->nodes.len; i++) {
+    const struct tm_step_node *n = s->nodes.at[i];
+    if (!n || !n->node)
+      continue;
+    tm_node_end_init(n->node, n->step);
+    is_any = true;
+  }
+  return is_any;
+}
+
 /* False: the workers cannot be interrupted. */
 static bool ask_where(struct tm_supervisor *s, const struct tm_err *why)
 {
-  if (!s->node || s->o.step->config.interruptible == TM_NOT_INTERRUPTIBLE)
+  if (s->o.step->config.interruptible == TM_NOT_INTERRUPTIBLE || !end_init(s))
     return false;
   tm_supervisor_happen(s, TM_STEP_ON_STUCK);
   tm_stuck_begin(&s->stuck, why, tm_clock_mono_ns());
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NO_STARTS });
-  tm_node_end_init(s->node, s->node_step);
   return true;
 }
 

@@ -266,8 +266,8 @@ void tm_worker_results_on_rubbish(struct tm_worker *w)
   tm_supervisor_say(w->s, TM_ERROR, "%s %s; it is killed", w->name,
                     w->mute_ns == 0 ? "sent bytes that cannot be read"
                                     : "closed its connection, but has not been reported as ended");
-  if (w->s->node)
-    tm_node_kill(w->s->node, w->id);
+  if (w->node->node)
+    tm_node_kill(w->node->node, w->id);
 }
 
 static void on_result(struct tm_worker *w, const struct tm_msg *f)

@@ -91,16 +91,17 @@ void tm_workers_init(struct tm_supervisor *s)
 
 /* Starting. */
 
-static void start_worker(struct tm_supervisor *s, uint32_t number)
+static void start_worker(struct tm_supervisor *s, uint32_t node, uint32_t number)
 {
   struct tm_worker *w = TM_NEW(struct tm_worker);
 
   w->s = s;
+  w->node = s->nodes.at[node];
   w->number = number;
   w->started_ns = s->progress.clock.now_ns;
   snprintf(w->name, sizeof(w->name), "process%03" PRId64, s->next_number++);
   tm_ring_init(&w->held, sizeof(struct tm_in_flight));
-  w->id = tm_node_start_worker(s->node, s->node_step, number, w->name);
+  w->id = tm_node_start_worker(w->node->node, w->node->step, number, w->name);
   w->at = s->workers.len;
   *TM_ARRAY_ADD(&s->workers) = w;
   while (s->by_number.len <= number)
@@ -156,7 +157,7 @@ static void on_started(void *data, uint32_t number, int64_t pid, struct tm_worke
                                       .on_closed = on_link_closed };
   if (tm_worker_link_open(link, s->o.loop, &user, &err) < 0) {
     tm_supervisor_say(s, TM_ERROR, "%s: %s", w->name, err.text);
-    tm_node_kill(s->node, w->id);
+    tm_node_kill(w->node->node, w->id);
     return;
   }
   w->link = link;
@@ -277,8 +278,8 @@ static void stop_worker(struct tm_worker *w)
   struct tm_msg f = { .type = TM_MSG_STOP, .worker = w->id, .fd = -1 };
 
   tm_worker_link_send(w->link, &f);
-  if (w->s->node)
-    tm_node_stopping(w->s->node, w->id);
+  if (w->node->node)
+    tm_node_stopping(w->node->node, w->id);
 }
 
 static void recall(struct tm_worker *w)
@@ -286,8 +287,8 @@ static void recall(struct tm_worker *w)
   uint64_t seqs[TM_PAGE_WORDS];
   size_t n = tm_sched_recalled(&w->s->sched, w->number, seqs);
 
-  if (w->s->node)
-    tm_node_take_back(w->s->node, w->id, seqs, n);
+  if (w->node->node)
+    tm_node_take_back(w->node->node, w->id, seqs, n);
 }
 
 static void fail_node(struct tm_supervisor *s, int losses)
@@ -305,14 +306,14 @@ static void carry_out(struct tm_supervisor *s, const struct tm_sched_action *a,
   struct tm_worker *w = find(s, a->worker);
 
   switch (a->kind) {
-  case TM_SCHED_START: start_worker(s, a->worker); break;
+  case TM_SCHED_START: start_worker(s, a->node, a->worker); break;
   case TM_SCHED_SETUP: tm_workers_send_setup(w); break;
   case TM_SCHED_HAND: hand_out(w, a); break;
   case TM_SCHED_RECALL: recall(w); break;
   case TM_SCHED_STOP: stop_worker(w); break;
   case TM_SCHED_KILL:
-    if (s->node)
-      tm_node_kill(s->node, w->id);
+    if (w->node->node)
+      tm_node_kill(w->node->node, w->id);
     break;
   case TM_SCHED_RETRY:
   case TM_SCHED_FAIL:
@@ -413,7 +414,7 @@ static void note_end(struct tm_worker *w, const char *words)
 {
   struct tm_supervisor *s = w->s;
 
-  if (tm_roster_node(&s->sched.roster, TM_STEP_NODE)->pool.idle_ends > 0 && s->code == 0)
+  if (tm_roster_node(&s->sched.roster, w->node->id)->pool.idle_ends > 0 && s->code == 0)
     tm_err_set(&s->cause, TM_ESCRIPT, "%s %s", w->name, words);
 }
 
@@ -475,8 +476,6 @@ static void on_start_failed(void *data, uint32_t number, const char *text)
   after_end(s);
 }
 
-/* Nodes. */
-
 struct tm_node_user tm_workers_node_user(struct tm_supervisor *s)
 {
   return (struct tm_node_user) { .data = s,
@@ -487,64 +486,25 @@ struct tm_node_user tm_workers_node_user(struct tm_supervisor *s)
                                  .on_doing = tm_doing_on_told };
 }
 
-void tm_workers_add_node(struct tm_supervisor *s, struct tm_node *node)
-{
-  char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
-  struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, NULL);
-  char **environment = tm_snapshot_environment(&s->o.step->config, s->script_dir);
-  size_t environment_len = 0;
-  struct tm_node_user user = tm_workers_node_user(s);
-  struct tm_node_step step = { .node_id = (char *)tm_node_id(node),
-                               .job_dir = (char *)s->o.job->dir,
-                               .logs_dir = s->logs_dir,
-                               .cwd = s->o.step->working_dir ? s->o.step->working_dir
-                                                             : (char *)s->script_dir,
-                               .temp_base = dirs.temp,
-                               .memory_base = dirs.memory,
-                               .worker_argv = argv,
-                               .worker_argv_len = 2,
-                               .environment = environment,
-                               .run_timeout_ns = s->o.step->config.run_invocation_timeout_ns,
-                               .load_timeout_ns = s->o.step->config.load_timeout_ns,
-                               .memory_limit = s->o.step->config.worker_memory_limit,
-                               .init_timeout_ns = s->o.step->config.init_timeout_ns,
-                               .monitor_ns = s->o.step->config.monitor_interval_ns,
-                               .hides_gpus = s->o.step->config.hides_gpus,
-                               .log_level = s->o.step->config.logging_level };
-
-  if (s->o.step->config.interruptible != TM_NOT_INTERRUPTIBLE)
-    step.interrupt_grace_ns = s->o.step->config.interrupt_grace_ns;
-  while (environment[environment_len])
-    environment_len++;
-  step.environment_len = environment_len;
-  s->node = node;
-  s->node_step = tm_node_add_step(node, &step, &user);
-  tm_workers_tell(s,
-                  &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE,
-                                             .node = TM_STEP_NODE,
-                                             .slots = s->o.step->config.process_count_per_node });
-  tm_snapshot_free_environment(environment);
-  tm_temp_dirs_release(&dirs);
-}
-
 void tm_workers_drop_all(struct tm_supervisor *s)
 {
   while (s->workers.len > 0)
     remove_worker(s->workers.at[0]);
 }
 
-/* The keeper is gone, and the workers' pages with it: all that they held goes back, uncounted. */
-void tm_workers_lose_all(struct tm_supervisor *s)
+void tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n)
 {
-  tm_workers_tell(
-      s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_SILENT, .node = TM_STEP_NODE });
+  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_SILENT, .node = n->id });
   for (size_t i = 0; i < s->workers.len; i++)
-    s->workers.at[i]->is_deaf = true;
+    s->workers.at[i]->is_deaf |= s->workers.at[i]->node == n;
   for (size_t i = 0; i < s->workers.len; i++)
-    tm_worker_link_drain(s->workers.at[i]->link);
-  tm_workers_tell(s,
-                  &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = TM_STEP_NODE });
-  while (s->workers.len > 0) /* its end is not its own failure */
-    end_worker(s->workers.at[0], NULL, "lost with its node", TM_WORKER_STOPPING, TM_WARNING);
+    if (s->workers.at[i]->node == n)
+      tm_worker_link_drain(s->workers.at[i]->link);
+  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = n->id });
+  for (size_t i = 0; i < s->workers.len;)
+    if (s->workers.at[i]->node == n) /* its end is not its own failure */
+      end_worker(s->workers.at[i], NULL, "lost with its node", TM_WORKER_STOPPING, TM_WARNING);
+    else
+      i++;
   tm_workers_carry_out(s, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "node/node_msg.h"
 #include "sys/fs.h"
 
 int tm_script_folders_make(struct tm_script_folders *f, const char *kind, struct tm_err *err)
@@ -26,7 +27,7 @@ int tm_script_folders_make(struct tm_script_folders *f, const char *kind, struct
 void tm_script_folders_give(const struct tm_script_folders *f, struct tm_setup *setup)
 {
   setup->worker_name = (char *)"process000";
-  setup->node_id = (char *)"0";
+  setup->node_id = (char *)TM_LOCAL_NODE_NAME;
   setup->output_dir = f->output_dir;
   setup->log_dir = f->log_dir;
   setup->temp_dir = f->temp_dir;

@@ -43,7 +43,7 @@
 struct job_seen { /* an event */
   enum tm_event_kind kind;
   uint32_t step;
-  char worker[24], text[400];
+  char worker[24], node[12], text[400];
   int64_t pid;
   enum tm_level level;
   uint64_t index;
@@ -94,6 +94,7 @@ static inline void job_keep(void *data, const struct tm_event *e)
   }
   s.step = e->step ? e->step->number : 0;
   snprintf(s.worker, sizeof s.worker, "%s", e->worker ? e->worker : "");
+  snprintf(s.node, sizeof s.node, "%s", e->node_id ? e->node_id : "");
   snprintf(s.text, sizeof s.text, "%s", e->message ? e->message : e->text);
   if (e->attempt) {
     s.index = e->attempt->index;

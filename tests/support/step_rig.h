@@ -2,9 +2,10 @@
  * own, with the folder and the definition of a job_rig.h. Its workers are structs of this process,
  * without a socket: they answer what a step sends over their links. Their keeper is a process that
  * says HELLO and nothing else (TM_TEST_KEEPER "deaf"); the rig says in its place how workers start
- * and end.
+ * and end. With is_real, keepers and workers are processes, as those of a job_rig.h are.
  *
- *   step_setup(&r);  job_add(&r.j, ...);  step_open(&r);  step_run(&r);  step_close(&r);
+ *   step_setup(&r);  job_add(&r.j, ...);  step_open(&r);
+ *   step_start(&r);  step_set_node(&r, 0);  step_run(&r);  step_close(&r);
  *
  * A test waits for events, never for a time. The file needs UNIT_HOOKS(.serve = job_serve).
  */
@@ -15,6 +16,7 @@
 
 #include "agent/agent_msg.h"
 #include "data/item.h"
+#include "fleet/fleet.h"
 #include "record/temp_dirs.h"
 #include "step/supervisor_own.h"
 
@@ -37,9 +39,11 @@ struct step_rig {
   struct tm_supervisor *s;
   struct tm_temp_dirs temp;
   struct tm_job_view view;
-  struct tm_node *node;
+  struct tm_fleet fleet;
+  bool is_real;
   struct TM_ARRAY(struct memory_worker *) workers;
-  int handed; /* mini-batches */
+  int handed;  /* mini-batches */
+  int keepers; /* started */
   bool is_ended, is_late;
 };
 
@@ -162,7 +166,7 @@ static inline void step_on_turn(struct tm_turn *t)
 {
   struct step_rig *r = t->data;
   bool is_busy = false;
-  for (size_t i = 0; !r->is_ended && i < r->s->workers.len; i++)
+  for (size_t i = 0; !r->is_real && !r->is_ended && i < r->s->workers.len; i++)
     if (tm_workers_state(r->s->workers.at[i]) == TM_WORKER_STARTING)
       step_start_worker(r, r->s->workers.at[i]->number);
   for (size_t i = 0; i < r->workers.len; i++)
@@ -192,16 +196,23 @@ static inline void step_on_ended(void *data, struct tm_supervisor *s)
 static inline void step_setup(struct step_rig *r)
 {
   memset(r, 0, sizeof(*r));
+  r->temp.memory = (char *)"";
   job_setup(&r->j);
 }
 
-static inline void step_on_note(void *data, const char *text)
+static inline void step_on_note(void *data, uint32_t id, const char *text)
+{
+  fail_msg("node %u: %s", id, text);
+}
+
+static inline void step_on_lost(void *data, uint32_t id, const char *text)
 {
 }
 
-static inline void step_on_lost(void *data, const char *text)
+static inline void step_on_gone(void *data, uint32_t id)
 {
-  fail_msg("%s", text);
+  struct step_rig *r = data;
+  tm_supervisor_lose_node(r->s, id);
 }
 
 static inline void step_open(struct step_rig *r)
@@ -209,7 +220,6 @@ static inline void step_open(struct step_rig *r)
   struct tm_err err = TM_ERR_NONE;
   assert_int_equal(tm_loop_init(&r->loop, NULL), 0);
   job_plan(&r->j);
-  r->temp = (struct tm_temp_dirs) { .temp = r->j.dir, .memory = (char *)"" };
   r->view = (struct tm_job_view) { .name = "case", .dir = r->j.job_dir };
   struct tm_supervisor_options o = { .loop = &r->loop,
                                      .fs = tm_fs_real(),
@@ -223,22 +233,49 @@ static inline void step_open(struct step_rig *r)
   if (tm_supervisor_open(&r->s, &o, &err) < 0 ||
       tm_supervisor_begin(r->s, "score.lua", r->j.dir, &err) < 0)
     fail_msg("%s", err.text);
-  setenv("TM_TEST_KEEPER", "deaf", 1);
-  r->node = tm_node_start(&r->loop, r->j.self, true, "0", step_on_note, step_on_lost, r, &err);
-  unsetenv("TM_TEST_KEEPER");
-  assert_non_null(r->node);
+  tm_fleet_init(&r->fleet, &(struct tm_fleet_options) { .loop = &r->loop,
+                                                        .program = r->j.self,
+                                                        .has_stderr = true,
+                                                        .on_note = step_on_note,
+                                                        .on_lost = step_on_lost,
+                                                        .on_gone = step_on_gone,
+                                                        .data = r });
   tm_turn_open(&r->turn, &r->loop, step_on_turn, r);
   tm_timer_open(&r->again, &r->loop, step_on_again, r);
   tm_timer_open(&r->limit, &r->loop, step_on_late, r);
+  assert_int_equal(tm_poll_open(&r->j.poll, &r->loop, r->j.begun, job_on_poll, &r->j, NULL), 0);
+  tm_poll_want(&r->j.poll, TM_READABLE);
+}
+
+static inline void step_start(struct step_rig *r)
+{
+  tm_timer_start(&r->limit, JOB_LIMIT, 0);
+  tm_supervisor_start(r->s);
+}
+
+/* Starts a keeper for this node, and gives the node to the step. As if nodes were machines, each
+ * keeper has a job folder of its own: it kills what keepers before it have left of that job. */
+static inline void step_set_node(struct step_rig *r, uint32_t id)
+{
+  struct tm_err err = TM_ERR_NONE;
+  char *dir = tm_xprintf("%s/node%u", r->j.dir, id);
+  if (!r->is_real)
+    setenv("TM_TEST_KEEPER", "deaf", 1);
+  if (tm_fleet_start(&r->fleet, id, &err) < 0)
+    fail_msg("%s", err.text);
+  unsetenv("TM_TEST_KEEPER");
+  free(r->temp.temp);
+  r->temp.temp = tm_xprintf("%s/temp%u.%d", r->j.dir, id, r->keepers++);
+  assert_int_equal(tm_fs_make_dirs(tm_fs_real(), dir, 0700, NULL), 0);
+  r->view.dir = dir;
+  tm_supervisor_set_node(r->s, tm_fleet_node(&r->fleet, id));
+  r->view.dir = r->j.job_dir;
+  free(dir);
 }
 
 /* Until the step has ended. */
 static inline void step_run(struct step_rig *r)
 {
-  tm_timer_start(&r->limit, JOB_LIMIT, 0);
-  tm_supervisor_start(r->s);
-  if (!r->is_ended)
-    tm_supervisor_set_node(r->s, r->node);
   if (!r->is_ended)
     tm_loop_run(&r->loop);
   assert_false(r->is_late);
@@ -246,12 +283,15 @@ static inline void step_run(struct step_rig *r)
 
 static inline void step_close(struct step_rig *r)
 {
-  tm_node_close(r->node);
+  tm_fleet_close(&r->fleet);
   tm_supervisor_close(r->s);
   tm_turn_close(&r->turn);
   tm_timer_close(&r->again);
   tm_timer_close(&r->limit);
+  tm_poll_close(&r->j.poll);
   tm_loop_release(&r->loop);
+  tm_fleet_release(&r->fleet);
+  free(r->temp.temp);
   TM_ARRAY_RELEASE(&r->workers);
   job_end(&r->j);
 }

@@ -81,9 +81,11 @@ static void a_long_one_is_reported_once_before_its_end(void **state)
                                    .seq = 9,
                                    .index = 7,
                                    .try = 1,
-                                   .first_item = (char *)"/data/a.pgm" },
+                                   .first_item = (char *)"/data/a.pgm",
+                                   .node_id = "0",
+                                   .node_address = "host7" },
                                  { .worker = "process004", .phase = TM_PHASE_START, .ns = TM_S } };
-  struct tm_activities now = { .list = { list, 2, 2 }, .node_id = "0", .node_address = "host7" };
+  struct tm_activities now = { .list = { list, 2, 2 } };
   struct tm_event e = fixture_event(f, TM_EVENT_TICK);
   tm_worker_logs_init(&l, tm_fs_real(), f->logs);
   assert_int_equal(tm_worker_logs_tick(&l, &e, &now, NULL), 0);

@@ -11,6 +11,8 @@ static void a_step_needs_no_sockets(void **state)
   r.j.size = 2;
   job_add(&r.j, "ok", 101);
   step_open(&r);
+  step_start(&r);
+  step_set_node(&r, TM_LOCAL_NODE);
   step_run(&r);
   assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_COMPLETED);
   assert_int_equal(r.handed, 51);
@@ -27,8 +29,8 @@ static void links_are_closed_with_the_step(void **state)
   step_setup(&r);
   job_add(&r.j, "ok", 3);
   step_open(&r);
-  tm_supervisor_start(r.s);
-  tm_supervisor_set_node(r.s, r.node);
+  step_start(&r);
+  step_set_node(&r, TM_LOCAL_NODE);
   while (r.workers.len == 0)
     tm_loop_turn(&r.loop);
   step_close(&r);

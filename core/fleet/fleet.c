@@ -1,0 +1,89 @@
+/* fleet.c - see fleet.h. */
+#include "fleet/fleet.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+
+void tm_fleet_init(struct tm_fleet *f, const struct tm_fleet_options *o)
+{
+  *f = (struct tm_fleet) { .o = *o };
+}
+
+static void on_note(void *data, const char *text)
+{
+  struct tm_fleet_place *p = data;
+
+  p->fleet->o.on_note(p->fleet->o.data, p->id, text);
+}
+
+static void on_lost(void *data, const char *text)
+{
+  struct tm_fleet_place *p = data;
+  struct tm_node *node = p->node;
+
+  p->node = NULL;
+  p->fleet->o.on_lost(p->fleet->o.data, p->id, text);
+  tm_node_close(node);
+  p->fleet->o.on_gone(p->fleet->o.data, p->id);
+}
+
+static struct tm_fleet_place *place_of(struct tm_fleet *f, uint32_t id)
+{
+  while (f->places.len <= id)
+    *TM_ARRAY_ADD(&f->places) = NULL;
+  if (!f->places.at[id]) {
+    f->places.at[id] = TM_NEW(struct tm_fleet_place);
+    *f->places.at[id] = (struct tm_fleet_place) { .fleet = f, .id = id };
+  }
+  return f->places.at[id];
+}
+
+int tm_fleet_start(struct tm_fleet *f, uint32_t id, struct tm_err *err)
+{
+  struct tm_fleet_place *p = place_of(f, id);
+
+  tm_require(!p->node);
+  p->node = tm_node_start(f->o.loop, f->o.program, f->o.has_stderr, id, on_note, on_lost, p, err);
+  return p->node ? 0 : err->code;
+}
+
+struct tm_node *tm_fleet_node(const struct tm_fleet *f, uint32_t id)
+{
+  return id < f->places.len && f->places.at[id] ? f->places.at[id]->node : NULL;
+}
+
+size_t tm_fleet_ids(const struct tm_fleet *f)
+{
+  return f->places.len;
+}
+
+bool tm_fleet_has_node(const struct tm_fleet *f)
+{
+  for (uint32_t id = 0; id < f->places.len; id++)
+    if (tm_fleet_node(f, id))
+      return true;
+  return false;
+}
+
+void tm_fleet_tick(struct tm_fleet *f, int64_t mono_ns)
+{
+  for (uint32_t id = 0; id < f->places.len; id++)
+    tm_node_tick(tm_fleet_node(f, id), mono_ns);
+}
+
+void tm_fleet_close(struct tm_fleet *f)
+{
+  for (uint32_t id = 0; id < f->places.len; id++)
+    if (tm_fleet_node(f, id)) {
+      tm_node_close(f->places.at[id]->node);
+      f->places.at[id]->node = NULL;
+    }
+}
+
+void tm_fleet_release(struct tm_fleet *f)
+{
+  for (size_t i = 0; i < f->places.len; i++)
+    free(f->places.at[i]);
+  TM_ARRAY_RELEASE(&f->places);
+}

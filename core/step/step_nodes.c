@@ -1,0 +1,163 @@
+/* step_nodes.c - the nodes of a step: see supervisor_own.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "record/temp_dirs.h"
+#include "snapshot/snapshot.h"
+#include "step/supervisor_own.h"
+
+/* Names. */
+
+static int on_log_name(void *data, const char *name, int type)
+{
+  static const char begin[] = "process";
+  int64_t *next = data, number = 0;
+  size_t at = sizeof(begin) - 1;
+
+  if (strncmp(name, begin, at) != 0)
+    return 0;
+  for (; name[at] >= '0' && name[at] <= '9' && number < INT32_MAX; at++)
+    number = number * 10 + (name[at] - '0');
+  if (number >= *next)
+    *next = number + 1;
+  return 0;
+}
+
+struct log_dirs {
+  char *dir;
+  int64_t next;
+};
+
+static int on_log_dir(void *data, const char *name, int type)
+{
+  struct log_dirs *d = data;
+  char *dir = tm_path_join(d->dir, name);
+
+  (void)tm_dir_read(dir, on_log_name, &d->next);
+  free(dir);
+  return 0;
+}
+
+int64_t tm_step_nodes_next_number(const struct tm_supervisor *s)
+{
+  struct log_dirs d = { .dir = tm_path_join(s->logs_dir, "user/stdout") };
+
+  (void)tm_dir_read(d.dir, on_log_dir, &d); /* missing in a new job */
+  free(d.dir);
+  return d.next;
+}
+
+/* Coming and going. */
+
+static struct tm_step_node *place_of(struct tm_supervisor *s, uint32_t id)
+{
+  while (s->nodes.len <= id)
+    *TM_ARRAY_ADD(&s->nodes) = NULL;
+  if (!s->nodes.at[id]) {
+    s->nodes.at[id] = TM_NEW(struct tm_step_node);
+    s->nodes.at[id]->id = id;
+  }
+  return s->nodes.at[id];
+}
+
+int64_t tm_step_nodes_workers(const struct tm_supervisor *s)
+{
+  int64_t nodes = 0;
+
+  for (size_t i = 0; i < s->nodes.len; i++)
+    nodes += s->nodes.at[i] != NULL;
+  return s->o.step->config.process_count_per_node * (nodes > 1 ? nodes : 1);
+}
+
+/* Makes the step known to the keeper, and the node to the scheduler. */
+static void add(struct tm_supervisor *s, struct tm_step_node *n)
+{
+  char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
+  struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, NULL);
+  char **environment = tm_snapshot_environment(&s->o.step->config, s->script_dir);
+  size_t environment_len = 0;
+  struct tm_node_user user = tm_workers_node_user(s);
+  struct tm_node_step step = { .node_id = n->name,
+                               .job_dir = (char *)s->o.job->dir,
+                               .logs_dir = s->logs_dir,
+                               .cwd = s->o.step->working_dir ? s->o.step->working_dir
+                                                             : (char *)s->script_dir,
+                               .temp_base = dirs.temp,
+                               .memory_base = dirs.memory,
+                               .worker_argv = argv,
+                               .worker_argv_len = 2,
+                               .environment = environment,
+                               .run_timeout_ns = s->o.step->config.run_invocation_timeout_ns,
+                               .load_timeout_ns = s->o.step->config.load_timeout_ns,
+                               .memory_limit = s->o.step->config.worker_memory_limit,
+                               .init_timeout_ns = s->o.step->config.init_timeout_ns,
+                               .monitor_ns = s->o.step->config.monitor_interval_ns,
+                               .hides_gpus = s->o.step->config.hides_gpus,
+                               .log_level = s->o.step->config.logging_level };
+
+  if (s->o.step->config.interruptible != TM_NOT_INTERRUPTIBLE)
+    step.interrupt_grace_ns = s->o.step->config.interrupt_grace_ns;
+  while (environment[environment_len])
+    environment_len++;
+  step.environment_len = environment_len;
+  n->step = tm_node_add_step(n->node, &step, &user);
+  n->is_added = true;
+  s->init_rules.workers = tm_step_nodes_workers(s);
+  tm_workers_tell(s,
+                  &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE,
+                                             .node = n->id,
+                                             .slots = s->o.step->config.process_count_per_node });
+  tm_snapshot_free_environment(environment);
+  tm_temp_dirs_release(&dirs);
+}
+
+void tm_step_nodes_set(struct tm_supervisor *s, struct tm_node *node)
+{
+  struct tm_step_node *n = place_of(s, tm_node_id(node));
+
+  n->node = node;
+  snprintf(n->name, sizeof(n->name), "%s", tm_node_name(node));
+  snprintf(n->address, sizeof(n->address), "%s", tm_node_address(node));
+}
+
+static bool is_new(const struct tm_step_node *n)
+{
+  return n && n->node && !n->is_added;
+}
+
+bool tm_step_nodes_are_new(const struct tm_supervisor *s)
+{
+  for (size_t i = 0; i < s->nodes.len; i++)
+    if (is_new(s->nodes.at[i]))
+      return true;
+  return false;
+}
+
+void tm_step_nodes_add_all(struct tm_supervisor *s)
+{
+  for (size_t i = 0; i < s->nodes.len; i++)
+    if (is_new(s->nodes.at[i]))
+      add(s, s->nodes.at[i]);
+}
+
+void tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id)
+{
+  struct tm_step_node *n = id < s->nodes.len ? s->nodes.at[id] : NULL;
+  bool was_added = n && n->is_added;
+
+  if (!n)
+    return;
+  n->node = NULL;
+  n->is_added = false;
+  if (was_added)
+    tm_workers_lose(s, n);
+}
+
+void tm_step_nodes_release(struct tm_supervisor *s)
+{
+  for (size_t i = 0; i < s->nodes.len; i++)
+    free(s->nodes.at[i]);
+  TM_ARRAY_RELEASE(&s->nodes);
+}

@@ -1,0 +1,121 @@
+/* A step with two nodes: two keepers on this machine. */
+#include "unit.h"
+
+#include "step_rig.h"
+
+/* As if the keeper had been silent for longer than a run() may take. */
+static void lose(struct step_rig *r, uint32_t id)
+{
+  int64_t now_ns = tm_clock_mono_ns();
+  for (int64_t ns = 0; ns < 100 * TM_S && tm_fleet_node(&r->fleet, id); ns += TM_S / 2)
+    tm_node_tick(tm_fleet_node(&r->fleet, id), now_ns + ns);
+  assert_null(tm_fleet_node(&r->fleet, id));
+}
+
+static void two_hold(struct job *j)
+{
+  if (++j->count == 2)
+    tm_loop_stop(j->loop);
+}
+
+/* One worker on each node; both are in run() when this returns. */
+static void run_until_both_hold(struct step_rig *r)
+{
+  step_setup(r);
+  r->is_real = true;
+  r->j.workers = 1;
+  r->j.on_begun = two_hold;
+  r->j.loop = &r->loop;
+  job_add(&r->j, "hold", 2);
+  job_add(&r->j, "ok", 20);
+  step_open(r);
+  step_start(r);
+  step_set_node(r, 0);
+  step_set_node(r, 1);
+  step_run(r);
+  assert_int_equal(r->j.count, 2);
+}
+
+/* From now on each try that holds is released when it has begun. */
+static void let_go(struct job *j)
+{
+  job_let_go(j);
+}
+
+static void expect_done(struct step_rig *r)
+{
+  assert_int_equal(tm_supervisor_view(r->s)->verdict, TM_COMPLETED);
+  assert_int_equal(tm_supervisor_view(r->s)->counts.succeeded, 22);
+  job_expect_rows(&r->j, 0, true, tm_buf_str(&r->j.items[0]));
+  step_close(r);
+}
+
+static const char *node_of(const struct step_rig *r, enum tm_event_kind kind, const char *worker)
+{
+  for (size_t i = 0; i < r->j.seen.len; i++)
+    if (r->j.seen.at[i].kind == kind && strcmp(r->j.seen.at[i].worker, worker) == 0)
+      return r->j.seen.at[i].node;
+  return "none";
+}
+
+static void a_step_uses_two_nodes(void **state)
+{
+  struct step_rig r;
+  run_until_both_hold(&r);
+  r.j.on_begun = NULL;
+  job_let_go(&r.j);
+  job_let_go(&r.j);
+  step_run(&r);
+  assert_int_equal(job_count(&r.j, TM_EVENT_WORKER_STARTED), 2);
+  assert_string_equal(node_of(&r, TM_EVENT_WORKER_STARTED, "process000"), "0");
+  assert_string_equal(node_of(&r, TM_EVENT_TRY_ENDED, "process000"), "0");
+  assert_string_equal(node_of(&r, TM_EVENT_WORKER_STARTED, "process001"), "1");
+  assert_string_equal(node_of(&r, TM_EVENT_TRY_ENDED, "process001"), "1");
+  for (int id = 0; id < 2; id++) {
+    char *dir = tm_xprintf("%s/score/logs/user/stdout/%d", r.j.job_dir, id);
+    assert_int_equal(job_count_names(dir), 1);
+    free(dir);
+  }
+  expect_done(&r);
+}
+
+static void a_lost_node_leaves_the_other_at_work(void **state)
+{
+  struct step_rig r;
+  run_until_both_hold(&r);
+  lose(&r, 1);
+  assert_non_null(tm_fleet_node(&r.fleet, 0));
+  assert_string_equal(node_of(&r, TM_EVENT_WORKER_ENDED, "process001"), "1");
+  assert_string_equal(node_of(&r, TM_EVENT_WORKER_ENDED, "process000"), "none");
+  r.j.on_begun = let_go; /* the try that comes back */
+  job_let_go(&r.j);
+  step_run(&r);
+  assert_int_equal(job_count(&r.j, TM_EVENT_WORKER_STARTED), 2);
+  assert_string_equal(node_of(&r, TM_EVENT_TRY_ENDED, "process000"), "0");
+  assert_string_equal(node_of(&r, TM_EVENT_TRY_ENDED, "process001"), "none");
+  expect_done(&r);
+}
+
+static void a_lost_node_comes_back(void **state)
+{
+  struct step_rig r;
+  run_until_both_hold(&r);
+  lose(&r, 1);
+  r.j.count = 1; /* the first one still holds */
+  step_set_node(&r, 1);
+  step_run(&r);
+  assert_int_equal(r.j.count, 2);
+  assert_string_equal(node_of(&r, TM_EVENT_WORKER_STARTED, "process002"), "1");
+  r.j.on_begun = NULL;
+  job_let_go(&r.j);
+  job_let_go(&r.j);
+  step_run(&r);
+  expect_done(&r);
+}
+
+UNIT_HOOKS(.serve = job_serve);
+UNIT_TESTS({
+    cmocka_unit_test(a_step_uses_two_nodes),
+    cmocka_unit_test(a_lost_node_leaves_the_other_at_work),
+    cmocka_unit_test(a_lost_node_comes_back),
+});
