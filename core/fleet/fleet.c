@@ -17,15 +17,22 @@ static void on_note(void *data, const char *text)
   p->fleet->o.on_note(p->fleet->o.data, p->id, text);
 }
 
+static void on_gone(void *data)
+{
+  struct tm_fleet_place *p = data;
+
+  p->closing = NULL;
+  p->fleet->o.on_gone(p->fleet->o.data, p->id);
+}
+
 static void on_lost(void *data, const char *text)
 {
   struct tm_fleet_place *p = data;
-  struct tm_node *node = p->node;
 
+  p->closing = p->node;
   p->node = NULL;
   p->fleet->o.on_lost(p->fleet->o.data, p->id, text);
-  tm_node_close(node);
-  p->fleet->o.on_gone(p->fleet->o.data, p->id);
+  tm_node_close(p->closing, on_gone);
 }
 
 static struct tm_fleet_place *place_of(struct tm_fleet *f, uint32_t id)
@@ -43,7 +50,7 @@ int tm_fleet_start(struct tm_fleet *f, uint32_t id, struct tm_err *err)
 {
   struct tm_fleet_place *p = place_of(f, id);
 
-  tm_require(!p->node);
+  tm_require(!p->node && !p->closing);
   p->node = tm_node_start(f->o.loop, f->o.program, f->o.has_stderr, id, on_note, on_lost, p, err);
   return p->node ? 0 : err->code;
 }
@@ -58,12 +65,12 @@ size_t tm_fleet_ids(const struct tm_fleet *f)
   return f->places.len;
 }
 
-bool tm_fleet_has_node(const struct tm_fleet *f)
+bool tm_fleet_is_empty(const struct tm_fleet *f)
 {
-  for (uint32_t id = 0; id < f->places.len; id++)
-    if (tm_fleet_node(f, id))
-      return true;
-  return false;
+  for (size_t i = 0; i < f->places.len; i++)
+    if (f->places.at[i] && (f->places.at[i]->node || f->places.at[i]->closing))
+      return false;
+  return true;
 }
 
 void tm_fleet_tick(struct tm_fleet *f, int64_t mono_ns)
@@ -74,11 +81,25 @@ void tm_fleet_tick(struct tm_fleet *f, int64_t mono_ns)
 
 void tm_fleet_close(struct tm_fleet *f)
 {
-  for (uint32_t id = 0; id < f->places.len; id++)
-    if (tm_fleet_node(f, id)) {
-      tm_node_close(f->places.at[id]->node);
-      f->places.at[id]->node = NULL;
-    }
+  for (size_t i = 0; i < f->places.len; i++) {
+    struct tm_fleet_place *p = f->places.at[i];
+    if (!p || !p->node)
+      continue;
+    p->closing = p->node;
+    p->node = NULL;
+    tm_node_close(p->closing, on_gone);
+  }
+}
+
+void tm_fleet_close_now(struct tm_fleet *f)
+{
+  for (size_t i = 0; i < f->places.len; i++) {
+    struct tm_fleet_place *p = f->places.at[i];
+    if (!p)
+      continue;
+    tm_node_close_now(p->node ? p->node : p->closing);
+    p->node = p->closing = NULL;
+  }
 }
 
 void tm_fleet_release(struct tm_fleet *f)

@@ -3,7 +3,7 @@
  * The keeper is started in a session of its own (sys/process.h), with the control channel as
  * descriptor 3, and with our stderr if the caller asks for that. A table by worker number says
  * which step a worker belongs to, so that every message finds its user. After the channel has
- * ended, for any reason, node.c waits for the keeper: it ends within moments, or is killed.
+ * ended, for any reason, a thread waits for the keeper: it ends within moments, or is killed.
  *
  *  (1) A user hears only what can happen to a worker: STARTED or START_FAILED once, then TAKEN for
  *      each take-back, ENDED once. A keeper that sends anything else is lost: its later messages
@@ -29,6 +29,7 @@
 #include "base/time.h"
 #include "sched/active_clock.h"
 #include "sys/clock.h"
+#include "sys/errand.h"
 #include "sys/fs.h"
 #include "sys/process.h"
 
@@ -44,7 +45,10 @@ struct node_worker {
   int take_backs; /* not answered yet */
 };
 
+struct node_end;
+
 struct tm_node {
+  struct tm_loop *loop;
   struct tm_channel control;
   uint32_t id;
   char name[12], address[256];
@@ -59,6 +63,9 @@ struct tm_node {
   void (*on_note)(void *data, const char *text);
   void (*on_lost)(void *data, const char *text);
   void *data;
+  struct node_end *end; /* while a thread waits for the keeper's end */
+  void (*on_gone)(void *data);
+  int shares; /* in the memory, from the close on: the channel's, and the end's */
   struct TM_ARRAY(struct tm_node_user) users;  /* by step */
   struct TM_ARRAY(struct node_worker) workers; /* by number */
 };
@@ -106,6 +113,7 @@ struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool ha
   }
   n = TM_NEW(struct tm_node);
   n->id = id;
+  n->loop = loop;
   snprintf(n->name, sizeof(n->name), "%" PRIu32, id);
   (void)gethostname(n->address, sizeof(n->address) - 1);
   n->pid = pid;
@@ -411,44 +419,118 @@ static void on_end(struct tm_channel *c, int code)
   free(text);
 }
 
-static void on_closed(struct tm_channel *c)
-{
-  struct tm_node *n = c->data;
+/* ---- the end ---- */
 
+/* What the thread works on that waits for the keeper's end. */
+struct node_end {
+  struct tm_errand errand;
+  struct tm_node *n; /* not for the thread */
+  pid_t pid;
+  char *mark;    /* of the job; or NULL */
+  size_t killed; /* processes that the keeper has left */
+};
+
+static void drop(struct tm_node *n)
+{
+  if (--n->shares > 0)
+    return;
   TM_ARRAY_RELEASE(&n->users);
   TM_ARRAY_RELEASE(&n->workers);
   free(n->job_dir);
   free(n);
 }
 
-/* Keeps (2). */
-static void end_strays(struct tm_node *n)
+static void on_closed(struct tm_channel *c)
 {
-  char *mark = n->job_dir ? tm_job_mark(n->job_dir) : NULL;
-  size_t killed = mark ? tm_process_kill_marked(TM_ENV_WORKER, mark, STRAYS_NS) : 0;
+  drop(c->data);
+}
+
+/* Keeps (2). */
+static void await_end(void *data)
+{
+  struct node_end *e = data;
+  struct tm_process_end end;
+
+  tm_process_wait(e->pid, KEEPER_END_NS, &end);
+  if ((end.signal != 0 || end.exit_status != 0) && e->mark)
+    e->killed = tm_process_kill_marked(TM_ENV_WORKER, e->mark, STRAYS_NS);
+}
+
+static void free_end(void *data)
+{
+  struct node_end *e = data;
+
+  free(e->mark);
+  free(e);
+}
+
+static void over(struct tm_node *n, size_t killed)
+{
   char *text = tm_xprintf("killed %zu %s of a keeper that did not end by itself", killed,
                           tm_text_counted((int64_t)killed, "process", "processes"));
 
   if (killed > 0)
     n->on_note(n->data, text);
   free(text);
-  free(mark);
+  if (n->on_gone)
+    n->on_gone(n->data);
+  drop(n);
 }
 
-void tm_node_close(struct tm_node *n)
+/* Waits for the thread, which has nothing more to do if it has sent its wake. */
+static void on_awaited(void *data)
 {
-  struct tm_process_end end;
+  struct node_end *e = data; /* lives until the loop turns */
+  struct tm_node *n = e->n;
 
+  tm_errand_end(&e->errand, TM_ERRAND_JOIN);
+  n->end = NULL;
+  over(n, e->killed);
+}
+
+/* Without a thread, the loop waits. */
+static void await_here(struct tm_node *n)
+{
+  struct node_end e = { .pid = n->pid, .mark = n->job_dir ? tm_job_mark(n->job_dir) : NULL };
+
+  await_end(&e);
+  free(e.mark);
+  over(n, e.killed);
+}
+
+void tm_node_close(struct tm_node *n, void (*on_gone)(void *data))
+{
   if (!n)
     return;
   n->is_lost = true; /* reports nothing any more */
+  n->on_gone = on_gone;
+  n->shares = 2;
   n->control.on_closed = on_closed;
   /* A stopped keeper could not end its workers. Before it learns of the end: a leak checker or a
    * debugger stops an ending keeper, and would wait for that stop forever. */
   tm_process_kill(n->pid, SIGCONT);
   tm_channel_flush(&n->control);
   tm_channel_close(&n->control);
-  tm_process_wait(n->pid, KEEPER_END_NS, &end);
-  if (end.signal != 0 || end.exit_status != 0)
-    end_strays(n);
+  n->end = TM_NEW(struct node_end);
+  *n->end = (struct node_end) { .n = n,
+                                .pid = n->pid,
+                                .mark = n->job_dir ? tm_job_mark(n->job_dir) : NULL };
+  n->end->errand = (struct tm_errand) {
+    .loop = n->loop, .run = await_end, .on_wake = on_awaited, .free_data = free_end, .data = n->end
+  };
+  if (tm_errand_start(&n->end->errand, NULL) == 0)
+    return;
+  n->end = NULL;
+  await_here(n);
+}
+
+void tm_node_close_now(struct tm_node *n)
+{
+  if (!n)
+    return;
+  if (!n->end)
+    tm_node_close(n, NULL);
+  n->on_gone = NULL;
+  if (n->end)
+    on_awaited(n->end);
 }

@@ -2,7 +2,7 @@
  *
  * Each node has one child process, started with posix_spawn; only its control channel identifies
  * it. Caller, on the loop's thread: start; add_step for each step; start_worker, ...; close,
- * whether or not on_lost came.
+ * whether or not on_lost came, and nothing more.
  */
 #ifndef TM_FLEET_NODE_H
 #define TM_FLEET_NODE_H
@@ -58,10 +58,12 @@ uint32_t tm_node_id(const struct tm_node *n);
 const char *tm_node_name(const struct tm_node *n);    /* its id in decimal: names its log folders */
 const char *tm_node_address(const struct tm_node *n); /* the machine's name */
 bool tm_node_is_lost(const struct tm_node *n);
-/* Closes the control channel, whereupon the keeper ends all its processes; waits for the keeper's
- * end and reaps it. Kills the processes that a killed keeper has left, and on_note reports it.
- * on_lost is no longer called. The memory is freed when the loop has closed the channel. NULL is a
- * no-op. */
-void tm_node_close(struct tm_node *n);
+/* Begins the end: closes the control channel, whereupon the keeper ends all its processes. A thread
+ * waits for the keeper's end and reaps it; then it kills the processes that a killed keeper has
+ * left, and on_note reports it. on_lost is no longer called. on_gone, once, on the loop: no process
+ * of the node is left; the node is not to be used any more. NULL is a no-op. */
+void tm_node_close(struct tm_node *n, void (*on_gone)(void *data));
+/* Waits for that end, and begins it if need be; on_gone is not called. NULL is a no-op. */
+void tm_node_close_now(struct tm_node *n);
 
 #endif

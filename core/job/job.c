@@ -261,10 +261,6 @@ static void set_view(struct tm_job *job)
                                      .cause = "" };
 }
 
-static void on_node_note(void *data, uint32_t id, const char *text);
-static void on_node_lost(void *data, uint32_t id, const char *text);
-static void on_node_gone(void *data, uint32_t id);
-
 static int64_t max_workers(const struct tm_job_options *o)
 {
   int64_t most = tm_process_cores();
@@ -289,13 +285,7 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   job->step_views = tm_xcalloc(job->steps_len, sizeof(*job->step_views));
   job->snapshots = tm_xcalloc(job->steps_len, sizeof(*job->snapshots));
   job->max_workers = max_workers(o);
-  tm_fleet_init(&job->fleet, &(struct tm_fleet_options) { .loop = o->loop,
-                                                          .program = o->program,
-                                                          .has_stderr = o->has_stderr,
-                                                          .on_note = on_node_note,
-                                                          .on_lost = on_node_lost,
-                                                          .on_gone = on_node_gone,
-                                                          .data = job });
+  tm_job_nodes_init(job);
   if ((rc = tm_limits_check(o->pipeline, job->max_workers, err)) < 0 ||
       (rc = open_dir(job, &has_job, err)) < 0)
     goto fail;
@@ -326,64 +316,6 @@ static void on_note(void *data, const char *text)
   tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
 }
 
-static bool extracts(const struct tm_pipeline *p)
-{
-  for (size_t i = 0; i < p->steps_len; i++)
-    for (size_t k = 0; k < p->steps[i]->inputs_len; k++)
-      if (tm_dataset_is_extracted(p->steps[i]->inputs[k]))
-        return true;
-  return false;
-}
-
-/* Call this when no process of the node is left. A folder that cannot be removed is reported; the
- * next start of the job, or its removal, tries again. */
-static void remove_temp_dirs(struct tm_job *job)
-{
-  struct tm_err err = TM_ERR_NONE;
-
-  tm_temp_dirs_release(&job->temp);
-  if (tm_temp_dirs_remove(job->o.fs, job->dir.path, &err) == 0)
-    return;
-  char *dir = tm_text_shell_word(job->dir.path);
-  tm_err_wrap(&err, "a temporary folder is left; to remove it with the job: tidemill clean %s",
-              dir);
-  free(dir);
-  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err.text);
-}
-
-static void on_node_note(void *data, uint32_t id, const char *text)
-{
-  on_note(data, text);
-}
-
-static void on_node_lost(void *data, uint32_t id, const char *text)
-{
-  tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
-}
-
-static void on_node_gone(void *data, uint32_t id)
-{
-  struct tm_job *job = data;
-
-  remove_temp_dirs(job);
-  tm_job_steps_lose_node(job, id);
-  if (!job->is_ended && !tm_fleet_has_node(&job->fleet) && tm_job_steps_need_node(job))
-    tm_job_start_node(job);
-}
-
-void tm_job_start_node(struct tm_job *job)
-{
-  struct tm_err err = TM_ERR_NONE;
-
-  if (tm_temp_dirs_record(&job->temp, job->o.fs, job->dir.path, extracts(job->o.pipeline), &err) ==
-      0)
-    (void)tm_fleet_start(&job->fleet, TM_LOCAL_NODE, &err);
-  if (err.code == 0)
-    tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, TM_LOCAL_NODE));
-  else
-    tm_job_steps_fail(job, &err);
-}
-
 static void on_tick(struct tm_timer *t)
 {
   struct tm_job *job = t->data;
@@ -404,7 +336,7 @@ static void end_at_once(struct tm_timer *t)
 {
   struct tm_job *job = t->data;
 
-  job->is_ended = true;
+  job->is_ended = job->is_over = true;
   job->view.verdict = TM_COMPLETED;
   job->view.steps_len = 0;
   tm_timer_stop(&job->tick);
@@ -444,7 +376,7 @@ static void start(struct tm_job *job)
 
 void tm_job_end_refused(struct tm_job *job, enum tm_verdict verdict)
 {
-  job->is_ended = job->is_refused = true;
+  job->is_ended = job->is_over = job->is_refused = true;
   tm_timer_stop(&job->tick);
   job->view.verdict = verdict;
   job->view.steps_len = 0;
@@ -528,12 +460,20 @@ static void fail_end(struct tm_job *job)
 
 void tm_job_end(struct tm_job *job)
 {
-  struct tm_json *result;
-
   job->is_ended = true;
   tm_timer_stop(&job->tick);
   tm_fleet_close(&job->fleet);
-  remove_temp_dirs(job);
+  tm_job_finish(job);
+}
+
+void tm_job_finish(struct tm_job *job)
+{
+  struct tm_json *result;
+
+  if (job->is_over || !tm_fleet_is_empty(&job->fleet))
+    return;
+  job->is_over = true;
+  tm_job_nodes_remove_temp(job);
   judge(job);
   if (tm_registering_add(&job->view, job->o.fs, job->o.registry, job->o.pipeline, job->o.events,
                          &job->cause) < 0)
@@ -600,8 +540,8 @@ void tm_job_close(struct tm_job *job)
   if (!job)
     return;
   tm_recheck_stop(job->recheck);
-  tm_fleet_close(&job->fleet);
-  if (job->dir.path && !job->is_ended)
+  tm_fleet_close_now(&job->fleet);
+  if (job->dir.path && !job->is_over)
     (void)tm_temp_dirs_remove(job->o.fs, job->dir.path, NULL); /* records name what is left */
   tm_temp_dirs_release(&job->temp);
   tm_job_steps_close(job);

@@ -1,6 +1,7 @@
 /* job_own.h - the inside of a job, for its own files only:
  *
- *   job.c           the job: opening, the node, the result
+ *   job.c           the job: opening, the result
+ *   job_nodes.c     its nodes: starts them, and hears that they are lost
  *   job_cancel.c    ends the job early, if its owner or another process asks for it
  *   job_steps.c     its steps: which may begin, what the end of one means for others, which workers
  *                   each gets
@@ -74,7 +75,9 @@ struct tm_job {
   /* is_made: by this session, alone in it; is_empty_before: the folder had been there, empty */
   bool is_made, is_empty_before;
   bool is_void; /* opening it was refused: everything that it made is removed */
-  bool is_started, is_ended;
+  bool is_started;
+  bool is_ended; /* no step runs any more; then its keepers end, and is_over follows */
+  bool is_over;  /* on_ended was called */
   int code;
   struct tm_err cause;
 };
@@ -83,10 +86,20 @@ struct tm_job {
 void tm_job_note(struct tm_job *job, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void tm_job_emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level level,
                  const char *text);
-void tm_job_start_node(struct tm_job *job);
+/* All steps are over: the keepers end, then comes tm_job_finish(). */
 void tm_job_end(struct tm_job *job);
+/* The end, unless a process of the job is left. */
+void tm_job_finish(struct tm_job *job);
 /* Ends a job that has not begun, and leaves it as it was. */
 void tm_job_end_refused(struct tm_job *job, enum tm_verdict verdict);
+
+/* job_nodes.c */
+void tm_job_nodes_init(struct tm_job *job);
+/* Starts the local node, or fails the steps. */
+void tm_job_nodes_start(struct tm_job *job);
+/* Removes the temporary folders of the node; call it when no process of that is left. A folder that
+ * cannot be removed is reported; the next start of the job, or its removal, tries again. */
+void tm_job_nodes_remove_temp(struct tm_job *job);
 
 /* job_cancel.c */
 /* At each tick: cancels the job if another process has asked for it. */
@@ -103,6 +116,8 @@ void tm_job_steps_go(struct tm_job *job);
 void tm_job_steps_tick(struct tm_job *job);
 void tm_job_steps_cancel(struct tm_job *job, bool now);
 void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node);
+/* In this order: supervisor.h. */
+void tm_job_steps_silence_node(struct tm_job *job, uint32_t id);
 void tm_job_steps_lose_node(struct tm_job *job, uint32_t id);
 void tm_job_steps_fail(struct tm_job *job, const struct tm_err *err);
 /* Whether a step that is not over runs. */

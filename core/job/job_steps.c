@@ -435,8 +435,8 @@ void tm_job_steps_go(struct tm_job *job) /* keeps (2) */
     job->goes_again = false;
     while (advance_all(job))
       ;
-    if (!tm_fleet_has_node(&job->fleet) && job->canceled_ns == 0 && tm_job_steps_need_node(job))
-      tm_job_start_node(job);
+    if (tm_fleet_is_empty(&job->fleet) && job->canceled_ns == 0 && tm_job_steps_need_node(job))
+      tm_job_nodes_start(job);
   }
   job->is_going = false;
   if (job->steps_over == job->steps_len && job->errands == 0 && !job->is_ended)
@@ -512,6 +512,13 @@ void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node)
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_set_node(job->steps[i].s, node);
+}
+
+void tm_job_steps_silence_node(struct tm_job *job, uint32_t id)
+{
+  for (size_t i = 0; i < job->steps_len; i++)
+    if (job->steps[i].state == TM_STEP_RUNS)
+      tm_supervisor_silence_node(job->steps[i].s, id);
 }
 
 /* When a step loses its last worker it may end, and another step begin. So nothing begins until all

@@ -142,17 +142,30 @@ void tm_step_nodes_add_all(struct tm_supervisor *s)
       add(s, s->nodes.at[i]);
 }
 
-void tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id)
+static struct tm_step_node *find(const struct tm_supervisor *s, uint32_t id)
 {
-  struct tm_step_node *n = id < s->nodes.len ? s->nodes.at[id] : NULL;
-  bool was_added = n && n->is_added;
+  return id < s->nodes.len ? s->nodes.at[id] : NULL;
+}
+
+void tm_step_nodes_silence(struct tm_supervisor *s, uint32_t id)
+{
+  struct tm_step_node *n = find(s, id);
 
   if (!n)
     return;
   n->node = NULL;
+  if (n->is_added)
+    tm_workers_silence(s, n);
+}
+
+void tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id)
+{
+  struct tm_step_node *n = find(s, id);
+
+  if (!n || !n->is_added)
+    return;
   n->is_added = false;
-  if (was_added)
-    tm_workers_lose(s, n);
+  tm_workers_lose(s, n);
 }
 
 void tm_step_nodes_release(struct tm_supervisor *s)

@@ -432,6 +432,11 @@ void tm_supervisor_cancel(struct tm_supervisor *s, bool now)
   happen(s, now ? TM_STEP_ON_CANCEL_NOW : TM_STEP_ON_CANCEL, NULL);
 }
 
+void tm_supervisor_silence_node(struct tm_supervisor *s, uint32_t id)
+{
+  tm_step_nodes_silence(s, id);
+}
+
 void tm_supervisor_lose_node(struct tm_supervisor *s, uint32_t id)
 {
   tm_step_nodes_lose(s, id);

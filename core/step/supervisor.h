@@ -54,8 +54,11 @@ bool tm_supervisor_is_over(const struct tm_supervisor *s);
 /* Workers start after tm_supervisor_set_node(). on_ended may come during this call: if everything
  * had been committed, or if nothing can start. */
 void tm_supervisor_start(struct tm_supervisor *s);
-/* The node is lost. The messages that its workers had sent are read, and their other mini-batches
- * go back; _set_node() sets the next node of that id. */
+/* The node is lost: nothing can be sent to its keeper or its workers, whose answers may still come.
+ */
+void tm_supervisor_silence_node(struct tm_supervisor *s, uint32_t id);
+/* After that: its workers are gone. The messages that they had sent are read, and their other
+ * mini-batches go back; _set_node() sets the next node of that id. */
 void tm_supervisor_lose_node(struct tm_supervisor *s, uint32_t id);
 void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node);
 /* No new mini-batches start, the running ones may end; `now`: they are killed. */

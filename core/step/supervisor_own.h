@@ -181,6 +181,8 @@ void tm_workers_emit_init_failure(struct tm_worker *w, enum tm_worker_state stat
 /* A run() has timed out: with "auto", workers can be interrupted from now on, present and future
  * ones. */
 void tm_workers_arm_workers(struct tm_supervisor *s);
+/* Nothing is sent to the node's workers any more. */
+void tm_workers_silence(struct tm_supervisor *s, const struct tm_step_node *n);
 /* The node's keeper is gone, and the workers' pages with it: all that they held goes back,
  * uncounted. */
 void tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n);
@@ -195,7 +197,9 @@ void tm_step_nodes_set(struct tm_supervisor *s, struct tm_node *node);
 bool tm_step_nodes_are_new(const struct tm_supervisor *s); /* not all are added yet */
 /* Makes its keepers know the step, and the scheduler its nodes. */
 void tm_step_nodes_add_all(struct tm_supervisor *s);
-/* The node is gone, with its workers. */
+/* The node cannot be used any more. */
+void tm_step_nodes_silence(struct tm_supervisor *s, uint32_t id);
+/* After that: it is gone, with its workers. */
 void tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id);
 /* How many workers it may have on all nodes that it has had, at least on one. */
 int64_t tm_step_nodes_workers(const struct tm_supervisor *s);

@@ -20,7 +20,7 @@ static void look_at_mute(struct tm_supervisor *s)
 
   for (size_t i = 0; i < s->workers.len; i++) {
     struct tm_worker *w = s->workers.at[i];
-    if (w->mute_ns == 0 || now_ns - w->mute_ns < MUTE_NS || w->is_rubbish)
+    if (w->mute_ns == 0 || now_ns - w->mute_ns < MUTE_NS || w->is_rubbish || !w->node->node)
       continue;
     tm_worker_results_on_rubbish(w);
   }

@@ -492,11 +492,15 @@ void tm_workers_drop_all(struct tm_supervisor *s)
     remove_worker(s->workers.at[0]);
 }
 
-void tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n)
+void tm_workers_silence(struct tm_supervisor *s, const struct tm_step_node *n)
 {
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_SILENT, .node = n->id });
   for (size_t i = 0; i < s->workers.len; i++)
     s->workers.at[i]->is_deaf |= s->workers.at[i]->node == n;
+}
+
+void tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n)
+{
   for (size_t i = 0; i < s->workers.len; i++)
     if (s->workers.at[i]->node == n)
       tm_worker_link_drain(s->workers.at[i]->link);

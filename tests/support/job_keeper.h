@@ -4,11 +4,15 @@
  *   type      a frame of an unknown type      stranger  START_FAILED of an unknown worker
  *   socket    STARTED without a socket        ended     ENDED before STARTED
  *   taken     TAKEN without a request         failed    START_FAILED, which is allowed
- *   deaf      HELLO, then nothing; it stays when its channel ends
+ *   deaf      HELLO, then nothing
+ *
+ * When its channel has ended, it waits until somebody opens the FIFO that TM_TEST_KEEPER_WAITS
+ * names, and ends.
  */
 #ifndef TM_TESTS_JOB_KEEPER_H
 #define TM_TESTS_JOB_KEEPER_H
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,6 +61,8 @@ static inline int job_keeper(void)
     if (f.type == TM_MSG_START)
       bad_answer(&l, mode, f.worker);
   tm_link_release(&l);
+  if (getenv("TM_TEST_KEEPER_WAITS"))
+    (void)open(getenv("TM_TEST_KEEPER_WAITS"), O_RDONLY | O_CLOEXEC);
   return 0;
 }
 

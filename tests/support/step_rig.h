@@ -44,6 +44,7 @@ struct step_rig {
   struct TM_ARRAY(struct memory_worker *) workers;
   int handed;  /* mini-batches */
   int keepers; /* started */
+  int gone;    /* nodes */
   bool is_ended, is_late;
 };
 
@@ -207,11 +208,14 @@ static inline void step_on_note(void *data, uint32_t id, const char *text)
 
 static inline void step_on_lost(void *data, uint32_t id, const char *text)
 {
+  struct step_rig *r = data;
+  tm_supervisor_silence_node(r->s, id);
 }
 
 static inline void step_on_gone(void *data, uint32_t id)
 {
   struct step_rig *r = data;
+  r->gone++;
   tm_supervisor_lose_node(r->s, id);
 }
 
@@ -283,7 +287,7 @@ static inline void step_run(struct step_rig *r)
 
 static inline void step_close(struct step_rig *r)
 {
-  tm_fleet_close(&r->fleet);
+  tm_fleet_close_now(&r->fleet);
   tm_supervisor_close(r->s);
   tm_turn_close(&r->turn);
   tm_timer_close(&r->again);

@@ -10,6 +10,8 @@ static void lose(struct step_rig *r, uint32_t id)
   for (int64_t ns = 0; ns < 100 * TM_S && tm_fleet_node(&r->fleet, id); ns += TM_S / 2)
     tm_node_tick(tm_fleet_node(&r->fleet, id), now_ns + ns);
   assert_null(tm_fleet_node(&r->fleet, id));
+  while (r->gone == 0)
+    tm_loop_turn(&r->loop);
 }
 
 static void two_hold(struct job *j)

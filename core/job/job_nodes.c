@@ -1,0 +1,77 @@
+/* job_nodes.c - the nodes of a job: see job_own.h. */
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "job/job_own.h"
+
+static bool extracts(const struct tm_pipeline *p)
+{
+  for (size_t i = 0; i < p->steps_len; i++)
+    for (size_t k = 0; k < p->steps[i]->inputs_len; k++)
+      if (tm_dataset_is_extracted(p->steps[i]->inputs[k]))
+        return true;
+  return false;
+}
+
+void tm_job_nodes_remove_temp(struct tm_job *job)
+{
+  struct tm_err err = TM_ERR_NONE;
+
+  tm_temp_dirs_release(&job->temp);
+  if (tm_temp_dirs_remove(job->o.fs, job->dir.path, &err) == 0)
+    return;
+  char *dir = tm_text_shell_word(job->dir.path);
+  tm_err_wrap(&err, "a temporary folder is left; to remove it with the job: tidemill clean %s",
+              dir);
+  free(dir);
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err.text);
+}
+
+static void on_node_note(void *data, uint32_t id, const char *text)
+{
+  tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
+}
+
+static void on_node_lost(void *data, uint32_t id, const char *text)
+{
+  tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
+  tm_job_steps_silence_node(data, id);
+}
+
+static void on_node_gone(void *data, uint32_t id)
+{
+  struct tm_job *job = data;
+
+  if (job->is_ended) {
+    tm_job_finish(job);
+    return;
+  }
+  tm_job_nodes_remove_temp(job);
+  tm_job_steps_lose_node(job, id);
+  if (!job->is_ended && tm_fleet_is_empty(&job->fleet) && tm_job_steps_need_node(job))
+    tm_job_nodes_start(job);
+}
+
+void tm_job_nodes_start(struct tm_job *job)
+{
+  struct tm_err err = TM_ERR_NONE;
+
+  if (tm_temp_dirs_record(&job->temp, job->o.fs, job->dir.path, extracts(job->o.pipeline), &err) ==
+      0)
+    (void)tm_fleet_start(&job->fleet, TM_LOCAL_NODE, &err);
+  if (err.code == 0)
+    tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, TM_LOCAL_NODE));
+  else
+    tm_job_steps_fail(job, &err);
+}
+
+void tm_job_nodes_init(struct tm_job *job)
+{
+  tm_fleet_init(&job->fleet, &(struct tm_fleet_options) { .loop = job->o.loop,
+                                                          .program = job->o.program,
+                                                          .has_stderr = job->o.has_stderr,
+                                                          .on_note = on_node_note,
+                                                          .on_lost = on_node_lost,
+                                                          .on_gone = on_node_gone,
+                                                          .data = job });
+}
