@@ -38,12 +38,24 @@ static int check_keys(const char *kind, const struct tm_json *given, struct tm_e
   return TM_EUSAGE;
 }
 
+/* {} in Lua is either. */
+static int check_form(const char *kind, const struct tm_json *given, struct tm_err *err)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  if (given->type == TM_JSON_OBJECT || (given->type == TM_JSON_ARRAY && given->list.len == 0))
+    return 0;
+  tm_params_describe(&words, given);
+  tm_err_set(err, TM_EUSAGE, "%s: the argument is %s; accepted: a table", kind, tm_buf_str(&words));
+  tm_buf_release(&words);
+  return TM_EUSAGE;
+}
+
 struct tm_json *tm_params_settle(const char *kind, const struct tm_json *given, bool is_full,
                                  struct tm_err *err)
 {
   size_t n;
   const struct tm_field *fields = tm_params_fields(kind, &n);
-  int rc = check_keys(kind, given, err);
+  int rc = check_form(kind, given, err) < 0 ? TM_EUSAGE : check_keys(kind, given, err);
   struct tm_json *out = tm_json_new(TM_JSON_OBJECT);
   for (size_t i = 0; i < n && rc == 0; i++) {
     const struct tm_json *value = tm_json_get(given, fields[i].name);

@@ -139,7 +139,7 @@ describe("side inputs", function()
       "'side_inputs[1]' is a TabularDataset; accepted: a FileDataset or OutputFileDatasetConfig" },
     { 'arguments = { files("models"):as_mount "mnt" }',
       "'arguments[1]' is a FileDataset that is in neither 'inputs' nor 'side_inputs'" },
-    { 'side_inputs = { files("models"):as_mount(3) }', "as_mount() has no path; accepted: a path, or nothing" },
+    { 'side_inputs = { files("models"):as_mount(3) }', "'place' is 3; accepted: a path" },
     { 'side_inputs = { files("models"):as_mount "x", files("models"):as_download "x/y" }', "are one place" },
     { 'side_inputs = { files("models"):as_named_input "in" }', "two inputs are named 'in'" },
     { 'side_inputs = { files("models"):as_mount "." }', "'%s' is a folder that is not empty; accepted: a path "

@@ -89,6 +89,20 @@ static void refuses(void **state)
     { "{'kind':'archives','paths':['/a'],'options':{'entries':['*','/x']}}",
       "p.lua:4: FileDataset: 'entries': '/x' begins with '/'; accepted: a pattern of names within "
       "the archive" },
+    { "{'kind':'archives','paths':['/a'],'options':7}",
+      "p.lua:4: FileDataset: Dataset.File.from_archives: the argument is 7; accepted: a table" },
+    { "{'kind':'delimited','paths':['/a'],'options':{'encoding':'utf-8'}}",
+      "p.lua:4: FileDataset: 'encoding' is \"utf-8\"; accepted: \"utf8\", \"utf8bom\", \"latin1\", "
+      "\"iso88591\", \"windows1252\", \"ascii\" or \"utf16\"" },
+    { "{'kind':'delimited','paths':['/a'],'options':{'max_columns':0}}",
+      "p.lua:4: FileDataset: 'max_columns' is 0; accepted: an integer from 1 to 16777216" },
+    { "{'kind':'delimited','paths':['/a'],'options':{'seperator':','}}",
+      "p.lua:4: FileDataset: unknown key 'seperator'; did you mean 'separator'?" },
+    { "{'kind':'json_lines','paths':['/a'],'options':{'columns':[7]}}",
+      "p.lua:4: FileDataset: 'columns' is a list; accepted: a list of one or more different names, "
+      "not empty" },
+    { "{'kind':'sql','paths':['/a'],'options':{}}",
+      "p.lua:4: FileDataset: 'query' is missing; it is required: a string" },
     { "{'kind':'archives','paths':['/a'],'options':{'max_ratio':0}}",
       "p.lua:4: FileDataset: 'max_ratio' is 0; accepted: an integer from 1 on" },
   };
