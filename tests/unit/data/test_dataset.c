@@ -45,11 +45,48 @@ static void a_manifest_is_one_path(void **state)
   tm_json_free(v);
 }
 
+struct refused {
+  const char *definition, *words;
+};
+
+static void assert_refused(const struct refused *cases, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    struct tm_err err = TM_ERR_NONE;
+    struct tm_json *v = tree("FileDataset", "p.lua:4", cases[i].definition);
+    assert_null(tm_dataset_from_json(v, &err));
+    assert_int_equal(err.code, TM_EUSAGE);
+    assert_string_equal(err.text, cases[i].words);
+    tm_json_free(v);
+  }
+}
+
+static void refuses_options(void **state)
+{
+  static const struct refused cases[] = {
+    { "{'kind':'archives','paths':['/a'],'options':7}",
+      "p.lua:4: FileDataset: Dataset.File.from_archives: the argument is 7; accepted: a table" },
+    { "{'kind':'delimited','paths':['/a'],'options':{'encoding':'utf-8'}}",
+      "p.lua:4: FileDataset: 'encoding' is \"utf-8\"; accepted: \"utf8\", \"utf8bom\", \"latin1\", "
+      "\"iso88591\", \"windows1252\", \"ascii\" or \"utf16\"" },
+    { "{'kind':'delimited','paths':['/a'],'options':{'max_columns':0}}",
+      "p.lua:4: FileDataset: 'max_columns' is 0; accepted: an integer from 1 to 16777216" },
+    { "{'kind':'delimited','paths':['/a'],'options':{'seperator':','}}",
+      "p.lua:4: FileDataset: unknown key 'seperator'; did you mean 'separator'?" },
+    { "{'kind':'json_lines','paths':['/a'],'options':{'columns':[7]}}",
+      "p.lua:4: FileDataset: 'columns' is a list; accepted: a list of one or more different names, "
+      "not empty" },
+    { "{'kind':'sql','paths':['/a'],'options':{}}",
+      "p.lua:4: FileDataset: 'query' is missing; it is required: a string" },
+    { "{'kind':'archives','paths':['/a'],'options':{'max_ratio':0}}",
+      "p.lua:4: FileDataset: 'max_ratio' is 0; accepted: an integer from 1 on" },
+  };
+  assert_refused(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
 static void refuses(void **state)
 {
-  static const struct {
-    const char *definition, *words;
-  } cases[] = {
+  static const struct refused cases[] = {
     { "{'kind':'rows','paths':['/a']}",
       "p.lua:4: FileDataset: 'kind' is \"rows\"; accepted: \"files\", \"manifest\", \"failed\", "
       "\"delimited\", \"json_lines\", \"sql\" or \"archives\"" },
@@ -89,31 +126,8 @@ static void refuses(void **state)
     { "{'kind':'archives','paths':['/a'],'options':{'entries':['*','/x']}}",
       "p.lua:4: FileDataset: 'entries': '/x' begins with '/'; accepted: a pattern of names within "
       "the archive" },
-    { "{'kind':'archives','paths':['/a'],'options':7}",
-      "p.lua:4: FileDataset: Dataset.File.from_archives: the argument is 7; accepted: a table" },
-    { "{'kind':'delimited','paths':['/a'],'options':{'encoding':'utf-8'}}",
-      "p.lua:4: FileDataset: 'encoding' is \"utf-8\"; accepted: \"utf8\", \"utf8bom\", \"latin1\", "
-      "\"iso88591\", \"windows1252\", \"ascii\" or \"utf16\"" },
-    { "{'kind':'delimited','paths':['/a'],'options':{'max_columns':0}}",
-      "p.lua:4: FileDataset: 'max_columns' is 0; accepted: an integer from 1 to 16777216" },
-    { "{'kind':'delimited','paths':['/a'],'options':{'seperator':','}}",
-      "p.lua:4: FileDataset: unknown key 'seperator'; did you mean 'separator'?" },
-    { "{'kind':'json_lines','paths':['/a'],'options':{'columns':[7]}}",
-      "p.lua:4: FileDataset: 'columns' is a list; accepted: a list of one or more different names, "
-      "not empty" },
-    { "{'kind':'sql','paths':['/a'],'options':{}}",
-      "p.lua:4: FileDataset: 'query' is missing; it is required: a string" },
-    { "{'kind':'archives','paths':['/a'],'options':{'max_ratio':0}}",
-      "p.lua:4: FileDataset: 'max_ratio' is 0; accepted: an integer from 1 on" },
   };
-  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    struct tm_err err = TM_ERR_NONE;
-    struct tm_json *v = tree("FileDataset", "p.lua:4", cases[i].definition);
-    assert_null(tm_dataset_from_json(v, &err));
-    assert_int_equal(err.code, TM_EUSAGE);
-    assert_string_equal(err.text, cases[i].words);
-    tm_json_free(v);
-  }
+  assert_refused(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void addresses_are_not_paths(void **state)
@@ -195,6 +209,7 @@ UNIT_TESTS({
     cmocka_unit_test(keeps_its_values),
     cmocka_unit_test(a_manifest_is_one_path),
     cmocka_unit_test(refuses),
+    cmocka_unit_test(refuses_options),
     cmocka_unit_test(addresses_are_not_paths),
     cmocka_unit_test(failed_items_of_one_input_are_kept),
     cmocka_unit_test(a_limit_is_kept),
