@@ -18,14 +18,10 @@ static bool is_plain_string(const struct tm_json *v)
   return v->type == TM_JSON_STRING && strlen(v->string.at) == v->string.len;
 }
 
-/* `tags`: one, or several separated by '|'. */
+/* `tags`: one, or several separated by '|'; or NULL. */
 static bool is_tagged(const struct tm_json *v, const char *tags)
 {
-  size_t n = v->tag ? strlen(v->tag) : 0;
-  for (const char *at = tags; n > 0 && at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
-    if (strcspn(at, "|") == n && strncmp(at, v->tag, n) == 0)
-      return true;
-  return false;
+  return v->tag && tm_text_has_word(tags, v->tag, strlen(v->tag));
 }
 
 static bool is_within(const struct tm_field *f, double v)
@@ -101,34 +97,6 @@ static struct tm_json *amount_value(const struct tm_field *f, const struct tm_js
   return is_within(f, (double)v) ? tm_json_copy(given) : NULL;
 }
 
-/* `out`: the word of the table; false: not found. */
-static bool find_choice(const char *words, const char *given, bool any_case, struct tm_buf *out)
-{
-  size_t n = strlen(given);
-  for (const char *at = words; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
-    size_t len = strcspn(at, "|"), same = 0;
-    while (len == n && same < n &&
-           (at[same] == given[same] ||
-            (any_case && given[same] >= 'a' && given[same] <= 'z' && at[same] == given[same] - 32)))
-      same++;
-    if (len == n && same == n) {
-      tm_buf_add(out, at, n);
-      return true;
-    }
-  }
-  return false;
-}
-
-static bool is_choice(const char *words, const char *given)
-{
-  size_t n = strlen(given);
-  for (const char *at = words; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
-    if (strcspn(at, "|") == n && strncmp(at, given, n) == 0)
-      return true;
-  }
-  return false;
-}
-
 static bool is_file_name(const char *s)
 {
   return *s && !strchr(s, '/') && strcmp(s, ".") != 0 && strcmp(s, "..") != 0 && strlen(s) <= 200 &&
@@ -202,17 +170,18 @@ int tm_params_truth(const struct tm_json *given)
   return -1;
 }
 
+/* A truth is a word, if the field has it; words of fields with ANY_CASE are in upper case. */
 static struct tm_json *choice_value(const struct tm_field *f, const struct tm_json *given)
 {
-  struct tm_buf word = TM_BUF_NONE;
-  struct tm_json *v = NULL;
-  int truth = tm_params_truth(given);
-  if (truth >= 0 && is_choice(f->accepts, truth ? "true" : "false"))
-    v = tm_json_new_string(truth ? "true" : "false");
-  else if (is_plain_string(given) &&
-           find_choice(f->accepts, given->string.at, f->flags & TM_FIELD_ANY_CASE, &word))
-    v = tm_json_new_string(tm_buf_str(&word));
-  tm_buf_release(&word);
+  int truth = tm_text_has_word(f->accepts, "true", 4) ? tm_params_truth(given) : -1;
+  char *word = tm_xstrdup(truth >= 0               ? truth ? "true" : "false"
+                          : is_plain_string(given) ? given->string.at
+                                                   : "");
+  for (char *c = word; (f->flags & TM_FIELD_ANY_CASE) && *c; c++)
+    *c = is_between(*c, 'a', 'z') ? (char)(*c - 'a' + 'A') : *c;
+  bool is_known = tm_text_has_word(f->accepts, word, strlen(word));
+  struct tm_json *v = is_known ? tm_json_new_string(word) : NULL;
+  free(word);
   return v;
 }
 
