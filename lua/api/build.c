@@ -143,10 +143,13 @@ static struct tm_json *types_of(const char *text)
 static struct tm_json *value_of(const struct tm_field *f, const struct tm_json *known,
                                 const char *text)
 {
+  bool is_true = strcmp(text, "true") == 0;
   if (f->type == TM_FIELD_NAMES)
     return names_of(text);
   if (f->type == TM_FIELD_VARIABLES)
     return variables_of(known, text);
+  if (f->type == TM_FIELD_BOOL && (is_true || strcmp(text, "false") == 0))
+    return tm_json_new_bool(is_true);
   if (f->type == TM_FIELD_TYPES)
     return types_of(text);
   return tm_json_new_string(text);
