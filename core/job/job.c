@@ -105,9 +105,8 @@ static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
   job->is_made = before == TM_JOB_DIR_NEW && state == TM_JOB_DIR_INCOMPLETE;
   if ((rc = check_state(job, state, err)) < 0 || *has_job)
     return rc;
-  if (before == TM_JOB_DIR_NEW && job->o.resume && job->o.is_dir_chosen)
-    tm_job_note(job, "no job of '%s' is left to resume: a new one is started",
-                job->o.pipeline->name);
+  if (before == TM_JOB_DIR_NEW && job->o.note)
+    tm_job_note(job, "%s", job->o.note);
   else if (before == TM_JOB_DIR_NEW && job->o.resume)
     tm_job_note(job, "there is no job in '%s' yet: a new one is started", dir);
   if (before == TM_JOB_DIR_INCOMPLETE)

@@ -23,7 +23,7 @@ struct tm_job_options {
   const char *program;                /* runs keepers and workers */
   const struct tm_events *events;
   bool resume, keep_failed, accept_changes, verify_input;
-  bool is_dir_chosen; /* nobody named `dir` */
+  const char *note; /* why this is a new job and no resumed one; printed when it starts; or NULL */
   /* with resume: reads all committed output before anything else (output_check.h) */
   bool verify_output;
   /* a resumed job runs its own copy of the script, even if the script has changed */

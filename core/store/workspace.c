@@ -184,11 +184,15 @@ fail:
 
 /* Finding. */
 
+struct newest {
+  char *name;       /* or NULL */
+  int64_t mtime_ns; /* tells jobs of one second apart */
+};
+
 struct search {
   const struct tm_fs *fs;
-  const char *jobs, *pipeline;
-  char *best;         /* name of the newest so far, or NULL */
-  int64_t best_mtime; /* tells jobs of one second apart */
+  const char *jobs, *pipeline, *file;
+  struct newest own, other; /* so far */
 };
 
 /* Whether it has the form "-YYYYMMDD-HHMMSS-abcd". */
@@ -221,54 +225,77 @@ const char *tm_workspace_moment(const char *job_name)
   return n > TAIL && is_tail(job_name + n - TAIL) ? job_name + n - TAIL + 1 : NULL;
 }
 
-static bool is_completed(const struct tm_fs *fs, const char *job)
+static struct tm_json *read_member(const struct tm_fs *fs, const char *job, const char *name)
 {
-  char *path = tm_path_join(job, "job_result.json");
+  char *path = tm_path_join(job, name);
   struct tm_buf text = TM_BUF_NONE;
-  struct tm_json *result = NULL;
-  bool yes;
+  struct tm_json *v = NULL;
   if (tm_fs_read_file(fs, path, RESULT_MAX, &text, NULL) >= 0)
-    result = tm_json_parse(tm_buf_str(&text), text.len, NULL);
-  yes = strcmp(tm_json_str(result, "status", ""), "Completed") == 0;
-  tm_json_free(result);
+    v = tm_json_parse(tm_buf_str(&text), text.len, NULL);
   tm_buf_release(&text);
   free(path);
+  return v;
+}
+
+static bool is_completed(const struct tm_fs *fs, const char *job)
+{
+  struct tm_json *result = read_member(fs, job, "job_result.json");
+  bool yes = strcmp(tm_json_str(result, "status", ""), "Completed") == 0;
+  tm_json_free(result);
   return yes;
+}
+
+/* Whether the file defines the job. If the job's own file is gone, it may have been moved. */
+static bool is_of_file(const struct search *s, const char *job)
+{
+  struct tm_json *record = read_member(s->fs, job, "job.json");
+  const char *file = tm_json_str(record, "pipeline", "");
+  struct tm_stat own, given;
+  bool is_there = *file && s->fs->stat(s->fs->self, file, true, &own) == 0;
+  bool is_same = is_there && *s->file && s->fs->stat(s->fs->self, s->file, true, &given) == 0 &&
+                 own.dev == given.dev && own.ino == given.ino;
+  bool yes = !is_there || is_same;
+  tm_json_free(record);
+  return yes;
+}
+
+static bool is_newer(const struct search *s, const struct newest *than, const char *name,
+                     int64_t mtime_ns)
+{
+  int newer = 1; /* by the moment in the name; 0: the same second */
+  if (than->name)
+    newer = strncmp(tail_of(name, s->pipeline), tail_of(than->name, s->pipeline), TAIL - LETTERS);
+  return newer > 0 || (newer == 0 && mtime_ns > than->mtime_ns);
 }
 
 static int on_name(void *data, const char *name, int type)
 {
   struct search *s = data;
-  const char *tail = tail_of(name, s->pipeline);
   struct tm_stat st;
-  char *path;
-  int newer; /* by the moment in the name: > 0; 0: the same second */
-  if (!tail)
-    return 0;
-  newer = s->best ? strncmp(tail, tail_of(s->best, s->pipeline), TAIL - LETTERS) : 1;
-  if (newer < 0)
-    return 0;
-  path = tm_path_join(s->jobs, name);
-  if (s->fs->stat(s->fs->self, path, true, &st) == 0 && S_ISDIR(st.mode) &&
-      (newer > 0 || st.mtime_ns > s->best_mtime) && !is_completed(s->fs, path)) {
-    free(s->best);
-    s->best = tm_xstrdup(name);
-    s->best_mtime = st.mtime_ns;
+  char *path = tail_of(name, s->pipeline) ? tm_path_join(s->jobs, name) : NULL;
+  if (path && s->fs->stat(s->fs->self, path, true, &st) == 0 && S_ISDIR(st.mode) &&
+      is_newer(s, &s->own, name, st.mtime_ns) && !is_completed(s->fs, path)) {
+    struct newest *to = is_of_file(s, path) ? &s->own : &s->other;
+    if (is_newer(s, to, name, st.mtime_ns)) {
+      free(to->name);
+      *to = (struct newest) { tm_xstrdup(name), st.mtime_ns };
+    }
   }
   free(path);
   return 0;
 }
 
 char *tm_workspace_find_open_job(const struct tm_fs *fs, const char *workspace,
-                                 const char *pipeline)
+                                 const char *pipeline, const char *file, char **other)
 {
   tm_require(pipeline[0]);
   char *jobs = tm_path_join(workspace, "jobs");
-  struct search s = { .fs = fs, .jobs = jobs, .pipeline = pipeline };
-  char *path = NULL;
-  if (tm_dir_read(jobs, on_name, &s) >= 0 && s.best)
-    path = tm_path_join(jobs, s.best);
-  free(s.best);
+  struct search s = { .fs = fs, .jobs = jobs, .pipeline = pipeline, .file = file };
+  (void)tm_dir_read(jobs, on_name, &s);
+  char *path = s.own.name ? tm_path_join(jobs, s.own.name) : NULL;
+  *other = s.other.name ? tm_path_join(jobs, s.other.name) : NULL;
+  free(s.own.name);
+  free(s.other.name);
   free(jobs);
   return path;
 }

@@ -39,9 +39,11 @@ const char *tm_workspace_moment(const char *job_name);
 char *tm_workspace_new_job(const struct tm_fs *fs, const char *workspace, const char *pipeline,
                            int64_t wall_ns, struct tm_err *err);
 /* The newest job of a pipeline whose result does not say Completed (an interrupted or running job
- * has no result); absolute, to free(). NULL if there is none. */
+ * has no result); absolute, to free(). NULL if there is none. `file`: of the pipeline, absolute; ""
+ * for none. A job of that name that another file defines, which still exists, is not the
+ * pipeline's: *other gets the newest of these, to free(), or NULL. */
 char *tm_workspace_find_open_job(const struct tm_fs *fs, const char *workspace,
-                                 const char *pipeline);
+                                 const char *pipeline, const char *file, char **other);
 
 /* Where indexes of packed files are stored for later jobs: <workspace>/index for a job in a
  * workspace, else <step>/state/index. To free(). */

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/job_choice.h"
 #include "base/check.h"
 #include "base/path.h"
 #include "job/failed_source.h"
@@ -86,18 +87,13 @@ char *tm_runtime_workspace(const struct tidemill_runtime *rt, const char *file, 
 }
 
 /* The absolute directory of a new job of the pipeline, or with `resume` of its newest job that
- * is not Completed; the caller frees it. `file`: where the search for the workspace begins. */
+ * is not Completed. `file`: where the search for the workspace begins. Both to free(). */
 static char *choose_dir(const struct tidemill_runtime *rt, const struct tm_pipeline *p,
-                        const char *file, bool resume, struct tm_err *err)
+                        const char *file, bool resume, char **note, struct tm_err *err)
 {
-  char *workspace = tm_runtime_workspace(rt, file, err), *dir = NULL;
-  if (workspace && resume)
-    dir = tm_workspace_find_open_job(rt->fs, workspace, p->name);
-  if (dir && !is_named(rt) && tm_trust_job(rt->fs, dir, err) < 0) {
-    free(dir);
-    dir = NULL;
-  } else if (workspace && !dir)
-    dir = tm_workspace_new_job(rt->fs, workspace, p->name, tm_clock_wall_ns(), err);
+  char *workspace = tm_runtime_workspace(rt, file, err);
+  struct tm_job_choice c = { rt->fs, workspace, p, resume, is_named(rt) };
+  char *dir = workspace ? tm_job_choose(&c, note, err) : NULL;
   free(workspace);
   return dir;
 }
@@ -221,7 +217,8 @@ struct submission {
   const struct tidemill_job_options *o;
   struct tm_pipeline *pipeline;
   const char *dir, *workspace, *registry; /* absolute; the last two or NULL */
-  bool has_stdin;                         /* as in struct tm_job_options */
+  const char *note;                       /* as in struct tm_job_options */
+  bool has_stdin;                         /* likewise */
 };
 
 static struct tidemill_job *new_job(const struct submission *s)
@@ -246,7 +243,7 @@ static int open_job(struct tidemill_job **out, const struct submission *s, struc
                               .has_stderr = s->rt->is_command,
                               .events = &job->events,
                               .resume = s->o->resume,
-                              .is_dir_chosen = !s->o->dir,
+                              .note = s->note,
                               .keep_failed = s->o->keep_failed,
                               .accept_changes = s->o->accept_changes,
                               .verify_input = s->o->verify_input,
@@ -322,11 +319,12 @@ static int take_again(const char *dir, struct tm_pipeline *p, struct tm_err *err
 
 /* The caller frees it. */
 static char *dir_of(const struct tidemill_pipeline *p, struct tm_pipeline *settled,
-                    const struct tidemill_job_options *o, const char *cwd, struct tm_err *err)
+                    const struct tidemill_job_options *o, const char *cwd, char **note,
+                    struct tm_err *err)
 {
   char *dir = o->dir                ? tm_path_absolute(cwd, o->dir)
               : o->resume && p->job ? tm_xstrdup(p->job)
-                                    : choose_dir(p->rt, settled, p->file, o->resume, err);
+                                    : choose_dir(p->rt, settled, p->file, o->resume, note, err);
   if (dir && o->resume && take_again(dir, settled, err) < 0) {
     free(dir);
     dir = NULL;
@@ -356,13 +354,14 @@ static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
   struct submission s = {
     .rt = rt, .o = o, .pipeline = settled, .has_stdin = rt->is_command && !p->job
   };
-  char *cwd = NULL, *dir = NULL, *workspace = NULL, *registry = NULL;
+  char *cwd = NULL, *dir = NULL, *note = NULL, *workspace = NULL, *registry = NULL;
   if (refuse_alone(settled, o, err) == 0 && tm_refuse_stdin(rt, settled, err) == 0)
     cwd = tm_api_here(err);
   if (cwd)
     tm_draft_tell_earlier(p, settled);
   bool is_well = cwd && (o->dir || o->resume || look_ahead(p, settled, cwd, err) == 0);
-  s.dir = dir = is_well ? dir_of(p, settled, o, cwd, err) : NULL;
+  s.dir = dir = is_well ? dir_of(p, settled, o, cwd, &note, err) : NULL;
+  s.note = note;
   int rc = dir ? tm_runtime_known_workspace(&workspace, rt, p->file, cwd, err) : err->code;
   s.workspace = workspace; /* a new job may have made it */
   if (rc == 0)
@@ -373,6 +372,7 @@ static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
   free(registry);
   free(workspace);
   free(dir);
+  free(note);
   free(cwd);
   if (rc < 0)
     tm_pipeline_free(settled);

@@ -239,6 +239,20 @@ describe("a job directory in the workspace", function()
     assert.equal(first.result.job_dir, again.result.job_dir)
     assert.same(job.names(40), t:sorted_lines(again.result.job_dir .. "/score/output/parallel_run_step.txt"))
   end)
+
+  it("is not resumed by another pipeline file of the same name", function()
+    local t = failed_case()
+    t:write("workspace/.keep", "")
+    local o = { env = { "GO=1" } }
+    t:write("other.lua", t:read "pipeline.lua")
+    t:expect(t:run { "run", "pipeline.lua", "--progress", "none" }, 1)
+    local r = t:run({ "run", "other.lua", "--resume", "--progress", "none" }, o)
+    t:expect(r, 0)
+    expect_words(r, { "no job of 'case' is left to resume in the workspace '[^']+': a new one is started",
+      "has that name, but another pipeline file" })
+    local own = assert(r.err:match "to resume it: tidemill resume (%S+)\n", r.err)
+    t:expect(t:run({ "resume", own, "--progress", "none" }, o), 0)
+  end)
 end)
 
 describe("a full disk", function()

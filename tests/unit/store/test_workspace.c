@@ -167,7 +167,9 @@ static void a_new_job_has_a_name_of_its_own(void **state)
 
 static void assert_open_job(void **state, const char *pipeline, const char *expected)
 {
-  char *found = tm_workspace_find_open_job(tm_fs_real(), *state, pipeline);
+  char *other = NULL;
+  char *found = tm_workspace_find_open_job(tm_fs_real(), *state, pipeline, "", &other);
+  assert_null(other);
   if (expected) {
     assert_non_null(found);
     assert_string_equal(tm_path_base(found), expected);
@@ -198,6 +200,34 @@ static void the_newest_that_is_not_completed(void **state)
   assert_open_job(state, "digits", "digits-20260201-000000-zzzz");
 }
 
+static void a_job_of_another_file_is_not_the_pipelines(void **state)
+{
+  char *here = tm_path_join(*state, "here.lua"), *there = tm_path_join(*state, "there.lua");
+  char *record = tm_xprintf("{\"pipeline\":\"%s\"}", there), *other = NULL, *found;
+  make(*state, "jobs/digits-20260101-000000-aaaa");
+  make(*state, "jobs/digits-20260201-000000-aaaa");
+  put(*state, "here.lua", "");
+  put(*state, "there.lua", "");
+  put(*state, "jobs/digits-20260201-000000-aaaa/job.json", record);
+  found = tm_workspace_find_open_job(tm_fs_real(), *state, "digits", here, &other);
+  assert_string_equal(tm_path_base(found), "digits-20260101-000000-aaaa");
+  assert_string_equal(tm_path_base(other), "digits-20260201-000000-aaaa");
+  free(found);
+  free(other);
+  found = tm_workspace_find_open_job(tm_fs_real(), *state, "digits", there, &other);
+  assert_string_equal(tm_path_base(found), "digits-20260201-000000-aaaa");
+  assert_null(other);
+  free(found);
+  assert_int_equal(unlink(there), 0); /* the file may have been moved */
+  found = tm_workspace_find_open_job(tm_fs_real(), *state, "digits", here, &other);
+  assert_string_equal(tm_path_base(found), "digits-20260201-000000-aaaa");
+  assert_null(other);
+  free(found);
+  free(record);
+  free(there);
+  free(here);
+}
+
 UNIT_TESTS({
     cmocka_unit_test_setup_teardown(made_beside_the_file, open_dir, close_dir),
     cmocka_unit_test_setup_teardown(a_path_means_the_workspace_or_the_folder_that_holds_it,
@@ -209,4 +239,6 @@ UNIT_TESTS({
                                     open_dir, close_dir),
     cmocka_unit_test_setup_teardown(a_new_job_has_a_name_of_its_own, open_dir, close_dir),
     cmocka_unit_test_setup_teardown(the_newest_that_is_not_completed, open_dir, close_dir),
+    cmocka_unit_test_setup_teardown(a_job_of_another_file_is_not_the_pipelines, open_dir,
+                                    close_dir),
 });
