@@ -540,7 +540,7 @@ void tm_job_close(struct tm_job *job)
     return;
   tm_recheck_stop(job->recheck);
   tm_fleet_close_now(&job->fleet);
-  if (job->dir.path && !job->is_over)
+  if (job->is_started && !job->is_over)
     (void)tm_temp_dirs_remove(job->o.fs, job->dir.path, NULL); /* records name what is left */
   tm_temp_dirs_release(&job->temp);
   tm_job_steps_close(job);

@@ -1,6 +1,7 @@
 -- A refused resume leaves the job as it was: every file, of every step.
 local job = require "support.job"
 local lfs = require "lfs"
+local programs = require "support.programs"
 local steps = require "support.steps"
 
 local ITEMS = 4
@@ -127,6 +128,30 @@ describe("a refused resume", function()
     t:expect_job(3, { "--resume" }, GOOD)
     assert.same(before, tree(t.job_dir))
     t:write(rows_file, kept)
+    t:expect_job(0, { "--resume" }, GOOD)
+    assert.same(job.names(ITEMS), rows(t, "b"))
+  end)
+
+  it("keeps the records of what a killed session left", function()
+    local t = job.case()
+    t:inputs(ITEMS)
+    t:script([[function run(m)
+      if name_of(m[1]) ~= "0001.txt" then while not os.getenv "GOOD" do end end
+      return { name_of(m[1]) }
+    end]], "waits.lua")
+    steps.pipeline(t, [[
+      step("a", "waits.lua", files "in/*"),
+      step("b", "waits.lua", files "in/*"),
+    ]])
+    local p = t:start_job()
+    for _, name in ipairs { "a", "b" } do
+      t:wait_for("job/" .. name .. "/output/parallel_run_step.txt.partial", "0001.txt\n")
+    end
+    p:kill(programs.SIGKILL)
+    p:wait()
+    t:wait_for_none()
+    assert.is_true(t:has "job/temp_dirs")
+    expect_refused(t, "job/b/state/manifest", GONE)
     t:expect_job(0, { "--resume" }, GOOD)
     assert.same(job.names(ITEMS), rows(t, "b"))
   end)
