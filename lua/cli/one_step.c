@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/path.h"
 #include "base/text.h"
@@ -13,6 +14,9 @@
 
 #define NAME_LONGEST  32 /* of a step (params/params.h) */
 #define NAME_SHORTEST 3
+#define A_COMMAND                                                                                  \
+  "; it is a file in Lua, not a command: its run(mini_batch) may run programs by "                 \
+  "require(\"tidemill.process\").run { \"wc\", path }"
 
 const char *const tm_output_formats[] = { "text", "csv", "tsv", NULL };
 const char *const tm_input_formats[] = { "csv", "tsv", "jsonl", NULL };
@@ -54,6 +58,19 @@ static int split(struct tm_one_step *s, int argc, char **argv)
   return argc;
 }
 
+/* Words of GNU parallel. None is a path here, unless a file has that name. */
+static int check_habit(const char *word, struct tm_err *err)
+{
+  bool is_separator = strncmp(word, ":::", 3) == 0 && strspn(word, ":+") == strlen(word);
+  bool is_braces = strcmp(word, "{}") == 0;
+  if ((!is_separator && !is_braces) || access(word, F_OK) == 0)
+    return 0;
+  if (is_braces)
+    return tm_err_set(err, TM_EUSAGE, "leave out '{}': run(mini_batch) gets the paths");
+  return tm_err_set(err, TM_EUSAGE, "leave out '%s': the inputs are all words after the script%s",
+                    word, word[3] == ':' ? ", and '-' is a list of them on standard input" : "");
+}
+
 static int check_inputs(struct tm_one_step *s, struct tm_err *err)
 {
   if (s->words.len == 0)
@@ -63,6 +80,8 @@ static int check_inputs(struct tm_one_step *s, struct tm_err *err)
                       "an input is missing; accepted: files, folders, patterns, or '-': paths from "
                       "standard input");
   for (size_t i = 1; i < s->words.len; i++) {
+    if (check_habit(s->words.at[i], err) < 0)
+      return err->code;
     s->has_stdin = s->has_stdin || strcmp(s->words.at[i], "-") == 0;
     if (!*s->words.at[i])
       return tm_err_set(err, TM_EUSAGE, "input %zu is empty; accepted: a file, a folder, a pattern",
@@ -124,9 +143,10 @@ static int check_options(const struct tm_one_step *s, const struct tm_one_step_o
 static int check_entry(const struct tm_one_step *s, struct tm_err *err)
 {
   struct stat st;
-  if (stat(s->words.at[0], &st) < 0)
-    return tm_err_set(err, TM_EUSAGE, "cannot read the entry script '%s': %s", s->words.at[0],
-                      tm_code_text(-errno));
+  const char *script = s->words.at[0];
+  if (stat(script, &st) < 0)
+    return tm_err_set(err, TM_EUSAGE, "cannot read the entry script '%s': %s%s", script,
+                      tm_code_text(-errno), tm_path_has_ending(script, ".lua") ? "" : A_COMMAND);
   if (!S_ISREG(st.st_mode))
     return tm_err_set(err, TM_EUSAGE, "'%s' is not a file; accepted: an entry script in Lua",
                       s->words.at[0]);

@@ -72,6 +72,32 @@ describe("options are named", function()
     says(t:run { "status", dir }, 0, 'invalid_lines = "drop" leaves such lines out')
   end)
 
+  it("for words of GNU parallel", function()
+    local t = case "function run(m) return names_of(m) end"
+    local words = {
+      ["wc -l {}"] = "cannot read the entry script 'wc -l {}': no such file or directory; it is a file in Lua, not a "
+        .. "command: its run(mini_batch) may run programs by require(\"tidemill.process\").run",
+      [":::"] = "leave out ':::': the inputs are all words after the script\n",
+      ["::::"] = "leave out '::::': the inputs are all words after the script, and '-' is a list of them",
+      [":::+"] = "leave out ':::+'", ["{}"] = "leave out '{}': run(mini_batch) gets the paths",
+    }
+    for word, answer in pairs(words) do
+      for _, command in ipairs { "map", "try" } do
+        local script = word:find "^wc" and word or "score.lua"
+        says(t:run { command, script, word, "in" }, 2, answer)
+      end
+    end
+    for option, answer in pairs { ["-k"] = "the order of rows is not fixed", ["--null"] = "write -0",
+                                  ["--wd"] = "leave it out", ["-P"] = "write -j N",
+                                  ["--quiet"] = "write --progress none",
+                                  ["--colsep"] = "write --rows --separator CHARACTER" } do
+      says(t:run { "map", "score.lua", "in", option, "2" }, 2, "unknown option '" .. option .. "'; " .. answer)
+    end
+    t:write("{}", "")
+    t:write(":::", "")
+    says(t:run { "map", "score.lua", "{}", ":::" }, 0, ":::\n")
+  end)
+
   it("with the path of a file whose name begins with a dash", function()
     local t = case "function run(m) return names_of(m) end"
     t:write("-dash.csv", "a\n1\n")
