@@ -71,16 +71,30 @@ static int check_habit(const char *word, struct tm_err *err)
                     word, word[3] == ':' ? ", and '-' is a list of them on standard input" : "");
 }
 
+/* A pipe is most often a list of paths: <(find ...). */
+static int check_pipe(const char *word, struct tm_err *err)
+{
+  struct stat st;
+  if (stat(word, &st) < 0 || !S_ISFIFO(st.st_mode))
+    return 0;
+  return tm_err_set(
+      err, TM_EUSAGE,
+      "'%s' is a pipe, and an input is a file; if it is a list of paths, '-' reads it "
+      "from standard input: tidemill map ENTRY.lua - <PIPE",
+      word);
+}
+
 static int check_inputs(struct tm_one_step *s, struct tm_err *err)
 {
   if (s->words.len == 0)
-    return tm_err_set(err, TM_EUSAGE, "an entry script is missing");
+    return tm_err_set(err, TM_EUSAGE, "an entry script is missing%s",
+                      s->arguments ? "; '--' comes after all inputs" : "");
   if (s->words.len == 1)
     return tm_err_set(err, TM_EUSAGE,
                       "an input is missing; accepted: files, folders, patterns, or '-': paths from "
                       "standard input");
   for (size_t i = 1; i < s->words.len; i++) {
-    if (check_habit(s->words.at[i], err) < 0)
+    if (check_habit(s->words.at[i], err) < 0 || check_pipe(s->words.at[i], err) < 0)
       return err->code;
     s->has_stdin = s->has_stdin || strcmp(s->words.at[i], "-") == 0;
     if (!*s->words.at[i])

@@ -93,6 +93,9 @@ describe("options are named", function()
                                   ["--colsep"] = "write --rows --separator CHARACTER" } do
       says(t:run { "map", "score.lua", "in", option, "2" }, 2, "unknown option '" .. option .. "'; " .. answer)
     end
+    says(t:run { "map", "--", "score.lua", "in" }, 2, "an entry script is missing; '--' comes after all inputs")
+    assert(os.execute(("mkfifo '%s'"):format(t:path "pipe")) == 0)
+    says(t:run { "map", "score.lua", "pipe" }, 2, "'pipe' is a pipe, and an input is a file; if it is a list of paths")
     t:write("{}", "")
     t:write(":::", "")
     says(t:run { "map", "score.lua", "{}", ":::" }, 0, ":::\n")
