@@ -115,6 +115,14 @@ static const struct tm_json *element(const struct tm_json *list, size_t i)
 static void compare_nested(const char *key, bool is_allowed, const struct tm_json *before,
                            const struct tm_json *now, struct tm_changes *out);
 
+/* Datasets of two kinds differ in most members, which says no more than the kinds and paths. */
+static bool is_needless(const struct tm_json *before, const struct tm_json *now, const char *member)
+{
+  const struct tm_json *old_kind = tm_json_get(before, "kind"), *kind = tm_json_get(now, "kind");
+  return old_kind && kind && !tm_json_is_equal(old_kind, kind) && strcmp(member, "kind") != 0 &&
+         strcmp(member, "paths") != 0;
+}
+
 static void compare_objects(const char *key, bool is_allowed, const struct tm_json *before,
                             const struct tm_json *now, struct tm_changes *out)
 {
@@ -123,7 +131,7 @@ static void compare_objects(const char *key, bool is_allowed, const struct tm_js
     for (size_t i = 0; i < v->list.len; i++) {
       const char *member = v->keys[i];
       char *name = tm_xprintf("%s.%s", key, member);
-      if (!is_new || !tm_json_get(before, member))
+      if (!is_needless(before, now, member) && (!is_new || !tm_json_get(before, member)))
         compare_nested(name, is_allowed, tm_json_get(before, member), tm_json_get(now, member),
                        out);
       free(name);

@@ -81,6 +81,12 @@ static void a_change_that_affects_the_output_is_refused(void **state)
   changes_to(v, "inputs[1].paths[2]: none -> \"b\" (refused)\n"
                 "inputs[1].limit: none -> 3 (refused)\n");
   v = now();
+  tm_json_set(tm_json_get(v, "inputs")->list.at[0], "kind", tm_json_new_string("delimited"));
+  tm_json_set(tm_json_get(v, "inputs")->list.at[0], "paths", tree(NULL, NULL, "['t.csv']"));
+  tm_json_set(tm_json_get(v, "inputs")->list.at[0], "limit", tm_json_new_int(3));
+  changes_to(v, "inputs[1].kind: \"files\" -> \"delimited\" (refused)\n"
+                "inputs[1].paths: \"a\" -> \"t.csv\" (refused)\n");
+  v = now();
   tm_json_add(tm_json_get(v, "inputs"), tree(NULL, NULL, "{'kind':'files','paths':['c']}"));
   changes_to(v, "inputs[2]: none -> \"c\" (refused)\n");
   v = now();
