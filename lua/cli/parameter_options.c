@@ -294,16 +294,31 @@ static bool is_parameter(const char *name)
   return false;
 }
 
+/* The option for a parameter, "--returns", to free(); NULL: there is none. */
+static char *option_of(const char *name)
+{
+  char *words = is_parameter(name) ? dashed(name) : NULL;
+  char *option = words ? tm_xprintf("--%s", words) : NULL;
+  free(words);
+  return option;
+}
+
+/* A parameter whose option has no value, "-0". */
+static bool is_flag(const char *name)
+{
+  return strcmp(name, "null_separated") == 0;
+}
+
 /* Adds the option of a setting that a message names without a value. Only a name with an underscore
  * is one: `header` and `returns` are words, too. Returns the bytes read; 0: nothing is added. */
 static size_t add_name(struct tm_buf *out, const char *at, size_t len, const char *end)
 {
   bool is_call = at + len < end && memchr(".(=", at[len], 3);
   char *name = tm_xstrndup(at, len);
-  bool is_it = !is_call && strchr(name, '_') && is_parameter(name);
-  char *option = is_it ? dashed(name) : NULL;
-  if (is_it)
-    tm_buf_printf(out, "--%s", option);
+  bool is_one = !is_call && strchr(name, '_');
+  char *option = is_one && is_flag(name) ? tm_xstrdup("-0") : is_one ? option_of(name) : NULL;
+  bool is_it = option != NULL;
+  tm_buf_add_str(out, is_it ? option : "");
   free(option);
   free(name);
   return is_it ? len : 0;
@@ -326,13 +341,15 @@ static size_t add_setting(struct tm_buf *out, const char *at, const char *end)
          (has_quotes ? at[begin + value_len] != quote : is_of_name(at[begin + value_len])))
     value_len++;
   char *name = tm_xstrndup(at, len), *value = tm_xstrndup(at + begin, value_len);
-  bool is_it = (has_quotes ? at + begin + value_len < end : value_len > 0) && is_parameter(name);
-  if (is_it) {
-    char *option = dashed(name);
-    tm_buf_printf(out, "--%s ", option);
+  bool is_whole = has_quotes ? at + begin + value_len < end : value_len > 0;
+  char *option = is_whole && is_flag(name) ? tm_xstrdup("-0") : is_whole ? option_of(name) : NULL;
+  bool is_it = option != NULL;
+  tm_buf_add_str(out, is_it ? option : "");
+  if (is_it && !is_flag(name)) {
+    tm_buf_add_char(out, ' ');
     tm_text_shell(out, value);
-    free(option);
   }
+  free(option);
   free(name);
   free(value);
   return is_it ? begin + value_len + has_quotes : 0;

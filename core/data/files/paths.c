@@ -122,18 +122,16 @@ static int give(struct tm_paths *p, char *path, size_t len, bool is_last, struct
     return tm_err_set(err, TM_EUSAGE, "'%s', %s %llu: a path of more than %d bytes", p->path, unit,
                       (unsigned long long)p->number, PATH_LIMIT);
   if (p->separator == '\n' && memchr(path, '\0', len) != NULL)
-    return tm_err_set(err, TM_EUSAGE,
-                      "'%s', line %llu: a NUL byte in a path; is it a list with NUL between the "
-                      "paths? then use %s",
-                      p->path, (unsigned long long)p->number,
-                      p->is_stdin ? "-0, or null_separated = true in a pipeline file"
-                                  : "null_separated = true");
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "'%s', line %llu: a NUL byte in a path; is it a list with NUL between the paths? then set "
+        "null_separated = true",
+        p->path, (unsigned long long)p->number);
   if (p->separator == '\0' && p->number == 1 && is_last && path[len - 1] == '\n')
     return tm_err_set(err, TM_EUSAGE,
                       "'%s' is one path of %zu bytes with line breaks: it holds no NUL; is it a "
-                      "list of lines? then leave out %s",
-                      p->path, len,
-                      p->is_stdin ? "-0, or null_separated in a pipeline file" : "null_separated");
+                      "list of lines? then without null_separated",
+                      p->path, len);
   if (path[0] != '/') {
     path -= p->dir_len;
     len += p->dir_len;
