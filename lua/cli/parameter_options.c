@@ -285,19 +285,32 @@ static bool is_of_name(char c)
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_parameter(const char *name)
+/* Whether a message that says `name = value` means a parameter of a configuration. A script's own
+ * message may say `environment = test`: a plain word needs one of the parameter's choices. */
+static bool is_setting(const char *name, const char *value)
 {
-  for (int group = 0; group < TM_PARAMETER_GROUPS; group++)
-    for (size_t i = 0; i < groups[group].len; i++)
-      if (has_parameter(groups[group].constructors[i].name, name))
-        return true;
+  struct tidemill_parameter p;
+  for (size_t i = 0; tm_parameter_of_group(TM_PARAMETERS_CONFIG, i, &p); i++)
+    if (strcmp(p.name, name) == 0)
+      return strchr(name, '_') ||
+             (value && p.choices && tm_text_has_word(p.choices, value, strlen(value)));
   return false;
 }
 
-/* The option for a parameter, "--returns", to free(); NULL: there is none. */
-static char *option_of(const char *name)
+/* `value` NULL: the message has none. */
+static bool is_parameter(const char *name, const char *value)
 {
-  char *words = is_parameter(name) ? dashed(name) : NULL;
+  for (int group = 0; group < TM_PARAMETERS_CONFIG; group++)
+    for (size_t i = 0; i < groups[group].len; i++)
+      if (has_parameter(groups[group].constructors[i].name, name))
+        return true;
+  return is_setting(name, value);
+}
+
+/* The option for a parameter, "--returns", to free(); NULL: there is none. */
+static char *option_of(const char *name, const char *value)
+{
+  char *words = is_parameter(name, value) ? dashed(name) : NULL;
   char *option = words ? tm_xprintf("--%s", words) : NULL;
   free(words);
   return option;
@@ -316,7 +329,7 @@ static size_t add_name(struct tm_buf *out, const char *at, size_t len, const cha
   bool is_call = at + len < end && memchr(".(=", at[len], 3);
   char *name = tm_xstrndup(at, len);
   bool is_one = !is_call && strchr(name, '_');
-  char *option = is_one && is_flag(name) ? tm_xstrdup("-0") : is_one ? option_of(name) : NULL;
+  char *option = is_one && is_flag(name) ? tm_xstrdup("-0") : is_one ? option_of(name, NULL) : NULL;
   bool is_it = option != NULL;
   tm_buf_add_str(out, is_it ? option : "");
   free(option);
@@ -342,7 +355,9 @@ static size_t add_setting(struct tm_buf *out, const char *at, const char *end)
     value_len++;
   char *name = tm_xstrndup(at, len), *value = tm_xstrndup(at + begin, value_len);
   bool is_whole = has_quotes ? at + begin + value_len < end : value_len > 0;
-  char *option = is_whole && is_flag(name) ? tm_xstrdup("-0") : is_whole ? option_of(name) : NULL;
+  char *option = is_whole && is_flag(name) ? tm_xstrdup("-0")
+                 : is_whole                ? option_of(name, value)
+                                           : NULL;
   bool is_it = option != NULL;
   tm_buf_add_str(out, is_it ? option : "");
   if (is_it && !is_flag(name)) {

@@ -37,6 +37,12 @@ describe("options are named", function()
     says(t:run { "map", "score.lua", "in" }, 1, "use --append-row-line-break escape")
   end)
 
+  it("and words of a script stay, if they are no choice of a parameter", function()
+    local t = case "function run() error 'environment = test, description = none, returns = nothing' end"
+    says(t:run { "map", "score.lua", "in", "--run-max-try", "1" }, 1,
+      "environment = test, description = none, returns = nothing")
+  end)
+
   it("for parameters that exclude each other, or are of another kind", function()
     local t = case "function run() return {} end"
     for _, command in ipairs { "map", "try" } do
