@@ -29,16 +29,30 @@ if dir and dir ~= "" then
   end
 end
 
--- The last of the loaders: says what to write instead of a module of Python. It stays silent if the
--- user has added a loader behind it, which may know the module.
-local function refuse_python(name)
-  local plan = require "tidemill.plan"
-  local words = plan.instead_of_module(name)
-  if words and package.loaders[#package.loaders] == refuse_python then
-    plan.raise(("module '%s' not found: Python's '%s' is in Lua: %s"):format(name, name, words))
+local modules = {} -- without those that only other modules use
+for module in pairs(labels) do
+  if not module:find "_[ch]$" and not module:find "%._" then
+    modules[#modules + 1] = module
   end
 end
-table.insert(package.loaders, refuse_python)
+
+-- The last of the loaders: says what to write instead of a module of Python, or of a name that is
+-- nearly one of ours. It stays silent if the user has added a loader behind it, which may know the
+-- module.
+local function refuse(name)
+  if package.loaders[#package.loaders] ~= refuse then
+    return
+  end
+  local plan = require "tidemill.plan"
+  local words = plan.instead_of_module(name)
+  local nearest = not words and plan.nearest(name, modules)
+  if words then
+    plan.raise(("module '%s' not found: Python's '%s' is in Lua: %s"):format(name, name, words))
+  elseif nearest then
+    plan.raise(("module '%s' not found: did you mean '%s'?"):format(name, nearest))
+  end
+end
+table.insert(package.loaders, refuse)
 
 -- Without this, `allow_reuse = False` would silently be nil.
 local written = { True = "true", False = "false" }

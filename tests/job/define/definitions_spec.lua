@@ -42,6 +42,8 @@ describe("a pipeline file is refused", function()
       ["require 'azureml.core'"] = { "module 'azureml.core' not found: Python's 'azureml.core' is in Lua: "
         .. 'local tidemill = require "tidemill", which has all names\n$' },
       ["require 'numpy'"] = { "module 'numpy' not found: Python's 'numpy' is in Lua: a loop over a column" },
+      ["require 'tidemil'"] = { "module 'tidemil' not found: did you mean 'tidemill'?" },
+      ["require 'tidemill.fram'"] = { "module 'tidemill.fram' not found: did you mean 'tidemill.frame'?" },
       ["require 'pickle'"] = { "module 'pickle' not found: Python's 'pickle' is in Lua: " },
       ["local a = 1\n"] = { "Pipeline" },
       ["return 42\n"] = { "Pipeline", "number" },
