@@ -132,6 +132,19 @@ bool tm_path_has_inner_ending(const char *path, const char *ending)
   return ends_in(path, unpacked_len(path), ending);
 }
 
+const char *tm_path_table_format(const char *path)
+{
+  static const char *const endings[][2] = { { ".csv", "csv" },
+                                            { ".tsv", "tsv" },
+                                            { ".jsonl", "jsonl" },
+                                            { ".ndjson", "jsonl" },
+                                            { ".json", "jsonl" } };
+  for (size_t i = 0; i < TM_COUNT_OF(endings); i++)
+    if (tm_path_has_inner_ending(path, endings[i][0]))
+      return endings[i][1];
+  return NULL;
+}
+
 /* ---- paths in a text ---- */
 
 static bool is_of_name(char c)

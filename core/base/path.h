@@ -28,6 +28,8 @@ bool tm_path_has_ending(const char *path, const char *ending);
 bool tm_path_is_packed(const char *path);
 /* Whether it ends in `ending` without such a suffix: ".csv" of "a.CSV.gz". */
 bool tm_path_has_inner_ending(const char *path, const char *ending);
+/* "csv", "tsv" or "jsonl", by the inner ending of a table's name; NULL: it has another one. */
+const char *tm_path_table_format(const char *path);
 
 enum tm_path_naming {
   TM_PATH_UNNAMED,

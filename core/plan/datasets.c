@@ -51,17 +51,15 @@ struct tm_dataset *tm_plan_dataset(const struct tm_json *v, const char *base_dir
 struct tm_json *tm_plan_table(const char *const *paths, size_t n)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  static const char *const json_endings[] = { ".jsonl", ".ndjson", ".json" };
-  bool is_json = false;
-  for (size_t i = 0; i < TM_COUNT_OF(json_endings); i++)
-    is_json = is_json || tm_path_has_inner_ending(paths[0], json_endings[i]);
+  const char *format = tm_path_table_format(paths[0]);
+  bool is_json = format && strcmp(format, "jsonl") == 0;
   struct tm_json *list = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
   struct tm_json *options = tm_json_set(v, "options", tm_json_new(TM_JSON_OBJECT));
   v->tag = tm_xstrdup("TabularDataset");
   tm_json_set(v, "kind", tm_json_new_string(is_json ? "json_lines" : "delimited"));
   for (size_t i = 0; i < n; i++)
     tm_json_add(list, tm_json_new_string(paths[i]));
-  if (tm_path_has_inner_ending(paths[0], ".tsv"))
+  if (format && strcmp(format, "tsv") == 0)
     tm_json_set(options, "separator", tm_json_new_string("\\t"));
   return v;
 }

@@ -101,6 +101,8 @@ static int read_words(struct head *h, int argc, char **argv, int64_t *rows, stru
     rc = tm_err_set(err, TM_EUSAGE, "a file is missing; accepted: files, folders, patterns");
   if (rc >= 0 && (!tm_text_int(h->o.rows, rows) || *rows < 0))
     rc = tm_err_set(err, TM_EUSAGE, "'-n' is \"%s\"; accepted: an integer from 0 on", h->o.rows);
+  if (rc >= 0 && !h->o.format)
+    rc = tm_one_step_check_tables(h->files.at, h->files.len, err);
   return rc;
 }
 

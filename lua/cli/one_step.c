@@ -117,6 +117,20 @@ static int check_group(const struct tm_one_step_options *given, enum tm_paramete
   return rc;
 }
 
+int tm_one_step_check_tables(const char *const *paths, size_t n, struct tm_err *err)
+{
+  const char *first = n > 0 ? tm_path_table_format(paths[0]) : NULL;
+  for (size_t i = 1; first && i < n; i++) {
+    const char *format = tm_path_table_format(paths[i]);
+    if (format && strcmp(format, first) != 0)
+      return tm_err_set(err, TM_EUSAGE,
+                        "'%s' is a %s file, and '%s' a %s file; run the command for each format, "
+                        "or name the format of all files: --input-format %s",
+                        paths[0], first, paths[i], format, first);
+  }
+  return 0;
+}
+
 static int check_options(const struct tm_one_step *s, const struct tm_one_step_options *given,
                          struct tm_err *err)
 {
@@ -137,6 +151,9 @@ static int check_options(const struct tm_one_step *s, const struct tm_one_step_o
     return tm_err_set(err, TM_EUSAGE,
                       "'--input-format' goes with --rows: it says how tables are "
                       "read");
+  if (given->has_rows && !given->input_format &&
+      tm_one_step_check_tables(s->words.at + 1, s->words.len - 1, err) < 0)
+    return err->code;
   if (check_group(given, TM_PARAMETERS_TABLES, given->has_rows,
                   "--rows: it says how tables are read", err) < 0 ||
       check_group(given, TM_PARAMETERS_ARCHIVES, given->entries,

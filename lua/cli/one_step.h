@@ -46,6 +46,8 @@ int tm_one_step_build(struct tidemill_pipeline **out, const struct tm_one_step *
                       struct tm_err *err);
 void tm_one_step_release(struct tm_one_step *s);
 
+/* TM_EUSAGE: the names of two tables have endings of different formats. */
+int tm_one_step_check_tables(const char *const *paths, size_t n, struct tm_err *err);
 /* Makes a name for a job from the name of a script: small letters, digits and '-', 3 to 32 of them.
  * The caller frees it. */
 char *tm_one_step_name(const char *script);

@@ -211,6 +211,13 @@ describe("the format of a table", function()
         assert.is_nil(r.err:find("warning", 1, true), r.err)
       end
     end
+    for _, command in ipairs { { "map", "score.lua", "--rows" }, { "try", "score.lua", "--rows" }, { "head" } } do
+      local r = t:run(with(command, { "list", "list.tsv" }))
+      assert.is_nil(r.err:find("--input-format", 1, true), r.err)
+      r = t:run(with(command, { "list.tsv", "list", "more.JSON.gz" }))
+      t:expect(r, 2)
+      assert.truthy(r.err:find("'list.tsv' is a tsv file, and 'more.JSON.gz' a jsonl file; ", 1, true), r.err)
+    end
     local r = t:run { "head", "list.tsv", "--input-format", "jsonl", "--separator", ";" }
     t:expect(r, 2)
     assert.truthy(r.err:find("'--separator' goes with CSV, and 'list.tsv' is read as JSON lines", 1, true), r.err)

@@ -98,6 +98,16 @@ static void endings_are_of_either_case(void **state)
   assert_false(tm_path_is_packed("gz"));
 }
 
+static void a_table_has_the_format_of_its_ending(void **state)
+{
+  assert_string_equal(tm_path_table_format("a/b.csv"), "csv");
+  assert_string_equal(tm_path_table_format("b.TSV.gz"), "tsv");
+  assert_string_equal(tm_path_table_format("b.jsonl"), "jsonl");
+  assert_string_equal(tm_path_table_format("b.csv.ndjson"), "jsonl");
+  assert_null(tm_path_table_format("b.txt"));
+  assert_null(tm_path_table_format("csv"));
+}
+
 static void is_named_as_a_word(void **state)
 {
   static const struct {
@@ -127,5 +137,6 @@ UNIT_TESTS({
     cmocka_unit_test(absolute_takes_out_dots),
     cmocka_unit_test(parts),
     cmocka_unit_test(endings_are_of_either_case),
+    cmocka_unit_test(a_table_has_the_format_of_its_ending),
     cmocka_unit_test(is_named_as_a_word),
 });
