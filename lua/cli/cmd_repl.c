@@ -228,9 +228,29 @@ static int feed(struct repl *r, const char **out)
   return fed;
 }
 
+/* Makes one entry of the history of a piece of several lines, whose line breaks become blanks. That
+ * would change a comment, a long string and a string with an escaped line break. */
+static void join_lines(struct repl *r)
+{
+  const char *piece = tm_buf_str(&r->piece);
+  struct tm_buf text = TM_BUF_NONE;
+  if (strstr(piece, "--") || strstr(piece, "[[") || strstr(piece, "[=") || strstr(piece, "\\\n"))
+    return;
+  for (const char *at = piece; *at; at += strspn(at, " \t\n")) {
+    size_t n = strcspn(at, "\n");
+    tm_buf_add_str(&text, text.len > 0 ? " " : "");
+    tm_buf_add(&text, at, n);
+    at += n;
+  }
+  if (strchr(piece, '\n') < piece + r->piece.len - 1)
+    tm_prompt_join(r->prompt, tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
 static void end_piece(struct repl *r, int fed, const char *out)
 {
   if (r->prompt) {
+    join_lines(r);
     tm_prompt_forget_interrupt(r->prompt);
     tm_prompt_clear_status(r->prompt);
   }
@@ -305,6 +325,8 @@ static void run_prompt(struct repl *r)
   for (;;) {
     bool had_piece = r->piece.len > 0;
     tm_buf_clear(&line);
+    if (!had_piece)
+      tm_prompt_begin(r->prompt);
     int rc = tm_prompt_read(r->prompt, had_piece ? ">> " : "> ", &line, &had_text);
     if (rc == TM_PROMPT_LINE) {
       take_line(r, &line);

@@ -107,6 +107,23 @@ class OnATerminal(Place):
             t.send("1 first\n")
             t.expect(r"11\n?")
 
+    def test_a_piece_of_several_lines_is_one_entry(self):
+        with self.terminal() as t:
+            t.ask("first = 1")
+            for line in ["for i = 1, 2 do", "  print(i + 10)", "end"]:
+                t.line(line)
+            t.expect(r"11\n12\n> ?\Z")
+            t.send("\x1b[A")
+            t.expect(r"> for i = 1, 2 do print\(i \+ 10\) end\Z")
+            t.send("\x1b[A")
+            t.expect(r"> first = 1\Z")
+            t.send("\x15")
+            for line in ["x = 5 -- of a comment", "do", "print(x) -- another", "end"]:
+                t.line(line)
+            t.expect(r"5\n> ?\Z")
+            t.send("\x1b[A\x1b[A")
+            t.expect(r"> print\(x\) -- another\Z")
+
     def test_a_history_that_cannot_be_kept_is_no_error(self):
         with self.terminal(env={"TIDEMILL_HISTORY": "/dev/full/history"}) as t:
             self.assertEqual(t.ask("1"), "1")

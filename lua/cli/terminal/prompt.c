@@ -37,6 +37,7 @@ struct tm_prompt {
   struct tm_prompt_options o;
   EditLine *el;
   History *history;
+  int entries; /* of the history, before the piece that is read */
   int wake[2]; /* a pipe: keeps (1) */
   const char *label;
   char shown_label[64];
@@ -377,6 +378,25 @@ static void keep(struct tm_prompt *p, const char *line)
   add_line(p, line);
   if (p->o.history)
     tm_line_history_add(p->o.history, line);
+}
+
+static int count_entries(struct tm_prompt *p)
+{
+  HistEvent event = { .num = 0 };
+  return history(p->history, &event, H_GETSIZE) < 0 ? 0 : event.num;
+}
+
+void tm_prompt_begin(struct tm_prompt *p)
+{
+  p->entries = count_entries(p);
+}
+
+void tm_prompt_join(struct tm_prompt *p, const char *text)
+{
+  HistEvent event;
+  for (int n = count_entries(p); n > p->entries && history(p->history, &event, H_FIRST) >= 0; n--)
+    history(p->history, &event, H_DEL, event.num);
+  keep(p, text);
 }
 
 static int read_interrupted(struct tm_prompt *p, bool *had_text)

@@ -36,6 +36,10 @@ enum { TM_PROMPT_END, TM_PROMPT_LINE, TM_PROMPT_INTERRUPTED };
  * TM_PROMPT_END: Ctrl-D on an empty line, or the terminal is gone. TM_PROMPT_INTERRUPTED:
  * tm_prompt_interrupt() was called; *had_text: something had been typed. */
 int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, bool *had_text);
+/* For a piece of several lines: after _begin(), the lines that are read become one entry of the
+ * history by _join(), `text`, which is one line. On disk it comes after them. */
+void tm_prompt_begin(struct tm_prompt *p);
+void tm_prompt_join(struct tm_prompt *p, const char *text);
 /* Forgets a Ctrl-C that came while no line was read. */
 void tm_prompt_forget_interrupt(struct tm_prompt *p);
 
