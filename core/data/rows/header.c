@@ -19,26 +19,30 @@ size_t tm_header_mark(enum tm_encoding encoding, const char *p, size_t n, bool *
   return n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* Files that are often given in place of a table, by their first bytes: each has a byte that no
- * table begins with. The one after PAR1 begins the first structure of every Parquet file. */
+/* Files that are often given in place of a table, by bytes at a fixed place. Each has a byte there
+ * that no table has. The one after PAR1 begins the first structure of every Parquet file. */
 static const struct {
-  const char *start;
+  size_t at;
+  const char *bytes;
   size_t len;
   const char *words;
 } foreign[] = {
-  { "PK\x03\x04", 4,
+  { 0, "PK\x03\x04", 4,
     "it is a zip archive (as .xlsx files are), not a table; from_archives, or map --entries, reads "
     "its entries" },
-  { "SQLite format 3", 16,
+  { 0, "SQLite format 3", 16,
     "it is an SQLite database, not a table; from_sql_query(path, query) in a pipeline file reads "
     "the rows of a query" },
-  { "PAR1\x15", 5, "it is a Parquet file, which this program cannot read; convert it to CSV" },
+  { 0, "PAR1\x15", 5, "it is a Parquet file, which this program cannot read; convert it to CSV" },
+  { 256, "\0ustar", 6,
+    "it is a tar archive, not a table; from_archives, or map --entries, reads its entries" },
 };
 
 int tm_header_check_start(enum tm_encoding encoding, const char *p, size_t n, struct tm_err *err)
 {
   for (size_t i = 0; i < TM_COUNT_OF(foreign); i++)
-    if (n >= foreign[i].len && memcmp(p, foreign[i].start, foreign[i].len) == 0)
+    if (n >= foreign[i].at + foreign[i].len &&
+        memcmp(p + foreign[i].at, foreign[i].bytes, foreign[i].len) == 0)
       return tm_err_set(err, TM_EUSAGE, "%s", foreign[i].words);
 
   bool has_mark = n >= 2 && (memcmp(p, "\xff\xfe", 2) == 0 || memcmp(p, "\xfe\xff", 2) == 0);

@@ -166,7 +166,8 @@ static int refuse_no_columns(const struct tm_table_loader *l, uint32_t dataset, 
   if (l->inputs[dataset].dataset->kind == TM_DATASET_JSON_LINES)
     return tm_err_set(err, TM_EDAMAGE,
                       "'%s': no column is known: none of the first lines is a JSON object with a "
-                      "key, as {\"id\": 1}; is it a file of JSON lines?",
+                      "key, as {\"id\": 1}; is it a file of JSON lines? jq -c '.[]' makes one "
+                      "of a JSON array",
                       l->inputs[dataset].dataset->paths[0]);
   return tm_err_set(err, TM_EDAMAGE, "'%s' has no schema of input %" PRIu32,
                     l->schema_file ? l->schema_file : "the job", dataset + 1);

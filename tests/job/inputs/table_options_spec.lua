@@ -267,9 +267,11 @@ describe("a table that seems to have another format", function()
     end
     t:write("book.xlsx", "PK\3\4\20\0\n1,2\n")
     t:write("shop.db", "SQLite format 3\0\16\0\n1,2\n")
+    t:write("rows.tar", "a.csv" .. ("\0"):rep(252) .. "ustar  \0\n1,2\n")
     t:write("rows.parquet", "PAR1\21\4\21\2\n1,2\n")
     for name, words in pairs {
       ["rows.parquet"] = "/rows.parquet': it is a Parquet file, which this program cannot read",
+      ["rows.tar"] = "/rows.tar': it is a tar archive, not a table; from_archives, or map --entries, reads its",
       ["book.xlsx"] = "/book.xlsx': it is a zip archive (as .xlsx files are), not a table; from_archives",
       ["shop.db"] = "/shop.db': it is an SQLite database, not a table; from_sql_query(path, query)" } do
       for _, command in ipairs { { "head" }, { "map", "--rows", "score.lua" }, { "try", "--rows", "score.lua" } } do

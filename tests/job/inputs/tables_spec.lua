@@ -185,6 +185,7 @@ describe("a table", function()
       local r = t:run_job()
       t:expect(r, 1)
       assert.truthy(r.err:find("none of the first lines is a JSON object with a key", 1, true), r.err)
+      assert.truthy(r.err:find("jq -c '.[]' makes one of a JSON array", 1, true), r.err)
     end
   end)
 
