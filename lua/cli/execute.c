@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -23,6 +24,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/rerun.h"
@@ -353,6 +355,21 @@ static int print_result(const struct tm_execution *x)
   return status;
 }
 
+/* If the job's directory is gone, its record cannot tell how to start a new job: the result can. */
+static void add_anew(struct tm_buf *line, struct tidemill_job *job)
+{
+  char *record = tm_xprintf("%s/job.json", tidemill_job_dir(job));
+  const char *text = access(record, F_OK) < 0 ? tidemill_job_result(job) : NULL;
+  struct tm_json *result = text ? tm_json_parse(text, strlen(text), NULL) : NULL;
+  const char *file = tm_json_str(result, "pipeline", NULL);
+  if (file) {
+    tm_buf_add_str(line, ": tidemill run ");
+    tm_text_shell(line, file);
+  }
+  tm_json_free(result);
+  free(record);
+}
+
 /* `ended`: the exit status. 2: the script or a setting is wrong, or the inputs have changed. */
 static void say_again(struct tidemill_job *job, int ended, const struct tm_execute_hooks *hooks,
                       void *data)
@@ -367,6 +384,8 @@ static void say_again(struct tidemill_job *job, int ended, const struct tm_execu
       ended == 2 && tm_resume_line_add_changed(&line, &after, tidemill_job_dir(job), own);
   if (!is_changed)
     tm_resume_line_add(&line, has_failed ? &after : NULL, tidemill_job_dir(job), own);
+  if (!own)
+    add_anew(&line, job);
   /* With status 2 the script or the input is wrong: the job would end in the same way. */
   if (is_changed || ended != 2 || after.len == 0)
     tidemill_job_say(job, TIDEMILL_INFO, tm_buf_str(&line));

@@ -152,6 +152,8 @@ describe("a job directory", function()
     assert.is_truthy(r.err:find(cause, 1, true), r.err)
     local advice = "'" .. t.job_dir .. "' has been removed or renamed; if you renamed it, resume it under its new name"
     assert.is_truthy(r.err:find(advice, 1, true), r.err)
+    local anew = "; else start a new job: tidemill run " .. t:path "pipeline.lua" .. "\n"
+    assert.is_truthy(r.err:find(anew, 1, true), r.err)
     assert.is_false(t:has "job") -- its logs do not bring it back
   end)
 end)
