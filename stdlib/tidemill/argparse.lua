@@ -11,7 +11,7 @@
 -- `-n value`, `-nvalue`; a negative number is a value. An invalid argument raises, with the
 -- argument and what is accepted. In a worker this fails init() or the loading of the script; the
 -- process does not exit.
-local guarded = require("tidemill.names").guarded
+local lookup = require "tidemill.names"
 local plan = require "tidemill.plan"
 
 --- Reads a script's arguments as named values, like Python's argparse. Names must be exact: an
@@ -40,7 +40,7 @@ local M = {}
 ---@field private prog string
 ---@field private description? string
 local Parser = {}
-Parser.__index = guarded("the parser", Parser)
+Parser.__index = lookup.guarded("the parser", Parser)
 
 local function refuse(format, ...)
   plan.raise("argparse: " .. format:format(...))
@@ -379,14 +379,26 @@ local function check_words(words)
   return texts
 end
 
---- Reads the arguments that it knows. Returns unknown ones in a list, in order.
+-- Values whose other names raise: a misspelt argument is not one that was not given.
+local function values_of(self)
+  local dests = {}
+  for _, list in ipairs { self.options, self.positionals } do
+    for _, argument in ipairs(list) do
+      dests[#dests + 1] = argument.dest
+    end
+  end
+  return #dests == 0 and {} or setmetatable({}, { __index = lookup.guard("parse_args()", nil, dests) })
+end
+
+--- Reads the arguments that it knows. Returns unknown ones in a list, in order. The values raise
+--- for a name that no argument has.
 ---@param words? any[] by default the global `arg`
 ---@return table<string, any> values
 ---@return string[] rest
 function Parser:parse_known_args(words)
   check_self(self, "parse_known_args")
   words = check_words(words)
-  local found, loose, unknown, at, has_ended = {}, {}, {}, 1, false
+  local found, loose, unknown, at, has_ended = values_of(self), {}, {}, 1, false
   while words[at] do
     local word, behind = words[at], nil
     if has_ended or not is_option_word(word) then

@@ -130,6 +130,20 @@ describe("tidemill.argparse", function()
     assert.equal("add_argument: '-a' is there already", refused(parser_of, { "-a" }, { "--all", "-a" }))
   end)
 
+  it("has values that raise for a name that no argument has", function()
+    local parser = parser_of({ "file" }, { "--labels-dir" })
+    local args = parser:parse_args { "x" }
+    assert.is_nil(args.labels_dir)
+    assert.same({ file = "x" }, args)
+    local ok, message = pcall(function() return args.label_dir end)
+    assert.is_false(ok)
+    assert.is_truthy(message:find("parse_args() has no 'label_dir'; did you mean 'labels_dir'?", 1, true), message)
+    ok, message = pcall(function() return args.model end)
+    assert.is_false(ok)
+    assert.is_truthy(message:find("parse_args() has no 'model'; it has: file, labels_dir", 1, true), message)
+    assert.is_nil(parser_of():parse_args({}).anything)
+  end)
+
   it("prints help", function()
     local parser = parser_of({ "model", { help = "a file" } }, { "--size", "-s", { nargs = 2, default = 5 } },
       { "--quiet", { action = "store_true", help = "says less" } })
