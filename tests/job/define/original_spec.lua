@@ -500,6 +500,8 @@ describe("Python", function()
                                ["local x = PipelineData { name = 'x' }"] = "; write OutputFileDatasetConfig { name",
                                ["parallel_run_function {}"] = "; write ParallelRunStep { name, parallel_run_config",
                                ["DefaultAzureCredential()"] = "; a workspace is a folder and needs no credentials",
+                               ["require('tidemill.json').load 'x'"] = "json.decode(text) of tidemill.json",
+                               ["require('tidemill.path').isfile 'x'"] = "fs.stat(path) of tidemill.fs",
                                ["local x = data.x"] = "attempt to index global 'data' (a nil value)\n",
                                ["Model.get_model_path 'm'"] = "a model is a file: put it into source_directory",
                                ["Run.get_context()"] = "EntryScript(), of require",
