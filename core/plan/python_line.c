@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "plan/python.h"
 
 #define NO_TYPES "Lua has no types of variables, parameters and results: leave them out"
 #define FILLED   "'\"%s\" % x' is string.format(\"%s\", x)"
@@ -207,4 +208,22 @@ const char *tm_python_explain_line(const char *text, size_t len, unsigned long n
   bool is_clear =
       strstr(message, " near '='") || strstr(message, " near '['") || strstr(message, " near ':'");
   return answer || is_clear ? answer : explain_inside(line);
+}
+
+const char *tm_python_find_import(const char *text, size_t len, unsigned long number,
+                                  const char **name, size_t *name_len)
+{
+  struct words line = line_of(text, len, number);
+  const char *after = line.at;
+  while (after < line.end && is_name(*after))
+    after++;
+  if (!tm_text_has_word("import|from", line.at, (size_t)(after - line.at)))
+    return NULL;
+  while (after < line.end && *after == ' ')
+    after++;
+  *name = after;
+  while (after < line.end && is_name(*after))
+    after++;
+  *name_len = (size_t)(after - *name);
+  return *name_len > 0 ? tm_python_find_module(*name, *name_len) : NULL;
 }

@@ -15,4 +15,9 @@
 const char *tm_python_explain_line(const char *text, size_t len, unsigned long number,
                                    const char *message);
 
+/* The same for a line that imports a module that is known: `import os`, `from pandas import x`.
+ * Also the module's first word, a part of `text`. NULL: another line, or another module. */
+const char *tm_python_find_import(const char *text, size_t len, unsigned long number,
+                                  const char **name, size_t *name_len);
+
 #endif

@@ -335,10 +335,15 @@ static void add_syntax(lua_State *L, const char *text, size_t len, struct tm_lua
   tm_buf_add_str(&place.message, message ? message : "");
   split_place(&place);
   const char *number = strrchr(tm_buf_str(&place.where), ':');
-  const char *words =
-      number ? tm_python_explain_line(text, len, strtoul(number + 1, NULL, 10), message) : NULL;
+  unsigned long line = number ? strtoul(number + 1, NULL, 10) : 0;
+  size_t n = 0;
+  const char *name = NULL,
+             *module = line ? tm_python_find_import(text, len, line, &name, &n) : NULL;
+  const char *words = line && !module ? tm_python_explain_line(text, len, line, message) : NULL;
   tm_lua_error_release(&place);
-  if (words)
+  if (module)
+    tm_buf_printf(&e->message, "%s; Python's '%.*s' is in Lua: %s", message, (int)n, name, module);
+  else if (words)
     tm_buf_printf(&e->message, "%s; %s", message, words);
   else
     add_message(L, lua_gettop(L), &e->message, "");

@@ -507,9 +507,11 @@ describe("Python", function()
                                ["Run.get_context()"] = "EntryScript(), of require",
                                ["sys.exit(1)"] = "sys.exit(text) is error(text)", ["time.time()"] = "process.run",
                                ["os.getcwd()"] = "path.absolute", ["x = __file__ .. ''"] = "EntryScript().script_dir",
-                               ["from azureml.core import Workspace"] = "is Python's; write local x = require",
+                               ["from azureml.core import Workspace"] = "; Python's 'azureml' is in Lua: "
+                                 .. "local tidemill = require \"tidemill\", which has all names",
                                ["local store = { path = '/x' } store:path 'y'"] = "is { datastore, \"x\" }",
-                               ["import numpy"] = "is Python's; write local x = require" } do
+                               ["import numpy as np"] = "; Python's 'numpy' is in Lua: a loop over a column",
+                               ["import helpers"] = "'import' is Python's; write local x = require" } do
       t:write("python.lua", code .. "\n")
       local r = t:run { "lua", "python.lua" }
       assert.is_truthy(r.err:find(words, 1, true), r.err)
@@ -520,7 +522,7 @@ describe("Python", function()
     assert.is_falsy(numbers.err:find("Python", 1, true), numbers.err)
     t:script "from azureml.core import Model"
     local r = t:run { "run", "pipeline.lua" }
-    assert.is_truthy(r.err:find("is Python's; write local x = require", 1, true), r.err)
+    assert.is_truthy(r.err:find("Python's 'azureml' is in Lua: local tidemill = require", 1, true), r.err)
   end)
 
   it("has names on which help says what to write", function()

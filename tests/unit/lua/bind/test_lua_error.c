@@ -131,8 +131,12 @@ static void a_line_of_python_is_answered_by_its_word(void **state)
   static const struct {
     const char *text, *words;
   } cases[] = {
-    { "import os", "; 'import' is Python's; write local x = require \"x\"" },
-    { "x = 1\nfrom azureml.core import Model", "; 'import' is Python's" },
+    { "import os",
+      "; Python's 'os' is in Lua: local path = require \"tidemill.path\", for os.path" },
+    { "from pandas.core import x", "; Python's 'pandas' is in Lua: local frame = require " },
+    { "import helpers", "; 'import' is Python's; write local x = require \"x\"" },
+    { "import ", "'=' expected near '<eof>'" },
+    { "x = 1\nfrom azureml.core import Model", "; Python's 'azureml' is in Lua: local tidemill" },
     { "def run(mini_batch):\n  return 1", "; 'def' is Python's; write function name(a, b)" },
     { "class Scorer:\n  pass", "; 'class' is Python's" },
     { "with open('x') as f:", "; 'with' is Python's; write local f = io.open(path)" },
