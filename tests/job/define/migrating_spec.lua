@@ -109,6 +109,47 @@ local tries = {
   ["datastore.download()"] = "return store:download 'copy'",
 }
 
+-- What the page says to write instead, as the page has it, and Lua that does so; `true`: the words
+-- are Lua themselves.
+local replacements = {
+  ["job:wait()"] = true, ["job:status()"] = true, ["job:result()"] = true, ["job:steps()"] = true,
+  ["job.dir"] = "io.open(job.dir .. '/job_result.json'):close()",
+  ["job:output() and job:logs() are paths"] = "io.open(job:output()):close() io.open(job:logs()):close()",
+  ["Dataset.File.from_files(path)"] = true, ["Dataset.Tabular.from_delimited_files(path)"] = true,
+  ["dataset:as_named_input(name)"] = true, ["dataset:partition_by(keys, target):register(workspace, name)"] =
+    "dataset:partition_by({ 'n' }, 'by-k'):register(workspace, 'by-k')",
+  ["table:filter(column, \">=\", \"2026-01-31\")"] = "dataset:filter(column, '>=', '2026-01-31')",
+  ["output:read_delimited_files():as_input(name)"] = true, ["output:as_input(name)"] = true,
+  ["output:read_delimited_files():keep_columns(...)"] = "output:read_delimited_files():keep_columns 'a'",
+  ["dataset:register(workspace, name, { create_new_version, description, tags })"] =
+    "dataset:register(workspace, name, { create_new_version = true, description = 'd', tags = { a = 'b' } })",
+  ["Dataset.get_by_name(workspace, name, version)"] = true, ["dataset:unregister_all_versions()"] =
+    "dataset:register(workspace, 'gone', {}):unregister_all_versions()",
+  ["Dataset.File.from_files(datastore, path)"] = true,
+  ["datastore:upload(folder, path)"] = "datastore:upload('in', 'a')",
+  ["Datastore(workspace, name)"] = "Datastore(workspace, 'there')", ["workspace:list_datastores()"] = true,
+  ["Workspace.from_config()"] = true, ["Dataset.Tabular.from_sql_query(datastore, \"shop.db\", query)"] = true,
+  ["set_column_types = { column = \"string\" }"] =
+    "Dataset.Tabular.from_json_lines_files(path, { set_column_types = { a = 'string' } })",
+  ["for row in df:rows() do ... end"] = "for row in df:rows() do assert(row.price) end",
+  ["df:slice(first, last)"] = "df:slice(1, 2)", ["df:filter(column, sign, value)"] = true, ["df:to_table()"] = true,
+  ["df:group_by(column):agg { total = { \"sum\", column } }"] = true,
+  ["df:sort(column):head(n)"] = "df:sort(column):head(1)",
+  ["df:join(other, { on = { column }, how = \"left\" })"] = true,
+  ["df:map(fn)"] = "df:map(function() return { a = 1 } end)",
+  ["df:with_column(name, function(row) ... end)"] = "df:with_column(name, function(row) return row.price end)",
+  ["frame.concat { df, other }"] = true, ["df:unique(column)"] = true, ["df:value_counts(column)"] = true,
+  ["df:fill_null { column = value }"] = "df:fill_null { price = 1 }",
+  ["df:filter(function(row) return row.NAME ~= nil end)"] = "df:filter(function(row) return row.price ~= nil end)",
+  ["df:cast { column = type }"] = "df:cast { price = 'string' }", ["df:describe()"] = true, ["tostring(df)"] = true,
+  ["df:write_csv(path) or df:write_json_lines(path)"] = "df:write_csv 'o.csv' df:write_json_lines 'o.jsonl'",
+  ["df.c.NAME:sum(), :mean(), :min(), :max(), :std(), :count()"] =
+    "for _, f in ipairs { 'sum', 'mean', 'min', 'max', 'std', 'count' } do df.c.price[f](df.c.price) end",
+  ["column:to_table()"] = "df.c.price:to_table()", ["#column"] = "return #df.c.price",
+  ["frame.from_table { column = { ... } }"] = "frame.from_table { price = { 1 } }",
+  ["frame.read_csv(path)"] = true, ["frame.read_json_lines(path)"] = "frame.read_json_lines 'x.jsonl'",
+}
+
 -- What a name is used on: the first word of it where it is an object of the tries.
 local objects = { run = "job", files = "files", table = "table", output = "output", workspace = "workspace",
                   datastore = "store", df = "df", pd = "pd", score = "score",
@@ -233,6 +274,28 @@ describe("the page about migrating from the original", function()
       end
     end)
   end
+
+  it("names replacements that work", function()
+    local t, code, text = new_case(), { HEAD }, page()
+    t:write("x.jsonl", '{"a":1}\n')
+    code[#code + 1] = [[
+for key, value in pairs { Dataset = tm.Dataset, Datastore = tm.Datastore, Workspace = tm.Workspace, frame = pd,
+                          dataset = rows, datastore = store, other = df, name = "again", path = "x.csv", version = 1,
+                          query = "SELECT 1", column = "price", sign = ">", value = 1, io = io, assert = assert,
+                          ipairs = ipairs, tostring = tostring } do
+  env[key] = value
+end
+rows:register(workspace, "again")]]
+    for words, lua in pairs(replacements) do
+      assert(text:find(words, 1, true), words .. " is not in the page")
+      lua = lua == true and "return " .. words or lua
+      code[#code + 1] = ("try(%q, %q)"):format(words, lua)
+    end
+    t:write("tries.lua", table.concat(code, "\n"))
+    local r = t:run { "lua", "tries.lua" }
+    t:expect(r, 0)
+    for words, said in r.out:gmatch "([^\t\n]+)\t([^\n]+)" do assert.equal("accepted", said, words .. ": " .. said) end
+  end)
 
   it("is right about each argument of the runner", function()
     local values = { logging_level = "DEBUG", profiling_module = "cProfile", append_row_dataframe_header = "True",
