@@ -42,8 +42,6 @@ end
 describe("a data frame returned by run()", function()
   after_each(job.check_end)
 
-<<<<<<< HEAD
-=======
   it("that cannot be made names its line, although `return df:filter()` leaves none on the stack", function()
     for where, run in pairs {
       ["4"] = "function run(m)\n  return frame.from_table { a = { 1 } }:filter('b', '>', 1)\nend",
@@ -58,7 +56,6 @@ describe("a data frame returned by run()", function()
     end
   end)
 
->>>>>>> 4fcc4475 (tests: count the lines of a script behind its prelude)
   it("is written in the format of the file's name", function()
     for name, separator in pairs { ["rows.csv"] = ",", ["rows.tsv"] = "\t" } do
       local t = frames_case(10, ('mini_batch_size = 3, append_row_file_name = "%s"'):format(name))
