@@ -67,7 +67,7 @@ static int make(const struct tm_fs *fs, const char *path, struct tm_err *err)
   if (rc < 0)
     tm_err_set(err, rc,
                "cannot make the workspace: %s; name another folder in " TM_WORKSPACE_VARIABLE
-               ", or name a directory for the job",
+               ", or name a directory for the job: `dir`",
                why.text);
   return rc;
 }

@@ -140,7 +140,7 @@ static void a_folder_that_cannot_be_created_is_reported_with_advice(void **state
   assert_null(tm_workspace_find(tm_fs_real(), file, named, "/", &err));
   assert_non_null(strstr(err.text, "cannot make the workspace: "));
   assert_non_null(strstr(err.text, "TIDEMILL_WORKSPACE"));
-  assert_non_null(strstr(err.text, "--job-dir"));
+  assert_non_null(strstr(err.text, "`dir`"));
   assert_true(err.code < 0);
   free(file);
   free(named);
