@@ -168,7 +168,7 @@ describe("resume", function()
     expect_never(function(t) t:write("job/score/state/manifest", "") end, "manifest")
     expect_never(function(t)
       assert(os.remove(t:path "job/score/output/parallel_run_step.txt.partial"))
-    end, "is missing")
+    end, "has been removed or emptied")
   end)
 
   it("is not suggested by a run whose folder was removed", function()
