@@ -130,7 +130,7 @@ static int give(struct tm_paths *p, char *path, size_t len, bool is_last, struct
   if (p->separator == '\0' && p->number == 1 && is_last && path[len - 1] == '\n')
     return tm_err_set(err, TM_EUSAGE,
                       "'%s' is one path of %zu bytes with line breaks: it holds no NUL; is it a "
-                      "list of lines? then without null_separated",
+                      "list of lines? then leave out null_separated",
                       p->path, len);
   if (path[0] != '/') {
     path -= p->dir_len;

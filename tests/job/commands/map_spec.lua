@@ -474,7 +474,7 @@ describe("map's standard input", function()
     r = map(t, { "-", "-0" }, { stdin = t:path "list" })
     t:expect(r, 2)
     assert.truthy(r.err:find("one path of 4 bytes with line breaks", 1, true), r.err)
-    assert.truthy(r.err:find("is it a list of lines? then leave out -0, or null_separated in", 1, true), r.err)
+    assert.truthy(r.err:find("is it a list of lines? then leave out -0\n", 1, true), r.err)
   end)
 end)
 
