@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "agent/agent_msg.h"
-#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 
@@ -52,7 +51,6 @@ char *tm_output_file_name(const char *output, const char *path)
 
 char *tm_output_file_place(const char *output_dir, const char *name)
 {
-  tm_require(name[0]);
   size_t at = path_at(name, strlen(name));
   return at == 0 ? tm_path_join(output_dir, name) : tm_xprintf("%s.%s", output_dir, name + 1);
 }
@@ -66,7 +64,6 @@ char *tm_output_file_folder(const char *output_dir, const char *name)
 
 char *tm_output_file_below(const char *staging, const char *name)
 {
-  tm_require(name[0]);
   size_t at = path_at(name, strlen(name));
   return at == 0 ? tm_path_join(staging, name) : tm_xprintf("%s/" STAGED "%s", staging, name + 1);
 }

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/check.h"
 #include "base/mem.h"
 #include "base/time.h"
 
@@ -31,7 +30,6 @@ static int tell_change(const struct tm_item *item, const char *path, const struc
 
 int tm_item_check(const struct tm_fs *fs, const struct tm_item *item, struct tm_err *err)
 {
-  tm_require(item->path_len > 0);
   struct tm_stat st = { 0 };
   if (item->size < 0)
     return 0;
