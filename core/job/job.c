@@ -4,7 +4,8 @@
  * job copies the scripts and renames job.json into place. A resumed one first compares its
  * definition with what the user asks for now, and reads the state of all its steps: a refusal
  * changes nothing. Nothing runs before start. A keeper is started when a step has work, and
- * replaced when it is lost. The result is written last.
+ * replaced when it is lost. The result is written last. What begins and ends the job is reported to
+ * its life (job_life.h), and tm_job_happen() does what that decides.
  */
 #include "job/job.h"
 
@@ -23,8 +24,6 @@
 #include "job/preflight.h"
 #include "job/import.h"
 #include "outputs/registering.h"
-#include "record/cancel_request.h"
-#include "record/job_history.h"
 #include "record/definition.h"
 #include "record/job_record.h"
 #include "record/temp_dirs.h"
@@ -33,6 +32,11 @@
 #include "sys/process.h"
 
 #define TICK_NS (100 * TM_MS)
+
+static bool may(const struct tm_job *job, enum tm_job_life_may what)
+{
+  return tm_job_life_may(&job->life, what);
+}
 
 void tm_job_note(struct tm_job *job, const char *fmt, ...)
 {
@@ -86,9 +90,15 @@ static int look_ahead(struct tm_job *job, const char *dir, struct tm_err *err)
   return tm_preflight(&p, err);
 }
 
+struct opening { /* what the directory was */
+  bool has_job;
+  bool is_made;         /* by this session, alone in it */
+  bool is_empty_before; /* the folder had been there, empty */
+};
+
 /* Looks before it writes anything there, and again once it has the lock: another process may have
  * run a job in between. */
-static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
+static int open_dir(struct tm_job *job, struct opening *o, struct tm_err *err)
 {
   const char *dir = job->o.dir;
   enum tm_job_dir_state before = tm_job_dir_look(dir, err), state;
@@ -97,13 +107,13 @@ static int open_dir(struct tm_job *job, bool *has_job, struct tm_err *err)
   if ((rc = check_state(job, before, err)) < 0 ||
       (before != TM_JOB_DIR_JOB && (rc = look_ahead(job, NULL, err)) < 0))
     return rc;
-  job->is_empty_before = tm_fs_exists(job->o.fs, dir);
+  o->is_empty_before = tm_fs_exists(job->o.fs, dir);
   if ((rc = tm_job_dir_open(&job->dir, job->o.fs, dir, &job->o.wait, err)) < 0)
     return rc;
   state = tm_job_dir_look(dir, err);
-  *has_job = state == TM_JOB_DIR_JOB;
-  job->is_made = before == TM_JOB_DIR_NEW && state == TM_JOB_DIR_INCOMPLETE;
-  if ((rc = check_state(job, state, err)) < 0 || *has_job)
+  o->has_job = state == TM_JOB_DIR_JOB;
+  o->is_made = before == TM_JOB_DIR_NEW && state == TM_JOB_DIR_INCOMPLETE;
+  if ((rc = check_state(job, state, err)) < 0 || o->has_job)
     return rc;
   if (before == TM_JOB_DIR_NEW && job->o.note)
     tm_job_note(job, "%s", job->o.note);
@@ -275,7 +285,7 @@ static int64_t max_workers(const struct tm_job_options *o)
 int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_err *err)
 {
   struct tm_job *job = TM_NEW(struct tm_job);
-  bool has_job = false;
+  struct opening dir = { .has_job = false };
   int rc;
 
   job->o = *o;
@@ -286,23 +296,26 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   job->max_workers = max_workers(o);
   tm_job_nodes_init(job);
   if ((rc = tm_limits_check(o->pipeline, job->max_workers, err)) < 0 ||
-      (rc = open_dir(job, &has_job, err)) < 0)
+      (rc = open_dir(job, &dir, err)) < 0)
     goto fail;
   set_view(job);
   tm_job_steps_init(job);
-  job->view.is_resumed = has_job;
-  bool is_completed = has_job && tm_job_result_is_completed(&job->dir, &job->earlier);
-  if (has_job && (rc = check_output(job, err)) < 0)
+  job->view.is_resumed = dir.has_job;
+  bool is_completed = dir.has_job && tm_job_result_is_completed(&job->dir, &job->earlier);
+  if (is_completed)
+    tm_job_happen(job, TM_JOB_ON_KEPT);
+  if (dir.has_job && (rc = check_output(job, err)) < 0)
     goto fail;
-  rc = is_completed ? open_completed(job, err) : open_steps(job, has_job, err);
+  rc = is_completed ? open_completed(job, err) : open_steps(job, dir.has_job, err);
   if (rc < 0)
     goto fail;
   *out = job;
   return 0;
 fail:
   /* The request is refused before anything has begun: there is nothing to resume. */
-  job->is_void = job->is_made && tm_exit_status_of(rc) == 2;
-  if (has_job)
+  if (dir.is_made && tm_exit_status_of(rc) == 2)
+    job->rest = dir.is_empty_before ? TM_JOB_REST_FOLDER : TM_JOB_REST_NOTHING;
+  if (dir.has_job)
     tm_job_dir_give_back(&job->dir);
   tm_job_close(job);
   return rc;
@@ -320,22 +333,22 @@ static void on_tick(struct tm_timer *t)
   struct tm_job *job = t->data;
 
   tm_job_hear_request(job);
-  if (job->is_ended || job->recheck)
+  if (!may(job, TM_JOB_MAY_RUN))
     return;
   tm_job_steps_tick(job);
-  if (!job->is_ended)
+  if (may(job, TM_JOB_MAY_RUN))
     tm_fleet_tick(&job->fleet, tm_clock_mono_ns());
   tm_job_emit(job, TM_EVENT_TICK, TM_DEBUG, "");
 }
 
-static void on_tick_closed(struct tm_timer *t);
+static void on_time_to_repeat(struct tm_timer *t)
+{
+  tm_job_happen(t->data, TM_JOB_ON_DONE);
+}
 
 /* A job that was Completed before: its result stays, and nothing is opened. */
-static void end_at_once(struct tm_timer *t)
+static void repeat_end(struct tm_job *job)
 {
-  struct tm_job *job = t->data;
-
-  job->is_ended = job->is_over = true;
   job->view.verdict = TM_COMPLETED;
   job->view.steps_len = 0;
   tm_timer_stop(&job->tick);
@@ -343,65 +356,64 @@ static void end_at_once(struct tm_timer *t)
   job->o.on_ended(job->o.data, job);
 }
 
-/* If the history cannot be written, the job still succeeds. */
-static void tell(struct tm_job *job)
+static void announce(struct tm_job *job, void (*on_time)(struct tm_timer *), int64_t first_ns)
 {
-  struct tm_err err = TM_ERR_NONE;
-  char *text;
-
-  if (tm_job_history_add(job->o.workspace, &job->view, tm_clock_wall_ns(), &err) == 0)
-    return;
-  text = tm_xprintf("the job is not in the history of its workspace: %s", err.text);
-  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, text);
-  free(text);
+  job->tick.on_time = on_time;
+  tm_timer_start(&job->tick, first_ns, TICK_NS);
+  tm_job_emit(job, TM_EVENT_JOB_STARTED, TM_INFO, "");
+  for (size_t i = 0; i < job->notes.len; i++)
+    tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, job->notes.at[i]);
 }
 
 static void start(struct tm_job *job)
 {
-  job->tick.on_time = job->earlier ? end_at_once : on_tick;
-  tm_timer_start(&job->tick, job->earlier ? 0 : TICK_NS, TICK_NS);
-  tm_job_emit(job, TM_EVENT_JOB_STARTED, TM_INFO, "");
-  for (size_t i = 0; i < job->notes.len; i++)
-    tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, job->notes.at[i]);
-  if (job->earlier)
-    return;
+  announce(job, on_tick, TICK_NS);
   tm_registered_check(job->o.pipeline, job->o.fs, on_note, job);
-  tell(job);
-  job->is_started = true;
-  tm_job_steps_go(job);
-  if (job->canceled_ns != 0)
-    tm_job_steps_cancel(job, true);
+  tm_job_tell_history(job);
+  tm_job_happen(job, TM_JOB_ON_STARTED);
 }
 
-void tm_job_end_refused(struct tm_job *job, enum tm_verdict verdict)
+static void run_canceled(struct tm_job *job)
 {
-  job->is_ended = job->is_over = job->is_refused = true;
+  tm_job_steps_go(job);
+  tm_job_steps_cancel(job, true);
+}
+
+/* Ends a job that has not begun, and leaves it as it was. */
+static void end_refused(struct tm_job *job, enum tm_verdict verdict)
+{
   tm_timer_stop(&job->tick);
   job->view.verdict = verdict;
   job->view.steps_len = 0;
   job->o.on_ended(job->o.data, job);
 }
 
+static void stop_recheck(struct tm_job *job)
+{
+  tm_recheck_stop(job->recheck);
+  job->recheck = NULL;
+}
+
 static void on_rechecked(void *data, int code, int64_t compared, const struct tm_err *err)
 {
   struct tm_job *job = data;
 
-  tm_recheck_stop(job->recheck);
-  job->recheck = NULL;
+  stop_recheck(job);
   if (code == 0) {
     tm_job_note(job, "the input is as it was: %" PRId64 " %s been compared", compared,
                 tm_text_counted(compared, "mini-batch has", "mini-batches have"));
-    start(job);
+    tm_job_happen(job, TM_JOB_ON_SAME);
     return;
   }
   job->code = code;
   job->cause = *err;
   tm_err_wrap(&job->cause, "the job in '%s' is Completed, and is left as it is", job->o.dir);
   tm_job_emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
-  tm_job_end_refused(job, TM_FAILED);
+  tm_job_happen(job, TM_JOB_ON_CHANGED);
 }
 
-void tm_job_start(struct tm_job *job)
+/* If the user asks for it, the inputs of a Completed job are compared. */
+static void recheck(struct tm_job *job)
 {
   struct tm_recheck_options o = { .loop = job->o.loop,
                                   .fs = job->o.fs,
@@ -412,103 +424,48 @@ void tm_job_start(struct tm_job *job)
                                   .data = job };
   struct tm_err err = TM_ERR_NONE;
 
+  if (!job->o.verify_input) {
+    tm_job_happen(job, TM_JOB_ON_SAME);
+  } else if ((job->recheck = tm_recheck_start(&o, &err))) {
+    tm_job_happen(job, TM_JOB_ON_RECHECKING);
+    tm_timer_start(&job->tick, TICK_NS, TICK_NS);
+  } else {
+    on_rechecked(job, err.code, 0, &err);
+  }
+}
+
+static void on_tick_closed(struct tm_timer *t)
+{
+  tm_job_happen(t->data, TM_JOB_ON_RELEASED);
+}
+
+void tm_job_start(struct tm_job *job)
+{
   tm_timer_open(&job->tick, job->o.loop, on_tick, job);
   job->tick.on_closed = on_tick_closed;
-  if (!job->earlier || !job->o.verify_input)
-    start(job);
-  else if ((job->recheck = tm_recheck_start(&o, &err)))
-    tm_timer_start(&job->tick, TICK_NS, TICK_NS);
-  else
-    on_rechecked(job, err.code, 0, &err);
+  tm_job_happen(job, TM_JOB_ON_START);
 }
 
 /* Ending. */
 
-static void judge(struct tm_job *job)
+static void end(struct tm_job *job)
 {
-  job->view.verdict = TM_COMPLETED;
-  for (size_t i = 0; i < job->steps_len; i++) {
-    const struct tm_step_view *step = job->step_views[i];
-    if (step->verdict == TM_FAILED && job->view.verdict != TM_FAILED) {
-      job->view.verdict = TM_FAILED;
-      job->view.cause = step->cause;
-    } else if (step->verdict == TM_CANCELED_JOB && job->view.verdict == TM_COMPLETED) {
-      job->view.verdict = TM_CANCELED_JOB;
-    }
-    if (job->code == 0)
-      job->code = job->steps[i].s ? tm_supervisor_code(job->steps[i].s) : 0;
-    if (job->steps[i].cause.code < 0) {
-      job->code = job->code ? job->code : job->steps[i].cause.code;
-      job->view.verdict = TM_FAILED;
-      job->view.cause = job->steps[i].cause.text;
-    }
-  }
-}
-
-static void fail_end(struct tm_job *job)
-{
-  /* A step has failed for this reason already: files of the job, such as `owner`, were removed. */
-  bool is_known = job->code == -ENOENT && job->cause.code == -ENOENT;
-
-  job->code = job->cause.code;
-  job->view.verdict = TM_FAILED;
-  job->view.cause = job->cause.text;
-  if (!is_known)
-    tm_job_emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
-}
-
-void tm_job_end(struct tm_job *job)
-{
-  job->is_ended = true;
   tm_timer_stop(&job->tick);
   tm_fleet_close(&job->fleet);
-  tm_job_finish(job);
+  if (tm_fleet_is_empty(&job->fleet))
+    tm_job_happen(job, TM_JOB_ON_GONE);
 }
 
-void tm_job_finish(struct tm_job *job)
+static void conclude(struct tm_job *job)
 {
-  struct tm_json *result;
-
-  if (job->is_over || !tm_fleet_is_empty(&job->fleet))
-    return;
-  job->is_over = true;
   tm_job_nodes_remove_temp(job);
-  judge(job);
-  if (tm_registering_add(&job->view, job->o.fs, job->o.registry, job->o.pipeline, job->o.events,
-                         &job->cause) < 0)
-    fail_end(job);
-  tell(job);
-  tm_job_emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
-  result = tm_job_result_new(&job->view);
-  bool is_ours =
-      tm_job_dir_check_owner(job->o.fs, job->dir.owner_file, job->dir.epoch, &job->cause) == 0;
-  if (!is_ours || tm_job_result_write(&job->dir, result, &job->cause) < 0)
-    fail_end(job);
-  tm_json_free(result);
-  if (is_ours) /* otherwise a request is for the session that has taken the job over */
-    tm_cancel_request_forget(job->dir.path);
+  tm_job_conclude(job);
   job->o.on_ended(job->o.data, job);
 }
 
 const struct tm_job_view *tm_job_view(const struct tm_job *job)
 {
   return &job->view;
-}
-
-struct tm_json *tm_job_result(const struct tm_job *job)
-{
-  if (job->is_refused)
-    return NULL;
-  return job->earlier ? tm_json_copy(job->earlier) : tm_job_result_new(&job->view);
-}
-
-int tm_job_exit_status(const struct tm_job *job)
-{
-  switch (job->view.verdict) {
-  case TM_COMPLETED: return 0;
-  case TM_CANCELED_JOB: return 130;
-  default: return job->code ? tm_exit_status_of(job->code) : 1;
-  }
 }
 
 /* Closing. */
@@ -529,26 +486,66 @@ static void free_now(struct tm_job *job)
   free(job);
 }
 
-static void on_tick_closed(struct tm_timer *t)
+static void close_all(struct tm_job *job, bool is_early)
 {
-  free_now(t->data);
-}
-
-void tm_job_close(struct tm_job *job)
-{
-  if (!job)
-    return;
   tm_recheck_stop(job->recheck);
   tm_fleet_close_now(&job->fleet);
-  if (job->is_started && !job->is_over)
+  if (is_early)
     (void)tm_temp_dirs_remove(job->o.fs, job->dir.path, NULL); /* records name what is left */
   tm_temp_dirs_release(&job->temp);
   tm_job_steps_close(job);
-  if (job->is_void && job->dir.path)
-    tm_job_dir_discard(&job->dir, job->is_empty_before);
+  if (job->rest != TM_JOB_REST_ALL && job->dir.path)
+    tm_job_dir_discard(&job->dir, job->rest == TM_JOB_REST_FOLDER);
   tm_job_dir_close(&job->dir);
   if (job->tick.is_open)
     tm_timer_close(&job->tick);
   else
-    free_now(job);
+    tm_job_happen(job, TM_JOB_ON_RELEASED);
+}
+
+void tm_job_close(struct tm_job *job)
+{
+  if (job)
+    tm_job_happen(job, TM_JOB_ON_CLOSE);
+}
+
+/* Its life. */
+
+static void note_cancel(struct tm_job *job)
+{
+  if (job->canceled_ns == 0)
+    job->canceled_ns = tm_clock_mono_ns();
+}
+
+static void cancel(struct tm_job *job, bool now)
+{
+  note_cancel(job);
+  tm_job_steps_cancel(job, now);
+}
+
+void tm_job_happen(struct tm_job *job, enum tm_job_life_event event)
+{
+  switch (tm_job_life_event(&job->life, event)) {
+  case TM_JOB_DO_NOTHING: break;
+  case TM_JOB_DO_START: start(job); break;
+  case TM_JOB_DO_RECHECK: recheck(job); break;
+  case TM_JOB_DO_REPEAT: announce(job, on_time_to_repeat, 0); break;
+  case TM_JOB_DO_RUN: tm_job_steps_go(job); break;
+  case TM_JOB_DO_RUN_CANCELED: run_canceled(job); break;
+  case TM_JOB_DO_NOTE_CANCEL: note_cancel(job); break;
+  case TM_JOB_DO_CANCEL: cancel(job, false); break;
+  case TM_JOB_DO_CANCEL_NOW: cancel(job, true); break;
+  case TM_JOB_DO_END: end(job); break;
+  case TM_JOB_DO_CONCLUDE: conclude(job); break;
+  case TM_JOB_DO_REPEAT_END: repeat_end(job); break;
+  case TM_JOB_DO_REFUSE: end_refused(job, TM_FAILED); break;
+  case TM_JOB_DO_STOP_RECHECK:
+    stop_recheck(job);
+    end_refused(job, TM_CANCELED_JOB);
+    break;
+  case TM_JOB_DO_CLOSE: close_all(job, false); break;
+  case TM_JOB_DO_CLOSE_EARLY: close_all(job, true); break;
+  case TM_JOB_DO_FREE: free_now(job); break;
+  case TM_JOB_ACTIONS: break;
+  }
 }

@@ -14,18 +14,7 @@
 
 void tm_job_end_early(struct tm_job *job, bool now)
 {
-  if (job->recheck) {
-    tm_recheck_stop(job->recheck);
-    job->recheck = NULL;
-    tm_job_end_refused(job, TM_CANCELED_JOB);
-    return;
-  }
-  if (job->is_ended || job->earlier)
-    return;
-  if (job->canceled_ns == 0)
-    job->canceled_ns = tm_clock_mono_ns();
-  if (job->is_started)
-    tm_job_steps_cancel(job, now);
+  tm_job_happen(job, now ? TM_JOB_ON_CANCEL_NOW : TM_JOB_ON_CANCEL);
 }
 
 void tm_job_cancel(struct tm_job *job)

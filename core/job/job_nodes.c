@@ -42,13 +42,15 @@ static void on_node_gone(void *data, uint32_t id)
 {
   struct tm_job *job = data;
 
-  if (job->is_ended) {
-    tm_job_finish(job);
+  if (!tm_job_life_may(&job->life, TM_JOB_MAY_RUN)) {
+    if (tm_fleet_is_empty(&job->fleet))
+      tm_job_happen(job, TM_JOB_ON_GONE);
     return;
   }
   tm_job_nodes_remove_temp(job);
   tm_job_steps_lose_node(job, id);
-  if (!job->is_ended && tm_fleet_is_empty(&job->fleet) && tm_job_steps_need_node(job))
+  if (tm_job_life_may(&job->life, TM_JOB_MAY_RUN) && tm_fleet_is_empty(&job->fleet) &&
+      tm_job_steps_need_node(job))
     tm_job_nodes_start(job);
 }
 

@@ -1,7 +1,8 @@
 /* job_own.h - the inside of a job, for its own files only:
  *
- *   job.c           the job: opening, the result
+ *   job.c           the job: opening; does what its life (job_life.h) decides
  *   job_nodes.c     its nodes: starts them, and hears that they are lost
+ *   job_result.c    the verdict, the result, the exit status
  *   job_cancel.c    ends the job early, if its owner or another process asks for it
  *   job_steps.c     its steps: which may begin, what the end of one means for others, which workers
  *                   each gets
@@ -16,7 +17,9 @@
 #include "fleet/fleet.h"
 #include "inspect/recheck.h"
 #include "job/job.h"
+#include "job/job_life.h"
 #include "job/reuse.h"
+#include "job/rounds.h"
 #include "record/cancel_request.h"
 #include "record/job_dir.h"
 #include "record/step_view.h"
@@ -50,8 +53,16 @@ struct tm_job_step {
   size_t needs_len;
 };
 
+/* What closing leaves of the directory. If opening the job was refused, what it made is removed. */
+enum tm_job_rest {
+  TM_JOB_REST_ALL,
+  TM_JOB_REST_FOLDER, /* which had been there, empty */
+  TM_JOB_REST_NOTHING
+};
+
 struct tm_job {
   struct tm_job_options o;
+  struct tm_job_life life;
   struct tm_job_dir dir;
   struct tm_job_view view;
   struct tm_snapshot *snapshots;          /* by step */
@@ -60,24 +71,18 @@ struct tm_job {
   size_t steps_len, steps_over;
   size_t errands; /* threads at work: of reuse, and of stale_inputs.h */
   int64_t max_workers;
-  struct tm_share *shares;   /* room for one for each step */
-  bool is_going, goes_again; /* job_steps.c (2) */
+  struct tm_share *shares; /* room for one for each step */
+  struct tm_rounds rounds; /* job_steps.c (2) */
   struct tm_fleet fleet;
   struct tm_temp_dirs temp; /* of its local node */
   struct tm_timer tick;
   struct tm_json *command;       /* of the earlier record of a resumed job, or NULL */
   struct tm_json *earlier;       /* the result of a job that was Completed before */
   struct tm_recheck *recheck;    /* while the inputs of that job are compared */
-  bool is_refused;               /* these inputs have changed: this session did nothing */
   struct TM_ARRAY(char *) notes; /* for the start of the job */
-  int64_t canceled_ns;           /* monotonic; 0: not */
+  int64_t canceled_ns;           /* monotonic; when for the first time; 0: never */
   struct tm_cancel_watch cancel_watch;
-  /* is_made: by this session, alone in it; is_empty_before: the folder had been there, empty */
-  bool is_made, is_empty_before;
-  bool is_void; /* opening it was refused: everything that it made is removed */
-  bool is_started;
-  bool is_ended; /* no step runs any more; then its keepers end, and is_over follows */
-  bool is_over;  /* on_ended was called */
+  enum tm_job_rest rest;
   int code;
   struct tm_err cause;
 };
@@ -86,12 +91,14 @@ struct tm_job {
 void tm_job_note(struct tm_job *job, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void tm_job_emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level level,
                  const char *text);
-/* All steps are over: the keepers end, then comes tm_job_finish(). */
-void tm_job_end(struct tm_job *job);
-/* The end, unless a process of the job is left. */
-void tm_job_finish(struct tm_job *job);
-/* Ends a job that has not begun, and leaves it as it was. */
-void tm_job_end_refused(struct tm_job *job, enum tm_verdict verdict);
+/* Reports an event of its life, and does what follows. */
+void tm_job_happen(struct tm_job *job, enum tm_job_life_event event);
+
+/* job_result.c */
+/* Adds it to the history of its workspace. If that cannot be written, the job still succeeds. */
+void tm_job_tell_history(struct tm_job *job);
+/* Every step is over: decides the verdict, writes the result, and informs listeners. */
+void tm_job_conclude(struct tm_job *job);
 
 /* job_nodes.c */
 void tm_job_nodes_init(struct tm_job *job);

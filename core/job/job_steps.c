@@ -41,6 +41,11 @@ void tm_job_steps_init(struct tm_job *job)
   }
 }
 
+static bool may(const struct tm_job *job, enum tm_job_life_may what)
+{
+  return tm_job_life_may(&job->life, what);
+}
+
 static bool is_completed(const struct tm_job *job, size_t i)
 {
   const struct tm_job_step *st = &job->steps[i];
@@ -152,7 +157,7 @@ static int check_stdin(struct tm_job *job, size_t i, struct tm_err *err)
 /* Notes are emitted when the job starts; the notes of a step that is opened later, at once. */
 static void say_notes(struct tm_job *job, size_t from)
 {
-  for (size_t i = from; job->is_started && i < job->notes.len; i++)
+  for (size_t i = from; may(job, TM_JOB_MAY_RUN) && i < job->notes.len; i++)
     tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, job->notes.at[i]);
 }
 
@@ -397,7 +402,7 @@ static bool advance(struct tm_job *job, size_t i)
   }
   if (st->state != TM_STEP_WAITING)
     return false;
-  if (job->canceled_ns != 0) {
+  if (!may(job, TM_JOB_MAY_BEGIN)) {
     end_unrun(job, i, TM_CANCELED_JOB, NULL);
     return true;
   }
@@ -425,22 +430,22 @@ static bool advance_all(struct tm_job *job)
   return has_changed;
 }
 
-void tm_job_steps_go(struct tm_job *job) /* keeps (2) */
+static void do_rounds(struct tm_job *job) /* keeps (2) */
 {
-  job->goes_again = true;
-  if (job->is_going)
-    return;
-  job->is_going = true;
-  while (job->goes_again) {
-    job->goes_again = false;
+  while (tm_rounds_next(&job->rounds)) {
     while (advance_all(job))
       ;
-    if (tm_fleet_is_empty(&job->fleet) && job->canceled_ns == 0 && tm_job_steps_need_node(job))
+    if (tm_fleet_is_empty(&job->fleet) && may(job, TM_JOB_MAY_BEGIN) && tm_job_steps_need_node(job))
       tm_job_nodes_start(job);
   }
-  job->is_going = false;
-  if (job->steps_over == job->steps_len && job->errands == 0 && !job->is_ended)
-    tm_job_end(job);
+  if (job->steps_over == job->steps_len && job->errands == 0)
+    tm_job_happen(job, TM_JOB_ON_DONE);
+}
+
+void tm_job_steps_go(struct tm_job *job)
+{
+  if (tm_rounds_ask(&job->rounds))
+    do_rounds(job);
 }
 
 void tm_job_steps_take(struct tm_job *job, size_t i, const struct tm_step_view *view)
@@ -503,8 +508,8 @@ void tm_job_steps_cancel(struct tm_job *job, bool now)
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_cancel(job->steps[i].s, now);
-  if (!job->is_ended)
-    tm_job_steps_go(job); /* the waiting steps may begin */
+  if (may(job, TM_JOB_MAY_RUN))
+    tm_job_steps_go(job); /* the waiting steps end */
 }
 
 void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node)
@@ -525,14 +530,13 @@ void tm_job_steps_silence_node(struct tm_job *job, uint32_t id)
  * steps have lost the node: a step that began earlier would get the new node and lose that too. */
 void tm_job_steps_lose_node(struct tm_job *job, uint32_t id)
 {
-  bool was_going = job->is_going;
+  bool is_first = tm_rounds_ask(&job->rounds);
 
-  job->is_going = true;
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_lose_node(job->steps[i].s, id);
-  job->is_going = was_going;
-  tm_job_steps_go(job);
+  if (is_first)
+    do_rounds(job);
 }
 
 void tm_job_steps_fail(struct tm_job *job, const struct tm_err *err)

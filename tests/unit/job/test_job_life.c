@@ -24,13 +24,18 @@ static bool may(enum tm_job_life_state state, enum tm_job_life_may what)
 
 static bool is_end(enum tm_job_life_action a)
 {
-  return a == TM_JOB_DO_END || a == TM_JOB_DO_REPEAT_END || a == TM_JOB_DO_REFUSE ||
+  return a == TM_JOB_DO_CONCLUDE || a == TM_JOB_DO_REPEAT_END || a == TM_JOB_DO_REFUSE ||
          a == TM_JOB_DO_STOP_RECHECK;
 }
 
 static bool is_over(enum tm_job_life_state s)
 {
   return s == TM_JOB_IS_ENDED || s == TM_JOB_IS_REFUSED;
+}
+
+static bool has_processes(enum tm_job_life_state s)
+{
+  return may(s, TM_JOB_MAY_RUN) || s == TM_JOB_IS_ENDING;
 }
 
 /* ---- the table as a whole ---- */
@@ -62,6 +67,7 @@ static void a_job_can_be_canceled_and_closed_at_any_time(void **state)
   ALL_STATES(s)
   {
     assert_int_equal(tm_job_life_is_possible(s, TM_JOB_ON_CANCEL), s != TM_JOB_IS_FREED);
+    assert_int_equal(tm_job_life_is_possible(s, TM_JOB_ON_CANCEL_NOW), s != TM_JOB_IS_FREED);
     assert_int_equal(tm_job_life_is_possible(s, TM_JOB_ON_CLOSE), s < TM_JOB_IS_CLOSED);
   }
 }
@@ -94,9 +100,11 @@ static void a_job_ends_on_its_ways_only(void **state)
     assert_int_equal(is_end(a), !is_over(from) && is_over(to));
     if (is_over(from))
       assert_true(to == from || to == TM_JOB_IS_CLOSED);
-    assert_int_equal(a == TM_JOB_DO_END, may(from, TM_JOB_MAY_RUN) && is_over(to));
+    assert_int_equal(a == TM_JOB_DO_END, may(from, TM_JOB_MAY_RUN) && to == TM_JOB_IS_ENDING);
+    assert_int_equal(a == TM_JOB_DO_CONCLUDE, from == TM_JOB_IS_ENDING && is_over(to));
+    assert_true(!may(from, TM_JOB_MAY_RUN) || !is_over(to));
     if (event == TM_JOB_ON_CLOSE)
-      assert_int_equal(a, is_over(from) ? TM_JOB_DO_CLOSE : TM_JOB_DO_CLOSE_EARLY);
+      assert_int_equal(a, has_processes(from) ? TM_JOB_DO_CLOSE_EARLY : TM_JOB_DO_CLOSE);
     assert_int_equal(a == TM_JOB_DO_FREE, to == TM_JOB_IS_FREED);
     assert_true(from != TM_JOB_IS_CLOSED || a == TM_JOB_DO_NOTHING || a == TM_JOB_DO_FREE);
   }
@@ -153,14 +161,15 @@ static void live(const struct moment *m, size_t n)
 
 static void a_job_runs_and_ends(void **state)
 {
-  LIVE(AT(START, START, OPENED), AT(STARTED, RUN, RUNNING), AT(DONE, END, ENDED),
-       AT(DONE, NOTHING, ENDED), AT(CLOSE, CLOSE, CLOSED), AT(RELEASED, FREE, FREED));
+  LIVE(AT(START, START, OPENED), AT(STARTED, RUN, RUNNING), AT(DONE, END, ENDING),
+       AT(DONE, NOTHING, ENDING), AT(GONE, CONCLUDE, ENDED), AT(GONE, NOTHING, ENDED),
+       AT(CLOSE, CLOSE, CLOSED), AT(RELEASED, FREE, FREED));
 }
 
 static void a_cancel_before_the_start_counts_when_it_has_started(void **state)
 {
   LIVE(AT(CANCEL, NOTE_CANCEL, CANCELED), AT(CANCEL, NOTHING, CANCELED), AT(START, START, CANCELED),
-       AT(STARTED, RUN_CANCELED, CANCELING), AT(DONE, END, ENDED));
+       AT(STARTED, RUN_CANCELED, CANCELING), AT(DONE, END, ENDING));
 }
 
 static void a_listener_may_cancel_while_the_job_starts(void **state)
@@ -172,7 +181,21 @@ static void a_listener_may_cancel_while_the_job_starts(void **state)
 static void a_second_cancel_may_kill(void **state)
 {
   LIVE(AT(START, START, OPENED), AT(STARTED, RUN, RUNNING), AT(CANCEL, CANCEL, CANCELING),
-       AT(CANCEL, CANCEL_AGAIN, CANCELING), AT(DONE, END, ENDED), AT(CANCEL, NOTHING, ENDED));
+       AT(CANCEL, CANCEL, CANCELING), AT(CANCEL_NOW, CANCEL_NOW, CANCELING), AT(DONE, END, ENDING),
+       AT(CANCEL, NOTHING, ENDING));
+}
+
+static void a_job_waits_for_the_end_of_its_keepers(void **state)
+{
+  LIVE(AT(START, START, OPENED), AT(STARTED, RUN, RUNNING), AT(DONE, END, ENDING),
+       AT(CANCEL, NOTHING, ENDING), AT(CANCEL_NOW, NOTHING, ENDING), AT(GONE, CONCLUDE, ENDED),
+       AT(CLOSE, CLOSE, CLOSED));
+}
+
+static void a_job_can_be_closed_while_its_keepers_end(void **state)
+{
+  LIVE(AT(START, START, OPENED), AT(STARTED, RUN, RUNNING), AT(DONE, END, ENDING),
+       AT(CLOSE, CLOSE_EARLY, CLOSED), AT(GONE, NOTHING, CLOSED), AT(RELEASED, FREE, FREED));
 }
 
 static void a_completed_job_repeats_its_result(void **state)
@@ -185,6 +208,12 @@ static void inputs_of_a_completed_job_may_have_changed(void **state)
 {
   LIVE(AT(KEPT, NOTHING, KEPT), AT(START, RECHECK, KEPT), AT(RECHECKING, NOTHING, RECHECKING),
        AT(CHANGED, REFUSE, REFUSED), AT(CANCEL, NOTHING, REFUSED), AT(CLOSE, CLOSE, CLOSED));
+}
+
+static void a_job_may_be_killed_at_once(void **state)
+{
+  LIVE(AT(START, START, OPENED), AT(STARTED, RUN, RUNNING), AT(CANCEL_NOW, CANCEL_NOW, CANCELING),
+       AT(DONE, END, ENDING));
 }
 
 static void the_comparison_of_inputs_can_be_canceled(void **state)
@@ -232,6 +261,9 @@ UNIT_TESTS({
     cmocka_unit_test(a_cancel_before_the_start_counts_when_it_has_started),
     cmocka_unit_test(a_listener_may_cancel_while_the_job_starts),
     cmocka_unit_test(a_second_cancel_may_kill),
+    cmocka_unit_test(a_job_may_be_killed_at_once),
+    cmocka_unit_test(a_job_waits_for_the_end_of_its_keepers),
+    cmocka_unit_test(a_job_can_be_closed_while_its_keepers_end),
     cmocka_unit_test(a_completed_job_repeats_its_result),
     cmocka_unit_test(inputs_of_a_completed_job_may_have_changed),
     cmocka_unit_test(the_comparison_of_inputs_can_be_canceled),
