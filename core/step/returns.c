@@ -24,9 +24,8 @@ static void warn_surplus(struct tm_supervisor *s, const struct tm_in_flight *hel
 {
   uint32_t good = held->items - marked;
 
-  if (s->has_surplus_warning)
+  if (!tm_warnings_is_first(&s->warnings, TM_WARNS_SURPLUS))
     return;
-  s->has_surplus_warning = true;
   tm_supervisor_say(s, TM_WARNING,
                     "step '%s': run() returned %" PRIu32 " %s for the %" PRIu32
                     " %s of mini-batch %" PRIu64
@@ -44,9 +43,8 @@ static void warn_short(struct tm_supervisor *s, const struct tm_in_flight *held,
 {
   uint32_t good = held->items - marked;
 
-  if (s->has_short_warning)
+  if (!tm_warnings_is_first(&s->warnings, TM_WARNS_SHORT))
     return;
-  s->has_short_warning = true;
   tm_supervisor_say(
       s, TM_WARNING,
       "step '%s': run() returned %" PRIu32 " %s for %" PRIu32 " rows of mini-batch %" PRIu64

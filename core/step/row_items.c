@@ -2,10 +2,8 @@
 #include "step/row_items.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/text.h"
-#include "data/frame/fault_list.h"
 
 #define WORDS_MAX 1000 /* bytes */
 
@@ -39,13 +37,12 @@ void tm_rows_settle(struct tm_supervisor *s, struct tm_in_flight *held)
   held->items = 1;
   held->is_uncounted = true;
   tm_tally_add_uncounted(&s->tally, 1);
-  if (!s->has_count_warning)
+  if (tm_warnings_is_first(&s->warnings, TM_WARNS_UNCOUNTED))
     tm_supervisor_say(s, TM_WARNING,
                       "mini-batch %" PRIu64
                       " failed before its rows were counted: it counts as one "
                       "failed item, and may have more (said once)",
                       held->what.index);
-  s->has_count_warning = true;
 }
 
 static void warn(struct tm_supervisor *s, const struct tm_in_flight *held,
@@ -61,36 +58,26 @@ static void warn(struct tm_supervisor *s, const struct tm_in_flight *held,
   tm_buf_release(&words);
 }
 
-static void add_up(struct tm_row_faults *sum, const struct tm_fault_entry *e)
-{
-  struct tm_buf what = TM_BUF_NONE;
-  tm_text_one_line(&what, e->what, e->what_len, sizeof sum->what - 1);
-  snprintf(sum->what, sizeof sum->what, "%s", tm_buf_str(&what));
-  tm_buf_release(&what);
-  sum->mini_batches++;
-  if (__builtin_add_overflow(sum->count, e->count, &sum->count))
-    sum->count = INT64_MAX;
-}
-
 void tm_rows_warn(struct tm_supervisor *s, const struct tm_in_flight *held,
                   const struct tm_reader *faults)
 {
   struct tm_reader r = *faults;
   struct tm_fault_entry e;
   while (tm_fault_list_next(&r, &e)) {
-    struct tm_row_faults *sum = &s->row_faults[e.kind];
-    warn(s, held, &e, sum->mini_batches > 0);
-    add_up(sum, &e);
+    bool is_first = tm_warnings_add_faults(&s->warnings, &e);
+    warn(s, held, &e, !is_first);
   }
 }
 
 void tm_rows_sum_up(struct tm_supervisor *s)
 {
+  struct tm_buf words = TM_BUF_NONE;
+
   for (int kind = 0; kind < TM_FAULT_LIST_KINDS; kind++) {
-    const struct tm_row_faults *sum = &s->row_faults[kind];
-    if (sum->mini_batches > 1)
-      tm_supervisor_say(s, TM_WARNING, "step '%s': %s: %" PRId64 " in %" PRId64 " mini-batches%s",
-                        s->o.step->name, sum->what, sum->count, sum->mini_batches,
+    tm_buf_clear(&words);
+    if (tm_warnings_describe(&s->warnings, kind, &words))
+      tm_supervisor_say(s, TM_WARNING, "step '%s': %s%s", s->o.step->name, tm_buf_str(&words),
                         s->o.is_resumed ? ", since the job was resumed" : "");
   }
+  tm_buf_release(&words);
 }

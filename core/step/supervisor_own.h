@@ -19,7 +19,6 @@
 
 #include "commit/columns.h"
 #include "commit/lister.h"
-#include "data/frame/fault_list.h"
 #include "outputs/input_staging.h"
 #include "outputs/place.h"
 #include "outputs/uploads.h"
@@ -33,6 +32,7 @@
 #include "step/step_life.h"
 #include "step/stuck.h"
 #include "step/supervisor.h"
+#include "step/warnings.h"
 
 /* What a worker was handed and has not answered, besides what the scheduler knows of it. */
 struct tm_in_flight {
@@ -81,13 +81,6 @@ struct tm_worker {
   } doing;                 /* doing.c */
 };
 
-/* Warnings of one kind (data/frame/fault_list.h), about rows of this session. */
-struct tm_row_faults {
-  int64_t mini_batches; /* that had some; 0: nobody was warned */
-  int64_t count;
-  char what[100];
-};
-
 struct tm_supervisor {
   struct tm_supervisor_options o;
   struct tm_step_life life;
@@ -121,8 +114,7 @@ struct tm_supervisor {
   int64_t next_number;                            /* of a name */
   struct tm_timer due_timer;
   int open; /* handles and workers that are not closed yet */
-  bool has_surplus_warning, has_short_warning, has_count_warning;
-  struct tm_row_faults row_faults[TM_FAULT_LIST_KINDS]; /* by kind */
+  struct tm_warnings warnings;
   bool arms_workers; /* from now on their calls can be interrupted */
   int code;
   struct tm_err cause; /* why it is Failed */
