@@ -18,6 +18,10 @@ enum tm_sched_action_kind {
   /* search, is_over: its last part has ended well. Answer with SETTLED, or SPOILED. */
   TM_SCHED_SEARCH_OVER,
   TM_SCHED_NODE_FAILED, /* node, losses: it is lost again and again, the step cannot go on */
+  /* A rule of time is broken (sched->time.why): the step has failed. */
+  TM_SCHED_NO_PROGRESS,
+  TM_SCHED_INIT_FAILS,
+  TM_SCHED_INIT_STUCK, /* the workers may be asked where they are */
 };
 
 struct tm_sched_action {

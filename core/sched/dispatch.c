@@ -58,6 +58,7 @@ static void start(struct tm_sched *s, struct tm_sched_node *n, int64_t slot)
   struct tm_sched_worker *w = tm_roster_add(&s->roster, n, slot, s->o.window_max);
   struct tm_sched_action *a = tm_actions_add(&s->actions, TM_SCHED_START);
 
+  w->started_ns = s->time.progress.clock.now_ns;
   a->node = n->number;
   a->worker = w->number;
 }

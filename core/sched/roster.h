@@ -34,6 +34,7 @@ struct tm_sched_worker {
   uint32_t number;
   struct tm_sched_node *node;
   int64_t slot;
+  int64_t started_ns; /* awake (active_clock.h); when its start was decided */
   enum tm_worker_state state;
   struct tm_window window;
   bool is_leaving;   /* it gets no more work, and ends when its window is empty */

@@ -16,6 +16,7 @@ void tm_sched_init(struct tm_sched *s, const struct tm_sched_options *o, int64_t
   s->recall_ns = INT64_MAX;
   tm_queue_init(&s->queue, o->run_max_try, o->is_over, o->data);
   tm_roster_init(&s->roster);
+  tm_time_rules_init(&s->time, &o->time);
 }
 
 void tm_sched_release(struct tm_sched *s)
@@ -261,6 +262,8 @@ static bool on_ended(struct tm_sched *s, struct tm_sched_worker *w, const struct
 {
   if (w->state == TM_WORKER_READY)
     tm_pool_note_end(&w->node->pool, e->has_begun);
+  else if (w->state < TM_WORKER_READY)
+    tm_init_rules_note(&s->time.init, false);
   settle_window(s, w, e, now_ns);
   remove_worker(s, w, now_ns);
   return true;
@@ -407,6 +410,7 @@ static bool on_started(struct tm_sched *s, struct tm_sched_worker *w)
 
 static bool on_ready(struct tm_sched *s, struct tm_sched_worker *w)
 {
+  tm_init_rules_note(&s->time.init, true);
   if (!tm_roster_step(&s->roster, w, TM_WORKER_ON_READY))
     return false;
   settle_worker(s, w);
@@ -449,11 +453,24 @@ static bool on_worker_event(struct tm_sched *s, const struct tm_sched_event *e, 
   }
 }
 
+static bool on_time(struct tm_sched *s, const struct tm_counts *counts, int64_t now_ns)
+{
+  switch (tm_time_rules_look(&s->time, &s->roster, counts, now_ns)) {
+  case TM_TIME_IS_FINE: break;
+  case TM_TIME_NO_PROGRESS: tm_actions_add(&s->actions, TM_SCHED_NO_PROGRESS); break;
+  case TM_TIME_INIT_FAILS: tm_actions_add(&s->actions, TM_SCHED_INIT_FAILS); break;
+  case TM_TIME_INIT_STUCK: tm_actions_add(&s->actions, TM_SCHED_INIT_STUCK); break;
+  }
+  return true;
+}
+
 bool tm_sched_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns)
 {
   s->queue.now_ns = now_ns;
   switch (e->kind) {
   case TM_SCHED_ON_TURN: tm_dispatch_turn(s, now_ns); return true;
+  case TM_SCHED_ON_BEGIN: tm_time_rules_start(&s->time, now_ns); return true;
+  case TM_SCHED_ON_TIME: return on_time(s, e->counts, now_ns);
   case TM_SCHED_ON_NODE: return on_node(s, e);
   case TM_SCHED_ON_NODE_SILENT: return on_node_silent(s, e->node);
   case TM_SCHED_ON_NODE_LOST: return on_node_lost(s, e, now_ns);
@@ -517,6 +534,16 @@ int64_t tm_sched_open(const struct tm_sched *s)
 {
   /* a mini-batch that is run in parts counts as its parts */
   return (int64_t)s->queue.created - s->over - s->searches.len + s->parts_open;
+}
+
+int64_t tm_sched_awake_ns(struct tm_sched *s, int64_t now_ns)
+{
+  return tm_time_rules_clock(&s->time, now_ns);
+}
+
+int64_t tm_sched_in_init(const struct tm_sched *s)
+{
+  return tm_time_rules_init_look(&s->time, &s->roster).in_init;
 }
 
 const struct tm_sched_node *tm_sched_given_up(const struct tm_sched *s)

@@ -27,6 +27,7 @@
 #include "sched/actions.h"
 #include "sched/roster.h"
 #include "sched/searches.h"
+#include "sched/time_rules.h"
 
 #define TM_SCHED_LOST_MAX   3 /* answers of a mini-batch, or of a part, that were lost uncounted */
 #define TM_SCHED_LOSSES_MAX 5 /* of a node in a row, without a result between */
@@ -38,6 +39,7 @@ struct tm_sched_options {
   int64_t isolation_max_try; /* parts of one mini-batch */
   size_t window_max;         /* entries of a worker's page */
   uint64_t seed;             /* of jitter */
+  struct tm_time_limits time;
   bool (*is_over)(void *data, uint64_t index); /* in an earlier session */
   /* Whether the step may have one more worker, besides what its nodes allow; NULL: yes. */
   bool (*may_start)(void *data);
@@ -46,6 +48,8 @@ struct tm_sched_options {
 
 enum tm_sched_event_kind {
   TM_SCHED_ON_TURN,
+  TM_SCHED_ON_BEGIN,       /* mini-batches begin to be listed: the rules of time count from here */
+  TM_SCHED_ON_TIME,        /* counts: about ten times a second; the rules of time are applied */
   TM_SCHED_ON_NODE,        /* node, slots: it can be used, for the first time or again */
   TM_SCHED_ON_NODE_SILENT, /* node: nothing can be sent there; answers may still come */
   TM_SCHED_ON_NODE_LOST,   /* node: its workers are gone */
@@ -88,6 +92,7 @@ struct tm_sched_event {
   void *data;
   uint32_t search;
   uint64_t part, count;
+  const struct tm_counts *counts;
   int64_t slots;
   bool kill;
 };
@@ -98,6 +103,7 @@ struct tm_sched {
   struct tm_roster roster;
   struct tm_searches searches;
   struct tm_actions actions;
+  struct tm_time_rules time;
   int64_t over;       /* mini-batches */
   int64_t parts_open; /* of all searches */
   int64_t running;    /* assignments that workers hold */
@@ -126,6 +132,10 @@ size_t tm_sched_recalled(const struct tm_sched *s, uint32_t worker, uint64_t *se
 const struct tm_search *tm_sched_search(struct tm_sched *s, uint32_t search); /* NULL: none */
 bool tm_sched_has_waiting(struct tm_sched *s);
 int64_t tm_sched_open(const struct tm_sched *s); /* mini-batches and parts that wait or run */
+/* A look at its clock of time awake. */
+int64_t tm_sched_awake_ns(struct tm_sched *s, int64_t now_ns);
+/* Workers that are loading the script, or in init(). */
+int64_t tm_sched_in_init(const struct tm_sched *s);
 /* The node whose workers fail again and again, if the same holds for all others and no worker
  * lives: the step has failed. NULL: it has not. */
 const struct tm_sched_node *tm_sched_given_up(const struct tm_sched *s);

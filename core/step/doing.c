@@ -99,7 +99,7 @@ void tm_doing_on_told(void *data, const struct tm_worker_doing *told)
     return; /* keeps (3) */
   w->doing.told = told->phase;
   w->doing.begun_wall_ns = told->begun_wall_ns;
-  set_since(w, tm_active_clock_look(&s->progress.clock, tm_clock_mono_ns()) - told->phase_ns);
+  set_since(w, tm_sched_awake_ns(&s->sched, tm_clock_mono_ns()) - told->phase_ns);
 }
 
 /* ---- the list ---- */
@@ -140,7 +140,7 @@ static void add(struct tm_activities *out, const struct tm_worker *w, int64_t no
 /* Lists what has taken at least `least_ns`. */
 static void fill(struct tm_supervisor *s, int64_t least_ns)
 {
-  int64_t now_ns = s->progress.clock.now_ns;
+  int64_t now_ns = s->sched.time.progress.clock.now_ns;
   struct tm_activities *out = &s->activities;
   int64_t sum_ns = 0, measured = 0;
 
@@ -164,7 +164,7 @@ static void fill(struct tm_supervisor *s, int64_t least_ns)
 
 void tm_doing_tick(struct tm_supervisor *s)
 {
-  int64_t now_ns = tm_active_clock_look(&s->progress.clock, tm_clock_mono_ns());
+  int64_t now_ns = tm_sched_awake_ns(&s->sched, tm_clock_mono_ns());
 
   for (size_t i = 0; i < s->workers.len; i++)
     look_at(s->workers.at[i], now_ns);

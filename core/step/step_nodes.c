@@ -104,7 +104,7 @@ static void add(struct tm_supervisor *s, struct tm_step_node *n)
   step.environment_len = environment_len;
   n->step = tm_node_add_step(n->node, &step, &user);
   n->is_added = true;
-  s->init_rules.workers = tm_step_nodes_workers(s);
+  s->sched.time.init.workers = tm_step_nodes_workers(s);
   tm_workers_tell(s,
                   &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE,
                                              .node = n->id,

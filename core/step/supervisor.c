@@ -144,8 +144,6 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
                                       .failed_mini_batches = config->allowed_failed_count,
                                       .failed_percent = config->allowed_failed_percent },
                 config->output_action == TM_APPEND_ROW);
-  tm_init_rules_init(&s->init_rules, config->process_count_per_node,
-                     config->run_invocation_timeout_ns);
   s->due_ns = INT64_MAX;
   if ((rc = tm_place_hold(s->o.fs, s->o.step, &s->held, err)) < 0 ||
       (rc = open_commit(s, err)) < 0 ||
@@ -299,8 +297,7 @@ static void start_listing(struct tm_supervisor *s)
 {
   struct tm_err err = TM_ERR_NONE;
 
-  tm_progress_timeout_init(&s->progress, s->o.step->config.first_timeout_ns,
-                           s->o.step->config.progress_timeout_ns, tm_clock_mono_ns());
+  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_BEGIN });
   if ((!tm_manifest_has_end(s->manifest) || s->o.verify_input) && start_lister(s, &err) < 0)
     tm_supervisor_fail(s, &err);
   else

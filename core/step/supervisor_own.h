@@ -24,8 +24,6 @@
 #include "outputs/uploads.h"
 #include "plan/bound.h"
 #include "record/activity.h"
-#include "sched/init_rules.h"
-#include "sched/progress_timeout.h"
 #include "sched/sched.h"
 #include "sched/tally.h"
 #include "step/flusher.h"
@@ -59,11 +57,10 @@ struct tm_step_node {
 struct tm_worker {
   struct tm_supervisor *s;
   struct tm_step_node *node;
-  uint32_t number;    /* in the scheduler */
-  uint32_t id;        /* on the node */
-  size_t at;          /* in s->workers */
-  int64_t started_ns; /* awake (active_clock.h); when its start was requested */
-  char name[24];      /* process000 */
+  uint32_t number; /* in the scheduler */
+  uint32_t id;     /* on the node */
+  size_t at;       /* in s->workers */
+  char name[24];   /* process000 */
   int64_t pid;
   struct tm_worker_link *link; /* NULL: not yet, or none */
   struct tm_ring held;         /* of struct tm_in_flight */
@@ -104,8 +101,6 @@ struct tm_supervisor {
   bool is_carrying_out; /* what it has decided */
   int64_t due_ns;       /* when due_timer fires; INT64_MAX: it does not */
   struct tm_tally tally;
-  struct tm_init_rules init_rules;
-  struct tm_progress_timeout progress;            /* and its clock of time awake */
   struct TM_ARRAY(struct tm_isolate *) isolates;  /* isolate.h; by search, NULL: none */
   void (*drop_isolates)(struct tm_supervisor *s); /* NULL until there is one */
   struct TM_ARRAY(struct tm_step_node *) nodes;   /* by id; NULL: it never had that node */
@@ -218,6 +213,8 @@ void tm_doing_on_told(void *data, const struct tm_worker_doing *told); /* for a 
 
 /* watchdog.c */
 void tm_watchdog_tick(struct tm_supervisor *s);
+/* A rule of time is broken. */
+void tm_watchdog_give_up(struct tm_supervisor *s, enum tm_sched_action_kind rule);
 /* Notes where an interrupted init() was. */
 void tm_watchdog_note_init(struct tm_supervisor *s, const char *worker, const char *where);
 #endif

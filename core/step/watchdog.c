@@ -4,9 +4,8 @@
  *      have interrupt_grace to report where they are. Meanwhile no worker starts, and no other rule
  *      is applied.
  *
- * Ten times a second it checks for progress (progress_timeout.h), for workers that do not get
- * through init() (init_rules.h), and for workers that have lost their link. The first two rules
- * count time awake: while the supervisor is stopped, no timeout runs.
+ * Ten times a second it looks for workers that have lost their link, and tells the scheduler the
+ * time, which applies the rules for progress and init() (sched/time_rules.h).
  */
 #include "base/time.h"
 #include "step/supervisor_own.h"
@@ -24,24 +23,6 @@ static void look_at_mute(struct tm_supervisor *s)
       continue;
     tm_worker_results_on_rubbish(w);
   }
-}
-
-/* Does not count workers that have not started yet, or that were asked to end. */
-static struct tm_init_look init_look(const struct tm_supervisor *s)
-{
-  struct tm_init_look look = { .age_ns = s->progress.clock.now_ns, .shortest_ns = INT64_MAX };
-
-  for (size_t i = 0; i < s->workers.len; i++) {
-    const struct tm_worker *w = s->workers.at[i];
-    enum tm_worker_state state = tm_workers_state(w);
-    bool is_in_init = state == TM_WORKER_LOADING || state == TM_WORKER_INIT;
-    int64_t since_ns = look.age_ns - w->started_ns;
-    look.living += is_in_init || state == TM_WORKER_READY;
-    look.in_init += is_in_init;
-    if (is_in_init && since_ns < look.shortest_ns)
-      look.shortest_ns = since_ns;
-  }
-  return look;
 }
 
 /* ---- stuck in init(): (1) ---- */
@@ -81,46 +62,38 @@ static void look_at_stuck(struct tm_supervisor *s)
 {
   int64_t grace_ns = s->o.step->config.interrupt_grace_ns;
 
-  if (!tm_stuck_is_over(&s->stuck, init_look(s).in_init, grace_ns, tm_clock_mono_ns()))
+  if (!tm_stuck_is_over(&s->stuck, tm_sched_in_init(&s->sched), grace_ns, tm_clock_mono_ns()))
     return;
   tm_stuck_cause(&s->stuck, s->logs_dir, &s->cause);
   tm_supervisor_happen(s, TM_STEP_ON_GIVE_UP);
 }
 
-static int judge_time(struct tm_supervisor *s, struct tm_err *err)
+void tm_watchdog_give_up(struct tm_supervisor *s, enum tm_sched_action_kind rule)
 {
-  struct tm_init_look look;
-  struct tm_err last = s->cause; /* of an init() that failed, if one did */
-  int rc = tm_progress_timeout_look(&s->progress, &s->tally.counts, tm_clock_mono_ns(), err);
+  struct tm_err err = s->sched.time.why;
+  const struct tm_err *last = &s->cause; /* of an init() that failed, if one did */
 
-  if (rc < 0) {
-    tm_doing_name_stuck(s, err);
+  if (rule == TM_SCHED_INIT_STUCK && ask_where(s, &err))
+    return;
+  if (rule == TM_SCHED_NO_PROGRESS) {
+    tm_doing_name_stuck(s, &err);
     s->view.failing = TM_FAILING_STUCK;
-    return rc;
+  } else if (s->sched.time.init.failures > 0 && last->code < 0) {
+    tm_err_set(&err, err.code, "%s; the last: %s", err.text, last->text);
   }
-  look = init_look(s);
-  rc = tm_init_rules_look(&s->init_rules, &look, err);
-  if (rc < 0 && tm_init_rules_is_stuck(&s->init_rules, &look) && ask_where(s, err))
-    return 0;
-  if (rc < 0 && s->init_rules.failures > 0 && last.code < 0) {
-    struct tm_err rule = *err;
-    tm_err_set(err, rule.code, "%s; the last: %s", rule.text, last.text);
-  }
-  return rc;
+  s->cause = err;
+  tm_supervisor_happen(s, TM_STEP_ON_GIVE_UP);
 }
 
 void tm_watchdog_tick(struct tm_supervisor *s)
 {
-  struct tm_err err = TM_ERR_NONE;
-
   tm_doing_tick(s);
   look_at_mute(s);
   if (tm_step_life_may(&s->life, TM_STEP_MAY_ASK)) {
     look_at_stuck(s);
-    return;
+  } else if (tm_step_life_may(&s->life, TM_STEP_MAY_START)) {
+    tm_workers_tell(
+        s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_TIME, .counts = &s->tally.counts });
+    tm_workers_carry_out(s, NULL);
   }
-  if (!tm_step_life_may(&s->life, TM_STEP_MAY_START) || judge_time(s, &err) == 0)
-    return;
-  s->cause = err;
-  tm_supervisor_happen(s, TM_STEP_ON_GIVE_UP);
 }

@@ -371,7 +371,6 @@ static void on_ready(struct tm_worker *w)
 
   tm_workers_tell(w->s,
                   &(struct tm_sched_event) { .kind = TM_SCHED_ON_READY, .worker = w->number });
-  tm_init_rules_note(&w->s->init_rules, true);
   tm_supervisor_emit(w->s, &e, w);
   tm_workers_fill(w->s);
 }

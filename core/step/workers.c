@@ -81,6 +81,10 @@ void tm_workers_init(struct tm_supervisor *s)
                                 .isolation_max_try = config->isolation_max_try,
                                 .window_max = TM_PAGE_WORDS,
                                 .seed = s->o.epoch,
+                                .time = { .first_ns = config->first_timeout_ns,
+                                          .update_ns = config->progress_timeout_ns,
+                                          .workers = config->process_count_per_node,
+                                          .run_timeout_ns = config->run_invocation_timeout_ns },
                                 .is_over = is_over,
                                 .may_start = may_start,
                                 .data = s };
@@ -98,7 +102,6 @@ static void start_worker(struct tm_supervisor *s, uint32_t node, uint32_t number
   w->s = s;
   w->node = s->nodes.at[node];
   w->number = number;
-  w->started_ns = s->progress.clock.now_ns;
   snprintf(w->name, sizeof(w->name), "process%03" PRId64, s->next_number++);
   tm_ring_init(&w->held, sizeof(struct tm_in_flight));
   w->id = tm_node_start_worker(w->node->node, w->node->step, number, w->name);
@@ -320,6 +323,9 @@ static void carry_out(struct tm_supervisor *s, const struct tm_sched_action *a,
   case TM_SCHED_SEARCH: tm_failed_tries_settle(s, a, end); break;
   case TM_SCHED_SEARCH_OVER: tm_isolate_finish(s, a->search); break;
   case TM_SCHED_NODE_FAILED: fail_node(s, a->losses); break;
+  case TM_SCHED_NO_PROGRESS:
+  case TM_SCHED_INIT_FAILS:
+  case TM_SCHED_INIT_STUCK: tm_watchdog_give_up(s, a->kind); break;
   }
 }
 
@@ -403,8 +409,6 @@ static void end_worker(struct tm_worker *w, const struct tm_ended *ended, const 
   struct tm_event e = { .kind = TM_EVENT_WORKER_ENDED, .level = level, .text = words };
 
   note_init_failure(w, ended, words, state);
-  if (state < TM_WORKER_READY)
-    tm_init_rules_note(&s->init_rules, false);
   tm_supervisor_emit(s, &e, w);
   remove_worker(w);
 }

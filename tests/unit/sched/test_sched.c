@@ -21,6 +21,7 @@ struct line {
 struct fixture {
   struct tm_sched s;
   int64_t now_ns;
+  struct tm_counts counts;
   const char *states; /* of the event: "2=begun 3=done" */
 };
 
@@ -77,8 +78,10 @@ static void add_recall(struct tm_buf *out, const struct tm_sched *s, uint32_t wo
 static void add_action(struct tm_buf *out, const struct tm_sched *s,
                        const struct tm_sched_action *a)
 {
-  static const char *const names[] = { "start", "setup", "hand",   "recall", "stop",       "kill",
-                                       "retry", "fail",  "search", "over",   "node failed" };
+  static const char *const names[] = { "start",      "setup",     "hand",        "recall",
+                                       "stop",       "kill",      "retry",       "fail",
+                                       "search",     "over",      "node failed", "no progress",
+                                       "init fails", "init stuck" };
 
   tm_buf_printf(out, "%s%s", out->len > 0 ? ", " : "", names[a->kind]);
   switch (a->kind) {
@@ -90,16 +93,20 @@ static void add_action(struct tm_buf *out, const struct tm_sched *s,
   case TM_SCHED_SEARCH: add_search(out, a); break;
   case TM_SCHED_SEARCH_OVER: tm_buf_printf(out, " s%u", a->search); break;
   case TM_SCHED_NODE_FAILED: tm_buf_printf(out, " %u", a->node); break;
+  case TM_SCHED_NO_PROGRESS:
+  case TM_SCHED_INIT_FAILS:
+  case TM_SCHED_INIT_STUCK: break;
   default: add_what(out, a); break;
   }
 }
 
 /* ---- events from text ---- */
 
-static const char *const names[] = { "turn",     "node",    "silent",    "lost",      "created",
-                                     "started",  "loaded",  "ready",     "result",    "failed",
-                                     "unusable", "taken",   "deaf",      "retired",   "ended",
-                                     "spoiled",  "settled", "give_back", "no_starts", "end" };
+static const char *const names[] = { "turn",      "begin",   "time",     "node",    "silent",
+                                     "lost",      "created", "started",  "loaded",  "ready",
+                                     "result",    "failed",  "unusable", "taken",   "deaf",
+                                     "retired",   "ended",   "spoiled",  "settled", "give_back",
+                                     "no_starts", "end" };
 
 static enum tm_sched_event_kind kind_of(const char *name)
 {
@@ -140,7 +147,7 @@ static void read_numbers(struct tm_sched_event *e, const int *n, const uint64_t 
 
 static bool run_event(struct fixture *f, const char *text)
 {
-  struct tm_sched_event e = { .look = look, .data = f };
+  struct tm_sched_event e = { .look = look, .data = f, .counts = &f->counts };
   char name[16];
   int n[8] = { 0 }, count = 0, used, ms;
   uint64_t seqs[8];
@@ -488,6 +495,17 @@ static void test_a_node_that_is_lost_again_and_again_has_failed(void **state)
   tm_sched_release(&f.s);
 }
 
+static void test_time_that_passes_without_progress_is_an_event(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+  struct tm_sched_options o = usual;
+
+  o.time.first_ns = 500 * TM_MS;
+  tm_sched_init(&f.s, &o, 0);
+  RUN(&f, { "at 100 begin", "" }, { "at 599 time", "" }, { "at 600 time", "no progress" });
+  tm_sched_release(&f.s);
+}
+
 static void test_workers_spread_over_the_nodes(void **state)
 {
   struct fixture f = { .now_ns = 0 };
@@ -524,5 +542,6 @@ UNIT_TESTS({
     cmocka_unit_test(test_a_worker_that_starts_after_the_end_is_killed),
     cmocka_unit_test(test_a_lost_node_gives_all_back_and_comes_again),
     cmocka_unit_test(test_a_node_that_is_lost_again_and_again_has_failed),
+    cmocka_unit_test(test_time_that_passes_without_progress_is_an_event),
     cmocka_unit_test(test_workers_spread_over_the_nodes),
 });
