@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "base/time.h"
 #include "inspect/output_check.h"
 #include "job/job_own.h"
 #include "job/limits.h"
@@ -30,8 +29,6 @@
 #include "snapshot/registered.h"
 #include "sys/clock.h"
 #include "sys/process.h"
-
-#define TICK_NS (100 * TM_MS)
 
 static bool may(const struct tm_job *job, enum tm_job_life_may what)
 {
@@ -346,20 +343,10 @@ static void on_time_to_repeat(struct tm_timer *t)
   tm_job_happen(t->data, TM_JOB_ON_DONE);
 }
 
-/* A job that was Completed before: its result stays, and nothing is opened. */
-static void repeat_end(struct tm_job *job)
-{
-  job->view.verdict = TM_COMPLETED;
-  job->view.steps_len = 0;
-  tm_timer_stop(&job->tick);
-  tm_job_emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
-  job->o.on_ended(job->o.data, job);
-}
-
 static void announce(struct tm_job *job, void (*on_time)(struct tm_timer *), int64_t first_ns)
 {
   job->tick.on_time = on_time;
-  tm_timer_start(&job->tick, first_ns, TICK_NS);
+  tm_timer_start(&job->tick, first_ns, TM_JOB_TICK_NS);
   tm_job_emit(job, TM_EVENT_JOB_STARTED, TM_INFO, "");
   for (size_t i = 0; i < job->notes.len; i++)
     tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, job->notes.at[i]);
@@ -367,7 +354,7 @@ static void announce(struct tm_job *job, void (*on_time)(struct tm_timer *), int
 
 static void start(struct tm_job *job)
 {
-  announce(job, on_tick, TICK_NS);
+  announce(job, on_tick, TM_JOB_TICK_NS);
   tm_registered_check(job->o.pipeline, job->o.fs, on_note, job);
   tm_job_tell_history(job);
   tm_job_happen(job, TM_JOB_ON_STARTED);
@@ -377,61 +364,6 @@ static void run_canceled(struct tm_job *job)
 {
   tm_job_steps_go(job);
   tm_job_steps_cancel(job, true);
-}
-
-/* Ends a job that has not begun, and leaves it as it was. */
-static void end_refused(struct tm_job *job, enum tm_verdict verdict)
-{
-  tm_timer_stop(&job->tick);
-  job->view.verdict = verdict;
-  job->view.steps_len = 0;
-  job->o.on_ended(job->o.data, job);
-}
-
-static void stop_recheck(struct tm_job *job)
-{
-  tm_recheck_stop(job->recheck);
-  job->recheck = NULL;
-}
-
-static void on_rechecked(void *data, int code, int64_t compared, const struct tm_err *err)
-{
-  struct tm_job *job = data;
-
-  stop_recheck(job);
-  if (code == 0) {
-    tm_job_note(job, "the input is as it was: %" PRId64 " %s been compared", compared,
-                tm_text_counted(compared, "mini-batch has", "mini-batches have"));
-    tm_job_happen(job, TM_JOB_ON_SAME);
-    return;
-  }
-  job->code = code;
-  job->cause = *err;
-  tm_err_wrap(&job->cause, "the job in '%s' is Completed, and is left as it is", job->o.dir);
-  tm_job_emit(job, TM_EVENT_MESSAGE, TM_ERROR, job->cause.text);
-  tm_job_happen(job, TM_JOB_ON_CHANGED);
-}
-
-/* If the user asks for it, the inputs of a Completed job are compared. */
-static void recheck(struct tm_job *job)
-{
-  struct tm_recheck_options o = { .loop = job->o.loop,
-                                  .fs = job->o.fs,
-                                  .pipeline = job->o.pipeline,
-                                  .dir = job->dir.path,
-                                  .on_warning = on_note,
-                                  .on_ended = on_rechecked,
-                                  .data = job };
-  struct tm_err err = TM_ERR_NONE;
-
-  if (!job->o.verify_input) {
-    tm_job_happen(job, TM_JOB_ON_SAME);
-  } else if ((job->recheck = tm_recheck_start(&o, &err))) {
-    tm_job_happen(job, TM_JOB_ON_RECHECKING);
-    tm_timer_start(&job->tick, TICK_NS, TICK_NS);
-  } else {
-    on_rechecked(job, err.code, 0, &err);
-  }
 }
 
 static void on_tick_closed(struct tm_timer *t)
@@ -528,7 +460,7 @@ void tm_job_happen(struct tm_job *job, enum tm_job_life_event event)
   switch (tm_job_life_event(&job->life, event)) {
   case TM_JOB_DO_NOTHING: break;
   case TM_JOB_DO_START: start(job); break;
-  case TM_JOB_DO_RECHECK: recheck(job); break;
+  case TM_JOB_DO_RECHECK: tm_kept_recheck(job); break;
   case TM_JOB_DO_REPEAT: announce(job, on_time_to_repeat, 0); break;
   case TM_JOB_DO_RUN: tm_job_steps_go(job); break;
   case TM_JOB_DO_RUN_CANCELED: run_canceled(job); break;
@@ -537,12 +469,9 @@ void tm_job_happen(struct tm_job *job, enum tm_job_life_event event)
   case TM_JOB_DO_CANCEL_NOW: cancel(job, true); break;
   case TM_JOB_DO_END: end(job); break;
   case TM_JOB_DO_CONCLUDE: conclude(job); break;
-  case TM_JOB_DO_REPEAT_END: repeat_end(job); break;
-  case TM_JOB_DO_REFUSE: end_refused(job, TM_FAILED); break;
-  case TM_JOB_DO_STOP_RECHECK:
-    stop_recheck(job);
-    end_refused(job, TM_CANCELED_JOB);
-    break;
+  case TM_JOB_DO_REPEAT_END: tm_kept_end(job); break;
+  case TM_JOB_DO_REFUSE: tm_kept_refuse(job, TM_FAILED); break;
+  case TM_JOB_DO_STOP_RECHECK: tm_kept_refuse(job, TM_CANCELED_JOB); break;
   case TM_JOB_DO_CLOSE: close_all(job, false); break;
   case TM_JOB_DO_CLOSE_EARLY: close_all(job, true); break;
   case TM_JOB_DO_FREE: free_now(job); break;

@@ -3,6 +3,7 @@
  *   job.c           the job: opening; does what its life (job_life.h) decides
  *   job_nodes.c     its nodes: starts them, and hears that they are lost
  *   job_result.c    the verdict, the result, the exit status
+ *   kept.c          a job that was Completed before
  *   job_cancel.c    ends the job early, if its owner or another process asks for it
  *   job_steps.c     its steps: which may begin, what the end of one means for others, which workers
  *                   each gets
@@ -14,6 +15,7 @@
 #define TM_JOB_JOB_OWN_H
 
 #include "base/mem.h"
+#include "base/time.h"
 #include "fleet/fleet.h"
 #include "inspect/recheck.h"
 #include "job/job.h"
@@ -25,6 +27,8 @@
 #include "record/step_view.h"
 #include "record/temp_dirs.h"
 #include "step/supervisor.h"
+
+#define TM_JOB_TICK_NS (100 * TM_MS)
 
 enum tm_step_state {
   TM_STEP_WAITING, /* for other steps, or for a worker */
@@ -107,6 +111,11 @@ void tm_job_nodes_start(struct tm_job *job);
 /* Removes the temporary folders of the node; call it when no process of that is left. A folder that
  * cannot be removed is reported; the next start of the job, or its removal, tries again. */
 void tm_job_nodes_remove_temp(struct tm_job *job);
+
+/* kept.c */
+void tm_kept_recheck(struct tm_job *job);                         /* if the user asks for it */
+void tm_kept_refuse(struct tm_job *job, enum tm_verdict verdict); /* it is left as it was */
+void tm_kept_end(struct tm_job *job);
 
 /* job_cancel.c */
 /* At each tick: cancels the job if another process has asked for it. */
