@@ -2,14 +2,10 @@
  * make of it.
  *
  *  (1) A mini-batch costs no work here. Ten times a second, doing.c compares each worker with what
- *      it saw before: the worker's state, and the first mini-batch that it holds, which it works
- *      on. If either is new, the time starts again.
- *  (2) Only the keeper knows the phase of a mini-batch and the moment at which the worker began it,
- *      from the worker's page. It is asked at most once a second, and only while a worker of its
- *      has been at one mini-batch for almost TM_ACTIVITY_SHOWN_NS. Until it answers, only these two
- *      are not known.
- *  (3) The user's process can write to a page. So what the keeper reads there counts only for the
- *      entry that the worker holds, or for recover(), and is only shown.
+ *      it saw before (worker_phase.h): the worker's state, and the first mini-batch that it holds,
+ *      which it works on.
+ *  (2) The keeper is asked for more at most once a second, and only while a worker of its
+ *      has been at one mini-batch for almost TM_ACTIVITY_SHOWN_NS.
  */
 #include <stdio.h>
 
@@ -18,9 +14,7 @@
 #include "step/supervisor_own.h"
 #include "sys/clock.h"
 
-#define ASK_AFTER_NS (TM_ACTIVITY_SHOWN_NS - 300 * TM_MS) /* so that the answer is there by then */
 #define ASK_EVERY_NS (900 * TM_MS)
-#define LOOKS_NS     (300 * TM_MS) /* between two looks, on a busy machine */
 
 static const struct tm_in_flight *first_held(const struct tm_worker *w)
 {
@@ -44,24 +38,8 @@ static enum tm_phase call_of(const struct tm_worker *w)
 static void look_at(struct tm_worker *w, int64_t now_ns) /* keeps (1) */
 {
   const struct tm_in_flight *held = first_held(w);
-  uint64_t seq = held ? held->seq : 0;
-  enum tm_phase call = call_of(w);
 
-  if (w->doing.since_ns != 0 && w->doing.call == call && w->doing.seq == seq)
-    return;
-  w->doing.call = call;
-  w->doing.seq = seq;
-  w->doing.since_ns = now_ns;
-  w->doing.told = TM_PHASE_IDLE;
-  w->doing.begun_wall_ns = 0;
-  w->doing.is_stopped = false;
-}
-
-/* Whether the keeper may know more about the worker, and it is time to ask. */
-static bool is_asked_about(const struct tm_worker *w, int64_t now_ns)
-{
-  return w->doing.call != TM_PHASE_START && w->doing.call != TM_PHASE_IDLE &&
-         now_ns - w->doing.since_ns >= ASK_AFTER_NS;
+  tm_worker_phase_look(&w->doing, call_of(w), held ? held->seq : 0, now_ns);
 }
 
 static bool may_ask(const struct tm_step_node *n, int64_t now_ns)
@@ -73,18 +51,11 @@ static void ask(struct tm_supervisor *s, int64_t now_ns) /* keeps (2) */
 {
   for (size_t i = 0; i < s->workers.len; i++) {
     struct tm_step_node *n = s->workers.at[i]->node;
-    if (!may_ask(n, now_ns) || !is_asked_about(s->workers.at[i], now_ns))
+    if (!may_ask(n, now_ns) || !tm_worker_phase_is_asked(&s->workers.at[i]->doing, now_ns))
       continue;
     n->asked_doing_ns = now_ns;
     tm_node_ask_doing(n->node, n->step);
   }
-}
-
-/* Sets when the phase began, to the millisecond: with the try, if it was seen a moment later. */
-static void set_since(struct tm_worker *w, int64_t begun_ns)
-{
-  if (begun_ns < w->doing.since_ns && begun_ns > w->doing.since_ns - LOOKS_NS)
-    w->doing.since_ns = begun_ns;
 }
 
 void tm_doing_on_told(void *data, const struct tm_worker_doing *told)
@@ -92,14 +63,8 @@ void tm_doing_on_told(void *data, const struct tm_worker_doing *told)
   struct tm_supervisor *s = data;
   struct tm_worker *w = told->worker < s->by_number.len ? s->by_number.at[told->worker] : NULL;
 
-  if (!w)
-    return;
-  w->doing.is_stopped = told->is_stopped;
-  if (told->phase != TM_PHASE_RECOVER && (w->doing.seq == 0 || told->seq != w->doing.seq))
-    return; /* keeps (3) */
-  w->doing.told = told->phase;
-  w->doing.begun_wall_ns = told->begun_wall_ns;
-  set_since(w, tm_sched_awake_ns(&s->sched, tm_clock_mono_ns()) - told->phase_ns);
+  if (w)
+    tm_worker_phase_tell(&w->doing, told, tm_sched_awake_ns(&s->sched, tm_clock_mono_ns()));
 }
 
 /* ---- the list ---- */

@@ -31,6 +31,7 @@
 #include "step/stuck.h"
 #include "step/supervisor.h"
 #include "step/warnings.h"
+#include "step/worker_phase.h"
 
 /* What a worker was handed and has not answered, besides what the scheduler knows of it. */
 struct tm_in_flight {
@@ -68,14 +69,7 @@ struct tm_worker {
   bool is_rubbish;      /* it sent what cannot be read, or closed its link: it is not believed */
   int64_t mute_ns;      /* monotonic; when its link ended; 0: it has not */
   bool has_failed_init; /* it has reported why */
-  struct {
-    enum tm_phase call;    /* what it is doing, as the supervisor sees it; RUN: a mini-batch */
-    uint64_t seq;          /* the first that it holds, or 0 */
-    int64_t since_ns;      /* awake */
-    enum tm_phase told;    /* by the keeper, for this seq; IDLE: nothing yet */
-    int64_t begun_wall_ns; /* likewise; 0: nothing yet */
-    bool is_stopped;       /* likewise */
-  } doing;                 /* doing.c */
+  struct tm_worker_phase doing;
 };
 
 struct tm_supervisor {

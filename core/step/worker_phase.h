@@ -1,0 +1,37 @@
+/* worker_phase.h - what a worker is doing, and since when.
+ *
+ * The supervisor sees the call that a worker is in, and the first mini-batch that it holds. Only
+ * the keeper knows the phase of that mini-batch and the moment at which the worker began it; the
+ * keeper is asked once that would be shown. Pure: all times are arguments.
+ *
+ *  (1) If the call or the mini-batch is new, the time starts again, and what the keeper reported is
+ *      dropped.
+ *  (2) The user's process can write to what the keeper reads. So its report counts only for the
+ *      mini-batch that the worker holds, or for recover(), and is only shown.
+ */
+#ifndef TM_STEP_WORKER_PHASE_H
+#define TM_STEP_WORKER_PHASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "node/node_msg.h"
+
+struct tm_worker_phase { /* zero: it was not looked at yet */
+  enum tm_phase call;    /* as the supervisor sees it; RUN: a mini-batch */
+  uint64_t seq;          /* the first that it holds, or 0 */
+  int64_t since_ns;      /* awake (active_clock.h) */
+  enum tm_phase told;    /* by the keeper, for this seq; IDLE: nothing yet */
+  int64_t begun_wall_ns; /* likewise; 0: nothing yet */
+  bool is_stopped;       /* likewise */
+};
+
+void tm_worker_phase_look(struct tm_worker_phase *p, enum tm_phase call, uint64_t seq,
+                          int64_t now_ns);
+/* Whether the keeper may know more about it, and will have answered when that is shown. */
+bool tm_worker_phase_is_asked(const struct tm_worker_phase *p, int64_t now_ns);
+/* The keeper's report. */
+void tm_worker_phase_tell(struct tm_worker_phase *p, const struct tm_worker_doing *told,
+                          int64_t now_ns);
+
+#endif
