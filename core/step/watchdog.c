@@ -73,6 +73,8 @@ void tm_watchdog_give_up(struct tm_supervisor *s, enum tm_sched_action_kind rule
   struct tm_err err = s->sched.time.why;
   const struct tm_err *last = &s->cause; /* of an init() that failed, if one did */
 
+  if (!tm_step_life_may(&s->life, TM_STEP_MAY_START))
+    return; /* what was decided before has ended the step */
   if (rule == TM_SCHED_INIT_STUCK && ask_where(s, &err))
     return;
   if (rule == TM_SCHED_NO_PROGRESS) {
