@@ -259,10 +259,17 @@ int tm_columns_fit(struct tm_columns *c, const struct tm_columns_rows *r, struct
 
 /* ---- adding ---- */
 
+void tm_columns_add_header(const struct tm_columns *c, const struct tm_commit *commit,
+                           bool is_frame, struct tm_buf *out)
+{
+  if (is_frame && c->has_header && tm_commit_output_len(commit) == 0)
+    tm_frame_add_header(out, c->names.data, c->names.len, c->separator);
+}
+
 static void note_header(const struct tm_columns *c, struct tm_commit *commit)
 {
   struct tm_buf line = TM_BUF_NONE;
-  tm_frame_add_header(&line, c->names.data, c->names.len, c->separator);
+  tm_columns_add_header(c, commit, true, &line);
   tm_commit_note_header(commit, line.data, line.len);
   tm_buf_release(&line);
 }

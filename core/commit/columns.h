@@ -50,6 +50,9 @@ struct tm_columns_rows {
 int tm_columns_fit(struct tm_columns *c, const struct tm_columns_rows *r, struct tm_buf *out,
                    struct tm_err *err);
 
+/* Adds the line that _begin_add() will note before rows of a frame: nothing if there is none. */
+void tm_columns_add_header(const struct tm_columns *c, const struct tm_commit *commit,
+                           bool is_frame, struct tm_buf *out);
 /* Call it before adding rows of mini-batch `index`: of a frame, or (is_frame false) of an array. A
  * system error. */
 int tm_columns_begin_add(struct tm_columns *c, struct tm_commit *commit, uint64_t index,

@@ -215,6 +215,19 @@ int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const
   return rc == TM_EDAMAGE ? rc : break_commit(c, rc, &words);
 }
 
+bool tm_commit_copy_ahead(struct tm_commit *c, const char *path, uint64_t length, uint64_t hash,
+                          const struct tm_buf *header)
+{
+  if (c->code < 0 || c->output.fd < 0 || length <= TM_COMMIT_PIECE || length > INT64_MAX)
+    return false;
+  return tm_output_copy_ahead(&c->output, path, (int64_t)length, hash, header->data, header->len);
+}
+
+bool tm_commit_copy_more(struct tm_commit *c)
+{
+  return c->code == 0 && tm_output_copy_more(&c->output, TM_COMMIT_PIECE);
+}
+
 void tm_commit_add_failed(struct tm_commit *c, const struct tm_outcome *o, const void *lines,
                           size_t lines_len)
 {

@@ -82,6 +82,15 @@ void tm_commit_add_done(struct tm_commit *c, const struct tm_outcome *o, const v
  * the job continues. Removes the file. */
 int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const char *path,
                           uint64_t length, uint64_t hash, struct tm_err *err);
+/* Begins to copy the rows of a later tm_commit_add_spilled() in pieces, behind the output's end;
+ * `header`: what tm_commit_note_header() will say before it. If nothing is added in between, that
+ * call only has to record them. False: the file has at most TM_COMMIT_PIECE bytes, or the copy
+ * cannot begin. */
+bool tm_commit_copy_ahead(struct tm_commit *c, const char *path, uint64_t length, uint64_t hash,
+                          const struct tm_buf *header);
+/* Copies up to TM_COMMIT_PIECE bytes more. False: there is nothing more to copy. */
+bool tm_commit_copy_more(struct tm_commit *c);
+#define TM_COMMIT_PIECE (4 << 20)
 /* `lines`: one JSON object per line for each failed item, or what is known; for the failures log.
  * For a failed mini-batch; for short returns see tm_commit_note_failures(). */
 void tm_commit_add_failed(struct tm_commit *c, const struct tm_outcome *o, const void *lines,

@@ -12,12 +12,43 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
 #define PIECE (1u << 20) /* bytes */
+
+/* A copy of `length` bytes of a file to `at`, of which `done` are written. */
+struct tm_ahead {
+  char *from;
+  int fd;
+  int64_t at, length, done;
+  uint64_t hash;
+  struct tm_hash *sum; /* of the bytes */
+  struct tm_hash *all; /* with what precedes them, from `begin` on */
+  int64_t begin;
+  int code; /* 0, or why it cannot be used */
+  struct tm_err err;
+};
+
+static void ahead_free(const struct tm_output *o, struct tm_ahead *a)
+{
+  if (!a)
+    return;
+  tm_fs_close(o->fs, a->fd);
+  tm_hash_free(a->sum);
+  tm_hash_free(a->all);
+  free(a->from);
+  free(a);
+}
+
+static void drop_ahead(struct tm_output *o)
+{
+  ahead_free(o, o->ahead);
+  o->ahead = NULL;
+}
 
 static int take_length(struct tm_output *o, struct tm_err *err)
 {
@@ -68,6 +99,7 @@ void tm_output_close(struct tm_output *o)
 {
   if (!o->path)
     return;
+  drop_ahead(o);
   tm_fs_close(o->fs, o->fd);
   tm_buf_release(&o->pending);
   free(o->path);
@@ -125,6 +157,8 @@ int tm_output_flush(struct tm_output *o, struct tm_err *err)
   int rc = o->pending.len > 0 ? look(o, err) : 0;
   if (rc < 0)
     return rc;
+  if (o->ahead && o->written + (int64_t)o->pending.len > o->ahead->at)
+    drop_ahead(o); /* it would be overwritten */
   rc = write_piece(o, o->pending.data, o->pending.len, o->written, err);
   if (rc < 0)
     return rc;
@@ -133,32 +167,47 @@ int tm_output_flush(struct tm_output *o, struct tm_err *err)
   return 0;
 }
 
-static int copy_pieces(struct tm_output *o, int fd, const char *from, int64_t length, uint64_t hash,
-                       struct tm_err *err)
+/* ---- copies ---- */
+
+static int copy_piece(struct tm_output *o, struct tm_ahead *a, char *piece)
 {
-  struct tm_hash *sum = tm_hash_new();
-  char *piece = tm_xmalloc(PIECE);
-  int rc = 0;
-  for (int64_t done = 0; done < length && rc == 0;) {
-    size_t want = length - done < (int64_t)PIECE ? (size_t)(length - done) : PIECE;
-    int64_t got = tm_fs_read_at(o->fs, fd, from, piece, want, done, err);
-    if (got < 0)
-      rc = err ? (err->code = TM_EDAMAGE) : TM_EDAMAGE;
-    else if ((size_t)got < want)
-      rc = tm_err_set(err, TM_EDAMAGE, "the result in '%s' is shorter than its worker said", from);
-    else if ((rc = write_piece(o, piece, want, o->written + done, err)) == 0)
-      tm_hash_add(sum, piece, want);
-    done += (int64_t)want;
-  }
-  if (rc == 0 && tm_hash_end(sum) != hash)
-    rc = tm_err_set(err, TM_EDAMAGE, "the result in '%s' is not what its worker wrote", from);
-  free(piece);
-  tm_hash_free(sum);
-  return rc;
+  int64_t left = a->length - a->done;
+  size_t want = left < (int64_t)PIECE ? (size_t)left : PIECE;
+  int64_t got = tm_fs_read_at(o->fs, a->fd, a->from, piece, want, a->done, &a->err);
+
+  if (got < 0)
+    return a->err.code = TM_EDAMAGE;
+  if ((size_t)got < want)
+    return tm_err_set(&a->err, TM_EDAMAGE, "the result in '%s' is shorter than its worker said",
+                      a->from);
+  a->code = write_piece(o, piece, want, a->at + a->done, &a->err);
+  if (a->code < 0)
+    return a->code;
+  tm_hash_add(a->sum, piece, want);
+  tm_hash_add(a->all, piece, want);
+  a->done += (int64_t)want;
+  return 0;
 }
 
-int tm_output_copy(struct tm_output *o, const char *from, int64_t length, uint64_t hash,
-                   struct tm_err *err)
+static bool copy_more(struct tm_output *o, struct tm_ahead *a, int64_t most)
+{
+  char *piece = tm_xmalloc(PIECE);
+
+  for (int64_t until = most < a->length - a->done ? a->done + most : a->length;
+       a->done < until && a->code == 0;)
+    a->code = copy_piece(o, a, piece);
+  free(piece);
+  if (a->code < 0 || a->done < a->length)
+    return a->code == 0;
+  if (tm_hash_end(a->sum) != a->hash)
+    a->code =
+        tm_err_set(&a->err, TM_EDAMAGE, "the result in '%s' is not what its worker wrote", a->from);
+  return false;
+}
+
+/* Begins a copy to where the file's valid part ends, when all rows are in the file. */
+static int ahead_new(struct tm_ahead **out, struct tm_output *o, const char *from, int64_t length,
+                     uint64_t hash, struct tm_err *err)
 {
   tm_require(length >= 0);
   int rc = tm_output_flush(o, err);
@@ -166,20 +215,78 @@ int tm_output_copy(struct tm_output *o, const char *from, int64_t length, uint64
     return rc;
   int fd = tm_fs_open(o->fs, from, O_RDONLY, 0, err);
   if (fd < 0)
-    return err ? (err->code = TM_EDAMAGE) : TM_EDAMAGE;
-  rc = copy_pieces(o, fd, from, length, hash, err);
-  tm_fs_close(o->fs, fd);
-  if (rc < 0)
-    return rc; /* keeps (2): what was written is after the end */
-  o->written += length;
-  o->end += length;
+    return err->code = TM_EDAMAGE;
+  struct tm_ahead *a = TM_NEW(struct tm_ahead);
+  *a = (struct tm_ahead) {
+    .from = tm_xstrdup(from), .fd = fd, .at = o->written, .length = length, .hash = hash
+  };
+  a->begin = o->written;
+  a->sum = tm_hash_new();
+  a->all = tm_hash_new();
+  *out = a;
   return 0;
+}
+
+bool tm_output_copy_ahead(struct tm_output *o, const char *from, int64_t length, uint64_t hash,
+                          const void *before, size_t before_len)
+{
+  struct tm_err err = TM_ERR_NONE;
+  drop_ahead(o);
+  if (ahead_new(&o->ahead, o, from, length, hash, &err) < 0)
+    return false;
+  o->ahead->at += (int64_t)before_len;
+  tm_hash_add(o->ahead->all, before_len > 0 ? before : "", before_len);
+  return true;
+}
+
+bool tm_output_copy_more(struct tm_output *o, int64_t most)
+{
+  return o->ahead && copy_more(o, o->ahead, most);
+}
+
+/* Takes the copy that was made ahead, if it is this one and nothing has been written over it. */
+static struct tm_ahead *take_ahead(struct tm_output *o, const char *from, int64_t length,
+                                   uint64_t hash)
+{
+  struct tm_ahead *a = o->ahead;
+
+  o->ahead = NULL;
+  if (a && a->at == o->end && a->length == length && a->hash == hash && strcmp(a->from, from) == 0)
+    return a;
+  ahead_free(o, a);
+  return NULL;
+}
+
+int tm_output_copy(struct tm_output *o, const char *from, int64_t length, uint64_t hash,
+                   struct tm_err *err)
+{
+  struct tm_err words = TM_ERR_NONE;
+  struct tm_ahead *a = take_ahead(o, from, length, hash);
+  int rc = a ? tm_output_flush(o, &words) : ahead_new(&a, o, from, length, hash, &words);
+  if (rc == 0) {
+    while (copy_more(o, a, INT64_MAX))
+      ;
+    rc = a->code;
+    words = a->err;
+  }
+  if (rc == 0) { /* otherwise keeps (2): what was written is after the end */
+    o->written += length;
+    o->end += length;
+    o->hashed.from = a->begin;
+    o->hashed.to = o->end;
+    o->hashed.hash = tm_hash_end(a->all);
+  } else if (err) {
+    *err = words;
+  }
+  ahead_free(o, a);
+  return rc;
 }
 
 int tm_output_cut(struct tm_output *o, int64_t end, struct tm_err *err)
 {
   tm_require(end <= o->end && o->pending.len == 0);
   o->end = o->written = end;
+  o->hashed.to = 0;
   if (o->size == end)
     return 0;
   int rc = o->fs->ftruncate(o->fs->self, o->fd, end);
@@ -193,6 +300,7 @@ void tm_output_take_back(struct tm_output *o, int64_t end)
 {
   tm_require(end <= o->end && o->pending.len == 0);
   o->end = o->written = end;
+  o->hashed.to = 0;
 }
 
 /* 1; 0 if the file is shorter; or a negative code. */
@@ -224,6 +332,10 @@ int tm_output_hash(const struct tm_output *o, int64_t from, int64_t to, uint64_t
                    struct tm_err *err)
 {
   tm_require(from >= 0 && from <= to);
+  if (from < to && o->hashed.from == from && o->hashed.to == to) {
+    *hash = o->hashed.hash;
+    return 0;
+  }
   int rc = hash_bytes(o, from, to, hash, err);
   if (rc == 0)
     return tm_err_set(err, -EIO, "'%s' has become shorter while it was written", o->path);

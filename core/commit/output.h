@@ -15,6 +15,8 @@
 #include "base/err.h"
 #include "sys/fs.h"
 
+struct tm_ahead;
+
 struct tm_output {
   const struct tm_fs *fs;
   char *path;
@@ -23,6 +25,11 @@ struct tm_output {
   int64_t written; /* those of them in the file */
   int64_t size;    /* upper limit of the file's length */
   struct tm_buf pending;
+  struct tm_ahead *ahead; /* a copy that has begun, or NULL */
+  struct {
+    int64_t from, to;
+    uint64_t hash;
+  } hashed; /* a range whose hash is known */
 };
 
 /* Opens the file; `end` is its length. A missing file is empty, and is written after
@@ -45,6 +52,14 @@ int tm_output_flush(struct tm_output *o, struct tm_err *err);
  * output itself. */
 int tm_output_copy(struct tm_output *o, const char *from, int64_t length, uint64_t hash,
                    struct tm_err *err);
+/* The same in pieces, before it: copies the bytes beyond the end, where tm_output_copy() with these
+ * arguments will want them if `before`, and nothing else, is added until then. That call then only
+ * moves the end, or returns the error that was met here; after anything else the copy is made
+ * again. False: it cannot begin. */
+bool tm_output_copy_ahead(struct tm_output *o, const char *from, int64_t length, uint64_t hash,
+                          const void *before, size_t before_len);
+/* Copies at most `most` bytes more. False: it is complete. */
+bool tm_output_copy_more(struct tm_output *o, int64_t most);
 /* Whether the path still names the open file, with all that was written: 0, or -EIO with a
  * message. */
 int tm_output_check_name(struct tm_output *o, struct tm_err *err);

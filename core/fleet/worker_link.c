@@ -27,6 +27,12 @@ void tm_worker_link_send(struct tm_worker_link *l, const struct tm_msg *f)
     l->carrier->send(l, f);
 }
 
+void tm_worker_link_hold(struct tm_worker_link *l, bool is_held)
+{
+  if (l)
+    l->carrier->hold(l, is_held);
+}
+
 void tm_worker_link_drain(struct tm_worker_link *l)
 {
   if (l)
@@ -86,6 +92,11 @@ static void send_socket(struct tm_worker_link *l, const struct tm_msg *f)
   tm_channel_send(&((struct socket_link *)l)->channel, f);
 }
 
+static void hold_socket(struct tm_worker_link *l, bool is_held)
+{
+  tm_channel_hold(&((struct socket_link *)l)->channel, is_held);
+}
+
 static void drain_socket(struct tm_worker_link *l)
 {
   tm_channel_drain(&((struct socket_link *)l)->channel);
@@ -103,9 +114,11 @@ static void close_socket(struct tm_worker_link *l)
   free(s);
 }
 
-static const struct tm_worker_carrier socket_carrier = {
-  .open = open_socket, .send = send_socket, .drain = drain_socket, .close = close_socket
-};
+static const struct tm_worker_carrier socket_carrier = { .open = open_socket,
+                                                         .send = send_socket,
+                                                         .hold = hold_socket,
+                                                         .drain = drain_socket,
+                                                         .close = close_socket };
 
 struct tm_worker_link *tm_worker_link_of_socket(int fd)
 {

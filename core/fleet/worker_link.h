@@ -32,6 +32,7 @@ struct tm_worker_link_user {
 struct tm_worker_carrier {
   int (*open)(struct tm_worker_link *l, struct tm_loop *loop, struct tm_err *err);
   void (*send)(struct tm_worker_link *l, const struct tm_msg *f);
+  void (*hold)(struct tm_worker_link *l, bool is_held);
   void (*drain)(struct tm_worker_link *l);
   void (*close)(struct tm_worker_link *l);
 };
@@ -51,8 +52,11 @@ int tm_worker_link_open(struct tm_worker_link *l, struct tm_loop *loop,
 /* Copies the message, which goes out at the turn's end at the latest. Drops it if the link is
  * NULL or has ended. */
 void tm_worker_link_send(struct tm_worker_link *l, const struct tm_msg *f);
-/* Delivers all that the worker has sent, up to its end. For a worker that is known to have ended;
- * not within on_msg. NULL is a no-op. */
+/* While it is held, nothing is delivered; what the worker sends waits. Within on_msg a link can be
+ * held, not released. A release may deliver. NULL is a no-op. */
+void tm_worker_link_hold(struct tm_worker_link *l, bool is_held);
+/* Delivers all that the worker has sent, up to its end, unless it is held meanwhile. For a worker
+ * that is known to have ended; not within on_msg. NULL is a no-op. */
 void tm_worker_link_drain(struct tm_worker_link *l);
 /* Sends what the worker accepts at once, and delivers nothing more. NULL is a no-op. */
 void tm_worker_link_close(struct tm_worker_link *l);

@@ -78,7 +78,7 @@ static void add(struct tm_supervisor *s, struct tm_step_node *n)
   struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, NULL);
   char **environment = tm_snapshot_environment(&s->o.step->config, s->script_dir);
   size_t environment_len = 0;
-  struct tm_node_user user = tm_workers_node_user(s);
+  struct tm_node_user user = tm_copying_node_user(s);
   struct tm_node_step step = { .node_id = n->name,
                                .job_dir = (char *)s->o.job->dir,
                                .logs_dir = s->logs_dir,
@@ -97,6 +97,10 @@ static void add(struct tm_supervisor *s, struct tm_step_node *n)
                                .hides_gpus = s->o.step->config.hides_gpus,
                                .log_level = s->o.step->config.logging_level };
 
+  n->node = n->waiting;
+  n->waiting = NULL;
+  snprintf(n->name, sizeof(n->name), "%s", tm_node_name(n->node));
+  snprintf(n->address, sizeof(n->address), "%s", tm_node_address(n->node));
   if (s->o.step->config.interruptible != TM_NOT_INTERRUPTIBLE)
     step.interrupt_grace_ns = s->o.step->config.interrupt_grace_ns;
   while (environment[environment_len])
@@ -117,14 +121,12 @@ void tm_step_nodes_set(struct tm_supervisor *s, struct tm_node *node)
 {
   struct tm_step_node *n = place_of(s, tm_node_id(node));
 
-  n->node = node;
-  snprintf(n->name, sizeof(n->name), "%s", tm_node_name(node));
-  snprintf(n->address, sizeof(n->address), "%s", tm_node_address(node));
+  n->waiting = node;
 }
 
 static bool is_new(const struct tm_step_node *n)
 {
-  return n && n->node && !n->is_added;
+  return n && n->waiting;
 }
 
 bool tm_step_nodes_are_new(const struct tm_supervisor *s)
@@ -153,19 +155,21 @@ void tm_step_nodes_silence(struct tm_supervisor *s, uint32_t id)
 
   if (!n)
     return;
-  n->node = NULL;
+  n->node = n->waiting = NULL;
   if (n->is_added)
     tm_workers_silence(s, n);
 }
 
-void tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id)
+bool tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id)
 {
   struct tm_step_node *n = find(s, id);
 
   if (!n || !n->is_added)
-    return;
+    return true;
+  if (!tm_workers_lose(s, n))
+    return false;
   n->is_added = false;
-  tm_workers_lose(s, n);
+  return true;
 }
 
 void tm_step_nodes_release(struct tm_supervisor *s)

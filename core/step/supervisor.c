@@ -349,6 +349,7 @@ void tm_supervisor_start(struct tm_supervisor *s)
   tm_timer_open(&s->due_timer, s->o.loop, tm_workers_on_due, s);
   s->due_timer.on_closed = on_due_closed;
   s->open++;
+  tm_copying_open(s);
   s->view.is_kept = tm_supervisor_is_over(s);
   tm_supervisor_emit(s, &e, NULL);
   for (size_t i = 0; i < s->o.step->notes_len; i++)
@@ -414,6 +415,8 @@ static void fail(struct tm_supervisor *s, const struct tm_err *err)
 
 static void use_nodes(struct tm_supervisor *s)
 {
+  if (s->copying.is_on)
+    return; /* the end of the copy asks again */
   tm_step_nodes_add_all(s);
   tm_workers_fill(s);
 }
@@ -436,7 +439,7 @@ void tm_supervisor_silence_node(struct tm_supervisor *s, uint32_t id)
 
 void tm_supervisor_lose_node(struct tm_supervisor *s, uint32_t id)
 {
-  tm_step_nodes_lose(s, id);
+  tm_copying_lose_node(s, id);
   tm_supervisor_check_end(s);
 }
 
@@ -488,6 +491,7 @@ void tm_supervisor_closed_one(struct tm_supervisor *s)
 static void close_all(struct tm_supervisor *s, bool flushes)
 {
   s->open++;
+  tm_copying_close(s);
   tm_workers_drop_all(s);
   if (s->drop_isolates)
     s->drop_isolates(s);

@@ -9,6 +9,7 @@
  *   step_nodes.c       the nodes that it has
  *   worker_setup.c     what a worker needs before it loads the script
  *   worker_results.c   frames from workers, and good results; failed_tries.c has the others
+ *   copying.c          large results, which are copied in pieces
  *   retirement.c       which workers can be interrupted, and workers that retire
  *   watchdog.c         timeouts: no progress, workers that do not get through init()
  *   doing.c            what the workers are doing, for users who watch a slow step
@@ -49,8 +50,10 @@ struct tm_in_flight {
 struct tm_step_node {
   uint32_t id;
   struct tm_node *node; /* NULL: lost, and being replaced */
-  bool is_added;        /* the scheduler knows that it is there; false while inputs are staged */
-  uint32_t step;        /* the number of the step there */
+  /* the next one, while inputs are staged or a result is copied; or NULL */
+  struct tm_node *waiting;
+  bool is_added;               /* the scheduler knows that it is there */
+  uint32_t step;               /* the number of the step there */
   char name[12], address[256]; /* also while it is lost */
   int64_t asked_doing_ns;      /* awake; when the keeper was asked last; 0: never */
 };
@@ -71,6 +74,8 @@ struct tm_worker {
   bool has_failed_init; /* it has reported why */
   struct tm_worker_phase doing;
 };
+
+struct tm_news;
 
 struct tm_supervisor {
   struct tm_supervisor_options o;
@@ -108,6 +113,15 @@ struct tm_supervisor {
   int code;
   struct tm_err cause; /* why it is Failed */
   struct tm_stuck stuck;
+  struct { /* while a large result is copied: copying.h */
+    bool is_on;
+    bool is_again;   /* it is complete: the message that announced it is handled again */
+    uint32_t worker; /* its number */
+    struct tm_msg f;
+    struct tm_buf payload;
+    struct tm_wake next;                  /* one piece in each turn of the loop */
+    struct TM_ARRAY(struct tm_news) news; /* that wait */
+  } copying;
   struct tm_activities activities; /* of the last tick; view.activities points to it */
   struct tm_buf scratch;
 };
@@ -165,11 +179,9 @@ void tm_workers_arm_workers(struct tm_supervisor *s);
 /* Nothing is sent to the node's workers any more. */
 void tm_workers_silence(struct tm_supervisor *s, const struct tm_step_node *n);
 /* The node's keeper is gone, and the workers' pages with it: all that they held goes back,
- * uncounted. */
-void tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n);
+ * uncounted. False: not yet, a large result of theirs is copied first. */
+bool tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n);
 void tm_workers_drop_all(struct tm_supervisor *s); /* they are gone; no worker gets a message */
-/* What the step hears of its workers on a node. */
-struct tm_node_user tm_workers_node_user(struct tm_supervisor *s);
 void tm_workers_on_due(struct tm_timer *t);
 
 /* step_nodes.c */
@@ -180,14 +192,31 @@ bool tm_step_nodes_are_new(const struct tm_supervisor *s); /* not all are added 
 void tm_step_nodes_add_all(struct tm_supervisor *s);
 /* The node cannot be used any more. */
 void tm_step_nodes_silence(struct tm_supervisor *s, uint32_t id);
-/* After that: it is gone, with its workers. */
-void tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id);
+/* After that: it is gone, with its workers. False: not yet, a large result of theirs is copied
+ * first. */
+bool tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id);
 /* How many workers it may have on all nodes that it has had, at least on one. */
 int64_t tm_step_nodes_workers(const struct tm_supervisor *s);
 /* The number of the next worker's name: names continue from those of earlier sessions, on any
  * node, as the log files tell. */
 int64_t tm_step_nodes_next_number(const struct tm_supervisor *s);
 void tm_step_nodes_release(struct tm_supervisor *s);
+
+/* What a keeper says of a worker (fleet/node.h), unless it has to wait: copying.h. _on_ended false:
+ * not yet, a large result of the worker is copied first. */
+void tm_workers_on_started(struct tm_supervisor *s, uint32_t number, int64_t pid,
+                           struct tm_worker_link *link);
+void tm_workers_on_start_failed(struct tm_supervisor *s, uint32_t number, const char *text);
+void tm_workers_on_taken(struct tm_supervisor *s, uint32_t number, const uint64_t *seqs, size_t n);
+bool tm_workers_on_ended(struct tm_supervisor *s, uint32_t number, const struct tm_ended *ended);
+
+/* copying.c */
+/* What the step hears of its workers on a node. */
+struct tm_node_user tm_copying_node_user(struct tm_supervisor *s);
+/* A node is gone: now, or when a copy is complete. */
+void tm_copying_lose_node(struct tm_supervisor *s, uint32_t id);
+void tm_copying_open(struct tm_supervisor *s);
+void tm_copying_close(struct tm_supervisor *s); /* what waits is dropped */
 
 /* worker_results.c */
 void tm_worker_results_on_frame(void *worker, const struct tm_msg *f);

@@ -18,6 +18,7 @@
 #include "commit/part_read.h"
 #include "data/item.h"
 #include "record/part.h"
+#include "step/copying.h"
 #include "step/failed_tries.h"
 #include "step/isolate.h"
 #include "step/returns.h"
@@ -208,26 +209,36 @@ static void refuse_good(struct tm_worker *w, struct tm_in_flight *held, const st
   tm_failed_tries_end(w, held, a);
 }
 
-static void end_good_try(struct tm_worker *w, struct tm_in_flight *held, struct tm_reader *r,
-                         const struct tm_said *said, struct tm_answer *a)
+static void good_try_release(struct tm_good_try *g)
+{
+  tm_buf_release(&g->lines);
+  tm_buf_release(&g->own);
+  free(g->staging);
+  free(g->spilled);
+}
+
+/* False: its rows are copied first, and `f` comes again. */
+static bool end_good_try(struct tm_worker *w, struct tm_in_flight *held, const struct tm_msg *f,
+                         struct tm_reader *r, const struct tm_said *said, struct tm_answer *a)
 {
   struct tm_supervisor *s = w->s;
   struct tm_good_try g = { .rows = NULL };
   struct tm_err err = TM_ERR_NONE;
   int rc = read_good(&g, w, held, r, said, a, &err);
 
+  if (rc == 0 && held->what.part == 0 && tm_copying_begin(w, f, &g)) {
+    good_try_release(&g);
+    return false;
+  }
   if (rc == 0 && held->what.part != 0)
     rc = tm_isolate_done(s, held, &g, &a->no_halves, &err);
   else if (rc == 0 && (rc = commit_good(s, &g, &err)) >= 0)
     tm_tally_add_done(&s->tally, held->items, g.outcome.succeeded, a->head.returned);
   if (rc < 0)
     refuse_good(w, held, &g, a, rc, &err);
-  tm_buf_release(&g.lines);
-  tm_buf_release(&g.own);
-  free(g.staging);
-  free(g.spilled);
+  good_try_release(&g);
   if (rc < 0)
-    return;
+    return true;
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_RESULT,
                                                 .worker = w->number,
                                                 .seq = held->seq,
@@ -238,6 +249,7 @@ static void end_good_try(struct tm_worker *w, struct tm_in_flight *held, struct 
     tm_rows_warn(s, held, &said->faults);
   tm_attempt_emit(w, held, a, held->items - g.outcome.succeeded);
   tm_ring_remove(&w->held, held->seq);
+  return true;
 }
 
 /* Frames. */
@@ -288,9 +300,10 @@ static void on_result(struct tm_worker *w, const struct tm_msg *f)
   if (!held || w->s->code != 0)
     return;
   tm_rows_learn(w->s, held, &a.head);
-  end_good_try(w, held, &r, has_said ? &said : NULL, &a);
+  bool is_over = end_good_try(w, held, f, &r, has_said ? &said : NULL, &a);
   tm_causes_release(&a.causes);
-  after_answer(w);
+  if (is_over)
+    after_answer(w);
 }
 
 static void on_failed(struct tm_worker *w, const struct tm_msg *f)

@@ -143,9 +143,9 @@ static void on_link_closed(void *data)
   tm_supervisor_closed_one(s);
 }
 
-static void on_started(void *data, uint32_t number, int64_t pid, struct tm_worker_link *link)
+void tm_workers_on_started(struct tm_supervisor *s, uint32_t number, int64_t pid,
+                           struct tm_worker_link *link)
 {
-  struct tm_supervisor *s = data;
   struct tm_worker *w = find(s, number);
   struct tm_event e = { .kind = TM_EVENT_WORKER_STARTED };
   struct tm_err err = TM_ERR_NONE;
@@ -257,9 +257,8 @@ void tm_workers_on_due(struct tm_timer *t)
     tm_workers_fill(s);
 }
 
-static void on_taken(void *data, uint32_t number, const uint64_t *seqs, size_t n)
+void tm_workers_on_taken(struct tm_supervisor *s, uint32_t number, const uint64_t *seqs, size_t n)
 {
-  struct tm_supervisor *s = data;
   struct tm_worker *w = find(s, number);
 
   if (!w)
@@ -436,9 +435,8 @@ static void after_end(struct tm_supervisor *s)
   note_freed(s);
 }
 
-static void on_ended(void *data, uint32_t number, const struct tm_ended *ended)
+bool tm_workers_on_ended(struct tm_supervisor *s, uint32_t number, const struct tm_ended *ended)
 {
-  struct tm_supervisor *s = data;
   struct tm_worker *w = find(s, number);
   struct ended_worker look = { .w = w, .ended = ended };
   struct tm_sched_event e = { .kind = TM_SCHED_ON_ENDED,
@@ -451,9 +449,11 @@ static void on_ended(void *data, uint32_t number, const struct tm_ended *ended)
   enum tm_worker_state state;
 
   if (!tm_check(w))
-    return;
+    return true;
   tm_workers_deafen(w);
   tm_worker_link_drain(w->link);
+  if (s->copying.is_on)
+    return false;
   state = tm_workers_state(w);
   tm_ended_describe(&words, ended);
   tm_workers_tell(s, &e);
@@ -464,11 +464,11 @@ static void on_ended(void *data, uint32_t number, const struct tm_ended *ended)
              state == TM_WORKER_STOPPING ? TM_INFO : TM_WARNING);
   tm_buf_release(&words);
   after_end(s);
+  return true;
 }
 
-static void on_start_failed(void *data, uint32_t number, const char *text)
+void tm_workers_on_start_failed(struct tm_supervisor *s, uint32_t number, const char *text)
 {
-  struct tm_supervisor *s = data;
   struct tm_worker *w = find(s, number);
   enum tm_worker_state state;
 
@@ -478,16 +478,6 @@ static void on_start_failed(void *data, uint32_t number, const char *text)
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_ENDED, .worker = number });
   end_worker(w, NULL, text, state, state == TM_WORKER_STOPPING ? TM_INFO : TM_ERROR);
   after_end(s);
-}
-
-struct tm_node_user tm_workers_node_user(struct tm_supervisor *s)
-{
-  return (struct tm_node_user) { .data = s,
-                                 .on_started = on_started,
-                                 .on_start_failed = on_start_failed,
-                                 .on_taken = on_taken,
-                                 .on_ended = on_ended,
-                                 .on_doing = tm_doing_on_told };
 }
 
 void tm_workers_drop_all(struct tm_supervisor *s)
@@ -503,11 +493,13 @@ void tm_workers_silence(struct tm_supervisor *s, const struct tm_step_node *n)
     s->workers.at[i]->is_deaf |= s->workers.at[i]->node == n;
 }
 
-void tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n)
+bool tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n)
 {
   for (size_t i = 0; i < s->workers.len; i++)
     if (s->workers.at[i]->node == n)
       tm_worker_link_drain(s->workers.at[i]->link);
+  if (s->copying.is_on)
+    return false;
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = n->id });
   for (size_t i = 0; i < s->workers.len;)
     if (s->workers.at[i]->node == n) /* its end is not its own failure */
@@ -515,4 +507,5 @@ void tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n)
     else
       i++;
   tm_workers_carry_out(s, NULL);
+  return true;
 }

@@ -78,7 +78,8 @@ static void deliver(struct tm_channel *c)
 {
   struct tm_msg f;
   int rc = 0;
-  while (c->is_open && !c->is_ended && (rc = tm_wire_next(&c->in, &c->in_at, &f)) > 0) {
+  while (c->is_open && !c->is_ended && !c->is_held &&
+         (rc = tm_wire_next(&c->in, &c->in_at, &f)) > 0) {
     if (!give_fd(c, &f)) {
       rc = c->has_lost_fd ? -EMFILE : TM_EPROTOCOL;
       break;
@@ -99,7 +100,7 @@ static void read_some(struct tm_channel *c, size_t most)
   if (!tm_check(!c->is_reading)) /* the callback's message would move */
     return;
   c->is_reading = true;
-  while (c->is_open && !c->is_ended && total < most) { /* keeps (3) */
+  while (c->is_open && !c->is_ended && !c->is_held && total < most) { /* keeps (3) */
     struct tm_wire_fds fds = { c->fd_in, c->fd_in_len, (int)TM_COUNT_OF(c->fd_in), false };
     size_t room;
     char *p = tm_wire_room(&c->in, &c->in_at, &room);
@@ -234,6 +235,12 @@ static void tidy_out(struct tm_channel *c)
   c->out_at = 0;
 }
 
+static void want(struct tm_channel *c)
+{
+  tm_poll_want(&c->poll,
+               (c->is_held ? 0 : TM_READABLE) | (tm_channel_pending(c) > 0 ? TM_WRITABLE : 0));
+}
+
 void tm_channel_flush(struct tm_channel *c)
 {
   if (!c->is_open || c->is_ended)
@@ -255,12 +262,25 @@ void tm_channel_flush(struct tm_channel *c)
     c->out_at += (size_t)put;
   }
   tidy_out(c);
-  tm_poll_want(&c->poll, TM_READABLE | (tm_channel_pending(c) > 0 ? TM_WRITABLE : 0));
+  want(c);
 }
 
 size_t tm_channel_pending(const struct tm_channel *c)
 {
   return c->out.len - c->out_at;
+}
+
+void tm_channel_hold(struct tm_channel *c, bool is_held)
+{
+  if (!c->is_open || c->is_ended || c->is_held == is_held || !tm_check(is_held || !c->is_reading))
+    return;
+  c->is_held = is_held;
+  want(c);
+  if (is_held)
+    return;
+  c->is_reading = true;
+  deliver(c); /* what had been read before */
+  c->is_reading = false;
 }
 
 void tm_channel_drain(struct tm_channel *c)

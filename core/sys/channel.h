@@ -35,6 +35,7 @@ struct tm_channel {
   struct tm_poll poll;
   int fd;
   bool is_open, is_ended; /* ended: no further message arrives */
+  bool is_held;
   struct tm_buf in, out;
   size_t in_at, out_at;    /* bytes of them that are used */
   int fd_in[8], fd_in_len; /* descriptors that have arrived, for the messages that announce them */
@@ -69,7 +70,11 @@ int tm_channel_send_fd(struct tm_channel *c, const struct tm_msg *f, int fd, str
  * fill the outbox ask tm_channel_pending() first. */
 void tm_channel_flush(struct tm_channel *c);
 size_t tm_channel_pending(const struct tm_channel *c); /* bytes in the outbox */
-/* Reads and delivers until EAGAIN or the end. For a peer that is known to have ended. */
+/* While it is held, it delivers and reads nothing: the peer waits when the socket is full. Within
+ * on_msg a channel can be held, not released. */
+void tm_channel_hold(struct tm_channel *c, bool is_held);
+/* Reads and delivers until EAGAIN or the end, unless it is held. For a peer that is known to have
+ * ended. */
 void tm_channel_drain(struct tm_channel *c);
 /* Tries once to write the outbox, then closes the channel and its descriptor. A channel that is not
  * open: a no-op. on_closed may free the memory of the channel. */

@@ -15,6 +15,7 @@
 #include "job_rig.h"
 
 #include "agent/agent_msg.h"
+#include "base/hash.h"
 #include "data/item.h"
 #include "fleet/fleet.h"
 #include "record/temp_dirs.h"
@@ -27,7 +28,7 @@ struct memory_worker {
   struct step_rig *r;
   uint32_t number;
   struct TM_ARRAY(struct tm_msg) sent; /* by the step, not answered yet; copies */
-  bool is_ended;
+  bool is_held, is_ended;
 };
 
 struct step_rig {
@@ -45,6 +46,10 @@ struct step_rig {
   int handed;  /* mini-batches */
   int keepers; /* started */
   int gone;    /* nodes */
+  int turns;
+  int bad_bigs; /* so many large results get a wrong hash */
+  /* After a worker's answer to a mini-batch. */
+  void (*on_answered)(struct step_rig *r, struct memory_worker *w, bool is_big);
   bool is_ended, is_late;
 };
 
@@ -59,6 +64,13 @@ static inline void memory_send(struct tm_worker_link *l, const struct tm_msg *f)
   struct tm_msg *copy = TM_ARRAY_ADD(&w->sent);
   *copy = *f;
   copy->payload = memcpy(tm_xmalloc(f->length + 1), f->length > 0 ? f->payload : "", f->length);
+}
+
+static inline void memory_hold(struct tm_worker_link *l, bool is_held)
+{
+  struct memory_worker *w = (struct memory_worker *)l;
+  w->is_held = is_held;
+  tm_timer_start(&w->r->again, 0, 0);
 }
 
 static inline void memory_drain(struct tm_worker_link *l)
@@ -87,6 +99,24 @@ static inline void memory_answer(struct memory_worker *w, uint32_t type, const s
   w->link.user.on_msg(w->link.user.data, &f);
 }
 
+#define STEP_BIG (18u << 20)
+
+/* The rows of an item whose name begins with "big", in a file. */
+static inline void memory_spill(const struct memory_worker *w, struct tm_buf *answer)
+{
+  char *name = tm_xprintf("rig-%u", w->number), *path = tm_path_join(w->r->s->spill_dir, name);
+  char *rows = tm_xmalloc(STEP_BIG);
+  memset(rows, 'b', STEP_BIG);
+  rows[STEP_BIG - 1] = '\n';
+  assert_true(tm_fs_write_file(tm_fs_real(), path, rows, STEP_BIG, 0600, NULL) >= 0);
+  tm_buf_add_bytes32(answer, name, strlen(name));
+  tm_buf_add_u64(answer, STEP_BIG);
+  tm_buf_add_u64(answer, tm_hash64(rows, STEP_BIG) + (w->r->bad_bigs-- > 0));
+  free(name);
+  free(path);
+  free(rows);
+}
+
 /* Returns one row for each item: its name. */
 static inline void memory_run(struct memory_worker *w, const struct tm_msg *f)
 {
@@ -100,17 +130,25 @@ static inline void memory_run(struct memory_worker *w, const struct tm_msg *f)
   w->r->handed++;
   answer.seq = head.seq;
   answer.returned = answer.items = head.items;
+  assert_true(tm_item_next(&r, &item));
+  answer.is_spilled = strncmp(item.path, "/big", 4) == 0;
   tm_result_head_encode(tm_buf_extend(&bytes, TM_RESULT_HEAD), &answer);
-  while (tm_item_next(&r, &item))
-    tm_buf_printf(&bytes, "%.*s\n", (int)item.path_len - 1, item.path + 1);
+  if (answer.is_spilled)
+    memory_spill(w, &bytes);
+  else
+    do
+      tm_buf_printf(&bytes, "%.*s\n", (int)item.path_len - 1, item.path + 1);
+    while (tm_item_next(&r, &item));
   memory_answer(w, TM_MSG_RESULT, &bytes);
   tm_buf_release(&bytes);
+  if (w->r->on_answered)
+    w->r->on_answered(w->r, w, answer.is_spilled);
 }
 
 /* The keeper's part: the worker has ended by itself. */
 static inline void memory_end(struct memory_worker *w)
 {
-  struct tm_node_user user = tm_workers_node_user(w->r->s);
+  struct tm_node_user user = tm_copying_node_user(w->r->s);
   struct tm_ended ended = { .cause = TM_END_STOPPED, .lived_ns = 1 };
   user.on_ended(user.data, w->number, &ended); /* frees the worker */
 }
@@ -132,7 +170,7 @@ static inline void memory_handle(struct memory_worker *w, const struct tm_msg *f
 static inline bool memory_turn(struct memory_worker *w)
 {
   struct tm_msg f;
-  if (w->sent.len == 0)
+  if (w->sent.len == 0 || w->is_held)
     return false;
   f = w->sent.at[0];
   memmove(w->sent.at, w->sent.at + 1, --w->sent.len * sizeof(*w->sent.at));
@@ -145,16 +183,18 @@ static inline bool memory_turn(struct memory_worker *w)
 
 static inline const struct tm_worker_carrier *memory_carrier(void)
 {
-  static const struct tm_worker_carrier carrier = {
-    .open = memory_open, .send = memory_send, .drain = memory_drain, .close = memory_close
-  };
+  static const struct tm_worker_carrier carrier = { .open = memory_open,
+                                                    .send = memory_send,
+                                                    .hold = memory_hold,
+                                                    .drain = memory_drain,
+                                                    .close = memory_close };
   return &carrier;
 }
 
 /* The keeper's part: starts the worker that the step has asked for. */
 static inline void step_start_worker(struct step_rig *r, uint32_t number)
 {
-  struct tm_node_user user = tm_workers_node_user(r->s);
+  struct tm_node_user user = tm_copying_node_user(r->s);
   struct memory_worker *w = TM_NEW(struct memory_worker);
   w->link.carrier = memory_carrier();
   w->r = r;
@@ -167,6 +207,7 @@ static inline void step_on_turn(struct tm_turn *t)
 {
   struct step_rig *r = t->data;
   bool is_busy = false;
+  r->turns++;
   for (size_t i = 0; !r->is_real && !r->is_ended && i < r->s->workers.len; i++)
     if (tm_workers_state(r->s->workers.at[i]) == TM_WORKER_STARTING)
       step_start_worker(r, r->s->workers.at[i]->number);

@@ -182,6 +182,44 @@ static void the_header_goes_before_a_result_in_a_file(void **state)
   teardown(&f);
 }
 
+/* The same in pieces. */
+static void the_header_goes_before_a_large_result(void **state)
+{
+  struct fixture f;
+  struct tm_outcome o = { .index = 0, .try = 1, .items = 1, .succeeded = 1, .returned = 1 };
+  struct tm_buf header = TM_BUF_NONE;
+  size_t n = TM_COMMIT_PIECE + 4;
+  char *rows = tm_xmalloc(n);
+  memset(rows, '7', n);
+  memcpy(rows + n - 4, ",2\n", 4 - 1);
+  rows[n - 1] = '\n';
+  setup(&f, true);
+  folder_put(&f.s.folder, "state/spill/r", 0, rows, n);
+  char *path = tm_xprintf("%s/spill/r", f.state_dir);
+  uint64_t hash = tm_hash64(rows, n);
+  assert_int_equal(fit(&f, "a b", ""), 0);
+  tm_columns_add_header(&f.c, f.s.commit, true, &header);
+  assert_string_equal(tm_buf_str(&header), "a,b\n");
+  assert_false(tm_commit_copy_ahead(f.s.commit, path, TM_COMMIT_PIECE, hash, &header));
+  assert_true(tm_commit_copy_ahead(f.s.commit, path, n, hash, &header));
+  assert_true(tm_commit_copy_more(f.s.commit));
+  assert_int_equal(step_flush(&f.s), 0);
+  assert_false(tm_commit_copy_more(f.s.commit));
+  assert_int_equal(tm_commit_output_len(f.s.commit), 0);
+  assert_int_equal(tm_columns_begin_add(&f.c, f.s.commit, 0, true, &f.s.err), 0);
+  assert_int_equal(tm_commit_add_spilled(f.s.commit, &o, path, n, hash, &f.s.err), 0);
+  tm_columns_end_add(&f.c, f.s.commit, true);
+  assert_int_equal(step_flush(&f.s), 0);
+  assert_int_equal(tm_commit_output_len(f.s.commit), n + 4);
+  close_columns(&f);
+  open_columns(&f, true); /* the records have the hashes of these bytes */
+  assert_int_equal(f.s.found.committed, 1);
+  tm_buf_release(&header);
+  free(path);
+  free(rows);
+  teardown(&f);
+}
+
 static void a_result_in_a_file_is_put_in_order(void **state)
 {
   struct fixture f;
@@ -232,6 +270,7 @@ UNIT_TESTS({
     cmocka_unit_test(columns_are_kept_for_the_next_session),
     cmocka_unit_test(columns_of_uncommitted_rows_do_not_count),
     cmocka_unit_test(the_header_goes_before_a_result_in_a_file),
+    cmocka_unit_test(the_header_goes_before_a_large_result),
     cmocka_unit_test(a_result_in_a_file_is_put_in_order),
     cmocka_unit_test(damage_is_reported),
 });

@@ -97,8 +97,114 @@ static void adds_nothing_of_a_file_that_is_not_as_said(void **state)
   folder_release(&f);
 }
 
+/* A file of several pieces, to be copied behind "first\n" and "head\n". */
+struct ahead {
+  struct folder f;
+  struct tm_output o;
+  char *rows, *from;
+  size_t n;
+};
+
+static void ahead_begin(struct ahead *a, const char *before)
+{
+  a->n = (3u << 20) + 17;
+  a->rows = tm_xmalloc(a->n);
+  for (size_t i = 0; i < a->n; i++)
+    a->rows[i] = (char)('a' + i % 23);
+  folder_init(&a->f);
+  folder_put(&a->f, "spilled", 0, a->rows, a->n);
+  a->from = tm_xstrdup(folder_file(&a->f, "spilled"));
+  open_out(&a->o, &a->f);
+  tm_output_add(&a->o, "first\n", 6);
+  assert_true(tm_output_copy_ahead(&a->o, a->from, (int64_t)a->n, tm_hash64(a->rows, a->n), before,
+                                   strlen(before)));
+  assert_int_equal(a->o.end, 6);
+  assert_true(tm_output_copy_more(&a->o, 2 << 20));
+  assert_false(tm_output_copy_more(&a->o, 2 << 20));
+  assert_false(tm_output_copy_more(&a->o, 2 << 20));
+  assert_int_equal(a->o.end, 6); /* nothing is added yet */
+}
+
+static void ahead_end(struct ahead *a, const char *before)
+{
+  int64_t at = 6 + (int64_t)strlen(before), end = at + (int64_t)a->n;
+  char *text = tm_xprintf("%s%.*s", before, (int)a->n, a->rows);
+  uint64_t hash;
+  assert_int_equal(tm_output_copy(&a->o, a->from, (int64_t)a->n, tm_hash64(a->rows, a->n), NULL),
+                   0);
+  assert_int_equal(a->o.end, end);
+  assert_int_equal(tm_output_has(&a->o, at, end, tm_hash64(a->rows, a->n), NULL), 1);
+  assert_int_equal(tm_output_hash(&a->o, 6, end, &hash, NULL), 0);
+  assert_int_equal(hash, tm_hash64(text, strlen(text)));
+  assert_int_equal(tm_output_has(&a->o, 6, end, hash, NULL), 1); /* reads the file */
+  tm_output_close(&a->o);
+  folder_release(&a->f);
+  free(a->from);
+  free(a->rows);
+  free(text);
+}
+
+static void takes_a_copy_that_was_made_ahead(void **state)
+{
+  struct ahead a;
+  ahead_begin(&a, "");
+  folder_put(&a.f, "spilled", 0, "gone", 4); /* it is not read again */
+  ahead_end(&a, "");
+}
+
+static void takes_a_copy_behind_a_header(void **state)
+{
+  struct ahead a;
+  ahead_begin(&a, "head\n");
+  folder_put(&a.f, "spilled", 0, "gone", 4);
+  tm_output_add(&a.o, "head\n", 5);
+  ahead_end(&a, "head\n");
+}
+
+/* Something else was written where the copy lies. */
+static void makes_a_copy_again_that_is_overwritten(void **state)
+{
+  struct ahead a;
+  ahead_begin(&a, "");
+  tm_output_add(&a.o, "more\n", 5);
+  assert_int_equal(tm_output_flush(&a.o, NULL), 0);
+  ahead_end(&a, "more\n");
+  ahead_begin(&a, "");
+  tm_output_add(&a.o, "more\n", 5);
+  assert_int_equal(tm_output_flush(&a.o, NULL), 0);
+  tm_output_take_back(&a.o, 6); /* at the same place again, but with other bytes */
+  ahead_end(&a, "");
+  ahead_begin(&a, "head\n");
+  ahead_end(&a, "");
+}
+
+static void says_late_that_a_copy_made_ahead_is_bad(void **state)
+{
+  struct folder f;
+  struct tm_output o;
+  struct tm_err err = TM_ERR_NONE;
+  folder_init(&f);
+  folder_put(&f, "spilled", 0, "rows\n", 5);
+  char *from = tm_xstrdup(folder_file(&f, "spilled"));
+  open_out(&o, &f);
+  assert_false(tm_output_copy_ahead(&o, "/nowhere/at/all", 5, 1, "", 0));
+  assert_true(tm_output_copy_ahead(&o, from, 5, 1, "", 0));
+  assert_false(tm_output_copy_more(&o, 100));
+  folder_put(&f, "spilled", 0, "gone", 4);
+  assert_int_equal(tm_output_copy(&o, from, 5, 1, &err), TM_EDAMAGE);
+  assert_non_null(strstr(err.text, "is not what its worker wrote"));
+  assert_int_equal(o.end, 0);
+  tm_output_close(&o);
+  free(from);
+  folder_release(&f);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(writes_in_the_order_of_the_adds),
     cmocka_unit_test(takes_a_file_of_several_pieces),
     cmocka_unit_test(adds_nothing_of_a_file_that_is_not_as_said),
+    cmocka_unit_test(takes_a_copy_that_was_made_ahead),
+    cmocka_unit_test(takes_a_copy_behind_a_header),
+    cmocka_unit_test(makes_a_copy_again_that_is_overwritten),
+    cmocka_unit_test(says_late_that_a_copy_made_ahead_is_bad),
 });

@@ -102,6 +102,27 @@ static void a_drain_brings_all_and_the_end(void **state)
   release(&s, "abEC");
 }
 
+static void a_held_link_delivers_nothing(void **state)
+{
+  struct seen s;
+  struct tm_link worker;
+  int fd = open_link(&s);
+  tm_link_init(&worker, fd);
+  tm_worker_link_hold(s.link, true);
+  say(&worker, "a");
+  for (int i = 0; i < 3; i++)
+    tm_loop_turn(&s.loop);
+  tm_worker_link_drain(s.link);
+  assert_int_equal(s.order.len, 0);
+  tm_worker_link_hold(s.link, false);
+  while (s.order.len < 1)
+    tm_loop_turn(&s.loop);
+  tm_worker_link_close(s.link);
+  tm_link_release(&worker);
+  close(fd);
+  release(&s, "aC");
+}
+
 static void a_link_that_was_not_opened_closes_its_socket(void **state)
 {
   int pair[2];
@@ -116,12 +137,14 @@ static void no_link_is_a_no_op(void **state)
   struct tm_msg f = { .type = 1, .fd = -1 };
   tm_worker_link_send(NULL, &f);
   tm_worker_link_drain(NULL);
+  tm_worker_link_hold(NULL, true);
   tm_worker_link_close(NULL);
 }
 
 UNIT_TESTS({
     cmocka_unit_test(messages_go_both_ways),
     cmocka_unit_test(a_drain_brings_all_and_the_end),
+    cmocka_unit_test(a_held_link_delivers_nothing),
     cmocka_unit_test(a_link_that_was_not_opened_closes_its_socket),
     cmocka_unit_test(no_link_is_a_no_op),
 });

@@ -268,6 +268,42 @@ static void a_peer_that_promises_much_takes_no_memory(void **state)
   assert_int_equal(e.ends, 1);
 }
 
+static void on_each_third(struct tm_channel *c, const struct tm_msg *f)
+{
+  struct ends *e = c->data;
+  check_numbered(f, e->frames++);
+  if (e->frames % 3 == 0)
+    tm_channel_hold(c, true);
+}
+
+/* What had been read with the frame that held the channel comes with its release. */
+static void a_held_channel_delivers_nothing(void **state)
+{
+  struct ends e;
+  ends_init(&e, true, on_each_third);
+  for (uint64_t i = 0; i < 10; i++)
+    send_numbered(&e.from, i);
+  tm_channel_close(&e.from);
+  tm_channel_drain(&e.to);
+  assert_int_equal(e.frames, 3);
+  tm_channel_hold(&e.to, true); /* does nothing */
+  for (int i = 0; i < 5; i++)
+    tm_loop_turn(&e.loop);
+  tm_channel_drain(&e.to);
+  assert_int_equal(e.frames, 3);
+  assert_int_equal(e.ends, 0);
+  for (int frames = 6; frames < 10; frames += 3) {
+    tm_channel_hold(&e.to, false);
+    tm_channel_drain(&e.to);
+    assert_int_equal(e.frames, frames);
+  }
+  tm_channel_hold(&e.to, false);
+  ends_run(&e);
+  assert_int_equal(e.frames, 10);
+  assert_int_equal(e.ends, 1);
+  assert_int_equal(e.code, 0);
+}
+
 static void drain_reads_everything_at_once(void **state)
 {
   struct ends e;
@@ -513,6 +549,7 @@ UNIT_TESTS({
     cmocka_unit_test(sending_to_the_dead_is_no_signal_and_loses_no_last_words),
     cmocka_unit_test(a_frame_that_is_too_long_ends_it),
     cmocka_unit_test(a_peer_that_promises_much_takes_no_memory),
+    cmocka_unit_test(a_held_channel_delivers_nothing),
     cmocka_unit_test(drain_reads_everything_at_once),
     cmocka_unit_test(a_flood_leaves_others_their_turn),
     cmocka_unit_test(descriptors_stay_with_their_frames),

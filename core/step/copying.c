@@ -1,0 +1,213 @@
+/* copying.c - see copying.h. */
+#include "step/copying.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* What a keeper says, or what becomes of a node. */
+struct tm_news {
+  enum { NEWS_STARTED, NEWS_START_FAILED, NEWS_TAKEN, NEWS_ENDED, NEWS_LOST } kind;
+  uint32_t number; /* of the worker, or of the node */
+  int64_t pid;
+  struct tm_worker_link *link;
+  struct tm_buf bytes; /* text, seqs, or a struct tm_ended */
+};
+
+/* ---- news that wait ---- */
+
+static struct tm_news *add_news(struct tm_supervisor *s, int kind, uint32_t number,
+                                const void *bytes, size_t len)
+{
+  struct tm_news *n = TM_ARRAY_ADD(&s->copying.news);
+
+  *n = (struct tm_news) { .kind = kind, .number = number, .bytes = TM_BUF_NONE };
+  tm_buf_add(&n->bytes, bytes, len);
+  return n;
+}
+
+static void on_started(void *data, uint32_t worker, int64_t pid, struct tm_worker_link *link)
+{
+  struct tm_supervisor *s = data;
+  struct tm_news *n;
+
+  if (!s->copying.is_on) {
+    tm_workers_on_started(s, worker, pid, link);
+    return;
+  }
+  n = add_news(s, NEWS_STARTED, worker, "", 0);
+  n->pid = pid;
+  n->link = link;
+}
+
+static void on_start_failed(void *data, uint32_t worker, const char *text)
+{
+  struct tm_supervisor *s = data;
+
+  if (s->copying.is_on)
+    add_news(s, NEWS_START_FAILED, worker, text, strlen(text) + 1);
+  else
+    tm_workers_on_start_failed(s, worker, text);
+}
+
+static void on_taken(void *data, uint32_t worker, const uint64_t *seqs, size_t n)
+{
+  struct tm_supervisor *s = data;
+
+  if (s->copying.is_on)
+    add_news(s, NEWS_TAKEN, worker, n > 0 ? (const void *)seqs : "", n * sizeof(*seqs));
+  else
+    tm_workers_on_taken(s, worker, seqs, n);
+}
+
+static void on_ended(void *data, uint32_t worker, const struct tm_ended *ended)
+{
+  struct tm_supervisor *s = data;
+
+  if (s->copying.is_on || !tm_workers_on_ended(s, worker, ended))
+    add_news(s, NEWS_ENDED, worker, ended, sizeof(*ended));
+}
+
+struct tm_node_user tm_copying_node_user(struct tm_supervisor *s)
+{
+  return (struct tm_node_user) { .data = s,
+                                 .on_started = on_started,
+                                 .on_start_failed = on_start_failed,
+                                 .on_taken = on_taken,
+                                 .on_ended = on_ended,
+                                 .on_doing = tm_doing_on_told };
+}
+
+void tm_copying_lose_node(struct tm_supervisor *s, uint32_t id)
+{
+  if (s->copying.is_on || !tm_step_nodes_lose(s, id))
+    add_news(s, NEWS_LOST, id, "", 0);
+}
+
+/* False: it has to wait for another copy. */
+static bool tell(struct tm_supervisor *s, const struct tm_news *n)
+{
+  switch (n->kind) {
+  case NEWS_STARTED: tm_workers_on_started(s, n->number, n->pid, n->link); return true;
+  case NEWS_START_FAILED: tm_workers_on_start_failed(s, n->number, n->bytes.data); return true;
+  case NEWS_TAKEN:
+    tm_workers_on_taken(s, n->number, (const uint64_t *)(const void *)tm_buf_str(&n->bytes),
+                        n->bytes.len / sizeof(uint64_t));
+    return true;
+  case NEWS_ENDED:
+    return tm_workers_on_ended(s, n->number, (const struct tm_ended *)(const void *)n->bytes.data);
+  case NEWS_LOST: return tm_step_nodes_lose(s, n->number);
+  }
+  return true;
+}
+
+static void tell_news(struct tm_supervisor *s)
+{
+  size_t told = 0;
+
+  while (told < s->copying.news.len && !s->copying.is_on) {
+    struct tm_news n = s->copying.news.at[told];
+    if (!tell(s, &n))
+      break;
+    tm_buf_release(&n.bytes);
+    told++;
+  }
+  if (told == 0)
+    return;
+  s->copying.news.len -= told;
+  memmove(s->copying.news.at, s->copying.news.at + told,
+          s->copying.news.len * sizeof(struct tm_news));
+}
+
+/* ---- the copy ---- */
+
+static void hold_links(struct tm_supervisor *s)
+{
+  for (size_t i = 0; i < s->workers.len; i++)
+    tm_worker_link_hold(s->workers.at[i]->link, true);
+}
+
+/* A link that is released may deliver the next large result. */
+static void release_links(struct tm_supervisor *s)
+{
+  for (size_t i = 0; i < s->workers.len && !s->copying.is_on; i++)
+    tm_worker_link_hold(s->workers.at[i]->link, false);
+}
+
+bool tm_copying_begin(struct tm_worker *w, const struct tm_msg *f, const struct tm_good_try *g)
+{
+  struct tm_supervisor *s = w->s;
+  struct tm_buf header = TM_BUF_NONE;
+
+  if (!g->spilled || s->copying.is_again)
+    return false;
+  tm_columns_add_header(&s->columns, s->commit, g->is_frame, &header);
+  s->copying.is_on = tm_commit_copy_ahead(s->commit, g->spilled, g->length, g->hash, &header);
+  tm_buf_release(&header);
+  if (!s->copying.is_on)
+    return false;
+  s->copying.worker = w->number;
+  s->copying.f = *f;
+  tm_buf_clear(&s->copying.payload);
+  tm_buf_add(&s->copying.payload, f->payload, f->length);
+  hold_links(s);
+  tm_wake_send(&s->copying.next);
+  return true;
+}
+
+static void end_copy(struct tm_supervisor *s)
+{
+  struct tm_worker *w = s->by_number.at[s->copying.worker]; /* it lives: keeps (1) */
+
+  s->copying.is_on = false;
+  s->copying.is_again = true;
+  s->copying.f.payload = s->copying.payload.data;
+  tm_worker_results_on_frame(w, &s->copying.f);
+  s->copying.is_again = false;
+  tm_buf_release(&s->copying.payload);
+  if (s->life.state == TM_STEP_IS_CLOSED)
+    return;
+  release_links(s);
+  tell_news(s);
+  if (s->copying.is_on || !tm_step_life_may(&s->life, TM_STEP_MAY_RUN))
+    return;
+  tm_step_nodes_add_all(s);
+  tm_workers_fill(s);
+}
+
+static void on_next(struct tm_wake *w)
+{
+  struct tm_supervisor *s = w->data;
+
+  if (!s->copying.is_on)
+    return;
+  if (s->code == 0 && tm_commit_copy_more(s->commit))
+    tm_wake_send(w);
+  else
+    end_copy(s);
+}
+
+static void on_next_closed(struct tm_wake *w)
+{
+  tm_supervisor_closed_one(w->data);
+}
+
+void tm_copying_open(struct tm_supervisor *s)
+{
+  tm_wake_open(&s->copying.next, s->o.loop, on_next, s);
+  s->copying.next.on_closed = on_next_closed;
+  s->open++;
+}
+
+void tm_copying_close(struct tm_supervisor *s)
+{
+  for (size_t i = 0; i < s->copying.news.len; i++) {
+    tm_worker_link_close(s->copying.news.at[i].link);
+    tm_buf_release(&s->copying.news.at[i].bytes);
+  }
+  TM_ARRAY_RELEASE(&s->copying.news);
+  tm_buf_release(&s->copying.payload);
+  s->copying.is_on = false;
+  tm_wake_close(&s->copying.next);
+}

@@ -1,0 +1,195 @@
+/* A large result is copied in pieces, one in each turn of the loop. */
+#include "unit.h"
+
+#include "step_rig.h"
+
+#define PIECES (STEP_BIG / TM_COMMIT_PIECE)
+
+static int begun; /* the turn in which the large result came; in each test's order */
+
+/* The copy has begun, and nothing is committed of it. */
+static void note_begin(struct step_rig *r, struct memory_worker *w, bool is_big)
+{
+  if (!is_big)
+    return;
+  begun = r->turns;
+  assert_true(r->s->copying.is_on);
+  assert_int_equal(tm_supervisor_view(r->s)->counts.succeeded, 0);
+  for (size_t i = 0; i < r->workers.len; i++)
+    assert_true(!r->workers.at[i] || r->workers.at[i]->is_held);
+}
+
+static void note_turns(struct job *j, const struct job_seen *e)
+{
+  if (e->kind == TM_EVENT_TRY_ENDED && e->index == 0)
+    j->count = ((struct step_rig *)j)->turns - begun; /* `j` is its first member */
+}
+
+static void begin(struct step_rig *r)
+{
+  step_setup(r);
+  r->j.sync = 0.001; /* flushes and syncs while it is copied */
+  r->on_answered = note_begin;
+  r->j.on_seen = note_turns;
+  job_add(&r->j, "big", 1);
+  job_add(&r->j, "ok", 10);
+  step_open(r);
+  step_start(r);
+  step_set_node(r, TM_LOCAL_NODE);
+}
+
+static int tries_of_first(const struct step_rig *r)
+{
+  int n = 0;
+  for (size_t i = 0; i < r->j.seen.len; i++)
+    n += r->j.seen.at[i].kind == TM_EVENT_TRY_ENDED && r->j.seen.at[i].index == 0;
+  return n;
+}
+
+/* All rows once, and those of the large result together. Returns where these begin. */
+static size_t expect_output(const struct step_rig *r)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  char *path = tm_path_join(r->j.job_dir, "score/output/parallel_run_step.txt");
+  size_t at = 0;
+  assert_int_equal(tm_supervisor_view(r->s)->verdict, TM_COMPLETED);
+  assert_int_equal(tm_supervisor_view(r->s)->counts.succeeded, 11);
+  assert_true(tm_fs_read_file(tm_fs_real(), path, 1 << 30, &text, NULL) >= 0);
+  assert_int_equal(text.len, STEP_BIG + 10 * strlen("ok.000001\n"));
+  while (text.data[at] == 'o')
+    at += strlen("ok.000001\n");
+  for (size_t i = 0; i < STEP_BIG - 1; i++)
+    if (text.data[at + i] != 'b')
+      fail_msg("byte %zu is not of the large result", i);
+  assert_int_equal(text.data[at + STEP_BIG - 1], '\n');
+  for (int i = 1; i <= 10; i++) {
+    char *row = tm_xprintf("ok.%06d\n", i);
+    assert_non_null(memmem(text.data, text.len, row, strlen(row)));
+    free(row);
+  }
+  tm_buf_release(&text);
+  free(path);
+  return at;
+}
+
+static void the_loop_turns_while_a_result_is_copied(void **state)
+{
+  struct step_rig r;
+  begin(&r);
+  step_run(&r);
+  assert_int_equal(expect_output(&r), 0); /* it came first */
+  assert_true(r.j.count >= (int)PIECES);
+  assert_int_equal(tries_of_first(&r), 1);
+  step_close(&r);
+}
+
+static void end_worker_too(struct step_rig *r, struct memory_worker *w, bool is_big)
+{
+  note_begin(r, w, is_big);
+  if (is_big)
+    memory_end(w);
+}
+
+static void the_end_of_its_worker_waits(void **state)
+{
+  struct step_rig r;
+  begin(&r);
+  r.on_answered = end_worker_too;
+  step_run(&r);
+  assert_int_equal(expect_output(&r), 0);
+  assert_true(r.j.count >= (int)PIECES);
+  assert_int_equal(tries_of_first(&r), 1);
+  assert_int_equal(job_count(&r.j, TM_EVENT_WORKER_ENDED),
+                   job_count(&r.j, TM_EVENT_WORKER_STARTED));
+  step_close(&r);
+}
+
+static void lose_node(struct step_rig *r, struct memory_worker *w, bool is_big)
+{
+  note_begin(r, w, is_big);
+  if (!is_big)
+    return;
+  tm_supervisor_silence_node(r->s, TM_LOCAL_NODE);
+  tm_supervisor_lose_node(r->s, TM_LOCAL_NODE);
+  assert_true(r->s->workers.len > 0);
+  tm_supervisor_set_node(r->s, tm_fleet_node(&r->fleet, TM_LOCAL_NODE)); /* it comes back */
+  assert_true(r->s->copying.is_on);
+}
+
+static void the_loss_of_a_node_waits(void **state)
+{
+  struct step_rig r;
+  begin(&r);
+  r.on_answered = lose_node;
+  step_run(&r);
+  assert_int_equal(expect_output(&r), 0);
+  assert_int_equal(tries_of_first(&r), 1);
+  assert_non_null(job_find(&r.j, TM_EVENT_WORKER_ENDED, "lost with its node"));
+  step_close(&r);
+}
+
+static void a_copy_that_differs_fails_the_try(void **state)
+{
+  struct step_rig r;
+  begin(&r);
+  r.on_answered = NULL;
+  r.bad_bigs = 1;
+  step_run(&r);
+  expect_output(&r);
+  assert_int_equal(tries_of_first(&r), 2);
+  assert_non_null(job_find(&r.j, TM_EVENT_TRY_ENDED, "is not what its worker wrote"));
+  step_close(&r);
+}
+
+static void cancel(struct step_rig *r, struct memory_worker *w, bool is_big)
+{
+  if (!is_big)
+    return;
+  tm_supervisor_cancel(r->s, true);
+  assert_true(r->s->copying.is_on);
+  assert_false(tm_step_life_may(&r->s->life, TM_STEP_MAY_START));
+  for (size_t i = 0; i < r->workers.len; i++)
+    if (r->workers.at[i])
+      memory_end(r->workers.at[i]);
+  assert_true(r->s->workers.len > 0);
+}
+
+static void a_step_is_canceled_while_it_copies(void **state)
+{
+  struct step_rig r;
+  begin(&r);
+  r.on_answered = cancel;
+  step_run(&r);
+  assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_CANCELED_JOB);
+  assert_int_equal(tm_supervisor_view(r.s)->counts.succeeded, 1);
+  step_close(&r);
+}
+
+static void stop(struct step_rig *r, struct memory_worker *w, bool is_big)
+{
+  if (!is_big)
+    return;
+  memory_end(w);
+  tm_loop_stop(&r->loop);
+}
+
+/* What waits is dropped. */
+static void a_step_is_closed_while_it_copies(void **state)
+{
+  struct step_rig r;
+  begin(&r);
+  r.on_answered = stop;
+  step_run(&r);
+  assert_true(r.s->copying.is_on);
+  step_close(&r);
+}
+
+UNIT_HOOKS(.serve = job_serve);
+UNIT_TESTS({
+    cmocka_unit_test(the_loop_turns_while_a_result_is_copied),
+    cmocka_unit_test(the_end_of_its_worker_waits),
+    cmocka_unit_test(the_loss_of_a_node_waits),
+    cmocka_unit_test(a_copy_that_differs_fails_the_try),
+    cmocka_unit_test(a_step_is_canceled_while_it_copies),
+    cmocka_unit_test(a_step_is_closed_while_it_copies),
+});
