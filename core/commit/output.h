@@ -2,8 +2,8 @@
  * its valid part.
  *
  * The first `end` bytes are valid: journal records cover them, or will. The rest of the file is a
- * torn tail or a refused result; later bytes overwrite it, and it is cut before the file is handed
- * over.
+ * torn tail, a refused result, or a copy that is not complete; later bytes overwrite it, and it is
+ * cut before the file is handed over.
  */
 #ifndef TM_COMMIT_OUTPUT_H
 #define TM_COMMIT_OUTPUT_H

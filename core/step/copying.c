@@ -170,10 +170,13 @@ static void end_copy(struct tm_supervisor *s)
     return;
   release_links(s);
   tell_news(s);
-  if (s->copying.is_on || !tm_step_life_may(&s->life, TM_STEP_MAY_RUN))
+  if (s->copying.is_on)
     return;
-  tm_step_nodes_add_all(s);
-  tm_workers_fill(s);
+  if (tm_step_life_may(&s->life, TM_STEP_MAY_RUN)) {
+    tm_step_nodes_add_all(s);
+    tm_workers_fill(s);
+  }
+  tm_supervisor_check_end(s); /* a node that was lost may have had the last worker */
 }
 
 static void on_next(struct tm_wake *w)

@@ -25,10 +25,10 @@ static void note_turns(struct job *j, const struct job_seen *e)
     j->count = ((struct step_rig *)j)->turns - begun; /* `j` is its first member */
 }
 
-static void begin(struct step_rig *r)
+static void begin_with(struct step_rig *r, double sync_interval)
 {
   step_setup(r);
-  r->j.sync = 0.001; /* flushes and syncs while it is copied */
+  r->j.sync = sync_interval;
   r->on_answered = note_begin;
   r->j.on_seen = note_turns;
   job_add(&r->j, "big", 1);
@@ -44,6 +44,11 @@ static int tries_of_first(const struct step_rig *r)
   for (size_t i = 0; i < r->j.seen.len; i++)
     n += r->j.seen.at[i].kind == TM_EVENT_TRY_ENDED && r->j.seen.at[i].index == 0;
   return n;
+}
+
+static void begin(struct step_rig *r)
+{
+  begin_with(r, 0.001); /* flushes and syncs while it is copied */
 }
 
 /* All rows once, and those of the large result together. Returns where these begin. */
@@ -165,6 +170,27 @@ static void a_step_is_canceled_while_it_copies(void **state)
   step_close(&r);
 }
 
+static void cancel_and_lose_node(struct step_rig *r, struct memory_worker *w, bool is_big)
+{
+  if (!is_big)
+    return;
+  tm_supervisor_cancel(r->s, true);
+  tm_supervisor_silence_node(r->s, TM_LOCAL_NODE);
+  tm_supervisor_lose_node(r->s, TM_LOCAL_NODE);
+  assert_true(r->s->workers.len > 0);
+}
+
+static void a_canceled_step_loses_its_node_while_it_copies(void **state)
+{
+  struct step_rig r;
+  begin_with(&r, 600); /* no sync asks whether it has ended */
+  r.on_answered = cancel_and_lose_node;
+  step_run(&r);
+  assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_CANCELED_JOB);
+  assert_int_equal(tm_supervisor_view(r.s)->counts.succeeded, 1);
+  step_close(&r);
+}
+
 static void stop(struct step_rig *r, struct memory_worker *w, bool is_big)
 {
   if (!is_big)
@@ -191,5 +217,6 @@ UNIT_TESTS({
     cmocka_unit_test(the_loss_of_a_node_waits),
     cmocka_unit_test(a_copy_that_differs_fails_the_try),
     cmocka_unit_test(a_step_is_canceled_while_it_copies),
+    cmocka_unit_test(a_canceled_step_loses_its_node_while_it_copies),
     cmocka_unit_test(a_step_is_closed_while_it_copies),
 });
