@@ -59,9 +59,10 @@ const char *tm_node_name(const struct tm_node *n);    /* its id in decimal: name
 const char *tm_node_address(const struct tm_node *n); /* the machine's name */
 bool tm_node_is_lost(const struct tm_node *n);
 /* Begins the end: closes the control channel, whereupon the keeper ends all its processes. A thread
- * waits for the keeper's end and reaps it; then it kills the processes that a killed keeper has
- * left, and on_note reports it. on_lost is no longer called. on_gone, once, on the loop: no process
- * of the node is left; the node is not to be used any more. NULL is a no-op. */
+ * waits for the keeper's end and reaps it. If the keeper was killed, the thread kills the processes
+ * that it left behind, and calls on_note. From here on on_lost is not called. on_gone is called
+ * once, on the loop, when every process of the node has ended; do not use the node after that. NULL
+ * is a no-op. */
 void tm_node_close(struct tm_node *n, void (*on_gone)(void *data));
 /* Waits for that end, and begins it if need be; on_gone is not called. NULL is a no-op. */
 void tm_node_close_now(struct tm_node *n);

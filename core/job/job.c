@@ -2,10 +2,10 @@
  *
  * Opening takes the directory (job_dir.c), then the definition, then the steps (job_steps.c). A new
  * job copies the scripts and renames job.json into place. A resumed one first compares its
- * definition with what the user asks for now, and reads the state of all its steps: a refusal
- * changes nothing. Nothing runs before start. A keeper is started when a step has work, and
- * replaced when it is lost. The result is written last. What begins and ends the job is reported to
- * its life (job_life.h), and tm_job_happen() does what that decides.
+ * definition with the new one, and reads the state of all its steps. A refusal changes nothing.
+ * Nothing runs before start. A keeper is started when a step has work, and replaced when it is
+ * lost. The result is written last. What begins and ends the job is reported to its life
+ * (job_life.h), and tm_job_happen() does what that decides.
  */
 #include "job/job.h"
 

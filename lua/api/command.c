@@ -52,9 +52,9 @@ const char *tidemill_record_command(struct tidemill_record *r, const char **dire
   if (text) {
     struct tm_json *record = tm_json_parse(text, strlen(text), NULL);
     struct tm_json *command = tm_source_unpack(tm_json_get(record, "command"));
-    free(r->directory); /* of an earlier call that found no words */
-    r->directory = tm_xstrdup(tm_json_str(command, "directory", NULL));
-    r->command = r->directory ? text_of(tm_json_get(command, "words")) : NULL;
+    const char *here = tm_json_str(command, "directory", NULL);
+    r->command = here ? text_of(tm_json_get(command, "words")) : NULL;
+    r->directory = r->command ? tm_xstrdup(here) : NULL;
     tm_json_free(command);
     tm_json_free(record);
   }

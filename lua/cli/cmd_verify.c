@@ -26,7 +26,7 @@ const struct tm_command tm_command_verify = {
   .summary = "compares a job's output and uploads with its journal, byte by byte",
   .help = "Reads all files of a job and changes none. Each fault is shown with its file and\n"
           "place. A folder at the destination of an upload is compared with the step's own\n"
-          "output, and an archive with the hash of what was uploaded. For a folder, the\n"
+          "output, and an archive with its recorded hash. For a folder, the\n"
           "message ends with the command that repairs it. A destination that a later job\n"
           "has replaced is not a fault. The file of 'map --output FILE' is compared with the\n"
           "rows of the job. If it differs, or is gone, the message says whether it was\n"

@@ -72,7 +72,7 @@ static void add_fault(struct tm_buf *list, const struct tm_row_counts *counts,
     return;
   tm_row_counts_words(&words, counts, kind);
   if (kind == TM_FAULT_NUMBER) {
-    tm_buf_printf(&words, "; the first: element %" PRId64 " of what run() returned, ", first->at);
+    tm_buf_printf(&words, "; the first: element %" PRId64 " from run(), ", first->at);
     tm_fault_words(&words, first, NULL);
   }
   tm_fault_list_add(list, kind, counts->faults[kind], tm_row_counts_what(counts, kind), &words);

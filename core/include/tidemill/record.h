@@ -207,10 +207,10 @@ struct tidemill_log_line {
 };
 
 /* Reads the log lines of a job, its workers and its scripts, in the order of time. `ws` and `job`
- * are as for tidemill_record_open(); `options` may be NULL. `line` is NULL when no more lines are
- * there for now. With `follow` the call blocks, on a loop of its own. If a mini-batch has not been
- * tried, the on_log of `ws` gets a message. TIDEMILL_EUSAGE: there is no such step, worker or
- * mini-batch.
+ * are as for tidemill_record_open(); `options` may be NULL. `line` is NULL after the last line that
+ * has been written so far. With `follow` the call blocks, on a loop of its own. If a mini-batch has
+ * not been tried, the on_log of `ws` gets a message. TIDEMILL_EUSAGE: there is no such step, worker
+ * or mini-batch.
  */
 TIDEMILL_API int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
                                          const struct tidemill_logs_options *options,
@@ -420,7 +420,7 @@ struct tidemill_clean_job {
    * it will be removed. */
   const char *kept;
   int64_t bytes;    /* of its files, if it will be removed */
-  bool is_leftover; /* of an interrupted removal: `dir` is no longer a job */
+  bool is_leftover; /* an interrupted removal left it; `dir` is not a job */
 };
 
 /* Selects jobs; removes nothing yet. Always selects the leftovers of interrupted removals, whatever

@@ -37,7 +37,7 @@ describe("options are named", function()
     says(t:run { "map", "score.lua", "in" }, 1, "use --append-row-line-break escape")
   end)
 
-  it("and words of a script stay, if they are no choice of a parameter", function()
+  it("and leaves the words of a script alone unless they are a choice of a parameter", function()
     local t = case "function run() error 'environment = test, description = none, returns = nothing' end"
     says(t:run { "map", "score.lua", "in", "--run-max-try", "1" }, 1,
       "environment = test, description = none, returns = nothing")

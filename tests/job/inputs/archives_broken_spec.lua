@@ -187,7 +187,7 @@ describe("an archive that cannot be listed", function()
     end
   end)
 
-  it("gets one warning with a number if many files are no archives", function()
+  it("gets one warning with a count if many files are not archives", function()
     local t = job.case()
     t:script(SCRIPT)
     t:inputs(20)

@@ -132,7 +132,7 @@ describe("a refused resume", function()
     assert.same(job.names(ITEMS), rows(t, "b"))
   end)
 
-  it("keeps the records of what a killed session left", function()
+  it("keeps the records of a killed session", function()
     local t = job.case()
     t:inputs(ITEMS)
     t:script([[function run(m)

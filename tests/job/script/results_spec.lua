@@ -161,7 +161,7 @@ describe("what run() returns", function()
     local r = t:expect_job(0)
     assert.same({ "inf", "inf", '{"v":[1,null],"w":null}', '{"v":[1,null],"w":null}' }, t:rows())
     assert.is_truthy(r.err:find("numbers that are nan or inf, written to JSON as null: 2; JSON has neither: "
-      .. "return them as strings, or return a data frame; the first: element 1 of what run() returned, 'v[2]' "
+      .. "return them as strings, or return a data frame; the first: element 1 from run(), 'v[2]' "
       .. "is nan or inf (said once", 1, true),
       r.err)
     assert.is_truthy(r.err:find("nan or inf, written to JSON as null: 4 in 2 mini-batches\n", 1, true), r.err)
