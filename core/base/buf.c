@@ -166,29 +166,6 @@ void tm_reader_init(struct tm_reader *r, const void *p, size_t n)
   r->bad = false;
 }
 
-const char *tm_read_raw(struct tm_reader *r, size_t n)
-{
-  if (r->bad || n > (size_t)(r->end - r->at)) {
-    r->bad = true;
-    return NULL;
-  }
-  const char *p = r->at;
-  r->at += n;
-  return p;
-}
-
-uint32_t tm_read_u32(struct tm_reader *r)
-{
-  const char *p = tm_read_raw(r, 4);
-  return p ? tm_get_u32(p) : 0;
-}
-
-uint64_t tm_read_u64(struct tm_reader *r)
-{
-  const char *p = tm_read_raw(r, 8);
-  return p ? tm_get_u64(p) : 0;
-}
-
 const char *tm_read_bytes32(struct tm_reader *r, size_t *len)
 {
   uint32_t n = tm_read_u32(r);

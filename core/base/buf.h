@@ -44,11 +44,10 @@ static inline void tm_put_u32(void *p, uint32_t v)
   for (int i = 0; i < 4; i++)
     b[i] = (unsigned char)(v >> (8 * i));
 }
-static inline void tm_put_u64(void *p, uint64_t v)
+static inline void tm_put_u64(void *p, uint64_t v) /* in halves: compilers make one store of each */
 {
-  unsigned char *b = p;
-  for (int i = 0; i < 8; i++)
-    b[i] = (unsigned char)(v >> (8 * i));
+  tm_put_u32(p, (uint32_t)v);
+  tm_put_u32((char *)p + 4, (uint32_t)(v >> 32));
 }
 static inline uint32_t tm_get_u16(const void *p)
 {
@@ -76,9 +75,27 @@ struct tm_reader {
   bool bad;
 };
 void tm_reader_init(struct tm_reader *r, const void *p, size_t n);
-uint32_t tm_read_u32(struct tm_reader *r);
-uint64_t tm_read_u64(struct tm_reader *r);
-const char *tm_read_raw(struct tm_reader *r, size_t n); /* points into the bytes; not NUL-ended */
+/* Points into the bytes; not NUL-ended. */
+static inline const char *tm_read_raw(struct tm_reader *r, size_t n)
+{
+  const char *p = r->at;
+  if (r->bad || n > (size_t)(r->end - p)) {
+    r->bad = true;
+    return NULL;
+  }
+  r->at = p + n;
+  return p;
+}
+static inline uint32_t tm_read_u32(struct tm_reader *r)
+{
+  const char *p = tm_read_raw(r, 4);
+  return p ? tm_get_u32(p) : 0;
+}
+static inline uint64_t tm_read_u64(struct tm_reader *r)
+{
+  const char *p = tm_read_raw(r, 8);
+  return p ? tm_get_u64(p) : 0;
+}
 const char *tm_read_bytes32(struct tm_reader *r, size_t *len); /* likewise */
 
 #endif

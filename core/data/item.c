@@ -58,37 +58,45 @@ void tm_item_add(struct tm_buf *out, const struct tm_item *item)
     tm_buf_add(out, item->fault, item->fault_len);
 }
 
-static bool has_good_range(const struct tm_item *item)
+static void read_range(struct tm_reader *r, struct tm_item *out)
 {
-  return item->begin >= 0 && item->end >= item->begin && item->first_row >= -1 &&
-         item->rows >= -1 && item->number >= -1 && item->from >= 0;
-}
-
-static bool has_good_place(const struct tm_item *item)
-{
-  const struct tm_entry_place *e = &item->entry;
-  if (!item->is_entry)
-    return true;
-  bool has_name = item->archive_len > 0 && item->archive_len < item->path_len &&
-                  item->path[item->archive_len] == '/';
-  return (has_name || (tm_item_is_archive(item) && item->fault_len > 0)) &&
-         e->how <= TM_ENTRY_WALKED && e->place >= 0 && e->packed >= 0 && e->size >= 0 &&
-         item->fault_len <= FAULT_MOST;
+  out->is_rows = true;
+  out->begin = (int64_t)tm_read_u64(r);
+  out->end = (int64_t)tm_read_u64(r);
+  out->first_row = (int64_t)tm_read_u64(r);
+  out->rows = (int64_t)tm_read_u64(r);
+  out->file = tm_read_u32(r);
+  out->number = (int64_t)tm_read_u64(r);
+  out->from = (int64_t)tm_read_u64(r);
+  r->bad = r->bad || out->begin < 0 || out->end < out->begin || out->first_row < -1 ||
+           out->rows < -1 || out->number < -1 || out->from < 0;
 }
 
 static void read_entry(struct tm_reader *r, struct tm_item *out)
 {
+  struct tm_entry_place *e = &out->entry;
+  out->is_entry = true;
   out->archive_len = tm_read_u32(r);
   uint32_t how = tm_read_u32(r);
-  out->entry.how = (enum tm_entry_how)(how & 0xff);
+  e->how = (enum tm_entry_how)(how & 0xff);
   out->is_extracted = how >> 8 & EXTRACTED;
-  r->bad = r->bad || (how >> 8 & 0xff & ~EXTRACTED) != 0;
-  out->entry.method = how >> 16;
-  out->entry.crc = tm_read_u32(r);
+  e->method = how >> 16;
+  e->crc = tm_read_u32(r);
   out->fault_len = tm_read_u32(r);
-  out->entry.place = (int64_t)tm_read_u64(r);
-  out->entry.packed = (int64_t)tm_read_u64(r);
-  out->entry.size = (int64_t)tm_read_u64(r);
+  e->place = (int64_t)tm_read_u64(r);
+  e->packed = (int64_t)tm_read_u64(r);
+  e->size = (int64_t)tm_read_u64(r);
+  r->bad = r->bad || (how >> 8 & 0xff & ~EXTRACTED) != 0 || e->how > TM_ENTRY_WALKED ||
+           e->place < 0 || e->packed < 0 || e->size < 0 || out->fault_len > FAULT_MOST;
+}
+
+/* What follows the path of an entry. */
+static void read_fault(struct tm_reader *r, struct tm_item *out)
+{
+  bool has_name = out->archive_len > 0 && out->archive_len < out->path_len &&
+                  out->path[out->archive_len] == '/';
+  r->bad = !has_name && !(tm_item_is_archive(out) && out->fault_len > 0);
+  out->fault = tm_read_raw(r, out->fault_len);
 }
 
 /* Skips the keys at the front, which must be readable to their end. Returns them, or NULL. */
@@ -121,33 +129,25 @@ bool tm_item_next(struct tm_reader *r, struct tm_item *out)
     head = tm_read_u32(r);
   }
   *out = (struct tm_item) { .path_len = head & PATH_MOST, .first_row = -1, .rows = -1 };
-  out->is_group = head >> 24 == TM_ITEM_GROUP;
-  out->is_rows = head >> 24 == TM_ITEM_ROWS || out->is_group;
-  out->keys = out->is_group ? keys : NULL;
-  out->keys_len = out->keys ? keys_len : 0;
   out->size = (int64_t)tm_read_u64(r);
   out->mtime_ns = (int64_t)tm_read_u64(r);
-  if (out->is_rows) {
-    out->begin = (int64_t)tm_read_u64(r);
-    out->end = (int64_t)tm_read_u64(r);
-    out->first_row = (int64_t)tm_read_u64(r);
-    out->rows = (int64_t)tm_read_u64(r);
-    out->file = tm_read_u32(r);
-    out->number = (int64_t)tm_read_u64(r);
-    out->from = (int64_t)tm_read_u64(r);
+  switch (head >> 24) {
+  case TM_ITEM_FILE: break;
+  case TM_ITEM_GROUP:
+    out->is_group = true;
+    out->keys = keys;
+    out->keys_len = keys_len;
+    read_range(r, out);
+    break;
+  case TM_ITEM_ROWS: read_range(r, out); break;
+  case TM_ITEM_ENTRY: read_entry(r, out); break;
+  default: r->bad = true;
   }
-  out->is_entry = head >> 24 == TM_ITEM_ENTRY;
-  if (out->is_entry)
-    read_entry(r, out);
   out->path = tm_read_raw(r, out->path_len);
-  if (head >> 24 > TM_ITEM_ENTRY || out->path == NULL || out->path_len == 0 || out->size < -1 ||
-      !has_good_range(out) || !has_good_place(out) ||
-      memchr(out->path, '\0', out->path_len) != NULL)
+  if (r->bad || out->path_len == 0 || out->size < -1 || memchr(out->path, '\0', out->path_len))
     r->bad = true;
-  if (out->is_entry && !r->bad) {
-    out->fault = tm_read_raw(r, out->fault_len);
-    r->bad = r->bad || out->fault == NULL;
-  }
+  else if (out->is_entry)
+    read_fault(r, out);
   return !r->bad;
 }
 
