@@ -1,7 +1,9 @@
--- Prepares a state before user code runs: sets the search path of `require`. Called with {module =
--- label} of the compiled-in modules. These are in package.preload already, which `require` searches
--- first, so that no file of the user can replace one of our modules.
-local labels = ...
+-- Prepares a state before user code runs: sets the search path of `require`. Called with the loader
+-- of the compiled-in modules, and a function that lists them as {module = label}. `require` calls
+-- this loader before it looks for files, so that no file of the user can replace one of our
+-- modules.
+local find_module, list_modules = ...
+table.insert(package.loaders, 2, find_module) -- after package.preload
 
 -- LuaJIT as a library knows only its own folders for C modules; distributions have a folder for Lua
 -- 5.1 per architecture.
@@ -16,7 +18,7 @@ end
 -- For developing the standard library: reads files in this folder instead of the compiled-in ones.
 local dir = os.getenv "TIDEMILL_LUA_DIR"
 if dir and dir ~= "" then
-  for module, label in pairs(labels) do
+  for module, label in pairs(list_modules()) do
     local path = dir .. "/" .. module:gsub("%.", "/") .. ".lua"
     local file = io.open(path, "rb")
     if file then
@@ -29,11 +31,15 @@ if dir and dir ~= "" then
   end
 end
 
-local modules = {} -- without those that only other modules use
-for module in pairs(labels) do
-  if not module:find "_[ch]$" and not module:find "%._" then
-    modules[#modules + 1] = module
+-- The compiled-in modules, without those that only other modules use.
+local function public_modules()
+  local found = {}
+  for module in pairs(list_modules()) do
+    if not module:find "_[ch]$" and not module:find "%._" then
+      found[#found + 1] = module
+    end
   end
+  return found
 end
 
 -- The last of the loaders: says what to write instead of a module of Python, or of a name that is
@@ -45,7 +51,7 @@ local function refuse(name)
   end
   local plan = require "tidemill.plan"
   local words = plan.instead_of_module(name)
-  local nearest = not words and plan.nearest(name, modules)
+  local nearest = not words and plan.nearest(name, public_modules())
   if words then
     plan.raise(("module '%s' not found: Python's '%s' is in Lua: %s"):format(name, name, words))
   elseif nearest then
@@ -54,22 +60,33 @@ local function refuse(name)
 end
 table.insert(package.loaders, refuse)
 
--- Without this, `allow_reuse = False` would silently be nil.
-local written = { True = "true", False = "false" }
--- Nor would `type = int`.
-for name, call in pairs { int = "math.floor(tonumber(x))", float = "tonumber(x)", bool = "not not x" } do
-  written[name] = ("the name of the type as text, %q; %s(x) is %s"):format(name, name, call)
+-- Without this, `allow_reuse = False` would silently be nil. Nor would `type = int`.
+local written = {
+  True = "true",
+  False = "false",
+  int = "math.floor(tonumber(x))",
+  float = "tonumber(x)",
+  bool = "not not x",
+}
+
+local function instead_of(name)
+  if name == "True" or name == "False" then
+    return written[name]
+  end
+  return ("the name of the type as text, %q; %s(x) is %s"):format(name, name, written[name])
 end
 
 -- Scripts also come here through a table of theirs: setmetatable({}, { __index = _G }).int. Only an
 -- instruction that reads a global has the name as its constant.
-local util, getinfo, band, rshift = require "jit.util", debug.getinfo, bit.band, bit.rshift
-local READS_GLOBAL = band(util.funcbc(loadstring "return x", 1), 0xff)
+local bit, loadstring, getinfo, load_module = bit, loadstring, debug.getinfo, require
 
 local function reads_global(f, name)
+  local util = load_module "jit.util"
+  local code_of_x = util.funcbc(loadstring "return x", 1)
   local pc, instruction = 1, util.funcbc(f, 1)
   while instruction do
-    if band(instruction, 0xff) == READS_GLOBAL and util.funck(f, -rshift(instruction, 16) - 1) == name then
+    local is_read = bit.band(instruction, 0xff) == bit.band(code_of_x, 0xff)
+    if is_read and util.funck(f, -bit.rshift(instruction, 16) - 1) == name then
       return true
     end
     pc = pc + 1
@@ -82,7 +99,7 @@ setmetatable(_G, {
   __index = function(_, name)
     local reader = written[name] and getinfo(2, "fS")
     if reader and reader.what ~= "C" and reads_global(reader.func, name) then
-      error(("Lua has no '%s'; write %s"):format(name, written[name]), 2)
+      error(("Lua has no '%s'; write %s"):format(name, instead_of(name)), 2)
     end
   end,
 })

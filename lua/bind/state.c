@@ -12,6 +12,9 @@
 #include "sources.h"
 
 #include <lualib.h>
+#include <string.h>
+
+#define PREFIX "tidemill."
 
 static const char modules_key = 0; /* its address names the place in the registry */
 
@@ -31,14 +34,25 @@ static void push_module(lua_State *L, const struct tm_lua_source *s)
     lua_error(L);
 }
 
-/* The loader in package.preload of a compiled-in module: upvalue 1 is its struct tm_lua_source. */
-static int load_source(lua_State *L)
+/* Runs a compiled-in module: upvalue 1 is its struct tm_lua_source, the argument its name. */
+static int run_source(lua_State *L)
 {
   const struct tm_lua_source *s = lua_touserdata(L, lua_upvalueindex(1));
   push_module(L, s);
-  lua_pushvalue(L, 1); /* the module's name */
+  lua_pushvalue(L, 1);
   lua_call(L, 1, 1);
   return 1;
+}
+
+static void push_runner(lua_State *L, const struct tm_lua_source *s)
+{
+  lua_pushlightuserdata(L, (void *)s);
+  lua_pushcclosure(L, run_source, 1);
+}
+
+static bool is_module(const struct tm_lua_source *s)
+{
+  return strcmp(s->module, "boot") != 0;
 }
 
 /* The table package.preload on top of the stack. */
@@ -52,48 +66,30 @@ static void push_preload(lua_State *L)
 void tm_lua_preload(lua_State *L, const char *name, lua_CFunction open)
 {
   push_preload(L);
-  lua_pushfstring(L, "tidemill.%s", name);
+  lua_pushfstring(L, PREFIX "%s", name);
   lua_pushcfunction(L, open);
   lua_rawset(L, -3);
   lua_pop(L, 1);
 }
 
-/* Adds each source to package.preload; leaves {module = label} on the stack. Returns the source of
- * boot.lua. */
-static const struct tm_lua_source *add_sources(lua_State *L)
-{
-  const struct tm_lua_source *boot = NULL;
-  lua_newtable(L);
-  push_preload(L); /* [labels preload] */
-  for (const struct tm_lua_source *s = tm_lua_sources; s->module; s++) {
-    if (strcmp(s->module, "boot") == 0) {
-      boot = s;
-      continue;
-    }
-    lua_pushlightuserdata(L, (void *)s);
-    lua_pushcclosure(L, load_source, 1);
-    lua_setfield(L, -2, s->module);
-    lua_pushstring(L, s->label);
-    lua_setfield(L, -3, s->module);
-  }
-  lua_pop(L, 1);
-  return boot;
-}
-
-/* Leaves {module = label} on the stack; returns the source of boot.lua. */
-static const struct tm_lua_source *add_all(lua_State *L, const struct tm_lua_module *modules)
+static void keep_modules(lua_State *L, const struct tm_lua_module *modules)
 {
   lua_pushlightuserdata(L, (void *)&modules_key);
   lua_pushlightuserdata(L, (void *)modules);
   lua_rawset(L, LUA_REGISTRYINDEX);
-  for (const struct tm_lua_module *m = modules; m->name; m++)
-    tm_lua_preload(L, m->name, m->open);
-  return add_sources(L);
 }
 
 void tm_lua_add_modules(lua_State *L, const struct tm_lua_module *modules)
 {
-  add_all(L, modules);
+  keep_modules(L, modules);
+  for (const struct tm_lua_module *m = modules; m->name; m++)
+    tm_lua_preload(L, m->name, m->open);
+  push_preload(L);
+  for (const struct tm_lua_source *s = tm_lua_sources; s->module; s++)
+    if (is_module(s)) {
+      push_runner(L, s);
+      lua_setfield(L, -2, s->module);
+    }
   lua_pop(L, 1);
 }
 
@@ -106,17 +102,56 @@ const struct tm_lua_module *tm_lua_modules_of(lua_State *L)
   return modules;
 }
 
+/* One of package.loaders: finds our modules by name, where they cost a state nothing until they are
+ * used. */
+static int find_module(lua_State *L)
+{
+  const char *name = luaL_checkstring(L, 1);
+  bool is_ours = strncmp(name, PREFIX, strlen(PREFIX)) == 0;
+  for (const struct tm_lua_module *m = tm_lua_modules_of(L); is_ours && m->name; m++)
+    if (strcmp(m->name, name + strlen(PREFIX)) == 0) {
+      lua_pushcfunction(L, m->open);
+      return 1;
+    }
+  for (const struct tm_lua_source *s = tm_lua_sources; s->module; s++)
+    if (is_module(s) && strcmp(s->module, name) == 0) {
+      push_runner(L, s);
+      return 1;
+    }
+  return 0;
+}
+
+/* Returns {module = label} of the sources. */
+static int list_sources(lua_State *L)
+{
+  lua_newtable(L);
+  for (const struct tm_lua_source *s = tm_lua_sources; s->module; s++)
+    if (is_module(s)) {
+      lua_pushstring(L, s->label);
+      lua_setfield(L, -2, s->module);
+    }
+  return 1;
+}
+
+static void run_boot(lua_State *L)
+{
+  const struct tm_lua_source *s = tm_lua_sources;
+  while (is_module(s))
+    s++;
+  push_module(L, s);
+  lua_pushcfunction(L, find_module);
+  lua_pushcfunction(L, list_sources);
+  lua_call(L, 2, 0);
+}
+
 /* [modules] */
 static int open_all(lua_State *L)
 {
   const struct tm_lua_module *modules = lua_touserdata(L, 1);
   lua_settop(L, 0);
   luaL_openlibs(L);
-  const struct tm_lua_source *boot = add_all(L, modules); /* [labels] */
-  tm_require(boot != NULL);
-  push_module(L, boot);
-  lua_insert(L, -2);
-  lua_call(L, 1, 0);
+  keep_modules(L, modules);
+  run_boot(L);
   return 0;
 }
 

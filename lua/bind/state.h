@@ -19,7 +19,7 @@ struct tm_lua_module {
   lua_CFunction open;
 };
 
-/* Makes a state with the standard libraries, our embedded modules and these in package.preload, and
+/* Makes a state with the standard libraries, a loader of our embedded modules and of these, and
  * runs boot.lua. `modules`: ends with a NULL name; must outlive the state. NULL and an error. */
 lua_State *tm_lua_new(const struct tm_lua_module *modules, struct tm_err *err);
 void tm_lua_free(lua_State *L); /* NULL is a no-op */
