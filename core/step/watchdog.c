@@ -5,8 +5,8 @@
  *      is applied.
  *
  * Ten times a second it looks for workers that have lost their link, and tells the scheduler the
- * time, which applies the rules for progress and init() (sched/time_rules.h). They wait while a
- * large result is copied, because the results behind it wait.
+ * time, which applies the rules for progress and init() (sched/time_rules.h). Both wait while a
+ * large result is copied, because the results and the ends of workers behind it wait.
  */
 #include "base/time.h"
 #include "step/supervisor_own.h"
@@ -91,7 +91,8 @@ void tm_watchdog_give_up(struct tm_supervisor *s, enum tm_sched_action_kind rule
 void tm_watchdog_tick(struct tm_supervisor *s)
 {
   tm_doing_tick(s);
-  look_at_mute(s);
+  if (!s->copying.is_on)
+    look_at_mute(s);
   if (tm_step_life_may(&s->life, TM_STEP_MAY_ASK)) {
     look_at_stuck(s);
   } else if (tm_step_life_may(&s->life, TM_STEP_MAY_START) && !s->copying.is_on) {

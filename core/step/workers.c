@@ -160,7 +160,8 @@ void tm_workers_on_started(struct tm_supervisor *s, uint32_t number, int64_t pid
                                       .on_closed = on_link_closed };
   if (tm_worker_link_open(link, s->o.loop, &user, &err) < 0) {
     tm_supervisor_say(s, TM_ERROR, "%s: %s", w->name, err.text);
-    tm_node_kill(w->node->node, w->id);
+    if (w->node->node)
+      tm_node_kill(w->node->node, w->id);
     return;
   }
   w->link = link;

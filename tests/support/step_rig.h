@@ -48,6 +48,8 @@ struct step_rig {
   int gone;    /* nodes */
   int turns;
   int bad_bigs; /* so many large results get a wrong hash */
+  bool has_one; /* no worker starts but the first, unless the test starts it */
+  bool is_full; /* no link can be opened */
   /* After a worker's answer to a mini-batch. */
   void (*on_answered)(struct step_rig *r, struct memory_worker *w, bool is_big);
   bool is_ended, is_late;
@@ -55,7 +57,8 @@ struct step_rig {
 
 static inline int memory_open(struct tm_worker_link *l, struct tm_loop *loop, struct tm_err *err)
 {
-  return 0;
+  bool is_full = ((struct memory_worker *)l)->r->is_full;
+  return is_full ? tm_err_system(err, -ENOSPC, "cannot watch a descriptor") : 0;
 }
 
 static inline void memory_send(struct tm_worker_link *l, const struct tm_msg *f)
@@ -209,7 +212,8 @@ static inline void step_on_turn(struct tm_turn *t)
   bool is_busy = false;
   r->turns++;
   for (size_t i = 0; !r->is_real && !r->is_ended && i < r->s->workers.len; i++)
-    if (tm_workers_state(r->s->workers.at[i]) == TM_WORKER_STARTING)
+    if (tm_workers_state(r->s->workers.at[i]) == TM_WORKER_STARTING &&
+        (!r->has_one || r->s->workers.at[i]->number == 0))
       step_start_worker(r, r->s->workers.at[i]->number);
   for (size_t i = 0; i < r->workers.len; i++)
     is_busy |= r->workers.at[i] && memory_turn(r->workers.at[i]);

@@ -109,16 +109,20 @@ static void the_end_of_its_worker_waits(void **state)
   step_close(&r);
 }
 
-static void lose_node(struct step_rig *r, struct memory_worker *w, bool is_big)
+static void lose(struct step_rig *r)
 {
-  note_begin(r, w, is_big);
-  if (!is_big)
-    return;
   tm_supervisor_silence_node(r->s, TM_LOCAL_NODE);
   tm_supervisor_lose_node(r->s, TM_LOCAL_NODE);
   assert_true(r->s->workers.len > 0);
   tm_supervisor_set_node(r->s, tm_fleet_node(&r->fleet, TM_LOCAL_NODE)); /* it comes back */
   assert_true(r->s->copying.is_on);
+}
+
+static void lose_node(struct step_rig *r, struct memory_worker *w, bool is_big)
+{
+  note_begin(r, w, is_big);
+  if (is_big)
+    lose(r);
 }
 
 static void the_loss_of_a_node_waits(void **state)
@@ -130,6 +134,65 @@ static void the_loss_of_a_node_waits(void **state)
   assert_int_equal(expect_output(&r), 0);
   assert_int_equal(tries_of_first(&r), 1);
   assert_non_null(job_find(&r.j, TM_EVENT_WORKER_ENDED, "lost with its node"));
+  step_close(&r);
+}
+
+static void start_and_lose_node(struct step_rig *r, struct memory_worker *w, bool is_big)
+{
+  note_begin(r, w, is_big);
+  if (!is_big)
+    return;
+  step_start_worker(r, 1);
+  lose(r);
+  r->has_one = false;
+  r->is_full = true;
+}
+
+static void note_full(struct job *j, const struct job_seen *e)
+{
+  struct step_rig *r = (struct step_rig *)j;
+  note_turns(j, e);
+  if (e->kind == TM_EVENT_MESSAGE && strstr(e->text, "cannot watch"))
+    r->is_full = false;
+}
+
+/* It cannot be told to end: that node is gone. */
+static void a_worker_of_a_lost_node_cannot_be_reached(void **state)
+{
+  struct step_rig r;
+  begin(&r);
+  r.has_one = true;
+  r.on_answered = start_and_lose_node;
+  r.j.on_seen = note_full;
+  step_run(&r);
+  assert_int_equal(expect_output(&r), 0);
+  assert_false(r.is_full);
+  step_close(&r);
+}
+
+/* The link of another worker had ended long before, and the news of its end has to wait. */
+static void end_mute_worker(struct step_rig *r, struct memory_worker *w, bool is_big)
+{
+  note_begin(r, w, is_big);
+  for (size_t i = 0; is_big && i < r->workers.len; i++)
+    if (r->workers.at[i] != w) {
+      r->s->by_number.at[r->workers.at[i]->number]->mute_ns = 1;
+      memory_end(r->workers.at[i]);
+    }
+  if (is_big)
+    tm_supervisor_tick(r->s);
+}
+
+static void a_worker_whose_end_waits_is_not_mute(void **state)
+{
+  struct step_rig r;
+  begin(&r);
+  r.on_answered = end_mute_worker;
+  step_run(&r);
+  assert_int_equal(expect_output(&r), 0);
+  assert_null(job_find(&r.j, TM_EVENT_MESSAGE, "closed its connection"));
+  assert_int_equal(job_count(&r.j, TM_EVENT_WORKER_ENDED),
+                   job_count(&r.j, TM_EVENT_WORKER_STARTED));
   step_close(&r);
 }
 
@@ -215,6 +278,8 @@ UNIT_TESTS({
     cmocka_unit_test(the_loop_turns_while_a_result_is_copied),
     cmocka_unit_test(the_end_of_its_worker_waits),
     cmocka_unit_test(the_loss_of_a_node_waits),
+    cmocka_unit_test(a_worker_of_a_lost_node_cannot_be_reached),
+    cmocka_unit_test(a_worker_whose_end_waits_is_not_mute),
     cmocka_unit_test(a_copy_that_differs_fails_the_try),
     cmocka_unit_test(a_step_is_canceled_while_it_copies),
     cmocka_unit_test(a_canceled_step_loses_its_node_while_it_copies),
