@@ -15,11 +15,11 @@
  *      written, so that what it cut cannot come back. The first record of a session is on the disk
  *      before its first row is written.
  *  (6) The owner's epoch is read before each sync record and before the last renames; if another
- *      session owns the job, nothing is written. It is also read before rows if the last reading is
- *      older than OWNED_NS, and before their records if writing the rows took longer than SLOW_NS:
- *      a process that was stopped, or hung in a write, notices the loss before it continues. The
- *      second reading is rare, because a write seldom takes that long; but a hang during which
- *      another session takes over always takes longer.
+ *      session owns the job, nothing is written. It is also read before rows, and before each piece
+ *      of a large result, if the last reading is older than OWNED_NS, and before their records if
+ *      writing the rows took longer than SLOW_NS: a process that was stopped, or hung in a write,
+ *      notices the loss before it continues. The second reading is rare, because a write seldom
+ *      takes that long; but a hang during which another session takes over always takes longer.
  *  (8) A failed write breaks the commit: every later call returns the first error and writes
  *      nothing.
  *  (9) A mini-batch is committed at most once: the add checks its state.
@@ -64,6 +64,12 @@ int tm_commit_check_owner(struct tm_commit *c, struct tm_err *err)
     return 0; /* otherwise keeps (6) */
   c->owned_ns = tm_clock_mono_ns();
   return tm_job_dir_check_owner(c->fs, c->owner_file, c->epoch, err);
+}
+
+/* Before rows are written: keeps (6). */
+static int look_at_owner(struct tm_commit *c, struct tm_err *err)
+{
+  return tm_clock_mono_ns() - c->owned_ns > OWNED_NS ? tm_commit_check_owner(c, err) : 0;
 }
 
 static int refuse_broken(const struct tm_commit *c, struct tm_err *err)
@@ -198,6 +204,8 @@ int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const
   if (c->code < 0)
     return refuse_broken(c, err);
   int rc = may_add(c, o) ? 0 : 1;
+  if (rc == 0)
+    rc = look_at_owner(c, &words);
   if (rc == 0 && c->output.fd >= 0)
     rc = length > INT64_MAX
              ? tm_err_set(&words, TM_EDAMAGE, "the result in '%s' has no length", path)
@@ -215,17 +223,26 @@ int tm_commit_add_spilled(struct tm_commit *c, const struct tm_outcome *o, const
   return rc == TM_EDAMAGE ? rc : break_commit(c, rc, &words);
 }
 
+static bool may_copy(struct tm_commit *c)
+{
+  struct tm_err err = TM_ERR_NONE;
+  int rc = c->code == 0 ? look_at_owner(c, &err) : 0;
+  if (rc < 0)
+    break_commit(c, rc, &err);
+  return c->code == 0;
+}
+
 bool tm_commit_copy_ahead(struct tm_commit *c, const char *path, uint64_t length, uint64_t hash,
                           const struct tm_buf *header)
 {
-  if (c->code < 0 || c->output.fd < 0 || length <= TM_COMMIT_PIECE || length > INT64_MAX)
+  if (c->output.fd < 0 || length <= TM_COMMIT_PIECE || length > INT64_MAX || !may_copy(c))
     return false;
   return tm_output_copy_ahead(&c->output, path, (int64_t)length, hash, header->data, header->len);
 }
 
 bool tm_commit_copy_more(struct tm_commit *c)
 {
-  return c->code == 0 && tm_output_copy_more(&c->output, TM_COMMIT_PIECE);
+  return may_copy(c) && tm_output_copy_more(&c->output, TM_COMMIT_PIECE);
 }
 
 void tm_commit_add_failed(struct tm_commit *c, const struct tm_outcome *o, const void *lines,
@@ -289,7 +306,7 @@ int tm_commit_flush(struct tm_commit *c, struct tm_err *err)
   if (records == 0)
     return 0;
   int64_t begin = tm_clock_mono_ns();
-  int rc = begin - c->owned_ns > OWNED_NS ? tm_commit_check_owner(c, &words) : 0;
+  int rc = look_at_owner(c, &words);
   if (rc == 0)
     rc = write_rows(c, &words);
   if (rc == 0 && tm_clock_mono_ns() - begin > SLOW_NS)

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/time.h"
+#include "commit/commit_own.h"
 #include "step.h"
 #include "sys/clock.h"
 
@@ -254,6 +255,61 @@ static void writes_no_record_for_another_owner(void **state) /* 6 */
   free(owner);
 }
 
+static void copies_no_rows_for_another_owner(void **state) /* 6 */
+{
+  struct step s;
+  struct tm_outcome o = { .index = 0, .try = 1, .items = 1, .succeeded = 1, .returned = 1 };
+  size_t n = TM_COMMIT_PIECE + 1;
+  char *rows = tm_xmalloc(n);
+  step_init(&s);
+  char *owner = tm_xstrdup(folder_file(&s.folder, "owner"));
+  s.options.owner_file = owner;
+  s.options.epoch = 0xaa;
+  put_owner(&s, "00000000000000ab");
+  step_must_open(&s);
+  step_list(&s, 1);
+  s.commit->owned_ns = 0; /* it was read long ago */
+  memset(rows, 'r', n);
+  folder_put(&s.folder, "state/spill/1", 0, rows, n);
+  char *path = tm_path_join(tm_commit_spill_dir(s.commit), "1");
+  tm_buf_clear(&s.files.log);
+  assert_false(
+      tm_commit_copy_ahead(s.commit, path, n, tm_hash64(rows, n), &(struct tm_buf)TM_BUF_NONE));
+  assert_false(tm_commit_copy_more(s.commit));
+  assert_int_equal(tm_commit_add_spilled(s.commit, &o, path, n, tm_hash64(rows, n), &s.err),
+                   TM_EINUSE);
+  assert_non_null(strstr(s.err.text, "another owner"));
+  assert_null(strstr(tm_buf_str(&s.files.log), "write:"));
+  step_release(&s);
+  free(owner);
+  free(rows);
+  free(path);
+}
+
+static void adds_no_file_for_another_owner(void **state) /* 6 */
+{
+  struct step s;
+  struct tm_outcome o = { .index = 0, .try = 1, .items = 1, .succeeded = 1, .returned = 1 };
+  step_init(&s);
+  char *owner = tm_xstrdup(folder_file(&s.folder, "owner"));
+  s.options.owner_file = owner;
+  s.options.epoch = 0xaa;
+  put_owner(&s, "00000000000000ab");
+  step_must_open(&s);
+  step_list(&s, 1);
+  s.commit->owned_ns = 0; /* it was read long ago */
+  folder_put(&s.folder, "state/spill/1", 0, "b\n", 2);
+  char *path = tm_path_join(tm_commit_spill_dir(s.commit), "1");
+  tm_buf_clear(&s.files.log);
+  assert_int_equal(tm_commit_add_spilled(s.commit, &o, path, 2, tm_hash64("b\n", 2), &s.err),
+                   TM_EINUSE);
+  assert_null(strstr(tm_buf_str(&s.files.log), "write:"));
+  assert_int_equal(tm_commit_finish(s.commit, true, &s.err), TM_EINUSE);
+  step_release(&s);
+  free(owner);
+  free(path);
+}
+
 static void count_fault(const char *text, bool fatal, void *data)
 {
   assert_false(fatal);
@@ -433,6 +489,8 @@ UNIT_TESTS({
     cmocka_unit_test(syncs_recovered_data_before_it_writes),
     cmocka_unit_test(stops_when_another_owns_the_job),
     cmocka_unit_test(writes_no_record_for_another_owner),
+    cmocka_unit_test(copies_no_rows_for_another_owner),
+    cmocka_unit_test(adds_no_file_for_another_owner),
     cmocka_unit_test(commits_each_once),
     cmocka_unit_test(takes_spilled_rows),
     cmocka_unit_test(removes_leftovers_of_spilled_rows),
