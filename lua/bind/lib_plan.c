@@ -199,10 +199,10 @@ static int plan_explain(lua_State *L)
 /* nearest(name, names) -> one of them, or nil. The table keeps the strings alive. */
 static int plan_nearest(lua_State *L)
 {
-  const char *name = luaL_checkstring(L, 1), *names[256];
+  const char *name = luaL_checkstring(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
   size_t n = lua_objlen(L, 2);
-  n = n < TM_COUNT_OF(names) ? n : TM_COUNT_OF(names);
+  const char **names = lua_newuserdata(L, (n + 1) * sizeof(*names));
   for (size_t i = 0; i < n; i++) {
     lua_rawgeti(L, 2, (int)i + 1);
     names[i] = lua_tostring(L, -1);

@@ -324,6 +324,64 @@ local function field_text(name, field)
   return ("%s, of %s\n\n%s"):format(name, field.class, wrap(field.tag.text, "  "))
 end
 
+-- ---- unknown names ----
+
+local MOST_LONGER = 3
+
+-- The names of functions in `owner`, a class or module by its full or last name, or an object by
+-- the name of its class: "Context", "context".
+local function members_of(owner)
+  local last, names = owner:match("[^%.:]+$"):lower(), {}
+  for name, list in pairs(by_name) do
+    for _, entry in ipairs(list) do
+      local of = entry.class and entry.class:match "[^%.]+$" or entry.owner or ""
+      names[#names + 1] = entry.kind ~= "class" and of:lower() == last and name or nil
+    end
+  end
+  return names
+end
+
+local function all_names(known)
+  local names, seen = {}, {}
+  local function add_once(name)
+    names[#names + 1] = not seen[name] and not name:find "[%.:]" and name or nil
+    seen[name] = true
+  end
+  for _, name in ipairs(known or {}) do
+    add_once(name)
+  end
+  for _, index in ipairs { by_name, by_field } do
+    for name in pairs(index) do
+      add_once(name)
+    end
+  end
+  for class in pairs(by_class) do
+    add_once(class:match "[^%.]+$")
+  end
+  return names
+end
+
+-- Returns the nearest name, and the first names that begin with `given`, in quotes.
+local function nearest_of(given, names, prefix)
+  table.sort(names)
+  local nearest = require("tidemill.plan").nearest(given, names)
+  local found = { nearest and "'" .. prefix .. nearest .. "'" }
+  for _, name in ipairs(names) do
+    if #found < MOST_LONGER and #given > 2 and name ~= nearest and name:find(given, 1, true) == 1 then
+      found[#found + 1] = "'" .. prefix .. name .. "'"
+    end
+  end
+  return found
+end
+
+-- Returns "did you mean 'a' or 'b'?", the nearest name first; nil: no name is similar.
+local function suggested(given, known)
+  local owner, last = given:match "^(.*[%.:])([^%.:]+)$"
+  local found = owner and nearest_of(last, members_of(owner:sub(1, -2)), owner) or {}
+  found = #found > 0 and found or nearest_of(last or given, all_names(known), "")
+  return #found > 0 and ("did you mean %s?"):format(table.concat(found, " or ")) or nil
+end
+
 local OVERVIEW = [[
 help(x)              x: a function, an object, a module: help(tidemill.Pipeline), help(df), help(fs.read)
 help "run_max_try"   a parameter, "parameters" for all; a command; or a name: help "DataFrame", help "filter"
@@ -369,8 +427,12 @@ local function named_text(given)
   for _, field in ipairs(#parts == 0 and by_field[topic] or {}) do
     parts[#parts + 1] = field_text(topic, field)
   end
-  return #parts > 0 and table.concat(parts, "\n\n")
-    or ("there is no help on '%s'; help() lists the topics"):format(given)
+  return #parts > 0 and table.concat(parts, "\n\n") or nil
+end
+
+local function unknown_text(given)
+  local words = suggested(given)
+  return ("there is no help on '%s'; %shelp() lists the topics"):format(given, words and words .. " " or "")
 end
 
 --- Returns the text of help(...).
@@ -379,7 +441,7 @@ function M.text(n, value)
   if n == 0 then
     return overview()
   elseif type(value) == "string" then
-    return named_text(value)
+    return named_text(value) or unknown_text(value)
   elseif rawequal(value, M.help) then
     return overview()
   elseif type(value) == "function" then
@@ -399,13 +461,23 @@ end
 
 --- Prints the help on a name. Raises if there is none.
 function M.print_named(name)
-  local text = M.text(1, name)
-  if text:find("there is no help on '", 1, true) == 1 then
+  read_all()
+  local text = named_text(name)
+  if not text then
     local value = value_at(name)
-    text = value ~= nil and M.text(1, value) or require("tidemill.plan").explain(name)
-      or error(text, 0)
+    text = value ~= nil and M.text(1, value) or require("tidemill.plan").explain(name) or error(unknown_text(name), 0)
   end
   io.write(refit(text), "\n")
+end
+
+--- Returns "did you mean 'x'?", which the console shows without quotes; or nothing.
+---@param name string that has no help
+---@param known string[] names that have help besides those of the library
+function M.suggestion(name, known)
+  local words = suggested(name, known)
+  if words then
+    return setmetatable({}, { __tostring = function() return words end })
+  end
 end
 
 --- The global `help`: a table that can be called, so that the bare name shows how.

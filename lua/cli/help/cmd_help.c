@@ -238,28 +238,6 @@ int tm_help_refuse(const struct tm_cli *cli, const char *name)
   return 2;
 }
 
-static int refuse_topic(const struct tm_cli *cli, const char *given, struct tm_err *err)
-{
-  struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
-  struct names names = { 0 };
-  const char *nearest;
-  add_command_names(cli, &names);
-  *TM_ARRAY_ADD(&names) = "parameters";
-  for (const struct tm_manual_page *page = tm_manual_pages; page->name; page++)
-    *TM_ARRAY_ADD(&names) = page->name;
-  for (size_t i = 0; tidemill_constructor(i); i++)
-    for (size_t k = 0; tidemill_parameter(tidemill_constructor(i), k, &p); k++)
-      *TM_ARRAY_ADD(&names) = p.name;
-  nearest = tm_text_nearest(given, names.at, names.len);
-  tm_err_set(
-      err, TM_EUSAGE,
-      "there is no command, topic, parameter or function '%s'; %s%s%s'tidemill help' lists the "
-      "commands and topics, 'tidemill help parameters' the parameters",
-      given, nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
-  TM_ARRAY_RELEASE(&names);
-  return TM_EUSAGE;
-}
-
 /* ---- tidemill help ---- */
 
 bool tm_help_find(struct tm_buf *out, const struct tm_cli *cli, const char *topic,
@@ -292,30 +270,80 @@ static void add_quoted(struct tm_buf *out, const char *s)
   tm_buf_add_char(out, '"');
 }
 
+static struct names known_names(const struct tm_cli *cli)
+{
+  struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
+  struct names names = { 0 };
+  add_command_names(cli, &names);
+  *TM_ARRAY_ADD(&names) = "parameters";
+  for (const struct tm_manual_page *page = tm_manual_pages; page->name; page++)
+    *TM_ARRAY_ADD(&names) = page->name;
+  for (size_t i = 0; tidemill_constructor(i); i++)
+    for (size_t k = 0; tidemill_parameter(tidemill_constructor(i), k, &p); k++)
+      *TM_ARRAY_ADD(&names) = p.name;
+  return names;
+}
+
+/* Adds "require("tidemill.repl.help").FUNCTION(name, known names)". */
+static void add_call(struct tm_buf *out, const struct tm_cli *cli, const char *function,
+                     const char *name)
+{
+  struct names names = known_names(cli);
+  tm_buf_printf(out, "require(\"tidemill.repl.help\").%s(", function);
+  add_quoted(out, name);
+  tm_buf_add_str(out, ", {");
+  for (size_t i = 0; i < names.len; i++) {
+    add_quoted(out, names.at[i]);
+    tm_buf_add_char(out, ',');
+  }
+  tm_buf_add_str(out, "})");
+  TM_ARRAY_RELEASE(&names);
+}
+
+static bool call(struct tidemill_console *console, const struct tm_cli *cli, const char *function,
+                 const char *name, const char **out)
+{
+  struct tm_buf piece = TM_BUF_NONE;
+  add_call(&piece, cli, function, name);
+  int rc = tidemill_console_feed(console, piece.data, piece.len, "help", out);
+  tm_buf_release(&piece);
+  return rc == TIDEMILL_PIECE_DONE;
+}
+
 /* Prints what help "NAME" shows at the prompt, from the doc comments of the library. False: the
- * name is unknown. */
-static bool print_named(const char *name)
+ * name is unknown; `suggestion` has "did you mean '...'?" if another name is similar. */
+static bool print_named(const struct tm_cli *cli, const char *name, struct tm_buf *suggestion)
 {
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
   struct tidemill_runtime *rt = NULL;
   struct tidemill_console *console = NULL;
-  struct tm_buf piece = TM_BUF_NONE;
   const char *out;
   char *program = tm_cli_program(NULL);
   bool found = false;
   o.program = program;
-  tm_buf_add_str(&piece, "require(\"tidemill.repl.help\").print_named(");
-  add_quoted(&piece, name);
-  tm_buf_add_char(&piece, ')');
   if (program && tidemill_runtime_new(&rt, &o, NULL) >= 0 &&
-      tidemill_console_new(&console, rt, NULL, NULL) >= 0)
-    found =
-        tidemill_console_feed(console, piece.data, piece.len, "help", &out) == TIDEMILL_PIECE_DONE;
+      tidemill_console_new(&console, rt, NULL, NULL) >= 0) {
+    found = call(console, cli, "print_named", name, &out);
+    if (!found && call(console, cli, "suggestion", name, &out))
+      tm_buf_add_str(suggestion, out);
+  }
   tidemill_console_close(console);
   tidemill_runtime_close(rt, NULL);
-  tm_buf_release(&piece);
   free(program);
   return found && fflush(stdout) == 0;
+}
+
+static int show_named_or_refuse(const struct tm_cli *cli, const char *name, struct tm_err *err)
+{
+  struct tm_buf suggestion = TM_BUF_NONE;
+  bool found = print_named(cli, name, &suggestion);
+  if (!found)
+    tm_err_set(err, TM_EUSAGE,
+               "there is no command, topic, parameter or function '%s'; %s%s'tidemill help' lists "
+               "the commands and topics, 'tidemill help parameters' the parameters",
+               name, tm_buf_str(&suggestion), suggestion.len > 0 ? " " : "");
+  tm_buf_release(&suggestion);
+  return found ? 0 : TM_EUSAGE;
 }
 
 /* Shows a page of the manual that the user requested by --manual or --man. */
@@ -354,9 +382,8 @@ static int add_all(struct tm_buf *out, const struct tm_cli *cli, const struct he
   else if (rest->len == 0)
     tm_help_add_overview(out, cli);
   else
-    return tm_help_find(out, cli, rest->at[0], &look) || print_named(rest->at[0])
-               ? 0
-               : refuse_topic(cli, rest->at[0], err);
+    return tm_help_find(out, cli, rest->at[0], &look) ? 0
+                                                      : show_named_or_refuse(cli, rest->at[0], err);
   return 0;
 }
 

@@ -410,4 +410,28 @@ describe("the command line", function()
     t:expect(r, 0)
     assert.is_truthy(r.out:find "%-%-job%-dir")
   end)
+
+  it("suggests a name of the library, a topic, a parameter or a command for a misspelt one", function()
+    local t = job.case()
+    for given, words in pairs {
+      from_fles = "did you mean 'from_files'?",
+      ["Dataset.File.from_fles"] = "did you mean 'Dataset.File.from_files'?",
+      ["job:stauts"] = "did you mean 'job:status'?",
+      ["Datset.filtr"] = "did you mean 'filter'?",
+      ParalelRunConfig = "did you mean 'ParallelRunConfig'?",
+      tabels = "did you mean 'tables'?",
+      mini_batch_sise = "did you mean 'mini_batch_size'?",
+      resum = "did you mean 'resume' or 'resume_from'?",
+      nonsense = "or function 'nonsense'; 'tidemill help' lists",
+    } do
+      local r = t:run { "help", given }
+      t:expect(r, 2)
+      assert.is_truthy(r.err:find(words, 1, true), r.err)
+      assert.is_nil(r.err:find("traceback", 1, true), r.err)
+    end
+    t:expect(t:run { "help", 'x"os.exit(0)' }, 2)
+    t:write("typed", "help 'from_fles'\n")
+    local shown = t:run({ "repl" }, { stdin = t:path "typed" }).out
+    assert.is_truthy(shown:find("did you mean 'from_files'?", 1, true), shown)
+  end)
 end)
