@@ -22,13 +22,14 @@
 #define RESULT     TM_FIELD_RESULT
 #define FAILS      TM_FIELD_FAILS
 #define NODES      TM_FIELD_NODES
+#define WORDED     TM_FIELD_WORDED
 
 #define INT_MAX_GIVEN 2147483647.0
 /* Bytes: a worker with LuaJIT needs less than half of it to start. */
 #define WORKER_MEMORY_MIN 33554432
 #define SIZE_MAX_GIVEN    1125899906842624.0 /* 2^50 */
 
-/* clang-format off: a table */
+/* clang-format off */
 static const struct tm_field config_fields[] = {
   { "entry_script", TM_FIELD_PATH, 0, 0, NULL, NULL, REQUIRED,
     "the Lua file with init() and run(mini_batch), relative to source_directory, or else to "
@@ -199,11 +200,9 @@ static const struct tm_field parameter_fields[] = {
     "dataset whose path --param gives" },
 };
 
-#define PARTITION_FORMAT                                                                           \
-  {                                                                                                \
-    "partition_format", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0,                                        \
-        "columns from the end of each path, as \"{store}/{date:yyyy/MM/dd}/*.csv\""                \
-  }
+#define PARTITION_FORMAT \
+  { "partition_format", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, \
+    "columns from the end of each path, as \"{store}/{date:yyyy/MM/dd}/*.csv\"" }
 
 static const struct tm_field output_fields[] = {
   { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "the name of the output" },
@@ -329,16 +328,17 @@ static const struct tm_field from_manifest_fields[] = {
   PARTITION_FORMAT,
 };
 
-/* clang-format off */
 #define LIMIT_FIELDS \
   { "max_columns", TM_FIELD_INT, 1, TM_MAX_COLUMNS_MOST, "65536", NULL, 0, \
     "the limit of columns; a table with more is refused before it uses memory" }, \
   { "max_record_size", TM_FIELD_SIZE, 1, TM_MAX_RECORD_SIZE_MOST, "64MB", NULL, 0, \
     "the size limit of a row or line. A longer header is refused; a longer row or line fails the " \
     "try, or is left out with invalid_lines = \"drop\"; at most 2GB" }
-/* clang-format on */
+#define ON_MISFIT \
+  { "on_misfit", TM_FIELD_CHOICE, 0, 0, "null", "null|error", 0, \
+    "a value that does not fit its column's type. null: it becomes null and is counted; error: " \
+    "the try fails" }
 
-/* clang-format off */
 #define TABLE_FIELDS \
   { "on_unreadable", TM_FIELD_CHOICE, 0, 0, "error", "error|skip", 0, \
     "a folder that cannot be read. error: the job fails; skip: the folder is left out" }, \
@@ -350,12 +350,9 @@ static const struct tm_field from_manifest_fields[] = {
     "whether to add a column Path with the path of each row's file" }, \
   { "set_column_types", TM_FIELD_TYPES, 0, 0, NULL, NULL, 0, \
     "types of columns by name; they override the inferred types" }, \
-  { "on_misfit", TM_FIELD_CHOICE, 0, 0, "null", "null|error", 0, \
-    "a value that does not fit its column's type. null: it becomes null and is counted; error: " \
-    "the try fails" }, \
+  ON_MISFIT, \
   { "encoding", TM_FIELD_CHOICE, 0, 0, "utf8", \
     "utf8|utf8bom|latin1|iso88591|windows1252|ascii|utf16", 0, "the encoding of the files" }
-/* clang-format on */
 
 static const struct tm_field from_delimited_files_fields[] = {
   { "separator", TM_FIELD_SEPARATOR, 0, 0, ",", NULL, 0,
@@ -409,9 +406,7 @@ static const struct tm_field from_sql_query_fields[] = {
     "whether the query is checked before anything starts" },
   { "set_column_types", TM_FIELD_TYPES, 0, 0, NULL, NULL, 0,
     "types of columns by name; they override the types of the first rows" },
-  { "on_misfit", TM_FIELD_CHOICE, 0, 0, "null", "null|error", 0,
-    "a value that does not fit its column's type. null: it becomes null and is counted; error: "
-    "the try fails" },
+  ON_MISFIT,
 };
 
 static const struct tm_field partition_by_fields[] = {
@@ -448,11 +443,44 @@ static const struct tm_field dataset_fields[] = {
   { "ops", TM_FIELD_LIST, 0, 0, NULL, NULL, 0, "operations on the rows of a table" },
 };
 
-#define ALIAS_KINDS 3
-#define KIND(name, fields)                                                                         \
-  {                                                                                                \
-    name, fields, TM_COUNT_OF(fields)                                                              \
-  }
+/* Operations on the rows of a table, as its methods make them (data/table/table_ops.h). */
+#define OP { "op", TM_FIELD_TEXT, 0, 0, NULL, NULL, REQUIRED, "the operation" }
+#define COUNT(call) \
+  { "count", TM_FIELD_INT, 0, 0, NULL, NULL, REQUIRED | WORDED, \
+    call "(count): accepted: an integer from 0 on" }
+#define COLUMNS(call) \
+  { "columns", TM_FIELD_NAMES, 0, 0, NULL, NULL, REQUIRED | WORDED, \
+    call ": accepted: one or more names of columns, each once" }
+#define SHARE(name, call) \
+  { name, TM_FIELD_PERCENT, 0, 1, NULL, NULL, REQUIRED | WORDED, \
+    call "(" name ", seed): accepted: a number from 0 to 1 and a seed, without names" }
+#define SEED(call) \
+  { "seed", TM_FIELD_INT, (double)INT64_MIN, 0, "0", NULL, WORDED, \
+    call ": 'seed': accepted: an integer" }
+static const struct tm_field skip_fields[] = { OP, COUNT("skip") };
+static const struct tm_field take_fields[] = { OP, COUNT("take") };
+static const struct tm_field keep_fields[] = { OP, COLUMNS("keep_columns") };
+static const struct tm_field drop_fields[] = { OP, COLUMNS("drop_columns") };
+static const struct tm_field sample_fields[] = {
+  OP, SHARE("probability", "take_sample"), SEED("take_sample"),
+};
+static const struct tm_field split_fields[] = {
+  OP, SHARE("fraction", "random_split"), SEED("random_split"),
+  { "part", TM_FIELD_INT, 1, 2, "1", NULL, 0, "1: the drawn rows; 2: the others" },
+};
+static const struct tm_field filter_fields[] = {
+  OP,
+  { "column", TM_FIELD_TEXT, 1, 0, NULL, NULL, REQUIRED | WORDED,
+    "filter(column, sign, value): the name of a column comes first" },
+  { "is", TM_FIELD_CHOICE, 0, 0, NULL, "==|~=|<|<=|>|>=", REQUIRED | WORDED,
+    "filter(column, sign, value): the sign is not a comparison; accepted: \"==\", \"~=\", \"<\", "
+    "\"<=\", \">\", \">=\"" },
+  { "value", TM_FIELD_SCALAR, 0, 0, NULL, NULL, REQUIRED | WORDED,
+    "filter(column, sign, value): the value: accepted: a number, a string or a boolean" },
+};
+
+#define INTERNAL_KINDS 10
+#define KIND(name, fields) { name, fields, TM_COUNT_OF(fields) }
 static const struct kind {
   const char *name;
   const struct tm_field *fields;
@@ -480,9 +508,17 @@ static const struct kind {
   KIND("datastore:upload", copy_fields),
   KIND("datastore:download", copy_fields),
   KIND("arguments", argument_fields),
-  KIND("retry_settings", retry_fields), /* the last ALIAS_KINDS are not constructors (aliases.h) */
+  /* The last INTERNAL_KINDS are not constructors. */
+  KIND("retry_settings", retry_fields), /* aliases.h */
   KIND("resources", resources_fields),
   KIND("dataset", dataset_fields),
+  KIND("op:skip", skip_fields),
+  KIND("op:take", take_fields),
+  KIND("op:keep", keep_fields),
+  KIND("op:drop", drop_fields),
+  KIND("op:sample", sample_fields),
+  KIND("op:split", split_fields),
+  KIND("op:filter", filter_fields),
 };
 /* clang-format on */
 
@@ -500,7 +536,7 @@ const struct tm_field *tm_params_fields(const char *kind, size_t *n)
 
 const char *tm_params_kind(size_t i)
 {
-  return i < TM_COUNT_OF(kinds) - ALIAS_KINDS ? kinds[i].name : NULL;
+  return i < TM_COUNT_OF(kinds) - INTERNAL_KINDS ? kinds[i].name : NULL;
 }
 
 const struct tm_field *tm_params_find(const char *kind, const char *name)

@@ -46,6 +46,7 @@ enum {
   TM_FIELD_OR_ONE = 8,     /* for OBJECTS: a single object counts as a list */
   TM_FIELD_ARGUMENT = 16,  /* may be given in the script's arguments, by exact name: arguments.h */
   TM_FIELD_AT_FIRST = 64,  /* only matters when a job begins: ignored on resume */
+  TM_FIELD_WORDED = 128,   /* `help` is the whole message of a refusal */
   TM_FIELD_ANY_CASE = 32,  /* for CHOICE: words in upper case, accepted in any case */
   TM_FIELD_RESULT = 1024,  /* changeable, but may change results: reuse_key.h */
   TM_FIELD_FAILS = 2048,   /* changeable; affects what fails, or whether failures are too many */
@@ -77,8 +78,8 @@ struct tm_field {
  * "Dataset.Tabular.from_json_lines_files", "Dataset.Tabular.from_sql_query". Also of "arguments",
  * settings that only the script's arguments can give, and of "retry_settings" and "resources",
  * tables in the successor's configuration (aliases.h), and of "dataset", what the constructors of
- * datasets make (data/dataset.h). NULL: there is no such constructor. Static
- * memory. */
+ * datasets make (data/dataset.h), and of "op:take" and the like, operations on the rows of a table
+ * (data/table/table_ops.h). NULL: there is no such constructor. Static memory. */
 const struct tm_field *tm_params_fields(const char *kind, size_t *n);
 /* The name of a constructor, in the order of the manual; NULL after the last. */
 const char *tm_params_kind(size_t i);

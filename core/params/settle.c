@@ -9,6 +9,8 @@
 int tm_params_refuse_missing(const struct tm_field *f, struct tm_err *err)
 {
   struct tm_buf accepted = TM_BUF_NONE;
+  if (f->flags & TM_FIELD_WORDED)
+    return tm_err_set(err, TM_EUSAGE, "%s", f->help);
   tm_params_accepted(&accepted, f);
   tm_err_set(err, TM_EUSAGE, "'%s' is missing; it is required: %s", f->name, accepted.data);
   tm_buf_release(&accepted);

@@ -488,6 +488,10 @@ struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *
   struct tm_json *v = settle(f, given);
   if (v)
     return v;
+  if (f->flags & TM_FIELD_WORDED) {
+    tm_err_set(err, TM_EUSAGE, "%s", f->help);
+    return NULL;
+  }
   struct tm_buf said = TM_BUF_NONE, accepted = TM_BUF_NONE;
   size_t at = 0;
   const struct tm_json *member = odd_member(f, given, &at), *odd = member ? member : given;

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "data/frame/column_ops.h"
 #include "data/rows/value.h"
+#include "params/params.h"
 
 enum op_kind { OP_DRAW, OP_FILTER, OP_KEEP, OP_DROP };
 
@@ -24,89 +26,42 @@ struct tm_table_op {
 
 /* Reading -------------------------------------------------------------------------------------- */
 
-static bool is_name(const struct tm_json *v)
+static void read_names(struct tm_table_op *op, const struct tm_json *names)
 {
-  return v && v->type == TM_JSON_STRING && v->string.len > 0 &&
-         strlen(v->string.at) == v->string.len;
+  op->names = tm_xcalloc(tm_json_items(names), sizeof(char *));
+  for (size_t i = 0; i < tm_json_items(names); i++)
+    op->names[op->names_len++] = tm_xstrdup(names->list.at[i]->string.at);
 }
 
-static int read_draw(struct tm_table_op *op, const struct tm_json *v, const char *kind,
-                     struct tm_err *err)
-{
-  bool is_split = strcmp(kind, "split") == 0;
-  const struct tm_json *p = tm_json_get(v, is_split ? "fraction" : "probability");
-  const struct tm_json *seed = tm_json_get(v, "seed");
-  op->kind = OP_DRAW;
-  op->probability = tm_json_num(v, is_split ? "fraction" : "probability", -1);
-  op->seed = (uint64_t)tm_json_int(v, "seed", 0);
-  op->is_other = tm_json_int(v, "part", 1) == 2;
-  if (!p || !(op->probability >= 0 && op->probability <= 1))
-    return tm_err_set(err, TM_EUSAGE,
-                      "%s: accepted: a number from 0 to 1 and a seed, without names",
-                      is_split ? "random_split(fraction, seed)" : "take_sample(probability, seed)");
-  if (seed && seed->type != TM_JSON_INT && seed->type != TM_JSON_NULL)
-    return tm_err_set(err, TM_EUSAGE, "%s: 'seed': accepted: an integer",
-                      is_split ? "random_split" : "take_sample");
-  return 0;
-}
-
-static int read_filter(struct tm_table_op *op, const struct tm_json *v, struct tm_err *err)
+static void read_filter(struct tm_table_op *op, const struct tm_json *v)
 {
   static const char *const signs[] = { "==", "~=", "<", "<=", ">", ">=" };
-  const char *is = tm_json_str(v, "is", "");
-  const struct tm_json *value = tm_json_get(v, "value"), *column = tm_json_get(v, "column");
   op->kind = OP_FILTER;
   for (size_t i = 0; i < TM_COUNT_OF(signs); i++)
-    if (strcmp(is, signs[i]) == 0)
+    if (strcmp(tm_json_str(v, "is", ""), signs[i]) == 0)
       op->comparison = (int32_t)i + TM_IS_EQUAL;
-  if (!is_name(column))
-    return tm_err_set(err, TM_EUSAGE,
-                      "filter(column, sign, value): the name of a column comes first");
-  if (op->comparison == 0)
-    return tm_err_set(
-        err, TM_EUSAGE,
-        "filter('%s', ...): the sign is not a comparison; accepted: \"==\", \"~=\", \"<\", "
-        "\"<=\", \">\", \">=\"",
-        column->string.at);
-  bool is_good = value && (value->type == TM_JSON_INT || value->type == TM_JSON_NUMBER ||
-                           value->type == TM_JSON_BOOL || value->type == TM_JSON_STRING);
-  if (!is_good)
-    return tm_err_set(err, TM_EUSAGE,
-                      "filter('%s', \"%s\", value): accepted: a number, a string or a boolean",
-                      column->string.at, is);
   op->names = tm_xcalloc(1, sizeof(char *));
-  op->names[op->names_len++] = tm_xstrdup(column->string.at);
-  op->value = tm_json_copy(value);
-  return 0;
+  op->names[op->names_len++] = tm_xstrdup(tm_json_str(v, "column", NULL));
+  op->value = tm_json_copy(tm_json_get(v, "value"));
+  tm_require(op->comparison != 0 && op->names[0] && op->value);
 }
 
-static int read_columns(struct tm_table_op *op, const struct tm_json *v, const char *kind,
-                        struct tm_err *err)
+/* `seed` sets which rows are drawn; `part` 2 of a split has the others. */
+static void read_draw(struct tm_table_op *op, const struct tm_json *v)
 {
-  const struct tm_json *names = tm_json_get(v, "columns");
-  size_t n = names && names->type == TM_JSON_ARRAY ? names->list.len : 0;
-  op->kind = strcmp(kind, "keep") == 0 ? OP_KEEP : OP_DROP;
-  op->names = tm_xcalloc(n, sizeof(char *));
-  for (size_t i = 0; i < n; i++)
-    if (is_name(names->list.at[i]))
-      op->names[op->names_len++] = tm_xstrdup(names->list.at[i]->string.at);
-  if (n == 0 || op->names_len < n)
-    return tm_err_set(err, TM_EUSAGE, "%s_columns: accepted: one or more names of columns", kind);
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < i; j++)
-      if (strcmp(op->names[i], op->names[j]) == 0)
-        return tm_err_set(err, TM_EUSAGE, "%s_columns: column '%s' is named twice", kind,
-                          op->names[i]);
-  return 0;
+  op->kind = OP_DRAW;
+  op->probability = tm_json_num(v, tm_json_get(v, "fraction") ? "fraction" : "probability", -1);
+  op->seed = (uint64_t)tm_json_int(v, "seed", 0);
+  op->is_other = tm_json_int(v, "part", 1) == 2;
+  tm_require(op->probability >= 0 && op->probability <= 1);
 }
 
 /* Reads skip or take, which must precede any operation that looks at rows. */
 static int read_window(struct tm_table_ops *o, const struct tm_json *v, const char *kind,
                        struct tm_err *err)
 {
-  const struct tm_json *count = tm_json_get(v, "count");
-  if (!count || count->type != TM_JSON_INT || count->integer < 0)
-    return tm_err_set(err, TM_EUSAGE, "%s(count): accepted: an integer from 0 on", kind);
+  int64_t n = tm_json_int(v, "count", -1);
+  tm_require(n >= 0);
   for (size_t i = 0; i < o->len; i++)
     if (o->at[i].kind == OP_DRAW || o->at[i].kind == OP_FILTER)
       return tm_err_set(
@@ -115,7 +70,6 @@ static int read_window(struct tm_table_ops *o, const struct tm_json *v, const ch
           "rows first; before them it takes rows of the whole table, and run() can leave out "
           "others",
           kind);
-  int64_t n = count->integer;
   if (strcmp(kind, "take") == 0) {
     o->take = o->take < 0 || n < o->take ? n : o->take;
     return 0;
@@ -126,6 +80,7 @@ static int read_window(struct tm_table_ops *o, const struct tm_json *v, const ch
   return 0;
 }
 
+/* `v`: settled. */
 static int read_op(struct tm_table_ops *o, const struct tm_json *v, struct tm_err *err)
 {
   const char *kind = tm_json_str(v, "op", "");
@@ -133,29 +88,42 @@ static int read_op(struct tm_table_ops *o, const struct tm_json *v, struct tm_er
   if (strcmp(kind, "take") == 0 || strcmp(kind, "skip") == 0)
     return read_window(o, v, kind, err);
   o->len++;
-  if (strcmp(kind, "sample") == 0 || strcmp(kind, "split") == 0) {
+  if (strcmp(kind, "filter") == 0) {
+    read_filter(op, v);
+  } else if (strcmp(kind, "keep") == 0 || strcmp(kind, "drop") == 0) {
+    op->kind = strcmp(kind, "keep") == 0 ? OP_KEEP : OP_DROP;
+    read_names(op, tm_json_get(v, "columns"));
+  } else {
+    read_draw(op, v);
     o->has_numbers = true;
-    return read_draw(op, v, kind, err);
   }
-  if (strcmp(kind, "filter") == 0)
-    return read_filter(op, v, err);
-  if (strcmp(kind, "keep") == 0 || strcmp(kind, "drop") == 0)
-    return read_columns(op, v, kind, err);
-  return tm_err_set(err, TM_EUSAGE, "'%s' is not an operation of a table", kind);
+  return 0;
+}
+
+static int settle_op(struct tm_table_ops *o, const struct tm_json *v, struct tm_err *err)
+{
+  const char *kind = tm_json_str(v, "op", "");
+  char *name = tm_xprintf("op:%s", kind);
+  size_t n;
+  bool is_known = tm_params_fields(name, &n) != NULL;
+  struct tm_json *settled = is_known ? tm_params_settle(name, v, true, err) : NULL;
+  if (!is_known)
+    tm_err_set(err, TM_EUSAGE, "'%s' is not an operation of a table", kind);
+  int rc = settled ? read_op(o, settled, err) : TM_EUSAGE;
+  tm_json_free(settled);
+  free(name);
+  return rc;
 }
 
 int tm_table_ops_read(struct tm_table_ops *o, const struct tm_json *list, struct tm_err *err)
 {
+  int rc = 0;
+  tm_require(!list || list->type == TM_JSON_ARRAY);
   *o = (struct tm_table_ops) { .take = -1 };
-  if (!list || list->type == TM_JSON_NULL)
-    return 0;
-  if (list->type != TM_JSON_ARRAY)
-    return tm_err_set(err, TM_EUSAGE, "'ops' is not a list");
-  o->at = tm_xcalloc(list->list.len, sizeof(*o->at));
-  for (size_t i = 0; i < list->list.len; i++)
-    if (read_op(o, list->list.at[i], err) < 0)
-      return err ? err->code : TM_EUSAGE;
-  return 0;
+  o->at = tm_xcalloc(tm_json_items(list), sizeof(*o->at));
+  for (size_t i = 0; i < tm_json_items(list) && rc == 0; i++)
+    rc = settle_op(o, list->list.at[i], err);
+  return rc;
 }
 
 void tm_table_ops_release(struct tm_table_ops *o)

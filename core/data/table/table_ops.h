@@ -34,7 +34,8 @@ struct tm_table_ops {
   size_t len;
 };
 
-/* `list`: NULL or the list above. TM_EUSAGE with a message. Release it in every case. */
+/* `list`: NULL, or a list of the above. Checks each operation against the table of parameters.
+ * TM_EUSAGE with a message. Release it in every case. */
 int tm_table_ops_read(struct tm_table_ops *o, const struct tm_json *list, struct tm_err *err);
 void tm_table_ops_release(struct tm_table_ops *o);
 /* Checks that the named columns exist and that their types fit the values. TM_EUSAGE. */

@@ -121,6 +121,8 @@ static void refuses(void **state)
       "p.lua:4: FileDataset: 'on_unreadable' is not an option of Dataset.File.from_failed_items" },
     { "[1]", "p.lua:4: FileDataset: is not a dataset; accepted: what Dataset.File.from_files, "
              "from_archives, from_manifest or from_failed_items returns" },
+    { "{'kind':'delimited','paths':['/a'],'ops':{}}",
+      "p.lua:4: FileDataset: 'ops' is a table of names and values; accepted: a list" },
     { "{'kind':'archives','paths':['/a'],'ops':[]}",
       "p.lua:4: FileDataset: 'options' and 'ops' are only for a table" },
     { "{'kind':'archives','paths':['/a'],'options':{'entries':['*','/x']}}",

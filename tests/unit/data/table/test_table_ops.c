@@ -160,10 +160,11 @@ static void bad_ones_are_refused(void **state)
   static const struct {
     const char *ops, *words;
   } cases[] = {
-    { "{}", "'ops' is not a list" },
     { "[{'op':'sort'}]", "'sort' is not an operation of a table" },
     { "[{'op':'take'}]", "take(count): accepted: an integer from 0 on" },
+    { "[5]", "'' is not an operation of a table" },
     { "[{'op':'take','count':-1}]", "take(count): accepted" },
+    { "[{'op':'skip','count':1,'cuont':1}]", "unknown key 'cuont'; did you mean 'count'?" },
     { "[{'op':'sample','probability':0.5},{'op':'take','count':1}]", "take() after filter()" },
     { "[{'op':'sample','probability':1.5}]", "accepted: a number from 0 to 1" },
     { "[{'op':'sample','probability':0.5,'seed':'x'}]", "'seed': accepted: an integer" },
@@ -172,7 +173,7 @@ static void bad_ones_are_refused(void **state)
     { "[{'op':'filter','column':'a','is':'=='}]", "accepted: a number, a string or a boolean" },
     { "[{'op':'keep','columns':[]}]", "one or more names of columns" },
     { "[{'op':'drop','columns':[1]}]", "one or more names of columns" },
-    { "[{'op':'keep','columns':['a','b','a']}]", "keep_columns: column 'a' is named twice" },
+    { "[{'op':'keep','columns':['a','b','a']}]", "names of columns, each once" },
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
     struct tm_table_ops o;
