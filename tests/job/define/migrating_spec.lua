@@ -206,7 +206,6 @@ local function try(name, code)
 end
 ]]
 
--- The rows of a section: { names, here }.
 local function page()
   local file = assert(io.open(here .. "/../../../lua/manual/migrating.md"))
   local text = file:read "*a"
@@ -214,6 +213,7 @@ local function page()
   return text
 end
 
+-- The rows of a section: { names, here, is_renamed }; renamed: by the second version of the original.
 local function rows_of(section)
   local text = page()
   local part = assert(text:match("\n### " .. section .. "\n(.-)\n##"), section .. " is not in the page")
@@ -223,7 +223,7 @@ local function rows_of(section)
     if left and left ~= "Python" and left ~= "---" then
       local names = {}
       for name in left:gmatch "`([^`]+)`" do names[#names + 1] = name end
-      rows[#rows + 1] = { names = names, here = right }
+      rows[#rows + 1] = { names = names, here = right, is_renamed = left:find("(v2)", 1, true) ~= nil }
     end
   end
   assert(#rows > 5, section .. " has no rows")
@@ -274,6 +274,24 @@ describe("the page about migrating from the original", function()
       end
     end)
   end
+
+  -- What the table of parameters has, the page has, and the other way round.
+  it("has each parameter of a configuration once", function()
+    local t, on_page = new_case(), {}
+    for _, row in ipairs(rows_of "ParallelRunConfig") do
+      for _, name in ipairs(not answer_of(row) and row.names or {}) do
+        if tries[name] and tries[name].config and not row.is_renamed then on_page[#on_page + 1] = name end
+      end
+    end
+    for name in page():match("\nOnly here: (.-)%.\n"):gmatch "`([^`]+)`" do on_page[#on_page + 1] = name end
+    t:write("names.lua", 'print(table.concat(require("tidemill.plan").parameters "ParallelRunConfig", "\\n"))')
+    local known = {}
+    for name in t:run({ "lua", "names.lua" }).out:gmatch "%S+" do known[#known + 1] = name end
+    table.sort(on_page)
+    table.sort(known)
+    assert.is_true(#known > 30)
+    assert.same(known, on_page)
+  end)
 
   it("names replacements that work", function()
     local t, code, text = new_case(), { HEAD }, page()
