@@ -4,7 +4,7 @@
 
 static void on_event(const struct tidemill_event *e, void *data)
 {
-  if (e->kind == TIDEMILL_EVENT_MINI_BATCH && e->outcome != TIDEMILL_DONE)
+  if (e->kind == TIDEMILL_EVENT_MINI_BATCH && e->outcome != TIDEMILL_OUTCOME_DONE)
     fprintf(stderr, "mini-batch %llu: %s\n", (unsigned long long)e->mini_batch, e->text);
 }
 

@@ -34,7 +34,7 @@ static void on_interrupt(uv_signal_t *s, int number)
 static void on_event(const struct tidemill_event *e, void *data)
 {
   struct host *h = data;
-  if (e->kind != TIDEMILL_EVENT_STATE || e->state == TIDEMILL_RUNNING)
+  if (e->kind != TIDEMILL_EVENT_STATE || e->state == TIDEMILL_STATE_RUNNING)
     return;
   show(&h->clock);
   fprintf(stderr, "\n");

@@ -23,10 +23,10 @@ struct tidemill_cancel {
 
 static enum tidemill_state state_of(const char *name)
 {
-  for (int i = TIDEMILL_RUNNING; i <= TIDEMILL_WAITING; i++)
+  for (int i = TIDEMILL_STATE_RUNNING; i <= TIDEMILL_STATE_WAITING; i++)
     if (strcmp(tidemill_state_name((enum tidemill_state)i), name) == 0)
       return (enum tidemill_state)i;
-  return TIDEMILL_INTERRUPTED;
+  return TIDEMILL_STATE_INTERRUPTED;
 }
 
 /* Reads how an ended session ended. */
@@ -36,7 +36,7 @@ static int take_end(struct tidemill_cancel *c, struct tm_err *err)
   tm_require(!c->info.has_ended);
   struct tm_json *result = tm_job_result_load(c->dir, &why);
   c->info.has_ended = true;
-  c->info.state = result ? state_of(tm_json_str(result, "status", "")) : TIDEMILL_INTERRUPTED;
+  c->info.state = result ? state_of(tm_json_str(result, "status", "")) : TIDEMILL_STATE_INTERRUPTED;
   tm_json_free(result);
   if (why.code < 0)
     *err = why;

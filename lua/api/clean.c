@@ -79,7 +79,7 @@ static int read_options(struct tidemill_clean *c, const struct tidemill_clean_op
 
 static bool is_wanted(const struct tidemill_clean *c, enum tidemill_state state, int64_t ended_ns)
 {
-  bool by_state = c->o.all || (c->o.states_len == 0 && state != TIDEMILL_COMPLETED);
+  bool by_state = c->o.all || (c->o.states_len == 0 && state != TIDEMILL_STATE_COMPLETED);
   for (size_t i = 0; i < c->o.states_len; i++)
     by_state = by_state || c->o.states[i] == state;
   return c->o.jobs_len > 0 || (by_state && c->now_ns - ended_ns >= c->o.older_than_ns);
@@ -103,7 +103,7 @@ static char *reason_to_keep(struct tidemill_clean *c, const char *dir, enum tide
                             struct tm_err *err)
 {
   const char *name = NULL;
-  if (state == TIDEMILL_RUNNING)
+  if (state == TIDEMILL_STATE_RUNNING)
     return tm_xstrdup("it is running");
   if (c->ws->path && read_datasets(c, err) >= 0)
     name = tm_registry_name_of_job(&c->datasets.list, dir);
@@ -178,14 +178,14 @@ static int add_other(struct tidemill_clean *c, const char *dir, struct tm_err *e
 {
   struct tm_stat st;
   if (tm_job_is_leftover(c->ws->fs, dir)) {
-    add_chosen(c, dir, TIDEMILL_INTERRUPTED, NULL, true);
+    add_chosen(c, dir, TIDEMILL_STATE_INTERRUPTED, NULL, true);
     return 1;
   }
   if (tm_job_dir_look(dir, NULL) != TM_JOB_DIR_INCOMPLETE ||
       c->ws->fs->stat(c->ws->fs->self, dir, true, &st) < 0)
     return 0;
   enum tidemill_state state =
-      tm_owner_is_running(dir, NULL, NULL) ? TIDEMILL_RUNNING : TIDEMILL_INTERRUPTED;
+      tm_owner_is_running(dir, NULL, NULL) ? TIDEMILL_STATE_RUNNING : TIDEMILL_STATE_INTERRUPTED;
   int rc = is_wanted(c, state, st.mtime_ns) ? add_wanted(c, dir, state, err) : 0;
   return rc < 0 ? rc : 1;
 }
@@ -236,7 +236,7 @@ static int add_named(struct tidemill_clean *c, struct tm_err *err)
 
 static void say_left(const struct tidemill_clean *c, const struct tm_err *why)
 {
-  tm_workspace_log(c->ws, TIDEMILL_WARNING, "left as it is: %s", why->text);
+  tm_workspace_log(c->ws, TIDEMILL_LEVEL_WARNING, "left as it is: %s", why->text);
 }
 
 /* Adds the folders of the workspace that hold no job. */
@@ -261,12 +261,13 @@ static void add_elsewhere(struct tidemill_clean *c)
   struct tm_err err = TM_ERR_NONE;
   char *jobs = tm_path_join(c->ws->path, "jobs");
   if (tm_history_list(&history, c->ws->path, &err) < 0)
-    tm_workspace_log(c->ws, TIDEMILL_WARNING, "jobs elsewhere are not looked at: %s", err.text);
+    tm_workspace_log(c->ws, TIDEMILL_LEVEL_WARNING, "jobs elsewhere are not looked at: %s",
+                     err.text);
   for (size_t i = 0; i < history.len; i++) {
     char *parent = tm_path_dir(history.at[i].dir);
     char *leftover = strcmp(parent, jobs) != 0 ? tm_job_leftover(history.at[i].dir) : NULL;
     if (leftover && tm_job_is_leftover(c->ws->fs, leftover))
-      add_chosen(c, leftover, TIDEMILL_INTERRUPTED, NULL, true);
+      add_chosen(c, leftover, TIDEMILL_STATE_INTERRUPTED, NULL, true);
     free(leftover);
     free(parent);
   }
@@ -301,7 +302,7 @@ static void find_scripts(struct tidemill_clean *c)
     if (!c->list.at[i].kept)
       *TM_ARRAY_ADD(&gone) = c->list.at[i].dir;
   if (tm_old_snapshots_find(&c->scripts, c->ws->fs, c->ws->path, gone.at, gone.len, &err) < 0)
-    tm_workspace_log(c->ws, TIDEMILL_WARNING, "copies of scripts are left as they are: %s",
+    tm_workspace_log(c->ws, TIDEMILL_LEVEL_WARNING, "copies of scripts are left as they are: %s",
                      err.text);
   TM_ARRAY_RELEASE(&gone);
 }

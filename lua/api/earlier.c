@@ -153,7 +153,7 @@ static void note(const struct tidemill_pipeline *p, const char *fmt, ...)
   tm_buf_vprintf(&words, fmt, ap);
   va_end(ap);
   if (o->on_log)
-    o->on_log(TIDEMILL_INFO, tm_buf_str(&words), o->data);
+    o->on_log(TIDEMILL_LEVEL_INFO, tm_buf_str(&words), o->data);
   tm_buf_release(&words);
 }
 
@@ -248,5 +248,5 @@ int tidemill_pipeline_set_only_failed(struct tidemill_pipeline *p, const char *j
   }
   if (rc < 0)
     return tm_words_for_host(p->rt, err);
-  return rc > 0 ? TIDEMILL_NONE_FAILED : TIDEMILL_SOME_FAILED;
+  return rc > 0 ? TIDEMILL_ONLY_FAILED_NONE : TIDEMILL_ONLY_FAILED_SOME;
 }

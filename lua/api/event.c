@@ -14,25 +14,25 @@ static const char *or_empty(const char *s)
 enum tidemill_state tm_event_state(enum tm_verdict verdict)
 {
   switch (verdict) {
-  case TM_COMPLETED: return TIDEMILL_COMPLETED;
-  case TM_FAILED: return TIDEMILL_FAILED;
-  case TM_CANCELED_JOB: return TIDEMILL_CANCELED;
-  case TM_SKIPPED: return TIDEMILL_SKIPPED;
+  case TM_COMPLETED: return TIDEMILL_STATE_COMPLETED;
+  case TM_FAILED: return TIDEMILL_STATE_FAILED;
+  case TM_CANCELED_JOB: return TIDEMILL_STATE_CANCELED;
+  case TM_SKIPPED: return TIDEMILL_STATE_SKIPPED;
   case TM_RUNNING: break;
   }
-  return TIDEMILL_RUNNING;
+  return TIDEMILL_STATE_RUNNING;
 }
 
 const char *tidemill_state_name(enum tidemill_state state)
 {
   switch (state) {
-  case TIDEMILL_RUNNING: return "Running";
-  case TIDEMILL_COMPLETED: return "Completed";
-  case TIDEMILL_FAILED: return "Failed";
-  case TIDEMILL_CANCELED: return "Canceled";
-  case TIDEMILL_SKIPPED: return "Skipped";
-  case TIDEMILL_INTERRUPTED: return "Interrupted";
-  case TIDEMILL_WAITING: return "Waiting";
+  case TIDEMILL_STATE_RUNNING: return "Running";
+  case TIDEMILL_STATE_COMPLETED: return "Completed";
+  case TIDEMILL_STATE_FAILED: return "Failed";
+  case TIDEMILL_STATE_CANCELED: return "Canceled";
+  case TIDEMILL_STATE_SKIPPED: return "Skipped";
+  case TIDEMILL_STATE_INTERRUPTED: return "Interrupted";
+  case TIDEMILL_STATE_WAITING: return "Waiting";
   }
   return "Unknown";
 }
@@ -130,9 +130,9 @@ static void tell_try(struct tidemill_job *job, const struct tm_event *e)
   tm_require(a && e->step);
   struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_MINI_BATCH);
   char *item = tm_xstrndup(a->first_item ? a->first_item : "", a->first_item_len);
-  out.outcome = a->status == TM_RUN_DONE ? TIDEMILL_DONE
-                : a->is_final            ? TIDEMILL_GIVEN_UP
-                                         : TIDEMILL_RETRIED;
+  out.outcome = a->status == TM_RUN_DONE ? TIDEMILL_OUTCOME_DONE
+                : a->is_final            ? TIDEMILL_OUTCOME_GIVEN_UP
+                                         : TIDEMILL_OUTCOME_RETRIED;
   out.mini_batch = a->index;
   out.part_first = a->part_first;
   out.try_number = a->try;
@@ -184,7 +184,7 @@ static void tell_rows(struct tidemill_job *job, const struct tm_event *e)
 void tm_event_tell(struct tidemill_job *job, const struct tm_event *e)
 {
   switch (e->kind) {
-  case TM_EVENT_JOB_STARTED: tell_state(job, e, TIDEMILL_RUNNING, ""); break;
+  case TM_EVENT_JOB_STARTED: tell_state(job, e, TIDEMILL_STATE_RUNNING, ""); break;
   case TM_EVENT_STEP_STARTED:
   case TM_EVENT_STEP_ENDED: tell_step(job, e); break;
   case TM_EVENT_WORKER_STARTED: tell_worker(job, e, TIDEMILL_WORKER_STARTED); break;

@@ -17,7 +17,7 @@ static void on_warning(void *data, const char *text)
 {
   const struct head *h = data;
   if (h->o->on_log)
-    h->o->on_log(TIDEMILL_WARNING, text, h->o->data);
+    h->o->on_log(TIDEMILL_LEVEL_WARNING, text, h->o->data);
 }
 
 /* Reports faults in these rows. */

@@ -118,7 +118,7 @@ static int print(lua_State *L)
   const struct tm_log *log = lua_touserdata(L, lua_upvalueindex(1));
   push_text(L, lua_tostring(L, lua_upvalueindex(2)));
   if (log->on_log)
-    log->on_log(TIDEMILL_INFO, lua_tostring(L, -1), log->data);
+    log->on_log(TIDEMILL_LEVEL_INFO, lua_tostring(L, -1), log->data);
   return 0;
 }
 

@@ -515,7 +515,8 @@ void tidemill_job_close(struct tidemill_job *job)
 
 enum tidemill_state tidemill_job_state(const struct tidemill_job *job)
 {
-  return job && job->has_ended ? tm_event_state(tm_job_view(job->job)->verdict) : TIDEMILL_RUNNING;
+  return job && job->has_ended ? tm_event_state(tm_job_view(job->job)->verdict)
+                               : TIDEMILL_STATE_RUNNING;
 }
 
 int tidemill_job_exit_status(const struct tidemill_job *job)

@@ -172,14 +172,15 @@ static int say_none(const struct shown *l, const struct tidemill_record_step *st
                       "step '%s' has no mini-batch %" PRId64 "; it has %" PRId64
                       ", numbered from 0",
                       step->name, l->mini_batch, extent.mini_batches);
-  if (l->ws && step->state == TIDEMILL_RUNNING)
-    tm_workspace_log(l->ws, TIDEMILL_INFO,
+  if (l->ws && step->state == TIDEMILL_STATE_RUNNING)
+    tm_workspace_log(l->ws, TIDEMILL_LEVEL_INFO,
                      "mini-batch %" PRId64 " of step '%s' has not been tried, or its first try "
                      "began a moment ago: ask again",
                      l->mini_batch, step->name);
   else if (l->ws)
-    tm_workspace_log(l->ws, TIDEMILL_INFO, "mini-batch %" PRId64 " of step '%s' has not been tried",
-                     l->mini_batch, step->name);
+    tm_workspace_log(l->ws, TIDEMILL_LEVEL_INFO,
+                     "mini-batch %" PRId64 " of step '%s' has not been tried", l->mini_batch,
+                     step->name);
   return 0;
 }
 

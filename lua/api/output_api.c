@@ -180,11 +180,11 @@ static char *earlier_output(struct tidemill_job *job, size_t step)
 static char *output_of(struct tidemill_job *job, size_t step, const char *call, struct tm_err *err)
 {
   struct tidemill_step of = TIDEMILL_STEP_INIT;
-  bool is_earlier = tidemill_job_state(job) == TIDEMILL_COMPLETED;
+  bool is_earlier = tidemill_job_state(job) == TIDEMILL_STATE_COMPLETED;
   char *earlier = is_earlier ? earlier_output(job, step) : NULL;
   if (earlier || tidemill_job_step(job, step, &of, err) < 0)
     return earlier;
-  if (of.state == TIDEMILL_COMPLETED && of.output_file)
+  if (of.state == TIDEMILL_STATE_COMPLETED && of.output_file)
     return tm_xstrdup(of.output_file);
   tm_err_set(err, TM_EUSAGE, "%s: step '%s' %s", call, of.name,
              of.output_file ? "is not Completed" : "writes no rows: summary_only");

@@ -50,14 +50,14 @@ static void on_note(void *data, const char *words)
 {
   const struct tidemill_runtime *rt = data;
   if (rt->o.on_log)
-    rt->o.on_log(TIDEMILL_INFO, words, rt->o.data);
+    rt->o.on_log(TIDEMILL_LEVEL_INFO, words, rt->o.data);
 }
 
 static void on_warning(void *data, const char *words)
 {
   const struct tidemill_runtime *rt = data;
   if (rt->o.on_log)
-    rt->o.on_log(TIDEMILL_WARNING, words, rt->o.data);
+    rt->o.on_log(TIDEMILL_LEVEL_WARNING, words, rt->o.data);
 }
 
 /* Callbacks of the host may not close the runtime meanwhile. */

@@ -22,7 +22,7 @@ static const char *or_empty(const char *s)
 /* The state by its name in a result; for another text, the state of the job. */
 static enum tidemill_state state_of(const char *name, enum tidemill_state otherwise)
 {
-  for (int i = TIDEMILL_RUNNING; i <= TIDEMILL_WAITING; i++)
+  for (int i = TIDEMILL_STATE_RUNNING; i <= TIDEMILL_STATE_WAITING; i++)
     if (name && strcmp(tidemill_state_name((enum tidemill_state)i), name) == 0)
       return (enum tidemill_state)i;
   return otherwise;
@@ -149,7 +149,7 @@ static void add_running(struct tm_record_step *step, const struct tm_step_inspec
 static void add_step(struct tidemill_record *r, const struct tm_step_inspection *s)
 {
   struct tm_record_step *step = TM_ARRAY_ADD(&r->steps);
-  enum tidemill_state open = s->sessions > 0 ? r->info.state : TIDEMILL_WAITING;
+  enum tidemill_state open = s->sessions > 0 ? r->info.state : TIDEMILL_STATE_WAITING;
   *step = (struct tm_record_step) { .logs_dir = tm_xprintf("%s/%s/logs", r->info.dir, s->name),
                                     .counts = counts_of(s) };
   add_outputs(step, s);
@@ -174,8 +174,8 @@ static void add_step(struct tidemill_record *r, const struct tm_step_inspection 
 
 static bool is_over(enum tidemill_state state)
 {
-  return state == TIDEMILL_COMPLETED || state == TIDEMILL_FAILED || state == TIDEMILL_CANCELED ||
-         state == TIDEMILL_SKIPPED;
+  return state == TIDEMILL_STATE_COMPLETED || state == TIDEMILL_STATE_FAILED ||
+         state == TIDEMILL_STATE_CANCELED || state == TIDEMILL_STATE_SKIPPED;
 }
 
 static struct tm_counts counts_to_show(const struct tm_step_inspection *s)
@@ -200,7 +200,7 @@ static char *lines_of(const struct tidemill_record *r, const struct tm_record_st
   struct TM_ARRAY(struct tm_result_output) outputs = { 0 };
   struct tm_buf errors = TM_BUF_NONE, text = TM_BUF_NONE;
   struct tm_counts counts = counts_to_show(s);
-  bool is_running = r->info.state == TIDEMILL_RUNNING, has_ended = is_over(step->step.state),
+  bool is_running = r->info.state == TIDEMILL_STATE_RUNNING, has_ended = is_over(step->step.state),
        is_open = s->waits_for || has_ended;
   char *dir = tm_path_join(r->info.dir, s->name);
   for (size_t i = 0; i < step->outputs.len; i++)
@@ -263,9 +263,11 @@ static void sum(struct tidemill_record *r, const struct tm_record_step *step)
 static void take_inspection(struct tidemill_record *r)
 {
   static const enum tidemill_state states[] = {
-    [TM_JOB_RUNNING] = TIDEMILL_RUNNING,     [TM_JOB_INTERRUPTED] = TIDEMILL_INTERRUPTED,
-    [TM_JOB_COMPLETED] = TIDEMILL_COMPLETED, [TM_JOB_FAILED] = TIDEMILL_FAILED,
-    [TM_JOB_CANCELED] = TIDEMILL_CANCELED,
+    [TM_JOB_RUNNING] = TIDEMILL_STATE_RUNNING,
+    [TM_JOB_INTERRUPTED] = TIDEMILL_STATE_INTERRUPTED,
+    [TM_JOB_COMPLETED] = TIDEMILL_STATE_COMPLETED,
+    [TM_JOB_FAILED] = TIDEMILL_STATE_FAILED,
+    [TM_JOB_CANCELED] = TIDEMILL_STATE_CANCELED,
   };
   const struct tm_inspection *s = &r->inspection;
   struct tidemill_record_info *info = &r->info;
@@ -302,7 +304,7 @@ static void clear_info(struct tidemill_record *r, const char *dir)
                                             .dir = dir,
                                             .pipeline = "",
                                             .file = "",
-                                            .state = TIDEMILL_INTERRUPTED,
+                                            .state = TIDEMILL_STATE_INTERRUPTED,
                                             .fault = "",
                                             .cause = "",
                                             .elapsed_ns = -1,
@@ -364,7 +366,7 @@ void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job
   r->info.is_removed = true;
   r->info.pipeline = or_empty(job->pipeline);
   r->info.file = or_empty(job->file);
-  r->info.state = state_of(job->status, TIDEMILL_INTERRUPTED);
+  r->info.state = state_of(job->status, TIDEMILL_STATE_INTERRUPTED);
   r->info.begin_ns = job->begin_ns;
   r->info.end_ns = job->end_ns;
   r->info.elapsed_ns = elapsed(job->begin_ns, job->end_ns);

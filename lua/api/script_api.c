@@ -78,14 +78,14 @@ static void on_warning(void *data, const char *text)
 {
   struct tidemill_script *s = data;
   if (tm_repeats_add(&s->repeats, text))
-    tm_script_say(s, TIDEMILL_WARNING, "%s", text);
+    tm_script_say(s, TIDEMILL_LEVEL_WARNING, "%s", text);
 }
 
 static void end_warnings(struct tidemill_script *s)
 {
   char *text;
   while ((text = tm_repeats_take(&s->repeats)) != NULL) {
-    tm_script_say(s, TIDEMILL_WARNING, "%s", text);
+    tm_script_say(s, TIDEMILL_LEVEL_WARNING, "%s", text);
     free(text);
   }
   tm_repeats_release(&s->repeats);
@@ -101,7 +101,7 @@ static void tell_faults(struct tidemill_script *s, const struct tm_item_loader *
   tm_table_load_faults(loader->tables, &list);
   tm_reader_init(&r, tm_buf_str(&list), list.len);
   while (tm_fault_list_next(&r, &e))
-    tm_script_say(s, TIDEMILL_WARNING, "%.*s", (int)e.words_len, e.words);
+    tm_script_say(s, TIDEMILL_LEVEL_WARNING, "%.*s", (int)e.words_len, e.words);
   tm_buf_release(&list);
 }
 
@@ -244,7 +244,7 @@ static uint32_t say_marks(struct tidemill_script *s, size_t from, const struct t
       add_name(&text, call, mark.number);
     tm_buf_printf(&text, " fails: %.*s", (int)mark.len, mark.words);
     if (call)
-      tm_script_say(s, TIDEMILL_WARNING, "%s", tm_buf_str(&text));
+      tm_script_say(s, TIDEMILL_LEVEL_WARNING, "%s", tm_buf_str(&text));
     else
       on_warning(s, tm_buf_str(&text));
   }

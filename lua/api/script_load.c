@@ -31,7 +31,7 @@ void tm_script_say(const struct tidemill_script *s, enum tidemill_level level, c
 
 static void on_note(void *data, const char *words)
 {
-  tm_script_say(data, TIDEMILL_INFO, "%s", words);
+  tm_script_say(data, TIDEMILL_LEVEL_INFO, "%s", words);
 }
 
 /* ---- for both kinds ---- */
@@ -311,7 +311,7 @@ static void leave_folders(struct tidemill_script *s)
   for (size_t i = 0; s->pipeline && s->step && i < s->step->paths_len; i++)
     rmdir(s->step->arguments[s->step->paths[i].at]);
   if (tm_script_folders_leave(&s->folders))
-    tm_script_say(s, TIDEMILL_INFO, "output_dir: %s, log_dir: %s", s->folders.output_dir,
+    tm_script_say(s, TIDEMILL_LEVEL_INFO, "output_dir: %s, log_dir: %s", s->folders.output_dir,
                   s->folders.log_dir);
   tm_script_folders_release(&s->folders);
 }

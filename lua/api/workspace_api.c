@@ -235,8 +235,8 @@ static void read_history(struct listing *l)
 {
   struct tm_err unread = TM_ERR_NONE;
   if (tm_history_list(&l->history, l->ws->path, &unread) < 0)
-    tm_workspace_log(l->ws, TIDEMILL_WARNING, "jobs elsewhere and those removed are not listed: %s",
-                     unread.text);
+    tm_workspace_log(l->ws, TIDEMILL_LEVEL_WARNING,
+                     "jobs elsewhere and those removed are not listed: %s", unread.text);
   for (size_t i = 0; i < l->history.len; i++)
     *tm_map_add(&l->places, l->history.at[i].dir, strlen(l->history.at[i].dir), NULL) = i;
 }

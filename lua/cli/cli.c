@@ -76,7 +76,7 @@ int tm_cli_open_record(const struct tm_cli *cli, struct tidemill_record **out, c
 
 static void on_note(enum tidemill_level level, const char *text, void *data)
 {
-  tm_cli_say("%s: %s", level == TIDEMILL_WARNING ? "warning" : "note", text);
+  tm_cli_say("%s: %s", level == TIDEMILL_LEVEL_WARNING ? "warning" : "note", text);
 }
 
 char *tm_cli_program(struct tm_err *err)

@@ -58,7 +58,7 @@ static int say_not_running(const struct tidemill_cancel_info *info)
 {
   struct tm_buf line = TM_BUF_NONE, dir = TM_BUF_NONE;
   tm_text_shell(&dir, info->dir);
-  if (info->state == TIDEMILL_COMPLETED) {
+  if (info->state == TIDEMILL_STATE_COMPLETED) {
     tm_cli_say("job '%s' is Completed, there is nothing to cancel; to remove it: tidemill clean %s",
                info->dir, dir.data);
   } else if (info->is_elsewhere) {
@@ -67,7 +67,7 @@ static int say_not_running(const struct tidemill_cancel_info *info)
                "this host does; if it still runs there, its locks are not visible here: run this "
                "command on that host",
                info->dir, info->pid, info->host);
-  } else if (info->state == TIDEMILL_INTERRUPTED) {
+  } else if (info->state == TIDEMILL_STATE_INTERRUPTED) {
     tm_resume_line_add(&line, NULL, info->dir, NULL);
     tm_cli_say("nobody runs job '%s', there is nothing to cancel: pid %" PRId64
                " died, or was killed\n%s",
@@ -93,15 +93,15 @@ static int say_end(const struct tidemill_cancel_info *info)
     return NOT_CANCELED;
   }
   tm_buf_printf(&text, "%s: %s\n", tidemill_state_name(info->state), info->dir);
-  if (info->state != TIDEMILL_CANCELED)
+  if (info->state != TIDEMILL_STATE_CANCELED)
     tm_cli_say("the job has ended before it was canceled");
-  if (info->state != TIDEMILL_COMPLETED) {
+  if (info->state != TIDEMILL_STATE_COMPLETED) {
     tm_resume_line_add(&text, NULL, info->dir, NULL);
     tm_buf_add_char(&text, '\n');
   }
   status = tm_cli_write(&text);
   tm_buf_release(&text);
-  return status ? status : info->state == TIDEMILL_CANCELED ? 0 : NOT_CANCELED;
+  return status ? status : info->state == TIDEMILL_STATE_CANCELED ? 0 : NOT_CANCELED;
 }
 
 /* Which messages the command has printed while it waits; it prints each once. */

@@ -30,8 +30,8 @@ struct clean {
 };
 
 static const char *const statuses[] = { "Completed", "Failed", "Canceled", "Interrupted", NULL };
-static const enum tidemill_state states[] = { TIDEMILL_COMPLETED, TIDEMILL_FAILED,
-                                              TIDEMILL_CANCELED, TIDEMILL_INTERRUPTED };
+static const enum tidemill_state states[] = { TIDEMILL_STATE_COMPLETED, TIDEMILL_STATE_FAILED,
+                                              TIDEMILL_STATE_CANCELED, TIDEMILL_STATE_INTERRUPTED };
 
 #define PLACE(field) offsetof(struct clean_options, field)
 /* clang-format off */

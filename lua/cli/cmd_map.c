@@ -319,7 +319,7 @@ static void on_gone(struct map *m, struct tm_execution *x)
   x->status = has_gone ? TM_CLI_NO_READER : 3;
   if (x->has_ended)
     return;
-  tidemill_job_say(x->job, TIDEMILL_WARNING,
+  tidemill_job_say(x->job, TIDEMILL_LEVEL_WARNING,
                    has_gone ? "the reader of the rows has gone: no more rows are printed, and work "
                               "that is not done is canceled"
                             : m->lost.text);
@@ -483,7 +483,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
                             PLACE(step.parameters));
   rc = read_all(&m, cli, &err);
   bool is_usage = rc == TM_EUSAGE;
-  if (rc == TIDEMILL_NONE_FAILED) { /* no item failed in that job */
+  if (rc == TIDEMILL_ONLY_FAILED_NONE) { /* no item failed in that job */
     tm_cli_say("%s", err.text);
     rc = 0;
   } else if (rc == 0) {

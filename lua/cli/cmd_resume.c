@@ -125,7 +125,7 @@ static int load(struct resume *r, const struct tm_cli *cli, const char *job, str
   if (rc >= 0) {
     const struct tidemill_record_info *info = tidemill_record_info(record);
     r->dir = tm_xstrdup(info->dir);
-    rc = choose_output(r, info->state == TIDEMILL_COMPLETED, err);
+    rc = choose_output(r, info->state == TIDEMILL_STATE_COMPLETED, err);
     r->hooks.add_message = tm_command_line_defines(record) ? tm_parameter_words_add_message : NULL;
     r->was_printed = tidemill_record_command(record, NULL) && !*info->file &&
                      info->steps_len == 1 &&

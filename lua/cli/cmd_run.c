@@ -169,7 +169,7 @@ static int load_and_run(const struct tm_cli *cli, struct run *r, struct tm_err *
   int rc = load(cli, r, err);
   if (rc < 0)
     return rc;
-  if (rc == TIDEMILL_NONE_FAILED) {
+  if (rc == TIDEMILL_ONLY_FAILED_NONE) {
     tm_cli_say("%s", err->text);
     if (r->o.launch.json)
       /* the error is checked when the program ends */

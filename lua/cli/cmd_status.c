@@ -67,7 +67,7 @@ static void add_moment(struct tm_buf *out, int64_t wall_ns)
 static void add_job(struct tm_buf *out, struct tidemill_record *r)
 {
   const struct tidemill_record_info *job = tidemill_record_info(r);
-  bool is_running = job->state == TIDEMILL_RUNNING;
+  bool is_running = job->state == TIDEMILL_STATE_RUNNING;
   tm_buf_printf(out, "%s: %s\n", tidemill_state_name(job->state), job->pipeline);
   tm_buf_printf(out, "job:     %s\n", job->dir);
   tm_command_line_add(out, r);
@@ -105,12 +105,12 @@ static void add_status(struct tm_buf *out, struct tidemill_record *r)
   add_job(out, r);
   for (size_t i = 0; i < job->steps_len; i++)
     tm_buf_add_str(out, tidemill_record_step(r, i)->text);
-  if (job->state == TIDEMILL_COMPLETED && tm_rerun_add(out, r, NULL, NULL))
+  if (job->state == TIDEMILL_STATE_COMPLETED && tm_rerun_add(out, r, NULL, NULL))
     tm_buf_add_char(out, '\n');
-  if (job->state == TIDEMILL_RUNNING || job->state == TIDEMILL_COMPLETED)
+  if (job->state == TIDEMILL_STATE_RUNNING || job->state == TIDEMILL_STATE_COMPLETED)
     return;
   struct tm_buf after = TM_BUF_NONE;
-  tm_resume_line_add(out, job->state == TIDEMILL_FAILED ? &after : NULL, job->dir, NULL);
+  tm_resume_line_add(out, job->state == TIDEMILL_STATE_FAILED ? &after : NULL, job->dir, NULL);
   tm_buf_printf(out, "\n%s%s", tm_buf_str(&after), after.len > 0 ? "\n" : "");
   tm_buf_release(&after);
 }
@@ -211,7 +211,7 @@ static char *rest_of(const struct tidemill_record_info *job)
 static void note_interrupted(struct jobs_list *l, const struct tidemill_record_info *job)
 {
   const char *name = name_of(l, job->dir);
-  if (job->state != TIDEMILL_INTERRUPTED || job->is_removed)
+  if (job->state != TIDEMILL_STATE_INTERRUPTED || job->is_removed)
     return;
   if (l->interrupted == 0 && tidemill_resume_way(job->dir, NULL) == TIDEMILL_RESUME_NEVER) {
     tm_buf_printf(&l->damaged, "%s%s", l->damaged.len > 0 ? ", " : "", name);

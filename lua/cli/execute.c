@@ -101,7 +101,8 @@ void tm_execution_end(struct tm_execution *x)
  * this process; then the keeper ends the workers. The user can resume the job. */
 static void end_at_once(struct tm_execution *x)
 {
-  tidemill_job_say(x->job, TIDEMILL_WARNING, "ended before the job could be closed; resume it");
+  tidemill_job_say(x->job, TIDEMILL_LEVEL_WARNING,
+                   "ended before the job could be closed; resume it");
   _exit(128 + SIGINT);
 }
 
@@ -115,12 +116,12 @@ static void on_signal(struct tm_execution *x)
   }
   switch (cancel(x)) {
   case 1:
-    tidemill_job_say(x->job, TIDEMILL_INFO,
+    tidemill_job_say(x->job, TIDEMILL_LEVEL_INFO,
                      "canceling: no more mini-batches are handed out, running ones may end; once "
                      "more kills them");
     break;
   case 2:
-    tidemill_job_say(x->job, TIDEMILL_INFO,
+    tidemill_job_say(x->job, TIDEMILL_LEVEL_INFO,
                      "canceling: what still runs is killed; once more ends the program at once");
     break;
   case 3: end_at_once(x); break;
@@ -220,7 +221,8 @@ static void on_event(const struct tidemill_event *e, void *data)
 {
   struct tm_execution *x = data;
   const struct tm_execute_hooks *hooks = x->o->hooks;
-  x->has_ended = x->has_ended || (e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING);
+  x->has_ended =
+      x->has_ended || (e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_STATE_RUNNING);
   if (hooks && hooks->on_event)
     hooks->on_event(e, x->o->data);
 }
@@ -379,7 +381,7 @@ static void say_again(struct tidemill_job *job, int ended, const struct tm_execu
                                        .data = data };
   const struct tm_resume_command *own = command.add ? &command : NULL;
   struct tm_buf line = TM_BUF_NONE, after = TM_BUF_NONE;
-  bool has_failed = tidemill_job_state(job) == TIDEMILL_FAILED;
+  bool has_failed = tidemill_job_state(job) == TIDEMILL_STATE_FAILED;
   bool is_changed =
       ended == 2 && tm_resume_line_add_changed(&line, &after, tidemill_job_dir(job), own);
   if (!is_changed)
@@ -388,9 +390,9 @@ static void say_again(struct tidemill_job *job, int ended, const struct tm_execu
     add_anew(&line, job);
   /* With status 2 the script or the input is wrong: the job would end in the same way. */
   if (is_changed || ended != 2 || after.len == 0)
-    tidemill_job_say(job, TIDEMILL_INFO, tm_buf_str(&line));
+    tidemill_job_say(job, TIDEMILL_LEVEL_INFO, tm_buf_str(&line));
   if (after.len > 0)
-    tidemill_job_say(job, TIDEMILL_INFO, tm_buf_str(&after));
+    tidemill_job_say(job, TIDEMILL_LEVEL_INFO, tm_buf_str(&after));
   tm_buf_release(&line);
   tm_buf_release(&after);
 }
@@ -405,7 +407,7 @@ static void say_rerun(struct tidemill_job *job, const struct tm_execute_hooks *h
   if (counts->items_failed > 0 || counts->created == 0)
     (void)tidemill_record_open(&record, NULL, tidemill_job_dir(job), NULL);
   if (record && tm_rerun_add(&line, record, hooks ? hooks->add_rerun : NULL, data))
-    tidemill_job_say(job, TIDEMILL_INFO, line.data);
+    tidemill_job_say(job, TIDEMILL_LEVEL_INFO, line.data);
   tidemill_record_close(record);
   tm_buf_release(&line);
 }
@@ -425,7 +427,7 @@ static int run_job(struct tm_execution *x)
   struct tm_buf line = TM_BUF_NONE;
   int status, ended, written = 0;
   tm_buf_printf(&line, "job: %s", tidemill_job_dir(x->job));
-  tidemill_job_say(x->job, TIDEMILL_INFO, tm_buf_str(&line));
+  tidemill_job_say(x->job, TIDEMILL_LEVEL_INFO, tm_buf_str(&line));
   tm_buf_release(&line);
   run_loop(x);
   ended = tidemill_job_exit_status(x->job);

@@ -33,7 +33,7 @@ static void say(const struct tm_foreground *f, const char *before, const char *t
 
 static void on_log(enum tidemill_level level, const char *text, void *data)
 {
-  say(data, level == TIDEMILL_WARNING ? "warning: " : "", text, "");
+  say(data, level == TIDEMILL_LEVEL_WARNING ? "warning: " : "", text, "");
 }
 
 struct tm_foreground_exit {

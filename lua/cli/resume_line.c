@@ -97,7 +97,7 @@ static bool is_listed(struct tidemill_record *job)
 {
   const struct tidemill_record_step *step;
   for (size_t i = 0; (step = tidemill_record_step(job, i)) != NULL; i++)
-    if (step->state == TIDEMILL_FAILED && !step->counts->all_created)
+    if (step->state == TIDEMILL_STATE_FAILED && !step->counts->all_created)
       return false;
   return true;
 }
@@ -123,7 +123,7 @@ bool tm_resume_line_add_changed(struct tm_buf *out, struct tm_buf *after, const 
   if (tidemill_record_open(&job, NULL, dir, NULL) < 0)
     return false;
   const struct tidemill_record_info *info = tidemill_record_info(job);
-  bool is_completed = info->state == TIDEMILL_COMPLETED;
+  bool is_completed = info->state == TIDEMILL_STATE_COMPLETED;
   bool yes = is_completed || strstr(info->cause, "the input has changed: ");
   if (yes && !is_completed && is_listed(job)) {
     tm_buf_add_str(out, "to go on with the list of inputs as it was: ");
@@ -161,7 +161,7 @@ static bool fails_again(struct tidemill_record *job, size_t i, const struct tm_j
   const struct tidemill_record_step *step = tidemill_record_step(job, i);
   const struct tidemill_counts *c = step->counts;
   int64_t kept = 0, threshold = threshold_of(definition, i);
-  if (step->state != TIDEMILL_FAILED || c->items_failed == 0)
+  if (step->state != TIDEMILL_STATE_FAILED || c->items_failed == 0)
     return false;
   (void)tidemill_record_failures(job, step->name, count_kept, &kept, NULL);
   return (threshold >= 0 && kept > threshold) ||

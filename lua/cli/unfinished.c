@@ -93,10 +93,10 @@ static void cancel_all(const struct tm_unfinished *u, bool now)
 {
   for (size_t i = 0; i < u->len; i++) {
     struct tidemill_job *job = u->job(u->data, i);
-    if (!job || tidemill_job_state(job) != TIDEMILL_RUNNING)
+    if (!job || tidemill_job_state(job) != TIDEMILL_STATE_RUNNING)
       continue;
     tidemill_job_say(
-        job, TIDEMILL_INFO,
+        job, TIDEMILL_LEVEL_INFO,
         now ? "canceling: what still runs is killed; once more ends the program at once"
             : "canceling: no more mini-batches are handed out, running ones may end; "
               "once more kills them");
@@ -110,7 +110,7 @@ static void begin(const struct tm_unfinished *u)
     struct tidemill_job *job = u->job(u->data, i);
     char *words = tm_xprintf("the script has ended; waiting for job '%s' (Ctrl-C cancels it): %s",
                              tidemill_job_name(job), tidemill_job_dir(job));
-    tidemill_job_say(job, TIDEMILL_INFO, words);
+    tidemill_job_say(job, TIDEMILL_LEVEL_INFO, words);
     free(words);
   }
 }

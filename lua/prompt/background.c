@@ -106,7 +106,7 @@ static bool is_wanted(struct tm_background *b, const struct tm_ear *ear,
       atomic_store(&b->is_full, true);
     return true;
   }
-  if (e->kind == TIDEMILL_EVENT_MINI_BATCH && e->outcome != TIDEMILL_GIVEN_UP)
+  if (e->kind == TIDEMILL_EVENT_MINI_BATCH && e->outcome != TIDEMILL_OUTCOME_GIVEN_UP)
     return false;
   return is_state || b->len < KEPT_MAX;
 }

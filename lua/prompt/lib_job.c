@@ -102,7 +102,7 @@ static void close_job(struct lua_job *j)
  * is not the state's. */
 static void tell_unfinished(const struct lua_job *j)
 {
-  if (!j->job || !j->own || tidemill_job_state(j->job) != TIDEMILL_RUNNING)
+  if (!j->job || !j->own || tidemill_job_state(j->job) != TIDEMILL_STATE_RUNNING)
     return;
   struct tm_buf words = TM_BUF_NONE;
   tm_buf_printf(&words,
@@ -197,7 +197,7 @@ static int drop_running(lua_State *L)
 
 static void deliver(struct lua_job *j, const struct tidemill_event *e)
 {
-  bool is_over = j->is_over = e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_RUNNING;
+  bool is_over = j->is_over = e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_STATE_RUNNING;
   j->is_told = true;
   if (j->has_listener)
     tell(j, e);

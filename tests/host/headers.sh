@@ -48,6 +48,16 @@ names=$(echo '#include <tidemill.h>' | "$cc" -std=c11 -P -E "-I$include" - | tr 
   grep -oE '(struct|enum) [A-Za-z_0-9]+|\b[A-Z][A-Z_0-9]{3,}\b|[A-Za-z_0-9]+\(')
 echo "$names" | grep -vE '^((struct|enum) tidemill_|TIDEMILL_|tidemill_[a-z_]+\($|__[a-z_]+\($|visibility\($|struct (uv_loop_s|lua_State)$)' | sort -u | grep . &&
   { echo "headers.sh: names without a prefix" >&2; exit 1; }
+# The values of `enum tidemill_worker_state` begin with TIDEMILL_WORKER_, errors with TIDEMILL_E.
+enums=$(echo '#include <tidemill.h>' | "$cc" -std=c11 -P -E "-I$include" - | tr -s ' \n' ' ' |
+  grep -oE 'enum tidemill_[a-z_]+ \{[^}]*\}' | sed -E 's/ = -?[0-9]+//g')
+while read -r _ name values; do
+  family=TIDEMILL_$(echo "${name#tidemill_}" | cut -d_ -f1 | tr a-z A-Z)_
+  [ "$name" != tidemill_error_code ] || family=TIDEMILL_E
+  echo "$values" | tr -d '{} ' | tr , '\n' | grep -v "^$family" | grep . &&
+    { echo "headers.sh: values of 'enum $name' without '$family'" >&2; exit 1; }
+done <<<"$enums"
+[ "$(echo "$enums" | wc -l)" -ge 14 ] || { echo "headers.sh: there are few enumerations" >&2; exit 1; }
 echo '#include <tidemill.h>' | "$cc" -std=c11 -P -E "-I$include" - | tr -s ' \n' ' ' | grep -oE '\(void \*data, [^)]*\)' &&
   { echo "headers.sh: a callback whose data is not its last argument" >&2; exit 1; }
 [ "$(echo "$names" | wc -l)" -gt 500 ] || { echo "headers.sh: there are few names" >&2; exit 1; }

@@ -36,7 +36,7 @@ static void a_pipeline_is_built_and_run(void **state)
   host_must(&h, tidemill_pipeline_check(p, &h.err));
   host_must(&h, tidemill_job_submit(&h.job, p, &h.options, &h.err));
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   assert_int_equal(tidemill_job_steps_len(h.job), 2);
   host_must(&h, tidemill_job_step(h.job, 0, &step, &h.err));
   assert_int_equal(step.counts->succeeded, 2);
@@ -139,7 +139,7 @@ static void queries_of_a_null_object_return_nothing(void **state)
   tidemill_runtime_on_lua(NULL, NULL, NULL);
   assert_null(tidemill_pipeline_name(NULL));
   tidemill_job_cancel(NULL, true);
-  assert_int_equal(tidemill_job_state(NULL), TIDEMILL_RUNNING);
+  assert_int_equal(tidemill_job_state(NULL), TIDEMILL_STATE_RUNNING);
   assert_int_equal(tidemill_job_exit_status(NULL), -1);
   assert_null(tidemill_job_name(NULL));
   assert_null(tidemill_job_dir(NULL));
@@ -253,7 +253,7 @@ static void a_job_of_a_script_as_text_is_resumed(void **state)
     h.options.resume = i == 1;
     host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
     host_wait(&h);
-    assert_int_equal(h.state, i == 0 ? TIDEMILL_FAILED : TIDEMILL_COMPLETED);
+    assert_int_equal(h.state, i == 0 ? TIDEMILL_STATE_FAILED : TIDEMILL_STATE_COMPLETED);
     tidemill_job_close(h.job);
     tidemill_pipeline_free(h.pipeline);
   }

@@ -79,7 +79,7 @@ static void jobs_of_a_workspace_are_listed_newest_first(void **state)
     host_must(&h, tidemill_workspace_jobs(ws, false, on_job, &s, &h.err));
     assert_int_equal(s.jobs, i + 1);
     assert_string_equal(s.dirs[0], dir);
-    assert_int_equal(s.states[0], TIDEMILL_COMPLETED);
+    assert_int_equal(s.states[0], TIDEMILL_STATE_COMPLETED);
   }
   h.job = NULL;
   h.pipeline = NULL;
@@ -113,7 +113,7 @@ static void check_step(const struct tidemill_record *r)
   struct stat st;
   assert_int_equal(step->size, sizeof(*step));
   assert_string_equal(step->name, "score");
-  assert_int_equal(step->state, TIDEMILL_COMPLETED);
+  assert_int_equal(step->state, TIDEMILL_STATE_COMPLETED);
   assert_string_equal(step->cause, "");
   assert_string_equal(step->waits_for, "");
   assert_int_equal(step->sessions, 1);
@@ -148,7 +148,7 @@ static void a_record_has_the_result_of_a_job(void **state)
   const struct tidemill_record_info *info = tidemill_record_info(r);
   assert_string_equal(info->pipeline, "case");
   assert_non_null(strstr(info->file, "/pipeline.lua"));
-  assert_int_equal(info->state, TIDEMILL_COMPLETED);
+  assert_int_equal(info->state, TIDEMILL_STATE_COMPLETED);
   assert_true(info->begin_ns > 0 && info->end_ns >= info->begin_ns && info->elapsed_ns >= 0);
   assert_int_equal(info->steps_len, 1);
   assert_int_equal(info->counts->failed, 1);
@@ -213,10 +213,10 @@ static void a_running_job_is_inspected_and_left_alone(void **state)
     assert_int_equal(tidemill_job_wait(h.job, 10, &h.err), -ETIMEDOUT);
   const char *dir = tidemill_job_dir(h.job);
   host_must(&h, tidemill_record_open(&r, NULL, dir, &h.err)); /* a directory needs no workspace */
-  assert_int_equal(tidemill_record_info(r)->state, TIDEMILL_RUNNING);
+  assert_int_equal(tidemill_record_info(r)->state, TIDEMILL_STATE_RUNNING);
   assert_int_equal(tidemill_record_info(r)->pid, getpid());
   assert_int_equal(tidemill_record_info(r)->end_ns, 0);
-  assert_int_equal(tidemill_record_step(r, 0)->state, TIDEMILL_RUNNING);
+  assert_int_equal(tidemill_record_step(r, 0)->state, TIDEMILL_STATE_RUNNING);
   assert_null(tidemill_record_result(r));
   tidemill_record_close(r);
   expect_running(&h, dir);
@@ -229,7 +229,7 @@ static void a_running_job_is_inspected_and_left_alone(void **state)
   tidemill_clean_free(c);
   host_go(&h, 1);
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   host_end(&h);
 }
 
@@ -383,7 +383,7 @@ static void jobs_are_removed_one_by_one_and_stay_in_the_history(void **state)
   tidemill_clean_free(c);
   o.all = true;
   host_must(&h, tidemill_clean_new(&c, ws, &o, &h.err));
-  assert_int_equal(tidemill_clean_job(c, 1)->state, TIDEMILL_COMPLETED);
+  assert_int_equal(tidemill_clean_job(c, 1)->state, TIDEMILL_STATE_COMPLETED);
   assert_string_equal(tidemill_clean_job(c, 1)->kept, "");
   assert_true(tidemill_clean_job(c, 1)->bytes > 0);
   assert_null(tidemill_clean_job(c, 2));
@@ -503,7 +503,7 @@ static void null_arguments_are_named(void **state)
   struct tidemill_record *record = NULL;
   struct tidemill_dataset *d = NULL;
   struct tidemill_clean *c = NULL;
-  enum tidemill_state failed = TIDEMILL_FAILED;
+  enum tidemill_state failed = TIDEMILL_STATE_FAILED;
   host_setup(&h, NULL);
   struct tidemill_workspace *ws = open_workspace(&h, true);
   struct tidemill_error *err = &h.err;

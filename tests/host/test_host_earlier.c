@@ -126,7 +126,7 @@ static void a_job_resumes_as_its_record_says(void **state)
   h.options.resume = true;
   host_go(&h, 1);
   run(&h, second);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   assert_string_equal(first, second);
   assert_int_equal(h.done, 3); /* committed items do not run again */
   tidemill_pipeline_free(h.pipeline);
@@ -193,14 +193,14 @@ static void only_failed_items_are_run(void **state)
   host_put(&h, "score.lua", "function run(files) return files end");
   again(&h);
   assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, first, &h.err),
-                   TIDEMILL_SOME_FAILED);
+                   TIDEMILL_ONLY_FAILED_SOME);
   holds(plan(&h), "step 'score': 2 mini-batches, 2 items\n");
   h.done = 0;
   run(&h, second);
   assert_int_equal(h.done, 2);
   again(&h); /* in the second job no item has failed */
   assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, second, &h.err),
-                   TIDEMILL_NONE_FAILED);
+                   TIDEMILL_ONLY_FAILED_NONE);
   holds(h.err.text, "nothing to do: no item failed in job '");
   expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TIDEMILL_ENOINPUT,
          "nothing to do");
@@ -223,7 +223,7 @@ static void a_job_over_failed_items_resumes_with_the_same_items(void **state)
   run(&h, first);
   again(&h);
   assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, first, &h.err),
-                   TIDEMILL_SOME_FAILED);
+                   TIDEMILL_ONLY_FAILED_SOME);
   run(&h, second);
   again(&h);
   h.options.dir = second;

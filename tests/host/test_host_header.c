@@ -22,7 +22,7 @@ static void look_at_counts(struct host *h, const struct tidemill_event *e)
   bool has_counts = e->kind == TIDEMILL_EVENT_STATE || e->kind == TIDEMILL_EVENT_STEP ||
                     e->kind == TIDEMILL_EVENT_PROGRESS;
   assert_true(has_counts || e->counts->created == 0);
-  if (e->kind == TIDEMILL_EVENT_STEP && e->state == TIDEMILL_COMPLETED)
+  if (e->kind == TIDEMILL_EVENT_STEP && e->state == TIDEMILL_STATE_COMPLETED)
     *(int64_t *)h->data = e->counts->succeeded;
 }
 

@@ -10,23 +10,23 @@ static void a_pipeline_file_runs_and_its_rows_can_be_read(void **state)
   host_runtime(&h, NULL);
   host_submit(&h);
   assert_int_equal(h.events, 0);
-  assert_int_equal(tidemill_job_state(h.job), TIDEMILL_RUNNING);
+  assert_int_equal(tidemill_job_state(h.job), TIDEMILL_STATE_RUNNING);
   assert_int_equal(tidemill_job_exit_status(h.job), -1);
   assert_null(tidemill_job_result(h.job));
   host_wait(&h);
-  assert_int_equal(tidemill_job_state(h.job), TIDEMILL_COMPLETED);
+  assert_int_equal(tidemill_job_state(h.job), TIDEMILL_STATE_COMPLETED);
   assert_int_equal(tidemill_job_exit_status(h.job), 0);
   assert_string_equal(tidemill_job_cause(h.job), "");
   assert_string_equal(tidemill_job_name(h.job), "case");
   assert_int_equal(h.states, 2);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   assert_int_equal(h.done, 5);
   assert_true(h.progress >= 1 && h.ready >= 1 && h.ended >= h.ready);
   assert_non_null(strstr(tidemill_job_result(h.job), "\"status\":\"Completed\""));
   assert_int_equal(tidemill_job_steps_len(h.job), 1);
   assert_int_equal(tidemill_job_step(h.job, 0, &step, &h.err), 0);
   assert_string_equal(step.name, "score");
-  assert_int_equal(step.state, TIDEMILL_COMPLETED);
+  assert_int_equal(step.state, TIDEMILL_STATE_COMPLETED);
   assert_int_equal(step.counts->items_succeeded, 5);
   assert_int_equal(stat(step.output_file, &st), 0);
   assert_int_equal(st.st_size, 5 * strlen("good.000\n"));
@@ -41,7 +41,7 @@ static void a_failure_is_reported_with_its_line(void **state)
   host_runtime(&h, NULL);
   host_submit(&h);
   host_wait(&h);
-  assert_int_equal(tidemill_job_state(h.job), TIDEMILL_COMPLETED); /* -1 tolerates all */
+  assert_int_equal(tidemill_job_state(h.job), TIDEMILL_STATE_COMPLETED); /* -1 tolerates all */
   assert_int_equal(h.retried, 1);
   assert_int_equal(h.given_up, 1);
   assert_non_null(strstr(h.text, "score.lua:10: no good: bad.000"));
@@ -139,7 +139,7 @@ static void a_wait_has_a_limit_and_a_canceled_job_is_resumed(void **state)
     assert_int_equal(tidemill_job_wait(h.job, 10, &h.err), -ETIMEDOUT);
   tidemill_job_cancel(h.job, true);
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_CANCELED);
+  assert_int_equal(h.state, TIDEMILL_STATE_CANCELED);
   assert_int_equal(tidemill_job_exit_status(h.job), 130);
   tidemill_job_cancel(h.job, true); /* the job has ended: no effect */
   tidemill_job_close(h.job);
@@ -150,7 +150,7 @@ static void a_wait_has_a_limit_and_a_canceled_job_is_resumed(void **state)
   host_go(&h, 1);
   host_must(&h, tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err));
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   assert_int_equal(h.done, 3); /* committed items do not run again */
   tidemill_job_close(h.job);
   h.options.resume = true;
@@ -184,7 +184,7 @@ static void a_job_resumes_with_its_own_copy_of_the_script(void **state)
   host_go(&h, 1);
   host_must(&h, tidemill_job_resume(&h.job, h.rt, dir, &h.options, &h.err));
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   assert_int_equal(h.done, 2);
   host_end(&h);
 }
@@ -202,7 +202,7 @@ static void running_mini_batches_may_end_when_a_job_is_canceled(void **state)
   tidemill_job_cancel(h.job, false);
   host_go(&h, 3);
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_CANCELED);
+  assert_int_equal(h.state, TIDEMILL_STATE_CANCELED);
   assert_true(h.done <= 3 && h.given_up == 0 && h.retried == 0);
   host_end(&h);
 }
@@ -221,14 +221,14 @@ static void a_job_is_canceled_by_a_request_in_its_directory(void **state)
   const struct tidemill_cancel_info *info = tidemill_cancel_info(c);
   assert_true(info->is_asked && !info->is_taken && !info->has_ended && info->pid == getpid());
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_CANCELED);
+  assert_int_equal(h.state, TIDEMILL_STATE_CANCELED);
   host_must(&h, tidemill_cancel_look(c, &h.err)); /* before the job is closed */
-  assert_true(info->has_ended && info->state == TIDEMILL_CANCELED);
+  assert_true(info->has_ended && info->state == TIDEMILL_STATE_CANCELED);
   tidemill_cancel_free(c);
 
   host_must(&h, tidemill_cancel_new(&c, NULL, tidemill_job_dir(h.job), true, &h.err));
   info = tidemill_cancel_info(c);
-  assert_true(!info->is_asked && info->has_ended && info->state == TIDEMILL_CANCELED);
+  assert_true(!info->is_asked && info->has_ended && info->state == TIDEMILL_STATE_CANCELED);
   tidemill_cancel_free(c);
   assert_int_equal(tidemill_cancel_new(&c, NULL, "none", true, &h.err), TIDEMILL_EUSAGE);
   assert_null(c);
@@ -337,7 +337,7 @@ static void without_a_program_there_is_no_runtime(void **state)
   host_runtime(&h, &o);
   host_submit(&h);
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_FAILED);
+  assert_int_equal(h.state, TIDEMILL_STATE_FAILED);
   assert_int_equal(tidemill_job_exit_status(h.job), 3);
   host_end(&h);
 }

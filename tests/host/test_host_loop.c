@@ -32,7 +32,7 @@ static void on_closed(void *data)
 static void close_when_over(struct host *h, const struct tidemill_event *e)
 {
   struct shared *s = h->data;
-  if (e->kind != TIDEMILL_EVENT_STATE || e->state == TIDEMILL_RUNNING)
+  if (e->kind != TIDEMILL_EVENT_STATE || e->state == TIDEMILL_STATE_RUNNING)
     return;
   tidemill_job_close(h->job);
   h->job = NULL;
@@ -67,7 +67,7 @@ static void a_job_runs_on_the_loop_of_a_host(void **state)
   assert_int_equal(tidemill_job_wait(s.h.job, 0, &s.h.err), TIDEMILL_EUSAGE);
   assert_int_equal(uv_run(&s.loop, UV_RUN_DEFAULT),
                    0); /* it ends: the library leaves no active handle */
-  assert_int_equal(s.h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(s.h.state, TIDEMILL_STATE_COMPLETED);
   assert_int_equal(s.h.done, 4);
   assert_true(s.beats > 0);
   assert_ptr_equal(s.loop.data, &s);
@@ -125,7 +125,7 @@ static void a_job_runs_in_a_host_that_polls(void **state)
     running = tidemill_runtime_turn(h.rt, &h.err);
   }
   assert_int_equal(running, 0);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   assert_int_equal(h.done, 21);
   assert_true(polls < 5000); /* and it does not spin */
   assert_int_equal(p.fd, tidemill_runtime_fd(h.rt));
@@ -154,7 +154,7 @@ static void a_wait_is_woken_from_another_thread(void **state)
   assert_int_equal(tidemill_runtime_run(h.rt, HOST_LIMIT_MS, &h.err), -EINTR);
   host_go(&h, 1);
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   host_end(&h);
 }
 
@@ -170,11 +170,11 @@ static void jobs_of_a_runtime_run_at_the_same_time(void **state)
   other.rt = h.rt;
   host_submit(&other);
   host_wait(&other); /* while the first one waits */
-  assert_int_equal(other.state, TIDEMILL_COMPLETED);
-  assert_int_equal(tidemill_job_state(h.job), TIDEMILL_RUNNING);
+  assert_int_equal(other.state, TIDEMILL_STATE_COMPLETED);
+  assert_int_equal(tidemill_job_state(h.job), TIDEMILL_STATE_RUNNING);
   host_go(&h, 1);
   host_must(&h, tidemill_runtime_run(h.rt, HOST_LIMIT_MS, &h.err));
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   other.rt = NULL;
   host_end(&other);
   host_end(&h);
@@ -206,7 +206,7 @@ static void each_thread_has_a_runtime(void **state)
   }
   for (int i = 0; i < N; i++) {
     pthread_join(threads[i], NULL);
-    assert_int_equal(h[i].state, TIDEMILL_COMPLETED);
+    assert_int_equal(h[i].state, TIDEMILL_STATE_COMPLETED);
     assert_int_equal(h[i].done, 10);
     host_end(&h[i]);
   }

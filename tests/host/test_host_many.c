@@ -61,12 +61,12 @@ static void threads_run_several_jobs_each_and_cancel_some(void **state)
   }
   for (int i = 0; i < N; i++) {
     pthread_join(threads[i], NULL);
-    assert_int_equal(s[i].h[0].state, TIDEMILL_COMPLETED);
+    assert_int_equal(s[i].h[0].state, TIDEMILL_STATE_COMPLETED);
     assert_int_equal(s[i].h[0].done, 10);
-    assert_int_equal(s[i].h[1].state, TIDEMILL_CANCELED);
+    assert_int_equal(s[i].h[1].state, TIDEMILL_STATE_CANCELED);
     assert_int_equal(s[i].h[1].done, 0);
-    assert_int_equal(s[i].h[2].state, TIDEMILL_COMPLETED);
-    assert_int_not_equal(s[i].h[3].state, TIDEMILL_RUNNING);
+    assert_int_equal(s[i].h[2].state, TIDEMILL_STATE_COMPLETED);
+    assert_int_not_equal(s[i].h[3].state, TIDEMILL_STATE_RUNNING);
     for (int k = JOBS - 1; k > 0; k--) {
       s[i].h[k].rt = NULL;
       host_end(&s[i].h[k]);
@@ -125,7 +125,7 @@ static void a_runtime_goes_from_thread_to_thread(void **state)
   turn_in_turns(&s, 0);
   pthread_join(thread, NULL);
   assert_int_equal(s.running, 0);
-  assert_int_equal(s.h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(s.h.state, TIDEMILL_STATE_COMPLETED);
   assert_int_equal(s.h.done, 32);
   assert_int_equal(s.h.retried, 0); /* no worker ended with the thread */
   assert_true(s.turns[0] > 0 && s.turns[1] > 0);
@@ -153,7 +153,7 @@ static void turns_may_come_for_nothing_and_late(void **state)
     for (int i = 0; i < 3 && running > 0; i++)
       running = tidemill_runtime_turn(h.rt, &h.err);
   }
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   assert_int_equal(h.done, 40);
   host_end(&h);
 }
@@ -181,7 +181,7 @@ static void a_signal_handler_wakes_waits(void **state)
   rung = h.rt;
   assert_int_equal(sigaction(SIGALRM, &a, NULL), 0);
   assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
-  while (h.state != TIDEMILL_COMPLETED) {
+  while (h.state != TIDEMILL_STATE_COMPLETED) {
     int rc = tidemill_job_wait(h.job, HOST_LIMIT_MS, &h.err);
     assert_true(rc == 0 || rc == -EINTR);
     woken += rc == -EINTR;
@@ -244,7 +244,7 @@ static void a_host_forks_while_a_job_runs(void **state)
   host_submit(&h); /* and its directory is free */
   host_go(&h, 2);
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   end_copy(stays, stay[1]);
   close(stay[0]);
   close(stay[1]);
@@ -255,7 +255,7 @@ static void a_host_forks_while_a_job_runs(void **state)
 
 static void close_at_first(struct host *h, const struct tidemill_event *e)
 {
-  if (e->kind == TIDEMILL_EVENT_MINI_BATCH && e->outcome == TIDEMILL_DONE &&
+  if (e->kind == TIDEMILL_EVENT_MINI_BATCH && e->outcome == TIDEMILL_OUTCOME_DONE &&
       h->done == h->retried + 1)
     tidemill_job_close(h->job);
 }
@@ -272,7 +272,7 @@ static void finished_mini_batches_are_not_run_again(void **state)
   host_load(&h);
   h.options.resume = true;
   h.on_event = close_at_first;
-  while (h.state != TIDEMILL_COMPLETED) {
+  while (h.state != TIDEMILL_STATE_COMPLETED) {
     assert_true(closed++ <= N);
     h.retried = h.done; /* of earlier sessions */
     host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
@@ -311,7 +311,7 @@ static void jobs_of_one_runtime_leave_nothing(void **state)
   for (int i = 0; i < 40; i++) {
     host_submit(&h);
     host_wait(&h);
-    assert_int_equal(h.state, TIDEMILL_COMPLETED);
+    assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
     tidemill_job_close(h.job);
     tidemill_pipeline_free(h.pipeline);
     if (i == 0)
@@ -351,7 +351,7 @@ static bool run_with(int more)
     rc = tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err);
   if (rc == 0) {
     host_wait(&h);
-    is_completed = h.state == TIDEMILL_COMPLETED;
+    is_completed = h.state == TIDEMILL_STATE_COMPLETED;
     if (!is_completed && !*tidemill_job_cause(h.job))
       fail_msg("%d more: %s, and no cause", more, tidemill_state_name(h.state));
   } else if (h.err.code != rc || (!strstr(h.err.text, "too many open files") &&
@@ -415,8 +415,8 @@ static void a_pipeline_file_submits_through_its_host(void **state)
   assert_int_equal(inner.events, 0);
   host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
   host_must(&h, tidemill_runtime_run(h.rt, HOST_LIMIT_MS, &h.err));
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
-  assert_int_equal(inner.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
+  assert_int_equal(inner.state, TIDEMILL_STATE_COMPLETED);
   inner.rt = NULL;
   host_end(&inner);
   host_end(&h);

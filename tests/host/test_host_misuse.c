@@ -32,7 +32,7 @@ static void read_along(const char *text, size_t len, void *data)
     if (r->closes)
       tidemill_job_close(r->h.job);
     memset(long_text, 'z', sizeof long_text - 1);
-    tidemill_job_say(r->h.job, TIDEMILL_INFO, long_text);
+    tidemill_job_say(r->h.job, TIDEMILL_LEVEL_INFO, long_text);
   }
   assert_memory_equal(kept, text, len);
   free(kept);
@@ -56,10 +56,10 @@ static void a_screen_may_say_something_itself(void **state)
 {
   struct reader r;
   begin_reader(&r, false);
-  tidemill_job_say(r.h.job, TIDEMILL_INFO, "short");
+  tidemill_job_say(r.h.job, TIDEMILL_LEVEL_INFO, "short");
   assert_int_equal(r.lines, 2);
   host_wait(&r.h);
-  assert_int_equal(r.h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(r.h.state, TIDEMILL_STATE_COMPLETED);
   host_end(&r.h);
 }
 
@@ -72,7 +72,7 @@ static void a_screen_may_close_its_job(void **state)
   r.h.job = NULL;
   host_end(&r.h);
   begin_reader(&r, true);
-  tidemill_job_say(r.h.job, TIDEMILL_INFO, "short"); /* within a call */
+  tidemill_job_say(r.h.job, TIDEMILL_LEVEL_INFO, "short"); /* within a call */
   assert_int_equal(r.closed, 1);
   r.h.job = NULL;
   host_end(&r.h);

@@ -62,7 +62,7 @@ static void a_plan_says_why_a_step_would_be_reused_or_run(void **state)
   host_runtime(&h, NULL);
   host_submit(&h);
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   host_must(&h, tidemill_pipeline_plan(&text, h.pipeline, &o, &h.err));
   holds(text, "  is reused: ");
   host_put(&h, "in/good.new", "");
@@ -153,7 +153,7 @@ static int on_line(const char *line, void *data)
 static void on_log(enum tidemill_level level, const char *text, void *data)
 {
   struct lines *l = data;
-  assert_int_equal(level, TIDEMILL_WARNING);
+  assert_int_equal(level, TIDEMILL_LEVEL_WARNING);
   l->logs++;
   snprintf(l->log, sizeof l->log, "%s", text);
 }

@@ -77,7 +77,7 @@ static void handlers_and_mask_of_the_host_stay(void **state)
   host_runtime(&h, NULL);
   host_submit(&h);
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   host_end(&h);
   for (int i = 1; i < SIGNALS; i++)
     if (sigaction(i, NULL, &after) == 0)
@@ -135,7 +135,7 @@ static void a_host_may_reap_every_child(void **state)
   host_runtime(&h, NULL);
   host_submit(&h);
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   host_end(&h);
   signal(SIGCHLD, SIG_DFL);
 }
@@ -167,7 +167,7 @@ static void a_keeper_that_dies_raises_no_signal_and_no_exit(void **state)
   h.data = &killed;
   host_submit(&h);
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED); /* with another keeper */
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED); /* with another keeper */
   assert_int_equal(signals_seen, 0);
   host_end(&h);
   signal(SIGPIPE, SIG_DFL);
@@ -178,7 +178,7 @@ static void a_keeper_that_dies_raises_no_signal_and_no_exit(void **state)
 static void keep_log(enum tidemill_level level, const char *text, void *data)
 {
   struct host *h = data;
-  assert_int_equal(level, TIDEMILL_INFO);
+  assert_int_equal(level, TIDEMILL_LEVEL_INFO);
   strcat(h->log, text);
   strcat(h->log, "\n");
 }
@@ -233,7 +233,7 @@ static void fail_for_half_a_percent(struct host *h)
   host_must(h, tidemill_pipeline_step_add_argument(h->step, h->dir, &h->err));
   host_must(h, tidemill_job_submit(&h->job, h->pipeline, NULL, &h->err));
   host_wait(h);
-  assert_int_equal(tidemill_job_state(h->job), TIDEMILL_FAILED);
+  assert_int_equal(tidemill_job_state(h->job), TIDEMILL_STATE_FAILED);
 }
 
 static void a_locale_with_a_comma_changes_nothing(void **state)
@@ -287,7 +287,7 @@ static void the_directory_is_the_hosts(void **state)
   assert_string_equal(now, h.dir);
   h.on_event = go_away; /* the host may change its directory meanwhile */
   host_wait(&h);
-  assert_int_equal(h.state, TIDEMILL_COMPLETED);
+  assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   assert_non_null(strstr(tidemill_job_dir(h.job), h.dir));
   assert_non_null(getcwd(now, sizeof now));
   assert_string_equal(now, "/");

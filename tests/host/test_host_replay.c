@@ -81,11 +81,11 @@ static void run_once(int i)
   host_submit(&h);
   if (i % 3 == 0) {
     host_wait(&h);
-    assert_int_equal(h.state, TIDEMILL_COMPLETED);
+    assert_int_equal(h.state, TIDEMILL_STATE_COMPLETED);
   } else if (i % 3 == 1) {
     tidemill_job_cancel(h.job, true);
     host_wait(&h);
-    assert_int_equal(h.state, TIDEMILL_CANCELED);
+    assert_int_equal(h.state, TIDEMILL_STATE_CANCELED);
   } else {
     assert_int_equal(tidemill_job_wait(h.job, 0, NULL), -ETIMEDOUT);
   }

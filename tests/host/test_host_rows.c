@@ -36,7 +36,7 @@ static void run(struct host *h, char *out, size_t size)
   struct tidemill_step step = TIDEMILL_STEP_INIT;
   host_must(h, tidemill_job_submit(&h->job, h->pipeline, &h->options, &h->err));
   host_wait(h);
-  assert_int_equal(h->state, TIDEMILL_COMPLETED);
+  assert_int_equal(h->state, TIDEMILL_STATE_COMPLETED);
   host_must(h, tidemill_job_step(h->job, 0, &step, &h->err));
   read_file(step.output_file, out, size);
 }
@@ -194,16 +194,16 @@ static void readers_follow_the_progress(void **state)
   h.options.screen = &screen;
   host_submit(&h);
   memset(&screen, 0xff, sizeof screen); /* the library has its own copy */
-  tidemill_job_say(h.job, TIDEMILL_INFO, "a line of ours");
-  tidemill_job_say(h.job, TIDEMILL_INFO, "a line of ours");
-  tidemill_job_say(h.job, TIDEMILL_WARNING, "take care");
+  tidemill_job_say(h.job, TIDEMILL_LEVEL_INFO, "a line of ours");
+  tidemill_job_say(h.job, TIDEMILL_LEVEL_INFO, "a line of ours");
+  tidemill_job_say(h.job, TIDEMILL_LEVEL_WARNING, "take care");
   assert_string_equal(h.log, "a line of ours\nwarning: take care\n");
   host_wait(&h);
   assert_non_null(strstr(h.log, "\nscore: 100% 2 of 2 mini-batches, 2 items, 0 failed"));
   assert_non_null(strstr(h.log, "\nCompleted: case, "));
   h.options.screen = &(struct tidemill_screen) { .write = keep_text };
   expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), "TIDEMILL_SCREEN_INIT");
-  tidemill_job_say(NULL, TIDEMILL_INFO, "nobody");
+  tidemill_job_say(NULL, TIDEMILL_LEVEL_INFO, "nobody");
   host_end(&h);
 }
 

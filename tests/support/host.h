@@ -104,10 +104,10 @@ static inline void host_told(const struct tidemill_event *e, void *data)
     break;
   case TIDEMILL_EVENT_PROGRESS: h->progress++; break;
   case TIDEMILL_EVENT_MINI_BATCH:
-    h->done += e->outcome == TIDEMILL_DONE;
-    h->given_up += e->outcome == TIDEMILL_GIVEN_UP;
-    h->retried += e->outcome == TIDEMILL_RETRIED;
-    if (e->outcome != TIDEMILL_DONE)
+    h->done += e->outcome == TIDEMILL_OUTCOME_DONE;
+    h->given_up += e->outcome == TIDEMILL_OUTCOME_GIVEN_UP;
+    h->retried += e->outcome == TIDEMILL_OUTCOME_RETRIED;
+    if (e->outcome != TIDEMILL_OUTCOME_DONE)
       snprintf(h->text, sizeof h->text, "%s: %s", e->where, e->text);
     break;
   case TIDEMILL_EVENT_WORKER:

@@ -14,14 +14,14 @@ extern "C" {
 struct tidemill_job;
 
 enum tidemill_state {
-  TIDEMILL_RUNNING, /* or waits for its turn */
-  TIDEMILL_COMPLETED,
-  TIDEMILL_FAILED,
-  TIDEMILL_CANCELED,
-  TIDEMILL_SKIPPED, /* a step: the outputs that it reads were not all written */
+  TIDEMILL_STATE_RUNNING, /* or waits for its turn */
+  TIDEMILL_STATE_COMPLETED,
+  TIDEMILL_STATE_FAILED,
+  TIDEMILL_STATE_CANCELED,
+  TIDEMILL_STATE_SKIPPED, /* a step: the outputs that it reads were not all written */
   /* Only in records: */
-  TIDEMILL_INTERRUPTED, /* it has no result, and no process runs it */
-  TIDEMILL_WAITING,     /* a step that has not begun */
+  TIDEMILL_STATE_INTERRUPTED, /* it has no result, and no process runs it */
+  TIDEMILL_STATE_WAITING,     /* a step that has not begun */
 };
 /* "Running", "Completed", ...; "Unknown". Static memory. Any thread. */
 TIDEMILL_API const char *tidemill_state_name(enum tidemill_state state);
@@ -49,9 +49,9 @@ enum tidemill_event_kind {
 };
 
 enum tidemill_outcome {
-  TIDEMILL_DONE = 1, /* committed; a part is held until its whole mini-batch has ended */
-  TIDEMILL_GIVEN_UP, /* failed, with no tries left */
-  TIDEMILL_RETRIED,  /* failed, and will be tried again */
+  TIDEMILL_OUTCOME_DONE = 1, /* committed; a part is held until its whole mini-batch has ended */
+  TIDEMILL_OUTCOME_GIVEN_UP, /* failed, with no tries left */
+  TIDEMILL_OUTCOME_RETRIED,  /* failed, and will be tried again */
 };
 
 enum tidemill_worker_state {

@@ -147,13 +147,13 @@ TIDEMILL_API int tidemill_pipeline_set_params_file(struct tidemill_pipeline *p, 
 TIDEMILL_API int tidemill_pipeline_set_like(struct tidemill_pipeline *p, const char *job,
                                             struct tidemill_error *err);
 enum tidemill_only_failed {
-  TIDEMILL_SOME_FAILED, /* the pipeline runs the failed items */
-  TIDEMILL_NONE_FAILED, /* there is nothing to do */
+  TIDEMILL_ONLY_FAILED_SOME, /* the pipeline runs the failed items */
+  TIDEMILL_ONLY_FAILED_NONE, /* there is nothing to do */
 };
 /* Runs only the items that failed in an earlier job. Each step gets the failed items of the step
  * with its name; a step without failed items is left out. Set the parameters first. Returns one
- * of the enumerators above, or fails. After TIDEMILL_NONE_FAILED, `err` has a message with code 0,
- * and a submission fails with TIDEMILL_ENOINPUT. */
+ * of the enumerators above, or fails. After TIDEMILL_ONLY_FAILED_NONE, `err` has a message with
+ * code 0, and a submission fails with TIDEMILL_ENOINPUT. */
 TIDEMILL_API int tidemill_pipeline_set_only_failed(struct tidemill_pipeline *p, const char *job,
                                                    struct tidemill_error *err);
 /* Records where the caller will put the rows of the first step with tidemill_job_put_output(), so

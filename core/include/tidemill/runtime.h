@@ -16,10 +16,10 @@ struct uv_loop_s; /* uv_loop_t */
 struct lua_State;
 
 enum tidemill_level {
-  TIDEMILL_DEBUG,
-  TIDEMILL_INFO,
-  TIDEMILL_WARNING,
-  TIDEMILL_ERROR,
+  TIDEMILL_LEVEL_DEBUG,
+  TIDEMILL_LEVEL_INFO,
+  TIDEMILL_LEVEL_WARNING,
+  TIDEMILL_LEVEL_ERROR,
 };
 
 struct tidemill_runtime_options {

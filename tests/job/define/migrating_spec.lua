@@ -213,7 +213,7 @@ local function page()
   return text
 end
 
--- The rows of a section: { names, here, is_renamed }; renamed: by the second version of the original.
+-- The rows of a section: { names, here, is_renamed }; `is_renamed`: in version 2 of the original.
 local function rows_of(section)
   local text = page()
   local part = assert(text:match("\n### " .. section .. "\n(.-)\n##"), section .. " is not in the page")
