@@ -1,5 +1,7 @@
 --- Sweeps: disturbs a job at one of its file calls after another: at all of them with TM_LONG, and
 --- otherwise at a random choice, which TM_SEED repeats.
+local assert = require "luassert"
+
 local sweep = { LONG = os.getenv "TM_LONG" ~= nil, LIMIT = 20 }
 
 --- The seed of the choice; a test that prints its counts prints this too.
@@ -43,6 +45,19 @@ function sweep.some_of(n, wanted)
     at = at + step
   end
   return list
+end
+
+--- Runs the case with a call that fails: the job completes, or ends in order and says why.
+---@param t table a case of support.job
+---@param plan string as of faults()
+---@param limit? number seconds
+---@return boolean completed
+function sweep.run_with_failure(t, plan, limit)
+  local r = t:run_job(nil, sweep.faults(plan, limit))
+  assert.is_true(r.status == 0 or r.status == 2 or r.status == 3, ("%s: status %s, signal %s\n%s"):format(plan,
+    r.status, r.signal, r.err))
+  assert.is_true(r.status == 0 or r.err:find "%S" ~= nil, plan .. ": no words")
+  return r.status == 0
 end
 
 return sweep

@@ -4,17 +4,11 @@ local ffi = require "ffi"
 local job = require "support.job"
 local json = require "dkjson"
 local programs = require "support.programs"
+local waiting = require "support.waiting"
 
 ffi.cdef "int mkfifo(const char *path, unsigned mode); unsigned geteuid(void);"
 
-local WAIT_FOR_GO = [[
-local ffi = require "ffi"
-ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
-local function wait_for(name) while not io.open(os.getenv "HERE" .. name) do ffi.C.poll(nil, 0, 5) end end
-local function mark(name) io.open(os.getenv "HERE" .. name, "w"):close() end
-]]
-
-local function here(t) return { env = { "HERE=" .. t:path "here-" } } end
+local WAIT_FOR_GO, here = waiting.SCRIPT, waiting.here
 
 --- A job whose second mini-batch waits for the file here-go.
 local function new_case(o)

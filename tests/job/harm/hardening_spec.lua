@@ -4,20 +4,10 @@
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
+local waiting = require "support.waiting"
 
 local CLOCKS = assert(os.getenv "TIDEMILL_CLOCKS", "TIDEMILL_CLOCKS is not set: the program with clocks of its own")
 local FAULTS = assert(os.getenv "TIDEMILL_FAULTS", "TIDEMILL_FAULTS is not set: the program over files that fail")
-local PARTIAL = "job/score/output/parallel_run_step.txt.partial"
-local WAIT_FOR_GO = [[
-local ffi = require "ffi"
-ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
-function run(m)
-  local until_s = os.clock() + 0.001 -- long enough for the rows before it to be written
-  repeat until os.clock() > until_s
-  while number_of(m[1]) > 5 and not io.open(os.getenv "GO") do ffi.C.poll(nil, 0, 5) end
-  return names_of(m)
-end]]
-
 local function echo_case(n, config)
   local t = job.case()
   t:inputs(n)
@@ -26,15 +16,8 @@ local function echo_case(n, config)
   return t
 end
 
---- A job of 12 mini-batches that has written its first five rows and now waits.
 local function waiting_case()
-  local t = job.case()
-  t:inputs(12)
-  t:script(WAIT_FOR_GO)
-  t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
-  t.options = { env = { "GO=" .. t:path "go" } }
-  t.program = t:start_job(nil, t.options)
-  t:wait_for(PARTIAL, "0005.txt")
+  local t = waiting.case()
   programs.wait_until("the second worker", function() return #t:processes_of "worker" == 2 end, 20)
   return t
 end
@@ -74,7 +57,7 @@ describe("a process that may open no more files", function()
     -- the keeper has to start another worker in its place, and cannot
     programs.kill(t:processes_of "worker"[1], programs.SIGKILL)
     t:wait_for("job/score/logs/sys/node/0/_main.txt", "could not be started: [^\n]*too many open files")
-    t:write("go", "")
+    waiting.let_go(t)
     t:expect(t:finish(t.program, 60), 0)
     assert.same(job.names(12), t:rows())
   end)
@@ -82,7 +65,7 @@ describe("a process that may open no more files", function()
   it("if the supervisor, ends the job with a reason, and it can be resumed", function()
     local t = waiting_case()
     starve(t, t.program.pid)
-    t:write("go", "")
+    waiting.let_go(t)
     local r = t:finish(t.program, 60)
     -- which must open files itself, and fails
     if not r.err:find "LeakSanitizer" then t:expect(r, 3) end
@@ -98,7 +81,7 @@ describe("a log", function()
   it("whose folder is deleted during the run does not harm the job", function()
     local t = waiting_case()
     remove_tree(t.step_dir .. "/logs")
-    t:write("go", "")
+    waiting.let_go(t)
     local r = t:finish(t.program, 60)
     t:expect(r, 0)
     assert.same(job.names(12), t:rows())
@@ -176,7 +159,7 @@ describe("a job directory with a second mount", function()
       assert.equal(3, r.status, r.err)
       assert.is_truthy(r.err:find "in use", r.err)
     end
-    t:write("go", "")
+    waiting.let_go(t)
     t:expect(t:finish(t.program, 60), 0)
     assert.same(job.names(12), t:rows())
     if not before then pending "needs the right to mount" end

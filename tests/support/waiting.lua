@@ -1,0 +1,50 @@
+--- Jobs that stop at a known point, until the test lets them continue.
+local job = require "support.job"
+
+local waiting = { PARTIAL = "job/score/output/parallel_run_step.txt.partial" }
+
+--- The beginning of an entry script that waits: wait_for(NAME) until the file here-NAME is there,
+--- mark(NAME) makes it. Needs here(t) as the options of the job.
+waiting.SCRIPT = [[
+local ffi = require "ffi"
+ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
+local function wait_for(name) while not io.open(os.getenv "HERE" .. name) do ffi.C.poll(nil, 0, 5) end end
+local function mark(name) io.open(os.getenv "HERE" .. name, "w"):close() end
+]]
+
+---@param t table a case of support.job
+---@return table options of run_job() and start_job()
+function waiting.here(t)
+  return { env = { "HERE=" .. t:path "here-" } }
+end
+
+--- A job of 12 mini-batches that has written its first five rows and now waits.
+---@return table case with `program` and the `options` of the job
+function waiting.case()
+  local t = job.case()
+  t:inputs(12)
+  t:script(waiting.SCRIPT .. [[function run(m)
+    local until_s = os.clock() + 0.001 -- long enough for the rows before it to be written
+    repeat until os.clock() > until_s
+    if number_of(m[1]) > 5 then wait_for "go" end
+    return names_of(m)
+  end]])
+  t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
+  t.options = waiting.here(t)
+  t.program = t:start_job(nil, t.options)
+  t:wait_for(waiting.PARTIAL, "0005.txt")
+  return t
+end
+
+function waiting.let_go(t)
+  t:write("here-go", "")
+end
+
+--- Lets it continue, and waits for its end.
+---@return table result as of run_job()
+function waiting.go_on(t)
+  waiting.let_go(t)
+  return t:finish(t.program, 15)
+end
+
+return waiting
