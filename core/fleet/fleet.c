@@ -46,12 +46,25 @@ static struct tm_fleet_place *place_of(struct tm_fleet *f, uint32_t id)
   return f->places.at[id];
 }
 
+static bool lives(const struct tm_fleet_place *p)
+{
+  return p && (p->node || p->closing);
+}
+
 int tm_fleet_start(struct tm_fleet *f, uint32_t id, struct tm_err *err)
 {
   struct tm_fleet_place *p = place_of(f, id);
+  struct tm_node_options o = { .loop = f->o.loop,
+                               .program = f->o.program,
+                               .has_stderr = f->o.has_stderr,
+                               .incarnation = { f->o.epoch, id, p->started },
+                               .on_note = on_note,
+                               .on_lost = on_lost,
+                               .data = p };
 
-  tm_require(!p->node && !p->closing);
-  p->node = tm_node_start(f->o.loop, f->o.program, f->o.has_stderr, id, on_note, on_lost, p, err);
+  tm_require(!lives(p));
+  p->started++;
+  p->node = tm_node_start(&o, err);
   return p->node ? 0 : err->code;
 }
 
@@ -68,7 +81,7 @@ size_t tm_fleet_ids(const struct tm_fleet *f)
 bool tm_fleet_is_empty(const struct tm_fleet *f)
 {
   for (size_t i = 0; i < f->places.len; i++)
-    if (f->places.at[i] && (f->places.at[i]->node || f->places.at[i]->closing))
+    if (lives(f->places.at[i]))
       return false;
   return true;
 }

@@ -13,6 +13,7 @@ struct tm_fleet_options {
   struct tm_loop *loop;
   const char *program; /* runs the keeper as `program node` */
   bool has_stderr;     /* keepers get our stderr, else none */
+  uint64_t epoch;      /* of the session (node/worker_mark.h) */
   void (*on_note)(void *data, uint32_t id, const char *text); /* for the log */
   /* The keeper of a node has ended, or cannot be believed. The fleet no longer has the node; its
    * workers may still live. */
@@ -28,6 +29,7 @@ struct tm_fleet_place {
   uint32_t id;
   struct tm_node *node;    /* NULL: it cannot be used */
   struct tm_node *closing; /* NULL: no process is left */
+  uint32_t started;        /* keepers */
 };
 
 struct tm_fleet {

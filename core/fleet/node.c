@@ -9,8 +9,8 @@
  *      each take-back, ENDED once. A keeper that sends anything else is lost: its later messages
  *      cannot be trusted.
  *  (2) No process is ever left behind. A keeper that did not end by itself has not ended its
- *      workers. Their processes are found by the mark of the job, and killed here: if the job is
- *      ending, no later keeper would do it.
+ *      workers. Their processes are found by the mark of this keeper, and killed here: if the job
+ *      is ending, no later keeper would do it.
  *  (3) A descriptor that came with a message is closed, unless it is a worker's socket, for which
  *      the user gets a link.
  */
@@ -34,7 +34,6 @@
 #include "sys/process.h"
 
 #define KEEPER_END_NS (5 * TM_S)
-#define STRAYS_NS     (5 * TM_S)
 #define PING_NS       TM_S
 
 enum phase { ASKED, LIVES, GONE };
@@ -48,9 +47,8 @@ struct node_worker {
 struct node_end;
 
 struct tm_node {
-  struct tm_loop *loop;
+  struct tm_node_options o;
   struct tm_channel control;
-  uint32_t id;
   char name[12], address[256];
   char *job_dir; /* NULL before the first step */
   pid_t pid;
@@ -59,10 +57,7 @@ struct tm_node {
   int64_t patience_ns; /* how long it may be silent */
   /* awake: when the keeper last sent a message; when it was last asked */
   int64_t heard_ns, pinged_ns;
-  int64_t asked; /* ASK_DOING messages without an answer */
-  void (*on_note)(void *data, const char *text);
-  void (*on_lost)(void *data, const char *text);
-  void *data;
+  int64_t asked;        /* ASK_DOING messages without an answer */
   struct node_end *end; /* while a thread waits for the keeper's end */
   void (*on_gone)(void *data);
   int shares; /* in the memory, from the close on: the channel's, and the end's */
@@ -94,9 +89,7 @@ static void say_hello(struct tm_node *n)
   tm_channel_send(&n->control, &f);
 }
 
-struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool has_stderr,
-                              uint32_t id, void (*on_note)(void *, const char *),
-                              void (*on_lost)(void *, const char *), void *data, struct tm_err *err)
+struct tm_node *tm_node_start(const struct tm_node_options *o, struct tm_err *err)
 {
   struct tm_node *n = NULL;
   int pair[2];
@@ -104,25 +97,21 @@ struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool ha
 
   if (tm_channel_pair(pair, err) < 0)
     return NULL;
-  pid = start_keeper(program, has_stderr, pair[1], err);
+  pid = start_keeper(o->program, o->has_stderr, pair[1], err);
   tm_fs_close(tm_fs_real(), pair[1]);
   if (pid < 0) {
-    tm_err_wrap(err, "cannot start the keeper of node %" PRIu32, id);
+    tm_err_wrap(err, "cannot start the keeper of node %" PRIu32, o->incarnation.node);
     tm_fs_close(tm_fs_real(), pair[0]);
     return NULL;
   }
   n = TM_NEW(struct tm_node);
-  n->id = id;
-  n->loop = loop;
-  snprintf(n->name, sizeof(n->name), "%" PRIu32, id);
+  n->o = *o;
+  snprintf(n->name, sizeof(n->name), "%" PRIu32, o->incarnation.node);
   (void)gethostname(n->address, sizeof(n->address) - 1);
   n->pid = pid;
-  n->on_note = on_note;
-  n->on_lost = on_lost;
-  n->data = data;
   n->patience_ns = TM_NODE_PATIENCE_NS;
   tm_active_clock_init(&n->clock, tm_clock_mono_ns());
-  if (tm_channel_open(&n->control, loop, pair[0], on_msg, on_end, n, err) < 0) {
+  if (tm_channel_open(&n->control, o->loop, pair[0], on_msg, on_end, n, err) < 0) {
     tm_process_wait(pid, 0, NULL);
     free(n);
     return NULL;
@@ -133,7 +122,7 @@ struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool ha
 
 uint32_t tm_node_id(const struct tm_node *n)
 {
-  return n->id;
+  return n->o.incarnation.node;
 }
 
 const char *tm_node_name(const struct tm_node *n)
@@ -156,13 +145,15 @@ uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
 {
   struct tm_buf text = TM_BUF_NONE;
   struct tm_msg f = { .type = TM_MSG_STEP, .index = n->users.len, .fd = -1 };
+  struct tm_node_step told = *step;
 
   *TM_ARRAY_ADD(&n->users) = *user;
   if (!n->job_dir)
     n->job_dir = tm_xstrdup(step->job_dir);
   if (step->run_timeout_ns > n->patience_ns)
     n->patience_ns = step->run_timeout_ns;
-  tm_node_step_encode(&text, step);
+  told.incarnation = n->o.incarnation;
+  tm_node_step_encode(&text, &told);
   f.payload = text.data;
   f.length = (uint32_t)text.len;
   tm_channel_send(&n->control, &f);
@@ -237,7 +228,7 @@ static void lose(struct tm_node *n, const char *text)
   if (n->is_lost)
     return;
   n->is_lost = true;
-  n->on_lost(n->data, text);
+  n->o.on_lost(n->o.data, text);
 }
 
 void tm_node_tick(struct tm_node *n, int64_t mono_ns)
@@ -381,7 +372,7 @@ static void on_note(struct tm_node *n, const struct tm_msg *f)
 {
   char *text = text_of(f);
 
-  n->on_note(n->data, text);
+  n->o.on_note(n->o.data, text);
   free(text);
 }
 
@@ -426,7 +417,8 @@ struct node_end {
   struct tm_errand errand;
   struct tm_node *n; /* not for the thread */
   pid_t pid;
-  char *mark;    /* of the job; or NULL */
+  char *job_dir; /* or NULL: it has had no step */
+  struct tm_incarnation incarnation;
   size_t killed; /* processes that the keeper has left */
 };
 
@@ -452,15 +444,15 @@ static void await_end(void *data)
   struct tm_process_end end;
 
   tm_process_wait(e->pid, KEEPER_END_NS, &end);
-  if ((end.signal != 0 || end.exit_status != 0) && e->mark)
-    e->killed = tm_process_kill_marked(TM_ENV_WORKER, e->mark, STRAYS_NS);
+  if ((end.signal != 0 || end.exit_status != 0) && e->job_dir)
+    e->killed = tm_incarnation_kill(e->job_dir, &e->incarnation);
 }
 
 static void free_end(void *data)
 {
   struct node_end *e = data;
 
-  free(e->mark);
+  free(e->job_dir);
   free(e);
 }
 
@@ -470,10 +462,10 @@ static void over(struct tm_node *n, size_t killed)
                           tm_text_counted((int64_t)killed, "process", "processes"));
 
   if (killed > 0)
-    n->on_note(n->data, text);
+    n->o.on_note(n->o.data, text);
   free(text);
   if (n->on_gone)
-    n->on_gone(n->data);
+    n->on_gone(n->o.data);
   drop(n);
 }
 
@@ -491,10 +483,9 @@ static void on_awaited(void *data)
 /* Without a thread, the loop waits. */
 static void await_here(struct tm_node *n)
 {
-  struct node_end e = { .pid = n->pid, .mark = n->job_dir ? tm_job_mark(n->job_dir) : NULL };
+  struct node_end e = { .pid = n->pid, .job_dir = n->job_dir, .incarnation = n->o.incarnation };
 
   await_end(&e);
-  free(e.mark);
   over(n, e.killed);
 }
 
@@ -514,10 +505,13 @@ void tm_node_close(struct tm_node *n, void (*on_gone)(void *data))
   n->end = TM_NEW(struct node_end);
   *n->end = (struct node_end) { .n = n,
                                 .pid = n->pid,
-                                .mark = n->job_dir ? tm_job_mark(n->job_dir) : NULL };
-  n->end->errand = (struct tm_errand) {
-    .loop = n->loop, .run = await_end, .on_wake = on_awaited, .free_data = free_end, .data = n->end
-  };
+                                .job_dir = n->job_dir ? tm_xstrdup(n->job_dir) : NULL,
+                                .incarnation = n->o.incarnation };
+  n->end->errand = (struct tm_errand) { .loop = n->o.loop,
+                                        .run = await_end,
+                                        .on_wake = on_awaited,
+                                        .free_data = free_end,
+                                        .data = n->end };
   if (tm_errand_start(&n->end->errand, NULL) == 0)
     return;
   n->end = NULL;

@@ -30,12 +30,17 @@ struct tm_node_user {
   void (*on_doing)(void *data, const struct tm_worker_doing *doing);
 };
 
-/* has_stderr: the keeper gets our stderr, else none. on_note: a message for the log. on_lost, once:
- * the keeper has ended or speaks another version; every worker is gone. */
-struct tm_node *tm_node_start(struct tm_loop *loop, const char *program, bool has_stderr,
-                              uint32_t id, void (*on_note)(void *data, const char *text),
-                              void (*on_lost)(void *data, const char *text), void *data,
-                              struct tm_err *err);
+struct tm_node_options {
+  struct tm_loop *loop;
+  const char *program;               /* runs the keeper as `program node` */
+  bool has_stderr;                   /* the keeper gets our stderr, else none */
+  struct tm_incarnation incarnation; /* the id of the node, and which of its keepers this is */
+  void (*on_note)(void *data, const char *text); /* for the log */
+  /* Once: the keeper has ended or speaks another version; every worker is gone. */
+  void (*on_lost)(void *data, const char *text);
+  void *data;
+};
+struct tm_node *tm_node_start(const struct tm_node_options *o, struct tm_err *err);
 /* Makes the step known to the keeper. Returns its number on this node. */
 uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
                           const struct tm_node_user *user);

@@ -291,10 +291,10 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   job->step_views = tm_xcalloc(job->steps_len, sizeof(*job->step_views));
   job->snapshots = tm_xcalloc(job->steps_len, sizeof(*job->snapshots));
   job->max_workers = max_workers(o);
-  tm_job_nodes_init(job);
   if ((rc = tm_limits_check(o->pipeline, job->max_workers, err)) < 0 ||
       (rc = open_dir(job, &dir, err)) < 0)
     goto fail;
+  tm_job_nodes_init(job);
   set_view(job);
   tm_job_steps_init(job);
   job->view.is_resumed = dir.has_job;

@@ -72,6 +72,7 @@ void tm_job_nodes_init(struct tm_job *job)
   tm_fleet_init(&job->fleet, &(struct tm_fleet_options) { .loop = job->o.loop,
                                                           .program = job->o.program,
                                                           .has_stderr = job->o.has_stderr,
+                                                          .epoch = job->dir.epoch,
                                                           .on_note = on_node_note,
                                                           .on_lost = on_node_lost,
                                                           .on_gone = on_node_gone,

@@ -13,9 +13,9 @@
  *      nobody.
  *  (3) ENDED is sent once for each STARTED, and nothing about that worker after it.
  *  (4) Before a HELLO of the same version, only such a HELLO is answered.
- *  (5) Before the first worker is started, leftovers of a killed keeper of the same job are ended.
- *      The job's directory in their marker identifies them. The supervisor, which has the job's
- *      lock, has waited for the end of an earlier keeper.
+ *  (5) Before the first worker is started, leftovers of killed keepers of the same job are ended:
+ *      processes whose marker names the job and an incarnation that is over (worker_mark.h).
+ *      Workers of other nodes of this session are spared.
  *  (6) It removes its temporary folders last, when no process is left that could write to them.
  *
  * It owns the workers' page, temp_dir and log files; their sockets belong to the supervisor and to
@@ -38,7 +38,6 @@
 #include "sys/fs.h"
 
 #define LOCK_AGAIN_NS (10 * TM_MS)
-#define STRAYS_NS     (5 * TM_S)
 #define NAME_MAX_LEN  64 /* bytes of a worker's name */
 
 void tm_keeper_send(struct tm_keeper *k, uint32_t type, uint32_t worker, const void *p, size_t n)
@@ -140,9 +139,7 @@ static void open_lock(struct tm_keeper *k, const char *job_dir)
 /* Keeps (5). */
 static void end_strays(struct tm_keeper_step *step)
 {
-  char *mark = tm_job_mark(step->s.job_dir);
-  size_t n = tm_process_kill_marked(TM_ENV_WORKER, mark, STRAYS_NS);
-  free(mark);
+  size_t n = tm_job_kill_over(step->s.job_dir, &step->s.incarnation);
   if (n > 0)
     tm_keeper_log(step, TM_WARNING,
                   "killed %zu %s that an earlier keeper of this job had left behind", n,

@@ -16,11 +16,9 @@
 #include "base/time.h"
 #include "node/msg_strings.h"
 
-#define MARK_MAX 512 /* bytes of a path in a marker */
-
 const char *tm_hello(void)
 {
-  return "tidemill " TM_VERSION " protocol 3";
+  return "tidemill " TM_VERSION " protocol 4";
 }
 
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
@@ -41,6 +39,9 @@ void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
   tm_buf_add_u64(out, (uint64_t)s->monitor_ns);
   tm_buf_add_u32(out, s->hides_gpus);
   tm_buf_add_u32(out, s->log_level);
+  tm_buf_add_u64(out, s->incarnation.epoch);
+  tm_buf_add_u32(out, s->incarnation.node);
+  tm_buf_add_u32(out, s->incarnation.number);
 }
 
 int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struct tm_err *err)
@@ -66,6 +67,9 @@ int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struc
   out->hides_gpus = hides_gpus == 1;
   uint32_t log_level = tm_read_u32(&r);
   out->log_level = (enum tm_level)log_level;
+  out->incarnation.epoch = tm_read_u64(&r);
+  out->incarnation.node = tm_read_u32(&r);
+  out->incarnation.number = tm_read_u32(&r);
   if (!r.bad && r.at == r.end && out->worker_argv_len > 0 && out->run_timeout_ns >= 0 &&
       out->load_timeout_ns >= 0 && out->memory_limit >= 0 && out->init_timeout_ns >= 0 &&
       out->interrupt_grace_ns >= 0 && out->monitor_ns >= 0 && hides_gpus <= 1 &&
@@ -86,20 +90,6 @@ void tm_node_step_release(struct tm_node_step *s)
   tm_msg_release_list(s->worker_argv, s->worker_argv_len);
   tm_msg_release_list(s->environment, s->environment_len);
   *s = (struct tm_node_step) { 0 };
-}
-
-char *tm_job_mark(const char *job_dir)
-{
-  struct tm_buf out = TM_BUF_NONE;
-  for (const char *p = job_dir; *p && out.len < MARK_MAX; p++)
-    if (*p == ',' || *p == ':' || *p == '%')
-      tm_buf_printf(&out, "%%%02x", (unsigned char)*p);
-    else
-      tm_buf_add_char(&out, *p);
-  if (out.len >= MARK_MAX)
-    tm_buf_printf(&out, "%%%016" PRIx64, tm_hash64(job_dir, strlen(job_dir)));
-  tm_buf_add_char(&out, ':');
-  return tm_buf_take(&out);
 }
 
 void tm_ended_encode(struct tm_buf *out, const struct tm_ended *e)

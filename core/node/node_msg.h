@@ -36,6 +36,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/level.h"
+#include "node/worker_mark.h"
 #include "node/worker_page.h"
 #include "sys/channel.h"
 
@@ -69,7 +70,7 @@ const char *tm_hello(void);
 /* A step, for the keeper. In the message: the strings and lists in this order (node/msg_strings.h:
  * any bytes except NUL, paths need not be UTF-8), u64 run_timeout_ns, u64 load_timeout_ns, u64
  * memory_limit, u64 init_timeout_ns, u64 interrupt_grace_ns, u64 monitor_ns, u32 hides_gpus, u32
- * log_level. After decoding, the struct owns its strings. */
+ * log_level, u64 epoch, u32 node, u32 number. After decoding, the struct owns its strings. */
 struct tm_node_step {
   char *node_id;  /* decimal */
   char *job_dir;  /* has node.lock */
@@ -93,16 +94,12 @@ struct tm_node_step {
   int64_t monitor_ns;         /* between two samples of the node's resources; 0: no samples */
   bool hides_gpus;            /* from workers without a GPU of their own */
   enum tm_level log_level;    /* the least that _main.txt keeps */
+  struct tm_incarnation incarnation; /* of this keeper; tm_node_add_step() sets it */
 };
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s);
 /* Release `out` with tm_node_step_release(). */
 int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struct tm_err *err);
 void tm_node_step_release(struct tm_node_step *s);
-
-/* The first part of the marker (TM_ENV_WORKER) in all descendants of workers of the job in this
- * directory, and only there: the path, shortened with a hash if it is long; ends in ':', has no
- * ','. To free. */
-char *tm_job_mark(const char *job_dir);
 
 /* What a worker does now, by its page. 36 bytes on the wire: u32 worker, u32 phase, u64 phase_ns,
  * u64 begun_wall_ns, u64 seq, u32 is_stopped. */

@@ -7,8 +7,9 @@
  *  (1) All descendants of a worker have its marker in their environment, whatever their session:
  *      deadlines.c recognises them by it. The worker's number makes the markers of one keeper
  *      different. Inside another worker the outer marker follows, so that the outer keeper
- *      recognises its own. Markers begin with the job's directory, so that the next keeper, or the
- *      supervisor, finds survivors of a killed keeper (tm_job_mark).
+ *      recognises its own. Markers begin with the job's directory and the keeper's incarnation, so
+ *      that the next keeper, or the supervisor, finds survivors of a killed keeper
+ *      (worker_mark.h).
  *  (2) We make a new temp_dir with mode 0700, in a folder that nobody else can enter (temp.c). The
  *      worker makes memory_dir, in such a folder.
  *  (3) The page says START before the process exists, so that a worker that dies at once is known
@@ -63,10 +64,10 @@ char **tm_keeper_environment(char *const *own, char *const *more, size_t more_le
 static char *make_marker(const struct tm_keeper_worker *w)
 {
   const char *outer = getenv(TM_ENV_WORKER);
-  char *job = tm_job_mark(w->step->s.job_dir);
+  char *mark = tm_incarnation_mark(w->step->s.job_dir, &w->step->s.incarnation);
   char *marker =
-      tm_xprintf("%s%s:%u%s%s", job, w->name, w->number, outer ? "," : "", outer ? outer : "");
-  free(job);
+      tm_xprintf("%s%s:%u%s%s", mark, w->name, w->number, outer ? "," : "", outer ? outer : "");
+  free(mark);
   return marker;
 }
 

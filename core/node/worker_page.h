@@ -30,9 +30,8 @@
 
 #define TM_PAGE_WORDS 512
 
-/* Variables in a worker's environment. TM_ENV_WORKER:
- * <tm_job_mark><worker name>:<number>[,<marker of a worker around the keeper>] */
-#define TM_ENV_WORKER "TIDEMILL_WORKER"
+/* Variables in a worker's environment. */
+#define TM_ENV_WORKER "TIDEMILL_WORKER" /* its marker (worker_mark.h) */
 #define TM_ENV_KEEPER "TIDEMILL_KEEPER" /* the keeper's pid */
 
 enum tm_phase {

@@ -20,7 +20,6 @@
 #define MEMORY_DIR "/dev/shm"
 #define RECORDS    "temp_dirs"
 #define RECORD_MAX (64u << 10)
-#define STRAYS_NS  (5 * TM_S)
 
 /* Names. */
 
@@ -274,13 +273,10 @@ static bool are_recorded(const struct tm_fs *fs, const char *job_dir)
 
 int tm_temp_dirs_remove_left(const struct tm_fs *fs, const char *job_dir, struct tm_err *err)
 {
-  char *mark;
   int rc;
   if (!are_recorded(fs, job_dir) && look_for_orphans(job_dir, false) == 0)
     return 0;
-  mark = tm_job_mark(job_dir);
-  (void)tm_process_kill_marked(TM_ENV_WORKER, mark, STRAYS_NS); /* keeps (5) */
-  free(mark);
+  (void)tm_job_kill_all(job_dir); /* keeps (5) */
   rc = tm_temp_dirs_remove(fs, job_dir, err);
   look_for_orphans(job_dir, true);
   return rc;

@@ -64,11 +64,17 @@ bool tm_process_env(pid_t pid, const char *name, char *out, size_t out_len);
 pid_t tm_process_parent(pid_t pid);
 /* Whether a process is stopped, by Ctrl-Z, SIGSTOP or a debugger, from /proc. */
 bool tm_process_is_stopped(pid_t pid);
-/* Kills this user's processes whose variable `name`, a comma-separated list, has an entry that
- * begins with `mark`; they need not be children. Waits up to `ns` for their ends. Spares this
+/* The processes whose variable `name`, a comma-separated list, has an entry that begins with
+ * `begin`, and whose rest is_meant() accepts. The rest ends with the entry's ',' or with NUL. */
+struct tm_process_mark {
+  const char *name, *begin;
+  bool (*is_meant)(const void *data, const char *rest); /* NULL: accepts all */
+  const void *data;
+};
+/* Kills those of this user; they need not be children. Waits up to `ns` for their ends. Spares this
  * process and its ancestors; kills nothing if this process carries the mark itself. Returns the
  * number killed. */
-size_t tm_process_kill_marked(const char *name, const char *mark, int64_t ns);
+size_t tm_process_kill_marked(const struct tm_process_mark *m, int64_t ns);
 
 /* Cores that this process may use: affinity and cgroup quota (rounded up), at least 1. */
 int tm_process_cores(void);

@@ -34,7 +34,7 @@
 #define ABOVE_MAX 64
 
 struct hunt {
-  const char *name, *mark;
+  const struct tm_process_mark *mark;
   char *value; /* VALUE_MAX bytes */
   pid_t above[ABOVE_MAX];
   size_t above_len;
@@ -44,12 +44,13 @@ struct hunt {
 
 static bool has_mark(struct hunt *h, pid_t pid)
 {
-  size_t len = strlen(h->mark);
-  if (!tm_process_env(pid, h->name, h->value, VALUE_MAX))
+  const struct tm_process_mark *m = h->mark;
+  size_t len = strlen(m->begin);
+  if (!tm_process_env(pid, m->name, h->value, VALUE_MAX))
     return false;
   for (const char *at = h->value; at; at = strchr(at, ',')) {
     at += *at == ',';
-    if (strncmp(at, h->mark, len) == 0)
+    if (strncmp(at, m->begin, len) == 0 && (!m->is_meant || m->is_meant(m->data, at + len)))
       return true;
   }
   return false;
@@ -102,9 +103,9 @@ static void wait_for_ends(struct hunt *h, int64_t until_ns)
   }
 }
 
-size_t tm_process_kill_marked(const char *name, const char *mark, int64_t ns)
+size_t tm_process_kill_marked(const struct tm_process_mark *m, int64_t ns)
 {
-  struct hunt h = { .name = name, .mark = mark, .value = tm_xmalloc(VALUE_MAX) };
+  struct hunt h = { .mark = m, .value = tm_xmalloc(VALUE_MAX) };
   int64_t until_ns = tm_clock_mono_ns() + ns;
   size_t killed = 0;
   for (pid_t pid = getpid(); pid > 0 && h.above_len < ABOVE_MAX; pid = tm_process_parent(pid))

@@ -59,6 +59,7 @@ struct rig {
   bool verify_items, no_rows;
   bool is_interruptible;
   int64_t grace_ns; /* interrupt_grace of steps */
+  struct tm_incarnation incarnation;
   int64_t max_result_size;
 };
 
@@ -207,7 +208,8 @@ static inline void rig_add_step(struct rig *r, uint64_t index, const char *progr
                             .environment = environment,
                             .environment_len = 1,
                             .run_timeout_ns = timeout_ns,
-                            .interrupt_grace_ns = r->grace_ns };
+                            .interrupt_grace_ns = r->grace_ns,
+                            .incarnation = r->incarnation };
   tm_node_step_encode(&bytes, &s);
   rig_send(r, TM_MSG_STEP, index, 0, bytes.data, bytes.len);
   tm_buf_release(&bytes);
@@ -369,6 +371,24 @@ static inline char *rig_read(const struct rig *r, const char *name)
   tm_fs_read_file(tm_fs_real(), path, 1 << 24, &text, NULL);
   free(path);
   return text.data ? tm_buf_take(&text) : tm_xstrdup("");
+}
+
+static inline void rig_expect_text(struct rig *r, const char *file, const char *text)
+{
+  char *all = rig_read(r, file);
+  if (!strstr(all, text))
+    fail_msg("'%s' is not in %s:\n%s", text, file, all);
+  free(all);
+}
+
+/* `path` starts a process in its own session, and its worker exits. Returns a handle on the
+ * process. */
+static inline int rig_start_daemon(struct rig *r, uint32_t worker, const char *path)
+{
+  char *rows = rig_wait_rows(r, worker, rig_hand(r, worker, path));
+  int held = rig_hold((pid_t)atol(rows));
+  free(rows);
+  return held;
 }
 
 /* Closes the control channel, waits for the keeper and returns its status. */

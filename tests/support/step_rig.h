@@ -302,12 +302,10 @@ static inline void step_start(struct step_rig *r)
   tm_supervisor_start(r->s);
 }
 
-/* Starts a keeper for this node, and gives the node to the step. As if nodes were machines, each
- * keeper has a job folder of its own: it kills what keepers before it have left of that job. */
+/* Starts a keeper for this node, and gives the node to the step. */
 static inline void step_set_node(struct step_rig *r, uint32_t id)
 {
   struct tm_err err = TM_ERR_NONE;
-  char *dir = tm_xprintf("%s/node%u", r->j.dir, id);
   if (!r->is_real)
     setenv("TM_TEST_KEEPER", "deaf", 1);
   if (tm_fleet_start(&r->fleet, id, &err) < 0)
@@ -315,11 +313,7 @@ static inline void step_set_node(struct step_rig *r, uint32_t id)
   unsetenv("TM_TEST_KEEPER");
   free(r->temp.temp);
   r->temp.temp = tm_xprintf("%s/temp%u.%d", r->j.dir, id, r->keepers++);
-  assert_int_equal(tm_fs_make_dirs(tm_fs_real(), dir, 0700, NULL), 0);
-  r->view.dir = dir;
   tm_supervisor_set_node(r->s, tm_fleet_node(&r->fleet, id));
-  r->view.dir = r->j.job_dir;
-  free(dir);
 }
 
 /* Until the step has ended. */

@@ -32,14 +32,6 @@ static int count_marked(const struct rig *r)
   return count;
 }
 
-static void expect_text(struct rig *r, const char *file, const char *text)
-{
-  char *all = rig_read(r, file);
-  if (!strstr(all, text))
-    fail_msg("'%s' is not in %s:\n%s", text, file, all);
-  free(all);
-}
-
 static void a_worker_runs_a_window_of_many_and_stops(void **state)
 {
   struct rig r;
@@ -76,19 +68,22 @@ static void a_worker_runs_a_window_of_many_and_stops(void **state)
   assert_true(rig_exists(&r, "logs/user/stdout/0/process0.stdout.txt"));
   assert_true(rig_exists(&r, "logs/sys/node/0/process0.stderr.txt"));
   assert_false(rig_exists(&r, "logs/user/error/0/process0.txt"));
-  expect_text(&r, "logs/sys/node/0/_main.txt", "|keeper|process0 started: pid ");
-  expect_text(&r, "logs/sys/node/0/_main.txt", ", stopped; lived ");
+  rig_expect_text(&r, "logs/sys/node/0/_main.txt", "|keeper|process0 started: pid ");
+  rig_expect_text(&r, "logs/sys/node/0/_main.txt", ", stopped; lived ");
   rig_close(&r);
 }
 
 static void a_worker_finds_its_environment(void **state)
 {
   struct rig r;
-  rig_start(&r, 0);
+  rig_open(&r, tm_hello());
+  r.incarnation = (struct tm_incarnation) { 10, 0, 1 };
+  rig_add_step(&r, 0, NULL, NULL, 0);
   rig_start_worker(&r, 2);
   rig_wait_ready(&r, 2);
   char *rows = rig_wait_rows(&r, 2, rig_hand(&r, 2, "/env"));
-  char *expected = tm_xprintf("%s/temp/score-process2\n%s\n%s:process2:2\n", r.dir, r.dir, r.dir);
+  char *expected = tm_xprintf("%s/temp/score-process2\n%s\n%s:000000000000000a.0.1:process2:2\n",
+                              r.dir, r.dir, r.dir);
   assert_string_equal(rows, expected);
   free(rows);
   free(expected);
@@ -151,8 +146,8 @@ static void a_run_that_passes_its_timeout_is_killed(void **state)
   expect_state(&e, 1, TM_ENTRY_BEGUN);
   free(rig_wait_rows(&r, 1,
                      rig_hand(&r, 1, "/idle for longer than the timeout"))); /* it is not a run() */
-  expect_text(&r, "logs/sys/node/0/_main.txt",
-              "killed because run() took longer than run_invocation_timeout, after 0.3");
+  rig_expect_text(&r, "logs/sys/node/0/_main.txt",
+                  "killed because run() took longer than run_invocation_timeout, after 0.3");
   rig_close(&r);
 }
 
@@ -219,16 +214,6 @@ static void the_activity_of_a_worker_is_reported(void **state)
   rig_close(&r);
 }
 
-/* `path` starts a process in its own session, and its worker exits. Returns a handle on the
- * process. */
-static int start_daemon(struct rig *r, uint32_t worker, const char *path)
-{
-  char *rows = rig_wait_rows(r, worker, rig_hand(r, worker, path));
-  int held = rig_hold((pid_t)atol(rows));
-  free(rows);
-  return held;
-}
-
 static void processes_that_left_the_session_end_with_their_worker(void **state)
 {
   struct rig r;
@@ -238,7 +223,7 @@ static void processes_that_left_the_session_end_with_their_worker(void **state)
   rig_start_worker(&r, 1);
   rig_wait_ready(&r, 0);
   rig_wait_ready(&r, 1);
-  int gone = start_daemon(&r, 0, "/daemon"), stays = start_daemon(&r, 1, "/daemon");
+  int gone = rig_start_daemon(&r, 0, "/daemon"), stays = rig_start_daemon(&r, 1, "/daemon");
   rig_hand(&r, 0, "/exit");
   rig_wait_ended(&r, 0, &e);
   rig_wait_gone(gone);
@@ -270,8 +255,8 @@ static void fill(struct rig *r, int held[4])
   held[1] = rig_hold(rig_start_worker(r, 1));
   rig_wait_ready(r, 0);
   rig_wait_ready(r, 1);
-  held[2] = start_daemon(r, 0, "/daemon");
-  held[3] = start_daemon(r, 1, "/wiped");
+  held[2] = rig_start_daemon(r, 0, "/daemon");
+  held[3] = rig_start_daemon(r, 1, "/wiped");
   rig_hand(r, 0, "/hang");
   rig_wait_begun(r);
   assert_true(is_locked(r));
@@ -311,55 +296,6 @@ static void nothing_is_left_when_the_keeper_is_terminated(void **state)
   r.keeper = 0;
   expect_nothing_left(&r, held);
   rig_close(&r);
-}
-
-static void a_killed_keeper_takes_its_workers_along(void **state)
-{
-  struct rig r;
-  int status;
-  rig_start(&r, 0);
-  int held = rig_hold(rig_start_worker(&r, 0));
-  rig_wait_ready(&r, 0);
-  kill(r.keeper, SIGKILL);
-  assert_int_equal(waitpid(r.keeper, &status, 0), r.keeper);
-  r.keeper = 0;
-  rig_wait_gone(held);
-  rig_close(&r);
-}
-
-/* A process that a killed keeper's worker had started survives. The job's next keeper ends it
- * before it starts a worker, and spares those of other jobs. */
-static void leftovers_of_a_killed_keeper_are_ended_by_the_next(void **state)
-{
-  struct rig r, other, next;
-  char dir[sizeof next.dir];
-  rig_start(&r, 60 * TM_S);
-  rig_start(&other, 60 * TM_S);
-  rig_start_worker(&r, 0);
-  rig_start_worker(&other, 0);
-  rig_wait_ready(&r, 0);
-  rig_wait_ready(&other, 0);
-  int gone = start_daemon(&r, 0, "/daemon"), stays = start_daemon(&other, 0, "/daemon");
-  struct pollfd p[] = { { .fd = gone, .events = POLLIN }, { .fd = stays, .events = POLLIN } };
-  kill(r.keeper, SIGKILL);
-  assert_int_equal(waitpid(r.keeper, NULL, 0), r.keeper);
-  r.keeper = 0;
-  assert_int_equal(poll(p, 2, 0), 0);
-  rig_open(&next, tm_hello());
-  strcpy(dir, next.dir);
-  strcpy(next.dir, r.dir);
-  rig_add_step(&next, 0, NULL, NULL, 0);
-  rig_start_worker(&next, 0);
-  assert_int_equal(poll(p, 2, 0), 1);
-  assert_true(p[0].revents & POLLIN); /* with POLLHUP once it has been reaped */
-  expect_text(&next, "logs/sys/node/0/_main.txt", "|keeper|killed 1 process that");
-  close(gone);
-  assert_int_equal(rig_end_keeper(&next), 0);
-  strcpy(next.dir, dir);
-  rig_close(&next);
-  rig_close(&r);
-  rig_close(&other);
-  rig_wait_gone(stays);
 }
 
 static void another_version_is_refused(void **state)
@@ -586,8 +522,6 @@ UNIT_TESTS({
     cmocka_unit_test(processes_that_left_the_session_end_with_their_worker),
     cmocka_unit_test(nothing_is_left_when_the_supervisor_is_gone),
     cmocka_unit_test(nothing_is_left_when_the_keeper_is_terminated),
-    cmocka_unit_test(a_killed_keeper_takes_its_workers_along),
-    cmocka_unit_test(leftovers_of_a_killed_keeper_are_ended_by_the_next),
     cmocka_unit_test(another_version_is_refused),
     cmocka_unit_test(a_frame_before_hello_is_refused),
     cmocka_unit_test(a_start_that_fails_says_why),

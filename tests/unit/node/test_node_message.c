@@ -22,7 +22,8 @@ static void make_step(struct tm_buf *out)
                             .environment = env,
                             .environment_len = 3,
                             .run_timeout_ns = 60 * TM_S,
-                            .log_level = TM_WARNING };
+                            .log_level = TM_WARNING,
+                            .incarnation = { 0xfedcba9876543210, 7, 9 } };
   tm_node_step_encode(out, &s);
 }
 
@@ -44,6 +45,9 @@ static void a_step_is_decoded_unchanged(void **state)
   assert_null(s.environment[3]);
   assert_int_equal(s.run_timeout_ns, 60 * TM_S);
   assert_int_equal(s.log_level, TM_WARNING);
+  assert_int_equal(s.incarnation.epoch, 0xfedcba9876543210);
+  assert_int_equal(s.incarnation.node, 7);
+  assert_int_equal(s.incarnation.number, 9);
   tm_node_step_release(&s);
   tm_buf_release(&b);
 }
@@ -262,30 +266,6 @@ static void the_activity_of_a_worker_is_decoded_unchanged(void **state)
   tm_buf_release(&b);
 }
 
-static void a_mark_tells_one_job_from_another(void **state)
-{
-  static const char *const dirs[] = { "/jobs/a", "/jobs/a:b", "/jobs/a%3ab", "/jobs/a,b",
-                                      "/jobs/ab" };
-  char first[1200], second[1200];
-  for (size_t i = 0; i < TM_COUNT_OF(dirs); i++)
-    for (size_t j = 0; j < TM_COUNT_OF(dirs); j++) {
-      char *a = tm_job_mark(dirs[i]), *b = tm_job_mark(dirs[j]);
-      assert_int_equal(strncmp(a, b, strlen(a)) == 0, i == j);
-      assert_null(strchr(a, ','));
-      free(a);
-      free(b);
-    }
-  memset(first, 'x', sizeof first - 1);
-  first[sizeof first - 1] = '\0';
-  strcpy(second, first);
-  second[sizeof second - 2] = 'y';
-  char *a = tm_job_mark(first), *b = tm_job_mark(second);
-  assert_string_not_equal(a, b);
-  assert_true(strlen(a) < 600);
-  free(a);
-  free(b);
-}
-
 UNIT_TESTS({
     cmocka_unit_test(a_step_is_decoded_unchanged),
     cmocka_unit_test(a_cut_step_is_refused),
@@ -296,5 +276,4 @@ UNIT_TESTS({
     cmocka_unit_test(an_end_is_described_in_one_line),
     cmocka_unit_test(details_of_a_death_follow_its_cause),
     cmocka_unit_test(the_activity_of_a_worker_is_decoded_unchanged),
-    cmocka_unit_test(a_mark_tells_one_job_from_another),
 });

@@ -61,6 +61,11 @@ static bool lives(pid_t pid)
   return waitpid(pid, NULL, WNOHANG) == 0;
 }
 
+static size_t kill_marked(const char *mark)
+{
+  return tm_process_kill_marked(&(struct tm_process_mark) { .name = NAME, .begin = mark }, LIMIT);
+}
+
 static void those_with_the_mark_are_killed_and_no_other(void **state)
 {
   char mark[32], other[32], inner[128];
@@ -70,11 +75,11 @@ static void those_with_the_mark_are_killed_and_no_other(void **state)
   pid_t first = start(mark), within = start(inner), stays = start(other);
   snprintf(inner, sizeof inner, "x%s", mark);
   pid_t stays_too = start(inner);
-  assert_int_equal(tm_process_kill_marked(NAME, mark, LIMIT), 2);
+  assert_int_equal(kill_marked(mark), 2);
   assert_int_equal(end_of(first), SIGKILL);
   assert_int_equal(end_of(within), SIGKILL);
   assert_true(lives(stays) && lives(stays_too));
-  assert_int_equal(tm_process_kill_marked(NAME, mark, LIMIT), 0);
+  assert_int_equal(kill_marked(mark), 0);
   kill(stays, SIGTERM);
   kill(stays_too, SIGTERM);
   assert_int_equal(end_of(stays), SIGTERM);
@@ -88,7 +93,7 @@ static void more_than_one_look_holds_are_killed(void **state)
   make_mark(mark, "many");
   for (size_t i = 0; i < TM_COUNT_OF(pids); i++)
     pids[i] = start(mark);
-  assert_int_equal(tm_process_kill_marked(NAME, mark, LIMIT), TM_COUNT_OF(pids));
+  assert_int_equal(kill_marked(mark), TM_COUNT_OF(pids));
   for (size_t i = 0; i < TM_COUNT_OF(pids); i++)
     assert_int_equal(end_of(pids[i]), SIGKILL);
 }
@@ -102,7 +107,7 @@ static int hunt_from_within(void)
   char *env[] = { (char *)"TM_UNIT=process_marked", NULL };
   struct tm_spawn spawn = { .program = program, .argv = argv, .env = env };
   struct tm_process_end end;
-  if (tm_process_kill_marked(NAME, getenv(NAME), LIMIT) != 0)
+  if (kill_marked(getenv(NAME)) != 0)
     return 1; /* it carries the mark itself */
   argv[1] = tm_xprintf("hunt-wiped %s", getenv(NAME));
   pid_t pid = tm_process_start(&spawn, NULL);
@@ -134,7 +139,7 @@ static int serve(int argc, char **argv)
   if (strcmp(argv[1], "hunt") == 0)
     return hunt_from_within();
   if (strncmp(argv[1], wiped, strlen(wiped)) == 0)
-    return tm_process_kill_marked(NAME, argv[1] + strlen(wiped), LIMIT) == 0 ? 0 : 1;
+    return kill_marked(argv[1] + strlen(wiped)) == 0 ? 0 : 1;
   return 2;
 }
 
