@@ -67,10 +67,12 @@ void tm_lua_push_event(lua_State *L, const struct tidemill_event *e)
 {
   static const char *const kinds[] = { "",           "state",  "progress", "step",
                                        "mini_batch", "worker", "log" };
-  lua_createtable(L, 0, 10);
+  lua_createtable(L, 0, 12);
   tm_lua_set_text(L, "kind", kinds[e->kind]);
   tm_lua_set_text(L, "step", e->step);
   tm_lua_set_text(L, "worker", e->worker);
+  tm_lua_set_text(L, "node_id", e->node_id);
+  tm_lua_set_text(L, "node_address", e->node_address);
   tm_lua_set_text(L, "text", e->text);
   tm_lua_set_text(L, "stack", e->stack);
   tm_lua_set_text(L, "where", e->where);
