@@ -44,20 +44,30 @@ enum tm_claim tm_claims_find(const struct tm_claims *c, const char *path, uint64
 
 void tm_claims_add(struct tm_claims *c, const char *path, uint64_t number)
 {
-  *tm_map_add(&c->files, path, strlen(path), NULL) = number + 1;
+  uint64_t *file = tm_map_add(&c->files, path, strlen(path), NULL);
+  tm_require(*file == 0);
+  *file = number + 1;
   for (size_t n = next_folder(path, 0); n > 0; n = next_folder(path, n))
     ++*tm_map_add(&c->folders, path, n, NULL);
   c->len++;
 }
 
+static void remove_below(struct tm_claims *c, const char *folder, size_t len)
+{
+  uint64_t *below = tm_map_add(&c->folders, folder, len, NULL);
+  tm_require(*below > 0);
+  --*below;
+}
+
 void tm_claims_remove(struct tm_claims *c, const char *path)
 {
   tm_require(c->len > 0);
+  tm_require(value_of(&c->files, path, strlen(path)) > 0);
   if (--c->len == 0) {
     tm_claims_release(c);
     return;
   }
   *tm_map_add(&c->files, path, strlen(path), NULL) = 0;
   for (size_t n = next_folder(path, 0); n > 0; n = next_folder(path, n))
-    --*tm_map_add(&c->folders, path, n, NULL);
+    remove_below(c, path, n);
 }

@@ -78,6 +78,7 @@ static int save(const struct tm_columns *c, uint64_t index, struct tm_err *err)
 {
   struct tm_buf file = TM_BUF_NONE;
   struct names names = own_names(c);
+  tm_require(names.len > 0 && !c->is_saved); /* tm_columns_fit() has taken them */
   tm_buf_add_u32(&file, FILE_VERSION);
   tm_buf_add_u64(&file, index);
   tm_buf_add_u32(&file, (uint32_t)names.len);
@@ -288,6 +289,7 @@ int tm_columns_begin_add(struct tm_columns *c, struct tm_commit *commit, uint64_
 
 void tm_columns_end_add(struct tm_columns *c, const struct tm_commit *commit, bool is_frame)
 {
+  tm_require(!is_frame || c->names.len > 0);
   c->is_saved = c->is_saved || is_frame;
   c->has_arrays = c->has_arrays || (!c->is_saved && tm_commit_output_len(commit) > 0);
 }

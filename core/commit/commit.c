@@ -136,6 +136,7 @@ void tm_commit_drop_notes(struct tm_commit *c)
 static void add_record(struct tm_commit *c, enum tm_record_kind kind, const struct tm_outcome *o,
                        uint64_t output_hash)
 {
+  tm_require(o->succeeded <= o->items); /* recover.c takes another record for damage */
   struct tm_record r = { .kind = kind };
   if (kind == TM_RECORD_COMMITTED && tm_files_add(&c->files, o->index, &r))
     tm_journal_add(&c->journal, &r);
@@ -286,6 +287,13 @@ size_t tm_commit_pending(const struct tm_commit *c)
          c->journal.pending.len;
 }
 
+/* Whether nothing that the records cover is still to be written. */
+static bool has_written_all(const struct tm_commit *c)
+{
+  return c->output.pending.len == 0 && c->failures.pending.len == 0 &&
+         c->files.log.pending.len == 0 && c->files.added == 0;
+}
+
 /* Writes everything that the records cover. */
 static int write_rows(struct tm_commit *c, struct tm_err *err)
 {
@@ -311,8 +319,10 @@ int tm_commit_flush(struct tm_commit *c, struct tm_err *err)
     rc = write_rows(c, &words);
   if (rc == 0 && tm_clock_mono_ns() - begin > SLOW_NS)
     rc = tm_commit_check_owner(c, &words);
-  if (rc == 0)
+  if (rc == 0) {
+    tm_require(has_written_all(c));
     rc = tm_journal_flush(&c->journal, &words); /* keeps (2): last */
+  }
   if (rc < 0) {
     if (err)
       *err = words;
@@ -339,6 +349,7 @@ bool tm_commit_sync_begin(struct tm_commit *c, struct tm_sync *s)
   s->journal_len = c->journal.len;
   s->code = 0;
   c->begun = c->flushed;
+  tm_require(s->output_len <= c->output.end && s->journal_len % TM_RECORD_SIZE == 0);
   return true;
 }
 
@@ -350,6 +361,7 @@ void tm_sync_run(struct tm_sync *s)
 int tm_commit_sync_end(struct tm_commit *c, struct tm_sync *s, struct tm_err *err)
 {
   struct tm_err words = TM_ERR_NONE;
+  tm_require(s->commit == c && c->synced <= c->begun && c->begun <= c->flushed);
   if (c->code < 0)
     return refuse_broken(c, err);
   int rc = s->code;
@@ -396,6 +408,7 @@ static int settle(struct tm_commit *c, struct tm_err *err)
 
 static int finish_files(struct tm_commit *c, bool completed, struct tm_err *err)
 {
+  tm_require(tm_commit_pending(c) == 0); /* the list is made from the files */
   char *list = tm_path_join(c->step_dir, "failed_items.jsonl");
   int rc = tm_failures_write(&c->journal, &c->failures, tm_manifest_count(c->manifest), list, err);
   free(list);

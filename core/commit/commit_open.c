@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "agent/agent_msg.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "commit/commit_own.h"
@@ -150,6 +151,7 @@ static int recover(struct tm_commit *c, const struct tm_commit_options *o,
   c->recorded_output = r->output_len;
   c->recorded_failures = r->failures_len;
   c->recorded_files = r->files_len;
+  tm_require(c->recorded_failures <= c->failures.end && c->recorded_files <= c->files.log.end);
   return 0;
 }
 
@@ -242,6 +244,7 @@ int tm_commit_open(struct tm_commit **out, const struct tm_commit_options *optio
 
 int tm_commit_begin(struct tm_commit *c, struct tm_err *err)
 {
+  tm_require(c->recovery && c->flushed == 0 && tm_commit_pending(c) == 0); /* once */
   int rc;
   if ((rc = make_files(c, err)) < 0 || (rc = tm_recover_cut(c->recovery, err)) < 0 ||
       (rc = sync_all(c, err)) < 0 || (rc = begin_session(c, c->recovery->sessions + 1, err)) < 0)

@@ -245,6 +245,7 @@ static int note_one(struct tm_files *f, const char *staging, const char *bytes, 
 
 static void drop_to(struct tm_files *f, size_t len)
 {
+  tm_require(f->added <= len); /* the lines of the added ones are in the log */
   while (f->moves_len > len) {
     struct tm_move *m = &f->moves[--f->moves_len];
     tm_claims_remove(&f->claims, m->to);
@@ -264,6 +265,7 @@ int tm_files_note(struct tm_files *f, const char *staging, const char *names, si
     const char *name = tm_read_bytes32(&r, &name_len);
     rc = note_one(f, staging, name, name_len, err);
   }
+  tm_require(f->claims.len == f->moves_len);
   if (rc < 0)
     drop_to(f, before);
   else if (f->moves_len > before)
@@ -355,6 +357,7 @@ static int carry_out(struct tm_files *f, struct tm_move *m, struct tm_err *err)
 /* The first `done` moves are carried out. */
 static void take_away(struct tm_files *f, size_t done)
 {
+  tm_require(done <= f->added && f->added <= f->moves_len);
   f->moves_len -= done;
   f->added -= done;
   memmove(f->moves, f->moves + done, f->moves_len * sizeof(*f->moves));
@@ -365,6 +368,7 @@ static void take_away(struct tm_files *f, size_t done)
 
 int tm_files_carry_out(struct tm_files *f, struct tm_err *err)
 {
+  tm_require(f->log.pending.len == 0); /* keeps (1) */
   size_t done = 0;
   int rc = 0;
   while (done < f->added && (rc = carry_out(f, &f->moves[done], err)) == 0)

@@ -176,7 +176,7 @@ void tm_journal_add(struct tm_journal *j, const struct tm_record *r)
 
 int tm_journal_flush(struct tm_journal *j, struct tm_err *err)
 {
-  tm_require(j->fd >= 0);
+  tm_require(j->fd >= 0 && j->len % TM_RECORD_SIZE == 0); /* a torn tail was cut */
   int rc = tm_fs_write_at(j->fs, j->fd, j->path, j->pending.data, j->pending.len, j->len, err);
   if (rc < 0)
     return rc;
@@ -187,7 +187,7 @@ int tm_journal_flush(struct tm_journal *j, struct tm_err *err)
 
 int tm_journal_write(struct tm_journal *j, const struct tm_record *r, struct tm_err *err)
 {
-  tm_require(j->fd >= 0);
+  tm_require(j->fd >= 0 && j->len % TM_RECORD_SIZE == 0);
   char bytes[TM_RECORD_SIZE];
   tm_record_encode(r, bytes);
   int rc = tm_fs_write_at(j->fs, j->fd, j->path, bytes, sizeof(bytes), j->len, err);
@@ -198,7 +198,8 @@ int tm_journal_write(struct tm_journal *j, const struct tm_record *r, struct tm_
 
 int tm_journal_cut(struct tm_journal *j, int64_t len, struct tm_err *err)
 {
-  tm_require(len <= j->len && len % TM_RECORD_SIZE == 0 && j->pending.len == 0);
+  tm_require(len >= 0 && len <= j->len);
+  tm_require(len % TM_RECORD_SIZE == 0 && j->pending.len == 0);
   if (len == j->len)
     return 0;
   int rc = j->fs->ftruncate(j->fs->self, j->fd, len);
@@ -210,7 +211,7 @@ int tm_journal_cut(struct tm_journal *j, int64_t len, struct tm_err *err)
 
 void tm_journal_walk_init(struct tm_journal_walk *w, const struct tm_journal *j, int64_t at)
 {
-  tm_require(at % TM_RECORD_SIZE == 0);
+  tm_require(at >= 0 && at % TM_RECORD_SIZE == 0);
   memset(w, 0, sizeof(*w));
   w->journal = j;
   w->next = at;

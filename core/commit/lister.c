@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/repeats.h"
 #include "base/time.h"
@@ -266,6 +267,7 @@ static struct tm_lister *lister_new(const struct tm_lister_options *options, str
 
 struct tm_lister *tm_lister_start(const struct tm_lister_options *options, struct tm_err *err)
 {
+  tm_require(options->loop && options->manifest && options->on_progress);
   struct tm_lister *l = lister_new(options, err);
 
   return l && tm_errand_start(&l->errand, err) == 0 ? l : NULL;

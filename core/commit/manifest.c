@@ -113,6 +113,7 @@ static int compare_entry(struct tm_manifest *m, uint32_t dataset, uint32_t items
 {
   struct tm_manifest_head h;
   const char *old;
+  tm_require(m->compared <= m->compare_count && m->pending.len == 0);
   if (m->compared == m->compare_count) /* only a list that had ended gets here */
     return tm_err_set(err, TM_ECHANGED,
                       "the input has changed: there are more than the %llu mini-batches of before",
@@ -157,7 +158,7 @@ int tm_manifest_add(struct tm_manifest *m, uint32_t dataset, uint32_t items, con
 {
   if (m->is_compared)
     return compare_entry(m, dataset, items, bytes, len, err);
-  tm_require(!atomic_load(&m->has_end));
+  tm_require(!atomic_load(&m->has_end) && m->has_head); /* tm_manifest_cut() wrote it */
   if (len > UINT32_MAX)
     return tm_err_set(
         err, TM_ELIMIT,
@@ -182,6 +183,7 @@ int tm_manifest_flush(struct tm_manifest *m, struct tm_err *err)
   if (rc < 0)
     return rc;
   tm_buf_clear(&m->pending);
+  tm_require(m->added >= atomic_load_explicit(&m->count, memory_order_relaxed));
   atomic_store_explicit(&m->items, m->items_added, memory_order_relaxed);
   atomic_store_explicit(&m->length, m->end, memory_order_release);
   atomic_store_explicit(&m->count, m->added, memory_order_release); /* keeps (11): last */
@@ -196,6 +198,7 @@ int tm_manifest_end(struct tm_manifest *m, struct tm_err *err)
                       (unsigned long long)m->compared, (unsigned long long)m->compare_count);
   if (m->had_end)
     return 0;
+  tm_require(!tm_manifest_has_end(m));
   char total[8];
   tm_put_u64(total, m->items_added);
   struct tm_manifest_head h = { TM_MANIFEST_END, 0, 0, sizeof(total), m->added, 0, 0 };
@@ -216,6 +219,7 @@ size_t tm_manifest_pending(const struct tm_manifest *m)
 
 void tm_manifest_accept(struct tm_manifest *m)
 {
+  tm_require(m->compared == 0 && m->pending.len == 0);
   m->accepts = true;
 }
 
@@ -242,6 +246,7 @@ bool tm_manifest_has_end(const struct tm_manifest *m)
 
 uint64_t tm_manifest_chain(const struct tm_manifest *m)
 {
+  tm_require(tm_manifest_has_end(m));
   return atomic_load_explicit(&m->chain, memory_order_acquire);
 }
 

@@ -64,6 +64,7 @@ uint64_t tm_manifest_link(uint64_t before, uint64_t check)
 static const char *cursor_get(const struct tm_manifest *m, struct tm_manifest_cursor *c, int64_t at,
                               size_t n, int64_t limit, int *rc, struct tm_err *err)
 {
+  tm_require(at <= limit && n <= (uint64_t)(limit - at));
   *rc = 0;
   if (at >= c->base && at + (int64_t)n <= c->base + (int64_t)c->have)
     return c->bytes + (at - c->base);
@@ -127,7 +128,9 @@ void tm_manifest_put_place(struct tm_manifest *m, uint64_t index, int64_t at)
 int64_t tm_manifest_place(const struct tm_manifest *m, uint64_t index)
 {
   uint64_t block = index / TM_MANIFEST_BLOCK;
-  return m->leaves[block / TM_MANIFEST_LEAF][block % TM_MANIFEST_LEAF];
+  const int64_t *leaf = m->leaves[block / TM_MANIFEST_LEAF];
+  tm_require(leaf); /* the writer stores it before the count that covers it */
+  return leaf[block % TM_MANIFEST_LEAF];
 }
 
 /* 1: the head is valid. 0: it is missing or torn. */
@@ -274,6 +277,7 @@ static int head_write(struct tm_manifest *m, struct tm_err *err)
 
 int tm_manifest_cut(struct tm_manifest *m, struct tm_err *err)
 {
+  tm_require(m->pending.len == 0 && m->compared == 0); /* before the first add */
   int rc = 0;
   if (m->fd < 0)
     rc = m->fd = tm_fs_open(m->fs, m->path, O_RDWR | O_CREAT, 0600, err);

@@ -44,6 +44,7 @@ void tm_mini_batch_states_put(struct tm_mini_batch_states *f, uint64_t index,
 
 void tm_mini_batch_states_put_failed(struct tm_mini_batch_states *f, const struct tm_record *r)
 {
+  tm_require(r->kind == TM_RECORD_FAILED);
   put(f, r->index, r->items == 0 ? UNCOUNTED : (unsigned)TM_MINI_BATCH_FAILED);
 }
 

@@ -79,6 +79,7 @@ int tm_output_make(struct tm_output *o, int mode, struct tm_err *err)
 
 int tm_output_reopen(struct tm_output *o, const char *path, struct tm_err *err)
 {
+  tm_require(o->pending.len == 0 && !o->ahead);
   tm_fs_close(o->fs, o->fd);
   free(o->path);
   o->path = tm_xstrdup(path);
@@ -154,6 +155,7 @@ int tm_output_check_name(struct tm_output *o, struct tm_err *err)
 
 int tm_output_flush(struct tm_output *o, struct tm_err *err)
 {
+  tm_require(o->end == o->written + (int64_t)o->pending.len);
   int rc = o->pending.len > 0 ? look(o, err) : 0;
   if (rc < 0)
     return rc;
@@ -284,7 +286,7 @@ int tm_output_copy(struct tm_output *o, const char *from, int64_t length, uint64
 
 int tm_output_cut(struct tm_output *o, int64_t end, struct tm_err *err)
 {
-  tm_require(end <= o->end && o->pending.len == 0);
+  tm_require(end >= 0 && end <= o->end && o->pending.len == 0);
   o->end = o->written = end;
   o->hashed.to = 0;
   if (o->size == end)
@@ -298,7 +300,7 @@ int tm_output_cut(struct tm_output *o, int64_t end, struct tm_err *err)
 
 void tm_output_take_back(struct tm_output *o, int64_t end)
 {
-  tm_require(end <= o->end && o->pending.len == 0);
+  tm_require(end >= 0 && end <= o->end && o->pending.len == 0);
   o->end = o->written = end;
   o->hashed.to = 0;
 }
@@ -331,7 +333,7 @@ static int hash_bytes(const struct tm_output *o, int64_t from, int64_t to, uint6
 int tm_output_hash(const struct tm_output *o, int64_t from, int64_t to, uint64_t *hash,
                    struct tm_err *err)
 {
-  tm_require(from >= 0 && from <= to);
+  tm_require(from >= 0 && from <= to && to <= o->written);
   if (from < to && o->hashed.from == from && o->hashed.to == to) {
     *hash = o->hashed.hash;
     return 0;

@@ -37,6 +37,7 @@ int tm_recover_line(struct tm_recovery *r, struct tm_err *err)
   struct tm_journal_walk walk;
   struct tm_record record;
   int rc;
+  tm_require(r->sessions == 0 && r->journal->pending.len == 0);
   r->line = (struct tm_record) { .kind = TM_RECORD_SYNC };
   tm_journal_walk_init(&walk, r->journal, 0);
   while ((rc = tm_journal_walk_next(&walk, &record, err)) > 0 || rc == TM_EDAMAGE)
@@ -174,6 +175,7 @@ static void apply(struct tm_recovery *r, const struct tm_record *record,
   if (was_failed && record->kind == TM_RECORD_FAILED && record->items == 0)
     return; /* an earlier count, if there is one, stays */
   if (was_failed) {
+    tm_require(found->failed > 0);
     bool was_uncounted = tm_mini_batch_states_is_uncounted(r->mini_batch_states, record->index);
     found->failed--;
     r->uncounted -= was_uncounted;
@@ -252,6 +254,7 @@ int tm_recover_log(struct tm_recovery *r, struct tm_commit_found *found, struct 
   struct tm_journal_walk walk;
   struct tm_record record;
   bool is_checked = false;
+  tm_require(r->manifest && r->line.kind == TM_RECORD_SYNC); /* the line comes first */
   int rc = check_lengths(r, err);
   if (rc < 0)
     return rc;

@@ -24,6 +24,7 @@ static void run_thread(void *data)
     tm_mutex_unlock(&s->mutex);
     tm_sync_run(sync);
     tm_mutex_lock(&s->mutex);
+    tm_require(!s->done && !s->work);
     s->done = sync;
     tm_wake_send(&s->wake);
   }
@@ -36,6 +37,7 @@ static struct tm_sync *take_done(struct tm_syncer *s)
   struct tm_sync *sync = s->done;
   s->done = NULL;
   tm_mutex_unlock(&s->mutex);
+  tm_require(!sync || s->is_busy);
   if (sync)
     s->is_busy = false;
   return sync;
@@ -53,6 +55,7 @@ int tm_syncer_start(struct tm_syncer *s, struct tm_loop *loop,
                     void (*on_done)(void *data, struct tm_sync *sync), void *data,
                     struct tm_err *err)
 {
+  tm_require(loop && on_done);
   *s = (struct tm_syncer) { .on_done = on_done, .data = data };
   tm_mutex_init(&s->mutex);
   tm_cond_init(&s->cond);
