@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "base/time.h"
 
@@ -55,6 +56,7 @@ struct tm_slow tm_activities_slow(const struct tm_activities *a)
 
   for (size_t i = 0; i < a->list.len; i++) {
     const struct tm_activity *one = &a->list.at[i];
+    tm_require(i == 0 || one->ns <= a->list.at[i - 1].ns);
     if (!is_slow(one, a->typical_ns))
       continue;
     slow.others += slow.first != NULL;

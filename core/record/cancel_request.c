@@ -58,6 +58,7 @@ void tm_cancel_name_set(char out[TM_CANCEL_NAME_MAX], const char *name)
 
 void tm_cancel_request_write(struct tm_buf *out, const struct tm_cancel_request *r)
 {
+  tm_require(r->pid > 0 && r->user[0] && r->host[0]); /* its reader refuses another one */
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   char epoch[EPOCH_LEN + 1];
   snprintf(epoch, sizeof(epoch), "%016" PRIx64, r->epoch);

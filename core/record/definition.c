@@ -79,6 +79,7 @@ static int take_or_share(const struct tm_definition *d, size_t i, struct tm_err 
 
 int tm_definition_take(const struct tm_definition *d, struct tm_err *err)
 {
+  tm_require(d->snapshots && d->dir->lock >= 0);
   int rc = 0;
 
   for (size_t i = 0; i < d->pipeline->steps_len && rc == 0; i++)
@@ -207,6 +208,7 @@ static int keep_snapshot(const struct tm_definition *d, size_t i, const struct t
   const char *old_hash = tm_json_str(tm_json_get(old, "definition"), "snapshot_hash", "");
   char *dir;
   int rc = 0;
+  tm_require(s->hash[0] && !s->dir); /* tm_definition_compare() has set it */
 
   if (find_same(d, i))
     return take_or_share(d, i, err);

@@ -16,8 +16,10 @@ void tm_events_add(struct tm_events *events, struct tm_listener *listener)
   tm_require(listener->on_event);
   struct tm_listener **at = &events->first;
 
-  while (*at)
+  while (*at) {
+    tm_require(*at != listener);
     at = &(*at)->next;
+  }
   listener->next = NULL;
   *at = listener;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "data/splitter.h"
 
@@ -33,6 +34,7 @@ void tm_input_record_release(struct tm_input_record *r)
 /* The files of the current input will be listed again. */
 static void begin_again(struct tm_input_record *r)
 {
+  tm_require(r->sum.files >= r->before.files && r->sum.bytes >= r->before.bytes);
   r->sum.files = r->before.files;
   r->sum.bytes = r->before.bytes;
   r->sum.hash = r->before.hash;
@@ -45,6 +47,7 @@ int tm_input_record_add(struct tm_input_record *r, uint32_t input, const struct 
 {
   if (r->inputs[input]->is_placed) /* its originals are recorded elsewhere */
     return 0;
+  tm_require(input >= r->at);
   if (input != r->at) {
     r->at = input;
     r->before = r->sum;
@@ -63,6 +66,7 @@ int tm_input_record_write(const struct tm_fs *fs, const char *path, const struct
 {
   struct tm_buf out = TM_BUF_NONE;
   int rc;
+  tm_require(!sum->is_listed || sum->list.len == (size_t)sum->files);
   tm_buf_add(&out, MAGIC, 8);
   tm_buf_add_u32(&out, VERSION);
   tm_buf_add_u32(&out, (sum->is_listed ? HAS_FILES : 0) | (sum->has_contents ? BY_BYTES : 0));

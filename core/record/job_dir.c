@@ -205,6 +205,7 @@ static int write_owner(struct tm_job_dir *d, struct tm_err *err)
   char host[256] = "", epoch[32];
   int rc;
 
+  tm_require(d->lock >= 0); /* the owner is who has the lock */
   (void)gethostname(host, sizeof(host) - 1);
   snprintf(epoch, sizeof(epoch), "%016" PRIx64, d->epoch);
   tm_json_set(owner, "pid", tm_json_new_int(getpid()));
@@ -299,7 +300,7 @@ int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
 
 void tm_job_dir_give_back(const struct tm_job_dir *d)
 {
-  tm_require(!d->owner_before || d->owner_file);
+  tm_require(d->path && (!d->owner_before || d->lock >= 0));
   struct tm_err err = TM_ERR_NONE;
 
   if (d->owner_before && tm_job_dir_check_owner(d->fs, d->owner_file, d->epoch, &err) == 0)
@@ -366,6 +367,7 @@ static int remove_name(void *data, const char *name, int type)
 
 void tm_job_dir_discard(const struct tm_job_dir *d, bool was_there)
 {
+  tm_require(d->path && d->path[0] && d->lock >= 0); /* all of it is ours, and goes */
   if (was_there)
     tm_dir_read(d->path, remove_name, d->path);
   else

@@ -48,6 +48,7 @@ static struct tm_json *step_record(const struct tm_step *step, const struct tm_s
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
 
+  tm_require(snapshot->script && snapshot->hash[0]); /* it was taken, or kept */
   tm_json_set(v, "name", tm_json_new_string(step->name));
   struct tm_json *definition = tm_json_copy(step->effective);
 
@@ -66,7 +67,7 @@ int tm_job_record_write(const struct tm_job_dir *d, const struct tm_pipeline *pi
                         const struct tm_snapshot *snapshots, const struct tm_json *command,
                         struct tm_err *err)
 {
-  tm_require(d->path && pipeline);
+  tm_require(d->path && d->lock >= 0 && pipeline);
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   struct tm_json *steps = tm_json_new(TM_JSON_ARRAY);
   struct tm_buf now = TM_BUF_NONE;
@@ -309,6 +310,7 @@ int tm_step_result_remove(const struct tm_job_dir *d, const char *dir, struct tm
 int tm_job_result_write(const struct tm_job_dir *d, const struct tm_json *result,
                         struct tm_err *err)
 {
+  tm_require(d->lock >= 0);
   return write_json(d->fs, d->result_file, result, err);
 }
 

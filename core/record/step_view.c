@@ -9,7 +9,7 @@
 void tm_step_view_init(struct tm_step_view *v, struct tm_step_places *p, const struct tm_step *step,
                        uint32_t number, const char *job_dir)
 {
-  tm_require(step->name && job_dir);
+  tm_require(step->name && job_dir[0] == '/');
   p->dir = tm_path_join(job_dir, step->name);
   p->logs_dir = tm_path_join(p->dir, "logs");
   p->output_dir = tm_path_join(p->dir, "output");

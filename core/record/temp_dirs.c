@@ -134,6 +134,7 @@ static char *below(const char *base, const char *step, const char *worker)
 struct tm_temp_dirs tm_temp_dirs_of(const struct tm_temp_dirs *d, const char *step,
                                     const char *worker)
 {
+  tm_require(d->temp && d->memory && step[0]);
   return (struct tm_temp_dirs) { .temp = below(d->temp, step, worker),
                                  .memory = below(d->memory, step, worker) };
 }
@@ -153,6 +154,7 @@ static int remove_folder(const char *path, unsigned long uid, struct tm_err *err
 {
   const struct tm_fs *real = tm_fs_real();
   struct tm_stat st;
+  tm_require(path[0] == '/');
   int rc = real->stat(real->self, path, false, &st);
   if (rc == -ENOENT || rc == -ENOTDIR || rc == -ELOOP)
     return 0;
