@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 
 #define FIRST_CAP 16
@@ -18,6 +19,7 @@ static void grow(struct tm_actions *a)
   size_t cap = a->cap == 0 ? FIRST_CAP : 2 * a->cap;
   struct tm_sched_action *at = tm_xcalloc(cap, sizeof(*at));
 
+  tm_require(a->len == a->cap && (a->cap & (a->cap - 1)) == 0);
   for (size_t i = 0; i < a->len; i++)
     at[i] = a->at[(a->first + i) & (a->cap - 1)];
   free(a->at);

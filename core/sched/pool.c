@@ -53,6 +53,7 @@ enum tm_worker_state tm_pool_step(struct tm_pool *p, enum tm_worker_state s, enu
     return s;
   p->living += (s == GONE) - (next == (int)GONE);
   p->ready += (next == (int)READY) - (s == READY);
+  tm_require(p->ready >= 0 && p->ready <= p->living);
   if (e == TM_WORKER_ON_LOADED)
     p->has_loaded = true;
   if (e == TM_WORKER_ON_READY)

@@ -70,6 +70,7 @@ void tm_roster_update_node(struct tm_roster *r, struct tm_sched_node *n)
 
 void tm_roster_set_up(struct tm_roster *r, struct tm_sched_node *n, bool is_up)
 {
+  tm_require(!is_up || !n->is_lost);
   n->is_up = is_up;
   tm_roster_update_node(r, n);
   for (struct tm_list_item *i = tm_list_first(&n->workers); i; i = tm_list_next(&n->workers, i))
@@ -111,6 +112,7 @@ struct tm_sched_worker *tm_roster_add(struct tm_roster *r, struct tm_sched_node 
 {
   struct tm_sched_worker *w = TM_NEW(struct tm_sched_worker);
 
+  tm_require(slot >= 0 && r->workers.len < UINT32_MAX);
   w->number = (uint32_t)r->workers.len;
   w->node = n;
   w->slot = slot;
@@ -129,6 +131,7 @@ static void count_leaving(struct tm_roster *r, struct tm_sched_worker *w)
 
 void tm_roster_leave(struct tm_roster *r, struct tm_sched_worker *w)
 {
+  tm_require(w->state == TM_WORKER_READY && !w->is_leaving);
   w->is_leaving = true;
   count_leaving(r, w);
   tm_roster_update(r, w);
@@ -144,6 +147,7 @@ bool tm_roster_step(struct tm_roster *r, struct tm_sched_worker *w, enum tm_work
   w->state = tm_pool_step(p, w->state, e);
   r->living += p->living - living;
   r->ready += p->ready - ready;
+  tm_require(r->ready >= 0 && r->ready <= r->living);
   if (e == TM_WORKER_ON_LOADED)
     note_loaded(r);
   if (e == TM_WORKER_ON_STOP)
@@ -192,7 +196,9 @@ void tm_roster_update(struct tm_roster *r, struct tm_sched_worker *w)
 void tm_roster_remove(struct tm_roster *r, struct tm_sched_worker *w)
 {
   tm_require(w->state == TM_WORKER_GONE && !w->in && !tm_list_has(&w->crowded));
+  tm_require(tm_window_len(&w->window) == 0 && r->workers.at[w->number] == w);
   r->leaves -= w->is_counted;
+  tm_require(r->leaves >= 0);
   tm_list_remove(&w->node->workers, &w->of_node);
   r->workers.at[w->number] = NULL;
   free_worker(w);

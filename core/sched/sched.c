@@ -10,6 +10,7 @@
 
 void tm_sched_init(struct tm_sched *s, const struct tm_sched_options *o, int64_t over)
 {
+  tm_require(over >= 0 && (!o->isolates || o->isolation_max_try >= 1));
   memset(s, 0, sizeof(*s));
   s->o = *o;
   s->over = over;

@@ -16,7 +16,8 @@ uint32_t tm_searches_add(struct tm_searches *s, uint64_t index, uint32_t try)
   if (s->free.len > 0)
     number = s->free.at[--s->free.len];
   else
-    (void)TM_ARRAY_ADD(&s->list);
+    *TM_ARRAY_ADD(&s->list) = (struct tm_search) { .is_open = false };
+  tm_require(!s->list.at[number].is_open);
   s->list.at[number] = (struct tm_search) { .is_open = true, .index = index, .try = try };
   s->len++;
   return number;
@@ -29,7 +30,7 @@ struct tm_search *tm_searches_at(struct tm_searches *s, uint32_t number)
 
 void tm_searches_remove(struct tm_searches *s, uint32_t number)
 {
-  tm_require(tm_searches_at(s, number));
+  tm_require(tm_searches_at(s, number) && s->list.at[number].isolation.open == 0);
   s->list.at[number].is_open = false;
   *TM_ARRAY_ADD(&s->free) = number;
   s->len--;

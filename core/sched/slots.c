@@ -19,6 +19,7 @@ static bool is_before(const void *left, const void *right)
 
 void tm_slots_init(struct tm_slots *s, int64_t count)
 {
+  tm_require(count >= 1);
   *s = (struct tm_slots) { .count = count };
   tm_heap_init(&s->free, sizeof(struct free_slot), is_before);
 }
@@ -35,6 +36,7 @@ int64_t tm_slots_take(struct tm_slots *s, int64_t now_ns)
 
   if (s->free.len > 0 && ((struct free_slot *)tm_heap_at(&s->free, 0))->due_ns <= now_ns) {
     tm_heap_remove(&s->free, 0, &first);
+    tm_require(!s->list.at[first.slot].is_taken);
     s->list.at[first.slot].is_taken = true;
     return first.slot;
   }

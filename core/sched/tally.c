@@ -125,6 +125,7 @@ static enum tm_verdict judge(const struct tm_tally *t, struct tm_err *err)
 {
   const struct tm_counts *c = &t->counts;
 
+  tm_require(!c->all_created || c->succeeded + c->failed <= c->created);
   if (check_limits(t, err) < 0)
     return TM_FAILED;
   if (!c->all_created || c->succeeded + c->failed < c->created)
