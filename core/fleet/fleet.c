@@ -7,6 +7,7 @@
 
 void tm_fleet_init(struct tm_fleet *f, const struct tm_fleet_options *o)
 {
+  tm_require(o->loop && o->on_note && o->on_lost && o->on_gone);
   *f = (struct tm_fleet) { .o = *o };
 }
 
@@ -21,6 +22,7 @@ static void on_gone(void *data)
 {
   struct tm_fleet_place *p = data;
 
+  tm_require(p->closing && !p->node);
   p->closing = NULL;
   p->fleet->o.on_gone(p->fleet->o.data, p->id);
 }
@@ -29,6 +31,7 @@ static void on_lost(void *data, const char *text)
 {
   struct tm_fleet_place *p = data;
 
+  tm_require(p->node && !p->closing);
   p->closing = p->node;
   p->node = NULL;
   p->fleet->o.on_lost(p->fleet->o.data, p->id, text);
@@ -98,6 +101,7 @@ void tm_fleet_close(struct tm_fleet *f)
     struct tm_fleet_place *p = f->places.at[i];
     if (!p || !p->node)
       continue;
+    tm_require(!p->closing);
     p->closing = p->node;
     p->node = NULL;
     tm_node_close(p->closing, on_gone);
@@ -117,6 +121,7 @@ void tm_fleet_close_now(struct tm_fleet *f)
 
 void tm_fleet_release(struct tm_fleet *f)
 {
+  tm_require(tm_fleet_is_empty(f));
   for (size_t i = 0; i < f->places.len; i++)
     free(f->places.at[i]);
   TM_ARRAY_RELEASE(&f->places);

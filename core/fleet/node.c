@@ -147,6 +147,7 @@ uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
   struct tm_msg f = { .type = TM_MSG_STEP, .index = n->users.len, .fd = -1 };
   struct tm_node_step told = *step;
 
+  tm_require(user->on_started && user->on_start_failed && user->on_taken && user->on_ended);
   *TM_ARRAY_ADD(&n->users) = *user;
   if (!n->job_dir)
     n->job_dir = tm_xstrdup(step->job_dir);
@@ -188,6 +189,7 @@ void tm_node_take_back(struct tm_node *n, uint32_t worker, const uint64_t *seqs,
   struct tm_buf list = TM_BUF_NONE;
   struct tm_msg f = { .type = TM_MSG_TAKE_BACK, .worker = worker, .fd = -1 };
 
+  tm_require(worker < n->workers.len);
   n->workers.at[worker].take_backs++;
   for (size_t i = 0; i < len; i++)
     tm_buf_add_u64(&list, seqs[i]);
@@ -212,6 +214,7 @@ void tm_node_end_init(struct tm_node *n, uint32_t step)
 {
   struct tm_msg f = { .type = TM_MSG_INIT_IS_LATE, .index = step, .fd = -1 };
 
+  tm_require(step < n->users.len);
   tm_channel_send(&n->control, &f);
 }
 
@@ -219,6 +222,7 @@ void tm_node_ask_doing(struct tm_node *n, uint32_t step)
 {
   struct tm_msg f = { .type = TM_MSG_ASK_DOING, .index = step, .fd = -1 };
 
+  tm_require(step < n->users.len && n->users.at[step].on_doing);
   n->asked++;
   tm_channel_send(&n->control, &f);
 }
@@ -424,6 +428,7 @@ struct node_end {
 
 static void drop(struct tm_node *n)
 {
+  tm_require(n->shares > 0);
   if (--n->shares > 0)
     return;
   TM_ARRAY_RELEASE(&n->users);
@@ -475,6 +480,7 @@ static void on_awaited(void *data)
   struct node_end *e = data; /* lives until the loop turns */
   struct tm_node *n = e->n;
 
+  tm_require(n->end == e);
   tm_errand_end(&e->errand, TM_ERRAND_JOIN);
   n->end = NULL;
   over(n, e->killed);
@@ -493,7 +499,8 @@ void tm_node_close(struct tm_node *n, void (*on_gone)(void *data))
 {
   if (!n)
     return;
-  n->is_lost = true; /* reports nothing any more */
+  tm_require(!n->end && n->shares == 0); /* once */
+  n->is_lost = true;                     /* reports nothing any more */
   n->on_gone = on_gone;
   n->shares = 2;
   n->control.on_closed = on_closed;

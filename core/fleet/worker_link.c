@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "sys/channel.h"
 #include "sys/fs.h"
@@ -12,6 +13,7 @@ int tm_worker_link_open(struct tm_worker_link *l, struct tm_loop *loop,
 {
   int rc;
 
+  tm_require(!l->is_open && user->on_msg && user->on_end && user->on_closed);
   l->user = *user;
   rc = l->carrier->open(l, loop, err);
   if (rc < 0)
@@ -124,6 +126,7 @@ struct tm_worker_link *tm_worker_link_of_socket(int fd)
 {
   struct socket_link *s = TM_NEW(struct socket_link);
 
+  tm_require(fd >= 0);
   s->link.carrier = &socket_carrier;
   s->fd = fd;
   return &s->link;
