@@ -4,30 +4,35 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "record/part.h"
 
 #define WORDS_MAX 1000 /* bytes */
 
-static void learn(const struct tm_supervisor *s, struct tm_in_flight *held, uint32_t rows)
+static bool learn(const struct tm_supervisor *s, struct tm_in_flight *held, uint32_t rows)
 {
-  if (!tm_dataset_is_table(s->o.step->inputs[held->dataset]))
-    return;
+  const struct tm_step *step = s->o.step;
+
+  if (held->dataset >= step->inputs_len || !tm_dataset_is_table(step->inputs[held->dataset]))
+    return true;
+  if (held->what.part != 0 && rows > tm_part_count(held->what.part))
+    return false;
   held->items = rows;
   if (held->what.part == 0)
     held->what.rows = rows;
+  return true;
 }
 
-void tm_rows_learn(const struct tm_supervisor *s, struct tm_in_flight *held,
+bool tm_rows_learn(const struct tm_supervisor *s, struct tm_in_flight *held,
                    const struct tm_result_head *head)
 {
-  if (head->items != TM_ITEMS_UNKNOWN)
-    learn(s, held, head->items);
+  return head->items == TM_ITEMS_UNKNOWN || learn(s, held, head->items);
 }
 
 void tm_rows_learn_lost(const struct tm_supervisor *s, struct tm_in_flight *held,
                         const struct tm_page_view *view)
 {
   if (view->seq == held->seq && view->rows > 0 && held->what.part == 0)
-    learn(s, held, view->rows);
+    (void)learn(s, held, view->rows);
 }
 
 void tm_rows_settle(struct tm_supervisor *s, struct tm_in_flight *held)

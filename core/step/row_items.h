@@ -12,8 +12,8 @@
 
 #include "step/supervisor_own.h"
 
-/* What a worker reports in its answer. */
-void tm_rows_learn(const struct tm_supervisor *s, struct tm_in_flight *held,
+/* What a worker reports in its answer. False: more rows than the part has, which cannot be. */
+bool tm_rows_learn(const struct tm_supervisor *s, struct tm_in_flight *held,
                    const struct tm_result_head *head);
 /* What was on the page of a worker that has ended. */
 void tm_rows_learn_lost(const struct tm_supervisor *s, struct tm_in_flight *held,

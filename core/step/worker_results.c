@@ -299,7 +299,10 @@ static void on_result(struct tm_worker *w, const struct tm_msg *f)
   held = find_held(w, &a.head);
   if (!held || w->s->code != 0)
     return;
-  tm_rows_learn(w->s, held, &a.head);
+  if (!tm_rows_learn(w->s, held, &a.head)) {
+    tm_worker_results_on_rubbish(w);
+    return;
+  }
   bool is_over = end_good_try(w, held, f, &r, has_said ? &said : NULL, &a);
   tm_causes_release(&a.causes);
   if (is_over)
@@ -326,9 +329,12 @@ static void on_failed(struct tm_worker *w, const struct tm_msg *f)
                            .message = failure.message,
                            .stack = failure.stack,
                            .where = failure.where };
-    tm_rows_learn(w->s, held, &a.head);
-    tm_failed_tries_end(w, held, &a);
-    after_answer(w);
+    if (tm_rows_learn(w->s, held, &a.head)) {
+      tm_failed_tries_end(w, held, &a);
+      after_answer(w);
+    } else {
+      tm_worker_results_on_rubbish(w);
+    }
   }
   tm_failure_release(&failure);
 }

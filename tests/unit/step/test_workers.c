@@ -2,6 +2,8 @@
  * messages. */
 #include "unit.h"
 
+#include "record/part.h"
+#include "step/row_items.h"
 #include "step_rig.h"
 
 static void a_step_needs_no_sockets(void **state)
@@ -36,8 +38,28 @@ static void links_are_closed_with_the_step(void **state)
   step_close(&r);
 }
 
+/* Otherwise the whole mini-batch would have more good rows than it has rows. */
+static void a_part_cannot_have_more_rows_than_it_has(void **state)
+{
+  struct tm_dataset table = { .kind = TM_DATASET_JSON_LINES };
+  struct tm_dataset *inputs[] = { &table };
+  struct tm_step step = { .inputs = inputs, .inputs_len = 1 };
+  struct tm_supervisor *s = TM_NEW(struct tm_supervisor);
+  struct tm_in_flight held = { .what.part = tm_part(4, 2), .items = 2 };
+  s->o.step = &step;
+  assert_false(tm_rows_learn(s, &held, &(struct tm_result_head) { .items = 3 }));
+  assert_int_equal(held.items, 2);
+  assert_true(tm_rows_learn(s, &held, &(struct tm_result_head) { .items = 1 }));
+  assert_int_equal(held.items, 1);
+  held = (struct tm_in_flight) { .what.part = 0, .items = 2 };
+  assert_true(tm_rows_learn(s, &held, &(struct tm_result_head) { .items = 3 }));
+  assert_int_equal(held.items, 3);
+  free(s);
+}
+
 UNIT_HOOKS(.serve = job_serve);
 UNIT_TESTS({
     cmocka_unit_test(a_step_needs_no_sockets),
     cmocka_unit_test(links_are_closed_with_the_step),
+    cmocka_unit_test(a_part_cannot_have_more_rows_than_it_has),
 });
