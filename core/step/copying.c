@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 
 /* What a keeper says, or what becomes of a node. */
@@ -140,6 +141,7 @@ bool tm_copying_begin(struct tm_worker *w, const struct tm_msg *f, const struct 
   struct tm_supervisor *s = w->s;
   struct tm_buf header = TM_BUF_NONE;
 
+  tm_require(!s->copying.is_on); /* the links are held meanwhile */
   if (!g->spilled || s->copying.is_again)
     return false;
   tm_columns_add_header(&s->columns, s->commit, g->is_frame, &header);
@@ -160,6 +162,7 @@ static void end_copy(struct tm_supervisor *s)
 {
   struct tm_worker *w = s->by_number.at[s->copying.worker]; /* it lives: keeps (1) */
 
+  tm_require(w && s->copying.is_on && !s->copying.is_again);
   s->copying.is_on = false;
   s->copying.is_again = true;
   s->copying.f.payload = s->copying.payload.data;

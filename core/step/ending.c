@@ -2,6 +2,7 @@
  * to their destinations, and the owner is informed. See supervisor_own.h.
  */
 #include "base/mem.h"
+#include "base/check.h"
 #include "outputs/place.h"
 #include "outputs/uploads.h"
 #include "record/job_dir.h"
@@ -29,6 +30,7 @@ static void finish_commit(struct tm_supervisor *s)
   bool has_failed =
       s->code == TM_EDAMAGE || (s->code < 0 && s->code > TM_EUSAGE) || s->code == TM_EINUSE;
 
+  tm_require(s->workers.len == 0 && !s->lister && !tm_flusher_is_busy(&s->flusher));
   if (has_failed)
     return;
   if (tm_commit_finish(s->commit, s->tally.verdict == TM_COMPLETED, &err) < 0) {
@@ -49,6 +51,7 @@ void tm_ending_tell(struct tm_supervisor *s)
 {
   struct tm_event e = { .kind = TM_EVENT_STEP_ENDED };
 
+  tm_require(s->tally.verdict != TM_RUNNING && s->code <= 0);
   tm_input_staging_clear(s->o.fs, s->o.step, s->o.job->dir);
   s->view.verdict = s->tally.verdict;
   if (s->tally.verdict == TM_FAILED && s->code == 0)
@@ -82,6 +85,7 @@ static void on_uploaded(void *data, int code, const struct tm_err *err)
 {
   struct tm_supervisor *s = data;
 
+  tm_require(s->upload && s->tally.verdict == TM_COMPLETED);
   tm_uploads_stop(s->upload);
   s->upload = NULL;
   if (code < 0)

@@ -19,6 +19,7 @@ static void add_failed(struct tm_supervisor *s, const struct tm_in_flight *held,
   struct tm_buf lines = TM_BUF_NONE;
   struct tm_err err = TM_ERR_NONE;
 
+  tm_require(held->what.part == 0 && held->items > 0); /* tm_rows_settle() has counted them */
   if (tm_attempt_list_items(&lines, t, 0, s, &err) < 0)
     tm_supervisor_fail(s, &err);
   else

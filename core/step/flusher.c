@@ -1,6 +1,7 @@
 /* flusher.c - see flusher.h. */
 #include "step/flusher.h"
 
+#include "base/check.h"
 #include "base/time.h"
 #include "sys/clock.h"
 
@@ -68,6 +69,7 @@ static void on_synced(void *data, struct tm_sync *sync)
 
 static void closed_one(struct tm_flusher *f)
 {
+  tm_require(f->open > 0);
   if (--f->open == 0)
     f->o.on_closed(f->o.data);
 }
@@ -100,6 +102,7 @@ int tm_flusher_start(struct tm_flusher *f, const struct tm_flusher_options *o, s
 {
   int rc;
 
+  tm_require(o->commit && o->life && f->open == 0);
   f->o = *o;
   tm_turn_open(&f->turn, o->loop, on_turn, f);
   f->turn.on_closed = on_turn_closed;

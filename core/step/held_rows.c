@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -39,6 +40,7 @@ static int settle(struct tm_held_rows *s, struct tm_err *err)
   struct tm_buf memory = s->rows.pending;
   int rc;
 
+  tm_require(s->rows.end == s->rows.written + (int64_t)memory.len);
   if (!has_file(s)) {
     s->rows.pending = (struct tm_buf)TM_BUF_NONE;
     rc = open_new(&s->rows, s->fs, s->path, err);
@@ -76,9 +78,11 @@ int tm_held_rows_add_file(struct tm_held_rows *s, const char *from, int64_t leng
 static void join_memory(const struct tm_held_rows *s, const struct tm_held_range *ranges, size_t n,
                         struct tm_joined *out)
 {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
+    tm_require(ranges[i].at + ranges[i].len <= (int64_t)s->rows.pending.len);
     if (ranges[i].len > 0)
       tm_buf_add(&out->rows, s->rows.pending.data + ranges[i].at, (size_t)ranges[i].len);
+  }
   out->len = (int64_t)out->rows.len;
 }
 

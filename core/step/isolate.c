@@ -75,6 +75,7 @@ static const struct tm_search *search_of(const struct tm_isolate *x)
 
 static void forget(struct tm_isolate *x)
 {
+  tm_require(find(x->s, x->search) == x);
   x->s->isolates.at[x->search] = NULL;
   isolate_free(x);
 }
@@ -100,6 +101,7 @@ static struct tm_isolate *isolate_new(struct tm_supervisor *s, const struct tm_i
   free(path);
   while (s->isolates.len <= search)
     *TM_ARRAY_ADD(&s->isolates) = NULL;
+  tm_require(!s->isolates.at[search] && x->items > 1);
   s->isolates.at[search] = x;
   s->drop_isolates = drop_all;
   tm_supervisor_say(s, TM_INFO,
@@ -286,6 +288,19 @@ static int commit_all(struct tm_isolate *x, struct tm_err *err)
   return rc;
 }
 
+/* Whether (1) holds; the pieces are sorted. */
+static bool holds_each_once(const struct tm_isolate *x)
+{
+  uint32_t next = 0;
+
+  for (size_t i = 0; i < x->pieces.len; i++) {
+    if (tm_part_first(x->pieces.at[i].part) != next)
+      return false;
+    next += tm_part_count(x->pieces.at[i].part);
+  }
+  return next == x->items;
+}
+
 void tm_isolate_finish(struct tm_supervisor *s, uint32_t search)
 {
   struct tm_isolate *x = find(s, search);
@@ -295,6 +310,7 @@ void tm_isolate_finish(struct tm_supervisor *s, uint32_t search)
   if (!tm_check(x))
     return;
   qsort(x->pieces.at, x->pieces.len, sizeof(*x->pieces.at), by_place); /* keeps (1) */
+  tm_require(holds_each_once(x));
   rc = commit_all(x, &err);
   if (rc < 0)
     tm_supervisor_fail(s, &err);

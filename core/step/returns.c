@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/check.h"
 #include "base/text.h"
 
 static bool are_rows(const struct tm_supervisor *s, const struct tm_in_flight *held)
@@ -14,6 +15,7 @@ static bool are_rows(const struct tm_supervisor *s, const struct tm_in_flight *h
 uint32_t tm_returns_succeeded(const struct tm_supervisor *s, const struct tm_in_flight *held,
                               uint32_t marked, uint32_t returned)
 {
+  tm_require(marked <= held->items);
   if (tm_config_returns_any(&s->o.step->config, are_rows(s, held)))
     return held->items - marked;
   return (uint32_t)tm_tally_succeeded(held->items, marked, returned);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/check.h"
 #include "record/temp_dirs.h"
 #include "step/supervisor_own.h"
 #include "step/worker_setup.h"
@@ -28,6 +29,7 @@ void tm_workers_send_setup(struct tm_worker *w)
   struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, w->name);
   struct tm_setup setup;
 
+  tm_require(w->link && s->script && s->script_dir);
   tm_setup_of_step(&setup, s->o.step);
   setup.worker_name = w->name;
   setup.node_id = w->node->name;

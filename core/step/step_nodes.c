@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/check.h"
 #include "record/temp_dirs.h"
 #include "snapshot/snapshot.h"
 #include "step/supervisor_own.h"
@@ -97,6 +98,7 @@ static void add(struct tm_supervisor *s, struct tm_step_node *n)
                                .hides_gpus = s->o.step->config.hides_gpus,
                                .log_level = s->o.step->config.logging_level };
 
+  tm_require(n->waiting && !n->is_added); /* the scheduler has lost the one before */
   n->node = n->waiting;
   n->waiting = NULL;
   snprintf(n->name, sizeof(n->name), "%s", tm_node_name(n->node));
@@ -168,6 +170,7 @@ bool tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id)
     return true;
   if (!tm_workers_lose(s, n))
     return false;
+  tm_require(!n->node);
   n->is_added = false;
   return true;
 }

@@ -136,6 +136,7 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
   const struct tm_config *config = &o->step->config;
   int rc;
 
+  tm_require(o->loop && o->events && o->job && o->step && o->on_ended);
   s->o = *o;
   set_view(s);
   tm_bound_init(&s->bound, o->step, o->job->dir);
@@ -165,6 +166,7 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
 int tm_supervisor_begin(struct tm_supervisor *s, const char *script, const char *script_dir,
                         struct tm_err *err)
 {
+  tm_require(s->life.state == TM_STEP_IS_OPENED && !s->script && script && script_dir);
   int rc = make_dirs(s, err);
 
   s->script = script;
@@ -255,6 +257,7 @@ static int start_lister(struct tm_supervisor *s, struct tm_err *err)
   o.splitter.groups_dir = s->state_dir;
   o.splitter.fs = s->o.fs;
   o.splitter.index_dir = s->index_dir;
+  tm_require(!s->lister);
   if (s->o.accept_changes)
     tm_manifest_accept(s->manifest);
   if (s->o.verify_input)
@@ -346,6 +349,7 @@ void tm_supervisor_start(struct tm_supervisor *s)
   struct tm_event e = { .kind = TM_EVENT_STEP_STARTED };
   struct tm_err err = TM_ERR_NONE;
 
+  tm_require(s->script && s->open == 0); /* it has begun */
   tm_timer_open(&s->due_timer, s->o.loop, tm_workers_on_due, s);
   s->due_timer.on_closed = on_due_closed;
   s->open++;
@@ -460,6 +464,7 @@ void tm_supervisor_tick(struct tm_supervisor *s)
 
 static void free_now(struct tm_supervisor *s)
 {
+  tm_require(s->workers.len == 0 && s->open == 0);
   tm_sched_release(&s->sched);
   TM_ARRAY_RELEASE(&s->isolates);
   TM_ARRAY_RELEASE(&s->workers);
@@ -484,6 +489,7 @@ static void free_now(struct tm_supervisor *s)
 
 void tm_supervisor_closed_one(struct tm_supervisor *s)
 {
+  tm_require(s->open > 0);
   if (--s->open == 0)
     happen(s, TM_STEP_ON_RELEASED, NULL);
 }

@@ -99,6 +99,7 @@ static void start_worker(struct tm_supervisor *s, uint32_t node, uint32_t number
 {
   struct tm_worker *w = TM_NEW(struct tm_worker);
 
+  tm_require(node < s->nodes.len && s->nodes.at[node]->node);
   w->s = s;
   w->node = s->nodes.at[node];
   w->number = number;
@@ -348,6 +349,7 @@ static void remove_worker(struct tm_worker *w)
   struct tm_supervisor *s = w->s;
   struct tm_worker *last = s->workers.at[--s->workers.len];
 
+  tm_require(w->at <= s->workers.len && s->by_number.at[w->number] == w);
   s->workers.at[w->at] = last;
   last->at = w->at;
   s->by_number.at[w->number] = NULL;
