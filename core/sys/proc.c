@@ -17,10 +17,14 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/time.h"
+#include "sys/clock.h"
 #include "sys/fs.h"
 
 /* Of one file in /proc, bytes: an environment is at most a quarter of the stack's limit. */
-#define PROC_MAX (4u << 20)
+#define PROC_MAX     (4u << 20)
+#define EXEC_NS      (200 * TM_MS) /* the longest wait for an environment */
+#define EXEC_LOOK_NS (TM_MS / 10)
 
 static int read_proc(pid_t pid, const char *name, struct tm_buf *out)
 {
@@ -94,12 +98,51 @@ size_t tm_process_children(pid_t parent, pid_t *out, size_t max)
   return c.len;
 }
 
+/* The process seems to have no environment. False: it will have one, which exec() passes to it a
+ * moment after it has given it new memory. */
+static bool has_none(pid_t pid, struct tm_buf *space)
+{
+  enum { MEMORY = 23, BEGIN = 50, END = 51 }; /* the numbers of fields; 0: not there */
+  char state;
+  pid_t parent;
+  unsigned long long begin = 0;
+  if (!read_stat(pid, space, &state, &parent) || state == 'Z' || state == 'X')
+    return true;
+  const char *at = strrchr(tm_buf_str(space), ')') + 1;
+  for (int field = 3; *at; field++) {
+    char *end;
+    at += strspn(at, " ");
+    unsigned long long value = strtoull(at, &end, 10);
+    if (field == MEMORY && value == 0)
+      return true; /* a part of the kernel */
+    if (field == BEGIN)
+      begin = value;
+    if (field == END)
+      return value != 0 && value == begin;
+    at = end + strcspn(end, " ");
+  }
+  return true;
+}
+
+/* Negative: it cannot be read. */
+static int read_environment(pid_t pid, struct tm_buf *out)
+{
+  int64_t until_ns = tm_clock_mono_ns() + EXEC_NS;
+  struct tm_buf space = TM_BUF_NONE;
+  int rc;
+  while ((rc = read_proc(pid, "environ", out)) >= 0 && out->len == 0 && !has_none(pid, &space) &&
+         tm_clock_mono_ns() < until_ns)
+    tm_clock_pause(EXEC_LOOK_NS);
+  tm_buf_release(&space);
+  return rc;
+}
+
 bool tm_process_env(pid_t pid, const char *name, char *out, size_t out_len)
 {
   struct tm_buf all = TM_BUF_NONE;
   size_t name_len = strlen(name);
   bool found = false;
-  if (read_proc(pid, "environ", &all) < 0)
+  if (read_environment(pid, &all) < 0)
     goto done;
   for (size_t at = 0; at < all.len && !found;) {
     const char *entry = all.data + at;

@@ -57,7 +57,8 @@ void tm_process_kill_group(pid_t pgid, int signal);
  * the number. */
 size_t tm_process_children(pid_t parent, pid_t *out, size_t max);
 /* The value of a variable in /proc/PID/environ, as at its start. False if it is not set, cannot be
- * read, or is longer than out_len - 1. */
+ * read, or is longer than out_len - 1. A process in the middle of exec() has no environment: waits
+ * a moment for that. */
 bool tm_process_env(pid_t pid, const char *name, char *out, size_t out_len);
 
 /* The parent of a process, from /proc; 0: it has none, or is gone. */

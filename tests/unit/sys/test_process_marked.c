@@ -98,6 +98,28 @@ static void more_than_one_look_holds_are_killed(void **state)
     assert_int_equal(end_of(pids[i]), SIGKILL);
 }
 
+/* exec() gives a process new memory first, and its environment a moment later. */
+static void a_process_in_the_middle_of_exec_has_its_mark(void **state)
+{
+  char mark[32], found[256], *program = tm_process_program();
+  make_mark(mark, "exec");
+  char *variable = tm_xprintf(NAME "=%s", mark);
+  char *argv[] = { program, (char *)"loop", NULL };
+  char *env[] = { variable, (char *)"TM_UNIT=process_marked", NULL };
+  struct tm_spawn spawn = { .program = program, .argv = argv, .env = env };
+  pid_t pid = tm_process_start(&spawn, NULL);
+  assert_true(pid > 0);
+  wait_for_environment(pid);
+  int missed = 0;
+  for (int i = 0; i < 5000; i++)
+    missed += !tm_process_env(pid, NAME, found, sizeof found);
+  kill(pid, SIGKILL);
+  assert_int_equal(end_of(pid), SIGKILL);
+  assert_int_equal(missed, 0);
+  free(variable);
+  free(program);
+}
+
 /* The program that carries the mark: what does a hunt from within find, and does it spare the
  * processes above it? */
 static int hunt_from_within(void)
@@ -136,6 +158,10 @@ static void the_hunter_and_those_above_it_are_spared(void **state)
 static int serve(int argc, char **argv)
 {
   const char *wiped = "hunt-wiped ";
+  if (strcmp(argv[1], "loop") == 0) {
+    execv("/proc/self/exe", argv);
+    return 3;
+  }
   if (strcmp(argv[1], "hunt") == 0)
     return hunt_from_within();
   if (strncmp(argv[1], wiped, strlen(wiped)) == 0)
@@ -147,5 +173,6 @@ UNIT_HOOKS(.serve = serve);
 UNIT_TESTS({
     cmocka_unit_test(those_with_the_mark_are_killed_and_no_other),
     cmocka_unit_test(more_than_one_look_holds_are_killed),
+    cmocka_unit_test(a_process_in_the_middle_of_exec_has_its_mark),
     cmocka_unit_test(the_hunter_and_those_above_it_are_spared),
 });
