@@ -24,6 +24,7 @@
 #include "base/text.h"
 #include "cli/launch.h"
 #include "cli/one_step.h"
+#include "cli/rerun.h"
 #include "cli/terminal/neighbours.h"
 #include "cli/terminal/outlet.h"
 
@@ -257,6 +258,15 @@ static void add_rerun(void *data, struct tm_buf *out, const char *only_failed)
     tm_text_shell(out, only_failed);
   }
   add_words(out, m->argv + ours, argc - ours);
+}
+
+/* Says of a job that cannot be resumed how to start a new one. */
+static void append_rerun(struct map *m, struct tm_err *err)
+{
+  struct tm_buf anew = TM_BUF_NONE;
+  add_rerun(m, &anew, NULL);
+  tm_rerun_append_command(err, tm_buf_str(&anew));
+  tm_buf_release(&anew);
 }
 
 /* ---- rows to standard output ---- */
@@ -493,6 +503,8 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   }
   if (rc < 0)
     tm_parameter_words_in_error(&err);
+  if (rc == TM_EDAMAGE && m.o.launch.resume)
+    append_rerun(&m, &err);
   status = is_usage ? tm_cli_fail_usage(&tm_command_map, &err) : tm_launch_status(rc, &err);
   release(&m);
   return status;

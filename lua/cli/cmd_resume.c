@@ -115,6 +115,7 @@ static int on_over(void *data, struct tm_execution *x, int status, struct tm_err
 static int load(struct resume *r, const struct tm_cli *cli, const char *job, struct tm_err *err)
 {
   struct tidemill_record *record = NULL;
+  struct tm_buf anew = TM_BUF_NONE;
   int rc = tm_loading_job(cli, &r->launch.pipeline, r->launch.rt, job, err);
   if (rc < 0)
     return rc;
@@ -125,6 +126,8 @@ static int load(struct resume *r, const struct tm_cli *cli, const char *job, str
   if (rc >= 0) {
     const struct tidemill_record_info *info = tidemill_record_info(record);
     r->dir = tm_xstrdup(info->dir);
+    tm_rerun_add_without_job(&anew, record, &r->launch.o.params);
+    r->launch.anew = anew.len > 0 ? tm_buf_take(&anew) : NULL;
     rc = choose_output(r, info->state == TIDEMILL_STATE_COMPLETED, err);
     r->hooks.add_message = tm_command_line_defines(record) ? tm_parameter_words_add_message : NULL;
     r->was_printed = tidemill_record_command(record, NULL) && !*info->file &&

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/launch.h"
 #include "cli/loading.h"
 #include "cli/parameter_options.h"
+#include "cli/rerun.h"
 
 struct run_options {
   struct tm_launch_options launch;
@@ -121,6 +124,35 @@ static int read_arguments(struct run *r, int argc, char **argv, struct tm_err *e
   return 0;
 }
 
+static void add_option(struct tm_buf *out, const char *name, const char *value)
+{
+  tm_buf_printf(out, " %s ", name);
+  tm_text_shell(out, value);
+}
+
+/* Returns the command for a new job with the same parameters; the caller frees it. */
+static char *new_job(const struct run *r)
+{
+  const struct tm_launch_options *o = &r->o.launch;
+  struct tm_buf out = TM_BUF_NONE;
+  tm_buf_add_str(&out, "tidemill run");
+  if (r->rest.len > 0) {
+    char *file = tm_launch_path(r->rest.at[0], NULL);
+    tm_buf_add_char(&out, ' ');
+    tm_text_shell(&out, file ? file : r->rest.at[0]);
+    free(file);
+  }
+  if (r->o.like)
+    add_option(&out, "--like", r->o.like);
+  if (r->o.only_failed)
+    add_option(&out, "--only-failed", r->o.only_failed);
+  if (o->params_file)
+    add_option(&out, "--params-file", o->params_file);
+  for (size_t i = 0; i < o->params.len; i++)
+    add_option(&out, "--param", o->params.at[i]);
+  return tm_buf_take(&out);
+}
+
 /* Returns the pipeline file: the named one, or that of the job to compare with. The caller frees
  * it. NULL: sets `err`. */
 static char *find_file(const struct tm_cli *cli, const struct run *r, struct tm_err *err)
@@ -188,8 +220,12 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   if (rc >= 0)
     rc = tm_launch_init(&r.launch, cli, &err);
   r.is_usage = rc == TM_EUSAGE;
-  if (rc >= 0)
+  if (rc >= 0) {
+    r.launch.anew = new_job(&r);
     rc = load_and_run(cli, &r, &err);
+  }
+  if (rc == TM_EDAMAGE && r.o.launch.resume)
+    tm_rerun_append_command(&err, r.launch.anew);
   status = r.is_usage ? tm_cli_fail_usage(&tm_command_run, &err) : tm_launch_status(rc, &err);
   TM_ARRAY_RELEASE(&r.rest);
   tm_launch_release(&r.launch);

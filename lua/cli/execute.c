@@ -358,13 +358,15 @@ static int print_result(const struct tm_execution *x)
 }
 
 /* If the job's directory is gone, its record cannot tell how to start a new job: the result can. */
-static void add_anew(struct tm_buf *line, struct tidemill_job *job)
+static void add_anew(struct tm_buf *line, struct tidemill_job *job, const char *anew)
 {
   char *record = tm_xprintf("%s/job.json", tidemill_job_dir(job));
   const char *text = access(record, F_OK) < 0 ? tidemill_job_result(job) : NULL;
   struct tm_json *result = text ? tm_json_parse(text, strlen(text), NULL) : NULL;
   const char *file = tm_json_str(result, "pipeline", NULL);
-  if (file) {
+  if (text && anew) {
+    tm_buf_printf(line, ": %s", anew);
+  } else if (file) {
     tm_buf_add_str(line, ": tidemill run ");
     tm_text_shell(line, file);
   }
@@ -373,12 +375,12 @@ static void add_anew(struct tm_buf *line, struct tidemill_job *job)
 }
 
 /* `ended`: the exit status. 2: the script or a setting is wrong, or the inputs have changed. */
-static void say_again(struct tidemill_job *job, int ended, const struct tm_execute_hooks *hooks,
-                      void *data)
+static void say_again(struct tidemill_job *job, int ended, const struct tm_execute *o)
 {
+  const struct tm_execute_hooks *hooks = o->hooks;
   struct tm_resume_command command = { .add = hooks ? hooks->add_again : NULL,
                                        .add_anew = hooks ? hooks->add_rerun : NULL,
-                                       .data = data };
+                                       .data = o->data };
   const struct tm_resume_command *own = command.add ? &command : NULL;
   struct tm_buf line = TM_BUF_NONE, after = TM_BUF_NONE;
   bool has_failed = tidemill_job_state(job) == TIDEMILL_STATE_FAILED;
@@ -387,7 +389,7 @@ static void say_again(struct tidemill_job *job, int ended, const struct tm_execu
   if (!is_changed)
     tm_resume_line_add(&line, has_failed ? &after : NULL, tidemill_job_dir(job), own);
   if (!own)
-    add_anew(&line, job);
+    add_anew(&line, job, o->anew);
   /* With status 2 the script or the input is wrong: the job would end in the same way. */
   if (is_changed || ended != 2 || after.len == 0)
     tidemill_job_say(job, TIDEMILL_LEVEL_INFO, tm_buf_str(&line));
@@ -399,26 +401,27 @@ static void say_again(struct tidemill_job *job, int ended, const struct tm_execu
 
 /* Prints the command that runs failed items again, after a Completed job. A session that found the
  * job Completed has counted nothing. */
-static void say_rerun(struct tidemill_job *job, const struct tm_execute_hooks *hooks, void *data)
+static void say_rerun(struct tidemill_job *job, const struct tm_execute *o)
 {
   struct tidemill_record *record = NULL;
   struct tm_buf line = TM_BUF_NONE;
   const struct tidemill_counts *counts = tidemill_job_counts(job);
   if (counts->items_failed > 0 || counts->created == 0)
     (void)tidemill_record_open(&record, NULL, tidemill_job_dir(job), NULL);
-  if (record && tm_rerun_add(&line, record, hooks ? hooks->add_rerun : NULL, data))
+  if (record && tm_rerun_add(&line, record, o->hooks ? o->hooks->add_rerun : NULL, o->data))
     tidemill_job_say(job, TIDEMILL_LEVEL_INFO, line.data);
   tidemill_record_close(record);
   tm_buf_release(&line);
 }
 
-void tm_execute_say_next(struct tidemill_job *job, const struct tm_execute_hooks *hooks, void *data)
+void tm_execute_say_next(struct tidemill_job *job, const struct tm_execute *o)
 {
+  static const struct tm_execute none = { .rt = NULL };
   int ended = tidemill_job_exit_status(job);
   if (ended != 0)
-    say_again(job, ended, hooks, data);
+    say_again(job, ended, o ? o : &none);
   else
-    say_rerun(job, hooks, data);
+    say_rerun(job, o ? o : &none);
 }
 
 static int run_job(struct tm_execution *x)
@@ -432,7 +435,7 @@ static int run_job(struct tm_execution *x)
   run_loop(x);
   ended = tidemill_job_exit_status(x->job);
   status = x->status ? x->status : ended;
-  tm_execute_say_next(x->job, x->o->hooks, x->o->data);
+  tm_execute_say_next(x->job, x->o);
   if (x->o->json)
     written = print_result(x);
   return status ? status : written;

@@ -56,6 +56,7 @@ struct tm_execute {
   struct tidemill_job_options o; /* without screen, on_event and data */
   const char *progress;          /* one of tm_progress_modes; NULL: auto */
   bool json;                     /* prints the result on standard output */
+  const char *anew; /* the command that starts a new job like this one; NULL: not known */
   const struct tm_execute_hooks *hooks;
   void *data; /* for the hooks */
 };
@@ -84,9 +85,9 @@ int tm_execute(const struct tm_execute *o, struct tm_err *err);
 /* Acts like Ctrl-C without its message, and like a second one half a second later. */
 void tm_execution_end(struct tm_execution *x);
 
-/* Shows the command that resumes the ended job, or runs its failed items again, if there is one. */
-void tm_execute_say_next(struct tidemill_job *job, const struct tm_execute_hooks *hooks,
-                         void *data);
+/* Shows the command that resumes the ended job, or runs its failed items again, if there is one.
+ * `o`: what it was run with; NULL: a script ran it. */
+void tm_execute_say_next(struct tidemill_job *job, const struct tm_execute *o);
 
 /* The exit status if there was no job, or it ended before. */
 int tm_execute_status_of(int rc);

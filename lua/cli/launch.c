@@ -87,6 +87,7 @@ int tm_launch_run(struct tm_launch *l, const struct tm_execute_hooks *hooks, voi
                           .o = TIDEMILL_JOB_OPTIONS_INIT,
                           .progress = o->progress,
                           .json = o->json,
+                          .anew = l->anew,
                           .hooks = hooks,
                           .data = data };
   e.o.dir = o->job_dir;
@@ -127,6 +128,7 @@ int tm_launch_plan(struct tm_launch *l, bool explain, struct tm_err *err)
 void tm_launch_release(struct tm_launch *l)
 {
   TM_ARRAY_RELEASE(&l->o.params);
+  free(l->anew);
   tidemill_pipeline_free(l->pipeline);
   tidemill_runtime_close(l->rt, NULL);
 }

@@ -24,6 +24,7 @@ struct tm_launch {
   int64_t max_workers; /* 0: not given */
   int argc;            /* of a command that starts a new job, for the job's record; or 0 */
   char **argv;
+  char *anew; /* owned; the command that starts a new job like this one; NULL: not known */
   struct tidemill_runtime *rt;
   struct tidemill_pipeline *pipeline;
 };

@@ -84,6 +84,56 @@ void tm_rerun_append_anew(struct tm_err *err, const char *dir)
   tidemill_record_close(job);
 }
 
+void tm_rerun_append_command(struct tm_err *err, const char *anew)
+{
+  char *words = tm_xprintf("; to start a new job: %s", anew);
+  tm_err_append(err, words);
+  free(words);
+}
+
+static bool is_among(const struct tm_words *given, const char *name)
+{
+  size_t n = strlen(name);
+  for (size_t i = 0; i < given->len; i++)
+    if (strncmp(given->at[i], name, n) == 0 && given->at[i][n] == '=')
+      return true;
+  return false;
+}
+
+static void add_param(struct tm_buf *out, const char *name, const struct tm_json *value)
+{
+  struct tm_buf pair = TM_BUF_NONE;
+  tm_buf_printf(&pair, "%s=", name);
+  if (value->type == TM_JSON_STRING)
+    tm_buf_add_str(&pair, value->string.at);
+  else
+    tm_json_write(&pair, value, (struct tm_json_style) { 0 });
+  tm_buf_add_str(out, " --param ");
+  tm_text_shell(out, tm_buf_str(&pair));
+  tm_buf_release(&pair);
+}
+
+void tm_rerun_add_without_job(struct tm_buf *out, struct tidemill_record *job,
+                              const struct tm_words *given)
+{
+  const char *file = tidemill_record_info(job)->file, *text = tidemill_record_definition(job);
+  struct tm_json *v = text ? tm_json_parse(text, strlen(text), NULL) : NULL;
+  const struct tm_json *params = tm_json_get(v, "params");
+  size_t n = params && params->type == TM_JSON_OBJECT ? params->list.len : 0;
+  if (*file) {
+    tm_buf_add_str(out, "tidemill run ");
+    tm_text_shell(out, file);
+    for (size_t i = 0; i < n; i++)
+      if (!is_among(given, params->keys[i]))
+        add_param(out, params->keys[i], params->list.at[i]);
+    for (size_t i = 0; i < given->len; i++) {
+      tm_buf_add_str(out, " --param ");
+      tm_text_shell(out, given->at[i]);
+    }
+  }
+  tm_json_free(v);
+}
+
 /* Whether options may follow the recorded command, and it can be typed again as it is. */
 static bool can_extend(const char *command)
 {

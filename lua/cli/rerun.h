@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "cli/options.h"
 
 /* Adds the line without a line break; false, and nothing: no item failed. `own`, or NULL, adds the
  * command that started a job without a pipeline file; `only_failed`: the job whose failed items it
@@ -18,5 +19,12 @@ void tm_rerun_add_anew(struct tm_buf *out, struct tidemill_record *job,
                        void *data);
 /* The same, for the message about the job in `dir`, which cannot be resumed. */
 void tm_rerun_append_anew(struct tm_err *err, const char *dir);
+/* The same, with the command. */
+void tm_rerun_append_command(struct tm_err *err, const char *anew);
+/* Adds "tidemill run FILE --param ..." for a new job with the parameters of `job`, and those of
+ * `given`, NAME=VALUE, which replace them. It works without the directory of `job`. Nothing: the
+ * job has no pipeline file. */
+void tm_rerun_add_without_job(struct tm_buf *out, struct tidemill_record *job,
+                              const struct tm_words *given);
 
 #endif

@@ -123,7 +123,7 @@ static int end(const struct tm_unfinished *u)
     struct tidemill_job *job = u->job(u->data, i);
     if (!job)
       continue;
-    tm_execute_say_next(job, NULL, NULL);
+    tm_execute_say_next(job, NULL);
     status = status ? status : tidemill_job_exit_status(job);
   }
   return status;

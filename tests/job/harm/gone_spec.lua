@@ -40,9 +40,10 @@ end
 --- Runs the command at the end of `text`, in a new directory. It must work.
 local function expect_last_command(t, text)
   local words = {}
+  t.commands = (t.commands or 0) + 1
   for word in text:match("to start a new job: tidemill ([^\n]*)\n$"):gmatch "%S+" do words[#words + 1] = word end
   words[#words + 1] = "--job-dir"
-  words[#words + 1] = t:path "new"
+  words[#words + 1] = t:path("new" .. t.commands)
   t:expect(t:run(words, GOOD), 0)
 end
 
@@ -81,6 +82,7 @@ describe("a file of a step", function()
         if r.err:find("the output is not what was committed", 1, true) then expect_text(r.err, path)
         else expect_text(r.err, unpack(words)) end
         assert.is_truthy(r.err:find "; to start a new job: tidemill run [^\n]*pipeline%.lua\n$", r.err)
+        expect_last_command(t, t:expect_job(3, { "--resume" }, GOOD).err)
         if not name:find "groups" then
           local v = t:run { "verify", t.job_dir }
           t:expect(v, 3)
@@ -99,6 +101,27 @@ describe("a file of a step", function()
     local words = "job/score/state/journal' has been removed"
     expect_text(t:run({ "status", t.job_dir }).out, "the job cannot be resumed", words)
     expect_text(t:expect_job(3, { "--resume" }, GOOD).err, words)
+  end)
+
+  it("is named by run --resume and map --resume, and their last commands have the same options", function()
+    local t = failed_case()
+    local with = [[run_max_try = tm.PipelineParameter { name = "tries", default_value = 3 }]]
+    t:write("pipeline.lua", (TABLE:gsub("run_max_try = 1", with)))
+    local again = { "run", "pipeline.lua", "--param", "tries=1", "--progress", "none", "--job-dir", "again" }
+    t:expect(t:run(again), 1)
+    t:write("again/score/state/manifest", "")
+    again[#again + 1] = "--resume"
+    local r = t:expect(t:run(again, GOOD), 3)
+    expect_text(r.err, "pipeline.lua --param tries=1\n")
+    expect_last_command(t, r.err)
+    local map = { "map", "score.lua", "in/a.csv", "--run-max-try", "1", "--rows", "--mini-batch-size", "4rows",
+                  "--job-dir", "mapped", "--error-threshold", "0", "--progress", "none" }
+    t:expect(t:run(map), 1)
+    t:write("mapped/score/state/manifest", "")
+    map[#map + 1] = "--resume"
+    r = t:expect(t:run(map, GOOD), 3)
+    expect_text(r.err, "--run-max-try 1 --rows --mini-batch-size 4rows --error-threshold 0 --progress none\n")
+    expect_last_command(t, r.err)
   end)
 
   it("with rows by their keys is missing at its old place if the job was moved", function()

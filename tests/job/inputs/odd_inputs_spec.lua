@@ -142,7 +142,9 @@ describe("a job directory", function()
         while not io.open(os.getenv "GO") do ffi.C.poll(nil, 0, 5) end
         return names_of(m)
       end]]
-    local p = t:start_job(nil, { env = { "GO=" .. t:path "go", "HERE=" .. t:path "here" } })
+    t:pipeline [[mini_batch_size = 1, process_count_per_node = 2,
+                 run_max_try = tm.PipelineParameter { name = "tries", default_value = 2 }]]
+    local p = t:start_job({ "--param", "tries=1" }, { env = { "GO=" .. t:path "go", "HERE=" .. t:path "here" } })
     t:wait_for "here"
     require "support.folder".remove_at_once(t.job_dir)
     t:write("go", "")
@@ -152,7 +154,7 @@ describe("a job directory", function()
     assert.is_truthy(r.err:find(cause, 1, true), r.err)
     local advice = "'" .. t.job_dir .. "' has been removed or renamed; if you renamed it, resume it under its new name"
     assert.is_truthy(r.err:find(advice, 1, true), r.err)
-    local anew = "; else start a new job: tidemill run " .. t:path "pipeline.lua" .. "\n"
+    local anew = "; else start a new job: tidemill run " .. t:path "pipeline.lua" .. " --param tries=1\n"
     assert.is_truthy(r.err:find(anew, 1, true), r.err)
     assert.is_false(t:has "job") -- its logs do not bring it back
   end)
