@@ -411,9 +411,9 @@ static bool on_started(struct tm_sched *s, struct tm_sched_worker *w)
 
 static bool on_ready(struct tm_sched *s, struct tm_sched_worker *w)
 {
-  tm_init_rules_note(&s->time.init, true);
   if (!tm_roster_step(&s->roster, w, TM_WORKER_ON_READY))
     return false;
+  tm_init_rules_note(&s->time.init, true);
   settle_worker(s, w);
   return true;
 }

@@ -6,7 +6,8 @@
  *   - no window is larger than it may be, and no slot has two workers;
  *   - no worker is idle while something waits that it may take, and what waits behind a long one is
  *     recalled in time;
- *   - the lists say what a look at all workers says.
+ *   - the lists say what a look at all workers says;
+ *   - the rules of time are broken when a model says so, and a look at them changes nothing.
  *
  * In the end, all that is left succeeds, and every mini-batch must get there.
  */
@@ -79,6 +80,7 @@ static void on_failed_try(struct model *m, const struct tm_sched_action *a)
     x->is_open = true;
     x->index = a->what.index;
     x->is_over = a->is_over;
+    m->time.parts += !a->is_new;
     x->part = a->is_new ? tm_part(0, 1) : a->what.part;
   }
 }
@@ -104,6 +106,7 @@ static void carry_out(struct model *m)
     case TM_SCHED_START:
       fuzz_require(!m->is_ended && !m->has_started_none && m->is_up[a.node]);
       *TM_ARRAY_ADD(&m->workers) = a.worker;
+      m->time.started_ns[a.worker % STARTS] = m->time.awake_ns;
       break;
     case TM_SCHED_HAND: on_hand(m, &a); break;
     case TM_SCHED_RECALL: on_recall(m, a.worker); break;
@@ -114,6 +117,9 @@ static void carry_out(struct model *m)
       fuzz_require(m->searches[a.search].is_open && !m->searches[a.search].is_over);
       m->searches[a.search].is_over = true;
       break;
+    case TM_SCHED_NO_PROGRESS:
+    case TM_SCHED_INIT_FAILS:
+    case TM_SCHED_INIT_STUCK: fuzz_require(false); /* only pass_time() causes these */
     case TM_SCHED_NODE_FAILED: fuzz_require(a.losses >= TM_SCHED_LOSSES_MAX); break;
     default: break;
     }
@@ -151,6 +157,7 @@ static void live_on(struct model *m, uint32_t worker)
   };
   enum tm_sched_event_kind kind = next[tm_sched_state(&m->s, worker)];
 
+  m->time.has_ready |= kind == TM_SCHED_ON_READY;
   if (kind != TM_SCHED_ON_TURN)
     fuzz_require(event(m, (struct tm_sched_event) { .kind = kind, .worker = worker }));
 }
@@ -164,6 +171,7 @@ static void end_well(struct model *m, struct held *h, unsigned n)
     m->all[was.what.index].outcome = OVER;
   else
     m->searches[was.what.search].part = was.what.part;
+  m->time.parts += was.what.part != 0;
   fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_RESULT,
                                                   .worker = was.worker,
                                                   .seq = was.seq,
@@ -227,6 +235,7 @@ static void end_worker(struct model *m, uint32_t worker, unsigned n)
 
   if (tm_sched_state(&m->s, worker) == TM_WORKER_GONE)
     return;
+  m->time.init_failures += tm_sched_state(&m->s, worker) < TM_WORKER_READY;
   m->ends = (uint8_t)next_byte(m);
   for (size_t i = m->held_len; i-- > 0;) {
     const struct held *h = &m->held[i];
@@ -360,6 +369,35 @@ static void end_step(struct model *m, unsigned n)
                                      .kill = n & 2 });
 }
 
+/* The rules of time are applied. True: one is broken. */
+static bool apply_rules(struct model *m)
+{
+  struct tm_counts counts = counts_of(m);
+  enum tm_sched_action_kind rule = broken_rule(m, &counts);
+  struct tm_sched_action a = { .kind = TM_SCHED_START };
+
+  fuzz_require(tm_sched_event(
+      &m->s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_TIME, .counts = &counts }, m->now_ns));
+  fuzz_require(tm_sched_next(&m->s, &a) == (rule != TM_SCHED_START) && a.kind == rule);
+  fuzz_require(rule == TM_SCHED_START || m->s.time.why.text[0] != '\0');
+  carry_out(m);
+  check_all(m);
+  return rule != TM_SCHED_START;
+}
+
+/* As the supervisor does, it looks many times until much time has passed. After a broken rule the
+ * step may end, or go on, as while workers are asked where they are. */
+static void pass_time(struct model *m, unsigned looks, int64_t ns, bool ends)
+{
+  for (unsigned i = 0; i < looks; i++) {
+    m->now_ns += ns;
+    if (!m->is_ended && apply_rules(m) && ends) {
+      end_step(m, 255);
+      return;
+    }
+  }
+}
+
 static void retire(struct model *m, uint32_t worker)
 {
   enum tm_worker_state state = tm_sched_state(&m->s, worker);
@@ -392,8 +430,8 @@ static void step(struct model *m)
   struct tm_sched_event e = { .worker = worker };
 
   switch (what & 31) {
-  case 0: m->now_ns += n * TM_MS / 4; break;
-  case 1: m->now_ns += n * n * TM_MS; break;
+  case 0: pass_time(m, 1, n * TM_MS / 4, what & 32); break;
+  case 1: pass_time(m, what & 64 ? n : 1, what & 64 ? TM_S : n * n * TM_MS, what & 32); break;
   case 2:
   case 3: add_created(m, n); break;
   case 4: turn_node(m, n); break;
@@ -480,6 +518,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                 .isolates = options & 16,
                                 .isolation_max_try = 1 + (options >> 5) * 3,
                                 .window_max = WINDOW_MAX,
+                                .time = { .first_ns = (1 + (earlier >> 1 & 3)) * 20 * TM_S,
+                                          .update_ns = (1 + (earlier >> 3 & 3)) * 50 * TM_S,
+                                          .workers = 1 + (earlier >> 5 & 3),
+                                          .run_timeout_ns = (earlier >> 7) * 10 * TM_S },
                                 .seed = 7,
                                 .is_over = is_over,
                                 .data = &m };
@@ -494,6 +536,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   for (uint64_t i = m.created; i < INDEXES; i++)
     m.all[i].outcome = WAITS;
   tm_sched_init(&m.s, &o, over);
+  m.time.looked_ns = m.now_ns;
+  tm_sched_event(&m.s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_BEGIN }, m.now_ns);
   event(&m, (struct tm_sched_event) { .kind = TM_SCHED_ON_CREATED, .count = m.created });
   for (int i = 0; i < EVENTS_MAX && m.at < m.end; i++)
     step(&m);

@@ -16,6 +16,7 @@
 #define HELD_MAX   (NODES * 4 * WINDOW_MAX)
 #define EVENTS_MAX 250  /* of an input */
 #define RECALLS    4096 /* workers of which recalls are known */
+#define STARTS     4096 /* workers of which the start is known */
 
 enum outcome { WAITS, AT_WORKER, SEARCHED, OVER };
 
@@ -38,8 +39,18 @@ struct search {
   uint32_t last_try;
 };
 
+/* What the rules of time must say: time awake, and what has happened since. */
+struct time_model {
+  int64_t looked_ns, awake_ns;
+  int64_t since_ns, created, ended; /* awake; the last progress that was seen */
+  int64_t started_ns[STARTS];       /* awake; by worker */
+  int64_t init_failures, parts;
+  bool has_ready;
+};
+
 struct model {
   struct tm_sched s;
+  struct time_model time;
   const uint8_t *at, *end;
   int64_t now_ns;
   uint64_t created;
@@ -60,6 +71,67 @@ static struct held *find_held(struct model *m, uint32_t worker, uint64_t seq)
     if (m->held[i].worker == worker && m->held[i].seq == seq)
       return &m->held[i];
   return NULL;
+}
+
+/* ---- what the rules of time must say ---- */
+
+static struct tm_counts counts_of(const struct model *m)
+{
+  struct tm_counts c = { .created = (int64_t)m->created, .parts = m->time.parts };
+
+  for (uint64_t i = 0; i < m->created; i++)
+    c.succeeded += m->all[i].outcome == OVER;
+  return c;
+}
+
+static bool lacks_progress(struct model *m, const struct tm_counts *c)
+{
+  const struct tm_time_limits *limits = &m->s.o.time;
+  struct time_model *t = &m->time;
+
+  if (c->created != t->created || c->succeeded + c->parts != t->ended) {
+    t->created = c->created;
+    t->ended = c->succeeded + c->parts;
+    t->since_ns = t->awake_ns;
+  }
+  return t->awake_ns - t->since_ns >= (c->created == 0 ? limits->first_ns : limits->update_ns);
+}
+
+/* Every worker that runs and was not told to end is in init(), for longer than `ns`. */
+static bool is_stuck(const struct model *m, int64_t ns)
+{
+  size_t in_init = 0;
+
+  for (size_t i = 0; i < m->workers.len; i++) {
+    uint32_t number = m->workers.at[i];
+    enum tm_worker_state state = tm_sched_state(&m->s, number);
+    if (state == TM_WORKER_READY)
+      return false;
+    if (state != TM_WORKER_LOADING && state != TM_WORKER_INIT)
+      continue;
+    if (m->time.awake_ns - m->time.started_ns[number % STARTS] <= ns)
+      return false;
+    in_init++;
+  }
+  return in_init > 0;
+}
+
+/* The action that must follow from ON_TIME; TM_SCHED_START: none. */
+static enum tm_sched_action_kind broken_rule(struct model *m, const struct tm_counts *c)
+{
+  const struct tm_time_limits *limits = &m->s.o.time;
+  struct time_model *t = &m->time;
+  int64_t gap_ns = m->now_ns - t->looked_ns;
+
+  t->looked_ns = m->now_ns;
+  t->awake_ns += gap_ns < TM_S ? gap_ns : TM_S;
+  if (lacks_progress(m, c))
+    return TM_SCHED_NO_PROGRESS;
+  if (is_stuck(m, 3 * limits->run_timeout_ns + 30 * TM_S))
+    return TM_SCHED_INIT_STUCK;
+  if (!t->has_ready && t->awake_ns > 120 * TM_S && t->init_failures >= 2 * limits->workers)
+    return TM_SCHED_INIT_FAILS;
+  return TM_SCHED_START;
 }
 
 /* ---- what must hold ---- */
