@@ -42,6 +42,7 @@ void tm_fleet_init(struct tm_fleet *f, const struct tm_fleet_options *o);
 int tm_fleet_start(struct tm_fleet *f, uint32_t id, struct tm_err *err);
 struct tm_node *tm_fleet_node(const struct tm_fleet *f, uint32_t id); /* NULL: lost, or none */
 size_t tm_fleet_ids(const struct tm_fleet *f);                        /* every id is below */
+size_t tm_fleet_count(const struct tm_fleet *f);  /* nodes that were ever started */
 bool tm_fleet_is_empty(const struct tm_fleet *f); /* no process of any node is left */
 /* Call it about ten times a second: tm_node_tick(). */
 void tm_fleet_tick(struct tm_fleet *f, int64_t mono_ns);

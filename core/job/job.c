@@ -267,12 +267,10 @@ static void set_view(struct tm_job *job)
                                      .cause = "" };
 }
 
-static int64_t max_workers(const struct tm_job_options *o)
+static int64_t node_workers(const struct tm_job_options *o)
 {
   int64_t most = tm_process_cores();
 
-  if (o->max_workers > 0)
-    return o->max_workers;
   for (size_t i = 0; i < o->pipeline->steps_len; i++)
     if (o->pipeline->steps[i]->config.process_count_per_node > most)
       most = o->pipeline->steps[i]->config.process_count_per_node;
@@ -290,8 +288,8 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   job->steps = tm_xcalloc(job->steps_len, sizeof(*job->steps));
   job->step_views = tm_xcalloc(job->steps_len, sizeof(*job->step_views));
   job->snapshots = tm_xcalloc(job->steps_len, sizeof(*job->snapshots));
-  job->max_workers = max_workers(o);
-  if ((rc = tm_limits_check(o->pipeline, job->max_workers, err)) < 0 ||
+  job->node_workers = node_workers(o);
+  if ((rc = tm_limits_check(o->pipeline, tm_job_nodes_max_workers(job), err)) < 0 ||
       (rc = open_dir(job, &dir, err)) < 0)
     goto fail;
   tm_job_nodes_init(job);
@@ -424,7 +422,7 @@ static void close_all(struct tm_job *job, bool is_early)
   tm_fleet_close_now(&job->fleet);
   if (is_early)
     (void)tm_temp_dirs_remove(job->o.fs, job->dir.path, NULL); /* records name what is left */
-  tm_temp_dirs_release(&job->temp);
+  tm_job_nodes_release_temp(job);
   tm_job_steps_close(job);
   if (job->rest != TM_JOB_REST_ALL && job->dir.path)
     tm_job_dir_discard(&job->dir, job->rest == TM_JOB_REST_FOLDER);

@@ -13,18 +13,45 @@ static bool extracts(const struct tm_pipeline *p)
   return false;
 }
 
+static void warn_of_temp(struct tm_job *job, struct tm_err *err)
+{
+  char *dir = tm_text_shell_word(job->dir.path);
+
+  tm_err_wrap(err, "a temporary folder is left; to remove it with the job: tidemill clean %s", dir);
+  free(dir);
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err->text);
+}
+
+/* Of one node. */
+static void remove_temp(struct tm_job *job, uint32_t id)
+{
+  struct tm_err err = TM_ERR_NONE;
+  int rc = tm_temp_dirs_remove_of(&job->temps.at[id], job->o.fs, job->dir.path, &err);
+
+  tm_temp_dirs_release(&job->temps.at[id]);
+  if (rc < 0)
+    warn_of_temp(job, &err);
+}
+
+void tm_job_nodes_release_temp(struct tm_job *job)
+{
+  for (size_t i = 0; i < job->temps.len; i++)
+    tm_temp_dirs_release(&job->temps.at[i]);
+  TM_ARRAY_RELEASE(&job->temps);
+}
+
 void tm_job_nodes_remove_temp(struct tm_job *job)
 {
   struct tm_err err = TM_ERR_NONE;
 
-  tm_temp_dirs_release(&job->temp);
-  if (tm_temp_dirs_remove(job->o.fs, job->dir.path, &err) == 0)
-    return;
-  char *dir = tm_text_shell_word(job->dir.path);
-  tm_err_wrap(&err, "a temporary folder is left; to remove it with the job: tidemill clean %s",
-              dir);
-  free(dir);
-  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err.text);
+  tm_job_nodes_release_temp(job);
+  if (tm_temp_dirs_remove(job->o.fs, job->dir.path, &err) < 0)
+    warn_of_temp(job, &err);
+}
+
+int64_t tm_job_nodes_max_workers(const struct tm_job *job)
+{
+  return tm_share_limit(job->o.max_workers, job->node_workers, tm_fleet_count(&job->fleet));
 }
 
 static void on_node_note(void *data, uint32_t id, const char *text)
@@ -47,20 +74,27 @@ static void on_node_gone(void *data, uint32_t id)
       tm_job_happen(job, TM_JOB_ON_GONE);
     return;
   }
-  tm_job_nodes_remove_temp(job);
+  remove_temp(job, id);
   tm_job_steps_lose_node(job, id);
   if (tm_job_life_may(&job->life, TM_JOB_MAY_RUN) && tm_fleet_is_empty(&job->fleet) &&
       tm_job_steps_need_node(job))
     tm_job_nodes_start(job);
 }
 
+static int start_node(struct tm_job *job, uint32_t id, struct tm_err *err)
+{
+  while (job->temps.len <= id)
+    *TM_ARRAY_ADD(&job->temps) = (struct tm_temp_dirs) { 0 };
+  int rc = tm_temp_dirs_record(&job->temps.at[id], job->o.fs, job->dir.path,
+                               extracts(job->o.pipeline), err);
+  return rc < 0 ? rc : tm_fleet_start(&job->fleet, id, err);
+}
+
 void tm_job_nodes_start(struct tm_job *job)
 {
   struct tm_err err = TM_ERR_NONE;
 
-  if (tm_temp_dirs_record(&job->temp, job->o.fs, job->dir.path, extracts(job->o.pipeline), &err) ==
-      0)
-    (void)tm_fleet_start(&job->fleet, TM_LOCAL_NODE, &err);
+  (void)start_node(job, TM_LOCAL_NODE, &err);
   if (err.code == 0)
     tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, TM_LOCAL_NODE));
   else

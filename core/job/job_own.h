@@ -73,12 +73,12 @@ struct tm_job {
   struct tm_job_step *steps;              /* likewise */
   const struct tm_step_view **step_views; /* likewise: the supervisor's, else the step's own */
   size_t steps_len, steps_over;
-  size_t errands; /* threads at work: of reuse, and of stale_inputs.h */
-  int64_t max_workers;
+  size_t errands;          /* threads at work: of reuse, and of stale_inputs.h */
+  int64_t node_workers;    /* the limit on each node, if o.max_workers is 0 */
   struct tm_share *shares; /* room for one for each step */
   struct tm_rounds rounds; /* job_steps.c (2) */
   struct tm_fleet fleet;
-  struct tm_temp_dirs temp; /* of its local node */
+  struct TM_ARRAY(struct tm_temp_dirs) temps; /* by the id of the node whose keeper has them */
   struct tm_timer tick;
   struct tm_json *command;       /* of the earlier record of a resumed job, or NULL */
   struct tm_json *earlier;       /* the result of a job that was Completed before */
@@ -111,6 +111,9 @@ void tm_job_nodes_start(struct tm_job *job);
 /* Removes the temporary folders of the node; call it when no process of that is left. A folder that
  * cannot be removed is reported; the next start of the job, or its removal, tries again. */
 void tm_job_nodes_remove_temp(struct tm_job *job);
+void tm_job_nodes_release_temp(struct tm_job *job); /* forgets their names */
+/* How many workers all steps together may have. */
+int64_t tm_job_nodes_max_workers(const struct tm_job *job);
 
 /* kept.c */
 void tm_kept_recheck(struct tm_job *job);                         /* if the user asks for it */

@@ -78,7 +78,7 @@ static bool are_needs_completed(const struct tm_job *job, size_t i)
 static bool may_begin(const struct tm_job *job, size_t i)
 {
   return are_needs_completed(job, i) && job->steps[i].state == TM_STEP_WAITING &&
-         (int64_t)count_running(job) < job->max_workers;
+         (int64_t)count_running(job) < tm_job_nodes_max_workers(job);
 }
 
 /* Workers. */
@@ -103,7 +103,7 @@ static bool may_start(void *data, const struct tm_supervisor *s)
   struct tm_job *job = data;
   size_t at = SIZE_MAX, n = collect_shares(job, s, &at);
 
-  return at < n && tm_share_may_start(job->shares, n, at, job->max_workers);
+  return at < n && tm_share_may_start(job->shares, n, at, tm_job_nodes_max_workers(job));
 }
 
 static void on_freed(void *data)
@@ -119,7 +119,7 @@ static void on_freed(void *data)
 static void give_first_worker(struct tm_job *job)
 {
   size_t at = SIZE_MAX, n = collect_shares(job, NULL, &at);
-  size_t giver = tm_share_giver(job->shares, n, job->max_workers);
+  size_t giver = tm_share_giver(job->shares, n, tm_job_nodes_max_workers(job));
 
   for (size_t i = 0; giver < n && i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS && giver-- == 0) {
@@ -201,7 +201,6 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .step = step,
                                      .number = (uint32_t)i,
                                      .program = job->o.program,
-                                     .temp = &job->temp,
                                      .owner_file = job->dir.owner_file,
                                      .epoch = job->dir.epoch,
                                      .keep_failed = job->o.keep_failed || st->kept,
@@ -288,7 +287,7 @@ static int check_place(const struct tm_job *job, size_t i, struct tm_err *err)
 static int look_at_step(struct tm_job *job, size_t i, size_t *opened, struct tm_err *err)
 {
   const struct tm_job_step *st = &job->steps[i];
-  bool begins = are_needs_completed(job, i) && (int64_t)*opened < job->max_workers;
+  bool begins = are_needs_completed(job, i) && (int64_t)*opened < tm_job_nodes_max_workers(job);
   int rc;
 
   if (st->state != TM_STEP_WAITING || st->may_reuse ||
@@ -387,7 +386,7 @@ static void start_step(struct tm_job *job, size_t i)
   tm_supervisor_start(st->s);
   for (uint32_t id = 0; id < tm_fleet_ids(&job->fleet); id++)
     if (tm_fleet_node(&job->fleet, id) && st->state == TM_STEP_RUNS)
-      tm_supervisor_set_node(st->s, tm_fleet_node(&job->fleet, id));
+      tm_supervisor_set_node(st->s, tm_fleet_node(&job->fleet, id), &job->temps.at[id]);
 }
 
 /* Advances one step. True: something has changed, and other steps may begin. */
@@ -410,7 +409,7 @@ static bool advance(struct tm_job *job, size_t i)
     return true;
   if (!may_begin(job, i))
     return false;
-  if (st->may_reuse && (int64_t)job->errands >= job->max_workers)
+  if (st->may_reuse && (int64_t)job->errands >= tm_job_nodes_max_workers(job))
     return false; /* when one of them ends, this is asked again */
   if (st->may_reuse && tm_reusing_begin(job, i))
     return true;
@@ -516,7 +515,7 @@ void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node)
 {
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS)
-      tm_supervisor_set_node(job->steps[i].s, node);
+      tm_supervisor_set_node(job->steps[i].s, node, &job->temps.at[tm_node_id(node)]);
 }
 
 void tm_job_steps_silence_node(struct tm_job *job, uint32_t id)

@@ -203,6 +203,20 @@ static int on_record(void *data, const char *name, int type)
   return 0;
 }
 
+int tm_temp_dirs_remove_of(const struct tm_temp_dirs *d, const struct tm_fs *fs,
+                           const char *job_dir, struct tm_err *err)
+{
+  const char *const paths[] = { d->temp, d->memory };
+  char *records = tm_path_join(job_dir, RECORDS);
+  struct removal r = { .fs = fs, .records = records, .err = err };
+  for (size_t i = 0; i < TM_COUNT_OF(paths); i++)
+    if (paths[i] && *paths[i])
+      on_record(&r, strrchr(paths[i], '/') + 1, 0);
+  (void)fs->unlink(fs->self, records); /* unless another keeper has a record */
+  free(records);
+  return r.code;
+}
+
 int tm_temp_dirs_remove(const struct tm_fs *fs, const char *job_dir, struct tm_err *err)
 {
   char *records = tm_path_join(job_dir, RECORDS);

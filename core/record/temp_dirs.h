@@ -20,8 +20,8 @@
  *      file removes what then remains. A removal that fails leaves the record.
  *
  * The caller holds the job's lock. It calls remove_left when it opens the job, record before it
- * starts a keeper, and remove when it closes the keeper. Records are not fsynced: a power cut may
- * keep a folder in TMPDIR and lose its record.
+ * starts a keeper, remove_of when that keeper has ended, and remove when all have. Records are not
+ * fsynced: a power cut may keep a folder in TMPDIR and lose its record.
  */
 #ifndef TM_RECORD_TEMP_DIRS_H
 #define TM_RECORD_TEMP_DIRS_H
@@ -52,8 +52,11 @@ void tm_temp_dirs_release(struct tm_temp_dirs *d);              /* zeroed: a no-
 struct tm_temp_dirs tm_temp_dirs_of(const struct tm_temp_dirs *d, const char *step,
                                     const char *worker); /* to tm_temp_dirs_release() */
 
-/* Removes all recorded folders, and their records. Negative: some remain; `err` describes the
- * first. */
+/* Removes the folders of one keeper, and their records; other keepers may still use theirs.
+ * Negative: some remain; `err` describes the first. Released: a no-op. */
+int tm_temp_dirs_remove_of(const struct tm_temp_dirs *d, const struct tm_fs *fs,
+                           const char *job_dir, struct tm_err *err);
+/* Likewise for all recorded folders. */
 int tm_temp_dirs_remove(const struct tm_fs *fs, const char *job_dir, struct tm_err *err);
 /* Removes what killed sessions left; kills their processes first. Also finds folders by their name
  * (3). */

@@ -1,6 +1,10 @@
 /* share.h - how the running steps share the workers that a job may have. Pure: the job passes the
  * numbers and asks.
  *
+ * This is the one decision about workers that is not made in tm_sched. Each step has a tm_sched of
+ * its own, which knows nothing of the others, while this compares all steps of the job. A tm_sched
+ * asks for it (may_start), and hears ON_GIVE_BACK.
+ *
  *  (1) There are never more workers than `max`, and never more running steps, so that each can have
  *      one.
  *  (2) A step without a worker comes first: it gets the next free one. If none is free, a step with
@@ -22,6 +26,9 @@ struct tm_share {
   int64_t leaves; /* of these, workers that are ending, or will end after what they hold */
 };
 
+/* The `max` of a job. given: by its user, for all nodes together; 0: `per_node` on each node.
+ * nodes: those that it has had; at first 0, which counts as one. */
+int64_t tm_share_limit(int64_t given, int64_t per_node, size_t nodes);
 /* Whether the step at `at` may start another worker. */
 bool tm_share_may_start(const struct tm_share *of, size_t n, size_t at, int64_t max);
 /* Which step gives a worker back; n: none. */

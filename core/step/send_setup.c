@@ -26,7 +26,7 @@ void tm_workers_send_setup(struct tm_worker *w)
 {
   struct tm_supervisor *s = w->s;
   struct tm_buf text = TM_BUF_NONE;
-  struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, w->name);
+  struct tm_temp_dirs dirs = tm_temp_dirs_of(&w->node->temp, s->view.name, w->name);
   struct tm_setup setup;
 
   tm_require(w->link && s->script && s->script_dir);

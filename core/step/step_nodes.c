@@ -76,7 +76,7 @@ int64_t tm_step_nodes_workers(const struct tm_supervisor *s)
 static void add(struct tm_supervisor *s, struct tm_step_node *n)
 {
   char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
-  struct tm_temp_dirs dirs = tm_temp_dirs_of(s->o.temp, s->view.name, NULL);
+  struct tm_temp_dirs dirs = tm_temp_dirs_of(&n->temp, s->view.name, NULL);
   char **environment = tm_snapshot_environment(&s->o.step->config, s->script_dir);
   size_t environment_len = 0;
   struct tm_node_user user = tm_copying_node_user(s);
@@ -119,11 +119,14 @@ static void add(struct tm_supervisor *s, struct tm_step_node *n)
   tm_temp_dirs_release(&dirs);
 }
 
-void tm_step_nodes_set(struct tm_supervisor *s, struct tm_node *node)
+void tm_step_nodes_set(struct tm_supervisor *s, struct tm_node *node,
+                       const struct tm_temp_dirs *temp)
 {
   struct tm_step_node *n = place_of(s, tm_node_id(node));
 
   n->waiting = node;
+  tm_temp_dirs_release(&n->temp);
+  n->temp = (struct tm_temp_dirs) { tm_xstrdup(temp->temp), tm_xstrdup(temp->memory) };
 }
 
 static bool is_new(const struct tm_step_node *n)
@@ -177,7 +180,10 @@ bool tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id)
 
 void tm_step_nodes_release(struct tm_supervisor *s)
 {
-  for (size_t i = 0; i < s->nodes.len; i++)
+  for (size_t i = 0; i < s->nodes.len; i++) {
+    if (s->nodes.at[i])
+      tm_temp_dirs_release(&s->nodes.at[i]->temp);
     free(s->nodes.at[i]);
+  }
   TM_ARRAY_RELEASE(&s->nodes);
 }

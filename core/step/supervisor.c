@@ -447,9 +447,10 @@ void tm_supervisor_lose_node(struct tm_supervisor *s, uint32_t id)
   tm_supervisor_check_end(s);
 }
 
-void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node)
+void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node,
+                            const struct tm_temp_dirs *temp)
 {
-  tm_step_nodes_set(s, node);
+  tm_step_nodes_set(s, node, temp);
   happen(s, TM_STEP_ON_NODE, NULL);
 }
 

@@ -11,6 +11,7 @@
 #include "fleet/node.h"
 #include "plan/pipeline.h"
 #include "record/events.h"
+#include "record/temp_dirs.h"
 #include "sched/share.h"
 
 struct tm_supervisor;
@@ -20,10 +21,9 @@ struct tm_supervisor_options {
   const struct tm_fs *fs;
   const struct tm_events *events;
   const struct tm_job_view *job;
-  const struct tm_step *step;      /* must live until close */
-  uint32_t number;                 /* of the step, from 0 */
-  const char *program;             /* runs workers as `program worker` */
-  const struct tm_temp_dirs *temp; /* of the nodes that _set_node() sets */
+  const struct tm_step *step; /* must live until close */
+  uint32_t number;            /* of the step, from 0 */
+  const char *program;        /* runs workers as `program worker` */
   const char *owner_file;
   uint64_t epoch;
   bool keep_failed, verify_input, is_resumed;
@@ -60,7 +60,9 @@ void tm_supervisor_silence_node(struct tm_supervisor *s, uint32_t id);
 /* After that: its workers are gone. The messages that they had sent are read, and their other
  * mini-batches go back; _set_node() sets the next node of that id. */
 void tm_supervisor_lose_node(struct tm_supervisor *s, uint32_t id);
-void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node);
+/* `temp`: the temporary folders of the node's keeper; copied. */
+void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node,
+                            const struct tm_temp_dirs *temp);
 /* No new mini-batches start, the running ones may end; `now`: they are killed. */
 void tm_supervisor_cancel(struct tm_supervisor *s, bool now);
 /* The job cannot continue: everything is killed, and the step is Failed for this reason. */

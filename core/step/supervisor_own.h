@@ -25,6 +25,7 @@
 #include "outputs/uploads.h"
 #include "plan/bound.h"
 #include "record/activity.h"
+#include "record/temp_dirs.h"
 #include "sched/sched.h"
 #include "sched/tally.h"
 #include "step/flusher.h"
@@ -52,6 +53,7 @@ struct tm_step_node {
   struct tm_node *node; /* NULL: lost, and being replaced */
   /* the next one, while inputs are staged or a result is copied; or NULL */
   struct tm_node *waiting;
+  struct tm_temp_dirs temp;    /* of its newest keeper */
   bool is_added;               /* the scheduler knows that it is there */
   uint32_t step;               /* the number of the step there */
   char name[12], address[256]; /* also while it is lost */
@@ -186,7 +188,8 @@ void tm_workers_on_due(struct tm_timer *t);
 
 /* step_nodes.c */
 /* A node that can be used, once the life of the step permits. */
-void tm_step_nodes_set(struct tm_supervisor *s, struct tm_node *node);
+void tm_step_nodes_set(struct tm_supervisor *s, struct tm_node *node,
+                       const struct tm_temp_dirs *temp);
 bool tm_step_nodes_are_new(const struct tm_supervisor *s); /* not all are added yet */
 /* Makes its keepers know the step, and the scheduler its nodes. */
 void tm_step_nodes_add_all(struct tm_supervisor *s);

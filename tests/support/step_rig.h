@@ -38,7 +38,6 @@ struct step_rig {
   struct tm_timer again; /* for one more turn */
   struct tm_timer limit;
   struct tm_supervisor *s;
-  struct tm_temp_dirs temp;
   struct tm_job_view view;
   struct tm_fleet fleet;
   bool is_real;
@@ -242,7 +241,6 @@ static inline void step_on_ended(void *data, struct tm_supervisor *s)
 static inline void step_setup(struct step_rig *r)
 {
   memset(r, 0, sizeof(*r));
-  r->temp.memory = (char *)"";
   job_setup(&r->j);
 }
 
@@ -276,7 +274,6 @@ static inline void step_open(struct step_rig *r)
                                      .job = &r->view,
                                      .step = r->j.pipeline->steps[0],
                                      .program = r->j.self,
-                                     .temp = &r->temp,
                                      .on_ended = step_on_ended,
                                      .data = r };
   if (tm_supervisor_open(&r->s, &o, &err) < 0 ||
@@ -311,9 +308,10 @@ static inline void step_set_node(struct step_rig *r, uint32_t id)
   if (tm_fleet_start(&r->fleet, id, &err) < 0)
     fail_msg("%s", err.text);
   unsetenv("TM_TEST_KEEPER");
-  free(r->temp.temp);
-  r->temp.temp = tm_xprintf("%s/temp%u.%d", r->j.dir, id, r->keepers++);
-  tm_supervisor_set_node(r->s, tm_fleet_node(&r->fleet, id));
+  char *temp = tm_xprintf("%s/temp%u.%d", r->j.dir, id, r->keepers++);
+  tm_supervisor_set_node(r->s, tm_fleet_node(&r->fleet, id),
+                         &(struct tm_temp_dirs) { temp, (char *)"" });
+  free(temp);
 }
 
 /* Until the step has ended. */
@@ -334,7 +332,6 @@ static inline void step_close(struct step_rig *r)
   tm_poll_close(&r->j.poll);
   tm_loop_release(&r->loop);
   tm_fleet_release(&r->fleet);
-  free(r->temp.temp);
   TM_ARRAY_RELEASE(&r->workers);
   job_end(&r->j);
 }

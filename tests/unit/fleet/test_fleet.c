@@ -77,6 +77,7 @@ static void a_fleet_knows_its_nodes_by_id(void **state)
   start(&s, 2, "deaf");
   assert_false(tm_fleet_is_empty(&s.fleet));
   assert_int_equal(tm_fleet_ids(&s.fleet), 3);
+  assert_int_equal(tm_fleet_count(&s.fleet), 1);
   assert_null(tm_fleet_node(&s.fleet, 0));
   assert_null(tm_fleet_node(&s.fleet, 3));
   assert_int_equal(tm_node_id(tm_fleet_node(&s.fleet, 2)), 2);

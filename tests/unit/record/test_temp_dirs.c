@@ -203,6 +203,27 @@ static void a_record_without_a_folder_is_removed(void **state)
   release_places(&p);
 }
 
+/* Two nodes of a job have a keeper each, and one of them is lost. */
+static void the_folders_of_one_keeper_are_removed(void **state)
+{
+  struct places p = make_places(*state);
+  struct tm_temp_dirs gone = record(p.job, true), kept = record(p.job, true);
+  const char *const paths[] = { gone.temp, gone.memory, kept.temp, kept.memory };
+  for (size_t i = 0; i < TM_COUNT_OF(paths); i++)
+    assert_int_equal(mkdir(paths[i], 0700), 0);
+  assert_int_equal(tm_temp_dirs_remove_of(&gone, tm_fs_real(), p.job, NULL), 0);
+  for (size_t i = 0; i < TM_COUNT_OF(paths); i++)
+    assert_int_equal(tm_fs_exists(tm_fs_real(), paths[i]), i >= 2);
+  assert_int_equal(count_in(p.records), 2);
+  assert_int_equal(tm_temp_dirs_remove_of(&kept, tm_fs_real(), p.job, NULL), 0);
+  assert_false(tm_fs_exists(tm_fs_real(), kept.temp));
+  assert_false(tm_fs_exists(tm_fs_real(), p.records));
+  tm_temp_dirs_release(&gone);
+  assert_int_equal(tm_temp_dirs_remove_of(&gone, tm_fs_real(), p.job, NULL), 0);
+  tm_temp_dirs_release(&kept);
+  release_places(&p);
+}
+
 static void foreign_folders_stay(void **state)
 {
   struct places p = make_places(*state);
@@ -252,6 +273,7 @@ UNIT_TESTS({
     TEST(leftovers_are_removed_by_the_next_session_or_with_the_job),
     TEST(a_folder_without_a_record_is_found_by_name_unless_locked),
     TEST(a_record_without_a_folder_is_removed),
+    TEST(the_folders_of_one_keeper_are_removed),
     TEST(foreign_folders_stay),
     TEST(a_folder_of_another_user_keeps_its_record_and_the_job),
 });

@@ -11,6 +11,15 @@ static bool may(const struct tm_share *of, size_t n, size_t at, int64_t max)
   return tm_share_may_start(of, n, at, max);
 }
 
+static void the_limit_of_each_node_counts_unless_the_user_says_one(void **state)
+{
+  assert_int_equal(tm_share_limit(0, 4, 0), 4); /* before the first node */
+  assert_int_equal(tm_share_limit(0, 4, 1), 4);
+  assert_int_equal(tm_share_limit(0, 4, 3), 12);
+  assert_int_equal(tm_share_limit(5, 4, 1), 5);
+  assert_int_equal(tm_share_limit(5, 4, 3), 5);
+}
+
 static void one_step_has_all_that_it_wants(void **state)
 {
   struct tm_share s = { .wants = 3 };
@@ -101,6 +110,7 @@ static void all_settle_with_fair_parts(void **state)
 }
 
 UNIT_TESTS({
+    cmocka_unit_test(the_limit_of_each_node_counts_unless_the_user_says_one),
     cmocka_unit_test(one_step_has_all_that_it_wants),
     cmocka_unit_test(there_are_never_more_than_max),
     cmocka_unit_test(the_first_worker_of_a_step_goes_before_further_ones),

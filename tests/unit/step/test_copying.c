@@ -114,7 +114,8 @@ static void lose(struct step_rig *r)
   tm_supervisor_silence_node(r->s, TM_LOCAL_NODE);
   tm_supervisor_lose_node(r->s, TM_LOCAL_NODE);
   assert_true(r->s->workers.len > 0);
-  tm_supervisor_set_node(r->s, tm_fleet_node(&r->fleet, TM_LOCAL_NODE)); /* it comes back */
+  tm_supervisor_set_node(r->s, tm_fleet_node(&r->fleet, TM_LOCAL_NODE), /* it comes back */
+                         &(struct tm_temp_dirs) { (char *)"/tmp/again", (char *)"" });
   assert_true(r->s->copying.is_on);
 }
 
