@@ -9,8 +9,11 @@
 
 #include <tidemill.h>
 
-/* Makes the runtime that of a command; call it before anything else with the runtime. */
-void tm_runtime_be_command(struct tidemill_runtime *rt);
+struct tm_fs;
+
+/* Makes the runtime that of a command, with file calls that a test may replace. Call it before
+ * anything else with the runtime. */
+void tm_runtime_be_command(struct tidemill_runtime *rt, const struct tm_fs *fs);
 /* tidemill_head() for a command. */
 int tm_head_of_command(const struct tidemill_head_options *options, struct tidemill_error *err);
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/lua_host.h"
 #include "base/check.h"
 #include "modules.h"
 #include "prompt/background.h"

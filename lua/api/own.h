@@ -124,8 +124,6 @@ int tm_take_options(void *out, size_t size, const void *given, const char *call,
 /* If the host is a command, replaces the members of structs that an error names by the program's
  * options. Returns its code. */
 int tm_words_for_host(const struct tidemill_runtime *rt, struct tm_err *err);
-/* Replaces the members whose names differ in pipeline:submit() of Lua. */
-void tm_words_for_lua(struct tm_err *err);
 /* Sets an option of the constructor that would make the input in Lua, as text, and checks it.
  * TM_EUSAGE. */
 int tm_api_set_input(struct tm_json *input, const char *key, const char *value, bool is_command,
@@ -179,12 +177,6 @@ int tm_draft_of_source(struct tidemill_pipeline **out, struct tidemill_runtime *
                        const struct tm_json *source, struct tm_err *err);
 /* Compiles the scripts of all steps: 0, or TM_ESCRIPT with file:line. */
 int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err);
-
-/* Makes a console over an existing session, which it takes over, also if it fails. */
-struct tm_lua_session;
-int tm_console_of(struct tidemill_console **out, struct tm_lua_session *session,
-                  struct tidemill_runtime *rt, const struct tidemill_console_options *options,
-                  struct tm_err *err);
 
 /* Adds the host's functions and values to a state, and calls its on_lua; may raise. `data`: the
  * runtime. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "api/command_host.h"
+#include "api/lua_host.h"
 #include "base/check.h"
 #include "base/time.h"
 
@@ -303,8 +304,15 @@ int tidemill_runtime_close(struct tidemill_runtime *rt, struct tm_err *err)
   return 0;
 }
 
-void tm_runtime_be_command(struct tidemill_runtime *rt)
+void tm_runtime_cancel_jobs(struct tidemill_runtime *rt, bool now)
 {
+  for (struct tidemill_job *job = rt->jobs; job; job = job->next)
+    tidemill_job_cancel(job, now);
+}
+
+void tm_runtime_be_command(struct tidemill_runtime *rt, const struct tm_fs *fs)
+{
+  rt->fs = fs;
   rt->is_command = true;
 }
 

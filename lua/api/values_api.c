@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/lua_host.h"
 #include "base/path.h"
 #include "modules.h"
 #include "runtime.h"
@@ -53,6 +54,11 @@ int tidemill_pipeline_set_param(struct tidemill_pipeline *p, const char *name, c
     return TM_EUSAGE;
   tm_draft_param(p, name)->value = tm_xstrdup(value);
   return 0;
+}
+
+void tm_pipeline_set_value(struct tidemill_pipeline *p, const char *name, struct tm_json *value)
+{
+  tm_draft_param(p, name)->tree = value;
 }
 
 int tidemill_pipeline_set_param_from(struct tidemill_pipeline *p, const char *name,

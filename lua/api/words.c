@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/lua_host.h"
 #include "api/own.h"
 
 /* Members that a message may name, and the words of the program. */

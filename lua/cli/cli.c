@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "api/disk.h"
-#include "api/own.h"
 #include "api/command_host.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -98,8 +97,7 @@ int tm_cli_open_runtime(const struct tm_cli *cli, struct tidemill_runtime **out,
   free(program);
   if (rc < 0)
     return rc;
-  tm_runtime_be_command(*out);
-  (*out)->fs = cli->fs;
+  tm_runtime_be_command(*out, cli->fs);
   return 0;
 }
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/own.h"
+#include "api/lua_host.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cmd_repl.h"

@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/own.h"
+#include "api/lua_host.h"
 #include "base/check.h"
+#include "base/mem.h"
 #include "sys/wakeup.h"
 #include "sys/threads.h"
 
@@ -206,18 +207,11 @@ void tm_background_forget(struct tm_background *b, struct tm_ear *ear)
 
 /* ---- the jobs' thread ---- */
 
-static void cancel_all(struct tm_background *b)
-{
-  bool now = atomic_exchange(&b->wants_now, false);
-  for (struct tidemill_job *job = b->rt->jobs; job; job = job->next)
-    tidemill_job_cancel(job, now);
-}
-
 /* Turns the loop with the lock; returns how long the thread may wait afterwards, in ms. */
 static int turn(struct tm_background *b)
 {
   if (atomic_exchange(&b->wants_cancel, false))
-    cancel_all(b);
+    tm_runtime_cancel_jobs(b->rt, atomic_exchange(&b->wants_now, false));
   int running = tidemill_runtime_turn(b->rt, NULL);
   atomic_store(&b->running, running > 0 ? running : 0);
   return tidemill_runtime_timeout_ms(b->rt);

@@ -10,12 +10,15 @@
  */
 #include "prompt/lib_job.h"
 
+#include <errno.h>
 #include <lauxlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "api/own.h"
+#include "api/lua_host.h"
 #include "base/check.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "bind/state.h"
@@ -23,6 +26,7 @@
 #include "prompt/job_event.h"
 #include "prompt/own_runtime.h"
 #include "sys/clock.h"
+#include "sys/fs.h"
 
 #define TM_JOB "tidemill.job"
 
@@ -267,7 +271,7 @@ static int set_param(lua_State *L, struct tidemill_pipeline *p, struct tm_err *e
   struct tm_json *tree = tm_lua_to_json(L, lua_gettop(L), err);
   if (!tree)
     return tm_err_wrap(err, "parameter '%s'", name);
-  tm_draft_param(p, name)->tree = tree;
+  tm_pipeline_set_value(p, name, tree);
   return 0;
 }
 

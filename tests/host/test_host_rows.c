@@ -5,6 +5,7 @@
 #include "host.h"
 
 #include "api/command_host.h"
+#include "sys/fs.h"
 
 static void expect(struct host *h, int rc, const char *words)
 {
@@ -230,7 +231,7 @@ static void a_command_lends_its_descriptors(void **state)
   struct tidemill_runtime_options o = TIDEMILL_RUNTIME_OPTIONS_INIT;
   host_setup(&h, "good", 3, NULL);
   host_runtime(&h, &o);
-  tm_runtime_be_command(h.rt);
+  tm_runtime_be_command(h.rt, tm_fs_real());
   build(&h);
   host_put(&h, "list", "in/good.002\nin/good.001\n");
   host_must(&h, tidemill_pipeline_step_add_manifest(&h.input, h.step, "-", NULL, &h.err));

@@ -95,7 +95,7 @@ static struct tidemill_pipeline *begin(struct tidemill_runtime **rt)
   struct tidemill_pipeline *p;
   o.program = "/bin/sh"; /* nothing runs */
   assert_int_equal(tidemill_runtime_new(rt, &o, NULL), 0);
-  tm_runtime_be_command(*rt);
+  tm_runtime_be_command(*rt, tm_fs_real());
   assert_int_equal(tidemill_pipeline_new(&p, *rt, "case", "/cwd", NULL), 0);
   assert_int_equal(tidemill_pipeline_add_step(NULL, p, "case", "score.lua", NULL), 0);
   return p;
