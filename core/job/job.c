@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -283,6 +284,7 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   struct opening dir = { .has_job = false };
   int rc;
 
+  tm_require(o->loop && o->fs && o->pipeline && o->events && o->on_ended);
   job->o = *o;
   job->steps_len = o->pipeline->steps_len;
   job->steps = tm_xcalloc(job->steps_len, sizeof(*job->steps));
@@ -380,6 +382,7 @@ void tm_job_start(struct tm_job *job)
 
 static void end(struct tm_job *job)
 {
+  tm_require(job->steps_over == job->steps_len && job->errands == 0);
   tm_timer_stop(&job->tick);
   tm_fleet_close(&job->fleet);
   if (tm_fleet_is_empty(&job->fleet))
@@ -388,6 +391,7 @@ static void end(struct tm_job *job)
 
 static void conclude(struct tm_job *job)
 {
+  tm_require(tm_fleet_is_empty(&job->fleet));
   tm_job_nodes_remove_temp(job);
   tm_job_conclude(job);
   job->o.on_ended(job->o.data, job);
@@ -402,6 +406,7 @@ const struct tm_job_view *tm_job_view(const struct tm_job *job)
 
 static void free_now(struct tm_job *job)
 {
+  tm_require(job->errands == 0 && !job->dir.path); /* the lock is given back */
   for (size_t i = 0; i < job->notes.len; i++)
     free(job->notes.at[i]);
   TM_ARRAY_RELEASE(&job->notes);

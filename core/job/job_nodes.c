@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "base/check.h"
 #include "job/job_own.h"
 
 static bool extracts(const struct tm_pipeline *p)
@@ -94,6 +95,7 @@ void tm_job_nodes_start(struct tm_job *job)
 {
   struct tm_err err = TM_ERR_NONE;
 
+  tm_require(tm_fleet_is_empty(&job->fleet));
   (void)start_node(job, TM_LOCAL_NODE, &err);
   if (err.code == 0)
     tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, TM_LOCAL_NODE));

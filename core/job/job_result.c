@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/check.h"
 #include "job/job_own.h"
 #include "outputs/registering.h"
 #include "record/job_history.h"
@@ -28,6 +29,7 @@ static void judge(struct tm_job *job)
   job->view.verdict = TM_COMPLETED;
   for (size_t i = 0; i < job->steps_len; i++) {
     const struct tm_step_view *step = job->step_views[i];
+    tm_require(step->verdict != TM_RUNNING);
     if (step->verdict == TM_FAILED && job->view.verdict != TM_FAILED) {
       job->view.verdict = TM_FAILED;
       job->view.cause = step->cause;
@@ -60,6 +62,7 @@ void tm_job_conclude(struct tm_job *job)
 {
   struct tm_json *result;
 
+  tm_require(job->view.verdict == TM_RUNNING); /* once */
   judge(job);
   if (tm_registering_add(&job->view, job->o.fs, job->o.registry, job->o.pipeline, job->o.events,
                          &job->cause) < 0)

@@ -223,6 +223,7 @@ static int begin_step(struct tm_job *job, size_t i, struct tm_err *err)
 {
   struct tm_job_step *st = &job->steps[i];
   const struct tm_snapshot *copy = &job->snapshots[i];
+  tm_require(st->state == TM_STEP_WAITING && are_needs_completed(job, i)); /* keeps (1) */
   int rc = st->s ? 0 : open_step(job, i, err);
 
   if (rc == 0 && st->kept)
@@ -330,6 +331,7 @@ static void end_unrun(struct tm_job *job, size_t i, enum tm_verdict verdict, cha
 {
   struct tm_job_step *st = &job->steps[i];
 
+  tm_require(st->state == TM_STEP_WAITING && verdict != TM_RUNNING);
   st->why = why;
   st->own.verdict = verdict;
   st->own.cause = why ? why : "";
@@ -380,9 +382,11 @@ static void start_step(struct tm_job *job, size_t i)
 {
   struct tm_job_step *st = &job->steps[i];
 
+  tm_require(st->state == TM_STEP_OPEN && st->s);
   if (job->view.is_resumed && !job->o.verify_input && tm_supervisor_found(st->s)->committed > 0)
     tm_stale_inputs_start(job, i);
   st->state = TM_STEP_RUNS;
+  tm_require((int64_t)count_running(job) <= job->max_workers); /* keeps (4) */
   tm_supervisor_start(st->s);
   for (uint32_t id = 0; id < tm_fleet_ids(&job->fleet); id++)
     if (tm_fleet_node(&job->fleet, id) && st->state == TM_STEP_RUNS)
@@ -437,6 +441,7 @@ static void do_rounds(struct tm_job *job) /* keeps (2) */
     if (tm_fleet_is_empty(&job->fleet) && may(job, TM_JOB_MAY_BEGIN) && tm_job_steps_need_node(job))
       tm_job_nodes_start(job);
   }
+  tm_require(job->steps_over <= job->steps_len);
   if (job->steps_over == job->steps_len && job->errands == 0)
     tm_job_happen(job, TM_JOB_ON_DONE);
 }
@@ -451,6 +456,7 @@ void tm_job_steps_take(struct tm_job *job, size_t i, const struct tm_step_view *
 {
   struct tm_job_step *st = &job->steps[i];
 
+  tm_require(st->state == TM_STEP_WAITING && view->verdict == TM_COMPLETED);
   st->own.counts = view->counts;
   st->own.verdict = view->verdict;
   st->own.reused_from = view->reused_from;
@@ -465,6 +471,7 @@ static void record_step(struct tm_job *job, size_t i)
   struct tm_job_step *st = &job->steps[i];
   int rc;
 
+  tm_require(st->state == TM_STEP_OVER && job->step_views[i]->verdict != TM_RUNNING);
   if (job->steps_len == 1 || job->step_views[i]->verdict != TM_COMPLETED)
     return;
   rc = tm_job_dir_check_owner(job->o.fs, job->dir.owner_file, job->dir.epoch, &st->cause);

@@ -4,10 +4,12 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "base/check.h"
 #include "job/job_own.h"
 
 void tm_kept_end(struct tm_job *job)
 {
+  tm_require(!job->recheck && job->steps_over == 0);
   job->view.verdict = TM_COMPLETED;
   job->view.steps_len = 0;
   tm_timer_stop(&job->tick);
@@ -23,6 +25,7 @@ static void stop_recheck(struct tm_job *job)
 
 void tm_kept_refuse(struct tm_job *job, enum tm_verdict verdict)
 {
+  tm_require(verdict == TM_FAILED || verdict == TM_CANCELED_JOB);
   stop_recheck(job);
   tm_timer_stop(&job->tick);
   job->view.verdict = verdict;
@@ -64,6 +67,7 @@ void tm_kept_recheck(struct tm_job *job)
                                   .data = job };
   struct tm_err err = TM_ERR_NONE;
 
+  tm_require(!job->recheck && job->earlier);
   if (!job->o.verify_input) {
     tm_job_happen(job, TM_JOB_ON_SAME);
   } else if ((job->recheck = tm_recheck_start(&o, &err))) {

@@ -134,6 +134,7 @@ static void end_errand(struct tm_reuse_errand *t)
 {
   struct tm_job *job = t->job;
 
+  tm_require(job->errands > 0 && job->steps[t->step].errand == t);
   (void)tm_errand_end(&t->errand, TM_ERRAND_JOIN);
   job->steps[t->step].reuse->stop = NULL;
   job->steps[t->step].errand = NULL;
@@ -161,6 +162,7 @@ static void on_looked(struct tm_job *job, const struct tm_reuse_errand *t)
   struct tm_job_step *st = &job->steps[t->step];
   const struct tm_reuse *r = st->reuse;
 
+  tm_require(st->state == TM_STEP_LOOKS);
   st->may_reuse = false;
   st->state = TM_STEP_WAITING;
   if (t->rc > 0) {
@@ -212,6 +214,7 @@ static bool start(struct tm_job *job, size_t i, bool keeps)
 
 bool tm_reusing_begin(struct tm_job *job, size_t i)
 {
+  tm_require(job->steps[i].state == TM_STEP_WAITING && job->steps[i].may_reuse);
   job->steps[i].may_reuse = false;
   if (!start(job, i, false))
     return false;
@@ -221,6 +224,7 @@ bool tm_reusing_begin(struct tm_job *job, size_t i)
 
 void tm_reusing_keep(struct tm_job *job, size_t i)
 {
+  tm_require(job->steps[i].state == TM_STEP_OVER);
   if (job->steps[i].reuse)
     (void)start(job, i, true); /* (3) */
 }
@@ -244,6 +248,7 @@ void tm_reusing_release(struct tm_job *job)
 {
   for (size_t i = 0; i < job->steps_len; i++) {
     struct tm_job_step *st = &job->steps[i];
+    tm_require(!st->errand); /* its thread reads `reuse` */
     if (st->reuse)
       tm_reuse_release(st->reuse);
     free(st->reuse);
