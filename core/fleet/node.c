@@ -147,6 +147,7 @@ uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
   struct tm_msg f = { .type = TM_MSG_STEP, .index = n->users.len, .fd = -1 };
   struct tm_node_step told = *step;
 
+  tm_require(step->job_dir[0] == '/'); /* the mark of its processes begins with it */
   tm_require(user->on_started && user->on_start_failed && user->on_taken && user->on_ended);
   *TM_ARRAY_ADD(&n->users) = *user;
   if (!n->job_dir)

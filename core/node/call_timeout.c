@@ -8,6 +8,7 @@
  * cannot be interrupted is killed at once.
  */
 #include "base/time.h"
+#include "base/check.h"
 #include "node/node_own.h"
 #include "sys/alarm.h"
 #include "sys/clock.h"
@@ -40,6 +41,7 @@ enum tm_late_action tm_keeper_late(const struct tm_keeper_interrupt *i,
 static void begin(struct tm_keeper_worker *w, int64_t now_ns)
 {
   w->interrupt = (struct tm_keeper_interrupt) { .call = call_of(&w->view), .begun_ns = now_ns };
+  tm_require(w->interrupt.call != 0);
   atomic_store(&w->page->interrupt, w->interrupt.call);
   if (w->view.phase == TM_PHASE_INIT)
     tm_keeper_log(w->step, TM_WARNING, "%s: init() %s and is interrupted", w->name,

@@ -176,7 +176,7 @@ static void begin_stop(struct tm_keeper *k, struct tm_keeper_worker *w)
 
 static void kill_worker(struct tm_keeper_worker *w, enum tm_end_cause cause)
 {
-  tm_require(w->pid > 0);
+  tm_require(w->pid > 0 && w->state != TM_KEEPER_KILLED); /* keeps (4) */
   w->state = TM_KEEPER_KILLED;
   w->kill_cause = cause;
   tm_process_kill_group(w->pid, SIGKILL);
@@ -212,8 +212,9 @@ static void end_large(struct tm_keeper *k, struct tm_keeper_worker *w)
 static void forget(struct tm_keeper *k, struct tm_keeper_worker *w)
 {
   size_t i = 0;
-  while (k->workers.at[i] != w)
+  while (i < k->workers.len && k->workers.at[i] != w)
     i++;
+  tm_require(i < k->workers.len);
   k->workers.at[i] = k->workers.at[--k->workers.len];
   tm_tree_remove_forced(w->temp_dir, NULL); /* on failure, it is removed with the keeper's folder */
   if (w->memory_dir)
@@ -235,6 +236,7 @@ static void (*const actions[TM_KEEPER_STATES][TM_KEEPER_EVENTS])(struct tm_keepe
 
 void tm_keeper_step(struct tm_keeper *k, struct tm_keeper_worker *w, enum tm_keeper_event event)
 {
+  tm_require(w->state < TM_KEEPER_STATES && event < TM_KEEPER_EVENTS);
   actions[w->state][event](k, w);
 }
 
@@ -258,6 +260,7 @@ static void end_worker(struct tm_keeper *k, struct tm_keeper_worker *w,
                             .exit_status = end->exit_status,
                             .signal = end->signal };
   int64_t now_ns = tm_clock_mono_ns();
+  tm_require(w->pid == end->pid && w->page);
   tm_process_kill_group(w->pid, SIGKILL); /* keeps (2) */
   tm_page_read(w->page, &ended.view);
   for (size_t i = 0; i < TM_PAGE_WORDS; i++)

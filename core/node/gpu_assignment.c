@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/check.h"
 #include "node/node_own.h"
 
 char *tm_keeper_gpu_entry(const struct tm_gpus *gpus, char *const *used, size_t used_len,
@@ -55,6 +56,7 @@ char *tm_keeper_give_gpu(struct tm_keeper *k, struct tm_keeper_worker *w) /* kee
 {
   struct TM_ARRAY(char *) used = { 0 };
   const char *gpu;
+  tm_require(!w->gpu);
   for (size_t i = 0; i < k->workers.len; i++)
     *TM_ARRAY_ADD(&used) = k->workers.at[i]->gpu;
   char *entry = tm_keeper_gpu_entry(&w->step->gpus, used.at, used.len, w->step->s.hides_gpus, &gpu);

@@ -211,6 +211,7 @@ static bool tell_started(struct tm_keeper *k, const struct tm_keeper_worker *w, 
 static int start_worker(struct tm_keeper *k, struct tm_keeper_step *step, uint32_t number,
                         const char *name, struct tm_err *err)
 {
+  tm_require(step);
   int fd = -1;
   struct tm_keeper_worker *w = TM_NEW(struct tm_keeper_worker);
   w->step = step;

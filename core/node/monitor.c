@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
+#include "base/check.h"
 #include "node/node_own.h"
 #include "node/sampler.h"
 #include "sys/clock.h"
@@ -85,6 +86,7 @@ static size_t take(struct tm_keeper_monitor *m, int64_t mono_ns, struct tm_err *
 
 static void wait_until(struct tm_keeper_monitor *m, int64_t due_ns, int64_t now_ns)
 {
+  tm_require(m->sampler && !m->is_off);
   m->is_waiting = true;
   tm_timer_start(&m->timer, due_ns > now_ns ? due_ns - now_ns : 0, 0);
 }
@@ -115,6 +117,7 @@ void tm_keeper_monitor_open(struct tm_keeper *k, struct tm_keeper_step *step)
 {
   if (step->s.monitor_ns <= 0)
     return;
+  tm_require(!step->monitor);
   struct tm_keeper_monitor *m = step->monitor = TM_NEW(struct tm_keeper_monitor);
   m->k = k;
   m->step = step;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/time.h"
 #include "node/msg_strings.h"
@@ -23,6 +24,9 @@ const char *tm_hello(void)
 
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
 {
+  tm_require(s->worker_argv_len > 0 && s->run_timeout_ns >= 0 && s->load_timeout_ns >= 0 &&
+             s->memory_limit >= 0 && s->init_timeout_ns >= 0 && s->interrupt_grace_ns >= 0 &&
+             s->monitor_ns >= 0); /* the keeper refuses others */
   tm_msg_add_str(out, s->node_id);
   tm_msg_add_str(out, s->job_dir);
   tm_msg_add_str(out, s->logs_dir);

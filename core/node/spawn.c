@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "node/node_own.h"
+#include "base/check.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
 #include "sys/shared_memory.h"
@@ -57,6 +58,7 @@ char **tm_keeper_environment(char *const *own, char *const *more, size_t more_le
     set_variable(all, &len, more[i]);
   for (size_t i = 0; i < last_len; i++)
     set_variable(all, &len, last[i]);
+  tm_require(len <= own_len + more_len + last_len);
   return all;
 }
 
@@ -112,6 +114,7 @@ static pid_t start_process(struct tm_keeper *k, struct tm_keeper_worker *w, int 
 int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, struct tm_err *err)
 {
   int pair[2] = { -1, -1 }, page = -1;
+  tm_require(w->step && w->name && !w->page && w->state == TM_KEEPER_LIVES);
   w->marker = make_marker(w);
   w->temp_dir = tm_xprintf("%s-%s", w->step->s.temp_base, w->name);
   if (*w->step->s.memory_base) {

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/check.h"
 #include "node/node_own.h"
 #include "sys/fs.h"
 
@@ -88,6 +89,7 @@ int tm_keeper_base_hold(struct tm_keeper *k, const char *below, struct tm_err *e
 
 void tm_keeper_bases_remove(struct tm_keeper *k)
 {
+  tm_require(k->workers.len == 0); /* they write there */
   for (size_t i = 0; i < k->bases.len; i++) {
     struct tm_keeper_base *b = &k->bases.at[i];
     if (is_at_path(b))                      /* otherwise it belongs to others, or is gone */

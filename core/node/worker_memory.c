@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "base/check.h"
 #include "node/node_own.h"
 #include "sys/memory.h"
 
@@ -95,6 +96,7 @@ bool tm_keeper_memory_hold(struct tm_keeper *k, uint64_t step, uint32_t number, 
 
 static struct tm_keeper_waiting take_waiting(struct tm_keeper *k, size_t at)
 {
+  tm_require(at < k->waiting.len);
   struct tm_keeper_waiting taken = k->waiting.at[at];
   k->waiting.len--;
   memmove(k->waiting.at + at, k->waiting.at + at + 1,

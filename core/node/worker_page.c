@@ -67,6 +67,7 @@ void tm_page_done(struct tm_page *p, uint64_t seq)
 void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_t seq,
                  uint64_t index, uint32_t try)
 {
+  _Static_assert(TM_PHASE_RECOVER < 16, "a phase has four bits");
   uint64_t count = (atomic_load_explicit(&p->doing, memory_order_relaxed) >> 4) + 1;
   struct tm_page_record *r = &p->records[count & 1], *before = &p->records[~count & 1];
   bool is_same = atomic_load_explicit(&before->seq, memory_order_relaxed) == seq;
