@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/check.h"
@@ -102,7 +103,7 @@ static int copy_dir(const struct tm_copy *c, uint32_t mode, struct tm_err *err)
 
 int tm_copy_tree(const struct tm_copy *c, struct tm_err *err)
 {
-  tm_require(c->from && c->to);
+  tm_require(c->from && c->to && strcmp(c->from, c->to) != 0);
   struct tm_stat st;
   int rc = c->fs->stat(c->fs->self, c->from, false, &st);
 

@@ -141,6 +141,7 @@ static char *fixed_folder(const struct tm_fs *fs, const char *base_dir, const ch
 /* Shortens `base` to its common folder with `other`. */
 static void make_common(char *base, const char *other)
 {
+  tm_require(base[0] == '/' && other[0] == '/');
   size_t n = 0, last = 0;
 
   while (base[n] && base[n] == other[n]) {
@@ -332,7 +333,7 @@ static void free_input_staging(void *data)
 struct tm_input_staging *tm_input_staging_start(const struct tm_input_staging_options *o,
                                                 struct tm_err *err)
 {
-  tm_require(o->loop && o->step && o->job_dir);
+  tm_require(o->loop && o->fs && o->step && o->job_dir && o->on_ended);
   struct tm_input_staging *in = TM_NEW(struct tm_input_staging);
 
   in->o = *o;

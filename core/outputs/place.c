@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "outputs/upload.h"
 
@@ -116,6 +117,7 @@ int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const cha
 /* Locks the destination if it exists. If a file system has no locks, nobody is waited for. */
 static int hold(const struct tm_fs *fs, const char *destination, int *held, struct tm_err *err)
 {
+  tm_require(destination[0] == '/');
   int rc;
 
   if (*held >= 0)
@@ -151,6 +153,7 @@ int tm_place_hold(const struct tm_fs *fs, const struct tm_step *step, struct tm_
 {
   int rc = 0;
 
+  tm_require(held->len == 0 || held->len == step->outputs_len);
   while (held->len < step->outputs_len)
     *TM_ARRAY_ADD(held) = -1;
   for (size_t i = 0; i < step->outputs_len && rc == 0; i++)

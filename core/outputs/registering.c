@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "commit/journal.h"
 #include "store/db.h"
@@ -149,6 +150,7 @@ static bool registers(const struct tm_step *step)
 static int add_outputs(const struct registering *g, const struct tm_step *step,
                        const struct tm_step_view *view, struct tm_err *err)
 {
+  tm_require(view->verdict == TM_COMPLETED);
   char *word = take_word(g->fs, view, err);
   char *contents = word ? contents_of(g->fs, view, err) : NULL;
   int rc = contents ? 0 : err->code;

@@ -32,6 +32,7 @@ static void upload_init(struct upload *u, const struct tm_fs *fs, const struct t
                         size_t i, const char *job_dir)
 {
   const struct tm_step_output *out = &step->outputs[i];
+  tm_require(out->is_upload && out->destination && job_dir[0] == '/');
   unsigned job = (unsigned)tm_hash64(job_dir, strlen(job_dir));
   char *step_dir = tm_path_join(job_dir, step->name);
 

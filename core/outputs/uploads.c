@@ -35,7 +35,7 @@ static void on_wake(void *data)
 
 struct tm_uploads *tm_uploads_start(const struct tm_uploads_options *o, struct tm_err *err)
 {
-  tm_require(o->step && o->job_dir);
+  tm_require(o->loop && o->fs && o->step && o->job_dir && o->on_ended);
   struct tm_uploads *u = TM_NEW(struct tm_uploads);
 
   u->o = *o;
