@@ -386,7 +386,7 @@ static void start_step(struct tm_job *job, size_t i)
   if (job->view.is_resumed && !job->o.verify_input && tm_supervisor_found(st->s)->committed > 0)
     tm_stale_inputs_start(job, i);
   st->state = TM_STEP_RUNS;
-  tm_require((int64_t)count_running(job) <= job->max_workers); /* keeps (4) */
+  tm_require((int64_t)count_running(job) <= tm_job_nodes_max_workers(job)); /* keeps (4) */
   tm_supervisor_start(st->s);
   for (uint32_t id = 0; id < tm_fleet_ids(&job->fleet); id++)
     if (tm_fleet_node(&job->fleet, id) && st->state == TM_STEP_RUNS)
