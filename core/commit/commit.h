@@ -65,6 +65,9 @@ int64_t tm_commit_output_len(const struct tm_commit *c);
 int64_t tm_commit_flushed_len(const struct tm_commit *c);
 /* The folder for results that workers spill: <step>/state/spill. Begin empties it. */
 const char *tm_commit_spill_dir(const struct tm_commit *c);
+/* Removes the files there whose names begin so, such as those of a worker that has died before it
+ * could report them. */
+void tm_commit_remove_spilled(const struct tm_commit *c, const char *begin);
 
 struct tm_outcome {
   uint64_t index;

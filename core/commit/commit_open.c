@@ -217,13 +217,27 @@ static int begin_session(struct tm_commit *c, uint64_t number, struct tm_err *er
   return rc < 0 ? rc : tm_fs_sync(c->fs, c->journal.fd, c->journal.path, err);
 }
 
+struct spilled {
+  const struct tm_commit *commit;
+  const char *begin; /* of the names */
+};
+
 static int remove_spilled(void *data, const char *name, int type)
 {
-  struct tm_commit *c = data;
+  const struct spilled *s = data;
+  const struct tm_commit *c = s->commit;
+  if (strncmp(name, s->begin, strlen(s->begin)) != 0)
+    return 0;
   char *path = join(c->spill_dir, name, "");
   c->fs->unlink(c->fs->self, path); /* leftovers do no harm: names are not reused */
   free(path);
   return 0;
+}
+
+void tm_commit_remove_spilled(const struct tm_commit *c, const char *begin)
+{
+  struct spilled s = { .commit = c, .begin = begin };
+  c->fs->dir_read(c->fs->self, c->spill_dir, remove_spilled, &s);
 }
 
 int tm_commit_open(struct tm_commit **out, const struct tm_commit_options *options,
@@ -249,7 +263,7 @@ int tm_commit_begin(struct tm_commit *c, struct tm_err *err)
   if ((rc = make_files(c, err)) < 0 || (rc = tm_recover_cut(c->recovery, err)) < 0 ||
       (rc = sync_all(c, err)) < 0 || (rc = begin_session(c, c->recovery->sessions + 1, err)) < 0)
     return rc;
-  c->fs->dir_read(c->fs->self, c->spill_dir, remove_spilled, c);
+  tm_commit_remove_spilled(c, "");
   tm_staging_remove_all(c->fs, c->output_dir, c->staging_dir);
   return 0;
 }

@@ -403,6 +403,15 @@ static void note_init_failure(struct tm_worker *w, const struct tm_ended *ended,
   tm_workers_emit_init_failure(w, state, &a, 0);
 }
 
+/* What it has spilled and did not report: on the disk it would outlive the job. */
+static void remove_spilled(const struct tm_worker *w)
+{
+  char *begin = tm_xprintf("%s.", w->name);
+
+  tm_commit_remove_spilled(w->s->commit, begin);
+  free(begin);
+}
+
 /* `state`: before its end. */
 static void end_worker(struct tm_worker *w, const struct tm_ended *ended, const char *words,
                        enum tm_worker_state state, enum tm_level level)
@@ -412,6 +421,7 @@ static void end_worker(struct tm_worker *w, const struct tm_ended *ended, const 
 
   note_init_failure(w, ended, words, state);
   tm_supervisor_emit(s, &e, w);
+  remove_spilled(w);
   remove_worker(w);
 }
 

@@ -189,7 +189,7 @@ end]]
   local function kill_others(kind, config, wanted, in_one)
     local hits = 0
     while hits < wanted do
-      local t = busy_case(config)
+      local t = busy_case(config, hits % 20 < 5 and 20000) -- some rows are larger than 1 MB
       local p = t:start_job()
       for _ = 1, in_one do
         programs.pass_ms(math.random(0, math.ceil(usual_ms / in_one)))

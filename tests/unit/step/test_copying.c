@@ -255,6 +255,40 @@ static void a_canceled_step_loses_its_node_while_it_copies(void **state)
   step_close(&r);
 }
 
+/* As if it were killed before it could report the file. */
+static void leave_file_and_end(struct step_rig *r, struct memory_worker *w, bool is_big)
+{
+  const char *name = r->s->by_number.at[w->number]->name;
+  char *mine = tm_xprintf("%s/%s.7.3.0", r->s->spill_dir, name);
+  char *other = tm_xprintf("%s/%s0.7.3.0", r->s->spill_dir, name);
+  r->on_answered = NULL;
+  assert_true(tm_fs_write_file(tm_fs_real(), mine, "abc", 3, 0600, NULL) >= 0);
+  assert_true(tm_fs_write_file(tm_fs_real(), other, "abc", 3, 0600, NULL) >= 0);
+  w->is_ended = true; /* the end follows */
+  free(mine);
+  free(other);
+}
+
+static void the_files_of_a_worker_are_removed_with_it(void **state)
+{
+  struct step_rig r;
+  step_setup(&r);
+  r.on_answered = leave_file_and_end;
+  job_add(&r.j, "ok", 10);
+  step_open(&r);
+  step_start(&r);
+  step_set_node(&r, TM_LOCAL_NODE);
+  step_run(&r);
+  assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_COMPLETED);
+  char *mine = tm_path_join(r.s->spill_dir, "process000.7.3.0");
+  char *other = tm_path_join(r.s->spill_dir, "process0000.7.3.0");
+  assert_false(tm_fs_exists(tm_fs_real(), mine));
+  assert_true(tm_fs_exists(tm_fs_real(), other));
+  free(mine);
+  free(other);
+  step_close(&r);
+}
+
 static void stop(struct step_rig *r, struct memory_worker *w, bool is_big)
 {
   if (!is_big)
@@ -285,4 +319,5 @@ UNIT_TESTS({
     cmocka_unit_test(a_step_is_canceled_while_it_copies),
     cmocka_unit_test(a_canceled_step_loses_its_node_while_it_copies),
     cmocka_unit_test(a_step_is_closed_while_it_copies),
+    cmocka_unit_test(the_files_of_a_worker_are_removed_with_it),
 });
