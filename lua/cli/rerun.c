@@ -61,29 +61,6 @@ static void add_run(struct tm_buf *out, struct tidemill_record *job)
   tm_text_shell(out, has ? info->dir : info->file);
 }
 
-void tm_rerun_add_anew(struct tm_buf *out, struct tidemill_record *job, tm_own_command own,
-                       void *data)
-{
-  if (!*tidemill_record_info(job)->file && !own)
-    return;
-  tm_buf_add_str(out, "; to start a new job: ");
-  if (own)
-    own(data, out, NULL);
-  else
-    add_run(out, job);
-}
-
-void tm_rerun_append_anew(struct tm_err *err, const char *dir)
-{
-  struct tidemill_record *job = NULL;
-  struct tm_buf anew = TM_BUF_NONE;
-  if (tidemill_record_open(&job, NULL, dir, NULL) >= 0)
-    tm_rerun_add_anew(&anew, job, NULL, NULL);
-  tm_err_append(err, tm_buf_str(&anew));
-  tm_buf_release(&anew);
-  tidemill_record_close(job);
-}
-
 void tm_rerun_append_command(struct tm_err *err, const char *anew)
 {
   char *words = tm_xprintf("; to start a new job: %s", anew);
@@ -164,6 +141,32 @@ static bool add_recorded(struct tm_buf *out, struct tidemill_record *job)
   tm_buf_add_str(out, command);
   free(here);
   return true;
+}
+
+void tm_rerun_add_anew(struct tm_buf *out, struct tidemill_record *job, tm_own_command own,
+                       void *data)
+{
+  struct tm_buf command = TM_BUF_NONE;
+  if (own)
+    own(data, &command, NULL);
+  else if (*tidemill_record_info(job)->file)
+    add_run(&command, job);
+  else
+    (void)add_recorded(&command, job);
+  if (command.len > 0)
+    tm_buf_printf(out, "; to start a new job: %s", command.data);
+  tm_buf_release(&command);
+}
+
+void tm_rerun_append_anew(struct tm_err *err, const char *dir)
+{
+  struct tidemill_record *job = NULL;
+  struct tm_buf anew = TM_BUF_NONE;
+  if (tidemill_record_open(&job, NULL, dir, NULL) >= 0)
+    tm_rerun_add_anew(&anew, job, NULL, NULL);
+  tm_err_append(err, tm_buf_str(&anew));
+  tm_buf_release(&anew);
+  tidemill_record_close(job);
 }
 
 bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_own_command own, void *data)

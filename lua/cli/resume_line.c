@@ -93,13 +93,18 @@ static bool add_moved(struct tm_buf *out, const char *dir)
 
 /* ---- an input that has changed ---- */
 
+/* Whether the list of inputs is complete. The counts of a step that has ended do not tell. */
 static bool is_listed(struct tidemill_record *job)
 {
-  const struct tidemill_record_step *step;
-  for (size_t i = 0; (step = tidemill_record_step(job, i)) != NULL; i++)
-    if (step->state == TIDEMILL_STATE_FAILED && !step->counts->all_created)
-      return false;
-  return true;
+  const char *text = tidemill_record_json(job);
+  struct tm_json *v = tm_json_parse(text, strlen(text), NULL);
+  const struct tm_json *steps = tm_json_get(v, "steps");
+  bool yes = true;
+  for (size_t i = 0; i < tm_json_items(steps); i++)
+    yes = yes && (strcmp(tm_json_str(steps->list.at[i], "status", ""), "Failed") != 0 ||
+                  tm_json_bool(steps->list.at[i], "is_listed", true));
+  tm_json_free(v);
+  return yes;
 }
 
 /* Adds the command for a new job, which reads the input as it is now. */

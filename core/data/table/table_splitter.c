@@ -86,6 +86,15 @@ static bool fails_alone(const struct tm_table_splitter *c, int rc)
          !has_header;
 }
 
+/* Damage of a file that does not fail alone is an error of the input, which ends the step.
+ * TM_EDAMAGE would say that a file of the job is damaged. */
+static int as_input(int rc, struct tm_err *err)
+{
+  if (rc == TM_EDAMAGE)
+    err->code = rc = TM_EINPUT;
+  return rc;
+}
+
 static void warn(const struct tm_table_splitter *c)
 {
   if (!c->o.on_warning)
@@ -243,7 +252,7 @@ int tm_table_splitter_look(struct tm_table_splitter *c, const struct tm_item *fi
     tm_refuse_columns(limits, err);
     rc = tm_err_wrap(err, "'%s', with the columns of the files before it", c->path.data);
   }
-  return rc;
+  return as_input(rc, err);
 }
 
 int tm_table_splitter_end_look(struct tm_table_splitter *c, struct tm_err *err)
@@ -290,7 +299,7 @@ int tm_table_splitter_begin(struct tm_table_splitter *c, const struct tm_item *f
   c->is_open = rc == 0;
   if (rc < 0 && !fails_alone(c, rc)) {
     *err = c->fault;
-    return rc;
+    return as_input(rc, err);
   }
   c->files++;
   return 0;
@@ -367,5 +376,5 @@ int tm_table_splitter_next(struct tm_table_splitter *c, struct tm_item *out, str
     *err = c->fault;
   else if (rc < 0)
     *out = damaged_item(c);
-  return fails_alone(c, rc) ? 1 : rc;
+  return fails_alone(c, rc) ? 1 : as_input(rc, err);
 }

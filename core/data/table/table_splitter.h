@@ -23,7 +23,7 @@ struct tm_table_splitter_options {
   bool with_rows; /* the number of rows of each range must be known */
   /* A damaged compressed file becomes an item with a fault, like an archive: it fails alone, and
    * later files are read. Only before any of its rows was returned, and only if no rows must be
-   * counted. Else it is an error. */
+   * counted. Else it is an error, TM_EINPUT. */
   bool fails_alone;
   void (*on_warning)(void *data, const char *text); /* about such a file; or NULL */
   void *data;
