@@ -3,9 +3,9 @@
  *   SETUP -> load -> LOADED -> init() -> READY
  *         -> { MINI_BATCH -> begin, check, run(), answer, done } ... -> STOP -> shutdown() -> BYE
  *
- *  (1) A mini-batch is run only after its entry moved queued -> begun on the page: a mini-batch
- *      that was taken back is not run.
- *  (2) Its entry moves to done when the answer is in the outbox, not before.
+ *  (1) A mini-batch is run only after its assignment moved queued -> begun on the page: a
+ *      mini-batch that was taken back is not run.
+ *  (2) Its assignment moves to done when the answer is in the outbox, not before.
  *  (3) The outbox is written before each run(), unless that happened less than WRITE_EVERY_NS ago,
  *      and always before the agent waits. So little is lost with a worker, and short mini-batches
  *      share their writes.

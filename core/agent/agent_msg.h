@@ -201,7 +201,7 @@ char *tm_output_file_staged(const struct tm_fs *fs, const char *output_dir, cons
                             const char *name);
 /* The script's call for it, for messages. */
 char *tm_output_file_call(const char *name);
-/* The folder for files of entry `seq` of a worker, to free(). */
+/* The folder for files of assignment `seq` of a worker, to free(). */
 char *tm_staging_path(const char *staging_dir, const char *worker_name, uint64_t seq);
 /* Removes the files of one try, whose folder is `staging`, or of all tries of a step, also in
  * destinations. */

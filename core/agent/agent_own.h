@@ -44,7 +44,7 @@ void tm_agent_settle_call(struct tm_agent *a, const struct tm_msg *in, uint64_t 
 int tm_agent_flush(struct tm_agent *a, int64_t now_ns, struct tm_err *err);
 void tm_agent_end_forked(const struct tm_agent *a); /* call it after each hook */
 
-/* extras.c. Ensures that the files of entry `seq` exist and are on the disk; negative with
+/* extras.c. Ensures that the files of assignment `seq` exist and are on the disk; negative with
  * an error of the trial. */
 int tm_extras_settle(struct tm_agent *a, uint64_t seq);
 /* Removes them. */

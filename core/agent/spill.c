@@ -1,10 +1,10 @@
 /* spill.c - a result too large for a frame goes through a file.
  *
- * The file's name holds the worker, the entry, the length and the hash of the bytes, so that no two
- * results share a name and an incomplete file is recognised. It is written before the frame that
- * names it is sent, and not fsynced: it is needed only until the result is committed, and a try
- * whose result was lost with the machine is run again. From the frame on, the supervisor owns it
- * and removes it.
+ * The file's name holds the worker, the assignment, the length and the hash of the bytes, so that
+ * no two results share a name and an incomplete file is recognised. It is written before the frame
+ * that names it is sent, and not fsynced: it is needed only until the result is committed, and a
+ * try whose result was lost with the machine is run again. From the frame on, the supervisor owns
+ * it and removes it.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -41,7 +41,7 @@ const char *tm_dataset_constructor(const struct tm_json *v)
 }
 
 /* Puts "pipeline.lua:4: FileDataset: " before the message. */
-static int place(const struct tm_json *v, struct tm_err *err)
+static int locate(const struct tm_json *v, struct tm_err *err)
 {
   bool is_table = strncmp(tm_dataset_constructor(v), "Dataset.Tabular.", 16) == 0;
   const char *tag = v->tag ? v->tag : is_table ? "TabularDataset" : "FileDataset";
@@ -244,7 +244,7 @@ struct tm_dataset *tm_dataset_from_json(const struct tm_json *v, struct tm_err *
   d->where = tm_xstrdup(v->where);
   if (is_read)
     return d;
-  place(v, err);
+  locate(v, err);
   tm_dataset_free(d);
   return NULL;
 }

@@ -154,7 +154,7 @@ static void warn_of_empty(const struct tm_splitter *s) /* keeps (3) */
 
 /* Items ---------------------------------------------------------------------------------------- */
 
-static int place(const struct tm_dataset *d, struct tm_err *err)
+static int locate(const struct tm_dataset *d, struct tm_err *err)
 {
   return d->where ? tm_err_wrap(err, "%s: %s", d->where, tm_dataset_tag(d)) : err->code;
 }
@@ -201,7 +201,7 @@ static int next_of_archives(struct tm_splitter *s, const struct tm_dataset *d, s
     tm_archive_files_begin(s->archives, &file);
   if (rc == 0)
     note_empty(s, tm_archive_files_empty(s->archives));
-  return rc == TM_EINPUT ? place(d, err) : rc;
+  return rc == TM_EINPUT ? locate(d, err) : rc;
 }
 
 static void end_list(struct tm_splitter *s, const struct tm_dataset *d)
@@ -360,7 +360,7 @@ static int check_path(struct tm_splitter *s, const struct tm_dataset *d, const s
   int rc = s->partition && item->fault_len == 0
                ? tm_partition_match(s->partition, item->path, item->path_len, values, err)
                : 0;
-  return rc < 0 ? place(d, err) : 0;
+  return rc < 0 ? locate(d, err) : 0;
 }
 
 /* Fills a mini-batch up to the size. 1; 0: the input has no items left. */
@@ -390,7 +390,7 @@ static int group_all(struct tm_splitter *s, const struct tm_dataset *d, struct t
                             s->o.partition_keys_len);
   while ((rc = next_item(s, d, &item, err)) > 0)
     if ((rc = tm_groups_add(s->groups, &item, err)) < 0)
-      return rc == TM_EINPUT ? place(d, err) : rc;
+      return rc == TM_EINPUT ? locate(d, err) : rc;
   return rc;
 }
 
@@ -423,7 +423,7 @@ static int look_at_all(struct tm_splitter *s, const struct tm_dataset *d, struct
   int rc;
   while ((rc = next_item(s, d, &file, err)) > 0)
     if ((rc = tm_table_splitter_look(s->table, &file, err)) < 0)
-      return rc == TM_EINPUT ? place(d, err) : rc;
+      return rc == TM_EINPUT ? locate(d, err) : rc;
   list_again(s);
   return rc < 0 ? rc : tm_table_splitter_end_look(s->table, err);
 }
@@ -466,7 +466,7 @@ static int begin_file(struct tm_splitter *s, const struct tm_dataset *d, const s
   bool had_schema = schema->len > 0;
   int rc = check_path(s, d, file, err);
   if (rc == 0 && (rc = tm_table_splitter_begin(s->table, file, err)) < 0)
-    return rc == TM_EINPUT || rc == TM_EUSAGE ? place(d, err) : rc;
+    return rc == TM_EINPUT || rc == TM_EUSAGE ? locate(d, err) : rc;
   return rc == 0 && !had_schema && schema->len > 0 ? keep_schemas(s, err) : rc;
 }
 
@@ -486,7 +486,7 @@ static int next_of_table(struct tm_splitter *s, const struct tm_dataset *d,
       return rc;
   }
   if (rc < 0)
-    return rc == TM_EINPUT || rc == TM_EUSAGE ? place(d, err) : rc;
+    return rc == TM_EINPUT || rc == TM_EUSAGE ? locate(d, err) : rc;
   tm_item_add(&out->bytes, &item);
   if (item.is_entry) /* a file that cannot be read */
     out->items = 1;
@@ -513,9 +513,9 @@ static int read_rows(struct tm_splitter *s, const struct tm_dataset *d,
     if (rc >= 0)
       rc = tm_table_load(loader, (uint32_t)at, mb.bytes.data, mb.bytes.len, all, &frame, err);
     if (rc == TM_EUSAGE)
-      rc = place(d, err);
+      rc = locate(d, err);
     if (rc >= 0 && frame.len > 0 && (rc = tm_table_groups_add(s->table_groups, &frame, err)) < 0)
-      rc = rc == TM_EUSAGE || rc == TM_EINPUT ? place(d, err) : rc;
+      rc = rc == TM_EUSAGE || rc == TM_EINPUT ? locate(d, err) : rc;
     if (rc < 0)
       break;
     tm_buf_clear(&mb.bytes);
@@ -576,9 +576,9 @@ static int begin_input(struct tm_splitter *s, const struct tm_dataset *d, struct
     return 0;
   s->has_begun = true;
   if (d->partition_format && !(s->partition = tm_partition_new(d->partition_format, err)))
-    return place(d, err);
+    return locate(d, err);
   if (tm_dataset_is_table(d) && (rc = begin_table(s, d, err)) < 0)
-    return rc == TM_EINPUT || rc == TM_EUSAGE ? place(d, err) : rc;
+    return rc == TM_EINPUT || rc == TM_EUSAGE ? locate(d, err) : rc;
   return rc;
 }
 

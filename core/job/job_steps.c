@@ -23,7 +23,7 @@
 #include "job/stale_inputs.h"
 #include "job/import.h"
 #include "outputs/input_staging.h"
-#include "outputs/place.h"
+#include "outputs/destinations.h"
 #include "record/job_record.h"
 
 void tm_job_steps_init(struct tm_job *job)
@@ -278,7 +278,7 @@ static void keep_step(struct tm_job *job, size_t i)
 static int check_place(const struct tm_job *job, size_t i, struct tm_err *err)
 {
   const struct tm_step *step = job->o.pipeline->steps[i];
-  int rc = tm_place_check(job->o.fs, step, job->dir.path, err);
+  int rc = tm_destinations_check(job->o.fs, step, job->dir.path, err);
 
   return rc < 0 ? rc : tm_input_staging_check(job->o.fs, step, job->dir.path, err);
 }

@@ -8,7 +8,7 @@
 #include "job/reuse_plan.h"
 #include "outputs/input_staging.h"
 #include "outputs/own_folder.h"
-#include "outputs/place.h"
+#include "outputs/destinations.h"
 #include "record/temp_dirs.h"
 
 /* Appends `why`, and frees it. */
@@ -40,7 +40,7 @@ static int check_step(const struct tm_preflight *p, struct tm_reuse_plan *f,
 {
   const char *const dirs[] = { p->workspace, p->dir };
   const struct tm_planned_reuse *s;
-  int rc = tm_place_check(p->fs, step, p->job_dir, err);
+  int rc = tm_destinations_check(p->fs, step, p->job_dir, err);
 
   if (rc == 0)
     rc = tm_own_folder_check(p->fs, p->pipeline, step, dirs, err);

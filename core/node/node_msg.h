@@ -107,8 +107,8 @@ struct tm_worker_doing {
   uint32_t worker; /* its number */
   enum tm_phase phase;
   int64_t phase_ns;      /* how long it has been in that phase */
-  int64_t begun_wall_ns; /* when it began the entry, by the wall clock; 0: not known */
-  uint64_t seq;          /* of LOAD, RUN and RETURN: the entry */
+  int64_t begun_wall_ns; /* when it began the assignment, by the wall clock; 0: not known */
+  uint64_t seq;          /* of LOAD, RUN and RETURN: the assignment */
   bool is_stopped;       /* by SIGSTOP */
 };
 void tm_worker_doing_encode(struct tm_buf *out, const struct tm_worker_doing *d);

@@ -1,6 +1,6 @@
 /* worker_page.c - memory that a worker shares with its keeper. Keeps invariant 10 (core/README.md):
  *
- *  (1) An entry moves queued -> begun -> done (worker) or queued -> taken (keeper), by
+ *  (1) An assignment moves queued -> begun -> done (worker) or queued -> taken (keeper), by
  *      compare-and-swap on one word: only one of the two can get it, and after a death at any point
  *      the word is true.
  *  (2) A reading of `doing` is of one moment, also if the worker dies during a change: the worker
@@ -15,17 +15,17 @@
 
 #include <stddef.h>
 
-static uint64_t word_of(uint64_t seq, enum tm_entry_state state)
+static uint64_t word_of(uint64_t seq, enum tm_assignment_state state)
 {
   return seq << 2 | (uint64_t)state;
 }
 
-static enum tm_entry_state state_in(uint64_t word, uint64_t seq)
+static enum tm_assignment_state state_in(uint64_t word, uint64_t seq)
 {
   if (word >> 2 == seq)
-    return (enum tm_entry_state)(word & 3);
-  /* its place belongs to a later entry: it was closed */
-  return word >> 2 < seq ? TM_ENTRY_QUEUED : TM_ENTRY_DONE;
+    return (enum tm_assignment_state)(word & 3);
+  /* its place belongs to a later assignment: it was closed */
+  return word >> 2 < seq ? TM_ASSIGNMENT_QUEUED : TM_ASSIGNMENT_DONE;
 }
 
 const char *tm_phase_name(enum tm_phase phase)
@@ -35,11 +35,11 @@ const char *tm_phase_name(enum tm_phase phase)
   return (unsigned)phase < sizeof names / sizeof *names ? names[phase] : "idle";
 }
 
-static bool move_queued(struct tm_page *p, uint64_t seq, enum tm_entry_state to)
+static bool move_queued(struct tm_page *p, uint64_t seq, enum tm_assignment_state to)
 {
   _Atomic uint64_t *at = &p->words[seq % TM_PAGE_WORDS];
   uint64_t word = atomic_load_explicit(at, memory_order_acquire);
-  while (state_in(word, seq) == TM_ENTRY_QUEUED)
+  while (state_in(word, seq) == TM_ASSIGNMENT_QUEUED)
     if (atomic_compare_exchange_weak_explicit(at, &word, word_of(seq, to), memory_order_acq_rel,
                                               memory_order_acquire))
       return true;
@@ -48,19 +48,19 @@ static bool move_queued(struct tm_page *p, uint64_t seq, enum tm_entry_state to)
 
 bool tm_page_begin(struct tm_page *p, uint64_t seq)
 {
-  return move_queued(p, seq, TM_ENTRY_BEGUN);
+  return move_queued(p, seq, TM_ASSIGNMENT_BEGUN);
 }
 
 bool tm_page_take_back(struct tm_page *p, uint64_t seq)
 {
-  return move_queued(p, seq, TM_ENTRY_TAKEN);
+  return move_queued(p, seq, TM_ASSIGNMENT_TAKEN);
 }
 
 void tm_page_done(struct tm_page *p, uint64_t seq)
 {
-  uint64_t begun = word_of(seq, TM_ENTRY_BEGUN);
+  uint64_t begun = word_of(seq, TM_ASSIGNMENT_BEGUN);
   atomic_compare_exchange_strong_explicit(&p->words[seq % TM_PAGE_WORDS], &begun,
-                                          word_of(seq, TM_ENTRY_DONE), memory_order_acq_rel,
+                                          word_of(seq, TM_ASSIGNMENT_DONE), memory_order_acq_rel,
                                           memory_order_relaxed);
 }
 
@@ -123,12 +123,12 @@ void tm_page_read(const struct tm_page *p, struct tm_page_view *out)
   }
 }
 
-enum tm_entry_state tm_page_state(const struct tm_page *p, uint64_t seq)
+enum tm_assignment_state tm_page_state(const struct tm_page *p, uint64_t seq)
 {
   return state_in(atomic_load_explicit(&p->words[seq % TM_PAGE_WORDS], memory_order_acquire), seq);
 }
 
-enum tm_entry_state tm_page_word_state(const uint64_t words[TM_PAGE_WORDS], uint64_t seq)
+enum tm_assignment_state tm_page_word_state(const uint64_t words[TM_PAGE_WORDS], uint64_t seq)
 {
   return state_in(words[seq % TM_PAGE_WORDS], seq);
 }
@@ -136,8 +136,8 @@ enum tm_entry_state tm_page_word_state(const uint64_t words[TM_PAGE_WORDS], uint
 bool tm_page_has_begun(const uint64_t words[TM_PAGE_WORDS])
 {
   for (size_t i = 0; i < TM_PAGE_WORDS; i++) {
-    enum tm_entry_state state = (enum tm_entry_state)(words[i] & 3);
-    if (state == TM_ENTRY_BEGUN || state == TM_ENTRY_DONE)
+    enum tm_assignment_state state = (enum tm_assignment_state)(words[i] & 3);
+    if (state == TM_ASSIGNMENT_BEGUN || state == TM_ASSIGNMENT_DONE)
       return true;
   }
   return false;

@@ -10,7 +10,7 @@
  *
  * So after any death it is certain what had begun, and a mini-batch that was taken back will not be
  * run. seq starts at 1, so that a zeroed page says "all queued". The supervisor never has more than
- * TM_PAGE_WORDS entries of a worker open.
+ * TM_PAGE_WORDS assignments of a worker open.
  *
  * `doing` is a word (count << 4 | phase). The rest is in records[count & 1]: the worker fills the
  * other record, then publishes it with the next `doing`. A reader reads `doing`, the record, and
@@ -44,13 +44,18 @@ enum tm_phase {
   TM_PHASE_SHUTDOWN,
   TM_PHASE_RECOVER /* after an interruption */
 };
-enum tm_entry_state { TM_ENTRY_QUEUED, TM_ENTRY_BEGUN, TM_ENTRY_DONE, TM_ENTRY_TAKEN };
+enum tm_assignment_state {
+  TM_ASSIGNMENT_QUEUED,
+  TM_ASSIGNMENT_BEGUN,
+  TM_ASSIGNMENT_DONE,
+  TM_ASSIGNMENT_TAKEN
+};
 
 struct tm_page_record {
   _Atomic int64_t since_ns; /* monotonic; when this phase began */
-  /* wall clock, as the worker's log lines; when the worker began this entry */
+  /* wall clock, as the worker's log lines; when the worker began this assignment */
   _Atomic int64_t begun_wall_ns;
-  _Atomic uint64_t seq;   /* the entry of LOAD, RUN and RETURN */
+  _Atomic uint64_t seq;   /* the assignment of LOAD, RUN and RETURN */
   _Atomic uint64_t index; /* its mini-batch */
   _Atomic uint32_t try;
   _Atomic uint32_t item; /* from 1; 0: unknown */
@@ -62,8 +67,8 @@ struct tm_page {
   struct tm_page_record records[2];
   _Atomic uint64_t words[TM_PAGE_WORDS];
   _Atomic uint64_t can_interrupt; /* set to 1 by the worker */
-  _Atomic uint64_t interrupt;     /* set by the keeper: seq of the entry, or TM_PAGE_INIT */
-  _Atomic int64_t begun_wall_ns;  /* of the current entry; only the worker reads it here */
+  _Atomic uint64_t interrupt;     /* set by the keeper: seq of the assignment, or TM_PAGE_INIT */
+  _Atomic int64_t begun_wall_ns;  /* of the current assignment; only the worker reads it here */
 };
 #define TM_PAGE_INIT UINT64_MAX /* instead of a seq: init() */
 
@@ -81,18 +86,18 @@ bool tm_page_begin(struct tm_page *p, uint64_t seq); /* queued -> begun; false: 
 void tm_page_done(struct tm_page *p, uint64_t seq);  /* begun -> done */
 void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_t seq,
                  uint64_t index, uint32_t try);
-/* The worker begins an entry at this moment: the next tm_page_set() publishes it. */
+/* The worker begins an assignment at this moment: the next tm_page_set() publishes it. */
 void tm_page_set_begun(struct tm_page *p, int64_t wall_ns);
-/* The worker has counted the rows of its current entry. The count stays on the page until its next
- * entry. */
+/* The worker has counted the rows of its current assignment. The count stays on the page until its
+ * next assignment. */
 void tm_page_set_rows(struct tm_page *p, uint32_t rows);
 /* The keeper's side. */
 bool tm_page_take_back(struct tm_page *p, uint64_t seq); /* queued -> taken; false: it had begun */
 void tm_page_read(const struct tm_page *p, struct tm_page_view *out);
-enum tm_entry_state tm_page_state(const struct tm_page *p, uint64_t seq);
+enum tm_assignment_state tm_page_state(const struct tm_page *p, uint64_t seq);
 /* Like tm_page_state(), from the words of an ENDED message. */
-enum tm_entry_state tm_page_word_state(const uint64_t words[TM_PAGE_WORDS], uint64_t seq);
-/* Whether any entry has ever begun, from the same words. */
+enum tm_assignment_state tm_page_word_state(const uint64_t words[TM_PAGE_WORDS], uint64_t seq);
+/* Whether any assignment has ever begun, from the same words. */
 bool tm_page_has_begun(const uint64_t words[TM_PAGE_WORDS]);
 
 #endif

@@ -550,7 +550,7 @@ const struct tm_field *tm_params_find(const char *kind, const char *name)
   return NULL;
 }
 
-int tm_params_place(const char *kind, const struct tm_json *v, struct tm_err *err)
+int tm_params_locate(const char *kind, const struct tm_json *v, struct tm_err *err)
 {
   if (v && v->where)
     return tm_err_wrap(err, "%s: %s", v->where, kind);

@@ -111,6 +111,6 @@ void tm_params_accepted(struct tm_buf *out, const struct tm_field *f);
 /* What was given, for messages: `"abc"`, `0.5`, `a list`, `a FileDataset`. */
 void tm_params_describe(struct tm_buf *out, const struct tm_json *given);
 /* Puts "pipeline.lua:12: ParallelRunConfig: " before the message; returns err->code. */
-int tm_params_place(const char *kind, const struct tm_json *v, struct tm_err *err);
+int tm_params_locate(const char *kind, const struct tm_json *v, struct tm_err *err);
 
 #endif

@@ -18,7 +18,7 @@ static int refuse_mixed(const struct tm_step *s, const struct tm_json *v, struct
   tm_err_set(err, TM_EUSAGE,
              "'inputs[%zu]' is a %s and 'inputs[1]' a %s; accepted: datasets of one type", i,
              tm_dataset_tag(s->inputs[i - 1]), tm_dataset_tag(s->inputs[0]));
-  return tm_params_place("ParallelRunStep", v, err);
+  return tm_params_locate("ParallelRunStep", v, err);
 }
 
 /* Inputs first, then side inputs. */
@@ -42,7 +42,7 @@ static int check_names(const struct tm_step *s, const struct tm_json *v, struct 
                  "as_named_input(), or none",
                  first->name, has_places ? ", at " : "", has_places ? first->where : "",
                  has_places ? " and " : "", has_places ? second->where : "");
-      return tm_params_place("ParallelRunStep", v, err);
+      return tm_params_locate("ParallelRunStep", v, err);
     }
   return 0;
 }
@@ -102,7 +102,7 @@ static struct tm_json *read_list(const struct tm_json *v, const char *key,
     tm_json_free(given);
   }
   if (!list)
-    tm_params_place("ParallelRunStep", v, err);
+    tm_params_locate("ParallelRunStep", v, err);
   return list;
 }
 
@@ -114,7 +114,7 @@ static struct tm_dataset *read_one(const struct tm_json *v, const char *key, siz
   struct tm_dataset *d = tm_inputs_dataset(given, r, err);
   if (!d && tm_outputs_is_output(given)) {
     tm_err_wrap(err, "'%s[%zu]'", key, i + 1);
-    tm_params_place("ParallelRunStep", v, err);
+    tm_params_locate("ParallelRunStep", v, err);
   }
   return d;
 }
@@ -182,7 +182,7 @@ static int read_side_inputs(struct tm_step *s, const struct tm_json *v,
     tm_json_add(record, tm_dataset_to_json(d));
     if ((rc = check_side_input(d, err)) < 0) {
       tm_err_wrap(err, "'side_inputs[%zu]'", i + 1);
-      rc = tm_params_place("ParallelRunStep", v, err);
+      rc = tm_params_locate("ParallelRunStep", v, err);
     }
   }
   tm_json_free(list);

@@ -46,7 +46,7 @@ static int check_names(const struct tm_json *step, size_t at, struct tm_err *err
                  "two outputs are named '%s', at %s and %s; accepted: a name for each",
                  name_of(output_at(step, at)), where_of(output_at(step, i)),
                  where_of(output_at(step, at)));
-      return tm_params_place("ParallelRunStep", step, err);
+      return tm_params_locate("ParallelRunStep", step, err);
     }
   return 0;
 }
@@ -71,7 +71,7 @@ static int check_place(const struct tm_outputs *o, const struct tm_output_known 
                "accepted: a folder for each output, and none within another",
                k->destination, name_of(other->step), name_of(other->config), other->destination,
                where_of(other->config));
-    return tm_params_place(OUTPUT, k->config, err);
+    return tm_params_locate(OUTPUT, k->config, err);
   }
   return 0;
 }
@@ -100,7 +100,7 @@ static int check_destination(const struct tm_output_known *k, struct tm_err *err
                "'%s' is uploaded, and has no 'destination'; accepted: the folder that it is to "
                "appear as; without as_upload() it is in the job's directory",
                name_of(k->config));
-  return tm_params_place(OUTPUT, k->config, err);
+  return tm_params_locate(OUTPUT, k->config, err);
 }
 
 static int check_writer(struct tm_outputs *o, const struct tm_json *config,
@@ -124,7 +124,7 @@ static int check_writer(struct tm_outputs *o, const struct tm_json *config,
                "output '%s' (%s) is written by step '%s' (%s), too; accepted: outputs of its own "
                "for each step",
                name_of(config), where_of(config), name_of(first), where_of(first));
-  return tm_params_place("ParallelRunStep", step, err);
+  return tm_params_locate("ParallelRunStep", step, err);
 }
 
 /* Checked here rather than by a reader, because it is written here. */
@@ -136,7 +136,7 @@ static int check_partition_format(const struct tm_json *config, struct tm_err *e
   if (!format || p)
     return 0;
   tm_err_wrap(err, "'partition_format' is \"%s\"", format);
-  return tm_params_place(OUTPUT, config, err);
+  return tm_params_locate(OUTPUT, config, err);
 }
 
 static int collect_one(struct tm_outputs *o, const struct tm_json *step, size_t i,
@@ -153,7 +153,7 @@ static int collect_one(struct tm_outputs *o, const struct tm_json *step, size_t 
   if (destination &&
       !(k.destination = tm_destination_new(destination, name_of(config), base_dir, err))) {
     free(k.folder);
-    return tm_params_place(OUTPUT, config, err);
+    return tm_params_locate(OUTPUT, config, err);
   }
   if ((rc = check_writer(o, config, step, err)) < 0 || (rc = check_names(step, i, err)) < 0 ||
       (rc = check_destination(&k, err)) < 0 || (rc = check_place(o, &k, err)) < 0) {
@@ -234,7 +234,7 @@ static int read_later_use(struct tm_step_output *out, const struct tm_json *conf
     out->tags = tm_params_value(tm_params_find(OUTPUT, "tags"), tags, err);
   if (!out->register_as || tm_registry_check_name(out->register_as, err) == 0)
     return 0;
-  return tm_params_place(OUTPUT, config, err);
+  return tm_params_locate(OUTPUT, config, err);
 }
 
 int tm_outputs_fill(const struct tm_outputs *o, struct tm_step *s, const struct tm_json *v,

@@ -33,7 +33,7 @@ static int refuse_two(const struct tm_json *v, const char *name, const struct co
              second.data, first.data, place ? "at " : "elsewhere", place ? place : "");
   tm_buf_release(&first);
   tm_buf_release(&second);
-  return tm_params_place("PipelineParameter", v, c->err);
+  return tm_params_locate("PipelineParameter", v, c->err);
 }
 
 static bool is_parameter(const struct tm_json *v)
@@ -105,10 +105,10 @@ static int refuse_unknown(const struct tm_json *defaults, const struct tm_param 
   return TM_EUSAGE;
 }
 
-/* `place`: file:line of the parameter, or NULL. */
-static int refuse_value(const char *place, struct tm_err *err)
+/* `where`: file:line of the parameter, or NULL. */
+static int refuse_value(const char *where, struct tm_err *err)
 {
-  char *text = place ? tm_xprintf("%s (%s)", err->text, place) : NULL;
+  char *text = where ? tm_xprintf("%s (%s)", err->text, where) : NULL;
   if (text)
     tm_err_set(err, err->code, "%s", text);
   free(text);

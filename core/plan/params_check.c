@@ -152,9 +152,10 @@ int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *er
                accepted.data);
     tm_buf_release(&accepted);
     tm_buf_release(&given);
-    return tm_params_place(kind, is_foreign ? NULL : v, err); /* `v` was made at a different line */
+    return tm_params_locate(kind, is_foreign ? NULL : v,
+                            err); /* `v` was made at a different line */
   }
   if (check_fields(kind, fields, n, members, strcmp(kind, "ParallelRunConfig") == 0, err) < 0)
-    return tm_params_place(kind, v, err);
+    return tm_params_locate(kind, v, err);
   return 0;
 }

@@ -81,13 +81,13 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
   note_environment(config, s);
   if (tm_arguments_settle(settings, taken, err) < 0) {
     tm_json_free(settings);
-    return tm_params_place("ParallelRunStep", v, err);
+    return tm_params_locate("ParallelRunStep", v, err);
   }
   int rc = tm_config_fill(&s->config, settings, s, r->base_dir, err);
   if (rc == 0)
     rc = tm_splitting_check(s, err);
   if (rc < 0 && !r->working_dir)
-    tm_params_place("ParallelRunConfig", config, err);
+    tm_params_locate("ParallelRunConfig", config, err);
   if (rc < 0) {
     tm_json_free(settings);
     return rc;
@@ -142,7 +142,7 @@ static int check_import(const struct tm_step *s, const struct tm_json *v, struct
                "tidemill resume %s",
                word);
   free(word);
-  return is_refused ? tm_params_place("ParallelRunStep", v, err) : 0;
+  return is_refused ? tm_params_locate("ParallelRunStep", v, err) : 0;
 }
 
 /* A step's folder is beside these in the job directory. */
@@ -155,7 +155,7 @@ static int check_name(const char *name, const struct tm_json *v, struct tm_err *
                  "'name' is '%s', which the job directory has a file or folder of its own for; "
                  "choose another one",
                  name);
-      return tm_params_place("ParallelRunStep", v, err);
+      return tm_params_locate("ParallelRunStep", v, err);
     }
   return 0;
 }
@@ -222,7 +222,7 @@ static int refuse_twice(const struct tm_json *v, const struct tm_step *first,
   tm_err_set(err, TM_EUSAGE, "two steps are named '%s'%s%s%s%s; accepted: a name for each",
              first->name, *first->where ? ", at " : "", first->where, *second->where ? " and " : "",
              second->where);
-  return tm_params_place("Pipeline", v, err);
+  return tm_params_locate("Pipeline", v, err);
 }
 
 static int check_twice(const struct tm_pipeline *p, const struct tm_json *v, struct tm_err *err)
@@ -245,7 +245,7 @@ static int link_steps(struct tm_pipeline *p, const struct tm_json *v, struct tm_
 {
   return tm_inputs_check_paths(p, err) < 0 || tm_graph_link(p, err) < 0 ||
                  tm_overlap_check(p, err) < 0
-             ? tm_params_place("Pipeline", v, err)
+             ? tm_params_locate("Pipeline", v, err)
              : 0;
 }
 

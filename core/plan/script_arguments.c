@@ -98,7 +98,7 @@ static int refuse_argument(const struct tm_json *step, const struct tm_json *v, 
                : is_files           ? " of several paths, of a pattern, or of a part"
                                     : "");
   tm_buf_release(&said);
-  return tm_params_place("ParallelRunStep", step, err);
+  return tm_params_locate("ParallelRunStep", step, err);
 }
 
 /* The path of an output, relative to the job's directory; notes the argument's number. NULL with a
@@ -182,7 +182,7 @@ static int add_argument(struct tm_step *s, const struct tm_json *v, const struct
   if (why.code == 0)
     return refuse_argument(v, given, i, err);
   tm_err_set(err, why.code, "%s", why.text);
-  return tm_params_place("ParallelRunStep", v, err);
+  return tm_params_locate("ParallelRunStep", v, err);
 }
 
 static int collect_arguments(struct tm_step *s, const struct tm_json *v,
@@ -211,7 +211,7 @@ int tm_script_arguments_read(struct tm_step *s, const struct tm_json *v,
   if (rc == 0) {
     memcpy(given, s->arguments, n * sizeof(char *));
     if (tm_arguments_take(s, taken, err) < 0 || settle_paths(s, given, err) < 0)
-      rc = tm_params_place("ParallelRunStep", v, err);
+      rc = tm_params_locate("ParallelRunStep", v, err);
   }
   free(given);
   if (rc == 0)

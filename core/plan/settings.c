@@ -90,7 +90,7 @@ struct tm_json *tm_settings_make(const struct tm_json *config, const struct tm_s
     if (rc > 0)
       add_default(settings, &fields[i], config, step, params);
     if (rc < 0) {
-      tm_params_place("ParallelRunConfig", config, err);
+      tm_params_locate("ParallelRunConfig", config, err);
       tm_json_free(settings);
       return NULL;
     }

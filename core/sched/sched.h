@@ -37,7 +37,7 @@ struct tm_sched_options {
   int64_t retry_delay_ns;    /* negative: only a try that was lost with its worker waits */
   bool isolates;             /* mini-batches without further tries are run in parts */
   int64_t isolation_max_try; /* parts of one mini-batch */
-  size_t window_max;         /* entries of a worker's page */
+  size_t window_max;         /* assignments on a worker's page */
   uint64_t seed;             /* of jitter */
   struct tm_time_limits time;
   bool (*is_over)(void *data, uint64_t index); /* in an earlier session */

@@ -3,7 +3,7 @@
  */
 #include "base/mem.h"
 #include "base/check.h"
-#include "outputs/place.h"
+#include "outputs/destinations.h"
 #include "outputs/uploads.h"
 #include "record/job_dir.h"
 #include "step/row_items.h"
@@ -102,7 +102,7 @@ static void start_upload(struct tm_supervisor *s)
                                   .on_ended = on_uploaded,
                                   .data = s };
   struct tm_err err = TM_ERR_NONE;
-  bool is_needed = s->tally.verdict == TM_COMPLETED && tm_place_has_upload(s->o.step);
+  bool is_needed = s->tally.verdict == TM_COMPLETED && tm_destinations_has_upload(s->o.step);
 
   s->upload = is_needed ? tm_uploads_start(&o, &err) : NULL;
   if (is_needed && !s->upload)

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "commit/table_state.h"
-#include "outputs/place.h"
+#include "outputs/destinations.h"
 #include "outputs/uploads.h"
 #include "record/step_view.h"
 #include "record/temp_dirs.h"
@@ -90,7 +90,7 @@ static void set_view(struct tm_supervisor *s)
 static int make_dirs(struct tm_supervisor *s, struct tm_err *err)
 {
   const char *const dirs[] = { s->logs_dir, s->state_dir, s->spill_dir };
-  int rc = tm_place_open(s->o.fs, s->o.step, s->o.job->dir, &s->held, err);
+  int rc = tm_destinations_open(s->o.fs, s->o.step, s->o.job->dir, &s->held, err);
 
   for (size_t i = 0; i < TM_COUNT_OF(dirs) && rc >= 0; i++)
     rc = tm_fs_make_dirs(s->o.fs, dirs[i], 0700, err);
@@ -146,7 +146,7 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
                                       .failed_percent = config->allowed_failed_percent },
                 config->output_action == TM_APPEND_ROW);
   s->due_ns = INT64_MAX;
-  if ((rc = tm_place_hold(s->o.fs, s->o.step, &s->held, err)) < 0 ||
+  if ((rc = tm_destinations_hold(s->o.fs, s->o.step, &s->held, err)) < 0 ||
       (rc = open_commit(s, err)) < 0 ||
       (rc = tm_table_state_check((const struct tm_dataset *const *)s->o.step->inputs,
                                  s->o.step->inputs_len, s->manifest, s->schema_file, err)) < 0 ||
@@ -510,7 +510,7 @@ static void close_all(struct tm_supervisor *s, bool flushes)
   if (flushes && s->commit)
     (void)tm_commit_flush(s->commit, NULL); /* all that was added must be committed */
   tm_commit_close(s->commit);
-  tm_place_leave(s->o.fs, &s->held);
+  tm_destinations_leave(s->o.fs, &s->held);
   tm_timer_close(&s->due_timer);
   tm_supervisor_closed_one(s);
 }

@@ -21,7 +21,7 @@
 #include "commit/columns.h"
 #include "commit/lister.h"
 #include "outputs/input_staging.h"
-#include "outputs/place.h"
+#include "outputs/destinations.h"
 #include "outputs/uploads.h"
 #include "plan/bound.h"
 #include "record/activity.h"
@@ -85,9 +85,9 @@ struct tm_supervisor {
   struct tm_step_view view;
   struct tm_bound bound;
   char *dir, *logs_dir, *output_dir, *output_file, *state_dir, *spill_dir, *staging_dir;
-  char *inputs_file;             /* input_record.h */
-  char *schema_file, *index_dir; /* of tables */
-  struct tm_place_held held;     /* destinations */
+  char *inputs_file;                /* input_record.h */
+  char *schema_file, *index_dir;    /* of tables */
+  struct tm_destinations_held held; /* destinations */
   const char *script, *script_dir;
   struct tm_commit *commit;
   struct tm_commit_found found;

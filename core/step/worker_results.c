@@ -1,8 +1,8 @@
 /* worker_results.c - frames from workers, and what follows from them: see supervisor_own.h.
  *
- * A result names its seq. If the worker no longer holds that entry (taken back, answered),
+ * A result names its seq. If the worker no longer holds that assignment (taken back, answered),
  * the result is dropped and reported. The first complete result of a mini-batch is committed: only
- * one worker holds an entry at a time, so there is no second.
+ * one worker holds an assignment at a time, so there is no second.
  *
  * A worker runs the user's code, which can send anything over its link. A frame that cannot be
  * right, by its bytes or by the worker's state, ends the worker; its later frames do not count.

@@ -371,8 +371,8 @@ static void look_at_try(void *data, uint64_t seq, struct tm_lost_try *out)
   struct tm_in_flight *held = tm_workers_held(e->w, seq);
 
   switch (tm_page_word_state(e->ended->words, seq)) {
-  case TM_ENTRY_BEGUN: out->state = TM_TRY_BEGUN; break;
-  case TM_ENTRY_DONE: out->state = TM_TRY_DONE; break;
+  case TM_ASSIGNMENT_BEGUN: out->state = TM_TRY_BEGUN; break;
+  case TM_ASSIGNMENT_DONE: out->state = TM_TRY_DONE; break;
   default: out->state = TM_TRY_QUEUED; break;
   }
   if (!held || out->state == TM_TRY_QUEUED)

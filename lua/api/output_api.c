@@ -144,7 +144,7 @@ done:
 }
 
 /* Makes the path absolute; the caller frees it. NULL and an error. */
-static char *place(const char *path, struct tm_err *err)
+static char *destination(const char *path, struct tm_err *err)
 {
   char *cwd = tm_api_here(err), *out = cwd ? tm_path_absolute(cwd, path) : NULL;
   free(cwd);
@@ -157,7 +157,7 @@ int tidemill_output_check(struct tidemill_runtime *rt, const char *path, bool ov
   err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_output_check()", "rt", rt, "path", path, NULL) < 0)
     return TM_EUSAGE;
-  char *to = place(path, err);
+  char *to = destination(path, err);
   int rc = to ? check(rt, to, overwrite, err) : err->code;
   free(to);
   return rc;
@@ -198,7 +198,7 @@ int tidemill_job_put_output(struct tidemill_job *job, size_t step, const char *p
   err = TM_ERR_OWN(err);
   if (tm_need(err, call, "job", job, "path", path, NULL) < 0)
     return TM_EUSAGE;
-  char *from = output_of(job, step, call, err), *to = from ? place(path, err) : NULL;
+  char *from = output_of(job, step, call, err), *to = from ? destination(path, err) : NULL;
   int rc = to ? check(job->rt, to, overwrite, err) : err->code;
   if (rc == 0) {
     char *outputs = tm_path_dir(from), *step_dir = tm_path_dir(outputs);
@@ -217,7 +217,7 @@ int tidemill_pipeline_set_output_file(struct tidemill_pipeline *p, const char *p
   err = TM_ERR_OWN(err);
   if (tm_need(err, "tidemill_pipeline_set_output_file()", "p", p, "path", path, NULL) < 0)
     return TM_EUSAGE;
-  char *to = place(path, err);
+  char *to = destination(path, err);
   if (!to)
     return err->code;
   free(p->output_file);

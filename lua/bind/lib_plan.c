@@ -38,7 +38,7 @@ static int refuse_made(const char *kind, struct tm_err *err)
   tm_err_set(err, TM_EUSAGE,
              "the argument is already what %s returns; accepted: a table, %s { name = value, ... }",
              kind, kind);
-  return tm_params_place(kind, NULL, err);
+  return tm_params_locate(kind, NULL, err);
 }
 
 /* check(kind, fields): returns nothing, or raises. */
@@ -52,7 +52,7 @@ static int plan_check(lua_State *L)
   if (v && v->tag && strcmp(v->tag, kind) == 0)
     rc = refuse_made(kind, &err);
   else
-    rc = v ? tm_params_check(kind, v, &err) : tm_params_place(kind, NULL, &err);
+    rc = v ? tm_params_check(kind, v, &err) : tm_params_locate(kind, NULL, &err);
   tm_json_free(v);
   return rc < 0 ? tm_lua_raise(L, &err) : 0;
 }
@@ -75,7 +75,7 @@ static int plan_check_dataset(lua_State *L)
   }
   struct tm_dataset *d = v ? tm_plan_dataset(v, "/", &err) : NULL;
   if (!v)
-    tm_params_place("Dataset", NULL, &err);
+    tm_params_locate("Dataset", NULL, &err);
   tm_json_free(v);
   tm_dataset_free(d);
   return err.code < 0 ? tm_lua_raise(L, &err) : 0;
@@ -133,7 +133,7 @@ static int plan_failed_items(lua_State *L)
   free(dir);
   free(path);
   if (!*kept) {
-    tm_params_place("Dataset.File.from_failed_items", NULL, &err);
+    tm_params_locate("Dataset.File.from_failed_items", NULL, &err);
     return tm_lua_raise(L, &err);
   }
   lua_pushstring(L, kept);

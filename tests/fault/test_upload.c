@@ -20,7 +20,7 @@
 #include "base/mem.h"
 #include "commit/journal.h"
 #include "disk.h"
-#include "outputs/place.h"
+#include "outputs/destinations.h"
 #include "outputs/upload.h"
 
 #define JOB "/jobs/job"
@@ -130,11 +130,11 @@ static void commit(const struct drive *d, uint64_t index)
 /* A session: checks the destination, handles leftovers of an earlier session, then uploads. */
 static int upload(struct drive *d, struct tm_err *err)
 {
-  struct tm_place_held held = { 0 };
-  int rc = tm_place_check(d->fs, &d->step, JOB, err);
+  struct tm_destinations_held held = { 0 };
+  int rc = tm_destinations_check(d->fs, &d->step, JOB, err);
   if (rc >= 0)
-    rc = tm_place_open(d->fs, &d->step, JOB, &held, err);
-  tm_place_leave(d->fs, &held);
+    rc = tm_destinations_open(d->fs, &d->step, JOB, &held, err);
+  tm_destinations_leave(d->fs, &held);
   return rc < 0 ? rc : tm_upload_output(d->fs, &d->step, 0, JOB, NULL, err);
 }
 

@@ -169,7 +169,7 @@ static int flush(struct writer *w, struct tm_err *err)
   return rc;
 }
 
-static int64_t place(const struct writer *w)
+static int64_t position(const struct writer *w)
 {
   return w->at + (int64_t)w->piece.len;
 }
@@ -180,7 +180,7 @@ static int end_group(struct writer *w, struct tm_err *err)
   if (w->rows == 0)
     return 0;
   tm_put_u64(tail, (uint64_t)w->rows);
-  tm_put_u64(tail + 8, (uint64_t)(place(w) - w->begin));
+  tm_put_u64(tail + 8, (uint64_t)(position(w) - w->begin));
   tm_put_u64(tail + 16, tm_hash64_seed(tail, 16, w->keys));
   tm_put_u64(tail + 24, tm_hash_end(w->hash));
   w->rows = 0;
@@ -197,9 +197,9 @@ static void begin_group(struct writer *w, const char *keys, size_t n)
   tm_buf_add(&w->piece, keys, n);
   w->keys = tm_hash64(keys, n);
   tm_hash_reset(w->hash);
-  w->tail = place(w);
+  w->tail = position(w);
   memset(tm_buf_extend(&w->piece, GROUP_TAIL), 0, GROUP_TAIL);
-  w->begin = place(w);
+  w->begin = position(w);
 }
 
 static void add_head(struct writer *w)

@@ -4,7 +4,7 @@
 
 #include "rig.h"
 
-static void expect_state(const struct tm_ended *e, uint64_t seq, enum tm_entry_state expected)
+static void expect_state(const struct tm_ended *e, uint64_t seq, enum tm_assignment_state expected)
 {
   assert_int_equal(tm_page_word_state(e->words, seq), expected);
 }
@@ -59,8 +59,8 @@ static void a_worker_runs_a_window_of_many_and_stops(void **state)
   assert_int_equal(e.cause, TM_END_STOPPED);
   assert_int_equal(e.exit_status, 0);
   assert_true(e.max_rss_kb > 0 && e.lived_ns > 0);
-  expect_state(&e, 1200, TM_ENTRY_DONE);
-  expect_state(&e, 1201, TM_ENTRY_QUEUED);
+  expect_state(&e, 1200, TM_ASSIGNMENT_DONE);
+  expect_state(&e, 1201, TM_ASSIGNMENT_QUEUED);
   rig_send(&r, TM_MSG_PING, 0, 0, NULL,
            0); /* the keeper reports the end first, then removes the worker's files */
   rig_wait(&r, TM_MSG_PONG, 0);
@@ -101,9 +101,9 @@ static void expect_death(const char *path, struct tm_ended *e)
   rig_hand(&r, 0, path);
   rig_hand(&r, 0, "/never");
   rig_wait_ended(&r, 0, e);
-  expect_state(e, 1, TM_ENTRY_DONE);
-  expect_state(e, 2, TM_ENTRY_BEGUN);
-  expect_state(e, 3, TM_ENTRY_QUEUED);
+  expect_state(e, 1, TM_ASSIGNMENT_DONE);
+  expect_state(e, 2, TM_ASSIGNMENT_BEGUN);
+  expect_state(e, 3, TM_ASSIGNMENT_QUEUED);
   assert_int_equal(e->view.phase, TM_PHASE_RUN);
   assert_int_equal(e->view.seq, 2);
   assert_int_equal(e->view.index, 2);
@@ -143,7 +143,7 @@ static void a_run_that_passes_its_timeout_is_killed(void **state)
   assert_int_equal(e.view.phase, TM_PHASE_RUN);
   assert_true(e.phase_ns >= 300 * TM_MS);
   assert_true(e.phase_ns < 5 * TM_S);
-  expect_state(&e, 1, TM_ENTRY_BEGUN);
+  expect_state(&e, 1, TM_ASSIGNMENT_BEGUN);
   free(rig_wait_rows(&r, 1,
                      rig_hand(&r, 1, "/idle for longer than the timeout"))); /* it is not a run() */
   rig_expect_text(&r, "logs/sys/node/0/_main.txt",
@@ -170,8 +170,8 @@ static void mini_batches_that_have_not_begun_are_taken_back(void **state)
   rig_send(&r, TM_MSG_KILL, 0, 0, NULL, 0);
   rig_wait_ended(&r, 0, &e);
   assert_int_equal(e.cause, TM_END_KILLED);
-  expect_state(&e, 1, TM_ENTRY_BEGUN);
-  expect_state(&e, 2, TM_ENTRY_TAKEN);
+  expect_state(&e, 1, TM_ASSIGNMENT_BEGUN);
+  expect_state(&e, 2, TM_ASSIGNMENT_TAKEN);
   rig_close(&r);
 }
 

@@ -133,7 +133,7 @@ static void make_ended(struct tm_ended *e)
                                      .try = 2,
                                      .rows = 9 } };
   for (uint64_t i = 0; i < TM_PAGE_WORDS; i++)
-    e->words[i] = i << 2 | TM_ENTRY_DONE;
+    e->words[i] = i << 2 | TM_ASSIGNMENT_DONE;
 }
 
 static void an_end_is_decoded_unchanged(void **state)

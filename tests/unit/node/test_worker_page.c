@@ -1,4 +1,5 @@
-/* test_worker_page.c - the shared page: who has an entry, and what a reader sees during a write. */
+/* test_worker_page.c - the shared page: who has an assignment, and what a reader sees during a
+ * write. */
 #include "unit.h"
 
 #include "base/mem.h"
@@ -8,13 +9,13 @@
 static void an_entry_is_queued_begun_done(void **state)
 {
   struct tm_page p = { 0 };
-  assert_int_equal(tm_page_state(&p, 1), TM_ENTRY_QUEUED);
+  assert_int_equal(tm_page_state(&p, 1), TM_ASSIGNMENT_QUEUED);
   assert_true(tm_page_begin(&p, 1));
-  assert_int_equal(tm_page_state(&p, 1), TM_ENTRY_BEGUN);
+  assert_int_equal(tm_page_state(&p, 1), TM_ASSIGNMENT_BEGUN);
   assert_false(tm_page_begin(&p, 1));
   assert_false(tm_page_take_back(&p, 1));
   tm_page_done(&p, 1);
-  assert_int_equal(tm_page_state(&p, 1), TM_ENTRY_DONE);
+  assert_int_equal(tm_page_state(&p, 1), TM_ASSIGNMENT_DONE);
   assert_false(tm_page_take_back(&p, 1));
 }
 
@@ -25,14 +26,14 @@ static void an_entry_that_was_taken_back_does_not_begin(void **state)
   assert_false(tm_page_take_back(&p, 3));
   assert_false(tm_page_begin(&p, 3));
   tm_page_done(&p, 3);
-  assert_int_equal(tm_page_state(&p, 3), TM_ENTRY_TAKEN);
+  assert_int_equal(tm_page_state(&p, 3), TM_ASSIGNMENT_TAKEN);
 }
 
 static void a_place_is_used_again(void **state)
 {
   struct tm_page p = { 0 };
   for (uint64_t seq = 1; seq <= 5 * TM_PAGE_WORDS; seq++) {
-    assert_int_equal(tm_page_state(&p, seq), TM_ENTRY_QUEUED);
+    assert_int_equal(tm_page_state(&p, seq), TM_ASSIGNMENT_QUEUED);
     if (seq % 7 == 0) {
       assert_true(tm_page_take_back(&p, seq));
     } else {
@@ -41,7 +42,7 @@ static void a_place_is_used_again(void **state)
     }
   }
   assert_false(tm_page_begin(&p, 1)); /* long closed */
-  assert_int_equal(tm_page_state(&p, 1), TM_ENTRY_DONE);
+  assert_int_equal(tm_page_state(&p, 1), TM_ASSIGNMENT_DONE);
 }
 
 static void the_packed_words_match_the_page(void **state)
@@ -54,8 +55,8 @@ static void the_packed_words_match_the_page(void **state)
   tm_page_take_back(&p, 4);
   for (int i = 0; i < TM_PAGE_WORDS; i++)
     words[i] = atomic_load(&p.words[i]);
-  const enum tm_entry_state expected[] = { TM_ENTRY_DONE, TM_ENTRY_BEGUN, TM_ENTRY_QUEUED,
-                                           TM_ENTRY_TAKEN };
+  const enum tm_assignment_state expected[] = { TM_ASSIGNMENT_DONE, TM_ASSIGNMENT_BEGUN,
+                                                TM_ASSIGNMENT_QUEUED, TM_ASSIGNMENT_TAKEN };
   for (uint64_t seq = 1; seq <= 4; seq++)
     assert_int_equal(tm_page_word_state(words, seq), expected[seq - 1]);
 }

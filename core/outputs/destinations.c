@@ -1,5 +1,5 @@
-/* place.c - see place.h. upload.c does the upload. */
-#include "outputs/place.h"
+/* destinations.c - see destinations.h. upload.c does the upload. */
+#include "outputs/destinations.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,8 +103,8 @@ static int wrap(const struct tm_step *step, struct tm_err *err)
                       : tm_err_wrap(err, "step '%s'", step->name);
 }
 
-int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
-                   struct tm_err *err)
+int tm_destinations_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
+                          struct tm_err *err)
 {
   int rc = 0;
 
@@ -133,7 +133,7 @@ static int hold(const struct tm_fs *fs, const char *destination, int *held, stru
                     destination);
 }
 
-void tm_place_leave(const struct tm_fs *fs, struct tm_place_held *held)
+void tm_destinations_leave(const struct tm_fs *fs, struct tm_destinations_held *held)
 {
   for (size_t i = 0; i < held->len; i++)
     if (held->at[i] >= 0) {
@@ -148,8 +148,8 @@ static bool is_mount(const struct tm_step_output *out)
   return out->destination && !out->is_upload;
 }
 
-int tm_place_hold(const struct tm_fs *fs, const struct tm_step *step, struct tm_place_held *held,
-                  struct tm_err *err)
+int tm_destinations_hold(const struct tm_fs *fs, const struct tm_step *step,
+                         struct tm_destinations_held *held, struct tm_err *err)
 {
   int rc = 0;
 
@@ -195,10 +195,10 @@ static int open_mount(const struct tm_fs *fs, const struct tm_step *step, size_t
   return rc < 0 ? wrap(step, err) : 0;
 }
 
-int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
-                  struct tm_place_held *held, struct tm_err *err)
+int tm_destinations_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
+                         struct tm_destinations_held *held, struct tm_err *err)
 {
-  int rc = tm_place_hold(fs, step, held, err);
+  int rc = tm_destinations_hold(fs, step, held, err);
 
   for (size_t i = 0; i < step->outputs_len && rc >= 0; i++) {
     const struct tm_step_output *out = &step->outputs[i];
@@ -212,7 +212,7 @@ int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char
   return rc < 0 ? rc : 0;
 }
 
-bool tm_place_has_upload(const struct tm_step *step)
+bool tm_destinations_has_upload(const struct tm_step *step)
 {
   for (size_t i = 0; i < step->outputs_len; i++)
     if (step->outputs[i].is_upload)

@@ -1,4 +1,4 @@
-/* place.h - the folders that a step writes, and the destinations where they appear
+/* destinations.h - the folders that a step writes, and the destinations where they appear
  * (plan/pipeline.h, struct tm_step_output).
  *
  *   no destination   <step>/output is a folder.
@@ -14,8 +14,8 @@
  * destination. While a job lives, it holds a lock on each destination folder that its steps write
  * to, so that no step of another job writes there at the same time.
  */
-#ifndef TM_OUTPUTS_PLACE_H
-#define TM_OUTPUTS_PLACE_H
+#ifndef TM_OUTPUTS_DESTINATIONS_H
+#define TM_OUTPUTS_DESTINATIONS_H
 
 #include "base/mem.h"
 #include "plan/pipeline.h"
@@ -23,21 +23,21 @@
 
 /* Only looks. `job_dir` NULL: there is no job yet. TM_EUSAGE: a destination is not empty and not
  * this job's, or it is not a folder, or something above it is not a folder. */
-int tm_place_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
-                   struct tm_err *err);
+int tm_destinations_check(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
+                          struct tm_err *err);
 /* By output: the descriptor of a locked destination, or -1. Zero-initialised: none. */
-struct tm_place_held TM_ARRAY(int);
+struct tm_destinations_held TM_ARRAY(int);
 /* Locks the destinations that exist, and changes nothing. TM_EUSAGE: another job writes there.
  * Leave `held` in every case. */
-int tm_place_hold(const struct tm_fs *fs, const struct tm_step *step, struct tm_place_held *held,
-                  struct tm_err *err);
+int tm_destinations_hold(const struct tm_fs *fs, const struct tm_step *step,
+                         struct tm_destinations_held *held, struct tm_err *err);
 /* Locks the other destinations, too. Makes the missing folders, and puts back what a killed session
  * set aside at the destination of an upload. Checks the written destinations once more, because
  * another job may have begun since. Leave `held` in every case. */
-int tm_place_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
-                  struct tm_place_held *held, struct tm_err *err);
-void tm_place_leave(const struct tm_fs *fs, struct tm_place_held *held);
+int tm_destinations_open(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
+                         struct tm_destinations_held *held, struct tm_err *err);
+void tm_destinations_leave(const struct tm_fs *fs, struct tm_destinations_held *held);
 
-bool tm_place_has_upload(const struct tm_step *step);
+bool tm_destinations_has_upload(const struct tm_step *step);
 
 #endif
