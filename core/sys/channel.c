@@ -54,6 +54,7 @@ static void drop_fds_in(struct tm_channel *c)
 
 static void end(struct tm_channel *c, int code)
 {
+  tm_require(c->is_open && !c->is_ended); /* keeps (1) */
   c->is_ended = true;
   tm_poll_want(&c->poll, 0);
   drop_out(c);
@@ -143,6 +144,7 @@ static void on_late(struct tm_late *l)
 static void on_poll_closed(struct tm_poll *p)
 {
   struct tm_channel *c = p->data;
+  tm_require(!c->is_open && c->out.len == 0 && c->fd_out.len == 0);
   tm_buf_release(&c->in); /* keeps (2) */
   if (c->on_closed != NULL)
     c->on_closed(c);
@@ -152,6 +154,7 @@ int tm_channel_open(struct tm_channel *c, struct tm_loop *loop, int fd,
                     void (*on_msg)(struct tm_channel *, const struct tm_msg *),
                     void (*on_end)(struct tm_channel *, int code), void *data, struct tm_err *err)
 {
+  tm_require(fd >= 0 && on_msg && on_end);
   memset(c, 0, sizeof *c);
   int rc = tm_poll_open(&c->poll, loop, fd, on_ready, c, err); /* makes it non-blocking */
   if (rc < 0) {
@@ -200,6 +203,7 @@ static size_t next_write(const struct tm_channel *c, int *pass)
   const struct tm_fd_at *fds = c->fd_out.at;
   size_t end_at = c->out.len;
   *pass = -1;
+  tm_require(c->fd_out.len == 0 || (fds[0].at >= c->out_at && fds[0].at < c->out.len));
   if (c->fd_out.len > 0 && fds[0].at == c->out_at) {
     *pass = fds[0].fd;
     if (c->fd_out.len > 1)

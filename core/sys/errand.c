@@ -5,6 +5,7 @@
  */
 #include "sys/errand.h"
 
+#include "base/check.h"
 #include "sys/clock.h"
 
 static void drop(struct tm_errand *e)
@@ -12,6 +13,7 @@ static void drop(struct tm_errand *e)
   bool is_last;
 
   tm_mutex_lock(&e->gate);
+  tm_require(e->owners > 0);
   is_last = --e->owners == 0;
   tm_mutex_unlock(&e->gate);
   if (!is_last)
@@ -60,6 +62,7 @@ int tm_errand_start(struct tm_errand *e, struct tm_err *err)
 {
   int rc;
 
+  tm_require(e->run && e->free_data && e->owners == 0 && (!e->loop || e->on_wake));
   tm_mutex_init(&e->gate);
   tm_cond_init(&e->ended);
   e->owners = 2;
@@ -94,6 +97,7 @@ bool tm_errand_end(struct tm_errand *e, int64_t patience_ns)
 {
   bool joins = patience_ns == TM_ERRAND_JOIN || tm_errand_wait(e, patience_ns);
 
+  tm_require(!e->is_left && e->thread.is_started); /* once */
   if (joins) {
     tm_thread_join(&e->thread);
   } else {

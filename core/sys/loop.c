@@ -155,6 +155,7 @@ static void close_forgotten(uv_handle_t *handle, void *data)
 
 void tm_loop_release(struct tm_loop *loop)
 {
+  tm_require(!loop->is_running && !tm_loop_is_joined(loop));
   run_closing(loop);
   uv_walk(loop->uv, close_forgotten, loop);
   run_closing(loop);
@@ -165,6 +166,7 @@ void tm_loop_release(struct tm_loop *loop)
 static void on_turn_end_closed(uv_handle_t *handle)
 {
   struct tm_loop *loop = handle->data;
+  tm_require(loop->is_leaving && loop->open == 0);
   if (loop->on_left)
     loop->on_left(loop->data);
 }
@@ -177,6 +179,7 @@ static void leave_when_closed(struct tm_loop *loop)
 
 void tm_loop_leave(struct tm_loop *loop, void (*on_left)(void *data), void *data)
 {
+  tm_require(tm_loop_is_joined(loop) && !loop->is_leaving);
   loop->is_leaving = true;
   loop->on_left = on_left;
   loop->data = data;
@@ -185,6 +188,7 @@ void tm_loop_leave(struct tm_loop *loop, void (*on_left)(void *data), void *data
 
 void tm_loop_closed_one(struct tm_loop *loop)
 {
+  tm_require(loop->open > 0);
   loop->open--;
   leave_when_closed(loop);
 }

@@ -144,6 +144,7 @@ ssize_t tm_wire_write(int fd, bool is_socket, const void *p, size_t n, bool wait
 
 char *tm_wire_room(struct tm_buf *in, size_t *at, size_t *room)
 {
+  tm_require(*at <= in->len);
   if (*at == in->len) {
     *at = in->len = 0;
     if (in->cap > ROOM_KEPT)

@@ -14,10 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "sys/standard_fds.h"
 
 int tm_shared_memory_new(const char *name, size_t size, struct tm_err *err)
 {
+  tm_require(size > 0);
   int fd = tm_fd_lift(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (fd < 0)
     return tm_err_system(err, -errno, "cannot make shared memory '%s'", name);

@@ -48,6 +48,7 @@ DEFINE_CLOSE(turn)
 static void on_uv_timer(uv_timer_t *uv)
 {
   struct tm_timer *t = uv->data;
+  tm_require(t->is_open); /* keeps (1) */
   t->on_time(t);
 }
 
@@ -106,6 +107,7 @@ static void on_uv_poll(uv_poll_t *uv, int status, int events)
 int tm_poll_open(struct tm_poll *p, struct tm_loop *loop, int fd,
                  void (*on_ready)(struct tm_poll *, int), void *data, struct tm_err *err)
 {
+  tm_require(fd >= 0 && on_ready);
   memset(p, 0, sizeof *p);
   int rc = uv_poll_init(loop->uv, &p->uv, fd);
   if (rc < 0)
@@ -159,6 +161,7 @@ void tm_wake_send(struct tm_wake *w)
 static void on_uv_signal(uv_signal_t *uv, int number)
 {
   struct tm_signal *s = uv->data;
+  tm_require(s->is_open);
   s->loop->has_happened = true;
   s->on_signal(s, number);
 }
