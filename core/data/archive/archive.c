@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/archive/archive_index.h"
@@ -108,6 +109,8 @@ static int open_archive(struct tm_archive *a, struct tm_err *err)
 
 struct tm_archive *tm_archive_open(const struct tm_archive_options *options, struct tm_err *err)
 {
+  tm_require(options->path && options->limits.entries > 0 && options->limits.size > 0 &&
+             options->limits.ratio > 0);
   struct tm_archive *a = TM_NEW(struct tm_archive);
   a->o = *options;
   if (open_archive(a, err) == 0)
@@ -222,6 +225,7 @@ static void judge(struct tm_archive *a, const struct tm_raw_entry *raw,
 
 static void keep(struct tm_archive *a, const struct tm_archive_entry *entry) /* keeps (1) */
 {
+  tm_require(entry->fault || entry->place.size <= a->o.limits.size);
   struct tm_err why = TM_ERR_NONE;
   if (a->index == NULL || tm_archive_index_add(a->index, entry, &why) == 0)
     return;
@@ -244,6 +248,7 @@ static int add_held(struct tm_archive *a, const struct tm_raw_entry *raw, int64_
 {
   int64_t passed = raw->place.how == TM_ENTRY_IN_ZIP ? 0 : raw->place.size;
   int64_t size = given > passed ? given : passed;
+  tm_require(a->held >= 0);
   a->held = a->held > INT64_MAX - size ? INT64_MAX : a->held + size;
   return tm_archive_check_held(&a->o, a->held, err);
 }
@@ -252,6 +257,7 @@ int tm_archive_next(struct tm_archive *a, struct tm_archive_entry *out, struct t
 {
   struct tm_raw_entry raw;
   int rc;
+  tm_require(a->source || a->index);
   if (a->source == NULL)
     return tm_archive_index_next(a->index, out, err);
   while ((rc = a->source->next(a->source, &raw, err)) > 0) {

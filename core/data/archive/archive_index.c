@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -135,6 +136,7 @@ struct tm_archive_index *tm_archive_index_open(const struct tm_archive_options *
 /* 1: n contiguous bytes are available; 0: they are not. */
 static int64_t want(struct tm_archive_index *x, size_t n, struct tm_err *err)
 {
+  tm_require(x->at <= x->bytes.len && x->done <= x->length);
   int64_t got = 1;
   while (x->bytes.len - x->at < n && (got = read_piece(x, err)) > 0)
     ;

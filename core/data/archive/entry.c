@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/archive/entry_own.h"
@@ -98,6 +99,7 @@ static void drop_one(struct tm_entries *all) /* keeps (1) */
       oldest = i;
   if (oldest == all->open.len)
     return;
+  tm_require(all->open.at[oldest]->users == 0); /* keeps (1) */
   close_file(all->open.at[oldest]);
   all->open.at[oldest] = all->open.at[--all->open.len];
 }
@@ -240,6 +242,7 @@ void tm_entry_close(struct tm_entry *e)
     return;
   tm_zip_entry_close(e->zip, &e->all->spare);
   tm_fs_close(e->all->fs, e->fd);
+  tm_require(!e->file || e->file->users > 0);
   if (e->file != NULL)
     e->file->users--;
   free(e->path);
@@ -279,6 +282,7 @@ static int walk_again(struct archive_file *f, struct tm_err *err)
 
 static int pass_bytes(struct archive_file *f, int64_t to, struct tm_err *err)
 {
+  tm_require(f->walk && f->walk_done <= to); /* it goes forward only */
   char passed[4096];
   while (f->walk_done < to) {
     size_t n =

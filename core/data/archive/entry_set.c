@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "sys/process.h"
 
@@ -46,6 +47,7 @@ static uint32_t slot_of(const struct tm_entry_bucket *b, uint64_t hash)
 
 static void put(struct tm_entry_bucket *b, uint64_t hash, uint32_t number)
 {
+  tm_require(b->len < SLOTS);
   uint32_t i = slot_of(b, hash);
   b->hashes[i] = hash;
   b->numbers[i] = number;
@@ -74,6 +76,7 @@ static void split(struct tm_entry_set *s, uint64_t hash)
   for (uint32_t i = 0; i < SLOTS; i++)
     if (old->numbers[i] != 0)
       put(two[old->hashes[i] >> (64 - depth) & 1], old->hashes[i], old->numbers[i]);
+  tm_require(two[0]->len + two[1]->len == old->len);
   size_t n = (size_t)1 << (s->depth - old->depth);
   size_t first = place_of(s->depth, hash) & ~(n - 1);
   for (size_t i = 0; i < n; i++)
@@ -129,6 +132,7 @@ static void add_place(struct tm_entry_set *s, const struct tm_entry_place *place
 
 static void find_place(const struct tm_entry_set *s, uint32_t number, struct tm_entry_place *out)
 {
+  tm_require(number < s->len);
   const char *p = number / GROUP < s->groups.len ? s->groups.at[number / GROUP] : s->group.data;
   out->place = out->size = 0;
   for (uint32_t i = 0; i <= number % GROUP; i++) {

@@ -43,6 +43,7 @@ struct tm_sorter {
 
 struct tm_sorter *tm_sorter_new(const struct tm_fs *fs, const char *dir, size_t memory)
 {
+  tm_require(memory > 0 && memory <= SIZE_MAX / 4);
   struct tm_sorter *s = TM_NEW(struct tm_sorter);
   s->fs = fs;
   s->memory = memory;
@@ -158,6 +159,7 @@ int tm_sorter_add(struct tm_sorter *s, const void *key, size_t key_len, const vo
 /* Ensures `want` bytes in the window, from `used` on. */
 static int fill(struct tm_sorter *s, struct run *r, size_t want, struct tm_err *err)
 {
+  tm_require(r->used <= r->window.len && r->at <= r->end);
   size_t have = r->window.len - r->used;
   if (have >= want)
     return 0;
@@ -219,6 +221,7 @@ static void sink(struct tm_sorter *s, size_t at)
 static int begin_reading(struct tm_sorter *s, struct tm_err *err)
 {
   int rc = 0;
+  tm_require(!s->is_reading && s->heap.len == 0);
   s->is_reading = true;
   if (s->runs.len == 0) {
     sort_records(s);
@@ -244,6 +247,7 @@ static int begin_reading(struct tm_sorter *s, struct tm_err *err)
 static int next_of_runs(struct tm_sorter *s, struct tm_sorted *out, struct tm_err *err)
 {
   if (s->has_out) {
+    tm_require(s->heap.len > 0);
     int rc = advance(s, &s->runs.at[s->heap.at[0]], err);
     if (rc < 0)
       return rc;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 
 /* "BZh", a digit, and the mark of a block or of the end: the first four alone could be text. */
@@ -55,6 +56,7 @@ static void file_close(struct tm_stream *s)
 
 struct tm_stream *tm_stream_of_file(const struct tm_fs *fs, int fd, const char *path, int64_t size)
 {
+  tm_require(fd >= 0 && size >= 0);
   struct file_stream *f = TM_NEW(struct file_stream);
   f->stream = (struct tm_stream) { .read = file_read, .close = file_close, .size = size };
   f->fs = fs;

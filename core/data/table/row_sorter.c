@@ -78,6 +78,7 @@ static long find_column(const struct tm_data_frame *f, const char *name)
 
 static void begin_rows(struct tm_row_sorter *s, const struct tm_data_frame *f)
 {
+  tm_require(!s->has_row && s->columns.len == 0);
   s->sorter = tm_sorter_new(s->fs, s->dir, MEMORY);
   for (size_t i = 0; i < f->n; i++) {
     struct tm_schema_column *c = tm_schema_add(&s->columns, f->names[i], strlen(f->names[i]));
@@ -105,6 +106,7 @@ static int add_row(struct tm_row_sorter *s, const struct tm_data_frame *f, int64
 
 int tm_row_sorter_add(struct tm_row_sorter *s, const struct tm_data_frame *f, struct tm_err *err)
 {
+  tm_require(!s->has_row); /* reading has not begun */
   long *columns = tm_xcalloc(s->keys_len, sizeof(*columns));
   struct tm_key *keys = tm_xcalloc(s->keys_len, sizeof(*keys));
   int rc = 0;
@@ -127,7 +129,7 @@ int tm_row_sorter_next(struct tm_row_sorter *s, struct tm_sorted_row *out, struc
   int rc = s->sorter ? tm_sorter_next(s->sorter, &record, err) : 0;
   if (rc <= 0)
     return rc;
-  tm_require(tm_keys_find(record.at, record.len, &keys));
+  tm_require(tm_keys_find(record.at, record.len, &keys) && keys.end > record.at);
   out->is_first = !s->has_row || record.key_len != s->order.len ||
                   memcmp(record.key, s->order.data, record.key_len) != 0;
   out->keys = record.at;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "data/frame/row_code.h"
@@ -144,6 +145,7 @@ int tm_table_groups_open(struct tm_table_groups *g, struct tm_err *err)
 int tm_table_groups_add(struct tm_table_groups *g, const struct tm_data_frame *f,
                         struct tm_err *err)
 {
+  tm_require(g->sorter && g->fd < 0);
   return tm_row_sorter_add(g->sorter, f, err);
 }
 
@@ -177,6 +179,7 @@ static int64_t position(const struct writer *w)
 static int end_group(struct writer *w, struct tm_err *err)
 {
   char tail[GROUP_TAIL];
+  tm_require(w->rows >= 0 && w->tail <= w->begin && w->begin <= place(w));
   if (w->rows == 0)
     return 0;
   tm_put_u64(tail, (uint64_t)w->rows);
@@ -194,6 +197,7 @@ static int end_group(struct writer *w, struct tm_err *err)
 
 static void begin_group(struct writer *w, const char *keys, size_t n)
 {
+  tm_require(w->rows == 0); /* the one before has its tail */
   tm_buf_add(&w->piece, keys, n);
   w->keys = tm_hash64(keys, n);
   tm_hash_reset(w->hash);
@@ -237,6 +241,7 @@ static int write_groups(struct writer *w, struct tm_table_groups *g, struct tm_e
 
 int tm_table_groups_finish(struct tm_table_groups *g, struct tm_err *err)
 {
+  tm_require(g->sorter && g->fd < 0); /* once */
   struct writer w = { .g = g, .path = tm_xprintf("%s.tmp", g->path), .hash = tm_hash_new() };
   int rc = w.fd = tm_fs_open(g->fs, w.path, O_RDWR | O_CREAT | O_TRUNC, 0600, err);
   if (rc >= 0)
@@ -264,6 +269,7 @@ int tm_table_groups_finish(struct tm_table_groups *g, struct tm_err *err)
 int tm_table_groups_next(struct tm_table_groups *g, uint32_t *items, struct tm_buf *bytes,
                          struct tm_err *err)
 {
+  tm_require(g->fd >= 0 && g->at > 0);
   char head[4];
   if (g->at >= g->size)
     return 0;

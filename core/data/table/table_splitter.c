@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/rows/header.h"
@@ -39,6 +40,7 @@ struct tm_table_splitter {
 
 struct tm_table_splitter *tm_table_splitter_new(const struct tm_table_splitter_options *options)
 {
+  tm_require(options->dataset->table && options->schema);
   struct tm_table_splitter *c = TM_NEW(struct tm_table_splitter);
   const struct tm_rows_options *rows = &options->dataset->table->rows;
   const struct tm_table_ops *ops = &options->dataset->table->ops;
@@ -108,6 +110,7 @@ static void warn(const struct tm_table_splitter *c)
 static struct tm_item damaged_item(struct tm_table_splitter *c)
 {
   struct tm_item item = c->file;
+  tm_require(c->fault.code < 0);
   warn(c);
   item.is_entry = true;
   item.archive_len = (uint32_t)c->file.path_len;
@@ -286,6 +289,7 @@ static int begin_file(struct tm_table_splitter *c, struct tm_err *err)
 int tm_table_splitter_begin(struct tm_table_splitter *c, const struct tm_item *file,
                             struct tm_err *err)
 {
+  tm_require(!c->is_open); /* the file before has no more ranges */
   set_file(c, file);
   tm_sql_source_close(&c->sql);
   c->key = 0;
