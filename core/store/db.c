@@ -332,11 +332,13 @@ void tm_db_close(struct tm_db *db)
 
 int tm_db_begin(struct tm_db *db, struct tm_err *err)
 {
-  return run_text(db, "BEGIN IMMEDIATE", err); /* keeps (3) */
+  tm_require(sqlite3_get_autocommit(db->handle)); /* one transaction at a time */
+  return run_text(db, "BEGIN IMMEDIATE", err);    /* keeps (3) */
 }
 
 int tm_db_commit(struct tm_db *db, struct tm_err *err)
 {
+  tm_require(!sqlite3_get_autocommit(db->handle));
   return run_text(db, "COMMIT", err);
 }
 
@@ -344,6 +346,7 @@ int tm_db_commit(struct tm_db *db, struct tm_err *err)
 
 static int bind_all(struct tm_query *q, struct tm_err *err, const char *types, va_list ap)
 {
+  tm_require((int)strlen(types) == sqlite3_bind_parameter_count(q->stmt));
   int code = SQLITE_OK;
   for (int i = 0; types[i] && code == SQLITE_OK; i++) {
     if (types[i] == 'i') {
@@ -406,11 +409,13 @@ int tm_query_next(struct tm_query *q, struct tm_err *err)
 
 int64_t tm_query_int(const struct tm_query *q, int column)
 {
+  tm_require(column >= 0 && column < sqlite3_column_count(q->stmt));
   return sqlite3_column_int64(q->stmt, column);
 }
 
 const char *tm_query_str(const struct tm_query *q, int column)
 {
+  tm_require(column >= 0 && column < sqlite3_column_count(q->stmt));
   return (const char *)sqlite3_column_text(q->stmt, column);
 }
 

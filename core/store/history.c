@@ -29,6 +29,7 @@ static int drop_old(struct tm_db *db, struct tm_err *err)
 int tm_history_put(const char *workspace, const struct tm_history_job *job, struct tm_err *err)
 {
   tm_require(job->dir && job->dir[0] == '/');
+  tm_require(job->pipeline && job->status && job->end_ns >= 0);
   struct tm_db *db;
   int rc = tm_db_open(&db, workspace, TM_DB_WRITE, err);
   if (rc >= 0 && (rc = tm_db_begin(db, err)) >= 0 && (rc = put(db, job, err)) >= 0 &&

@@ -117,7 +117,8 @@ static int drop_old(struct tm_db *db, const struct tm_result_row *r, struct tm_e
 
 int tm_results_add(const char *workspace, const struct tm_result_row *row, struct tm_err *err)
 {
-  tm_require(row->key && row->step);
+  tm_require(row->key && row->pipeline && row->step && row->job);
+  tm_require(row->definition && row->summary); /* its readers compare them */
   struct tm_db *db;
   int rc = tm_db_open(&db, workspace, TM_DB_WRITE, err);
   if (rc >= 0 && (rc = tm_db_begin(db, err)) >= 0 && (rc = insert(db, row, err)) >= 0 &&
