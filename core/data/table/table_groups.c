@@ -179,7 +179,7 @@ static int64_t position(const struct writer *w)
 static int end_group(struct writer *w, struct tm_err *err)
 {
   char tail[GROUP_TAIL];
-  tm_require(w->rows >= 0 && w->tail <= w->begin && w->begin <= place(w));
+  tm_require(w->rows >= 0 && w->tail <= w->begin && w->begin <= position(w));
   if (w->rows == 0)
     return 0;
   tm_put_u64(tail, (uint64_t)w->rows);
