@@ -41,6 +41,7 @@ struct tm_inspection_error {
   int64_t mini_batch;  /* of the first */
   int64_t first_items; /* how many failed in the first's mini-batch; 1: the message names it */
   bool are_rows;       /* `item` is the file of rows */
+  int64_t row, number; /* of that row, if it is one: in its file, in its mini-batch, from 1; or 0 */
   int64_t items;       /* how many failed for this reason, as far as was read */
 };
 

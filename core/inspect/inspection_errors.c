@@ -89,6 +89,8 @@ static void take_first(struct tm_inspection_error *e, const struct tm_json *line
   e->status =
       status && strcmp(status, tm_status_name(TM_RUN_DONE)) != 0 ? tm_xstrdup(status) : NULL;
   e->detail = detail_of(line);
+  e->number = tm_json_int(line, "rows", -1) == 1 ? tm_json_int(line, "number", 0) : 0;
+  e->row = e->number > 0 ? tm_json_int(line, "row", -1) + 1 : 0;
   e->mini_batch = mini_batch;
   e->first_items =
       naming != TM_PATH_UNNAMED ? 1 : (is_same ? e->first_items : 0) + tm_inspection_items_of(line);

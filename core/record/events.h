@@ -130,7 +130,9 @@ struct tm_attempt {
   const char *named_item; /* the one of several items that the message names; NULL: none */
   bool has_keys;          /* the rows of a group: first_item is their keys, "store=north, n=3" */
   bool are_rows;          /* the items are rows, and first_item is the file of the first */
-  int64_t manifest_at;    /* place of its entry, bytes */
+  int64_t
+      row; /* while bad rows are isolated: of the only row, its number in the file, from 1; or 0 */
+  int64_t manifest_at; /* place of its entry, bytes */
 };
 
 struct tm_event {

@@ -95,6 +95,17 @@ static char *keep_item(const char *item, size_t len)
   return text.len > 0 ? tm_buf_take(&text) : (tm_buf_release(&text), tm_xstrdup(""));
 }
 
+static bool is_one_row(const struct tm_attempt *a)
+{
+  return a->are_rows && a->items == 1 && !a->is_uncounted && a->part_first > 0;
+}
+
+static void set_row(struct tm_error *n, const struct tm_attempt *a)
+{
+  n->row = is_one_row(a) ? a->row : 0;
+  n->number = is_one_row(a) ? a->part_first : 0;
+}
+
 /* The item of the first: the one that the message names, or the first of its mini-batch. */
 static void set_item(struct tm_error *n, const struct tm_attempt *a)
 {
@@ -102,6 +113,7 @@ static void set_item(struct tm_error *n, const struct tm_attempt *a)
   n->item = named ? keep_item(named, strlen(named)) : keep_item(a->first_item, a->first_item_len);
   n->items = named || a->is_uncounted ? 1 : a->items;
   n->are_rows = a->are_rows;
+  set_row(n, a);
 }
 
 static char *log_of(const struct tm_errors *s, const struct tm_event *e)
@@ -264,11 +276,12 @@ static void replace(char **text, char *by)
 static void name_found_item(struct tm_errors *s, struct tm_error *known, const struct tm_event *e)
 {
   const struct tm_attempt *a = e->attempt;
-  bool is_found = is_of_one_item(a) && a->part_first > 0 && a->failed > 0;
+  bool is_found = a && a->part_first > 0 && a->failed > 0 && (is_of_one_item(a) || is_one_row(a));
   if (!is_found || known->items <= 1 || known->index != a->index || known->is_items)
     return;
   replace(&known->item, keep_item(a->first_item, a->first_item_len));
   known->items = 1;
+  set_row(known, a);
   replace(&known->worker, tm_xstrdup(e->worker ? e->worker : ""));
   replace(&known->log, log_of(s, e));
 }
@@ -399,6 +412,29 @@ static void add_message(struct tm_buf *out, const char *message, int indent, int
   }
 }
 
+/* "row 57", or "row 7 of the mini-batch" */
+static void add_row(struct tm_buf *out, const struct tm_error *e)
+{
+  tm_buf_add_str(out, "row ");
+  tm_text_grouped(out, e->row > 0 ? e->row : e->number);
+  tm_buf_add_str(out, e->row > 0 ? "" : " of the mini-batch");
+}
+
+static void add_item(struct tm_buf *out, const struct tm_error *e)
+{
+  bool is_row = e->are_rows && e->number > 0;
+  tm_buf_printf(out, ", %s", e->item);
+  if (is_row) {
+    tm_buf_add_str(out, ", ");
+    add_row(out, e);
+  }
+  if (e->items > 1) {
+    tm_buf_add_str(out, e->are_rows && !is_row ? ", " : " and ");
+    tm_text_grouped(out, e->are_rows && !is_row ? e->items : e->items - 1);
+    tm_buf_add_str(out, e->are_rows && !is_row ? " rows" : " more");
+  }
+}
+
 void tm_error_add_first(struct tm_buf *out, const struct tm_error *e)
 {
   if (e->hook) {
@@ -410,12 +446,8 @@ void tm_error_add_first(struct tm_buf *out, const struct tm_error *e)
     tm_buf_printf(out, " (%s)", e->detail ? e->detail : tm_status_name(e->status));
   if (*e->worker)
     tm_buf_printf(out, " at %s", e->worker);
-  tm_buf_printf(out, "%s%s", *e->item ? ", " : "", e->item);
-  if (*e->item && e->items > 1) {
-    tm_buf_add_str(out, e->are_rows ? ", " : " and ");
-    tm_text_grouped(out, e->are_rows ? e->items : e->items - 1);
-    tm_buf_add_str(out, e->are_rows ? " rows" : " more");
-  }
+  if (*e->item)
+    add_item(out, e);
 }
 
 void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent, int lines_max)

@@ -26,6 +26,8 @@ struct tm_error {
   char *detail;          /* of the first: "1 element for 2 items"; NULL: none */
   int64_t items;         /* of the first: the number of items tried with `item`, including it */
   bool are_rows;         /* `item` is the file of these rows */
+  int64_t row, number;   /* of the first row, if it failed alone: in its file, in its mini-batch,
+                            from 1; 0: unknown */
   enum tm_status status; /* of the try */
   uint64_t index;        /* of the first mini-batch */
   const char *hook;      /* of tm_event_failed(): it has no mini-batch; NULL: a try */

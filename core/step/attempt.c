@@ -43,6 +43,22 @@ static char *find_named(struct tm_supervisor *s, const struct tm_in_flight *held
   return found;
 }
 
+/* The number in its file, from 1, of a row that failed alone; 0: other items, or the rows before it
+ * have not been counted. */
+static int64_t find_row(struct tm_supervisor *s, const struct tm_in_flight *held,
+                        const struct tm_answer *a)
+{
+  struct tm_manifest_entry entry;
+  struct tm_reader r;
+  struct tm_item item;
+  if (a->status == TM_RUN_DONE || held->what.part == 0 || held->items != 1 ||
+      tm_part_read(s->manifest, held->what.index, held->what.part, &entry, NULL) < 0)
+    return 0;
+  tm_reader_init(&r, entry.bytes, entry.len);
+  bool is_known = tm_item_next(&r, &item) && item.is_rows && item.first_row >= 0;
+  return is_known ? item.first_row + tm_part_first(held->what.part) + 1 : 0;
+}
+
 void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
                      const struct tm_answer *a, int64_t failed)
 {
@@ -81,6 +97,7 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
                                 .named_item = named,
                                 .has_keys = held->has_keys,
                                 .are_rows = are_rows,
+                                .row = are_rows ? find_row(s, held, a) : 0,
                                 .manifest_at = held->manifest_at };
   struct tm_event e = { .kind = TM_EVENT_TRY_ENDED, .attempt = &attempt };
 

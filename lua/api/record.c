@@ -78,6 +78,8 @@ static char *text_of(const struct tidemill_record *r, const struct tm_step_inspe
                                   .items = e->first_items,
                                   .detail = is_items ? e->detail : e->status,
                                   .are_rows = e->are_rows,
+                                  .row = e->row,
+                                  .number = e->number,
                                   .index = (uint64_t)e->mini_batch,
                                   .again = again.data,
                                   .count = e->items,

@@ -264,6 +264,33 @@ describe("isolate_failures", function()
     assert.equal(0, verified.status, verified.out .. verified.err)
   end)
 
+  it("names the bad rows of a table in every report", function()
+    local t, lines = job.case(), { "id" }
+    for i = 1, 300 do lines[#lines + 1] = tostring(i) end
+    t:write("in/h.csv", table.concat(lines, "\n") .. "\n")
+    t:script [[
+      function run(df)
+        for i = 1, #df do
+          local id = df.c.id[i]
+          if id == 257 then error "alone" elseif id == 57 or id == 58 then error "two" end
+        end
+        return df
+      end]]
+    t:write("pipeline.lua", ([[
+      local tm = require "tidemill"
+      return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
+        name = "score", inputs = tm.Dataset.Tabular.from_delimited_files "in/h.csv",
+        parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua", mini_batch_size = "100rows",
+          process_count_per_node = 1, %s } } } }]]):format(SETTINGS))
+    local said = t:expect_job(0).err
+    local status = t:run({ "status", t.job_dir }).out
+    for _, text in ipairs { said, t:log "user/error.txt", t:log "job_result.txt", status } do
+      assert.is_truthy(text:find("/in/h.csv, row 257\n", 1, true), text)
+      assert.is_truthy(text:find "/in/h%.csv, row 57[ \n]", text)
+    end
+    assert.is_truthy(status:find("/in/h.csv, row 57 and 1 more\n", 1, true), status)
+  end)
+
   it("leaves a mini-batch of one item alone, and is off by default", function()
     local t = case(3, { [2] = true })
     t:pipeline(SETTINGS .. ", mini_batch_size = 1")
