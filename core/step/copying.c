@@ -7,10 +7,10 @@
 #include "base/check.h"
 #include "base/mem.h"
 
-/* What a keeper says, or what becomes of a node. */
+/* What a keeper says, what becomes of a node, or a search that is over. */
 struct tm_news {
-  enum { NEWS_STARTED, NEWS_START_FAILED, NEWS_TAKEN, NEWS_ENDED, NEWS_LOST } kind;
-  uint32_t number; /* of the worker, or of the node */
+  enum { NEWS_STARTED, NEWS_START_FAILED, NEWS_TAKEN, NEWS_ENDED, NEWS_LOST, NEWS_SEARCHED } kind;
+  uint32_t number; /* of the worker, of the node, or of the search */
   int64_t pid;
   struct tm_worker_link *link;
   struct tm_buf bytes; /* text, seqs, or a struct tm_ended */
@@ -86,6 +86,15 @@ void tm_copying_lose_node(struct tm_supervisor *s, uint32_t id)
     add_news(s, NEWS_LOST, id, "", 0);
 }
 
+/* Nothing is committed any more if the step has failed. */
+static void finish_search(struct tm_supervisor *s, uint32_t search)
+{
+  if (s->code == 0)
+    tm_isolate_finish(s, search);
+  tm_workers_carry_out(s, NULL);
+  tm_supervisor_judge(s);
+}
+
 /* False: it has to wait for another copy. */
 static bool tell(struct tm_supervisor *s, const struct tm_news *n)
 {
@@ -99,6 +108,7 @@ static bool tell(struct tm_supervisor *s, const struct tm_news *n)
   case NEWS_ENDED:
     return tm_workers_on_ended(s, n->number, (const struct tm_ended *)(const void *)n->bytes.data);
   case NEWS_LOST: return tm_step_nodes_lose(s, n->number);
+  case NEWS_SEARCHED: finish_search(s, n->number); return true;
   }
   return true;
 }
@@ -136,37 +146,90 @@ static void release_links(struct tm_supervisor *s)
     tm_worker_link_hold(s->workers.at[i]->link, false);
 }
 
-bool tm_copying_begin(struct tm_worker *w, const struct tm_msg *f, const struct tm_good_try *g)
+static bool copy_ahead(struct tm_supervisor *s, const struct tm_good_try *g)
+{
+  struct tm_buf header = TM_BUF_NONE;
+  bool begins;
+
+  tm_columns_add_header(&s->columns, s->commit, g->is_frame, &header);
+  begins = tm_commit_copy_ahead(s->commit, g->spilled, g->length, g->hash, &header);
+  tm_buf_release(&header);
+  return begins;
+}
+
+static void begin(struct tm_supervisor *s, int what, uint32_t search)
+{
+  s->copying.what = what;
+  s->copying.search = search;
+  s->copying.is_on = true;
+  hold_links(s);
+  tm_wake_send(&s->copying.next);
+}
+
+bool tm_copying_begin(struct tm_worker *w, const struct tm_msg *f, const struct tm_in_flight *held,
+                      const struct tm_good_try *g)
 {
   struct tm_supervisor *s = w->s;
-  struct tm_buf header = TM_BUF_NONE;
+  bool is_part = held->what.part != 0;
 
   tm_require(!s->copying.is_on); /* the links are held meanwhile */
-  if (!g->spilled || s->copying.is_again)
-    return false;
-  tm_columns_add_header(&s->columns, s->commit, g->is_frame, &header);
-  s->copying.is_on = tm_commit_copy_ahead(s->commit, g->spilled, g->length, g->hash, &header);
-  tm_buf_release(&header);
-  if (!s->copying.is_on)
+  if (!g->spilled || s->copying.is_again ||
+      !(is_part ? tm_isolate_copy_ahead(s, held->what.search, g) : copy_ahead(s, g)))
     return false;
   s->copying.worker = w->number;
   s->copying.f = *f;
   tm_buf_clear(&s->copying.payload);
   tm_buf_add(&s->copying.payload, f->payload, f->length);
-  hold_links(s);
-  tm_wake_send(&s->copying.next);
+  begin(s, is_part ? TM_COPY_PART : TM_COPY_RESULT, held->what.search);
   return true;
+}
+
+static bool is_joined(const struct tm_supervisor *s, uint32_t search)
+{
+  return s->copying.is_again && s->copying.what == TM_COPY_JOINED && s->copying.search == search;
+}
+
+bool tm_copying_join(struct tm_supervisor *s, uint32_t search)
+{
+  if (s->copying.is_on)
+    add_news(s, NEWS_SEARCHED, search, "", 0);
+  else if (is_joined(s, search) || !tm_isolate_join_ahead(s, search))
+    return false;
+  else
+    begin(s, TM_COPY_JOINED, search);
+  return true;
+}
+
+static bool copy_more(struct tm_supervisor *s)
+{
+  switch (s->copying.what) {
+  case TM_COPY_RESULT: return tm_commit_copy_more(s->commit);
+  case TM_COPY_PART: return tm_isolate_copy_more(s, s->copying.search);
+  case TM_COPY_JOINED: return tm_isolate_join_more(s, s->copying.search);
+  }
+  return false;
+}
+
+static void handle_again(struct tm_supervisor *s)
+{
+  struct tm_worker *w;
+
+  if (s->copying.what == TM_COPY_JOINED) {
+    finish_search(s, s->copying.search);
+    return;
+  }
+  w = s->by_number.at[s->copying.worker];
+  tm_require(w); /* it lives: keeps (1) */
+  s->copying.f.payload = s->copying.payload.data;
+  tm_worker_results_on_frame(w, &s->copying.f);
 }
 
 static void end_copy(struct tm_supervisor *s)
 {
-  struct tm_worker *w = s->by_number.at[s->copying.worker]; /* it lives: keeps (1) */
-
-  tm_require(w && s->copying.is_on && !s->copying.is_again);
+  tm_require(s->copying.is_on && !s->copying.is_again);
   s->copying.is_on = false;
   s->copying.is_again = true;
-  s->copying.f.payload = s->copying.payload.data;
-  tm_worker_results_on_frame(w, &s->copying.f);
+  handle_again(s);
   s->copying.is_again = false;
   tm_buf_release(&s->copying.payload);
   if (s->life.state == TM_STEP_IS_CLOSED)
@@ -188,7 +251,7 @@ static void on_next(struct tm_wake *w)
 
   if (!s->copying.is_on)
     return;
-  if (s->code == 0 && tm_commit_copy_more(s->commit))
+  if (s->code == 0 && copy_more(s))
     tm_wake_send(w);
   else
     end_copy(s);

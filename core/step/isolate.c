@@ -41,6 +41,7 @@ struct tm_isolate {
   struct tm_held_rows held_rows;
   struct tm_map names; /* of output files -> the part that has each */
   struct TM_ARRAY(struct piece) pieces;
+  bool is_joined; /* its rows are, and are being copied to the output */
 };
 
 static void release_piece(struct piece *p)
@@ -221,16 +222,22 @@ static size_t sum_up(const struct tm_isolate *x, struct tm_outcome *o, struct tm
   return n;
 }
 
+static bool is_frame_of(const struct tm_isolate *x)
+{
+  for (size_t i = 0; i < x->pieces.len; i++)
+    if (x->pieces.at[i].is_good && x->pieces.at[i].is_frame)
+      return true;
+  return false;
+}
+
 static int add_rows(struct tm_isolate *x, const struct tm_outcome *o,
                     const struct tm_held_range *ranges, size_t n, struct tm_err *err)
 {
   struct tm_joined joined;
   struct tm_columns *columns = &x->s->columns;
-  bool is_frame = false;
+  bool is_frame = is_frame_of(x);
   int rc = tm_held_rows_join(&x->held_rows, ranges, n, &joined, err);
 
-  for (size_t i = 0; i < x->pieces.len; i++)
-    is_frame = is_frame || (x->pieces.at[i].is_good && x->pieces.at[i].is_frame);
   if (rc == 0)
     rc = tm_columns_begin_add(columns, x->s->commit, x->index, is_frame, err);
   if (rc == 0 && joined.path)
@@ -301,15 +308,60 @@ static bool holds_each_once(const struct tm_isolate *x)
   return next == x->items;
 }
 
+static void sort_pieces(struct tm_isolate *x) /* keeps (1) */
+{
+  qsort(x->pieces.at, x->pieces.len, sizeof(*x->pieces.at), by_place);
+}
+
+bool tm_isolate_join_ahead(struct tm_supervisor *s, uint32_t search)
+{
+  struct tm_isolate *x = find(s, search);
+  struct tm_held_range *ranges;
+  struct tm_outcome o;
+  size_t good;
+  bool begins;
+
+  if (!x)
+    return false;
+  sort_pieces(x);
+  ranges = tm_xcalloc(x->pieces.len + 1, sizeof(*ranges));
+  good = sum_up(x, &o, ranges);
+  begins = tm_held_rows_join_ahead(&x->held_rows, ranges, good);
+  x->is_joined = false;
+  free(ranges);
+  return begins;
+}
+
+bool tm_isolate_join_more(struct tm_supervisor *s, uint32_t search)
+{
+  struct tm_isolate *x = find(s, search);
+  struct tm_buf header = TM_BUF_NONE;
+  struct tm_joined joined;
+
+  if (!x)
+    return false;
+  if (x->is_joined)
+    return tm_commit_copy_more(s->commit);
+  if (tm_held_rows_join_more(&x->held_rows))
+    return true;
+  if (!tm_held_rows_joined(&x->held_rows, &joined))
+    return false;
+  tm_columns_add_header(&s->columns, s->commit, is_frame_of(x), &header);
+  x->is_joined =
+      tm_commit_copy_ahead(s->commit, joined.path, (uint64_t)joined.len, joined.hash, &header);
+  tm_buf_release(&header);
+  return x->is_joined;
+}
+
 void tm_isolate_finish(struct tm_supervisor *s, uint32_t search)
 {
   struct tm_isolate *x = find(s, search);
   struct tm_err err = TM_ERR_NONE;
   int rc;
 
-  if (!tm_check(x))
+  if (!tm_check(x) || tm_copying_join(s, search))
     return;
-  qsort(x->pieces.at, x->pieces.len, sizeof(*x->pieces.at), by_place); /* keeps (1) */
+  sort_pieces(x);
   tm_require(holds_each_once(x));
   rc = commit_all(x, &err);
   if (rc < 0)
@@ -402,6 +454,21 @@ static int check_names(struct tm_isolate *x, uint64_t part, const struct tm_good
       *tm_map_add(&x->names, name, len, NULL) = part;
   }
   return 0;
+}
+
+bool tm_isolate_copy_ahead(struct tm_supervisor *s, uint32_t search, const struct tm_good_try *g)
+{
+  struct tm_isolate *x = find(s, search);
+
+  return x && g->spilled && g->length <= INT64_MAX &&
+         tm_held_rows_copy_ahead(&x->held_rows, g->spilled, (int64_t)g->length, g->hash);
+}
+
+bool tm_isolate_copy_more(struct tm_supervisor *s, uint32_t search)
+{
+  struct tm_isolate *x = find(s, search);
+
+  return x && tm_held_rows_copy_more(&x->held_rows);
 }
 
 static int held_rows_rows(struct tm_isolate *x, const struct tm_good_try *g,

@@ -37,7 +37,17 @@ int64_t tm_isolate_failed(struct tm_supervisor *s, const struct tm_in_flight *he
  * the job. */
 int tm_isolate_done(struct tm_supervisor *s, const struct tm_in_flight *held,
                     const struct tm_good_try *g, bool *no_halves, struct tm_err *err);
-/* The last part of the search has ended: commits the mini-batch, unless parts must run again. */
+/* Begins to copy the rows of a part that has succeeded, before tm_isolate_done(). False: they are
+ * few. */
+bool tm_isolate_copy_ahead(struct tm_supervisor *s, uint32_t search, const struct tm_good_try *g);
+/* Copies a piece more. False: there is nothing more to copy. */
+bool tm_isolate_copy_more(struct tm_supervisor *s, uint32_t search);
+/* Likewise for all rows of the mini-batch, before tm_isolate_finish(): joins them, then copies them
+ * to the output. */
+bool tm_isolate_join_ahead(struct tm_supervisor *s, uint32_t search);
+bool tm_isolate_join_more(struct tm_supervisor *s, uint32_t search);
+/* The last part of the search has ended: commits the mini-batch, unless parts must run again. Many
+ * rows are joined in pieces first, and it is called again (copying.h). */
 void tm_isolate_finish(struct tm_supervisor *s, uint32_t search);
 
 #endif

@@ -427,7 +427,8 @@ static void use_nodes(struct tm_supervisor *s)
 
 void tm_supervisor_check_end(struct tm_supervisor *s)
 {
-  if (s->workers.len == 0 && s->sched.roster.living == 0 && !tm_flusher_is_busy(&s->flusher))
+  if (s->workers.len == 0 && s->sched.roster.living == 0 && !tm_flusher_is_busy(&s->flusher) &&
+      !s->copying.is_on)
     happen(s, TM_STEP_ON_QUIET, NULL);
 }
 

@@ -9,7 +9,7 @@
  *   step_nodes.c       the nodes that it has
  *   worker_setup.c     what a worker needs before it loads the script
  *   worker_results.c   frames from workers, and good results; failed_tries.c has the others
- *   copying.c          large results, which are copied in pieces
+ *   copying.c          many rows, which are copied in pieces
  *   retirement.c       which workers can be interrupted, and workers that retire
  *   watchdog.c         timeouts: no progress, workers that do not get through init()
  *   doing.c            what the workers are doing, for users who watch a slow step
@@ -115,10 +115,12 @@ struct tm_supervisor {
   int code;
   struct tm_err cause; /* why it is Failed */
   struct tm_stuck stuck;
-  struct { /* while a large result is copied: copying.h */
+  struct { /* while many rows are copied: copying.h */
+    enum { TM_COPY_RESULT, TM_COPY_PART, TM_COPY_JOINED } what;
     bool is_on;
-    bool is_again;   /* it is complete: the message that announced it is handled again */
-    uint32_t worker; /* its number */
+    bool is_again;   /* it is complete: what began it is handled again */
+    uint32_t search; /* of a part, or that is over */
+    uint32_t worker; /* of a result or a part: its number */
     struct tm_msg f;
     struct tm_buf payload;
     struct tm_wake next;                  /* one piece in each turn of the loop */
@@ -218,6 +220,9 @@ bool tm_workers_on_ended(struct tm_supervisor *s, uint32_t number, const struct 
 struct tm_node_user tm_copying_node_user(struct tm_supervisor *s);
 /* A node is gone: now, or when a copy is complete. */
 void tm_copying_lose_node(struct tm_supervisor *s, uint32_t id);
+/* A search is over. True: its rows are being joined and copied, or wait for that, and
+ * tm_isolate_finish() is called again. */
+bool tm_copying_join(struct tm_supervisor *s, uint32_t search);
 void tm_copying_open(struct tm_supervisor *s);
 void tm_copying_close(struct tm_supervisor *s); /* what waits is dropped */
 

@@ -226,7 +226,7 @@ static bool end_good_try(struct tm_worker *w, struct tm_in_flight *held, const s
   struct tm_err err = TM_ERR_NONE;
   int rc = read_good(&g, w, held, r, said, a, &err);
 
-  if (rc == 0 && held->what.part == 0 && tm_copying_begin(w, f, &g)) {
+  if (rc == 0 && tm_copying_begin(w, f, held, &g)) {
     good_try_release(&g);
     return false;
   }

@@ -63,6 +63,7 @@ struct job {
   int64_t workers, size, max_try, max_result;
   double timeout, sync; /* seconds */
   int64_t threshold;    /* -1 after setup */
+  bool isolates;        /* isolate_failures */
   const char *mode;
   const char *program; /* NULL: this program */
   const char *path;    /* the input, in place of the items */
@@ -170,6 +171,8 @@ static inline struct tm_json *job_config(const struct job *j)
     tm_json_set(v, "run_invocation_timeout", tm_json_new_number(j->timeout));
   if (j->sync > 0)
     tm_json_set(v, "sync_interval", tm_json_new_number(j->sync));
+  if (j->isolates)
+    tm_json_set(v, "isolate_failures", tm_json_new_bool(true));
   if (j->max_result > 0)
     tm_json_set(v, "max_result_size", tm_json_new_int(j->max_result));
   return v;

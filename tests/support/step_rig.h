@@ -46,9 +46,11 @@ struct step_rig {
   int keepers; /* started */
   int gone;    /* nodes */
   int turns;
-  int bad_bigs; /* so many large results get a wrong hash */
-  bool has_one; /* no worker starts but the first, unless the test starts it */
-  bool is_full; /* no link can be opened */
+  int bad_bigs;  /* so many large results get a wrong hash */
+  bool has_one;  /* no worker starts but the first, unless the test starts it */
+  bool is_full;  /* no link can be opened */
+  int copies[3]; /* turns in which rows were copied, by what they are */
+  void (*on_copy)(struct step_rig *r); /* in each of these turns */
   /* After a worker's answer to a mini-batch. */
   void (*on_answered)(struct step_rig *r, struct memory_worker *w, bool is_big);
   bool is_ended, is_late;
@@ -119,7 +121,32 @@ static inline void memory_spill(const struct memory_worker *w, struct tm_buf *an
   free(rows);
 }
 
-/* Returns one row for each item: its name. */
+static inline void memory_fail(struct memory_worker *w, const struct tm_mini_batch_head *head)
+{
+  struct tm_failure failure = {
+    .head = { .seq = head->seq, .begin_wall_ns = 1, .total_ns = 1000, .items = head->items },
+    .status = TM_RUN_EXCEPTION,
+    .message = (char *)"bad item",
+    .stack = (char *)"",
+    .where = (char *)""
+  };
+  struct tm_buf bytes = TM_BUF_NONE;
+  tm_failure_encode(&bytes, &failure);
+  memory_answer(w, TM_MSG_FAILED, &bytes);
+  tm_buf_release(&bytes);
+}
+
+/* Whether the name of an item begins with this. */
+static inline bool memory_has(struct tm_reader r, const char *name)
+{
+  struct tm_item item;
+  while (tm_item_next(&r, &item))
+    if (strncmp(item.path + 1, name, strlen(name)) == 0)
+      return true;
+  return false;
+}
+
+/* Returns one row for each item: its name. Fails if an item's name begins with "bad". */
 static inline void memory_run(struct memory_worker *w, const struct tm_msg *f)
 {
   struct tm_mini_batch_head head;
@@ -130,6 +157,10 @@ static inline void memory_run(struct memory_worker *w, const struct tm_msg *f)
   tm_reader_init(&r, f->payload, f->length);
   assert_true(tm_mini_batch_head_read(&r, &head));
   w->r->handed++;
+  if (memory_has(r, "bad")) {
+    memory_fail(w, &head);
+    return;
+  }
   answer.seq = head.seq;
   answer.returned = answer.items = head.items;
   assert_true(tm_item_next(&r, &item));
@@ -210,6 +241,11 @@ static inline void step_on_turn(struct tm_turn *t)
   struct step_rig *r = t->data;
   bool is_busy = false;
   r->turns++;
+  if (!r->is_ended && r->s->copying.is_on) {
+    r->copies[r->s->copying.what]++;
+    if (r->on_copy)
+      r->on_copy(r);
+  }
   for (size_t i = 0; !r->is_real && !r->is_ended && i < r->s->workers.len; i++)
     if (tm_workers_state(r->s->workers.at[i]) == TM_WORKER_STARTING &&
         (!r->has_one || r->s->workers.at[i]->number == 0))

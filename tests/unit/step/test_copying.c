@@ -308,6 +308,108 @@ static void a_step_is_closed_while_it_copies(void **state)
   step_close(&r);
 }
 
+/* A mini-batch with a large result and a bad item: it is run in parts. */
+static void begin_in_parts(struct step_rig *r)
+{
+  step_setup(r);
+  r->j.sync = 0.001;
+  r->j.size = 2;
+  r->j.max_try = 1;
+  r->j.isolates = true;
+  job_add(&r->j, "big", 1);
+  job_add(&r->j, "bad", 1);
+  job_add(&r->j, "ok", 10);
+  step_open(r);
+  step_start(r);
+  step_set_node(r, TM_LOCAL_NODE);
+}
+
+static void the_rows_of_parts_are_copied_in_pieces(void **state)
+{
+  struct step_rig r;
+  struct tm_buf text = TM_BUF_NONE;
+  begin_in_parts(&r);
+  step_run(&r);
+  char *path = tm_path_join(r.j.job_dir, "score/output/parallel_run_step.txt");
+  assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_COMPLETED);
+  assert_int_equal(tm_supervisor_view(r.s)->counts.succeeded, 6);
+  assert_int_equal(tm_supervisor_view(r.s)->counts.items_failed, 1);
+  assert_true(tm_fs_read_file(tm_fs_real(), path, 1 << 30, &text, NULL) >= 0);
+  assert_int_equal(text.len, STEP_BIG + 10 * strlen("ok.000001\n"));
+  const char *first = memchr(text.data, 'b', text.len);
+  for (size_t i = 0; i < STEP_BIG - 1; i++)
+    assert_int_equal(first[i], 'b');
+  assert_true(r.copies[TM_COPY_PART] >= (int)PIECES);
+  assert_true(r.copies[TM_COPY_JOINED] >= 2 * (int)PIECES); /* joined, then copied to the output */
+  assert_int_equal(r.copies[TM_COPY_RESULT], 0);
+  tm_buf_release(&text);
+  free(path);
+  step_close(&r);
+}
+
+static void cancel_while_joining(struct step_rig *r)
+{
+  if (r->s->copying.what != TM_COPY_JOINED)
+    return;
+  r->on_copy = NULL;
+  tm_supervisor_cancel(r->s, true);
+  for (size_t i = 0; i < r->workers.len; i++)
+    if (r->workers.at[i])
+      memory_end(r->workers.at[i]);
+  assert_false(r->is_ended);
+}
+
+static void a_step_is_canceled_while_it_joins(void **state)
+{
+  struct step_rig r;
+  begin_in_parts(&r);
+  r.on_copy = cancel_while_joining;
+  step_run(&r);
+  assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_CANCELED_JOB);
+  assert_int_equal(tm_supervisor_view(r.s)->counts.items_failed, 1); /* it was committed */
+  step_close(&r);
+}
+
+static void fail_while_joining(struct step_rig *r)
+{
+  struct tm_err err = TM_ERR_NONE;
+  if (r->s->copying.what != TM_COPY_JOINED)
+    return;
+  r->on_copy = NULL;
+  tm_err_set(&err, TM_EDAMAGE, "an error");
+  tm_supervisor_fail(r->s, &err);
+  for (size_t i = 0; i < r->workers.len; i++)
+    if (r->workers.at[i])
+      memory_end(r->workers.at[i]);
+}
+
+static void a_step_that_fails_while_it_joins_commits_nothing(void **state)
+{
+  struct step_rig r;
+  begin_in_parts(&r);
+  r.on_copy = fail_while_joining;
+  step_run(&r);
+  assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_FAILED);
+  assert_int_equal(tm_supervisor_view(r.s)->counts.items_failed, 0);
+  step_close(&r);
+}
+
+static void close_while_joining(struct step_rig *r)
+{
+  if (r->s->copying.what == TM_COPY_JOINED)
+    tm_loop_stop(&r->loop);
+}
+
+static void a_step_is_closed_while_it_joins(void **state)
+{
+  struct step_rig r;
+  begin_in_parts(&r);
+  r.on_copy = close_while_joining;
+  step_run(&r);
+  assert_true(r.s->copying.is_on);
+  step_close(&r);
+}
+
 UNIT_HOOKS(.serve = job_serve);
 UNIT_TESTS({
     cmocka_unit_test(the_loop_turns_while_a_result_is_copied),
@@ -320,4 +422,8 @@ UNIT_TESTS({
     cmocka_unit_test(a_canceled_step_loses_its_node_while_it_copies),
     cmocka_unit_test(a_step_is_closed_while_it_copies),
     cmocka_unit_test(the_files_of_a_worker_are_removed_with_it),
+    cmocka_unit_test(the_rows_of_parts_are_copied_in_pieces),
+    cmocka_unit_test(a_step_is_canceled_while_it_joins),
+    cmocka_unit_test(a_step_that_fails_while_it_joins_commits_nothing),
+    cmocka_unit_test(a_step_is_closed_while_it_joins),
 });

@@ -124,6 +124,74 @@ static void test_a_file_that_differs_from_its_record_adds_nothing(void **state)
   folder_release(&f);
 }
 
+enum { BIG = 5 << 20 };
+
+/* Two files of one letter each, the first one copied ahead. */
+static void hold_two(struct tm_held_rows *s, const char *dir, struct tm_held_range r[2])
+{
+  char *path = tm_xprintf("%s/spilled", dir), *rows = tm_xmalloc(BIG);
+
+  for (int i = 0; i < 2; i++) {
+    int pieces = 0;
+    fill(rows, BIG, (char)('a' + i));
+    assert_int_equal(tm_fs_write_file(tm_fs_real(), path, rows, BIG, 0600, NULL), 0);
+    assert_false(tm_held_rows_copy_ahead(s, path, TM_HELD_ROWS_PIECE, 1)); /* few */
+    if (i == 0)
+      assert_true(tm_held_rows_copy_ahead(s, path, BIG, tm_hash64(rows, BIG)));
+    while (tm_held_rows_copy_more(s))
+      pieces++;
+    assert_int_equal(pieces, i == 0);
+    assert_int_equal(tm_held_rows_add_file(s, path, BIG, tm_hash64(rows, BIG), &r[i], NULL), 0);
+  }
+  free(rows);
+  free(path);
+}
+
+static void expect_joined(const struct tm_joined *joined, const char *letters)
+{
+  struct tm_buf text = TM_BUF_NONE;
+
+  assert_int_equal(joined->len, BIG * (int64_t)strlen(letters));
+  assert_int_equal(tm_fs_read_file(tm_fs_real(), joined->path, 1 << 30, &text, NULL), 0);
+  assert_int_equal(tm_hash64(text.data, text.len), joined->hash);
+  for (size_t i = 0; letters[i]; i++) {
+    assert_int_equal(text.data[i * BIG], letters[i]);
+    assert_int_equal(text.data[(i + 1) * BIG - 2], letters[i]);
+  }
+  tm_buf_release(&text);
+}
+
+static void test_many_rows_are_joined_in_pieces(void **state)
+{
+  struct folder f;
+  folder_init(&f);
+  struct tm_held_rows s = held_rows_in(f.path);
+  struct tm_held_range r[2];
+  struct tm_joined joined, again;
+  int pieces = 1;
+
+  assert_false(tm_held_rows_join_ahead(&s, r, 0)); /* all are in memory */
+  hold_two(&s, f.path, r);
+  assert_true(tm_held_rows_join_ahead(&s, r, 2));
+  assert_false(tm_held_rows_joined(&s, &joined));
+  while (tm_held_rows_join_more(&s))
+    pieces++;
+  assert_int_equal(pieces, 3);
+  assert_true(tm_held_rows_joined(&s, &joined));
+  expect_joined(&joined, "ab");
+  assert_int_equal(tm_held_rows_join(&s, r, 2, &again, NULL), 0);
+  assert_string_equal(again.path, joined.path);
+  expect_joined(&again, "ab");
+  assert_false(tm_held_rows_join_more(&s));
+  assert_true(tm_held_rows_join_ahead(&s, r, 2));
+  assert_int_equal(tm_held_rows_join(&s, &r[1], 1, &again, NULL), 0); /* others than expected */
+  expect_joined(&again, "b");
+  assert_true(tm_held_rows_join_ahead(&s, r, 2)); /* and release drops it */
+  tm_held_rows_release(&s);
+  assert_false(is_there(f.path, "held.joined"));
+  folder_release(&f);
+}
+
 static void test_a_full_disk_is_reported(void **state)
 {
   struct tm_held_rows s = held_rows_in("/dev/null");
@@ -141,5 +209,6 @@ UNIT_TESTS({
     cmocka_unit_test(test_few_rows_touch_no_file),
     cmocka_unit_test(test_many_rows_go_through_a_file_and_memory_stays_small),
     cmocka_unit_test(test_a_file_that_differs_from_its_record_adds_nothing),
+    cmocka_unit_test(test_many_rows_are_joined_in_pieces),
     cmocka_unit_test(test_a_full_disk_is_reported),
 });
