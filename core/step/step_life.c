@@ -15,6 +15,10 @@ struct change {
 /* Once the step is ending, its start may still be on the stack. */
 #define IGNORE_START(state)                                                                        \
   ON(STAGING, state, NOTHING), ON(STAGED, state, NOTHING), ON(NOT_STAGED, state, NOTHING)
+/* After the commit, what others decide comes too late. */
+#define IGNORE_OTHERS(state)                                                                       \
+  ON(NODE, state, NOTHING), ON(CANCEL, state, NOTHING), ON(CANCEL_NOW, state, NOTHING),            \
+      ON(FAIL, state, NOTHING), ON(QUIET, state, NOTHING)
 
 /* clang-format off */
 static const struct change changes[TM_STEP_STATES][TM_STEP_EVENTS] = {
@@ -98,11 +102,7 @@ static const struct change changes[TM_STEP_STATES][TM_STEP_EVENTS] = {
   },
   [TM_STEP_IS_COMMITTING] = {
     IGNORE_START(COMMITTING),
-    ON(NODE, COMMITTING, NOTHING),
-    ON(CANCEL, COMMITTING, NOTHING),
-    ON(CANCEL_NOW, COMMITTING, NOTHING),
-    ON(FAIL, COMMITTING, NOTHING),
-    ON(QUIET, COMMITTING, NOTHING),
+    IGNORE_OTHERS(COMMITTING),
     ON(UPLOADING, UPLOADING, NOTHING),
     ON(UPLOADED, ENDED, END),
     ON(CLOSE, CLOSED, CLOSE),
@@ -119,19 +119,11 @@ static const struct change changes[TM_STEP_STATES][TM_STEP_EVENTS] = {
   },
   [TM_STEP_IS_ENDED] = {
     IGNORE_START(ENDED),
-    ON(NODE, ENDED, NOTHING),
-    ON(CANCEL, ENDED, NOTHING),
-    ON(CANCEL_NOW, ENDED, NOTHING),
-    ON(FAIL, ENDED, NOTHING),
-    ON(QUIET, ENDED, NOTHING),
+    IGNORE_OTHERS(ENDED),
     ON(CLOSE, CLOSED, CLOSE),
   },
   [TM_STEP_IS_CLOSED] = {
-    ON(NODE, CLOSED, NOTHING),
-    ON(CANCEL, CLOSED, NOTHING),
-    ON(CANCEL_NOW, CLOSED, NOTHING),
-    ON(FAIL, CLOSED, NOTHING),
-    ON(QUIET, CLOSED, NOTHING),
+    IGNORE_OTHERS(CLOSED),
     ON(RELEASED, FREED, FREE),
   },
 };

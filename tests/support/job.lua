@@ -225,6 +225,23 @@ function Case.expect(_, r, status)
   return r
 end
 
+local function check_each(said, words, is_literal)
+  local text = type(said) == "table" and said.err or said
+  for _, word in ipairs(words) do
+    assert(text:find(word, 1, is_literal), ("'%s' is missing in:\n%s"):format(word, text))
+  end
+end
+
+--- Checks that a text, or what a run wrote to standard error, has all these words or patterns.
+function job.expect_words(said, words) check_each(said, words, true) end
+function job.expect_patterns(said, patterns) check_each(said, patterns, false) end
+
+--- Checks that the run ended with `status`, and that its output has the words.
+function job.says(r, status, words)
+  Case:expect(r, status)
+  job.expect_words(r.out .. r.err, { words })
+end
+
 function Case:rows(name) return self:sorted_lines(self.step_dir .. "/output/" .. (name or "parallel_run_step.txt")) end
 function Case:result() return json.decode(self:read "job/job_result.json") end
 function Case:log(name) return self:read(self.step_dir .. "/logs/" .. name) end

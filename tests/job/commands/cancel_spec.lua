@@ -30,11 +30,7 @@ local function start_case(more)
   return t, p
 end
 
-local function expect_words(text, ...)
-  for _, words in ipairs { ... } do
-    assert.is_truthy(text:find(words, 1, true), words .. " not in: " .. text)
-  end
-end
+local function expect_words(text, ...) job.expect_words(text, { ... }) end
 
 local function expect_cancel(t, status, words, ...)
   local r = t:run({ "cancel", unpack(words) })

@@ -31,11 +31,7 @@ local function new_case(script, config, before)
   return t
 end
 
-local function expect_words(text, words)
-  for _, word in ipairs(words) do
-    assert.is_truthy(text:find(word, 1, true), ("'%s' is missing in:\n%s"):format(word, text))
-  end
-end
+local expect_words = job.expect_words
 
 --- Runs the program with these arguments; checks that it ends with `status` and says `words` in one
 --- of its streams.

@@ -8,10 +8,7 @@ local function case(script)
   return t
 end
 
-local function says(r, status, words)
-  assert.equal(status, r.status, r.err)
-  assert.is_truthy((r.out .. r.err):find(words, 1, true), ("'%s' is missing in:\n%s"):format(words, r.out .. r.err))
-end
+local says = job.says
 
 describe("options are named", function()
   after_each(job.check_end)

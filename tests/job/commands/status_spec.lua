@@ -11,11 +11,7 @@ local function case(n, script)
   return t
 end
 
-local function expect_words(text, words)
-  for _, word in ipairs(words) do
-    assert.is_truthy(text:find(word, 1, true), ("'%s' is missing in:\n%s"):format(word, text))
-  end
-end
+local expect_words = job.expect_words
 
 local function status(t, name)
   local r = t:run { "status", name or t.job_dir }

@@ -10,10 +10,7 @@ local function new_case()
   return t
 end
 
-local function says(r, status, words)
-  assert.equal(status, r.status, r.err)
-  assert.is_truthy((r.out .. r.err):find(words, 1, true), ("'%s' is missing in:\n%s"):format(words, r.out .. r.err))
-end
+local says = job.says
 
 describe("a suggested command quotes", function()
   after_each(job.check_end)

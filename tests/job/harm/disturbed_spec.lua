@@ -11,9 +11,7 @@ ffi.cdef "int mkfifo(const char *path, unsigned mode);"
 local ECHO = "function run(m) return names_of(m) end"
 local PARTIAL = waiting.PARTIAL
 
-local function expect_words(r, words)
-  for _, word in ipairs(words) do assert.is_truthy(r.err:find(word, 1, true), word .. " not in: " .. r.err) end
-end
+local expect_words = job.expect_words
 
 local function fifo_case(script, config)
   local t = job.case()

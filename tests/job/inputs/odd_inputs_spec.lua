@@ -26,9 +26,7 @@ local function new_case(script, config)
   return t
 end
 
-local function expect_words(r, words)
-  for _, word in ipairs(words) do assert.is_truthy(r.err:find(word, 1, true), word .. " not in: " .. r.err) end
-end
+local expect_words = job.expect_words
 
 --- Arguments to put before the program's to run it as a user other than root, in a folder of that
 --- user. Root may do anything.

@@ -14,11 +14,7 @@ local function new_case(config)
   return t
 end
 
-local function expect_words(r, words)
-  for _, pattern in ipairs(words) do
-    assert.is_truthy(r.err:find(pattern), ("'%s' is missing in:\n%s"):format(pattern, r.err))
-  end
-end
+local expect_patterns = job.expect_patterns
 
 local function change_byte(t, name, at)
   local text = t:read(name)
@@ -80,7 +76,7 @@ end
 local function expect_refused(t, words)
   local before = files_of(t, "job")
   assert.is_truthy(before["job/job_result.json"])
-  expect_words(t:expect_job(3, { "--resume", "--accept-changes" }, GO), words)
+  expect_patterns(t:expect_job(3, { "--resume", "--accept-changes" }, GO), words)
   assert.same(before, files_of(t, "job"))
   local r = t:run { "status", t.job_dir }
   assert.is_truthy(r.out:find("^Failed: .*\ncause: .+\nthe job cannot be resumed: "), r.out)
@@ -93,15 +89,15 @@ describe("a job directory", function()
     local t = new_case()
     t:expect_job(0)
     local before = t:read "job/job_result.json"
-    expect_words(t:expect_job(2), { "%-%-resume", "%-%-job%-dir" })
+    expect_patterns(t:expect_job(2), { "%-%-resume", "%-%-job%-dir" })
     assert.equal(before, t:read "job/job_result.json")
   end)
 
   it("with other contents is refused, and left unchanged", function()
     local t = new_case()
     t:write("job/letter.txt", "keep me")
-    expect_words(t:expect_job(2), { "not empty" })
-    expect_words(t:expect_job(2, { "--resume" }), { "not empty" })
+    expect_patterns(t:expect_job(2), { "not empty" })
+    expect_patterns(t:expect_job(2, { "--resume" }), { "not empty" })
     assert.equal("keep me", t:read "job/letter.txt")
     assert.is_false(t:has "job/lock")
   end)
@@ -109,14 +105,14 @@ describe("a job directory", function()
   it("that is a file is refused", function()
     local t = new_case()
     t:write("job", "a file")
-    expect_words(t:expect_job(2), { "job' is not a directory, nor can it become one" })
-    expect_words(t:expect_job(2, { "--resume" }), { "is not a directory" })
+    expect_patterns(t:expect_job(2), { "job' is not a directory, nor can it become one" })
+    expect_patterns(t:expect_job(2, { "--resume" }), { "is not a directory" })
     assert.equal("a file", t:read "job")
   end)
 
   it("without a name is refused", function()
     local t = new_case()
-    expect_words(t:run_job { "--job-dir", "" }, { "%-%-job%-dir' is empty; accepted: %-%-job%-dir DIR" })
+    expect_patterns(t:run_job { "--job-dir", "" }, { "%-%-job%-dir' is empty; accepted: %-%-job%-dir DIR" })
   end)
 
   it("in use is refused, with the pid and host of its owner", function()
@@ -133,7 +129,7 @@ describe("a job directory", function()
     t:wait_for "job/score/logs/user/stdout/0/process000.stdout.txt"
     local r = t:expect_job(3, { "--resume" }, o)
     local host = io.open("/proc/sys/kernel/hostname"):read "*l"
-    expect_words(r, { "in use", "pid " .. p.pid, (host:gsub("%p", "%%%0")) })
+    expect_patterns(r, { "in use", "pid " .. p.pid, (host:gsub("%p", "%%%0")) })
     t:write("go", "")
     t:expect(t:finish(p), 0)
     assert.same(job.names(40), t:rows())
@@ -145,13 +141,13 @@ describe("a job directory", function()
     assert.equal(1, n)
     t:write("job/job.json", text)
     local r = t:expect_job(2, { "--resume" }, GO)
-    expect_words(r, { "version", "99" })
+    expect_patterns(r, { "version", "99" })
   end)
 
   it("with a damaged definition is refused", function()
     local t = failed_case()
     t:write("job/job.json", t:read("job/job.json"):sub(1, -20))
-    expect_words(t:expect_job(3, { "--resume" }, GO), { "job.json" })
+    expect_patterns(t:expect_job(3, { "--resume" }, GO), { "job.json" })
   end)
 end)
 
@@ -205,7 +201,7 @@ describe("a torn end after the last sync", function()
     local t = killed_case()
     local name = "job/score/output/parallel_run_step.txt.partial"
     t:write(name, t:read(name):sub(1, -30))
-    expect_words(expect_recovery(t), { "torn" })
+    expect_patterns(expect_recovery(t), { "torn" })
   end)
 
   it("of the output, with uncommitted rows, is cut off", function()
@@ -248,7 +244,7 @@ describe("a job directory in the workspace", function()
     t:expect(t:run { "run", "pipeline.lua", "--progress", "none" }, 1)
     local r = t:run({ "run", "other.lua", "--resume", "--progress", "none" }, o)
     t:expect(r, 0)
-    expect_words(r, { "no job of 'case' is left to resume in the workspace '[^']+': a new one is started",
+    expect_patterns(r, { "no job of 'case' is left to resume in the workspace '[^']+': a new one is started",
       "has that name, but another pipeline file" })
     local own = assert(r.err:match "to resume it: tidemill resume (%S+)\n", r.err)
     t:expect(t:run({ "resume", own, "--progress", "none" }, o), 0)
@@ -269,7 +265,7 @@ describe("a full disk", function()
     t:script "function run(m) return { name_of(m[1]) .. (' '):rep(4000) .. 'end' } end"
     t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
     local r = t:expect_job(3)
-    expect_words(r, { "[Nn]o space" })
+    expect_patterns(r, { "[Nn]o space" })
     assert.equal(0, os.execute("mount -o remount,size=20m " .. t.job_dir))
     t:expect_job(0, { "--resume" })
     local expected = job.names(400)

@@ -19,9 +19,7 @@ local CONFIG = "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1
 
 local function env(t, go) return { env = { "RUNS=" .. t:path "runs", go and "GO=1" or "NO=1" } } end
 
-local function expect_words(r, words)
-  for _, word in ipairs(words) do assert.is_truthy(r.err:find(word, 1, true), word .. " not in: " .. r.err) end
-end
+local expect_words = job.expect_words
 
 --- All files below a folder, with their contents.
 local function contents(path, into, below)

@@ -50,25 +50,21 @@ local function failed_case(config, step)
   return t
 end
 
-local function expect_words(r, words)
-  for _, pattern in ipairs(words) do
-    assert.is_truthy(r.err:find(pattern), ("'%s' is missing in:\n%s"):format(pattern, r.err))
-  end
-end
+local expect_patterns = job.expect_patterns
 
 describe("--resume", function()
   after_each(job.check_end)
 
   it("starts a new job if the directory does not exist, and says so", function()
     local t = new_case()
-    expect_words(t:expect_job(0, { "--resume" }, go(t)), { "new" })
+    expect_patterns(t:expect_job(0, { "--resume" }, go(t)), { "new" })
     assert.same(job.names(8), t:rows())
   end)
 
   it("starts a new job in an empty directory, and says so", function()
     local t = new_case()
     require "lfs".mkdir(t.job_dir)
-    expect_words(t:expect_job(0, { "--resume" }, go(t)), { "new" })
+    expect_patterns(t:expect_job(0, { "--resume" }, go(t)), { "new" })
     assert.same(job.names(8), t:rows())
   end)
 
@@ -79,7 +75,7 @@ describe("--resume", function()
     t:write("job/owner", '{"pid": 1, "host": "gone", "epoch": "00"}')
     t:write("job/script/score/score.lua", "half of i")
     t:write("job/job.json.tmp", '{"version"')
-    expect_words(t:expect_job(0, { "--resume" }, go(t)), { "a new one starts" })
+    expect_patterns(t:expect_job(0, { "--resume" }, go(t)), { "a new one starts" })
     assert.same(job.names(8), t:rows())
   end)
 
@@ -89,7 +85,7 @@ describe("--resume", function()
     take_runs(t)
     local r = t:expect_job(0, { "--resume" }, go(t))
     assert.same({}, take_runs(t))
-    expect_words(r, { "Completed" })
+    expect_patterns(r, { "Completed" })
     assert.same(first.result, r.result)
     assert.same(first.result, t:result())
     assert.same(job.names(8), t:rows())
@@ -111,7 +107,7 @@ describe("--resume", function()
     assert.same(due, runs)
     assert.same({ total = 8, succeeded = 8, failed = 0 }, r.result.steps[1].items)
     assert.is_false(t:has "job/score/failed_items.jsonl")
-    expect_words(r, { "kept" })
+    expect_patterns(r, { "kept" })
   end)
 
   it("with --keep-script uses the job's own copy, even if the script is broken", function()
@@ -123,11 +119,11 @@ describe("--resume", function()
     t:write("score.lua", "function run() error 'edited' end")
     r = t:run_job({ "--resume" }, go(t))
     t:expect(r, 2)
-    expect_words(r, { "step 'score' has changed since the job was started: 'score%.lua' has changed; put it back",
+    expect_patterns(r, { "step 'score' has changed since the job was started: 'score%.lua' has changed; put it back",
       "or with the job's own copy of the script: %-%-keep%-script" })
     t:write("score.lua", "this is not Lua")
     r = t:expect_job(0, { "--resume", "--keep-script" }, go(t))
-    expect_words(r, { "the script has changed since the job began; the job uses its own copy" })
+    expect_patterns(r, { "the script has changed since the job began; the job uses its own copy" })
     assert.equal(good, t:read "job/script/score/score.lua")
     assert.same(job.names(8), t:rows())
     t:expect(t:run_job({ "--keep-script", "--job-dir", t:path "other" }), 2)
@@ -148,7 +144,7 @@ describe("--resume", function()
     t:write("job/script/score/score.lua", "function run() error 'edited' end")
     local r = t:run_job({ "--resume", "--keep-script" }, go(t))
     t:expect(r, 3)
-    expect_words(r, { "has changed, and the workspace has not kept it" })
+    expect_patterns(r, { "has changed, and the workspace has not kept it" })
   end)
 
   it("with --keep-failed leaves failed mini-batches alone", function()
@@ -213,7 +209,7 @@ describe("a resumed job whose definition has changed", function()
     t:pipeline [[mini_batch_size = 1, run_max_try = 2, process_count_per_node = 2, error_threshold = 3,
       run_invocation_timeout = 30, logging_level = "DEBUG", environment_variables = { COLOUR = "red" }]]
     local r = t:expect_job(0, { "--resume" }, go(t))
-    expect_words(r, { "process_count_per_node[^\n]*1[^\n]*2", "run_max_try[^\n]*1[^\n]*2",
+    expect_patterns(r, { "process_count_per_node[^\n]*1[^\n]*2", "run_max_try[^\n]*1[^\n]*2",
                       "error_threshold[^\n]*0[^\n]*3", "run_invocation_timeout[^\n]*60[^\n]*30",
                       "logging_level[^\n]*INFO[^\n]*DEBUG", "environment_variables" })
     assert.is_nil(r.err:find "red")
@@ -236,8 +232,8 @@ describe("a resumed job whose definition has changed", function()
       local record, rows = t:read "job/job.json", t:read "job/score/output/parallel_run_step.txt.partial"
       t:pipeline(CONFIG .. (change.config or "error_threshold = 0"), change.step)
       local r = t:expect_job(2, { "--resume" }, go(t))
-      expect_words(r, change.words)
-      expect_words(r, { "%-%-accept%-changes" })
+      expect_patterns(r, change.words)
+      expect_patterns(r, { "%-%-accept%-changes" })
       assert.equal(record, t:read "job/job.json")
       assert.equal(rows, t:read "job/score/output/parallel_run_step.txt.partial")
       assert.same({}, take_runs(t))
@@ -250,14 +246,14 @@ describe("a resumed job whose definition has changed", function()
   it("continues anyway with --accept-changes", function()
     local t = failed_case()
     t:pipeline(CONFIG .. "error_threshold = 0", [[arguments = { "--fast" }]])
-    expect_words(t:expect_job(0, { "--resume", "--accept-changes" }, go(t)), { "arguments" })
+    expect_patterns(t:expect_job(0, { "--resume", "--accept-changes" }, go(t)), { "arguments" })
     assert.same(job.names(8), t:rows())
   end)
 
   it("is refused if the script changed; --accept-changes runs the new one", function()
     local t = failed_case()
     t:script(NOTING .. "\nlocal old = run function run(m, c) old(m, c) return { 'new ' .. name_of(m[1]) } end")
-    expect_words(t:expect_job(2, { "--resume" }, go(t)), { "script", "%-%-accept%-changes" })
+    expect_patterns(t:expect_job(2, { "--resume" }, go(t)), { "script", "%-%-accept%-changes" })
     t:expect_job(0, { "--resume", "--accept-changes" }, go(t))
     local rows = table.concat(t:rows(), " ")
     assert.is_truthy(rows:find "^0001.txt.*new 0005.txt")
@@ -298,9 +294,9 @@ describe("an input that has changed", function()
     t:write("in/0001.txt", "longer than it had been")
     t:write("in/0002.txt", "this one, too")
     os.remove(t:path "in/0003.txt") -- processed inputs may disappear
-    expect_words(t:expect_job(2, { "--resume", "--verify-input" }, go(t)), { "changed" })
+    expect_patterns(t:expect_job(2, { "--resume", "--verify-input" }, go(t)), { "changed" })
     local r = t:expect_job(0, { "--resume" }, go(t))
-    expect_words(r, {
+    expect_patterns(r, {
       ("warning: step 'score': input '[^\n]*in/0001%%.txt' changed since it was listed: size %d %%-> 23, and 1 more; ")
         :format(before) .. "their rows are committed already, and are of the files as they were" })
     assert.same(job.names(8), t:rows())
@@ -314,7 +310,7 @@ describe("an input that has changed", function()
   it("is found by --verify-input in a Completed job, which stays unchanged", function()
     local t = new_case()
     t:expect_job(0, nil, go(t))
-    expect_words(t:expect_job(0, { "--resume", "--verify-input" }, go(t)), { "8 mini%-batches have been compared" })
+    expect_patterns(t:expect_job(0, { "--resume", "--verify-input" }, go(t)), { "8 mini%-batches have been compared" })
     t:write("runs", "")
     local files = { "job/job.json", "job/job_result.json", "job/score/state/journal", "job/score/state/manifest",
                     "job/score/output/parallel_run_step.txt", "job/score/logs/job_result.txt",
@@ -323,7 +319,7 @@ describe("an input that has changed", function()
     for _, name in ipairs(files) do before[name] = t:read(name) end
     local function expect_untouched(words, file, text)
       local r = t:expect_job(2, { "--resume", "--verify-input" }, go(t))
-      expect_words(r, { "the input has changed", "Completed, and is left as it is", unpack(words) })
+      expect_patterns(r, { "the input has changed", "Completed, and is left as it is", unpack(words) })
       assert.equal("", r.out)
       assert.is_truthy(r.err:find("\nto start a new job: tidemill run %S*/pipeline%.lua\n$"), r.err)
       for _, name in ipairs(files) do assert.equal(before[name], t:read(name), name) end
@@ -338,7 +334,7 @@ describe("an input that has changed", function()
     t:write("in/0003.txt", "longer than it had been")
     expect_untouched({ "0003.txt' has another size" }, "in/0003.txt", "3\n")
     t:pipeline(CONFIG .. "error_threshold = 0", [[arguments = { "--fast" }]])
-    expect_words(t:expect_job(2, { "--resume", "--verify-input" }, go(t)), { "arguments" })
+    expect_patterns(t:expect_job(2, { "--resume", "--verify-input" }, go(t)), { "arguments" })
     for _, name in ipairs(files) do assert.equal(before[name], t:read(name), name) end
     t:expect_job(0, { "--resume" }, go(t))
     assert.same(job.names(8), t:rows())
@@ -369,7 +365,7 @@ describe("an input that has changed", function()
     t:write("job/score/state/manifest", manifest:sub(1, #manifest - 1))
     t:write("job/score/state/journal", t:read("job/score/state/journal"):sub(1, RECORD))
     t:write("in/0000.txt", "before all others")
-    expect_words(t:expect_job(2, { "--resume" }, go(t)), { "changed", "0001.txt", "0000.txt",
+    expect_patterns(t:expect_job(2, { "--resume" }, go(t)), { "changed", "0001.txt", "0000.txt",
       "\nto start a new job: tidemill run [^\n]*pipeline.lua\n$" })
   end)
 end)

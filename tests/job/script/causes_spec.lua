@@ -18,11 +18,7 @@ local function now()
 end
 ]]
 
-local function expect_words(text, words)
-  for _, pattern in ipairs(words) do
-    assert.is_truthy(text:find(pattern), ("'%s' is missing in:\n%s"):format(pattern, text))
-  end
-end
+local expect_patterns = job.expect_patterns
 
 local function dying_case(script, config)
   local t = job.case()
@@ -47,22 +43,22 @@ describe("a worker that dies", function()
     local r = t:expect_job(0)
     local line = "killed by signal 10 %(User defined signal 1%) in run%(%) after [%d.]+ %a+; "
       .. "at most [%d.]+ MB resident; last on stderr: the tensor is gone"
-    expect_words(r.err, { "2 times: " .. line, "first: mini%-batch 1 %(PROCESS_DIED%) at process000, %S+/0002.txt" })
+    expect_patterns(r.err, { "2 times: " .. line, "first: mini%-batch 1 %(PROCESS_DIED%) at process000, %S+/0002.txt" })
     assert.is_nil(r.err:find "1 time:", r.err) -- two deaths of one kind are one distinct error
     local whole = line .. "; mini%-batch 1, try 1; lived [^\n]+, at most %d+ kB resident"
     local tail = "the last lines of its stderr:\n\tone\n\ttwo\n\tthe tensor is gone\n"
-    expect_words(t:log "sys/node/0/_main.txt", { whole .. "\n" .. tail })
-    expect_words(t:log "user/error/0/process000.txt", { whole, tail })
-    expect_words(t:log "job_result.txt", { "failed tries: 0 by an error, 0 by a timeout, 2 with their worker" })
-    expect_words(t:log "sys/master_role.txt", { "failed tries: 0 by an error, 0 by a timeout, 2 with their worker" })
-    expect_words(t:run({ "status", t.job_dir }).out, { "0 by an error, 0 by a timeout, 2 with their worker" })
+    expect_patterns(t:log "sys/node/0/_main.txt", { whole .. "\n" .. tail })
+    expect_patterns(t:log "user/error/0/process000.txt", { whole, tail })
+    expect_patterns(t:log "job_result.txt", { "failed tries: 0 by an error, 0 by a timeout, 2 with their worker" })
+    expect_patterns(t:log "sys/master_role.txt", { "failed tries: 0 by an error, 0 by a timeout, 2 with their worker" })
+    expect_patterns(t:run({ "status", t.job_dir }).out, { "0 by an error, 0 by a timeout, 2 with their worker" })
     assert.equal(2, t:statuses().PROCESS_DIED)
   end)
 
   it("by exit is reported with its status", function()
     local t = dying_case("function run(m) if number_of(m[1]) == 2 then ffi.C._exit(7) end return names_of(m) end",
                          "run_max_try = 1")
-    expect_words(t:expect_job(0).err, { "exited with status 7 in run%(%) after" })
+    expect_patterns(t:expect_job(0).err, { "exited with status 7 in run%(%) after" })
   end)
 
   it("by a stray SIGKILL is not reported as out of memory", function()
@@ -71,7 +67,7 @@ describe("a worker that dies", function()
       return names_of(m)
     end]], "run_max_try = 1")
     local r = t:expect_job(0)
-    expect_words(r.err, { "killed by signal 9 %(Killed%) in run%(%) after" })
+    expect_patterns(r.err, { "killed by signal 9 %(Killed%) in run%(%) after" })
   end)
 
   it("is counted apart from errors and timeouts", function()
@@ -81,7 +77,7 @@ describe("a worker that dies", function()
       if n == 2 then while true do end end
       ffi.C._exit(1)
     end]], "run_max_try = 2, run_invocation_timeout = 1")
-    expect_words(t:expect_job(1).err, { "failed tries: 2 by an error, 2 by a timeout, 2 with their worker" })
+    expect_patterns(t:expect_job(1).err, { "failed tries: 2 by an error, 2 by a timeout, 2 with their worker" })
   end)
 end)
 
@@ -136,7 +132,7 @@ describe("retry_delay", function()
     t:pipeline "mini_batch_size = 1, process_count_per_node = 1, retry_delay = 4"
     t:expect_job(0, nil, { env = { "ORDER=" .. t:path "order" } })
     assert.same(job.names(20), t:rows())
-    expect_words(t:read "order", { "^0001.txt 1\n0002.txt 1\n", "\n0001.txt 2\n$" })
+    expect_patterns(t:read "order", { "^0001.txt 1\n0002.txt 1\n", "\n0001.txt 2\n$" })
   end)
 end)
 
@@ -173,8 +169,8 @@ describe("worker_memory_limit", function()
     local r = t:expect_job(0)
     assert.same({ "0001.txt 1 true", "0002.txt 2 true", "0004.txt 4 true", "0005.txt 5 true", "0006.txt 6 true" },
                 t:rows())
-    expect_words(r.err, { "not enough memory %(worker_memory_limit is 400 MB: Lua may have 384 MB of it, had %d+ MB, "
-      .. "and asked for %d+%.%d MB in one piece%)", "1 by an error" })
+    expect_patterns(r.err, { "not enough memory %(worker_memory_limit is 400 MB: Lua may have 384 MB of it, had "
+      .. "%d+ MB, and asked for %d+%.%d MB in one piece%)", "1 by an error" })
     assert.equal(1, t:statuses().RUN_EXCEPTION)
   end)
 
@@ -190,15 +186,15 @@ describe("worker_memory_limit", function()
         return names_of(m)
       end]], 'run_max_try = 1, worker_memory_limit = "400MB"')
     local r = t:expect_job(0, nil, { limit = 60 })
-    expect_words(r.err, { "killed for passing worker_memory_limit in run%(%) after [%d.]+ %a+; it had %d+ MB resident, "
-      .. "and worker_memory_limit is 400 MB" })
+    expect_patterns(r.err, { "killed for passing worker_memory_limit in run%(%) after [%d.]+ %a+; it had %d+ MB "
+      .. "resident, and worker_memory_limit is 400 MB" })
     assert.same({ "0001.txt", "0003.txt" }, t:rows())
     assert.equal(1, t:statuses().PROCESS_DIED)
   end)
 
   it("is refused below the memory that a worker needs", function()
     local t = dying_case("function run(m) return m end", 'worker_memory_limit = "1MB"')
-    expect_words(t:expect_job(2).err, { "pipeline.lua:3: ParallelRunConfig: 'worker_memory_limit' is \"1MB\"; "
+    expect_patterns(t:expect_job(2).err, { "pipeline.lua:3: ParallelRunConfig: 'worker_memory_limit' is \"1MB\"; "
       .. "accepted: a size from 32MB on" })
   end)
 

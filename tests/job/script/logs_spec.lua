@@ -61,11 +61,7 @@ end
 
 local function count_of(text, pattern) return select(2, text:gsub(pattern, "")) end
 
-local function expect_words(text, words)
-  for _, pattern in ipairs(words) do
-    assert.is_truthy(text:find(pattern), ("'%s' is missing in:\n%s"):format(pattern, text))
-  end
-end
+local expect_patterns = job.expect_patterns
 
 --- The rows of a summary as tables by column.
 local function summary(t, name)
@@ -140,7 +136,7 @@ describe("the log folder of a step", function()
     local t = new_case("error_threshold = 0, environment_variables = { COLOUR = 'red' }")
     t:expect_job(0, nil, { env = { "GO=1" } })
     local said = t:log "70_driver_log.txt"
-    expect_words(said, { "|tidemill %S+ starts a job: pid %d+ on ", "|pipeline 'case': .*/pipeline%.lua\n",
+    expect_patterns(said, { "|tidemill %S+ starts a job: pid %d+ on ", "|pipeline 'case': .*/pipeline%.lua\n",
                          "|setting mini_batch_size = 2 %(file%)\n",
                          "|setting run_invocation_timeout = 60 %(default%)\n",
                          "|input 1: .*in/%*", "|step 'score' is Completed\n", "COLOUR" })
@@ -151,9 +147,9 @@ describe("the log folder of a step", function()
     local t = new_case()
     t:expect_job(1)
     local said = t:log "job_progress_overview.txt"
-    expect_words(said, { "^[^\n]*|step 'score' of 'case' starts; job: ", "|4 mini%-batches created, %d processed ",
+    expect_patterns(said, { "^[^\n]*|step 'score' of 'case' starts; job: ", "|4 mini%-batches created, %d processed ",
                          "|score: Failed\n", "|  cause: +%S", "|start with [^\n]*/user/error%.txt: [^\n]*\n$" })
-    expect_words(t:log "job_result.txt", { "^score: Failed\n  cause: +%S", "\nstart with [^\n]*/user/error%.txt" })
+    expect_patterns(t:log "job_result.txt", { "^score: Failed\n  cause: +%S", "\nstart with [^\n]*/user/error%.txt" })
   end)
 
   it("is appended to by a resumed job", function()
@@ -176,13 +172,13 @@ describe("the log folder of a step", function()
     expect_sums(t)
     assert.equal(2, #summary(t, "process_summary.csv"))
     assert.equal("2", summary(t, "node_summary.csv")[1].RUN_EXCEPTION)
-    expect_words(t:log "job_result.txt", { "^score: Completed\n" })
-    expect_words(t:log "job_progress_overview.txt",
+    expect_patterns(t:log "job_result.txt", { "^score: Completed\n" })
+    expect_patterns(t:log "job_progress_overview.txt",
                  { "|score: Failed\n.*|step 'score' of 'case' continues; .*|score: Completed\n" })
     local started = t:log "70_driver_log.txt"
     assert.equal(2, count_of(started, "|setting run_max_try = "))
-    expect_words(started, { "starts a job.*resumes a job", "mini%-batches are kept" })
-    expect_words(t:log "sys/master_role.txt", { "mini%-batches are kept" })
+    expect_patterns(started, { "starts a job.*resumes a job", "mini%-batches are kept" })
+    expect_patterns(t:log "sys/master_role.txt", { "mini%-batches are kept" })
   end)
 
   it("has system errors in sys/error, and no errors of the script", function()
@@ -208,13 +204,13 @@ describe("the log folder of a step", function()
     assert.equal(0, count_of(text, "|INFO|"))
     assert.equal(0, count_of(text, "|DEBUG|"))
     assert.equal(2, count_of(t:log "sys/node/0/process000.txt", "|ERROR|%d+|process000|mini%-batch 2, try %d"))
-    expect_words(t:log "job_result.txt", { "^score: Completed\n" }) -- job_result.txt is not a log
+    expect_patterns(t:log "job_result.txt", { "^score: Completed\n" }) -- it is not a log
   end)
 
   it("follows each mini-batch at DEBUG, and counts them at INFO", function()
     local text = system_logs "INFO"
     assert.equal(0, count_of(text, "|DEBUG|"))
-    expect_words(text, { "|all mini%-batches have been created: 4, with 8 items\n" })
+    expect_patterns(text, { "|all mini%-batches have been created: 4, with 8 items\n" })
     local t
     text, t = system_logs "DEBUG"
     local master, main = t:log "sys/master_role.txt", t:log "sys/node/0/_main.txt"
@@ -227,8 +223,8 @@ describe("the log folder of a step", function()
     assert.equal(1, count_of(master, "|mini%-batch 2, try 2: RUN_EXCEPTION, by process000 in [%d.]+ s: 2 items, "
       .. "0 succeeded, 2 failed\n"))
     assert.equal(5, count_of(t:log "sys/node/0/process000.txt", ": handed out, 2 items of input 'in', first "))
-    expect_words(main, { "|DEBUG|%d+|keeper|process000: working directory '" })
-    expect_words(text, { "|DEBUG|%d+|supervisor|mini%-batches: 4 created in all, 0 waiting, 0 at workers, 3 " })
+    expect_patterns(main, { "|DEBUG|%d+|keeper|process000: working directory '" })
+    expect_patterns(text, { "|DEBUG|%d+|supervisor|mini%-batches: 4 created in all, 0 waiting, 0 at workers, 3 " })
   end)
 
   it("does not stop a job when it cannot be written; each file is reported once", function()
@@ -239,7 +235,7 @@ describe("the log folder of a step", function()
     local r = t:expect_job(0, { "--resume" }, { env = { "GO=1" } })
     assert.same(job.names(8), t:rows())
     assert.equal(1, count_of(r.err, "sys/job_report'[^\n]*the job continues without it"))
-    expect_words(t:log "job_result.txt", { "^score: Completed\n" })
+    expect_patterns(t:log "job_result.txt", { "^score: Completed\n" })
   end)
 end)
 
@@ -288,7 +284,7 @@ describe("the last line of job_result.txt", function()
       assert.is_truthy(r.status == 1 or r.status == 3, r.err)
       local file = t:log "job_result.txt":match "\nstart with ([^\n]-): [^\n]*\n$"
       assert.equal(t.step_dir .. "/logs/" .. f[5], file)
-      expect_words(t:read(file), { f[6] })
+      expect_patterns(t:read(file), { f[6] })
     end)
   end
 end)
@@ -301,7 +297,7 @@ describe("progress in a pipe", function()
     local r = t:run({ "run", "pipeline.lua", "--job-dir", t.job_dir, "--progress", "plain" })
     t:expect(r, 0)
     assert.is_nil(r.err:find "\27")
-    expect_words(r.err, { "\n  score: Completed\n", "errors: +%S+/user/error%.txt\n",
+    expect_patterns(r.err, { "\n  score: Completed\n", "errors: +%S+/user/error%.txt\n",
                           "2 times: %S+/score%.lua:3: not yet\n",
                           "first: mini%-batch 2 %(RUN_EXCEPTION%) at process000, %S+/0005%.txt and 1 more\n",
                           "log: %S+/user/error/0/process000%.txt" })

@@ -1,26 +1,12 @@
 /* test_job_life.c - the life of a job: its tables as a whole, usual lives, and random ones. */
 #include "unit.h"
 
-#include <stdlib.h>
-
 #include "fault.h"
 #include "job/job_life.h"
 
-#define ALL_STATES(s) for (enum tm_job_life_state s = 0; s < TM_JOB_STATES; s++)
-#define ALL_EVENTS(e) for (enum tm_job_life_event e = 0; e < TM_JOB_EVENTS; e++)
-
-static enum tm_job_life_action act(enum tm_job_life_state *state, enum tm_job_life_event event)
-{
-  struct tm_job_life l = { *state };
-  enum tm_job_life_action action = tm_job_life_event(&l, event);
-  *state = l.state;
-  return action;
-}
-
-static bool may(enum tm_job_life_state state, enum tm_job_life_may what)
-{
-  return tm_job_life_may(&(struct tm_job_life) { state }, what);
-}
+#define LIFE(name)    tm_job_life##name
+#define LIFE_OF(name) TM_JOB_##name
+#include "life.h"
 
 static bool is_end(enum tm_job_life_action a)
 {
@@ -40,28 +26,6 @@ static bool has_processes(enum tm_job_life_state s)
 
 /* ---- the table as a whole ---- */
 
-static void every_state_and_every_action_is_reached(void **state)
-{
-  bool reached[TM_JOB_STATES] = { [TM_JOB_IS_OPENED] = true };
-  bool done[TM_JOB_ACTIONS] = { false };
-
-  for (int round = 0; round < TM_JOB_STATES; round++)
-    ALL_STATES(from)
-  ALL_EVENTS(event)
-  {
-    enum tm_job_life_state s = from;
-    if (!reached[from] || !tm_job_life_is_possible(from, event))
-      continue;
-    done[act(&s, event)] = true;
-    assert_in_range(s, 0, TM_JOB_STATES - 1);
-    reached[s] = true;
-  }
-  ALL_STATES(s)
-  assert_true(reached[s]);
-  for (int a = 0; a < TM_JOB_ACTIONS; a++)
-    assert_true(done[a]);
-}
-
 static void a_job_can_be_canceled_and_closed_at_any_time(void **state)
 {
   ALL_STATES(s)
@@ -70,14 +34,6 @@ static void a_job_can_be_canceled_and_closed_at_any_time(void **state)
     assert_int_equal(tm_job_life_is_possible(s, TM_JOB_ON_CANCEL_NOW), s != TM_JOB_IS_FREED);
     assert_int_equal(tm_job_life_is_possible(s, TM_JOB_ON_CLOSE), s < TM_JOB_IS_CLOSED);
   }
-}
-
-static void nothing_is_possible_after_the_end_of_its_memory(void **state)
-{
-  ALL_EVENTS(event)
-  assert_false(tm_job_life_is_possible(TM_JOB_IS_FREED, event));
-  assert_false(tm_job_life_is_possible(TM_JOB_STATES, TM_JOB_ON_CLOSE));
-  assert_false(tm_job_life_is_possible(TM_JOB_IS_OPENED, TM_JOB_EVENTS));
 }
 
 static void an_impossible_event_is_fatal(void **state)
@@ -131,33 +87,6 @@ static void a_refused_job_has_no_result(void **state)
 }
 
 /* ---- whole lives ---- */
-
-struct moment {
-  enum tm_job_life_event event;
-  enum tm_job_life_action action;
-  enum tm_job_life_state state; /* afterwards */
-};
-
-#define AT(event, action, state)                                                                   \
-  {                                                                                                \
-    TM_JOB_ON_##event, TM_JOB_DO_##action, TM_JOB_IS_##state                                       \
-  }
-
-static void live(const struct moment *m, size_t n)
-{
-  struct tm_job_life l = { TM_JOB_IS_OPENED };
-
-  for (size_t i = 0; i < n; i++) {
-    assert_int_equal(tm_job_life_event(&l, m[i].event), m[i].action);
-    assert_int_equal(l.state, m[i].state);
-  }
-}
-
-#define LIVE(...)                                                                                  \
-  do {                                                                                             \
-    static const struct moment life[] = { __VA_ARGS__ };                                           \
-    live(life, sizeof life / sizeof *life);                                                        \
-  } while (0)
 
 static void a_job_runs_and_ends(void **state)
 {
@@ -224,29 +153,13 @@ static void the_comparison_of_inputs_can_be_canceled(void **state)
 
 /* ---- random lives ---- */
 
-static void random_lives_keep_the_invariants(void **state)
+static void note(struct story *t, enum tm_job_life_action a)
 {
-  unsigned seed = 1, ended = 0;
-
-  for (int round = 0; round < 20000; round++) {
-    struct tm_job_life l = { TM_JOB_IS_OPENED };
-    int ends = 0, closes = 0, frees = 0;
-    for (int n = 0; n < 100 && l.state != TM_JOB_IS_FREED; n++) {
-      enum tm_job_life_event event = (enum tm_job_life_event)(rand_r(&seed) % TM_JOB_EVENTS);
-      bool is_rare = event == TM_JOB_ON_CLOSE && rand_r(&seed) % 8 != 0;
-      if (is_rare || !tm_job_life_is_possible(l.state, event))
-        continue;
-      enum tm_job_life_action a = tm_job_life_event(&l, event);
-      assert_true(closes == 0 || a == TM_JOB_DO_NOTHING || a == TM_JOB_DO_FREE); /* keeps (3) */
-      ends += is_end(a);
-      closes += a == TM_JOB_DO_CLOSE || a == TM_JOB_DO_CLOSE_EARLY;
-      frees += a == TM_JOB_DO_FREE;
-      assert_true(ends <= 1 && closes <= 1 && frees <= closes); /* keeps (1) */
-    }
-    ended += (unsigned)ends;
-    assert_int_equal(frees, l.state == TM_JOB_IS_FREED);
-  }
-  assert_in_range(ended, 1000, 20000);
+  assert_true(t->closes == 0 || a == TM_JOB_DO_NOTHING || a == TM_JOB_DO_FREE); /* keeps (3) */
+  t->ends += is_end(a);
+  t->closes += a == TM_JOB_DO_CLOSE || a == TM_JOB_DO_CLOSE_EARLY;
+  t->frees += a == TM_JOB_DO_FREE;
+  assert_true(t->ends <= 1 && t->closes <= 1 && t->frees <= t->closes); /* keeps (1) */
 }
 
 UNIT_TESTS({

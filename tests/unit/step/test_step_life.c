@@ -1,27 +1,12 @@
 /* test_step_life.c - the life of a step: its tables as a whole, usual lives, and random ones. */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "fault.h"
 #include "step/step_life.h"
 
-#define ALL_STATES(s) for (enum tm_step_life_state s = 0; s < TM_STEP_STATES; s++)
-#define ALL_EVENTS(e) for (enum tm_step_life_event e = 0; e < TM_STEP_EVENTS; e++)
-
-static enum tm_step_life_action act(enum tm_step_life_state *state, enum tm_step_life_event event)
-{
-  struct tm_step_life l = { *state };
-  enum tm_step_life_action action = tm_step_life_event(&l, event);
-  *state = l.state;
-  return action;
-}
-
-static bool may(enum tm_step_life_state state, enum tm_step_life_may what)
-{
-  return tm_step_life_may(&(struct tm_step_life) { state }, what);
-}
+#define LIFE(name)    tm_step_life##name
+#define LIFE_OF(name) TM_STEP_##name
+#include "life.h"
 
 static bool sets_verdict(enum tm_step_life_action a)
 {
@@ -41,28 +26,6 @@ static bool is_committed(enum tm_step_life_state s)
 
 /* ---- the table as a whole ---- */
 
-static void every_state_and_every_action_is_reached(void **state)
-{
-  bool reached[TM_STEP_STATES] = { [TM_STEP_IS_OPENED] = true };
-  bool done[TM_STEP_ACTIONS] = { false };
-
-  for (int round = 0; round < TM_STEP_STATES; round++)
-    ALL_STATES(from)
-  ALL_EVENTS(event)
-  {
-    enum tm_step_life_state s = from;
-    if (!reached[from] || !tm_step_life_is_possible(from, event))
-      continue;
-    done[act(&s, event)] = true;
-    assert_in_range(s, 0, TM_STEP_STATES - 1);
-    reached[s] = true;
-  }
-  ALL_STATES(s)
-  assert_true(reached[s]);
-  for (int a = 0; a < TM_STEP_ACTIONS; a++)
-    assert_true(done[a]);
-}
-
 static void what_others_decide_can_come_at_any_time(void **state)
 {
   static const enum tm_step_life_event any[] = { TM_STEP_ON_NODE, TM_STEP_ON_CANCEL,
@@ -74,14 +37,6 @@ static void what_others_decide_can_come_at_any_time(void **state)
     assert_int_equal(tm_step_life_is_possible(s, any[i]), s != TM_STEP_IS_FREED);
   ALL_STATES(s)
   assert_int_equal(tm_step_life_is_possible(s, TM_STEP_ON_CLOSE), s < TM_STEP_IS_CLOSED);
-}
-
-static void nothing_is_possible_after_the_end_of_its_memory(void **state)
-{
-  ALL_EVENTS(event)
-  assert_false(tm_step_life_is_possible(TM_STEP_IS_FREED, event));
-  assert_false(tm_step_life_is_possible(TM_STEP_STATES, TM_STEP_ON_CLOSE));
-  assert_false(tm_step_life_is_possible(TM_STEP_IS_OPENED, TM_STEP_EVENTS));
 }
 
 static void an_impossible_event_is_fatal(void **state)
@@ -161,33 +116,6 @@ static void permissions_follow_from_each_other(void **state)
 
 /* ---- whole lives ---- */
 
-struct moment {
-  enum tm_step_life_event event;
-  enum tm_step_life_action action;
-  enum tm_step_life_state state; /* afterwards */
-};
-
-#define AT(event, action, state)                                                                   \
-  {                                                                                                \
-    TM_STEP_ON_##event, TM_STEP_DO_##action, TM_STEP_IS_##state                                    \
-  }
-
-static void live(const struct moment *m, size_t n)
-{
-  struct tm_step_life l = { TM_STEP_IS_OPENED };
-
-  for (size_t i = 0; i < n; i++) {
-    assert_int_equal(tm_step_life_event(&l, m[i].event), m[i].action);
-    assert_int_equal(l.state, m[i].state);
-  }
-}
-
-#define LIVE(...)                                                                                  \
-  do {                                                                                             \
-    static const struct moment life[] = { __VA_ARGS__ };                                           \
-    live(life, sizeof life / sizeof *life);                                                        \
-  } while (0)
-
 static void a_step_runs_commits_and_ends(void **state)
 {
   LIVE(AT(STAGED, LIST, RUNNING), AT(NODE, USE_NODE, RUNNING), AT(QUIET, NOTHING, RUNNING),
@@ -257,10 +185,6 @@ static void a_step_may_be_closed_before_it_has_started(void **state)
 
 /* ---- random lives ---- */
 
-struct story {
-  int verdicts, fails, commits, ends, closes, frees;
-};
-
 static void note(struct story *t, enum tm_step_life_action a)
 {
   t->verdicts += sets_verdict(a);
@@ -275,25 +199,6 @@ static void note(struct story *t, enum tm_step_life_action a)
   if (t->closes > 0) /* keeps (3) */
     assert_true(a == TM_STEP_DO_CLOSE || a == TM_STEP_DO_FLUSH_CLOSE || a == TM_STEP_DO_FREE ||
                 a == TM_STEP_DO_NOTHING);
-}
-
-static void random_lives_keep_the_invariants(void **state)
-{
-  unsigned seed = 1, ended = 0;
-
-  for (int round = 0; round < 20000; round++) {
-    struct tm_step_life l = { TM_STEP_IS_OPENED };
-    struct story t = { 0 };
-    for (int n = 0; n < 200 && l.state != TM_STEP_IS_FREED; n++) {
-      enum tm_step_life_event event = (enum tm_step_life_event)(rand_r(&seed) % TM_STEP_EVENTS);
-      bool is_rare = event == TM_STEP_ON_CLOSE && rand_r(&seed) % 8 != 0;
-      if (!is_rare && tm_step_life_is_possible(l.state, event))
-        note(&t, tm_step_life_event(&l, event));
-    }
-    ended += t.ends;
-    assert_int_equal(t.frees, l.state == TM_STEP_IS_FREED);
-  }
-  assert_in_range(ended, 1000, 20000);
 }
 
 UNIT_TESTS({
