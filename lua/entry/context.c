@@ -12,6 +12,7 @@
 #include <lauxlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -309,6 +310,7 @@ void tm_lua_context_end(struct tm_lua_context *c)
 
 void tm_lua_context_init(lua_State *L, struct tm_lua_context *c, const struct tm_setup *setup)
 {
+  tm_require(c->handle_ref == LUA_NOREF && c->fields_ref == LUA_NOREF); /* once */
   c->setup = setup;
   lua_newtable(L); /* [handle] */
   lua_createtable(L, 0, 3);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "bind/state.h"
 #include "data/archive/entry.h"
 #include "sys/fs.h"
@@ -37,6 +38,7 @@ static void end(struct tm_lua_reader *r)
 {
   if (r->entry == NULL)
     return;
+  tm_require(r->before ? r->before->next == r : r->list->first == r);
   tm_entry_close(r->entry);
   tm_buf_release(&r->ahead);
   r->entry = NULL;
@@ -70,6 +72,7 @@ static bool find_item(struct tm_lua_readers *readers, const struct tm_run_call *
                       const char *path, size_t len, struct tm_item *out, uint32_t *number)
 {
   struct tm_reader r;
+  tm_require(readers->at <= call->bytes_len);
   for (int pass = 0; pass < 2; pass++) {
     tm_reader_init(&r, call->bytes + readers->at, call->bytes_len - readers->at);
     while (tm_item_next(&r, out)) {

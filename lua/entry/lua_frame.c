@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "bind/hold.h"
@@ -115,6 +116,7 @@ void tm_lua_frame_push(lua_State *L, const struct tm_data_frame *frame)
 void tm_lua_frame_end(lua_State *L, int at)
 {
   struct lease *lease = lua_touserdata(L, at);
+  tm_require(lease);
   lease->ended = 1;
 }
 

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "bind/interrupt.h"
@@ -383,6 +384,7 @@ static int script_load(void *data, const struct tm_setup *setup, bool *has_no_ru
 {
   struct script *s = data;
   struct tm_err err;
+  tm_require(!s->setup); /* it is loaded once */
   s->setup = setup;
   tm_lua_memory_limit(&s->memory, s->L, setup->memory_limit);
   int code = make_folders(setup, error);
@@ -548,6 +550,7 @@ static int guest_run(void *data, const struct tm_run_call *call, struct tm_buf *
                      uint32_t *returned, struct tm_script_error *error)
 {
   struct script *s = data;
+  tm_require(s->is_guest && s->given_ref == LUA_NOREF && s->run_body_ref != LUA_NOREF);
   s->given_ref = luaL_ref(s->L, LUA_REGISTRYINDEX);
   s->returned_ref = LUA_NOREF;
   int code = script_run(s, call, rows, returned, error);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 
@@ -70,6 +71,7 @@ void tm_lua_samples_start(struct tm_lua_samples *s, struct tm_lua_profiler *p, c
                           const char *script_dir, const char *script_name)
 {
   struct tm_err err = TM_ERR_NONE;
+  tm_require(!s->script_dir);
   if (tm_profile_open(&s->file, path, &err) < 0) {
     say_lost(&err);
     return;

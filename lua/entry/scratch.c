@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "sys/fs.h"
@@ -129,6 +130,7 @@ int tm_scratch_make(struct tm_scratch *s, const char *kind, struct tm_err *err)
     free(path);
     return TM_EUSAGE;
   }
+  tm_require(kind_of(tm_path_base(path))); /* else it would never be swept */
   *s = (struct tm_scratch) { .path = path, .lock = lock_new(path) };
   return 0;
 }

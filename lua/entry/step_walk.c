@@ -1,11 +1,13 @@
 /* step_walk.c - see step_walk.h. */
 #include "entry/step_walk.h"
 
+#include "base/check.h"
 #include "base/mem.h"
 
 void tm_step_walk_open(struct tm_step_walk *w, const struct tm_step *step,
                        struct tm_splitter_options options)
 {
+  tm_require(step->inputs_len > 0 && !options.schemas);
   const struct tm_dataset *const *inputs = (const struct tm_dataset *const *)step->inputs;
   struct tm_buf tables = TM_BUF_NONE;
   *w = (struct tm_step_walk) { .step = step, .is_table = tm_dataset_is_table(inputs[0]) };
@@ -21,6 +23,7 @@ void tm_step_walk_open(struct tm_step_walk *w, const struct tm_step *step,
 int tm_step_walk_load(struct tm_step_walk *w, struct tm_run_call *call, struct tm_err *err)
 {
   const struct tm_mini_batch *mb = &w->mini_batch;
+  tm_require(mb->dataset < w->step->inputs_len);
   const char *name = w->step->inputs[mb->dataset]->name;
   *call = (struct tm_run_call) { .index = w->index,
                                  .seq = 1,
