@@ -79,6 +79,7 @@ static int tail_line(lua_State *L)
  * the stack. */
 static void note_tail(lua_State *L, const char *path)
 {
+  tm_require(lua_isfunction(L, -1));
   int line = tail_line(L);
   if (line > 0)
     lua_pushfstring(L, "%s:%d", path, line);
@@ -204,6 +205,7 @@ static void keep_fields(lua_State *L, const char *const *names, size_t n)
 
 static void put_back_fields(lua_State *L, int first, const char *const *names, size_t n)
 {
+  tm_require(lua_gettop(L) >= first + (int)n - 1);
   for (size_t i = 0; i < n; i++) {
     lua_pushvalue(L, first + (int)i);
     lua_setfield(L, LUA_REGISTRYINDEX, names[i]);
@@ -250,6 +252,7 @@ int tm_lua_load_here(lua_State *L, const char *path, struct tm_err *err)
 
 struct tm_json *tm_lua_load_piece(const struct tm_lua_piece *piece, struct tm_err *err)
 {
+  tm_require(piece->name && piece->modules);
   struct tm_buf text = TM_BUF_NONE;
   struct tm_json *v = NULL;
   lua_State *L = NULL;

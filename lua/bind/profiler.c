@@ -35,6 +35,7 @@ static void on_tick(void *data, lua_State *L, int samples, int state);
 /* Starts, restarts or stops the profiler if the settings have changed. */
 static void settle(struct tm_lua_profiler *p)
 {
+  tm_require(p->L && p->own_ms >= 0 && p->user_ms >= 0);
   bool lines = p->checks_lines || p->own_ms > 0 || (p->user_ms > 0 && p->user_lines);
   int ms = shorter(p->own_ms, p->user_ms);
   char mode[32];
@@ -118,6 +119,7 @@ static void on_tick(void *data, lua_State *L, int samples, int state)
   int own, user;
   if (p->is_muted || p->base_ms == NEVER_MS)
     return;
+  tm_require(p->own_ms == 0 || p->on_sample);
   own = count_samples(&p->own_gone_ms, p->own_ms, samples, p->base_ms);
   user = count_samples(&p->user_gone_ms, p->user_ms, samples, p->base_ms);
   if (own > 0)

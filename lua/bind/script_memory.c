@@ -58,6 +58,7 @@ void tm_lua_memory_set_on(struct tm_lua_memory *m, bool is_on)
 
 void tm_lua_memory_release(struct tm_lua_memory *m)
 {
+  tm_require(!m->L || m->below);
   if (m->L != NULL)
     /* it frees its own memory when the state is closed */
     lua_setallocf(m->L, m->below, m->below_data);
@@ -72,6 +73,7 @@ static int collect(lua_State *L)
 
 void tm_lua_memory_settle(struct tm_lua_memory *m, struct tm_buf *message)
 {
+  tm_require(!m->is_on); /* what follows may need memory */
   bool is_for_it = strstr(tm_buf_str(message), "not enough memory") != NULL;
   size_t refused = m->refused;
   m->refused = 0; /* a script may have caught it itself */
