@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -240,6 +241,7 @@ int tidemill_pipeline_step_set(struct tidemill_pipeline_step *s, const char *key
 static int add_input(struct tidemill_pipeline_input **out, struct tidemill_pipeline_step *step,
                      struct tm_json *dataset, const char *name)
 {
+  tm_require(dataset->tag);
   struct tm_json *inputs = list_of(tm_draft_step_tree(step), "inputs");
   tm_json_set_text(dataset, "name", name);
   tm_json_add(inputs, dataset);
@@ -356,7 +358,9 @@ int tidemill_pipeline_step_input(struct tidemill_pipeline_input **out,
 
 static struct tm_json *tree_of(struct tidemill_pipeline_input *input)
 {
-  return list_of(tm_draft_step_tree(input->step), "inputs")->list.at[input->at];
+  const struct tm_json *inputs = list_of(tm_draft_step_tree(input->step), "inputs");
+  tm_require(input->at < inputs->list.len); /* inputs are only added */
+  return inputs->list.at[input->at];
 }
 
 int tidemill_pipeline_input_add_path(struct tidemill_pipeline_input *input, const char *path,

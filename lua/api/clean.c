@@ -133,6 +133,7 @@ static int64_t ended_of(const struct tidemill_clean *c, const struct tidemill_re
 static void add_chosen(struct tidemill_clean *c, const char *dir, enum tidemill_state state,
                        char *kept, bool is_leftover)
 {
+  tm_require(dir[0] == '/');         /* it may be removed */
   tm_require(!kept || !is_leftover); /* a leftover always goes */
   struct chosen *j = TM_ARRAY_ADD(&c->list);
   *j = (struct chosen) { .dir = tm_xstrdup(dir), .kept = kept };
@@ -385,7 +386,8 @@ int tidemill_clean_remove(struct tidemill_clean *c, size_t i, struct tm_err *err
     tm_err_set(&why, TM_EINUSE, "'%s' stays: %s", j->dir, reason);
   free(reason);
   if (why.code == 0)
-    tm_job_remove(c->ws->fs, j->dir, &why);
+    tm_require(j->dir[0] == '/' && !j->kept && !j->is_gone);
+  tm_job_remove(c->ws->fs, j->dir, &why);
   j->is_gone = why.code == 0;
   if (why.code < 0 && err)
     *err = why;

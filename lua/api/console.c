@@ -170,6 +170,7 @@ static int need(const struct tidemill_console *c, const void *text, const char *
 
 static void begin_piece(struct tidemill_console *c)
 {
+  tm_require(c->is_claimed && c->background); /* (2) */
   tm_buf_clear(&c->shown);
   tm_background_forget_wake(c->background);
 }

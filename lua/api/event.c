@@ -80,6 +80,7 @@ static void tell(struct tidemill_job *job, const struct tidemill_event *e)
     return;
   job->calls++;
   job->o.on_event(e, job->o.data);
+  tm_require(job->calls > 0);
   job->calls--;
 }
 

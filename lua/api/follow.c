@@ -94,6 +94,7 @@ static void on_late(struct tm_late *late)
 static void on_change(void *data, const char *path)
 {
   struct follow *f = data;
+  tm_require(!f->has_ended); /* end() has closed what watches */
   if (!path)
     look_at_all(f);
   for (size_t i = 0; path && i < f->l->steps.len; i++)
@@ -107,6 +108,7 @@ static void on_change(void *data, const char *path)
 static void on_time(struct tm_timer *t) /* (2) */
 {
   struct follow *f = t->data;
+  tm_require(!f->has_ended);
   look_at_all(f);
   tm_late_add(&f->loop, &f->late);
 }

@@ -46,6 +46,7 @@ struct tidemill_pipeline_input *tm_draft_input(struct tidemill_pipeline_step *st
 
 struct tm_json *tm_draft_step_tree(const struct tidemill_pipeline_step *step)
 {
+  tm_require(step->at < tm_json_items(tm_json_get(step->pipeline->tree, "steps")));
   tm_draft_changed(step->pipeline);
   return tm_json_get(step->pipeline->tree, "steps")->list.at[step->at];
 }

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/check.h"
 #include "bind/state.h"
 #include "modules.h"
 #include "prompt/own_runtime.h"
@@ -142,6 +143,7 @@ void tm_host_take_prints(lua_State *L, const struct tm_log *log)
 void tm_host_prepare(void *data, lua_State *L)
 {
   struct tidemill_runtime *rt = data;
+  tm_require(lua_gettop(L) == 0);
   if (!rt->is_command) {
     tm_host_take_prints(L, &rt->log);
     tm_lua_set_runtime(L, rt);

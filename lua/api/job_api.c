@@ -223,6 +223,7 @@ struct submission {
 
 static struct tidemill_job *new_job(const struct submission *s)
 {
+  tm_require(s->dir[0] == '/');
   struct tidemill_job *job = TM_NEW(struct tidemill_job);
   job->rt = s->rt;
   job->o = *s->o;
@@ -446,6 +447,7 @@ int tidemill_job_wait(struct tidemill_job *job, int timeout_ms, struct tm_err *e
     rc = tm_runtime_may_turn(rt, what, err);
   if (rc < 0)
     return rc;
+  tm_require(!rt->waited); /* tm_runtime_may_turn() refuses a wait within a wait */
   rt->waited = job;
   rc = tm_runtime_wait(rt, is_over, rt, timeout_ms, what, err);
   if (!rt->waited)

@@ -86,6 +86,7 @@ static int copy(const struct tm_fs *fs, const char *from, int in, const char *to
 
 static int put(const struct tm_fs *fs, const char *beside, const char *to, struct tm_err *err)
 {
+  tm_require(strcmp(beside, to) != 0);
   int rc = fs->rename(fs->self, beside, to);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot rename '%s' to '%s'", beside, to);

@@ -219,6 +219,7 @@ struct tm_pipeline *tm_draft_define(const struct tidemill_pipeline *p, struct tm
 struct tm_pipeline *tm_draft_settle(const struct tidemill_pipeline *p, enum tm_scripts scripts,
                                     struct tm_err *err)
 {
+  tm_require(p->tree && p->file[0] == '/');
   struct tm_pipeline *settled = define(p, scripts == TM_SCRIPTS_KEPT, err);
   if (settled)
     settled->source = tm_draft_source(p);
@@ -292,6 +293,7 @@ static int add_plan(struct tm_buf *out, const struct tidemill_pipeline *p,
     tm_draft_tell_earlier(p, settled);
     rc = tm_plan_add(out, &plan, err);
   }
+  tm_require(rt->loading > 0);
   rt->loading--;
   free(workspace);
   free(cwd);

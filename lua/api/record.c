@@ -295,6 +295,7 @@ static void take_inspection(struct tidemill_record *r)
     add_step(r, &s->steps[i]);
     sum(r, &r->steps.at[i]);
   }
+  tm_require(r->steps.len == info->steps_len);
   for (size_t i = 0; i < s->steps_len; i++) /* the steps stay where they are from now on */
     r->steps.at[i].step.counts = &r->steps.at[i].counts;
 }
@@ -327,11 +328,13 @@ static int take_read(struct tidemill_record *r, int rc)
 
 int tm_record_read(struct tidemill_record *r, const char *dir)
 {
+  tm_require(!r->known && !r->has_details);
   return take_read(r, tm_inspection_read(&r->inspection, dir, tm_clock_wall_ns(), &r->fault));
 }
 
 int tm_record_read_for_list(struct tidemill_record *r, const char *dir)
 {
+  tm_require(!r->known && !r->has_details);
   return take_read(r,
                    tm_inspection_read_for_list(&r->inspection, dir, tm_clock_wall_ns(), &r->fault));
 }

@@ -13,6 +13,7 @@
 
 #include <lua.h>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "data/archive/entry_load.h"
 #include "data/frame/fault_list.h"
@@ -180,6 +181,7 @@ static int take_prints(lua_State *L)
 /* Opens its Lua state as the host wants it. */
 static int open_script(struct tidemill_script *s, struct tm_err *err)
 {
+  tm_require(!s->is_open && !s->trial.script.data); /* tm_script_unload() */
   struct tm_script *script = &s->trial.script;
   int rc = tm_lua_script_open(script, tm_lua_modules(), err);
   if (rc < 0)
@@ -269,6 +271,7 @@ static int load_entries(struct tidemill_script *s, struct tm_run_call *call, uin
 /* `marked`: how many items run() has marked as failed. */
 static void give_rows(struct tidemill_script *s, const struct tm_run_call *call, uint32_t marked)
 {
+  tm_require(marked <= call->items);
   const struct tm_config *config = &s->step->config;
   const struct tm_buf *columns = &s->trial.extras.columns, *rows = &s->trial.rows;
   uint32_t elements = s->trial.returned;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "modules.h"
 #include "step/worker_setup.h"
@@ -56,6 +57,7 @@ static struct tidemill_script *new_script(const struct tidemill_runtime *rt,
 static int claim(struct tidemill_script *s, const struct tidemill_script_options *o,
                  struct tm_err *err)
 {
+  tm_require(!s->is_claimed && !s->is_open);
   if (o->no_timeout)
     s->trial.setup.run_timeout_ns = s->trial.setup.init_timeout_ns = 0;
   if (!o->interruptible || !s->trial.setup.is_interruptible)
@@ -69,6 +71,7 @@ static int claim(struct tidemill_script *s, const struct tidemill_script_options
 
 static void fill_info(struct tidemill_script *s, const char *job, const char *working_dir)
 {
+  tm_require(s->step && s->folders.root);
   s->info =
       (struct tidemill_script_info) { .size = sizeof(s->info),
                                       .step = s->step->name,
@@ -144,6 +147,7 @@ static int take_arguments(struct tidemill_script *s, struct tm_err *err)
 
 static void fill_setup(struct tidemill_script *s)
 {
+  tm_require(s->folders.root && !s->script_dir);
   const struct tm_config *config = &s->step->config;
   tm_setup_of_step(&s->trial.setup, s->step);
   s->script_dir = config->source_directory ? tm_xstrdup(config->source_directory)
@@ -219,6 +223,7 @@ static int prepare(struct tidemill_script *s, struct tidemill_runtime *rt,
 {
   rt->loading++;
   int rc = tm_replay_open(s->replay, o->step, "replay", &s->folders, &s->trial.setup, err);
+  tm_require(rt->loading > 0);
   rt->loading--;
   s->step = s->replay->step;
   if (rc < 0)
