@@ -146,6 +146,7 @@ void tm_background_keep(struct tm_background *b, struct tm_ear *ear, const struc
 {
   bool is_progress = e->kind == TIDEMILL_EVENT_PROGRESS;
   tm_mutex_lock(&b->mutex);
+  tm_require(!ear->progress || ear->progress->ear == ear);
   if (is_progress && ear->progress) {
     ear->progress->counts = *e->counts;
     ear->progress->event.wall_ns = e->wall_ns;
@@ -181,6 +182,7 @@ static struct tm_kept *unlink_kept(struct tm_background *b, struct tm_kept **at)
 struct tm_kept *tm_background_take(struct tm_background *b)
 {
   tm_mutex_lock(&b->mutex);
+  tm_require((b->first == NULL) == (b->len == 0));
   struct tm_kept *k = b->first ? unlink_kept(b, &b->first) : NULL;
   if (!k)
     tm_wakeup_wait(&b->wakeup, 0); /* consumes the wake-up */

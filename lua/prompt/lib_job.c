@@ -201,6 +201,7 @@ static int drop_running(lua_State *L)
 
 static void deliver(struct lua_job *j, const struct tidemill_event *e)
 {
+  tm_require(!j->is_over); /* its last event is the last */
   bool is_over = j->is_over = e->kind == TIDEMILL_EVENT_STATE && e->state != TIDEMILL_STATE_RUNNING;
   j->is_told = true;
   if (j->has_listener)

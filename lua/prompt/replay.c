@@ -282,6 +282,7 @@ static int read_arguments(struct tm_replay *a, const char *root, struct tm_err *
   const struct tm_json *arguments = tm_json_get(a->definition, "arguments");
   size_t n = tm_json_items(arguments);
   int rc = 0;
+  tm_require(!a->step->arguments && !a->step->paths);
   a->step->arguments = tm_xcalloc(n + 1, sizeof(char *));
   a->step->paths = tm_xcalloc(n + 1, sizeof(*a->step->paths));
   for (size_t i = 0; i < n && rc >= 0; i++)
@@ -293,6 +294,7 @@ static void fill_setup(struct tm_replay *a, struct tm_setup *setup)
 {
   const struct tm_json *inputs = tm_json_get(a->definition, "inputs");
   struct tm_buf tables = TM_BUF_NONE;
+  tm_require(a->copy.script && a->copy.dir && !a->schema_file);
   a->schema_file = tm_xprintf("%s/%s/state/schema.json", a->dir, a->step->name);
   a->index_dir = tm_workspace_index_dir(a->dir, a->step->name);
   tm_setup_of_step(setup, a->step); /* keeps (2) */
@@ -429,6 +431,7 @@ static int link_places(struct tm_replay *a, struct tm_err *err)
 
 static int prepare(struct tm_replay *a, const char *root, struct tm_err *err)
 {
+  tm_require(root[0] == '/' && a->step && !a->copy.dir);
   int rc = copy_script(a, root, err);
   if (rc >= 0)
     rc = read_arguments(a, root, err);

@@ -502,6 +502,7 @@ enum tm_lua_fed tm_lua_session_feed(struct tm_lua_session *s, const char *text, 
     lua_pop(s->L, 1);
     return run_piece(s, 0, look, out);
   }
+  tm_require(lua_isstring(s->L, -1)); /* "more", or a message */
   bool is_more = strcmp(lua_tostring(s->L, -1), "more") == 0;
   if (!is_more)
     tm_buf_add_str(out, lua_tostring(s->L, -1));
