@@ -79,6 +79,7 @@ static enum tidemill_progress mode_of(const struct tm_execution *x)
  * one. */
 static int cancel(struct tm_execution *x)
 {
+  tm_require(x->job);
   int64_t now = now_ns();
   bool is_first = x->canceled_ns == 0;
   if (!is_first && now - x->canceled_ns < AGAIN_NS)
@@ -101,6 +102,7 @@ void tm_execution_end(struct tm_execution *x)
  * this process; then the keeper ends the workers. The user can resume the job. */
 static void end_at_once(struct tm_execution *x)
 {
+  tm_require(x->job && x->is_killing);
   tidemill_job_say(x->job, TIDEMILL_LEVEL_WARNING,
                    "ended before the job could be closed; resume it");
   _exit(128 + SIGINT);

@@ -261,6 +261,7 @@ static int run(struct tm_foreground *f, const char *what)
 
 int tm_foreground_run(struct tm_foreground *f, const char *what, struct tm_err *err)
 {
+  tm_require(f->exit && f->script && !f->call);
   struct tm_err words = TM_ERR_NONE;
   catch_crashes(f);
   if (tidemill_script_info(f->script)->interruptible) {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/launch.h"
@@ -253,6 +254,7 @@ static int set_input_options(struct tidemill_pipeline_input *input,
 static int add_input(struct tidemill_pipeline_step *step, const struct tm_one_step *s,
                      const struct tm_one_step_options *given, struct tm_err *err)
 {
+  tm_require(s->words.len >= 2); /* tm_one_step_read() refuses less */
   const char *first = s->words.at[1];
   struct tidemill_pipeline_input *input;
   int rc = given->has_rows  ? tidemill_pipeline_step_add_table(&input, step, first, NULL, err)

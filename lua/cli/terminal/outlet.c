@@ -117,6 +117,7 @@ static ssize_t read_some(const struct tm_outlet *r, size_t want, struct tm_err *
  * two pieces; otherwise at the end of a character. */
 static size_t whole_lines(const struct tm_outlet *r, size_t got)
 {
+  tm_require(got > 0 && got <= PIECE);
   const char *end = memrchr(r->piece, '\n', got);
   size_t cut = got;
   if (end)
@@ -175,6 +176,7 @@ static bool has_lost_reader(const struct tm_outlet *r)
 
 int tm_outlet_send(struct tm_outlet *r, struct tm_err *err)
 {
+  tm_require(r->piece && r->sent >= 0);
   int64_t stop = r->sent + TURN; /* keeps (3) */
   int rc = 1;
   if (r->is_gone)

@@ -159,6 +159,7 @@ int tm_prompt_width(const struct tm_prompt *p)
 /* How many rows of the edited line are above the cursor. */
 static int rows_above(struct tm_prompt *p)
 {
+  tm_require(p->is_reading);
   const LineInfoW *line = el_wline(p->el);
   int columns = tm_prompt_width(p), at = (int)strlen(p->label);
   for (const wchar_t *c = line->buffer; c < line->cursor; c++) {
