@@ -380,14 +380,14 @@ int tidemill_clean_remove(struct tidemill_clean *c, size_t i, struct tm_err *err
                                               : "stays");
   struct chosen *j = &c->list.at[i];
   char *reason = NULL;
+  tm_require(j->dir[0] == '/' && !j->kept && !j->is_gone);
   if (!j->job.is_leftover) /* its output may have been registered since */
     reason = reason_to_keep(c, j->dir, j->job.state, &why);
   if (reason)
     tm_err_set(&why, TM_EINUSE, "'%s' stays: %s", j->dir, reason);
   free(reason);
   if (why.code == 0)
-    tm_require(j->dir[0] == '/' && !j->kept && !j->is_gone);
-  tm_job_remove(c->ws->fs, j->dir, &why);
+    tm_job_remove(c->ws->fs, j->dir, &why);
   j->is_gone = why.code == 0;
   if (why.code < 0 && err)
     *err = why;

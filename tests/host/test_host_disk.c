@@ -467,6 +467,31 @@ static void datasets_are_registered_shown_and_unregistered(void **state)
   host_end(&h);
 }
 
+static void a_chosen_job_stays_if_its_output_was_registered_since(void **state)
+{
+  struct host h;
+  struct tidemill_clean *c = NULL;
+  struct tidemill_clean_options o = TIDEMILL_CLEAN_OPTIONS_INIT;
+  struct tidemill_record *r = NULL;
+  host_setup(&h, "good", 1, NULL);
+  host_runtime(&h, NULL);
+  run_job(&h);
+  struct tidemill_workspace *ws = open_workspace(&h, false);
+  o.all = true;
+  host_must(&h, tidemill_clean_new(&c, ws, &o, &h.err));
+  const struct tidemill_clean_job *job = tidemill_clean_job(c, 0);
+  assert_string_equal(job->kept, "");
+  struct tidemill_registration output = registration(&job->dir, NULL);
+  assert_int_equal(tidemill_dataset_register(NULL, ws, &output, &h.err), TIDEMILL_REGISTERED_NOW);
+  expect(&h, tidemill_clean_remove(c, 0, &h.err), TIDEMILL_EINUSE,
+         "the registered dataset 'digits'");
+  host_must(&h, tidemill_record_open(&r, ws, job->dir, &h.err)); /* it is there */
+  tidemill_record_close(r);
+  tidemill_clean_free(c);
+  tidemill_workspace_close(ws);
+  host_end(&h);
+}
+
 /* Refusals. */
 
 static void a_missing_workspace_is_refused(void **state)
@@ -588,6 +613,7 @@ int main(void)
     cmocka_unit_test(lines_of_logs_come_in_order),
     cmocka_unit_test(jobs_are_removed_one_by_one_and_stay_in_the_history),
     cmocka_unit_test(datasets_are_registered_shown_and_unregistered),
+    cmocka_unit_test(a_chosen_job_stays_if_its_output_was_registered_since),
     cmocka_unit_test(a_missing_workspace_is_refused),
     cmocka_unit_test(null_arguments_are_named),
     cmocka_unit_test(queries_of_a_null_object_return_nothing),
