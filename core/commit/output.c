@@ -122,18 +122,19 @@ static int write_piece(struct tm_output *o, const void *p, size_t n, int64_t at,
   return tm_fs_write_at(o->fs, o->fd, o->path, p, n, at, err);
 }
 
-/* Keeps (3). Updates `size`, also if another program has extended the file. */
-static int look(struct tm_output *o, struct tm_err *err)
+/* Keeps (3): it has `least` bytes still. Updates `size`, also if another program has extended the
+ * file. */
+static int look(struct tm_output *o, int64_t least, struct tm_err *err)
 {
   struct tm_stat st;
   int rc = o->fs->fstat(o->fs->self, o->fd, &st);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot look at '%s'", o->path);
-  if (st.size < o->written)
+  if (st.size < least)
     return tm_err_set(err, -EIO,
                       "'%s' has become shorter while it was written, by another program: %lld "
                       "bytes where %lld had been",
-                      o->path, (long long)st.size, (long long)o->written);
+                      o->path, (long long)st.size, (long long)least);
   o->size = st.size;
   return 0;
 }
@@ -150,13 +151,13 @@ int tm_output_check_name(struct tm_output *o, struct tm_err *err)
     return tm_err_set(err, -EIO,
                       "'%s' is not the file that was written: another program has replaced it",
                       o->path);
-  return look(o, err);
+  return look(o, o->written, err);
 }
 
 int tm_output_flush(struct tm_output *o, struct tm_err *err)
 {
   tm_require(o->end == o->written + (int64_t)o->pending.len);
-  int rc = o->pending.len > 0 ? look(o, err) : 0;
+  int rc = o->pending.len > 0 ? look(o, o->written, err) : 0;
   if (rc < 0)
     return rc;
   if (o->ahead && o->written + (int64_t)o->pending.len > o->ahead->at)
@@ -182,7 +183,9 @@ static int copy_piece(struct tm_output *o, struct tm_ahead *a, char *piece)
   if ((size_t)got < want)
     return tm_err_set(&a->err, TM_EDAMAGE, "the result in '%s' is shorter than its worker said",
                       a->from);
-  a->code = write_piece(o, piece, want, a->at + a->done, &a->err);
+  a->code = a->done > 0 ? look(o, a->at + a->done, &a->err) : 0;
+  if (a->code == 0)
+    a->code = write_piece(o, piece, want, a->at + a->done, &a->err);
   if (a->code < 0)
     return a->code;
   tm_hash_add(a->sum, piece, want);
@@ -213,7 +216,7 @@ static int ahead_new(struct tm_ahead **out, struct tm_output *o, const char *fro
 {
   tm_require(length >= 0);
   int rc = tm_output_flush(o, err);
-  if (rc < 0 || (rc = look(o, err)) < 0)
+  if (rc < 0 || (rc = look(o, o->written, err)) < 0)
     return rc;
   int fd = tm_fs_open(o->fs, from, O_RDONLY, 0, err);
   if (fd < 0)
@@ -271,6 +274,8 @@ int tm_output_copy(struct tm_output *o, const char *from, int64_t length, uint64
     rc = a->code;
     words = a->err;
   }
+  if (rc == 0)
+    rc = look(o, a->at + a->length, &words);
   if (rc == 0) { /* otherwise keeps (2): what was written is after the end */
     o->written += length;
     o->end += length;

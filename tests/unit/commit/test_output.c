@@ -1,6 +1,9 @@
 /* test_output.c - a file that grows at its end, and how much of it counts. */
 #include "unit.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "base/hash.h"
 #include "base/mem.h"
 #include "commit/output.h"
@@ -105,7 +108,7 @@ struct ahead {
   size_t n;
 };
 
-static void ahead_begin(struct ahead *a, const char *before)
+static void ahead_make(struct ahead *a, const char *before)
 {
   a->n = (3u << 20) + 17;
   a->rows = tm_xmalloc(a->n);
@@ -119,10 +122,23 @@ static void ahead_begin(struct ahead *a, const char *before)
   assert_true(tm_output_copy_ahead(&a->o, a->from, (int64_t)a->n, tm_hash64(a->rows, a->n), before,
                                    strlen(before)));
   assert_int_equal(a->o.end, 6);
+}
+
+static void ahead_begin(struct ahead *a, const char *before)
+{
+  ahead_make(a, before);
   assert_true(tm_output_copy_more(&a->o, 2 << 20));
   assert_false(tm_output_copy_more(&a->o, 2 << 20));
   assert_false(tm_output_copy_more(&a->o, 2 << 20));
   assert_int_equal(a->o.end, 6); /* nothing is added yet */
+}
+
+static void ahead_release(struct ahead *a)
+{
+  tm_output_close(&a->o);
+  folder_release(&a->f);
+  free(a->from);
+  free(a->rows);
 }
 
 static void ahead_end(struct ahead *a, const char *before)
@@ -137,10 +153,7 @@ static void ahead_end(struct ahead *a, const char *before)
   assert_int_equal(tm_output_hash(&a->o, 6, end, &hash, NULL), 0);
   assert_int_equal(hash, tm_hash64(text, strlen(text)));
   assert_int_equal(tm_output_has(&a->o, 6, end, hash, NULL), 1); /* reads the file */
-  tm_output_close(&a->o);
-  folder_release(&a->f);
-  free(a->from);
-  free(a->rows);
+  ahead_release(a);
   free(text);
 }
 
@@ -178,6 +191,24 @@ static void makes_a_copy_again_that_is_overwritten(void **state)
   ahead_end(&a, "");
 }
 
+/* Another program cuts the file: a hole would take the place of the rows before. */
+static void notices_that_the_file_is_cut_while_it_copies(void **state)
+{
+  for (int pieces = 1; pieces <= 4; pieces++) {
+    struct ahead a;
+    struct tm_err err = TM_ERR_NONE;
+    ahead_make(&a, "");
+    for (int i = 0; i < pieces; i++)
+      tm_output_copy_more(&a.o, 1 << 20);
+    assert_int_equal(truncate(folder_file(&a.f, "out"), 6), 0);
+    assert_int_equal(tm_output_copy(&a.o, a.from, (int64_t)a.n, tm_hash64(a.rows, a.n), &err),
+                     -EIO);
+    assert_non_null(strstr(err.text, "has become shorter"));
+    assert_int_equal(a.o.end, 6);
+    ahead_release(&a);
+  }
+}
+
 static void says_late_that_a_copy_made_ahead_is_bad(void **state)
 {
   struct folder f;
@@ -206,5 +237,6 @@ UNIT_TESTS({
     cmocka_unit_test(takes_a_copy_that_was_made_ahead),
     cmocka_unit_test(takes_a_copy_behind_a_header),
     cmocka_unit_test(makes_a_copy_again_that_is_overwritten),
+    cmocka_unit_test(notices_that_the_file_is_cut_while_it_copies),
     cmocka_unit_test(says_late_that_a_copy_made_ahead_is_bad),
 });
