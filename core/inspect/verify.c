@@ -27,6 +27,7 @@
 #include "commit/mini_batch_states.h"
 #include "commit/manifest_file.h"
 #include "commit/recover.h"
+#include "inspect/verify_state.h"
 #include "inspect/verify_upload.h"
 #include "record/job_record.h"
 #include "record/owner.h"
@@ -422,18 +423,6 @@ static bool has_begun(const char *step_dir)
 }
 
 /* False: files of the step are gone, and it cannot be read. */
-static bool check_files(struct check *c, const char *step_dir)
-{
-  static const char *const names[] = { "journal", "manifest", "failures", "files" };
-  int64_t found = c->faults.found;
-  for (size_t i = 0; i < TM_COUNT_OF(names); i++) {
-    char *path = tm_xprintf("%s/state/%s", step_dir, names[i]);
-    if (size_of(path) < (i < 2 ? 1 : 0))
-      tm_fault(&c->faults, path, -1, "%s", GONE);
-    free(path);
-  }
-  return c->faults.found == found;
-}
 
 /* Only for a Completed step: any other step uploads its outputs again. */
 static int check_uploads(struct check *c, const struct tm_json *step, struct tm_buf *said,
@@ -460,11 +449,14 @@ static int check_step(struct check *c, const struct tm_json *step, struct tm_err
   struct tm_buf uploads = TM_BUF_NONE, copy = TM_BUF_NONE;
   int rc = 0;
   if (has_begun(dir)) {
-    bool is_whole = check_files(c, dir) && (rc = open_files(c, dir, step, err)) >= 0;
+    bool is_whole =
+        tm_verify_state_files(&c->faults, dir) && (rc = open_files(c, dir, step, err)) >= 0;
     if (is_whole) {
       c->found->output = c->output.path;
       check_manifest(c);
       rc = check_journal(c, err);
+      if (rc >= 0 && c->o->has_tables)
+        rc = tm_verify_state_tables(&c->faults, dir, step, tm_manifest_has_end(c->manifest), err);
     }
     if (rc >= 0)
       check_sums(c);

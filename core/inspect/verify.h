@@ -41,6 +41,7 @@ struct tm_verify_options {
   const char *dir;       /* of the job, absolute */
   const char *workspace; /* absolute, or NULL: its other jobs may have replaced an upload */
   bool has_copies;       /* compares the file of `map --output`, too, which a user may change */
+  bool has_tables;       /* reads the columns and the grouped rows of tables, too */
   /* A fault: the file (absolute), the place of its first bad byte, and what is wrong there. -1: of
    * the file as a whole. */
   void (*on_fault)(void *data, const char *path, int64_t at, const char *what);

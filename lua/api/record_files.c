@@ -228,7 +228,7 @@ int tidemill_workspace_verify(struct tidemill_workspace *ws, const char *job,
 {
   struct verifying v = { .on_fault = host_fault, .on_step = host_step, .data = data };
   struct tm_verify_options o = {
-    .has_copies = true, .on_fault = on_fault, .on_step = on_step, .data = &v
+    .has_copies = true, .has_tables = true, .on_fault = on_fault, .on_step = on_step, .data = &v
   };
   int64_t faults;
   char *dir;

@@ -25,13 +25,14 @@ const struct tm_command tm_command_verify = {
   .usage = "[JOB]",
   .summary = "compares a job's output and uploads with its journal, byte by byte",
   .help = "Reads all files of a job and changes none. Each fault is shown with its file and\n"
-          "place. A folder at the destination of an upload is compared with the step's own\n"
-          "output, and an archive with its recorded hash. For a folder, the\n"
-          "message ends with the command that repairs it. A destination that a later job\n"
-          "has replaced is not a fault. The file of 'map --output FILE' is compared with the\n"
-          "rows of the job. If it differs, or is gone, the message says whether it was\n"
-          "changed after the job had put it there, and ends with the command that puts the\n"
-          "job's rows there again.\n"
+          "place. The columns and the grouped rows of tables have check sums of their own.\n"
+          "A folder at the destination of an upload is compared with the step's own output,\n"
+          "and an archive with its recorded hash. For a folder, the message ends with the\n"
+          "command that repairs it. A destination that a later job has replaced is not a\n"
+          "fault. The file of 'map --output FILE' is compared with the rows of the job. If\n"
+          "it differs, or is gone, the message says whether it was changed after the job\n"
+          "had put it there, and ends with the command that puts the job's rows there\n"
+          "again.\n"
           "\n"
           "Exit status: 0 no faults, 2 there is no such job, 3 faults, or the job is\n"
           "running.\n",

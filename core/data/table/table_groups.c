@@ -308,6 +308,49 @@ int tm_table_groups_next(struct tm_table_groups *g, uint32_t *items, struct tm_b
   return 1;
 }
 
+/* The rows of the group that next() has read; their hash stands before them. */
+static int check_rows(const struct tm_table_groups *g, int64_t len, struct tm_err *err)
+{
+  struct tm_buf bytes = TM_BUF_NONE;
+  size_t want = (size_t)len + HASH_SIZE;
+  int64_t got = tm_fs_read_at(g->fs, g->fd, g->path, tm_buf_extend(&bytes, want), want,
+                              g->at - len - HASH_SIZE, err);
+  int rc = got < 0 ? (int)got : 0;
+  if (rc == 0 && (got < (int64_t)want ||
+                  tm_get_u64(bytes.data) != tm_hash64(bytes.data + HASH_SIZE, (size_t)len)))
+    rc = report_damage(g->path, "the rows of a group have a wrong check sum", err);
+  tm_buf_release(&bytes);
+  return rc;
+}
+
+int tm_table_groups_check(const struct tm_fs *fs, const char *path, int64_t *at, struct tm_err *err)
+{
+  struct tm_table_groups g = { .fs = fs, .path = tm_xstrdup(path), .fd = -1 };
+  struct tm_buf bytes = TM_BUF_NONE;
+  struct tm_stat st;
+  uint64_t hash;
+  uint32_t rows;
+  *at = -1;
+  g.fd = tm_fs_open(fs, path, O_RDONLY, 0, err);
+  int rc = g.fd < 0 ? g.fd : read_head(fs, g.fd, path, &g.columns, &hash, &g.at, err);
+  if (rc == 0 && fs->fstat(fs->self, g.fd, &st) == 0)
+    g.size = st.size;
+  while (rc == 0) {
+    int64_t begin = *at = g.at;
+    tm_buf_clear(&bytes);
+    rc = tm_table_groups_next(&g, &rows, &bytes, err);
+    if (rc <= 0)
+      break;
+    rc = check_rows(&g, g.at - begin - (int64_t)g.record.len, err);
+  }
+  tm_fs_close(fs, g.fd);
+  tm_schema_release(&g.columns);
+  tm_buf_release(&g.record);
+  tm_buf_release(&bytes);
+  free(g.path);
+  return rc;
+}
+
 static int decode_rows(const struct tm_buf *bytes, const struct tm_schema *columns, int64_t rows,
                        struct tm_arena *arena, struct tm_data_frame *out)
 {

@@ -43,6 +43,11 @@ int tm_table_groups_finish(struct tm_table_groups *g, struct tm_err *err);
 int tm_table_groups_next(struct tm_table_groups *g, uint32_t *items, struct tm_buf *bytes,
                          struct tm_err *err);
 
+/* Reads a complete file and compares it with its check sums. TM_EDAMAGE sets `at` to the group that
+ * is not as it was written; -1: the head. Also TM_EVERSION, or a system error. */
+int tm_table_groups_check(const struct tm_fs *fs, const char *path, int64_t *at,
+                          struct tm_err *err);
+
 /* Loads the rows of a range of such a file as a frame in the arena. Hostile bytes: TM_EDAMAGE; a
  * missing file: -ENOENT. */
 struct tm_arena;

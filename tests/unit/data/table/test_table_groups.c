@@ -177,6 +177,8 @@ static void damage_is_noticed(void **state)
   struct tm_err err = TM_ERR_NONE;
   write_all(*state);
   assert_true(tm_fs_read_file(tm_fs_real(), path, 1 << 20, &whole, &err) >= 0);
+  int64_t place;
+  assert_int_equal(tm_table_groups_check(tm_fs_real(), path, &place, &err), 0);
   for (size_t i = 0; i < whole.len; i++) {
     struct tm_table_groups *g = begin(*state, 100);
     struct tm_buf bytes = TM_BUF_NONE;
@@ -186,6 +188,8 @@ static void damage_is_noticed(void **state)
     whole.data[i] = (char)(was ^ 0x55);
     tree_file(*state, "groups", whole.data, whole.len);
     whole.data[i] = was;
+    int64_t at;
+    assert_true(tm_table_groups_check(tm_fs_real(), path, &at, &err) < 0);
     int rc = tm_table_groups_open(g, &err);
     while (rc > 0 && (rc = tm_table_groups_next(g, &items, &bytes, &err)) > 0) {
       struct tm_reader r;

@@ -1,0 +1,22 @@
+/* verify_state.h - checks the files in the folder state/ of a step that no journal covers: whether
+ * the files of every step are there, and the files of a step over tables by their own check sums.
+ * For verify.c.
+ */
+#ifndef TM_INSPECT_VERIFY_STATE_H
+#define TM_INSPECT_VERIFY_STATE_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "inspect/verify_upload.h"
+
+/* Reports each file that is missing or empty. False: there is one. */
+bool tm_verify_state_files(struct tm_faults *faults, const char *step_dir);
+/* Reads schema.json and the rows in groups-N. `step`: of job.json. `is_listed`: the list of
+ * mini-batches is complete, and so the files of grouped rows must be there. Returns 0 or a system
+ * error: a file could not be read. */
+int tm_verify_state_tables(struct tm_faults *faults, const char *step_dir,
+                           const struct tm_json *step, bool is_listed, struct tm_err *err);
+
+#endif
