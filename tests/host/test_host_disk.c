@@ -4,37 +4,6 @@
  */
 #include "host.h"
 
-static void expect(const struct host *h, int rc, int code, const char *words)
-{
-  assert_int_equal(rc, code);
-  if (!strstr(h->err.text, words))
-    fail_msg("'%s' is not in '%s'", words, h->err.text);
-}
-
-static struct tidemill_workspace *open_workspace(struct host *h, bool make)
-{
-  struct tidemill_workspace_options o = TIDEMILL_WORKSPACE_OPTIONS_INIT;
-  struct tidemill_workspace *ws = NULL;
-  char path[256];
-  host_path(h, "ws", path);
-  o.path = path;
-  o.make = make;
-  host_must(h, tidemill_workspace_open(&ws, &o, &h->err));
-  assert_string_equal(tidemill_workspace_path(ws), path);
-  return ws;
-}
-
-/* Runs a job to its end and closes it. */
-static void run_job(struct host *h)
-{
-  host_submit(h);
-  host_wait(h);
-  tidemill_job_close(h->job);
-  tidemill_pipeline_free(h->pipeline);
-  h->job = NULL;
-  h->pipeline = NULL;
-}
-
 struct seen {
   int jobs, removed;
   char dirs[4][256];
@@ -66,7 +35,7 @@ static void jobs_of_a_workspace_are_listed_newest_first(void **state)
   struct seen s = { .closes = true };
   host_setup(&h, "good", 3, NULL);
   host_runtime(&h, NULL);
-  struct tidemill_workspace *ws = open_workspace(&h, true);
+  struct tidemill_workspace *ws = host_workspace(&h, true);
   assert_int_equal(tidemill_workspace_jobs(ws, false, on_job, &s, &h.err), 0);
   assert_int_equal(s.jobs, 0);
   for (int i = 0; i < 2; i++) {
@@ -142,8 +111,8 @@ static void a_record_has_the_result_of_a_job(void **state)
   struct failed failed = { 0 };
   host_setup(&h, "good", 2, "bad", 1, NULL);
   host_runtime(&h, NULL);
-  run_job(&h);
-  struct tidemill_workspace *ws = open_workspace(&h, false);
+  host_run_job(&h);
+  struct tidemill_workspace *ws = host_workspace(&h, false);
   host_must(&h, tidemill_record_open(&r, ws, "latest", &h.err));
   const struct tidemill_record_info *info = tidemill_record_info(r);
   assert_string_equal(info->pipeline, "case");
@@ -159,14 +128,14 @@ static void a_record_has_the_result_of_a_job(void **state)
   assert_int_equal(failed.n, 2);
   assert_non_null(strstr(failed.item, "/in/bad.000"));
   assert_non_null(strstr(failed.error, "no good: bad.000"));
-  expect(&h, tidemill_record_failures(r, "scor", on_failure, &failed, &h.err), TIDEMILL_EUSAGE,
-         "there is no step 'scor'; there are: score");
+  host_expect(&h, tidemill_record_failures(r, "scor", on_failure, &failed, &h.err), TIDEMILL_EUSAGE,
+              "there is no step 'scor'; there are: score");
   assert_non_null(strstr(tidemill_record_definition(r), "\"mini_batch_size\""));
   assert_non_null(strstr(tidemill_record_result(r), "\"Completed\""));
   assert_non_null(strstr(tidemill_record_json(r), "\"is_listed\":true"));
   tidemill_record_close(r);
-  expect(&h, tidemill_record_open(&r, ws, "lates", &h.err), TIDEMILL_EUSAGE,
-         "there is no job 'lates'");
+  host_expect(&h, tidemill_record_open(&r, ws, "lates", &h.err), TIDEMILL_EUSAGE,
+              "there is no job 'lates'");
   assert_null(r);
   tidemill_workspace_close(ws);
   host_end(&h);
@@ -220,12 +189,13 @@ static void a_running_job_is_inspected_and_left_alone(void **state)
   assert_null(tidemill_record_result(r));
   tidemill_record_close(r);
   expect_running(&h, dir);
-  expect(&h, tidemill_workspace_verify(NULL, dir, NULL, NULL, NULL, &h.err), TIDEMILL_EINUSE, dir);
+  host_expect(&h, tidemill_workspace_verify(NULL, dir, NULL, NULL, NULL, &h.err), TIDEMILL_EINUSE,
+              dir);
   o.jobs = &dir;
   o.jobs_len = 1;
   host_must(&h, tidemill_clean_new(&c, NULL, &o, &h.err));
   assert_string_equal(tidemill_clean_job(c, 0)->kept, "it is running");
-  expect(&h, tidemill_clean_remove(c, 0, &h.err), TIDEMILL_EUSAGE, "job 0 stays");
+  host_expect(&h, tidemill_clean_remove(c, 0, &h.err), TIDEMILL_EUSAGE, "job 0 stays");
   tidemill_clean_free(c);
   host_go(&h, 1);
   host_wait(&h);
@@ -260,8 +230,8 @@ static void a_bad_byte_of_a_job_is_found(void **state)
   struct checked c = { 0 };
   host_setup(&h, "good", 3, NULL);
   host_runtime(&h, NULL);
-  run_job(&h);
-  struct tidemill_workspace *ws = open_workspace(&h, false);
+  host_run_job(&h);
+  struct tidemill_workspace *ws = host_workspace(&h, false);
   assert_int_equal(tidemill_workspace_verify(ws, "latest", on_fault, on_step, &c, &h.err), 0);
   assert_int_equal(c.steps, 1);
   assert_int_equal(c.committed, 3);
@@ -301,9 +271,9 @@ static void an_unreadable_record_is_reported_and_not_opened(void **state)
   FILE *f = fopen(path, "w");
   fputs("{", f);
   assert_int_equal(fclose(f), 0);
-  struct tidemill_workspace *ws = open_workspace(&h, false);
-  expect(&h, tidemill_record_open(&r, ws, "latest", &h.err), TIDEMILL_EDAMAGE,
-         "job.json' is damaged");
+  struct tidemill_workspace *ws = host_workspace(&h, false);
+  host_expect(&h, tidemill_record_open(&r, ws, "latest", &h.err), TIDEMILL_EDAMAGE,
+              "job.json' is damaged");
   assert_null(r);
   host_must(&h, tidemill_workspace_jobs(ws, true, on_faulty, &s, &h.err));
   assert_int_equal(s.jobs, 1);
@@ -338,28 +308,28 @@ static void lines_of_logs_come_in_order(void **state)
   struct tidemill_logs_options o = TIDEMILL_LOGS_OPTIONS_INIT;
   host_setup(&h, "good", 2, "bad", 1, NULL);
   host_runtime(&h, NULL);
-  run_job(&h);
-  struct tidemill_workspace *ws = open_workspace(&h, false);
+  host_run_job(&h);
+  struct tidemill_workspace *ws = host_workspace(&h, false);
   o.errors = true;
   host_must(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err));
   assert_true(heard.lines > 0 && heard.ends == 1);
   assert_non_null(strstr(heard.text, "no good: bad.000"));
   o.step = "scor";
-  expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TIDEMILL_EUSAGE,
-         "there is no step 'scor'; known: score");
+  host_expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err),
+              TIDEMILL_EUSAGE, "there is no step 'scor'; known: score");
   o.step = "score";
   o.worker = "process9";
-  expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TIDEMILL_EUSAGE,
-         "there is no worker 'process9'; known: process00");
+  host_expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err),
+              TIDEMILL_EUSAGE, "there is no worker 'process9'; known: process00");
   heard = (struct heard) { .lines = 19 };
   assert_int_equal(tidemill_workspace_logs(ws, "latest", NULL, on_line, &heard, &h.err), 9);
   o.size = 0;
-  expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err), TIDEMILL_EUSAGE,
-         "TIDEMILL_LOGS_OPTIONS_INIT");
-  expect(&h, tidemill_workspace_logs(ws, NULL, NULL, on_line, &heard, &h.err), TIDEMILL_EUSAGE,
-         "`job`");
-  expect(&h, tidemill_workspace_logs(ws, "latest", NULL, NULL, NULL, &h.err), TIDEMILL_EUSAGE,
-         "`on_line` is NULL");
+  host_expect(&h, tidemill_workspace_logs(ws, "latest", &o, on_line, &heard, &h.err),
+              TIDEMILL_EUSAGE, "TIDEMILL_LOGS_OPTIONS_INIT");
+  host_expect(&h, tidemill_workspace_logs(ws, NULL, NULL, on_line, &heard, &h.err), TIDEMILL_EUSAGE,
+              "`job`");
+  host_expect(&h, tidemill_workspace_logs(ws, "latest", NULL, NULL, NULL, &h.err), TIDEMILL_EUSAGE,
+              "`on_line` is NULL");
   tidemill_workspace_close(ws);
   host_end(&h);
 }
@@ -375,9 +345,9 @@ static void jobs_are_removed_one_by_one_and_stay_in_the_history(void **state)
   int64_t bytes;
   host_setup(&h, "good", 1, NULL);
   host_runtime(&h, NULL);
-  run_job(&h);
-  run_job(&h);
-  struct tidemill_workspace *ws = open_workspace(&h, false);
+  host_run_job(&h);
+  host_run_job(&h);
+  struct tidemill_workspace *ws = host_workspace(&h, false);
   host_must(&h, tidemill_clean_new(&c, ws, NULL, &h.err));
   assert_null(tidemill_clean_job(c, 0)); /* Completed jobs stay */
   tidemill_clean_free(c);
@@ -389,9 +359,9 @@ static void jobs_are_removed_one_by_one_and_stay_in_the_history(void **state)
   assert_null(tidemill_clean_job(c, 2));
   assert_true(tidemill_clean_scripts(c, &bytes) == 1 && bytes > 0);
   host_must(&h, tidemill_clean_remove(c, 0, &h.err));
-  expect(&h, tidemill_clean_remove(c, 0, &h.err), TIDEMILL_EUSAGE, "is removed already");
-  expect(&h, tidemill_clean_remove(c, 2, &h.err), TIDEMILL_EUSAGE, "does not exist");
-  expect(&h, tidemill_clean_remove_scripts(c, &h.err), TIDEMILL_EUSAGE, "is still there");
+  host_expect(&h, tidemill_clean_remove(c, 0, &h.err), TIDEMILL_EUSAGE, "is removed already");
+  host_expect(&h, tidemill_clean_remove(c, 2, &h.err), TIDEMILL_EUSAGE, "does not exist");
+  host_expect(&h, tidemill_clean_remove_scripts(c, &h.err), TIDEMILL_EUSAGE, "is still there");
   host_must(&h, tidemill_clean_remove(c, 1, &h.err));
   host_must(&h, tidemill_clean_remove_scripts(c, &h.err));
   tidemill_clean_free(c);
@@ -435,7 +405,7 @@ static void datasets_are_registered_shown_and_unregistered(void **state)
   host_setup(&h, "good", 2, NULL);
   host_path(&h, "in/*", pattern);
   struct tidemill_registration r = registration(paths, tags);
-  struct tidemill_workspace *ws = open_workspace(&h, true);
+  struct tidemill_workspace *ws = host_workspace(&h, true);
   assert_int_equal(tidemill_dataset_register(&d, ws, &r, &h.err), TIDEMILL_REGISTERED_NOW);
   const struct tidemill_dataset_info *info = tidemill_dataset_info(d);
   assert_string_equal(info->name, "digits");
@@ -461,7 +431,7 @@ static void datasets_are_registered_shown_and_unregistered(void **state)
   host_must(&h, tidemill_dataset_open(&d, ws, "digits", 0, &h.err));
   assert_int_equal(tidemill_dataset_info(d)->version, 2);
   tidemill_dataset_close(d);
-  expect(&h, tidemill_dataset_open(&d, ws, "digit", 0, &h.err), TIDEMILL_EUSAGE, "'digits'");
+  host_expect(&h, tidemill_dataset_open(&d, ws, "digit", 0, &h.err), TIDEMILL_EUSAGE, "'digits'");
   assert_int_equal(tidemill_dataset_unregister(ws, "digits", 0, &h.err), 2);
   tidemill_workspace_close(ws);
   host_end(&h);
@@ -475,16 +445,16 @@ static void a_chosen_job_stays_if_its_output_was_registered_since(void **state)
   struct tidemill_record *r = NULL;
   host_setup(&h, "good", 1, NULL);
   host_runtime(&h, NULL);
-  run_job(&h);
-  struct tidemill_workspace *ws = open_workspace(&h, false);
+  host_run_job(&h);
+  struct tidemill_workspace *ws = host_workspace(&h, false);
   o.all = true;
   host_must(&h, tidemill_clean_new(&c, ws, &o, &h.err));
   const struct tidemill_clean_job *job = tidemill_clean_job(c, 0);
   assert_string_equal(job->kept, "");
   struct tidemill_registration output = registration(&job->dir, NULL);
   assert_int_equal(tidemill_dataset_register(NULL, ws, &output, &h.err), TIDEMILL_REGISTERED_NOW);
-  expect(&h, tidemill_clean_remove(c, 0, &h.err), TIDEMILL_EINUSE,
-         "the registered dataset 'digits'");
+  host_expect(&h, tidemill_clean_remove(c, 0, &h.err), TIDEMILL_EINUSE,
+              "the registered dataset 'digits'");
   host_must(&h, tidemill_record_open(&r, ws, job->dir, &h.err)); /* it is there */
   tidemill_record_close(r);
   tidemill_clean_free(c);
@@ -503,15 +473,16 @@ static void a_missing_workspace_is_refused(void **state)
   host_setup(&h, NULL);
   host_path(&h, "none", path);
   o.path = path;
-  expect(&h, tidemill_workspace_open(&ws, &o, &h.err), TIDEMILL_EUSAGE, "there is no workspace");
+  host_expect(&h, tidemill_workspace_open(&ws, &o, &h.err), TIDEMILL_EUSAGE,
+              "there is no workspace");
   assert_null(ws);
   o.path = "";
-  expect(&h, tidemill_workspace_open(&ws, &o, &h.err), TIDEMILL_EUSAGE, "`path` is empty");
+  host_expect(&h, tidemill_workspace_open(&ws, &o, &h.err), TIDEMILL_EUSAGE, "`path` is empty");
   o.size = 0;
-  expect(&h, tidemill_workspace_open(&ws, &o, &h.err), TIDEMILL_EUSAGE, "_OPTIONS_INIT");
+  host_expect(&h, tidemill_workspace_open(&ws, &o, &h.err), TIDEMILL_EUSAGE, "_OPTIONS_INIT");
   setenv("TIDEMILL_WORKSPACE", path, 1);
-  expect(&h, tidemill_workspace_open(&ws, NULL, &h.err), TIDEMILL_EUSAGE,
-         "TIDEMILL_WORKSPACE names");
+  host_expect(&h, tidemill_workspace_open(&ws, NULL, &h.err), TIDEMILL_EUSAGE,
+              "TIDEMILL_WORKSPACE names");
   assert_int_equal(mkdir(path, 0700), 0);
   host_must(&h, tidemill_workspace_open(&ws, NULL, &h.err));
   assert_string_equal(tidemill_workspace_path(ws), path);
@@ -530,48 +501,49 @@ static void null_arguments_are_named(void **state)
   struct tidemill_clean *c = NULL;
   enum tidemill_state failed = TIDEMILL_STATE_FAILED;
   host_setup(&h, NULL);
-  struct tidemill_workspace *ws = open_workspace(&h, true);
+  struct tidemill_workspace *ws = host_workspace(&h, true);
   struct tidemill_error *err = &h.err;
-  expect(&h, tidemill_workspace_open(NULL, NULL, err), TIDEMILL_EUSAGE, "`out` is NULL");
-  expect(&h, tidemill_workspace_jobs(NULL, false, on_job, NULL, err), TIDEMILL_EUSAGE,
-         "`ws` is NULL");
-  expect(&h, tidemill_workspace_jobs(ws, false, NULL, NULL, err), TIDEMILL_EUSAGE,
-         "`on_job` is NULL");
-  expect(&h, tidemill_record_open(NULL, ws, "latest", err), TIDEMILL_EUSAGE, "`out` is NULL");
-  expect(&h, tidemill_record_open(&record, ws, NULL, err), TIDEMILL_EUSAGE, "`job` is NULL");
-  expect(&h, tidemill_record_failures(NULL, NULL, on_failure, NULL, err), TIDEMILL_EUSAGE,
-         "`r` is");
-  expect(&h, tidemill_workspace_verify(ws, NULL, NULL, NULL, NULL, err), TIDEMILL_EUSAGE,
-         "`job` is");
-  expect(&h, tidemill_workspace_datasets(NULL, NULL, count_dataset, NULL, err), TIDEMILL_EUSAGE,
-         "`ws`");
-  expect(&h, tidemill_workspace_datasets(ws, NULL, NULL, NULL, err), TIDEMILL_EUSAGE,
-         "`on_dataset`");
-  expect(&h, tidemill_dataset_open(NULL, ws, "x", 0, err), TIDEMILL_EUSAGE, "`out` is NULL");
-  expect(&h, tidemill_dataset_open(&d, NULL, "x", 0, err), TIDEMILL_EUSAGE, "`ws` is NULL");
-  expect(&h, tidemill_dataset_open(&d, ws, NULL, 0, err), TIDEMILL_EUSAGE, "`name` is NULL");
-  expect(&h, tidemill_dataset_open(&d, ws, "x", -1, err), TIDEMILL_EUSAGE, "version -1");
-  expect(&h, tidemill_dataset_register(NULL, ws, NULL, err), TIDEMILL_EUSAGE,
-         "`registration` is NULL");
-  expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TIDEMILL_EUSAGE, "`name`, and `paths`");
+  host_expect(&h, tidemill_workspace_open(NULL, NULL, err), TIDEMILL_EUSAGE, "`out` is NULL");
+  host_expect(&h, tidemill_workspace_jobs(NULL, false, on_job, NULL, err), TIDEMILL_EUSAGE,
+              "`ws` is NULL");
+  host_expect(&h, tidemill_workspace_jobs(ws, false, NULL, NULL, err), TIDEMILL_EUSAGE,
+              "`on_job` is NULL");
+  host_expect(&h, tidemill_record_open(NULL, ws, "latest", err), TIDEMILL_EUSAGE, "`out` is NULL");
+  host_expect(&h, tidemill_record_open(&record, ws, NULL, err), TIDEMILL_EUSAGE, "`job` is NULL");
+  host_expect(&h, tidemill_record_failures(NULL, NULL, on_failure, NULL, err), TIDEMILL_EUSAGE,
+              "`r` is");
+  host_expect(&h, tidemill_workspace_verify(ws, NULL, NULL, NULL, NULL, err), TIDEMILL_EUSAGE,
+              "`job` is");
+  host_expect(&h, tidemill_workspace_datasets(NULL, NULL, count_dataset, NULL, err),
+              TIDEMILL_EUSAGE, "`ws`");
+  host_expect(&h, tidemill_workspace_datasets(ws, NULL, NULL, NULL, err), TIDEMILL_EUSAGE,
+              "`on_dataset`");
+  host_expect(&h, tidemill_dataset_open(NULL, ws, "x", 0, err), TIDEMILL_EUSAGE, "`out` is NULL");
+  host_expect(&h, tidemill_dataset_open(&d, NULL, "x", 0, err), TIDEMILL_EUSAGE, "`ws` is NULL");
+  host_expect(&h, tidemill_dataset_open(&d, ws, NULL, 0, err), TIDEMILL_EUSAGE, "`name` is NULL");
+  host_expect(&h, tidemill_dataset_open(&d, ws, "x", -1, err), TIDEMILL_EUSAGE, "version -1");
+  host_expect(&h, tidemill_dataset_register(NULL, ws, NULL, err), TIDEMILL_EUSAGE,
+              "`registration` is NULL");
+  host_expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TIDEMILL_EUSAGE,
+              "`name`, and `paths`");
   const char *paths[] = { "in/*" }, *tags[] = { "noequal" };
   r = registration(paths, tags);
-  expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TIDEMILL_EUSAGE, "NAME=VALUE");
+  host_expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TIDEMILL_EUSAGE, "NAME=VALUE");
   r.size = 0;
-  expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TIDEMILL_EUSAGE,
-         "TIDEMILL_REGISTRATION_INIT");
-  expect(&h, tidemill_dataset_unregister(ws, NULL, 0, err), TIDEMILL_EUSAGE, "`name` is NULL");
-  expect(&h, tidemill_dataset_changes(NULL, NULL, err), TIDEMILL_EUSAGE, "`d` is NULL");
-  expect(&h, tidemill_clean_new(NULL, ws, NULL, err), TIDEMILL_EUSAGE, "`out` is NULL");
+  host_expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TIDEMILL_EUSAGE,
+              "TIDEMILL_REGISTRATION_INIT");
+  host_expect(&h, tidemill_dataset_unregister(ws, NULL, 0, err), TIDEMILL_EUSAGE, "`name` is NULL");
+  host_expect(&h, tidemill_dataset_changes(NULL, NULL, err), TIDEMILL_EUSAGE, "`d` is NULL");
+  host_expect(&h, tidemill_clean_new(NULL, ws, NULL, err), TIDEMILL_EUSAGE, "`out` is NULL");
   clean.jobs_len = 1;
-  expect(&h, tidemill_clean_new(&c, ws, &clean, err), TIDEMILL_EUSAGE, "`jobs` is NULL");
+  host_expect(&h, tidemill_clean_new(&c, ws, &clean, err), TIDEMILL_EUSAGE, "`jobs` is NULL");
   clean.jobs_len = 0;
   clean.all = true;
   clean.states = &failed;
   clean.states_len = 1;
-  expect(&h, tidemill_clean_new(&c, ws, &clean, err), TIDEMILL_EUSAGE, "exclude each other");
-  expect(&h, tidemill_clean_remove(NULL, 0, err), TIDEMILL_EUSAGE, "`c` is NULL");
-  expect(&h, tidemill_clean_remove_scripts(NULL, err), TIDEMILL_EUSAGE, "`c` is NULL");
+  host_expect(&h, tidemill_clean_new(&c, ws, &clean, err), TIDEMILL_EUSAGE, "exclude each other");
+  host_expect(&h, tidemill_clean_remove(NULL, 0, err), TIDEMILL_EUSAGE, "`c` is NULL");
+  host_expect(&h, tidemill_clean_remove_scripts(NULL, err), TIDEMILL_EUSAGE, "`c` is NULL");
   assert_true(!record && !d && !c);
   tidemill_workspace_close(ws);
   host_end(&h);

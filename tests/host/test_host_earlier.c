@@ -2,13 +2,6 @@
  * the failed items, the pipeline itself. */
 #include "host.h"
 
-static void expect(struct host *h, int rc, int code, const char *words)
-{
-  assert_int_equal(rc, code);
-  if (!strstr(h->err.text, words))
-    fail_msg("'%s' is not in '%s'", words, h->err.text);
-}
-
 static void holds(const char *text, const char *words)
 {
   if (!strstr(text, words))
@@ -89,17 +82,18 @@ static void invalid_parameter_files_are_refused(void **state)
   setup(&h);
   host_load(&h);
   host_path(&h, "none.json", path);
-  expect(&h, tidemill_pipeline_set_params_file(h.pipeline, path, &h.err), TIDEMILL_EUSAGE,
-         "none.json': no such file");
+  host_expect(&h, tidemill_pipeline_set_params_file(h.pipeline, path, &h.err), TIDEMILL_EUSAGE,
+              "none.json': no such file");
   host_put(&h, "list.json", "[1]");
   host_path(&h, "list.json", path);
-  expect(&h, tidemill_pipeline_set_params_file(h.pipeline, path, &h.err), TIDEMILL_EUSAGE,
-         "holds no names with values");
+  host_expect(&h, tidemill_pipeline_set_params_file(h.pipeline, path, &h.err), TIDEMILL_EUSAGE,
+              "holds no names with values");
   host_put(&h, "other.json", "{\"walkers\": 3}");
   host_path(&h, "other.json", path);
   host_must(&h, tidemill_pipeline_set_params_file(h.pipeline, path, &h.err));
-  expect(&h, tidemill_pipeline_check(h.pipeline, &h.err), TIDEMILL_EUSAGE, "walkers");
-  expect(&h, tidemill_pipeline_set_params_file(NULL, path, &h.err), TIDEMILL_EUSAGE, "`p` is NULL");
+  host_expect(&h, tidemill_pipeline_check(h.pipeline, &h.err), TIDEMILL_EUSAGE, "walkers");
+  host_expect(&h, tidemill_pipeline_set_params_file(NULL, path, &h.err), TIDEMILL_EUSAGE,
+              "`p` is NULL");
   host_end(&h);
 }
 
@@ -130,8 +124,8 @@ static void a_job_resumes_as_its_record_says(void **state)
   assert_string_equal(first, second);
   assert_int_equal(h.done, 3); /* committed items do not run again */
   tidemill_pipeline_free(h.pipeline);
-  expect(&h, tidemill_pipeline_load_job(&h.pipeline, h.rt, "none", &h.err), TIDEMILL_EUSAGE,
-         "none");
+  host_expect(&h, tidemill_pipeline_load_job(&h.pipeline, h.rt, "none", &h.err), TIDEMILL_EUSAGE,
+              "none");
   assert_null(h.pipeline);
   host_end(&h);
 }
@@ -143,12 +137,12 @@ static void options_of_resume_are_refused_without_it(void **state)
   setup(&h);
   host_load(&h);
   h.options.verify_input = true;
-  expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TIDEMILL_EUSAGE,
-         "`verify_input` goes with `resume`, or with --resume_from");
+  host_expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TIDEMILL_EUSAGE,
+              "`verify_input` goes with `resume`, or with --resume_from");
   h.options.verify_input = false;
   h.options.verify_output = true;
-  expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TIDEMILL_EUSAGE,
-         "`verify_output` goes with `resume`");
+  host_expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TIDEMILL_EUSAGE,
+              "`verify_output` goes with `resume`");
   host_end(&h);
 }
 
@@ -177,7 +171,8 @@ static void a_job_is_like_an_earlier_one(void **state)
   run(&h, second);
   assert_string_not_equal(first, second);
   holds(h.log, "step 'score': process_count_per_node was 3, and is 1\n");
-  expect(&h, tidemill_pipeline_set_like(h.pipeline, "none", &h.err), TIDEMILL_EUSAGE, "`like`: ");
+  host_expect(&h, tidemill_pipeline_set_like(h.pipeline, "none", &h.err), TIDEMILL_EUSAGE,
+              "`like`: ");
   host_end(&h);
 }
 
@@ -202,13 +197,13 @@ static void only_failed_items_are_run(void **state)
   assert_int_equal(tidemill_pipeline_set_only_failed(h.pipeline, second, &h.err),
                    TIDEMILL_ONLY_FAILED_NONE);
   holds(h.err.text, "nothing to do: no item failed in job '");
-  expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TIDEMILL_ENOINPUT,
-         "nothing to do");
+  host_expect(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err), TIDEMILL_ENOINPUT,
+              "nothing to do");
   again(&h); /* a job like the second gets its items */
   host_must(&h, tidemill_pipeline_set_like(h.pipeline, second, &h.err));
   holds(plan(&h), "2 items\n");
-  expect(&h, tidemill_pipeline_set_only_failed(h.pipeline, "none", &h.err), TIDEMILL_EUSAGE,
-         "`only_failed`: ");
+  host_expect(&h, tidemill_pipeline_set_only_failed(h.pipeline, "none", &h.err), TIDEMILL_EUSAGE,
+              "`only_failed`: ");
   host_end(&h);
 }
 

@@ -5,17 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct tidemill_workspace *open_workspace(struct host *h)
-{
-  struct tidemill_workspace_options o = TIDEMILL_WORKSPACE_OPTIONS_INIT;
-  struct tidemill_workspace *ws = NULL;
-  char path[256];
-  host_path(h, "ws", path);
-  o.path = path;
-  host_must(h, tidemill_workspace_open(&ws, &o, &h->err));
-  return ws;
-}
-
 static int on_any_job(struct tidemill_record *r, void *data)
 {
   return *tidemill_record_info(r)->fault && tidemill_record_json(r);
@@ -72,7 +61,7 @@ static void nothing_in_the_place_of_a_file_holds_a_host_up(void **state)
   host_runtime(&h, NULL);
   host_submit(&h);
   host_wait(&h);
-  struct tidemill_workspace *ws = open_workspace(&h);
+  struct tidemill_workspace *ws = host_workspace(&h, false);
   alarm(120);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     snprintf(path, sizeof path, "%s/%s", tidemill_job_dir(h.job), names[i]);

@@ -3,12 +3,6 @@
  */
 #include "host.h"
 
-static void expect(const struct host *h, int rc, int code, const char *words)
-{
-  if (rc != code || !strstr(h->err.text, words))
-    fail_msg("%d, '%s': expected %d with '%s'", rc, h->err.text, code, words);
-}
-
 /* ---- screens ---- */
 
 struct reader {
@@ -26,8 +20,8 @@ static void read_along(const char *text, size_t len, void *data)
   assert_int_equal(r->closed, 0); /* no line comes after it */
   r->lines++;
   if (r->h.job) {
-    expect(&r->h, tidemill_runtime_close(r->h.rt, &r->h.err), TIDEMILL_EUSAGE,
-           "tidemill_runtime_close()");
+    host_expect(&r->h, tidemill_runtime_close(r->h.rt, &r->h.err), TIDEMILL_EUSAGE,
+                "tidemill_runtime_close()");
     r->closed = r->closes;
     if (r->closes)
       tidemill_job_close(r->h.job);
@@ -145,7 +139,8 @@ static void a_runtime_outlives_its_console(void **state)
   host_setup(&h, "good", 1, NULL);
   host_runtime(&h, NULL);
   host_must(&h, tidemill_console_new(&c, h.rt, NULL, &h.err));
-  expect(&h, tidemill_runtime_close(h.rt, &h.err), TIDEMILL_EUSAGE, "tidemill_console_close()");
+  host_expect(&h, tidemill_runtime_close(h.rt, &h.err), TIDEMILL_EUSAGE,
+              "tidemill_console_close()");
   assert_int_equal(tidemill_console_feed(c, "1 + 1", 5, NULL, &out), TIDEMILL_PIECE_DONE);
   assert_string_equal(out, "2");
   tidemill_console_close(c);
@@ -161,8 +156,8 @@ static void numbers_out_of_range_are_refused(void **state)
   assert_null(tidemill_constructor(SIZE_MAX));
   host_setup(&h, "good", 1, NULL);
   host_runtime(&h, NULL);
-  expect(&h, tidemill_script_load_again(&s, h.rt, "latest", -1, NULL, &h.err), TIDEMILL_EUSAGE,
-         "no mini-batch -1");
+  host_expect(&h, tidemill_script_load_again(&s, h.rt, "latest", -1, NULL, &h.err), TIDEMILL_EUSAGE,
+              "no mini-batch -1");
   host_end(&h);
 }
 
@@ -180,7 +175,8 @@ static void an_output_that_cannot_be_put_is_refused_before(void **state)
   host_must(&h, tidemill_job_put_output(h.job, 0, path, false, &h.err));
   host_must(&h, tidemill_job_put_output(h.job, 0, path, true, &h.err));
   snprintf(path, sizeof path, "%s/%0256d", h.dir, 7);
-  expect(&h, tidemill_output_check(h.rt, path, false, &h.err), TIDEMILL_EUSAGE, "name too long");
+  host_expect(&h, tidemill_output_check(h.rt, path, false, &h.err), TIDEMILL_EUSAGE,
+              "name too long");
   bool is_root = geteuid() == 0;
   host_path(&h, "closed", path);
   assert_int_equal(mkdir(path, 0555), 0);
@@ -191,7 +187,7 @@ static void an_output_that_cannot_be_put_is_refused_before(void **state)
   int rc = tidemill_output_check(h.rt, path, false, &h.err);
   if (is_root)
     assert_int_equal(seteuid(0), 0);
-  expect(&h, rc, TIDEMILL_EUSAGE, "permission denied");
+  host_expect(&h, rc, TIDEMILL_EUSAGE, "permission denied");
   host_end(&h);
 }
 

@@ -5,13 +5,6 @@
 
 #include <unistd.h>
 
-static void expect(const struct host *h, int rc, int code, const char *words)
-{
-  assert_int_equal(rc, code);
-  if (!strstr(h->err.text, words))
-    fail_msg("'%s' is not in '%s'", words, h->err.text);
-}
-
 static void holds(const char *text, const char *words)
 {
   if (!strstr(text, words))
@@ -79,27 +72,28 @@ static void an_obstacle_to_a_plan_is_reported(void **state)
   host_setup(&h, NULL);
   host_runtime(&h, NULL);
   host_load(&h);
-  expect(&h, tidemill_pipeline_plan(NULL, h.pipeline, NULL, &h.err), TIDEMILL_EUSAGE,
-         "`out` is NULL");
-  expect(&h, tidemill_pipeline_plan(&text, NULL, NULL, &h.err), TIDEMILL_EUSAGE, "`p` is NULL");
+  host_expect(&h, tidemill_pipeline_plan(NULL, h.pipeline, NULL, &h.err), TIDEMILL_EUSAGE,
+              "`out` is NULL");
+  host_expect(&h, tidemill_pipeline_plan(&text, NULL, NULL, &h.err), TIDEMILL_EUSAGE,
+              "`p` is NULL");
   assert_null(text);
   o.size = 0;
-  expect(&h, tidemill_pipeline_plan(&text, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
-         "TIDEMILL_PLAN_OPTIONS_INIT");
-  expect(&h, tidemill_pipeline_plan(&text, h.pipeline, NULL, &h.err), TIDEMILL_ENOINPUT,
-         "no input");
+  host_expect(&h, tidemill_pipeline_plan(&text, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
+              "TIDEMILL_PLAN_OPTIONS_INIT");
+  host_expect(&h, tidemill_pipeline_plan(&text, h.pipeline, NULL, &h.err), TIDEMILL_ENOINPUT,
+              "no input");
   assert_null(text);
   assert_int_equal(tidemill_pipeline_plan(&text, h.pipeline, NULL, NULL), TIDEMILL_ENOINPUT);
   host_put(&h, "in/good.000", "");
   host_put(&h, "score.lua", "this is not Lua");
-  expect(&h, tidemill_pipeline_plan(&text, h.pipeline, NULL, &h.err), TIDEMILL_ESCRIPT,
-         "score.lua:1");
+  host_expect(&h, tidemill_pipeline_plan(&text, h.pipeline, NULL, &h.err), TIDEMILL_ESCRIPT,
+              "score.lua:1");
   host_put(&h, "score.lua", host_score);
-  expect(&h, tidemill_pipeline_set_param_from(h.pipeline, "workers", NULL, NULL, NULL, &h.err),
-         TIDEMILL_EUSAGE, "`value` is NULL");
+  host_expect(&h, tidemill_pipeline_set_param_from(h.pipeline, "workers", NULL, NULL, NULL, &h.err),
+              TIDEMILL_EUSAGE, "`value` is NULL");
   host_must(&h, tidemill_pipeline_set_param_from(h.pipeline, "workrs", "3", NULL, NULL, &h.err));
-  expect(&h, tidemill_pipeline_plan(&text, h.pipeline, NULL, &h.err), TIDEMILL_EUSAGE,
-         "did you mean 'workers'");
+  host_expect(&h, tidemill_pipeline_plan(&text, h.pipeline, NULL, &h.err), TIDEMILL_EUSAGE,
+              "did you mean 'workers'");
   host_end(&h);
 }
 
@@ -132,8 +126,8 @@ static void a_list_on_standard_input_is_left_to_the_host(void **state)
   host_runtime(&h, NULL);
   host_path(&h, "own.lua", path);
   host_must(&h, tidemill_pipeline_load_string(&h.pipeline, h.rt, definition, path, &h.err));
-  expect(&h, tidemill_pipeline_plan(&text, h.pipeline, NULL, &h.err), TIDEMILL_EUSAGE,
-         "on standard input, which is the host's");
+  host_expect(&h, tidemill_pipeline_plan(&text, h.pipeline, NULL, &h.err), TIDEMILL_EUSAGE,
+              "on standard input, which is the host's");
   host_end(&h);
 }
 
@@ -197,21 +191,21 @@ static void a_wrong_head_is_refused(void **state)
   const char *none[] = { NULL }, *missing[] = { "/nowhere/rows.csv" };
   struct tidemill_head_options o = TIDEMILL_HEAD_OPTIONS_INIT;
   host_setup(&h, NULL);
-  expect(&h, tidemill_head(NULL, &h.err), TIDEMILL_EUSAGE, "`options` is NULL");
-  expect(&h, tidemill_head(&o, &h.err), TIDEMILL_EUSAGE, "`paths`");
+  host_expect(&h, tidemill_head(NULL, &h.err), TIDEMILL_EUSAGE, "`options` is NULL");
+  host_expect(&h, tidemill_head(&o, &h.err), TIDEMILL_EUSAGE, "`paths`");
   o.paths = none;
   o.paths_len = 1;
   o.on_line = on_line;
   o.data = &l;
-  expect(&h, tidemill_head(&o, &h.err), TIDEMILL_EUSAGE, "has a NULL, at 0");
+  host_expect(&h, tidemill_head(&o, &h.err), TIDEMILL_EUSAGE, "has a NULL, at 0");
   o.paths = missing;
   o.rows = -1;
-  expect(&h, tidemill_head(&o, &h.err), TIDEMILL_EUSAGE, "`rows` is -1");
+  host_expect(&h, tidemill_head(&o, &h.err), TIDEMILL_EUSAGE, "`rows` is -1");
   o.rows = 1;
   o.size = 0;
-  expect(&h, tidemill_head(&o, &h.err), TIDEMILL_EUSAGE, "TIDEMILL_HEAD_OPTIONS_INIT");
+  host_expect(&h, tidemill_head(&o, &h.err), TIDEMILL_EUSAGE, "TIDEMILL_HEAD_OPTIONS_INIT");
   o.size = sizeof o;
-  expect(&h, tidemill_head(&o, &h.err), TIDEMILL_ENOINPUT, "/nowhere/rows.csv");
+  host_expect(&h, tidemill_head(&o, &h.err), TIDEMILL_ENOINPUT, "/nowhere/rows.csv");
   assert_int_equal(tidemill_head(&o, NULL), TIDEMILL_ENOINPUT);
   assert_int_equal(l.n, 0);
   host_end(&h);
@@ -260,19 +254,19 @@ static void everything_about_a_mini_batch_is_returned(void **state)
   holds(t.text, "no good: bad.000");
   assert_int_equal(t.ends, 1);
   o.mini_batch = 2;
-  expect(&h, tidemill_workspace_logs(NULL, dir, &o, on_log_line, &t, &h.err), TIDEMILL_EUSAGE,
-         "has no mini-batch 2");
+  host_expect(&h, tidemill_workspace_logs(NULL, dir, &o, on_log_line, &t, &h.err), TIDEMILL_EUSAGE,
+              "has no mini-batch 2");
   o.step = "scor";
-  expect(&h, tidemill_workspace_logs(NULL, dir, &o, on_log_line, &t, &h.err), TIDEMILL_EUSAGE,
-         "there is no step 'scor'");
+  host_expect(&h, tidemill_workspace_logs(NULL, dir, &o, on_log_line, &t, &h.err), TIDEMILL_EUSAGE,
+              "there is no step 'scor'");
   o.step = NULL;
   o.errors = true;
-  expect(&h, tidemill_workspace_logs(NULL, dir, &o, on_log_line, &t, &h.err), TIDEMILL_EUSAGE,
-         "with `step` alone");
+  host_expect(&h, tidemill_workspace_logs(NULL, dir, &o, on_log_line, &t, &h.err), TIDEMILL_EUSAGE,
+              "with `step` alone");
   o.errors = false;
   o.mini_batch = -2;
-  expect(&h, tidemill_workspace_logs(NULL, dir, &o, on_log_line, &t, &h.err), TIDEMILL_EUSAGE,
-         "`mini_batch` is -2");
+  host_expect(&h, tidemill_workspace_logs(NULL, dir, &o, on_log_line, &t, &h.err), TIDEMILL_EUSAGE,
+              "`mini_batch` is -2");
   host_end(&h);
 }
 

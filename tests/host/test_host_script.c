@@ -5,12 +5,6 @@
 #include <pthread.h>
 #include <signal.h>
 
-static void expect(const struct host *h, int rc, int code, const char *words)
-{
-  if (rc != code || !strstr(h->err.text, words))
-    fail_msg("%d, '%s': expected %d with '%s'", rc, h->err.text, code, words);
-}
-
 static void holds(const char *text, const char *words)
 {
   if (!strstr(text, words))
@@ -130,7 +124,7 @@ static void an_edited_script_is_loaded_again(void **state)
   host_must(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err));
   assert_int_equal(tidemill_script_next(s, NULL, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   host_must(&h, tidemill_script_init(s, &h.err));
-  expect(&h, tidemill_script_run(s, &r, &h.err), TIDEMILL_ESCRIPT, "run() failed at ");
+  host_expect(&h, tidemill_script_run(s, &r, &h.err), TIDEMILL_ESCRIPT, "run() failed at ");
   assert_null(r);
   const struct tidemill_script_error *e = tidemill_script_error(s);
   holds(e->where, "score.lua:2");
@@ -142,15 +136,16 @@ static void an_edited_script_is_loaded_again(void **state)
   assert_string_equal(r->rows, "mended\n");
   assert_null(tidemill_script_error(s));
   host_put(&h, "score.lua", "run = 7");
-  expect(&h, tidemill_script_init(s, &h.err), TIDEMILL_ESCRIPT, "defines 'run' as a number");
-  expect(&h, tidemill_script_run(s, &r, &h.err), TIDEMILL_EUSAGE,
-         "tidemill_script_init() comes first");
+  host_expect(&h, tidemill_script_init(s, &h.err), TIDEMILL_ESCRIPT, "defines 'run' as a number");
+  host_expect(&h, tidemill_script_run(s, &r, &h.err), TIDEMILL_EUSAGE,
+              "tidemill_script_init() comes first");
   host_put(&h, "score.lua", "function init() error 'no model' end function run() end");
-  expect(&h, tidemill_script_init(s, &h.err), TIDEMILL_ESCRIPT, "init() failed at ");
+  host_expect(&h, tidemill_script_init(s, &h.err), TIDEMILL_ESCRIPT, "init() failed at ");
   host_put(&h, "score.lua", "function run(m) return 1 end function shutdown() error 'no' end");
   host_must(&h, tidemill_script_init(s, &h.err));
-  expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_ESCRIPT, "run() returned a number");
-  expect(&h, tidemill_script_shutdown(s, &h.err), TIDEMILL_ESCRIPT, "shutdown() failed");
+  host_expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_ESCRIPT,
+              "run() returned a number");
+  host_expect(&h, tidemill_script_shutdown(s, &h.err), TIDEMILL_ESCRIPT, "shutdown() failed");
   assert_int_equal(tidemill_script_run(s, NULL, NULL), TIDEMILL_EUSAGE);
   tidemill_script_close(s);
   host_end(&h);
@@ -223,26 +218,26 @@ static void an_option_that_does_not_fit_the_input_is_refused(void **state)
   host_runtime(&h, NULL);
   host_must(&h, tidemill_pipeline_new(&h.pipeline, h.rt, "built", h.dir, &h.err));
   struct tidemill_pipeline *p = h.pipeline;
-  expect(&h, tidemill_pipeline_input_set(NULL, "limit", "1", &h.err), TIDEMILL_EUSAGE,
-         "`input` is NULL");
+  host_expect(&h, tidemill_pipeline_input_set(NULL, "limit", "1", &h.err), TIDEMILL_EUSAGE,
+              "`input` is NULL");
   host_must(&h, tidemill_pipeline_add_step(&h.step, p, "score", "score.lua", &h.err));
-  expect(&h, tidemill_pipeline_input_add_path(NULL, "b.csv", &h.err), TIDEMILL_EUSAGE,
-         "`input` is NULL");
-  expect(&h, tidemill_pipeline_step_add_manifest(&h.input, h.step, NULL, NULL, &h.err),
-         TIDEMILL_EUSAGE, "`path` is NULL");
+  host_expect(&h, tidemill_pipeline_input_add_path(NULL, "b.csv", &h.err), TIDEMILL_EUSAGE,
+              "`input` is NULL");
+  host_expect(&h, tidemill_pipeline_step_add_manifest(&h.input, h.step, NULL, NULL, &h.err),
+              TIDEMILL_EUSAGE, "`path` is NULL");
   host_must(&h, tidemill_pipeline_step_add_table(&h.input, h.step, "a.csv", NULL, &h.err));
-  expect(&h, tidemill_pipeline_input_set(h.input, "seperator", ";", &h.err), TIDEMILL_EUSAGE,
-         "did you mean 'separator'");
-  expect(&h, tidemill_pipeline_input_set(h.input, "header", "two", &h.err), TIDEMILL_EUSAGE,
-         "Dataset.Tabular.from_delimited_files: 'header' is \"two\"; accepted: ");
-  expect(&h, tidemill_pipeline_input_set(h.input, "limit", "no", &h.err), TIDEMILL_EUSAGE,
-         "'limit' is \"no\"; accepted: an integer from 1 on");
-  expect(&h, tidemill_pipeline_input_set(h.input, "limit", NULL, &h.err), TIDEMILL_EUSAGE,
-         "`value` is NULL");
+  host_expect(&h, tidemill_pipeline_input_set(h.input, "seperator", ";", &h.err), TIDEMILL_EUSAGE,
+              "did you mean 'separator'");
+  host_expect(&h, tidemill_pipeline_input_set(h.input, "header", "two", &h.err), TIDEMILL_EUSAGE,
+              "Dataset.Tabular.from_delimited_files: 'header' is \"two\"; accepted: ");
+  host_expect(&h, tidemill_pipeline_input_set(h.input, "limit", "no", &h.err), TIDEMILL_EUSAGE,
+              "'limit' is \"no\"; accepted: an integer from 1 on");
+  host_expect(&h, tidemill_pipeline_input_set(h.input, "limit", NULL, &h.err), TIDEMILL_EUSAGE,
+              "`value` is NULL");
   host_must(&h, tidemill_pipeline_add_step(&second, p, "second", "score.lua", &h.err));
   host_must(&h, tidemill_pipeline_step_add_output_of(&h.input, second, h.step, NULL, &h.err));
-  expect(&h, tidemill_pipeline_input_add_path(h.input, "b.csv", &h.err), TIDEMILL_EUSAGE,
-         "what another step writes");
+  host_expect(&h, tidemill_pipeline_input_add_path(h.input, "b.csv", &h.err), TIDEMILL_EUSAGE,
+              "what another step writes");
   host_end(&h);
 }
 
@@ -298,40 +293,42 @@ static void an_unloadable_script_is_refused_with_a_message(void **state)
   host_runtime(&h, NULL);
   build(&h, rows_script);
   struct tidemill_script_options o = heard(&h);
-  expect(&h, tidemill_script_load(NULL, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE, "`out` is NULL");
-  expect(&h, tidemill_script_load(&s, NULL, &o, &h.err), TIDEMILL_EUSAGE, "`p` is NULL");
+  host_expect(&h, tidemill_script_load(NULL, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
+              "`out` is NULL");
+  host_expect(&h, tidemill_script_load(&s, NULL, &o, &h.err), TIDEMILL_EUSAGE, "`p` is NULL");
   assert_null(s);
   o.size = 0;
-  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
-         "TIDEMILL_SCRIPT_OPTIONS_INIT");
+  host_expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
+              "TIDEMILL_SCRIPT_OPTIONS_INIT");
   o.size = sizeof o;
   o.step = "scone";
-  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
-         "no step 'scone'; accepted: 'score'");
+  host_expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
+              "no step 'scone'; accepted: 'score'");
   o.step = NULL;
   host_must(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err));
-  expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_EUSAGE,
-         "tidemill_script_init() comes first");
+  host_expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_EUSAGE,
+              "tidemill_script_init() comes first");
   host_must(&h, tidemill_script_init(s, &h.err));
-  expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_EUSAGE,
-         "tidemill_script_next() comes first");
-  expect(&h, tidemill_script_next(s, NULL, &h.err), TIDEMILL_ENOINPUT, "in");
+  host_expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_EUSAGE,
+              "tidemill_script_next() comes first");
+  host_expect(&h, tidemill_script_next(s, NULL, &h.err), TIDEMILL_ENOINPUT, "in");
   tidemill_script_close(s);
   tidemill_script_close(NULL);
   tidemill_script_interrupt(NULL);
   assert_null(tidemill_script_info(NULL));
   host_put(&h, "score.lua", "this is not Lua");
-  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_ESCRIPT, "score.lua:1");
+  host_expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_ESCRIPT,
+              "score.lua:1");
   tidemill_pipeline_free(h.pipeline);
   host_put(&h, "score.lua", "function run(m) return { arg[1] } end");
   host_put(&h, "in/x", "");
   host_path(&h, "two.lua", path);
   host_must(&h, tidemill_pipeline_load_string(&h.pipeline, h.rt, two, path, &h.err));
-  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
-         "`step` says which: 'one', 'second'");
+  host_expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
+              "`step` says which: 'one', 'second'");
   o.step = "second";
-  expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
-         "it reads what another step writes");
+  host_expect(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err), TIDEMILL_EUSAGE,
+              "it reads what another step writes");
   o.step = "one";
   host_must(&h, tidemill_script_load(&s, h.pipeline, &o, &h.err));
   const struct tidemill_returned *r;
@@ -353,14 +350,14 @@ static void a_mini_batch_of_a_job_is_run_again(void **state)
   host_submit(&h);
   host_wait(&h);
   struct tidemill_script_options o = heard(&h);
-  expect(&h, tidemill_script_load_again(&s, h.rt, "latest", 7, &o, &h.err), TIDEMILL_EUSAGE,
-         "mini-batch 7");
+  host_expect(&h, tidemill_script_load_again(&s, h.rt, "latest", 7, &o, &h.err), TIDEMILL_EUSAGE,
+              "mini-batch 7");
   host_must(&h, tidemill_script_load_again(&s, h.rt, "latest", 0, &o, &h.err));
   assert_string_equal(tidemill_script_info(s)->job, tidemill_job_dir(h.job));
   assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_MINI_BATCH);
   assert_int_equal(m->items, 1);
   host_must(&h, tidemill_script_init(s, &h.err));
-  expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_ESCRIPT, "no good: bad.000");
+  host_expect(&h, tidemill_script_run(s, NULL, &h.err), TIDEMILL_ESCRIPT, "no good: bad.000");
   holds(tidemill_script_error(s)->where, "score.lua:10");
   assert_int_equal(tidemill_script_next(s, &m, &h.err), TIDEMILL_NEXT_NONE);
   tidemill_script_close(s);
@@ -444,13 +441,14 @@ static void another_thread_interrupts_a_compiled_loop(void **state)
   o.data = &w;
   host_must(&w.h, tidemill_script_load(&w.s, w.h.pipeline, &o, &w.h.err));
   assert_true(tidemill_script_info(w.s)->interruptible);
-  expect(&w.h, tidemill_script_load(&other, w.h.pipeline, &o, &w.h.err), TIDEMILL_EINUSE,
-         "another script of this process");
+  host_expect(&w.h, tidemill_script_load(&other, w.h.pipeline, &o, &w.h.err), TIDEMILL_EINUSE,
+              "another script of this process");
   assert_int_equal(tidemill_script_next(w.s, NULL, &w.h.err), TIDEMILL_NEXT_MINI_BATCH);
   tidemill_script_interrupt(w.s); /* nothing runs any more */
   host_must(&w.h, tidemill_script_init(w.s, &w.h.err));
   assert_int_equal(pthread_create(&thread, NULL, interrupt, &w), 0);
-  expect(&w.h, tidemill_script_run(w.s, NULL, &w.h.err), TIDEMILL_ESCRIPT, "run() was interrupted");
+  host_expect(&w.h, tidemill_script_run(w.s, NULL, &w.h.err), TIDEMILL_ESCRIPT,
+              "run() was interrupted");
   pthread_mutex_lock(&w.mutex);
   w.is_over = true;
   pthread_mutex_unlock(&w.mutex);

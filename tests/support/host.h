@@ -190,6 +190,38 @@ static inline void host_wait(struct host *h)
   host_must(h, tidemill_job_wait(h->job, HOST_LIMIT_MS, &h->err));
 }
 
+/* Runs a job to its end and closes it. */
+static inline void host_run_job(struct host *h)
+{
+  host_submit(h);
+  host_wait(h);
+  tidemill_job_close(h->job);
+  tidemill_pipeline_free(h->pipeline);
+  h->job = NULL;
+  h->pipeline = NULL;
+}
+
+/* The last call failed with this code, and its message contains `words`. */
+static inline void host_expect(const struct host *h, int rc, int code, const char *words)
+{
+  if (rc != code || !strstr(h->err.text, words))
+    fail_msg("%d, '%s': expected %d with '%s'", rc, h->err.text, code, words);
+}
+
+/* The workspace of the case. */
+static inline struct tidemill_workspace *host_workspace(struct host *h, bool make)
+{
+  struct tidemill_workspace_options o = TIDEMILL_WORKSPACE_OPTIONS_INIT;
+  struct tidemill_workspace *ws = NULL;
+  char path[256];
+  host_path(h, "ws", path);
+  o.path = path;
+  o.make = make;
+  host_must(h, tidemill_workspace_open(&ws, &o, &h->err));
+  assert_string_equal(tidemill_workspace_path(ws), path);
+  return ws;
+}
+
 static inline void host_go(const struct host *h, int n)
 {
   for (int i = 0; i < n; i++)

@@ -93,7 +93,8 @@ describe("a worker", function()
     t:inputs(300)
     t:script "function run(m) if number_of(m[1]) % 5 == 0 then os.exit(1) end return names_of(m) end"
     t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
-    -- 180 workers start. A sanitizer need not list what os.exit() leaves allocated: nothing is freed.
+    -- 180 workers start. A sanitizer need not list what os.exit() leaves allocated: nothing is
+    -- freed.
     local r = t:expect_job(0, nil, { limit = 150, env = { "ASAN_OPTIONS=detect_leaks=0" } })
     assert.same({ total = 300, succeeded = 240, failed = 60 }, r.result.steps[1].items)
     assert.equal(180, t:statuses().PROCESS_DIED)
