@@ -57,12 +57,17 @@
  * or when one of its own assertions fails, because it must not write any file after that. The
  * function given to tidemill_set_on_fault() is called first.
  *
- * Memory. Objects are opaque. The library copies the strings that you pass in. A string that a
- * function returns belongs to the object that it came from. It stays valid until you call the same
- * function again or close the object; a string in an event, until the callback returns. Text is
- * UTF-8 as it was read. Closing or freeing NULL does nothing. If another required argument is NULL,
- * the call fails with TIDEMILL_EUSAGE and names the argument. A function that cannot fail then does
- * nothing, and returns NULL, 0, or -1 if its description gives -1 a meaning.
+ * Memory. Objects are opaque. A function that makes one stores it in *out, and the caller ends it
+ * by the _close() or _free() function of its kind; if the call fails, *out is NULL. The library
+ * copies the strings that you pass in. A string that a function returns belongs to the object that
+ * it came from. It stays valid until you call the same function again or close the object; a string
+ * in an event, until the callback returns. Text is UTF-8 as it was read. Closing or freeing NULL
+ * does nothing. If another required argument is NULL, the call fails with TIDEMILL_EUSAGE and names
+ * the argument. A function that cannot fail then does nothing, and returns NULL, 0, or -1 if its
+ * description gives -1 a meaning.
+ *
+ * Paths. Unless a description says otherwise, a relative path starts in the current directory, at
+ * the time of the call.
  *
  * Callbacks. The `data` that a host gives with a function is the last argument of each call.
  *

@@ -92,6 +92,15 @@ int tidemill_workspace_datasets(struct tidemill_workspace *ws, const char *name,
   return rc;
 }
 
+static int check_version(const char *name, int64_t version, const char *zero, struct tm_err *err)
+{
+  if (version >= 0)
+    return 0;
+  return tm_err_set(err, TM_EUSAGE,
+                    "version %lld of '%s'; accepted: a number from 1 on, or 0 for %s",
+                    (long long)version, name, zero);
+}
+
 int tidemill_dataset_open(struct tidemill_dataset **out, struct tidemill_workspace *ws,
                           const char *name, int64_t version, struct tm_err *err)
 {
@@ -99,12 +108,9 @@ int tidemill_dataset_open(struct tidemill_dataset **out, struct tidemill_workspa
   int rc;
   if (out)
     *out = NULL;
-  if (tm_need(err, "tidemill_dataset_open()", "out", out, "ws", ws, "name", name, NULL) < 0)
+  if (tm_need(err, "tidemill_dataset_open()", "out", out, "ws", ws, "name", name, NULL) < 0 ||
+      check_version(name, version, "the newest", err) < 0)
     return TM_EUSAGE;
-  if (version < 0)
-    return tm_err_set(err, TM_EUSAGE,
-                      "version %lld of '%s'; accepted: a number from 1 on, or 0 for the newest",
-                      (long long)version, name);
   d = TM_NEW(struct tidemill_dataset);
   rc = tm_registry_find(&d->registered, ws->path, name, version, err);
   if (rc < 0) {
@@ -211,6 +217,8 @@ int tidemill_dataset_unregister(struct tidemill_workspace *ws, const char *name,
                                 struct tm_err *err)
 {
   int rc = tm_need(err, "tidemill_dataset_unregister()", "ws", ws, "name", name, NULL);
+  if (rc == 0)
+    rc = check_version(name, version, "all", err);
   return rc < 0 ? rc : tm_registry_remove(ws->path, name, version, err);
 }
 

@@ -533,6 +533,7 @@ static void null_arguments_are_named(void **state)
   host_expect(&h, tidemill_dataset_register(NULL, ws, &r, err), TIDEMILL_EUSAGE,
               "TIDEMILL_REGISTRATION_INIT");
   host_expect(&h, tidemill_dataset_unregister(ws, NULL, 0, err), TIDEMILL_EUSAGE, "`name` is NULL");
+  host_expect(&h, tidemill_dataset_unregister(ws, "x", -1, err), TIDEMILL_EUSAGE, "version -1");
   host_expect(&h, tidemill_dataset_changes(NULL, NULL, err), TIDEMILL_EUSAGE, "`d` is NULL");
   host_expect(&h, tidemill_clean_new(NULL, ws, NULL, err), TIDEMILL_EUSAGE, "`out` is NULL");
   clean.jobs_len = 1;

@@ -46,7 +46,8 @@ TIDEMILL_API const char *tidemill_error_text(int code);
 
 /* Sets the function that is called on internal errors: failed assertions, out of memory. If
  * `is_fatal`, the library calls abort() after it. Call this once per process, before any other
- * function. Without it, the library reports internal errors nowhere. */
+ * function. The library calls it on any of its threads, and it must not call the library. Without
+ * it, the library reports internal errors nowhere. */
 TIDEMILL_API void tidemill_set_on_fault(void (*on_fault)(const char *text, bool is_fatal,
                                                          void *data),
                                         void *data);

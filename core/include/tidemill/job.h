@@ -172,6 +172,7 @@ TIDEMILL_API void tidemill_job_cancel(struct tidemill_job *job, bool now);
 TIDEMILL_API void tidemill_job_say(struct tidemill_job *job, enum tidemill_level level,
                                    const char *text);
 
+/* Running until the job has ended. Final from the last event on. */
 TIDEMILL_API enum tidemill_state tidemill_job_state(const struct tidemill_job *job);
 /* The exit status that `tidemill run` would have: 0 Completed, 1 Failed, 2 wrong definition, 3
  * system error, 130 Canceled. -1: the job is running. */
@@ -204,8 +205,10 @@ struct tidemill_step {
 };
 #define TIDEMILL_STEP_INIT TIDEMILL_SIZED(struct tidemill_step)
 
+/* The number of steps, in the order of the definition. */
 TIDEMILL_API size_t tidemill_job_steps_len(const struct tidemill_job *job);
-/* TIDEMILL_EUSAGE: there is no step `i`. */
+/* Describes step `i` as it is now, from 0. Set the `size` of `out` first. TIDEMILL_EUSAGE: there is
+ * no step `i`. */
 TIDEMILL_API int tidemill_job_step(struct tidemill_job *job, size_t i, struct tidemill_step *out,
                                    struct tidemill_error *err);
 /* Copies the rows of a Completed step to `path`, all of them or none. The copy is on disk when this

@@ -18,7 +18,8 @@ extern "C" {
 
 struct tidemill_pipeline;
 
-/* Loads a Lua file that returns tidemill.Pipeline { ... }. */
+/* Loads a Lua file that returns tidemill.Pipeline { ... }. The file runs in a new Lua state, during
+ * this call only. TIDEMILL_EUSAGE: it cannot be read, is not Lua, fails, or defines no pipeline. */
 TIDEMILL_API int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                                         const char *path, struct tidemill_error *err);
 /* Loads the same from a string. Messages call it `name`. Relative paths start in the folder of
@@ -172,8 +173,10 @@ TIDEMILL_API const char *tidemill_pipeline_output_file(const struct tidemill_pip
 TIDEMILL_API int tidemill_pipeline_set_command(struct tidemill_pipeline *p,
                                                const char *const *words,
                                                struct tidemill_error *err);
-/* Checks the pipeline as a submission does. Creates nothing. */
+/* Checks the pipeline as a submission does. Creates nothing. TIDEMILL_EUSAGE: the definition is
+ * wrong. TIDEMILL_ESCRIPT: a script is not valid Lua. */
 TIDEMILL_API int tidemill_pipeline_check(struct tidemill_pipeline *p, struct tidemill_error *err);
+/* The name in its definition. */
 TIDEMILL_API const char *tidemill_pipeline_name(const struct tidemill_pipeline *p);
 
 enum tidemill_graph {

@@ -168,7 +168,9 @@ TIDEMILL_API const struct tidemill_failure *tidemill_record_error(const struct t
  * been doing the same thing for a second; the list is at most a few seconds old. */
 TIDEMILL_API const struct tidemill_activity *tidemill_record_running(
     const struct tidemill_record *r, size_t step, size_t i);
-/* Calls on_failure() for each failed item of a step; `step` NULL: of all steps that have ended. */
+/* Calls on_failure() for each failed item of a step; `step` NULL: of all steps that have ended. The
+ * failure is valid until it returns. TIDEMILL_EUSAGE: there is no such step. Otherwise a system
+ * error. */
 TIDEMILL_API int tidemill_record_failures(struct tidemill_record *r, const char *step,
                                           int (*on_failure)(const struct tidemill_failure *failure,
                                                             void *data),
@@ -179,7 +181,7 @@ TIDEMILL_API const char *tidemill_record_json(struct tidemill_record *r);
  * is none. */
 TIDEMILL_API const char *tidemill_record_definition(struct tidemill_record *r);
 /* The command line that started the job, as it can be typed in a shell in `directory`. It has "..."
- * instead of values of environment variables. NULL: it is not recorded. */
+ * instead of values of environment variables. `directory` may be NULL. NULL: it is not recorded. */
 TIDEMILL_API const char *tidemill_record_command(struct tidemill_record *r, const char **directory);
 /* The job's job_result.json. NULL: there is none. */
 TIDEMILL_API const char *tidemill_record_result(struct tidemill_record *r);
@@ -287,16 +289,16 @@ struct tidemill_cancel_info {
   bool is_stopped;
 };
 
-/* `ws` and `job` as of tidemill_record_open(), but a job or workspace that was found, and belongs
- * to another user or can be written to by others, is refused. `now`: running mini-batches are
- * killed. 0 also when nobody runs the job: the info says so, and no request is left.
- * TIDEMILL_EUSAGE: there is no such job, or it is refused; else of the system. */
+/* `ws` and `job` are as for tidemill_record_open(), but a job or workspace that was found, and
+ * belongs to another user or can be written to by others, is refused. `now`: running mini-batches
+ * are killed. 0 also when nobody runs the job: the info says so, and no request is left.
+ * TIDEMILL_EUSAGE: there is no such job, or it is refused. Otherwise a system error. */
 TIDEMILL_API int tidemill_cancel_new(struct tidemill_cancel **out, struct tidemill_workspace *ws,
                                      const char *job, bool now, struct tidemill_error *err);
 /* Looks at the files of the job again. TIDEMILL_EUSAGE: the process that runs it refuses the
  * request. */
 TIDEMILL_API int tidemill_cancel_look(struct tidemill_cancel *c, struct tidemill_error *err);
-/* As of the last look; valid until the next one. */
+/* The job at the time of the last look; valid until the next one. */
 TIDEMILL_API const struct tidemill_cancel_info *tidemill_cancel_info(
     const struct tidemill_cancel *c);
 TIDEMILL_API void tidemill_cancel_free(struct tidemill_cancel *c); /* the request stays */
@@ -306,8 +308,8 @@ TIDEMILL_API void tidemill_cancel_free(struct tidemill_cancel *c); /* the reques
 struct tidemill_dataset_info {
   size_t size;
   const char *name;
-  int64_t version; /* from 1 */
-  const char *type;
+  int64_t version;         /* from 1 */
+  const char *type;        /* "FileDataset" or "TabularDataset" */
   const char *description; /* "": it has none */
   int64_t registered_ns;
   int64_t files, bytes;   /* when it was registered */
@@ -346,12 +348,14 @@ enum tidemill_registered {
   TIDEMILL_REGISTERED_BEFORE, /* the same definition existed already */
   TIDEMILL_REGISTERED_NOW,    /* a version was made */
 };
-/* Registers a dataset. Returns one of the enumerators above, or fails. `out` may be NULL. */
+/* Registers a dataset. Returns one of the enumerators above, or fails. `out` may be NULL.
+ * TIDEMILL_EUSAGE: the registration is wrong, or the name exists with another definition. */
 TIDEMILL_API int tidemill_dataset_register(struct tidemill_dataset **out,
                                            struct tidemill_workspace *ws,
                                            const struct tidemill_registration *registration,
                                            struct tidemill_error *err);
-/* Forgets a version; `version` 0: all versions. Keeps the files. Returns how many it forgot. */
+/* Forgets a version; `version` 0: all versions. Keeps the files. Returns how many it forgot.
+ * TIDEMILL_EUSAGE: there is no such version. */
 TIDEMILL_API int tidemill_dataset_unregister(struct tidemill_workspace *ws, const char *name,
                                              int64_t version, struct tidemill_error *err);
 TIDEMILL_API void tidemill_dataset_close(struct tidemill_dataset *d);
@@ -368,7 +372,8 @@ enum tidemill_compared {
   TIDEMILL_COMPARED_SAME,
   TIDEMILL_COMPARED_CHANGED, /* *words says what */
 };
-/* Compares the files with what was registered. Returns one of the enumerators above, or fails. */
+/* Compares the files with what was registered. Returns one of the enumerators above, or fails.
+ * `words` may be NULL; *words is valid until the next call of this function. */
 TIDEMILL_API int tidemill_dataset_changes(struct tidemill_dataset *d, const char **words,
                                           struct tidemill_error *err);
 
@@ -424,7 +429,8 @@ struct tidemill_clean_job {
 };
 
 /* Selects jobs; removes nothing yet. Always selects the leftovers of interrupted removals, whatever
- * the options are. `ws` may be NULL if `jobs` are named. */
+ * the options are. `ws` may be NULL if `jobs` are named; otherwise close it after this object.
+ * TIDEMILL_EUSAGE: there is no such job. */
 TIDEMILL_API int tidemill_clean_new(struct tidemill_clean **out, struct tidemill_workspace *ws,
                                     const struct tidemill_clean_options *options,
                                     struct tidemill_error *err);

@@ -71,19 +71,20 @@ TIDEMILL_API int tidemill_runtime_timeout_ms(struct tidemill_runtime *rt);
 /* Makes the current wait, or the next one, end with -EINTR. From any thread or signal handler. */
 TIDEMILL_API void tidemill_runtime_wake(struct tidemill_runtime *rt);
 
-/* The absolute path of the program that keepers and workers run. */
+/* The absolute path of the program that keepers and workers run. It never changes. */
 TIDEMILL_API const char *tidemill_runtime_program(const struct tidemill_runtime *rt);
 
 /* ---- Lua ---- (LuaJIT 2.1, the one that the library is linked to) */
 
-/* Sets a function that is called with each new state of a pipeline file or Lua parameter file,
- * before the file runs. It may put anything into the state. It runs in a protected call: if it
- * raises, the load fails with its message. */
+/* Sets the function (NULL: none) that is called with each new state of a pipeline file or Lua
+ * parameter file, before the file runs. It may put anything into the state. It runs in a protected
+ * call: if it raises, the load fails with its message. */
 TIDEMILL_API void tidemill_runtime_on_lua(struct tidemill_runtime *rt,
                                           void (*on_lua)(struct lua_State *L, void *data),
                                           void *data);
 /* Adds a field to the table that `require "host"` returns in a pipeline file: a C function, or a
- * value as JSON text. */
+ * value as JSON text. The function must stay callable until the runtime is closed. TIDEMILL_EUSAGE:
+ * `name` is empty or was added before. TIDEMILL_EDAMAGE: `json` is not JSON. */
 TIDEMILL_API int tidemill_runtime_add_function(struct tidemill_runtime *rt, const char *name,
                                                int (*function)(struct lua_State *L),
                                                struct tidemill_error *err);

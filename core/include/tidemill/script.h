@@ -82,8 +82,9 @@ struct tidemill_script_error {
 };
 
 /* Loads the script of a step with its settings and arguments. Compiles the file, but does not run
- * it. `options` may be NULL. TIDEMILL_EUSAGE: the definition is wrong, or the step reads the output
- * of another one and needs a job. TIDEMILL_ESCRIPT: the file is not valid Lua. */
+ * it. `options` may be NULL. You may free `p` afterwards. TIDEMILL_EUSAGE: the definition is wrong,
+ * or the step reads the output of another one and needs a job. TIDEMILL_ESCRIPT: the file is not
+ * valid Lua. */
 TIDEMILL_API int tidemill_script_load(struct tidemill_script **out, struct tidemill_pipeline *p,
                                       const struct tidemill_script_options *options,
                                       struct tidemill_error *err);
