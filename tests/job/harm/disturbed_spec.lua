@@ -4,41 +4,14 @@ local ffi = require "ffi"
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
+local waiting = require "support.waiting"
 
 ffi.cdef "int mkfifo(const char *path, unsigned mode);"
 
 local ECHO = "function run(m) return names_of(m) end"
-local WAIT_FOR_GO = [[
-local ffi = require "ffi"
-ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
-function run(m)
-  local until_s = os.clock() + 0.001 -- long enough for the rows before it to be written
-  repeat until os.clock() > until_s
-  while number_of(m[1]) > 5 and not io.open(os.getenv "GO") do ffi.C.poll(nil, 0, 5) end
-  return names_of(m)
-end]]
-local PARTIAL = "job/score/output/parallel_run_step.txt.partial"
+local PARTIAL = waiting.PARTIAL
 
-local function expect_words(r, words)
-  for _, word in ipairs(words) do assert.is_truthy(r.err:find(word, 1, true), word .. " not in: " .. r.err) end
-end
-
---- A job of 12 mini-batches that has written its first five rows and now waits.
-local function waiting_case()
-  local t = job.case()
-  t:inputs(12)
-  t:script(WAIT_FOR_GO)
-  t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
-  t.options = { env = { "GO=" .. t:path "go" } }
-  t.program = t:start_job(nil, t.options)
-  t:wait_for(PARTIAL, "0005.txt")
-  return t
-end
-
-local function go_on(t)
-  t:write("go", "")
-  return t:finish(t.program, 15)
-end
+local expect_words = job.expect_words
 
 local function fifo_case(script, config)
   local t = job.case()
@@ -120,7 +93,8 @@ describe("a worker", function()
     t:inputs(300)
     t:script "function run(m) if number_of(m[1]) % 5 == 0 then os.exit(1) end return names_of(m) end"
     t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
-    -- 180 workers start. A sanitizer need not list what os.exit() leaves allocated.
+    -- 180 workers start. A sanitizer need not list what os.exit() leaves allocated: nothing is
+    -- freed.
     local r = t:expect_job(0, nil, { limit = 150, env = { "ASAN_OPTIONS=detect_leaks=0" } })
     assert.same({ total = 300, succeeded = 240, failed = 60 }, r.result.steps[1].items)
     assert.equal(180, t:statuses().PROCESS_DIED)
@@ -131,7 +105,7 @@ describe("a stopped keeper", function()
   after_each(job.check_end)
 
   it("is woken to end its processes", function()
-    local t = waiting_case()
+    local t = waiting.case()
     local keeper = t:processes_of "node"[1]
     programs.kill(keeper, 19) -- SIGSTOP
     t.program:kill(programs.SIGINT)
@@ -178,27 +152,27 @@ describe("an output file", function()
   after_each(job.check_end)
 
   it("that was shortened stops the job", function()
-    local t = waiting_case()
+    local t = waiting.case()
     t:write(PARTIAL, "0001")
-    local r = go_on(t)
+    local r = waiting.go_on(t)
     t:expect(r, 3)
     expect_words(r, { "shorter" })
   end)
 
   it("that somebody wrote to ends up with only the committed rows", function()
-    local t = waiting_case()
+    local t = waiting.case()
     local file = assert(io.open(t:path(PARTIAL), "a"))
     file:write(("another's\n"):rep(100))
     file:close()
-    t:expect(go_on(t), 0)
+    t:expect(waiting.go_on(t), 0)
     assert.same(job.names(12), t:rows())
   end)
 
   it("that was replaced is not published", function()
-    local t = waiting_case()
+    local t = waiting.case()
     os.remove(t:path(PARTIAL))
     t:write(PARTIAL, ("another's\n"):rep(100))
-    local r = go_on(t)
+    local r = waiting.go_on(t)
     t:expect(r, 3)
     expect_words(r, { "replaced" })
     assert.is_false(t:has "job/score/output/parallel_run_step.txt")
@@ -252,15 +226,15 @@ describe("a job directory", function()
     local t = job.case()
     t:inputs(4)
     t:script [[function run(m)
-      if number_of(m[1]) == 3 and not io.open(os.getenv "GO") then error "not yet" end
+      if number_of(m[1]) == 3 and not io.open(os.getenv "HERE" .. "go") then error "not yet" end
       return names_of(m)
     end]]
     local CONFIG = "mini_batch_size = 1, run_max_try = 1, error_threshold = 0"
-    local o = { env = { "GO=" .. t:path "go" } }
+    local o = waiting.here(t)
     t:pipeline(CONFIG)
     t:expect_job(1, nil, o)
     t:inputs(9, "more")
-    t:write("go", "")
+    waiting.let_go(t)
     t:write("pipeline.lua", (t:read "pipeline.lua":gsub('"in/%*"', '"more/*"')))
     expect_words(t:expect_job(0, { "--resume", "--accept-changes" }, o),
       { "inputs[1].paths has changed", "stays as it was" })
@@ -268,9 +242,9 @@ describe("a job directory", function()
   end)
 
   it("taken over by another process is left alone", function()
-    local t = waiting_case()
+    local t = waiting.case()
     t:write("job/owner", '{"pid":1,"host":"another","epoch":"0000000000000001"}')
-    local r = go_on(t)
+    local r = waiting.go_on(t)
     t:expect(r, 3)
     expect_words(r, { "taken over" })
     assert.is_false(t:has "job/job_result.json")
@@ -278,13 +252,13 @@ describe("a job directory", function()
   end)
 
   it("that was moved is resumed with its own copy of the script", function()
-    local t = waiting_case()
+    local t = waiting.case()
     t.program:kill(programs.SIGKILL)
     t.program:wait()
     t:wait_for_none()
     assert(os.rename(t:path "job", t:path "moved"))
     t.job_dir, t.step_dir = t:path "moved", t:path "moved/score"
-    t:write("go", "")
+    waiting.let_go(t)
     t:expect_job(0, { "--resume" }, t.options)
     assert.same(job.names(12), t:rows())
     assert.is_nil(lfs.attributes(t:path "job"))
