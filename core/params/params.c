@@ -202,7 +202,10 @@ static const struct tm_field parameter_fields[] = {
 
 #define PARTITION_FORMAT \
   { "partition_format", TM_FIELD_TEXT, 0, 0, NULL, NULL, 0, \
-    "columns from the end of each path, as \"{store}/{date:yyyy/MM/dd}/*.csv\"" }
+    "columns that are read from the end of each path. With \"{store}/{date:yyyy/MM/dd}/*.csv\", " \
+    "what is read from /data/north/2024/01/15/a.csv has the columns store, \"north\", and date, a " \
+    "datetime. * matches any part of a name; the words of a date are yyyy, MM, dd, HH, mm and " \
+    "ss. partition_keys may name these columns" }
 
 static const struct tm_field output_fields[] = {
   { "name", TM_FIELD_WORD, 0, 0, NULL, NULL, REQUIRED, "the name of the output" },

@@ -2,8 +2,8 @@
  *
  * A topic is a command, a page of the manual, a parameter of a definition (with dashes or
  * underscores), `parameters`, or a name of the library, whose doc comments the prompt's help reads.
- * If several constructors have a parameter (`name`, `description`), help shows it for each. If a
- * command and a page have the same name (`map`), help shows the command; --manual selects the page.
+ * If several constructors have a parameter (`name`, `description`), help shows each meaning once. If
+ * a command and a page have the same name (`map`), help shows the command; --manual selects the page.
  */
 #include "cli/help/cmd_help.h"
 
@@ -165,7 +165,7 @@ static void add_parameters(struct tm_buf *out)
 static void add_parameter(struct tm_buf *out, const char *constructor,
                           const struct tidemill_parameter *p)
 {
-  tm_buf_printf(out, "%s, of %s\n\n  ", p->name, constructor);
+  tm_buf_add_str(out, "\n  ");
   tm_text_wrap(out, p->help, 2, TM_HELP_WIDTH);
   tm_buf_add_str(out, "\n  accepted:   ");
   tm_text_wrap(out, p->accepted, FACT_COLUMN, TM_HELP_WIDTH);
@@ -192,20 +192,48 @@ static bool is_name(const char *given, const char *name)
   return *given == *name;
 }
 
+/* A parameter, and the constructors in which it means the same. */
+struct described {
+  const char *name;
+  char *text;       /* owned */
+  struct tm_buf of; /* "name, of A, B" */
+};
+struct descriptions TM_ARRAY(struct described);
+
+static void describe(struct descriptions *all, const char *constructor,
+                     const struct tidemill_parameter *p)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  add_parameter(&text, constructor, p);
+  for (size_t i = 0; i < all->len; i++)
+    if (strcmp(all->at[i].text, tm_buf_str(&text)) == 0) {
+      tm_buf_printf(&all->at[i].of, ", %s", constructor);
+      tm_buf_release(&text);
+      return;
+    }
+  struct described *d = TM_ARRAY_ADD(all);
+  *d = (struct described) { .name = p->name, .text = tm_buf_take(&text) };
+  tm_buf_printf(&d->of, "%s, of %s", p->name, constructor);
+}
+
 static bool add_named(struct tm_buf *out, const char *given)
 {
   struct tidemill_parameter p = TIDEMILL_PARAMETER_INIT;
+  struct descriptions all = { 0 };
   const char *constructor;
-  bool found = false;
   for (size_t i = 0; (constructor = tidemill_constructor(i)) != NULL; i++)
-    for (size_t k = 0; tidemill_parameter(constructor, k, &p); k++) {
-      if (!is_name(given, p.name))
-        continue;
-      if (found)
-        tm_buf_add_char(out, '\n');
-      found = true;
-      add_parameter(out, constructor, &p);
-    }
+    for (size_t k = 0; tidemill_parameter(constructor, k, &p); k++)
+      if (is_name(given, p.name))
+        describe(&all, constructor, &p);
+  bool found = all.len > 0;
+  for (size_t i = 0; i < all.len; i++) {
+    tm_buf_add_str(out, i > 0 ? "\n" : "");
+    tm_text_wrap(out, tm_buf_str(&all.at[i].of), (int)strlen(all.at[i].name) + 2, TM_HELP_WIDTH);
+    tm_buf_add_str(out, all.at[i].text);
+    free(all.at[i].text);
+    tm_buf_release(&all.at[i].of);
+  }
+  TM_ARRAY_RELEASE(&all);
   return found;
 }
 

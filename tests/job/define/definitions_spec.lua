@@ -417,6 +417,16 @@ describe("the command line", function()
     assert.is_truthy(r.out:find "%-%-job%-dir")
   end)
 
+  it("describes a parameter of several constructors once, with an example", function()
+    local said = job.case():run({ "help", "partition_format" }).out
+    local _, times = said:gsub("accepted:", "")
+    assert.equal(1, times, said)
+    for _, words in ipairs { "partition_format, of OutputFileDatasetConfig", "Dataset.Tabular.from_json_lines_files\n",
+                             '"{store}/{date:yyyy/MM/dd}/*.csv"', "/data/north/2024/01/15/a.csv" } do
+      assert.is_truthy(said:find(words, 1, true), said)
+    end
+  end)
+
   it("suggests a name of the library, a topic, a parameter or a command for a misspelt one", function()
     local t = job.case()
     for given, words in pairs {
