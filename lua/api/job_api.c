@@ -370,6 +370,8 @@ static int submit(struct tidemill_job **out, const struct tidemill_pipeline *p,
   s.registry = registry;
   if (rc == 0)
     rc = open_job(out, &s, err);
+  if (rc == TM_ECHANGED && o->resume && !o->dir && !p->job)
+    tm_job_choice_explain(settled, dir, rt->is_command, err);
   free(registry);
   free(workspace);
   free(dir);

@@ -43,3 +43,11 @@ char *tm_job_choose(const struct tm_job_choice *c, char **note, struct tm_err *e
   free(other);
   return dir;
 }
+
+void tm_job_choice_explain(const struct tm_pipeline *p, const char *dir, bool is_command,
+                           struct tm_err *err)
+{
+  tm_err_append(err, is_command ? "; to resume another job: --job-dir DIR"
+                                : "; to resume another job, give its directory as `dir`");
+  tm_err_wrap(err, "the newest job of '%s' that is not Completed is '%s'", p->name, dir);
+}

@@ -157,4 +157,19 @@ describe("a refused resume", function()
     t:expect_job(0, { "--resume" }, GOOD)
     assert.same(job.names(ITEMS), rows(t, "b"))
   end)
+
+  it("names the newest job of a script whose input is another one", function()
+    local t = job.case()
+    t:inputs(ITEMS)
+    t:write("other/0009.txt", "9")
+    t:script "function run(m) error 'no' end"
+    t:expect(t:run { "map", "score.lua", "in", "--job-dir", "workspace/jobs/first", "--run-max-try", "1" }, 1)
+    t:expect(t:run { "map", "score.lua", "in", "--run-max-try", "1" }, 1)
+    local r = t:run { "map", "score.lua", "other", "--run-max-try", "1", "--resume" }
+    t:expect(r, 2)
+    local newest = "the newest job of 'score' that is not Completed is '" .. t:path "workspace/jobs/score-"
+    assert.is_truthy(r.err:find(newest, 1, true), r.err)
+    assert.is_truthy(r.err:find("'inputs[1].paths' was \"in\" and is \"other\"; ", 1, true), r.err)
+    assert.is_truthy(r.err:find("; to resume another job: --job-dir DIR\n", 1, true), r.err)
+  end)
 end)
