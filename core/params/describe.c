@@ -81,12 +81,12 @@ static const char *const same_for_all[] = {
   [TM_FIELD_NAME] = "1 to 32 characters of a-z, 0-9, '-' and '_', a letter first, no '-' last",
   [TM_FIELD_WORD] = "a name of letters, digits, '_', '-' and '.'",
   [TM_FIELD_VARIABLES] = "a table of names (without '=') and strings, numbers or booleans",
-  [TM_FIELD_ENVIRONMENT] =
-      "a table { variables, module_paths }: names (without '=') with strings, numbers or booleans, "
-      "and folders (without ';' and '?'); or a name, which is not used",
+  [TM_FIELD_ENVIRONMENT] = ("a table { variables, module_paths }: names (without '=') with "
+                            "strings, numbers or booleans, "
+                            "and folders (without ';' and '?'); or a name, which is not used"),
   [TM_FIELD_NAMES] = "a list of one or more different names, not empty",
-  [TM_FIELD_TYPES] = "a table of names and types: \"bool\", \"long\", \"double\", \"string\", "
-                     "\"datetime\", or { type = \"datetime\", formats = { \"%d.%m.%Y\" } }",
+  [TM_FIELD_TYPES] = ("a table of names and types: \"bool\", \"long\", \"double\", \"string\", "
+                      "\"datetime\", or { type = \"datetime\", formats = { \"%d.%m.%Y\" } }"),
   [TM_FIELD_LIST] = "a list",
   [TM_FIELD_ANY] = "a value",
 };

@@ -21,8 +21,8 @@
 #include "base/check.h"
 #include "base/time.h"
 
-/* For each kind: tm_<noun>_close(), and libuv's callback for it. */
-#define DEFINE_CLOSE(noun)                                                                         \
+/* For each kind: tm_<noun>_close(x), and libuv's callback for it. x: as in the header. */
+#define DEFINE_CLOSE(noun, x)                                                                      \
   static void on_##noun##_closed(uv_handle_t *handle)                                              \
   {                                                                                                \
     struct tm_##noun *x = handle->data;                                                            \
@@ -39,11 +39,11 @@
     uv_close((uv_handle_t *)&x->uv, on_##noun##_closed);                                           \
   }
 
-DEFINE_CLOSE(timer)
-DEFINE_CLOSE(poll)
-DEFINE_CLOSE(wake)
-DEFINE_CLOSE(signal)
-DEFINE_CLOSE(turn)
+DEFINE_CLOSE(timer, t)
+DEFINE_CLOSE(poll, p)
+DEFINE_CLOSE(wake, w)
+DEFINE_CLOSE(signal, s)
+DEFINE_CLOSE(turn, t)
 
 static void on_uv_timer(uv_timer_t *uv)
 {

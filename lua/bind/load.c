@@ -128,7 +128,7 @@ static void say_notes(lua_State *L, void (*on_note)(void *data, const char *word
   lua_pop(L, 1);
 }
 
-struct tm_json *tm_lua_pipeline_at(lua_State *L, int index, const char *path, struct tm_err *err)
+struct tm_json *tm_lua_pipeline_at(lua_State *L, int index, const char *name, struct tm_err *err)
 {
   struct tm_json *v = tm_lua_to_json(L, index, err);
   if (v && v->tag && strcmp(v->tag, "Pipeline") == 0)
@@ -139,11 +139,11 @@ struct tm_json *tm_lua_pipeline_at(lua_State *L, int index, const char *path, st
   else
     tm_buf_add_str(&said, lua_isnoneornil(L, index) ? "nothing" : luaL_typename(L, index));
   bool is_object = v && v->tag; /* no entry script returns one */
-  char *word = tm_text_shell_word(tm_path_base(path));
+  char *word = tm_text_shell_word(tm_path_base(name));
   tm_err_set(err, TM_EUSAGE,
              "%s: returns %s; a pipeline file ends with: return tidemill.Pipeline { name = ..., "
              "steps = { ... } }%s%s%s",
-             path, said.data, is_object ? "" : "; an entry script runs by: tidemill map ",
+             name, said.data, is_object ? "" : "; an entry script runs by: tidemill map ",
              is_object ? "" : word, is_object ? "" : " INPUT...");
   free(word);
   tm_buf_release(&said);

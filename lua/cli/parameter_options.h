@@ -51,11 +51,11 @@ const char *tm_parameter_of_letter(char letter);
 
 /* `taken`: a set of TM_TAKES(). `place`: the offset of the struct tm_parameter_words. entry_script
  * is never an option. */
-void tm_parameter_options_init(struct tm_parameter_options *p, const struct tm_option *own,
-                               size_t own_len, unsigned groups, size_t place);
-void tm_parameter_options_release(struct tm_parameter_options *p);
+void tm_parameter_options_init(struct tm_parameter_options *o, const struct tm_option *own,
+                               size_t own_len, unsigned taken, size_t place);
+void tm_parameter_options_release(struct tm_parameter_options *o);
 /* Adds the help of each option: the command's own, then each group below its heading. */
-void tm_parameter_options_add_help(struct tm_buf *out, const struct tm_parameter_options *p);
+void tm_parameter_options_add_help(struct tm_buf *out, const struct tm_parameter_options *o);
 
 /* Calls `set` for each parameter of the group that was given, with its value as text. Several
  * values for a list become one, separated by commas. Variables are set one by one. For other
