@@ -28,56 +28,13 @@
 #include "record/temp_dirs.h"
 #include "sched/sched.h"
 #include "sched/tally.h"
+#include "step/copy_state.h"
 #include "step/flusher.h"
 #include "step/step_life.h"
+#include "step/step_worker.h"
 #include "step/stuck.h"
 #include "step/supervisor.h"
 #include "step/warnings.h"
-#include "step/worker_phase.h"
-
-/* What a worker was handed and has not answered, besides what the scheduler knows of it. */
-struct tm_in_flight {
-  uint64_t seq; /* ring.h */
-  struct tm_assignment what;
-  uint32_t dataset;
-  uint32_t items;    /* 0: rows of a table that are not counted yet */
-  bool is_uncounted; /* it has failed, and its rows could not be counted: `items` is 1 */
-  int64_t manifest_at;
-  struct tm_buf first_item; /* tm_item_describe_first(); its memory is reused */
-  bool has_keys;            /* that is the keys of a group */
-};
-
-/* A node, as the step sees it: the place of its id in s->nodes. */
-struct tm_step_node {
-  uint32_t id;
-  struct tm_node *node; /* NULL: lost, and being replaced */
-  /* the next one, while inputs are staged or a result is copied; or NULL */
-  struct tm_node *waiting;
-  struct tm_temp_dirs temp;    /* of its newest keeper */
-  bool is_added;               /* the scheduler knows that it is there */
-  uint32_t step;               /* the number of the step there */
-  char name[12], address[256]; /* also while it is lost */
-  int64_t asked_doing_ns;      /* awake; when the keeper was asked last; 0: never */
-};
-
-struct tm_worker {
-  struct tm_supervisor *s;
-  struct tm_step_node *node;
-  uint32_t number; /* in the scheduler */
-  uint32_t id;     /* on the node */
-  size_t at;       /* in s->workers */
-  char name[24];   /* process000 */
-  int64_t pid;
-  struct tm_worker_link *link; /* NULL: not yet, or none */
-  struct tm_ring held;         /* of struct tm_in_flight */
-  bool is_deaf;                /* it has ended, or sent rubbish: it is sent nothing more */
-  bool is_rubbish;      /* it sent what cannot be read, or closed its link: it is not believed */
-  int64_t mute_ns;      /* monotonic; when its link ended; 0: it has not */
-  bool has_failed_init; /* it has reported why */
-  struct tm_worker_phase doing;
-};
-
-struct tm_news;
 
 struct tm_supervisor {
   struct tm_supervisor_options o;
@@ -115,17 +72,7 @@ struct tm_supervisor {
   int code;
   struct tm_err cause; /* why it is Failed */
   struct tm_stuck stuck;
-  struct { /* while many rows are copied: copying.h */
-    enum { TM_COPY_RESULT, TM_COPY_PART, TM_COPY_JOINED } what;
-    bool is_on;
-    bool is_again;   /* it is complete: what began it is handled again */
-    uint32_t search; /* of a part, or that is over */
-    uint32_t worker; /* of a result or a part: its number */
-    struct tm_msg f;
-    struct tm_buf payload;
-    struct tm_wake next;                  /* one piece in each turn of the loop */
-    struct TM_ARRAY(struct tm_news) news; /* that wait */
-  } copying;
+  struct tm_copy copying;          /* copying.h */
   struct tm_activities activities; /* of the last tick; view.activities points to it */
   struct tm_buf scratch;
 };

@@ -1,0 +1,60 @@
+/* step_worker.h - the step's side of a worker, its node, and the assignments that it holds. The
+ * scheduler has the same worker by its number (sched/roster.h), and only it says in which state the
+ * worker is.
+ */
+#ifndef TM_STEP_STEP_WORKER_H
+#define TM_STEP_STEP_WORKER_H
+
+#include "base/buf.h"
+#include "base/ring.h"
+#include "fleet/node.h"
+#include "record/temp_dirs.h"
+#include "sched/queue.h"
+#include "step/worker_phase.h"
+
+struct tm_supervisor;
+
+/* What a worker was handed and has not answered, besides what the scheduler knows of it. */
+struct tm_in_flight {
+  uint64_t seq; /* ring.h */
+  struct tm_assignment what;
+  uint32_t dataset;
+  uint32_t items;    /* 0: rows of a table that are not counted yet */
+  bool is_uncounted; /* it has failed, and its rows could not be counted: `items` is 1 */
+  int64_t manifest_at;
+  struct tm_buf first_item; /* tm_item_describe_first(); its memory is reused */
+  bool has_keys;            /* that is the keys of a group */
+};
+
+/* A node of a step: the place of its id in tm_supervisor.nodes. */
+struct tm_step_node {
+  uint32_t id;
+  struct tm_node *node; /* NULL: lost, and being replaced */
+  /* the next one, while inputs are staged or a result is copied; or NULL */
+  struct tm_node *waiting;
+  struct tm_temp_dirs temp;    /* of its newest keeper */
+  bool is_added;               /* the scheduler knows that it is there */
+  uint32_t step;               /* the number of the step there */
+  char name[12], address[256]; /* also while it is lost */
+  int64_t asked_doing_ns;      /* awake; when the keeper was asked last; 0: never */
+};
+
+/* step_nodes.c and workers.c make and free these. */
+struct tm_worker {
+  struct tm_supervisor *s;
+  struct tm_step_node *node;
+  uint32_t number; /* in the scheduler */
+  uint32_t id;     /* on the node */
+  size_t at;       /* in tm_supervisor.workers */
+  char name[24];   /* process000 */
+  int64_t pid;
+  struct tm_worker_link *link; /* NULL: not yet, or none */
+  struct tm_ring held;         /* of struct tm_in_flight */
+  bool is_deaf;                /* it has ended, or sent rubbish: it is sent nothing more */
+  bool is_rubbish;      /* it sent what cannot be read, or closed its link: it is not believed */
+  int64_t mute_ns;      /* monotonic; when its link ended; 0: it has not */
+  bool has_failed_init; /* it has reported why */
+  struct tm_worker_phase doing;
+};
+
+#endif
