@@ -135,11 +135,6 @@ const char *tm_node_address(const struct tm_node *n)
   return n->address;
 }
 
-bool tm_node_is_lost(const struct tm_node *n)
-{
-  return n->is_lost;
-}
-
 uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
                           const struct tm_node_user *user)
 {

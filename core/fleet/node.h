@@ -62,7 +62,6 @@ void tm_node_tick(struct tm_node *n, int64_t mono_ns);
 uint32_t tm_node_id(const struct tm_node *n);
 const char *tm_node_name(const struct tm_node *n);    /* its id in decimal: names its log folders */
 const char *tm_node_address(const struct tm_node *n); /* the machine's name */
-bool tm_node_is_lost(const struct tm_node *n);
 /* Begins the end: closes the control channel, whereupon the keeper ends all its processes. A thread
  * waits for the keeper's end and reaps it. If the keeper was killed, the thread kills the processes
  * that it left behind, and calls on_note. From here on on_lost is not called. on_gone is called

@@ -47,10 +47,8 @@ struct tm_job_options {
  * errors. */
 int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_err *err);
 void tm_job_start(struct tm_job *job);
-/* The first call: no new mini-batches start, the running ones may end. The second call, half a
- * second later or more, kills everything. */
-void tm_job_cancel(struct tm_job *job);
-/* The same without the half second: a second call with `now` kills. */
+/* No new mini-batches start, and the running ones may end; with `now` they are killed, also by a
+ * second call. */
 void tm_job_end_early(struct tm_job *job, bool now);
 const struct tm_job_view *tm_job_view(const struct tm_job *job);
 /* 0 Completed, 1 Failed, 2 wrong definition, 3 system error, 130 Canceled. */

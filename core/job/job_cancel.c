@@ -6,23 +6,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/time.h"
 #include "job/job_own.h"
 #include "sys/clock.h"
-
-#define AGAIN_NS (500 * TM_MS) /* a second Ctrl-C that comes sooner is a bounce of the first */
 
 void tm_job_end_early(struct tm_job *job, bool now)
 {
   tm_job_happen(job, now ? TM_JOB_ON_CANCEL_NOW : TM_JOB_ON_CANCEL);
-}
-
-void tm_job_cancel(struct tm_job *job)
-{
-  bool is_first = job->canceled_ns == 0;
-
-  if (is_first || tm_clock_mono_ns() - job->canceled_ns >= AGAIN_NS)
-    tm_job_end_early(job, !is_first);
 }
 
 static void say_request(struct tm_job *job, const struct tm_cancel_request *r)

@@ -26,13 +26,6 @@ static const signed char next_state[TM_WORKER_STATES][TM_WORKER_EVENTS] = {
 };
 /* clang-format on */
 
-const char *tm_worker_state_name(enum tm_worker_state s)
-{
-  static const char *const names[TM_WORKER_STATES] = { "gone", "starting", "loading",
-                                                       "init", "ready",    "stopping" };
-  return names[s];
-}
-
 void tm_pool_init(struct tm_pool *p, int64_t process_count)
 {
   memset(p, 0, sizeof(*p));

@@ -36,7 +36,6 @@ enum tm_worker_event {
   TM_WORKER_ON_ENDED,
   TM_WORKER_EVENTS
 };
-const char *tm_worker_state_name(enum tm_worker_state s);
 
 struct tm_pool {
   int64_t process_count;

@@ -8,7 +8,7 @@
 
 static void cancel_and_let_go(struct job *j)
 {
-  tm_job_cancel(j->job);
+  tm_job_end_early(j->job, false);
   job_let_go(j);
 }
 
@@ -26,7 +26,7 @@ static void let_the_only_one_go(struct job *j)
 static void cancel(struct job *j)
 {
   j->on_tick = let_the_only_one_go;
-  tm_job_cancel(j->job);
+  tm_job_end_early(j->job, false);
 }
 
 static void running_mini_batches_may_finish_when_a_job_is_canceled(void **state)
@@ -56,16 +56,16 @@ static void running_mini_batches_may_finish_when_a_job_is_canceled(void **state)
 static void cancel_again(struct tm_timer *t)
 {
   struct job *j = t->data;
-  tm_job_cancel(j->job);
+  tm_job_end_early(j->job, true);
 }
 
 static struct tm_timer again;
 
 static void cancel_twice(struct job *j)
 {
-  tm_job_cancel(j->job);
-  tm_job_cancel(j->job); /* a bouncing key */
-  tm_timer_start(&again, 600 * TM_MS, 0);
+  tm_job_end_early(j->job, false);
+  tm_job_end_early(j->job, false); /* changes nothing */
+  tm_timer_start(&again, 0, 0);
 }
 
 static void running_mini_batches_are_killed_when_a_job_is_canceled_again(void **state)
@@ -110,7 +110,7 @@ static void a_job_is_canceled_before_its_start(void **state)
   job_setup(&j);
   job_add(&j, "ok", 50);
   job_open_on(&j, NULL);
-  tm_job_cancel(j.job);
+  tm_job_end_early(j.job, false);
   job_run_all(&one, 1);
   assert_int_equal(tm_job_exit_status(j.job), 130);
   assert_int_equal(job_count(&j, TM_EVENT_WORKER_STARTED), 0);
@@ -295,7 +295,7 @@ static void kill_keeper_and_cancel(struct job *j, const struct job_seen *e)
     return;
   held = hold_child(j);
   kill(job_keeper_pid(), SIGKILL);
-  tm_job_cancel(j->job);
+  tm_job_end_early(j->job, false);
 }
 
 static void survivors_of_a_killed_keeper_are_ended(void **state)
