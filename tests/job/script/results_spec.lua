@@ -100,13 +100,15 @@ describe("what run() returns", function()
     t:expect_job(0)
     local text = t:read "job/score/output/parallel_run_step.txt"
     assert.equal(3 * (8 + 1600000 + 1 + 4 + 8 + 1), #text)
+    local row_after = {} -- a search for so long a text takes the sanitizers ten seconds
+    for row, after in text:gmatch "([^\n]*)\n([^\n]*)\n" do row_after[row] = after end
     for n = 1, 3 do
       local name, x, parts = ("%04d.txt"):format(n), n, {}
       for i = 1, 200000 do
         x = (x * 48271) % 2147483647
         parts[i] = ("%08x"):format(x)
       end
-      assert.is_truthy(text:find(name .. table.concat(parts) .. "\nend " .. name .. "\n", 1, true), name)
+      assert.equal("end " .. name, row_after[name .. table.concat(parts)])
     end
   end)
 
