@@ -163,6 +163,7 @@ static const struct {
   /* What a script does. */
   { "attempt to call global 'f' (a nil value)", NULL,
     "if it is Python's f\"{x}/y\", write (\"%s/y\"):format(x)" },
+  { "_000'", "malformed number near", "a number has no '_' in Lua: 1_000 is 1000" },
   { "attempt to call global 'r' (a nil value)", NULL, "if it is Python's r\"x\", write [[x]]" },
   { "attempt to call global 'b' (a nil value)", NULL, "if it is Python's b\"x\", write \"x\"" },
   { "attempt to index global 'sys' (a nil value)", NULL, "sys.exit(text) is error(text)" },

@@ -511,6 +511,7 @@ describe("Python", function()
                                  .. "local tidemill = require \"tidemill\", which has all names",
                                ["local store = { path = '/x' } store:path 'y'"] = "is { datastore, \"x\" }",
                                ["import numpy as np"] = "; Python's 'numpy' is in Lua: a loop over a column",
+                               ["x = 1_000"] = "'1_000'; a number has no '_' in Lua: 1_000 is 1000",
                                ["import helpers"] = "'import' is Python's; write local x = require" } do
       t:write("python.lua", code .. "\n")
       local r = t:run { "lua", "python.lua" }
