@@ -45,6 +45,9 @@ function M.compile(text, name)
   end
   if match(text, "^%s*tidemill%s+[%a-]") then
     as_statement = as_statement .. "; this is a command of the shell: Ctrl-D leaves the prompt"
+  else
+    local words = require("tidemill.plan").explain_syntax(text, as_statement)
+    as_statement = words and as_statement .. "; " .. words or as_statement
   end
   return nil, as_statement
 end

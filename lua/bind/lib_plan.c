@@ -28,6 +28,7 @@
 #include "params/params.h"
 #include "plan/params_check.h"
 #include "plan/python.h"
+#include "plan/python_line.h"
 #include "state.h"
 #include "store/workspace.h"
 #include "sys/fs.h"
@@ -196,6 +197,24 @@ static int plan_explain(lua_State *L)
   return *kept ? 1 : 0;
 }
 
+/* explain_syntax(text, message) -> what to write for a line of Python that the compiler refused, or
+ * nil. `message`: of the compiler, "NAME:LINE: ...". */
+static int plan_explain_syntax(lua_State *L)
+{
+  size_t len, n = 0;
+  const char *text = luaL_checklstring(L, 1, &len), *message = luaL_checkstring(L, 2);
+  const char *name = NULL, *number = strchr(message, ':');
+  unsigned long line = number ? strtoul(number + 1, NULL, 10) : 0;
+  const char *module = line ? tm_python_find_import(text, len, line, &name, &n) : NULL;
+  const char *words = line && !module ? tm_python_explain_line(text, len, line, message) : NULL;
+  if (module) {
+    lua_pushlstring(L, name, n);
+    lua_pushfstring(L, "Python's '%s' is in Lua: %s", lua_tostring(L, -1), module);
+  } else
+    lua_pushstring(L, words); /* NULL: nil */
+  return 1;
+}
+
 /* nearest(name, names) -> one of them, or nil. The table keeps the strings alive. */
 static int plan_nearest(lua_State *L)
 {
@@ -227,6 +246,7 @@ static const luaL_Reg plan_functions[] = {
   { "instead", plan_instead },
   { "instead_of_module", plan_instead_of_module },
   { "explain", plan_explain },
+  { "explain_syntax", plan_explain_syntax },
   { "nearest", plan_nearest },
   { "partition", tm_lua_partition },
   { NULL, NULL },

@@ -52,6 +52,12 @@ function plan.instead_of_module(name) end
 ---@return string?
 function plan.explain(name) end
 
+--- Returns what to write for a line of Python that the compiler refused; nil: nothing.
+---@param text string
+---@param message string of the compiler, "NAME:LINE: ..."
+---@return string?
+function plan.explain_syntax(text, message) end
+
 --- Returns the name in a list that is nearest to a misspelt one; nil: none is near.
 ---@param name string
 ---@param names string[]

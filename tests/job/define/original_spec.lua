@@ -526,6 +526,17 @@ describe("Python", function()
     assert.is_truthy(r.err:find("Python's 'azureml' is in Lua: local tidemill = require", 1, true), r.err)
   end)
 
+  it("has lines of Python explained at the prompt", function()
+    local t = job.case()
+    t:write("typed", "import os\ndef run(m):\n")
+    local said = t:run({ "repl" }, { stdin = t:path "typed" })
+    local text = said.out .. said.err
+    for _, words in ipairs { "stdin:1: '=' expected near 'os'; Python's 'os' is in Lua: ",
+                             "; 'def' is Python's; write function" } do
+      assert.is_truthy(text:find(words, 1, true), text)
+    end
+  end)
+
   it("has names on which help says what to write", function()
     local t = job.case()
     for name, words in pairs { PipelineData = "there is no 'PipelineData' in tidemill; write OutputFileDatasetConfig",
