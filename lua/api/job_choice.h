@@ -19,8 +19,8 @@ struct tm_job_choice {
  * NULL. */
 char *tm_job_choose(const struct tm_job_choice *c, char **note, struct tm_err *err);
 
-/* For a message about a job that tm_job_choose() has found, and whose definition is another one: adds
- * which job that is, and how to name one. */
+/* For the message about a job that tm_job_choose() has found and that has a different definition:
+ * adds which job that is, and how to name one. */
 void tm_job_choice_explain(const struct tm_pipeline *p, const char *dir, bool is_command,
                            struct tm_err *err);
 

@@ -2,8 +2,9 @@
  *
  * A topic is a command, a page of the manual, a parameter of a definition (with dashes or
  * underscores), `parameters`, or a name of the library, whose doc comments the prompt's help reads.
- * If several constructors have a parameter (`name`, `description`), help shows each meaning once. If
- * a command and a page have the same name (`map`), help shows the command; --manual selects the page.
+ * If several constructors have a parameter (`name`, `description`), help shows each meaning once.
+ * If a command and a page have the same name (`map`), help shows the command; --manual selects the
+ * page.
  */
 #include "cli/help/cmd_help.h"
 
