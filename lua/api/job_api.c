@@ -217,13 +217,12 @@ struct submission {
   const struct tidemill_job_options *o;
   struct tm_pipeline *pipeline;
   const char *dir, *workspace, *registry; /* absolute; the last two or NULL */
-  const char *note;                       /* as in struct tm_job_options */
-  bool has_stdin;                         /* likewise */
+  const char *note;                       /* as in struct tm_job_options, like has_stdin */
+  bool has_stdin;
 };
 
 static struct tidemill_job *new_job(const struct submission *s)
 {
-  tm_require(s->dir[0] == '/');
   struct tidemill_job *job = TM_NEW(struct tidemill_job);
   job->rt = s->rt;
   job->o = *s->o;
