@@ -160,47 +160,52 @@ void tm_failed_lines_part(struct tm_buf *out, const struct tm_failed_try *t,
   }
 }
 
-struct tm_reader *tm_failed_lines_read_marks(struct tm_reader r, uint32_t items, uint32_t *marked)
+static int by_number(const void *left, const void *right)
 {
-  struct tm_reader *messages = tm_xcalloc(items + 1u, sizeof(*messages));
+  const struct tm_mark *a = left, *b = right;
 
+  return (a->number > b->number) - (a->number < b->number);
+}
+
+bool tm_failed_lines_read_marks(struct tm_marks *out, struct tm_reader r, uint32_t items)
+{
   struct tm_mark mark;
 
-  *marked = 0;
-  while (tm_mark_next(&r, &mark)) {
-    if (mark.number < 1 || mark.number > items || messages[mark.number - 1].at) {
-      free(messages);
-      return NULL;
-    }
-    tm_reader_init(&messages[mark.number - 1], mark.words, mark.len);
-    ++*marked;
-  }
-  if (!r.bad)
-    return messages;
-  free(messages);
-  return NULL;
+  *out = (struct tm_marks) { .len = 0 };
+  while (tm_mark_next(&r, &mark))
+    *TM_ARRAY_ADD(out) = mark;
+  if (out->len > 0)
+    qsort(out->at, out->len, sizeof(*out->at), by_number);
+  for (size_t i = 0; i < out->len && !r.bad; i++)
+    r.bad = out->at[i].number < 1 || out->at[i].number > items ||
+            (i > 0 && out->at[i].number == out->at[i - 1].number);
+  return !r.bad;
 }
 
 void tm_failed_lines_marks(struct tm_buf *out, const struct tm_failed_try *t,
                            const struct tm_manifest_entry *entry, uint32_t first,
-                           const struct tm_reader *messages, uint32_t items)
+                           const struct tm_marks *marks)
 {
   struct tm_failed_tail tail = { .message = NULL };
   struct tm_failed_try mark = *t;
   struct tm_reader r;
   struct tm_item item = { .is_rows = false };
+  bool has_item = true;
+  uint32_t read = 0;
 
   mark.tail = &tail;
   tm_reader_init(&r, entry->bytes, entry->len);
-  for (uint32_t i = 0; i < items; i++) {
-    bool has_item =
-        item.is_rows || tm_item_next(&r, &item); /* a range has one item for all its rows */
-    if (!has_item || !messages[i].at)
-      continue;
-    mark.message = messages[i].at;
-    mark.message_len = (size_t)(messages[i].end - messages[i].at);
+  for (size_t i = 0; i < marks->len; i++) {
+    uint32_t number = marks->at[i].number;
+    /* a range has one item for all its rows */
+    for (; has_item && read < number && !item.is_rows; read++)
+      has_item = tm_item_next(&r, &item);
+    if (!has_item)
+      break;
+    mark.message = marks->at[i].words;
+    mark.message_len = marks->at[i].len;
     if (item.is_rows)
-      add_rows(out, &mark, item, first + i, 1);
+      add_rows(out, &mark, item, first + number - 1, 1);
     else
       tm_failed_lines_item(out, &mark, &item);
   }

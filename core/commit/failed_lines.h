@@ -55,14 +55,18 @@ struct tm_failed_try {
 };
 void tm_failed_lines_item(struct tm_buf *out, const struct tm_failed_try *t,
                           const struct tm_item *item);
-/* Reads the marks that a worker sent: the message of each of `items` items; .at is NULL for items
- * without a mark. NULL: a correct worker would not send these bytes. To free(). */
-struct tm_reader *tm_failed_lines_read_marks(struct tm_reader r, uint32_t items, uint32_t *marked);
-/* A line for each item with a message: messages[i] is for item i of `items`. The items are those of
- * a part that begins with item `first`, or all items of the entry. */
+struct tm_marks {
+  struct tm_mark *at; /* by number; their words are the message's */
+  size_t len, cap;
+};
+/* Reads the marks that a worker sent, of `items` items. False: a correct worker would not send
+ * these bytes. Release `out` with TM_ARRAY_RELEASE in both cases. */
+bool tm_failed_lines_read_marks(struct tm_marks *out, struct tm_reader r, uint32_t items);
+/* A line for each marked item. The items are those of a part that begins with item `first`, or all
+ * items of the entry. */
 void tm_failed_lines_marks(struct tm_buf *out, const struct tm_failed_try *t,
                            const struct tm_manifest_entry *entry, uint32_t first,
-                           const struct tm_reader *messages, uint32_t items);
+                           const struct tm_marks *marks);
 /* A line for each of these items, counted from 0; rows of one range share one line. */
 void tm_failed_lines_part(struct tm_buf *out, const struct tm_failed_try *t,
                           const struct tm_manifest_entry *entry, uint32_t first, uint32_t count);

@@ -46,7 +46,7 @@ static int add_short_return(struct tm_buf *out, const struct tm_worker *w,
 
 /* A line for each marked item. */
 static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_in_flight *held,
-                     struct tm_answer *a, const struct tm_reader *messages, struct tm_err *err)
+                     struct tm_answer *a, const struct tm_marks *marks, struct tm_err *err)
 {
   struct tm_manifest_entry entry;
   char *log;
@@ -55,7 +55,7 @@ static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_in
   int rc = tm_part_read(w->s->manifest, held->what.index, part, &entry, err);
 
   if (rc == 0)
-    tm_failed_lines_marks(out, &t, &entry, part ? tm_part_first(part) : 0, messages, held->items);
+    tm_failed_lines_marks(out, &t, &entry, part ? tm_part_first(part) : 0, marks);
   free(log);
   return rc;
 }
@@ -64,12 +64,13 @@ static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_in
 static int read_said(struct tm_good_try *g, struct tm_worker *w, const struct tm_in_flight *held,
                      const struct tm_said *said, struct tm_answer *a, struct tm_err *err)
 {
-  struct tm_reader *messages = tm_failed_lines_read_marks(said->marks, held->items, &a->marked);
-  int rc = messages ? 0 : TM_EPROTOCOL;
+  struct tm_marks marks;
+  int rc = tm_failed_lines_read_marks(&marks, said->marks, held->items) ? 0 : TM_EPROTOCOL;
 
-  if (rc == 0 && a->marked > 0)
-    rc = add_marks(&g->lines, w, held, a, messages, err);
-  free(messages);
+  a->marked = rc == 0 ? (uint32_t)marks.len : 0;
+  if (rc == 0 && marks.len > 0)
+    rc = add_marks(&g->lines, w, held, a, &marks, err);
+  TM_ARRAY_RELEASE(&marks);
   if (said->files.at == said->files.end)
     return rc;
   g->staging = tm_staging_path(w->s->staging_dir, w->name, held->seq);

@@ -193,6 +193,42 @@ static void an_item_with_a_fault_keeps_it(void **state)
 }
 
 /* The reader reads back what was written. */
+static void mark(struct tm_buf *b, uint32_t number, const char *words)
+{
+  tm_buf_add_u32(b, number);
+  tm_buf_add_bytes32(b, words, strlen(words));
+}
+
+static bool read_marks(struct tm_marks *out, const struct tm_buf *b, uint32_t items)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, b->data, b->len);
+  return tm_failed_lines_read_marks(out, r, items);
+}
+
+static void marks_are_read_by_number_and_cost_no_memory_for_other_items(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_marks marks;
+  mark(&b, 4000000000u, "last");
+  mark(&b, 2, "second");
+  assert_true(read_marks(&marks, &b, UINT32_MAX));
+  assert_int_equal(marks.len, 2);
+  assert_int_equal(marks.at[0].number, 2);
+  assert_memory_equal(marks.at[1].words, "last", 4);
+  TM_ARRAY_RELEASE(&marks);
+  assert_false(read_marks(&marks, &b, 3)); /* there is no item 4000000000 */
+  TM_ARRAY_RELEASE(&marks);
+  mark(&b, 2, "again");
+  assert_false(read_marks(&marks, &b, UINT32_MAX));
+  TM_ARRAY_RELEASE(&marks);
+  tm_buf_clear(&b);
+  mark(&b, 0, "none");
+  assert_false(read_marks(&marks, &b, 3));
+  TM_ARRAY_RELEASE(&marks);
+  tm_buf_release(&b);
+}
+
 static void the_reader_of_lists_understands_the_lines(void **state)
 {
   struct folder f;
@@ -222,5 +258,6 @@ UNIT_TESTS({
     cmocka_unit_test(each_line_adds_its_cause),
     cmocka_unit_test(a_part_is_its_items_and_no_others),
     cmocka_unit_test(an_item_with_a_fault_keeps_it),
+    cmocka_unit_test(marks_are_read_by_number_and_cost_no_memory_for_other_items),
     cmocka_unit_test(the_reader_of_lists_understands_the_lines),
 });
