@@ -157,7 +157,7 @@ static void note_full(struct job *j, const struct job_seen *e)
     r->is_full = false;
 }
 
-/* It cannot be told to end: that node is gone. */
+/* Its node is gone: no message reaches it any more. */
 static void a_worker_of_a_lost_node_cannot_be_reached(void **state)
 {
   struct step_rig r;
