@@ -19,10 +19,12 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# These are loaded at run time, where dpkg-shlibdeps does not see them.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libarchive13 (>= 3.6), libedit2 (>= 3.1)")
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 # What pkg-config needs to compile a host.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-  "pkg-config, libuv1-dev, libluajit-5.1-dev, libxxhash-dev, libyajl-dev, zlib1g-dev, libisal-dev, libsqlite3-dev, libarchive-dev")
+  "pkg-config, libuv1-dev, libluajit-5.1-dev, libxxhash-dev, libyajl-dev, zlib1g-dev, libisal-dev, libsqlite3-dev")
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/package_files.cmake)
 set(CPACK_TM_ARCHITECTURE "${CMAKE_LIBRARY_ARCHITECTURE}")
 include(CPack)

@@ -54,8 +54,8 @@ local libraries = {
   { "^luajit%.h$", "lua/" },
   { "^xxhash%.h$", "core/base/hash.c" },
   { "^yajl/", "core/base/json" },
-  { "^archive%.h$", "core/data/archive/ or core/data/stream/unpack.c" },
-  { "^archive_entry%.h$", "core/data/archive/" },
+  { "^archive%.h$", "core/data/stream/libarchive.h" },
+  { "^archive_entry%.h$", "core/data/stream/libarchive.h" },
   { "^zlib%.h$", "core/data/" },
   { "^sqlite3%.h$", "core/store/ or core/data/sql/sqlite.c" },
   { "^histedit%.h$", "lua/cli/" },
@@ -141,9 +141,9 @@ end
 -- The program's files that include internal headers of the library. All others use only tidemill.h,
 -- as any host does. cli.c, program.c and main.c need more: keepers and workers are the same
 -- program, and its tests put another table of file calls beneath it. cmd_script.c makes its own Lua
--- state, as luajit does; a host brings its own.
+-- state, as luajit does; a host brings its own. libedit.c loads a library as data/stream does.
 local inside = {}
-for name in ([[cli.c cmd_script.c commands.c main.c]]):gmatch "%S+" do
+for name in ([[cli.c cmd_script.c commands.c main.c terminal/libedit.c]]):gmatch "%S+" do
   inside[name] = true
 end
 

@@ -319,6 +319,11 @@ class Help(Place):
             if indent > 20:
                 self.assertGreater(len(line) + 1 + len(following.split()[0]), 79, line)
 
+    def test_a_command_for_other_machines_says_so(self):
+        with self.terminal("node", columns=200) as t:
+            t.expect("is not for a terminal: a job that uses several machines starts it")
+            self.assertEqual(t.end(), 2)
+
 
 class FromAPipe(Place):
     def test_pieces_are_run_without_a_prompt(self):

@@ -9,7 +9,6 @@
  */
 #include "data/archive/entry.h"
 
-#include <archive_entry.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,8 +2,6 @@
  * calls. */
 #include "data/archive/pack.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,12 +11,14 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/files/folder.h"
+#include "data/stream/libarchive.h"
 #include "sys/process.h"
 
 #define PIECE ((size_t)256 << 10)
 
 struct pack {
   const struct tm_fs *fs;
+  const struct tm_libarchive *la;
   struct archive *a;
   struct archive_entry *entry;
   const char *root;                /* of the packed files, or of the target */
@@ -34,7 +34,7 @@ struct pack {
 
 static int refuse(struct pack *p, const char *what)
 {
-  const char *words = archive_error_string(p->a);
+  const char *words = p->la->error_string(p->a);
   if (p->io.code < 0)
     return tm_err_set(p->err, p->io.code, "%s", p->io.text);
   return tm_err_set(p->err, TM_EDAMAGE, "'%s' cannot be %s: %s", p->path, what,
@@ -54,7 +54,7 @@ static la_ssize_t on_write(struct archive *a, void *data, const void *bytes, siz
   if (p->is_given_up)
     return (la_ssize_t)n;
   if (tm_fs_write_at(p->fs, p->fd, p->path, bytes, n, p->at, &p->io) < 0) {
-    archive_set_error(a, EIO, "cannot be written");
+    p->la->set_error(a, EIO, "cannot be written");
     return -1;
   }
   p->at += (int64_t)n;
@@ -63,7 +63,7 @@ static la_ssize_t on_write(struct archive *a, void *data, const void *bytes, siz
 
 static int write_header(struct pack *p)
 {
-  return archive_write_header(p->a, p->entry) < ARCHIVE_WARN ? refuse(p, "written") : 0;
+  return p->la->write_header(p->a, p->entry) < ARCHIVE_WARN ? refuse(p, "written") : 0;
 }
 
 static int add_contents(struct pack *p, const char *path, int64_t size)
@@ -75,7 +75,7 @@ static int add_contents(struct pack *p, const char *path, int64_t size)
          (n = tm_fs_read_at(p->fs, fd, path, p->piece, PIECE, at, p->err)) > 0) {
     if (p->o->stop && atomic_load(p->o->stop))
       rc = tm_err_system(p->err, -ECANCELED, "packing '%s'", path);
-    else if (archive_write_data(p->a, p->piece, (size_t)n) != (la_ssize_t)n)
+    else if (p->la->write_data(p->a, p->piece, (size_t)n) != (la_ssize_t)n)
       rc = refuse(p, "written");
     at += n;
   }
@@ -91,9 +91,9 @@ static int add_link(struct pack *p, const char *path)
   int rc = tm_fs_link_read(p->fs, path, &leads_to, p->err);
   if (rc < 0)
     return rc;
-  archive_entry_set_filetype(p->entry, AE_IFLNK);
-  archive_entry_set_perm(p->entry, 0777);
-  archive_entry_copy_symlink(p->entry, leads_to);
+  p->la->entry_set_filetype(p->entry, AE_IFLNK);
+  p->la->entry_set_perm(p->entry, 0777);
+  p->la->entry_copy_symlink(p->entry, leads_to);
   free(leads_to);
   return write_header(p);
 }
@@ -105,23 +105,23 @@ static int add_entry(struct pack *p, const char *relative)
   char *path = under(p->root, relative);
   struct tm_stat st;
   int rc = p->fs->stat(p->fs->self, path, false, &st);
-  archive_entry_clear(p->entry);
-  archive_entry_copy_pathname(p->entry, relative);
+  p->la->entry_clear(p->entry);
+  p->la->entry_copy_pathname(p->entry, relative);
   if (rc < 0) {
     tm_err_system(p->err, rc, "cannot look at '%s'", path);
   } else if (S_ISDIR(st.mode)) {
-    archive_entry_set_filetype(p->entry, AE_IFDIR);
-    archive_entry_set_perm(p->entry, 0700);
+    p->la->entry_set_filetype(p->entry, AE_IFDIR);
+    p->la->entry_set_perm(p->entry, 0700);
     rc = p->o->is_for_others ? 0 : write_header(p);
     rc = rc < 0 ? rc : add_folder(p, relative);
   } else if (S_ISREG(st.mode)) {
-    archive_entry_set_filetype(p->entry, AE_IFREG);
-    archive_entry_set_perm(p->entry, p->o->is_for_others ? st.mode & 0777
-                                     : st.mode & S_IXUSR ? 0700
-                                                         : 0600);
+    p->la->entry_set_filetype(p->entry, AE_IFREG);
+    p->la->entry_set_perm(p->entry, p->o->is_for_others ? st.mode & 0777
+                                    : st.mode & S_IXUSR ? 0700
+                                                        : 0600);
     if (p->o->is_for_others)
-      archive_entry_set_mtime(p->entry, (time_t)(st.mtime_ns / 1000000000), 0);
-    archive_entry_set_size(p->entry, st.size);
+      p->la->entry_set_mtime(p->entry, (time_t)(st.mtime_ns / 1000000000), 0);
+    p->la->entry_set_size(p->entry, st.size);
     rc = write_header(p);
     rc = rc < 0 ? rc : add_contents(p, path, st.size);
   } else if (S_ISLNK(st.mode)) {
@@ -161,48 +161,52 @@ static bool set_format(struct pack *p)
 {
   const char *format = p->o->format;
   if (strcmp(format, "zip") == 0)
-    return archive_write_set_format_zip(p->a) == ARCHIVE_OK;
-  if (archive_write_set_format_pax_restricted(p->a) != ARCHIVE_OK ||
-      archive_write_set_options(p->a, "hdrcharset=BINARY") != ARCHIVE_OK)
+    return p->la->write_set_format_zip(p->a) == ARCHIVE_OK;
+  if (p->la->write_set_format_pax_restricted(p->a) != ARCHIVE_OK ||
+      p->la->write_set_options(p->a, "hdrcharset=BINARY") != ARCHIVE_OK)
     return false;
   if (strcmp(format, "tar.gz") == 0)
-    return archive_write_add_filter_gzip(p->a) == ARCHIVE_OK;
-  return strcmp(format, "tar") == 0 || archive_write_add_filter_zstd(p->a) == ARCHIVE_OK;
+    return p->la->write_add_filter_gzip(p->a) == ARCHIVE_OK;
+  return strcmp(format, "tar") == 0 || p->la->write_add_filter_zstd(p->a) == ARCHIVE_OK;
 }
 
 static int write_all(struct pack *p)
 {
   int rc;
-  p->a = archive_write_new();
+  p->a = p->la->write_new();
   if (!p->a)
     return tm_err_system(p->err, -ENOMEM, "cannot pack '%s'", p->root);
-  if (!set_format(p) || archive_write_set_bytes_in_last_block(p->a, 1) != ARCHIVE_OK ||
-      archive_write_open(p->a, p, NULL, on_write, NULL) != ARCHIVE_OK)
+  if (!set_format(p) || p->la->write_set_bytes_in_last_block(p->a, 1) != ARCHIVE_OK ||
+      p->la->write_open(p->a, p, NULL, on_write, NULL) != ARCHIVE_OK)
     rc = refuse(p, "written");
   else
     rc = add_folder(p, "");
   /* libarchive writes an end before it frees; if that failed, it would leak */
   p->is_given_up = rc < 0;
-  if (rc == 0 && archive_write_close(p->a) != ARCHIVE_OK)
+  if (rc == 0 && p->la->write_close(p->a) != ARCHIVE_OK)
     rc = refuse(p, "written");
   p->is_given_up = true;
-  archive_write_free(p->a);
+  p->la->write_free(p->a);
   return rc;
 }
 
 int tm_pack_write_as(const struct tm_fs *fs, const char *dir, const char *to,
                      const struct tm_pack_options *o, struct tm_err *err)
 {
-  struct pack p = { .fs = fs, .root = dir, .path = to, .o = o, .err = err };
-  int rc = p.fd = tm_fs_open(fs, to, O_WRONLY | O_CREAT | O_EXCL, o->mode, err);
+  struct pack p = { .fs = fs, .root = dir, .path = to, .o = o, .err = TM_ERR_OWN(err) };
+  int rc;
+  p.la = tm_libarchive(p.err);
+  if (!p.la)
+    return p.err->code;
+  rc = p.fd = tm_fs_open(fs, to, O_WRONLY | O_CREAT | O_EXCL, o->mode, p.err);
   if (p.fd < 0)
     return rc;
-  p.entry = archive_entry_new();
+  p.entry = p.la->entry_new();
   p.piece = tm_xmalloc(PIECE);
   if ((rc = write_all(&p)) == 0)
-    rc = tm_fs_sync(fs, p.fd, to, err);
+    rc = tm_fs_sync(fs, p.fd, to, p.err);
   free(p.piece);
-  archive_entry_free(p.entry);
+  p.la->entry_free(p.entry);
   tm_fs_close(fs, p.fd);
   if (rc < 0)
     (void)fs->unlink(fs->self, to);
@@ -233,7 +237,7 @@ static la_ssize_t on_read(struct archive *a, void *data, const void **bytes)
   struct pack *p = data;
   int64_t n = tm_fs_read_at(p->fs, p->fd, p->path, p->piece, PIECE, p->at, &p->io);
   if (n < 0) {
-    archive_set_error(a, EIO, "cannot be read");
+    p->la->set_error(a, EIO, "cannot be read");
     return -1;
   }
   p->at += n;
@@ -280,7 +284,7 @@ static int put_contents(struct pack *p, const char *path, bool is_program)
   int fd = tm_fs_open(p->fs, path, O_WRONLY | O_CREAT | O_EXCL, is_program ? 0700 : 0600, p->err);
   if (fd < 0)
     return fd;
-  while (rc == 0 && (got = archive_read_data_block(p->a, &bytes, &n, &at)) == ARCHIVE_OK)
+  while (rc == 0 && (got = p->la->read_data_block(p->a, &bytes, &n, &at)) == ARCHIVE_OK)
     if (n > 0)
       rc = tm_fs_write_at(p->fs, fd, path, bytes, n, at, p->err);
   tm_fs_close(p->fs, fd);
@@ -289,18 +293,18 @@ static int put_contents(struct pack *p, const char *path, bool is_program)
 
 static int put_entry(struct pack *p)
 {
-  const char *given = archive_entry_pathname(p->entry);
-  const char *leads_to = archive_entry_symlink(p->entry);
+  const char *given = p->la->entry_pathname(p->entry);
+  const char *leads_to = p->la->entry_symlink(p->entry);
   size_t len = given ? strlen(given) : 0;
   char *name = tm_xstrndup(given ? given : "", len > 1 && given[len - 1] == '/' ? len - 1 : len);
   char *path = tm_path_join(p->root, name);
   int rc = 0;
-  if (!is_below(name) || !is_in_folders(p, name) || archive_entry_hardlink(p->entry)) {
+  if (!is_below(name) || !is_in_folders(p, name) || p->la->entry_hardlink(p->entry)) {
     rc = tm_err_set(p->err, TM_EDAMAGE, "'%s' is damaged: it holds '%s', which no folder had",
                     p->path, name);
     goto done;
   }
-  switch (archive_entry_filetype(p->entry)) {
+  switch (p->la->entry_filetype(p->entry)) {
   case AE_IFDIR:
     if ((rc = p->fs->mkdir(p->fs->self, path, 0700)) < 0)
       tm_err_system(p->err, rc, "cannot make folder '%s'", path);
@@ -309,7 +313,7 @@ static int put_entry(struct pack *p)
     if ((rc = p->fs->symlink(p->fs->self, leads_to ? leads_to : "", path)) < 0)
       tm_err_system(p->err, rc, "cannot make link '%s'", path);
     break;
-  case AE_IFREG: rc = put_contents(p, path, archive_entry_perm(p->entry) & S_IXUSR); break;
+  case AE_IFREG: rc = put_contents(p, path, p->la->entry_perm(p->entry) & S_IXUSR); break;
   default:
     rc = tm_err_set(p->err, TM_EDAMAGE, "'%s' is damaged: '%s' is not a file", p->path, name);
   }
@@ -322,28 +326,32 @@ done:
 static int read_all(struct pack *p)
 {
   int rc;
-  p->a = archive_read_new();
+  p->a = p->la->read_new();
   if (!p->a)
     return tm_err_system(p->err, -ENOMEM, "cannot unpack '%s'", p->path);
-  archive_read_support_filter_zstd(p->a);
-  archive_read_support_format_tar(p->a);
-  rc = archive_read_open(p->a, p, NULL, on_read, NULL);
-  while (rc >= ARCHIVE_WARN && (rc = archive_read_next_header(p->a, &p->entry)) >= ARCHIVE_WARN &&
+  p->la->read_support_filter_zstd(p->a);
+  p->la->read_support_format_tar(p->a);
+  rc = p->la->read_open(p->a, p, NULL, on_read, NULL);
+  while (rc >= ARCHIVE_WARN && (rc = p->la->read_next_header(p->a, &p->entry)) >= ARCHIVE_WARN &&
          rc != ARCHIVE_EOF) {
     if ((rc = put_entry(p)) < 0) {
-      archive_read_free(p->a);
+      p->la->read_free(p->a);
       return rc;
     }
   }
   rc = rc == ARCHIVE_EOF ? 0 : refuse(p, "unpacked");
-  archive_read_free(p->a);
+  p->la->read_free(p->a);
   return rc;
 }
 
 int tm_pack_read(const struct tm_fs *fs, const char *from, const char *to, struct tm_err *err)
 {
   struct pack p = { .fs = fs, .root = to, .path = from, .err = TM_ERR_OWN(err) };
-  int rc = p.fd = tm_fs_open(fs, from, O_RDONLY, 0, p.err);
+  int rc;
+  p.la = tm_libarchive(p.err);
+  if (!p.la)
+    return p.err->code;
+  rc = p.fd = tm_fs_open(fs, from, O_RDONLY, 0, p.err);
   if (p.fd < 0)
     return rc;
   p.piece = tm_xmalloc(PIECE);

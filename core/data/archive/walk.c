@@ -1,8 +1,6 @@
 /* walk.c - see walk.h. */
 #include "data/archive/walk.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +10,7 @@
 #include "base/mem.h"
 #include "data/archive/archive_source.h"
 #include "data/archive/header_names.h"
+#include "data/stream/libarchive.h"
 
 #define INPUT       ((size_t)256 << 10)
 #define HEADER_MOST (INT64_C(16) << 20)
@@ -22,6 +21,7 @@
 struct tm_walk {
   struct tm_stream *stream;
   char *path;
+  const struct tm_libarchive *la;
   struct archive *archive;
   int64_t from, at;  /* in the stream: where it begins, and the next read */
   struct tm_err err; /* of a read, unknown to libarchive */
@@ -55,7 +55,7 @@ static void keep_head(struct tm_walk *w)
 
 static bool is_cpio(const struct tm_walk *w)
 {
-  return (archive_format(w->archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_CPIO;
+  return (w->la->format(w->archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_CPIO;
 }
 
 /* Eases the current header. The first of an archive, whose format is unknown yet, and one that
@@ -77,7 +77,7 @@ static la_ssize_t on_read(struct archive *a, void *data, const void **p)
   int64_t got = w->stream->read(w->stream, w->input, INPUT, w->at, &err);
   if (got < 0) {
     w->err = err;
-    archive_set_error(a, EIO, "cannot be read");
+    w->la->set_error(a, EIO, "cannot be read");
     return ARCHIVE_FATAL;
   }
   w->at += got;
@@ -89,7 +89,7 @@ static la_ssize_t on_read(struct archive *a, void *data, const void **p)
   tm_archive_refuse(w->path, &w->err, "it has a header of more than %" PRId64 " MB",
                     HEADER_MOST >> 20);
   w->header_left = 0;
-  archive_set_error(a, EIO, "cannot be read");
+  w->la->set_error(a, EIO, "cannot be read");
   return ARCHIVE_FATAL;
 }
 
@@ -111,7 +111,7 @@ static la_int64_t on_seek(struct archive *a, void *data, la_int64_t to, int when
   struct tm_walk *w = data;
   int64_t base = whence == SEEK_SET ? w->from : whence == SEEK_CUR ? w->at : w->stream->size;
   if (to > 0 ? base > w->stream->size - to : base + to < w->from) {
-    archive_set_error(a, EINVAL, "a place outside the file");
+    w->la->set_error(a, EINVAL, "a place outside the file");
     return ARCHIVE_FATAL;
   }
   w->at = base + to;
@@ -121,16 +121,16 @@ static la_int64_t on_seek(struct archive *a, void *data, la_int64_t to, int when
 static void support(struct tm_walk *w, enum tm_walk_kind kind)
 {
   if (kind == TM_WALK_ZIP) {
-    archive_read_support_format_zip_streamable(w->archive);
+    w->la->read_support_format_zip_streamable(w->archive);
     return;
   }
   if (w->is_seven_zip) {
-    archive_read_support_format_7zip(w->archive);
-    archive_read_set_seek_callback(w->archive, on_seek);
+    w->la->read_support_format_7zip(w->archive);
+    w->la->read_set_seek_callback(w->archive, on_seek);
     return;
   }
-  archive_read_support_format_tar(w->archive);
-  archive_read_support_format_cpio(w->archive);
+  w->la->read_support_format_tar(w->archive);
+  w->la->read_support_format_cpio(w->archive);
 }
 
 struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk_kind kind,
@@ -145,16 +145,18 @@ struct tm_walk *tm_walk_open(struct tm_stream *s, const char *path, enum tm_walk
   w->input = tm_xmalloc(INPUT);
   w->header_left = -1;
   w->is_seven_zip = kind == TM_WALK_SEVEN_ZIP;
-  w->archive = archive_read_new();
+  w->la = tm_libarchive(err);
+  w->archive = w->la ? w->la->read_new() : NULL;
   if (w->archive == NULL) {
-    tm_err_system(err, -ENOMEM, "cannot read '%s'", path);
+    if (w->la)
+      tm_err_system(err, -ENOMEM, "cannot read '%s'", path);
     tm_walk_close(w);
     return NULL;
   }
   support(w, kind);
-  archive_read_set_read_callback(w->archive, on_read);
-  archive_read_set_skip_callback(w->archive, on_skip);
-  archive_read_set_callback_data(w->archive, w);
+  w->la->read_set_read_callback(w->archive, on_read);
+  w->la->read_set_skip_callback(w->archive, on_skip);
+  w->la->read_set_callback_data(w->archive, w);
   return w;
 }
 
@@ -163,7 +165,7 @@ void tm_walk_close(struct tm_walk *w)
   if (w == NULL)
     return;
   if (w->archive != NULL)
-    archive_read_free(w->archive);
+    w->la->read_free(w->archive);
   tm_buf_release(&w->head);
   free(w->input);
   free(w->path);
@@ -179,7 +181,7 @@ static int refuse_stream(const struct tm_walk *w, struct tm_err *err)
 
 static int refuse_data(const struct tm_walk *w, struct tm_err *err)
 {
-  const char *words = archive_error_string(w->archive);
+  const char *words = w->la->error_string(w->archive);
   int rc = refuse_stream(w, err);
   return rc < 0 ? rc
                 : tm_err_set(err, TM_EINPUT, "its data cannot be decoded: %s",
@@ -188,7 +190,7 @@ static int refuse_data(const struct tm_walk *w, struct tm_err *err)
 
 static int refuse(struct tm_walk *w, struct tm_err *err)
 {
-  const char *words = archive_error_string(w->archive);
+  const char *words = w->la->error_string(w->archive);
   int rc = refuse_stream(w, err);
   if (rc < 0)
     return rc;
@@ -203,12 +205,12 @@ static int refuse(struct tm_walk *w, struct tm_err *err)
 
 static int begin(struct tm_walk *w, struct tm_err *err)
 {
-  return archive_read_open1(w->archive) == ARCHIVE_OK ? 0 : refuse(w, err);
+  return w->la->read_open1(w->archive) == ARCHIVE_OK ? 0 : refuse(w, err);
 }
 
 static int check_links(struct tm_walk *w, struct archive_entry *e, struct tm_err *err)
 {
-  if (!is_cpio(w) || archive_entry_nlink(e) < 2 || ++w->links <= LINKS_MOST)
+  if (!is_cpio(w) || w->la->entry_nlink(e) < 2 || ++w->links <= LINKS_MOST)
     return 1;
   return tm_archive_refuse(w->path, err,
                            "it is a cpio with more than %d files that have several names; "
@@ -222,7 +224,7 @@ static int pass_data(struct tm_walk *w, struct tm_err *err)
   if (!w->has_entry)
     return 0;
   w->has_entry = false;
-  int rc = archive_read_data_skip(w->archive);
+  int rc = w->la->read_data_skip(w->archive);
   if (rc == ARCHIVE_EOF || rc < ARCHIVE_WARN)
     return refuse(w, err);
   w->is_in_head = true;
@@ -233,14 +235,14 @@ static int pass_data(struct tm_walk *w, struct tm_err *err)
 
 int tm_walk_next(struct tm_walk *w, struct archive_entry **out, struct tm_err *err)
 {
-  int rc = archive_filter_count(w->archive) == 0 ? begin(w, err) : 0;
+  int rc = w->la->filter_count(w->archive) == 0 ? begin(w, err) : 0;
   if (rc < 0)
     return rc;
   if (pass_data(w, err) < 0)
     return err->code;
   ease_folder(w);
   w->header_left = w->is_seven_zip ? -1 : HEADER_MOST;
-  rc = archive_read_next_header(w->archive, out);
+  rc = w->la->read_next_header(w->archive, out);
   w->header_left = -1;
   w->is_in_head = false;
   if (w->err.code < 0) /* the read error made it look like an end */
@@ -253,7 +255,7 @@ int tm_walk_next(struct tm_walk *w, struct archive_entry **out, struct tm_err *e
 
 const char *tm_walk_header_fault(struct tm_walk *w)
 {
-  int format = archive_format(w->archive) & ARCHIVE_FORMAT_BASE_MASK;
+  int format = w->la->format(w->archive) & ARCHIVE_FORMAT_BASE_MASK;
   bool is_tar = format == ARCHIVE_FORMAT_TAR;
   int64_t size = tm_walk_at(w) - w->head_at;
   size_t n;
@@ -276,7 +278,7 @@ int64_t tm_walk_read(struct tm_walk *w, void *p, size_t n, struct tm_err *err)
 {
   size_t done = 0;
   while (done < n) {
-    la_ssize_t got = archive_read_data(w->archive, (char *)p + done, n - done);
+    la_ssize_t got = w->la->read_data(w->archive, (char *)p + done, n - done);
     if (got < 0) /* also ARCHIVE_WARN: a wrong check sum */
       return refuse_data(w, err);
     if (got == 0)
@@ -288,17 +290,17 @@ int64_t tm_walk_read(struct tm_walk *w, void *p, size_t n, struct tm_err *err)
 
 bool tm_walk_is_tar(const struct tm_walk *w)
 {
-  return (archive_format(w->archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;
+  return (w->la->format(w->archive) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;
 }
 
 int64_t tm_walk_header_at(const struct tm_walk *w)
 {
-  return w->from + archive_read_header_position(w->archive);
+  return w->from + w->la->read_header_position(w->archive);
 }
 
 int64_t tm_walk_at(const struct tm_walk *w)
 {
-  return w->from + archive_filter_bytes(w->archive, 0);
+  return w->from + w->la->filter_bytes(w->archive, 0);
 }
 
 int tm_walk_drain(struct tm_walk *w, struct tm_err *err)

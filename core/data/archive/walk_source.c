@@ -5,7 +5,6 @@
  *  (2) A packed archive is read to its very end, so that the last check sum is verified; but no
  *      further than its size allows.
  */
-#include <archive_entry.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +13,14 @@
 #include "data/archive/archive_own.h"
 #include "data/archive/walk.h"
 #include "data/rows/open.h"
+#include "data/stream/libarchive.h"
 
 struct walk_source {
   struct tm_source source;
   struct tm_archive_options o;
   struct tm_stream *stream;
   struct tm_walk *walk;
+  const struct tm_libarchive *la;
   bool is_packed;
   int64_t number; /* of the next entry */
 };
@@ -38,11 +39,11 @@ static int end(struct walk_source *w, struct tm_err *err)
   return rc;
 }
 
-static enum tm_raw_type type_of(struct archive_entry *e)
+static enum tm_raw_type type_of(const struct tm_libarchive *la, struct archive_entry *e)
 {
-  if (archive_entry_hardlink(e) != NULL || archive_entry_filetype(e) == AE_IFLNK)
+  if (la->entry_hardlink(e) != NULL || la->entry_filetype(e) == AE_IFLNK)
     return TM_RAW_LINK;
-  switch (archive_entry_filetype(e)) {
+  switch (la->entry_filetype(e)) {
   case AE_IFREG: return TM_RAW_FILE;
   case AE_IFDIR: return TM_RAW_FOLDER;
   default: return TM_RAW_OTHER;
@@ -51,22 +52,23 @@ static enum tm_raw_type type_of(struct archive_entry *e)
 
 static void describe(struct walk_source *w, struct archive_entry *e, struct tm_raw_entry *out)
 {
+  const struct tm_libarchive *la = w->la;
   bool is_tar = tm_walk_is_tar(w->walk);
-  const char *name = archive_entry_pathname(e), *hard = archive_entry_hardlink(e);
-  *out = (struct tm_raw_entry) { .type = type_of(e),
+  const char *name = la->entry_pathname(e), *hard = la->entry_hardlink(e);
+  *out = (struct tm_raw_entry) { .type = type_of(la, e),
                                  .name = name ? name : "",
                                  .name_len = name ? strlen(name) : 0,
                                  .is_symbolic = hard == NULL,
                                  .place = { .how = is_tar ? TM_ENTRY_IN_TAR : TM_ENTRY_WALKED,
                                             .place = is_tar ? tm_walk_at(w->walk) : w->number,
-                                            .size = archive_entry_size(e) } };
+                                            .size = la->entry_size(e) } };
   if (out->type == TM_RAW_LINK)
-    out->link = hard ? hard : archive_entry_symlink(e);
-  if (archive_entry_sparse_count(e) > 0)
+    out->link = hard ? hard : la->entry_symlink(e);
+  if (la->entry_sparse_count(e) > 0)
     out->fault = "it is a sparse file, and its holes are not stored";
-  else if (archive_entry_is_encrypted(e))
+  else if (la->entry_is_encrypted(e))
     out->fault = "it is encrypted";
-  else if (out->place.size < 0 || (out->type == TM_RAW_FILE && !archive_entry_size_is_set(e)))
+  else if (out->place.size < 0 || (out->type == TM_RAW_FILE && !la->entry_size_is_set(e)))
     out->fault = "the archive does not say how long it is";
   else
     out->fault = tm_walk_header_fault(w->walk);
@@ -102,7 +104,9 @@ struct tm_source *tm_walk_source(const struct tm_archive_options *o, struct tm_e
                                .data = o->data };
   w->source = (struct tm_source) { walk_next, walk_close };
   w->o = *o;
-  w->stream = tm_rows_open(o->fs, o->path, &pack, true, err);
+  w->la = tm_libarchive(err);
+  if (w->la != NULL)
+    w->stream = tm_rows_open(o->fs, o->path, &pack, true, err);
   w->is_packed = w->stream != NULL && w->stream->size < 0;
   if (w->stream != NULL)
     w->walk = tm_walk_open(w->stream, o->path, TM_WALK_IN_ORDER, 0, err);

@@ -2,11 +2,11 @@
  * contents. */
 #include "data/stream/unpack.h"
 
-#include <archive.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "data/stream/libarchive.h"
 
 #define INPUT ((size_t)256 << 10)
 #define SKIP  ((size_t)64 << 10)
@@ -16,6 +16,7 @@ struct unpack {
   const struct tm_fs *fs;
   int fd;
   char *path;
+  const struct tm_libarchive *la;
   struct archive *archive; /* NULL: not open yet */
   int64_t in, out;         /* positions in the file, and in the contents */
   bool is_empty;           /* it holds nothing at all */
@@ -29,7 +30,7 @@ static la_ssize_t on_read(struct archive *a, void *data, const void **p)
   struct unpack *u = data;
   int64_t got = tm_fs_read_at(u->fs, u->fd, u->path, u->input, INPUT, u->in, &u->err);
   if (got < 0) {
-    archive_set_error(a, EIO, "cannot be read");
+    u->la->set_error(a, EIO, "cannot be read");
     return ARCHIVE_FATAL;
   }
   u->in += got;
@@ -39,7 +40,7 @@ static la_ssize_t on_read(struct archive *a, void *data, const void **p)
 
 static int refuse(struct unpack *u, struct tm_err *err)
 {
-  const char *words = archive_error_string(u->archive);
+  const char *words = u->la->error_string(u->archive);
   if (u->err.code == 0)
     tm_err_set(&u->err, TM_EDAMAGE, "'%s' cannot be unpacked: %s", u->path,
                words != NULL ? words : "it is damaged");
@@ -49,7 +50,7 @@ static int refuse(struct unpack *u, struct tm_err *err)
 static void end(struct unpack *u)
 {
   if (u->archive != NULL)
-    archive_read_free(u->archive);
+    u->la->read_free(u->archive);
   u->archive = NULL;
 }
 
@@ -59,18 +60,21 @@ static int begin(struct unpack *u, struct tm_err *err)
   end(u);
   u->in = u->out = 0;
   u->err = (struct tm_err)TM_ERR_NONE;
-  u->archive = archive_read_new();
+  u->la = tm_libarchive(err);
+  if (u->la == NULL)
+    return err->code;
+  u->archive = u->la->read_new();
   if (u->archive == NULL)
     return tm_err_system(err, -ENOMEM, "cannot unpack '%s'", u->path);
-  archive_read_support_filter_zstd(u->archive);
-  archive_read_support_filter_xz(u->archive);
-  archive_read_support_filter_bzip2(u->archive);
-  archive_read_support_filter_lz4(u->archive);
-  archive_read_support_format_raw(u->archive);
-  archive_read_support_format_empty(u->archive);
-  if (archive_read_open(u->archive, u, NULL, on_read, NULL) != ARCHIVE_OK)
+  u->la->read_support_filter_zstd(u->archive);
+  u->la->read_support_filter_xz(u->archive);
+  u->la->read_support_filter_bzip2(u->archive);
+  u->la->read_support_filter_lz4(u->archive);
+  u->la->read_support_format_raw(u->archive);
+  u->la->read_support_format_empty(u->archive);
+  if (u->la->read_open(u->archive, u, NULL, on_read, NULL) != ARCHIVE_OK)
     return refuse(u, err);
-  int rc = archive_read_next_header(u->archive, &entry);
+  int rc = u->la->read_next_header(u->archive, &entry);
   u->is_empty = rc == ARCHIVE_EOF;
   return rc == ARCHIVE_OK || u->is_empty ? 0 : refuse(u, err);
 }
@@ -79,7 +83,7 @@ static int64_t read_on(struct unpack *u, char *p, size_t n, struct tm_err *err)
 {
   size_t done = 0;
   while (done < n && !u->is_empty) {
-    la_ssize_t got = u->err.code < 0 ? -1 : archive_read_data(u->archive, p + done, n - done);
+    la_ssize_t got = u->err.code < 0 ? -1 : u->la->read_data(u->archive, p + done, n - done);
     int rc = got < 0 ? refuse(u, err) : 0;
     if (rc < 0 && (done == 0 || !u->stream.gives_before_damage))
       return rc;

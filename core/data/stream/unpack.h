@@ -1,4 +1,4 @@
-/* unpack.h - a file packed with zstd, xz, bzip2 or lz4 as a stream (rows/stream.h), through
+/* unpack.h - a file packed with zstd, xz, bzip2 or lz4 as a stream (stream.h), through
  * libarchive.
  *
  * It is read in order; reading an earlier position starts over at the file's beginning. It never

@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <histedit.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
@@ -30,11 +29,13 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/terminal/libedit.h"
 #include "cli/terminal/line_history.h"
 #include "cli/terminal/signals.h"
 
 struct tm_prompt {
   struct tm_prompt_options o;
+  const struct tm_libedit *edit;
   EditLine *el;
   History *history;
   int entries; /* of the history, before the piece that is read */
@@ -77,11 +78,11 @@ static void take_terminal_again(const struct tm_prompt *p)
 {
   if (!p->is_reading)
     return;
-  el_set(p->el, EL_PREP_TERM, 0);
-  el_set(p->el, EL_PREP_TERM, 1);
+  p->edit->el_set(p->el, EL_PREP_TERM, 0);
+  p->edit->el_set(p->el, EL_PREP_TERM, 1);
   fputs("\r\033[J", stdout); /* the shell's text is above */
   fflush(stdout);
-  el_set(p->el, EL_REFRESH);
+  p->edit->el_set(p->el, EL_REFRESH);
 }
 
 static void tell(struct tm_prompt *p)
@@ -102,7 +103,7 @@ static void wait_for_input(struct tm_prompt *p)
     ;
   if (p->is_resized) {
     p->is_resized = 0;
-    el_resize(p->el);
+    p->edit->el_resize(p->el);
   }
   if (p->is_continued) {
     p->is_continued = 0;
@@ -116,11 +117,18 @@ static bool can_read(void)
   return poll(&fd, 1, 0) > 0;
 }
 
+static struct tm_prompt *prompt_of(EditLine *el)
+{
+  struct tm_prompt *p = NULL;
+  tm_libedit(NULL)->el_get(el, EL_CLIENTDATA, &p);
+  tm_require(p);
+  return p;
+}
+
 static int read_char(EditLine *el, wchar_t *out)
 {
-  struct tm_prompt *p;
+  struct tm_prompt *p = prompt_of(el);
   char byte;
-  el_get(el, EL_CLIENTDATA, &p);
   for (;;) {
     if (!p->is_interrupted && !can_read())
       tell(p);
@@ -160,7 +168,7 @@ int tm_prompt_width(const struct tm_prompt *p)
 static int rows_above(struct tm_prompt *p)
 {
   tm_require(p->is_reading);
-  const LineInfoW *line = el_wline(p->el);
+  const LineInfoW *line = p->edit->el_wline(p->el);
   int columns = tm_prompt_width(p), at = (int)strlen(p->label);
   for (const wchar_t *c = line->buffer; c < line->cursor; c++) {
     int width = wcwidth(*c);
@@ -201,7 +209,7 @@ static void draw(struct tm_prompt *p)
   write_status(p, p->is_reading ? "\n" : "");
   fflush(stdout);
   if (p->is_reading)
-    el_set(p->el, EL_REFRESH); /* keeps (2) */
+    p->edit->el_set(p->el, EL_REFRESH); /* keeps (2) */
 }
 
 void tm_prompt_say(struct tm_prompt *p, const char *text)
@@ -237,21 +245,20 @@ static void drop_quote(struct tm_buf *insert, const LineInfo *line)
 
 static unsigned char on_tab(EditLine *el, int c)
 {
-  struct tm_prompt *p;
+  struct tm_prompt *p = prompt_of(el);
   struct tm_buf insert = TM_BUF_NONE, list = TM_BUF_NONE;
   unsigned char result = CC_REFRESH;
-  el_get(el, EL_CLIENTDATA, &p);
-  const LineInfo *line = el_line(el);
+  const LineInfo *line = p->edit->el_line(el);
   p->o.complete(p->o.data, line->buffer, (size_t)(line->cursor - line->buffer), &insert, &list);
   drop_quote(&insert, line);
   if (insert.len == 0 && list.len == 0)
     result = CC_ERROR; /* beeps */
   if (insert.len > 0)
-    el_insertstr(el, tm_buf_str(&insert));
+    p->edit->el_insertstr(el, tm_buf_str(&insert));
   if (list.len > 0) {
     fprintf(stdout, "\n%s\n", tm_buf_str(&list));
     fflush(stdout);
-    el_set(el, EL_REFRESH);
+    p->edit->el_set(el, EL_REFRESH);
     result = CC_NORM;
   }
   tm_buf_release(&insert);
@@ -261,9 +268,7 @@ static unsigned char on_tab(EditLine *el, int c)
 
 static char *label_of(EditLine *el)
 {
-  struct tm_prompt *p;
-  el_get(el, EL_CLIENTDATA, &p);
-  return p->shown_label;
+  return prompt_of(el)->shown_label;
 }
 
 /* ---- life ---- */
@@ -272,15 +277,15 @@ static void add_line(void *data, const char *line)
 {
   struct tm_prompt *p = data;
   HistEvent event;
-  history(p->history, &event, H_ENTER, line);
+  p->edit->history(p->history, &event, H_ENTER, line);
 }
 
 static void open_history(struct tm_prompt *p)
 {
   HistEvent event;
-  p->history = history_init();
-  history(p->history, &event, H_SETSIZE, TM_LINE_HISTORY_LINES);
-  history(p->history, &event, H_SETUNIQUE, 1);
+  p->history = p->edit->history_init();
+  p->edit->history(p->history, &event, H_SETSIZE, TM_LINE_HISTORY_LINES);
+  p->edit->history(p->history, &event, H_SETUNIQUE, 1);
   if (p->o.history)
     tm_line_history_load(p->o.history, add_line, p);
 }
@@ -303,23 +308,28 @@ static void open_editor(struct tm_prompt *p)
 {
   set_characters();
   setvbuf(stdin, NULL, _IONBF, 0); /* keeps what io.read() does not read for the next line */
-  p->el = el_init("tidemill", stdin, stdout, stderr);
-  el_set(p->el, EL_CLIENTDATA, p);
-  el_set(p->el, EL_EDITOR, "emacs");
-  el_set(p->el, EL_PROMPT_ESC, label_of, '\1');
-  el_set(p->el, EL_GETCFN, read_char);
-  el_set(p->el, EL_SETTY, "-d", "-inlcr",
-         NULL); /* text that is typed ahead gets the line end that io.read() needs */
-  el_set(p->el, EL_HIST, history, p->history);
-  el_wset(p->el, EL_ADDFN, L"tidemill-complete", L"completes the word", on_tab); /* keeps them */
-  el_set(p->el, EL_BIND, "^I", "tidemill-complete", NULL);
-  el_set(p->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
-  el_source(p->el, NULL); /* ~/.editrc has the user's keys */
+  p->el = p->edit->el_init("tidemill", stdin, stdout, stderr);
+  p->edit->el_set(p->el, EL_CLIENTDATA, p);
+  p->edit->el_set(p->el, EL_EDITOR, "emacs");
+  p->edit->el_set(p->el, EL_PROMPT_ESC, label_of, '\1');
+  p->edit->el_set(p->el, EL_GETCFN, read_char);
+  p->edit->el_set(p->el, EL_SETTY, "-d", "-inlcr",
+                  NULL); /* text that is typed ahead gets the line end that io.read() needs */
+  p->edit->el_set(p->el, EL_HIST, p->edit->history, p->history);
+  p->edit->el_wset(p->el, EL_ADDFN, L"tidemill-complete", L"completes the word",
+                   on_tab); /* keeps them */
+  p->edit->el_set(p->el, EL_BIND, "^I", "tidemill-complete", NULL);
+  p->edit->el_set(p->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
+  p->edit->el_source(p->el, NULL); /* ~/.editrc has the user's keys */
 }
 
 struct tm_prompt *tm_prompt_open(const struct tm_prompt_options *o, struct tm_err *err)
 {
-  struct tm_prompt *p = TM_NEW(struct tm_prompt);
+  const struct tm_libedit *edit = tm_libedit(err);
+  struct tm_prompt *p = edit ? TM_NEW(struct tm_prompt) : NULL;
+  if (!edit)
+    return NULL;
+  p->edit = edit;
   p->o = *o;
   p->label = "";
   p->has_before = tcgetattr(STDIN_FILENO, &p->before) == 0;
@@ -340,8 +350,8 @@ void tm_prompt_close(struct tm_prompt *p)
     return;
   tm_require(!p->is_reading);
   tm_signals_release();
-  el_end(p->el);
-  history_end(p->history);
+  p->edit->el_end(p->el);
+  p->edit->history_end(p->history);
   close(p->wake[0]);
   close(p->wake[1]);
   free(p->status);
@@ -384,7 +394,7 @@ static void keep(struct tm_prompt *p, const char *line)
 static int count_entries(struct tm_prompt *p)
 {
   HistEvent event = { .num = 0 };
-  return history(p->history, &event, H_GETSIZE) < 0 ? 0 : event.num;
+  return p->edit->history(p->history, &event, H_GETSIZE) < 0 ? 0 : event.num;
 }
 
 void tm_prompt_begin(struct tm_prompt *p)
@@ -395,14 +405,15 @@ void tm_prompt_begin(struct tm_prompt *p)
 void tm_prompt_join(struct tm_prompt *p, const char *text)
 {
   HistEvent event;
-  for (int n = count_entries(p); n > p->entries && history(p->history, &event, H_FIRST) >= 0; n--)
-    history(p->history, &event, H_DEL, event.num);
+  for (int n = count_entries(p);
+       n > p->entries && p->edit->history(p->history, &event, H_FIRST) >= 0; n--)
+    p->edit->history(p->history, &event, H_DEL, event.num);
   keep(p, text);
 }
 
 static int read_interrupted(struct tm_prompt *p, bool *had_text)
 {
-  const LineInfoW *line = el_wline(p->el);
+  const LineInfoW *line = p->edit->el_wline(p->el);
   tm_require(!p->is_reading);
   *had_text = line->lastchar > line->buffer;
   p->is_interrupted = 0;
@@ -423,8 +434,8 @@ int tm_prompt_read(struct tm_prompt *p, const char *label, struct tm_buf *line, 
   fflush(stdout);
   p->is_reading = true;
   /* before the label appears, so that text typed then is echoed once */
-  el_set(p->el, EL_PREP_TERM, 1);
-  const char *text = el_gets(p->el, &n);
+  p->edit->el_set(p->el, EL_PREP_TERM, 1);
+  const char *text = p->edit->el_gets(p->el, &n);
   p->is_reading = p->has_status = false; /* keeps the text above */
   if (p->is_interrupted)
     return read_interrupted(p, had_text);
