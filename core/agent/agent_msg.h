@@ -25,7 +25,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/level.h"
-#include "sys/msg.h"
+#include "sys/messages/msg.h"
 
 enum tm_agent_msg {
   TM_MSG_SETUP = 1,   /* struct tm_setup */

@@ -4,7 +4,7 @@
 
 #include "agent/trial.h"
 #include "node/worker_page.h"
-#include "sys/link.h"
+#include "sys/messages/link.h"
 #include "sys/self.h"
 
 struct tm_agent {

@@ -11,7 +11,7 @@
 
 struct tm_fleet_options {
   struct tm_loop *loop;
-  const char *program; /* runs the keeper as `program node` */
+  const char *program; /* runs the keeper as `program keeper` */
   bool has_stderr;     /* keepers get our stderr, else none */
   uint64_t epoch;      /* of the session (node/worker_mark.h) */
   void (*on_note)(void *data, uint32_t id, const char *text); /* for the log */

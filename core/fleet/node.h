@@ -1,8 +1,8 @@
 /* node.h - a node, from the supervisor's side: its keeper, and the messages between the two.
  *
- * Each node has one child process, started with posix_spawn; only its control channel identifies
- * it. Caller, on the loop's thread: start; add_step for each step; start_worker, ...; close,
- * whether or not on_lost came, and nothing more.
+ * The keeper of a local node is a child process; that of another machine is reached over a stream,
+ * which a relay there carries on to it. Caller, on the loop's thread: start, or connect; add_step
+ * for each step; start_worker, ...; close, whether or not on_lost came, and nothing more.
  */
 #ifndef TM_FLEET_NODE_H
 #define TM_FLEET_NODE_H
@@ -11,7 +11,6 @@
 
 #include "fleet/worker_link.h"
 #include "node/node_msg.h"
-#include "sys/channel.h"
 #include "sys/loop.h"
 
 struct tm_node;
@@ -32,15 +31,24 @@ struct tm_node_user {
 
 struct tm_node_options {
   struct tm_loop *loop;
-  const char *program;               /* runs the keeper as `program node` */
+  const char *program;               /* runs the keeper as `program keeper` */
   bool has_stderr;                   /* the keeper gets our stderr, else none */
+  const char *address;               /* the machine's name, copied; NULL: this machine's */
+  int64_t node_timeout_ns;           /* see tm_node_tick() */
   struct tm_incarnation incarnation; /* the id of the node, and which of its keepers this is */
   void (*on_note)(void *data, const char *text); /* for the log */
   /* Once: the keeper has ended or speaks another version; every worker is gone. */
   void (*on_lost)(void *data, const char *text);
   void *data;
 };
+/* Starts `program keeper` on this machine. */
 struct tm_node *tm_node_start(const struct tm_node_options *o, struct tm_err *err);
+/* A node that is reached over descriptors, which are taken over, also on failure: a relay at their
+ * other end carries the messages (sys/messages/node_stream.h). `in` and `out` may be one
+ * descriptor. Give it sockets: a process that writes to a pipe must ignore SIGPIPE.
+ * `program` and `has_stderr` are not used. */
+struct tm_node *tm_node_connect(const struct tm_node_options *o, int in, int out,
+                                struct tm_err *err);
 /* Makes the step known to the keeper. Returns its number on this node. */
 uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
                           const struct tm_node_user *user);
@@ -54,19 +62,27 @@ void tm_node_kill(struct tm_node *n, uint32_t worker);
 void tm_node_end_init(struct tm_node *n, uint32_t step);
 /* Asks what the workers of the step do. */
 void tm_node_ask_doing(struct tm_node *n, uint32_t step);
-/* Call it about ten times a second: it asks the keeper whether it is awake. A keeper is lost if it
- * has been silent for as long as a run() of its steps may take, and at least TM_NODE_PATIENCE_NS:
- * it can no longer enforce timeouts. */
+/* Call it about ten times a second: it asks the keeper whether it is awake. A keeper of this
+ * machine is lost if it has been silent for as long as a run() of its steps may take, and at least
+ * TM_NODE_PATIENCE_NS: it can no longer enforce timeouts. A node over a stream is lost if nothing
+ * has come from it for node_timeout_ns (0: TM_NODE_PATIENCE_NS), which begins with the connect:
+ * the start of the command counts, too. */
 void tm_node_tick(struct tm_node *n, int64_t mono_ns);
 #define TM_NODE_PATIENCE_NS (10 * INT64_C(1000000000))
 uint32_t tm_node_id(const struct tm_node *n);
 const char *tm_node_name(const struct tm_node *n);    /* its id in decimal: names its log folders */
 const char *tm_node_address(const struct tm_node *n); /* the machine's name */
-/* Begins the end: closes the control channel, whereupon the keeper ends all its processes. A thread
- * waits for the keeper's end and reaps it. If the keeper was killed, the thread kills the processes
- * that it left behind, and calls on_note. From here on on_lost is not called. on_gone is called
- * once, on the loop, when every process of the node has ended; do not use the node after that. NULL
- * is a no-op. */
+/* Begins the end: closes the connection, whereupon the keeper ends all its processes. From here on
+ * on_lost is not called. on_gone is called once, on the loop; do not use the node after that. NULL
+ * is a no-op.
+ *
+ * A keeper of this machine: a thread waits for its end and reaps it. If it was killed, the thread
+ * kills the processes that it left behind, and calls on_note. on_gone means that every process of
+ * the node has ended.
+ *
+ * Over a stream: on_gone means that the stream is closed. The caller ends the command that carried
+ * it; the processes of the node may live a little longer. What the node sent after its loss was
+ * dropped; a note says how many messages that were. */
 void tm_node_close(struct tm_node *n, void (*on_gone)(void *data));
 /* Waits for that end, and begins it if need be; on_gone is not called. NULL is a no-op. */
 void tm_node_close_now(struct tm_node *n);

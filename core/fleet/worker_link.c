@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
-#include "sys/channel.h"
+#include "sys/messages/channel.h"
 #include "sys/fs.h"
 
 int tm_worker_link_open(struct tm_worker_link *l, struct tm_loop *loop,

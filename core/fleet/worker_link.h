@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "sys/loop.h"
-#include "sys/msg.h"
+#include "sys/messages/msg.h"
 
 struct tm_worker_link;
 

@@ -451,7 +451,7 @@ int tm_keeper_run_with(const struct tm_keeper_readings *readings)
   release(&k);
   if (rc < 0) {
     struct tm_buf line = TM_BUF_NONE;
-    tm_buf_printf(&line, "tidemill node: %s\n", err.text);
+    tm_buf_printf(&line, "tidemill keeper: %s\n", err.text);
     tm_fd_append(STDERR_FILENO, line.data, line.len);
     tm_buf_release(&line);
   }

@@ -21,11 +21,13 @@
  *                      <-------         PONG              it is awake
  *                      <-------         ENDED             struct tm_ended, once for each STARTED
  *                      <-------         NOTE              text for the log
+ *                      <-------         CLOSED            from a relay, not from a keeper: the
+ *                                                         worker sends nothing more
  *   (the control channel closes)        everything beneath it is killed, and it ends
  *
  * Messages about a worker that has ended are ignored: its ENDED is on the way.
  *
- * Each message's header has `worker`. Messages: sys/channel.h.
+ * Each message's header has `worker`. Messages: sys/messages/channel.h.
  */
 #ifndef TM_NODE_NODE_MSG_H
 #define TM_NODE_NODE_MSG_H
@@ -38,7 +40,7 @@
 #include "base/level.h"
 #include "node/worker_mark.h"
 #include "node/worker_page.h"
-#include "sys/channel.h"
+#include "sys/messages/channel.h"
 
 enum tm_node_msg {
   TM_MSG_HELLO = 65, /* bytes: TM_VERSION and build, see tm_hello() */
@@ -57,6 +59,9 @@ enum tm_node_msg {
   TM_MSG_NOTE,
   TM_MSG_PONG,
   TM_MSG_DOING, /* once for each ASK_DOING about a step that is known */
+  /* payload: i32, 0 if the worker closed its socket or ended, else the code of the error. At most
+   * once for each STARTED, before ENDED, after all that the worker sent */
+  TM_MSG_CLOSED,
 };
 #define TM_STOP_NS (30 * INT64_C(1000000000)) /* for shutdown(), and for recover() */
 

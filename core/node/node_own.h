@@ -9,7 +9,7 @@
 #include "node/keeper.h"
 #include "node/node_msg.h"
 #include "node/worker_page.h"
-#include "sys/channel.h"
+#include "sys/messages/channel.h"
 #include "sys/gpus.h"
 #include "sys/loop.h"
 #include "sys/process.h"

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "sys/channel.h"
+#include "sys/messages/channel.h"
 #include "sys/loop.h"
 
 struct tm_news;

@@ -113,22 +113,33 @@ static bool tell(struct tm_supervisor *s, const struct tm_news *n)
   return true;
 }
 
+static struct tm_news take_first(struct tm_supervisor *s)
+{
+  struct tm_news n = s->copying.news.at[0];
+
+  s->copying.news.len--;
+  memmove(s->copying.news.at, s->copying.news.at + 1, s->copying.news.len * sizeof(n));
+  return n;
+}
+
+static void put_back(struct tm_supervisor *s, const struct tm_news *n)
+{
+  TM_ARRAY_ADD(&s->copying.news);
+  memmove(s->copying.news.at + 1, s->copying.news.at, (s->copying.news.len - 1) * sizeof(*n));
+  s->copying.news.at[0] = *n;
+}
+
+/* Each leaves the list first: who hears it may close the step, which frees the list. */
 static void tell_news(struct tm_supervisor *s)
 {
-  size_t told = 0;
-
-  while (told < s->copying.news.len && !s->copying.is_on) {
-    struct tm_news n = s->copying.news.at[told];
-    if (!tell(s, &n))
-      break;
+  while (s->copying.news.len > 0 && !s->copying.is_on) {
+    struct tm_news n = take_first(s);
+    if (!tell(s, &n)) {
+      put_back(s, &n);
+      return;
+    }
     tm_buf_release(&n.bytes);
-    told++;
   }
-  if (told == 0)
-    return;
-  s->copying.news.len -= told;
-  memmove(s->copying.news.at, s->copying.news.at + told,
-          s->copying.news.len * sizeof(struct tm_news));
 }
 
 /* ---- the copy ---- */
@@ -221,7 +232,7 @@ static void handle_again(struct tm_supervisor *s)
   w = s->by_number.at[s->copying.worker];
   tm_require(w); /* it lives: keeps (1) */
   s->copying.f.payload = s->copying.payload.data;
-  tm_worker_results_on_frame(w, &s->copying.f);
+  tm_worker_results_on_msg(w, &s->copying.f);
 }
 
 static void end_copy(struct tm_supervisor *s)

@@ -8,7 +8,7 @@
  *   workers.c          its workers: carries out what the scheduler decides, hears of their ends
  *   step_nodes.c       the nodes that it has
  *   worker_setup.c     what a worker needs before it loads the script
- *   worker_results.c   frames from workers, and good results; failed_tries.c has the others
+ *   worker_results.c   messages from workers, and good results; failed_tries.c has the others
  *   copying.c          many rows, which are copied in pieces
  *   retirement.c       which workers can be interrupted, and workers that retire
  *   watchdog.c         timeouts: no progress, workers that do not get through init()
@@ -174,7 +174,7 @@ void tm_copying_open(struct tm_supervisor *s);
 void tm_copying_close(struct tm_supervisor *s); /* what waits is dropped */
 
 /* worker_results.c */
-void tm_worker_results_on_frame(void *worker, const struct tm_msg *f);
+void tm_worker_results_on_msg(void *worker, const struct tm_msg *f);
 /* The worker begins nothing more, and reports why; what it holds comes back when it has ended. */
 void tm_worker_results_retired(struct tm_worker *w, const struct tm_msg *f);
 /* The worker exits, which the keeper reports. Emits the error of its shutdown() if it failed. */

@@ -1,11 +1,11 @@
-/* worker_results.c - frames from workers, and what follows from them: see supervisor_own.h.
+/* worker_results.c - messages from workers, and what follows from them: see supervisor_own.h.
  *
  * A result names its seq. If the worker no longer holds that assignment (taken back, answered),
  * the result is dropped and reported. The first complete result of a mini-batch is committed: only
  * one worker holds an assignment at a time, so there is no second.
  *
- * A worker runs the user's code, which can send anything over its link. A frame that cannot be
- * right, by its bytes or by the worker's state, ends the worker; its later frames do not count.
+ * A worker runs the user's code, which can send anything over its link. A message that cannot be
+ * right, by its bytes or by the worker's state, ends the worker; its later ones do not count.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -253,7 +253,7 @@ static bool end_good_try(struct tm_worker *w, struct tm_in_flight *held, const s
   return true;
 }
 
-/* Frames. */
+/* Messages. */
 
 static void after_answer(struct tm_worker *w)
 {
@@ -288,7 +288,7 @@ static void on_result(struct tm_worker *w, const struct tm_msg *f)
   struct tm_reader r;
   struct tm_answer a = { .status = TM_RUN_DONE, .message = "", .stack = "", .where = "" };
   struct tm_in_flight *held;
-  struct tm_said said; /* its memory is the frame's */
+  struct tm_said said; /* its memory is the message's */
   bool has_said;
 
   tm_reader_init(&r, f->payload, f->length);
@@ -395,7 +395,7 @@ static void on_ready(struct tm_worker *w)
   tm_workers_fill(w->s);
 }
 
-/* Whether this frame can come in the worker's state. A worker that is being stopped may send frames
+/* Whether this message can come in the worker's state. A worker that is being stopped may send some
  * from before it heard of that. */
 static bool may_come(const struct tm_worker *w, uint32_t type)
 {
@@ -412,7 +412,7 @@ static bool may_come(const struct tm_worker *w, uint32_t type)
   }
 }
 
-void tm_worker_results_on_frame(void *worker, const struct tm_msg *f)
+void tm_worker_results_on_msg(void *worker, const struct tm_msg *f)
 {
   struct tm_worker *w = worker;
 

@@ -156,7 +156,7 @@ void tm_workers_on_started(struct tm_supervisor *s, uint32_t number, int64_t pid
     return;
   }
   struct tm_worker_link_user user = { .data = w,
-                                      .on_msg = tm_worker_results_on_frame,
+                                      .on_msg = tm_worker_results_on_msg,
                                       .on_end = on_link_end,
                                       .on_closed = on_link_closed };
   if (tm_worker_link_open(link, s->o.loop, &user, &err) < 0) {

@@ -1,8 +1,9 @@
 /* alarm.h - two signals that one thread alone handles, whichever thread they reach: an alarm, and
  * the ticks of a profiler (SIGPROF).
  *
- * Only for programs, never for a library in a host: signal dispositions belong to the process. The
- * thread that calls tm_alarm_catch() or tm_tick_hush() first is the one that handles them.
+ * Signal dispositions belong to the process. So the alarm is only for programs; in a host, SIGPROF
+ * is used only while tm_tick_claim() has it. The thread that calls tm_alarm_catch() or
+ * tm_tick_wrap() is the one that handles the signal.
  */
 #ifndef TM_SYS_ALARM_H
 #define TM_SYS_ALARM_H

@@ -202,17 +202,35 @@ unsigned tm_process_open_standard(void)
   return closed;
 }
 
-int tm_process_take_stdin(struct tm_err *err)
+static int take_standard(int fd)
 {
-  int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), null;
-  if (fd < 0)
-    return tm_err_system(err, -errno, "cannot read standard input");
-  null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  int taken = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), null;
+  if (taken < 0)
+    return -errno;
+  null = open("/dev/null", (fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
   if (null >= 0) {
-    dup2(null, STDIN_FILENO);
+    dup2(null, fd);
     close(null);
   }
-  return fd;
+  return taken;
+}
+
+int tm_process_take_stdin(struct tm_err *err)
+{
+  int fd = take_standard(STDIN_FILENO);
+  return fd < 0 ? tm_err_system(err, fd, "cannot read standard input") : fd;
+}
+
+int tm_process_take_streams(int *in, int *out, struct tm_err *err)
+{
+  *in = tm_process_take_stdin(err);
+  if (*in < 0)
+    return *in;
+  *out = take_standard(STDOUT_FILENO);
+  if (*out >= 0)
+    return 0;
+  close(*in);
+  return tm_err_system(err, *out, "cannot write standard output");
 }
 
 void tm_process_raise_fd_limit(void)

@@ -92,6 +92,8 @@ unsigned tm_process_open_standard(void);
 /* Moves standard input to a descriptor of the caller's; descriptor 0 becomes /dev/null. Negative
  * with a message on failure. */
 int tm_process_take_stdin(struct tm_err *err);
+/* The same for standard input and output. */
+int tm_process_take_streams(int *in, int *out, struct tm_err *err);
 /* Raises the limit of open descriptors to the maximum allowed. */
 void tm_process_raise_fd_limit(void);
 /* How many descriptors this process may have open. */

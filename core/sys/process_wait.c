@@ -20,7 +20,7 @@
 #include "sys/standard_fds.h"
 #include "sys/process.h"
 
-/* Polls, where the kernel has no pidfds (Linux before 5.3, valgrind). */
+/* Polls, where there is no pidfd: Linux before 5.3, valgrind, too many open files. */
 static bool look_until(pid_t pid, int64_t until_ns)
 {
   siginfo_t info;
@@ -35,17 +35,25 @@ static bool look_until(pid_t pid, int64_t until_ns)
   }
 }
 
+/* The pidfd of a child, or a negated errno. */
+static int pidfd_of(pid_t pid)
+{
+  int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+  return fd < 0 ? -errno : tm_fd_lift(fd);
+}
+
 /* True if it has ended within the time. */
 static bool has_ended(pid_t pid, int64_t ns)
 {
   int64_t until = tm_clock_mono_ns() + ns;
-  struct pollfd p = { .fd = tm_fd_lift((int)syscall(SYS_pidfd_open, pid, 0)), .events = POLLIN };
+  struct pollfd p = { .fd = pidfd_of(pid), .events = POLLIN };
   int rc = 0;
 
-  if (p.fd < 0 && errno == ENOSYS)
-    return look_until(pid, until);
+  if (p.fd == -ESRCH)
+    return true; /* reaped by the host: its number may already be reused */
   if (p.fd < 0)
-    return errno == ESRCH; /* reaped by the host: its number may already be reused */
+    return look_until(pid, until);
   do {
     int64_t left = (until - tm_clock_mono_ns() + 999999) / 1000000;
     rc = poll(&p, 1, left > 0 ? (int)left : 0);

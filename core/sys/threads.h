@@ -27,6 +27,10 @@ void tm_thread_leave(struct tm_thread *t);
 struct tm_mutex {
   uv_mutex_t uv;
 };
+#define TM_MUTEX_STATIC                                                                            \
+  {                                                                                                \
+    .uv = PTHREAD_MUTEX_INITIALIZER                                                                \
+  } /* instead of tm_mutex_init() */
 struct tm_cond {
   uv_cond_t uv;
 };

@@ -1,7 +1,7 @@
 /* commands.c - see commands.h.
  *
  * Each command is a row of a table. Dispatch, help (cmd_help.c), suggestions, the manual page and
- * completion read this table. Two internal commands run this program as a keeper or as a worker;
+ * completion read this table. Internal commands run this program as a keeper, a relay or a worker;
  * the help does not list them.
  */
 #include "cli/commands.h"
@@ -19,6 +19,7 @@
 #include "cli/help/cmd_help.h"
 #include "modules.h"
 #include "node/keeper.h"
+#include "relay/relay.h"
 #include "runtime.h"
 #include "store/db.h"
 #include "sys/loop.h"
@@ -47,6 +48,26 @@ static int keeper(const struct tm_cli *cli, int argc, char **argv)
   return tm_keeper_run();
 }
 
+/* On another machine than the supervisor's. */
+static int node(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct tm_err err = TM_ERR_NONE;
+  char *program;
+  int status;
+
+  if (isatty(STDIN_FILENO)) {
+    tm_cli_say("'tidemill node' is not for a terminal: a job that uses several machines starts it "
+               "on each of them, by srun, ssh or another command, to run its workers there");
+    return 2;
+  }
+  program = tm_cli_program(&err);
+  if (!program)
+    return tm_cli_end(err.code, &err);
+  status = tm_relay_run(program);
+  free(program);
+  return status;
+}
+
 static int worker(const struct tm_cli *cli, int argc, char **argv)
 {
   return tm_lua_run_worker(tm_lua_modules());
@@ -54,7 +75,8 @@ static int worker(const struct tm_cli *cli, int argc, char **argv)
 
 /* clang-format off */
 static const struct tm_command command_version = { .name = "version", .run = version, .usage = "", .summary = "prints the versions of tidemill and its libraries" };
-static const struct tm_command command_node = { .name = "node", .run = keeper, .usage = "" };
+static const struct tm_command command_keeper = { .name = "keeper", .run = keeper, .usage = "" };
+static const struct tm_command command_node = { .name = "node", .run = node, .usage = "" };
 static const struct tm_command command_worker = { .name = "worker", .run = worker, .usage = "" };
 
 static const struct tm_command *const commands[] = {
@@ -76,6 +98,7 @@ static const struct tm_command *const commands[] = {
   &tm_command_lua,
   &command_version,
   &tm_command_help,
+  &command_keeper,
   &command_node,
   &command_worker,
   NULL,

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "sys/msg_bytes.h"
+#include "sys/messages/msg_bytes.h"
 
 static void check_within(const struct tm_buf *in, const struct tm_msg *f)
 {

@@ -19,7 +19,7 @@
 
 #include "node/keeper.h"
 #include "node/node_msg.h"
-#include "sys/link.h"
+#include "sys/messages/link.h"
 
 static inline void bad_say(struct tm_link *l, uint32_t type, uint32_t worker, const char *bytes)
 {
@@ -30,7 +30,8 @@ static inline void bad_say(struct tm_link *l, uint32_t type, uint32_t worker, co
   tm_link_flush(l, NULL);
 }
 
-static inline void bad_answer(struct tm_link *l, const char *mode, uint32_t worker)
+/* What it answers to START. False: nothing. */
+static inline bool bad_answer(const char *mode, struct tm_msg *f)
 {
   static const struct {
     const char *mode;
@@ -42,8 +43,12 @@ static inline void bad_answer(struct tm_link *l, const char *mode, uint32_t work
                   { "taken", TM_MSG_TAKEN, 0 },
                   { "failed", TM_MSG_START_FAILED, 0 } };
   for (size_t i = 0; i < TM_COUNT_OF(answers); i++)
-    if (strcmp(mode, answers[i].mode) == 0)
-      bad_say(l, answers[i].type, worker + answers[i].add, "no such machine");
+    if (strcmp(mode, answers[i].mode) == 0) {
+      f->type = answers[i].type;
+      f->worker += answers[i].add;
+      return true;
+    }
+  return false;
 }
 
 static inline int job_keeper(void)
@@ -58,8 +63,8 @@ static inline int job_keeper(void)
     bad_say(&l, TM_MSG_NOTE, 0, "good morning");
   bad_say(&l, TM_MSG_HELLO, 0, strcmp(mode, "version") == 0 ? "another" : tm_hello());
   while (tm_link_read(&l, &f, true, NULL, NULL) > 0)
-    if (f.type == TM_MSG_START)
-      bad_answer(&l, mode, f.worker);
+    if (f.type == TM_MSG_START && bad_answer(mode, &f))
+      bad_say(&l, f.type, f.worker, "no such machine");
   tm_link_release(&l);
   if (getenv("TM_TEST_KEEPER_WAITS"))
     (void)open(getenv("TM_TEST_KEEPER_WAITS"), O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,5 @@
 /* job_rig.h - runs whole jobs with core alone, without Lua: the test's program is supervisor,
- * keeper ("node") and worker ("worker"). A listener records every event. A test waits for events,
+ * keeper ("keeper") and worker ("worker"). A listener records every event. A test waits for events,
  * never for a time; JOB_LIMIT ends a test whose event never comes.
  *
  *   job_setup(&j);
@@ -487,7 +487,7 @@ static inline pid_t job_keeper_pid(void)
 
 static inline int job_serve(int argc, char **argv)
 {
-  if (strcmp(argv[1], "node") == 0)
+  if (strcmp(argv[1], "keeper") == 0)
     return job_keeper();
   return strcmp(argv[1], "worker") == 0 ? job_worker() : 2;
 }

@@ -1,9 +1,12 @@
 /* rig.h - a supervisor for tests: it starts a real keeper, lets it start real workers, and records
  * every frame that it receives.
  *
- * The test's program has all three roles: UNIT_HOOKS(.serve = rig_serve) runs it as keeper ("node")
- * or worker ("worker") on request. A test waits for a frame by its type and worker, never
- * for a time; RIG_LIMIT ends a test whose frame never comes.
+ * The test's program has all roles: UNIT_HOOKS(.serve = rig_serve) runs it as keeper ("keeper"),
+ * worker ("worker") or relay ("node") on request. A test waits for a frame by its type and worker,
+ * never for a time; RIG_LIMIT ends a test whose frame never comes.
+ *
+ * A file that defines RIG_RELAYED as 1 reaches its keeper and workers through a relay. The variable
+ * RIG_PROGRAM names a program that is relay and keeper then, instead of the test's.
  */
 #ifndef TM_TESTS_RIG_H
 #define TM_TESTS_RIG_H
@@ -23,13 +26,19 @@
 #include "base/time.h"
 #include "node/keeper.h"
 #include "node/node_msg.h"
+#include "relay/relay.h"
 #include "rig_script.h"
-#include "sys/channel.h"
+#include "sys/messages/channel.h"
 #include "sys/fs.h"
+#include "sys/messages/node_stream.h"
 #include "sys/process.h"
 
 #define RIG_LIMIT   (30 * TM_S)
 #define RIG_WORKERS 4
+
+#ifndef RIG_RELAYED
+#define RIG_RELAYED 0
+#endif
 
 struct rig_frame {
   struct tm_msg f; /* payload: its own */
@@ -47,12 +56,14 @@ struct rig_worker {
 struct rig {
   struct tm_loop loop;
   struct tm_channel control;
+  struct tm_node_stream *stream; /* to a relay, instead of the channels */
   struct tm_timer limit;
   struct rig_worker workers[RIG_WORKERS];
   struct TM_ARRAY(struct rig_frame) frames;
-  bool has_ended; /* the control channel */
+  bool has_ended; /* the control channel, or the stream */
+  bool is_slow;   /* does not consume what workers send */
   bool is_late;
-  pid_t keeper;
+  pid_t keeper;   /* or the relay */
   char dir[64];   /* a fresh folder, the workers' working directory */
   int begun;      /* the FIFO of /hang */
   char *argument; /* the scripts' first argument, or NULL */
@@ -108,6 +119,29 @@ static inline void rig_on_control_end(struct tm_channel *c, int code)
   tm_loop_stop(&r->loop);
 }
 
+static inline void rig_on_stream_open(void *data, const char *skipped, size_t len)
+{
+}
+
+static inline void rig_on_stream_msg(void *data, const struct tm_msg *f)
+{
+  struct rig *r = data;
+  if (f->type < TM_MSG_HELLO && !r->is_slow)
+    tm_node_stream_consumed(r->stream, f->worker, TM_MSG_HEADER + f->length);
+  if (f->type == TM_MSG_CLOSED || f->type == TM_MSG_ENDED)
+    r->workers[f->worker].has_ended = true;
+  rig_keep(r, f, f->worker);
+}
+
+static inline void rig_on_stream_end(void *data, int code, const char *text)
+{
+  rig_on_control_end(&((struct rig *)data)->control, code);
+}
+
+static inline void rig_on_stream_closed(void *data)
+{
+}
+
 static inline void rig_on_limit(struct tm_timer *t)
 {
   struct rig *r = t->data;
@@ -152,15 +186,60 @@ static inline void rig_send(struct rig *r, uint32_t type, uint64_t index, uint32
   struct tm_msg f = {
     .type = type, .index = index, .worker = worker, .payload = p, .length = (uint32_t)n, .fd = -1
   };
-  tm_channel_send(&r->control, &f);
+  if (r->stream)
+    tm_node_stream_send(r->stream, &f);
+  else
+    tm_channel_send(&r->control, &f);
+}
+
+static inline void rig_start_keeper(struct rig *r, char *self)
+{
+  int pair[2];
+  char *argv[] = { self, (char *)"keeper", NULL };
+  assert_int_equal(tm_channel_pair(pair, NULL), 0);
+  int fds[] = { -1, -1, 2, pair[1] };
+  struct tm_spawn spawn = { .program = self, .argv = argv, .fds = fds, .fds_len = 4 };
+  r->keeper = tm_process_start(&spawn, NULL);
+  assert_true(r->keeper > 0);
+  close(pair[1]);
+  assert_int_equal(tm_channel_open(&r->control, &r->loop, pair[0], rig_on_control_frame,
+                                   rig_on_control_end, r, NULL),
+                   0);
+}
+
+static inline void rig_start_relay(struct rig *r, char *self)
+{
+  int down[2], up[2];
+  char *program = getenv("RIG_PROGRAM") ? getenv("RIG_PROGRAM") : self;
+  char *argv[] = { program, (char *)"node", NULL };
+  signal(SIGPIPE, SIG_IGN);
+  r->control.data = r;
+  assert_int_equal(pipe2(down, O_CLOEXEC), 0);
+  assert_int_equal(pipe2(up, O_CLOEXEC), 0);
+  int fds[] = { down[0], up[1], 2 };
+  struct tm_spawn spawn = { .program = program, .argv = argv, .fds = fds, .fds_len = 3 };
+  r->keeper = tm_process_start(&spawn, NULL);
+  assert_true(r->keeper > 0);
+  close(down[0]);
+  close(up[1]);
+  struct tm_node_stream_options o = { .loop = &r->loop,
+                                      .in = up[0],
+                                      .out = down[1],
+                                      .is_supervisor = true,
+                                      .hello = tm_hello(),
+                                      .on_open = rig_on_stream_open,
+                                      .on_msg = rig_on_stream_msg,
+                                      .on_end = rig_on_stream_end,
+                                      .on_closed = rig_on_stream_closed,
+                                      .data = r };
+  r->stream = tm_node_stream_open(&o, NULL);
+  assert_non_null(r->stream);
 }
 
 /* Starts the keeper alone and sends it `hello`. */
 static inline void rig_open(struct rig *r, const char *hello)
 {
-  int pair[2];
   char *self = tm_process_program();
-  char *argv[] = { self, (char *)"node", NULL };
   *r = (struct rig) { .max_result_size = 1 << 30, .grace_ns = RIG_LIMIT };
   strcpy(r->dir, "/tmp/tidemill-rig-XXXXXX");
   assert_non_null(mkdtemp(r->dir));
@@ -173,16 +252,11 @@ static inline void rig_open(struct rig *r, const char *hello)
   free(fifo);
   assert_int_equal(tm_loop_init(&r->loop, NULL), 0);
   tm_timer_open(&r->limit, &r->loop, rig_on_limit, r);
-  assert_int_equal(tm_channel_pair(pair, NULL), 0);
-  int fds[] = { -1, -1, 2, pair[1] };
-  struct tm_spawn spawn = { .program = self, .argv = argv, .fds = fds, .fds_len = 4 };
-  r->keeper = tm_process_start(&spawn, NULL);
-  assert_true(r->keeper > 0);
-  close(pair[1]);
+  if (RIG_RELAYED)
+    rig_start_relay(r, self);
+  else
+    rig_start_keeper(r, self);
   free(self);
-  assert_int_equal(tm_channel_open(&r->control, &r->loop, pair[0], rig_on_control_frame,
-                                   rig_on_control_end, r, NULL),
-                   0);
   if (hello)
     rig_send(r, TM_MSG_HELLO, 0, 0, hello, strlen(hello));
 }
@@ -237,7 +311,10 @@ static inline void rig_say(struct rig *r, uint32_t worker, uint32_t type, uint64
                       .payload = p,
                       .length = (uint32_t)n,
                       .fd = -1 };
-  tm_channel_send(&r->workers[worker].channel, &f);
+  if (r->stream)
+    tm_node_stream_send(r->stream, &f);
+  else
+    tm_channel_send(&r->workers[worker].channel, &f);
 }
 
 static inline void rig_send_setup(struct rig *r, uint32_t worker)
@@ -326,6 +403,8 @@ static inline void rig_wait_begun(struct rig *r)
 {
   char byte;
   struct pollfd p = { .fd = r->begun, .events = POLLIN };
+  if (r->stream)
+    tm_node_stream_flush(r->stream);
   tm_channel_flush(&r->control);
   for (int i = 0; i < RIG_WORKERS; i++)
     tm_channel_flush(&r->workers[i].channel);
@@ -397,6 +476,8 @@ static inline int rig_end_keeper(struct rig *r)
   int status;
   int held = rig_hold(r->keeper);
   tm_channel_close(&r->control);
+  tm_node_stream_close(r->stream);
+  r->stream = NULL;
   rig_wait_gone(held);
   assert_int_equal(waitpid(r->keeper, &status, 0), r->keeper);
   r->keeper = 0;
@@ -405,9 +486,11 @@ static inline int rig_end_keeper(struct rig *r)
 
 static inline void rig_close(struct rig *r)
 {
+  int expected = RIG_RELAYED && r->has_ended ? TM_RELAY_KEEPER_ENDED << 8 : 0;
   if (r->keeper > 0)
-    assert_int_equal(rig_end_keeper(r), 0);
+    assert_int_equal(rig_end_keeper(r), expected);
   tm_channel_close(&r->control);
+  tm_node_stream_close(r->stream);
   for (int i = 0; i < RIG_WORKERS; i++)
     tm_channel_close(&r->workers[i].channel);
   tm_timer_close(&r->limit);
@@ -419,10 +502,20 @@ static inline void rig_close(struct rig *r)
   tm_tree_remove(r->dir, NULL);
 }
 
+static inline int rig_relay(void)
+{
+  char *self = tm_process_program();
+  int status = tm_relay_run(self);
+  free(self);
+  return status;
+}
+
 /* The role that the arguments ask for. */
 static inline int rig_serve(int argc, char **argv)
 {
   if (strcmp(argv[1], "node") == 0)
+    return rig_relay();
+  if (strcmp(argv[1], "keeper") == 0)
     return tm_keeper_run();
   return strcmp(argv[1], "worker") == 0 ? rig_worker() : 2;
 }

@@ -3,7 +3,8 @@
  *
  *   /fail /exit /kill9   as named
  *   /hang     writes a byte to the FIFO 'begun' in its working directory, then never returns
- *   /big      returns one row of 2 MB
+ *   /big      returns one row of 2 MB, which is spilled
+ *   /large    returns one row of 1000 kB, which is not
  *   /daemon   starts a process in its own session that holds all descriptors
  *   /wiped    the same, with an empty environment
  *   /env      returns rows: TMPDIR, working directory, marker
@@ -124,6 +125,8 @@ static inline void rig_act(const char *path, struct tm_buf *rows)
     rig_hang();
   if (strcmp(path, "/big") == 0)
     memset(tm_buf_extend(rows, 2 << 20), 'b', 2 << 20);
+  if (strcmp(path, "/large") == 0)
+    memset(tm_buf_extend(rows, 1000000), 'l', 1000000);
   if (strcmp(path, "/daemon") == 0 || strcmp(path, "/wiped") == 0)
     tm_buf_printf(rows, "%ld\n", rig_daemon(path[1] == 'w'));
   if (strcmp(path, "/env") == 0) {

@@ -28,6 +28,8 @@ struct memory_worker {
   struct step_rig *r;
   uint32_t number;
   struct TM_ARRAY(struct tm_msg) sent; /* by the step, not answered yet; copies */
+  struct tm_ended ended;               /* what its keeper will say of its end */
+  int mute;                            /* mini-batches that it has begun and will not answer */
   bool is_held, is_ended;
 };
 
@@ -146,7 +148,15 @@ static inline bool memory_has(struct tm_reader r, const char *name)
   return false;
 }
 
-/* Returns one row for each item: its name. Fails if an item's name begins with "bad". */
+/* It ends when it has begun two: only its own code can make its page say so. */
+static inline void memory_stay_mute(struct memory_worker *w, uint64_t seq)
+{
+  w->ended.words[seq % TM_PAGE_WORDS] = seq << 2 | TM_ASSIGNMENT_BEGUN;
+  w->is_ended = ++w->mute == 2;
+}
+
+/* Returns one row for each item: its name. Fails if an item's name begins with "bad". So does one
+ * that begins with "mute", unless it is alone: then it is not answered. */
 static inline void memory_run(struct memory_worker *w, const struct tm_msg *f)
 {
   struct tm_mini_batch_head head;
@@ -157,8 +167,12 @@ static inline void memory_run(struct memory_worker *w, const struct tm_msg *f)
   tm_reader_init(&r, f->payload, f->length);
   assert_true(tm_mini_batch_head_read(&r, &head));
   w->r->handed++;
-  if (memory_has(r, "bad")) {
+  if (memory_has(r, "bad") || (head.items > 1 && memory_has(r, "mute"))) {
     memory_fail(w, &head);
+    return;
+  }
+  if (memory_has(r, "mute")) {
+    memory_stay_mute(w, head.seq);
     return;
   }
   answer.seq = head.seq;
@@ -182,7 +196,9 @@ static inline void memory_run(struct memory_worker *w, const struct tm_msg *f)
 static inline void memory_end(struct memory_worker *w)
 {
   struct tm_node_user user = tm_copying_node_user(w->r->s);
-  struct tm_ended ended = { .cause = TM_END_STOPPED, .lived_ns = 1 };
+  w->ended.cause = TM_END_STOPPED;
+  w->ended.lived_ns = 1;
+  struct tm_ended ended = w->ended;
   user.on_ended(user.data, w->number, &ended); /* frees the worker */
 }
 
@@ -236,6 +252,15 @@ static inline void step_start_worker(struct step_rig *r, uint32_t number)
   user.on_started(user.data, number, 1000 + number, &w->link);
 }
 
+/* It stays in STARTING while a copy keeps the news of its start waiting. */
+static inline bool step_has_started(const struct step_rig *r, uint32_t number)
+{
+  for (size_t i = 0; i < r->workers.len; i++)
+    if (r->workers.at[i] && r->workers.at[i]->number == number)
+      return true;
+  return false;
+}
+
 static inline void step_on_turn(struct tm_turn *t)
 {
   struct step_rig *r = t->data;
@@ -248,7 +273,8 @@ static inline void step_on_turn(struct tm_turn *t)
   }
   for (size_t i = 0; !r->is_real && !r->is_ended && i < r->s->workers.len; i++)
     if (tm_workers_state(r->s->workers.at[i]) == TM_WORKER_STARTING &&
-        (!r->has_one || r->s->workers.at[i]->number == 0))
+        (!r->has_one || r->s->workers.at[i]->number == 0) &&
+        !step_has_started(r, r->s->workers.at[i]->number))
       step_start_worker(r, r->s->workers.at[i]->number);
   for (size_t i = 0; i < r->workers.len; i++)
     is_busy |= r->workers.at[i] && memory_turn(r->workers.at[i]);

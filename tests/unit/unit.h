@@ -54,11 +54,16 @@ __attribute__((unused)) static struct unit_hooks unit_hooks;
 
 #define UNIT_HOOKS(...) static struct unit_hooks unit_hooks = { __VA_ARGS__ }
 
+/* A file that runs the cases of another one, which it includes, defines this as its own name. */
+#ifndef UNIT_SOURCE
+#define UNIT_SOURCE __FILE__
+#endif
+
 #define UNIT_TESTS(...)                                                                            \
   static const struct CMUnitTest unit_tests[] = __VA_ARGS__;                                       \
   __attribute__((constructor)) static void unit_add_this(void)                                     \
   {                                                                                                \
-    static struct unit u = { __FILE__, unit_tests, sizeof unit_tests / sizeof *unit_tests,         \
+    static struct unit u = { UNIT_SOURCE, unit_tests, sizeof unit_tests / sizeof *unit_tests,      \
                              &unit_hooks, NULL };                                                  \
     unit_add(&u);                                                                                  \
   }                                                                                                \

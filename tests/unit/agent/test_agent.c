@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "rig.h"
-#include "sys/channel.h"
+#include "sys/messages/channel.h"
 
 static void expect_failure(struct rig *r, uint32_t type, enum tm_status status, const char *words,
                            struct tm_failure *out)

@@ -147,7 +147,7 @@ static void it_is_short_below_a_part_of_the_whole(void **state)
 static int serve(int argc, char **argv)
 {
   static const struct tm_keeper_readings readings = { read_memory, read_kills, log_names };
-  return strcmp(argv[1], "node") == 0 ? tm_keeper_run_with(&readings) : rig_serve(argc, argv);
+  return strcmp(argv[1], "keeper") == 0 ? tm_keeper_run_with(&readings) : rig_serve(argc, argv);
 }
 
 UNIT_HOOKS(.serve = serve);

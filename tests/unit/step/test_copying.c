@@ -51,6 +51,15 @@ static void begin(struct step_rig *r)
   begin_with(r, 0.001); /* flushes and syncs while it is copied */
 }
 
+/* Until the step has ended, or the test stops it. */
+static void run(struct step_rig *r,
+                void (*on_answered)(struct step_rig *r, struct memory_worker *w, bool is_big))
+{
+  begin(r);
+  r->on_answered = on_answered;
+  step_run(r);
+}
+
 /* All rows once, and those of the large result together. Returns where these begin. */
 static size_t expect_output(const struct step_rig *r)
 {
@@ -80,8 +89,7 @@ static size_t expect_output(const struct step_rig *r)
 static void the_loop_turns_while_a_result_is_copied(void **state)
 {
   struct step_rig r;
-  begin(&r);
-  step_run(&r);
+  run(&r, note_begin);
   assert_int_equal(expect_output(&r), 0); /* it came first */
   assert_true(r.j.count >= (int)PIECES);
   assert_int_equal(tries_of_first(&r), 1);
@@ -98,9 +106,7 @@ static void end_worker_too(struct step_rig *r, struct memory_worker *w, bool is_
 static void the_end_of_its_worker_waits(void **state)
 {
   struct step_rig r;
-  begin(&r);
-  r.on_answered = end_worker_too;
-  step_run(&r);
+  run(&r, end_worker_too);
   assert_int_equal(expect_output(&r), 0);
   assert_true(r.j.count >= (int)PIECES);
   assert_int_equal(tries_of_first(&r), 1);
@@ -129,9 +135,7 @@ static void lose_node(struct step_rig *r, struct memory_worker *w, bool is_big)
 static void the_loss_of_a_node_waits(void **state)
 {
   struct step_rig r;
-  begin(&r);
-  r.on_answered = lose_node;
-  step_run(&r);
+  run(&r, lose_node);
   assert_int_equal(expect_output(&r), 0);
   assert_int_equal(tries_of_first(&r), 1);
   assert_non_null(job_find(&r.j, TM_EVENT_WORKER_ENDED, "lost with its node"));
@@ -187,9 +191,7 @@ static void end_mute_worker(struct step_rig *r, struct memory_worker *w, bool is
 static void a_worker_whose_end_waits_is_not_mute(void **state)
 {
   struct step_rig r;
-  begin(&r);
-  r.on_answered = end_mute_worker;
-  step_run(&r);
+  run(&r, end_mute_worker);
   assert_int_equal(expect_output(&r), 0);
   assert_null(job_find(&r.j, TM_EVENT_MESSAGE, "closed its connection"));
   assert_int_equal(job_count(&r.j, TM_EVENT_WORKER_ENDED),
@@ -226,9 +228,7 @@ static void cancel(struct step_rig *r, struct memory_worker *w, bool is_big)
 static void a_step_is_canceled_while_it_copies(void **state)
 {
   struct step_rig r;
-  begin(&r);
-  r.on_answered = cancel;
-  step_run(&r);
+  run(&r, cancel);
   assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_CANCELED_JOB);
   assert_int_equal(tm_supervisor_view(r.s)->counts.succeeded, 1);
   step_close(&r);
@@ -301,9 +301,7 @@ static void stop(struct step_rig *r, struct memory_worker *w, bool is_big)
 static void a_step_is_closed_while_it_copies(void **state)
 {
   struct step_rig r;
-  begin(&r);
-  r.on_answered = stop;
-  step_run(&r);
+  run(&r, stop);
   assert_true(r.s->copying.is_on);
   step_close(&r);
 }
@@ -410,6 +408,63 @@ static void a_step_is_closed_while_it_joins(void **state)
   step_close(&r);
 }
 
+/* A worker whose first mini-batch is late gets no more, and this one keeps its first. */
+static void never_be_late(struct job *j, const struct job_seen *e)
+{
+  const struct tm_roster *roster = &((struct step_rig *)j)->s->sched.roster;
+  struct tm_sched_worker *w = tm_roster_worker(roster, 0);
+  for (uint64_t seq = w ? w->window.ring.first : 0; w && seq < w->window.ring.next; seq++) {
+    struct tm_inflight *in = tm_window_find(&w->window, seq);
+    if (in)
+      in->handed_ns = INT64_MAX;
+  }
+}
+
+static void note_waiting_search(struct step_rig *r)
+{
+  if (r->s->copying.what != TM_COPY_JOINED)
+    return;
+  r->on_copy = NULL;
+  assert_int_equal(r->s->copying.search, 0);
+  assert_int_equal(r->s->copying.news.len, 1);
+  assert_int_equal(tm_supervisor_view(r->s)->counts.items_failed, 0);
+}
+
+/* The end of their worker ends both: the last part of each has failed. */
+static void a_search_that_ends_during_a_copy_waits(void **state)
+{
+  struct step_rig r;
+  step_setup(&r);
+  r.j.workers = 1;
+  r.on_copy = note_waiting_search;
+  r.j.on_seen = never_be_late;
+  r.j.size = 2;
+  r.j.max_try = 1;
+  r.j.isolates = true;
+  for (int i = 0; i < 2; i++) {
+    job_add(&r.j, "big", 1);
+    job_add(&r.j, "mute", 1);
+  }
+  step_open(&r);
+  step_start(&r);
+  step_set_node(&r, TM_LOCAL_NODE);
+  step_run(&r);
+  assert_null(r.on_copy); /* they were over together */
+  assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_COMPLETED);
+  assert_int_equal(tm_supervisor_view(r.s)->counts.succeeded, 2);
+  assert_int_equal(tm_supervisor_view(r.s)->counts.items_failed, 2);
+  assert_true(r.copies[TM_COPY_JOINED] >= 4 * (int)PIECES);
+  const struct job_seen *first = job_find(&r.j, TM_EVENT_MESSAGE, "mini-batch 0: of its 2 items 1");
+  const struct job_seen *next = job_find(&r.j, TM_EVENT_MESSAGE, "mini-batch 1: of its 2 items 1");
+  assert_true(first && next && first < next);
+  char *text = job_read(r.j.job_dir, "score/output/parallel_run_step.txt");
+  assert_int_equal(strlen(text), 2 * STEP_BIG);
+  assert_int_equal(strspn(text, "b"), STEP_BIG - 1);
+  assert_int_equal(strspn(text + STEP_BIG, "b"), STEP_BIG - 1);
+  free(text);
+  step_close(&r);
+}
+
 UNIT_HOOKS(.serve = job_serve);
 UNIT_TESTS({
     cmocka_unit_test(the_loop_turns_while_a_result_is_copied),
@@ -426,4 +481,5 @@ UNIT_TESTS({
     cmocka_unit_test(a_step_is_canceled_while_it_joins),
     cmocka_unit_test(a_step_that_fails_while_it_joins_commits_nothing),
     cmocka_unit_test(a_step_is_closed_while_it_joins),
+    cmocka_unit_test(a_search_that_ends_during_a_copy_waits),
 });

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "sys/channel.h"
+#include "sys/messages/channel.h"
 
 /* Two ends on one loop. `to` receives. */
 struct ends {

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "sys/channel.h"
-#include "sys/link.h"
+#include "sys/messages/channel.h"
+#include "sys/messages/link.h"
 #include "sys/threads.h"
 
 static void send_number(struct tm_link *l, uint64_t index, uint32_t length)

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "sys/msg_bytes.h"
+#include "sys/messages/msg_bytes.h"
 
 static const struct tm_msg frame = { .type = 0x01020304,
                                      .index = 0x1112131415161718,

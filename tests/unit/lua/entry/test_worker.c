@@ -11,8 +11,8 @@
 #include "lua/modules.h"
 #include "lua/runtime.h"
 #include "node/worker_page.h"
-#include "sys/channel.h"
-#include "sys/link.h"
+#include "sys/messages/channel.h"
+#include "sys/messages/link.h"
 #include "sys/shared_memory.h"
 
 static struct fixture f;

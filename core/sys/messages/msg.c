@@ -1,5 +1,5 @@
 /* msg.c - the header of a message as bytes. */
-#include "sys/msg.h"
+#include "sys/messages/msg.h"
 
 #include <stddef.h>
 

@@ -17,7 +17,7 @@
  *      read, and its end is seen there. Only the outbox is dropped and the socket shut down, so
  *      that an end is certain to arrive.
  */
-#include "sys/channel.h"
+#include "sys/messages/channel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 
 #include "base/check.h"
 #include "sys/standard_fds.h"
-#include "sys/msg_bytes.h"
+#include "sys/messages/msg_bytes.h"
 
 #define READ_TURN (1u << 20) /* bytes */
 /* bytes; an outbox that grew beyond this is freed when it is empty */

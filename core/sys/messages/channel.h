@@ -11,8 +11,8 @@
  * and one write may send many: messages sent during a turn of the loop are written when
  * tm_channel_flush() is called or the turn ends. link.h is for a worker, which has no loop.
  */
-#ifndef TM_SYS_CHANNEL_H
-#define TM_SYS_CHANNEL_H
+#ifndef TM_SYS_MESSAGES_CHANNEL_H
+#define TM_SYS_MESSAGES_CHANNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "sys/loop.h"
-#include "sys/msg.h"
+#include "sys/messages/msg.h"
 
 /* A descriptor that is sent with the byte at `at` in the outbox. */
 struct tm_fd_at {

@@ -1,7 +1,7 @@
 /* msg_bytes.h - what channel.c and link.c share: bytes in and out of a descriptor, messages in a
  * run of bytes. Only they include it. */
-#ifndef TM_SYS_MSG_BYTES_H
-#define TM_SYS_MSG_BYTES_H
+#ifndef TM_SYS_MESSAGES_MSG_BYTES_H
+#define TM_SYS_MESSAGES_MSG_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
-#include "sys/msg.h"
+#include "sys/messages/msg.h"
 
 bool tm_wire_is_socket(int fd);
 

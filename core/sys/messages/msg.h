@@ -8,8 +8,8 @@
  * (TM_MSG_FD) says that a descriptor comes with the message, attached to the first byte of its
  * header. tm_channel_send_fd() sets the bit, delivery clears it; it is not part of any type.
  */
-#ifndef TM_SYS_MSG_H
-#define TM_SYS_MSG_H
+#ifndef TM_SYS_MESSAGES_MSG_H
+#define TM_SYS_MESSAGES_MSG_H
 
 #include <stdbool.h>
 #include <stdint.h>

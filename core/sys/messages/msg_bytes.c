@@ -7,7 +7,7 @@
  *  (3) Bytes are not moved per message. The inbox is read to its end and restarts when it is used
  *      up. Its rest, less than a message, is moved to the front when less than ROOM_LEAST is free.
  */
-#include "sys/msg_bytes.h"
+#include "sys/messages/msg_bytes.h"
 
 #include "sys/standard_fds.h"
 

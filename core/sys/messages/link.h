@@ -2,15 +2,15 @@
  *
  * channel.h is the other side; msg.h has the format.
  */
-#ifndef TM_SYS_LINK_H
-#define TM_SYS_LINK_H
+#ifndef TM_SYS_MESSAGES_LINK_H
+#define TM_SYS_MESSAGES_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "sys/msg.h"
+#include "sys/messages/msg.h"
 
 struct tm_link {
   int fd;

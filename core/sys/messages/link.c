@@ -6,13 +6,13 @@
  *  (1) A payload stays in place until the next tm_link_read(): only that moves the inbox.
  *  (2) Flushing writes everything or fails. If the peer does not read, it waits.
  */
-#include "sys/link.h"
+#include "sys/messages/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
-#include "sys/msg_bytes.h"
+#include "sys/messages/msg_bytes.h"
 
 #define OUT_KEPT (1u << 20) /* bytes; an outbox that grew beyond this is freed when it is empty */
 

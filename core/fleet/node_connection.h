@@ -1,0 +1,91 @@
+/* node_connection.h - what carries the messages between a node (node.h) and its keeper, and how
+ * that ends: local_connection.h for a keeper that is our child, stream_connection.h for one that is
+ * reached over a stream.
+ *
+ * A connection is made by one of those two, and belongs to its user from then on: send; close,
+ * once, whether or not on_end came. It frees itself after on_closed. Everything is called on the
+ * loop's thread.
+ */
+#ifndef TM_FLEET_NODE_CONNECTION_H
+#define TM_FLEET_NODE_CONNECTION_H
+
+#include "fleet/worker_link.h"
+#include "sys/messages/msg.h"
+
+struct tm_node_connection;
+
+struct tm_node_connection_user {
+  void *data;
+  /* The descriptor of a message stays the connection's. */
+  void (*on_msg)(void *data, const struct tm_msg *f);
+  /* Once, after all messages; `text` says why. */
+  void (*on_end)(void *data, const char *text);
+  void (*on_note)(void *data, const char *text); /* for the log */
+  /* Once, after close: every process is gone that the connection has started. */
+  void (*on_gone)(void *data);
+  void (*on_closed)(void *data); /* the last call, in a later turn of the loop than close */
+};
+
+/* What a carrier does; see the functions below. */
+struct tm_node_carrier {
+  void (*send)(struct tm_node_connection *c, const struct tm_msg *f);
+  struct tm_worker_link *(*make_link)(struct tm_node_connection *c, const struct tm_msg *started);
+  bool (*deliver)(struct tm_node_connection *c, const struct tm_msg *f);
+  void (*end_link)(struct tm_node_connection *c, uint32_t worker);
+  void (*wake)(struct tm_node_connection *c);
+  void (*close)(struct tm_node_connection *c, const char *job_dir);
+  void (*wait)(struct tm_node_connection *c);
+};
+
+struct tm_node_connection {
+  const struct tm_node_carrier *carrier;
+  struct tm_node_connection_user user;
+};
+
+/* Copies the message, which goes out at the turn's end at the latest. */
+static inline void tm_node_connection_send(struct tm_node_connection *c, const struct tm_msg *f)
+{
+  c->carrier->send(c, f);
+}
+
+/* Within on_msg of a STARTED: the link to its worker, or NULL: the message lacks what it needs. */
+static inline struct tm_worker_link *tm_node_connection_make_link(struct tm_node_connection *c,
+                                                                  const struct tm_msg *started)
+{
+  return c->carrier->make_link(c, started);
+}
+
+/* Within on_msg: a message of a worker, or CLOSED, for the worker's link. False: no such message
+ * can come over this connection, or not of this worker. */
+static inline bool tm_node_connection_deliver(struct tm_node_connection *c, const struct tm_msg *f)
+{
+  return c->carrier->deliver(c, f);
+}
+
+/* The worker has ended: its link gets nothing more over this connection. */
+static inline void tm_node_connection_end_link(struct tm_node_connection *c, uint32_t worker)
+{
+  c->carrier->end_link(c, worker);
+}
+
+/* Continues a keeper that was stopped, if that can be done from here. */
+static inline void tm_node_connection_wake(struct tm_node_connection *c)
+{
+  c->carrier->wake(c);
+}
+
+/* From here on only on_note, on_gone and on_closed come. `job_dir`: by which leftover processes of
+ * the keeper are found; NULL: it has had no step. */
+static inline void tm_node_connection_close(struct tm_node_connection *c, const char *job_dir)
+{
+  c->carrier->close(c, job_dir);
+}
+
+/* After close, before on_closed: waits until every process is gone that the connection has started.
+ * on_gone comes by then, or when the loop turns. */
+static inline void tm_node_connection_wait(struct tm_node_connection *c)
+{
+  c->carrier->wait(c);
+}
+
+#endif

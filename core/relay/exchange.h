@@ -1,0 +1,55 @@
+/* exchange.h - passes messages on between the stream of a supervisor, the keeper's control channel
+ * and the sockets of workers.
+ *
+ *   supervisor ===== stream =====+-- control channel --- keeper
+ *                                +-- socket ------------ worker, one each
+ *
+ * Control messages go through unchanged. The socket that comes with STARTED stays here. A worker's
+ * messages go to and from its socket, by its number. When a worker closes its socket, CLOSED is
+ * sent; CLOSED and ENDED follow everything that the worker sent.
+ *
+ * It holds a bounded amount: the supervisor may send more to a worker when its socket has taken
+ * what came before, and sockets are not read while TM_STREAM_NODE_CREDIT waits for the supervisor.
+ *
+ * Everything is called on the loop's thread. Caller: open; end_keeper; note; close, whether or not
+ * on_end came.
+ */
+#ifndef TM_RELAY_EXCHANGE_H
+#define TM_RELAY_EXCHANGE_H
+
+#include "base/err.h"
+#include "sys/loop.h"
+#include "sys/messages/msg.h"
+
+struct tm_exchange;
+
+enum tm_exchange_end {
+  TM_EXCHANGE_STREAM_ENDED, /* the supervisor's side. code 0: it ended between two messages */
+  TM_EXCHANGE_KEEPER_ENDED, /* or it could not be started, or sent what cannot be */
+};
+
+struct tm_exchange_options {
+  struct tm_loop *loop;
+  int in, out;       /* of the stream; taken over */
+  const char *hello; /* tm_hello() */
+  /* Once: the supervisor is there. Starts the keeper, and returns our end of its control channel;
+   * or a negative code with a message. */
+  int (*on_open)(void *data, struct tm_err *err);
+  /* A control message of the supervisor, before it is passed on. */
+  void (*on_control)(void *data, const struct tm_msg *f);
+  /* Once. Nothing is passed on after it. `text`: one line without a break. */
+  void (*on_end)(void *data, enum tm_exchange_end end, int code, const char *text);
+  void *data;
+};
+
+/* NULL with a message; the descriptors are closed then. */
+struct tm_exchange *tm_exchange_open(const struct tm_exchange_options *o, struct tm_err *err);
+/* Closes the control channel: the keeper ends all its workers, and itself. */
+void tm_exchange_end_keeper(struct tm_exchange *x);
+/* Sends the supervisor text for its log, if the keeper has introduced itself. */
+void tm_exchange_note(struct tm_exchange *x, const char *text);
+/* Tries once to write what waits, then closes everything. It is freed on the loop's next turn. NULL
+ * is a no-op. */
+void tm_exchange_close(struct tm_exchange *x);
+
+#endif

@@ -1,0 +1,175 @@
+/* relay.c - see relay.h: the life of the process.
+ *
+ *  (1) No process is left behind. However the relay ends, the keeper's control channel closes, and
+ *      the keeper ends everything beneath it. If the relay ends the keeper, it waits for that, and
+ *      then ends what a killed keeper left. The stream is closed last: its end tells the supervisor
+ *      that nothing is left.
+ *  (2) A keeper that was stopped is continued before it has to end something.
+ */
+#include "relay/relay.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "node/keeper_start.h"
+#include "node/node_msg.h"
+#include "relay/exchange.h"
+#include "sys/fs.h"
+#include "sys/loop.h"
+#include "sys/process.h"
+
+struct relay {
+  struct tm_loop loop;
+  struct tm_exchange *exchange;
+  struct tm_signal signals[3], on_pipe;
+  const char *program;
+  pid_t keeper;  /* 0: none was started */
+  char *job_dir; /* NULL: the keeper has had no step */
+  struct tm_incarnation incarnation;
+  int status;
+};
+
+static void say(const char *text)
+{
+  struct tm_buf line = TM_BUF_NONE;
+
+  tm_buf_printf(&line, "tidemill node: %s\n", text);
+  tm_fd_append(STDERR_FILENO, line.data, line.len);
+  tm_buf_release(&line);
+}
+
+static int on_open(void *data, struct tm_err *err)
+{
+  struct relay *r = data;
+  int control;
+  pid_t pid = tm_keeper_launch(r->program, true, &control, err);
+
+  if (pid < 0)
+    return tm_err_wrap(err, "cannot start the keeper");
+  r->keeper = pid;
+  return control;
+}
+
+/* The first step says what the processes beneath this keeper are marked with. */
+static void on_step(struct relay *r, const struct tm_msg *f)
+{
+  struct tm_node_step step;
+
+  if (r->job_dir || tm_node_step_decode(&step, f->payload, f->length, NULL) < 0)
+    return;
+  r->job_dir = tm_xstrdup(step.job_dir);
+  r->incarnation = step.incarnation;
+  tm_node_step_release(&step);
+}
+
+static void on_control(void *data, const struct tm_msg *f)
+{
+  struct relay *r = data;
+
+  if (f->type == TM_MSG_STEP)
+    on_step(r, f);
+  else if (f->type == TM_MSG_KILL)
+    tm_process_kill(r->keeper, SIGCONT); /* keeps (2) */
+}
+
+static void on_end(void *data, enum tm_exchange_end end, int code, const char *text)
+{
+  struct relay *r = data;
+
+  if (end == TM_EXCHANGE_KEEPER_ENDED)
+    r->status = r->keeper ? TM_RELAY_KEEPER_ENDED : TM_RELAY_BROKEN;
+  else if (code < 0)
+    r->status = TM_RELAY_BROKEN;
+  if (r->status != 0)
+    say(text);
+  tm_loop_stop(&r->loop);
+}
+
+static void on_signal(struct tm_signal *s, int number)
+{
+  struct relay *r = s->data;
+  char *text = tm_xprintf("the relay was ended by signal %d (%s)", number, strsignal(number));
+
+  tm_exchange_note(r->exchange, text);
+  free(text);
+  tm_loop_stop(&r->loop);
+}
+
+static void on_broken_pipe(struct tm_signal *s, int number)
+{
+  /* the write fails, which is enough */
+}
+
+static int open_all(struct relay *r, struct tm_err *err)
+{
+  static const int numbers[] = { SIGTERM, SIGHUP, SIGINT };
+  struct tm_exchange_options o = { .loop = &r->loop,
+                                   .hello = tm_hello(),
+                                   .on_open = on_open,
+                                   .on_control = on_control,
+                                   .on_end = on_end,
+                                   .data = r };
+
+  for (size_t i = 0; i < TM_COUNT_OF(numbers); i++)
+    if (tm_signal_open(&r->signals[i], &r->loop, numbers[i], on_signal, r, err) < 0)
+      return err->code;
+  if (tm_signal_open(&r->on_pipe, &r->loop, SIGPIPE, on_broken_pipe, r, err) < 0 ||
+      tm_process_take_streams(&o.in, &o.out, err) < 0)
+    return err->code;
+  r->exchange = tm_exchange_open(&o, err);
+  return r->exchange ? 0 : err->code;
+}
+
+/* Keeps (1). */
+static void end_keeper(struct relay *r)
+{
+  size_t killed;
+  char *text;
+
+  if (!r->keeper)
+    return;
+  tm_process_kill(r->keeper, SIGCONT); /* keeps (2) */
+  tm_exchange_end_keeper(r->exchange);
+  killed = tm_keeper_await(r->keeper, r->job_dir, &r->incarnation);
+  if (killed == 0)
+    return;
+  text = tm_xprintf("killed %zu %s of a keeper that did not end by itself", killed,
+                    tm_text_counted((int64_t)killed, "process", "processes"));
+  tm_exchange_note(r->exchange, text);
+  free(text);
+}
+
+static void close_all(struct relay *r)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(r->signals); i++)
+    tm_signal_close(&r->signals[i]);
+  tm_exchange_close(r->exchange);
+  tm_signal_close(&r->on_pipe);
+  tm_loop_release(&r->loop);
+  free(r->job_dir);
+}
+
+int tm_relay_run(const char *program)
+{
+  struct relay r = { .program = program };
+  struct tm_err err = TM_ERR_NONE;
+
+  if (tm_loop_init(&r.loop, &err) < 0) {
+    say(err.text);
+    return TM_RELAY_BROKEN;
+  }
+  if (open_all(&r, &err) < 0) {
+    say(err.text);
+    r.status = TM_RELAY_BROKEN;
+  } else {
+    tm_loop_run(&r.loop);
+    end_keeper(&r);
+  }
+  close_all(&r);
+  return r.status;
+}

@@ -1,0 +1,19 @@
+/* relay.h - `tidemill node`: the workers of this machine, for a supervisor on another one.
+ *
+ * The supervisor starts it by srun, ssh or any other command that carries its stdin and stdout
+ * (sys/messages/node_stream.h). It starts the keeper as a supervisor of this machine would, and
+ * passes messages on (exchange.h).
+ */
+#ifndef TM_RELAY_RELAY_H
+#define TM_RELAY_RELAY_H
+
+/* Exit statuses, besides 0: the supervisor, SIGTERM, SIGHUP or SIGINT ended it. */
+#define TM_RELAY_BROKEN       3 /* the stream cannot be read, or the keeper cannot be started */
+#define TM_RELAY_KEEPER_ENDED 4
+
+/* Serves descriptors 0 and 1 until one of both sides ends, and until every process beneath the
+ * keeper has ended. Both descriptors become /dev/null; messages go to stderr. `program` runs the
+ * keeper as `program keeper`. Returns the exit status of the process. */
+int tm_relay_run(const char *program);
+
+#endif

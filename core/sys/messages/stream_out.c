@@ -1,0 +1,187 @@
+/* stream_out.c - what a stream sends next.
+ *
+ *   add -> queue of the worker --credit--> fill -> outbox
+ *   add -> control queue ----------------/
+ *
+ *  (1) The outbox is filled only when it is empty, with about a piece, from the control queue
+ *      first. So a control message waits behind at most one piece here.
+ *  (2) A filling after which nothing more may be sent ends in a line break. No other one does.
+ *  (3) `ready` holds the workers whose queues are not empty, except those that wait for a credit of
+ *      their own. If the shared credit does not suffice for the first of them, all wait, so that it
+ *      is not overtaken forever.
+ *  (4) A message that was sent in part and is forgotten is followed by TM_STREAM_CUT, before any
+ *      other message of its worker: control messages are first.
+ *  (5) A worker stays until the release: its credit must not begin again.
+ */
+#include "sys/messages/stream_out.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "sys/messages/stream_frames.h"
+
+#define FILL (TM_STREAM_PIECE + 2 * TM_FRAME_EXTRA) /* bytes */
+
+struct sender {
+  struct tm_list_item in_all, in_ready;
+  struct tm_stream_queue queue;
+  struct tm_credit_out credit;
+  uint64_t filled; /* the last filling that has a frame of it */
+  size_t filled_bytes;
+};
+
+static struct sender *find(const struct tm_stream_out *o, uint32_t worker)
+{
+  const uint64_t *at = tm_map_find(&o->numbers, &worker, sizeof worker);
+  return at ? (struct sender *)(uintptr_t)*at : NULL;
+}
+
+/* Keeps (5). */
+static struct sender *get(struct tm_stream_out *o, uint32_t worker)
+{
+  struct sender *w = find(o, worker);
+  if (w != NULL)
+    return w;
+  w = TM_NEW(struct sender);
+  tm_credit_out_init(&w->credit, o->limit);
+  *tm_map_add(&o->numbers, &worker, sizeof worker, NULL) = (uintptr_t)w;
+  tm_list_add(&o->all, &w->in_all);
+  return w;
+}
+
+static struct tm_credit_out *credit_of(struct tm_stream_out *o, struct sender *w)
+{
+  return o->is_by_worker ? &w->credit : &o->credit;
+}
+
+static void set_ready(struct tm_stream_out *o, struct sender *w)
+{
+  tm_list_set(&o->ready, &w->in_ready, tm_stream_queue_len(&w->queue) > 0);
+}
+
+void tm_stream_out_init(struct tm_stream_out *o, bool is_by_worker, size_t limit)
+{
+  *o = (struct tm_stream_out) { .is_by_worker = is_by_worker, .limit = limit };
+  tm_credit_out_init(&o->credit, limit);
+  tm_list_init(&o->all);
+  tm_list_init(&o->ready);
+}
+
+void tm_stream_out_drop(struct tm_stream_out *o)
+{
+  for (struct tm_list_item *i = tm_list_first(&o->all); i != NULL; i = tm_list_next(&o->all, i)) {
+    struct sender *w = TM_LIST_OWNER(i, struct sender, in_all);
+    tm_stream_queue_drop(&w->queue);
+    set_ready(o, w);
+  }
+  tm_stream_queue_drop(&o->control);
+  o->waiting = 0;
+}
+
+void tm_stream_out_release(struct tm_stream_out *o)
+{
+  struct tm_list_item *item;
+  tm_stream_out_drop(o);
+  while ((item = tm_list_first(&o->all)) != NULL) {
+    tm_list_remove(&o->all, item);
+    free(TM_LIST_OWNER(item, struct sender, in_all));
+  }
+  tm_map_release(&o->numbers);
+}
+
+void tm_stream_out_add(struct tm_stream_out *o, const struct tm_msg *f)
+{
+  o->waiting += TM_MSG_HEADER + (size_t)f->length;
+  if ((f->type & ~TM_MSG_FD) >= TM_STREAM_CONTROL) {
+    tm_stream_queue_add(&o->control, f);
+    return;
+  }
+  struct sender *w = get(o, f->worker);
+  tm_stream_queue_add(&w->queue, f);
+  set_ready(o, w);
+}
+
+void tm_stream_out_forget(struct tm_stream_out *o, uint32_t worker)
+{
+  struct sender *w = find(o, worker);
+  if (w == NULL)
+    return;
+  o->waiting -= tm_stream_queue_len(&w->queue);
+  bool is_cut = tm_stream_queue_drop(&w->queue);
+  set_ready(o, w);
+  if (is_cut) /* keeps (4) */
+    tm_stream_out_add(o, &(struct tm_msg) { .type = TM_STREAM_CUT, .worker = worker });
+}
+
+bool tm_stream_out_granted(struct tm_stream_out *o, uint32_t worker, uint64_t bytes)
+{
+  struct sender *w = o->is_by_worker ? find(o, worker) : NULL;
+  if (!o->is_by_worker)
+    return tm_credit_granted(&o->credit, bytes);
+  if (w == NULL || !tm_credit_granted(&w->credit, bytes))
+    return false;
+  set_ready(o, w);
+  return true;
+}
+
+/* The worker whose frame is next, or NULL. Keeps (3). */
+static struct sender *next(struct tm_stream_out *o)
+{
+  struct tm_list_item *item;
+  while ((item = tm_list_first(&o->ready)) != NULL) {
+    struct sender *w = TM_LIST_OWNER(item, struct sender, in_ready);
+    if (tm_credit_can_send(credit_of(o, w), tm_stream_queue_cost(&w->queue)))
+      return w;
+    if (!o->is_by_worker)
+      return NULL;
+    tm_list_remove(&o->ready, item);
+  }
+  return NULL;
+}
+
+bool tm_stream_out_can_fill(struct tm_stream_out *o)
+{
+  return tm_stream_queue_len(&o->control) > 0 || next(o) != NULL;
+}
+
+static void account(struct tm_stream_out *o, struct sender *w, size_t cost)
+{
+  tm_credit_send(credit_of(o, w), cost);
+  w->filled_bytes = cost + (w->filled == o->fills ? w->filled_bytes : 0);
+  w->filled = o->fills;
+  tm_list_remove(&o->ready, &w->in_ready); /* the others are next */
+}
+
+void tm_stream_out_fill(struct tm_stream_out *o, struct tm_buf *out)
+{
+  tm_require(out->len == 0); /* keeps (1) */
+  o->fills++;
+  while (tm_stream_out_can_fill(o)) {
+    struct sender *w = tm_stream_queue_len(&o->control) > 0 ? NULL : next(o);
+    struct tm_stream_queue *q = w == NULL ? &o->control : &w->queue;
+    size_t cost = tm_stream_queue_cost(q);
+    if (out->len > 0 && out->len + cost + TM_FRAME_EXTRA > FILL)
+      return;
+    tm_require(cost <= o->waiting);
+    o->waiting -= cost;
+    o->needs_break = true;
+    if (w != NULL)
+      account(o, w, cost);
+    tm_stream_queue_send(q, out);
+    if (w != NULL)
+      set_ready(o, w);
+  }
+  if (o->needs_break) /* keeps (2) */
+    tm_buf_add_char(out, '\n');
+  o->needs_break = false;
+}
+
+size_t tm_stream_out_pending_of(const struct tm_stream_out *o, uint32_t worker, bool has_outbox)
+{
+  const struct sender *w = find(o, worker);
+  if (w == NULL)
+    return 0;
+  return tm_stream_queue_len(&w->queue) +
+         (has_outbox && w->filled == o->fills ? w->filled_bytes : 0);
+}
