@@ -95,11 +95,31 @@ local function reads_global(f, name)
   return false
 end
 
+-- A setting whose value is a misspelt variable would silently have its default. Notes that a
+-- pipeline file itself reads such a variable; its modules may ask whether a global exists.
+local registry = debug.getregistry()
+
+local function note_undefined(name)
+  local noted = registry["tidemill.notes"]
+  local reader = type(noted) == "table" and name ~= "None" and getinfo(3, "fSl")
+  local key = reader and reader.currentline .. name
+  if not reader or noted[key] or reader.source ~= "@" .. registry["tidemill.file"] then
+    return
+  end
+  noted[key] = true
+  if reads_global(reader.func, name) then
+    local words = "the variable '%s' is not defined: it is nil; if it may be nil, write _G.%s"
+    load_module("tidemill.store").note(words:format(name, name))
+  end
+end
+
 setmetatable(_G, {
   __index = function(_, name)
     local reader = written[name] and getinfo(2, "fS")
     if reader and reader.what ~= "C" and reads_global(reader.func, name) then
       error(("Lua has no '%s'; write %s"):format(name, instead_of(name)), 2)
+    elseif not reader then
+      note_undefined(name)
     end
   end,
 })

@@ -27,6 +27,13 @@ local function note_local(text)
   end
 end
 
+local commands = " run map try head replay resume status cancel logs clean verify graph dataset "
+
+local function is_of_shell(text)
+  local command = match(text, "^%s*(%a+)%s+[%w_./~-]")
+  return command == "tidemill" or command and commands:find(" " .. command .. " ", 1, true)
+end
+
 --- Returns the compiled piece, and the line of the call that it ends in; or nil and "more"; or nil
 --- and the compiler's error.
 function M.compile(text, name)
@@ -43,7 +50,7 @@ function M.compile(text, name)
   elseif ends_early(as_statement) or ends_early(as_expression) then
     return nil, "more"
   end
-  if match(text, "^%s*tidemill%s+[%a-]") then
+  if is_of_shell(text) then
     as_statement = as_statement .. "; this is a command of the shell: Ctrl-D leaves the prompt"
   else
     local words = require("tidemill.plan").explain_syntax(text, as_statement)

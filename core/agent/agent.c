@@ -193,8 +193,8 @@ static int add_result(struct tm_agent *a, const struct tm_msg *in, struct tm_res
   return 0;
 }
 
-static void answer(struct tm_agent *a, const struct tm_msg *in, struct tm_result_head *head,
-                   int code)
+static void answer(struct tm_agent *a, const struct tm_msg *in, const struct tm_run_call *call,
+                   struct tm_result_head *head, int code)
 {
   if (a->trial.rows.len > 0 && !a->trial.setup.append_row)
     tm_buf_clear(&a->trial.rows);
@@ -207,6 +207,8 @@ static void answer(struct tm_agent *a, const struct tm_msg *in, struct tm_result
     head->flags = tm_table_loader_has_bad_state(a->trial.loader.tables) ? TM_FAILURE_BAD_STATE : 0;
     tm_extras_drop_files(a, head->seq);
     head->total_ns = tm_clock_mono_ns() - a->begin_ns;
+    tm_buf_clear(&a->row);
+    tm_items_add_row(&a->row, &a->trial.loader, call);
     tm_failure_send(a, TM_MSG_FAILED, in, head);
   }
   if (a->trial.rows.cap > ROWS_KEPT)
@@ -283,7 +285,7 @@ static int run_mini_batch(struct tm_agent *a, const struct tm_msg *in, struct tm
   int64_t cpu_ns = cpu_now_ns();
   head.cpu_ns = cpu_ns - a->cpu_ns;
   a->cpu_ns = cpu_ns;
-  answer(a, in, &head, code);
+  answer(a, in, &call, &head, code);
   tm_item_loader_clear(&a->trial.loader);
   tm_page_done(a->page, h.seq); /* keeps (2) */
   tm_agent_settle_call(a, in, h.seq, code);
@@ -439,6 +441,7 @@ int tm_agent_run(const struct tm_script *script)
   tm_setup_release(&a.trial.setup);
   tm_trial_release(&a.trial);
   tm_buf_release(&a.payload);
+  tm_buf_release(&a.row);
   tm_buf_release(&a.scratch);
   return code < 0 ? 3 : 0;
 }

@@ -13,8 +13,8 @@
  *     STOP                       ------->       shutdown()
  *                                <-------     BYE, and it exits with 0, even if shutdown() failed
  *
- * Messages and their header: sys/msg.h. RESULT and FAILED have `index`, `try` and `part` of their
- * MINI_BATCH. All numbers are little-endian; bytes32 = u32 length and the bytes.
+ * Messages and their header: sys/messages/msg.h. RESULT and FAILED have `index`, `try` and `part`
+ * of their MINI_BATCH. All numbers are little-endian; bytes32 = u32 length and the bytes.
  */
 #ifndef TM_AGENT_AGENT_MSG_H
 #define TM_AGENT_AGENT_MSG_H

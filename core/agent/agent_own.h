@@ -16,6 +16,7 @@ struct tm_agent {
   int64_t written_ns;                   /* monotonic; the last write of the outbox */
   int64_t wall_offset_ns, wall_read_ns; /* wall clock - monotonic, measured at wall_read_ns */
   int64_t cpu_ns;                       /* of this process, at the last reading */
+  struct tm_buf row; /* of a mini-batch's failed try: the isolated row, for the log; or empty */
   bool has_spill_dir;
   volatile uint64_t call; /* the current call, as on the page; 0: none. Read by a signal handler */
   bool is_armed, is_retired; /* interruption.c */

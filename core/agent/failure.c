@@ -6,16 +6,16 @@
  *
  * Messages come from the user's script and may be of any length and hold any byte. In the frame
  * they are cut (a frame has a limit, and nobody reads a message of a megabyte), in the file they
- * are complete.
+ * are complete, with control characters as \xNN.
  */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent/agent_own.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
@@ -44,6 +44,38 @@ static void cut(struct tm_buf *b, size_t max)
   tm_buf_add_str(b, mark);
 }
 
+/* Whether a line begins like "2026-01-31 23:59:58,123|": readers take it for a line of the log. */
+static bool is_like_head(const char *line, size_t len)
+{
+  return len >= 10 && line[0] >= '0' && line[0] <= '9' && line[4] == '-' && line[7] == '-';
+}
+
+/* Adds lines that may have names of files and of entries in them, which are hostile: control
+ * characters, except line breaks and tabs, become \xNN, and none of the lines can be mistaken for a
+ * line of the log. */
+static void add_lines(struct tm_buf *out, const char *s, size_t n)
+{
+  for (size_t i = 0, len; i < n; i += len + 1) {
+    for (len = 0; i + len < n && s[i + len] != '\n' && s[i + len] != '\t';)
+      len++;
+    if (i > 0 && s[i - 1] == '\n' && is_like_head(s + i, len))
+      tm_buf_add_char(out, ' ');
+    tm_text_one_line(out, s + i, len, 0);
+    if (i + len < n)
+      tm_buf_add_char(out, s[i + len]);
+  }
+}
+
+/* The message of a failed load is our own: a line break in it is part of a name. */
+static void add_message(struct tm_buf *out, const struct tm_script_error *e)
+{
+  const char *text = tm_buf_str(&e->message);
+  if (e->status == TM_LOAD_EXCEPTION)
+    tm_text_one_line(out, text, e->message.len, 0);
+  else
+    add_lines(out, text, e->message.len);
+}
+
 void tm_failure_log(struct tm_agent *a, const char *what)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -56,10 +88,10 @@ void tm_failure_log(struct tm_agent *a, const char *what)
   tm_buf_printf(&text, "|ERROR|%ld|%s|%s: ", (long)getpid(), a->trial.setup.worker_name, what);
   if (e->where.len > 0)
     tm_buf_printf(&text, "%s: ", e->where.data);
-  tm_buf_add(&text, tm_buf_str(&e->message), e->message.len);
+  add_message(&text, e);
   tm_buf_add_char(&text, '\n');
   if (e->stack.len > 0) {
-    tm_buf_add(&text, e->stack.data, e->stack.len);
+    add_lines(&text, e->stack.data, e->stack.len);
     if (e->stack.data[e->stack.len - 1] != '\n')
       tm_buf_add_char(&text, '\n');
   }
@@ -71,15 +103,17 @@ void tm_failure_log(struct tm_agent *a, const char *what)
 static void log_try(struct tm_agent *a, enum tm_agent_msg type, const struct tm_msg *in,
                     uint32_t flags)
 {
-  char what[96];
   if (type != TM_MSG_FAILED)
     tm_failure_log(a, type == TM_MSG_BYE           ? "shutdown() failed"
                       : flags & TM_FAILURE_LOADING ? "loading the script failed"
                                                    : "init() failed");
   else {
-    snprintf(what, sizeof what, "mini-batch %" PRIu64 ", try %" PRIu32 ": %s", in->index, in->try,
-             tm_status_name(a->trial.error.status));
-    tm_failure_log(a, what);
+    struct tm_buf what = TM_BUF_NONE;
+    tm_buf_printf(&what, "mini-batch %" PRIu64 ", try %" PRIu32 "%s%s: %s", in->index, in->try,
+                  a->row.len > 0 ? ", " : "", tm_buf_str(&a->row),
+                  tm_status_name(a->trial.error.status));
+    tm_failure_log(a, what.data);
+    tm_buf_release(&what);
   }
 }
 

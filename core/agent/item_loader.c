@@ -5,6 +5,9 @@
 
 #include "base/check.h"
 #include "base/path.h"
+#include "base/text.h"
+
+#define ITEM_MAX 1000 /* bytes */
 
 bool tm_items_check(const struct tm_run_call *call, bool *has_rows, bool *has_entries)
 {
@@ -50,6 +53,26 @@ int tm_items_load_rows(struct tm_item_loader *b, struct tm_run_call *call, struc
   call->first_row = b->range.first_row < 0 ? -1 : b->range.first_row + b->range.from + part.first;
   call->items = (uint32_t)b->frame.len;
   return 0;
+}
+
+void tm_items_add_row(struct tm_buf *out, const struct tm_item_loader *b,
+                      const struct tm_run_call *call)
+{
+  int64_t first = (int64_t)(call->part >> 32), row = 0;
+  struct tm_buf name = TM_BUF_NONE;
+  struct tm_item item;
+  struct tm_reader r;
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  if ((uint32_t)call->part != 1 || !tm_item_next(&r, &item) || !item.is_rows)
+    return;
+  if (!tm_table_loader_leaves_out(b->tables, call->dataset_number))
+    row = tm_item_row(&item, first);
+  tm_item_describe(&name, &item);
+  tm_text_one_line(out, tm_buf_str(&name), name.len, ITEM_MAX);
+  tm_buf_add_str(out, ", row ");
+  tm_text_grouped(out, row > 0 ? row : first + 1);
+  tm_buf_add_str(out, row > 0 ? "" : " of the mini-batch");
+  tm_buf_release(&name);
 }
 
 int tm_items_load_entries(struct tm_item_loader *b, const struct tm_setup *s,

@@ -27,6 +27,10 @@ void tm_items_open_tables(struct tm_item_loader *b, const struct tm_setup *s);
 /* Loads the rows of the call, or of its part. They live until the next load. TM_EINPUT: a file of
  * the user cannot be read as rows. */
 int tm_items_load_rows(struct tm_item_loader *b, struct tm_run_call *call, struct tm_err *err);
+/* If the call is for a single row, which was isolated: adds where that is, "/in/h.csv, row 57" or
+ * "city=Rome, row 7 of the mini-batch", as one line. */
+void tm_items_add_row(struct tm_buf *out, const struct tm_item_loader *b,
+                      const struct tm_run_call *call);
 /* Loads the readable entries into folders of the setup, and marks the others in call->extras. */
 int tm_items_load_entries(struct tm_item_loader *b, const struct tm_setup *s,
                           struct tm_run_call *call, struct tm_err *err);

@@ -123,7 +123,7 @@ static void add_rows(struct tm_buf *out, const struct tm_failed_try *t, struct t
   struct tm_failed_try rows = *t;
 
   rows.number = first + 1;
-  item.first_row = item.first_row < 0 ? -1 : item.first_row + first;
+  item.first_row = t->has_gaps ? -1 : tm_item_row(&item, first) - 1;
   item.rows = count;
   tm_failed_lines_item(out, &rows, &item);
 }

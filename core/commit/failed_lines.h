@@ -50,6 +50,7 @@ struct tm_failed_try {
   /* of a table: the first row that failed, from 1 in its mini-batch; 0: all rows */
   uint32_t number;
   bool is_uncounted;           /* of a table whose rows nobody could count */
+  bool has_gaps;               /* of a table: rows of a range may be left out (table_ops.h) */
   struct tm_causes *causes;    /* gets the reason of each line that is added; or NULL */
   struct tm_failed_tail *tail; /* NULL: nothing is kept from one line to the next */
 };

@@ -90,6 +90,12 @@ static inline size_t tm_item_file_len(const struct tm_item *item)
   return item->is_entry ? item->archive_len : item->path_len;
 }
 
+/* The number in its file, from 1, of row `n` of a range, from 0; 0: unknown. */
+static inline int64_t tm_item_row(const struct tm_item *item, int64_t n)
+{
+  return item->is_rows && item->first_row >= 0 ? item->first_row + item->from + n + 1 : 0;
+}
+
 void tm_item_add(struct tm_buf *out, const struct tm_item *item);
 /* The next file or range; skips keys. False at the end and on bad bytes (see r->bad). The path and
  * the fault point into the bytes. */

@@ -148,13 +148,8 @@ static void take_result(struct tm_step_inspection *s, const struct tm_json *v)
 /* Where the rows of a step are that has not ended. */
 static char *output_of(const char *dir, const struct tm_json *step)
 {
-  const struct tm_json *settings = tm_json_get(tm_json_get(step, "definition"), "settings");
-  const char *name =
-      tm_json_str(tm_json_get(settings, "append_row_file_name"), "value", "parallel_run_step.txt");
-  const char *action = tm_json_str(tm_json_get(settings, "output_action"), "value", "append_row");
-  if (strcmp(action, "append_row") != 0)
-    return tm_xprintf("%s/output", dir);
-  return tm_xprintf("%s/output/%s.partial", dir, name);
+  const char *name = tm_job_record_rows_file(step);
+  return name ? tm_xprintf("%s/output/%s.partial", dir, name) : tm_xprintf("%s/output", dir);
 }
 
 static void find_error_file(struct tm_step_inspection *s, const char *dir)

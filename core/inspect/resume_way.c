@@ -53,11 +53,8 @@ static int open_state_file(struct tm_output *o, const char *step_dir, const char
  * result. NULL: the step writes no rows. */
 static char *rows_of(const char *step_dir, const struct tm_json *step)
 {
-  const struct tm_json *settings = tm_json_get(tm_json_get(step, "definition"), "settings");
-  const char *action = tm_json_str(tm_json_get(settings, "output_action"), "value", "append_row");
-  const char *name =
-      tm_json_str(tm_json_get(settings, "append_row_file_name"), "value", "parallel_run_step.txt");
-  if (strcmp(action, "append_row") != 0)
+  const char *name = tm_job_record_rows_file(step);
+  if (!name)
     return NULL;
   char *whole = tm_xprintf("%s/output/%s", step_dir, name);
   char *partial = tm_xprintf("%s.partial", whole);

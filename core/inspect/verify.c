@@ -350,20 +350,18 @@ static bool is_completed(const struct check *c)
 static int open_output(struct check *c, const char *step_dir, const struct tm_json *step,
                        struct tm_err *err)
 {
-  const struct tm_json *settings = tm_json_get(tm_json_get(step, "definition"), "settings");
-  const char *action = tm_json_str(tm_json_get(settings, "output_action"), "value", "append_row");
-  const char *name =
-      tm_json_str(tm_json_get(settings, "append_row_file_name"), "value", "parallel_run_step.txt");
-  const struct tm_fs *fs = tm_fs_real();
-  char *whole = tm_xprintf("%s/output/%s", step_dir, name), *partial;
+  const char *name = tm_job_record_rows_file(step);
   int rc = 0;
-  partial = tm_xprintf("%s.partial", whole);
-  bool is_partial = size_of(partial) >= 0;
-  if (strcmp(action, "append_row") == 0 && !is_partial && size_of(whole) < 0)
-    tm_fault(&c->faults, is_completed(c) ? whole : partial, -1, "%s", GONE);
-  else if (strcmp(action, "append_row") == 0)
-    rc = tm_output_open_read(&c->output, fs, is_partial ? partial : whole, err);
   c->rows.file = &c->output;
+  if (!name)
+    return 0;
+  char *whole = tm_xprintf("%s/output/%s", step_dir, name);
+  char *partial = tm_xprintf("%s.partial", whole);
+  bool is_partial = size_of(partial) >= 0;
+  if (!is_partial && size_of(whole) < 0)
+    tm_fault(&c->faults, is_completed(c) ? whole : partial, -1, "%s", GONE);
+  else
+    rc = tm_output_open_read(&c->output, tm_fs_real(), is_partial ? partial : whole, err);
   free(partial);
   free(whole);
   return rc;
@@ -456,7 +454,7 @@ static int check_step(struct check *c, const struct tm_json *step, struct tm_err
       check_manifest(c);
       rc = check_journal(c, err);
       if (rc >= 0 && c->o->has_tables)
-        rc = tm_verify_state_tables(&c->faults, dir, step, tm_manifest_has_end(c->manifest), err);
+        rc = tm_verify_state_tables(&c->faults, dir, step, c->manifest, err);
     }
     if (rc >= 0)
       check_sums(c);

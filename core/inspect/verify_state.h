@@ -9,14 +9,16 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "commit/manifest.h"
 #include "inspect/verify_upload.h"
 
 /* Reports each file that is missing or empty. False: there is one. */
 bool tm_verify_state_files(struct tm_faults *faults, const char *step_dir);
-/* Reads schema.json and the rows in groups-N. `step`: of job.json. `is_listed`: the list of
- * mini-batches is complete, and so the files of grouped rows must be there. Returns 0 or a system
- * error: a file could not be read. */
+/* Reads schema.json and the rows in groups-N, and compares them with the list of mini-batches: it
+ * says which inputs have rows, and where their last groups end. `step`: of job.json. Returns 0 or a
+ * system error: a file could not be read. */
 int tm_verify_state_tables(struct tm_faults *faults, const char *step_dir,
-                           const struct tm_json *step, bool is_listed, struct tm_err *err);
+                           const struct tm_json *step, struct tm_manifest *manifest,
+                           struct tm_err *err);
 
 #endif

@@ -82,7 +82,7 @@ static const struct {
   { "os|pathlib", "path|Path", "local path = require \"tidemill.path\", for os.path" },
   { "glob", "listdir|walk", "fs.list(path) of tidemill.fs" },
   { "json", NULL, "local json = require \"tidemill.json\"" },
-  { "argparse", NULL, "local argparse = require \"tidemill.argparse\"" },
+  { "argparse", "ArgumentParser", "local argparse = require \"tidemill.argparse\"" },
   { "subprocess", "Popen|check_call|check_output", "process.run({ ... }) of tidemill.process" },
   { "logging", "getLogger|logger", "EntryScript().logger, of require \"tidemill.entry_script\"" },
   { "pandas|pd", "DataFrame", "local frame = require \"tidemill.frame\"" },
@@ -175,7 +175,8 @@ static const struct {
   { "attempt to call a userdata value", NULL,
     "to walk through a data frame, write for row in df:rows() do" },
   { "(table expected, got userdata)", NULL,
-    "if it is a mini-batch of rows, it is a data frame: for row in mini_batch:rows() do" },
+    "if it is a mini-batch of rows, it is a data frame: for row in mini_batch:rows() do; a column: "
+    "for i = 1, #column do" },
   { "attempt to call method 'rows' (a nil value)", NULL, PATHS },
   { "attempt to call method 'irows' (a nil value)", NULL, PATHS },
   { "attempt to call method 'filter' (a nil value)", NULL, PATHS },

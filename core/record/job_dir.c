@@ -243,6 +243,17 @@ static void set_paths(struct tm_job_dir *d, const struct tm_fs *fs, const char *
   d->script_dir = tm_path_join(path, "script");
 }
 
+static int open_with(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
+                     const struct hold *how, struct tm_err *err)
+{
+  int rc;
+
+  set_paths(d, fs, path);
+  if ((rc = take_locks(d, how, err)) < 0)
+    tm_job_dir_close(d);
+  return rc;
+}
+
 int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     struct tm_err *err)
 {
@@ -250,12 +261,8 @@ int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
   static const struct hold how = { .lock_flags = O_RDONLY,
                                    .node_flags = O_RDONLY,
                                    .is_shared = true };
-  int rc;
 
-  set_paths(d, fs, path);
-  if ((rc = take_locks(d, &how, err)) < 0)
-    tm_job_dir_close(d);
-  return rc;
+  return open_with(d, fs, path, &how, err);
 }
 
 int tm_job_dir_lock(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
@@ -263,12 +270,8 @@ int tm_job_dir_lock(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
 {
   tm_require(path);
   static const struct hold how = { .lock_flags = O_RDWR, .node_flags = O_RDWR | O_CREAT };
-  int rc;
 
-  set_paths(d, fs, path);
-  if ((rc = take_locks(d, &how, err)) < 0)
-    tm_job_dir_close(d);
-  return rc;
+  return open_with(d, fs, path, &how, err);
 }
 
 /* From here on other processes see that this session has the job: a request to cancel it names this

@@ -174,6 +174,17 @@ const struct tm_json *tm_job_record_step(const struct tm_json *record, const cha
   return NULL;
 }
 
+const char *tm_job_record_rows_file(const struct tm_json *step)
+{
+  const struct tm_json *settings = tm_json_get(tm_json_get(step, "definition"), "settings");
+  const char *action = tm_json_str(tm_json_get(settings, "output_action"), "value", "append_row");
+
+  if (strcmp(action, "append_row") != 0)
+    return NULL;
+  return tm_json_str(tm_json_get(settings, "append_row_file_name"), "value",
+                     "parallel_run_step.txt");
+}
+
 static struct tm_json *numbers(int64_t total, int64_t succeeded, int64_t failed)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);

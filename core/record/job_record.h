@@ -44,6 +44,8 @@ struct tm_json *tm_job_record_load(const char *dir, struct tm_err *err);
 struct tm_json *tm_job_result_load(const char *dir, struct tm_err *err);
 /* The step of that name in a record, or NULL. */
 const struct tm_json *tm_job_record_step(const struct tm_json *record, const char *name);
+/* The name of the output file of a step in a record; NULL: the step writes no rows. */
+const char *tm_job_record_rows_file(const struct tm_json *step);
 
 /* The result of one step, as in the result of its job; to free. */
 struct tm_json *tm_step_result_new(const struct tm_step_view *step);

@@ -319,7 +319,7 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
   bool is_new;
   uint64_t *place;
   s->count++;
-  s->is_changed = true;
+  s->due.is_changed = true;
   struct tm_error *half = find_other_half(s, a);
   if (half && *half->where) {
     add_to_other_half(half, a);
@@ -368,7 +368,7 @@ bool tm_errors_add_cause(struct tm_errors *s, const struct tm_event *e,
   bool is_new;
   uint64_t *place;
   s->items += cause->items;
-  s->is_changed = true;
+  s->due.is_changed = true;
   tm_buf_clear(&s->key);
   tm_buf_add_str(&s->key, "items|");
   add_without_item(&s->key, cause->message, cause->first_item ? cause->first_item : "",
@@ -513,13 +513,11 @@ int tm_errors_write(struct tm_errors *s, int64_t wall_ns, int64_t mono_ns, bool 
 {
   struct tm_buf text = TM_BUF_NONE;
   int rc;
-  if (!s->is_changed || s->is_given_up || (!now && mono_ns - s->written_ns < WRITE_NS))
+  if (!tm_log_due_begin(&s->due, WRITE_NS, mono_ns, now))
     return 0;
-  s->written_ns = mono_ns;
-  s->is_changed = false;
   add_summary(&text, s, wall_ns);
   rc = tm_log_replace(s->fs, s->path, &text, err); /* keeps (1) */
-  s->is_given_up = rc < 0;
+  s->due.is_given_up = rc < 0;
   tm_buf_release(&text);
   return rc;
 }

@@ -50,8 +50,7 @@ struct tm_errors {
   int64_t count;                         /* of all tries */
   int64_t items;                         /* failed although run() returned */
   int64_t others;                        /* of those beyond the limit */
-  int64_t written_ns;                    /* monotonic */
-  bool is_changed, is_given_up;
+  struct tm_log_due due;
 };
 
 void tm_errors_init(struct tm_errors *s, const struct tm_fs *fs, const char *logs_dir);

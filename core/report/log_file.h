@@ -48,6 +48,24 @@ int tm_log_file_close(struct tm_log_file *f, struct tm_err *err);
 void tm_log_add_line(struct tm_buf *out, int64_t wall_ns, enum tm_level level, int64_t pid,
                      const char *process, const char *message);
 
+/* When to write a file that is always replaced as a whole. */
+struct tm_log_due {
+  bool is_changed;    /* the caller has something new for it */
+  bool is_given_up;   /* a write has failed */
+  int64_t written_ns; /* monotonic */
+};
+/* True: the caller writes it now. It has changed, and `every_ns` have passed since the last write,
+ * or `now` is set. */
+static inline bool tm_log_due_begin(struct tm_log_due *d, int64_t every_ns, int64_t mono_ns,
+                                    bool now)
+{
+  if (!d->is_changed || d->is_given_up || (!now && mono_ns - d->written_ns < every_ns))
+    return false;
+  d->written_ns = mono_ns;
+  d->is_changed = false;
+  return true;
+}
+
 /* Replaces the file at `path` atomically, and makes its folder, in an existing one. Not synced: the
  * loop must not wait for a disk, and a power failure loses only this text. */
 int tm_log_replace(const struct tm_fs *fs, const char *path, const struct tm_buf *text,

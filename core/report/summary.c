@@ -148,14 +148,14 @@ int tm_summary_init(struct tm_summary *s, const struct tm_fs *fs, const char *lo
 {
   struct tm_buf text = TM_BUF_NONE;
   int rc = 0;
-  *s = (struct tm_summary) { .fs = fs, .written_ns = mono_ns };
+  *s = (struct tm_summary) { .fs = fs, .due.written_ns = mono_ns };
   s->process_path = tm_path_join(logs_dir, "sys/job_report/process_summary.csv");
   s->node_path = tm_path_join(logs_dir, "sys/job_report/node_summary.csv");
   if (tm_fs_exists(fs, s->process_path))
     rc = tm_fs_read_file(fs, s->process_path, READ_MAX, &text, err);
   if (rc >= 0 && text.len > 0 && !read_rows(s, &text)) /* keeps (2) */
     rc = tm_err_set(err, TM_EDAMAGE, "'%s' is not a summary that can be added to", s->process_path);
-  s->is_given_up = rc < 0;
+  s->due.is_given_up = rc < 0;
   tm_buf_release(&text);
   return rc < 0 ? rc : 0;
 }
@@ -201,7 +201,7 @@ void tm_summary_add(struct tm_summary *s, const struct tm_event *e)
   row->sums.cpu_ns += a->cpu_ns;
   row->sums.run_ns += a->run_ns;
   row->sums.by_status[a->status]++;
-  s->is_changed = true;
+  s->due.is_changed = true;
 }
 
 /* Writing. */
@@ -274,17 +274,15 @@ int tm_summary_write(struct tm_summary *s, int64_t mono_ns, bool now, struct tm_
 {
   struct tm_buf text = TM_BUF_NONE;
   int rc;
-  if (!s->is_changed || s->is_given_up || (!now && mono_ns - s->written_ns < WRITE_NS))
+  if (!tm_log_due_begin(&s->due, WRITE_NS, mono_ns, now))
     return 0;
-  s->written_ns = mono_ns;
-  s->is_changed = false;
   add_processes(&text, s);
   rc = tm_log_replace(s->fs, s->process_path, &text, err); /* keeps (1) */
   tm_buf_clear(&text);
   add_nodes(&text, s);
   if (rc >= 0)
     rc = tm_log_replace(s->fs, s->node_path, &text, err);
-  s->is_given_up = rc < 0;
+  s->due.is_given_up = rc < 0;
   tm_buf_release(&text);
   return rc;
 }

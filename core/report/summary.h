@@ -17,7 +17,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "record/events.h"
-#include "sys/fs.h"
+#include "report/log_file.h"
 
 #define TM_STATUS_COUNT (TM_CANCELED + 1)
 
@@ -37,8 +37,7 @@ struct tm_summary {
   char *process_path, *node_path;
   struct TM_ARRAY(struct tm_summary_row) rows; /* in the order of the workers' first ended tries */
   struct tm_map places;                        /* name of a worker -> index + 1 */
-  int64_t written_ns;                          /* monotonic */
-  bool is_changed, is_given_up;
+  struct tm_log_due due;
 };
 
 /* Reads existing files. Fails if they cannot be read: then they are left alone, and no summary is

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "commit/part_read.h"
 #include "data/item.h"
+#include "data/table/table.h"
 #include "record/part.h"
 #include "step/returns.h"
 
@@ -43,29 +44,39 @@ static char *find_named(struct tm_supervisor *s, const struct tm_in_flight *held
   return found;
 }
 
-/* The number in its file, from 1, of a row that failed alone; 0: other items, or the rows before it
- * have not been counted. */
+static const struct tm_dataset *input_of(const struct tm_supervisor *s,
+                                         const struct tm_in_flight *held)
+{
+  const struct tm_step *step = s->o.step;
+  return held->dataset < step->inputs_len ? step->inputs[held->dataset] : NULL;
+}
+
+static bool has_gaps(const struct tm_supervisor *s, const struct tm_in_flight *held)
+{
+  const struct tm_dataset *input = input_of(s, held);
+  return input && input->table && tm_table_ops_leave_out(&input->table->ops);
+}
+
+/* The number in its file, from 1, of a row that failed alone; 0: other items, or nobody knows it,
+ * because the rows before it have not been counted or some are left out. */
 static int64_t find_row(struct tm_supervisor *s, const struct tm_in_flight *held,
                         const struct tm_answer *a)
 {
   struct tm_manifest_entry entry;
   struct tm_reader r;
   struct tm_item item;
-  if (a->status == TM_RUN_DONE || held->what.part == 0 || held->items != 1 ||
+  if (a->status == TM_RUN_DONE || held->what.part == 0 || held->items != 1 || has_gaps(s, held) ||
       tm_part_read(s->manifest, held->what.index, held->what.part, &entry, NULL) < 0)
     return 0;
   tm_reader_init(&r, entry.bytes, entry.len);
-  bool is_known = tm_item_next(&r, &item) && item.is_rows && item.first_row >= 0;
-  return is_known ? item.first_row + tm_part_first(held->what.part) + 1 : 0;
+  return tm_item_next(&r, &item) ? tm_item_row(&item, tm_part_first(held->what.part)) : 0;
 }
 
 void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
                      const struct tm_answer *a, int64_t failed)
 {
   struct tm_supervisor *s = w->s;
-  const struct tm_step *step = s->o.step;
-  const struct tm_dataset *input =
-      held->dataset < step->inputs_len ? step->inputs[held->dataset] : NULL;
+  const struct tm_dataset *input = input_of(s, held);
   int64_t succeeded =
       a->status == TM_RUN_DONE ? tm_returns_succeeded(s, held, a->marked, a->head.returned) : 0;
   bool is_unknown = held->is_uncounted || (held->items == 0 && a->status != TM_RUN_DONE);
@@ -139,6 +150,7 @@ struct tm_failed_try tm_attempt_failed(const struct tm_worker *w, const struct t
                                   .where = a->where,
                                   .log = *log,
                                   .is_uncounted = held->is_uncounted,
+                                  .has_gaps = has_gaps(w->s, held),
                                   .causes = a->status == TM_RUN_DONE ? &a->causes : NULL };
 }
 

@@ -60,7 +60,7 @@ static int refuse_name(const char *what, const char *given, const char *const *n
     tm_err_set(err, TM_EUSAGE, "there is no %s '%s'; did you mean '%s'?", what, given, nearest);
   else
     tm_err_set(err, TM_EUSAGE, "there is no %s '%s'; known: %s%s", what, given,
-               n > 0 ? tm_buf_str(&all) : "none yet", n > NAMES_SHOWN ? ", ..." : "");
+               n > 0 ? tm_buf_str(&all) : "none", n > NAMES_SHOWN ? ", ..." : "");
   tm_buf_release(&all);
   return TM_EUSAGE;
 }

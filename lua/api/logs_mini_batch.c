@@ -172,7 +172,12 @@ static int say_none(const struct shown *l, const struct tidemill_record_step *st
                       "step '%s' has no mini-batch %" PRId64 "; it has %" PRId64
                       ", numbered from 0",
                       step->name, l->mini_batch, extent.mini_batches);
-  if (l->ws && step->state == TIDEMILL_STATE_RUNNING)
+  if (l->ws && *step->reused_from)
+    tm_workspace_log(l->ws, TIDEMILL_LEVEL_INFO,
+                     "step '%s' was reused from job '%s': the tries of mini-batch %" PRId64
+                     " are in the logs there",
+                     step->name, step->reused_from, l->mini_batch);
+  else if (l->ws && step->state == TIDEMILL_STATE_RUNNING)
     tm_workspace_log(l->ws, TIDEMILL_LEVEL_INFO,
                      "mini-batch %" PRId64 " of step '%s' has not been tried, or its first try "
                      "began a moment ago: ask again",

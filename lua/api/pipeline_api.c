@@ -61,11 +61,17 @@ static void on_warning(void *data, const char *words)
 }
 
 /* Callbacks of the host may not close the runtime meanwhile. */
-static struct tm_json *load_piece(struct tidemill_runtime *rt, const struct tm_lua_piece *piece,
+static struct tm_json *load_piece(struct tidemill_runtime *rt, const char *name, const char *text,
                                   struct tm_err *err)
 {
+  struct tm_lua_piece piece = { .name = name,
+                                .text = text,
+                                .modules = tm_lua_modules(),
+                                .prepare = tm_host_prepare,
+                                .on_note = on_note,
+                                .data = rt };
   rt->loading++;
-  struct tm_json *tree = tm_lua_load_piece(piece, err);
+  struct tm_json *tree = tm_lua_load_piece(&piece, err);
   tm_require(rt->loading > 0);
   rt->loading--;
   return tree;
@@ -74,35 +80,24 @@ static struct tm_json *load_piece(struct tidemill_runtime *rt, const struct tm_l
 int tidemill_pipeline_load(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                            const char *path, struct tm_err *err)
 {
-  struct tm_lua_piece piece = { .name = path,
-                                .modules = tm_lua_modules(),
-                                .prepare = tm_host_prepare,
-                                .on_note = on_note,
-                                .data = rt };
   err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_pipeline_load()", "out", out, "rt", rt, "path", path, NULL) < 0)
     return TM_EUSAGE;
-  return tm_draft_new(out, rt, load_piece(rt, &piece, err), path, true, err);
+  return tm_draft_new(out, rt, load_piece(rt, path, NULL, err), path, true, err);
 }
 
 int tidemill_pipeline_load_string(struct tidemill_pipeline **out, struct tidemill_runtime *rt,
                                   const char *text, const char *name, struct tm_err *err)
 {
-  struct tm_lua_piece piece = { .name = name,
-                                .text = text,
-                                .modules = tm_lua_modules(),
-                                .prepare = tm_host_prepare,
-                                .on_note = on_note,
-                                .data = rt };
   err = TM_ERR_OWN(err);
   if (out)
     *out = NULL;
   if (tm_need(err, "tidemill_pipeline_load_string()", "out", out, "rt", rt, "text", text, "name",
               name, NULL) < 0)
     return TM_EUSAGE;
-  return tm_draft_new(out, rt, load_piece(rt, &piece, err), name, false, err);
+  return tm_draft_new(out, rt, load_piece(rt, name, text, err), name, false, err);
 }
 
 int tidemill_pipeline_from_lua(struct tidemill_pipeline **out, struct tidemill_runtime *rt,

@@ -224,6 +224,19 @@ static const char *find_global(const char *attempt, const char *name, size_t len
   return tm_names_find("tidemill", owned);
 }
 
+/* For a module of ours that the file uses without require. */
+static void add_module_hint(struct tm_buf *out, const char *attempt, const char *name, size_t n)
+{
+  static const char index[] = "attempt to index global '";
+  if (strncmp(attempt, index, sizeof(index) - 1) != 0)
+    return;
+  if (tm_text_has_word("tidemill", name, n))
+    tm_buf_add_str(out, "; write above: local tidemill = require \"tidemill\"");
+  else if (tm_text_has_word("develop|frame|fs|process", name, n))
+    tm_buf_printf(out, "; if it is the module, write above: local %.*s = require \"tidemill.%.*s\"",
+                  (int)n, name, (int)n, name);
+}
+
 /* Lua says "attempt to call global 'len' (a nil value)". For a name that Python users know, adds
  * the name in Lua. A local variable is the script's own name. */
 static void add_hint(struct tm_buf *out, const char *message)
@@ -243,6 +256,8 @@ static void add_hint(struct tm_buf *out, const char *message)
     tm_buf_printf(out, "; Python's '%.*s' is in Lua: %s", (int)n, name, words);
   else if (instead)
     tm_buf_printf(out, "; %s", instead);
+  else
+    add_module_hint(out, attempt, name, n);
 }
 
 static void add_message(lua_State *L, int at, struct tm_buf *out, const char *where)

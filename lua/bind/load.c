@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "runtime.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -136,8 +137,10 @@ struct tm_json *tm_lua_pipeline_at(lua_State *L, int index, const char *name, st
   struct tm_buf said = TM_BUF_NONE;
   if (v && v->tag)
     tm_buf_printf(&said, "%s %s", tm_text_article(v->tag), v->tag);
+  else if (lua_isnoneornil(L, index))
+    tm_buf_add_str(&said, "nothing");
   else
-    tm_buf_add_str(&said, lua_isnoneornil(L, index) ? "nothing" : luaL_typename(L, index));
+    tm_buf_printf(&said, "a %s", luaL_typename(L, index));
   bool is_object = v && v->tag; /* no entry script returns one */
   char *word = tm_text_shell_word(tm_path_base(name));
   tm_err_set(err, TM_EUSAGE,
@@ -228,6 +231,21 @@ static void place_pipeline(lua_State *L, const char *path)
   lua_pop(L, 2);
 }
 
+struct note_target {
+  lua_State *L;
+  int index; /* the notes of the file or script that loads this one */
+};
+
+static void pass_note(void *data, const char *words)
+{
+  const struct note_target *to = data;
+  if (lua_istable(to->L, to->index)) {
+    lua_pushstring(to->L, words);
+    lua_rawseti(to->L, to->index, (int)lua_objlen(to->L, to->index) + 1);
+  } else if (lua_toboolean(to->L, to->index))
+    fprintf(stderr, "tidemill: note: %s\n", words);
+}
+
 int tm_lua_load_here(lua_State *L, const char *path, struct tm_err *err)
 {
   static const char *const fields[] = { TM_LUA_FILE, TM_LUA_NOTES, TM_LUA_TAIL };
@@ -239,8 +257,10 @@ int tm_lua_load_here(lua_State *L, const char *path, struct tm_err *err)
     return err->code;
   keep_fields(L, fields, TM_COUNT_OF(fields));
   v = run_pipeline(L, &piece, tm_buf_str(&text), text.len, err);
-  if (v)
+  if (v) {
+    say_notes(L, pass_note, &(struct note_target) { L, top + 2 });
     place_pipeline(L, path);
+  }
   put_back_fields(L, top + 1, fields, TM_COUNT_OF(fields));
   tm_buf_release(&text);
   if (v)
@@ -260,7 +280,7 @@ struct tm_json *tm_lua_load_piece(const struct tm_lua_piece *piece, struct tm_er
   if (rc == 0 && (L = tm_lua_new(piece->modules, err)) != NULL)
     v = run_pipeline(L, piece, piece->text ? piece->text : tm_buf_str(&text),
                      piece->text ? strlen(piece->text) : text.len, err);
-  if (v)
+  if (v || (L && !strstr(err->text, "(a nil value)"))) /* such an error names the variable itself */
     say_notes(L, piece->on_note, piece->data);
   tm_lua_free(L);
   tm_buf_release(&text);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cli.h"
@@ -289,6 +290,19 @@ static int say_added(const struct dataset *d, struct tidemill_dataset *added, bo
   return rc;
 }
 
+/* The registry names the option as a definition in Lua does. */
+static void name_option(struct tm_err *err)
+{
+  static const char field[] = " version: create_new_version, ";
+  char *text = tm_xstrdup(err->text), *found = strstr(text, field);
+  if (found) {
+    *found = '\0';
+    tm_err_set(err, err->code, "%s version: --create-new-version, %s", text,
+               found + sizeof(field) - 1);
+  }
+  free(text);
+}
+
 static int add(struct dataset *d, struct tm_err *err)
 {
   struct tidemill_registration r = TIDEMILL_REGISTRATION_INIT;
@@ -306,6 +320,8 @@ static int add(struct dataset *d, struct tm_err *err)
   rc = tidemill_dataset_register(&added, d->workspace, &r, err);
   if (rc >= 0)
     rc = say_added(d, added, rc == TIDEMILL_REGISTERED_NOW);
+  else
+    name_option(err);
   tidemill_dataset_close(added);
   return rc;
 }

@@ -55,10 +55,23 @@ static int on_line(const char *line, void *data)
 
 static void on_log(enum tidemill_level level, const char *text, void *data)
 {
-  struct tm_buf words = TM_BUF_NONE;
+  struct tm_buf words = TM_BUF_NONE, line = TM_BUF_NONE;
   tm_parameter_words_add_message(&words, text, strlen(text));
-  tm_cli_say("warning: %s", tm_buf_str(&words));
+  tm_text_one_line(&line, tm_buf_str(&words), words.len, 0);
+  tm_cli_say("warning: %s", tm_buf_str(&line));
   tm_buf_release(&words);
+  tm_buf_release(&line);
+}
+
+/* With the parameters as options. A line break is part of a file's name: it must not begin a line
+ * that looks like another message. */
+static void show_error(struct tm_err *err)
+{
+  struct tm_buf line = TM_BUF_NONE;
+  tm_parameter_words_in_error(err);
+  tm_text_one_line(&line, err->text, strlen(err->text), 0);
+  tm_err_set(err, err->code, "%s", tm_buf_str(&line));
+  tm_buf_release(&line);
 }
 
 static int add_setting(void *data, const char *name, const char *value, struct tm_err *err)
@@ -126,7 +139,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv)
   if (rc >= 0)
     rc = show(&h, rows, &err);
   if (rc < 0)
-    tm_parameter_words_in_error(&err);
+    show_error(&err);
   status = is_usage ? tm_cli_fail_usage(&tm_command_head, &err) : tm_cli_end(rc, &err);
   release(&h);
   return status;

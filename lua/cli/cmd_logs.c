@@ -90,23 +90,39 @@ static int on_line(const struct tidemill_log_line *line, void *data)
   return rc;
 }
 
-/* A reused step has its logs in the job that ran it. */
-static int say_none(struct tidemill_workspace *ws, const char *job, struct tm_err *err)
+/* A reused step has its logs in the job that ran it. Whether one is; `wanted` NULL: any step. */
+static bool say_reused(const struct tidemill_record *r, const char *wanted)
 {
-  struct tidemill_record *r = NULL;
   const struct tidemill_record_step *step;
   bool is_said = false;
-  int rc = tidemill_record_open(&r, ws, job, err);
   for (size_t i = 0; (step = tidemill_record_step(r, i)) != NULL; i++) {
-    if (*step->reused_from)
-      tm_cli_say("step '%s' was reused from job '%s': its logs are there", step->name,
-                 step->reused_from);
-    is_said = is_said || *step->reused_from;
+    if (!*step->reused_from || (wanted && strcmp(step->name, wanted) != 0))
+      continue;
+    tm_cli_say("step '%s' was reused from job '%s': its logs are there", step->name,
+               step->reused_from);
+    is_said = true;
   }
-  if (rc == 0 && !is_said)
+  return is_said;
+}
+
+static int say_none(struct tidemill_workspace *ws, const char *job, const char *step,
+                    struct tm_err *err)
+{
+  struct tidemill_record *r = NULL;
+  int rc = tidemill_record_open(&r, ws, job, err);
+  if (rc == 0 && !say_reused(r, step))
     tm_cli_say("job '%s' has no logs yet", tidemill_record_info(r)->dir);
   tidemill_record_close(r);
   return rc;
+}
+
+/* For a worker that the job does not have. */
+static void say_reused_of(struct tidemill_workspace *ws, const char *job, const char *step)
+{
+  struct tidemill_record *r = NULL;
+  if (tidemill_record_open(&r, ws, job, NULL) == 0)
+    say_reused(r, step);
+  tidemill_record_close(r);
 }
 
 static int on_first(const struct tidemill_log_line *line, void *data)
@@ -135,7 +151,9 @@ static int show(struct tidemill_workspace *ws, const char *job, const struct log
   wanted.mini_batch = mini_batch;
   rc = tidemill_workspace_logs(ws, job, &wanted, on_line, &s, err);
   if (rc == 0 && !s.is_told && !(o->errors && has_lines(ws, job)))
-    rc = say_none(ws, job, err);
+    rc = say_none(ws, job, o->step, err);
+  else if (rc == TM_EUSAGE && o->worker)
+    say_reused_of(ws, job, o->step);
   tm_buf_release(&s.out);
   return rc;
 }

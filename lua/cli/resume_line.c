@@ -213,6 +213,15 @@ static void add_after(struct tm_buf *out, const char *dir, const struct tm_resum
   }
 }
 
+/* A command that accepts changes already needs no second line. */
+static void drop_repeated(const struct tm_buf *line, struct tm_buf *after)
+{
+  const char *command = strstr(tm_buf_str(after), ": ");
+  size_t n = command ? strlen(command) : 0;
+  if (command && line->len >= n && strcmp(tm_buf_str(line) + line->len - n, command) == 0)
+    tm_buf_clear(after);
+}
+
 void tm_resume_line_add(struct tm_buf *out, struct tm_buf *after, const char *dir,
                         const struct tm_resume_command *command)
 {
@@ -239,6 +248,8 @@ void tm_resume_line_add(struct tm_buf *out, struct tm_buf *after, const char *di
     add_command(out, dir, command, way == TIDEMILL_RESUME_BY_ACCEPTING);
   else
     add_words(out, dir);
-  if (after && is_known && way != TIDEMILL_RESUME_BY_ACCEPTING)
+  if (after && is_known && way != TIDEMILL_RESUME_BY_ACCEPTING) {
     add_after(after, dir, command, true);
+    drop_repeated(out, after);
+  }
 }

@@ -93,10 +93,13 @@ describe("a piece of input", function()
       assert.is_nil(piece)
       assert.matches("^x:1: ", message)
     end
-    for _, text in ipairs { "tidemill run p.lua", " tidemill status" } do
+    for _, text in ipairs { "tidemill run p.lua", " tidemill status", "status latest", "run p.lua",
+                            "logs latest --errors" } do
       local _, message = repl.compile(text, "=x")
       assert.matches("; this is a command of the shell: Ctrl%-D leaves the prompt$", message)
     end
+    local _, message = repl.compile("runs latest", "=x")
+    assert.is_nil(message:find("of the shell", 1, true))
     assert.is_nil((repl.compile("\27LJ", "=x"))) -- compiled already
   end)
 

@@ -213,37 +213,41 @@ const char *tm_json_scan(const char *p, const char *end, struct tm_slice *out)
   return p;
 }
 
+/* The begin of the next member or item: behind the opening bracket, or behind the comma. With
+ * is_end, the end of the whole: behind the closing bracket. NULL: the text is not valid. */
+static const char *next_begin(const char *p, const char *end, bool is_first, const char brackets[2],
+                              bool *is_end)
+{
+  *is_end = false;
+  if (is_first && (p == end || *p != brackets[0]))
+    return NULL;
+  p = tm_json_scan_blanks(p + is_first, end);
+  if (p < end && *p == brackets[1]) {
+    *is_end = true;
+    return p + 1;
+  }
+  if (is_first)
+    return p;
+  return p < end && *p == ',' ? tm_json_scan_blanks(p + 1, end) : NULL;
+}
+
 const char *tm_json_scan_member(const char *p, const char *end, bool is_first, struct tm_slice *key,
                                 struct tm_slice *value)
 {
+  bool is_end;
   *key = (struct tm_slice) { .kind = TM_SLICE_NONE };
-  if (is_first && (p == end || *p != '{'))
-    return NULL;
-  p = tm_json_scan_blanks(p + is_first, end);
-  if (p < end && *p == '}')
-    return p + 1;
-  if (!is_first) {
-    if (p == end || *p != ',')
-      return NULL;
-    p = tm_json_scan_blanks(p + 1, end);
-  }
+  if ((p = next_begin(p, end, is_first, "{}", &is_end)) == NULL || is_end)
+    return p;
   p = scan_key(p, end, key);
   return p == NULL ? NULL : tm_json_scan(p, end, value);
 }
 
 const char *tm_json_scan_item(const char *p, const char *end, bool is_first, struct tm_slice *item)
 {
+  bool is_end;
   *item = (struct tm_slice) { .kind = TM_SLICE_NONE };
-  if (is_first && (p == end || *p != '['))
-    return NULL;
-  p = tm_json_scan_blanks(p + is_first, end);
-  if (p < end && *p == ']')
-    return p + 1;
-  if (!is_first) {
-    if (p == end || *p != ',')
-      return NULL;
-    p = tm_json_scan_blanks(p + 1, end);
-  }
+  if ((p = next_begin(p, end, is_first, "[]", &is_end)) == NULL || is_end)
+    return p;
   return tm_json_scan(p, end, item);
 }
 

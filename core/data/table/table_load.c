@@ -96,6 +96,12 @@ bool tm_table_loader_has_bad_state(const struct tm_table_loader *l)
   return l && l->has_bad_state;
 }
 
+bool tm_table_loader_leaves_out(const struct tm_table_loader *l, uint32_t dataset)
+{
+  const struct tm_dataset *d = l && dataset < l->len ? l->inputs[dataset].dataset : NULL;
+  return !d || tm_table_ops_leave_out(&d->table->ops);
+}
+
 /* Notes a bad result of reading a file that the job itself has written. */
 static int note_state(struct tm_table_loader *l, int rc)
 {

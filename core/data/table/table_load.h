@@ -32,6 +32,10 @@ void tm_table_loader_bound(struct tm_table_loader *l, size_t max_bytes, const st
  * damaged: the job cannot continue. NULL: false. */
 bool tm_table_loader_has_bad_state(const struct tm_table_loader *l);
 
+/* Whether rows of a range of this input may be left out (table_ops.h). True if its definition has
+ * not been read yet; NULL: true. */
+bool tm_table_loader_leaves_out(const struct tm_table_loader *l, uint32_t dataset);
+
 /* Rows of a mini-batch, counted from 0; count 0: all. */
 struct tm_rows_part {
   int64_t first, count;

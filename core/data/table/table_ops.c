@@ -56,20 +56,27 @@ static void read_draw(struct tm_table_op *op, const struct tm_json *v)
   tm_require(op->probability >= 0 && op->probability <= 1);
 }
 
+bool tm_table_ops_leave_out(const struct tm_table_ops *o)
+{
+  for (size_t i = 0; i < o->len; i++)
+    if (o->at[i].kind == OP_DRAW || o->at[i].kind == OP_FILTER)
+      return true;
+  return false;
+}
+
 /* Reads skip or take, which must precede any operation that looks at rows. */
 static int read_window(struct tm_table_ops *o, const struct tm_json *v, const char *kind,
                        struct tm_err *err)
 {
   int64_t n = tm_json_int(v, "count", -1);
   tm_require(n >= 0);
-  for (size_t i = 0; i < o->len; i++)
-    if (o->at[i].kind == OP_DRAW || o->at[i].kind == OP_FILTER)
-      return tm_err_set(
-          err, TM_EUSAGE,
-          "%s() after filter(), take_sample() or random_split() would have to read all "
-          "rows first; before them it takes rows of the whole table, and run() can leave out "
-          "others",
-          kind);
+  if (tm_table_ops_leave_out(o))
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "%s() after filter(), take_sample() or random_split() would have to read all "
+        "rows first; before them it takes rows of the whole table, and run() can leave out "
+        "others",
+        kind);
   if (strcmp(kind, "take") == 0) {
     o->take = o->take < 0 || n < o->take ? n : o->take;
     return 0;

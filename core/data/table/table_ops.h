@@ -40,6 +40,9 @@ int tm_table_ops_read(struct tm_table_ops *o, const struct tm_json *list, struct
 void tm_table_ops_release(struct tm_table_ops *o);
 /* Checks that the named columns exist and that their types fit the values. TM_EUSAGE. */
 int tm_table_ops_check(const struct tm_table_ops *o, const struct tm_schema *s, struct tm_err *err);
+/* Whether they may leave out rows within a range: then the number of a row in its mini-batch does
+ * not tell its place in the file. */
+bool tm_table_ops_leave_out(const struct tm_table_ops *o);
 /* Marks the columns that are not needed: those that are dropped in the end and that no filter
  * uses. */
 void tm_table_ops_mark(const struct tm_table_ops *o, struct tm_schema *s);

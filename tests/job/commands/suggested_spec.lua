@@ -12,6 +12,24 @@ end
 
 local says = job.says
 
+describe("a suggested command", function()
+  after_each(job.check_end)
+
+  it("that accepts changes already is not said twice", function()
+    local t = new_case()
+    t:script "function run() error 'not today' end"
+    local words = { "map", "score.lua", "in", "--job-dir", "job", "--progress", "none" }
+    local r = t:run(words)
+    t:expect(r, 1)
+    assert.matches("\nto go on: [^\n]* %-%-resume\nafter a change [^\n]* %-%-resume %-%-accept%-changes\n$", r.err)
+    words[#words + 1], words[#words + 2] = "--resume", "--accept-changes"
+    r = t:run(words)
+    t:expect(r, 1)
+    assert.matches("\nto go on: [^\n]* %-%-accept%-changes[^\n]*\n$", r.err)
+    assert.is_nil(r.err:find("after a change", 1, true))
+  end)
+end)
+
 describe("a suggested command quotes", function()
   after_each(job.check_end)
 

@@ -87,7 +87,8 @@ describe("try", function()
       ["function init() error 'no model' end function run(m) return m end"] = "init() failed",
       ["error 'not loaded'"] = "loading the script failed",
       ["function run(m) return 1 end"] = "run() failed",
-      ["function run(m) for _ in ipairs(io.stdout) do end end"] = "it is a data frame: for row in mini_batch:rows() do",
+      ["function run(m) for _ in ipairs(io.stdout) do end end"] =
+        "data frame: for row in mini_batch:rows() do; a column: for i = 1, #column do",
       ["x = 1"] = "defines no function run(mini_batch)" } do
       t:write("score.lua", script)
       r = t:run { "try", "score.lua", "in" }

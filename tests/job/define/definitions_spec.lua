@@ -23,6 +23,27 @@ local function expect_refusal(t, status, words, more)
   return r
 end
 
+describe("a misspelt variable in a pipeline file", function()
+  after_each(job.check_end)
+
+  it("is noted once for each line that reads it, and the default is used", function()
+    local t = new_case()
+    t:write("lib.lua", "return { is_there = not not (not DEBUG) }\n")
+    t:pipeline(nil, "allow_reuse = Flase, arguments = { '--level', levle }", [[
+local lib = require "lib"
+if lib.is_there and not _G.DEBUG and None == nil then for i = 1, 3 do local x = levle end end]])
+    local r = t:run { "run", "pipeline.lua", "--dry-run" }
+    t:expect(r, 0)
+    local noted = {}
+    for line, name in r.err:gmatch "note: [^\n]*pipeline%.lua:(%d+): the variable '(%w+)' is not defined" do
+      assert.is_nil(noted[name .. line], r.err)
+      noted[name .. line], noted[#noted + 1] = true, name
+    end
+    table.sort(noted)
+    assert.same({ "Flase", "levle", "levle" }, { unpack(noted) })
+  end)
+end)
+
 describe("a pipeline file is refused", function()
   after_each(job.check_end)
 
@@ -55,6 +76,17 @@ describe("a pipeline file is refused", function()
       expect_refusal(t, 2, words)
       assert.is_false(t:has "job/job.json")
     end
+  end)
+
+  it("with the name of a misspelt variable, where its value is missing", function()
+    local t = new_case()
+    t:pipeline(nil, "inputs = fiels")
+    local r = expect_refusal(t, 2, { "ParallelRunStep: 'inputs' is missing" })
+    local _, times = r.err:gsub("note: [^\n]*pipeline%.lua:%d+: the variable 'fiels' is not defined: it is nil", "")
+    assert.equal(1, times, r.err)
+    t:write("pipeline.lua", "return tidemill.Pipeline {}\n") -- the error itself names the variable
+    r = expect_refusal(t, 2, { "attempt to index global 'tidemill' %(a nil value%); write above: local tidemill" })
+    assert.is_nil(r.err:find("note:", 1, true), r.err)
   end)
 
   it("with control characters in the message escaped", function()

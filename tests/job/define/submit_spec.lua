@@ -20,6 +20,18 @@ end
 describe("a script that submits a job", function()
   after_each(job.check_end)
 
+  it("shows the notes about the pipeline file, also about one that this file loads", function()
+    local t = new_case "print(p:submit { job_dir = 'job' }:wait())"
+    t:pipeline("mini_batch_size = 2", "allow_reuse = Flase")
+    local noted = "^tidemill: note: [^\n]*pipeline%.lua:%d+: the variable 'Flase' is not defined: it is nil; "
+      .. "if it may be nil, write _G%.Flase\n"
+    local r = t:run { "lua", "s.lua" }
+    t:expect(r, 0)
+    assert.matches(noted, r.err)
+    t:write("outer.lua", "return require('tidemill').load 'pipeline.lua'")
+    assert.matches(noted, t:run({ "run", "outer.lua", "--dry-run" }).err)
+  end)
+
   it("gets the events and the result of its job", function()
     local r, t = run [[
       local seen = {}

@@ -106,7 +106,7 @@ describe("a stopped keeper", function()
 
   it("is woken to end its processes", function()
     local t = waiting.case()
-    local keeper = t:processes_of "node"[1]
+    local keeper = t:processes_of "keeper"[1]
     programs.kill(keeper, 19) -- SIGSTOP
     t.program:kill(programs.SIGINT)
     t:wait_for("run1.err", "canceling")
@@ -141,7 +141,7 @@ describe("a killed keeper", function()
       for _, q in ipairs(t:processes()) do if q.argv[1] == "tail" then n = n + 1 end end
       return n == 4
     end)
-    programs.kill(t:processes_of "node"[1], programs.SIGKILL)
+    programs.kill(t:processes_of "keeper"[1], programs.SIGKILL)
     t:expect(t:finish(p, 15), 0)
     assert.same(job.names(2), t:rows())
     assert.equal(0, #t:processes())

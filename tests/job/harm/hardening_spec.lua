@@ -53,7 +53,7 @@ describe("a process that may open no more files", function()
 
   it("if a keeper, starts no worker, and the others continue", function()
     local t = waiting_case()
-    starve(t, t:processes_of "node"[1])
+    starve(t, t:processes_of "keeper"[1])
     -- the keeper has to start another worker in its place, and cannot
     programs.kill(t:processes_of "worker"[1], programs.SIGKILL)
     t:wait_for("job/score/logs/sys/node/0/_main.txt", "could not be started: [^\n]*too many open files")

@@ -85,6 +85,13 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
   return t
 end
 
+local function expect_fault(t, path, words)
+  local r = t:run { "verify", t.job_dir }
+  t:expect(r, 3)
+  assert.is_truthy(r.err:find(path .. "'", 1, true), r.err)
+  assert.is_truthy(r.err:find(words, 1, true), r.err)
+end
+
 describe("a changed byte", function()
   after_each(job.check_end)
 
@@ -148,6 +155,50 @@ describe("a changed byte", function()
     for _, name in ipairs { "journal", "manifest" } do
       resume_with_changes(table_case [[mini_batch_size = "10rows"]], "job/score/state/" .. name, "is damaged")
     end
+  end)
+end)
+
+describe("a missing part of the state of a table", function()
+  after_each(job.check_end)
+
+  it("is found by verify: the end of the grouped rows, cut between two groups", function()
+    local t = table_case [[partition_keys = { "city" }]]
+    t:expect_job(0, nil, { env = { "GOOD=1" } })
+    local path = "job/score/state/groups-0"
+    local good, from, cuts = t:read(path), 1, 0
+    while true do
+      local name = good:find("\4\0\0\0city", from, true) -- the group begins 4 bytes before it
+      if not name then break end
+      t:write(path, good:sub(1, name - 5))
+      expect_fault(t, path, ("byte %d: it has become shorter, groups of rows are missing"):format(name - 5))
+      from, cuts = name + 1, cuts + 1
+    end
+    assert.equal(6, cuts)
+    t:write(path, good)
+    t:expect(t:run { "verify", t.job_dir }, 0)
+  end)
+
+  it("is found by verify: state/schema.json", function()
+    local path = "job/score/state/schema.json"
+    for _, config in ipairs { [[partition_keys = { "city" }]], [[mini_batch_size = "10rows"]] } do
+      for _, env in ipairs { { "GOOD=1" }, {} } do
+        local t = table_case(config)
+        t:expect_job(env[1] and 0 or 1, nil, { env = env })
+        t:expect(t:run { "verify", t.job_dir }, 0)
+        assert(os.remove(t:path(path)))
+        expect_fault(t, path, "it has been removed or emptied")
+      end
+    end
+  end)
+
+  it("is not reported where there never was one: JSON lines without columns have no state/schema.json", function()
+    local t = table_case ""
+    t:write("in/a.jsonl", "{}\n{}\n")
+    local text = t:read "pipeline.lua":gsub('from_delimited_files%("in/a.csv"', 'from_json_lines_files("in/a.jsonl"')
+    t:write("pipeline.lua", text)
+    t:expect_job(1) -- run() cannot get these rows
+    assert.is_nil(lfs.attributes(t:path "job/score/state/schema.json"))
+    t:expect(t:run { "verify", t.job_dir }, 0)
   end)
 end)
 

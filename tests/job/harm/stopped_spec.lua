@@ -87,7 +87,7 @@ describe("a keeper that is stopped", function()
     t:pipeline "mini_batch_size = 1, process_count_per_node = 1, run_max_try = 1, run_invocation_timeout = 5"
     local p = t:start_job(nil, here(t))
     t:wait_for "here-begun-0001.txt"
-    local keeper = t:processes_of "node"[1]
+    local keeper = t:processes_of "keeper"[1]
     programs.kill(keeper, programs.SIGSTOP)
     return t, p, keeper
   end

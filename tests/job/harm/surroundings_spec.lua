@@ -79,12 +79,12 @@ describe("a job", function()
       lfs.mkdir(t:path "other")
       t:script(([[
         local folder, last, ffi = %q, "process00%d", require "ffi"
-        ffi.cdef "int raise(int);"
+        ffi.cdef "int raise(int); int poll(void *fds, unsigned long n, int ms);"
         function init() assert(io.open(folder .. require "tidemill.entry_script"().agent_name, "w")):close() end
         function run(m)
-          while not io.open(folder .. last) do end -- no worker is being started
+          while not io.open(folder .. last) do ffi.C.poll(nil, 0, 5) end -- no worker is being started
           if os.rename(folder, folder .. ".gone") then ffi.C.raise(9) end
-          while not io.open(folder .. ".go") do end -- the other worker could not be replaced
+          while not io.open(folder .. ".go") do ffi.C.poll(nil, 0, 5) end -- the other worker could not be replaced
           return names_of(m)
         end]]):format(t:path "other", workers - 1))
       t:pipeline("mini_batch_size = 1, process_count_per_node = " .. workers)

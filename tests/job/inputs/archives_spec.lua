@@ -291,15 +291,15 @@ describe("an archive as a dataset", function()
       return { text }
     end]]):format(t:path "ready", t:path "go"))
     pipeline(t, '"a.zip"', "mini_batch_size = 1, process_count_per_node = 2, run_max_try = 3")
-    for _, kind in ipairs { "worker", "node", "supervisor", "all" } do
+    for _, kind in ipairs { "worker", "keeper", "supervisor", "all" } do
       again(t)
       os.remove(t:path "ready")
       os.remove(t:path "go")
       local p = t:start_job()
       t:wait_for "ready"
-      local workers, keeper = t:processes_of "worker", t:processes_of("node")[1]
+      local workers, keeper = t:processes_of "worker", t:processes_of("keeper")[1]
       if kind == "supervisor" or kind == "all" then p:kill(programs.SIGKILL) end
-      if kind == "node" or kind == "all" then programs.kill(keeper, programs.SIGKILL) end
+      if kind == "keeper" or kind == "all" then programs.kill(keeper, programs.SIGKILL) end
       if kind == "worker" or kind == "all" then
         for _, worker in ipairs(workers) do programs.kill(worker, programs.SIGKILL) end
       end

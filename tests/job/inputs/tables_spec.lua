@@ -485,6 +485,18 @@ describe("a table", function()
     end
   end)
 
+  it("of a file whose name has a line break gives head one line for each message", function()
+    local t = job.case()
+    local name = "a\ntidemill: forged\27[31m"
+    t:write(name .. ".csv", "id\n1\n2,3\n")
+    for _, words in ipairs { { name .. ".csv" }, { name .. ".csv", "--on-ragged", "error" }, { name .. "gone.csv" } } do
+      local r = t:run { "head", unpack(words) }
+      assert.is_truthy(r.err:find("a\\ntidemill: forged\\x1B[31m", 1, true), r.err)
+      assert.is_nil(r.err:find("\ntidemill: forged", 1, true), r.err)
+      assert.is_nil(r.err:find("\27", 1, true), r.err)
+    end
+  end)
+
   it("is refused beside files, with wrong sizes, and with unknown options", function()
     local t = job.case()
     csv(t, "in/a.csv", 1, 5)

@@ -73,7 +73,11 @@ describe("the same step again", function()
     t:expect(t:run { "verify", r.result.job_dir }, 0)
     local status = t:run { "status", r.result.job_dir }
     has(status.out, "reused from:  " .. first.result.job_dir)
-    has(t:run({ "logs", r.result.job_dir }).err, "was reused from job '" .. first.result.job_dir)
+    for _, words in ipairs { {}, { "--errors" }, { "--worker", "process000" }, { "--mini-batch", "0" } } do
+      local logs = t:run { "logs", r.result.job_dir, unpack(words) }
+      has(logs.err, "was reused from job '" .. first.result.job_dir)
+      assert.is_nil(logs.err:find("has not been tried", 1, true))
+    end
     t:expect(t:run { "replay", r.result.job_dir, "--mini-batch", "0" }, 0)
     t:expect(t:run { "resume", r.result.job_dir, "--verify-input" }, 0)
   end)

@@ -145,7 +145,7 @@ describe("a worker slot whose workers die at once", function()
     t:script "function run(m) os.exit(1) end"
     t:pipeline "mini_batch_size = 1, process_count_per_node = 1, run_max_try = 1, retry_delay = 0"
     local begin_s = programs.now()
-    local r = t:expect_job(1)
+    local r = t:expect_job(1, nil, { limit = 120 })
     local took_s = programs.now() - begin_s
     assert.equal(20, r.result.steps[1].mini_batches.failed)
     assert.is_true(took_s > 1.5, took_s) -- 0, 10, 20, 40, 80, 160, 160, ... ms, less a quarter

@@ -8,7 +8,7 @@ local FAST = { env = { "TM_CLOCK_SPEED=10" }, program = CLOCKS, limit = 120 }
 
 local expect_patterns = job.expect_patterns
 
---- A worker that may wait for `go` in init(), with 20 ms between two looks.
+--- For a worker that waits in init() without using a core, 20 ms at a time.
 local WAIT = [[
 local ffi = require "ffi"
 ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
@@ -47,19 +47,19 @@ describe("init()", function()
   it("that every worker is stuck in reports the place of each interruptible worker", function()
     local t = job.case()
     t:inputs(4)
-    t:script [[
+    t:script(WAIT .. [[
       function init()
-        while true do end
+        while true do for _ = 1, 10000 do end ffi.C.poll(nil, 0, 20) end
       end
-      function run(m) return names_of(m) end]]
+      function run(m) return names_of(m) end]])
     t:pipeline [[mini_batch_size = 1, process_count_per_node = 2, run_invocation_timeout = 1, interruptible = true,
                  interrupt_grace = 100]]
     local r = t:expect_job(1, nil, FAST)
     expect_patterns(r, { "every living worker %(there are 2%) has been in init%(%)",
-                      "process00%d was at %S*score.lua:3, process00%d was at %S*score.lua:3",
+                      "process00%d was at %S*score.lua:5, process00%d was at %S*score.lua:5",
                       "the stacks are in '%S+/user/error/'" })
     for _, name in ipairs { "process000", "process001" } do
-      assert.is_truthy(t:log("user/error/0/" .. name .. ".txt"):find("score.lua:3: in function <%S+score.lua:2>"))
+      assert.is_truthy(t:log("user/error/0/" .. name .. ".txt"):find("score.lua:5: in function <%S+score.lua:4>"))
     end
     local rows = t:tries()
     assert.equal(2, #rows)
@@ -72,14 +72,15 @@ describe("init()", function()
   it("reports the place even without interruptible if the code is not compiled", function()
     local t = job.case()
     t:inputs(4)
-    t:script [[
+    t:script(WAIT .. [[
       jit.off()
       function init()
-        while true do end
+        while true do for _ = 1, 10000 do end ffi.C.poll(nil, 0, 20) end
       end
-      function run(m) return names_of(m) end]]
+      function run(m) return names_of(m) end]])
     t:pipeline "mini_batch_size = 1, process_count_per_node = 1, run_invocation_timeout = 1, interrupt_grace = 100"
-    expect_patterns(t:expect_job(1, nil, FAST), { "process000 was at %S*score.lua:4" })
+    -- on a busy machine a keeper may be silent for a second, ten of this clock, and is replaced
+    expect_patterns(t:expect_job(1, nil, FAST), { "process00%d was at %S*score.lua:6" })
   end)
 
   it("of one worker may take any time while another works", function()

@@ -289,6 +289,45 @@ describe("isolate_failures", function()
       assert.is_truthy(text:find "/in/h%.csv, row 57[ \n]", text)
     end
     assert.is_truthy(status:find("/in/h.csv, row 57 and 1 more\n", 1, true), status)
+    local logs = t:run({ "logs", t.job_dir, "--errors" }).out
+    for _, row in ipairs { 57, 58, 257 } do
+      local words = "|mini%-batch %d, try %d+, [^\n]*/in/h%.csv, row " .. row .. ": RUN_EXCEPTION: [^\n]+\n"
+      assert.is_truthy(logs:find(words), logs)
+    end
+    for _, words in ipairs { "row 257: [^\n]*alone\n", "row 57: [^\n]*two\n" } do
+      assert.is_truthy(logs:find(words), logs)
+    end
+  end)
+
+  it("names a bad row by its place in the file only if that is known", function()
+    local function row_of(calls, id)
+      local t, lines = job.case(), { "id" }
+      for i = 1, 40 do lines[#lines + 1] = tostring(i) end
+      t:write("in/h.csv", table.concat(lines, "\n") .. "\n")
+      t:script(([[function run(df)
+        for i = 1, #df do if df.c.id[i] == %d then error "bad" end end
+        return df
+      end]]):format(id))
+      t:write("pipeline.lua", ([[
+        local tm = require "tidemill"
+        return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
+          name = "score", inputs = tm.Dataset.Tabular.from_delimited_files "in/h.csv"%s,
+          parallel_run_config = tm.ParallelRunConfig { entry_script = "score.lua", mini_batch_size = "20rows",
+            process_count_per_node = 1, %s } } } }]]):format(calls, SETTINGS))
+      t:expect_job(0)
+      local found
+      for _, text in ipairs { t:log "user/error.txt", t:run({ "status", t.job_dir }).out,
+        t:run({ "logs", t.job_dir, "--errors" }).out } do
+        local row = assert(text:match "/in/h%.csv, row (%d+[ %a-]*)", text)
+        found = found or row
+        assert.equal(found, row, text)
+      end
+      return found
+    end
+    assert.equal("30", row_of("", 30))
+    assert.equal("30", row_of(":skip(4)", 30))
+    assert.equal("7 of the mini-batch", row_of([[:filter("id", ">", 23)]], 30))
+    assert.equal("7 of the mini-batch", row_of([[:filter("id", ">", 3)]], 10))
   end)
 
   it("leaves a mini-batch of one item alone, and is off by default", function()

@@ -303,3 +303,37 @@ describe("progress in a pipe", function()
                           "log: %S+/user/error/0/process000%.txt" })
   end)
 end)
+
+describe("tidemill logs", function()
+  after_each(job.check_end)
+
+  it("shows no control character of a name, and no line that a name forges", function()
+    local t = job.case()
+    local line = "2026-01-31 23:59:58,123|ERROR|1|supervisor|forged"
+    local name = "a\n" .. line .. "\27[31m.csv"
+    t:write("in/" .. name, "id\n1\n2,3\n")
+    t:write("more/" .. name, "x")
+    t:script [[function run(m) error("cannot use " .. m[1]) end]]
+    t:write("rows.lua", "function run(df) return df end")
+    t:write("pipeline.lua", [[
+      local tm = require "tidemill"
+      local function step(name, script, inputs)
+        return tm.ParallelRunStep { name = name, inputs = inputs, parallel_run_config = tm.ParallelRunConfig {
+          entry_script = script, error_threshold = -1, run_max_try = 1 } }
+      end
+      return tm.Pipeline { name = "case", steps = { step("score", "score.lua", tm.Dataset.File.from_files "more"),
+        step("rows", "rows.lua", tm.Dataset.Tabular.from_delimited_files("in", { on_ragged = "error" })) } }
+    ]])
+    t:run_job()
+    for _, words in ipairs { {}, { "--errors" }, { "--mini-batch", "0" }, { "--worker", "process000" } } do
+      local text = t:run({ "logs", t.job_dir, unpack(words) }).out
+      assert.is_truthy(text:find("RUN_EXCEPTION: ", 1, true), text)
+      assert.is_truthy(text:find("LOAD_EXCEPTION: ", 1, true), text)
+      assert.is_nil(text:find("\27", 1, true), text)
+      for shown in text:gmatch "[^\n]+" do
+        shown = shown:gsub("^%[%l+%] ", ""):gsub("^  ", "") -- the step, or an indent
+        assert.are_not.equal(line, shown:sub(1, #line))
+      end
+    end
+  end)
+end)

@@ -189,18 +189,25 @@ static void put_owner(struct step *s, const char *epoch)
                    0);
 }
 
+/* A session with epoch 0xaa and n mini-batches; `epoch`: in its owner file. To free. */
+static char *open_owned(struct step *s, const char *epoch, int n)
+{
+  step_init(s);
+  char *owner = tm_xstrdup(folder_file(&s->folder, "owner"));
+  s->options.owner_file = owner;
+  s->options.epoch = 0xaa;
+  put_owner(s, epoch);
+  step_must_open(s);
+  step_list(s, n);
+  return owner;
+}
+
 static void stops_when_another_owns_the_job(void **state) /* 6 */
 {
   static const char *const others[] = { "00000000000000ab", "", "00000000000000aa0" };
   for (size_t i = 0; i < TM_COUNT_OF(others); i++) {
     struct step s;
-    step_init(&s);
-    char *owner = tm_xstrdup(folder_file(&s.folder, "owner"));
-    s.options.owner_file = owner;
-    s.options.epoch = 0xaa;
-    put_owner(&s, "00000000000000aa");
-    step_must_open(&s);
-    step_list(&s, 2);
+    char *owner = open_owned(&s, "00000000000000aa", 2);
     step_done(&s, 0, "a\n");
     assert_int_equal(step_flush(&s), 0);
     assert_int_equal(step_sync(&s), 0);
@@ -235,13 +242,7 @@ static int64_t pwrite_hangs(void *self, int fd, const void *p, size_t n, int64_t
 static void writes_no_record_for_another_owner(void **state) /* 6 */
 {
   struct step s;
-  step_init(&s);
-  char *owner = tm_xstrdup(folder_file(&s.folder, "owner"));
-  s.options.owner_file = owner;
-  s.options.epoch = 0xaa;
-  put_owner(&s, "00000000000000aa");
-  step_must_open(&s);
-  step_list(&s, 2);
+  char *owner = open_owned(&s, "00000000000000aa", 2);
   step_done(&s, 0, "a\n");
   assert_int_equal(step_flush(&s), 0);
   step_done(&s, 1, "b\n");
@@ -261,13 +262,7 @@ static void copies_no_rows_for_another_owner(void **state) /* 6 */
   struct tm_outcome o = { .index = 0, .try = 1, .items = 1, .succeeded = 1, .returned = 1 };
   size_t n = TM_COMMIT_PIECE + 1;
   char *rows = tm_xmalloc(n);
-  step_init(&s);
-  char *owner = tm_xstrdup(folder_file(&s.folder, "owner"));
-  s.options.owner_file = owner;
-  s.options.epoch = 0xaa;
-  put_owner(&s, "00000000000000ab");
-  step_must_open(&s);
-  step_list(&s, 1);
+  char *owner = open_owned(&s, "00000000000000ab", 1);
   s.commit->owned_ns = 0; /* it was read long ago */
   memset(rows, 'r', n);
   folder_put(&s.folder, "state/spill/1", 0, rows, n);
@@ -290,13 +285,7 @@ static void adds_no_file_for_another_owner(void **state) /* 6 */
 {
   struct step s;
   struct tm_outcome o = { .index = 0, .try = 1, .items = 1, .succeeded = 1, .returned = 1 };
-  step_init(&s);
-  char *owner = tm_xstrdup(folder_file(&s.folder, "owner"));
-  s.options.owner_file = owner;
-  s.options.epoch = 0xaa;
-  put_owner(&s, "00000000000000ab");
-  step_must_open(&s);
-  step_list(&s, 1);
+  char *owner = open_owned(&s, "00000000000000ab", 1);
   s.commit->owned_ns = 0; /* it was read long ago */
   folder_put(&s.folder, "state/spill/1", 0, "b\n", 2);
   char *path = tm_path_join(tm_commit_spill_dir(s.commit), "1");

@@ -16,6 +16,24 @@ static void open_out(struct tm_output *o, struct folder *f)
   assert_int_equal(tm_output_make(o, 0600, NULL), 0);
 }
 
+/* A new folder with an output, and a file of these bytes to be copied to it: its path, to free. */
+static char *open_with_file(struct tm_output *o, struct folder *f, const void *bytes, size_t n)
+{
+  folder_init(f);
+  folder_put(f, "spilled", 0, bytes, n);
+  open_out(o, f);
+  return tm_xstrdup(folder_file(f, "spilled"));
+}
+
+/* To free. */
+static char *make_rows(size_t n)
+{
+  char *rows = tm_xmalloc(n);
+  for (size_t i = 0; i < n; i++)
+    rows[i] = (char)('a' + i % 23);
+  return rows;
+}
+
 static void is_text(struct folder *f, const char *want)
 {
   char *text = folder_text(f, "out");
@@ -58,13 +76,8 @@ static void takes_a_file_of_several_pieces(void **state)
   struct folder f;
   struct tm_output o;
   size_t n = (2u << 20) + 17;
-  char *big = tm_xmalloc(n);
-  for (size_t i = 0; i < n; i++)
-    big[i] = (char)('a' + i % 23);
-  folder_init(&f);
-  folder_put(&f, "spilled", 0, big, n);
-  char *from = tm_xstrdup(folder_file(&f, "spilled"));
-  open_out(&o, &f);
+  char *big = make_rows(n);
+  char *from = open_with_file(&o, &f, big, n);
   tm_output_add(&o, "first\n", 6);
   assert_int_equal(tm_output_copy(&o, from, (int64_t)n, tm_hash64(big, n), NULL), 0);
   assert_int_equal(o.end, 6 + n);
@@ -80,10 +93,7 @@ static void adds_nothing_of_a_file_that_is_not_as_said(void **state)
   struct folder f;
   struct tm_output o;
   struct tm_err err = TM_ERR_NONE;
-  folder_init(&f);
-  folder_put(&f, "spilled", 0, "rows\n", 5);
-  char *from = tm_xstrdup(folder_file(&f, "spilled"));
-  open_out(&o, &f);
+  char *from = open_with_file(&o, &f, "rows\n", 5);
   tm_output_add(&o, "first\n", 6);
   assert_int_equal(tm_output_copy(&o, from, 5, 1, &err), TM_EDAMAGE);
   assert_non_null(strstr(err.text, "spilled"));
@@ -111,13 +121,8 @@ struct ahead {
 static void ahead_make(struct ahead *a, const char *before)
 {
   a->n = (3u << 20) + 17;
-  a->rows = tm_xmalloc(a->n);
-  for (size_t i = 0; i < a->n; i++)
-    a->rows[i] = (char)('a' + i % 23);
-  folder_init(&a->f);
-  folder_put(&a->f, "spilled", 0, a->rows, a->n);
-  a->from = tm_xstrdup(folder_file(&a->f, "spilled"));
-  open_out(&a->o, &a->f);
+  a->rows = make_rows(a->n);
+  a->from = open_with_file(&a->o, &a->f, a->rows, a->n);
   tm_output_add(&a->o, "first\n", 6);
   assert_true(tm_output_copy_ahead(&a->o, a->from, (int64_t)a->n, tm_hash64(a->rows, a->n), before,
                                    strlen(before)));
@@ -214,10 +219,7 @@ static void says_late_that_a_copy_made_ahead_is_bad(void **state)
   struct folder f;
   struct tm_output o;
   struct tm_err err = TM_ERR_NONE;
-  folder_init(&f);
-  folder_put(&f, "spilled", 0, "rows\n", 5);
-  char *from = tm_xstrdup(folder_file(&f, "spilled"));
-  open_out(&o, &f);
+  char *from = open_with_file(&o, &f, "rows\n", 5);
   assert_false(tm_output_copy_ahead(&o, "/nowhere/at/all", 5, 1, "", 0));
   assert_true(tm_output_copy_ahead(&o, from, 5, 1, "", 0));
   assert_false(tm_output_copy_more(&o, 100));

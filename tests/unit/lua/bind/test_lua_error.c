@@ -83,6 +83,27 @@ static void a_habit_of_python_is_answered(void **state)
              "'ParallelRunConfig' is in Lua: local tidemill = require \"tidemill\", and "
              "tidemill.NAME",
              "score.lua:1");
+  fails_with(
+      w, "local p = math.ArgumentParser()",
+      "attempt to call field 'ArgumentParser' (a nil value); Python's 'ArgumentParser' is in "
+      "Lua: local argparse = require \"tidemill.argparse\"",
+      "score.lua:1");
+}
+
+static void a_module_that_is_not_required_is_named(void **state)
+{
+  struct world *w = *state;
+  fails_with(w, "local p = tidemill.Pipeline {}",
+             "attempt to index global 'tidemill' (a nil value); write above: "
+             "local tidemill = require \"tidemill\"",
+             "score.lua:1");
+  fails_with(w, "local names = fs.list 'x'",
+             "attempt to index global 'fs' (a nil value); if it is the module, write above: "
+             "local fs = require \"tidemill.fs\"",
+             "score.lua:1");
+  fails_with(w, "fs()", "attempt to call global 'fs' (a nil value)", "score.lua:1");
+  fails_with(w, "local fs; local x = fs.list", "attempt to index local 'fs' (a nil value)",
+             "score.lua:1");
 }
 
 static void has(struct world *w, const char *text, const char *words)
@@ -316,6 +337,7 @@ static void a_users_file_does_not_take_our_place(void **state)
 UNIT_TESTS({
     TEST(errors_of_any_type_are_described),
     TEST(a_habit_of_python_is_answered),
+    TEST(a_module_that_is_not_required_is_named),
     TEST(the_grammar_of_python_is_answered),
     TEST(a_line_of_python_is_answered_by_its_word),
     TEST(a_line_of_lua_with_such_words_is_not_answered),

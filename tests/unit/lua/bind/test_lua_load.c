@@ -117,7 +117,7 @@ static void wrong_files_are_refused(void **state)
   tm_buf_printf(&words, ": returns nothing%s%s", ends, map);
   fails_with(w, "", words.data);
   tm_buf_clear(&words);
-  tm_buf_printf(&words, ": returns table%s%s", ends, map);
+  tm_buf_printf(&words, ": returns a table%s%s", ends, map);
   fails_with(w, "return {}", words.data);
   tm_buf_clear(&words);
   tm_buf_printf(&words, ": returns a FileDataset%s", ends);
