@@ -293,7 +293,7 @@ end
 
 function Case:processes() return programs.find(self.variable) end
 
---- The processes of the case that the program runs as `kind`: node, worker. A child of another
+--- The processes of the case that the program runs as `kind`: keeper, worker. A child of another
 --- process of the same kind is left out: a leak checker forks such a child to stop the ending
 --- program, and if the child is killed instead, the program waits forever.
 function Case:processes_of(kind)
