@@ -8,6 +8,7 @@
  *      speak for the keeper.
  *  (4) What may be needed after events is decided in one place, at the end of the loop's turn. If
  *      it has to wait, the stream holds bytes that it could not write, so that an event follows.
+ *  (5) At the end, a supervisor that takes nothing delays nobody for longer than the caller allows.
  */
 #include "relay/exchange.h"
 
@@ -46,7 +47,10 @@ struct tm_exchange {
   size_t first;   /* the worker that is released first, for fairness */
   bool is_held;   /* no socket is read */
   bool has_hello; /* of the keeper */
-  bool is_over;
+  bool is_over, is_stream_over;
+  void (*on_finished)(void *data); /* NULL: not asked for, or called */
+  bool is_finishing;
+  struct tm_timer limit;
   int parts; /* of this memory's users */
 };
 
@@ -100,9 +104,7 @@ static void on_worker_msg(struct tm_channel *c, const struct tm_msg *f)
   struct tm_msg up = *f;
 
   tm_fs_close(tm_fs_real(), f->fd); /* workers send no descriptors */
-  if (x->is_over)
-    return;
-  if (f->type >= TM_MSG_HELLO) { /* keeps (3) */
+  if (f->type >= TM_MSG_HELLO) {    /* keeps (3) */
     close_worker(w, TM_EPROTOCOL);
     return;
   }
@@ -259,6 +261,7 @@ static void on_stream_msg(void *data, const struct tm_msg *f)
 
 static void on_stream_end(void *data, int code, const char *text)
 {
+  ((struct tm_exchange *)data)->is_stream_over = true;
   over(data, TM_EXCHANGE_STREAM_ENDED, code, text ? text : "");
 }
 
@@ -286,7 +289,7 @@ static void credit(struct worker *w)
 /* Keeps (2). */
 static void read_rest(struct worker *w)
 {
-  if (!w->has_ended || w->is_closed || w->x->is_held)
+  if (!(w->has_ended || w->x->is_finishing) || w->is_closed || w->x->is_held)
     return;
   tm_channel_drain(&w->channel);
   if (!w->x->is_held)
@@ -318,7 +321,7 @@ static bool tell_end(struct worker *w)
     return false;
   if (w->has_ended)
     tm_node_stream_send(stream, &w->ended);
-  else
+  else if (!w->x->is_finishing) /* else the node ends, which says it */
     tell_closed(w);
   return w->has_ended;
 }
@@ -329,7 +332,7 @@ static void release(struct tm_exchange *x)
 {
   while (x->is_held) {
     tm_node_stream_flush(x->stream); /* keeps (4) */
-    if (x->is_over || tm_node_stream_pending(x->stream) > TM_STREAM_NODE_CREDIT)
+    if (x->is_stream_over || tm_node_stream_pending(x->stream) > TM_STREAM_NODE_CREDIT)
       return;
     x->is_held = false;
     x->first++;
@@ -338,13 +341,38 @@ static void release(struct tm_exchange *x)
   }
 }
 
+static void finish(struct tm_exchange *x)
+{
+  void (*on_finished)(void *) = x->on_finished;
+
+  x->on_finished = NULL;
+  if (on_finished)
+    on_finished(x->o.data);
+}
+
+static void on_limit(struct tm_timer *t) /* keeps (5) */
+{
+  finish(t->data);
+}
+
+static bool has_passed_all(const struct tm_exchange *x)
+{
+  for (size_t i = 0; i < x->workers.len; i++)
+    if (!x->workers.at[i]->is_closed || x->workers.at[i]->has_ended)
+      return false;
+  tm_node_stream_flush(x->stream);
+  return tm_node_stream_pending(x->stream) == 0;
+}
+
 static void on_turn(struct tm_turn *t)
 {
   struct tm_exchange *x = t->data;
   size_t len = 0;
 
-  if (x->is_over)
+  if (x->is_stream_over) {
+    finish(x);
     return;
+  }
   release(x);
   for (size_t i = 0; i < x->workers.len; i++) {
     struct worker *w = x->workers.at[i];
@@ -356,11 +384,18 @@ static void on_turn(struct tm_turn *t)
       x->workers.at[len++] = w;
   }
   x->workers.len = len;
+  if (x->on_finished && has_passed_all(x))
+    finish(x);
 }
 
 /* ---- the whole ---- */
 
 static void on_turn_closed(struct tm_turn *t)
+{
+  drop(t->data);
+}
+
+static void on_limit_closed(struct tm_timer *t)
 {
   drop(t->data);
 }
@@ -386,7 +421,9 @@ struct tm_exchange *tm_exchange_open(const struct tm_exchange_options *o, struct
   }
   tm_turn_open(&x->turn, o->loop, on_turn, x);
   x->turn.on_closed = on_turn_closed;
-  x->parts = 2;
+  tm_timer_open(&x->limit, o->loop, on_limit, x);
+  x->limit.on_closed = on_limit_closed;
+  x->parts = 3;
   return x;
 }
 
@@ -405,12 +442,22 @@ void tm_exchange_note(struct tm_exchange *x, const char *text)
     tm_node_stream_send(x->stream, &f);
 }
 
+void tm_exchange_finish(struct tm_exchange *x, int64_t limit_ns, void (*on_finished)(void *data))
+{
+  tm_require(!x->is_finishing);
+  x->is_over = x->is_finishing = true;
+  x->on_finished = on_finished;
+  tm_timer_start(&x->limit, limit_ns, 0);
+}
+
 void tm_exchange_close(struct tm_exchange *x)
 {
   if (!x)
     return;
   x->is_over = true;
+  x->on_finished = NULL;
   tm_turn_close(&x->turn);
+  tm_timer_close(&x->limit);
   tm_channel_close(&x->control);
   for (size_t i = 0; i < x->workers.len; i++)
     remove_worker(x->workers.at[i]);

@@ -11,11 +11,13 @@
  * It holds a bounded amount: the supervisor may send more to a worker when its socket has taken
  * what came before, and sockets are not read while TM_STREAM_NODE_CREDIT waits for the supervisor.
  *
- * Everything is called on the loop's thread. Caller: open; end_keeper; note; close, whether or not
- * on_end came.
+ * Everything is called on the loop's thread. Caller: open; end_keeper; note; finish; close, whether
+ * or not on_end came.
  */
 #ifndef TM_RELAY_EXCHANGE_H
 #define TM_RELAY_EXCHANGE_H
+
+#include <stdint.h>
 
 #include "base/err.h"
 #include "sys/loop.h"
@@ -37,7 +39,8 @@ struct tm_exchange_options {
   int (*on_open)(void *data, struct tm_err *err);
   /* A control message of the supervisor, before it is passed on. */
   void (*on_control)(void *data, const struct tm_msg *f);
-  /* Once. Nothing is passed on after it. `text`: one line without a break. */
+  /* Once. After it, only what is on its way to the supervisor is passed on. `text`: one line
+   * without a break. */
   void (*on_end)(void *data, enum tm_exchange_end end, int code, const char *text);
   void *data;
 };
@@ -48,6 +51,10 @@ struct tm_exchange *tm_exchange_open(const struct tm_exchange_options *o, struct
 void tm_exchange_end_keeper(struct tm_exchange *x);
 /* Sends the supervisor text for its log, if the keeper has introduced itself. */
 void tm_exchange_note(struct tm_exchange *x, const char *text);
+/* When no process is left beneath the keeper: passes on what workers and keeper have sent, and
+ * calls on_finished when the supervisor's side has all of it, or after limit_ns. The loop runs
+ * meanwhile. Once. */
+void tm_exchange_finish(struct tm_exchange *x, int64_t limit_ns, void (*on_finished)(void *data));
 /* Tries once to write what waits, then closes everything. It is freed on the loop's next turn. NULL
  * is a no-op. */
 void tm_exchange_close(struct tm_exchange *x);

@@ -3,7 +3,7 @@
  *  (1) No process is left behind. However the relay ends, the keeper's control channel closes, and
  *      the keeper ends everything beneath it. If the relay ends the keeper, it waits for that, and
  *      then ends what a killed keeper left. The stream is closed last: its end tells the supervisor
- *      that nothing is left.
+ *      that nothing is left. Before, the supervisor gets what is on its way, within FINISH_NS.
  *  (2) A keeper that was stopped is continued before it has to end something.
  */
 #include "relay/relay.h"
@@ -16,12 +16,15 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "node/keeper_start.h"
 #include "node/node_msg.h"
 #include "relay/exchange.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
 #include "sys/process.h"
+
+#define FINISH_NS (2 * TM_S)
 
 struct relay {
   struct tm_loop loop;
@@ -31,6 +34,7 @@ struct relay {
   pid_t keeper;  /* 0: none was started */
   char *job_dir; /* NULL: the keeper has had no step */
   struct tm_incarnation incarnation;
+  bool is_ending;
   int status;
 };
 
@@ -93,8 +97,12 @@ static void on_end(void *data, enum tm_exchange_end end, int code, const char *t
 static void on_signal(struct tm_signal *s, int number)
 {
   struct relay *r = s->data;
-  char *text = tm_xprintf("the relay was ended by signal %d (%s)", number, strsignal(number));
+  char *text;
 
+  if (r->is_ending) /* already */
+    return;
+  r->is_ending = true;
+  text = tm_xprintf("the relay was ended by signal %d (%s)", number, strsignal(number));
   tm_exchange_note(r->exchange, text);
   free(text);
   tm_loop_stop(&r->loop);
@@ -144,6 +152,18 @@ static void end_keeper(struct relay *r)
   free(text);
 }
 
+static void on_finished(void *data)
+{
+  tm_loop_stop(&((struct relay *)data)->loop);
+}
+
+static void finish(struct relay *r)
+{
+  r->is_ending = true;
+  tm_exchange_finish(r->exchange, FINISH_NS, on_finished);
+  tm_loop_run(&r->loop);
+}
+
 static void close_all(struct relay *r)
 {
   for (size_t i = 0; i < TM_COUNT_OF(r->signals); i++)
@@ -169,6 +189,7 @@ int tm_relay_run(const char *program)
   } else {
     tm_loop_run(&r.loop);
     end_keeper(&r);
+    finish(&r);
   }
   close_all(&r);
   return r.status;

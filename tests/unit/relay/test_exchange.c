@@ -41,7 +41,7 @@ struct fixture {
   int asked;    /* on_control */
   size_t bytes; /* of workers' messages that have reached the supervisor */
   bool is_slow; /* the supervisor consumes nothing */
-  bool is_late, keeper_has_ended, has_ended;
+  bool is_late, keeper_has_ended, has_ended, has_finished;
   enum tm_exchange_end end;
   int code;
 };
@@ -490,6 +490,72 @@ static void the_end_of_the_stream_is_reported(void **state)
     turn(x);
 }
 
+static void on_finished(void *data)
+{
+  struct fixture *x = data;
+  assert_false(x->has_finished);
+  x->has_finished = true;
+  tm_loop_stop(&x->loop);
+}
+
+/* More than the supervisor's credit, and the end of the worker behind it. */
+static void fill_and_end_keeper(struct fixture *x, char *piece, int n)
+{
+  keeper_starts(x, 0);
+  x->is_slow = true;
+  for (int i = 0; i < n; i++)
+    worker_sends(x, 0, 8, piece, PIECE);
+  settle(x);
+  tm_channel_flush(&x->workers[0].channel);
+  keeper_sends(x, TM_MSG_ENDED, 0, "killed");
+  settle(x);
+  tm_exchange_end_keeper(x->exchange);
+  tm_exchange_note(x->exchange, "not before the keeper's HELLO");
+}
+
+static void what_waits_is_sent_before_the_end(void **state)
+{
+  struct fixture *x = *state;
+  char *piece = tm_xcalloc(1, PIECE);
+  int n = (int)(TM_STREAM_NODE_CREDIT / PIECE) + 2;
+  fill_and_end_keeper(x, piece, n);
+  tm_exchange_finish(x->exchange, LIMIT, on_finished);
+  settle(x);
+  assert_false(x->has_finished);
+  x->is_slow = false;
+  tm_node_stream_consumed(x->stream, 0, x->bytes);
+  for (int i = 0; i < n; i++)
+    expect(x, &x->supervisor_in, 8, 0);
+  expect(x, &x->supervisor_in, TM_MSG_ENDED, 0);
+  while (!x->has_finished)
+    turn(x);
+  assert_true(is_empty(&x->supervisor_in));
+  free(piece);
+}
+
+static void a_supervisor_that_takes_nothing_does_not_delay_the_end(void **state)
+{
+  struct fixture *x = *state;
+  char *piece = tm_xcalloc(1, PIECE);
+  fill_and_end_keeper(x, piece, (int)(TM_STREAM_NODE_CREDIT / PIECE) + 2);
+  tm_exchange_finish(x->exchange, TM_MS, on_finished);
+  while (!x->has_finished)
+    turn(x);
+  free(piece);
+}
+
+static void nothing_waits_at_the_end_of_a_lost_stream(void **state)
+{
+  struct fixture *x = *state;
+  keeper_starts(x, 0);
+  worker_sends(x, 0, 8, "last", 4);
+  tm_node_stream_close(x->stream);
+  x->stream = NULL;
+  tm_exchange_finish(x->exchange, LIMIT, on_finished);
+  while (!x->has_finished)
+    turn(x);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 UNIT_HOOKS(.limit_s = 120);
@@ -505,4 +571,7 @@ UNIT_TESTS({
     CASE(an_impossible_message_of_the_keeper_ends_it),
     CASE(the_end_of_the_keeper_is_reported_after_what_workers_sent),
     CASE(the_end_of_the_stream_is_reported),
+    CASE(what_waits_is_sent_before_the_end),
+    CASE(a_supervisor_that_takes_nothing_does_not_delay_the_end),
+    CASE(nothing_waits_at_the_end_of_a_lost_stream),
 });
