@@ -22,10 +22,8 @@
 #include "base/time.h"
 #include "fleet/local_connection.h"
 #include "fleet/stream_connection.h"
-#include "sched/active_clock.h"
+#include "sched/silence.h"
 #include "sys/clock.h"
-
-#define PING_NS TM_S
 
 enum phase { ASKED, LIVES, GONE };
 
@@ -41,10 +39,8 @@ struct tm_node {
   char name[12], address[256];
   char *job_dir; /* NULL before the first step */
   bool is_stream, is_lost, is_closed, has_hello;
-  struct tm_active_clock clock;
-  int64_t patience_ns; /* how long it may be silent */
-  /* awake: when the keeper last sent a message; when it was last asked */
-  int64_t heard_ns, pinged_ns;
+  bool is_reached; /* the preface of a stream has come */
+  struct tm_silence silence;
   int64_t asked; /* ASK_DOING messages without an answer */
   int64_t late;  /* messages after the loss */
   void (*on_gone)(void *data);
@@ -54,6 +50,7 @@ struct tm_node {
 
 static void on_msg(void *data, const struct tm_msg *f);
 static void on_end(void *data, const char *text);
+static void on_open(void *data);
 static void on_carrier_note(void *data, const char *text);
 static void on_carrier_gone(void *data);
 static void on_carrier_closed(void *data);
@@ -83,14 +80,14 @@ static struct tm_node *make(const struct tm_node_options *o)
     snprintf(n->address, sizeof(n->address), "%s", o->address);
   else
     (void)gethostname(n->address, sizeof(n->address) - 1);
-  n->patience_ns = TM_NODE_PATIENCE_NS;
-  tm_active_clock_init(&n->clock, tm_clock_mono_ns());
+  tm_silence_init(&n->silence, TM_NODE_PATIENCE_NS, tm_clock_mono_ns());
   return n;
 }
 
 static struct tm_node_connection_user user_of(struct tm_node *n)
 {
   return (struct tm_node_connection_user) { .data = n,
+                                            .on_open = on_open,
                                             .on_msg = on_msg,
                                             .on_end = on_end,
                                             .on_note = on_carrier_note,
@@ -114,6 +111,7 @@ struct tm_node *tm_node_start(const struct tm_node_options *o, struct tm_err *er
   struct tm_node *n = make(o);
   struct tm_node_connection_user user = user_of(n);
 
+  n->is_reached = true;
   n->connection =
       tm_local_connection_start(o->loop, o->program, o->has_stderr, &n->o.incarnation, &user, err);
   return begin(n);
@@ -127,7 +125,7 @@ struct tm_node *tm_node_connect(const struct tm_node_options *o, int in, int out
 
   n->is_stream = true;
   if (o->node_timeout_ns > 0)
-    n->patience_ns = o->node_timeout_ns;
+    n->silence.limit_ns = o->node_timeout_ns;
   n->connection = tm_stream_connection_open(o->loop, in, out, n->name, &user, err);
   return begin(n);
 }
@@ -159,8 +157,8 @@ uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
   *TM_ARRAY_ADD(&n->users) = *user;
   if (!n->job_dir)
     n->job_dir = tm_xstrdup(step->job_dir);
-  if (!n->is_stream && step->run_timeout_ns > n->patience_ns)
-    n->patience_ns = step->run_timeout_ns;
+  if (!n->is_stream && step->run_timeout_ns > n->silence.limit_ns)
+    n->silence.limit_ns = step->run_timeout_ns;
   told.incarnation = n->o.incarnation;
   tm_node_step_encode(&text, &told);
   f.payload = text.data;
@@ -245,7 +243,7 @@ static void lose(struct tm_node *n, const char *text)
 
 static void lose_silent(struct tm_node *n)
 {
-  double seconds = (double)n->patience_ns / 1e9;
+  double seconds = (double)n->silence.limit_ns / 1e9;
   char *text =
       n->is_stream
           ? tm_xprintf("node %s has not answered for %g s: the machine, the network or its keeper "
@@ -261,17 +259,30 @@ static void lose_silent(struct tm_node *n)
 
 void tm_node_tick(struct tm_node *n, int64_t mono_ns)
 {
-  int64_t now_ns;
+  enum tm_silence_verdict verdict;
 
   if (!n || n->is_lost)
     return;
-  now_ns = tm_active_clock_look(&n->clock, mono_ns);
-  if (now_ns - n->heard_ns >= n->patience_ns) {
+  verdict = tm_silence_look(&n->silence, mono_ns);
+  if (!n->is_reached)
+    tm_silence_heard(&n->silence); /* its silence has not begun */
+  else if (verdict == TM_SILENCE_OVER)
     lose_silent(n);
-  } else if (now_ns - n->pinged_ns >= PING_NS) {
-    n->pinged_ns = now_ns;
+  else if (verdict == TM_SILENCE_ASK)
     send_to(n, TM_MSG_PING, 0);
-  }
+}
+
+bool tm_node_is_reached(const struct tm_node *n)
+{
+  return n->is_reached;
+}
+
+static void on_open(void *data)
+{
+  struct tm_node *n = data;
+
+  n->is_reached = true;
+  tm_silence_heard(&n->silence);
 }
 
 static void on_taken(struct tm_node *n, const struct tm_node_user *user, const struct tm_msg *f)
@@ -412,7 +423,7 @@ static void on_msg(void *data, const struct tm_msg *f)
 {
   struct tm_node *n = data;
 
-  n->heard_ns = n->clock.now_ns;
+  tm_silence_heard(&n->silence);
   if (f->type == TM_MSG_PONG)
     return;
   if (n->is_lost)

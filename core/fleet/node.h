@@ -65,10 +65,13 @@ void tm_node_ask_doing(struct tm_node *n, uint32_t step);
 /* Call it about ten times a second: it asks the keeper whether it is awake. A keeper of this
  * machine is lost if it has been silent for as long as a run() of its steps may take, and at least
  * TM_NODE_PATIENCE_NS: it can no longer enforce timeouts. A node over a stream is lost if nothing
- * has come from it for node_timeout_ns (0: TM_NODE_PATIENCE_NS), which begins with the connect:
- * the start of the command counts, too. */
+ * has come from it for node_timeout_ns (0: TM_NODE_PATIENCE_NS), counted from its preface on. How
+ * long the preface may take is the caller's to decide, by tm_node_is_reached(). Only silence counts
+ * that could have been heard (sched/silence.h): a supervisor that was stopped reads first. */
 void tm_node_tick(struct tm_node *n, int64_t mono_ns);
 #define TM_NODE_PATIENCE_NS (10 * INT64_C(1000000000))
+/* Whether the other side has said that it is there: the preface of a stream has come. */
+bool tm_node_is_reached(const struct tm_node *n);
 uint32_t tm_node_id(const struct tm_node *n);
 const char *tm_node_name(const struct tm_node *n);    /* its id in decimal: names its log folders */
 const char *tm_node_address(const struct tm_node *n); /* the machine's name */

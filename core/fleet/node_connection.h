@@ -16,6 +16,8 @@ struct tm_node_connection;
 
 struct tm_node_connection_user {
   void *data;
+  /* Once, before any message: the other side has been reached. Not for a keeper of this machine. */
+  void (*on_open)(void *data);
   /* The descriptor of a message stays the connection's. */
   void (*on_msg)(void *data, const struct tm_msg *f);
   /* Once, after all messages; `text` says why. */

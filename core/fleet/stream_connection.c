@@ -27,6 +27,7 @@ static void on_open(void *data, const char *skipped, size_t len)
   struct stream_connection *s = data;
   struct tm_buf text = TM_BUF_NONE;
 
+  s->connection.user.on_open(s->connection.user.data);
   if (len == 0)
     return;
   tm_buf_printf(&text, "the command of node %s printed %zu %s before its first message: '", s->name,

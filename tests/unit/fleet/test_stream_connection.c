@@ -110,6 +110,50 @@ static void a_worker_is_a_sign_of_life(void **state)
   release(&r);
 }
 
+static void a_node_is_not_judged_before_its_preface(void **state)
+{
+  struct rig r;
+  connect_only(&r);
+  int64_t now_ns = tm_clock_mono_ns();
+  for (int i = 0; i < 100; i++) {
+    tm_node_tick(r.node, now_ns += TM_S);
+    turn(&r);
+  }
+  assert_false(tm_node_is_reached(r.node));
+  assert_int_equal(r.lost.len, 0);
+  open_relay(&r, tm_hello());
+  r.is_mute = true;
+  while (!tm_node_is_reached(r.node))
+    turn(&r);
+  for (int i = 0; i < 3; i++)
+    tm_node_tick(r.node, now_ns += TM_S);
+  assert_int_equal(r.lost.len, 0);
+  tm_node_tick(r.node, now_ns += TM_S);
+  assert_int_not_equal(r.lost.len, 0);
+  release(&r);
+}
+
+/* What came while the supervisor was stopped is read before it judges. */
+static void a_stopped_supervisor_reads_first(void **state)
+{
+  struct rig r;
+  setup_worker(&r);
+  int64_t now_ns = tm_clock_mono_ns();
+  r.is_mute = true;
+  for (int i = 0; i < 20; i++) {
+    for (int s = 0; s < 3; s++)
+      tm_node_tick(r.node, now_ns += TM_S);
+    tell_text(&r, 1, 0, "x");
+    tm_node_stream_flush(r.relay);
+    tm_node_tick(r.node, now_ns += 3600 * TM_S);
+    assert_int_equal(r.lost.len, 0);
+    await_order(&r, "10:x;");
+    tm_node_tick(r.node, now_ns += TM_S / 10);
+    assert_int_equal(r.lost.len, 0);
+  }
+  release(&r);
+}
+
 static void a_close_that_waits_tells_nobody(void **state)
 {
   struct rig r;
@@ -146,6 +190,8 @@ UNIT_TESTS({
     cmocka_unit_test(late_messages_are_dropped_and_counted),
     cmocka_unit_test(a_silent_node_is_lost),
     cmocka_unit_test(a_worker_is_a_sign_of_life),
+    cmocka_unit_test(a_node_is_not_judged_before_its_preface),
+    cmocka_unit_test(a_stopped_supervisor_reads_first),
     cmocka_unit_test(a_close_that_waits_tells_nobody),
     cmocka_unit_test(a_connection_that_cannot_be_opened_is_an_error),
 });
