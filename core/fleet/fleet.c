@@ -27,6 +27,16 @@ static void on_gone(void *data)
   p->fleet->o.on_gone(p->fleet->o.data, p->id);
 }
 
+static void on_ready(void *data)
+{
+  struct tm_fleet_place *p = data;
+
+  tm_require(p->node && !p->is_ready);
+  p->is_ready = true;
+  if (p->is_stream && p->fleet->o.on_ready)
+    p->fleet->o.on_ready(p->fleet->o.data, p->id);
+}
+
 static void on_lost(void *data, const char *text)
 {
   struct tm_fleet_place *p = data;
@@ -34,6 +44,7 @@ static void on_lost(void *data, const char *text)
   tm_require(p->node && !p->closing);
   p->closing = p->node;
   p->node = NULL;
+  p->is_ready = false;
   p->fleet->o.on_lost(p->fleet->o.data, p->id, text);
   tm_node_close(p->closing, on_gone);
 }
@@ -54,21 +65,49 @@ static bool lives(const struct tm_fleet_place *p)
   return p && (p->node || p->closing);
 }
 
+static struct tm_node_options options_of(struct tm_fleet_place *p)
+{
+  const struct tm_fleet_options *o = &p->fleet->o;
+
+  return (struct tm_node_options) { .loop = o->loop,
+                                    .program = o->program,
+                                    .has_stderr = o->has_stderr,
+                                    .incarnation = { o->epoch, p->id, p->started },
+                                    .on_note = on_note,
+                                    .on_ready = on_ready,
+                                    .on_lost = on_lost,
+                                    .data = p };
+}
+
 int tm_fleet_start(struct tm_fleet *f, uint32_t id, struct tm_err *err)
 {
   struct tm_fleet_place *p = place_of(f, id);
-  struct tm_node_options o = { .loop = f->o.loop,
-                               .program = f->o.program,
-                               .has_stderr = f->o.has_stderr,
-                               .incarnation = { f->o.epoch, id, p->started },
-                               .on_note = on_note,
-                               .on_lost = on_lost,
-                               .data = p };
+  struct tm_node_options o = options_of(p);
 
-  tm_require(!lives(p));
+  tm_require(!lives(p) && !p->is_stream);
   p->started++;
   p->node = tm_node_start(&o, err);
   return p->node ? 0 : err->code;
+}
+
+int tm_fleet_connect(struct tm_fleet *f, uint32_t id, int in, int out, const char *address,
+                     int64_t node_timeout_ns, struct tm_err *err)
+{
+  struct tm_fleet_place *p = place_of(f, id);
+  struct tm_node_options o = options_of(p);
+
+  tm_require(!lives(p) && p->started == 0); /* an id is used once */
+  o.address = address;
+  o.node_timeout_ns = node_timeout_ns;
+  p->started++;
+  p->is_stream = true;
+  p->node = tm_node_connect(&o, in, out, err);
+  return p->node ? 0 : err->code;
+}
+
+bool tm_fleet_is_ready(const struct tm_fleet *f, uint32_t id)
+{
+  return tm_fleet_node(f, id) && f->places.at[id]->is_ready;
 }
 
 struct tm_node *tm_fleet_node(const struct tm_fleet *f, uint32_t id)
@@ -104,17 +143,36 @@ void tm_fleet_tick(struct tm_fleet *f, int64_t mono_ns)
     tm_node_tick(tm_fleet_node(f, id), mono_ns);
 }
 
+static void close_place(struct tm_fleet_place *p)
+{
+  if (!p || !p->node)
+    return;
+  tm_require(!p->closing);
+  p->closing = p->node;
+  p->node = NULL;
+  p->is_ready = false;
+  tm_node_close(p->closing, on_gone);
+}
+
+void tm_fleet_close_streams(struct tm_fleet *f)
+{
+  for (size_t i = 0; i < f->places.len; i++)
+    if (f->places.at[i] && f->places.at[i]->is_stream)
+      close_place(f->places.at[i]);
+}
+
+bool tm_fleet_has_streams(const struct tm_fleet *f)
+{
+  for (size_t i = 0; i < f->places.len; i++)
+    if (lives(f->places.at[i]) && f->places.at[i]->is_stream)
+      return true;
+  return false;
+}
+
 void tm_fleet_close(struct tm_fleet *f)
 {
-  for (size_t i = 0; i < f->places.len; i++) {
-    struct tm_fleet_place *p = f->places.at[i];
-    if (!p || !p->node)
-      continue;
-    tm_require(!p->closing);
-    p->closing = p->node;
-    p->node = NULL;
-    tm_node_close(p->closing, on_gone);
-  }
+  for (size_t i = 0; i < f->places.len; i++)
+    close_place(f->places.at[i]);
 }
 
 void tm_fleet_close_now(struct tm_fleet *f)

@@ -1,7 +1,8 @@
 /* fleet.h - the nodes of a job, by id: for each the connection to its keeper (node.h).
  *
- * Caller, on the loop's thread: init; start, again for a node that is gone; tick; close, and wait
- * until it is empty, or close_now.
+ * Caller, on the loop's thread: init; start, again for a node that is gone, or connect, once for
+ * each id; tick; close_streams, and wait until has_streams is false; close, and wait until
+ * it is empty, or close_now.
  */
 #ifndef TM_FLEET_FLEET_H
 #define TM_FLEET_FLEET_H
@@ -15,6 +16,8 @@ struct tm_fleet_options {
   bool has_stderr;     /* keepers get our stderr, else none */
   uint64_t epoch;      /* of the session (node/worker_mark.h) */
   void (*on_note)(void *data, uint32_t id, const char *text); /* for the log */
+  /* A node that was connected can be used: its keeper is of our version. NULL: not called. */
+  void (*on_ready)(void *data, uint32_t id);
   /* The keeper of a node has ended, or cannot be believed. The fleet no longer has the node; its
    * workers may still live. */
   void (*on_lost)(void *data, uint32_t id, const char *text);
@@ -30,6 +33,7 @@ struct tm_fleet_place {
   struct tm_node *node;    /* NULL: it cannot be used */
   struct tm_node *closing; /* NULL: no process is left */
   uint32_t started;        /* keepers */
+  bool is_stream, is_ready;
 };
 
 struct tm_fleet {
@@ -40,12 +44,21 @@ struct tm_fleet {
 void tm_fleet_init(struct tm_fleet *f, const struct tm_fleet_options *o);
 /* Starts the keeper of a node that has none. */
 int tm_fleet_start(struct tm_fleet *f, uint32_t id, struct tm_err *err);
+/* A node on another machine, over descriptors that are taken over, also on failure: see
+ * tm_node_connect(). Its id was never used before. `address`: the machine's name. */
+int tm_fleet_connect(struct tm_fleet *f, uint32_t id, int in, int out, const char *address,
+                     int64_t node_timeout_ns, struct tm_err *err);
 struct tm_node *tm_fleet_node(const struct tm_fleet *f, uint32_t id); /* NULL: lost, or none */
-size_t tm_fleet_ids(const struct tm_fleet *f);                        /* every id is below */
+/* Whether it has it, and its keeper has said its version; on_ready follows for the others. */
+bool tm_fleet_is_ready(const struct tm_fleet *f, uint32_t id);
+size_t tm_fleet_ids(const struct tm_fleet *f);    /* every id is below */
 size_t tm_fleet_count(const struct tm_fleet *f);  /* nodes that were ever started */
 bool tm_fleet_is_empty(const struct tm_fleet *f); /* no process of any node is left */
 /* Call it about ten times a second: tm_node_tick(). */
 void tm_fleet_tick(struct tm_fleet *f, int64_t mono_ns);
+/* Begins the end of the nodes that were connected: on_gone follows for each. */
+void tm_fleet_close_streams(struct tm_fleet *f);
+bool tm_fleet_has_streams(const struct tm_fleet *f); /* not all of them are gone */
 /* Begins the end of all nodes: on_gone follows for each, perhaps at once. */
 void tm_fleet_close(struct tm_fleet *f);
 /* Waits until no process of any node is left; on_gone is not called. A zeroed fleet: a no-op. */

@@ -320,6 +320,8 @@ static void on_hello(struct tm_node *n, const struct tm_msg *f)
       !n->has_hello && f->length == strlen(hello) && memcmp(f->payload, hello, f->length) == 0;
   if (!n->has_hello)
     lose(n, "the keeper of the workers has another version of tidemill");
+  else if (n->o.on_ready)
+    n->o.on_ready(n->o.data);
 }
 
 static char *text_of(const struct tm_msg *f)

@@ -37,6 +37,8 @@ struct tm_node_options {
   int64_t node_timeout_ns;           /* see tm_node_tick() */
   struct tm_incarnation incarnation; /* the id of the node, and which of its keepers this is */
   void (*on_note)(void *data, const char *text); /* for the log */
+  /* Once, before anything else of the keeper: it runs, and is of our version. NULL: not called. */
+  void (*on_ready)(void *data);
   /* Once: the keeper has ended or speaks another version; every worker is gone. */
   void (*on_lost)(void *data, const char *text);
   void *data;

@@ -1,4 +1,5 @@
-/* Two nodes of a fleet, with keepers that say HELLO and nothing else. */
+/* Nodes of a fleet: with keepers that say HELLO and nothing else, and over streams whose relay the
+ * test plays in the same loop. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -10,9 +11,13 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/time.h"
 #include "fleet/fleet.h"
 #include "job_keeper.h"
+#include "node/node_msg.h"
 #include "sys/fs.h"
+#include "sys/messages/channel.h"
+#include "sys/messages/node_stream.h"
 #include "sys/process.h"
 
 struct seen {
@@ -40,6 +45,13 @@ static void on_gone(void *data, uint32_t id)
   tm_buf_printf(&s->order, "gone %u;", id);
 }
 
+static void on_ready(void *data, uint32_t id)
+{
+  struct seen *s = data;
+  assert_true(tm_fleet_is_ready(&s->fleet, id));
+  tm_buf_printf(&s->order, "ready %u;", id);
+}
+
 static void start(struct seen *s, uint32_t id, const char *mode)
 {
   setenv("TM_TEST_KEEPER", mode, 1);
@@ -49,9 +61,12 @@ static void start(struct seen *s, uint32_t id, const char *mode)
 
 static void setup(struct seen *s)
 {
-  struct tm_fleet_options o = {
-    .loop = &s->loop, .on_note = on_note, .on_lost = on_lost, .on_gone = on_gone, .data = s
-  };
+  struct tm_fleet_options o = { .loop = &s->loop,
+                                .on_note = on_note,
+                                .on_ready = on_ready,
+                                .on_lost = on_lost,
+                                .on_gone = on_gone,
+                                .data = s };
   memset(s, 0, sizeof(*s));
   assert_int_equal(tm_loop_init(&s->loop, NULL), 0);
   s->self = tm_process_program();
@@ -151,6 +166,118 @@ static void the_loop_turns_while_a_lost_keeper_ends(void **state)
   close_with_a_slow_keeper(true);
 }
 
+/* ---- over streams ---- */
+
+struct relay {
+  struct seen *s;
+  struct tm_node_stream *stream;
+  const char *hello;
+  bool has_ended;
+};
+
+static void on_relay_open(void *data, const char *skipped, size_t len)
+{
+}
+
+static void on_relay_msg(void *data, const struct tm_msg *f)
+{
+  struct relay *r = data;
+  struct tm_msg hello = {
+    .type = TM_MSG_HELLO, .payload = r->hello, .length = (uint32_t)strlen(r->hello), .fd = -1
+  };
+  if (f->type == TM_MSG_HELLO)
+    tm_node_stream_send(r->stream, &hello);
+}
+
+static void on_relay_end(void *data, int code, const char *text)
+{
+  struct relay *r = data;
+  r->has_ended = true;
+}
+
+static void on_relay_closed(void *data)
+{
+}
+
+/* A node, and its relay, whose keeper says `hello`. */
+static void connect_node(struct seen *s, struct relay *r, uint32_t id, const char *hello)
+{
+  struct tm_node_stream_options o = { .loop = &s->loop,
+                                      .hello = tm_hello(),
+                                      .on_open = on_relay_open,
+                                      .on_msg = on_relay_msg,
+                                      .on_end = on_relay_end,
+                                      .on_closed = on_relay_closed,
+                                      .data = r };
+  int pair[2];
+  assert_int_equal(tm_channel_pair(pair, NULL), 0);
+  *r = (struct relay) { .s = s, .hello = hello };
+  o.in = o.out = pair[1];
+  assert_non_null(r->stream = tm_node_stream_open(&o, NULL));
+  assert_int_equal(tm_fleet_connect(&s->fleet, id, pair[0], pair[0], "far", 3600 * TM_S, NULL), 0);
+  assert_false(tm_fleet_is_ready(&s->fleet, id));
+}
+
+static void await(struct seen *s, const char *order)
+{
+  while (!strstr(tm_buf_str(&s->order), order))
+    tm_loop_turn(&s->loop);
+}
+
+static void a_node_over_a_stream_is_ready_when_its_keeper_has_said_its_version(void **state)
+{
+  struct seen s;
+  struct relay r;
+  setup(&s);
+  connect_node(&s, &r, 1, tm_hello());
+  assert_string_equal(tm_node_address(tm_fleet_node(&s.fleet, 1)), "far");
+  await(&s, "ready");
+  assert_int_equal(tm_fleet_count(&s.fleet), 1);
+  tm_node_stream_close(r.stream); /* the relay ends */
+  await(&s, "gone");
+  assert_false(tm_fleet_is_ready(&s.fleet, 1));
+  assert_null(tm_fleet_node(&s.fleet, 1));
+  release(&s, "ready 1;lost 1: the connection to node 1 has ended;gone 1;");
+}
+
+static void a_node_of_another_version_is_never_ready(void **state)
+{
+  struct seen s;
+  struct relay r;
+  setup(&s);
+  connect_node(&s, &r, 1, "another");
+  await(&s, "gone");
+  tm_node_stream_close(r.stream);
+  release(&s, "lost 1: the keeper of the workers has another version of tidemill;gone 1;");
+}
+
+/* The keeper here carries the streams' commands, so it ends last. */
+static void streams_end_before_the_node_of_this_machine(void **state)
+{
+  struct seen s;
+  struct relay r[2];
+  setup(&s);
+  start(&s, 0, "deaf");
+  connect_node(&s, &r[0], 1, tm_hello());
+  connect_node(&s, &r[1], 2, tm_hello());
+  await(&s, "ready 1");
+  await(&s, "ready 2");
+  tm_buf_clear(&s.order);
+  assert_true(tm_fleet_has_streams(&s.fleet));
+  tm_fleet_close_streams(&s.fleet);
+  while (tm_fleet_has_streams(&s.fleet) || !r[0].has_ended || !r[1].has_ended)
+    tm_loop_turn(&s.loop);
+  assert_null(tm_fleet_node(&s.fleet, 2));
+  assert_non_null(tm_fleet_node(&s.fleet, 0));
+  assert_false(tm_fleet_is_empty(&s.fleet));
+  for (int i = 0; i < 2; i++)
+    tm_node_stream_close(r[i].stream);
+  assert_non_null(strstr(tm_buf_str(&s.order), "gone 1;"));
+  assert_non_null(strstr(tm_buf_str(&s.order), "gone 2;"));
+  tm_buf_clear(&s.order);
+  release(&s, "");
+}
+
 static int serve(int argc, char **argv)
 {
   return job_keeper();
@@ -162,4 +289,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_node_is_lost_and_the_other_stays),
     cmocka_unit_test(the_loop_turns_while_a_keeper_ends),
     cmocka_unit_test(the_loop_turns_while_a_lost_keeper_ends),
+    cmocka_unit_test(a_node_over_a_stream_is_ready_when_its_keeper_has_said_its_version),
+    cmocka_unit_test(a_node_of_another_version_is_never_ready),
+    cmocka_unit_test(streams_end_before_the_node_of_this_machine),
 });
