@@ -1,0 +1,74 @@
+/* launch_plan.h - which nodes of a group are to be launched, when, and on which host. A group is
+ * the nodes that one command template starts: as many places as there should be nodes.
+ *
+ * Pure: it reads no clock, starts nothing, calls nobody. Times are ns of one clock.
+ *
+ *   EMPTY --launch--> STARTS --running--> STARTS (has a deadline) --ready--> READY
+ *     ^                  |                   |                                 |
+ *     `---- failed ------+-------------------+---------------------------------'
+ *
+ *  (1) A host has one place at most. A host whose node failed is used again after all spare ones.
+ *  (2) A place is filled again at once after its first failure, then after 1 s, 2 s, 4 s, ... 60 s.
+ *      When its node has committed something, the waits begin from the first again.
+ *  (3) After 3 * places + 10 launches without a committed mini-batch between them it is exhausted:
+ *      it asks for no other.
+ *
+ * Caller: init; then, after whatever happens and when it is due, launch what _next() names; tell
+ * what becomes of it; give up what _late() names; end the job when it is exhausted and a launch has
+ * failed.
+ */
+#ifndef TM_FLEET_LAUNCH_PLAN_H
+#define TM_FLEET_LAUNCH_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+
+#define TM_LAUNCH_WAIT_MIN_NS (INT64_C(1000000000))
+#define TM_LAUNCH_WAIT_MAX_NS (60 * INT64_C(1000000000))
+
+enum tm_launch_state { TM_LAUNCH_EMPTY, TM_LAUNCH_STARTS, TM_LAUNCH_READY };
+
+struct tm_launch_place {
+  enum tm_launch_state state;
+  uint32_t id;         /* of the node, unless EMPTY */
+  size_t host;         /* index; SIZE_MAX: the template has none */
+  int64_t due_ns;      /* EMPTY: when it may be filled */
+  int64_t deadline_ns; /* STARTS: when it is late; INT64_MAX: its command does not run yet */
+  int failures;        /* in a row, without a commit of its node */
+};
+
+struct tm_launch_plan {
+  struct TM_ARRAY(struct tm_launch_place) places;
+  struct TM_ARRAY(size_t) spares; /* hosts without a place, the next one first */
+  bool has_hosts;
+  int64_t start_timeout_ns;
+  int64_t launches; /* since the last committed mini-batch */
+};
+
+/* `hosts`: how many; 0: the template has no {host}; else at least `places`. */
+void tm_launch_plan_init(struct tm_launch_plan *p, size_t places, size_t hosts,
+                         int64_t start_timeout_ns);
+void tm_launch_plan_release(struct tm_launch_plan *p);
+/* A place to be filled now; SIZE_MAX: none. */
+size_t tm_launch_plan_next(const struct tm_launch_plan *p, int64_t now_ns);
+/* Fills that place. Returns the host, or SIZE_MAX. `id`: never used before. */
+size_t tm_launch_plan_launch(struct tm_launch_plan *p, size_t place, uint32_t id);
+/* The command of the node runs: from now on it has start_timeout_ns. */
+void tm_launch_plan_running(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
+void tm_launch_plan_ready(struct tm_launch_plan *p, uint32_t id);
+/* It could not be started, was late, or is lost. */
+void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
+/* A mini-batch from the node was committed. */
+void tm_launch_plan_committed(struct tm_launch_plan *p, uint32_t id);
+/* A node that is late; false: none. */
+bool tm_launch_plan_late(const struct tm_launch_plan *p, int64_t now_ns, uint32_t *id);
+bool tm_launch_plan_is_exhausted(const struct tm_launch_plan *p); /* (3) */
+/* When _next() or _late() may have something that they do not have now; INT64_MAX: never. */
+int64_t tm_launch_plan_due(const struct tm_launch_plan *p);
+/* NULL: no node of that id is starting or ready. */
+const struct tm_launch_place *tm_launch_plan_find(const struct tm_launch_plan *p, uint32_t id);
+
+#endif
