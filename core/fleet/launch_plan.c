@@ -25,7 +25,7 @@ void tm_launch_plan_release(struct tm_launch_plan *p)
 const struct tm_launch_place *tm_launch_plan_find(const struct tm_launch_plan *p, uint32_t id)
 {
   for (size_t i = 0; i < p->places.len; i++)
-    if (p->places.at[i].state != TM_LAUNCH_EMPTY && p->places.at[i].id == id)
+    if (p->places.at[i].state != TM_LAUNCH_PLACE_EMPTY && p->places.at[i].id == id)
       return &p->places.at[i];
   return NULL;
 }
@@ -46,7 +46,7 @@ bool tm_launch_plan_is_exhausted(const struct tm_launch_plan *p)
 size_t tm_launch_plan_next(const struct tm_launch_plan *p, int64_t now_ns)
 {
   for (size_t i = 0; !tm_launch_plan_is_exhausted(p) && i < p->places.len; i++) /* keeps (3) */
-    if (p->places.at[i].state == TM_LAUNCH_EMPTY && p->places.at[i].due_ns <= now_ns)
+    if (p->places.at[i].state == TM_LAUNCH_PLACE_EMPTY && p->places.at[i].due_ns <= now_ns)
       return i;
   return SIZE_MAX;
 }
@@ -64,9 +64,9 @@ size_t tm_launch_plan_launch(struct tm_launch_plan *p, size_t place, uint32_t id
 {
   struct tm_launch_place *l = &p->places.at[place];
 
-  tm_require(place < p->places.len && l->state == TM_LAUNCH_EMPTY && !tm_launch_plan_find(p, id));
+  tm_require(place < p->places.len && l->state == TM_LAUNCH_PLACE_EMPTY && !tm_launch_plan_find(p, id));
   tm_require(!p->has_hosts || p->spares.len > 0); /* each filled place has one: keeps (1) */
-  l->state = TM_LAUNCH_STARTS;
+  l->state = TM_LAUNCH_PLACE_STARTS;
   l->id = id;
   l->host = p->has_hosts ? take_spare(p) : SIZE_MAX;
   l->deadline_ns = INT64_MAX;
@@ -78,7 +78,7 @@ void tm_launch_plan_running(struct tm_launch_plan *p, uint32_t id, int64_t now_n
 {
   struct tm_launch_place *l = place_of(p, id);
 
-  tm_require(l->state == TM_LAUNCH_STARTS && l->deadline_ns == INT64_MAX);
+  tm_require(l->state == TM_LAUNCH_PLACE_STARTS && l->deadline_ns == INT64_MAX);
   l->deadline_ns = now_ns + p->start_timeout_ns;
 }
 
@@ -86,8 +86,8 @@ void tm_launch_plan_ready(struct tm_launch_plan *p, uint32_t id)
 {
   struct tm_launch_place *l = place_of(p, id);
 
-  tm_require(l->state == TM_LAUNCH_STARTS);
-  l->state = TM_LAUNCH_READY;
+  tm_require(l->state == TM_LAUNCH_PLACE_STARTS);
+  l->state = TM_LAUNCH_PLACE_READY;
 }
 
 /* Keeps (2). */
@@ -106,7 +106,7 @@ void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, int64_t now_ns
 {
   struct tm_launch_place *l = place_of(p, id);
 
-  l->state = TM_LAUNCH_EMPTY;
+  l->state = TM_LAUNCH_PLACE_EMPTY;
   l->failures++;
   l->due_ns = now_ns + wait_after(l->failures);
   if (p->has_hosts)
@@ -126,7 +126,7 @@ void tm_launch_plan_committed(struct tm_launch_plan *p, uint32_t id)
 bool tm_launch_plan_late(const struct tm_launch_plan *p, int64_t now_ns, uint32_t *id)
 {
   for (size_t i = 0; i < p->places.len; i++)
-    if (p->places.at[i].state == TM_LAUNCH_STARTS && p->places.at[i].deadline_ns <= now_ns) {
+    if (p->places.at[i].state == TM_LAUNCH_PLACE_STARTS && p->places.at[i].deadline_ns <= now_ns) {
       *id = p->places.at[i].id;
       return true;
     }
@@ -140,9 +140,9 @@ int64_t tm_launch_plan_due(const struct tm_launch_plan *p)
   for (size_t i = 0; i < p->places.len; i++) {
     const struct tm_launch_place *l = &p->places.at[i];
     int64_t ns = INT64_MAX;
-    if (l->state == TM_LAUNCH_STARTS)
+    if (l->state == TM_LAUNCH_PLACE_STARTS)
       ns = l->deadline_ns;
-    else if (l->state == TM_LAUNCH_EMPTY && !tm_launch_plan_is_exhausted(p))
+    else if (l->state == TM_LAUNCH_PLACE_EMPTY && !tm_launch_plan_is_exhausted(p))
       ns = l->due_ns;
     due = ns < due ? ns : due;
   }

@@ -29,10 +29,10 @@
 #define TM_LAUNCH_WAIT_MIN_NS (INT64_C(1000000000))
 #define TM_LAUNCH_WAIT_MAX_NS (60 * INT64_C(1000000000))
 
-enum tm_launch_state { TM_LAUNCH_EMPTY, TM_LAUNCH_STARTS, TM_LAUNCH_READY };
+enum tm_launch_place_state { TM_LAUNCH_PLACE_EMPTY, TM_LAUNCH_PLACE_STARTS, TM_LAUNCH_PLACE_READY };
 
 struct tm_launch_place {
-  enum tm_launch_state state;
+  enum tm_launch_place_state state;
   uint32_t id;         /* of the node, unless EMPTY */
   size_t host;         /* index; SIZE_MAX: the template has none */
   int64_t due_ns;      /* EMPTY: when it may be filled */
