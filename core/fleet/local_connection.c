@@ -8,7 +8,7 @@
  *      workers. Their processes are found by the mark of this keeper, and killed here: if the job
  *      is ending, no later keeper would do it.
  *  (2) A descriptor that came with a message is closed, unless it is a worker's socket, of which
- *      the user makes a link.
+ *      the user makes a link, or the user takes it.
  */
 #include "fleet/local_connection.h"
 
@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "node/keeper_start.h"
+#include "node/node_msg.h"
 #include "sys/messages/channel.h"
 #include "sys/errand.h"
 #include "sys/fs.h"
@@ -33,6 +34,7 @@ struct local_connection {
   struct tm_channel control;
   struct tm_incarnation incarnation;
   pid_t pid;
+  bool has_launches;      /* commands that the keeper ends first */
   bool is_taken;          /* the descriptor of the message that is delivered */
   struct keeper_end *end; /* while a thread waits for the keeper's end */
   int shares;             /* in the memory, from the close on: the channel's, and the end's */
@@ -43,6 +45,7 @@ struct keeper_end {
   struct tm_errand errand;
   struct local_connection *l; /* not for the thread */
   pid_t pid;
+  bool has_launches;
   char *job_dir; /* or NULL: it has had no step */
   struct tm_incarnation incarnation;
   size_t killed; /* processes that the keeper has left */
@@ -72,7 +75,10 @@ static void on_end(struct tm_channel *c, int code)
 
 static void send_local(struct tm_node_connection *c, const struct tm_msg *f)
 {
-  tm_channel_send(&((struct local_connection *)c)->control, f);
+  struct local_connection *l = (struct local_connection *)c;
+
+  l->has_launches |= f->type == TM_MSG_LAUNCH;
+  tm_channel_send(&l->control, f);
 }
 
 static struct tm_worker_link *make_link(struct tm_node_connection *c, const struct tm_msg *started)
@@ -83,6 +89,12 @@ static struct tm_worker_link *make_link(struct tm_node_connection *c, const stru
     return NULL;
   l->is_taken = true;
   return tm_worker_link_of_socket(started->fd);
+}
+
+static int take_fd(struct tm_node_connection *c, const struct tm_msg *f)
+{
+  ((struct local_connection *)c)->is_taken = f->fd >= 0;
+  return f->fd;
 }
 
 /* Workers send over their sockets. */
@@ -121,7 +133,7 @@ static void await_end(void *data)
 {
   struct keeper_end *e = data;
 
-  e->killed = tm_keeper_await(e->pid, e->job_dir, &e->incarnation);
+  e->killed = tm_keeper_await(e->pid, e->has_launches, e->job_dir, &e->incarnation);
 }
 
 static void free_end(void *data)
@@ -170,16 +182,19 @@ static void close_local(struct tm_node_connection *c, const char *job_dir)
   tm_channel_flush(&l->control);
   tm_channel_close(&l->control);
   l->end = TM_NEW(struct keeper_end);
-  *l->end = (struct keeper_end) {
-    .l = l, .pid = l->pid, .job_dir = tm_xstrdup(job_dir), .incarnation = l->incarnation
-  };
+  *l->end = (struct keeper_end) { .l = l,
+                                  .pid = l->pid,
+                                  .has_launches = l->has_launches,
+                                  .job_dir = tm_xstrdup(job_dir),
+                                  .incarnation = l->incarnation };
   l->end->errand = (struct tm_errand) {
     .loop = l->loop, .run = await_end, .on_wake = on_awaited, .free_data = free_end, .data = l->end
   };
   if (tm_errand_start(&l->end->errand, NULL) == 0)
     return;
   l->end = NULL;
-  over(l, tm_keeper_await(l->pid, job_dir, &l->incarnation)); /* no thread: the loop waits */
+  /* no thread: the loop waits */
+  over(l, tm_keeper_await(l->pid, l->has_launches, job_dir, &l->incarnation));
 }
 
 static void wait_local(struct tm_node_connection *c)
@@ -192,6 +207,7 @@ static void wait_local(struct tm_node_connection *c)
 
 static const struct tm_node_carrier carrier = { .send = send_local,
                                                 .make_link = make_link,
+                                                .take_fd = take_fd,
                                                 .deliver = deliver,
                                                 .end_link = end_link,
                                                 .wake = wake,

@@ -32,6 +32,7 @@ struct tm_node_connection_user {
 struct tm_node_carrier {
   void (*send)(struct tm_node_connection *c, const struct tm_msg *f);
   struct tm_worker_link *(*make_link)(struct tm_node_connection *c, const struct tm_msg *started);
+  int (*take_fd)(struct tm_node_connection *c, const struct tm_msg *f); /* NULL: none can come */
   bool (*deliver)(struct tm_node_connection *c, const struct tm_msg *f);
   void (*end_link)(struct tm_node_connection *c, uint32_t worker);
   void (*wake)(struct tm_node_connection *c);
@@ -55,6 +56,12 @@ static inline struct tm_worker_link *tm_node_connection_make_link(struct tm_node
                                                                   const struct tm_msg *started)
 {
   return c->carrier->make_link(c, started);
+}
+
+/* Within on_msg: the descriptor of the message, which is the caller's from now on; -1: none. */
+static inline int tm_node_connection_take_fd(struct tm_node_connection *c, const struct tm_msg *f)
+{
+  return c->carrier->take_fd ? c->carrier->take_fd(c, f) : -1;
 }
 
 /* Within on_msg: a message of a worker, or CLOSED, for the worker's link. False: no such message

@@ -47,40 +47,50 @@ const char *tm_keeper_last_lines(const char *text, size_t len, int lines)
   return text + at;
 }
 
-/* The end of its stderr. Names of workers are not reused, so it holds nothing of an earlier
- * worker. */
-static void read_tail(const struct tm_keeper_worker *w, struct tm_buf *out)
+/* The end of a file, of which nothing before `from` is looked at. */
+static void read_tail(const char *path, int64_t from, struct tm_buf *out)
 {
   const struct tm_fs *fs = tm_fs_real();
-  const struct tm_node_step *s = &w->step->s;
   struct tm_stat st;
-  char *path = tm_xprintf("%s/user/stderr/%s/%s.stderr.txt", s->logs_dir, s->node_id, w->name);
   int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL);
-  if (fd >= 0 && fs->fstat(fs->self, fd, &st) == 0 && st.size > 0) {
-    int64_t from = st.size > TAIL_MAX ? st.size - TAIL_MAX : 0;
+  if (fd >= 0 && fs->fstat(fs->self, fd, &st) == 0 && st.size > from) {
+    from = st.size - from > TAIL_MAX ? st.size - TAIL_MAX : from;
     size_t n = (size_t)(st.size - from);
     int64_t got = tm_fs_read_at(fs, fd, path, tm_buf_extend(out, n), n, from, NULL);
     out->len = got > 0 ? (size_t)got : 0;
   }
   if (fd >= 0)
     tm_fs_close(fs, fd);
-  free(path);
 }
 
-static void find_last_line(const struct tm_keeper_worker *w, struct tm_ended *ended)
+/* Names of workers are not reused, so it holds nothing of an earlier worker. */
+static char *stderr_path(const struct tm_keeper_worker *w)
+{
+  const struct tm_node_step *s = &w->step->s;
+  return tm_xprintf("%s/user/stderr/%s/%s.stderr.txt", s->logs_dir, s->node_id, w->name);
+}
+
+void tm_keeper_last_line(const char *path, int64_t from, char out[TM_LAST_LINE_MAX + 1])
 {
   struct tm_buf tail = TM_BUF_NONE, line = TM_BUF_NONE;
-  read_tail(w, &tail);
+  read_tail(path, from, &tail);
   if (tail.len > 0) {
     const char *at = tm_keeper_last_lines(tail.data, tail.len, 1);
     size_t n = (size_t)(tail.data + tail.len - at);
     while (n > 0 && at[n - 1] == '\n')
       n--;
     tm_text_one_line(&line, at, n, TM_LAST_LINE_MAX - 3);
-    snprintf(ended->last_line, sizeof ended->last_line, "%s", tm_buf_str(&line));
   }
+  snprintf(out, TM_LAST_LINE_MAX + 1, "%s", tm_buf_str(&line));
   tm_buf_release(&tail);
   tm_buf_release(&line);
+}
+
+static void find_last_line(const struct tm_keeper_worker *w, struct tm_ended *ended)
+{
+  char *path = stderr_path(w);
+  tm_keeper_last_line(path, 0, ended->last_line);
+  free(path);
 }
 
 static enum tm_memory_kill find_memory_kill(struct tm_keeper *k, const struct tm_keeper_worker *w,
@@ -120,7 +130,9 @@ static void add_mini_batch(struct tm_buf *out, const struct tm_page_view *v)
 static void add_tail(struct tm_buf *out, const struct tm_keeper_worker *w)
 {
   struct tm_buf tail = TM_BUF_NONE;
-  read_tail(w, &tail);
+  char *path = stderr_path(w);
+  read_tail(path, 0, &tail);
+  free(path);
   if (tail.len > 0) {
     const char *end = tail.data + tail.len;
     tm_buf_add_str(out, "the last lines of its stderr:\n");

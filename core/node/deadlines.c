@@ -275,7 +275,7 @@ static void end_worker(struct tm_keeper *k, struct tm_keeper_worker *w,
   tm_keeper_step(k, w, TM_KEEPER_ON_END);
 }
 
-static struct tm_keeper_worker *find_pid(struct tm_keeper *k, pid_t pid)
+static struct tm_keeper_worker *find_pid(const struct tm_keeper *k, pid_t pid)
 {
   for (size_t i = 0; i < k->workers.len; i++)
     if (k->workers.at[i]->pid == pid)
@@ -292,17 +292,37 @@ static bool may_live(const struct tm_keeper *k, pid_t pid)
   for (size_t i = 0; i < k->workers.len; i++)
     if (tm_keeper_is_marked(found, k->workers.at[i]->marker))
       return true;
-  return false;
+  return tm_keeper_launch_lives(k, found);
 }
 
-/* Keeps (3). When the keeper ends, nothing may survive. */
+/* When the keeper ends, only launches live on, until the time for their end is over. */
+static bool is_spared(const struct tm_keeper *k, pid_t pid)
+{
+  char found[MARKER_MAX];
+  if (tm_keeper_find_launch(k, pid))
+    return true;
+  if (!k->is_closing)
+    return find_pid(k, pid) || may_live(k, pid);
+  return tm_process_env(pid, TM_ENV_WORKER, found, sizeof found) &&
+         tm_keeper_launch_lives(k, found);
+}
+
+/* Keeps (3). When the keeper ends, nothing may survive. If nothing was killed, and no child has
+ * ended in the meantime whose own children became ours, then nothing is left of commands that have
+ * ended. Otherwise the end of that child calls this again. */
 static void sweep(struct tm_keeper *k)
 {
   pid_t pids[CHILDREN_MAX];
+  struct tm_process_end end;
   size_t n = tm_process_children(getpid(), pids, CHILDREN_MAX);
+  bool is_clean = n < CHILDREN_MAX;
   for (size_t i = 0; i < n; i++)
-    if (k->is_closing || (!find_pid(k, pids[i]) && !may_live(k, pids[i])))
+    if (!is_spared(k, pids[i])) {
       tm_process_kill(pids[i], SIGKILL);
+      is_clean = false;
+    }
+  if (is_clean && tm_process_next_end(&end) <= 0)
+    tm_keeper_report_launches(k);
 }
 
 static void look_for_stopped(struct tm_keeper *k) /* keeps (5) */
@@ -323,12 +343,17 @@ bool tm_keeper_reap(struct tm_keeper *k)
   look_for_stopped(k);
   while ((rc = tm_process_next_end(&end)) > 0) {
     struct tm_keeper_worker *w = find_pid(k, end.pid);
+    struct tm_keeper_launch *l = tm_keeper_find_launch(k, end.pid);
     if (w)
       end_worker(k, w, &end);
+    else if (l)
+      tm_keeper_launch_over(k, l, &end);
     else
       tm_process_reap(end.pid, NULL);
   }
   if (rc == 0 && (k->has_ends || k->is_closing))
     sweep(k);
+  else if (rc < 0)
+    tm_keeper_report_launches(k);
   return rc == 0;
 }

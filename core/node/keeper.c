@@ -5,7 +5,8 @@
  *
  *  (1) When the control channel closes, everything beneath the keeper is killed, and the keeper
  *      ends when nothing is left: because it is a subreaper, all descendants of its workers become
- *      its children sooner or later, and are killed then. Until then it holds node.lock.
+ *      its children sooner or later, and are killed then. Until then it holds node.lock. Launches
+ *      are asked to end first, and have the time of their request for that (launcher.c).
  *  (2) The second line: if the supervisor's process has ended but another process still holds its
  *      end of the channel (a child that it forked), SIGHUP arrives by PDEATHSIG and has the same
  *      effect. SIGHUP also arrives if only the thread that started the keeper has ended; then the
@@ -60,6 +61,7 @@ static void close_if_alone(struct tm_keeper *k)
 {
   if (tm_keeper_reap(k))
     return;
+  tm_timer_close(&k->launch_timer);
   tm_signal_close(&k->on_child);
   tm_signal_close(&k->on_term);
   tm_signal_close(&k->on_orphaned);
@@ -79,6 +81,7 @@ static void begin_close(struct tm_keeper *k)
     tm_keeper_monitor_close(k->steps.at[i]);
   for (size_t i = 0; i < k->workers.len; i++)
     tm_keeper_step(k, k->workers.at[i], TM_KEEPER_ON_KILL);
+  tm_keeper_end_launches(k);
   close_if_alone(k);
 }
 
@@ -345,6 +348,12 @@ static void on_ask_doing(struct tm_keeper *k, const struct tm_msg *f)
     tell_doing(k, step);
 }
 
+static void on_launch(struct tm_keeper *k, const struct tm_msg *f)
+{
+  if (!tm_keeper_on_launch(k, f))
+    begin_close(k);
+}
+
 static void on_msg(struct tm_channel *c, const struct tm_msg *f)
 {
   struct tm_keeper *k = c->data;
@@ -363,6 +372,8 @@ static void on_msg(struct tm_channel *c, const struct tm_msg *f)
   case TM_MSG_PING: tm_keeper_send(k, TM_MSG_PONG, 0, NULL, 0); break;
   case TM_MSG_INIT_IS_LATE: on_init_is_late(k, f); break;
   case TM_MSG_ASK_DOING: on_ask_doing(k, f); break;
+  case TM_MSG_LAUNCH: on_launch(k, f); break;
+  case TM_MSG_END_LAUNCH: tm_keeper_on_end_launch(k, f); break;
   case TM_MSG_TAKE_BACK:
   case TM_MSG_STOPPING:
   case TM_MSG_KILL: on_worker_frame(k, f); break;
@@ -380,6 +391,7 @@ static void on_end(struct tm_channel *c, int code)
 static int open_all(struct tm_keeper *k, struct tm_err *err)
 {
   tm_timer_open(&k->timer, &k->loop, tm_keeper_on_time, k);
+  tm_timer_open(&k->launch_timer, &k->loop, tm_keeper_on_launch_time, k);
   tm_timer_open(&k->lock_timer, &k->loop, on_lock_time, k);
   tm_timer_open(&k->memory_timer, &k->loop, tm_keeper_memory_on_time, k);
   if (tm_signal_open(&k->on_child, &k->loop, SIGCHLD, on_child, k, err) < 0 ||
@@ -408,6 +420,7 @@ static void release(struct tm_keeper *k)
   TM_ARRAY_RELEASE(&k->steps);
   tm_keeper_memory_release(k);
   TM_ARRAY_RELEASE(&k->workers);
+  TM_ARRAY_RELEASE(&k->launches);
   if (k->lock_fd >= 0)
     tm_lock_release(k->lock_fd);
   tm_fs_close(tm_fs_real(), k->lock_fd);

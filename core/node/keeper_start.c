@@ -6,11 +6,13 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "node/keeper.h"
+#include "node/node_msg.h"
 #include "sys/messages/channel.h"
 #include "sys/fs.h"
 #include "sys/process.h"
 
-#define KEEPER_END_NS (5 * TM_S)
+#define KEEPER_END_NS   (5 * TM_S)
+#define LAUNCHES_END_NS (TM_LAUNCH_END_NS + KEEPER_END_NS)
 
 static pid_t start(const char *program, bool has_stderr, int control, struct tm_err *err)
 {
@@ -41,11 +43,12 @@ pid_t tm_keeper_launch(const char *program, bool has_stderr, int *control, struc
   return pid;
 }
 
-size_t tm_keeper_await(pid_t pid, const char *job_dir, const struct tm_incarnation *incarnation)
+size_t tm_keeper_await(pid_t pid, bool has_launches, const char *job_dir,
+                       const struct tm_incarnation *incarnation)
 {
   struct tm_process_end end;
 
-  tm_process_wait(pid, KEEPER_END_NS, &end);
+  tm_process_wait(pid, has_launches ? LAUNCHES_END_NS : KEEPER_END_NS, &end);
   if ((end.signal == 0 && end.exit_status == 0) || !job_dir)
     return 0;
   return tm_incarnation_kill(job_dir, incarnation);

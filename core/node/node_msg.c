@@ -19,7 +19,7 @@
 
 const char *tm_hello(void)
 {
-  return "tidemill " TM_VERSION " protocol 4";
+  return "tidemill " TM_VERSION " protocol 5";
 }
 
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
@@ -180,6 +180,71 @@ bool tm_worker_doing_read(struct tm_reader *r, struct tm_worker_doing *out)
   out->seq = tm_read_u64(r);
   out->is_stopped = tm_read_u32(r) != 0;
   return !r->bad && phase <= TM_PHASE_RECOVER;
+}
+
+void tm_node_launch_encode(struct tm_buf *out, const struct tm_launch *l, int64_t end_ns)
+{
+  size_t len = 0;
+  while (l->argv[len])
+    len++;
+  tm_require(len > 0 && end_ns >= 0);
+  tm_msg_add_list(out, l->argv, len);
+  tm_msg_add_str(out, l->stderr_path);
+  tm_msg_add_str(out, l->cwd);
+  tm_buf_add_u64(out, (uint64_t)end_ns);
+}
+
+int tm_node_launch_decode(struct tm_launch *out, int64_t *end_ns, const char *p, size_t n,
+                          struct tm_err *err)
+{
+  struct tm_reader r;
+  char **argv;
+  size_t len;
+  tm_reader_init(&r, p, n);
+  tm_msg_read_list(&r, &argv, &len);
+  out->argv = argv;
+  out->stderr_path = tm_msg_read_str(&r);
+  out->cwd = tm_msg_read_str(&r);
+  *end_ns = (int64_t)tm_read_u64(&r);
+  if (!r.bad && r.at == r.end && len > 0 && *end_ns >= 0)
+    return 0;
+  tm_node_launch_release(out);
+  return tm_err_set(err, TM_EPROTOCOL, "the request to launch a command cannot be read");
+}
+
+void tm_node_launch_release(struct tm_launch *l)
+{
+  size_t len = 0;
+  while (l->argv && l->argv[len])
+    len++;
+  tm_msg_release_list((char **)l->argv, len);
+  free((char *)l->stderr_path);
+  free((char *)l->cwd);
+  *l = (struct tm_launch) { 0 };
+}
+
+void tm_launch_ended_encode(struct tm_buf *out, const struct tm_launch_ended *e)
+{
+  tm_buf_add_u32(out, (uint32_t)e->exit_status);
+  tm_buf_add_u32(out, (uint32_t)e->signal);
+  tm_buf_add_u64(out, (uint64_t)e->lived_ns);
+  tm_msg_add_str(out, e->last_line);
+}
+
+int tm_launch_ended_decode(struct tm_launch_ended *out, const char *p, size_t n, struct tm_err *err)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, p, n);
+  out->exit_status = (int32_t)tm_read_u32(&r);
+  out->signal = (int32_t)tm_read_u32(&r);
+  out->lived_ns = (int64_t)tm_read_u64(&r);
+  char *last_line = tm_msg_read_str(&r);
+  size_t len = strlen(last_line);
+  snprintf(out->last_line, sizeof out->last_line, "%s", last_line);
+  free(last_line);
+  if (!r.bad && r.at == r.end && len <= TM_LAST_LINE_MAX && out->signal >= 0 && out->lived_ns >= 0)
+    return 0;
+  return tm_err_set(err, TM_EPROTOCOL, "the report of the end of a launch cannot be read");
 }
 
 static const char *phase_words(enum tm_phase phase)

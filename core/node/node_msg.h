@@ -23,9 +23,18 @@
  *                      <-------         NOTE              text for the log
  *                      <-------         CLOSED            from a relay, not from a keeper: the
  *                                                         worker sends nothing more
- *   (the control channel closes)        everything beneath it is killed, and it ends
+ *     LAUNCH           ------->         runs a command    worker: the number of the launch; struct
+ *                                                         tm_launch
+ *                      <-------         LAUNCHED (+ fd)   our end of its stdin and stdout |
+ *                                                         LAUNCH_FAILED
+ *     END_LAUNCH       ------->         ends the command, and what it started
+ *                      <-------         LAUNCH_ENDED      once for each LAUNCHED
+ *   (the control channel closes)        everything beneath it is killed, launches after the time
+ *                                       for their end, and it ends
  *
- * Messages about a worker that has ended are ignored: its ENDED is on the way.
+ * Messages about a worker or a launch that has ended are ignored: its end is on the way. Launches
+ * are for the keeper of the supervisor's own machine: a relay refuses them. A LAUNCH that cannot be
+ * read, that comes before the first STEP, or whose number is in use, ends the keeper.
  *
  * Each message's header has `worker`. Messages: sys/messages/channel.h.
  */
@@ -52,6 +61,8 @@ enum tm_node_msg {
   TM_MSG_PING,
   TM_MSG_INIT_IS_LATE,
   TM_MSG_ASK_DOING,
+  TM_MSG_LAUNCH,
+  TM_MSG_END_LAUNCH,
   TM_MSG_STARTED = 97, /* payload: u32 pid; with a descriptor */
   TM_MSG_START_FAILED, /* payload: a message */
   TM_MSG_TAKEN,        /* one for each TAKE_BACK to a living worker; may be empty */
@@ -62,6 +73,9 @@ enum tm_node_msg {
   /* payload: i32, 0 if the worker closed its socket or ended, else the code of the error. At most
    * once for each STARTED, before ENDED, after all that the worker sent */
   TM_MSG_CLOSED,
+  TM_MSG_LAUNCHED,      /* payload: u32 pid; with a descriptor */
+  TM_MSG_LAUNCH_FAILED, /* payload: a message */
+  TM_MSG_LAUNCH_ENDED,
 };
 #define TM_STOP_NS (30 * INT64_C(1000000000)) /* for shutdown(), and for recover() */
 
@@ -161,5 +175,32 @@ int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err
 /* "killed by signal 9 (Killed) in run() after 1.2 s; at most 12 MB resident; last on stderr: ...";
  * one line. The parts that differ between deaths of the same kind come after " after ". */
 void tm_ended_describe(struct tm_buf *out, const struct tm_ended *e);
+
+/* A command that the keeper runs. It gets the keeper's environment with a mark (worker_mark.h), a
+ * session of its own, and descriptors 0, 1 and 2. In the message: the list, the strings in this
+ * order (node/msg_strings.h), and u64 end_ns, the time from SIGTERM to SIGKILL. */
+struct tm_launch {
+  char *const *argv;       /* NULL-ended; argv[0] is looked up in PATH */
+  const char *stderr_path; /* appended to, made with mode 0600; its folder exists */
+  const char *cwd;
+};
+#define TM_LAUNCH_END_NS (5 * INT64_C(1000000000))
+void tm_node_launch_encode(struct tm_buf *out, const struct tm_launch *l, int64_t end_ns);
+/* Release `out` with tm_node_launch_release(). */
+int tm_node_launch_decode(struct tm_launch *out, int64_t *end_ns, const char *p, size_t n,
+                          struct tm_err *err);
+void tm_node_launch_release(struct tm_launch *l);
+
+/* How the command of a launch ended. In the message: u32 exit_status, u32 signal, u64 lived_ns, the
+ * string. */
+struct tm_launch_ended {
+  int32_t exit_status; /* when signal is 0 */
+  int32_t signal;
+  int64_t lived_ns;
+  char last_line[TM_LAST_LINE_MAX + 1]; /* of its stderr, sanitized; or "" */
+};
+void tm_launch_ended_encode(struct tm_buf *out, const struct tm_launch_ended *e);
+int tm_launch_ended_decode(struct tm_launch_ended *out, const char *p, size_t n,
+                           struct tm_err *err);
 
 #endif

@@ -56,6 +56,28 @@ struct tm_keeper_worker {
   int64_t rss_kb; /* when it passed its memory limit */
 };
 
+enum tm_launch_state {
+  TM_LAUNCH_RUNS,
+  TM_LAUNCH_ENDS, /* it was asked to end (SIGTERM) */
+  TM_LAUNCH_KILLED,
+  TM_LAUNCH_LEFT, /* the command has ended; what it has left is being killed */
+  TM_LAUNCH_STATES
+};
+
+/* A command that was launched, until its end has been reported. */
+struct tm_keeper_launch {
+  uint32_t number;
+  pid_t pid;    /* and its session and group; 0 from LEFT on: the number may be reused */
+  char *marker; /* value of TM_ENV_WORKER, inherited by all of its descendants */
+  char *stderr_path;
+  int64_t stderr_from; /* where in the file its output begins */
+  enum tm_launch_state state;
+  int64_t started_ns; /* monotonic, as end_due_ns */
+  int64_t end_ns;     /* from SIGTERM to SIGKILL */
+  int64_t end_due_ns; /* when ENDS is late; INT64_MAX: it was not asked to end */
+  struct tm_launch_ended ended;
+};
+
 /* A START that waits for memory. */
 struct tm_keeper_waiting {
   uint64_t step;
@@ -75,6 +97,7 @@ struct tm_keeper {
   struct tm_signal on_child, on_term, on_orphaned;
   struct tm_timer timer; /* armed to the earliest due_ns or stop_due_ns */
   struct tm_timer lock_timer;
+  struct tm_timer launch_timer; /* armed to the earliest end_due_ns */
   struct tm_timer memory_timer; /* runs while there is a limit to watch, or a worker waits */
   const struct tm_keeper_readings *readings;
   struct TM_ARRAY(struct tm_keeper_waiting) waiting; /* in the order of their START */
@@ -82,10 +105,11 @@ struct tm_keeper {
   bool is_short;        /* of memory: no worker is started */
   struct TM_ARRAY(struct tm_keeper_step *) steps;
   struct TM_ARRAY(struct tm_keeper_worker *) workers;
+  struct TM_ARRAY(struct tm_keeper_launch *) launches;
   struct TM_ARRAY(struct tm_keeper_base) bases;
   pid_t parent;
   int lock_fd; /* node.lock, or -1 */
-  bool has_hello, has_ends /* any worker has ended */, has_noted_log, is_closing;
+  bool has_hello, has_ends /* any worker or launch has ended */, has_noted_log, is_closing;
 };
 
 /* keeper.c */
@@ -116,6 +140,9 @@ int tm_keeper_log_open_output(struct tm_keeper *k, const struct tm_keeper_worker
  * what is left. */
 int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, struct tm_err *err);
 void tm_keeper_worker_free(struct tm_keeper_worker *w); /* NULL is a no-op */
+/* The value of TM_ENV_WORKER for a process beneath this keeper, to free(): `name` and `number` make
+ * it different from those of the others. */
+char *tm_keeper_marker(const struct tm_node_step *s, const char *name, uint32_t number);
 /* The environment of a worker: `own`, overridden by `more` and then by `last`, the keeper's
  * variables. A name without '=' removes the variable. The array ends with NULL and points to the
  * given strings; free() the array alone. */
@@ -137,6 +164,8 @@ void tm_keeper_log_end(struct tm_keeper *k, const struct tm_keeper_worker *w,
 /* Whether the kernel killed it, from known facts. Pure. */
 enum tm_memory_kill tm_keeper_memory_kill(enum tm_end_cause cause, int signal, bool is_logged,
                                           int64_t new_kills);
+/* The last line of a file from byte `from` on, sanitized; "" if there is none. */
+void tm_keeper_last_line(const char *path, int64_t from, char out[TM_LAST_LINE_MAX + 1]);
 /* The last `lines` lines of a text. Pure. */
 const char *tm_keeper_last_lines(const char *text, size_t len, int lines);
 
@@ -201,6 +230,23 @@ bool tm_keeper_is_marked(const char *found, const char *marker);
 /* The cause of an end. Pure. */
 enum tm_end_cause tm_keeper_cause(const struct tm_keeper_worker *w,
                                   const struct tm_process_end *end, enum tm_phase phase);
+
+/* launcher.c: commands that are run for the supervisor. False: LAUNCH cannot be honoured, and the
+ * keeper must end. */
+bool tm_keeper_on_launch(struct tm_keeper *k, const struct tm_msg *f);
+void tm_keeper_on_end_launch(struct tm_keeper *k, const struct tm_msg *f);
+void tm_keeper_on_launch_time(struct tm_timer *t);
+/* Asks all of them to end. */
+void tm_keeper_end_launches(struct tm_keeper *k);
+struct tm_keeper_launch *tm_keeper_find_launch(const struct tm_keeper *k, pid_t pid);
+/* Its command has ended: kills its group, reaps it. */
+void tm_keeper_launch_over(struct tm_keeper *k, struct tm_keeper_launch *l,
+                           const struct tm_process_end *end);
+/* Whether the command of the launch with this marker lives. */
+bool tm_keeper_launch_lives(const struct tm_keeper *k, const char *found);
+/* Reports the ends of all launches whose command has ended. Call it when nothing that they started
+ * is left. */
+void tm_keeper_report_launches(struct tm_keeper *k);
 
 /* call_timeout.c */
 enum tm_late_action { TM_LATE_KILL, TM_LATE_INTERRUPT, TM_LATE_AGAIN };

@@ -63,12 +63,12 @@ char **tm_keeper_environment(char *const *own, char *const *more, size_t more_le
 }
 
 /* Keeps (1). */
-static char *make_marker(const struct tm_keeper_worker *w)
+char *tm_keeper_marker(const struct tm_node_step *s, const char *name, uint32_t number)
 {
   const char *outer = getenv(TM_ENV_WORKER);
-  char *mark = tm_incarnation_mark(w->step->s.job_dir, &w->step->s.incarnation);
+  char *mark = tm_incarnation_mark(s->job_dir, &s->incarnation);
   char *marker =
-      tm_xprintf("%s%s:%u%s%s", mark, w->name, w->number, outer ? "," : "", outer ? outer : "");
+      tm_xprintf("%s%s:%u%s%s", mark, name, number, outer ? "," : "", outer ? outer : "");
   free(mark);
   return marker;
 }
@@ -115,7 +115,7 @@ int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, st
 {
   int pair[2] = { -1, -1 }, page = -1;
   tm_require(w->step && w->name && !w->page && w->state == TM_KEEPER_LIVES);
-  w->marker = make_marker(w);
+  w->marker = tm_keeper_marker(&w->step->s, w->name, w->number);
   w->temp_dir = tm_xprintf("%s-%s", w->step->s.temp_base, w->name);
   if (*w->step->s.memory_base) {
     w->memory_dir = tm_xprintf("%s-%s", w->step->s.memory_base, w->name);

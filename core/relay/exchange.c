@@ -9,6 +9,7 @@
  *  (4) What may be needed after events is decided in one place, at the end of the loop's turn. If
  *      it has to wait, the stream holds bytes that it could not write, so that an event follows.
  *  (5) At the end, a supervisor that takes nothing delays nobody for longer than the caller allows.
+ *  (6) Launches are for the keeper of the supervisor's machine: none is passed on, either way.
  */
 #include "relay/exchange.h"
 
@@ -177,9 +178,10 @@ static void keep_ended(struct worker *w, const struct tm_msg *f)
   w->ended.payload = w->detail.data;
 }
 
-static bool may_come(const struct tm_msg *f)
+static bool may_come(const struct tm_msg *f) /* keeps (6) */
 {
-  return f->type >= TM_MSG_HELLO && f->type < TM_STREAM_NUDGE && f->type != TM_MSG_CLOSED;
+  return f->type >= TM_MSG_HELLO && f->type < TM_STREAM_NUDGE && f->type != TM_MSG_CLOSED &&
+         (f->type < TM_MSG_LAUNCHED || f->type > TM_MSG_LAUNCH_ENDED);
 }
 
 static void on_keeper_msg(struct tm_channel *c, const struct tm_msg *f)
@@ -247,6 +249,12 @@ static void on_stream_msg(void *data, const struct tm_msg *f)
 
   if (x->is_over)
     return;
+  if (f->type == TM_MSG_LAUNCH || f->type == TM_MSG_END_LAUNCH) { /* keeps (6) */
+    over(x, TM_EXCHANGE_STREAM_ENDED, TM_EPROTOCOL,
+         "the supervisor asked for a command to be launched, which only the keeper of its own "
+         "machine does");
+    return;
+  }
   if (f->type >= TM_MSG_HELLO) {
     x->o.on_control(x->o.data, f);
     tm_channel_send(&x->control, f);

@@ -143,7 +143,7 @@ static void end_keeper(struct relay *r)
     return;
   tm_process_kill(r->keeper, SIGCONT); /* keeps (2) */
   tm_exchange_end_keeper(r->exchange);
-  killed = tm_keeper_await(r->keeper, r->job_dir, &r->incarnation);
+  killed = tm_keeper_await(r->keeper, false, r->job_dir, &r->incarnation);
   if (killed == 0)
     return;
   text = tm_xprintf("killed %zu %s of a keeper that did not end by itself", killed,

@@ -109,6 +109,11 @@ static int check_cwd(const struct tm_program *p, struct tm_err *err)
              : 0;
 }
 
+char *tm_program_file(const struct tm_program *p, struct tm_err *err)
+{
+  return p->cwd != NULL && check_cwd(p, err) < 0 ? NULL : find_program(p, err);
+}
+
 /* ---- input and output ---- */
 
 /* Keeps (1). A descriptor, at the beginning of the input. */
@@ -167,10 +172,8 @@ pid_t tm_program_start_with(const struct tm_program *p, int out, int errors, str
 {
   int fds[3] = { own(0), out >= 0 ? out : own(1), errors >= 0 ? errors : own(2) };
   int opened[3] = { -1, -1, -1 };
-  char *path = NULL;
-  pid_t pid = p->cwd != NULL ? check_cwd(p, err) : 0;
-  if (pid < 0 || (path = find_program(p, err)) == NULL)
-    pid = pid < 0 ? pid : err->code;
+  char *path = tm_program_file(p, err);
+  pid_t pid = path == NULL ? err->code : 0;
   if (pid == 0 && p->input != NULL)
     pid = opened[0] = open_input(p, err);
   if (pid >= 0 && p->out_path != NULL)

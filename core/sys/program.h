@@ -30,6 +30,11 @@ struct tm_program {
   const char *err_path; /* the same for descriptor 2 */
 };
 
+/* The file that a start would execute, to free(): argv[0] itself, or in the folder of PATH that has
+ * it. NULL with the message of tm_program_start() if the program or `cwd` is missing or
+ * cannot be used. */
+char *tm_program_file(const struct tm_program *p, struct tm_err *err);
+
 /* Returns the pid. On failure a negative code, with a message that says whether the program, a
  * folder or a file is missing or cannot be used; then nothing runs. */
 pid_t tm_program_start(const struct tm_program *p, struct tm_err *err);

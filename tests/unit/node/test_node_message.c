@@ -169,6 +169,72 @@ static void an_end_is_decoded_unchanged(void **state)
   tm_buf_release(&b);
 }
 
+static void make_launch(struct tm_buf *out)
+{
+  char *argv[] = { (char *)"ssh", (char *)"", (char *)"a\nb", NULL };
+  struct tm_launch l = { argv, "/logs/ssh.txt", "/work" };
+  tm_node_launch_encode(out, &l, TM_LAUNCH_END_NS);
+}
+
+static void a_launch_is_decoded_unchanged(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  struct tm_launch l;
+  int64_t end_ns;
+  make_launch(&b);
+  assert_int_equal(tm_node_launch_decode(&l, &end_ns, b.data, b.len, NULL), 0);
+  assert_string_equal(l.argv[0], "ssh");
+  assert_string_equal(l.argv[1], "");
+  assert_string_equal(l.argv[2], "a\nb");
+  assert_null(l.argv[3]);
+  assert_string_equal(l.stderr_path, "/logs/ssh.txt");
+  assert_string_equal(l.cwd, "/work");
+  assert_int_equal(end_ns, TM_LAUNCH_END_NS);
+  tm_node_launch_release(&l);
+  tm_buf_release(&b);
+}
+
+static void a_damaged_launch_is_refused(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE, none = TM_BUF_NONE;
+  struct tm_launch l;
+  int64_t end_ns;
+  make_launch(&b);
+  for (size_t n = 0; n < b.len; n++)
+    assert_int_equal(tm_node_launch_decode(&l, &end_ns, b.data, n, NULL), TM_EPROTOCOL);
+  b.data[b.len - 1] = (char)0x80; /* the time is negative */
+  assert_int_equal(tm_node_launch_decode(&l, &end_ns, b.data, b.len, NULL), TM_EPROTOCOL);
+  b.data[b.len - 1] = 0;
+  tm_buf_add_char(&b, 'x');
+  assert_int_equal(tm_node_launch_decode(&l, &end_ns, b.data, b.len, NULL), TM_EPROTOCOL);
+  tm_buf_add_u32(&none, 0); /* no program */
+  tm_buf_add_u32(&none, 0);
+  tm_buf_add_u32(&none, 0);
+  tm_buf_add_u64(&none, 0);
+  assert_int_equal(tm_node_launch_decode(&l, &end_ns, none.data, none.len, NULL), TM_EPROTOCOL);
+  tm_buf_release(&b);
+  tm_buf_release(&none);
+}
+
+static void the_end_of_a_launch_is_decoded_unchanged(void **state)
+{
+  struct tm_launch_ended e = { .exit_status = 255, .signal = 9, .lived_ns = 1LL << 40 }, d;
+  struct tm_buf b = TM_BUF_NONE;
+  memset(e.last_line, 'x', TM_LAST_LINE_MAX);
+  tm_launch_ended_encode(&b, &e);
+  assert_int_equal(tm_launch_ended_decode(&d, b.data, b.len, NULL), 0);
+  assert_int_equal(d.exit_status, 255);
+  assert_int_equal(d.signal, 9);
+  assert_int_equal(d.lived_ns, 1LL << 40);
+  assert_string_equal(d.last_line, e.last_line);
+  for (size_t n = 0; n < b.len; n++)
+    assert_int_equal(tm_launch_ended_decode(&d, b.data, n, NULL), TM_EPROTOCOL);
+  tm_put_u32(b.data + 16, TM_LAST_LINE_MAX + 1); /* a line that is too long */
+  tm_buf_add_char(&b, 'x');
+  assert_int_equal(tm_launch_ended_decode(&d, b.data, b.len, NULL), TM_EPROTOCOL);
+  tm_buf_release(&b);
+}
+
 static void expect_words(enum tm_end_cause cause, enum tm_phase phase, const char *words)
 {
   struct tm_buf b = TM_BUF_NONE;
@@ -273,6 +339,9 @@ UNIT_TESTS({
     cmocka_unit_test(a_list_longer_than_its_bytes_is_refused),
     cmocka_unit_test(a_string_with_nul_is_refused),
     cmocka_unit_test(an_end_is_decoded_unchanged),
+    cmocka_unit_test(a_launch_is_decoded_unchanged),
+    cmocka_unit_test(a_damaged_launch_is_refused),
+    cmocka_unit_test(the_end_of_a_launch_is_decoded_unchanged),
     cmocka_unit_test(an_end_is_described_in_one_line),
     cmocka_unit_test(details_of_a_death_follow_its_cause),
     cmocka_unit_test(the_activity_of_a_worker_is_decoded_unchanged),

@@ -556,6 +556,28 @@ static void nothing_waits_at_the_end_of_a_lost_stream(void **state)
     turn(x);
 }
 
+/* Only the keeper of the supervisor's own machine launches commands. */
+static void no_launch_is_passed_on(void **state)
+{
+  static const uint32_t down[] = { TM_MSG_LAUNCH, TM_MSG_END_LAUNCH };
+  static const uint32_t up[] = { TM_MSG_LAUNCHED, TM_MSG_LAUNCH_FAILED, TM_MSG_LAUNCH_ENDED };
+  for (size_t i = 0; i < TM_COUNT_OF(down) + TM_COUNT_OF(up); i++) {
+    bool is_down = i < TM_COUNT_OF(down);
+    struct fixture *x;
+    setup((void **)&x);
+    if (is_down)
+      supervisor_sends(x, down[i], 0, "", 0);
+    else
+      keeper_sends(x, up[i - TM_COUNT_OF(down)], 0, "");
+    while (!x->has_ended)
+      turn(x);
+    assert_int_equal(x->code, TM_EPROTOCOL);
+    assert_int_equal(x->end, is_down ? TM_EXCHANGE_STREAM_ENDED : TM_EXCHANGE_KEEPER_ENDED);
+    assert_true(x->asked == 0 && is_empty(&x->keeper_in) && is_empty(&x->supervisor_in));
+    teardown((void **)&x);
+  }
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 UNIT_HOOKS(.limit_s = 120);
@@ -569,6 +591,7 @@ UNIT_TESTS({
     CASE(a_worker_that_does_not_read_delays_no_other),
     CASE(a_worker_cannot_speak_for_the_keeper),
     CASE(an_impossible_message_of_the_keeper_ends_it),
+    cmocka_unit_test(no_launch_is_passed_on),
     CASE(the_end_of_the_keeper_is_reported_after_what_workers_sent),
     CASE(the_end_of_the_stream_is_reported),
     CASE(what_waits_is_sent_before_the_end),

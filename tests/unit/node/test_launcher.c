@@ -1,0 +1,295 @@
+/* test_launcher.c - commands that a real keeper launches: their streams, and how they end. */
+#include "unit.h"
+
+#include <sys/socket.h>
+
+#include "node/keeper_start.h"
+#include "rig.h"
+
+struct asked {
+  int fd; /* our end of its stdin and stdout */
+  pid_t pid;
+};
+
+/* Runs `text` by a shell. */
+static void ask(struct rig *r, uint32_t number, const char *text, int64_t end_ns)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  char *argv[] = { (char *)"sh", (char *)"-c", (char *)text, NULL };
+  char *path = tm_xprintf("%s/err", r->dir);
+  struct tm_launch l = { argv, path, r->dir };
+  tm_node_launch_encode(&b, &l, end_ns);
+  rig_send(r, TM_MSG_LAUNCH, 0, number, b.data, b.len);
+  tm_buf_release(&b);
+  free(path);
+}
+
+static struct asked launch(struct rig *r, uint32_t number, const char *text, int64_t end_ns)
+{
+  ask(r, number, text, end_ns);
+  const struct tm_msg *f = rig_wait(r, TM_MSG_LAUNCHED, number);
+  assert_true(f->fd >= 0 && f->length == 4);
+  return (struct asked) { f->fd, (pid_t)tm_get_u32(f->payload) };
+}
+
+static struct tm_launch_ended wait_ended(struct rig *r, uint32_t number)
+{
+  struct tm_launch_ended e;
+  const struct tm_msg *f = rig_wait(r, TM_MSG_LAUNCH_ENDED, number);
+  assert_int_equal(tm_launch_ended_decode(&e, f->payload, f->length, NULL), 0);
+  assert_true(e.lived_ns > 0);
+  return e;
+}
+
+/* The next line that it writes, in static memory. */
+static const char *read_line(int fd)
+{
+  static char line[4096];
+  size_t len = 0;
+  struct pollfd p = { .fd = fd, .events = POLLIN };
+  do {
+    assert_true(len + 1 < sizeof line);
+    assert_int_equal(poll(&p, 1, (int)(RIG_LIMIT / TM_MS)), 1);
+    assert_int_equal(read(fd, line + len, 1), 1);
+  } while (line[len++] != '\n');
+  line[len - 1] = '\0';
+  return line;
+}
+
+static void expect_end_of_stream(int fd)
+{
+  char byte;
+  struct pollfd p = { .fd = fd, .events = POLLIN };
+  assert_int_equal(poll(&p, 1, (int)(RIG_LIMIT / TM_MS)), 1);
+  assert_int_equal(read(fd, &byte, 1), 0);
+}
+
+static void a_launch_talks_over_its_stream_and_ends(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  struct asked a = launch(&r, 7, "echo one >&2; pwd; cat; echo 'the last\033' >&2; exit 3", 0);
+  assert_string_equal(read_line(a.fd), r.dir);
+  assert_int_equal(write(a.fd, "hello\n", 6), 6);
+  assert_string_equal(read_line(a.fd), "hello");
+  assert_int_equal(shutdown(a.fd, SHUT_WR), 0);
+  expect_end_of_stream(a.fd);
+  struct tm_launch_ended e = wait_ended(&r, 7);
+  assert_int_equal(e.exit_status, 3);
+  assert_int_equal(e.signal, 0);
+  assert_string_equal(e.last_line, "the last\\x1B");
+  rig_expect_text(&r, "err", "one\nthe last\033\n");
+  close(a.fd);
+
+  /* The file is appended to, and is nobody else's. */
+  a = launch(&r, 8, "kill -TERM $$", 0);
+  e = wait_ended(&r, 8);
+  assert_int_equal(e.signal, SIGTERM);
+  assert_string_equal(e.last_line, "");
+  rig_expect_text(&r, "err", "one\nthe last");
+  struct stat st;
+  char *path = tm_xprintf("%s/err", r.dir);
+  assert_int_equal(stat(path, &st), 0);
+  assert_int_equal(st.st_mode & 0777, 0600);
+  free(path);
+  close(a.fd);
+  rig_close(&r);
+}
+
+static void a_launch_has_only_its_stream_and_its_stderr(void **state)
+{
+  struct rig r;
+  struct tm_buf mark = TM_BUF_NONE;
+  rig_start(&r, 0);
+  struct asked a = launch(
+      &r, 0, "echo /proc/$$/fd/*; ps -o sid= -p $$ 2>/dev/null; echo \"$TIDEMILL_WORKER\"", 0);
+  char *expected = tm_xprintf("/proc/%d/fd/0 /proc/%d/fd/1 /proc/%d/fd/2", a.pid, a.pid, a.pid);
+  const char *line = read_line(a.fd);
+  if (strncmp(line, expected, strlen(expected)) != 0)
+    fail_msg("%s", line);
+  free(expected);
+  while (!strchr(line = read_line(a.fd), ':')) /* the session, if there is a ps */
+    assert_int_equal(atol(line), a.pid);
+  char *job = tm_incarnation_mark(r.dir, &r.incarnation);
+  tm_buf_printf(&mark, "%slaunch:0", job);
+  assert_string_equal(line, tm_buf_str(&mark));
+  tm_buf_release(&mark);
+  free(job);
+  wait_ended(&r, 0);
+  close(a.fd);
+  rig_close(&r);
+}
+
+static void expect_failed(struct rig *r, char *program, const char *cwd, const char *errors,
+                          const char *words)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  char *argv[] = { program, NULL };
+  char *path = tm_xprintf("%s/%s", r->dir, errors);
+  struct tm_launch l = { argv, path, cwd };
+  tm_node_launch_encode(&b, &l, 0);
+  rig_send(r, TM_MSG_LAUNCH, 0, 1, b.data, b.len);
+  const struct tm_msg *f = rig_wait(r, TM_MSG_LAUNCH_FAILED, 1);
+  char *text = tm_xstrndup(f->payload, f->length);
+  if (!strstr(text, words))
+    fail_msg("'%s' is not in: %s", words, text);
+  free(text);
+  free(path);
+  tm_buf_release(&b);
+}
+
+static void a_command_that_cannot_be_started_is_reported(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  expect_failed(&r, (char *)"no-such-ssh", r.dir, "err",
+                "cannot start 'no-such-ssh': there is no such program in PATH");
+  expect_failed(&r, (char *)"no-such-ssh", r.dir, "err", "; install it on this machine, or name");
+  expect_failed(&r, (char *)"/dev/null", r.dir, "err", "cannot start '/dev/null': it is not exec");
+  expect_failed(&r, (char *)"sh", "/no/folder", "err", "in the folder '/no/folder'");
+  expect_failed(&r, (char *)"sh", r.dir, "no/err", "no/err'");
+  struct asked a = launch(&r, 1, "true", 0); /* the number is free again */
+  wait_ended(&r, 1);
+  close(a.fd);
+  rig_close(&r);
+}
+
+static void a_launch_is_asked_to_end(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  struct asked a =
+      launch(&r, 0, "trap 'exit 9' TERM; echo ready; while :; do read x; done", RIG_LIMIT);
+  assert_string_equal(read_line(a.fd), "ready");
+  rig_send(&r, TM_MSG_END_LAUNCH, 0, 0, NULL, 0);
+  rig_send(&r, TM_MSG_END_LAUNCH, 0, 0, NULL, 0);
+  rig_send(&r, TM_MSG_END_LAUNCH, 0, 5, NULL, 0); /* unknown: ignored */
+  struct tm_launch_ended e = wait_ended(&r, 0);
+  assert_int_equal(e.signal, 0);
+  assert_int_equal(e.exit_status, 9);
+  assert_false(rig_has(&r, TM_MSG_LAUNCH_ENDED));
+  close(a.fd);
+  rig_close(&r);
+}
+
+static void a_launch_that_does_not_end_is_killed(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  struct asked a = launch(
+      &r, 0, "trap '' TERM; sleep 1000 & echo $!; wait; while :; do sleep 1000; done", TM_MS);
+  int held = rig_hold((pid_t)atol(read_line(a.fd)));
+  rig_send(&r, TM_MSG_END_LAUNCH, 0, 0, NULL, 0);
+  assert_int_equal(wait_ended(&r, 0).signal, SIGKILL);
+  struct pollfd p = { .fd = held, .events = POLLIN };
+  assert_int_equal(poll(&p, 1, 0), 1); /* nothing is left when the end is reported */
+  close(held);
+  close(a.fd);
+  rig_close(&r);
+}
+
+/* In a session of its own, and below another process. */
+static void what_a_launch_has_started_is_killed_when_it_ends(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  rig_start_worker(&r, 0); /* a neighbour, which is spared */
+  rig_wait_ready(&r, 0);
+  struct asked a =
+      launch(&r, 3, "setsid sh -c 'setsid sleep 1000 & echo $!; wait' & read x; exit 0", RIG_LIMIT);
+  struct asked other = launch(&r, 4, "setsid sleep 1000 & echo $!; cat", RIG_LIMIT);
+  int held = rig_hold((pid_t)atol(read_line(a.fd)));
+  int spared = rig_hold((pid_t)atol(read_line(other.fd)));
+  assert_int_equal(write(a.fd, "\n", 1), 1);
+  assert_int_equal(wait_ended(&r, 3).exit_status, 0);
+  struct pollfd p[] = { { .fd = held, .events = POLLIN }, { .fd = spared, .events = POLLIN } };
+  assert_int_equal(poll(p, 2, 0), 1);
+  assert_true(p[0].revents & POLLIN);
+  free(rig_wait_rows(&r, 0, rig_hand(&r, 0, "/a")));
+  close(held);
+  close(a.fd);
+  rig_close(&r); /* ends the other one */
+  rig_wait_gone(spared);
+  close(other.fd);
+}
+
+static void a_closed_channel_ends_all_launches(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  struct asked polite = launch(
+      &r, 0, "trap 'echo bye >&2; exit 0' TERM; echo ready; while :; do read x; done", RIG_LIMIT);
+  struct asked stubborn = launch(
+      &r, 1, "trap '' TERM HUP; setsid sleep 1000 & echo $!; while :; do sleep 1000; done", TM_MS);
+  assert_string_equal(read_line(polite.fd), "ready");
+  int left = rig_hold((pid_t)atol(read_line(stubborn.fd)));
+  int held[] = { rig_hold(polite.pid), rig_hold(stubborn.pid) };
+  assert_int_equal(rig_end_keeper(&r), 0);
+  struct pollfd p[] = { { .fd = held[0], .events = POLLIN },
+                        { .fd = held[1], .events = POLLIN },
+                        { .fd = left, .events = POLLIN } };
+  assert_int_equal(poll(p, 3, 0), 3); /* the keeper ended last */
+  rig_expect_text(&r, "err", "bye\n");
+  for (size_t i = 0; i < 3; i++)
+    close(p[i].fd);
+  close(polite.fd);
+  close(stubborn.fd);
+  rig_close(&r);
+}
+
+static void leftovers_of_a_killed_keeper_are_found(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  struct asked reader = launch(&r, 0, "cat; echo gone >&2", RIG_LIMIT);
+  struct asked stubborn = launch(&r, 1, "trap '' TERM HUP; echo ready; sleep 1000; :", RIG_LIMIT);
+  assert_string_equal(read_line(stubborn.fd), "ready");
+  int held[] = { rig_hold(reader.pid), rig_hold(stubborn.pid) };
+  kill(r.keeper, SIGKILL);
+  close(reader.fd); /* its stdin ends */
+  rig_wait_gone(held[0]);
+  rig_expect_text(&r, "err", "gone\n");
+  assert_true(tm_keeper_await(r.keeper, true, r.dir, &r.incarnation) >= 1);
+  rig_wait_gone(held[1]);
+  r.keeper = 0;
+  close(stubborn.fd);
+  rig_close(&r);
+}
+
+static void expect_end_of_keeper(struct rig *r)
+{
+  while (!r->has_ended)
+    rig_turn(r);
+  rig_close(r);
+}
+
+static void a_request_that_cannot_be_honoured_ends_the_keeper(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  rig_send(&r, TM_MSG_LAUNCH, 0, 0, "x", 1);
+  expect_end_of_keeper(&r);
+
+  rig_start(&r, 0);
+  struct asked a = launch(&r, 0, "cat", RIG_LIMIT);
+  ask(&r, 0, "cat", RIG_LIMIT);
+  expect_end_of_keeper(&r);
+  close(a.fd);
+
+  rig_open(&r, tm_hello()); /* there is no step */
+  ask(&r, 0, "cat", RIG_LIMIT);
+  expect_end_of_keeper(&r);
+}
+
+UNIT_HOOKS(.serve = rig_serve);
+UNIT_TESTS({
+    cmocka_unit_test(a_launch_talks_over_its_stream_and_ends),
+    cmocka_unit_test(a_launch_has_only_its_stream_and_its_stderr),
+    cmocka_unit_test(a_command_that_cannot_be_started_is_reported),
+    cmocka_unit_test(a_launch_is_asked_to_end),
+    cmocka_unit_test(a_launch_that_does_not_end_is_killed),
+    cmocka_unit_test(what_a_launch_has_started_is_killed_when_it_ends),
+    cmocka_unit_test(a_closed_channel_ends_all_launches),
+    cmocka_unit_test(leftovers_of_a_killed_keeper_are_found),
+    cmocka_unit_test(a_request_that_cannot_be_honoured_ends_the_keeper),
+});
