@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "fleet/launches.h"
 #include "fleet/local_connection.h"
 #include "fleet/stream_connection.h"
 #include "sched/silence.h"
@@ -46,6 +47,7 @@ struct tm_node {
   void (*on_gone)(void *data);
   struct TM_ARRAY(struct tm_node_user) users;  /* by step */
   struct TM_ARRAY(struct node_worker) workers; /* by number */
+  struct tm_launches launches;
 };
 
 static void on_msg(void *data, const struct tm_msg *f);
@@ -222,6 +224,19 @@ void tm_node_end_init(struct tm_node *n, uint32_t step)
 
   tm_require(step < n->users.len);
   send_msg(n, &f);
+}
+
+uint32_t tm_node_launch(struct tm_node *n, const struct tm_launch *l,
+                        const struct tm_launch_user *user)
+{
+  tm_require(!n->is_stream && !n->is_closed && n->job_dir);
+  return tm_launches_add(&n->launches, n->connection, l, user);
+}
+
+void tm_node_end_launch(struct tm_node *n, uint32_t launch)
+{
+  tm_require(!n->is_stream && !n->is_closed);
+  tm_launches_end(&n->launches, n->connection, launch);
 }
 
 void tm_node_ask_doing(struct tm_node *n, uint32_t step)
@@ -413,6 +428,12 @@ static void on_doing(struct tm_node *n, const struct tm_msg *f)
   }
 }
 
+static void on_launch_news(struct tm_node *n, const struct tm_msg *f)
+{
+  if (!tm_launches_deliver(&n->launches, n->connection, f))
+    lose_impossible(n);
+}
+
 static void on_note(struct tm_node *n, const struct tm_msg *f)
 {
   char *text = text_of(f);
@@ -438,6 +459,8 @@ static void on_msg(void *data, const struct tm_msg *f)
     on_note(n, f);
   else if (f->type == TM_MSG_DOING)
     on_doing(n, f);
+  else if (f->type >= TM_MSG_LAUNCHED && f->type <= TM_MSG_LAUNCH_ENDED)
+    on_launch_news(n, f);
   else if (f->type >= TM_MSG_HELLO && f->type != TM_MSG_CLOSED)
     on_worker_news(n, f);
   else if (!tm_node_connection_deliver(n->connection, f))
@@ -472,6 +495,7 @@ static void on_carrier_closed(void *data)
 
   TM_ARRAY_RELEASE(&n->users);
   TM_ARRAY_RELEASE(&n->workers);
+  tm_launches_release(&n->launches);
   free(n->job_dir);
   free(n);
 }

@@ -104,12 +104,22 @@ static void pid_cut_off(struct rig *r)
   tell(r, TM_MSG_STARTED, 1, "", 0);
 }
 
+static void launched_unasked(struct rig *r)
+{
+  tell(r, TM_MSG_LAUNCHED, 0, "\1\0\0", 4);
+}
+
+static void launch_ended_unasked(struct rig *r)
+{
+  tell(r, TM_MSG_LAUNCH_ENDED, 0, "", 0);
+}
+
 static void an_impossible_message_about_a_worker_loses_the_node(void **state)
 {
-  static void (*const cases[])(struct rig *) = { started_twice,         ended_of_another,
-                                                 taken_unasked,         closed_of_another,
-                                                 closed_without_a_code, message_of_another,
-                                                 message_of_none,       pid_cut_off };
+  static void (*const cases[])(struct rig *) = {
+    started_twice,      ended_of_another, taken_unasked, closed_of_another, closed_without_a_code,
+    message_of_another, message_of_none,  pid_cut_off,   launched_unasked,  launch_ended_unasked
+  };
   for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
     struct rig r;
     setup_worker(&r);

@@ -1,0 +1,61 @@
+/* launches.h - commands that the keeper of this machine runs for the supervisor: each carries the
+ * stream of a node (ssh, srun, or `tidemill node` itself) on its stdin and stdout.
+ *
+ * Only the node of this machine launches, after a step was added to it: the job of the step marks
+ * the processes of the launch, so that a later keeper finds what a killed one has left.
+ */
+#ifndef TM_FLEET_LAUNCHES_H
+#define TM_FLEET_LAUNCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "node/node_msg.h" /* struct tm_launch, struct tm_launch_ended */
+
+struct tm_node;
+struct tm_node_connection;
+
+struct tm_launch_user {
+  void *data;
+  /* It runs. fd: our end of the socket pair that is its stdin and stdout; the user owns it. */
+  void (*on_launched)(void *data, uint32_t launch, int64_t pid, int fd);
+  /* It could not be started: the last call. `text`: one line, says why. */
+  void (*on_launch_failed)(void *data, uint32_t launch, const char *text);
+  /* It has ended, and so has everything it started on this machine: the last call. */
+  void (*on_launch_ended)(void *data, uint32_t launch, const struct tm_launch_ended *ended);
+};
+
+/* Asks the keeper to run it. Returns its number, for the calls below and in the callbacks, which
+ * come in later turns of the loop. If the keeper is lost, no callback comes (on_lost of the node).
+ */
+uint32_t tm_node_launch(struct tm_node *n, const struct tm_launch *l,
+                        const struct tm_launch_user *user);
+/* Ends it: SIGTERM to the command; after TM_LAUNCH_END_NS (5 s) SIGKILL to it and what it started.
+ * on_launch_ended follows. Again, or after its end: a no-op. */
+void tm_node_end_launch(struct tm_node *n, uint32_t launch);
+
+/* ---- for node.c, which has the two functions above ---- */
+
+enum tm_launch_phase { TM_LAUNCH_ASKED, TM_LAUNCH_LIVES, TM_LAUNCH_GONE };
+
+struct tm_known_launch {
+  struct tm_launch_user user;
+  enum tm_launch_phase phase;
+  bool is_ending; /* END_LAUNCH was sent */
+};
+
+/* The launches of a node, by number. Zeroed is empty. */
+struct tm_launches {
+  struct TM_ARRAY(struct tm_known_launch) list;
+};
+uint32_t tm_launches_add(struct tm_launches *all, struct tm_node_connection *c,
+                         const struct tm_launch *l, const struct tm_launch_user *user);
+void tm_launches_end(struct tm_launches *all, struct tm_node_connection *c, uint32_t launch);
+/* Within on_msg of LAUNCHED, LAUNCH_FAILED or LAUNCH_ENDED: tells the user. False: the keeper
+ * cannot say that; the user has not heard of it. */
+bool tm_launches_deliver(struct tm_launches *all, struct tm_node_connection *c,
+                         const struct tm_msg *f);
+void tm_launches_release(struct tm_launches *all);
+
+#endif
