@@ -64,7 +64,8 @@ size_t tm_launch_plan_launch(struct tm_launch_plan *p, size_t place, uint32_t id
 {
   struct tm_launch_place *l = &p->places.at[place];
 
-  tm_require(place < p->places.len && l->state == TM_LAUNCH_PLACE_EMPTY && !tm_launch_plan_find(p, id));
+  tm_require(place < p->places.len && l->state == TM_LAUNCH_PLACE_EMPTY &&
+             !tm_launch_plan_find(p, id));
   tm_require(!p->has_hosts || p->spares.len > 0); /* each filled place has one: keeps (1) */
   l->state = TM_LAUNCH_PLACE_STARTS;
   l->id = id;

@@ -26,8 +26,8 @@
 #include "sys/clock.h"
 #include "sys/process.h"
 
-#define WAIT_NS   (5 * TM_S) /* for a keeper that ends what its supervisor left behind */
-#define OWNER_NS  TM_S       /* for a supervisor that is ending; a running one is not waited for */
+#define WAIT_NS   (10 * TM_S) /* for a keeper that ends what its supervisor left: launches, too */
+#define OWNER_NS  TM_S        /* for a supervisor that is ending; a running one is not waited for */
 #define AGAIN_NS  (5 * TM_MS)
 #define OWNER_MAX (64u << 10) /* bytes */
 
