@@ -28,6 +28,8 @@ void tm_config_release(struct tm_config *c)
   free(c->partition_keys);
   free_list(c->environment);
   free_list(c->module_paths);
+  free_list(c->node_command);
+  free_list(c->node_hosts);
   free(c->description);
   free(c->resume_from);
   memset(c, 0, sizeof(*c));

@@ -64,8 +64,13 @@ struct tm_config {
   int64_t retry_delay_ns; /* -1: not given */
   char **environment;     /* "NAME=value", NULL-ended; or NULL */
   char **module_paths;    /* from `environment`, absolute, NULL-ended; or NULL */
-  char *description;      /* or NULL */
-  char *resume_from;      /* a job's name or path, or NULL */
+  /* The template of the command that starts a node, NULL-ended, or NULL; the values of its {host},
+   * different ones, or NULL. */
+  char **node_command;
+  char **node_hosts;
+  size_t node_hosts_len;
+  char *description; /* or NULL */
+  char *resume_from; /* a job's name or path, or NULL */
 };
 
 /* Whether run() may return any number of elements for its items; `are_rows`: they are rows of a

@@ -1,0 +1,132 @@
+/* node_settings.c - see node_settings.h. */
+#include "plan/node_settings.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/command_template.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+/* Without a launcher there is one node, and no command. */
+static int check_local(const struct tm_node_settings *s, struct tm_err *err)
+{
+  if (s->node_count > 1)
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "'node_count' is %" PRId64
+        " with compute_target = \"local\", which is one machine; write compute_target "
+        "= \"exec\" and a node_command, or node_count = 1",
+        s->node_count);
+  if (s->command || s->hosts)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'%s' is given with compute_target = \"local\": workers run on this machine"
+                      "; write compute_target = \"exec\", or leave it out",
+                      s->command ? "node_command" : "node_hosts");
+  return 0;
+}
+
+static char **words_of(const struct tm_json *command, struct tm_err *err)
+{
+  if (command->type == TM_JSON_STRING)
+    return tm_command_words_split(command->string.at, err);
+  char **words = tm_xcalloc(command->list.len + 1, sizeof(*words));
+  for (size_t i = 0; i < command->list.len; i++)
+    words[i] = tm_xstrdup(command->list.at[i]->string.at);
+  return words;
+}
+
+static bool can_expand(char *const *words, bool has_host, struct tm_err *err)
+{
+  static const struct tm_template_value values[] = { { "host", "h" },
+                                                     { "node_id", "1" },
+                                                     { "program", "p" },
+                                                     { "job_dir", "/j" },
+                                                     { "processes", "1" } };
+  size_t first = has_host ? 0 : 1;
+  char **expanded =
+      tm_command_words_expand(words, values + first, TM_COUNT_OF(values) - first, err);
+  tm_command_words_free(expanded);
+  return expanded != NULL;
+}
+
+static int check_command(char *const *words, bool has_hosts, struct tm_err *err)
+{
+  struct tm_err why = TM_ERR_NONE;
+
+  if (!can_expand(words, true, &why))
+    return tm_err_set(err, TM_EUSAGE, "'node_command': %s", why.text);
+  if (!has_hosts && !can_expand(words, false, NULL))
+    return tm_err_set(err, TM_EUSAGE,
+                      "'node_command' contains {host}, but there are no 'node_hosts'; name the "
+                      "machines: node_hosts = { \"cn01\", \"cn02\" }, or a file with one name per "
+                      "line");
+  return 0;
+}
+
+static void add_host(struct tm_config *c, struct tm_map *seen, const char *name, size_t len)
+{
+  bool is_new;
+
+  tm_map_add(seen, name, len, &is_new);
+  if (!is_new)
+    return;
+  c->node_hosts = tm_xrealloc(c->node_hosts, (c->node_hosts_len + 2) * sizeof(*c->node_hosts));
+  c->node_hosts[c->node_hosts_len++] = tm_xstrndup(name, len);
+  c->node_hosts[c->node_hosts_len] = NULL;
+}
+
+static void add_lines(struct tm_config *c, struct tm_map *seen, const char *text)
+{
+  while (*text) {
+    size_t line = strcspn(text, "\n"), begin = strspn(text, " \t\r");
+    const char *name = text + (begin < line ? begin : line);
+    size_t len = strcspn(name, " \t\r\n#");
+    if (len > 0)
+      add_host(c, seen, name, len);
+    text += line + (text[line] == '\n');
+  }
+}
+
+static int check_hosts(const struct tm_node_settings *s, struct tm_config *c, struct tm_err *err)
+{
+  struct tm_map seen = { 0 };
+  const struct tm_json *hosts = s->hosts;
+  int64_t found;
+
+  for (size_t i = 0; hosts->type == TM_JSON_ARRAY && i < hosts->list.len; i++)
+    add_host(c, &seen, hosts->list.at[i]->string.at, hosts->list.at[i]->string.len);
+  if (hosts->type == TM_JSON_STRING)
+    add_lines(c, &seen, s->hosts_text);
+  tm_map_release(&seen);
+  found = (int64_t)c->node_hosts_len;
+  if (found >= s->node_count)
+    return 0;
+  return tm_err_set(err, TM_EUSAGE,
+                    "'node_hosts' has %" PRId64 " different %s, but 'node_count' is %" PRId64
+                    "; name more machines, or lower node_count",
+                    found, tm_text_counted(found, "name", "names"), s->node_count);
+}
+
+int tm_node_settings_check(const struct tm_node_settings *s, struct tm_config *c,
+                           struct tm_err *err)
+{
+  struct tm_err why = TM_ERR_NONE;
+  int rc;
+
+  tm_require(s->node_count > 0 && !c->node_command && !c->node_hosts);
+  if (!s->is_exec)
+    return check_local(s, err);
+  if (!s->command)
+    return tm_err_set(
+        err, TM_EUSAGE,
+        "compute_target is \"exec\", but 'node_command' is missing; write the command "
+        "that starts a node, such as node_command = \"ssh -T {host} {program} node\"");
+  if (!(c->node_command = words_of(s->command, &why)))
+    return tm_err_set(err, TM_EUSAGE, "'node_command': %s", why.text);
+  rc = check_command(c->node_command, s->hosts, err);
+  return rc < 0 || !s->hosts ? rc : check_hosts(s, c, err);
+}

@@ -1,0 +1,36 @@
+/* node_settings.h - the settings that say where nodes come from, and what must hold between them:
+ * node_count, compute_target, node_command and node_hosts. Pure: its caller reads the file of
+ * hosts. Within plan.
+ *
+ *   compute_target = "exec" needs node_command; without it, node_count is 1, and neither
+ *   node_command nor node_hosts is given.
+ *   Placeholders of node_command: {host} {node_id} {program} {job_dir} {processes}.
+ *   {host} needs node_hosts: at least node_count different names. Names beyond that are spares.
+ */
+#ifndef TM_PLAN_NODE_SETTINGS_H
+#define TM_PLAN_NODE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "plan/config.h"
+
+#define TM_NODE_HOSTS_MAX ((size_t)16 << 20) /* bytes of a file of hosts */
+
+struct tm_node_settings {
+  int64_t node_count;
+  bool is_exec;                  /* compute_target */
+  const struct tm_json *command; /* a string, or a list of strings; NULL: not given */
+  const struct tm_json *hosts;   /* a list of names, or the name of a file; NULL: not given */
+  const char *hosts_text;        /* what that file holds: one name per line, empty lines count for
+                                  * nothing, and so does what follows a '#' */
+};
+
+/* Fills node_command and node_hosts of `c`, which tm_config_release() frees, also after TM_EUSAGE.
+ * The message has no file:line. */
+int tm_node_settings_check(const struct tm_node_settings *s, struct tm_config *c,
+                           struct tm_err *err);
+
+#endif

@@ -1,0 +1,129 @@
+/* What the settings of nodes must have in common, and what they come to. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "plan/node_settings.h"
+
+/* `text` NULL: not given. */
+static struct tm_json *json(const char *text)
+{
+  struct tm_buf quoted = TM_BUF_NONE;
+  struct tm_json *v;
+  if (!text)
+    return NULL;
+  tm_buf_add_str(&quoted, text);
+  for (size_t i = 0; i < quoted.len; i++)
+    quoted.data[i] = quoted.data[i] == '\'' ? '"' : quoted.data[i];
+  v = tm_json_parse(quoted.data, quoted.len, NULL);
+  assert_non_null(v);
+  tm_buf_release(&quoted);
+  return v;
+}
+
+static void add_all(struct tm_buf *out, char *const *texts)
+{
+  for (size_t i = 0; texts && texts[i]; i++)
+    tm_buf_printf(out, "%s%s", i > 0 ? "," : "", texts[i]);
+}
+
+static void expect(int64_t nodes, bool is_exec, const char *command, const char *hosts,
+                   const char *file, const char *expected)
+{
+  struct tm_json *c = json(command), *h = json(hosts);
+  struct tm_node_settings s = { nodes, is_exec, c, h, file };
+  struct tm_config config = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_buf out = TM_BUF_NONE;
+  int rc = tm_node_settings_check(&s, &config, &err);
+  if (rc < 0) {
+    assert_int_equal(rc, TM_EUSAGE);
+    tm_buf_add_str(&out, err.text);
+  } else {
+    add_all(&out, config.node_command);
+    tm_buf_add_str(&out, ";");
+    add_all(&out, config.node_hosts);
+  }
+  assert_string_equal(tm_buf_str(&out), expected);
+  tm_buf_release(&out);
+  tm_config_release(&config);
+  tm_json_free(c);
+  tm_json_free(h);
+}
+
+static void a_command_is_a_list_or_is_split(void **state)
+{
+  expect(1, false, NULL, NULL, "", ";");
+  expect(3, true, "'{program} node'", NULL, "", "{program},node;");
+  expect(3, true, "['{program}','a b','a b']", NULL, "", "{program},a b,a b;");
+  expect(1, true, "'run {node_id} {job_dir} {processes}'", NULL, "",
+         "run,{node_id},{job_dir},{processes};");
+}
+
+static void hosts_are_names_or_the_lines_of_a_file(void **state)
+{
+  expect(2, true, "'ssh {host}'", "['a','b','a','c']", "", "ssh,{host};a,b,c");
+  expect(2, true, "'ssh {host}'", "'hosts'", "# all\n\n a \r\nb # old\nb\n  \nc",
+         "ssh,{host};a,b,c");
+  expect(1, true, "'ssh {host}'", "'hosts'", "a", "ssh,{host};a");
+  expect(1, true, "'start'", "['a']", "", "start;a");
+}
+
+static void a_local_target_has_one_node_and_no_command(void **state)
+{
+  expect(2, false, NULL, NULL, "",
+         "'node_count' is 2 with compute_target = \"local\", which is one machine; write "
+         "compute_target = \"exec\" and a node_command, or node_count = 1");
+  expect(1, false, "'x'", NULL, "",
+         "'node_command' is given with compute_target = \"local\": workers run on this machine; "
+         "write compute_target = \"exec\", or leave it out");
+  expect(1, false, NULL, "['a']", "",
+         "'node_hosts' is given with compute_target = \"local\": workers run on this machine; "
+         "write compute_target = \"exec\", or leave it out");
+}
+
+static void a_command_that_cannot_be_used_is_refused(void **state)
+{
+  expect(1, true, NULL, NULL, "",
+         "compute_target is \"exec\", but 'node_command' is missing; write the command that starts "
+         "a node, such as node_command = \"ssh -T {host} {program} node\"");
+  expect(1, true, "'ssh {host} {program} node'", NULL, "",
+         "'node_command' contains {host}, but there are no 'node_hosts'; name the machines: "
+         "node_hosts = { \"cn01\", \"cn02\" }, or a file with one name per line");
+}
+
+static void a_placeholder_that_is_not_known_is_named(void **state)
+{
+  struct tm_json *c = json("'ssh {hst}'");
+  struct tm_node_settings s = { .node_count = 1, .is_exec = true, .command = c };
+  struct tm_config config = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  assert_int_equal(tm_node_settings_check(&s, &config, &err), TM_EUSAGE);
+  assert_non_null(strstr(err.text, "'node_command': "));
+  assert_non_null(strstr(err.text, "hst"));
+  assert_non_null(
+      strstr(err.text, "accepted: {host}, {node_id}, {program}, {job_dir}, {processes}"));
+  tm_config_release(&config);
+  tm_json_free(c);
+}
+
+static void too_few_hosts_are_refused(void **state)
+{
+  expect(3, true, "'ssh {host}'", "['a','b','a']", "",
+         "'node_hosts' has 2 different names, but 'node_count' is 3; name more machines, or lower "
+         "node_count");
+  expect(1, true, "'ssh {host}'", "'hosts'", "# none\n",
+         "'node_hosts' has 0 different names, but 'node_count' is 1; name more machines, or lower "
+         "node_count");
+}
+
+UNIT_TESTS({
+    cmocka_unit_test(a_command_is_a_list_or_is_split),
+    cmocka_unit_test(hosts_are_names_or_the_lines_of_a_file),
+    cmocka_unit_test(a_local_target_has_one_node_and_no_command),
+    cmocka_unit_test(a_command_that_cannot_be_used_is_refused),
+    cmocka_unit_test(a_placeholder_that_is_not_known_is_named),
+    cmocka_unit_test(too_few_hosts_are_refused),
+});
