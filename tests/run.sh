@@ -155,7 +155,7 @@ targets=(tests/unit/all tests/job/all tests/programs/all tidemill)
 CC=gcc build build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_SANITIZE=ON \
   -DCMAKE_C_FLAGS_RELWITHDEBINFO='-Og -g1 -fsanitize-undefined-trap-on-error' \
   -DCMAKE_EXE_LINKER_FLAGS='-no-pie -static-libasan -static-libubsan'
-ASAN_OPTIONS=handle_sigill=1 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build-asan sanitizers -R '^(unit|job)/' -j $((jobs + 1))
+ASAN_OPTIONS=handle_sigill=1 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build-asan sanitizers -R '^(unit|job)/' -j $((jobs * 2))
 
 stage "warnings of clang"
 if python3 -B tests/support/compiler_warnings.py build clang; then

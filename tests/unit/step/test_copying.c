@@ -180,7 +180,7 @@ static void end_mute_worker(struct step_rig *r, struct memory_worker *w, bool is
 {
   note_begin(r, w, is_big);
   for (size_t i = 0; is_big && i < r->workers.len; i++)
-    if (r->workers.at[i] != w) {
+    if (r->workers.at[i] && r->workers.at[i] != w) {
       r->s->by_number.at[r->workers.at[i]->number]->mute_ns = 1;
       memory_end(r->workers.at[i]);
     }
