@@ -11,6 +11,13 @@
 
 #define NAME_MAX_LEN 64
 
+/* ThreadSanitizer checks each access to memory. */
+#ifdef __SANITIZE_THREAD__
+#define SLOWER 10
+#else
+#define SLOWER 1
+#endif
+
 static const char usage[] =
     "usage: %s [FILE] [--filter PATTERN] [--list]\n"
     "  FILE               run the tests of test_FILE.c in this process; without it, those of\n"
@@ -66,7 +73,7 @@ static int run_here(const struct unit *u, const char *filter, char **argv)
   if (u->hooks->start)
     u->hooks->start(argv);
   if (u->hooks->limit_s > 0)
-    alarm(u->hooks->limit_s);
+    alarm(u->hooks->limit_s * SLOWER);
   if (filter)
     cmocka_set_test_filter(filter);
   return _cmocka_run_group_tests(name, u->tests, u->count, u->hooks->setup, u->hooks->teardown);

@@ -274,9 +274,7 @@ static void a_million_tries_take_a_moment(void **state)
   print_message("%.1f ms\n", (double)took * 1000 / CLOCKS_PER_SEC);
   assert_int_equal(s.steps[0].succeeded, 1000000);
   assert_int_equal(s.steps[0].total, 1000000);
-#if !defined(__SANITIZE_ADDRESS__)
-  assert_true(took < CLOCKS_PER_SEC / 10);
-#endif
+  assert_true(took < 20 * CLOCKS_PER_SEC); /* takes 0.02 s; a search per entry would take hours */
   tm_inspection_release(&s);
 }
 
