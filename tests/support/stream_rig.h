@@ -37,8 +37,9 @@ struct side {
 struct rig {
   struct tm_loop loop;
   struct side supervisor, relay;
-  int fd;         /* of the test, if it plays one side */
-  uint64_t nonce; /* of the other side then */
+  int fd;             /* of the test, if it plays one side */
+  uint64_t nonce;     /* of the other side then */
+  int64_t timeout_ns; /* of the heartbeats */
 };
 
 static inline size_t length_of(uint64_t index, uint32_t worker)
@@ -136,6 +137,7 @@ static inline void open_side(struct rig *rig, struct side *side, int in, int out
                                       .in = in,
                                       .out = out,
                                       .is_supervisor = side == &rig->supervisor,
+                                      .timeout_ns = side == &rig->supervisor ? rig->timeout_ns : 0,
                                       .hello = hello,
                                       .on_open = on_open,
                                       .on_msg = on_msg,
@@ -154,11 +156,9 @@ static inline void init_rig(struct rig *rig)
   assert_int_equal(tm_loop_init(&rig->loop, NULL), 0);
 }
 
-/* Both ends, over a pair of sockets or over two pipes. */
-static inline void open_both(struct rig *rig, bool is_pipe)
+static inline void open_ends(struct rig *rig, bool is_pipe)
 {
   int there[2], back[2];
-  init_rig(rig);
   if (is_pipe) {
     assert_int_equal(pipe2(there, O_CLOEXEC), 0);
     assert_int_equal(pipe2(back, O_CLOEXEC), 0);
@@ -169,6 +169,13 @@ static inline void open_both(struct rig *rig, bool is_pipe)
     open_side(rig, &rig->supervisor, there[0], there[0], HELLO);
     open_side(rig, &rig->relay, there[1], there[1], HELLO);
   }
+}
+
+/* Both ends, over a pair of sockets or over two pipes. */
+static inline void open_both(struct rig *rig, bool is_pipe)
+{
+  init_rig(rig);
+  open_ends(rig, is_pipe);
 }
 
 static inline void turn(struct rig *rig, int turns)
@@ -190,14 +197,19 @@ static inline void close_rig(struct rig *rig)
     close(rig->fd);
 }
 
-/* One end; the test plays the other, up to its preface. */
-static inline void open_one(struct rig *rig, bool is_supervisor)
+static inline void open_end(struct rig *rig, bool is_supervisor)
 {
   int fds[2];
-  init_rig(rig);
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
   rig->fd = fds[1];
   open_side(rig, is_supervisor ? &rig->supervisor : &rig->relay, fds[0], fds[0], HELLO);
+}
+
+/* One end; the test plays the other, up to its preface. */
+static inline void open_one(struct rig *rig, bool is_supervisor)
+{
+  init_rig(rig);
+  open_end(rig, is_supervisor);
 }
 
 /* Reads all that came. */

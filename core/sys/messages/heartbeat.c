@@ -6,16 +6,19 @@
 
 #include "base/buf.h"
 #include "base/check.h"
-#include "base/time.h"
 
-#define TIME_MAX       (INT64_MAX / 4)
-#define TIMEOUT_MIN_NS TM_MS
-#define TIMEOUT_MAX_NS (24 * 3600 * TM_S)
-#define BEATS          5     /* in a timeout */
-#define DRIFT          10000 /* a clock's error: one part of so many */
+#define TIME_MAX (INT64_MAX / 4)
+#define BEATS    5     /* in a timeout */
+#define DRIFT    10000 /* a clock's error: one part of so many */
+
+static bool can_be_timeout(int64_t ns)
+{
+  return ns >= TM_HEARTBEAT_TIMEOUT_MIN_NS && ns <= TM_HEARTBEAT_TIMEOUT_MAX_NS;
+}
 
 void tm_heartbeat_init(struct tm_heartbeat *h, bool is_supervisor, int64_t timeout_ns)
 {
+  tm_require(timeout_ns == 0 || (is_supervisor && can_be_timeout(timeout_ns)));
   *h = (struct tm_heartbeat) { .is_supervisor = is_supervisor, .timeout_ns = timeout_ns };
 }
 
@@ -79,8 +82,7 @@ bool tm_heartbeat_take(struct tm_heartbeat *h, const char *bytes, size_t n, int6
   }
   if (t[0] == 0 || t[1] == 0 || t[2] > h->sent_ns)
     return false;
-  bool has_timeout = t[4] >= TIMEOUT_MIN_NS && t[4] <= TIMEOUT_MAX_NS;
-  if (h->is_supervisor ? t[4] != 0 : !has_timeout)
+  if (h->is_supervisor ? t[4] != 0 : !can_be_timeout(t[4]))
     return false;
   if (t[2] > 0)
     add_sample(h, mono_ns - t[2], t[3], t[1] - wall_ns);

@@ -19,8 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/time.h"
+
 #define TM_HEARTBEAT_LEN     40 /* bytes */
 #define TM_HEARTBEAT_SAMPLES 8
+
+/* What a timeout may be. */
+#define TM_HEARTBEAT_TIMEOUT_MIN_NS TM_MS
+#define TM_HEARTBEAT_TIMEOUT_MAX_NS (24 * 3600 * TM_S)
 
 struct tm_heartbeat {
   bool is_supervisor;
@@ -34,7 +40,7 @@ struct tm_heartbeat {
   size_t taken; /* samples, ever */
 };
 
-/* timeout_ns: 0 for a relay, and for a supervisor that sends none. */
+/* timeout_ns: 0 for a relay, and for a supervisor that sends none; else within the limits above. */
 void tm_heartbeat_init(struct tm_heartbeat *h, bool is_supervisor, int64_t timeout_ns);
 /* How long until one is due; 0: now; INT64_MAX: none is. */
 int64_t tm_heartbeat_wait_ns(const struct tm_heartbeat *h, int64_t mono_ns);

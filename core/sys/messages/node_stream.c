@@ -2,12 +2,16 @@
  *
  *   send -> stream_out -> outbox -> write
  *   read -> inbox -> preface, frames -> stream_in -> on_msg
+ *   heartbeat -> outbox; frames -> heartbeat
  *
- *  (1) Whoever is called may close the stream: its memory is valid until both polls are closed.
+ *  (1) Whoever is called may close the stream: its memory is valid until the polls and the timer
+ *      are closed.
  *  (2) A failed write does not end the stream: what the other side sent can still be read, and its
  *      end is seen there. Only what waits to be written is dropped.
  *  (3) The relay answers a preface that it cannot accept, too: then both sides can tell why.
  *  (4) One turn reads at most READ_TURN bytes, so that others have theirs.
+ *  (5) A heartbeat is made when the outbox is empty, right before it is written: what it says is as
+ *      new as can be. If one is due while the outbox is not empty, it is the next frame.
  */
 #include "sys/messages/node_stream.h"
 
@@ -20,6 +24,8 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "sys/clock.h"
+#include "sys/messages/heartbeat.h"
 #include "sys/messages/msg_bytes.h"
 #include "sys/process.h"
 #include "sys/messages/stream_frames.h"
@@ -34,7 +40,8 @@ struct tm_node_stream {
   char *hello;
   uint64_t nonce;
   struct tm_poll poll_in, poll_out; /* poll_out: if there are two descriptors */
-  int polls;                        /* that are not closed yet */
+  struct tm_timer beat_timer;
+  int handles; /* of these three, that are not closed yet */
   bool is_socket_in, is_socket_out;
   bool is_open, is_ended;
   bool has_begun;   /* the preface has come */
@@ -43,6 +50,7 @@ struct tm_node_stream {
   size_t in_at, out_at, preface_at; /* it does not begin before, in the inbox */
   struct tm_stream_out sending;
   struct tm_stream_in receiving;
+  struct tm_heartbeat beat;
   struct tm_late late; /* flushes at the turn's end */
 };
 
@@ -84,18 +92,46 @@ static void fail_out(struct tm_node_stream *s)
     shutdown(s->o.out, SHUT_RDWR);
 }
 
+static void await_heartbeat(struct tm_node_stream *s)
+{
+  int64_t wait_ns = tm_heartbeat_wait_ns(&s->beat, tm_clock_mono_ns());
+  if (wait_ns > 0 && wait_ns < INT64_MAX) /* if 0, the outbox is full: (5) */
+    tm_timer_start(&s->beat_timer, wait_ns, 0);
+}
+
+/* Keeps (5). */
+static void add_heartbeat(struct tm_node_stream *s)
+{
+  char bytes[TM_HEARTBEAT_LEN];
+  int64_t mono_ns = tm_clock_mono_ns();
+  if (tm_heartbeat_wait_ns(&s->beat, mono_ns) > 0)
+    return;
+  tm_heartbeat_make(&s->beat, mono_ns, tm_clock_wall_ns(), bytes);
+  tm_stream_out_lead(
+      &s->sending,
+      &(struct tm_msg) { .type = TM_STREAM_HEARTBEAT, .length = sizeof bytes, .payload = bytes },
+      &s->out);
+  await_heartbeat(s);
+}
+
+static void fill_outbox(struct tm_node_stream *s)
+{
+  tm_buf_clear(&s->out);
+  s->out_at = 0;
+  if (!s->has_begun)
+    return;
+  add_heartbeat(s);
+  tm_stream_out_fill(&s->sending, &s->out);
+}
+
 void tm_node_stream_flush(struct tm_node_stream *s)
 {
   if (!is_alive(s) || s->is_out_dead)
     return;
   tm_late_remove(&s->late);
   for (;;) {
-    if (!has_outbox(s)) {
-      tm_buf_clear(&s->out);
-      s->out_at = 0;
-      if (s->has_begun)
-        tm_stream_out_fill(&s->sending, &s->out);
-    }
+    if (!has_outbox(s))
+      fill_outbox(s);
     if (!has_outbox(s))
       break;
     ssize_t put = tm_wire_write(s->o.out, s->is_socket_out, s->out.data + s->out_at,
@@ -114,6 +150,16 @@ void tm_node_stream_flush(struct tm_node_stream *s)
 static void on_late(struct tm_late *l)
 {
   tm_node_stream_flush(l->data);
+}
+
+static void on_beat_time(struct tm_timer *t)
+{
+  struct tm_node_stream *s = t->data;
+  if (!is_alive(s) || s->is_out_dead)
+    return;
+  tm_node_stream_flush(s);
+  if (is_alive(s) && !s->is_out_dead)
+    await_heartbeat(s); /* it came early */
 }
 
 static void queue(struct tm_node_stream *s, const struct tm_msg *f)
@@ -157,6 +203,7 @@ static void end(struct tm_node_stream *s, int code, const char *text)
   drop_out(s);
   tm_poll_want(&s->poll_in, 0);
   tm_poll_want(&s->poll_out, 0);
+  tm_timer_stop(&s->beat_timer);
   s->o.on_end(s->o.data, code, text);
 }
 
@@ -193,9 +240,19 @@ void tm_node_stream_consumed(struct tm_node_stream *s, uint32_t worker, size_t b
   grant(s, worker);
 }
 
+static bool take_heartbeat(struct tm_node_stream *s, const struct tm_msg *f)
+{
+  if (!tm_heartbeat_take(&s->beat, f->payload, f->length, tm_clock_mono_ns(), tm_clock_wall_ns()))
+    return false;
+  tm_late_add(s->o.loop, &s->late); /* the answer */
+  return true;
+}
+
 /* The stream's own frames. False: it is wrong. */
 static bool take_own(struct tm_node_stream *s, const struct tm_msg *f)
 {
+  if (f->type == TM_STREAM_HEARTBEAT)
+    return take_heartbeat(s, f);
   if (f->length > 0 || f->type == TM_STREAM_NUDGE)
     return f->length == 0;
   if (f->type == TM_STREAM_CREDIT) {
@@ -370,17 +427,26 @@ static void free_stream(struct tm_node_stream *s)
   free(s);
 }
 
-static void on_poll_closed(struct tm_poll *p)
+static void drop_handle(struct tm_node_stream *s)
 {
-  struct tm_node_stream *s = p->data;
-  tm_require(!s->is_open && s->polls > 0);
-  if (--s->polls > 0)
+  tm_require(!s->is_open && s->handles > 0);
+  if (--s->handles > 0)
     return;
   void (*on_closed)(void *) = s->o.on_closed;
   void *data = s->o.data;
   free_stream(s); /* keeps (1) */
   if (on_closed != NULL)
     on_closed(data);
+}
+
+static void on_poll_closed(struct tm_poll *p)
+{
+  drop_handle(p->data);
+}
+
+static void on_timer_closed(struct tm_timer *t)
+{
+  drop_handle(t->data);
 }
 
 static int open_poll(struct tm_node_stream *s, struct tm_poll *p, int fd,
@@ -390,21 +456,29 @@ static int open_poll(struct tm_node_stream *s, struct tm_poll *p, int fd,
   if (rc < 0)
     return rc;
   p->on_closed = on_poll_closed;
-  s->polls++;
+  s->handles++;
   return 0;
 }
 
-/* Closes polls and descriptors; on_poll_closed() frees the stream, unless no poll was open. */
+static void open_timer(struct tm_node_stream *s)
+{
+  tm_timer_open(&s->beat_timer, s->o.loop, on_beat_time, s);
+  s->beat_timer.on_closed = on_timer_closed;
+  s->handles++;
+}
+
+/* Closes handles and descriptors; the last handle frees the stream, unless none was open. */
 static void close_all(struct tm_node_stream *s)
 {
   s->is_open = false;
   tm_late_remove(&s->late);
   tm_poll_close(&s->poll_in);
   tm_poll_close(&s->poll_out);
+  tm_timer_close(&s->beat_timer);
   close(s->o.in);
   if (s->o.out != s->o.in)
     close(s->o.out);
-  if (s->polls == 0)
+  if (s->handles == 0)
     free_stream(s);
 }
 
@@ -423,6 +497,7 @@ static struct tm_node_stream *new_stream(const struct tm_node_stream_options *o)
   bool is_supervisor = o->is_supervisor;
   tm_stream_out_init(&s->sending, is_supervisor, is_supervisor ? of_worker : of_node);
   tm_stream_in_init(&s->receiving, !is_supervisor, is_supervisor ? of_node : of_worker);
+  tm_heartbeat_init(&s->beat, is_supervisor, o->timeout_ns);
   s->late.on_late = on_late;
   s->late.data = s;
   return s;
@@ -443,12 +518,28 @@ struct tm_node_stream *tm_node_stream_open(const struct tm_node_stream_options *
     return NULL;
   }
   s->is_open = true;
+  open_timer(s);
   if (o->is_supervisor) {
     send_preface(s, 0);
     tm_late_add(o->loop, &s->late);
   }
   want(s);
   return s;
+}
+
+int64_t tm_node_stream_timeout_ns(const struct tm_node_stream *s)
+{
+  return s->beat.timeout_ns;
+}
+
+int64_t tm_node_stream_round_trip_ns(const struct tm_node_stream *s)
+{
+  return tm_heartbeat_round_trip_ns(&s->beat);
+}
+
+int64_t tm_node_stream_clock_offset_ns(const struct tm_node_stream *s)
+{
+  return tm_heartbeat_clock_offset_ns(&s->beat);
 }
 
 void tm_node_stream_close(struct tm_node_stream *s)

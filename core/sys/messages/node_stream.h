@@ -23,6 +23,10 @@
  *    in the order of its worker; messages of other workers and control messages pass it. Control
  *    messages (type 65 and above) need no credit and are sent before all others. Pieces of a long
  *    message bring credit before all of it has come; a side that sends without is refused.
+ *  - Heartbeats (heartbeat.h), from the preface on, if the supervisor has a timeout. One that is
+ *    due goes out before all that waits in the stream, behind what the outbox holds already: about
+ *    a piece. The relay learns the timeout from them. Both sides learn the round trip, and how far
+ *    the other's wall clock is ahead.
  *
  * Everything is called on the loop's thread. Caller: open; send; on_msg, ...; close, whether or not
  * on_end came.
@@ -49,6 +53,8 @@ struct tm_node_stream_options {
   int in, out;        /* taken over; may be one descriptor (a socket). If `out` is a pipe, the
                        * process must ignore SIGPIPE */
   bool is_supervisor; /* else the relay */
+  int64_t timeout_ns; /* the supervisor's, for heartbeats; 0: it sends none. 0 for a relay. Within
+                       * TM_HEARTBEAT_TIMEOUT_MIN_NS and _MAX_NS */
   const char *hello;  /* of both sides; must be equal. Without a line break. Copied */
   /* Once, before any message: the other side's preface has come. `skipped`: the first 200 bytes, at
    * most, of the text before it, and a NUL; `len`: of all of it. */
@@ -78,6 +84,12 @@ void tm_node_stream_forget(struct tm_node_stream *s, uint32_t worker);
 size_t tm_node_stream_pending_of(const struct tm_node_stream *s, uint32_t worker);
 size_t tm_node_stream_pending(const struct tm_node_stream *s);
 void tm_node_stream_flush(struct tm_node_stream *s);
+/* The timeout of the heartbeats: the supervisor's own, or what the relay has learnt; 0: none. */
+int64_t tm_node_stream_timeout_ns(const struct tm_node_stream *s);
+/* The shortest of the last heartbeats; 0: not known yet. */
+int64_t tm_node_stream_round_trip_ns(const struct tm_node_stream *s);
+/* The other side's wall clock minus ours; 0 while the round trip is not known. */
+int64_t tm_node_stream_clock_offset_ns(const struct tm_node_stream *s);
 /* Tries once to write what waits, then closes both descriptors. NULL is a no-op. */
 void tm_node_stream_close(struct tm_node_stream *s);
 

@@ -24,12 +24,13 @@
 
 #define TM_STREAM_CONTROL 65u /* types from here on are of control messages */
 
-/* Types of the stream's own frames, which have no payload and are not delivered. Those of messages
- * are below. */
+/* Types of the stream's own frames, which are not delivered and have no payload, except those of
+ * heartbeats. Those of messages are below. */
 enum tm_stream_msg {
   TM_STREAM_NUDGE = 1000,
   TM_STREAM_CREDIT, /* index: bytes that were consumed; worker: whose, towards the supervisor */
   TM_STREAM_CUT,    /* worker: the rest of its message, of which pieces were sent, was forgotten */
+  TM_STREAM_HEARTBEAT, /* payload: the bytes of heartbeat.h */
 };
 
 #define TM_PREFACE_VERSION   1

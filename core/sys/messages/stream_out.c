@@ -2,9 +2,11 @@
  *
  *   add -> queue of the worker --credit--> fill -> outbox
  *   add -> control queue ----------------/
+ *   lead ------------------------------------------/
  *
  *  (1) The outbox is filled only when it is empty, with about a piece, from the control queue
- *      first. So a control message waits behind at most one piece here.
+ *      first. So a control message waits behind at most one piece here, and a frame that leads,
+ *      too.
  *  (2) A filling after which nothing more may be sent ends in a line break. No other one does.
  *  (3) `ready` holds the workers whose queues are not empty, except those that wait for a credit of
  *      their own. If the shared credit does not suffice for the first of them, all wait, so that it
@@ -153,9 +155,16 @@ static void account(struct tm_stream_out *o, struct sender *w, size_t cost)
   tm_list_remove(&o->ready, &w->in_ready); /* the others are next */
 }
 
+void tm_stream_out_lead(struct tm_stream_out *o, const struct tm_msg *f, struct tm_buf *out)
+{
+  tm_require(out->len == 0 && f->length + 2 * TM_FRAME_EXTRA <= FILL); /* keeps (1) */
+  tm_frame_add(out, f);
+  o->needs_break = true;
+}
+
 void tm_stream_out_fill(struct tm_stream_out *o, struct tm_buf *out)
 {
-  tm_require(out->len == 0); /* keeps (1) */
+  tm_require(out->len < FILL); /* keeps (1) */
   o->fills++;
   while (tm_stream_out_can_fill(o)) {
     struct sender *w = tm_stream_queue_len(&o->control) > 0 ? NULL : next(o);

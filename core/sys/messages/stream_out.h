@@ -1,7 +1,8 @@
 /* stream_out.h - what a stream sends next (node_stream.h): messages by worker, credit, order. It
  * touches no descriptor.
  *
- * Control messages are first and need no credit. Workers send one frame in turn.
+ * Control messages are first and need no credit. Workers send one frame in turn. A heartbeat passes
+ * all of them: the caller adds it when the outbox is empty.
  */
 #ifndef TM_SYS_MESSAGES_STREAM_OUT_H
 #define TM_SYS_MESSAGES_STREAM_OUT_H
@@ -38,8 +39,10 @@ void tm_stream_out_forget(struct tm_stream_out *o, uint32_t worker);
 bool tm_stream_out_granted(struct tm_stream_out *o, uint32_t worker, uint64_t bytes);
 /* Whether there is a message that may be sent now. */
 bool tm_stream_out_can_fill(struct tm_stream_out *o);
-/* Fills the empty outbox with about a piece; with a line break at its end if nothing more may be
- * sent. It stays empty if there is nothing to send. */
+/* Adds a frame without credit to the empty outbox, before what waits. A fill follows. */
+void tm_stream_out_lead(struct tm_stream_out *o, const struct tm_msg *f, struct tm_buf *out);
+/* Fills the outbox, which is empty or holds a frame that leads, with about a piece; with a line
+ * break at its end if nothing more may be sent. It stays empty if there is nothing to send. */
 void tm_stream_out_fill(struct tm_stream_out *o, struct tm_buf *out);
 /* Bytes of the worker that wait; with `has_outbox`, also those that were filled in last. */
 size_t tm_stream_out_pending_of(const struct tm_stream_out *o, uint32_t worker, bool has_outbox);
