@@ -10,6 +10,9 @@
  *      it has to wait, the stream holds bytes that it could not write, so that an event follows.
  *  (5) At the end, a supervisor that takes nothing delays nobody for longer than the caller allows.
  *  (6) Launches are for the keeper of the supervisor's machine: none is passed on, either way.
+ *  (7) The supervisor counts as silent if two looks in a row say so: what came while this process
+ *      was stopped is read between them. Sleep of this machine counts, because the supervisor's
+ *      clock passes meanwhile.
  */
 #include "relay/exchange.h"
 
@@ -21,6 +24,7 @@
 #include "base/mem.h"
 #include "node/node_msg.h"
 #include "sys/messages/channel.h"
+#include "sys/clock.h"
 #include "sys/fs.h"
 #include "sys/messages/node_stream.h"
 
@@ -52,6 +56,8 @@ struct tm_exchange {
   void (*on_finished)(void *data); /* NULL: not asked for, or called */
   bool is_finishing;
   struct tm_timer limit;
+  struct tm_timer watch; /* looks whether the supervisor is silent */
+  bool is_watching, is_doubted;
   int parts; /* of this memory's users */
 };
 
@@ -278,6 +284,33 @@ static void on_stream_closed(void *data)
   drop(data);
 }
 
+static void on_watch(struct tm_timer *t)
+{
+  struct tm_exchange *x = t->data;
+  int64_t limit_ns = TM_EXCHANGE_TIMEOUTS * tm_node_stream_timeout_ns(x->stream);
+  bool was_doubted = x->is_doubted;
+
+  x->is_doubted = tm_clock_boot_ns() - tm_node_stream_heard_ns(x->stream) >= limit_ns;
+  if (x->is_over || !was_doubted || !x->is_doubted) /* keeps (7) */
+    return;
+  char *text = tm_xprintf("nothing has come from the supervisor for %g s: it, its machine or the "
+                          "network may be stopped; the workers of this machine are ended",
+                          (double)limit_ns / 1e9);
+  over(x, TM_EXCHANGE_STREAM_SILENT, 0, text);
+  free(text);
+}
+
+/* A heartbeat may have come. */
+static void watch(struct tm_exchange *x)
+{
+  int64_t timeout_ns = tm_node_stream_timeout_ns(x->stream);
+
+  if (x->is_watching || timeout_ns == 0)
+    return;
+  x->is_watching = true;
+  tm_timer_start(&x->watch, timeout_ns, timeout_ns);
+}
+
 /* ---- at the end of a turn ---- */
 
 static void credit(struct worker *w)
@@ -381,6 +414,7 @@ static void on_turn(struct tm_turn *t)
     finish(x);
     return;
   }
+  watch(x);
   release(x);
   for (size_t i = 0; i < x->workers.len; i++) {
     struct worker *w = x->workers.at[i];
@@ -403,7 +437,7 @@ static void on_turn_closed(struct tm_turn *t)
   drop(t->data);
 }
 
-static void on_limit_closed(struct tm_timer *t)
+static void on_timer_closed(struct tm_timer *t)
 {
   drop(t->data);
 }
@@ -430,8 +464,9 @@ struct tm_exchange *tm_exchange_open(const struct tm_exchange_options *o, struct
   tm_turn_open(&x->turn, o->loop, on_turn, x);
   x->turn.on_closed = on_turn_closed;
   tm_timer_open(&x->limit, o->loop, on_limit, x);
-  x->limit.on_closed = on_limit_closed;
-  x->parts = 3;
+  tm_timer_open(&x->watch, o->loop, on_watch, x);
+  x->limit.on_closed = x->watch.on_closed = on_timer_closed;
+  x->parts = 4;
   return x;
 }
 
@@ -466,6 +501,7 @@ void tm_exchange_close(struct tm_exchange *x)
   x->on_finished = NULL;
   tm_turn_close(&x->turn);
   tm_timer_close(&x->limit);
+  tm_timer_close(&x->watch);
   tm_channel_close(&x->control);
   for (size_t i = 0; i < x->workers.len; i++)
     remove_worker(x->workers.at[i]);

@@ -11,6 +11,9 @@
  * It holds a bounded amount: the supervisor may send more to a worker when its socket has taken
  * what came before, and sockets are not read while TM_STREAM_NODE_CREDIT waits for the supervisor.
  *
+ * Whatever comes on the stream shows that the supervisor lives; its heartbeats say what its timeout
+ * is. Until one has come, and if it sends none, its silence is not watched.
+ *
  * Everything is called on the loop's thread. Caller: open; end_keeper; note; finish; close, whether
  * or not on_end came.
  */
@@ -25,9 +28,13 @@
 
 struct tm_exchange;
 
+/* A supervisor that is silent for so long has given the node up long ago, or does not live. */
+#define TM_EXCHANGE_TIMEOUTS 8
+
 enum tm_exchange_end {
-  TM_EXCHANGE_STREAM_ENDED, /* the supervisor's side. code 0: it ended between two messages */
-  TM_EXCHANGE_KEEPER_ENDED, /* or it could not be started, or sent what cannot be */
+  TM_EXCHANGE_STREAM_ENDED,  /* the supervisor's side. code 0: it ended between two messages */
+  TM_EXCHANGE_STREAM_SILENT, /* nothing came for TM_EXCHANGE_TIMEOUTS timeouts of the supervisor */
+  TM_EXCHANGE_KEEPER_ENDED,  /* or it could not be started, or sent what cannot be */
 };
 
 struct tm_exchange_options {

@@ -87,6 +87,8 @@ static void on_end(void *data, enum tm_exchange_end end, int code, const char *t
 
   if (end == TM_EXCHANGE_KEEPER_ENDED)
     r->status = r->keeper ? TM_RELAY_KEEPER_ENDED : TM_RELAY_BROKEN;
+  else if (end == TM_EXCHANGE_STREAM_SILENT)
+    r->status = TM_RELAY_SILENT;
   else if (code < 0)
     r->status = TM_RELAY_BROKEN;
   if (r->status != 0)

@@ -10,6 +10,7 @@
 /* Exit statuses, besides 0: the supervisor, SIGTERM, SIGHUP or SIGINT ended it. */
 #define TM_RELAY_BROKEN       3 /* the stream cannot be read, or the keeper cannot be started */
 #define TM_RELAY_KEEPER_ENDED 4
+#define TM_RELAY_SILENT       5 /* nothing came from the supervisor for too long: exchange.h */
 
 /* Serves descriptors 0 and 1 until one of both sides ends, and until every process beneath the
  * keeper has ended. Both descriptors become /dev/null; messages go to stderr. `program` runs the

@@ -1,4 +1,4 @@
-/* clock.c - the two clocks.
+/* clock.c - the clocks.
  *
  * CLOCK_MONOTONIC counts from the machine's start and is the same for all its processes, so that
  * the keeper can compare moments that a worker wrote into shared memory with its own. It stops
@@ -19,6 +19,11 @@ static int64_t read_clock(clockid_t id)
 int64_t tm_clock_mono_ns(void)
 {
   return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t tm_clock_boot_ns(void)
+{
+  return read_clock(CLOCK_BOOTTIME);
 }
 
 int64_t tm_clock_wall_ns(void)

@@ -72,6 +72,7 @@ struct rig {
   int64_t grace_ns; /* interrupt_grace of steps */
   struct tm_incarnation incarnation;
   int64_t max_result_size;
+  int64_t timeout_ns; /* of the stream's heartbeats */
 };
 
 static inline void rig_keep(struct rig *r, const struct tm_msg *f, uint32_t worker)
@@ -226,6 +227,7 @@ static inline void rig_start_relay(struct rig *r, char *self)
                                       .in = up[0],
                                       .out = down[1],
                                       .is_supervisor = true,
+                                      .timeout_ns = r->timeout_ns,
                                       .hello = tm_hello(),
                                       .on_open = rig_on_stream_open,
                                       .on_msg = rig_on_stream_msg,
@@ -236,11 +238,10 @@ static inline void rig_start_relay(struct rig *r, char *self)
   assert_non_null(r->stream);
 }
 
-/* Starts the keeper alone and sends it `hello`. */
-static inline void rig_open(struct rig *r, const char *hello)
+static inline void rig_open_beating(struct rig *r, const char *hello, int64_t timeout_ns)
 {
   char *self = tm_process_program();
-  *r = (struct rig) { .max_result_size = 1 << 30, .grace_ns = RIG_LIMIT };
+  *r = (struct rig) { .max_result_size = 1 << 30, .grace_ns = RIG_LIMIT, .timeout_ns = timeout_ns };
   strcpy(r->dir, "/tmp/tidemill-rig-XXXXXX");
   assert_non_null(mkdtemp(r->dir));
   char *logs = tm_xprintf("%s/logs", r->dir); /* as a job has before it starts a keeper */
@@ -259,6 +260,12 @@ static inline void rig_open(struct rig *r, const char *hello)
   free(self);
   if (hello)
     rig_send(r, TM_MSG_HELLO, 0, 0, hello, strlen(hello));
+}
+
+/* Starts the keeper alone and sends it `hello`. */
+static inline void rig_open(struct rig *r, const char *hello)
+{
+  rig_open_beating(r, hello, 0);
 }
 
 static inline void rig_add_step(struct rig *r, uint64_t index, const char *program,

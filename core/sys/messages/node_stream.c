@@ -51,6 +51,7 @@ struct tm_node_stream {
   struct tm_stream_out sending;
   struct tm_stream_in receiving;
   struct tm_heartbeat beat;
+  int64_t heard_ns;    /* tm_clock_boot_ns(); 0: nothing came */
   struct tm_late late; /* flushes at the turn's end */
 };
 
@@ -395,6 +396,7 @@ static void read_some(struct tm_node_stream *s)
       break;
     }
     s->in.len += (size_t)got;
+    s->heard_ns = tm_clock_boot_ns();
     total += (size_t)got;
     take(s);
   }
@@ -530,6 +532,11 @@ struct tm_node_stream *tm_node_stream_open(const struct tm_node_stream_options *
 int64_t tm_node_stream_timeout_ns(const struct tm_node_stream *s)
 {
   return s->beat.timeout_ns;
+}
+
+int64_t tm_node_stream_heard_ns(const struct tm_node_stream *s)
+{
+  return s->heard_ns;
 }
 
 int64_t tm_node_stream_round_trip_ns(const struct tm_node_stream *s)

@@ -86,6 +86,8 @@ size_t tm_node_stream_pending(const struct tm_node_stream *s);
 void tm_node_stream_flush(struct tm_node_stream *s);
 /* The timeout of the heartbeats: the supervisor's own, or what the relay has learnt; 0: none. */
 int64_t tm_node_stream_timeout_ns(const struct tm_node_stream *s);
+/* When bytes last came, by tm_clock_boot_ns(); 0: none did. */
+int64_t tm_node_stream_heard_ns(const struct tm_node_stream *s);
 /* The shortest of the last heartbeats; 0: not known yet. */
 int64_t tm_node_stream_round_trip_ns(const struct tm_node_stream *s);
 /* The other side's wall clock minus ours; 0 while the round trip is not known. */

@@ -84,6 +84,25 @@ static void nothing_is_left_when_a_signal_ends_it(void **state)
   }
 }
 
+/* The supervisor is there, but turns its loop no more: it sends nothing, and closes nothing. */
+static void a_supervisor_that_is_silent_for_too_long_ends_it(void **state)
+{
+  struct rig r;
+  int status;
+  rig_open_beating(&r, tm_hello(), 200 * TM_MS);
+  rig_wait(&r, TM_MSG_HELLO, 0);
+  while (tm_node_stream_round_trip_ns(r.stream) == 0) /* then the relay knows the timeout */
+    tm_loop_turn(&r.loop);
+  int keeper = rig_hold(keeper_of(&r));
+  assert_int_equal(waitpid(r.keeper, &status, 0), r.keeper);
+  assert_int_equal(status, TM_RELAY_SILENT << 8);
+  rig_wait_gone(keeper);
+  r.keeper = 0;
+  while (!r.has_ended)
+    rig_turn(&r);
+  rig_close(&r);
+}
+
 /* A stopped keeper could not end its workers. */
 static void a_stopped_keeper_is_continued_at_the_end(void **state)
 {
@@ -246,6 +265,7 @@ UNIT_TESTS({
     cmocka_unit_test(nothing_is_left_of_a_relay_that_is_killed),
     cmocka_unit_test(nothing_is_left_of_a_keeper_that_is_killed),
     cmocka_unit_test(nothing_is_left_when_a_signal_ends_it),
+    cmocka_unit_test(a_supervisor_that_is_silent_for_too_long_ends_it),
     cmocka_unit_test(a_stopped_keeper_is_continued_at_the_end),
     cmocka_unit_test(a_stopped_keeper_is_continued_to_kill_a_worker),
     cmocka_unit_test(a_worker_that_is_killed_is_replaced),
