@@ -128,7 +128,8 @@ struct tm_node *tm_node_connect(const struct tm_node_options *o, int in, int out
   n->is_stream = true;
   if (o->node_timeout_ns > 0)
     n->silence.limit_ns = o->node_timeout_ns;
-  n->connection = tm_stream_connection_open(o->loop, in, out, n->name, &user, err);
+  n->connection =
+      tm_stream_connection_open(o->loop, in, out, n->name, o->node_timeout_ns, &user, err);
   return begin(n);
 }
 
@@ -290,6 +291,16 @@ void tm_node_tick(struct tm_node *n, int64_t mono_ns)
 bool tm_node_is_reached(const struct tm_node *n)
 {
   return n->is_reached;
+}
+
+int64_t tm_node_round_trip_ns(const struct tm_node *n)
+{
+  return tm_node_connection_round_trip_ns(n->connection);
+}
+
+int64_t tm_node_clock_offset_ns(const struct tm_node *n)
+{
+  return tm_node_connection_clock_offset_ns(n->connection);
 }
 
 static void on_open(void *data)

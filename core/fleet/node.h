@@ -34,7 +34,7 @@ struct tm_node_options {
   const char *program;               /* runs the keeper as `program keeper` */
   bool has_stderr;                   /* the keeper gets our stderr, else none */
   const char *address;               /* the machine's name, copied; NULL: this machine's */
-  int64_t node_timeout_ns;           /* see tm_node_tick() */
+  int64_t node_timeout_ns;           /* see tm_node_tick(); over a stream, 0: no heartbeats */
   struct tm_incarnation incarnation; /* the id of the node, and which of its keepers this is */
   void (*on_note)(void *data, const char *text); /* for the log */
   /* Once, before anything else of the keeper: it runs, and is of our version. NULL: not called. */
@@ -69,11 +69,18 @@ void tm_node_ask_doing(struct tm_node *n, uint32_t step);
  * TM_NODE_PATIENCE_NS: it can no longer enforce timeouts. A node over a stream is lost if nothing
  * has come from it for node_timeout_ns (0: TM_NODE_PATIENCE_NS), counted from its preface on. How
  * long the preface may take is the caller's to decide, by tm_node_is_reached(). Only silence counts
- * that could have been heard (sched/silence.h): a supervisor that was stopped reads first. */
+ * that could have been heard (sched/silence.h): a supervisor that was stopped reads first.
+ * Heartbeats of the stream do not count: the relay sends them, also while its keeper is stopped.
+ * What counts is the keeper's own answer. */
 void tm_node_tick(struct tm_node *n, int64_t mono_ns);
 #define TM_NODE_PATIENCE_NS (10 * INT64_C(1000000000))
 /* Whether the other side has said that it is there: the preface of a stream has come. */
 bool tm_node_is_reached(const struct tm_node *n);
+/* The shortest time that one of the last heartbeats took to the relay and back, without the
+ * keeper's part; 0: a node of this machine, or not known yet. */
+int64_t tm_node_round_trip_ns(const struct tm_node *n);
+/* The wall clock of the node's machine minus ours; 0 while the round trip is 0. */
+int64_t tm_node_clock_offset_ns(const struct tm_node *n);
 uint32_t tm_node_id(const struct tm_node *n);
 const char *tm_node_name(const struct tm_node *n);    /* its id in decimal: names its log folders */
 const char *tm_node_address(const struct tm_node *n); /* the machine's name */

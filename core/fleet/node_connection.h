@@ -38,6 +38,8 @@ struct tm_node_carrier {
   void (*wake)(struct tm_node_connection *c);
   void (*close)(struct tm_node_connection *c, const char *job_dir);
   void (*wait)(struct tm_node_connection *c);
+  int64_t (*round_trip_ns)(const struct tm_node_connection *c); /* both NULL: of this machine */
+  int64_t (*clock_offset_ns)(const struct tm_node_connection *c);
 };
 
 struct tm_node_connection {
@@ -81,6 +83,18 @@ static inline void tm_node_connection_end_link(struct tm_node_connection *c, uin
 static inline void tm_node_connection_wake(struct tm_node_connection *c)
 {
   c->carrier->wake(c);
+}
+
+/* Until on_closed. 0: a keeper of this machine, or not known yet. */
+static inline int64_t tm_node_connection_round_trip_ns(const struct tm_node_connection *c)
+{
+  return c->carrier->round_trip_ns ? c->carrier->round_trip_ns(c) : 0;
+}
+
+/* The other machine's wall clock minus ours; 0 while the round trip is 0. */
+static inline int64_t tm_node_connection_clock_offset_ns(const struct tm_node_connection *c)
+{
+  return c->carrier->clock_offset_ns ? c->carrier->clock_offset_ns(c) : 0;
 }
 
 /* From here on only on_note, on_gone and on_closed come. `job_dir`: by which leftover processes of

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "fleet/stream_link.h"
 #include "node/node_msg.h"
+#include "sys/messages/heartbeat.h"
 #include "sys/messages/node_stream.h"
 
 #define SKIPPED_MAX ((size_t)200) /* what on_open gets of it */
@@ -121,16 +122,38 @@ static void wait_stream(struct tm_node_connection *c)
 {
 }
 
+static int64_t round_trip_ns(const struct tm_node_connection *c)
+{
+  return tm_node_stream_round_trip_ns(((const struct stream_connection *)c)->links.stream);
+}
+
+static int64_t clock_offset_ns(const struct tm_node_connection *c)
+{
+  return tm_node_stream_clock_offset_ns(((const struct stream_connection *)c)->links.stream);
+}
+
 static const struct tm_node_carrier carrier = { .send = send_stream,
                                                 .make_link = make_link,
                                                 .deliver = deliver,
                                                 .end_link = end_link,
                                                 .wake = wake,
                                                 .close = close_stream,
-                                                .wait = wait_stream };
+                                                .wait = wait_stream,
+                                                .round_trip_ns = round_trip_ns,
+                                                .clock_offset_ns = clock_offset_ns };
+
+/* A longer timeout has the heartbeats of the longest one. */
+static int64_t within_limits(int64_t timeout_ns)
+{
+  if (timeout_ns <= 0)
+    return 0;
+  if (timeout_ns < TM_HEARTBEAT_TIMEOUT_MIN_NS)
+    return TM_HEARTBEAT_TIMEOUT_MIN_NS;
+  return timeout_ns < TM_HEARTBEAT_TIMEOUT_MAX_NS ? timeout_ns : TM_HEARTBEAT_TIMEOUT_MAX_NS;
+}
 
 struct tm_node_connection *tm_stream_connection_open(struct tm_loop *loop, int in, int out,
-                                                     const char *name,
+                                                     const char *name, int64_t timeout_ns,
                                                      const struct tm_node_connection_user *user,
                                                      struct tm_err *err)
 {
@@ -139,6 +162,7 @@ struct tm_node_connection *tm_stream_connection_open(struct tm_loop *loop, int i
                                       .in = in,
                                       .out = out,
                                       .is_supervisor = true,
+                                      .timeout_ns = within_limits(timeout_ns),
                                       .hello = tm_hello(),
                                       .on_open = on_open,
                                       .on_msg = on_msg,

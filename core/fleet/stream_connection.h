@@ -9,9 +9,10 @@
 #include "fleet/node_connection.h"
 
 /* Takes over the descriptors, also on failure; they may be one. `name`: of the node, for messages;
- * copied. */
+ * copied. `timeout_ns`: after which the node would be given up, for the stream's heartbeats; 0: it
+ * has none. */
 struct tm_node_connection *tm_stream_connection_open(struct tm_loop *loop, int in, int out,
-                                                     const char *name,
+                                                     const char *name, int64_t timeout_ns,
                                                      const struct tm_node_connection_user *user,
                                                      struct tm_err *err);
 

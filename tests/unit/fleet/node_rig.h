@@ -247,7 +247,6 @@ static inline struct tm_node_options options_of(struct rig *r)
   return (struct tm_node_options) { .loop = &r->loop,
                                     .incarnation = { .epoch = 1, .node = 3 },
                                     .address = "far",
-                                    .node_timeout_ns = 4 * TM_S,
                                     .on_note = on_note,
                                     .on_lost = on_lost,
                                     .data = r };
@@ -275,10 +274,11 @@ static inline void add_step(struct rig *r)
 }
 
 /* Without a relay yet. */
-static inline void connect_only(struct rig *r)
+static inline void connect_for(struct rig *r, int64_t timeout_ns)
 {
   struct tm_node_options o = options_of(r);
   int pair[2];
+  o.node_timeout_ns = timeout_ns;
   memset(r, 0, sizeof(*r));
   for (uint32_t i = 0; i < WORKERS; i++)
     r->workers[i] = (struct rig_worker) { r, i, NULL };
@@ -289,6 +289,11 @@ static inline void connect_only(struct rig *r)
   r->node = tm_node_connect(&o, pair[0], pair[0], NULL);
   assert_non_null(r->node);
   add_step(r);
+}
+
+static inline void connect_only(struct rig *r)
+{
+  connect_for(r, 4 * TM_S);
 }
 
 static inline void setup(struct rig *r)

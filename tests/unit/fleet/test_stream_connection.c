@@ -95,6 +95,34 @@ static void a_silent_node_is_lost(void **state)
   release(&r);
 }
 
+/* A keeper that was stopped, behind a relay that lives. */
+static void heartbeats_are_no_sign_of_the_keeper(void **state)
+{
+  struct rig r;
+  connect_for(&r, 100 * TM_MS);
+  open_relay(&r, tm_hello());
+  r.is_mute = true;
+  assert_int_equal(tm_node_round_trip_ns(r.node), 0);
+  assert_int_equal(tm_node_clock_offset_ns(r.node), 0);
+  while (tm_node_round_trip_ns(r.node) == 0)
+    turn(&r);
+  int64_t most_ns = tm_node_round_trip_ns(r.node) + TM_S; /* it is the same clock */
+  assert_in_range(tm_node_clock_offset_ns(r.node) + most_ns, 0, 2 * most_ns);
+  int64_t now_ns = tm_clock_mono_ns();
+  for (int i = 0; i < 20 && r.lost.len == 0; i++) {
+    int64_t heard_ns = tm_node_stream_heard_ns(r.relay);
+    while (tm_node_stream_heard_ns(r.relay) == heard_ns)
+      turn(&r);
+    turn(&r); /* the answer comes */
+    turn(&r);
+    tm_node_tick(r.node, now_ns += 20 * TM_MS);
+  }
+  assert_int_not_equal(r.lost.len, 0);
+  await_lost(&r, "node 3 has not answered for 0.1 s: the machine, the network or its keeper may be "
+                 "stopped; the node is given up;");
+  release(&r);
+}
+
 static void a_worker_is_a_sign_of_life(void **state)
 {
   struct rig r;
@@ -189,6 +217,7 @@ UNIT_TESTS({
     cmocka_unit_test(what_the_command_printed_is_noted),
     cmocka_unit_test(late_messages_are_dropped_and_counted),
     cmocka_unit_test(a_silent_node_is_lost),
+    cmocka_unit_test(heartbeats_are_no_sign_of_the_keeper),
     cmocka_unit_test(a_worker_is_a_sign_of_life),
     cmocka_unit_test(a_node_is_not_judged_before_its_preface),
     cmocka_unit_test(a_stopped_supervisor_reads_first),
