@@ -85,13 +85,14 @@ static const char *const same_for_all[] = {
                             "strings, numbers or booleans, "
                             "and folders (without ';' and '?'); or a name, which is not used"),
   [TM_FIELD_NAMES] = "a list of one or more different names, not empty",
+  [TM_FIELD_STRINGS] = "a string, or a list of one or more strings, none empty",
   [TM_FIELD_TYPES] = ("a table of names and types: \"bool\", \"long\", \"double\", \"string\", "
                       "\"datetime\", or { type = \"datetime\", formats = { \"%d.%m.%Y\" } }"),
   [TM_FIELD_LIST] = "a list",
   [TM_FIELD_ANY] = "a value",
 };
 
-static void add_accepted(struct tm_buf *out, const struct tm_field *f)
+void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
 {
   switch (f->type) {
   case TM_FIELD_INT: add_range(out, f, "an integer", ""); break;
@@ -115,13 +116,6 @@ static void add_accepted(struct tm_buf *out, const struct tm_field *f)
   case TM_FIELD_OBJECTS: add_objects(out, f); break;
   default: tm_buf_add_str(out, same_for_all[f->type]); break;
   }
-}
-
-void tm_params_accepted(struct tm_buf *out, const struct tm_field *f)
-{
-  add_accepted(out, f);
-  if (f->flags & TM_FIELD_NODES)
-    tm_buf_add_str(out, "; several nodes are not available yet");
 }
 
 void tm_params_describe(struct tm_buf *out, const struct tm_json *given)

@@ -21,7 +21,6 @@
 #define ANY_CASE   TM_FIELD_ANY_CASE
 #define RESULT     TM_FIELD_RESULT
 #define FAILS      TM_FIELD_FAILS
-#define NODES      TM_FIELD_NODES
 #define WORDED     TM_FIELD_WORDED
 
 #define INT_MAX_GIVEN 2147483647.0
@@ -74,10 +73,22 @@ static const struct tm_field config_fields[] = {
     "*.csv and *.tsv" },
   { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
     "the number of workers; by default the number of cores, or 1 if there is a GPU" },
-  { "node_count", TM_FIELD_INT, 1, 1, "1", NULL, PARAMETER | CHANGEABLE | NODES,
-    "the number of machines; only this one is supported" },
-  { "compute_target", TM_FIELD_CHOICE, 0, 0, "local", "local", CHANGEABLE | NODES,
-    "where workers run; only this machine is supported" },
+  { "node_count", TM_FIELD_INT, 1, INT_MAX_GIVEN, "1", NULL, PARAMETER | CHANGEABLE,
+    "the number of machines that run workers; more than 1 needs compute_target = \"exec\"" },
+  { "compute_target", TM_FIELD_CHOICE, 0, 0, "local", "local|exec", CHANGEABLE,
+    "where workers run. local: on this machine; exec: on nodes, each of which node_command "
+    "starts" },
+  { "node_command", TM_FIELD_STRINGS, 0, 0, NULL, NULL, CHANGEABLE,
+    "the command that starts a node, a list or a string that is split at blanks, such as "
+    "\"ssh -T {host} {program} node\"; {host}, {node_id}, {program}, {job_dir} and {processes} "
+    "are replaced" },
+  { "node_hosts", TM_FIELD_STRINGS, 0, 0, NULL, NULL, CHANGEABLE,
+    "the values of {host}: a list of names, or a file with one name per line; names beyond "
+    "node_count are spares" },
+  { "node_timeout", TM_FIELD_SECONDS, 1, 3600, "15", NULL, CHANGEABLE,
+    "seconds of silence after which a node is given up, and replaced" },
+  { "node_start_timeout", TM_FIELD_SECONDS, 1, 86400, "60", NULL, CHANGEABLE,
+    "seconds that a node has to become usable after its command was started" },
   { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE | RESULT,
     "{ variables, module_paths }: environment variables for the workers, and folders that "
     "require searches after the script's own; a name instead of it is accepted and ignored" },
@@ -158,7 +169,7 @@ static const struct tm_field retry_fields[] = {
 };
 
 static const struct tm_field resources_fields[] = {
-  { "instance_count", TM_FIELD_INT, 1, 1, NULL, NULL, PARAMETER | NODES,
+  { "instance_count", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER,
     "another name for node_count" },
 };
 

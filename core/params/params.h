@@ -32,6 +32,8 @@ enum tm_field_type {
   TM_FIELD_ENVIRONMENT, /* { variables = VARIABLES, module_paths = list of paths } */
   TM_FIELD_SCALAR, /* a string, a number or a boolean, or an object that one of `accepts` made */
   TM_FIELD_NAMES,  /* a list of one or more different strings; a single string counts as a list */
+  /* one string, or a list of one or more, which may be equal; kept as it was given */
+  TM_FIELD_STRINGS,
   TM_FIELD_TYPES,  /* names of columns with their types; normalized: { name = { type, formats } } */
   TM_FIELD_LIST,   /* any list */
   TM_FIELD_ANY,    /* its reader checks it */
@@ -50,7 +52,6 @@ enum {
   TM_FIELD_ANY_CASE = 32,  /* for CHOICE: words in upper case, accepted in any case */
   TM_FIELD_RESULT = 1024,  /* changeable, but may change results: reuse_key.h */
   TM_FIELD_FAILS = 2048,   /* changeable; affects what fails, or whether failures are too many */
-  TM_FIELD_NODES = 4096,   /* a refusal adds that several nodes are not available yet */
 };
 
 /* The limits of a table's rows. */

@@ -318,6 +318,18 @@ static struct tm_json *names_value(const struct tm_json *given)
   return NULL;
 }
 
+/* A string, or a list of them. */
+static struct tm_json *strings_value(const struct tm_json *given)
+{
+  bool is_one = is_plain_string(given);
+  bool is_good = is_one || (given->type == TM_JSON_ARRAY && !given->tag && given->list.len > 0);
+  for (size_t i = 0; is_good && i < (is_one ? 1 : given->list.len); i++) {
+    const struct tm_json *text = is_one ? given : given->list.at[i];
+    is_good = is_plain_string(text) && *text->string.at;
+  }
+  return is_good ? tm_json_copy(given) : NULL;
+}
+
 /* The type of a column by any of its names; NULL: there is no such type. */
 static const char *type_named(const struct tm_json *given)
 {
@@ -431,6 +443,7 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   case TM_FIELD_NAMES:
     names = f->flags & TM_FIELD_PARAMETER ? names_in_text(given) : NULL;
     return names ? names : names_value(given);
+  case TM_FIELD_STRINGS: return strings_value(given);
   case TM_FIELD_TYPES: return types_value(given);
   case TM_FIELD_LIST: return list_value(given);
   case TM_FIELD_ANY: return tm_json_copy(given);
@@ -496,8 +509,8 @@ struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *
   size_t at = 0;
   const struct tm_json *member = odd_member(f, given, &at), *odd = member ? member : given;
   bool is_named = given->type == TM_JSON_OBJECT && !given->tag;
-  bool wants_list =
-      f->type == TM_FIELD_LIST || f->type == TM_FIELD_OBJECTS || f->type == TM_FIELD_NAMES;
+  bool wants_list = f->type == TM_FIELD_LIST || f->type == TM_FIELD_OBJECTS ||
+                    f->type == TM_FIELD_NAMES || f->type == TM_FIELD_STRINGS;
   if ((f->type == TM_FIELD_VARIABLES || f->type == TM_FIELD_ENVIRONMENT) && is_named)
     describe_names(&said, f, given); /* values of variables are never printed */
   else if (wants_list && is_named)

@@ -19,6 +19,7 @@ enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUP
 #define TM_CONFIG_MAP(INT, NS, BOOL, WORD)                                                         \
   INT(error_threshold, "error_threshold") /* failed items to tolerate; -1: any number */           \
   INT(process_count_per_node, "process_count_per_node") /* never 0: the default is computed */     \
+  INT(node_count, "node_count")                                                                    \
   INT(run_max_try, "run_max_try")                                                                  \
   INT(isolation_max_try, "isolation_max_try")     /* tries for the parts of a mini-batch */        \
   INT(worker_memory_limit, "worker_memory_limit") /* bytes; 0: none */                             \
@@ -31,11 +32,14 @@ enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUP
   NS(first_timeout_ns, "first_task_creation_timeout")                                              \
   NS(sync_interval_ns, "sync_interval")                                                            \
   NS(monitor_interval_ns, "resource_monitor_interval") /* 0: off */                                \
-  BOOL(isolate_failures, "isolate_failures")           /* runs parts when the tries are used up */ \
+  NS(node_timeout_ns, "node_timeout")                                                              \
+  NS(node_start_timeout_ns, "node_start_timeout")                                                  \
+  BOOL(isolate_failures, "isolate_failures") /* runs parts when the tries are used up */           \
   BOOL(overwrite, "overwrite")                                                                     \
   /* in returned strings; otherwise they are errors */                                             \
   WORD(escapes_line_breaks, "append_row_line_break", "escape")                                     \
-  WORD(hides_gpus, "gpu_surplus", "none")
+  WORD(hides_gpus, "gpu_surplus", "none")                                                          \
+  WORD(launches_nodes, "compute_target", "exec") /* with node_command; else workers run here */
 
 struct tm_config {
 #define INT(field, name)        int64_t field;
@@ -63,14 +67,14 @@ struct tm_config {
   bool is_profiled;       /* profiling_module */
   int64_t retry_delay_ns; /* -1: not given */
   char **environment;     /* "NAME=value", NULL-ended; or NULL */
-  char **module_paths;    /* from `environment`, absolute, NULL-ended; or NULL */
-  /* The template of the command that starts a node, NULL-ended, or NULL; the values of its {host},
-   * different ones, or NULL. */
+  /* With launches_nodes: the template of the command that starts a node, NULL-ended; the values of
+   * its {host}, different ones, or NULL. */
   char **node_command;
   char **node_hosts;
   size_t node_hosts_len;
-  char *description; /* or NULL */
-  char *resume_from; /* a job's name or path, or NULL */
+  char **module_paths; /* from `environment`, absolute, NULL-ended; or NULL */
+  char *description;   /* or NULL */
+  char *resume_from;   /* a job's name or path, or NULL */
 };
 
 /* Whether run() may return any number of elements for its items; `are_rows`: they are rows of a

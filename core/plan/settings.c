@@ -18,6 +18,7 @@
 #include "plan/aliases.h"
 #include "plan/splitting.h"
 #include "plan/environment.h"
+#include "plan/node_settings.h"
 #include "plan/names.h"
 #include "params/params.h"
 #include "sys/fs.h"
@@ -216,6 +217,38 @@ static int fill_environment(struct tm_config *c, const struct tm_json *settings,
   return rc;
 }
 
+static int read_hosts(const char *base_dir, const char *name, struct tm_buf *out,
+                      struct tm_err *err)
+{
+  char *path = tm_path_absolute(base_dir, name);
+  struct tm_err why = TM_ERR_NONE;
+  int rc = tm_fs_read_file(tm_fs_real(), path, TM_NODE_HOSTS_MAX, out, &why);
+  free(path);
+  return rc < 0 ? tm_err_set(err, TM_EUSAGE,
+                             "'node_hosts' is \"%s\", a file with one name per line, which cannot "
+                             "be read: %s; for a single host write { \"%s\" }",
+                             name, why.text, name)
+                : 0;
+}
+
+static int fill_nodes(struct tm_config *c, const struct tm_json *settings, const char *base_dir,
+                      struct tm_err *err)
+{
+  struct tm_node_settings s = { .node_count = c->node_count,
+                                .is_exec = c->launches_nodes,
+                                .command = setting(settings, "node_command"),
+                                .hosts = setting(settings, "node_hosts") };
+  struct tm_buf file = TM_BUF_NONE;
+  int rc = 0;
+  if (s.hosts && s.hosts->type == TM_JSON_STRING)
+    rc = read_hosts(base_dir, s.hosts->string.at, &file, err);
+  s.hosts_text = tm_buf_str(&file);
+  if (rc == 0)
+    rc = tm_node_settings_check(&s, c, err);
+  tm_buf_release(&file);
+  return rc;
+}
+
 static void read_alike(struct tm_config *c, const struct tm_json *settings)
 {
 #define INT(field, name)        c->field = int_setting(settings, name);
@@ -275,6 +308,8 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const st
   int rc = tm_splitting_fill(c, settings, step, err);
   if (rc == 0)
     rc = fill_environment(c, settings, base_dir, err);
+  if (rc == 0)
+    rc = fill_nodes(c, settings, base_dir, err);
   return rc < 0 ? rc : fill_paths(c, settings, base_dir, step->keeps_script, err);
 }
 

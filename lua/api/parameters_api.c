@@ -25,6 +25,7 @@ static enum tidemill_parameter_type type_of(enum tm_field_type type)
   case TM_FIELD_WORD: return TIDEMILL_PARAMETER_NAME;
   case TM_FIELD_VARIABLES: return TIDEMILL_PARAMETER_VARIABLES;
   case TM_FIELD_NAMES: return TIDEMILL_PARAMETER_NAMES;
+  case TM_FIELD_STRINGS: return TIDEMILL_PARAMETER_TEXT;
   case TM_FIELD_TYPES: return TIDEMILL_PARAMETER_TYPES;
   case TM_FIELD_ENVIRONMENT:
   case TM_FIELD_SCALAR:

@@ -23,6 +23,7 @@ static const char *const types[] = {
   [TM_FIELD_VARIABLES] = "table<string, string|number|boolean>",
   [TM_FIELD_ENVIRONMENT] = "string|tidemill.Environment",
   [TM_FIELD_NAMES] = "string|string[]",
+  [TM_FIELD_STRINGS] = "string|string[]",
   [TM_FIELD_TYPES] = "table<string, tidemill.ColumnType>",
   [TM_FIELD_LIST] = "tidemill.Argument[]",
 };

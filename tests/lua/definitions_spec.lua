@@ -41,13 +41,14 @@ describe("ParallelRunConfig", function()
     assert.equal(here + 2, line)
   end)
 
-  it("accepts one node and a local target", function()
-    local c = config { node_count = 1, compute_target = "local", environment = "mnist-env" }
-    assert.equal(1, c.node_count)
+  it("accepts a number of nodes, and a target that exists", function()
+    local c = config { node_count = 3, compute_target = "exec", node_command = { "{program}", "node" } }
+    assert.equal(3, c.node_count)
+    assert.same({ "{program}", "node" }, c.node_command)
     local words = refused(function()
-      local _ = Config { entry_script = "score.lua", node_count = 2 }
+      local _ = Config { entry_script = "score.lua", compute_target = "slurm" }
     end)
-    assert.equal("ParallelRunConfig: 'node_count' is 2; accepted: 1; several nodes are not available yet", words)
+    assert.equal([[ParallelRunConfig: 'compute_target' is "slurm"; accepted: "local" or "exec"]], words)
   end)
 
   for _, case in ipairs {

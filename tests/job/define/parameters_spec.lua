@@ -212,7 +212,8 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep { name = "score
       assert.is_truthy(r.err:find(({ threshold = "error_threshold", count = "allowed_failed_count",
         percent = "allowed_failed_percent" })[name], 1, true), r.err)
     end
-    expect_words(t, { "run", "pipeline.lua", "--param", "nodes=2" }, 2, { "several nodes are not available yet" })
+    expect_words(t, { "run", "pipeline.lua", "--param", "nodes=2" }, 2,
+      { "pipeline.lua:7", "'node_count' is 2 with compute_target" })
   end)
 
   it("accept a size or a duration if the default is a number and every place reads one", function()

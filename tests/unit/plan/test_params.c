@@ -76,7 +76,14 @@ static void values_have_one_form(void **state)
     { "isolate_failures", "'False'", "false" },
     { "node_count", "1", "1" },
     { "node_count", "'1'", "1" },
+    { "node_count", "2147483647", "2147483647" },
     { "compute_target", "'local'", "\"local\"" },
+    { "compute_target", "'exec'", "\"exec\"" },
+    { "node_command", "'a  b'", "\"a  b\"" },
+    { "node_command", "['a','b','b']", "[\"a\",\"b\",\"b\"]" },
+    { "node_hosts", "'hosts.txt'", "\"hosts.txt\"" },
+    { "node_timeout", "'1m'", "60" },
+    { "node_start_timeout", "2", "2" },
     { "partition_keys", "'store'", "[\"store\"]" },
     { "partition_keys", "'[\\\"store\\\", \\\"brand\\\"]'", "[\"store\",\"brand\"]" },
     { "partition_keys", "'[x]'", "[\"[x]\"]" },
@@ -107,18 +114,23 @@ static void names_of_the_original_are_answered(void **state)
   static const struct {
     const char *kind, *definition, *words;
   } cases[] = {
-    { "ParallelRunConfig", "{'entry_script':'a','node_count':2}",
-      "p.lua:12: ParallelRunConfig: 'node_count' is 2; accepted: 1; several nodes are not "
-      "available "
-      "yet" },
+    { "ParallelRunConfig", "{'entry_script':'a','node_count':0}",
+      "p.lua:12: ParallelRunConfig: 'node_count' is 0; accepted: an integer from 1 on" },
     { "ParallelRunConfig", "{'entry_script':'a','compute_target':'cpu-cluster'}",
-      "p.lua:12: ParallelRunConfig: 'compute_target' is \"cpu-cluster\"; accepted: \"local\"; "
-      "several "
-      "nodes are not available yet" },
-    { "ParallelRunConfig", "{'entry_script':'a','resources':{'instance_count':3}}",
-      "p.lua:12: ParallelRunConfig: resources: 'instance_count' is 3; accepted: 1; several nodes "
-      "are "
-      "not available yet" },
+      "p.lua:12: ParallelRunConfig: 'compute_target' is \"cpu-cluster\"; accepted: \"local\" or "
+      "\"exec\"" },
+    { "ParallelRunConfig", "{'entry_script':'a','compute_target':{'name':'x'}}",
+      "p.lua:12: ParallelRunConfig: 'compute_target' is a table; accepted: \"local\" or "
+      "\"exec\"" },
+    { "ParallelRunConfig", "{'entry_script':'a','node_command':['ssh','']}",
+      "p.lua:12: ParallelRunConfig: 'node_command' is a list; accepted: a string, or a list of one "
+      "or more strings, none empty" },
+    { "ParallelRunConfig", "{'entry_script':'a','node_timeout':0.5}",
+      "p.lua:12: ParallelRunConfig: 'node_timeout' is 0.5; accepted: a number from 1 to 3600 "
+      "seconds, a duration such as \"5m\", or \"none\" for the most" },
+    { "ParallelRunConfig", "{'entry_script':'a','resources':{'instance_count':0}}",
+      "p.lua:12: ParallelRunConfig: resources: 'instance_count' is 0; accepted: an integer from 1 "
+      "on" },
     { "ParallelRunConfig", "{'entry_script':'a','resources':{'instance_type':'x'}}",
       "p.lua:12: ParallelRunConfig: resources: unknown key 'instance_type'; workers run on this "
       "machine: leave it out" },
