@@ -115,6 +115,11 @@ struct tm_node *tm_fleet_node(const struct tm_fleet *f, uint32_t id)
   return id < f->places.len && f->places.at[id] ? f->places.at[id]->node : NULL;
 }
 
+bool tm_fleet_lives(const struct tm_fleet *f, uint32_t id)
+{
+  return id < f->places.len && lives(f->places.at[id]);
+}
+
 size_t tm_fleet_ids(const struct tm_fleet *f)
 {
   return f->places.len;

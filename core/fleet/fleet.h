@@ -51,6 +51,8 @@ int tm_fleet_connect(struct tm_fleet *f, uint32_t id, int in, int out, const cha
 struct tm_node *tm_fleet_node(const struct tm_fleet *f, uint32_t id); /* NULL: lost, or none */
 /* Whether it has it, and its keeper has said its version; on_ready follows for the others. */
 bool tm_fleet_is_ready(const struct tm_fleet *f, uint32_t id);
+/* Whether it has it, or processes of it may be left. */
+bool tm_fleet_lives(const struct tm_fleet *f, uint32_t id);
 size_t tm_fleet_ids(const struct tm_fleet *f);    /* every id is below */
 size_t tm_fleet_count(const struct tm_fleet *f);  /* nodes that were ever started */
 bool tm_fleet_is_empty(const struct tm_fleet *f); /* no process of any node is left */

@@ -40,12 +40,17 @@ static struct tm_launch_place *place_of(struct tm_launch_plan *p, uint32_t id)
 
 bool tm_launch_plan_is_exhausted(const struct tm_launch_plan *p)
 {
-  return p->launches >= 3 * (int64_t)p->places.len + 10;
+  bool has_ready = false;
+
+  for (size_t i = 0; i < p->places.len; i++)
+    has_ready |= p->places.at[i].state == TM_LAUNCH_PLACE_READY;
+  return p->launches >= 3 * (int64_t)p->places.len + 10 || /* keeps (3) */
+         (p->quick >= TM_LAUNCH_QUICK_MAX && !has_ready);  /* keeps (4) */
 }
 
 size_t tm_launch_plan_next(const struct tm_launch_plan *p, int64_t now_ns)
 {
-  for (size_t i = 0; !tm_launch_plan_is_exhausted(p) && i < p->places.len; i++) /* keeps (3) */
+  for (size_t i = 0; !tm_launch_plan_is_exhausted(p) && i < p->places.len; i++)
     if (p->places.at[i].state == TM_LAUNCH_PLACE_EMPTY && p->places.at[i].due_ns <= now_ns)
       return i;
   return SIZE_MAX;
@@ -70,7 +75,7 @@ size_t tm_launch_plan_launch(struct tm_launch_plan *p, size_t place, uint32_t id
   l->state = TM_LAUNCH_PLACE_STARTS;
   l->id = id;
   l->host = p->has_hosts ? take_spare(p) : SIZE_MAX;
-  l->deadline_ns = INT64_MAX;
+  l->begun_ns = l->deadline_ns = INT64_MAX;
   p->launches++;
   return l->host;
 }
@@ -79,7 +84,8 @@ void tm_launch_plan_running(struct tm_launch_plan *p, uint32_t id, int64_t now_n
 {
   struct tm_launch_place *l = place_of(p, id);
 
-  tm_require(l->state == TM_LAUNCH_PLACE_STARTS && l->deadline_ns == INT64_MAX);
+  tm_require(l->state == TM_LAUNCH_PLACE_STARTS && l->begun_ns == INT64_MAX);
+  l->begun_ns = now_ns;
   l->deadline_ns = now_ns + p->start_timeout_ns;
 }
 
@@ -89,6 +95,19 @@ void tm_launch_plan_ready(struct tm_launch_plan *p, uint32_t id)
 
   tm_require(l->state == TM_LAUNCH_PLACE_STARTS);
   l->state = TM_LAUNCH_PLACE_READY;
+  p->quick = 0;
+}
+
+void tm_launch_plan_ends(struct tm_launch_plan *p, uint32_t id)
+{
+  place_of(p, id)->deadline_ns = INT64_MAX;
+}
+
+/* Keeps (4). */
+static bool is_quick(const struct tm_launch_place *l, int64_t now_ns)
+{
+  return l->state == TM_LAUNCH_PLACE_STARTS && l->begun_ns != INT64_MAX &&
+         now_ns - l->begun_ns <= TM_LAUNCH_QUICK_NS;
 }
 
 /* Keeps (2). */
@@ -107,6 +126,7 @@ void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, int64_t now_ns
 {
   struct tm_launch_place *l = place_of(p, id);
 
+  p->quick = is_quick(l, now_ns) ? p->quick + 1 : 0;
   l->state = TM_LAUNCH_PLACE_EMPTY;
   l->failures++;
   l->due_ns = now_ns + wait_after(l->failures);

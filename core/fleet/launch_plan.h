@@ -12,6 +12,8 @@
  *      When its node has committed something, the waits begin from the first again.
  *  (3) After 3 * places + 10 launches without a committed mini-batch between them it is exhausted:
  *      it asks for no other.
+ *  (4) Nor after 5 nodes in a row that were never ready and ended within 10 s of their start, while
+ *      no node is ready: the command itself is wrong, and waits would only hide that.
  *
  * Caller: init; then, after whatever happens and when it is due, launch what _next() names; tell
  * what becomes of it; give up what _late() names; end the job when it is exhausted and a launch has
@@ -28,6 +30,8 @@
 
 #define TM_LAUNCH_WAIT_MIN_NS (INT64_C(1000000000))
 #define TM_LAUNCH_WAIT_MAX_NS (60 * INT64_C(1000000000))
+#define TM_LAUNCH_QUICK_NS    (10 * INT64_C(1000000000))
+#define TM_LAUNCH_QUICK_MAX   5
 
 enum tm_launch_place_state { TM_LAUNCH_PLACE_EMPTY, TM_LAUNCH_PLACE_STARTS, TM_LAUNCH_PLACE_READY };
 
@@ -36,7 +40,9 @@ struct tm_launch_place {
   uint32_t id;         /* of the node, unless EMPTY */
   size_t host;         /* index; SIZE_MAX: the template has none */
   int64_t due_ns;      /* EMPTY: when it may be filled */
-  int64_t deadline_ns; /* STARTS: when it is late; INT64_MAX: its command does not run yet */
+  int64_t begun_ns;    /* when its command began to run; INT64_MAX: not yet */
+  /* STARTS: when it is late; INT64_MAX: its command does not run yet, or is being ended */
+  int64_t deadline_ns;
   int failures;        /* in a row, without a commit of its node */
 };
 
@@ -46,6 +52,7 @@ struct tm_launch_plan {
   bool has_hosts;
   int64_t start_timeout_ns;
   int64_t launches; /* since the last committed mini-batch */
+  int quick;        /* failures in a row of the kind that (4) counts */
 };
 
 /* `hosts`: how many; 0: the template has no {host}; else at least `places`. */
@@ -59,13 +66,15 @@ size_t tm_launch_plan_launch(struct tm_launch_plan *p, size_t place, uint32_t id
 /* The command of the node runs: from now on it has start_timeout_ns. */
 void tm_launch_plan_running(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
 void tm_launch_plan_ready(struct tm_launch_plan *p, uint32_t id);
+/* Its command is being ended, so it is not late any more; _failed() follows. */
+void tm_launch_plan_ends(struct tm_launch_plan *p, uint32_t id);
 /* It could not be started, was late, or is lost. */
 void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
 /* A mini-batch from the node was committed. */
 void tm_launch_plan_committed(struct tm_launch_plan *p, uint32_t id);
 /* A node that is late; false: none. */
 bool tm_launch_plan_late(const struct tm_launch_plan *p, int64_t now_ns, uint32_t *id);
-bool tm_launch_plan_is_exhausted(const struct tm_launch_plan *p); /* (3) */
+bool tm_launch_plan_is_exhausted(const struct tm_launch_plan *p); /* (3), (4) */
 /* When _next() or _late() may have something that they do not have now; INT64_MAX: never. */
 int64_t tm_launch_plan_due(const struct tm_launch_plan *p);
 /* NULL: no node of that id is starting or ready. */

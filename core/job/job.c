@@ -335,6 +335,8 @@ static void on_tick(struct tm_timer *t)
   tm_job_steps_tick(job);
   if (may(job, TM_JOB_MAY_RUN))
     tm_fleet_tick(&job->fleet, tm_clock_mono_ns());
+  if (may(job, TM_JOB_MAY_RUN))
+    tm_job_launches_go(job);
   tm_job_emit(job, TM_EVENT_TICK, TM_DEBUG, "");
 }
 
@@ -380,18 +382,22 @@ void tm_job_start(struct tm_job *job)
 
 /* Ending. */
 
+static void on_tick_ending(struct tm_timer *t)
+{
+  tm_job_launches_end(t->data);
+}
+
 static void end(struct tm_job *job)
 {
   tm_require(job->steps_over == job->steps_len && job->errands == 0);
-  tm_timer_stop(&job->tick);
-  tm_fleet_close(&job->fleet);
-  if (tm_fleet_is_empty(&job->fleet))
-    tm_job_happen(job, TM_JOB_ON_GONE);
+  job->tick.on_time = on_tick_ending;
+  tm_job_launches_close(job);
 }
 
 static void conclude(struct tm_job *job)
 {
   tm_require(tm_fleet_is_empty(&job->fleet));
+  tm_timer_stop(&job->tick);
   tm_job_nodes_remove_temp(job);
   tm_job_conclude(job);
   job->o.on_ended(job->o.data, job);
@@ -416,6 +422,7 @@ static void free_now(struct tm_job *job)
   tm_job_steps_release(job);
   free(job->step_views);
   tm_fleet_release(&job->fleet);
+  tm_job_launches_release(job);
   tm_json_free(job->command);
   tm_json_free(job->earlier);
   free(job);

@@ -23,11 +23,14 @@ static void warn_of_temp(struct tm_job *job, struct tm_err *err)
   tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err->text);
 }
 
-/* Of one node. */
-static void remove_temp(struct tm_job *job, uint32_t id)
+void tm_job_nodes_remove_temp_of(struct tm_job *job, uint32_t id)
 {
   struct tm_err err = TM_ERR_NONE;
-  int rc = tm_temp_dirs_remove_of(&job->temps.at[id], job->o.fs, job->dir.path, &err);
+  int rc;
+
+  if (id >= job->temps.len)
+    return;
+  rc = tm_temp_dirs_remove_of(&job->temps.at[id], job->o.fs, job->dir.path, &err);
 
   tm_temp_dirs_release(&job->temps.at[id]);
   if (rc < 0)
@@ -52,7 +55,7 @@ void tm_job_nodes_remove_temp(struct tm_job *job)
 
 int64_t tm_job_nodes_max_workers(const struct tm_job *job)
 {
-  return tm_share_limit(job->o.max_workers, job->node_workers, tm_fleet_count(&job->fleet));
+  return tm_share_limit(job->o.max_workers, job->node_workers, job->launches ? tm_job_launches_count(job) : 0);
 }
 
 static void on_node_note(void *data, uint32_t id, const char *text)
@@ -64,40 +67,51 @@ static void on_node_lost(void *data, uint32_t id, const char *text)
 {
   tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
   tm_job_steps_silence_node(data, id);
+  tm_job_launches_lost(data, id, text);
+}
+
+static void on_node_ready(void *data, uint32_t id)
+{
+  tm_job_launches_ready(data, id);
+}
+
+static bool may_run(const struct tm_job *job)
+{
+  return tm_job_life_may(&job->life, TM_JOB_MAY_RUN);
 }
 
 static void on_node_gone(void *data, uint32_t id)
 {
   struct tm_job *job = data;
 
-  if (!tm_job_life_may(&job->life, TM_JOB_MAY_RUN)) {
-    if (tm_fleet_is_empty(&job->fleet))
-      tm_job_happen(job, TM_JOB_ON_GONE);
-    return;
+  if (may_run(job)) {
+    if (id == TM_LOCAL_NODE)
+      tm_job_nodes_remove_temp_of(job, id);
+    tm_job_steps_lose_node(job, id);
   }
-  remove_temp(job, id);
-  tm_job_steps_lose_node(job, id);
-  if (tm_job_life_may(&job->life, TM_JOB_MAY_RUN) && tm_fleet_is_empty(&job->fleet) &&
-      tm_job_steps_need_node(job))
+  tm_job_launches_gone(job, id);
+  if (!may_run(job) && tm_fleet_is_empty(&job->fleet))
+    tm_job_happen(job, TM_JOB_ON_GONE);
+  else if (may_run(job) && !tm_fleet_lives(&job->fleet, TM_LOCAL_NODE) &&
+           tm_job_steps_need_node(job))
     tm_job_nodes_start(job);
 }
 
-static int start_node(struct tm_job *job, uint32_t id, struct tm_err *err)
+int tm_job_nodes_record_temp(struct tm_job *job, uint32_t id, struct tm_err *err)
 {
   while (job->temps.len <= id)
     *TM_ARRAY_ADD(&job->temps) = (struct tm_temp_dirs) { 0 };
-  int rc = tm_temp_dirs_record(&job->temps.at[id], job->o.fs, job->dir.path,
-                               extracts(job->o.pipeline), err);
-  return rc < 0 ? rc : tm_fleet_start(&job->fleet, id, err);
+  return tm_temp_dirs_record(&job->temps.at[id], job->o.fs, job->dir.path,
+                             extracts(job->o.pipeline), err);
 }
 
 void tm_job_nodes_start(struct tm_job *job)
 {
   struct tm_err err = TM_ERR_NONE;
 
-  tm_require(tm_fleet_is_empty(&job->fleet));
-  (void)start_node(job, TM_LOCAL_NODE, &err);
-  if (err.code == 0)
+  tm_require(!tm_fleet_lives(&job->fleet, TM_LOCAL_NODE));
+  if (tm_job_nodes_record_temp(job, TM_LOCAL_NODE, &err) == 0 &&
+      tm_fleet_start(&job->fleet, TM_LOCAL_NODE, &err) == 0)
     tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, TM_LOCAL_NODE));
   else
     tm_job_steps_fail(job, &err);
@@ -105,11 +119,13 @@ void tm_job_nodes_start(struct tm_job *job)
 
 void tm_job_nodes_init(struct tm_job *job)
 {
+  tm_job_launches_init(job);
   tm_fleet_init(&job->fleet, &(struct tm_fleet_options) { .loop = job->o.loop,
                                                           .program = job->o.program,
                                                           .has_stderr = job->o.has_stderr,
                                                           .epoch = job->dir.epoch,
                                                           .on_note = on_node_note,
+                                                          .on_ready = on_node_ready,
                                                           .on_lost = on_node_lost,
                                                           .on_gone = on_node_gone,
                                                           .data = job });

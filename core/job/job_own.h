@@ -2,6 +2,7 @@
  *
  *   job.c           the job: opening; does what its life (job_life.h) decides
  *   job_nodes.c     its nodes: starts them, and hears that they are lost
+ *   job_launches.c  nodes that commands start: launches them, and again when they are lost
  *   job_result.c    the verdict, the result, the exit status
  *   kept.c          a job that was Completed before
  *   job_cancel.c    ends the job early, if its owner or another process asks for it
@@ -78,6 +79,7 @@ struct tm_job {
   struct tm_share *shares; /* room for one for each step */
   struct tm_rounds rounds; /* job_steps.c (2) */
   struct tm_fleet fleet;
+  struct tm_job_launches *launches;
   struct TM_ARRAY(struct tm_temp_dirs) temps; /* by the id of the node whose keeper has them */
   struct tm_timer tick;
   struct tm_json *command;       /* of the earlier record of a resumed job, or NULL */
@@ -112,8 +114,33 @@ void tm_job_nodes_start(struct tm_job *job);
  * cannot be removed is reported; the next start of the job, or its removal, tries again. */
 void tm_job_nodes_remove_temp(struct tm_job *job);
 void tm_job_nodes_release_temp(struct tm_job *job); /* forgets their names */
+/* Names and records the folders of a node that is about to start; later removes them. */
+int tm_job_nodes_record_temp(struct tm_job *job, uint32_t id, struct tm_err *err);
+void tm_job_nodes_remove_temp_of(struct tm_job *job, uint32_t id);
 /* How many workers all steps together may have. */
 int64_t tm_job_nodes_max_workers(const struct tm_job *job);
+
+/* job_launches.c. Nodes that commands start have ids from 1 on. */
+void tm_job_launches_init(struct tm_job *job);
+void tm_job_launches_release(struct tm_job *job);
+/* Whether workers of the step may run on the node, which can be used now. */
+bool tm_job_launches_serves(const struct tm_job *job, uint32_t id, size_t step);
+/* The nodes that can have workers now. */
+size_t tm_job_launches_count(const struct tm_job *job);
+/* Launches nodes that are missing, gives up those that are late. Call it also at each tick. */
+void tm_job_launches_go(struct tm_job *job);
+/* A step has started: it fails if nodes for it cannot be had. */
+void tm_job_launches_check(struct tm_job *job, size_t step);
+/* What the fleet says of a node, also of the local one. */
+void tm_job_launches_ready(struct tm_job *job, uint32_t id);
+void tm_job_launches_lost(struct tm_job *job, uint32_t id, const char *why);
+void tm_job_launches_gone(struct tm_job *job, uint32_t id);
+/* A mini-batch of the step was committed that ran on the node. */
+void tm_job_launches_committed(struct tm_job *job, size_t step, uint32_t id);
+/* Ends all nodes of an ending job: the launched ones, then the local one; reports GONE. _end: call
+ * it at each tick after that. */
+void tm_job_launches_close(struct tm_job *job);
+void tm_job_launches_end(struct tm_job *job);
 
 /* kept.c */
 void tm_kept_recheck(struct tm_job *job);                         /* if the user asks for it */

@@ -12,7 +12,8 @@
  *  (2) Only tm_job_steps_go() acts on the end of a step, over all steps until nothing changes. It
  *      may be called from within itself, as a step may end while it is started.
  *  (3) A Completed step is never opened again: what others have read from it stays as it is.
- *  (4) At most as many steps run at a time as the job may have workers.
+ *  (4) A step begins only while fewer steps run than the job may have workers, so that each can
+ *      have one.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -183,6 +184,11 @@ static void note_found(struct tm_job *job, const char *name, const struct tm_com
 
 static void on_step_ended(void *data, struct tm_supervisor *s);
 
+static void on_committed(void *data, const struct tm_supervisor *s, uint32_t node)
+{
+  tm_job_launches_committed(data, tm_supervisor_view(s)->number, node);
+}
+
 static void close_step(struct tm_job *job, size_t i)
 {
   tm_supervisor_close(job->steps[i].s);
@@ -210,6 +216,7 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .is_resumed = job->view.is_resumed || tm_import_is_asked(step),
                                      .may_start = may_start,
                                      .on_freed = on_freed,
+                                     .on_committed = on_committed,
                                      .on_ended = on_step_ended,
                                      .data = job };
   int rc = tm_supervisor_open(&st->s, &o, err);
@@ -389,8 +396,10 @@ static void start_step(struct tm_job *job, size_t i)
   tm_require((int64_t)count_running(job) <= tm_job_nodes_max_workers(job)); /* keeps (4) */
   tm_supervisor_start(st->s);
   for (uint32_t id = 0; id < tm_fleet_ids(&job->fleet); id++)
-    if (tm_fleet_node(&job->fleet, id) && st->state == TM_STEP_RUNS)
+    if (tm_fleet_node(&job->fleet, id) && st->state == TM_STEP_RUNS &&
+        tm_job_launches_serves(job, id, i))
       tm_supervisor_set_node(st->s, tm_fleet_node(&job->fleet, id), &job->temps.at[id]);
+  tm_job_launches_check(job, i);
 }
 
 /* Advances one step. True: something has changed, and other steps may begin. */
@@ -438,8 +447,10 @@ static void do_rounds(struct tm_job *job) /* keeps (2) */
   while (tm_rounds_next(&job->rounds)) {
     while (advance_all(job))
       ;
-    if (tm_fleet_is_empty(&job->fleet) && may(job, TM_JOB_MAY_BEGIN) && tm_job_steps_need_node(job))
+    if (!tm_fleet_lives(&job->fleet, TM_LOCAL_NODE) && may(job, TM_JOB_MAY_BEGIN) &&
+        tm_job_steps_need_node(job))
       tm_job_nodes_start(job);
+    tm_job_launches_go(job);
   }
   tm_require(job->steps_over <= job->steps_len);
   if (job->steps_over == job->steps_len && job->errands == 0)
@@ -521,7 +532,7 @@ void tm_job_steps_cancel(struct tm_job *job, bool now)
 void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node)
 {
   for (size_t i = 0; i < job->steps_len; i++)
-    if (job->steps[i].state == TM_STEP_RUNS)
+    if (job->steps[i].state == TM_STEP_RUNS && tm_job_launches_serves(job, tm_node_id(node), i))
       tm_supervisor_set_node(job->steps[i].s, node, &job->temps.at[tm_node_id(node)]);
 }
 

@@ -148,7 +148,7 @@ static int check_import(const struct tm_step *s, const struct tm_json *v, struct
 /* A step's folder is beside these in the job directory. */
 static int check_name(const char *name, const struct tm_json *v, struct tm_err *err)
 {
-  static const char *const taken[] = { "lock", "owner", "script" };
+  static const char *const taken[] = { "lock", "nodes", "owner", "script" };
   for (size_t i = 0; i < TM_COUNT_OF(taken); i++)
     if (strcmp(name, taken[i]) == 0) {
       tm_err_set(err, TM_EUSAGE,

@@ -68,7 +68,7 @@ int64_t tm_step_nodes_workers(const struct tm_supervisor *s)
   int64_t nodes = 0;
 
   for (size_t i = 0; i < s->nodes.len; i++)
-    nodes += s->nodes.at[i] != NULL;
+    nodes += s->nodes.at[i] && s->nodes.at[i]->is_added;
   return s->o.step->config.process_count_per_node * (nodes > 1 ? nodes : 1);
 }
 

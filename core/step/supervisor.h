@@ -35,6 +35,8 @@ struct tm_supervisor_options {
    * it may. on_freed: one of its workers has ended. */
   bool (*may_start)(void *data, const struct tm_supervisor *s);
   void (*on_freed)(void *data);
+  /* A good result from a worker on the node was added to the commit; NULL: not called. */
+  void (*on_committed)(void *data, const struct tm_supervisor *s, uint32_t node);
   void *data;
 };
 

@@ -147,7 +147,7 @@ void tm_step_nodes_silence(struct tm_supervisor *s, uint32_t id);
 /* After that: it is gone, with its workers. False: not yet, a large result of theirs is copied
  * first. */
 bool tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id);
-/* How many workers it may have on all nodes that it has had, at least on one. */
+/* How many workers it may have on all nodes that it has now, at least on one. */
 int64_t tm_step_nodes_workers(const struct tm_supervisor *s);
 /* The number of the next worker's name: names continue from those of earlier sessions, on any
  * node, as the log files tell. */

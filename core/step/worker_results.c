@@ -233,8 +233,11 @@ static bool end_good_try(struct tm_worker *w, struct tm_in_flight *held, const s
   }
   if (rc == 0 && held->what.part != 0)
     rc = tm_isolate_done(s, held, &g, &a->no_halves, &err);
-  else if (rc == 0 && (rc = commit_good(s, &g, &err)) >= 0)
+  else if (rc == 0 && (rc = commit_good(s, &g, &err)) >= 0) {
     tm_tally_add_done(&s->tally, held->items, g.outcome.succeeded, a->head.returned);
+    if (s->o.on_committed)
+      s->o.on_committed(s->o.data, s, w->node->id);
+  }
   if (rc < 0)
     refuse_good(w, held, &g, a, rc, &err);
   good_try_release(&g);

@@ -110,10 +110,72 @@ static void a_group_without_a_commit_is_exhausted(void **state)
   tm_launch_plan_release(&p);
 }
 
+/* Its command runs, and ends after `lived_ns` without being ready. */
+static void fail_start(struct tm_launch_plan *p, uint32_t id, int64_t lived_ns)
+{
+  int64_t now_ns = (int64_t)id * 100 * TM_S;
+  tm_launch_plan_launch(p, tm_launch_plan_next(p, now_ns), id);
+  tm_launch_plan_running(p, id, now_ns);
+  tm_launch_plan_failed(p, id, now_ns + lived_ns);
+}
+
+static void five_quick_failures_in_a_row_exhaust_a_group(void **state)
+{
+  struct tm_launch_plan p;
+  tm_launch_plan_init(&p, 2, 0, 60 * TM_S);
+  for (uint32_t id = 1; id <= 4; id++)
+    fail_start(&p, id, TM_LAUNCH_QUICK_NS);
+  fail_start(&p, 5, TM_LAUNCH_QUICK_NS + 1); /* not quick: the row is broken */
+  for (uint32_t id = 6; id <= 9; id++)
+    fail_start(&p, id, 0);
+  assert_false(tm_launch_plan_is_exhausted(&p));
+  fail_start(&p, 10, 0);
+  assert_true(tm_launch_plan_is_exhausted(&p));
+  assert_int_equal(tm_launch_plan_next(&p, INT64_MAX), NONE);
+  tm_launch_plan_release(&p);
+}
+
+static void quick_failures_beside_a_ready_node_are_no_reason_to_stop(void **state)
+{
+  struct tm_launch_plan p;
+  tm_launch_plan_init(&p, 2, 0, 60 * TM_S);
+  tm_launch_plan_launch(&p, tm_launch_plan_next(&p, 0), 1);
+  tm_launch_plan_running(&p, 1, 0);
+  tm_launch_plan_ready(&p, 1);
+  for (uint32_t id = 2; id <= 7; id++)
+    fail_start(&p, id, 0);
+  assert_false(tm_launch_plan_is_exhausted(&p));
+  tm_launch_plan_failed(&p, 1, 800 * TM_S); /* it was ready: the row begins again */
+  assert_false(tm_launch_plan_is_exhausted(&p));
+  tm_launch_plan_release(&p);
+}
+
+static void a_start_that_is_being_ended_is_not_late_again(void **state)
+{
+  struct tm_launch_plan p;
+  uint32_t id;
+  tm_launch_plan_init(&p, 2, 0, TM_S);
+  launch_all(&p, 0, 1);
+  tm_launch_plan_running(&p, 1, 0);
+  tm_launch_plan_running(&p, 2, 0);
+  assert_true(tm_launch_plan_late(&p, TM_S, &id));
+  tm_launch_plan_ends(&p, 1);
+  assert_true(tm_launch_plan_late(&p, TM_S, &id));
+  assert_int_equal(id, 2);
+  tm_launch_plan_ends(&p, 2);
+  assert_false(tm_launch_plan_late(&p, INT64_MAX - 1, &id));
+  tm_launch_plan_failed(&p, 1, TM_S);
+  assert_true(tm_launch_plan_next(&p, TM_S) != NONE);
+  tm_launch_plan_release(&p);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(every_place_is_filled_once),
     cmocka_unit_test(a_start_is_late_after_its_time),
     cmocka_unit_test(spare_hosts_come_first_then_the_one_that_failed),
     cmocka_unit_test(a_place_waits_longer_after_each_failure),
     cmocka_unit_test(a_group_without_a_commit_is_exhausted),
+    cmocka_unit_test(five_quick_failures_in_a_row_exhaust_a_group),
+    cmocka_unit_test(quick_failures_beside_a_ready_node_are_no_reason_to_stop),
+    cmocka_unit_test(a_start_that_is_being_ended_is_not_late_again),
 });
