@@ -63,9 +63,10 @@ static void on_node_note(void *data, uint32_t id, const char *text)
   tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
 }
 
+/* Of a node that a command carried, settling it says more (job_launches.c). */
 static void on_node_lost(void *data, uint32_t id, const char *text)
 {
-  tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
+  tm_job_emit(data, TM_EVENT_MESSAGE, id == TM_LOCAL_NODE ? TM_WARNING : TM_DEBUG, text);
   tm_job_steps_silence_node(data, id);
   tm_job_launches_lost(data, id, text);
 }

@@ -3,6 +3,7 @@
  *   job.c           the job: opening; does what its life (job_life.h) decides
  *   job_nodes.c     its nodes: starts them, and hears that they are lost
  *   job_launches.c  nodes that commands start: launches them, and again when they are lost
+ *   job_launching.c begins a launch
  *   job_result.c    the verdict, the result, the exit status
  *   kept.c          a job that was Completed before
  *   job_cancel.c    ends the job early, if its owner or another process asks for it
@@ -18,9 +19,12 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "fleet/fleet.h"
+#include "fleet/launch_plan.h"
+#include "fleet/launches.h"
 #include "inspect/recheck.h"
 #include "job/job.h"
 #include "job/job_life.h"
+#include "job/launched_node.h"
 #include "job/reuse.h"
 #include "job/rounds.h"
 #include "record/cancel_request.h"
@@ -63,6 +67,23 @@ enum tm_job_rest {
   TM_JOB_REST_ALL,
   TM_JOB_REST_FOLDER, /* which had been there, empty */
   TM_JOB_REST_NOTHING
+};
+
+/* Steps whose settings of nodes are equal. */
+struct tm_launch_group {
+  const struct tm_config *config; /* of the first step */
+  struct tm_launch_plan plan;
+  struct tm_err cause; /* why no node of it can be had; code 0: no error */
+  struct tm_err last;  /* why its last node has failed */
+};
+
+struct tm_job_launches {
+  struct TM_ARRAY(struct tm_launch_group) groups;
+  size_t *group_of; /* by step; SIZE_MAX: it runs on this machine */
+  struct TM_ARRAY(struct tm_launched_node *) nodes; /* from their launch until they are settled */
+  uint32_t next_id;                                 /* 0: not known yet */
+  bool knows_step;    /* the keeper of this machine: job_launching.c */
+  int64_t give_up_ns; /* of an ending job: when its commands are ended by force */
 };
 
 struct tm_job {
@@ -141,6 +162,12 @@ void tm_job_launches_committed(struct tm_job *job, size_t step, uint32_t id);
  * it at each tick after that. */
 void tm_job_launches_close(struct tm_job *job);
 void tm_job_launches_end(struct tm_job *job);
+
+/* job_launching.c */
+uint32_t tm_job_launching_next_id(struct tm_job *job);
+/* Launches the node; the keeper of this machine must live. */
+int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c,
+                           const struct tm_launch_user *user, struct tm_err *err);
 
 /* kept.c */
 void tm_kept_recheck(struct tm_job *job);                         /* if the user asks for it */

@@ -34,6 +34,9 @@ void tm_keeper_log_open(struct tm_keeper *k, struct tm_keeper_step *step)
   static const char *const folders[] = { "user/stdout", "user/stderr", "user/entry_script_log",
                                          "user/error", "sys/node" };
   struct tm_err err = TM_ERR_NONE;
+  step->main_fd = -1;
+  if (!*step->s.logs_dir)
+    return;
   bool is_there = tm_fs_exists(tm_fs_real(), step->s.logs_dir); /* else the job was removed */
   for (size_t i = 0; i < TM_COUNT_OF(folders) && is_there; i++) {
     char *path = tm_xprintf("%s/%s/%s", step->s.logs_dir, folders[i], step->s.node_id);

@@ -93,7 +93,7 @@ const char *tm_hello(void);
 struct tm_node_step {
   char *node_id;  /* decimal */
   char *job_dir;  /* has node.lock */
-  char *logs_dir; /* <step>/logs */
+  char *logs_dir; /* <step>/logs; "": none, for a step without workers */
   char *cwd;      /* working directory of workers */
   /* temp_dir of a worker is <temp_base>-<worker name>; the keeper makes and removes it, mode 0700.
    * Its parent is a folder of this keeper alone, which the keeper makes, and removes when it ends.

@@ -1,0 +1,144 @@
+/* job_launching.c - begins a launch: see job_own.h.
+ *
+ *  (1) An id is used once, also across sessions: <job>/nodes/<id>.txt exists before the launch.
+ *
+ * The keeper of this machine marks what it launches with the job of its first step, and finds by
+ * that mark what a killed keeper has left. So a step without workers is added to it first. It has
+ * no logs: no folder of this machine is among those of the nodes.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/command_template.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "job/job_own.h"
+
+static int on_file(void *data, const char *name, int type)
+{
+  uint32_t *next = data;
+  char *stem = tm_path_stem(name);
+  int64_t number;
+
+  if (tm_text_int(stem, &number) && number >= *next && number < UINT32_MAX)
+    *next = (uint32_t)number + 1;
+  free(stem);
+  return 0;
+}
+
+uint32_t tm_job_launching_next_id(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+  char *dir = tm_path_join(job->dir.path, "nodes");
+
+  if (l->next_id == 0) {
+    l->next_id = TM_LOCAL_NODE + 1;
+    (void)tm_dir_read(dir, on_file, &l->next_id); /* missing in a new job */
+  }
+  free(dir);
+  return l->next_id++;
+}
+
+/* Keeps (1). */
+static int make_file(struct tm_job *job, const char *file, struct tm_err *err)
+{
+  char *dir = tm_path_dir(file);
+  int rc = tm_fs_make_dirs(job->o.fs, dir, 0700, err);
+
+  free(dir);
+  if (rc == 0)
+    rc = tm_fs_open(job->o.fs, file, O_WRONLY | O_CREAT | O_EXCL, 0600, err);
+  if (rc >= 0)
+    tm_fs_close(job->o.fs, rc);
+  return rc < 0 ? rc : 0;
+}
+
+static char **command_of(const struct tm_launched_node *n, const struct tm_config *c,
+                         struct tm_err *err)
+{
+  char *id = tm_xprintf("%" PRIu32, n->id),
+       *processes = tm_xprintf("%" PRId64, c->process_count_per_node);
+  struct tm_template_value values[] = { { "node_id", id },
+                                        { "program", n->job->o.program },
+                                        { "job_dir", n->job->dir.path },
+                                        { "processes", processes },
+                                        { "host", n->host } };
+  char **argv = tm_command_words_expand(c->node_command, values,
+                                        TM_COUNT_OF(values) - (n->host ? 0 : 1), err);
+
+  free(id);
+  free(processes);
+  return argv;
+}
+
+/* It has no workers: the keeper reports nothing of it. */
+static void on_nothing_started(void *data, uint32_t worker, int64_t pid,
+                               struct tm_worker_link *link)
+{
+}
+
+static void on_no_text(void *data, uint32_t worker, const char *text)
+{
+}
+
+static void on_nothing_taken(void *data, uint32_t worker, const uint64_t *seqs, size_t n)
+{
+}
+
+static void on_nothing_ended(void *data, uint32_t worker, const struct tm_ended *ended)
+{
+}
+
+static void on_nothing_done(void *data, const struct tm_worker_doing *doing)
+{
+}
+
+/* Makes the keeper of this machine know the job, once. */
+static void add_step(struct tm_job *job, struct tm_node *local)
+{
+  char *argv[] = { (char *)job->o.program, (char *)"worker", NULL }, *environment[] = { NULL };
+  struct tm_temp_dirs dirs = tm_temp_dirs_of(&job->temps.at[TM_LOCAL_NODE], "nodes", NULL);
+  struct tm_node_step step = { .node_id = (char *)TM_LOCAL_NODE_NAME,
+                               .job_dir = job->dir.path,
+                               .logs_dir = (char *)"",
+                               .cwd = job->dir.path,
+                               .temp_base = dirs.temp,
+                               .memory_base = dirs.memory,
+                               .worker_argv = argv,
+                               .worker_argv_len = 2,
+                               .environment = environment,
+                               .log_level = TM_INFO };
+  struct tm_node_user nobody = { .on_started = on_nothing_started,
+                                 .on_start_failed = on_no_text,
+                                 .on_taken = on_nothing_taken,
+                                 .on_ended = on_nothing_ended,
+                                 .on_doing = on_nothing_done };
+
+  if (!job->launches->knows_step)
+    tm_node_add_step(local, &step, &nobody);
+  job->launches->knows_step = true;
+  tm_temp_dirs_release(&dirs);
+}
+
+int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c,
+                           const struct tm_launch_user *user, struct tm_err *err)
+{
+  struct tm_job *job = n->job;
+  struct tm_node *local = tm_fleet_node(&job->fleet, TM_LOCAL_NODE);
+  char *file = tm_xprintf("%s/nodes/%" PRIu32 ".txt", job->dir.path, n->id);
+  struct tm_launch l = { .argv = command_of(n, c, err), .stderr_path = file, .cwd = "" };
+  int rc = l.argv ? make_file(job, file, err) : err->code;
+
+  tm_require(local);
+  if (rc == 0)
+    rc = tm_job_nodes_record_temp(job, n->id, err);
+  if (rc == 0) {
+    add_step(job, local);
+    n->launch = tm_node_launch(local, &l, user);
+  }
+  tm_command_words_free((char **)l.argv);
+  free(file);
+  return rc;
+}

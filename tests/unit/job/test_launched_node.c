@@ -1,0 +1,68 @@
+/* How the end of a node that a command starts is described. */
+#include "unit.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "job/launched_node.h"
+
+static void says(const struct tm_launched_node *n, const char *expected)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_launched_node_describe(&text, n);
+  assert_string_equal(tm_buf_str(&text), expected);
+  tm_buf_release(&text);
+}
+
+static void a_command_that_ends_too_early_is_quoted(void **state)
+{
+  struct tm_launched_node n = { .id = 1, .has_ended = true, .why = (char *)"it has ended" };
+  n.ended.exit_status = 255;
+  strcpy(n.ended.last_line, "Permission denied (publickey).");
+  says(&n, "cannot start node 1: its command exited with status 255 before the node was ready; its "
+           "last line was 'Permission denied (publickey).'; see 'nodes/1.txt'");
+}
+
+static void a_lost_node_is_named_with_its_host(void **state)
+{
+  struct tm_launched_node n = {
+    .id = 12, .host = "cn02", .was_ready = true, .has_ended = true, .why = (char *)"it is silent"
+  };
+  n.ended.signal = SIGKILL;
+  says(&n, "node 12 (cn02) is lost: it is silent; its command was killed by signal 9 (Killed); see "
+           "'nodes/12.txt'");
+}
+
+static void our_own_signal_is_not_the_cause(void **state)
+{
+  struct tm_launched_node n = { .id = 3, .has_ended = true, .why = (char *)"it is silent" };
+  n.ended.signal = SIGTERM;
+  says(&n, "cannot start node 3: it is silent; see 'nodes/3.txt'");
+  n.why = NULL; /* somebody else's signal */
+  says(&n, "cannot start node 3: its command was killed by signal 15 (Terminated) before the node "
+           "was ready; see 'nodes/3.txt'");
+}
+
+static void a_late_node_is_late_however_its_command_ends(void **state)
+{
+  struct tm_launched_node n = {
+    .id = 3, .has_ended = true, .is_late = true, .why = (char *)"it was not ready after 2 s"
+  };
+  n.ended.exit_status = 1;
+  says(&n, "cannot start node 3: it was not ready after 2 s; see 'nodes/3.txt'");
+}
+
+static void a_command_that_never_ran_has_no_end(void **state)
+{
+  struct tm_launched_node n = { .id = 3, .why = (char *)"there is no such program" };
+  says(&n, "cannot start node 3: there is no such program; see 'nodes/3.txt'");
+}
+
+UNIT_TESTS({
+    cmocka_unit_test(a_command_that_ends_too_early_is_quoted),
+    cmocka_unit_test(a_lost_node_is_named_with_its_host),
+    cmocka_unit_test(our_own_signal_is_not_the_cause),
+    cmocka_unit_test(a_late_node_is_late_however_its_command_ends),
+    cmocka_unit_test(a_command_that_never_ran_has_no_end),
+});
