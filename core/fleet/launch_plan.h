@@ -37,13 +37,13 @@ enum tm_launch_place_state { TM_LAUNCH_PLACE_EMPTY, TM_LAUNCH_PLACE_STARTS, TM_L
 
 struct tm_launch_place {
   enum tm_launch_place_state state;
-  uint32_t id;         /* of the node, unless EMPTY */
-  size_t host;         /* index; SIZE_MAX: the template has none */
-  int64_t due_ns;      /* EMPTY: when it may be filled */
-  int64_t begun_ns;    /* when its command began to run; INT64_MAX: not yet */
+  uint32_t id;      /* of the node, unless EMPTY */
+  size_t host;      /* index; SIZE_MAX: the template has none */
+  int64_t due_ns;   /* EMPTY: when it may be filled */
+  int64_t begun_ns; /* when its command began to run; INT64_MAX: not yet */
   /* STARTS: when it is late; INT64_MAX: its command does not run yet, or is being ended */
   int64_t deadline_ns;
-  int failures;        /* in a row, without a commit of its node */
+  int failures; /* in a row, without a commit of its node */
 };
 
 struct tm_launch_plan {

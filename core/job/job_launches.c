@@ -55,8 +55,7 @@ static size_t group_for(struct tm_job_launches *l, const struct tm_config *c)
       return i;
   g = TM_ARRAY_ADD(&l->groups);
   *g = (struct tm_launch_group) { .config = c };
-  tm_launch_plan_init(&g->plan, (size_t)c->node_count, c->node_hosts_len,
-                      c->node_start_timeout_ns);
+  tm_launch_plan_init(&g->plan, (size_t)c->node_count, c->node_hosts_len, c->node_start_timeout_ns);
   return l->groups.len - 1;
 }
 
@@ -260,7 +259,7 @@ static void lose_local(struct tm_job *job)
   }
   tm_fleet_close_streams(&job->fleet);
   for (size_t i = l->nodes.len; i-- > 0;)
-    if (i < l->nodes.len && may_run(job))
+    if (i < l->nodes.len)
       settle(l->nodes.at[i]);
 }
 
@@ -368,7 +367,8 @@ static void launch(struct tm_job *job, size_t group, size_t place)
   struct tm_err err = TM_ERR_NONE;
   size_t host;
 
-  *n = (struct tm_launched_node) { .job = job, .id = tm_job_launching_next_id(job), .group = group };
+  *n =
+      (struct tm_launched_node) { .job = job, .id = tm_job_launching_next_id(job), .group = group };
   host = tm_launch_plan_launch(&g->plan, place, n->id);
   n->host = host == SIZE_MAX ? NULL : g->config->node_hosts[host];
   *TM_ARRAY_ADD(&l->nodes) = n;

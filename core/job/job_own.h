@@ -79,7 +79,7 @@ struct tm_launch_group {
 
 struct tm_job_launches {
   struct TM_ARRAY(struct tm_launch_group) groups;
-  size_t *group_of; /* by step; SIZE_MAX: it runs on this machine */
+  size_t *group_of;                                 /* by step; SIZE_MAX: it runs on this machine */
   struct TM_ARRAY(struct tm_launched_node *) nodes; /* from their launch until they are settled */
   uint32_t next_id;                                 /* 0: not known yet */
   bool knows_step;    /* the keeper of this machine: job_launching.c */

@@ -17,8 +17,7 @@ void tm_launched_node_name(struct tm_buf *out, const struct tm_launched_node *n)
 static void add_end(struct tm_buf *out, const struct tm_launch_ended *e)
 {
   if (e->signal)
-    tm_buf_printf(out, "its command was killed by signal %d (%s)", e->signal,
-                  strsignal(e->signal));
+    tm_buf_printf(out, "its command was killed by signal %d (%s)", e->signal, strsignal(e->signal));
   else
     tm_buf_printf(out, "its command exited with status %d", e->exit_status);
 }

@@ -51,9 +51,8 @@ bool tm_job_dir_is_own_name(const char *name)
 {
   return is_early(name) || strcmp(name, "job.json") == 0 || strcmp(name, "job_result.json") == 0 ||
          strcmp(name, "job_result.json.tmp") == 0 || strcmp(name, "temp_dirs") == 0 ||
-         strcmp(name, "nodes") == 0 ||
-         strcmp(name, "cancel") == 0 || strncmp(name, "cancel.", 7) == 0 ||
-         strncmp(name, ".nfs", 4) == 0;
+         strcmp(name, "nodes") == 0 || strcmp(name, "cancel") == 0 ||
+         strncmp(name, "cancel.", 7) == 0 || strncmp(name, ".nfs", 4) == 0;
 }
 
 static int on_name(void *data, const char *name, int type)

@@ -63,12 +63,24 @@ static struct tm_step_node *place_of(struct tm_supervisor *s, uint32_t id)
   return s->nodes.at[id];
 }
 
-int64_t tm_step_nodes_workers(const struct tm_supervisor *s)
+static int64_t count_added(const struct tm_supervisor *s)
 {
   int64_t nodes = 0;
 
   for (size_t i = 0; i < s->nodes.len; i++)
     nodes += s->nodes.at[i] && s->nodes.at[i]->is_added;
+  return nodes;
+}
+
+bool tm_step_nodes_are_awaited(const struct tm_supervisor *s)
+{
+  return s->o.step->config.launches_nodes && count_added(s) == 0;
+}
+
+int64_t tm_step_nodes_workers(const struct tm_supervisor *s)
+{
+  int64_t nodes = count_added(s);
+
   return s->o.step->config.process_count_per_node * (nodes > 1 ? nodes : 1);
 }
 
@@ -175,6 +187,7 @@ bool tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id)
     return false;
   tm_require(!n->node);
   n->is_added = false;
+  s->sched.time.init.workers = tm_step_nodes_workers(s);
   return true;
 }
 

@@ -147,6 +147,8 @@ void tm_step_nodes_silence(struct tm_supervisor *s, uint32_t id);
 /* After that: it is gone, with its workers. False: not yet, a large result of theirs is copied
  * first. */
 bool tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id);
+/* A command is to start its nodes, and it has none now. */
+bool tm_step_nodes_are_awaited(const struct tm_supervisor *s);
 /* How many workers it may have on all nodes that it has now, at least on one. */
 int64_t tm_step_nodes_workers(const struct tm_supervisor *s);
 /* The number of the next worker's name: names continue from those of earlier sessions, on any
