@@ -191,24 +191,28 @@ static void drop(struct tm_launched_node *n)
   free_node(n);
 }
 
-static void fail_node(struct tm_launched_node *n, struct tm_err *err)
+static void report_end(struct tm_launched_node *n, struct tm_err *err)
 {
-  struct tm_job *job = n->job;
-  size_t group = n->group;
-  struct tm_launch_group *g = group_of(n);
   struct tm_buf text = TM_BUF_NONE;
 
   tm_launched_node_describe(&text, n);
   tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&text));
   tm_buf_release(&text);
+  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_WARNING, err->text);
+}
+
+static void fail_node(struct tm_launched_node *n, struct tm_err *err)
+{
+  struct tm_job *job = n->job;
+  size_t group = n->group;
+  struct tm_launch_group *g = group_of(n);
+
+  report_end(n, err);
   g->last = *err;
   tm_job_nodes_remove_temp_of(job, n->id);
   tm_launch_plan_failed(&g->plan, n->id, tm_clock_mono_ns());
   drop(n);
-  if (!has_user(job, group))
-    return;
-  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err->text);
-  if (may_run(job) && tm_launch_plan_is_exhausted(&g->plan))
+  if (may_run(job) && has_user(job, group) && tm_launch_plan_is_exhausted(&g->plan))
     fail_group(job, group, err);
 }
 
@@ -224,6 +228,8 @@ static void settle(struct tm_launched_node *n)
     fail_node(n, &err);
     tm_job_launches_go(job);
   } else {
+    if (n->why && n->was_ready)
+      report_end(n, &err); /* it was lost while the job ran */
     drop(n);
     tm_job_launches_end(job);
   }
