@@ -211,7 +211,7 @@ describe("a job directory", function()
   end)
 
   it("refuses steps named like its own files", function()
-    for _, name in ipairs { "lock", "owner", "script" } do
+    for _, name in ipairs { "lock", "nodes", "owner", "script" } do
       local t = job.case()
       t:inputs(2)
       t:script(ECHO)
