@@ -1,0 +1,337 @@
+-- Steps whose workers run on several nodes. A node is a `tidemill node` process, which node_command
+-- starts; here they all run on this machine.
+local job = require "support.job"
+local lfs = require "lfs"
+local programs = require "support.programs"
+local waiting = require "support.waiting"
+
+local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
+local ROOT = here .. "/../../.."
+local DIGITS = ROOT .. "/examples/digits"
+local INPUTS = 20
+local LIMIT = 120 -- seconds for a job: far more than it takes
+
+-- A command with a mark by which the test finds the node: $TM_NODE is the case and the node's id.
+local MARKED = [[{ "env", "TM_NODE=%s/{node_id}", "{program}", "node" }]]
+-- A script for sh; $1 is the program, $2 the argument. In it, "%s" is the case's folder.
+local BY_SHELL = [[{ "sh", "-c", [==[%s]==], "sh", "{program}", "%s" }]]
+
+-- From its sixth mini-batch on, run() leaves a mark with the worker's pid, and waits.
+local SCRIPT = waiting.SCRIPT .. [[
+ffi.cdef "int getpid(void);"
+function run(m)
+  if number_of(m[1]) > 5 then
+    mark("at-" .. ffi.C.getpid())
+    wait_for "go"
+  end
+  return names_of(m)
+end]]
+
+local function settings(count, command, more)
+  return ([[compute_target = "exec", node_count = %d, node_command = %s, mini_batch_size = 1,
+    process_count_per_node = 1, error_threshold = 0, %s]]):format(count, command, more or "")
+end
+
+local function new_case(count, command, more, script)
+  local t = job.case()
+  t:inputs(INPUTS)
+  t:script(script or "function run(m) return names_of(m) end")
+  t:pipeline(settings(count, command:format(t.dir, t.dir), more))
+  t.options = waiting.here(t)
+  t.options.limit = LIMIT
+  return t
+end
+
+local function by_shell(script, argument) return BY_SHELL:format(script, argument or "") end
+
+local function count_marks(t)
+  local count = 0
+  for name in lfs.dir(t.dir) do
+    if name:find "^here%-at%-" then count = count + 1 end
+  end
+  return count
+end
+
+--- Waits until so many different workers have been in a waiting run().
+local function wait_for_workers(t, count)
+  programs.wait_until(count .. " workers", function()
+    assert(not t.last:has_ended(), "the job has ended")
+    return count_marks(t) >= count
+  end, LIMIT)
+end
+
+--- A job whose workers, one on each node, all wait in run().
+local function stopped_case(count, command, more)
+  local t = new_case(count, command, more, SCRIPT)
+  t.program = t:start_job(nil, t.options)
+  wait_for_workers(t, count)
+  return t
+end
+
+local function finish(t)
+  waiting.let_go(t)
+  return t:expect(t:finish(t.program, LIMIT), 0)
+end
+
+local function relay_of(t, id)
+  for _, p in ipairs(programs.find("TM_NODE=" .. t.dir .. "/" .. id)) do
+    if p.argv[2] == "node" then return p.pid end
+  end
+  error("node " .. id .. " has no relay")
+end
+
+local function child_of(t, parent, kind)
+  for _, pid in ipairs(t:processes_of(kind)) do
+    if programs.parent(pid) == parent then return pid end
+  end
+  error(("process %d has no %s"):format(parent, kind))
+end
+
+local function names_in(t, dir)
+  local names = {}
+  for name in lfs.dir(t:path(dir)) do
+    if not name:find "^%." then names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+local function nodes_of_tries(t)
+  local nodes = {}
+  for line in t:log("sys/job_report/process_summary.csv"):gmatch "\nprocess%d+,(%d+)," do nodes[line] = true end
+  return nodes
+end
+
+local function read_source(name)
+  local file = assert(io.open(ROOT .. "/" .. name))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+local function count_of(text, words)
+  local count, at = 0, 1
+  while true do
+    local _, stop = text:find(words, at, true)
+    if not stop then return count end
+    count, at = count + 1, stop + 1
+  end
+end
+
+describe("several nodes", function()
+  after_each(job.check_end)
+
+  local function digits(more)
+    local t = job.case()
+    local text = read_source "examples/digits/pipeline.lua"
+    for _, change in ipairs { { '"images/', '"' .. DIGITS .. "/images/" }, { '"model"', '"' .. DIGITS .. '/model"' },
+                              { "mini_batch_size = 5,", "mini_batch_size = 5, " .. more } } do
+      local at, stop = text:find(change[1], 1, true)
+      assert(at, change[1] .. " is not in the example")
+      text = text:sub(1, at - 1) .. change[2] .. text:sub(stop + 1)
+    end
+    t:write("pipeline.lua", text)
+    t:expect_job(0, nil, { limit = LIMIT })
+    return t:sorted_lines "job/predict-digits/output/predictions.txt", t
+  end
+
+  it("give the lines that one machine gives", function()
+    local expected = digits ""
+    assert.equal(200, #expected)
+    local lines, t = digits [[compute_target = "exec", node_command = "{program} node", node_count = 3,]]
+    assert.same(expected, lines)
+    assert.same({ "1.txt", "2.txt", "3.txt" }, names_in(t, "job/nodes"))
+  end)
+
+  it("all have workers, whose logs are in folders of their own", function()
+    local t = stopped_case(3, MARKED)
+    finish(t)
+    assert.same(job.names(INPUTS), t:rows())
+    assert.same({ ["1"] = true, ["2"] = true, ["3"] = true }, nodes_of_tries(t))
+    assert.same({ "1", "2", "3" }, names_in(t, "job/score/logs/sys/node"))
+    assert.same({ "1", "2", "3" }, names_in(t, "job/score/logs/user/stdout"))
+    assert.same({ "1.txt", "2.txt", "3.txt" }, names_in(t, "job/nodes"))
+  end)
+
+  it("run a script from a shell", function()
+    local t = new_case(1, MARKED)
+    local r = t:run({ "map", "score.lua", "in/*", "--compute-target", "exec", "--node-command", "{program} node",
+                      "--node-count", "2", "--process-count-per-node", "1" }, t.options)
+    t:expect(r, 0)
+    local count = select(2, r.out:gsub("%d%d%d%d%.txt\n", ""))
+    assert.equal(INPUTS, count, r.out)
+  end)
+
+  it("are not started by --dry-run", function()
+    local t = new_case(2, by_shell([[echo x >>"$2/started"; exec "$1" node]], "%s"))
+    t:expect(t:run { "run", "pipeline.lua", "--dry-run" }, 0)
+    assert.is_false(t:has "started")
+    assert.is_false(t:has "job")
+    t:expect_job(0, nil, t.options) -- the command does start nodes
+    assert.same({ "x", "x" }, t:sorted_lines "started")
+  end)
+end)
+
+describe("a lost node", function()
+  after_each(job.check_end)
+
+  -- A mini-batch has one try, so a loss that counted as a try would cost its row.
+  local function loses(kill)
+    local t = stopped_case(3, MARKED, "run_max_try = 1")
+    kill(t, relay_of(t, 2))
+    wait_for_workers(t, 4)
+    finish(t)
+    assert.same(job.names(INPUTS), t:rows())
+    assert.same({ "1.txt", "2.txt", "3.txt", "4.txt" }, names_in(t, "job/nodes"))
+    local log = t:log "sys/master_role.txt"
+    job.expect_words(log, { "lost node 2", "node 4" })
+    assert.equal(0, count_of(log, "lost node 3"))
+    return t
+  end
+
+  it("is replaced when its relay is killed", function()
+    loses(function(_, relay) programs.kill(relay, programs.SIGKILL) end)
+  end)
+
+  it("is replaced when its keeper is killed", function()
+    loses(function(t, relay) programs.kill(child_of(t, relay, "keeper"), programs.SIGKILL) end)
+  end)
+
+  it("is not what a killed worker means", function()
+    local t = stopped_case(3, MARKED)
+    programs.kill(child_of(t, child_of(t, relay_of(t, 2), "keeper"), "worker"), programs.SIGKILL)
+    finish(t)
+    assert.same(job.names(INPUTS), t:rows())
+    assert.equal(1, t:statuses().PROCESS_DIED)
+    assert.same({ "1.txt", "2.txt", "3.txt" }, names_in(t, "job/nodes"))
+    assert.equal(0, count_of(t:log "sys/master_role.txt", "lost node"))
+  end)
+
+  it("is replaced on a spare host", function()
+    local t = stopped_case(2, [[{ "sh", "-c", "echo $0 >>%s/hosts; exec env TM_NODE=$2 $1 node", "{host}",
+      "{program}", "%s/{node_id}" }]], [[node_hosts = { "alpha", "beta", "gamma" }]])
+    assert.same({ "alpha", "beta" }, t:sorted_lines "hosts")
+    programs.kill(relay_of(t, 1), programs.SIGKILL)
+    wait_for_workers(t, 3)
+    finish(t)
+    assert.same({ "alpha", "beta", "gamma" }, t:sorted_lines "hosts")
+    assert.same(job.names(INPUTS), t:rows())
+  end)
+
+  it("has an id that a resumed job does not use again", function()
+    local t = stopped_case(2, MARKED)
+    t.program:kill(programs.SIGKILL)
+    t:finish(t.program, LIMIT)
+    t:wait_for_none(LIMIT)
+    assert.same({ "1.txt", "2.txt" }, names_in(t, "job/nodes"))
+    waiting.let_go(t)
+    t:expect_job(0, { "--resume" }, t.options)
+    assert.same(job.names(INPUTS), t:rows())
+    assert.same({ "1.txt", "2.txt", "3.txt", "4.txt" }, names_in(t, "job/nodes"))
+  end)
+end)
+
+describe("a command that starts nodes", function()
+  after_each(job.check_end)
+
+  -- With ten nodes the job gives up after 40 starts, within a few seconds: the waits between the
+  -- starts of a node grow.
+  local function fails(command, words)
+    local t = new_case(10, command)
+    local r = t:run_job(nil, t.options)
+    assert.equal(1, r.status, r.err)
+    job.expect_words(r.err, words)
+  end
+
+  it("may be missing: the job fails, and names it", function()
+    fails([[{ "no-such-command", "node" }]], { "no-such-command" })
+  end)
+
+  it("may fail: the job fails, and quotes its last line", function()
+    fails(by_shell [[echo Permission denied. >&2; exit 255]], { "255", "Permission denied.", "nodes/" })
+  end)
+
+  it("may print before the node begins, which is reported once", function()
+    local t = new_case(1, by_shell [[echo Welcome to alpha; exec "$1" node]])
+    local r = t:expect_job(0, nil, t.options)
+    assert.same(job.names(INPUTS), t:rows())
+    assert.equal(1, count_of(r.err, "Welcome to alpha"), r.err)
+  end)
+
+  it("may write to stderr, which is in the node's file", function()
+    local t = new_case(1, by_shell [[echo Welcome to beta >&2; exec "$1" node]])
+    t:expect_job(0, nil, t.options)
+    job.expect_words(t:read "job/nodes/1.txt", { "Welcome to beta" })
+  end)
+
+  it("may never answer: after node_start_timeout another node is started", function()
+    local t = new_case(1, by_shell([[mkdir "$2/first" && exec sleep 1000; exec "$1" node]], "%s"),
+                       "node_start_timeout = 2")
+    local r = t:expect_job(0, nil, t.options)
+    assert.same(job.names(INPUTS), t:rows())
+    job.expect_words(r.err, { "node 1" })
+    assert.same({ "1.txt", "2.txt" }, names_in(t, "job/nodes"))
+  end)
+end)
+
+-- The examples of lua/manual/nodes.md, in a copy of examples/hello.
+describe("the page of nodes", function()
+  after_each(job.check_end)
+
+  local page = read_source "lua/manual/nodes.md"
+  local EXPECTED = { "ebb.txt: 12 words", "flood.txt: 7 words", "flour.txt: 9 words", "gate.txt: 9 words",
+                     "stones.txt: 4 words" }
+
+  local function hello()
+    local t = job.case()
+    t:write("score.lua", read_source "examples/hello/score.lua")
+    for name in lfs.dir(ROOT .. "/examples/hello/texts") do
+      if name:find "%.txt$" then t:write("texts/" .. name, read_source("examples/hello/texts/" .. name)) end
+    end
+    return t
+  end
+
+  local function rows(t) return t:sorted_lines "job/count-words/output/parallel_run_step.txt" end
+
+  it("has a command for a shell", function()
+    local t = hello()
+    local command = assert(page:match "\n    (tidemill map [^\n]*)\n")
+    local r = t:run({ "-c", 'tidemill() { "$TIDEMILL" "$@"; }; ' .. command }, { program = "sh", limit = LIMIT })
+    t:expect(r, 0)
+    assert.equal(table.concat(EXPECTED, "\n") .. "\n", r.out)
+    local jobs = names_in(t, "workspace/jobs")
+    assert.is_true(t:has("workspace/jobs/" .. jobs[1] .. "/nodes/1.txt"))
+  end)
+
+  it("has a pipeline", function()
+    local t = hello()
+    t:write("pipeline.lua", assert(page:match "\n```lua\n(.-)\n```"))
+    t:expect_job(0, nil, { limit = LIMIT })
+    assert.same(EXPECTED, rows(t))
+    assert.is_true(t:has "job/nodes/1.txt")
+  end)
+
+  -- `ssh` is a script here: it writes down its options and the host, and runs the command.
+  it("has a configuration for ssh", function()
+    local t = hello()
+    local config = assert(page:match "\n## Over ssh\n.-\n```lua\n(.-)\n```")
+    t:write("config.lua", config)
+    t:write("pipeline.lua", [[
+local tidemill = require "tidemill"
+local step = tidemill.ParallelRunStep {
+  name = "count-words", parallel_run_config = dofile "config.lua",
+  inputs = tidemill.Dataset.File.from_files "texts/*.txt",
+}
+return tidemill.Pipeline { name = "hello", steps = { step } }
+]])
+    local write_hosts = assert(page:match "\n    (printf [^\n]*)\n")
+    t:expect(t:run({ "-c", write_hosts }, { program = "sh" }), 0)
+    t:write("bin/ssh", ('#!/bin/sh\necho "$1 $2 $3 $4" >>%s/calls\nshift 4\nexec "$@"\n'):format(t.dir))
+    t:expect(t:run({ "-c", "chmod +x bin/ssh" }, { program = "sh" }), 0)
+    t:expect_job(0, nil, { limit = LIMIT, env = { "PATH=" .. t.dir .. "/bin:" .. os.getenv "PATH" } })
+    assert.same(EXPECTED, rows(t))
+    for _, call in ipairs(t:sorted_lines "calls") do
+      assert.is_truthy(call:find "^%-T %-o BatchMode=yes cn0[123]$", call)
+    end
+  end)
+end)
