@@ -1,5 +1,8 @@
 -- Steps whose workers run on several nodes. A node is a `tidemill node` process, which node_command
 -- starts; here they all run on this machine.
+--
+-- TM_KILLS: how many relays, keepers and workers each are killed at random moments (2; with TM_LONG
+-- 100).
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
@@ -8,6 +11,7 @@ local waiting = require "support.waiting"
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
 local ROOT = here .. "/../../.."
 local DIGITS = ROOT .. "/examples/digits"
+local KILLS = tonumber(os.getenv "TM_KILLS") or os.getenv "TM_LONG" and 100 or 2
 local INPUTS = 20
 local LIMIT = 120 -- seconds for a job: far more than it takes
 
@@ -229,6 +233,53 @@ describe("a lost node", function()
     assert.same(job.names(INPUTS), t:rows())
     assert.same({ "1.txt", "2.txt", "3.txt", "4.txt" }, names_in(t, "job/nodes"))
   end)
+end)
+
+describe("kill -9 at any moment", function()
+  math.randomseed(tonumber(os.getenv "TM_SEED") or os.time())
+  after_each(job.check_end)
+
+  local BUSY = [[
+function run(m)
+  local until_s = os.clock() + 0.002
+  repeat until os.clock() > until_s
+  return names_of(m)
+end]]
+
+  local function run(t, while_it_runs)
+    local begin_s = programs.now()
+    local p = t:start_job(nil, t.options)
+    local hit = while_it_runs and while_it_runs(p)
+    t:expect(t:finish(p, LIMIT), 0)
+    assert.same(job.names(INPUTS), t:rows())
+    return hit, math.ceil((programs.now() - begin_s) * 1000)
+  end
+
+  --- Kills one process of a kind; the keeper of the job itself is not on a node.
+  local function kill_one(t, supervisor, kind)
+    local pids = {}
+    for _, pid in ipairs(t:processes_of(kind)) do
+      if programs.parent(pid) ~= supervisor then pids[#pids + 1] = pid end
+    end
+    return #pids > 0 and programs.kill(pids[math.random(#pids)], programs.SIGKILL)
+  end
+
+  for _, kind in ipairs { "node", "keeper", "worker" } do
+    it("of a " .. kind .. " costs no row", function()
+      local hits = 0
+      local _, usual_ms = run(new_case(2, MARKED, nil, BUSY))
+      for _ = 1, 20 * KILLS do -- a kill after the end hits nothing
+        if hits >= KILLS then break end
+        local t = new_case(2, MARKED, nil, BUSY)
+        if run(t, function(p)
+          programs.pass_ms(math.random(0, usual_ms))
+          return kill_one(t, p.pid, kind)
+        end) then hits = hits + 1 end
+        job.check_end()
+      end
+      assert.equal(KILLS, hits)
+    end)
+  end
 end)
 
 describe("a command that starts nodes", function()
