@@ -46,7 +46,7 @@ local function new_case(count, command, more, script)
   return t
 end
 
-local function by_shell(script, argument) return BY_SHELL:format(script, argument or "") end
+local function by_shell(script, argument) return BY_SHELL:format(script, argument or "-") end
 
 local function count_marks(t)
   local count = 0
@@ -152,8 +152,11 @@ describe("several nodes", function()
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
     assert.same({ ["1"] = true, ["2"] = true, ["3"] = true }, nodes_of_tries(t))
-    assert.same({ "1", "2", "3" }, names_in(t, "job/score/logs/sys/node"))
-    assert.same({ "1", "2", "3" }, names_in(t, "job/score/logs/user/stdout"))
+    for id = 1, 3 do
+      local names = names_in(t, "job/score/logs/user/stdout/" .. id)
+      assert.equal(1, #names)
+      assert.is_true(t:has_log(("sys/node/%d/%s"):format(id, names[1]:match "^(process%d+)%." .. ".txt")))
+    end
     assert.same({ "1.txt", "2.txt", "3.txt" }, names_in(t, "job/nodes"))
   end)
 
@@ -176,6 +179,32 @@ describe("several nodes", function()
   end)
 end)
 
+describe("Ctrl-C", function()
+  after_each(job.check_end)
+
+  local function cancel(t)
+    t.program:kill(programs.SIGINT)
+    t:wait_for("run1.err", "cancel")
+    waiting.let_go(t)
+    t:expect(t:finish(t.program, LIMIT), 130)
+    assert.equal(0, #t:processes())
+    return t
+  end
+
+  it("ends the nodes; a resumed job has others", function()
+    local t = cancel(stopped_case(2, MARKED))
+    t:expect_job(0, { "--resume" }, t.options)
+    assert.same(job.names(INPUTS), t:rows())
+  end)
+
+  it("ends a command that has not started its node", function()
+    local t = new_case(1, by_shell([[echo >"$2/here-begun"; exec sleep 1000]], "%s"))
+    t.program = t:start_job(nil, t.options)
+    t:wait_for "here-begun"
+    cancel(t)
+  end)
+end)
+
 describe("a lost node", function()
   after_each(job.check_end)
 
@@ -188,8 +217,8 @@ describe("a lost node", function()
     assert.same(job.names(INPUTS), t:rows())
     assert.same({ "1.txt", "2.txt", "3.txt", "4.txt" }, names_in(t, "job/nodes"))
     local log = t:log "sys/master_role.txt"
-    job.expect_words(log, { "lost node 2", "node 4" })
-    assert.equal(0, count_of(log, "lost node 3"))
+    job.expect_words(log, { "node 2 is lost: ", "see 'nodes/2.txt'", "node 4 is ready" })
+    assert.equal(1, count_of(log, " is lost: "))
     return t
   end
 
@@ -201,6 +230,16 @@ describe("a lost node", function()
     loses(function(t, relay) programs.kill(child_of(t, relay, "keeper"), programs.SIGKILL) end)
   end)
 
+  -- It runs the commands that carry the nodes.
+  it("is replaced when the keeper of the job is killed", function()
+    local t = stopped_case(2, MARKED, "run_max_try = 1")
+    programs.kill(child_of(t, t.program.pid, "keeper"), programs.SIGKILL)
+    wait_for_workers(t, 4)
+    finish(t)
+    assert.same(job.names(INPUTS), t:rows())
+    assert.same({ "1.txt", "2.txt", "3.txt", "4.txt" }, names_in(t, "job/nodes"))
+  end)
+
   it("is not what a killed worker means", function()
     local t = stopped_case(3, MARKED)
     programs.kill(child_of(t, child_of(t, relay_of(t, 2), "keeper"), "worker"), programs.SIGKILL)
@@ -208,7 +247,7 @@ describe("a lost node", function()
     assert.same(job.names(INPUTS), t:rows())
     assert.equal(1, t:statuses().PROCESS_DIED)
     assert.same({ "1.txt", "2.txt", "3.txt" }, names_in(t, "job/nodes"))
-    assert.equal(0, count_of(t:log "sys/master_role.txt", "lost node"))
+    assert.equal(0, count_of(t:log "sys/master_role.txt", " is lost: "))
   end)
 
   it("is replaced on a spare host", function()
@@ -285,10 +324,9 @@ end)
 describe("a command that starts nodes", function()
   after_each(job.check_end)
 
-  -- With ten nodes the job gives up after 40 starts, within a few seconds: the waits between the
-  -- starts of a node grow.
+  -- The job gives up after a few starts.
   local function fails(command, words)
-    local t = new_case(10, command)
+    local t = new_case(3, command)
     local r = t:run_job(nil, t.options)
     assert.equal(1, r.status, r.err)
     job.expect_words(r.err, words)
