@@ -250,6 +250,17 @@ describe("a lost node", function()
     assert.equal(0, count_of(t:log "sys/master_role.txt", " is lost: "))
   end)
 
+  if os.getenv "TM_LONG" then -- its processes are killed 5 s after SIGTERM
+    it("is replaced when its relay is stopped", function()
+      local t = stopped_case(2, MARKED, "run_max_try = 1, node_timeout = 1")
+      programs.kill(relay_of(t, 1), programs.SIGSTOP)
+      wait_for_workers(t, 3)
+      finish(t)
+      assert.same(job.names(INPUTS), t:rows())
+      job.expect_words(t:log "sys/master_role.txt", { "node 1 is lost: ", "node 3 is ready" })
+    end)
+  end
+
   it("is replaced on a spare host", function()
     local t = stopped_case(2, [[{ "sh", "-c", "echo $0 >>%s/hosts; exec env TM_NODE=$2 $1 node", "{host}",
       "{program}", "%s/{node_id}" }]], [[node_hosts = { "alpha", "beta", "gamma" }]])
