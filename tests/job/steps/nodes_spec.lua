@@ -219,6 +219,7 @@ describe("a lost node", function()
     local log = t:log "sys/master_role.txt"
     job.expect_words(log, { "node 2 is lost: ", "see 'nodes/2.txt'", "node 4 is ready" })
     assert.equal(1, count_of(log, " is lost: "))
+    assert.equal(1, count_of(log, "the connection to node 2 "))
     return t
   end
 
