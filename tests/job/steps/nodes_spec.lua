@@ -366,8 +366,30 @@ describe("a command that starts nodes", function()
     job.expect_words(t:read "job/nodes/1.txt", { "Welcome to beta" })
   end)
 
+  -- The first node's command prints when the test says so.
+  it("may print while the node works: the node is lost, and no row", function()
+    local t = new_case(1, by_shell([[mkdir "$2/first" 2>&- && (
+        while ! test -e "$2/here-print"; do sleep 0.01; done
+        echo "a message of a system administrator, longer than a header"
+      ) & exec "$1" node]], "%s"), "run_max_try = 1", SCRIPT)
+    t.program = t:start_job(nil, t.options)
+    wait_for_workers(t, 1)
+    t:write("here-print", "")
+    wait_for_workers(t, 2)
+    finish(t)
+    assert.same(job.names(INPUTS), t:rows())
+    job.expect_words(t:log "sys/master_role.txt", { "node 1 is lost: ", "node 2 is ready" })
+  end)
+
+  -- job.check_end looks for the process.
+  it("may start another process, which ends with the node", function()
+    local t = new_case(1, by_shell [[sleep 1000 & exec "$1" node]])
+    t:expect_job(0, nil, t.options)
+    assert.same(job.names(INPUTS), t:rows())
+  end)
+
   it("may never answer: after node_start_timeout another node is started", function()
-    local t = new_case(1, by_shell([[mkdir "$2/first" && exec sleep 1000; exec "$1" node]], "%s"),
+    local t = new_case(1, by_shell([[mkdir "$2/first" 2>&- && exec sleep 1000; exec "$1" node]], "%s"),
                        "node_start_timeout = 2")
     local r = t:expect_job(0, nil, t.options)
     assert.same(job.names(INPUTS), t:rows())
