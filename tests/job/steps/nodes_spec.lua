@@ -252,7 +252,7 @@ describe("a lost node", function()
     assert.equal(0, count_of(t:log "sys/master_role.txt", " is lost: "))
   end)
 
-  if os.getenv "TM_LONG" then -- its processes are killed 5 s after SIGTERM
+  if os.getenv "TM_LONG" then -- these take 6 s and 8 s
     it("is replaced when its relay is stopped", function()
       local t = stopped_case(2, MARKED, "run_max_try = 1, node_timeout = 1")
       programs.kill(relay_of(t, 1), programs.SIGSTOP)
@@ -260,6 +260,17 @@ describe("a lost node", function()
       finish(t)
       assert.same(job.names(INPUTS), t:rows())
       job.expect_words(t:log "sys/master_role.txt", { "node 1 is lost: ", "node 3 is ready" })
+    end)
+
+    it("is replaced when the job was stopped for eight times node_timeout", function()
+      local t = stopped_case(2, MARKED, "run_max_try = 1, node_timeout = 1")
+      t.program:kill(programs.SIGSTOP)
+      programs.wait_until("the end of the nodes", function() return #t:processes_of "node" == 0 end, LIMIT)
+      t.program:kill(programs.SIGCONT)
+      wait_for_workers(t, 4)
+      finish(t)
+      assert.same(job.names(INPUTS), t:rows())
+      assert.same({ "1.txt", "2.txt", "3.txt", "4.txt" }, names_in(t, "job/nodes"))
     end)
   end
 
