@@ -125,15 +125,6 @@ size_t tm_fleet_ids(const struct tm_fleet *f)
   return f->places.len;
 }
 
-size_t tm_fleet_count(const struct tm_fleet *f)
-{
-  size_t n = 0;
-
-  for (size_t i = 0; i < f->places.len; i++)
-    n += f->places.at[i] != NULL;
-  return n;
-}
-
 bool tm_fleet_is_empty(const struct tm_fleet *f)
 {
   for (size_t i = 0; i < f->places.len; i++)

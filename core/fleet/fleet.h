@@ -54,7 +54,6 @@ bool tm_fleet_is_ready(const struct tm_fleet *f, uint32_t id);
 /* Whether it has it, or processes of it may be left. */
 bool tm_fleet_lives(const struct tm_fleet *f, uint32_t id);
 size_t tm_fleet_ids(const struct tm_fleet *f);    /* every id is below */
-size_t tm_fleet_count(const struct tm_fleet *f);  /* nodes that were ever started */
 bool tm_fleet_is_empty(const struct tm_fleet *f); /* no process of any node is left */
 /* Call it about ten times a second: tm_node_tick(). */
 void tm_fleet_tick(struct tm_fleet *f, int64_t mono_ns);

@@ -27,7 +27,7 @@ struct tm_share {
 };
 
 /* The `max` of a job. given: by its user, for all nodes together; 0: `per_node` on each node.
- * nodes: those that it has had; at first 0, which counts as one. */
+ * nodes: those that can have workers now; 0 counts as one. */
 int64_t tm_share_limit(int64_t given, int64_t per_node, size_t nodes);
 /* Whether the step at `at` may start another worker. */
 bool tm_share_may_start(const struct tm_share *of, size_t n, size_t at, int64_t max);

@@ -92,7 +92,9 @@ static void a_fleet_knows_its_nodes_by_id(void **state)
   start(&s, 2, "deaf");
   assert_false(tm_fleet_is_empty(&s.fleet));
   assert_int_equal(tm_fleet_ids(&s.fleet), 3);
-  assert_int_equal(tm_fleet_count(&s.fleet), 1);
+  assert_true(tm_fleet_lives(&s.fleet, 2));
+  assert_false(tm_fleet_lives(&s.fleet, 0));
+  assert_false(tm_fleet_lives(&s.fleet, 3));
   assert_null(tm_fleet_node(&s.fleet, 0));
   assert_null(tm_fleet_node(&s.fleet, 3));
   assert_int_equal(tm_node_id(tm_fleet_node(&s.fleet, 2)), 2);
@@ -232,7 +234,7 @@ static void a_node_over_a_stream_is_ready_when_its_keeper_has_said_its_version(v
   connect_node(&s, &r, 1, tm_hello());
   assert_string_equal(tm_node_address(tm_fleet_node(&s.fleet, 1)), "far");
   await(&s, "ready");
-  assert_int_equal(tm_fleet_count(&s.fleet), 1);
+  assert_true(tm_fleet_lives(&s.fleet, 1));
   tm_node_stream_close(r.stream); /* the relay ends */
   await(&s, "gone");
   assert_false(tm_fleet_is_ready(&s.fleet, 1));
