@@ -16,6 +16,7 @@ void tm_step_view_init(struct tm_step_view *v, struct tm_step_places *p, const s
   p->output_file = step->config.output_action == TM_APPEND_ROW
                        ? tm_path_join(p->output_dir, step->config.append_row_file_name)
                        : NULL;
+  int64_t nodes = step->config.launches_nodes ? step->config.node_count : 1;
   *v = (struct tm_step_view) { .number = number,
                                .name = step->name,
                                .dir = p->dir,
@@ -24,7 +25,7 @@ void tm_step_view_init(struct tm_step_view *v, struct tm_step_places *p, const s
                                .output_file = p->output_file,
                                .script_name = step->config.entry_script,
                                .effective = step->effective,
-                               .workers = step->config.process_count_per_node,
+                               .workers = step->config.process_count_per_node * nodes,
                                .logging_level = step->config.logging_level,
                                .verdict = TM_RUNNING,
                                .cause = "" };

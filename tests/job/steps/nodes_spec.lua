@@ -158,6 +158,7 @@ describe("several nodes", function()
       assert.is_true(t:has_log(("sys/node/%d/%s"):format(id, names[1]:match "^(process%d+)%." .. ".txt")))
     end
     assert.same({ "1.txt", "2.txt", "3.txt" }, names_in(t, "job/nodes"))
+    job.expect_words(t:log "sys/master_role.txt", { "3 workers at most" })
     for id = 1, 3 do assert.equal("", t:read(("job/nodes/%d.txt"):format(id))) end
   end)
 
