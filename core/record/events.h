@@ -40,7 +40,7 @@ struct tm_step_view {
   int64_t output_bytes;    /* committed and in the file, for those who read the file meanwhile */
   const char *script_name; /* the user's path */
   const struct tm_json *effective; /* {settings: {NAME: {value, origin}}, inputs, ...}; or NULL */
-  int64_t workers;                 /* process_count_per_node */
+  int64_t workers;                 /* at most, on all of its nodes */
   enum tm_level logging_level;     /* of the system logs: lower levels are not written */
   struct tm_counts counts;
   const struct tm_activities *activities; /* what its workers are doing (activity.h); or NULL */
