@@ -381,12 +381,13 @@ describe("a command that starts nodes", function()
   -- The first node's command prints when the test says so.
   it("may print while the node works: the node is lost, and no row", function()
     local t = new_case(1, by_shell([[mkdir "$2/first" 2>&- && (
-        while ! test -e "$2/here-print"; do sleep 0.01; done
+        read -r line <"$2/print"
         echo "a message of a system administrator, longer than a header"
       ) & exec "$1" node]], "%s"), "run_max_try = 1", SCRIPT)
+    t:expect(t:run({ "-c", "mkfifo print" }, { program = "sh" }), 0)
     t.program = t:start_job(nil, t.options)
     wait_for_workers(t, 1)
-    t:write("here-print", "")
+    t:write("print", "now\n")
     wait_for_workers(t, 2)
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
