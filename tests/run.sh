@@ -174,8 +174,8 @@ races()
   CC=gcc build build-tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' \
     -DTM_SANITIZE_THREADS=ON
   rm -f build-tsan/race.*
-  TSAN_OPTIONS="log_path=$root/build-tsan/race" TMPDIR=${memory:-${TMPDIR:-/tmp}} \
-    check build-tsan threads -R '^(unit|host)/' -E "$uninterruptible" -j $((jobs + 1))
+  TSAN_OPTIONS="log_path=$root/build-tsan/race suppressions=$root/tests/support/threads.supp" \
+    TMPDIR=${memory:-${TMPDIR:-/tmp}} check build-tsan threads -R '^(unit|host)/' -E "$uninterruptible" -j $((jobs + 1))
   stage "races"
   if compgen -G 'build-tsan/race.*' >/dev/null; then
     cat build-tsan/race.*

@@ -429,6 +429,9 @@ static void another_thread_interrupts_a_compiled_loop(void **state)
   struct tidemill_script *other;
   struct sigaction own = { .sa_handler = on_prof }, now;
   pthread_t thread;
+#ifdef __SANITIZE_THREAD__ /* which keeps the signal until the loop makes a system call */
+  skip();
+#endif
   pthread_mutex_init(&w.mutex, NULL);
   pthread_cond_init(&w.runs, NULL);
   sigaction(SIGPROF, &own, NULL);
