@@ -63,6 +63,7 @@ enum tm_node_msg {
   TM_MSG_ASK_DOING,
   TM_MSG_LAUNCH,
   TM_MSG_END_LAUNCH,
+  TM_MSG_PROBE,        /* node_report.h */
   TM_MSG_STARTED = 97, /* payload: u32 pid; with a descriptor */
   TM_MSG_START_FAILED, /* payload: a message */
   TM_MSG_TAKEN,        /* one for each TAKE_BACK to a living worker; may be empty */
@@ -76,6 +77,8 @@ enum tm_node_msg {
   TM_MSG_LAUNCHED,      /* payload: u32 pid; with a descriptor */
   TM_MSG_LAUNCH_FAILED, /* payload: a message */
   TM_MSG_LAUNCH_ENDED,
+  TM_MSG_REPORT, /* node_report.h */
+  TM_MSG_PROBED,
 };
 #define TM_STOP_NS (30 * INT64_C(1000000000)) /* for shutdown(), and for recover() */
 

@@ -7,6 +7,7 @@
 
 #include "agent/agent_msg.h"
 #include "node/node_msg.h"
+#include "node/node_report.h"
 
 #define CHECK(type)                                                                                \
   static void check_##type(const char *p, size_t n)                                                \
@@ -36,12 +37,16 @@ CHECK(setup)
 CHECK(failure)
 CHECK(node_step)
 CHECK(ended)
+CHECK(node_report)
+CHECK(node_probe)
+CHECK(node_probed)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  static void (*const checks[])(const char *, size_t) = { check_setup, check_failure,
-                                                          check_node_step, check_ended };
+  static void (*const checks[])(
+      const char *, size_t) = { check_setup,       check_failure,    check_node_step,  check_ended,
+                                check_node_report, check_node_probe, check_node_probed };
   if (size > 0)
-    checks[data[0] % 4]((const char *)data + 1, size - 1);
+    checks[data[0] % 7]((const char *)data + 1, size - 1);
   return 0;
 }
