@@ -120,6 +120,7 @@ struct tm_attempt {
   int64_t items, succeeded, failed; /* failed: 0 while it will be tried again */
   bool is_uncounted;                /* of rows that nobody has counted: `items` is 1 */
   int64_t begin_wall_ns, total_ns, run_ns, cpu_ns;
+  int64_t bytes; /* of the rows that it returned; 0 of another than RUN_DONE */
   /* "" if there is none. Of a RUN_DONE: why items failed nevertheless, in short. */
   const char *message, *stack, *script_where;
   const struct tm_item_cause *causes; /* of a RUN_DONE: the same in full */
@@ -144,6 +145,8 @@ struct tm_event {
   const char *node_id;             /* with worker: of its node, decimal */
   const char *node_address;        /* with worker: the host's name */
   int64_t pid;                     /* with worker, or 0 */
+  int64_t lived_ns;                /* with worker: since it was started; 0: it was not */
+  const struct tm_ended *ended;    /* WORKER_ENDED; NULL: not started, or lost with its node */
   enum tm_level level;
   const char *text;                           /* "" without */
   const char *message, *stack, *script_where; /* INIT_FAILED, SHUTDOWN_FAILED */

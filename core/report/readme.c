@@ -47,6 +47,8 @@ static const char text[] =
     "                                    flame graph tools read this format\n"
     "  sys/job_report/processed_mini-batches.csv\n"
     "                                    one row per try\n"
+    "  sys/job_report/workers.csv        when each worker was started, was ready, and ended, and\n"
+    "                                    how\n"
     "  sys/job_report/process_summary.csv, node_summary.csv\n"
     "                                    the totals of each worker and of each node\n"
     "  perf/<node>/                      resources every --resource_monitor_interval seconds "

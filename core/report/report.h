@@ -10,6 +10,7 @@
  *   sys/master_role.txt, sys/error/supervisor.txt   log.h
  *   sys/node/<node_id>/<process_name>.txt           worker_logs.h
  *   sys/job_report/processed_mini-batches.csv       tries.h
+ *   sys/job_report/workers.csv                      worker_lives.h
  *   sys/job_report/process_, node_summary.csv       summary.h
  *   job_result.txt                                  result.h, when the step has ended
  *

@@ -28,6 +28,7 @@
 #include "report/running.h"
 #include "report/summary.h"
 #include "report/tries.h"
+#include "report/worker_lives.h"
 #include "report/worker_logs.h"
 
 #define PROGRESS_NS   (10 * TM_S)
@@ -40,6 +41,7 @@ struct tm_step_report {
   char *logs_dir;
   bool has_lost_logs; /* their folder was removed, which has been reported */
   struct tm_tries tries;
+  struct tm_worker_lives lives;
   struct tm_worker_logs workers;
   struct tm_running running;
   struct tm_summary summary;
@@ -110,6 +112,7 @@ struct tm_step_report *tm_step_report_new(const struct tm_fs *fs, const struct t
   note(s, make_folders(fs, dir, &err), &err);
   note(s, remove_result(fs, dir, &err), &err);
   note(s, tm_tries_open(&s->tries, fs, dir, &err), &err);
+  note(s, tm_worker_lives_open(&s->lives, fs, dir, &err), &err);
   note(s, tm_log_open(&s->log, fs, dir, step->logging_level, &err), &err);
   note(s, tm_summary_init(&s->summary, fs, dir, e->mono_ns, &err), &err);
   note(s, tm_driver_log_open(&s->driver, fs, e, step, &err), &err);
@@ -132,6 +135,7 @@ void tm_step_report_free(struct tm_step_report *s)
   if (!s)
     return;
   note(s, tm_tries_close(&s->tries, &err), &err);
+  note(s, tm_worker_lives_close(&s->lives, &err), &err);
   note(s, tm_worker_logs_close(&s->workers, &err), &err);
   note(s, tm_log_close(&s->log, &err), &err);
   note(s, tm_driver_log_close(&s->driver, &err), &err);
@@ -147,6 +151,7 @@ static void flush(struct tm_step_report *s, const struct tm_event *e)
 {
   struct tm_err err = TM_ERR_NONE;
   note(s, tm_tries_flush(&s->tries, &err), &err);
+  note(s, tm_worker_lives_flush(&s->lives, &err), &err);
   note(s, tm_worker_logs_flush(&s->workers, &err), &err);
   note(s, tm_log_flush(&s->log, &err), &err);
   note(s, tm_driver_log_flush(&s->driver, &err), &err);
@@ -201,7 +206,7 @@ static bool add_try(struct tm_step_report *s, const struct tm_event *e)
 {
   const struct tm_attempt *a = e->attempt;
   struct tm_err *err = &s->err;
-  note(s, tm_tries_add(&s->tries, a, e->worker, err), err); /* keeps (1) */
+  note(s, tm_tries_add(&s->tries, e, err), err); /* keeps (1) */
   note(s, tm_worker_logs_add(&s->workers, e, err), err);
   if (s->log.level == TM_DEBUG)
     note(s, tm_log_add_event(&s->log, e, err), err);
@@ -277,10 +282,11 @@ static bool add_other(struct tm_step_report *s, const struct tm_event *e)
     log_causes(s, e);
   }
   note(s, tm_log_add_event(&s->log, e, &err), &err);
+  tm_worker_lives_add(&s->lives, e);
   switch (e->kind) {
   case TM_EVENT_INIT_FAILED:
     if (e->attempt)
-      note(s, tm_tries_add(&s->tries, e->attempt, e->worker, &err), &err);
+      note(s, tm_tries_add(&s->tries, e, &err), &err);
     return tm_errors_add(&s->errors, e);
   case TM_EVENT_SHUTDOWN_FAILED: return tm_errors_add(&s->errors, e);
   case TM_EVENT_WORKER_ENDED:

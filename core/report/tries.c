@@ -6,7 +6,7 @@
  */
 #include "report/tries.h"
 
-#include <inttypes.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,20 @@
 
 static const char header[] =
     "Mini-batch Id,Picked Count,Process,Process Start Time,Total,Succeeded,Failed,Elapsed Seconds,"
-    "Process Seconds,Run Method Seconds,Status,Error Category,Error Message,Mini-batch Detail\n";
+    "Process Seconds,Run Method Seconds,Status,Error Category,Error Message,Mini-batch Detail";
+static const char newer[] = ",Node,Result Bytes"; /* columns that files of 0.1 lack */
+
+/* Whether the file at `path`, which has rows, has only the columns before the newer ones. */
+static bool is_older(const struct tm_fs *fs, const char *path)
+{
+  char line[sizeof(header)];
+  int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL);
+  int64_t got = fd < 0 ? fd : tm_fs_read_at(fs, fd, path, line, sizeof(line), 0, NULL);
+  if (fd >= 0)
+    tm_fs_close(fs, fd);
+  return got == sizeof(line) && memcmp(line, header, sizeof(line) - 1) == 0 &&
+         line[sizeof(line) - 1] == '\n';
+}
 
 int tm_tries_open(struct tm_tries *t, const struct tm_fs *fs, const char *logs_dir,
                   struct tm_err *err)
@@ -28,9 +41,11 @@ int tm_tries_open(struct tm_tries *t, const struct tm_fs *fs, const char *logs_d
   memset(t, 0, sizeof(*t));
   tm_stamp_init(&t->stamp);
   rc = tm_log_file_open(&t->file, fs, path, err);
-  free(path);
   if (rc == 0 && tm_log_file_is_empty(&t->file))
-    tm_buf_add_str(&t->file.text, header);
+    tm_buf_printf(&t->file.text, "%s%s\n", header, newer);
+  else if (rc == 0)
+    t->is_older = is_older(fs, path);
+  free(path);
   return rc;
 }
 
@@ -153,11 +168,23 @@ static void add_columns(struct tm_tries *t, const struct tm_attempt *a, const ch
   tm_pen_stop(&p);
 }
 
-int tm_tries_add(struct tm_tries *t, const struct tm_attempt *a, const char *worker,
-                 struct tm_err *err)
+static void add_newer(struct tm_tries *t, const struct tm_event *e)
 {
+  size_t node_len = e->node_id ? strlen(e->node_id) : 0;
+  struct tm_pen p;
+  tm_pen_start(&p, &t->file.text, 2 + node_len + TM_PEN_INT);
+  tm_pen_add_char(&p, ',');
+  tm_pen_add(&p, e->node_id ? e->node_id : "", node_len);
+  tm_pen_add_char(&p, ',');
+  tm_pen_add_int(&p, e->attempt->bytes);
+  tm_pen_stop(&p);
+}
+
+int tm_tries_add(struct tm_tries *t, const struct tm_event *e, struct tm_err *err)
+{
+  const struct tm_attempt *a = e->attempt;
   struct tm_buf *b = &t->file.text;
-  add_columns(t, a, worker);
+  add_columns(t, a, e->worker);
   if (*a->message)
     add_text(t, a->message, strlen(a->message), MESSAGE_MAX);
   tm_buf_add_char(b, ',');
@@ -166,6 +193,8 @@ int tm_tries_add(struct tm_tries *t, const struct tm_attempt *a, const char *wor
     add_detail(b, a);
   else if (a->items > 0)
     add_quoted_detail(t, a);
+  if (!t->is_older)
+    add_newer(t, e);
   tm_buf_add_char(b, '\n');
   return tm_log_file_flush_large(&t->file, err);
 }

@@ -4,7 +4,8 @@
  *
  * Columns: Mini-batch Id, Picked Count, Process, Process Start Time, Total, Succeeded, Failed,
  * Elapsed Seconds, Process Seconds, Run Method Seconds, Status, Error Category, Error Message,
- * Mini-batch Detail.
+ * Mini-batch Detail, Node, Result Bytes. Find them by name: a job that an older version began has
+ * no Node and no Result Bytes.
  *
  *   Process Start Time   when the worker began the mini-batch, "2026-01-31T23:59:58.123456Z"; empty
  *                        if it did not report that
@@ -15,6 +16,9 @@
  *                        field's end; " part=5-8" follows the count if only these items were run,
  *                        while bad ones are isolated. The rows of a group have "keys=store=north,
  *                        n=3" instead of "first=PATH"
+ *   Node                 the number of the worker's node
+ *   Result Bytes         the size of the rows that it returned, as they are in the output; 0 if it
+ *                        failed
  */
 #ifndef TM_REPORT_TRIES_H
 #define TM_REPORT_TRIES_H
@@ -27,14 +31,14 @@ struct tm_tries {
   struct tm_log_file file;
   struct tm_stamp stamp; /* many rows per second */
   struct tm_buf scratch; /* for one row */
+  bool is_older;         /* the file lacks the last columns */
 };
 
 /* Appends to an existing file; the header is written once. Fails like a log file. */
 int tm_tries_open(struct tm_tries *t, const struct tm_fs *fs, const char *logs_dir,
                   struct tm_err *err);
-/* Collects a row, and writes if enough was collected. */
-int tm_tries_add(struct tm_tries *t, const struct tm_attempt *a, const char *worker,
-                 struct tm_err *err);
+/* Collects a row for e->attempt, and writes if enough was collected. */
+int tm_tries_add(struct tm_tries *t, const struct tm_event *e, struct tm_err *err);
 int tm_tries_flush(struct tm_tries *t, struct tm_err *err);
 int tm_tries_close(struct tm_tries *t, struct tm_err *err); /* zeroed: a no-op */
 

@@ -16,11 +16,46 @@
 #include "report/log_line.h"
 #include "sys/fs.h"
 
-#define PIECE   (256u << 10) /* bytes */
-#define COLUMNS 14
+#define PIECE       (256u << 10) /* bytes */
+#define COLUMNS_MAX 32
+
+/* The columns that are read, as they are named in the file's first line. */
+enum column {
+  PICKED,
+  PROCESS,
+  BEGAN,
+  TOTAL,
+  SUCCEEDED,
+  FAILED,
+  ELAPSED,
+  RUN,
+  STATUS,
+  CATEGORY,
+  MESSAGE,
+  DETAIL,
+  NODE,
+  BYTES,
+  COLUMNS
+};
+static const char *const names[COLUMNS] = { [PICKED] = "Picked Count",
+                                            [PROCESS] = "Process",
+                                            [BEGAN] = "Process Start Time",
+                                            [TOTAL] = "Total",
+                                            [SUCCEEDED] = "Succeeded",
+                                            [FAILED] = "Failed",
+                                            [ELAPSED] = "Elapsed Seconds",
+                                            [RUN] = "Run Method Seconds",
+                                            [STATUS] = "Status",
+                                            [CATEGORY] = "Error Category",
+                                            [MESSAGE] = "Error Message",
+                                            [DETAIL] = "Mini-batch Detail",
+                                            [NODE] = "Node",
+                                            [BYTES] = "Result Bytes" };
 
 struct reading {
-  char front[32]; /* "17," */
+  char front[32];         /* "17," */
+  size_t places[COLUMNS]; /* of the columns in a row; COLUMNS_MAX: missing */
+  size_t len;             /* fields of a row; 0: the first line has not been read */
   void (*on_row)(void *data, const struct tm_try_row *row);
   void *data;
   int64_t found;
@@ -32,28 +67,45 @@ static int64_t integer(const char *text)
   return tm_text_int(text, &n) ? n : 0;
 }
 
+static void take_header(struct reading *r, char *line, size_t len)
+{
+  char *f[COLUMNS_MAX];
+  r->len = tm_csv_split(line, len, f, COLUMNS_MAX);
+  for (size_t c = 0; c < COLUMNS; c++) {
+    r->places[c] = COLUMNS_MAX;
+    for (size_t i = 0; i < r->len; i++)
+      if (strcmp(f[i], names[c]) == 0)
+        r->places[c] = i;
+  }
+}
+
 static void take_row(struct reading *r, char *line, size_t len)
 {
-  char *f[COLUMNS];
-  struct tm_try_row row = { 0 };
+  char *f[COLUMNS_MAX + 1];
+  const char *at[COLUMNS];
   double seconds = 0;
   if (strncmp(line, r->front, strlen(r->front)) != 0 ||
-      tm_csv_split(line, len, f, COLUMNS) != COLUMNS)
+      tm_csv_split(line, len, f, COLUMNS_MAX) != r->len)
     return;
-  row = (struct tm_try_row) { .picked = integer(f[1]),
-                              .process = f[2],
-                              .began = f[3],
-                              .total = f[4],
-                              .succeeded = f[5],
-                              .failed = f[6],
-                              .elapsed = f[7],
-                              .run = f[9],
-                              .status = f[10],
-                              .category = f[11],
-                              .message = f[12],
-                              .detail = f[13] };
-  tm_log_moment(f[3], strlen(f[3]), &row.begin_wall_ns);
-  if (tm_text_number(f[7], &seconds) && seconds >= 0 && seconds < 1e9)
+  f[COLUMNS_MAX] = (char *)"";
+  for (size_t c = 0; c < COLUMNS; c++)
+    at[c] = f[r->places[c]];
+  struct tm_try_row row = { .picked = integer(at[PICKED]),
+                            .process = at[PROCESS],
+                            .began = at[BEGAN],
+                            .total = at[TOTAL],
+                            .succeeded = at[SUCCEEDED],
+                            .failed = at[FAILED],
+                            .elapsed = at[ELAPSED],
+                            .run = at[RUN],
+                            .status = at[STATUS],
+                            .category = at[CATEGORY],
+                            .message = at[MESSAGE],
+                            .detail = at[DETAIL],
+                            .node = at[NODE],
+                            .bytes = integer(at[BYTES]) };
+  tm_log_moment(row.began, strlen(row.began), &row.begin_wall_ns);
+  if (tm_text_number(row.elapsed, &seconds) && seconds >= 0 && seconds < 1e9)
     row.elapsed_ns = (int64_t)(seconds * (double)TM_S);
   r->found++;
   r->on_row(r->data, &row);
@@ -66,7 +118,10 @@ static void take_lines(struct reading *r, struct tm_buf *text)
   char *end;
   while (at < text->len && (end = memchr(text->data + at, '\n', text->len - at))) {
     size_t len = (size_t)(end - text->data) - at;
-    take_row(r, text->data + at, len);
+    if (r->len == 0)
+      take_header(r, text->data, len);
+    else
+      take_row(r, text->data + at, len);
     at += len + 1;
   }
   tm_buf_remove_front(text, at);

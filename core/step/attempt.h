@@ -9,10 +9,11 @@
 #include "step/supervisor_own.h"
 
 /* How a try ended. */
-struct tm_answer { /* how a try ended */
+struct tm_answer {
   struct tm_result_head head;
   enum tm_status status;
   const char *message, *stack, *where;
+  int64_t bytes;           /* RUN_DONE: of its rows */
   uint32_t marked;         /* items that the script has marked as failed */
   struct tm_causes causes; /* RUN_DONE: why items failed although run() returned */
   bool no_halves;          /* of a part: halves would fail for the same reason */

@@ -48,6 +48,7 @@ struct tm_worker {
   size_t at;       /* in tm_supervisor.workers */
   char name[24];   /* process000 */
   int64_t pid;
+  int64_t started_ns;          /* monotonic; 0: it has not been */
   struct tm_worker_link *link; /* NULL: not yet, or none */
   struct tm_ring held;         /* of struct tm_in_flight */
   bool is_deaf;                /* it has ended, or sent rubbish: it is sent nothing more */

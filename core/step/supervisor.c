@@ -48,6 +48,7 @@ void tm_supervisor_emit(struct tm_supervisor *s, struct tm_event *e, const struc
     e->node_id = w->node->name;
     e->node_address = w->node->address;
     e->pid = w->pid;
+    e->lived_ns = w->started_ns > 0 ? e->mono_ns - w->started_ns : 0;
   }
   if (!e->text)
     e->text = "";

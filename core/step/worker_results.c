@@ -139,6 +139,7 @@ static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm
     rc = fit_columns(g, w, said, err);
   if (rc == TM_EPROTOCOL)
     return tm_err_set(err, rc, "a result of %s cannot be read", w->name);
+  a->bytes = g->spilled ? (int64_t)g->length : (int64_t)g->rows_len;
   uint32_t succeeded = tm_returns_succeeded(w->s, held, a->marked, a->head.returned);
   if (rc == 0 && succeeded < held->items - a->marked)
     rc = add_short_return(&g->lines, w, held, a, err);

@@ -168,6 +168,7 @@ void tm_workers_on_started(struct tm_supervisor *s, uint32_t number, int64_t pid
   w->link = link;
   s->open++;
   w->pid = pid;
+  w->started_ns = tm_clock_mono_ns();
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_STARTED, .worker = number });
   tm_supervisor_emit(s, &e, w);
   tm_workers_carry_out(s, NULL);
@@ -417,7 +418,9 @@ static void end_worker(struct tm_worker *w, const struct tm_ended *ended, const 
                        enum tm_worker_state state, enum tm_level level)
 {
   struct tm_supervisor *s = w->s;
-  struct tm_event e = { .kind = TM_EVENT_WORKER_ENDED, .level = level, .text = words };
+  struct tm_event e = {
+    .kind = TM_EVENT_WORKER_ENDED, .level = level, .text = words, .ended = ended
+  };
 
   note_init_failure(w, ended, words, state);
   tm_supervisor_emit(s, &e, w);

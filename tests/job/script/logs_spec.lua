@@ -48,7 +48,8 @@ end
 local ALWAYS = { "70_driver_log.txt", "job_progress_overview.TIME.txt", "job_progress_overview.txt ->",
                  "job_result.txt", "readme.txt", "sys/job_report/node_summary.csv",
                  "sys/job_report/process_summary.csv",
-                 "sys/job_report/processed_mini-batches.csv", "sys/master_role.txt", "sys/node/0/_main.txt" }
+                 "sys/job_report/processed_mini-batches.csv", "sys/job_report/workers.csv", "sys/master_role.txt",
+                 "sys/node/0/_main.txt" }
 
 local function all_of(...)
   local names = {}
@@ -116,6 +117,39 @@ describe("the log folder of a step", function()
       local top = name:match "^[^/ ]+"
       local named = top == "readme.txt" or t:log "readme.txt":find(top:gsub("TIME", "<time>"), 1, true)
       assert.is_truthy(named, name .. " is not in readme.txt")
+    end
+  end)
+
+  it("counts the bytes of each result, which are those of the output", function()
+    local t = new_case()
+    t:expect_job(0, nil, { env = { "GO=1" } })
+    assert.equal(lfs.attributes(t.step_dir .. "/output/parallel_run_step.txt", "size"), sum_of_tries(t, "Result Bytes"))
+    for _, try in ipairs(t:tries()) do assert.equal("0", try.Node) end
+  end)
+
+  it("holds the life of each worker, over all sessions", function()
+    local t = new_case("error_threshold = 0")
+    t:expect_job(1)
+    t:expect_job(0, { "--resume" }, { env = { "GO=1" } })
+    local lives, last = {}, ""
+    for _, row in ipairs(summary(t, "workers.csv")) do
+      local life = lives[row.Process] or {}
+      lives[row.Process] = life
+      life[#life + 1] = row.Event
+      assert.matches("^%d+%-%d%d%-%d%dT%d%d:%d%d:%d%d%.%d+Z$", row["Utc Time"])
+      assert.is_true(row["Utc Time"] >= last)
+      last = row["Utc Time"]
+      assert.equal("0", row.Node)
+      assert.is_true(tonumber(row.Pid) > 0)
+      assert.equal(row.Event == "started", row.Seconds == "")
+      assert.equal(row.Event == "ended", row["Max Rss (MB)"] ~= "")
+      life.words = row.Detail
+      assert.equal(row.Event == "ended", row.Detail ~= "")
+    end
+    assert.matches("^killed by the supervisor ", lives.process000.words) -- too much had failed
+    assert.equal("stopped", lives.process001.words)
+    for _, name in ipairs { "process000", "process001" } do
+      assert.equal("started ready ended", table.concat(lives[name], " "))
     end
   end)
 

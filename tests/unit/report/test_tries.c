@@ -4,16 +4,20 @@
 #include "report_fixture.h"
 
 #include "report/tries.h"
+#include "tree.h"
 
-#define HEADER                                                                                     \
+#define COLUMNS                                                                                    \
   "Mini-batch Id,Picked Count,Process,Process Start Time,Total,Succeeded,Failed,Elapsed Seconds,"  \
-  "Process Seconds,Run Method Seconds,Status,Error Category,Error Message,Mini-batch Detail\n"
-#define FILE_NAME "logs/sys/job_report/processed_mini-batches.csv"
+  "Process Seconds,Run Method Seconds,Status,Error Category,Error Message,Mini-batch Detail"
+#define HEADER       COLUMNS ",Node,Result Bytes\n"
+#define OLDER_HEADER COLUMNS "\n"
+#define FILE_NAME    "logs/sys/job_report/processed_mini-batches.csv"
 
 static void add(struct tm_tries *t, const struct report_fixture *f)
 {
   struct tm_err err = TM_ERR_NONE;
-  assert_int_equal(tm_tries_add(t, &f->attempt, "process003", &err), 0);
+  struct tm_event e = fixture_event(f, TM_EVENT_TRY_ENDED);
+  assert_int_equal(tm_tries_add(t, &e, &err), 0);
 }
 
 static void a_row_for_each_try(void **state)
@@ -22,6 +26,7 @@ static void a_row_for_each_try(void **state)
   struct tm_tries t;
   struct tm_err err = TM_ERR_NONE;
   assert_int_equal(tm_tries_open(&t, tm_fs_real(), f->logs, &err), 0);
+  f->attempt.bytes = 4096;
   add(&t, f);
   f->attempt.begin_wall_ns += 2 * TM_S - 123456000; /* a different second, and a different day */
   f->attempt.picked = 2;
@@ -39,13 +44,13 @@ static void a_row_for_each_try(void **state)
   assert_string_equal(
       text, HEADER
       "7,1,process003,2026-01-31T23:59:58.123456Z,5,5,0,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 manifest=4096 first=/data/a.pgm\n"
+      "dataset=images count=5 manifest=4096 first=/data/a.pgm,0,4096\n"
       "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 manifest=4096 first=/data/a.pgm\n"
+      "dataset=images count=5 manifest=4096 first=/data/a.pgm,0,4096\n"
       "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 part=996-1000 manifest=4096 first=/data/a.pgm\n"
+      "dataset=images count=5 part=996-1000 manifest=4096 first=/data/a.pgm,0,4096\n"
       "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 part=996-1000 manifest=4096 keys=store=north\n");
+      "dataset=images count=5 part=996-1000 manifest=4096 keys=store=north,0,4096\n");
   free(text);
 }
 
@@ -63,10 +68,10 @@ static void messages_and_paths_are_quoted(void **state)
   add(&t, f);
   assert_int_equal(tm_tries_close(&t, &err), 0);
   char *text = fixture_read(f, FILE_NAME);
-  assert_string_equal(text,
-                      HEADER "7,1,process003,,5,5,0,1.234567,0.000999,1.200000,RUN_EXCEPTION,error,"
-                             "\"score.lua:3: bad \"\"x\"\",\\nand more\","
-                             "\"dataset=images count=5 manifest=4096 first=/a,b\\n\"\"c\"\"\"\n");
+  assert_string_equal(text, HEADER
+                      "7,1,process003,,5,5,0,1.234567,0.000999,1.200000,RUN_EXCEPTION,error,"
+                      "\"score.lua:3: bad \"\"x\"\",\\nand more\","
+                      "\"dataset=images count=5 manifest=4096 first=/a,b\\n\"\"c\"\"\",0,0\n");
   free(text);
 }
 
@@ -96,6 +101,24 @@ static void the_header_is_written_once(void **state)
   free(text);
 }
 
+/* A job that an older version began. */
+static void a_file_keeps_its_columns(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_tries t;
+  struct tm_err err = TM_ERR_NONE;
+  char *text;
+  file_put(f->dir, FILE_NAME, OLDER_HEADER, 0600);
+  assert_int_equal(tm_tries_open(&t, tm_fs_real(), f->logs, &err), 0);
+  add(&t, f);
+  assert_int_equal(tm_tries_close(&t, &err), 0);
+  text = fixture_read(f, FILE_NAME);
+  assert_string_equal(text, OLDER_HEADER
+                      "7,1,process003,2026-01-31T23:59:58.123456Z,5,5,0,1.234567,0.000999,1.200000,"
+                      "RUN_DONE,,,dataset=images count=5 manifest=4096 first=/data/a.pgm\n");
+  free(text);
+}
+
 static void much_is_written_in_large_pieces(void **state)
 {
   struct report_fixture *f = *state;
@@ -121,5 +144,6 @@ UNIT_TESTS({
     cmocka_unit_test_setup_teardown(messages_and_paths_are_quoted, fixture_open, fixture_close),
     cmocka_unit_test(every_status_has_its_category),
     cmocka_unit_test_setup_teardown(the_header_is_written_once, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(a_file_keeps_its_columns, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(much_is_written_in_large_pieces, fixture_open, fixture_close),
 });

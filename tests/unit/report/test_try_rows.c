@@ -11,6 +11,11 @@ static void on_row(void *data, const struct tm_try_row *row)
                 (long long)row->elapsed_ns);
 }
 
+static void on_place(void *data, const struct tm_try_row *row)
+{
+  tm_buf_printf(data, "node %s, %lld bytes, <%s>;", row->node, (long long)row->bytes, row->detail);
+}
+
 static void expect(const char *text, int64_t mini_batch, int64_t rows, const char *expected)
 {
   char *dir = folder_make();
@@ -23,7 +28,10 @@ static void expect(const char *text, int64_t mini_batch, int64_t rows, const cha
   folder_remove(dir);
 }
 
-#define HEADER "Mini-batch Id,Picked Count,...\n"
+#define COLUMNS                                                                                    \
+  "Mini-batch Id,Picked Count,Process,Process Start Time,Total,Succeeded,Failed,Elapsed Seconds,"  \
+  "Process Seconds,Run Method Seconds,Status,Error Category,Error Message,Mini-batch Detail"
+#define HEADER COLUMNS "\n"
 #define FIRST                                                                                      \
   "17,1,process000,1970-01-01T00:00:01.500000Z,2,0,0,0.250000,0.1,0.2,RUN_EXCEPTION,error,\"a, "   \
   "\"\"b\"\"\",first=/x\n"
@@ -47,9 +55,29 @@ static void torn_or_missing_rows_are_skipped(void **state)
          "2  CANCELED <> <first=/x> 0 0;");
 }
 
+static void columns_are_found_by_name(void **state)
+{
+  char *dir = folder_make();
+  struct tm_buf found = TM_BUF_NONE;
+  file_put(dir, "sys/job_report/processed_mini-batches.csv",
+           COLUMNS ",Node,Result Bytes\n17,1,process000,,2,2,0,0.5,0.1,0.2,RUN_DONE,,,first=/x,12,"
+                   "4096\n17,2,process000,,2,2,0,0.5,0.1,0.2,RUN_DONE,,,first=/x\n",
+           0600);
+  assert_int_equal(tm_try_rows_read(dir, 17, on_place, &found, NULL), 1);
+  assert_string_equal(tm_buf_str(&found), "node 12, 4096 bytes, <first=/x>;");
+  tm_buf_clear(&found);
+  file_put(dir, "sys/job_report/processed_mini-batches.csv",
+           "Mini-batch Id,Mini-batch Detail,Result Bytes\n17,first=/x,5\n", 0600);
+  assert_int_equal(tm_try_rows_read(dir, 17, on_place, &found, NULL), 1);
+  assert_string_equal(tm_buf_str(&found), "node , 5 bytes, <first=/x>;");
+  tm_buf_release(&found);
+  folder_remove(dir);
+}
+
 static void a_large_table_is_read_in_pieces(void **state)
 {
   struct tm_buf text = TM_BUF_NONE;
+  tm_buf_add_str(&text, HEADER);
   for (int i = 0; i < 20000; i++)
     tm_buf_printf(&text, "%d,1,process000,,1,1,0,0.1,0.1,0.1,RUN_DONE,,,first=/a/long/path/%d\n", i,
                   i);
@@ -60,5 +88,6 @@ static void a_large_table_is_read_in_pieces(void **state)
 UNIT_TESTS({
     cmocka_unit_test(rows_of_one_mini_batch_are_found),
     cmocka_unit_test(torn_or_missing_rows_are_skipped),
+    cmocka_unit_test(columns_are_found_by_name),
     cmocka_unit_test(a_large_table_is_read_in_pieces),
 });

@@ -1,0 +1,32 @@
+/* worker_lives.h - logs/sys/job_report/workers.csv: a row for each event in the life of a worker. A
+ * public format.
+ *
+ * Columns: Utc Time, Process, Node, Node Address, Pid, Event, Seconds, Max Rss (MB), Detail.
+ *
+ *   Utc Time       "2026-01-31T23:59:58.123456Z"
+ *   Event          "started"; "ready": init() has returned; "init_failed"; "ended", also of a
+ *                  worker that could not be started
+ *   Seconds        since it was started; empty for "started", and if it never was
+ *   Max Rss (MB)   of "ended": the most memory that it had resident; empty if nobody knows
+ *   Detail         one line. "init_failed": the error; "ended": how
+ */
+#ifndef TM_REPORT_WORKER_LIVES_H
+#define TM_REPORT_WORKER_LIVES_H
+
+#include "record/events.h"
+#include "report/log_file.h"
+
+struct tm_worker_lives {
+  struct tm_log_file file;
+  struct tm_buf scratch; /* for one row */
+};
+
+/* Appends to an existing file; the header is written once. Fails like a log file. */
+int tm_worker_lives_open(struct tm_worker_lives *l, const struct tm_fs *fs, const char *logs_dir,
+                         struct tm_err *err);
+/* Collects a row, if the event has one. */
+void tm_worker_lives_add(struct tm_worker_lives *l, const struct tm_event *e);
+int tm_worker_lives_flush(struct tm_worker_lives *l, struct tm_err *err);
+int tm_worker_lives_close(struct tm_worker_lives *l, struct tm_err *err); /* zeroed: a no-op */
+
+#endif

@@ -1,0 +1,77 @@
+/* test_worker_lives.c - workers.csv: which events have a row, and what is in it. */
+#include "unit.h"
+
+#include "report_fixture.h"
+
+#include "report/worker_lives.h"
+
+#define HEADER    "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail\n"
+#define FILE_NAME "logs/sys/job_report/workers.csv"
+#define FRONT     "2026-01-31T23:59:58.123456Z,process003,0,host7,4711,"
+
+static void write_all(const struct report_fixture *f, const struct tm_event *events, size_t len)
+{
+  struct tm_worker_lives l;
+  struct tm_err err = TM_ERR_NONE;
+  assert_int_equal(tm_worker_lives_open(&l, tm_fs_real(), f->logs, &err), 0);
+  for (size_t i = 0; i < len; i++)
+    tm_worker_lives_add(&l, &events[i]);
+  assert_int_equal(tm_worker_lives_flush(&l, &err), 0);
+  assert_int_equal(tm_worker_lives_close(&l, &err), 0);
+}
+
+static void a_life_is_a_row_for_each_event(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_ended ended = { .max_rss_kb = 12698 };
+  struct tm_event events[] = { fixture_event(f, TM_EVENT_WORKER_STARTED),
+                               fixture_event(f, TM_EVENT_WORKER_READY),
+                               fixture_event(f, TM_EVENT_TRY_ENDED),
+                               fixture_event(f, TM_EVENT_MESSAGE),
+                               fixture_event(f, TM_EVENT_WORKER_ENDED) };
+  events[0].lived_ns = 5;
+  events[1].lived_ns = 250 * TM_MS;
+  events[4].lived_ns = 90 * TM_S + 1000;
+  events[4].ended = &ended;
+  events[4].text = "stopped";
+  write_all(f, events, TM_COUNT_OF(events));
+  char *text = fixture_read(f, FILE_NAME);
+  assert_string_equal(text, HEADER FRONT "started,,,\n" FRONT "ready,0.250000,,\n" FRONT
+                                         "ended,90.000001,12.4,stopped\n");
+  free(text);
+}
+
+static void details_are_one_quoted_line(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_event events[] = { fixture_event(f, TM_EVENT_INIT_FAILED),
+                               fixture_event(f, TM_EVENT_WORKER_ENDED) };
+  events[0].message = "score.lua:3: no \"model\",\nnowhere";
+  events[0].lived_ns = TM_S;
+  events[1].text = "cannot be started"; /* it has no process, and nobody knows its memory */
+  events[1].pid = 0;
+  write_all(f, events, TM_COUNT_OF(events));
+  char *text = fixture_read(f, FILE_NAME);
+  assert_string_equal(text, HEADER FRONT "init_failed,1.000000,,\"score.lua:3: no \"\"model\"\","
+                                         "\\nnowhere\"\n"
+                                         "2026-01-31T23:59:58.123456Z,process003,0,host7,,ended,,,"
+                                         "cannot be started\n");
+  free(text);
+}
+
+static void a_resumed_job_appends(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_event e = fixture_event(f, TM_EVENT_WORKER_STARTED);
+  write_all(f, &e, 1);
+  write_all(f, &e, 1);
+  char *text = fixture_read(f, FILE_NAME);
+  assert_string_equal(text, HEADER FRONT "started,,,\n" FRONT "started,,,\n");
+  free(text);
+}
+
+UNIT_TESTS({
+    cmocka_unit_test_setup_teardown(a_life_is_a_row_for_each_event, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(details_are_one_quoted_line, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(a_resumed_job_appends, fixture_open, fixture_close),
+});
