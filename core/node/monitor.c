@@ -3,6 +3,9 @@
  *   a worker starts -> FIRST_NS, or the interval if shorter -> a sample -> the interval -> ...
  *   no worker lives -> nothing, until one starts
  *
+ * The interval "auto" grows with the time since the first worker started, so that a job of minutes
+ * has a graph, and one of days does not fill a disk.
+ *
  *  (1) A job that takes less than FIRST_NS costs nothing.
  *  (2) It must not disturb a job: if a file cannot be written, or there is no /proc, this is
  *      reported once, and the step's monitor is turned off.
@@ -22,15 +25,18 @@
 #define FIRST_NS TM_S
 #define LEAST_NS (100 * TM_MS) /* minimum between two samples */
 #define PIECE_NS TM_MS         /* between two pieces of a list */
+#define LISTS_NS (600 * TM_S)  /* auto: between two lists of all processes */
 
 struct tm_keeper_monitor {
   struct tm_keeper *k;
   struct tm_keeper_step *step;
   struct tm_timer timer;
   struct tm_sampler *sampler; /* NULL: no worker has started yet, or the monitor is off */
-  int64_t interval_ns;
-  int64_t due_ns;  /* monotonic; the next sample */
-  bool is_waiting; /* the timer has been started */
+  int64_t interval_ns;        /* negative: auto */
+  int64_t begun_ns;           /* monotonic; when the first worker started */
+  int64_t due_ns;             /* monotonic; the next sample */
+  int64_t list_due_ns;        /* monotonic; the next list */
+  bool is_waiting;            /* the timer has been started */
   bool is_off;
 };
 
@@ -63,6 +69,22 @@ static void add_link(struct tm_keeper_monitor *m)
   free(link);
 }
 
+int64_t tm_keeper_monitor_interval(int64_t interval_ns, int64_t age_ns)
+{
+  if (interval_ns >= 0)
+    return interval_ns < LEAST_NS ? LEAST_NS : interval_ns;
+  return age_ns < 120 * TM_S ? TM_S : age_ns < 3600 * TM_S ? 5 * TM_S : 30 * TM_S;
+}
+
+/* Whether this sample comes with a list of all processes. */
+static bool is_list_due(struct tm_keeper_monitor *m, int64_t now_ns)
+{
+  if (m->interval_ns < 0 && now_ns < m->list_due_ns)
+    return false;
+  m->list_due_ns = now_ns + LISTS_NS;
+  return true;
+}
+
 static size_t take(struct tm_keeper_monitor *m, int64_t mono_ns, struct tm_err *err)
 {
   struct TM_ARRAY(struct tm_sample_root) roots = { 0 };
@@ -79,7 +101,8 @@ static size_t take(struct tm_keeper_monitor *m, int64_t mono_ns, struct tm_err *
     workers++;
   }
   if (workers > 0)
-    tm_sampler_take(m->sampler, roots.at, roots.len, tm_clock_wall_ns(), mono_ns, err);
+    tm_sampler_take(m->sampler, roots.at, roots.len, is_list_due(m, mono_ns), tm_clock_wall_ns(),
+                    mono_ns, err);
   TM_ARRAY_RELEASE(&roots);
   return workers;
 }
@@ -101,7 +124,7 @@ static void on_time(struct tm_timer *t)
   if (now_ns >= m->due_ns) {
     has_workers = take(m, now_ns, &err) > 0;
     add_link(m);
-    m->due_ns = now_ns + m->interval_ns;
+    m->due_ns = now_ns + tm_keeper_monitor_interval(m->interval_ns, now_ns - m->begun_ns);
   } else {
     tm_sampler_list(m->sampler, &err); /* keeps (3) */
   }
@@ -115,13 +138,13 @@ static void on_time(struct tm_timer *t)
 
 void tm_keeper_monitor_open(struct tm_keeper *k, struct tm_keeper_step *step)
 {
-  if (step->s.monitor_ns <= 0)
+  if (step->s.monitor_ns == 0)
     return;
   tm_require(!step->monitor);
   struct tm_keeper_monitor *m = step->monitor = TM_NEW(struct tm_keeper_monitor);
   m->k = k;
   m->step = step;
-  m->interval_ns = step->s.monitor_ns < LEAST_NS ? LEAST_NS : step->s.monitor_ns;
+  m->interval_ns = step->s.monitor_ns;
   tm_timer_open(&m->timer, &k->loop, on_time, m);
 }
 
@@ -135,7 +158,9 @@ void tm_keeper_monitor_begin(struct tm_keeper_step *step)
   if (!m->sampler) {
     char *dir = tm_xprintf("%s/perf/%s", step->s.logs_dir, step->s.node_id);
     m->sampler = tm_sampler_new(dir, "/proc", &err);
-    m->due_ns = now_ns + (m->interval_ns < FIRST_NS ? m->interval_ns : FIRST_NS);
+    int64_t first_ns = tm_keeper_monitor_interval(m->interval_ns, 0);
+    m->begun_ns = now_ns;
+    m->due_ns = now_ns + (first_ns < FIRST_NS ? first_ns : FIRST_NS);
     free(dir);
   }
   if (m->sampler)

@@ -26,7 +26,7 @@ void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
 {
   tm_require(s->worker_argv_len > 0 && s->run_timeout_ns >= 0 && s->load_timeout_ns >= 0 &&
              s->memory_limit >= 0 && s->init_timeout_ns >= 0 && s->interrupt_grace_ns >= 0 &&
-             s->monitor_ns >= 0); /* the keeper refuses others */
+             s->monitor_ns >= -1); /* the keeper refuses others */
   tm_msg_add_str(out, s->node_id);
   tm_msg_add_str(out, s->job_dir);
   tm_msg_add_str(out, s->logs_dir);
@@ -76,7 +76,7 @@ int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struc
   out->incarnation.number = tm_read_u32(&r);
   if (!r.bad && r.at == r.end && out->worker_argv_len > 0 && out->run_timeout_ns >= 0 &&
       out->load_timeout_ns >= 0 && out->memory_limit >= 0 && out->init_timeout_ns >= 0 &&
-      out->interrupt_grace_ns >= 0 && out->monitor_ns >= 0 && hides_gpus <= 1 &&
+      out->interrupt_grace_ns >= 0 && out->monitor_ns >= -1 && hides_gpus <= 1 &&
       log_level <= TM_ERROR)
     return 0;
   tm_node_step_release(out);

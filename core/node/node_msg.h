@@ -113,7 +113,7 @@ struct tm_node_step {
   int64_t memory_limit;       /* for one worker, resident, bytes; 0: none */
   int64_t init_timeout_ns;    /* for loading the script and init(); 0: none */
   int64_t interrupt_grace_ns; /* from the interruption of a call to the kill; 0: kill at once */
-  int64_t monitor_ns;         /* between two samples of the node's resources; 0: no samples */
+  int64_t monitor_ns;         /* between two samples of the node's resources; 0: none; -1: auto */
   bool hides_gpus;            /* from workers without a GPU of their own */
   enum tm_level log_level;    /* the least that _main.txt keeps */
   struct tm_incarnation incarnation; /* of this keeper; tm_node_add_step() sets it */

@@ -193,6 +193,8 @@ char *tm_keeper_gpu_entry(const struct tm_gpus *gpus, char *const *used, size_t 
 
 /* monitor.c: the resource monitor of a step, while it has workers (node/sampler.h). */
 void tm_keeper_monitor_open(struct tm_keeper *k, struct tm_keeper_step *step);
+/* Between two samples, at least; negative: auto, `age_ns` after the first worker started. Pure. */
+int64_t tm_keeper_monitor_interval(int64_t interval_ns, int64_t age_ns);
 void tm_keeper_monitor_begin(struct tm_keeper_step *step); /* a worker has started */
 /* closes its timer; may be called again */
 void tm_keeper_monitor_close(struct tm_keeper_step *step);

@@ -466,7 +466,7 @@ int tm_sampler_list(struct tm_sampler *s, struct tm_err *err)
 /* ---- */
 
 int tm_sampler_take(struct tm_sampler *s, const struct tm_sample_root *roots, size_t roots_len,
-                    int64_t wall_ns, int64_t mono_ns, struct tm_err *err)
+                    bool lists, int64_t wall_ns, int64_t mono_ns, struct tm_err *err)
 {
   int rc = make_own_folders(s, err);
   tm_buf_clear(&s->stamp);
@@ -484,6 +484,7 @@ int tm_sampler_take(struct tm_sampler *s, const struct tm_sample_root *roots, si
   s->taken_ns = mono_ns;
   if ((rc = append(s, "processes_resource_usage.csv", process_columns, &s->rows, err)) < 0)
     return rc;
-  begin_list(s, wall_ns);
+  if (lists)
+    begin_list(s, wall_ns);
   return 0;
 }

@@ -4,7 +4,8 @@
  *   node_disk_usage.csv           its local file systems, and their usage
  *   processes_resource_usage.csv  the supervisor, the keeper, the workers, and their descendants
  *                                 (if the kernel lists them: /proc/PID/task/TID/children)
- *   os/%Y%m%d%H/processes_%M      all processes, in the form of `ps -ef`; at most one a minute
+ *   os/%Y%m%d%H/processes_%M      all processes, in the form of `ps -ef`; when the caller asks for
+ *                                 it, at most one a minute
  *
  * Counts of bytes and calls are totals since the machine's start; Cpu Percent is since the last
  * sample (for the machine: of all cores; for a process: of one core). A file is made when there is
@@ -38,10 +39,10 @@ struct tm_sample_root {
 struct tm_sampler *tm_sampler_new(const char *dir, const char *proc, struct tm_err *err);
 void tm_sampler_free(struct tm_sampler *s); /* NULL is a no-op */
 
-/* Adds one or more rows to each of the CSV files; begins a list of processes if none was begun this
- * minute. */
+/* Adds one or more rows to each of the CSV files; begins a list of processes if `lists`, and none
+ * was begun this minute. */
 int tm_sampler_take(struct tm_sampler *s, const struct tm_sample_root *roots, size_t roots_len,
-                    int64_t wall_ns, int64_t mono_ns, struct tm_err *err);
+                    bool lists, int64_t wall_ns, int64_t mono_ns, struct tm_err *err);
 bool tm_sampler_is_listing(const struct tm_sampler *s);
 int tm_sampler_list(struct tm_sampler *s, struct tm_err *err);
 

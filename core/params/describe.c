@@ -46,6 +46,8 @@ static void add_choices(struct tm_buf *out, const char *words)
 
 static void add_seconds(struct tm_buf *out, const struct tm_field *f)
 {
+  if (f->accepts)
+    tm_buf_printf(out, "\"%s\", ", f->accepts);
   add_range(out, f, "a number", " seconds");
   tm_buf_printf(out, ", a duration such as \"5m\", or \"none\" for %s",
                 f->min == 0 ? "0" : "the most");

@@ -153,9 +153,10 @@ static const struct tm_field argument_fields[] = {
     "the same as append_row_header; if both are given, this one counts" },
   { "first_task_creation_timeout", TM_FIELD_SECONDS, 0.001, 1e9, "600", NULL, CHANGEABLE | ARGUMENT,
     "the step fails if its first mini-batch is not created within this many seconds" },
-  { "resource_monitor_interval", TM_FIELD_SECONDS, 0, INT_MAX_GIVEN, "600", NULL,
+  { "resource_monitor_interval", TM_FIELD_SECONDS, 0, INT_MAX_GIVEN, "auto", "auto",
     CHANGEABLE | ARGUMENT,
-    "seconds between two measurements of a node's resources, in logs/perf; 0: no measurements" },
+    "seconds between two measurements of a node's resources, in logs/perf; 0: no measurements; "
+    "auto: 1 for two minutes, then 5, after an hour 30" },
   { "resume_from", TM_FIELD_PATH, 0, 0, NULL, NULL, AT_FIRST | ARGUMENT,
     "a job, by its directory, its name or 'latest': a new job takes over what that job "
     "committed in the step of the same name" },

@@ -14,8 +14,9 @@
 #include "base/json.h"
 
 enum tm_field_type {
-  TM_FIELD_INT,     /* integer within min and max; also as digits in a string */
-  TM_FIELD_SECONDS, /* number within min and max; in a string also "5m", "2h", "none" */
+  TM_FIELD_INT, /* integer within min and max; also as digits in a string */
+  /* number within min and max; in a string also "5m", "2h", "none", and the word in `accepts` */
+  TM_FIELD_SECONDS,
   TM_FIELD_PERCENT, /* like SECONDS, with another unit */
   TM_FIELD_SIZE,    /* bytes: a number, or "10MB" */
   TM_FIELD_AMOUNT,  /* of a mini-batch: an integer within min and max, "10MB" or "500rows" */
@@ -65,7 +66,7 @@ struct tm_field {
   enum tm_field_type type;
   double min, max;       /* for numbers, in the unit of the type; max 0: no limits */
   const char *otherwise; /* the default as text; NULL: none, or computed by the plan */
-  const char *accepts;   /* words of CHOICE, constructors of OBJECT and OBJECTS; else NULL */
+  const char *accepts;   /* words of CHOICE, constructors of OBJECT and OBJECTS; or NULL */
   unsigned flags;        /* TM_FIELD_REQUIRED | ... */
   const char *help;      /* one line */
 };
@@ -87,9 +88,10 @@ const char *tm_params_kind(size_t i);
 const struct tm_field *tm_params_find(const char *kind, const char *name); /* or NULL */
 
 /* The normalized value, to be freed: INT and SIZE an integer, AMOUNT an integer or the text, NAMES
- * a list, SECONDS and PERCENT a number, VARIABLES an object of strings, ENVIRONMENT {variables,
- * module_paths} with both members, a CHOICE in any case the word of the table, else a copy. NULL:
- * not accepted; the message is "'run_max_try' is 0; accepted: an integer from 1 on". */
+ * a list, SECONDS and PERCENT a number (SECONDS: or the word of the table), VARIABLES an object of
+ * strings, ENVIRONMENT {variables, module_paths} with both members, a CHOICE in any case the word
+ * of the table, else a copy. NULL: not accepted; the message is
+ * "'run_max_try' is 0; accepted: an integer from 1 on". */
 struct tm_json *tm_params_value(const struct tm_field *f, const struct tm_json *given,
                                 struct tm_err *err);
 /* 1 or 0: a boolean, "true", "True", "false" or "False"; -1: something else. */

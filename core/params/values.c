@@ -62,6 +62,13 @@ static struct tm_json *number_value(const struct tm_field *f, const struct tm_js
   return is_within(f, v) ? tm_json_new_number(v) : NULL;
 }
 
+static struct tm_json *seconds_value(const struct tm_field *f, const struct tm_json *given)
+{
+  if (f->accepts && is_plain_string(given) && strcmp(given->string.at, f->accepts) == 0)
+    return tm_json_copy(given);
+  return number_value(f, given);
+}
+
 static struct tm_json *size_value(const struct tm_field *f, const struct tm_json *given)
 {
   int64_t v;
@@ -425,7 +432,7 @@ static struct tm_json *settle(const struct tm_field *f, const struct tm_json *gi
   struct tm_json *names;
   switch (f->type) {
   case TM_FIELD_INT: return integer_value(f, given);
-  case TM_FIELD_SECONDS:
+  case TM_FIELD_SECONDS: return seconds_value(f, given);
   case TM_FIELD_PERCENT: return number_value(f, given);
   case TM_FIELD_SIZE: return size_value(f, given);
   case TM_FIELD_AMOUNT: return amount_value(f, given);

@@ -31,7 +31,6 @@ enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUP
   NS(progress_timeout_ns, "progress_update_timeout")                                               \
   NS(first_timeout_ns, "first_task_creation_timeout")                                              \
   NS(sync_interval_ns, "sync_interval")                                                            \
-  NS(monitor_interval_ns, "resource_monitor_interval") /* 0: off */                                \
   NS(node_timeout_ns, "node_timeout")                                                              \
   NS(node_start_timeout_ns, "node_start_timeout")                                                  \
   BOOL(isolate_failures, "isolate_failures") /* runs parts when the tries are used up */           \
@@ -55,6 +54,7 @@ struct tm_config {
   bool counts_rows;
   char **partition_keys; /* or NULL */
   size_t partition_keys_len;
+  int64_t monitor_interval_ns; /* resource_monitor_interval; 0: off; negative: auto */
   enum tm_returns returns;
   enum tm_output_action output_action;
   char *append_row_file_name;

@@ -141,6 +141,9 @@ static void read_words(struct tm_config *c, const struct tm_json *settings)
   c->logging_level = is_word(settings, "logging_level", "DEBUG")     ? TM_DEBUG
                      : is_word(settings, "logging_level", "WARNING") ? TM_WARNING
                                                                      : TM_INFO;
+  c->monitor_interval_ns = is_word(settings, "resource_monitor_interval", "auto")
+                               ? -1
+                               : ns_setting(settings, "resource_monitor_interval");
   c->output_action =
       is_word(settings, "output_action", "summary_only") ? TM_SUMMARY_ONLY : TM_APPEND_ROW;
 }

@@ -83,6 +83,21 @@ describe("the resource monitor", function()
     assert.equal("../perf", lfs.symlinkattributes(t.step_dir .. "/logs/sys/perf", "target"))
   end)
 
+  it("measures each second unless it is told otherwise, and lists processes once", function()
+    local t = new_case()
+    run(t, 2)
+    assert.is_true(#rows_of(t, "node_resource_usage.csv") >= 2)
+    local lists = 0
+    for hour in lfs.dir(t.step_dir .. "/logs/perf/0/os") do
+      if not hour:find "^%." then
+        for name in lfs.dir(t.step_dir .. "/logs/perf/0/os/" .. hour) do
+          lists = lists + (name:find "^processes_%d%d$" and 1 or 0)
+        end
+      end
+    end
+    assert.equal(1, lists)
+  end)
+
   it("lists all processes as ps does", function()
     local t = new_case "0.2"
     run(t, 2)
@@ -134,7 +149,8 @@ describe("the resource monitor", function()
     local t = new_case "often"
     local r = t:run_job()
     t:expect(r, 2)
-    assert.is_truthy(r.err:find("'resource_monitor_interval' is \"often\"", 1, true), r.err)
+    local accepted = "'resource_monitor_interval' is \"often\"; accepted: \"auto\", a number from 0 seconds on"
+    assert.is_truthy(r.err:find(accepted, 1, true), r.err)
     local negative = new_case "-1"
     negative:expect(negative:run_job(), 2)
   end)

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/time.h"
+#include "node/node_own.h"
 #include "node/sampler.h"
 #include "tree.h"
 
@@ -81,7 +82,7 @@ static int teardown(void **state)
 static void take(struct fixture *f, int64_t wall_ns, int64_t mono_ns)
 {
   struct tm_err err = TM_ERR_NONE;
-  if (tm_sampler_take(f->s, roots, 3, wall_ns, mono_ns, &err) < 0)
+  if (tm_sampler_take(f->s, roots, 3, true, wall_ns, mono_ns, &err) < 0)
     fail_msg("%s", err.text);
   while (tm_sampler_is_listing(f->s))
     assert_true(tm_sampler_list(f->s, &err) >= 0);
@@ -179,6 +180,24 @@ static void all_processes_are_listed_once_a_minute(void **state)
   free(text);
 }
 
+static void processes_are_listed_only_when_asked_for(void **state)
+{
+  struct fixture *f = *state;
+  assert_int_equal(tm_sampler_take(f->s, roots, 3, false, WALL_NS, 30 * TM_S, NULL), 0);
+  assert_false(tm_sampler_is_listing(f->s));
+}
+
+static void the_automatic_interval_grows(void **state)
+{
+  assert_int_equal(tm_keeper_monitor_interval(-1, 0), TM_S);
+  assert_int_equal(tm_keeper_monitor_interval(-1, 119 * TM_S), TM_S);
+  assert_int_equal(tm_keeper_monitor_interval(-1, 120 * TM_S), 5 * TM_S);
+  assert_int_equal(tm_keeper_monitor_interval(-1, 3599 * TM_S), 5 * TM_S);
+  assert_int_equal(tm_keeper_monitor_interval(-1, 3600 * TM_S), 30 * TM_S);
+  assert_int_equal(tm_keeper_monitor_interval(7 * TM_S, 3600 * TM_S), 7 * TM_S);
+  assert_int_equal(tm_keeper_monitor_interval(TM_MS, 0), 100 * TM_MS); /* ten a second at most */
+}
+
 static void values_hidden_by_a_container_are_zero(void **state)
 {
   struct fixture *f = *state;
@@ -211,7 +230,7 @@ static void a_failed_write_is_an_error(void **state)
   struct fixture *f = *state;
   struct tm_err err = TM_ERR_NONE;
   file_put(f->dir, "perf", "in the way", 0600);
-  assert_true(tm_sampler_take(f->s, roots, 3, WALL_NS, TM_S, &err) < 0);
+  assert_true(tm_sampler_take(f->s, roots, 3, true, WALL_NS, TM_S, &err) < 0);
   assert_non_null(strstr(err.text, "perf"));
 }
 
@@ -221,6 +240,8 @@ UNIT_TESTS({
     cmocka_unit_test_setup_teardown(a_process_that_has_gone_has_no_row, setup, teardown),
     cmocka_unit_test_setup_teardown(a_file_system_has_one_row, setup, teardown),
     cmocka_unit_test_setup_teardown(all_processes_are_listed_once_a_minute, setup, teardown),
+    cmocka_unit_test_setup_teardown(processes_are_listed_only_when_asked_for, setup, teardown),
+    cmocka_unit_test(the_automatic_interval_grows),
     cmocka_unit_test_setup_teardown(values_hidden_by_a_container_are_zero, setup, teardown),
     cmocka_unit_test_setup_teardown(without_proc_there_is_no_sampler, setup, teardown),
     cmocka_unit_test_setup_teardown(a_failed_write_is_an_error, setup, teardown),
