@@ -420,6 +420,7 @@ static void release_step(struct tm_step_inspection *s)
 {
   for (size_t i = 0; i < s->errors_len; i++) {
     free(s->errors[i].message);
+    free(s->errors[i].pattern);
     free(s->errors[i].where);
     tm_inspection_error_release(&s->errors[i]);
   }

@@ -32,7 +32,9 @@ const char *tm_job_status_name(enum tm_job_status s); /* "Running" */
 
 /* Why items failed: one reason. */
 struct tm_inspection_error {
-  char *message;       /* may have several lines */
+  char *message;       /* of the first; may have several lines */
+  char *pattern;       /* of all its messages (base/message_pattern.h) */
+  bool is_mixed;       /* not all its messages are equal */
   char *where;         /* the line of the script, "score.lua:12"; NULL: unknown */
   char *status;        /* of the first's try, "RUN_EXCEPTION"; NULL: run() returned */
   char *detail;        /* of the first: "1 element for 2 items", or NULL */

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/message_pattern.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "inspect/inspection.h"
@@ -19,12 +20,35 @@
 
 #define LIST_END (1u << 20) /* bytes that are read */
 
-/* The reasons while lines are read. */
+/* The reasons while lines are read: first which item each message names, then the rest. */
 struct reading {
   struct tm_step_inspection *s;
-  struct tm_map known; /* message and line of the script -> index + 1; 0: one of errors_more */
+  struct tm_map namings;         /* message -> index of `named` + 1 */
+  struct TM_ARRAY(char *) named; /* the items that messages name */
+  struct tm_map known; /* status, line of the script, pattern -> index + 1; 0: one of errors_more */
   struct tm_buf key;
 };
+
+/* All items of a mini-batch have its error, and the message may name one of them. */
+static void note_named(struct reading *r, const struct tm_json *line)
+{
+  const char *message = tm_json_str(line, "error", NULL), *item = tm_json_str(line, "item", NULL);
+  bool is_new;
+  if (!message || !item || tm_json_get(line, "begin") ||
+      tm_path_naming(message, item) == TM_PATH_UNNAMED)
+    return;
+  uint64_t *place = tm_map_add(&r->namings, message, strlen(message), &is_new);
+  if (is_new)
+    *TM_ARRAY_ADD(&r->named) = tm_xstrdup(item);
+  if (is_new)
+    *place = r->named.len;
+}
+
+static const char *named_by(const struct reading *r, const char *message)
+{
+  const uint64_t *place = tm_map_find(&r->namings, message, strlen(message));
+  return place ? r->named.at[*place - 1] : "";
+}
 
 /* The reason of a line; NULL: it has none, or there are too many. */
 static struct tm_inspection_error *find(struct reading *r, const struct tm_json *line)
@@ -35,18 +59,27 @@ static struct tm_inspection_error *find(struct reading *r, const struct tm_json 
   bool is_new;
   if (!message)
     return NULL;
+  const char *item = named_by(r, message);
   tm_buf_clear(&r->key);
-  tm_buf_printf(&r->key, "%s\n%s", where ? where : "", message);
+  tm_buf_printf(&r->key, "%s\n%s\n", tm_json_str(line, "status", ""), where ? where : "");
+  size_t pattern_at = r->key.len;
+  tm_message_pattern(&r->key, message, item, strlen(item));
   uint64_t *place = tm_map_add(&r->known, r->key.data, r->key.len, &is_new);
   if (is_new && s->errors_len == TM_INSPECTION_ERRORS)
     s->errors_more++;
   else if (is_new) {
-    s->errors[s->errors_len++] = (struct tm_inspection_error) { .message = tm_xstrdup(message),
-                                                                .where = tm_xstrdup(where),
-                                                                .mini_batch = -1 };
+    s->errors[s->errors_len++] =
+        (struct tm_inspection_error) { .message = tm_xstrdup(message),
+                                       .where = tm_xstrdup(where),
+                                       .pattern = tm_xstrdup(tm_buf_str(&r->key) + pattern_at),
+                                       .mini_batch = -1 };
     *place = s->errors_len;
   }
-  return *place > 0 ? &s->errors[*place - 1] : NULL;
+  if (*place == 0)
+    return NULL;
+  struct tm_inspection_error *e = &s->errors[*place - 1];
+  e->is_mixed = e->is_mixed || strcmp(e->message, message) != 0;
+  return e;
 }
 
 /* One item, or rows of a table, or a number of items that cannot be told apart. */
@@ -84,6 +117,8 @@ static void take_first(struct tm_inspection_error *e, const struct tm_json *line
   if (is_same && naming_of(e, e->item) > naming)
     return;
   tm_inspection_error_release(e);
+  free(e->message);
+  e->message = tm_xstrdup(tm_json_str(line, "error", ""));
   e->item = tm_xstrdup(item);
   e->log = tm_xstrdup(tm_json_str(line, "log", NULL));
   e->status =
@@ -104,25 +139,26 @@ void tm_inspection_error_release(struct tm_inspection_error *e)
   free(e->detail);
 }
 
-static void add_line(struct reading *r, const char *line, size_t len)
+static void add_line(struct reading *r, const struct tm_json *line)
 {
-  struct tm_json *v = tm_json_parse(line, len, NULL);
-  struct tm_inspection_error *e = find(r, v);
+  struct tm_inspection_error *e = find(r, line);
   if (e) {
-    take_first(e, v);
-    e->items += tm_inspection_items_of(v);
+    take_first(e, line);
+    e->items += tm_inspection_items_of(line);
   }
-  tm_json_free(v);
 }
 
 /* Whole lines; the first may be cut, and is then not JSON. */
-static void add_lines(struct reading *r, const char *text, size_t len)
+static void read_lines(struct reading *r, const char *text, size_t len,
+                       void (*on_line)(struct reading *r, const struct tm_json *line))
 {
   while (len > 0) {
     size_t end = text[len - 1] == '\n' ? len - 1 : len, begin = end;
     while (begin > 0 && text[begin - 1] != '\n')
       begin--;
-    add_line(r, text + begin, end - begin);
+    struct tm_json *line = tm_json_parse(text + begin, end - begin, NULL);
+    on_line(r, line);
+    tm_json_free(line);
     len = begin;
   }
 }
@@ -139,12 +175,18 @@ void tm_inspection_read_errors(struct tm_step_inspection *s, const char *dir, bo
     int64_t from = st.size > LIST_END ? st.size - LIST_END : 0;
     piece = tm_xmalloc((size_t)(st.size - from));
     int64_t got = tm_fs_read_at(fs, fd, path, piece, (size_t)(st.size - from), from, NULL);
-    if (got > 0)
-      add_lines(&r, piece, (size_t)got);
+    if (got > 0) {
+      read_lines(&r, piece, (size_t)got, note_named);
+      read_lines(&r, piece, (size_t)got, add_line);
+    }
     s->errors_cut = from > 0;
     free(piece);
   }
   tm_fs_close(fs, fd);
+  for (size_t i = 0; i < r.named.len; i++)
+    free(r.named.at[i]);
+  TM_ARRAY_RELEASE(&r.named);
+  tm_map_release(&r.namings);
   tm_map_release(&r.known);
   tm_buf_release(&r.key);
   free(path);

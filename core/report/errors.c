@@ -7,12 +7,12 @@
  */
 #include "report/errors.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "base/message_pattern.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -65,6 +65,9 @@ void tm_errors_release(struct tm_errors *s)
     free(e->item);
     free(e->detail);
     free(e->again);
+    free(e->pattern);
+    for (size_t w = 0; w < e->workers_len; w++)
+      free(e->workers[w]);
   }
   TM_ARRAY_RELEASE(&s->list);
   tm_map_release(&s->known);
@@ -123,11 +126,29 @@ static char *log_of(const struct tm_errors *s, const struct tm_event *e)
                     : tm_xstrdup("");
 }
 
+/* Notes that the error has happened once more. */
+static void note_one(struct tm_error *n, const struct tm_event *e, const char *message)
+{
+  if (n->first_ns == 0)
+    n->first_ns = e->wall_ns;
+  if (e->wall_ns > n->last_ns) /* clocks jump */
+    n->last_ns = e->wall_ns;
+  n->is_mixed = n->is_mixed || strncmp(n->message, message, strlen(n->message)) != 0;
+  for (size_t i = 0; i < n->workers_len; i++)
+    if (e->worker && strcmp(n->workers[i], e->worker) == 0)
+      return;
+  if (e->worker && n->workers_len < TM_ERROR_WORKERS)
+    n->workers[n->workers_len++] = tm_xstrdup(e->worker);
+  else if (e->worker)
+    n->has_more_workers = true;
+}
+
 static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, const char *message,
                                 const char *where)
 {
   struct tm_error *n = TM_ARRAY_ADD(&s->list);
   *n = (struct tm_error) { .count = 1, .message = keep_message(message) };
+  n->pattern = tm_xstrdup(tm_buf_str(&s->key) + s->pattern_at);
   n->where = tm_xstrdup(where);
   n->worker = tm_xstrdup(e->worker ? e->worker : "");
   n->log = log_of(s, e);
@@ -154,89 +175,41 @@ static size_t distinct_len(const char *message, const char *where)
   return is_time ? (size_t)(after - message) : strlen(message);
 }
 
-/* A path in a worker's own folder has the worker's name and then a counter. Without these, the same
- * error at another worker or in a later try gives the same key. */
-static void add_without_worker(struct tm_buf *key, const char *message, size_t len,
-                               const char *worker)
-{
-  size_t n = worker ? strlen(worker) : 0;
-  const char *at = message, *end = message + len, *found;
-  while (n > 0 && (found = strstr(at, worker)) != NULL && found + n <= end) {
-    tm_buf_add(key, at, (size_t)(found - at));
-    at = found + n;
-    size_t digits = *at == '/' ? strspn(at + 1, "0123456789") : 0;
-    if (digits > 0 && at[1 + digits] == '/')
-      at += 1 + digits;
-  }
-  if (at < end)
-    tm_buf_add(key, at, (size_t)(end - at));
-}
-
-static bool is_of_name(char c)
-{
-  return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '/';
-}
-
-/* How many bytes before `end` are the end of a path that is all of it, or begins after a separator,
- * and not a part of a longer name; 0: none. A mere number does not count: "element 1" is not about
- * the file "in/1". */
-static size_t path_end_at(const char *message, size_t end, const char *path, size_t path_len)
-{
-  size_t found = 0;
-  bool is_number = true;
-  if (is_of_name(message[end]))
-    return 0;
-  for (size_t n = 1; n <= end && n <= path_len && message[end - n] == path[path_len - n]; n++) {
-    char before = n < end ? message[end - n - 1] : ' ';
-    is_number = is_number && isdigit((unsigned char)message[end - n]);
-    if (!is_number && !is_of_name(before) && before != '.' &&
-        (n == path_len || strchr("/!#:", path[path_len - n - 1])))
-      found = n;
-  }
-  return found;
-}
-
-/* The same reason for another item: "'/data/a.csv.gz': the file ends too early". A message may name
- * the item by the end of its path: "cannot read 'a.txt' of '/data/b.zip'", "bad file in/a.txt". The
- * longest such end is left out. Only the beginning of a message is searched: names and messages may
- * be long and hostile. */
-static void add_without_item(struct tm_buf *key, const char *message, const char *item,
-                             size_t item_len)
-{
-  size_t len = strlen(message), most = len < MESSAGE_MAX ? len : MESSAGE_MAX, best = 0,
-         best_end = 0;
-  for (size_t end = 1; end <= most && item_len > 0; end++) {
-    size_t n = path_end_at(message, end, item, item_len);
-    if (n > best) {
-      best = n;
-      best_end = end;
-    }
-  }
-  tm_buf_add(key, message, best_end - best);
-  tm_buf_add_str(key, message + best_end);
-}
-
 static bool is_of_one_item(const struct tm_attempt *a)
 {
   return a && a->items == 1 && !a->is_uncounted && !a->are_rows && a->first_item;
 }
 
-/* What distinguishes the error of a try. With several items the message may name any of them, so it
- * stays whole. */
+/* Without the item that the message may name: the only one of the try, or the one of several that
+ * it does name. With `is_whole` the message is that of a whole mini-batch. The numbers of a signal
+ * and of an exit status make a difference. */
+static void add_pattern(struct tm_buf *out, const struct tm_attempt *a, const char *message,
+                        const char *where, bool is_whole)
+{
+  char *text = tm_xstrndup(message, distinct_len(message, where));
+  if (a && a->status == TM_PROCESS_DIED)
+    tm_buf_add_str(out, text);
+  else if (a && !is_whole && is_of_one_item(a))
+    tm_message_pattern(out, text, a->first_item, a->first_item_len);
+  else if (a && a->named_item && !a->are_rows)
+    tm_message_pattern(out, text, a->named_item, strlen(a->named_item));
+  else
+    tm_message_pattern(out, text, "", 0);
+  free(text);
+}
+
+/* What distinguishes the error of a try. */
 static void make_key(struct tm_errors *s, const struct tm_event *e, const char *message,
                      const char *where, bool is_whole)
 {
   const struct tm_attempt *a = e->kind == TM_EVENT_TRY_ENDED ? e->attempt : NULL;
-  bool has_item = is_of_one_item(a) && !is_whole;
-  struct tm_buf text = TM_BUF_NONE;
   tm_buf_clear(&s->key);
   tm_buf_add_int(&s->key, a ? (int64_t)a->status : -(int64_t)e->kind);
   tm_buf_add_char(&s->key, '|');
   tm_buf_add_str(&s->key, where);
   tm_buf_add_char(&s->key, '|');
-  add_without_item(&text, message, has_item ? a->first_item : "", has_item ? a->first_item_len : 0);
-  add_without_worker(&s->key, tm_buf_str(&text), distinct_len(tm_buf_str(&text), where), e->worker);
-  tm_buf_release(&text);
+  s->pattern_at = s->key.len;
+  add_pattern(&s->key, a, message, where, is_whole);
 }
 
 /* The error with this key, or a new one; NULL: the limit of distinct errors is reached. */
@@ -301,9 +274,11 @@ static struct tm_error *find_other_half(struct tm_errors *s, const struct tm_att
 }
 
 /* Counts the error with its other half, which gets the place. */
-static void add_to_other_half(struct tm_error *known, const struct tm_attempt *a)
+static void add_to_other_half(struct tm_error *known, const struct tm_event *e)
 {
+  const struct tm_attempt *a = e->attempt;
   known->count++;
+  note_one(known, e, a->message);
   known->failed += a->failed;
   if (*known->where)
     return;
@@ -322,7 +297,7 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
   s->due.is_changed = true;
   struct tm_error *half = find_other_half(s, a);
   if (half && *half->where) {
-    add_to_other_half(half, a);
+    add_to_other_half(half, e);
     return false;
   }
   place = place_of(s, e, message, where, &is_new);
@@ -332,7 +307,7 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
   }
   if (is_new && half) {
     *place = (uint64_t)(half - s->list.at) + 1;
-    add_to_other_half(half, a);
+    add_to_other_half(half, e);
     return false;
   }
   if (is_new) {
@@ -342,6 +317,7 @@ bool tm_errors_add(struct tm_errors *s, const struct tm_event *e)
     s->list.at[*place - 1].count++;
     name_found_item(s, &s->list.at[*place - 1], e);
   }
+  note_one(&s->list.at[*place - 1], e, message);
   s->list.at[*place - 1].failed += a ? a->failed : 0;
   return is_new;
 }
@@ -371,8 +347,9 @@ bool tm_errors_add_cause(struct tm_errors *s, const struct tm_event *e,
   s->due.is_changed = true;
   tm_buf_clear(&s->key);
   tm_buf_add_str(&s->key, "items|");
-  add_without_item(&s->key, cause->message, cause->first_item ? cause->first_item : "",
-                   cause->first_item ? cause->first_item_len : 0);
+  s->pattern_at = s->key.len;
+  tm_message_pattern(&s->key, cause->message, cause->first_item ? cause->first_item : "",
+                     cause->first_item ? cause->first_item_len : 0);
   place = find_place(s, &is_new);
   if (!place) {
     s->others++;
@@ -382,6 +359,7 @@ bool tm_errors_add_cause(struct tm_errors *s, const struct tm_event *e,
     *place = s->list.len + 1;
     fill_cause(s, add_new(s, e, cause->message, ""), e, cause);
   }
+  note_one(&s->list.at[*place - 1], e, cause->message);
   s->list.at[*place - 1].count += cause->items;
   s->list.at[*place - 1].failed += cause->items;
   return is_new;
@@ -450,6 +428,36 @@ void tm_error_add_first(struct tm_buf *out, const struct tm_error *e)
     add_item(out, e);
 }
 
+/* "2026-01-31 23:59:58,123 to 2026-02-01 00:00:10,000, at process000, process001 and others" */
+static void add_span(struct tm_buf *out, const struct tm_error *e)
+{
+  tm_time_log(out, e->first_ns);
+  tm_buf_add_str(out, " to ");
+  tm_time_log(out, e->last_ns);
+  for (size_t i = 0; i < e->workers_len; i++) {
+    bool is_last = i > 0 && i + 1 == e->workers_len && !e->has_more_workers;
+    tm_buf_printf(out, "%s%s", i == 0 ? ", at " : is_last ? " and " : ", ", e->workers[i]);
+  }
+  if (e->has_more_workers)
+    tm_buf_add_str(out, " and others");
+  tm_buf_add_char(out, '\n');
+}
+
+/* What the messages of the group have in common, and when they came. */
+static void add_group(struct tm_buf *out, const struct tm_error *e, int indent, bool has_span)
+{
+  if (e->is_mixed) {
+    add_blanks(out, indent + 2);
+    tm_buf_add_str(out, "pattern: ");
+    tm_text_one_line(out, e->pattern, strlen(e->pattern), SCREEN_LINE_MAX);
+    tm_buf_add_char(out, '\n');
+  }
+  if (has_span && e->last_ns - e->first_ns >= TM_S) {
+    add_blanks(out, indent + 2);
+    add_span(out, e);
+  }
+}
+
 void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent, int lines_max)
 {
   tm_require(e->message && indent >= 0);
@@ -466,6 +474,7 @@ void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent,
     tm_buf_add_str(out, ": ");
   }
   add_message(out, message, indent, lines_max);
+  add_group(out, e, indent, lines_max == 0);
   add_blanks(out, indent + 2);
   tm_error_add_first(out, e);
   tm_buf_add_char(out, '\n');

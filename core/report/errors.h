@@ -2,10 +2,11 @@
  * logs/user/error.txt, and the first ones in the result. A reason why items failed although run()
  * returned is also an error, counted in items.
  *
- * Two errors are the same if status, message and script line are equal; digits in a message count.
- * An error of run() without a line counts as an earlier one that has a line. An item that is tried
- * alone, because bad items are isolated, counts with its mini-batch, and is named in place of it.
- * The first TM_ERRORS_MAX are kept; later ones are counted together.
+ * Two errors are the same if their status, their script line and the pattern of their message
+ * (base/message_pattern.h) are equal: the same reason for another item, worker or number. An error
+ * of run() without a line counts as an earlier one that has a line and the same message. An item
+ * that is tried alone, because bad items are isolated, counts with its mini-batch, and is named in
+ * place of it. The first TM_ERRORS_MAX are kept; later ones are counted together.
  */
 #ifndef TM_REPORT_ERRORS_H
 #define TM_REPORT_ERRORS_H
@@ -15,10 +16,13 @@
 #include "record/events.h"
 #include "report/log_file.h"
 
-#define TM_ERRORS_MAX 1000
+#define TM_ERRORS_MAX    1000
+#define TM_ERROR_WORKERS 8
 
 struct tm_error {
-  char *message;      /* one or more lines; at most some kB */
+  char *message;      /* of the first: one or more lines; at most some kB */
+  char *pattern;      /* of all its messages, one line; NULL: unknown */
+  bool is_mixed;      /* not all its messages are equal */
   char *where;        /* "score.lua:12", or "" */
   char *worker, *log; /* of the first: its worker; the file with the full text, absolute */
   /* of the first: the item, or the first of its mini-batch; one line; "" for an init() */
@@ -37,6 +41,10 @@ struct tm_error {
   bool counts_items;     /* not tries: the records of a job have only these */
   bool is_cut;           /* there may be more */
   int64_t failed;        /* items that finally failed with it */
+  int64_t first_ns, last_ns;       /* wall clock; 0: unknown */
+  char *workers[TM_ERROR_WORKERS]; /* the first ones that had it */
+  size_t workers_len;
+  bool has_more_workers;
 };
 
 struct tm_errors {
@@ -45,11 +53,12 @@ struct tm_errors {
   char *replay;                          /* the command without the mini-batch; NULL: unknown */
   struct TM_ARRAY(struct tm_error) list; /* in the order of their first occurrence */
   struct tm_map known;                   /* index in the list + 1 */
-  struct tm_buf key;                     /* scratch */
-  char *earlier;                         /* the text of earlier sessions, or NULL */
-  int64_t count;                         /* of all tries */
-  int64_t items;                         /* failed although run() returned */
-  int64_t others;                        /* of those beyond the limit */
+  struct tm_buf key;                     /* scratch; ends in the pattern */
+  size_t pattern_at;
+  char *earlier;  /* the text of earlier sessions, or NULL */
+  int64_t count;  /* of all tries */
+  int64_t items;  /* failed although run() returned */
+  int64_t others; /* of those beyond the limit */
   struct tm_log_due due;
 };
 

@@ -69,6 +69,8 @@ static char *text_of(const struct tidemill_record *r, const struct tm_step_inspe
   tm_error_add_replay(&again, r->info.dir, r->inspection.steps_len > 1 ? s->name : NULL);
   tm_buf_printf(&again, " --mini-batch %" PRId64, e->mini_batch);
   const struct tm_error shown = { .message = e->message,
+                                  .pattern = e->pattern,
+                                  .is_mixed = e->is_mixed,
                                   .where = e->where ? e->where : (char *)(uintptr_t) "",
                                   .worker = worker,
                                   .log = is_items ? list

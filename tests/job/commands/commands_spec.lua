@@ -316,8 +316,9 @@ describe("status of a mini-batch that failed", function()
     t:script [[
       function run(m)
         for _, path in ipairs(m) do
-          local why = ({ [2] = path, [6] = "it", [11] = path:match "[^/]+$" })[number_of(path)]
-          if why then error("cannot parse " .. why) end
+          local name = path:match "[^/]+$"
+          local why = ({ [2] = "parse " .. path, [6] = "parse it", [11] = "read " .. name })[number_of(path)]
+          if why then error("cannot " .. why) end
         end return names_of(m)
       end]]
     t:pipeline "mini_batch_size = 4, run_max_try = 1, process_count_per_node = 1"

@@ -197,6 +197,30 @@ static void a_bad_record_ends_the_count(void **state)
   tm_buf_release(&journal);
 }
 
+/* Two mini-batches, whose messages name the item that was read last. */
+static void a_reason_is_one_for_all_items_and_numbers(void **state)
+{
+  struct tm_inspection s;
+  put_definition(*state);
+  put(*state, "job_result.json",
+      "{\"status\":\"Failed\",\"steps\":[{\"name\":\"score\",\"status\":\"Failed\","
+      "\"mini_batches\":{\"total\":2,\"succeeded\":0,\"failed\":2},"
+      "\"items\":{\"total\":4,\"succeeded\":0,\"failed\":4}}]}");
+  put(*state, "score/failed_items.jsonl",
+      "{\"mini_batch\":1,\"item\":\"/in/a\",\"error\":\"/in/b: byte 7\"}\n"
+      "{\"mini_batch\":1,\"item\":\"/in/b\",\"error\":\"/in/b: byte 7\"}\n"
+      "{\"mini_batch\":2,\"item\":\"/in/c\",\"error\":\"/in/d: byte 12\"}\n"
+      "{\"mini_batch\":2,\"item\":\"/in/d\",\"error\":\"/in/d: byte 12\"}\n");
+  read_inspection(&s, *state);
+  assert_int_equal(s.steps[0].errors_len, 1);
+  assert_string_equal(s.steps[0].errors[0].pattern, "<item>: byte <n>");
+  assert_string_equal(s.steps[0].errors[0].message, "/in/b: byte 7");
+  assert_string_equal(s.steps[0].errors[0].item, "/in/b");
+  assert_true(s.steps[0].errors[0].is_mixed);
+  assert_int_equal(s.steps[0].errors[0].items, 4);
+  tm_inspection_release(&s);
+}
+
 static void a_result_says_it_all(void **state)
 {
   struct tm_inspection s;
@@ -285,6 +309,7 @@ UNIT_TESTS({
     CASE(a_missing_list_is_empty),
     CASE(a_mini_batch_counts_once),
     CASE(a_bad_record_ends_the_count),
+    CASE(a_reason_is_one_for_all_items_and_numbers),
     CASE(a_result_says_it_all),
     CASE(damaged_files_and_other_versions_are_named),
     CASE(a_million_tries_take_a_moment),

@@ -26,11 +26,14 @@ static void equal_ones_are_counted(void **state)
   assert_true(add(&s, f, TM_RUN_EXCEPTION, "bad 7", "s.lua:3"));
   f->attempt.index = 9;
   assert_false(add(&s, f, TM_RUN_EXCEPTION, "bad 7", "s.lua:3"));
-  assert_true(add(&s, f, TM_RUN_EXCEPTION, "bad 8", "s.lua:3")); /* digits count */
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "bad 8", "s.lua:3"));
   assert_true(add(&s, f, TM_RUN_EXCEPTION, "bad 7", "s.lua:4"));
   assert_true(add(&s, f, TM_RUN_TIMEOUT, "bad 7", "s.lua:3"));
-  assert_int_equal(s.list.len, 4);
-  assert_int_equal(s.list.at[0].count, 2);
+  assert_int_equal(s.list.len, 3);
+  assert_int_equal(s.list.at[0].count, 3);
+  assert_string_equal(s.list.at[0].pattern, "bad <n>");
+  assert_true(s.list.at[0].is_mixed);
+  assert_false(s.list.at[1].is_mixed);
   assert_int_equal(s.list.at[0].index, 7);
   assert_int_equal(s.count, 5);
   tm_errors_release(&s);
@@ -45,22 +48,67 @@ static void deaths_that_differ_in_time_are_one(void **state)
   assert_false(add(&s, f, TM_PROCESS_DIED, "exited with status 7 in run() after 2 min 3 s", ""));
   assert_true(add(&s, f, TM_PROCESS_DIED, "exited with status 8 in run() after 0.00 s", ""));
   assert_true(add(&s, f, TM_RUN_EXCEPTION, "gave up after 3 tries", "s.lua:3"));
-  assert_true(add(&s, f, TM_RUN_EXCEPTION, "gave up after 4 tries", "s.lua:3"));
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "gave up after 4 tries", "s.lua:3"));
   tm_errors_release(&s);
 }
 
-/* The fixture's worker is process003. */
-static void paths_of_worker_folders_do_not_make_a_difference(void **state)
+static void workers_and_numbers_do_not_make_a_difference(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_errors s;
   tm_errors_init(&s, tm_fs_real(), f->logs);
-  assert_true(add(&s, f, TM_RUN_EXCEPTION, "'/tmp/t-process003/1/a.png': no image", "s.lua:3"));
-  assert_false(add(&s, f, TM_RUN_EXCEPTION, "'/tmp/t-process003/27/a.png': no image", "s.lua:3"));
-  assert_true(add(&s, f, TM_RUN_EXCEPTION, "'/tmp/t-process003/27/b.png': no image", "s.lua:3"));
-  assert_true(add(&s, f, TM_RUN_EXCEPTION, "'/tmp/1/a.png': no image", "s.lua:3"));
-  assert_true(add(&s, f, TM_RUN_EXCEPTION, "'/tmp/2/a.png': no image", "s.lua:3"));
-  assert_true(add(&s, f, TM_RUN_EXCEPTION, "at process003", "s.lua:3"));
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "no image: /tmp/t-process003/1/b.png", "s.lua:3"));
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "no image: /tmp/t-process004/27/b.png", "s.lua:3"));
+  assert_true(add(&s, f, TM_RUN_EXCEPTION, "no image: /tmp/t-process004/27/c.png", "s.lua:3"));
+  assert_false(add(&s, f, TM_RUN_EXCEPTION, "no image: /tmp/t-process004/27/c.png", "s.lua:3"));
+  tm_errors_release(&s);
+}
+
+static struct tm_event moved(struct report_fixture *f, int64_t wall_ns, const char *worker)
+{
+  struct tm_event e = fixture_event(f, TM_EVENT_TRY_ENDED);
+  e.wall_ns = wall_ns;
+  e.worker = worker;
+  return e;
+}
+
+static void a_group_has_a_pattern_a_time_span_and_workers(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_errors s;
+  struct tm_buf text = TM_BUF_NONE;
+  char worker[16];
+  f->attempt.status = TM_RUN_EXCEPTION;
+  f->attempt.script_where = "";
+  tm_errors_init(&s, tm_fs_real(), f->logs);
+  for (int i = 0; i < 3; i++) {
+    char message[32];
+    snprintf(message, sizeof message, "no 'key%d' in row %d", i, i);
+    snprintf(worker, sizeof worker, "process%03d", i % 2);
+    struct tm_event e = moved(f, FIXTURE_WALL + i * TM_S, worker);
+    f->attempt.message = message;
+    assert_int_equal(tm_errors_add(&s, &e), i == 0);
+  }
+  tm_error_add_text(&text, &s.list.at[0], 0, 0);
+  assert_has(text.data, "3 times: no 'key0' in row 0\n"
+                        "  pattern: no '...' in row <n>\n"
+                        "  2026-01-31 23:59:58,123 to 2026-02-01 00:00:00,123, at process000 and "
+                        "process001\n"
+                        "  first: mini-batch 7 (RUN_EXCEPTION) at process000, ");
+  tm_buf_clear(&text);
+  tm_error_add_text(&text, &s.list.at[0], 0, 5); /* on the screen */
+  assert_has(text.data, "  pattern: no '...' in row <n>\n  first: ");
+  for (int i = 0; i < 20; i++) {
+    snprintf(worker, sizeof worker, "process%03d", i);
+    struct tm_event e = moved(f, FIXTURE_WALL - TM_S, worker); /* the clock was set back */
+    f->attempt.message = "no 'key' in row 7";
+    assert_false(tm_errors_add(&s, &e));
+  }
+  tm_buf_clear(&text);
+  tm_error_add_text(&text, &s.list.at[0], 0, 0);
+  assert_has(text.data, ", process006, process007 and others\n");
+  assert_true(s.list.at[0].last_ns >= s.list.at[0].first_ns);
+  tm_buf_release(&text);
   tm_errors_release(&s);
 }
 
@@ -363,10 +411,11 @@ static void only_so_many_are_kept_apart(void **state)
   char message[32];
   tm_errors_init(&s, tm_fs_real(), f->logs);
   for (int i = 0; i < TM_ERRORS_MAX + 5; i++) {
-    snprintf(message, sizeof(message), "bad %d", i);
-    add(&s, f, TM_RUN_EXCEPTION, message, "");
+    snprintf(message, sizeof(message), "s.lua:%d", i);
+    add(&s, f, TM_RUN_EXCEPTION, "bad", message);
   }
-  assert_false(add(&s, f, TM_RUN_EXCEPTION, "bad 3", "")); /* the count of kept errors continues */
+  assert_false(
+      add(&s, f, TM_RUN_EXCEPTION, "bad", "s.lua:3")); /* the count of kept errors continues */
   assert_int_equal(s.list.len, TM_ERRORS_MAX);
   assert_int_equal(s.list.at[3].count, 2);
   assert_int_equal(s.others, 5);
@@ -473,7 +522,9 @@ UNIT_TESTS({
     cmocka_unit_test_setup_teardown(only_so_many_are_kept_apart, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_long_message_is_cut_between_characters, fixture_open,
                                     fixture_close),
-    cmocka_unit_test_setup_teardown(paths_of_worker_folders_do_not_make_a_difference, fixture_open,
+    cmocka_unit_test_setup_teardown(workers_and_numbers_do_not_make_a_difference, fixture_open,
+                                    fixture_close),
+    cmocka_unit_test_setup_teardown(a_group_has_a_pattern_a_time_span_and_workers, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(an_item_that_is_not_known_is_one_of_several, fixture_open,
                                     fixture_close),

@@ -59,7 +59,7 @@ static void a_failed_step_says_why_and_where(void **state)
   tm_errors_init(&errors, tm_fs_real(), f->logs);
   f->attempt.status = TM_RUN_EXCEPTION;
   for (int i = 0; i < 8; i++) {
-    snprintf(message, sizeof(message), "bad %d", i);
+    snprintf(message, sizeof(message), "bad %c", 'a' + i);
     f->attempt.message = message;
     f->attempt.failed = i == 7 ? 5 : 0;
     tm_errors_add(&errors, &e);
@@ -80,11 +80,11 @@ static void a_failed_step_says_why_and_where(void **state)
   assert_has(b.data, "  failed tries: 8 by an error, 0 by a timeout, 1 with their worker\n");
   assert_has(b.data, "  output:       /out/rows.txt.partial\n");
   assert_has(b.data, "  failed items: /job/score/failed_items.jsonl\n");
-  assert_has(b.data, "    1 time: bad 0\n      first: mini-batch 7 "
+  assert_has(b.data, "    1 time: bad a\n      first: mini-batch 7 "
                      "(RUN_EXCEPTION) at process003, /data/a.pgm and 4 more\n");
-  assert_has(b.data, "user/error.txt\n    1 time: bad 7\n"); /* no later try has repaired it */
-  assert_has(b.data, "1 time: bad 3\n");
-  assert_has_not(b.data, "bad 4");
+  assert_has(b.data, "user/error.txt\n    1 time: bad h\n"); /* no later try has repaired it */
+  assert_has(b.data, "1 time: bad d\n");
+  assert_has_not(b.data, "bad e");
   assert_has(b.data, "    and 3 other distinct errors\n");
   tm_buf_release(&b);
   tm_errors_release(&errors);
