@@ -23,13 +23,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agent/agent_own.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "data/item_check.h"

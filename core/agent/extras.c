@@ -4,15 +4,12 @@
  * In a worker, the script's binding fills it, and the agent checks and fsyncs the files: a file
  * named in a result survives a power failure. The supervisor treats all of it as hostile bytes.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "agent/agent_own.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "data/archive/entry_load.h"
 #include "sys/fs.h"
 

@@ -2,7 +2,6 @@
 #include "base/command_template.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"

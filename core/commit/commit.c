@@ -33,7 +33,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "agent/agent_msg.h"
 #include "base/check.h"

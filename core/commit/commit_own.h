@@ -10,7 +10,6 @@
 #define TM_COMMIT_COMMIT_OWN_H
 
 #include "base/buf.h"
-#include "commit/commit.h"
 #include "commit/mini_batch_states.h"
 #include "commit/files.h"
 #include "commit/journal.h"

@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "commit/manifest_file.h"

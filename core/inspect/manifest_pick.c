@@ -1,7 +1,6 @@
 /* manifest_pick.c - reads one mini-batch from the manifest of a job that is not running
  * (inspection.h). */
 #include <inttypes.h>
-#include <string.h>
 
 #include "commit/manifest.h"
 #include "base/check.h"

@@ -23,7 +23,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "base/text.h"
 #include "commit/mini_batch_states.h"
 #include "commit/manifest_file.h"
 #include "commit/recover.h"

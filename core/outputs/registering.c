@@ -2,7 +2,6 @@
 #include "outputs/registering.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/check.h"
 #include "base/path.h"

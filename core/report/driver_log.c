@@ -11,7 +11,6 @@
 
 #include "base/check.h"
 #include "base/path.h"
-#include "base/time.h"
 
 static void add(struct tm_driver_log *d, int64_t wall_ns, enum tm_level level, struct tm_buf *text)
 {

@@ -12,7 +12,6 @@
 
 #include "base/path.h"
 #include "base/text.h"
-#include "base/time.h"
 
 #define MESSAGE_MAX 1000 /* bytes of Error Message */
 

@@ -2,7 +2,6 @@
 #ifndef TM_REPORT_TRY_ROWS_H
 #define TM_REPORT_TRY_ROWS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"

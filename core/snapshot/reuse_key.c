@@ -8,7 +8,6 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "params/params.h"
 #include "snapshot/resume.h"
 

@@ -8,7 +8,6 @@
 #include "api/own.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "api/lua_host.h"
 #include "base/check.h"

@@ -27,7 +27,6 @@
 #include "report/progress.h"
 #include "store/jobs.h"
 #include "store/workspace.h"
-#include "sys/clock.h"
 
 /* Copies the host's options, up to the size of the host's struct. */
 static int read_options(struct tidemill_job_options *out, const struct tidemill_job_options *o,

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "params/params.h"
 
 /* For types that are the same in every field. */

@@ -2,7 +2,6 @@
  * for the end of the job. */
 #include <inttypes.h>
 #include <poll.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/text.h"

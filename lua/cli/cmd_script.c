@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "api/lua_host.h"
-#include "base/text.h"
 #include "base/time.h"
 #include "cli/cmd_repl.h"
 #include "cli/terminal/signals.h"

@@ -11,7 +11,6 @@
 #include "cli/cli.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/foreground.h"
 #include "cli/one_step.h"

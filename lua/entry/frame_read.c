@@ -17,7 +17,6 @@
 #include "data/rows/json_infer.h"
 #include "data/rows/value.h"
 #include "data/stream/stream.h"
-#include "entry/lua_frame.h"
 #include "entry/lua_frame_own.h"
 #include "params/params.h"
 #include "sys/whole_file.h"

@@ -9,9 +9,7 @@
  */
 #include "entry/item_reader.h"
 
-#include <errno.h>
 #include <lauxlib.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"

@@ -11,7 +11,6 @@
 #include "entry/lua_frame.h"
 
 #include <lauxlib.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"

@@ -2,7 +2,6 @@
 #include "entry/step_walk.h"
 
 #include "base/check.h"
-#include "base/mem.h"
 
 void tm_step_walk_open(struct tm_step_walk *w, const struct tm_step *step,
                        struct tm_splitter_options options)

@@ -17,7 +17,6 @@
 #ifndef TM_DATA_ARCHIVE_ARCHIVE_INDEX_H
 #define TM_DATA_ARCHIVE_ARCHIVE_INDEX_H
 
-#include "base/buf.h"
 #include "data/archive/archive_source.h"
 
 #define TM_ARCHIVE_HEAD   96

@@ -11,7 +11,6 @@
  */
 #include "data/archive/seven_zip_header.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 #define MEMORY      (UINT64_C(512) << 20)

@@ -4,7 +4,6 @@
  * order of the header.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "data/archive/archive_own.h"

@@ -8,7 +8,6 @@
 #include "data/files/partition.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"

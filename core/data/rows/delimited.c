@@ -14,7 +14,6 @@
 #include "data/rows/delimited.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "data/rows/delimited_own.h"

@@ -8,7 +8,6 @@
 #include "data/rows/row_boundaries.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "data/rows/encoding.h"

@@ -2,8 +2,6 @@
  * the others, and is the only one on other machines. */
 #include "data/rows/scan.h"
 
-#include <string.h>
-
 #include "base/check.h"
 #include "base/mem.h"
 #include "data/rows/scan_own.h"

@@ -6,7 +6,6 @@
  *      their own.
  */
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include <sqlite3.h>

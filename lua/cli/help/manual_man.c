@@ -1,6 +1,5 @@
 /* manual_man.c - writes a page of the manual as tidemill-NAME(7), in roff's man macros. It has no
  * date, so that the same program writes the same bytes. */
-#include <string.h>
 
 #include "cli/help/cmd_manual.h"
 #include "cli/help/markdown.h"
