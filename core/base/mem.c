@@ -69,6 +69,13 @@ char *tm_xprintf(const char *fmt, ...)
   return text;
 }
 
+void tm_strings_free(char **at, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    free(at[i]);
+  free(at);
+}
+
 void tm_array_reserve(void **at, size_t want, size_t *cap, size_t size)
 {
   if (want <= *cap)

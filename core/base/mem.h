@@ -15,6 +15,7 @@ void *tm_xrealloc(void *p, size_t size);
 char *tm_xstrdup(const char *s);              /* NULL gives NULL */
 char *tm_xstrndup(const char *s, size_t len); /* copies len bytes and adds a NUL */
 char *tm_xprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void tm_strings_free(char **at, size_t n); /* n strings, and the list of them */
 
 #define TM_NEW(type)   ((type *)tm_xcalloc(1, sizeof(type)))
 #define TM_COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -33,5 +34,12 @@ void tm_array_reserve(void **at, size_t want, size_t *cap, size_t size);
   (tm_array_reserve((void **)&(a)->at, (a)->len + 1, &(a)->cap, sizeof(*(a)->at)),                 \
    &(a)->at[(a)->len++])
 #define TM_ARRAY_RELEASE(a) (free((a)->at), (a)->at = NULL, (a)->len = (a)->cap = 0)
+/* For an array of pointers: frees what they point to as well. */
+#define TM_ARRAY_RELEASE_EACH(a)                                                                   \
+  do {                                                                                             \
+    for (size_t each = 0; each < (a)->len; each++)                                                 \
+      free((a)->at[each]);                                                                         \
+    TM_ARRAY_RELEASE(a);                                                                           \
+  } while (0)
 
 #endif

@@ -44,9 +44,7 @@ static void release_move(struct tm_move *m)
 
 static void release_dirs(struct tm_dirs *d)
 {
-  for (size_t i = 0; i < d->len; i++)
-    free(d->at[i]);
-  free(d->at);
+  tm_strings_free(d->at, d->len);
   tm_map_release(&d->known);
   *d = (struct tm_dirs) { 0 };
 }

@@ -169,10 +169,8 @@ static void free_lister(void *data)
   tm_input_record_release(&l->record);
   for (size_t i = 0; i < l->o.splitter.inputs_len; i++)
     tm_dataset_free(l->inputs[i]);
-  for (size_t i = 0; i < l->o.splitter.partition_keys_len; i++)
-    free(l->keys[i]);
+  tm_strings_free(l->keys, l->o.splitter.partition_keys_len);
   free(l->inputs);
-  free(l->keys);
   free((char *)l->o.splitter.spill_dir);
   free((char *)l->o.splitter.groups_dir);
   free((char *)l->o.splitter.schema_file);

@@ -356,9 +356,7 @@ void tm_dataset_free(struct tm_dataset *d)
 {
   if (!d)
     return;
-  for (size_t i = 0; i < d->paths_len; i++)
-    free(d->paths[i]);
-  free(d->paths);
+  tm_strings_free(d->paths, d->paths_len);
   free(d->base_dir);
   free(d->step);
   free(d->place);

@@ -95,9 +95,7 @@ void tm_splitter_close(struct tm_splitter *s)
   if (s == NULL)
     return;
   close_input(s);
-  for (size_t i = 0; i < s->empty.len; i++)
-    free(s->empty.at[i]);
-  TM_ARRAY_RELEASE(&s->empty);
+  TM_ARRAY_RELEASE_EACH(&s->empty);
   free(s);
 }
 

@@ -103,7 +103,5 @@ int tm_old_snapshots_remove(const struct tm_old_snapshots *s, const struct tm_fs
 
 void tm_old_snapshots_release(struct tm_old_snapshots *s)
 {
-  for (size_t i = 0; i < s->paths.len; i++)
-    free(s->paths.at[i]);
-  TM_ARRAY_RELEASE(&s->paths);
+  TM_ARRAY_RELEASE_EACH(&s->paths);
 }

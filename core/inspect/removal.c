@@ -76,9 +76,7 @@ static int add_name(void *data, const char *name, int type)
 
 static void top_release(struct top *t)
 {
-  for (size_t i = 0; i < t->names.len; i++)
-    free(t->names.at[i]);
-  TM_ARRAY_RELEASE(&t->names);
+  TM_ARRAY_RELEASE_EACH(&t->names);
 }
 
 static bool top_has(const struct top *t, const char *name)

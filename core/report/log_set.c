@@ -41,7 +41,7 @@ struct tm_log_set {
   void *data;
   struct TM_ARRAY(struct source *) sources;
   struct tm_map by_path, folders, known_workers;
-  struct TM_ARRAY(const char *) workers;
+  struct TM_ARRAY(char *) workers;
   struct source *current;
   int64_t until_ns; /* `current` is read up to this moment */
   bool is_finished;
@@ -191,10 +191,8 @@ void tm_log_set_free(struct tm_log_set *s)
     tm_buf_release(&s->sources.at[i]->text);
     free(s->sources.at[i]);
   }
-  for (size_t i = 0; i < s->workers.len; i++)
-    free((char *)s->workers.at[i]);
   TM_ARRAY_RELEASE(&s->sources);
-  TM_ARRAY_RELEASE(&s->workers);
+  TM_ARRAY_RELEASE_EACH(&s->workers);
   tm_map_release(&s->by_path);
   tm_map_release(&s->folders);
   tm_map_release(&s->known_workers);
@@ -308,7 +306,7 @@ size_t tm_log_set_count(const struct tm_log_set *s)
 
 size_t tm_log_set_workers(const struct tm_log_set *s, const char *const **names)
 {
-  *names = s->workers.at;
+  *names = (const char *const *)s->workers.at;
   return s->workers.len;
 }
 

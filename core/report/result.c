@@ -271,9 +271,7 @@ static void take_outputs(struct outputs *to, const struct tm_step_view *s)
 
 static void release_outputs(struct outputs *o)
 {
-  for (size_t i = 0; i < o->paths.len; i++)
-    free(o->paths.at[i]);
-  TM_ARRAY_RELEASE(&o->paths);
+  TM_ARRAY_RELEASE_EACH(&o->paths);
   TM_ARRAY_RELEASE(&o->list);
 }
 

@@ -337,9 +337,7 @@ static int visit_dir(struct walk *w, const char *relative, int depth)
     rc = visit_entry(w, inner, depth);
     free(inner);
   }
-  for (size_t i = 0; i < names.len; i++)
-    free(names.at[i]);
-  TM_ARRAY_RELEASE(&names);
+  TM_ARRAY_RELEASE_EACH(&names);
   free(path);
   return rc;
 }

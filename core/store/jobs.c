@@ -129,9 +129,7 @@ int tm_jobs_list_others(struct tm_jobs *others, const struct tm_fs *fs, const ch
 
 void tm_jobs_release(struct tm_jobs *jobs)
 {
-  for (size_t i = 0; i < jobs->len; i++)
-    free(jobs->at[i]);
-  TM_ARRAY_RELEASE(jobs);
+  TM_ARRAY_RELEASE_EACH(jobs);
 }
 
 /* Finding one. */

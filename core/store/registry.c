@@ -393,9 +393,7 @@ static int refuse_name(struct tm_db *db, const char *workspace, const char *name
              workspace,
              nearest ? "; did you mean '" : "; 'tidemill dataset list' lists those that are",
              nearest ? nearest : "", nearest ? "'?" : "");
-  for (size_t i = 0; i < names.len; i++)
-    free(names.at[i]);
-  TM_ARRAY_RELEASE(&names);
+  TM_ARRAY_RELEASE_EACH(&names);
   return TM_EUSAGE;
 }
 

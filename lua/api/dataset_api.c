@@ -52,12 +52,8 @@ static void fill(struct tidemill_dataset *d, const struct tm_fs *fs)
 /* Frees everything except what the registry gave. */
 static void release(struct tidemill_dataset *d)
 {
-  for (size_t i = 0; i < d->paths.len; i++)
-    free(d->paths.at[i]);
-  for (size_t i = 0; i < d->tags.len; i++)
-    free(d->tags.at[i]);
-  TM_ARRAY_RELEASE(&d->paths);
-  TM_ARRAY_RELEASE(&d->tags);
+  TM_ARRAY_RELEASE_EACH(&d->paths);
+  TM_ARRAY_RELEASE_EACH(&d->tags);
   tm_buf_release(&d->changes);
   free(d->json);
 }

@@ -121,9 +121,7 @@ static int read_words(struct head *h, int argc, char **argv, int64_t *rows, stru
 
 static void release(struct head *h)
 {
-  for (size_t i = 0; i < h->settings.len; i++)
-    free(h->settings.at[i]);
-  TM_ARRAY_RELEASE(&h->settings);
+  TM_ARRAY_RELEASE_EACH(&h->settings);
   TM_ARRAY_RELEASE(&h->files);
   tm_parameter_words_release(&h->o.parameters);
   tm_parameter_options_release(&h->options);

@@ -57,9 +57,7 @@ int tm_command_line_record(struct tidemill_pipeline *p, int argc, char **argv, s
   add_words(&words, argc, argv);
   *TM_ARRAY_ADD(&words) = NULL;
   int rc = tidemill_pipeline_set_command(p, (const char *const *)words.at, err);
-  for (size_t i = 0; i < words.len; i++)
-    free(words.at[i]);
-  TM_ARRAY_RELEASE(&words);
+  TM_ARRAY_RELEASE_EACH(&words);
   return rc;
 }
 

@@ -209,9 +209,7 @@ void tm_parameter_options_init(struct tm_parameter_options *o, const struct tm_o
 
 void tm_parameter_options_release(struct tm_parameter_options *o)
 {
-  for (size_t i = 0; i < o->texts.len; i++)
-    free(o->texts.at[i]);
-  TM_ARRAY_RELEASE(&o->texts);
+  TM_ARRAY_RELEASE_EACH(&o->texts);
   TM_ARRAY_RELEASE(&o->all);
 }
 

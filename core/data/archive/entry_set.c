@@ -182,9 +182,7 @@ void tm_entry_set_release(struct tm_entry_set *s)
     free(b);
   }
   free(s->buckets);
-  for (size_t i = 0; i < s->groups.len; i++)
-    free(s->groups.at[i]);
-  TM_ARRAY_RELEASE(&s->groups);
+  TM_ARRAY_RELEASE_EACH(&s->groups);
   tm_buf_release(&s->group);
   *s = (struct tm_entry_set) { 0 };
 }

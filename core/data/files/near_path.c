@@ -39,9 +39,7 @@ static char *replace(const struct tm_fs *fs, const char *folder, const char *nam
   if (nearest)
     path = tm_xprintf("%s/%s%s%s", strcmp(folder, "/") == 0 ? "" : folder, nearest,
                       *rest ? "/" : "", rest);
-  for (size_t i = 0; i < names.all.len; i++)
-    free(names.all.at[i]);
-  TM_ARRAY_RELEASE(&names.all);
+  TM_ARRAY_RELEASE_EACH(&names.all);
   if (path && !tm_fs_exists(fs, path)) {
     free(path);
     path = NULL;

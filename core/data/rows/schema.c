@@ -20,9 +20,7 @@
 
 static void release_formats(struct tm_schema_column *c)
 {
-  for (size_t i = 0; i < c->formats_len; i++)
-    free(c->formats[i]);
-  free(c->formats);
+  tm_strings_free(c->formats, c->formats_len);
   c->formats = NULL;
   c->formats_len = 0;
 }

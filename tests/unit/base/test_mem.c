@@ -71,6 +71,20 @@ static void array_grows_and_keeps(void **state)
   assert_int_equal(a.cap, 0);
 }
 
+static void what_an_array_points_to_is_freed_with_it(void **state)
+{
+  struct TM_ARRAY(char *) a = { 0 }, b = { 0 };
+  for (int i = 0; i < 3; i++) {
+    *TM_ARRAY_ADD(&a) = tm_xstrdup("a");
+    *TM_ARRAY_ADD(&b) = tm_xstrdup("b");
+  }
+  TM_ARRAY_RELEASE_EACH(&a); /* the sanitizer reports what is left */
+  tm_strings_free(b.at, b.len);
+  tm_strings_free(NULL, 0);
+  assert_null(a.at);
+  assert_int_equal(a.len, 0);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(zero_bytes_are_memory),
     cmocka_unit_test(calloc_is_zeroed),
@@ -78,4 +92,5 @@ UNIT_TESTS({
     cmocka_unit_test(strings_are_copied),
     cmocka_unit_test(long_text_is_printed_whole),
     cmocka_unit_test(array_grows_and_keeps),
+    cmocka_unit_test(what_an_array_points_to_is_freed_with_it),
 });
