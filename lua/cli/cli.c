@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "runtime.h"
+#include "sys/clock.h"
 #include "sys/process.h"
 
 void tm_cli_add_version(struct tm_buf *out)
@@ -30,6 +31,11 @@ const struct tm_command *tm_command_find(const struct tm_cli *cli, const char *n
     if (strcmp(cli->commands[i]->name, name) == 0)
       return cli->commands[i];
   return NULL;
+}
+
+int64_t tm_cli_now_ns(void)
+{
+  return tm_clock_mono_ns();
 }
 
 /* ---- job names ---- */
@@ -244,6 +250,13 @@ int tm_cli_write(const struct tm_buf *text)
   tm_cli_add_shown(&shown, tm_buf_str(text), text->len);
   int rc = tm_cli_write_styled(&shown);
   tm_buf_release(&shown);
+  return rc;
+}
+
+int tm_cli_write_and_release(struct tm_buf *text)
+{
+  int rc = tm_cli_write(text);
+  tm_buf_release(text);
   return rc;
 }
 

@@ -34,6 +34,8 @@ struct tm_command {
   bool takes_all;      /* all words after the name belong to the command, even --help */
 };
 
+/* Of a clock that never jumps. May be called in a signal handler. */
+int64_t tm_cli_now_ns(void);
 /* Adds text that may come from a user's file: keeps line breaks and tabs, and escapes everything
  * else that moves the cursor of a terminal. */
 void tm_cli_add_shown(struct tm_buf *out, const char *s, size_t n);
@@ -52,6 +54,7 @@ int tm_cli_fail_thread(int code, struct tm_err *err);
  * At the end of the program, other output (such as Lua's print) is checked in the same way: a
  * result that nobody got is not a success. */
 int tm_cli_write(const struct tm_buf *text);
+int tm_cli_write_and_release(struct tm_buf *text);
 /* The same for text that is our own, such as pages of the manual: keeps its bold letters on a
  * terminal. */
 int tm_cli_write_styled(const struct tm_buf *text);

@@ -2,7 +2,6 @@
  * for the end of the job. */
 #include <inttypes.h>
 #include <poll.h>
-#include <time.h>
 
 #include "base/text.h"
 #include "base/time.h"
@@ -44,13 +43,6 @@ const struct tm_command tm_command_cancel = {
           "runs the job, or it ended in another way; 2 there is no such job, or it is\n"
           "refused; 3 system error.\n",
 };
-
-static int64_t now_ns(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
-}
 
 /* Reports that no process runs the job. */
 static int say_not_running(const struct tidemill_cancel_info *info)
@@ -98,8 +90,7 @@ static int say_end(const struct tidemill_cancel_info *info)
     tm_resume_line_add(&text, NULL, info->dir, NULL);
     tm_buf_add_char(&text, '\n');
   }
-  status = tm_cli_write(&text);
-  tm_buf_release(&text);
+  status = tm_cli_write_and_release(&text);
   return status ? status : info->state == TIDEMILL_STATE_CANCELED ? 0 : NOT_CANCELED;
 }
 
@@ -126,7 +117,7 @@ static void say_wait(struct waiting *w, const struct tidemill_cancel_info *info)
     w->has_said_stopped = w->has_said_late = true;
     say_stopped(info);
   }
-  if (!info->is_taken && !w->has_said_late && now_ns() - w->begin_ns >= PATIENCE_NS) {
+  if (!info->is_taken && !w->has_said_late && tm_cli_now_ns() - w->begin_ns >= PATIENCE_NS) {
     w->has_said_late = true;
     tm_cli_say(
         "pid %" PRId64 " on host '%s' has not taken the request for 10 s: it is stopped, or "
@@ -140,7 +131,7 @@ static void say_wait(struct waiting *w, const struct tidemill_cancel_info *info)
 static int wait_for_end(struct tidemill_cancel *c, const struct cancel_options *o,
                         struct tm_err *err)
 {
-  struct waiting w = { .begin_ns = now_ns(), .now = o->now };
+  struct waiting w = { .begin_ns = tm_cli_now_ns(), .now = o->now };
   const struct tidemill_cancel_info *info = tidemill_cancel_info(c);
   int rc = 0;
   while (rc >= 0 && !info->has_ended) {

@@ -255,8 +255,7 @@ static int clean_all(struct clean *c, struct tm_err *err)
   status = remove_all(c, &text);
   if (status == 0) /* a remaining job may run one of them */
     status = remove_scripts(c, &text);
-  written = tm_cli_write(&text);
-  tm_buf_release(&text);
+  written = tm_cli_write_and_release(&text);
   /* A named job that stays is a refusal. */
   return written ? written : status ? status : c->rest.len > 0 && c->staying > 0 ? 2 : 0;
 }

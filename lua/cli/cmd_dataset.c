@@ -263,8 +263,7 @@ static int show(struct dataset *d, struct tm_err *err)
     add_words(&text, "now:", rc == TIDEMILL_COMPARED_CHANGED ? changes : "as then");
   }
   if (rc >= 0)
-    rc = tm_cli_write(&text);
-  tm_buf_release(&text);
+    rc = tm_cli_write_and_release(&text);
   tidemill_dataset_close(found);
   return rc;
 }
@@ -275,7 +274,6 @@ static int say_added(const struct dataset *d, struct tidemill_dataset *added, bo
 {
   const struct tidemill_dataset_info *r = tidemill_dataset_info(added);
   struct tm_buf text = TM_BUF_NONE;
-  int rc;
   if (d->o.json) {
     add_json(&text, added);
   } else {
@@ -285,9 +283,7 @@ static int say_added(const struct dataset *d, struct tidemill_dataset *added, bo
   }
   if (r->files == 0)
     tm_cli_say("warning: no file matches now");
-  rc = tm_cli_write(&text);
-  tm_buf_release(&text);
-  return rc;
+  return tm_cli_write_and_release(&text);
 }
 
 /* The registry names the option as a definition in Lua does. */
@@ -339,9 +335,7 @@ static int unregister(struct dataset *d, struct tm_err *err)
   else
     tm_buf_printf(&text, "%d %s of %s unregistered; the files stay\n", rc,
                   tm_text_counted(rc, "version", "versions"), d->rest.at[1]);
-  rc = tm_cli_write(&text);
-  tm_buf_release(&text);
-  return rc;
+  return tm_cli_write_and_release(&text);
 }
 
 static int run(const struct tm_cli *cli, int argc, char **argv)

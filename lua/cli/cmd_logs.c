@@ -6,7 +6,6 @@
  * millions; --worker and --mini-batch show these rows.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
@@ -47,24 +46,9 @@ const struct tm_command tm_command_logs = {
 };
 
 struct showing {
-  bool is_told;     /* a line was shown */
-  bool is_terminal; /* then control characters are escaped */
+  bool is_told; /* a line was shown */
   struct tm_buf out;
 };
-
-/* Writes control characters, except tabs, as \xNN. */
-static void add_escaped(struct tm_buf *out, const char *text, size_t len)
-{
-  while (len > 0) {
-    const char *tab = memchr(text, '\t', len);
-    size_t n = tab ? (size_t)(tab - text) : len;
-    tm_text_one_line(out, text, n, 0);
-    if (tab)
-      tm_buf_add_char(out, '\t');
-    text += n + (tab != NULL);
-    len -= n + (tab != NULL);
-  }
-}
 
 /* `line` NULL: writes the lines collected so far. */
 static int on_line(const struct tidemill_log_line *line, void *data)
@@ -77,10 +61,7 @@ static int on_line(const struct tidemill_log_line *line, void *data)
       tm_buf_printf(&s->out, "[%s] ", line->step);
     if (*line->source)
       tm_buf_printf(&s->out, "%s| ", line->source);
-    if (s->is_terminal)
-      add_escaped(&s->out, line->text, line->text_bytes);
-    else
-      tm_buf_add(&s->out, line->text, line->text_bytes);
+    tm_buf_add(&s->out, line->text, line->text_bytes);
     tm_buf_add_char(&s->out, '\n');
   }
   if (line ? s->out.len < WRITE_BYTES : s->out.len == 0)
@@ -141,8 +122,7 @@ static int show(struct tidemill_workspace *ws, const char *job, const struct log
                 int64_t mini_batch, struct tm_err *err)
 {
   struct tidemill_logs_options wanted = TIDEMILL_LOGS_OPTIONS_INIT;
-  struct showing s = { .is_told = o->follow || mini_batch >= 0, /* it may have no lines */
-                       .is_terminal = isatty(STDOUT_FILENO) };
+  struct showing s = { .is_told = o->follow || mini_batch >= 0 }; /* it may have no lines */
   int rc;
   wanted.step = o->step;
   wanted.worker = o->worker;

@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <tidemill.h>
@@ -83,7 +82,7 @@ static void say(struct repl *r, int fed, const char *out)
 
 /* ---- Ctrl-C ---- */
 
-static void on_late(void *data) /* in a signal handler */
+static void on_late(int signal, void *data) /* in a signal handler */
 {
   struct repl *r = data;
   if (!tidemill_console_interrupt(r->console))
@@ -91,8 +90,9 @@ static void on_late(void *data) /* in a signal handler */
 }
 
 /* Restores the terminal before a signal ends the program. In a signal handler. */
-static void end_by(const struct repl *r, int signal)
+static void end_by(int signal, void *data)
 {
+  const struct repl *r = data;
   tm_prompt_leave(r->prompt);
   tm_signals_surrender(signal);
 }
@@ -102,17 +102,10 @@ static void say_at_once(const char *words) /* in a signal handler */
   (void)!write(STDERR_FILENO, words, strlen(words));
 }
 
-static int64_t now_ns(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * TM_S + t.tv_nsec;
-}
-
 /* A C function still holds up Lua, and nothing can interrupt it. In a signal handler. */
 static void on_vain(struct repl *r)
 {
-  int64_t now = now_ns();
+  int64_t now = tm_cli_now_ns();
   if (r->vain > 0 && now - r->pressed_ns < PATIENCE_NS)
     return;
   r->pressed_ns = now;
@@ -126,10 +119,10 @@ static void on_vain(struct repl *r)
   if (r->vain < 3)
     return;
   say_at_once("\nended in a C function; running jobs can be resumed\n");
-  end_by(r, SIGINT);
+  end_by(SIGINT, r);
 }
 
-static void on_ctrl_c(void *data) /* in a signal handler */
+static void on_ctrl_c(int signal, void *data) /* in a signal handler */
 {
   struct repl *r = data;
   if (r->is_hearing && !tm_prompt_is_interrupted(r->prompt)) {
@@ -146,29 +139,12 @@ static void on_ctrl_c(void *data) /* in a signal handler */
   on_vain(r);
 }
 
-static void on_hang_up(void *data)
-{
-  end_by(data, SIGHUP);
-}
-
-static void on_quit(void *data)
-{
-  end_by(data, SIGQUIT);
-}
-
-static void on_terminate(void *data)
-{
-  end_by(data, SIGTERM);
-}
-
 static void catch_ends(struct repl *r)
 {
-  if (!tm_signals_is_ignored(SIGHUP))
-    tm_signals_catch(SIGHUP, on_hang_up, r);
-  if (!tm_signals_is_ignored(SIGQUIT))
-    tm_signals_catch(SIGQUIT, on_quit, r);
-  if (!tm_signals_is_ignored(SIGTERM))
-    tm_signals_catch(SIGTERM, on_terminate, r);
+  static const int numbers[] = { SIGHUP, SIGQUIT, SIGTERM };
+  for (size_t i = 0; i < TM_COUNT_OF(numbers); i++)
+    if (!tm_signals_is_ignored(numbers[i]))
+      tm_signals_catch(numbers[i], end_by, r);
 }
 
 /* After a Ctrl-C on an empty line, or in a piece, while jobs continue. */

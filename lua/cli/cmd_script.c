@@ -62,7 +62,7 @@ struct script {
 
 /* ---- Ctrl-C, in signal handlers ---- */
 
-static void on_ctrl_c(void *data)
+static void on_ctrl_c(int signal, void *data)
 {
   struct script *s = data;
   if (s->presses++ > 0 || !tm_lua_session_stop(s->session))
@@ -70,7 +70,7 @@ static void on_ctrl_c(void *data)
   tm_signals_alarm(PATIENCE_NS, 0);
 }
 
-static void on_late(void *data)
+static void on_late(int signal, void *data)
 {
   const struct script *s = data;
   if (tm_lua_session_is_stopping(s->session))

@@ -28,7 +28,6 @@
 static int version(const struct tm_cli *cli, int argc, char **argv)
 {
   struct tm_buf text = TM_BUF_NONE;
-  int rc;
   tm_buf_printf(&text, "tidemill %s\n", tidemill_version());
   tm_lua_version(&text);
   tm_buf_printf(&text, ", libuv %s, ", tm_loop_library());
@@ -38,9 +37,7 @@ static int version(const struct tm_cli *cli, int argc, char **argv)
   tm_buf_add_str(&text, ", ");
   tm_db_library(&text);
   tm_buf_add_char(&text, '\n');
-  rc = tm_cli_write(&text);
-  tm_buf_release(&text);
-  return rc;
+  return tm_cli_write_and_release(&text);
 }
 
 static int keeper(const struct tm_cli *cli, int argc, char **argv)
@@ -146,7 +143,6 @@ int tm_cli_main(int argc, char **argv, const struct tm_fs *fs)
   const struct tm_command *command;
   struct tm_buf text = TM_BUF_NONE;
   const char *name = argc > 1 ? argv[1] : "";
-  int status;
   cli.has_no_stdout = (tm_process_open_standard() & 1u << STDOUT_FILENO) != 0;
   tm_process_raise_fd_limit();
   if (tm_process_fd_limit() < FDS_LEAST) {
@@ -168,9 +164,7 @@ int tm_cli_main(int argc, char **argv, const struct tm_fs *fs)
     return tm_help_refuse(&cli, name);
   if (!command->takes_all && asks_for_help(argc - 1, argv + 1)) {
     tm_help_add_command(&text, command);
-    status = tm_cli_write(&text);
-    tm_buf_release(&text);
-    return status;
+    return tm_cli_write_and_release(&text);
   }
   return run_command(command, &cli, argc - 1, argv + 1);
 }

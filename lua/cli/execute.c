@@ -18,7 +18,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -28,6 +27,7 @@
 #include "base/time.h"
 #include "cli/rerun.h"
 #include "cli/resume_line.h"
+#include "cli/terminal/signals.h"
 
 /* A program that signals a process and its group sends the same signal twice; users are slower. */
 #define AGAIN_NS (20 * TM_MS)
@@ -53,13 +53,6 @@ int tm_execute_status_of(int rc)
   }
 }
 
-static int64_t now_ns(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
-}
-
 static enum tidemill_progress mode_of(const struct tm_execution *x)
 {
   const char *mode = x->o->progress ? x->o->progress : "auto";
@@ -79,7 +72,7 @@ static enum tidemill_progress mode_of(const struct tm_execution *x)
 static int cancel(struct tm_execution *x)
 {
   tm_require(x->job);
-  int64_t now = now_ns();
+  int64_t now = tm_cli_now_ns();
   bool is_first = x->canceled_ns == 0;
   if (!is_first && now - x->canceled_ns < AGAIN_NS)
     return 0;
@@ -94,7 +87,7 @@ static int cancel(struct tm_execution *x)
 void tm_execution_end(struct tm_execution *x)
 {
   cancel(x);
-  x->kill_ns = now_ns() + KILL_NS;
+  x->kill_ns = tm_cli_now_ns() + KILL_NS;
 }
 
 /* For when something hangs that cannot be killed, such as a copy from a dead file system. Ends
@@ -130,12 +123,6 @@ static void on_signal(struct tm_execution *x)
   }
 }
 
-static bool is_ignored(int number)
-{
-  struct sigaction old;
-  return sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
-}
-
 static int open_signals(struct tm_execution *x, struct tm_err *err)
 {
   tm_require(x->signals < 0);
@@ -143,7 +130,7 @@ static int open_signals(struct tm_execution *x, struct tm_err *err)
   sigemptyset(&wanted);
   sigaddset(&wanted, SIGINT);
   sigaddset(&wanted, SIGTERM);
-  if (!is_ignored(SIGHUP))
+  if (!tm_signals_is_ignored(SIGHUP))
     sigaddset(&wanted, SIGHUP);
   sigprocmask(SIG_BLOCK, &wanted, &x->before);
   x->signals = signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -175,11 +162,11 @@ static void *watch(void *data)
       return NULL;
     if (read(x->signals, &s, sizeof(s)) != (ssize_t)sizeof(s))
       continue;
-    if (first_ns != 0 && now_ns() - first_ns >= AGAIN_NS) {
+    if (first_ns != 0 && tm_cli_now_ns() - first_ns >= AGAIN_NS) {
       (void)!write(STDERR_FILENO, words, sizeof(words) - 1);
       _exit(128 + SIGINT);
     }
-    first_ns = first_ns ? first_ns : now_ns();
+    first_ns = first_ns ? first_ns : tm_cli_now_ns();
     x->is_early = true;
   }
 }
@@ -274,12 +261,12 @@ static void wait_for_all(struct tm_execution *x, const struct pollfd *beside, in
                            *beside };
   int timeout = sooner(timeout_ms, tidemill_runtime_timeout_ms(x->o->rt));
   if (x->kill_ns) {
-    int64_t left = (x->kill_ns - now_ns() + TM_MS - 1) / TM_MS;
+    int64_t left = (x->kill_ns - tm_cli_now_ns() + TM_MS - 1) / TM_MS;
     timeout = sooner(timeout, left > 0 ? (int)left : 0);
   }
   if (poll(fds, TM_COUNT_OF(fds), timeout) > 0 && fds[1].revents)
     read_signals(x, true);
-  if (x->kill_ns && now_ns() >= x->kill_ns) {
+  if (x->kill_ns && tm_cli_now_ns() >= x->kill_ns) {
     tidemill_job_cancel(x->job, true);
     x->kill_ns = 0;
   }
@@ -353,9 +340,7 @@ static int print_result(const struct tm_execution *x)
     return 0;
   add_result(&text, result, x->job);
   tm_buf_add_char(&text, '\n');
-  int status = tm_cli_write(&text);
-  tm_buf_release(&text);
-  return status;
+  return tm_cli_write_and_release(&text);
 }
 
 /* If the job's directory is gone, its record cannot tell how to start a new job: the result can. */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -99,14 +98,7 @@ void tm_foreground_say_folders(const struct tm_foreground *f)
 
 /* ---- signals ---- */
 
-static int64_t now_ns(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * TM_S + t.tv_nsec;
-}
-
-static void on_ctrl_c(void *data)
+static void on_ctrl_c(int signal, void *data)
 {
   struct tm_foreground *f = data;
   if (f->ctrl_cs++ > 0)
@@ -116,52 +108,32 @@ static void on_ctrl_c(void *data)
 }
 
 /* Repeats the interruption until the call has ended, because a single one may have no effect. */
-static void on_late(void *data)
+static void on_late(int signal, void *data)
 {
   struct tm_foreground *f = data;
   if (f->limit_ns == 0)
     return;
   tidemill_script_interrupt(f->script);
-  if (f->has_said_so ||
-      now_ns() - f->begun_ns < f->limit_ns + tidemill_script_info(f->script)->interrupt_grace_ns)
+  if (f->has_said_so || tm_cli_now_ns() - f->begun_ns <
+                            f->limit_ns + tidemill_script_info(f->script)->interrupt_grace_ns)
     return;
   f->has_said_so = true;
   (void)!write(STDERR_FILENO, f->words, strlen(f->words));
 }
 
-static void crash(const struct tm_foreground *f, int signal)
+static void on_crash(int signal, void *data)
 {
+  const struct tm_foreground *f = data;
   if (f->call)
     (void)!write(STDERR_FILENO, f->crash, strlen(f->crash));
   tm_signals_surrender(signal);
 }
 
-static void on_segv(void *data)
-{
-  crash(data, SIGSEGV);
-}
-
-static void on_bus(void *data)
-{
-  crash(data, SIGBUS);
-}
-
-static void on_fpe(void *data)
-{
-  crash(data, SIGFPE);
-}
-
-static void on_abort(void *data)
-{
-  crash(data, SIGABRT);
-}
-
 static void catch_crashes(struct tm_foreground *f)
 {
-  tm_signals_catch(SIGSEGV, on_segv, f);
-  tm_signals_catch(SIGBUS, on_bus, f);
-  tm_signals_catch(SIGFPE, on_fpe, f);
-  tm_signals_catch(SIGABRT, on_abort, f);
+  static const int numbers[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT };
+  for (size_t i = 0; i < TM_COUNT_OF(numbers); i++)
+    tm_signals_catch(numbers[i], on_crash, f);
 }
 
 static void begin_call(struct tm_foreground *f, const char *what, const char *name,
@@ -181,7 +153,7 @@ static void begin_call(struct tm_foreground *f, const char *what, const char *na
            "it\n",
            what, name, (double)limit_ns / TM_S, (long)getpid());
   f->has_said_so = false;
-  f->begun_ns = now_ns();
+  f->begun_ns = tm_cli_now_ns();
   f->limit_ns = limit_ns;
   tm_signals_alarm(limit_ns, AGAIN_NS);
 }

@@ -120,9 +120,7 @@ int tm_launch_plan(struct tm_launch *l, bool explain, struct tm_err *err)
   if (rc < 0)
     return rc;
   tm_buf_printf(&text, "%s%s", plan, o.json ? "\n" : "");
-  rc = tm_cli_write(&text);
-  tm_buf_release(&text);
-  return rc;
+  return tm_cli_write_and_release(&text);
 }
 
 void tm_launch_release(struct tm_launch *l)

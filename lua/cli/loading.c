@@ -53,7 +53,7 @@ static void on_exit_within(int status, void *data)
     _exit(2);
 }
 
-static void on_ctrl_c(void *data)
+static void on_ctrl_c(int signal, void *data)
 {
   const struct tm_loading *l = data;
   if (!l->has_said)

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -64,12 +63,10 @@ void tm_unfinished_release(struct tm_unfinished *u)
 
 /* ---- signals ---- */
 
-static void on_end(void *data)
+static void on_end(int signal, void *data)
 {
   struct tm_unfinished *u = data;
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  int64_t now = (int64_t)t.tv_sec * TM_S + t.tv_nsec;
+  int64_t now = tm_cli_now_ns();
   if (u->presses > 0 && now - u->pressed_ns < AGAIN_NS)
     return;
   u->pressed_ns = now;

@@ -59,17 +59,13 @@ static void wake(const struct tm_prompt *p) /* may run in a signal handler */
   (void)!write(p->wake[1], "", 1); /* a full pipe wakes it too */
 }
 
-static void on_resized(void *data)
+static void on_change(int signal, void *data)
 {
   struct tm_prompt *p = data;
-  p->is_resized = 1;
-  wake(p);
-}
-
-static void on_continued(void *data)
-{
-  struct tm_prompt *p = data;
-  p->is_continued = 1;
+  if (signal == SIGWINCH)
+    p->is_resized = 1;
+  else
+    p->is_continued = 1;
   wake(p);
 }
 
@@ -300,8 +296,8 @@ static void set_characters(void)
 
 static void watch_terminal(struct tm_prompt *p)
 {
-  tm_signals_watch(SIGWINCH, on_resized, p);
-  tm_signals_watch(SIGCONT, on_continued, p);
+  tm_signals_watch(SIGWINCH, on_change, p);
+  tm_signals_watch(SIGCONT, on_change, p);
 }
 
 static void open_editor(struct tm_prompt *p)

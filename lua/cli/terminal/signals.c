@@ -26,7 +26,7 @@ static struct caught {
   pthread_t thread;
   int signal;  /* 0: free */
   bool breaks; /* interrupts system calls, if tm_signals_break_calls() says so */
-  void (*on_signal)(void *data);
+  void (*on_signal)(int signal, void *data);
   void *data;
   struct sigaction before; /* what the signal did until it was caught */
 } all_caught[CAUGHT_MAX];
@@ -67,13 +67,13 @@ static void on_caught(int signal)
   int error = errno; /* keeps (1) */
   const struct caught *c = find(signal);
   if (c && pthread_equal(c->thread, pthread_self()))
-    c->on_signal(c->data);
+    c->on_signal(signal, c->data);
   else if (c)
     pthread_kill(c->thread, signal); /* keeps (2) */
   errno = error;
 }
 
-static void catch_it(int signal, bool breaks, void (*on_signal)(void *data), void *data)
+static void catch_it(int signal, bool breaks, void (*on_signal)(int signal, void *data), void *data)
 {
   struct caught *c = find(signal);
   if (c)
@@ -90,12 +90,12 @@ static void catch_it(int signal, bool breaks, void (*on_signal)(void *data), voi
   install(signal, on_caught, SA_RESTART);
 }
 
-void tm_signals_catch(int signal, void (*on_signal)(void *data), void *data)
+void tm_signals_catch(int signal, void (*on_signal)(int signal, void *data), void *data)
 {
   catch_it(signal, true, on_signal, data);
 }
 
-void tm_signals_watch(int signal, void (*on_signal)(void *data), void *data)
+void tm_signals_watch(int signal, void (*on_signal)(int signal, void *data), void *data)
 {
   catch_it(signal, false, on_signal, data);
 }

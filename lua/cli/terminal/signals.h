@@ -12,9 +12,9 @@
 /* From now on `signal` calls on_signal. At most seven signals, handled one at a time; catching one
  * again replaces its function. System calls are restarted, unless the next function says otherwise.
  * */
-void tm_signals_catch(int signal, void (*on_signal)(void *data), void *data);
+void tm_signals_catch(int signal, void (*on_signal)(int signal, void *data), void *data);
 /* The same, but system calls are always restarted. */
-void tm_signals_watch(int signal, void (*on_signal)(void *data), void *data);
+void tm_signals_watch(int signal, void (*on_signal)(int signal, void *data), void *data);
 /* From now on, a caught signal makes a waiting system call end with EINTR, or restarts it again. */
 void tm_signals_break_calls(bool does_break);
 /* Whether the signal was ignored when the program started (nohup). */

@@ -14,7 +14,7 @@
 static pthread_t one;
 static volatile sig_atomic_t here, elsewhere;
 
-static void count(void *data)
+static void count(int signal, void *data)
 {
   if (pthread_equal(pthread_self(), one))
     here++;
@@ -22,9 +22,9 @@ static void count(void *data)
     elsewhere++;
 }
 
-static void count_and_write(void *data)
+static void count_and_write(int signal, void *data)
 {
-  count(data);
+  count(signal, data);
   (void)!write(*(int *)data, "", 1);
 }
 
@@ -72,7 +72,7 @@ static void an_alarm_comes_again_and_again_until_it_is_stopped(void **state)
 /* A read without data: a signal ends it with EINTR, or it returns what the signal's handler writes.
  */
 static ssize_t read_interrupted(int fds[2], bool does_break,
-                                void (*catch_it)(int, void (*)(void *), void *))
+                                void (*catch_it)(int, void (*)(int, void *), void *))
 {
   char byte;
   catch_it(SIGALRM, count_and_write, &fds[1]);
@@ -117,7 +117,7 @@ static void caught_signals_are_given_back(void **state)
 
 static volatile sig_atomic_t depth, deepest, handled;
 
-static void send_others(void *data)
+static void send_others(int signal, void *data)
 {
   depth++;
   deepest = depth > deepest ? depth : deepest;
@@ -139,7 +139,7 @@ static void caught_signals_are_handled_one_at_a_time(void **state)
   assert_int_equal(deepest, 1);
 }
 
-static void surrender(void *data)
+static void surrender(int signal, void *data)
 {
   tm_signals_surrender(SIGINT);
 }
