@@ -70,8 +70,7 @@ void tm_items_add_row(struct tm_buf *out, const struct tm_item_loader *b,
   tm_item_describe(&name, &item);
   tm_text_one_line(out, tm_buf_str(&name), name.len, ITEM_MAX);
   tm_buf_add_str(out, ", row ");
-  tm_text_grouped(out, row > 0 ? row : first + 1);
-  tm_buf_add_str(out, row > 0 ? "" : " of the mini-batch");
+  tm_text_count(out, row > 0 ? row : first + 1, row > 0 ? "" : " of the mini-batch");
   tm_buf_release(&name);
 }
 

@@ -346,6 +346,12 @@ void tm_text_grouped(struct tm_buf *out, int64_t n)
   tm_buf_release(&digits);
 }
 
+void tm_text_count(struct tm_buf *out, int64_t n, const char *words)
+{
+  tm_text_grouped(out, n);
+  tm_buf_add_str(out, words);
+}
+
 /* Whether a terminal shows `s` as it is. */
 static bool is_printable(const char *s)
 {

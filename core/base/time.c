@@ -55,6 +55,13 @@ static struct moment moment_of(int64_t wall_ns)
   return m;
 }
 
+void tm_time_second(struct tm_buf *out, int64_t wall_ns)
+{
+  struct moment m = moment_of(wall_ns);
+  tm_buf_printf(out, "%04d-%02d-%02d %02d:%02d:%02d", m.year, m.month, m.day, m.hour, m.minute,
+                m.second);
+}
+
 void tm_time_log(struct tm_buf *out, int64_t wall_ns)
 {
   struct moment m = moment_of(wall_ns);

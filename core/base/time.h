@@ -11,6 +11,7 @@ struct tm_buf;
 #define TM_S  INT64_C(1000000000) /* nanoseconds */
 
 void tm_time_log(struct tm_buf *out, int64_t wall_ns);     /* 2026-01-31 23:59:58,123 */
+void tm_time_second(struct tm_buf *out, int64_t wall_ns);  /* 2026-01-31 23:59:58 */
 void tm_time_iso(struct tm_buf *out, int64_t wall_ns);     /* 2026-01-31T23:59:58.123456Z */
 void tm_time_compact(struct tm_buf *out, int64_t wall_ns); /* 20260131-235958 */
 void tm_time_duration(struct tm_buf *out, int64_t ns); /* 0.42 s, 12.3 s, 3 min 05 s, 2 h 03 min */

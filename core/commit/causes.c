@@ -50,8 +50,7 @@ void tm_causes_add_text(struct tm_buf *out, const struct tm_causes *c)
     return;
   for (size_t i = 0; i < c->list.len; i++)
     items += c->list.at[i].items;
-  tm_text_grouped(out, items);
-  tm_buf_add_str(out, tm_text_counted(items, " item failed", " items failed"));
+  tm_text_count(out, items, tm_text_counted(items, " item failed", " items failed"));
   if (first->first_item_len > 0 && !names_item(first)) {
     tm_buf_add_str(out, items == 1 ? ", '" : "; the first, '");
     tm_text_one_line(out, first->first_item, first->first_item_len, 0);
@@ -62,8 +61,7 @@ void tm_causes_add_text(struct tm_buf *out, const struct tm_causes *c)
     tm_buf_printf(out, " (%s)", first->detail);
   if (others > 0) {
     tm_buf_add_str(out, "; and ");
-    tm_text_grouped(out, others);
-    tm_buf_add_str(out, tm_text_counted(others, " other cause", " other causes"));
+    tm_text_count(out, others, tm_text_counted(others, " other cause", " other causes"));
   }
 }
 

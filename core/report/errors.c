@@ -394,8 +394,7 @@ static void add_message(struct tm_buf *out, const char *message, int indent, int
 static void add_row(struct tm_buf *out, const struct tm_error *e)
 {
   tm_buf_add_str(out, "row ");
-  tm_text_grouped(out, e->row > 0 ? e->row : e->number);
-  tm_buf_add_str(out, e->row > 0 ? "" : " of the mini-batch");
+  tm_text_count(out, e->row > 0 ? e->row : e->number, e->row > 0 ? "" : " of the mini-batch");
 }
 
 static void add_item(struct tm_buf *out, const struct tm_error *e)
@@ -408,8 +407,8 @@ static void add_item(struct tm_buf *out, const struct tm_error *e)
   }
   if (e->items > 1) {
     tm_buf_add_str(out, e->are_rows && !is_row ? ", " : " and ");
-    tm_text_grouped(out, e->are_rows && !is_row ? e->items : e->items - 1);
-    tm_buf_add_str(out, e->are_rows && !is_row ? " rows" : " more");
+    tm_text_count(out, e->are_rows && !is_row ? e->items : e->items - 1,
+                  e->are_rows && !is_row ? " rows" : " more");
   }
 }
 
@@ -490,13 +489,12 @@ void tm_error_add_text(struct tm_buf *out, const struct tm_error *e, int indent,
 
 static void add_summary(struct tm_buf *out, const struct tm_errors *s, int64_t wall_ns)
 {
-  tm_text_grouped(out, s->count);
-  tm_buf_add_str(out, tm_text_counted(s->count, " error", " errors"));
+  tm_text_count(out, s->count, tm_text_counted(s->count, " error", " errors"));
   if (s->items > 0) {
     tm_buf_add_str(out, " of tries, ");
-    tm_text_grouped(out, s->items);
-    tm_buf_add_str(out, tm_text_counted(s->items, " item that failed although run() returned",
-                                        " items that failed although run() returned"));
+    tm_text_count(out, s->items,
+                  tm_text_counted(s->items, " item that failed although run() returned",
+                                  " items that failed although run() returned"));
   }
   tm_buf_add_str(out, ", ");
   tm_text_grouped(out, (int64_t)s->list.len);

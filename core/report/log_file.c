@@ -106,19 +106,13 @@ int tm_log_file_close(struct tm_log_file *f, struct tm_err *err)
   return rc;
 }
 
-static const char *level_name(enum tm_level level)
-{
-  static const char *const names[] = { "DEBUG", "INFO", "WARNING", "ERROR" };
-  return names[level];
-}
-
 void tm_log_add_line(struct tm_buf *out, int64_t wall_ns, enum tm_level level, int64_t pid,
                      const char *process, const char *message)
 {
   tm_require(process && message);
   tm_time_log(out, wall_ns);
   tm_buf_add_char(out, '|');
-  tm_buf_add_str(out, level_name(level));
+  tm_buf_add_str(out, tm_level_name(level));
   tm_buf_add_char(out, '|');
   tm_buf_add_int(out, pid);
   tm_buf_add_char(out, '|');

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/mem.h"
 #include "base/time.h"
 
 #define MOMENT_LEN 19 /* "2026-01-31 23:59:58" */
@@ -60,17 +59,12 @@ size_t tm_log_moment(const char *s, size_t len, int64_t *wall_ns)
 
 static bool read_level(const char *s, size_t len, enum tm_level *out)
 {
-  static const struct {
-    const char *name;
-    enum tm_level level;
-  } levels[] = {
-    { "DEBUG", TM_DEBUG }, { "INFO", TM_INFO }, { "WARNING", TM_WARNING }, { "ERROR", TM_ERROR }
-  };
-  for (size_t i = 0; i < TM_COUNT_OF(levels); i++)
-    if (strlen(levels[i].name) == len && memcmp(levels[i].name, s, len) == 0) {
-      *out = levels[i].level;
+  for (int i = TM_DEBUG; i <= TM_ERROR; i++) {
+    const char *name = tm_level_name((enum tm_level)i);
+    *out = (enum tm_level)i;
+    if (strlen(name) == len && memcmp(name, s, len) == 0)
       return true;
-    }
+  }
   return false;
 }
 

@@ -20,7 +20,7 @@ static void find_second(struct tm_stamp *s, int64_t wall_ns)
   if (wall_ns / TM_S == s->second)
     return;
   s->second = wall_ns / TM_S;
-  tm_time_log(&text, wall_ns);
+  tm_time_second(&text, wall_ns);
   memcpy(s->text, text.data, TEXT_LEN);
   tm_buf_release(&text);
 }

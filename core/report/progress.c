@@ -214,19 +214,12 @@ static void add_done(struct tm_buf *out, const struct tm_progress *p, bool with_
     tm_buf_add_str(out, "no mini-batches yet");
     return;
   }
-  tm_text_grouped(out, done_of(p));
-  tm_buf_add_str(out, with_words ? " of " : "/");
+  tm_text_count(out, done_of(p), with_words ? " of " : "/");
   tm_text_grouped(out, created);
   if (is_open)
     tm_buf_add_str(out, with_words ? " or more" : "+");
   if (with_words)
     tm_buf_add_str(out, created == 1 && !is_open ? " mini-batch" : " mini-batches");
-}
-
-static void add_failed(struct tm_buf *out, const struct tm_progress *p)
-{
-  tm_text_grouped(out, p->counts.items_failed);
-  tm_buf_add_str(out, " failed");
 }
 
 static void add_gauge(struct tm_buf *out, const struct tm_progress *p, int columns)
@@ -260,12 +253,11 @@ static void add_form(struct tm_buf *out, const struct tm_progress *p, const stru
                   p->steps_running);
   if (f->items) {
     tm_buf_add_str(out, ", ");
-    tm_text_grouped(out, p->counts.items);
-    tm_buf_add_str(out, tm_text_counted(p->counts.items, " item", " items"));
+    tm_text_count(out, p->counts.items, tm_text_counted(p->counts.items, " item", " items"));
   }
   if (f->items || p->counts.items_failed > 0) {
     tm_buf_add_str(out, ", ");
-    add_failed(out, p);
+    tm_text_count(out, p->counts.items_failed, " failed");
   }
   if (f->speed && speed > 0) {
     tm_buf_add_str(out, ", ");
@@ -330,26 +322,20 @@ void tm_progress_add_line(struct tm_buf *out, const struct tm_progress *p)
     tm_buf_printf(out, "; %s", p->slow);
 }
 
-static void add_number(struct tm_buf *out, int64_t n, const char *words)
-{
-  tm_text_grouped(out, n);
-  tm_buf_add_str(out, words);
-}
-
 void tm_progress_add_overview(struct tm_buf *out, const struct tm_progress *p)
 {
   const struct tm_counts *c = &p->counts;
   int64_t left = tm_progress_left(p);
-  add_number(out, c->created,
-             tm_text_counted(c->created, " mini-batch created", " mini-batches created"));
+  tm_text_count(out, c->created,
+                tm_text_counted(c->created, " mini-batch created", " mini-batches created"));
   tm_buf_add_str(out, c->all_created ? ", " : " so far, ");
-  add_number(out, done_of(p), " processed (");
-  add_number(out, c->succeeded, " succeeded, ");
-  add_number(out, c->failed, " failed), ");
-  add_number(out, c->running, " running; ");
-  add_number(out, c->items, tm_text_counted(c->items, " item, ", " items, "));
-  add_number(out, c->items_failed, " failed; output: ");
-  add_number(out, c->returned, tm_text_counted(c->returned, " row; ", " rows; "));
+  tm_text_count(out, done_of(p), " processed (");
+  tm_text_count(out, c->succeeded, " succeeded, ");
+  tm_text_count(out, c->failed, " failed), ");
+  tm_text_count(out, c->running, " running; ");
+  tm_text_count(out, c->items, tm_text_counted(c->items, " item, ", " items, "));
+  tm_text_count(out, c->items_failed, " failed; output: ");
+  tm_text_count(out, c->returned, tm_text_counted(c->returned, " row; ", " rows; "));
   tm_time_duration(out, p->now_ns - p->begin_ns);
   tm_buf_add_str(out, " so far, ");
   if (left >= 0)

@@ -35,27 +35,24 @@ static void add_text(struct tm_buf *out, int indent, const char *label, const ch
   tm_buf_printf(out, "%s\n", text);
 }
 
-static void add_number(struct tm_buf *out, int64_t n, const char *words)
-{
-  tm_text_grouped(out, n);
-  tm_buf_add_str(out, words);
-}
-
 static void add_open(struct tm_buf *out, const struct tm_result *r, int64_t open)
 {
   if (open <= 0)
     return;
   tm_buf_add_str(out, ", ");
-  add_number(out, open, r->is_running ? " to do" : " not done");
+  tm_text_count(out, open, r->is_running ? " to do" : " not done");
 }
 
 static void add_mini_batches(struct tm_buf *out, const struct tm_result *r, int indent)
 {
   const struct tm_counts *c = r->counts;
   add_label(out, indent, "mini-batches:");
-  add_number(out, c->created, c->all_created ? ", " : r->is_running ? " so far, " : " or more, ");
-  add_number(out, c->succeeded, " succeeded, ");
-  add_number(out, c->failed, " failed");
+  tm_text_count(out, c->created,
+                c->all_created  ? ", "
+                : r->is_running ? " so far, "
+                                : " or more, ");
+  tm_text_count(out, c->succeeded, " succeeded, ");
+  tm_text_count(out, c->failed, " failed");
   add_open(out, r, c->created - c->succeeded - c->failed);
   tm_buf_add_char(out, '\n');
 }
@@ -65,9 +62,9 @@ static void add_items(struct tm_buf *out, const struct tm_result *r, int indent)
   const struct tm_counts *c = r->counts;
   add_label(out, indent, "items:");
   if (r->items_total >= 0)
-    add_number(out, r->items_total, ", ");
-  add_number(out, c->items_succeeded, " succeeded, ");
-  add_number(out, c->items_failed, " failed");
+    tm_text_count(out, r->items_total, ", ");
+  tm_text_count(out, c->items_succeeded, " succeeded, ");
+  tm_text_count(out, c->items_failed, " failed");
   add_open(out, r, r->items_total - c->items);
   tm_result_add_uncounted(out, c->uncounted);
   tm_buf_add_char(out, '\n');
@@ -79,16 +76,16 @@ void tm_result_add_uncounted(struct tm_buf *out, int64_t uncounted)
   if (uncounted == 0)
     return;
   tm_buf_add_str(out, ", or more: the rows of ");
-  add_number(out, uncounted,
-             tm_text_counted(uncounted, " failed mini-batch", " failed mini-batches"));
+  tm_text_count(out, uncounted,
+                tm_text_counted(uncounted, " failed mini-batch", " failed mini-batches"));
   tm_buf_add_str(out, " could not be counted");
 }
 
 void tm_result_add_tries(struct tm_buf *out, const struct tm_counts *c)
 {
-  add_number(out, c->errors, " by an error, ");
-  add_number(out, c->timeouts, " by a timeout, ");
-  add_number(out, c->lost, " with their worker");
+  tm_text_count(out, c->errors, " by an error, ");
+  tm_text_count(out, c->timeouts, " by a timeout, ");
+  tm_text_count(out, c->lost, " with their worker");
 }
 
 static void add_tries(struct tm_buf *out, const struct tm_counts *c, int indent)
@@ -154,7 +151,7 @@ static void add_errors(struct tm_buf *out, const struct tm_result *r, const char
   tm_buf_add_str(out, r->errors ? r->errors : "");
   if (r->errors_more > 0) {
     tm_buf_printf(out, "%*sand ", indent + 2, "");
-    add_number(out, r->errors_more, r->errors_cut ? " or more" : "");
+    tm_text_count(out, r->errors_more, r->errors_cut ? " or more" : "");
     tm_buf_add_str(out, r->errors_more == 1 ? " other error\n" : " other distinct errors\n");
   }
 }

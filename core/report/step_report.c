@@ -260,8 +260,7 @@ static void log_created(struct tm_step_report *s, const struct tm_event *e,
                   tm_text_counted(c->created, "mini-batch has", "mini-batches have"));
   if (c->items_created > 0) { /* rows of tables are counted by workers */
     tm_buf_add_str(&text, ", with ");
-    tm_text_grouped(&text, c->items_created);
-    tm_buf_add_str(&text, tm_text_counted(c->items_created, " item", " items"));
+    tm_text_count(&text, c->items_created, tm_text_counted(c->items_created, " item", " items"));
   }
   tm_log_add(&s->log, e->wall_ns, c->all_created ? TM_INFO : TM_DEBUG, text.data);
   tm_buf_release(&text);

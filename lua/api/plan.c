@@ -307,13 +307,12 @@ static void add_step(struct tm_buf *out, const struct tm_step *step, const struc
                      const struct tm_json *shared)
 {
   tm_buf_printf(out, "step '%s': ", step->name);
-  tm_text_grouped(out, c->mini_batches);
-  tm_buf_add_str(out, tm_text_counted(c->mini_batches, " mini-batch, ", " mini-batches, "));
+  tm_text_count(out, c->mini_batches,
+                tm_text_counted(c->mini_batches, " mini-batch, ", " mini-batches, "));
   if (c->has_rows) {
     tm_buf_add_str(out, "rows, which are counted when they are read\n");
   } else {
-    tm_text_grouped(out, c->items);
-    tm_buf_add_str(out, tm_text_counted(c->items, " item\n", " items\n"));
+    tm_text_count(out, c->items, tm_text_counted(c->items, " item\n", " items\n"));
   }
   tm_buf_add(out, tm_buf_str(&c->table), c->table.len);
   add_piece(out, "first:", &c->first);

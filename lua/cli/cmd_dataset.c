@@ -134,24 +134,9 @@ static int check_words(struct dataset *d, const struct action *a, struct tm_err 
 
 /* ---- text of a version ---- */
 
-static void add_moment(struct tm_buf *out, int64_t wall_ns)
-{
-  struct tm_buf text = TM_BUF_NONE;
-  tm_time_log(&text, wall_ns);
-  tm_buf_add(out, text.data, strcspn(text.data, ",")); /* leaves out milliseconds */
-  tm_buf_release(&text);
-}
-
 static void add_json(struct tm_buf *out, struct tidemill_dataset *d)
 {
   tm_buf_printf(out, "%s\n", tidemill_dataset_json(d));
-}
-
-static void add_number(struct tm_buf *out, const char *before, int64_t n, const char *behind)
-{
-  tm_buf_add_str(out, before);
-  tm_text_grouped(out, n);
-  tm_buf_add_str(out, behind);
 }
 
 static void add_words(struct tm_buf *out, const char *label, const char *text)
@@ -177,7 +162,7 @@ static char *rest_of(const struct tidemill_dataset_info *r)
   struct tm_buf out = TM_BUF_NONE;
   tm_buf_printf(&out, "%7" PRId64 "  %10" PRId64 "  %15" PRId64 "  ", r->version, r->files,
                 r->bytes);
-  add_moment(&out, r->registered_ns);
+  tm_time_second(&out, r->registered_ns);
   if (*r->description) {
     tm_buf_add_str(&out, "  ");
     tm_text_one_line(&out, r->description, strlen(r->description), 60);
@@ -226,8 +211,8 @@ static int list(struct dataset *d, struct tm_err *err)
 
 static void add_then(struct tm_buf *out, const struct tidemill_dataset_info *r)
 {
-  add_number(out, "", r->files, tm_text_counted(r->files, " file, ", " files, "));
-  add_number(out, "", r->bytes, " bytes\n");
+  tm_text_count(out, r->files, tm_text_counted(r->files, " file, ", " files, "));
+  tm_text_count(out, r->bytes, " bytes\n");
 }
 
 static void add_registered(struct tm_buf *out, const struct tidemill_dataset *d)
@@ -242,7 +227,7 @@ static void add_registered(struct tm_buf *out, const struct tidemill_dataset *d)
   for (size_t i = 0; (text = tidemill_dataset_path(d, i)) != NULL; i++)
     add_words(out, i == 0 ? "paths:" : "", text);
   tm_buf_printf(out, "%-13s", "registered:");
-  add_moment(out, r->registered_ns);
+  tm_time_second(out, r->registered_ns);
   tm_buf_printf(out, " UTC\n%-13s", "then:");
   add_then(out, r);
   add_words(out, "output of:", r->job);

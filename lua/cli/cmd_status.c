@@ -50,20 +50,6 @@ const struct tm_command tm_command_jobs = {
 
 /* Parts of the text. */
 
-static void add_number(struct tm_buf *out, int64_t n, const char *words)
-{
-  tm_text_grouped(out, n);
-  tm_buf_add_str(out, words);
-}
-
-static void add_moment(struct tm_buf *out, int64_t wall_ns)
-{
-  struct tm_buf text = TM_BUF_NONE;
-  tm_time_log(&text, wall_ns);
-  tm_buf_add(out, text.data, strcspn(text.data, ",")); /* without milliseconds */
-  tm_buf_release(&text);
-}
-
 static void add_job(struct tm_buf *out, struct tidemill_record *r)
 {
   const struct tidemill_record_info *job = tidemill_record_info(r);
@@ -73,7 +59,7 @@ static void add_job(struct tm_buf *out, struct tidemill_record *r)
   tm_command_line_add(out, r);
   if (job->begin_ns) {
     tm_buf_add_str(out, "started: ");
-    add_moment(out, job->begin_ns);
+    tm_time_second(out, job->begin_ns);
     tm_buf_add_str(out, " UTC");
     if (job->elapsed_ns >= 0) {
       tm_buf_add_str(out, is_running ? ", for " : ", ended after ");
@@ -184,21 +170,21 @@ static char *rest_of(const struct tidemill_record_info *job)
   const struct tidemill_counts *c = job->counts;
   int64_t steps = (int64_t)job->steps_len;
   if (job->begin_ns)
-    add_moment(&started, job->begin_ns);
+    tm_time_second(&started, job->begin_ns);
   if (job->elapsed_ns >= 0)
     tm_time_duration(&duration, job->elapsed_ns);
   tm_buf_printf(&text, "%-11s  %-19s  %12s  ", tidemill_state_name(job->state),
                 tm_buf_str(&started), tm_buf_str(&duration));
-  add_number(&text, c->succeeded + c->failed, " of ");
-  add_number(&text, c->created, tm_text_counted(c->created, " mini-batch", " mini-batches"));
+  tm_text_count(&text, c->succeeded + c->failed, " of ");
+  tm_text_count(&text, c->created, tm_text_counted(c->created, " mini-batch", " mini-batches"));
   if (c->failed > 0) {
     tm_buf_add_str(&text, ", ");
-    add_number(&text, c->failed, " failed");
+    tm_text_count(&text, c->failed, " failed");
   }
   if (job->steps_reused > 0) {
     tm_buf_add_str(&text, ", ");
-    add_number(&text, (int64_t)job->steps_reused, " of ");
-    add_number(&text, steps, tm_text_counted(steps, " step reused", " steps reused"));
+    tm_text_count(&text, (int64_t)job->steps_reused, " of ");
+    tm_text_count(&text, steps, tm_text_counted(steps, " step reused", " steps reused"));
   }
   tm_buf_add_str(&text, job->is_removed ? ", removed\n" : job->is_stopped ? ", stopped\n" : "\n");
   tm_buf_release(&started);

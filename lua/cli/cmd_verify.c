@@ -51,12 +51,6 @@ static void on_fault(const char *path, int64_t at, const char *what, void *data)
     tm_cli_say("'%s': %s", path, what);
 }
 
-static void add_number(struct tm_buf *out, int64_t n, const char *words)
-{
-  tm_text_grouped(out, n);
-  tm_buf_add_str(out, words);
-}
-
 static void add_uploads(struct tm_buf *out, const char *lines)
 {
   for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
@@ -69,28 +63,29 @@ static void on_step(const struct tidemill_verified *s, void *data)
   struct tm_buf *out = &v->text;
   tm_buf_printf(out, "step '%s': %s\n", s->step, s->faults == 0 ? "good" : "damaged");
   tm_buf_add_str(out, "  journal:  ");
-  add_number(out, s->records, tm_text_counted(s->records, " record; ", " records; "));
-  add_number(out, s->committed,
-             tm_text_counted(s->committed, " mini-batch committed, ", " mini-batches committed, "));
-  add_number(out, s->failed, " failed\n");
+  tm_text_count(out, s->records, tm_text_counted(s->records, " record; ", " records; "));
+  tm_text_count(
+      out, s->committed,
+      tm_text_counted(s->committed, " mini-batch committed, ", " mini-batches committed, "));
+  tm_text_count(out, s->failed, " failed\n");
   tm_buf_add_str(out, "  manifest: ");
-  add_number(out, s->entries, tm_text_counted(s->entries, " mini-batch\n", " mini-batches\n"));
+  tm_text_count(out, s->entries, tm_text_counted(s->entries, " mini-batch\n", " mini-batches\n"));
   if (*s->output) {
     tm_buf_add_str(out, "  output:   ");
-    add_number(out, s->output_bytes, " bytes, ");
+    tm_text_count(out, s->output_bytes, " bytes, ");
     tm_buf_printf(out, "%s\n", s->output);
   }
   if (s->failure_bytes > 0) {
     tm_buf_add_str(out, "  failures: ");
-    add_number(out, s->failure_bytes, " bytes\n");
+    tm_text_count(out, s->failure_bytes, " bytes\n");
   }
   add_uploads(out, s->uploads);
   if (*s->copy)
     tm_buf_printf(out, "  copy:     %s\n", s->copy);
   if (s->torn_records > 0 || s->torn_bytes > 0) {
     tm_buf_add_str(out, "  incomplete, and removed when the job is resumed:  ");
-    add_number(out, s->torn_records, " records, ");
-    add_number(out, s->torn_bytes, " bytes of output\n");
+    tm_text_count(out, s->torn_records, " records, ");
+    tm_text_count(out, s->torn_bytes, " bytes of output\n");
   }
 }
 

@@ -69,7 +69,6 @@ static void add_message(struct tm_buf *out, const char *s, size_t len)
 
 static void write_line(struct logger *l, enum tm_level level, const char *s, size_t len)
 {
-  static const char *const names[] = { "DEBUG", "INFO", "WARNING", "ERROR" };
   struct tm_err err;
   if (l->fd < 0)
     l->fd = tm_fs_open(tm_fs_real(), l->path, O_WRONLY | O_CREAT | O_APPEND, 0600, &err);
@@ -79,7 +78,7 @@ static void write_line(struct logger *l, enum tm_level level, const char *s, siz
   }
   tm_buf_clear(&l->line);
   tm_time_log(&l->line, tm_clock_wall_ns());
-  tm_buf_printf(&l->line, "|%s|%d|%s|", names[level], (int)getpid(), l->name);
+  tm_buf_printf(&l->line, "|%s|%d|%s|", tm_level_name(level), (int)getpid(), l->name);
   add_message(&l->line, s, len);
   tm_buf_add_char(&l->line, '\n');
   int code = tm_fd_append(l->fd, l->line.data, l->line.len);

@@ -293,6 +293,15 @@ static void grouped(void **state)
   assert_grouped(INT64_MIN, "-9,223,372,036,854,775,808");
 }
 
+static void a_number_is_followed_by_its_words(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE;
+  tm_text_count(&b, 1234, " items, ");
+  tm_text_count(&b, 0, "");
+  assert_string_equal(b.data, "1,234 items, 0");
+  tm_buf_release(&b);
+}
+
 static void assert_shell(const char *s, const char *expected)
 {
   struct tm_buf b = TM_BUF_NONE;
@@ -360,6 +369,7 @@ UNIT_TESTS({
     cmocka_unit_test(csv_keeps_nul),
     cmocka_unit_test(nouns_agree_with_their_number),
     cmocka_unit_test(grouped),
+    cmocka_unit_test(a_number_is_followed_by_its_words),
     cmocka_unit_test(shell),
     cmocka_unit_test(wraps_between_words),
     cmocka_unit_test(host_locale_changes_nothing),

@@ -24,6 +24,7 @@ static void known_moments(void **state)
 {
   int64_t ns = INT64_C(1769903998) * TM_S + 123456789;
   assert_written(tm_time_log, ns, "2026-01-31 23:59:58,123");
+  assert_written(tm_time_second, ns, "2026-01-31 23:59:58");
   assert_written(tm_time_iso, ns, "2026-01-31T23:59:58.123456Z");
   assert_written(tm_time_compact, ns, "20260131-235958");
   assert_written(tm_time_iso, 0, "1970-01-01T00:00:00.000000Z");
