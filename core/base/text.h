@@ -36,6 +36,10 @@ bool tm_text_is_utf8(const char *s, size_t n);
 void tm_text_one_line(struct tm_buf *out, const char *s, size_t n, size_t max);
 /* A CSV field: quoted when it holds `separator`, '"', CR or LF, or begins or ends with a blank. */
 void tm_text_csv(struct tm_buf *out, const char *s, size_t n, char separator);
+static inline const char *tm_text_or_empty(const char *s) /* "" for NULL */
+{
+  return s ? s : "";
+}
 /* Whether `word` is one of `words`, which are separated by '|'. */
 bool tm_text_has_word(const char *words, const char *word, size_t len);
 /* "a" or "an", for a name that follows it. */

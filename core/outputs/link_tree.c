@@ -16,11 +16,6 @@ struct walk {
 
 static int link_folder(const struct tm_link_tree *t, const char *relative, struct tm_err *err);
 
-static char *under(const char *root, const char *relative)
-{
-  return *relative ? tm_path_join(root, relative) : tm_xstrdup(root);
-}
-
 static int link_file(const struct tm_link_tree *t, const char *from, const char *to,
                      const struct tm_stat *st, struct tm_err *err)
 {
@@ -51,7 +46,7 @@ static int copy_link(const struct tm_link_tree *t, const char *from, const char 
 
 static int link_entry(const struct tm_link_tree *t, const char *relative, struct tm_err *err)
 {
-  char *from = under(t->from, relative), *to = under(t->to, relative);
+  char *from = tm_path_join(t->from, relative), *to = tm_path_join(t->to, relative);
   struct tm_stat st;
   int rc = t->fs->stat(t->fs->self, from, false, &st);
   if (t->stop && atomic_load(t->stop))
@@ -80,7 +75,7 @@ static int on_name(void *data, const char *name, int type)
 
 static int link_folder(const struct tm_link_tree *t, const char *relative, struct tm_err *err)
 {
-  char *from = under(t->from, relative), *to = under(t->to, relative);
+  char *from = tm_path_join(t->from, relative), *to = tm_path_join(t->to, relative);
   struct tm_err why = TM_ERR_NONE;
   struct walk w = { .t = t, .relative = relative, .err = &why };
   int rc = t->fs->mkdir(t->fs->self, to, 0700);

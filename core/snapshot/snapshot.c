@@ -59,28 +59,17 @@ struct names TM_ARRAY(char *);
 
 static int visit_dir(struct walk *w, const char *relative, int depth);
 
-static char *under(const char *root, const char *relative)
-{
-  return *relative ? tm_path_join(root, relative) : tm_xstrdup(root);
-}
-
-/* The name in the copy; to free(). */
-static char *named(const struct walk *w, const char *relative)
-{
-  return *w->prefix ? under(w->prefix, relative) : tm_xstrdup(relative);
-}
-
 /* The path of the copy; to free(). */
 static char *place_of(const struct walk *w, const char *relative)
 {
-  char *name = named(w, relative), *place = under(w->target, name);
+  char *name = tm_path_join(w->prefix, relative), *place = tm_path_join(w->target, name);
   free(name);
   return place;
 }
 
 static void hash_entry(struct walk *w, char kind, const char *relative, const void *p, size_t n)
 {
-  char head[5] = { kind }, *name = named(w, relative);
+  char head[5] = { kind }, *name = tm_path_join(w->prefix, relative);
   tm_put_u32(head + 1, (uint32_t)strlen(name));
   tm_hash_add(w->all, head, sizeof(head));
   tm_hash_add(w->all, name, strlen(name));
@@ -248,7 +237,7 @@ static int visit_link(struct walk *w, const char *path, const char *relative, in
 
 static int visit_entry(struct walk *w, const char *relative, int depth)
 {
-  char *path = under(w->source, relative);
+  char *path = tm_path_join(w->source, relative);
   struct tm_stat st;
   int rc = w->fs->stat(w->fs->self, path, false, &st);
   if (rc == -ENOENT)
@@ -317,7 +306,7 @@ static int make_target_dir(struct walk *w, const char *relative)
 static int visit_dir(struct walk *w, const char *relative, int depth)
 {
   struct names names = { 0 };
-  char *path = under(w->source, relative);
+  char *path = tm_path_join(w->source, relative);
   int rc = 0;
   if (w->target)
     tm_sightings_add(&w->seen, w->fs, path);
@@ -405,7 +394,7 @@ static int walk_all(struct walk *w, const char *only, char *const *module_paths,
     rc = rc < 0 ? rc : visit_source(w);
     tm_ignore_release(&w->ignore);
   } else {
-    char *path = under(w->source, only);
+    char *path = tm_path_join(w->source, only);
     rc = w->fs->stat(w->fs->self, path, true,
                      &st); /* for a script that is a link, its target is copied */
     if (rc < 0)

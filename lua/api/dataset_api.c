@@ -6,15 +6,11 @@
 
 #include "api/own.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "sys/clock.h"
 
 /* ---- one dataset ---- */
-
-static const char *or_empty(const char *s)
-{
-  return s ? s : "";
-}
 
 /* Adds texts that the dataset owns: the definition with absolute paths, and its tags. */
 static void add_texts(struct tidemill_dataset *d)
@@ -38,13 +34,13 @@ static void fill(struct tidemill_dataset *d, const struct tm_fs *fs)
   d->info = (struct tidemill_dataset_info) { .size = sizeof(struct tidemill_dataset_info),
                                              .name = r->name,
                                              .version = r->version,
-                                             .type = or_empty(r->definition->tag),
-                                             .description = or_empty(r->description),
+                                             .type = tm_text_or_empty(r->definition->tag),
+                                             .description = tm_text_or_empty(r->description),
                                              .registered_ns = r->registered_ns,
                                              .files = r->identity.files,
                                              .bytes = r->identity.bytes,
-                                             .job = or_empty(r->job),
-                                             .step = or_empty(r->step),
+                                             .job = tm_text_or_empty(r->job),
+                                             .step = tm_text_or_empty(r->step),
                                              .paths_len = d->paths.len,
                                              .tags_len = d->tags.len };
 }
@@ -124,7 +120,7 @@ static struct tm_json *read_tags(const struct tidemill_registration *r, struct t
 {
   struct tm_json *tags = tm_json_new(TM_JSON_OBJECT);
   for (size_t i = 0; i < r->tags_len; i++) {
-    const char *given = or_empty(r->tags[i]), *equal = strchr(given, '=');
+    const char *given = tm_text_or_empty(r->tags[i]), *equal = strchr(given, '=');
     if (!equal || equal == given) {
       tm_err_set(err, TM_EUSAGE, "tag '%s' is not of the form NAME=VALUE", given);
       tm_json_free(tags);
@@ -148,7 +144,7 @@ static struct tm_dataset *read_definition(const struct tidemill_registration *r,
   tm_json_set(v, "kind", tm_json_new_string(r->is_manifest ? "manifest" : "files"));
   paths = tm_json_set(v, "paths", tm_json_new(TM_JSON_ARRAY));
   for (size_t i = 0; i < r->paths_len; i++)
-    tm_json_add(paths, tm_json_new_string(or_empty(r->paths[i])));
+    tm_json_add(paths, tm_json_new_string(tm_text_or_empty(r->paths[i])));
   tm_json_set(v, "base_dir", tm_json_new_string(cwd));
   if (r->is_null_separated)
     tm_json_set(v, "null_separated", tm_json_new_bool(true));

@@ -3,13 +3,9 @@
 #include "api/own.h"
 
 #include "base/check.h"
+#include "base/text.h"
 #include "report/progress.h"
 #include "sys/clock.h"
-
-static const char *or_empty(const char *s)
-{
-  return s ? s : "";
-}
 
 enum tidemill_state tm_event_state(enum tm_verdict verdict)
 {
@@ -64,13 +60,13 @@ static struct tidemill_event event_of(struct tidemill_job *job, const struct tm_
                                    .step = e->step ? e->step->name : NULL,
                                    .worker = e->worker,
                                    .pid = e->pid,
-                                   .text = or_empty(e->text),
+                                   .text = tm_text_or_empty(e->text),
                                    .stack = "",
                                    .where = "",
                                    .status = "",
                                    .first_item = "",
-                                   .node_id = or_empty(e->node_id),
-                                   .node_address = or_empty(e->node_address),
+                                   .node_id = tm_text_or_empty(e->node_id),
+                                   .node_address = tm_text_or_empty(e->node_address),
                                    .counts = &no_counts };
 }
 
@@ -89,7 +85,7 @@ static void tell_state(struct tidemill_job *job, const struct tm_event *e,
 {
   struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_STATE);
   out.state = state;
-  out.text = or_empty(cause);
+  out.text = tm_text_or_empty(cause);
   out.counts = tidemill_job_counts(job);
   tell(job, &out);
 }
@@ -119,7 +115,7 @@ static void tell_step(struct tidemill_job *job, const struct tm_event *e)
   struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_STEP);
   struct tidemill_counts counts;
   out.state = tm_event_state(e->step->verdict);
-  out.text = or_empty(e->step->cause);
+  out.text = tm_text_or_empty(e->step->cause);
   tm_event_counts(&counts, &e->step->counts);
   out.counts = &counts;
   tell(job, &out);
@@ -138,9 +134,9 @@ static void tell_try(struct tidemill_job *job, const struct tm_event *e)
   out.part_first = a->part_first;
   out.try_number = a->try;
   out.status = tm_status_name(a->status);
-  out.text = or_empty(a->message);
-  out.stack = or_empty(a->stack);
-  out.where = or_empty(a->script_where);
+  out.text = tm_text_or_empty(a->message);
+  out.stack = tm_text_or_empty(a->stack);
+  out.where = tm_text_or_empty(a->script_where);
   out.first_item = item;
   out.items = a->items;
   out.items_succeeded = a->succeeded;
@@ -156,9 +152,9 @@ static void tell_worker(struct tidemill_job *job, const struct tm_event *e,
   struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_WORKER);
   out.worker_state = state;
   if (state == TIDEMILL_WORKER_FAILED) {
-    out.text = or_empty(e->message);
-    out.stack = or_empty(e->stack);
-    out.where = or_empty(e->script_where);
+    out.text = tm_text_or_empty(e->message);
+    out.stack = tm_text_or_empty(e->stack);
+    out.where = tm_text_or_empty(e->script_where);
   }
   tell(job, &out);
 }

@@ -14,11 +14,6 @@
 #include "report/result.h"
 #include "sys/clock.h"
 
-static const char *or_empty(const char *s)
-{
-  return s ? s : "";
-}
-
 /* The state by its name in a result; for another text, the state of the job. */
 static enum tidemill_state state_of(const char *name, enum tidemill_state otherwise)
 {
@@ -104,13 +99,13 @@ static void add_errors(const struct tidemill_record *r, struct tm_record_step *s
         (struct tidemill_failure) { .size = sizeof(struct tidemill_failure),
                                     .step = s->name,
                                     .mini_batch = s->errors[i].mini_batch,
-                                    .item = or_empty(s->errors[i].item),
+                                    .item = tm_text_or_empty(s->errors[i].item),
                                     .error = s->errors[i].message,
-                                    .status = or_empty(s->errors[i].status),
-                                    .log = or_empty(s->errors[i].log),
+                                    .status = tm_text_or_empty(s->errors[i].status),
+                                    .log = tm_text_or_empty(s->errors[i].log),
                                     .items = s->errors[i].items,
                                     .are_rows = s->errors[i].are_rows,
-                                    .where = or_empty(s->errors[i].where),
+                                    .where = tm_text_or_empty(s->errors[i].where),
                                     .text = text_of(r, s, &s->errors[i]) };
 }
 
@@ -144,7 +139,7 @@ static void add_running(struct tm_record_step *step, const struct tm_step_inspec
       .is_stopped = a->is_stopped,
       .mini_batch = has_mini_batch ? (int64_t)a->index : -1,
       .try_number = a->try,
-      .first_item = or_empty(a->first_item),
+      .first_item = tm_text_or_empty(a->first_item),
       .text = tm_buf_take(&text),
     };
   }
@@ -161,10 +156,10 @@ static void add_step(struct tidemill_record *r, const struct tm_step_inspection 
     .size = sizeof(struct tidemill_record_step),
     .name = s->name,
     .state = state_of(s->status, open),
-    .cause = or_empty(s->cause),
-    .waits_for = or_empty(s->waits_for),
-    .reused_from = or_empty(s->reused_from),
-    .output = or_empty(s->output),
+    .cause = tm_text_or_empty(s->cause),
+    .waits_for = tm_text_or_empty(s->waits_for),
+    .reused_from = tm_text_or_empty(s->reused_from),
+    .output = tm_text_or_empty(s->output),
     .logs_dir = step->logs_dir,
     .error_file = "",
     .sessions = s->sessions,
@@ -277,19 +272,19 @@ static void take_inspection(struct tidemill_record *r)
   struct tidemill_record_info *info = &r->info;
   tm_require(r->steps.len == 0 && s->status < TM_COUNT_OF(states));
   info->pipeline = s->name;
-  info->file = or_empty(s->pipeline_file);
+  info->file = tm_text_or_empty(s->pipeline_file);
   info->state = states[s->status];
-  info->cause = or_empty(s->cause);
+  info->cause = tm_text_or_empty(s->cause);
   info->begin_ns = s->begin_wall_ns;
   info->end_ns = s->end_wall_ns;
   info->elapsed_ns = elapsed(s->begin_wall_ns, s->end_wall_ns ? s->end_wall_ns : s->now_wall_ns);
   info->pid = s->pid;
-  info->host = or_empty(s->host);
+  info->host = tm_text_or_empty(s->host);
   info->is_stopped = s->is_stopped;
   if (s->is_cancel_asked)
     r->cancel_asked_by = tm_xprintf("user %s on host %s (pid %" PRId64 ")", s->cancel.user,
                                     s->cancel.host, s->cancel.pid);
-  info->cancel_asked_by = or_empty(r->cancel_asked_by);
+  info->cancel_asked_by = tm_text_or_empty(r->cancel_asked_by);
   info->cancel_is_taken = s->is_cancel_taken;
   info->steps_len = s->steps_len;
   r->counts.all_created = true;
@@ -357,7 +352,7 @@ void tm_record_read_details(struct tidemill_record *r)
     step->step.running_len = step->running.len;
     step->step.errors_cut = s->errors_cut;
     step->step.errors_more = s->errors_more;
-    step->step.error_file = or_empty(s->error_file);
+    step->step.error_file = tm_text_or_empty(s->error_file);
     step->step.try_errors = s->try_errors;
     step->step.try_timeouts = s->try_timeouts;
     step->step.try_lost = s->try_lost;
@@ -371,8 +366,8 @@ void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job
   r->known = job;
   clear_info(r, job->dir);
   r->info.is_removed = true;
-  r->info.pipeline = or_empty(job->pipeline);
-  r->info.file = or_empty(job->file);
+  r->info.pipeline = tm_text_or_empty(job->pipeline);
+  r->info.file = tm_text_or_empty(job->file);
   r->info.state = state_of(job->status, TIDEMILL_STATE_INTERRUPTED);
   r->info.begin_ns = job->begin_ns;
   r->info.end_ns = job->end_ns;

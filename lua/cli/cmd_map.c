@@ -21,6 +21,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/launch.h"
 #include "cli/one_step.h"
@@ -221,8 +222,7 @@ static void add_again(void *data, struct tm_buf *out, const char *dir, bool acce
 /* "out.csv" becomes "out-again.csv": the ending decides the format. */
 static char *name_again(const char *output)
 {
-  const char *base = strrchr(output, '/');
-  base = base ? base + 1 : output;
+  const char *base = tm_path_base(output);
   const char *dot = strchr(base + (*base == '.'), '.');
   size_t before = dot ? (size_t)(dot - output) : strlen(output);
   return tm_xprintf("%.*s-again%s", (int)before, output, dot ? dot : "");

@@ -267,8 +267,7 @@ static int add_argument(struct tm_replay *a, const struct tm_json *v, const char
   if (!path)
     return 0;
   const struct tm_json *output = find_output(a, path);
-  const char *name = strrchr(path, '/');
-  char *place = tm_path_join(output ? root : a->dir, output && name ? name + 1 : path);
+  char *place = tm_path_join(output ? root : a->dir, output ? tm_path_base(path) : path);
   s->arguments[s->arguments_len++] = place;
   if (!output)
     return 0;

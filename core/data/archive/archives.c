@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "data/archive/entry_name.h"
 
 /* How a name of `names` is wanted. */
@@ -32,16 +33,10 @@ void tm_archives_free(struct tm_archives *a)
   free(a);
 }
 
-static const char *last_part(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 static void add_base(struct tm_archives *a, const char *pattern)
 {
   struct tm_buf name = TM_BUF_NONE;
-  for (const char *at = last_part(pattern); *at; at++) {
+  for (const char *at = tm_path_base(pattern); *at; at++) {
     at += at[0] == '\\' && at[1] != '\0';
     tm_buf_add_char(&name, *at);
   }
@@ -139,12 +134,12 @@ bool tm_archives_want(const struct tm_archives *a, const char *name)
 
 bool tm_archives_want_bad(const struct tm_archives *a, const char *name)
 {
-  const char *base = last_part(name);
+  const char *base = tm_path_base(name);
   if (a->len == 0 || is_named(a, name, strlen(name), LITERALLY) ||
       tm_map_find(&a->bases, base, strlen(base)))
     return true;
   for (size_t i = 0; i < a->others_len; i++) {
-    const char *last = last_part(a->patterns[a->others[i]]);
+    const char *last = tm_path_base(a->patterns[a->others[i]]);
     if (strcmp(last, "**") == 0 || tm_glob_match_name(last, base))
       return true;
   }

@@ -41,11 +41,6 @@ static int refuse(struct pack *p, const char *what)
                     words ? words : "libarchive does not say why");
 }
 
-static char *under(const char *root, const char *relative)
-{
-  return *relative ? tm_path_join(root, relative) : tm_xstrdup(root);
-}
-
 /* Writing. */
 
 static la_ssize_t on_write(struct archive *a, void *data, const void *bytes, size_t n)
@@ -102,7 +97,7 @@ static int add_folder(struct pack *p, const char *relative);
 
 static int add_entry(struct pack *p, const char *relative)
 {
-  char *path = under(p->root, relative);
+  char *path = tm_path_join(p->root, relative);
   struct tm_stat st;
   int rc = p->fs->stat(p->fs->self, path, false, &st);
   p->la->entry_clear(p->entry);
@@ -142,7 +137,7 @@ static bool wants_all(void *data, const char *name)
 static int add_folder(struct pack *p, const char *relative)
 {
   struct tm_folder names = { 0 };
-  char *path = under(p->root, relative);
+  char *path = tm_path_join(p->root, relative);
   const char *name;
   int type, rc = tm_folder_read(&names, p->fs, path, wants_all, NULL);
   if (rc < 0)

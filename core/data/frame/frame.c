@@ -9,6 +9,8 @@
  */
 #include "data/frame/frame.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "base/mem.h"
 
@@ -45,6 +47,14 @@ size_t tm_column_width(int type, bool is_wide)
 {
   tm_require(type > 0 && (size_t)type < TM_COUNT_OF(types));
   return is_wide ? 8 : types[type].width;
+}
+
+long tm_data_frame_find(const struct tm_data_frame *f, const char *name)
+{
+  for (size_t i = 0; i < f->n; i++)
+    if (strcmp(f->names[i], name) == 0)
+      return (long)i;
+  return -1;
 }
 
 void tm_frame_builder_init(struct tm_frame_builder *b, struct tm_arena *arena,

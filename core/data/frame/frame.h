@@ -36,6 +36,8 @@ struct tm_data_frame {
   int64_t len;              /* rows */
 };
 
+long tm_data_frame_find(const struct tm_data_frame *f, const char *name); /* -1: no such column */
+
 /* A column being built. */
 struct tm_column_builder {
   union {

@@ -68,14 +68,6 @@ static int refuse_key(const struct tm_row_sorter *s, size_t i, const struct tm_d
                     nearest ? "'?" : "");
 }
 
-static long find_column(const struct tm_data_frame *f, const char *name)
-{
-  for (size_t i = 0; i < f->n; i++)
-    if (strcmp(f->names[i], name) == 0)
-      return (long)i;
-  return -1;
-}
-
 static void begin_rows(struct tm_row_sorter *s, const struct tm_data_frame *f)
 {
   tm_require(!s->has_row && s->columns.len == 0);
@@ -111,7 +103,7 @@ int tm_row_sorter_add(struct tm_row_sorter *s, const struct tm_data_frame *f, st
   struct tm_key *keys = tm_xcalloc(s->keys_len, sizeof(*keys));
   int rc = 0;
   for (size_t i = 0; i < s->keys_len && rc == 0; i++)
-    if ((columns[i] = find_column(f, s->keys[i])) < 0)
+    if ((columns[i] = tm_data_frame_find(f, s->keys[i])) < 0)
       rc = refuse_key(s, i, f, err);
   if (rc == 0 && !s->sorter)
     begin_rows(s, f);

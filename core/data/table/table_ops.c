@@ -289,19 +289,11 @@ static int64_t draw_rows(const struct tm_table_op *op, const int64_t *numbers, i
   return count;
 }
 
-static long find_column(const struct tm_data_frame *f, const char *name)
-{
-  for (size_t i = 0; i < f->n; i++)
-    if (strcmp(f->names[i], name) == 0)
-      return (long)i;
-  return -1;
-}
-
 static int filter_rows(const struct tm_table_op *op, const struct tm_data_frame *f, int32_t *rows,
                        int64_t *count, struct tm_err *err)
 {
   struct tm_value value;
-  long column = find_column(f, op->names[0]);
+  long column = tm_data_frame_find(f, op->names[0]);
   if (column < 0 || !value_of(op->value, (enum tm_column_type)f->columns[column].type, &value))
     return tm_err_set(err, TM_EUSAGE, "filter('%s', ...): the column does not exist any more",
                       op->names[0]);
@@ -322,7 +314,7 @@ static int choose_columns(const struct tm_table_op *op, struct tm_arena *arena,
       names[n++] = f->names[i];
     }
   for (size_t i = 0; op->kind == OP_KEEP && i < op->names_len && n < f->n; i++) {
-    long at = find_column(f, op->names[i]);
+    long at = tm_data_frame_find(f, op->names[i]);
     if (at < 0)
       return tm_err_set(err, TM_EUSAGE, "keep_columns: column '%s' does not exist any more",
                         op->names[i]);
