@@ -33,7 +33,6 @@
 
 #define WINDOW     (1u << 20) /* bytes */
 #define FAULTS_MAX 100        /* of a step; then its walk ends */
-#define GONE       "it has been removed or emptied"
 
 /* A file that is read forward. */
 struct window {
@@ -331,13 +330,6 @@ static void check_manifest(struct check *c)
 
 /* A step. */
 
-/* -1: there is no such file. */
-static int64_t size_of(const char *path)
-{
-  struct tm_stat st;
-  return tm_fs_real()->stat(NULL, path, true, &st) < 0 ? -1 : st.size;
-}
-
 static bool is_completed(const struct check *c)
 {
   const char *status = tm_json_str(c->result, "status", "");
@@ -356,9 +348,9 @@ static int open_output(struct check *c, const char *step_dir, const struct tm_js
     return 0;
   char *whole = tm_xprintf("%s/output/%s", step_dir, name);
   char *partial = tm_xprintf("%s.partial", whole);
-  bool is_partial = size_of(partial) >= 0;
-  if (!is_partial && size_of(whole) < 0)
-    tm_fault(&c->faults, is_completed(c) ? whole : partial, -1, "%s", GONE);
+  bool is_partial = tm_verify_size_of(partial) >= 0;
+  if (!is_partial && tm_verify_size_of(whole) < 0)
+    tm_fault(&c->faults, is_completed(c) ? whole : partial, -1, "%s", TM_VERIFY_GONE);
   else
     rc = tm_output_open_read(&c->output, tm_fs_real(), is_partial ? partial : whole, err);
   free(partial);
@@ -413,7 +405,7 @@ static bool has_begun(const char *step_dir)
 {
   char *journal = tm_path_join(step_dir, "state/journal");
   char *manifest = tm_path_join(step_dir, "state/manifest");
-  bool yes = size_of(journal) > 0 || size_of(manifest) > TM_MANIFEST_FILE_HEAD;
+  bool yes = tm_verify_size_of(journal) > 0 || tm_verify_size_of(manifest) > TM_MANIFEST_FILE_HEAD;
   free(journal);
   free(manifest);
   return yes;

@@ -10,10 +10,8 @@
 #include "data/table/table_groups.h"
 #include "sys/fs.h"
 
-#define GONE "it has been removed or emptied"
-
 /* -1: there is no such file. */
-static int64_t size_of(const char *path)
+int64_t tm_verify_size_of(const char *path)
 {
   struct tm_stat st;
   return tm_fs_real()->stat(NULL, path, true, &st) < 0 ? -1 : st.size;
@@ -25,8 +23,8 @@ bool tm_verify_state_files(struct tm_faults *faults, const char *step_dir)
   int64_t found = faults->found;
   for (size_t i = 0; i < TM_COUNT_OF(names); i++) {
     char *path = tm_xprintf("%s/state/%s", step_dir, names[i]);
-    if (size_of(path) < (i < 2 ? 1 : 0))
-      tm_fault(faults, path, -1, "%s", GONE);
+    if (tm_verify_size_of(path) < (i < 2 ? 1 : 0))
+      tm_fault(faults, path, -1, "%s", TM_VERIFY_GONE);
     free(path);
   }
   return faults->found == found;
@@ -78,8 +76,8 @@ static void check_columns(struct tm_faults *faults, const char *path,
   for (size_t i = 0; i < schemas->len; i++) {
     if (!inputs[i].has_columns || !inputs[i].has_rows || schemas->at[i].len > 0)
       continue;
-    if (size_of(path) < 0)
-      tm_fault(faults, path, -1, "%s", GONE);
+    if (tm_verify_size_of(path) < 0)
+      tm_fault(faults, path, -1, "%s", TM_VERIFY_GONE);
     else
       tm_fault(faults, path, -1, "it lacks the columns of input %zu", i + 1);
     return;
@@ -107,10 +105,10 @@ static int check_groups(struct tm_faults *faults, const char *path, const struct
                         bool is_listed, struct tm_err *err)
 {
   struct tm_err found = TM_ERR_NONE;
-  int64_t at = -1, size = size_of(path);
+  int64_t at = -1, size = tm_verify_size_of(path);
   if (size <= 0) {
     if (is_listed || in->groups_end > 0)
-      tm_fault(faults, path, -1, "%s", GONE);
+      tm_fault(faults, path, -1, "%s", TM_VERIFY_GONE);
     return 0;
   }
   int rc = tm_table_groups_check(tm_fs_real(), path, &at, &found);

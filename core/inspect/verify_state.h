@@ -12,6 +12,9 @@
 #include "commit/manifest.h"
 #include "inspect/verify_upload.h"
 
+#define TM_VERIFY_GONE "it has been removed or emptied"
+
+int64_t tm_verify_size_of(const char *path); /* -1: there is no such file */
 /* Reports each file that is missing or empty. False: there is one. */
 bool tm_verify_state_files(struct tm_faults *faults, const char *step_dir);
 /* Reads schema.json and the rows in groups-N, and compares them with the list of mini-batches: it
