@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "sys/threads.h"
 
 struct tm_library {
@@ -25,5 +26,23 @@ struct tm_library {
 /* Loads it if that was not done. -ELIBACC: it is not installed, or lacks a function. A later call
  * tries again. */
 int tm_library_load(struct tm_library *l, struct tm_err *err);
+
+/* Defines `const struct table *table(struct tm_err *err)`. It returns the library's functions, the
+ * members of that struct in the order of their names; NULL: they cannot be loaded. The table is the
+ * only state: it is filled once, and then only read. */
+#define TM_LIBRARY_TABLE(table, names_of, file_of, package_of)                                     \
+  const struct table *table(struct tm_err *err)                                                    \
+  {                                                                                                \
+    static const char *const names[] = { names_of };                                               \
+    static struct table functions;                                                                 \
+    static struct tm_library library = { .file = file_of,                                          \
+                                         .package = package_of,                                    \
+                                         .names = names,                                           \
+                                         .functions = &functions,                                  \
+                                         .len = TM_COUNT_OF(names),                                \
+                                         .gate = TM_MUTEX_STATIC };                                \
+    _Static_assert(sizeof(functions) == sizeof(names), "one name for each function");              \
+    return tm_library_load(&library, err) < 0 ? NULL : &functions;                                 \
+  }
 
 #endif
