@@ -403,6 +403,14 @@ int tm_lua_push_err(lua_State *L, const struct tm_err *err)
   return 3;
 }
 
+int tm_lua_push_outcome(lua_State *L, int rc, const struct tm_err *err)
+{
+  if (rc < 0)
+    return tm_lua_push_err(L, err);
+  lua_pushboolean(L, true);
+  return 1;
+}
+
 int tm_lua_raise(lua_State *L, const struct tm_err *err)
 {
   struct tm_buf where = TM_BUF_NONE;

@@ -72,14 +72,6 @@ static void read_options(lua_State *L, int arg, const char *function, struct opt
   }
 }
 
-static int give(lua_State *L, int rc, const struct tm_err *err)
-{
-  if (rc < 0)
-    return tm_lua_push_err(L, err);
-  lua_pushboolean(L, true);
-  return 1;
-}
-
 /* ---- files ---- */
 
 static int fs_read(lua_State *L)
@@ -104,7 +96,7 @@ static int fs_write(lua_State *L)
   size_t len;
   const char *path = tm_lua_check_path(L, 1), *text = luaL_checklstring(L, 2, &len);
   read_options(L, 3, "write", options);
-  return give(L, tm_file_write(path, text, len, options[0].value, &err), &err);
+  return tm_lua_push_outcome(L, tm_file_write(path, text, len, options[0].value, &err), &err);
 }
 
 static int fs_append(lua_State *L)
@@ -112,7 +104,7 @@ static int fs_append(lua_State *L)
   struct tm_err err = TM_ERR_NONE;
   size_t len;
   const char *path = tm_lua_check_path(L, 1), *text = luaL_checklstring(L, 2, &len);
-  return give(L, tm_file_append(path, text, len, &err), &err);
+  return tm_lua_push_outcome(L, tm_file_append(path, text, len, &err), &err);
 }
 
 static int fs_copy(lua_State *L)
@@ -121,7 +113,7 @@ static int fs_copy(lua_State *L)
   struct option options[] = { { "sync", true }, { NULL, false } };
   const char *from = tm_lua_check_path(L, 1), *to = tm_lua_check_path(L, 2);
   read_options(L, 3, "copy", options);
-  return give(L, tm_file_copy(from, to, options[0].value, &err), &err);
+  return tm_lua_push_outcome(L, tm_file_copy(from, to, options[0].value, &err), &err);
 }
 
 /* ---- folders ---- */
@@ -164,7 +156,7 @@ static int fs_mkdir(lua_State *L)
     len--;
   lua_pushlstring(L, path, len); /* "a/b/" is made as "a/b" */
   path = lua_tostring(L, -1);
-  return give(L, make_dir(path, options[0].value, options[1].value, &err), &err);
+  return tm_lua_push_outcome(L, make_dir(path, options[0].value, options[1].value, &err), &err);
 }
 
 struct names {
@@ -280,7 +272,7 @@ static int fs_remove(lua_State *L)
   }
   int rc = fs->stat(fs->self, path, false, &st);
   if (rc == 0 && options[0].value)
-    return give(L, tm_tree_remove(path, &err), &err);
+    return tm_lua_push_outcome(L, tm_tree_remove(path, &err), &err);
   if (rc == 0)
     rc = fs->unlink(fs->self, path);
   if (rc == -ENOTEMPTY)
@@ -290,7 +282,7 @@ static int fs_remove(lua_State *L)
         path);
   else if (rc < 0)
     tm_err_system(&err, rc, "cannot remove '%s'", path);
-  return give(L, rc, &err);
+  return tm_lua_push_outcome(L, rc, &err);
 }
 
 static const luaL_Reg fs_functions[] = {
@@ -301,7 +293,6 @@ static const luaL_Reg fs_functions[] = {
 
 int tm_lua_open_fs(lua_State *L)
 {
-  lua_createtable(L, 0, 9);
-  luaL_setfuncs(L, fs_functions, 0);
+  luaL_newlib(L, fs_functions);
   return 1;
 }

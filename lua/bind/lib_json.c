@@ -110,8 +110,7 @@ static const luaL_Reg json_functions[] = {
 
 int tm_lua_open_json_c(lua_State *L)
 {
-  lua_createtable(L, 0, 3);
-  luaL_setfuncs(L, json_functions, 0);
+  luaL_newlib(L, json_functions);
   lua_pushlightuserdata(L, NULL);
   lua_setfield(L, -2, "null");
   return 1;

@@ -105,7 +105,6 @@ static const luaL_Reg path_functions[] = {
 
 int tm_lua_open_path(lua_State *L)
 {
-  lua_createtable(L, 0, 6);
-  luaL_setfuncs(L, path_functions, 0);
+  luaL_newlib(L, path_functions);
   return 1;
 }

@@ -254,8 +254,7 @@ static const luaL_Reg plan_functions[] = {
 
 int tm_lua_open_plan(lua_State *L)
 {
-  lua_createtable(L, 0, 13);
-  luaL_setfuncs(L, plan_functions, 0);
+  luaL_newlib(L, plan_functions);
   lua_pushstring(L, TM_VERSION);
   lua_setfield(L, -2, "version");
   return 1;

@@ -279,10 +279,8 @@ static int program_kill(lua_State *L)
   struct program *p = check_program(L);
   int signal = luaL_optint(L, 2, 9); /* SIGKILL */
   luaL_argcheck(L, signal >= 0 && signal <= 64, 2, "accepted: a signal's number, 0 to 64");
-  if (!p->has_ended && tm_program_kill(p->pid, signal, &err) < 0)
-    return tm_lua_push_err(L, &err);
-  lua_pushboolean(L, true);
-  return 1;
+  int rc = p->has_ended ? 0 : tm_program_kill(p->pid, signal, &err);
+  return tm_lua_push_outcome(L, rc, &err);
 }
 
 static int program_index(lua_State *L)
@@ -316,7 +314,6 @@ int tm_lua_open_process_c(lua_State *L)
 {
   if (luaL_newmetatable(L, TM_PROGRAM))
     luaL_setfuncs(L, program_methods, 0);
-  lua_createtable(L, 0, 2);
-  luaL_setfuncs(L, process_functions, 0);
+  luaL_newlib(L, process_functions);
   return 1;
 }

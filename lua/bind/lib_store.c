@@ -340,7 +340,6 @@ static const luaL_Reg store_functions[] = {
 
 int tm_lua_open_store(lua_State *L)
 {
-  lua_createtable(L, 0, 13);
-  luaL_setfuncs(L, store_functions, 0);
+  luaL_newlib(L, store_functions);
   return 1;
 }

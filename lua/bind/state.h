@@ -85,6 +85,8 @@ void tm_lua_push_place(lua_State *L, const void *key);
 
 /* Pushes nil, message and code, for operations that can fail. Returns 3. */
 int tm_lua_push_err(lua_State *L, const struct tm_err *err);
+/* The same if rc < 0; otherwise pushes true, and returns 1. */
+int tm_lua_push_outcome(lua_State *L, int rc, const struct tm_err *err);
 /* Raises the error at the innermost line of user code. Does not return. */
 int tm_lua_raise(lua_State *L, const struct tm_err *err);
 

@@ -276,10 +276,7 @@ static int frame_write(lua_State *L)
   add_delimited(L, out);
   int rc = tm_file_write(path, tm_buf_str(out), out->len, false, &err);
   tm_lua_let_go(L, held);
-  if (rc < 0)
-    return tm_lua_push_err(L, &err);
-  lua_pushboolean(L, true);
-  return 1;
+  return tm_lua_push_outcome(L, rc, &err);
 }
 
 /* write_lines(columns, names, path) -> true, or nil, message, code */
@@ -296,10 +293,7 @@ static int frame_write_lines(lua_State *L)
   if (rc == 0)
     rc = tm_file_write(path, tm_buf_str(out), out->len, false, &err);
   tm_lua_let_go(L, held);
-  if (rc < 0)
-    return tm_lua_push_err(L, &err);
-  lua_pushboolean(L, true);
-  return 1;
+  return tm_lua_push_outcome(L, rc, &err);
 }
 
 /* nearest(given, names) -> the name that was probably meant, or nil */
@@ -332,8 +326,7 @@ static const luaL_Reg frame_functions[] = {
 
 int tm_lua_open_frame_c(lua_State *L)
 {
-  lua_createtable(L, 0, 10);
-  luaL_setfuncs(L, frame_functions, 0);
+  luaL_newlib(L, frame_functions);
   luaL_setfuncs(L, tm_lua_frame_read_functions, 0);
   lua_pushlightuserdata(L, (void *)tm_column_ops());
   lua_setfield(L, -2, "ops");

@@ -323,7 +323,6 @@ int tm_lua_open_develop_c(lua_State *L)
 {
   tm_develop_add_kind(L, TM_SCRIPT, script_gc);
   tm_develop_add_walks(L);
-  lua_createtable(L, 0, 11);
-  luaL_setfuncs(L, develop_functions, 0);
+  luaL_newlib(L, develop_functions);
   return 1;
 }

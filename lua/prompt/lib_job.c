@@ -462,10 +462,7 @@ static int job_wait(lua_State *L)
   }
   if (rc == TM_EUSAGE)
     return tm_lua_raise(L, &err);
-  if (rc < 0)
-    return tm_lua_push_err(L, &err);
-  lua_pushboolean(L, true);
-  return 1;
+  return tm_lua_push_outcome(L, rc, &err);
 }
 
 static int job_cancel(lua_State *L)
@@ -583,7 +580,6 @@ int tm_lua_open_job_c(lua_State *L)
     lua_pushcfunction(L, job_gc);
     lua_setfield(L, -2, "__gc");
   }
-  lua_createtable(L, 0, 11);
-  luaL_setfuncs(L, job_functions, 0);
+  luaL_newlib(L, job_functions);
   return 1;
 }
