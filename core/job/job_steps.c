@@ -552,6 +552,7 @@ void tm_job_steps_lose_node(struct tm_job *job, uint32_t id)
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_lose_node(job->steps[i].s, id);
+  on_freed(job); /* what was lost waits, and nodes that are left may have room for it */
   if (is_first)
     do_rounds(job);
 }

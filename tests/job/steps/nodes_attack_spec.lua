@@ -1,0 +1,101 @@
+-- Commands of nodes that misbehave, and nodes that end at bad moments. A node is a `tidemill node`
+-- process on this machine.
+local job = require "support.job"
+local programs = require "support.programs"
+local waiting = require "support.waiting"
+
+local INPUTS = 2 -- mini-batches
+local LIMIT = 15 -- seconds for a job: far more than it takes
+
+-- A script for sh; $1 is the program, $2 the node's id, $3 the case's folder.
+local BY_SHELL = [[{ "sh", "-c", [==[%s]==], "sh", "{program}", "{node_id}", "%s" }]]
+
+local SCRIPT = waiting.SCRIPT .. "local INPUTS = " .. INPUTS .. "\n"
+
+local function by_shell(t, script) return BY_SHELL:format(script, t.dir) end
+
+local function new_case(count, command, more)
+  local t = job.case()
+  t:inputs(INPUTS)
+  t:script(SCRIPT .. [[
+function run(m)
+  if number_of(m[1]) == INPUTS then
+    mark "here"
+    wait_for "go"
+  end
+  return names_of(m)
+end]])
+  t:pipeline(([[compute_target = "exec", node_count = %d, node_command = %s, mini_batch_size = 1,
+    process_count_per_node = 1, error_threshold = 0, run_max_try = 1, %s]]):format(
+             count, command:find "^{" and command:format(t.dir) or by_shell(t, command), more or ""))
+  t.options = waiting.here(t)
+  t.options.limit = LIMIT
+  return t
+end
+
+local function start(t)
+  t.program = t:start_job(nil, t.options)
+  return t
+end
+
+local function finish(t)
+  waiting.let_go(t)
+  local r = t:expect(t:finish(t.program, LIMIT), 0)
+  assert.same(job.names(INPUTS), t:rows())
+  return r
+end
+
+-- Others than the first two never become nodes, so nothing but the loss itself makes the other node
+-- go on.
+describe("what a lost node had is done by one that is ready, without a replacement", function()
+  after_each(job.check_end)
+
+  local FIRST_TWO = [[echo $$ >"$3/here-pid-$2"; [ "$2" -gt 2 ] && exec sleep 1000
+    %s export TM_NODE=$2; exec "$1" node]]
+
+  local function two_nodes(script, before)
+    local t = new_case(2, FIRST_TWO:format(before or ""))
+    t:script(SCRIPT .. script)
+    return start(t)
+  end
+
+  local function lose(t, id)
+    programs.kill(tonumber(t:read("here-pid-" .. id)), programs.SIGKILL)
+    t:wait_for "here-pid-3"
+  end
+
+  it("if its worker was the first to load the script", function()
+    local t = two_nodes([[
+function init()
+  if os.getenv "TM_NODE" == "2" then
+    mark "loads"
+    wait_for "never"
+  end
+end
+function run(m) return names_of(m) end]], [=[[ "$2" -eq 1 ] && until [ -e "$3/here-loads" ]; do sleep 0.01; done;]=])
+    t:wait_for("run1.err", "node 1 is ready")
+    lose(t, 2)
+    finish(t)
+  end)
+
+  it("if nothing else is left to do", function()
+    local t = two_nodes [[
+function run(m)
+  if number_of(m[1]) == INPUTS then
+    mark("last-" .. os.getenv "TM_NODE")
+    wait_for "go"
+  end
+  return names_of(m)
+end]]
+    local id
+    programs.wait_until("the last mini-batch", function()
+      id = t:has "here-last-1" and 1 or t:has "here-last-2" and 2
+      return id
+    end, LIMIT)
+    t:wait_for(waiting.PARTIAL, "0001.txt") -- so the other worker has nothing to do
+    t:wait_for("run1.err", ("node %d is ready"):format(3 - id))
+    lose(t, id)
+    t:wait_for("here-last-" .. 3 - id)
+    finish(t)
+  end)
+end)
