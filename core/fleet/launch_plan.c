@@ -9,9 +9,9 @@ void tm_launch_plan_init(struct tm_launch_plan *p, size_t places, size_t hosts,
                          int64_t start_timeout_ns)
 {
   tm_require(places > 0 && (hosts == 0 || hosts >= places) && start_timeout_ns > 0);
-  *p = (struct tm_launch_plan) { .has_hosts = hosts > 0, .start_timeout_ns = start_timeout_ns };
-  for (size_t i = 0; i < places; i++)
-    *TM_ARRAY_ADD(&p->places) = (struct tm_launch_place) { .host = SIZE_MAX, .due_ns = INT64_MIN };
+  *p = (struct tm_launch_plan) { .wanted = places,
+                                 .has_hosts = hosts > 0,
+                                 .start_timeout_ns = start_timeout_ns };
   for (size_t i = 0; i < hosts; i++)
     *TM_ARRAY_ADD(&p->spares) = i;
 }
@@ -40,20 +40,31 @@ static struct tm_launch_place *place_of(struct tm_launch_plan *p, uint32_t id)
 
 bool tm_launch_plan_is_exhausted(const struct tm_launch_plan *p)
 {
-  bool has_ready = false;
+  return p->launches >= 3 * (int64_t)p->wanted + 10 ||       /* keeps (3) */
+         (p->quick >= TM_LAUNCH_QUICK_MAX && p->ready == 0); /* keeps (4) */
+}
 
+bool tm_launch_plan_is_over(const struct tm_launch_plan *p) /* keeps (5) */
+{
+  return tm_launch_plan_is_exhausted(p) && p->starting == 0 && p->ready == 0;
+}
+
+bool tm_launch_plan_has_running(const struct tm_launch_plan *p)
+{
   for (size_t i = 0; i < p->places.len; i++)
-    has_ready |= p->places.at[i].state == TM_LAUNCH_PLACE_READY;
-  return p->launches >= 3 * (int64_t)p->places.len + 10 || /* keeps (3) */
-         (p->quick >= TM_LAUNCH_QUICK_MAX && !has_ready);  /* keeps (4) */
+    if (p->places.at[i].state != TM_LAUNCH_PLACE_EMPTY && p->places.at[i].begun_ns != INT64_MAX)
+      return true;
+  return false;
 }
 
 size_t tm_launch_plan_next(const struct tm_launch_plan *p, int64_t now_ns)
 {
-  for (size_t i = 0; !tm_launch_plan_is_exhausted(p) && i < p->places.len; i++)
+  if (tm_launch_plan_is_exhausted(p) || p->starting >= TM_LAUNCH_STARTS_MAX) /* keeps (6) */
+    return SIZE_MAX;
+  for (size_t i = 0; i < p->places.len; i++)
     if (p->places.at[i].state == TM_LAUNCH_PLACE_EMPTY && p->places.at[i].due_ns <= now_ns)
       return i;
-  return SIZE_MAX;
+  return p->places.len < p->wanted ? p->places.len : SIZE_MAX;
 }
 
 static size_t take_spare(struct tm_launch_plan *p)
@@ -67,15 +78,19 @@ static size_t take_spare(struct tm_launch_plan *p)
 
 size_t tm_launch_plan_launch(struct tm_launch_plan *p, size_t place, uint32_t id)
 {
-  struct tm_launch_place *l = &p->places.at[place];
+  struct tm_launch_place *l;
 
-  tm_require(place < p->places.len && l->state == TM_LAUNCH_PLACE_EMPTY &&
-             !tm_launch_plan_find(p, id));
+  tm_require(place <= p->places.len && place < p->wanted && !tm_launch_plan_find(p, id));
+  if (place == p->places.len)
+    *TM_ARRAY_ADD(&p->places) = (struct tm_launch_place) { .state = TM_LAUNCH_PLACE_EMPTY };
+  l = &p->places.at[place];
+  tm_require(l->state == TM_LAUNCH_PLACE_EMPTY);
   tm_require(!p->has_hosts || p->spares.len > 0); /* each filled place has one: keeps (1) */
   l->state = TM_LAUNCH_PLACE_STARTS;
   l->id = id;
   l->host = p->has_hosts ? take_spare(p) : SIZE_MAX;
   l->begun_ns = l->deadline_ns = INT64_MAX;
+  p->starting++;
   p->launches++;
   return l->host;
 }
@@ -95,6 +110,8 @@ void tm_launch_plan_ready(struct tm_launch_plan *p, uint32_t id)
 
   tm_require(l->state == TM_LAUNCH_PLACE_STARTS);
   l->state = TM_LAUNCH_PLACE_READY;
+  p->starting--;
+  p->ready++;
   p->quick = 0;
 }
 
@@ -122,17 +139,29 @@ static int64_t wait_after(int failures)
   return ns < TM_LAUNCH_WAIT_MAX_NS ? ns : TM_LAUNCH_WAIT_MAX_NS;
 }
 
+static void empty(struct tm_launch_plan *p, struct tm_launch_place *l, int64_t due_ns)
+{
+  p->starting -= l->state == TM_LAUNCH_PLACE_STARTS;
+  p->ready -= l->state == TM_LAUNCH_PLACE_READY;
+  l->state = TM_LAUNCH_PLACE_EMPTY;
+  l->due_ns = due_ns;
+  if (p->has_hosts)
+    *TM_ARRAY_ADD(&p->spares) = l->host; /* behind the others: keeps (1) */
+  l->host = SIZE_MAX;
+}
+
 void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, int64_t now_ns)
 {
   struct tm_launch_place *l = place_of(p, id);
 
   p->quick = is_quick(l, now_ns) ? p->quick + 1 : 0;
-  l->state = TM_LAUNCH_PLACE_EMPTY;
   l->failures++;
-  l->due_ns = now_ns + wait_after(l->failures);
-  if (p->has_hosts)
-    *TM_ARRAY_ADD(&p->spares) = l->host; /* behind the others: keeps (1) */
-  l->host = SIZE_MAX;
+  empty(p, l, now_ns + wait_after(l->failures));
+}
+
+void tm_launch_plan_withdrawn(struct tm_launch_plan *p, uint32_t id, int64_t now_ns)
+{
+  empty(p, place_of(p, id), now_ns);
 }
 
 void tm_launch_plan_committed(struct tm_launch_plan *p, uint32_t id)
@@ -156,14 +185,15 @@ bool tm_launch_plan_late(const struct tm_launch_plan *p, int64_t now_ns, uint32_
 
 int64_t tm_launch_plan_due(const struct tm_launch_plan *p)
 {
-  int64_t due = INT64_MAX;
+  bool may_start = !tm_launch_plan_is_exhausted(p) && p->starting < TM_LAUNCH_STARTS_MAX;
+  int64_t due = may_start && p->places.len < p->wanted ? INT64_MIN : INT64_MAX;
 
   for (size_t i = 0; i < p->places.len; i++) {
     const struct tm_launch_place *l = &p->places.at[i];
     int64_t ns = INT64_MAX;
     if (l->state == TM_LAUNCH_PLACE_STARTS)
       ns = l->deadline_ns;
-    else if (l->state == TM_LAUNCH_PLACE_EMPTY && !tm_launch_plan_is_exhausted(p))
+    else if (l->state == TM_LAUNCH_PLACE_EMPTY && may_start)
       ns = l->due_ns;
     due = ns < due ? ns : due;
   }

@@ -1,5 +1,6 @@
 /* launch_plan.h - which nodes of a group are to be launched, when, and on which host. A group is
- * the nodes that one command template starts: as many places as there should be nodes.
+ * the nodes that one command template starts: as many places as there should be nodes. A place is
+ * made when it is first filled.
  *
  * Pure: it reads no clock, starts nothing, calls nobody. Times are ns of one clock.
  *
@@ -14,10 +15,13 @@
  *      it asks for no other.
  *  (4) Nor after 5 nodes in a row that were never ready and ended within 10 s of their start, while
  *      no node is ready: the command itself is wrong, and waits would only hide that.
+ *  (5) It is over when it is exhausted and no place is filled. What still starts may become ready
+ *      after others have failed at once, as machines do that are switched off; then (4) no longer
+ *      holds. What is ready may commit something; then (3) no longer holds.
+ *  (6) At most TM_LAUNCH_STARTS_MAX places start at a time.
  *
  * Caller: init; then, after whatever happens and when it is due, launch what _next() names; tell
- * what becomes of it; give up what _late() names; end the job when it is exhausted and a launch has
- * failed.
+ * what becomes of it; give up what _late() names; end the job when it is over.
  */
 #ifndef TM_FLEET_LAUNCH_PLAN_H
 #define TM_FLEET_LAUNCH_PLAN_H
@@ -32,6 +36,7 @@
 #define TM_LAUNCH_WAIT_MAX_NS (60 * INT64_C(1000000000))
 #define TM_LAUNCH_QUICK_NS    (10 * INT64_C(1000000000))
 #define TM_LAUNCH_QUICK_MAX   5
+#define TM_LAUNCH_STARTS_MAX  64
 
 enum tm_launch_place_state { TM_LAUNCH_PLACE_EMPTY, TM_LAUNCH_PLACE_STARTS, TM_LAUNCH_PLACE_READY };
 
@@ -47,8 +52,10 @@ struct tm_launch_place {
 };
 
 struct tm_launch_plan {
-  struct TM_ARRAY(struct tm_launch_place) places;
-  struct TM_ARRAY(size_t) spares; /* hosts without a place, the next one first */
+  struct TM_ARRAY(struct tm_launch_place) places; /* those that were ever filled */
+  size_t wanted;                                  /* places that there should be */
+  size_t starting, ready;                         /* of them */
+  struct TM_ARRAY(size_t) spares;                 /* hosts without a place, the next one first */
   bool has_hosts;
   int64_t start_timeout_ns;
   int64_t launches; /* since the last committed mini-batch */
@@ -59,7 +66,7 @@ struct tm_launch_plan {
 void tm_launch_plan_init(struct tm_launch_plan *p, size_t places, size_t hosts,
                          int64_t start_timeout_ns);
 void tm_launch_plan_release(struct tm_launch_plan *p);
-/* A place to be filled now; SIZE_MAX: none. */
+/* A place to be filled now, which may be the next new one; SIZE_MAX: none. */
 size_t tm_launch_plan_next(const struct tm_launch_plan *p, int64_t now_ns);
 /* Fills that place. Returns the host, or SIZE_MAX. `id`: never used before. */
 size_t tm_launch_plan_launch(struct tm_launch_plan *p, size_t place, uint32_t id);
@@ -70,11 +77,17 @@ void tm_launch_plan_ready(struct tm_launch_plan *p, uint32_t id);
 void tm_launch_plan_ends(struct tm_launch_plan *p, uint32_t id);
 /* It could not be started, was late, or is lost. */
 void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
+/* Its command ended with the keeper that ran it: neither the command nor the host is to blame, so
+ * the place is filled again without a wait. */
+void tm_launch_plan_withdrawn(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
 /* A mini-batch from the node was committed. */
 void tm_launch_plan_committed(struct tm_launch_plan *p, uint32_t id);
 /* A node that is late; false: none. */
 bool tm_launch_plan_late(const struct tm_launch_plan *p, int64_t now_ns, uint32_t *id);
 bool tm_launch_plan_is_exhausted(const struct tm_launch_plan *p); /* (3), (4) */
+bool tm_launch_plan_is_over(const struct tm_launch_plan *p);      /* (5) */
+/* Whether the command of some node runs. */
+bool tm_launch_plan_has_running(const struct tm_launch_plan *p);
 /* When _next() or _late() may have something that they do not have now; INT64_MAX: never. */
 int64_t tm_launch_plan_due(const struct tm_launch_plan *p);
 /* NULL: no node of that id is starting or ready. */

@@ -6,7 +6,7 @@
  *   launch -> on_launched -> fleet -> ready ----> lost, gone --.
  *     |           |                                            v
  *     |           `-----------------------------> ended ---> settled -> launched again, as a new id
- *     `-> on_launch_failed: no node of the group can be had
+ *     `-> on_launch_failed: no node of the group can be had, unless another one has a command
  *
  *  (1) Steps that have no command run on this machine only, and the others on nodes of their group.
  *  (2) A node is settled once: when its stream is gone and nothing of its command is left. Only
@@ -210,9 +210,12 @@ static void fail_node(struct tm_launched_node *n, struct tm_err *err)
   report_end(n, err);
   g->last = *err;
   tm_job_nodes_remove_temp_of(job, n->id);
-  tm_launch_plan_failed(&g->plan, n->id, tm_clock_mono_ns());
+  if (n->is_withdrawn)
+    tm_launch_plan_withdrawn(&g->plan, n->id, tm_clock_mono_ns());
+  else
+    tm_launch_plan_failed(&g->plan, n->id, tm_clock_mono_ns());
   drop(n);
-  if (may_run(job) && has_user(job, group) && tm_launch_plan_is_exhausted(&g->plan))
+  if (may_run(job) && has_user(job, group) && tm_launch_plan_is_over(&g->plan))
     fail_group(job, group, err);
 }
 
@@ -260,7 +263,7 @@ static void lose_local(struct tm_job *job)
     struct tm_launched_node *n = l->nodes.at[i];
     if (!n->why)
       n->why = tm_xstrdup("the keeper of this machine, which ran its command, is lost");
-    n->is_over = true; /* keeps (4) */
+    n->is_over = n->is_withdrawn = true; /* keeps (4) */
     tm_job_steps_silence_node(job, n->id);
   }
   tm_fleet_close_streams(&job->fleet);
@@ -326,7 +329,8 @@ static void on_launch_failed(void *data, uint32_t launch, const char *text)
     return;
   }
   fail_node(n, &err);
-  fail_group(job, group, &err);
+  if (!tm_launch_plan_has_running(&job->launches->groups.at[group].plan))
+    fail_group(job, group, &err); /* else this machine may lack something for the moment */
 }
 
 static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_ended *ended)
@@ -401,14 +405,6 @@ static void end_late(struct tm_job *job, struct tm_launch_group *g)
   free(why);
 }
 
-static bool has_places_in_use(const struct tm_launch_plan *p)
-{
-  for (size_t i = 0; i < p->places.len; i++)
-    if (p->places.at[i].state != TM_LAUNCH_PLACE_EMPTY)
-      return true;
-  return false;
-}
-
 static void go(struct tm_job *job, size_t group)
 {
   struct tm_launch_group *g = &job->launches->groups.at[group];
@@ -417,7 +413,7 @@ static void go(struct tm_job *job, size_t group)
   end_late(job, g);
   while (may_run(job) && g->cause.code == 0 && tm_fleet_node(&job->fleet, TM_LOCAL_NODE) &&
          has_user(job, group)) {
-    if (tm_launch_plan_is_exhausted(&g->plan) && !has_places_in_use(&g->plan))
+    if (tm_launch_plan_is_over(&g->plan))
       fail_group(job, group, &g->last);
     place = tm_launch_plan_next(&g->plan, tm_clock_mono_ns());
     if (place == SIZE_MAX || g->cause.code < 0)

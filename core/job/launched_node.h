@@ -19,8 +19,9 @@ struct tm_launched_node {
   bool has_stream;  /* in the fleet */
   bool is_over;     /* nothing of its command is left */
   bool was_ready;
-  char *why; /* it is being ended, or is lost; NULL: it is not */
+  char *why;     /* it is being ended, or is lost; NULL: it is not */
   bool is_late, has_ended;
+  bool is_withdrawn; /* its command ended with the keeper of this machine */
   struct tm_launch_ended ended;
 };
 

@@ -1,6 +1,7 @@
 -- Commands of nodes that misbehave, and nodes that end at bad moments. A node is a `tidemill node`
 -- process on this machine.
 local job = require "support.job"
+local lfs = require "lfs"
 local programs = require "support.programs"
 local waiting = require "support.waiting"
 
@@ -44,6 +45,42 @@ local function finish(t)
   assert.same(job.names(INPUTS), t:rows())
   return r
 end
+
+local function count_nodes(t)
+  local count = 0
+  for name in lfs.dir(t:path "job/nodes") do
+    if name:find "%.txt$" then count = count + 1 end
+  end
+  return count
+end
+
+describe("nodes that start", function()
+  after_each(job.check_end)
+
+  -- A command that is wrong ends at once, too; but here one node still starts.
+  it("may be saved by the last one, however many others end at once", function()
+    local t = start(new_case(7, [[[ "$2" -le 6 ] && exit 255
+      until [ -e "$3/here-late" ]; do sleep 0.01; done; exec "$1" node]]))
+    t:wait_for("run1.err", "cannot start node 6:")
+    t:write("here-late", "")
+    finish(t)
+  end)
+
+  it("start again when the keeper of the job is killed", function()
+    local t = start(new_case(6, [[echo >"$3/here-begun-$2"
+      until [ -e "$3/here-late" ]; do sleep 0.01; done; exec "$1" node]]))
+    for id = 1, 6 do t:wait_for("here-begun-" .. id) end
+    for _, pid in ipairs(t:processes_of "keeper") do programs.kill(pid, programs.SIGKILL) end
+    t:write("here-late", "")
+    finish(t)
+    assert.equal(12, count_nodes(t))
+  end)
+
+  it("are no more than are started at a time, if there are far too many", function()
+    local t = start(new_case(1000000000, [[exec "$1" node]]))
+    finish(t)
+  end)
+end)
 
 -- Others than the first two never become nodes, so nothing but the loss itself makes the other node
 -- go on.
@@ -96,6 +133,23 @@ end]]
     t:wait_for("run1.err", ("node %d is ready"):format(3 - id))
     lose(t, id)
     t:wait_for("here-last-" .. 3 - id)
+    finish(t)
+  end)
+end)
+
+describe("a command", function()
+  after_each(job.check_end)
+
+  it("that cannot be run any more costs a node, while another node works", function()
+    local t = new_case(2, [[{ "%s/begin", "{program}", "{node_id}" }]])
+    t:write("begin", '#!/bin/sh\necho $$ >"$HERE$2"\nexec "$1" node\n')
+    t:expect(t:run({ "-c", "chmod +x begin" }, { program = "sh" }), 0)
+    start(t)
+    t:wait_for("run2.err", "node 1 is ready")
+    t:wait_for("run2.err", "node 2 is ready")
+    assert(os.remove(t:path "begin"))
+    programs.kill(tonumber(t:read "here-2"), programs.SIGKILL)
+    t:wait_for("run2.err", "cannot start node 3: cannot start ")
     finish(t)
   end)
 end)

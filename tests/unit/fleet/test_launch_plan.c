@@ -131,6 +131,7 @@ static void five_quick_failures_in_a_row_exhaust_a_group(void **state)
   assert_false(tm_launch_plan_is_exhausted(&p));
   fail_start(&p, 10, 0);
   assert_true(tm_launch_plan_is_exhausted(&p));
+  assert_true(tm_launch_plan_is_over(&p));
   assert_int_equal(tm_launch_plan_next(&p, INT64_MAX), NONE);
   tm_launch_plan_release(&p);
 }
@@ -147,6 +148,92 @@ static void quick_failures_beside_a_ready_node_are_no_reason_to_stop(void **stat
   assert_false(tm_launch_plan_is_exhausted(&p));
   tm_launch_plan_failed(&p, 1, 800 * TM_S); /* it was ready: the row begins again */
   assert_false(tm_launch_plan_is_exhausted(&p));
+  tm_launch_plan_release(&p);
+}
+
+static void what_still_starts_may_save_a_group(void **state)
+{
+  struct tm_launch_plan p;
+  tm_launch_plan_init(&p, 6, 0, 60 * TM_S);
+  assert_int_equal(launch_all(&p, 0, 1), 6);
+  for (uint32_t id = 1; id <= 6; id++)
+    tm_launch_plan_running(&p, id, 0);
+  for (uint32_t id = 1; id <= 5; id++)
+    tm_launch_plan_failed(&p, id, 0);
+  assert_true(tm_launch_plan_is_exhausted(&p));
+  assert_false(tm_launch_plan_is_over(&p));
+  assert_int_equal(tm_launch_plan_next(&p, TM_S), NONE);
+  assert_int_equal(tm_launch_plan_due(&p), 60 * TM_S); /* the last one may be late */
+  tm_launch_plan_ready(&p, 6);
+  assert_false(tm_launch_plan_is_exhausted(&p));
+  assert_int_equal(launch_all(&p, TM_S, 7), 5);
+  tm_launch_plan_release(&p);
+}
+
+static void an_exhausted_group_is_not_over_while_a_node_is_ready(void **state)
+{
+  struct tm_launch_plan p;
+  uint32_t id = 2;
+  tm_launch_plan_init(&p, 2, 0, TM_S);
+  tm_launch_plan_launch(&p, tm_launch_plan_next(&p, 0), 1);
+  tm_launch_plan_running(&p, 1, 0);
+  tm_launch_plan_ready(&p, 1);
+  for (; !tm_launch_plan_is_exhausted(&p); id++)
+    fail_start(&p, id, 0);
+  assert_int_equal(id, 2 + 3 * 2 + 10 - 1);
+  assert_false(tm_launch_plan_is_over(&p));
+  tm_launch_plan_failed(&p, 1, (int64_t)id * 100 * TM_S);
+  assert_true(tm_launch_plan_is_over(&p));
+  tm_launch_plan_release(&p);
+}
+
+static void a_withdrawn_launch_blames_neither_command_nor_host(void **state)
+{
+  struct tm_launch_plan p;
+  tm_launch_plan_init(&p, 6, 6, 60 * TM_S);
+  launch_all(&p, 0, 1);
+  assert_true(!tm_launch_plan_has_running(&p));
+  for (uint32_t id = 1; id <= 6; id++)
+    tm_launch_plan_running(&p, id, 0);
+  assert_true(tm_launch_plan_has_running(&p));
+  for (uint32_t id = 1; id <= 6; id++)
+    tm_launch_plan_withdrawn(&p, id, 1);
+  assert_false(tm_launch_plan_has_running(&p));
+  assert_false(tm_launch_plan_is_exhausted(&p));
+  assert_int_equal(launch_all(&p, 1, 7), 6);
+  tm_launch_plan_failed(&p, 7, 1); /* the first failure of its place: no wait */
+  assert_int_equal(launch_all(&p, 1, 13), 1);
+  tm_launch_plan_release(&p);
+}
+
+static void withdrawn_launches_come_to_an_end(void **state)
+{
+  struct tm_launch_plan p;
+  uint32_t id = 1;
+  tm_launch_plan_init(&p, 1, 0, TM_S);
+  for (; tm_launch_plan_next(&p, 0) != NONE; id++) {
+    tm_launch_plan_launch(&p, 0, id);
+    tm_launch_plan_withdrawn(&p, id, 0);
+  }
+  assert_int_equal(id - 1, 3 + 10);
+  assert_true(tm_launch_plan_is_over(&p));
+  tm_launch_plan_release(&p);
+}
+
+/* A plan of so many places takes no memory for those that were never filled. */
+static void only_some_places_start_at_a_time(void **state)
+{
+  struct tm_launch_plan p;
+  tm_launch_plan_init(&p, 1000000000, 0, TM_S);
+  assert_int_equal(tm_launch_plan_due(&p), INT64_MIN);
+  assert_int_equal(launch_all(&p, 0, 1), TM_LAUNCH_STARTS_MAX);
+  assert_int_equal(tm_launch_plan_due(&p), INT64_MAX);
+  tm_launch_plan_running(&p, 1, 0);
+  tm_launch_plan_ready(&p, 1);
+  assert_int_equal(launch_all(&p, 0, 1001), 1);
+  tm_launch_plan_failed(&p, 2, 0);
+  assert_int_equal(tm_launch_plan_next(&p, 0), 1); /* its place is filled before new ones */
+  assert_int_equal(p.places.len, TM_LAUNCH_STARTS_MAX + 1);
   tm_launch_plan_release(&p);
 }
 
@@ -177,5 +264,10 @@ UNIT_TESTS({
     cmocka_unit_test(a_group_without_a_commit_is_exhausted),
     cmocka_unit_test(five_quick_failures_in_a_row_exhaust_a_group),
     cmocka_unit_test(quick_failures_beside_a_ready_node_are_no_reason_to_stop),
+    cmocka_unit_test(what_still_starts_may_save_a_group),
+    cmocka_unit_test(an_exhausted_group_is_not_over_while_a_node_is_ready),
+    cmocka_unit_test(a_withdrawn_launch_blames_neither_command_nor_host),
+    cmocka_unit_test(withdrawn_launches_come_to_an_end),
+    cmocka_unit_test(only_some_places_start_at_a_time),
     cmocka_unit_test(a_start_that_is_being_ended_is_not_late_again),
 });
