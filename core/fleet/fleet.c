@@ -115,6 +115,22 @@ struct tm_node *tm_fleet_node(const struct tm_fleet *f, uint32_t id)
   return id < f->places.len && f->places.at[id] ? f->places.at[id]->node : NULL;
 }
 
+void tm_fleet_give_up(struct tm_fleet *f, uint32_t id, const char *text)
+{
+  struct tm_node *n = tm_fleet_node(f, id);
+
+  tm_require(n && f->places.at[id]->is_stream);
+  tm_node_give_up(n, text);
+}
+
+const char *tm_fleet_foreign(const struct tm_fleet *f, uint32_t id, size_t *len)
+{
+  const struct tm_fleet_place *p = id < f->places.len ? f->places.at[id] : NULL;
+
+  *len = 0;
+  return lives(p) ? tm_node_foreign(p->node ? p->node : p->closing, len) : NULL;
+}
+
 bool tm_fleet_lives(const struct tm_fleet *f, uint32_t id)
 {
   return id < f->places.len && lives(f->places.at[id]);

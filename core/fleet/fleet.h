@@ -51,6 +51,11 @@ int tm_fleet_connect(struct tm_fleet *f, uint32_t id, int in, int out, const cha
 struct tm_node *tm_fleet_node(const struct tm_fleet *f, uint32_t id); /* NULL: lost, or none */
 /* Whether it has it, and its keeper has said its version; on_ready follows for the others. */
 bool tm_fleet_is_ready(const struct tm_fleet *f, uint32_t id);
+/* Gives a node up that was connected: on_lost follows within the call. It has the node. */
+void tm_fleet_give_up(struct tm_fleet *f, uint32_t id, const char *text);
+/* What the command of a connected node printed instead of a node's messages: tm_node_foreign().
+ * Also within on_lost. */
+const char *tm_fleet_foreign(const struct tm_fleet *f, uint32_t id, size_t *len);
 /* Whether it has it, or processes of it may be left. */
 bool tm_fleet_lives(const struct tm_fleet *f, uint32_t id);
 size_t tm_fleet_ids(const struct tm_fleet *f);    /* every id is below */

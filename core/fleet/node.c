@@ -293,6 +293,16 @@ bool tm_node_is_reached(const struct tm_node *n)
   return n->is_reached;
 }
 
+const char *tm_node_foreign(const struct tm_node *n, size_t *len)
+{
+  return tm_node_connection_foreign(n->connection, len);
+}
+
+void tm_node_give_up(struct tm_node *n, const char *text)
+{
+  lose(n, text);
+}
+
 int64_t tm_node_round_trip_ns(const struct tm_node *n)
 {
   return tm_node_connection_round_trip_ns(n->connection);

@@ -76,6 +76,11 @@ void tm_node_tick(struct tm_node *n, int64_t mono_ns);
 #define TM_NODE_PATIENCE_NS (10 * INT64_C(1000000000))
 /* Whether the other side has said that it is there: the preface of a stream has come. */
 bool tm_node_is_reached(const struct tm_node *n);
+/* What the command that carries a stream printed so far, if that is all that came: `*len` bytes,
+ * valid until the loop turns. NULL: nothing, or it is reached, or of this machine. */
+const char *tm_node_foreign(const struct tm_node *n, size_t *len);
+/* The caller gives it up: on_lost comes within the call, with this text, unless it came before. */
+void tm_node_give_up(struct tm_node *n, const char *text);
 /* The shortest time that one of the last heartbeats took to the relay and back, without the
  * keeper's part; 0: a node of this machine, or not known yet. */
 int64_t tm_node_round_trip_ns(const struct tm_node *n);

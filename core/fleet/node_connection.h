@@ -38,6 +38,7 @@ struct tm_node_carrier {
   void (*wake)(struct tm_node_connection *c);
   void (*close)(struct tm_node_connection *c, const char *job_dir);
   void (*wait)(struct tm_node_connection *c);
+  const char *(*foreign)(const struct tm_node_connection *c, size_t *len); /* NULL: none can come */
   int64_t (*round_trip_ns)(const struct tm_node_connection *c); /* both NULL: of this machine */
   int64_t (*clock_offset_ns)(const struct tm_node_connection *c);
 };
@@ -83,6 +84,15 @@ static inline void tm_node_connection_end_link(struct tm_node_connection *c, uin
 static inline void tm_node_connection_wake(struct tm_node_connection *c)
 {
   c->carrier->wake(c);
+}
+
+/* What the command that carries the connection printed before anything else, as long as the other
+ * side has not been reached; valid until the loop turns. NULL: nothing. Until on_closed. */
+static inline const char *tm_node_connection_foreign(const struct tm_node_connection *c,
+                                                     size_t *len)
+{
+  *len = 0;
+  return c->carrier->foreign ? c->carrier->foreign(c, len) : NULL;
 }
 
 /* Until on_closed. 0: a keeper of this machine, or not known yet. */

@@ -122,6 +122,11 @@ static void wait_stream(struct tm_node_connection *c)
 {
 }
 
+static const char *foreign(const struct tm_node_connection *c, size_t *len)
+{
+  return tm_node_stream_foreign(((const struct stream_connection *)c)->links.stream, len);
+}
+
 static int64_t round_trip_ns(const struct tm_node_connection *c)
 {
   return tm_node_stream_round_trip_ns(((const struct stream_connection *)c)->links.stream);
@@ -139,6 +144,7 @@ static const struct tm_node_carrier carrier = { .send = send_stream,
                                                 .wake = wake,
                                                 .close = close_stream,
                                                 .wait = wait_stream,
+                                                .foreign = foreign,
                                                 .round_trip_ns = round_trip_ns,
                                                 .clock_offset_ns = clock_offset_ns };
 

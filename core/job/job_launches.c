@@ -18,12 +18,14 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "fleet/launch_plan.h"
 #include "fleet/launches.h"
 #include "job/job_own.h"
 #include "sys/clock.h"
 
-#define NO_GROUP SIZE_MAX
+#define NO_GROUP    SIZE_MAX
+#define PRINTED_MAX 200 /* bytes that a message quotes */
 
 /* ---- groups ---- */
 
@@ -74,6 +76,7 @@ void tm_job_launches_init(struct tm_job *job)
 static void free_node(struct tm_launched_node *n)
 {
   free(n->why);
+  free(n->printed);
   free(n);
 }
 
@@ -247,10 +250,23 @@ static void end_command(struct tm_launched_node *n)
     tm_node_end_launch(local, n->launch);
 }
 
+static void note_printed(struct tm_launched_node *n)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  size_t len;
+  const char *bytes = tm_fleet_foreign(&n->job->fleet, n->id, &len);
+
+  if (!bytes || n->printed)
+    return;
+  tm_text_one_line(&text, bytes, len, PRINTED_MAX);
+  n->printed = tm_buf_take(&text);
+}
+
 static void give_up(struct tm_launched_node *n, const char *why)
 {
   if (!n->why)
     n->why = tm_xstrdup(why);
+  note_printed(n);
   end_command(n);
 }
 
@@ -400,7 +416,10 @@ static void end_late(struct tm_job *job, struct tm_launch_group *g)
     tm_launch_plan_ends(&g->plan, id);
     tm_require(n);
     n->is_late = true;
-    give_up(n, why);
+    if (n->has_stream) /* somebody may hold it whose end we do not see */
+      tm_fleet_give_up(&job->fleet, id, why);
+    else
+      give_up(n, why);
   }
   free(why);
 }

@@ -45,5 +45,7 @@ void tm_launched_node_describe(struct tm_buf *out, const struct tm_launched_node
   }
   if (n->has_ended && n->ended.last_line[0])
     tm_buf_printf(out, "; its last line was '%s'", n->ended.last_line);
+  if (!n->was_ready && n->printed && (n->is_late || explains(n)))
+    tm_buf_printf(out, "; it printed '%s'", n->printed);
   tm_buf_printf(out, "; see 'nodes/%" PRIu32 ".txt'", n->id);
 }

@@ -19,6 +19,7 @@ struct tm_launched_node {
   bool has_stream;  /* in the fleet */
   bool is_over;     /* nothing of its command is left */
   bool was_ready;
+  char *printed; /* on its stdout, in one line, if it never became a node; NULL: nothing */
   char *why;     /* it is being ended, or is lost; NULL: it is not */
   bool is_late, has_ended;
   bool is_withdrawn; /* its command ended with the keeper of this machine */

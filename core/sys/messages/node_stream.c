@@ -529,6 +529,12 @@ struct tm_node_stream *tm_node_stream_open(const struct tm_node_stream_options *
   return s;
 }
 
+const char *tm_node_stream_foreign(const struct tm_node_stream *s, size_t *len)
+{
+  *len = s->has_begun || s->in_at > 0 ? 0 : s->in.len; /* a preface advances it */
+  return *len > 0 ? s->in.data : NULL;
+}
+
 int64_t tm_node_stream_timeout_ns(const struct tm_node_stream *s)
 {
   return s->beat.timeout_ns;

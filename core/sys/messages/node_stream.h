@@ -84,6 +84,9 @@ void tm_node_stream_forget(struct tm_node_stream *s, uint32_t worker);
 size_t tm_node_stream_pending_of(const struct tm_node_stream *s, uint32_t worker);
 size_t tm_node_stream_pending(const struct tm_node_stream *s);
 void tm_node_stream_flush(struct tm_node_stream *s);
+/* What came instead of a preface so far, also after on_end: `*len` bytes, valid until the loop
+ * turns; NULL: nothing, or a preface has come. */
+const char *tm_node_stream_foreign(const struct tm_node_stream *s, size_t *len);
 /* The timeout of the heartbeats: the supervisor's own, or what the relay has learnt; 0: none. */
 int64_t tm_node_stream_timeout_ns(const struct tm_node_stream *s);
 /* When bytes last came, by tm_clock_boot_ns(); 0: none did. */

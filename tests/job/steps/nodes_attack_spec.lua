@@ -140,6 +140,8 @@ end)
 describe("a command", function()
   after_each(job.check_end)
 
+  local LATE = "node_start_timeout = 1"
+
   it("that cannot be run any more costs a node, while another node works", function()
     local t = new_case(2, [[{ "%s/begin", "{program}", "{node_id}" }]])
     t:write("begin", '#!/bin/sh\necho $$ >"$HERE$2"\nexec "$1" node\n')
@@ -151,5 +153,28 @@ describe("a command", function()
     programs.kill(tonumber(t:read "here-2"), programs.SIGKILL)
     t:wait_for("run2.err", "cannot start node 3: cannot start ")
     finish(t)
+  end)
+
+  it("that asks for something is late, and is quoted", function()
+    local t = start(new_case(1, [[[ "$2" -gt 1 ] && exec "$1" node; printf 'Password: '; exec sleep 1000]], LATE))
+    local r = finish(t)
+    job.expect_words(r.err, { "node 1: it was not ready after 1 s", "it printed 'Password: '" })
+  end)
+
+  it("that prints something else and ends is quoted", function()
+    local t = start(new_case(1, [[[ "$2" -gt 1 ] && exec "$1" node; echo no such module; exit 1]]))
+    local r = finish(t)
+    job.expect_words(r.err, { "exited with status 1 before the node was ready", "it printed 'no such module\\n'" })
+  end)
+
+  -- Such a process is not found by its environment, and keeps the stream open.
+  it("may leave a process that hides and holds its output", function()
+    local t = start(new_case(1, [[[ "$2" -gt 1 ] && exec "$1" node
+      env -i setsid sh -c 'echo $$ >"$0/hidden"; exec sleep 1000' "$3" &
+      until [ -s "$3/hidden" ]; do sleep 0.01; done; exit 0]], LATE))
+    local r = finish(t)
+    job.expect_words(r.err, { "node 1: it was not ready after 1 s" })
+    local hidden = t:read("hidden"):match "%d+"
+    programs.wait_until("the end of the hidden process", function() return not io.open("/proc/" .. hidden) end, LIMIT)
   end)
 end)

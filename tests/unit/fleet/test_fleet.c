@@ -280,6 +280,26 @@ static void streams_end_before_the_node_of_this_machine(void **state)
   release(&s, "");
 }
 
+static void a_node_that_is_given_up_is_lost_and_gone(void **state)
+{
+  struct seen s;
+  int pair[2];
+  size_t len;
+  setup(&s);
+  assert_null(tm_fleet_foreign(&s.fleet, 1, &len));
+  assert_int_equal(tm_channel_pair(pair, NULL), 0);
+  assert_int_equal(tm_fleet_connect(&s.fleet, 1, pair[0], pair[0], "far", 3600 * TM_S, NULL), 0);
+  assert_int_equal(write(pair[1], "what?", 5), 5);
+  while (tm_fleet_foreign(&s.fleet, 1, &len) == NULL)
+    tm_loop_turn(&s.loop);
+  assert_int_equal(len, 5);
+  tm_fleet_give_up(&s.fleet, 1, "late"); /* the other end stays open */
+  assert_non_null(tm_fleet_foreign(&s.fleet, 1, &len));
+  await(&s, "gone");
+  close(pair[1]);
+  release(&s, "lost 1: late;gone 1;");
+}
+
 static int serve(int argc, char **argv)
 {
   return job_keeper();
@@ -294,4 +314,5 @@ UNIT_TESTS({
     cmocka_unit_test(a_node_over_a_stream_is_ready_when_its_keeper_has_said_its_version),
     cmocka_unit_test(a_node_of_another_version_is_never_ready),
     cmocka_unit_test(streams_end_before_the_node_of_this_machine),
+    cmocka_unit_test(a_node_that_is_given_up_is_lost_and_gone),
 });

@@ -49,6 +49,26 @@ static void what_the_command_printed_is_noted(void **state)
   release(&r);
 }
 
+static void what_came_instead_of_a_preface_can_be_quoted(void **state)
+{
+  struct rig r;
+  size_t len;
+  connect_only(&r);
+  assert_null(tm_node_foreign(r.node, &len));
+  assert_int_equal(write(r.fd, "Password:", 9), 9);
+  while (tm_node_foreign(r.node, &len) == NULL)
+    turn(&r);
+  assert_int_equal(len, 9);
+  assert_memory_equal(tm_node_foreign(r.node, &len), "Password:", 9);
+  open_relay(&r, tm_hello());
+  while (!tm_node_is_reached(r.node))
+    turn(&r);
+  assert_null(tm_node_foreign(r.node, &len));
+  tm_node_give_up(r.node, "late");
+  await_lost(&r, "late;");
+  release(&r);
+}
+
 static void late_messages_are_dropped_and_counted(void **state)
 {
   struct rig r;
@@ -215,6 +235,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_lost_stream_ends_links_after_what_waits),
     cmocka_unit_test(a_relay_of_another_version_is_refused),
     cmocka_unit_test(what_the_command_printed_is_noted),
+    cmocka_unit_test(what_came_instead_of_a_preface_can_be_quoted),
     cmocka_unit_test(late_messages_are_dropped_and_counted),
     cmocka_unit_test(a_silent_node_is_lost),
     cmocka_unit_test(heartbeats_are_no_sign_of_the_keeper),

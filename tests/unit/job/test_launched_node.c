@@ -53,6 +53,23 @@ static void a_late_node_is_late_however_its_command_ends(void **state)
   says(&n, "cannot start node 3: it was not ready after 2 s; see 'nodes/3.txt'");
 }
 
+static void what_it_printed_may_explain_why_it_is_no_node(void **state)
+{
+  struct tm_launched_node n = { .id = 3,
+                                .has_ended = true,
+                                .is_late = true,
+                                .why = (char *)"it was not ready after 2 s",
+                                .printed = (char *)"Password:" };
+  says(&n, "cannot start node 3: it was not ready after 2 s; it printed 'Password:'; see "
+           "'nodes/3.txt'");
+  n.is_late = false;
+  strcpy(n.ended.last_line, "bye");
+  says(&n, "cannot start node 3: its command exited with status 0 before the node was ready; its "
+           "last line was 'bye'; it printed 'Password:'; see 'nodes/3.txt'");
+  n.ended = (struct tm_launch_ended) { .signal = SIGTERM }; /* ours: the text above quotes it */
+  says(&n, "cannot start node 3: it was not ready after 2 s; see 'nodes/3.txt'");
+}
+
 static void a_command_that_never_ran_has_no_end(void **state)
 {
   struct tm_launched_node n = { .id = 3, .why = (char *)"there is no such program" };
@@ -64,5 +81,6 @@ UNIT_TESTS({
     cmocka_unit_test(a_lost_node_is_named_with_its_host),
     cmocka_unit_test(our_own_signal_is_not_the_cause),
     cmocka_unit_test(a_late_node_is_late_however_its_command_ends),
+    cmocka_unit_test(what_it_printed_may_explain_why_it_is_no_node),
     cmocka_unit_test(a_command_that_never_ran_has_no_end),
 });

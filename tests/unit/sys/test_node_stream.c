@@ -169,6 +169,10 @@ static void an_echo_of_its_own_preface_is_text(void **state)
   get(&rig, &out);
   put_buf(&rig, &out);
   assert_int_equal(rig.supervisor.opens, 0);
+  size_t len;
+  const char *foreign = tm_node_stream_foreign(rig.supervisor.stream, &len);
+  assert_in_range(len, 16, 400);
+  assert_memory_equal(foreign, "tidemill-stream ", 16);
   close(rig.fd);
   rig.fd = -1;
   turn(&rig, 3);
@@ -225,6 +229,8 @@ static void both_sides_tell_that_they_differ(void **state)
   assert_int_equal(rig.supervisor.code, TM_EPROTOCOL);
   assert_int_equal(rig.relay.code, TM_EPROTOCOL);
   assert_int_equal(rig.supervisor.opens + rig.relay.opens, 0);
+  size_t len;
+  assert_null(tm_node_stream_foreign(rig.supervisor.stream, &len));
   close_rig(&rig);
 }
 
