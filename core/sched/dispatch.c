@@ -3,6 +3,13 @@
  * Workers get one assignment at a time, in turn, idle ones first. A worker that can take none of
  * those that wait, because it must avoid them, is passed over. Any other worker can take one of
  * them, so a turn passes over one worker at most.
+ *
+ * Recalls. While a worker is idle, each node that has crowded workers has a planned look at them.
+ * The look recalls what is late, and plans the next one for when something else will be. A node's
+ * plan is dropped if it may be too late: its distance has changed, or a worker has answered a
+ * recall. `looks` still has the entry then, and it is ignored. Looks are planned by node, because
+ * what is late depends on its distance, and at least TM_SCHED_LOOK_NS apart, so that they cost
+ * nothing per mini-batch.
  */
 #include "sched/sched_own.h"
 
@@ -33,7 +40,7 @@ static void hand_out(struct tm_sched *s, int64_t now_ns)
   struct tm_sched_worker *w, *skip = NULL;
 
   while (tm_queue_has_waiting(&s->queue) && (w = tm_roster_wanting(&s->roster, skip))) {
-    if (tm_window_is_late(&w->window, now_ns)) {
+    if (tm_window_is_late(&w->window, w->node->distance_ns, now_ns)) {
       tm_roster_unlist(w); /* until its first ends */
     } else if (!hand(s, w, now_ns)) {
       if (skip)
@@ -92,12 +99,33 @@ static void start_workers(struct tm_sched *s, int64_t now_ns)
 
 /* ---- recalling ---- */
 
-void tm_dispatch_recall(struct tm_sched *s, struct tm_sched_worker *w, int64_t before_ns)
+struct look {
+  int64_t at_ns;
+  struct tm_sched_node *node;
+};
+
+static bool is_before(const void *left, const void *right)
+{
+  return ((const struct look *)left)->at_ns < ((const struct look *)right)->at_ns;
+}
+
+void tm_dispatch_init(struct tm_sched *s)
+{
+  s->idle_ns = INT64_MAX;
+  tm_heap_init(&s->looks, sizeof(struct look), is_before);
+}
+
+int64_t tm_dispatch_look_due(const struct tm_sched *s)
+{
+  return s->looks.len > 0 ? ((struct look *)tm_heap_at(&s->looks, 0))->at_ns : INT64_MAX;
+}
+
+void tm_dispatch_recall(struct tm_sched *s, struct tm_sched_worker *w, int64_t until_ns)
 {
   struct tm_sched_action *a;
 
   if (w->is_recalling || w->state != TM_WORKER_READY || !w->node->is_up ||
-      tm_window_recall(&w->window, before_ns) == 0)
+      tm_window_recall(&w->window, until_ns) == 0)
     return;
   w->is_recalling = true;
   a = tm_actions_add(&s->actions, TM_SCHED_RECALL);
@@ -106,21 +134,67 @@ void tm_dispatch_recall(struct tm_sched *s, struct tm_sched_worker *w, int64_t b
   tm_roster_update(&s->roster, w);
 }
 
+static void plan_look(struct tm_sched *s, struct tm_sched_node *n, int64_t at_ns)
+{
+  if (at_ns < n->looked_ns + TM_SCHED_LOOK_NS)
+    at_ns = n->looked_ns + TM_SCHED_LOOK_NS;
+  tm_heap_add(&s->looks, &(struct look) { .at_ns = at_ns, .node = n });
+  tm_roster_set_look(&s->roster, n, at_ns);
+}
+
+/* When something that waits at the worker is late. What was asked for in vain has begun; so that it
+ * is not asked for all the time, everything there is as old as that answer at most. */
+static int64_t late_at(const struct tm_sched_worker *w)
+{
+  int64_t since_ns = tm_window_waits_since(&w->window);
+
+  if (since_ns < w->refused_ns)
+    since_ns = w->refused_ns;
+  return since_ns + tm_window_late_ns(w->node->distance_ns);
+}
+
+/* Recalls what is late on the node. */
+static void look_at(struct tm_sched *s, struct tm_sched_node *n, int64_t now_ns)
+{
+  int64_t next_ns = INT64_MAX;
+  struct tm_list_item *next;
+
+  n->looked_ns = now_ns;
+  for (struct tm_list_item *i = tm_list_first(&n->crowded); i; i = next) {
+    struct tm_sched_worker *w = WORKER(i, crowded);
+    int64_t due_ns = late_at(w);
+    next = tm_list_next(&n->crowded, i);
+    if (due_ns <= now_ns)
+      tm_dispatch_recall(s, w, now_ns - tm_window_late_ns(n->distance_ns));
+    else if (due_ns < next_ns)
+      next_ns = due_ns;
+  }
+  if (next_ns < INT64_MAX)
+    plan_look(s, n, next_ns);
+}
+
 /* Keeps (3). */
 static void recall(struct tm_sched *s, int64_t now_ns)
 {
-  struct tm_list *crowded = &s->roster.crowded;
-  struct tm_list_item *next;
+  bool is_any_idle = s->roster.idle.len > 0;
+  struct tm_list *unplanned = &s->roster.unplanned;
+  struct look look;
 
-  if (now_ns >= s->recall_ns) {
-    s->recall_ns = INT64_MAX;
-    for (struct tm_list_item *i = tm_list_first(crowded); i && s->roster.idle.len > 0; i = next) {
-      next = tm_list_next(crowded, i);
-      tm_dispatch_recall(s, WORKER(i, crowded), now_ns - TM_WINDOW_LATE_NS);
-    }
+  if (!is_any_idle || s->idle_ns == INT64_MAX)
+    s->idle_ns = is_any_idle ? now_ns : INT64_MAX;
+  while (is_any_idle && unplanned->len > 0) {
+    struct tm_sched_node *n =
+        TM_LIST_OWNER(tm_list_first(unplanned), struct tm_sched_node, unplanned);
+    plan_look(s, n, s->idle_ns + tm_window_late_ns(n->distance_ns));
   }
-  if (s->recall_ns == INT64_MAX && s->roster.idle.len > 0 && crowded->len > 0)
-    s->recall_ns = now_ns + TM_WINDOW_LATE_NS;
+  while (tm_dispatch_look_due(s) <= now_ns) {
+    tm_heap_remove(&s->looks, 0, &look);
+    if (look.node->look_ns != look.at_ns)
+      continue;
+    tm_roster_set_look(&s->roster, look.node, INT64_MAX);
+    if (is_any_idle)
+      look_at(s, look.node, now_ns);
+  }
 }
 
 void tm_dispatch_turn(struct tm_sched *s, int64_t now_ns)

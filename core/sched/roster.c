@@ -10,8 +10,8 @@ void tm_roster_init(struct tm_roster *r)
   *r = (struct tm_roster) { .living = 0 };
   tm_list_init(&r->idle);
   tm_list_init(&r->roomy);
-  tm_list_init(&r->crowded);
   tm_list_init(&r->open_nodes);
+  tm_list_init(&r->unplanned);
 }
 
 static void free_worker(struct tm_sched_worker *w)
@@ -55,11 +55,13 @@ struct tm_sched_node *tm_roster_add_node(struct tm_roster *r, uint32_t number, i
     *TM_ARRAY_ADD(&r->nodes) = NULL;
   n = r->nodes.at[number] = TM_NEW(struct tm_sched_node);
   n->number = number;
+  n->look_ns = INT64_MAX;
   tm_pool_init(&n->pool, slots);
   n->pool.has_loaded = r->has_loaded;
   n->pool.is_closed = r->is_closed;
   tm_slots_init(&n->slots, slots);
   tm_list_init(&n->workers);
+  tm_list_init(&n->crowded);
   return n;
 }
 
@@ -68,13 +70,39 @@ void tm_roster_update_node(struct tm_roster *r, struct tm_sched_node *n)
   tm_list_set(&r->open_nodes, &n->open, n->is_up && tm_pool_wants_worker(&n->pool, INT64_MAX));
 }
 
+static void update_workers(struct tm_roster *r, struct tm_sched_node *n)
+{
+  for (struct tm_list_item *i = tm_list_first(&n->workers); i; i = tm_list_next(&n->workers, i))
+    tm_roster_update(r, WORKER(i, of_node));
+}
+
 void tm_roster_set_up(struct tm_roster *r, struct tm_sched_node *n, bool is_up)
 {
   tm_require(!is_up || !n->is_lost);
   n->is_up = is_up;
   tm_roster_update_node(r, n);
-  for (struct tm_list_item *i = tm_list_first(&n->workers); i; i = tm_list_next(&n->workers, i))
-    tm_roster_update(r, WORKER(i, of_node));
+  update_workers(r, n);
+}
+
+static void update_unplanned(struct tm_roster *r, struct tm_sched_node *n)
+{
+  tm_list_set(&r->unplanned, &n->unplanned, n->crowded.len > 0 && n->look_ns == INT64_MAX);
+}
+
+void tm_roster_set_look(struct tm_roster *r, struct tm_sched_node *n, int64_t at_ns)
+{
+  n->look_ns = at_ns;
+  update_unplanned(r, n);
+}
+
+void tm_roster_set_distance(struct tm_roster *r, struct tm_sched_node *n, int64_t ns)
+{
+  ns = ns < 0 ? 0 : ns < TM_WINDOW_DISTANCE_MAX_NS ? ns : TM_WINDOW_DISTANCE_MAX_NS;
+  if (ns == n->distance_ns)
+    return;
+  n->distance_ns = ns;
+  tm_roster_set_look(r, n, INT64_MAX); /* what was planned may be too late now */
+  update_workers(r, n);
 }
 
 void tm_roster_close(struct tm_roster *r)
@@ -181,8 +209,8 @@ void tm_roster_update(struct tm_roster *r, struct tm_sched_worker *w)
 
   if (is_ready && !w->is_deaf && !w->is_leaving && len == 0)
     in = &r->idle;
-  else if (is_ready && !w->is_deaf && !w->is_leaving && tm_window_has_room(&w->window) &&
-           !has_lone(w))
+  else if (is_ready && !w->is_deaf && !w->is_leaving && !has_lone(w) &&
+           tm_window_has_room(&w->window, w->node->distance_ns))
     in = &r->roomy;
   if (in != w->in) {
     tm_roster_unlist(w);
@@ -190,7 +218,8 @@ void tm_roster_update(struct tm_roster *r, struct tm_sched_worker *w)
       tm_list_add(in, &w->wants);
     w->in = in;
   }
-  tm_list_set(&r->crowded, &w->crowded, is_ready && !w->is_recalling && len > 1);
+  tm_list_set(&w->node->crowded, &w->crowded, is_ready && !w->is_recalling && len > 1);
+  update_unplanned(r, w->node);
 }
 
 void tm_roster_remove(struct tm_roster *r, struct tm_sched_worker *w)

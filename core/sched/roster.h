@@ -4,7 +4,8 @@
  *
  *   idle     ready, holds nothing, may get something
  *   roomy    likewise, holds something, and its window has room
- *   crowded  ready, holds what waits behind its first, and was not asked for it yet
+ *   crowded  ready, holds what waits behind its first, and was not asked for it yet; by node,
+ *            because the distance of the node says when that is late
  *
  * The fields of a worker decide which lists it belongs to. Code that changes a field or the window
  * then calls tm_roster_update(), which moves the worker. The roster numbers the workers, and never
@@ -24,10 +25,14 @@ struct tm_sched_node {
   bool is_up;   /* workers there can be sent something */
   bool is_lost; /* with all its workers, until it comes back */
   int losses;   /* in a row, without a result between */
+  /* The round trip to it, at most TM_WINDOW_DISTANCE_MAX_NS; 0: none, or not known yet. */
+  int64_t distance_ns;
+  int64_t look_ns;   /* when its crowded workers are looked at; INT64_MAX: not planned */
+  int64_t looked_ns; /* when they were looked at last */
   struct tm_pool pool;
   struct tm_slots slots;
-  struct tm_list workers;
-  struct tm_list_item open; /* in the roster's open_nodes */
+  struct tm_list workers, crowded;
+  struct tm_list_item open, unplanned; /* in the roster's lists of nodes */
 };
 
 struct tm_sched_worker {
@@ -35,6 +40,7 @@ struct tm_sched_worker {
   struct tm_sched_node *node;
   int64_t slot;
   int64_t started_ns; /* awake (active_clock.h); when its start was decided */
+  int64_t refused_ns; /* when a recall brought nothing back; 0: never */
   enum tm_worker_state state;
   struct tm_window window;
   bool is_leaving;   /* it gets no more work, and ends when its window is empty */
@@ -49,8 +55,9 @@ struct tm_sched_worker {
 struct tm_roster {
   struct TM_ARRAY(struct tm_sched_node *) nodes;     /* by number; NULL: never was */
   struct TM_ARRAY(struct tm_sched_worker *) workers; /* by number; NULL: gone */
-  struct tm_list idle, roomy, crowded;
+  struct tm_list idle, roomy;
   struct tm_list open_nodes; /* that may have one more worker, as far as they are concerned */
+  struct tm_list unplanned;  /* nodes with crowded workers, and no look at them is planned */
   int64_t living, ready;
   int64_t leaves; /* of the living: leaving or stopping */
   bool has_loaded, is_closed;
@@ -63,6 +70,10 @@ struct tm_sched_node *tm_roster_add_node(struct tm_roster *r, uint32_t number, i
 struct tm_sched_node *tm_roster_node(const struct tm_roster *r, uint32_t number); /* NULL */
 /* Also brings the lists of its workers up to date. */
 void tm_roster_set_up(struct tm_roster *r, struct tm_sched_node *n, bool is_up);
+/* Likewise. Takes any distance, and keeps it between 0 and the most that counts. */
+void tm_roster_set_distance(struct tm_roster *r, struct tm_sched_node *n, int64_t ns);
+/* When the crowded workers of the node are looked at next; INT64_MAX: that has to be planned. */
+void tm_roster_set_look(struct tm_roster *r, struct tm_sched_node *n, int64_t at_ns);
 struct tm_sched_worker *tm_roster_add(struct tm_roster *r, struct tm_sched_node *n, int64_t slot,
                                       size_t span_max);
 struct tm_sched_worker *tm_roster_worker(const struct tm_roster *r, uint32_t number); /* NULL */

@@ -14,9 +14,9 @@ void tm_sched_init(struct tm_sched *s, const struct tm_sched_options *o, int64_t
   memset(s, 0, sizeof(*s));
   s->o = *o;
   s->over = over;
-  s->recall_ns = INT64_MAX;
   tm_queue_init(&s->queue, o->run_max_try, o->is_over, o->data);
   tm_roster_init(&s->roster);
+  tm_dispatch_init(s);
   tm_time_rules_init(&s->time, &o->time);
 }
 
@@ -26,6 +26,7 @@ void tm_sched_release(struct tm_sched *s)
   tm_roster_release(&s->roster);
   tm_searches_release(&s->searches);
   tm_actions_release(&s->actions);
+  tm_heap_release(&s->looks);
 }
 
 bool tm_sched_next(struct tm_sched *s, struct tm_sched_action *out)
@@ -60,7 +61,7 @@ static struct tm_assignment remove_inflight(struct tm_sched *s, struct tm_sched_
 {
   struct tm_assignment what = tm_window_find(&w->window, seq)->what;
 
-  tm_window_remove(&w->window, seq);
+  tm_window_remove(&w->window, seq, s->queue.now_ns);
   s->running--;
   return what;
 }
@@ -314,11 +315,22 @@ static bool on_node_lost(struct tm_sched *s, const struct tm_sched_event *e, int
   return true;
 }
 
+static bool on_distance(struct tm_sched *s, uint32_t node, int64_t ns)
+{
+  struct tm_sched_node *n = tm_roster_node(&s->roster, node);
+
+  if (!n || n->is_lost)
+    return false;
+  tm_roster_set_distance(&s->roster, n, ns);
+  return true;
+}
+
 /* ---- recalls, and ends that we decide ---- */
 
 static bool on_taken(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_sched_event *e)
 {
   struct tm_ring *ring = &w->window.ring;
+  size_t len = ring->len;
 
   for (size_t i = 0; i < e->seqs_len; i++)
     if (tm_window_find(&w->window, e->seqs[i])) /* else it has been answered already */
@@ -329,6 +341,9 @@ static bool on_taken(struct tm_sched *s, struct tm_sched_worker *w, const struct
       in->is_recalled = false;
   }
   w->is_recalling = false;
+  if (ring->len == len)
+    w->refused_ns = s->queue.now_ns;
+  tm_roster_set_look(&s->roster, w->node, INT64_MAX); /* what it got meanwhile may be late */
   if (s->is_ending)
     tm_dispatch_recall(s, w, INT64_MAX); /* what was handed out after it was last asked */
   settle_worker(s, w);
@@ -358,7 +373,6 @@ static bool on_give_back(struct tm_sched *s)
 static bool on_end(struct tm_sched *s, bool kill)
 {
   s->is_ending = true;
-  s->recall_ns = INT64_MAX;
   tm_queue_close(&s->queue);
   tm_roster_close(&s->roster);
   for (size_t i = 0; i < s->roster.workers.len; i++) {
@@ -475,6 +489,7 @@ bool tm_sched_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t 
   case TM_SCHED_ON_NODE: return on_node(s, e);
   case TM_SCHED_ON_NODE_SILENT: return on_node_silent(s, e->node);
   case TM_SCHED_ON_NODE_LOST: return on_node_lost(s, e, now_ns);
+  case TM_SCHED_ON_DISTANCE: return on_distance(s, e->node, e->ns);
   case TM_SCHED_ON_CREATED: tm_queue_set_created(&s->queue, e->count); return true;
   case TM_SCHED_ON_SPOILED: return on_spoiled(s, e);
   case TM_SCHED_ON_SETTLED: return on_settled(s, e->search);
@@ -566,12 +581,12 @@ const struct tm_sched_node *tm_sched_given_up(const struct tm_sched *s)
 
 int64_t tm_sched_due(const struct tm_sched *s)
 {
-  int64_t due_ns = tm_queue_due(&s->queue);
+  int64_t due_ns = tm_queue_due(&s->queue), look_ns = tm_dispatch_look_due(s);
 
   if (s->is_ending)
     return INT64_MAX;
-  if (s->recall_ns < due_ns)
-    due_ns = s->recall_ns;
+  if (look_ns < due_ns)
+    due_ns = look_ns;
   if (s->starts_ns < due_ns && tm_dispatch_wants_worker(s))
     due_ns = s->starts_ns;
   return due_ns;

@@ -18,7 +18,9 @@
  *      back, or whose worker died earlier, does not count. A try whose answer was lost with its
  *      worker does not count the first TM_SCHED_LOST_MAX times.
  *  (3) After ON_TURN, no worker is idle while an assignment waits that it may take. An assignment
- *      that has waited behind another one at a worker for TM_WINDOW_LATE_NS is recalled.
+ *      that has waited behind another one at a worker for tm_window_late_ns(), while some worker
+ *      was idle all the time, is recalled at most TM_SCHED_LOOK_NS later. A recall that brought
+ *      nothing back is repeated after that time at the earliest.
  *  (4) No work for a single mini-batch loops over workers, nodes, or other mini-batches.
  */
 #ifndef TM_SCHED_SCHED_H
@@ -31,6 +33,8 @@
 
 #define TM_SCHED_LOST_MAX   3 /* answers of a mini-batch, or of a part, that were lost uncounted */
 #define TM_SCHED_LOSSES_MAX 5 /* of a node in a row, without a result between */
+/* Between two looks at what waits at the workers of a node. */
+#define TM_SCHED_LOOK_NS INT64_C(1000000)
 
 struct tm_sched_options {
   int64_t run_max_try;
@@ -53,12 +57,13 @@ enum tm_sched_event_kind {
   TM_SCHED_ON_NODE,        /* node, slots: it can be used, for the first time or again */
   TM_SCHED_ON_NODE_SILENT, /* node: nothing can be sent there; answers may still come */
   TM_SCHED_ON_NODE_LOST,   /* node: its workers are gone */
-  TM_SCHED_ON_CREATED,     /* count: so many mini-batches exist */
-  TM_SCHED_ON_STARTED,     /* worker: it runs */
-  TM_SCHED_ON_LOADED,      /* worker: it has loaded the script */
-  TM_SCHED_ON_READY,       /* worker: init() is done */
-  TM_SCHED_ON_RESULT,      /* worker, seq, ns: committed; of a part: kept */
-  TM_SCHED_ON_FAILED,      /* worker, seq, rows, items, no_halves */
+  TM_SCHED_ON_DISTANCE, /* node, ns: the round trip to it, as measured; at any time, any number */
+  TM_SCHED_ON_CREATED,  /* count: so many mini-batches exist */
+  TM_SCHED_ON_STARTED,  /* worker: it runs */
+  TM_SCHED_ON_LOADED,   /* worker: it has loaded the script */
+  TM_SCHED_ON_READY,    /* worker: init() is done */
+  TM_SCHED_ON_RESULT,   /* worker, seq, ns: committed; of a part: kept */
+  TM_SCHED_ON_FAILED,   /* worker, seq, rows, items, no_halves */
   TM_SCHED_ON_UNUSABLE, /* worker, seq: the result of a part cannot be read; false: it has failed */
   TM_SCHED_ON_TAKEN,    /* worker, seqs: the answer to a RECALL */
   TM_SCHED_ON_DEAF,     /* worker: it cannot be talked to any more */
@@ -81,7 +86,7 @@ struct tm_sched_event {
   enum tm_sched_event_kind kind;
   uint32_t node, worker;
   uint64_t seq;
-  int64_t ns;           /* how long the mini-batch took in the worker */
+  int64_t ns;           /* how long the mini-batch took in the worker; a round trip */
   uint32_t rows, items; /* rows: as counted by a worker, or 0; items: 0: not known */
   bool no_halves;       /* halves of the part would fail for the same reason */
   const uint64_t *seqs;
@@ -104,11 +109,12 @@ struct tm_sched {
   struct tm_searches searches;
   struct tm_actions actions;
   struct tm_time_rules time;
-  int64_t over;       /* mini-batches */
-  int64_t parts_open; /* of all searches */
-  int64_t running;    /* assignments that workers hold */
-  int64_t recall_ns;  /* when to recall, if workers are idle then; INT64_MAX: not planned */
-  int64_t starts_ns;  /* no open node has a slot before */
+  int64_t over;         /* mini-batches */
+  int64_t parts_open;   /* of all searches */
+  int64_t running;      /* assignments that workers hold */
+  int64_t idle_ns;      /* since when some worker has been idle at each turn; INT64_MAX: none was */
+  int64_t starts_ns;    /* no open node has a slot before */
+  struct tm_heap looks; /* at crowded workers, by time; a node knows which one counts (roster.h) */
   bool is_ending;
 };
 

@@ -6,9 +6,10 @@
 #include "sched/window.h"
 
 #include "base/check.h"
-#include "base/time.h"
 
-#define WORK_NS (2 * TM_MS) /* amount of work that a worker should have ahead */
+/* A worker that holds one assignment waits for a round trip after each. That is too much if a
+ * mini-batch takes less than so many round trips. */
+#define WORTH_HIDING 20
 
 void tm_window_init(struct tm_window *w, size_t span_max)
 {
@@ -27,26 +28,33 @@ size_t tm_window_len(const struct tm_window *w)
   return w->ring.len;
 }
 
-size_t tm_window_size(const struct tm_window *w)
+/* Half of the page is enough for a short way. Only to hide a long one, all of it is used. */
+size_t tm_window_size(const struct tm_window *w, int64_t distance_ns)
 {
-  int64_t more, most = (int64_t)w->span_max / 2;
+  int64_t work_ns = TM_WINDOW_WORK_NS, most = (int64_t)w->span_max / 2, more;
 
   if (w->mean_ns == 0)
     return 1;
-  more = WORK_NS / w->mean_ns;
+  if (2 * distance_ns > work_ns) {
+    work_ns = 2 * distance_ns;
+    most = (int64_t)w->span_max;
+  }
+  more = work_ns / w->mean_ns;
+  if (w->mean_ns < WORTH_HIDING * distance_ns && work_ns % w->mean_ns > 0)
+    more++;
   return 1 + (size_t)(more < most - 1 ? more : most - 1);
 }
 
-bool tm_window_has_room(const struct tm_window *w)
+bool tm_window_has_room(const struct tm_window *w, int64_t distance_ns)
 {
-  return w->ring.len < tm_window_size(w) && w->ring.next - w->ring.first < w->span_max;
+  return w->ring.len < tm_window_size(w, distance_ns) && w->ring.next - w->ring.first < w->span_max;
 }
 
-bool tm_window_is_late(const struct tm_window *w, int64_t now_ns)
+/* What counts is not how old the first is: in a window that is full, all are as old as the work
+ * before them took. */
+bool tm_window_is_late(const struct tm_window *w, int64_t distance_ns, int64_t now_ns)
 {
-  const struct tm_inflight *first = tm_ring_first(&w->ring);
-
-  return first && now_ns - first->handed_ns >= TM_WINDOW_LATE_NS;
+  return w->ring.len > 0 && now_ns - w->first_ns >= tm_window_late_ns(distance_ns);
 }
 
 struct tm_inflight *tm_window_add(struct tm_window *w, const struct tm_assignment *what,
@@ -55,6 +63,8 @@ struct tm_inflight *tm_window_add(struct tm_window *w, const struct tm_assignmen
   struct tm_inflight *in;
 
   tm_require(w->ring.next - w->ring.first < w->span_max);
+  if (w->ring.len == 0)
+    w->first_ns = now_ns;
   in = tm_ring_add(&w->ring);
   in->what = *what;
   in->handed_ns = now_ns;
@@ -67,8 +77,10 @@ struct tm_inflight *tm_window_find(const struct tm_window *w, uint64_t seq)
   return tm_ring_find(&w->ring, seq);
 }
 
-void tm_window_remove(struct tm_window *w, uint64_t seq)
+void tm_window_remove(struct tm_window *w, uint64_t seq, int64_t now_ns)
 {
+  if (seq == w->ring.first)
+    w->first_ns = now_ns;
   tm_ring_remove(&w->ring, seq);
 }
 
@@ -81,14 +93,29 @@ void tm_window_measure(struct tm_window *w, int64_t ns)
     w->mean_ns = 1;
 }
 
-size_t tm_window_recall(struct tm_window *w, int64_t before_ns)
+/* The next one after `seq`; NULL: it was the last. */
+static struct tm_inflight *after(const struct tm_window *w, uint64_t seq)
 {
+  struct tm_inflight *in = NULL;
+
+  while (!in && ++seq < w->ring.next)
+    in = tm_ring_find(&w->ring, seq);
+  return in;
+}
+
+int64_t tm_window_waits_since(const struct tm_window *w)
+{
+  const struct tm_inflight *in = after(w, w->ring.first);
+
+  return in ? in->handed_ns : INT64_MAX;
+}
+
+size_t tm_window_recall(struct tm_window *w, int64_t until_ns)
+{
+  struct tm_inflight *in = after(w, w->ring.first);
   size_t n = 0;
 
-  for (uint64_t seq = w->ring.first + 1; seq < w->ring.next; seq++) {
-    struct tm_inflight *in = tm_ring_find(&w->ring, seq);
-    if (!in || in->handed_ns >= before_ns)
-      continue;
+  for (; in && in->handed_ns <= until_ns; in = after(w, in->seq)) {
     in->is_recalled = true;
     n++;
   }

@@ -5,7 +5,7 @@
  *   - tries are counted as the results say, and a try number is given once;
  *   - no window is larger than it may be, and no slot has two workers;
  *   - no worker is idle while something waits that it may take, and what waits behind a long one is
- *     recalled in time;
+ *     recalled in time, which depends on how far the node is; distances change, and may be absurd;
  *   - the lists say what a look at all workers says;
  *   - the rules of time are broken when a model says so, and a look at them changes nothing.
  *
@@ -52,7 +52,8 @@ static void on_hand(struct model *m, const struct tm_sched_action *a)
       fuzz_require(m->held[i].what.index != a->what.index ||
                    (m->held[i].what.part != a->what.part && m->held[i].what.try != a->what.try));
   }
-  m->held[m->held_len++] = (struct held) { a->worker, a->seq, a->what };
+  check_room(m, a);
+  m->held[m->held_len++] = (struct held) { a->worker, a->seq, a->what, m->now_ns };
 }
 
 static void on_failed_try(struct model *m, const struct tm_sched_action *a)
@@ -85,15 +86,19 @@ static void on_failed_try(struct model *m, const struct tm_sched_action *a)
   }
 }
 
-/* Only what waits behind the first is recalled. */
+/* Only what waits behind the first is recalled, when it is late, or because the worker ends. */
 static void on_recall(struct model *m, uint32_t worker)
 {
+  bool is_late = !m->is_ended && !tm_roster_worker(&m->s.roster, worker)->is_leaving;
   uint64_t seqs[WINDOW_MAX];
   size_t n = tm_sched_recalled(&m->s, worker, seqs);
 
   fuzz_require(n > 0 && !m->is_recalling[worker % RECALLS]);
-  for (size_t i = 0; i < n; i++)
-    fuzz_require(find_held(m, worker, seqs[i]) && seqs[i] != tm_sched_first(&m->s, worker));
+  for (size_t i = 0; i < n; i++) {
+    const struct held *h = find_held(m, worker, seqs[i]);
+    fuzz_require(h && h->seq != tm_sched_first(&m->s, worker));
+    fuzz_require(!is_late || m->now_ns - h->handed_ns >= late_ns(m, worker));
+  }
   m->is_recalling[worker % RECALLS] = true;
 }
 
@@ -133,6 +138,7 @@ static bool event(struct model *m, struct tm_sched_event e)
   bool is_taken = tm_sched_event(&m->s, &e, m->now_ns);
 
   carry_out(m);
+  note_waits(m);
   check_all(m);
   return is_taken;
 }
@@ -264,12 +270,14 @@ static void answer_recall(struct model *m, uint32_t worker, unsigned n)
   for (size_t i = 0; i < all; i++) {
     struct held *h = find_held(m, worker, seqs[i]);
     fuzz_require(h);
-    if ((n >> i % 8 & 1) == 0)
+    if ((n >> i % 8 & 1) == 0 || n < 32)
       continue;
     seqs[len++] = seqs[i];
     give_back_held(m, (size_t)(h - m->held));
   }
   m->is_recalling[worker % RECALLS] = false;
+  if (len == 0)
+    m->waits[worker % RECALLS].refused_ns = m->now_ns;
   event(m, (struct tm_sched_event) {
                .kind = TM_SCHED_ON_TAKEN, .worker = worker, .seqs = seqs, .seqs_len = len });
 }
@@ -315,6 +323,26 @@ static void turn_node(struct model *m, unsigned n)
     m->slots[node] = 1 + n / NODES % 4;
   event(m, (struct tm_sched_event) {
                .kind = TM_SCHED_ON_NODE, .node = node, .slots = m->slots[node] });
+}
+
+static void set_distance(struct model *m, unsigned n)
+{
+  static const int64_t all[] = { 0,           TM_MS / 10, TM_MS, TM_MS + 1, 5 * TM_MS, 20 * TM_MS,
+                                 90 * TM_MS,  TM_S - 1,   TM_S,  TM_S + 1,  -1,        -TM_S,
+                                 3600 * TM_S, INT64_MAX,  2,     INT64_MIN };
+  int64_t ns = all[n / NODES % (sizeof(all) / sizeof(all[0]))];
+  uint32_t node = n % NODES;
+  const struct tm_sched_node *there = tm_roster_node(&m->s.roster, node);
+  bool is_known = there && !there->is_lost;
+
+  if (is_known) {
+    int64_t was_ns = m->distance_ns[node];
+    m->distance_ns[node] = ns < 0 ? 0 : ns > TM_S ? TM_S : ns;
+    if (was_ns != m->distance_ns[node])
+      m->distance_set_ns[node] = m->now_ns;
+  }
+  fuzz_require(event(m, (struct tm_sched_event) {
+                            .kind = TM_SCHED_ON_DISTANCE, .node = node, .ns = ns }) == is_known);
 }
 
 static void settle_search(struct model *m, uint32_t number, unsigned n)
@@ -398,6 +426,13 @@ static void pass_time(struct model *m, unsigned looks, int64_t ns, bool ends)
   }
 }
 
+static int64_t until_due(const struct model *m)
+{
+  int64_t due_ns = tm_sched_due(&m->s);
+
+  return due_ns < INT64_MAX && due_ns > m->now_ns ? due_ns - m->now_ns : 0;
+}
+
 static void retire(struct model *m, uint32_t worker)
 {
   enum tm_worker_state state = tm_sched_state(&m->s, worker);
@@ -430,7 +465,7 @@ static void step(struct model *m)
   struct tm_sched_event e = { .worker = worker };
 
   switch (what & 31) {
-  case 0: pass_time(m, 1, n * TM_MS / 4, what & 32); break;
+  case 0: pass_time(m, 1, what & 64 ? until_due(m) : n * TM_MS / 4, what & 32); break;
   case 1: pass_time(m, what & 64 ? n : 1, what & 64 ? TM_S : n * n * TM_MS, what & 32); break;
   case 2:
   case 3: add_created(m, n); break;
@@ -454,6 +489,7 @@ static void step(struct model *m)
   case 21:
   case 22:
   case 23: live_on(m, worker); break;
+  case 24: set_distance(m, n); break;
   default: on_held(m, 2, n); break;
   }
   if (e.kind != TM_SCHED_ON_TURN && tm_sched_state(&m->s, worker) != TM_WORKER_GONE)
@@ -511,7 +547,7 @@ static void finish(struct model *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  struct model m = { .at = data, .end = data + size, .now_ns = TM_S };
+  struct model m = { .at = data, .end = data + size, .now_ns = TM_S, .idle_ns = INT64_MAX };
   unsigned options = next_byte(&m), earlier = next_byte(&m);
   struct tm_sched_options o = { .run_max_try = 1 + (options & 3),
                                 .retry_delay_ns = (int64_t)(options >> 2 & 3) * 10 * TM_MS - 10,
@@ -535,6 +571,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     over += m.all[i].outcome == OVER;
   for (uint64_t i = m.created; i < INDEXES; i++)
     m.all[i].outcome = WAITS;
+  for (size_t i = 0; i < RECALLS; i++)
+    m.waits[i].crowded_ns = INT64_MAX;
   tm_sched_init(&m.s, &o, over);
   m.time.looked_ns = m.now_ns;
   tm_sched_event(&m.s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_BEGIN }, m.now_ns);

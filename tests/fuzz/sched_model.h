@@ -17,6 +17,7 @@
 #define EVENTS_MAX 250  /* of an input */
 #define RECALLS    4096 /* workers of which recalls are known */
 #define STARTS     4096 /* workers of which the start is known */
+#define LATE_NS    (10 * TM_MS)
 
 enum outcome { WAITS, AT_WORKER, SEARCHED, OVER };
 
@@ -30,6 +31,15 @@ struct held {
   uint32_t worker;
   uint64_t seq;
   struct tm_assignment what;
+  int64_t handed_ns;
+};
+
+/* What decides when something that waits at a worker is late. */
+struct waits {
+  uint64_t first;     /* seq; 0: it holds nothing */
+  int64_t first_ns;   /* since when that is its first */
+  int64_t crowded_ns; /* since when something waits behind that, unasked for; INT64_MAX: nothing */
+  int64_t refused_ns; /* the last recall that brought nothing back */
 };
 
 struct search {
@@ -61,8 +71,11 @@ struct model {
   struct search searches[INDEXES];
   bool is_up[NODES], was_up[NODES], is_ended, has_started_none;
   int64_t slots[NODES];
-  bool is_recalling[RECALLS]; /* by worker */
-  uint8_t ends;               /* how tries of a lost worker have ended, two bits each */
+  bool is_recalling[RECALLS];  /* by worker */
+  struct waits waits[RECALLS]; /* by worker */
+  int64_t distance_ns[NODES], distance_set_ns[NODES];
+  int64_t idle_ns; /* since when some worker has been idle at each turn; INT64_MAX: none was */
+  uint8_t ends;    /* how tries of a lost worker have ended, two bits each */
 };
 
 static struct held *find_held(struct model *m, uint32_t worker, uint64_t seq)
@@ -71,6 +84,21 @@ static struct held *find_held(struct model *m, uint32_t worker, uint64_t seq)
     if (m->held[i].worker == worker && m->held[i].seq == seq)
       return &m->held[i];
   return NULL;
+}
+
+static const struct held *first_held(const struct model *m, uint32_t worker)
+{
+  const struct held *first = NULL;
+
+  for (size_t i = 0; i < m->held_len; i++)
+    if (m->held[i].worker == worker && (!first || m->held[i].seq < first->seq))
+      first = &m->held[i];
+  return first;
+}
+
+static int64_t late_ns(const struct model *m, uint32_t worker)
+{
+  return LATE_NS + m->distance_ns[tm_roster_worker(&m->s.roster, worker)->node->number];
 }
 
 /* ---- what the rules of time must say ---- */
@@ -145,7 +173,8 @@ static void check_worker(const struct model *m, uint32_t number, size_t *idle, s
   len = tm_window_len(&w->window);
   for (size_t i = 0; i < m->held_len; i++)
     held += m->held[i].worker == number;
-  fuzz_require(len == held && len <= WINDOW_MAX / 2);
+  fuzz_require(len == held && len <= WINDOW_MAX);
+  fuzz_require(w->node->distance_ns == m->distance_ns[w->node->number]);
   fuzz_require(w->window.ring.next - w->window.ring.first <= WINDOW_MAX);
   fuzz_require(w->window.ring.cap <= WINDOW_MAX);
   bool is_free = w->state == TM_WORKER_READY && !w->is_deaf && w->node->is_up;
@@ -179,7 +208,28 @@ static void check_all(const struct model *m)
   fuzz_require(tm_sched_open(&m->s) == (int64_t)(m->created - over - searched) + m->s.parts_open);
   fuzz_require(m->s.roster.living == (int64_t)m->workers.len);
   fuzz_require(m->s.roster.leaves == leaves);
-  fuzz_require(m->s.roster.idle.len == idle && m->s.roster.crowded.len == crowded);
+  fuzz_require(m->s.roster.idle.len == idle);
+  for (size_t i = 0; i < m->s.roster.nodes.len; i++)
+    crowded -= m->s.roster.nodes.at[i] ? m->s.roster.nodes.at[i]->crowded.len : 0;
+  fuzz_require(crowded == 0);
+}
+
+/* After an event. */
+static void note_waits(struct model *m)
+{
+  for (size_t i = 0; i < m->workers.len; i++) {
+    const struct tm_sched_worker *w = tm_roster_worker(&m->s.roster, m->workers.at[i]);
+    struct waits *x = &m->waits[w->number % RECALLS];
+    const struct held *first = first_held(m, w->number);
+    uint64_t seq = first ? first->seq : 0;
+    bool is_crowded = w->state == TM_WORKER_READY && w->node->is_up && !w->is_recalling &&
+                      tm_window_len(&w->window) > 1;
+    if (seq != x->first)
+      x->first_ns = m->now_ns;
+    x->first = seq;
+    if (!is_crowded || x->crowded_ns == INT64_MAX)
+      x->crowded_ns = is_crowded ? m->now_ns : INT64_MAX;
+  }
 }
 
 static void check_slots(const struct model *m)
@@ -202,7 +252,9 @@ static void check_refused(const struct model *m, const struct tm_sched_worker *w
   const struct tm_inflight *last;
 
   if (w->state != TM_WORKER_READY || w->is_deaf || w->is_leaving || !w->node->is_up ||
-      !tm_window_has_room(&w->window) || tm_window_is_late(&w->window, m->now_ns))
+      !tm_window_has_room(&w->window, w->node->distance_ns) ||
+      (tm_window_len(&w->window) > 0 &&
+       m->now_ns - m->waits[w->number % RECALLS].first_ns >= late_ns(m, w->number)))
     return;
   last = tm_window_find(&w->window, w->window.ring.next - 1);
   if (last && last->what.lost_answers > 0)
@@ -226,18 +278,56 @@ static void check_starts(const struct model *m)
   }
 }
 
+/* The window is as large as the distance permits, and its first is not late. */
+static void check_room(struct model *m, const struct tm_sched_action *a)
+{
+  struct waits *x = &m->waits[a->worker % RECALLS];
+  size_t held = 0;
+
+  for (size_t i = 0; i < m->held_len; i++)
+    held += m->held[i].worker == a->worker;
+  fuzz_require(held < (m->distance_ns[a->node] > TM_MS ? WINDOW_MAX : WINDOW_MAX / 2));
+  if (held == 0) {
+    x->first = a->seq;
+    x->first_ns = m->now_ns;
+  }
+  fuzz_require(m->now_ns - x->first_ns < late_ns(m, a->worker));
+}
+
+/* What has waited too long behind another one was recalled, if a worker was idle all the time. */
+static void check_recalls(const struct model *m)
+{
+  for (size_t i = 0; i < m->held_len; i++) {
+    const struct held *h = &m->held[i];
+    const struct waits *x = &m->waits[h->worker % RECALLS];
+    uint32_t node = tm_roster_worker(&m->s.roster, h->worker)->node->number;
+    int64_t since_ns = h->handed_ns, due_ns;
+    if (h->seq == x->first || x->crowded_ns == INT64_MAX)
+      continue;
+    since_ns = since_ns > m->idle_ns ? since_ns : m->idle_ns;
+    since_ns = since_ns > x->refused_ns ? since_ns : x->refused_ns;
+    due_ns = since_ns + late_ns(m, h->worker);
+    due_ns = due_ns > x->crowded_ns ? due_ns : x->crowded_ns;
+    due_ns = due_ns > m->distance_set_ns[node] ? due_ns : m->distance_set_ns[node];
+    fuzz_require(m->now_ns < due_ns + TM_SCHED_LOOK_NS);
+    fuzz_require(tm_sched_due(&m->s) <= due_ns + TM_SCHED_LOOK_NS);
+  }
+}
+
 static void check_turn(struct model *m)
 {
   const struct tm_roster *r = &m->s.roster;
 
   if (m->is_ended)
     return;
+  if (r->idle.len == 0 || m->idle_ns == INT64_MAX)
+    m->idle_ns = r->idle.len > 0 ? m->now_ns : INT64_MAX;
   if (tm_sched_has_waiting(&m->s))
     for (size_t i = 0; i < m->workers.len; i++)
       check_refused(m, tm_roster_worker(r, m->workers.at[i]));
   check_starts(m);
-  if (r->idle.len > 0 && r->crowded.len > 0)
-    fuzz_require(tm_sched_due(&m->s) <= m->now_ns + TM_WINDOW_LATE_NS);
+  if (r->idle.len > 0)
+    check_recalls(m);
   fuzz_require(tm_sched_due(&m->s) > m->now_ns);
 }
 

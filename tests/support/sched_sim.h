@@ -1,8 +1,8 @@
 /* sched_sim.h - simulates a step: the scheduler, and nodes and workers that need time for all they
  * do. Nothing waits: the clock jumps to the next thing that happens.
  *
- * A worker runs what it was handed in order. Every message takes `latency_ns`. Durations and
- * accidents are random, but the same in every run.
+ * A worker runs what it was handed in order. Every message takes half of the round trip to its
+ * node. Durations and accidents are random, but the same in every run.
  */
 #ifndef TM_TESTS_SCHED_SIM_H
 #define TM_TESTS_SCHED_SIM_H
@@ -17,11 +17,14 @@ struct sim_options {
   uint32_t nodes;
   int64_t slots; /* of a node */
   uint64_t mini_batches;
-  int64_t latency_ns, init_ns;
-  int64_t run_ns;            /* of a mini-batch, on average */
-  uint32_t slow, slow_times; /* one in `slow` takes `slow_times` as long; 0: none */
-  uint32_t fails, dies;      /* one try in so many fails, or takes its worker with it; 0: none */
-  int64_t lose_ns;           /* so often a node is lost, and comes back; 0: never */
+  int64_t latency_ns, init_ns; /* latency: of a message */
+  const int64_t *latencies_ns; /* by node, instead of that; or NULL */
+  bool is_measured;            /* the scheduler learns how far the nodes are */
+  int64_t jitter_ns;           /* measured distances are wrong by up to so much, and change often */
+  int64_t run_ns;              /* of a mini-batch, on average */
+  uint32_t slow, slow_times;   /* one in `slow` takes `slow_times` as long; 0: none */
+  uint32_t fails, dies;        /* one try in so many fails, or takes its worker with it; 0: none */
+  int64_t lose_ns;             /* so often a node is lost, and comes back; 0: never */
 };
 
 enum sim_kind {
@@ -34,7 +37,8 @@ enum sim_kind {
   SIM_TAKEN,
   SIM_GONE,
   SIM_NODE_LOST,
-  SIM_NODE_BACK
+  SIM_NODE_BACK,
+  SIM_MEASURED
 };
 
 struct sim_event {
@@ -50,9 +54,16 @@ struct sim_worker {
   bool is_gone;
   uint32_t node;
   uint64_t running;                 /* seq; 0: idle */
+  int64_t ends_ns;                  /* when that will have ended */
   struct TM_ARRAY(uint64_t) queued; /* seqs that have arrived */
   struct TM_ARRAY(uint64_t) taken;  /* the answer to a recall */
-  int64_t idle_since_ns;
+};
+
+/* What the workers of a node have done. */
+struct sim_node {
+  int64_t busy_ns, ready_ns; /* ready: when its first worker was */
+  int64_t plenty_ns;         /* busy_ns when the queue was found empty for the first time */
+  uint64_t recalls, taken;
 };
 
 struct sim {
@@ -61,8 +72,11 @@ struct sim {
   struct tm_heap events;
   struct random random;
   int64_t now_ns, busy_ns, recall_count;
+  int64_t empty_ns; /* when the queue was found empty for the first time; 0: not yet */
+  int64_t usual_ns; /* when the last one was answered that took no longer than usual */
   uint64_t order, committed, failed, tries;
   struct TM_ARRAY(struct sim_worker) workers;
+  struct TM_ARRAY(struct sim_node) nodes;
   uint8_t *ended; /* by index: how often it was committed or failed */
 };
 
@@ -85,6 +99,11 @@ static void sim_later(struct sim *x, int64_t after_ns, struct sim_event e)
   e.at_ns = x->now_ns + after_ns;
   e.order = x->order++;
   tm_heap_add(&x->events, &e);
+}
+
+static int64_t sim_latency_ns(const struct sim *x, uint32_t node)
+{
+  return x->o.latencies_ns ? x->o.latencies_ns[node] : x->o.latency_ns;
 }
 
 static bool sim_one_in(struct sim *x, uint32_t n)
@@ -112,7 +131,9 @@ static void sim_run_next(struct sim *x, uint32_t worker)
     w->queued.at[i - 1] = w->queued.at[i];
   w->queued.len--;
   ns = sim_run_ns(x);
+  w->ends_ns = x->now_ns + ns;
   x->busy_ns += ns;
+  x->nodes.at[w->node].busy_ns += ns;
   sim_later(x, ns,
             (struct sim_event) { .kind = sim_one_in(x, x->o.dies) ? SIM_DIED : SIM_RUN_ENDED,
                                  .worker = worker,
@@ -127,7 +148,7 @@ static void sim_start(struct sim *x, const struct tm_sched_action *a)
   while (x->workers.len <= a->worker)
     *TM_ARRAY_ADD(&x->workers) = (struct sim_worker) { .is_gone = true };
   x->workers.at[a->worker] = (struct sim_worker) { .node = a->node };
-  sim_later(x, x->o.latency_ns + x->o.init_ns,
+  sim_later(x, sim_latency_ns(x, a->node) + x->o.init_ns,
             (struct sim_event) { .kind = SIM_ALIVE, .worker = a->worker });
 }
 
@@ -142,17 +163,18 @@ static void sim_carry_out(struct sim *x)
     case TM_SCHED_HAND:
       x->tries++;
       e.kind = SIM_HANDED;
-      sim_later(x, x->o.latency_ns, e);
+      sim_later(x, sim_latency_ns(x, a.node), e);
       break;
     case TM_SCHED_RECALL:
       x->recall_count++;
+      x->nodes.at[a.node].recalls++;
       e.kind = SIM_RECALL;
-      sim_later(x, x->o.latency_ns, e);
+      sim_later(x, sim_latency_ns(x, a.node), e);
       break;
     case TM_SCHED_STOP:
     case TM_SCHED_KILL:
       e.kind = SIM_GONE;
-      sim_later(x, 2 * x->o.latency_ns, e);
+      sim_later(x, 2 * sim_latency_ns(x, a.node), e);
       break;
     case TM_SCHED_FAIL:
       x->failed++;
@@ -182,6 +204,8 @@ static void sim_answer(struct sim *x, const struct sim_event *e)
 
   if (!in)
     return;
+  if (e->ns <= 2 * x->o.run_ns)
+    x->usual_ns = x->now_ns;
   if (sim_one_in(x, x->o.fails)) {
     told.kind = TM_SCHED_ON_FAILED;
   } else {
@@ -227,7 +251,9 @@ static void sim_recall(struct sim *x, const struct sim_event *e)
       w->queued.at[kept++] = w->queued.at[i];
   }
   w->queued.len = kept;
-  sim_later(x, x->o.latency_ns, (struct sim_event) { .kind = SIM_TAKEN, .worker = e->worker });
+  x->nodes.at[w->node].taken += w->taken.len;
+  sim_later(x, sim_latency_ns(x, w->node),
+            (struct sim_event) { .kind = SIM_TAKEN, .worker = e->worker });
 }
 
 static void sim_lose_node(struct sim *x, uint32_t node)
@@ -242,8 +268,24 @@ static void sim_lose_node(struct sim *x, uint32_t node)
                                  .node = (uint32_t)random_below(&x->random, x->o.nodes) });
 }
 
+/* Ten times a second, as the supervisor does. */
+static void sim_measure(struct sim *x, uint32_t node)
+{
+  int64_t off_ns = (int64_t)random_below(&x->random, (size_t)(2 * x->o.jitter_ns) + 1);
+
+  sim_tell(x,
+           (struct tm_sched_event) { .kind = TM_SCHED_ON_DISTANCE,
+                                     .node = node,
+                                     .ns = 2 * sim_latency_ns(x, node) + off_ns - x->o.jitter_ns });
+  sim_later(x, 100 * TM_MS, (struct sim_event) { .kind = SIM_MEASURED, .node = node });
+}
+
 static void sim_live(struct sim *x, uint32_t worker)
 {
+  struct sim_node *n = &x->nodes.at[x->workers.at[worker].node];
+
+  if (n->ready_ns == 0)
+    n->ready_ns = x->now_ns;
   sim_tell(x, (struct tm_sched_event) { .kind = TM_SCHED_ON_STARTED, .worker = worker });
   sim_tell(x, (struct tm_sched_event) { .kind = TM_SCHED_ON_LOADED, .worker = worker });
   sim_tell(x, (struct tm_sched_event) { .kind = TM_SCHED_ON_READY, .worker = worker });
@@ -258,6 +300,8 @@ static void sim_happen(struct sim *x, struct sim_event *e)
     sim_lose_node(x, e->node);
   } else if (e->kind == SIM_NODE_BACK) {
     sim_tell(x, node);
+  } else if (e->kind == SIM_MEASURED) {
+    sim_measure(x, e->node);
   } else if (!w->is_gone) {
     switch (e->kind) {
     case SIM_ALIVE: sim_live(x, e->worker); break;
@@ -265,7 +309,7 @@ static void sim_happen(struct sim *x, struct sim_event *e)
     case SIM_RUN_ENDED:
       w->running = 0;
       e->kind = SIM_ANSWERED;
-      sim_later(x, x->o.latency_ns, *e);
+      sim_later(x, sim_latency_ns(x, w->node), *e);
       break;
     case SIM_ANSWERED: sim_answer(x, e); break;
     case SIM_RECALL: sim_recall(x, e); break;
@@ -293,11 +337,25 @@ static void sim_init(struct sim *x, const struct sim_options *o)
   x->ended = tm_xcalloc(o->mini_batches, 1);
   tm_heap_init(&x->events, sizeof(struct sim_event), sim_is_before);
   tm_sched_init(&x->s, &options, 0);
-  for (uint32_t i = 0; i < o->nodes; i++)
+  for (uint32_t i = 0; i < o->nodes; i++) {
+    *TM_ARRAY_ADD(&x->nodes) = (struct sim_node) { .busy_ns = 0 };
     sim_tell(x, (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE, .node = i, .slots = o->slots });
+    if (o->is_measured)
+      sim_measure(x, i);
+  }
   sim_tell(x, (struct tm_sched_event) { .kind = TM_SCHED_ON_CREATED, .count = o->mini_batches });
   if (o->lose_ns > 0)
     sim_later(x, o->lose_ns, (struct sim_event) { .kind = SIM_NODE_LOST });
+}
+
+static void sim_note_empty(struct sim *x)
+{
+  x->empty_ns = x->now_ns;
+  for (size_t i = 0; i < x->nodes.len; i++)
+    x->nodes.at[i].plenty_ns = x->nodes.at[i].busy_ns;
+  for (size_t i = 0; i < x->workers.len; i++) /* what still runs was counted as a whole */
+    if (!x->workers.at[i].is_gone && x->workers.at[i].running != 0)
+      x->nodes.at[x->workers.at[i].node].plenty_ns -= x->workers.at[i].ends_ns - x->now_ns;
 }
 
 /* Until everything is over. False: nothing happens any more. */
@@ -308,6 +366,8 @@ static bool sim_run(struct sim *x)
   while (tm_sched_open(&x->s) > 0) {
     int64_t due_ns;
     sim_tell(x, (struct tm_sched_event) { .kind = TM_SCHED_ON_TURN });
+    if (x->empty_ns == 0 && x->tries > 0 && !tm_sched_has_waiting(&x->s))
+      sim_note_empty(x);
     due_ns = tm_sched_due(&x->s);
     if (x->events.len == 0 && due_ns == INT64_MAX)
       return false;
@@ -329,6 +389,7 @@ static void sim_release(struct sim *x)
     TM_ARRAY_RELEASE(&x->workers.at[i].taken);
   }
   TM_ARRAY_RELEASE(&x->workers);
+  TM_ARRAY_RELEASE(&x->nodes);
   tm_heap_release(&x->events);
   tm_sched_release(&x->s);
   free(x->ended);

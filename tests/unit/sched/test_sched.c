@@ -1,193 +1,9 @@
-/* test_sched.c - the scheduler, by tables: events, and the actions that must follow from each.
- *
- * An event is written as "[at MS] NAME NUMBER...": the worker (or node, or search), then the rest.
- * Actions are written "NAME WORKER/SEQ mINDEX"; a part is mINDEX:FIRST+COUNT. "refused" comes
- * before them if the event was.
+/* test_sched.c - the scheduler, by tables: events, and the actions that must follow from each. How
+ * they are written: sched_fixture.h.
  */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/time.h"
-#include "record/part.h"
-#include "sched/sched.h"
-
-struct line {
-  const char *event, *actions;
-};
-
-struct fixture {
-  struct tm_sched s;
-  int64_t now_ns;
-  struct tm_counts counts;
-  const char *states; /* of the event: "2=begun 3=done" */
-};
-
-static bool is_over(void *data, uint64_t index)
-{
-  return data && index == *(uint64_t *)data;
-}
-
-static const struct tm_sched_options usual = {
-  .run_max_try = 2, .retry_delay_ns = 0, .window_max = 16, .is_over = is_over
-};
-
-/* ---- actions as text ---- */
-
-static void add_part(struct tm_buf *out, uint64_t part)
-{
-  tm_buf_printf(out, "%u+%u", tm_part_first(part), tm_part_count(part));
-}
-
-static void add_what(struct tm_buf *out, const struct tm_sched_action *a)
-{
-  tm_buf_printf(out, " %u/%d m%d", a->worker, (int)a->seq, (int)a->what.index);
-  if (a->what.part == 0)
-    return;
-  tm_buf_printf(out, ":");
-  add_part(out, a->what.part);
-}
-
-static void add_search(struct tm_buf *out, const struct tm_sched_action *a)
-{
-  add_what(out, a);
-  tm_buf_printf(out, " s%u%s", a->search, a->is_new ? " new" : "");
-  if (a->bad) {
-    tm_buf_printf(out, " bad ");
-    add_part(out, a->bad);
-  }
-  if (a->untested) {
-    tm_buf_printf(out, " untested ");
-    add_part(out, a->untested);
-  }
-  tm_buf_printf(out, "%s", a->is_over ? " over" : "");
-}
-
-static void add_recall(struct tm_buf *out, const struct tm_sched *s, uint32_t worker)
-{
-  uint64_t seqs[16];
-  size_t n = tm_sched_recalled(s, worker, seqs);
-
-  tm_buf_printf(out, " %u:", worker);
-  for (size_t i = 0; i < n; i++)
-    tm_buf_printf(out, " %d", (int)seqs[i]);
-}
-
-static void add_action(struct tm_buf *out, const struct tm_sched *s,
-                       const struct tm_sched_action *a)
-{
-  static const char *const names[] = { "start",      "setup",     "hand",        "recall",
-                                       "stop",       "kill",      "retry",       "fail",
-                                       "search",     "over",      "node failed", "no progress",
-                                       "init fails", "init stuck" };
-
-  tm_buf_printf(out, "%s%s", out->len > 0 ? ", " : "", names[a->kind]);
-  switch (a->kind) {
-  case TM_SCHED_START: tm_buf_printf(out, " %u on %u", a->worker, a->node); break;
-  case TM_SCHED_SETUP:
-  case TM_SCHED_STOP:
-  case TM_SCHED_KILL: tm_buf_printf(out, " %u", a->worker); break;
-  case TM_SCHED_RECALL: add_recall(out, s, a->worker); break;
-  case TM_SCHED_SEARCH: add_search(out, a); break;
-  case TM_SCHED_SEARCH_OVER: tm_buf_printf(out, " s%u", a->search); break;
-  case TM_SCHED_NODE_FAILED: tm_buf_printf(out, " %u", a->node); break;
-  case TM_SCHED_NO_PROGRESS:
-  case TM_SCHED_INIT_FAILS:
-  case TM_SCHED_INIT_STUCK: break;
-  default: add_what(out, a); break;
-  }
-}
-
-/* ---- events from text ---- */
-
-static const char *const names[] = { "turn",      "begin",   "time",     "node",    "silent",
-                                     "lost",      "created", "started",  "loaded",  "ready",
-                                     "result",    "failed",  "unusable", "taken",   "deaf",
-                                     "retired",   "ended",   "spoiled",  "settled", "give_back",
-                                     "no_starts", "end" };
-
-static enum tm_sched_event_kind kind_of(const char *name)
-{
-  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-    if (strcmp(names[i], name) == 0)
-      return (enum tm_sched_event_kind)i;
-  fail_msg("no event '%s'", name);
-  return TM_SCHED_ON_TURN;
-}
-
-static void look(void *data, uint64_t seq, struct tm_lost_try *out)
-{
-  const struct fixture *f = data;
-  char key[32];
-  const char *at;
-
-  snprintf(key, sizeof(key), "%d=", (int)seq);
-  at = strstr(f->states, key);
-  if (at && strncmp(at + strlen(key), "begun", 5) == 0)
-    out->state = TM_TRY_BEGUN;
-  else if (at)
-    out->state = TM_TRY_DONE;
-}
-
-static void read_numbers(struct tm_sched_event *e, const int *n, const uint64_t *seqs, int count)
-{
-  e->worker = e->node = e->search = (uint32_t)n[0];
-  e->count = (uint64_t)n[0];
-  e->slots = n[1];
-  e->seq = (uint64_t)n[1];
-  e->ns = n[2] * TM_MS;
-  e->items = (uint32_t)n[2];
-  e->part = tm_part((uint32_t)n[1], (uint32_t)n[2]);
-  e->kill = n[0] == 1;
-  e->seqs = seqs;
-  e->seqs_len = e->kind == TM_SCHED_ON_TAKEN && count > 1 ? (size_t)count - 1 : 0;
-}
-
-static bool run_event(struct fixture *f, const char *text)
-{
-  struct tm_sched_event e = { .look = look, .data = f, .counts = &f->counts };
-  char name[16];
-  int n[8] = { 0 }, count = 0, used, ms;
-  uint64_t seqs[8];
-
-  if (sscanf(text, "at %d %n", &ms, &used) == 1) {
-    f->now_ns = ms * TM_MS;
-    text += used;
-  }
-  assert_int_equal(sscanf(text, "%15s%n", name, &used), 1);
-  e.kind = kind_of(name);
-  f->states = text;
-  e.no_halves = strstr(text, "no_halves") != NULL;
-  e.is_timeout = strstr(text, "timeout") != NULL;
-  e.has_begun = strstr(text, "begun") != NULL || strstr(text, "done") != NULL;
-  for (text += used; count < 8 && sscanf(text, "%d%n", &n[count], &used) == 1; text += used)
-    count++;
-  for (int i = 1; i < count; i++)
-    seqs[i - 1] = (uint64_t)n[i];
-  read_numbers(&e, n, seqs, count);
-  return tm_sched_event(&f->s, &e, f->now_ns);
-}
-
-static void run_lines(struct fixture *f, const struct line *lines, size_t n)
-{
-  for (size_t i = 0; i < n; i++) {
-    struct tm_buf text = TM_BUF_NONE;
-    struct tm_sched_action a;
-    if (!run_event(f, lines[i].event))
-      tm_buf_printf(&text, "refused");
-    while (tm_sched_next(&f->s, &a))
-      add_action(&text, &f->s, &a);
-    if (strcmp(tm_buf_str(&text), lines[i].actions) != 0)
-      fail_msg("after '%s': '%s', expected '%s'", lines[i].event, tm_buf_str(&text),
-               lines[i].actions);
-    tm_buf_release(&text);
-  }
-}
-#define RUN(f, ...)                                                                                \
-  run_lines(f, (const struct line[]) { __VA_ARGS__ },                                              \
-            sizeof((const struct line[]) { __VA_ARGS__ }) / sizeof(struct line))
+#include "sched_fixture.h"
 
 /* ---- workers ---- */
 
@@ -212,16 +28,6 @@ static void test_no_more_workers_than_work(void **state)
       { "started 0", "setup 0" }, { "loaded 0", "" }, { "turn", "start 1 on 0" }, { "turn", "" },
       { "created 3", "" }, { "turn", "start 2 on 0" });
   tm_sched_release(&f.s);
-}
-
-/* Two workers that are ready on one node, and `created` mini-batches. */
-static void begin_two(struct fixture *f, const struct tm_sched_options *o, const char *created,
-                      const char *handed)
-{
-  tm_sched_init(&f->s, o, 0);
-  RUN(f, { "node 0 2", "" }, { created, "" }, { "turn", "start 0 on 0" },
-      { "started 0", "setup 0" }, { "loaded 0", "" }, { "turn", "start 1 on 0" }, { "ready 0", "" },
-      { "started 1", "setup 1" }, { "loaded 1", "" }, { "ready 1", "" }, { "turn", handed });
 }
 
 static void test_workers_that_die_at_once_are_replaced_more_and_more_slowly(void **state)
@@ -442,9 +248,10 @@ static void test_what_was_not_recalled_at_first_is_recalled_then(void **state)
   RUN(&f, { "result 0 1 1", "" }, { "result 1 1 1", "" },
       { "turn", "hand 0/2 m2, hand 1/2 m3, hand 0/3 m4" }, { "result 1 2 1", "" },
       { "at 1 turn", "" }, { "at 12 turn", "recall 0: 3" }, { "result 0 2 1", "" },
-      { "created 7", "" }, { "turn", "hand 1/3 m5, hand 1/4 m6" }, { "end 0", "recall 1: 4" },
-      { "taken 0 3", "stop 0" }, { "taken 1", "recall 1: 4" }, { "taken 1 4", "" },
-      { "result 1 3", "stop 1" });
+      { "created 8", "" }, { "turn", "hand 1/3 m5, hand 0/4 m6, hand 1/4 m7" },
+      { "end 0", "recall 1: 4" }, { "taken 0", "recall 0: 4" }, { "taken 1", "recall 1: 4" },
+      { "taken 1 4", "" }, { "taken 0 4", "" }, { "result 1 3", "stop 1" },
+      { "result 0 3", "stop 0" });
   tm_sched_release(&f.s);
 }
 

@@ -80,6 +80,125 @@ static void test_nodes_that_are_lost_and_come_back(void **state)
   run(&o, 1.6);
 }
 
+/* ---- nodes at several distances ---- */
+
+#define NODES 5
+
+static const int64_t latencies_ns[NODES] = { 50 * US, 500 * US, 5 * TM_MS, 20 * TM_MS, 45 * TM_MS };
+
+static const struct sim_options distant = { .nodes = NODES,
+                                            .slots = 2,
+                                            .mini_batches = 80000,
+                                            .latencies_ns = latencies_ns,
+                                            .is_measured = true,
+                                            .init_ns = 20 * TM_MS,
+                                            .run_ns = TM_MS };
+
+/* How busy the workers of a node were while there was work for all, once they were ready. */
+static double busy(const struct sim *x, uint32_t node)
+{
+  const struct sim_node *n = &x->nodes.at[node];
+
+  return (double)n->plenty_ns / ((double)x->o.slots * (double)(x->empty_ns - n->ready_ns));
+}
+
+static void run_distant(struct sim *x, const struct sim_options *o)
+{
+  sim_init(x, o);
+  assert_true(sim_run(x));
+  assert_int_equal(x->committed + x->failed, o->mini_batches);
+  for (uint64_t i = 0; i < o->mini_batches; i++)
+    assert_int_equal(x->ended[i], 1);
+  assert_true(x->empty_ns > 0);
+  for (uint32_t i = 0; getenv("TM_SHOW") && i < o->nodes; i++)
+    print_message("round trip %6.1f ms: workers busy %5.1f %%, %d recalls, %d taken back\n",
+                  (double)(2 * latencies_ns[i]) / 1e6, 100 * busy(x, i),
+                  (int)x->nodes.at[i].recalls, (int)x->nodes.at[i].taken);
+  if (getenv("TM_SHOW"))
+    print_message("%.3f s; all but slow ones %.3f s after the queue was empty\n",
+                  (double)x->now_ns / 1e9, (double)(x->usual_ns - x->empty_ns) / 1e9);
+}
+
+static void test_distant_workers_are_busy_while_there_is_work(void **state)
+{
+  struct sim x;
+
+  run_distant(&x, &distant);
+  for (uint32_t i = 0; i < NODES; i++)
+    assert_true(busy(&x, i) >= 0.95);
+  sim_release(&x);
+}
+
+/* What the measured distance is good for. */
+static void test_without_a_measured_distance_they_mostly_wait(void **state)
+{
+  struct sim_options o = distant;
+  struct sim x;
+
+  o.is_measured = false;
+  run_distant(&x, &o);
+  assert_true(busy(&x, 0) >= 0.95);
+  assert_true(busy(&x, NODES - 1) <= 0.10);
+  sim_release(&x);
+}
+
+/* Two round trips are less than one mini-batch takes. */
+static void test_distant_workers_are_busy_with_long_ones(void **state)
+{
+  struct sim_options o = distant;
+  struct sim x;
+
+  o.run_ns = 200 * TM_MS;
+  o.mini_batches = 1500;
+  run_distant(&x, &o);
+  for (uint32_t i = 0; i < NODES; i++)
+    assert_true(busy(&x, i) >= 0.95);
+  sim_release(&x);
+}
+
+/* As far as the page goes: 512 of 0.2 ms are more than the 90 ms of a round trip. */
+static void test_distant_workers_are_busy_with_short_ones(void **state)
+{
+  struct sim_options o = distant;
+  struct sim x;
+
+  o.run_ns = 200 * US;
+  o.mini_batches = 400000;
+  run_distant(&x, &o);
+  for (uint32_t i = 0; i < NODES; i++)
+    assert_true(busy(&x, i) >= 0.95);
+  sim_release(&x);
+}
+
+static void test_distances_that_change_all_the_time(void **state)
+{
+  struct sim_options o = distant;
+  struct sim x;
+
+  o.jitter_ns = 10 * TM_MS;
+  o.fails = 50;
+  o.dies = 5000;
+  o.lose_ns = TM_S;
+  run_distant(&x, &o);
+  sim_release(&x);
+}
+
+/* A distant worker holds 180 when it comes to one that takes 10 s. Workers that are idle in the end
+ * get what waits behind it, so that it is over long before. */
+static void test_the_tail_at_a_distant_node_is_recalled(void **state)
+{
+  struct sim_options o = distant;
+  struct sim x;
+
+  o.slow = 1000;
+  o.slow_times = 10000;
+  run_distant(&x, &o);
+  assert_true(x.nodes.at[NODES - 1].taken >= 100);
+  assert_true(x.now_ns - x.empty_ns >= 5 * TM_S);
+  assert_true(x.usual_ns - x.empty_ns <= TM_S);
+  sim_release(&x);
+}
+
 /* With TM_LONG a thousand nodes. */
 static void test_many_nodes(void **state)
 {
@@ -100,5 +219,11 @@ UNIT_TESTS({
     cmocka_unit_test(test_a_few_slow_ones_hold_up_no_others),
     cmocka_unit_test(test_failing_tries_and_dying_workers_cost_what_they_take),
     cmocka_unit_test(test_nodes_that_are_lost_and_come_back),
+    cmocka_unit_test(test_distant_workers_are_busy_while_there_is_work),
+    cmocka_unit_test(test_without_a_measured_distance_they_mostly_wait),
+    cmocka_unit_test(test_distant_workers_are_busy_with_long_ones),
+    cmocka_unit_test(test_distant_workers_are_busy_with_short_ones),
+    cmocka_unit_test(test_distances_that_change_all_the_time),
+    cmocka_unit_test(test_the_tail_at_a_distant_node_is_recalled),
     cmocka_unit_test(test_many_nodes),
 });
