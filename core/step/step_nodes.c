@@ -191,6 +191,23 @@ bool tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id)
   return true;
 }
 
+void tm_step_nodes_tick(struct tm_supervisor *s)
+{
+  bool is_any = false;
+
+  for (size_t i = 0; i < s->nodes.len; i++) {
+    struct tm_step_node *n = s->nodes.at[i];
+    if (!n || !n->is_added || !n->node || tm_node_round_trip_ns(n->node) == n->distance_ns)
+      continue;
+    n->distance_ns = tm_node_round_trip_ns(n->node);
+    tm_workers_tell(s, &(struct tm_sched_event) {
+                           .kind = TM_SCHED_ON_DISTANCE, .node = n->id, .ns = n->distance_ns });
+    is_any = true;
+  }
+  if (is_any)
+    tm_workers_fill(s);
+}
+
 void tm_step_nodes_release(struct tm_supervisor *s)
 {
   for (size_t i = 0; i < s->nodes.len; i++) {

@@ -37,6 +37,7 @@ struct tm_step_node {
   uint32_t step;               /* the number of the step there */
   char name[12], address[256]; /* also while it is lost */
   int64_t asked_doing_ns;      /* awake; when the keeper was asked last; 0: never */
+  int64_t distance_ns;         /* the round trip that the scheduler knows; 0: none */
 };
 
 /* step_nodes.c and workers.c make and free these. */

@@ -459,6 +459,8 @@ void tm_supervisor_set_node(struct tm_supervisor *s, struct tm_node *node,
 void tm_supervisor_tick(struct tm_supervisor *s)
 {
   refresh(s);
+  if (may(s, TM_STEP_MAY_RUN))
+    tm_step_nodes_tick(s);
   if (may(s, TM_STEP_MAY_WATCH))
     tm_watchdog_tick(s);
 }

@@ -147,6 +147,8 @@ void tm_step_nodes_silence(struct tm_supervisor *s, uint32_t id);
 /* After that: it is gone, with its workers. False: not yet, a large result of theirs is copied
  * first. */
 bool tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id);
+/* Ten times a second: tells the scheduler how far the nodes are, where that has changed. */
+void tm_step_nodes_tick(struct tm_supervisor *s);
 /* A command is to start its nodes, and it has none now. */
 bool tm_step_nodes_are_awaited(const struct tm_supervisor *s);
 /* How many workers it may have on all nodes that it has now, at least on one. */

@@ -1,7 +1,11 @@
-/* A step with two nodes: two keepers on this machine. */
+/* A step with two nodes: two keepers on this machine, or one behind a stream. */
 #include "unit.h"
 
+#include <sys/socket.h>
+
 #include "step_rig.h"
+#include "sys/messages/channel.h"
+#include "sys/messages/node_stream.h"
 
 /* As if the keeper had been silent for longer than a run() may take. */
 static void lose(struct step_rig *r, uint32_t id)
@@ -115,9 +119,96 @@ static void a_lost_node_comes_back(void **state)
   expect_done(&r);
 }
 
+/* A relay that answers heartbeats and nothing else. */
+struct relay {
+  struct tm_node_stream *stream;
+  bool is_closed;
+};
+
+static void on_relay_open(void *data, const char *skipped, size_t len)
+{
+}
+
+static void on_relay_msg(void *data, const struct tm_msg *f)
+{
+  assert_true(f->type >= TM_STREAM_CONTROL);
+}
+
+static void on_relay_end(void *data, int code, const char *text)
+{
+}
+
+static void on_relay_closed(void *data)
+{
+  ((struct relay *)data)->is_closed = true;
+}
+
+static void connect_node(struct step_rig *r, uint32_t id, struct relay *relay)
+{
+  int fds[2];
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+  assert_int_equal(tm_fleet_connect(&r->fleet, id, fds[0], fds[0], "far", 10 * TM_S, NULL), 0);
+  struct tm_node_stream_options o = { .loop = &r->loop,
+                                      .in = fds[1],
+                                      .out = fds[1],
+                                      .hello = tm_hello(),
+                                      .on_open = on_relay_open,
+                                      .on_msg = on_relay_msg,
+                                      .on_end = on_relay_end,
+                                      .on_closed = on_relay_closed,
+                                      .data = relay };
+  relay->stream = tm_node_stream_open(&o, NULL);
+  assert_non_null(relay->stream);
+  tm_supervisor_set_node(r->s, tm_fleet_node(&r->fleet, id),
+                         &(struct tm_temp_dirs) { (char *)"/tmp", (char *)"" });
+}
+
+static int64_t distance_of(const struct step_rig *r, uint32_t id)
+{
+  return tm_roster_node(&r->s->sched.roster, id)->distance_ns;
+}
+
+static void expect_distance(const struct step_rig *r, uint32_t id)
+{
+  int64_t ns = tm_node_round_trip_ns(tm_fleet_node(&r->fleet, id));
+  assert_int_equal(distance_of(r, id),
+                   ns < TM_WINDOW_DISTANCE_MAX_NS ? ns : TM_WINDOW_DISTANCE_MAX_NS);
+}
+
+static void the_scheduler_learns_how_far_a_node_is(void **state)
+{
+  struct relay relay = { .is_closed = false };
+  struct step_rig r;
+  step_setup(&r);
+  r.is_real = true; /* no worker starts: no keeper is behind the stream */
+  r.j.workers = 1;
+  job_add(&r.j, "ok", 3);
+  step_open(&r);
+  step_start(&r);
+  connect_node(&r, 1, &relay);
+  while (!tm_roster_node(&r.s->sched.roster, 1))
+    tm_loop_turn(&r.loop);
+  tm_supervisor_tick(r.s);
+  expect_distance(&r, 1);
+  while (tm_node_round_trip_ns(tm_fleet_node(&r.fleet, 1)) == 0)
+    tm_loop_turn(&r.loop);
+  tm_supervisor_tick(r.s);
+  assert_true(distance_of(&r, 1) > 0);
+  expect_distance(&r, 1);
+  r.is_real = false; /* from here on workers start */
+  tm_timer_start(&r.again, 0, 0);
+  step_run(&r);
+  assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_COMPLETED);
+  tm_node_stream_close(relay.stream);
+  while (!relay.is_closed)
+    tm_loop_turn(&r.loop);
+  step_close(&r);
+}
+
 UNIT_HOOKS(.serve = job_serve);
 UNIT_TESTS({
     cmocka_unit_test(a_step_uses_two_nodes),
     cmocka_unit_test(a_lost_node_leaves_the_other_at_work),
     cmocka_unit_test(a_lost_node_comes_back),
+    cmocka_unit_test(the_scheduler_learns_how_far_a_node_is),
 });
