@@ -29,7 +29,7 @@ struct tm_assignment {
   uint64_t part; /* of the mini-batch (record/part.h), while bad items are isolated; 0: the whole */
   uint32_t try;  /* the number of this try, from 1 */
   uint32_t picked;       /* how often it was handed out, including this time */
-  uint32_t lost_answers; /* how often a worker finished it, but ended before its answer was read */
+  uint32_t lost_answers; /* how often a worker finished it, but its answer was not read */
   uint32_t rows;         /* of a table, as a worker counted them; 0: not known */
   uint32_t search;       /* of a part: the search for bad items that it belongs to (searches.h) */
   uint32_t avoid;        /* the worker at which it last failed, or TM_NO_WORKER */

@@ -1,10 +1,10 @@
-/* sched.c - see sched.h: what follows from each event. dispatch.c has ON_TURN. */
+/* sched.c - see sched.h: what follows from each event. dispatch.c has ON_TURN; try_ends.c
+ * has the ends of tries. */
 #include "sched/sched_own.h"
 
 #include <string.h>
 
 #include "base/check.h"
-#include "sched/backoff.h"
 
 #define WORKER(item, member) TM_LIST_OWNER(item, struct tm_sched_worker, member)
 
@@ -87,79 +87,19 @@ static void kill_worker(struct tm_sched *s, struct tm_sched_worker *w)
 
 /* ---- the ends of tries ---- */
 
-/* The search goes on, or begins: its next parts wait. */
-static void search_on(struct tm_sched *s, uint32_t number, const struct tm_isolation_next *next,
-                      struct tm_sched_action *a)
+static struct tm_try take_try(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq)
 {
-  struct tm_search *x = tm_searches_at(&s->searches, number);
-
-  for (size_t i = 0; i < next->tries_len; i++)
-    tm_queue_add_part(&s->queue, x->index, next->tries[i], ++x->try, number);
-  a->search = number;
-  a->bad = next->bad;
-  a->untested = next->untested;
-  a->is_over = x->isolation.open == 0;
+  return (struct tm_try) {
+    .what = remove_inflight(s, w, seq), .worker = w->number, .node = w->node->number, .seq = seq
+  };
 }
 
-static void begin_search(struct tm_sched *s, const struct tm_assignment *what, uint32_t items,
-                         struct tm_sched_action *a)
-{
-  uint32_t number = tm_searches_add(&s->searches, what->index, what->try);
-  struct tm_search *x = tm_searches_at(&s->searches, number);
-  struct tm_isolation_next next;
-
-  tm_isolation_begin(&x->isolation, items, s->o.isolation_max_try, &next);
-  s->parts_open += x->isolation.open;
-  a->is_new = true;
-  search_on(s, number, &next, a);
-}
-
-static void fail_part(struct tm_sched *s, const struct tm_assignment *what, bool no_halves,
-                      struct tm_sched_action *a)
-{
-  struct tm_search *x = tm_searches_at(&s->searches, what->search);
-  struct tm_isolation_next next = { .tries_len = 0 };
-
-  tm_require(x);
-  s->parts_open -= x->isolation.open;
-  if (no_halves) {
-    tm_isolation_settle(&x->isolation);
-    next.bad = what->part;
-  } else {
-    tm_isolation_fail(&x->isolation, what->part, &next);
-  }
-  s->parts_open += x->isolation.open;
-  search_on(s, what->search, &next, a);
-}
-
-/* What becomes of a mini-batch, or a part, whose try has failed. Keeps (2). */
 static void fail_try(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq, bool is_lost,
                      const struct tm_sched_event *e, int64_t now_ns)
 {
-  struct tm_assignment what = remove_inflight(s, w, seq);
-  struct tm_sched_action *a = tm_actions_add(&s->actions, TM_SCHED_RETRY);
-  uint64_t seed = s->o.seed ^ (what.index << 16) ^ what.try;
-  int64_t delay_ns = tm_backoff_retry(s->o.retry_delay_ns, is_lost, what.try, seed);
+  struct tm_try try = take_try(s, w, seq);
 
-  if (e->rows > 0)
-    what.rows = e->rows;
-  what.due_ns = delay_ns > 0 ? now_ns + delay_ns : 0;
-  a->worker = w->number;
-  a->node = w->node->number;
-  a->seq = seq;
-  a->what = what;
-  if (tm_queue_fail(&s->queue, &what, w->number))
-    return;
-  if (what.part != 0) {
-    a->kind = TM_SCHED_SEARCH;
-    fail_part(s, &what, e->no_halves, a);
-  } else if (s->o.isolates && e->items > 1) {
-    a->kind = TM_SCHED_SEARCH;
-    begin_search(s, &what, e->items, a);
-  } else {
-    a->kind = TM_SCHED_FAIL;
-    s->over++;
-  }
+  tm_try_ends_badly(s, &try, is_lost, e, now_ns);
 }
 
 static bool on_failed(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_sched_event *e,
@@ -173,35 +113,31 @@ static bool on_failed(struct tm_sched *s, struct tm_sched_worker *w, const struc
   return true;
 }
 
-static void end_part(struct tm_sched *s, uint32_t number)
-{
-  struct tm_search *x = tm_searches_at(&s->searches, number);
-  struct tm_sched_action *a;
-
-  tm_require(x);
-  tm_isolation_settle(&x->isolation);
-  s->parts_open--;
-  if (x->isolation.open > 0)
-    return;
-  a = tm_actions_add(&s->actions, TM_SCHED_SEARCH_OVER);
-  a->search = number;
-  a->is_over = true;
-}
-
 static bool on_result(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_sched_event *e)
 {
-  struct tm_assignment what;
+  struct tm_try try;
 
   if (!tm_window_find(&w->window, e->seq))
     return false;
-  what = remove_inflight(s, w, e->seq);
+  try = take_try(s, w, e->seq);
   tm_window_measure(&w->window, e->ns);
   w->has_worked = true;
-  w->node->losses = 0;
-  if (what.part != 0)
-    end_part(s, what.search);
-  else
-    s->over++;
+  tm_try_ends_well(s, &try);
+  settle_worker(s, w);
+  return true;
+}
+
+/* The worker has done its part; its window may take the next. */
+static bool on_announced(struct tm_sched *s, struct tm_sched_worker *w,
+                         const struct tm_sched_event *e)
+{
+  if (!tm_window_find(&w->window, e->seq))
+    return false;
+  (void)remove_inflight(s, w, e->seq);
+  s->running++; /* it is not over */
+  s->announced++;
+  tm_window_measure(&w->window, e->ns);
+  w->has_worked = true;
   settle_worker(s, w);
   return true;
 }
@@ -460,6 +396,7 @@ static bool on_worker_event(struct tm_sched *s, const struct tm_sched_event *e, 
   case TM_SCHED_ON_RESULT: return on_result(s, w, e);
   case TM_SCHED_ON_FAILED: return on_failed(s, w, e, now_ns);
   case TM_SCHED_ON_UNUSABLE: return on_unusable(s, w, e->seq);
+  case TM_SCHED_ON_ANNOUNCED: return on_announced(s, w, e);
   case TM_SCHED_ON_TAKEN: return on_taken(s, w, e);
   case TM_SCHED_ON_RETIRED: return on_retired(s, w);
   case TM_SCHED_ON_ENDED: return on_ended(s, w, e, now_ns);
@@ -496,7 +433,7 @@ bool tm_sched_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t 
   case TM_SCHED_ON_GIVE_BACK: return on_give_back(s);
   case TM_SCHED_ON_NO_STARTS: tm_roster_close(&s->roster); return true;
   case TM_SCHED_ON_END: return on_end(s, e->kill);
-  default: return on_worker_event(s, e, now_ns);
+  default: return e->what ? tm_try_ends_announced(s, e, now_ns) : on_worker_event(s, e, now_ns);
   }
 }
 

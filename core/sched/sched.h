@@ -16,7 +16,8 @@
  *      committed, or has failed.
  *  (2) A try counts if it failed, or if its worker died after beginning it. A try that was taken
  *      back, or whose worker died earlier, does not count. A try whose answer was lost with its
- *      worker does not count the first TM_SCHED_LOST_MAX times.
+ *      worker does not count the first TM_SCHED_LOST_MAX times. Neither does one whose announced
+ *      result was not seen, the first TM_SCHED_UNSEEN_MAX times.
  *  (3) After ON_TURN, no worker is idle while an assignment waits that it may take. An assignment
  *      that has waited behind another one at a worker for tm_window_late_ns(), while some worker
  *      was idle all the time, is recalled at most TM_SCHED_LOOK_NS later. A recall that brought
@@ -32,6 +33,7 @@
 #include "sched/time_rules.h"
 
 #define TM_SCHED_LOST_MAX   3 /* answers of a mini-batch, or of a part, that were lost uncounted */
+#define TM_SCHED_UNSEEN_MAX 2 /* the same, if its announced result was not seen */
 #define TM_SCHED_LOSSES_MAX 5 /* of a node in a row, without a result between */
 /* Between two looks at what waits at the workers of a node. */
 #define TM_SCHED_LOOK_NS INT64_C(1000000)
@@ -65,12 +67,17 @@ enum tm_sched_event_kind {
   TM_SCHED_ON_RESULT,   /* worker, seq, ns: committed; of a part: kept */
   TM_SCHED_ON_FAILED,   /* worker, seq, rows, items, no_halves */
   TM_SCHED_ON_UNUSABLE, /* worker, seq: the result of a part cannot be read; false: it has failed */
-  TM_SCHED_ON_TAKEN,    /* worker, seqs: the answer to a RECALL */
-  TM_SCHED_ON_DEAF,     /* worker: it cannot be talked to any more */
-  TM_SCHED_ON_RETIRED,  /* worker: it will begin nothing more, and waits for its end */
-  TM_SCHED_ON_ENDED,    /* worker, is_timeout, has_begun, look: it is gone, or did not start */
-  TM_SCHED_ON_SPOILED,  /* search, part: its result is gone. False: it is not run again */
-  TM_SCHED_ON_SETTLED,  /* search: its mini-batch is over */
+  /* worker, seq, ns: the result is announced, but nobody has seen its rows. The assignment leaves
+   * the worker. The caller keeps it until one of four events with `what`: RESULT, FAILED, UNUSABLE
+   * (false: it has to count) or DROPPED. The worker may be gone by then. */
+  TM_SCHED_ON_ANNOUNCED,
+  TM_SCHED_ON_DROPPED,   /* what: its node was lost */
+  TM_SCHED_ON_TAKEN,     /* worker, seqs: the answer to a RECALL */
+  TM_SCHED_ON_DEAF,      /* worker: it cannot be talked to any more */
+  TM_SCHED_ON_RETIRED,   /* worker: it will begin nothing more, and waits for its end */
+  TM_SCHED_ON_ENDED,     /* worker, is_timeout, has_begun, look: it is gone, or did not start */
+  TM_SCHED_ON_SPOILED,   /* search, part: its result is gone. False: it is not run again */
+  TM_SCHED_ON_SETTLED,   /* search: its mini-batch is over */
   TM_SCHED_ON_GIVE_BACK, /* another step needs a worker */
   TM_SCHED_ON_NO_STARTS, /* no worker starts any more */
   TM_SCHED_ON_END,       /* kill: the step ends. Else what has begun may end */
@@ -86,9 +93,10 @@ struct tm_sched_event {
   enum tm_sched_event_kind kind;
   uint32_t node, worker;
   uint64_t seq;
-  int64_t ns;           /* how long the mini-batch took in the worker; a round trip */
-  uint32_t rows, items; /* rows: as counted by a worker, or 0; items: 0: not known */
-  bool no_halves;       /* halves of the part would fail for the same reason */
+  const struct tm_assignment *what; /* of an announced result; node, worker and seq: whose it was */
+  int64_t ns;                       /* how long the mini-batch took in the worker; a round trip */
+  uint32_t rows, items;             /* rows: as counted by a worker, or 0; items: 0: not known */
+  bool no_halves;                   /* halves of the part would fail for the same reason */
   const uint64_t *seqs;
   size_t seqs_len;
   bool is_timeout; /* it was killed because a call took too long */
@@ -111,7 +119,8 @@ struct tm_sched {
   struct tm_time_rules time;
   int64_t over;         /* mini-batches */
   int64_t parts_open;   /* of all searches */
-  int64_t running;      /* assignments that workers hold */
+  int64_t running;      /* assignments that workers hold, or whose results are announced */
+  int64_t announced;    /* the latter */
   int64_t idle_ns;      /* since when some worker has been idle at each turn; INT64_MAX: none was */
   int64_t starts_ns;    /* no open node has a slot before */
   struct tm_heap looks; /* at crowded workers, by time; a node knows which one counts (roster.h) */

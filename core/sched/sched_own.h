@@ -1,5 +1,5 @@
 /* sched_own.h - between the files of the scheduler: dispatch.c hands out, starts workers and
- * recalls, after the events of a turn. */
+ * recalls, after the events of a turn; try_ends.c says what follows from the end of a try. */
 #ifndef TM_SCHED_SCHED_OWN_H
 #define TM_SCHED_SCHED_OWN_H
 
@@ -13,5 +13,18 @@ void tm_dispatch_recall(struct tm_sched *s, struct tm_sched_worker *w, int64_t u
 int64_t tm_dispatch_look_due(const struct tm_sched *s);
 /* Whether another worker should start, when a slot is free. */
 bool tm_dispatch_wants_worker(const struct tm_sched *s);
+
+/* A try that has ended, and has left its worker. */
+struct tm_try {
+  struct tm_assignment what;
+  uint32_t worker, node;
+  uint64_t seq;
+};
+/* Decides what becomes of the mini-batch, or the part. `e`: rows, items, no_halves. Keeps (2). */
+void tm_try_ends_badly(struct tm_sched *s, const struct tm_try *t, bool is_lost,
+                       const struct tm_sched_event *e, int64_t now_ns);
+void tm_try_ends_well(struct tm_sched *s, const struct tm_try *t);
+/* An event with `what`. */
+bool tm_try_ends_announced(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns);
 
 #endif

@@ -27,11 +27,6 @@ static bool is_over(void *data, uint64_t index)
 
 /* ---- carrying out ---- */
 
-static void drop_held(struct model *m, struct held *h)
-{
-  *h = m->held[--m->held_len];
-}
-
 static void on_hand(struct model *m, const struct tm_sched_action *a)
 {
   struct mini_batch *b = &m->all[a->what.index];
@@ -53,7 +48,9 @@ static void on_hand(struct model *m, const struct tm_sched_action *a)
                    (m->held[i].what.part != a->what.part && m->held[i].what.try != a->what.try));
   }
   check_room(m, a);
-  m->held[m->held_len++] = (struct held) { a->worker, a->seq, a->what, m->now_ns };
+  m->held[m->held_len++] = (struct held) {
+    .worker = a->worker, .node = a->node, .seq = a->seq, .what = a->what, .handed_ns = m->now_ns
+  };
 }
 
 static void on_failed_try(struct model *m, const struct tm_sched_action *a)
@@ -178,29 +175,43 @@ static void end_well(struct model *m, struct held *h, unsigned n)
   else
     m->searches[was.what.search].part = was.what.part;
   m->time.parts += was.what.part != 0;
-  fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_RESULT,
-                                                  .worker = was.worker,
-                                                  .seq = was.seq,
-                                                  .ns = (int64_t)(n & 31) * TM_MS / 8 }));
+  struct tm_sched_event e = about(&was, TM_SCHED_ON_RESULT);
+  e.ns = (int64_t)(n & 31) * TM_MS / 8;
+  fuzz_require(event(m, e));
+}
+
+/* The result is announced. The worker may go on, or end. */
+static void announce(struct model *m, struct held *h, unsigned n)
+{
+  struct tm_sched_event e = about(h, TM_SCHED_ON_ANNOUNCED);
+
+  e.ns = (int64_t)(n & 31) * TM_MS / 8;
+  if (h->is_kept || m->s.announced == KEPT_MAX)
+    return;
+  h->is_kept = true;
+  fuzz_require(event(m, e));
 }
 
 static void end_badly(struct model *m, const struct held *h, unsigned n)
 {
-  fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_FAILED,
-                                                  .worker = h->worker,
-                                                  .seq = h->seq,
-                                                  .items = n & 7,
-                                                  .no_halves = n & 8 }));
+  struct held was = *h; /* the event drops it */
+  struct tm_sched_event e = about(&was, TM_SCHED_ON_FAILED);
+
+  e.items = n & 7;
+  e.no_halves = n & 8;
+  fuzz_require(event(m, e));
 }
 
-/* The result of a part cannot be read: it comes back, a few times. */
+/* The result of a part cannot be read, or an announced one was not seen: it comes back, a few
+ * times. */
 static void end_unusable(struct model *m, struct held *h)
 {
   struct held was = *h;
-  struct tm_sched_event e = { .kind = TM_SCHED_ON_UNUSABLE, .worker = was.worker, .seq = was.seq };
+  struct tm_sched_event e = about(&was, TM_SCHED_ON_UNUSABLE);
+  uint32_t max = was.is_kept ? TM_SCHED_UNSEEN_MAX : was.what.part != 0 ? TM_SCHED_LOST_MAX : 0;
 
-  if (was.what.part != 0 && was.what.lost_answers < TM_SCHED_LOST_MAX) {
-    drop_held(m, h);
+  if (was.what.lost_answers < max) {
+    give_back_held(m, (size_t)(h - m->held));
     fuzz_require(event(m, e));
   } else {
     fuzz_require(!event(m, e));
@@ -218,13 +229,6 @@ static void look(void *data, uint64_t seq, struct tm_lost_try *out)
 
   out->state = how == 0 ? TM_TRY_QUEUED : how == 3 ? TM_TRY_DONE : TM_TRY_BEGUN;
   out->items = (uint32_t)(seq % 5);
-}
-
-static void give_back_held(struct model *m, size_t i)
-{
-  if (m->held[i].what.part == 0)
-    m->all[m->held[i].what.index].outcome = WAITS;
-  drop_held(m, &m->held[i]);
 }
 
 /* What the worker holds and nobody had begun goes back; the scheduler says what becomes of the
@@ -247,7 +251,7 @@ static void end_worker(struct model *m, uint32_t worker, unsigned n)
     const struct held *h = &m->held[i];
     unsigned how = how_it_ended(m, h->seq);
     bool counts = how == 3 ? h->what.lost_answers >= TM_SCHED_LOST_MAX : how != 0;
-    if (h->worker == worker && (is_ours || !counts))
+    if (h->worker == worker && !h->is_kept && (is_ours || !counts))
       give_back_held(m, i);
   }
   for (size_t i = 0; i < m->workers.len; i++)
@@ -288,7 +292,7 @@ static void silence_node(struct model *m, uint32_t node)
   fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_SILENT, .node = node }));
   m->is_up[node] = false;
   for (size_t i = m->held_len; i-- > 0;)
-    if (tm_roster_worker(&m->s.roster, m->held[i].worker)->node->number == node && i % 2)
+    if (m->held[i].node == node && i % 2)
       end_well(m, &m->held[i], 5);
   turn(m);
 }
@@ -302,12 +306,19 @@ static void lose_node(struct model *m, uint32_t node, bool is_silent)
     if (tm_roster_worker(&m->s.roster, worker)->node->number != node)
       continue;
     for (size_t h = m->held_len; h-- > 0;)
-      if (m->held[h].worker == worker)
+      if (m->held[h].worker == worker && !m->held[h].is_kept)
         give_back_held(m, h);
     m->workers.at[i] = m->workers.at[--m->workers.len];
   }
   m->is_up[node] = false;
   fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = node }));
+  for (size_t h = m->held_len; h-- > 0;) {
+    struct held was = m->held[h];
+    if (was.node != node || !was.is_kept)
+      continue;
+    give_back_held(m, h);
+    fuzz_require(event(m, about(&was, TM_SCHED_ON_DROPPED)));
+  }
 }
 
 static void turn_node(struct model *m, unsigned n)
@@ -365,7 +376,7 @@ static void settle_search(struct model *m, uint32_t number, unsigned n)
 /* What cannot happen: it is refused, and changes nothing. */
 static void lie(struct model *m, unsigned n)
 {
-  struct tm_sched_event e = { .kind = TM_SCHED_ON_STARTED + n % 6,
+  struct tm_sched_event e = { .kind = TM_SCHED_ON_STARTED + n % 7,
                               .worker = next_byte(m),
                               .seq = next_byte(m) & 15 };
   static const enum tm_worker_state right[] = { TM_WORKER_STARTING, TM_WORKER_LOADING,
@@ -454,6 +465,7 @@ static void on_held(struct model *m, unsigned what, unsigned n)
   switch (what) {
   case 0: end_badly(m, h, n >> 3); break;
   case 1: end_unusable(m, h); break;
+  case 2: announce(m, h, n); break;
   default: end_well(m, h, n); break;
   }
 }
@@ -482,15 +494,15 @@ static void step(struct model *m)
   case 14: settle_search(m, n % INDEXES, n >> 6); break;
   case 15: on_held(m, 1, n); break;
   case 16:
-  case 17:
-  case 18: on_held(m, 0, n); break;
+  case 17: on_held(m, 0, n); break;
+  case 18: on_held(m, 2, n); break;
   case 19:
   case 20:
   case 21:
   case 22:
   case 23: live_on(m, worker); break;
   case 24: set_distance(m, n); break;
-  default: on_held(m, 2, n); break;
+  default: on_held(m, 3, n); break;
   }
   if (e.kind != TM_SCHED_ON_TURN && tm_sched_state(&m->s, worker) != TM_WORKER_GONE)
     event(m, e);

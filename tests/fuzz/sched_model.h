@@ -13,7 +13,8 @@
 #define INDEXES    64
 #define NODES      3
 #define WINDOW_MAX 16
-#define HELD_MAX   (NODES * 4 * WINDOW_MAX)
+#define KEPT_MAX   32 /* announced results */
+#define HELD_MAX   (NODES * 4 * WINDOW_MAX + KEPT_MAX)
 #define EVENTS_MAX 250  /* of an input */
 #define RECALLS    4096 /* workers of which recalls are known */
 #define STARTS     4096 /* workers of which the start is known */
@@ -28,8 +29,9 @@ struct mini_batch {
 };
 
 struct held {
-  uint32_t worker;
+  uint32_t worker, node;
   uint64_t seq;
+  bool is_kept; /* its result is announced: it has left the worker, which may be gone */
   struct tm_assignment what;
   int64_t handed_ns;
 };
@@ -91,7 +93,8 @@ static const struct held *first_held(const struct model *m, uint32_t worker)
   const struct held *first = NULL;
 
   for (size_t i = 0; i < m->held_len; i++)
-    if (m->held[i].worker == worker && (!first || m->held[i].seq < first->seq))
+    if (m->held[i].worker == worker && !m->held[i].is_kept &&
+        (!first || m->held[i].seq < first->seq))
       first = &m->held[i];
   return first;
 }
@@ -172,7 +175,7 @@ static void check_worker(const struct model *m, uint32_t number, size_t *idle, s
   fuzz_require(w && w->state != TM_WORKER_GONE);
   len = tm_window_len(&w->window);
   for (size_t i = 0; i < m->held_len; i++)
-    held += m->held[i].worker == number;
+    held += m->held[i].worker == number && !m->held[i].is_kept;
   fuzz_require(len == held && len <= WINDOW_MAX);
   fuzz_require(w->node->distance_ns == m->distance_ns[w->node->number]);
   fuzz_require(w->window.ring.next - w->window.ring.first <= WINDOW_MAX);
@@ -188,7 +191,7 @@ static void check_worker(const struct model *m, uint32_t number, size_t *idle, s
 
 static void check_all(const struct model *m)
 {
-  int64_t leaves = 0;
+  int64_t leaves = 0, kept = 0;
   size_t idle = 0, crowded = 0, over = 0, searched = 0, at_workers = 0, whole = 0;
 
   for (size_t i = 0; i < m->workers.len; i++) {
@@ -201,9 +204,12 @@ static void check_all(const struct model *m)
     searched += m->all[i].outcome == SEARCHED;
     at_workers += m->all[i].outcome == AT_WORKER;
   }
-  for (size_t i = 0; i < m->held_len; i++)
+  for (size_t i = 0; i < m->held_len; i++) {
     whole += m->held[i].what.part == 0;
+    kept += m->held[i].is_kept;
+  }
   fuzz_require(whole == at_workers && m->s.running == (int64_t)m->held_len);
+  fuzz_require(m->s.announced == kept);
   fuzz_require(m->s.searches.len == (int64_t)searched);
   fuzz_require(tm_sched_open(&m->s) == (int64_t)(m->created - over - searched) + m->s.parts_open);
   fuzz_require(m->s.roster.living == (int64_t)m->workers.len);
@@ -212,6 +218,28 @@ static void check_all(const struct model *m)
   for (size_t i = 0; i < m->s.roster.nodes.len; i++)
     crowded -= m->s.roster.nodes.at[i] ? m->s.roster.nodes.at[i]->crowded.len : 0;
   fuzz_require(crowded == 0);
+}
+
+static void drop_held(struct model *m, struct held *h)
+{
+  *h = m->held[--m->held_len];
+}
+
+static void give_back_held(struct model *m, size_t i)
+{
+  if (m->held[i].what.part == 0)
+    m->all[m->held[i].what.index].outcome = WAITS;
+  drop_held(m, &m->held[i]);
+}
+
+/* An event about it, also if it has left its worker. */
+static struct tm_sched_event about(const struct held *h, enum tm_sched_event_kind kind)
+{
+  return (struct tm_sched_event) { .kind = kind,
+                                   .node = h->node,
+                                   .worker = h->worker,
+                                   .seq = h->seq,
+                                   .what = h->is_kept ? &h->what : NULL };
 }
 
 /* After an event. */
@@ -285,7 +313,7 @@ static void check_room(struct model *m, const struct tm_sched_action *a)
   size_t held = 0;
 
   for (size_t i = 0; i < m->held_len; i++)
-    held += m->held[i].worker == a->worker;
+    held += m->held[i].worker == a->worker && !m->held[i].is_kept;
   fuzz_require(held < (m->distance_ns[a->node] > TM_MS ? WINDOW_MAX : WINDOW_MAX / 2));
   if (held == 0) {
     x->first = a->seq;
@@ -300,15 +328,14 @@ static void check_recalls(const struct model *m)
   for (size_t i = 0; i < m->held_len; i++) {
     const struct held *h = &m->held[i];
     const struct waits *x = &m->waits[h->worker % RECALLS];
-    uint32_t node = tm_roster_worker(&m->s.roster, h->worker)->node->number;
     int64_t since_ns = h->handed_ns, due_ns;
-    if (h->seq == x->first || x->crowded_ns == INT64_MAX)
+    if (h->is_kept || h->seq == x->first || x->crowded_ns == INT64_MAX)
       continue;
     since_ns = since_ns > m->idle_ns ? since_ns : m->idle_ns;
     since_ns = since_ns > x->refused_ns ? since_ns : x->refused_ns;
     due_ns = since_ns + late_ns(m, h->worker);
     due_ns = due_ns > x->crowded_ns ? due_ns : x->crowded_ns;
-    due_ns = due_ns > m->distance_set_ns[node] ? due_ns : m->distance_set_ns[node];
+    due_ns = due_ns > m->distance_set_ns[h->node] ? due_ns : m->distance_set_ns[h->node];
     fuzz_require(m->now_ns < due_ns + TM_SCHED_LOOK_NS);
     fuzz_require(tm_sched_due(&m->s) <= due_ns + TM_SCHED_LOOK_NS);
   }

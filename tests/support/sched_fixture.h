@@ -2,7 +2,8 @@
  *
  * An event is written as "[at MS] NAME NUMBER...": the worker (or node, or search), then the rest.
  * Actions are written "NAME WORKER/SEQ mINDEX"; a part is mINDEX:FIRST+COUNT. "refused" comes
- * before them if the event was.
+ * before them if the event was. "kept" behind an event: its assignment was announced, and left its
+ * worker.
  */
 #ifndef TM_TESTS_SCHED_FIXTURE_H
 #define TM_TESTS_SCHED_FIXTURE_H
@@ -24,6 +25,8 @@ struct fixture {
   int64_t now_ns;
   struct tm_counts counts;
   const char *states; /* of the event: "2=begun 3=done" */
+  struct tm_sched_action handed[64];
+  size_t handed_len;
 };
 
 static inline bool is_over(void *data, uint64_t index)
@@ -103,11 +106,11 @@ static inline void add_action(struct tm_buf *out, const struct tm_sched *s,
 
 /* ---- events from text ---- */
 
-static const char *const names[] = { "turn",      "begin",     "time",    "node",     "silent",
-                                     "lost",      "distance",  "created", "started",  "loaded",
-                                     "ready",     "result",    "failed",  "unusable", "taken",
-                                     "deaf",      "retired",   "ended",   "spoiled",  "settled",
-                                     "give_back", "no_starts", "end" };
+static const char *const names[] = { "turn",    "begin",    "time",      "node",      "silent",
+                                     "lost",    "distance", "created",   "started",   "loaded",
+                                     "ready",   "result",   "failed",    "unusable",  "announced",
+                                     "dropped", "taken",    "deaf",      "retired",   "ended",
+                                     "spoiled", "settled",  "give_back", "no_starts", "end" };
 
 static inline enum tm_sched_event_kind kind_of(const char *name)
 {
@@ -130,6 +133,24 @@ static inline void look(void *data, uint64_t seq, struct tm_lost_try *out)
     out->state = TM_TRY_BEGUN;
   else if (at)
     out->state = TM_TRY_DONE;
+}
+
+/* What the worker was handed last under that seq. */
+static inline const struct tm_assignment *find_handed(const struct fixture *f, int worker, int seq)
+{
+  for (size_t i = f->handed_len; i-- > 0;)
+    if ((int)f->handed[i].worker == worker && (int)f->handed[i].seq == seq)
+      return &f->handed[i].what;
+  fail_msg("%d/%d was not handed out", worker, seq);
+  return NULL;
+}
+
+static inline void note_handed(struct fixture *f, const struct tm_sched_action *a)
+{
+  if (a->kind != TM_SCHED_HAND)
+    return;
+  assert_true(f->handed_len < TM_COUNT_OF(f->handed));
+  f->handed[f->handed_len++] = *a;
 }
 
 static inline void read_numbers(struct tm_sched_event *e, const int *n, const uint64_t *seqs,
@@ -169,6 +190,10 @@ static inline bool run_event(struct fixture *f, const char *text)
   for (int i = 1; i < count; i++)
     seqs[i - 1] = (uint64_t)n[i];
   read_numbers(&e, n, seqs, count);
+  if (strstr(text, "kept"))
+    e.what = find_handed(f, n[0], n[1]);
+  if (e.what)
+    e.node = 0;
   return tm_sched_event(&f->s, &e, f->now_ns);
 }
 
@@ -179,8 +204,10 @@ static inline void run_lines(struct fixture *f, const struct line *lines, size_t
     struct tm_sched_action a;
     if (!run_event(f, lines[i].event))
       tm_buf_printf(&text, "refused");
-    while (tm_sched_next(&f->s, &a))
+    while (tm_sched_next(&f->s, &a)) {
+      note_handed(f, &a);
       add_action(&text, &f->s, &a);
+    }
     if (strcmp(tm_buf_str(&text), lines[i].actions) != 0)
       fail_msg("after '%s': '%s', expected '%s'", lines[i].event, tm_buf_str(&text),
                lines[i].actions);
