@@ -7,6 +7,7 @@
 #include "sys/messages/channel.h"
 #include "sys/loop.h"
 
+struct tm_announced;
 struct tm_news;
 
 struct tm_copy {
@@ -16,10 +17,11 @@ struct tm_copy {
     TM_COPY_JOINED  /* of all good parts of a mini-batch: joined, then copied to the output */
   } what;
   bool is_on;
-  bool is_again;   /* it is complete: what began it is handled again */
-  uint32_t search; /* of a part, or that is over */
-  uint32_t worker; /* of a result or a part: its number */
-  struct tm_msg f; /* which announced it; its payload: */
+  bool is_again;                  /* it is complete: what began it is handled again */
+  uint32_t search;                /* of a part, or that is over */
+  struct tm_announced *announced; /* whose result it is; NULL: */
+  uint32_t worker;                /* of a result or a part: its number */
+  struct tm_msg f;                /* which announced it; its payload: */
   struct tm_buf payload;
   struct tm_wake next;                  /* one piece in each turn of the loop */
   struct TM_ARRAY(struct tm_news) news; /* that wait */

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "step/announced.h"
 
 /* What a keeper says, what becomes of a node, or a search that is over. */
 struct tm_news {
@@ -177,7 +178,7 @@ static void begin(struct tm_supervisor *s, int what, uint32_t search)
   tm_wake_send(&s->copying.next);
 }
 
-bool tm_copying_begin(struct tm_worker *w, const struct tm_msg *f, const struct tm_in_flight *held,
+bool tm_copying_begin(struct tm_worker *w, const struct tm_msg *f, struct tm_in_flight *held,
                       const struct tm_good_try *g)
 {
   struct tm_supervisor *s = w->s;
@@ -187,10 +188,13 @@ bool tm_copying_begin(struct tm_worker *w, const struct tm_msg *f, const struct 
   if (!g->spilled || s->copying.is_again ||
       !(is_part ? tm_isolate_copy_ahead(s, held->what.search, g) : copy_ahead(s, g)))
     return false;
-  s->copying.worker = w->number;
-  s->copying.f = *f;
-  tm_buf_clear(&s->copying.payload);
-  tm_buf_add(&s->copying.payload, f->payload, f->length);
+  s->copying.announced = tm_announced_of(held);
+  if (!s->copying.announced) {
+    s->copying.worker = w->number;
+    s->copying.f = *f;
+    tm_buf_clear(&s->copying.payload);
+    tm_buf_add(&s->copying.payload, f->payload, f->length);
+  }
   begin(s, is_part ? TM_COPY_PART : TM_COPY_RESULT, held->what.search);
   return true;
 }
@@ -229,6 +233,10 @@ static void handle_again(struct tm_supervisor *s)
     finish_search(s, s->copying.search);
     return;
   }
+  if (s->copying.announced) {
+    tm_announced_handle(s->copying.announced);
+    return;
+  }
   w = s->by_number.at[s->copying.worker];
   tm_require(w); /* it lives: keeps (1) */
   s->copying.f.payload = s->copying.payload.data;
@@ -243,6 +251,9 @@ static void end_copy(struct tm_supervisor *s)
   handle_again(s);
   s->copying.is_again = false;
   tm_buf_release(&s->copying.payload);
+  if (s->life.state == TM_STEP_IS_CLOSED)
+    return;
+  tm_announced_go_on(s);
   if (s->life.state == TM_STEP_IS_CLOSED)
     return;
   release_links(s);

@@ -7,6 +7,7 @@
  *  (1) No result, failure or end of a worker is handled between the begin of a copy and the commit
  *      of its mini-batch. The message that announced it is kept, and handled again when the copy is
  *      complete; nothing of it has taken effect before. So is the end of a search for bad items.
+ *      Announced results (announced.h) wait, too.
  *  (2) The step goes on otherwise: it hands out, flushes, syncs, and can be canceled. If it fails,
  *      or is closed, the copy is worth nothing: it lies behind the end of the output.
  */
@@ -18,7 +19,7 @@
 
 /* True: the rows of the result that `f` announces are being copied, and `f` comes again. `held`:
  * what the worker was handed. */
-bool tm_copying_begin(struct tm_worker *w, const struct tm_msg *f, const struct tm_in_flight *held,
+bool tm_copying_begin(struct tm_worker *w, const struct tm_msg *f, struct tm_in_flight *held,
                       const struct tm_good_try *g);
 
 #endif

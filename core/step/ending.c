@@ -40,6 +40,16 @@ static void finish_commit(struct tm_supervisor *s)
   }
 }
 
+/* Workers of a lost node may live a little longer, and write results that nobody reads. */
+static void remove_spilled(const struct tm_supervisor *s)
+{
+  for (size_t i = 0; i < s->nodes.len; i++)
+    if (s->nodes.at[i] && s->nodes.at[i]->id != TM_LOCAL_NODE) {
+      tm_commit_remove_spilled(s->commit, "");
+      return;
+    }
+}
+
 static enum tm_failing failing_of(int code)
 {
   if (tm_exit_status_of(code) == 3)
@@ -119,6 +129,7 @@ void tm_ending_commit(struct tm_supervisor *s)
                       s->view.name);
   s->lister = NULL;
   tm_rows_sum_up(s);
+  remove_spilled(s);
   finish_commit(s);
   start_upload(s);
 }

@@ -62,21 +62,23 @@ static void settle_failed_try(struct tm_worker *w, struct tm_in_flight *held, st
     add_failed(s, held, &t);
   }
   tm_attempt_emit(w, held, a, failed);
-  tm_ring_remove(&w->held, held->seq);
+  tm_workers_forget(w, held);
   free(log);
 }
 
 void tm_failed_tries_end(struct tm_worker *w, struct tm_in_flight *held, struct tm_answer *a)
 {
   struct tm_sched_event e = { .kind = TM_SCHED_ON_FAILED,
+                              .node = w->node->id,
                               .worker = w->number,
                               .seq = held->seq,
+                              .what = held->is_announced ? &held->what : NULL,
                               .rows = held->what.rows,
                               .items = held->items,
                               .no_halves = a->no_halves };
 
   tm_workers_tell(w->s, &e);
-  tm_workers_carry_out(w->s, &(struct tm_try_end) { .answer = a });
+  tm_workers_carry_out(w->s, &(struct tm_try_end) { .answer = a, .w = w, .held = held });
 }
 
 enum tm_status tm_failed_tries_status(const struct tm_ended *ended)
@@ -142,10 +144,14 @@ static void settle_lost_try(struct tm_worker *w, struct tm_in_flight *held,
 void tm_failed_tries_settle(struct tm_supervisor *s, const struct tm_sched_action *action,
                             const struct tm_try_end *end)
 {
-  struct tm_worker *w = s->by_number.at[action->worker];
-  struct tm_in_flight *held = tm_workers_held(w, action->seq);
+  struct tm_worker *w;
+  struct tm_in_flight *held;
 
-  if (!tm_check(held && end))
+  if (!tm_check(end))
+    return;
+  w = end->ended ? s->by_number.at[action->worker] : end->w;
+  held = end->ended ? tm_workers_held(w, action->seq) : end->held;
+  if (!tm_check(held && w->number == action->worker && held->seq == action->seq))
     return;
   if (end->ended)
     settle_lost_try(w, held, action, end);

@@ -24,6 +24,7 @@ struct tm_in_flight {
   int64_t manifest_at;
   struct tm_buf first_item; /* tm_item_describe_first(); its memory is reused */
   bool has_keys;            /* that is the keys of a group */
+  bool is_announced;        /* it has left the worker: announced.h */
 };
 
 /* A node of a step: the place of its id in tm_supervisor.nodes. */
@@ -56,6 +57,8 @@ struct tm_worker {
   bool is_rubbish;      /* it sent what cannot be read, or closed its link: it is not believed */
   int64_t mute_ns;      /* monotonic; when its link ended; 0: it has not */
   bool has_failed_init; /* it has reported why */
+  int announced;        /* results: they keep it when it is gone */
+  bool has_ended, is_closed;
   struct tm_worker_phase doing;
 };
 

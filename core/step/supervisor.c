@@ -147,6 +147,7 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
                                       .failed_percent = config->allowed_failed_percent },
                 config->output_action == TM_APPEND_ROW);
   s->due_ns = INT64_MAX;
+  tm_announced_init(s);
   if ((rc = tm_destinations_hold(s->o.fs, s->o.step, &s->held, err)) < 0 ||
       (rc = open_commit(s, err)) < 0 ||
       (rc = tm_table_state_check((const struct tm_dataset *const *)s->o.step->inputs,
@@ -355,6 +356,7 @@ void tm_supervisor_start(struct tm_supervisor *s)
   s->due_timer.on_closed = on_due_closed;
   s->open++;
   tm_copying_open(s);
+  tm_announced_open(s);
   s->view.is_kept = tm_supervisor_is_over(s);
   tm_supervisor_emit(s, &e, NULL);
   for (size_t i = 0; i < s->o.step->notes_len; i++)
@@ -400,6 +402,8 @@ static void stop_workers(struct tm_supervisor *s, bool kill)
     tm_input_staging_cancel(s->input_staging);
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_END, .kill = kill });
   tm_workers_carry_out(s, NULL);
+  if (kill)
+    tm_announced_drop(s, NULL);
   tm_supervisor_check_end(s);
 }
 
@@ -429,7 +433,7 @@ static void use_nodes(struct tm_supervisor *s)
 void tm_supervisor_check_end(struct tm_supervisor *s)
 {
   if (s->workers.len == 0 && s->sched.roster.living == 0 && !tm_flusher_is_busy(&s->flusher) &&
-      !s->copying.is_on)
+      !s->copying.is_on && s->announced.list.len == 0)
     happen(s, TM_STEP_ON_QUIET, NULL);
 }
 
@@ -503,6 +507,7 @@ static void close_all(struct tm_supervisor *s, bool flushes)
 {
   s->open++;
   tm_copying_close(s);
+  tm_announced_close(s);
   tm_workers_drop_all(s);
   if (s->drop_isolates)
     s->drop_isolates(s);

@@ -10,6 +10,7 @@
  *   worker_setup.c     what a worker needs before it loads the script
  *   worker_results.c   messages from workers, and good results; failed_tries.c has the others
  *   copying.c          many rows, which are copied in pieces
+ *   announced.c        large results of other nodes, whose files may come late
  *   retirement.c       which workers can be interrupted, and workers that retire
  *   watchdog.c         timeouts: no progress, workers that do not get through init()
  *   doing.c            what the workers are doing, for users who watch a slow step
@@ -28,6 +29,7 @@
 #include "record/temp_dirs.h"
 #include "sched/sched.h"
 #include "sched/tally.h"
+#include "step/announced_state.h"
 #include "step/copy_state.h"
 #include "step/flusher.h"
 #include "step/step_life.h"
@@ -72,7 +74,8 @@ struct tm_supervisor {
   int code;
   struct tm_err cause; /* why it is Failed */
   struct tm_stuck stuck;
-  struct tm_copy copying;          /* copying.h */
+  struct tm_copy copying; /* copying.h */
+  struct tm_announcements announced;
   struct tm_activities activities; /* of the last tick; view.activities points to it */
   struct tm_buf scratch;
 };
@@ -99,6 +102,8 @@ void tm_ending_tell(struct tm_supervisor *s);   /* its owner, and listeners */
 struct tm_answer;
 struct tm_try_end {
   struct tm_answer *answer;
+  struct tm_worker *w; /* of the answer, and what it is about */
+  struct tm_in_flight *held;
   const struct tm_ended *ended; /* NULL: there is an answer */
   const char *words;            /* how the worker ended */
 };
@@ -116,7 +121,12 @@ void tm_workers_fill(struct tm_supervisor *s);
 enum tm_worker_state tm_workers_state(const struct tm_worker *w);
 struct tm_in_flight *tm_workers_held(const struct tm_worker *w,
                                      uint64_t seq); /* NULL: it does not hold it */
-void tm_workers_send_setup(struct tm_worker *w);    /* send_setup.c */
+/* What the worker held is over. */
+void tm_workers_forget(struct tm_worker *w, const struct tm_in_flight *held);
+/* A worker that was kept stays in memory when it has ended, until the last call of _let_go(). */
+void tm_workers_keep(struct tm_worker *w);
+void tm_workers_let_go(struct tm_worker *w);
+void tm_workers_send_setup(struct tm_worker *w); /* send_setup.c */
 /* It is sent nothing more. */
 void tm_workers_deafen(struct tm_worker *w);
 /* A worker in `state` has failed before it was ready; `a`: status, times and text. After a timeout
@@ -177,8 +187,20 @@ bool tm_copying_join(struct tm_supervisor *s, uint32_t search);
 void tm_copying_open(struct tm_supervisor *s);
 void tm_copying_close(struct tm_supervisor *s); /* what waits is dropped */
 
+/* announced.c */
+void tm_announced_init(struct tm_supervisor *s);
+void tm_announced_open(struct tm_supervisor *s);
+/* Handles what was decided while a copy was under way. */
+void tm_announced_go_on(struct tm_supervisor *s);
+/* Drops the results of workers of that node, or (NULL) all, except one that is being copied. */
+void tm_announced_drop(struct tm_supervisor *s, const struct tm_step_node *n);
+void tm_announced_close(struct tm_supervisor *s);
+
 /* worker_results.c */
 void tm_worker_results_on_msg(void *worker, const struct tm_msg *f);
+/* The file of an announced result is here. False: its rows are copied first (copying.h). */
+bool tm_worker_results_on_seen(struct tm_worker *w, struct tm_in_flight *held,
+                               const struct tm_msg *f);
 /* The worker begins nothing more, and reports why; what it holds comes back when it has ended. */
 void tm_worker_results_retired(struct tm_worker *w, const struct tm_msg *f);
 /* The worker exits, which the keeper reports. Emits the error of its shutdown() if it failed. */

@@ -18,6 +18,7 @@
 #include "commit/part_read.h"
 #include "data/item.h"
 #include "record/part.h"
+#include "step/announced.h"
 #include "step/copying.h"
 #include "step/failed_tries.h"
 #include "step/isolate.h"
@@ -83,22 +84,18 @@ static int read_said(struct tm_good_try *g, struct tm_worker *w, const struct tm
 static int read_rows(struct tm_good_try *g, const struct tm_worker *w, struct tm_reader *r,
                      const struct tm_answer *a)
 {
-  size_t name_len;
-  const char *name;
+  struct tm_spilled file;
 
   if (!a->head.is_spilled) {
     g->rows = r->at;
     g->rows_len = (size_t)(r->end - r->at);
     return 0;
   }
-  name = tm_read_bytes32(r, &name_len);
-  g->length = tm_read_u64(r);
-  g->hash = tm_read_u64(r);
-  if (r->bad)
+  if (!tm_spilled_read(&file, w->s->spill_dir, r))
     return TM_EPROTOCOL;
-  char *text = tm_xstrndup(name, name_len);
-  g->spilled = tm_path_join(w->s->spill_dir, tm_path_base(text));
-  free(text);
+  g->spilled = file.path;
+  g->length = file.length;
+  g->hash = file.hash;
   return 0;
 }
 
@@ -172,12 +169,23 @@ static int commit_good(struct tm_supervisor *s, const struct tm_good_try *g, str
   return rc;
 }
 
+/* An event about it, also if it is announced and has left the worker. */
+static struct tm_sched_event about(const struct tm_worker *w, const struct tm_in_flight *held,
+                                   enum tm_sched_event_kind kind)
+{
+  return (struct tm_sched_event) { .kind = kind,
+                                   .node = w->node->id,
+                                   .worker = w->number,
+                                   .seq = held->seq,
+                                   .what = held->is_announced ? &held->what : NULL };
+}
+
 /* The result of a part was lost on its way. That says nothing about its items, which have only this
  * try: the part runs again, uncounted, a few times. */
 static bool give_back(struct tm_worker *w, const struct tm_in_flight *held,
                       const struct tm_answer *a, const struct tm_err *err)
 {
-  struct tm_sched_event e = { .kind = TM_SCHED_ON_UNUSABLE, .worker = w->number, .seq = held->seq };
+  struct tm_sched_event e = about(w, held, TM_SCHED_ON_UNUSABLE);
   uint64_t part = held->what.part;
 
   if (a->no_halves || !tm_workers_tell(w->s, &e))
@@ -186,7 +194,7 @@ static bool give_back(struct tm_worker *w, const struct tm_in_flight *held,
                     "mini-batch %" PRIu64 ", items %" PRIu32 " to %" PRIu32 " are run again: %s",
                     held->what.index, tm_part_first(part) + 1,
                     tm_part_first(part) + tm_part_count(part), err->text);
-  tm_ring_remove(&w->held, held->seq);
+  tm_workers_forget(w, held);
   return true;
 }
 
@@ -225,6 +233,7 @@ static bool end_good_try(struct tm_worker *w, struct tm_in_flight *held, const s
 {
   struct tm_supervisor *s = w->s;
   struct tm_good_try g = { .rows = NULL };
+  struct tm_sched_event e;
   struct tm_err err = TM_ERR_NONE;
   int rc = read_good(&g, w, held, r, said, a, &err);
 
@@ -244,16 +253,15 @@ static bool end_good_try(struct tm_worker *w, struct tm_in_flight *held, const s
   good_try_release(&g);
   if (rc < 0)
     return true;
-  tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_RESULT,
-                                                .worker = w->number,
-                                                .seq = held->seq,
-                                                .ns = a->head.total_ns });
+  e = about(w, held, TM_SCHED_ON_RESULT);
+  e.ns = a->head.total_ns;
+  tm_workers_tell(s, &e);
   tm_workers_carry_out(s, NULL);
   tm_returns_warn(s, held, a->marked, a->head.returned);
   if (said)
     tm_rows_warn(s, held, &said->faults);
   tm_attempt_emit(w, held, a, held->items - g.outcome.succeeded);
-  tm_ring_remove(&w->held, held->seq);
+  tm_workers_forget(w, held);
   return true;
 }
 
@@ -287,31 +295,62 @@ void tm_worker_results_on_rubbish(struct tm_worker *w)
     tm_node_kill(w->node->node, w->id);
 }
 
-static void on_result(struct tm_worker *w, const struct tm_msg *f)
-{
-  struct tm_reader r;
-  struct tm_answer a = { .status = TM_RUN_DONE, .message = "", .stack = "", .where = "" };
-  struct tm_in_flight *held;
+/* A message of a good try. */
+struct result {
+  struct tm_answer a;
+  struct tm_reader r;  /* what follows the head, and what the script said */
   struct tm_said said; /* its memory is the message's */
   bool has_said;
+};
 
-  tm_reader_init(&r, f->payload, f->length);
-  has_said = tm_result_head_read(&r, &a.head) && (a.head.flags & TM_RESULT_EXTRAS);
-  if (r.bad || (has_said && !tm_extras_read(&r, &said))) {
+static bool read_result(struct result *x, const struct tm_msg *f)
+{
+  *x = (struct result) { .a = { .status = TM_RUN_DONE, .message = "", .stack = "", .where = "" } };
+  tm_reader_init(&x->r, f->payload, f->length);
+  x->has_said = tm_result_head_read(&x->r, &x->a.head) && (x->a.head.flags & TM_RESULT_EXTRAS);
+  return !x->r.bad && (!x->has_said || tm_extras_read(&x->r, &x->said));
+}
+
+static bool end_result(struct tm_worker *w, struct tm_in_flight *held, const struct tm_msg *f,
+                       struct result *x)
+{
+  bool is_over = end_good_try(w, held, f, &x->r, x->has_said ? &x->said : NULL, &x->a);
+
+  tm_causes_release(&x->a.causes);
+  return is_over;
+}
+
+bool tm_worker_results_on_seen(struct tm_worker *w, struct tm_in_flight *held,
+                               const struct tm_msg *f)
+{
+  struct result x;
+
+  tm_require(read_result(&x, f)); /* it could be read before */
+  return end_result(w, held, f, &x);
+}
+
+static void on_result(struct tm_worker *w, const struct tm_msg *f)
+{
+  struct tm_in_flight *held;
+  struct result x;
+
+  if (!read_result(&x, f)) {
     tm_worker_results_on_rubbish(w);
     return;
   }
-  held = find_held(w, &a.head);
+  held = find_held(w, &x.a.head);
   if (!held || w->s->code != 0)
     return;
-  if (!tm_rows_learn(w->s, held, &a.head)) {
+  if (!tm_rows_learn(w->s, held, &x.a.head)) {
     tm_worker_results_on_rubbish(w);
     return;
   }
-  bool is_over = end_good_try(w, held, f, &r, has_said ? &said : NULL, &a);
-  tm_causes_release(&a.causes);
-  if (is_over)
+  if (tm_announced_begin(w, f, held, &x.a.head, x.r)) {
+    tm_workers_carry_out(w->s, NULL);
+    tm_workers_fill(w->s);
+  } else if (end_result(w, held, f, &x)) {
     after_answer(w);
+  }
 }
 
 static void on_failed(struct tm_worker *w, const struct tm_msg *f)

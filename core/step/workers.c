@@ -39,6 +39,12 @@ struct tm_in_flight *tm_workers_held(const struct tm_worker *w, uint64_t seq)
   return tm_ring_find(&w->held, seq);
 }
 
+void tm_workers_forget(struct tm_worker *w, const struct tm_in_flight *held)
+{
+  if (!held->is_announced)
+    tm_ring_remove(&w->held, held->seq);
+}
+
 bool tm_workers_tell(struct tm_supervisor *s, const struct tm_sched_event *e)
 {
   return tm_sched_event(&s->sched, e, tm_clock_mono_ns());
@@ -131,6 +137,9 @@ static void release_held(void *held)
 
 static void free_worker(struct tm_worker *w)
 {
+  w->is_closed = true;
+  if (w->announced > 0)
+    return;
   tm_ring_release(&w->held, release_held);
   free(w);
 }
@@ -424,8 +433,26 @@ static void end_worker(struct tm_worker *w, const struct tm_ended *ended, const 
 
   note_init_failure(w, ended, words, state);
   tm_supervisor_emit(s, &e, w);
-  remove_spilled(w);
+  w->has_ended = true;
+  if (w->announced == 0)
+    remove_spilled(w);
   remove_worker(w);
+}
+
+void tm_workers_keep(struct tm_worker *w)
+{
+  w->announced++;
+}
+
+void tm_workers_let_go(struct tm_worker *w)
+{
+  tm_require(w->announced > 0);
+  if (--w->announced > 0)
+    return;
+  if (w->has_ended)
+    remove_spilled(w);
+  if (w->is_closed)
+    free_worker(w);
 }
 
 /* A worker that was ready and ended unasked. */
@@ -516,6 +543,7 @@ bool tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n)
       tm_worker_link_drain(s->workers.at[i]->link);
   if (s->copying.is_on)
     return false;
+  tm_announced_drop(s, n);
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = n->id });
   for (size_t i = 0; i < s->workers.len;)
     if (s->workers.at[i]->node == n) /* its end is not its own failure */

@@ -48,7 +48,11 @@ struct step_rig {
   int keepers; /* started */
   int gone;    /* nodes */
   int turns;
-  int bad_bigs;  /* so many large results get a wrong hash */
+  void (*on_turn)(struct step_rig *r);
+  int bad_bigs; /* so many large results get a wrong hash */
+  int spilled;  /* large results */
+  void (*on_spilled)(struct step_rig *r, const char *path); /* before it is announced */
+  char *spill;                                              /* the test's */
   bool has_one;  /* no worker starts but the first, unless the test starts it */
   bool is_full;  /* no link can be opened */
   int copies[3]; /* turns in which rows were copied, by what they are */
@@ -110,11 +114,15 @@ static inline void memory_answer(struct memory_worker *w, uint32_t type, const s
 /* The rows of an item whose name begins with "big", in a file. */
 static inline void memory_spill(const struct memory_worker *w, struct tm_buf *answer)
 {
-  char *name = tm_xprintf("rig-%u", w->number), *path = tm_path_join(w->r->s->spill_dir, name);
+  const char *worker = w->r->s->by_number.at[w->number]->name;
+  char *name = tm_xprintf("%s.%d", worker, w->r->spilled++);
+  char *path = tm_path_join(w->r->s->spill_dir, name);
   char *rows = tm_xmalloc(STEP_BIG);
   memset(rows, 'b', STEP_BIG);
   rows[STEP_BIG - 1] = '\n';
   assert_true(tm_fs_write_file(tm_fs_real(), path, rows, STEP_BIG, 0600, NULL) >= 0);
+  if (w->r->on_spilled)
+    w->r->on_spilled(w->r, path);
   tm_buf_add_bytes32(answer, name, strlen(name));
   tm_buf_add_u64(answer, STEP_BIG);
   tm_buf_add_u64(answer, tm_hash64(rows, STEP_BIG) + (w->r->bad_bigs-- > 0));
@@ -266,6 +274,8 @@ static inline void step_on_turn(struct tm_turn *t)
   struct step_rig *r = t->data;
   bool is_busy = false;
   r->turns++;
+  if (r->on_turn && !r->is_ended)
+    r->on_turn(r);
   if (!r->is_ended && r->s->copying.is_on) {
     r->copies[r->s->copying.what]++;
     if (r->on_copy)
