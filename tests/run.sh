@@ -9,7 +9,8 @@ usage()
 {
   cat <<'END'
 usage: tests/run.sh [--long] [--install-only]
-  --long           also the long sweeps (faults, kills, random inputs), clang-tidy and ThreadSanitizer
+  --long           also the long sweeps (faults, kills, random inputs), specs through a relay, clang-tidy and
+                   ThreadSanitizer
   --install-only   install the packages that are missing, and stop
 END
 }
@@ -17,9 +18,10 @@ END
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit 1
 install_only=no
 test_timeout=240
+long=() # options of ctest
 for option in "$@"; do
   case $option in
-    --long) export TM_LONG=1; test_timeout=1800 ;;
+    --long) export TM_LONG=1; test_timeout=1800; long=(-C long) ;;
     --install-only) install_only=yes ;;
     -h|--help) usage; exit 0 ;;
     *) echo "run.sh: unknown option '$option'" >&2; usage >&2; exit 2 ;;
@@ -142,7 +144,7 @@ check build lint -R '^lint/' -j "$jobs"
 memory=$(memory_folder)
 trap '[ -z "$memory" ] || rm -rf "$memory"' EXIT
 on_disk='^job/(basics|kill|resume|steps|import)$'
-TMPDIR=${memory:-${TMPDIR:-/tmp}} check build tests -E "^lint/|$on_disk" -j "$tests_at_once"
+TMPDIR=${memory:-${TMPDIR:-/tmp}} check build tests -E "^lint/|$on_disk" -j "$tests_at_once" "${long[@]}"
 check build disk -R "$on_disk" -j "$tests_at_once"
 
 # gcc's warnings under the sanitizers are not errors, because there it wrongly reports uninitialized

@@ -13,6 +13,7 @@ local folder = require "support.folder"
 local json = require "dkjson"
 local lfs = require "lfs"
 local programs = require "support.programs"
+local relayed = require "support.relayed"
 
 local job = {}
 local Case = {}
@@ -29,6 +30,17 @@ local function read_file(path)
   local text = file:read "*a"
   file:close()
   return text
+end
+
+--- The text of a file; of a log of the workers' node, the text of all nodes, one after another.
+local function read_each(path)
+  local texts = {}
+  for i, one in ipairs(relayed.paths(path)) do
+    local text, message = read_file(one)
+    if not text then return nil, message end
+    texts[i] = text
+  end
+  return table.concat(texts)
 end
 
 local function make_dirs(path)
@@ -85,6 +97,7 @@ function job.check_end()
       programs.kill(p.pid, programs.SIGKILL)
     end
     for _, name in ipairs(case:temp_dirs()) do left[#left + 1] = "temporary folder " .. name end
+    relayed.note(case.dir)
     if not os.getenv "TM_KEEP_CASES" then folder.remove_tree(case.dir) end
     if case.memory then folder.remove_tree(case.memory) end
   end
@@ -116,9 +129,9 @@ function Case:write(name, text)
   return path
 end
 
-function Case:read(name) return assert(read_file(self:path(name))) end
+function Case:read(name) return assert(read_each(self:path(name))) end
 
-function Case:has(name) return lfs.symlinkattributes(self:path(name), "mode") ~= nil end
+function Case:has(name) return lfs.symlinkattributes(relayed.paths(self:path(name))[1], "mode") ~= nil end
 
 --- The lines of a file, sorted: its rows, as a multiset.
 function Case:sorted_lines(name)
@@ -180,7 +193,9 @@ function Case:start(words, o)
   local argv = { "env", self.variable, "TIDEMILL_WORKSPACE=" .. self.dir .. "/workspace",
                  "TMPDIR=" .. self.dir .. "/tmp" }
   if self.memory then argv[#argv + 1] = "TIDEMILL_MEMORY_DIR=" .. self.memory end
-  for _, list in ipairs { o.env or {}, o.before or {}, { o.program or self.program_file }, words } do
+  if not o.program then words = relayed.words(words) end
+  for _, list in ipairs { relayed.environment(), o.env or {}, o.before or {}, { o.program or self.program_file },
+                          words } do
     for _, word in ipairs(list) do argv[#argv + 1] = word end
   end
   local out, err = self.dir .. "/run" .. self.runs .. ".out", self.dir .. "/run" .. self.runs .. ".err"
@@ -193,7 +208,8 @@ end
 --- Waits until a started program has ended: { status, signal, out, err, result }.
 function Case.finish(_, p, limit)
   local status, signal = p:wait(limit)
-  local r = { status = status, signal = signal, out = read_file(p.out_file), err = read_file(p.err_file) }
+  local r = { status = status, signal = signal, out = relayed.text(read_file(p.out_file)),
+              err = relayed.text(read_file(p.err_file)) }
   local line = last_line(r.out)
   if line:find "^{" then r.result = json.decode(line) end
   return r
@@ -293,16 +309,19 @@ end
 
 function Case:processes() return programs.find(self.variable) end
 
---- The processes of the case that the program runs as `kind`: keeper, worker. A child of another
+--- The processes of the case that the program runs as `kind`: keeper, worker. Keepers that have
+--- workers come first: behind a relay the job has a keeper of its own, too. A child of another
 --- process of the same kind is left out: a leak checker forks such a child to stop the ending
 --- program, and if the child is killed instead, the program waits forever.
 function Case:processes_of(kind)
-  local all, found = {}, {}
+  local all, relays, found = {}, {}, {}
   for _, p in ipairs(self:processes()) do
     if p.argv[2] == kind then all[p.pid] = p end
+    if p.argv[2] == "node" then relays[p.pid] = p end
   end
   for pid in pairs(all) do
-    if not all[programs.parent(pid)] then found[#found + 1] = pid end
+    local parent = programs.parent(pid)
+    if not all[parent] then table.insert(found, relays[parent] and 1 or #found + 1, pid) end
   end
   return found
 end
@@ -318,11 +337,12 @@ end
 function Case:wait_for(name, pattern, limit)
   return programs.wait_until(name .. (pattern and " with " .. pattern or ""), function()
     local has_ended = self.last:has_ended()
-    local text = read_file(self:path(name))
+    local text = read_each(self:path(name))
     if text and (not pattern or text:find(pattern)) then return text end
     if has_ended then error("it has ended: " .. read_file(self.last.err_file), 0) end
   end, limit)
 end
 
 job.program = program
+job.NODE = relayed.NODE
 return job

@@ -3,6 +3,12 @@
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = here .. "/../?.lua;" .. package.path
 
+local relayed = require "support.relayed"
+if relayed.IS_ON then
+  relayed.words_of_busted = { unpack(arg) }
+  table.insert(arg, "--helper=" .. here .. "/relayed_cases.lua")
+end
+
 -- busted calls error(nil) when specs have failed
 local ok, message = pcall(require "busted.runner", { standalone = false, output = "TAP" })
 if not ok then

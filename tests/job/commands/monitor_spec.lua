@@ -29,7 +29,7 @@ local function new_case(interval)
 end
 
 local function run(t, looks)
-  local perf = looks and t.step_dir .. "/logs/perf/0" or ""
+  local perf = looks and t.step_dir .. "/logs/perf/" .. job.NODE or ""
   return t:expect_job(0, nil, { env = { "PERF=" .. perf, "GO=" .. (looks or 0) } })
 end
 
@@ -88,9 +88,10 @@ describe("the resource monitor", function()
     run(t, 2)
     assert.is_true(#rows_of(t, "node_resource_usage.csv") >= 2)
     local lists = 0
-    for hour in lfs.dir(t.step_dir .. "/logs/perf/0/os") do
+    local os_dir = ("%s/logs/perf/%s/os/"):format(t.step_dir, job.NODE)
+    for hour in lfs.dir(os_dir) do
       if not hour:find "^%." then
-        for name in lfs.dir(t.step_dir .. "/logs/perf/0/os/" .. hour) do
+        for name in lfs.dir(os_dir .. hour) do
           lists = lists + (name:find "^processes_%d%d$" and 1 or 0)
         end
       end
@@ -102,8 +103,9 @@ describe("the resource monitor", function()
     local t = new_case "0.2"
     run(t, 2)
     local text
-    for hour in lfs.dir(t.step_dir .. "/logs/perf/0/os") do
-      for name in lfs.dir(t.step_dir .. "/logs/perf/0/os/" .. hour) do
+    local os_dir = ("%s/logs/perf/%s/os/"):format(t.step_dir, job.NODE)
+    for hour in lfs.dir(os_dir) do
+      for name in lfs.dir(os_dir .. hour) do
         if name:find "^processes_%d%d$" then
           assert.is_truthy(hour:find "^%d%d%d%d%d%d%d%d%d%d$")
           text = t:log("perf/0/os/" .. hour .. "/" .. name)

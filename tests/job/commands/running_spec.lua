@@ -129,7 +129,7 @@ describe("while a mini-batch takes a long time", function()
     release(t)
     local text = t:log "sys/node/0/process000.txt"
     local begun = "|INFO|%d+|process000|mini%-batch 1, try 1: begun [%d-]+ [%d:,]+, in run%(%), " ..
-                  "first item '[^\n]+/0002.txt'; node 0 at [^\n]+\n"
+                  "first item '[^\n]+/0002.txt'; node " .. job.NODE .. " at [^\n]+\n"
     local _, stop = text:find(begun)
     assert.is_truthy(stop, text)
     assert.is_falsy(text:find(begun, stop), text)
@@ -176,7 +176,8 @@ describe("while init() takes a long time", function()
     assert.is_nil(one.mini_batch)
     local text = ask(t, "status", t.job_dir)
     assert.is_truthy(text:find "\n  running:      process000: in init%(%) for %d+ s\n", text)
-    t:wait_for("job/score/logs/sys/node/0/process000.txt", "|process000|in init%(%) since [%d-]+ [%d:,]+; node 0 at ")
+    t:wait_for("job/score/logs/sys/node/0/process000.txt",
+               "|process000|in init%(%) since [%d-]+ [%d:,]+; node " .. job.NODE .. " at ")
     release(t)
   end)
 end)

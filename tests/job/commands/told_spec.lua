@@ -61,7 +61,7 @@ describe("logs", function()
     local t = new_case()
     t:expect_job(0)
     local all = logs(t)
-    expect_order(all, { "|supervisor|step 'score' starts", "process000 %(node 0, pid %d+%) started",
+    expect_order(all, { "|supervisor|step 'score' starts", "process000 %(node " .. job.NODE .. ", pid %d+%) started",
       "|process000|ready to begin\n", "|works on 1, try 1\n", "|works on 3, try 1\n", "|process001|works on ",
       "step 'score' is Completed: 8 mini%-batches, 7 succeeded, 1 failed" })
     expect_order(all, { "mini%-batch 6, try 2: RUN_EXCEPTION: [^\n]*seven is bad\nstack traceback:\n[^\n]+\n" })
@@ -74,7 +74,8 @@ describe("logs", function()
     local t = new_case()
     t:expect_job(0)
     local errors = logs(t, "--errors")
-    expect_order(errors, { "|WARNING|%d+|supervisor|process000 %(node 0, pid %d+%) ended: killed by signal 9" })
+    local ended = "process000 %(node " .. job.NODE .. ", pid %d+%) ended: killed by signal 9"
+    expect_order(errors, { "|WARNING|%d+|supervisor|" .. ended })
     expect_order(errors, { "five is odd\nstack traceback:", "seven is bad\nstack traceback:" })
     expect_none(errors, { "|INFO|", "printed %d", "works on" })
   end)

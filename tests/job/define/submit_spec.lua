@@ -46,18 +46,18 @@ describe("a script that submits a job", function()
   end)
 
   it("gets events that name the worker and its node", function()
-    local r, t = run [[
+    local r, t = run([[
       local seen = {}
       local job = p:submit { job_dir = "job", on_event = function(e)
         if e.kind == "worker" or e.kind == "mini_batch" then
-          assert(e.worker:match "^process%d+$" and e.node_id == "0" and #e.node_address > 0)
+          assert(e.worker:match "^process%d+$" and e.node_id == "]] .. job.NODE .. [[" and #e.node_address > 0)
           seen[e.kind] = true
         else
           assert(e.node_id == e.worker and e.node_address == e.worker) -- nil
         end
       end }
       print(job:wait(), seen.worker, seen.mini_batch)
-    ]]
+    ]])
     t:expect(r, 0)
     assert.equal("Completed\ttrue\ttrue\n", r.out)
   end)

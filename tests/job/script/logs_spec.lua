@@ -39,17 +39,19 @@ local function tree(folder)
   return found
 end
 
+local NODE = "sys/node/" .. job.NODE .. "/"
+
 local function of_worker(name)
-  return { "sys/node/0/" .. name .. ".stderr.txt ->", "sys/node/0/" .. name .. ".stdout.txt ->",
-           "sys/node/0/" .. name .. ".txt", "user/stderr/0/" .. name .. ".stderr.txt",
-           "user/stdout/0/" .. name .. ".stdout.txt" }
+  return { NODE .. name .. ".stderr.txt ->", NODE .. name .. ".stdout.txt ->", NODE .. name .. ".txt",
+           ("user/stderr/%s/%s.stderr.txt"):format(job.NODE, name),
+           ("user/stdout/%s/%s.stdout.txt"):format(job.NODE, name) }
 end
 
 local ALWAYS = { "70_driver_log.txt", "job_progress_overview.TIME.txt", "job_progress_overview.txt ->",
                  "job_result.txt", "readme.txt", "sys/job_report/node_summary.csv",
                  "sys/job_report/process_summary.csv",
                  "sys/job_report/processed_mini-batches.csv", "sys/job_report/workers.csv", "sys/master_role.txt",
-                 "sys/node/0/_main.txt" }
+                 NODE .. "_main.txt" }
 
 local function all_of(...)
   local names = {}
@@ -124,7 +126,7 @@ describe("the log folder of a step", function()
     local t = new_case()
     t:expect_job(0, nil, { env = { "GO=1" } })
     assert.equal(lfs.attributes(t.step_dir .. "/output/parallel_run_step.txt", "size"), sum_of_tries(t, "Result Bytes"))
-    for _, try in ipairs(t:tries()) do assert.equal("0", try.Node) end
+    for _, try in ipairs(t:tries()) do assert.equal(job.NODE, try.Node) end
   end)
 
   it("holds the life of each worker, over all sessions", function()
@@ -139,7 +141,7 @@ describe("the log folder of a step", function()
       assert.matches("^%d+%-%d%d%-%d%dT%d%d:%d%d:%d%d%.%d+Z$", row["Utc Time"])
       assert.is_true(row["Utc Time"] >= last)
       last = row["Utc Time"]
-      assert.equal("0", row.Node)
+      assert.equal(job.NODE, row.Node)
       assert.is_true(tonumber(row.Pid) > 0)
       assert.equal(row.Event == "started", row.Seconds == "")
       assert.equal(row.Event == "ended", row["Max Rss (MB)"] ~= "")
@@ -160,7 +162,7 @@ describe("the log folder of a step", function()
     for line in t:log("sys/node/0/process000.txt"):gmatch "[^\n]+" do
       assert.is_truthy(line:find("^%d+%-%d%d%-%d%d %d%d:%d%d:%d%d,%d%d%d|INFO|%d+|process000|mini%-batch " .. n ..
         ", try 1: RUN_DONE; 2 items, 2 succeeded, 0 failed; began %d+%-%d%d%-%d%d [%d:,]+, %d+%.%d+ s, " ..
-        "process %d+%.%d+ s, run%(%) %d+%.%d+ s; node 0 at %S+$"), line)
+        "process %d+%.%d+ s, run%(%) %d+%.%d+ s; node " .. job.NODE .. " at %S+$"), line)
       n = n + 1
     end
     assert.equal(4, n)
@@ -334,7 +336,7 @@ describe("progress in a pipe", function()
     expect_patterns(r.err, { "\n  score: Completed\n", "errors: +%S+/user/error%.txt\n",
                           "2 times: %S+/score%.lua:3: not yet\n",
                           "first: mini%-batch 2 %(RUN_EXCEPTION%) at process000, %S+/0005%.txt and 1 more\n",
-                          "log: %S+/user/error/0/process000%.txt" })
+                          "log: %S+/user/error/" .. job.NODE .. "/process000%.txt" })
   end)
 end)
 

@@ -1,0 +1,16 @@
+--- What is not tested behind a relay (TM_RELAYED), and why: a whole spec, or cases by their names.
+--- CMakeLists.txt registers no test for a spec whose value is the reason.
+return {
+  node_settings = "its settings choose the nodes",
+  nodes = "its settings choose the nodes",
+  try = "it runs no job",
+  wrong_values = "it runs no job",
+  logs = {
+    ["the log folder of a step is appended to by a resumed job"] =
+      "each session has a node, and so log folders, of its own",
+  },
+  status = {
+    ["the command of a job is shown as it was typed, by status and jobs"] =
+      "a relay needs options that the case did not type",
+  },
+}
