@@ -12,7 +12,8 @@
  *  (2) A node is settled once: when its stream is gone and nothing of its command is left. Only
  *      then may its host be used again, and its temporary folder be removed.
  *  (3) Nodes are launched only while a step of their group can use workers.
- *  (4) If the keeper of this machine is lost, its commands end with it, and so do their nodes.
+ *  (4) If the keeper of this machine is lost, its commands end with it, and so do their nodes: when
+ *      the keeper is gone, nothing that it started is left (fleet/local_connection (1)).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -213,7 +214,7 @@ static void fail_node(struct tm_launched_node *n, struct tm_err *err)
   report_end(n, err);
   g->last = *err;
   tm_job_nodes_remove_temp_of(job, n->id);
-  if (n->is_withdrawn)
+  if (n->is_orphan)
     tm_launch_plan_withdrawn(&g->plan, n->id, tm_clock_mono_ns());
   else
     tm_launch_plan_failed(&g->plan, n->id, tm_clock_mono_ns());
@@ -279,13 +280,22 @@ static void lose_local(struct tm_job *job)
     struct tm_launched_node *n = l->nodes.at[i];
     if (!n->why)
       n->why = tm_xstrdup("the keeper of this machine, which ran its command, is lost");
-    n->is_over = n->is_withdrawn = true; /* keeps (4) */
+    n->is_orphan = true;
     tm_job_steps_silence_node(job, n->id);
   }
   tm_fleet_close_streams(&job->fleet);
+}
+
+/* Keeps (4). */
+static void end_orphans(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+
   for (size_t i = l->nodes.len; i-- > 0;)
-    if (i < l->nodes.len)
+    if (i < l->nodes.len && l->nodes.at[i]->is_orphan) {
+      l->nodes.at[i]->is_over = true;
       settle(l->nodes.at[i]);
+    }
 }
 
 void tm_job_launches_lost(struct tm_job *job, uint32_t id, const char *why)
@@ -302,6 +312,8 @@ void tm_job_launches_gone(struct tm_job *job, uint32_t id)
 {
   struct tm_launched_node *n = find(job, id);
 
+  if (id == TM_LOCAL_NODE)
+    end_orphans(job);
   if (!n)
     return;
   n->has_stream = false;

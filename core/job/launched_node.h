@@ -22,7 +22,7 @@ struct tm_launched_node {
   char *printed; /* on its stdout, in one line, if it never became a node; NULL: nothing */
   char *why;     /* it is being ended, or is lost; NULL: it is not */
   bool is_late, has_ended;
-  bool is_withdrawn; /* its command ended with the keeper of this machine */
+  bool is_orphan; /* the keeper that runs its command is lost */
   struct tm_launch_ended ended;
 };
 

@@ -243,6 +243,37 @@ describe("a lost node", function()
     assert.same({ "1.txt", "2.txt", "3.txt", "4.txt" }, names_in(t, "job/nodes"))
   end)
 
+  -- Nobody else is left to end what the worker has started: it must end before its folder does.
+  local function loses_all_at_once()
+    local t = new_case(1, MARKED, nil, waiting.SCRIPT .. [[
+      function init()
+        os.execute [=[setsid sh -c ': >"${HERE}begun"; while [ -d "$TMPDIR" ]; do :; done; : >"${HERE}outlived"' \
+          >/dev/null 2>&1 &]=]
+      end
+      function run(m)
+        wait_for "go"
+        return names_of(m)
+      end]])
+    t.program = t:start_job(nil, t.options)
+    t:wait_for "here-begun"
+    local keeper, relay = child_of(t, t.program.pid, "keeper"), relay_of(t, 1)
+    programs.kill(keeper, programs.SIGSTOP)
+    programs.kill(child_of(t, relay, "keeper"), programs.SIGKILL)
+    programs.kill(relay, programs.SIGKILL)
+    programs.kill(keeper, programs.SIGKILL)
+    t:wait_for "job/nodes/2.txt"
+    assert.is_false(t:has "here-outlived")
+    finish(t)
+    assert.same(job.names(INPUTS), t:rows())
+  end
+
+  it("has no process that can write to its temporary folder when that is removed", function()
+    for _ = 1, 5 do
+      loses_all_at_once()
+      job.check_end()
+    end
+  end)
+
   it("is not what a killed worker means", function()
     local t = stopped_case(3, MARKED)
     programs.kill(child_of(t, child_of(t, relay_of(t, 2), "keeper"), "worker"), programs.SIGKILL)
