@@ -1,0 +1,102 @@
+--- A real Slurm cluster for the cases of a spec: support/slurm.sh. Start one for each spec file:
+---
+---   local cluster = slurm.start { nodes = 3 }    -- in setup(); nil if Slurm is not installed
+---   if cluster then cluster:stop() end           -- in teardown()
+---
+--- and begin each case with: if not cluster then return pending(slurm.MISSING) end
+local lfs = require "lfs"
+local programs = require "support.programs"
+
+local slurm = { MISSING = "needs Slurm: apt-get install slurmctld slurmd slurm-client munge" }
+local Cluster = {}
+Cluster.__index = Cluster
+
+local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
+local SCRIPT = (here:sub(1, 1) == "/" and here or lfs.currentdir() .. "/" .. here) .. "/slurm.sh"
+local LIMIT = 60 -- seconds for a call of the script; a start takes 0.3 s on an idle machine
+local SKIPPED = 77
+
+local function read_file(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+--- Calls the script. Returns its exit status and its output.
+local function call(words, variables)
+  local argv = { "env" }
+  for name, value in pairs(variables or {}) do argv[#argv + 1] = name .. "=" .. value end
+  for _, word in ipairs { "bash", SCRIPT } do argv[#argv + 1] = word end
+  for _, word in ipairs(words) do argv[#argv + 1] = word end
+  local out, err = os.tmpname(), os.tmpname()
+  local status = programs.start(argv, { stdout = out, stderr = err }):wait(LIMIT)
+  local text = { out = read_file(out), err = read_file(err) }
+  os.remove(out)
+  os.remove(err)
+  return status, text
+end
+
+local function process_id() return (assert(lfs.symlinkattributes("/proc/self", "target"))) end
+
+--- Starts a cluster: { nodes = 3, cpus = 2, variables = { GPUS = 2, … } }. Returns nil if this
+--- machine cannot run one. It stops at the latest when this process ends.
+function slurm.start(o)
+  local dir = os.tmpname()
+  os.remove(dir)
+  dir = (os.getenv "TMPDIR" or "/tmp") .. "/tidemill-slurm-" .. dir:match "[^_/]+$"
+  local variables = { WATCH_PID = process_id() }
+  for name, value in pairs(o.variables or {}) do variables[name] = value end
+  local status, text = call({ "start", dir, tostring(o.nodes or 3), tostring(o.cpus or 2) }, variables)
+  if status == SKIPPED then return nil end
+  assert(status == 0, text.err)
+  return setmetatable({ dir = dir, variable = "SLURM_CONF=" .. dir .. "/etc/slurm.conf" }, Cluster)
+end
+
+--- A command of the script, such as cluster:call("kill-node", 2). Returns its output.
+function Cluster:call(command, ...)
+  local words = { command, self.dir }
+  for _, word in ipairs { ... } do words[#words + 1] = tostring(word) end
+  local status, text = call(words)
+  assert(status == 0, command .. ": " .. text.err)
+  return text.out
+end
+
+--- Runs a command of Slurm, and returns its output.
+function Cluster:run(...) return self:call("exec", ...) end
+
+--- The jobs in the queue: an array of { id, name, state, host } of text.
+function Cluster:queue()
+  local jobs = {}
+  for id, name, state, host in self:run("squeue", "-h", "-o", "%i %j %T %N"):gmatch "(%S+) (%S+) (%S+) (%S*)\n" do
+    jobs[#jobs + 1] = { id = id, name = name, state = state, host = host }
+  end
+  return jobs
+end
+
+function Cluster:nodes_are_idle()
+  for state in self:run("sinfo", "-h", "-N", "-o", "%T"):gmatch "[^\n]+" do
+    if state ~= "idle" then return false end
+  end
+  return true
+end
+
+--- Waits until the queue is empty and every node is idle. A job may stay in the queue for some
+--- seconds after its last process: the node still has to report.
+function Cluster:wait_for_idle(limit)
+  programs.wait_until("an empty queue and idle nodes", function()
+    return #self:queue() == 0 and self:nodes_are_idle()
+  end, limit or 30)
+end
+
+--- Starts a killed node again. Slurm first ends what it believes to run there, without waiting for
+--- its own limits.
+function Cluster:restore(number)
+  self:run("scontrol", "update", "nodename=node" .. number, "state=down", "reason=test")
+  self:call("start-node", number)
+  self:wait_for_idle()
+end
+
+function Cluster:stop() self:call "stop" end
+
+return slurm
