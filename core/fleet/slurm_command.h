@@ -1,0 +1,45 @@
+/* slurm_command.h - the commands of Slurm that start a node, ask about it and end it. Pure. Their
+ * options are explained in srun(1), squeue(1), scancel(1) and scontrol(1) of Slurm 22.05.
+ *
+ * All argvs are NULL-ended, for tm_command_words_free() (command_template.h).
+ */
+#ifndef TM_FLEET_SLURM_COMMAND_H
+#define TM_FLEET_SLURM_COMMAND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What one node asks for. */
+struct tm_slurm_request {
+  const char *name;     /* of the Slurm job */
+  int64_t processes;    /* CPUs; 0: a whole machine */
+  char *const *options; /* the user's for srun, NULL-ended; or NULL */
+  const char *exclude;  /* hosts, separated by commas; NULL: none */
+  char *const *program; /* the command of the node, NULL-ended */
+  const char
+      *allocation;  /* the id of the Slurm job whose machine `host` it uses; NULL: a new job */
+  const char *host; /* with `allocation` */
+};
+
+/* "tidemill-<job>-<epoch>-<id>": at most 100 characters, of [A-Za-z0-9._-]; others of the job's
+ * name become '_', and the middle of a long one is left out. The caller frees it. `epoch`: of the
+ * supervisor (record/job_dir.h); `id`: of the node. */
+char *tm_slurm_command_name(const char *job, uint64_t epoch, uint32_t id);
+/* Both lists in one; NULL if both are empty. The caller frees it. `users`: or NULL. */
+char *tm_slurm_command_exclude(const char *users, const char *const *hosts, size_t hosts_len);
+
+/* Starts the node: srun with one task. In a new job `options` come after ours, so that they count
+ * (srun takes the last). In a step (`allocation`), `exclude` has no meaning. */
+char **tm_slurm_command_start(const struct tm_slurm_request *r);
+/* Whether the cluster could ever grant it: the same with --test-only, without starting anything. */
+char **tm_slurm_command_test(const struct tm_slurm_request *r);
+/* What the queue knows of Slurm jobs of these names, or with these ids, in the format that
+ * slurm_text.h reads. `len` > 0. */
+char **tm_slurm_command_queue_of_names(const char *const *names, size_t len);
+char **tm_slurm_command_queue_of_ids(const uint32_t *ids, size_t len);
+/* Ends them. There is none by name: `scancel --name=a,b` ends nothing, and exits with 0. */
+char **tm_slurm_command_cancel(const uint32_t *ids, size_t len);
+/* Prints the hosts of SLURM_JOB_NODELIST, one per line. */
+char **tm_slurm_command_hosts(const char *list);
+
+#endif

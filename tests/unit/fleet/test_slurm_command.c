@@ -1,0 +1,123 @@
+/* The commands of Slurm, word by word. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/command_template.h"
+#include "fleet/slurm_command.h"
+
+#define ALWAYS                                                                                     \
+  " --unbuffered --nodes=1 --ntasks=1 --kill-on-bad-exit=0 --wait=0 --no-kill --mpi=none "         \
+  "--propagate=NONE --chdir=/"
+#define WORDS(...) ((char *[]) { __VA_ARGS__, NULL })
+
+static void expect(char **argv, const char *expected)
+{
+  struct tm_buf out = TM_BUF_NONE;
+
+  for (size_t i = 0; argv[i]; i++)
+    tm_buf_printf(&out, "%s%s", i > 0 ? " " : "", argv[i]);
+  assert_string_equal(tm_buf_str(&out), expected);
+  tm_buf_release(&out);
+  tm_command_words_free(argv);
+}
+
+static void a_node_is_a_new_slurm_job(void **state)
+{
+  struct tm_slurm_request r = { .name = "n", .processes = 4, .program = WORDS("/bin/t", "node") };
+
+  expect(tm_slurm_command_start(&r),
+         "srun" ALWAYS " --signal=USR1@90 --job-name=n --cpus-per-task=4 /bin/t node");
+}
+
+static void without_a_number_of_processes_it_gets_a_whole_machine(void **state)
+{
+  struct tm_slurm_request r = { .name = "n",
+                                .options = WORDS("-p", "debug", "--mem=4G"),
+                                .exclude = "a,b[1-2]",
+                                .program = WORDS("t", "node") };
+
+  expect(tm_slurm_command_start(&r),
+         "srun" ALWAYS " --signal=USR1@90 --job-name=n --exclusive --cpu-bind=none -p debug "
+         "--mem=4G --exclude=a,b[1-2] t node");
+}
+
+static void a_test_asks_for_the_same(void **state)
+{
+  struct tm_slurm_request r = { .name = "n", .processes = 1, .program = WORDS("t", "node") };
+
+  expect(tm_slurm_command_test(&r),
+         "srun --test-only" ALWAYS " --signal=USR1@90 --job-name=n --cpus-per-task=1 t node");
+}
+
+static void a_step_uses_a_machine_of_the_allocation(void **state)
+{
+  struct tm_slurm_request r = { .name = "n",
+                                .processes = 2,
+                                .options = WORDS("--gres=gpu:1"),
+                                .exclude = "a",
+                                .program = WORDS("t", "node"),
+                                .allocation = "27",
+                                .host = "cn3" };
+
+  expect(tm_slurm_command_start(&r),
+         "srun" ALWAYS " --overlap --jobid=27 --nodelist=cn3 --job-name=n --cpus-per-task=2 "
+         "--cpu-bind=none --gres=gpu:1 t node");
+}
+
+static void expect_name(const char *job, uint64_t epoch, uint32_t id, const char *expected)
+{
+  char *name = tm_slurm_command_name(job, epoch, id);
+  assert_string_equal(name, expected);
+  assert_true(strlen(name) <= 100);
+  free(name);
+}
+
+static void a_name_is_short_and_safe(void **state)
+{
+  expect_name("score-1", 0xab, 3, "tidemill-score-1-00000000000000ab-3");
+  expect_name("a,b c/\xc3\xa9'", UINT64_MAX, UINT32_MAX,
+              "tidemill-a_b_c____-ffffffffffffffff-4294967295");
+  expect_name("", 1, 0, "tidemill--0000000000000001-0");
+  expect_name("123456789012345678901234567890-left-out-123456789012345678901234567890", 1, 1,
+              "tidemill-123456789012345678901234567890123456789012345678901234567890-"
+              "0000000000000001-1");
+}
+
+static void hosts_to_exclude_are_those_of_both(void **state)
+{
+  static const char *const hosts[] = { "a", "b" };
+  char *all = tm_slurm_command_exclude("x[1-2]", hosts, 2);
+
+  assert_string_equal(all, "x[1-2],a,b");
+  free(all);
+  all = tm_slurm_command_exclude(NULL, hosts, 1);
+  assert_string_equal(all, "a");
+  free(all);
+  assert_null(tm_slurm_command_exclude(NULL, NULL, 0));
+}
+
+static void questions_and_ends_name_several_at_once(void **state)
+{
+  static const char *const names[] = { "a", "b" };
+  static const uint32_t ids[] = { 7, 4294967295 };
+
+  expect(tm_slurm_command_queue_of_names(names, 2),
+         "squeue --states=all --noheader --format=%i|%j|%T|%N|%L|%r --name=a,b");
+  expect(tm_slurm_command_queue_of_ids(ids, 2),
+         "squeue --states=all --noheader --format=%i|%j|%T|%N|%L|%r --jobs=7,4294967295");
+  expect(tm_slurm_command_cancel(ids, 2), "scancel --quiet 7 4294967295");
+  expect(tm_slurm_command_hosts("cn[1-3]"), "scontrol show hostnames cn[1-3]");
+}
+
+UNIT_TESTS({
+    cmocka_unit_test(a_node_is_a_new_slurm_job),
+    cmocka_unit_test(without_a_number_of_processes_it_gets_a_whole_machine),
+    cmocka_unit_test(a_test_asks_for_the_same),
+    cmocka_unit_test(a_step_uses_a_machine_of_the_allocation),
+    cmocka_unit_test(a_name_is_short_and_safe),
+    cmocka_unit_test(hosts_to_exclude_are_those_of_both),
+    cmocka_unit_test(questions_and_ends_name_several_at_once),
+});
