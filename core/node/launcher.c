@@ -3,7 +3,7 @@
  * table, [state][event] -> action.
  *
  *   descriptors: 0 and 1 a socket, whose other end is the supervisor's; 2 a file; no others
- *   environment: the keeper's, and the marker (spawn.c), with the name "launch"
+ *   environment: the keeper's, less `without`, and the marker (spawn.c), with the name "launch"
  *
  *  (1) SIGTERM goes to the command alone, which may have helpers that must not end before it: if a
  *      helper of srun ends, srun cancels the job. When the time is over, its group gets SIGKILL.
@@ -65,13 +65,21 @@ static int open_stderr(struct tm_keeper_launch *l, struct tm_err *err)
   return fd;
 }
 
+static size_t count_of(char *const *names)
+{
+  size_t len = 0;
+  while (names && names[len])
+    len++;
+  return len;
+}
+
 static pid_t start_process(const struct tm_keeper_launch *l, const struct tm_launch *asked,
                            int socket, int errors, struct tm_err *err)
 {
   struct tm_program p = { .argv = asked->argv, .cwd = *asked->cwd ? asked->cwd : NULL };
   char *program = tm_program_file(&p, err),
        *last[] = { tm_xprintf(TM_ENV_WORKER "=%s", l->marker) };
-  char **env = tm_keeper_environment(environ, NULL, 0, last, 1);
+  char **env = tm_keeper_environment(environ, asked->without, count_of(asked->without), last, 1);
   int fds[] = { socket, socket, errors };
   struct tm_spawn spawn = {
     .program = program, .argv = asked->argv, .env = env, .cwd = p.cwd, .fds = fds, .fds_len = 3

@@ -182,15 +182,22 @@ bool tm_worker_doing_read(struct tm_reader *r, struct tm_worker_doing *out)
   return !r->bad && phase <= TM_PHASE_RECOVER;
 }
 
-void tm_node_launch_encode(struct tm_buf *out, const struct tm_launch *l, int64_t end_ns)
+static size_t count_of(char *const *list)
 {
   size_t len = 0;
-  while (l->argv[len])
+  while (list && list[len])
     len++;
+  return len;
+}
+
+void tm_node_launch_encode(struct tm_buf *out, const struct tm_launch *l, int64_t end_ns)
+{
+  size_t len = count_of(l->argv);
   tm_require(len > 0 && end_ns >= 0);
   tm_msg_add_list(out, l->argv, len);
   tm_msg_add_str(out, l->stderr_path);
   tm_msg_add_str(out, l->cwd);
+  tm_msg_add_list(out, l->without, count_of(l->without));
   tm_buf_add_u64(out, (uint64_t)end_ns);
 }
 
@@ -198,13 +205,15 @@ int tm_node_launch_decode(struct tm_launch *out, int64_t *end_ns, const char *p,
                           struct tm_err *err)
 {
   struct tm_reader r;
-  char **argv;
-  size_t len;
+  char **argv, **without;
+  size_t len, without_len;
   tm_reader_init(&r, p, n);
   tm_msg_read_list(&r, &argv, &len);
   out->argv = argv;
   out->stderr_path = tm_msg_read_str(&r);
   out->cwd = tm_msg_read_str(&r);
+  tm_msg_read_list(&r, &without, &without_len);
+  out->without = without;
   *end_ns = (int64_t)tm_read_u64(&r);
   if (!r.bad && r.at == r.end && len > 0 && *end_ns >= 0)
     return 0;
@@ -214,10 +223,8 @@ int tm_node_launch_decode(struct tm_launch *out, int64_t *end_ns, const char *p,
 
 void tm_node_launch_release(struct tm_launch *l)
 {
-  size_t len = 0;
-  while (l->argv && l->argv[len])
-    len++;
-  tm_msg_release_list((char **)l->argv, len);
+  tm_msg_release_list((char **)l->argv, count_of(l->argv));
+  tm_msg_release_list((char **)l->without, count_of(l->without));
   free((char *)l->stderr_path);
   free((char *)l->cwd);
   *l = (struct tm_launch) { 0 };

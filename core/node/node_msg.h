@@ -179,13 +179,15 @@ int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err
  * one line. The parts that differ between deaths of the same kind come after " after ". */
 void tm_ended_describe(struct tm_buf *out, const struct tm_ended *e);
 
-/* A command that the keeper runs. It gets the keeper's environment with a mark (worker_mark.h), a
- * session of its own, and descriptors 0, 1 and 2. In the message: the list, the strings in this
- * order (node/msg_strings.h), and u64 end_ns, the time from SIGTERM to SIGKILL. */
+/* A command that the keeper runs. It gets the keeper's environment without the variables in
+ * `without`, and with a mark (worker_mark.h), a session of its own, and descriptors 0, 1 and 2. In
+ * the message: the list, the strings, the other list in this order (node/msg_strings.h), and u64
+ * end_ns, the time from SIGTERM to SIGKILL. */
 struct tm_launch {
   char *const *argv;       /* NULL-ended; argv[0] is looked up in PATH */
   const char *stderr_path; /* appended to, made with mode 0600; its folder exists */
   const char *cwd;
+  char *const *without; /* names of variables, NULL-ended; NULL: none */
 };
 #define TM_LAUNCH_END_NS (5 * INT64_C(1000000000))
 void tm_node_launch_encode(struct tm_buf *out, const struct tm_launch *l, int64_t end_ns);

@@ -14,10 +14,11 @@ struct asked {
 /* Runs `text` by a shell. */
 static void ask(struct rig *r, uint32_t number, const char *text, int64_t end_ns)
 {
+  char *without[] = { (char *)"TM_TEST_WITHOUT", (char *)"TM_TEST_UNKNOWN", NULL };
   struct tm_buf b = TM_BUF_NONE;
   char *argv[] = { (char *)"sh", (char *)"-c", (char *)text, NULL };
   char *path = tm_xprintf("%s/err", r->dir);
-  struct tm_launch l = { argv, path, r->dir };
+  struct tm_launch l = { argv, path, r->dir, without };
   tm_node_launch_encode(&b, &l, end_ns);
   rig_send(r, TM_MSG_LAUNCH, 0, number, b.data, b.len);
   tm_buf_release(&b);
@@ -120,13 +121,29 @@ static void a_launch_has_only_its_stream_and_its_stderr(void **state)
   rig_close(&r);
 }
 
+static void variables_can_be_left_out(void **state)
+{
+  struct rig r;
+  struct asked a;
+  setenv("TM_TEST_WITHOUT", "x", 1);
+  setenv("TM_TEST_WITH", "y", 1);
+  rig_start(&r, 0);
+  a = launch(&r, 0, "echo \"${TM_TEST_WITHOUT-none} $TM_TEST_WITH\"", 0);
+  assert_string_equal(read_line(a.fd), "none y");
+  wait_ended(&r, 0);
+  close(a.fd);
+  rig_close(&r);
+  unsetenv("TM_TEST_WITHOUT");
+  unsetenv("TM_TEST_WITH");
+}
+
 static void expect_failed(struct rig *r, char *program, const char *cwd, const char *errors,
                           const char *words)
 {
   struct tm_buf b = TM_BUF_NONE;
   char *argv[] = { program, NULL };
   char *path = tm_xprintf("%s/%s", r->dir, errors);
-  struct tm_launch l = { argv, path, cwd };
+  struct tm_launch l = { argv, path, cwd, NULL };
   tm_node_launch_encode(&b, &l, 0);
   rig_send(r, TM_MSG_LAUNCH, 0, 1, b.data, b.len);
   const struct tm_msg *f = rig_wait(r, TM_MSG_LAUNCH_FAILED, 1);
@@ -285,6 +302,7 @@ UNIT_HOOKS(.serve = rig_serve);
 UNIT_TESTS({
     cmocka_unit_test(a_launch_talks_over_its_stream_and_ends),
     cmocka_unit_test(a_launch_has_only_its_stream_and_its_stderr),
+    cmocka_unit_test(variables_can_be_left_out),
     cmocka_unit_test(a_command_that_cannot_be_started_is_reported),
     cmocka_unit_test(a_launch_is_asked_to_end),
     cmocka_unit_test(a_launch_that_does_not_end_is_killed),

@@ -172,7 +172,8 @@ static void an_end_is_decoded_unchanged(void **state)
 static void make_launch(struct tm_buf *out)
 {
   char *argv[] = { (char *)"ssh", (char *)"", (char *)"a\nb", NULL };
-  struct tm_launch l = { argv, "/logs/ssh.txt", "/work" };
+  char *without[] = { (char *)"TMPDIR", (char *)"A", NULL };
+  struct tm_launch l = { argv, "/logs/ssh.txt", "/work", without };
   tm_node_launch_encode(out, &l, TM_LAUNCH_END_NS);
 }
 
@@ -189,6 +190,9 @@ static void a_launch_is_decoded_unchanged(void **state)
   assert_null(l.argv[3]);
   assert_string_equal(l.stderr_path, "/logs/ssh.txt");
   assert_string_equal(l.cwd, "/work");
+  assert_string_equal(l.without[0], "TMPDIR");
+  assert_string_equal(l.without[1], "A");
+  assert_null(l.without[2]);
   assert_int_equal(end_ns, TM_LAUNCH_END_NS);
   tm_node_launch_release(&l);
   tm_buf_release(&b);
@@ -208,6 +212,7 @@ static void a_damaged_launch_is_refused(void **state)
   tm_buf_add_char(&b, 'x');
   assert_int_equal(tm_node_launch_decode(&l, &end_ns, b.data, b.len, NULL), TM_EPROTOCOL);
   tm_buf_add_u32(&none, 0); /* no program */
+  tm_buf_add_u32(&none, 0);
   tm_buf_add_u32(&none, 0);
   tm_buf_add_u32(&none, 0);
   tm_buf_add_u64(&none, 0);
