@@ -31,6 +31,7 @@ struct check {
   bool has_mark;
   struct tm_faults faults; /* of this upload */
   int64_t files, bytes;
+  struct tm_buf how; /* of remedy() */
   struct tm_err *err;
 };
 
@@ -47,19 +48,18 @@ void tm_fault(struct tm_faults *f, const char *path, int64_t at, const char *fmt
   tm_buf_release(&what);
 }
 
-/* "; to put it there again: cp -a FROM TO", to free(). Empty if the step's own files are
+/* "; to put it there again: cp -a FROM TO", until the next call. Empty if the step's own files are
  * damaged. */
-static char *remedy(const struct check *c, const char *from, const char *to)
+static const char *remedy(struct check *c, const char *from, const char *to)
 {
-  struct tm_buf out = TM_BUF_NONE;
-
+  tm_buf_clear(&c->how);
   if (c->v->is_output_good) {
-    tm_buf_add_str(&out, "; to put it there again: cp -a ");
-    tm_text_shell(&out, from);
-    tm_buf_add_char(&out, ' ');
-    tm_text_shell(&out, to);
+    tm_buf_add_str(&c->how, "; to put it there again: cp -a ");
+    tm_text_shell(&c->how, from);
+    tm_buf_add_char(&c->how, ' ');
+    tm_text_shell(&c->how, to);
   }
-  return out.data ? tm_buf_take(&out) : tm_xstrdup("");
+  return tm_buf_str(&c->how);
 }
 
 /* Comparing a folder with the step's own. */
@@ -98,44 +98,36 @@ static int compare_bytes(struct check *c, const char *own, const char *there)
   tm_fs_close(c->fs, b);
   if (at < -1)
     return (int)(at + 1);
-  if (at >= 0) {
-    char *how = remedy(c, own, there);
+  if (at >= 0)
     tm_fault(&c->faults, there, at, "this byte is not the one that was uploaded from '%s'%s", own,
-             how);
-    free(how);
-  }
+             remedy(c, own, there));
   return 0;
 }
 
 static int compare_file(struct check *c, const char *own, const struct tm_stat *is,
                         const char *there, const struct tm_stat *now)
 {
-  char *how;
 
   c->files++;
   c->bytes += is->size;
   if (is->size == now->size)
     return compare_bytes(c, own, there);
-  how = remedy(c, own, there);
   tm_fault(&c->faults, there, -1,
            "it has %" PRId64 " bytes, and '%s' from which it was uploaded has %" PRId64 "%s",
-           now->size, own, is->size, how);
-  free(how);
+           now->size, own, is->size, remedy(c, own, there));
   return 0;
 }
 
 static int compare_links(struct check *c, const char *own, const char *there)
 {
-  char *a = NULL, *b = NULL, *how;
+  char *a = NULL, *b = NULL;
   int rc = tm_fs_link_read(c->fs, own, &a, c->err);
 
   if (rc >= 0)
     rc = tm_fs_link_read(c->fs, there, &b, c->err);
-  if (rc >= 0 && strcmp(a, b) != 0) {
-    how = remedy(c, own, there);
-    tm_fault(&c->faults, there, -1, "it is a link to '%s', and '%s' was uploaded%s", b, a, how);
-    free(how);
-  }
+  if (rc >= 0 && strcmp(a, b) != 0)
+    tm_fault(&c->faults, there, -1, "it is a link to '%s', and '%s' was uploaded%s", b, a,
+             remedy(c, own, there));
   free(a);
   free(b);
   return rc < 0 ? rc : 0;
@@ -174,7 +166,6 @@ static int compare(struct check *c, const char *own, const char *there)
 {
   struct tm_stat is, now;
   int rc = c->fs->stat(c->fs->self, own, false, &is);
-  char *how;
 
   if (rc < 0)
     return tm_err_system(c->err, rc, "cannot look at '%s'", own);
@@ -187,10 +178,9 @@ static int compare(struct check *c, const char *own, const char *there)
     return S_ISDIR(is.mode)   ? compare_folders(c, own, there)
            : S_ISLNK(is.mode) ? compare_links(c, own, there)
                               : compare_file(c, own, &is, there, &now);
-  how = remedy(c, own, there);
   tm_fault(&c->faults, there, -1, "%s%s",
-           rc < 0 ? "it was uploaded and is missing" : "it is not what was uploaded", how);
-  free(how);
+           rc < 0 ? "it was uploaded and is missing" : "it is not what was uploaded",
+           remedy(c, own, there));
   return 0;
 }
 
@@ -243,15 +233,15 @@ static char *find_other_job(const struct check *c)
 
 static void check_missing(struct check *c, bool is_archive)
 {
-  char *from = tm_xprintf("%s/.", c->folder), *how = remedy(c, from, c->destination);
+  char *from = tm_xprintf("%s/.", c->folder);
 
   if (is_archive)
     tm_fault(&c->faults, c->destination, -1,
              "it was uploaded and is missing; the files that were packed are in '%s'", c->folder);
   else
-    tm_fault(&c->faults, c->destination, -1, "it was uploaded and is missing%s", how);
+    tm_fault(&c->faults, c->destination, -1, "it was uploaded and is missing%s",
+             remedy(c, from, c->destination));
   free(from);
-  free(how);
 }
 
 static int check_archive(struct check *c)
@@ -324,7 +314,7 @@ static bool is_changed(const struct check *c)
 /* `what`: how it differs from the rows. Users may change it, so the message says if they did. */
 static void fault_of_copy(struct check *c, const char *what)
 {
-  char *how = remedy(c, c->folder, c->destination);
+  const char *how = remedy(c, c->folder, c->destination);
   struct tm_buf when = TM_BUF_NONE;
 
   if (is_changed(c)) {
@@ -336,16 +326,14 @@ static void fault_of_copy(struct check *c, const char *what)
     tm_fault(&c->faults, c->destination, -1, "%s%s", what, how);
   }
   tm_buf_release(&when);
-  free(how);
 }
 
 static void check_missing_copy(struct check *c)
 {
-  char *how = remedy(c, c->folder, c->destination);
+  const char *how = remedy(c, c->folder, c->destination);
 
   tm_fault(&c->faults, c->destination, -1, "this copy of the output was moved or removed%s%s",
            c->has_mark ? " after the job had put it there" : "", how);
-  free(how);
 }
 
 static int compare_copy(struct check *c, const struct tm_stat *own)
@@ -419,6 +407,7 @@ static int verify_copy(struct tm_verify_uploads *v, const char *step_dir, struct
   if (c.destination)
     rc = check_copy(&c, &v->copy_said);
   v->copy_faults = c.faults.found;
+  tm_buf_release(&c.how);
   free(c.folder);
   free(marked);
   free(path);
@@ -446,6 +435,7 @@ int tm_verify_uploads(struct tm_verify_uploads *v, struct tm_err *err)
     c.mark_file = tm_upload_mark_path(step_dir, i);
     rc = check_upload(&c, is_archive);
     v->faults.found += c.faults.found;
+    tm_buf_release(&c.how);
     free(c.folder);
     free(c.mark_file);
   }

@@ -375,9 +375,7 @@ end
 ---@return string? message
 ---@return string? code
 function M.read_csv(path, options)
-  if type(path) ~= "string" or path:find("\0", 1, true) then
-    refuse("read_csv: a %s was given; accepted: a path", type(path))
-  end
+  base.check_path("read_csv", path)
   options = base.options("read_csv", options, read_options)
   return taken(c.read(path, options, types_of(options.set_column_types, "read_csv")))
 end
@@ -396,9 +394,7 @@ end
 ---@return string? message
 ---@return string? code
 function M.read_json_lines(path, options)
-  if type(path) ~= "string" or path:find("\0", 1, true) then
-    refuse("read_json_lines: a %s was given; accepted: a path", type(path))
-  end
+  base.check_path("read_json_lines", path)
   return taken(c.read_lines(path, base.options("read_json_lines", options, line_options)))
 end
 

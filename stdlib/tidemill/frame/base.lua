@@ -43,6 +43,23 @@ function M.refuse(...)
 end
 local refuse = M.refuse
 
+--- Returns the keys of a table, sorted.
+function M.sorted_keys(from)
+  local keys = {}
+  for key in pairs(from) do
+    keys[#keys + 1] = key
+  end
+  table.sort(keys)
+  return keys
+end
+
+--- Raises unless a path was given.
+function M.check_path(what, path)
+  if type(path) ~= "string" or path:find("\0", 1, true) then
+    refuse("%s: a %s was given; accepted: a path", what, type(path))
+  end
+end
+
 --- "; did you mean 'x'?" or ""
 function M.hint(given, names)
   local nearest = c.nearest(tostring(given), names)
@@ -71,11 +88,7 @@ function M.options(what, options, kinds)
   if type(options) ~= "table" then
     refuse("%s: options are a %s; accepted: a table", what, type(options))
   end
-  local names = {}
-  for name in pairs(kinds) do
-    names[#names + 1] = name
-  end
-  table.sort(names)
+  local names = M.sorted_keys(kinds)
   for name, value in pairs(options) do
     local kind = kinds[name]
     if not kind then
@@ -314,6 +327,16 @@ function M.rows_of(n)
   return new_array(numbers_of, n)
 end
 
+--- Allocates the slots of a hash table: a power of two, at least twice the number of rows. Returns
+--- them and their number.
+function M.slots_for(n)
+  local size = 16
+  while size < 2 * n do
+    size = size * 2
+  end
+  return M.rows_of(size), size
+end
+
 function M.is_int64(v)
   return type(v) == "cdata" and ffi.istype(int64, v)
 end
@@ -335,11 +358,7 @@ M.frame_meta = frame_meta
 local names_meta = {}
 M.names_meta = names_meta
 function names_meta.__index(columns, name)
-  local names = {}
-  for known in pairs(columns) do
-    names[#names + 1] = known
-  end
-  table.sort(names)
+  local names = M.sorted_keys(columns)
   refuse("no column '%s'; columns: %s%s", tostring(name), table.concat(names, ", "), M.hint(name, names))
 end
 function names_meta.__newindex()

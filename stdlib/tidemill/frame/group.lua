@@ -27,15 +27,6 @@ local function structs(state, names, what)
   return list
 end
 
--- The number of slots of a hash table: a power of two, at least twice the number of rows.
-local function slots_for(n)
-  local size = 16
-  while size < 2 * n do
-    size = size * 2
-  end
-  return base.rows_of(size), size
-end
-
 -- ---- sort ----
 
 local function sort_keys(...)
@@ -85,7 +76,7 @@ end
 local function groups_of(state, names, what)
   local n = state.len
   local ids, firsts = base.rows_of(n), base.rows_of(n)
-  local slots, size = slots_for(n)
+  local slots, size = base.slots_for(n)
   local count = ops.group(structs(state, names, what), #names, n, ids, firsts, slots, size)
   return ids, firsts, tonumber(count)
 end
@@ -233,11 +224,7 @@ local function aggregate(state, g, name, spec)
     end
     return long_column(list, g.n)
   end
-  local known = {}
-  for what in pairs(aggregates) do
-    known[#known + 1] = what
-  end
-  table.sort(known)
+  local known = base.sorted_keys(aggregates)
   if type(spec) ~= "table" or #spec ~= 2 then
     refuse("agg: '%s' is %s; accepted: \"count\", or {what, column}, what being %s, or a function of a column", name,
       values.shown(spec), table.concat(known, ", "))

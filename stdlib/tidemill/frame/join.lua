@@ -57,11 +57,8 @@ end
 -- The pairs of rows: two lists and their length; `matched` marks the rows of the right side that
 -- have a match.
 local function pairs_of(left, right, left_keys, right_keys, keep)
-  local size, n_keys = 16, #left_keys
-  while size < 2 * right.len do
-    size = size * 2
-  end
-  local slots, next_of = base.rows_of(size), base.rows_of(right.len)
+  local n_keys, next_of = #left_keys, base.rows_of(right.len)
+  local slots, size = base.slots_for(right.len)
   ops.join_index(select(2, columns_of(right, right_keys)), n_keys, right.len, next_of, slots, size)
   local matched = ffi.new("uint8_t[?]", right.len)
   local function run(x, y)

@@ -23,6 +23,12 @@ local function check_names(state, names, what)
   return names
 end
 
+local function check_map(map, what, words)
+  if type(map) ~= "table" then
+    refuse("%s: a %s was given; accepted: a table %s", what, type(map), words)
+  end
+end
+
 --- Selects rows by their numbers, from 0.
 local function take_rows(state, list, n)
   local columns = {}
@@ -76,9 +82,7 @@ end
 ---@return tidemill.DataFrame
 function M.rename(df, map)
   local state = base.state(df, "rename")
-  if type(map) ~= "table" then
-    refuse("rename: a %s was given; accepted: a table {old = \"new\"}", type(map))
-  end
+  check_map(map, "rename", '{old = "new"}')
   for old, new in pairs(map) do
     if type(new) ~= "string" then
       refuse("rename: the new name of column '%s' is a %s; accepted: strings, rename { old = \"new\" }", tostring(old),
@@ -366,12 +370,6 @@ function M.with_column(df, name, from, type_name)
   end
   local kind = type_name ~= nil and base.type_of(type_name, "with_column") or nil
   return replaced(state, name, column_from(state, name, from, kind))
-end
-
-local function check_map(map, what, words)
-  if type(map) ~= "table" then
-    refuse("%s: a %s was given; accepted: a table %s", what, type(map), words)
-  end
 end
 
 --- Replaces the nulls of the named columns by these values.

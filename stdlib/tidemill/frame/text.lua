@@ -127,9 +127,7 @@ end
 ---@return string? code
 function M.write_csv(df, path, options)
   local state = base.state(df, "write_csv")
-  if type(path) ~= "string" or path:find("\0", 1, true) then
-    refuse("write_csv: a %s was given; accepted: a path", type(path))
-  end
+  base.check_path("write_csv", path)
   local separator, header = delimited_options("write_csv", options)
   return c.write(state.columns, state.names, separator, header, path)
 end
@@ -163,9 +161,7 @@ end
 ---@return string? code
 function M.write_json_lines(df, path)
   local state = base.state(df, "write_json_lines")
-  if type(path) ~= "string" or path:find("\0", 1, true) then
-    refuse("write_json_lines: a %s was given; accepted: a path", type(path))
-  end
+  base.check_path("write_json_lines", path)
   return c.write_lines(state.columns, state.names, path)
 end
 
