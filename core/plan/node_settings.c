@@ -79,8 +79,11 @@ static void add_host(struct tm_config *c, struct tm_map *seen, const char *name,
   c->node_hosts[c->node_hosts_len] = NULL;
 }
 
+#define BOM "\xef\xbb\xbf" /* editors write it at the beginning of a file */
+
 static void add_lines(struct tm_config *c, struct tm_map *seen, const char *text)
 {
+  text += strncmp(text, BOM, strlen(BOM)) == 0 ? strlen(BOM) : 0;
   while (*text) {
     size_t line = strcspn(text, "\n"), begin = strspn(text, " \t\r");
     const char *name = text + (begin < line ? begin : line);
@@ -89,6 +92,18 @@ static void add_lines(struct tm_config *c, struct tm_map *seen, const char *text
       add_host(c, seen, name, len);
     text += line + (text[line] == '\n');
   }
+}
+
+/* ssh takes such a word for an option, which may run anything. */
+static int check_names(const struct tm_config *c, struct tm_err *err)
+{
+  for (size_t i = 0; i < c->node_hosts_len; i++)
+    if (c->node_hosts[i][0] == '-')
+      return tm_err_set(err, TM_EUSAGE,
+                        "'node_hosts' has the name '%s': commands would take it for an option; "
+                        "names of machines do not begin with '-'",
+                        c->node_hosts[i]);
+  return 0;
 }
 
 static int check_hosts(const struct tm_node_settings *s, struct tm_config *c, struct tm_err *err)
@@ -104,7 +119,7 @@ static int check_hosts(const struct tm_node_settings *s, struct tm_config *c, st
   tm_map_release(&seen);
   found = (int64_t)c->node_hosts_len;
   if (found >= s->node_count)
-    return 0;
+    return check_names(c, err);
   return tm_err_set(err, TM_EUSAGE,
                     "'node_hosts' has %" PRId64 " different %s, but 'node_count' is %" PRId64
                     "; name more machines, or lower node_count",

@@ -6,6 +6,7 @@
  *   node_command nor node_hosts is given.
  *   Placeholders of node_command: {host} {node_id} {program} {job_dir} {processes}.
  *   {host} needs node_hosts: at least node_count different names. Names beyond that are spares.
+ *   No name begins with "-".
  */
 #ifndef TM_PLAN_NODE_SETTINGS_H
 #define TM_PLAN_NODE_SETTINGS_H

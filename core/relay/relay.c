@@ -132,6 +132,8 @@ static int open_all(struct relay *r, struct tm_err *err)
       tm_process_take_streams(&o.in, &o.out, err) < 0)
     return err->code;
   r->exchange = tm_exchange_open(&o, err);
+  if (!r->exchange)
+    tm_err_append(err, "; standard input and output must be pipes or sockets that lead to the job");
   return r->exchange ? 0 : err->code;
 }
 

@@ -73,7 +73,7 @@ static int worker(const struct tm_cli *cli, int argc, char **argv)
 /* clang-format off */
 static const struct tm_command command_version = { .name = "version", .run = version, .usage = "", .summary = "prints the versions of tidemill and its libraries" };
 static const struct tm_command command_keeper = { .name = "keeper", .run = keeper, .usage = "" };
-static const struct tm_command command_node = { .name = "node", .run = node, .usage = "" };
+static const struct tm_command command_node = { .name = "node", .run = node, .usage = "", .help = "A job that uses several machines starts it on each of them, by node_command:\n'tidemill help nodes'.\n" };
 static const struct tm_command command_worker = { .name = "worker", .run = worker, .usage = "" };
 
 static const struct tm_command *const commands[] = {

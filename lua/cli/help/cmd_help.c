@@ -114,8 +114,10 @@ void tm_help_add_overview(struct tm_buf *out, const struct tm_cli *cli)
 void tm_help_add_command(struct tm_buf *out, const struct tm_command *c)
 {
   tm_command_add_usage(out, c);
-  tm_buf_printf(out, "\n%s\n",
-                c->summary ? c->summary : "internal: the program starts itself with this command");
+  if (c->summary || !c->help)
+    tm_buf_printf(out, "\n%s\n",
+                  c->summary ? c->summary
+                             : "internal: the program starts itself with this command");
   if (strncmp(c->usage, "[JOB]", 5) == 0 && strncmp(c->usage, "[JOB].", 6) != 0)
     tm_buf_add_str(out, "\nJOB is the directory of a job, its name in the workspace, or 'latest',\n"
                         "which is the default.\n");

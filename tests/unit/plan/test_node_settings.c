@@ -119,7 +119,27 @@ static void too_few_hosts_are_refused(void **state)
          "node_count");
 }
 
+static void a_host_that_looks_like_an_option_is_refused(void **state)
+{
+  expect(1, true, "'ssh {host}'", "['a','-oProxyCommand=x']", "",
+         "'node_hosts' has the name '-oProxyCommand=x': commands would take it for an option; "
+         "names of machines do not begin with '-'");
+  expect(1, true, "'ssh {host}'", "'hosts'", "-4\n",
+         "'node_hosts' has the name '-4': commands would take it for an option; names of machines "
+         "do not begin with '-'");
+}
+
+static void a_byte_order_mark_is_not_part_of_a_name(void **state)
+{
+  expect(1, true, "'ssh {host}'", "'hosts'",
+         "\xef\xbb\xbf"
+         "a\nb",
+         "ssh,{host};a,b");
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(a_host_that_looks_like_an_option_is_refused),
+    cmocka_unit_test(a_byte_order_mark_is_not_part_of_a_name),
     cmocka_unit_test(a_command_is_a_list_or_is_split),
     cmocka_unit_test(hosts_are_names_or_the_lines_of_a_file),
     cmocka_unit_test(a_local_target_has_one_node_and_no_command),
