@@ -1,7 +1,6 @@
--- Large results of workers on other nodes, whose files come late. Such a node sees the folder of large
--- results under the path that the supervisor uses, and finds another folder there: the path leads over
--- /proc/self/cwd, which is another folder for each process. So the test decides when the supervisor
--- sees a file, and what is in it.
+-- Large results of workers on other nodes, whose files come late. A node writes them under the path
+-- that the supervisor reads, but that path leads over /proc/self/cwd, which is another folder for
+-- each process. So the test decides when the supervisor sees a file, and what is in it.
 --
 -- With TM_LONG also: files that never come, which takes 30 s.
 local job = require "support.job"
@@ -196,7 +195,8 @@ describe("the file of a large result", function()
       local t = new_case "run_max_try = 1"
       local r = t:run_job(nil, t.options)
       local log = t:log "sys/master_role.txt"
-      assert.equal(2, select(2, log:gsub("mini%-batch 0 is run again, uncounted: the rows of process%d+ on node 1 ", "")))
+      local again = "mini%-batch 0 is run again, uncounted: the rows of process%d+ on node 1 "
+      assert.equal(2, select(2, log:gsub(again, "")))
       assert.equal(1, t:statuses().RUN_EXCEPTION)
       job.expect_words(r.err, { "the rows of process", " on node 1 (", "cannot be read here after 10 s",
                                 "it does not exist, and should have 2000000 bytes", "check that this folder" })
