@@ -118,6 +118,10 @@ bool tm_log_kind_of(const char *path, enum tm_log_kind *kind, char *worker, size
       *kind = TM_LOG_NODE;
       return len == 5;
     }
+    if (*kind == TM_LOG_TRIES && len == 8 && strncmp(name, "launcher", len) == 0) {
+      *kind = TM_LOG_LAUNCHER;
+      return true;
+    }
     if (memchr(name, '.', len) || len >= worker_len) /* in sys/node: a link to the printed output */
       return false;
     memcpy(worker, name, len);
@@ -138,6 +142,7 @@ bool tm_log_choice_opens(const struct tm_log_choice *c, enum tm_log_kind kind, c
   case TM_LOG_TRIES: return c->worker && c->mini_batch < 0;
   case TM_LOG_ERRORS: return true;
   case TM_LOG_LOGGER: return !c->errors;
+  case TM_LOG_LAUNCHER: return !c->errors && c->mini_batch < 0 && !c->worker;
   case TM_LOG_OWN: return !c->errors && c->mini_batch < 0 && (!c->worker || worker);
   default: return !c->errors && c->mini_batch < 0;
   }
@@ -208,6 +213,14 @@ static void add_worker(struct tm_log_set *s, const char *worker)
     *TM_ARRAY_ADD(&s->workers) = tm_xstrdup(worker);
 }
 
+/* "launcher of node 1", for sys/node/1/launcher.txt. */
+static char *label_of_node(const char *name)
+{
+  char *dir = tm_path_dir(name), *label = tm_xprintf("launcher of node %s", tm_path_base(dir));
+  free(dir);
+  return label;
+}
+
 /* `name`: relative to the folder. */
 static void add_source(struct tm_log_set *s, const char *path, const char *name)
 {
@@ -233,6 +246,8 @@ static void add_source(struct tm_log_set *s, const char *path, const char *name)
     n->label = tm_xstrdup(tm_path_base(path));
   else if (kind == TM_LOG_STDOUT || kind == TM_LOG_STDERR)
     n->label = tm_xprintf("%s.%s", worker, kind == TM_LOG_STDOUT ? "stdout" : "stderr");
+  else if (kind == TM_LOG_LAUNCHER)
+    n->label = label_of_node(name);
   *TM_ARRAY_ADD(&s->sources) = n;
 }
 

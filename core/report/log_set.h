@@ -31,12 +31,13 @@ enum tm_log_kind {
   TM_LOG_TRIES,  /* sys/node/<node>/<worker>.txt: a line per try */
   TM_LOG_STDOUT, /* user/stdout/<node>/<worker>.stdout.txt; no moments */
   TM_LOG_STDERR,
+  TM_LOG_LAUNCHER, /* sys/node/<node>/launcher.txt: what started the node; no moments */
   /* other .txt and .log files in user/entry_script_log/<node>/, of the script; no moments */
   TM_LOG_OWN,
 };
 
 /* The selection. Zeroed, with mini_batch -1: the supervisor, errors, the logger, printed output,
- * and the script's own files. */
+ * the script's own files, and the output of commands that started nodes. */
 struct tm_log_choice {
   const char *worker; /* only this one, with all of its lines; or NULL */
   bool errors;        /* only errors and causes */
@@ -59,8 +60,8 @@ bool tm_log_kind_of(const char *path, enum tm_log_kind *kind, char *worker, size
 struct tm_log_piece { /* a line */
   const char *text;   /* without its line break; valid until the next call */
   size_t len;
-  /* "process000.stdout" for printed output, the name of a file that the script wrote, else NULL:
-   * the line names its process */
+  /* "process000.stdout" or "launcher of node 1" for printed output, the name of a file that the
+   * script wrote, else NULL: the line names its process */
   const char *source;
 };
 

@@ -35,6 +35,8 @@ static const char text[] =
     "  sys/master_role.txt               the supervisor's log: mini-batches, workers, result\n"
     "  sys/error/                        errors of the system itself\n"
     "  sys/node/<node>/_main.txt         what happened to the workers of a node\n"
+    "  sys/node/<node>/launcher.txt      what the command that started the node wrote to its\n"
+    "                                    standard error; the same as nodes/<node>.txt of the job\n"
     "  sys/node/<node>/<process>.txt     what a worker did: a line at the end of each try of a\n"
     "                                    mini-batch; a try longer than a second also has one for\n"
     "                                    its begin\n"

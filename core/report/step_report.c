@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "report/driver_log.h"
+#include "report/launcher_links.h"
 #include "report/log.h"
 #include "report/overview.h"
 #include "report/readme.h"
@@ -43,6 +44,7 @@ struct tm_step_report {
   struct tm_tries tries;
   struct tm_worker_lives lives;
   struct tm_worker_logs workers;
+  struct tm_launcher_links launchers;
   struct tm_running running;
   struct tm_summary summary;
   struct tm_log log;
@@ -119,6 +121,7 @@ struct tm_step_report *tm_step_report_new(const struct tm_fs *fs, const struct t
   note(s, tm_overview_open(&s->overview, fs, e, step, &err), &err);
   note(s, tm_readme_write(fs, dir, &err), &err);
   tm_worker_logs_init(&s->workers, fs, dir);
+  tm_launcher_links_init(&s->launchers, fs, dir);
   note(s, tm_running_init(&s->running, fs, dir, &err), &err);
   tm_errors_init(&s->errors, fs, dir);
   tm_errors_set_job(&s->errors, e->job->dir, e->job->steps_len > 1 ? step->name : NULL);
@@ -137,6 +140,7 @@ void tm_step_report_free(struct tm_step_report *s)
   note(s, tm_tries_close(&s->tries, &err), &err);
   note(s, tm_worker_lives_close(&s->lives, &err), &err);
   note(s, tm_worker_logs_close(&s->workers, &err), &err);
+  tm_launcher_links_release(&s->launchers);
   note(s, tm_log_close(&s->log, &err), &err);
   note(s, tm_driver_log_close(&s->driver, &err), &err);
   note(s, tm_overview_close(&s->overview, &err), &err);
@@ -288,6 +292,7 @@ static bool add_other(struct tm_step_report *s, const struct tm_event *e)
       note(s, tm_tries_add(&s->tries, e, &err), &err);
     return tm_errors_add(&s->errors, e);
   case TM_EVENT_SHUTDOWN_FAILED: return tm_errors_add(&s->errors, e);
+  case TM_EVENT_WORKER_STARTED: note(s, tm_launcher_links_add(&s->launchers, e, &err), &err); break;
   case TM_EVENT_WORKER_ENDED:
     note(s, tm_worker_logs_end(&s->workers, e->worker, &err), &err);
     break;

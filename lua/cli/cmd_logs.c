@@ -39,10 +39,11 @@ const struct tm_command tm_command_logs = {
   .options = options,
   .options_len = TM_COUNT_OF(options),
   .help = "Without options, shows the supervisor's log, errors of the script with their\n"
-          "stacks, the lines of its logger, the lines that it printed, and its own .txt and\n"
-          ".log files in log_dir, each after the name of its worker or file, in the order\n"
-          "of time. On a terminal, control characters are shown as \\x1b. The job may be\n"
-          "running, and is not changed.\n",
+          "stacks, the lines of its logger, the lines that it printed, its own .txt and .log\n"
+          "files in log_dir, and what the commands of nodes wrote to standard error, each\n"
+          "after the name of its worker, file or node, in the order of time. On a terminal,\n"
+          "control characters are shown as \\x1b. The job may be running, and is not\n"
+          "changed.\n",
 };
 
 struct showing {

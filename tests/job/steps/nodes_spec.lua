@@ -159,7 +159,10 @@ describe("several nodes", function()
     end
     assert.same({ "1.txt", "2.txt", "3.txt" }, names_in(t, "job/nodes"))
     job.expect_words(t:log "sys/master_role.txt", { "3 workers at most" })
-    for id = 1, 3 do assert.equal("", t:read(("job/nodes/%d.txt"):format(id))) end
+    for id = 1, 3 do
+      assert.equal("", t:read(("job/nodes/%d.txt"):format(id)))
+      assert.equal("", t:log(("sys/node/%d/launcher.txt"):format(id)))
+    end
   end)
 
   it("run a script from a shell", function()
@@ -407,6 +410,8 @@ describe("a command that starts nodes", function()
     local t = new_case(1, by_shell [[echo Welcome to beta >&2; exec "$1" node]])
     t:expect_job(0, nil, t.options)
     job.expect_words(t:read "job/nodes/1.txt", { "Welcome to beta" })
+    assert.equal(t:read "job/nodes/1.txt", t:log "sys/node/1/launcher.txt")
+    assert.is_truthy(t:expect(t:run { "logs", t.job_dir }, 0).out:find("Welcome to beta", 1, true))
   end)
 
   -- The first node's command prints when the test says so.

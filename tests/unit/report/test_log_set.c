@@ -111,6 +111,24 @@ static void a_worker_is_shown_with_its_tries(void **state)
   assert_int_equal(tm_log_set_workers(f->set, &names), 2);
 }
 
+static void what_starts_a_node_is_shown_with_everything(void **state)
+{
+  struct fixture *f = *state;
+  const char *const *names;
+  add(f, "sys/master_role.txt", AT("01", "INFO", "supervisor", "start"));
+  add(f, "sys/node/12/launcher.txt", "Permission denied.\n");
+  open_set(f);
+  expect(f, "start launcher of node 12|Permission denied.");
+  assert_int_equal(tm_log_set_workers(f->set, &names), 0);
+  f->choice.worker = "process000";
+  open_set(f);
+  expect(f, "");
+  f->choice.worker = NULL;
+  f->choice.errors = true;
+  open_set(f);
+  expect(f, "");
+}
+
 static void errors_are_shown_alone_with_their_causes(void **state)
 {
   struct fixture *f = *state;
@@ -237,6 +255,9 @@ static void paths_are_known(void **state)
       tm_log_kind_of("user/entry_script_log/0/mine.log.txt", &kind, worker, sizeof(worker)));
   assert_int_equal(kind, TM_LOG_OWN);
   assert_string_equal(worker, "");
+  assert_true(tm_log_kind_of("sys/node/1/launcher.txt", &kind, worker, sizeof(worker)));
+  assert_int_equal(kind, TM_LOG_LAUNCHER);
+  assert_string_equal(worker, "");
   static const char *const others[] = { "",
                                         "user/entry_script_log/0/model.bin",
                                         "user/entry_script_log/0/.txt",
@@ -257,6 +278,7 @@ static void paths_are_known(void **state)
 UNIT_TESTS({
     CASE(lines_come_in_the_order_of_time_and_stacks_stay_whole),
     CASE(a_worker_is_shown_with_its_tries),
+    CASE(what_starts_a_node_is_shown_with_everything),
     CASE(errors_are_shown_alone_with_their_causes),
     CASE(lines_of_a_period_are_shown_without_other_mini_batches),
     CASE(later_lines_are_shown_when_they_come),
