@@ -468,7 +468,7 @@ static void on_msg(void *data, const struct tm_msg *f)
   struct tm_node *n = data;
 
   tm_silence_heard(&n->silence);
-  if (f->type == TM_MSG_PONG)
+  if (f->type == TM_MSG_PONG || f->type == TM_MSG_REPORT)
     return;
   if (n->is_lost)
     n->late++;

@@ -29,9 +29,8 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "node/temp_left.h"
 #include "sys/fs.h"
-
-#define TM_ENV_MEMORY_DIR "TIDEMILL_MEMORY_DIR"
 
 struct tm_temp_dirs {
   char *temp;

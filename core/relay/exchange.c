@@ -9,7 +9,8 @@
  *  (4) What may be needed after events is decided in one place, at the end of the loop's turn. If
  *      it has to wait, the stream holds bytes that it could not write, so that an event follows.
  *  (5) At the end, a supervisor that takes nothing delays nobody for longer than the caller allows.
- *  (6) Launches are for the keeper of the supervisor's machine: none is passed on, either way.
+ *  (6) Launches are for the keeper of the supervisor's machine: none is passed on, either way. The
+ *      probe is for the relay, which alone reports about the machine.
  *  (7) The supervisor counts as silent if two looks in a row say so: what came while this process
  *      was stopped is read between them. Sleep of this machine counts, because the supervisor's
  *      clock passes meanwhile.
@@ -186,8 +187,7 @@ static void keep_ended(struct worker *w, const struct tm_msg *f)
 
 static bool may_come(const struct tm_msg *f) /* keeps (6) */
 {
-  return f->type >= TM_MSG_HELLO && f->type < TM_STREAM_NUDGE && f->type != TM_MSG_CLOSED &&
-         (f->type < TM_MSG_LAUNCHED || f->type > TM_MSG_LAUNCH_ENDED);
+  return f->type == TM_MSG_HELLO || (f->type >= TM_MSG_STARTED && f->type <= TM_MSG_DOING);
 }
 
 static void on_keeper_msg(struct tm_channel *c, const struct tm_msg *f)
@@ -248,6 +248,14 @@ static void on_stream_open(void *data, const char *skipped, size_t len)
   x->parts++;
 }
 
+static void on_probe(struct tm_exchange *x, const struct tm_msg *f)
+{
+  struct tm_err err = TM_ERR_NONE;
+
+  if (x->o.on_probe(x->o.data, f, &err) < 0)
+    over(x, TM_EXCHANGE_STREAM_ENDED, err.code, err.text);
+}
+
 static void on_stream_msg(void *data, const struct tm_msg *f)
 {
   struct tm_exchange *x = data;
@@ -259,6 +267,10 @@ static void on_stream_msg(void *data, const struct tm_msg *f)
     over(x, TM_EXCHANGE_STREAM_ENDED, TM_EPROTOCOL,
          "the supervisor asked for a command to be launched, which only the keeper of its own "
          "machine does");
+    return;
+  }
+  if (f->type == TM_MSG_PROBE) { /* keeps (6) */
+    on_probe(x, f);
     return;
   }
   if (f->type >= TM_MSG_HELLO) {
@@ -475,14 +487,18 @@ void tm_exchange_end_keeper(struct tm_exchange *x)
   tm_channel_close(&x->control);
 }
 
+void tm_exchange_send(struct tm_exchange *x, uint32_t type, const void *p, size_t n)
+{
+  struct tm_msg f = { .type = type, .payload = p, .length = (uint32_t)n, .fd = -1 };
+
+  tm_require(type >= TM_MSG_HELLO && n <= UINT32_MAX);
+  tm_node_stream_send(x->stream, &f);
+}
+
 void tm_exchange_note(struct tm_exchange *x, const char *text)
 {
-  struct tm_msg f = {
-    .type = TM_MSG_NOTE, .payload = text, .length = (uint32_t)strlen(text), .fd = -1
-  };
-
   if (x->has_hello)
-    tm_node_stream_send(x->stream, &f);
+    tm_exchange_send(x, TM_MSG_NOTE, text, strlen(text));
 }
 
 void tm_exchange_finish(struct tm_exchange *x, int64_t limit_ns, void (*on_finished)(void *data))

@@ -20,6 +20,7 @@
 #ifndef TM_RELAY_EXCHANGE_H
 #define TM_RELAY_EXCHANGE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -42,10 +43,13 @@ struct tm_exchange_options {
   int in, out;       /* of the stream; taken over */
   const char *hello; /* tm_hello() */
   /* Once: the supervisor is there. Starts the keeper, and returns our end of its control channel;
-   * or a negative code with a message. */
+   * or a negative code with a message. What it sends comes before all messages of the keeper. */
   int (*on_open)(void *data, struct tm_err *err);
   /* A control message of the supervisor, before it is passed on. */
   void (*on_control)(void *data, const struct tm_msg *f);
+  /* PROBE, which is for the relay, and is not passed on. Negative with a message: it cannot be
+   * answered; the end follows. */
+  int (*on_probe)(void *data, const struct tm_msg *f, struct tm_err *err);
   /* Once. After it, only what is on its way to the supervisor is passed on. `text`: one line
    * without a break. */
   void (*on_end)(void *data, enum tm_exchange_end end, int code, const char *text);
@@ -56,6 +60,8 @@ struct tm_exchange_options {
 struct tm_exchange *tm_exchange_open(const struct tm_exchange_options *o, struct tm_err *err);
 /* Closes the control channel: the keeper ends all its workers, and itself. */
 void tm_exchange_end_keeper(struct tm_exchange *x);
+/* Sends the supervisor a control message of the relay's own. */
+void tm_exchange_send(struct tm_exchange *x, uint32_t type, const void *p, size_t n);
 /* Sends the supervisor text for its log, if the keeper has introduced itself. */
 void tm_exchange_note(struct tm_exchange *x, const char *text);
 /* When no process is left beneath the keeper: passes on what workers and keeper have sent, and

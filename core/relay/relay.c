@@ -5,6 +5,7 @@
  *      then ends what a killed keeper left. The stream is closed last: its end tells the supervisor
  *      that nothing is left. Before, the supervisor gets what is on its way, within FINISH_NS.
  *  (2) A keeper that was stopped is continued before it has to end something.
+ *  (3) File systems may hang: nothing here waits for one without a limit.
  */
 #include "relay/relay.h"
 
@@ -19,20 +20,26 @@
 #include "base/time.h"
 #include "node/keeper_start.h"
 #include "node/node_msg.h"
+#include "node/node_report.h"
 #include "relay/exchange.h"
+#include "relay/machine.h"
+#include "relay/probe.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
 #include "sys/process.h"
 
-#define FINISH_NS (2 * TM_S)
+#define FINISH_NS         (2 * TM_S)
+#define PROBE_PATIENCE_NS (10 * TM_S)
+#define PROBE_LIMIT_NS    (30 * TM_S)
 
 struct relay {
   struct tm_loop loop;
   struct tm_exchange *exchange;
   struct tm_signal signals[3], on_pipe;
   const char *program;
-  pid_t keeper;  /* 0: none was started */
-  char *job_dir; /* NULL: the keeper has had no step */
+  pid_t keeper;           /* 0: none was started */
+  struct tm_probe *probe; /* NULL: the supervisor has not asked */
+  char *job_dir;          /* NULL: the keeper has had no step */
   struct tm_incarnation incarnation;
   bool is_ending;
   int status;
@@ -47,10 +54,30 @@ static void say(const char *text)
   tm_buf_release(&line);
 }
 
+static void report(struct relay *r)
+{
+  struct tm_node_report machine;
+  struct tm_buf bytes = TM_BUF_NONE;
+  const char *bad_tmpdir;
+
+  tm_machine_describe(&machine, &bad_tmpdir); /* keeps (3) */
+  if (bad_tmpdir) {
+    char *text = tm_xprintf("TMPDIR is '%s', which is not a folder here: temporary files go to %s",
+                            bad_tmpdir, machine.temp_dir);
+    say(text);
+    free(text);
+  }
+  tm_node_report_encode(&bytes, &machine);
+  tm_exchange_send(r->exchange, TM_MSG_REPORT, bytes.data, bytes.len);
+  tm_buf_release(&bytes);
+  tm_node_report_release(&machine);
+}
+
 static int on_open(void *data, struct tm_err *err)
 {
   struct relay *r = data;
   int control;
+  report(r);
   pid_t pid = tm_keeper_launch(r->program, true, &control, err);
 
   if (pid < 0)
@@ -79,6 +106,35 @@ static void on_control(void *data, const struct tm_msg *f)
     on_step(r, f);
   else if (f->type == TM_MSG_KILL)
     tm_process_kill(r->keeper, SIGCONT); /* keeps (2) */
+}
+
+static void on_answer(void *data, const struct tm_node_probed *answer)
+{
+  struct relay *r = data;
+  struct tm_buf bytes = TM_BUF_NONE;
+
+  tm_node_probed_encode(&bytes, answer);
+  tm_exchange_send(r->exchange, TM_MSG_PROBED, bytes.data, bytes.len);
+  tm_buf_release(&bytes);
+}
+
+static int on_probe(void *data, const struct tm_msg *f, struct tm_err *err)
+{
+  struct relay *r = data;
+  struct tm_probe_options o = { .loop = &r->loop,
+                                .fs = tm_fs_real(),
+                                .patience_ns = PROBE_PATIENCE_NS,
+                                .limit_ns = PROBE_LIMIT_NS,
+                                .on_answer = on_answer,
+                                .data = r };
+  struct tm_node_probe probe;
+
+  if (r->probe)
+    return tm_err_set(err, TM_EPROTOCOL, "the supervisor has probed the node twice");
+  if (tm_node_probe_decode(&probe, f->payload, f->length, err) < 0)
+    return err->code;
+  r->probe = tm_probe_start(&o, &probe);
+  return 0;
 }
 
 static void on_end(void *data, enum tm_exchange_end end, int code, const char *text)
@@ -122,6 +178,7 @@ static int open_all(struct relay *r, struct tm_err *err)
                                    .hello = tm_hello(),
                                    .on_open = on_open,
                                    .on_control = on_control,
+                                   .on_probe = on_probe,
                                    .on_end = on_end,
                                    .data = r };
 
@@ -172,6 +229,7 @@ static void close_all(struct relay *r)
 {
   for (size_t i = 0; i < TM_COUNT_OF(r->signals); i++)
     tm_signal_close(&r->signals[i]);
+  tm_probe_end(r->probe); /* keeps (3) */
   tm_exchange_close(r->exchange);
   tm_signal_close(&r->on_pipe);
   tm_loop_release(&r->loop);

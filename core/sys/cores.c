@@ -17,7 +17,7 @@
 
 #define GROUPS_MAX (64u << 10) /* bytes */
 
-static int affinity_cores(void)
+int tm_process_affinity(void)
 {
   for (int n = 1024; n <= 1 << 20; n *= 2) { /* the kernel refuses a set smaller than its own */
     cpu_set_t *set = CPU_ALLOC((size_t)n);
@@ -72,15 +72,20 @@ int tm_process_quota(const char *groups, const char *root)
   return least;
 }
 
-int tm_process_cores(void)
+int tm_process_own_quota(void)
 {
   struct tm_buf groups = TM_BUF_NONE;
-  int cores = affinity_cores();
-  if (tm_fs_read_file(tm_fs_real(), "/proc/self/cgroup", GROUPS_MAX, &groups, NULL) == 0) {
-    int quota = tm_process_quota(tm_buf_str(&groups), "/sys/fs/cgroup");
-    if (quota > 0 && (cores == 0 || quota < cores))
-      cores = quota;
-  }
+  int quota = 0;
+  if (tm_fs_read_file(tm_fs_real(), "/proc/self/cgroup", GROUPS_MAX, &groups, NULL) == 0)
+    quota = tm_process_quota(tm_buf_str(&groups), "/sys/fs/cgroup");
   tm_buf_release(&groups);
+  return quota;
+}
+
+int tm_process_cores(void)
+{
+  int cores = tm_process_affinity(), quota = tm_process_own_quota();
+  if (quota > 0 && (cores == 0 || quota < cores))
+    cores = quota;
   return cores > 0 ? cores : 1;
 }

@@ -118,6 +118,10 @@ int tm_file_set_mtime(const char *path, int64_t mtime_ns);
 int tm_file_new_private(const char *path);
 int tm_file_make_private(const char *path);
 
+/* Whether this process may read a file, or read and enter a folder; with `writes`, whether it may
+ * write to a file, or make files in a folder. 0 or a negated errno. */
+int tm_file_check(const char *path, bool writes);
+
 /* Writes everything pending of the file system that holds this folder to the disk: one call for
  * many files. */
 int tm_fs_sync_all(const char *path, struct tm_err *err);

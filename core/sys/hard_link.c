@@ -1,4 +1,5 @@
-/* hard_link.c - changes a file by its name, without opening it: a second name, its time, its mode.
+/* hard_link.c - changes or checks a file by its name, without opening it: a second name, its time,
+ * its mode, what this process may do with it.
  * See fs.h. */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,4 +34,15 @@ int tm_file_make_private(const char *path)
   if (!S_ISREG(st.st_mode) || !(st.st_mode & 077) || st.st_uid != geteuid())
     return 0;
   return chmod(path, 0600) < 0 ? -errno : 0;
+}
+
+int tm_file_check(const char *path, bool writes)
+{
+  struct stat st;
+  int mode = writes ? W_OK : R_OK;
+  if (stat(path, &st) < 0)
+    return -errno;
+  if (S_ISDIR(st.st_mode))
+    mode |= X_OK;
+  return faccessat(AT_FDCWD, path, mode, AT_EACCESS) < 0 ? -errno : 0;
 }

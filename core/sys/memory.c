@@ -99,6 +99,29 @@ bool tm_memory_read(struct tm_memory *out, const char *proc, const char *groups)
   return ok;
 }
 
+static bool on_limit(void *data, const char *dir, bool version2)
+{
+  int64_t *least = data;
+  int64_t limit = read_number(dir, version2 ? "memory.max" : "memory.limit_in_bytes");
+  if (limit < 0 || limit >= *least)
+    return false;
+  *least = limit;
+  return true;
+}
+
+int64_t tm_memory_limit(const char *proc, const char *groups)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int64_t least = 0;
+  if (read_proc_file(proc, "meminfo", &text))
+    least = or_none(find_number(tm_buf_str(&text), "MemTotal:")) * 1024;
+  tm_buf_clear(&text);
+  if (least > 0 && read_proc_file(proc, "self/cgroup", &text))
+    tm_group_walk(tm_buf_str(&text), groups, "memory", on_limit, &least);
+  tm_buf_release(&text);
+  return least;
+}
+
 /* The kernel counts a kill in the groups above as well, so the process's own group is enough. */
 static bool on_events(void *data, const char *dir, bool version2)
 {

@@ -15,6 +15,10 @@ struct tm_memory {
  * it cannot be read. `proc` and `groups` are mount points: "/proc", "/sys/fs/cgroup". */
 bool tm_memory_read(struct tm_memory *out, const char *proc, const char *groups);
 
+/* The most that this process can ever use, bytes: the machine's memory, or the least limit of its
+ * control groups. 0: it cannot be read. */
+int64_t tm_memory_limit(const char *proc, const char *groups);
+
 /* The number of processes that the kernel has killed for lack of memory: in this process's control
  * group where that is counted (version 2), else on the machine. Only the difference of two readings
  * is meaningful. */

@@ -172,6 +172,17 @@ int64_t tm_process_rss_kb(pid_t pid)
   return kb;
 }
 
+char *tm_process_boot_id(void)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  if (tm_fs_read_file(tm_fs_real(), "/proc/sys/kernel/random/boot_id", PROC_MAX, &text, NULL) < 0)
+    tm_buf_clear(&text);
+  size_t len = strcspn(tm_buf_str(&text), "\n");
+  char *id = tm_xstrndup(tm_buf_str(&text), len);
+  tm_buf_release(&text);
+  return id;
+}
+
 char *tm_process_program(void)
 {
   for (size_t size = 256;; size *= 2) {

@@ -79,10 +79,16 @@ size_t tm_process_kill_marked(const struct tm_process_mark *m, int64_t ns);
 
 /* Cores that this process may use: affinity and cgroup quota (rounded up), at least 1. */
 int tm_process_cores(void);
-/* The quota part of tm_process_cores(). `groups`: the text of /proc/self/cgroup; `root`: where the
+/* The cores in the affinity mask; 0: not known. */
+int tm_process_affinity(void);
+/* The quota of this process's control groups, in cores, rounded up; 0: no limit. */
+int tm_process_own_quota(void);
+/* The same for given files. `groups`: the text of /proc/self/cgroup; `root`: where the
  * hierarchies are mounted ("/sys/fs/cgroup"). Reads cpu.max (version 2) or cpu.cfs_quota_us
  * (version 1) of the group and those above it. 0: no limit. */
 int tm_process_quota(const char *groups, const char *root);
+/* The id that the kernel chose when the machine started, or "": not known. To free(). */
+char *tm_process_boot_id(void);
 /* This program's own path (/proc/self/exe); to free(). NULL if there is no /proc. */
 char *tm_process_program(void);
 /* Opens /dev/null for each of descriptors 0, 1 and 2 that is closed: a file or socket with such a

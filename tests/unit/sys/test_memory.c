@@ -111,6 +111,28 @@ static void unreadable_values_are_unknown(void **state)
   assert_false(tm_memory_read(&m, *state, *state));
 }
 
+static int64_t read_limit(const char *root)
+{
+  char *proc = tm_path_join(root, "proc"), *groups = tm_path_join(root, "groups");
+  int64_t limit = tm_memory_limit(proc, groups);
+  free(proc);
+  free(groups);
+  return limit;
+}
+
+/* Also of a group that leaves more than the machine has now. */
+static void the_least_limit_counts_whatever_is_available(void **state)
+{
+  assert_int_equal(read_limit(*state), 0);
+  put_machine(*state);
+  assert_int_equal(read_limit(*state), 8192 * MB);
+  put(*state, "proc/self/cgroup", "0::/a/b\n");
+  put(*state, "groups/a/b/memory.max", "max\n");
+  put(*state, "groups/a/memory.max", "7000000000\n");
+  put(*state, "groups/a/memory.current", "0\n");
+  assert_int_equal(read_limit(*state), 7000000000);
+}
+
 static void kills_are_the_group_s_else_the_machine_s(void **state)
 {
   assert_int_equal(read_kills(*state), 0);
@@ -150,6 +172,7 @@ UNIT_TESTS({
                                     teardown),
     cmocka_unit_test_setup_teardown(version_1_is_read_too, setup, teardown),
     cmocka_unit_test_setup_teardown(unreadable_values_are_unknown, setup, teardown),
+    cmocka_unit_test_setup_teardown(the_least_limit_counts_whatever_is_available, setup, teardown),
     cmocka_unit_test_setup_teardown(kills_are_the_group_s_else_the_machine_s, setup, teardown),
     cmocka_unit_test_setup_teardown(the_log_names_only_the_killed_process, setup, teardown),
 });
