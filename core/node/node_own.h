@@ -149,8 +149,10 @@ char *tm_keeper_marker(const struct tm_node_step *s, const char *name, uint32_t 
 char **tm_keeper_environment(char *const *own, char *const *more, size_t more_len,
                              char *const *last, size_t last_len);
 
-/* temp.c. Ensures that the parent of `below` exists and is ours. */
-int tm_keeper_base_hold(struct tm_keeper *k, const char *below, struct tm_err *err);
+/* temp.c. Ensures that the parent of `below` exists and is ours. `s`: of the worker that needs
+ * it. */
+int tm_keeper_base_hold(struct tm_keeper *k, const struct tm_node_step *s, const char *below,
+                        struct tm_err *err);
 /* Call it when no process is left that could write to them. */
 void tm_keeper_bases_remove(struct tm_keeper *k);
 

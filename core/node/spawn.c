@@ -74,10 +74,11 @@ char *tm_keeper_marker(const struct tm_node_step *s, const char *name, uint32_t 
 }
 
 /* Keeps (2). First removes leftovers of an earlier worker of this name. */
-static int make_temp_dir(struct tm_keeper *k, const char *path, struct tm_err *err)
+static int make_temp_dir(struct tm_keeper *k, const struct tm_node_step *s, const char *path,
+                         struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
-  int rc = tm_keeper_base_hold(k, path, err);
+  int rc = tm_keeper_base_hold(k, s, path, err);
   if (rc == 0)
     rc = tm_tree_remove_forced(path, err);
   if (rc < 0)
@@ -102,7 +103,7 @@ static pid_t start_process(struct tm_keeper *k, struct tm_keeper_worker *w, int 
                             .cwd = *s->cwd ? s->cwd : NULL,
                             .fds = fds,
                             .fds_len = TM_COUNT_OF(fds) };
-  pid_t pid = make_temp_dir(k, w->temp_dir, err) < 0 ? -1 : tm_process_start(&spawn, err);
+  pid_t pid = make_temp_dir(k, s, w->temp_dir, err) < 0 ? -1 : tm_process_start(&spawn, err);
   free(env);
   for (size_t i = 0; i < TM_COUNT_OF(last); i++)
     free(last[i]);
@@ -120,7 +121,8 @@ int tm_keeper_spawn(struct tm_keeper *k, struct tm_keeper_worker *w, int *fd, st
   if (*w->step->s.memory_base) {
     w->memory_dir = tm_xprintf("%s-%s", w->step->s.memory_base, w->name);
     tm_tree_remove_forced(w->memory_dir, NULL);
-    tm_keeper_base_hold(k, w->memory_dir, NULL); /* if it cannot be made, the worker does without */
+    /* if it cannot be made, the worker does without */
+    tm_keeper_base_hold(k, &w->step->s, w->memory_dir, NULL);
   }
   if ((page = tm_shared_memory_new(w->name, sizeof *w->page, err)) < 0)
     goto fail;

@@ -6,7 +6,9 @@
  *  (2) It has a shared lock while the keeper lives. Code that removes folders of killed keepers
  *      (record/temp_dirs.h) skips locked ones, and so do programs that remove old files from /tmp
  *      (tmpfiles.d(5)).
- *  (3) It is removed when no process is left that could write to it. A failure is recorded in the
+ *  (3) As soon as it is locked, it gets a file that names this keeper (temp_owner.h). Only such a
+ *      folder is removed while other nodes of the job may live on this machine.
+ *  (4) It is removed when no process is left that could write to it. A failure is recorded in the
  *      job directory.
  */
 #include <errno.h>
@@ -19,6 +21,8 @@
 #include "base/path.h"
 #include "base/check.h"
 #include "node/node_own.h"
+#include "node/temp_left.h"
+#include "node/temp_owner.h"
 #include "sys/fs.h"
 
 /* Another process may remove the folder while we open it. */
@@ -44,8 +48,8 @@ static bool is_at_path(const struct tm_keeper_base *b)
          held.dev == there.dev;
 }
 
-/* Keeps (1) and (2). */
-static int make(struct tm_keeper_base *b)
+/* Keeps (1), (2) and (3). */
+static int make(struct tm_keeper_base *b, const struct tm_incarnation *i)
 {
   const struct tm_fs *fs = tm_fs_real();
   struct tm_stat st;
@@ -59,7 +63,8 @@ static int make(struct tm_keeper_base *b)
     return rc;
   if (st.uid != geteuid())
     return -EEXIST;
-  rc = tm_lock_take(b->fd, true);
+  if ((rc = tm_lock_take(b->fd, true)) == 0)
+    tm_temp_own(b->path, i);
   return rc == -EWOULDBLOCK ? rc : 0; /* otherwise the file system may not support locks */
 }
 
@@ -69,14 +74,15 @@ static void let_go(struct tm_keeper_base *b)
   b->fd = -1;
 }
 
-int tm_keeper_base_hold(struct tm_keeper *k, const char *below, struct tm_err *err)
+int tm_keeper_base_hold(struct tm_keeper *k, const struct tm_node_step *s, const char *below,
+                        struct tm_err *err)
 {
   char *path = tm_path_dir(below);
   struct tm_keeper_base *b = find(k, path);
   int rc = 0;
   for (int i = 0; i < TRIES && !is_at_path(b); i++) {
     let_go(b);
-    if ((rc = make(b)) < 0)
+    if ((rc = make(b, &s->incarnation)) < 0)
       let_go(b);
   }
   if (rc == 0 && !is_at_path(b))
@@ -92,8 +98,8 @@ void tm_keeper_bases_remove(struct tm_keeper *k)
   tm_require(k->workers.len == 0); /* they write there */
   for (size_t i = 0; i < k->bases.len; i++) {
     struct tm_keeper_base *b = &k->bases.at[i];
-    if (is_at_path(b))                      /* otherwise it belongs to others, or is gone */
-      tm_tree_remove_forced(b->path, NULL); /* keeps (3) */
+    if (is_at_path(b))                    /* otherwise it belongs to others, or is gone */
+      tm_temp_remove_tree(b->path, NULL); /* keeps (4) */
     tm_fs_close(tm_fs_real(), b->fd);
     free(b->path);
   }

@@ -33,12 +33,22 @@ char *tm_temp_name_begin(const char *job_dir);
 /* Whether it is "tidemill-<number>-..."; *uid: the number. */
 bool tm_temp_is_name(const char *name, unsigned long *uid);
 
-/* Removes such a folder. `uid`: of its name; -EPERM if it is not ours. If the path
+/* Removes such a folder with all that is in it. Interrupted, it can be repeated. */
+int tm_temp_remove_tree(const char *path, struct tm_err *err);
+/* The same after checks. `uid`: of its name; -EPERM if it is not ours. If the path
  * leads to nothing of ours, that counts as removed: our folder no longer exists. */
 int tm_temp_remove(const char *path, unsigned long uid, struct tm_err *err);
 /* How many folders of the job, which no keeper has locked, are in `dir`. */
 size_t tm_temp_count_left(const char *job_dir, const char *dir);
 /* Removes them. The caller has ended every process that could write in them. */
 void tm_temp_remove_left(const char *job_dir, const char *dir);
+
+struct tm_temp_removed {
+  size_t folders, processes;
+};
+/* Removes the folders of the job in `dir` that killed keepers of this machine have left, by their
+ * `.keeper` (temp_owner.h), and first kills their processes; adds to *out. Other nodes of the job
+ * may live: what belongs to them stays. */
+void tm_temp_remove_dead(const char *job_dir, const char *dir, struct tm_temp_removed *out);
 
 #endif

@@ -17,7 +17,8 @@
  *  (4) Only a real folder of this user whose name has this form is removed.
  *  (5) When a folder is removed, every process that could write in it has ended. The keeper removes
  *      the folder of each worker at the worker's end, and the whole folder at its own end; this
- *      file removes what then remains. A removal that fails leaves the record.
+ *      file removes what then remains. On another machine, the relay does that (relay/README.md).
+ *      A removal that fails leaves the record.
  *
  * The caller holds the job's lock. It calls remove_left when it opens the job, record before it
  * starts a keeper, remove_of when that keeper has ended, and remove when all have. Records are not

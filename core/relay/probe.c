@@ -19,6 +19,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "node/temp_left.h"
 #include "sys/clock.h"
 #include "sys/errand.h"
 #include "sys/fs.h"
@@ -33,6 +34,8 @@ struct work {
   const struct tm_fs *fs;
   struct tm_node_probe p;
   int64_t patience_ns;
+  char *left_in[2]; /* temp_dir, memory_dir */
+  struct tm_temp_removed removed;
   _Atomic(const char *) path; /* what the thread looks at */
   struct tm_node_probed answer;
 };
@@ -204,11 +207,24 @@ static bool check_writes(struct work *w)
   return true;
 }
 
+static bool remove_dead(struct work *w)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(w->left_in); i++) {
+    if (!*w->left_in[i])
+      continue;
+    if (!begin(w, w->left_in[i]))
+      return false;
+    tm_temp_remove_dead(w->p.job_dir, w->left_in[i], &w->removed);
+  }
+  return true;
+}
+
 static void run(void *data)
 {
   struct work *w = data;
 
-  if (check_job_dir(w) && read_asked(w) && make_answered(w) && check_reads(w) && check_writes(w))
+  if (remove_dead(w) && check_job_dir(w) && read_asked(w) && make_answered(w) && check_reads(w) &&
+      check_writes(w))
     w->answer.problem = tm_xstrdup("");
 }
 
@@ -218,6 +234,8 @@ static void free_work(void *data)
 
   tm_node_probe_release(&w->p);
   tm_node_probed_release(&w->answer);
+  for (size_t i = 0; i < TM_COUNT_OF(w->left_in); i++)
+    free(w->left_in[i]);
   free(w);
 }
 
@@ -241,12 +259,26 @@ static void give(struct tm_probe *probe, struct tm_node_probed *answer)
   tm_node_probed_release(answer);
 }
 
+static void note_removed(struct tm_probe *probe, const struct tm_temp_removed *r)
+{
+  char *text =
+      tm_xprintf("removed %zu temporary %s that killed nodes of this job had left here, "
+                 "and killed %zu %s of theirs",
+                 r->folders, tm_text_counted((int64_t)r->folders, "folder", "folders"),
+                 r->processes, tm_text_counted((int64_t)r->processes, "process", "processes"));
+
+  if (r->folders > 0 || r->processes > 0)
+    probe->o.on_note(probe->o.data, text);
+  free(text);
+}
+
 static void on_wake(void *data)
 {
   struct work *w = data;
   struct tm_node_probed answer = w->answer;
 
   tm_require(w->probe->work == w && answer.problem);
+  note_removed(w->probe, &w->removed);
   w->answer = (struct tm_node_probed) { 0 };
   give(w->probe, &answer);
 }
@@ -284,6 +316,8 @@ struct tm_probe *tm_probe_start(const struct tm_probe_options *o, struct tm_node
   *p = (struct tm_node_probe) { 0 };
   w->fs = o->fs;
   w->patience_ns = o->patience_ns;
+  w->left_in[0] = tm_xstrdup(o->temp_dir);
+  w->left_in[1] = tm_xstrdup(o->memory_dir);
   w->errand = (struct tm_errand) {
     .loop = o->loop, .run = run, .on_wake = on_wake, .free_data = free_work, .data = w
   };

@@ -2,8 +2,9 @@
  *
  *  (1) No process is left behind. However the relay ends, the keeper's control channel closes, and
  *      the keeper ends everything beneath it. If the relay ends the keeper, it waits for that, and
- *      then ends what a killed keeper left. The stream is closed last: its end tells the supervisor
- *      that nothing is left. Before, the supervisor gets what is on its way, within FINISH_NS.
+ *      then ends and removes what a killed keeper left. The stream is closed last: its end tells
+ *      the supervisor that nothing is left. Before, the supervisor gets what is on its way, within
+ *      FINISH_NS.
  *  (2) A keeper that was stopped is continued before it has to end something.
  *  (3) File systems may hang: nothing here waits for one without a limit.
  */
@@ -22,6 +23,7 @@
 #include "node/node_msg.h"
 #include "node/node_report.h"
 #include "relay/exchange.h"
+#include "relay/keeper_folders.h"
 #include "relay/machine.h"
 #include "relay/probe.h"
 #include "sys/fs.h"
@@ -31,16 +33,19 @@
 #define FINISH_NS         (2 * TM_S)
 #define PROBE_PATIENCE_NS (10 * TM_S)
 #define PROBE_LIMIT_NS    (30 * TM_S)
+#define REMOVE_NS         (5 * TM_S)
 
 struct relay {
   struct tm_loop loop;
   struct tm_exchange *exchange;
   struct tm_signal signals[3], on_pipe;
   const char *program;
-  pid_t keeper;           /* 0: none was started */
+  pid_t keeper; /* 0: none was started */
+  struct tm_node_report machine;
   struct tm_probe *probe; /* NULL: the supervisor has not asked */
   char *job_dir;          /* NULL: the keeper has had no step */
   struct tm_incarnation incarnation;
+  struct tm_keeper_folders folders;
   bool is_ending;
   int status;
 };
@@ -56,21 +61,19 @@ static void say(const char *text)
 
 static void report(struct relay *r)
 {
-  struct tm_node_report machine;
   struct tm_buf bytes = TM_BUF_NONE;
   const char *bad_tmpdir;
 
-  tm_machine_describe(&machine, &bad_tmpdir); /* keeps (3) */
+  tm_machine_describe(&r->machine, &bad_tmpdir); /* keeps (3) */
   if (bad_tmpdir) {
     char *text = tm_xprintf("TMPDIR is '%s', which is not a folder here: temporary files go to %s",
-                            bad_tmpdir, machine.temp_dir);
+                            bad_tmpdir, r->machine.temp_dir);
     say(text);
     free(text);
   }
-  tm_node_report_encode(&bytes, &machine);
+  tm_node_report_encode(&bytes, &r->machine);
   tm_exchange_send(r->exchange, TM_MSG_REPORT, bytes.data, bytes.len);
   tm_buf_release(&bytes);
-  tm_node_report_release(&machine);
 }
 
 static int on_open(void *data, struct tm_err *err)
@@ -91,10 +94,13 @@ static void on_step(struct relay *r, const struct tm_msg *f)
 {
   struct tm_node_step step;
 
-  if (r->job_dir || tm_node_step_decode(&step, f->payload, f->length, NULL) < 0)
+  if (tm_node_step_decode(&step, f->payload, f->length, NULL) < 0)
     return;
-  r->job_dir = tm_xstrdup(step.job_dir);
-  r->incarnation = step.incarnation;
+  if (!r->job_dir) {
+    r->job_dir = tm_xstrdup(step.job_dir);
+    r->incarnation = step.incarnation;
+  }
+  tm_keeper_folders_add(&r->folders, &step);
   tm_node_step_release(&step);
 }
 
@@ -106,6 +112,11 @@ static void on_control(void *data, const struct tm_msg *f)
     on_step(r, f);
   else if (f->type == TM_MSG_KILL)
     tm_process_kill(r->keeper, SIGCONT); /* keeps (2) */
+}
+
+static void on_probe_note(void *data, const char *text)
+{
+  tm_exchange_note(((struct relay *)data)->exchange, text);
 }
 
 static void on_answer(void *data, const struct tm_node_probed *answer)
@@ -125,6 +136,9 @@ static int on_probe(void *data, const struct tm_msg *f, struct tm_err *err)
                                 .fs = tm_fs_real(),
                                 .patience_ns = PROBE_PATIENCE_NS,
                                 .limit_ns = PROBE_LIMIT_NS,
+                                .temp_dir = r->machine.temp_dir,
+                                .memory_dir = r->machine.memory_dir,
+                                .on_note = on_probe_note,
                                 .on_answer = on_answer,
                                 .data = r };
   struct tm_node_probe probe;
@@ -194,6 +208,15 @@ static int open_all(struct relay *r, struct tm_err *err)
   return r->exchange ? 0 : err->code;
 }
 
+/* A keeper that has ended by itself has removed them. */
+static void remove_folders(struct relay *r)
+{
+  struct tm_err err = TM_ERR_NONE;
+
+  if (tm_keeper_folders_remove(&r->folders, REMOVE_NS, &err) < 0)
+    tm_exchange_note(r->exchange, err.text);
+}
+
 /* Keeps (1). */
 static void end_keeper(struct relay *r)
 {
@@ -205,6 +228,7 @@ static void end_keeper(struct relay *r)
   tm_process_kill(r->keeper, SIGCONT); /* keeps (2) */
   tm_exchange_end_keeper(r->exchange);
   killed = tm_keeper_await(r->keeper, false, r->job_dir, &r->incarnation);
+  remove_folders(r);
   if (killed == 0)
     return;
   text = tm_xprintf("killed %zu %s of a keeper that did not end by itself", killed,
@@ -233,6 +257,8 @@ static void close_all(struct relay *r)
   tm_exchange_close(r->exchange);
   tm_signal_close(&r->on_pipe);
   tm_loop_release(&r->loop);
+  tm_node_report_release(&r->machine);
+  tm_keeper_folders_release(&r->folders);
   free(r->job_dir);
 }
 

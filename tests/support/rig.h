@@ -71,6 +71,8 @@ struct rig {
   bool is_interruptible;
   int64_t grace_ns; /* interrupt_grace of steps */
   struct tm_incarnation incarnation;
+  const char *job_dir; /* of its steps; NULL: dir */
+  const char *base;    /* the folder of temporary folders; NULL: "<dir>/temp" */
   int64_t max_result_size;
   int64_t timeout_ns; /* of the stream's heartbeats */
 };
@@ -275,11 +277,11 @@ static inline void rig_add_step(struct rig *r, uint64_t index, const char *progr
   char *self = tm_process_program();
   char *argv[] = { program ? (char *)program : self, (char *)"worker", NULL };
   char *logs_dir = logs ? tm_xstrdup(logs) : tm_xprintf("%s/logs", r->dir);
-  char *temp_base = tm_xprintf("%s/temp/score", r->dir);
+  char *temp_base = r->base ? tm_xprintf("%s/score", r->base) : tm_xprintf("%s/temp/score", r->dir);
   char *memory_base = tm_xprintf("%s/memory/score", r->dir);
   char *environment[] = { (char *)"RIG_STEP=yes", NULL };
   struct tm_node_step s = { .node_id = (char *)"0",
-                            .job_dir = r->dir,
+                            .job_dir = r->job_dir ? (char *)r->job_dir : r->dir,
                             .logs_dir = logs_dir,
                             .cwd = r->dir,
                             .temp_base = temp_base,

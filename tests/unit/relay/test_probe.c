@@ -22,11 +22,13 @@ struct fixture {
   struct tm_probe *probe;
   struct folder folder;
   char *job, *asked, *answered;
+  const char *temp_dir;
   const char *reads[4], *writes[4];
   struct tm_fs fs; /* the machine's, or one that hangs */
   int64_t patience_ns, limit_ns;
   int answers, beats;
   struct tm_node_probed answer;
+  struct tm_buf notes;
 };
 
 static char *named(struct fixture *x, const char *name)
@@ -44,6 +46,7 @@ static int setup(void **state)
   assert_int_equal(mkdir(x->job, 0700), 0);
   assert_int_equal(mkdir(folder_file(&x->folder, "job/nodes"), 0700), 0);
   x->fs = *tm_fs_real();
+  x->temp_dir = "";
   x->limit_ns = LONG;
   assert_int_equal(tm_loop_init(&x->loop, NULL), 0);
   *state = x;
@@ -56,12 +59,20 @@ static int teardown(void **state)
   tm_probe_end(x->probe);
   tm_loop_release(&x->loop);
   tm_node_probed_release(&x->answer);
+  tm_buf_release(&x->notes);
   folder_release(&x->folder);
   free(x->job);
   free(x->asked);
   free(x->answered);
   free(x);
   return 0;
+}
+
+static void on_note(void *data, const char *text)
+{
+  struct fixture *x = data;
+  assert_int_equal(x->answers, 0);
+  tm_buf_printf(&x->notes, "%s;", text);
 }
 
 static void on_answer(void *data, const struct tm_node_probed *answer)
@@ -86,6 +97,9 @@ static void start(struct fixture *x)
                                 .fs = &x->fs,
                                 .patience_ns = x->patience_ns,
                                 .limit_ns = x->limit_ns,
+                                .temp_dir = x->temp_dir,
+                                .memory_dir = "",
+                                .on_note = on_note,
                                 .on_answer = on_answer,
                                 .data = x };
   struct tm_node_probe p = { .job_dir = tm_xstrdup(x->job),

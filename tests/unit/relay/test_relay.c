@@ -3,9 +3,6 @@
 #define RIG_RELAYED 1
 #include "unit.h"
 
-#include <sys/mount.h>
-
-#include "node/node_report.h"
 #include "rig.h"
 
 static pid_t keeper_of(const struct rig *r)
@@ -224,166 +221,6 @@ static void a_supervisor_that_does_not_take_results_still_hears_of_the_node(void
   rig_close(&r);
 }
 
-/* ---- the report and the probe ---- */
-
-static void the_report_comes_before_all_of_the_keeper(void **state)
-{
-  struct rig r;
-  struct tm_node_report report;
-  rig_open(&r, tm_hello());
-  rig_wait(&r, TM_MSG_HELLO, 0);
-  const struct tm_msg *f = &r.frames.at[0].f;
-  assert_int_equal(f->type, TM_MSG_REPORT);
-  assert_int_equal(tm_node_report_decode(&report, f->payload, f->length, NULL), 0);
-  assert_int_equal(report.pid, r.keeper);
-  assert_int_equal(report.uid, geteuid());
-  assert_int_equal(report.cpus, tm_process_cores());
-  tm_node_report_release(&report);
-  rig_close(&r);
-}
-
-/* With the rig's folder as the job directory. `reads`: a path that is asked for, or NULL. */
-static void send_probe(struct rig *r, char *reads)
-{
-  struct tm_buf bytes = TM_BUF_NONE;
-  char *asked = tm_xprintf("%s/2.asked", r->dir), *answered = tm_xprintf("%s/2.answered", r->dir);
-  char *list[] = { r->dir, reads, NULL };
-  struct tm_node_probe p = { .job_dir = r->dir,
-                             .asked = asked,
-                             .answered = answered,
-                             .nonce = (char *)"4711",
-                             .reads = list,
-                             .reads_len = reads ? 2 : 1 };
-  tm_node_probe_encode(&bytes, &p);
-  rig_send(r, TM_MSG_PROBE, 0, 0, bytes.data, bytes.len);
-  tm_buf_release(&bytes);
-  free(asked);
-  free(answered);
-}
-
-static void put_asked(struct rig *r, const char *text)
-{
-  char *path = tm_xprintf("%s/2.asked", r->dir);
-  assert_int_equal(tm_fs_write_file(tm_fs_real(), path, text, strlen(text), 0600, NULL), 0);
-  free(path);
-}
-
-static char *wait_probed(struct rig *r)
-{
-  struct tm_node_probed probed;
-  const struct tm_msg *f = rig_wait(r, TM_MSG_PROBED, 0);
-  assert_int_equal(tm_node_probed_decode(&probed, f->payload, f->length, NULL), 0);
-  char *problem = tm_xstrdup(probed.problem);
-  assert_int_equal(probed.asked.size, *problem ? 0 : 4);
-  assert_int_equal(probed.answered.size, *problem ? 0 : 4);
-  tm_node_probed_release(&probed);
-  return problem;
-}
-
-static void a_probe_is_answered(void **state)
-{
-  struct rig r;
-  rig_open(&r, tm_hello());
-  put_asked(&r, "4711");
-  send_probe(&r, NULL);
-  char *problem = wait_probed(&r), *text = rig_read(&r, "2.answered");
-  assert_string_equal(problem, "");
-  assert_string_equal(text, "4711");
-  free(problem);
-  free(text);
-  rig_close(&r);
-}
-
-static void a_probe_says_what_the_node_cannot_do(void **state)
-{
-  struct rig r;
-  rig_open(&r, tm_hello());
-  put_asked(&r, "4711");
-  send_probe(&r, (char *)"/missing/data");
-  char *problem = wait_probed(&r);
-  assert_string_equal(problem, "cannot read '/missing/data': no such file or directory");
-  free(problem);
-  rig_close(&r);
-}
-
-static void expect_broken(struct rig *r)
-{
-  while (!r->has_ended)
-    rig_turn(r);
-  assert_int_equal(rig_end_keeper(r), TM_RELAY_BROKEN << 8);
-  rig_close(r);
-}
-
-static void a_second_probe_is_refused(void **state)
-{
-  struct rig r;
-  rig_open(&r, tm_hello());
-  put_asked(&r, "4711");
-  send_probe(&r, NULL);
-  free(wait_probed(&r));
-  send_probe(&r, NULL);
-  expect_broken(&r);
-}
-
-static void a_probe_of_other_bytes_is_refused(void **state)
-{
-  static const char nothing[] = "", cut[] = "\4\0\0\0/job", long_one[] = "\377\377\377\377/job";
-  static const struct {
-    const char *bytes;
-    size_t len;
-  } cases[] = { { nothing, 0 }, { cut, sizeof cut - 1 }, { long_one, sizeof long_one - 1 } };
-  for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
-    struct rig r;
-    rig_open(&r, tm_hello());
-    rig_send(&r, TM_MSG_PROBE, 0, 0, cases[i].bytes, cases[i].len);
-    expect_broken(&r);
-  }
-}
-
-/* A file system of which nobody answers a request. */
-static int mount_hanging(const char *dir)
-{
-  int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-  char *options = tm_xprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
-  assert_int_equal(mkdir(dir, 0700), 0);
-  if (fd >= 0 && mount("hanging", dir, "fuse", MS_NOSUID | MS_NODEV, options) < 0) {
-    close(fd);
-    fd = -1;
-  }
-  free(options);
-  return fd;
-}
-
-static void a_file_system_that_hangs_holds_up_nothing_else(void **state)
-{
-  struct rig r;
-  rig_open_beating(&r, tm_hello(), 60 * TM_S);
-  char *dir = tm_xprintf("%s/hanging", r.dir), *path = tm_xprintf("%s/file", dir);
-  int fd = mount_hanging(dir);
-  if (fd >= 0) {
-    char request[1 << 16];
-    put_asked(&r, "4711");
-    assert_true(read(fd, request, sizeof request) > 0); /* the kernel's greeting */
-    send_probe(&r, path);
-    tm_node_stream_flush(r.stream);
-    for (int i = 0; i < 100; i++) {
-      rig_send(&r, TM_MSG_PING, 0, 0, NULL, 0);
-      rig_wait(&r, TM_MSG_PONG, 0);
-    }
-    while (rig_exists(&r, "2.answered") == false)
-      tm_loop_turn(&r.loop);
-    assert_int_equal(rig_end_keeper(&r), 0);
-    assert_false(rig_has(&r, TM_MSG_PROBED));
-    umount2(dir, MNT_DETACH);
-    close(fd);
-  }
-  free(dir);
-  free(path);
-  rig_close(&r);
-  if (fd < 0)
-    skip();
-}
-
 /* The supervisor's side sends these bytes. The relay says why it ends, and starts nothing. */
 static void expect_refused(const char *bytes, const char *words)
 {
@@ -435,11 +272,5 @@ UNIT_TESTS({
     cmocka_unit_test(large_results_come_whole_and_in_order),
     cmocka_unit_test(a_worker_that_does_not_read_delays_no_other),
     cmocka_unit_test(a_supervisor_that_does_not_take_results_still_hears_of_the_node),
-    cmocka_unit_test(the_report_comes_before_all_of_the_keeper),
-    cmocka_unit_test(a_probe_is_answered),
-    cmocka_unit_test(a_probe_says_what_the_node_cannot_do),
-    cmocka_unit_test(a_second_probe_is_refused),
-    cmocka_unit_test(a_probe_of_other_bytes_is_refused),
-    cmocka_unit_test(a_file_system_that_hangs_holds_up_nothing_else),
     cmocka_unit_test(what_is_no_supervisor_is_refused),
 });

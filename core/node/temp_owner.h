@@ -1,0 +1,41 @@
+/* temp_owner.h - the file `.keeper` in a folder for temporary folders names its keeper.
+ *
+ * A keeper locks its folder while it lives, and then writes the file: on which machine it is, and
+ * which incarnation. So a folder that has the file and is not locked belongs to a keeper that is
+ * over. Its processes may be killed, and the folder removed, while other nodes of the job live on
+ * this machine.
+ *
+ * Other machines may see the folder, too, and not its lock. Only what this machine made may be
+ * removed. Where folders cannot be locked, there is no such file.
+ */
+#ifndef TM_NODE_TEMP_OWNER_H
+#define TM_NODE_TEMP_OWNER_H
+
+#include <stdbool.h>
+
+#include "node/worker_mark.h"
+
+#define TM_TEMP_KEEPER ".keeper"
+
+struct tm_temp_machine {
+  char boot_id[64]; /* "": not known, as the host */
+  char host[256];
+};
+struct tm_temp_machine tm_temp_this_machine(void);
+
+/* For the keeper that has just locked the folder `path`: writes the file. */
+void tm_temp_own(const char *path, const struct tm_incarnation *i);
+
+struct tm_temp_owner {
+  bool is_here;      /* it is on this machine, or was before the machine restarted */
+  bool is_same_boot; /* the machine has not restarted: the keeper's processes may still be there */
+  struct tm_incarnation incarnation;
+};
+/* Reads the file in the folder `path`. False: there is none, or it cannot be read. */
+bool tm_temp_owner_read(struct tm_temp_owner *out, const char *path,
+                        const struct tm_temp_machine *here);
+/* The same for the text of a file. Pure. */
+bool tm_temp_owner_parse(struct tm_temp_owner *out, const char *text,
+                         const struct tm_temp_machine *here);
+
+#endif
