@@ -189,8 +189,16 @@ static void decide(struct tm_announced *x, bool is_seen)
   tm_list_add(&a->decided, &x->decided);
 }
 
+static void note_first(const struct tm_announced *x)
+{
+  tm_supervisor_say(x->w->s, TM_DEBUG, "the rows of %s on node %s are not there yet: '%s'",
+                    x->w->name, x->w->node->name, x->file.path);
+}
+
 static void end_look(struct tm_announced *x, const struct tm_look_finding *found)
 {
+  bool is_first = x->look.wait_ns == 0;
+
   x->under_way = NULL;
   x->found = *found;
   if (found->kind == TM_LOOK_GOOD) {
@@ -198,6 +206,8 @@ static void end_look(struct tm_announced *x, const struct tm_look_finding *found
     decide(x, true);
   } else if (!tm_looks_again(&x->w->s->announced.looks, &x->look, tm_clock_mono_ns())) {
     decide(x, false);
+  } else if (is_first) {
+    note_first(x);
   }
 }
 

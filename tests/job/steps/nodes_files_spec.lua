@@ -41,7 +41,7 @@ local function new_case(more, script)
   t:script(script or SCRIPT)
   t:pipeline(([[compute_target = "exec", node_count = 1, mini_batch_size = 1, error_threshold = -1,
     node_command = { "env", "TM_NODE=%s/{node_id}", "{program}", "node" }, process_count_per_node = 2,
-    allowed_failed_percent = 100, environment_variables = { HERE = %q, SPILL = %q }, %s]])
+    allowed_failed_percent = 100, logging_level = "DEBUG", environment_variables = { HERE = %q, SPILL = %q }, %s]])
     :format(t.dir, t:path "here-", t.step_dir .. "/state/spill", more or ""))
   assert(lfs.mkdir(t:path "spill")) -- what the supervisor sees
   assert(lfs.mkdir(t:path "here-node"))
@@ -64,12 +64,13 @@ local function wait_for_file(t, seen)
   end, LIMIT)
 end
 
---- A job whose large result is written, and which the supervisor does not see.
+--- A job whose large result is written, and which the supervisor has looked for in vain.
 local function late_case(more, script)
   local t = new_case(more, script)
   t.seen = {}
   t.program = t:start_job(nil, t.options)
   t.name = wait_for_file(t, t.seen)
+  t:wait_for("job/score/logs/sys/master_role.txt", "the rows of process%d+ on node 1 are not there yet: ", LIMIT)
   return t
 end
 
