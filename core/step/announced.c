@@ -174,7 +174,10 @@ void tm_announced_go_on(struct tm_supervisor *s)
   while (decided->len > 0 && !s->copying.is_on) {
     struct tm_announced *x = TM_LIST_OWNER(tm_list_first(decided), struct tm_announced, decided);
     tm_list_remove(decided, &x->decided);
-    tm_announced_handle(x);
+    if (x->w->node->node)
+      tm_announced_handle(x);
+    else
+      drop(x); /* the news of its node's loss waits behind a copy: keeps (3) */
   }
 }
 

@@ -336,6 +336,39 @@ static void the_file_of_a_lost_node_does_not_count(void **state)
   end(&r);
 }
 
+/* While the first of two is copied. */
+static void lose_while_copying(struct step_rig *r)
+{
+  if (r->s->announced.list.len < 2)
+    return;
+  r->on_copy = NULL;
+  tm_supervisor_silence_node(r->s, NODE);
+  tm_supervisor_lose_node(r->s, NODE);
+  assert_true(r->s->workers.len > 0); /* the news waits */
+  tm_supervisor_set_node(r->s, tm_fleet_node(&r->fleet, NODE),
+                         &(struct tm_temp_dirs) { (char *)"/tmp/again", (char *)"" });
+}
+
+static void a_node_is_lost_while_its_result_is_copied(void **state)
+{
+  struct step_rig r;
+  step_setup(&r);
+  r.j.sync = 0.001;
+  r.on_copy = lose_while_copying;
+  job_add(&r.j, "big", 2);
+  job_add(&r.j, "ok", 10);
+  step_open(&r);
+  step_start(&r);
+  step_set_node(&r, NODE);
+  step_run(&r);
+  assert_null(r.on_copy);
+  assert_int_equal(tm_supervisor_view(r.s)->counts.succeeded, 12);
+  expect_rows(&r, 2);
+  assert_int_equal(r.spilled, 3); /* the one that had been seen before counts */
+  assert_int_equal(job_count_names(r.s->spill_dir), 0);
+  end(&r);
+}
+
 static void cancel(struct step_rig *r, struct memory_worker *w, bool is_big)
 {
   if (!is_big)
@@ -421,6 +454,67 @@ static void a_step_is_closed_while_it_looks(void **state)
 {
   is_closed_after(stop, NULL);
   is_closed_after(end_and_stop, NULL);
+}
+
+static void kill_while_copying(struct step_rig *r)
+{
+  r->on_copy = NULL;
+  assert_int_equal(r->s->announced.list.len, 1);
+  tm_supervisor_cancel(r->s, true);
+  assert_int_equal(r->s->announced.list.len, 1);
+  for (size_t i = 0; i < r->workers.len; i++)
+    if (r->workers.at[i])
+      memory_end(r->workers.at[i]);
+}
+
+static void a_step_that_is_killed_commits_what_it_copies(void **state)
+{
+  struct step_rig r;
+  begin(&r, NULL);
+  r.on_copy = kill_while_copying;
+  step_run(&r);
+  assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_CANCELED_JOB);
+  assert_int_equal(tm_commit_state(r.s->commit, 0), TM_MINI_BATCH_COMMITTED);
+  end(&r);
+}
+
+static void fail_while_copying(struct step_rig *r)
+{
+  struct tm_err err = TM_ERR_NONE;
+  r->on_copy = NULL;
+  tm_err_set(&err, TM_EDAMAGE, "an error");
+  tm_supervisor_fail(r->s, &err);
+  for (size_t i = 0; i < r->workers.len; i++)
+    if (r->workers.at[i])
+      memory_end(r->workers.at[i]);
+}
+
+static void a_step_that_fails_does_not_commit_what_it_copies(void **state)
+{
+  struct step_rig r;
+  begin(&r, NULL);
+  r.on_copy = fail_while_copying;
+  step_run(&r);
+  assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_FAILED);
+  assert_int_equal(tm_commit_state(r.s->commit, 0), TM_MINI_BATCH_OPEN);
+  assert_int_equal(job_count_names(r.s->spill_dir), 0);
+  end(&r);
+}
+
+static void stop_while_copying(struct step_rig *r)
+{
+  tm_loop_stop(&r->loop);
+}
+
+static void a_step_is_closed_while_it_copies(void **state)
+{
+  struct step_rig r;
+  begin(&r, NULL);
+  r.on_copy = stop_while_copying;
+  step_run(&r);
+  assert_true(r.s->copying.is_on);
+  assert_int_equal(r.s->announced.list.len, 1);
+  end(&r);
 }
 
 static void leave_file(struct step_rig *r, struct memory_worker *w, bool is_big)
@@ -536,6 +630,10 @@ UNIT_TESTS({
     cmocka_unit_test(a_step_that_is_killed_does_not_wait_for_it),
     cmocka_unit_test(a_step_is_closed_while_it_waits),
     cmocka_unit_test(a_step_is_closed_while_it_looks),
+    cmocka_unit_test(a_node_is_lost_while_its_result_is_copied),
+    cmocka_unit_test(a_step_that_is_killed_commits_what_it_copies),
+    cmocka_unit_test(a_step_that_fails_does_not_commit_what_it_copies),
+    cmocka_unit_test(a_step_is_closed_while_it_copies),
     cmocka_unit_test(a_file_that_nobody_names_is_removed),
     cmocka_unit_test(the_file_of_a_part_comes_late),
     cmocka_unit_test(a_part_whose_file_does_not_come_is_run_again),
