@@ -27,6 +27,20 @@ static void on_gone(void *data)
   p->fleet->o.on_gone(p->fleet->o.data, p->id);
 }
 
+static void on_report(void *data)
+{
+  struct tm_fleet_place *p = data;
+
+  p->fleet->o.on_report(p->fleet->o.data, p->id);
+}
+
+static void on_probed(void *data, const struct tm_node_probed *probed)
+{
+  struct tm_fleet_place *p = data;
+
+  p->fleet->o.on_probed(p->fleet->o.data, p->id, probed);
+}
+
 static void on_ready(void *data)
 {
   struct tm_fleet_place *p = data;
@@ -74,6 +88,8 @@ static struct tm_node_options options_of(struct tm_fleet_place *p)
                                     .has_stderr = o->has_stderr,
                                     .incarnation = { o->epoch, p->id, p->started },
                                     .on_note = on_note,
+                                    .on_report = on_report,
+                                    .on_probed = on_probed,
                                     .on_ready = on_ready,
                                     .on_lost = on_lost,
                                     .data = p };
@@ -96,6 +112,7 @@ int tm_fleet_connect(struct tm_fleet *f, uint32_t id, int in, int out, const cha
   struct tm_fleet_place *p = place_of(f, id);
   struct tm_node_options o = options_of(p);
 
+  tm_require(f->o.on_report && f->o.on_probed);
   tm_require(!lives(p) && p->started == 0); /* an id is used once */
   o.address = address;
   o.node_timeout_ns = node_timeout_ns;

@@ -16,7 +16,12 @@ struct tm_fleet_options {
   bool has_stderr;     /* keepers get our stderr, else none */
   uint64_t epoch;      /* of the session (node/worker_mark.h) */
   void (*on_note)(void *data, uint32_t id, const char *text); /* for the log */
-  /* A node that was connected can be used: its keeper is of our version. NULL: not called. */
+  /* Of a node that was connected, both needed then: it has said what its machine is; it has
+   * answered its probe. See node.h for what to do. */
+  void (*on_report)(void *data, uint32_t id);
+  void (*on_probed)(void *data, uint32_t id, const struct tm_node_probed *probed);
+  /* A node that was connected can be used: its keeper is of our version, and it was admitted. NULL:
+   * not called. */
   void (*on_ready)(void *data, uint32_t id);
   /* The keeper of a node has ended, or cannot be believed. The fleet no longer has the node; its
    * workers may still live. */
@@ -45,11 +50,13 @@ void tm_fleet_init(struct tm_fleet *f, const struct tm_fleet_options *o);
 /* Starts the keeper of a node that has none. */
 int tm_fleet_start(struct tm_fleet *f, uint32_t id, struct tm_err *err);
 /* A node on another machine, over descriptors that are taken over, also on failure: see
- * tm_node_connect(). Its id was never used before. `address`: the machine's name. */
+ * tm_node_connect(). Its id was never used before. `address`: the machine's name; NULL: as it
+ * reports. */
 int tm_fleet_connect(struct tm_fleet *f, uint32_t id, int in, int out, const char *address,
                      int64_t node_timeout_ns, struct tm_err *err);
 struct tm_node *tm_fleet_node(const struct tm_fleet *f, uint32_t id); /* NULL: lost, or none */
-/* Whether it has it, and its keeper has said its version; on_ready follows for the others. */
+/* Whether it has it, and its keeper has said its version, and it was admitted; on_ready follows for
+ * the others. */
 bool tm_fleet_is_ready(const struct tm_fleet *f, uint32_t id);
 /* Gives a node up that was connected: on_lost follows within the call. It has the node. */
 void tm_fleet_give_up(struct tm_fleet *f, uint32_t id, const char *text);

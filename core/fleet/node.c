@@ -8,7 +8,7 @@
  *      each take-back, ENDED once. A keeper that sends anything else is lost: its later messages
  *      cannot be trusted. They are counted, for a note.
  */
-#include "fleet/node.h"
+#include "fleet/node_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,35 +20,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "fleet/launches.h"
 #include "fleet/local_connection.h"
 #include "fleet/stream_connection.h"
-#include "sched/silence.h"
 #include "sys/clock.h"
-
-enum phase { ASKED, LIVES, GONE };
-
-struct node_worker {
-  uint32_t step, number; /* number: the step's */
-  enum phase phase;
-  int take_backs; /* not answered yet */
-};
-
-struct tm_node {
-  struct tm_node_options o;
-  struct tm_node_connection *connection;
-  char name[12], address[256];
-  char *job_dir; /* NULL before the first step */
-  bool is_stream, is_lost, is_closed, has_hello;
-  bool is_reached; /* the preface of a stream has come */
-  struct tm_silence silence;
-  int64_t asked; /* ASK_DOING messages without an answer */
-  int64_t late;  /* messages after the loss */
-  void (*on_gone)(void *data);
-  struct TM_ARRAY(struct tm_node_user) users;  /* by step */
-  struct TM_ARRAY(struct node_worker) workers; /* by number */
-  struct tm_launches launches;
-};
 
 static void on_msg(void *data, const struct tm_msg *f);
 static void on_end(void *data, const char *text);
@@ -57,7 +31,7 @@ static void on_carrier_note(void *data, const char *text);
 static void on_carrier_gone(void *data);
 static void on_carrier_closed(void *data);
 
-static void send_msg(struct tm_node *n, const struct tm_msg *f)
+void tm_node_send(struct tm_node *n, const struct tm_msg *f)
 {
   tm_node_connection_send(n->connection, f);
 }
@@ -69,7 +43,7 @@ static void say_hello(struct tm_node *n)
     .type = TM_MSG_HELLO, .payload = hello, .length = (uint32_t)strlen(hello), .fd = -1
   };
 
-  send_msg(n, &f);
+  tm_node_send(n, &f);
 }
 
 static struct tm_node *make(const struct tm_node_options *o)
@@ -80,8 +54,6 @@ static struct tm_node *make(const struct tm_node_options *o)
   snprintf(n->name, sizeof(n->name), "%" PRIu32, o->incarnation.node);
   if (o->address)
     snprintf(n->address, sizeof(n->address), "%s", o->address);
-  else
-    (void)gethostname(n->address, sizeof(n->address) - 1);
   tm_silence_init(&n->silence, TM_NODE_PATIENCE_NS, tm_clock_mono_ns());
   return n;
 }
@@ -114,6 +86,8 @@ struct tm_node *tm_node_start(const struct tm_node_options *o, struct tm_err *er
   struct tm_node_connection_user user = user_of(n);
 
   n->is_reached = true;
+  if (!o->address)
+    (void)gethostname(n->address, sizeof(n->address) - 1);
   n->connection =
       tm_local_connection_start(o->loop, o->program, o->has_stderr, &n->o.incarnation, &user, err);
   return begin(n);
@@ -125,6 +99,7 @@ struct tm_node *tm_node_connect(const struct tm_node_options *o, int in, int out
   struct tm_node *n = make(o);
   struct tm_node_connection_user user = user_of(n);
 
+  tm_require(o->on_report && o->on_probed);
   n->is_stream = true;
   if (o->node_timeout_ns > 0)
     n->silence.limit_ns = o->node_timeout_ns;
@@ -166,7 +141,7 @@ uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
   tm_node_step_encode(&text, &told);
   f.payload = text.data;
   f.length = (uint32_t)text.len;
-  send_msg(n, &f);
+  tm_node_send(n, &f);
   tm_buf_release(&text);
   return (uint32_t)(n->users.len - 1);
 }
@@ -179,10 +154,10 @@ uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, uint32_t number,
 
   tm_require(step < n->users.len);
   *TM_ARRAY_ADD(&n->workers) =
-      (struct node_worker) { .step = step, .number = number, .phase = ASKED };
+      (struct tm_node_worker) { .step = step, .number = number, .phase = TM_NODE_WORKER_ASKED };
   f.payload = name;
   f.length = (uint32_t)strlen(name);
-  send_msg(n, &f);
+  tm_node_send(n, &f);
   return f.worker;
 }
 
@@ -190,7 +165,7 @@ static void send_to(struct tm_node *n, uint32_t type, uint32_t worker)
 {
   struct tm_msg f = { .type = type, .worker = worker, .fd = -1 };
 
-  send_msg(n, &f);
+  tm_node_send(n, &f);
 }
 
 void tm_node_take_back(struct tm_node *n, uint32_t worker, const uint64_t *seqs, size_t len)
@@ -204,7 +179,7 @@ void tm_node_take_back(struct tm_node *n, uint32_t worker, const uint64_t *seqs,
     tm_buf_add_u64(&list, seqs[i]);
   f.payload = list.data;
   f.length = (uint32_t)list.len;
-  send_msg(n, &f);
+  tm_node_send(n, &f);
   tm_buf_release(&list);
 }
 
@@ -224,7 +199,7 @@ void tm_node_end_init(struct tm_node *n, uint32_t step)
   struct tm_msg f = { .type = TM_MSG_INIT_IS_LATE, .index = step, .fd = -1 };
 
   tm_require(step < n->users.len);
-  send_msg(n, &f);
+  tm_node_send(n, &f);
 }
 
 uint32_t tm_node_launch(struct tm_node *n, const struct tm_launch *l,
@@ -246,15 +221,20 @@ void tm_node_ask_doing(struct tm_node *n, uint32_t step)
 
   tm_require(step < n->users.len && n->users.at[step].on_doing);
   n->asked++;
-  send_msg(n, &f);
+  tm_node_send(n, &f);
 }
 
-static void lose(struct tm_node *n, const char *text)
+void tm_node_lose(struct tm_node *n, const char *text)
 {
   if (n->is_lost)
     return;
   n->is_lost = true;
   n->o.on_lost(n->o.data, text);
+}
+
+void tm_node_lose_impossible(struct tm_node *n)
+{
+  tm_node_lose(n, "the keeper of the workers sent an impossible message");
 }
 
 static void lose_silent(struct tm_node *n)
@@ -269,7 +249,7 @@ static void lose_silent(struct tm_node *n)
                        "stopped (SIGSTOP); it is replaced",
                        seconds);
 
-  lose(n, text);
+  tm_node_lose(n, text);
   free(text);
 }
 
@@ -340,24 +320,12 @@ static void on_ended(struct tm_node *n, const struct tm_node_user *user, const s
   struct tm_err err = TM_ERR_NONE;
 
   if (tm_ended_decode(&ended, f->payload, f->length, &err) < 0) {
-    lose(n, err.text);
+    tm_node_lose(n, err.text);
     return;
   }
-  n->workers.at[f->worker].phase = GONE;
+  n->workers.at[f->worker].phase = TM_NODE_WORKER_GONE;
   tm_node_connection_end_link(n->connection, f->worker);
   user->on_ended(user->data, n->workers.at[f->worker].number, &ended);
-}
-
-static void on_hello(struct tm_node *n, const struct tm_msg *f)
-{
-  const char *hello = tm_hello();
-
-  n->has_hello =
-      !n->has_hello && f->length == strlen(hello) && memcmp(f->payload, hello, f->length) == 0;
-  if (!n->has_hello)
-    lose(n, "the keeper of the workers has another version of tidemill");
-  else if (n->o.on_ready)
-    n->o.on_ready(n->o.data);
 }
 
 static char *text_of(const struct tm_msg *f)
@@ -366,20 +334,15 @@ static char *text_of(const struct tm_msg *f)
 }
 
 /* Keeps (1). */
-static bool may_happen(const struct node_worker *w, uint32_t type)
+static bool may_happen(const struct tm_node_worker *w, uint32_t type)
 {
   switch (type) {
   case TM_MSG_STARTED:
-  case TM_MSG_START_FAILED: return w->phase == ASKED;
-  case TM_MSG_TAKEN: return w->phase == LIVES && w->take_backs > 0;
-  case TM_MSG_ENDED: return w->phase == LIVES;
+  case TM_MSG_START_FAILED: return w->phase == TM_NODE_WORKER_ASKED;
+  case TM_MSG_TAKEN: return w->phase == TM_NODE_WORKER_LIVES && w->take_backs > 0;
+  case TM_MSG_ENDED: return w->phase == TM_NODE_WORKER_LIVES;
   default: return false;
   }
-}
-
-static void lose_impossible(struct tm_node *n)
-{
-  lose(n, "the keeper of the workers sent an impossible message");
 }
 
 static void on_started(struct tm_node *n, const struct tm_node_user *user, const struct tm_msg *f)
@@ -388,10 +351,10 @@ static void on_started(struct tm_node *n, const struct tm_node_user *user, const
       f->length < 4 ? NULL : tm_node_connection_make_link(n->connection, f);
 
   if (!link) {
-    lose_impossible(n);
+    tm_node_lose_impossible(n);
     return;
   }
-  n->workers.at[f->worker].phase = LIVES;
+  n->workers.at[f->worker].phase = TM_NODE_WORKER_LIVES;
   user->on_started(user->data, n->workers.at[f->worker].number, tm_get_u32(f->payload), link);
 }
 
@@ -400,7 +363,7 @@ static void on_start_failed(struct tm_node *n, const struct tm_node_user *user,
 {
   char *text = text_of(f);
 
-  n->workers.at[f->worker].phase = GONE;
+  n->workers.at[f->worker].phase = TM_NODE_WORKER_GONE;
   user->on_start_failed(user->data, n->workers.at[f->worker].number, text);
   free(text);
 }
@@ -411,7 +374,7 @@ static void on_worker_news(struct tm_node *n, const struct tm_msg *f)
   const struct tm_node_user *user;
 
   if (f->worker >= n->workers.len || !may_happen(&n->workers.at[f->worker], f->type)) {
-    lose_impossible(n);
+    tm_node_lose_impossible(n);
     return;
   }
   user = &n->users.at[n->workers.at[f->worker].step];
@@ -431,7 +394,7 @@ static void on_doing(struct tm_node *n, const struct tm_msg *f)
   struct tm_reader r;
 
   if (n->asked == 0 || f->index >= n->users.len) {
-    lose(n, "the keeper of the workers said what cannot be");
+    tm_node_lose(n, "the keeper of the workers said what cannot be");
     return;
   }
   n->asked--;
@@ -440,8 +403,8 @@ static void on_doing(struct tm_node *n, const struct tm_msg *f)
   while (r.at < r.end) {
     if (!tm_worker_doing_read(&r, &doing) || doing.worker >= n->workers.len ||
         n->workers.at[doing.worker].step != f->index ||
-        n->workers.at[doing.worker].phase != LIVES) {
-      lose(n, "the keeper of the workers said what cannot be");
+        n->workers.at[doing.worker].phase != TM_NODE_WORKER_LIVES) {
+      tm_node_lose(n, "the keeper of the workers said what cannot be");
       return;
     }
     doing.worker = n->workers.at[doing.worker].number;
@@ -452,7 +415,7 @@ static void on_doing(struct tm_node *n, const struct tm_msg *f)
 static void on_launch_news(struct tm_node *n, const struct tm_msg *f)
 {
   if (!tm_launches_deliver(&n->launches, n->connection, f))
-    lose_impossible(n);
+    tm_node_lose_impossible(n);
 }
 
 static void on_note(struct tm_node *n, const struct tm_msg *f)
@@ -468,14 +431,16 @@ static void on_msg(void *data, const struct tm_msg *f)
   struct tm_node *n = data;
 
   tm_silence_heard(&n->silence);
-  if (f->type == TM_MSG_PONG || f->type == TM_MSG_REPORT)
+  if (f->type == TM_MSG_PONG)
     return;
   if (n->is_lost)
     n->late++;
+  else if (tm_node_is_of_relay(n, f))
+    tm_node_on_relay_news(n, f);
   else if (f->type == TM_MSG_HELLO)
-    on_hello(n, f);
+    tm_node_on_hello(n, f);
   else if (!n->has_hello)
-    lose(n, "the keeper of the workers did not say its version");
+    tm_node_lose(n, "the keeper of the workers did not say its version");
   else if (f->type == TM_MSG_NOTE)
     on_note(n, f);
   else if (f->type == TM_MSG_DOING)
@@ -485,12 +450,12 @@ static void on_msg(void *data, const struct tm_msg *f)
   else if (f->type >= TM_MSG_HELLO && f->type != TM_MSG_CLOSED)
     on_worker_news(n, f);
   else if (!tm_node_connection_deliver(n->connection, f))
-    lose_impossible(n);
+    tm_node_lose_impossible(n);
 }
 
 static void on_end(void *data, const char *text)
 {
-  lose(data, text);
+  tm_node_lose(data, text);
 }
 
 /* ---- the end ---- */
@@ -517,6 +482,7 @@ static void on_carrier_closed(void *data)
   TM_ARRAY_RELEASE(&n->users);
   TM_ARRAY_RELEASE(&n->workers);
   tm_launches_release(&n->launches);
+  tm_node_admission_release(&n->admission);
   free(n->job_dir);
   free(n);
 }

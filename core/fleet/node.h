@@ -11,6 +11,7 @@
 
 #include "fleet/worker_link.h"
 #include "node/node_msg.h"
+#include "node/node_report.h"
 #include "sys/loop.h"
 
 struct tm_node;
@@ -31,13 +32,19 @@ struct tm_node_user {
 
 struct tm_node_options {
   struct tm_loop *loop;
-  const char *program;               /* runs the keeper as `program keeper` */
-  bool has_stderr;                   /* the keeper gets our stderr, else none */
-  const char *address;               /* the machine's name, copied; NULL: this machine's */
+  const char *program; /* runs the keeper as `program keeper` */
+  bool has_stderr;     /* the keeper gets our stderr, else none */
+  /* the machine's name, copied; NULL: this machine's, or over a stream what the node reports */
+  const char *address;
   int64_t node_timeout_ns;           /* see tm_node_tick(); over a stream, 0: no heartbeats */
   struct tm_incarnation incarnation; /* the id of the node, and which of its keepers this is */
   void (*on_note)(void *data, const char *text); /* for the log */
-  /* Once, before anything else of the keeper: it runs, and is of our version. NULL: not called. */
+  /* Over a stream, both needed: tm_node_reported() has something; ask the node by tm_node_ask(). */
+  void (*on_report)(void *data);
+  /* Then once: its answer; call tm_node_admit() or tm_node_refuse(), now or later. */
+  void (*on_probed)(void *data, const struct tm_node_probed *probed);
+  /* Once: the keeper runs, is of our version, and a node over a stream was admitted. NULL: not
+   * called. */
   void (*on_ready)(void *data);
   /* Once: the keeper has ended or speaks another version; every worker is gone. */
   void (*on_lost)(void *data, const char *text);
@@ -51,6 +58,26 @@ struct tm_node *tm_node_start(const struct tm_node_options *o, struct tm_err *er
  * `program` and `has_stderr` are not used. */
 struct tm_node *tm_node_connect(const struct tm_node_options *o, int in, int out,
                                 struct tm_err *err);
+
+/* ---- before a node over a stream can be used ---- */
+
+/* What it said of its machine; NULL: nothing yet, or it is a node of this machine. */
+const struct tm_node_report *tm_node_reported(const struct tm_node *n);
+/* Within on_report, or later. Its strings are copied. */
+void tm_node_ask(struct tm_node *n, const struct tm_node_probe *probe);
+/* The answer is good. on_ready may come during the call. `sizes_alone`: this machine and the node
+ * see different times of the same files, so that only sizes can be compared. */
+void tm_node_admit(struct tm_node *n, bool sizes_alone);
+/* Nobody compares times of files between machines yet. What will: a file that a node has spilled,
+ * and inputs, whose time in the manifest is the supervisor's. */
+bool tm_node_has_sizes_alone(const struct tm_node *n);
+/* The node cannot be used: on_lost comes during the call. `text`: why. */
+void tm_node_refuse(struct tm_node *n, const char *text);
+/* How many workers it has if process_count_per_node is not given; 0: it has not reported that. */
+int64_t tm_node_workers(const struct tm_node *n);
+
+/* ---- its steps and workers ---- */
+
 /* Makes the step known to the keeper. Returns its number on this node. */
 uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
                           const struct tm_node_user *user);
@@ -87,8 +114,9 @@ int64_t tm_node_round_trip_ns(const struct tm_node *n);
 /* The wall clock of the node's machine minus ours; 0 while the round trip is 0. */
 int64_t tm_node_clock_offset_ns(const struct tm_node *n);
 uint32_t tm_node_id(const struct tm_node *n);
-const char *tm_node_name(const struct tm_node *n);    /* its id in decimal: names its log folders */
-const char *tm_node_address(const struct tm_node *n); /* the machine's name */
+const char *tm_node_name(const struct tm_node *n); /* its id in decimal: names its log folders */
+/* The machine's name; "": not known yet. */
+const char *tm_node_address(const struct tm_node *n);
 /* Begins the end: closes the connection, whereupon the keeper ends all its processes. From here on
  * on_lost is not called. on_gone is called once, on the loop; do not use the node after that. NULL
  * is a no-op.

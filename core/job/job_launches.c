@@ -3,10 +3,12 @@
  * Steps whose settings of nodes are equal form a group: its nodes serve all of them. A node lives
  * in two ways: its command, which the keeper of this machine runs, and its stream in the fleet.
  *
- *   launch -> on_launched -> fleet -> ready ----> lost, gone --.
- *     |           |                                            v
- *     |           `-----------------------------> ended ---> settled -> launched again, as a new id
- *     `-> on_launch_failed: no node of the group can be had, unless another one has a command
+ *   launch -> on_launched -> fleet -> report, probe -> ready ----> lost, gone --.
+ *     |           |                                                            v
+ *     |           `---------------------------------------------> ended ---> settled -> launched
+ *     |                                                                      again, as a new id
+ *     `-> on_launch_failed: no node of the group can be had, unless another one has a
+ *                           command
  *
  *  (1) Steps that have no command run on this machine only, and the others on nodes of their group.
  *  (2) A node is settled once: when its stream is gone and nothing of its command is left. Only
@@ -15,14 +17,18 @@
  *  (4) If the keeper of this machine is lost, its commands end with it, and so do their nodes: when
  *      the keeper is gone, nothing that it started is left (fleet/local_connection (1)).
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/text.h"
 #include "fleet/launch_plan.h"
 #include "fleet/launches.h"
+#include "fleet/node_probe.h"
 #include "job/job_own.h"
+#include "job/job_probe.h"
 #include "sys/clock.h"
 
 #define NO_GROUP    SIZE_MAX
@@ -76,6 +82,8 @@ void tm_job_launches_init(struct tm_job *job)
 
 static void free_node(struct tm_launched_node *n)
 {
+  tm_job_probe_end(n);
+  free(n->reported_host);
   free(n->why);
   free(n->printed);
   free(n);
@@ -268,6 +276,7 @@ static void give_up(struct tm_launched_node *n, const char *why)
   if (!n->why)
     n->why = tm_xstrdup(why);
   note_printed(n);
+  tm_job_probe_end(n);
   end_command(n);
 }
 
@@ -281,6 +290,7 @@ static void lose_local(struct tm_job *job)
     if (!n->why)
       n->why = tm_xstrdup("the keeper of this machine, which ran its command, is lost");
     n->is_orphan = true;
+    tm_job_probe_end(n);
     tm_job_steps_silence_node(job, n->id);
   }
   tm_fleet_close_streams(&job->fleet);
@@ -370,19 +380,81 @@ static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_
   settle(n);
 }
 
+/* ---- from its stream to its work ---- */
+
+static void note_host(struct tm_launched_node *n)
+{
+  char *text;
+
+  if (!n->host || strcmp(n->host, n->reported_host) == 0)
+    return;
+  text = tm_xprintf("node %" PRIu32 " (%s) says that its machine is '%s'", n->id, n->host,
+                    n->reported_host);
+  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, text);
+  free(text);
+}
+
+static int record_temp(const struct tm_launched_node *n, const struct tm_node_report *report,
+                       struct tm_err *err)
+{
+  struct tm_temp_node node = { .temp = report->temp_dir,
+                               .memory = report->memory_dir,
+                               .boot_id = report->boot_id,
+                               .uid = report->uid };
+
+  return tm_job_nodes_record_temp(n->job, n->id, &node, err);
+}
+
+void tm_job_launches_reported(struct tm_job *job, uint32_t id)
+{
+  struct tm_launched_node *n = find(job, id);
+  struct tm_node *node = tm_fleet_node(&job->fleet, id);
+  struct tm_err err = TM_ERR_NONE;
+
+  if (!n || n->why || !may_run(job))
+    return;
+  n->reported_host = tm_xstrdup(tm_node_reported(node)->host);
+  note_host(n);
+  if (record_temp(n, tm_node_reported(node), &err) == 0)
+    tm_job_probe_begin(n);
+  else
+    tm_node_refuse(node, err.text);
+}
+
+void tm_job_launches_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed)
+{
+  struct tm_launched_node *n = find(job, id);
+
+  if (n && !n->why && may_run(job))
+    tm_job_probe_answered(n, probed);
+}
+
+static void note_ready(const struct tm_launched_node *n, const struct tm_node *node)
+{
+  const struct tm_node_report *report = tm_node_reported(node);
+  struct tm_buf text = TM_BUF_NONE;
+
+  tm_launched_node_name(&text, n);
+  tm_buf_add_str(&text, " is ready: ");
+  tm_node_report_describe(&text, report);
+  if (tm_node_round_trip_ns(node) > 0)
+    tm_buf_printf(&text, "; round trip %.1f ms", (double)tm_node_round_trip_ns(node) / 1e6);
+  if (report->uid != geteuid())
+    tm_buf_printf(&text, "; it runs as another user (uid %" PRIu32 ")", report->uid);
+  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
 void tm_job_launches_ready(struct tm_job *job, uint32_t id)
 {
   struct tm_launched_node *n = find(job, id);
-  struct tm_buf text = TM_BUF_NONE;
 
   if (!n || n->why || !may_run(job))
     return;
   n->was_ready = true;
+  tm_job_probe_end(n);
   tm_launch_plan_ready(&group_of(n)->plan, id);
-  tm_launched_node_name(&text, n);
-  tm_buf_add_str(&text, " is ready");
-  tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
-  tm_buf_release(&text);
+  note_ready(n, tm_fleet_node(&job->fleet, id));
   tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, id));
 }
 
@@ -455,6 +527,8 @@ static void go(struct tm_job *job, size_t group)
 
 void tm_job_launches_go(struct tm_job *job)
 {
+  for (size_t i = 0; i < job->launches->nodes.len; i++)
+    tm_job_probe_tick(job->launches->nodes.at[i]);
   for (size_t i = 0; may_run(job) && i < job->launches->groups.len; i++)
     go(job, i);
 }
@@ -466,9 +540,11 @@ void tm_job_launches_close(struct tm_job *job)
   struct tm_job_launches *l = job->launches;
 
   l->give_up_ns = tm_clock_mono_ns() + TM_LAUNCH_END_NS;
-  for (size_t i = 0; i < l->nodes.len; i++)
+  for (size_t i = 0; i < l->nodes.len; i++) {
+    tm_job_probe_end(l->nodes.at[i]);
     if (!l->nodes.at[i]->was_ready)
       end_command(l->nodes.at[i]); /* it has no keeper that could end first */
+  }
   tm_fleet_close_streams(&job->fleet);
   tm_job_launches_end(job);
 }

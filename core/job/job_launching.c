@@ -16,14 +16,26 @@
 #include "base/text.h"
 #include "job/job_own.h"
 
+struct scan {
+  struct tm_job *job;
+  const char *dir;
+  uint32_t next; /* id */
+};
+
+/* Also removes what a killed session has left of a probe (job_probe.h). */
 static int on_file(void *data, const char *name, int type)
 {
-  uint32_t *next = data;
+  struct scan *s = data;
   char *stem = tm_path_stem(name);
   int64_t number;
 
-  if (tm_text_int(stem, &number) && number >= *next && number < UINT32_MAX)
-    *next = (uint32_t)number + 1;
+  if (tm_text_int(stem, &number) && number >= s->next && number < UINT32_MAX)
+    s->next = (uint32_t)number + 1;
+  if (tm_path_has_ending(name, ".asked") || tm_path_has_ending(name, ".answered")) {
+    char *path = tm_path_join(s->dir, name);
+    (void)s->job->o.fs->unlink(s->job->o.fs->self, path);
+    free(path);
+  }
   free(stem);
   return 0;
 }
@@ -34,8 +46,9 @@ uint32_t tm_job_launching_next_id(struct tm_job *job)
   char *dir = tm_path_join(job->dir.path, "nodes");
 
   if (l->next_id == 0) {
-    l->next_id = TM_LOCAL_NODE + 1;
-    (void)tm_dir_read(dir, on_file, &l->next_id); /* missing in a new job */
+    struct scan s = { .job = job, .dir = dir, .next = TM_LOCAL_NODE + 1 };
+    (void)tm_dir_read(dir, on_file, &s); /* missing in a new job */
+    l->next_id = s.next;
   }
   free(dir);
   return l->next_id++;
@@ -132,8 +145,6 @@ int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c
   int rc = l.argv ? make_file(job, file, err) : err->code;
 
   tm_require(local);
-  if (rc == 0)
-    rc = tm_job_nodes_record_temp(job, n->id, err);
   if (rc == 0) {
     add_step(job, local);
     n->launch = tm_node_launch(local, &l, user);

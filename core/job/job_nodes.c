@@ -72,6 +72,16 @@ static void on_node_lost(void *data, uint32_t id, const char *text)
   tm_job_launches_lost(data, id, text);
 }
 
+static void on_node_report(void *data, uint32_t id)
+{
+  tm_job_launches_reported(data, id);
+}
+
+static void on_node_probed(void *data, uint32_t id, const struct tm_node_probed *probed)
+{
+  tm_job_launches_probed(data, id, probed);
+}
+
 static void on_node_ready(void *data, uint32_t id)
 {
   tm_job_launches_ready(data, id);
@@ -99,11 +109,12 @@ static void on_node_gone(void *data, uint32_t id)
     tm_job_nodes_start(job);
 }
 
-int tm_job_nodes_record_temp(struct tm_job *job, uint32_t id, struct tm_err *err)
+int tm_job_nodes_record_temp(struct tm_job *job, uint32_t id, const struct tm_temp_node *node,
+                             struct tm_err *err)
 {
   while (job->temps.len <= id)
     *TM_ARRAY_ADD(&job->temps) = (struct tm_temp_dirs) { 0 };
-  return tm_temp_dirs_record(&job->temps.at[id], job->o.fs, job->dir.path,
+  return tm_temp_dirs_record(&job->temps.at[id], job->o.fs, job->dir.path, node,
                              extracts(job->o.pipeline), err);
 }
 
@@ -112,7 +123,7 @@ void tm_job_nodes_start(struct tm_job *job)
   struct tm_err err = TM_ERR_NONE;
 
   tm_require(!tm_fleet_lives(&job->fleet, TM_LOCAL_NODE));
-  if (tm_job_nodes_record_temp(job, TM_LOCAL_NODE, &err) == 0 &&
+  if (tm_job_nodes_record_temp(job, TM_LOCAL_NODE, NULL, &err) == 0 &&
       tm_fleet_start(&job->fleet, TM_LOCAL_NODE, &err) == 0)
     tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, TM_LOCAL_NODE));
   else
@@ -127,6 +138,8 @@ void tm_job_nodes_init(struct tm_job *job)
                                                           .has_stderr = job->o.has_stderr,
                                                           .epoch = job->dir.epoch,
                                                           .on_note = on_node_note,
+                                                          .on_report = on_node_report,
+                                                          .on_probed = on_node_probed,
                                                           .on_ready = on_node_ready,
                                                           .on_lost = on_node_lost,
                                                           .on_gone = on_node_gone,

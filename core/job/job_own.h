@@ -4,6 +4,7 @@
  *   job_nodes.c     its nodes: starts them, and hears that they are lost
  *   job_launches.c  nodes that commands start: launches them, and again when they are lost
  *   job_launching.c begins a launch
+ *   job_probe.c     asks a node whether it can be used
  *   job_result.c    the verdict, the result, the exit status
  *   kept.c          a job that was Completed before
  *   job_cancel.c    ends the job early, if its owner or another process asks for it
@@ -135,8 +136,10 @@ void tm_job_nodes_start(struct tm_job *job);
  * cannot be removed is reported; the next start of the job, or its removal, tries again. */
 void tm_job_nodes_remove_temp(struct tm_job *job);
 void tm_job_nodes_release_temp(struct tm_job *job); /* forgets their names */
-/* Names and records the folders of a node that is about to start; later removes them. */
-int tm_job_nodes_record_temp(struct tm_job *job, uint32_t id, struct tm_err *err);
+/* Names and records the folders of a node; `node` NULL: of this machine, before its keeper starts.
+ * Later removes them. */
+int tm_job_nodes_record_temp(struct tm_job *job, uint32_t id, const struct tm_temp_node *node,
+                             struct tm_err *err);
 void tm_job_nodes_remove_temp_of(struct tm_job *job, uint32_t id);
 /* How many workers all steps together may have. */
 int64_t tm_job_nodes_max_workers(const struct tm_job *job);
@@ -153,6 +156,8 @@ void tm_job_launches_go(struct tm_job *job);
 /* A step has started: it fails if nodes for it cannot be had. */
 void tm_job_launches_check(struct tm_job *job, size_t step);
 /* What the fleet says of a node, also of the local one. */
+void tm_job_launches_reported(struct tm_job *job, uint32_t id);
+void tm_job_launches_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed);
 void tm_job_launches_ready(struct tm_job *job, uint32_t id);
 void tm_job_launches_lost(struct tm_job *job, uint32_t id, const char *why);
 void tm_job_launches_gone(struct tm_job *job, uint32_t id);

@@ -10,26 +10,33 @@
 
 struct tm_buf;
 struct tm_job;
+struct tm_job_probe;
 
 struct tm_launched_node {
   struct tm_job *job;
   uint32_t id, launch; /* its number on the node of this machine */
   size_t group;
-  const char *host; /* or NULL */
-  bool has_stream;  /* in the fleet */
-  bool is_over;     /* nothing of its command is left */
+  const char *host;           /* from node_hosts, or NULL */
+  char *reported_host;        /* NULL: it has not reported yet */
+  struct tm_job_probe *probe; /* from its report until it is ready or ends; else NULL */
+  bool has_stream;            /* in the fleet */
+  bool is_over;               /* nothing of its command is left */
   bool was_ready;
   char *printed; /* on its stdout, in one line, if it never became a node; NULL: nothing */
   char *why;     /* it is being ended, or is lost; NULL: it is not */
-  bool is_late, has_ended;
+  bool is_late, is_refused, has_ended;
   bool is_orphan; /* the keeper that runs its command is lost */
   struct tm_launch_ended ended;
 };
 
-/* "node 1 (cn01)". */
+/* "node 1 (cn01)"; a name from node_hosts comes before the reported one. */
 void tm_launched_node_name(struct tm_buf *out, const struct tm_launched_node *n);
 /* Why it could not be started, or is lost, in one line: "node 1 (cn01) is lost: ...; see
  * 'nodes/1.txt'". */
 void tm_launched_node_describe(struct tm_buf *out, const struct tm_launched_node *n);
+/* Why the node is refused: the problem, and what to do. `uid`: of the node, `ours`: of this
+ * process. */
+void tm_launched_node_refusal(struct tm_buf *out, const char *problem, const char *job_dir,
+                              uint32_t uid, uint32_t ours);
 
 #endif

@@ -42,10 +42,15 @@ struct tm_temp_places tm_temp_places(const char *tmpdir, const char *memory_dir)
                                    .memory = memory_dir ? absolute(memory_dir) : memory };
 }
 
-/* It is short: scripts make sockets there, whose paths have at most 107 bytes. */
 char *tm_temp_name_begin(const char *job_dir)
 {
-  return tm_xprintf("tidemill-%u-%08" PRIx32 "-", (unsigned)geteuid(),
+  return tm_temp_name_begin_of(job_dir, geteuid());
+}
+
+/* It is short: scripts make sockets there, whose paths have at most 107 bytes. */
+char *tm_temp_name_begin_of(const char *job_dir, uint32_t uid)
+{
+  return tm_xprintf("tidemill-%" PRIu32 "-%08" PRIx32 "-", uid,
                     (uint32_t)tm_hash64(job_dir, strlen(job_dir)));
 }
 

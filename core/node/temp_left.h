@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -30,6 +31,8 @@ struct tm_temp_places tm_temp_places(const char *tmpdir, const char *memory_dir)
 
 /* What the names of all folders of a job begin with. To free. */
 char *tm_temp_name_begin(const char *job_dir);
+/* The same for a keeper that runs as another user. */
+char *tm_temp_name_begin_of(const char *job_dir, uint32_t uid);
 /* Whether it is "tidemill-<number>-..."; *uid: the number. */
 bool tm_temp_is_name(const char *name, unsigned long *uid);
 

@@ -26,9 +26,15 @@ static struct tm_temp_places our_places(void)
   return tm_temp_places(getenv("TMPDIR"), getenv(TM_ENV_MEMORY_DIR));
 }
 
-static char *new_name(const char *job_dir)
+static struct tm_temp_places places_of(const struct tm_temp_node *node)
 {
-  char *begin = tm_temp_name_begin(job_dir);
+  return (struct tm_temp_places) { .temp = node->temp,
+                                   .memory = *node->memory ? node->memory : NULL };
+}
+
+static char *new_name(const char *job_dir, uint32_t uid)
+{
+  char *begin = tm_temp_name_begin_of(job_dir, uid);
   char *name = tm_xprintf("%s%012" PRIx64, begin, tm_process_random() >> 16);
   free(begin);
   return name;
@@ -36,14 +42,31 @@ static char *new_name(const char *job_dir)
 
 /* Recording. */
 
+/* Whether the kernel with this boot id is the one that runs here. */
+static bool is_here(const char *boot_id)
+{
+  char *ours = tm_process_boot_id();
+  bool is = *ours && strcmp(ours, boot_id) == 0;
+  free(ours);
+  return is;
+}
+
+/* boot_id NULL: of this machine. */
 static int write_record(const struct tm_fs *fs, const char *records, const char *name,
-                        const char *parent, struct tm_err *err)
+                        const char *parent, const char *boot_id, struct tm_err *err)
 {
   char *path = tm_path_join(records, name);
   int fd = tm_fs_open(fs, path, O_WRONLY | O_CREAT | O_EXCL, 0600, err), rc = fd;
+  struct tm_buf text = TM_BUF_NONE;
+  tm_buf_add_str(&text, parent);
+  if (boot_id) {
+    tm_buf_add(&text, "", 1);
+    tm_buf_add_str(&text, boot_id);
+  }
   if (fd >= 0)
-    rc = tm_fs_write_at(fs, fd, path, parent, strlen(parent), 0, err);
+    rc = tm_fs_write_at(fs, fd, path, text.data, text.len, 0, err);
   tm_fs_close(fs, fd);
+  tm_buf_release(&text);
   free(path);
   return rc < 0 ? rc : 0;
 }
@@ -64,23 +87,25 @@ int tm_temp_dirs_check(const struct tm_fs *fs, struct tm_err *err)
 }
 
 int tm_temp_dirs_record(struct tm_temp_dirs *d, const struct tm_fs *fs, const char *job_dir,
-                        bool wants_memory, struct tm_err *err)
+                        const struct tm_temp_node *node, bool wants_memory, struct tm_err *err)
 {
   tm_require(job_dir);
-  struct tm_temp_places places = our_places();
+  struct tm_temp_places places = node ? places_of(node) : our_places();
   const char *memory = wants_memory ? places.memory : NULL;
-  char *records = tm_path_join(job_dir, RECORDS), *name = new_name(job_dir);
+  const char *boot_id = node && !is_here(node->boot_id) ? node->boot_id : NULL; /* keeps (6) */
+  uint32_t uid = node ? node->uid : geteuid();
+  char *records = tm_path_join(job_dir, RECORDS), *name = new_name(job_dir, uid);
   int rc = fs->mkdir(fs->self, records, 0700);
   *d = (struct tm_temp_dirs) { .temp = tm_path_join(places.temp, name) };
   if (rc < 0 && rc != -EEXIST)
     tm_err_system(err, rc, "cannot make the folder '%s'", records);
   else
-    rc = write_record(fs, records, name, places.temp, err); /* keeps (2) */
+    rc = write_record(fs, records, name, places.temp, boot_id, err); /* keeps (2) */
   free(name);
-  name = new_name(job_dir); /* a second name: both may be in one folder */
+  name = new_name(job_dir, uid); /* a second name: both may be in one folder */
   d->memory = memory ? tm_path_join(memory, name) : tm_xstrdup("");
   if (rc == 0 && memory)
-    rc = write_record(fs, records, name, memory, err);
+    rc = write_record(fs, records, name, memory, boot_id, err);
   free(name);
   free(records);
   if (rc < 0)
@@ -118,6 +143,22 @@ struct removal {
   int code;
 };
 
+/* Whether the text of a record names a folder that may be removed from here: *parent is complete
+ * then. Empty: its writer was killed before it made the folder. Keeps (6). */
+static bool names_folder(struct tm_buf *parent)
+{
+  const char *end = parent->len > 0 ? memchr(parent->data, 0, parent->len) : NULL;
+  if (parent->len == 0 || parent->data[0] != '/')
+    return false;
+  if (!end)
+    return true;
+  char *boot_id = tm_xstrndup(end + 1, parent->len - (size_t)(end + 1 - parent->data));
+  bool is = is_here(boot_id);
+  parent->len = (size_t)(end - parent->data);
+  free(boot_id);
+  return is;
+}
+
 static int on_record(void *data, const char *name, int type)
 {
   struct removal *r = data;
@@ -130,8 +171,7 @@ static int on_record(void *data, const char *name, int type)
     return 0;
   record = tm_path_join(r->records, name);
   rc = tm_fs_read_file(r->fs, record, RECORD_MAX, &parent, &err);
-  /* Empty: its writer was killed before it made the folder. */
-  if (rc >= 0 && parent.len > 0 && parent.data[0] == '/' && !memchr(parent.data, 0, parent.len)) {
+  if (rc >= 0 && names_folder(&parent)) {
     char *path = tm_path_join(tm_buf_str(&parent), name);
     rc = tm_temp_remove(path, uid, &err);
     free(path);

@@ -4,7 +4,9 @@
  *   /dev/shm/tidemill-<uid>-<8 hex>-<12 hex>/...           for entries of archives, if memory
  *                                                          suits (data/archive/entry_memory.h)
  *   <job>/temp_dirs/tidemill-<uid>-<8 hex>-<12 hex>        the record: its text is the folder
- *                                                          that holds the temporary folder
+ *                                                          that holds the temporary folder; of
+ *                                                          another machine also NUL and the boot
+ *                                                          id of its kernel
  *
  *  (1) Each keeper has folders of its own (node/temp.c). The last part of the name is random:
  *      nobody can take it first, and jobs of one path, in containers that share /tmp, have
@@ -20,9 +22,15 @@
  *      file removes what then remains. On another machine, the relay does that (relay/README.md).
  *      A removal that fails leaves the record.
  *
- * The caller holds the job's lock. It calls remove_left when it opens the job, record before it
- * starts a keeper, remove_of when that keeper has ended, and remove when all have. Records are not
- * fsynced: a power cut may keep a folder in TMPDIR and lose its record.
+ *  (6) A node on another machine has its folders there. Nothing of that machine is looked at or
+ *      removed from here: a path that is the same here is another folder, or, on a shared file
+ *      system, one that the node may still use. The relay there removes them. Their record names
+ *      the kernel, so that a session on that machine removes what a killed relay has left.
+ *
+ * The caller holds the job's lock. It calls remove_left when it opens the job; record before it
+ * starts a keeper, or when a node has reported its machine; remove_of when that keeper has ended;
+ * and remove when all have. Records are not fsynced: a power cut may keep a folder in TMPDIR and
+ * lose its record.
  */
 #ifndef TM_RECORD_TEMP_DIRS_H
 #define TM_RECORD_TEMP_DIRS_H
@@ -40,13 +48,23 @@ struct tm_temp_dirs {
   char *memory;
 };
 
+/* Where a node has its folders, as it reports (node/node_report.h). */
+struct tm_temp_node {
+  const char *temp;    /* absolute */
+  const char *memory;  /* absolute; "": none */
+  const char *boot_id; /* that of this machine: its folders are like ours; "": not known */
+  uint32_t uid;        /* of its keeper: part of the names */
+};
+
 /* TM_EUSAGE: TMPDIR names a folder that does not exist. */
 int tm_temp_dirs_check(const struct tm_fs *fs, struct tm_err *err);
 
-/* Makes new names and records them; the keeper makes the folders. `fs`: for the records. */
+/* Makes new names and records them; the keeper makes the folders. `fs`: for the records. `node`
+ * NULL: of this machine, as the environment says. */
 int tm_temp_dirs_record(struct tm_temp_dirs *d, const struct tm_fs *fs, const char *job_dir,
-                        bool wants_memory, struct tm_err *err); /* to tm_temp_dirs_release() */
-void tm_temp_dirs_release(struct tm_temp_dirs *d);              /* zeroed: a no-op */
+                        const struct tm_temp_node *node, bool wants_memory,
+                        struct tm_err *err);       /* to tm_temp_dirs_release() */
+void tm_temp_dirs_release(struct tm_temp_dirs *d); /* zeroed: a no-op */
 /* The folders of one worker of a step, within `d`. `worker` NULL: what their paths begin with;
  * "-<worker>" follows. */
 struct tm_temp_dirs tm_temp_dirs_of(const struct tm_temp_dirs *d, const char *step,

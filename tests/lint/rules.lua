@@ -21,13 +21,13 @@ local layers = {
   commit = { "base", "sys", "data", "plan", "record", "agent/agent_msg.h" },
   outputs = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit" },
   sched = { "base", "record/counts.h", "record/part.h" },
-  fleet = { "base", "sys", "sched", "node/node_msg.h", "node/keeper_start.h" },
+  fleet = { "base", "sys", "sched", "node/node_msg.h", "node/node_report.h", "node/keeper_start.h" },
   relay = { "base", "sys", "node/node_msg.h", "node/node_report.h", "node/keeper_start.h", "node/temp_left.h" },
   step = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "sched", "fleet",
     "agent/agent_msg.h", "node/node_msg.h" },
   inspect = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "agent/agent_msg.h" },
   job = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "sched", "fleet", "step",
-    "inspect", "agent/agent_msg.h", "node/node_msg.h" },
+    "inspect", "agent/agent_msg.h", "node/node_msg.h", "node/node_report.h" },
   report = { "base", "sys", "record/activity.h", "record/events.h" },
 }
 
@@ -123,6 +123,7 @@ local reading = {
   ["outputs/input_staging.c"] = "the thread that links and copies inputs",
   ["job/first_look.c"] = "a thread of its own, before there is a job",
   ["job/reuse.c"] = "called by the threads of reusing.c, and before there is a job",
+  ["job/probe_paths.c"] = "the beginnings of patterns; it reads no file",
   ["outputs/upload.c"] = "the thread that packs outputs",
   ["job/failed_source.c"] = "a list that another job wrote, read before there is a job",
   ["inspect/verify_state.c"] = "files of a job that nobody runs, for the host that asks",

@@ -68,6 +68,8 @@ struct job {
   const char *program; /* NULL: this program */
   const char *path;    /* the input, in place of the items */
   bool resume, keep_failed, no_rows;
+  int64_t nodes; /* more than 0: compute_target = "exec"; the workers' number is not given */
+  const char *node_words; /* the command of a node, without the program */
   struct tm_pipeline *pipeline;
   struct tm_job *job;
   struct tm_events events;
@@ -156,12 +158,24 @@ static inline struct tm_json *job_tagged(const char *tag)
   return v;
 }
 
+static inline void job_add_nodes(const struct job *j, struct tm_json *v)
+{
+  char *command = tm_xprintf("{program} %s", j->node_words);
+  tm_json_set(v, "compute_target", tm_json_new_string("exec"));
+  tm_json_set(v, "node_command", tm_json_new_string(command));
+  tm_json_set(v, "node_count", tm_json_new_int(j->nodes));
+  free(command);
+}
+
 static inline struct tm_json *job_config(const struct job *j)
 {
   struct tm_json *v = job_tagged("ParallelRunConfig");
   tm_json_set(v, "entry_script", tm_json_new_string("score.lua"));
   tm_json_set(v, "mini_batch_size", tm_json_new_int(j->size));
-  tm_json_set(v, "process_count_per_node", tm_json_new_int(j->workers));
+  if (j->nodes > 0)
+    job_add_nodes(j, v);
+  else
+    tm_json_set(v, "process_count_per_node", tm_json_new_int(j->workers));
   tm_json_set(v, "error_threshold", tm_json_new_int(j->threshold));
   if (j->no_rows)
     tm_json_set(v, "output_action", tm_json_new_string("summary_only"));

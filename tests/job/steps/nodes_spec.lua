@@ -113,6 +113,15 @@ local function read_source(name)
   return text
 end
 
+--- Nodes name themselves in messages if node_hosts does not.
+local HOST = (function()
+  local file = assert(io.open "/proc/sys/kernel/hostname")
+  local name = file:read "*l"
+  file:close()
+  return name
+end)()
+local function named(id) return ("node %d (%s)"):format(id, HOST) end
+
 local function count_of(text, words)
   local count, at = 0, 1
   while true do
@@ -222,7 +231,7 @@ describe("a lost node", function()
     assert.same(job.names(INPUTS), t:rows())
     assert.same({ "1.txt", "2.txt", "3.txt", "4.txt" }, names_in(t, "job/nodes"))
     local log = t:log "sys/master_role.txt"
-    job.expect_words(log, { "node 2 is lost: ", "see 'nodes/2.txt'", "node 4 is ready" })
+    job.expect_words(log, { named(2) .. " is lost: ", "see 'nodes/2.txt'", named(4) .. " is ready" })
     assert.equal(1, count_of(log, " is lost: "))
     assert.equal(1, count_of(log, "the connection to node 2 "))
     return t
@@ -294,7 +303,7 @@ describe("a lost node", function()
       wait_for_workers(t, 3)
       finish(t)
       assert.same(job.names(INPUTS), t:rows())
-      job.expect_words(t:log "sys/master_role.txt", { "node 1 is lost: ", "node 3 is ready" })
+      job.expect_words(t:log "sys/master_role.txt", { named(1) .. " is lost: ", named(3) .. " is ready" })
     end)
 
     it("is replaced when the job was stopped for eight times node_timeout", function()
@@ -427,7 +436,7 @@ describe("a command that starts nodes", function()
     wait_for_workers(t, 2)
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
-    job.expect_words(t:log "sys/master_role.txt", { "node 1 is lost: ", "node 2 is ready" })
+    job.expect_words(t:log "sys/master_role.txt", { named(1) .. " is lost: ", named(2) .. " is ready" })
   end)
 
   -- job.check_end looks for the process.

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "fleet/node.h"
 #include "job_keeper.h"
+#include "relay_news.h"
 #include "sys/messages/channel.h"
 #include "sys/messages/node_stream.h"
 
@@ -29,14 +30,17 @@ struct rig {
   struct tm_node *node; /* NULL: closed */
   uint32_t step;
   struct tm_buf order; /* what the supervisor heard: "started 10;10:a;" */
-  struct tm_buf lost, notes;
+  struct tm_buf lost, notes, probed;
   bool is_gone, is_held, closes_when_lost;
   struct rig_worker workers[WORKERS]; /* their number for the step is 10 more */
   /* the other side of a stream */
   int fd;
   struct tm_node_stream *relay; /* NULL: not yet, or closed */
   bool has_relay_ended, is_mute;
-  const char *mode; /* see job_keeper.h */
+  bool is_silent_about_itself; /* sends no REPORT */
+  bool asks_nothing;           /* sends no PROBE */
+  const char *mode;            /* see job_keeper.h */
+  const char *problem;         /* of its answer to the probe */
   struct tm_buf heard;
   int pings;
 };
@@ -69,6 +73,29 @@ static inline void on_lost(void *data, const char *text)
   tm_buf_printf(&r->lost, "%s;", text);
   if (r->closes_when_lost)
     close_node(r);
+}
+
+static inline void on_report(void *data)
+{
+  struct rig *r = data;
+  if (!r->asks_nothing)
+    ask_nothing(r->node);
+}
+
+static inline void on_probed(void *data, const struct tm_node_probed *probed)
+{
+  struct rig *r = data;
+  tm_buf_printf(&r->probed, "probed '%s';", probed->problem);
+  if (probed->problem[0])
+    tm_node_refuse(r->node, probed->problem);
+  else
+    tm_node_admit(r->node, false);
+}
+
+static inline void on_ready(void *data)
+{
+  struct rig *r = data;
+  tm_buf_add_str(&r->probed, "ready;");
 }
 
 static inline void on_link_msg(void *data, const struct tm_msg *f)
@@ -170,6 +197,10 @@ static inline void tell_ended(struct rig *r, uint32_t worker)
 
 static inline void on_relay_open(void *data, const char *skipped, size_t len)
 {
+  struct rig *r = data;
+  struct tm_node_report report = usual_report();
+  if (!r->is_silent_about_itself)
+    tell_report(r->relay, &report);
 }
 
 static inline void answer_start(struct rig *r, const struct tm_msg *f)
@@ -201,6 +232,7 @@ static inline void on_relay_msg(void *data, const struct tm_msg *f)
     r->pings++;
     tell(r, TM_MSG_PONG, 0, "", 0);
     break;
+  case TM_MSG_PROBE: tell_probed(r->relay, r->problem ? r->problem : ""); break;
   case TM_MSG_STEP: break;
   default:
     tm_buf_printf(&r->heard, "%u to %u;", f->type, f->worker);
@@ -248,6 +280,9 @@ static inline struct tm_node_options options_of(struct rig *r)
                                     .incarnation = { .epoch = 1, .node = 3 },
                                     .address = "far",
                                     .on_note = on_note,
+                                    .on_report = on_report,
+                                    .on_probed = on_probed,
+                                    .on_ready = on_ready,
                                     .on_lost = on_lost,
                                     .data = r };
 }
@@ -353,6 +388,7 @@ static inline void release(struct rig *r)
   tm_buf_release(&r->order);
   tm_buf_release(&r->lost);
   tm_buf_release(&r->notes);
+  tm_buf_release(&r->probed);
   tm_buf_release(&r->heard);
 }
 

@@ -15,6 +15,7 @@
 #include "fleet/fleet.h"
 #include "job_keeper.h"
 #include "node/node_msg.h"
+#include "relay_news.h"
 #include "sys/fs.h"
 #include "sys/messages/channel.h"
 #include "sys/messages/node_stream.h"
@@ -52,6 +53,21 @@ static void on_ready(void *data, uint32_t id)
   tm_buf_printf(&s->order, "ready %u;", id);
 }
 
+static void on_report(void *data, uint32_t id)
+{
+  struct seen *s = data;
+  assert_false(tm_fleet_is_ready(&s->fleet, id));
+  assert_int_equal(tm_node_reported(tm_fleet_node(&s->fleet, id))->cpus, 3);
+  ask_nothing(tm_fleet_node(&s->fleet, id));
+}
+
+static void on_probed(void *data, uint32_t id, const struct tm_node_probed *probed)
+{
+  struct seen *s = data;
+  assert_false(tm_fleet_is_ready(&s->fleet, id));
+  tm_node_admit(tm_fleet_node(&s->fleet, id), true);
+}
+
 static void start(struct seen *s, uint32_t id, const char *mode)
 {
   setenv("TM_TEST_KEEPER", mode, 1);
@@ -63,6 +79,8 @@ static void setup(struct seen *s)
 {
   struct tm_fleet_options o = { .loop = &s->loop,
                                 .on_note = on_note,
+                                .on_report = on_report,
+                                .on_probed = on_probed,
                                 .on_ready = on_ready,
                                 .on_lost = on_lost,
                                 .on_gone = on_gone,
@@ -179,6 +197,9 @@ struct relay {
 
 static void on_relay_open(void *data, const char *skipped, size_t len)
 {
+  struct relay *r = data;
+  struct tm_node_report report = usual_report();
+  tell_report(r->stream, &report);
 }
 
 static void on_relay_msg(void *data, const struct tm_msg *f)
@@ -189,6 +210,8 @@ static void on_relay_msg(void *data, const struct tm_msg *f)
   };
   if (f->type == TM_MSG_HELLO)
     tm_node_stream_send(r->stream, &hello);
+  else if (f->type == TM_MSG_PROBE)
+    tell_probed(r->stream, "");
 }
 
 static void on_relay_end(void *data, int code, const char *text)
@@ -202,7 +225,8 @@ static void on_relay_closed(void *data)
 }
 
 /* A node, and its relay, whose keeper says `hello`. */
-static void connect_node(struct seen *s, struct relay *r, uint32_t id, const char *hello)
+static void connect_to(struct seen *s, struct relay *r, uint32_t id, const char *hello,
+                       const char *address)
 {
   struct tm_node_stream_options o = { .loop = &s->loop,
                                       .hello = tm_hello(),
@@ -216,8 +240,14 @@ static void connect_node(struct seen *s, struct relay *r, uint32_t id, const cha
   *r = (struct relay) { .s = s, .hello = hello };
   o.in = o.out = pair[1];
   assert_non_null(r->stream = tm_node_stream_open(&o, NULL));
-  assert_int_equal(tm_fleet_connect(&s->fleet, id, pair[0], pair[0], "far", 3600 * TM_S, NULL), 0);
+  assert_int_equal(tm_fleet_connect(&s->fleet, id, pair[0], pair[0], address, 3600 * TM_S, NULL),
+                   0);
   assert_false(tm_fleet_is_ready(&s->fleet, id));
+}
+
+static void connect_node(struct seen *s, struct relay *r, uint32_t id, const char *hello)
+{
+  connect_to(s, r, id, hello, "far");
 }
 
 static void await(struct seen *s, const char *order)
@@ -239,6 +269,22 @@ static void a_node_over_a_stream_is_ready_when_its_keeper_has_said_its_version(v
   await(&s, "gone");
   assert_false(tm_fleet_is_ready(&s.fleet, 1));
   assert_null(tm_fleet_node(&s.fleet, 1));
+  release(&s, "ready 1;lost 1: the connection to node 1 has ended;gone 1;");
+}
+
+static void a_node_has_the_name_that_it_reports(void **state)
+{
+  struct seen s;
+  struct relay r;
+  setup(&s);
+  connect_to(&s, &r, 1, tm_hello(), NULL);
+  assert_string_equal(tm_node_address(tm_fleet_node(&s.fleet, 1)), "");
+  await(&s, "ready");
+  assert_string_equal(tm_node_address(tm_fleet_node(&s.fleet, 1)), RELAY_HOST);
+  assert_true(tm_node_has_sizes_alone(tm_fleet_node(&s.fleet, 1)));
+  assert_int_equal(tm_node_workers(tm_fleet_node(&s.fleet, 1)), 3);
+  tm_node_stream_close(r.stream);
+  await(&s, "gone");
   release(&s, "ready 1;lost 1: the connection to node 1 has ended;gone 1;");
 }
 
@@ -312,6 +358,7 @@ UNIT_TESTS({
     cmocka_unit_test(the_loop_turns_while_a_keeper_ends),
     cmocka_unit_test(the_loop_turns_while_a_lost_keeper_ends),
     cmocka_unit_test(a_node_over_a_stream_is_ready_when_its_keeper_has_said_its_version),
+    cmocka_unit_test(a_node_has_the_name_that_it_reports),
     cmocka_unit_test(a_node_of_another_version_is_never_ready),
     cmocka_unit_test(streams_end_before_the_node_of_this_machine),
     cmocka_unit_test(a_node_that_is_given_up_is_lost_and_gone),

@@ -23,6 +23,7 @@ struct launcher {
   struct tm_worker_link *link;
   struct tm_buf lost;
   bool is_late, is_loaded, is_gone;
+  bool is_ready; /* far */
 };
 
 static void on_note(void *data, const char *text)
@@ -32,6 +33,34 @@ static void on_note(void *data, const char *text)
 static void on_lost(void *data, const char *text)
 {
   tm_buf_printf(&((struct launcher *)data)->lost, "%s;", text);
+}
+
+/* The relay there is a real one. */
+static void on_report(void *data)
+{
+  struct launcher *x = data;
+  char *asked = tm_xprintf("%s/1.asked", x->dir), *answered = tm_xprintf("%s/1.answered", x->dir);
+  struct tm_node_probe probe = {
+    .job_dir = x->dir, .asked = asked, .answered = answered, .nonce = (char *)"0123456789abcdef"
+  };
+  assert_true(tm_fs_write_file(tm_fs_real(), asked, probe.nonce, 16, 0600, NULL) >= 0);
+  tm_node_ask(x->far, &probe);
+  free(asked);
+  free(answered);
+}
+
+static void on_probed(void *data, const struct tm_node_probed *probed)
+{
+  struct launcher *x = data;
+  assert_string_equal(probed->problem, "");
+  assert_int_equal(probed->asked.size, 16);
+  assert_int_equal(probed->answered.size, 16);
+  tm_node_admit(x->far, false);
+}
+
+static void on_ready(void *data)
+{
+  ((struct launcher *)data)->is_ready = true;
 }
 
 static void on_launched(void *data, uint32_t launch, int64_t pid, int fd)
@@ -260,8 +289,13 @@ static void a_launch_carries_the_stream_of_a_node(void **state)
   while (!x.heard[0].launched)
     turn(&x);
   struct tm_node_options o = options_of(&x, 1);
+  o.on_report = on_report;
+  o.on_probed = on_probed;
+  o.on_ready = on_ready;
   x.far = tm_node_connect(&o, x.heard[0].fd, x.heard[0].fd, NULL);
   assert_non_null(x.far);
+  while (!x.is_ready)
+    turn(&x);
   tm_node_start_worker(x.far, add_step(&x, x.far), 0, "process000");
   while (!x.is_loaded)
     turn(&x);

@@ -24,6 +24,16 @@ static void a_command_that_ends_too_early_is_quoted(void **state)
            "last line was 'Permission denied (publickey).'; see 'nodes/1.txt'");
 }
 
+static void a_command_that_succeeds_explains_little(void **state)
+{
+  struct tm_launched_node n = { .id = 1, .has_ended = true, .why = (char *)"it sent rubbish" };
+  says(&n, "cannot start node 1: it sent rubbish; its command exited with status 0; see "
+           "'nodes/1.txt'");
+  n.why = NULL;
+  says(&n, "cannot start node 1: its command exited with status 0 before the node was ready; see "
+           "'nodes/1.txt'");
+}
+
 static void a_lost_node_is_named_with_its_host(void **state)
 {
   struct tm_launched_node n = {
@@ -70,6 +80,44 @@ static void what_it_printed_may_explain_why_it_is_no_node(void **state)
   says(&n, "cannot start node 3: it was not ready after 2 s; see 'nodes/3.txt'");
 }
 
+/* What it reported is its name unless node_hosts has one; how its command ended explains
+ * nothing. */
+static void a_refused_node_says_why(void **state)
+{
+  struct tm_launched_node n = { .id = 2,
+                                .reported_host = (char *)"cn17",
+                                .is_refused = true,
+                                .has_ended = true,
+                                .why = (char *)"cannot read '/data': no such file" };
+  n.ended.exit_status = 1;
+  strcpy(n.ended.last_line, "bye");
+  says(&n, "cannot use node 2 (cn17): cannot read '/data': no such file; see 'nodes/2.txt'");
+  n.host = "cn02";
+  says(&n, "cannot use node 2 (cn02): cannot read '/data': no such file; see 'nodes/2.txt'");
+}
+
+static void refusal(const char *problem, uint32_t uid, const char *expected)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_launched_node_refusal(&text, problem, "/p/jobs/x", uid, 0);
+  assert_string_equal(tm_buf_str(&text), expected);
+  tm_buf_release(&text);
+}
+
+static void a_refusal_says_what_to_do(void **state)
+{
+  refusal("cannot see the job directory '/p/jobs/x': no such file", 0,
+          "cannot see the job directory '/p/jobs/x': no such file; the job directory must be on a "
+          "file system that all nodes share: choose another one with --job-dir or "
+          "TIDEMILL_WORKSPACE");
+  refusal("cannot read '/data': no such file", 0,
+          "cannot read '/data': no such file; nodes must be able to use the files of their steps "
+          "under the same paths");
+  refusal("cannot read '/data': permission denied", 1000,
+          "cannot read '/data': permission denied; nodes must be able to use the files of their "
+          "steps under the same paths; the node runs as another user: uid 1000, here it is 0");
+}
+
 static void a_command_that_never_ran_has_no_end(void **state)
 {
   struct tm_launched_node n = { .id = 3, .why = (char *)"there is no such program" };
@@ -78,9 +126,12 @@ static void a_command_that_never_ran_has_no_end(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(a_command_that_ends_too_early_is_quoted),
+    cmocka_unit_test(a_command_that_succeeds_explains_little),
     cmocka_unit_test(a_lost_node_is_named_with_its_host),
     cmocka_unit_test(our_own_signal_is_not_the_cause),
     cmocka_unit_test(a_late_node_is_late_however_its_command_ends),
     cmocka_unit_test(what_it_printed_may_explain_why_it_is_no_node),
+    cmocka_unit_test(a_refused_node_says_why),
+    cmocka_unit_test(a_refusal_says_what_to_do),
     cmocka_unit_test(a_command_that_never_ran_has_no_end),
 });

@@ -9,6 +9,7 @@
 
 #include "inspect/removal.h"
 #include "record/temp_dirs.h"
+#include "sys/process.h"
 
 #define HEX 12 /* letters at the end of a name */
 
@@ -24,7 +25,7 @@ static struct tm_temp_dirs record(const char *job, bool wants_memory)
 {
   struct tm_temp_dirs d;
   struct tm_err err = TM_ERR_NONE;
-  if (tm_temp_dirs_record(&d, tm_fs_real(), job, wants_memory, &err) < 0)
+  if (tm_temp_dirs_record(&d, tm_fs_real(), job, NULL, wants_memory, &err) < 0)
     fail_msg("%s", err.text);
   return d;
 }
@@ -109,6 +110,81 @@ static void names_of_one_job_differ_in_a_random_part(void **state)
   assert_string_not_equal(a.temp, a.memory);
   tm_temp_dirs_release(&a);
   tm_temp_dirs_release(&b);
+  release_places(&p);
+}
+
+/* ---- nodes ---- */
+
+static struct tm_temp_dirs record_node(const struct places *p, const char *boot_id, uint32_t uid)
+{
+  struct tm_temp_node node = {
+    .temp = p->tmp, .memory = p->memory, .boot_id = boot_id, .uid = uid
+  };
+  struct tm_temp_dirs d;
+  struct tm_err err = TM_ERR_NONE;
+  if (tm_temp_dirs_record(&d, tm_fs_real(), p->job, &node, true, &err) < 0)
+    fail_msg("%s", err.text);
+  return d;
+}
+
+static bool exists(const char *path)
+{
+  return tm_fs_exists(tm_fs_real(), path);
+}
+
+/* Of three nodes: on this machine, on another one, on one that does not know its kernel. */
+static void only_folders_of_this_machine_are_removed(void **state)
+{
+  struct places p = make_places(*state);
+  char *here = tm_process_boot_id();
+  const char *const boot_ids[] = { here, "another kernel", "" };
+  struct tm_temp_dirs d[3];
+  set_variable("TMPDIR", "/not the folder of a node");
+  for (int i = 0; i < 3; i++) {
+    d[i] = record_node(&p, boot_ids[i], geteuid());
+    expect_place(d[i].temp, p.tmp);
+    expect_place(d[i].memory, p.memory);
+    store_put(d[i].temp, "file", "text", 1);
+    store_put(d[i].memory, "file", "text", 1);
+  }
+  for (int i = 0; i < 3; i++) {
+    bool is_here = i == 0;
+    assert_int_equal(tm_temp_dirs_remove_of(&d[i], tm_fs_real(), p.job, NULL), 0);
+    assert_int_equal(exists(d[i].temp), !is_here);
+    assert_int_equal(exists(d[i].memory), !is_here);
+    tm_temp_dirs_release(&d[i]);
+  }
+  assert_false(exists(p.records)); /* nothing is left to be tried again */
+  free(here);
+  release_places(&p);
+}
+
+static void a_later_session_leaves_folders_of_other_machines_alone(void **state)
+{
+  struct places p = make_places(*state);
+  char *here = tm_process_boot_id();
+  struct tm_temp_dirs near = record_node(&p, here, geteuid()),
+                      far = record_node(&p, "another kernel", geteuid());
+  store_put(near.temp, "file", "text", 1);
+  store_put(far.temp, "file", "text", 1);
+  assert_int_equal(tm_temp_dirs_remove(tm_fs_real(), p.job, NULL), 0);
+  assert_false(exists(near.temp));
+  assert_true(exists(far.temp));
+  assert_false(exists(p.records));
+  tm_temp_dirs_release(&near);
+  tm_temp_dirs_release(&far);
+  free(here);
+  release_places(&p);
+}
+
+static void names_have_the_user_of_their_keeper(void **state)
+{
+  struct places p = make_places(*state);
+  struct tm_temp_dirs d = record_node(&p, "another kernel", 4711);
+  assert_non_null(strstr(d.temp, "/tidemill-4711-"));
+  assert_int_equal(tm_temp_dirs_remove_of(&d, tm_fs_real(), p.job, NULL), 0);
+  assert_false(exists(p.records));
+  tm_temp_dirs_release(&d);
   release_places(&p);
 }
 
@@ -275,5 +351,8 @@ UNIT_TESTS({
     TEST(a_record_without_a_folder_is_removed),
     TEST(the_folders_of_one_keeper_are_removed),
     TEST(foreign_folders_stay),
+    TEST(only_folders_of_this_machine_are_removed),
+    TEST(a_later_session_leaves_folders_of_other_machines_alone),
+    TEST(names_have_the_user_of_their_keeper),
     TEST(a_folder_of_another_user_keeps_its_record_and_the_job),
 });
