@@ -291,7 +291,7 @@ int tm_job_open(struct tm_job **out, const struct tm_job_options *o, struct tm_e
   job->step_views = tm_xcalloc(job->steps_len, sizeof(*job->step_views));
   job->snapshots = tm_xcalloc(job->steps_len, sizeof(*job->snapshots));
   job->node_workers = node_workers(o);
-  if ((rc = tm_limits_check(o->pipeline, tm_job_nodes_max_workers(job), err)) < 0 ||
+  if ((rc = tm_limits_check(o->pipeline, o->max_workers, job->node_workers, err)) < 0 ||
       (rc = open_dir(job, &dir, err)) < 0)
     goto fail;
   tm_job_nodes_init(job);

@@ -134,16 +134,27 @@ bool tm_job_launches_serves(const struct tm_job *job, uint32_t id, size_t step)
   return is_usable(n) && n->group == group && tm_fleet_is_ready(&job->fleet, id);
 }
 
-size_t tm_job_launches_count(const struct tm_job *job)
+static int64_t workers_of(const struct tm_launched_node *n)
 {
-  size_t n = 0;
+  const struct tm_node *node = tm_fleet_node(&n->job->fleet, n->id);
+  int64_t given = group_of(n)->config->process_count_per_node, cpus;
+
+  if (!is_usable(n) || !node)
+    return 0;
+  cpus = tm_node_reported(node)->cpus;
+  return given > cpus ? given : cpus;
+}
+
+int64_t tm_job_launches_workers(const struct tm_job *job)
+{
+  int64_t workers = 0;
 
   for (size_t i = 0; i < job->launches->nodes.len; i++)
-    n += is_usable(job->launches->nodes.at[i]);
+    workers += workers_of(job->launches->nodes.at[i]);
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->launches->group_of[i] == NO_GROUP)
-      return n + 1;
-  return n;
+      return workers + job->node_workers;
+  return workers;
 }
 
 /* Keeps (3): whether a step can use workers. */

@@ -73,13 +73,17 @@ static char **command_of(const struct tm_launched_node *n, const struct tm_confi
 {
   char *id = tm_xprintf("%" PRIu32, n->id),
        *processes = tm_xprintf("%" PRId64, c->process_count_per_node);
-  struct tm_template_value values[] = { { "node_id", id },
-                                        { "program", n->job->o.program },
-                                        { "job_dir", n->job->dir.path },
-                                        { "processes", processes },
-                                        { "host", n->host } };
-  char **argv = tm_command_words_expand(c->node_command, values,
-                                        TM_COUNT_OF(values) - (n->host ? 0 : 1), err);
+  struct tm_template_value values[5] = { { "node_id", id },
+                                         { "program", n->job->o.program },
+                                         { "job_dir", n->job->dir.path } };
+  size_t len = 3;
+  char **argv;
+
+  if (n->host)
+    values[len++] = (struct tm_template_value) { "host", n->host };
+  if (c->process_count_per_node > 0)
+    values[len++] = (struct tm_template_value) { "processes", processes };
+  argv = tm_command_words_expand(c->node_command, values, len, err);
 
   free(id);
   free(processes);

@@ -97,7 +97,7 @@ struct tm_job {
   const struct tm_step_view **step_views; /* likewise: the supervisor's, else the step's own */
   size_t steps_len, steps_over;
   size_t errands;          /* threads at work: of reuse, and of stale_inputs.h */
-  int64_t node_workers;    /* the limit on each node, if o.max_workers is 0 */
+  int64_t node_workers;    /* the limit on this machine, if o.max_workers is 0 */
   struct tm_share *shares; /* room for one for each step */
   struct tm_rounds rounds; /* job_steps.c (2) */
   struct tm_fleet fleet;
@@ -149,8 +149,9 @@ void tm_job_launches_init(struct tm_job *job);
 void tm_job_launches_release(struct tm_job *job);
 /* Whether workers of the step may run on the node, which can be used now. */
 bool tm_job_launches_serves(const struct tm_job *job, uint32_t id, size_t step);
-/* The nodes that can have workers now. */
-size_t tm_job_launches_count(const struct tm_job *job);
+/* How many workers the nodes that can have workers now may have together, for all steps: on each
+ * as many as it has CPUs, or process_count_per_node if that is more. 0: there is no such node. */
+int64_t tm_job_launches_workers(const struct tm_job *job);
 /* Launches nodes that are missing, gives up those that are late. Call it also at each tick. */
 void tm_job_launches_go(struct tm_job *job);
 /* A step has started: it fails if nodes for it cannot be had. */

@@ -8,27 +8,56 @@
 #include "base/text.h"
 #include "sys/process.h"
 
-#define FDS_OF_JOB    24 /* the loop, the node, locks, files that are open for a moment */
-#define FDS_OF_STEP   16
-#define FDS_OF_WORKER 3
+#define FDS_OF_JOB  24 /* the loop, the node, locks, files that are open for a moment */
+#define FDS_OF_STEP 16
+/* a socket and a log here, and a socket, a page and files in the keeper */
+#define FDS_OF_WORKER     3
+#define FDS_OF_FAR_WORKER 1 /* a log; its messages are in the stream of its node */
+#define FDS_OF_NODE       3 /* the stream; in the keeper the command, and its file */
+#define WORKERS_MAX       (INT64_C(1) << 40) /* of a step; more cannot be meant */
 /* bytes: the history of the workspace, the journal, logs */
 #define FILE_LEAST ((int64_t)256 << 10)
 
-/* Each worker has a socket and a log here, and a socket, a page and files in the keeper. */
-static int check_descriptors(const struct tm_pipeline *p, int64_t max_workers, struct tm_err *err)
+static int64_t least(int64_t a, int64_t b)
 {
-  int64_t workers = 0, needed, allowed = tm_process_fd_limit();
+  return a < b ? a : b;
+}
 
-  for (size_t i = 0; i < p->steps_len; i++)
-    workers += p->steps[i]->config.process_count_per_node;
-  workers = workers < max_workers ? workers : max_workers;
-  needed = FDS_OF_JOB + FDS_OF_STEP * (int64_t)p->steps_len + FDS_OF_WORKER * workers;
-  if (needed <= allowed)
+struct tm_limits_needs tm_limits_needs(const struct tm_pipeline *p, int64_t given, int64_t here)
+{
+  struct tm_limits_needs n = { .nodes = 0 };
+
+  for (size_t i = 0; i < p->steps_len; i++) {
+    const struct tm_config *c = &p->steps[i]->config;
+    int64_t processes = c->process_count_per_node > 0 ? c->process_count_per_node : 1;
+    if (!c->launches_nodes) {
+      n.here += processes;
+      continue;
+    }
+    n.nodes = c->node_count > n.nodes ? c->node_count : n.nodes;
+    n.far += least(processes * c->node_count, WORKERS_MAX);
+  }
+  n.here = least(n.here, given > 0 ? given : here);
+  n.far = given > 0 ? least(n.far, given) : n.far;
+  n.fds = FDS_OF_JOB + FDS_OF_STEP * (int64_t)p->steps_len + FDS_OF_WORKER * n.here +
+          FDS_OF_FAR_WORKER * n.far + FDS_OF_NODE * n.nodes;
+  return n;
+}
+
+static int check_descriptors(const struct tm_pipeline *p, int64_t given, int64_t here,
+                             struct tm_err *err)
+{
+  struct tm_limits_needs n = tm_limits_needs(p, given, here);
+  int64_t workers = n.here + n.far, allowed = tm_process_fd_limit();
+
+  if (n.fds <= allowed)
     return 0;
   return tm_err_set(err, -EMFILE,
                     "this process may open %" PRId64 " files (ulimit -n), and %" PRId64
-                    " %s need about %" PRId64 ": raise the limit, or lower process_count_per_node",
-                    allowed, workers, tm_text_counted(workers, "worker", "workers"), needed);
+                    " %s need about %" PRId64
+                    ": raise the limit, or lower process_count_per_node%s",
+                    allowed, workers, tm_text_counted(workers, "worker", "workers"), n.fds,
+                    n.nodes > 0 ? " or node_count" : "");
 }
 
 static int check_file_size(struct tm_err *err)
@@ -43,9 +72,9 @@ static int check_file_size(struct tm_err *err)
                     allowed, FILE_LEAST);
 }
 
-int tm_limits_check(const struct tm_pipeline *p, int64_t max_workers, struct tm_err *err)
+int tm_limits_check(const struct tm_pipeline *p, int64_t given, int64_t here, struct tm_err *err)
 {
-  int rc = check_descriptors(p, max_workers, err);
+  int rc = check_descriptors(p, given, here, err);
 
   return rc < 0 ? rc : check_file_size(err);
 }

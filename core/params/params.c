@@ -72,7 +72,8 @@ static const struct tm_field config_fields[] = {
     "whether the first line names the columns of a returned data frame; by default only in "
     "*.csv and *.tsv" },
   { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
-    "the number of workers; by default the number of cores, or 1 if there is a GPU" },
+    "the number of workers on each node; by default the number of cores, or 1 if there is a GPU; "
+    "with compute_target = \"exec\" each node decides by its own" },
   { "node_count", TM_FIELD_INT, 1, INT_MAX_GIVEN, "1", NULL, PARAMETER | CHANGEABLE,
     "the number of machines that run workers; more than 1 needs compute_target = \"exec\"" },
   { "compute_target", TM_FIELD_CHOICE, 0, 0, "local", "local|exec", CHANGEABLE,
@@ -288,7 +289,7 @@ static const struct tm_field submit_fields[] = {
     "runs every step, even if an earlier job has its result" },
   { "max_workers", TM_FIELD_INT, 1, INT32_MAX, NULL, NULL, 0,
     "the limit of workers for all steps together; by default the number of cores, or the "
-    "largest process_count_per_node if that is more" },
+    "largest process_count_per_node if that is more, on each node" },
 };
 
 static const struct tm_field workspace_fields[] = {

@@ -18,7 +18,8 @@ enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUP
  * for one word of a choice. settings.c reads them all; it reads the other fields one by one. */
 #define TM_CONFIG_MAP(INT, NS, BOOL, WORD)                                                         \
   INT(error_threshold, "error_threshold") /* failed items to tolerate; -1: any number */           \
-  INT(process_count_per_node, "process_count_per_node") /* never 0: the default is computed */     \
+  INT(process_count_per_node,                                                                      \
+      "process_count_per_node") /* 0: each node that is launched decides */                        \
   INT(node_count, "node_count")                                                                    \
   INT(run_max_try, "run_max_try")                                                                  \
   INT(isolation_max_try, "isolation_max_try")     /* tries for the parts of a mini-batch */        \

@@ -39,27 +39,31 @@ static char **words_of(const struct tm_json *command, struct tm_err *err)
   return words;
 }
 
-static bool can_expand(char *const *words, bool has_host, struct tm_err *err)
+static bool can_expand(char *const *words, bool has_host, bool has_processes, struct tm_err *err)
 {
   static const struct tm_template_value values[] = { { "host", "h" },
                                                      { "node_id", "1" },
                                                      { "program", "p" },
                                                      { "job_dir", "/j" },
                                                      { "processes", "1" } };
-  size_t first = has_host ? 0 : 1;
-  char **expanded =
-      tm_command_words_expand(words, values + first, TM_COUNT_OF(values) - first, err);
+  size_t first = has_host ? 0 : 1, end = TM_COUNT_OF(values) - (has_processes ? 0 : 1);
+  char **expanded = tm_command_words_expand(words, values + first, end - first, err);
   tm_command_words_free(expanded);
   return expanded != NULL;
 }
 
-static int check_command(char *const *words, bool has_hosts, struct tm_err *err)
+static int check_command(char *const *words, bool has_hosts, bool has_processes, struct tm_err *err)
 {
   struct tm_err why = TM_ERR_NONE;
 
-  if (!can_expand(words, true, &why))
+  if (!can_expand(words, true, true, &why))
     return tm_err_set(err, TM_EUSAGE, "'node_command': %s", why.text);
-  if (!has_hosts && !can_expand(words, false, NULL))
+  if (!has_processes && !can_expand(words, true, false, NULL))
+    return tm_err_set(err, TM_EUSAGE,
+                      "'node_command' contains {processes}, but there is no "
+                      "'process_count_per_node': each node decides how many workers it has, after "
+                      "it was started; write process_count_per_node, or leave {processes} out");
+  if (!has_hosts && !can_expand(words, false, true, NULL))
     return tm_err_set(err, TM_EUSAGE,
                       "'node_command' contains {host}, but there are no 'node_hosts'; name the "
                       "machines: node_hosts = { \"cn01\", \"cn02\" }, or a file with one name per "
@@ -142,6 +146,6 @@ int tm_node_settings_check(const struct tm_node_settings *s, struct tm_config *c
         "that starts a node, such as node_command = \"ssh -T {host} {program} node\"");
   if (!(c->node_command = words_of(s->command, &why)))
     return tm_err_set(err, TM_EUSAGE, "'node_command': %s", why.text);
-  rc = check_command(c->node_command, s->hosts, err);
+  rc = check_command(c->node_command, s->hosts, s->has_processes, err);
   return rc < 0 || !s->hosts ? rc : check_hosts(s, c, err);
 }

@@ -5,6 +5,7 @@
  *   compute_target = "exec" needs node_command; without it, node_count is 1, and neither
  *   node_command nor node_hosts is given.
  *   Placeholders of node_command: {host} {node_id} {program} {job_dir} {processes}.
+ *   {processes} needs process_count_per_node, which each node decides otherwise.
  *   {host} needs node_hosts: at least node_count different names. Names beyond that are spares.
  *   No name begins with "-".
  */
@@ -23,6 +24,7 @@
 struct tm_node_settings {
   int64_t node_count;
   bool is_exec;                  /* compute_target */
+  bool has_processes;            /* process_count_per_node is given */
   const struct tm_json *command; /* a string, or a list of strings; NULL: not given */
   const struct tm_json *hosts;   /* a list of names, or the name of a file; NULL: not given */
   const char *hosts_text;        /* what that file holds: one name per line, empty lines count for

@@ -16,7 +16,7 @@
 struct tm_values {
   struct tm_json *by_name;   /* object: name -> value; never NULL after init */
   struct tm_json *origins;   /* of the given ones: name -> struct tm_param's origin */
-  int64_t processes_default; /* process_count_per_node, if a config has none */
+  int64_t processes_default; /* process_count_per_node of this machine, if a config has none */
 };
 
 /* Collects the parameters of the tree `v`, and takes the given values. TM_EUSAGE: one name with two

@@ -62,6 +62,16 @@ int64_t tm_settings_processes_default(void)
   return tm_gpus_are_here() ? 1 : tm_process_cores();
 }
 
+/* Each node that a command starts decides for itself. Such a value reads as 0. */
+static struct tm_json *default_processes(const struct tm_json *config,
+                                         const struct tm_values *params)
+{
+  const char *target = tm_json_str(config, "compute_target", "");
+
+  return strcmp(target, "exec") == 0 ? tm_json_new_string("node")
+                                     : tm_json_new_int(params->processes_default);
+}
+
 static void add_default(struct tm_json *settings, const struct tm_field *f,
                         const struct tm_json *config, const struct tm_step *step,
                         const struct tm_values *params)
@@ -70,7 +80,7 @@ static void add_default(struct tm_json *settings, const struct tm_field *f,
   if (f->type == TM_FIELD_AMOUNT)
     otherwise = tm_splitting_default(config, step);
   else if (strcmp(f->name, "process_count_per_node") == 0)
-    otherwise = tm_json_new_int(params->processes_default);
+    otherwise = default_processes(config, params);
   else
     otherwise = tm_params_default(f);
   if (otherwise)
@@ -239,6 +249,7 @@ static int fill_nodes(struct tm_config *c, const struct tm_json *settings, const
 {
   struct tm_node_settings s = { .node_count = c->node_count,
                                 .is_exec = c->launches_nodes,
+                                .has_processes = c->process_count_per_node > 0,
                                 .command = setting(settings, "node_command"),
                                 .hosts = setting(settings, "node_hosts") };
   struct tm_buf file = TM_BUF_NONE;

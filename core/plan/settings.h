@@ -13,8 +13,8 @@
 #include "plan/parameters.h"
 #include "plan/pipeline.h"
 
-/* The default for this machine: the number of cores, or one with GPUs. It reads kernel files, so
- * call it once per pipeline. */
+/* process_count_per_node of this machine if it is not given: the number of cores, or one with GPUs.
+ * It reads kernel files, so call it once per pipeline. */
 int64_t tm_settings_processes_default(void);
 
 /* {name: {value, origin}} for every parameter that has a value; to be freed. `origin` applies to

@@ -39,6 +39,14 @@ const char *tm_event_failed(const struct tm_event *e)
   return e->failed ? e->failed : "init()";
 }
 
+void tm_step_view_add_workers(struct tm_buf *out, const struct tm_step_view *s)
+{
+  if (s->workers > 0)
+    tm_buf_printf(out, "%" PRId64 " workers at most", s->workers);
+  else
+    tm_buf_add_str(out, "as many workers as its nodes decide");
+}
+
 int64_t tm_attempt_left(const struct tm_attempt *a)
 {
   bool is_over = a->is_final || a->status == TM_CANCELED || a->is_uncounted;

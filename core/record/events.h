@@ -40,7 +40,7 @@ struct tm_step_view {
   int64_t output_bytes;    /* committed and in the file, for those who read the file meanwhile */
   const char *script_name; /* the user's path */
   const struct tm_json *effective; /* {settings: {NAME: {value, origin}}, inputs, ...}; or NULL */
-  int64_t workers;                 /* at most, on all of its nodes */
+  int64_t workers;                 /* at most, on all of its nodes; 0: each of them decides */
   enum tm_level logging_level;     /* of the system logs: lower levels are not written */
   struct tm_counts counts;
   const struct tm_activities *activities; /* what its workers are doing (activity.h); or NULL */
@@ -169,6 +169,8 @@ void tm_events_emit(const struct tm_events *events, const struct tm_event *e);
 /* What failed without a mini-batch: "loading the script", "init()" or "shutdown()". NULL: another
  * event. */
 const char *tm_event_failed(const struct tm_event *e);
+/* Adds "4 workers at most". */
+void tm_step_view_add_workers(struct tm_buf *out, const struct tm_step_view *s);
 
 /* How many items of a try will be tried again. With `succeeded` and `failed` they add up to
  * `items`. */

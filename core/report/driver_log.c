@@ -36,8 +36,8 @@ static void add_start(struct tm_driver_log *d, const struct tm_event *e,
   add(d, e->wall_ns, TM_INFO, &text);
   tm_buf_printf(&text, "job: %s", e->job->dir);
   add(d, e->wall_ns, TM_INFO, &text);
-  tm_buf_printf(&text, "step '%s': script %s, %" PRId64 " workers at most", step->name,
-                step->script_name, step->workers);
+  tm_buf_printf(&text, "step '%s': script %s, ", step->name, step->script_name);
+  tm_step_view_add_workers(&text, step);
   add(d, e->wall_ns, TM_INFO, &text);
   tm_buf_printf(&text, "output: %s", step->output_file ? step->output_file : step->output_dir);
   add(d, e->wall_ns, TM_INFO, &text);

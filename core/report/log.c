@@ -55,11 +55,12 @@ static int add_system(struct tm_log *l, const struct tm_event *e, struct tm_err 
 static void add_begin(struct tm_buf *text, const struct tm_event *e)
 {
   const struct tm_step_view *s = e->step;
-  tm_buf_printf(text, "step '%s' %s: script '%s', %" PRId64 " workers at most", s->name,
+  tm_buf_printf(text, "step '%s' %s: script '%s', ", s->name,
                 s->is_kept           ? "is kept, nothing is run"
                 : e->job->is_resumed ? "continues"
                                      : "starts",
-                s->script_name, s->workers);
+                s->script_name);
+  tm_step_view_add_workers(text, s);
 }
 
 static void add_end(struct tm_buf *text, const struct tm_step_view *s)

@@ -42,9 +42,9 @@ static int64_t part_of(const struct tm_share *of, size_t n, size_t at, int64_t m
   return of[at].wants <= level ? of[at].wants : level + (left > 0);
 }
 
-int64_t tm_share_limit(int64_t given, int64_t per_node, size_t nodes)
+int64_t tm_share_limit(int64_t given, int64_t have, int64_t per_node)
 {
-  return given > 0 ? given : per_node * (nodes > 1 ? (int64_t)nodes : 1);
+  return given > 0 ? given : have > 0 ? have : per_node;
 }
 
 bool tm_share_may_start(const struct tm_share *of, size_t n, size_t at, int64_t max)

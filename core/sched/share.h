@@ -26,9 +26,9 @@ struct tm_share {
   int64_t leaves; /* of these, workers that are ending, or will end after what they hold */
 };
 
-/* The `max` of a job. given: by its user, for all nodes together; 0: `per_node` on each node.
- * nodes: those that can have workers now; 0 counts as one. */
-int64_t tm_share_limit(int64_t given, int64_t per_node, size_t nodes);
+/* The `max` of a job. given: by its user, for all nodes together; 0: what those nodes have that can
+ * have workers now, `have` together; while there is none, `per_node`. */
+int64_t tm_share_limit(int64_t given, int64_t have, int64_t per_node);
 /* Whether the step at `at` may start another worker. */
 bool tm_share_may_start(const struct tm_share *of, size_t n, size_t at, int64_t max);
 /* Which step gives a worker back; n: none. */

@@ -63,25 +63,38 @@ static struct tm_step_node *place_of(struct tm_supervisor *s, uint32_t id)
   return s->nodes.at[id];
 }
 
-static int64_t count_added(const struct tm_supervisor *s)
+/* On all nodes that it has. */
+static int64_t count_slots(const struct tm_supervisor *s)
 {
-  int64_t nodes = 0;
+  int64_t slots = 0;
 
   for (size_t i = 0; i < s->nodes.len; i++)
-    nodes += s->nodes.at[i] && s->nodes.at[i]->is_added;
-  return nodes;
+    if (s->nodes.at[i] && s->nodes.at[i]->is_added)
+      slots += s->nodes.at[i]->slots;
+  return slots;
 }
 
 bool tm_step_nodes_are_awaited(const struct tm_supervisor *s)
 {
-  return s->o.step->config.launches_nodes && count_added(s) == 0;
+  return s->o.step->config.launches_nodes && count_slots(s) == 0;
 }
 
 int64_t tm_step_nodes_workers(const struct tm_supervisor *s)
 {
-  int64_t nodes = count_added(s);
+  int64_t slots = count_slots(s), given = s->o.step->config.process_count_per_node;
 
-  return s->o.step->config.process_count_per_node * (nodes > 1 ? nodes : 1);
+  if (slots > 0)
+    return slots;
+  return given > 0 ? given : 1; /* the least that a node decides */
+}
+
+static int64_t slots_of(const struct tm_supervisor *s, const struct tm_node *node)
+{
+  int64_t given = s->o.step->config.process_count_per_node;
+  int64_t slots = given > 0 ? given : tm_node_workers(node);
+
+  tm_require(slots > 0); /* a node of this machine never decides */
+  return slots;
 }
 
 /* Makes the step known to the keeper, and the node to the scheduler. */
@@ -122,11 +135,10 @@ static void add(struct tm_supervisor *s, struct tm_step_node *n)
   step.environment_len = environment_len;
   n->step = tm_node_add_step(n->node, &step, &user);
   n->is_added = true;
+  n->slots = slots_of(s, n->node);
   s->sched.time.init.workers = tm_step_nodes_workers(s);
-  tm_workers_tell(s,
-                  &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE,
-                                             .node = n->id,
-                                             .slots = s->o.step->config.process_count_per_node });
+  tm_workers_tell(
+      s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE, .node = n->id, .slots = n->slots });
   tm_snapshot_free_environment(environment);
   tm_temp_dirs_release(&dirs);
 }

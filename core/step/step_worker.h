@@ -35,6 +35,7 @@ struct tm_step_node {
   struct tm_node *waiting;
   struct tm_temp_dirs temp;    /* of its newest keeper */
   bool is_added;               /* the scheduler knows that it is there */
+  int64_t slots;               /* how many workers it may have, once it was added */
   uint32_t step;               /* the number of the step there */
   char name[12], address[256]; /* also while it is lost */
   int64_t asked_doing_ns;      /* awake; when the keeper was asked last; 0: never */

@@ -89,7 +89,7 @@ void tm_workers_init(struct tm_supervisor *s)
                                 .seed = s->o.epoch,
                                 .time = { .first_ns = config->first_timeout_ns,
                                           .update_ns = config->progress_timeout_ns,
-                                          .workers = config->process_count_per_node,
+                                          .workers = tm_step_nodes_workers(s),
                                           .run_timeout_ns = config->run_invocation_timeout_ns },
                                 .is_over = is_over,
                                 .may_start = may_start,

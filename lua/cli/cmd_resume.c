@@ -40,7 +40,7 @@ static const struct tm_option options[] = {
   { "verify-input", TM_OPTION_FLAG, PLACE(verify_input), NULL, NULL, "lists the inputs again and compares the whole list" },
   { "verify-output", TM_OPTION_FLAG, PLACE(verify_output), NULL, NULL, "reads all committed rows and failures and compares them with the journal before anything runs" },
   { "overwrite", TM_OPTION_FLAG, offsetof(struct resume_options, overwrite), NULL, NULL, "for a job that 'map --output FILE' started: replaces FILE if it exists" },
-  { "max-workers", TM_OPTION_VALUE, PLACE(max_workers), "N", NULL, "the limit of workers for all steps together; by default the number of cores, or the largest process_count_per_node if that is more" },
+  { "max-workers", TM_OPTION_VALUE, PLACE(max_workers), "N", NULL, "the limit of workers for all steps together; by default the number of cores, or the largest process_count_per_node if that is more, on each node" },
   { "progress", TM_OPTION_VALUE, PLACE(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto shows a bar on a terminal, else plain lines" },
   { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "prints the result as one JSON object, the last line of standard output" },
 };

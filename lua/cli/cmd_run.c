@@ -44,7 +44,7 @@ static const struct tm_option options[] = {
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "shows what would run (settings with their origins, mini-batches), and creates nothing" },
   { "explain", TM_OPTION_FLAG, PLACE(explain), NULL, NULL, "with --dry-run: shows for each step why an earlier result would be reused, or what has changed" },
   { "j", TM_OPTION_VALUE, LAUNCH(max_workers), "N", NULL, "short for --max-workers" },
-  { "max-workers", TM_OPTION_VALUE, LAUNCH(max_workers), "N", NULL, "the limit of workers for all steps together; by default the number of cores, or the largest process_count_per_node if that is more" },
+  { "max-workers", TM_OPTION_VALUE, LAUNCH(max_workers), "N", NULL, "the limit of workers for all steps together; by default the number of cores, or the largest process_count_per_node if that is more, on each node" },
   { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto shows a bar on a terminal, else plain lines" },
   { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "prints the result as one JSON object, the last line of standard output" },
 };

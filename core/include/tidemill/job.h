@@ -125,7 +125,7 @@ struct tidemill_job_options {
   /* Runs every step, even if an earlier job has its result. Later jobs may reuse this one. */
   bool no_reuse;
   /* Limit for all steps together. 0: the number of cores, or the largest process_count_per_node if
-   * that is more. */
+   * that is more, on each node. */
   int64_t max_workers;
   /* Called for each event. The event is valid until it returns. */
   void (*on_event)(const struct tidemill_event *event, void *data);

@@ -33,7 +33,7 @@ static void expect(int64_t nodes, bool is_exec, const char *command, const char 
                    const char *file, const char *expected)
 {
   struct tm_json *c = json(command), *h = json(hosts);
-  struct tm_node_settings s = { nodes, is_exec, c, h, file };
+  struct tm_node_settings s = { nodes, is_exec, true, c, h, file };
   struct tm_config config = { 0 };
   struct tm_err err = TM_ERR_NONE;
   struct tm_buf out = TM_BUF_NONE;
@@ -60,6 +60,22 @@ static void a_command_is_a_list_or_is_split(void **state)
   expect(3, true, "['{program}','a b','a b']", NULL, "", "{program},a b,a b;");
   expect(1, true, "'run {node_id} {job_dir} {processes}'", NULL, "",
          "run,{node_id},{job_dir},{processes};");
+}
+
+static void processes_are_known_only_if_they_are_given(void **state)
+{
+  struct tm_json *c = json("'run {processes}'");
+  struct tm_node_settings s = { .node_count = 1, .is_exec = true, .command = c };
+  struct tm_config config = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  assert_int_equal(tm_node_settings_check(&s, &config, &err), TM_EUSAGE);
+  assert_non_null(strstr(err.text, "'node_command' contains {processes}, but there is no "
+                                   "'process_count_per_node'"));
+  tm_config_release(&config);
+  s.has_processes = true;
+  assert_int_equal(tm_node_settings_check(&s, &config, &err), 0);
+  tm_config_release(&config);
+  tm_json_free(c);
 }
 
 static void hosts_are_names_or_the_lines_of_a_file(void **state)
@@ -141,6 +157,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_host_that_looks_like_an_option_is_refused),
     cmocka_unit_test(a_byte_order_mark_is_not_part_of_a_name),
     cmocka_unit_test(a_command_is_a_list_or_is_split),
+    cmocka_unit_test(processes_are_known_only_if_they_are_given),
     cmocka_unit_test(hosts_are_names_or_the_lines_of_a_file),
     cmocka_unit_test(a_local_target_has_one_node_and_no_command),
     cmocka_unit_test(a_command_that_cannot_be_used_is_refused),

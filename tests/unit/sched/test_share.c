@@ -13,11 +13,11 @@ static bool may(const struct tm_share *of, size_t n, size_t at, int64_t max)
 
 static void the_limit_of_each_node_counts_unless_the_user_says_one(void **state)
 {
-  assert_int_equal(tm_share_limit(0, 4, 0), 4); /* before the first node */
-  assert_int_equal(tm_share_limit(0, 4, 1), 4);
-  assert_int_equal(tm_share_limit(0, 4, 3), 12);
-  assert_int_equal(tm_share_limit(5, 4, 1), 5);
-  assert_int_equal(tm_share_limit(5, 4, 3), 5);
+  assert_int_equal(tm_share_limit(0, 0, 4), 4); /* before the first node */
+  assert_int_equal(tm_share_limit(0, 3, 4), 3);
+  assert_int_equal(tm_share_limit(0, 12, 4), 12);
+  assert_int_equal(tm_share_limit(5, 0, 4), 5);
+  assert_int_equal(tm_share_limit(5, 12, 4), 5);
 }
 
 static void one_step_has_all_that_it_wants(void **state)
