@@ -7,8 +7,7 @@
  *     |           |                                                            v
  *     |           `---------------------------------------------> ended ---> settled -> launched
  *     |                                                                      again, as a new id
- *     `-> on_launch_failed: no node of the group can be had, unless another one has a
- *                           command
+ *     `-> on_launch_failed: no node of the group can be had, unless another one has a command
  *
  *  (1) Steps that have no command run on this machine only, and the others on nodes of their group.
  *  (2) A node is settled once: when its stream is gone and nothing of its command is left. Only

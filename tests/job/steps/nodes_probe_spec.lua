@@ -1,0 +1,169 @@
+-- What a node reports before it gets work, and what it is asked: whether it sees the job's files
+-- and can use what the steps need. A node is a `tidemill node` process on this machine; its
+-- surroundings differ from those of the job.
+local job = require "support.job"
+local lfs = require "lfs"
+local json = require "tidemill.json"
+
+local INPUTS = 4
+local LIMIT = 120 -- seconds for a job: far more than it takes
+local SCRIPT = "function run(m) return names_of(m) end"
+
+-- A script for sh; $1 is the program, $2 the job's directory. Five nodes that fail end the job.
+local function by_shell(script)
+  return ([[{ "sh", "-c", [==[%s]==], "sh", "{program}", "{job_dir}" }]]):format(script)
+end
+
+local function new_case(count, command, more)
+  local t = job.case()
+  t:inputs(INPUTS)
+  t:script(SCRIPT)
+  t:pipeline(([[compute_target = "exec", node_count = %d, node_command = %s, mini_batch_size = 1,
+    error_threshold = 0, %s]]):format(count, command, more or ""))
+  t.options = { limit = LIMIT }
+  return t
+end
+
+local function read(path)
+  local file = assert(io.open(path))
+  local line = file:read "*l"
+  file:close()
+  return line
+end
+
+local function names_in(dir)
+  local names = {}
+  for name in lfs.dir(dir) do
+    if not name:find "^%." then names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+local function completes(t)
+  t:expect_job(0, nil, t.options)
+  assert.same(job.names(INPUTS), t:rows())
+  for _, name in ipairs(names_in(t:path "job/nodes")) do assert.is_truthy(name:find "^%d+%.txt$", name) end
+  assert.is_false(t:has "job/temp_dirs")
+  return t:log "sys/master_role.txt"
+end
+
+local function is_refused(t, words)
+  local r = t:run_job(nil, t.options)
+  assert.equal(1, r.status, r.err)
+  job.expect_words(r.err, words)
+  for _, name in ipairs(names_in(t:path "job/nodes")) do assert.is_truthy(name:find "^%d+%.txt$", name) end
+  return r
+end
+
+local function succeeds(command) return os.execute(command .. " >&- 2>&-") == 0 end
+
+describe("a node reports", function()
+  after_each(job.check_end)
+
+  it("its machine, and has a name by that", function()
+    local host = read "/proc/sys/kernel/hostname"
+    local log = completes(new_case(1, [[{ "taskset", "-c", "0", "{program}", "node" }]]))
+    job.expect_words(log, { ("node 1 (%s) is ready: pid "):format(host), ", 1 CPU (", " GB of memory" })
+  end)
+
+  it("another name than the one in node_hosts, which stays its name", function()
+    local t = new_case(1, [[{ "sh", "-c", "exec $0 node", "{program}", "{host}" }]], [[node_hosts = { "alpha" }]])
+    local log = completes(t)
+    job.expect_words(log, { "node 1 (alpha) is ready", "node 1 (alpha) says that its machine is '" })
+    assert.is_truthy(t:log("sys/job_report/node_summary.csv"):find("alpha", 1, true))
+  end)
+
+  it("how many workers it has, one for each CPU", function()
+    local t = new_case(2, [[{ "taskset", "-c", "0", "{program}", "node" }]])
+    local log = completes(t)
+    job.expect_words(log, { "as many workers as its nodes decide" })
+    local record = json.decode(t:read "job/job.json")
+    assert.same({ value = "node", origin = "default" }, record.steps[1].definition.settings.process_count_per_node)
+    for id = 1, 2 do
+      local names = names_in(t:path("job/score/logs/user/stdout/" .. id))
+      assert.is_true(#names <= 1, #names .. " workers on a node with one CPU")
+    end
+  end)
+
+  it("that it has GPUs, and has one worker then", function()
+    local t = new_case(1, [[{ "env", "CUDA_VISIBLE_DEVICES=0,1", "{program}", "node" }]])
+    job.expect_words(completes(t), { ", 2 GPUs, " })
+    assert.equal(1, #names_in(t:path "job/score/logs/user/stdout/1"))
+  end)
+
+  it("nothing of that if process_count_per_node is given", function()
+    local t = new_case(1, [[{ "taskset", "-c", "0", "{program}", "node", }]], "process_count_per_node = 2")
+    job.expect_words(completes(t), { "2 workers at most", ", 1 CPU (" })
+    assert.equal(2, #names_in(t:path "job/score/logs/user/stdout/1"))
+  end)
+
+  it("its folder for temporary files", function()
+    local t = new_case(1, "", "process_count_per_node = 1")
+    lfs.mkdir(t:path "there")
+    t:script [[
+local entry = require "tidemill.entry_script"()
+function run(m)
+  local rows = {}
+  for i = 1, #m do rows[i] = entry.temp_dir end
+  return rows
+end]]
+    t:pipeline(([[compute_target = "exec", node_command = { "env", "TMPDIR=%s/there", "{program}", "node" },
+      mini_batch_size = 1, process_count_per_node = 1]]):format(t.dir))
+    t:expect_job(0, nil, t.options)
+    local begin = t.dir .. "/there/tidemill-"
+    for _, row in ipairs(t:rows()) do assert.equal(begin, row:sub(1, #begin)) end
+    assert.same({}, names_in(t:path "there"))
+  end)
+end)
+
+describe("{processes} in node_command", function()
+  after_each(job.check_end)
+
+  it("needs process_count_per_node", function()
+    local t = new_case(1, [["{program} node {processes}"]])
+    local r = t:run_job()
+    assert.equal(2, r.status, r.err)
+    job.expect_words(r.err, { "pipeline.lua:", "{processes}", "'process_count_per_node'" })
+    assert.is_false(t:has "job")
+  end)
+end)
+
+describe("a node is refused", function()
+  after_each(job.check_end)
+
+  -- The path of the inputs leads elsewhere there, because the node has another working directory.
+  it("if it cannot read the inputs", function()
+    local t = new_case(5, by_shell [[cd / && exec "$1" node]])
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('"in/%*"', '"/proc/self/cwd/in/*"')))
+    is_refused(t, { "cannot use node ", "cannot read '/proc/self/cwd/in': no such file or directory",
+                    "under the same paths", "see 'nodes/" })
+  end)
+
+  local may_mount = succeeds "unshare -m true"
+
+  it("if it does not see the job's directory", function()
+    if not may_mount then return pending "needs the right to mount" end
+    local t = new_case(5, [[{ "unshare", "-m", "sh", "-c", "mount -t tmpfs none \"$2\" && exec \"$1\" node", "sh",
+      "{program}", "]] .. "%s" .. [[" }]])
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub("%%s", t.dir)))
+    is_refused(t, { "cannot use node ", ("cannot see the job directory '%s/job'"):format(t.dir),
+                    "must be on a file system that all nodes share", "--job-dir or TIDEMILL_WORKSPACE" })
+  end)
+
+  it("if its job directory is another one", function()
+    if not may_mount then return pending "needs the right to mount" end
+    if not os.getenv "TM_LONG" then return pending "takes as long as a network file system may need" end
+    local t = new_case(5, [[{ "unshare", "-m", "sh", "-c", "mount -t tmpfs none \"$2\" && exec \"$1\" node", "sh",
+      "{program}", "{job_dir}" }]])
+    is_refused(t, { "cannot use node ", "is another one here", "must be on a file system that all nodes share" })
+  end)
+
+  it("if its user cannot use the job's directory", function()
+    if not succeeds('setpriv --reuid 65534 --clear-groups "$TIDEMILL" version') then
+      return pending "needs two users: run it as root, with a program that others may run"
+    end
+    local t = new_case(5, [[{ "setpriv", "--reuid", "65534", "--clear-groups", "{program}", "node" }]])
+    is_refused(t, { "cannot use node ", "ermission denied", "runs as another user: uid 65534, here it is 0" })
+  end)
+end)
