@@ -68,8 +68,9 @@ void tm_node_ask(struct tm_node *n, const struct tm_node_probe *probe);
 /* The answer is good. on_ready may come during the call. `sizes_alone`: this machine and the node
  * see different times of the same files, so that only sizes can be compared. */
 void tm_node_admit(struct tm_node *n, bool sizes_alone);
-/* Nobody compares times of files between machines yet. What will: a file that a node has spilled,
- * and inputs, whose time in the manifest is the supervisor's. */
+/* Nobody uses it yet. Who should: the workers of the node, which compare the time of an input with
+ * that in the manifest (data/item_check.h), and whoever compares a file that the node has spilled.
+ */
 bool tm_node_has_sizes_alone(const struct tm_node *n);
 /* The node cannot be used: on_lost comes during the call. `text`: why. */
 void tm_node_refuse(struct tm_node *n, const char *text);

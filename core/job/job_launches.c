@@ -499,23 +499,32 @@ static void launch(struct tm_job *job, size_t group, size_t place)
   fail_group(job, group, &err);
 }
 
+static char *why_late(const struct tm_launched_node *n)
+{
+  return tm_xprintf("it was not ready after %g s (node_start_timeout)%s",
+                    (double)group_of(n)->config->node_start_timeout_ns / 1e9,
+                    n->probe ? ": whether it sees the job's files is not known, because a file "
+                               "system or the node takes too long to answer"
+                             : "");
+}
+
 static void end_late(struct tm_job *job, struct tm_launch_group *g)
 {
-  char *why = tm_xprintf("it was not ready after %g s (node_start_timeout)",
-                         (double)g->config->node_start_timeout_ns / 1e9);
   uint32_t id;
 
   while (tm_launch_plan_late(&g->plan, tm_clock_mono_ns(), &id)) {
     struct tm_launched_node *n = find(job, id);
     tm_launch_plan_ends(&g->plan, id);
+    char *why;
     tm_require(n);
+    why = why_late(n);
     n->is_late = true;
     if (n->has_stream) /* somebody may hold it whose end we do not see */
       tm_fleet_give_up(&job->fleet, id, why);
     else
       give_up(n, why);
+    free(why);
   }
-  free(why);
 }
 
 static void go(struct tm_job *job, size_t group)

@@ -160,7 +160,9 @@ static void note_times(struct tm_job_probe *p)
   struct tm_buf text = TM_BUF_NONE;
 
   tm_launched_node_name(&text, p->node);
-  tm_buf_add_str(&text, " sees other times of files than this machine: only sizes are compared");
+  tm_buf_add_str(&text, " sees other times of the same files than this machine: there, tables and "
+                        "archives may seem to have changed since they were listed; mount their "
+                        "file system in the same way on all nodes");
   tm_job_emit(p->node->job, TM_EVENT_MESSAGE, TM_WARNING, tm_buf_str(&text));
   tm_buf_release(&text);
 }

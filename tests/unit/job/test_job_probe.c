@@ -234,7 +234,7 @@ static void other_times_are_reported(void **state)
   struct job j;
   runs_until_ready(&j, "node times");
   assert_non_null(job_find(&j, TM_EVENT_MESSAGE,
-                           "node 1 (" RELAY_HOST ") sees other times of files than this machine"));
+                           "node 1 (" RELAY_HOST ") sees other times of the same files than"));
   end(&j);
 }
 
@@ -264,6 +264,21 @@ static void a_job_ends_while_it_looks(void **state)
   end(&j);
 }
 
+static void what_a_killed_session_has_left_is_removed(void **state)
+{
+  struct job j;
+  runs_until_ready(&j, "node same");
+  job_close(&j);
+  char *left = tm_path_join(j.job_dir, "nodes/1.asked");
+  assert_true(tm_fs_write_file(tm_fs_real(), left, "1", 1, 0600, NULL) >= 0);
+  free(left);
+  j.resume = true;
+  j.is_ended = false;
+  (void)job_run(&j);
+  assert_non_null(job_find(&j, TM_EVENT_MESSAGE, "node 2 (" RELAY_HOST ") is ready"));
+  end(&j);
+}
+
 /* Its temporary folders would be on another machine, where nothing of ours can look. */
 static void folders_of_another_machine_are_left_alone(void **state)
 {
@@ -283,5 +298,6 @@ UNIT_TESTS({
     cmocka_unit_test(other_times_are_reported),
     cmocka_unit_test(a_file_may_appear_late),
     cmocka_unit_test(a_job_ends_while_it_looks),
+    cmocka_unit_test(what_a_killed_session_has_left_is_removed),
     cmocka_unit_test(folders_of_another_machine_are_left_alone),
 });
