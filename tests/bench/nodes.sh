@@ -1,0 +1,229 @@
+#!/bin/bash
+# Measures nodes that a command starts on this machine, over plain pipes, beside workers without
+# them; see README.md.
+set -eu -o pipefail
+
+usage()
+{
+  cat <<'END'
+usage: tests/bench/nodes.sh [--short] [--dir DIR] [--program FILE] [overhead] [start] [loss] [rows] [distance]
+  --short         small numbers: shows that it works, not how fast it is
+  --dir DIR       where jobs and lists lie (default: $TMPDIR or /tmp)
+  --program FILE  the program (default: build/tidemill)
+END
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+program=$here/../../build/tidemill
+dir=${TMPDIR:-/tmp}
+mini_batches=200000 large=800 timed=10000 repeats=5 times=10
+parts=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --short) mini_batches=2000 large=20 timed=200 repeats=1 times=1 ;;
+    --dir) dir=$2; shift ;;
+    --program) program=$2; shift ;;
+    -h|--help) usage; exit 0 ;;
+    overhead|start|loss|rows|distance) parts+=("$1") ;;
+    *) echo "nodes.sh: unknown option '$1'" >&2; usage >&2; exit 2 ;;
+  esac
+  shift
+done
+[ ${#parts[@]} -gt 0 ] || parts=(overhead start loss rows distance)
+[ -x "$program" ] || { echo "nodes.sh: no program at '$program'; build it first" >&2; exit 2; }
+program=$(realpath "$program")
+place=$(mktemp -d "$dir/tidemill-bench-XXXXXX")
+job_dir=$place/job
+trap 'rm -rf "$place"' EXIT
+
+# shellcheck source=tests/bench/common.sh
+source "$here/common.sh"
+
+plain='{ "{program}", "node" }'
+# The command of a node leaves the pid of its relay in a file.
+noted="{ 'sh', '-c', 'echo \$\$ >$place/relay.{node_id}; exec \"\$0\" node', '{program}' }"
+
+# pipeline SCRIPT SIZE ROWS NODES [COMMAND [ARGUMENT]]: mini-batches of SIZE paths; NODES is 0: the
+# workers are those of this machine.
+pipeline()
+{
+  local nodes=
+  [ "$4" -eq 0 ] || nodes="compute_target = \"exec\", node_count = $4, node_command = ${5:-$plain},"
+  awk -v n="$3" 'BEGIN { for (i = 0; i < n; i++) printf "/data/images/part_%03d/image_%07d.pgm\n", i % 1000, i }' >"$place/list"
+  cat >"$place/pipeline.lua" <<END
+local tidemill = require "tidemill"
+local config = tidemill.ParallelRunConfig {
+  entry_script = "$here/$1", mini_batch_size = $2, process_count_per_node = 2, $nodes
+  output_action = "append_row", append_row_file_name = "rows.txt",
+}
+local step = tidemill.ParallelRunStep {
+  name = "bench", parallel_run_config = config, arguments = { "${6:-$place/mark}" },
+  inputs = { tidemill.Dataset.File.from_manifest("$place/list") },
+}
+return tidemill.Pipeline { name = "bench", steps = { step } }
+END
+}
+
+job() # in a new directory
+{
+  exec "$program" run "$place/pipeline.lua" --job-dir "$job_dir" --progress none >"$place/words" 2>&1
+}
+
+run()
+{
+  (job) || fail "the job has failed"
+}
+
+fail() # WORDS
+{
+  cat "$place/words" >&2
+  echo "nodes.sh: $1" >&2
+  exit 1
+}
+
+once() # ROWS: seconds
+{
+  rm -rf "$job_dir"
+  seconds run
+  check_rows "$job_dir/bench/output/rows.txt" "$1"
+}
+
+ratio() # A B
+{
+  awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1fx", a / b }'
+}
+
+overhead()
+{
+  local nodes s us ours=
+  heading "A mini-batch of 10 paths, no-op run(), 2 workers on each node, whole process; $mini_batches of them, median of $repeats"
+  for nodes in 0 1 3; do
+    pipeline noop.lua 10 $((mini_batches * 10)) $nodes
+    s=$(repeat $repeats once $((mini_batches * 10)))
+    us=$(per "$s" $mini_batches)
+    ours=${ours:-$us}
+    row "$(name_of $nodes)" '%10s us  %8s' "$us" "$(ratio "$us" "$ours")"
+  done
+}
+
+name_of() # NODES
+{
+  case $1 in
+    0) echo "this machine, without nodes" ;;
+    1) echo "1 node" ;;
+    *) echo "$1 nodes" ;;
+  esac
+}
+
+# await_begin: sets `begun` to the time of the next first run() of a worker.
+await_begin()
+{
+  local name
+  if ! read -t 60 -r name begun <&7; then
+    kill "$job_pid" 2>/dev/null || true
+    fail "no run() has begun for a minute"
+  fi
+}
+
+begin_job() # with mark.lua
+{
+  rm -rf "$job_dir" "$place"/mark.* "$place"/relay.*
+  mkfifo "$place/mark.begun" "$place/mark.go"
+  exec 7<>"$place/mark.begun"
+  job &
+  job_pid=$!
+}
+
+finish_job() # ROWS
+{
+  exec 8<>"$place/mark.go"
+  wait "$job_pid" || fail "the job has failed"
+  exec 7<&- 8<&-
+  check_rows "$job_dir/bench/output/rows.txt" "$1"
+}
+
+ms_since() # NANOSECONDS NANOSECONDS: from the first to the second
+{
+  awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f\n", (b - a) / 1e6 }'
+}
+
+# When a node was asked for: its file is made right before its command is started.
+asked_at() # ID
+{
+  date -r "$job_dir/nodes/$1.txt" +%s%N
+}
+
+start_once() # milliseconds
+{
+  begin_job
+  await_begin
+  ms_since "$(asked_at 1)" "$begun"
+  finish_job 10
+}
+
+start()
+{
+  local ms
+  pipeline nodes/mark.lua 1 10 1
+  heading "From the request for a node to its first run(); median of $times"
+  ms=$(repeat $times start_once)
+  row "1 node" '%10.1f ms' "$ms"
+}
+
+# A relay is killed while both workers are in run(). The job gives the node up, and asks for another
+# one at once.
+loss_once() # prints milliseconds: until that, and from then to its first run()
+{
+  local killed
+  begin_job
+  await_begin
+  await_begin
+  killed=$(date +%s%N)
+  kill -9 "$(cat "$place/relay.1")"
+  await_begin
+  printf '%s %s\n' "$(ms_since "$killed" "$(asked_at 2)")" "$(ms_since "$(asked_at 2)" "$begun")"
+  finish_job 10
+}
+
+loss()
+{
+  local i
+  pipeline nodes/mark.lua 1 10 1 "$noted"
+  heading "The relay of the only node is killed; median of $times"
+  for ((i = 0; i < times; i++)); do
+    loss_once
+  done >"$place/losses"
+  row "until another node is asked for" '%10.1f ms' "$(cut -d ' ' -f 1 "$place/losses" | median)"
+  row "from then to its first run()" '%10.1f ms' "$(cut -d ' ' -f 2 "$place/losses" | median)"
+}
+
+rows()
+{
+  local nodes s ours=
+  heading "Rows of 512 KB, 2 workers, whole process; $large of them, median of $repeats"
+  for nodes in 0 1; do
+    pipeline nodes/large.lua 1 "$large" $nodes
+    s=$(repeat $repeats once "$large")
+    ours=${ours:-$s}
+    row "$(name_of $nodes)" '%10.0f MB/s  %6s' "$(awk -v s="$s" -v n="$large" 'BEGIN { print n * 0.524288 / s }')" "$(ratio "$s" "$ours")"
+  done
+}
+
+# A round trip of 90 ms, beside none.
+distance()
+{
+  local delay s ours=
+  has python3 "a node behind a delay" || return 0
+  heading "A run() of 1 ms, 2 workers on 1 node, whole process; $timed of them, median of $repeats"
+  for delay in 0 0.045; do
+    pipeline nodes/short.lua 10 $((timed * 10)) 1 "{ \"python3\", \"$here/nodes/delay.py\", \"$delay\", \"{program}\", \"node\" }" 1000
+    s=$(repeat $repeats once $((timed * 10)))
+    ours=${ours:-$s}
+    row "each message arrives $delay s later" '%10.2f s  %8s' "$s" "$(ratio "$s" "$ours")"
+  done
+}
+
+echo "$(uname -sm), $(nproc) cores, $(df --output=fstype "$dir" | tail -n 1) at $dir, $("$program" version | head -n 1)"
+for part in "${parts[@]}"; do
+  "$part"
+done
