@@ -59,6 +59,7 @@ char **tm_keeper_environment(char *const *own, char *const *more, size_t more_le
   for (size_t i = 0; i < last_len; i++)
     set_variable(all, &len, last[i]);
   tm_require(len <= own_len + more_len + last_len);
+  all[len] = NULL; /* behind it are some of those that were removed */
   return all;
 }
 

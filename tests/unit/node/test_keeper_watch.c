@@ -140,6 +140,22 @@ static void a_later_variable_replaces_an_earlier_one(void **state)
   free(env);
 }
 
+static void a_name_without_a_value_removes_the_variable(void **state)
+{
+  char *own[] = { (char *)"A=1", (char *)"B=2", (char *)"C=3", (char *)"D=4", NULL };
+  char *more[] = { (char *)"A", (char *)"D", (char *)"C", (char *)"NONE" };
+  char *last[] = { (char *)"E=5" };
+  char **env = tm_keeper_environment(own, more, 4, last, 1);
+  assert_string_equal(env[0], "B=2");
+  assert_string_equal(env[1], "E=5");
+  assert_null(env[2]);
+  free(env);
+  env = tm_keeper_environment(own, more, 4, NULL, 0);
+  assert_string_equal(env[0], "B=2");
+  assert_null(env[1]);
+  free(env);
+}
+
 /* A keeper with one worker, a process that does nothing. */
 struct one {
   struct tm_keeper k;
@@ -261,6 +277,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_marker_is_known_also_within_another),
     cmocka_unit_test(the_cause_is_the_first_event),
     cmocka_unit_test(a_later_variable_replaces_an_earlier_one),
+    cmocka_unit_test(a_name_without_a_value_removes_the_variable),
     cmocka_unit_test(a_late_shutdown_is_killed),
     cmocka_unit_test(a_run_is_killed_at_its_deadline_and_not_before),
     cmocka_unit_test(one_that_is_stopped_is_killed_after_a_timeout_wherever_it_is),
