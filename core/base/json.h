@@ -92,6 +92,7 @@ struct tm_json_style {
   int indent;
 };
 void tm_json_write(struct tm_buf *out, const struct tm_json *v, struct tm_json_style style);
+char *tm_json_text(const struct tm_json *v); /* compact, to free(); NULL for NULL */
 void tm_json_write_string(struct tm_buf *out, const char *s, size_t len); /* with the quotes */
 /* Integers below 2^53 in digits ("-0" keeps its sign), else the first of %.15g, %.16g, %.17g that
  * reads back; never in the host's locale. */
@@ -102,5 +103,7 @@ void tm_json_write_number(struct tm_buf *out, double v);
  * or if it is deeper than 100 or holds a number beyond a double (TM_ELIMIT). Of equal keys the last
  * value counts. An escaped half of a surrogate pair is read as U+FFFD. */
 struct tm_json *tm_json_parse(const char *text, size_t len, struct tm_err *err);
+/* The same without a message; NULL for NULL. */
+struct tm_json *tm_json_of(const char *text);
 
 #endif

@@ -297,6 +297,11 @@ struct tm_json *tm_json_parse(const char *text, size_t len, struct tm_err *err)
   return p.root;
 }
 
+struct tm_json *tm_json_of(const char *text)
+{
+  return text ? tm_json_parse(text, strlen(text), NULL) : NULL;
+}
+
 void tm_json_library(struct tm_buf *out)
 {
   int v = yajl_version();

@@ -250,3 +250,12 @@ void tm_json_write(struct tm_buf *out, const struct tm_json *v, struct tm_json_s
 {
   write_value(out, v, style, 0);
 }
+
+char *tm_json_text(const struct tm_json *v)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  if (!v)
+    return NULL;
+  tm_json_write(&out, v, (struct tm_json_style) { 0 });
+  return tm_buf_take(&out);
+}

@@ -53,20 +53,6 @@ static int check_bytes(const struct tm_dataset *d, struct tm_err *err)
   return TM_EUSAGE;
 }
 
-static char *text_of(const struct tm_json *v)
-{
-  struct tm_buf out = TM_BUF_NONE;
-  if (!v)
-    return NULL;
-  tm_json_write(&out, v, (struct tm_json_style) { 0 });
-  return tm_buf_take(&out);
-}
-
-static struct tm_json *parse(const char *text)
-{
-  return text ? tm_json_parse(text, strlen(text), NULL) : NULL;
-}
-
 /* {"type": tag, "definition": …}: a tree as text has no tags. */
 static char *definition_text(const struct tm_dataset *d)
 {
@@ -76,14 +62,14 @@ static char *definition_text(const struct tm_dataset *d)
   plain.name = plain.registered = NULL;
   definition = tm_json_set(v, "definition", tm_dataset_to_json(&plain));
   tm_json_set(v, "type", tm_json_new_string(definition->tag));
-  text = text_of(v);
+  text = tm_json_text(v);
   tm_json_free(v);
   return text;
 }
 
 static struct tm_json *read_definition(const char *text, struct tm_err *err)
 {
-  struct tm_json *v = parse(text), *definition = tm_json_get(v, "definition"), *found = NULL;
+  struct tm_json *v = tm_json_of(text), *definition = tm_json_get(v, "definition"), *found = NULL;
   if (definition) {
     found = tm_json_copy(definition);
     found->tag = tm_xstrdup(tm_json_str(v, "type", ""));
@@ -103,7 +89,7 @@ static int64_t read_row(struct tm_registered *out, const struct tm_query *q, str
     .version = tm_query_int(q, C_VERSION),
     .definition = read_definition(tm_query_str(q, C_DEFINITION), err),
     .description = tm_xstrdup(tm_query_str(q, C_DESCRIPTION)),
-    .tags = parse(tm_query_str(q, C_TAGS)),
+    .tags = tm_json_of(tm_query_str(q, C_TAGS)),
     .registered_ns = tm_query_int(q, C_REGISTERED),
     .identity = { .files = tm_query_int(q, C_FILES),
                   .bytes = tm_query_int(q, C_BYTES),
@@ -218,7 +204,7 @@ static int write_version(struct tm_db *db, const struct tm_registration *r,
                          const struct tm_registered *before, const char *definition,
                          const struct tm_identity *now, struct tm_err *err)
 {
-  char *tags = text_of(r->tags ? r->tags : before->tags);
+  char *tags = tm_json_text(r->tags ? r->tags : before->tags);
   const char *description = r->description ? r->description : before->description;
   char *source = source_text(r);
   int64_t id, version = 0;
@@ -242,7 +228,7 @@ static int write_version(struct tm_db *db, const struct tm_registration *r,
 static int write_words(struct tm_db *db, int64_t id, const struct tm_registration *r,
                        struct tm_err *err)
 {
-  char *tags = text_of(r->tags);
+  char *tags = tm_json_text(r->tags);
   int rc = tm_db_do(db, err,
                     "UPDATE version SET description = coalesce(?2, description), tags = "
                     "coalesce(?3, tags) WHERE id = ?1",
@@ -291,7 +277,7 @@ static int is_outdated(struct tm_db *db, int64_t id, const struct tm_registratio
 static bool is_same(const struct tm_registered *before, const struct tm_registration *r,
                     const char *definition, const struct tm_identity *now)
 {
-  struct tm_json *v = parse(definition);
+  struct tm_json *v = tm_json_of(definition);
   bool yes = tm_json_is_equal(tm_json_get(v, "definition"), before->definition) &&
              (!r->create_new_version || tm_identity_is_equal(&before->identity, now));
   tm_json_free(v);

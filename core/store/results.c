@@ -27,11 +27,6 @@ enum column {
   C_OUTPUT = C_SIDE + 3,
 };
 
-static struct tm_json *parse(const char *text)
-{
-  return text ? tm_json_parse(text, strlen(text), NULL) : NULL;
-}
-
 static struct tm_identity identity_at(const struct tm_query *q, int column)
 {
   return (struct tm_identity) { .files = tm_query_int(q, column),
@@ -46,8 +41,8 @@ static void read_row(struct tm_result_row *out, const struct tm_query *q)
                                   .pipeline = tm_xstrdup(tm_query_str(q, C_PIPELINE)),
                                   .step = tm_xstrdup(tm_query_str(q, C_STEP)),
                                   .job = tm_xstrdup(tm_query_str(q, C_JOB)),
-                                  .definition = parse(tm_query_str(q, C_DEFINITION)),
-                                  .summary = parse(tm_query_str(q, C_SUMMARY)),
+                                  .definition = tm_json_of(tm_query_str(q, C_DEFINITION)),
+                                  .summary = tm_json_of(tm_query_str(q, C_SUMMARY)),
                                   .completed_ns = tm_query_int(q, C_COMPLETED),
                                   .inputs = identity_at(q, C_INPUTS),
                                   .side = identity_at(q, C_SIDE),
@@ -83,16 +78,9 @@ int tm_results_newest(struct tm_result_row *out, struct tm_db *db, const char *p
   return rc;
 }
 
-static char *text_of(const struct tm_json *v)
-{
-  struct tm_buf out = TM_BUF_NONE;
-  tm_json_write(&out, v, (struct tm_json_style) { 0 });
-  return tm_buf_take(&out);
-}
-
 static int insert(struct tm_db *db, const struct tm_result_row *r, struct tm_err *err)
 {
-  char *definition = text_of(r->definition), *summary = text_of(r->summary);
+  char *definition = tm_json_text(r->definition), *summary = tm_json_text(r->summary);
   int rc = tm_db_do(
       db, err,
       "INSERT OR REPLACE INTO result(key, pipeline, step, job, definition, summary, completed_ns, "

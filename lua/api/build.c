@@ -137,7 +137,7 @@ static struct tm_json *pairs_of(const char *text)
  */
 static struct tm_json *types_of(const char *text)
 {
-  struct tm_json *v = *text == '{' ? tm_json_parse(text, strlen(text), NULL) : pairs_of(text);
+  struct tm_json *v = *text == '{' ? tm_json_of(text) : pairs_of(text);
   return v ? v : tm_json_new_string(text);
 }
 

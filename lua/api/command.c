@@ -50,7 +50,7 @@ const char *tidemill_record_command(struct tidemill_record *r, const char **dire
 {
   const char *text = r && !r->command ? tidemill_record_definition(r) : NULL;
   if (text) {
-    struct tm_json *record = tm_json_parse(text, strlen(text), NULL);
+    struct tm_json *record = tm_json_of(text);
     struct tm_json *command = tm_source_unpack(tm_json_get(record, "command"));
     const char *here = tm_json_str(command, "directory", NULL);
     r->command = here ? text_of(tm_json_get(command, "words")) : NULL;

@@ -254,16 +254,15 @@ static struct tm_json *to_json(const struct tidemill_dataset *d)
 
 const char *tidemill_dataset_json(struct tidemill_dataset *d)
 {
-  struct tm_buf text = TM_BUF_NONE;
   struct tm_json *v;
   if (!d || d->json)
     return d ? d->json : NULL;
   v = to_json(d);
   if (d->has_looked)
     tm_json_set(v, "changed", tm_json_new_string(d->changes.data));
-  tm_json_write(&text, v, (struct tm_json_style) { 0 });
+  d->json = tm_json_text(v);
   tm_json_free(v);
-  return d->json = tm_buf_take(&text);
+  return d->json;
 }
 
 int tidemill_dataset_changes(struct tidemill_dataset *d, const char **words, struct tm_err *err)

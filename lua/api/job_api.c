@@ -555,11 +555,8 @@ const struct tidemill_counts *tidemill_job_counts(struct tidemill_job *job)
 const char *tidemill_job_result(struct tidemill_job *job)
 {
   struct tm_json *result = job && job->has_ended && !job->result ? tm_job_result(job->job) : NULL;
-  struct tm_buf text = TM_BUF_NONE;
-  if (result) {
-    tm_json_write(&text, result, (struct tm_json_style) { 0 });
-    job->result = tm_buf_take(&text);
-  }
+  if (result)
+    job->result = tm_json_text(result);
   tm_json_free(result);
   return job ? job->result : NULL;
 }

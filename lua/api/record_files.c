@@ -127,7 +127,6 @@ int tidemill_record_failures(struct tidemill_record *r, const char *step,
 
 const char *tidemill_record_json(struct tidemill_record *r)
 {
-  struct tm_buf text = TM_BUF_NONE;
   struct tm_json *v;
   if (!r || *r->info.fault)
     return NULL;
@@ -135,9 +134,9 @@ const char *tidemill_record_json(struct tidemill_record *r)
     return r->json;
   tm_record_read_details(r);
   v = r->known ? tm_history_to_json(r->known) : tm_inspection_to_json(&r->inspection);
-  tm_json_write(&text, v, (struct tm_json_style) { 0 });
+  r->json = tm_json_text(v);
   tm_json_free(v);
-  return r->json = tm_buf_take(&text);
+  return r->json;
 }
 
 static const char *read_text(const struct tidemill_record *r, const char *name, char **kept)

@@ -426,8 +426,7 @@ static bool is_about_failed_of(const char *dir, const char *given)
   bool yes = false;
   if (tidemill_record_open(&job, NULL, dir, NULL) >= 0 &&
       tidemill_record_open(&other, NULL, given, NULL) >= 0) {
-    const char *text = tidemill_record_definition(job);
-    definition = text ? tm_json_parse(text, strlen(text), NULL) : NULL;
+    definition = tm_json_of(tidemill_record_definition(job));
     yes = strcmp(tm_json_str(definition, "only_failed", ""), tidemill_record_info(other)->dir) == 0;
   }
   tm_json_free(definition);

@@ -316,12 +316,10 @@ static void add_errors(struct tm_json *result, const struct tm_json *record)
 static void add_result(struct tm_buf *out, const char *text, struct tidemill_job *job)
 {
   struct tidemill_record *record = NULL;
-  struct tm_json *result = tm_json_parse(text, strlen(text), NULL), *shown = NULL;
+  struct tm_json *result = tm_json_of(text), *shown = NULL;
   if (tidemill_job_counts(job)->items_failed > 0 &&
-      tidemill_record_open(&record, NULL, tidemill_job_dir(job), NULL) >= 0) {
-    const char *json = tidemill_record_json(record);
-    shown = tm_json_parse(json, strlen(json), NULL);
-  }
+      tidemill_record_open(&record, NULL, tidemill_job_dir(job), NULL) >= 0)
+    shown = tm_json_of(tidemill_record_json(record));
   if (result && shown) {
     add_errors(result, shown);
     tm_json_write(out, result, (struct tm_json_style) { 0 });
@@ -348,7 +346,7 @@ static void add_anew(struct tm_buf *line, struct tidemill_job *job, const char *
 {
   char *record = tm_xprintf("%s/job.json", tidemill_job_dir(job));
   const char *text = access(record, F_OK) < 0 ? tidemill_job_result(job) : NULL;
-  struct tm_json *result = text ? tm_json_parse(text, strlen(text), NULL) : NULL;
+  struct tm_json *result = tm_json_of(text);
   const char *file = tm_json_str(result, "pipeline", NULL);
   if (text && anew) {
     tm_buf_printf(line, ": %s", anew);

@@ -44,8 +44,7 @@ static bool can_run_alone(struct tidemill_record *job)
 
 static bool has_params(struct tidemill_record *job)
 {
-  const char *text = tidemill_record_definition(job);
-  struct tm_json *v = text ? tm_json_parse(text, strlen(text), NULL) : NULL;
+  struct tm_json *v = tm_json_of(tidemill_record_definition(job));
   const struct tm_json *params = tm_json_get(v, "params");
   bool yes = params && params->type == TM_JSON_OBJECT && params->list.len > 0;
   tm_json_free(v);
@@ -93,8 +92,8 @@ static void add_param(struct tm_buf *out, const char *name, const struct tm_json
 void tm_rerun_add_without_job(struct tm_buf *out, struct tidemill_record *job,
                               const struct tm_words *given)
 {
-  const char *file = tidemill_record_info(job)->file, *text = tidemill_record_definition(job);
-  struct tm_json *v = text ? tm_json_parse(text, strlen(text), NULL) : NULL;
+  const char *file = tidemill_record_info(job)->file;
+  struct tm_json *v = tm_json_of(tidemill_record_definition(job));
   const struct tm_json *params = tm_json_get(v, "params");
   size_t n = params && params->type == TM_JSON_OBJECT ? params->list.len : 0;
   if (*file) {

@@ -96,8 +96,7 @@ static bool add_moved(struct tm_buf *out, const char *dir)
 /* Whether the list of inputs is complete. The counts of a step that has ended do not tell. */
 static bool is_listed(struct tidemill_record *job)
 {
-  const char *text = tidemill_record_json(job);
-  struct tm_json *v = tm_json_parse(text, strlen(text), NULL);
+  struct tm_json *v = tm_json_of(tidemill_record_json(job));
   const struct tm_json *steps = tm_json_get(v, "steps");
   bool yes = true;
   for (size_t i = 0; i < tm_json_items(steps); i++)
@@ -182,8 +181,7 @@ static bool add_for_kept(struct tm_buf *out, const char *dir,
   bool yes = false;
   if (tidemill_record_open(&job, NULL, dir, NULL) < 0)
     return false;
-  const char *text = tidemill_record_definition(job);
-  struct tm_json *definition = text ? tm_json_parse(text, strlen(text), NULL) : NULL;
+  struct tm_json *definition = tm_json_of(tidemill_record_definition(job));
   for (size_t i = 0; i < tidemill_record_info(job)->steps_len; i++)
     yes = yes || fails_again(job, i, definition);
   yes = yes && tm_rerun_add(&rerun, job, command ? command->add_anew : NULL,

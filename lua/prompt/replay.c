@@ -292,15 +292,12 @@ static int read_arguments(struct tm_replay *a, const char *root, struct tm_err *
 static void fill_setup(struct tm_replay *a, struct tm_setup *setup)
 {
   const struct tm_json *inputs = tm_json_get(a->definition, "inputs");
-  struct tm_buf tables = TM_BUF_NONE;
   tm_require(a->copy.script && a->copy.dir && !a->schema_file);
   a->schema_file = tm_xprintf("%s/%s/state/schema.json", a->dir, a->step->name);
   a->index_dir = tm_workspace_index_dir(a->dir, a->step->name);
   tm_setup_of_step(setup, a->step); /* keeps (2) */
-  if (inputs)
-    tm_json_write(&tables, inputs, (struct tm_json_style) { 0 });
   free(setup->tables);
-  setup->tables = tm_buf_take(&tables);
+  setup->tables = inputs ? tm_json_text(inputs) : tm_xstrdup("");
   setup->schema_file = a->schema_file;
   setup->index_dir = a->index_dir;
   setup->script = a->copy.script;

@@ -220,7 +220,20 @@ static void host_locale_changes_nothing(void **state)
   setlocale(LC_ALL, "C");
 }
 
+static void a_tree_becomes_a_text_and_a_text_a_tree(void **state)
+{
+  struct tm_json *v = tm_json_of("{ \"b\": [1, true] }");
+  char *text = tm_json_text(v);
+  assert_string_equal(text, "{\"b\":[1,true]}");
+  assert_null(tm_json_of("{"));
+  assert_null(tm_json_of(NULL));
+  assert_null(tm_json_text(NULL));
+  free(text);
+  tm_json_free(v);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(a_tree_becomes_a_text_and_a_text_a_tree),
     cmocka_unit_test(styles),
     cmocka_unit_test(keys_sort_as_unsigned_bytes),
     cmocka_unit_test(strings_are_escaped),
