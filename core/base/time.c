@@ -41,6 +41,13 @@ static void date_of_days(int64_t days, struct moment *m)
   m->year = (int)(era * 400) + year + (m->month <= 2);
 }
 
+int64_t tm_time_days(int year, int month, int day)
+{
+  int64_t y = month <= 2 ? year - 1 : year, m = month <= 2 ? month + 9 : month - 3;
+  return 365 * y + div_down(y, 4) - div_down(y, 100) + div_down(y, 400) + (153 * m + 2) / 5 + day -
+         1 - ERA_SHIFT;
+}
+
 static struct moment moment_of(int64_t wall_ns)
 {
   struct moment m;

@@ -20,16 +20,6 @@ static int digits(const char *s, size_t n)
   return value;
 }
 
-/* Days since the epoch, by the Gregorian calendar. */
-static int64_t days_of(int year, int month, int day)
-{
-  static const int before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334 };
-  int64_t y = year - 1;
-  bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-  return y * 365 + y / 4 - y / 100 + y / 400 - 719162 + before[month - 1] + (month > 2 && is_leap) +
-         day - 1;
-}
-
 static int64_t read_fraction(const char *s, size_t len, size_t *used)
 {
   int64_t ns = 0, unit = TM_S / 10;
@@ -52,7 +42,7 @@ size_t tm_log_moment(const char *s, size_t len, int64_t *wall_ns)
   int64_t fraction_ns = read_fraction(s + 20, len - 20, &used);
   if (used == 0)
     return 0;
-  *wall_ns = ((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 * TM_S +
+  *wall_ns = ((tm_time_days(year, month, day) * 24 + hour) * 60 + minute) * 60 * TM_S +
              (int64_t)second * TM_S + fraction_ns;
   return 20 + used + (20 + used < len && s[20 + used] == 'Z');
 }

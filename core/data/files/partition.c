@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/time.h"
 
 enum sign_kind { SIGN_CHAR, SIGN_ONE, SIGN_ANY, SIGN_STRING, SIGN_FIELD, SIGN_END };
 enum field { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, FIELDS };
@@ -360,17 +361,10 @@ static bool fit(struct tm_partition *p, size_t sign, size_t place)
   return fits;
 }
 
-/* Days from 1970-01-01: years begin in March, so that the leap day is the last. */
-static int64_t days_of(int year, int month, int day)
-{
-  int64_t y = month <= 2 ? year - 1 : year, m = month <= 2 ? month + 9 : month - 3;
-  return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
-}
-
 static int64_t moment_of(const struct column *c, const int *f)
 {
-  int64_t days =
-      days_of(f[YEAR], c->fields >> MONTH & 1 ? f[MONTH] : 1, c->fields >> DAY & 1 ? f[DAY] : 1);
+  int64_t days = tm_time_days(f[YEAR], c->fields >> MONTH & 1 ? f[MONTH] : 1,
+                              c->fields >> DAY & 1 ? f[DAY] : 1);
   int64_t seconds = days * 86400;
   seconds += c->fields >> HOUR & 1 ? f[HOUR] * 3600 : 0;
   seconds += c->fields >> MINUTE & 1 ? f[MINUTE] * 60 : 0;

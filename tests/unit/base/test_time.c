@@ -60,6 +60,17 @@ static void agrees_with_gmtime_on_every_day(void **state)
   }
 }
 
+static void days_are_counted_back(void **state)
+{
+  for (int64_t day = -719528; day <= 106000; day++) { /* 0000-01-01 to 2260 */
+    time_t seconds = (time_t)(day * 86400);
+    struct tm parts;
+    gmtime_r(&seconds, &parts);
+    assert_int_equal(tm_time_days(parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday), day);
+  }
+  assert_int_equal(tm_time_days(2026, 2, 31), tm_time_days(2026, 3, 3));
+}
+
 static void durations(void **state)
 {
   static const struct {
@@ -93,5 +104,6 @@ UNIT_TESTS({
     cmocka_unit_test(before_1970),
     cmocka_unit_test(ends_of_the_range),
     cmocka_unit_test(agrees_with_gmtime_on_every_day),
+    cmocka_unit_test(days_are_counted_back),
     cmocka_unit_test(durations),
 });
