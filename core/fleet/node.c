@@ -280,7 +280,7 @@ const char *tm_node_foreign(const struct tm_node *n, size_t *len)
 
 void tm_node_give_up(struct tm_node *n, const char *text)
 {
-  lose(n, text);
+  tm_node_lose(n, text);
 }
 
 int64_t tm_node_round_trip_ns(const struct tm_node *n)
