@@ -280,8 +280,8 @@ static bool on_taken(struct tm_sched *s, struct tm_sched_worker *w, const struct
   if (ring->len == len)
     w->refused_ns = s->queue.now_ns;
   tm_roster_set_look(&s->roster, w->node, INT64_MAX); /* what it got meanwhile may be late */
-  if (s->is_ending)
-    tm_dispatch_recall(s, w, INT64_MAX); /* what was handed out after it was last asked */
+  if (s->is_ending || w->is_leaving)
+    tm_dispatch_recall(s, w, INT64_MAX); /* what it was not asked for, and got later */
   settle_worker(s, w);
   return true;
 }

@@ -112,12 +112,12 @@ int64_t tm_window_waits_since(const struct tm_window *w)
 
 size_t tm_window_recall(struct tm_window *w, int64_t until_ns)
 {
-  struct tm_inflight *in = after(w, w->ring.first);
-  size_t n = 0;
+  size_t late = 0, n = 0;
 
-  for (; in && in->handed_ns <= until_ns; in = after(w, in->seq)) {
-    in->is_recalled = true;
-    n++;
-  }
-  return n;
+  for (struct tm_inflight *in = after(w, w->ring.first); in && in->handed_ns <= until_ns;
+       in = after(w, in->seq))
+    late++;
+  for (struct tm_inflight *in = after(w, w->ring.first); in && n < late; in = after(w, in->seq))
+    in->is_recalled = ++n + TM_WINDOW_RECALL_MAX > late;
+  return late < TM_WINDOW_RECALL_MAX ? late : TM_WINDOW_RECALL_MAX;
 }

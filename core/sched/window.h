@@ -19,6 +19,7 @@
 #define TM_WINDOW_WORK_NS         (2 * INT64_C(1000000))
 #define TM_WINDOW_LATE_NS         (10 * INT64_C(1000000))
 #define TM_WINDOW_DISTANCE_MAX_NS INT64_C(1000000000)
+#define TM_WINDOW_RECALL_MAX      120 /* their numbers fit into a message of 1,024 bytes */
 
 struct tm_inflight {
   uint64_t seq; /* ring.h */
@@ -59,7 +60,8 @@ void tm_window_measure(struct tm_window *w, int64_t ns);
 size_t tm_window_size(const struct tm_window *w, int64_t distance_ns);
 /* When the oldest that waits behind the first was handed out; INT64_MAX: none waits. */
 int64_t tm_window_waits_since(const struct tm_window *w);
-/* Marks those after the first that were handed out until `until_ns` as recalled. Returns their
+/* Marks those after the first that were handed out until `until_ns` as recalled, at most the last
+ * TM_WINDOW_RECALL_MAX of them: those before may have begun when the recall arrives. Returns their
  * number. */
 size_t tm_window_recall(struct tm_window *w, int64_t until_ns);
 

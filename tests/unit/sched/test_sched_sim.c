@@ -195,7 +195,7 @@ static void test_the_tail_at_a_distant_node_is_recalled(void **state)
   run_distant(&x, &o);
   assert_true(x.nodes.at[NODES - 1].taken >= 100);
   assert_true(x.now_ns - x.empty_ns >= 5 * TM_S);
-  assert_true(x.usual_ns - x.empty_ns <= TM_S);
+  assert_true(x.usual_ns - x.empty_ns <= 2 * TM_S);
   sim_release(&x);
 }
 

@@ -190,6 +190,24 @@ static void test_recalls_all_but_the_first_that_wait_long_enough(void **state)
   tm_window_release(&w);
 }
 
+/* What waits at the end of the window has begun last. */
+static void test_recalls_as_many_as_fit_into_a_short_message(void **state)
+{
+  static const size_t most = TM_WINDOW_RECALL_MAX;
+  struct tm_window w;
+
+  assert_in_range(32 + 8 * most + 4, 0, 1024); /* header, numbers, check sum */
+  tm_window_init(&w, SPAN);
+  for (int i = 0; i < 200; i++)
+    add(&w, i);
+  tm_window_remove(&w, 150, 0);
+  assert_int_equal(tm_window_recall(&w, 170), most);
+  for (uint64_t seq = 1; seq <= 200; seq++)
+    if (seq != 150)
+      assert_int_equal(tm_window_find(&w, seq)->is_recalled, seq > 50 && seq <= 171);
+  tm_window_release(&w);
+}
+
 static void test_memory_grows_with_the_window(void **state)
 {
   struct tm_window w;
@@ -217,5 +235,6 @@ UNIT_TESTS({
     cmocka_unit_test(test_its_first_is_as_old_as_before_when_another_one_ends),
     cmocka_unit_test(test_the_span_never_exceeds_the_page),
     cmocka_unit_test(test_recalls_all_but_the_first_that_wait_long_enough),
+    cmocka_unit_test(test_recalls_as_many_as_fit_into_a_short_message),
     cmocka_unit_test(test_memory_grows_with_the_window),
 });
