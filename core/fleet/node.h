@@ -41,7 +41,7 @@ struct tm_node_options {
   void (*on_note)(void *data, const char *text); /* for the log */
   /* Over a stream, both needed: tm_node_reported() has something; ask the node by tm_node_ask(). */
   void (*on_report)(void *data);
-  /* Then once: its answer; call tm_node_admit() or tm_node_refuse(), now or later. */
+  /* Then once: its answer; call tm_node_admit() or tm_node_give_up(), now or later. */
   void (*on_probed)(void *data, const struct tm_node_probed *probed);
   /* Once: the keeper runs, is of our version, and a node over a stream was admitted. NULL: not
    * called. */
@@ -72,8 +72,6 @@ void tm_node_admit(struct tm_node *n, bool sizes_alone);
  * that in the manifest (data/item_check.h), and whoever compares a file that the node has spilled.
  */
 bool tm_node_has_sizes_alone(const struct tm_node *n);
-/* The node cannot be used: on_lost comes during the call. `text`: why. */
-void tm_node_refuse(struct tm_node *n, const char *text);
 /* How many workers it has if process_count_per_node is not given; 0: it has not reported that. */
 int64_t tm_node_workers(const struct tm_node *n);
 

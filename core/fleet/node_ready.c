@@ -66,11 +66,6 @@ bool tm_node_has_sizes_alone(const struct tm_node *n)
   return n->has_sizes_alone;
 }
 
-void tm_node_refuse(struct tm_node *n, const char *text)
-{
-  tm_node_lose(n, text);
-}
-
 static void on_report(struct tm_node *n, const struct tm_msg *f)
 {
   if (!tm_node_admission_report(&n->admission, f->payload, f->length)) {

@@ -428,7 +428,7 @@ void tm_job_launches_reported(struct tm_job *job, uint32_t id)
   if (record_temp(n, tm_node_reported(node), &err) == 0)
     tm_job_probe_begin(n);
   else
-    tm_node_refuse(node, err.text);
+    tm_node_give_up(node, err.text);
 }
 
 void tm_job_launches_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed)

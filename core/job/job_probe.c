@@ -121,7 +121,7 @@ static void refuse(struct tm_job_probe *p, const char *problem)
   tm_launched_node_refusal(&text, problem, p->node->job->dir.path,
                            node ? tm_node_reported(node)->uid : geteuid(), geteuid());
   if (node)
-    tm_node_refuse(node, tm_buf_str(&text));
+    tm_node_give_up(node, tm_buf_str(&text));
   tm_buf_release(&text);
 }
 

@@ -87,7 +87,7 @@ static inline void on_probed(void *data, const struct tm_node_probed *probed)
   struct rig *r = data;
   tm_buf_printf(&r->probed, "probed '%s';", probed->problem);
   if (probed->problem[0])
-    tm_node_refuse(r->node, probed->problem);
+    tm_node_give_up(r->node, probed->problem);
   else
     tm_node_admit(r->node, false);
 }
