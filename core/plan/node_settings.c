@@ -1,10 +1,12 @@
 /* node_settings.c - see node_settings.h. */
 #include "plan/node_settings.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/check.h"
 #include "base/command_template.h"
 #include "base/map.h"
@@ -98,11 +100,34 @@ static void add_lines(struct tm_config *c, struct tm_map *seen, const char *text
   }
 }
 
-/* ssh takes such a word for an option, which may run anything. */
+static bool has_control(const char *name)
+{
+  while (*name && !iscntrl((unsigned char)*name))
+    name++;
+  return *name != '\0';
+}
+
+static int refuse_control(const char *name, struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int rc;
+
+  tm_text_one_line(&text, name, strlen(name), 0);
+  rc = tm_err_set(err, TM_EUSAGE,
+                  "'node_hosts' has the name '%s': names of machines have no control characters",
+                  tm_buf_str(&text));
+  tm_buf_release(&text);
+  return rc;
+}
+
+/* ssh takes a word that begins with '-' for an option, which may run anything. Logs have a name in
+ * one line. */
 static int check_names(const struct tm_config *c, struct tm_err *err)
 {
   for (size_t i = 0; i < c->node_hosts_len; i++)
-    if (c->node_hosts[i][0] == '-')
+    if (has_control(c->node_hosts[i]))
+      return refuse_control(c->node_hosts[i], err);
+    else if (c->node_hosts[i][0] == '-')
       return tm_err_set(err, TM_EUSAGE,
                         "'node_hosts' has the name '%s': commands would take it for an option; "
                         "names of machines do not begin with '-'",

@@ -145,6 +145,12 @@ static void a_host_that_looks_like_an_option_is_refused(void **state)
          "do not begin with '-'");
 }
 
+static void a_host_of_two_lines_is_refused(void **state)
+{
+  expect(1, true, "'ssh {host}'", "['a','b\\nc']", "",
+         "'node_hosts' has the name 'b\\nc': names of machines have no control characters");
+}
+
 static void a_byte_order_mark_is_not_part_of_a_name(void **state)
 {
   expect(1, true, "'ssh {host}'", "'hosts'",
@@ -155,6 +161,7 @@ static void a_byte_order_mark_is_not_part_of_a_name(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(a_host_that_looks_like_an_option_is_refused),
+    cmocka_unit_test(a_host_of_two_lines_is_refused),
     cmocka_unit_test(a_byte_order_mark_is_not_part_of_a_name),
     cmocka_unit_test(a_command_is_a_list_or_is_split),
     cmocka_unit_test(processes_are_known_only_if_they_are_given),
