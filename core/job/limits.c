@@ -13,7 +13,7 @@
 /* a socket and a log here, and a socket, a page and files in the keeper */
 #define FDS_OF_WORKER     3
 #define FDS_OF_FAR_WORKER 1 /* a log; its messages are in the stream of its node */
-#define FDS_OF_NODE       3 /* the stream; in the keeper the command, and its file */
+#define FDS_OF_NODE       1 /* its stream; the keeper that runs its command keeps none */
 #define WORKERS_MAX       (INT64_C(1) << 40) /* of a step; more cannot be meant */
 /* bytes: the history of the workspace, the journal, logs */
 #define FILE_LEAST ((int64_t)256 << 10)

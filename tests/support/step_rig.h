@@ -321,6 +321,15 @@ static inline void step_on_note(void *data, uint32_t id, const char *text)
   fail_msg("node %u: %s", id, text);
 }
 
+/* Of relays that a test plays, which say nothing of their machine. */
+static inline void step_on_report(void *data, uint32_t id)
+{
+}
+
+static inline void step_on_probed(void *data, uint32_t id, const struct tm_node_probed *probed)
+{
+}
+
 static inline void step_on_lost(void *data, uint32_t id, const char *text)
 {
   struct step_rig *r = data;
@@ -355,6 +364,8 @@ static inline void step_open(struct step_rig *r)
                                                         .program = r->j.self,
                                                         .has_stderr = true,
                                                         .on_note = step_on_note,
+                                                        .on_report = step_on_report,
+                                                        .on_probed = step_on_probed,
                                                         .on_lost = step_on_lost,
                                                         .on_gone = step_on_gone,
                                                         .data = r });

@@ -146,8 +146,8 @@ end]]
     wait_for_workers(t, 4)
     finish(t)
     local log = t:log "sys/master_role.txt"
-    job.expect_patterns(log, { "node %d is lost: ", "node 4 is ready" })
-    assert.equal(1, select(2, log:gsub("node %d is lost: ", "")))
+    job.expect_patterns(log, { "node %d %(%S+%) is lost: ", "node 4 %(%S+%) is ready" })
+    assert.equal(1, select(2, log:gsub("node %d %(%S+%) is lost: ", "")))
     cluster:restore(machine)
   end)
 

@@ -76,9 +76,26 @@ describe("nodes that start", function()
     assert.equal(12, count_nodes(t))
   end)
 
-  it("are no more than are started at a time, if there are far too many", function()
-    local t = start(new_case(1000000000, [[exec "$1" node]]))
+  it("are not all started at once", function()
+    local t = start(new_case(300, [[exec "$1" node]]))
     finish(t)
+    assert.is_true(count_nodes(t) < 300)
+  end)
+
+  local function with_limit(n)
+    return { before = { "sh", "-c", ("ulimit -n %d; exec \"$0\" \"$@\""):format(n) } }
+  end
+
+  it("are refused if they are more than descriptors", function()
+    local t = new_case(100, [[exec "$1" node]])
+    local r = t:run_job(nil, with_limit(200))
+    assert.equal(3, r.status, r.err)
+    job.expect_words(r.err, { "may open 200 files (ulimit -n)", "100 workers need about 240",
+                              "or node_count" })
+    assert.is_false(t:has "job")
+    waiting.let_go(t)
+    t.options.before = with_limit(200).before
+    t:expect(t:run_job({ "--max-workers", "2" }, t.options), 0)
   end)
 end)
 
@@ -110,7 +127,7 @@ function init()
   end
 end
 function run(m) return names_of(m) end]], [=[[ "$2" -eq 1 ] && until [ -e "$3/here-loads" ]; do sleep 0.01; done;]=])
-    t:wait_for("run1.err", "node 1 is ready")
+    t:wait_for("run1.err", "node 1 %(%S+%) is ready")
     lose(t, 2)
     finish(t)
   end)
@@ -130,7 +147,7 @@ end]]
       return id
     end, LIMIT)
     t:wait_for(waiting.PARTIAL, "0001.txt") -- so the other worker has nothing to do
-    t:wait_for("run1.err", ("node %d is ready"):format(3 - id))
+    t:wait_for("run1.err", ("node %d %%(%%S+%%) is ready"):format(3 - id))
     lose(t, id)
     t:wait_for("here-last-" .. 3 - id)
     finish(t)
@@ -147,8 +164,8 @@ describe("a command", function()
     t:write("begin", '#!/bin/sh\necho $$ >"$HERE$2"\nexec "$1" node\n')
     t:expect(t:run({ "-c", "chmod +x begin" }, { program = "sh" }), 0)
     start(t)
-    t:wait_for("run2.err", "node 1 is ready")
-    t:wait_for("run2.err", "node 2 is ready")
+    t:wait_for("run2.err", "node 1 %(%S+%) is ready")
+    t:wait_for("run2.err", "node 2 %(%S+%) is ready")
     assert(os.remove(t:path "begin"))
     programs.kill(tonumber(t:read "here-2"), programs.SIGKILL)
     t:wait_for("run2.err", "cannot start node 3: cannot start ")

@@ -38,7 +38,7 @@ static void workers_of_nodes_count_on_each_node(void **state)
   assert_int_equal(n.here, 2);
   assert_int_equal(n.far, 3005);
   assert_int_equal(n.nodes, 30);
-  assert_int_equal(n.fds, 24 + 3 * 16 + 3 * 2 + 3005 + 3 * 30);
+  assert_int_equal(n.fds, 24 + 3 * 16 + 3 * 2 + 3005 + 30);
   assert_int_equal(needs(c, 3, 10).far, 10);
 }
 
