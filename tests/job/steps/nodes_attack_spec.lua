@@ -126,7 +126,10 @@ function init()
     wait_for "never"
   end
 end
-function run(m) return names_of(m) end]], [=[[ "$2" -eq 1 ] && until [ -e "$3/here-loads" ]; do sleep 0.01; done;]=])
+function run(m)
+  wait_for "go"
+  return names_of(m)
+end]], [=[[ "$2" -eq 1 ] && until [ -e "$3/here-loads" ]; do sleep 0.01; done;]=])
     t:wait_for("run1.err", "node 1 %(%S+%) is ready")
     lose(t, 2)
     finish(t)
