@@ -14,6 +14,9 @@
  *  (7) The supervisor counts as silent if two looks in a row say so: what came while this process
  *      was stopped is read between them. Sleep of this machine counts, because the supervisor's
  *      clock passes meanwhile.
+ *  (8) The socket of a worker that sent what cannot be read stays open until ENDED. The supervisor
+ *      has the worker killed; a worker whose socket closes would end by itself first, and its end
+ *      would have another cause.
  */
 #include "relay/exchange.h"
 
@@ -102,7 +105,8 @@ static void close_worker(struct worker *w, int code)
     return;
   w->is_closed = true;
   w->code = code;
-  tm_channel_close(&w->channel);
+  if (code == 0) /* keeps (8) */
+    tm_channel_close(&w->channel);
 }
 
 static void on_worker_msg(struct tm_channel *c, const struct tm_msg *f)
@@ -112,7 +116,9 @@ static void on_worker_msg(struct tm_channel *c, const struct tm_msg *f)
   struct tm_msg up = *f;
 
   tm_fs_close(tm_fs_real(), f->fd); /* workers send no descriptors */
-  if (f->type >= TM_MSG_HELLO) {    /* keeps (3) */
+  if (w->is_closed)
+    return;
+  if (f->type >= TM_MSG_HELLO) { /* keeps (3) */
     close_worker(w, TM_EPROTOCOL);
     return;
   }

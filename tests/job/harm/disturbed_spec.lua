@@ -84,8 +84,9 @@ describe("a worker", function()
         return names_of(m)
       end]]
     t:pipeline "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 2"
-    t:expect_job(0, nil, { limit = 15 })
+    local r = t:expect_job(0, nil, { limit = 15 })
     assert.same({ "0001.txt", "0002.txt", "0004.txt", "0005.txt", "0006.txt" }, t:rows())
+    expect_words(r.err, { "sent bytes that cannot be read; it is killed", "1 time: killed by the supervisor " })
   end)
 
   it("that dies loses no other mini-batch for good", function()

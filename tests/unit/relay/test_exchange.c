@@ -56,6 +56,29 @@ static void a_worker_that_closes_its_socket_is_reported_once(void **state)
   assert_true(f->type == TM_MSG_ENDED && f->length == 6 && memcmp(f->payload, "killed", 6) == 0);
 }
 
+/* It is to die by the supervisor's kill, and by nothing else. */
+static void a_worker_that_cannot_be_read_keeps_its_socket_until_its_end(void **state)
+{
+  struct fixture *x = *state;
+  char too_long[TM_MSG_HEADER];
+  memset(too_long, -1, sizeof too_long);
+  for (uint32_t i = 0; i < 2; i++) {
+    struct one_worker *w = &x->workers[i];
+    keeper_starts(x, i);
+    if (i == 0)
+      worker_sends(x, i, TM_MSG_ENDED, "", 0); /* only the keeper may say so */
+    else
+      assert_int_equal(write(w->channel.fd, too_long, sizeof too_long), sizeof too_long);
+    expect(x, &x->supervisor_in, TM_MSG_CLOSED, i);
+    settle(x);
+    assert_false(w->has_ended);
+    keeper_sends(x, TM_MSG_ENDED, i, "killed");
+    expect(x, &x->supervisor_in, TM_MSG_ENDED, i);
+    while (!w->has_ended)
+      turn(x);
+  }
+}
+
 /* All that the worker sent comes before its end; what concerns others does not wait. */
 static void the_end_of_a_worker_follows_all_that_it_sent(void **state)
 {
@@ -257,6 +280,7 @@ UNIT_TESTS({
     CASE(messages_go_through_unchanged),
     CASE(each_worker_gets_and_sends_its_own),
     CASE(a_worker_that_closes_its_socket_is_reported_once),
+    CASE(a_worker_that_cannot_be_read_keeps_its_socket_until_its_end),
     CASE(the_end_of_a_worker_follows_all_that_it_sent),
     CASE(the_end_of_a_worker_does_not_wait_for_its_socket),
     CASE(it_reads_no_more_from_workers_than_the_supervisor_takes),
