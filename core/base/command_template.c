@@ -151,7 +151,7 @@ static int expand(struct tm_buf *out, const char *word, const struct tm_template
 {
   for (const char *at = word; *at;) {
     const struct tm_template_value *value;
-    size_t n = strcspn(at + 1, "{}");
+    size_t n;
     bool is_brace = *at == '{' || *at == '}';
     if (!is_brace || at[1] == *at) {
       if (out)
@@ -159,6 +159,7 @@ static int expand(struct tm_buf *out, const char *word, const struct tm_template
       at += is_brace ? 2 : 1;
       continue;
     }
+    n = strcspn(at + 1, "{}");
     if (*at == '}' || at[1 + n] != '}')
       return tm_err_set(err, TM_EUSAGE,
                         "'%c' in '%s' belongs to no placeholder: write %c%c for a brace", *at, word,

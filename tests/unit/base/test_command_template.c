@@ -118,7 +118,22 @@ static void without_values_no_placeholder_is_accepted(void **state)
   assert_string_equal(err.text, "'{b}' is not known; accepted: none; write {{ and }} for braces");
 }
 
+/* Time that grows with the square of a word's length would be minutes here. */
+static void a_long_word_takes_a_moment(void **state)
+{
+  enum { LONG = 20000000 };
+  char *word = tm_xmalloc(LONG + 1), *words[] = { word, NULL };
+  char **got;
+  memset(word, 'a', LONG);
+  word[LONG] = '\0';
+  got = tm_command_words_expand(words, NULL, 0, NULL);
+  assert_string_equal(got[0], word);
+  tm_command_words_free(got);
+  free(word);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(a_long_word_takes_a_moment),
     cmocka_unit_test(words_are_split_as_a_shell_splits_them),
     cmocka_unit_test(a_quote_without_an_end_is_refused_with_its_position),
     cmocka_unit_test(a_value_stays_within_its_word),
