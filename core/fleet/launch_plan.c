@@ -104,6 +104,15 @@ void tm_launch_plan_running(struct tm_launch_plan *p, uint32_t id, int64_t now_n
   l->deadline_ns = now_ns + p->start_timeout_ns;
 }
 
+void tm_launch_plan_waited(struct tm_launch_plan *p, uint32_t id, int64_t now_ns)
+{
+  struct tm_launch_place *l = place_of(p, id);
+
+  tm_require(l->state == TM_LAUNCH_PLACE_STARTS && l->begun_ns != INT64_MAX);
+  l->begun_ns = now_ns;
+  l->deadline_ns = now_ns + p->start_timeout_ns;
+}
+
 void tm_launch_plan_ready(struct tm_launch_plan *p, uint32_t id)
 {
   struct tm_launch_place *l = place_of(p, id);

@@ -57,6 +57,16 @@ char *tm_slurm_command_name(const char *job, uint64_t epoch, uint32_t id)
   return tm_buf_take(&name);
 }
 
+bool tm_slurm_command_is_name(const char *name)
+{
+  static const char begin[] = "tidemill-";
+  size_t len = 0;
+
+  while (name[len] && is_safe(name[len]))
+    len++;
+  return !name[len] && len > sizeof begin && strncmp(name, begin, sizeof begin - 1) == 0;
+}
+
 char *tm_slurm_command_exclude(const char *users, const char *const *hosts, size_t hosts_len)
 {
   struct tm_buf all = TM_BUF_NONE;
@@ -190,6 +200,16 @@ char **tm_slurm_command_cancel(const uint32_t *ids, size_t len)
   add(&w, "--quiet"); /* one of them may have ended meanwhile */
   for (size_t i = 0; i < len; i++)
     add_taken(&w, tm_xprintf("%" PRIu32, ids[i]));
+  return finish(&w);
+}
+
+char **tm_slurm_command_cancel_name(const char *name)
+{
+  struct words w = { 0 };
+
+  add(&w, "scancel");
+  add(&w, "--quiet");
+  add_taken(&w, tm_xprintf("--name=%s", name));
   return finish(&w);
 }
 

@@ -6,6 +6,7 @@
 #ifndef TM_FLEET_SLURM_COMMAND_H
 #define TM_FLEET_SLURM_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,8 @@ struct tm_slurm_request {
  * name become '_', and the middle of a long one is left out. The caller frees it. `epoch`: of the
  * supervisor (record/job_dir.h); `id`: of the node. */
 char *tm_slurm_command_name(const char *job, uint64_t epoch, uint32_t id);
+/* Whether such a name may have come from there: for a name that was read from a file. */
+bool tm_slurm_command_is_name(const char *name);
 /* Both lists in one; NULL if both are empty. The caller frees it. `users`: or NULL. */
 char *tm_slurm_command_exclude(const char *users, const char *const *hosts, size_t hosts_len);
 
@@ -37,8 +40,9 @@ char **tm_slurm_command_test(const struct tm_slurm_request *r);
  * slurm_text.h reads. `len` > 0. */
 char **tm_slurm_command_queue_of_names(const char *const *names, size_t len);
 char **tm_slurm_command_queue_of_ids(const uint32_t *ids, size_t len);
-/* Ends them. There is none by name: `scancel --name=a,b` ends nothing, and exits with 0. */
+/* Ends them. None is for several names: `scancel --name=a,b` ends nothing, and exits with 0. */
 char **tm_slurm_command_cancel(const uint32_t *ids, size_t len);
+char **tm_slurm_command_cancel_name(const char *name);
 /* Prints the hosts of SLURM_JOB_NODELIST, one per line. */
 char **tm_slurm_command_hosts(const char *list);
 

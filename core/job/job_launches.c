@@ -1,4 +1,5 @@
-/* job_launches.c - the nodes that commands start (compute_target = "exec"): see job_own.h.
+/* job_launches.c - the nodes that commands start (compute_target = "exec" or "slurm"): see
+ * job_own.h.
  *
  * Steps whose settings of nodes are equal form a group: its nodes serve all of them. A node lives
  * in two ways: its command, which the keeper of this machine runs, and its stream in the fleet.
@@ -28,6 +29,7 @@
 #include "fleet/node_probe.h"
 #include "job/job_own.h"
 #include "job/job_probe.h"
+#include "job/same_nodes.h"
 #include "sys/clock.h"
 
 #define NO_GROUP    SIZE_MAX
@@ -35,31 +37,12 @@
 
 /* ---- groups ---- */
 
-static bool are_equal(char *const *a, char *const *b)
-{
-  size_t i = 0;
-
-  if (!a || !b)
-    return a == b;
-  while (a[i] && b[i] && strcmp(a[i], b[i]) == 0)
-    i++;
-  return a[i] == b[i];
-}
-
-static bool is_same_group(const struct tm_config *a, const struct tm_config *b)
-{
-  return are_equal(a->node_command, b->node_command) && are_equal(a->node_hosts, b->node_hosts) &&
-         a->node_count == b->node_count && a->node_timeout_ns == b->node_timeout_ns &&
-         a->node_start_timeout_ns == b->node_start_timeout_ns &&
-         a->process_count_per_node == b->process_count_per_node;
-}
-
 static size_t group_for(struct tm_job_launches *l, const struct tm_config *c)
 {
   struct tm_launch_group *g;
 
   for (size_t i = 0; i < l->groups.len; i++)
-    if (is_same_group(l->groups.at[i].config, c))
+    if (tm_same_nodes(l->groups.at[i].config, c))
       return i;
   g = TM_ARRAY_ADD(&l->groups);
   *g = (struct tm_launch_group) { .config = c };
@@ -85,6 +68,7 @@ static void free_node(struct tm_launched_node *n)
   free(n->reported_host);
   free(n->why);
   free(n->printed);
+  free(n->slurm_name);
   free(n);
 }
 
@@ -101,6 +85,7 @@ void tm_job_launches_release(struct tm_job *job)
   TM_ARRAY_RELEASE(&l->nodes);
   TM_ARRAY_RELEASE(&l->groups);
   free(l->group_of);
+  tm_job_slurm_release(&l->slurm);
   free(l);
   job->launches = NULL;
 }
@@ -303,6 +288,7 @@ static void lose_local(struct tm_job *job)
     tm_job_probe_end(n);
     tm_job_steps_silence_node(job, n->id);
   }
+  tm_job_slurm_lost(job);
   tm_fleet_close_streams(&job->fleet);
 }
 
@@ -387,6 +373,7 @@ static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_
 
   n->ended = *ended;
   n->has_ended = n->is_over = true;
+  tm_job_slurm_ended(n);
   settle(n);
 }
 
@@ -514,9 +501,13 @@ static void end_late(struct tm_job *job, struct tm_launch_group *g)
 
   while (tm_launch_plan_late(&g->plan, tm_clock_mono_ns(), &id)) {
     struct tm_launched_node *n = find(job, id);
-    tm_launch_plan_ends(&g->plan, id);
     char *why;
     tm_require(n);
+    if (tm_job_slurm_has_waited(n)) {
+      tm_launch_plan_waited(&g->plan, id, tm_clock_mono_ns());
+      continue;
+    }
+    tm_launch_plan_ends(&g->plan, id);
     why = why_late(n);
     n->is_late = true;
     if (n->has_stream) /* somebody may hold it whose end we do not see */
@@ -546,6 +537,8 @@ static void go(struct tm_job *job, size_t group)
 
 void tm_job_launches_go(struct tm_job *job)
 {
+  if (may_run(job))
+    tm_job_slurm_go(job);
   for (size_t i = 0; i < job->launches->nodes.len; i++)
     tm_job_probe_tick(job->launches->nodes.at[i]);
   for (size_t i = 0; may_run(job) && i < job->launches->groups.len; i++)
@@ -558,7 +551,7 @@ void tm_job_launches_close(struct tm_job *job)
 {
   struct tm_job_launches *l = job->launches;
 
-  l->give_up_ns = tm_clock_mono_ns() + TM_LAUNCH_END_NS;
+  l->give_up_ns = tm_clock_mono_ns() + 2 * TM_LAUNCH_END_NS; /* scancel follows srun */
   for (size_t i = 0; i < l->nodes.len; i++) {
     tm_job_probe_end(l->nodes.at[i]);
     if (!l->nodes.at[i]->was_ready)
@@ -573,7 +566,7 @@ void tm_job_launches_end(struct tm_job *job)
   struct tm_job_launches *l = job->launches;
 
   if (job->life.state != TM_JOB_IS_ENDING ||
-      (l->nodes.len > 0 && tm_clock_mono_ns() < l->give_up_ns))
+      ((l->nodes.len > 0 || !tm_job_slurm_is_done(job)) && tm_clock_mono_ns() < l->give_up_ns))
     return;
   tm_fleet_close(&job->fleet);
   if (tm_fleet_is_empty(&job->fleet))

@@ -9,11 +9,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/command_template.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "fleet/slurm_environment.h"
 #include "job/job_own.h"
 
 struct scan {
@@ -68,9 +70,10 @@ static int make_file(struct tm_job *job, const char *file, struct tm_err *err)
   return rc < 0 ? rc : 0;
 }
 
-static char **command_of(const struct tm_launched_node *n, const struct tm_config *c,
-                         struct tm_err *err)
+static char **command_of(struct tm_launched_node *n, const struct tm_config *c, struct tm_err *err)
 {
+  if (c->uses_slurm)
+    return tm_job_slurm_command(n, c, err);
   char *id = tm_xprintf("%" PRIu32, n->id),
        *processes = tm_xprintf("%" PRId64, c->process_count_per_node);
   struct tm_template_value values[5] = { { "node_id", id },
@@ -139,21 +142,33 @@ static void add_step(struct tm_job *job, struct tm_node *local)
   tm_temp_dirs_release(&dirs);
 }
 
+uint32_t tm_job_launching_run(struct tm_job *job, const struct tm_launch *l,
+                              const struct tm_launch_user *user)
+{
+  struct tm_node *local = tm_fleet_node(&job->fleet, TM_LOCAL_NODE);
+
+  tm_require(local);
+  add_step(job, local);
+  return tm_node_launch(local, l, user);
+}
+
 int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c,
                            const struct tm_launch_user *user, struct tm_err *err)
 {
   struct tm_job *job = n->job;
-  struct tm_node *local = tm_fleet_node(&job->fleet, TM_LOCAL_NODE);
   char *file = tm_xprintf("%s/nodes/%" PRIu32 ".txt", job->dir.path, n->id);
-  struct tm_launch l = { .argv = command_of(n, c, err), .stderr_path = file, .cwd = "" };
-  int rc = l.argv ? make_file(job, file, err) : err->code;
+  char **without = c->uses_slurm ? tm_slurm_environment_removed(environ) : NULL, **argv = NULL;
+  int rc = make_file(job, file, err);
 
-  tm_require(local);
-  if (rc == 0) {
-    add_step(job, local);
-    n->launch = tm_node_launch(local, &l, user);
-  }
-  tm_command_words_free((char **)l.argv);
+  if (rc == 0 && !(argv = command_of(n, c, err)))
+    rc = err->code;
+  if (rc == 0)
+    n->launch = tm_job_launching_run(
+        job,
+        &(struct tm_launch) { .argv = argv, .stderr_path = file, .cwd = "", .without = without },
+        user);
+  tm_command_words_free(argv);
+  tm_command_words_free(without);
   free(file);
   return rc;
 }

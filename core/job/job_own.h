@@ -5,6 +5,7 @@
  *   job_launches.c  nodes that commands start: launches them, and again when they are lost
  *   job_launching.c begins a launch
  *   job_probe.c     asks a node whether it can be used
+ *   job_slurm.c     the command of a node that is a Slurm job, and its end
  *   job_result.c    the verdict, the result, the exit status
  *   kept.c          a job that was Completed before
  *   job_cancel.c    ends the job early, if its owner or another process asks for it
@@ -78,6 +79,12 @@ struct tm_launch_group {
   struct tm_err last;  /* why its last node has failed */
 };
 
+/* Slurm jobs that must end: job_slurm.c. */
+struct tm_job_slurm {
+  struct TM_ARRAY(struct tm_slurm_cancel *) cancels;
+  bool has_looked; /* for those that earlier sessions have left */
+};
+
 struct tm_job_launches {
   struct TM_ARRAY(struct tm_launch_group) groups;
   size_t *group_of;                                 /* by step; SIZE_MAX: it runs on this machine */
@@ -85,6 +92,7 @@ struct tm_job_launches {
   uint32_t next_id;                                 /* 0: not known yet */
   bool knows_step;    /* the keeper of this machine: job_launching.c */
   int64_t give_up_ns; /* of an ending job: when its commands are ended by force */
+  struct tm_job_slurm slurm;
 };
 
 struct tm_job {
@@ -174,6 +182,25 @@ uint32_t tm_job_launching_next_id(struct tm_job *job);
 /* Launches the node; the keeper of this machine must live. */
 int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c,
                            const struct tm_launch_user *user, struct tm_err *err);
+
+/* Runs a command on this machine, whose keeper must live. */
+uint32_t tm_job_launching_run(struct tm_job *job, const struct tm_launch *l,
+                              const struct tm_launch_user *user);
+
+/* job_slurm.c. Those with a node do nothing if that is not a Slurm job. */
+/* The command of the node, for tm_command_words_free(). Names and records its Slurm job. */
+char **tm_job_slurm_command(struct tm_launched_node *n, const struct tm_config *c,
+                            struct tm_err *err);
+/* The node is late: whether that was time in the queue, so that it has its whole time once more.
+ * The user is informed once. */
+bool tm_job_slurm_has_waited(struct tm_launched_node *n);
+/* Its srun is over: its Slurm job is canceled unless it has ended, too. */
+void tm_job_slurm_ended(struct tm_launched_node *n);
+void tm_job_slurm_lost(struct tm_job *job); /* the keeper of this machine is lost */
+/* Cancels the Slurm jobs that must end. Call it also at each tick. */
+void tm_job_slurm_go(struct tm_job *job);
+bool tm_job_slurm_is_done(const struct tm_job *job);
+void tm_job_slurm_release(struct tm_job_slurm *s);
 
 /* kept.c */
 void tm_kept_recheck(struct tm_job *job);                         /* if the user asks for it */

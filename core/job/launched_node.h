@@ -18,6 +18,7 @@ struct tm_launched_node {
   size_t group;
   const char *host;           /* from node_hosts, or NULL */
   char *reported_host;        /* NULL: it has not reported yet */
+  char *slurm_name;           /* of its Slurm job; NULL: it has none */
   struct tm_job_probe *probe; /* from its report until it is ready or ends; else NULL */
   bool has_stream;            /* in the fleet */
   bool is_over;               /* nothing of its command is left */
@@ -26,6 +27,8 @@ struct tm_launched_node {
   char *why;     /* it is being ended, or is lost; NULL: it is not */
   bool is_late, is_refused, has_ended;
   bool is_orphan; /* the keeper that runs its command is lost */
+  /* What is known of its Slurm job, once it was looked at: the user was informed of it. */
+  bool is_known_to_wait, is_known_to_run;
   struct tm_launch_ended ended;
 };
 

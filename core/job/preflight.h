@@ -1,6 +1,7 @@
 /* preflight.h - finds what prevents a job before anything of it is made: destinations that are full
  * or must not be replaced, input paths that are in use (destinations.h, own_folder.h,
- * input_staging.h), and inputs that name nothing (first_look.h). A job looks before it has a
+ * input_staging.h), nodes that Slurm can never grant (slurm_test.h), and inputs that name nothing
+ * (first_look.h). A job looks before it has a
  * directory, and `--dry-run` looks too.
  *
  * A destination may hold the earlier result that a step will reuse (reuse.h), so reuse is decided

@@ -73,12 +73,12 @@ static const struct tm_field config_fields[] = {
     "*.csv and *.tsv" },
   { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
     "the number of workers on each node; by default the number of cores, or 1 if there is a GPU; "
-    "with compute_target = \"exec\" each node decides by its own" },
+    "with another compute_target than local each node decides by its own" },
   { "node_count", TM_FIELD_INT, 1, INT_MAX_GIVEN, "1", NULL, PARAMETER | CHANGEABLE,
-    "the number of machines that run workers; more than 1 needs compute_target = \"exec\"" },
-  { "compute_target", TM_FIELD_CHOICE, 0, 0, "local", "local|exec", CHANGEABLE,
+    "the number of machines that run workers; more than 1 needs another compute_target than local" },
+  { "compute_target", TM_FIELD_CHOICE, 0, 0, "local", "local|exec|slurm", CHANGEABLE,
     "where workers run. local: on this machine; exec: on nodes, each of which node_command "
-    "starts" },
+    "starts; slurm: on nodes, each of which is a Slurm job" },
   { "node_command", TM_FIELD_STRINGS, 0, 0, NULL, NULL, CHANGEABLE,
     "the command that starts a node, a list or a string that is split at blanks, such as "
     "\"ssh -T {host} {program} node\"; {host}, {node_id}, {program}, {job_dir} and {processes} "
@@ -86,10 +86,14 @@ static const struct tm_field config_fields[] = {
   { "node_hosts", TM_FIELD_STRINGS, 0, 0, NULL, NULL, CHANGEABLE,
     "the values of {host}: a list of names, or a file with one name per line; names beyond "
     "node_count are spares" },
+  { "slurm_options", TM_FIELD_STRINGS, 0, 0, NULL, NULL, CHANGEABLE,
+    "options for srun, a list or a string that is split at blanks, such as \"--partition=long "
+    "--gres=gpu:2\"; for compute_target = \"slurm\"" },
   { "node_timeout", TM_FIELD_SECONDS, 1, 3600, "15", NULL, CHANGEABLE,
     "seconds of silence after which a node is given up, and replaced" },
   { "node_start_timeout", TM_FIELD_SECONDS, 1, 86400, "60", NULL, CHANGEABLE,
-    "seconds that a node has to become usable after its command was started" },
+    "seconds that a node has to become usable after its command was started; time in the queue "
+    "of Slurm does not count" },
   { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE | RESULT,
     "{ variables, module_paths }: environment variables for the workers, and folders that "
     "require searches after the script's own; a name instead of it is accepted and ignored" },

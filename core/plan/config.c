@@ -30,6 +30,8 @@ void tm_config_release(struct tm_config *c)
   free_list(c->module_paths);
   free_list(c->node_command);
   free_list(c->node_hosts);
+  free_list(c->slurm_options);
+  free(c->slurm_exclude);
   free(c->description);
   free(c->resume_from);
   memset(c, 0, sizeof(*c));

@@ -39,7 +39,7 @@ enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUP
   /* in returned strings; otherwise they are errors */                                             \
   WORD(escapes_line_breaks, "append_row_line_break", "escape")                                     \
   WORD(hides_gpus, "gpu_surplus", "none")                                                          \
-  WORD(launches_nodes, "compute_target", "exec") /* with node_command; else workers run here */
+  WORD(uses_slurm, "compute_target", "slurm")
 
 struct tm_config {
 #define INT(field, name)        int64_t field;
@@ -68,8 +68,13 @@ struct tm_config {
   bool is_profiled;       /* profiling_module */
   int64_t retry_delay_ns; /* -1: not given */
   char **environment;     /* "NAME=value", NULL-ended; or NULL */
-  /* With launches_nodes: the template of the command that starts a node, NULL-ended; the values of
-   * its {host}, different ones, or NULL. */
+  bool launches_nodes;    /* compute_target is not "local", which means that workers run here */
+  /* With uses_slurm: the options of the user for srun, NULL-ended, without the hosts to exclude,
+   * which are separated by commas, or NULL. */
+  char **slurm_options;
+  char *slurm_exclude;
+  /* Else, with launches_nodes: the template of the command that starts a node, NULL-ended; the
+   * values of its {host}, different ones, or NULL. */
   char **node_command;
   char **node_hosts;
   size_t node_hosts_len;

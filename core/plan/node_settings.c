@@ -12,8 +12,38 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "plan/slurm_options.h"
 
-/* Without a launcher there is one node, and no command. */
+/* A setting that belongs to another target, or NULL. */
+static const char *setting_of_another(const struct tm_node_settings *s)
+{
+  if (!s->is_exec && s->command)
+    return "node_command";
+  if (!s->is_exec && s->hosts)
+    return "node_hosts";
+  return !s->is_slurm && s->slurm_options ? "slurm_options" : NULL;
+}
+
+static int check_others(const struct tm_node_settings *s, struct tm_err *err)
+{
+  const char *name = setting_of_another(s);
+
+  if (!name)
+    return 0;
+  return tm_err_set(err, TM_EUSAGE,
+                    "'%s' is given with compute_target = \"%s\": %s; write compute_target = "
+                    "\"%s\", or leave it out",
+                    name,
+                    s->is_slurm  ? "slurm"
+                    : s->is_exec ? "exec"
+                                 : "local",
+                    s->is_slurm  ? "srun starts the nodes"
+                    : s->is_exec ? "node_command starts the nodes"
+                                 : "workers run on this machine",
+                    name[0] == 's' ? "slurm" : "exec");
+}
+
+/* Without a launcher there is one node. */
 static int check_local(const struct tm_node_settings *s, struct tm_err *err)
 {
   if (s->node_count > 1)
@@ -21,13 +51,8 @@ static int check_local(const struct tm_node_settings *s, struct tm_err *err)
         err, TM_EUSAGE,
         "'node_count' is %" PRId64
         " with compute_target = \"local\", which is one machine; write compute_target "
-        "= \"exec\" and a node_command, or node_count = 1",
+        "= \"slurm\", or \"exec\" and a node_command, or node_count = 1",
         s->node_count);
-  if (s->command || s->hosts)
-    return tm_err_set(err, TM_EUSAGE,
-                      "'%s' is given with compute_target = \"local\": workers run on this machine"
-                      "; write compute_target = \"exec\", or leave it out",
-                      s->command ? "node_command" : "node_hosts");
   return 0;
 }
 
@@ -155,13 +180,34 @@ static int check_hosts(const struct tm_node_settings *s, struct tm_config *c, st
                     found, tm_text_counted(found, "name", "names"), s->node_count);
 }
 
+static int check_slurm(const struct tm_node_settings *s, struct tm_config *c, struct tm_err *err)
+{
+  char *none[] = { NULL };
+  struct tm_slurm_options o;
+  struct tm_err why = TM_ERR_NONE;
+  char **words = s->slurm_options ? words_of(s->slurm_options, &why) : NULL;
+  int rc = why.code == 0 ? tm_slurm_options_read(&o, words ? words : none, &why) : why.code;
+
+  tm_command_words_free(words);
+  if (rc < 0)
+    return tm_err_set(err, TM_EUSAGE, "'slurm_options': %s", why.text);
+  c->slurm_options = o.words;
+  c->slurm_exclude = o.exclude;
+  return 0;
+}
+
 int tm_node_settings_check(const struct tm_node_settings *s, struct tm_config *c,
                            struct tm_err *err)
 {
   struct tm_err why = TM_ERR_NONE;
-  int rc;
+  int rc = check_others(s, err);
 
-  tm_require(s->node_count > 0 && !c->node_command && !c->node_hosts);
+  tm_require(s->node_count > 0 && !c->node_command && !c->node_hosts && !c->slurm_options);
+  tm_require(!s->is_exec || !s->is_slurm);
+  if (rc < 0)
+    return rc;
+  if (s->is_slurm)
+    return check_slurm(s, c, err);
   if (!s->is_exec)
     return check_local(s, err);
   if (!s->command)

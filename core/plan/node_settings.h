@@ -1,9 +1,10 @@
 /* node_settings.h - the settings that say where nodes come from, and what must hold between them:
- * node_count, compute_target, node_command and node_hosts. Pure: its caller reads the file of
- * hosts. Within plan.
+ * node_count, compute_target, node_command, node_hosts and slurm_options. Pure: its caller reads
+ * the file of hosts. Within plan.
  *
- *   compute_target = "exec" needs node_command; without it, node_count is 1, and neither
- *   node_command nor node_hosts is given.
+ *   compute_target = "local" has node_count 1.
+ *   Only "exec" has node_command, which it needs, and node_hosts. Only "slurm" has slurm_options
+ *   (slurm_options.h).
  *   Placeholders of node_command: {host} {node_id} {program} {job_dir} {processes}.
  *   {processes} needs process_count_per_node, which each node decides otherwise.
  *   {host} needs node_hosts: at least node_count different names. Names beyond that are spares.
@@ -29,10 +30,12 @@ struct tm_node_settings {
   const struct tm_json *hosts;   /* a list of names, or the name of a file; NULL: not given */
   const char *hosts_text;        /* what that file holds: one name per line, empty lines count for
                                   * nothing, and so does what follows a '#' */
+  bool is_slurm;                 /* compute_target; not with is_exec */
+  const struct tm_json *slurm_options; /* as for `command` */
 };
 
-/* Fills node_command and node_hosts of `c`, which tm_config_release() frees, also after TM_EUSAGE.
- * The message has no file:line. */
+/* Fills node_command and node_hosts, or slurm_options and slurm_exclude of `c`, which
+ * tm_config_release() frees, also after TM_EUSAGE. The message has no file:line. */
 int tm_node_settings_check(const struct tm_node_settings *s, struct tm_config *c,
                            struct tm_err *err);
 

@@ -66,10 +66,10 @@ int64_t tm_settings_processes_default(void)
 static struct tm_json *default_processes(const struct tm_json *config,
                                          const struct tm_values *params)
 {
-  const char *target = tm_json_str(config, "compute_target", "");
+  const char *target = tm_json_str(config, "compute_target", "local");
 
-  return strcmp(target, "exec") == 0 ? tm_json_new_string("node")
-                                     : tm_json_new_int(params->processes_default);
+  return strcmp(target, "local") == 0 ? tm_json_new_int(params->processes_default)
+                                      : tm_json_new_string("node");
 }
 
 static void add_default(struct tm_json *settings, const struct tm_field *f,
@@ -154,6 +154,7 @@ static void read_words(struct tm_config *c, const struct tm_json *settings)
   c->monitor_interval_ns = is_word(settings, "resource_monitor_interval", "auto")
                                ? -1
                                : ns_setting(settings, "resource_monitor_interval");
+  c->launches_nodes = c->uses_slurm || is_word(settings, "compute_target", "exec");
   c->output_action =
       is_word(settings, "output_action", "summary_only") ? TM_SUMMARY_ONLY : TM_APPEND_ROW;
 }
@@ -248,10 +249,12 @@ static int fill_nodes(struct tm_config *c, const struct tm_json *settings, const
                       struct tm_err *err)
 {
   struct tm_node_settings s = { .node_count = c->node_count,
-                                .is_exec = c->launches_nodes,
+                                .is_exec = c->launches_nodes && !c->uses_slurm,
                                 .has_processes = c->process_count_per_node > 0,
                                 .command = setting(settings, "node_command"),
-                                .hosts = setting(settings, "node_hosts") };
+                                .hosts = setting(settings, "node_hosts"),
+                                .is_slurm = c->uses_slurm,
+                                .slurm_options = setting(settings, "slurm_options") };
   struct tm_buf file = TM_BUF_NONE;
   int rc = 0;
   if (s.hosts && s.hosts->type == TM_JSON_STRING)

@@ -46,9 +46,9 @@ describe("ParallelRunConfig", function()
     assert.equal(3, c.node_count)
     assert.same({ "{program}", "node" }, c.node_command)
     local words = refused(function()
-      local _ = Config { entry_script = "score.lua", compute_target = "slurm" }
+      local _ = Config { entry_script = "score.lua", compute_target = "pbs" }
     end)
-    assert.equal([[ParallelRunConfig: 'compute_target' is "slurm"; accepted: "local" or "exec"]], words)
+    assert.equal([[ParallelRunConfig: 'compute_target' is "pbs"; accepted: "local", "exec" or "slurm"]], words)
   end)
 
   for _, case in ipairs {

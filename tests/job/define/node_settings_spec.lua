@@ -26,7 +26,11 @@ describe("settings of nodes", function()
       "'node_hosts' has 1 different name, but 'node_count' is 2",
     ['compute_target = "exec", node_command = "x", node_hosts = "none.txt"'] = "which cannot be read: cannot open",
     ['compute_target = { name = "cpus" }'] = "'compute_target' is a table",
-    ['compute_target = "slurm"'] = [[accepted: "local" or "exec"]],
+    ['compute_target = "pbs"'] = [[accepted: "local", "exec" or "slurm"]],
+    ['slurm_options = "-p long"'] = [['slurm_options' is given with compute_target = "local"]],
+    ['compute_target = "slurm", node_command = "x"'] = [['node_command' is given with compute_target = "slurm"]],
+    ['compute_target = "slurm", slurm_options = "-n 4"'] = "'slurm_options': leave out '-n' (--ntasks): each node is",
+    ['compute_target = "slurm", slurm_options = "long"'] = "'long' is not an option",
   } do
     it("are refused: " .. settings, function() refused(settings, message) end)
   end

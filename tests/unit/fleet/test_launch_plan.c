@@ -237,6 +237,21 @@ static void only_some_places_start_at_a_time(void **state)
   tm_launch_plan_release(&p);
 }
 
+static void time_in_a_queue_is_not_time_to_start(void **state)
+{
+  struct tm_launch_plan p;
+  uint32_t id;
+  tm_launch_plan_init(&p, 1, 0, TM_S);
+  tm_launch_plan_launch(&p, tm_launch_plan_next(&p, 0), 1);
+  tm_launch_plan_running(&p, 1, 0);
+  assert_true(tm_launch_plan_late(&p, TM_S, &id));
+  tm_launch_plan_waited(&p, 1, TM_S);
+  assert_false(tm_launch_plan_late(&p, 2 * TM_S - 1, &id));
+  assert_int_equal(tm_launch_plan_due(&p), 2 * TM_S);
+  assert_true(tm_launch_plan_late(&p, 2 * TM_S, &id));
+  tm_launch_plan_release(&p);
+}
+
 static void a_start_that_is_being_ended_is_not_late_again(void **state)
 {
   struct tm_launch_plan p;
@@ -269,5 +284,6 @@ UNIT_TESTS({
     cmocka_unit_test(a_withdrawn_launch_blames_neither_command_nor_host),
     cmocka_unit_test(withdrawn_launches_come_to_an_end),
     cmocka_unit_test(only_some_places_start_at_a_time),
+    cmocka_unit_test(time_in_a_queue_is_not_time_to_start),
     cmocka_unit_test(a_start_that_is_being_ended_is_not_late_again),
 });

@@ -72,6 +72,7 @@ static void expect_name(const char *job, uint64_t epoch, uint32_t id, const char
   char *name = tm_slurm_command_name(job, epoch, id);
   assert_string_equal(name, expected);
   assert_true(strlen(name) <= 100);
+  assert_true(tm_slurm_command_is_name(name));
   free(name);
 }
 
@@ -84,6 +85,15 @@ static void a_name_is_short_and_safe(void **state)
   expect_name("123456789012345678901234567890-left-out-123456789012345678901234567890", 1, 1,
               "tidemill-123456789012345678901234567890123456789012345678901234567890-"
               "0000000000000001-1");
+}
+
+static void a_name_from_a_file_may_be_anything(void **state)
+{
+  assert_false(tm_slurm_command_is_name(""));
+  assert_false(tm_slurm_command_is_name("tidemill-"));
+  assert_false(tm_slurm_command_is_name("other"));
+  assert_false(tm_slurm_command_is_name("tidemill-a,b"));
+  assert_false(tm_slurm_command_is_name("tidemill-a\n"));
 }
 
 static void hosts_to_exclude_are_those_of_both(void **state)
@@ -109,6 +119,7 @@ static void questions_and_ends_name_several_at_once(void **state)
   expect(tm_slurm_command_queue_of_ids(ids, 2),
          "squeue --states=all --noheader --format=%i|%j|%T|%N|%L|%r --jobs=7,4294967295");
   expect(tm_slurm_command_cancel(ids, 2), "scancel --quiet 7 4294967295");
+  expect(tm_slurm_command_cancel_name("a"), "scancel --quiet --name=a");
   expect(tm_slurm_command_hosts("cn[1-3]"), "scontrol show hostnames cn[1-3]");
 }
 
@@ -118,6 +129,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_test_asks_for_the_same),
     cmocka_unit_test(a_step_uses_a_machine_of_the_allocation),
     cmocka_unit_test(a_name_is_short_and_safe),
+    cmocka_unit_test(a_name_from_a_file_may_be_anything),
     cmocka_unit_test(hosts_to_exclude_are_those_of_both),
     cmocka_unit_test(questions_and_ends_name_several_at_once),
 });

@@ -33,7 +33,12 @@ static void expect(int64_t nodes, bool is_exec, const char *command, const char 
                    const char *file, const char *expected)
 {
   struct tm_json *c = json(command), *h = json(hosts);
-  struct tm_node_settings s = { nodes, is_exec, true, c, h, file };
+  struct tm_node_settings s = { .node_count = nodes,
+                                .is_exec = is_exec,
+                                .has_processes = true,
+                                .command = c,
+                                .hosts = h,
+                                .hosts_text = file };
   struct tm_config config = { 0 };
   struct tm_err err = TM_ERR_NONE;
   struct tm_buf out = TM_BUF_NONE;
@@ -91,7 +96,7 @@ static void a_local_target_has_one_node_and_no_command(void **state)
 {
   expect(2, false, NULL, NULL, "",
          "'node_count' is 2 with compute_target = \"local\", which is one machine; write "
-         "compute_target = \"exec\" and a node_command, or node_count = 1");
+         "compute_target = \"slurm\", or \"exec\" and a node_command, or node_count = 1");
   expect(1, false, "'x'", NULL, "",
          "'node_command' is given with compute_target = \"local\": workers run on this machine; "
          "write compute_target = \"exec\", or leave it out");
@@ -159,6 +164,51 @@ static void a_byte_order_mark_is_not_part_of_a_name(void **state)
          "ssh,{host};a,b");
 }
 
+static void expect_slurm(bool is_slurm, const char *command, const char *options,
+                         const char *expected)
+{
+  struct tm_json *c = json(command), *o = json(options);
+  struct tm_node_settings s = { .node_count = 3,
+                                .is_exec = !is_slurm,
+                                .command = c,
+                                .hosts_text = "",
+                                .is_slurm = is_slurm,
+                                .slurm_options = o };
+  struct tm_config config = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_buf out = TM_BUF_NONE;
+  int rc = tm_node_settings_check(&s, &config, &err);
+  add_all(&out, config.slurm_options);
+  tm_buf_printf(&out, ";%s", config.slurm_exclude ? config.slurm_exclude : "");
+  assert_int_equal(rc, err.code);
+  assert_string_equal(rc < 0 ? err.text : tm_buf_str(&out), expected);
+  tm_buf_release(&out);
+  tm_config_release(&config);
+  tm_json_free(c);
+  tm_json_free(o);
+}
+
+static void slurm_has_options_for_srun(void **state)
+{
+  expect_slurm(true, NULL, NULL, ";");
+  expect_slurm(true, NULL, "'-p long -x a'", "-p,long;a");
+  expect_slurm(true, NULL, "['--account','my lab']", "--account,my lab;");
+  expect_slurm(true, NULL, "'-N 2'",
+               "'slurm_options': leave out '-N' (--nodes): each node is one task of an srun of its "
+               "own; write node_count for more nodes");
+  expect_slurm(true, NULL, "'-p'", "'slurm_options': '-p' needs a value (--partition)");
+}
+
+static void a_setting_of_another_target_is_refused(void **state)
+{
+  expect_slurm(true, "'ssh'", NULL,
+               "'node_command' is given with compute_target = \"slurm\": srun starts the nodes; "
+               "write compute_target = \"exec\", or leave it out");
+  expect_slurm(false, "'ssh'", "'-p q'",
+               "'slurm_options' is given with compute_target = \"exec\": node_command starts the "
+               "nodes; write compute_target = \"slurm\", or leave it out");
+}
+
 UNIT_TESTS({
     cmocka_unit_test(a_host_that_looks_like_an_option_is_refused),
     cmocka_unit_test(a_host_of_two_lines_is_refused),
@@ -170,4 +220,6 @@ UNIT_TESTS({
     cmocka_unit_test(a_command_that_cannot_be_used_is_refused),
     cmocka_unit_test(a_placeholder_that_is_not_known_is_named),
     cmocka_unit_test(too_few_hosts_are_refused),
+    cmocka_unit_test(slurm_has_options_for_srun),
+    cmocka_unit_test(a_setting_of_another_target_is_refused),
 });

@@ -117,11 +117,11 @@ static void names_of_the_original_are_answered(void **state)
     { "ParallelRunConfig", "{'entry_script':'a','node_count':0}",
       "p.lua:12: ParallelRunConfig: 'node_count' is 0; accepted: an integer from 1 on" },
     { "ParallelRunConfig", "{'entry_script':'a','compute_target':'cpu-cluster'}",
-      "p.lua:12: ParallelRunConfig: 'compute_target' is \"cpu-cluster\"; accepted: \"local\" or "
-      "\"exec\"" },
+      "p.lua:12: ParallelRunConfig: 'compute_target' is \"cpu-cluster\"; accepted: \"local\", "
+      "\"exec\" or \"slurm\"" },
     { "ParallelRunConfig", "{'entry_script':'a','compute_target':{'name':'x'}}",
-      "p.lua:12: ParallelRunConfig: 'compute_target' is a table; accepted: \"local\" or "
-      "\"exec\"" },
+      "p.lua:12: ParallelRunConfig: 'compute_target' is a table; accepted: \"local\", "
+      "\"exec\" or \"slurm\"" },
     { "ParallelRunConfig", "{'entry_script':'a','node_command':['ssh','']}",
       "p.lua:12: ParallelRunConfig: 'node_command' is a list; accepted: a string, or a list of one "
       "or more strings, none empty" },
