@@ -6,6 +6,7 @@
  *   job_launching.c begins a launch
  *   job_probe.c     asks a node whether it can be used
  *   job_slurm.c     the command of a node that is a Slurm job, and its end
+ *   job_slurm_queue.c what such nodes wait for
  *   job_result.c    the verdict, the result, the exit status
  *   kept.c          a job that was Completed before
  *   job_cancel.c    ends the job early, if its owner or another process asks for it
@@ -79,10 +80,16 @@ struct tm_launch_group {
   struct tm_err last;  /* why its last node has failed */
 };
 
-/* Slurm jobs that must end: job_slurm.c. */
+/* job_slurm.c, job_slurm_queue.c */
 struct tm_job_slurm {
-  struct TM_ARRAY(struct tm_slurm_cancel *) cancels;
-  bool has_looked; /* for those that earlier sessions have left */
+  struct TM_ARRAY(struct tm_slurm_cancel *) cancels; /* Slurm jobs that must end */
+  bool has_looked;                                   /* for those that earlier sessions have left */
+  int64_t ask_ns;                                    /* when squeue is due; 0: no node waits */
+  bool is_asking, has_fd;
+  uint32_t question; /* while asking: the number of the launch */
+  int fd;            /* has_fd: its output */
+  int64_t asked_ns;
+  char *reported; /* what the user knows of nodes that wait, or NULL */
 };
 
 struct tm_job_launches {
@@ -201,6 +208,10 @@ void tm_job_slurm_lost(struct tm_job *job); /* the keeper of this machine is los
 void tm_job_slurm_go(struct tm_job *job);
 bool tm_job_slurm_is_done(const struct tm_job *job);
 void tm_job_slurm_release(struct tm_job_slurm *s);
+
+/* job_slurm_queue.c. Call it at each tick while the job runs: asks what nodes wait for. */
+void tm_job_slurm_queue_go(struct tm_job *job);
+void tm_job_slurm_queue_lost(struct tm_job_slurm *s); /* no answer will come */
 
 /* kept.c */
 void tm_kept_recheck(struct tm_job *job);                         /* if the user asks for it */

@@ -250,6 +250,7 @@ void tm_job_slurm_lost(struct tm_job *job)
 {
   struct tm_job_launches *l = job->launches;
 
+  tm_job_slurm_queue_lost(&l->slurm);
   for (size_t i = 0; i < l->slurm.cancels.len; i++)
     l->slurm.cancels.at[i]->is_asked = false;
   for (size_t i = 0; i < l->nodes.len; i++)
@@ -290,6 +291,7 @@ void tm_job_slurm_go(struct tm_job *job)
   }
   s->has_looked = true;
   cancel_all(job);
+  tm_job_slurm_queue_go(job);
 }
 
 bool tm_job_slurm_is_done(const struct tm_job *job)
@@ -304,4 +306,6 @@ void tm_job_slurm_release(struct tm_job_slurm *s)
     free(s->cancels.at[i]);
   }
   TM_ARRAY_RELEASE(&s->cancels);
+  tm_job_slurm_queue_lost(s);
+  free(s->reported);
 }

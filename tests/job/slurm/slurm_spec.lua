@@ -194,7 +194,7 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     local t = new_case(5, WAITS)
     t.program = t:start_job(nil, t.options)
     wait_for_workers(t, 4)
-    programs.wait_until("a Slurm job that waits", function() return #cluster:queue() == 5 end)
+    t:wait_for("run1.err", "4 of 5 nodes, 1 waiting: Resources", LIMIT)
     cancel(t)
   end)
 
