@@ -565,8 +565,11 @@ void tm_job_launches_end(struct tm_job *job)
 {
   struct tm_job_launches *l = job->launches;
 
-  if (job->life.state != TM_JOB_IS_ENDING ||
-      ((l->nodes.len > 0 || !tm_job_slurm_is_done(job)) && tm_clock_mono_ns() < l->give_up_ns))
+  if (job->life.state != TM_JOB_IS_ENDING)
+    return;
+  if (l->nodes.len == 0 && !tm_fleet_node(&job->fleet, TM_LOCAL_NODE))
+    tm_job_slurm_finish(job);
+  if ((l->nodes.len > 0 || !tm_job_slurm_is_done(job)) && tm_clock_mono_ns() < l->give_up_ns)
     return;
   tm_fleet_close(&job->fleet);
   if (tm_fleet_is_empty(&job->fleet))

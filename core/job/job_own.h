@@ -207,6 +207,8 @@ void tm_job_slurm_lost(struct tm_job *job); /* the keeper of this machine is los
 /* Cancels the Slurm jobs that must end. Call it also at each tick. */
 void tm_job_slurm_go(struct tm_job *job);
 bool tm_job_slurm_is_done(const struct tm_job *job);
+/* The job ends, and its keeper runs no scancel any more: does it here, for 5 s at most. */
+void tm_job_slurm_finish(struct tm_job *job);
 void tm_job_slurm_release(struct tm_job_slurm *s);
 
 /* job_slurm_queue.c. Call it at each tick while the job runs: asks what nodes wait for. */

@@ -7,7 +7,8 @@
  *      certain that it has ended. What an earlier session has left is canceled by the next one.
  *  (2) A Slurm job whose srun did not end well is canceled, by its name: `scancel --name` takes
  *      one. scancel is a command of the keeper, too. One that fails is reported, not repeated.
- *  (3) Nobody waits for a cancellation but the end of the job, for a limited time.
+ *  (3) Nobody waits for a cancellation but the end of the job, for a limited time. If the keeper of
+ *      this machine is lost by then, scancel is a child of our own.
  *
  * srun writes to nodes/<id>.txt that its Slurm job waits. In the queue a node cannot become usable,
  * so that time does not count.
@@ -22,13 +23,17 @@
 #include "base/command_template.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "fleet/slurm_command.h"
 #include "fleet/slurm_environment.h"
 #include "fleet/slurm_text.h"
 #include "job/job_own.h"
+#include "sys/clock.h"
+#include "sys/program.h"
 
 #define SAID_MAX       ((size_t)64 << 10) /* bytes of nodes/<id>.txt that are read */
 #define NAME_MAX_BYTES 256
+#define FINISH_NS      (5 * TM_S)
 
 /* A Slurm job that must end. */
 struct tm_slurm_cancel {
@@ -256,6 +261,45 @@ void tm_job_slurm_lost(struct tm_job *job)
   for (size_t i = 0; i < l->nodes.len; i++)
     if (l->nodes.at[i]->slurm_name && !l->nodes.at[i]->has_ended)
       add(job, l->nodes.at[i]->id, l->nodes.at[i]->slurm_name);
+}
+
+/* Runs scancel as our own child. 0, or a message. */
+static int cancel_here(const struct tm_slurm_cancel *c, int64_t ns, struct tm_err *err)
+{
+  struct tm_buf out = TM_BUF_NONE, said = TM_BUF_NONE;
+  char **argv = tm_slurm_command_cancel_name(c->name);
+  struct tm_program p = { .argv = argv, .input = "" };
+  struct tm_program_capture capture = { .out = &out, .err = &said, .max = SAID_MAX };
+  struct tm_process_end end;
+  bool timed_out = false;
+  int rc = tm_program_run(&p, &capture, ns, &end, &timed_out, err);
+
+  if (rc == 0 && (timed_out || end.exit_status != 0 || end.signal != 0))
+    rc = tm_err_set(err, TM_ESCRIPT, "%s",
+                    timed_out ? "scancel takes too long" : "scancel has failed");
+  tm_buf_release(&out);
+  tm_buf_release(&said);
+  tm_command_words_free(argv);
+  return rc;
+}
+
+void tm_job_slurm_finish(struct tm_job *job)
+{
+  struct tm_job_slurm *s = &job->launches->slurm;
+  int64_t until_ns = tm_clock_mono_ns() + FINISH_NS;
+
+  while (s->cancels.len > 0) {
+    struct tm_slurm_cancel *c = s->cancels.at[0];
+    struct tm_err why = TM_ERR_NONE;
+    int64_t left_ns = until_ns - tm_clock_mono_ns();
+    if (left_ns <= 0)
+      tm_err_set(&why, TM_ESCRIPT, "there is no time left");
+    if (left_ns > 0 && cancel_here(c, left_ns, &why) == 0)
+      forget(job, c->id);
+    else
+      report(c, why.text);
+    remove_cancel(c);
+  }
 }
 
 /* ---- what earlier sessions have left ---- */

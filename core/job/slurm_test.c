@@ -62,7 +62,8 @@ static int refuse(char *const *argv, const char *why, struct tm_err *err)
   return TM_EUSAGE;
 }
 
-/* 0 also if it is not known how srun has ended, as in a host that ignores SIGCHLD. */
+/* 0 also if srun has not answered: it was killed, or its end is unknown, as in a host that ignores
+ * SIGCHLD. */
 static int ask(char *const *argv, struct tm_err *err)
 {
   struct tm_buf said = TM_BUF_NONE, out = TM_BUF_NONE;
@@ -76,7 +77,7 @@ static int ask(char *const *argv, struct tm_err *err)
 
   if (rc == 0 && timed_out)
     rc = refuse(argv, "its controller did not answer within 20 s", err);
-  else if (rc == 0 && (end.exit_status != 0 || end.signal != 0)) {
+  else if (rc == 0 && end.signal == 0 && end.exit_status != 0) {
     why[0] = '\'';
     tm_slurm_text_error(tm_buf_str(&said), said.len, why + 1);
     strcat(why, "'");

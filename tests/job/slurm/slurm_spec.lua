@@ -211,6 +211,20 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     expect_rows(t)
   end)
 
+  on_slurm("are canceled and replaced when the keeper of the job is killed", function()
+    local t = stopped_case(2)
+    local before = recorded(t)
+    for _, pid in ipairs(t:processes_of "keeper") do
+      if programs.parent(pid) == t.program.pid then programs.kill(pid, programs.SIGKILL) end
+    end
+    wait_for_workers(t, 4)
+    finish(t)
+    assert.equal(2, #before)
+    for _, name in ipairs(before) do
+      assert.is_truthy(cluster:run("squeue", "-h", "--states=all", "-o", "%T", "--name=" .. name):find "^C")
+    end
+  end)
+
   -- Nobody is left who could cancel the Slurm job that waits: its machine is held by somebody else.
   on_slurm("of a job that was killed with its keeper are canceled when it is resumed", function()
     cluster:run("salloc", "--no-shell", "--quiet", "--exclusive", "--nodelist=node4", "--job-name=held")
