@@ -6,6 +6,7 @@ return {
   nodes_attack = "its settings choose the nodes",
   nodes_files = "its settings choose the nodes",
   nodes_probe = "its settings choose the nodes",
+  slurm = "its settings choose the nodes",
   slurm_exec = "its settings choose the nodes",
   try = "it runs no job",
   wrong_values = "it runs no job",
