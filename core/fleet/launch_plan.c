@@ -11,6 +11,8 @@ void tm_launch_plan_init(struct tm_launch_plan *p, size_t places, size_t hosts,
   tm_require(places > 0 && (hosts == 0 || hosts >= places) && start_timeout_ns > 0);
   *p = (struct tm_launch_plan) { .wanted = places,
                                  .has_hosts = hosts > 0,
+                                 .quick_max =
+                                     hosts > TM_LAUNCH_QUICK_MAX ? hosts : TM_LAUNCH_QUICK_MAX,
                                  .start_timeout_ns = start_timeout_ns };
   for (size_t i = 0; i < hosts; i++)
     *TM_ARRAY_ADD(&p->spares) = i;
@@ -40,8 +42,8 @@ static struct tm_launch_place *place_of(struct tm_launch_plan *p, uint32_t id)
 
 bool tm_launch_plan_is_exhausted(const struct tm_launch_plan *p)
 {
-  return p->launches >= 3 * (int64_t)p->wanted + 10 ||       /* keeps (3) */
-         (p->quick >= TM_LAUNCH_QUICK_MAX && p->ready == 0); /* keeps (4) */
+  return p->launches >= 3 * (int64_t)p->wanted + 10 || /* keeps (3) */
+         (p->quick >= p->quick_max && p->ready == 0);  /* keeps (4) */
 }
 
 bool tm_launch_plan_is_over(const struct tm_launch_plan *p) /* keeps (5) */

@@ -14,7 +14,8 @@
  *  (3) After 3 * places + 10 launches without a committed mini-batch between them it is exhausted:
  *      it asks for no other.
  *  (4) Nor after 5 nodes in a row that were never ready and ended within 10 s of their start, while
- *      no node is ready: the command itself is wrong, and waits would only hide that.
+ *      no node is ready: the command itself is wrong, and waits would only hide that. With more
+ *      hosts than 5, as many: each of them is tried once.
  *  (5) It is over when it is exhausted and no place is filled. What still starts may become ready
  *      after others have failed at once, as machines do that are switched off; then (4) no longer
  *      holds. What is ready may commit something; then (3) no longer holds.
@@ -58,8 +59,8 @@ struct tm_launch_plan {
   struct TM_ARRAY(size_t) spares;                 /* hosts without a place, the next one first */
   bool has_hosts;
   int64_t start_timeout_ns;
-  int64_t launches; /* since the last committed mini-batch */
-  int quick;        /* failures in a row of the kind that (4) counts */
+  int64_t launches;        /* since the last committed mini-batch */
+  size_t quick, quick_max; /* failures in a row of the kind that (4) counts, and when it stops */
 };
 
 /* `hosts`: how many; 0: the template has no {host}; else at least `places`. */

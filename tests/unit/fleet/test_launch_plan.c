@@ -136,6 +136,18 @@ static void five_quick_failures_in_a_row_exhaust_a_group(void **state)
   tm_launch_plan_release(&p);
 }
 
+static void each_host_is_tried_before_quick_failures_count(void **state)
+{
+  struct tm_launch_plan p;
+  tm_launch_plan_init(&p, 1, 8, 60 * TM_S);
+  for (uint32_t id = 1; id <= 7; id++)
+    fail_start(&p, id, 1);
+  assert_false(tm_launch_plan_is_exhausted(&p));
+  fail_start(&p, 8, 1);
+  assert_true(tm_launch_plan_is_exhausted(&p));
+  tm_launch_plan_release(&p);
+}
+
 static void quick_failures_beside_a_ready_node_are_no_reason_to_stop(void **state)
 {
   struct tm_launch_plan p;
@@ -278,6 +290,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_place_waits_longer_after_each_failure),
     cmocka_unit_test(a_group_without_a_commit_is_exhausted),
     cmocka_unit_test(five_quick_failures_in_a_row_exhaust_a_group),
+    cmocka_unit_test(each_host_is_tried_before_quick_failures_count),
     cmocka_unit_test(quick_failures_beside_a_ready_node_are_no_reason_to_stop),
     cmocka_unit_test(what_still_starts_may_save_a_group),
     cmocka_unit_test(an_exhausted_group_is_not_over_while_a_node_is_ready),
