@@ -38,8 +38,8 @@ struct tm_slurm_job {
   char reason[TM_SLURM_TEXT_MAX];     /* "Resources"; "" for None */
 };
 
-/* The next Slurm job in the output of squeue: *at, 0 at first, moves behind its line. False: there
- * is no further one. */
+/* The next Slurm job in the output of squeue: *at, 0 at first, moves behind its line. False: it
+ * was the last. */
 bool tm_slurm_text_next_job(const char *text, size_t len, size_t *at, struct tm_slurm_job *out);
 
 /* ---- srun ---- */
@@ -69,7 +69,7 @@ void tm_slurm_text_error(const char *text, size_t len, char out[TM_SLURM_TEXT_MA
  * no such host, or the text cannot be read up to it. */
 int64_t tm_slurm_text_cpus(const char *text, size_t host);
 /* The next host in the output of `scontrol show hostnames`: the length of *name, which points into
- * `text`. *at, 0 at first, moves behind its line. 0: there is no further one. */
+ * `text`. *at, 0 at first, moves behind its line. 0: it was the last. */
 size_t tm_slurm_text_next_host(const char *text, size_t len, size_t *at, const char **name);
 
 #endif

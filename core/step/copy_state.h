@@ -19,8 +19,8 @@ struct tm_copy {
   bool is_on;
   bool is_again;                  /* it is complete: what began it is handled again */
   uint32_t search;                /* of a part, or that is over */
-  struct tm_announced *announced; /* whose result it is; NULL: */
-  uint32_t worker;                /* of a result or a part: its number */
+  struct tm_announced *announced; /* the result is this one; NULL: it came from `worker` */
+  uint32_t worker;                /* of a result or a part: the number of its worker */
   struct tm_msg f;                /* which announced it; its payload: */
   struct tm_buf payload;
   struct tm_wake next;                  /* one piece in each turn of the loop */

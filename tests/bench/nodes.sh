@@ -33,8 +33,8 @@ done
 [ -x "$program" ] || { echo "nodes.sh: no program at '$program'; build it first" >&2; exit 2; }
 program=$(realpath "$program")
 place=$(mktemp -d "$dir/tidemill-bench-XXXXXX")
-job_dir=$place/job
 trap 'rm -rf "$place"' EXIT
+job_dir=$place/job
 
 # shellcheck source=tests/bench/common.sh
 source "$here/common.sh"

@@ -83,7 +83,7 @@ describe("the resource monitor", function()
     assert.equal("../perf", lfs.symlinkattributes(t.step_dir .. "/logs/sys/perf", "target"))
   end)
 
-  it("measures each second unless it is told otherwise, and lists processes once", function()
+  it("measures each second by default, and lists processes once", function()
     local t = new_case()
     run(t, 2)
     assert.is_true(#rows_of(t, "node_resource_usage.csv") >= 2)

@@ -34,6 +34,21 @@ end]])
   return t
 end
 
+local function make_fifo(t, name)
+  assert.equal(0, os.execute(("mkfifo '%s'"):format(t:path(name))))
+  return t:path(name)
+end
+
+--- Commands of nodes wait in `read line <"$3/gate"`. Returns a function that lets them go, also
+--- those that follow.
+local function make_gate(t)
+  local gate = assert(io.open(make_fifo(t, "gate"), "r+"))
+  return function()
+    gate:write(("\n"):rep(100))
+    gate:flush() -- it stays open, so that lines wait for readers
+  end
+end
+
 local function start(t)
   t.program = t:start_job(nil, t.options)
   return t
@@ -59,19 +74,21 @@ describe("nodes that start", function()
 
   -- A command that is wrong ends at once, too; but here one node still starts.
   it("may be saved by the last one, however many others end at once", function()
-    local t = start(new_case(7, [[[ "$2" -le 6 ] && exit 255
-      until [ -e "$3/here-late" ]; do sleep 0.01; done; exec "$1" node]]))
+    local t = new_case(7, [[[ "$2" -le 6 ] && exit 255; read line <"$3/gate"; exec "$1" node]])
+    local open_gate = make_gate(t)
+    start(t)
     t:wait_for("run1.err", "cannot start node 6:")
-    t:write("here-late", "")
+    open_gate()
     finish(t)
   end)
 
   it("start again when the keeper of the job is killed", function()
-    local t = start(new_case(6, [[echo >"$3/here-begun-$2"
-      until [ -e "$3/here-late" ]; do sleep 0.01; done; exec "$1" node]]))
+    local t = new_case(6, [[echo >"$3/here-begun-$2"; read line <"$3/gate"; exec "$1" node]])
+    local open_gate = make_gate(t)
+    start(t)
     for id = 1, 6 do t:wait_for("here-begun-" .. id) end
     for _, pid in ipairs(t:processes_of "keeper") do programs.kill(pid, programs.SIGKILL) end
-    t:write("here-late", "")
+    open_gate()
     finish(t)
     assert.equal(12, count_nodes(t))
   end)
@@ -110,7 +127,7 @@ describe("what a lost node had is done by one that is ready, without a replaceme
   local function two_nodes(script, before)
     local t = new_case(2, FIRST_TWO:format(before or ""))
     t:script(SCRIPT .. script)
-    return start(t)
+    return t
   end
 
   local function lose(t, id)
@@ -129,7 +146,9 @@ end
 function run(m)
   wait_for "go"
   return names_of(m)
-end]], [=[[ "$2" -eq 1 ] && until [ -e "$3/here-loads" ]; do sleep 0.01; done;]=])
+end]], [=[[ "$2" -eq 1 ] && read line <"$3/here-loads";]=])
+    make_fifo(t, "here-loads") -- mark() waits until it is read
+    start(t)
     t:wait_for("run1.err", "node 1 %(%S+%) is ready")
     lose(t, 2)
     finish(t)
@@ -144,6 +163,7 @@ function run(m)
   end
   return names_of(m)
 end]]
+    start(t)
     local id
     programs.wait_until("the last mini-batch", function()
       id = t:has "here-last-1" and 1 or t:has "here-last-2" and 2
@@ -189,9 +209,11 @@ describe("a command", function()
 
   -- Such a process is not found by its environment, and keeps the stream open.
   it("may leave a process that hides and holds its output", function()
-    local t = start(new_case(1, [[[ "$2" -gt 1 ] && exec "$1" node
-      env -i setsid sh -c 'echo $$ >"$0/hidden"; exec sleep 1000' "$3" &
-      until [ -s "$3/hidden" ]; do sleep 0.01; done; exit 0]], LATE))
+    local t = new_case(1, [[[ "$2" -gt 1 ] && exec "$1" node
+      env -i setsid sh -c 'echo $$ >"$0/hidden"; echo >"$0/runs"; exec sleep 1000' "$3" &
+      read line <"$3/runs"; exit 0]], LATE)
+    make_fifo(t, "runs")
+    start(t)
     local r = finish(t)
     job.expect_words(r.err, { "node 1: it was not ready after 1 s" })
     local hidden = t:read("hidden"):match "%d+"
@@ -218,7 +240,7 @@ end)
 describe("a name of a machine", function()
   after_each(job.check_end)
 
-  it("is no option of the command", function()
+  it("cannot be an option of the command", function()
     local t = new_case(1, [[exec "$1" node]], [[node_hosts = { "cn01", "-oProxyCommand=touch pwned" }]])
     local r = t:run_job(nil, t.options)
     assert.equal(2, r.status, r.err)
