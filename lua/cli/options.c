@@ -230,6 +230,23 @@ static int set_value(const struct tm_option *o, const char *value, void *out, st
   return 0;
 }
 
+/* `next`: the word that follows, which looks like an option; NULL: none follows. Options with one
+ * letter take no '='. */
+static int refuse_missing(const struct tm_option *o, const char *name, const char *next,
+                          struct tm_err *err)
+{
+  struct tm_buf word = TM_BUF_NONE;
+
+  tm_err_set(err, TM_EUSAGE, "option '%s' needs a value: %s %s", name, name, o->value);
+  if (next && name[1] == '-') {
+    tm_text_shell(&word, next);
+    tm_err_set(err, TM_EUSAGE, "option '%s' needs a value: %s %s; if its value is '%s': %s=%s",
+               name, name, o->value, next, name, word.data);
+  }
+  tm_buf_release(&word);
+  return TM_EUSAGE;
+}
+
 /* Reads the value of `o`: the text after its name in the same word; NULL: the next word. */
 static int read_value(const struct tm_option *o, const char *value, int argc, char **argv, int *at,
                       void *out, struct tm_err *err)
@@ -240,9 +257,9 @@ static int read_value(const struct tm_option *o, const char *value, int argc, ch
   if (o->kind == TM_OPTION_FLAG && value) {
     rc = tm_err_set(err, TM_EUSAGE, "option '%s' takes no value, '%s' was given", name.data, value);
   } else if (o->kind != TM_OPTION_FLAG && !value) {
-    if (*at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0)
-      rc = tm_err_set(err, TM_EUSAGE, "option '%s' needs a value: %s %s", name.data, name.data,
-                      o->value);
+    const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
+    if (!next || strncmp(next, "--", 2) == 0)
+      rc = refuse_missing(o, name.data, next && next[2] ? next : NULL, err);
     else
       value = argv[++*at];
   }

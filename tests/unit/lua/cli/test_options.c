@@ -66,7 +66,10 @@ static void refused_with_a_message(void **state)
     { { "--quite-another" }, "accepted are --json, --job-dir, --progress, --param" },
     { { "--job" }, "unknown option '--job'; did you mean '--job-dir'?" },
     { { "--job-dir" }, "option '--job-dir' needs a value: --job-dir DIR" },
-    { { "--job-dir", "--json" }, "needs a value" },
+    { { "--job-dir", "--a b" },
+      "needs a value: --job-dir DIR; if its value is '--a b': "
+      "--job-dir='--a b'" },
+    { { "--job-dir", "--" }, "option '--job-dir' needs a value: --job-dir DIR" },
     { { "--job-dir", "" }, "the value of option '--job-dir' is empty; accepted: --job-dir DIR" },
     { { "--job-dir=" }, "the value of option '--job-dir' is empty" },
     { { "--json=yes" }, "option '--json' takes no value, 'yes' was given" },
