@@ -46,6 +46,7 @@ struct tm_node_stream {
   bool is_open, is_ended;
   bool has_begun;   /* the preface has come */
   bool is_out_dead; /* a write has failed */
+  bool owes;        /* bytes have come since the last write */
   struct tm_buf in, out;
   size_t in_at, out_at, preface_at; /* it does not begin before, in the inbox */
   struct tm_stream_out sending;
@@ -144,13 +145,9 @@ void tm_node_stream_flush(struct tm_node_stream *s)
       break;
     }
     s->out_at += (size_t)put;
+    s->owes = false;
   }
   want(s);
-}
-
-static void on_late(struct tm_late *l)
-{
-  tm_node_stream_flush(l->data);
 }
 
 static void on_beat_time(struct tm_timer *t)
@@ -371,7 +368,7 @@ static void take_end(struct tm_node_stream *s, int code)
   }
 }
 
-/* A part of a frame is left, and nothing more to read. */
+/* Writes something now. */
 static void nudge(struct tm_node_stream *s)
 {
   if (has_outbox(s))
@@ -379,6 +376,15 @@ static void nudge(struct tm_node_stream *s)
   if (!tm_stream_out_can_fill(&s->sending)) /* else a message is sent now */
     queue(s, &(struct tm_msg) { .type = TM_STREAM_NUDGE });
   tm_node_stream_flush(s);
+}
+
+/* A supervisor answers whatever came with a nudge, if it has nothing else to say. */
+static void on_late(struct tm_late *l)
+{
+  struct tm_node_stream *s = l->data;
+  tm_node_stream_flush(s);
+  if (s->o.is_supervisor && s->has_begun && s->owes)
+    nudge(s);
 }
 
 static void read_some(struct tm_node_stream *s)
@@ -397,11 +403,14 @@ static void read_some(struct tm_node_stream *s)
     }
     s->in.len += (size_t)got;
     s->heard_ns = tm_clock_boot_ns();
+    s->owes = true;
     total += (size_t)got;
     take(s);
   }
   if (is_alive(s) && s->has_begun && is_all && s->in_at < s->in.len)
     nudge(s);
+  if (is_alive(s) && s->o.is_supervisor && s->owes)
+    tm_late_add(s->o.loop, &s->late);
 }
 
 static void on_ready_in(struct tm_poll *p, int events)

@@ -18,6 +18,9 @@
  *  - A reader that is left with a part of a frame when there is nothing more to read sends an empty
  *    frame at once (a nudge), unless its outbox holds bytes: the acknowledgement of the peer's TCP
  *    travels with it, instead of 40 ms later.
+ *  - A supervisor sends one, too, at the end of each turn in which bytes came and none went out.
+ *    Else a result would wait in TCP until the acknowledgement of the bytes before it comes, 40 ms
+ *    later. A relay does not answer: its next result brings the acknowledgement.
  *  - Credit: a sender has 256 KiB for each worker (supervisor) or 1 MiB for all workers together
  *    (relay) of messages that the other side has not consumed. What exceeds it waits in the stream,
  *    in the order of its worker; messages of other workers and control messages pass it. Control

@@ -295,12 +295,25 @@ static int count_frames(struct rig *rig, uint32_t type, int *all)
   return count;
 }
 
-static void a_part_of_a_frame_is_nudged(void **state)
+/* A relay that the test has answered as a supervisor. */
+static void open_relay(struct rig *rig)
+{
+  struct tm_buf bytes = TM_BUF_NONE;
+  open_one(rig, false);
+  add_preface(&bytes, 0, HELLO);
+  put_buf(rig, &bytes);
+  assert_int_equal(rig->relay.opens, 1);
+  tm_buf_clear(&bytes);
+  get(rig, &bytes);
+  tm_buf_release(&bytes);
+}
+
+static void a_relay_nudges_while_it_has_a_part_of_a_frame(void **state)
 {
   struct rig rig;
   struct tm_buf out = TM_BUF_NONE;
   int all;
-  open_begun(&rig);
+  open_relay(&rig);
   tm_frame_add(&out, &(struct tm_msg) { .type = 66, .length = 5, .payload = "hello" });
   put(&rig, out.data, out.len);
   put(&rig, "\n", 1);
@@ -311,11 +324,49 @@ static void a_part_of_a_frame_is_nudged(void **state)
   assert_int_equal(count_frames(&rig, TM_STREAM_NUDGE, &all), 1);
   put(&rig, out.data + 7, out.len - 7);
   assert_int_equal(count_frames(&rig, TM_STREAM_NUDGE, &all), 0);
-  assert_int_equal(rig.supervisor.msgs, 2);
-  rig.supervisor.answers = true; /* the answer goes out instead */
+  assert_int_equal(rig.relay.msgs, 2);
+  rig.relay.answers = true; /* the answer goes out instead */
   tm_buf_add(&out, "\x03\0", 2);
   put(&rig, out.data, out.len);
   assert_int_equal(count_frames(&rig, 3, &all), 1);
+  assert_int_equal(all, 1);
+  tm_buf_release(&out);
+  close_rig(&rig);
+}
+
+/* So two of them do not go on for ever. */
+static void a_relay_does_not_answer_a_nudge(void **state)
+{
+  struct rig rig;
+  struct tm_buf out = TM_BUF_NONE;
+  int all;
+  open_relay(&rig);
+  tm_frame_add(&out, &(struct tm_msg) { .type = TM_STREAM_NUDGE });
+  put(&rig, out.data, out.len);
+  assert_int_equal(count_frames(&rig, TM_STREAM_NUDGE, &all), 0);
+  assert_int_equal(all, 0);
+  tm_buf_release(&out);
+  close_rig(&rig);
+}
+
+static void a_supervisor_answers_all_that_comes(void **state)
+{
+  struct rig rig;
+  struct tm_buf out = TM_BUF_NONE;
+  int all;
+  open_begun(&rig);
+  assert_int_equal(count_frames(&rig, TM_STREAM_NUDGE, &all), 1);
+  tm_frame_add(&out, &(struct tm_msg) { .type = 66, .length = 5, .payload = "hello" });
+  put(&rig, out.data, out.len);
+  assert_int_equal(count_frames(&rig, TM_STREAM_NUDGE, &all), 1);
+  put(&rig, out.data, 3);
+  assert_int_equal(count_frames(&rig, TM_STREAM_NUDGE, &all), 1); /* not twice */
+  put(&rig, out.data + 3, out.len - 3);
+  assert_int_equal(count_frames(&rig, TM_STREAM_NUDGE, &all), 1);
+  assert_int_equal(count_frames(&rig, TM_STREAM_NUDGE, &all), 0);
+  rig.supervisor.answers = true; /* the answer goes out instead */
+  put(&rig, out.data, out.len);
+  assert_int_equal(count_frames(&rig, TM_STREAM_NUDGE, &all), 0);
   assert_int_equal(all, 1);
   tm_buf_release(&out);
   close_rig(&rig);
@@ -326,6 +377,7 @@ static void no_nudge_is_sent_while_the_outbox_holds_bytes(void **state)
   struct rig rig;
   int all;
   open_begun(&rig);
+  (void)count_frames(&rig, TM_STREAM_NUDGE, &all);
   while (tm_node_stream_pending(rig.supervisor.stream) == 0) {
     send_bytes(&rig.supervisor, 66, 1, 15000);
     turn(&rig, 2);
@@ -456,7 +508,9 @@ UNIT_TESTS({
     cmocka_unit_test(both_sides_tell_that_they_differ),
     cmocka_unit_test(a_damaged_byte_anywhere_ends_it),
     cmocka_unit_test(an_end_within_a_frame_is_damage),
-    cmocka_unit_test(a_part_of_a_frame_is_nudged),
+    cmocka_unit_test(a_relay_nudges_while_it_has_a_part_of_a_frame),
+    cmocka_unit_test(a_relay_does_not_answer_a_nudge),
+    cmocka_unit_test(a_supervisor_answers_all_that_comes),
     cmocka_unit_test(no_nudge_is_sent_while_the_outbox_holds_bytes),
     cmocka_unit_test(it_can_be_closed_within_its_calls),
     cmocka_unit_test(what_waits_is_written_at_the_close),
