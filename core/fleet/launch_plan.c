@@ -22,14 +22,21 @@ void tm_launch_plan_release(struct tm_launch_plan *p)
 {
   TM_ARRAY_RELEASE(&p->places);
   TM_ARRAY_RELEASE(&p->spares);
+  TM_ARRAY_RELEASE(&p->by_id);
 }
 
 const struct tm_launch_place *tm_launch_plan_find(const struct tm_launch_plan *p, uint32_t id)
 {
-  for (size_t i = 0; i < p->places.len; i++)
-    if (p->places.at[i].state != TM_LAUNCH_PLACE_EMPTY && p->places.at[i].id == id)
-      return &p->places.at[i];
-  return NULL;
+  size_t place = id < p->by_id.len ? p->by_id.at[id] : 0;
+
+  return place > 0 ? &p->places.at[place - 1] : NULL;
+}
+
+static void set_index(struct tm_launch_plan *p, uint32_t id, size_t place)
+{
+  while (p->by_id.len <= id)
+    *TM_ARRAY_ADD(&p->by_id) = 0;
+  p->by_id.at[id] = place;
 }
 
 static struct tm_launch_place *place_of(struct tm_launch_plan *p, uint32_t id)
@@ -88,6 +95,7 @@ size_t tm_launch_plan_launch(struct tm_launch_plan *p, size_t place, uint32_t id
   l = &p->places.at[place];
   tm_require(l->state == TM_LAUNCH_PLACE_EMPTY);
   tm_require(!p->has_hosts || p->spares.len > 0); /* each filled place has one: keeps (1) */
+  set_index(p, id, place + 1);
   l->state = TM_LAUNCH_PLACE_STARTS;
   l->id = id;
   l->host = p->has_hosts ? take_spare(p) : SIZE_MAX;
@@ -154,6 +162,7 @@ static void empty(struct tm_launch_plan *p, struct tm_launch_place *l, int64_t d
 {
   p->starting -= l->state == TM_LAUNCH_PLACE_STARTS;
   p->ready -= l->state == TM_LAUNCH_PLACE_READY;
+  set_index(p, l->id, 0);
   l->state = TM_LAUNCH_PLACE_EMPTY;
   l->due_ns = due_ns;
   if (p->has_hosts)

@@ -54,6 +54,7 @@ struct tm_launch_place {
 
 struct tm_launch_plan {
   struct TM_ARRAY(struct tm_launch_place) places; /* those that were ever filled */
+  struct TM_ARRAY(size_t) by_id;                  /* the place of a node plus 1; 0: none */
   size_t wanted;                                  /* places that there should be */
   size_t starting, ready;                         /* of them */
   struct TM_ARRAY(size_t) spares;                 /* hosts without a place, the next one first */

@@ -65,27 +65,27 @@ static void on_node_note(void *data, uint32_t id, const char *text)
   tm_job_emit(data, TM_EVENT_MESSAGE, TM_WARNING, text);
 }
 
-/* Of a node that a command carried, settling it says more (job_launches.c). */
+/* Of a node that a command carried, settling it says more (job_launched.c). */
 static void on_node_lost(void *data, uint32_t id, const char *text)
 {
   tm_job_emit(data, TM_EVENT_MESSAGE, id == TM_LOCAL_NODE ? TM_WARNING : TM_DEBUG, text);
   tm_job_steps_silence_node(data, id);
-  tm_job_launches_lost(data, id, text);
+  tm_job_launched_lost(data, id, text);
 }
 
 static void on_node_report(void *data, uint32_t id)
 {
-  tm_job_launches_reported(data, id);
+  tm_job_launched_reported(data, id);
 }
 
 static void on_node_probed(void *data, uint32_t id, const struct tm_node_probed *probed)
 {
-  tm_job_launches_probed(data, id, probed);
+  tm_job_launched_probed(data, id, probed);
 }
 
 static void on_node_ready(void *data, uint32_t id)
 {
-  tm_job_launches_ready(data, id);
+  tm_job_launched_ready(data, id);
 }
 
 static bool may_run(const struct tm_job *job)
@@ -102,7 +102,7 @@ static void on_node_gone(void *data, uint32_t id)
       tm_job_nodes_remove_temp_of(job, id);
     tm_job_steps_lose_node(job, id);
   }
-  tm_job_launches_gone(job, id);
+  tm_job_launched_gone(job, id);
   if (!may_run(job) && tm_fleet_is_empty(&job->fleet))
     tm_job_happen(job, TM_JOB_ON_GONE);
   else if (may_run(job) && !tm_fleet_lives(&job->fleet, TM_LOCAL_NODE) &&

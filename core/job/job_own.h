@@ -2,7 +2,8 @@
  *
  *   job.c           the job: opening; does what its life (job_life.h) decides
  *   job_nodes.c     its nodes: starts them, and hears that they are lost
- *   job_launches.c  nodes that commands start: launches them, and again when they are lost
+ *   job_launches.c  nodes that commands start: which steps they serve, which there should be
+ *   job_launched.c  one of them, from its launch until it is settled
  *   job_launching.c begins a launch
  *   job_probe.c     asks a node whether it can be used
  *   job_slurm.c     the command of a node that is a Slurm job, and its end
@@ -171,18 +172,31 @@ int64_t tm_job_launches_workers(const struct tm_job *job);
 void tm_job_launches_go(struct tm_job *job);
 /* A step has started: it fails if nodes for it cannot be had. */
 void tm_job_launches_check(struct tm_job *job, size_t step);
-/* What the fleet says of a node, also of the local one. */
-void tm_job_launches_reported(struct tm_job *job, uint32_t id);
-void tm_job_launches_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed);
-void tm_job_launches_ready(struct tm_job *job, uint32_t id);
-void tm_job_launches_lost(struct tm_job *job, uint32_t id, const char *why);
-void tm_job_launches_gone(struct tm_job *job, uint32_t id);
+/* No node of the group can be had: its steps fail, now or when they begin. */
+void tm_job_launches_fail(struct tm_job *job, size_t group, const struct tm_err *err);
 /* A mini-batch of the step was committed that ran on the node. */
 void tm_job_launches_committed(struct tm_job *job, size_t step, uint32_t id);
 /* Ends all nodes of an ending job: the launched ones, then the local one; reports GONE. _end: call
  * it at each tick after that. */
 void tm_job_launches_close(struct tm_job *job);
 void tm_job_launches_end(struct tm_job *job);
+
+/* job_launched.c */
+void tm_job_launched_begin(struct tm_job *job, size_t group, size_t place);
+void tm_job_launched_free(struct tm_launched_node *n);
+struct tm_launched_node *tm_job_launched_find(const struct tm_job *job, uint32_t id); /* NULL */
+struct tm_launch_group *tm_job_launched_group(const struct tm_launched_node *n);
+bool tm_job_launched_is_usable(const struct tm_launched_node *n); /* false if `n` is NULL */
+/* It is lost, or cannot be used; its command ends. */
+void tm_job_launched_give_up(struct tm_launched_node *n, const char *why);
+/* Ends its command; then it is settled. */
+void tm_job_launched_end_command(struct tm_launched_node *n);
+/* What the fleet says of a node, also of the local one. */
+void tm_job_launched_reported(struct tm_job *job, uint32_t id);
+void tm_job_launched_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed);
+void tm_job_launched_ready(struct tm_job *job, uint32_t id);
+void tm_job_launched_lost(struct tm_job *job, uint32_t id, const char *why);
+void tm_job_launched_gone(struct tm_job *job, uint32_t id);
 
 /* job_launching.c */
 uint32_t tm_job_launching_next_id(struct tm_job *job);

@@ -7,7 +7,7 @@
  *   resume_from      copies from another job, on the way to their places (import.h)
  *   node.lock        keepers share it while any of their processes lives
  *   job_result.json  written last
- *   nodes            what the commands that started nodes wrote to stderr (core/job/job_launches.c)
+ *   nodes            what the commands that started nodes wrote to stderr (core/job/README.md)
  *   cancel           a request to cancel the job, from another process (cancel_request.h)
  */
 #ifndef TM_RECORD_JOB_DIR_H

@@ -1,0 +1,354 @@
+/* job_launched.c - one node that a command starts, from its launch until it is settled: see
+ * job_own.h. It lives in two ways: its command, which the keeper of this machine runs, and its
+ * stream in the fleet.
+ *
+ *   launch -> on_launched -> fleet -> report, probe -> ready ----> lost, gone --.
+ *     |           |                                                            v
+ *     |           `---------------------------------------------> ended ---> settled -> launched
+ *     |                                                                      again, as a new id
+ *     `-> on_launch_failed: no node of the group can be had, unless another one has a command
+ *
+ *  (1) A node is settled once: when its stream is gone and nothing of its command is left. Only
+ *      then may its host be used again, and its temporary folder be removed.
+ *  (2) If the keeper of this machine is lost, its commands end with it, and so do their nodes: when
+ *      the keeper is gone, nothing that it started is left (fleet/local_connection (1)).
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "fleet/node_probe.h"
+#include "job/job_own.h"
+#include "job/job_probe.h"
+#include "sys/clock.h"
+
+#define PRINTED_MAX 200 /* bytes that a message quotes */
+
+static bool may_run(const struct tm_job *job)
+{
+  return tm_job_life_may(&job->life, TM_JOB_MAY_RUN);
+}
+
+void tm_job_launched_free(struct tm_launched_node *n)
+{
+  tm_job_probe_end(n);
+  free(n->reported_host);
+  free(n->why);
+  free(n->printed);
+  free(n->slurm_name);
+  free(n);
+}
+
+struct tm_launched_node *tm_job_launched_find(const struct tm_job *job, uint32_t id)
+{
+  for (size_t i = 0; i < job->launches->nodes.len; i++)
+    if (job->launches->nodes.at[i]->id == id)
+      return job->launches->nodes.at[i];
+  return NULL;
+}
+
+struct tm_launch_group *tm_job_launched_group(const struct tm_launched_node *n)
+{
+  return &n->job->launches->groups.at[n->group];
+}
+
+bool tm_job_launched_is_usable(const struct tm_launched_node *n)
+{
+  return n && n->was_ready && !n->why;
+}
+
+/* ---- the end of a node ---- */
+
+static void drop(struct tm_launched_node *n)
+{
+  struct tm_job_launches *l = n->job->launches;
+  size_t kept = 0;
+
+  for (size_t i = 0; i < l->nodes.len; i++)
+    if (l->nodes.at[i] != n)
+      l->nodes.at[kept++] = l->nodes.at[i];
+  l->nodes.len = kept;
+  tm_job_launched_free(n);
+}
+
+static void report_end(struct tm_launched_node *n, struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+
+  tm_launched_node_describe(&text, n);
+  tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&text));
+  tm_buf_release(&text);
+  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_WARNING, err->text);
+}
+
+static void fail_node(struct tm_launched_node *n, struct tm_err *err)
+{
+  struct tm_job *job = n->job;
+  struct tm_launch_group *g = tm_job_launched_group(n);
+
+  report_end(n, err);
+  g->last = *err;
+  tm_job_nodes_remove_temp_of(job, n->id);
+  if (n->is_orphan)
+    tm_launch_plan_withdrawn(&g->plan, n->id, tm_clock_mono_ns());
+  else
+    tm_launch_plan_failed(&g->plan, n->id, tm_clock_mono_ns());
+  drop(n);
+}
+
+/* Keeps (1). */
+static void settle(struct tm_launched_node *n)
+{
+  struct tm_job *job = n->job;
+  struct tm_err err = TM_ERR_NONE;
+
+  if (n->has_stream || !n->is_over)
+    return;
+  if (may_run(job)) {
+    fail_node(n, &err);
+    tm_job_launches_go(job);
+  } else {
+    if (n->why && n->was_ready)
+      report_end(n, &err); /* it was lost while the job ran */
+    drop(n);
+    tm_job_launches_end(job);
+  }
+}
+
+/* Its command ends; then it is settled. */
+void tm_job_launched_end_command(struct tm_launched_node *n)
+{
+  struct tm_node *local = tm_fleet_node(&n->job->fleet, TM_LOCAL_NODE);
+
+  if (!n->is_over && local)
+    tm_node_end_launch(local, n->launch);
+}
+
+static void note_printed(struct tm_launched_node *n)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  size_t len;
+  const char *bytes = tm_fleet_foreign(&n->job->fleet, n->id, &len);
+
+  if (!bytes || n->printed)
+    return;
+  tm_text_one_line(&text, bytes, len, PRINTED_MAX);
+  n->printed = tm_buf_take(&text);
+}
+
+void tm_job_launched_give_up(struct tm_launched_node *n, const char *why)
+{
+  if (!n->why)
+    n->why = tm_xstrdup(why);
+  note_printed(n);
+  tm_job_probe_end(n);
+  tm_job_launched_end_command(n);
+}
+
+static void lose_local(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+
+  l->knows_step = false;
+  for (size_t i = 0; i < l->nodes.len; i++) {
+    struct tm_launched_node *n = l->nodes.at[i];
+    if (!n->why)
+      n->why = tm_xstrdup("the keeper of this machine, which ran its command, is lost");
+    n->is_orphan = true;
+    tm_job_probe_end(n);
+    tm_job_steps_silence_node(job, n->id);
+  }
+  tm_job_slurm_lost(job);
+  tm_fleet_close_streams(&job->fleet);
+}
+
+/* Keeps (2). */
+static void end_orphans(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+
+  for (size_t i = l->nodes.len; i-- > 0;)
+    if (i < l->nodes.len && l->nodes.at[i]->is_orphan) {
+      l->nodes.at[i]->is_over = true;
+      settle(l->nodes.at[i]);
+    }
+}
+
+void tm_job_launched_lost(struct tm_job *job, uint32_t id, const char *why)
+{
+  struct tm_launched_node *n = tm_job_launched_find(job, id);
+
+  if (id == TM_LOCAL_NODE)
+    lose_local(job);
+  else if (n)
+    tm_job_launched_give_up(n, why);
+}
+
+void tm_job_launched_gone(struct tm_job *job, uint32_t id)
+{
+  struct tm_launched_node *n = tm_job_launched_find(job, id);
+
+  if (id == TM_LOCAL_NODE)
+    end_orphans(job);
+  if (!n)
+    return;
+  n->has_stream = false;
+  settle(n);
+}
+
+/* ---- what the keeper says of a command ---- */
+
+static void on_launched(void *data, uint32_t launch, int64_t pid, int fd)
+{
+  struct tm_launched_node *n = data;
+  struct tm_launch_group *g = tm_job_launched_group(n);
+  struct tm_err err = TM_ERR_NONE;
+
+  if (n->why || !may_run(n->job)) {
+    tm_fs_close(tm_fs_real(), fd);
+    tm_job_launched_end_command(n);
+    return;
+  }
+  tm_launch_plan_running(&g->plan, n->id, tm_clock_mono_ns());
+  if (tm_fleet_connect(&n->job->fleet, n->id, fd, fd, n->host, g->config->node_timeout_ns, &err) <
+      0) {
+    tm_job_launched_give_up(n, err.text);
+    return;
+  }
+  n->has_stream = true;
+}
+
+static void on_launch_failed(void *data, uint32_t launch, const char *text)
+{
+  struct tm_launched_node *n = data;
+  struct tm_job *job = n->job;
+  size_t group = n->group;
+  struct tm_err err = TM_ERR_NONE;
+
+  n->is_over = true;
+  if (!n->why)
+    n->why = tm_xstrdup(text);
+  if (!may_run(job)) {
+    settle(n);
+    return;
+  }
+  fail_node(n, &err);
+  /* else this machine may lack something for the moment */
+  if (!tm_launch_plan_has_running(&job->launches->groups.at[group].plan))
+    tm_job_launches_fail(job, group, &err);
+  tm_job_launches_go(job);
+}
+
+static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_ended *ended)
+{
+  struct tm_launched_node *n = data;
+
+  n->ended = *ended;
+  n->has_ended = n->is_over = true;
+  tm_job_slurm_ended(n);
+  settle(n);
+}
+
+/* ---- from its stream to its work ---- */
+
+static void note_host(struct tm_launched_node *n)
+{
+  char *text;
+
+  if (!n->host || strcmp(n->host, n->reported_host) == 0)
+    return;
+  text = tm_xprintf("node %" PRIu32 " (%s) says that its machine is '%s'", n->id, n->host,
+                    n->reported_host);
+  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, text);
+  free(text);
+}
+
+static int record_temp(const struct tm_launched_node *n, const struct tm_node_report *report,
+                       struct tm_err *err)
+{
+  struct tm_temp_node node = { .temp = report->temp_dir,
+                               .memory = report->memory_dir,
+                               .boot_id = report->boot_id,
+                               .uid = report->uid };
+
+  return tm_job_nodes_record_temp(n->job, n->id, &node, err);
+}
+
+void tm_job_launched_reported(struct tm_job *job, uint32_t id)
+{
+  struct tm_launched_node *n = tm_job_launched_find(job, id);
+  struct tm_node *node = tm_fleet_node(&job->fleet, id);
+  struct tm_err err = TM_ERR_NONE;
+
+  if (!n || n->why || !may_run(job))
+    return;
+  n->reported_host = tm_xstrdup(tm_node_reported(node)->host);
+  note_host(n);
+  if (record_temp(n, tm_node_reported(node), &err) == 0)
+    tm_job_probe_begin(n);
+  else
+    tm_node_give_up(node, err.text);
+}
+
+void tm_job_launched_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed)
+{
+  struct tm_launched_node *n = tm_job_launched_find(job, id);
+
+  if (n && !n->why && may_run(job))
+    tm_job_probe_answered(n, probed);
+}
+
+static void note_ready(const struct tm_launched_node *n, const struct tm_node *node)
+{
+  const struct tm_node_report *report = tm_node_reported(node);
+  struct tm_buf text = TM_BUF_NONE;
+
+  tm_launched_node_name(&text, n);
+  tm_buf_add_str(&text, " is ready: ");
+  tm_node_report_describe(&text, report);
+  if (tm_node_round_trip_ns(node) > 0)
+    tm_buf_printf(&text, "; round trip %.1f ms", (double)tm_node_round_trip_ns(node) / 1e6);
+  if (report->uid != geteuid())
+    tm_buf_printf(&text, "; it runs as another user (uid %" PRIu32 ")", report->uid);
+  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
+void tm_job_launched_ready(struct tm_job *job, uint32_t id)
+{
+  struct tm_launched_node *n = tm_job_launched_find(job, id);
+
+  if (!n || n->why || !may_run(job))
+    return;
+  n->was_ready = true;
+  tm_job_probe_end(n);
+  tm_launch_plan_ready(&tm_job_launched_group(n)->plan, id);
+  note_ready(n, tm_fleet_node(&job->fleet, id));
+  tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, id));
+}
+
+/* ---- launching ---- */
+
+void tm_job_launched_begin(struct tm_job *job, size_t group, size_t place)
+{
+  struct tm_job_launches *l = job->launches;
+  struct tm_launch_group *g = &l->groups.at[group];
+  struct tm_launched_node *n = TM_NEW(struct tm_launched_node);
+  struct tm_launch_user hears = { n, on_launched, on_launch_failed, on_launch_ended };
+  struct tm_err err = TM_ERR_NONE;
+  size_t host;
+
+  *n =
+      (struct tm_launched_node) { .job = job, .id = tm_job_launching_next_id(job), .group = group };
+  host = tm_launch_plan_launch(&g->plan, place, n->id);
+  n->host = host == SIZE_MAX ? NULL : g->config->node_hosts[host];
+  *TM_ARRAY_ADD(&l->nodes) = n;
+  if (tm_job_launching_begin(n, g->config, &hears, &err) == 0)
+    return;
+  tm_launch_plan_failed(&g->plan, n->id, tm_clock_mono_ns());
+  drop(n);
+  tm_job_launches_fail(job, group, &err);
+}
