@@ -1,12 +1,10 @@
-/* sched.c - see sched.h: what follows from each event. dispatch.c has ON_TURN; try_ends.c
- * has the ends of tries. */
+/* sched.c - see sched.h: what follows from each event. dispatch.c has ON_TURN; node_events.c has
+ * the events of nodes; try_ends.c has the ends of tries. */
 #include "sched/sched_own.h"
 
 #include <string.h>
 
 #include "base/check.h"
-
-#define WORKER(item, member) TM_LIST_OWNER(item, struct tm_sched_worker, member)
 
 void tm_sched_init(struct tm_sched *s, const struct tm_sched_options *o, int64_t over)
 {
@@ -66,17 +64,11 @@ static struct tm_assignment remove_inflight(struct tm_sched *s, struct tm_sched_
   return what;
 }
 
-static void put_back(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq)
+void tm_sched_put_back(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq)
 {
   struct tm_assignment what = remove_inflight(s, w, seq);
 
   tm_queue_put_back(&s->queue, &what);
-}
-
-static void put_back_all(struct tm_sched *s, struct tm_sched_worker *w)
-{
-  while (tm_window_len(&w->window) > 0)
-    put_back(s, w, w->window.ring.first);
 }
 
 static void kill_worker(struct tm_sched *s, struct tm_sched_worker *w)
@@ -150,7 +142,7 @@ static bool on_unusable(struct tm_sched *s, struct tm_sched_worker *w, uint64_t 
   if (!in || in->what.part == 0 || in->what.lost_answers >= TM_SCHED_LOST_MAX)
     return false;
   in->what.lost_answers++;
-  put_back(s, w, seq);
+  tm_sched_put_back(s, w, seq);
   w->has_worked = true;
   settle_worker(s, w);
   return true;
@@ -177,7 +169,7 @@ static void settle_window(struct tm_sched *s, struct tm_sched_worker *w,
     if (e->look)
       e->look(e->data, in->seq, &lost);
     if (is_ours || !counts_as_try(in, &lost)) {
-      put_back(s, w, in->seq);
+      tm_sched_put_back(s, w, in->seq);
     } else {
       struct tm_sched_event failed = { .rows = lost.rows, .items = lost.items };
       fail_try(s, w, in->seq, !e->is_timeout, &failed, now_ns);
@@ -185,7 +177,7 @@ static void settle_window(struct tm_sched *s, struct tm_sched_worker *w,
   }
 }
 
-static void remove_worker(struct tm_sched *s, struct tm_sched_worker *w, int64_t now_ns)
+void tm_sched_remove_worker(struct tm_sched *s, struct tm_sched_worker *w, int64_t now_ns)
 {
   bool has_worked = w->has_worked || w->state == TM_WORKER_STOPPING;
 
@@ -203,61 +195,7 @@ static bool on_ended(struct tm_sched *s, struct tm_sched_worker *w, const struct
   else if (w->state < TM_WORKER_READY)
     tm_init_rules_note(&s->time.init, false);
   settle_window(s, w, e, now_ns);
-  remove_worker(s, w, now_ns);
-  return true;
-}
-
-static bool on_node(struct tm_sched *s, const struct tm_sched_event *e)
-{
-  struct tm_sched_node *n = tm_roster_add_node(&s->roster, e->node, e->slots);
-
-  s->starts_ns = 0;
-  n->is_lost = false;
-  tm_roster_set_up(&s->roster, n, true);
-  return true;
-}
-
-static bool on_node_silent(struct tm_sched *s, uint32_t node)
-{
-  struct tm_sched_node *n = tm_roster_node(&s->roster, node);
-
-  if (!n || n->is_lost)
-    return false;
-  tm_roster_set_up(&s->roster, n, false);
-  return true;
-}
-
-/* Nobody knows what had begun there: all of it comes back, uncounted. */
-static bool on_node_lost(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns)
-{
-  struct tm_sched_node *n = tm_roster_node(&s->roster, e->node);
-  struct tm_sched_action *a;
-
-  if (!n || n->is_lost)
-    return false;
-  n->is_lost = true;
-  while (n->workers.len > 0) {
-    struct tm_sched_worker *w = WORKER(tm_list_first(&n->workers), of_node);
-    put_back_all(s, w);
-    tm_roster_step(&s->roster, w, TM_WORKER_ON_STOP); /* its end is not its own failure */
-    remove_worker(s, w, now_ns);
-  }
-  tm_roster_set_up(&s->roster, n, false);
-  if (++n->losses >= TM_SCHED_LOSSES_MAX && !s->is_ending) {
-    a = tm_actions_add(&s->actions, TM_SCHED_NODE_FAILED);
-    a->node = n->number;
-    a->losses = n->losses;
-  }
-  return true;
-}
-
-static bool on_distance(struct tm_sched *s, uint32_t node, int64_t ns)
-{
-  struct tm_sched_node *n = tm_roster_node(&s->roster, node);
-
-  if (!n || n->is_lost)
-    return false;
-  tm_roster_set_distance(&s->roster, n, ns);
+  tm_sched_remove_worker(s, w, now_ns);
   return true;
 }
 
@@ -270,7 +208,7 @@ static bool on_taken(struct tm_sched *s, struct tm_sched_worker *w, const struct
 
   for (size_t i = 0; i < e->seqs_len; i++)
     if (tm_window_find(&w->window, e->seqs[i])) /* else it has been answered already */
-      put_back(s, w, e->seqs[i]);
+      tm_sched_put_back(s, w, e->seqs[i]);
   for (uint64_t seq = ring->first; w->is_recalling && seq < ring->next; seq++) {
     struct tm_inflight *in = tm_ring_find(ring, seq);
     if (in)
@@ -423,10 +361,10 @@ bool tm_sched_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t 
   case TM_SCHED_ON_TURN: tm_dispatch_turn(s, now_ns); return true;
   case TM_SCHED_ON_BEGIN: tm_time_rules_start(&s->time, now_ns); return true;
   case TM_SCHED_ON_TIME: return on_time(s, e->counts, now_ns);
-  case TM_SCHED_ON_NODE: return on_node(s, e);
-  case TM_SCHED_ON_NODE_SILENT: return on_node_silent(s, e->node);
-  case TM_SCHED_ON_NODE_LOST: return on_node_lost(s, e, now_ns);
-  case TM_SCHED_ON_DISTANCE: return on_distance(s, e->node, e->ns);
+  case TM_SCHED_ON_NODE:
+  case TM_SCHED_ON_NODE_SILENT:
+  case TM_SCHED_ON_NODE_LOST:
+  case TM_SCHED_ON_DISTANCE: return tm_sched_node_event(s, e, now_ns);
   case TM_SCHED_ON_CREATED: tm_queue_set_created(&s->queue, e->count); return true;
   case TM_SCHED_ON_SPOILED: return on_spoiled(s, e);
   case TM_SCHED_ON_SETTLED: return on_settled(s, e->search);

@@ -1,9 +1,17 @@
-/* sched_own.h - between the files of the scheduler: dispatch.c hands out, starts workers and
- * recalls, after the events of a turn; try_ends.c says what follows from the end of a try. */
+/* sched_own.h - between the files of the scheduler: sched.c has the events; dispatch.c hands out,
+ * starts workers and recalls, after the events of a turn; node_events.c says what follows from the
+ * events of nodes, try_ends.c from the end of a try. */
 #ifndef TM_SCHED_SCHED_OWN_H
 #define TM_SCHED_SCHED_OWN_H
 
 #include "sched/sched.h"
+
+/* The assignment leaves the worker, and waits again, uncounted. */
+void tm_sched_put_back(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq);
+/* It has ended, and holds nothing. Frees its slot, and the worker. */
+void tm_sched_remove_worker(struct tm_sched *s, struct tm_sched_worker *w, int64_t now_ns);
+
+bool tm_sched_node_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns);
 
 void tm_dispatch_init(struct tm_sched *s);
 void tm_dispatch_turn(struct tm_sched *s, int64_t now_ns);

@@ -1,0 +1,75 @@
+/* node_events.c - the events of nodes: see sched_own.h. */
+#include "sched/sched_own.h"
+
+#define WORKER(item, member) TM_LIST_OWNER(item, struct tm_sched_worker, member)
+
+static void put_back_all(struct tm_sched *s, struct tm_sched_worker *w)
+{
+  while (tm_window_len(&w->window) > 0)
+    tm_sched_put_back(s, w, w->window.ring.first);
+}
+
+static bool on_node(struct tm_sched *s, const struct tm_sched_event *e)
+{
+  struct tm_sched_node *n = tm_roster_add_node(&s->roster, e->node, e->slots);
+
+  s->starts_ns = 0;
+  n->is_lost = false;
+  tm_roster_set_up(&s->roster, n, true);
+  return true;
+}
+
+static bool on_node_silent(struct tm_sched *s, uint32_t node)
+{
+  struct tm_sched_node *n = tm_roster_node(&s->roster, node);
+
+  if (!n || n->is_lost)
+    return false;
+  tm_roster_set_up(&s->roster, n, false);
+  return true;
+}
+
+/* Nobody knows what had begun there: all of it comes back, uncounted. */
+static bool on_node_lost(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns)
+{
+  struct tm_sched_node *n = tm_roster_node(&s->roster, e->node);
+  struct tm_sched_action *a;
+
+  if (!n || n->is_lost)
+    return false;
+  n->is_lost = true;
+  while (n->workers.len > 0) {
+    struct tm_sched_worker *w = WORKER(tm_list_first(&n->workers), of_node);
+    put_back_all(s, w);
+    tm_roster_step(&s->roster, w, TM_WORKER_ON_STOP); /* its end is not its own failure */
+    tm_sched_remove_worker(s, w, now_ns);
+  }
+  tm_roster_set_up(&s->roster, n, false);
+  if (++n->losses >= TM_SCHED_LOSSES_MAX && !s->is_ending) {
+    a = tm_actions_add(&s->actions, TM_SCHED_NODE_FAILED);
+    a->node = n->number;
+    a->losses = n->losses;
+  }
+  return true;
+}
+
+static bool on_distance(struct tm_sched *s, uint32_t node, int64_t ns)
+{
+  struct tm_sched_node *n = tm_roster_node(&s->roster, node);
+
+  if (!n || n->is_lost)
+    return false;
+  tm_roster_set_distance(&s->roster, n, ns);
+  return true;
+}
+
+bool tm_sched_node_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns)
+{
+  switch (e->kind) {
+  case TM_SCHED_ON_NODE: return on_node(s, e);
+  case TM_SCHED_ON_NODE_SILENT: return on_node_silent(s, e->node);
+  case TM_SCHED_ON_NODE_LOST: return on_node_lost(s, e, now_ns);
+  case TM_SCHED_ON_DISTANCE: return on_distance(s, e->node, e->ns);
+  default: return false;
+  }
+}
