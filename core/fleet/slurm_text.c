@@ -74,31 +74,44 @@ static void copy(char out[TM_SLURM_TEXT_MAX], struct span s)
 
 /* ---- squeue ---- */
 
-static const struct {
+static const struct known_state {
   const char *name;
   enum tm_slurm_state state;
+  enum tm_slurm_end end;
 } states[] = {
-  { "PENDING", TM_SLURM_WAITS },       { "CONFIGURING", TM_SLURM_WAITS },
-  { "REQUEUED", TM_SLURM_WAITS },      { "REQUEUE_FED", TM_SLURM_WAITS },
-  { "REQUEUE_HOLD", TM_SLURM_WAITS },  { "SPECIAL_EXIT", TM_SLURM_WAITS },
-  { "RESV_DEL_HOLD", TM_SLURM_WAITS }, { "RUNNING", TM_SLURM_RUNS },
-  { "COMPLETING", TM_SLURM_RUNS },     { "SUSPENDED", TM_SLURM_RUNS },
-  { "STOPPED", TM_SLURM_RUNS },        { "RESIZING", TM_SLURM_RUNS },
-  { "SIGNALING", TM_SLURM_RUNS },      { "STAGE_OUT", TM_SLURM_RUNS },
-  { "COMPLETED", TM_SLURM_ENDED },     { "FAILED", TM_SLURM_ENDED },
-  { "TIMEOUT", TM_SLURM_ENDED },       { "PREEMPTED", TM_SLURM_ENDED },
-  { "NODE_FAIL", TM_SLURM_ENDED },     { "OUT_OF_MEMORY", TM_SLURM_ENDED },
-  { "BOOT_FAIL", TM_SLURM_ENDED },     { "DEADLINE", TM_SLURM_ENDED },
-  { "LAUNCH_FAILED", TM_SLURM_ENDED }, { "REVOKED", TM_SLURM_ENDED },
-  { "CANCELLED", TM_SLURM_CANCELED },
+  { "PENDING", TM_SLURM_WAITS, TM_SLURM_END_NOT_KNOWN },
+  { "CONFIGURING", TM_SLURM_WAITS, TM_SLURM_END_NOT_KNOWN },
+  { "REQUEUED", TM_SLURM_WAITS, TM_SLURM_END_NOT_KNOWN },
+  { "REQUEUE_FED", TM_SLURM_WAITS, TM_SLURM_END_NOT_KNOWN },
+  { "REQUEUE_HOLD", TM_SLURM_WAITS, TM_SLURM_END_NOT_KNOWN },
+  { "SPECIAL_EXIT", TM_SLURM_WAITS, TM_SLURM_END_NOT_KNOWN },
+  { "RESV_DEL_HOLD", TM_SLURM_WAITS, TM_SLURM_END_NOT_KNOWN },
+  { "RUNNING", TM_SLURM_RUNS, TM_SLURM_END_NOT_KNOWN },
+  { "COMPLETING", TM_SLURM_RUNS, TM_SLURM_END_NOT_KNOWN },
+  { "SUSPENDED", TM_SLURM_RUNS, TM_SLURM_END_NOT_KNOWN },
+  { "STOPPED", TM_SLURM_RUNS, TM_SLURM_END_NOT_KNOWN },
+  { "RESIZING", TM_SLURM_RUNS, TM_SLURM_END_NOT_KNOWN },
+  { "SIGNALING", TM_SLURM_RUNS, TM_SLURM_END_NOT_KNOWN },
+  { "STAGE_OUT", TM_SLURM_RUNS, TM_SLURM_END_NOT_KNOWN },
+  { "NODE_FAIL", TM_SLURM_ENDED, TM_SLURM_END_NODE_FAIL },
+  { "PREEMPTED", TM_SLURM_ENDED, TM_SLURM_END_PREEMPTED },
+  { "TIMEOUT", TM_SLURM_ENDED, TM_SLURM_END_TIMEOUT },
+  { "OUT_OF_MEMORY", TM_SLURM_ENDED, TM_SLURM_END_OUT_OF_MEMORY },
+  { "COMPLETED", TM_SLURM_ENDED, TM_SLURM_END_OTHER },
+  { "FAILED", TM_SLURM_ENDED, TM_SLURM_END_OTHER },
+  { "BOOT_FAIL", TM_SLURM_ENDED, TM_SLURM_END_OTHER },
+  { "DEADLINE", TM_SLURM_ENDED, TM_SLURM_END_OTHER },
+  { "LAUNCH_FAILED", TM_SLURM_ENDED, TM_SLURM_END_OTHER },
+  { "REVOKED", TM_SLURM_ENDED, TM_SLURM_END_OTHER },
+  { "CANCELLED", TM_SLURM_CANCELED, TM_SLURM_END_CANCELED },
 };
 
-static enum tm_slurm_state state_of(struct span name)
+static struct known_state find_state(struct span name)
 {
   for (size_t i = 0; i < TM_COUNT_OF(states); i++)
     if (is_word(name, states[i].name))
-      return states[i].state;
-  return TM_SLURM_UNKNOWN;
+      return states[i];
+  return (struct known_state) { .state = TM_SLURM_UNKNOWN };
 }
 
 /* "3-04:05:06", "1:00:00", "2:59" -> seconds; -1 for words (UNLIMITED, INVALID, NOT_SET). */
@@ -139,14 +152,16 @@ static bool split(struct span line, struct span fields[FIELDS])
 
 static bool read_job(struct span line, struct tm_slurm_job *out)
 {
+  struct known_state known;
   struct span f[FIELDS];
   int64_t id;
 
   if (!split(line, f) || !take_number(&f[0], UINT32_MAX, &id) || f[0].len > 0 || id == 0)
     return false;
-  *out = (struct tm_slurm_job) { .id = (uint32_t)id,
-                                 .state = state_of(f[2]),
-                                 .left_s = seconds_of(f[4]) };
+  known = find_state(f[2]);
+  *out = (struct tm_slurm_job) {
+    .id = (uint32_t)id, .state = known.state, .end = known.end, .left_s = seconds_of(f[4])
+  };
   copy(out->name, f[1]);
   copy(out->state_name, f[2]);
   copy(out->host, f[3]);

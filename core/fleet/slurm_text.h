@@ -28,9 +28,21 @@ enum tm_slurm_state {
   TM_SLURM_UNKNOWN,  /* a word of another version */
 };
 
+/* Why a Slurm job has ended. */
+enum tm_slurm_end {
+  TM_SLURM_END_NOT_KNOWN, /* it has not ended, or its state is a word of another version */
+  TM_SLURM_END_NODE_FAIL,
+  TM_SLURM_END_PREEMPTED,
+  TM_SLURM_END_TIMEOUT,
+  TM_SLURM_END_CANCELED, /* somebody ran scancel */
+  TM_SLURM_END_OUT_OF_MEMORY,
+  TM_SLURM_END_OTHER, /* FAILED, COMPLETED, ... */
+};
+
 struct tm_slurm_job {
   uint32_t id;
   enum tm_slurm_state state;
+  enum tm_slurm_end end;
   int64_t left_s; /* of its time limit; -1: without a limit, or not known */
   char name[TM_SLURM_TEXT_MAX];
   char state_name[TM_SLURM_TEXT_MAX]; /* "NODE_FAIL" */

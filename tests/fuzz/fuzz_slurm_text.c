@@ -20,7 +20,9 @@ static void read_jobs(const char *text, size_t len)
 
   while (tm_slurm_text_next_job(text, len, &at, &j)) {
     fuzz_require(at > before && at <= len && j.id > 0 && j.left_s >= -1);
-    fuzz_require(j.state <= TM_SLURM_UNKNOWN);
+    fuzz_require(j.state <= TM_SLURM_UNKNOWN && j.end <= TM_SLURM_END_OTHER);
+    fuzz_require((j.end != TM_SLURM_END_NOT_KNOWN) ==
+                 (j.state == TM_SLURM_ENDED || j.state == TM_SLURM_CANCELED));
     require_text(j.name);
     require_text(j.state_name);
     require_text(j.host);

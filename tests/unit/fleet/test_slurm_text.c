@@ -50,6 +50,34 @@ static void states_say_whether_a_node_waits_runs_or_has_ended(void **state)
       "1 t canceled a 0 ;2 t ended a 0 ;3 t waits a 0 ;4 t runs a 0 ;5 t ended a 0 ;6 t ? a 0 ;");
 }
 
+static void expect_end(const char *state, enum tm_slurm_end end)
+{
+  char *line = tm_xprintf("1|t|%s|a|0:00|None\n", state);
+  struct tm_slurm_job j;
+  size_t at = 0;
+
+  assert_true(tm_slurm_text_next_job(line, strlen(line), &at, &j));
+  if (j.end != end)
+    fail_msg("%s: %d", state, (int)j.end);
+  free(line);
+}
+
+static void states_say_why_a_node_has_ended(void **state)
+{
+  expect_end("NODE_FAIL", TM_SLURM_END_NODE_FAIL);
+  expect_end("PREEMPTED", TM_SLURM_END_PREEMPTED);
+  expect_end("TIMEOUT", TM_SLURM_END_TIMEOUT);
+  expect_end("CANCELLED", TM_SLURM_END_CANCELED);
+  expect_end("OUT_OF_MEMORY", TM_SLURM_END_OUT_OF_MEMORY);
+  expect_end("FAILED", TM_SLURM_END_OTHER);
+  expect_end("COMPLETED", TM_SLURM_END_OTHER);
+  expect_end("RUNNING", TM_SLURM_END_NOT_KNOWN);
+  expect_end("COMPLETING", TM_SLURM_END_NOT_KNOWN);
+  expect_end("PENDING", TM_SLURM_END_NOT_KNOWN);
+  expect_end("NEWWORD", TM_SLURM_END_NOT_KNOWN);
+  expect_end("", TM_SLURM_END_NOT_KNOWN);
+}
+
 static void expect_left(const char *text, int64_t seconds)
 {
   char *line = tm_xprintf("1|t|RUNNING|a|%s|None\n", text);
@@ -204,6 +232,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_line_of_squeue_is_a_slurm_job),
     cmocka_unit_test(a_reason_may_hold_anything),
     cmocka_unit_test(states_say_whether_a_node_waits_runs_or_has_ended),
+    cmocka_unit_test(states_say_why_a_node_has_ended),
     cmocka_unit_test(time_left_is_in_seconds),
     cmocka_unit_test(other_lines_are_skipped),
     cmocka_unit_test(long_fields_are_cut),
