@@ -8,6 +8,7 @@ return {
   nodes_probe = "its settings choose the nodes",
   slurm = "its settings choose the nodes",
   slurm_exec = "its settings choose the nodes",
+  slurm_harm = "its settings choose the nodes",
   try = "it runs no job",
   wrong_values = "it runs no job",
   logs = {

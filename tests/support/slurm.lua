@@ -81,12 +81,22 @@ function Cluster:nodes_are_idle()
   return true
 end
 
+--- Words before a command that make it run in the controller's network, in the same process.
+function Cluster:before()
+  local holder = io.open(self.dir .. "/run/ctl.holder")
+  if not holder then return {} end
+  local pid = holder:read "*n"
+  holder:close()
+  return { "nsenter", "-t", tostring(pid), "-n" }
+end
+
 --- Waits until the queue is empty and every node is idle. A job may stay in the queue for some
 --- seconds after its last process: the node still has to report.
 function Cluster:wait_for_idle(limit)
-  programs.wait_until("an empty queue and idle nodes", function()
+  local ok = pcall(programs.wait_until, "an empty queue and idle nodes", function()
     return #self:queue() == 0 and self:nodes_are_idle()
   end, limit or 30)
+  if not ok then error("the cluster is not idle:\n" .. self:run "squeue" .. self:run("sinfo", "-N", "-l"), 0) end
 end
 
 --- Starts a killed node again. Slurm first ends what it believes to run there, without waiting for

@@ -28,6 +28,9 @@ usage: tests/support/slurm.sh COMMAND DIR [ARGUMENT]...
   start-node DIR NUMBER        starts it again
   freeze-node, thaw-node DIR NUMBER   stops and continues all processes of a node
   cut-node, heal-node DIR NUMBER      only with netns: cuts a node off the network, and reconnects it
+  kill-daemon DIR NAME         kills slurmctld, or slurmd-node1 and the like, and nothing else
+  kill-steps DIR NUMBER        kills the slurmstepd processes of a node, and nothing else
+  start-controller DIR         starts slurmctld again
   ps DIR                       prints the processes of the cluster
   stop DIR                     ends all processes of the cluster and removes DIR
 END
@@ -350,14 +353,19 @@ has_started()
   is_listening "$port" || ! lives "$(pid_of slurmctld)"
 }
 
+start_controller()
+{
+  start_in_space slurmctld ctl slurmctld -D -f "$conf"
+  wait_until 10 has_started && lives "$(pid_of slurmctld)"
+}
+
 # A slurmd that does not find the controller looks again only after a second.
 start_daemons()
 {
   local i
   mkdir -p "$dir"/{etc,run,log,state,spool,munge} && chmod 700 "$dir/munge" || return 1
   make_spaces && choose_ports && write_conf && write_gpus && start_munge || return 1
-  start_in_space slurmctld ctl slurmctld -D -f "$conf"
-  wait_until 10 has_started && lives "$(pid_of slurmctld)" || return 1
+  start_controller || return 1
   for ((i = 1; i <= nodes; i++)); do
     start_slurmd "node$i"
   done
@@ -469,6 +477,13 @@ start_node() # NUMBER
   start_slurmd "node$1"
 }
 
+kill_steps() # NUMBER
+{
+  processes_of_node "node$1" | while read -r pid; do
+    [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != slurmstepd ] || kill -KILL "$pid" 2>/dev/null
+  done
+}
+
 # ---- what is asked ----
 
 list_processes()
@@ -494,6 +509,9 @@ case $command in
   thaw-node) signal_node CONT "node$1"; true ;;
   cut-node) in_space ctl ip link set "v$1" down ;;
   heal-node) in_space ctl ip link set "v$1" up ;;
+  kill-daemon) end_daemons KILL "$1" && wait_until 10 is_over "$(pid_of "$1")" ;;
+  kill-steps) kill_steps "$1"; true ;;
+  start-controller) start_controller ;;
   ps) list_processes ;;
   stop) stop ;;
   watch) watch "$@" ;;
