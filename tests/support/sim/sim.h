@@ -8,9 +8,9 @@
  *
  * The decisions are real: core/sched (what is handed out, recalled and tried again, how steps
  * share the workers, when a step is over) and core/fleet/launch_plan (which nodes are launched, and
- * when). The rest is simulated. A worker runs what it was handed, in order; every message takes half
- * of the round trip to its node. Lengths and accidents are random numbers of `seed`, so that the same
- * options give the same trace: sim_trace() is a hash of all decisions and their times.
+ * when). The rest is simulated. A worker runs what it was handed, in order; every message takes
+ * half of the round trip to its node. Lengths and accidents are random numbers of `seed`, so that
+ * the same options give the same trace: sim_trace() is a hash of all decisions and their times.
  *
  * Every run checks (sim_checks.c):
  *
