@@ -28,15 +28,30 @@ static int64_t sum_at(const struct tm_share *of, size_t n, int64_t level)
   return sum;
 }
 
+/* How far all can be filled evenly. By halves: it is asked for each worker that starts, and there
+ * may be 100,000 of them. */
+static int64_t level_of(const struct tm_share *of, size_t n, int64_t max)
+{
+  int64_t low = 0, high = 0;
+
+  for (size_t i = 0; i < n; i++)
+    high = of[i].wants > high ? of[i].wants : high;
+  while (low < high) {
+    int64_t middle = high - (high - low) / 2;
+    if (sum_at(of, n, middle) <= max)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
 /* The part of the step at `at`: all are filled evenly, up to what each wants. The first ones get
  * the rest. */
 static int64_t part_of(const struct tm_share *of, size_t n, size_t at, int64_t max)
 {
-  int64_t level = 0, left;
+  int64_t level = level_of(of, n, max), left = max - sum_at(of, n, level);
 
-  while (sum_at(of, n, level + 1) <= max && sum_at(of, n, level + 1) > sum_at(of, n, level))
-    level++;
-  left = max - sum_at(of, n, level);
   for (size_t i = 0; i < at; i++)
     left -= of[i].wants > level;
   return of[at].wants <= level ? of[at].wants : level + (left > 0);

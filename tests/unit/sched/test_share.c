@@ -51,6 +51,20 @@ static void a_share_that_one_does_not_need_goes_to_others(void **state)
   assert_false(may(of, 2, 0, 4));
 }
 
+/* At this size a loop over levels would take minutes. */
+static void the_parts_of_very_many_workers_are_even(void **state)
+{
+  const int64_t most = INT32_MAX;
+  struct tm_share of[] = { { .wants = most }, { .wants = 1000, .lives = 1 }, { .wants = most } };
+  for (of[0].lives = of[2].lives = 1; of[0].lives < most / 2; of[0].lives *= 2)
+    assert_true(may(of, 3, 0, most));
+  of[2].lives = (most - 1000) / 2;
+  of[0].lives = of[2].lives;
+  assert_true(may(of, 3, 0, most)); /* the one that is left over */
+  assert_false(may(of, 3, 2, most));
+  assert_true(may(of, 3, 1, most));
+}
+
 static void a_step_that_ends_leaves_its_part(void **state)
 {
   struct tm_share of[] = { { .wants = 4, .lives = 2 }, { .wants = 0, .lives = 2 } };
@@ -115,6 +129,7 @@ UNIT_TESTS({
     cmocka_unit_test(there_are_never_more_than_max),
     cmocka_unit_test(the_first_worker_of_a_step_goes_before_further_ones),
     cmocka_unit_test(a_share_that_one_does_not_need_goes_to_others),
+    cmocka_unit_test(the_parts_of_very_many_workers_are_even),
     cmocka_unit_test(a_step_that_ends_leaves_its_part),
     cmocka_unit_test(the_largest_share_gives_a_worker_to_a_step_without_one),
     cmocka_unit_test(the_last_worker_of_a_step_is_not_given_back),
