@@ -8,6 +8,7 @@
 void tm_roster_init(struct tm_roster *r)
 {
   *r = (struct tm_roster) { .living = 0 };
+  tm_list_init(&r->in_init);
   tm_list_init(&r->idle);
   tm_list_init(&r->roomy);
   tm_list_init(&r->open_nodes);
@@ -207,7 +208,9 @@ void tm_roster_update(struct tm_roster *r, struct tm_sched_worker *w)
   bool is_ready = w->state == TM_WORKER_READY && w->node->is_up;
   struct tm_list *in = NULL;
 
-  if (is_ready && !w->is_deaf && !w->is_leaving && len == 0)
+  if (w->state == TM_WORKER_LOADING || w->state == TM_WORKER_INIT)
+    in = &r->in_init;
+  else if (is_ready && !w->is_deaf && !w->is_leaving && len == 0)
     in = &r->idle;
   else if (is_ready && !w->is_deaf && !w->is_leaving && !has_lone(w) &&
            tm_window_has_room(&w->window, w->node->distance_ns))

@@ -1,7 +1,8 @@
 /* roster.h - the nodes and workers of a step, by number, and who can use what.
  *
- * Three lists answer the scheduler's questions without looking at all workers:
+ * Lists answer the scheduler's questions without looking at all workers:
  *
+ *   in_init  loading the script, or in init()
  *   idle     ready, holds nothing, may get something
  *   roomy    likewise, holds something, and its window has room
  *   crowded  ready, holds what waits behind its first, and was not asked for it yet; by node,
@@ -43,19 +44,19 @@ struct tm_sched_worker {
   int64_t refused_ns; /* when a recall brought nothing back; 0: never */
   enum tm_worker_state state;
   struct tm_window window;
-  bool is_leaving;   /* it gets no more work, and ends when its window is empty */
-  bool is_recalling; /* the node was asked to take back, and has not answered */
-  bool is_deaf;      /* it gets nothing more */
-  bool has_worked;   /* it has answered for a mini-batch */
-  bool is_counted;   /* in `leaves` */
-  struct tm_list *in;
+  bool is_leaving;    /* it gets no more work, and ends when its window is empty */
+  bool is_recalling;  /* the node was asked to take back, and has not answered */
+  bool is_deaf;       /* it gets nothing more */
+  bool has_worked;    /* it has answered for a mini-batch */
+  bool is_counted;    /* in `leaves` */
+  struct tm_list *in; /* in_init, idle, roomy, or NULL */
   struct tm_list_item of_node, wants, crowded;
 };
 
 struct tm_roster {
   struct TM_ARRAY(struct tm_sched_node *) nodes;     /* by number; NULL: never was */
   struct TM_ARRAY(struct tm_sched_worker *) workers; /* by number; NULL: gone */
-  struct tm_list idle, roomy;
+  struct tm_list in_init, idle, roomy;
   struct tm_list open_nodes; /* that may have one more worker, as far as they are concerned */
   struct tm_list unplanned;  /* nodes with crowded workers, and no look at them is planned */
   int64_t living, ready;

@@ -20,18 +20,15 @@ int64_t tm_time_rules_clock(struct tm_time_rules *r, int64_t now_ns)
 struct tm_init_look tm_time_rules_init_look(const struct tm_time_rules *r,
                                             const struct tm_roster *roster)
 {
-  struct tm_init_look look = { .age_ns = r->progress.clock.now_ns, .shortest_ns = INT64_MAX };
+  const struct tm_list *in_init = &roster->in_init;
+  struct tm_init_look look = { .age_ns = r->progress.clock.now_ns,
+                               .living = (int64_t)in_init->len + roster->ready,
+                               .in_init = (int64_t)in_init->len,
+                               .shortest_ns = INT64_MAX };
 
-  for (size_t i = 0; i < roster->workers.len; i++) {
-    const struct tm_sched_worker *w = roster->workers.at[i];
-    if (!w)
-      continue;
-    bool is_in_init = w->state == TM_WORKER_LOADING || w->state == TM_WORKER_INIT;
-    int64_t since_ns = look.age_ns - w->started_ns;
-    look.living += is_in_init || w->state == TM_WORKER_READY;
-    look.in_init += is_in_init;
-    if (is_in_init && since_ns < look.shortest_ns)
-      look.shortest_ns = since_ns;
+  for (struct tm_list_item *i = tm_list_first(in_init); i; i = tm_list_next(in_init, i)) {
+    int64_t since_ns = look.age_ns - TM_LIST_OWNER(i, struct tm_sched_worker, wants)->started_ns;
+    look.shortest_ns = since_ns < look.shortest_ns ? since_ns : look.shortest_ns;
   }
   return look;
 }
