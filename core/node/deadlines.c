@@ -17,16 +17,17 @@
  *      processes.
  */
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/time.h"
 #include "base/check.h"
+#include "base/mem.h"
 #include "node/node_own.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
 
-#define CHILDREN_MAX 1024 /* checked in one turn; others are found when the next process ends */
 #define MARKER_MAX   4096
 #define FROZEN_NS    (60 * TM_S) /* if there is no run_invocation_timeout */
 
@@ -307,20 +308,33 @@ static bool is_spared(const struct tm_keeper *k, pid_t pid)
          tm_keeper_launch_lives(k, found);
 }
 
+static pid_t *all_children(size_t *n)
+{
+  pid_t *pids = NULL;
+  size_t room = 512;
+  do {
+    room *= 2;
+    pids = tm_xrealloc(pids, room * sizeof *pids);
+    *n = tm_process_children(getpid(), pids, room);
+  } while (*n == room);
+  return pids;
+}
+
 /* Keeps (3). When the keeper ends, nothing may survive. If nothing was killed, and no child has
  * ended in the meantime whose own children became ours, then nothing is left of commands that have
  * ended. Otherwise the end of that child calls this again. */
 static void sweep(struct tm_keeper *k)
 {
-  pid_t pids[CHILDREN_MAX];
   struct tm_process_end end;
-  size_t n = tm_process_children(getpid(), pids, CHILDREN_MAX);
-  bool is_clean = n < CHILDREN_MAX;
+  bool is_clean = true;
+  size_t n;
+  pid_t *pids = all_children(&n);
   for (size_t i = 0; i < n; i++)
     if (!is_spared(k, pids[i])) {
       tm_process_kill(pids[i], SIGKILL);
       is_clean = false;
     }
+  free(pids);
   if (is_clean && tm_process_next_end(&end) <= 0)
     tm_keeper_report_launches(k);
 }

@@ -37,6 +37,7 @@
 #include "node/node_own.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
+#include "sys/messages/msg_bytes.h"
 
 #define LOCK_AGAIN_NS (10 * TM_MS)
 #define NAME_MAX_LEN  64 /* bytes of a worker's name */
@@ -441,6 +442,15 @@ static bool log_names(pid_t pid, int64_t since_ns)
   return tm_memory_log_names("/dev/kmsg", pid, since_ns);
 }
 
+/* Before the loop, whose own descriptor could take its number. */
+static int check_control(struct tm_err *err)
+{
+  if (tm_wire_is_socket(TM_KEEPER_CONTROL_FD))
+    return 0;
+  return tm_err_set(err, TM_EUSAGE, "descriptor %d is not a socket; only a job starts this command",
+                    TM_KEEPER_CONTROL_FD);
+}
+
 int tm_keeper_run(void)
 {
   static const struct tm_keeper_readings readings = { read_memory, read_kills, log_names };
@@ -452,7 +462,8 @@ int tm_keeper_run_with(const struct tm_keeper_readings *readings)
   struct tm_keeper k = { .lock_fd = -1, .parent = getppid(), .readings = readings };
   struct tm_err err = TM_ERR_NONE;
   const char *hello = tm_hello();
-  int rc = tm_loop_init(&k.loop, &err);
+  int rc = check_control(&err);
+  rc = rc < 0 ? rc : tm_loop_init(&k.loop, &err);
   if (rc == 0) {
     rc = open_all(&k, &err);
     if (rc < 0)
