@@ -28,8 +28,8 @@
 #include "sys/clock.h"
 #include "sys/fs.h"
 
-#define MARKER_MAX   4096
-#define FROZEN_NS    (60 * TM_S) /* if there is no run_invocation_timeout */
+#define MARKER_MAX 4096
+#define FROZEN_NS  (60 * TM_S) /* if there is no run_invocation_timeout */
 
 static int64_t due_of(int64_t since_ns, int64_t timeout_ns)
 {

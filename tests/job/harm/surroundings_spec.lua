@@ -127,3 +127,14 @@ describe("a job", function()
     assert.same({ RUN_TIMEOUT = 1, RUN_DONE = 3 }, t:statuses())
   end)
 end)
+
+describe("a keeper that no job has started", function()
+  after_each(job.check_end)
+
+  it("says so", function()
+    local t = job.case()
+    local r = t:run { "keeper" }
+    t:expect(r, 3)
+    assert.is_truthy(r.err:find("only a job starts this command", 1, true), r.err)
+  end)
+end)
