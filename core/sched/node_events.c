@@ -15,6 +15,7 @@ static bool on_node(struct tm_sched *s, const struct tm_sched_event *e)
 
   s->starts_ns = 0;
   n->is_lost = false;
+  tm_roster_set_drains(&s->roster, n, false);
   tm_roster_set_up(&s->roster, n, true);
   return true;
 }
@@ -53,6 +54,24 @@ static bool on_node_lost(struct tm_sched *s, const struct tm_sched_event *e, int
   return true;
 }
 
+/* A worker that is not ready has nothing to lose. */
+static bool on_node_drains(struct tm_sched *s, uint32_t node)
+{
+  struct tm_sched_node *n = tm_roster_node(&s->roster, node);
+
+  if (!n || n->is_lost || n->drains)
+    return false;
+  tm_roster_set_drains(&s->roster, n, true);
+  for (struct tm_list_item *i = tm_list_first(&n->workers); i; i = tm_list_next(&n->workers, i)) {
+    struct tm_sched_worker *w = WORKER(i, of_node);
+    if (w->state < TM_WORKER_READY)
+      tm_sched_kill_worker(s, w);
+    else if (w->state == TM_WORKER_READY && !w->is_leaving)
+      tm_sched_release_worker(s, w);
+  }
+  return true;
+}
+
 static bool on_distance(struct tm_sched *s, uint32_t node, int64_t ns)
 {
   struct tm_sched_node *n = tm_roster_node(&s->roster, node);
@@ -69,6 +88,7 @@ bool tm_sched_node_event(struct tm_sched *s, const struct tm_sched_event *e, int
   case TM_SCHED_ON_NODE: return on_node(s, e);
   case TM_SCHED_ON_NODE_SILENT: return on_node_silent(s, e->node);
   case TM_SCHED_ON_NODE_LOST: return on_node_lost(s, e, now_ns);
+  case TM_SCHED_ON_NODE_DRAINS: return on_node_drains(s, e->node);
   case TM_SCHED_ON_DISTANCE: return on_distance(s, e->node, e->ns);
   default: return false;
   }

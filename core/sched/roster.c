@@ -68,7 +68,8 @@ struct tm_sched_node *tm_roster_add_node(struct tm_roster *r, uint32_t number, i
 
 void tm_roster_update_node(struct tm_roster *r, struct tm_sched_node *n)
 {
-  tm_list_set(&r->open_nodes, &n->open, n->is_up && tm_pool_wants_worker(&n->pool, INT64_MAX));
+  tm_list_set(&r->open_nodes, &n->open,
+              n->is_up && !n->drains && tm_pool_wants_worker(&n->pool, INT64_MAX));
 }
 
 static void update_workers(struct tm_roster *r, struct tm_sched_node *n)
@@ -83,6 +84,12 @@ void tm_roster_set_up(struct tm_roster *r, struct tm_sched_node *n, bool is_up)
   n->is_up = is_up;
   tm_roster_update_node(r, n);
   update_workers(r, n);
+}
+
+void tm_roster_set_drains(struct tm_roster *r, struct tm_sched_node *n, bool drains)
+{
+  n->drains = drains;
+  tm_roster_update_node(r, n);
 }
 
 static void update_unplanned(struct tm_roster *r, struct tm_sched_node *n)

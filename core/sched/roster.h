@@ -25,6 +25,7 @@ struct tm_sched_node {
   uint32_t number;
   bool is_up;   /* workers there can be sent something */
   bool is_lost; /* with all its workers, until it comes back */
+  bool drains;  /* it gets nothing more, and no worker starts there */
   int losses;   /* in a row, without a result between */
   /* The round trip to it, at most TM_WINDOW_DISTANCE_MAX_NS; 0: none, or not known yet. */
   int64_t distance_ns;
@@ -90,6 +91,7 @@ void tm_roster_remove(struct tm_roster *r, struct tm_sched_worker *w);
 /* No worker starts any more. */
 void tm_roster_close(struct tm_roster *r);
 void tm_roster_update_node(struct tm_roster *r, struct tm_sched_node *n);
+void tm_roster_set_drains(struct tm_roster *r, struct tm_sched_node *n, bool drains);
 /* The next worker that wants something, idle ones first; not `skip`. NULL: there is none. */
 struct tm_sched_worker *tm_roster_wanting(const struct tm_roster *r,
                                           const struct tm_sched_worker *skip);

@@ -71,7 +71,7 @@ void tm_sched_put_back(struct tm_sched *s, struct tm_sched_worker *w, uint64_t s
   tm_queue_put_back(&s->queue, &what);
 }
 
-static void kill_worker(struct tm_sched *s, struct tm_sched_worker *w)
+void tm_sched_kill_worker(struct tm_sched *s, struct tm_sched_worker *w)
 {
   tm_roster_step(&s->roster, w, TM_WORKER_ON_STOP);
   add_action(s, TM_SCHED_KILL, w);
@@ -224,6 +224,13 @@ static bool on_taken(struct tm_sched *s, struct tm_sched_worker *w, const struct
   return true;
 }
 
+void tm_sched_release_worker(struct tm_sched *s, struct tm_sched_worker *w)
+{
+  tm_roster_leave(&s->roster, w);
+  tm_dispatch_recall(s, w, INT64_MAX);
+  settle_worker(s, w);
+}
+
 /* Takes the ready worker that holds the least, so that it ends soon. */
 static bool on_give_back(struct tm_sched *s)
 {
@@ -237,9 +244,7 @@ static bool on_give_back(struct tm_sched *s)
   }
   if (!found || s->is_ending)
     return false;
-  tm_roster_leave(&s->roster, found);
-  tm_dispatch_recall(s, found, INT64_MAX);
-  settle_worker(s, found);
+  tm_sched_release_worker(s, found);
   return true;
 }
 
@@ -254,7 +259,7 @@ static bool on_end(struct tm_sched *s, bool kill)
     if (!w)
       continue;
     if (kill || w->state < TM_WORKER_READY) {
-      kill_worker(s, w);
+      tm_sched_kill_worker(s, w);
     } else if (w->state == TM_WORKER_READY) {
       tm_dispatch_recall(s, w, INT64_MAX);
       settle_worker(s, w);
@@ -310,7 +315,7 @@ static bool on_retired(struct tm_sched *s, struct tm_sched_worker *w)
 {
   if (w->state == TM_WORKER_STOPPING)
     return false;
-  kill_worker(s, w);
+  tm_sched_kill_worker(s, w);
   return true;
 }
 
@@ -364,6 +369,7 @@ bool tm_sched_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t 
   case TM_SCHED_ON_NODE:
   case TM_SCHED_ON_NODE_SILENT:
   case TM_SCHED_ON_NODE_LOST:
+  case TM_SCHED_ON_NODE_DRAINS:
   case TM_SCHED_ON_DISTANCE: return tm_sched_node_event(s, e, now_ns);
   case TM_SCHED_ON_CREATED: tm_queue_set_created(&s->queue, e->count); return true;
   case TM_SCHED_ON_SPOILED: return on_spoiled(s, e);

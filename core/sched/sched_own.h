@@ -11,6 +11,10 @@ void tm_sched_put_back(struct tm_sched *s, struct tm_sched_worker *w, uint64_t s
 /* It has ended, and holds nothing. Frees its slot, and the worker. */
 void tm_sched_remove_worker(struct tm_sched *s, struct tm_sched_worker *w, int64_t now_ns);
 
+/* The worker gets nothing more, and ends when what it has begun has ended. Not if it is leaving. */
+void tm_sched_release_worker(struct tm_sched *s, struct tm_sched_worker *w);
+void tm_sched_kill_worker(struct tm_sched *s, struct tm_sched_worker *w);
+
 bool tm_sched_node_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns);
 
 void tm_dispatch_init(struct tm_sched *s);

@@ -106,11 +106,12 @@ static inline void add_action(struct tm_buf *out, const struct tm_sched *s,
 
 /* ---- events from text ---- */
 
-static const char *const names[] = { "turn",    "begin",    "time",      "node",      "silent",
-                                     "lost",    "distance", "created",   "started",   "loaded",
-                                     "ready",   "result",   "failed",    "unusable",  "announced",
-                                     "dropped", "taken",    "deaf",      "retired",   "ended",
-                                     "spoiled", "settled",  "give_back", "no_starts", "end" };
+static const char *const names[] = { "turn",      "begin",   "time",     "node",      "silent",
+                                     "lost",      "drains",  "distance", "created",   "started",
+                                     "loaded",    "ready",   "result",   "failed",    "unusable",
+                                     "announced", "dropped", "taken",    "deaf",      "retired",
+                                     "ended",     "spoiled", "settled",  "give_back", "no_starts",
+                                     "end" };
 
 static inline enum tm_sched_event_kind kind_of(const char *name)
 {
