@@ -1,13 +1,15 @@
 #!/bin/bash
-# Measures nodes that a command starts on this machine, over plain pipes, beside workers without
-# them; see README.md.
+# Measures nodes that a command starts on this machine, over plain pipes, or those of a real Slurm
+# cluster on this machine, beside workers without them; see README.md.
 set -eu -o pipefail
 
 usage()
 {
   cat <<'END'
-usage: tests/bench/nodes.sh [--short] [--dir DIR] [--program FILE] [overhead] [start] [loss] [rows] [distance]
+usage: tests/bench/nodes.sh [--short] [--slurm] [--dir DIR] [--program FILE] [overhead] [start] [loss] [rows] [distance]
+                            [busy]
   --short         small numbers: shows that it works, not how fast it is
+  --slurm         the nodes are those of Slurm; without `loss` and `distance`
   --dir DIR       where jobs and lists lie (default: $TMPDIR or /tmp)
   --program FILE  the program (default: build/tidemill)
 END
@@ -16,25 +18,39 @@ END
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 program=$here/../../build/tidemill
 dir=${TMPDIR:-/tmp}
-mini_batches=200000 large=800 timed=10000 repeats=5 times=10
+mini_batches=200000 large=800 timed=10000 repeats=5 times=10 slurm=
 parts=()
 while [ $# -gt 0 ]; do
   case $1 in
     --short) mini_batches=2000 large=20 timed=200 repeats=1 times=1 ;;
+    --slurm) slurm=1 ;;
     --dir) dir=$2; shift ;;
     --program) program=$2; shift ;;
     -h|--help) usage; exit 0 ;;
-    overhead|start|loss|rows|distance) parts+=("$1") ;;
+    overhead|start|loss|rows|distance|busy) parts+=("$1") ;;
     *) echo "nodes.sh: unknown option '$1'" >&2; usage >&2; exit 2 ;;
   esac
   shift
 done
-[ ${#parts[@]} -gt 0 ] || parts=(overhead start loss rows distance)
+if [ ${#parts[@]} -eq 0 ]; then
+  parts=(overhead start rows busy)
+  [ -n "$slurm" ] || parts+=(loss distance)
+fi
 [ -x "$program" ] || { echo "nodes.sh: no program at '$program'; build it first" >&2; exit 2; }
 program=$(realpath "$program")
 place=$(mktemp -d "$dir/tidemill-bench-XXXXXX")
-trap 'rm -rf "$place"' EXIT
 job_dir=$place/job
+end()
+{
+  [ -z "$slurm" ] || bash "$here/../support/slurm.sh" stop "$place/slurm"
+  rm -rf "$place"
+}
+trap end EXIT
+if [ -n "$slurm" ]; then
+  chmod 755 "$place" # for munge
+  bash "$here/../support/slurm.sh" start "$place/slurm" 3 2
+  eval "$(bash "$here/../support/slurm.sh" env "$place/slurm")"
+fi
 
 # shellcheck source=tests/bench/common.sh
 source "$here/common.sh"
@@ -43,13 +59,14 @@ plain='{ "{program}", "node" }'
 # The command of a node leaves the pid of its relay in a file.
 noted="{ 'sh', '-c', 'echo \$\$ >$place/relay.{node_id}; exec \"\$0\" node', '{program}' }"
 
-# pipeline SCRIPT SIZE ROWS NODES [COMMAND [ARGUMENT]]: mini-batches of SIZE paths; NODES is 0: the
-# workers are those of this machine.
+# pipeline SCRIPT SIZE ROWS NODES [COMMAND [ARGUMENT [FOLDER]]]: mini-batches of SIZE paths; NODES 0:
+# the workers are those of this machine.
 pipeline()
 {
-  local nodes=
-  [ "$4" -eq 0 ] || nodes="compute_target = \"exec\", node_count = $4, node_command = ${5:-$plain},"
-  awk -v n="$3" 'BEGIN { for (i = 0; i < n; i++) printf "/data/images/part_%03d/image_%07d.pgm\n", i % 1000, i }' >"$place/list"
+  local nodes="compute_target = \"exec\", node_count = $4, node_command = ${5:-$plain},"
+  [ -z "$slurm" ] || nodes="compute_target = \"slurm\", node_count = $4, slurm_options = \"--exclusive\","
+  [ "$4" -gt 0 ] || nodes=
+  awk -v n="$3" -v more="${7:-}" 'BEGIN { for (i = 0; i < n; i++) printf "/data/images%s/part_%03d/image_%07d.pgm\n", more, i % 1000, i }' >"$place/list"
   cat >"$place/pipeline.lua" <<END
 local tidemill = require "tidemill"
 local config = tidemill.ParallelRunConfig {
@@ -221,6 +238,33 @@ distance()
     ours=${ours:-$s}
     row "each message arrives $delay s later" '%10.2f s  %8s' "$s" "$(ratio "$s" "$ours")"
   done
+}
+
+# Lists of 40 paths of 60 bytes: more than srun passes on at once.
+busy()
+{
+  local nodes
+  heading "A run() of 1 ms with 40 paths of 60 bytes, 2 workers; $timed mini-batches, median of $repeats"
+  for nodes in 0 1; do
+    pipeline nodes/short.lua 40 $((timed * 40)) $nodes "" 940 /a-folder-with-a-name
+    row "$(name_of $nodes)" '%10.1f %% busy' "$(repeat $repeats busy_once)"
+  done
+}
+
+# Per cent of the time from the first run() to the end of the last that workers were in run().
+busy_once()
+{
+  once $((timed * 40)) >/dev/null
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    {
+      split($at["Process Start Time"], t, /[T:Z]/)
+      begin = t[2] * 3600 + t[3] * 60 + t[4]
+      end = begin + $at["Run Method Seconds"]
+      if (NR == 2 || begin < first) first = begin
+      if (end > last) last = end
+      sum += $at["Run Method Seconds"]
+    }
+    END { print 100 * sum / (2 * (last - first)) }' "$job_dir/bench/logs/sys/job_report/processed_mini-batches.csv"
 }
 
 echo "$(uname -sm), $(nproc) cores, $(df --output=fstype "$dir" | tail -n 1) at $dir, $("$program" version | head -n 1)"
