@@ -59,7 +59,8 @@ enum tm_sched_event_kind {
   TM_SCHED_ON_NODE,        /* node, slots: it can be used, for the first time or again */
   TM_SCHED_ON_NODE_SILENT, /* node: nothing can be sent there; answers may still come */
   TM_SCHED_ON_NODE_LOST,   /* node: its workers are gone */
-  TM_SCHED_ON_NODE_DRAINS, /* node: it will end soon. What runs there may end, the rest comes back */
+  /* node: it will end soon. What runs there may end, the rest comes back */
+  TM_SCHED_ON_NODE_DRAINS,
   TM_SCHED_ON_DISTANCE, /* node, ns: the round trip to it, as measured; at any time, any number */
   TM_SCHED_ON_CREATED,  /* count: so many mini-batches exist */
   TM_SCHED_ON_STARTED,  /* worker: it runs */
