@@ -183,6 +183,12 @@ static void close_place(struct tm_fleet_place *p)
   tm_node_close(p->closing, on_gone);
 }
 
+void tm_fleet_close_stream(struct tm_fleet *f, uint32_t id)
+{
+  tm_require(tm_fleet_node(f, id) && f->places.at[id]->is_stream);
+  close_place(f->places.at[id]);
+}
+
 void tm_fleet_close_streams(struct tm_fleet *f)
 {
   for (size_t i = 0; i < f->places.len; i++)

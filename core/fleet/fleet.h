@@ -69,6 +69,8 @@ size_t tm_fleet_ids(const struct tm_fleet *f);    /* every id is below */
 bool tm_fleet_is_empty(const struct tm_fleet *f); /* no process of any node is left */
 /* Call it about ten times a second: tm_node_tick(). */
 void tm_fleet_tick(struct tm_fleet *f, int64_t mono_ns);
+/* Begins the end of a node that was connected; it has the node. on_gone follows. */
+void tm_fleet_close_stream(struct tm_fleet *f, uint32_t id);
 /* Begins the end of the nodes that were connected: on_gone follows for each. */
 void tm_fleet_close_streams(struct tm_fleet *f);
 bool tm_fleet_has_streams(const struct tm_fleet *f); /* not all of them are gone */

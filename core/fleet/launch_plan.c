@@ -4,18 +4,23 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "sched/backoff.h"
 
-void tm_launch_plan_init(struct tm_launch_plan *p, size_t places, size_t hosts,
-                         int64_t start_timeout_ns)
+#define RATE_NS (INT64_C(1000000000))
+
+void tm_launch_plan_init(struct tm_launch_plan *p, const struct tm_launch_options *o)
 {
-  tm_require(places > 0 && (hosts == 0 || hosts >= places) && start_timeout_ns > 0);
-  *p = (struct tm_launch_plan) { .wanted = places,
-                                 .has_hosts = hosts > 0,
-                                 .quick_max =
-                                     hosts > TM_LAUNCH_QUICK_MAX ? hosts : TM_LAUNCH_QUICK_MAX,
-                                 .start_timeout_ns = start_timeout_ns };
-  for (size_t i = 0; i < hosts; i++)
-    *TM_ARRAY_ADD(&p->spares) = i;
+  tm_require(o->nodes_max > 0 && (o->hosts == 0 || o->hosts >= o->nodes_max));
+  tm_require(o->start_timeout_ns > 0 && o->starts_max > 0 && o->rate_max <= TM_LAUNCH_RATE_MAX);
+  *p =
+      (struct tm_launch_plan) { .o = *o,
+                                .limit = o->nodes_max,
+                                .quick_max = o->hosts > TM_LAUNCH_QUICK_MAX ? o->hosts
+                                                                            : TM_LAUNCH_QUICK_MAX };
+  for (size_t i = 0; i < TM_LAUNCH_RATE_MAX; i++)
+    p->last_ns[i] = INT64_MIN;
+  for (size_t i = 0; i < o->hosts; i++)
+    *TM_ARRAY_ADD(&p->spares) = (struct tm_launch_host) { .index = i };
 }
 
 void tm_launch_plan_release(struct tm_launch_plan *p)
@@ -25,18 +30,13 @@ void tm_launch_plan_release(struct tm_launch_plan *p)
   TM_ARRAY_RELEASE(&p->by_id);
 }
 
+/* ---- places ---- */
+
 const struct tm_launch_place *tm_launch_plan_find(const struct tm_launch_plan *p, uint32_t id)
 {
   size_t place = id < p->by_id.len ? p->by_id.at[id] : 0;
 
   return place > 0 ? &p->places.at[place - 1] : NULL;
-}
-
-static void set_index(struct tm_launch_plan *p, uint32_t id, size_t place)
-{
-  while (p->by_id.len <= id)
-    *TM_ARRAY_ADD(&p->by_id) = 0;
-  p->by_id.at[id] = place;
 }
 
 static struct tm_launch_place *place_of(struct tm_launch_plan *p, uint32_t id)
@@ -47,15 +47,93 @@ static struct tm_launch_place *place_of(struct tm_launch_plan *p, uint32_t id)
   return &p->places.at[place - p->places.at];
 }
 
+static void set_index(struct tm_launch_plan *p, uint32_t id, size_t place)
+{
+  while (p->by_id.len <= id)
+    *TM_ARRAY_ADD(&p->by_id) = 0;
+  p->by_id.at[id] = place;
+}
+
+static void set_state(struct tm_launch_plan *p, struct tm_launch_place *l,
+                      enum tm_launch_place_state state)
+{
+  size_t *const counts[] = { [TM_LAUNCH_PLACE_STARTS] = &p->starting,
+                             [TM_LAUNCH_PLACE_READY] = &p->ready,
+                             [TM_LAUNCH_PLACE_LEAVES] = &p->leaving };
+
+  if (l->state != TM_LAUNCH_PLACE_EMPTY)
+    --*counts[l->state];
+  if (state != TM_LAUNCH_PLACE_EMPTY)
+    ++*counts[state];
+  l->state = state;
+}
+
+/* Its place in the list is taken by the last one. */
+static void remove_place(struct tm_launch_plan *p, struct tm_launch_place *l)
+{
+  tm_require(l->state == TM_LAUNCH_PLACE_EMPTY);
+  *l = p->places.at[--p->places.len];
+  if (l->state != TM_LAUNCH_PLACE_EMPTY && l < p->places.at + p->places.len)
+    set_index(p, l->id, (size_t)(l - p->places.at) + 1);
+}
+
+/* `until_ns`: its host is excluded so long; 0: it is not. */
+static void empty(struct tm_launch_plan *p, struct tm_launch_place *l, int64_t until_ns)
+{
+  set_index(p, l->id, 0);
+  set_state(p, l, TM_LAUNCH_PLACE_EMPTY);
+  if (p->o.hosts > 0)
+    *TM_ARRAY_ADD(&p->spares) =
+        (struct tm_launch_host) { .index = l->host, .excluded_ns = until_ns };
+  l->host = SIZE_MAX;
+}
+
+/* ---- how many there should be ---- */
+
+static size_t target(const struct tm_launch_plan *p)
+{
+  return p->wanted < p->limit ? p->wanted : p->limit;
+}
+
+static size_t count(const struct tm_launch_plan *p)
+{
+  return p->places.len - p->leaving;
+}
+
+static void remove_empty(struct tm_launch_plan *p)
+{
+  for (size_t i = p->places.len; i-- > 0 && count(p) > target(p);)
+    if (p->places.at[i].state == TM_LAUNCH_PLACE_EMPTY)
+      remove_place(p, &p->places.at[i]);
+}
+
+void tm_launch_plan_want(struct tm_launch_plan *p, size_t nodes)
+{
+  p->wanted = nodes;
+  remove_empty(p);
+}
+
+size_t tm_launch_plan_surplus(const struct tm_launch_plan *p)
+{
+  size_t have = p->starting + p->ready;
+
+  return have > target(p) ? have - target(p) : 0;
+}
+
 bool tm_launch_plan_is_exhausted(const struct tm_launch_plan *p)
 {
-  return p->launches >= 3 * (int64_t)p->wanted + 10 || /* keeps (3) */
-         (p->quick >= p->quick_max && p->ready == 0);  /* keeps (4) */
+  return p->launches >= 3 * (int64_t)p->o.nodes_max + 10 || /* keeps (3) */
+         (p->quick >= p->quick_max && p->ready == 0);       /* keeps (4) */
+}
+
+bool tm_launch_plan_are_all_canceled(const struct tm_launch_plan *p)
+{
+  return p->limit == 0;
 }
 
 bool tm_launch_plan_is_over(const struct tm_launch_plan *p) /* keeps (5) */
 {
-  return tm_launch_plan_is_exhausted(p) && p->starting == 0 && p->ready == 0;
+  return (tm_launch_plan_is_exhausted(p) || p->limit == 0) && p->starting == 0 && p->ready == 0;
 }
 
 bool tm_launch_plan_has_running(const struct tm_launch_plan *p)
@@ -66,44 +144,71 @@ bool tm_launch_plan_has_running(const struct tm_launch_plan *p)
   return false;
 }
 
+/* ---- launching ---- */
+
+/* Keeps (6). */
+static bool may_start(const struct tm_launch_plan *p, int64_t now_ns)
+{
+  size_t rate = p->o.rate_max;
+  size_t oldest = (p->last_at + TM_LAUNCH_RATE_MAX - rate) % TM_LAUNCH_RATE_MAX;
+
+  return p->starting < p->o.starts_max &&
+         (rate == 0 || p->last_ns[oldest] == INT64_MIN || now_ns - p->last_ns[oldest] >= RATE_NS);
+}
+
 size_t tm_launch_plan_next(const struct tm_launch_plan *p, int64_t now_ns)
 {
-  if (tm_launch_plan_is_exhausted(p) || p->starting >= TM_LAUNCH_STARTS_MAX) /* keeps (6) */
+  if (tm_launch_plan_is_exhausted(p) || !may_start(p, now_ns))
     return SIZE_MAX;
   for (size_t i = 0; i < p->places.len; i++)
     if (p->places.at[i].state == TM_LAUNCH_PLACE_EMPTY && p->places.at[i].due_ns <= now_ns)
       return i;
-  return p->places.len < p->wanted ? p->places.len : SIZE_MAX;
+  return count(p) < target(p) ? p->places.len : SIZE_MAX;
 }
 
-static size_t take_spare(struct tm_launch_plan *p)
+/* Keeps (1). */
+static size_t take_spare(struct tm_launch_plan *p, int64_t now_ns)
 {
-  size_t host = p->spares.at[0];
+  size_t found = 0, host;
 
+  for (size_t i = 0; i < p->spares.len; i++) {
+    int64_t until_ns = p->spares.at[i].excluded_ns;
+    if (until_ns <= now_ns) {
+      found = i;
+      break;
+    }
+    if (until_ns < p->spares.at[found].excluded_ns)
+      found = i;
+  }
+  host = p->spares.at[found].index;
   p->spares.len--;
-  memmove(p->spares.at, p->spares.at + 1, p->spares.len * sizeof(*p->spares.at));
+  memmove(p->spares.at + found, p->spares.at + found + 1,
+          (p->spares.len - found) * sizeof(*p->spares.at));
   return host;
 }
 
-size_t tm_launch_plan_launch(struct tm_launch_plan *p, size_t place, uint32_t id)
+size_t tm_launch_plan_launch(struct tm_launch_plan *p, size_t place, uint32_t id, int64_t now_ns)
 {
   struct tm_launch_place *l;
 
-  tm_require(place <= p->places.len && place < p->wanted && !tm_launch_plan_find(p, id));
+  tm_require(place <= p->places.len && !tm_launch_plan_find(p, id));
   if (place == p->places.len)
     *TM_ARRAY_ADD(&p->places) = (struct tm_launch_place) { .state = TM_LAUNCH_PLACE_EMPTY };
   l = &p->places.at[place];
   tm_require(l->state == TM_LAUNCH_PLACE_EMPTY);
-  tm_require(!p->has_hosts || p->spares.len > 0); /* each filled place has one: keeps (1) */
+  tm_require(p->o.hosts == 0 || p->spares.len > 0); /* each filled place has one: keeps (1) */
   set_index(p, id, place + 1);
-  l->state = TM_LAUNCH_PLACE_STARTS;
+  set_state(p, l, TM_LAUNCH_PLACE_STARTS);
   l->id = id;
-  l->host = p->has_hosts ? take_spare(p) : SIZE_MAX;
+  l->host = p->o.hosts > 0 ? take_spare(p, now_ns) : SIZE_MAX;
   l->begun_ns = l->deadline_ns = INT64_MAX;
-  p->starting++;
   p->launches++;
+  p->last_ns[p->last_at] = now_ns;
+  p->last_at = (p->last_at + 1) % TM_LAUNCH_RATE_MAX;
   return l->host;
 }
+
+/* ---- what becomes of them ---- */
 
 void tm_launch_plan_running(struct tm_launch_plan *p, uint32_t id, int64_t now_ns)
 {
@@ -111,7 +216,7 @@ void tm_launch_plan_running(struct tm_launch_plan *p, uint32_t id, int64_t now_n
 
   tm_require(l->state == TM_LAUNCH_PLACE_STARTS && l->begun_ns == INT64_MAX);
   l->begun_ns = now_ns;
-  l->deadline_ns = now_ns + p->start_timeout_ns;
+  l->deadline_ns = now_ns + p->o.start_timeout_ns;
 }
 
 void tm_launch_plan_waited(struct tm_launch_plan *p, uint32_t id, int64_t now_ns)
@@ -120,7 +225,7 @@ void tm_launch_plan_waited(struct tm_launch_plan *p, uint32_t id, int64_t now_ns
 
   tm_require(l->state == TM_LAUNCH_PLACE_STARTS && l->begun_ns != INT64_MAX);
   l->begun_ns = now_ns;
-  l->deadline_ns = now_ns + p->start_timeout_ns;
+  l->deadline_ns = now_ns + p->o.start_timeout_ns;
 }
 
 void tm_launch_plan_ready(struct tm_launch_plan *p, uint32_t id)
@@ -128,9 +233,7 @@ void tm_launch_plan_ready(struct tm_launch_plan *p, uint32_t id)
   struct tm_launch_place *l = place_of(p, id);
 
   tm_require(l->state == TM_LAUNCH_PLACE_STARTS);
-  l->state = TM_LAUNCH_PLACE_READY;
-  p->starting--;
-  p->ready++;
+  set_state(p, l, TM_LAUNCH_PLACE_READY);
   p->quick = 0;
 }
 
@@ -139,49 +242,79 @@ void tm_launch_plan_ends(struct tm_launch_plan *p, uint32_t id)
   place_of(p, id)->deadline_ns = INT64_MAX;
 }
 
-/* Keeps (4). */
-static bool is_quick(const struct tm_launch_place *l, int64_t now_ns)
+void tm_launch_plan_leaves(struct tm_launch_plan *p, uint32_t id)
 {
-  return l->state == TM_LAUNCH_PLACE_STARTS && l->begun_ns != INT64_MAX &&
+  struct tm_launch_place *l = place_of(p, id);
+
+  if (l->state == TM_LAUNCH_PLACE_STARTS && p->launches > 0)
+    p->launches--; /* it was not a failed start: keeps (3) */
+  set_state(p, l, TM_LAUNCH_PLACE_LEAVES);
+}
+
+void tm_launch_plan_left(struct tm_launch_plan *p, uint32_t id)
+{
+  struct tm_launch_place *l = place_of(p, id);
+
+  tm_require(l->state == TM_LAUNCH_PLACE_LEAVES);
+  empty(p, l, 0);
+  remove_place(p, l);
+}
+
+bool tm_launch_plan_blames_host(enum tm_slurm_end end)
+{
+  return end == TM_SLURM_END_NOT_KNOWN || end == TM_SLURM_END_OTHER ||
+         end == TM_SLURM_END_NODE_FAIL;
+}
+
+/* Keeps (4). What Slurm explains is not a fault of the command. */
+static bool is_quick(const struct tm_launch_place *l, enum tm_slurm_end end, int64_t now_ns)
+{
+  bool is_explained = end != TM_SLURM_END_NOT_KNOWN && end != TM_SLURM_END_OTHER;
+
+  return !is_explained && l->state == TM_LAUNCH_PLACE_STARTS && l->begun_ns != INT64_MAX &&
          now_ns - l->begun_ns <= TM_LAUNCH_QUICK_NS;
 }
 
 /* Keeps (2). */
-static int64_t wait_after(int failures)
+static int64_t wait_after(const struct tm_launch_plan *p, const struct tm_launch_place *l)
 {
-  int64_t ns = TM_LAUNCH_WAIT_MIN_NS;
+  struct tm_backoff b = { .first_ns = TM_LAUNCH_WAIT_MIN_NS, .max_ns = TM_LAUNCH_WAIT_MAX_NS };
 
-  if (failures < 2)
-    return 0;
-  for (int i = 2; i < failures && ns < TM_LAUNCH_WAIT_MAX_NS; i++)
-    ns *= 2;
-  return ns < TM_LAUNCH_WAIT_MAX_NS ? ns : TM_LAUNCH_WAIT_MAX_NS;
+  return tm_backoff_delay(&b, l->failures - 1, p->o.seed + l->id);
 }
 
-static void empty(struct tm_launch_plan *p, struct tm_launch_place *l, int64_t due_ns)
+/* Keeps (7). */
+static void cancel(struct tm_launch_plan *p, struct tm_launch_place *l)
 {
-  p->starting -= l->state == TM_LAUNCH_PLACE_STARTS;
-  p->ready -= l->state == TM_LAUNCH_PLACE_READY;
-  set_index(p, l->id, 0);
-  l->state = TM_LAUNCH_PLACE_EMPTY;
-  l->due_ns = due_ns;
-  if (p->has_hosts)
-    *TM_ARRAY_ADD(&p->spares) = l->host; /* behind the others: keeps (1) */
-  l->host = SIZE_MAX;
+  empty(p, l, 0);
+  remove_place(p, l);
+  if (count(p) < p->limit)
+    p->limit = count(p);
 }
 
-void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, int64_t now_ns)
+void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, enum tm_slurm_end end,
+                           int64_t now_ns)
 {
   struct tm_launch_place *l = place_of(p, id);
 
-  p->quick = is_quick(l, now_ns) ? p->quick + 1 : 0;
+  if (end == TM_SLURM_END_CANCELED) {
+    cancel(p, l);
+    return;
+  }
+  p->quick = is_quick(l, end, now_ns) ? p->quick + 1 : 0;
   l->failures++;
-  empty(p, l, now_ns + wait_after(l->failures));
+  l->due_ns = now_ns + wait_after(p, l);
+  empty(p, l, tm_launch_plan_blames_host(end) ? now_ns + TM_LAUNCH_EXCLUDE_NS : 0);
+  remove_empty(p);
 }
 
 void tm_launch_plan_withdrawn(struct tm_launch_plan *p, uint32_t id, int64_t now_ns)
 {
-  empty(p, place_of(p, id), now_ns);
+  struct tm_launch_place *l = place_of(p, id);
+
+  l->due_ns = now_ns;
+  empty(p, l, 0);
+  remove_empty(p);
 }
 
 void tm_launch_plan_committed(struct tm_launch_plan *p, uint32_t id)
@@ -201,21 +334,4 @@ bool tm_launch_plan_late(const struct tm_launch_plan *p, int64_t now_ns, uint32_
       return true;
     }
   return false;
-}
-
-int64_t tm_launch_plan_due(const struct tm_launch_plan *p)
-{
-  bool may_start = !tm_launch_plan_is_exhausted(p) && p->starting < TM_LAUNCH_STARTS_MAX;
-  int64_t due = may_start && p->places.len < p->wanted ? INT64_MIN : INT64_MAX;
-
-  for (size_t i = 0; i < p->places.len; i++) {
-    const struct tm_launch_place *l = &p->places.at[i];
-    int64_t ns = INT64_MAX;
-    if (l->state == TM_LAUNCH_PLACE_STARTS)
-      ns = l->deadline_ns;
-    else if (l->state == TM_LAUNCH_PLACE_EMPTY && may_start)
-      ns = l->due_ns;
-    due = ns < due ? ns : due;
-  }
-  return due;
 }

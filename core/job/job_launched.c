@@ -57,7 +57,7 @@ struct tm_launch_group *tm_job_launched_group(const struct tm_launched_node *n)
 
 bool tm_job_launched_is_usable(const struct tm_launched_node *n)
 {
-  return n && n->was_ready && !n->why;
+  return n && n->was_ready && !n->why && !n->is_leaving;
 }
 
 /* ---- the end of a node ---- */
@@ -84,6 +84,26 @@ static void report_end(struct tm_launched_node *n, struct tm_err *err)
   tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_WARNING, err->text);
 }
 
+static void report_left(const struct tm_launched_node *n)
+{
+  struct tm_buf text = TM_BUF_NONE;
+
+  tm_launched_node_name(&text, n);
+  tm_buf_add_str(&text, " is given back: nothing is left for it to do");
+  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
+/* However it has ended. */
+static void leave(struct tm_launched_node *n)
+{
+  struct tm_job *job = n->job;
+
+  tm_job_nodes_remove_temp_of(job, n->id);
+  tm_launch_plan_left(&tm_job_launched_group(n)->plan, n->id);
+  drop(n);
+}
+
 static void fail_node(struct tm_launched_node *n, struct tm_err *err)
 {
   struct tm_job *job = n->job;
@@ -95,7 +115,7 @@ static void fail_node(struct tm_launched_node *n, struct tm_err *err)
   if (n->is_orphan)
     tm_launch_plan_withdrawn(&g->plan, n->id, tm_clock_mono_ns());
   else
-    tm_launch_plan_failed(&g->plan, n->id, tm_clock_mono_ns());
+    tm_launch_plan_failed(&g->plan, n->id, n->slurm_end, tm_clock_mono_ns());
   drop(n);
 }
 
@@ -108,10 +128,13 @@ static void settle(struct tm_launched_node *n)
   if (n->has_stream || !n->is_over)
     return;
   if (may_run(job)) {
-    fail_node(n, &err);
+    if (n->is_leaving)
+      leave(n);
+    else
+      fail_node(n, &err);
     tm_job_launches_go(job);
   } else {
-    if (n->why && n->was_ready)
+    if (n->why && n->was_ready && !n->is_leaving)
       report_end(n, &err); /* it was lost while the job ran */
     drop(n);
     tm_job_launches_end(job);
@@ -146,6 +169,42 @@ void tm_job_launched_give_up(struct tm_launched_node *n, const char *why)
   note_printed(n);
   tm_job_probe_end(n);
   tm_job_launched_end_command(n);
+}
+
+/* ---- giving back ---- */
+
+static void close_stream(struct tm_launched_node *n)
+{
+  n->closed_ns = tm_clock_mono_ns();
+  tm_job_steps_silence_node(n->job, n->id);
+  tm_fleet_close_stream(&n->job->fleet, n->id);
+}
+
+void tm_job_launched_give_back(struct tm_launched_node *n)
+{
+  if (n->why || n->is_leaving || (n->was_ready && !tm_job_sharing_is_idle(n->job, n->id)))
+    return;
+  n->is_leaving = true;
+  report_left(n);
+  tm_launch_plan_leaves(&tm_job_launched_group(n)->plan, n->id);
+  tm_job_probe_end(n);
+  if (n->was_ready) {
+    tm_job_sharing_drain(n->job, n->id);
+    return;
+  }
+  tm_job_launched_end_command(n); /* it has no keeper that could end first */
+  if (n->has_stream)
+    close_stream(n);
+}
+
+void tm_job_launched_tick(struct tm_launched_node *n)
+{
+  if (!n->is_leaving || n->why)
+    return;
+  if (tm_fleet_node(&n->job->fleet, n->id) && !tm_job_sharing_has_workers(n->job, n->id))
+    close_stream(n);
+  else if (n->closed_ns > 0 && tm_clock_mono_ns() - n->closed_ns > TM_LAUNCH_END_NS)
+    tm_job_launched_end_command(n);
 }
 
 static void lose_local(struct tm_job *job)
@@ -207,7 +266,7 @@ static void on_launched(void *data, uint32_t launch, int64_t pid, int fd)
   struct tm_launch_group *g = tm_job_launched_group(n);
   struct tm_err err = TM_ERR_NONE;
 
-  if (n->why || !may_run(n->job)) {
+  if (n->why || n->is_leaving || !may_run(n->job)) {
     tm_fs_close(tm_fs_real(), fd);
     tm_job_launched_end_command(n);
     return;
@@ -233,6 +292,10 @@ static void on_launch_failed(void *data, uint32_t launch, const char *text)
     n->why = tm_xstrdup(text);
   if (!may_run(job)) {
     settle(n);
+    return;
+  }
+  if (n->is_leaving) {
+    leave(n);
     return;
   }
   fail_node(n, &err);
@@ -283,7 +346,7 @@ void tm_job_launched_reported(struct tm_job *job, uint32_t id)
   struct tm_node *node = tm_fleet_node(&job->fleet, id);
   struct tm_err err = TM_ERR_NONE;
 
-  if (!n || n->why || !may_run(job))
+  if (!n || n->why || n->is_leaving || !may_run(job))
     return;
   n->reported_host = tm_xstrdup(tm_node_reported(node)->host);
   note_host(n);
@@ -297,7 +360,7 @@ void tm_job_launched_probed(struct tm_job *job, uint32_t id, const struct tm_nod
 {
   struct tm_launched_node *n = tm_job_launched_find(job, id);
 
-  if (n && !n->why && may_run(job))
+  if (n && !n->why && !n->is_leaving && may_run(job))
     tm_job_probe_answered(n, probed);
 }
 
@@ -321,7 +384,7 @@ void tm_job_launched_ready(struct tm_job *job, uint32_t id)
 {
   struct tm_launched_node *n = tm_job_launched_find(job, id);
 
-  if (!n || n->why || !may_run(job))
+  if (!n || n->why || n->is_leaving || !may_run(job))
     return;
   n->was_ready = true;
   tm_job_probe_end(n);
@@ -343,12 +406,12 @@ void tm_job_launched_begin(struct tm_job *job, size_t group, size_t place)
 
   *n =
       (struct tm_launched_node) { .job = job, .id = tm_job_launching_next_id(job), .group = group };
-  host = tm_launch_plan_launch(&g->plan, place, n->id);
+  host = tm_launch_plan_launch(&g->plan, place, n->id, tm_clock_mono_ns());
   n->host = host == SIZE_MAX ? NULL : g->config->node_hosts[host];
   *TM_ARRAY_ADD(&l->nodes) = n;
   if (tm_job_launching_begin(n, g->config, &hears, &err) == 0)
     return;
-  tm_launch_plan_failed(&g->plan, n->id, tm_clock_mono_ns());
+  tm_launch_plan_failed(&g->plan, n->id, TM_SLURM_END_NOT_KNOWN, tm_clock_mono_ns());
   drop(n);
   tm_job_launches_fail(job, group, &err);
 }

@@ -5,7 +5,10 @@
  * job_launched.c has the life of each node.
  *
  *  (1) Steps that have no command run on this machine only, and the others on nodes of their group.
- *  (2) Nodes are launched only while a step of their group can use workers.
+ *  (2) Nodes are launched only while a step of their group can use workers, and only as many as can
+ *      be of use (fleet/node_need.h).
+ *  (3) When everything is listed and nothing waits for a worker, nodes that are not needed are
+ *      given back: those that still start, then those without work.
  */
 #include <stdlib.h>
 
@@ -16,7 +19,10 @@
 #include "job/same_nodes.h"
 #include "sys/clock.h"
 
-#define NO_GROUP SIZE_MAX
+#define NO_GROUP         SIZE_MAX
+#define STARTS_MAX       64 /* nodes at a time */
+#define SLURM_STARTS_MAX 8
+#define SLURM_RATE_MAX   4 /* in a second */
 
 /* ---- groups ---- */
 
@@ -29,8 +35,20 @@ static size_t group_for(struct tm_job_launches *l, const struct tm_config *c)
       return i;
   g = TM_ARRAY_ADD(&l->groups);
   *g = (struct tm_launch_group) { .config = c };
-  tm_launch_plan_init(&g->plan, (size_t)c->node_count, c->node_hosts_len, c->node_start_timeout_ns);
   return l->groups.len - 1;
+}
+
+/* Slurm starts one node after another, so that its controller is not flooded. */
+static struct tm_launch_options options_of(const struct tm_launch_group *g, uint64_t seed)
+{
+  const struct tm_config *c = g->config;
+
+  return (struct tm_launch_options) { .nodes_max = g->nodes_max,
+                                      .hosts = c->node_hosts_len,
+                                      .start_timeout_ns = c->node_start_timeout_ns,
+                                      .starts_max = c->uses_slurm ? SLURM_STARTS_MAX : STARTS_MAX,
+                                      .rate_max = c->uses_slurm ? SLURM_RATE_MAX : 0,
+                                      .seed = seed };
 }
 
 void tm_job_launches_init(struct tm_job *job)
@@ -38,9 +56,16 @@ void tm_job_launches_init(struct tm_job *job)
   struct tm_job_launches *l = TM_NEW(struct tm_job_launches);
 
   l->group_of = tm_xcalloc(job->steps_len, sizeof(*l->group_of));
+  l->needs = tm_xcalloc(job->steps_len, sizeof(*l->needs));
   for (size_t i = 0; i < job->steps_len; i++) {
     const struct tm_config *c = &job->o.pipeline->steps[i]->config;
     l->group_of[i] = c->launches_nodes ? group_for(l, c) : NO_GROUP;
+    if (c->launches_nodes && l->groups.at[l->group_of[i]].nodes_max < (size_t)c->node_count)
+      l->groups.at[l->group_of[i]].nodes_max = (size_t)c->node_count;
+  }
+  for (size_t i = 0; i < l->groups.len; i++) {
+    struct tm_launch_options o = options_of(&l->groups.at[i], job->dir.epoch + i);
+    tm_launch_plan_init(&l->groups.at[i].plan, &o);
   }
   job->launches = l;
 }
@@ -58,6 +83,7 @@ void tm_job_launches_release(struct tm_job *job)
   TM_ARRAY_RELEASE(&l->nodes);
   TM_ARRAY_RELEASE(&l->groups);
   free(l->group_of);
+  free(l->needs);
   tm_job_slurm_release(&l->slurm);
   free(l);
   job->launches = NULL;
@@ -96,18 +122,48 @@ int64_t tm_job_launches_workers(const struct tm_job *job)
   return workers;
 }
 
-/* Keeps (2): whether a step can use workers. */
-static bool has_user(const struct tm_job *job, size_t group)
+/* ---- how many there should be ---- */
+
+/* Keeps (2): what the steps that can use workers need. Returns their number. *is_final: no step of
+ * the group has anything that no worker has. */
+static size_t collect_needs(const struct tm_job *job, size_t group, bool *is_final)
 {
+  struct tm_node_need *needs = job->launches->needs;
+  struct tm_share share;
+  struct tm_step_work work;
+  size_t len = 0;
+
+  *is_final = true;
   for (size_t i = 0; i < job->steps_len; i++) {
-    struct tm_share share;
     if (job->launches->group_of[i] != group || job->steps[i].state != TM_STEP_RUNS)
       continue;
     tm_supervisor_share(job->steps[i].s, &share);
-    if (share.wants > 0)
-      return true;
+    if (share.wants == 0)
+      continue;
+    tm_supervisor_work(job->steps[i].s, &work);
+    needs[len++] =
+        (struct tm_node_need) { .node_count = job->o.pipeline->steps[i]->config.node_count,
+                                .open = work.open };
+    *is_final = *is_final && work.is_final;
   }
-  return false;
+  return len;
+}
+
+/* The workers of one node, as far as that is known. */
+static int64_t workers_per_node(const struct tm_job *job, size_t group)
+{
+  const struct tm_job_launches *l = job->launches;
+  int64_t given = l->groups.at[group].config->process_count_per_node, workers = 0, nodes = 0;
+
+  for (size_t i = 0; given == 0 && i < l->nodes.len; i++)
+    if (l->nodes.at[i]->group == group && tm_job_launched_is_usable(l->nodes.at[i]) &&
+        tm_fleet_node(&job->fleet, l->nodes.at[i]->id)) {
+      workers += tm_node_workers(tm_fleet_node(&job->fleet, l->nodes.at[i]->id));
+      nodes++;
+    }
+  if (given > 0)
+    return given;
+  return workers > nodes ? workers / nodes : 1;
 }
 
 /* ---- failing ---- */
@@ -180,14 +236,13 @@ static void end_late(struct tm_job *job, struct tm_launch_group *g)
   }
 }
 
-static void go(struct tm_job *job, size_t group)
+/* Keeps (2). */
+static void launch(struct tm_job *job, size_t group)
 {
   struct tm_launch_group *g = &job->launches->groups.at[group];
   size_t place;
 
-  end_late(job, g);
-  while (may_run(job) && g->cause.code == 0 && tm_fleet_node(&job->fleet, TM_LOCAL_NODE) &&
-         has_user(job, group)) {
+  while (may_run(job) && g->cause.code == 0 && tm_fleet_node(&job->fleet, TM_LOCAL_NODE)) {
     if (tm_launch_plan_is_over(&g->plan))
       tm_job_launches_fail(job, group, &g->last);
     place = tm_launch_plan_next(&g->plan, tm_clock_mono_ns());
@@ -197,12 +252,42 @@ static void go(struct tm_job *job, size_t group)
   }
 }
 
+/* Keeps (3): first what does not work yet, the newest first. */
+static void give_back(struct tm_job *job, size_t group)
+{
+  struct tm_job_launches *l = job->launches;
+  struct tm_launch_plan *plan = &l->groups.at[group].plan;
+
+  for (int wants_ready = 0; wants_ready <= 1; wants_ready++)
+    for (size_t i = l->nodes.len; i-- > 0 && tm_launch_plan_surplus(plan) > 0;)
+      if (l->nodes.at[i]->group == group && l->nodes.at[i]->was_ready == wants_ready)
+        tm_job_launched_give_back(l->nodes.at[i]);
+}
+
+static void go(struct tm_job *job, size_t group)
+{
+  struct tm_launch_group *g = &job->launches->groups.at[group];
+  bool is_final;
+  size_t users = collect_needs(job, group, &is_final);
+  size_t need =
+      tm_node_need(job->launches->needs, users, workers_per_node(job, group), job->o.max_workers);
+
+  end_late(job, g);
+  tm_launch_plan_want(&g->plan, need > 0 ? need : 1);
+  if (is_final)
+    give_back(job, group);
+  if (users > 0)
+    launch(job, group);
+}
+
 void tm_job_launches_go(struct tm_job *job)
 {
   if (may_run(job))
     tm_job_slurm_go(job);
-  for (size_t i = 0; i < job->launches->nodes.len; i++)
+  for (size_t i = 0; i < job->launches->nodes.len; i++) {
     tm_job_probe_tick(job->launches->nodes.at[i]);
+    tm_job_launched_tick(job->launches->nodes.at[i]);
+  }
   for (size_t i = 0; may_run(job) && i < job->launches->groups.len; i++)
     go(job, i);
 }

@@ -13,6 +13,7 @@
  *   job_cancel.c    ends the job early, if its owner or another process asks for it
  *   job_steps.c     its steps: which may begin, what the end of one means for others, which workers
  *                   each gets
+ *   job_sharing.c   how the running steps share workers and nodes
  *   reusing.c       results of earlier jobs: looks for them before a step begins, and keeps the
  *                   result of a Completed step
  *   stale_inputs.c  warns of inputs that have changed since a resumed step committed their rows
@@ -25,6 +26,7 @@
 #include "fleet/fleet.h"
 #include "fleet/launch_plan.h"
 #include "fleet/launches.h"
+#include "fleet/node_need.h"
 #include "inspect/recheck.h"
 #include "job/job.h"
 #include "job/job_life.h"
@@ -76,6 +78,7 @@ enum tm_job_rest {
 /* Steps whose settings of nodes are equal. */
 struct tm_launch_group {
   const struct tm_config *config; /* of the first step */
+  size_t nodes_max;               /* the largest node_count of its steps */
   struct tm_launch_plan plan;
   struct tm_err cause; /* why no node of it can be had; code 0: no error */
   struct tm_err last;  /* why its last node has failed */
@@ -98,6 +101,7 @@ struct tm_job_launches {
   size_t *group_of;                                 /* by step; SIZE_MAX: it runs on this machine */
   struct TM_ARRAY(struct tm_launched_node *) nodes; /* from their launch until they are settled */
   uint32_t next_id;                                 /* 0: not known yet */
+  struct tm_node_need *needs;                       /* room for one for each step */
   bool knows_step;    /* the keeper of this machine: job_launching.c */
   int64_t give_up_ns; /* of an ending job: when its commands are ended by force */
   struct tm_job_slurm slurm;
@@ -191,6 +195,9 @@ bool tm_job_launched_is_usable(const struct tm_launched_node *n); /* false if `n
 void tm_job_launched_give_up(struct tm_launched_node *n, const char *why);
 /* Ends its command; then it is settled. */
 void tm_job_launched_end_command(struct tm_launched_node *n);
+/* Gives it back, unless it has work: its workers end, then it does. */
+void tm_job_launched_give_back(struct tm_launched_node *n);
+void tm_job_launched_tick(struct tm_launched_node *n);
 /* What the fleet says of a node, also of the local one. */
 void tm_job_launched_reported(struct tm_job *job, uint32_t id);
 void tm_job_launched_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed);
@@ -257,6 +264,19 @@ void tm_job_steps_fail(struct tm_job *job, const struct tm_err *err);
 bool tm_job_steps_need_node(const struct tm_job *job);
 void tm_job_steps_close(struct tm_job *job);
 void tm_job_steps_release(struct tm_job *job);
+
+/* job_sharing.c. The first two are for the options of a step. */
+bool tm_job_sharing_may_start(void *data, const struct tm_supervisor *s);
+void tm_job_sharing_fill(void *data);
+/* Takes a worker from another step for a step that has none. */
+void tm_job_sharing_give_first(struct tm_job *job);
+/* A running step uses the node, if that serves it and it may have one more. */
+void tm_job_sharing_give_node(struct tm_job *job, size_t step, struct tm_node *node);
+void tm_job_sharing_give_nodes(struct tm_job *job, size_t step); /* all that there are */
+/* Of a node that is to be given back: no step has work there; its workers end; none is left. */
+bool tm_job_sharing_is_idle(const struct tm_job *job, uint32_t id);
+void tm_job_sharing_drain(struct tm_job *job, uint32_t id);
+bool tm_job_sharing_has_workers(const struct tm_job *job, uint32_t id);
 
 /* reusing.c */
 /* Finds which steps may be reused, as far as their definitions tell. Notes an error of the

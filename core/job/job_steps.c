@@ -82,53 +82,6 @@ static bool may_begin(const struct tm_job *job, size_t i)
          (int64_t)count_running(job) < tm_job_nodes_max_workers(job);
 }
 
-/* Workers. */
-
-/* The shares of the steps that run; *at: the index of `s` among them. */
-static size_t collect_shares(struct tm_job *job, const struct tm_supervisor *s, size_t *at)
-{
-  size_t n = 0;
-
-  for (size_t i = 0; i < job->steps_len; i++) {
-    if (job->steps[i].state != TM_STEP_RUNS)
-      continue;
-    if (job->steps[i].s == s)
-      *at = n;
-    tm_supervisor_share(job->steps[i].s, &job->shares[n++]);
-  }
-  return n;
-}
-
-static bool may_start(void *data, const struct tm_supervisor *s)
-{
-  struct tm_job *job = data;
-  size_t at = SIZE_MAX, n = collect_shares(job, s, &at);
-
-  return at < n && tm_share_may_start(job->shares, n, at, tm_job_nodes_max_workers(job));
-}
-
-static void on_freed(void *data)
-{
-  struct tm_job *job = data;
-
-  for (size_t i = 0; i < job->steps_len; i++)
-    if (job->steps[i].state == TM_STEP_RUNS)
-      tm_supervisor_fill(job->steps[i].s);
-}
-
-/* Takes a worker from another step for a step that has none. */
-static void give_first_worker(struct tm_job *job)
-{
-  size_t at = SIZE_MAX, n = collect_shares(job, NULL, &at);
-  size_t giver = tm_share_giver(job->shares, n, tm_job_nodes_max_workers(job));
-
-  for (size_t i = 0; giver < n && i < job->steps_len; i++)
-    if (job->steps[i].state == TM_STEP_RUNS && giver-- == 0) {
-      tm_supervisor_give_back(job->steps[i].s);
-      return;
-    }
-}
-
 /* Opening. */
 
 /* A list from standard input can be resumed if it had been read to its end, or if the user gives
@@ -189,6 +142,11 @@ static void on_committed(void *data, const struct tm_supervisor *s, uint32_t nod
   tm_job_launches_committed(data, tm_supervisor_view(s)->number, node);
 }
 
+static void on_listed(void *data)
+{
+  tm_job_launches_go(data);
+}
+
 static void close_step(struct tm_job *job, size_t i)
 {
   tm_supervisor_close(job->steps[i].s);
@@ -214,8 +172,9 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .accept_changes = job->o.accept_changes,
                                      .records_inputs = st->reuse != NULL,
                                      .is_resumed = job->view.is_resumed || tm_import_is_asked(step),
-                                     .may_start = may_start,
-                                     .on_freed = on_freed,
+                                     .may_start = tm_job_sharing_may_start,
+                                     .on_freed = tm_job_sharing_fill,
+                                     .on_listed = on_listed,
                                      .on_committed = on_committed,
                                      .on_ended = on_step_ended,
                                      .data = job };
@@ -395,10 +354,7 @@ static void start_step(struct tm_job *job, size_t i)
   st->state = TM_STEP_RUNS;
   tm_require((int64_t)count_running(job) <= tm_job_nodes_max_workers(job)); /* keeps (4) */
   tm_supervisor_start(st->s);
-  for (uint32_t id = 0; id < tm_fleet_ids(&job->fleet); id++)
-    if (tm_fleet_node(&job->fleet, id) && st->state == TM_STEP_RUNS &&
-        tm_job_launches_serves(job, id, i))
-      tm_supervisor_set_node(st->s, tm_fleet_node(&job->fleet, id), &job->temps.at[id]);
+  tm_job_sharing_give_nodes(job, i);
   tm_job_launches_check(job, i);
 }
 
@@ -514,7 +470,7 @@ void tm_job_steps_tick(struct tm_job *job)
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_tick(job->steps[i].s);
-  give_first_worker(job);
+  tm_job_sharing_give_first(job);
   tm_stale_inputs_tick(job);
 }
 
@@ -532,8 +488,7 @@ void tm_job_steps_cancel(struct tm_job *job, bool now)
 void tm_job_steps_set_node(struct tm_job *job, struct tm_node *node)
 {
   for (size_t i = 0; i < job->steps_len; i++)
-    if (job->steps[i].state == TM_STEP_RUNS && tm_job_launches_serves(job, tm_node_id(node), i))
-      tm_supervisor_set_node(job->steps[i].s, node, &job->temps.at[tm_node_id(node)]);
+    tm_job_sharing_give_node(job, i, node);
 }
 
 void tm_job_steps_silence_node(struct tm_job *job, uint32_t id)
@@ -552,7 +507,9 @@ void tm_job_steps_lose_node(struct tm_job *job, uint32_t id)
   for (size_t i = 0; i < job->steps_len; i++)
     if (job->steps[i].state == TM_STEP_RUNS)
       tm_supervisor_lose_node(job->steps[i].s, id);
-  on_freed(job); /* what was lost waits, and nodes that are left may have room for it */
+  for (size_t i = 0; i < job->steps_len; i++)
+    tm_job_sharing_give_nodes(job, i); /* it may use another one instead */
+  tm_job_sharing_fill(job); /* what was lost waits, and nodes that are left may have room for it */
   if (is_first)
     do_rounds(job);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fleet/slurm_text.h"
 #include "node/node_msg.h"
 
 struct tm_buf;
@@ -26,7 +27,10 @@ struct tm_launched_node {
   char *printed; /* on its stdout, in one line, if it never became a node; NULL: nothing */
   char *why;     /* it is being ended, or is lost; NULL: it is not */
   bool is_late, is_refused, has_ended;
-  bool is_orphan; /* the keeper that runs its command is lost */
+  bool is_leaving;             /* it is given back */
+  int64_t closed_ns;           /* when its stream was closed then; 0: it was not */
+  enum tm_slurm_end slurm_end; /* why its Slurm job has ended, as far as is known */
+  bool is_orphan;              /* the keeper that runs its command is lost */
   /* What is known of its Slurm job, once it was looked at: the user was informed of it. */
   bool is_known_to_wait, is_known_to_run;
   struct tm_launch_ended ended;

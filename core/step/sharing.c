@@ -18,6 +18,15 @@ void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out)
     out->wants = open < 1 ? 1 : open < most ? open : most;
 }
 
+void tm_supervisor_work(const struct tm_supervisor *s, struct tm_step_work *out)
+{
+  int64_t open = tm_sched_open(&s->sched);
+
+  *out =
+      (struct tm_step_work) { .open = open,
+                              .is_final = s->tally.counts.all_created && open <= s->sched.running };
+}
+
 void tm_supervisor_give_back(struct tm_supervisor *s)
 {
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_GIVE_BACK });

@@ -178,6 +178,49 @@ static struct tm_step_node *find(const struct tm_supervisor *s, uint32_t id)
   return id < s->nodes.len ? s->nodes.at[id] : NULL;
 }
 
+static bool is_used(const struct tm_step_node *n)
+{
+  return n && (n->waiting || n->node);
+}
+
+bool tm_supervisor_has_node(const struct tm_supervisor *s, uint32_t id)
+{
+  return is_used(find(s, id));
+}
+
+size_t tm_supervisor_nodes(const struct tm_supervisor *s)
+{
+  size_t count = 0;
+
+  for (size_t i = 0; i < s->nodes.len; i++)
+    count += is_used(s->nodes.at[i]);
+  return count;
+}
+
+bool tm_supervisor_is_idle(const struct tm_supervisor *s, uint32_t id)
+{
+  if (s->copying.is_on || s->announced.list.len > 0)
+    return false;
+  for (size_t i = 0; i < s->workers.len; i++)
+    if (s->workers.at[i]->node->id == id && s->workers.at[i]->held.len > 0)
+      return false;
+  return true;
+}
+
+bool tm_supervisor_has_workers(const struct tm_supervisor *s, uint32_t id)
+{
+  const struct tm_sched_node *n = tm_roster_node(&s->sched.roster, id);
+
+  return n && n->workers.len > 0;
+}
+
+void tm_supervisor_drain_node(struct tm_supervisor *s, uint32_t id)
+{
+  (void)tm_workers_tell(s,
+                        &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_DRAINS, .node = id });
+  tm_workers_carry_out(s, NULL);
+}
+
 void tm_step_nodes_silence(struct tm_supervisor *s, uint32_t id)
 {
   struct tm_step_node *n = find(s, id);

@@ -242,6 +242,8 @@ static void on_listed(void *data)
     return;
   }
   tm_workers_fill(s);
+  if (s->o.on_listed)
+    s->o.on_listed(s->o.data);
   tm_supervisor_judge(s);
 }
 

@@ -35,6 +35,8 @@ struct tm_supervisor_options {
    * it may. on_freed: one of its workers has ended. */
   bool (*may_start)(void *data, const struct tm_supervisor *s);
   void (*on_freed)(void *data);
+  /* Mini-batches were listed, or all of them are; NULL: not called. */
+  void (*on_listed)(void *data);
   /* A good result from a worker on the node was added to the commit; NULL: not called. */
   void (*on_committed)(void *data, const struct tm_supervisor *s, uint32_t node);
   void *data;
@@ -74,6 +76,20 @@ void tm_supervisor_fill(struct tm_supervisor *s);
 /* Ends one of its workers, once that has finished what it holds. */
 void tm_supervisor_give_back(struct tm_supervisor *s);
 void tm_supervisor_share(const struct tm_supervisor *s, struct tm_share *out);
+/* What it still has to do. */
+struct tm_step_work {
+  int64_t open;  /* mini-batches, or parts of them, that exist and are not over */
+  bool is_final; /* all are listed, and a worker has each of those */
+};
+void tm_supervisor_work(const struct tm_supervisor *s, struct tm_step_work *out);
+/* The nodes that it uses: those that were set, and are not silent. */
+size_t tm_supervisor_nodes(const struct tm_supervisor *s);
+bool tm_supervisor_has_node(const struct tm_supervisor *s, uint32_t id);
+/* No worker there has anything, and no result from there is still looked for. */
+bool tm_supervisor_is_idle(const struct tm_supervisor *s, uint32_t id);
+/* The node gets nothing more; its workers end when they have finished what they began. */
+void tm_supervisor_drain_node(struct tm_supervisor *s, uint32_t id);
+bool tm_supervisor_has_workers(const struct tm_supervisor *s, uint32_t id);
 /* Call it about ten times a second. Updates the numbers in the view, as every event does. */
 void tm_supervisor_tick(struct tm_supervisor *s);
 /* May be called before the step has ended; its node must be closed by then. What was committed so

@@ -15,9 +15,10 @@ local SCRIPT = waiting.SCRIPT .. "local INPUTS = " .. INPUTS .. "\n"
 
 local function by_shell(t, script) return BY_SHELL:format(script, t.dir) end
 
-local function new_case(count, command, more)
+local function new_case(count, command, more, inputs)
   local t = job.case()
-  t:inputs(INPUTS)
+  t.count = inputs or INPUTS
+  t:inputs(t.count)
   t:script(SCRIPT .. [[
 function run(m)
   if number_of(m[1]) == INPUTS then
@@ -57,7 +58,7 @@ end
 local function finish(t)
   waiting.let_go(t)
   local r = t:expect(t:finish(t.program, LIMIT), 0)
-  assert.same(job.names(INPUTS), t:rows())
+  assert.same(job.names(t.count), t:rows())
   return r
 end
 
@@ -74,7 +75,7 @@ describe("nodes that start", function()
 
   -- A command that is wrong ends at once, too; but here one node still starts.
   it("may be saved by the last one, however many others end at once", function()
-    local t = new_case(7, [[[ "$2" -le 6 ] && exit 255; read line <"$3/gate"; exec "$1" node]])
+    local t = new_case(7, [[[ "$2" -le 6 ] && exit 255; read line <"$3/gate"; exec "$1" node]], nil, 7)
     local open_gate = make_gate(t)
     start(t)
     t:wait_for("run1.err", "cannot start node 6:")
@@ -83,7 +84,7 @@ describe("nodes that start", function()
   end)
 
   it("start again when the keeper of the job is killed", function()
-    local t = new_case(6, [[echo >"$3/here-begun-$2"; read line <"$3/gate"; exec "$1" node]])
+    local t = new_case(6, [[echo >"$3/here-begun-$2"; read line <"$3/gate"; exec "$1" node]], nil, 6)
     local open_gate = make_gate(t)
     start(t)
     for id = 1, 6 do t:wait_for("here-begun-" .. id) end
@@ -93,10 +94,20 @@ describe("nodes that start", function()
     assert.equal(12, count_nodes(t))
   end)
 
-  it("are not all started at once", function()
-    local t = start(new_case(300, [[exec "$1" node]]))
+  it("are 64 at a time", function()
+    local t = new_case(100, [[echo >"$3/here-begun-$2"; read line <"$3/gate"; exec "$1" node]], nil, 100)
+    local open_gate = make_gate(t)
+    start(t)
+    for id = 1, 64 do t:wait_for("here-begun-" .. id) end
+    assert.equal(64, count_nodes(t))
+    open_gate()
     finish(t)
-    assert.is_true(count_nodes(t) < 300)
+  end)
+
+  it("are only as many as there are mini-batches", function()
+    local t = start(new_case(100, [[exec "$1" node]]))
+    finish(t)
+    assert.is_true(count_nodes(t) <= INPUTS)
   end)
 
   local function with_limit(n)
@@ -154,26 +165,33 @@ end]], [=[[ "$2" -eq 1 ] && read line <"$3/here-loads";]=])
     finish(t)
   end)
 
-  it("if nothing else is left to do", function()
-    local t = two_nodes [[
+  -- The first mini-batch has failed, and waits to be tried again until the test ends the job: so
+  -- the other node has nothing to do, and is not given back.
+  it("if it has nothing else to do", function()
+    local t = new_case(2, FIRST_TWO:format "", "run_max_try = 2, retry_delay = 3600")
+    t:script(SCRIPT .. [[
 function run(m)
   if number_of(m[1]) == INPUTS then
     mark("last-" .. os.getenv "TM_NODE")
     wait_for "go"
+    return names_of(m)
   end
-  return names_of(m)
-end]]
+  error "the first one fails"
+end]])
     start(t)
     local id
     programs.wait_until("the last mini-batch", function()
       id = t:has "here-last-1" and 1 or t:has "here-last-2" and 2
       return id
     end, LIMIT)
-    t:wait_for(waiting.PARTIAL, "0001.txt") -- so the other worker has nothing to do
     t:wait_for("run1.err", ("node %d %%(%%S+%%) is ready"):format(3 - id))
+    t:wait_for(t.step_dir .. "/logs/user/error.txt", "the first one fails")
     lose(t, id)
     t:wait_for("here-last-" .. 3 - id)
-    finish(t)
+    t.program:kill(programs.SIGINT)
+    t:wait_for("run1.err", "cancel")
+    waiting.let_go(t)
+    t:expect(t:finish(t.program, LIMIT), 130)
   end)
 end)
 

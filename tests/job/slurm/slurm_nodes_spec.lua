@@ -1,0 +1,83 @@
+-- Which nodes of Slurm there are, in a real Slurm cluster on this machine (support/slurm.sh).
+local job = require "support.job"
+local lfs = require "lfs"
+local programs = require "support.programs"
+local slurm = require "support.slurm"
+local waiting = require "support.waiting"
+
+local LIMIT = 120 -- seconds for a job: far more than it takes
+
+describe("nodes of Slurm", function()
+  local cluster
+  setup(function() cluster = slurm.start { nodes = 4 } end)
+  teardown(function() if cluster then cluster:stop() end end)
+  after_each(function()
+    job.check_end()
+    if cluster then cluster:wait_for_idle() end
+  end)
+
+  local function on_slurm(name, run)
+    it(name, function()
+      if not cluster then return pending(slurm.MISSING) end
+      run()
+    end)
+  end
+
+  --- Each mini-batch waits for "go-<number>".
+  local function start(count, more)
+    local t = job.case()
+    t:inputs(count)
+    t:script(waiting.SCRIPT .. [[
+function run(m)
+  mark("at-" .. number_of(m[1]))
+  wait_for("go-" .. number_of(m[1]))
+  return names_of(m)
+end]])
+    t:pipeline(([[compute_target = "slurm", node_count = %d, mini_batch_size = 1, process_count_per_node = 1,
+      error_threshold = 0, run_max_try = 1, slurm_options = "--exclusive", %s]]):format(count, more or ""))
+    t.options = waiting.here(t)
+    t.options.env[#t.options.env + 1] = cluster.variable
+    t.options.limit = LIMIT
+    t.program = t:start_job(nil, t.options)
+    return t
+  end
+
+  local function recorded(t)
+    local count = 0
+    for name in lfs.dir(t:path "job/nodes") do
+      if name:find "%.slurm$" then count = count + 1 end
+    end
+    return count
+  end
+
+  local function finish(t, count)
+    t:expect(t:finish(t.program, LIMIT), 0)
+    assert.same(job.names(count), t:rows())
+    assert.equal(0, recorded(t))
+  end
+
+  on_slurm("are given back when nothing is left for them to do", function()
+    local t = start(3)
+    for i = 1, 3 do t:wait_for("here-at-" .. i, nil, LIMIT) end
+    assert.equal(3, #cluster:queue())
+    t:write("here-go-1", "")
+    t:write("here-go-2", "")
+    programs.wait_until("a queue of one", function() return #cluster:queue() == 1 and recorded(t) == 1 end, LIMIT)
+    t:write("here-go-3", "")
+    finish(t, 3)
+    assert.is_nil(t:log("sys/master_role.txt"):find " is lost")
+  end)
+
+  -- Four machines for five nodes: the fifth leaves the queue without ever having run.
+  on_slurm("leave the queue when nobody needs them any more", function()
+    local t = start(5)
+    for i = 1, 4 do t:wait_for("here-at-" .. i, nil, LIMIT) end
+    programs.wait_until("a Slurm job that waits", function() return #cluster:queue() == 5 end, LIMIT)
+    t:write("here-go-1", "")
+    t:wait_for("here-at-5", nil, LIMIT) -- nothing waits for a worker any more
+    programs.wait_until("a queue of four", function() return #cluster:queue() == 4 end, LIMIT)
+    for i = 2, 5 do t:write("here-go-" .. i, "") end
+    finish(t, 5)
+    job.expect_words(t:log "sys/master_role.txt", { "node 5 is given back" })
+  end)
+end)
