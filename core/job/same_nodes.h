@@ -1,5 +1,6 @@
 /* same_nodes.h - whether two steps can use the same nodes: those of a launcher, where everything
- * that says how their nodes are started and watched is equal. Pure. */
+ * that says how their nodes are started and watched is equal. How many of them each step uses does
+ * not count. Pure. */
 #ifndef TM_JOB_SAME_NODES_H
 #define TM_JOB_SAME_NODES_H
 

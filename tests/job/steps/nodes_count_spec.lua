@@ -11,7 +11,7 @@ local MARKED = [[{ "env", "TM_NODE=%s/{node_id}", "{program}", "node" }]]
 
 local function settings(t, count)
   return ([[compute_target = "exec", node_command = %s, mini_batch_size = 1, process_count_per_node = 1,
-    error_threshold = 0%s]]):format(MARKED:format(t.dir), ", node_count = " .. count)
+    error_threshold = 0%s]]):format(MARKED:format(t.dir), count and ", node_count = " .. count or "")
 end
 
 local function new_case(inputs, script)
@@ -33,6 +33,14 @@ local function processes_of(t, id) return programs.find("TM_NODE=" .. t.dir .. "
 local function ids(t)
   local found = {}
   for name in lfs.dir(t:path "job/nodes") do found[#found + 1] = tonumber(name:match "^(%d+)%.txt$") end
+  table.sort(found)
+  return found
+end
+
+--- The nodes whose workers wrote to stdout.
+local function nodes_of(t, step)
+  local found = {}
+  for name in lfs.dir(t:path("job/" .. step .. "/logs/user/stdout")) do found[#found + 1] = tonumber(name) end
   table.sort(found)
   return found
 end
@@ -93,5 +101,46 @@ function shutdown() mark("shut-" .. os.getenv("TM_NODE"):match "%d+$") end]]
     t:expect_job(0, { "--max-workers", "2" }, t.options)
     assert.is_true(#ids(t) <= 2)
     assert.same(job.names(8), t:rows())
+  end)
+
+  -- Both steps wait until both have as many workers as they may: 1 and 3, on three nodes.
+  it("is the largest of the steps that share them, and none has more than its own", function()
+    local t = new_case(8, [[
+ffi.cdef "int getpid(void);"
+function run(m)
+  mark(os.getenv "STEP" .. "-" .. ffi.C.getpid())
+  wait_for "go"
+  return names_of(m)
+end]])
+    t:write("pipeline.lua", ([[
+local tidemill = require "tidemill"
+local function step(name, count)
+  return tidemill.ParallelRunStep {
+    name = name, inputs = tidemill.Dataset.File.from_files "in/*",
+    parallel_run_config = tidemill.ParallelRunConfig {
+      entry_script = "score.lua", environment_variables = { STEP = name }, %s, node_count = count,
+    },
+  }
+end
+return tidemill.Pipeline { name = "two", steps = {
+  step("few", 1), step("many", 3) } }
+]]):format(settings(t)))
+    t.program = t:start_job(nil, t.options)
+    local function count(step)
+      local found = 0
+      for name in lfs.dir(t.dir) do
+        if name:find("^here%-" .. step .. "%-%d+$") then found = found + 1 end
+      end
+      return found
+    end
+    programs.wait_until("workers of both steps", function()
+      assert(not t.last:has_ended(), "the job has ended")
+      return count "few" == 1 and count "many" == 3
+    end, LIMIT)
+    waiting.let_go(t)
+    t:expect(t:finish(t.program, LIMIT), 0)
+    assert.same({ 1, 2, 3 }, ids(t))
+    assert.equal(1, #nodes_of(t, "few"))
+    assert.same({ 1, 2, 3 }, nodes_of(t, "many"))
   end)
 end)

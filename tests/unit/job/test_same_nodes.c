@@ -35,17 +35,23 @@ static void equal_commands_start_the_same_nodes(void **state)
   assert_false(tm_same_nodes(&a, &b));
 }
 
-static void every_number_counts(void **state)
+static void every_number_of_a_node_counts(void **state)
 {
-  struct tm_config a = of_command(), b[4];
-  for (int i = 0; i < 4; i++)
+  struct tm_config a = of_command(), b[3];
+  for (int i = 0; i < 3; i++)
     b[i] = of_command();
-  b[0].node_count = 3;
-  b[1].node_timeout_ns = 1;
-  b[2].node_start_timeout_ns = 1;
-  b[3].process_count_per_node = 1;
-  for (int i = 0; i < 4; i++)
+  b[0].node_timeout_ns = 1;
+  b[1].node_start_timeout_ns = 1;
+  b[2].process_count_per_node = 1;
+  for (int i = 0; i < 3; i++)
     assert_false(tm_same_nodes(&a, &b[i]));
+}
+
+static void how_many_there_are_does_not_count(void **state)
+{
+  struct tm_config a = of_command(), b = of_command();
+  b.node_count = 3;
+  assert_true(tm_same_nodes(&a, &b));
 }
 
 static void slurm_is_asked_for_the_same(void **state)
@@ -66,6 +72,7 @@ static void slurm_is_asked_for_the_same(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(equal_commands_start_the_same_nodes),
-    cmocka_unit_test(every_number_counts),
+    cmocka_unit_test(every_number_of_a_node_counts),
+    cmocka_unit_test(how_many_there_are_does_not_count),
     cmocka_unit_test(slurm_is_asked_for_the_same),
 });
