@@ -59,8 +59,8 @@ plain='{ "{program}", "node" }'
 # The command of a node leaves the pid of its relay in a file.
 noted="{ 'sh', '-c', 'echo \$\$ >$place/relay.{node_id}; exec \"\$0\" node', '{program}' }"
 
-# pipeline SCRIPT SIZE ROWS NODES [COMMAND [ARGUMENT [FOLDER]]]: mini-batches of SIZE paths; NODES 0:
-# the workers are those of this machine.
+# pipeline SCRIPT SIZE ROWS NODES [COMMAND [ARGUMENT [FOLDER]]]: mini-batches of SIZE paths. NODES
+# is 0: the workers are those of this machine.
 pipeline()
 {
   local nodes="compute_target = \"exec\", node_count = $4, node_command = ${5:-$plain},"
