@@ -5,6 +5,7 @@
 #define NONE      UINT32_MAX
 #define ASK_NS    (5 * TM_S)  /* between two looks at what a node waits for */
 #define START_MAX (60 * TM_S) /* from its grant until it is ready */
+#define STARTS    64          /* at a time */
 
 static struct sim_node *node_of(struct sim *x, uint32_t id)
 {
@@ -21,9 +22,12 @@ static bool is_quick(const struct sim *x, const struct sim_node *n)
   return n->host >= x->o.sick && n->host < x->o.sick + x->o.quick;
 }
 
+/* A job looks ten times a second. */
 static void plan(struct sim *x)
 {
-  x->plan_ns = tm_launch_plan_due(&x->plan);
+  const struct tm_launch_plan *p = &x->plan;
+
+  x->plan_ns = p->starting + p->ready < p->wanted ? x->now_ns + 100 * TM_MS : INT64_MAX;
 }
 
 static int64_t wait_ns(struct sim *x, bool is_again)
@@ -57,7 +61,7 @@ void sim_nodes_launch(struct sim *x)
   while ((place = tm_launch_plan_next(&x->plan, x->now_ns)) != SIZE_MAX) {
     bool is_again = place < x->plan.places.len;
     uint32_t id = (uint32_t)x->nodes.len;
-    size_t host = tm_launch_plan_launch(&x->plan, place, id);
+    size_t host = tm_launch_plan_launch(&x->plan, place, id, x->now_ns);
     *TM_ARRAY_ADD(&x->nodes) = (struct sim_node) { .place = place,
                                                    .host = host,
                                                    .granted_ns = x->now_ns + wait_ns(x, is_again),
@@ -114,7 +118,7 @@ static void lose(struct sim *x, uint32_t id)
       sim_tell(x, &x->steps[i],
                (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = id });
   }
-  tm_launch_plan_failed(&x->plan, id, x->now_ns);
+  tm_launch_plan_failed(&x->plan, id, TM_SLURM_END_NOT_KNOWN, x->now_ns);
   if (tm_launch_plan_is_over(&x->plan))
     sim_check_wrong(x, "no node is left, and no other is launched");
   plan(x);
@@ -166,7 +170,14 @@ void sim_nodes_happen(struct sim *x, const struct sim_event *e)
 
 void sim_nodes_init(struct sim *x)
 {
-  tm_launch_plan_init(&x->plan, x->o.nodes, x->o.hosts, START_MAX);
+  struct tm_launch_options o = { .nodes_max = x->o.nodes,
+                                 .hosts = x->o.hosts,
+                                 .start_timeout_ns = START_MAX,
+                                 .starts_max = STARTS,
+                                 .seed = x->o.seed };
+
+  tm_launch_plan_init(&x->plan, &o);
+  tm_launch_plan_want(&x->plan, x->o.nodes);
   plan(x);
   if (x->o.lose_ns > 0)
     sim_at(x, x->o.lose_ns, SIM_LOSE, 0, 0);
