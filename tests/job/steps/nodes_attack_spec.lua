@@ -107,7 +107,7 @@ describe("nodes that start", function()
   it("are only as many as there are mini-batches", function()
     local t = start(new_case(100, [[exec "$1" node]]))
     finish(t)
-    assert.is_true(count_nodes(t) <= INPUTS)
+    assert.is_true(count_nodes(t) <= INPUTS, count_nodes(t))
   end)
 
   local function with_limit(n)
@@ -201,7 +201,8 @@ describe("a command", function()
   local LATE = "node_start_timeout = 1"
 
   it("that cannot be run any more costs a node, while another node works", function()
-    local t = new_case(2, [[{ "%s/begin", "{program}", "{node_id}" }]])
+    local t = new_case(2, [[{ "%s/begin", "{program}", "{node_id}" }]], nil, 4)
+    t:script(SCRIPT .. "function run(m) wait_for 'go' return names_of(m) end") -- enough for both nodes
     t:write("begin", '#!/bin/sh\necho $$ >"$HERE$2"\nexec "$1" node\n')
     t:expect(t:run({ "-c", "chmod +x begin" }, { program = "sh" }), 0)
     start(t)
