@@ -202,7 +202,7 @@ describe("a command", function()
 
   it("that cannot be run any more costs a node, while another node works", function()
     local t = new_case(2, [[{ "%s/begin", "{program}", "{node_id}" }]], nil, 4)
-    t:script(SCRIPT .. "function run(m) wait_for 'go' return names_of(m) end") -- enough for both nodes
+    t:script(SCRIPT .. "function run(m) wait_for 'go' return names_of(m) end") -- work for two
     t:write("begin", '#!/bin/sh\necho $$ >"$HERE$2"\nexec "$1" node\n')
     t:expect(t:run({ "-c", "chmod +x begin" }, { program = "sh" }), 0)
     start(t)
