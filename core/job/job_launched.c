@@ -74,11 +74,14 @@ static void drop(struct tm_launched_node *n)
   tm_job_launched_free(n);
 }
 
-static void report_end(struct tm_launched_node *n, struct tm_err *err)
+static void report_end(struct tm_launched_node *n, bool is_excluded, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
 
   tm_launched_node_describe(&text, n);
+  if (is_excluded)
+    tm_buf_printf(&text, "; no node is started on '%s' for %d minutes", n->reported_host,
+                  (int)(TM_EXCLUDE_NS / (60 * TM_S)));
   tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&text));
   tm_buf_release(&text);
   tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_WARNING, err->text);
@@ -109,7 +112,7 @@ static void fail_node(struct tm_launched_node *n, struct tm_err *err)
   struct tm_job *job = n->job;
   struct tm_launch_group *g = tm_job_launched_group(n);
 
-  report_end(n, err);
+  report_end(n, !n->is_orphan && tm_job_exclude_add(n), err);
   g->last = *err;
   tm_job_nodes_remove_temp_of(job, n->id);
   if (n->is_orphan)
@@ -135,7 +138,7 @@ static void settle(struct tm_launched_node *n)
     tm_job_launches_go(job);
   } else {
     if (n->why && n->was_ready && !n->is_leaving)
-      report_end(n, &err); /* it was lost while the job ran */
+      report_end(n, false, &err); /* it was lost while the job ran */
     drop(n);
     tm_job_launches_end(job);
   }
@@ -221,6 +224,7 @@ static void lose_local(struct tm_job *job)
     tm_job_steps_silence_node(job, n->id);
   }
   tm_job_slurm_lost(job);
+  tm_job_exclude_lost(job);
   tm_fleet_close_streams(&job->fleet);
 }
 

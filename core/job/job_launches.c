@@ -78,8 +78,10 @@ void tm_job_launches_release(struct tm_job *job)
     return;
   for (size_t i = 0; i < l->nodes.len; i++)
     tm_job_launched_free(l->nodes.at[i]);
-  for (size_t i = 0; i < l->groups.len; i++)
+  for (size_t i = 0; i < l->groups.len; i++) {
     tm_launch_plan_release(&l->groups.at[i].plan);
+    tm_exclusions_release(&l->groups.at[i].exclude.hosts);
+  }
   TM_ARRAY_RELEASE(&l->nodes);
   TM_ARRAY_RELEASE(&l->groups);
   free(l->group_of);
@@ -236,6 +238,16 @@ static void end_late(struct tm_job *job, struct tm_launch_group *g)
   }
 }
 
+static void fail_over(struct tm_job *job, size_t group)
+{
+  struct tm_launch_group *g = &job->launches->groups.at[group];
+  struct tm_err err = g->last;
+
+  if (tm_launch_plan_are_all_canceled(&g->plan))
+    tm_err_wrap(&err, "every node was canceled, and such nodes are not replaced; the last one");
+  tm_job_launches_fail(job, group, &err);
+}
+
 /* Keeps (2). */
 static void launch(struct tm_job *job, size_t group)
 {
@@ -244,9 +256,9 @@ static void launch(struct tm_job *job, size_t group)
 
   while (may_run(job) && g->cause.code == 0 && tm_fleet_node(&job->fleet, TM_LOCAL_NODE)) {
     if (tm_launch_plan_is_over(&g->plan))
-      tm_job_launches_fail(job, group, &g->last);
+      fail_over(job, group);
     place = tm_launch_plan_next(&g->plan, tm_clock_mono_ns());
-    if (place == SIZE_MAX || g->cause.code < 0)
+    if (place == SIZE_MAX || g->cause.code < 0 || !tm_job_exclude_is_settled(job, group))
       return;
     tm_job_launched_begin(job, group, place);
   }

@@ -6,6 +6,7 @@
  *   job_launched.c  one of them, from its launch until it is settled
  *   job_launching.c begins a launch
  *   job_probe.c     asks a node whether it can be used
+ *   job_exclude.c   hosts that nodes of Slurm are not to use for a while
  *   job_slurm.c     the command of a node that is a Slurm job, and its end
  *   job_slurm_queue.c what such nodes wait for
  *   job_result.c    the verdict, the result, the exit status
@@ -23,6 +24,7 @@
 
 #include "base/mem.h"
 #include "base/time.h"
+#include "fleet/exclusions.h"
 #include "fleet/fleet.h"
 #include "fleet/launch_plan.h"
 #include "fleet/launches.h"
@@ -75,11 +77,21 @@ enum tm_job_rest {
   TM_JOB_REST_NOTHING
 };
 
+/* job_exclude.c */
+struct tm_job_exclude {
+  struct tm_job *job; /* once it is asked */
+  struct tm_exclusions hosts;
+  bool is_asking, is_late;
+  uint32_t question; /* while asking: the number of the launch */
+  int64_t asked_ns;
+};
+
 /* Steps whose settings of nodes are equal. */
 struct tm_launch_group {
   const struct tm_config *config; /* of the first step */
   size_t nodes_max;               /* the largest node_count of its steps */
   struct tm_launch_plan plan;
+  struct tm_job_exclude exclude;
   struct tm_err cause; /* why no node of it can be had; code 0: no error */
   struct tm_err last;  /* why its last node has failed */
 };
@@ -214,6 +226,14 @@ int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c
 /* Runs a command on this machine, whose keeper must live. */
 uint32_t tm_job_launching_run(struct tm_job *job, const struct tm_launch *l,
                               const struct tm_launch_user *user);
+
+/* job_exclude.c */
+/* The node is lost. True: its host is excluded now, because Slurm starts such nodes. */
+bool tm_job_exclude_add(const struct tm_launched_node *n);
+/* Whether a node of the group may be requested. Else Slurm is being asked, and
+ * tm_job_launches_go() follows; call it also at each tick. */
+bool tm_job_exclude_is_settled(struct tm_job *job, size_t group);
+void tm_job_exclude_lost(struct tm_job *job); /* the keeper of this machine is lost */
 
 /* job_slurm.c. Those with a node do nothing if that is not a Slurm job. */
 /* The command of the node, for tm_command_words_free(). Names and records its Slurm job. */

@@ -88,16 +88,20 @@ char **tm_job_slurm_command(struct tm_launched_node *n, const struct tm_config *
   char *program[] = { (char *)job->o.program, (char *)"node", NULL };
   struct tm_slurm_request r = { .processes = c->process_count_per_node,
                                 .options = c->slurm_options,
-                                .exclude = c->slurm_exclude,
                                 .program = program };
+  char *exclude = tm_exclusions_text(&tm_job_launched_group(n)->exclude.hosts, c->slurm_exclude);
   char **argv;
 
   tm_require(!n->slurm_name);
   n->slurm_name = tm_slurm_command_name(tm_path_base(job->dir.path), job->dir.epoch, n->id);
-  if (record(job, n->id, n->slurm_name, err) < 0)
+  if (record(job, n->id, n->slurm_name, err) < 0) {
+    free(exclude);
     return NULL;
+  }
   r.name = n->slurm_name;
+  r.exclude = exclude;
   argv = tm_slurm_command_start(&r);
+  free(exclude);
   tell(job, n->id, argv);
   return argv;
 }

@@ -38,6 +38,17 @@ static bool explains_all(const struct tm_launched_node *n)
   return !n->was_ready && explains(n) && !(n->why && has_succeeded);
 }
 
+static const char *slurm_text(enum tm_slurm_end end)
+{
+  static const char *const texts[] = { [TM_SLURM_END_NODE_FAIL] = "NODE_FAIL",
+                                       [TM_SLURM_END_PREEMPTED] = "PREEMPTED",
+                                       [TM_SLURM_END_TIMEOUT] = "TIMEOUT",
+                                       [TM_SLURM_END_CANCELED] = "CANCELLED",
+                                       [TM_SLURM_END_OUT_OF_MEMORY] = "OUT_OF_MEMORY" };
+
+  return (size_t)end < TM_COUNT_OF(texts) ? texts[end] : NULL;
+}
+
 void tm_launched_node_describe(struct tm_buf *out, const struct tm_launched_node *n)
 {
   tm_buf_add_str(out, n->was_ready ? "" : n->is_refused ? "cannot use " : "cannot start ");
@@ -53,6 +64,8 @@ void tm_launched_node_describe(struct tm_buf *out, const struct tm_launched_node
       add_end(out, &n->ended);
     }
   }
+  if (slurm_text(n->slurm_end))
+    tm_buf_printf(out, " (Slurm: %s)", slurm_text(n->slurm_end));
   if (n->has_ended && !n->is_refused && n->ended.last_line[0])
     tm_buf_printf(out, "; its last line was '%s'", n->ended.last_line);
   if (!n->was_ready && n->printed && (n->is_late || explains(n)))

@@ -34,7 +34,7 @@ function run(m)
   return names_of(m)
 end]])
     t:pipeline(([[compute_target = "slurm", node_count = %d, mini_batch_size = 1, process_count_per_node = 1,
-      error_threshold = 0, run_max_try = 1, slurm_options = "--exclusive", %s]]):format(count, more or ""))
+      error_threshold = 0, run_max_try = 1, slurm_options = "--exclusive", logging_level = "DEBUG", %s]]):format(count, more or ""))
     t.options = waiting.here(t)
     t.options.env[#t.options.env + 1] = cluster.variable
     t.options.limit = LIMIT
@@ -79,5 +79,35 @@ end]])
     for i = 2, 5 do t:write("here-go-" .. i, "") end
     finish(t, 5)
     job.expect_words(t:log "sys/master_role.txt", { "node 5 is given back" })
+  end)
+
+  local function wait_for_log(t, pattern)
+    return t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", pattern, LIMIT)
+  end
+
+  --- Kills the relay of a node. Returns its machine, which the job names.
+  local function lose_one(t)
+    programs.kill(t:processes_of("node")[1], programs.SIGKILL)
+    return wait_for_log(t, "no node is started on"):match "no node is started on '(%w+)' for 10 minutes"
+  end
+
+  on_slurm("are not started on a machine on which a node was lost", function()
+    local t = start(2)
+    for i = 1, 2 do t:wait_for("here-at-" .. i, nil, LIMIT) end
+    local machine = lose_one(t)
+    local command = wait_for_log(t, "node 3 is started with: [^\n]*\n"):match "node 3 is started with: ([^\n]*)\n"
+    assert.is_truthy((command .. " "):find("--exclude=" .. machine .. " ", 1, true), command)
+    for i = 1, 2 do t:write("here-go-" .. i, "") end
+    finish(t, 2)
+  end)
+
+  on_slurm("are started there again if no other machine can be had", function()
+    local t = start(1, [[slurm_options = "--exclusive --nodelist=node4"]])
+    t:wait_for("here-at-1", nil, LIMIT)
+    assert.equal("node4", lose_one(t))
+    wait_for_log(t, "no node can be had without 'node4': it is not excluded any more")
+    wait_for_log(t, "node 2 %(node4%) is ready")
+    t:write("here-go-1", "")
+    finish(t, 1)
   end)
 end)

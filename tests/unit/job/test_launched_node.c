@@ -44,6 +44,18 @@ static void a_lost_node_is_named_with_its_host(void **state)
            "'nodes/12.txt'");
 }
 
+static void what_slurm_says_of_its_end_is_told(void **state)
+{
+  struct tm_launched_node n = {
+    .id = 3, .was_ready = true, .why = (char *)"it is silent", .slurm_end = TM_SLURM_END_NODE_FAIL
+  };
+  says(&n, "node 3 is lost: it is silent (Slurm: NODE_FAIL); see 'nodes/3.txt'");
+  n.slurm_end = TM_SLURM_END_OTHER;
+  says(&n, "node 3 is lost: it is silent; see 'nodes/3.txt'");
+  n.slurm_end = TM_SLURM_END_NOT_KNOWN;
+  says(&n, "node 3 is lost: it is silent; see 'nodes/3.txt'");
+}
+
 static void our_own_signal_is_not_the_cause(void **state)
 {
   struct tm_launched_node n = { .id = 3, .has_ended = true, .why = (char *)"it is silent" };
@@ -128,6 +140,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_command_that_ends_too_early_is_quoted),
     cmocka_unit_test(a_command_that_succeeds_explains_little),
     cmocka_unit_test(a_lost_node_is_named_with_its_host),
+    cmocka_unit_test(what_slurm_says_of_its_end_is_told),
     cmocka_unit_test(our_own_signal_is_not_the_cause),
     cmocka_unit_test(a_late_node_is_late_however_its_command_ends),
     cmocka_unit_test(what_it_printed_may_explain_why_it_is_no_node),

@@ -1,0 +1,45 @@
+/* exclusions.h - hosts on which Slurm is not to start a node for a while, because a node was lost
+ * there. Pure.
+ *
+ *  (1) A host is excluded for TM_EXCLUDE_NS after its last loss.
+ *  (2) Never so many that no node could be had: somebody asks Slurm whenever a host was added. As
+ *      long as it refuses, the oldest exclusion ends.
+ *  (3) A name comes from another machine, and goes into a command: what is not a plain name of a
+ *      host is not excluded. Slurm calls machines by their names without a domain.
+ */
+#ifndef TM_FLEET_EXCLUSIONS_H
+#define TM_FLEET_EXCLUSIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+
+#define TM_EXCLUDE_NS (600 * INT64_C(1000000000))
+
+struct tm_exclusion {
+  char *host;
+  int64_t until_ns;
+};
+
+/* Zeroed is empty. */
+struct tm_exclusions {
+  struct TM_ARRAY(struct tm_exclusion) list; /* the oldest first */
+  bool is_untested; /* it is not known whether Slurm can grant a node without these hosts */
+};
+
+void tm_exclusions_release(struct tm_exclusions *e);
+/* False: (3). Again: its time begins again. */
+bool tm_exclusions_add(struct tm_exclusions *e, const char *host, int64_t now_ns);
+/* Ends those whose time is over. */
+void tm_exclusions_expire(struct tm_exclusions *e, int64_t now_ns);
+/* Whether Slurm has to be asked before a node is requested: (2). */
+bool tm_exclusions_are_untested(const struct tm_exclusions *e);
+/* Its answer. If it refuses, the oldest exclusion ends: returns the host, for free(); else NULL. */
+char *tm_exclusions_tested(struct tm_exclusions *e, bool is_granted);
+/* All hosts that a node must not use, separated by commas, for free(); NULL: none. `users`: those
+ * of the user, or NULL. */
+char *tm_exclusions_text(const struct tm_exclusions *e, const char *users);
+
+#endif

@@ -1,0 +1,123 @@
+/* job_exclude.c - hosts that nodes of Slurm are not to use for a while: see job_own.h and
+ * fleet/exclusions.h.
+ *
+ *  (1) After a host was added, no node is requested before `srun --test-only` has said that one can
+ *      be had without it. While it refuses, the oldest exclusion ends. If srun itself fails, or
+ *      takes LIMIT_NS, the exclusions stay.
+ *  (2) srun is a command of the keeper of this machine. If that is lost, it is asked again.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/command_template.h"
+#include "base/text.h"
+#include "fleet/slurm_command.h"
+#include "fleet/slurm_environment.h"
+#include "job/job_own.h"
+#include "sys/clock.h"
+
+#define LIMIT_NS (20 * TM_S)
+
+bool tm_job_exclude_add(const struct tm_launched_node *n)
+{
+  struct tm_launch_group *g = tm_job_launched_group(n);
+
+  return g->config->uses_slurm && n->reported_host && tm_launch_plan_blames_host(n->slurm_end) &&
+         tm_exclusions_add(&g->exclude.hosts, n->reported_host, tm_clock_mono_ns());
+}
+
+/* ---- the test ---- */
+
+static void on_launched(void *data, uint32_t launch, int64_t pid, int fd)
+{
+  tm_fs_close(tm_fs_real(), fd);
+}
+
+static void take_answer(struct tm_launch_group *g, bool is_granted)
+{
+  char *host = tm_exclusions_tested(&g->exclude.hosts, is_granted), *text;
+
+  g->exclude.is_asking = false;
+  if (!host)
+    return;
+  text = tm_xprintf("no node can be had without '%s': it is not excluded any more", host);
+  tm_job_emit(g->exclude.job, TM_EVENT_MESSAGE, TM_INFO, text);
+  free(text);
+  free(host);
+}
+
+static void on_launch_failed(void *data, uint32_t launch, const char *text)
+{
+  take_answer(data, true);
+}
+
+static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_ended *ended)
+{
+  struct tm_launch_group *g = data;
+
+  take_answer(g, ended->signal != 0 || ended->exit_status == 0 || g->exclude.is_late);
+  tm_job_launches_go(g->exclude.job);
+}
+
+static char **command_of(const struct tm_launch_group *g)
+{
+  const struct tm_config *c = g->config;
+  char *program[] = { (char *)g->exclude.job->o.program, (char *)"node", NULL };
+  char *exclude = tm_exclusions_text(&g->exclude.hosts, c->slurm_exclude);
+  struct tm_slurm_request r = { .name = "tidemill",
+                                .processes = c->process_count_per_node,
+                                .options = c->slurm_options,
+                                .exclude = exclude,
+                                .program = program };
+  char **argv = tm_slurm_command_test(&r);
+
+  free(exclude);
+  return argv;
+}
+
+static void ask(struct tm_launch_group *g)
+{
+  struct tm_job *job = g->exclude.job;
+  struct tm_launch_user hears = { g, on_launched, on_launch_failed, on_launch_ended };
+  char *file = tm_xprintf("%s/nodes/srun.txt", job->dir.path);
+  char **without = tm_slurm_environment_removed(environ), **argv = command_of(g);
+
+  g->exclude.is_asking = true;
+  g->exclude.is_late = false;
+  g->exclude.asked_ns = tm_clock_mono_ns();
+  g->exclude.question = tm_job_launching_run(
+      job, &(struct tm_launch) { .argv = argv, .stderr_path = file, .cwd = "", .without = without },
+      &hears);
+  tm_command_words_free(argv);
+  tm_command_words_free(without);
+  free(file);
+}
+
+static void end_late(struct tm_launch_group *g)
+{
+  struct tm_node *local = tm_fleet_node(&g->exclude.job->fleet, TM_LOCAL_NODE);
+
+  if (!local || g->exclude.is_late || tm_clock_mono_ns() - g->exclude.asked_ns < LIMIT_NS)
+    return;
+  g->exclude.is_late = true;
+  tm_node_end_launch(local, g->exclude.question);
+}
+
+bool tm_job_exclude_is_settled(struct tm_job *job, size_t group)
+{
+  struct tm_launch_group *g = &job->launches->groups.at[group];
+
+  g->exclude.job = job;
+  tm_exclusions_expire(&g->exclude.hosts, tm_clock_mono_ns());
+  if (g->exclude.is_asking)
+    end_late(g);
+  else if (tm_exclusions_are_untested(&g->exclude.hosts))
+    ask(g);
+  return !g->exclude.is_asking;
+}
+
+void tm_job_exclude_lost(struct tm_job *job) /* keeps (2) */
+{
+  for (size_t i = 0; i < job->launches->groups.len; i++)
+    job->launches->groups.at[i].exclude.is_asking = false;
+}
