@@ -108,6 +108,12 @@ static int open_dir(struct tm_job *job, struct opening *o, struct tm_err *err)
   o->is_empty_before = tm_fs_exists(job->o.fs, dir);
   if ((rc = tm_job_dir_open(&job->dir, job->o.fs, dir, &job->o.wait, err)) < 0)
     return rc;
+  if (job->dir.has_no_locks)
+    tm_job_note(
+        job,
+        "the file system of '%s' cannot lock files: if the job is resumed on another machine "
+        "while it runs here, it stops here at its next sync",
+        dir);
   state = tm_job_dir_look(dir, err);
   o->has_job = state == TM_JOB_DIR_JOB;
   o->is_made = before == TM_JOB_DIR_NEW && state == TM_JOB_DIR_INCOMPLETE;

@@ -5,8 +5,9 @@
  *
  *  (1) When the control channel closes, everything beneath the keeper is killed, and the keeper
  *      ends when nothing is left: because it is a subreaper, all descendants of its workers become
- *      its children sooner or later, and are killed then. Until then it holds node.lock. Launches
- *      are asked to end first, and have the time of their request for that (launcher.c).
+ *      its children sooner or later, and are killed then. Until then it holds node.lock, if it is
+ *      on the supervisor's machine. Launches are asked to end first, and have the time of their
+ *      request for that (launcher.c).
  *  (2) The second line: if the supervisor's process has ended but another process still holds its
  *      end of the channel (a child that it forked), SIGHUP arrives by PDEATHSIG and has the same
  *      effect. SIGHUP also arrives if only the thread that started the keeper has ended; then the
@@ -114,7 +115,7 @@ static void take_lock(struct tm_keeper *k)
   int rc = tm_lock_take(k->lock_fd, true);
   if (rc == -EWOULDBLOCK) { /* a process that opens a job holds it for a moment, to check it */
     tm_timer_start(&k->lock_timer, LOCK_AGAIN_NS, 0);
-  } else if (rc < 0) {
+  } else if (rc < 0 && !tm_lock_is_unsupported(rc)) { /* the job reports that */
     struct tm_err err = TM_ERR_NONE;
     tm_err_system(&err, rc, "cannot lock 'node.lock'");
     tm_keeper_note(k, err.text);
@@ -183,7 +184,7 @@ static void on_step(struct tm_keeper *k, const struct tm_msg *f)
   step->index = f->index;
   step->s = s;
   *TM_ARRAY_ADD(&k->steps) = step;
-  if (k->lock_fd < 0)
+  if (k->lock_fd < 0 && s.incarnation.node == TM_LOCAL_NODE)
     open_lock(k, s.job_dir);
   tm_keeper_log_open(k, step);
   tm_keeper_find_gpus(step);

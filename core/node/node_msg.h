@@ -95,7 +95,7 @@ const char *tm_hello(void);
  * log_level, u64 epoch, u32 node, u32 number. After decoding, the struct owns its strings. */
 struct tm_node_step {
   char *node_id;  /* decimal */
-  char *job_dir;  /* has node.lock */
+  char *job_dir;  /* has node.lock, which only the keeper of the supervisor's machine takes */
   char *logs_dir; /* <step>/logs; "": none, for a step without workers */
   char *cwd;      /* working directory of workers */
   /* temp_dir of a worker is <temp_base>-<worker name>; the keeper makes and removes it, mode 0700.

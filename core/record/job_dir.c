@@ -1,9 +1,9 @@
 /* job_dir.c - see job_dir.h. Keeps invariant 6: one supervisor per job directory.
  *
  * On one machine the lock is enough. `owner` with its epoch is for file systems where machines may
- * not see each other's locks: a supervisor that finds another epoch there stops without writing
- * (commit.c reads it). node.lock is only tried: once it is free and `lock` is ours, only our own
- * keepers can come.
+ * not see each other's locks, or that have none: a supervisor that finds another epoch there stops
+ * without writing (commit.c reads it). node.lock is only tried: once it is free and `lock` is ours,
+ * only our own keepers can come.
  */
 #include "record/job_dir.h"
 
@@ -26,9 +26,12 @@
 #include "sys/clock.h"
 #include "sys/process.h"
 
-#define WAIT_NS   (10 * TM_S) /* for a keeper that ends what its supervisor left: launches, too */
-#define OWNER_NS  TM_S        /* for a supervisor that is ending; a running one is not waited for */
-#define AGAIN_NS  (5 * TM_MS)
+#define WAIT_NS  (10 * TM_S) /* for a keeper that ends what its supervisor left: launches, too */
+#define OWNER_NS TM_S        /* for a supervisor that is ending; a running one is not waited for */
+#define AGAIN_NS (5 * TM_MS)
+/* Without locks: twice the time after which a session reads `owner` again before it writes rows
+ * (commit.c). */
+#define STOPS_NS  (2 * TM_S)
 #define OWNER_MAX (64u << 10) /* bytes */
 
 struct look {
@@ -126,17 +129,37 @@ static int say_in_use(const struct tm_job_dir *d, struct tm_err *err)
   return TM_EINUSE;
 }
 
+/* Returns 0 after a moment, or -ECANCELED. */
+static int pause_again(const struct tm_job_wait *wait)
+{
+  if (wait->is_stopped && wait->is_stopped(wait->data))
+    return -ECANCELED;
+  tm_clock_pause(AGAIN_NS);
+  return 0;
+}
+
 /* Tries until `until_ns`. -ECANCELED: `wait` ended it. */
 static int lock_until(int fd, bool shared, int64_t until_ns, const struct tm_job_wait *wait)
 {
   int rc;
 
-  while ((rc = tm_lock_take(fd, shared)) == -EWOULDBLOCK && tm_clock_mono_ns() < until_ns) {
-    if (wait->is_stopped && wait->is_stopped(wait->data))
+  while ((rc = tm_lock_take(fd, shared)) == -EWOULDBLOCK && tm_clock_mono_ns() < until_ns)
+    if (pause_again(wait) < 0)
       return -ECANCELED;
-    tm_clock_pause(AGAIN_NS);
-  }
   return rc;
+}
+
+/* The same for `lock` in a file system without locks: while its owner lives on this machine. */
+static int wait_for_owner(const struct tm_job_dir *d, int64_t until_ns,
+                          const struct tm_job_wait *wait)
+{
+  while (tm_owner_is_here(d->path, d->lock)) {
+    if (tm_clock_mono_ns() >= until_ns)
+      return -EWOULDBLOCK;
+    if (pause_again(wait) < 0)
+      return -ECANCELED;
+  }
+  return 0;
 }
 
 static int open_lock(struct tm_job_dir *d, const char *name, int flags, struct tm_err *err)
@@ -152,6 +175,7 @@ static int open_lock(struct tm_job_dir *d, const char *name, int flags, struct t
 struct hold {
   int lock_flags, node_flags;
   bool is_shared;
+  bool is_removal; /* needs a lock that all machines see */
   struct tm_job_wait wait;
 };
 
@@ -166,12 +190,48 @@ static int explain_lock(const struct tm_job_dir *d, int rc, struct tm_err *err)
 
 static int take_lock(struct tm_job_dir *d, const struct hold *how, struct tm_err *err)
 {
+  int64_t until_ns = tm_clock_mono_ns() + OWNER_NS;
   int rc;
 
   if ((d->lock = open_lock(d, "lock", how->lock_flags, err)) < 0)
     return d->lock;
-  rc = lock_until(d->lock, how->is_shared, tm_clock_mono_ns() + OWNER_NS, &how->wait);
+  rc = lock_until(d->lock, how->is_shared, until_ns, &how->wait);
+  if (tm_lock_is_unsupported(rc) && !how->is_removal) {
+    d->has_no_locks = true;
+    rc = wait_for_owner(d, until_ns, &how->wait);
+  }
   return rc < 0 ? explain_lock(d, rc, err) : 0;
+}
+
+/* Whether `owner` named a session on another machine, which may live. The lock did not tell. */
+static bool may_run_elsewhere(const struct tm_job_dir *d)
+{
+  struct tm_json *owner =
+      d->owner_before ? tm_json_parse(d->owner_before, strlen(d->owner_before), NULL) : NULL;
+  char host[256] = "";
+  bool may;
+
+  (void)gethostname(host, sizeof(host) - 1);
+  may = owner && strcmp(tm_json_str(owner, "host", ""), host) != 0 &&
+        !tm_fs_exists(d->fs, d->result_file);
+  tm_json_free(owner);
+  return may;
+}
+
+/* A session on another machine stops when it finds that it does not own the job any more. */
+static int wait_for_elsewhere(const struct tm_job_dir *d, const struct hold *how,
+                              struct tm_err *err)
+{
+  int64_t until_ns = tm_clock_mono_ns() + STOPS_NS;
+
+  if (!d->has_no_locks || !may_run_elsewhere(d))
+    return 0;
+  while (tm_clock_mono_ns() < until_ns)
+    if (pause_again(&how->wait) < 0) {
+      tm_job_dir_give_back(d);
+      return explain_lock(d, -ECANCELED, err);
+    }
+  return 0;
 }
 
 /* Waits for the keeper of a supervisor that has died. If it does not end, `owner` names that
@@ -185,7 +245,7 @@ static int wait_for_node(struct tm_job_dir *d, const struct hold *how, struct tm
   rc = lock_until(node, false, tm_clock_mono_ns() + WAIT_NS, &how->wait);
   tm_lock_release(node);
   tm_fs_close(d->fs, node);
-  if (rc == 0)
+  if (rc == 0 || (d->has_no_locks && tm_lock_is_unsupported(rc)))
     return 0;
   tm_job_dir_give_back(d);
   return explain_lock(d, rc, err);
@@ -269,7 +329,9 @@ int tm_job_dir_lock(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
                     struct tm_err *err)
 {
   tm_require(path);
-  static const struct hold how = { .lock_flags = O_RDWR, .node_flags = O_RDWR | O_CREAT };
+  static const struct hold how = { .lock_flags = O_RDWR,
+                                   .node_flags = O_RDWR | O_CREAT,
+                                   .is_removal = true };
 
   return open_with(d, fs, path, &how, err);
 }
@@ -296,7 +358,8 @@ int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
   set_paths(d, fs, path);
   if ((rc = tm_fs_make_dirs(fs, path, 0700, err)) < 0 ||
       (rc = tm_fs_sync_name(fs, path, err)) < 0 || (rc = take_lock(d, &how, err)) < 0 ||
-      (rc = claim(d, err)) < 0 || (rc = wait_for_node(d, &how, err)) < 0)
+      (rc = claim(d, err)) < 0 || (rc = wait_for_elsewhere(d, &how, err)) < 0 ||
+      (rc = wait_for_node(d, &how, err)) < 0)
     tm_job_dir_close(d);
   return rc;
 }

@@ -5,7 +5,8 @@
  *   lock             the one supervisor holds it (flock)
  *   owner            names the supervisor, with a random epoch; read before each group commit
  *   resume_from      copies from another job, on the way to their places (import.h)
- *   node.lock        keepers share it while any of their processes lives
+ *   node.lock        the keepers of the supervisor's machine share it while any of their processes
+ *                    lives
  *   job_result.json  written last
  *   nodes            what the commands that started nodes wrote to stderr (core/job/README.md)
  *   cancel           a request to cancel the job, from another process (cancel_request.h)
@@ -37,7 +38,8 @@ struct tm_job_wait {
 struct tm_job_dir {
   const struct tm_fs *fs;
   char *path, *owner_file, *definition_file, *result_file, *script_dir;
-  int lock; /* descriptor, or -1 */
+  int lock;          /* descriptor, or -1 */
+  bool has_no_locks; /* its file system has none: `owner` alone guards the directory */
   uint64_t epoch;
   char *owner_before; /* the text of `owner` before this session, or NULL */
 };
@@ -53,8 +55,12 @@ int tm_job_dir_refuse_job(const char *path, struct tm_err *err);
 bool tm_job_dir_is_own_name(const char *name);
 
 /* Makes the directory (mode 0700) if it does not exist, takes the lock, and writes `owner`. Waits
- * up to 1 s for an earlier supervisor to end and then, as the owner, up to 5 s for its keeper; then
- * TM_EINUSE says who has the lock. `wait` may be NULL; if it ends the wait: -ECANCELED. */
+ * up to 1 s for an earlier supervisor to end and then, as the owner, up to 10 s for its keeper;
+ * then TM_EINUSE says who has the lock. `wait` may be NULL; if it ends the wait: -ECANCELED.
+ *
+ * If the file system has no locks, it sets `has_no_locks`. It refuses as above if the owner is a
+ * living process of this machine. An owner on another machine, which may live, notices the new
+ * `owner` within a second of its next row: opening waits for 2 s. */
 int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     const struct tm_job_wait *wait, struct tm_err *err);
 /* Takes the locks of a directory that is only read, so that no other process runs the job then.
@@ -62,7 +68,8 @@ int tm_job_dir_open(struct tm_job_dir *d, const struct tm_fs *fs, const char *pa
 int tm_job_dir_hold(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     struct tm_err *err);
 /* Takes the locks of a directory that will be removed: alone, and `owner` stays as it is. -ENOENT:
- * there is no `lock`. Waits as open does. */
+ * there is no `lock`. Waits as open does. Fails if the file system has no locks: another machine
+ * may run the job. */
 int tm_job_dir_lock(struct tm_job_dir *d, const struct tm_fs *fs, const char *path,
                     struct tm_err *err);
 /* For an error from a missing file (-ENOENT): if one of these files and folders of the job, the

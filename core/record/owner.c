@@ -16,24 +16,43 @@
 
 #define OWNER_MAX 4096 /* bytes */
 
-static bool is_locked(const char *path)
+static bool is_of_this_host(int64_t pid, const char *host)
+{
+  char here[HOST_NAME_MAX + 1] = "";
+  (void)gethostname(here, sizeof(here) - 1);
+  return pid > 0 && pid <= INT_MAX && host && strcmp(host, here) == 0;
+}
+
+bool tm_owner_is_here(const char *job_dir, int lock)
+{
+  int64_t pid;
+  char *host;
+  tm_owner_read(job_dir, &pid, &host);
+  size_t ours = pid == getpid(); /* this process may have closed an earlier job */
+  bool yes = is_of_this_host(pid, host) && tm_process_count_open((pid_t)pid, lock, "lock") > ours;
+  free(host);
+  return yes;
+}
+
+static bool is_locked(const char *job_dir)
 {
   const struct tm_fs *fs = tm_fs_real();
+  char *path = tm_path_join(job_dir, "lock");
   int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL), rc;
+  free(path);
   if (fd < 0)
     return false;
   rc = tm_lock_take(fd, true);
   if (rc == 0)
     tm_lock_release(fd);
+  bool yes = rc == -EWOULDBLOCK || (tm_lock_is_unsupported(rc) && tm_owner_is_here(job_dir, fd));
   tm_fs_close(fs, fd);
-  return rc == -EWOULDBLOCK;
+  return yes;
 }
 
 bool tm_owner_is_running(const char *job_dir, int64_t *pid, char **host)
 {
-  char *lock = tm_path_join(job_dir, "lock");
-  bool yes = is_locked(lock);
-  free(lock);
+  bool yes = is_locked(job_dir);
   if (pid || host)
     tm_owner_read(job_dir, pid, host);
   return yes;
@@ -57,8 +76,5 @@ void tm_owner_read(const char *job_dir, int64_t *pid, char **host)
 
 bool tm_owner_is_stopped(int64_t pid, const char *host)
 {
-  char here[HOST_NAME_MAX + 1] = "";
-  (void)gethostname(here, sizeof(here) - 1);
-  return pid > 0 && pid <= INT_MAX && host && strcmp(host, here) == 0 &&
-         tm_process_is_stopped((pid_t)pid);
+  return is_of_this_host(pid, host) && tm_process_is_stopped((pid_t)pid);
 }

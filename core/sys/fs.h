@@ -130,6 +130,8 @@ int tm_fs_sync_all(const char *path, struct tm_err *err);
  * -EWOULDBLOCK or another error. */
 int tm_lock_take(int fd, bool shared);
 void tm_lock_release(int fd);
+/* Whether this error of tm_lock_take() says that the file system has no locks. */
+bool tm_lock_is_unsupported(int code);
 
 /* Appends a line or record to a log with one write; retries after EINTR and short writes. For logs,
  * not for data that must not be lost. 0 or a negated errno. */

@@ -188,3 +188,8 @@ void tm_lock_release(int fd)
 {
   flock(fd, LOCK_UN);
 }
+
+bool tm_lock_is_unsupported(int code)
+{
+  return code == -ENOLCK || code == -ENOSYS || code == -EOPNOTSUPP;
+}

@@ -10,12 +10,14 @@
 #include "sys/process.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "sys/clock.h"
@@ -70,6 +72,40 @@ pid_t tm_process_parent(pid_t pid)
   (void)read_parent(pid, &space, &parent);
   tm_buf_release(&space);
   return parent;
+}
+
+struct open_files {
+  char dir[40], name[NAME_MAX + 1]; /* /proc/PID/fd; the last part of the path */
+  struct tm_stat st;
+  size_t count;
+};
+
+/* Files of other names are not looked at: their file systems may hang. */
+static int on_descriptor(void *data, const char *name, int type)
+{
+  struct open_files *f = data;
+  struct tm_stat st;
+  char link[80], path[PATH_MAX];
+  const char *last;
+  if ((size_t)snprintf(link, sizeof link, "%s/%s", f->dir, name) >= sizeof link)
+    return 0;
+  ssize_t len = readlink(link, path, sizeof path - 1);
+  path[len > 0 ? len : 0] = '\0';
+  if ((last = strrchr(path, '/')) && strcmp(last + 1, f->name) == 0 &&
+      tm_fs_real()->stat(tm_fs_real()->self, link, true, &st) == 0)
+    f->count += st.dev == f->st.dev && st.ino == f->st.ino;
+  return 0;
+}
+
+size_t tm_process_count_open(pid_t pid, int fd, const char *name)
+{
+  struct open_files f = { .count = 0 };
+  tm_require(strlen(name) <= NAME_MAX);
+  snprintf(f.dir, sizeof f.dir, "/proc/%ld/fd", (long)pid);
+  snprintf(f.name, sizeof f.name, "%s", name);
+  if (tm_fs_real()->fstat(tm_fs_real()->self, fd, &f.st) == 0)
+    tm_dir_read(f.dir, on_descriptor, &f);
+  return f.count;
 }
 
 struct children {

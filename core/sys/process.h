@@ -65,6 +65,9 @@ bool tm_process_env(pid_t pid, const char *name, char *out, size_t out_len);
 pid_t tm_process_parent(pid_t pid);
 /* Whether a process is stopped, by Ctrl-Z, SIGSTOP or a debugger, from /proc. */
 bool tm_process_is_stopped(pid_t pid);
+/* How many descriptors of the process are of the same file as `fd`, a descriptor of this process.
+ * `name`: the last part of its path. 0: none, or this user may not look. */
+size_t tm_process_count_open(pid_t pid, int fd, const char *name);
 /* The processes whose variable `name`, a comma-separated list, has an entry that begins with
  * `begin`, and whose rest is_meant() accepts. The rest ends with the entry's ',' or with NUL. */
 struct tm_process_mark {

@@ -14,8 +14,9 @@ static const struct {
   const char *name;
   int code;
 } errors[] = {
-  { "EIO", -EIO },     { "ENOSPC", -ENOSPC }, { "EACCES", -EACCES },
-  { "EINTR", -EINTR }, { "EROFS", -EROFS },   { "EMFILE", -EMFILE },
+  { "EIO", -EIO },       { "ENOSPC", -ENOSPC }, { "EACCES", -EACCES },
+  { "EINTR", -EINTR },   { "EROFS", -EROFS },   { "EMFILE", -EMFILE },
+  { "ENOLCK", -ENOLCK }, { "ENOSYS", -ENOSYS }, { "EOPNOTSUPP", -EOPNOTSUPP },
 };
 
 /* 0, or the result of the call. */
@@ -38,17 +39,28 @@ static int count(struct faults_fs *f, bool changes, const char *name, const char
   return *call == f->fail_at ? f->code : 0;
 }
 
-/* The path of a descriptor, for the record. */
-static const char *path_of(const struct faults_fs *f, int fd, char *out, size_t size)
+static const char *read_path(int fd, char *out, size_t size)
 {
   char link[40];
-  out[0] = '\0';
-  if (f->record < 0)
-    return out;
   snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
   ssize_t n = readlink(link, out, size - 1);
   out[n > 0 ? n : 0] = '\0';
   return out;
+}
+
+/* The path of a descriptor, for the record. */
+static const char *path_of(const struct faults_fs *f, int fd, char *out, size_t size)
+{
+  out[0] = '\0';
+  return f->record < 0 ? out : read_path(fd, out, size);
+}
+
+int faults_fs_lock(const struct faults_fs *f, int fd)
+{
+  char path[512];
+  const char *name = f->lock_code < 0 ? strrchr(read_path(fd, path, sizeof(path)), '/') : NULL;
+  bool is_of_job = name && (strcmp(name, "/lock") == 0 || strcmp(name, "/node.lock") == 0);
+  return is_of_job ? f->lock_code : 0;
 }
 
 static int faults_open(void *self, const char *path, int flags, int mode)
@@ -245,11 +257,11 @@ static int faults_tree_remove(void *self, const char *path, struct tm_err *err)
   return rc;
 }
 
-static int set_error(struct faults_fs *f, const char *name)
+static int error_of(const char *name)
 {
   for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
     if (strcmp(name, errors[i].name) == 0)
-      return f->code = errors[i].code;
+      return errors[i].code;
   return 0;
 }
 
@@ -264,6 +276,8 @@ static bool set_word(struct faults_fs *f, const char *word)
   }
   if (strncmp(word, "trace:", 6) == 0)
     return trace_open(&f->trace, word + 6) == 0;
+  if (strncmp(word, "locks:", 6) == 0)
+    return (f->lock_code = error_of(word + 6)) < 0;
   const char *at = strchr(word, '@');
   if (!at)
     return false;
@@ -271,7 +285,7 @@ static bool set_word(struct faults_fs *f, const char *word)
   size_t len = (size_t)(at - word);
   if (n == 0)
     return false;
-  if (len == 4 && memcmp(word, "fail", 4) == 0 && *end == ':' && set_error(f, end + 1) < 0)
+  if (len == 4 && memcmp(word, "fail", 4) == 0 && *end == ':' && (f->code = error_of(end + 1)) < 0)
     f->fail_at = n;
   else if (len == 4 && memcmp(word, "kill", 4) == 0 && !*end)
     f->kill_at = n;

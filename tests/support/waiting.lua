@@ -19,8 +19,10 @@ function waiting.here(t)
 end
 
 --- A job of 12 mini-batches that has written its first five rows and now waits.
+---@param program string|nil another program that runs it
+---@param variable string|nil "NAME=value" in its environment
 ---@return table case with `program` and the `options` of the job
-function waiting.case()
+function waiting.case(program, variable)
   local t = job.case()
   t:inputs(12)
   t:script(waiting.SCRIPT .. [[function run(m)
@@ -31,6 +33,8 @@ function waiting.case()
   end]])
   t:pipeline "mini_batch_size = 1, process_count_per_node = 2"
   t.options = waiting.here(t)
+  t.options.program = program
+  table.insert(t.options.env, variable)
   t.program = t:start_job(nil, t.options)
   t:wait_for(waiting.PARTIAL, "0005.txt")
   return t

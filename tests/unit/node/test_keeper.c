@@ -298,6 +298,20 @@ static void nothing_is_left_when_the_keeper_is_terminated(void **state)
   rig_close(&r);
 }
 
+/* It may be on another machine, and outlive what the supervisor's machine knows of it. */
+static void the_keeper_of_another_node_does_not_lock_the_directory(void **state)
+{
+  struct rig r;
+  rig_open(&r, tm_hello());
+  r.incarnation = (struct tm_incarnation) { 10, 2, 1 };
+  rig_add_step(&r, 0, NULL, NULL, 0);
+  rig_start_worker(&r, 0);
+  rig_wait_ready(&r, 0);
+  assert_false(rig_exists(&r, "node.lock"));
+  assert_int_equal(rig_end_keeper(&r), 0);
+  rig_close(&r);
+}
+
 static void another_version_is_refused(void **state)
 {
   const char *const hellos[] = { "tidemill 0.0.0 protocol 0", "" };
@@ -522,6 +536,7 @@ UNIT_TESTS({
     cmocka_unit_test(processes_that_left_the_session_end_with_their_worker),
     cmocka_unit_test(nothing_is_left_when_the_supervisor_is_gone),
     cmocka_unit_test(nothing_is_left_when_the_keeper_is_terminated),
+    cmocka_unit_test(the_keeper_of_another_node_does_not_lock_the_directory),
     cmocka_unit_test(another_version_is_refused),
     cmocka_unit_test(a_frame_before_hello_is_refused),
     cmocka_unit_test(a_start_that_fails_says_why),

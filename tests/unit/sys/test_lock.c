@@ -64,6 +64,15 @@ static void an_invalid_descriptor_is_an_error(void **state)
   assert_int_equal(tm_lock_take(-1, false), -EBADF);
 }
 
+static void a_lock_that_is_taken_does_not_count_as_unsupported(void **state)
+{
+  assert_true(tm_lock_is_unsupported(-ENOLCK));
+  assert_true(tm_lock_is_unsupported(-ENOSYS));
+  assert_true(tm_lock_is_unsupported(-EOPNOTSUPP));
+  assert_false(tm_lock_is_unsupported(-EWOULDBLOCK));
+  assert_false(tm_lock_is_unsupported(0));
+}
+
 #define WITH_FILES(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 UNIT_TESTS({
@@ -71,4 +80,5 @@ UNIT_TESTS({
     WITH_FILES(shared_is_shared),
     WITH_FILES(it_ends_with_the_descriptor),
     cmocka_unit_test(an_invalid_descriptor_is_an_error),
+    cmocka_unit_test(a_lock_that_is_taken_does_not_count_as_unsupported),
 });

@@ -110,6 +110,27 @@ static void the_program_is_this_one(void **state)
   free(path);
 }
 
+static void open_files_of_a_process_are_counted(void **state)
+{
+  char path[] = "/tmp/tm_proc_XXXXXX";
+  int fds[2], fd = mkostemp(path, O_CLOEXEC), other = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const char *name = path + strlen("/tmp/");
+  assert_true(fd >= 0 && other >= 0);
+  assert_int_equal(tm_process_count_open(getpid(), fd, name), 1);
+  pid_t pid = start_child(fds, 0); /* inherits it */
+  assert_int_equal(tm_process_count_open(pid, fd, name), 1);
+  assert_int_equal(tm_process_count_open(pid, other, name), 0);
+  assert_int_equal(tm_process_count_open(pid, fd, "null"), 0);
+  end_child(pid, fds);
+  assert_int_equal(tm_process_count_open(pid, fd, name), 0); /* it has ended */
+  int again = open(path, O_RDONLY | O_CLOEXEC);
+  assert_int_equal(tm_process_count_open(getpid(), fd, name), 2);
+  close(again);
+  close(other);
+  close(fd);
+  unlink(path);
+}
+
 /* The test again, in a process that was started with this environment. */
 static void start(char **argv)
 {
@@ -128,4 +149,5 @@ UNIT_TESTS({
     cmocka_unit_test(memory_is_seen_to_grow),
     cmocka_unit_test(a_process_is_stopped_until_it_is_continued),
     cmocka_unit_test(the_program_is_this_one),
+    cmocka_unit_test(open_files_of_a_process_are_counted),
 });
