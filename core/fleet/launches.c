@@ -11,33 +11,59 @@
 #include "base/check.h"
 #include "fleet/node_connection.h"
 
+static void send_launch(struct tm_node_connection *c, struct tm_msg *f, const struct tm_launch *l,
+                        int64_t end_ns)
+{
+  struct tm_buf bytes = TM_BUF_NONE;
+
+  tm_require(l->argv && l->argv[0] && l->stderr_path && l->cwd);
+  tm_node_launch_encode(&bytes, l, end_ns);
+  f->payload = bytes.data;
+  f->length = (uint32_t)bytes.len;
+  tm_node_connection_send(c, f);
+  tm_buf_release(&bytes);
+}
+
 uint32_t tm_launches_add(struct tm_launches *all, struct tm_node_connection *c,
                          const struct tm_launch *l, const struct tm_launch_user *user)
 {
-  struct tm_buf bytes = TM_BUF_NONE;
   struct tm_msg f = { .type = TM_MSG_LAUNCH, .worker = (uint32_t)all->list.len, .fd = -1 };
 
-  tm_require(l->argv && l->argv[0] && l->stderr_path && l->cwd);
   tm_require(user->on_launched && user->on_launch_failed && user->on_launch_ended);
   *TM_ARRAY_ADD(&all->list) = (struct tm_known_launch) { .user = *user };
-  tm_node_launch_encode(&bytes, l, TM_LAUNCH_END_NS);
-  f.payload = bytes.data;
-  f.length = (uint32_t)bytes.len;
-  tm_node_connection_send(c, &f);
-  tm_buf_release(&bytes);
+  send_launch(c, &f, l, l->is_never_late ? INT64_MAX : TM_LAUNCH_END_NS);
   return f.worker;
+}
+
+void tm_launches_at_end(struct tm_node_connection *c, const struct tm_launch *l)
+{
+  struct tm_msg f = { .type = TM_MSG_AT_END, .fd = -1 };
+
+  send_launch(c, &f, l, TM_LAUNCH_END_NS);
+}
+
+static void send_end(struct tm_node_connection *c, enum tm_node_msg type, uint32_t launch)
+{
+  struct tm_msg f = { .type = type, .worker = launch, .fd = -1 };
+
+  tm_node_connection_wake(c); /* a stopped keeper ends nothing */
+  tm_node_connection_send(c, &f);
 }
 
 void tm_launches_end(struct tm_launches *all, struct tm_node_connection *c, uint32_t launch)
 {
-  struct tm_msg f = { .type = TM_MSG_END_LAUNCH, .worker = launch, .fd = -1 };
-
   tm_require(launch < all->list.len);
   if (all->list.at[launch].is_ending || all->list.at[launch].phase == TM_LAUNCH_GONE)
     return;
   all->list.at[launch].is_ending = true;
-  tm_node_connection_wake(c); /* a stopped keeper ends nothing */
-  tm_node_connection_send(c, &f);
+  send_end(c, TM_MSG_END_LAUNCH, launch);
+}
+
+void tm_launches_kill(struct tm_launches *all, struct tm_node_connection *c, uint32_t launch)
+{
+  tm_require(launch < all->list.len);
+  if (all->list.at[launch].phase != TM_LAUNCH_GONE)
+    send_end(c, TM_MSG_KILL_LAUNCH, launch);
 }
 
 static bool on_launched(struct tm_known_launch *known, struct tm_node_connection *c,

@@ -31,11 +31,16 @@ struct tm_launch_user {
  */
 uint32_t tm_node_launch(struct tm_node *n, const struct tm_launch *l,
                         const struct tm_launch_user *user);
-/* Ends it: SIGTERM to the command; after TM_LAUNCH_END_NS (5 s) SIGKILL to it and what it started.
- * on_launch_ended follows. Again, or after its end: a no-op. */
+/* Ends it: SIGTERM to the command; after TM_LAUNCH_END_NS (5 s), unless it is_never_late, SIGKILL
+ * to it and what it started. on_launch_ended follows. Again, or after its end: a no-op. */
 void tm_node_end_launch(struct tm_node *n, uint32_t launch);
+/* The same at once by SIGKILL. */
+void tm_node_kill_launch(struct tm_node *n, uint32_t launch);
+/* A command that the keeper runs once if it ends while one of its launches lives, because we have
+ * died: it ends what they have started on other machines. It has TM_AT_END_NS (20 s). */
+void tm_node_at_end(struct tm_node *n, const struct tm_launch *l);
 
-/* ---- for node.c, which has the two functions above ---- */
+/* ---- for node.c, which has the functions above ---- */
 
 enum tm_launch_phase { TM_LAUNCH_ASKED, TM_LAUNCH_LIVES, TM_LAUNCH_GONE };
 
@@ -52,6 +57,8 @@ struct tm_launches {
 uint32_t tm_launches_add(struct tm_launches *all, struct tm_node_connection *c,
                          const struct tm_launch *l, const struct tm_launch_user *user);
 void tm_launches_end(struct tm_launches *all, struct tm_node_connection *c, uint32_t launch);
+void tm_launches_kill(struct tm_launches *all, struct tm_node_connection *c, uint32_t launch);
+void tm_launches_at_end(struct tm_node_connection *c, const struct tm_launch *l);
 /* Within on_msg of LAUNCHED, LAUNCH_FAILED or LAUNCH_ENDED: tells the user. False: the keeper
  * cannot say that; the user has not heard of it. */
 bool tm_launches_deliver(struct tm_launches *all, struct tm_node_connection *c,

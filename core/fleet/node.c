@@ -215,6 +215,18 @@ void tm_node_end_launch(struct tm_node *n, uint32_t launch)
   tm_launches_end(&n->launches, n->connection, launch);
 }
 
+void tm_node_kill_launch(struct tm_node *n, uint32_t launch)
+{
+  tm_require(!n->is_stream && !n->is_closed);
+  tm_launches_kill(&n->launches, n->connection, launch);
+}
+
+void tm_node_at_end(struct tm_node *n, const struct tm_launch *l)
+{
+  tm_require(!n->is_stream && !n->is_closed && n->job_dir);
+  tm_launches_at_end(n->connection, l);
+}
+
 void tm_node_ask_doing(struct tm_node *n, uint32_t step)
 {
   struct tm_msg f = { .type = TM_MSG_ASK_DOING, .index = step, .fd = -1 };

@@ -7,7 +7,7 @@
  *      ends when nothing is left: because it is a subreaper, all descendants of its workers become
  *      its children sooner or later, and are killed then. Until then it holds node.lock, if it is
  *      on the supervisor's machine. Launches are asked to end first, and have the time of their
- *      request for that (launcher.c).
+ *      request for that (launcher.c). The command of AT_END runs after them.
  *  (2) The second line: if the supervisor's process has ended but another process still holds its
  *      end of the channel (a child that it forked), SIGHUP arrives by PDEATHSIG and has the same
  *      effect. SIGHUP also arrives if only the thread that started the keeper has ended; then the
@@ -61,7 +61,8 @@ void tm_keeper_note(struct tm_keeper *k, const char *text)
 
 static void close_if_alone(struct tm_keeper *k)
 {
-  if (tm_keeper_reap(k))
+  bool has_children = tm_keeper_reap(k);
+  if (tm_keeper_run_at_end(k) || has_children)
     return;
   tm_timer_close(&k->launch_timer);
   tm_signal_close(&k->on_child);
@@ -376,6 +377,8 @@ static void on_msg(struct tm_channel *c, const struct tm_msg *f)
   case TM_MSG_ASK_DOING: on_ask_doing(k, f); break;
   case TM_MSG_LAUNCH: on_launch(k, f); break;
   case TM_MSG_END_LAUNCH: tm_keeper_on_end_launch(k, f); break;
+  case TM_MSG_KILL_LAUNCH: tm_keeper_on_kill_launch(k, f); break;
+  case TM_MSG_AT_END: tm_keeper_on_at_end(k, f); break;
   case TM_MSG_TAKE_BACK:
   case TM_MSG_STOPPING:
   case TM_MSG_KILL: on_worker_frame(k, f); break;
@@ -423,6 +426,7 @@ static void release(struct tm_keeper *k)
   tm_keeper_memory_release(k);
   TM_ARRAY_RELEASE(&k->workers);
   TM_ARRAY_RELEASE(&k->launches);
+  tm_node_launch_release(&k->at_end.asked);
   if (k->lock_fd >= 0)
     tm_lock_release(k->lock_fd);
   tm_fs_close(tm_fs_real(), k->lock_fd);

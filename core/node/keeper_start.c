@@ -12,7 +12,7 @@
 #include "sys/process.h"
 
 #define KEEPER_END_NS   (5 * TM_S)
-#define LAUNCHES_END_NS (TM_LAUNCH_END_NS + KEEPER_END_NS)
+#define LAUNCHES_END_NS (TM_LAUNCH_END_NS + TM_AT_END_NS + KEEPER_END_NS)
 
 static pid_t start(const char *program, bool has_stderr, int control, struct tm_err *err)
 {

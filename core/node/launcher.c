@@ -5,13 +5,17 @@
  *   descriptors: 0 and 1 a socket, whose other end is the supervisor's; 2 a file; no others
  *   environment: the keeper's, less `without`, and the marker (spawn.c), with the name "launch"
  *
- *  (1) SIGTERM goes to the command alone, which may have helpers that must not end before it: if a
- *      helper of srun ends, srun cancels the job. When the time is over, its group gets SIGKILL.
+ *  (1) SIGTERM and SIGKILL go to the command alone, which may have helpers that must not end before
+ *      it: if a helper of srun ends, srun cancels the job. The group gets SIGKILL when the command
+ *      has ended.
  *  (2) LAUNCH_ENDED is sent once, when the command is reaped and no process that it has started is
  *      left. Such processes become our children when their parents die; then deadlines.c kills
  *      those whose marker belongs to no living command.
  *  (3) A launch has the same time to end when the keeper ends.
  *  (4) The keeper keeps neither end of the socket, so that each side sees the other's end.
+ *  (5) The command of AT_END ends what launches have started elsewhere, if the supervisor cannot do
+ *      that any more. It runs when all launches have ended, or when its time has come. Only when it
+ *      is over are those killed that still live.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -24,6 +28,8 @@
 #include "sys/clock.h"
 #include "sys/fs.h"
 #include "sys/program.h"
+
+#define AT_END_NUMBER UINT32_MAX
 
 enum event { ON_END, ON_LATE, ON_OVER, EVENTS };
 
@@ -195,12 +201,12 @@ static void ask(struct tm_keeper *k, struct tm_keeper_launch *l)
 static void end_late(struct tm_keeper *k, struct tm_keeper_launch *l)
 {
   l->state = TM_LAUNCH_KILLED;
-  tm_process_kill_group(l->pid, SIGKILL); /* keeps (1) */
+  tm_process_kill(l->pid, SIGKILL); /* keeps (1) */
 }
 
 static void leave(struct tm_keeper *k, struct tm_keeper_launch *l)
 {
-  tm_process_kill_group(l->pid, SIGKILL); /* while it still holds its number */
+  tm_process_kill_group(l->pid, SIGKILL); /* while it still holds its number: keeps (1) */
   tm_process_reap(l->pid, NULL);
   l->state = TM_LAUNCH_LEFT;
   l->pid = 0;
@@ -229,20 +235,107 @@ void tm_keeper_on_end_launch(struct tm_keeper *k, const struct tm_msg *f)
     step(k, l, ON_END);
 }
 
+void tm_keeper_on_kill_launch(struct tm_keeper *k, const struct tm_msg *f)
+{
+  struct tm_keeper_launch *l = find_number(k, f->worker);
+  if (l)
+    step(k, l, ON_LATE);
+}
+
+/* ---- the end of the keeper ---- */
+
+void tm_keeper_on_at_end(struct tm_keeper *k, const struct tm_msg *f)
+{
+  struct tm_launch asked;
+  struct tm_err err = TM_ERR_NONE;
+  int64_t after_ns;
+  if (tm_node_launch_decode(&asked, &after_ns, f->payload, f->length, &err) < 0) {
+    tm_keeper_note(k, err.text);
+    return;
+  }
+  tm_node_launch_release(&k->at_end.asked);
+  k->at_end.asked = asked;
+  k->at_end.after_ns = after_ns;
+}
+
+static bool has_living(const struct tm_keeper *k)
+{
+  for (size_t i = 0; i < k->launches.len; i++)
+    if (k->launches.at[i]->state != TM_LAUNCH_LEFT)
+      return true;
+  return false;
+}
+
+/* Keeps (5). */
+static void kill_living(struct tm_keeper *k)
+{
+  k->at_end.state = TM_AT_END_OVER;
+  for (size_t i = 0; i < k->launches.len; i++)
+    step(k, k->launches.at[i], ON_LATE);
+}
+
+/* It has no number of the supervisor's, who hears nothing any more. */
+static void begin_at_end(struct tm_keeper *k)
+{
+  int64_t now_ns = tm_clock_mono_ns();
+  struct tm_keeper_launch *l = TM_NEW(struct tm_keeper_launch);
+  int fd = -1;
+  *l = (struct tm_keeper_launch) { .number = AT_END_NUMBER,
+                                   .marker = tm_keeper_marker(&k->steps.at[0]->s, "launch",
+                                                              AT_END_NUMBER),
+                                   .stderr_path = tm_xstrdup(k->at_end.asked.stderr_path),
+                                   .state = TM_LAUNCH_ENDS, /* by itself */
+                                   .end_due_ns = now_ns + TM_AT_END_NS };
+  k->at_end.state = TM_AT_END_RUNS;
+  if (start(l, &k->at_end.asked, &fd, NULL) < 0) {
+    free_launch(l);
+    kill_living(k);
+    return;
+  }
+  tm_fs_close(tm_fs_real(), fd);
+  *TM_ARRAY_ADD(&k->launches) = l;
+  arm(k, now_ns);
+}
+
+bool tm_keeper_run_at_end(struct tm_keeper *k)
+{
+  if (k->at_end.state != TM_AT_END_DUE || has_living(k))
+    return false;
+  begin_at_end(k);
+  return k->at_end.state == TM_AT_END_RUNS;
+}
+
+/* Keeps (3) and (5). */
+void tm_keeper_end_launches(struct tm_keeper *k)
+{
+  int64_t now_ns = tm_clock_mono_ns();
+  for (size_t i = 0; i < k->launches.len; i++)
+    step(k, k->launches.at[i], ON_END);
+  if (!k->at_end.asked.argv || !has_living(k))
+    return;
+  k->at_end.state = TM_AT_END_DUE;
+  for (size_t i = 0; i < k->launches.len; i++)
+    k->launches.at[i]->end_due_ns = now_ns + k->at_end.after_ns;
+  arm(k, now_ns);
+}
+
+static void be_late(struct tm_keeper *k, struct tm_keeper_launch *l)
+{
+  l->end_due_ns = INT64_MAX;
+  if (k->at_end.state == TM_AT_END_DUE)
+    begin_at_end(k);
+  else if (k->at_end.state != TM_AT_END_RUNS || l->number == AT_END_NUMBER)
+    step(k, l, ON_LATE);
+}
+
 void tm_keeper_on_launch_time(struct tm_timer *t)
 {
   struct tm_keeper *k = t->data;
   int64_t now_ns = tm_clock_mono_ns();
   for (size_t i = 0; i < k->launches.len; i++)
     if (k->launches.at[i]->end_due_ns <= now_ns)
-      step(k, k->launches.at[i], ON_LATE);
+      be_late(k, k->launches.at[i]);
   arm(k, now_ns);
-}
-
-void tm_keeper_end_launches(struct tm_keeper *k) /* keeps (3) */
-{
-  for (size_t i = 0; i < k->launches.len; i++)
-    step(k, k->launches.at[i], ON_END);
 }
 
 /* ---- the end ---- */
@@ -255,6 +348,8 @@ void tm_keeper_launch_over(struct tm_keeper *k, struct tm_keeper_launch *l,
                                         .signal = end->signal,
                                         .lived_ns = tm_clock_mono_ns() - l->started_ns };
   step(k, l, ON_OVER);
+  if (l->number == AT_END_NUMBER)
+    kill_living(k);
 }
 
 bool tm_keeper_launch_lives(const struct tm_keeper *k, const char *found)

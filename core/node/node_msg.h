@@ -23,14 +23,14 @@
  *                      <-------         NOTE              text for the log
  *                      <-------         CLOSED            from a relay, not from a keeper: the
  *                                                         worker sends nothing more
- *     LAUNCH           ------->         runs a command    worker: the number of the launch; struct
- *                                                         tm_launch
- *                      <-------         LAUNCHED (+ fd)   our end of its stdin and stdout |
- *                                                         LAUNCH_FAILED
+ *     LAUNCH           ------->         runs a command    worker: its number; struct tm_launch
+ *                      <-------         LAUNCHED (+ fd) | LAUNCH_FAILED   our end of its streams
  *     END_LAUNCH       ------->         ends the command, and what it started
+ *     KILL_LAUNCH      ------->         the same, by SIGKILL
+ *     AT_END           ------->         what to run if the channel closes while a launch lives
  *                      <-------         LAUNCH_ENDED      once for each LAUNCHED
  *   (the control channel closes)        everything beneath it is killed, launches after the time
- *                                       for their end, and it ends
+ *                                       for their end, then AT_END is run, and it ends
  *
  * Messages about a worker or a launch that has ended are ignored: its end is on the way. Launches
  * are for the keeper of the supervisor's own machine: a relay refuses them. A LAUNCH that cannot be
@@ -63,7 +63,9 @@ enum tm_node_msg {
   TM_MSG_ASK_DOING,
   TM_MSG_LAUNCH,
   TM_MSG_END_LAUNCH,
-  TM_MSG_PROBE,        /* node_report.h */
+  TM_MSG_PROBE, /* node_report.h */
+  TM_MSG_KILL_LAUNCH,
+  TM_MSG_AT_END,
   TM_MSG_STARTED = 97, /* payload: u32 pid; with a descriptor */
   TM_MSG_START_FAILED, /* payload: a message */
   TM_MSG_TAKEN,        /* one for each TAKE_BACK to a living worker; may be empty */
@@ -179,17 +181,20 @@ int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err
  * one line. The parts that differ between deaths of the same kind come after " after ". */
 void tm_ended_describe(struct tm_buf *out, const struct tm_ended *e);
 
-/* A command that the keeper runs. It gets the keeper's environment without the variables in
- * `without`, and with a mark (worker_mark.h), a session of its own, and descriptors 0, 1 and 2. In
- * the message: the list, the strings, the other list in this order (node/msg_strings.h), and u64
- * end_ns, the time from SIGTERM to SIGKILL. */
+/* A command that the keeper runs, for LAUNCH and AT_END. It gets the keeper's environment without
+ * the variables in `without`, and with a mark (worker_mark.h), a session of its own, and
+ * descriptors 0, 1 and 2. In the message: the list, the strings, the other list in this order
+ * (node/msg_strings.h), and u64 end_ns, the time from SIGTERM to SIGKILL; in AT_END that from
+ * SIGTERM to the launches until the command runs beside those that still live. */
 struct tm_launch {
   char *const *argv;       /* NULL-ended; argv[0] is looked up in PATH */
   const char *stderr_path; /* appended to, made with mode 0600; its folder exists */
   const char *cwd;
   char *const *without; /* names of variables, NULL-ended; NULL: none */
+  bool is_never_late;   /* not in the message: end_ns is INT64_MAX */
 };
 #define TM_LAUNCH_END_NS (5 * INT64_C(1000000000))
+#define TM_AT_END_NS     (20 * INT64_C(1000000000)) /* the command of AT_END is killed then */
 void tm_node_launch_encode(struct tm_buf *out, const struct tm_launch *l, int64_t end_ns);
 /* Release `out` with tm_node_launch_release(). */
 int tm_node_launch_decode(struct tm_launch *out, int64_t *end_ns, const char *p, size_t n,

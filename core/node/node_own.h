@@ -58,7 +58,7 @@ struct tm_keeper_worker {
 
 enum tm_launch_state {
   TM_LAUNCH_RUNS,
-  TM_LAUNCH_ENDS, /* it was asked to end (SIGTERM) */
+  TM_LAUNCH_ENDS, /* it was asked to end (SIGTERM), or has to end by itself */
   TM_LAUNCH_KILLED,
   TM_LAUNCH_LEFT, /* the command has ended; what it has left is being killed */
   TM_LAUNCH_STATES
@@ -74,7 +74,7 @@ struct tm_keeper_launch {
   enum tm_launch_state state;
   int64_t started_ns; /* monotonic, as end_due_ns */
   int64_t end_ns;     /* from SIGTERM to SIGKILL */
-  int64_t end_due_ns; /* when ENDS is late; INT64_MAX: it was not asked to end */
+  int64_t end_due_ns; /* when ENDS is late; INT64_MAX: never, or it was not asked to end */
   struct tm_launch_ended ended;
 };
 
@@ -89,6 +89,19 @@ struct tm_keeper_waiting {
 struct tm_keeper_base {
   char *path;
   int fd; /* locked; or -1 */
+};
+
+/* The command of AT_END. */
+enum tm_at_end_state {
+  TM_AT_END_NONE, /* or its time has not come */
+  TM_AT_END_DUE,  /* the keeper ends, and launches of it lived */
+  TM_AT_END_RUNS,
+  TM_AT_END_OVER
+};
+struct tm_keeper_at_end {
+  enum tm_at_end_state state;
+  struct tm_launch asked; /* without argv: there is none */
+  int64_t after_ns;
 };
 
 struct tm_keeper {
@@ -106,6 +119,7 @@ struct tm_keeper {
   struct TM_ARRAY(struct tm_keeper_step *) steps;
   struct TM_ARRAY(struct tm_keeper_worker *) workers;
   struct TM_ARRAY(struct tm_keeper_launch *) launches;
+  struct tm_keeper_at_end at_end;
   struct TM_ARRAY(struct tm_keeper_base) bases;
   pid_t parent;
   int lock_fd; /* node.lock, or -1 */
@@ -239,9 +253,14 @@ enum tm_end_cause tm_keeper_cause(const struct tm_keeper_worker *w,
  * keeper must end. */
 bool tm_keeper_on_launch(struct tm_keeper *k, const struct tm_msg *f);
 void tm_keeper_on_end_launch(struct tm_keeper *k, const struct tm_msg *f);
+void tm_keeper_on_kill_launch(struct tm_keeper *k, const struct tm_msg *f);
+void tm_keeper_on_at_end(struct tm_keeper *k, const struct tm_msg *f);
 void tm_keeper_on_launch_time(struct tm_timer *t);
-/* Asks all of them to end. */
+/* The keeper ends: asks all of them to end. */
 void tm_keeper_end_launches(struct tm_keeper *k);
+/* Call it after each reap while the keeper ends. True: it has just started the command of AT_END,
+ * because all launches are over. */
+bool tm_keeper_run_at_end(struct tm_keeper *k);
 struct tm_keeper_launch *tm_keeper_find_launch(const struct tm_keeper *k, pid_t pid);
 /* Its command has ended: kills its group, reaps it. */
 void tm_keeper_launch_over(struct tm_keeper *k, struct tm_keeper_launch *l,

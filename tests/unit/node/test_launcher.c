@@ -12,17 +12,22 @@ struct asked {
 };
 
 /* Runs `text` by a shell. */
-static void ask(struct rig *r, uint32_t number, const char *text, int64_t end_ns)
+static void ask_as(struct rig *r, uint32_t type, uint32_t number, const char *text, int64_t end_ns)
 {
   char *without[] = { (char *)"TM_TEST_WITHOUT", (char *)"TM_TEST_UNKNOWN", NULL };
   struct tm_buf b = TM_BUF_NONE;
   char *argv[] = { (char *)"sh", (char *)"-c", (char *)text, NULL };
   char *path = tm_xprintf("%s/err", r->dir);
-  struct tm_launch l = { argv, path, r->dir, without };
+  struct tm_launch l = { .argv = argv, .stderr_path = path, .cwd = r->dir, .without = without };
   tm_node_launch_encode(&b, &l, end_ns);
-  rig_send(r, TM_MSG_LAUNCH, 0, number, b.data, b.len);
+  rig_send(r, type, 0, number, b.data, b.len);
   tm_buf_release(&b);
   free(path);
+}
+
+static void ask(struct rig *r, uint32_t number, const char *text, int64_t end_ns)
+{
+  ask_as(r, TM_MSG_LAUNCH, number, text, end_ns);
 }
 
 static struct asked launch(struct rig *r, uint32_t number, const char *text, int64_t end_ns)
@@ -63,6 +68,13 @@ static void expect_end_of_stream(int fd)
   struct pollfd p = { .fd = fd, .events = POLLIN };
   assert_int_equal(poll(&p, 1, (int)(RIG_LIMIT / TM_MS)), 1);
   assert_int_equal(read(fd, &byte, 1), 0);
+}
+
+static void expect_without(const struct rig *r, const char *text)
+{
+  char *all = rig_read(r, "err");
+  assert_null(strstr(all, text));
+  free(all);
 }
 
 static void a_launch_talks_over_its_stream_and_ends(void **state)
@@ -143,7 +155,7 @@ static void expect_failed(struct rig *r, char *program, const char *cwd, const c
   struct tm_buf b = TM_BUF_NONE;
   char *argv[] = { program, NULL };
   char *path = tm_xprintf("%s/%s", r->dir, errors);
-  struct tm_launch l = { argv, path, cwd, NULL };
+  struct tm_launch l = { .argv = argv, .stderr_path = path, .cwd = cwd };
   tm_node_launch_encode(&b, &l, 0);
   rig_send(r, TM_MSG_LAUNCH, 0, 1, b.data, b.len);
   const struct tm_msg *f = rig_wait(r, TM_MSG_LAUNCH_FAILED, 1);
@@ -203,6 +215,20 @@ static void a_launch_that_does_not_end_is_killed(void **state)
   rig_close(&r);
 }
 
+static void a_launch_is_killed_at_once_on_request(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  struct asked a = launch(&r, 0, "trap '' TERM; echo ready; while :; do read x; done", INT64_MAX);
+  assert_string_equal(read_line(a.fd), "ready");
+  rig_send(&r, TM_MSG_END_LAUNCH, 0, 0, NULL, 0);
+  rig_send(&r, TM_MSG_KILL_LAUNCH, 0, 0, NULL, 0);
+  rig_send(&r, TM_MSG_KILL_LAUNCH, 0, 5, NULL, 0); /* unknown: ignored */
+  assert_int_equal(wait_ended(&r, 0).signal, SIGKILL);
+  close(a.fd);
+  rig_close(&r);
+}
+
 /* In a session of its own, and below another process. */
 static void what_a_launch_has_started_is_killed_when_it_ends(void **state)
 {
@@ -247,6 +273,74 @@ static void a_closed_channel_ends_all_launches(void **state)
     close(p[i].fd);
   close(polite.fd);
   close(stubborn.fd);
+  rig_close(&r);
+}
+
+static void the_last_command_runs_when_the_launches_have_ended(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  ask_as(&r, TM_MSG_AT_END, 0, "echo first >&2", RIG_LIMIT);
+  ask_as(&r, TM_MSG_AT_END, 0, "echo last >&2", RIG_LIMIT); /* counts */
+  struct asked a = launch(&r, 0, "trap 'echo bye >&2; exit 0' TERM; echo ready; read x", RIG_LIMIT);
+  assert_string_equal(read_line(a.fd), "ready");
+  assert_int_equal(rig_end_keeper(&r), 0);
+  rig_expect_text(&r, "err", "bye\nlast\n");
+  expect_without(&r, "first");
+  close(a.fd);
+  rig_close(&r);
+}
+
+/* It is killed when the last command is over, whatever its own time is. */
+static void the_last_command_runs_beside_a_launch_that_does_not_end(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  struct asked a =
+      launch(&r, 0, "trap '' TERM HUP; echo ready; while :; do sleep 1000; done", INT64_MAX);
+  assert_string_equal(read_line(a.fd), "ready");
+  int held = rig_hold(a.pid);
+  char *look = tm_xprintf("kill -0 %d && echo beside >&2", (int)a.pid);
+  ask_as(&r, TM_MSG_AT_END, 0, look, TM_MS);
+  assert_int_equal(rig_end_keeper(&r), 0);
+  rig_wait_gone(held);
+  rig_expect_text(&r, "err", "beside\n");
+  free(look);
+  close(a.fd);
+  rig_close(&r);
+}
+
+static void a_last_command_that_cannot_be_started_holds_nothing_up(void **state)
+{
+  struct rig r;
+  char *argv[] = { (char *)"/no/program", NULL };
+  struct tm_launch last = { .argv = argv, .cwd = "" };
+  struct tm_buf b = TM_BUF_NONE;
+  rig_start(&r, 0);
+  last.stderr_path = r.dir; /* a folder, too */
+  tm_node_launch_encode(&b, &last, TM_MS);
+  rig_send(&r, TM_MSG_AT_END, 0, 0, b.data, b.len);
+  tm_buf_release(&b);
+  struct asked a =
+      launch(&r, 0, "trap '' TERM HUP; echo ready; while :; do sleep 1000; done", INT64_MAX);
+  assert_string_equal(read_line(a.fd), "ready");
+  assert_int_equal(rig_end_keeper(&r), 0);
+  close(a.fd);
+  rig_close(&r);
+}
+
+static void the_last_command_does_not_run_if_no_launch_lives(void **state)
+{
+  struct rig r;
+  rig_start(&r, 0);
+  ask_as(&r, TM_MSG_AT_END, 0, "echo last >&2", RIG_LIMIT);
+  rig_send(&r, TM_MSG_AT_END, 0, 0, "x", 1); /* cannot be read: the keeper notes it */
+  struct asked a = launch(&r, 0, "echo one >&2", RIG_LIMIT);
+  wait_ended(&r, 0);
+  assert_int_equal(rig_end_keeper(&r), 0);
+  rig_expect_text(&r, "err", "one\n");
+  expect_without(&r, "last");
+  close(a.fd);
   rig_close(&r);
 }
 
@@ -302,8 +396,13 @@ UNIT_TESTS({
     cmocka_unit_test(a_command_that_cannot_be_started_is_reported),
     cmocka_unit_test(a_launch_is_asked_to_end),
     cmocka_unit_test(a_launch_that_does_not_end_is_killed),
+    cmocka_unit_test(a_launch_is_killed_at_once_on_request),
     cmocka_unit_test(what_a_launch_has_started_is_killed_when_it_ends),
     cmocka_unit_test(a_closed_channel_ends_all_launches),
+    cmocka_unit_test(the_last_command_runs_when_the_launches_have_ended),
+    cmocka_unit_test(the_last_command_runs_beside_a_launch_that_does_not_end),
+    cmocka_unit_test(a_last_command_that_cannot_be_started_holds_nothing_up),
+    cmocka_unit_test(the_last_command_does_not_run_if_no_launch_lives),
     cmocka_unit_test(leftovers_of_a_killed_keeper_are_found),
     cmocka_unit_test(a_request_that_cannot_be_honoured_ends_the_keeper),
 });

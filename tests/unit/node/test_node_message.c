@@ -173,7 +173,9 @@ static void make_launch(struct tm_buf *out)
 {
   char *argv[] = { (char *)"ssh", (char *)"", (char *)"a\nb", NULL };
   char *without[] = { (char *)"TMPDIR", (char *)"A", NULL };
-  struct tm_launch l = { argv, "/logs/ssh.txt", "/work", without };
+  struct tm_launch l = {
+    .argv = argv, .stderr_path = "/logs/ssh.txt", .cwd = "/work", .without = without
+  };
   tm_node_launch_encode(out, &l, TM_LAUNCH_END_NS);
 }
 
