@@ -11,8 +11,10 @@ enum tm_sched_action_kind {
   TM_SCHED_RECALL, /* worker: take back what tm_sched_recalled() lists, unless it has begun */
   TM_SCHED_STOP,   /* worker: it has nothing to do any more, and may end by itself */
   TM_SCHED_KILL,   /* worker */
-  /* A try has failed: worker, seq, what. */
+  /* A try has failed: worker, seq, what. It has failed with its nodes: what.lost_nodes is
+   * TM_LOST_NODES_MAX. */
   TM_SCHED_RETRY,  /* it will be tried again */
+  TM_SCHED_AGAIN,  /* likewise; this try does not count, because its node drains */
   TM_SCHED_FAIL,   /* the mini-batch has failed */
   TM_SCHED_SEARCH, /* search, is_new, bad, untested, is_over: it is tried in parts */
   /* search, is_over: its last part has ended well. Answer with SETTLED, or SPOILED. */

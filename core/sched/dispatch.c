@@ -4,6 +4,10 @@
  * those that wait, because it must avoid them, is passed over. Any other worker can take one of
  * them, so a turn passes over one worker at most.
  *
+ * What must be alone (queue.h) waits for a worker that holds nothing. So that there is one soon,
+ * all windows run empty meanwhile: nobody who holds something gets more. Of suspects a node has one
+ * at most; while they wait, and only then, a turn may look at all idle workers.
+ *
  * Recalls. While a worker is idle, each node that has crowded workers has a planned look at them.
  * The look recalls what is late, and plans the next one for when something else will be. A node's
  * plan is dropped if it may be too late: its distance has changed, or a worker has answered a
@@ -17,32 +21,61 @@
 
 /* ---- handing out ---- */
 
-static bool hand(struct tm_sched *s, struct tm_sched_worker *w, int64_t now_ns)
+static void hand(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_assignment *what,
+                 int64_t now_ns)
 {
-  struct tm_assignment what;
-  struct tm_sched_action *a;
+  struct tm_sched_action *a = tm_actions_add(&s->actions, TM_SCHED_HAND);
 
-  if (!tm_queue_take(&s->queue, w->number, s->roster.ready > 1, &what))
-    return false;
-  a = tm_actions_add(&s->actions, TM_SCHED_HAND);
   a->worker = w->number;
   a->node = w->node->number;
-  a->seq = tm_window_add(&w->window, &what, now_ns)->seq;
-  a->what = what;
+  a->seq = tm_window_add(&w->window, what, now_ns)->seq;
+  a->what = *what;
   s->running++;
+  tm_roster_count_held(&s->roster, w->node, what, 1);
   tm_roster_unlist(w);
   tm_roster_update(&s->roster, w); /* at the end of its list, if there is still room */
+}
+
+static bool hand_next(struct tm_sched *s, struct tm_sched_worker *w, int64_t now_ns)
+{
+  struct tm_queue_taker taker = { .worker = w->number,
+                                  .holds_some = tm_window_len(&w->window) > 0,
+                                  .others = s->roster.ready > 1 };
+  struct tm_assignment what;
+
+  if (!tm_queue_take(&s->queue, &taker, &what))
+    return false;
+  hand(s, w, &what, now_ns);
   return true;
+}
+
+static void hand_suspects(struct tm_sched *s, int64_t now_ns)
+{
+  struct tm_sched_worker *w;
+  struct tm_assignment what;
+
+  while (s->queue.suspects.len > 0 && s->roster.calm > 0 && (w = tm_roster_calm(&s->roster)) &&
+         tm_queue_take_suspect(&s->queue, &what))
+    hand(s, w, &what, now_ns);
+}
+
+/* Whether something waits for a worker that holds nothing. */
+static bool awaits_empty(const struct tm_sched *s)
+{
+  return s->queue.alone.len > 0 || (s->queue.suspects.len > 0 && s->roster.calm > 0);
 }
 
 static void hand_out(struct tm_sched *s, int64_t now_ns)
 {
   struct tm_sched_worker *w, *skip = NULL;
 
+  hand_suspects(s, now_ns);
   while (tm_queue_has_waiting(&s->queue) && (w = tm_roster_wanting(&s->roster, skip))) {
+    if (tm_window_len(&w->window) > 0 && awaits_empty(s))
+      break; /* so do all that follow */
     if (tm_window_is_late(&w->window, w->node->distance_ns, now_ns)) {
       tm_roster_unlist(w); /* until its first ends */
-    } else if (!hand(s, w, now_ns)) {
+    } else if (!hand_next(s, w, now_ns)) {
       if (skip)
         break;
       skip = w;

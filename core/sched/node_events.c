@@ -3,10 +3,19 @@
 
 #define WORKER(item, member) TM_LIST_OWNER(item, struct tm_sched_worker, member)
 
-static void put_back_all(struct tm_sched *s, struct tm_sched_worker *w)
+/* Keeps (5): only the first may have run. Returns how many mini-batches, or parts, have failed. */
+static int take_all(struct tm_sched *s, struct tm_sched_worker *w)
 {
+  bool may_run = w->state == TM_WORKER_READY && !w->node->drains && !s->is_ending;
+  int failed = 0;
+
+  if (may_run && tm_window_len(&w->window) > 0) {
+    struct tm_try try = tm_sched_take_try(s, w, w->window.ring.first);
+    failed = tm_try_ends_with_node(s, &try);
+  }
   while (tm_window_len(&w->window) > 0)
     tm_sched_put_back(s, w, w->window.ring.first);
+  return failed;
 }
 
 static bool on_node(struct tm_sched *s, const struct tm_sched_event *e)
@@ -30,27 +39,39 @@ static bool on_node_silent(struct tm_sched *s, uint32_t node)
   return true;
 }
 
-/* Nobody knows what had begun there: all of it comes back, uncounted. */
+/* A node that is lost although nothing has ever ended there may be so for ever. */
+static void count_loss(struct tm_sched *s, struct tm_sched_node *n)
+{
+  struct tm_sched_action *a;
+
+  if (++n->losses < TM_SCHED_LOSSES_MAX || s->is_ending)
+    return;
+  a = tm_actions_add(&s->actions, TM_SCHED_NODE_FAILED);
+  a->node = n->number;
+  a->losses = n->losses;
+}
+
 static bool on_node_lost(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns)
 {
   struct tm_sched_node *n = tm_roster_node(&s->roster, e->node);
-  struct tm_sched_action *a;
+  bool was_draining;
+  int failed = 0;
 
   if (!n || n->is_lost)
     return false;
+  was_draining = n->drains;
   n->is_lost = true;
   while (n->workers.len > 0) {
     struct tm_sched_worker *w = WORKER(tm_list_first(&n->workers), of_node);
-    put_back_all(s, w);
+    failed += take_all(s, w);
     tm_roster_step(&s->roster, w, TM_WORKER_ON_STOP); /* its end is not its own failure */
     tm_sched_remove_worker(s, w, now_ns);
   }
   tm_roster_set_up(&s->roster, n, false);
-  if (++n->losses >= TM_SCHED_LOSSES_MAX && !s->is_ending) {
-    a = tm_actions_add(&s->actions, TM_SCHED_NODE_FAILED);
-    a->node = n->number;
-    a->losses = n->losses;
-  }
+  if (failed > 0)
+    n->losses = 0;
+  else if (!was_draining)
+    count_loss(s, n);
   return true;
 }
 

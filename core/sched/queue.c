@@ -42,12 +42,16 @@ void tm_queue_init(struct tm_queue *q, int64_t run_max_try, bool (*is_over)(void
   q->is_over = is_over;
   q->data = data;
   tm_heap_init(&q->back, sizeof(struct tm_assignment), is_before);
+  tm_heap_init(&q->alone, sizeof(struct tm_assignment), is_before);
+  tm_heap_init(&q->suspects, sizeof(struct tm_assignment), is_before);
   tm_heap_init(&q->later, sizeof(struct tm_assignment), is_due_before);
 }
 
 void tm_queue_release(struct tm_queue *q)
 {
   tm_heap_release(&q->back);
+  tm_heap_release(&q->alone);
+  tm_heap_release(&q->suspects);
   tm_heap_release(&q->later);
 }
 
@@ -64,31 +68,39 @@ void tm_queue_close(struct tm_queue *q)
 
 /* The place of the first that need not avoid `worker`, at `i` or below it, unless `best` comes
  * before it; SIZE_MAX: there is none. */
-static size_t first_for(const struct tm_queue *q, uint32_t worker, size_t i, size_t best)
+static size_t first_for(const struct tm_heap *h, uint32_t worker, size_t i, size_t best)
 {
   const struct tm_assignment *a;
 
-  if (i >= q->back.len)
+  if (i >= h->len)
     return best;
-  a = tm_heap_at(&q->back, i);
-  if (best != SIZE_MAX && !is_before(a, tm_heap_at(&q->back, best)))
+  a = tm_heap_at(h, i);
+  if (best != SIZE_MAX && !is_before(a, tm_heap_at(h, best)))
     return best;
   if (a->avoid != worker)
     return i;
-  best = first_for(q, worker, 2 * i + 1, best);
-  return first_for(q, worker, 2 * i + 2, best);
+  best = first_for(h, worker, 2 * i + 1, best);
+  return first_for(h, worker, 2 * i + 2, best);
 }
 
-static bool take_back(struct tm_queue *q, uint32_t worker, bool others, struct tm_assignment *out)
+static bool take_back(struct tm_heap *h, const struct tm_queue_taker *w, struct tm_assignment *out)
 {
-  bool may_avoid = others && q->back.len <= AVOID_UP_TO;
-  size_t i = may_avoid ? first_for(q, worker, 0, SIZE_MAX) : 0;
+  bool may_avoid = w->others && h->len <= AVOID_UP_TO;
+  size_t i = may_avoid ? first_for(h, w->worker, 0, SIZE_MAX) : 0;
 
-  if (i >= q->back.len)
+  if (i >= h->len)
     return false;
-  tm_heap_remove(&q->back, i, out);
+  tm_heap_remove(h, i, out);
   out->picked++;
   return true;
+}
+
+static void add_back(struct tm_queue *q, const struct tm_assignment *a)
+{
+  if (tm_assignment_is_suspect(a))
+    tm_heap_add(&q->suspects, a);
+  else
+    tm_heap_add(tm_assignment_is_alone(a) ? &q->alone : &q->back, a);
 }
 
 static bool has_fresh(struct tm_queue *q)
@@ -98,11 +110,19 @@ static bool has_fresh(struct tm_queue *q)
   return q->next < q->created;
 }
 
-bool tm_queue_take(struct tm_queue *q, uint32_t worker, bool others, struct tm_assignment *out)
+bool tm_queue_take_suspect(struct tm_queue *q, struct tm_assignment *out)
+{
+  return !q->is_closed &&
+         take_back(&q->suspects, &(struct tm_queue_taker) { .others = false }, out);
+}
+
+bool tm_queue_take(struct tm_queue *q, const struct tm_queue_taker *w, struct tm_assignment *out)
 {
   if (q->is_closed)
     return false;
-  if (q->back.len > 0 && take_back(q, worker, others, out))
+  if (!w->holds_some && take_back(&q->alone, w, out))
+    return true;
+  if (take_back(&q->back, w, out))
     return true;
   if (!has_fresh(q))
     return false;
@@ -113,8 +133,8 @@ bool tm_queue_take(struct tm_queue *q, uint32_t worker, bool others, struct tm_a
 
 void tm_queue_put_back(struct tm_queue *q, const struct tm_assignment *a)
 {
-  tm_require(a->index < q->next && a->try >= 1);
-  tm_heap_add(&q->back, a);
+  tm_require(a->index < q->next && a->try >= 1 && a->lost_nodes < TM_LOST_NODES_MAX);
+  add_back(q, a);
 }
 
 bool tm_queue_fail(struct tm_queue *q, const struct tm_assignment *a, uint32_t worker)
@@ -126,7 +146,10 @@ bool tm_queue_fail(struct tm_queue *q, const struct tm_assignment *a, uint32_t w
     return false;
   again.try++;
   again.avoid = worker;
-  tm_heap_add(again.due_ns > q->now_ns ? &q->later : &q->back, &again);
+  if (again.due_ns > q->now_ns)
+    tm_heap_add(&q->later, &again);
+  else
+    add_back(q, &again);
   return true;
 }
 
@@ -137,7 +160,7 @@ void tm_queue_set_now(struct tm_queue *q, int64_t now_ns)
   q->now_ns = now_ns;
   while (tm_queue_due(q) <= now_ns) {
     tm_heap_remove(&q->later, 0, &a);
-    tm_heap_add(&q->back, &a);
+    add_back(q, &a);
   }
 }
 
@@ -154,10 +177,10 @@ void tm_queue_add_part(struct tm_queue *q, uint64_t index, uint64_t part, uint32
   };
 
   tm_require(index < q->next && part != 0);
-  tm_heap_add(&q->back, &a);
+  add_back(q, &a);
 }
 
 bool tm_queue_has_waiting(struct tm_queue *q)
 {
-  return q->back.len > 0 || has_fresh(q);
+  return q->back.len > 0 || q->alone.len > 0 || has_fresh(q);
 }

@@ -3,15 +3,22 @@
  * Pure: it reads no clock (the caller passes the time), and knows no file and no worker. A
  * mini-batch is in exactly one state: not created, waiting, at workers, or over (committed or
  * failed). The queue holds the waiting ones. Those that were never handed out are the numbers from
- * `next` on, and take no memory; those that came back are in a heap. A worker that takes an
+ * `next` on, and take no memory; those that came back are in heaps. A worker that takes an
  * assignment holds it until the assignment is put back, failed, or over.
  *
  *  (1) An assignment that is put back does not count as a try; one that failed does.
  *  (2) Assignments that came back are handed out before fresh ones, the lowest number first; of one
  *      mini-batch the largest part first.
- *  (3) A mini-batch that failed at a worker goes to a different worker if there is one. A part has
- *      one try.
+ *  (3) A mini-batch that failed at a worker goes to a different worker if there is one, unless it
+ *      is a suspect. A part has one try.
  *  (4) A failed assignment waits until its time has come; meanwhile the ones behind it go first.
+ *  (5) Some assignments must be alone at their worker: it holds nothing when it takes one, and gets
+ *      nothing more until that has ended. Those are the ones whose answer was lost before (their
+ *      worker then answers at once), or whose node was lost while they may have been running (the
+ *      next loss says more).
+ *  (6) A suspect has lost all nodes but one of the most that it may lose. It must be alone, too,
+ *      and the caller sees to it that a node has one suspect at most. So the mini-batch that takes
+ *      nodes down is found, although others ran beside it each time.
  */
 #ifndef TM_SCHED_QUEUE_H
 #define TM_SCHED_QUEUE_H
@@ -22,7 +29,8 @@
 
 #include "base/heap.h"
 
-#define TM_NO_WORKER UINT32_MAX
+#define TM_NO_WORKER      UINT32_MAX
+#define TM_LOST_NODES_MAX 3 /* with which a mini-batch, or a part, has failed */
 
 struct tm_assignment {
   uint64_t index;
@@ -30,10 +38,12 @@ struct tm_assignment {
   uint32_t try;  /* the number of this try, from 1 */
   uint32_t picked;       /* how often it was handed out, including this time */
   uint32_t lost_answers; /* how often a worker finished it, but its answer was not read */
-  uint32_t rows;         /* of a table, as a worker counted them; 0: not known */
-  uint32_t search;       /* of a part: the search for bad items that it belongs to (searches.h) */
-  uint32_t avoid;        /* the worker at which it last failed, or TM_NO_WORKER */
-  int64_t due_ns;        /* not handed out before; monotonic */
+  uint32_t lost_nodes;   /* how often its node was lost while it may have been running there */
+  uint32_t lost_at[TM_LOST_NODES_MAX]; /* those nodes */
+  uint32_t rows;                       /* of a table, as a worker counted them; 0: not known */
+  uint32_t search; /* of a part: the search for bad items that it belongs to (searches.h) */
+  uint32_t avoid;  /* the worker at which it last failed, or TM_NO_WORKER */
+  int64_t due_ns;  /* not handed out before; monotonic */
 };
 
 struct tm_queue {
@@ -43,9 +53,11 @@ struct tm_queue {
   bool is_closed;                              /* nothing more is handed out */
   bool (*is_over)(void *data, uint64_t index); /* committed or failed in an earlier session */
   void *data;
-  struct tm_heap back;  /* came back; in the order of (2) */
-  struct tm_heap later; /* failed, and wait for their time; by due_ns */
-  int64_t now_ns;       /* as the caller set it */
+  struct tm_heap back;     /* came back; in the order of (2) */
+  struct tm_heap alone;    /* likewise: those of (5) */
+  struct tm_heap suspects; /* likewise: those of (6) */
+  struct tm_heap later;    /* failed, and wait for their time; by due_ns */
+  int64_t now_ns;          /* as the caller set it */
 };
 
 void tm_queue_init(struct tm_queue *q, int64_t run_max_try, bool (*is_over)(void *, uint64_t),
@@ -58,9 +70,23 @@ void tm_queue_set_now(struct tm_queue *q, int64_t now_ns);
 /* When the first one that waits for its time is due; INT64_MAX: none does. */
 int64_t tm_queue_due(const struct tm_queue *q);
 
-/* The next assignment for `worker`; false if there is none for it. `others`: other living workers
- * could take what this one must avoid. */
-bool tm_queue_take(struct tm_queue *q, uint32_t worker, bool others, struct tm_assignment *out);
+static inline bool tm_assignment_is_suspect(const struct tm_assignment *a)
+{
+  return a->lost_nodes + 1 >= TM_LOST_NODES_MAX;
+}
+static inline bool tm_assignment_is_alone(const struct tm_assignment *a)
+{
+  return a->lost_answers > 0 || a->lost_nodes > 0;
+}
+struct tm_queue_taker {
+  uint32_t worker;
+  bool holds_some; /* nothing that must be alone is for it */
+  bool others;     /* other living workers could take what this one must avoid */
+};
+/* The next assignment for the worker, but for suspects; false if there is none for it. */
+bool tm_queue_take(struct tm_queue *q, const struct tm_queue_taker *w, struct tm_assignment *out);
+/* The next suspect, for a worker that holds nothing. */
+bool tm_queue_take_suspect(struct tm_queue *q, struct tm_assignment *out);
 void tm_queue_put_back(struct tm_queue *q, const struct tm_assignment *a); /* keeps (1) */
 /* A try at `worker` has failed. True: it will be tried again, not before a->due_ns. False: that was
  * the last try. */
@@ -68,8 +94,8 @@ bool tm_queue_fail(struct tm_queue *q, const struct tm_assignment *a, uint32_t w
 /* A part of a mini-batch that has used up its tries. It is tried once. */
 void tm_queue_add_part(struct tm_queue *q, uint64_t index, uint64_t part, uint32_t try,
                        uint32_t search);
-/* Whether any assignment can be taken now. Skips mini-batches that are over, so that `next` is
- * exact. */
+/* Whether any assignment but a suspect can be taken now. Skips mini-batches that are over, so that
+ * `next` is exact. */
 bool tm_queue_has_waiting(struct tm_queue *q);
 
 #endif

@@ -68,8 +68,21 @@ struct tm_sched_node *tm_roster_add_node(struct tm_roster *r, uint32_t number, i
 
 void tm_roster_update_node(struct tm_roster *r, struct tm_sched_node *n)
 {
+  bool is_calm = n->is_up && !n->drains && n->pool.ready > 0 && n->suspects == 0;
+
   tm_list_set(&r->open_nodes, &n->open,
               n->is_up && !n->drains && tm_pool_wants_worker(&n->pool, INT64_MAX));
+  r->calm += (size_t)is_calm - (size_t)n->is_calm;
+  n->is_calm = is_calm;
+}
+
+void tm_roster_count_held(struct tm_roster *r, struct tm_sched_node *n,
+                          const struct tm_assignment *what, int change)
+{
+  if (!tm_assignment_is_suspect(what))
+    return;
+  n->suspects += (size_t)change;
+  tm_roster_update_node(r, n);
 }
 
 static void update_workers(struct tm_roster *r, struct tm_sched_node *n)
@@ -193,13 +206,12 @@ bool tm_roster_step(struct tm_roster *r, struct tm_sched_worker *w, enum tm_work
   return true;
 }
 
-/* A mini-batch whose answer was lost before is handed out alone: its worker has nothing to do next
- * and answers at once, so that the answer cannot be lost with the worker's next mini-batch. */
+/* It holds nothing else then: queue.h (5). */
 static bool has_lone(const struct tm_sched_worker *w)
 {
-  const struct tm_inflight *last = tm_window_find(&w->window, w->window.ring.next - 1);
+  const struct tm_inflight *first = tm_ring_first(&w->window.ring);
 
-  return last && last->what.lost_answers > 0;
+  return tm_assignment_is_alone(&first->what);
 }
 
 void tm_roster_unlist(struct tm_sched_worker *w)
@@ -250,6 +262,14 @@ static struct tm_sched_worker *first_of(const struct tm_list *l, const struct tm
   if (item && WORKER(item, wants) == skip)
     item = tm_list_next(l, item);
   return item ? WORKER(item, wants) : NULL;
+}
+
+struct tm_sched_worker *tm_roster_calm(const struct tm_roster *r)
+{
+  for (struct tm_list_item *i = tm_list_first(&r->idle); i; i = tm_list_next(&r->idle, i))
+    if (WORKER(i, wants)->node->is_calm)
+      return WORKER(i, wants);
+  return NULL;
 }
 
 struct tm_sched_worker *tm_roster_wanting(const struct tm_roster *r,

@@ -8,6 +8,8 @@
  *   crowded  ready, holds what waits behind its first, and was not asked for it yet; by node,
  *            because the distance of the node says when that is late
  *
+ * A node is calm if a worker there is ready, and none holds a suspect (queue.h).
+ *
  * The fields of a worker decide which lists it belongs to. Code that changes a field or the window
  * then calls tm_roster_update(), which moves the worker. The roster numbers the workers, and never
  * uses a number again; the caller numbers the nodes.
@@ -23,10 +25,12 @@
 
 struct tm_sched_node {
   uint32_t number;
-  bool is_up;   /* workers there can be sent something */
-  bool is_lost; /* with all its workers, until it comes back */
-  bool drains;  /* it gets nothing more, and no worker starts there */
-  int losses;   /* in a row, without a result between */
+  bool is_up;      /* workers there can be sent something */
+  bool is_lost;    /* with all its workers, until it comes back */
+  bool drains;     /* it gets nothing more, and no worker starts there */
+  bool is_calm;    /* counted in the roster */
+  size_t suspects; /* that its workers hold */
+  int losses;      /* in a row, without a result between */
   /* The round trip to it, at most TM_WINDOW_DISTANCE_MAX_NS; 0: none, or not known yet. */
   int64_t distance_ns;
   int64_t look_ns;   /* when its crowded workers are looked at; INT64_MAX: not planned */
@@ -60,6 +64,7 @@ struct tm_roster {
   struct tm_list in_init, idle, roomy;
   struct tm_list open_nodes; /* that may have one more worker, as far as they are concerned */
   struct tm_list unplanned;  /* nodes with crowded workers, and no look at them is planned */
+  size_t calm;               /* nodes */
   int64_t living, ready;
   int64_t leaves; /* of the living: leaving or stopping */
   bool has_loaded, is_closed;
@@ -92,8 +97,13 @@ void tm_roster_remove(struct tm_roster *r, struct tm_sched_worker *w);
 void tm_roster_close(struct tm_roster *r);
 void tm_roster_update_node(struct tm_roster *r, struct tm_sched_node *n);
 void tm_roster_set_drains(struct tm_roster *r, struct tm_sched_node *n, bool drains);
+/* Something has come to a worker of the node (1), or has left it (-1). */
+void tm_roster_count_held(struct tm_roster *r, struct tm_sched_node *n,
+                          const struct tm_assignment *what, int change);
 /* The next worker that wants something, idle ones first; not `skip`. NULL: there is none. */
 struct tm_sched_worker *tm_roster_wanting(const struct tm_roster *r,
                                           const struct tm_sched_worker *skip);
+/* An idle worker of a calm node; NULL: there is none. Looks at all idle workers. */
+struct tm_sched_worker *tm_roster_calm(const struct tm_roster *r);
 
 #endif

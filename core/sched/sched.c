@@ -61,6 +61,7 @@ static struct tm_assignment remove_inflight(struct tm_sched *s, struct tm_sched_
 
   tm_window_remove(&w->window, seq, s->queue.now_ns);
   s->running--;
+  tm_roster_count_held(&s->roster, w->node, &what, -1);
   return what;
 }
 
@@ -79,7 +80,7 @@ void tm_sched_kill_worker(struct tm_sched *s, struct tm_sched_worker *w)
 
 /* ---- the ends of tries ---- */
 
-static struct tm_try take_try(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq)
+struct tm_try tm_sched_take_try(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq)
 {
   return (struct tm_try) {
     .what = remove_inflight(s, w, seq), .worker = w->number, .node = w->node->number, .seq = seq
@@ -89,9 +90,21 @@ static struct tm_try take_try(struct tm_sched *s, struct tm_sched_worker *w, uin
 static void fail_try(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq, bool is_lost,
                      const struct tm_sched_event *e, int64_t now_ns)
 {
-  struct tm_try try = take_try(s, w, seq);
+  struct tm_try try = tm_sched_take_try(s, w, seq);
 
   tm_try_ends_badly(s, &try, is_lost, e, now_ns);
+}
+
+/* Keeps (5). */
+static void run_again(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq)
+{
+  struct tm_sched_action *a = tm_actions_add(&s->actions, TM_SCHED_AGAIN);
+
+  a->worker = w->number;
+  a->node = w->node->number;
+  a->seq = seq;
+  a->what = tm_window_find(&w->window, seq)->what;
+  tm_sched_put_back(s, w, seq);
 }
 
 static bool on_failed(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_sched_event *e,
@@ -99,7 +112,10 @@ static bool on_failed(struct tm_sched *s, struct tm_sched_worker *w, const struc
 {
   if (!tm_window_find(&w->window, e->seq))
     return false;
-  fail_try(s, w, e->seq, false, e, now_ns);
+  if (w->node->drains && !e->is_timeout)
+    run_again(s, w, e->seq);
+  else
+    fail_try(s, w, e->seq, false, e, now_ns);
   w->has_worked = true;
   settle_worker(s, w);
   return true;
@@ -111,7 +127,7 @@ static bool on_result(struct tm_sched *s, struct tm_sched_worker *w, const struc
 
   if (!tm_window_find(&w->window, e->seq))
     return false;
-  try = take_try(s, w, e->seq);
+  try = tm_sched_take_try(s, w, e->seq);
   tm_window_measure(&w->window, e->ns);
   w->has_worked = true;
   tm_try_ends_well(s, &try);
@@ -150,7 +166,7 @@ static bool on_unusable(struct tm_sched *s, struct tm_sched_worker *w, uint64_t 
 
 /* ---- the ends of workers ---- */
 
-/* Keeps (2). An answer that was lost counts if the mini-batch keeps ending its workers. */
+/* Keeps (2) and (5). An answer that was lost counts if the mini-batch keeps ending its workers. */
 static bool counts_as_try(struct tm_inflight *in, const struct tm_lost_try *lost)
 {
   if (lost->state == TM_TRY_DONE)
@@ -161,7 +177,7 @@ static bool counts_as_try(struct tm_inflight *in, const struct tm_lost_try *lost
 static void settle_window(struct tm_sched *s, struct tm_sched_worker *w,
                           const struct tm_sched_event *e, int64_t now_ns)
 {
-  bool is_ours = w->state == TM_WORKER_STOPPING && !e->is_timeout;
+  bool is_ours = (w->state == TM_WORKER_STOPPING || w->node->drains) && !e->is_timeout;
 
   while (tm_window_len(&w->window) > 0) {
     struct tm_inflight *in = tm_ring_first(&w->window.ring);

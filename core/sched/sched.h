@@ -22,7 +22,13 @@
  *      that has waited behind another one at a worker for tm_window_late_ns(), while some worker
  *      was idle all the time, is recalled at most TM_SCHED_LOOK_NS later. A recall that brought
  *      nothing back is repeated after that time at the earliest.
- *  (4) No work for a single mini-batch loops over workers, nodes, or other mini-batches.
+ *  (4) No work for a single mini-batch loops over workers, nodes, or other mini-batches, unless two
+ *      of its nodes were lost (dispatch.c).
+ *  (5) What ran on a node that is lost does not count as a try. But the first that each worker
+ *      there had may have been what took the node down: it has lost a node, and is alone at its
+ *      next worker. With TM_LOST_NODES_MAX it has failed, whatever its tries are (queue.h). After
+ *      NODE_DRAINS it has lost none, and a try that fails there does not count either, unless it
+ *      took too long: whoever ends the node may have ended what the script waits for.
  */
 #ifndef TM_SCHED_SCHED_H
 #define TM_SCHED_SCHED_H
@@ -34,7 +40,7 @@
 
 #define TM_SCHED_LOST_MAX   3 /* answers of a mini-batch, or of a part, that were lost uncounted */
 #define TM_SCHED_UNSEEN_MAX 2 /* the same, if its announced result was not seen */
-#define TM_SCHED_LOSSES_MAX 5 /* of a node in a row, without a result between */
+#define TM_SCHED_LOSSES_MAX 5 /* of a node in a row, and no mini-batch has ended between */
 /* Between two looks at what waits at the workers of a node. */
 #define TM_SCHED_LOOK_NS INT64_C(1000000)
 
@@ -59,8 +65,7 @@ enum tm_sched_event_kind {
   TM_SCHED_ON_NODE,        /* node, slots: it can be used, for the first time or again */
   TM_SCHED_ON_NODE_SILENT, /* node: nothing can be sent there; answers may still come */
   TM_SCHED_ON_NODE_LOST,   /* node: its workers are gone */
-  /* node: it will end soon. What runs there may end, the rest comes back */
-  TM_SCHED_ON_NODE_DRAINS,
+  TM_SCHED_ON_NODE_DRAINS, /* node: it will end soon. What runs may end, the rest comes back */
   TM_SCHED_ON_DISTANCE, /* node, ns: the round trip to it, as measured; at any time, any number */
   TM_SCHED_ON_CREATED,  /* count: so many mini-batches exist */
   TM_SCHED_ON_STARTED,  /* worker: it runs */
@@ -101,7 +106,7 @@ struct tm_sched_event {
   bool no_halves;                   /* halves of the part would fail for the same reason */
   const uint64_t *seqs;
   size_t seqs_len;
-  bool is_timeout; /* it was killed because a call took too long */
+  bool is_timeout; /* a call took too long: the try has failed, or the worker was killed */
   bool has_begun;  /* it ever began a mini-batch */
   void (*look)(void *data, uint64_t seq, struct tm_lost_try *out); /* NULL: it holds nothing */
   void *data;

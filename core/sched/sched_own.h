@@ -6,7 +6,15 @@
 
 #include "sched/sched.h"
 
-/* The assignment leaves the worker, and waits again, uncounted. */
+/* A try that has ended, and has left its worker. */
+struct tm_try {
+  struct tm_assignment what;
+  uint32_t worker, node;
+  uint64_t seq;
+};
+/* The assignment leaves the worker. */
+struct tm_try tm_sched_take_try(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq);
+/* Likewise, and it waits again, uncounted. */
 void tm_sched_put_back(struct tm_sched *s, struct tm_sched_worker *w, uint64_t seq);
 /* It has ended, and holds nothing. Frees its slot, and the worker. */
 void tm_sched_remove_worker(struct tm_sched *s, struct tm_sched_worker *w, int64_t now_ns);
@@ -26,15 +34,12 @@ int64_t tm_dispatch_look_due(const struct tm_sched *s);
 /* Whether another worker should start, when a slot is free. */
 bool tm_dispatch_wants_worker(const struct tm_sched *s);
 
-/* A try that has ended, and has left its worker. */
-struct tm_try {
-  struct tm_assignment what;
-  uint32_t worker, node;
-  uint64_t seq;
-};
 /* Decides what becomes of the mini-batch, or the part. `e`: rows, items, no_halves. Keeps (2). */
 void tm_try_ends_badly(struct tm_sched *s, const struct tm_try *t, bool is_lost,
                        const struct tm_sched_event *e, int64_t now_ns);
+/* Its node is lost, and it was the first of its worker there. It counts as a loss, not as a try.
+ * True: the last that it may have, so the mini-batch, or the part, has failed. */
+bool tm_try_ends_with_node(struct tm_sched *s, const struct tm_try *t);
 void tm_try_ends_well(struct tm_sched *s, const struct tm_try *t);
 /* An event with `what`. */
 bool tm_try_ends_announced(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns);

@@ -69,20 +69,29 @@ static void end_part(struct tm_sched *s, uint32_t number)
 
 /* ---- ends ---- */
 
+static struct tm_sched_action *add_end(struct tm_sched *s, const struct tm_try *t,
+                                       enum tm_sched_action_kind kind)
+{
+  struct tm_sched_action *a = tm_actions_add(&s->actions, kind);
+
+  a->worker = t->worker;
+  a->node = t->node;
+  a->seq = t->seq;
+  a->what = t->what;
+  return a;
+}
+
 void tm_try_ends_badly(struct tm_sched *s, const struct tm_try *t, bool is_lost,
                        const struct tm_sched_event *e, int64_t now_ns)
 {
   struct tm_assignment what = t->what;
-  struct tm_sched_action *a = tm_actions_add(&s->actions, TM_SCHED_RETRY);
+  struct tm_sched_action *a = add_end(s, t, TM_SCHED_RETRY);
   uint64_t seed = s->o.seed ^ (what.index << 16) ^ what.try;
   int64_t delay_ns = tm_backoff_retry(s->o.retry_delay_ns, is_lost, what.try, seed);
 
   if (e->rows > 0)
     what.rows = e->rows;
   what.due_ns = delay_ns > 0 ? now_ns + delay_ns : 0;
-  a->worker = t->worker;
-  a->node = t->node;
-  a->seq = t->seq;
   a->what = what;
   if (tm_queue_fail(&s->queue, &what, t->worker))
     return;
@@ -96,6 +105,27 @@ void tm_try_ends_badly(struct tm_sched *s, const struct tm_try *t, bool is_lost,
     a->kind = TM_SCHED_FAIL;
     s->over++;
   }
+}
+
+bool tm_try_ends_with_node(struct tm_sched *s, const struct tm_try *t)
+{
+  struct tm_assignment what = t->what;
+  struct tm_sched_action *a;
+
+  what.lost_at[what.lost_nodes++] = t->node;
+  if (what.lost_nodes < TM_LOST_NODES_MAX) {
+    tm_queue_put_back(&s->queue, &what);
+    return false;
+  }
+  a = add_end(s, t, TM_SCHED_FAIL);
+  a->what = what;
+  if (what.part == 0) {
+    s->over++;
+  } else {
+    a->kind = TM_SCHED_SEARCH;
+    fail_part(s, &what, true, a); /* its halves would take more nodes down */
+  }
+  return true;
 }
 
 void tm_try_ends_well(struct tm_sched *s, const struct tm_try *t)

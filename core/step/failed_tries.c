@@ -1,6 +1,7 @@
 /* failed_tries.c - see failed_tries.h. */
 #include "step/failed_tries.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -75,6 +76,7 @@ void tm_failed_tries_end(struct tm_worker *w, struct tm_in_flight *held, struct 
                               .what = held->is_announced ? &held->what : NULL,
                               .rows = held->what.rows,
                               .items = held->items,
+                              .is_timeout = a->status == TM_RUN_TIMEOUT,
                               .no_halves = a->no_halves };
 
   tm_workers_tell(w->s, &e);
@@ -141,6 +143,44 @@ static void settle_lost_try(struct tm_worker *w, struct tm_in_flight *held,
   free(text);
 }
 
+static void add_node(struct tm_buf *out, const struct tm_supervisor *s, uint32_t id)
+{
+  const struct tm_step_node *n = s->nodes.at[id];
+
+  tm_buf_printf(out, "node %s", n->name);
+  if (n->address[0])
+    tm_buf_printf(out, " (%s)", n->address);
+}
+
+/* A try that ended with its node, the last that the mini-batch may lose. */
+static void settle_with_node(struct tm_worker *w, struct tm_in_flight *held,
+                             const struct tm_sched_action *action)
+{
+  const uint32_t *lost_at = action->what.lost_at;
+  struct tm_answer a = { .status = TM_PROCESS_DIED, .stack = "", .where = "" };
+  struct tm_buf text = TM_BUF_NONE;
+
+  tm_buf_printf(&text, "%d nodes were lost while they ran it: ", TM_LOST_NODES_MAX);
+  for (size_t i = 0; i < TM_LOST_NODES_MAX; i++) {
+    tm_buf_add_str(&text, i == 0 ? "" : i + 1 < TM_LOST_NODES_MAX ? ", " : " and ");
+    add_node(&text, w->s, lost_at[i]);
+  }
+  a.message = tm_buf_str(&text);
+  settle_failed_try(w, held, &a, action);
+  tm_buf_release(&text);
+}
+
+/* What ends the node may have made it fail. */
+static void settle_uncounted(struct tm_worker *w, struct tm_in_flight *held,
+                             const struct tm_answer *a)
+{
+  tm_supervisor_say(w->s, TM_INFO,
+                    "a try of mini-batch %" PRIu64 " has failed on node %s, which ends, so it does "
+                    "not count: %s",
+                    held->what.index, w->node->name, a->message);
+  tm_workers_forget(w, held);
+}
+
 void tm_failed_tries_settle(struct tm_supervisor *s, const struct tm_sched_action *action,
                             const struct tm_try_end *end)
 {
@@ -149,12 +189,16 @@ void tm_failed_tries_settle(struct tm_supervisor *s, const struct tm_sched_actio
 
   if (!tm_check(end))
     return;
-  w = end->ended ? s->by_number.at[action->worker] : end->w;
-  held = end->ended ? tm_workers_held(w, action->seq) : end->held;
+  w = end->w ? end->w : s->by_number.at[action->worker];
+  held = end->w ? end->held : tm_workers_held(w, action->seq);
   if (!tm_check(held && w->number == action->worker && held->seq == action->seq))
     return;
-  if (end->ended)
+  if (end->is_lost)
+    settle_with_node(w, held, action);
+  else if (end->ended)
     settle_lost_try(w, held, action, end);
+  else if (action->kind == TM_SCHED_AGAIN)
+    settle_uncounted(w, held, end->answer);
   else
     settle_failed_try(w, held, end->answer, action);
 }

@@ -98,14 +98,15 @@ void tm_ending_commit(struct tm_supervisor *s); /* then outputs are uploaded */
 void tm_ending_tell(struct tm_supervisor *s);   /* its owner, and listeners */
 
 /* workers.c */
-/* Why tries of a worker have failed: an answer, or the worker's end. */
+/* Why tries of a worker have failed: an answer, the worker's end, or the loss of its node. */
 struct tm_answer;
 struct tm_try_end {
   struct tm_answer *answer;
   struct tm_worker *w; /* of the answer, and what it is about */
   struct tm_in_flight *held;
-  const struct tm_ended *ended; /* NULL: there is an answer */
+  const struct tm_ended *ended; /* NULL: there is an answer, or is_lost */
   const char *words;            /* how the worker ended */
+  bool is_lost;                 /* with its node */
 };
 /* Makes the scheduler, when the commit has been opened. */
 void tm_workers_init(struct tm_supervisor *s);
@@ -140,7 +141,8 @@ void tm_workers_arm_workers(struct tm_supervisor *s);
 /* Nothing is sent to the node's workers any more. */
 void tm_workers_silence(struct tm_supervisor *s, const struct tm_step_node *n);
 /* The node's keeper is gone, and the workers' pages with it: all that they held goes back,
- * uncounted. False: not yet, a large result of theirs is copied first. */
+ * uncounted, unless it has lost too many nodes (sched/sched.h (5)). False: not yet, a large result
+ * of theirs is copied first. */
 bool tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n);
 void tm_workers_drop_all(struct tm_supervisor *s); /* they are gone; no worker gets a message */
 void tm_workers_on_due(struct tm_timer *t);

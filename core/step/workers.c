@@ -330,6 +330,7 @@ static void carry_out(struct tm_supervisor *s, const struct tm_sched_action *a,
       tm_node_kill(w->node->node, w->id);
     break;
   case TM_SCHED_RETRY:
+  case TM_SCHED_AGAIN:
   case TM_SCHED_FAIL:
   case TM_SCHED_SEARCH: tm_failed_tries_settle(s, a, end); break;
   case TM_SCHED_SEARCH_OVER: tm_isolate_finish(s, a->search); break;
@@ -536,6 +537,20 @@ void tm_workers_silence(struct tm_supervisor *s, const struct tm_step_node *n)
     s->workers.at[i]->is_deaf |= s->workers.at[i]->node == n;
 }
 
+/* Removes the output files of the mini-batch that may have been running. If an orphan still writes
+ * them, the end of the step tries again. */
+static void remove_begun(const struct tm_worker *w)
+{
+  const struct tm_in_flight *first = tm_ring_first(&w->held);
+  char *staging;
+
+  if (!first)
+    return;
+  staging = tm_staging_path(w->s->staging_dir, w->name, first->seq);
+  tm_staging_remove(tm_fs_real(), w->s->output_dir, staging);
+  free(staging);
+}
+
 bool tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n)
 {
   for (size_t i = 0; i < s->workers.len; i++)
@@ -544,12 +559,16 @@ bool tm_workers_lose(struct tm_supervisor *s, const struct tm_step_node *n)
   if (s->copying.is_on)
     return false;
   tm_announced_drop(s, n);
+  for (size_t i = 0; i < s->workers.len; i++)
+    if (s->workers.at[i]->node == n)
+      remove_begun(s->workers.at[i]);
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = n->id });
+  tm_workers_carry_out(s, &(struct tm_try_end) { .is_lost = true });
   for (size_t i = 0; i < s->workers.len;)
     if (s->workers.at[i]->node == n) /* its end is not its own failure */
       end_worker(s->workers.at[i], NULL, "lost with its node", TM_WORKER_STOPPING, TM_WARNING);
     else
       i++;
-  tm_workers_carry_out(s, NULL);
+  tm_supervisor_judge(s); /* a mini-batch may have failed with it */
   return true;
 }

@@ -3,6 +3,8 @@
  *
  *   - each mini-batch is in one state, is at one worker at most, and is over once;
  *   - tries are counted as the results say, and a try number is given once;
+ *   - losses of nodes are counted for what may have run there, not after the node drains; what has
+ *     lost a node is alone at its worker, and what has lost two is the only such one on its node;
  *   - no window is larger than it may be, and no slot has two workers;
  *   - no worker is idle while something waits that it may take, and what waits behind a long one is
  *     recalled in time, which depends on how far the node is; distances change, and may be absurd;
@@ -11,7 +13,7 @@
  *
  * In the end, all that is left succeeds, and every mini-batch must get there.
  */
-#include "sched_model.h"
+#include "sched_actions.h"
 
 static unsigned next_byte(struct model *m)
 {
@@ -23,109 +25,6 @@ static bool is_over(void *data, uint64_t index)
   const struct model *m = data;
 
   return index % 7 == 3 && m->all[index % INDEXES].outcome == OVER;
-}
-
-/* ---- carrying out ---- */
-
-static void on_hand(struct model *m, const struct tm_sched_action *a)
-{
-  struct mini_batch *b = &m->all[a->what.index];
-  const struct search *x = &m->searches[a->what.search];
-
-  fuzz_require(!m->is_ended && a->what.index < m->created);
-  fuzz_require(tm_sched_state(&m->s, a->worker) == TM_WORKER_READY);
-  fuzz_require(!find_held(m, a->worker, a->seq) && m->held_len < HELD_MAX);
-  if (a->what.part == 0) {
-    fuzz_require(b->outcome == WAITS && a->what.try == b->failed + 1);
-    fuzz_require(a->what.picked == ++b->picked);
-    fuzz_require(b->failed == 0 || b->failed_at != a->worker || m->s.roster.ready == 1 ||
-                 m->s.queue.back.len > 4000);
-    b->outcome = AT_WORKER;
-  } else {
-    fuzz_require(b->outcome == SEARCHED && x->is_open && x->index == a->what.index);
-    for (size_t i = 0; i < m->held_len; i++)
-      fuzz_require(m->held[i].what.index != a->what.index ||
-                   (m->held[i].what.part != a->what.part && m->held[i].what.try != a->what.try));
-  }
-  check_room(m, a);
-  m->held[m->held_len++] = (struct held) {
-    .worker = a->worker, .node = a->node, .seq = a->seq, .what = a->what, .handed_ns = m->now_ns
-  };
-}
-
-static void on_failed_try(struct model *m, const struct tm_sched_action *a)
-{
-  struct held *h = find_held(m, a->worker, a->seq);
-  struct mini_batch *b = &m->all[a->what.index];
-  struct search *x = &m->searches[a->search];
-  int64_t max = m->s.o.run_max_try;
-
-  fuzz_require(h && h->what.index == a->what.index && h->what.part == a->what.part);
-  drop_held(m, h);
-  if (a->what.part == 0)
-    b->failed++;
-  b->failed_at = a->worker;
-  if (a->kind == TM_SCHED_RETRY) {
-    fuzz_require(a->what.part == 0 && b->failed < max);
-    b->outcome = WAITS;
-  } else if (a->kind == TM_SCHED_FAIL) {
-    fuzz_require(a->what.part == 0 && b->failed == max && b->outcome == AT_WORKER);
-    b->outcome = OVER;
-  } else {
-    fuzz_require(a->is_new == (a->what.part == 0) && a->is_new != x->is_open);
-    fuzz_require(!a->is_new || b->failed == max);
-    b->outcome = SEARCHED;
-    x->is_open = true;
-    x->index = a->what.index;
-    x->is_over = a->is_over;
-    m->time.parts += !a->is_new;
-    x->part = a->is_new ? tm_part(0, 1) : a->what.part;
-  }
-}
-
-/* Only what waits behind the first is recalled, when it is late, or because the worker ends. */
-static void on_recall(struct model *m, uint32_t worker)
-{
-  bool is_late = !m->is_ended && !tm_roster_worker(&m->s.roster, worker)->is_leaving;
-  uint64_t seqs[WINDOW_MAX];
-  size_t n = tm_sched_recalled(&m->s, worker, seqs);
-
-  fuzz_require(n > 0 && !m->is_recalling[worker % RECALLS]);
-  for (size_t i = 0; i < n; i++) {
-    const struct held *h = find_held(m, worker, seqs[i]);
-    fuzz_require(h && h->seq != tm_sched_first(&m->s, worker));
-    fuzz_require(!is_late || m->now_ns - h->handed_ns >= late_ns(m, worker));
-  }
-  m->is_recalling[worker % RECALLS] = true;
-}
-
-static void carry_out(struct model *m)
-{
-  struct tm_sched_action a;
-
-  while (tm_sched_next(&m->s, &a)) {
-    switch (a.kind) {
-    case TM_SCHED_START:
-      fuzz_require(!m->is_ended && !m->has_started_none && m->is_up[a.node]);
-      *TM_ARRAY_ADD(&m->workers) = a.worker;
-      m->time.started_ns[a.worker % STARTS] = m->time.awake_ns;
-      break;
-    case TM_SCHED_HAND: on_hand(m, &a); break;
-    case TM_SCHED_RECALL: on_recall(m, a.worker); break;
-    case TM_SCHED_RETRY:
-    case TM_SCHED_FAIL:
-    case TM_SCHED_SEARCH: on_failed_try(m, &a); break;
-    case TM_SCHED_SEARCH_OVER:
-      fuzz_require(m->searches[a.search].is_open && !m->searches[a.search].is_over);
-      m->searches[a.search].is_over = true;
-      break;
-    case TM_SCHED_NO_PROGRESS:
-    case TM_SCHED_INIT_FAILS:
-    case TM_SCHED_INIT_STUCK: fuzz_require(false); /* only pass_time() causes these */
-    case TM_SCHED_NODE_FAILED: fuzz_require(a.losses >= TM_SCHED_LOSSES_MAX); break;
-    default: break;
-    }
-  }
 }
 
 /* ---- what happens ---- */
@@ -176,6 +75,7 @@ static void end_well(struct model *m, struct held *h, unsigned n)
     m->searches[was.what.search].part = was.what.part;
   m->time.parts += was.what.part != 0;
   struct tm_sched_event e = about(&was, TM_SCHED_ON_RESULT);
+  m->losses[was.node] = 0;
   e.ns = (int64_t)(n & 31) * TM_MS / 8;
   fuzz_require(event(m, e));
 }
@@ -195,11 +95,14 @@ static void announce(struct model *m, struct held *h, unsigned n)
 static void end_badly(struct model *m, const struct held *h, unsigned n)
 {
   struct held was = *h; /* the event drops it */
+  int uncounted = m->uncounted;
   struct tm_sched_event e = about(&was, TM_SCHED_ON_FAILED);
 
   e.items = n & 7;
   e.no_halves = n & 8;
+  e.is_timeout = n & 16;
   fuzz_require(event(m, e));
+  fuzz_require(m->uncounted - uncounted == (!was.is_kept && m->drains[was.node] && !e.is_timeout));
 }
 
 /* The result of a part cannot be read, or an announced one was not seen: it comes back, a few
@@ -241,10 +144,13 @@ static void end_worker(struct model *m, uint32_t worker, unsigned n)
                               .has_begun = n & 2,
                               .look = look,
                               .data = m };
-  bool is_ours = tm_sched_state(&m->s, worker) == TM_WORKER_STOPPING && !e.is_timeout;
+  bool is_ours;
 
   if (tm_sched_state(&m->s, worker) == TM_WORKER_GONE)
     return;
+  is_ours = (tm_sched_state(&m->s, worker) == TM_WORKER_STOPPING ||
+             m->drains[tm_roster_worker(&m->s.roster, worker)->node->number]) &&
+            !e.is_timeout;
   m->time.init_failures += tm_sched_state(&m->s, worker) < TM_WORKER_READY;
   m->ends = (uint8_t)next_byte(m);
   for (size_t i = m->held_len; i-- > 0;) {
@@ -289,29 +195,57 @@ static void answer_recall(struct model *m, uint32_t worker, unsigned n)
 /* What its workers had sent before is read first, if they can still be read. */
 static void silence_node(struct model *m, uint32_t node)
 {
-  fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_SILENT, .node = node }));
   m->is_up[node] = false;
+  fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_SILENT, .node = node }));
   for (size_t i = m->held_len; i-- > 0;)
     if (m->held[i].node == node && i % 2)
       end_well(m, &m->held[i], 5);
   turn(m);
 }
 
+/* The first that the worker holds may be what took its node down. True: it has failed with that,
+ * which the scheduler says. */
+static bool has_lost_all(struct model *m, const struct held *h)
+{
+  bool may_run =
+      tm_sched_state(&m->s, h->worker) == TM_WORKER_READY && !m->drains[h->node] && !m->is_ended;
+
+  if (may_run && h->what.part == 0)
+    m->all[h->what.index].lost++;
+  return may_run && h->what.lost_nodes + 1 == TM_LOST_NODES_MAX;
+}
+
+static void lose_worker(struct model *m, uint32_t worker)
+{
+  const struct held *first = first_held(m, worker);
+  uint64_t seq = first ? first->seq : 0;
+
+  for (size_t i = m->held_len; i-- > 0;) {
+    const struct held *h = &m->held[i];
+    if (h->worker == worker && !h->is_kept && !(h->seq == seq && has_lost_all(m, h)))
+      give_back_held(m, i);
+  }
+}
+
 static void lose_node(struct model *m, uint32_t node, bool is_silent)
 {
+  int failed = m->failed_with_nodes;
+
   if (is_silent)
     silence_node(m, node);
   for (size_t i = m->workers.len; i-- > 0;) {
     uint32_t worker = m->workers.at[i];
     if (tm_roster_worker(&m->s.roster, worker)->node->number != node)
       continue;
-    for (size_t h = m->held_len; h-- > 0;)
-      if (m->held[h].worker == worker && !m->held[h].is_kept)
-        give_back_held(m, h);
+    lose_worker(m, worker);
     m->workers.at[i] = m->workers.at[--m->workers.len];
   }
   m->is_up[node] = false;
   fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = node }));
+  if (m->failed_with_nodes > failed)
+    m->losses[node] = 0;
+  else
+    m->losses[node] += !m->drains[node];
   for (size_t h = m->held_len; h-- > 0;) {
     struct held was = m->held[h];
     if (was.node != node || !was.is_kept)
@@ -330,10 +264,21 @@ static void turn_node(struct model *m, unsigned n)
     return;
   }
   m->is_up[node] = true;
+  m->drains[node] = false;
   if (m->slots[node] == 0)
     m->slots[node] = 1 + n / NODES % 4;
   event(m, (struct tm_sched_event) {
                .kind = TM_SCHED_ON_NODE, .node = node, .slots = m->slots[node] });
+}
+
+static void drain_node(struct model *m, uint32_t node)
+{
+  const struct tm_sched_node *there = tm_roster_node(&m->s.roster, node);
+  bool may = there && !there->is_lost && !m->drains[node];
+
+  m->drains[node] |= may;
+  fuzz_require(
+      event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_DRAINS, .node = node }) == may);
 }
 
 static void set_distance(struct model *m, unsigned n)
@@ -502,6 +447,7 @@ static void step(struct model *m)
   case 22:
   case 23: live_on(m, worker); break;
   case 24: set_distance(m, n); break;
+  case 25: n % 4 == 0 ? drain_node(m, n / 4 % NODES) : on_held(m, 3, n); break;
   default: on_held(m, 3, n); break;
   }
   if (e.kind != TM_SCHED_ON_TURN && tm_sched_state(&m->s, worker) != TM_WORKER_GONE)
@@ -520,7 +466,8 @@ static bool can_end(const struct model *m)
   if (m->is_ended || m->has_started_none)
     return false;
   for (size_t i = 0; i < r->nodes.len; i++)
-    if (r->nodes.at[i] && m->is_up[i] && !tm_pool_has_given_up(&r->nodes.at[i]->pool))
+    if (r->nodes.at[i] && m->is_up[i] && !m->drains[i] &&
+        !tm_pool_has_given_up(&r->nodes.at[i]->pool))
       return true;
   return false;
 }

@@ -25,6 +25,7 @@ enum outcome { WAITS, AT_WORKER, SEARCHED, OVER };
 struct mini_batch {
   enum outcome outcome;
   uint32_t failed, picked; /* tries, hand-outs */
+  uint32_t lost;           /* nodes */
   uint32_t failed_at;      /* a worker */
 };
 
@@ -71,7 +72,9 @@ struct model {
   size_t held_len;
   struct TM_ARRAY(uint32_t) workers; /* living */
   struct search searches[INDEXES];
-  bool is_up[NODES], was_up[NODES], is_ended, has_started_none;
+  bool is_up[NODES], drains[NODES], is_ended, has_started_none;
+  int losses[NODES];                /* in a row, and no mini-batch has ended */
+  int failed_with_nodes, uncounted; /* tries, or parts: with their nodes; while a node drains */
   int64_t slots[NODES];
   bool is_recalling[RECALLS];  /* by worker */
   struct waits waits[RECALLS]; /* by worker */
@@ -180,6 +183,8 @@ static void check_worker(const struct model *m, uint32_t number, size_t *idle, s
   fuzz_require(w->node->distance_ns == m->distance_ns[w->node->number]);
   fuzz_require(w->window.ring.next - w->window.ring.first <= WINDOW_MAX);
   fuzz_require(w->window.ring.cap <= WINDOW_MAX);
+  fuzz_require(w->node->drains == m->drains[w->node->number]);
+  fuzz_require(!w->node->drains || w->is_leaving || w->state == TM_WORKER_STOPPING);
   bool is_free = w->state == TM_WORKER_READY && !w->is_deaf && w->node->is_up;
   bool is_idle = is_free && !w->is_leaving && len == 0;
   fuzz_require(is_idle == (w->in == &m->s.roster.idle));
@@ -187,6 +192,36 @@ static void check_worker(const struct model *m, uint32_t number, size_t *idle, s
   fuzz_require(w->is_recalling == m->is_recalling[number % RECALLS]);
   *idle += is_idle;
   *crowded += w->state == TM_WORKER_READY && w->node->is_up && len > 1 && !w->is_recalling;
+}
+
+/* A node that is up, has a ready worker, and whose workers hold no suspect. */
+static bool is_calm(const struct model *m, uint32_t node)
+{
+  bool has_ready = false;
+
+  for (size_t i = 0; i < m->held_len; i++)
+    if (m->held[i].node == node && !m->held[i].is_kept &&
+        m->held[i].what.lost_nodes == TM_LOST_NODES_MAX - 1)
+      return false;
+  for (size_t i = 0; i < m->workers.len; i++) {
+    const struct tm_sched_worker *w = tm_roster_worker(&m->s.roster, m->workers.at[i]);
+    has_ready = has_ready || (w->node->number == node && w->state == TM_WORKER_READY);
+  }
+  return has_ready && m->is_up[node] && !m->drains[node];
+}
+
+static size_t count_calm(const struct model *m)
+{
+  size_t n = 0;
+
+  for (uint32_t node = 0; node < NODES; node++)
+    n += is_calm(m, node);
+  return n;
+}
+
+static bool is_alone(const struct tm_assignment *a)
+{
+  return a->lost_nodes > 0 || a->lost_answers > 0;
 }
 
 static void check_all(const struct model *m)
@@ -218,6 +253,7 @@ static void check_all(const struct model *m)
   for (size_t i = 0; i < m->s.roster.nodes.len; i++)
     crowded -= m->s.roster.nodes.at[i] ? m->s.roster.nodes.at[i]->crowded.len : 0;
   fuzz_require(crowded == 0);
+  fuzz_require(m->s.roster.calm == count_calm(m));
 }
 
 static void drop_held(struct model *m, struct held *h)
@@ -274,22 +310,34 @@ static void check_slots(const struct model *m)
   }
 }
 
-/* A ready worker gets no more only if it has none of the room, or must avoid all that waits. */
+static void check_avoided(const struct tm_heap *waiting, uint32_t worker)
+{
+  for (size_t i = 0; i < waiting->len; i++)
+    fuzz_require(((struct tm_assignment *)tm_heap_at(waiting, i))->avoid == worker);
+}
+
+/* A ready worker gets no more only if it has none of the room, must avoid all that waits, or holds
+ * something while others wait for a worker that holds nothing. */
 static void check_refused(const struct model *m, const struct tm_sched_worker *w)
 {
-  const struct tm_inflight *last;
+  const struct tm_queue *q = &m->s.queue;
+  const struct held *first = first_held(m, w->number);
 
   if (w->state != TM_WORKER_READY || w->is_deaf || w->is_leaving || !w->node->is_up ||
       !tm_window_has_room(&w->window, w->node->distance_ns) ||
       (tm_window_len(&w->window) > 0 &&
        m->now_ns - m->waits[w->number % RECALLS].first_ns >= late_ns(m, w->number)))
     return;
-  last = tm_window_find(&w->window, w->window.ring.next - 1);
-  if (last && last->what.lost_answers > 0)
-    return; /* it stays alone */
-  fuzz_require(m->s.roster.ready > 1 && m->s.queue.next == m->s.queue.created);
-  for (size_t i = 0; i < m->s.queue.back.len; i++)
-    fuzz_require(((struct tm_assignment *)tm_heap_at(&m->s.queue.back, i))->avoid == w->number);
+  if (!first)
+    fuzz_require(q->suspects.len == 0 || !is_calm(m, w->node->number));
+  else if (is_alone(&first->what) || q->alone.len > 0 || (q->suspects.len > 0 && count_calm(m) > 0))
+    return;
+  if (!tm_queue_has_waiting(&((struct model *)(uintptr_t)m)->s.queue))
+    return;
+  fuzz_require(m->s.roster.ready > 1 && q->next == q->created);
+  check_avoided(&q->back, w->number);
+  if (!first)
+    check_avoided(&q->alone, w->number);
 }
 
 /* A worker has started wherever one may: there is work for it, and a slot that is free. */
@@ -301,7 +349,7 @@ static void check_starts(const struct model *m)
     return;
   for (size_t i = 0; i < r->nodes.len; i++) {
     const struct tm_sched_node *n = r->nodes.at[i];
-    if (n && n->is_up && tm_pool_wants_worker(&n->pool, INT64_MAX))
+    if (n && n->is_up && !n->drains && tm_pool_wants_worker(&n->pool, INT64_MAX))
       fuzz_require(tm_slots_due(&n->slots) > m->now_ns);
   }
 }
@@ -312,8 +360,12 @@ static void check_room(struct model *m, const struct tm_sched_action *a)
   struct waits *x = &m->waits[a->worker % RECALLS];
   size_t held = 0;
 
-  for (size_t i = 0; i < m->held_len; i++)
-    held += m->held[i].worker == a->worker && !m->held[i].is_kept;
+  for (size_t i = 0; i < m->held_len; i++) {
+    bool is_here = m->held[i].worker == a->worker && !m->held[i].is_kept;
+    held += is_here;
+    fuzz_require(!is_here || !(is_alone(&m->held[i].what) || is_alone(&a->what)));
+  }
+  fuzz_require(a->what.lost_nodes < TM_LOST_NODES_MAX - 1 || is_calm(m, a->node));
   fuzz_require(held < (m->distance_ns[a->node] > TM_MS ? WINDOW_MAX : WINDOW_MAX / 2));
   if (held == 0) {
     x->first = a->seq;
@@ -349,7 +401,7 @@ static void check_turn(struct model *m)
     return;
   if (r->idle.len == 0 || m->idle_ns == INT64_MAX)
     m->idle_ns = r->idle.len > 0 ? m->now_ns : INT64_MAX;
-  if (tm_sched_has_waiting(&m->s))
+  if (tm_sched_has_waiting(&m->s) || m->s.queue.suspects.len > 0)
     for (size_t i = 0; i < m->workers.len; i++)
       check_refused(m, tm_roster_worker(r, m->workers.at[i]));
   check_starts(m);

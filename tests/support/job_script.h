@@ -14,8 +14,8 @@
  *   ready...   says READY to the supervisor, once    fd...       sends a descriptor too, once
  *
  * Its arguments are the test's folder and how loading and init() end: no-run, bad-init, exit-init,
- * hold-init, or nothing. The folder has two FIFOs: a try that holds or hangs writes a byte to
- * 'begun', and a try that holds reads one from 'go'.
+ * hold-init, keeper-init (it kills the keeper), or nothing. The folder has two FIFOs: a try that
+ * holds or hangs writes a byte to 'begun', and a try that holds reads one from 'go'.
  */
 #ifndef TM_TESTS_JOB_SCRIPT_H
 #define TM_TESTS_JOB_SCRIPT_H
@@ -76,6 +76,13 @@ static inline void job_hold(const struct job_script *s)
 }
 
 /* Outlives its worker, unless somebody ends it. */
+static inline void job_kill_keeper(void)
+{
+  kill(getppid(), SIGKILL);
+  for (;;)
+    pause(); /* ends this process too */
+}
+
 static inline void job_child(const struct job_script *s)
 {
   int ready[2];
@@ -160,11 +167,8 @@ static inline void job_act(const struct job_script *s, const char *name, uint32_
     job_hold(s);
   if (job_is(name, "child"))
     job_child(s);
-  if (job_is(name, "keepers") || (job_is(name, "keeper") && job_is_first(s, name))) {
-    kill(getppid(), SIGKILL);
-    for (;;)
-      pause(); /* ends this process too */
-  }
+  if (job_is(name, "keepers") || (job_is(name, "keeper") && job_is_first(s, name)))
+    job_kill_keeper();
   if (job_is(name, "rubbish") && job_is_first(s, name))
     job_say_rubbish();
   if (job_is(name, "ready") && job_is_first(s, name))
@@ -224,6 +228,8 @@ static inline int job_init(void *data, struct tm_script_error *e)
   const struct job_script *s = data;
   if (strcmp(s->mode, "exit-init") == 0)
     _exit(5);
+  if (strcmp(s->mode, "keeper-init") == 0)
+    job_kill_keeper();
   if (strcmp(s->mode, "hold-init") == 0)
     job_hold(s);
   return strcmp(s->mode, "bad-init") == 0 ? job_fail(e, TM_INIT_EXCEPTION, "no model") : 0;

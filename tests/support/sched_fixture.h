@@ -82,10 +82,10 @@ static inline void add_recall(struct tm_buf *out, const struct tm_sched *s, uint
 static inline void add_action(struct tm_buf *out, const struct tm_sched *s,
                               const struct tm_sched_action *a)
 {
-  static const char *const names[] = { "start",      "setup",     "hand",        "recall",
-                                       "stop",       "kill",      "retry",       "fail",
-                                       "search",     "over",      "node failed", "no progress",
-                                       "init fails", "init stuck" };
+  static const char *const names[] = { "start",       "setup",      "hand",      "recall",
+                                       "stop",        "kill",       "retry",     "again",
+                                       "fail",        "search",     "over",      "node failed",
+                                       "no progress", "init fails", "init stuck" };
 
   tm_buf_printf(out, "%s%s", out->len > 0 ? ", " : "", names[a->kind]);
   switch (a->kind) {

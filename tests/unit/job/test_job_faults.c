@@ -250,11 +250,28 @@ static void a_killed_keeper_is_replaced(void **state)
   job_end(&j);
 }
 
+static void a_mini_batch_that_kills_each_keeper_fails_alone(void **state)
+{
+  struct job j;
+  job_setup(&j);
+  job_add(&j, "ok", 30);
+  job_add(&j, "keepers", 1);
+  job_add(&j, "ok", 30);
+  assert_int_equal(job_run(&j), 0);
+  assert_int_equal(job_count_status(&j, TM_RUN_DONE), 60);
+  assert_int_equal(job_count_status(&j, TM_PROCESS_DIED), 1);
+  assert_non_null(job_find(&j, TM_EVENT_TRY_ENDED, "3 nodes were lost while they ran it"));
+  assert_int_equal(job_count_processes(&j), 0);
+  job_close(&j);
+  job_end(&j);
+}
+
 static void a_keeper_that_is_lost_again_and_again_ends_the_job(void **state)
 {
   struct job j;
   job_setup(&j);
-  job_add(&j, "keepers", 1);
+  j.mode = "keeper-init";
+  job_add(&j, "ok", 1);
   job_run(&j);
   job_expect_failed(&j, 3, "the node was lost 5 times in a row");
   job_close(&j);
@@ -430,6 +447,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_resumed_job_tries_failed_mini_batches_again),
     cmocka_unit_test(a_resumed_job_keeps_failed_mini_batches),
     cmocka_unit_test(a_killed_keeper_is_replaced),
+    cmocka_unit_test(a_mini_batch_that_kills_each_keeper_fails_alone),
     cmocka_unit_test(a_keeper_that_is_lost_again_and_again_ends_the_job),
     cmocka_unit_test(survivors_of_a_killed_keeper_are_ended),
     cmocka_unit_test(it_is_ended_when_the_job_is_ending_too),

@@ -30,7 +30,7 @@ static struct tm_assignment take(struct fixture *f, uint32_t worker, bool others
   struct tm_assignment e;
 
   f->q.data = &f->over;
-  assert_true(tm_queue_take(&f->q, worker, others, &e));
+  assert_true(tm_queue_take(&f->q, &(struct tm_queue_taker) { worker, false, others }, &e));
   return e;
 }
 
@@ -39,7 +39,7 @@ static bool has_none(struct fixture *f, uint32_t worker, bool others)
   struct tm_assignment e;
 
   f->q.data = &f->over;
-  return !tm_queue_take(&f->q, worker, others, &e);
+  return !tm_queue_take(&f->q, &(struct tm_queue_taker) { worker, false, others }, &e);
 }
 
 static void test_hands_out_in_order_and_no_more_than_exist(void **state)
@@ -143,6 +143,46 @@ static void test_parts_come_largest_first_and_have_one_try(void **state)
   tm_queue_release(&f.q);
 }
 
+static void test_what_must_be_alone_is_for_a_worker_that_holds_nothing(void **state)
+{
+  struct fixture f = with(4, 3);
+  struct tm_queue_taker busy = { .worker = 0, .holds_some = true };
+  struct tm_assignment a = take(&f, 0, false), b = take(&f, 0, false), e;
+
+  a.lost_answers = 1;
+  b.lost_nodes = 1;
+  tm_queue_put_back(&f.q, &b);
+  tm_queue_put_back(&f.q, &a);
+  assert_true(tm_queue_take(&f.q, &busy, &e));
+  assert_int_equal(e.index, 2);
+  assert_int_equal(take(&f, 0, false).index, 0);
+  b = take(&f, 0, false);
+  assert_int_equal(b.index, 1);
+  assert_true(tm_queue_fail(&f.q, &b, 5)); /* what has lost a node stays so */
+  assert_int_equal(take(&f, 5, true).index, 3);
+  assert_int_equal(take(&f, 6, true).index, 1);
+  tm_queue_release(&f.q);
+}
+
+static void test_suspects_are_apart(void **state)
+{
+  struct fixture f = with(1, 3);
+  struct tm_assignment a = take(&f, 0, false), e;
+
+  assert_false(tm_queue_take_suspect(&f.q, &e));
+  a.lost_nodes = TM_LOST_NODES_MAX - 1;
+  tm_queue_put_back(&f.q, &a);
+  assert_false(tm_queue_has_waiting(&f.q));
+  assert_true(has_none(&f, 0, false));
+  assert_true(tm_queue_take_suspect(&f.q, &e));
+  assert_int_equal(e.index, 0);
+  assert_int_equal(e.picked, 2);
+  tm_queue_put_back(&f.q, &a);
+  tm_queue_close(&f.q);
+  assert_false(tm_queue_take_suspect(&f.q, &e));
+  tm_queue_release(&f.q);
+}
+
 static void test_closed_hands_out_nothing(void **state)
 {
   struct fixture f = with(2, 3);
@@ -202,6 +242,8 @@ UNIT_TESTS({
     cmocka_unit_test(test_a_failed_one_comes_back_until_its_last_try),
     cmocka_unit_test(test_a_failed_one_goes_to_another_worker_if_possible),
     cmocka_unit_test(test_parts_come_largest_first_and_have_one_try),
+    cmocka_unit_test(test_what_must_be_alone_is_for_a_worker_that_holds_nothing),
+    cmocka_unit_test(test_suspects_are_apart),
     cmocka_unit_test(test_closed_hands_out_nothing),
     cmocka_unit_test(test_a_failed_one_waits_for_its_time_and_delays_no_other),
     cmocka_unit_test(test_the_first_that_is_due_is_known),

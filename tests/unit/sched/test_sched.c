@@ -276,43 +276,7 @@ static void test_a_worker_that_starts_after_the_end_is_killed(void **state)
   tm_sched_release(&f.s);
 }
 
-/* ---- nodes ---- */
-
-static void test_a_lost_node_gives_all_back_and_comes_again(void **state)
-{
-  struct fixture f = { .now_ns = 0 };
-
-  begin_two(&f, &usual, "created 2", "hand 0/1 m0, hand 1/1 m1");
-  RUN(&f, { "silent 0", "" }, { "result 1 1 50", "" }, { "turn", "" }, { "lost 0", "" },
-      { "silent 0", "refused" }, { "lost 0", "refused" }, { "turn", "" },
-      { "result 0 1", "refused" }, { "node 0 2", "" }, { "turn", "start 2 on 0" },
-      { "started 2", "setup 2" }, { "loaded 2", "" }, { "ready 2", "" }, { "turn", "hand 2/1 m0" });
-  assert_int_equal(f.s.running, 1);
-  tm_sched_release(&f.s);
-}
-
-static void test_a_node_that_drains_gets_nothing_and_loses_its_workers(void **state)
-{
-  struct fixture f = { .now_ns = 0 };
-
-  begin_two(&f, &usual, "created 2", "hand 0/1 m0, hand 1/1 m1");
-  RUN(&f, { "result 1 1 50", "" }, { "drains 0", "stop 1" }, { "drains 0", "refused" },
-      { "created 4", "" }, { "turn", "" }, { "result 0 1 50", "stop 0" }, { "ended 0", "" },
-      { "ended 1", "" }, { "turn", "" }, { "node 1 1", "" }, { "turn", "start 2 on 1" });
-  assert_int_equal(tm_roster_node(&f.s.roster, 0)->workers.len, 0);
-  tm_sched_release(&f.s);
-}
-
-static void test_a_node_that_is_lost_again_and_again_has_failed(void **state)
-{
-  struct fixture f = { .now_ns = 0 };
-
-  tm_sched_init(&f.s, &usual, 0);
-  for (int i = 0; i < TM_SCHED_LOSSES_MAX - 1; i++)
-    RUN(&f, { "node 0 1", "" }, { "lost 0", "" });
-  RUN(&f, { "node 0 1", "" }, { "lost 0", "node failed 0" });
-  tm_sched_release(&f.s);
-}
+/* ---- time, nodes ---- */
 
 static void test_time_that_passes_without_progress_is_an_event(void **state)
 {
@@ -359,9 +323,6 @@ UNIT_TESTS({
     cmocka_unit_test(test_what_was_not_recalled_at_first_is_recalled_then),
     cmocka_unit_test(test_a_kill_ends_all_of_them),
     cmocka_unit_test(test_a_worker_that_starts_after_the_end_is_killed),
-    cmocka_unit_test(test_a_lost_node_gives_all_back_and_comes_again),
-    cmocka_unit_test(test_a_node_that_drains_gets_nothing_and_loses_its_workers),
-    cmocka_unit_test(test_a_node_that_is_lost_again_and_again_has_failed),
     cmocka_unit_test(test_time_that_passes_without_progress_is_an_event),
     cmocka_unit_test(test_workers_spread_over_the_nodes),
 });

@@ -1,0 +1,74 @@
+-- What becomes of mini-batches when a node ends: one that takes nodes down, and nodes that are
+-- asked to end. A node is a `tidemill node` process on this machine.
+local job = require "support.job"
+local waiting = require "support.waiting"
+
+local INPUTS = 12
+local LIMIT = 120 -- seconds for a job: far more than it takes
+
+local MARKED = [[{ "env", "TM_NODE=%s/{node_id}", "{program}", "node" }]]
+
+-- parent(pid): of the worker that is the keeper, and of the keeper that is the relay.
+local SCRIPT = waiting.SCRIPT .. [[
+ffi.cdef "int getpid(void); int kill(int pid, int signal);"
+local function parent(pid)
+  return tonumber(io.open("/proc/" .. pid .. "/stat"):read("*a"):match "%) %a (%d+)")
+end
+local function node_of() return parent(parent(ffi.C.getpid())) end
+]]
+
+local function new_case(count, script, more)
+  local t = job.case()
+  t:inputs(INPUTS)
+  t:script(SCRIPT .. script)
+  t:pipeline(([[compute_target = "exec", node_count = %d, node_command = %s, mini_batch_size = 1,
+    process_count_per_node = 2, %s]]):format(count, MARKED:format(t.dir), more or ""))
+  t.options = waiting.here(t)
+  t.options.limit = LIMIT
+  return t
+end
+
+local function all_but(number)
+  local names = job.names(INPUTS)
+  table.remove(names, number)
+  return names
+end
+
+local function lost_nodes(t)
+  local ids = {}
+  for id in t:log("sys/master_role.txt"):gmatch "node (%d+) %b() is lost: " do ids[#ids + 1] = id end
+  return ids
+end
+
+describe("a mini-batch that takes its node down", function()
+  after_each(job.check_end)
+
+  -- Two workers on each node: what runs beside it is lost, too, and must not fail.
+  local function runs(number)
+    local t = new_case(2, ([[
+function run(m)
+  if number_of(m[1]) == %d then
+    ffi.C.kill(node_of(), 9)
+    wait_for "never"
+  end
+  return names_of(m)
+end]]):format(number), "error_threshold = 1, run_max_try = 2, node_timeout = 600")
+    t:expect_job(0, nil, t.options)
+    assert.same(all_but(number), t:rows())
+    assert.same({ PROCESS_DIED = 1, RUN_DONE = INPUTS - 1 }, t:statuses())
+    return t
+  end
+
+  it("fails with its third node, and is the only one that fails", function()
+    local t = runs(1)
+    local lost = lost_nodes(t)
+    assert.equal(3, #lost)
+    local words = "3 nodes were lost while they ran it: node (%d+) %b(), node (%d+) %b() and node (%d+) %b()"
+    assert.same(lost, { t:log("user/error.txt"):match(words) })
+  end)
+
+  -- The answer of a mini-batch before it may be lost with the node, which then seems to be the one.
+  it("fails in the end, also if it is not the first of its worker", function()
+    assert.is_true(#lost_nodes(runs(5)) >= 3)
+  end)
+end)
