@@ -6,8 +6,10 @@
  *  (1) Messages are delivered in the order in which they came, and the end after them.
  *  (2) Nothing is delivered within on_msg or on_end of the same link.
  *  (3) If on_msg closes the link, the memory stays valid until on_closed, which comes in a later
- *      turn of the loop: a timer, whose handle is closed then. It also delivers what came before
- *      the link was opened.
+ *      turn of the loop: when the handle of a timer is closed. The timer also delivers what came
+ *      before the link was opened.
+ *  (4) A link has a timer, and memory for what waits, only from when it needs them. A job may have
+ *      100,000 links.
  */
 #include "fleet/stream_link.h"
 
@@ -26,13 +28,19 @@ struct waiting {
 struct tm_stream_link {
   struct tm_worker_link link;
   struct tm_stream_links *links; /* NULL: they were left */
+  struct tm_loop *loop;
+  struct tm_timer *timer;  /* NULL: not needed yet */
+  struct tm_ring *waiting; /* of struct waiting; likewise */
   uint32_t worker;
-  struct tm_timer timer;
+  int code; /* of the end */
   bool is_held, is_delivering;
   bool is_ended, has_told_end;
-  int code; /* of the end */
-  struct tm_ring waiting;
 };
+
+static bool has_waiting(const struct tm_stream_link *s)
+{
+  return s->waiting && s->waiting->len > 0;
+}
 
 static void consume(struct tm_stream_link *s, const struct tm_msg *f)
 {
@@ -57,19 +65,19 @@ static bool may_deliver(const struct tm_stream_link *s)
 
 static struct waiting take_first(struct tm_stream_link *s)
 {
-  struct waiting *first = tm_ring_first(&s->waiting);
+  struct waiting *first = tm_ring_first(s->waiting);
   struct waiting w = *first;
 
   w.f.payload = w.payload.data;
   first->payload = (struct tm_buf)TM_BUF_NONE;
-  tm_ring_remove(&s->waiting, first->seq);
+  tm_ring_remove(s->waiting, first->seq);
   return w;
 }
 
 /* Keeps (1). */
 static void deliver(struct tm_stream_link *s)
 {
-  while (may_deliver(s) && s->waiting.len > 0) {
+  while (may_deliver(s) && has_waiting(s)) {
     struct waiting w = take_first(s);
     hand_over(s, &w.f);
     tm_buf_release(&w.payload);
@@ -84,8 +92,13 @@ static void deliver(struct tm_stream_link *s)
 
 static void keep(struct tm_stream_link *s, const struct tm_msg *f)
 {
-  struct waiting *w = tm_ring_add(&s->waiting);
+  struct waiting *w;
 
+  if (!s->waiting) {
+    s->waiting = TM_NEW(struct tm_ring);
+    tm_ring_init(s->waiting, sizeof(struct waiting));
+  }
+  w = tm_ring_add(s->waiting);
   w->f = *f;
   w->f.fd = -1;
   w->payload = (struct tm_buf)TM_BUF_NONE;
@@ -113,17 +126,28 @@ static void on_timer_closed(struct tm_timer *t)
   struct tm_stream_link *s = t->data;
 
   s->link.user.on_closed(s->link.user.data);
+  free(t);
   free(s);
+}
+
+/* Keeps (4). */
+static struct tm_timer *timer_of(struct tm_stream_link *s)
+{
+  if (!s->timer) {
+    s->timer = TM_NEW(struct tm_timer);
+    tm_timer_open(s->timer, s->loop, on_time, s);
+    s->timer->on_closed = on_timer_closed; /* keeps (3) */
+  }
+  return s->timer;
 }
 
 static int open_link(struct tm_worker_link *l, struct tm_loop *loop, struct tm_err *err)
 {
   struct tm_stream_link *s = (struct tm_stream_link *)l;
 
-  tm_timer_open(&s->timer, loop, on_time, s);
-  s->timer.on_closed = on_timer_closed; /* keeps (3) */
-  if (s->waiting.len > 0 || s->is_ended)
-    tm_timer_start(&s->timer, 0, 0);
+  s->loop = loop;
+  if (has_waiting(s) || s->is_ended)
+    tm_timer_start(timer_of(s), 0, 0);
   return 0;
 }
 
@@ -157,12 +181,15 @@ static void close_link(struct tm_worker_link *l)
 {
   struct tm_stream_link *s = (struct tm_stream_link *)l;
 
-  while (s->waiting.len > 0) {
+  while (has_waiting(s)) {
     struct waiting w = take_first(s);
     consume(s, &w.f);
     tm_buf_release(&w.payload);
   }
-  tm_ring_release(&s->waiting, NULL);
+  if (s->waiting)
+    tm_ring_release(s->waiting, NULL);
+  free(s->waiting);
+  s->waiting = NULL;
   if (s->links) {
     s->links->places.at[s->worker].link = NULL;
     tm_node_stream_flush(s->links->stream);
@@ -174,7 +201,7 @@ static void close_link(struct tm_worker_link *l)
     return;
   }
   l->is_open = false;
-  tm_timer_close(&s->timer);
+  tm_timer_close(timer_of(s));
 }
 
 static const struct tm_worker_carrier carrier = {
@@ -193,7 +220,6 @@ struct tm_worker_link *tm_stream_links_add(struct tm_stream_links *l, uint32_t w
   s->link.carrier = &carrier;
   s->links = l;
   s->worker = worker;
-  tm_ring_init(&s->waiting, sizeof(struct waiting));
   l->places.at[worker] = (struct tm_stream_link_place) { .was_started = true, .link = s };
   return &s->link;
 }
@@ -212,7 +238,7 @@ bool tm_stream_links_take(struct tm_stream_links *l, const struct tm_msg *f)
   s = l->places.at[f->worker].link;
   if (!s || s->is_ended)
     tm_node_stream_consumed(l->stream, f->worker, TM_MSG_HEADER + f->length);
-  else if (may_deliver(s) && s->waiting.len == 0)
+  else if (may_deliver(s) && !has_waiting(s))
     hand_over(s, f);
   else
     keep(s, f);
@@ -239,7 +265,7 @@ void tm_stream_links_leave(struct tm_stream_links *l)
     end(s, 0);
     s->links = NULL;
     if (s->link.is_open)
-      tm_timer_start(&s->timer, 0, 0);
+      tm_timer_start(timer_of(s), 0, 0);
   }
   TM_ARRAY_RELEASE(&l->places);
 }

@@ -25,39 +25,56 @@
 
 #define FILL (TM_STREAM_PIECE + 2 * TM_FRAME_EXTRA) /* bytes */
 
-struct sender {
-  struct tm_list_item in_all, in_ready;
+struct tm_stream_sender {
+  struct tm_list_item in_ready;
   struct tm_stream_queue queue;
   struct tm_credit_out credit;
   uint64_t filled; /* the last filling that has a frame of it */
-  size_t filled_bytes;
+  uint32_t filled_bytes, number;
 };
 
-static struct sender *find(const struct tm_stream_out *o, uint32_t worker)
+/* The place of the first worker with this number, or a higher one. */
+static size_t place_of(const struct tm_stream_out *o, uint32_t worker)
 {
-  const uint64_t *at = tm_map_find(&o->numbers, &worker, sizeof worker);
-  return at ? (struct sender *)(uintptr_t)*at : NULL;
+  size_t low = 0, high = o->workers.len;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (o->workers.at[middle]->number < worker)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
 }
 
-/* Keeps (5). */
-static struct sender *get(struct tm_stream_out *o, uint32_t worker)
+static struct tm_stream_sender *find(const struct tm_stream_out *o, uint32_t worker)
 {
-  struct sender *w = find(o, worker);
+  size_t at = place_of(o, worker);
+  return at < o->workers.len && o->workers.at[at]->number == worker ? o->workers.at[at] : NULL;
+}
+
+/* Keeps (5). New workers have the highest number, as a rule. */
+static struct tm_stream_sender *get(struct tm_stream_out *o, uint32_t worker)
+{
+  struct tm_stream_sender *w = find(o, worker);
   if (w != NULL)
     return w;
-  w = TM_NEW(struct sender);
+  w = TM_NEW(struct tm_stream_sender);
+  w->number = worker;
   tm_credit_out_init(&w->credit, o->limit);
-  *tm_map_add(&o->numbers, &worker, sizeof worker, NULL) = (uintptr_t)w;
-  tm_list_add(&o->all, &w->in_all);
-  return w;
+  (void)TM_ARRAY_ADD(&o->workers);
+  size_t to = o->workers.len - 1;
+  for (; to > 0 && o->workers.at[to - 1]->number > worker; to--)
+    o->workers.at[to] = o->workers.at[to - 1];
+  return o->workers.at[to] = w;
 }
 
-static struct tm_credit_out *credit_of(struct tm_stream_out *o, struct sender *w)
+static struct tm_credit_out *credit_of(struct tm_stream_out *o, struct tm_stream_sender *w)
 {
   return o->is_by_worker ? &w->credit : &o->credit;
 }
 
-static void set_ready(struct tm_stream_out *o, struct sender *w)
+static void set_ready(struct tm_stream_out *o, struct tm_stream_sender *w)
 {
   tm_list_set(&o->ready, &w->in_ready, tm_stream_queue_len(&w->queue) > 0);
 }
@@ -66,16 +83,14 @@ void tm_stream_out_init(struct tm_stream_out *o, bool is_by_worker, size_t limit
 {
   *o = (struct tm_stream_out) { .is_by_worker = is_by_worker, .limit = limit };
   tm_credit_out_init(&o->credit, limit);
-  tm_list_init(&o->all);
   tm_list_init(&o->ready);
 }
 
 void tm_stream_out_drop(struct tm_stream_out *o)
 {
-  for (struct tm_list_item *i = tm_list_first(&o->all); i != NULL; i = tm_list_next(&o->all, i)) {
-    struct sender *w = TM_LIST_OWNER(i, struct sender, in_all);
-    tm_stream_queue_drop(&w->queue);
-    set_ready(o, w);
+  for (size_t i = 0; i < o->workers.len; i++) {
+    tm_stream_queue_drop(&o->workers.at[i]->queue);
+    set_ready(o, o->workers.at[i]);
   }
   tm_stream_queue_drop(&o->control);
   o->waiting = 0;
@@ -83,13 +98,8 @@ void tm_stream_out_drop(struct tm_stream_out *o)
 
 void tm_stream_out_release(struct tm_stream_out *o)
 {
-  struct tm_list_item *item;
   tm_stream_out_drop(o);
-  while ((item = tm_list_first(&o->all)) != NULL) {
-    tm_list_remove(&o->all, item);
-    free(TM_LIST_OWNER(item, struct sender, in_all));
-  }
-  tm_map_release(&o->numbers);
+  TM_ARRAY_RELEASE_EACH(&o->workers);
 }
 
 void tm_stream_out_add(struct tm_stream_out *o, const struct tm_msg *f)
@@ -99,14 +109,14 @@ void tm_stream_out_add(struct tm_stream_out *o, const struct tm_msg *f)
     tm_stream_queue_add(&o->control, f);
     return;
   }
-  struct sender *w = get(o, f->worker);
+  struct tm_stream_sender *w = get(o, f->worker);
   tm_stream_queue_add(&w->queue, f);
   set_ready(o, w);
 }
 
 void tm_stream_out_forget(struct tm_stream_out *o, uint32_t worker)
 {
-  struct sender *w = find(o, worker);
+  struct tm_stream_sender *w = find(o, worker);
   if (w == NULL)
     return;
   o->waiting -= tm_stream_queue_len(&w->queue);
@@ -118,7 +128,7 @@ void tm_stream_out_forget(struct tm_stream_out *o, uint32_t worker)
 
 bool tm_stream_out_granted(struct tm_stream_out *o, uint32_t worker, uint64_t bytes)
 {
-  struct sender *w = o->is_by_worker ? find(o, worker) : NULL;
+  struct tm_stream_sender *w = o->is_by_worker ? find(o, worker) : NULL;
   if (!o->is_by_worker)
     return tm_credit_granted(&o->credit, bytes);
   if (w == NULL || !tm_credit_granted(&w->credit, bytes))
@@ -128,11 +138,11 @@ bool tm_stream_out_granted(struct tm_stream_out *o, uint32_t worker, uint64_t by
 }
 
 /* The worker whose frame is next, or NULL. Keeps (3). */
-static struct sender *next(struct tm_stream_out *o)
+static struct tm_stream_sender *next(struct tm_stream_out *o)
 {
   struct tm_list_item *item;
   while ((item = tm_list_first(&o->ready)) != NULL) {
-    struct sender *w = TM_LIST_OWNER(item, struct sender, in_ready);
+    struct tm_stream_sender *w = TM_LIST_OWNER(item, struct tm_stream_sender, in_ready);
     if (tm_credit_can_send(credit_of(o, w), tm_stream_queue_cost(&w->queue)))
       return w;
     if (!o->is_by_worker)
@@ -147,10 +157,10 @@ bool tm_stream_out_can_fill(struct tm_stream_out *o)
   return tm_stream_queue_len(&o->control) > 0 || next(o) != NULL;
 }
 
-static void account(struct tm_stream_out *o, struct sender *w, size_t cost)
+static void account(struct tm_stream_out *o, struct tm_stream_sender *w, size_t cost)
 {
   tm_credit_send(credit_of(o, w), cost);
-  w->filled_bytes = cost + (w->filled == o->fills ? w->filled_bytes : 0);
+  w->filled_bytes = (uint32_t)cost + (w->filled == o->fills ? w->filled_bytes : 0);
   w->filled = o->fills;
   tm_list_remove(&o->ready, &w->in_ready); /* the others are next */
 }
@@ -167,7 +177,7 @@ void tm_stream_out_fill(struct tm_stream_out *o, struct tm_buf *out)
   tm_require(out->len < FILL); /* keeps (1) */
   o->fills++;
   while (tm_stream_out_can_fill(o)) {
-    struct sender *w = tm_stream_queue_len(&o->control) > 0 ? NULL : next(o);
+    struct tm_stream_sender *w = tm_stream_queue_len(&o->control) > 0 ? NULL : next(o);
     struct tm_stream_queue *q = w == NULL ? &o->control : &w->queue;
     size_t cost = tm_stream_queue_cost(q);
     if (out->len > 0 && out->len + cost + TM_FRAME_EXTRA > FILL)
@@ -188,7 +198,7 @@ void tm_stream_out_fill(struct tm_stream_out *o, struct tm_buf *out)
 
 size_t tm_stream_out_pending_of(const struct tm_stream_out *o, uint32_t worker, bool has_outbox)
 {
-  const struct sender *w = find(o, worker);
+  const struct tm_stream_sender *w = find(o, worker);
   if (w == NULL)
     return 0;
   return tm_stream_queue_len(&w->queue) +

@@ -12,20 +12,22 @@
 #include <stdint.h>
 
 #include "base/list.h"
-#include "base/map.h"
+#include "base/mem.h"
 #include "sys/messages/stream_credit.h"
 #include "sys/messages/stream_queue.h"
+
+struct tm_stream_sender;
 
 struct tm_stream_out {
   bool is_by_worker; /* each worker has a credit of its own; else all share `credit` */
   size_t limit;      /* of a credit, bytes */
   struct tm_credit_out credit;
   struct tm_stream_queue control;
-  struct tm_map numbers;     /* of the workers */
-  struct tm_list all, ready; /* workers; those that may send, as far as their own credit goes */
-  size_t waiting;            /* bytes in all queues */
-  uint64_t fills;            /* calls of tm_stream_out_fill() */
-  bool needs_break;          /* what was filled in last does not end in a line break */
+  struct TM_ARRAY(struct tm_stream_sender *) workers; /* sorted by number */
+  struct tm_list ready; /* workers that may send, as far as their own credit goes */
+  size_t waiting;       /* bytes in all queues */
+  uint64_t fills;       /* calls of tm_stream_out_fill() */
+  bool needs_break;     /* what was filled in last does not end in a line break */
 };
 
 void tm_stream_out_init(struct tm_stream_out *o, bool is_by_worker, size_t limit);

@@ -1,11 +1,12 @@
-/* stream_queue.c - see the header. Bytes are moved to the front only when as many were sent. */
+/* stream_queue.c - see the header. Bytes are moved to the front only when as many were sent. An
+ * empty queue has no memory: each worker of a job has a queue, and the first message to each worker
+ * is a long one. */
 #include "sys/messages/stream_queue.h"
 
 #include "base/check.h"
 #include "sys/messages/msg_bytes.h"
 #include "sys/messages/stream_frames.h"
 
-#define KEPT  (64u << 10)  /* bytes; a queue that grew beyond this is freed when it is empty */
 #define MOVED (256u << 10) /* bytes, sent before the rest is moved to the front */
 
 /* The first message, whole. */
@@ -36,10 +37,8 @@ size_t tm_stream_queue_cost(const struct tm_stream_queue *q)
 static void tidy(struct tm_stream_queue *q)
 {
   size_t left = q->bytes.len - q->at;
-  if (left == 0 && q->bytes.cap > KEPT) {
+  if (left == 0) {
     tm_buf_release(&q->bytes);
-  } else if (left == 0) {
-    tm_buf_clear(&q->bytes);
   } else if (q->at >= MOVED && q->at >= left) {
     tm_buf_remove_front(&q->bytes, q->at);
   } else {
