@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 
-#define FIRST_CAP 4
+#define FIRST_CAP 1 /* most windows hold one: mini-batches take longer than a message */
 
 static uint64_t *seq_at(const struct tm_ring *r, size_t place)
 {
@@ -17,7 +17,8 @@ static uint64_t *seq_at(const struct tm_ring *r, size_t place)
 
 void tm_ring_init(struct tm_ring *r, size_t size)
 {
-  *r = (struct tm_ring) { .size = size, .first = 1, .next = 1 };
+  tm_require(size <= UINT32_MAX);
+  *r = (struct tm_ring) { .size = (uint32_t)size, .first = 1, .next = 1 };
 }
 
 void tm_ring_release(struct tm_ring *r, void (*release)(void *element))
@@ -33,6 +34,7 @@ static void grow(struct tm_ring *r)
 {
   struct tm_ring old = *r;
 
+  tm_require(old.cap <= UINT32_MAX / 2);
   r->cap = old.cap == 0 ? FIRST_CAP : 2 * old.cap;
   r->at = tm_xcalloc(r->cap, r->size);
   for (size_t i = 0; i < old.cap; i++) {

@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 struct tm_ring {
-  char *at; /* number seq is at place seq % cap */
-  size_t cap, size;
+  char *at;             /* number seq is at place seq % cap */
   uint64_t first, next; /* all elements are in first .. next - 1 */
-  size_t len;
+  uint32_t cap, len;
+  uint32_t size; /* bytes of an element */
 };
 
 void tm_ring_init(struct tm_ring *r, size_t size);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 
 #define FIRST_CAP 16
+#define KEPT      1024 /* a ring that grew beyond this is freed when it is empty */
 
 void tm_actions_release(struct tm_actions *a)
 {
@@ -43,6 +44,7 @@ bool tm_actions_take(struct tm_actions *a, struct tm_sched_action *out)
     return false;
   *out = a->at[a->first];
   a->first = (a->first + 1) & (a->cap - 1);
-  a->len--;
+  if (--a->len == 0 && a->cap > KEPT) /* 100,000 workers have started in one turn */
+    tm_actions_release(a);
   return true;
 }

@@ -161,10 +161,10 @@ struct tm_sched_worker *tm_roster_add(struct tm_roster *r, struct tm_sched_node 
 {
   struct tm_sched_worker *w = TM_NEW(struct tm_sched_worker);
 
-  tm_require(slot >= 0 && r->workers.len < UINT32_MAX);
+  tm_require(slot >= 0 && slot <= UINT32_MAX && r->workers.len < UINT32_MAX);
   w->number = (uint32_t)r->workers.len;
   w->node = n;
-  w->slot = slot;
+  w->slot = (uint32_t)slot;
   tm_window_init(&w->window, span_max);
   *TM_ARRAY_ADD(&r->workers) = w;
   tm_list_add(&n->workers, &w->of_node);

@@ -41,14 +41,14 @@ struct tm_sched_node {
   struct tm_list_item open, unplanned; /* in the roster's lists of nodes */
 };
 
+/* There may be 100,000: without padding. */
 struct tm_sched_worker {
-  uint32_t number;
   struct tm_sched_node *node;
-  int64_t slot;
+  uint32_t number, slot;
   int64_t started_ns; /* awake (active_clock.h); when its start was decided */
   int64_t refused_ns; /* when a recall brought nothing back; 0: never */
-  enum tm_worker_state state;
   struct tm_window window;
+  enum tm_worker_state state;
   bool is_leaving;    /* it gets no more work, and ends when its window is empty */
   bool is_recalling;  /* the node was asked to take back, and has not answered */
   bool is_deaf;       /* it gets nothing more */

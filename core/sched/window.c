@@ -13,8 +13,8 @@
 
 void tm_window_init(struct tm_window *w, size_t span_max)
 {
-  tm_require(span_max >= 2);
-  *w = (struct tm_window) { .span_max = span_max };
+  tm_require(span_max >= 2 && span_max <= UINT32_MAX);
+  *w = (struct tm_window) { .span_max = (uint32_t)span_max };
   tm_ring_init(&w->ring, sizeof(struct tm_inflight));
 }
 

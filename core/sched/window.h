@@ -30,9 +30,9 @@ struct tm_inflight {
 
 struct tm_window {
   struct tm_ring ring; /* of struct tm_inflight */
-  size_t span_max;     /* from the first seq to the last */
   int64_t mean_ns;     /* duration of a mini-batch, moving average; 0: none has ended yet */
   int64_t first_ns;    /* since when its first has been the first, if there is one */
+  uint32_t span_max;   /* from the first seq to the last */
 };
 
 /* `span_max`: the worker's page has as many words. */

@@ -19,11 +19,11 @@ struct tm_in_flight {
   uint64_t seq; /* ring.h */
   struct tm_assignment what;
   uint32_t dataset;
-  uint32_t items;    /* 0: rows of a table that are not counted yet */
-  bool is_uncounted; /* it has failed, and its rows could not be counted: `items` is 1 */
+  uint32_t items; /* 0: rows of a table that are not counted yet */
   int64_t manifest_at;
   struct tm_buf first_item; /* tm_item_describe_first(); its memory is reused */
   bool has_keys;            /* that is the keys of a group */
+  bool is_uncounted;        /* it has failed, and its rows could not be counted: `items` is 1 */
   bool is_announced;        /* it has left the worker: announced.h */
 };
 
@@ -42,25 +42,25 @@ struct tm_step_node {
   int64_t distance_ns;         /* the round trip that the scheduler knows; 0: none */
 };
 
-/* step_nodes.c and workers.c make and free these. */
+/* step_nodes.c and workers.c make and free these. There may be 100,000: without padding. */
 struct tm_worker {
   struct tm_supervisor *s;
   struct tm_step_node *node;
-  uint32_t number; /* in the scheduler */
-  uint32_t id;     /* on the node */
-  size_t at;       /* in tm_supervisor.workers */
-  char name[24];   /* process000 */
-  int64_t pid;
-  int64_t started_ns;          /* monotonic; 0: it has not been */
   struct tm_worker_link *link; /* NULL: not yet, or none */
   struct tm_ring held;         /* of struct tm_in_flight */
-  bool is_deaf;                /* it has ended, or sent rubbish: it is sent nothing more */
-  bool is_rubbish;      /* it sent what cannot be read, or closed its link: it is not believed */
-  int64_t mute_ns;      /* monotonic; when its link ended; 0: it has not */
-  bool has_failed_init; /* it has reported why */
-  int announced;        /* results: they keep it when it is gone */
-  bool has_ended, is_closed;
+  int64_t pid;
+  int64_t started_ns; /* monotonic; 0: it has not been */
+  int64_t mute_ns;    /* monotonic; when its link ended; 0: it has not */
+  uint32_t number;    /* in the scheduler */
+  uint32_t id;        /* on the node */
+  uint32_t at;        /* in tm_supervisor.workers */
+  int announced;      /* results: they keep it when it is gone */
+  char name[24];      /* process000 */
   struct tm_worker_phase doing;
+  bool is_deaf;         /* it has ended, or sent rubbish: it is sent nothing more */
+  bool is_rubbish;      /* it sent what cannot be read, or closed its link: it is not believed */
+  bool has_failed_init; /* it has reported why */
+  bool has_ended, is_closed;
 };
 
 #endif

@@ -18,12 +18,12 @@
 #include "node/node_msg.h"
 
 struct tm_worker_phase { /* zero: it was not looked at yet */
-  enum tm_phase call;    /* as the supervisor sees it; RUN: a mini-batch */
   uint64_t seq;          /* the first that it holds, or 0 */
   int64_t since_ns;      /* awake (active_clock.h) */
-  enum tm_phase told;    /* by the keeper, for this seq; IDLE: nothing yet */
-  int64_t begun_wall_ns; /* likewise; 0: nothing yet */
+  int64_t begun_wall_ns; /* by the keeper, for this seq; 0: nothing yet */
+  enum tm_phase told;    /* likewise; IDLE: nothing yet */
   bool is_stopped;       /* likewise */
+  enum tm_phase call;    /* as the supervisor sees it; RUN: a mini-batch */
 };
 
 void tm_worker_phase_look(struct tm_worker_phase *p, enum tm_phase call, uint64_t seq,

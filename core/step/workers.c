@@ -112,7 +112,7 @@ static void start_worker(struct tm_supervisor *s, uint32_t node, uint32_t number
   snprintf(w->name, sizeof(w->name), "process%03" PRId64, s->next_number++);
   tm_ring_init(&w->held, sizeof(struct tm_in_flight));
   w->id = tm_node_start_worker(w->node->node, w->node->step, number, w->name);
-  w->at = s->workers.len;
+  w->at = (uint32_t)s->workers.len;
   *TM_ARRAY_ADD(&s->workers) = w;
   while (s->by_number.len <= number)
     *TM_ARRAY_ADD(&s->by_number) = NULL;
