@@ -103,7 +103,7 @@ static bool on_distance(struct tm_sched *s, uint32_t node, int64_t ns)
   return true;
 }
 
-bool tm_sched_node_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns)
+static bool on_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns)
 {
   switch (e->kind) {
   case TM_SCHED_ON_NODE: return on_node(s, e);
@@ -113,4 +113,13 @@ bool tm_sched_node_event(struct tm_sched *s, const struct tm_sched_event *e, int
   case TM_SCHED_ON_DISTANCE: return on_distance(s, e->node, e->ns);
   default: return false;
   }
+}
+
+bool tm_sched_node_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns)
+{
+  bool has_changed = on_event(s, e, now_ns);
+
+  if (has_changed && e->kind != TM_SCHED_ON_DISTANCE)
+    tm_time_rules_look_at_nodes(&s->time, &s->roster, now_ns);
+  return has_changed;
 }

@@ -380,7 +380,7 @@ bool tm_sched_event(struct tm_sched *s, const struct tm_sched_event *e, int64_t 
   s->queue.now_ns = now_ns;
   switch (e->kind) {
   case TM_SCHED_ON_TURN: tm_dispatch_turn(s, now_ns); return true;
-  case TM_SCHED_ON_BEGIN: tm_time_rules_start(&s->time, now_ns); return true;
+  case TM_SCHED_ON_BEGIN: tm_time_rules_start(&s->time, &s->roster, now_ns); return true;
   case TM_SCHED_ON_TIME: return on_time(s, e->counts, now_ns);
   case TM_SCHED_ON_NODE:
   case TM_SCHED_ON_NODE_SILENT:

@@ -7,9 +7,24 @@ void tm_time_rules_init(struct tm_time_rules *r, const struct tm_time_limits *li
   tm_init_rules_init(&r->init, limits->workers, limits->run_timeout_ns);
 }
 
-void tm_time_rules_start(struct tm_time_rules *r, int64_t now_ns)
+static bool has_node(const struct tm_roster *roster)
+{
+  for (size_t i = 0; i < roster->nodes.len; i++)
+    if (roster->nodes.at[i] && roster->nodes.at[i]->is_up)
+      return true;
+  return false;
+}
+
+void tm_time_rules_look_at_nodes(struct tm_time_rules *r, const struct tm_roster *roster,
+                                 int64_t now_ns)
+{
+  tm_active_clock_pause(&r->progress.clock, !has_node(roster), now_ns);
+}
+
+void tm_time_rules_start(struct tm_time_rules *r, const struct tm_roster *roster, int64_t now_ns)
 {
   tm_progress_timeout_init(&r->progress, r->limits.first_ns, r->limits.update_ns, now_ns);
+  tm_time_rules_look_at_nodes(r, roster, now_ns);
 }
 
 int64_t tm_time_rules_clock(struct tm_time_rules *r, int64_t now_ns)

@@ -2,7 +2,7 @@
  * of progress_timeout.h and init_rules.h, applied to the workers that the scheduler knows.
  *
  * Part of the scheduler. All times of these rules are of its clock, which counts time awake
- * (active_clock.h).
+ * (active_clock.h) in which the step has a node: while it waits for one, nothing can happen.
  *
  * Caller: init; start when the step begins to list; note how each init() ends; look about ten times
  * a second.
@@ -35,7 +35,10 @@ struct tm_time_rules {
 };
 
 void tm_time_rules_init(struct tm_time_rules *r, const struct tm_time_limits *limits);
-void tm_time_rules_start(struct tm_time_rules *r, int64_t now_ns);
+void tm_time_rules_start(struct tm_time_rules *r, const struct tm_roster *roster, int64_t now_ns);
+/* A node has come or gone. */
+void tm_time_rules_look_at_nodes(struct tm_time_rules *r, const struct tm_roster *roster,
+                                 int64_t now_ns);
 /* The time awake. */
 int64_t tm_time_rules_clock(struct tm_time_rules *r, int64_t now_ns);
 /* Sets `why` if a rule is broken. */

@@ -74,11 +74,6 @@ static int64_t count_slots(const struct tm_supervisor *s)
   return slots;
 }
 
-bool tm_step_nodes_are_awaited(const struct tm_supervisor *s)
-{
-  return s->o.step->config.launches_nodes && count_slots(s) == 0;
-}
-
 int64_t tm_step_nodes_workers(const struct tm_supervisor *s)
 {
   int64_t slots = count_slots(s), given = s->o.step->config.process_count_per_node;

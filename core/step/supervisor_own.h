@@ -161,8 +161,6 @@ void tm_step_nodes_silence(struct tm_supervisor *s, uint32_t id);
 bool tm_step_nodes_lose(struct tm_supervisor *s, uint32_t id);
 /* Ten times a second: tells the scheduler how far the nodes are, where that has changed. */
 void tm_step_nodes_tick(struct tm_supervisor *s);
-/* A command is to start its nodes, and it has none now. */
-bool tm_step_nodes_are_awaited(const struct tm_supervisor *s);
 /* How many workers it may have on all nodes that it has now, at least on one. */
 int64_t tm_step_nodes_workers(const struct tm_supervisor *s);
 /* The number of the next worker's name: names continue from those of earlier sessions, on any

@@ -6,8 +6,7 @@
  *
  * Ten times a second it looks for workers that have lost their link, and tells the scheduler the
  * time, which applies the rules for progress and init() (sched/time_rules.h). Both wait while a
- * large result is copied, because the results and the ends of workers behind it wait; and while a
- * command has not started a node yet, which has a time of its own (fleet/launch_plan.h).
+ * large result is copied, because the results and the ends of workers behind it wait.
  */
 #include "base/time.h"
 #include "step/supervisor_own.h"
@@ -96,8 +95,7 @@ void tm_watchdog_tick(struct tm_supervisor *s)
     look_at_mute(s);
   if (tm_step_life_may(&s->life, TM_STEP_MAY_ASK)) {
     look_at_stuck(s);
-  } else if (tm_step_life_may(&s->life, TM_STEP_MAY_START) && !s->copying.is_on &&
-             !tm_step_nodes_are_awaited(s)) {
+  } else if (tm_step_life_may(&s->life, TM_STEP_MAY_START) && !s->copying.is_on) {
     tm_workers_tell(
         s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_TIME, .counts = &s->tally.counts });
     tm_workers_carry_out(s, NULL);

@@ -33,7 +33,19 @@ static void test_a_clock_that_goes_back_takes_nothing_away(void **state)
   assert_int_equal(tm_active_clock_look(&a, 5 * TM_S + 7), 7);
 }
 
+static void a_clock_that_is_paused_stands_still(void **state)
+{
+  struct tm_active_clock a;
+  tm_active_clock_init(&a, 0);
+  tm_active_clock_pause(&a, true, 10); /* it went until then */
+  assert_int_equal(tm_active_clock_look(&a, 1000), 10);
+  tm_active_clock_pause(&a, true, 1500);
+  tm_active_clock_pause(&a, false, 2000);
+  assert_int_equal(tm_active_clock_look(&a, 2003), 13);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(a_clock_that_is_paused_stands_still),
     cmocka_unit_test(test_looks_in_short_distances_count_in_full),
     cmocka_unit_test(test_of_a_gap_a_second_counts),
     cmocka_unit_test(test_a_clock_that_goes_back_takes_nothing_away),

@@ -285,7 +285,8 @@ static void test_time_that_passes_without_progress_is_an_event(void **state)
 
   o.time.first_ns = 500 * TM_MS;
   tm_sched_init(&f.s, &o, 0);
-  RUN(&f, { "at 100 begin", "" }, { "at 599 time", "" }, { "at 600 time", "no progress" });
+  RUN(&f, { "node 0 1", "" }, { "at 100 begin", "" }, { "at 599 time", "" },
+      { "at 600 time", "no progress" });
   tm_sched_release(&f.s);
 }
 

@@ -201,7 +201,72 @@ static void a_lost_node_is_not_a_failure_of_init(void **state)
   tm_sched_release(&f.s);
 }
 
+/* Ten times a second somebody also asks for the time, as a step does. */
+static void pass_without_node(struct fixture *f, int64_t seconds)
+{
+  for (int64_t i = 0; i < seconds * 10; i++) {
+    f->now_ns += 100 * TM_MS;
+    tell(f, &(struct tm_sched_event) { .kind = TM_SCHED_ON_TIME, .counts = &f->counts });
+    (void)tm_sched_awake_ns(&f->s, f->now_ns);
+    assert_int_equal(first_action(f), NO_ACTION);
+  }
+}
+
+static void tell_node(struct fixture *f, enum tm_sched_event_kind kind)
+{
+  tell(f, &(struct tm_sched_event) { .kind = kind, .slots = 2 });
+  tell(f, &(struct tm_sched_event) { .kind = TM_SCHED_ON_TURN });
+}
+
+static void time_stands_still_while_there_is_no_node(void **state)
+{
+  struct fixture f;
+
+  begin(&f, &usual);
+  assert_int_equal(pass(&f, 200), NO_ACTION);
+  tell_node(&f, TM_SCHED_ON_NODE_SILENT);
+  tell_node(&f, TM_SCHED_ON_NODE_LOST);
+  pass_without_node(&f, 7200); /* in a queue */
+  tell_node(&f, TM_SCHED_ON_NODE);
+  assert_int_equal(pass(&f, 99), NO_ACTION);
+  assert_int_equal(pass(&f, 2), TM_SCHED_NO_PROGRESS);
+  tm_sched_release(&f.s);
+}
+
+static void failures_of_init_do_not_grow_old_while_there_is_no_node(void **state)
+{
+  struct fixture f;
+
+  begin(&f, &usual);
+  fail_inits(&f, 0, 4);
+  tell_node(&f, TM_SCHED_ON_NODE_LOST);
+  pass_without_node(&f, 7200);
+  tell_node(&f, TM_SCHED_ON_NODE);
+  assert_int_equal(pass(&f, 100), NO_ACTION);
+  assert_int_equal(pass(&f, 20), TM_SCHED_INIT_FAILS);
+  tm_sched_release(&f.s);
+}
+
+static void time_does_not_count_before_the_first_node(void **state)
+{
+  struct tm_sched_options o = {
+    .run_max_try = 1, .window_max = 16, .retry_delay_ns = -1, .time = usual, .is_over = is_over
+  };
+  struct fixture f = { .now_ns = 1000 * TM_S };
+
+  tm_sched_init(&f.s, &o, 0);
+  tell(&f, &(struct tm_sched_event) { .kind = TM_SCHED_ON_BEGIN });
+  pass_without_node(&f, 7200);
+  tell_node(&f, TM_SCHED_ON_NODE);
+  assert_int_equal(pass(&f, 59), NO_ACTION);
+  assert_int_equal(pass(&f, 2), TM_SCHED_NO_PROGRESS);
+  tm_sched_release(&f.s);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(time_stands_still_while_there_is_no_node),
+    cmocka_unit_test(failures_of_init_do_not_grow_old_while_there_is_no_node),
+    cmocka_unit_test(time_does_not_count_before_the_first_node),
     cmocka_unit_test(a_step_without_progress_fails),
     cmocka_unit_test(a_step_that_lists_nothing_fails),
     cmocka_unit_test(time_counts_from_the_begin_and_only_while_awake),
