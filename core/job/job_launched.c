@@ -394,7 +394,8 @@ void tm_job_launched_ready(struct tm_job *job, uint32_t id)
   tm_job_probe_end(n);
   tm_launch_plan_ready(&tm_job_launched_group(n)->plan, id);
   note_ready(n, tm_fleet_node(&job->fleet, id));
-  tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, id));
+  if (tm_fleet_node(&job->fleet, id)) /* else a listener has ended the job */
+    tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, id));
 }
 
 /* ---- launching ---- */

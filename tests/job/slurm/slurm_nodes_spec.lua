@@ -34,7 +34,8 @@ function run(m)
   return names_of(m)
 end]])
     t:pipeline(([[compute_target = "slurm", node_count = %d, mini_batch_size = 1, process_count_per_node = 1,
-      error_threshold = 0, run_max_try = 1, slurm_options = "--exclusive", logging_level = "DEBUG", %s]]):format(count, more or ""))
+      error_threshold = 0, run_max_try = 1, slurm_options = "--exclusive",
+      logging_level = "DEBUG", %s]]):format(count, more or ""))
     t.options = waiting.here(t)
     t.options.env[#t.options.env + 1] = cluster.variable
     t.options.limit = LIMIT
