@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "fleet/slurm_environment.h"
 #include "inspect/output_check.h"
 #include "job/job_own.h"
 #include "job/limits.h"
@@ -248,12 +249,22 @@ static int remove_result(struct tm_job *job, struct tm_err *err)
   return tm_fs_sync_dir(job->o.fs, job->dir.path, err);
 }
 
+static void advise(struct tm_job *job)
+{
+  struct tm_buf text = TM_BUF_NONE;
+
+  if (tm_limits_advise(&text, job->o.pipeline, tm_slurm_environment_job(environ) != NULL))
+    tm_job_note(job, "%s", tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
 /* Only a job that exists is checked here; a new one was checked before its directory was made.
  * Nothing has run by then. */
 static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 {
   int rc = tm_registering_check(job->o.registry, job->o.pipeline, err);
 
+  advise(job);
   if (rc == 0 && has_job)
     rc = look_ahead(job, job->dir.path, err);
   if (rc == 0)

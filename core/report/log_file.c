@@ -76,6 +76,23 @@ bool tm_log_file_is_empty(const struct tm_log_file *f)
   return f->at == 0 && f->text.len == 0;
 }
 
+void tm_log_file_rest(struct tm_log_file *f)
+{
+  if (f->fd >= 0)
+    tm_fs_close(f->fs, f->fd);
+  f->fd = -1;
+}
+
+/* A file that was removed is not made again: its first lines are lost. */
+static int open_again(struct tm_log_file *f, struct tm_err *err)
+{
+  int fd = tm_fs_open(f->fs, f->path, O_RDWR, 0, err);
+  if (fd < 0)
+    give_up(f);
+  f->fd = fd < 0 ? -1 : fd;
+  return fd;
+}
+
 int tm_log_file_flush(struct tm_log_file *f, struct tm_err *err)
 {
   int rc;
@@ -85,6 +102,8 @@ int tm_log_file_flush(struct tm_log_file *f, struct tm_err *err)
     tm_buf_clear(&f->text);
     return 0;
   }
+  if (f->fd < 0 && (rc = open_again(f, err)) < 0)
+    return rc;
   rc = tm_fs_write_at(f->fs, f->fd, f->path, f->text.data, f->text.len, f->at, err);
   f->at += (int64_t)f->text.len;
   tm_buf_clear(&f->text);

@@ -22,7 +22,7 @@
 struct tm_log_file {
   const struct tm_fs *fs;
   char *path;
-  int fd;             /* -1: not open */
+  int fd;             /* -1: not open; or at rest */
   int64_t at;         /* offset of the next byte */
   struct tm_buf text; /* not written yet */
   bool is_given_up;
@@ -35,6 +35,8 @@ int tm_log_file_open(struct tm_log_file *f, const struct tm_fs *fs, const char *
 bool tm_log_file_is_empty(const struct tm_log_file *f); /* nothing written, nothing collected */
 /* Writes the collected text. Fails once. */
 int tm_log_file_flush(struct tm_log_file *f, struct tm_err *err);
+/* Closes the descriptor; flushing opens the file again. The collected text stays. */
+void tm_log_file_rest(struct tm_log_file *f);
 /* Flushes if enough text was collected. */
 static inline int tm_log_file_flush_large(struct tm_log_file *f, struct tm_err *err)
 {

@@ -3,8 +3,8 @@
  * On the hot path, like tries.c: a line costs some copies. The parts of a line that are constant
  * for a worker are formatted once.
  *
- *  (1) A file is open while its worker lives and has a line: there are no more descriptors than
- *      workers.
+ *  (1) A file is open at most while its worker lives and has a line. TM_WORKER_LOGS_OPEN_MAX are
+ *      open at once: another one is closed before. With fewer workers, each file is opened once.
  *  (2) A failure usually affects all workers alike (a full disk, missing permission): only the
  *      first is reported.
  */
@@ -21,11 +21,14 @@
 #define NUMBERS_MAX 512
 #define MESSAGE_MAX 1000 /* bytes of the error; user/error/ has the full text */
 
+#define RESTS SIZE_MAX
+
 struct tm_worker_log {
   char *worker;
   struct tm_log_file file;
+  size_t place;            /* in `open_files`; or RESTS */
   struct tm_buf good, bad; /* "|INFO|4711|process003|mini-batch ", "|ERROR|..." */
-  struct tm_buf place;     /* "; node 0 at host7" */
+  struct tm_buf node;      /* "; node 0 at host7" */
   uint64_t told_seq;       /* the last try that got a line before its end */
   enum tm_phase told_call; /* likewise, of calls without a mini-batch; IDLE: none */
 };
@@ -45,29 +48,68 @@ static int judge(struct tm_worker_logs *l, int rc) /* keeps (2) */
   return rc;
 }
 
+/* Keeps (1): `w` is about to be opened. */
+static void take_place(struct tm_worker_logs *l, struct tm_worker_log *w)
+{
+  if (l->open_len < TM_WORKER_LOGS_OPEN_MAX) {
+    w->place = l->open_len++;
+  } else {
+    w->place = l->oldest++ % TM_WORKER_LOGS_OPEN_MAX;
+    tm_log_file_rest(&l->open_files[w->place]->file);
+    l->open_files[w->place]->place = RESTS;
+  }
+  l->open_files[w->place] = w;
+}
+
+/* `w` is closed: the last place is moved to its own. */
+static void leave_place(struct tm_worker_logs *l, struct tm_worker_log *w)
+{
+  if (w->place == RESTS)
+    return;
+  struct tm_worker_log *last = l->open_files[--l->open_len];
+  l->open_files[w->place] = last;
+  last->place = w->place;
+  w->place = RESTS;
+}
+
+static int write_out(struct tm_worker_logs *l, struct tm_worker_log *w, struct tm_err *err)
+{
+  if (w->file.text.len > 0 && w->place == RESTS)
+    take_place(l, w);
+  return tm_log_file_flush(&w->file, err);
+}
+
+static int write_large(struct tm_worker_logs *l, struct tm_worker_log *w, struct tm_err *err)
+{
+  return w->file.text.len < TM_LOG_FLUSH_BYTES ? 0 : write_out(l, w, err);
+}
+
 static struct tm_worker_log *open_log(struct tm_worker_logs *l, const struct tm_event *e,
                                       struct tm_err *err, int *rc)
 {
   struct tm_worker_log *w = TM_NEW(struct tm_worker_log);
   char *path = tm_xprintf("%s/%s/%s.txt", l->dir, e->node_id, e->worker);
+  take_place(l, w);
   *rc = tm_log_file_open(&w->file, l->fs, path, err);
   w->worker = tm_xstrdup(e->worker);
   w->told_call = TM_PHASE_IDLE;
   tm_buf_printf(&w->good, "|INFO|%" PRId64 "|%s|mini-batch ", e->pid, e->worker);
   tm_buf_printf(&w->bad, "|ERROR|%" PRId64 "|%s|mini-batch ", e->pid, e->worker);
-  tm_buf_printf(&w->place, "; node %s", e->node_id);
+  tm_buf_printf(&w->node, "; node %s", e->node_id);
   if (e->node_address && *e->node_address)
-    tm_buf_printf(&w->place, " at %s", e->node_address);
+    tm_buf_printf(&w->node, " at %s", e->node_address);
   free(path);
   return w;
 }
 
-static int close_log(struct tm_worker_log *w, struct tm_err *err)
+static int close_log(struct tm_worker_logs *l, struct tm_worker_log *w, struct tm_err *err)
 {
-  int rc = tm_log_file_close(&w->file, err);
+  int rc = write_out(l, w, err);
+  (void)tm_log_file_close(&w->file, NULL);
+  leave_place(l, w);
   tm_buf_release(&w->good);
   tm_buf_release(&w->bad);
-  tm_buf_release(&w->place);
+  tm_buf_release(&w->node);
   free(w->worker);
   free(w);
   return rc;
@@ -76,7 +118,7 @@ static int close_log(struct tm_worker_log *w, struct tm_err *err)
 static struct tm_worker_log *log_of(struct tm_worker_logs *l, const struct tm_event *e,
                                     struct tm_err *err, int *rc)
 {
-  uint64_t *place = tm_map_add(&l->open, e->worker, strlen(e->worker), NULL);
+  uint64_t *place = tm_map_add(&l->places, e->worker, strlen(e->worker), NULL);
   if (*place == 0) {
     *TM_ARRAY_ADD(&l->logs) = open_log(l, e, err, rc);
     *place = l->logs.len;
@@ -117,7 +159,7 @@ static void add_line(struct tm_worker_logs *l, struct tm_worker_log *w, const st
   const struct tm_buf *front = is_good(a) ? &w->good : &w->bad;
   const char *status = tm_status_name(a->status);
   struct tm_pen p;
-  tm_pen_start(&p, &w->file.text, NUMBERS_MAX + front->len + w->place.len);
+  tm_pen_start(&p, &w->file.text, NUMBERS_MAX + front->len + w->node.len);
   tm_pen_add_log(&p, &l->ended, e->wall_ns);
   tm_pen_add(&p, front->data, front->len);
   ADD_COUNT(&p, (int64_t)a->index, ", try ");
@@ -143,7 +185,7 @@ static void add_line(struct tm_worker_logs *l, struct tm_worker_log *w, const st
   }
   TM_PEN_ADD(&p, "; ");
   add_times(&p, &l->began, a);
-  tm_pen_add(&p, w->place.data, w->place.len);
+  tm_pen_add(&p, w->node.data, w->node.len);
   tm_pen_add_char(&p, '\n');
   tm_pen_stop(&p);
 }
@@ -167,7 +209,7 @@ int tm_worker_logs_add_handed(struct tm_worker_logs *l, const struct tm_event *e
   tm_attempt_add_input(&text, a);
   tm_log_add_line(&w->file.text, e->wall_ns, TM_DEBUG, e->pid, e->worker, text.data);
   tm_buf_release(&text);
-  return judge(l, rc < 0 ? rc : tm_log_file_flush_large(&w->file, err));
+  return judge(l, rc < 0 ? rc : write_large(l, w, err));
 }
 
 int tm_worker_logs_add(struct tm_worker_logs *l, const struct tm_event *e, struct tm_err *err)
@@ -179,7 +221,7 @@ int tm_worker_logs_add(struct tm_worker_logs *l, const struct tm_event *e, struc
   add_line(l, w, e);
   if (*e->attempt->message)
     add_message(&w->file.text, e->attempt->message);
-  return judge(l, rc < 0 ? rc : tm_log_file_flush_large(&w->file, err));
+  return judge(l, rc < 0 ? rc : write_large(l, w, err));
 }
 
 /* False: the activity has a line already. */
@@ -198,7 +240,7 @@ static void add_begun(struct tm_worker_log *w, const struct tm_event *e,
 {
   struct tm_buf text = TM_BUF_NONE;
   tm_activity_add_begun(&text, a, e->wall_ns);
-  tm_buf_add(&text, w->place.data, w->place.len);
+  tm_buf_add(&text, w->node.data, w->node.len);
   tm_log_add_line(&w->file.text, e->wall_ns, TM_INFO, a->pid, a->worker, text.data);
   tm_buf_release(&text);
 }
@@ -228,7 +270,7 @@ int tm_worker_logs_tick(struct tm_worker_logs *l, const struct tm_event *e,
 
 int tm_worker_logs_end(struct tm_worker_logs *l, const char *worker, struct tm_err *err)
 {
-  uint64_t *place = tm_map_find(&l->open, worker, strlen(worker));
+  uint64_t *place = tm_map_find(&l->places, worker, strlen(worker));
   size_t at;
   struct tm_worker_log *w, *last;
   if (!place || *place == 0)
@@ -239,16 +281,16 @@ int tm_worker_logs_end(struct tm_worker_logs *l, const char *worker, struct tm_e
   last = l->logs.at[--l->logs.len];
   if (last != w) {
     l->logs.at[at] = last;
-    *tm_map_find(&l->open, last->worker, strlen(last->worker)) = at + 1;
+    *tm_map_find(&l->places, last->worker, strlen(last->worker)) = at + 1;
   }
-  return judge(l, close_log(w, err)); /* keeps (1) */
+  return judge(l, close_log(l, w, err)); /* keeps (1) */
 }
 
 int tm_worker_logs_flush(struct tm_worker_logs *l, struct tm_err *err)
 {
   int rc = 0;
   for (size_t i = 0; i < l->logs.len; i++) {
-    int one = tm_log_file_flush(&l->logs.at[i]->file, rc < 0 ? NULL : err);
+    int one = write_out(l, l->logs.at[i], rc < 0 ? NULL : err);
     rc = rc < 0 ? rc : one;
   }
   return judge(l, rc);
@@ -258,11 +300,11 @@ int tm_worker_logs_close(struct tm_worker_logs *l, struct tm_err *err)
 {
   int rc = 0;
   for (size_t i = 0; i < l->logs.len; i++) {
-    int one = close_log(l->logs.at[i], rc < 0 ? NULL : err);
+    int one = close_log(l, l->logs.at[i], rc < 0 ? NULL : err);
     rc = rc < 0 ? rc : one;
   }
   TM_ARRAY_RELEASE(&l->logs);
-  tm_map_release(&l->open);
+  tm_map_release(&l->places);
   free(l->dir);
   l->dir = NULL;
   return judge(l, rc);

@@ -23,7 +23,8 @@
  * At WARNING only tries that failed have a line.
  *
  * The file is created with the first line and appended to, session after session. If files cannot
- * be written, the first failure is reported.
+ * be written, the first failure is reported. TM_WORKER_LOGS_OPEN_MAX files are open at most,
+ * however many workers there are; the others are opened again when they are written to.
  */
 #ifndef TM_REPORT_WORKER_LOGS_H
 #define TM_REPORT_WORKER_LOGS_H
@@ -35,16 +36,20 @@
 #include "report/log_file.h"
 #include "report/pen.h"
 
+#define TM_WORKER_LOGS_OPEN_MAX 64
+
 struct tm_worker_log; /* of one worker */
 
 struct tm_worker_logs {
   const struct tm_fs *fs;
   char *dir;                    /* logs/sys/node */
   struct tm_stamp began, ended; /* many rows per second */
-  struct tm_map open;           /* name of a worker -> index in `logs` + 1; 0: closed */
+  struct tm_map places;         /* name of a worker -> index in `logs` + 1; 0: closed */
   struct TM_ARRAY(struct tm_worker_log *) logs;
-  bool has_failed;     /* a failure was reported */
-  enum tm_level level; /* of the step; zeroed is DEBUG */
+  struct tm_worker_log *open_files[TM_WORKER_LOGS_OPEN_MAX];
+  size_t open_len, oldest; /* `oldest`: the one that is closed next, once all places are taken */
+  bool has_failed;         /* a failure was reported */
+  enum tm_level level;     /* of the step; zeroed is DEBUG */
 };
 
 void tm_worker_logs_init(struct tm_worker_logs *l, const struct tm_fs *fs, const char *logs_dir);

@@ -118,7 +118,7 @@ describe("nodes that start", function()
     local t = new_case(100, [[exec "$1" node]])
     local r = t:run_job(nil, with_limit(200))
     assert.equal(3, r.status, r.err)
-    job.expect_words(r.err, { "may open 200 files (ulimit -n)", "100 workers need about 240",
+    job.expect_words(r.err, { "may open 200 files (ulimit -n)", "100 workers need about 204",
                               "or node_count" })
     assert.is_false(t:has "job")
     waiting.let_go(t)

@@ -37,9 +37,47 @@ static void workers_of_nodes_count_on_each_node(void **state)
   struct tm_limits_needs n = needs(c, 3, 0);
   assert_int_equal(n.here, 2);
   assert_int_equal(n.far, 3005);
-  assert_int_equal(n.nodes, 30);
-  assert_int_equal(n.fds, 24 + 3 * 16 + 3 * 2 + 3005 + 30);
+  assert_int_equal(n.nodes, 35);
+  assert_int_equal(n.slurm_nodes, 0);
+  assert_int_equal(n.fds, 24 + 3 * 16 + 3 * 2 + 2 * 64 + 35); /* logs of two steps */
   assert_int_equal(needs(c, 3, 10).far, 10);
+  assert_int_equal(needs(c, 3, 10).fds, 24 + 3 * 16 + 3 * 2 + 10 + 35);
+}
+
+static void steps_share_nodes(void **state)
+{
+  struct tm_config slurm = { .node_count = 50, .launches_nodes = true, .uses_slurm = true };
+  struct tm_config c[] = { slurm, slurm, { .process_count_per_node = 1 } };
+  struct tm_limits_needs n = needs(c, 3, 0);
+  assert_int_equal(n.nodes, 50);
+  assert_int_equal(n.slurm_nodes, 50);
+  assert_int_equal(n.fds, 24 + 3 * 16 + 3 + 2 * 50 + 50);
+}
+
+/* 1,000 nodes with 100 workers each are within the usual limit of 4096 descriptors. */
+static void workers_of_many_nodes_need_no_descriptor_each(void **state)
+{
+  struct tm_config c = { .process_count_per_node = 100,
+                         .node_count = 1000,
+                         .launches_nodes = true };
+  assert_int_equal(needs(&c, 1, 0).far, 100000);
+  assert_int_equal(needs(&c, 1, 0).fds, 24 + 16 + 64 + 1000);
+}
+
+static void many_nodes_of_slurm_belong_in_an_allocation(void **state)
+{
+  struct tm_config config = { .node_count = 64, .launches_nodes = true, .uses_slurm = true };
+  struct tm_step step = { .config = config }, *list[] = { &step };
+  struct tm_pipeline p = { .steps = list, .steps_len = 1 };
+  struct tm_buf text = TM_BUF_NONE;
+  assert_false(tm_limits_advise(&text, &p, false));
+  step.config.node_count = 65;
+  assert_false(tm_limits_advise(&text, &p, true));
+  assert_true(tm_limits_advise(&text, &p, false));
+  assert_non_null(strstr(tm_buf_str(&text), "65 nodes of Slurm need 130 processes (srun)"));
+  step.config.uses_slurm = false;
+  assert_false(tm_limits_advise(&text, &p, false));
+  tm_buf_release(&text);
 }
 
 static void the_largest_counts_do_not_overflow(void **state)
@@ -49,11 +87,14 @@ static void the_largest_counts_do_not_overflow(void **state)
                             .launches_nodes = true };
   struct tm_config c[] = { most, most, most, most };
   struct tm_limits_needs n = needs(c, 4, 0);
-  assert_true(n.far > INT32_MAX && n.fds > n.far);
+  assert_true(n.far > INT32_MAX && n.fds > n.nodes && n.nodes >= INT32_MAX);
 }
 
 UNIT_TESTS({
     cmocka_unit_test(workers_of_this_machine_are_limited_together),
     cmocka_unit_test(workers_of_nodes_count_on_each_node),
+    cmocka_unit_test(steps_share_nodes),
+    cmocka_unit_test(workers_of_many_nodes_need_no_descriptor_each),
+    cmocka_unit_test(many_nodes_of_slurm_belong_in_an_allocation),
     cmocka_unit_test(the_largest_counts_do_not_overflow),
 });

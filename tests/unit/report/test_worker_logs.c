@@ -1,6 +1,10 @@
 /* test_worker_logs.c - a line for each try, in its worker's file. */
 #include "unit.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <unistd.h>
+
 #include "report_fixture.h"
 
 #include "report/worker_logs.h"
@@ -179,6 +183,75 @@ static void each_worker_has_its_file(void **state)
   assert_null(fixture_read(f, "logs/sys/node/0/process999.txt"));
 }
 
+static size_t count_descriptors(void)
+{
+  DIR *dir = opendir("/proc/self/fd");
+  size_t n = 0;
+  assert_non_null(dir);
+  while (readdir(dir))
+    n++;
+  closedir(dir);
+  return n;
+}
+
+static void few_files_are_open_whatever_the_number_of_workers(void **state)
+{
+  enum { WORKERS = 3 * TM_WORKER_LOGS_OPEN_MAX + 1 };
+  struct report_fixture *f = *state;
+  struct tm_worker_logs l;
+  char name[64];
+  size_t before = count_descriptors();
+  tm_worker_logs_init(&l, tm_fs_real(), f->logs);
+  for (int round = 0; round < 4; round++) {
+    for (int i = 0; i < WORKERS; i++) {
+      snprintf(name, sizeof(name), "process%03d", i);
+      if (round == 2 && i % 5 == 0) /* it makes room, whether its file is open or not */
+        assert_int_equal(tm_worker_logs_end(&l, name, NULL), 0);
+      f->attempt.index = (uint64_t)round;
+      assert_int_equal(add(&l, f, name, NULL), 0);
+      assert_true(count_descriptors() <= before + TM_WORKER_LOGS_OPEN_MAX);
+    }
+    assert_int_equal(tm_worker_logs_flush(&l, NULL), 0);
+    assert_int_equal(count_descriptors(), before + TM_WORKER_LOGS_OPEN_MAX);
+  }
+  assert_int_equal(tm_worker_logs_close(&l, NULL), 0);
+  assert_int_equal(count_descriptors(), before);
+  for (int i = 0; i < WORKERS; i++) {
+    snprintf(name, sizeof(name), "logs/sys/node/0/process%03d.txt", i);
+    char *text = fixture_read(f, name), *at = text;
+    for (int round = 0; round < 4; round++) { /* in order, and none is lost */
+      snprintf(name, sizeof(name), "|mini-batch %d, ", round);
+      assert_non_null(at = strstr(at, name));
+    }
+    assert_int_equal(count_of(text, "\n"), 4);
+    free(text);
+  }
+}
+
+static void a_resting_file_that_is_removed_is_reported_once(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_worker_logs l;
+  struct tm_err err = TM_ERR_NONE;
+  char name[64];
+  tm_worker_logs_init(&l, tm_fs_real(), f->logs);
+  for (int i = 0; i <= TM_WORKER_LOGS_OPEN_MAX; i++) { /* the last one closes the first */
+    snprintf(name, sizeof(name), "process%03d", i);
+    assert_int_equal(add(&l, f, name, NULL), 0);
+  }
+  assert_int_equal(tm_worker_logs_flush(&l, NULL), 0);
+  char *path = tm_xprintf("%s/sys/node/0/process000.txt", f->logs);
+  assert_int_equal(unlink(path), 0); /* the last one that was written has closed it */
+  add(&l, f, "process000", NULL);
+  assert_int_equal(tm_worker_logs_flush(&l, &err), -ENOENT);
+  assert_non_null(strstr(err.text, "process000.txt"));
+  add(&l, f, "process000", NULL);
+  assert_int_equal(tm_worker_logs_flush(&l, NULL), 0);
+  assert_int_equal(access(path, F_OK), -1);
+  assert_int_equal(tm_worker_logs_close(&l, NULL), 0);
+  free(path);
+}
+
 static void only_workers_that_live_have_a_file_open(void **state)
 {
   struct report_fixture *f = *state;
@@ -251,6 +324,8 @@ UNIT_TESTS({
     TEST(at_warning_only_a_try_that_failed_has_a_line),
     TEST(a_mini_batch_that_is_handed_out_has_a_line),
     TEST(each_worker_has_its_file),
+    TEST(few_files_are_open_whatever_the_number_of_workers),
+    TEST(a_resting_file_that_is_removed_is_reported_once),
     TEST(only_workers_that_live_have_a_file_open),
     TEST(another_session_appends),
     TEST(failed_writes_are_reported_only_once),
