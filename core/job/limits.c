@@ -26,14 +26,17 @@ static int64_t least(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-/* An earlier step has the same nodes. */
-static bool shares_nodes(const struct tm_pipeline *p, size_t step)
+/* How many of its nodes are those of earlier steps. */
+static int64_t shared_nodes(const struct tm_pipeline *p, size_t step)
 {
+  const struct tm_config *c = &p->steps[step]->config;
+  int64_t most = 0;
+
   for (size_t i = 0; i < step; i++)
-    if (p->steps[i]->config.launches_nodes &&
-        tm_same_nodes(&p->steps[i]->config, &p->steps[step]->config))
-      return true;
-  return false;
+    if (p->steps[i]->config.launches_nodes && tm_same_nodes(&p->steps[i]->config, c) &&
+        p->steps[i]->config.node_count > most)
+      most = p->steps[i]->config.node_count;
+  return least(most, c->node_count);
 }
 
 /* `logs`: of workers of nodes. */
@@ -41,7 +44,7 @@ static void add_step(struct tm_limits_needs *n, int64_t *logs, const struct tm_p
                      size_t step)
 {
   const struct tm_config *c = &p->steps[step]->config;
-  int64_t processes = c->process_count_per_node > 0 ? c->process_count_per_node : 1;
+  int64_t processes = c->process_count_per_node > 0 ? c->process_count_per_node : 1, nodes;
 
   if (!c->launches_nodes) {
     n->here += processes;
@@ -49,10 +52,9 @@ static void add_step(struct tm_limits_needs *n, int64_t *logs, const struct tm_p
   }
   n->far += least(processes * c->node_count, WORKERS_MAX);
   *logs += FDS_OF_FAR_LOGS;
-  if (shares_nodes(p, step))
-    return;
-  n->nodes += c->node_count;
-  n->slurm_nodes += c->uses_slurm ? c->node_count : 0;
+  nodes = c->node_count - shared_nodes(p, step);
+  n->nodes += nodes;
+  n->slurm_nodes += c->uses_slurm ? nodes : 0;
 }
 
 struct tm_limits_needs tm_limits_needs(const struct tm_pipeline *p, int64_t given, int64_t here)

@@ -52,6 +52,8 @@ static void steps_share_nodes(void **state)
   assert_int_equal(n.nodes, 50);
   assert_int_equal(n.slurm_nodes, 50);
   assert_int_equal(n.fds, 24 + 3 * 16 + 3 + 2 * 50 + 50);
+  c[1].node_count = 80; /* the first 50 are shared */
+  assert_int_equal(needs(c, 3, 0).slurm_nodes, 80);
 }
 
 /* 1,000 nodes with 100 workers each are within the usual limit of 4096 descriptors. */
