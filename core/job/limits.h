@@ -26,7 +26,7 @@ struct tm_limits_needs tm_limits_needs(const struct tm_pipeline *p, int64_t give
 
 /* More nodes of Slurm than this deserve a machine of their own for the job. */
 #define TM_LIMITS_SLURM_NODES 64
-/* False: there is nothing to advise. `is_in_allocation`: this process runs in one of Slurm. Pure. */
+/* False: nothing to advise. `is_in_allocation`: this process runs in an allocation. Pure. */
 bool tm_limits_advise(struct tm_buf *out, const struct tm_pipeline *p, bool is_in_allocation);
 
 #endif

@@ -197,6 +197,7 @@ static void silence_node(struct model *m, uint32_t node)
 {
   m->is_up[node] = false;
   fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_SILENT, .node = node }));
+  look_at_nodes(m);
   for (size_t i = m->held_len; i-- > 0;)
     if (m->held[i].node == node && i % 2)
       end_well(m, &m->held[i], 5);
@@ -242,6 +243,7 @@ static void lose_node(struct model *m, uint32_t node, bool is_silent)
   }
   m->is_up[node] = false;
   fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = node }));
+  look_at_nodes(m);
   if (m->failed_with_nodes > failed)
     m->losses[node] = 0;
   else
@@ -269,6 +271,7 @@ static void turn_node(struct model *m, unsigned n)
     m->slots[node] = 1 + n / NODES % 4;
   event(m, (struct tm_sched_event) {
                .kind = TM_SCHED_ON_NODE, .node = node, .slots = m->slots[node] });
+  look_at_nodes(m);
 }
 
 static void drain_node(struct model *m, uint32_t node)
@@ -534,6 +537,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     m.waits[i].crowded_ns = INT64_MAX;
   tm_sched_init(&m.s, &o, over);
   m.time.looked_ns = m.now_ns;
+  look_at_nodes(&m);
   tm_sched_event(&m.s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_BEGIN }, m.now_ns);
   event(&m, (struct tm_sched_event) { .kind = TM_SCHED_ON_CREATED, .count = m.created });
   for (int i = 0; i < EVENTS_MAX && m.at < m.end; i++)

@@ -55,6 +55,7 @@ struct search {
 /* What the rules of time must say: time awake, and what has happened since. */
 struct time_model {
   int64_t looked_ns, awake_ns;
+  bool has_no_node;                 /* time stands still */
   int64_t since_ns, created, ended; /* awake; the last progress that was seen */
   int64_t started_ns[STARTS];       /* awake; by worker */
   int64_t init_failures, parts;
@@ -150,15 +151,32 @@ static bool is_stuck(const struct model *m, int64_t ns)
   return in_init > 0;
 }
 
+static void look_at_clock(struct model *m)
+{
+  struct time_model *t = &m->time;
+  int64_t gap_ns = m->now_ns - t->looked_ns;
+
+  t->looked_ns = m->now_ns;
+  if (!t->has_no_node)
+    t->awake_ns += gap_ns < TM_S ? gap_ns : TM_S;
+}
+
+/* One is up, down or gone. */
+static void look_at_nodes(struct model *m)
+{
+  look_at_clock(m);
+  m->time.has_no_node = true;
+  for (size_t i = 0; i < NODES; i++)
+    m->time.has_no_node = m->time.has_no_node && !m->is_up[i];
+}
+
 /* The action that must follow from ON_TIME; TM_SCHED_START: none. */
 static enum tm_sched_action_kind broken_rule(struct model *m, const struct tm_counts *c)
 {
   const struct tm_time_limits *limits = &m->s.o.time;
   struct time_model *t = &m->time;
-  int64_t gap_ns = m->now_ns - t->looked_ns;
 
-  t->looked_ns = m->now_ns;
-  t->awake_ns += gap_ns < TM_S ? gap_ns : TM_S;
+  look_at_clock(m);
   if (lacks_progress(m, c))
     return TM_SCHED_NO_PROGRESS;
   if (is_stuck(m, 3 * limits->run_timeout_ns + 30 * TM_S))
