@@ -42,7 +42,7 @@ static const struct answer answers[] = {
     "no packages are installed: leave environment out, or write environment = { variables, "
     "module_paths }" },
   { "tidemill", "ComputeTarget|AmlCompute|ComputeInstance|ComputeTargetException",
-    "workers run on this machine: write compute_target = \"local\", or leave it out" },
+    "write compute_target = \"slurm\" or \"exec\", or leave it out for this machine" },
   { "tidemill", "Experiment",
     "run the pipeline with 'tidemill run FILE.lua' or pipeline:submit { ... }" },
   { "tidemill", "Run|PipelineRun|StepRun|RunDetails|ParallelRunStepDetails",
