@@ -180,7 +180,7 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
 
   -- One more node than machines: time in the queue does not count as time to start.
   on_slurm("may wait in the queue for longer than node_start_timeout", function()
-    local t = new_case(5, WAITS, [[slurm_options = "--exclusive", node_start_timeout = 1]])
+    local t = new_case(5, WAITS, [[slurm_options = "--exclusive", node_start_timeout = 6]])
     t.program = t:start_job(nil, t.options)
     wait_for_workers(t, 4)
     t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", "node %d waits in the queue of Slurm", LIMIT)
