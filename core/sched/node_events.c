@@ -3,18 +3,21 @@
 
 #define WORKER(item, member) TM_LIST_OWNER(item, struct tm_sched_worker, member)
 
-/* Keeps (5): only the first may have run. Returns how many mini-batches, or parts, have failed. */
+/* Keeps (5). Returns how many mini-batches, or parts, have failed. */
 static int take_all(struct tm_sched *s, struct tm_sched_worker *w)
 {
   bool may_run = w->state == TM_WORKER_READY && !w->node->drains && !s->is_ending;
   int failed = 0;
 
-  if (may_run && tm_window_len(&w->window) > 0) {
-    struct tm_try try = tm_sched_take_try(s, w, w->window.ring.first);
-    failed = tm_try_ends_with_node(s, &try);
+  while (tm_window_len(&w->window) > 0) {
+    uint64_t seq = w->window.ring.first;
+    if (may_run) {
+      struct tm_try try = tm_sched_take_try(s, w, seq);
+      failed += tm_try_ends_with_node(s, &try);
+    } else {
+      tm_sched_put_back(s, w, seq);
+    }
   }
-  while (tm_window_len(&w->window) > 0)
-    tm_sched_put_back(s, w, w->window.ring.first);
   return failed;
 }
 

@@ -14,11 +14,12 @@
  *  (4) A failed assignment waits until its time has come; meanwhile the ones behind it go first.
  *  (5) Some assignments must be alone at their worker: it holds nothing when it takes one, and gets
  *      nothing more until that has ended. Those are the ones whose answer was lost before (their
- *      worker then answers at once), or whose node was lost while they may have been running (the
- *      next loss says more).
+ *      worker then answers at once), or whose node was lost while a worker had them (the next loss
+ *      says more).
  *  (6) A suspect has lost all nodes but one of the most that it may lose. It must be alone, too,
- *      and the caller sees to it that a node has one suspect at most. So the mini-batch that takes
- *      nodes down is found, although others ran beside it each time.
+ *      and the caller sees to it that a node has one suspect at most. What takes nodes down has
+ *      lost as many as anything beside it, so it is a suspect when something beside it is. So it
+ *      fails alone, although others ran beside it each time.
  */
 #ifndef TM_SCHED_QUEUE_H
 #define TM_SCHED_QUEUE_H
@@ -38,7 +39,7 @@ struct tm_assignment {
   uint32_t try;  /* the number of this try, from 1 */
   uint32_t picked;       /* how often it was handed out, including this time */
   uint32_t lost_answers; /* how often a worker finished it, but its answer was not read */
-  uint32_t lost_nodes;   /* how often its node was lost while it may have been running there */
+  uint32_t lost_nodes;   /* how often its node was lost while it was at a worker there */
   uint32_t lost_at[TM_LOST_NODES_MAX]; /* those nodes */
   uint32_t rows;                       /* of a table, as a worker counted them; 0: not known */
   uint32_t search; /* of a part: the search for bad items that it belongs to (searches.h) */

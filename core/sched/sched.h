@@ -24,11 +24,12 @@
  *      nothing back is repeated after that time at the earliest.
  *  (4) No work for a single mini-batch loops over workers, nodes, or other mini-batches, unless two
  *      of its nodes were lost (dispatch.c).
- *  (5) What ran on a node that is lost does not count as a try. But the first that each worker
- *      there had may have been what took the node down: it has lost a node, and is alone at its
- *      next worker. With TM_LOST_NODES_MAX it has failed, whatever its tries are (queue.h). After
- *      NODE_DRAINS it has lost none, and a try that fails there does not count either, unless it
- *      took too long: whoever ends the node may have ended what the script waits for.
+ *  (5) What ran on a node that is lost does not count as a try. But any that a worker there had
+ *      may have been what took the node down, because the answers before it may not have been
+ *      sent: each has lost a node, and is alone at its next worker. With TM_LOST_NODES_MAX it has
+ *      failed, whatever its tries are (queue.h). After NODE_DRAINS it has lost none, and a try that
+ *      fails there does not count either, unless it took too long: whoever ends the node may have
+ *      ended what the script waits for.
  */
 #ifndef TM_SCHED_SCHED_H
 #define TM_SCHED_SCHED_H

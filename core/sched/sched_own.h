@@ -37,7 +37,7 @@ bool tm_dispatch_wants_worker(const struct tm_sched *s);
 /* Decides what becomes of the mini-batch, or the part. `e`: rows, items, no_halves. Keeps (2). */
 void tm_try_ends_badly(struct tm_sched *s, const struct tm_try *t, bool is_lost,
                        const struct tm_sched_event *e, int64_t now_ns);
-/* Its node is lost, and it was the first of its worker there. It counts as a loss, not as a try.
+/* Its node is lost, and it was at a worker there. It counts as a loss, not as a try.
  * True: the last that it may have, so the mini-batch, or the part, has failed. */
 bool tm_try_ends_with_node(struct tm_sched *s, const struct tm_try *t);
 void tm_try_ends_well(struct tm_sched *s, const struct tm_try *t);

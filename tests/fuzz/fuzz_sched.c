@@ -204,8 +204,7 @@ static void silence_node(struct model *m, uint32_t node)
   turn(m);
 }
 
-/* The first that the worker holds may be what took its node down. True: it has failed with that,
- * which the scheduler says. */
+/* It may be what took its node down. True: it has failed with that, which the scheduler says. */
 static bool has_lost_all(struct model *m, const struct held *h)
 {
   bool may_run =
@@ -218,12 +217,9 @@ static bool has_lost_all(struct model *m, const struct held *h)
 
 static void lose_worker(struct model *m, uint32_t worker)
 {
-  const struct held *first = first_held(m, worker);
-  uint64_t seq = first ? first->seq : 0;
-
   for (size_t i = m->held_len; i-- > 0;) {
     const struct held *h = &m->held[i];
-    if (h->worker == worker && !h->is_kept && !(h->seq == seq && has_lost_all(m, h)))
+    if (h->worker == worker && !h->is_kept && !has_lost_all(m, h))
       give_back_held(m, i);
   }
 }

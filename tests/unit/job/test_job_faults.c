@@ -254,7 +254,6 @@ static void a_mini_batch_that_kills_each_keeper_fails_alone(void **state)
 {
   struct job j;
   job_setup(&j);
-  j.workers = 1;
   job_add(&j, "ok", 30);
   job_add(&j, "keepers", 1);
   job_add(&j, "ok", 30);
