@@ -17,7 +17,7 @@ END
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit 1
 install_only=no
-test_timeout=240
+test_timeout=600 # seconds; only what hangs reaches it
 long=() # options of ctest
 for option in "$@"; do
   case $option in
