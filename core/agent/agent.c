@@ -22,6 +22,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -302,7 +303,12 @@ static int read_setup(struct tm_agent *a, struct tm_err *err)
     return rc;
   if (f.type != TM_MSG_SETUP)
     return tm_err_set(err, TM_EPROTOCOL, "a frame of type %u came before the settings", f.type);
-  return tm_setup_decode(&a->trial.setup, f.payload, f.length, err);
+  rc = tm_setup_decode(&a->trial.setup, f.payload, f.length, err);
+  if (rc == 0 && a->trial.setup.ignores_warnings) {
+    tm_process_outlive(SIGTERM);
+    tm_process_outlive(SIGUSR1);
+  }
+  return rc;
 }
 
 /* Loads the script and calls init(). Reports a failure to the supervisor and, by `err`, on

@@ -88,6 +88,7 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   NUMBER(separator)         /* for the rows of data frames: an ASCII character */                  \
   FLAG(verify_items)        /* compares size and mtime of each item before run() */                \
   FLAG(is_interruptible)    /* from the start; else an ARM may come */                             \
+  FLAG(ignores_warnings)    /* SIGTERM and SIGUSR1, which announce the end of its node */          \
   NUMBER(max_result_size)   /* bytes */                                                            \
   NUMBER(memory_limit)      /* worker_memory_limit, bytes; 0: none */                              \
   NUMBER(run_timeout_ns)    /* for messages; 0: none */                                            \

@@ -51,6 +51,14 @@ static void on_ready(void *data)
     p->fleet->o.on_ready(p->fleet->o.data, p->id);
 }
 
+static void on_drains(void *data)
+{
+  struct tm_fleet_place *p = data;
+
+  if (p->fleet->o.on_drains)
+    p->fleet->o.on_drains(p->fleet->o.data, p->id);
+}
+
 static void on_lost(void *data, const char *text)
 {
   struct tm_fleet_place *p = data;
@@ -91,6 +99,7 @@ static struct tm_node_options options_of(struct tm_fleet_place *p)
                                     .on_report = on_report,
                                     .on_probed = on_probed,
                                     .on_ready = on_ready,
+                                    .on_drains = on_drains,
                                     .on_lost = on_lost,
                                     .data = p };
 }

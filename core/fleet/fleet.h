@@ -23,6 +23,9 @@ struct tm_fleet_options {
   /* A node that was connected can be used: its keeper is of our version, and it was admitted. NULL:
    * not called. */
   void (*on_ready)(void *data, uint32_t id);
+  /* A node that was connected and is ready will end soon: it should get no more work. NULL:
+   * not called. */
+  void (*on_drains)(void *data, uint32_t id);
   /* The keeper of a node has ended, or cannot be believed. The fleet no longer has the node; its
    * workers may still live. */
   void (*on_lost)(void *data, uint32_t id, const char *text);

@@ -152,7 +152,7 @@ static bool may_start(const struct tm_launch_plan *p, int64_t now_ns)
   size_t rate = p->o.rate_max;
   size_t oldest = (p->last_at + TM_LAUNCH_RATE_MAX - rate) % TM_LAUNCH_RATE_MAX;
 
-  return p->starting < p->o.starts_max &&
+  return p->starting < p->o.starts_max && (p->o.hosts == 0 || p->spares.len > 0) &&
          (rate == 0 || p->last_ns[oldest] == INT64_MIN || now_ns - p->last_ns[oldest] >= RATE_NS);
 }
 

@@ -9,9 +9,9 @@
  *     `---- failed ------+-------------------+---------------------------------+
  *                        `-------------------+---- leaves --> LEAVES --left--> no place any more
  *
- *  (1) A host has one place at most. The host of a node that has failed is excluded for
- *      TM_LAUNCH_EXCLUDE_NS: while another one is free, it is not used. If all free ones are
- *      excluded, the one that was excluded first is used.
+ *  (1) A host has one place at most, and no node is launched while all of them have one. The host
+ *      of a node that has failed is excluded for TM_LAUNCH_EXCLUDE_NS: while another one is free,
+ *      it is not used. If all free ones are excluded, the one that was excluded first is used.
  *  (2) A place is filled again at once after its first failure, then after 1 s, 2 s, 4 s, ... 60 s,
  *      less some jitter. When its node has committed something, the waits begin from the first
  *      again.
@@ -122,8 +122,8 @@ bool tm_launch_plan_blames_host(enum tm_slurm_end end);
 /* It could not be started, was late, or is lost. `end`: what Slurm says of it. Keeps (7). */
 void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, enum tm_slurm_end end,
                            int64_t now_ns);
-/* Its command ended with the keeper that ran it: neither the command nor the host is to blame, so
- * the place is filled again without a wait. */
+/* It drained, or its command ended with the keeper that ran it: neither the command nor the host is
+ * to blame, so the place is filled again without a wait. */
 void tm_launch_plan_withdrawn(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
 /* A mini-batch from the node was committed. */
 void tm_launch_plan_committed(struct tm_launch_plan *p, uint32_t id);

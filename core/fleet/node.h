@@ -46,6 +46,9 @@ struct tm_node_options {
   /* Once: the keeper runs, is of our version, and a node over a stream was admitted. NULL: not
    * called. */
   void (*on_ready)(void *data);
+  /* Over a stream, once, after on_ready: the node will end soon (relay/relay.h). It should get no
+   * more work; close it when it has none left. NULL: not called. */
+  void (*on_drains)(void *data);
   /* Once: the keeper has ended or speaks another version; every worker is gone. */
   void (*on_lost)(void *data, const char *text);
   void *data;

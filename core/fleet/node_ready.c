@@ -89,10 +89,19 @@ static void on_probed(struct tm_node *n, const struct tm_msg *f)
   tm_node_probed_release(&probed);
 }
 
+static void on_drains(struct tm_node *n)
+{
+  if (n->admission.phase != TM_NODE_ADMITTED || !n->has_hello)
+    tm_node_lose(n, "the node was asked to end before it was ready");
+  else if (!n->drains && n->o.on_drains)
+    n->o.on_drains(n->o.data);
+  n->drains = true;
+}
+
 bool tm_node_is_of_relay(const struct tm_node *n, const struct tm_msg *f)
 {
   return n->is_stream && (f->type == TM_MSG_REPORT || f->type == TM_MSG_PROBED ||
-                          n->admission.phase == TM_NODE_REPORT_AWAITED);
+                          f->type == TM_MSG_DRAINS || n->admission.phase == TM_NODE_REPORT_AWAITED);
 }
 
 void tm_node_on_relay_news(struct tm_node *n, const struct tm_msg *f)
@@ -101,6 +110,8 @@ void tm_node_on_relay_news(struct tm_node *n, const struct tm_msg *f)
     on_probed(n, f);
   else if (f->type == TM_MSG_REPORT)
     on_report(n, f);
+  else if (f->type == TM_MSG_DRAINS)
+    on_drains(n);
   else
     tm_node_lose(n, "the relay of the node did not report its machine first");
 }

@@ -29,6 +29,7 @@ struct tm_node {
   bool is_stream, is_lost, is_closed, has_hello;
   bool is_reached; /* the preface of a stream has come */
   bool has_sizes_alone;
+  bool drains;                        /* its relay says that it will end soon */
   struct tm_node_admission admission; /* of a stream */
   struct tm_silence silence;
   int64_t asked; /* ASK_DOING messages without an answer */

@@ -97,13 +97,33 @@ static void report_left(const struct tm_launched_node *n)
   tm_buf_release(&text);
 }
 
+static void report_drained(const struct tm_launched_node *n)
+{
+  struct tm_buf text = TM_BUF_NONE;
+
+  tm_launched_node_name(&text, n);
+  tm_buf_printf(&text, " has ended%s%s", n->why ? " before all of its work was over: " : "",
+                n->why ? n->why : ": all of its work is over");
+  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
 /* However it has ended. */
 static void leave(struct tm_launched_node *n)
 {
   struct tm_job *job = n->job;
+  struct tm_launch_plan *plan = &tm_job_launched_group(n)->plan;
 
   tm_job_nodes_remove_temp_of(job, n->id);
-  tm_launch_plan_left(&tm_job_launched_group(n)->plan, n->id);
+  if (n->drains) {
+    report_drained(n);
+    if (n->slurm_end == TM_SLURM_END_CANCELED)
+      tm_launch_plan_failed(plan, n->id, n->slurm_end, tm_clock_mono_ns());
+    else
+      tm_launch_plan_withdrawn(plan, n->id, tm_clock_mono_ns());
+  } else {
+    tm_launch_plan_left(plan, n->id);
+  }
   drop(n);
 }
 
@@ -396,6 +416,30 @@ void tm_job_launched_ready(struct tm_job *job, uint32_t id)
   note_ready(n, tm_fleet_node(&job->fleet, id));
   if (tm_fleet_node(&job->fleet, id)) /* else a listener has ended the job */
     tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, id));
+}
+
+/* ---- draining ---- */
+
+/* Somebody will take its machine away. When what it has begun has ended, it does, and another node
+ * takes its place. If all nodes of a group are asked to end before they have committed anything,
+ * the group fails in the end, and this is the reason. */
+void tm_job_launched_drains(struct tm_job *job, uint32_t id)
+{
+  struct tm_launched_node *n = tm_job_launched_find(job, id);
+  struct tm_buf text = TM_BUF_NONE;
+
+  if (!tm_job_launched_is_usable(n) || !may_run(job))
+    return;
+  n->is_leaving = n->drains = true;
+  tm_launched_node_name(&text, n);
+  tm_buf_add_str(&text,
+                 " was asked to end: what it has begun may end there, and the rest goes back");
+  tm_err_set(&tm_job_launched_group(n)->last, TM_ESCRIPT, "%s", tm_buf_str(&text));
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
+  tm_buf_release(&text);
+  if (!may_run(job)) /* a listener has ended the job */
+    return;
+  tm_job_sharing_drain(job, id);
 }
 
 /* ---- launching ---- */

@@ -88,6 +88,11 @@ static void on_node_ready(void *data, uint32_t id)
   tm_job_launched_ready(data, id);
 }
 
+static void on_node_drains(void *data, uint32_t id)
+{
+  tm_job_launched_drains(data, id);
+}
+
 static bool may_run(const struct tm_job *job)
 {
   return tm_job_life_may(&job->life, TM_JOB_MAY_RUN);
@@ -142,6 +147,7 @@ void tm_job_nodes_init(struct tm_job *job)
                                                           .on_report = on_node_report,
                                                           .on_probed = on_node_probed,
                                                           .on_ready = on_node_ready,
+                                                          .on_drains = on_node_drains,
                                                           .on_lost = on_node_lost,
                                                           .on_gone = on_node_gone,
                                                           .data = job });

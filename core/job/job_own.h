@@ -214,6 +214,7 @@ void tm_job_launched_tick(struct tm_launched_node *n);
 void tm_job_launched_reported(struct tm_job *job, uint32_t id);
 void tm_job_launched_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed);
 void tm_job_launched_ready(struct tm_job *job, uint32_t id);
+void tm_job_launched_drains(struct tm_job *job, uint32_t id);
 void tm_job_launched_lost(struct tm_job *job, uint32_t id, const char *why);
 void tm_job_launched_gone(struct tm_job *job, uint32_t id);
 

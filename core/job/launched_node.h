@@ -27,7 +27,8 @@ struct tm_launched_node {
   char *printed; /* on its stdout, in one line, if it never became a node; NULL: nothing */
   char *why;     /* it is being ended, or is lost; NULL: it is not */
   bool is_late, is_refused, has_ended;
-  bool is_leaving;             /* it is given back */
+  bool is_leaving;             /* it is given back, or drains */
+  bool drains;                 /* somebody has asked it to end */
   int64_t closed_ns;           /* when its stream was closed then; 0: it was not */
   enum tm_slurm_end slurm_end; /* why its Slurm job has ended, as far as is known */
   bool is_orphan;              /* the keeper that runs its command is lost */

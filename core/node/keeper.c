@@ -67,6 +67,7 @@ static void close_if_alone(struct tm_keeper *k)
   tm_timer_close(&k->launch_timer);
   tm_signal_close(&k->on_child);
   tm_signal_close(&k->on_term);
+  tm_signal_close(&k->on_warning);
   tm_signal_close(&k->on_orphaned);
 }
 
@@ -97,9 +98,18 @@ static void on_child(struct tm_signal *s, int number)
     tm_keeper_reap(k);
 }
 
+/* Slurm sends signals to all processes of a node: beneath a relay, that one decides. */
 static void on_term(struct tm_signal *s, int number)
 {
-  begin_close(s->data);
+  struct tm_keeper *k = s->data;
+
+  if (k->steps.len == 0 || k->steps.at[0]->s.incarnation.node == TM_LOCAL_NODE)
+    begin_close(k);
+}
+
+static void on_warning(struct tm_signal *s, int number)
+{
+  /* of Slurm: the relay hears it, too */
 }
 
 static void on_orphaned(struct tm_signal *s, int number) /* keeps (2) */
@@ -401,6 +411,7 @@ static int open_all(struct tm_keeper *k, struct tm_err *err)
   tm_timer_open(&k->memory_timer, &k->loop, tm_keeper_memory_on_time, k);
   if (tm_signal_open(&k->on_child, &k->loop, SIGCHLD, on_child, k, err) < 0 ||
       tm_signal_open(&k->on_term, &k->loop, SIGTERM, on_term, k, err) < 0 ||
+      tm_signal_open(&k->on_warning, &k->loop, SIGUSR1, on_warning, k, err) < 0 ||
       tm_signal_open(&k->on_orphaned, &k->loop, SIGHUP, on_orphaned, k, err) < 0)
     return err->code;
   tm_process_signal_with_parent(SIGHUP); /* after the handler is installed */

@@ -19,7 +19,7 @@
 
 const char *tm_hello(void)
 {
-  return "tidemill " TM_VERSION " protocol 6";
+  return "tidemill " TM_VERSION " protocol 7";
 }
 
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)

@@ -81,6 +81,7 @@ enum tm_node_msg {
   TM_MSG_LAUNCH_ENDED,
   TM_MSG_REPORT, /* node_report.h */
   TM_MSG_PROBED,
+  TM_MSG_DRAINS, /* from a relay: the node will end soon, and should get no more work */
 };
 #define TM_STOP_NS (30 * INT64_C(1000000000)) /* for shutdown(), and for recover() */
 

@@ -107,7 +107,7 @@ struct tm_keeper_at_end {
 struct tm_keeper {
   struct tm_loop loop;
   struct tm_channel control;
-  struct tm_signal on_child, on_term, on_orphaned;
+  struct tm_signal on_child, on_term, on_warning, on_orphaned;
   struct tm_timer timer; /* armed to the earliest due_ns or stop_due_ns */
   struct tm_timer lock_timer;
   struct tm_timer launch_timer; /* armed to the earliest end_due_ns */

@@ -38,7 +38,7 @@
 struct relay {
   struct tm_loop loop;
   struct tm_exchange *exchange;
-  struct tm_signal signals[3], on_pipe;
+  struct tm_signal signals[4], on_pipe;
   const char *program;
   pid_t keeper; /* 0: none was started */
   struct tm_node_report machine;
@@ -46,7 +46,7 @@ struct relay {
   char *job_dir;          /* NULL: the keeper has had no step */
   struct tm_incarnation incarnation;
   struct tm_keeper_folders folders;
-  bool is_ending;
+  bool is_ending, drains;
   int status;
 };
 
@@ -166,18 +166,39 @@ static void on_end(void *data, enum tm_exchange_end end, int code, const char *t
   tm_loop_stop(&r->loop);
 }
 
-static void on_signal(struct tm_signal *s, int number)
+static void note_signal(struct relay *r, const char *what, int number)
+{
+  char *text = tm_xprintf("the relay %s signal %d (%s)", what, number, strsignal(number));
+
+  tm_exchange_note(r->exchange, text);
+  free(text);
+}
+
+static void on_end_signal(struct tm_signal *s, int number)
 {
   struct relay *r = s->data;
-  char *text;
 
   if (r->is_ending) /* already */
     return;
   r->is_ending = true;
-  text = tm_xprintf("the relay was ended by signal %d (%s)", number, strsignal(number));
-  tm_exchange_note(r->exchange, text);
-  free(text);
+  note_signal(r, "was ended by", number);
   tm_loop_stop(&r->loop);
+}
+
+/* Slurm repeats it before it kills: until then, results may still be sent. */
+static void on_drain_signal(struct tm_signal *s, int number)
+{
+  struct relay *r = s->data;
+
+  if (!r->job_dir) { /* there is nothing to drain */
+    on_end_signal(s, number);
+    return;
+  }
+  if (r->drains || r->is_ending)
+    return;
+  r->drains = true;
+  note_signal(r, "drains because of", number);
+  tm_exchange_send(r->exchange, TM_MSG_DRAINS, NULL, 0);
 }
 
 static void on_broken_pipe(struct tm_signal *s, int number)
@@ -187,7 +208,13 @@ static void on_broken_pipe(struct tm_signal *s, int number)
 
 static int open_all(struct relay *r, struct tm_err *err)
 {
-  static const int numbers[] = { SIGTERM, SIGHUP, SIGINT };
+  static const struct {
+    int number;
+    void (*on_signal)(struct tm_signal *s, int number);
+  } signals[] = { { SIGTERM, on_drain_signal },
+                  { SIGUSR1, on_drain_signal },
+                  { SIGHUP, on_end_signal },
+                  { SIGINT, on_end_signal } };
   struct tm_exchange_options o = { .loop = &r->loop,
                                    .hello = tm_hello(),
                                    .on_open = on_open,
@@ -196,8 +223,9 @@ static int open_all(struct relay *r, struct tm_err *err)
                                    .on_end = on_end,
                                    .data = r };
 
-  for (size_t i = 0; i < TM_COUNT_OF(numbers); i++)
-    if (tm_signal_open(&r->signals[i], &r->loop, numbers[i], on_signal, r, err) < 0)
+  for (size_t i = 0; i < TM_COUNT_OF(signals); i++)
+    if (tm_signal_open(&r->signals[i], &r->loop, signals[i].number, signals[i].on_signal, r, err) <
+        0)
       return err->code;
   if (tm_signal_open(&r->on_pipe, &r->loop, SIGPIPE, on_broken_pipe, r, err) < 0 ||
       tm_process_take_streams(&o.in, &o.out, err) < 0)

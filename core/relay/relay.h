@@ -3,11 +3,15 @@
  * The supervisor starts it by srun, ssh or any other command that carries its stdin and stdout
  * (sys/messages/node_stream.h). It starts the keeper as a supervisor of this machine would, and
  * passes messages on (exchange.h).
+ *
+ * SIGTERM and SIGUSR1 announce that the machine will be taken away, as Slurm does before it kills:
+ * the supervisor hears that the node drains. It takes back what has not begun, lets the rest end,
+ * and then ends the node. A node without a step ends at once, as on SIGHUP and SIGINT.
  */
 #ifndef TM_RELAY_RELAY_H
 #define TM_RELAY_RELAY_H
 
-/* Exit statuses, besides 0: the supervisor, SIGTERM, SIGHUP or SIGINT ended it. */
+/* Exit statuses, besides 0: the supervisor or a signal ended it. */
 #define TM_RELAY_BROKEN       3 /* the stream cannot be read, or the keeper cannot be started */
 #define TM_RELAY_KEEPER_ENDED 4
 #define TM_RELAY_SILENT       5 /* nothing came from the supervisor for too long: exchange.h */

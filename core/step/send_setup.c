@@ -33,6 +33,7 @@ void tm_workers_send_setup(struct tm_worker *w)
   tm_setup_of_step(&setup, s->o.step);
   setup.worker_name = w->name;
   setup.node_id = w->node->name;
+  setup.ignores_warnings = w->node->id != TM_LOCAL_NODE;
   setup.script = (char *)s->script;
   setup.script_dir = (char *)s->script_dir;
   setup.arguments = s->bound.arguments;

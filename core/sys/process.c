@@ -124,6 +124,18 @@ void tm_process_signal_with_parent(int signal)
   prctl(PR_SET_PDEATHSIG, signal);
 }
 
+static void on_outlived(int signal)
+{
+  /* an ignored signal would be ignored by programs that are executed, too */
+}
+
+void tm_process_outlive(int signal)
+{
+  struct sigaction action = { .sa_handler = on_outlived, .sa_flags = SA_RESTART };
+
+  sigaction(signal, &action, NULL);
+}
+
 int tm_process_adopt_orphans(void)
 {
   return prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ? -errno : 0;

@@ -32,6 +32,8 @@ void tm_process_die_with_parent(pid_t parent);
 /* This process gets `signal` when its parent, or the parent's thread that started it, ends: the
  * handler checks whether getppid() has changed. Not sent when the parent has ended before. */
 void tm_process_signal_with_parent(int signal);
+/* From now on `signal` does nothing to this process; programs that it starts have the default. */
+void tm_process_outlive(int signal);
 /* Orphans beneath this process become its children. */
 int tm_process_adopt_orphans(void);
 

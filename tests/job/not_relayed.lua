@@ -5,6 +5,7 @@ return {
   nodes = "its settings choose the nodes",
   nodes_attack = "its settings choose the nodes",
   nodes_count = "its settings choose the nodes",
+  nodes_drain = "its settings choose the nodes",
   nodes_ends = "its settings choose the nodes",
   nodes_files = "its settings choose the nodes",
   nodes_probe = "its settings choose the nodes",

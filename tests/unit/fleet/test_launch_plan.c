@@ -400,6 +400,20 @@ static void a_node_that_leaves_does_not_count_but_has_its_host(void **state)
   tm_launch_plan_release(&p);
 }
 
+static void no_node_is_launched_while_all_hosts_have_one(void **state)
+{
+  struct tm_launch_plan p;
+  init(&p, 1, 1, TM_S);
+  launch_all(&p, 0, 1);
+  tm_launch_plan_running(&p, 1, 0);
+  tm_launch_plan_ready(&p, 1);
+  tm_launch_plan_leaves(&p, 1);
+  assert_int_equal(tm_launch_plan_next(&p, 0), NONE);
+  tm_launch_plan_left(&p, 1);
+  assert_int_equal(launch_all(&p, 0, 2), 1);
+  tm_launch_plan_release(&p);
+}
+
 static void nodes_that_were_given_back_are_no_failed_starts(void **state)
 {
   struct tm_launch_plan p;
@@ -515,6 +529,7 @@ UNIT_TESTS({
     cmocka_unit_test(no_more_are_launched_than_are_wanted),
     cmocka_unit_test(a_place_that_waits_goes_when_it_is_not_wanted),
     cmocka_unit_test(a_node_that_leaves_does_not_count_but_has_its_host),
+    cmocka_unit_test(no_node_is_launched_while_all_hosts_have_one),
     cmocka_unit_test(nodes_that_were_given_back_are_no_failed_starts),
     cmocka_unit_test(a_host_is_excluded_for_ten_minutes),
     cmocka_unit_test(a_host_is_not_to_blame_for_what_the_scheduler_decides),

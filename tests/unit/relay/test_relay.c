@@ -70,7 +70,7 @@ static void nothing_is_left_of_a_keeper_that_is_killed(void **state)
 
 static void nothing_is_left_when_a_signal_ends_it(void **state)
 {
-  static const int signals[] = { SIGTERM, SIGHUP, SIGINT };
+  static const int signals[] = { SIGHUP, SIGINT };
   for (size_t i = 0; i < TM_COUNT_OF(signals); i++) {
     struct rig r;
     struct all all;
@@ -82,6 +82,40 @@ static void nothing_is_left_when_a_signal_ends_it(void **state)
     free(words);
     rig_close(&r);
   }
+}
+
+/* Slurm sends SIGUSR1 before a time limit, and SIGTERM twice before it kills. */
+static void it_drains_when_its_machine_will_be_taken_away(void **state)
+{
+  static const int signals[] = { SIGTERM, SIGUSR1 };
+  for (size_t i = 0; i < TM_COUNT_OF(signals); i++) {
+    struct rig r;
+    struct all all;
+    fill(&r, &all);
+    kill(r.keeper, signals[i]);
+    rig_wait(&r, TM_MSG_DRAINS, 0);
+    char *words = tm_xprintf("the relay drains because of signal %d ", signals[i]);
+    assert_non_null(strstr(rig_wait(&r, TM_MSG_NOTE, 0)->payload, words));
+    free(words);
+    kill(r.keeper, SIGTERM);
+    free(rig_wait_rows(&r, 1, rig_hand(&r, 1, "/a")));
+    kill(r.keeper, SIGINT);
+    assert_int_equal(expect_none(&r, &all), 0);
+    rig_close(&r);
+  }
+}
+
+static void it_ends_at_once_if_there_is_nothing_to_drain(void **state)
+{
+  struct rig r;
+  struct all all = { .len = 0 };
+  rig_open(&r, tm_hello());
+  rig_wait(&r, TM_MSG_HELLO, 0);
+  all.at[all.len++] = rig_hold(keeper_of(&r));
+  kill(r.keeper, SIGTERM);
+  assert_int_equal(expect_none(&r, &all), 0);
+  assert_non_null(strstr(rig_wait(&r, TM_MSG_NOTE, 0)->payload, "the relay was ended by signal"));
+  rig_close(&r);
 }
 
 /* The supervisor is there, but turns its loop no more: it sends nothing, and closes nothing. */
@@ -265,6 +299,8 @@ UNIT_TESTS({
     cmocka_unit_test(nothing_is_left_of_a_relay_that_is_killed),
     cmocka_unit_test(nothing_is_left_of_a_keeper_that_is_killed),
     cmocka_unit_test(nothing_is_left_when_a_signal_ends_it),
+    cmocka_unit_test(it_drains_when_its_machine_will_be_taken_away),
+    cmocka_unit_test(it_ends_at_once_if_there_is_nothing_to_drain),
     cmocka_unit_test(a_supervisor_that_is_silent_for_too_long_ends_it),
     cmocka_unit_test(a_stopped_keeper_is_continued_at_the_end),
     cmocka_unit_test(a_stopped_keeper_is_continued_to_kill_a_worker),
