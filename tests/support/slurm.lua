@@ -13,7 +13,7 @@ Cluster.__index = Cluster
 
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
 local SCRIPT = (here:sub(1, 1) == "/" and here or lfs.currentdir() .. "/" .. here) .. "/slurm.sh"
-local LIMIT = 60 -- seconds for a call of the script; a start takes 0.3 s on an idle machine
+local LIMIT = 300 -- seconds for a call of the script; a start takes 0.3 s on an idle machine
 local SKIPPED = 77
 
 local function read_file(path)

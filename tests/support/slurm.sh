@@ -107,7 +107,7 @@ start_daemon() # NAME COMMAND...
 # Runs a command in the namespaces of a node or the controller.
 in_space() # ctl|nodeN COMMAND...
 {
-  local holder name=$1 kinds=(-n -u -p -m)
+  local holder name=$1 kinds=(-n -u -p -m -r)
   shift
   [ "$name" != ctl ] || kinds=(-n)
   holder=$(cat "$dir/run/$name.holder" 2>/dev/null)
@@ -322,7 +322,7 @@ make_spaces()
 # The holder of namespaces is not the process that entered them: nsenter becomes the daemon.
 start_in_space() # NAME ctl|nodeN COMMAND...
 {
-  local name=$1 space=$2 holder kinds=(-n -u -p -m)
+  local name=$1 space=$2 holder kinds=(-n -u -p -m -r)
   shift 2
   [ "$space" != ctl ] || kinds=(-n)
   holder=$(cat "$dir/run/$space.holder" 2>/dev/null)
@@ -369,7 +369,7 @@ start_daemons()
   for ((i = 1; i <= nodes; i++)); do
     start_slurmd "node$i"
   done
-  wait_until 20 are_idle && are_idle || return 1
+  wait_until 60 are_idle && are_idle || return 1
   for ((i = 1; i <= nodes; i++)); do
     lives "$(pid_of "slurmd-node$i")" || return 1
   done
