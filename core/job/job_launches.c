@@ -7,7 +7,8 @@
  *  (1) Steps that have no command run on this machine only, and the others on nodes of their group.
  *  (2) Nodes are launched only while a step of their group can use workers, and only as many as can
  *      be of use (fleet/node_need.h).
- *  (3) When everything is listed and nothing waits for a worker, nodes that are not needed are
+ *  (3) A group that needs a node, and has had none for node_wait, fails.
+ *  (4) When everything is listed and nothing waits for a worker, nodes that are not needed are
  *      given back: those that still start, then those without work.
  */
 #include <stdlib.h>
@@ -66,6 +67,7 @@ void tm_job_launches_init(struct tm_job *job)
   for (size_t i = 0; i < l->groups.len; i++) {
     struct tm_launch_options o = options_of(&l->groups.at[i], job->dir.epoch + i);
     tm_launch_plan_init(&l->groups.at[i].plan, &o);
+    tm_active_clock_init(&l->groups.at[i].clock, tm_clock_mono_ns());
   }
   job->launches = l;
 }
@@ -264,7 +266,7 @@ static void launch(struct tm_job *job, size_t group)
   }
 }
 
-/* Keeps (3): first what does not work yet, the newest first. */
+/* Keeps (4): first what does not work yet, the newest first. */
 static void give_back(struct tm_job *job, size_t group)
 {
   struct tm_job_launches *l = job->launches;
@@ -276,6 +278,42 @@ static void give_back(struct tm_job *job, size_t group)
         tm_job_launched_give_back(l->nodes.at[i]);
 }
 
+static bool has_node(const struct tm_job *job, size_t group)
+{
+  const struct tm_job_launches *l = job->launches;
+
+  for (size_t i = 0; i < l->nodes.len; i++)
+    if (l->nodes.at[i]->group == group && l->nodes.at[i]->was_ready && !l->nodes.at[i]->why)
+      return true;
+  return false;
+}
+
+static void fail_waiting(struct tm_job *job, size_t group)
+{
+  struct tm_launch_group *g = &job->launches->groups.at[group];
+  const char *queue = g->config->uses_slurm ? job->launches->slurm.reported : NULL;
+  struct tm_err err = TM_ERR_NONE;
+
+  tm_err_set(&err, TM_ESCRIPT, "no node could be had for %g s (node_wait)%s%s",
+             (double)g->config->node_wait_ns / 1e9, queue || g->last.code < 0 ? ": " : "",
+             queue              ? queue
+             : g->last.code < 0 ? g->last.text
+                                : "");
+  tm_job_launches_fail(job, group, &err);
+}
+
+/* Keeps (3). */
+static void watch_wait(struct tm_job *job, size_t group, bool needs_node)
+{
+  struct tm_launch_group *g = &job->launches->groups.at[group];
+  int64_t now_ns = tm_active_clock_look(&g->clock, tm_clock_mono_ns());
+
+  if (!needs_node || has_node(job, group))
+    g->had_node_ns = now_ns;
+  else if (g->config->node_wait_ns > 0 && now_ns - g->had_node_ns >= g->config->node_wait_ns)
+    fail_waiting(job, group);
+}
+
 static void go(struct tm_job *job, size_t group)
 {
   struct tm_launch_group *g = &job->launches->groups.at[group];
@@ -285,6 +323,7 @@ static void go(struct tm_job *job, size_t group)
       tm_node_need(job->launches->needs, users, workers_per_node(job, group), job->o.max_workers);
 
   end_late(job, g);
+  watch_wait(job, group, users > 0);
   tm_launch_plan_want(&g->plan, need > 0 ? need : 1);
   if (is_final)
     give_back(job, group);

@@ -39,6 +39,7 @@
 #include "record/job_dir.h"
 #include "record/step_view.h"
 #include "record/temp_dirs.h"
+#include "sched/active_clock.h"
 #include "step/supervisor.h"
 
 #define TM_JOB_TICK_NS (100 * TM_MS)
@@ -94,6 +95,8 @@ struct tm_launch_group {
   struct tm_job_exclude exclude;
   struct tm_err cause; /* why no node of it can be had; code 0: no error */
   struct tm_err last;  /* why its last node has failed */
+  struct tm_active_clock clock;
+  int64_t had_node_ns; /* on that clock: when it had a node, or needed none, for the last time */
 };
 
 /* job_slurm.c, job_slurm_queue.c */

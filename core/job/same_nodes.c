@@ -31,5 +31,6 @@ bool tm_same_nodes(const struct tm_config *a, const struct tm_config *b)
   return are_equal(a->node_command, b->node_command) && are_equal(a->node_hosts, b->node_hosts) &&
          asks_the_same(a, b) && a->node_timeout_ns == b->node_timeout_ns &&
          a->node_start_timeout_ns == b->node_start_timeout_ns &&
+         a->node_wait_ns == b->node_wait_ns &&
          a->process_count_per_node == b->process_count_per_node;
 }

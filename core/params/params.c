@@ -94,6 +94,9 @@ static const struct tm_field config_fields[] = {
   { "node_start_timeout", TM_FIELD_SECONDS, 1, 86400, "60", NULL, CHANGEABLE,
     "seconds that a node has to become usable after its command was started; time in the queue "
     "of Slurm does not count" },
+  { "node_wait", TM_FIELD_SECONDS, 1, 31536000, NULL, NULL, CHANGEABLE,
+    "seconds without any node after which the step fails, with the reason that Slurm gives; time "
+    "in the queue counts; without it, it waits" },
   { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE | RESULT,
     "{ variables, module_paths }: environment variables for the workers, and folders that "
     "require searches after the script's own; a name instead of it is accepted and ignored" },

@@ -188,6 +188,15 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     assert.is_nil(t:log("sys/master_role.txt"):find "cannot start")
   end)
 
+  on_slurm("may wait in the queue for no longer than node_wait", function()
+    local first = stopped_case(4)
+    local t = new_case(1, NAMES, [[slurm_options = "--exclusive", node_wait = 8]])
+    local r = t:run_job(nil, t.options)
+    t:expect(r, 1)
+    job.expect_words(r.err, { "no node could be had for 8 s (node_wait): 0 of 1 nodes, 1 waiting: Resources" })
+    finish(first)
+  end)
+
   on_slurm("end with Ctrl-C while they work", function() cancel(stopped_case(3)) end)
 
   on_slurm("end with Ctrl-C while they wait in the queue", function()

@@ -37,13 +37,14 @@ static void equal_commands_start_the_same_nodes(void **state)
 
 static void every_number_of_a_node_counts(void **state)
 {
-  struct tm_config a = of_command(), b[3];
-  for (int i = 0; i < 3; i++)
+  struct tm_config a = of_command(), b[4];
+  for (int i = 0; i < 4; i++)
     b[i] = of_command();
   b[0].node_timeout_ns = 1;
   b[1].node_start_timeout_ns = 1;
   b[2].process_count_per_node = 1;
-  for (int i = 0; i < 3; i++)
+  b[3].node_wait_ns = 1;
+  for (int i = 0; i < 4; i++)
     assert_false(tm_same_nodes(&a, &b[i]));
 }
 

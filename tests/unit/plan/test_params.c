@@ -84,6 +84,7 @@ static void values_have_one_form(void **state)
     { "node_hosts", "'hosts.txt'", "\"hosts.txt\"" },
     { "node_timeout", "'1m'", "60" },
     { "node_start_timeout", "2", "2" },
+    { "node_wait", "'2h'", "7200" },
     { "partition_keys", "'store'", "[\"store\"]" },
     { "partition_keys", "'[\\\"store\\\", \\\"brand\\\"]'", "[\"store\",\"brand\"]" },
     { "partition_keys", "'[x]'", "[\"[x]\"]" },
