@@ -34,7 +34,7 @@ enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUP
   NS(sync_interval_ns, "sync_interval")                                                            \
   NS(node_timeout_ns, "node_timeout")                                                              \
   NS(node_start_timeout_ns, "node_start_timeout")                                                  \
-  NS(node_wait_ns, "node_wait") /* 0: any time */                                                  \
+  NS(node_wait_ns, "node_wait")              /* 0: any time */                                     \
   BOOL(isolate_failures, "isolate_failures") /* runs parts when the tries are used up */           \
   BOOL(overwrite, "overwrite")                                                                     \
   /* in returned strings; otherwise they are errors */                                             \

@@ -99,7 +99,8 @@ describe("while a mini-batch takes a long time", function()
 
   it("logs --mini-batch shows no line of the try before, on the same worker", function()
     local t = new_case()
-    local script = SCRIPT:gsub("  return names_of", "  next_moment()\n%0") -- others may run between the tries
+    -- other mini-batches may run between the tries
+    local script = SCRIPT:gsub("  return names_of", "  next_moment()\n%0")
     t:script((script:gsub("function run%(m%)\n", [[%0
   local function now() return (io.open "/proc/uptime":read "*n") end -- in hundredths of a second
   local function next_moment() local since = now() repeat until now() > since end

@@ -456,7 +456,7 @@ describe("a command that starts nodes", function()
   end)
 
   it("may never answer: after node_wait without any node the job fails", function()
-    local t = new_case(2, "sleep 1000", "node_wait = 1")
+    local t = new_case(2, '"sleep 1000"', "node_wait = 1")
     local r = t:run_job(nil, t.options)
     t:expect(r, 1)
     job.expect_words(r.err, { "no node could be had for 1 s (node_wait)" })
