@@ -140,15 +140,15 @@ end]]
 
   -- srun says nothing of a dead node: only its silence does. Another machine is free.
   on_slurm("are replaced when their machine dies, and no row is lost or doubled", function()
-    local t = stopped_case(3, "node_timeout = 1")
+    local t = stopped_case(3, "node_timeout = 5")
     local machine = hosts()[2]:match "%d+$"
     cluster:call("kill-node", machine)
     wait_for_workers(t, 4)
     finish(t)
+    cluster:restore(machine)
     local log = t:log "sys/master_role.txt"
     job.expect_patterns(log, { "node %d %(%S+%) is lost: ", "node 4 %(%S+%) is ready" })
     assert.equal(1, select(2, log:gsub("node %d %(%S+%) is lost: ", "")))
-    cluster:restore(machine)
   end)
 
   on_slurm("end with Ctrl-C, and leave no job in the queue", function()

@@ -156,7 +156,7 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
   end)
 
   on_slurm("are replaced when their machine dies, and no row is lost or doubled", function()
-    local t = stopped_case(3, [[slurm_options = "--exclusive", node_timeout = 1]])
+    local t = stopped_case(3, [[slurm_options = "--exclusive", node_timeout = 5]])
     local machine = cluster:queue()[2].host:match "%d+$"
     cluster:call("kill-node", machine)
     wait_for_workers(t, 4)
