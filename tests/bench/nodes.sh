@@ -6,10 +6,10 @@ set -eu -o pipefail
 usage()
 {
   cat <<'END'
-usage: tests/bench/nodes.sh [--short] [--slurm] [--dir DIR] [--program FILE] [overhead] [start] [loss] [rows] [distance]
-                            [busy]
+usage: tests/bench/nodes.sh [--short] [--slurm] [--dir DIR] [--program FILE] [overhead] [start] [loss] [silence] [rows]
+                            [distance] [busy]
   --short         small numbers: shows that it works, not how fast it is
-  --slurm         the nodes are those of Slurm; without `loss` and `distance`
+  --slurm         the nodes are those of Slurm; without `distance`
   --dir DIR       where jobs and lists lie (default: $TMPDIR or /tmp)
   --program FILE  the program (default: build/tidemill)
 END
@@ -18,24 +18,25 @@ END
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 program=$here/../../build/tidemill
 dir=${TMPDIR:-/tmp}
-mini_batches=200000 large=800 timed=10000 repeats=5 times=10 slurm=
+mini_batches=200000 large=800 timed=10000 repeats=5 times=10 silences=3 slurm=
 parts=()
 while [ $# -gt 0 ]; do
   case $1 in
-    --short) mini_batches=2000 large=20 timed=200 repeats=1 times=1 ;;
+    --short) mini_batches=2000 large=20 timed=200 repeats=1 times=1 silences=1 ;;
     --slurm) slurm=1 ;;
     --dir) dir=$2; shift ;;
     --program) program=$2; shift ;;
     -h|--help) usage; exit 0 ;;
-    overhead|start|loss|rows|distance|busy) parts+=("$1") ;;
+    overhead|start|loss|silence|rows|distance|busy) parts+=("$1") ;;
     *) echo "nodes.sh: unknown option '$1'" >&2; usage >&2; exit 2 ;;
   esac
   shift
 done
 if [ ${#parts[@]} -eq 0 ]; then
-  parts=(overhead start rows busy)
-  [ -n "$slurm" ] || parts+=(loss distance)
+  parts=(overhead start loss silence rows busy)
+  [ -n "$slurm" ] || parts+=(distance)
 fi
+[ -z "$slurm" ] || [[ " ${parts[*]} " != *" distance "* ]] || { echo "nodes.sh: no part 'distance' with --slurm" >&2; exit 2; }
 [ -x "$program" ] || { echo "nodes.sh: no program at '$program'; build it first" >&2; exit 2; }
 program=$(realpath "$program")
 place=$(mktemp -d "$dir/tidemill-bench-XXXXXX")
@@ -56,15 +57,15 @@ fi
 source "$here/common.sh"
 
 plain='{ "{program}", "node" }'
-# The command of a node leaves the pid of its relay in a file.
-noted="{ 'sh', '-c', 'echo \$\$ >$place/relay.{node_id}; exec \"\$0\" node', '{program}' }"
+node_timeout=15 # seconds, the default
 
 # pipeline SCRIPT SIZE ROWS NODES [COMMAND [ARGUMENT [FOLDER]]]: mini-batches of SIZE paths. NODES
 # is 0: the workers are those of this machine.
 pipeline()
 {
-  local nodes="compute_target = \"exec\", node_count = $4, node_command = ${5:-$plain},"
-  [ -z "$slurm" ] || nodes="compute_target = \"slurm\", node_count = $4, slurm_options = \"--exclusive\","
+  local nodes="compute_target = \"exec\", node_command = ${5:-$plain},"
+  [ -z "$slurm" ] || nodes="compute_target = \"slurm\", slurm_options = \"--exclusive\","
+  nodes+=" node_count = $4, node_timeout = $node_timeout,"
   [ "$4" -gt 0 ] || nodes=
   awk -v n="$3" -v more="${7:-}" 'BEGIN { for (i = 0; i < n; i++) printf "/data/images%s/part_%03d/image_%07d.pgm\n", more, i % 1000, i }' >"$place/list"
   cat >"$place/pipeline.lua" <<END
@@ -187,43 +188,99 @@ start()
   row "1 node" '%10.1f ms' "$ms"
 }
 
-# A relay is killed while both workers are in run(). The job gives the node up, and asks for another
-# one at once.
-loss_once() # prints milliseconds: until that, and from then to its first run()
+# await_ready ID: sets `relay` to the process of the node, and `host` to its machine's name. The log
+# is written a moment after the node is ready.
+await_ready()
 {
-  local killed
+  local i
+  for ((i = 0; i < 500; i++)); do
+    read -r host relay < <(sed -n "s/.*node $1 (\([^)]*\)) is ready: pid \([0-9]*\).*/\1 \2/p" "$job_dir/bench/logs/sys/master_role.txt") && return
+    sleep 0.02 # lint: allow no-sleep, it is the time between two looks
+  done
+  fail "node $1 is not ready"
+}
+
+kill_relay()
+{
+  kill -9 "$relay"
+}
+
+# A machine of Slurm, or a relay, is stopped, and continues at the end.
+silence_node()
+{
+  if [ -n "$slurm" ]; then
+    bash "$here/../support/slurm.sh" freeze-node "$place/slurm" "${host#node}"
+  else
+    kill -STOP "$relay"
+  fi
+}
+
+end_silence()
+{
+  if [ -n "$slurm" ]; then
+    bash "$here/../support/slurm.sh" thaw-node "$place/slurm" "${host#node}"
+  else
+    kill -CONT "$relay" 2>/dev/null || true
+  fi
+}
+
+# The only node comes to harm while both workers are in run(). The job gives it up, and asks for
+# another one at once.
+loss_once() # HARM: prints milliseconds until that, and from then to its first run()
+{
+  local begun_harm
   begin_job
   await_begin
   await_begin
-  killed=$(date +%s%N)
-  kill -9 "$(cat "$place/relay.1")"
+  await_ready 1
+  begun_harm=$(date +%s%N)
+  "$1"
   await_begin
-  printf '%s %s\n' "$(ms_since "$killed" "$(asked_at 2)")" "$(ms_since "$(asked_at 2)" "$begun")"
-  finish_job 10
+  printf '%s %s\n' "$(ms_since "$begun_harm" "$(asked_at 2)")" "$(ms_since "$(asked_at 2)" "$begun")"
 }
 
-loss()
+losses() # HARM TIMES AFTERWARDS
 {
   local i
-  pipeline nodes/mark.lua 1 10 1 "$noted"
-  heading "The relay of the only node is killed; median of $times"
-  for ((i = 0; i < times; i++)); do
-    loss_once
+  for ((i = 0; i < $2; i++)); do
+    loss_once "$1"
+    "$3"
+    finish_job 10
   done >"$place/losses"
   row "until another node is asked for" '%10.1f ms' "$(cut -d ' ' -f 1 "$place/losses" | median)"
   row "from then to its first run()" '%10.1f ms' "$(cut -d ' ' -f 2 "$place/losses" | median)"
 }
 
+loss()
+{
+  pipeline nodes/mark.lua 1 10 1
+  heading "The relay of the only node is killed; median of $times"
+  losses kill_relay "$times" true
+}
+
+silence()
+{
+  node_timeout=2
+  pipeline nodes/mark.lua 1 10 1
+  heading "The only node falls silent; node_timeout is $node_timeout s; median of $silences"
+  losses silence_node "$silences" end_silence
+  node_timeout=15
+}
+
+# A node whose keeper cannot be heard for a second is lost: heartbeats must not wait behind rows.
 rows()
 {
   local nodes s ours=
-  heading "Rows of 512 KB, 2 workers, whole process; $large of them, median of $repeats"
+  node_timeout=1
+  heading "Rows of 512 KB, 2 workers, node_timeout 1 s, whole process; $large of them, median of $repeats"
   for nodes in 0 1; do
     pipeline nodes/large.lua 1 "$large" $nodes
     s=$(repeat $repeats once "$large")
     ours=${ours:-$s}
     row "$(name_of $nodes)" '%10.0f MB/s  %6s' "$(awk -v s="$s" -v n="$large" 'BEGIN { print n * 0.524288 / s }')" "$(ratio "$s" "$ours")"
+    [ ! -e "$job_dir/nodes/2.txt" ] || fail "a node was lost"
   done
+  node_timeout=15
 }
 
 # A round trip of 90 ms, beside none.
