@@ -1,12 +1,14 @@
 /* dispatch.c - the end of a turn: see sched_own.h.
  *
- * Workers get one assignment at a time, in turn, idle ones first. A worker that can take none of
- * those that wait, because it must avoid them, is passed over. Any other worker can take one of
- * them, so a turn passes over one worker at most.
+ * Nodes, and the workers of each, get one assignment at a time, in turn, idle workers first. If a
+ * worker can take none of those that wait, they all avoid its node, and the node is passed over; or
+ * they avoid the worker, and only that is passed over, because no other node has a worker that
+ * could take them (queue.h (3)). Any other node, or worker, can take one of them, so a turn passes
+ * over one at most.
  *
  * What must be alone (queue.h) waits for a worker that holds nothing. So that there is one soon,
  * all windows run empty meanwhile: nobody who holds something gets more. Of suspects a node has one
- * at most; while they wait, and only then, a turn may look at all idle workers.
+ * at most; while they wait, and only then, a turn may look at all nodes with idle workers.
  *
  * Recalls. While a worker is idle, each node that has crowded workers has a planned look at them.
  * The look recalls what is late, and plans the next one for when something else will be. A node's
@@ -32,15 +34,17 @@ static void hand(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_
   a->what = *what;
   s->running++;
   tm_roster_count_held(&s->roster, w->node, what, 1);
-  tm_roster_unlist(w);
+  tm_roster_unlist(&s->roster, w);
   tm_roster_update(&s->roster, w); /* at the end of its list, if there is still room */
 }
 
 static bool hand_next(struct tm_sched *s, struct tm_sched_worker *w, int64_t now_ns)
 {
   struct tm_queue_taker taker = { .worker = w->number,
+                                  .node = w->node->number,
                                   .holds_some = tm_window_len(&w->window) > 0,
-                                  .others = s->roster.ready > 1 };
+                                  .others = s->roster.takers > 1,
+                                  .other_nodes = tm_roster_has_other_node(&s->roster, w->node) };
   struct tm_assignment what;
 
   if (!tm_queue_take(&s->queue, &taker, &what))
@@ -74,7 +78,7 @@ static void hand_out(struct tm_sched *s, int64_t now_ns)
     if (tm_window_len(&w->window) > 0 && awaits_empty(s))
       break; /* so do all that follow */
     if (tm_window_is_late(&w->window, w->node->distance_ns, now_ns)) {
-      tm_roster_unlist(w); /* until its first ends */
+      tm_roster_unlist(&s->roster, w); /* until its first ends */
     } else if (!hand_next(s, w, now_ns)) {
       if (skip)
         break;
@@ -209,7 +213,7 @@ static void look_at(struct tm_sched *s, struct tm_sched_node *n, int64_t now_ns)
 /* Keeps (3). */
 static void recall(struct tm_sched *s, int64_t now_ns)
 {
-  bool is_any_idle = s->roster.idle.len > 0;
+  bool is_any_idle = s->roster.idle_nodes.len > 0;
   struct tm_list *unplanned = &s->roster.unplanned;
   struct look look;
 

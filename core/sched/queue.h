@@ -9,8 +9,8 @@
  *  (1) An assignment that is put back does not count as a try; one that failed does.
  *  (2) Assignments that came back are handed out before fresh ones, the lowest number first; of one
  *      mini-batch the largest part first.
- *  (3) A mini-batch that failed at a worker goes to a different worker if there is one, unless it
- *      is a suspect. A part has one try.
+ *  (3) A mini-batch that failed on a node goes to another node if a worker there can take it, else
+ *      to another worker if there is one, unless it is a suspect. A part has one try.
  *  (4) A failed assignment waits until its time has come; meanwhile the ones behind it go first.
  *  (5) Some assignments must be alone at their worker: it holds nothing when it takes one, and gets
  *      nothing more until that has ended. Those are the ones whose answer was lost before (their
@@ -29,23 +29,7 @@
 #include <stdint.h>
 
 #include "base/heap.h"
-
-#define TM_NO_WORKER      UINT32_MAX
-#define TM_LOST_NODES_MAX 3 /* with which a mini-batch, or a part, has failed */
-
-struct tm_assignment {
-  uint64_t index;
-  uint64_t part; /* of the mini-batch (record/part.h), while bad items are isolated; 0: the whole */
-  uint32_t try;  /* the number of this try, from 1 */
-  uint32_t picked;       /* how often it was handed out, including this time */
-  uint32_t lost_answers; /* how often a worker finished it, but its answer was not read */
-  uint32_t lost_nodes;   /* how often its node was lost while it was at a worker there */
-  uint32_t lost_at[TM_LOST_NODES_MAX]; /* those nodes */
-  uint32_t rows;                       /* of a table, as a worker counted them; 0: not known */
-  uint32_t search; /* of a part: the search for bad items that it belongs to (searches.h) */
-  uint32_t avoid;  /* the worker at which it last failed, or TM_NO_WORKER */
-  int64_t due_ns;  /* not handed out before; monotonic */
-};
+#include "sched/backlog.h"
 
 struct tm_queue {
   uint64_t next;    /* the lowest number never handed out in this session */
@@ -54,8 +38,8 @@ struct tm_queue {
   bool is_closed;                              /* nothing more is handed out */
   bool (*is_over)(void *data, uint64_t index); /* committed or failed in an earlier session */
   void *data;
-  struct tm_heap back;     /* came back; in the order of (2) */
-  struct tm_heap alone;    /* likewise: those of (5) */
+  struct tm_backlog back;  /* came back; in the order of (2) */
+  struct tm_backlog alone; /* likewise: those of (5) */
   struct tm_heap suspects; /* likewise: those of (6) */
   struct tm_heap later;    /* failed, and wait for their time; by due_ns */
   int64_t now_ns;          /* as the caller set it */
@@ -71,27 +55,15 @@ void tm_queue_set_now(struct tm_queue *q, int64_t now_ns);
 /* When the first one that waits for its time is due; INT64_MAX: none does. */
 int64_t tm_queue_due(const struct tm_queue *q);
 
-static inline bool tm_assignment_is_suspect(const struct tm_assignment *a)
-{
-  return a->lost_nodes + 1 >= TM_LOST_NODES_MAX;
-}
-static inline bool tm_assignment_is_alone(const struct tm_assignment *a)
-{
-  return a->lost_answers > 0 || a->lost_nodes > 0;
-}
-struct tm_queue_taker {
-  uint32_t worker;
-  bool holds_some; /* nothing that must be alone is for it */
-  bool others;     /* other living workers could take what this one must avoid */
-};
 /* The next assignment for the worker, but for suspects; false if there is none for it. */
 bool tm_queue_take(struct tm_queue *q, const struct tm_queue_taker *w, struct tm_assignment *out);
 /* The next suspect, for a worker that holds nothing. */
 bool tm_queue_take_suspect(struct tm_queue *q, struct tm_assignment *out);
 void tm_queue_put_back(struct tm_queue *q, const struct tm_assignment *a); /* keeps (1) */
-/* A try at `worker` has failed. True: it will be tried again, not before a->due_ns. False: that was
- * the last try. */
-bool tm_queue_fail(struct tm_queue *q, const struct tm_assignment *a, uint32_t worker);
+/* A try at `worker`, on `node`, has failed. True: it will be tried again, not before a->due_ns.
+ * False: that was the last try. */
+bool tm_queue_fail(struct tm_queue *q, const struct tm_assignment *a, uint32_t worker,
+                   uint32_t node);
 /* A part of a mini-batch that has used up its tries. It is tried once. */
 void tm_queue_add_part(struct tm_queue *q, uint64_t index, uint64_t part, uint32_t try,
                        uint32_t search);

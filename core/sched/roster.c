@@ -4,13 +4,14 @@
 #include "base/check.h"
 
 #define WORKER(item, member) TM_LIST_OWNER(item, struct tm_sched_worker, member)
+#define NODE(item, member)   TM_LIST_OWNER(item, struct tm_sched_node, member)
 
 void tm_roster_init(struct tm_roster *r)
 {
   *r = (struct tm_roster) { .living = 0 };
   tm_list_init(&r->in_init);
-  tm_list_init(&r->idle);
-  tm_list_init(&r->roomy);
+  tm_list_init(&r->idle_nodes);
+  tm_list_init(&r->roomy_nodes);
   tm_list_init(&r->open_nodes);
   tm_list_init(&r->unplanned);
 }
@@ -63,6 +64,8 @@ struct tm_sched_node *tm_roster_add_node(struct tm_roster *r, uint32_t number, i
   tm_slots_init(&n->slots, slots);
   tm_list_init(&n->workers);
   tm_list_init(&n->crowded);
+  tm_list_init(&n->idle);
+  tm_list_init(&n->roomy);
   return n;
 }
 
@@ -214,32 +217,62 @@ static bool has_lone(const struct tm_sched_worker *w)
   return tm_assignment_is_alone(&first->what);
 }
 
-void tm_roster_unlist(struct tm_sched_worker *w)
+/* A node that has lost one of its list comes last: so the nodes take their turns. */
+void tm_roster_unlist(struct tm_roster *r, struct tm_sched_worker *w)
 {
-  if (w->in)
-    tm_list_remove(w->in, &w->wants);
+  struct tm_sched_node *n = w->node;
+
+  if (!w->in)
+    return;
+  tm_list_remove(w->in, &w->wants);
+  if (w->in == &n->idle)
+    tm_list_remove(&r->idle_nodes, &n->has_idle);
+  else if (w->in == &n->roomy)
+    tm_list_remove(&r->roomy_nodes, &n->has_roomy);
   w->in = NULL;
+  tm_list_set(&r->idle_nodes, &n->has_idle, n->idle.len > 0);
+  tm_list_set(&r->roomy_nodes, &n->has_roomy, n->roomy.len > 0);
+}
+
+static void list(struct tm_roster *r, struct tm_sched_worker *w, struct tm_list *in)
+{
+  struct tm_sched_node *n = w->node;
+
+  if (in == w->in)
+    return;
+  tm_roster_unlist(r, w);
+  w->in = in;
+  if (!in)
+    return;
+  tm_list_add(in, &w->wants);
+  tm_list_set(&r->idle_nodes, &n->has_idle, n->idle.len > 0);
+  tm_list_set(&r->roomy_nodes, &n->has_roomy, n->roomy.len > 0);
+}
+
+static void count_taker(struct tm_roster *r, struct tm_sched_worker *w, bool is_taker)
+{
+  int64_t change = (int64_t)is_taker - (int64_t)w->is_taker;
+
+  w->is_taker = is_taker;
+  w->node->takers += change;
+  r->takers += change;
 }
 
 void tm_roster_update(struct tm_roster *r, struct tm_sched_worker *w)
 {
   size_t len = tm_window_len(&w->window);
   bool is_ready = w->state == TM_WORKER_READY && w->node->is_up;
+  bool is_taker = is_ready && !w->is_deaf && !w->is_leaving;
   struct tm_list *in = NULL;
 
   if (w->state == TM_WORKER_LOADING || w->state == TM_WORKER_INIT)
     in = &r->in_init;
-  else if (is_ready && !w->is_deaf && !w->is_leaving && len == 0)
-    in = &r->idle;
-  else if (is_ready && !w->is_deaf && !w->is_leaving && !has_lone(w) &&
-           tm_window_has_room(&w->window, w->node->distance_ns))
-    in = &r->roomy;
-  if (in != w->in) {
-    tm_roster_unlist(w);
-    if (in)
-      tm_list_add(in, &w->wants);
-    w->in = in;
-  }
+  else if (is_taker && len == 0)
+    in = &w->node->idle;
+  else if (is_taker && !has_lone(w) && tm_window_has_room(&w->window, w->node->distance_ns))
+    in = &w->node->roomy;
+  list(r, w, in);
+  count_taker(r, w, is_taker);
   tm_list_set(&w->node->crowded, &w->crowded, is_ready && !w->is_recalling && len > 1);
   update_unplanned(r, w->node);
 }
@@ -255,6 +288,22 @@ void tm_roster_remove(struct tm_roster *r, struct tm_sched_worker *w)
   free_worker(w);
 }
 
+bool tm_roster_has_other_node(const struct tm_roster *r, const struct tm_sched_node *n)
+{
+  return r->takers > n->takers;
+}
+
+struct tm_sched_worker *tm_roster_calm(const struct tm_roster *r)
+{
+  const struct tm_list *nodes = &r->idle_nodes;
+
+  for (struct tm_list_item *i = tm_list_first(nodes); i; i = tm_list_next(nodes, i))
+    if (NODE(i, has_idle)->is_calm)
+      return WORKER(tm_list_first(&NODE(i, has_idle)->idle), wants);
+  return NULL;
+}
+
+/* The first of the list, or the second if that is `skip`. */
 static struct tm_sched_worker *first_of(const struct tm_list *l, const struct tm_sched_worker *skip)
 {
   struct tm_list_item *item = tm_list_first(l);
@@ -264,18 +313,23 @@ static struct tm_sched_worker *first_of(const struct tm_list *l, const struct tm
   return item ? WORKER(item, wants) : NULL;
 }
 
-struct tm_sched_worker *tm_roster_calm(const struct tm_roster *r)
+/* The first node of the list, or the second if that is the one to skip. */
+static struct tm_list_item *first_node(const struct tm_list *nodes, const struct tm_list_item *skip)
 {
-  for (struct tm_list_item *i = tm_list_first(&r->idle); i; i = tm_list_next(&r->idle, i))
-    if (WORKER(i, wants)->node->is_calm)
-      return WORKER(i, wants);
-  return NULL;
+  struct tm_list_item *item = tm_list_first(nodes);
+
+  return item && item == skip ? tm_list_next(nodes, item) : item;
 }
 
+/* Of another node, if another one has a taker; else a node has all of them. */
 struct tm_sched_worker *tm_roster_wanting(const struct tm_roster *r,
                                           const struct tm_sched_worker *skip)
 {
-  struct tm_sched_worker *w = first_of(&r->idle, skip);
+  const struct tm_sched_node *n = skip ? skip->node : NULL;
+  bool skips_node = n && tm_roster_has_other_node(r, n);
+  struct tm_list_item *idle = first_node(&r->idle_nodes, skips_node ? &n->has_idle : NULL);
+  struct tm_list_item *roomy = first_node(&r->roomy_nodes, skips_node ? &n->has_roomy : NULL);
+  struct tm_sched_worker *w = idle ? first_of(&NODE(idle, has_idle)->idle, skip) : NULL;
 
-  return w ? w : first_of(&r->roomy, skip);
+  return w || !roomy ? w : first_of(&NODE(roomy, has_roomy)->roomy, skip);
 }

@@ -3,12 +3,15 @@
  * Lists answer the scheduler's questions without looking at all workers:
  *
  *   in_init  loading the script, or in init()
- *   idle     ready, holds nothing, may get something
+ *   idle     can take something, and holds nothing
  *   roomy    likewise, holds something, and its window has room
- *   crowded  ready, holds what waits behind its first, and was not asked for it yet; by node,
- *            because the distance of the node says when that is late
+ *   crowded  ready, holds what waits behind its first, and was not asked for it yet
  *
- * A node is calm if a worker there is ready, and none holds a suspect (queue.h).
+ * The last three are lists of each node: what has failed there avoids it (queue.h (3)), and its
+ * distance says when something is late. The roster lists the nodes that have such workers.
+ *
+ * A worker can take something if it is ready, can be reached, and does not leave. A node is calm if
+ * a worker there is ready, and none holds a suspect (queue.h).
  *
  * The fields of a worker decide which lists it belongs to. Code that changes a field or the window
  * then calls tm_roster_update(), which moves the worker. The roster numbers the workers, and never
@@ -37,8 +40,9 @@ struct tm_sched_node {
   int64_t looked_ns; /* when they were looked at last */
   struct tm_pool pool;
   struct tm_slots slots;
-  struct tm_list workers, crowded;
-  struct tm_list_item open, unplanned; /* in the roster's lists of nodes */
+  int64_t takers; /* workers that can take something */
+  struct tm_list workers, crowded, idle, roomy;
+  struct tm_list_item open, unplanned, has_idle, has_roomy; /* in the roster's lists of nodes */
 };
 
 /* There may be 100,000: without padding. */
@@ -54,6 +58,7 @@ struct tm_sched_worker {
   bool is_deaf;       /* it gets nothing more */
   bool has_worked;    /* it has answered for a mini-batch */
   bool is_counted;    /* in `leaves` */
+  bool is_taker;      /* counted as one that can take something */
   struct tm_list *in; /* in_init, idle, roomy, or NULL */
   struct tm_list_item of_node, wants, crowded;
 };
@@ -61,11 +66,13 @@ struct tm_sched_worker {
 struct tm_roster {
   struct TM_ARRAY(struct tm_sched_node *) nodes;     /* by number; NULL: never was */
   struct TM_ARRAY(struct tm_sched_worker *) workers; /* by number; NULL: gone */
-  struct tm_list in_init, idle, roomy;
+  struct tm_list in_init;
+  struct tm_list idle_nodes, roomy_nodes; /* nodes that have such workers, in turn */
   struct tm_list open_nodes; /* that may have one more worker, as far as they are concerned */
   struct tm_list unplanned;  /* nodes with crowded workers, and no look at them is planned */
   size_t calm;               /* nodes */
   int64_t living, ready;
+  int64_t takers;
   int64_t leaves; /* of the living: leaving or stopping */
   bool has_loaded, is_closed;
 };
@@ -88,7 +95,7 @@ struct tm_sched_worker *tm_roster_worker(const struct tm_roster *r, uint32_t num
 bool tm_roster_step(struct tm_roster *r, struct tm_sched_worker *w, enum tm_worker_event e);
 void tm_roster_update(struct tm_roster *r, struct tm_sched_worker *w);
 /* It wants nothing until the next update. */
-void tm_roster_unlist(struct tm_sched_worker *w);
+void tm_roster_unlist(struct tm_roster *r, struct tm_sched_worker *w);
 /* It ends when it holds nothing more. */
 void tm_roster_leave(struct tm_roster *r, struct tm_sched_worker *w);
 /* After its end, which tm_roster_step() has heard of. */
@@ -100,10 +107,13 @@ void tm_roster_set_drains(struct tm_roster *r, struct tm_sched_node *n, bool dra
 /* Something has come to a worker of the node (1), or has left it (-1). */
 void tm_roster_count_held(struct tm_roster *r, struct tm_sched_node *n,
                           const struct tm_assignment *what, int change);
-/* The next worker that wants something, idle ones first; not `skip`. NULL: there is none. */
+/* Whether a worker of another node can take something. */
+bool tm_roster_has_other_node(const struct tm_roster *r, const struct tm_sched_node *n);
+/* The next worker that wants something, idle ones first; NULL: there is none. `skip`: not this one,
+ * nor another one of its node if another node has one that can take something. */
 struct tm_sched_worker *tm_roster_wanting(const struct tm_roster *r,
                                           const struct tm_sched_worker *skip);
-/* An idle worker of a calm node; NULL: there is none. Looks at all idle workers. */
+/* An idle worker of a calm node; NULL: there is none. Looks at all nodes with idle workers. */
 struct tm_sched_worker *tm_roster_calm(const struct tm_roster *r);
 
 #endif

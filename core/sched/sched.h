@@ -18,7 +18,8 @@
  *      back, or whose worker died earlier, does not count. A try whose answer was lost with its
  *      worker does not count the first TM_SCHED_LOST_MAX times. Neither does one whose announced
  *      result was not seen, the first TM_SCHED_UNSEEN_MAX times.
- *  (3) After ON_TURN, no worker is idle while an assignment waits that it may take. An assignment
+ *  (3) After ON_TURN, no worker is idle while an assignment waits that it may take: one that failed
+ *      on its node waits for another node, also if that is busy (queue.h (3)). An assignment
  *      that has waited behind another one at a worker for tm_window_late_ns(), while some worker
  *      was idle all the time, is recalled at most TM_SCHED_LOOK_NS later. A recall that brought
  *      nothing back is repeated after that time at the earliest.

@@ -93,7 +93,7 @@ void tm_try_ends_badly(struct tm_sched *s, const struct tm_try *t, bool is_lost,
     what.rows = e->rows;
   what.due_ns = delay_ns > 0 ? now_ns + delay_ns : 0;
   a->what = what;
-  if (tm_queue_fail(&s->queue, &what, t->worker))
+  if (tm_queue_fail(&s->queue, &what, t->worker, t->node))
     return;
   if (what.part != 0) {
     a->kind = TM_SCHED_SEARCH;

@@ -18,8 +18,10 @@ static void on_hand(struct model *m, const struct tm_sched_action *a)
     fuzz_require(b->outcome == WAITS && a->what.try == b->failed + 1);
     fuzz_require(a->what.lost_nodes == b->lost);
     fuzz_require(a->what.picked == ++b->picked);
-    fuzz_require(b->failed == 0 || b->failed_at != a->worker || m->s.roster.ready == 1 ||
-                 m->s.queue.back.len > 4000 || b->lost == TM_LOST_NODES_MAX - 1);
+    if (b->failed > 0 && b->lost < TM_LOST_NODES_MAX - 1) { /* else it is a suspect */
+      fuzz_require(b->failed_node != a->node || !has_other_node(m, a->node));
+      fuzz_require(b->failed_at != a->worker || m->s.roster.takers == 1);
+    }
     b->outcome = AT_WORKER;
   } else {
     fuzz_require(b->outcome == SEARCHED && x->is_open && x->index == a->what.index);
@@ -67,6 +69,7 @@ static void on_failed_try(struct model *m, const struct tm_sched_action *a)
   if (a->what.part == 0 && is_counted)
     b->failed++;
   b->failed_at = a->worker;
+  b->failed_node = a->node;
   if (a->kind == TM_SCHED_RETRY) {
     fuzz_require(a->what.part == 0 && b->failed < max);
     b->outcome = WAITS;

@@ -27,6 +27,7 @@ struct mini_batch {
   uint32_t failed, picked; /* tries, hand-outs */
   uint32_t lost;           /* nodes */
   uint32_t failed_at;      /* a worker */
+  uint32_t failed_node;    /* its node */
 };
 
 struct held {
@@ -205,7 +206,8 @@ static void check_worker(const struct model *m, uint32_t number, size_t *idle, s
   fuzz_require(!w->node->drains || w->is_leaving || w->state == TM_WORKER_STOPPING);
   bool is_free = w->state == TM_WORKER_READY && !w->is_deaf && w->node->is_up;
   bool is_idle = is_free && !w->is_leaving && len == 0;
-  fuzz_require(is_idle == (w->in == &m->s.roster.idle));
+  fuzz_require(is_idle == (w->in == &w->node->idle));
+  fuzz_require(w->is_taker == (is_free && !w->is_leaving));
   fuzz_require(!((m->is_ended || w->is_leaving) && is_free && len == 0));
   fuzz_require(w->is_recalling == m->is_recalling[number % RECALLS]);
   *idle += is_idle;
@@ -242,6 +244,33 @@ static bool is_alone(const struct tm_assignment *a)
   return a->lost_nodes > 0 || a->lost_answers > 0;
 }
 
+static size_t count_idle(const struct model *m)
+{
+  const struct tm_roster *r = &m->s.roster;
+  size_t n = 0, listed = 0;
+
+  for (size_t i = 0; i < r->nodes.len; i++) {
+    const struct tm_sched_node *node = r->nodes.at[i];
+    n += node ? node->idle.len : 0;
+    listed += node && node->idle.len > 0;
+    fuzz_require(!node || tm_list_has(&node->has_idle) == (node->idle.len > 0));
+    fuzz_require(!node || tm_list_has(&node->has_roomy) == (node->roomy.len > 0));
+  }
+  fuzz_require(listed == r->idle_nodes.len);
+  return n;
+}
+
+/* Whether a worker of another node can take something. */
+static bool has_other_node(const struct model *m, uint32_t node)
+{
+  for (size_t i = 0; i < m->workers.len; i++) {
+    const struct tm_sched_worker *w = tm_roster_worker(&m->s.roster, m->workers.at[i]);
+    if (w->is_taker && w->node->number != node)
+      return true;
+  }
+  return false;
+}
+
 static void check_all(const struct model *m)
 {
   int64_t leaves = 0, kept = 0;
@@ -267,7 +296,7 @@ static void check_all(const struct model *m)
   fuzz_require(tm_sched_open(&m->s) == (int64_t)(m->created - over - searched) + m->s.parts_open);
   fuzz_require(m->s.roster.living == (int64_t)m->workers.len);
   fuzz_require(m->s.roster.leaves == leaves);
-  fuzz_require(m->s.roster.idle.len == idle);
+  fuzz_require(count_idle(m) == idle);
   for (size_t i = 0; i < m->s.roster.nodes.len; i++)
     crowded -= m->s.roster.nodes.at[i] ? m->s.roster.nodes.at[i]->crowded.len : 0;
   fuzz_require(crowded == 0);
@@ -328,10 +357,22 @@ static void check_slots(const struct model *m)
   }
 }
 
-static void check_avoided(const struct tm_heap *waiting, uint32_t worker)
+/* The worker must avoid all of them. */
+static void check_avoided(const struct model *m, const struct tm_backlog *waiting,
+                          const struct tm_sched_worker *w)
 {
-  for (size_t i = 0; i < waiting->len; i++)
-    fuzz_require(((struct tm_assignment *)tm_heap_at(waiting, i))->avoid == worker);
+  bool has_other = has_other_node(m, w->node->number);
+  size_t len = 0;
+
+  for (size_t i = 0; i < waiting->order.len; i++) {
+    const struct tm_heap *h = &waiting->order.at[i]->of;
+    for (size_t k = 0; k < h->len; k++) {
+      const struct tm_assignment *a = tm_heap_at(h, k);
+      fuzz_require(has_other ? a->avoid_node == w->node->number : a->avoid == w->number);
+    }
+    len += h->len;
+  }
+  fuzz_require(len == waiting->len);
 }
 
 /* A ready worker gets no more only if it has none of the room, must avoid all that waits, or holds
@@ -352,10 +393,10 @@ static void check_refused(const struct model *m, const struct tm_sched_worker *w
     return;
   if (!tm_queue_has_waiting(&((struct model *)(uintptr_t)m)->s.queue))
     return;
-  fuzz_require(m->s.roster.ready > 1 && q->next == q->created);
-  check_avoided(&q->back, w->number);
+  fuzz_require(m->s.roster.takers > 1 && q->next == q->created);
+  check_avoided(m, &q->back, w);
   if (!first)
-    check_avoided(&q->alone, w->number);
+    check_avoided(m, &q->alone, w);
 }
 
 /* A worker has started wherever one may: there is work for it, and a slot that is free. */
@@ -417,13 +458,13 @@ static void check_turn(struct model *m)
 
   if (m->is_ended)
     return;
-  if (r->idle.len == 0 || m->idle_ns == INT64_MAX)
-    m->idle_ns = r->idle.len > 0 ? m->now_ns : INT64_MAX;
+  if (r->idle_nodes.len == 0 || m->idle_ns == INT64_MAX)
+    m->idle_ns = r->idle_nodes.len > 0 ? m->now_ns : INT64_MAX;
   if (tm_sched_has_waiting(&m->s) || m->s.queue.suspects.len > 0)
     for (size_t i = 0; i < m->workers.len; i++)
       check_refused(m, tm_roster_worker(r, m->workers.at[i]));
   check_starts(m);
-  if (r->idle.len > 0)
+  if (r->idle_nodes.len > 0)
     check_recalls(m);
   fuzz_require(tm_sched_due(&m->s) > m->now_ns);
 }

@@ -68,21 +68,34 @@ void sim_check_verdict(struct sim *x, struct sim_step *st, const struct tm_sched
 
 /* ---- idle workers: (3), (4) ---- */
 
-/* Whether the queue has something that this worker need not avoid. */
-static bool has_for(const struct tm_queue *q, uint32_t worker)
+/* Whether a worker of another node can take something. */
+static bool has_other_node(const struct tm_roster *r, const struct tm_sched_node *n)
 {
-  for (size_t i = 0; i < q->back.len; i++)
-    if (((const struct tm_assignment *)tm_heap_at(&q->back, i))->avoid != worker)
-      return true;
+  return r->takers > n->takers;
+}
+
+/* Whether the queue has something that the worker need not avoid. */
+static bool has_for(struct sim_step *st, const struct tm_sched_worker *w)
+{
+  const struct tm_queue *q = &st->s.queue;
+  bool has_other = has_other_node(&st->s.roster, w->node);
+
+  for (size_t i = 0; i < q->back.order.len; i++) {
+    const struct tm_heap *h = &q->back.order.at[i]->of;
+    for (size_t k = 0; k < h->len; k++) {
+      const struct tm_assignment *a = tm_heap_at(h, k);
+      if (has_other ? a->avoid_node != w->node->number : a->avoid != w->number)
+        return true;
+    }
+  }
   return q->next < q->created;
 }
 
 void sim_check_turn(struct sim *x, struct sim_step *st)
 {
-  const struct tm_list *idle = &st->s.roster.idle;
-  const struct tm_sched_worker *w;
+  const struct tm_list *nodes = &st->s.roster.idle_nodes;
 
-  if (idle->len == 0) {
+  if (nodes->len == 0) {
     st->idle_ns = INT64_MAX;
     return;
   }
@@ -90,10 +103,14 @@ void sim_check_turn(struct sim *x, struct sim_step *st)
     st->idle_ns = x->now_ns;
   if (!tm_sched_has_waiting(&st->s))
     return;
-  w = TM_LIST_OWNER(tm_list_first(idle), struct tm_sched_worker, wants);
-  if (idle->len > 1 || has_for(&st->s.queue, w->number))
-    sim_check_wrong(x, "at %.6f s: worker %" PRIu32 " is idle while something waits",
-                    (double)x->now_ns / 1e9, w->number);
+  for (struct tm_list_item *i = tm_list_first(nodes); i; i = tm_list_next(nodes, i)) {
+    const struct tm_list *idle = &TM_LIST_OWNER(i, struct tm_sched_node, has_idle)->idle;
+    const struct tm_sched_worker *w =
+        TM_LIST_OWNER(tm_list_first(idle), struct tm_sched_worker, wants);
+    if (has_for(st, w))
+      sim_check_wrong(x, "at %.6f s: worker %" PRIu32 " is idle while something waits",
+                      (double)x->now_ns / 1e9, w->number);
+  }
 }
 
 int64_t sim_late_ns(const struct sim *x, uint32_t node)

@@ -303,6 +303,60 @@ static void test_workers_spread_over_the_nodes(void **state)
   tm_sched_release(&f.s);
 }
 
+/* Two nodes with two ready workers each: 0 and 2 on node 0, 1 and 3 on node 1. */
+static void begin_four(struct fixture *f, const char *created, const char *handed)
+{
+  tm_sched_init(&f->s, &usual, 0);
+  RUN(f, { "node 0 2", "" }, { "node 1 2", "" }, { "created 4", "" }, { "turn", "start 0 on 0" },
+      { "started 0", "setup 0" }, { "loaded 0", "" },
+      { "turn", "start 1 on 1, start 2 on 0, start 3 on 1" }, { "started 1", "setup 1" },
+      { "started 2", "setup 2" }, { "started 3", "setup 3" }, { "loaded 1", "" },
+      { "loaded 2", "" }, { "loaded 3", "" }, { "ready 0", "" }, { "ready 1", "" },
+      { "ready 2", "" }, { "ready 3", "" }, { "turn", handed }, { created, "" });
+}
+
+#define FOUR "hand 0/1 m0, hand 1/1 m1, hand 2/1 m2, hand 3/1 m3"
+
+/* It waits for a busy worker there, although both workers of its own node are idle. */
+static void test_a_failed_one_goes_to_another_node(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_four(&f, "created 4", FOUR);
+  RUN(&f, { "result 2 1 50", "" }, { "failed 0 1", "retry 0/1 m0" }, { "turn", "" },
+      { "result 1 1 50", "" }, { "turn", "hand 1/2 m0" }, { "failed 1 2", "fail 1/2 m0" });
+  tm_sched_release(&f.s);
+}
+
+/* What else waits does not wait for that. */
+static void test_one_that_avoids_a_node_holds_up_no_other_there(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_four(&f, "created 6", FOUR);
+  RUN(&f, { "failed 0 1", "retry 0/1 m0" }, { "failed 2 1", "retry 2/1 m2" },
+      { "turn", "hand 0/2 m4, hand 2/2 m5" }, { "result 3 1 50", "" }, { "turn", "hand 3/2 m0" });
+  tm_sched_release(&f.s);
+}
+
+/* If no worker of another node can take it, another worker of the same node does. */
+static void test_a_failed_one_stays_if_no_other_node_can_take_it(void **state)
+{
+  static const struct line ends[] = { { "lost 1", "" },
+                                      { "silent 1", "" },
+                                      { "drains 1", "stop 1, stop 3" } };
+
+  for (size_t i = 0; i < TM_COUNT_OF(ends); i++) {
+    struct fixture f = { .now_ns = 0 };
+    begin_four(&f, "created 4", FOUR);
+    RUN(&f, { "result 1 1 50", "" }, { "result 3 1 50", "" }, { "failed 0 1", "retry 0/1 m0" },
+        { "result 2 1 50", "" });
+    run_lines(&f, &ends[i], 1);
+    RUN(&f, { "turn", "hand 2/2 m0" });
+    tm_sched_release(&f.s);
+  }
+}
+
 UNIT_TESTS({
     cmocka_unit_test(test_a_second_worker_waits_until_the_first_has_loaded),
     cmocka_unit_test(test_no_more_workers_than_work),
@@ -326,4 +380,7 @@ UNIT_TESTS({
     cmocka_unit_test(test_a_worker_that_starts_after_the_end_is_killed),
     cmocka_unit_test(test_time_that_passes_without_progress_is_an_event),
     cmocka_unit_test(test_workers_spread_over_the_nodes),
+    cmocka_unit_test(test_a_failed_one_goes_to_another_node),
+    cmocka_unit_test(test_one_that_avoids_a_node_holds_up_no_other_there),
+    cmocka_unit_test(test_a_failed_one_stays_if_no_other_node_can_take_it),
 });
