@@ -4,6 +4,10 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/time.h"
+#include "sys/clock.h"
+
+#define LATE_NS (10 * TM_S) /* how long a lost node is read */
 
 void tm_fleet_init(struct tm_fleet *f, const struct tm_fleet_options *o)
 {
@@ -59,16 +63,34 @@ static void on_drains(void *data)
     p->fleet->o.on_drains(p->fleet->o.data, p->id);
 }
 
+static void close_left(struct tm_fleet_place *p)
+{
+  p->left_ns = 0;
+  tm_node_close(p->closing, on_gone);
+}
+
+static void on_quiet(void *data)
+{
+  close_left(data);
+}
+
+/* What a node that was used has on its way is still read, so that it is known to be late. */
 static void on_lost(void *data, const char *text)
 {
   struct tm_fleet_place *p = data;
+  bool was_ready = p->is_stream && p->is_ready;
 
   tm_require(p->node && !p->closing);
   p->closing = p->node;
   p->node = NULL;
   p->is_ready = false;
-  p->fleet->o.on_lost(p->fleet->o.data, p->id, text);
-  tm_node_close(p->closing, on_gone);
+  if (was_ready && tm_node_leave(p->closing, on_quiet)) {
+    p->left_ns = tm_clock_mono_ns();
+    p->fleet->o.on_lost(p->fleet->o.data, p->id, text);
+  } else {
+    p->fleet->o.on_lost(p->fleet->o.data, p->id, text);
+    tm_node_close(p->closing, on_gone);
+  }
 }
 
 static struct tm_fleet_place *place_of(struct tm_fleet *f, uint32_t id)
@@ -177,12 +199,18 @@ bool tm_fleet_is_empty(const struct tm_fleet *f)
 
 void tm_fleet_tick(struct tm_fleet *f, int64_t mono_ns)
 {
-  for (uint32_t id = 0; id < f->places.len; id++)
+  for (uint32_t id = 0; id < f->places.len; id++) {
+    struct tm_fleet_place *p = f->places.at[id];
     tm_node_tick(tm_fleet_node(f, id), mono_ns);
+    if (p && p->left_ns > 0 && mono_ns - p->left_ns >= LATE_NS)
+      close_left(p);
+  }
 }
 
 static void close_place(struct tm_fleet_place *p)
 {
+  if (p && p->left_ns > 0)
+    close_left(p);
   if (!p || !p->node)
     return;
   tm_require(!p->closing);

@@ -27,7 +27,8 @@ struct tm_fleet_options {
    * not called. */
   void (*on_drains)(void *data, uint32_t id);
   /* The keeper of a node has ended, or cannot be believed. The fleet no longer has the node; its
-   * workers may still live. */
+   * workers may still live. What a connected node that was ready still sends is read for 10 s,
+   * dropped and counted. */
   void (*on_lost)(void *data, uint32_t id, const char *text);
   /* After that, or after tm_fleet_close(): no process of the node is left. It may be started
    * again. */
@@ -41,6 +42,7 @@ struct tm_fleet_place {
   struct tm_node *node;    /* NULL: it cannot be used */
   struct tm_node *closing; /* NULL: no process is left */
   uint32_t started;        /* keepers */
+  int64_t left_ns;         /* of a lost node that is still read: since when; else 0 */
   bool is_stream, is_ready;
 };
 

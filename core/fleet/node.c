@@ -467,7 +467,13 @@ static void on_msg(void *data, const struct tm_msg *f)
 
 static void on_end(void *data, const char *text)
 {
-  tm_node_lose(data, text);
+  struct tm_node *n = data;
+
+  n->has_ended = true;
+  if (n->on_quiet)
+    n->on_quiet(n->o.data);
+  else
+    tm_node_lose(n, text);
 }
 
 /* ---- the end ---- */
@@ -507,6 +513,15 @@ static void note_late(struct tm_node *n)
   if (n->late > 0)
     n->o.on_note(n->o.data, text);
   free(text);
+}
+
+bool tm_node_leave(struct tm_node *n, void (*on_quiet)(void *data))
+{
+  tm_require(n->is_lost && !n->is_closed);
+  if (n->has_ended || !tm_node_connection_leave(n->connection))
+    return false;
+  n->on_quiet = on_quiet;
+  return true;
 }
 
 void tm_node_close(struct tm_node *n, void (*on_gone)(void *data))

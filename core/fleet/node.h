@@ -119,6 +119,10 @@ uint32_t tm_node_id(const struct tm_node *n);
 const char *tm_node_name(const struct tm_node *n); /* its id in decimal: names its log folders */
 /* The machine's name; "": not known yet. */
 const char *tm_node_address(const struct tm_node *n);
+/* Within on_lost or after it: nothing more is sent to a node over a stream, so that it ends. What
+ * it still sends is dropped and counted. When its stream ends, on_quiet is called, once; close the
+ * node then, or before. False: nothing can come any more, and on_quiet is not called. */
+bool tm_node_leave(struct tm_node *n, void (*on_quiet)(void *data));
 /* Begins the end: closes the connection, whereupon the keeper ends all its processes. From here on
  * on_lost is not called. on_gone is called once, on the loop; do not use the node after that. NULL
  * is a no-op.

@@ -36,6 +36,7 @@ struct tm_node_carrier {
   bool (*deliver)(struct tm_node_connection *c, const struct tm_msg *f);
   void (*end_link)(struct tm_node_connection *c, uint32_t worker);
   void (*wake)(struct tm_node_connection *c);
+  void (*leave)(struct tm_node_connection *c); /* NULL: of this machine */
   void (*close)(struct tm_node_connection *c, const char *job_dir);
   void (*wait)(struct tm_node_connection *c);
   const char *(*foreign)(const struct tm_node_connection *c, size_t *len); /* NULL: none can come */
@@ -105,6 +106,15 @@ static inline int64_t tm_node_connection_round_trip_ns(const struct tm_node_conn
 static inline int64_t tm_node_connection_clock_offset_ns(const struct tm_node_connection *c)
 {
   return c->carrier->clock_offset_ns ? c->carrier->clock_offset_ns(c) : 0;
+}
+
+/* Before on_end: all links end, and nothing more is sent, whereupon the other side ends. What it
+ * still sends comes. False: nothing can come after that, so close it. */
+static inline bool tm_node_connection_leave(struct tm_node_connection *c)
+{
+  if (c->carrier->leave)
+    c->carrier->leave(c);
+  return c->carrier->leave != NULL;
 }
 
 /* From here on only on_note, on_gone and on_closed come. `job_dir`: by which leftover processes of

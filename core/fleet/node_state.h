@@ -27,6 +27,7 @@ struct tm_node {
   char name[12], address[256];
   char *job_dir; /* NULL before the first step */
   bool is_stream, is_lost, is_closed, has_hello;
+  bool has_ended;  /* nothing more can come */
   bool is_reached; /* the preface of a stream has come */
   bool has_sizes_alone;
   bool drains;                        /* its relay says that it will end soon */
@@ -34,6 +35,7 @@ struct tm_node {
   struct tm_silence silence;
   int64_t asked; /* ASK_DOING messages without an answer */
   int64_t late;  /* messages after the loss */
+  void (*on_quiet)(void *data);
   void (*on_gone)(void *data);
   struct TM_ARRAY(struct tm_node_user) users;     /* by step */
   struct TM_ARRAY(struct tm_node_worker) workers; /* by number */

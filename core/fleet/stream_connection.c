@@ -108,6 +108,14 @@ static void wake(struct tm_node_connection *c)
 {
 }
 
+static void leave(struct tm_node_connection *c)
+{
+  struct stream_connection *s = (struct stream_connection *)c;
+
+  tm_stream_links_leave(&s->links);
+  tm_node_stream_end_out(s->links.stream);
+}
+
 static void close_stream(struct tm_node_connection *c, const char *job_dir)
 {
   struct stream_connection *s = (struct stream_connection *)c;
@@ -142,6 +150,7 @@ static const struct tm_node_carrier carrier = { .send = send_stream,
                                                 .deliver = deliver,
                                                 .end_link = end_link,
                                                 .wake = wake,
+                                                .leave = leave,
                                                 .close = close_stream,
                                                 .wait = wait_stream,
                                                 .foreign = foreign,

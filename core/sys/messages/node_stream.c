@@ -150,6 +150,18 @@ void tm_node_stream_flush(struct tm_node_stream *s)
   want(s);
 }
 
+void tm_node_stream_end_out(struct tm_node_stream *s)
+{
+  tm_node_stream_flush(s);
+  if (!is_alive(s) || s->is_out_dead)
+    return;
+  drop_out(s);
+  s->is_out_dead = true;
+  if (s->is_socket_out)
+    shutdown(s->o.out, SHUT_WR);
+  want(s);
+}
+
 static void on_beat_time(struct tm_timer *t)
 {
   struct tm_node_stream *s = t->data;

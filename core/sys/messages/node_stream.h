@@ -87,6 +87,9 @@ void tm_node_stream_forget(struct tm_node_stream *s, uint32_t worker);
 size_t tm_node_stream_pending_of(const struct tm_node_stream *s, uint32_t worker);
 size_t tm_node_stream_pending(const struct tm_node_stream *s);
 void tm_node_stream_flush(struct tm_node_stream *s);
+/* Nothing more is sent, and what waits is dropped. If `out` is a socket, the other side sees the
+ * end of our bytes. What it sends still comes. Again, and after the end: a no-op. */
+void tm_node_stream_end_out(struct tm_node_stream *s);
 /* What came instead of a preface so far, also after on_end: `*len` bytes, valid until the loop
  * turns; NULL: nothing, or a preface has come. */
 const char *tm_node_stream_foreign(const struct tm_node_stream *s, size_t *len);

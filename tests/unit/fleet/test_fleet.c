@@ -16,6 +16,7 @@
 #include "job_keeper.h"
 #include "node/node_msg.h"
 #include "relay_news.h"
+#include "sys/clock.h"
 #include "sys/fs.h"
 #include "sys/messages/channel.h"
 #include "sys/messages/node_stream.h"
@@ -25,12 +26,15 @@ struct seen {
   struct tm_loop loop;
   struct tm_fleet fleet;
   struct tm_buf order; /* "lost 1;gone 1;" */
+  struct tm_buf notes;
   char *self;
   char dir[64];
 };
 
 static void on_note(void *data, uint32_t id, const char *text)
 {
+  struct seen *s = data;
+  tm_buf_printf(&s->notes, "%s;", text);
 }
 
 static void on_lost(void *data, uint32_t id, const char *text)
@@ -99,6 +103,7 @@ static void release(struct seen *s, const char *order)
   tm_fleet_release(&s->fleet);
   assert_string_equal(tm_buf_str(&s->order), order);
   tm_buf_release(&s->order);
+  tm_buf_release(&s->notes);
   free(s->self);
 }
 
@@ -346,6 +351,63 @@ static void a_node_that_is_given_up_is_lost_and_gone(void **state)
   release(&s, "lost 1: late;gone 1;");
 }
 
+/* A node that is ready, then given up; two messages of it are on their way. */
+static void give_up_late(struct seen *s, struct relay *r)
+{
+  struct tm_msg f = { .type = TM_MSG_NOTE, .payload = "late", .length = 4, .fd = -1 };
+  setup(s);
+  connect_node(s, r, 1, tm_hello());
+  await(s, "ready");
+  for (int i = 0; i < 2; i++)
+    tm_node_stream_send(r->stream, &f);
+  tm_node_stream_flush(r->stream);
+  tm_buf_clear(&s->notes);
+  tm_fleet_give_up(&s->fleet, 1, "silent");
+  assert_null(tm_fleet_node(&s->fleet, 1));
+  while (!r->has_ended) /* it hears of that */
+    tm_loop_turn(&s->loop);
+  assert_true(tm_fleet_lives(&s->fleet, 1));
+}
+
+static void a_lost_node_is_read_until_its_stream_ends(void **state)
+{
+  struct seen s;
+  struct relay r;
+  give_up_late(&s, &r);
+  tm_node_stream_close(r.stream);
+  await(&s, "gone");
+  assert_string_equal(tm_buf_str(&s.notes), "dropped 2 late messages from node 1;");
+  release(&s, "ready 1;lost 1: silent;gone 1;");
+}
+
+static void a_lost_node_is_read_for_ten_seconds(void **state)
+{
+  struct seen s;
+  struct relay r;
+  give_up_late(&s, &r);
+  int64_t now_ns = tm_clock_mono_ns();
+  tm_fleet_tick(&s.fleet, s.fleet.places.at[1]->left_ns + 10 * TM_S - 1);
+  for (int i = 0; i < 3; i++)
+    tm_loop_turn(&s.loop);
+  assert_null(strstr(tm_buf_str(&s.order), "gone"));
+  tm_fleet_tick(&s.fleet, now_ns + 10 * TM_S);
+  await(&s, "gone");
+  assert_string_equal(tm_buf_str(&s.notes), "dropped 2 late messages from node 1;");
+  tm_node_stream_close(r.stream);
+  release(&s, "ready 1;lost 1: silent;gone 1;");
+}
+
+static void a_lost_node_is_not_read_when_all_streams_are_closed(void **state)
+{
+  struct seen s;
+  struct relay r;
+  give_up_late(&s, &r);
+  tm_fleet_close_streams(&s.fleet);
+  await(&s, "gone");
+  tm_node_stream_close(r.stream);
+  release(&s, "ready 1;lost 1: silent;gone 1;");
+}
+
 static int serve(int argc, char **argv)
 {
   return job_keeper();
@@ -362,4 +424,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_node_of_another_version_is_never_ready),
     cmocka_unit_test(streams_end_before_the_node_of_this_machine),
     cmocka_unit_test(a_node_that_is_given_up_is_lost_and_gone),
+    cmocka_unit_test(a_lost_node_is_read_until_its_stream_ends),
+    cmocka_unit_test(a_lost_node_is_read_for_ten_seconds),
+    cmocka_unit_test(a_lost_node_is_not_read_when_all_streams_are_closed),
 });
