@@ -317,6 +317,19 @@ void tm_launch_plan_withdrawn(struct tm_launch_plan *p, uint32_t id, int64_t now
   remove_empty(p);
 }
 
+/* Keeps (3) and (4). */
+void tm_launch_plan_unanswered(struct tm_launch_plan *p, uint32_t id, int64_t now_ns)
+{
+  struct tm_launch_place *l = place_of(p, id);
+
+  if (p->launches > 0)
+    p->launches--;
+  l->failures++;
+  l->due_ns = now_ns + wait_after(p, l);
+  empty(p, l, 0);
+  remove_empty(p);
+}
+
 void tm_launch_plan_committed(struct tm_launch_plan *p, uint32_t id)
 {
   const struct tm_launch_place *l = tm_launch_plan_find(p, id);

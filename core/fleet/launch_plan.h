@@ -19,7 +19,8 @@
  *      exhausted: it asks for no other.
  *  (4) Nor after 5 nodes in a row that were never ready and ended within 10 s of their start, while
  *      no node is ready: the command itself is wrong, and waits would only hide that. With more
- *      hosts than 5, as many: each of them is tried once.
+ *      hosts than 5, as many: each of them is tried once. A request that the scheduler has not
+ *      answered counts neither here nor in (3): when it answers again, the node is launched.
  *  (5) It is over when it is exhausted and no place is filled. What still starts may become ready
  *      after others have failed at once, as machines do that are switched off; then (4) no longer
  *      holds. What is ready may commit something; then (3) no longer holds.
@@ -125,6 +126,8 @@ void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, enum tm_slurm_
 /* It drained, or its command ended with the keeper that ran it: neither the command nor the host is
  * to blame, so the place is filled again without a wait. */
 void tm_launch_plan_withdrawn(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
+/* Nobody has answered the request for it. */
+void tm_launch_plan_unanswered(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
 /* A mini-batch from the node was committed. */
 void tm_launch_plan_committed(struct tm_launch_plan *p, uint32_t id);
 /* A node that is late; false: none. */

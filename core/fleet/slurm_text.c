@@ -253,6 +253,23 @@ void tm_slurm_text_error(const char *text, size_t len, char out[TM_SLURM_TEXT_MA
   }
 }
 
+bool tm_slurm_text_is_unanswered(const char *line)
+{
+  static const char *const reasons[] = { "Unable to contact slurm controller",
+                                         "Zero Bytes were transmitted or received",
+                                         "Socket timed out on send/recv operation",
+                                         "Insane message length",
+                                         "Slurm backup controller in standby mode" };
+  struct span said = { line, strlen(line) };
+
+  (void)(take_begin(&said, "srun: error: Unable to allocate resources: ") ||
+         take_begin(&said, "allocation failure: "));
+  for (size_t i = 0; i < TM_COUNT_OF(reasons); i++)
+    if (take_begin(&said, reasons[i]))
+      return true;
+  return false;
+}
+
 /* ---- the allocation ---- */
 
 /* "2(x3)" or "4", and the comma behind it. */

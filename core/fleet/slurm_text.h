@@ -75,6 +75,10 @@ void tm_slurm_text_line(const char *line, size_t len, struct tm_slurm_said *out)
  * gives one, else its last error, else its last line. "": it wrote nothing. */
 void tm_slurm_text_error(const char *text, size_t len, char out[TM_SLURM_TEXT_MAX]);
 
+/* Whether a line of srun, or a text of tm_slurm_text_error(), says that the controller did not
+ * answer: nobody has looked at the request. */
+bool tm_slurm_text_is_unanswered(const char *line);
+
 /* ---- the allocation ---- */
 
 /* The CPUs of the host with this index, from 0, in SLURM_JOB_CPUS_PER_NODE: "2(x3),4". 0: there is

@@ -127,6 +127,29 @@ static void leave(struct tm_launched_node *n)
   drop(n);
 }
 
+/* Slurm's controller may be started again: requests wait for that. The user hears it once. */
+static void wait_for_answer(struct tm_launched_node *n)
+{
+  struct tm_launch_group *g = tm_job_launched_group(n);
+  struct tm_buf text = TM_BUF_NONE;
+
+  tm_launched_node_describe(&text, n);
+  tm_buf_add_str(&text, "; Slurm is asked again until it answers");
+  tm_err_set(&g->last, TM_ESCRIPT, "%s", tm_buf_str(&text));
+  tm_job_emit(n->job, TM_EVENT_MESSAGE, g->is_unanswered ? TM_DEBUG : TM_WARNING,
+              tm_buf_str(&text));
+  tm_buf_release(&text);
+  g->is_unanswered = true;
+  tm_launch_plan_unanswered(&g->plan, n->id, tm_clock_mono_ns());
+  drop(n);
+}
+
+static bool is_unanswered(const struct tm_launched_node *n)
+{
+  return n->slurm_name && !n->was_ready && n->has_ended &&
+         tm_slurm_text_is_unanswered(n->ended.last_line);
+}
+
 static void fail_node(struct tm_launched_node *n, struct tm_err *err)
 {
   struct tm_job *job = n->job;
@@ -153,6 +176,8 @@ static void settle(struct tm_launched_node *n)
   if (may_run(job)) {
     if (n->is_leaving)
       leave(n);
+    else if (is_unanswered(n))
+      wait_for_answer(n);
     else
       fail_node(n, &err);
     tm_job_launches_go(job);
@@ -411,6 +436,7 @@ void tm_job_launched_ready(struct tm_job *job, uint32_t id)
   if (!n || n->why || n->is_leaving || !may_run(job))
     return;
   n->was_ready = true;
+  tm_job_launched_group(n)->is_unanswered = false;
   tm_job_probe_end(n);
   tm_launch_plan_ready(&tm_job_launched_group(n)->plan, id);
   note_ready(n, tm_fleet_node(&job->fleet, id));

@@ -95,6 +95,7 @@ struct tm_launch_group {
   struct tm_job_exclude exclude;
   struct tm_err cause; /* why no node of it can be had; code 0: no error */
   struct tm_err last;  /* why its last node has failed */
+  bool is_unanswered;  /* its last request was: the scheduler is not there */
   struct tm_active_clock clock;
   int64_t had_node_ns; /* on that clock: when it had a node, or needed none, for the last time */
 };

@@ -508,6 +508,27 @@ static void nodes_are_found_after_others_have_left(void **state)
   tm_launch_plan_release(&p);
 }
 
+/* However long the scheduler is away. */
+static void a_request_without_an_answer_is_no_failed_start(void **state)
+{
+  struct tm_launch_plan p;
+  int64_t now_ns = 0;
+  init(&p, 2, 3, 60 * TM_S);
+  for (uint32_t id = 1; id < 200; id += 2) {
+    now_ns += TM_LAUNCH_WAIT_MAX_NS;
+    assert_int_equal(launch_all(&p, now_ns, id), 2);
+    for (uint32_t i = id; i < id + 2; i++) {
+      assert_true(tm_launch_plan_find(&p, i)->host < 3);
+      tm_launch_plan_running(&p, i, now_ns);
+      tm_launch_plan_unanswered(&p, i, now_ns);
+    }
+    assert_false(tm_launch_plan_is_over(&p));
+    if (id > 1) /* the first one does not wait */
+      assert_int_equal(tm_launch_plan_next(&p, now_ns + TM_LAUNCH_WAIT_MIN_NS / 2), NONE);
+  }
+  tm_launch_plan_release(&p);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(every_place_is_filled_once),
     cmocka_unit_test(a_start_is_late_after_its_time),
@@ -535,4 +556,5 @@ UNIT_TESTS({
     cmocka_unit_test(a_host_is_not_to_blame_for_what_the_scheduler_decides),
     cmocka_unit_test(a_canceled_node_is_not_replaced),
     cmocka_unit_test(nodes_are_found_after_others_have_left),
+    cmocka_unit_test(a_request_without_an_answer_is_no_failed_start),
 });

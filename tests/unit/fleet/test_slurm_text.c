@@ -162,6 +162,19 @@ static void srun_says_that_a_job_waits_or_has_a_machine(void **state)
   expect_line("", TM_SLURM_LINE_OTHER, 0, "");
 }
 
+static void a_controller_that_does_not_answer_is_told_apart(void **state)
+{
+  assert_true(tm_slurm_text_is_unanswered("srun: error: Unable to allocate resources: Unable to "
+                                          "contact slurm controller (connect failure)"));
+  assert_true(tm_slurm_text_is_unanswered("srun: error: Unable to allocate resources: Socket timed "
+                                          "out on send/recv operation"));
+  assert_false(tm_slurm_text_is_unanswered("srun: error: Unable to allocate resources: Invalid "
+                                           "partition name specified"));
+  assert_true(tm_slurm_text_is_unanswered("Unable to contact slurm controller (connect failure)"));
+  assert_false(tm_slurm_text_is_unanswered("Unable to contact"));
+  assert_false(tm_slurm_text_is_unanswered(""));
+}
+
 static void expect_error(const char *text, const char *expected)
 {
   char out[TM_SLURM_TEXT_MAX];
@@ -241,4 +254,5 @@ UNIT_TESTS({
     cmocka_unit_test(cpus_of_a_host_are_counted_by_groups),
     cmocka_unit_test(cpus_that_cannot_be_read_are_none),
     cmocka_unit_test(hosts_are_lines),
+    cmocka_unit_test(a_controller_that_does_not_answer_is_told_apart),
 });
