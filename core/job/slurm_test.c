@@ -46,7 +46,7 @@ static char **environment(void)
   return kept;
 }
 
-static int refuse(char *const *argv, const char *why, struct tm_err *err)
+static int refuse(char *const *argv, const char *why, const char *advice, struct tm_err *err)
 {
   struct tm_buf command = TM_BUF_NONE;
 
@@ -54,12 +54,28 @@ static int refuse(char *const *argv, const char *why, struct tm_err *err)
     tm_buf_add_str(&command, i > 0 ? " " : "");
     tm_text_shell(&command, argv[i]);
   }
-  tm_err_set(err, TM_EUSAGE,
-             "cannot get a node from Slurm: %s (asked with: %s); correct slurm_options or "
-             "process_count_per_node",
-             why, tm_buf_str(&command));
+  tm_err_set(err, TM_EUSAGE, "cannot get a node from Slurm: %s (asked with: %s); %s", why,
+             tm_buf_str(&command), advice);
   tm_buf_release(&command);
   return TM_EUSAGE;
+}
+
+/* `reason`: what srun has said, "" if nothing. */
+static int refuse_reason(char *const *argv, const char *reason, bool timed_out, struct tm_err *err)
+{
+  bool is_unanswered = timed_out || tm_slurm_text_is_unanswered(reason);
+  char *why =
+      tm_xprintf("%s%s%s%s%s", timed_out ? "its controller did not answer within 20 s" : "",
+                 timed_out && *reason ? ": " : "", *reason ? "'" : "", reason, *reason ? "'" : "");
+  int rc = refuse(
+      argv, why,
+      is_unanswered ? "check that this machine is one from which Slurm jobs are started, and that "
+                      "Slurm runs: scontrol ping"
+                    : "correct slurm_options or process_count_per_node",
+      err);
+
+  free(why);
+  return rc;
 }
 
 /* 0 also if srun has not answered: it was killed, or its end is unknown, as in a host that ignores
@@ -67,7 +83,7 @@ static int refuse(char *const *argv, const char *why, struct tm_err *err)
 static int ask(char *const *argv, struct tm_err *err)
 {
   struct tm_buf said = TM_BUF_NONE, out = TM_BUF_NONE;
-  char **env = environment(), why[TM_SLURM_TEXT_MAX + 2];
+  char **env = environment(), reason[TM_SLURM_TEXT_MAX];
   struct tm_program p = { .argv = argv, .env = env, .input = "" };
   struct tm_program_capture c = { .out = &out, .err = &said, .max = SAID_MAX };
   struct tm_process_end end;
@@ -75,16 +91,11 @@ static int ask(char *const *argv, struct tm_err *err)
   bool timed_out = false;
   int rc = tm_program_run(&p, &c, LIMIT_NS, &end, &timed_out, &failed);
 
-  if (rc == 0 && timed_out)
-    rc = refuse(argv, "its controller did not answer within 20 s", err);
-  else if (rc == 0 && end.signal == 0 && end.exit_status != 0) {
-    why[0] = '\'';
-    tm_slurm_text_error(tm_buf_str(&said), said.len, why + 1);
-    strcat(why, "'");
-    rc = refuse(argv, why, err);
-  } else {
+  tm_slurm_text_error(tm_buf_str(&said), said.len, reason);
+  if (rc == 0 && (timed_out || (end.signal == 0 && end.exit_status != 0)))
+    rc = refuse_reason(argv, reason, timed_out, err);
+  else
     rc = 0;
-  }
   tm_buf_release(&said);
   tm_buf_release(&out);
   free(env);
