@@ -2,11 +2,13 @@
 #ifndef TM_TESTS_NODE_RIG_H
 #define TM_TESTS_NODE_RIG_H
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "fleet/node.h"
@@ -31,7 +33,9 @@ struct rig {
   uint32_t step;
   struct tm_buf order; /* what the supervisor heard: "started 10;10:a;" */
   struct tm_buf lost, notes, probed;
+  size_t order_at_loss; /* bytes of `order` then */
   bool is_gone, is_held, closes_when_lost;
+  bool shows_all; /* of messages: the type, the length and a hash of all bytes */
   struct rig_worker workers[WORKERS]; /* their number for the step is 10 more */
   /* the other side of a stream */
   int fd;
@@ -71,6 +75,7 @@ static inline void on_lost(void *data, const char *text)
 {
   struct rig *r = data;
   tm_buf_printf(&r->lost, "%s;", text);
+  r->order_at_loss = r->order.len;
   if (r->closes_when_lost)
     close_node(r);
 }
@@ -101,8 +106,12 @@ static inline void on_ready(void *data)
 static inline void on_link_msg(void *data, const struct tm_msg *f)
 {
   struct rig_worker *w = data;
-  tm_buf_printf(&w->r->order, "%u:%.*s;", w->id + 10, (int)(f->length > 9 ? 9 : f->length),
-                f->payload);
+  if (w->r->shows_all)
+    tm_buf_printf(&w->r->order, "%u:%u %u %016" PRIx64 ";", w->id + 10, f->type, f->length,
+                  tm_hash64(f->payload, f->length));
+  else
+    tm_buf_printf(&w->r->order, "%u:%.*s;", w->id + 10, (int)(f->length > 9 ? 9 : f->length),
+                  f->payload);
 }
 
 static inline void on_link_end(void *data, int code)
