@@ -4,8 +4,8 @@
  *      fsynced: in that order for a new file, after the rename for a replaced one.
  *  (2) A failed fsync is reported, never tried again: the kernel may have dropped the dirty pages
  *      and would answer 0.
- *  (3) tm_fs_write_file() leaves either the old contents or the new under the name, whatever fails
- *      in between. On failure it removes the temporary file.
+ *  (3) tm_fs_write_file() and tm_fs_replace_file() leave either the old contents or the new under
+ *      the name, whatever fails in between. On failure it removes the temporary file.
  *
  * Only EINTR and short transfers are retried; every other error goes to the caller with a message.
  */
@@ -204,15 +204,15 @@ int tm_fs_read_file(const struct tm_fs *fs, const char *path, size_t max, struct
   return rc;
 }
 
-/* Writes and fsyncs the contents under a name that nobody reads. */
+/* Writes the contents under a name that nobody reads. */
 static int write_new(const struct tm_fs *fs, const char *path, const void *p, size_t n, int mode,
-                     struct tm_err *err)
+                     bool is_synced, struct tm_err *err)
 {
   int fd = tm_fs_open(fs, path, O_WRONLY | O_CREAT | O_TRUNC, mode, err);
   if (fd < 0)
     return fd;
   int rc = tm_fs_write_at(fs, fd, path, p, n, 0, err);
-  if (rc == 0)
+  if (rc == 0 && is_synced)
     rc = tm_fs_sync(fs, fd, path, err);
   int closed = fs->close(fs->self, fd);
   if (rc == 0 && closed < 0 && closed != -EINTR) /* the descriptor is gone either way */
@@ -220,19 +220,31 @@ static int write_new(const struct tm_fs *fs, const char *path, const void *p, si
   return rc;
 }
 
-int tm_fs_write_file(const struct tm_fs *fs, const char *path, const void *p, size_t n, int mode,
-                     struct tm_err *err)
+static int replace(const struct tm_fs *fs, const char *path, const void *p, size_t n, int mode,
+                   bool is_synced, struct tm_err *err)
 {
   char *tmp = tm_xprintf("%s.tmp", path);
-  int rc = write_new(fs, tmp, p, n, mode, err);
+  int rc = write_new(fs, tmp, p, n, mode, is_synced, err);
   if (rc == 0 && (rc = fs->rename(fs->self, tmp, path)) < 0)
     tm_err_system(err, rc, "cannot rename '%s' to '%s'", tmp, path);
   if (rc < 0)
     fs->unlink(fs->self, tmp); /* keeps (3) */
-  else
+  else if (is_synced)
     rc = sync_parent(fs, path, err);
   free(tmp);
   return rc;
+}
+
+int tm_fs_write_file(const struct tm_fs *fs, const char *path, const void *p, size_t n, int mode,
+                     struct tm_err *err)
+{
+  return replace(fs, path, p, n, mode, true, err);
+}
+
+int tm_fs_replace_file(const struct tm_fs *fs, const char *path, const void *p, size_t n, int mode,
+                       struct tm_err *err)
+{
+  return replace(fs, path, p, n, mode, false, err);
 }
 
 bool tm_fs_exists(const struct tm_fs *fs, const char *path)

@@ -91,6 +91,9 @@ int tm_fs_read_file(const struct tm_fs *fs, const char *path, size_t max, struct
 /* Replaces the file atomically: writes "<path>.tmp", fsyncs it, renames it, fsyncs the folder. */
 int tm_fs_write_file(const struct tm_fs *fs, const char *path, const void *p, size_t n, int mode,
                      struct tm_err *err);
+/* The same without fsync: for what nobody needs after a power cut. */
+int tm_fs_replace_file(const struct tm_fs *fs, const char *path, const void *p, size_t n, int mode,
+                       struct tm_err *err);
 bool tm_fs_exists(const struct tm_fs *fs, const char *path);
 /* *out: where a link leads, to be freed; NULL on failure. */
 int tm_fs_link_read(const struct tm_fs *fs, const char *path, char **out, struct tm_err *err);

@@ -179,6 +179,24 @@ static void a_file_is_old_or_new_whatever_call_fails(void **state)
   free(tmp);
 }
 
+static void a_file_is_replaced_without_a_sync(void **state)
+{
+  struct faulty f;
+  char *path = tm_path_join(*state, "f"), *tmp = tm_path_join(*state, "f.tmp");
+
+  assert_int_equal(tm_fs_replace_file(&faulty_init(&f)->fs, path, "new", 3, 0600, NULL), 0);
+  assert_string_equal(f.order, "owcn");
+  assert_file(path, "new");
+  for (int n = 1; n <= 4; n++) {
+    faulty_init(&f)->fail_at = n;
+    assert_int_equal(tm_fs_replace_file(&f.fs, path, "newer", 5, 0600, NULL), -EIO);
+    assert_file(path, "new");
+    assert_false(tm_fs_exists(tm_fs_real(), tmp));
+  }
+  free(path);
+  free(tmp);
+}
+
 static void short_and_interrupted_transfers_continue(void **state)
 {
   struct faulty f;
@@ -349,6 +367,7 @@ static void a_file_in_the_way_is_reported(void **state)
 UNIT_TESTS({
     WITH_ROOT(a_file_is_synced_before_and_its_folder_after_the_rename),
     WITH_ROOT(a_file_is_old_or_new_whatever_call_fails),
+    WITH_ROOT(a_file_is_replaced_without_a_sync),
     WITH_ROOT(short_and_interrupted_transfers_continue),
     WITH_ROOT(a_write_that_makes_no_progress_is_an_error),
     WITH_ROOT(a_failed_fsync_is_not_tried_again),
