@@ -44,7 +44,7 @@ static bool is_safe(char c)
          c == '_' || c == '-';
 }
 
-char *tm_slurm_command_name(const char *job, uint64_t epoch, uint32_t id)
+char *tm_slurm_command_names(const char *job, uint64_t epoch)
 {
   struct tm_buf name = TM_BUF_NONE;
   size_t len = strlen(job), left_out = len > JOB_MAX ? len - JOB_MAX : 0;
@@ -53,8 +53,16 @@ char *tm_slurm_command_name(const char *job, uint64_t epoch, uint32_t id)
   for (size_t i = 0; i < len; i++)
     if (i < JOB_MAX / 2 || i >= JOB_MAX / 2 + left_out)
       tm_buf_add_char(&name, is_safe(job[i]) ? job[i] : '_');
-  tm_buf_printf(&name, "-%016" PRIx64 "-%" PRIu32, epoch, id);
+  tm_buf_printf(&name, "-%016" PRIx64, epoch);
   return tm_buf_take(&name);
+}
+
+char *tm_slurm_command_name(const char *job, uint64_t epoch, uint32_t id)
+{
+  char *begin = tm_slurm_command_names(job, epoch), *name = tm_xprintf("%s-%" PRIu32, begin, id);
+
+  free(begin);
+  return name;
 }
 
 bool tm_slurm_command_is_name(const char *name)
@@ -113,12 +121,11 @@ static void add_step(struct words *w, const struct tm_slurm_request *r)
   tm_require(r->host);
   add(w, "--overlap");
   add_taken(w, tm_xprintf("--jobid=%s", r->allocation));
-  add_taken(w, tm_xprintf("--nodelist=%s", r->host));
   add_taken(w, tm_xprintf("--job-name=%s", r->name));
   if (r->processes > 0)
     add_taken(w, tm_xprintf("--cpus-per-task=%" PRId64, r->processes));
-  add(w, "--cpu-bind=none");
   add_all(w, r->options);
+  add_taken(w, tm_xprintf("--nodelist=%s", r->host));
 }
 
 static char **srun(const struct tm_slurm_request *r, bool is_test)
@@ -210,6 +217,27 @@ char **tm_slurm_command_cancel_name(const char *name)
   add(&w, "scancel");
   add(&w, "--quiet");
   add_taken(&w, tm_xprintf("--name=%s", name));
+  return finish(&w);
+}
+
+/* A name has no blanks and nothing that a shell would take for more. What ends meanwhile makes
+ * scancel fail; only squeue tells whether all were found. */
+static const char cancel_all[] =
+    "jobs=$(squeue --me --noheader --format='%i %j') || exit\n"
+    "steps=$(squeue --me --steps --noheader --format='%i %j') || exit\n"
+    "printf '%s\\n' \"$jobs\" \"$steps\" | while read -r id name; do\n"
+    "  case $name- in \"$1\"-*) echo \"$id\" ;; esac\n"
+    "done | xargs -r scancel --quiet || true\n";
+
+char **tm_slurm_command_cancel_all(const char *name)
+{
+  struct words w = { 0 };
+
+  add(&w, "sh");
+  add(&w, "-c");
+  add(&w, cancel_all);
+  add(&w, "sh");
+  add(&w, name);
   return finish(&w);
 }
 

@@ -13,7 +13,7 @@
 /* What one node asks for. */
 struct tm_slurm_request {
   const char *name;     /* of the Slurm job */
-  int64_t processes;    /* CPUs; 0: a whole machine */
+  int64_t processes;    /* CPUs; 0: a whole machine; with `allocation`: not known */
   char *const *options; /* the user's for srun, NULL-ended; or NULL */
   const char *exclude;  /* hosts, separated by commas; NULL: none */
   char *const *program; /* the command of the node, NULL-ended */
@@ -26,15 +26,18 @@ struct tm_slurm_request {
  * name become '_', and the middle of a long one is left out. The caller frees it. `epoch`: of the
  * supervisor (record/job_dir.h); `id`: of the node. */
 char *tm_slurm_command_name(const char *job, uint64_t epoch, uint32_t id);
+/* What all names of a supervisor begin with, without the last "-<id>"; likewise. */
+char *tm_slurm_command_names(const char *job, uint64_t epoch);
 /* Whether such a name may have come from there: for a name that was read from a file. */
 bool tm_slurm_command_is_name(const char *name);
 /* Both lists in one; NULL if both are empty. The caller frees it. `users`: or NULL. */
 char *tm_slurm_command_exclude(const char *users, const char *const *hosts, size_t hosts_len);
 
-/* Starts the node: srun with one task. In a new job `options` come after ours, so that they count
- * (srun takes the last). In a step (`allocation`), `exclude` has no meaning. */
+/* Starts the node: srun with one task. `options` come after ours, so that they count (srun takes
+ * the last), but for the host of a step. In a step, `exclude` has no meaning. */
 char **tm_slurm_command_start(const struct tm_slurm_request *r);
-/* Whether the cluster could ever grant it: the same with --test-only, without starting anything. */
+/* Whether the cluster could ever grant it: the same with --test-only, without starting anything.
+ * Not for a step: srun would test a new job. */
 char **tm_slurm_command_test(const struct tm_slurm_request *r);
 /* What the queue knows of Slurm jobs of these names, or with these ids, in the format that
  * slurm_text.h reads. `len` > 0. */
@@ -43,6 +46,10 @@ char **tm_slurm_command_queue_of_ids(const uint32_t *ids, size_t len);
 /* Ends them. None is for several names: `scancel --name=a,b` ends nothing, and exits with 0. */
 char **tm_slurm_command_cancel(const uint32_t *ids, size_t len);
 char **tm_slurm_command_cancel_name(const char *name);
+/* Ends this user's Slurm jobs and steps with that name, or with names that begin with it and "-".
+ * A shell runs squeue and scancel: scancel does not know steps by their names. Succeeds if squeue
+ * does. `name`: of the two functions above. */
+char **tm_slurm_command_cancel_all(const char *name);
 /* Prints the hosts of SLURM_JOB_NODELIST, one per line. */
 char **tm_slurm_command_hosts(const char *list);
 

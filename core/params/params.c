@@ -89,6 +89,9 @@ static const struct tm_field config_fields[] = {
   { "slurm_options", TM_FIELD_STRINGS, 0, 0, NULL, NULL, CHANGEABLE,
     "options for srun, a list or a string that is split at blanks, such as \"--partition=long "
     "--gres=gpu:2\"; for compute_target = \"slurm\"" },
+  { "slurm_allocation", TM_FIELD_CHOICE, 0, 0, "auto", "auto|new", CHANGEABLE,
+    "which Slurm jobs the nodes belong to. auto: within salloc or sbatch to that allocation, one on "
+    "each of its hosts, else to Slurm jobs of their own; new: always to Slurm jobs of their own" },
   { "node_timeout", TM_FIELD_SECONDS, 1, 3600, "15", NULL, CHANGEABLE,
     "seconds of silence after which a node is given up, and replaced" },
   { "node_start_timeout", TM_FIELD_SECONDS, 1, 86400, "60", NULL, CHANGEABLE,

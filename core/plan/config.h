@@ -40,7 +40,8 @@ enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUP
   /* in returned strings; otherwise they are errors */                                             \
   WORD(escapes_line_breaks, "append_row_line_break", "escape")                                     \
   WORD(hides_gpus, "gpu_surplus", "none")                                                          \
-  WORD(uses_slurm, "compute_target", "slurm")
+  WORD(uses_slurm, "compute_target", "slurm")                                                      \
+  WORD(wants_slurm_jobs, "slurm_allocation", "new") /* never steps of an allocation */
 
 struct tm_config {
 #define INT(field, name)        int64_t field;

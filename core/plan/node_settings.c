@@ -21,7 +21,9 @@ static const char *setting_of_another(const struct tm_node_settings *s)
     return "node_command";
   if (!s->is_exec && s->hosts)
     return "node_hosts";
-  return !s->is_slurm && s->slurm_options ? "slurm_options" : NULL;
+  if (!s->is_slurm && s->slurm_options)
+    return "slurm_options";
+  return !s->is_slurm && s->wants_slurm_jobs ? "slurm_allocation" : NULL;
 }
 
 static int check_others(const struct tm_node_settings *s, struct tm_err *err)

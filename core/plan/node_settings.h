@@ -4,7 +4,7 @@
  *
  *   compute_target = "local" has node_count 1.
  *   Only "exec" has node_command, which it needs, and node_hosts. Only "slurm" has slurm_options
- *   (slurm_options.h).
+ *   (slurm_options.h), and slurm_allocation = "new".
  *   Placeholders of node_command: {host} {node_id} {program} {job_dir} {processes}.
  *   {processes} needs process_count_per_node, which each node decides otherwise.
  *   {host} needs node_hosts: at least node_count different names. Names beyond that are spares.
@@ -32,6 +32,7 @@ struct tm_node_settings {
                                   * nothing, and so does what follows a '#' */
   bool is_slurm;                 /* compute_target; not with is_exec */
   const struct tm_json *slurm_options; /* as for `command` */
+  bool wants_slurm_jobs;               /* slurm_allocation = "new" */
 };
 
 /* Fills node_command and node_hosts, or slurm_options and slurm_exclude of `c`, which

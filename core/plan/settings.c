@@ -254,7 +254,8 @@ static int fill_nodes(struct tm_config *c, const struct tm_json *settings, const
                                 .command = setting(settings, "node_command"),
                                 .hosts = setting(settings, "node_hosts"),
                                 .is_slurm = c->uses_slurm,
-                                .slurm_options = setting(settings, "slurm_options") };
+                                .slurm_options = setting(settings, "slurm_options"),
+                                .wants_slurm_jobs = c->wants_slurm_jobs };
   struct tm_buf file = TM_BUF_NONE;
   int rc = 0;
   if (s.hosts && s.hosts->type == TM_JSON_STRING)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/check.h"
 #include "base/mem.h"
 
 /* OPTIONAL: the value is joined to the name, "-K1", "--nice=5". */
@@ -264,6 +265,42 @@ int tm_slurm_options_read(struct tm_slurm_options *out, char *const *words, stru
     i += used;
   }
   return 0;
+}
+
+/* They say which machines a Slurm job gets. */
+static bool is_of_job(const struct option *o)
+{
+  static const char *const names[] = { "begin",    "clusters", "constraint", "exclusive",
+                                       "nodefile", "nodelist", "relative" };
+
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++)
+    if (strcmp(names[i], o->name) == 0)
+      return true;
+  return false;
+}
+
+/* All were read before. */
+char **tm_slurm_options_of_step(char *const *words, struct tm_buf *left_out)
+{
+  size_t len = 0, n = 0;
+  char **out;
+
+  while (words && words[len])
+    len++;
+  out = tm_xcalloc(len + 1, sizeof(*out));
+  for (size_t i = 0; i < len;) {
+    struct found f = { 0 };
+    size_t used;
+    tm_require(read_option(&f, words + i, NULL) == 0);
+    used = has_value_behind(&f, words[i + 1]) ? 2 : 1;
+    if (f.what && is_of_job(f.what))
+      tm_buf_printf(left_out, "%s--%s", left_out->len > 0 ? ", " : "", f.what->name);
+    else
+      for (size_t k = 0; k < used; k++)
+        out[n++] = tm_xstrdup(words[i + k]);
+    i += used;
+  }
+  return out;
 }
 
 void tm_slurm_options_release(struct tm_slurm_options *o)

@@ -14,6 +14,8 @@
 
 #include "base/err.h"
 
+struct tm_buf;
+
 struct tm_slurm_options {
   char **words;  /* NULL-ended, without those for --exclude */
   char *exclude; /* the hosts of all --exclude and -x, separated by commas; NULL: none */
@@ -22,6 +24,11 @@ struct tm_slurm_options {
 /* `words`: NULL-ended, of a list, or split by command_template.h. 0, or TM_EUSAGE with a message
  * that begins with the option; then `out` is empty. */
 int tm_slurm_options_read(struct tm_slurm_options *out, char *const *words, struct tm_err *err);
+/* Those of `words`, which were read before, that a step of an allocation gets; free each, and the
+ * list. Adds the names of the others, "--exclusive, --nodelist": they say which machines a Slurm
+ * job gets, and srun refuses them for a step, or takes another machine than it should. `words`: or
+ * NULL. */
+char **tm_slurm_options_of_step(char *const *words, struct tm_buf *left_out);
 void tm_slurm_options_release(struct tm_slurm_options *o);
 
 #endif

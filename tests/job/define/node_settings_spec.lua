@@ -28,6 +28,8 @@ describe("settings of nodes", function()
     ['compute_target = { name = "cpus" }'] = "'compute_target' is a table",
     ['compute_target = "pbs"'] = [[accepted: "local", "exec" or "slurm"]],
     ['slurm_options = "-p long"'] = [['slurm_options' is given with compute_target = "local"]],
+    ['slurm_allocation = "new"'] = [['slurm_allocation' is given with compute_target = "local"]],
+    ['compute_target = "slurm", slurm_allocation = "old"'] = [[accepted: "auto" or "new"]],
     ['compute_target = "slurm", node_command = "x"'] = [['node_command' is given with compute_target = "slurm"]],
     ['compute_target = "slurm", slurm_options = "-n 4"'] = "'slurm_options': leave out '-n' (--ntasks): each node is",
     ['compute_target = "slurm", slurm_options = "long"'] = "'long' is not an option",

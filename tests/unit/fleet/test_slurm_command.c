@@ -1,11 +1,13 @@
 /* The commands of Slurm, word by word. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/command_template.h"
+#include "base/mem.h"
 #include "fleet/slurm_command.h"
 
 #define ALWAYS                                                                                     \
@@ -63,8 +65,12 @@ static void a_step_uses_a_machine_of_the_allocation(void **state)
                                 .host = "cn3" };
 
   expect(tm_slurm_command_start(&r),
-         "srun" ALWAYS " --overlap --jobid=27 --nodelist=cn3 --job-name=n --cpus-per-task=2 "
-         "--cpu-bind=none --gres=gpu:1 t node");
+         "srun" ALWAYS " --overlap --jobid=27 --job-name=n --cpus-per-task=2 --gres=gpu:1 "
+         "--nodelist=cn3 t node");
+  r.processes = 0;
+  r.options = NULL;
+  expect(tm_slurm_command_start(&r),
+         "srun" ALWAYS " --overlap --jobid=27 --job-name=n --nodelist=cn3 t node");
 }
 
 static void expect_name(const char *job, uint64_t epoch, uint32_t id, const char *expected)
@@ -85,6 +91,49 @@ static void a_name_is_short_and_safe(void **state)
   expect_name("123456789012345678901234567890-left-out-123456789012345678901234567890", 1, 1,
               "tidemill-123456789012345678901234567890123456789012345678901234567890-"
               "0000000000000001-1");
+}
+
+static void all_names_of_a_supervisor_begin_alike(void **state)
+{
+  char *begin = tm_slurm_command_names("score-1", 0xab);
+
+  assert_string_equal(begin, "tidemill-score-1-00000000000000ab");
+  free(begin);
+}
+
+/* Runs the command with a squeue and a scancel that are shell functions. Returns what the latter is
+ * called with. */
+static void expect_canceled(const char *name, const char *jobs, const char *steps,
+                            const char *expected)
+{
+  char **argv = tm_slurm_command_cancel_all(name), line[200] = "";
+  char *script =
+      tm_xprintf("scancel() { echo \"$@\"; }; xargs() { cat | tr '\\n' ' '; }; squeue() { "
+                 "case \"$*\" in *--steps*) printf '%s' ;; *) printf '%s' ;; esac; }; %s",
+                 steps, jobs, argv[2]);
+  char *command = tm_xprintf("exec sh -c \"$SCRIPT\" sh '%s'", argv[4]);
+  FILE *out;
+
+  assert_string_equal(argv[0], "sh");
+  setenv("SCRIPT", script, 1);
+  out = popen(command, "r");
+  assert_non_null(out);
+  if (!fgets(line, sizeof line, out))
+    line[0] = '\0';
+  assert_int_equal(pclose(out), 0);
+  unsetenv("SCRIPT");
+  assert_string_equal(line, expected);
+  free(command);
+  free(script);
+  tm_command_words_free(argv);
+}
+
+static void jobs_and_steps_are_canceled_by_the_beginning_of_their_names(void **state)
+{
+  expect_canceled("tidemill-j-0a", "7 tidemill-j-0a-1\n8 tidemill-j-0b-1\n9 other\n",
+                  "27.3 tidemill-j-0a-2\n27.4 x\n", "7 27.3 ");
+  expect_canceled("tidemill-j-0a-1", "", "27.3 tidemill-j-0a-1\n27.4 tidemill-j-0a-11\n", "27.3 ");
+  expect_canceled("tidemill-j-0a", "", "", "");
 }
 
 static void a_name_from_a_file_may_be_anything(void **state)
@@ -129,6 +178,8 @@ UNIT_TESTS({
     cmocka_unit_test(a_test_asks_for_the_same),
     cmocka_unit_test(a_step_uses_a_machine_of_the_allocation),
     cmocka_unit_test(a_name_is_short_and_safe),
+    cmocka_unit_test(all_names_of_a_supervisor_begin_alike),
+    cmocka_unit_test(jobs_and_steps_are_canceled_by_the_beginning_of_their_names),
     cmocka_unit_test(a_name_from_a_file_may_be_anything),
     cmocka_unit_test(hosts_to_exclude_are_those_of_both),
     cmocka_unit_test(questions_and_ends_name_several_at_once),

@@ -63,6 +63,43 @@ static void options_pass_as_they_are(void **state)
   expect_each(rows, TM_COUNT_OF(rows), true);
 }
 
+/* The words, then ';' and what is left out. */
+static void a_step_does_not_get_what_chooses_machines(void **state)
+{
+  static const struct row rows[] = {
+    { "-p debug --time=5", "-p|debug|--time=5;" },
+    { "--exclusive -p q", "-p|q;--exclusive" },
+    { "--exclusive=user --gres=gpu:1 -w node1 -C 'a&b'",
+      "--gres=gpu:1;--exclusive, --nodelist, --constraint" },
+    { "-vwnode1 --nodelist=a -F f --mem 4G", "--mem|4G;--nodelist, --nodelist, --nodefile" },
+    { "-r 1 -b now -M c --relat=1", ";--relative, --begin, --clusters, --relative" },
+    { "--later 5 -c 2", "--later|5|-c|2;" },
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(rows); i++) {
+    struct tm_buf out = TM_BUF_NONE, left_out = TM_BUF_NONE;
+    char **words = tm_command_words_split(rows[i].text, NULL);
+    char **kept = tm_slurm_options_of_step(words, &left_out);
+    for (size_t k = 0; kept[k]; k++)
+      tm_buf_printf(&out, "%s%s", k > 0 ? "|" : "", kept[k]);
+    tm_buf_printf(&out, ";%s", tm_buf_str(&left_out));
+    assert_string_equal(tm_buf_str(&out), rows[i].expected);
+    tm_buf_release(&out);
+    tm_buf_release(&left_out);
+    tm_command_words_free(words);
+    tm_command_words_free(kept);
+  }
+}
+
+static void without_options_a_step_gets_none(void **state)
+{
+  struct tm_buf left_out = TM_BUF_NONE;
+  char **kept = tm_slurm_options_of_step(NULL, &left_out);
+
+  assert_null(kept[0]);
+  assert_int_equal(left_out.len, 0);
+  tm_command_words_free(kept);
+}
+
 static void excluded_hosts_are_taken_out(void **state)
 {
   static const struct row rows[] = {
@@ -180,6 +217,8 @@ static void there_may_be_none(void **state)
 }
 
 UNIT_TESTS({
+    cmocka_unit_test(a_step_does_not_get_what_chooses_machines),
+    cmocka_unit_test(without_options_a_step_gets_none),
     cmocka_unit_test(options_pass_as_they_are),
     cmocka_unit_test(excluded_hosts_are_taken_out),
     cmocka_unit_test(what_would_break_the_stream_is_refused),
