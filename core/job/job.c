@@ -37,6 +37,11 @@ static bool may(const struct tm_job *job, enum tm_job_life_may what)
   return tm_job_life_may(&job->life, what);
 }
 
+static void add_note(struct tm_job *job, enum tm_level level, char *text)
+{
+  *TM_ARRAY_ADD(&job->notes) = (struct tm_job_note) { .level = level, .text = text };
+}
+
 void tm_job_note(struct tm_job *job, const char *fmt, ...)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -45,7 +50,18 @@ void tm_job_note(struct tm_job *job, const char *fmt, ...)
   va_start(ap, fmt);
   tm_buf_vprintf(&text, fmt, ap);
   va_end(ap);
-  *TM_ARRAY_ADD(&job->notes) = tm_buf_take(&text);
+  add_note(job, TM_INFO, tm_buf_take(&text));
+}
+
+void tm_job_warn(struct tm_job *job, const char *fmt, ...)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  va_list ap;
+
+  va_start(ap, fmt);
+  tm_buf_vprintf(&text, fmt, ap);
+  va_end(ap);
+  add_note(job, TM_WARNING, tm_buf_take(&text));
 }
 
 void tm_job_emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level level, const char *text)
@@ -133,9 +149,7 @@ static int open_dir(struct tm_job *job, struct opening *o, struct tm_err *err)
 
 static void on_definition_note(void *data, char *text)
 {
-  struct tm_job *job = data;
-
-  *TM_ARRAY_ADD(&job->notes) = text;
+  add_note(data, TM_INFO, text);
 }
 
 static void remove_left(struct tm_job *job)
@@ -233,7 +247,7 @@ static int check_output(struct tm_job *job, struct tm_err *err)
   int rc = is_read ? tm_output_check(&note, job->dir.path, err) : 0;
 
   if (note.len > 0)
-    *TM_ARRAY_ADD(&job->notes) = tm_buf_take(&note);
+    add_note(job, TM_INFO, tm_buf_take(&note));
   return rc;
 }
 
@@ -269,7 +283,10 @@ static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
     rc = look_ahead(job, job->dir.path, err);
   if (rc == 0)
     rc = open_definition(job, has_job, err);
-  return rc < 0 ? rc : remove_result(job, err);
+  if (rc < 0)
+    return rc;
+  tm_job_launches_prepare(job);
+  return remove_result(job, err);
 }
 
 static void set_view(struct tm_job *job)
@@ -368,7 +385,7 @@ static void announce(struct tm_job *job, void (*on_time)(struct tm_timer *), int
   tm_timer_start(&job->tick, first_ns, TM_JOB_TICK_NS);
   tm_job_emit(job, TM_EVENT_JOB_STARTED, TM_INFO, "");
   for (size_t i = 0; i < job->notes.len; i++)
-    tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, job->notes.at[i]);
+    tm_job_emit(job, TM_EVENT_MESSAGE, job->notes.at[i].level, job->notes.at[i].text);
 }
 
 static void start(struct tm_job *job)
@@ -431,7 +448,7 @@ static void free_now(struct tm_job *job)
 {
   tm_require(job->errands == 0 && !job->dir.path); /* the lock is given back */
   for (size_t i = 0; i < job->notes.len; i++)
-    free(job->notes.at[i]);
+    free(job->notes.at[i].text);
   TM_ARRAY_RELEASE(&job->notes);
   for (size_t i = 0; i < job->steps_len; i++)
     tm_snapshot_release(&job->snapshots[i]);

@@ -22,7 +22,8 @@ bool tm_job_exclude_add(const struct tm_launched_node *n)
 {
   struct tm_launch_group *g = tm_job_launched_group(n);
 
-  return g->config->uses_slurm && n->reported_host && tm_launch_plan_blames_host(n->slurm_end) &&
+  return g->config->uses_slurm && !n->is_step && n->reported_host &&
+         tm_launch_plan_blames_host(n->slurm_end) &&
          tm_exclusions_add(&g->exclude.hosts, n->reported_host, tm_clock_mono_ns());
 }
 

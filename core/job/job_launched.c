@@ -67,6 +67,7 @@ static void drop(struct tm_launched_node *n)
   struct tm_job_launches *l = n->job->launches;
   size_t kept = 0;
 
+  tm_job_node_record_ended(n);
   for (size_t i = 0; i < l->nodes.len; i++)
     if (l->nodes.at[i] != n)
       l->nodes.at[kept++] = l->nodes.at[i];
@@ -399,6 +400,7 @@ void tm_job_launched_reported(struct tm_job *job, uint32_t id)
     return;
   n->reported_host = tm_xstrdup(tm_node_reported(node)->host);
   note_host(n);
+  tm_job_node_record_started(n, tm_node_reported(node));
   if (record_temp(n, tm_node_reported(node), &err) == 0)
     tm_job_probe_begin(n);
   else
@@ -482,7 +484,7 @@ void tm_job_launched_begin(struct tm_job *job, size_t group, size_t place)
   *n =
       (struct tm_launched_node) { .job = job, .id = tm_job_launching_next_id(job), .group = group };
   host = tm_launch_plan_launch(&g->plan, place, n->id, tm_clock_mono_ns());
-  n->host = host == SIZE_MAX ? NULL : g->config->node_hosts[host];
+  n->host = host == SIZE_MAX ? NULL : g->hosts[host];
   *TM_ARRAY_ADD(&l->nodes) = n;
   if (tm_job_launching_begin(n, g->config, &hears, &err) == 0)
     return;

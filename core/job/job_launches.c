@@ -14,10 +14,12 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/command_template.h"
 #include "base/text.h"
 #include "job/job_own.h"
 #include "job/job_probe.h"
 #include "job/same_nodes.h"
+#include "plan/slurm_options.h"
 #include "sys/clock.h"
 
 #define NO_GROUP         SIZE_MAX
@@ -45,11 +47,55 @@ static struct tm_launch_options options_of(const struct tm_launch_group *g, uint
   const struct tm_config *c = g->config;
 
   return (struct tm_launch_options) { .nodes_max = g->nodes_max,
-                                      .hosts = c->node_hosts_len,
+                                      .hosts = g->hosts_len,
                                       .start_timeout_ns = c->node_start_timeout_ns,
                                       .starts_max = c->uses_slurm ? SLURM_STARTS_MAX : STARTS_MAX,
                                       .rate_max = c->uses_slurm ? SLURM_RATE_MAX : 0,
                                       .seed = seed };
+}
+
+/* One failed machine ends an allocation, unless it was started with --no-kill. */
+static void note_allocation(struct tm_job *job, const struct tm_launch_group *g,
+                            size_t nodes_wanted)
+{
+  const struct tm_allocation *a = &g->allocation;
+  struct tm_buf left_out = TM_BUF_NONE;
+
+  tm_command_words_free(tm_slurm_options_of_step(g->config->slurm_options, &left_out));
+  tm_job_note(job, "the nodes are steps of the Slurm job %s, which has %zu %s for them%s%s", a->job,
+              a->hosts_len, tm_text_counted((int64_t)a->hosts_len, "host", "hosts"),
+              left_out.len > 0 ? "; these slurm_options do not apply there: " : "",
+              tm_buf_str(&left_out));
+  tm_buf_release(&left_out);
+  if (nodes_wanted > a->hosts_len)
+    tm_job_warn(job,
+                "'node_count' is %zu, but the Slurm job %s has %zu %s for nodes: it has so "
+                "many nodes; for Slurm jobs of their own: slurm_allocation = \"new\"",
+                nodes_wanted, a->job, a->hosts_len,
+                tm_text_counted((int64_t)a->hosts_len, "host", "hosts"));
+  if (a->hosts_len > 1 && !tm_allocation_is_known_to_survive())
+    tm_job_warn(job,
+                "Slurm ends the Slurm job %s, and this job with it, when one of its machines "
+                "fails, unless it was started with --no-kill; tidemill sees that only if "
+                "SALLOC_NO_KILL or SBATCH_NO_KILL was set instead",
+                a->job);
+}
+
+/* Finds the hosts on which its nodes are launched. */
+static void find_hosts(struct tm_job *job, struct tm_launch_group *g)
+{
+  size_t wanted = g->nodes_max;
+
+  g->hosts = g->config->node_hosts;
+  g->hosts_len = g->config->node_hosts_len;
+  if (!tm_allocation_is_for(g->config) ||
+      tm_allocation_find(&g->allocation, g->config, &g->cause) < 0)
+    return;
+  g->hosts = g->allocation.hosts;
+  g->hosts_len = g->allocation.hosts_len;
+  if (g->nodes_max > g->hosts_len)
+    g->nodes_max = g->hosts_len;
+  note_allocation(job, g, wanted);
 }
 
 void tm_job_launches_init(struct tm_job *job)
@@ -64,12 +110,21 @@ void tm_job_launches_init(struct tm_job *job)
     if (c->launches_nodes && l->groups.at[l->group_of[i]].nodes_max < (size_t)c->node_count)
       l->groups.at[l->group_of[i]].nodes_max = (size_t)c->node_count;
   }
-  for (size_t i = 0; i < l->groups.len; i++) {
-    struct tm_launch_options o = options_of(&l->groups.at[i], job->dir.epoch + i);
-    tm_launch_plan_init(&l->groups.at[i].plan, &o);
-    tm_active_clock_init(&l->groups.at[i].clock, tm_clock_mono_ns());
-  }
   job->launches = l;
+}
+
+void tm_job_launches_prepare(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+
+  for (size_t i = 0; i < l->groups.len; i++) {
+    struct tm_launch_group *g = &l->groups.at[i];
+    struct tm_launch_options o;
+    find_hosts(job, g);
+    o = options_of(g, job->dir.epoch + i);
+    tm_launch_plan_init(&g->plan, &o);
+    tm_active_clock_init(&g->clock, tm_clock_mono_ns());
+  }
 }
 
 void tm_job_launches_release(struct tm_job *job)
@@ -83,6 +138,7 @@ void tm_job_launches_release(struct tm_job *job)
   for (size_t i = 0; i < l->groups.len; i++) {
     tm_launch_plan_release(&l->groups.at[i].plan);
     tm_exclusions_release(&l->groups.at[i].exclude.hosts);
+    tm_allocation_release(&l->groups.at[i].allocation);
   }
   TM_ARRAY_RELEASE(&l->nodes);
   TM_ARRAY_RELEASE(&l->groups);

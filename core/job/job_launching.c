@@ -73,7 +73,7 @@ static int make_file(struct tm_job *job, const char *file, struct tm_err *err)
 static char **command_of(struct tm_launched_node *n, const struct tm_config *c, struct tm_err *err)
 {
   if (c->uses_slurm)
-    return tm_job_slurm_command(n, c, err);
+    return tm_job_slurm_command(n, c);
   char *id = tm_xprintf("%" PRIu32, n->id),
        *processes = tm_xprintf("%" PRId64, c->process_count_per_node);
   struct tm_template_value values[5] = { { "node_id", id },
@@ -136,8 +136,10 @@ static void add_step(struct tm_job *job, struct tm_node *local)
                                  .on_ended = on_nothing_ended,
                                  .on_doing = on_nothing_done };
 
-  if (!job->launches->knows_step)
+  if (!job->launches->knows_step) {
     tm_node_add_step(local, &step, &nobody);
+    tm_job_slurm_guard(job, local);
+  }
   job->launches->knows_step = true;
   tm_temp_dirs_release(&dirs);
 }
@@ -162,6 +164,8 @@ int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c
 
   if (rc == 0 && !(argv = command_of(n, c, err)))
     rc = err->code;
+  if (rc == 0)
+    rc = tm_job_node_record_begin(n, c, argv, err);
   if (rc == 0)
     n->launch = tm_job_launching_run(
         job,

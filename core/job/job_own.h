@@ -5,6 +5,7 @@
  *   job_launches.c  nodes that commands start: which steps they serve, which there should be
  *   job_launched.c  one of them, from its launch until it is settled
  *   job_launching.c begins a launch
+ *   job_node_record.c  the files of such nodes that say what is known of them
  *   job_probe.c     asks a node whether it can be used
  *   job_exclude.c   hosts that nodes of Slurm are not to use for a while
  *   job_slurm.c     the command of a node that is a Slurm job, and its end
@@ -30,11 +31,13 @@
 #include "fleet/launches.h"
 #include "fleet/node_need.h"
 #include "inspect/recheck.h"
+#include "job/allocation.h"
 #include "job/job.h"
 #include "job/job_life.h"
 #include "job/launched_node.h"
 #include "job/reuse.h"
 #include "job/rounds.h"
+#include "node/node_report.h"
 #include "record/cancel_request.h"
 #include "record/job_dir.h"
 #include "record/step_view.h"
@@ -90,7 +93,11 @@ struct tm_job_exclude {
 /* Steps whose settings of nodes are equal. */
 struct tm_launch_group {
   const struct tm_config *config; /* of the first step */
-  size_t nodes_max;               /* the largest node_count of its steps */
+  size_t nodes_max;               /* the largest node_count of its steps, or fewer hosts */
+  /* Whose steps its nodes are; without a job: they are not. */
+  struct tm_allocation allocation;
+  char *const *hosts; /* that its nodes are launched on, one each; NULL: not known before */
+  size_t hosts_len;
   struct tm_launch_plan plan;
   struct tm_job_exclude exclude;
   struct tm_err cause; /* why no node of it can be had; code 0: no error */
@@ -110,6 +117,11 @@ struct tm_job_slurm {
   int fd;            /* has_fd: its output */
   int64_t asked_ns;
   char *reported; /* what the user knows of nodes that wait, or NULL */
+};
+
+struct tm_job_note {
+  enum tm_level level;
+  char *text;
 };
 
 struct tm_job_launches {
@@ -140,11 +152,11 @@ struct tm_job {
   struct tm_job_launches *launches;
   struct TM_ARRAY(struct tm_temp_dirs) temps; /* by the id of the node whose keeper has them */
   struct tm_timer tick;
-  struct tm_json *command;       /* of the earlier record of a resumed job, or NULL */
-  struct tm_json *earlier;       /* the result of a job that was Completed before */
-  struct tm_recheck *recheck;    /* while the inputs of that job are compared */
-  struct TM_ARRAY(char *) notes; /* for the start of the job */
-  int64_t canceled_ns;           /* monotonic; when for the first time; 0: never */
+  struct tm_json *command;                   /* of the earlier record of a resumed job, or NULL */
+  struct tm_json *earlier;                   /* the result of a job that was Completed before */
+  struct tm_recheck *recheck;                /* while the inputs of that job are compared */
+  struct TM_ARRAY(struct tm_job_note) notes; /* for the start of the job */
+  int64_t canceled_ns;                       /* monotonic; when for the first time; 0: never */
   struct tm_cancel_watch cancel_watch;
   enum tm_job_rest rest;
   int code;
@@ -152,7 +164,9 @@ struct tm_job {
 };
 
 /* job.c */
+/* Both are reported at the start of the job; a warning also as such. */
 void tm_job_note(struct tm_job *job, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tm_job_warn(struct tm_job *job, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void tm_job_emit(struct tm_job *job, enum tm_event_kind kind, enum tm_level level,
                  const char *text);
 /* Reports an event of its life, and does what follows. */
@@ -182,6 +196,9 @@ int64_t tm_job_nodes_max_workers(const struct tm_job *job);
 
 /* job_launches.c. Nodes that commands start have ids from 1 on. */
 void tm_job_launches_init(struct tm_job *job);
+/* Before a job that runs something starts: finds the hosts of its nodes, in an allocation by
+ * scontrol, for 20 s at most. */
+void tm_job_launches_prepare(struct tm_job *job);
 void tm_job_launches_release(struct tm_job *job);
 /* Whether workers of the step may run on the node, which can be used now. */
 bool tm_job_launches_serves(const struct tm_job *job, uint32_t id, size_t step);
@@ -232,6 +249,15 @@ int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c
 uint32_t tm_job_launching_run(struct tm_job *job, const struct tm_launch *l,
                               const struct tm_launch_user *user);
 
+/* job_node_record.c: record/node_record.h. Only the first fails; the others warn. */
+int tm_job_node_record_begin(const struct tm_launched_node *n, const struct tm_config *c,
+                             char *const *argv, struct tm_err *err);
+void tm_job_node_record_started(const struct tm_launched_node *n,
+                                const struct tm_node_report *report);
+void tm_job_node_record_ended(const struct tm_launched_node *n);
+/* Frees `changes`. */
+void tm_job_node_record(struct tm_job *job, uint32_t id, struct tm_json *changes);
+
 /* job_exclude.c */
 /* The node is lost. True: its host is excluded now, because Slurm starts such nodes. */
 bool tm_job_exclude_add(const struct tm_launched_node *n);
@@ -241,12 +267,14 @@ bool tm_job_exclude_is_settled(struct tm_job *job, size_t group);
 void tm_job_exclude_lost(struct tm_job *job); /* the keeper of this machine is lost */
 
 /* job_slurm.c. Those with a node do nothing if that is not a Slurm job. */
-/* The command of the node, for tm_command_words_free(). Names and records its Slurm job. */
-char **tm_job_slurm_command(struct tm_launched_node *n, const struct tm_config *c,
-                            struct tm_err *err);
+/* The command of the node, for tm_command_words_free(). Names its Slurm job. */
+char **tm_job_slurm_command(struct tm_launched_node *n, const struct tm_config *c);
 /* The node is late: whether that was time in the queue, so that it has its whole time once more.
  * The user is informed once. */
 bool tm_job_slurm_has_waited(struct tm_launched_node *n);
+/* The keeper of this machine has begun: if we die before the nodes of Slurm have ended, it cancels
+ * them. */
+void tm_job_slurm_guard(struct tm_job *job, struct tm_node *local);
 /* Its srun is over: its Slurm job is canceled unless it has ended, too. */
 void tm_job_slurm_ended(struct tm_launched_node *n);
 void tm_job_slurm_lost(struct tm_job *job); /* the keeper of this machine is lost */

@@ -3,11 +3,16 @@
  * A node is one srun, which the keeper of this machine runs as it runs any other command. Its end
  * ends the Slurm job, unless srun is killed or the machine of the node is dead. So:
  *
- *  (1) <job>/nodes/<id>.slurm holds the name of the Slurm job from before its launch until it is
- *      certain that it has ended. What an earlier session has left is canceled by the next one.
+ *  (1) From before its launch until its Slurm job has certainly ended, the record of the node says
+ *      that it may run (record/node_record.h). What an earlier session has left is canceled by the
+ *      next one.
  *  (2) A Slurm job whose srun did not end well is canceled, by its name: `scancel --name` takes
- *      one. scancel is a command of the keeper, too. One that fails is reported, not repeated.
- *  (3) Nobody waits for a cancellation but the end of the job, for a limited time. If the keeper of
+ *      one. The id is what the node says, which may be that of another job. scancel is a command of
+ *      the keeper, too. One that fails is reported, not repeated.
+ *  (3) A step of an allocation is canceled in the same way. The allocation never is.
+ *  (4) If we are killed, the keeper of this machine cancels all that this session has started
+ *      (AT_END in node/launcher.c).
+ *  (5) Nobody waits for a cancellation but the end of the job, for a limited time. If the keeper of
  *      this machine is lost by then, scancel is a child of our own.
  *
  * srun writes to nodes/<id>.txt that its Slurm job waits. In the queue a node cannot become usable,
@@ -28,18 +33,19 @@
 #include "fleet/slurm_environment.h"
 #include "fleet/slurm_text.h"
 #include "job/job_own.h"
+#include "job/slurm_run.h"
+#include "record/node_record.h"
 #include "sys/clock.h"
-#include "sys/program.h"
 
-#define SAID_MAX       ((size_t)64 << 10) /* bytes of nodes/<id>.txt that are read */
-#define NAME_MAX_BYTES 256
-#define FINISH_NS      (5 * TM_S)
+#define SAID_MAX  ((size_t)64 << 10) /* bytes of nodes/<id>.txt that are read */
+#define FINISH_NS (5 * TM_S)
 
 /* A Slurm job that must end. */
 struct tm_slurm_cancel {
   struct tm_job *job;
   uint32_t id; /* of the node */
   char *name;
+  bool is_step;  /* or a step */
   bool is_asked; /* scancel runs, or will */
 };
 
@@ -51,21 +57,12 @@ static char *file_of(const struct tm_job *job, uint32_t id, const char *ending)
 /* ---- the launch ---- */
 
 /* Keeps (1). */
-static int record(struct tm_job *job, uint32_t id, const char *name, struct tm_err *err)
-{
-  char *file = file_of(job, id, ".slurm");
-  int rc = tm_fs_write_file(job->o.fs, file, name, strlen(name), 0600, err);
-
-  free(file);
-  return rc;
-}
-
 static void forget(struct tm_job *job, uint32_t id)
 {
-  char *file = file_of(job, id, ".slurm");
+  struct tm_json *changes = tm_json_new(TM_JSON_OBJECT);
 
-  (void)job->o.fs->unlink(job->o.fs->self, file); /* else it is canceled again some day */
-  free(file);
+  tm_json_set(changes, "may_run", tm_json_new_bool(false));
+  tm_job_node_record(job, id, changes); /* else it is canceled again some day */
 }
 
 static void tell(struct tm_job *job, uint32_t id, char *const *argv)
@@ -81,26 +78,17 @@ static void tell(struct tm_job *job, uint32_t id, char *const *argv)
   tm_buf_release(&text);
 }
 
-char **tm_job_slurm_command(struct tm_launched_node *n, const struct tm_config *c,
-                            struct tm_err *err)
+char **tm_job_slurm_command(struct tm_launched_node *n, const struct tm_config *c)
 {
   struct tm_job *job = n->job;
-  char *program[] = { (char *)job->o.program, (char *)"node", NULL };
-  struct tm_slurm_request r = { .processes = c->process_count_per_node,
-                                .options = c->slurm_options,
-                                .program = program };
-  char *exclude = tm_exclusions_text(&tm_job_launched_group(n)->exclude.hosts, c->slurm_exclude);
-  char **argv;
+  const struct tm_launch_group *g = tm_job_launched_group(n);
+  char *exclude = tm_exclusions_text(&g->exclude.hosts, c->slurm_exclude), **argv;
 
   tm_require(!n->slurm_name);
   n->slurm_name = tm_slurm_command_name(tm_path_base(job->dir.path), job->dir.epoch, n->id);
-  if (record(job, n->id, n->slurm_name, err) < 0) {
-    free(exclude);
-    return NULL;
-  }
-  r.name = n->slurm_name;
-  r.exclude = exclude;
-  argv = tm_slurm_command_start(&r);
+  n->is_step = g->allocation.job != NULL;
+  argv = tm_allocation_node_command(&g->allocation, n->host, c, n->slurm_name, exclude,
+                                    job->o.program);
   free(exclude);
   tell(job, n->id, argv);
   return argv;
@@ -183,10 +171,9 @@ static void report(const struct tm_slurm_cancel *c, const char *why)
 {
   struct tm_buf text = TM_BUF_NONE;
 
-  tm_buf_printf(&text,
-                "cannot cancel the Slurm job of node %" PRIu32 ": %s; it may still run: scancel "
-                "--name=%s",
-                c->id, why, c->name);
+  tm_buf_printf(&text, "cannot cancel the Slurm %s of node %" PRIu32 ": %s; it may still run: %s%s",
+                c->is_step ? "step" : "job", c->id, why,
+                c->is_step ? "squeue --steps shows it as " : "scancel --name=", c->name);
   tm_job_emit(c->job, TM_EVENT_MESSAGE, TM_WARNING, tm_buf_str(&text));
   tm_buf_release(&text);
 }
@@ -208,13 +195,18 @@ static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_
   finish(c);
 }
 
-/* Keeps (2). */
+/* Keeps (2) and (3). */
+static char **command_for(const struct tm_slurm_cancel *c)
+{
+  return c->is_step ? tm_slurm_command_cancel_all(c->name) : tm_slurm_command_cancel_name(c->name);
+}
+
 static void cancel(struct tm_slurm_cancel *c)
 {
   struct tm_launch_user hears = { c, on_launched, on_launch_failed, on_launch_ended };
   char *file = file_of(c->job, c->id, ".txt");
   char **without = tm_slurm_environment_removed(environ);
-  char **argv = tm_slurm_command_cancel_name(c->name);
+  char **argv = command_for(c);
 
   c->is_asked = true;
   tm_job_launching_run(
@@ -235,12 +227,35 @@ static void cancel_all(struct tm_job *job)
       cancel(s->cancels.at[i]);
 }
 
-static void add(struct tm_job *job, uint32_t id, const char *name)
+static void add(struct tm_job *job, uint32_t id, const char *name, bool is_step)
 {
   struct tm_slurm_cancel *c = TM_NEW(struct tm_slurm_cancel);
 
-  *c = (struct tm_slurm_cancel) { .job = job, .id = id, .name = tm_xstrdup(name) };
+  *c = (struct tm_slurm_cancel) {
+    .job = job, .id = id, .name = tm_xstrdup(name), .is_step = is_step
+  };
   *TM_ARRAY_ADD(&job->launches->slurm.cancels) = c;
+}
+
+/* Keeps (4). */
+void tm_job_slurm_guard(struct tm_job *job, struct tm_node *local)
+{
+  const struct tm_job_launches *l = job->launches;
+  char *name = tm_slurm_command_names(tm_path_base(job->dir.path), job->dir.epoch);
+  char *file = tm_xprintf("%s/nodes/scancel.txt", job->dir.path);
+  char **without = tm_slurm_environment_removed(environ), **argv;
+  bool uses_slurm = false;
+
+  for (size_t i = 0; i < l->groups.len; i++)
+    uses_slurm = uses_slurm || l->groups.at[i].config->uses_slurm;
+  argv = tm_slurm_command_cancel_all(name);
+  if (uses_slurm)
+    tm_node_at_end(local, &(struct tm_launch) {
+                              .argv = argv, .stderr_path = file, .cwd = "", .without = without });
+  tm_command_words_free(argv);
+  tm_command_words_free(without);
+  free(file);
+  free(name);
 }
 
 void tm_job_slurm_ended(struct tm_launched_node *n)
@@ -251,7 +266,7 @@ void tm_job_slurm_ended(struct tm_launched_node *n)
     forget(n->job, n->id);
     return;
   }
-  add(n->job, n->id, n->slurm_name);
+  add(n->job, n->id, n->slurm_name, n->is_step);
   cancel_all(n->job);
 }
 
@@ -264,25 +279,20 @@ void tm_job_slurm_lost(struct tm_job *job)
     l->slurm.cancels.at[i]->is_asked = false;
   for (size_t i = 0; i < l->nodes.len; i++)
     if (l->nodes.at[i]->slurm_name && !l->nodes.at[i]->has_ended)
-      add(job, l->nodes.at[i]->id, l->nodes.at[i]->slurm_name);
+      add(job, l->nodes.at[i]->id, l->nodes.at[i]->slurm_name, l->nodes.at[i]->is_step);
 }
 
 /* Runs scancel as our own child. 0, or a message. */
 static int cancel_here(const struct tm_slurm_cancel *c, int64_t ns, struct tm_err *err)
 {
-  struct tm_buf out = TM_BUF_NONE, said = TM_BUF_NONE;
-  char **argv = tm_slurm_command_cancel_name(c->name);
-  struct tm_program p = { .argv = argv, .input = "" };
-  struct tm_program_capture capture = { .out = &out, .err = &said, .max = SAID_MAX };
-  struct tm_process_end end;
-  bool timed_out = false;
-  int rc = tm_program_run(&p, &capture, ns, &end, &timed_out, err);
+  char **argv = command_for(c);
+  struct tm_slurm_ran ran;
+  int rc = tm_slurm_run(&ran, argv, ns, err);
 
-  if (rc == 0 && (timed_out || end.exit_status != 0 || end.signal != 0))
+  if (rc == 0 && (ran.is_late || ran.has_failed))
     rc = tm_err_set(err, TM_ESCRIPT, "%s",
-                    timed_out ? "scancel takes too long" : "scancel has failed");
-  tm_buf_release(&out);
-  tm_buf_release(&said);
+                    ran.is_late ? "scancel takes too long" : "scancel has failed");
+  tm_slurm_ran_release(&ran);
   tm_command_words_free(argv);
   return rc;
 }
@@ -308,35 +318,18 @@ void tm_job_slurm_finish(struct tm_job *job)
 
 /* ---- what earlier sessions have left ---- */
 
-static int on_file(void *data, const char *file, int type)
+static void on_left(void *data, uint32_t id, const char *name, bool is_step)
 {
-  struct tm_job *job = data;
-  char *stem = tm_path_stem(file), *path;
-  struct tm_buf name = TM_BUF_NONE;
-  int64_t id;
-
-  if (tm_path_has_ending(file, ".slurm") && tm_text_int(stem, &id) && id > 0 && id < UINT32_MAX) {
-    path = file_of(job, (uint32_t)id, ".slurm");
-    if (tm_fs_read_file(job->o.fs, path, NAME_MAX_BYTES, &name, NULL) == 0 &&
-        tm_slurm_command_is_name(tm_buf_str(&name)))
-      add(job, (uint32_t)id, tm_buf_str(&name));
-    free(path);
-  }
-  tm_buf_release(&name);
-  free(stem);
-  return 0;
+  if (tm_slurm_command_is_name(name))
+    add(data, id, name, is_step);
 }
 
 void tm_job_slurm_go(struct tm_job *job)
 {
   struct tm_job_slurm *s = &job->launches->slurm;
-  char *dir;
 
-  if (!s->has_looked) {
-    dir = tm_path_join(job->dir.path, "nodes");
-    (void)tm_dir_read(dir, on_file, job); /* missing in a job without such nodes */
-    free(dir);
-  }
+  if (!s->has_looked)
+    tm_node_record_each_left(job->o.fs, job->dir.path, on_left, job);
   s->has_looked = true;
   cancel_all(job);
   tm_job_slurm_queue_go(job);

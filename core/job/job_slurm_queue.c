@@ -29,7 +29,7 @@
 
 static bool waits(const struct tm_launched_node *n)
 {
-  return n->slurm_name && !n->was_ready && !n->why && !n->is_leaving && !n->is_over;
+  return n->slurm_name && !n->is_step && !n->was_ready && !n->why && !n->is_leaving && !n->is_over;
 }
 
 static size_t count(const struct tm_job *job, bool (*is_one)(const struct tm_launched_node *n))
@@ -44,7 +44,7 @@ static size_t count(const struct tm_job *job, bool (*is_one)(const struct tm_lau
 
 static bool is_of_slurm(const struct tm_launched_node *n)
 {
-  return n->slurm_name && !n->why && !n->is_leaving && !n->is_over;
+  return n->slurm_name && !n->is_step && !n->why && !n->is_leaving && !n->is_over;
 }
 
 /* ---- the answer ---- */

@@ -112,7 +112,7 @@ static int check_stdin(struct tm_job *job, size_t i, struct tm_err *err)
 static void say_notes(struct tm_job *job, size_t from)
 {
   for (size_t i = from; may(job, TM_JOB_MAY_RUN) && i < job->notes.len; i++)
-    tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, job->notes.at[i]);
+    tm_job_emit(job, TM_EVENT_MESSAGE, job->notes.at[i].level, job->notes.at[i].text);
 }
 
 static void note_found(struct tm_job *job, const char *name, const struct tm_commit_found *found)

@@ -17,9 +17,10 @@ struct tm_launched_node {
   struct tm_job *job;
   uint32_t id, launch; /* its number on the node of this machine */
   size_t group;
-  const char *host;           /* from node_hosts, or NULL */
+  const char *host;           /* from node_hosts, or of the allocation; or NULL */
   char *reported_host;        /* NULL: it has not reported yet */
-  char *slurm_name;           /* of its Slurm job; NULL: it has none */
+  char *slurm_name;           /* of its Slurm job, or of its step; NULL: it has none */
+  bool is_step;               /* it belongs to the Slurm job that we are in */
   struct tm_job_probe *probe; /* from its report until it is ready or ends; else NULL */
   bool has_stream;            /* in the fleet */
   bool is_over;               /* nothing of its command is left */

@@ -22,8 +22,8 @@ static bool asks_the_same(const struct tm_config *a, const struct tm_config *b)
   const char *x = a->slurm_exclude ? a->slurm_exclude : "",
              *y = b->slurm_exclude ? b->slurm_exclude : "";
 
-  return a->uses_slurm == b->uses_slurm && are_equal(a->slurm_options, b->slurm_options) &&
-         strcmp(x, y) == 0;
+  return a->uses_slurm == b->uses_slurm && a->wants_slurm_jobs == b->wants_slurm_jobs &&
+         are_equal(a->slurm_options, b->slurm_options) && strcmp(x, y) == 0;
 }
 
 bool tm_same_nodes(const struct tm_config *a, const struct tm_config *b)

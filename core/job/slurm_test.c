@@ -3,20 +3,16 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/command_template.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/time.h"
 #include "fleet/slurm_command.h"
-#include "fleet/slurm_environment.h"
 #include "fleet/slurm_text.h"
+#include "job/allocation.h"
+#include "job/slurm_run.h"
 #include "sys/program.h"
-
-#define LIMIT_NS (20 * TM_S)
-#define SAID_MAX ((size_t)64 << 10)
 
 static char **command_of(const struct tm_config *c)
 {
@@ -28,22 +24,6 @@ static char **command_of(const struct tm_config *c)
                                 .program = program };
 
   return tm_slurm_command_test(&r);
-}
-
-/* What srun gets of our environment; the entries are not copied. */
-static char **environment(void)
-{
-  bool is_in_allocation = tm_slurm_environment_job(environ) != NULL;
-  size_t len = 0, n = 0;
-  char **kept;
-
-  while (environ[len])
-    len++;
-  kept = tm_xcalloc(len + 1, sizeof(*kept));
-  for (size_t i = 0; i < len; i++)
-    if (tm_slurm_environment_keeps(environ[i], strcspn(environ[i], "="), is_in_allocation))
-      kept[n++] = environ[i];
-  return kept;
 }
 
 static int refuse(char *const *argv, const char *why, const char *advice, struct tm_err *err)
@@ -78,27 +58,19 @@ static int refuse_reason(char *const *argv, const char *reason, bool timed_out, 
   return rc;
 }
 
-/* 0 also if srun has not answered: it was killed, or its end is unknown, as in a host that ignores
- * SIGCHLD. */
+/* 0 also if srun was killed, or if its end is unknown. */
 static int ask(char *const *argv, struct tm_err *err)
 {
-  struct tm_buf said = TM_BUF_NONE, out = TM_BUF_NONE;
-  char **env = environment(), reason[TM_SLURM_TEXT_MAX];
-  struct tm_program p = { .argv = argv, .env = env, .input = "" };
-  struct tm_program_capture c = { .out = &out, .err = &said, .max = SAID_MAX };
-  struct tm_process_end end;
-  struct tm_err failed = TM_ERR_NONE;
-  bool timed_out = false;
-  int rc = tm_program_run(&p, &c, LIMIT_NS, &end, &timed_out, &failed);
+  char reason[TM_SLURM_TEXT_MAX];
+  struct tm_slurm_ran ran;
+  int rc = tm_slurm_run(&ran, argv, TM_SLURM_LIMIT_NS, NULL);
 
-  tm_slurm_text_error(tm_buf_str(&said), said.len, reason);
-  if (rc == 0 && (timed_out || (end.signal == 0 && end.exit_status != 0)))
-    rc = refuse_reason(argv, reason, timed_out, err);
+  tm_slurm_text_error(tm_buf_str(&ran.said), ran.said.len, reason);
+  if (rc == 0 && (ran.is_late || (ran.has_failed && ran.signal == 0)))
+    rc = refuse_reason(argv, reason, ran.is_late, err);
   else
     rc = 0;
-  tm_buf_release(&said);
-  tm_buf_release(&out);
-  free(env);
+  tm_slurm_ran_release(&ran);
   return rc;
 }
 
@@ -114,23 +86,43 @@ static int find_srun(struct tm_err *err)
                            "on a machine from which Slurm jobs are started");
 }
 
-static int test(const struct tm_step *step, struct tm_map *asked, struct tm_err *err)
+static int ask_once(const struct tm_config *c, struct tm_map *asked, struct tm_err *err)
 {
-  char **argv = command_of(&step->config);
+  char **argv = command_of(c);
   struct tm_buf key = TM_BUF_NONE;
   bool is_new;
-  int rc;
+  int rc = 0;
 
   for (size_t i = 0; argv[i]; i++)
     tm_buf_add(&key, argv[i], strlen(argv[i]) + 1);
   tm_map_add(asked, key.data, key.len, &is_new);
-  rc = is_new ? find_srun(err) : 0;
-  if (is_new && rc == 0)
+  if (is_new)
     rc = ask(argv, err);
-  if (rc < 0 && *step->where)
-    rc = tm_err_wrap(err, "%s: step '%s'", step->where, step->name);
   tm_buf_release(&key);
   tm_command_words_free(argv);
+  return rc;
+}
+
+static int check_allocation(const struct tm_config *c, struct tm_err *err)
+{
+  struct tm_allocation a;
+  int rc = tm_allocation_find(&a, c, err);
+
+  if (rc == 0)
+    rc = tm_allocation_check(&a, err);
+  tm_allocation_release(&a);
+  return rc;
+}
+
+static int test(const struct tm_step *step, struct tm_map *asked, struct tm_err *err)
+{
+  const struct tm_config *c = &step->config;
+  int rc = find_srun(err);
+
+  if (rc == 0)
+    rc = tm_allocation_is_for(c) ? check_allocation(c, err) : ask_once(c, asked, err);
+  if (rc < 0 && *step->where)
+    rc = tm_err_wrap(err, "%s: step '%s'", step->where, step->name);
   return rc;
 }
 
@@ -144,4 +136,16 @@ int tm_slurm_test(const struct tm_pipeline *pipeline, struct tm_err *err)
       rc = test(pipeline->steps[i], &asked, err);
   tm_map_release(&asked);
   return rc;
+}
+
+char **tm_slurm_test_sample(const struct tm_config *c, const char *program, struct tm_err *err)
+{
+  struct tm_allocation a = { 0 };
+  char **argv = NULL;
+
+  if (!tm_allocation_is_for(c) || tm_allocation_find(&a, c, err) == 0)
+    argv = tm_allocation_node_command(&a, a.hosts ? a.hosts[0] : NULL, c, "tidemill",
+                                      c->slurm_exclude, program);
+  tm_allocation_release(&a);
+  return argv;
 }

@@ -2,7 +2,8 @@
  *
  * Without this question a Slurm job that can never run (a partition that does not exist, more CPUs
  * than any machine has) would fail late, or wait in the queue for ever. `srun --test-only` answers
- * in milliseconds, and starts nothing.
+ * in milliseconds, and starts nothing. For steps of an allocation it has no answer: it always asks
+ * for a new Slurm job. There it is asked whether the allocation runs.
  */
 #ifndef TM_JOB_SLURM_TEST_H
 #define TM_JOB_SLURM_TEST_H
@@ -13,5 +14,9 @@
 /* Asks once for all steps that ask for the same; 0 without asking if none uses Slurm. Waits 20 s at
  * most. TM_EUSAGE with the place of the step, what Slurm says, and the command. */
 int tm_slurm_test(const struct tm_pipeline *pipeline, struct tm_err *err);
+
+/* The command that would start a node of such a step, for users who want to try it; for
+ * tm_command_words_free(). Its Slurm job is called "tidemill". NULL with a message. */
+char **tm_slurm_test_sample(const struct tm_config *c, const char *program, struct tm_err *err);
 
 #endif

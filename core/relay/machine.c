@@ -67,7 +67,7 @@ struct tm_machine_cpus tm_machine_cpus(int affinity, int quota, const char *slur
   const struct tm_machine_cpus limits[] = {
     { affinity, "the affinity" },
     { quota, "the quota of the control group" },
-    { read_slurm(slurm), "SLURM_JOB_CPUS_PER_NODE" },
+    { read_slurm(slurm), "what Slurm granted" },
   };
   struct tm_machine_cpus least = { 0 };
 
@@ -161,10 +161,19 @@ static size_t count_gpus(void)
   return n;
 }
 
+/* A step of an allocation that srun joined by --jobid has only the second. In a Slurm job of its
+ * own that counts the CPUs of one task. */
+static const char *granted_cpus(void)
+{
+  const char *cpus = getenv("SLURM_JOB_CPUS_PER_NODE");
+
+  return cpus ? cpus : getenv("SLURM_CPUS_ON_NODE");
+}
+
 void tm_machine_describe(struct tm_node_report *out, const char **bad_tmpdir)
 {
-  struct tm_machine_cpus cpus = tm_machine_cpus(tm_process_affinity(), tm_process_own_quota(),
-                                                getenv("SLURM_JOB_CPUS_PER_NODE"));
+  struct tm_machine_cpus cpus =
+      tm_machine_cpus(tm_process_affinity(), tm_process_own_quota(), granted_cpus());
   struct tm_temp_places places = tm_temp_places(getenv("TMPDIR"), getenv(TM_ENV_MEMORY_DIR));
   bool is_good = places.temp != getenv("TMPDIR") || tm_machine_has_folder(places.temp, PATIENCE);
 

@@ -103,7 +103,7 @@ void tm_driver_log_add(struct tm_driver_log *d, const struct tm_event *e)
     if (*e->step->cause)
       tm_buf_printf(&text, ": %s", e->step->cause);
     add(d, e->wall_ns, is_failed ? TM_ERROR : TM_INFO, &text);
-  } else if (e->level != TM_DEBUG) {
+  } else {
     tm_buf_add_str(&text, e->text);
     add(d, e->wall_ns, e->level, &text);
   }

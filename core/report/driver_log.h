@@ -7,7 +7,8 @@
  *
  * The origin is "file", "default", "argument", "option", or a parameter, whose own line has the
  * origin of its value. The log holds no value of an environment variable. Messages about the job
- * follow (what is kept, what has changed), and how the session ended. Appended to.
+ * follow (what is kept, what has changed, which commands start nodes), details included, and how
+ * the session ended. Appended to.
  */
 #ifndef TM_REPORT_DRIVER_LOG_H
 #define TM_REPORT_DRIVER_LOG_H

@@ -11,6 +11,7 @@
 
 #include "api/explain.h"
 #include "base/check.h"
+#include "base/command_template.h"
 #include "base/mem.h"
 #include "base/repeats.h"
 #include "base/text.h"
@@ -21,6 +22,7 @@
 #include "entry/step_walk.h"
 #include "entry/table_look.h"
 #include "job/preflight.h"
+#include "job/slurm_test.h"
 
 #define VALUE_MAX 200 /* shown bytes of a setting */
 
@@ -321,6 +323,28 @@ static void add_step(struct tm_buf *out, const struct tm_step *step, const struc
   add_effective(out, step, shared);
 }
 
+/* Users can try it by hand. */
+static int add_node_start(struct tm_buf *out, struct tm_json *v, const struct tm_plan *plan,
+                          const struct tm_step *step, struct tm_err *err)
+{
+  char **argv;
+  struct tm_json *words;
+  if (!step->config.uses_slurm)
+    return 0;
+  if (!(argv = tm_slurm_test_sample(&step->config, plan->program, err)))
+    return err->code;
+  words = tm_json_set(v, "node_start", tm_json_new(TM_JSON_ARRAY));
+  tm_buf_add_str(out, "  each node is started with:\n   ");
+  for (size_t i = 0; argv[i]; i++) {
+    tm_json_add(words, tm_json_new_string(argv[i]));
+    tm_buf_add_char(out, ' ');
+    tm_text_shell(out, argv[i]);
+  }
+  tm_buf_add_char(out, '\n');
+  tm_command_words_free(argv);
+  return 0;
+}
+
 /* The name of the step whose output this step reads; NULL: none. */
 static const char *writer_of(const struct tm_step *step)
 {
@@ -384,13 +408,13 @@ static int add_steps(struct tm_buf *text, struct tm_json *steps, const struct tm
     const struct tm_json *why = explained ? explained->list.at[i] : NULL;
     if (writer_of(p->steps[i])) {
       add_later(text, steps, p->steps[i], shared);
-      add_explained(text, steps, why);
-      continue;
-    }
-    if ((rc = cut_step(&c, plan, p->steps[i], err)) == 0) {
+    } else if ((rc = cut_step(&c, plan, p->steps[i], err)) == 0) {
       tm_json_add(steps, step_to_json(p->steps[i], &c));
       add_step(text, p->steps[i], &c, shared);
+    }
+    if (rc == 0) {
       add_explained(text, steps, why);
+      rc = add_node_start(text, steps->list.at[steps->list.len - 1], plan, p->steps[i], err);
     }
     piece_release(&c.first);
     piece_release(&c.last);

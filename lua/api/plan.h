@@ -11,6 +11,7 @@ struct tm_plan {
   const struct tm_pipeline *pipeline;
   const char *source;    /* where a definition without a file comes from, for users */
   const char *workspace; /* absolute; NULL: there is none, and nothing is reused */
+  const char *program;   /* that nodes of Slurm run */
   bool no_reuse;
   bool explain;                                      /* adds what explain.h reports of each step */
   bool json;                                         /* else text */
@@ -24,7 +25,7 @@ struct tm_plan {
  *
  *   {"pipeline", "file" (null: there is none), "steps": [{"name", "mini_batches", "items", "first":
  *    {"index", "items", "from", "to"}, "last", "settings": {NAME: {"value", "origin"}}, "reuse": of
- *    explain.h}]}
+ *    explain.h, "node_start": [...], the command that starts a node of Slurm}]}
  *
  * If something would stop a job (job/preflight.h), the plan has that message in place of the part.
  * Returns 0, or a negative code with an error if an input cannot be read, or is empty. */

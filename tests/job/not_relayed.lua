@@ -10,6 +10,7 @@ return {
   nodes_files = "its settings choose the nodes",
   nodes_probe = "its settings choose the nodes",
   slurm = "its settings choose the nodes",
+  slurm_allocation = "its settings choose the nodes",
   slurm_nodes = "its settings choose the nodes",
   slurm_exec = "its settings choose the nodes",
   slurm_harm = "its settings choose the nodes",

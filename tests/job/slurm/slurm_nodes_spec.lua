@@ -1,5 +1,6 @@
 -- Which nodes of Slurm there are, in a real Slurm cluster on this machine (support/slurm.sh).
 local job = require "support.job"
+local json = require "tidemill.json"
 local lfs = require "lfs"
 local programs = require "support.programs"
 local slurm = require "support.slurm"
@@ -43,10 +44,12 @@ end]])
     return t
   end
 
+  --- How many Slurm jobs may still run, as the job has recorded them.
   local function recorded(t)
     local count = 0
     for name in lfs.dir(t:path "job/nodes") do
-      if name:find "%.slurm$" then count = count + 1 end
+      local record = name:find "^%d+%.json$" and json.decode(t:read("job/nodes/" .. name))
+      if record and record.may_run then count = count + 1 end
     end
     return count
   end

@@ -80,7 +80,8 @@ describe("nodes of Slurm", function()
   local function recorded(t)
     local names = {}
     for name in lfs.dir(t:path "job/nodes") do
-      if name:find "%.slurm$" then names[#names + 1] = t:read("job/nodes/" .. name) end
+      local record = name:find "^%d+%.json$" and json.decode(t:read("job/nodes/" .. name))
+      if record and record.may_run then names[#names + 1] = record.name end
     end
     table.sort(names)
     return names
@@ -220,6 +221,21 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     expect_rows(t)
   end)
 
+  -- srun is stopped, so that SIGTERM does not end it, nor the Slurm job.
+  on_slurm("end when the job is killed and srun does not answer", function()
+    local t = stopped_case(1)
+    for _, p in ipairs(t:processes()) do
+      if p.argv[1]:find "srun$" then programs.kill(p.pid, programs.SIGSTOP) end
+    end
+    t.program:kill(programs.SIGKILL)
+    t:finish(t.program, LIMIT)
+    wait_for_empty_queue(20)
+    t:wait_for_none(30)
+    waiting.let_go(t)
+    t:expect_job(0, { "--resume" }, t.options)
+    expect_rows(t)
+  end)
+
   on_slurm("are canceled and replaced when the keeper of the job is killed", function()
     local t = stopped_case(2)
     local before = recorded(t)
@@ -256,8 +272,8 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     expect_rows(t)
   end)
 
-  on_slurm("are not steps of the allocation that the job runs in", function()
-    local t = new_case(2, NAMES)
+  on_slurm("are not steps of the allocation that the job runs in with slurm_allocation = \"new\"", function()
+    local t = new_case(2, NAMES, [[slurm_options = "--exclusive", slurm_allocation = "new"]])
     t.options.before = { "salloc", "--quiet", "--nodes=1", "--exclusive", "env", "SLURM_LABELIO=1" }
     t:expect_job(0, nil, t.options)
     expect_rows(t)

@@ -40,10 +40,16 @@ local function names_in(dir)
   return names
 end
 
+local function expect_no_probe_left(t)
+  for _, name in ipairs(names_in(t:path "job/nodes")) do
+    assert.is_truthy(name:find "^%d+%.txt$" or name:find "^%d+%.json$", name)
+  end
+end
+
 local function completes(t)
   t:expect_job(0, nil, t.options)
   assert.same(job.names(INPUTS), t:rows())
-  for _, name in ipairs(names_in(t:path "job/nodes")) do assert.is_truthy(name:find "^%d+%.txt$", name) end
+  expect_no_probe_left(t)
   assert.is_false(t:has "job/temp_dirs")
   return t:log "sys/master_role.txt"
 end
@@ -52,7 +58,7 @@ local function is_refused(t, words)
   local r = t:run_job(nil, t.options)
   assert.equal(1, r.status, r.err)
   job.expect_words(r.err, words)
-  for _, name in ipairs(names_in(t:path "job/nodes")) do assert.is_truthy(name:find "^%d+%.txt$", name) end
+  expect_no_probe_left(t)
   return r
 end
 

@@ -4,6 +4,7 @@
 -- TM_KILLS: how many relays, keepers and workers each are killed at random moments (2; with TM_LONG
 -- 100).
 local job = require "support.job"
+local json = require "tidemill.json"
 local lfs = require "lfs"
 local programs = require "support.programs"
 local waiting = require "support.waiting"
@@ -131,6 +132,16 @@ local function count_of(text, words)
   end
 end
 
+--- What the job has in its folder `nodes` after `count` launches.
+local function files_of(count)
+  local names = {}
+  for id = 1, count do
+    names[#names + 1] = id .. ".json"
+    names[#names + 1] = id .. ".txt"
+  end
+  return names
+end
+
 describe("several nodes", function()
   after_each(job.check_end)
 
@@ -153,7 +164,7 @@ describe("several nodes", function()
     assert.equal(200, #expected)
     local lines, t = digits [[compute_target = "exec", node_command = "{program} node", node_count = 3,]]
     assert.same(expected, lines)
-    assert.same({ "1.txt", "2.txt", "3.txt" }, names_in(t, "job/nodes"))
+    assert.same(files_of(3), names_in(t, "job/nodes"))
   end)
 
   it("all have workers, whose logs are in folders of their own", function()
@@ -166,7 +177,7 @@ describe("several nodes", function()
       assert.equal(1, #names)
       assert.is_true(t:has_log(("sys/node/%d/%s"):format(id, names[1]:match "^(process%d+)%." .. ".txt")))
     end
-    assert.same({ "1.txt", "2.txt", "3.txt" }, names_in(t, "job/nodes"))
+    assert.same(files_of(3), names_in(t, "job/nodes"))
     job.expect_words(t:log "sys/master_role.txt", { "3 workers at most" })
     for id = 1, 3 do
       assert.equal("", t:read(("job/nodes/%d.txt"):format(id)))
@@ -229,7 +240,7 @@ describe("a lost node", function()
     wait_for_workers(t, 4)
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
-    assert.same({ "1.txt", "2.txt", "3.txt", "4.txt" }, names_in(t, "job/nodes"))
+    assert.same(files_of(4), names_in(t, "job/nodes"))
     local log = t:log "sys/master_role.txt"
     job.expect_words(log, { named(2) .. " is lost: ", "see 'nodes/2.txt'", named(4) .. " is ready" })
     assert.equal(1, count_of(log, " is lost: "))
@@ -238,7 +249,19 @@ describe("a lost node", function()
   end
 
   it("is replaced when its relay is killed", function()
-    loses(function(_, relay) programs.kill(relay, programs.SIGKILL) end)
+    local relay_of_2
+    local t = loses(function(_, relay)
+      relay_of_2 = relay
+      programs.kill(relay, programs.SIGKILL)
+    end)
+    local r = json.decode(t:read "job/nodes/2.json")
+    assert.same({ 2, "exec", relay_of_2 }, { r.id, r.compute_target, r.pid })
+    assert.same({ "env", ("TM_NODE=%s/2"):format(t.dir) }, { r.command[1], r.command[2] })
+    assert.equal("node", r.command[4])
+    assert.is_true(r.asked <= r.started and r.started < r.ended)
+    job.expect_words(r.why, { "is lost: the connection to node 2 has ended" })
+    assert.is_nil(r.may_run)
+    assert.equal("the job has ended", json.decode(t:read "job/nodes/1.json").why)
   end)
 
   it("is replaced when its keeper is killed", function()
@@ -252,7 +275,7 @@ describe("a lost node", function()
     wait_for_workers(t, 4)
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
-    assert.same({ "1.txt", "2.txt", "3.txt", "4.txt" }, names_in(t, "job/nodes"))
+    assert.same(files_of(4), names_in(t, "job/nodes"))
   end)
 
   -- Nobody else is left to end what the worker has started: it must end before its folder does.
@@ -292,7 +315,7 @@ describe("a lost node", function()
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
     assert.equal(1, t:statuses().PROCESS_DIED)
-    assert.same({ "1.txt", "2.txt", "3.txt" }, names_in(t, "job/nodes"))
+    assert.same(files_of(3), names_in(t, "job/nodes"))
     assert.equal(0, count_of(t:log "sys/master_role.txt", " is lost: "))
   end)
 
@@ -314,7 +337,7 @@ describe("a lost node", function()
       wait_for_workers(t, 4)
       finish(t)
       assert.same(job.names(INPUTS), t:rows())
-      assert.same({ "1.txt", "2.txt", "3.txt", "4.txt" }, names_in(t, "job/nodes"))
+      assert.same(files_of(4), names_in(t, "job/nodes"))
     end)
   end
 
@@ -334,11 +357,11 @@ describe("a lost node", function()
     t.program:kill(programs.SIGKILL)
     t:finish(t.program, LIMIT)
     t:wait_for_none(LIMIT)
-    assert.same({ "1.txt", "2.txt" }, names_in(t, "job/nodes"))
+    assert.same(files_of(2), names_in(t, "job/nodes"))
     waiting.let_go(t)
     t:expect_job(0, { "--resume" }, t.options)
     assert.same(job.names(INPUTS), t:rows())
-    assert.same({ "1.txt", "2.txt", "3.txt", "4.txt" }, names_in(t, "job/nodes"))
+    assert.same(files_of(4), names_in(t, "job/nodes"))
   end)
 end)
 
@@ -452,7 +475,7 @@ describe("a command that starts nodes", function()
     local r = t:expect_job(0, nil, t.options)
     assert.same(job.names(INPUTS), t:rows())
     job.expect_words(r.err, { "node 1" })
-    assert.same({ "1.txt", "2.txt" }, names_in(t, "job/nodes"))
+    assert.same(files_of(2), names_in(t, "job/nodes"))
   end)
 
   it("may never answer: after node_wait without any node the job fails", function()

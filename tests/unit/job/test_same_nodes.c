@@ -59,6 +59,9 @@ static void slurm_is_asked_for_the_same(void **state)
 {
   struct tm_config a = of_slurm(), b = of_slurm();
   assert_true(tm_same_nodes(&a, &b));
+  b.wants_slurm_jobs = true;
+  assert_false(tm_same_nodes(&a, &b));
+  b.wants_slurm_jobs = false;
   b.slurm_options = other_options;
   assert_false(tm_same_nodes(&a, &b));
   b = of_slurm();

@@ -15,7 +15,7 @@
 
 #define AFFINITY "the affinity"
 #define QUOTA    "the quota of the control group"
-#define SLURM    "SLURM_JOB_CPUS_PER_NODE"
+#define SLURM    "what Slurm granted"
 
 static void the_least_limit_of_cpus_counts(void **state)
 {

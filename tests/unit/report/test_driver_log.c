@@ -28,7 +28,7 @@ static void session(struct report_fixture *f)
   e.text = "3 mini-batches are kept";
   tm_driver_log_add(&d, &e);
   e.level = TM_DEBUG;
-  e.text = "nobody wants this";
+  e.text = "node 1 is started with: srun";
   tm_driver_log_add(&d, &e);
   e = fixture_event(f, TM_EVENT_STEP_ENDED);
   f->step.verdict = TM_FAILED;
@@ -58,7 +58,8 @@ static void it_says_what_started_with_which_settings(void **state)
   assert_has(text, "|argument 2: \"a\\nb\"\n");
   assert_has(text, "|INFO|");
   assert_has(text, "|3 mini-batches are kept\n");
-  assert_has_not(text, "nobody wants this");
+  assert_has(text, "|DEBUG|");
+  assert_has(text, "|node 1 is started with: srun\n");
   assert_has(text, "|step 'score' is Failed: too many\n");
   free(text);
 }

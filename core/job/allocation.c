@@ -1,0 +1,221 @@
+/* allocation.c - see allocation.h. */
+#include "job/allocation.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/check.h"
+#include "base/command_template.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "fleet/slurm_command.h"
+#include "fleet/slurm_environment.h"
+#include "fleet/slurm_text.h"
+#include "job/slurm_run.h"
+#include "plan/slurm_options.h"
+
+#define ADVICE "; to get Slurm jobs of their own for the nodes: slurm_allocation = \"new\""
+
+/* ---- what our environment says ---- */
+
+static const char *first_of(const char *name, const char *older)
+{
+  const char *value = getenv(name);
+
+  return value && *value ? value : getenv(older);
+}
+
+/* Old versions set the second names alone. */
+static const char *host_list(void)
+{
+  return first_of("SLURM_JOB_NODELIST", "SLURM_NODELIST");
+}
+
+bool tm_allocation_is_for(const struct tm_config *c)
+{
+  const char *job = tm_slurm_environment_job(environ), *hosts = host_list();
+
+  return c->uses_slurm && !c->wants_slurm_jobs && job && strspn(job, "0123456789") == strlen(job) &&
+         strlen(job) <= 10 && hosts && *hosts;
+}
+
+bool tm_allocation_is_known_to_survive(void)
+{
+  return getenv("SALLOC_NO_KILL") || getenv("SBATCH_NO_KILL");
+}
+
+/* ---- its hosts ---- */
+
+static int refuse(const struct tm_slurm_ran *ran, const char *job, const struct tm_err *why,
+                  struct tm_err *err)
+{
+  char text[TM_SLURM_TEXT_MAX] = "it did not answer within 20 s";
+
+  if (!ran->is_late)
+    tm_slurm_text_error(tm_buf_str(&ran->said), ran->said.len, text);
+  return tm_err_set(err, TM_EUSAGE,
+                    "cannot see which hosts the allocation %s has (scontrol show hostnames): "
+                    "%s" ADVICE,
+                    job, ran->is_late || ran->has_failed ? text : why->text);
+}
+
+/* Calls scontrol; its output is in `ran`, which the caller releases. */
+static int expand(struct tm_slurm_ran *ran, const char *list, const char *job, struct tm_err *err)
+{
+  char **argv = tm_slurm_command_hosts(list);
+  struct tm_err why = TM_ERR_NONE;
+  int rc = tm_slurm_run(ran, argv, TM_SLURM_LIMIT_NS, &why);
+
+  if (rc < 0 || ran->is_late || ran->has_failed)
+    rc = refuse(ran, job, &why, err);
+  tm_command_words_free(argv);
+  return rc;
+}
+
+/* What the user excludes, for add_hosts(). */
+static int find_excluded(struct tm_map *excluded, const struct tm_config *c, const char *job,
+                         struct tm_err *err)
+{
+  struct tm_slurm_ran ran = { .out = TM_BUF_NONE };
+  size_t at = 0, len;
+  const char *name;
+  int rc = c->slurm_exclude ? expand(&ran, c->slurm_exclude, job, err) : 0;
+
+  while (rc == 0 && (len = tm_slurm_text_next_host(tm_buf_str(&ran.out), ran.out.len, &at, &name)))
+    tm_map_add(excluded, name, len, NULL);
+  tm_slurm_ran_release(&ran);
+  return rc;
+}
+
+static void add_hosts(struct tm_allocation *out, const struct tm_buf *names,
+                      struct tm_map *excluded)
+{
+  const char *cpus = getenv("SLURM_JOB_CPUS_PER_NODE"), *name;
+  size_t at = 0, len;
+  bool is_new;
+
+  for (size_t i = 0; (len = tm_slurm_text_next_host(tm_buf_str(names), names->len, &at, &name));
+       i++) {
+    size_t n = out->hosts_len;
+    tm_map_add(excluded, name, len, &is_new);
+    if (!is_new)
+      continue;
+    out->hosts = tm_xrealloc(out->hosts, (n + 1) * sizeof(*out->hosts));
+    out->cpus = tm_xrealloc(out->cpus, (n + 1) * sizeof(*out->cpus));
+    out->hosts[n] = tm_xstrndup(name, len);
+    out->cpus[n] = cpus ? tm_slurm_text_cpus(cpus, i) : 0;
+    out->hosts_len++;
+  }
+}
+
+int tm_allocation_find(struct tm_allocation *out, const struct tm_config *c, struct tm_err *err)
+{
+  const char *job = tm_slurm_environment_job(environ);
+  struct tm_slurm_ran ran = { .out = TM_BUF_NONE };
+  struct tm_map excluded = { 0 };
+  int rc;
+
+  tm_require(tm_allocation_is_for(c));
+  *out = (struct tm_allocation) { .job = tm_xstrdup(job) };
+  rc = find_excluded(&excluded, c, job, err);
+  if (rc == 0)
+    rc = expand(&ran, host_list(), job, err);
+  if (rc == 0)
+    add_hosts(out, &ran.out, &excluded);
+  if (rc == 0 && out->hosts_len == 0)
+    rc = tm_err_set(err, TM_EUSAGE,
+                    "the allocation %s has no host that slurm_options do not "
+                    "exclude" ADVICE,
+                    job);
+  tm_slurm_ran_release(&ran);
+  tm_map_release(&excluded);
+  return rc;
+}
+
+void tm_allocation_release(struct tm_allocation *a)
+{
+  for (size_t i = 0; i < a->hosts_len; i++)
+    free(a->hosts[i]);
+  free(a->hosts);
+  free(a->cpus);
+  free(a->job);
+  *a = (struct tm_allocation) { 0 };
+}
+
+/* ---- whether it runs ---- */
+
+static int refuse_ended(const struct tm_allocation *a, const struct tm_slurm_ran *ran,
+                        const char *state, struct tm_err *err)
+{
+  char text[TM_SLURM_TEXT_MAX];
+
+  tm_slurm_text_error(tm_buf_str(&ran->said), ran->said.len, text);
+  return tm_err_set(err, TM_EUSAGE,
+                    "the allocation %s, which SLURM_JOB_ID names, does not run: %s; start tidemill "
+                    "in one that does" ADVICE,
+                    a->job, *state ? state : text);
+}
+
+/* One without an answer is not known to have ended: nodes will show it. */
+int tm_allocation_check(const struct tm_allocation *a, struct tm_err *err)
+{
+  uint32_t id = (uint32_t)strtoul(a->job, NULL, 10);
+  char **argv = tm_slurm_command_queue_of_ids(&id, 1);
+  struct tm_slurm_ran ran;
+  struct tm_slurm_job job = { .state = TM_SLURM_UNKNOWN };
+  size_t at = 0;
+  int rc = 0;
+
+  if (tm_slurm_run(&ran, argv, TM_SLURM_LIMIT_NS, NULL) == 0) {
+    if (ran.is_late)
+      rc = tm_err_set(err, TM_EUSAGE,
+                      "the controller of Slurm did not answer within 20 s (asked with: squeue "
+                      "--jobs=%s); try again when it does",
+                      a->job);
+    else if (ran.has_failed)
+      rc = refuse_ended(a, &ran, "", err);
+    else if (tm_slurm_text_next_job(tm_buf_str(&ran.out), ran.out.len, &at, &job) &&
+             (job.state == TM_SLURM_ENDED || job.state == TM_SLURM_CANCELED))
+      rc = refuse_ended(a, &ran, job.state_name, err);
+  }
+  tm_slurm_ran_release(&ran);
+  tm_command_words_free(argv);
+  return rc;
+}
+
+/* ---- nodes ---- */
+
+static int64_t cpus_of(const struct tm_allocation *a, const char *host)
+{
+  for (size_t i = 0; i < a->hosts_len; i++)
+    if (strcmp(a->hosts[i], host) == 0)
+      return a->cpus[i];
+  return 0;
+}
+
+char **tm_allocation_node_command(const struct tm_allocation *a, const char *host,
+                                  const struct tm_config *c, const char *name, const char *exclude,
+                                  const char *program)
+{
+  char *words[] = { (char *)program, (char *)"node", NULL }, **argv, **options = NULL;
+  struct tm_buf left_out = TM_BUF_NONE;
+  struct tm_slurm_request r = { .name = name,
+                                .processes = c->process_count_per_node,
+                                .options = c->slurm_options,
+                                .exclude = exclude,
+                                .program = words };
+
+  if (host) {
+    options = tm_slurm_options_of_step(c->slurm_options, &left_out);
+    r.allocation = a->job;
+    r.host = host;
+    r.options = options;
+    r.processes = cpus_of(a, host);
+  }
+  argv = tm_slurm_command_start(&r);
+  tm_command_words_free(options);
+  tm_buf_release(&left_out);
+  return argv;
+}
