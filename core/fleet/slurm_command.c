@@ -220,25 +220,37 @@ char **tm_slurm_command_cancel_name(const char *name)
   return finish(&w);
 }
 
-/* A name has no blanks and nothing that a shell would take for more. What ends meanwhile makes
- * scancel fail; only squeue tells whether all were found. */
-static const char cancel_all[] =
-    "jobs=$(squeue --me --noheader --format='%i %j') || exit\n"
-    "steps=$(squeue --me --steps --noheader --format='%i %j') || exit\n"
-    "printf '%s\\n' \"$jobs\" \"$steps\" | while read -r id name; do\n"
-    "  case $name- in \"$1\"-*) echo \"$id\" ;; esac\n"
-    "done | xargs -r scancel --quiet || true\n";
+/* Our names have no blanks and nothing that a shell would take for more; others may. What ends
+ * meanwhile makes scancel fail; only squeue tells whether all were found. */
+#define CANCEL(is_ours)                                                                            \
+  "jobs=$(squeue --me --noheader --format='%i %j') || exit\n"                                      \
+  "steps=$(squeue --me --steps --noheader --format='%i %j') || exit\n"                             \
+  "printf '%s\\n' \"$jobs\" \"$steps\" | while read -r id name rest; do\n"                         \
+  "  [ -n \"$rest\" ] || case " is_ours " echo \"$id\" ;; esac\n"                                  \
+  "done | xargs -r scancel --quiet || true\n"
 
-char **tm_slurm_command_cancel_all(const char *name)
+static char **cancel_found(const char *script, const char *const *names, size_t len)
 {
   struct words w = { 0 };
 
   add(&w, "sh");
   add(&w, "-c");
-  add(&w, cancel_all);
+  add(&w, script);
   add(&w, "sh");
-  add(&w, name);
+  for (size_t i = 0; i < len; i++)
+    add(&w, names[i]);
   return finish(&w);
+}
+
+char **tm_slurm_command_cancel_names(const char *const *names, size_t len)
+{
+  tm_require(len > 0);
+  return cancel_found(CANCEL("\" $* \" in *\" $name \"*)"), names, len);
+}
+
+char **tm_slurm_command_cancel_all(const char *names)
+{
+  return cancel_found(CANCEL("$name in \"$1\"-*)"), &names, 1);
 }
 
 char **tm_slurm_command_hosts(const char *list)

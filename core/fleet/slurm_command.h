@@ -46,10 +46,11 @@ char **tm_slurm_command_queue_of_ids(const uint32_t *ids, size_t len);
 /* Ends them. None is for several names: `scancel --name=a,b` ends nothing, and exits with 0. */
 char **tm_slurm_command_cancel(const uint32_t *ids, size_t len);
 char **tm_slurm_command_cancel_name(const char *name);
-/* Ends this user's Slurm jobs and steps with that name, or with names that begin with it and "-".
- * A shell runs squeue and scancel: scancel does not know steps by their names. Succeeds if squeue
- * does. `name`: of the two functions above. */
-char **tm_slurm_command_cancel_all(const char *name);
+/* Ends this user's Slurm jobs and steps of these names. A shell asks squeue for their ids, by which
+ * scancel ends them: it does not know steps by their names. Succeeds if squeue does. `len` > 0. */
+char **tm_slurm_command_cancel_names(const char *const *names, size_t len);
+/* The same for all of a supervisor; `names`: tm_slurm_command_names(). */
+char **tm_slurm_command_cancel_all(const char *names);
 /* Prints the hosts of SLURM_JOB_NODELIST, one per line. */
 char **tm_slurm_command_hosts(const char *list);
 

@@ -225,7 +225,8 @@ static bool is_reason(struct span line, struct span *reason)
   *reason = line;
   return (take_begin(reason, "allocation failure: ") ||
           take_begin(reason, "srun: error: Unable to allocate resources: ") ||
-          take_begin(reason, "srun: error: Unable to create step for job ")) &&
+          take_begin(reason, "srun: error: Unable to create step for job ") ||
+          take_begin(reason, "slurm_load_jobs error: ")) &&
          !is_word(*reason, "No error");
 }
 

@@ -146,40 +146,51 @@ void tm_allocation_release(struct tm_allocation *a)
 
 /* ---- whether it runs ---- */
 
-static int refuse_ended(const struct tm_allocation *a, const struct tm_slurm_ran *ran,
-                        const char *state, struct tm_err *err)
+static int refuse_unanswered(const struct tm_allocation *a, const char *why, struct tm_err *err)
 {
-  char text[TM_SLURM_TEXT_MAX];
+  return tm_err_set(
+      err, TM_EUSAGE,
+      "cannot ask Slurm for the allocation %s: %s (asked with: squeue --jobs=%s); try "
+      "again when Slurm runs: scontrol ping",
+      a->job, why, a->job);
+}
 
-  tm_slurm_text_error(tm_buf_str(&ran->said), ran->said.len, text);
+static int refuse_ended(const struct tm_allocation *a, const char *why, struct tm_err *err)
+{
   return tm_err_set(err, TM_EUSAGE,
                     "the allocation %s, which SLURM_JOB_ID names, does not run: %s; start tidemill "
                     "in one that does" ADVICE,
-                    a->job, *state ? state : text);
+                    a->job, why);
 }
 
-/* One without an answer is not known to have ended: nodes will show it. */
+/* `ran`: squeue has ended, or was killed. */
+static int judge(const struct tm_allocation *a, const struct tm_slurm_ran *ran, struct tm_err *err)
+{
+  struct tm_slurm_job job;
+  char why[TM_SLURM_TEXT_MAX];
+  size_t at = 0;
+
+  tm_slurm_text_error(tm_buf_str(&ran->said), ran->said.len, why);
+  if (ran->is_late)
+    return refuse_unanswered(a, "its controller did not answer within 20 s", err);
+  if (ran->has_failed)
+    return tm_slurm_text_is_unanswered(why) ? refuse_unanswered(a, why, err)
+                                            : refuse_ended(a, why, err);
+  if (tm_slurm_text_next_job(tm_buf_str(&ran->out), ran->out.len, &at, &job) &&
+      (job.state == TM_SLURM_ENDED || job.state == TM_SLURM_CANCELED))
+    return refuse_ended(a, job.state_name, err);
+  return 0;
+}
+
 int tm_allocation_check(const struct tm_allocation *a, struct tm_err *err)
 {
   uint32_t id = (uint32_t)strtoul(a->job, NULL, 10);
   char **argv = tm_slurm_command_queue_of_ids(&id, 1);
   struct tm_slurm_ran ran;
-  struct tm_slurm_job job = { .state = TM_SLURM_UNKNOWN };
-  size_t at = 0;
   int rc = 0;
 
-  if (tm_slurm_run(&ran, argv, TM_SLURM_LIMIT_NS, NULL) == 0) {
-    if (ran.is_late)
-      rc = tm_err_set(err, TM_EUSAGE,
-                      "the controller of Slurm did not answer within 20 s (asked with: squeue "
-                      "--jobs=%s); try again when it does",
-                      a->job);
-    else if (ran.has_failed)
-      rc = refuse_ended(a, &ran, "", err);
-    else if (tm_slurm_text_next_job(tm_buf_str(&ran.out), ran.out.len, &at, &job) &&
-             (job.state == TM_SLURM_ENDED || job.state == TM_SLURM_CANCELED))
-      rc = refuse_ended(a, &ran, job.state_name, err);
-  }
+  if (tm_slurm_run(&ran, argv, TM_SLURM_LIMIT_NS, NULL) == 0) /* else nodes will show it */
+    rc = judge(a, &ran, err);
   tm_slurm_ran_release(&ran);
   tm_command_words_free(argv);
   return rc;

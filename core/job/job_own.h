@@ -8,7 +8,8 @@
  *   job_node_record.c  the files of such nodes that say what is known of them
  *   job_probe.c     asks a node whether it can be used
  *   job_exclude.c   hosts that nodes of Slurm are not to use for a while
- *   job_slurm.c     the command of a node that is a Slurm job, and its end
+ *   job_slurm.c     the command of a node that is a Slurm job or a step
+ *   job_slurm_cancel.c  ends Slurm jobs and steps that may outlive their srun
  *   job_slurm_queue.c what such nodes wait for
  *   job_result.c    the verdict, the result, the exit status
  *   kept.c          a job that was Completed before
@@ -275,6 +276,7 @@ bool tm_job_slurm_has_waited(struct tm_launched_node *n);
 /* The keeper of this machine has begun: if we die before the nodes of Slurm have ended, it cancels
  * them. */
 void tm_job_slurm_guard(struct tm_job *job, struct tm_node *local);
+/* job_slurm_cancel.c */
 /* Its srun is over: its Slurm job is canceled unless it has ended, too. */
 void tm_job_slurm_ended(struct tm_launched_node *n);
 void tm_job_slurm_lost(struct tm_job *job); /* the keeper of this machine is lost */

@@ -103,15 +103,15 @@ static void all_names_of_a_supervisor_begin_alike(void **state)
 
 /* Runs the command with a squeue and a scancel that are shell functions. Returns what the latter is
  * called with. */
-static void expect_canceled(const char *name, const char *jobs, const char *steps,
-                            const char *expected)
+static void expect_canceled(char **argv, const char *jobs, const char *steps, const char *expected)
 {
-  char **argv = tm_slurm_command_cancel_all(name), line[200] = "";
+  char line[200] = "";
   char *script =
       tm_xprintf("scancel() { echo \"$@\"; }; xargs() { cat | tr '\\n' ' '; }; squeue() { "
                  "case \"$*\" in *--steps*) printf '%s' ;; *) printf '%s' ;; esac; }; %s",
                  steps, jobs, argv[2]);
-  char *command = tm_xprintf("exec sh -c \"$SCRIPT\" sh '%s'", argv[4]);
+  char *command = tm_xprintf("exec sh -c \"$SCRIPT\" sh '%s' %s%s%s", argv[4], argv[5] ? "'" : "",
+                             argv[5] ? argv[5] : "", argv[5] ? "'" : "");
   FILE *out;
 
   assert_string_equal(argv[0], "sh");
@@ -128,12 +128,22 @@ static void expect_canceled(const char *name, const char *jobs, const char *step
   tm_command_words_free(argv);
 }
 
-static void jobs_and_steps_are_canceled_by_the_beginning_of_their_names(void **state)
+static void all_jobs_and_steps_of_a_supervisor_are_canceled(void **state)
 {
-  expect_canceled("tidemill-j-0a", "7 tidemill-j-0a-1\n8 tidemill-j-0b-1\n9 other\n",
-                  "27.3 tidemill-j-0a-2\n27.4 x\n", "7 27.3 ");
-  expect_canceled("tidemill-j-0a-1", "", "27.3 tidemill-j-0a-1\n27.4 tidemill-j-0a-11\n", "27.3 ");
-  expect_canceled("tidemill-j-0a", "", "", "");
+  expect_canceled(tm_slurm_command_cancel_all("tidemill-j-0a"),
+                  "7 tidemill-j-0a-1\\n8 tidemill-j-0b-1\\n9 other\\n10 tidemill-j-0a-1 x\\n",
+                  "27.3 tidemill-j-0a-2\\n27.4 x\\n", "7 27.3 ");
+  expect_canceled(tm_slurm_command_cancel_all("tidemill-j-0a"), "", "", "");
+}
+
+static void jobs_and_steps_are_canceled_by_their_names(void **state)
+{
+  static const char *const names[] = { "tidemill-j-0a-1", "tidemill-j-0a-2" };
+
+  expect_canceled(
+      tm_slurm_command_cancel_names(names, 2),
+      "7 tidemill-j-0a-1\\n8 tidemill-j-0a-11\\n9 tidemill-j-0a-1 tidemill-j-0a-2\\n5 \\n",
+      "27.3 tidemill-j-0a-2\\n27.4 *\\n", "7 27.3 ");
 }
 
 static void a_name_from_a_file_may_be_anything(void **state)
@@ -179,7 +189,8 @@ UNIT_TESTS({
     cmocka_unit_test(a_step_uses_a_machine_of_the_allocation),
     cmocka_unit_test(a_name_is_short_and_safe),
     cmocka_unit_test(all_names_of_a_supervisor_begin_alike),
-    cmocka_unit_test(jobs_and_steps_are_canceled_by_the_beginning_of_their_names),
+    cmocka_unit_test(all_jobs_and_steps_of_a_supervisor_are_canceled),
+    cmocka_unit_test(jobs_and_steps_are_canceled_by_their_names),
     cmocka_unit_test(a_name_from_a_file_may_be_anything),
     cmocka_unit_test(hosts_to_exclude_are_those_of_both),
     cmocka_unit_test(questions_and_ends_name_several_at_once),

@@ -185,6 +185,7 @@ static void expect_error(const char *text, const char *expected)
 
 static void the_reason_is_what_was_not_allocated(void **state)
 {
+  expect_error("slurm_load_jobs error: Invalid job id specified\n", "Invalid job id specified");
   expect_error("srun: cluster configuration lacks support for cpu binding\n"
                "srun: error: invalid partition specified: nope\n"
                "allocation failure: Invalid partition name specified\n",

@@ -1,0 +1,281 @@
+/* job_slurm_cancel.c - ends Slurm jobs and steps that may outlive their srun: see job_own.h.
+ *
+ * The end of a node's srun ends its Slurm job, or its step, unless srun is killed or the machine of
+ * the node is dead. So:
+ *
+ *  (1) From before its launch until its Slurm job has certainly ended, the record of the node says
+ *      that it may run (record/node_record.h). What an earlier session has left is canceled by the
+ *      next one.
+ *  (2) A Slurm job whose srun did not end well is canceled, by its name. The id is what the node
+ *      says, which may be that of another job. A step is canceled in the same way; the allocation
+ *      never is.
+ *  (3) Several that must end at a time are one command, so that the controller is not flooded. It
+ *      is a command of the keeper, with a limit of 20 s. One that fails is reported, not repeated.
+ *  (4) Nobody waits for a cancellation but the end of the job, for a limited time. If the keeper of
+ *      this machine is lost by then, the command is a child of our own.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/command_template.h"
+#include "fleet/slurm_command.h"
+#include "fleet/slurm_environment.h"
+#include "job/job_own.h"
+#include "job/slurm_run.h"
+#include "record/node_record.h"
+#include "sys/clock.h"
+
+#define FINISH_NS (5 * TM_S)
+#define NODES_MAX 200 /* that one command cancels */
+
+struct left {
+  uint32_t id; /* of the node */
+  char *name;
+  bool is_step;
+};
+
+/* What one command ends. */
+struct tm_slurm_cancel {
+  struct tm_job *job;
+  struct TM_ARRAY(struct left) left; /* 1 ... NODES_MAX */
+  bool is_asked;                     /* the command runs */
+  uint32_t launch;                   /* is_asked: its number */
+  int64_t asked_ns;
+};
+
+/* Keeps (1). */
+static void forget(struct tm_job *job, uint32_t id)
+{
+  struct tm_json *changes = tm_json_new(TM_JSON_OBJECT);
+
+  tm_json_set(changes, "may_run", tm_json_new_bool(false));
+  tm_job_node_record(job, id, changes); /* else it is canceled again some day */
+}
+
+static void forget_all(const struct tm_slurm_cancel *c)
+{
+  for (size_t i = 0; i < c->left.len; i++)
+    forget(c->job, c->left.at[i].id);
+}
+
+static void release(struct tm_slurm_cancel *c)
+{
+  for (size_t i = 0; i < c->left.len; i++)
+    free(c->left.at[i].name);
+  TM_ARRAY_RELEASE(&c->left);
+  free(c);
+}
+
+static void remove_cancel(struct tm_slurm_cancel *c)
+{
+  struct tm_job_slurm *s = &c->job->launches->slurm;
+  size_t kept = 0;
+
+  for (size_t i = 0; i < s->cancels.len; i++)
+    if (s->cancels.at[i] != c)
+      s->cancels.at[kept++] = s->cancels.at[i];
+  s->cancels.len = kept;
+  release(c);
+}
+
+static struct tm_slurm_cancel *open_cancel(struct tm_job *job)
+{
+  struct tm_job_slurm *s = &job->launches->slurm;
+  struct tm_slurm_cancel *c = s->cancels.len > 0 ? s->cancels.at[s->cancels.len - 1] : NULL;
+
+  if (c && !c->is_asked && c->left.len < NODES_MAX)
+    return c;
+  c = TM_NEW(struct tm_slurm_cancel);
+  *c = (struct tm_slurm_cancel) { .job = job };
+  *TM_ARRAY_ADD(&s->cancels) = c;
+  return c;
+}
+
+static void add(struct tm_job *job, uint32_t id, const char *name, bool is_step)
+{
+  *TM_ARRAY_ADD(&open_cancel(job)->left) =
+      (struct left) { .id = id, .name = tm_xstrdup(name), .is_step = is_step };
+}
+
+static void on_left(void *data, uint32_t id, const char *name, bool is_step)
+{
+  if (tm_slurm_command_is_name(name))
+    add(data, id, name, is_step);
+}
+
+/* ---- the command ---- */
+
+/* Keeps (2) and (3). */
+static char **command_for(const struct tm_slurm_cancel *c)
+{
+  const char *names[NODES_MAX];
+
+  if (c->left.len == 1 && !c->left.at[0].is_step)
+    return tm_slurm_command_cancel_name(c->left.at[0].name);
+  for (size_t i = 0; i < c->left.len; i++)
+    names[i] = c->left.at[i].name;
+  return tm_slurm_command_cancel_names(names, c->left.len);
+}
+
+static void report(const struct tm_slurm_cancel *c, const char *why)
+{
+  const struct left *first = &c->left.at[0];
+  struct tm_buf text = TM_BUF_NONE;
+
+  tm_buf_printf(&text, "cannot cancel the Slurm %s of node %" PRIu32,
+                first->is_step ? "step" : "job", first->id);
+  if (c->left.len > 1)
+    tm_buf_printf(&text, " and those of %zu others", c->left.len - 1);
+  tm_buf_printf(&text, ": %s; it may still run: %s%s", why,
+                first->is_step ? "squeue --steps shows it as " : "scancel --name=", first->name);
+  tm_job_emit(c->job, TM_EVENT_MESSAGE, TM_WARNING, tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
+static void finish(struct tm_slurm_cancel *c)
+{
+  struct tm_job *job = c->job;
+
+  remove_cancel(c);
+  tm_job_launches_end(job);
+}
+
+static void on_launched(void *data, uint32_t launch, int64_t pid, int fd)
+{
+  tm_fs_close(tm_fs_real(), fd);
+}
+
+static void on_launch_failed(void *data, uint32_t launch, const char *text)
+{
+  report(data, text);
+  finish(data);
+}
+
+static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_ended *ended)
+{
+  struct tm_slurm_cancel *c = data;
+
+  if (ended->exit_status == 0 && ended->signal == 0)
+    forget_all(c);
+  else
+    report(c, ended->last_line[0] ? ended->last_line : "scancel has failed");
+  finish(c);
+}
+
+static void ask(struct tm_slurm_cancel *c)
+{
+  struct tm_launch_user hears = { c, on_launched, on_launch_failed, on_launch_ended };
+  char *file = tm_xprintf("%s/nodes/scancel.txt", c->job->dir.path);
+  char **without = tm_slurm_environment_removed(environ), **argv = command_for(c);
+
+  c->is_asked = true;
+  c->asked_ns = tm_clock_mono_ns();
+  c->launch = tm_job_launching_run(
+      c->job,
+      &(struct tm_launch) { .argv = argv, .stderr_path = file, .cwd = "", .without = without },
+      &hears);
+  tm_command_words_free(argv);
+  tm_command_words_free(without);
+  free(file);
+}
+
+static void ask_all(struct tm_job *job)
+{
+  struct tm_job_slurm *s = &job->launches->slurm;
+  struct tm_node *local = tm_fleet_node(&job->fleet, TM_LOCAL_NODE);
+  int64_t now_ns = tm_clock_mono_ns();
+
+  for (size_t i = 0; local && i < s->cancels.len; i++)
+    if (!s->cancels.at[i]->is_asked)
+      ask(s->cancels.at[i]);
+    else if (now_ns - s->cancels.at[i]->asked_ns >= TM_SLURM_LIMIT_NS)
+      tm_node_end_launch(local, s->cancels.at[i]->launch); /* keeps (3) */
+}
+
+/* ---- what must end ---- */
+
+void tm_job_slurm_ended(struct tm_launched_node *n)
+{
+  if (!n->slurm_name)
+    return;
+  if (!n->why && n->ended.exit_status == 0 && n->ended.signal == 0) {
+    forget(n->job, n->id);
+    return;
+  }
+  add(n->job, n->id, n->slurm_name, n->is_step);
+  ask_all(n->job);
+}
+
+void tm_job_slurm_lost(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+
+  tm_job_slurm_queue_lost(&l->slurm);
+  for (size_t i = 0; i < l->slurm.cancels.len; i++)
+    l->slurm.cancels.at[i]->is_asked = false;
+  for (size_t i = 0; i < l->nodes.len; i++)
+    if (l->nodes.at[i]->slurm_name && !l->nodes.at[i]->has_ended)
+      add(job, l->nodes.at[i]->id, l->nodes.at[i]->slurm_name, l->nodes.at[i]->is_step);
+}
+
+void tm_job_slurm_go(struct tm_job *job)
+{
+  struct tm_job_slurm *s = &job->launches->slurm;
+
+  if (!s->has_looked)
+    tm_node_record_each_left(job->o.fs, job->dir.path, on_left, job);
+  s->has_looked = true;
+  ask_all(job);
+  tm_job_slurm_queue_go(job);
+}
+
+bool tm_job_slurm_is_done(const struct tm_job *job)
+{
+  return job->launches->slurm.cancels.len == 0;
+}
+
+/* ---- the end of the job ---- */
+
+/* Runs the command as our own child. 0, or a message. */
+static int cancel_here(const struct tm_slurm_cancel *c, int64_t ns, struct tm_err *err)
+{
+  char **argv = command_for(c);
+  struct tm_slurm_ran ran;
+  int rc = tm_slurm_run(&ran, argv, ns, err);
+
+  if (rc == 0 && (ran.is_late || ran.has_failed))
+    rc = tm_err_set(err, TM_ESCRIPT, "%s",
+                    ran.is_late ? "scancel takes too long" : "scancel has failed");
+  tm_slurm_ran_release(&ran);
+  tm_command_words_free(argv);
+  return rc;
+}
+
+void tm_job_slurm_finish(struct tm_job *job)
+{
+  struct tm_job_slurm *s = &job->launches->slurm;
+  int64_t until_ns = tm_clock_mono_ns() + FINISH_NS;
+
+  while (s->cancels.len > 0) {
+    struct tm_slurm_cancel *c = s->cancels.at[0];
+    struct tm_err why = TM_ERR_NONE;
+    int64_t left_ns = until_ns - tm_clock_mono_ns();
+    if (left_ns <= 0)
+      tm_err_set(&why, TM_ESCRIPT, "there is no time left");
+    if (left_ns > 0 && cancel_here(c, left_ns, &why) == 0)
+      forget_all(c);
+    else
+      report(c, why.text);
+    remove_cancel(c);
+  }
+}
+
+void tm_job_slurm_release(struct tm_job_slurm *s)
+{
+  for (size_t i = 0; i < s->cancels.len; i++)
+    release(s->cancels.at[i]);
+  TM_ARRAY_RELEASE(&s->cancels);
+  tm_job_slurm_queue_lost(s);
+  free(s->reported);
+}
