@@ -97,6 +97,7 @@ static int look_ahead(struct tm_job *job, const char *dir, struct tm_err *err)
 {
   struct tm_preflight p = { .fs = job->o.fs,
                             .pipeline = job->o.pipeline,
+                            .program = job->o.program,
                             .job_dir = dir,
                             .dir = job->o.dir,
                             .workspace = job->o.workspace,

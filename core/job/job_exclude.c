@@ -11,9 +11,9 @@
 
 #include "base/command_template.h"
 #include "base/text.h"
-#include "fleet/slurm_command.h"
 #include "fleet/slurm_environment.h"
 #include "job/job_own.h"
+#include "job/slurm_test.h"
 #include "sys/clock.h"
 
 #define LIMIT_NS (20 * TM_S)
@@ -62,15 +62,8 @@ static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_
 
 static char **command_of(const struct tm_launch_group *g)
 {
-  const struct tm_config *c = g->config;
-  char *program[] = { (char *)g->exclude.job->o.program, (char *)"node", NULL };
-  char *exclude = tm_exclusions_text(&g->exclude.hosts, c->slurm_exclude);
-  struct tm_slurm_request r = { .name = "tidemill",
-                                .processes = c->process_count_per_node,
-                                .options = c->slurm_options,
-                                .exclude = exclude,
-                                .program = program };
-  char **argv = tm_slurm_command_test(&r);
+  char *exclude = tm_exclusions_text(&g->exclude.hosts, g->config->slurm_exclude);
+  char **argv = tm_slurm_test_command(g->config, exclude, g->exclude.job->o.program);
 
   free(exclude);
   return argv;

@@ -70,7 +70,7 @@ int tm_preflight(const struct tm_preflight *p, struct tm_err *err)
   for (size_t i = 0; i < p->pipeline->steps_len && rc == 0; i++)
     rc = check_step(p, &f, p->pipeline->steps[i], err);
   if (rc == 0 && !p->job_dir)
-    rc = tm_slurm_test(p->pipeline, err);
+    rc = tm_slurm_test(p->pipeline, p->program, err);
   if (rc == 0 && !p->job_dir)
     rc = tm_first_look(p->fs, p->pipeline, err);
   tm_reuse_plan_release(&f);

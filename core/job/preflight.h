@@ -16,6 +16,7 @@
 struct tm_preflight {
   const struct tm_fs *fs;
   const struct tm_pipeline *pipeline;
+  const char *program;   /* that nodes of Slurm run, so that --bcast finds it */
   const char *job_dir;   /* its Completed steps are not checked; NULL: the job is new */
   const char *dir;       /* the job's, absolute; may not exist yet; NULL: not known */
   const char *workspace; /* absolute; NULL: no reuse */

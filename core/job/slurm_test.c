@@ -14,14 +14,14 @@
 #include "job/slurm_run.h"
 #include "sys/program.h"
 
-static char **command_of(const struct tm_config *c)
+char **tm_slurm_test_command(const struct tm_config *c, const char *exclude, const char *program)
 {
-  char *program[] = { (char *)"tidemill", (char *)"node", NULL };
+  char *words[] = { (char *)program, (char *)"node", NULL };
   struct tm_slurm_request r = { .name = "tidemill",
                                 .processes = c->process_count_per_node,
                                 .options = c->slurm_options,
-                                .exclude = c->slurm_exclude,
-                                .program = program };
+                                .exclude = exclude,
+                                .program = words };
 
   return tm_slurm_command_test(&r);
 }
@@ -86,16 +86,22 @@ static int find_srun(struct tm_err *err)
                            "on a machine from which Slurm jobs are started");
 }
 
-static int ask_once(const struct tm_config *c, struct tm_map *asked, struct tm_err *err)
+/* For all steps of a job. */
+struct test {
+  const char *program;
+  struct tm_map asked; /* by command */
+};
+
+static int ask_once(struct test *t, const struct tm_config *c, struct tm_err *err)
 {
-  char **argv = command_of(c);
+  char **argv = tm_slurm_test_command(c, c->slurm_exclude, t->program);
   struct tm_buf key = TM_BUF_NONE;
   bool is_new;
   int rc = 0;
 
   for (size_t i = 0; argv[i]; i++)
     tm_buf_add(&key, argv[i], strlen(argv[i]) + 1);
-  tm_map_add(asked, key.data, key.len, &is_new);
+  tm_map_add(&t->asked, key.data, key.len, &is_new);
   if (is_new)
     rc = ask(argv, err);
   tm_buf_release(&key);
@@ -114,27 +120,27 @@ static int check_allocation(const struct tm_config *c, struct tm_err *err)
   return rc;
 }
 
-static int test(const struct tm_step *step, struct tm_map *asked, struct tm_err *err)
+static int test(struct test *t, const struct tm_step *step, struct tm_err *err)
 {
   const struct tm_config *c = &step->config;
   int rc = find_srun(err);
 
   if (rc == 0)
-    rc = tm_allocation_is_for(c) ? check_allocation(c, err) : ask_once(c, asked, err);
+    rc = tm_allocation_is_for(c) ? check_allocation(c, err) : ask_once(t, c, err);
   if (rc < 0 && *step->where)
     rc = tm_err_wrap(err, "%s: step '%s'", step->where, step->name);
   return rc;
 }
 
-int tm_slurm_test(const struct tm_pipeline *pipeline, struct tm_err *err)
+int tm_slurm_test(const struct tm_pipeline *pipeline, const char *program, struct tm_err *err)
 {
-  struct tm_map asked = { 0 };
+  struct test t = { .program = program };
   int rc = 0;
 
   for (size_t i = 0; i < pipeline->steps_len && rc == 0; i++)
     if (pipeline->steps[i]->config.uses_slurm)
-      rc = test(pipeline->steps[i], &asked, err);
-  tm_map_release(&asked);
+      rc = test(&t, pipeline->steps[i], err);
+  tm_map_release(&t.asked);
   return rc;
 }
 

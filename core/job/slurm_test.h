@@ -13,7 +13,10 @@
 
 /* Asks once for all steps that ask for the same; 0 without asking if none uses Slurm. Waits 20 s at
  * most. TM_EUSAGE with the place of the step, what Slurm says, and the command. */
-int tm_slurm_test(const struct tm_pipeline *pipeline, struct tm_err *err);
+int tm_slurm_test(const struct tm_pipeline *pipeline, const char *program, struct tm_err *err);
+/* That question, for tm_command_words_free(). `exclude`: hosts, or NULL. `program`: the path of the
+ * node's; srun looks at it for --bcast. */
+char **tm_slurm_test_command(const struct tm_config *c, const char *exclude, const char *program);
 
 /* The command that would start a node of such a step, for users who want to try it; for
  * tm_command_words_free(). Its Slurm job is called "tidemill". NULL with a message. */

@@ -453,6 +453,7 @@ int tm_plan_add(struct tm_buf *out, const struct tm_plan *plan, struct tm_err *e
 {
   struct tm_preflight look = { .fs = plan->fs,
                                .pipeline = plan->pipeline,
+                               .program = plan->program,
                                .workspace = plan->workspace,
                                .no_reuse = plan->no_reuse };
   struct tm_json *explained = NULL;

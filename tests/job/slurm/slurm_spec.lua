@@ -156,6 +156,20 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     expect_rows(t)
   end)
 
+  on_slurm("run the program that --bcast has sent to them", function()
+    local t = new_case(1, WAITS)
+    if not pcall(cluster.run, cluster, "srun", "--bcast=" .. t:path "probe", "/bin/true") then
+      return pending "needs root: only then slurmd may write for --bcast"
+    end
+    local config = t:read("pipeline.lua"):gsub("%-%-exclusive", "--bcast=" .. t:path "sent")
+    t:write("pipeline.lua", config)
+    t.program = t:start_job(nil, t.options)
+    wait_for_workers(t, 1)
+    local pid = json.decode(t:read "job/nodes/1.json").pid
+    assert.equal(t:path "sent", lfs.symlinkattributes(("/proc/%d/exe"):format(pid), "target"))
+    finish(t)
+  end)
+
   on_slurm("are replaced when their machine dies, and no row is lost or doubled", function()
     local t = stopped_case(3, [[slurm_options = "--exclusive", node_timeout = 5]])
     local machine = cluster:queue()[2].host:match "%d+$"
