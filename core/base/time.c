@@ -10,6 +10,8 @@
  */
 #include "base/time.h"
 
+#include <inttypes.h>
+
 #include "base/buf.h"
 
 enum {
@@ -120,4 +122,12 @@ void tm_time_duration(struct tm_buf *out, int64_t ns)
     tm_buf_printf(out, "%d min %02d s", (int)(seconds / 60), (int)(seconds % 60));
   else
     tm_buf_printf(out, "%d h %02d min", (int)(minutes / 60), (int)(minutes % 60));
+}
+
+void tm_time_clock(struct tm_buf *out, int64_t ns)
+{
+  int64_t seconds = ns < 0 ? 0 : ns / TM_S;
+
+  tm_buf_printf(out, "%02" PRId64 ":%02d:%02d", seconds / 3600, (int)(seconds / 60 % 60),
+                (int)(seconds % 60));
 }

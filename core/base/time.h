@@ -15,6 +15,8 @@ void tm_time_second(struct tm_buf *out, int64_t wall_ns);  /* 2026-01-31 23:59:5
 void tm_time_iso(struct tm_buf *out, int64_t wall_ns);     /* 2026-01-31T23:59:58.123456Z */
 void tm_time_compact(struct tm_buf *out, int64_t wall_ns); /* 20260131-235958 */
 void tm_time_duration(struct tm_buf *out, int64_t ns); /* 0.42 s, 12.3 s, 3 min 05 s, 2 h 03 min */
+/* 00:12:40, also 123:00:00; rounded down to seconds, at least 0. */
+void tm_time_clock(struct tm_buf *out, int64_t ns);
 
 /* Days from 1970-01-01 to that day, negative before it; year >= 0, month 1 to 12. A day past the
  * end of its month counts on into the next. */

@@ -7,6 +7,7 @@
 static int take_all(struct tm_sched *s, struct tm_sched_worker *w)
 {
   bool may_run = w->state == TM_WORKER_READY && !w->node->drains && !s->is_ending;
+  int64_t held = (int64_t)tm_window_len(&w->window);
   int failed = 0;
 
   while (tm_window_len(&w->window) > 0) {
@@ -18,6 +19,8 @@ static int take_all(struct tm_sched *s, struct tm_sched_worker *w)
       tm_sched_put_back(s, w, seq);
     }
   }
+  w->node->went_back += held - failed;
+  w->node->had_work += held > failed;
   return failed;
 }
 
@@ -27,6 +30,7 @@ static bool on_node(struct tm_sched *s, const struct tm_sched_event *e)
 
   s->starts_ns = 0;
   n->is_lost = false;
+  n->went_back = n->had_work = 0;
   tm_roster_set_drains(&s->roster, n, false);
   tm_roster_set_up(&s->roster, n, true);
   return true;

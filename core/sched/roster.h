@@ -34,6 +34,8 @@ struct tm_sched_node {
   bool is_calm;    /* counted in the roster */
   size_t suspects; /* that its workers hold */
   int losses;      /* in a row, without a result between */
+  /* When it was lost: what its workers had and now waits again, and how many of them had some. */
+  int64_t went_back, had_work;
   /* The round trip to it, at most TM_WINDOW_DISTANCE_MAX_NS; 0: none, or not known yet. */
   int64_t distance_ns;
   int64_t look_ns;   /* when its crowded workers are looked at; INT64_MAX: not planned */

@@ -150,6 +150,16 @@ static void put_back(struct tm_sched *s, const struct tm_assignment *what, bool 
   tm_queue_put_back(&s->queue, &again);
 }
 
+/* Its node is lost. */
+static void drop(struct tm_sched *s, const struct tm_try *t)
+{
+  struct tm_sched_node *n = tm_roster_node(&s->roster, t->node);
+
+  put_back(s, &t->what, false);
+  if (n)
+    n->went_back++;
+}
+
 bool tm_try_ends_announced(struct tm_sched *s, const struct tm_sched_event *e, int64_t now_ns)
 {
   struct tm_try t = { .what = *e->what, .worker = e->worker, .node = e->node, .seq = e->seq };
@@ -163,7 +173,7 @@ bool tm_try_ends_announced(struct tm_sched *s, const struct tm_sched_event *e, i
   case TM_SCHED_ON_RESULT: tm_try_ends_well(s, &t); break;
   case TM_SCHED_ON_FAILED: tm_try_ends_badly(s, &t, false, e, now_ns); break;
   case TM_SCHED_ON_UNUSABLE: put_back(s, &t.what, true); break;
-  default: put_back(s, &t.what, false); break;
+  default: drop(s, &t); break;
   }
   return true;
 }

@@ -209,6 +209,17 @@ bool tm_supervisor_has_workers(const struct tm_supervisor *s, uint32_t id)
   return n && n->workers.len > 0;
 }
 
+void tm_supervisor_add_lost_work(const struct tm_supervisor *s, uint32_t id,
+                                 struct tm_lost_work *sum)
+{
+  const struct tm_sched_node *n = tm_roster_node(&s->sched.roster, id);
+
+  if (!n)
+    return;
+  sum->went_back += n->went_back;
+  sum->may_have_run += n->had_work;
+}
+
 void tm_supervisor_drain_node(struct tm_supervisor *s, uint32_t id)
 {
   (void)tm_workers_tell(s,

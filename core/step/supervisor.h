@@ -90,6 +90,13 @@ bool tm_supervisor_is_idle(const struct tm_supervisor *s, uint32_t id);
 /* The node gets nothing more; its workers end when they have finished what they began. */
 void tm_supervisor_drain_node(struct tm_supervisor *s, uint32_t id);
 bool tm_supervisor_has_workers(const struct tm_supervisor *s, uint32_t id);
+/* Adds what the loss of the node has brought back to the queue. */
+struct tm_lost_work {
+  int64_t went_back;    /* mini-batches, or parts of them */
+  int64_t may_have_run; /* of these, at a time: each worker runs one */
+};
+void tm_supervisor_add_lost_work(const struct tm_supervisor *s, uint32_t id,
+                                 struct tm_lost_work *sum);
 /* Call it about ten times a second. Updates the numbers in the view, as every event does. */
 void tm_supervisor_tick(struct tm_supervisor *s);
 /* May be called before the step has ended; its node must be closed by then. What was committed so

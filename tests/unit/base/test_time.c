@@ -99,6 +99,15 @@ static void durations(void **state)
     assert_written(tm_time_duration, cases[i].ns, cases[i].expected);
 }
 
+static void clock_times(void **state)
+{
+  assert_written(tm_time_clock, -1, "00:00:00");
+  assert_written(tm_time_clock, 999 * TM_MS, "00:00:00");
+  assert_written(tm_time_clock, 760 * TM_S, "00:12:40");
+  assert_written(tm_time_clock, 86400 * TM_S, "24:00:00");
+  assert_written(tm_time_clock, INT64_MAX, "2562047:47:16");
+}
+
 UNIT_TESTS({
     cmocka_unit_test(known_moments),
     cmocka_unit_test(before_1970),
@@ -106,4 +115,5 @@ UNIT_TESTS({
     cmocka_unit_test(agrees_with_gmtime_on_every_day),
     cmocka_unit_test(days_are_counted_back),
     cmocka_unit_test(durations),
+    cmocka_unit_test(clock_times),
 });

@@ -86,6 +86,8 @@ static void test_any_of_a_window_may_have_taken_its_node_down(void **state)
   add_ready(&f, 0);
   RUN(&f, { "turn", "hand 0/1 m0" }, { "result 0 1 1", "" },
       { "turn", "hand 0/2 m1, hand 0/3 m2, hand 0/4 m3" }, { "lost 0", "" });
+  assert_int_equal(tm_roster_node(&f.s.roster, 0)->went_back, 3);
+  assert_int_equal(tm_roster_node(&f.s.roster, 0)->had_work, 1);
   add_ready(&f, 1);
   /* each is alone, although the window of its new worker has room; m3 takes this node down, too */
   RUN(&f, { "turn", "hand 1/1 m1" }, { "result 1 1 1", "" }, { "turn", "hand 1/2 m2" },
@@ -94,6 +96,8 @@ static void test_any_of_a_window_may_have_taken_its_node_down(void **state)
   RUN(&f, { "lost 1", "" });
   add_ready(&f, 2);
   RUN(&f, { "turn", "hand 2/1 m3" }, { "lost 2", "fail 2/1 m3" });
+  assert_int_equal(tm_roster_node(&f.s.roster, 2)->went_back, 0);
+  assert_int_equal(tm_roster_node(&f.s.roster, 2)->had_work, 0);
   add_ready(&f, 3);
   RUN(&f, { "turn", "hand 3/1 m4" });
   assert_int_equal(f.handed[8].what.lost_nodes, 0);
