@@ -254,9 +254,9 @@ static void lose_silent(struct tm_node *n)
   double seconds = (double)n->silence.limit_ns / 1e9;
   char *text =
       n->is_stream
-          ? tm_xprintf("node %s has not answered for %g s: the machine, the network or its keeper "
-                       "may be stopped; the node is given up",
-                       n->name, seconds)
+          ? tm_xprintf("nothing heard for %g s: the machine, the network or the keeper there may "
+                       "have stopped",
+                       seconds)
           : tm_xprintf("the keeper of the workers has not answered for %g s: it may have been "
                        "stopped (SIGSTOP); it is replaced",
                        seconds);

@@ -159,7 +159,7 @@ char **tm_slurm_command_test(const struct tm_slurm_request *r)
 /* ---- the others ---- */
 
 /* slurm_text.h reads this format. The reason is last: it may hold any character. */
-static char **queue_of(char *which)
+static char **queue_of(char *user, char *which)
 {
   struct words w = { 0 };
 
@@ -167,6 +167,8 @@ static char **queue_of(char *which)
   add(&w, "--states=all");
   add(&w, "--noheader");
   add(&w, "--format=%i|%j|%T|%N|%L|%r");
+  if (user)
+    add_taken(&w, user);
   add_taken(&w, which);
   return finish(&w);
 }
@@ -182,20 +184,23 @@ static char *joined_ids(const char *before, const uint32_t *ids, size_t len)
   return tm_buf_take(&b);
 }
 
-char **tm_slurm_command_queue_of_names(const char *const *names, size_t len)
+char **tm_slurm_command_queue_of_names(const char *const *names, size_t len, uint32_t uid)
 {
   struct tm_buf b = TM_BUF_NONE;
+  char *user;
 
   tm_require(len > 0);
+  tm_buf_printf(&b, "--user=%" PRIu32, uid);
+  user = tm_buf_take(&b);
   tm_buf_add_str(&b, "--name=");
   for (size_t i = 0; i < len; i++)
     tm_buf_printf(&b, "%s%s", i > 0 ? "," : "", names[i]);
-  return queue_of(tm_buf_take(&b));
+  return queue_of(user, tm_buf_take(&b));
 }
 
 char **tm_slurm_command_queue_of_ids(const uint32_t *ids, size_t len)
 {
-  return queue_of(joined_ids("--jobs=", ids, len));
+  return queue_of(NULL, joined_ids("--jobs=", ids, len));
 }
 
 char **tm_slurm_command_cancel(const uint32_t *ids, size_t len)

@@ -40,8 +40,8 @@ char **tm_slurm_command_start(const struct tm_slurm_request *r);
  * Not for a step: srun would test a new job. */
 char **tm_slurm_command_test(const struct tm_slurm_request *r);
 /* What the queue knows of Slurm jobs of these names, or with these ids, in the format that
- * slurm_text.h reads. `len` > 0. */
-char **tm_slurm_command_queue_of_names(const char *const *names, size_t len);
+ * slurm_text.h reads. `len` > 0. Names: only of user `uid`, because anybody may use any name. */
+char **tm_slurm_command_queue_of_names(const char *const *names, size_t len, uint32_t uid);
 char **tm_slurm_command_queue_of_ids(const uint32_t *ids, size_t len);
 /* Ends them. None is for several names: `scancel --name=a,b` ends nothing, and exits with 0. */
 char **tm_slurm_command_cancel(const uint32_t *ids, size_t len);

@@ -22,7 +22,8 @@
 /* What a state of a Slurm job means for its node. */
 enum tm_slurm_state {
   TM_SLURM_WAITS,    /* PENDING, CONFIGURING, REQUEUED, ... */
-  TM_SLURM_RUNS,     /* RUNNING, COMPLETING, SUSPENDED, ... */
+  TM_SLURM_RUNS,     /* RUNNING, SUSPENDED, ... */
+  TM_SLURM_ENDS,     /* COMPLETING, which hides the state in which it will have ended */
   TM_SLURM_ENDED,    /* COMPLETED, FAILED, TIMEOUT, PREEMPTED, NODE_FAIL, ... */
   TM_SLURM_CANCELED, /* CANCELLED: by a user */
   TM_SLURM_UNKNOWN,  /* a word of another version */

@@ -12,6 +12,10 @@
  *      then may its host be used again, and its temporary folder be removed.
  *  (2) If the keeper of this machine is lost, its commands end with it, and so do their nodes: when
  *      the keeper is gone, nothing that it started is left (fleet/local_connection (1)).
+ *  (3) Of a node that is a Slurm job, Slurm is asked why it was lost, or why its command has ended.
+ *      Until that is settled its command is not ended, and its Slurm job is not canceled. Then its
+ *      end is concluded: it is reported, its host is excluded, and another one may be requested.
+ *      Slurm, and not (1), decides which host that one gets.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -75,14 +79,20 @@ static void drop(struct tm_launched_node *n)
   tm_job_launched_free(n);
 }
 
-static void report_end(struct tm_launched_node *n, bool is_excluded, struct tm_err *err)
+static void count_work(struct tm_launched_node *n)
+{
+  struct tm_lost_work work = tm_job_sharing_lost_work(n->job, n->id);
+
+  n->went_back = work.went_back;
+  n->may_have_run = work.may_have_run;
+}
+
+static void report_end(struct tm_launched_node *n, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
 
+  count_work(n);
   tm_launched_node_describe(&text, n);
-  if (is_excluded)
-    tm_buf_printf(&text, "; no node is started on '%s' for %d minutes", n->reported_host,
-                  (int)(TM_EXCLUDE_NS / (60 * TM_S)));
   tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&text));
   tm_buf_release(&text);
   tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_WARNING, err->text);
@@ -98,34 +108,32 @@ static void report_left(const struct tm_launched_node *n)
   tm_buf_release(&text);
 }
 
-static void report_drained(const struct tm_launched_node *n)
+static void report_drained(struct tm_launched_node *n)
 {
   struct tm_buf text = TM_BUF_NONE;
 
-  tm_launched_node_name(&text, n);
-  tm_buf_printf(&text, " has ended%s%s", n->why ? " before all of its work was over: " : "",
-                n->why ? n->why : ": all of its work is over");
+  count_work(n);
+  tm_launched_node_describe_drained(&text, n);
+  if (n->slurm_end == TM_SLURM_END_CANCELED)
+    tm_err_set(&tm_job_launched_group(n)->last, TM_ESCRIPT, "%s", tm_buf_str(&text));
   tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
   tm_buf_release(&text);
 }
 
 /* However it has ended. */
-static void leave(struct tm_launched_node *n)
+static void conclude_leaving(struct tm_launched_node *n)
 {
-  struct tm_job *job = n->job;
   struct tm_launch_plan *plan = &tm_job_launched_group(n)->plan;
 
-  tm_job_nodes_remove_temp_of(job, n->id);
-  if (n->drains) {
-    report_drained(n);
-    if (n->slurm_end == TM_SLURM_END_CANCELED)
-      tm_launch_plan_failed(plan, n->id, n->slurm_end, tm_clock_mono_ns());
-    else
-      tm_launch_plan_withdrawn(plan, n->id, tm_clock_mono_ns());
-  } else {
+  if (!n->drains) {
     tm_launch_plan_left(plan, n->id);
+    return;
   }
-  drop(n);
+  report_drained(n);
+  if (n->slurm_end == TM_SLURM_END_CANCELED)
+    tm_launch_plan_failed(plan, n->id, n->slurm_end, tm_clock_mono_ns());
+  else
+    tm_launch_plan_withdrawn(plan, n->id, tm_clock_mono_ns());
 }
 
 /* Slurm's controller may be started again: requests wait for that. The user hears it once. */
@@ -142,7 +150,6 @@ static void wait_for_answer(struct tm_launched_node *n)
   tm_buf_release(&text);
   g->is_unanswered = true;
   tm_launch_plan_unanswered(&g->plan, n->id, tm_clock_mono_ns());
-  drop(n);
 }
 
 static bool is_unanswered(const struct tm_launched_node *n)
@@ -151,43 +158,108 @@ static bool is_unanswered(const struct tm_launched_node *n)
          tm_slurm_text_is_unanswered(n->ended.last_line);
 }
 
-static void fail_node(struct tm_launched_node *n, struct tm_err *err)
+static void conclude_failed(struct tm_launched_node *n)
 {
-  struct tm_job *job = n->job;
   struct tm_launch_group *g = tm_job_launched_group(n);
+  struct tm_err err = TM_ERR_NONE;
 
-  report_end(n, !n->is_orphan && tm_job_exclude_add(n), err);
-  g->last = *err;
-  tm_job_nodes_remove_temp_of(job, n->id);
+  n->is_excluded = !n->is_orphan && tm_job_exclude_add(n);
+  report_end(n, &err);
+  g->last = err;
   if (n->is_orphan)
     tm_launch_plan_withdrawn(&g->plan, n->id, tm_clock_mono_ns());
   else
     tm_launch_plan_failed(&g->plan, n->id, n->slurm_end, tm_clock_mono_ns());
-  drop(n);
+}
+
+/* Once: the user is informed, and its place is free. Keeps (3). */
+static void conclude(struct tm_launched_node *n)
+{
+  n->is_concluded = true;
+  if (n->is_leaving)
+    conclude_leaving(n);
+  else if (is_unanswered(n))
+    wait_for_answer(n);
+  else
+    conclude_failed(n);
+  if (!n->is_over)
+    tm_job_launched_end_command(n);
 }
 
 /* Keeps (1). */
-static void settle(struct tm_launched_node *n)
+static void remove_node(struct tm_launched_node *n)
+{
+  if (n->has_ended)
+    tm_job_slurm_ended(n);
+  tm_job_nodes_remove_temp_of(n->job, n->id);
+  drop(n);
+}
+
+/* Whether all is known of its end that can be waited for. */
+static bool is_known(const struct tm_launched_node *n)
+{
+  return n->question.is_of_end ? tm_job_slurm_queue_is_settled(n) : n->is_over;
+}
+
+/* True: there is something to do for the job. */
+static bool settle_running(struct tm_launched_node *n)
+{
+  bool is_new = !n->is_concluded && (n->has_lost_work || !n->has_stream) && is_known(n);
+
+  if (is_new)
+    conclude(n);
+  if (!n->is_concluded || n->has_stream || !n->is_over)
+    return is_new;
+  remove_node(n);
+  return true;
+}
+
+static void settle_ending(struct tm_launched_node *n)
 {
   struct tm_job *job = n->job;
   struct tm_err err = TM_ERR_NONE;
 
   if (n->has_stream || !n->is_over)
     return;
-  if (may_run(job)) {
-    if (n->is_leaving)
-      leave(n);
-    else if (is_unanswered(n))
-      wait_for_answer(n);
-    else
-      fail_node(n, &err);
+  if (n->why && n->was_ready && !n->is_leaving && !n->is_concluded)
+    report_end(n, &err); /* it was lost while the job ran */
+  if (n->has_ended)
+    tm_job_slurm_ended(n);
+  drop(n);
+  tm_job_launches_end(job);
+}
+
+static void settle(struct tm_launched_node *n)
+{
+  struct tm_job *job = n->job;
+
+  if (!may_run(job))
+    settle_ending(n);
+  else if (settle_running(n))
     tm_job_launches_go(job);
-  } else {
-    if (n->why && n->was_ready && !n->is_leaving)
-      report_end(n, false, &err); /* it was lost while the job ran */
-    drop(n);
-    tm_job_launches_end(job);
+}
+
+/* Of a node that is lost while its stream may still carry something, which is dropped. */
+void tm_job_launched_lose_work(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+
+  for (size_t i = 0; may_run(job) && i < l->nodes.len; i++) {
+    struct tm_launched_node *n = l->nodes.at[i];
+    if (!n->why || !n->was_ready || n->has_lost_work)
+      continue;
+    n->has_lost_work = true;
+    tm_job_steps_lose_node(job, n->id);
   }
+}
+
+void tm_job_launched_settle_known(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+
+  for (size_t i = l->nodes.len; may_run(job) && i-- > 0;)
+    if (i < l->nodes.len)
+      (void)settle_running(l->nodes.at[i]);
 }
 
 /* Its command ends; then it is settled. */
@@ -195,6 +267,7 @@ void tm_job_launched_end_command(struct tm_launched_node *n)
 {
   struct tm_node *local = tm_fleet_node(&n->job->fleet, TM_LOCAL_NODE);
 
+  n->is_ended_by_us = true;
   if (!n->is_over && local)
     tm_node_end_launch(local, n->launch);
 }
@@ -211,13 +284,31 @@ static void note_printed(struct tm_launched_node *n)
   n->printed = tm_buf_take(&text);
 }
 
+static void set_why(struct tm_launched_node *n, const char *why)
+{
+  if (n->why)
+    return;
+  n->why = tm_xstrdup(why);
+  n->lived_ns = n->was_ready ? tm_clock_mono_ns() - n->ready_ns : 0;
+}
+
+/* Keeps (3). Meanwhile it is not late. */
+static bool ask_why(struct tm_launched_node *n)
+{
+  bool asks = !n->is_concluded && tm_job_slurm_queue_ended(n);
+
+  if (asks)
+    tm_launch_plan_ends(&tm_job_launched_group(n)->plan, n->id);
+  return asks;
+}
+
 void tm_job_launched_give_up(struct tm_launched_node *n, const char *why)
 {
-  if (!n->why)
-    n->why = tm_xstrdup(why);
+  set_why(n, why);
   note_printed(n);
   tm_job_probe_end(n);
-  tm_job_launched_end_command(n);
+  if (!ask_why(n)) /* else it ends when its end is concluded: keeps (3) */
+    tm_job_launched_end_command(n);
 }
 
 /* ---- giving back ---- */
@@ -263,8 +354,7 @@ static void lose_local(struct tm_job *job)
   l->knows_step = false;
   for (size_t i = 0; i < l->nodes.len; i++) {
     struct tm_launched_node *n = l->nodes.at[i];
-    if (!n->why)
-      n->why = tm_xstrdup("the keeper of this machine, which ran its command, is lost");
+    set_why(n, "the keeper of this machine, which ran its command, is lost");
     n->is_orphan = true;
     tm_job_probe_end(n);
     tm_job_steps_silence_node(job, n->id);
@@ -305,6 +395,7 @@ void tm_job_launched_gone(struct tm_job *job, uint32_t id)
   if (!n)
     return;
   n->has_stream = false;
+  n->has_lost_work = true;
   settle(n);
 }
 
@@ -335,7 +426,8 @@ static void on_launch_failed(void *data, uint32_t launch, const char *text)
   struct tm_launched_node *n = data;
   struct tm_job *job = n->job;
   size_t group = n->group;
-  struct tm_err err = TM_ERR_NONE;
+  struct tm_err err;
+  bool was_leaving;
 
   n->is_over = true;
   if (!n->why)
@@ -344,11 +436,12 @@ static void on_launch_failed(void *data, uint32_t launch, const char *text)
     settle(n);
     return;
   }
-  if (n->is_leaving) {
-    leave(n);
+  conclude(n);
+  err = tm_job_launched_group(n)->last;
+  was_leaving = n->is_leaving;
+  remove_node(n);
+  if (was_leaving)
     return;
-  }
-  fail_node(n, &err);
   /* else this machine may lack something for the moment */
   if (!tm_launch_plan_has_running(&job->launches->groups.at[group].plan))
     tm_job_launches_fail(job, group, &err);
@@ -361,7 +454,7 @@ static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_
 
   n->ended = *ended;
   n->has_ended = n->is_over = true;
-  tm_job_slurm_ended(n);
+  (void)ask_why(n);
   settle(n);
 }
 
@@ -401,6 +494,7 @@ void tm_job_launched_reported(struct tm_job *job, uint32_t id)
   n->reported_host = tm_xstrdup(tm_node_reported(node)->host);
   note_host(n);
   tm_job_node_record_started(n, tm_node_reported(node));
+  tm_job_slurm_queue_started(n);
   if (record_temp(n, tm_node_reported(node), &err) == 0)
     tm_job_probe_begin(n);
   else
@@ -439,6 +533,7 @@ void tm_job_launched_ready(struct tm_job *job, uint32_t id)
     return;
   n->was_ready = true;
   tm_job_launched_group(n)->is_unanswered = false;
+  n->ready_ns = tm_clock_mono_ns();
   tm_job_probe_end(n);
   tm_launch_plan_ready(&tm_job_launched_group(n)->plan, id);
   note_ready(n, tm_fleet_node(&job->fleet, id));

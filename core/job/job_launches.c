@@ -390,6 +390,8 @@ static void go(struct tm_job *job, size_t group)
 void tm_job_launches_go(struct tm_job *job)
 {
   if (may_run(job))
+    tm_job_launched_settle_known(job);
+  if (may_run(job))
     tm_job_slurm_go(job);
   for (size_t i = 0; i < job->launches->nodes.len; i++) {
     tm_job_probe_tick(job->launches->nodes.at[i]);
@@ -408,7 +410,7 @@ void tm_job_launches_close(struct tm_job *job)
   l->give_up_ns = tm_clock_mono_ns() + 2 * TM_LAUNCH_END_NS; /* scancel follows srun */
   for (size_t i = 0; i < l->nodes.len; i++) {
     tm_job_probe_end(l->nodes.at[i]);
-    if (!l->nodes.at[i]->was_ready)
+    if (!l->nodes.at[i]->was_ready || l->nodes.at[i]->why)
       tm_job_launched_end_command(l->nodes.at[i]); /* it has no keeper that could end first */
   }
   tm_fleet_close_streams(&job->fleet);

@@ -10,7 +10,7 @@
  *   job_exclude.c   hosts that nodes of Slurm are not to use for a while
  *   job_slurm.c     the command of a node that is a Slurm job or a step
  *   job_slurm_cancel.c  ends Slurm jobs and steps that may outlive their srun
- *   job_slurm_queue.c what such nodes wait for
+ *   job_slurm_queue.c what such nodes wait for, and why they have ended
  *   job_result.c    the verdict, the result, the exit status
  *   kept.c          a job that was Completed before
  *   job_cancel.c    ends the job early, if its owner or another process asks for it
@@ -112,12 +112,12 @@ struct tm_launch_group {
 struct tm_job_slurm {
   struct TM_ARRAY(struct tm_slurm_cancel *) cancels; /* Slurm jobs that must end */
   bool has_looked;                                   /* for those that earlier sessions have left */
-  int64_t ask_ns;                                    /* when squeue is due; 0: no node waits */
-  bool is_asking, has_fd;
+  struct tm_slurm_asking asking;
+  bool has_fd, is_late;
+  bool has_failed;   /* the last squeue */
   uint32_t question; /* while asking: the number of the launch */
   int fd;            /* has_fd: its output */
-  int64_t asked_ns;
-  char *reported; /* what the user knows of nodes that wait, or NULL */
+  char *reported;    /* "2 of 8 nodes, 6 waiting: Resources"; NULL: none is known to wait */
 };
 
 struct tm_job_note {
@@ -232,6 +232,10 @@ void tm_job_launched_end_command(struct tm_launched_node *n);
 /* Gives it back, unless it has work: its workers end, then it does. */
 void tm_job_launched_give_back(struct tm_launched_node *n);
 void tm_job_launched_tick(struct tm_launched_node *n);
+/* The work of lost nodes goes back. Call it at each tick, and never from a step. */
+void tm_job_launched_lose_work(struct tm_job *job);
+/* Settles those that wait for nothing more. Call it also at each tick. */
+void tm_job_launched_settle_known(struct tm_job *job);
 /* What the fleet says of a node, also of the local one. */
 void tm_job_launched_reported(struct tm_job *job, uint32_t id);
 void tm_job_launched_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed);
@@ -287,8 +291,15 @@ bool tm_job_slurm_is_done(const struct tm_job *job);
 void tm_job_slurm_finish(struct tm_job *job);
 void tm_job_slurm_release(struct tm_job_slurm *s);
 
-/* job_slurm_queue.c. Call it at each tick while the job runs: asks what nodes wait for. */
+/* job_slurm_queue.c. Call it at each tick while the job runs: asks about the nodes. */
 void tm_job_slurm_queue_go(struct tm_job *job);
+/* The node has started: asks how long it may run. */
+void tm_job_slurm_queue_started(struct tm_launched_node *n);
+/* It is lost, or its command has ended; call it for both. True: Slurm is asked why, unless that is
+ * settled; its command must not be ended before it is. */
+bool tm_job_slurm_queue_ended(struct tm_launched_node *n);
+/* Whether nobody waits for that answer; then tm_job_launched_settle_known() follows. */
+bool tm_job_slurm_queue_is_settled(const struct tm_launched_node *n);
 void tm_job_slurm_queue_lost(struct tm_job_slurm *s); /* no answer will come */
 
 /* kept.c */
@@ -332,6 +343,8 @@ void tm_job_sharing_give_nodes(struct tm_job *job, size_t step); /* all that the
 bool tm_job_sharing_is_idle(const struct tm_job *job, uint32_t id);
 void tm_job_sharing_drain(struct tm_job *job, uint32_t id);
 bool tm_job_sharing_has_workers(const struct tm_job *job, uint32_t id);
+/* What its loss has brought back, in all steps that run. */
+struct tm_lost_work tm_job_sharing_lost_work(const struct tm_job *job, uint32_t id);
 
 /* reusing.c */
 /* Finds which steps may be reused, as far as their definitions tell. Notes an error of the

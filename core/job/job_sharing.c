@@ -97,3 +97,13 @@ bool tm_job_sharing_has_workers(const struct tm_job *job, uint32_t id)
       return true;
   return false;
 }
+
+struct tm_lost_work tm_job_sharing_lost_work(const struct tm_job *job, uint32_t id)
+{
+  struct tm_lost_work sum = { 0 };
+
+  for (size_t i = 0; i < job->steps_len; i++)
+    if (job->steps[i].state == TM_STEP_RUNS)
+      tm_supervisor_add_lost_work(job->steps[i].s, id, &sum);
+  return sum;
+}

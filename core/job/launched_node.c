@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "fleet/exclusions.h"
 
 void tm_launched_node_name(struct tm_buf *out, const struct tm_launched_node *n)
 {
@@ -38,39 +41,83 @@ static bool explains_all(const struct tm_launched_node *n)
   return !n->was_ready && explains(n) && !(n->why && has_succeeded);
 }
 
-static const char *slurm_text(enum tm_slurm_end end)
+/* What does not explain why a node could not be started is left out. */
+static void add_slurm(struct tm_buf *out, const struct tm_launched_node *n)
 {
-  static const char *const texts[] = { [TM_SLURM_END_NODE_FAIL] = "NODE_FAIL",
-                                       [TM_SLURM_END_PREEMPTED] = "PREEMPTED",
-                                       [TM_SLURM_END_TIMEOUT] = "TIMEOUT",
-                                       [TM_SLURM_END_CANCELED] = "CANCELLED",
-                                       [TM_SLURM_END_OUT_OF_MEMORY] = "OUT_OF_MEMORY" };
+  bool is_known = n->slurm_end != TM_SLURM_END_NOT_KNOWN;
 
-  return (size_t)end < TM_COUNT_OF(texts) ? texts[end] : NULL;
+  if (n->slurm_name && (is_known || n->was_ready))
+    tm_buf_printf(out, " (Slurm: %s)", is_known ? n->slurm_state : "not known");
+}
+
+static void add_what(struct tm_buf *out, const struct tm_launched_node *n)
+{
+  tm_buf_add_str(out, n->was_ready ? "lost " : n->is_refused ? "cannot use " : "cannot start ");
+  tm_launched_node_name(out, n);
+  if (n->was_ready) {
+    tm_buf_add_str(out, " after ");
+    tm_time_clock(out, n->lived_ns);
+  }
+  tm_buf_add_str(out, ": ");
+}
+
+/* "; 24 mini-batches go back to the queue, 8 of which may have been running" */
+static void add_work(struct tm_buf *out, const struct tm_launched_node *n)
+{
+  if (n->went_back == 0)
+    return;
+  tm_buf_printf(out, "; %" PRId64 " %s back to the queue", n->went_back,
+                tm_text_counted(n->went_back, "mini-batch goes", "mini-batches go"));
+  if (n->may_have_run == n->went_back)
+    tm_buf_add_str(out, ", and may have been running");
+  else if (n->may_have_run > 0)
+    tm_buf_printf(out, ", %" PRId64 " of which may have been running", n->may_have_run);
+}
+
+static void add_consequences(struct tm_buf *out, const struct tm_launched_node *n)
+{
+  add_work(out, n);
+  if (n->slurm_end == TM_SLURM_END_CANCELED)
+    tm_buf_add_str(out, "; it was canceled, so it is not replaced");
+  if (n->is_excluded)
+    tm_buf_printf(out, "; '%s' is excluded for %d minutes", n->reported_host,
+                  (int)(TM_EXCLUDE_NS / (60 * TM_S)));
+}
+
+static void add_cause(struct tm_buf *out, const struct tm_launched_node *n)
+{
+  if (explains_all(n)) {
+    add_end(out, &n->ended);
+    tm_buf_add_str(out, " before the node was ready");
+    return;
+  }
+  tm_buf_add_str(out, n->why ? n->why : "its command has ended");
+  if (explains(n)) {
+    tm_buf_add_str(out, "; ");
+    add_end(out, &n->ended);
+  }
 }
 
 void tm_launched_node_describe(struct tm_buf *out, const struct tm_launched_node *n)
 {
-  tm_buf_add_str(out, n->was_ready ? "" : n->is_refused ? "cannot use " : "cannot start ");
-  tm_launched_node_name(out, n);
-  tm_buf_add_str(out, n->was_ready ? " is lost: " : ": ");
-  if (explains_all(n)) {
-    add_end(out, &n->ended);
-    tm_buf_add_str(out, " before the node was ready");
-  } else {
-    tm_buf_add_str(out, n->why ? n->why : "its command has ended");
-    if (explains(n)) {
-      tm_buf_add_str(out, "; ");
-      add_end(out, &n->ended);
-    }
-  }
-  if (slurm_text(n->slurm_end))
-    tm_buf_printf(out, " (Slurm: %s)", slurm_text(n->slurm_end));
+  add_what(out, n);
+  add_cause(out, n);
+  add_slurm(out, n);
   if (n->has_ended && !n->is_refused && n->ended.last_line[0])
     tm_buf_printf(out, "; its last line was '%s'", n->ended.last_line);
   if (!n->was_ready && n->printed && (n->is_late || explains(n)))
     tm_buf_printf(out, "; it printed '%s'", n->printed);
+  add_consequences(out, n);
   tm_buf_printf(out, "; see 'nodes/%" PRIu32 ".txt'", n->id);
+}
+
+void tm_launched_node_describe_drained(struct tm_buf *out, const struct tm_launched_node *n)
+{
+  tm_launched_node_name(out, n);
+  tm_buf_printf(out, " has ended%s%s", n->why ? " before all of its work was over: " : "",
+                n->why ? n->why : ": all of its work is over");
+  add_slurm(out, n);
+  add_consequences(out, n);
 }
 
 void tm_launched_node_refusal(struct tm_buf *out, const char *problem, const char *job_dir,

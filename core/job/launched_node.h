@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fleet/slurm_question.h"
 #include "fleet/slurm_text.h"
 #include "node/node_msg.h"
 
@@ -25,14 +26,22 @@ struct tm_launched_node {
   bool has_stream;            /* in the fleet */
   bool is_over;               /* nothing of its command is left */
   bool was_ready;
+  int64_t ready_ns, lived_ns;      /* when; from then until its loss */
+  int64_t went_back, may_have_run; /* by its loss: supervisor.h, struct tm_lost_work */
+  bool is_excluded;                /* no node is started on its host for a while */
   char *printed; /* on its stdout, in one line, if it never became a node; NULL: nothing */
   char *why;     /* it is being ended, or is lost; NULL: it is not */
-  bool is_late, is_refused, has_ended;
-  bool is_leaving;             /* it is given back, or drains */
-  bool drains;                 /* somebody has asked it to end */
-  int64_t closed_ns;           /* when its stream was closed then; 0: it was not */
-  enum tm_slurm_end slurm_end; /* why its Slurm job has ended, as far as is known */
-  bool is_orphan;              /* the keeper that runs its command is lost */
+  bool is_late, is_refused, has_ended, is_ended_by_us;
+  bool is_leaving;                     /* it is given back, or drains */
+  bool drains;                         /* somebody has asked it to end */
+  int64_t closed_ns;                   /* when its stream was closed then; 0: it was not */
+  enum tm_slurm_end slurm_end;         /* why its Slurm job has ended, as far as is known */
+  char slurm_state[TM_SLURM_TEXT_MAX]; /* Slurm's word for it, if slurm_end is known */
+  struct tm_slurm_question question;
+  bool is_queued;     /* as Slurm said last */
+  bool has_lost_work; /* it has gone back to the queue, and what still comes is dropped */
+  bool is_concluded;  /* its end was reported, and its place is free */
+  bool is_orphan;     /* the keeper that runs its command is lost */
   /* What is known of its Slurm job, once it was looked at: the user was informed of it. */
   bool is_known_to_wait, is_known_to_run;
   struct tm_launch_ended ended;
@@ -40,9 +49,11 @@ struct tm_launched_node {
 
 /* "node 1 (cn01)"; a name from node_hosts comes before the reported one. */
 void tm_launched_node_name(struct tm_buf *out, const struct tm_launched_node *n);
-/* Why it could not be started, or is lost, in one line: "node 1 (cn01) is lost: ...; see
- * 'nodes/1.txt'". */
+/* Why it could not be started, or is lost, in one line: "lost node 1 (cn01) after 00:12:40: ...; 24
+ * mini-batches go back to the queue, ...; see 'nodes/1.txt'". */
 void tm_launched_node_describe(struct tm_buf *out, const struct tm_launched_node *n);
+/* The end of a node that drained: "node 1 (cn01) has ended: all of its work is over". */
+void tm_launched_node_describe_drained(struct tm_buf *out, const struct tm_launched_node *n);
 /* Why the node is refused: the problem, and what to do. `uid`: of the node, `ours`: of this
  * process. */
 void tm_launched_node_refusal(struct tm_buf *out, const char *problem, const char *job_dir,

@@ -147,8 +147,8 @@ end]]
     finish(t)
     cluster:restore(machine)
     local log = t:log "sys/master_role.txt"
-    job.expect_patterns(log, { "node %d %(%S+%) is lost: ", "node 4 %(%S+%) is ready" })
-    assert.equal(1, select(2, log:gsub("node %d %(%S+%) is lost: ", "")))
+    job.expect_patterns(log, { "lost node %d %(%S+%) after ", "node 4 %(%S+%) is ready" })
+    assert.equal(1, select(2, log:gsub("lost node %d %(%S+%) after ", "")))
   end)
 
   on_slurm("end with Ctrl-C, and leave no job in the queue", function()

@@ -86,7 +86,7 @@ local harms = {
   end,
   ["a machine freezes, and thaws when it was given up"] = function(t, machine)
     cluster:call("freeze-node", machine)
-    wait_for_loss(t, "is lost")
+    wait_for_loss(t, "lost node")
     cluster:call("thaw-node", machine)
     return function() restore(machine) end
   end,
@@ -115,7 +115,7 @@ local harms = {
 local networks = {
   ["a machine is cut off, and comes back when it was given up"] = function(t, machine)
     cluster:call("cut-node", machine)
-    wait_for_loss(t, "is lost")
+    wait_for_loss(t, "lost node")
     cluster:call("heal-node", machine)
     return function() restore(machine) end
   end,

@@ -69,7 +69,7 @@ end]])
     programs.wait_until("a queue of one", function() return #cluster:queue() == 1 and recorded(t) == 1 end, LIMIT)
     t:write("here-go-3", "")
     finish(t, 3)
-    assert.is_nil(t:log("sys/master_role.txt"):find " is lost")
+    assert.is_nil(t:log("sys/master_role.txt"):find "lost node")
   end)
 
   -- Four machines for five nodes: the fifth leaves the queue without ever having run.
@@ -92,7 +92,7 @@ end]])
   --- Kills the relay of a node. Returns its machine, which the job names.
   local function lose_one(t)
     programs.kill(t:processes_of("node")[1], programs.SIGKILL)
-    return wait_for_log(t, "no node is started on"):match "no node is started on '(%w+)' for 10 minutes"
+    return wait_for_log(t, "is excluded for 10 minutes"):match "'(%w+)' is excluded for 10 minutes"
   end
 
   on_slurm("are not started on a machine on which a node was lost", function()

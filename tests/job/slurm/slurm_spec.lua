@@ -178,7 +178,7 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     finish(t)
     cluster:restore(machine)
     local log = t:log "sys/master_role.txt"
-    assert.equal(1, select(2, log:gsub(("node %%d %%(node%s%%) is lost: "):format(machine), "")))
+    assert.equal(1, select(2, log:gsub(("lost node %%d %%(node%s%%) after "):format(machine), "")))
     assert.is_truthy(log:find "node 4 %(node%d%) is ready", log)
   end)
 

@@ -73,7 +73,7 @@ function shutdown() mark("shut-" .. os.getenv("TM_NODE"):match "%d+$") end]]
     assert.same(job.names(3), t:rows())
     assert.same({ 1, 2, 3 }, ids(t))
     local log = t:log "sys/master_role.txt"
-    assert.is_nil(log:find " is lost")
+    assert.is_nil(log:find "lost node")
     assert.equal(2, select(2, log:gsub("is given back", "")))
     assert.equal(4, select(2, t:log "sys/job_report/node_summary.csv":gsub("\n", "")))
   end)

@@ -84,7 +84,7 @@ describe("a node that is asked to end", function()
       wait_for_marks(t, 3, 1)
       let_go(t, 2, 3)
       finish(t)
-      assert.is_nil(t:log("sys/master_role.txt"):find " is lost")
+      assert.is_nil(t:log("sys/master_role.txt"):find "lost node")
     end)
   end
 

@@ -36,7 +36,7 @@ end
 
 local function lost_nodes(t)
   local ids = {}
-  for id in t:log("sys/master_role.txt"):gmatch "node (%d+) %b() is lost: " do ids[#ids + 1] = id end
+  for id in t:log("sys/master_role.txt"):gmatch "lost node (%d+) %b() after " do ids[#ids + 1] = id end
   return ids
 end
 

@@ -166,7 +166,7 @@ describe("the file of a large result", function()
     t.name = wait_for_file(t, t.seen)
     t:write("spill/" .. first, t:read("here-node/spill/" .. first))
     show(t, rows_of(t))
-    job.expect_patterns(finish(t), { "node 1 %(%S+%) is lost: ", "node 2 %(%S+%) is ready" })
+    job.expect_patterns(finish(t), { "lost node 1 %(%S+%) after ", "node 2 %(%S+%) is ready" })
   end)
 
   it("is not waited for when the job is killed; it runs again when it is resumed", function()

@@ -242,8 +242,8 @@ describe("a lost node", function()
     assert.same(job.names(INPUTS), t:rows())
     assert.same(files_of(4), names_in(t, "job/nodes"))
     local log = t:log "sys/master_role.txt"
-    job.expect_words(log, { named(2) .. " is lost: ", "see 'nodes/2.txt'", named(4) .. " is ready" })
-    assert.equal(1, count_of(log, " is lost: "))
+    job.expect_words(log, { "lost " .. named(2) .. " after ", "see 'nodes/2.txt'", named(4) .. " is ready" })
+    assert.equal(1, count_of(log, "lost node "))
     assert.equal(1, count_of(log, "the connection to node 2 "))
     return t
   end
@@ -316,7 +316,21 @@ describe("a lost node", function()
     assert.same(job.names(INPUTS), t:rows())
     assert.equal(1, t:statuses().PROCESS_DIED)
     assert.same(files_of(3), names_in(t, "job/nodes"))
-    assert.equal(0, count_of(t:log "sys/master_role.txt", " is lost: "))
+    assert.equal(0, count_of(t:log "sys/master_role.txt", "lost node "))
+  end)
+
+  -- A stopped command is killed 5 s after it was asked to end.
+  it("gives its work back while its command still lives", function()
+    local t = stopped_case(2, MARKED, "run_max_try = 1, node_timeout = 1")
+    local relay = relay_of(t, 1)
+    programs.kill(relay, programs.SIGSTOP)
+    t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", "lost with its node", LIMIT)
+    assert.is_true(programs.kill(relay, 0))
+    programs.kill(relay, programs.SIGKILL)
+    wait_for_workers(t, 3)
+    finish(t)
+    assert.same(job.names(INPUTS), t:rows())
+    job.expect_patterns(t:log "sys/master_role.txt", { "nothing heard for 1 s: [^\n]*; %d+ mini%-batch%a* go%a* back to the queue, " })
   end)
 
   if os.getenv "TM_LONG" then -- these take 6 s and 8 s
@@ -326,7 +340,7 @@ describe("a lost node", function()
       wait_for_workers(t, 3)
       finish(t)
       assert.same(job.names(INPUTS), t:rows())
-      job.expect_words(t:log "sys/master_role.txt", { named(1) .. " is lost: ", named(3) .. " is ready" })
+      job.expect_words(t:log "sys/master_role.txt", { "lost " .. named(1) .. " after ", named(3) .. " is ready" })
     end)
 
     it("is replaced when the job was stopped for eight times node_timeout", function()
@@ -459,7 +473,7 @@ describe("a command that starts nodes", function()
     wait_for_workers(t, 2)
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
-    job.expect_words(t:log "sys/master_role.txt", { named(1) .. " is lost: ", named(2) .. " is ready" })
+    job.expect_words(t:log "sys/master_role.txt", { "lost " .. named(1) .. " after ", named(2) .. " is ready" })
   end)
 
   -- job.check_end looks for the process.

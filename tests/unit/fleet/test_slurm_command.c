@@ -173,8 +173,8 @@ static void questions_and_ends_name_several_at_once(void **state)
   static const char *const names[] = { "a", "b" };
   static const uint32_t ids[] = { 7, 4294967295 };
 
-  expect(tm_slurm_command_queue_of_names(names, 2),
-         "squeue --states=all --noheader --format=%i|%j|%T|%N|%L|%r --name=a,b");
+  expect(tm_slurm_command_queue_of_names(names, 2, 1000),
+         "squeue --states=all --noheader --format=%i|%j|%T|%N|%L|%r --user=1000 --name=a,b");
   expect(tm_slurm_command_queue_of_ids(ids, 2),
          "squeue --states=all --noheader --format=%i|%j|%T|%N|%L|%r --jobs=7,4294967295");
   expect(tm_slurm_command_cancel(ids, 2), "scancel --quiet 7 4294967295");

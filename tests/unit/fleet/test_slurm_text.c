@@ -13,7 +13,7 @@
 /* "id name state host left reason;" for each. */
 static void expect_jobs(const char *text, const char *expected)
 {
-  static const char *const states[] = { "waits", "runs", "ended", "canceled", "?" };
+  static const char *const states[] = { "waits", "runs", "ends", "ended", "canceled", "?" };
   struct tm_buf out = TM_BUF_NONE;
   struct tm_slurm_job j;
   size_t at = 0;
@@ -47,7 +47,7 @@ static void states_say_whether_a_node_waits_runs_or_has_ended(void **state)
   expect_jobs(
       "1|t|CANCELLED|a|0:00|None\n2|t|NODE_FAIL|a|0:00|None\n3|t|CONFIGURING|a|0:00|None\n"
       "4|t|COMPLETING|a|0:00|None\n5|t|PREEMPTED|a|0:00|None\n6|t|NEWWORD|a|0:00|None\n",
-      "1 t canceled a 0 ;2 t ended a 0 ;3 t waits a 0 ;4 t runs a 0 ;5 t ended a 0 ;6 t ? a 0 ;");
+      "1 t canceled a 0 ;2 t ended a 0 ;3 t waits a 0 ;4 t ends a 0 ;5 t ended a 0 ;6 t ? a 0 ;");
 }
 
 static void expect_end(const char *state, enum tm_slurm_end end)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/time.h"
 #include "job/launched_node.h"
 
 static void says(const struct tm_launched_node *n, const char *expected)
@@ -36,24 +37,87 @@ static void a_command_that_succeeds_explains_little(void **state)
 
 static void a_lost_node_is_named_with_its_host(void **state)
 {
-  struct tm_launched_node n = {
-    .id = 12, .host = "cn02", .was_ready = true, .has_ended = true, .why = (char *)"it is silent"
-  };
+  struct tm_launched_node n = { .id = 12,
+                                .host = "cn02",
+                                .was_ready = true,
+                                .lived_ns = 760 * TM_S,
+                                .has_ended = true,
+                                .why = (char *)"it is silent" };
   n.ended.signal = SIGKILL;
-  says(&n, "node 12 (cn02) is lost: it is silent; its command was killed by signal 9 (Killed); see "
+  says(&n, "lost node 12 (cn02) after 00:12:40: it is silent; its command was killed by signal 9 "
+           "(Killed); see "
            "'nodes/12.txt'");
+}
+
+static struct tm_launched_node lost_slurm_job(void)
+{
+  return (struct tm_launched_node) { .id = 3,
+                                     .was_ready = true,
+                                     .slurm_name = (char *)"tidemill-x-1-3",
+                                     .reported_host = (char *)"cn09",
+                                     .lived_ns = 760 * TM_S,
+                                     .why = (char *)"nothing heard for 15 s" };
 }
 
 static void what_slurm_says_of_its_end_is_told(void **state)
 {
-  struct tm_launched_node n = {
-    .id = 3, .was_ready = true, .why = (char *)"it is silent", .slurm_end = TM_SLURM_END_NODE_FAIL
-  };
-  says(&n, "node 3 is lost: it is silent (Slurm: NODE_FAIL); see 'nodes/3.txt'");
-  n.slurm_end = TM_SLURM_END_OTHER;
-  says(&n, "node 3 is lost: it is silent; see 'nodes/3.txt'");
+  struct tm_launched_node n = lost_slurm_job();
+
+  says(&n, "lost node 3 (cn09) after 00:12:40: nothing heard for 15 s (Slurm: not known); see "
+           "'nodes/3.txt'");
+  n.slurm_end = TM_SLURM_END_NODE_FAIL;
+  strcpy(n.slurm_state, "NODE_FAIL");
+  says(&n, "lost node 3 (cn09) after 00:12:40: nothing heard for 15 s (Slurm: NODE_FAIL); see "
+           "'nodes/3.txt'");
+  n.was_ready = false;
+  says(&n, "cannot start node 3 (cn09): nothing heard for 15 s (Slurm: NODE_FAIL); see "
+           "'nodes/3.txt'");
   n.slurm_end = TM_SLURM_END_NOT_KNOWN;
-  says(&n, "node 3 is lost: it is silent; see 'nodes/3.txt'");
+  says(&n, "cannot start node 3 (cn09): nothing heard for 15 s; see 'nodes/3.txt'");
+}
+
+static void what_follows_from_a_loss_is_told(void **state)
+{
+  struct tm_launched_node n = lost_slurm_job();
+
+  n.slurm_end = TM_SLURM_END_NODE_FAIL;
+  strcpy(n.slurm_state, "NODE_FAIL");
+  n.went_back = 24;
+  n.may_have_run = 8;
+  n.is_excluded = true;
+  says(&n, "lost node 3 (cn09) after 00:12:40: nothing heard for 15 s (Slurm: NODE_FAIL); 24 "
+           "mini-batches go back to the queue, 8 of which may have been running; 'cn09' is "
+           "excluded for 10 minutes; see 'nodes/3.txt'");
+  n.is_excluded = false;
+  n.went_back = n.may_have_run = 1;
+  n.slurm_end = TM_SLURM_END_CANCELED;
+  strcpy(n.slurm_state, "CANCELLED");
+  says(&n, "lost node 3 (cn09) after 00:12:40: nothing heard for 15 s (Slurm: CANCELLED); 1 "
+           "mini-batch goes back to the queue, and may have been running; it was canceled, so it "
+           "is not replaced; see 'nodes/3.txt'");
+}
+
+static void says_drained(const struct tm_launched_node *n, const char *expected)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_launched_node_describe_drained(&text, n);
+  assert_string_equal(tm_buf_str(&text), expected);
+  tm_buf_release(&text);
+}
+
+static void so_is_the_end_of_one_that_drained(void **state)
+{
+  struct tm_launched_node n = lost_slurm_job();
+
+  n.slurm_end = TM_SLURM_END_PREEMPTED;
+  strcpy(n.slurm_state, "PREEMPTED");
+  n.went_back = 2;
+  says_drained(&n, "node 3 (cn09) has ended before all of its work was over: nothing heard for 15 "
+                   "s (Slurm: PREEMPTED); 2 mini-batches go back to the queue");
+  n.why = n.slurm_name = NULL;
+  n.went_back = 0;
+  n.slurm_end = TM_SLURM_END_NOT_KNOWN;
+  says_drained(&n, "node 3 (cn09) has ended: all of its work is over");
 }
 
 static void our_own_signal_is_not_the_cause(void **state)
@@ -141,6 +205,8 @@ UNIT_TESTS({
     cmocka_unit_test(a_command_that_succeeds_explains_little),
     cmocka_unit_test(a_lost_node_is_named_with_its_host),
     cmocka_unit_test(what_slurm_says_of_its_end_is_told),
+    cmocka_unit_test(what_follows_from_a_loss_is_told),
+    cmocka_unit_test(so_is_the_end_of_one_that_drained),
     cmocka_unit_test(our_own_signal_is_not_the_cause),
     cmocka_unit_test(a_late_node_is_late_however_its_command_ends),
     cmocka_unit_test(what_it_printed_may_explain_why_it_is_no_node),

@@ -1,0 +1,154 @@
+-- Why nodes of Slurm have ended, and what follows from that, in a real Slurm cluster on this
+-- machine (support/slurm.sh).
+local job = require "support.job"
+local programs = require "support.programs"
+local slurm = require "support.slurm"
+local waiting = require "support.waiting"
+
+local LIMIT = 120 -- seconds for a job: far more than it takes
+
+describe("nodes of Slurm that end", function()
+  local cluster
+  setup(function() cluster = slurm.start { nodes = 3 } end)
+  teardown(function() if cluster then cluster:stop() end end)
+  after_each(function()
+    job.check_end()
+    if cluster then cluster:wait_for_idle() end
+  end)
+
+  local function on_slurm(name, run)
+    it(name, function()
+      if not cluster then return pending(slurm.MISSING) end
+      run()
+    end)
+  end
+
+  --- Two nodes of one worker; mini-batches wait for "go-" and the name of their machine.
+  local function start(change)
+    local t = job.case()
+    t:inputs(4)
+    t:script(waiting.SCRIPT .. [[
+function run(m)
+  mark("at-" .. os.getenv "SLURMD_NODENAME")
+  wait_for("go-" .. os.getenv "SLURMD_NODENAME")
+  return names_of(m)
+end]])
+    t:pipeline [[compute_target = "slurm", node_count = 2, mini_batch_size = 1, process_count_per_node = 1,
+      error_threshold = 0, run_max_try = 1, slurm_options = "--exclusive"]]
+    t.options = waiting.here(t)
+    t.options.env[#t.options.env + 1] = cluster.variable
+    t.options.limit = LIMIT
+    if change then change(t) end
+    t.program = t:start_job(nil, t.options)
+    programs.wait_until("two workers", function()
+      assert(not t.last:has_ended(), "the job has ended")
+      local count = 0
+      for i = 1, 3 do count = count + (t:has("here-at-node" .. i) and 1 or 0) end
+      return count == 2
+    end, LIMIT)
+    return t
+  end
+
+  local function wait_for_log(t, pattern)
+    return t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", pattern, LIMIT)
+  end
+
+  local function let_go(t, machine) t:write("here-go-" .. machine, "") end
+
+  local function finish(t)
+    for i = 1, 3 do let_go(t, "node" .. i) end
+    t:expect(t:finish(t.program, LIMIT), 0)
+    assert.same(job.names(4), t:rows())
+    t:expect(t:run { "verify", t.job_dir }, 0)
+    return t:log "sys/master_role.txt"
+  end
+
+  local function kill_relay(t) programs.kill(t:processes_of("node")[1], programs.SIGKILL) end
+
+  local CANCELED = "%(Slurm: CANCELLED%)"
+  local ALL_CANCELED = "every node was canceled, and such nodes are not replaced"
+  local WORK = "; 1 mini%-batch goes back to the queue, and may have been running"
+
+  on_slurm("with their machine are reported with Slurm's reason, and replaced", function()
+    local t = start()
+    local machine = cluster:queue()[1].host
+    cluster:run("scontrol", "update", "nodename=" .. machine, "state=down", "reason=test")
+    wait_for_log(t, "node 3 %(node%d%) is ready")
+    -- it may have come back by itself
+    cluster:run("sh", "-c", ("scontrol update nodename=%s state=resume 2>/dev/null || :"):format(machine))
+    local log = finish(t)
+    t:wait_for_none(60) -- the node ends when Slurm ends it on the machine that is back
+    local loss = "lost node %%d %%(%s%%) after 00:%%d%%d:%%d%%d: .*%%(Slurm: NODE_FAIL%%).*" ..
+                 "%s; '%s' is excluded for 10 minutes; see 'nodes/%%d.txt'"
+    job.expect_patterns(log, { loss:format(machine, WORK, machine) })
+  end)
+
+  on_slurm("because their relay was killed are reported with what Slurm calls that", function()
+    local t = start()
+    kill_relay(t)
+    wait_for_log(t, "node 3 %(node%d%) is ready")
+    job.expect_patterns(finish(t), { "lost node %d %(node%d%) after [%d:]+: .*%(Slurm: FAILED%).*" .. WORK })
+  end)
+
+  on_slurm("because somebody has canceled them are not replaced", function()
+    local t = start()
+    local canceled = cluster:queue()[1]
+    cluster:run("scancel", canceled.id)
+    wait_for_log(t, "was asked to end")
+    let_go(t, canceled.host)
+    wait_for_log(t, CANCELED)
+    local log = finish(t)
+    local drained = "node %d %(node%d%) has ended[^\n]*" .. CANCELED
+    job.expect_patterns(log, { drained .. "; it was canceled, so it is not replaced" })
+    assert.is_nil(log:find "node 3")
+    assert.is_false(t:has "job/nodes/3.txt")
+  end)
+
+  on_slurm("fail the job if all were canceled", function()
+    local t = start()
+    local queue = cluster:queue()
+    for _, entry in ipairs(queue) do cluster:run("scancel", entry.id) end
+    wait_for_log(t, "was asked to end.*was asked to end")
+    for _, entry in ipairs(queue) do let_go(t, entry.host) end
+    local r = t:expect(t:finish(t.program, LIMIT), 1)
+    job.expect_patterns(r.err, { ALL_CANCELED .. "; the last one: node %d %(node%d%)[^\n]*" .. CANCELED })
+    assert.is_false(t:has "job/nodes/3.txt")
+  end)
+
+  on_slurm("fail the job if they were canceled while they waited", function()
+    cluster:run("salloc", "--no-shell", "--quiet", "--exclusive", "--nodes=3", "--job-name=held")
+    local t = job.case()
+    t:inputs(1)
+    t:script "function run(m) return names_of(m) end"
+    t:pipeline [[compute_target = "slurm", mini_batch_size = 1, process_count_per_node = 1]]
+    t.options = { env = { cluster.variable }, limit = LIMIT }
+    t.program = t:start_job(nil, t.options)
+    programs.wait_until("a Slurm job that waits", function() return #cluster:queue() == 2 end)
+    for _, entry in ipairs(cluster:queue()) do
+      if entry.state == "PENDING" then cluster:run("scancel", entry.id) end
+    end
+    local r = t:expect(t:finish(t.program, LIMIT), 1)
+    cluster:run("scancel", "--name=held")
+    job.expect_patterns(r.err, { ALL_CANCELED .. "[^\n]*cannot start node 1: [^\n]*" .. CANCELED })
+  end)
+
+  --- Another squeue than Slurm's.
+  local function with_squeue(text)
+    return function(t)
+      t:write("bin/squeue", "#!/bin/sh\n" .. text .. "\n")
+      assert(os.execute(("chmod +x '%s'"):format(t:path "bin/squeue")))
+      t.options.env[#t.options.env + 1] = "PATH=" .. t:path "bin" .. ":" .. os.getenv "PATH"
+    end
+  end
+
+  for what, text in pairs { fails = "echo 'no answer' >&2; exit 1", hangs = "exec tail -f /dev/null" } do
+    on_slurm("are replaced without a reason if squeue " .. what, function()
+      local t = start(with_squeue(text))
+      kill_relay(t)
+      wait_for_log(t, "node 3 %(node%d%) is ready")
+      local log = finish(t)
+      job.expect_patterns(log, { "lost node %d %(node%d%) after [%d:]+: .*%(Slurm: not known%).*" .. WORK })
+      assert.equal(what == "fails", log:find("cannot ask Slurm about the nodes: no answer", 1, true) ~= nil)
+    end)
+  end
+end)
