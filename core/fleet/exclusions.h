@@ -1,7 +1,7 @@
 /* exclusions.h - hosts on which Slurm is not to start a node for a while, because a node was lost
- * there. Pure.
+ * or sick there. Pure.
  *
- *  (1) A host is excluded for TM_EXCLUDE_NS after its last loss.
+ *  (1) A host is excluded for TM_EXCLUDE_NS after the last such node.
  *  (2) Never so many that no node could be had: somebody asks Slurm whenever a host was added. As
  *      long as it refuses, the oldest exclusion ends.
  *  (3) A name comes from another machine, and goes into a command: what is not a plain name of a

@@ -77,15 +77,17 @@ static void remove_place(struct tm_launch_plan *p, struct tm_launch_place *l)
     set_index(p, l->id, (size_t)(l - p->places.at) + 1);
 }
 
-/* `until_ns`: its host is excluded so long; 0: it is not. */
+/* `until_ns`: its host is excluded so long; 0: it is not. Keeps (1). */
 static void empty(struct tm_launch_plan *p, struct tm_launch_place *l, int64_t until_ns)
 {
   set_index(p, l->id, 0);
   set_state(p, l, TM_LAUNCH_PLACE_EMPTY);
   if (p->o.hosts > 0)
-    *TM_ARRAY_ADD(&p->spares) =
-        (struct tm_launch_host) { .index = l->host, .excluded_ns = until_ns };
+    *TM_ARRAY_ADD(&p->spares) = (struct tm_launch_host) { .index = l->host,
+                                                          .excluded_ns = until_ns,
+                                                          .was_sick = l->is_sick };
   l->host = SIZE_MAX;
+  l->is_sick = false;
 }
 
 /* ---- how many there should be ---- */
@@ -146,13 +148,30 @@ bool tm_launch_plan_has_running(const struct tm_launch_plan *p)
 
 /* ---- launching ---- */
 
+/* The less, the better the host: 0 for one that is not excluded, 2 after a sick node. */
+static int rank(const struct tm_launch_host *h, int64_t now_ns)
+{
+  return h->excluded_ns <= now_ns ? 0 : 1 + h->was_sick;
+}
+
+/* Keeps (1). */
+static bool has_host(const struct tm_launch_plan *p, int64_t now_ns)
+{
+  if (p->o.hosts == 0)
+    return true;
+  for (size_t i = 0; i < p->spares.len; i++)
+    if (rank(&p->spares.at[i], now_ns) < 2)
+      return true;
+  return p->spares.len > 0 && p->starting == 0 && p->ready == 0;
+}
+
 /* Keeps (6). */
 static bool may_start(const struct tm_launch_plan *p, int64_t now_ns)
 {
   size_t rate = p->o.rate_max;
   size_t oldest = (p->last_at + TM_LAUNCH_RATE_MAX - rate) % TM_LAUNCH_RATE_MAX;
 
-  return p->starting < p->o.starts_max && (p->o.hosts == 0 || p->spares.len > 0) &&
+  return p->starting < p->o.starts_max && has_host(p, now_ns) &&
          (rate == 0 || p->last_ns[oldest] == INT64_MIN || now_ns - p->last_ns[oldest] >= RATE_NS);
 }
 
@@ -171,13 +190,10 @@ static size_t take_spare(struct tm_launch_plan *p, int64_t now_ns)
 {
   size_t found = 0, host;
 
-  for (size_t i = 0; i < p->spares.len; i++) {
-    int64_t until_ns = p->spares.at[i].excluded_ns;
-    if (until_ns <= now_ns) {
-      found = i;
-      break;
-    }
-    if (until_ns < p->spares.at[found].excluded_ns)
+  for (size_t i = 1; i < p->spares.len; i++) {
+    const struct tm_launch_host *h = &p->spares.at[i], *best = &p->spares.at[found];
+    int better = rank(best, now_ns) - rank(h, now_ns);
+    if (better > 0 || (better == 0 && rank(h, now_ns) > 0 && h->excluded_ns < best->excluded_ns))
       found = i;
   }
   host = p->spares.at[found].index;
@@ -260,6 +276,14 @@ void tm_launch_plan_left(struct tm_launch_plan *p, uint32_t id)
   remove_place(p, l);
 }
 
+void tm_launch_plan_sick(struct tm_launch_plan *p, uint32_t id)
+{
+  struct tm_launch_place *l = place_of(p, id);
+
+  tm_require(l->state == TM_LAUNCH_PLACE_READY);
+  l->is_sick = true;
+}
+
 bool tm_launch_plan_blames_host(enum tm_slurm_end end)
 {
   return end == TM_SLURM_END_NOT_KNOWN || end == TM_SLURM_END_OTHER ||
@@ -296,6 +320,7 @@ void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, enum tm_slurm_
                            int64_t now_ns)
 {
   struct tm_launch_place *l = place_of(p, id);
+  bool is_excluded = l->is_sick || tm_launch_plan_blames_host(end);
 
   if (end == TM_SLURM_END_CANCELED) {
     cancel(p, l);
@@ -304,7 +329,7 @@ void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, enum tm_slurm_
   p->quick = is_quick(l, end, now_ns) ? p->quick + 1 : 0;
   l->failures++;
   l->due_ns = now_ns + wait_after(p, l);
-  empty(p, l, tm_launch_plan_blames_host(end) ? now_ns + TM_LAUNCH_EXCLUDE_NS : 0);
+  empty(p, l, is_excluded ? now_ns + TM_LAUNCH_EXCLUDE_NS : 0);
   remove_empty(p);
 }
 

@@ -12,6 +12,8 @@
  *  (1) A host has one place at most, and no node is launched while all of them have one. The host
  *      of a node that has failed is excluded for TM_LAUNCH_EXCLUDE_NS: while another one is free,
  *      it is not used. If all free ones are excluded, the one that was excluded first is used.
+ *      The host of a sick node is excluded in the same way, but before that time it is used only if
+ *      no node starts or is ready: it would spoil tries again.
  *  (2) A place is filled again at once after its first failure, then after 1 s, 2 s, 4 s, ... 60 s,
  *      less some jitter. When its node has committed something, the waits begin from the first
  *      again.
@@ -65,11 +67,13 @@ struct tm_launch_place {
   /* STARTS: when it is late; INT64_MAX: its command does not run yet, or is being ended */
   int64_t deadline_ns;
   int failures; /* in a row, without a commit of its node */
+  bool is_sick; /* its node */
 };
 
 struct tm_launch_host {
   size_t index;
   int64_t excluded_ns; /* until when; 0: it is not excluded */
+  bool was_sick;       /* the node there, which is why it is excluded */
 };
 
 struct tm_launch_options {
@@ -117,6 +121,8 @@ void tm_launch_plan_ends(struct tm_launch_plan *p, uint32_t id);
 /* It is given back: it counts no more, but has its host. _left() follows, however it ends. */
 void tm_launch_plan_leaves(struct tm_launch_plan *p, uint32_t id);
 void tm_launch_plan_left(struct tm_launch_plan *p, uint32_t id);
+/* A ready node is sick (sched/node_health.h), and drains; _failed() follows when it has ended. */
+void tm_launch_plan_sick(struct tm_launch_plan *p, uint32_t id);
 /* Whether the machine of such a node may be to blame, so that its host is excluded: not if it was a
  * limit of its Slurm job, or somebody else's decision. */
 bool tm_launch_plan_blames_host(enum tm_slurm_end end);

@@ -125,12 +125,12 @@ static void conclude_leaving(struct tm_launched_node *n)
 {
   struct tm_launch_plan *plan = &tm_job_launched_group(n)->plan;
 
-  if (!n->drains) {
+  if (!n->drains && !n->is_sick) {
     tm_launch_plan_left(plan, n->id);
     return;
   }
   report_drained(n);
-  if (n->slurm_end == TM_SLURM_END_CANCELED)
+  if (n->is_sick || n->slurm_end == TM_SLURM_END_CANCELED)
     tm_launch_plan_failed(plan, n->id, n->slurm_end, tm_clock_mono_ns());
   else
     tm_launch_plan_withdrawn(plan, n->id, tm_clock_mono_ns());
@@ -543,26 +543,53 @@ void tm_job_launched_ready(struct tm_job *job, uint32_t id)
 
 /* ---- draining ---- */
 
-/* Somebody will take its machine away. When what it has begun has ended, it does, and another node
- * takes its place. If all nodes of a group are asked to end before they have committed anything,
- * the group fails in the end, and this is the reason. */
-void tm_job_launched_drains(struct tm_job *job, uint32_t id)
+/* When what it has begun has ended, it does, and another node takes its place. If all nodes of a
+ * group drain before they have committed anything, the group fails in the end, and this is the
+ * reason. */
+static void drain(struct tm_launched_node *n, enum tm_level level, const char *why)
 {
-  struct tm_launched_node *n = tm_job_launched_find(job, id);
+  struct tm_job *job = n->job;
+  uint32_t id = n->id;
   struct tm_buf text = TM_BUF_NONE;
 
-  if (!tm_job_launched_is_usable(n) || !may_run(job))
-    return;
-  n->is_leaving = n->drains = true;
+  n->is_leaving = true;
   tm_launched_node_name(&text, n);
-  tm_buf_add_str(&text,
-                 " was asked to end: what it has begun may end there, and the rest goes back");
+  tm_buf_add_str(&text, why);
   tm_err_set(&tm_job_launched_group(n)->last, TM_ESCRIPT, "%s", tm_buf_str(&text));
-  tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
+  tm_job_emit(job, TM_EVENT_MESSAGE, level, tm_buf_str(&text));
   tm_buf_release(&text);
   if (!may_run(job)) /* a listener has ended the job */
     return;
   tm_job_sharing_drain(job, id);
+}
+
+/* Somebody will take its machine away. */
+void tm_job_launched_drains(struct tm_job *job, uint32_t id)
+{
+  struct tm_launched_node *n = tm_job_launched_find(job, id);
+
+  if (!tm_job_launched_is_usable(n) || !may_run(job))
+    return;
+  n->drains = true;
+  drain(n, TM_INFO, " was asked to end: what it has begun may end there, and the rest goes back");
+}
+
+void tm_job_launched_sick(struct tm_job *job, uint32_t id, const char *figures)
+{
+  struct tm_launched_node *n = tm_job_launched_find(job, id);
+  struct tm_buf why = TM_BUF_NONE;
+
+  if (!tm_job_launched_is_usable(n) || !may_run(job))
+    return;
+  n->is_sick = true;
+  tm_launch_plan_sick(&tm_job_launched_group(n)->plan, id);
+  tm_buf_printf(&why, " is sick: %s; it gets no more work", figures);
+  if (n->host || tm_job_exclude_add(n))
+    tm_buf_printf(&why, ", and no node is started on '%s' for %d minutes%s",
+                  n->host ? n->host : n->reported_host, (int)(TM_EXCLUDE_NS / (60 * TM_S)),
+                  n->host ? " while another one works" : "");
+  drain(n, TM_WARNING, tm_buf_str(&why));
+  tm_buf_release(&why);
 }
 
 /* ---- launching ---- */

@@ -241,6 +241,8 @@ void tm_job_launched_reported(struct tm_job *job, uint32_t id);
 void tm_job_launched_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed);
 void tm_job_launched_ready(struct tm_job *job, uint32_t id);
 void tm_job_launched_drains(struct tm_job *job, uint32_t id);
+/* A step says so, with the figures. */
+void tm_job_launched_sick(struct tm_job *job, uint32_t id, const char *figures);
 void tm_job_launched_lost(struct tm_job *job, uint32_t id, const char *why);
 void tm_job_launched_gone(struct tm_job *job, uint32_t id);
 
@@ -264,7 +266,7 @@ void tm_job_node_record_ended(const struct tm_launched_node *n);
 void tm_job_node_record(struct tm_job *job, uint32_t id, struct tm_json *changes);
 
 /* job_exclude.c */
-/* The node is lost. True: its host is excluded now, because Slurm starts such nodes. */
+/* The node is lost, or sick. True: its host is excluded now, because Slurm starts such nodes. */
 bool tm_job_exclude_add(const struct tm_launched_node *n);
 /* Whether a node of the group may be requested. Else Slurm is being asked, and
  * tm_job_launches_go() follows; call it also at each tick. */

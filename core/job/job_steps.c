@@ -142,6 +142,11 @@ static void on_committed(void *data, const struct tm_supervisor *s, uint32_t nod
   tm_job_launches_committed(data, tm_supervisor_view(s)->number, node);
 }
 
+static void on_sick(void *data, uint32_t node, const char *figures)
+{
+  tm_job_launched_sick(data, node, figures);
+}
+
 static void on_listed(void *data)
 {
   tm_job_launches_go(data);
@@ -174,6 +179,7 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .is_resumed = job->view.is_resumed || tm_import_is_asked(step),
                                      .may_start = tm_job_sharing_may_start,
                                      .on_freed = tm_job_sharing_fill,
+                                     .on_sick = on_sick,
                                      .on_listed = on_listed,
                                      .on_committed = on_committed,
                                      .on_ended = on_step_ended,

@@ -34,6 +34,7 @@ struct tm_launched_node {
   bool is_late, is_refused, has_ended, is_ended_by_us;
   bool is_leaving;                     /* it is given back, or drains */
   bool drains;                         /* somebody has asked it to end */
+  bool is_sick;                        /* sched/node_health.h: it drains, too */
   int64_t closed_ns;                   /* when its stream was closed then; 0: it was not */
   enum tm_slurm_end slurm_end;         /* why its Slurm job has ended, as far as is known */
   char slurm_state[TM_SLURM_TEXT_MAX]; /* Slurm's word for it, if slurm_end is known */

@@ -2,6 +2,7 @@
 #ifndef TM_SCHED_ACTIONS_H
 #define TM_SCHED_ACTIONS_H
 
+#include "sched/node_health.h"
 #include "sched/queue.h"
 
 enum tm_sched_action_kind {
@@ -20,6 +21,7 @@ enum tm_sched_action_kind {
   /* search, is_over: its last part has ended well. Answer with SETTLED, or SPOILED. */
   TM_SCHED_SEARCH_OVER,
   TM_SCHED_NODE_FAILED, /* node, losses: it is lost again and again, the step cannot go on */
+  TM_SCHED_NODE_SICK,   /* node, sickness: it should be drained */
   /* A rule of time is broken (sched->time.why): the step has failed. */
   TM_SCHED_NO_PROGRESS,
   TM_SCHED_INIT_FAILS,
@@ -35,6 +37,7 @@ struct tm_sched_action {
   bool is_new, is_over;   /* the search */
   uint64_t bad, untested; /* parts of it that have failed for good (record/part.h); 0: none */
   int losses;             /* in a row */
+  struct tm_sickness sickness;
 };
 
 struct tm_actions {

@@ -74,6 +74,7 @@ static bool on_node_lost(struct tm_sched *s, const struct tm_sched_event *e, int
     tm_roster_step(&s->roster, w, TM_WORKER_ON_STOP); /* its end is not its own failure */
     tm_sched_remove_worker(s, w, now_ns);
   }
+  tm_health_forget(&s->health, &n->health);
   tm_roster_set_up(&s->roster, n, false);
   if (failed > 0)
     n->losses = 0;

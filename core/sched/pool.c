@@ -56,9 +56,16 @@ enum tm_worker_state tm_pool_step(struct tm_pool *p, enum tm_worker_state s, enu
   return (enum tm_worker_state)next;
 }
 
+int64_t tm_pool_failures_max(const struct tm_pool *p)
+{
+  return 3 * p->process_count;
+}
+
 static bool is_exhausted(const struct tm_pool *p)
 {
-  return p->init_failures >= 3 * p->process_count || p->idle_ends >= 3 * p->process_count;
+  int64_t max = tm_pool_failures_max(p);
+
+  return p->init_failures >= max || p->idle_ends >= max;
 }
 
 void tm_pool_note_end(struct tm_pool *p, bool has_begun)

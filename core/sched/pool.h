@@ -56,6 +56,8 @@ enum tm_worker_state tm_pool_step(struct tm_pool *p, enum tm_worker_state s,
                                   enum tm_worker_event e);
 /* A READY worker has ended by itself. `has_begun`: it ever began a mini-batch. */
 void tm_pool_note_end(struct tm_pool *p, bool has_begun);
+/* After so many of these in a row no further worker starts: (2). */
+int64_t tm_pool_failures_max(const struct tm_pool *p);
 /* Whether to start another worker. `open`: mini-batches that wait or run. Keeps (1) and (2). */
 bool tm_pool_wants_worker(const struct tm_pool *p, int64_t open);
 /* (2) holds and no worker lives: the step has failed. */

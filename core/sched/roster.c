@@ -62,6 +62,7 @@ struct tm_sched_node *tm_roster_add_node(struct tm_roster *r, uint32_t number, i
   n->pool.has_loaded = r->has_loaded;
   n->pool.is_closed = r->is_closed;
   tm_slots_init(&n->slots, slots);
+  tm_health_init(&n->health, slots);
   tm_list_init(&n->workers);
   tm_list_init(&n->crowded);
   tm_list_init(&n->idle);

@@ -22,6 +22,7 @@
 
 #include "base/list.h"
 #include "base/mem.h"
+#include "sched/node_health.h"
 #include "sched/pool.h"
 #include "sched/slots.h"
 #include "sched/window.h"
@@ -42,6 +43,7 @@ struct tm_sched_node {
   int64_t looked_ns; /* when they were looked at last */
   struct tm_pool pool;
   struct tm_slots slots;
+  struct tm_node_health health;
   int64_t takers; /* workers that can take something */
   struct tm_list workers, crowded, idle, roomy;
   struct tm_list_item open, unplanned, has_idle, has_roomy; /* in the roster's lists of nodes */

@@ -107,6 +107,13 @@ static void run_again(struct tm_sched *s, struct tm_sched_worker *w, uint64_t se
   tm_sched_put_back(s, w, seq);
 }
 
+static void note_worked(struct tm_sched *s, struct tm_sched_worker *w)
+{
+  if (!w->has_worked)
+    tm_health_note_start(&s->health, &w->node->health, true);
+  w->has_worked = true;
+}
+
 static bool on_failed(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_sched_event *e,
                       int64_t now_ns)
 {
@@ -116,7 +123,7 @@ static bool on_failed(struct tm_sched *s, struct tm_sched_worker *w, const struc
     run_again(s, w, e->seq);
   else
     fail_try(s, w, e->seq, false, e, now_ns);
-  w->has_worked = true;
+  note_worked(s, w);
   settle_worker(s, w);
   return true;
 }
@@ -129,7 +136,7 @@ static bool on_result(struct tm_sched *s, struct tm_sched_worker *w, const struc
     return false;
   try = tm_sched_take_try(s, w, e->seq);
   tm_window_measure(&w->window, e->ns);
-  w->has_worked = true;
+  note_worked(s, w);
   tm_try_ends_well(s, &try);
   settle_worker(s, w);
   return true;
@@ -145,7 +152,7 @@ static bool on_announced(struct tm_sched *s, struct tm_sched_worker *w,
   s->running++; /* it is not over */
   s->announced++;
   tm_window_measure(&w->window, e->ns);
-  w->has_worked = true;
+  note_worked(s, w);
   settle_worker(s, w);
   return true;
 }
@@ -159,7 +166,7 @@ static bool on_unusable(struct tm_sched *s, struct tm_sched_worker *w, uint64_t 
     return false;
   in->what.lost_answers++;
   tm_sched_put_back(s, w, seq);
-  w->has_worked = true;
+  note_worked(s, w);
   settle_worker(s, w);
   return true;
 }
@@ -203,13 +210,25 @@ void tm_sched_remove_worker(struct tm_sched *s, struct tm_sched_worker *w, int64
   tm_roster_remove(&s->roster, w);
 }
 
+static void note_own_end(struct tm_sched *s, const struct tm_sched_worker *w, bool has_begun)
+{
+  struct tm_node_health *health = &w->node->health;
+
+  if (w->state < TM_WORKER_READY) {
+    tm_init_rules_note(&s->time.init, false);
+    tm_health_note_init(&s->health, health, false);
+    return;
+  }
+  tm_pool_note_end(&w->node->pool, has_begun);
+  if (!has_begun)
+    tm_health_note_start(&s->health, health, false);
+}
+
 static bool on_ended(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_sched_event *e,
                      int64_t now_ns)
 {
-  if (w->state == TM_WORKER_READY)
-    tm_pool_note_end(&w->node->pool, e->has_begun);
-  else if (w->state < TM_WORKER_READY)
-    tm_init_rules_note(&s->time.init, false);
+  if (w->state <= TM_WORKER_READY)
+    note_own_end(s, w, e->has_begun);
   settle_window(s, w, e, now_ns);
   tm_sched_remove_worker(s, w, now_ns);
   return true;
@@ -323,6 +342,7 @@ static bool on_ready(struct tm_sched *s, struct tm_sched_worker *w)
   if (!tm_roster_step(&s->roster, w, TM_WORKER_ON_READY))
     return false;
   tm_init_rules_note(&s->time.init, true);
+  tm_health_note_init(&s->health, &w->node->health, true);
   settle_worker(s, w);
   return true;
 }
@@ -364,8 +384,26 @@ static bool on_worker_event(struct tm_sched *s, const struct tm_sched_event *e, 
   }
 }
 
+/* Keeps (6). */
+static void look_at_health(struct tm_sched *s)
+{
+  for (size_t i = 0; !s->is_ending && i < s->roster.nodes.len; i++) {
+    struct tm_sched_node *n = s->roster.nodes.at[i];
+    struct tm_sickness found = { .kind = TM_SICK_NOT };
+    if (n && n->is_up && !n->drains && !n->health.is_sick)
+      found = tm_health_look(&s->health, &n->health, &n->pool);
+    if (found.kind == TM_SICK_NOT)
+      continue;
+    n->health.is_sick = true;
+    struct tm_sched_action *a = tm_actions_add(&s->actions, TM_SCHED_NODE_SICK);
+    a->node = n->number;
+    a->sickness = found;
+  }
+}
+
 static bool on_time(struct tm_sched *s, const struct tm_counts *counts, int64_t now_ns)
 {
+  look_at_health(s);
   switch (tm_time_rules_look(&s->time, &s->roster, counts, now_ns)) {
   case TM_TIME_IS_FINE: break;
   case TM_TIME_NO_PROGRESS: tm_actions_add(&s->actions, TM_SCHED_NO_PROGRESS); break;

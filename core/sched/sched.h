@@ -31,6 +31,8 @@
  *      failed, whatever its tries are (queue.h). After NODE_DRAINS it has lost none, and a try that
  *      fails there does not count either, unless it took too long: whoever ends the node may have
  *      ended what the script waits for.
+ *  (6) A node that is sick (node_health.h) is reported once, by a look at ON_TIME. The caller
+ *      drains it in all steps. Until then its failed tries count; what failed there goes elsewhere.
  */
 #ifndef TM_SCHED_SCHED_H
 #define TM_SCHED_SCHED_H
@@ -63,7 +65,8 @@ struct tm_sched_options {
 enum tm_sched_event_kind {
   TM_SCHED_ON_TURN,
   TM_SCHED_ON_BEGIN,       /* mini-batches begin to be listed: the rules of time count from here */
-  TM_SCHED_ON_TIME,        /* counts: about ten times a second; the rules of time are applied */
+  TM_SCHED_ON_TIME,        /* counts: about ten times a second; the rules of time are applied, and
+                     * nodes are looked at (6) */
   TM_SCHED_ON_NODE,        /* node, slots: it can be used, for the first time or again */
   TM_SCHED_ON_NODE_SILENT, /* node: nothing can be sent there; answers may still come */
   TM_SCHED_ON_NODE_LOST,   /* node: its workers are gone */
@@ -126,6 +129,7 @@ struct tm_sched {
   struct tm_searches searches;
   struct tm_actions actions;
   struct tm_time_rules time;
+  struct tm_step_health health;
   int64_t over;         /* mini-batches */
   int64_t parts_open;   /* of all searches */
   int64_t running;      /* assignments that workers hold, or whose results are announced */

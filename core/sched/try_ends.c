@@ -81,6 +81,17 @@ static struct tm_sched_action *add_end(struct tm_sched *s, const struct tm_try *
   return a;
 }
 
+static void note_health(struct tm_sched *s, const struct tm_try *t, bool is_good)
+{
+  struct tm_sched_node *n = tm_roster_node(&s->roster, t->node);
+  enum tm_health_try what = t->what.part != 0 ? TM_HEALTH_PART
+                            : t->what.try > 1 ? TM_HEALTH_AGAIN
+                                              : TM_HEALTH_FIRST;
+
+  if (n && !n->is_lost)
+    tm_health_note_try(&s->health, &n->health, what, is_good);
+}
+
 void tm_try_ends_badly(struct tm_sched *s, const struct tm_try *t, bool is_lost,
                        const struct tm_sched_event *e, int64_t now_ns)
 {
@@ -89,6 +100,7 @@ void tm_try_ends_badly(struct tm_sched *s, const struct tm_try *t, bool is_lost,
   uint64_t seed = s->o.seed ^ (what.index << 16) ^ what.try;
   int64_t delay_ns = tm_backoff_retry(s->o.retry_delay_ns, is_lost, what.try, seed);
 
+  note_health(s, t, false);
   if (e->rows > 0)
     what.rows = e->rows;
   what.due_ns = delay_ns > 0 ? now_ns + delay_ns : 0;
@@ -134,6 +146,7 @@ void tm_try_ends_well(struct tm_sched *s, const struct tm_try *t)
 
   if (n)
     n->losses = 0;
+  note_health(s, t, true);
   if (t->what.part != 0)
     end_part(s, t->what.search);
   else

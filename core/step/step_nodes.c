@@ -224,7 +224,7 @@ void tm_supervisor_drain_node(struct tm_supervisor *s, uint32_t id)
 {
   (void)tm_workers_tell(s,
                         &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_DRAINS, .node = id });
-  tm_workers_carry_out(s, NULL);
+  tm_workers_fill(s); /* what avoids another node may have waited for this one */
 }
 
 void tm_step_nodes_silence(struct tm_supervisor *s, uint32_t id)

@@ -39,6 +39,8 @@ struct tm_supervisor_options {
   void (*on_listed)(void *data);
   /* A good result from a worker on the node was added to the commit; NULL: not called. */
   void (*on_committed)(void *data, const struct tm_supervisor *s, uint32_t node);
+  /* The node is sick (sched/node_health.h), with the figures: drain it; NULL: not called. */
+  void (*on_sick)(void *data, uint32_t node, const char *figures);
   void *data;
 };
 

@@ -314,6 +314,16 @@ static void fail_node(struct tm_supervisor *s, int losses)
   tm_supervisor_fail(s, &err);
 }
 
+static void report_sick(struct tm_supervisor *s, const struct tm_sched_action *a)
+{
+  struct tm_buf figures = TM_BUF_NONE;
+
+  tm_sickness_describe(&figures, &a->sickness);
+  if (s->o.on_sick)
+    s->o.on_sick(s->o.data, a->node, tm_buf_str(&figures));
+  tm_buf_release(&figures);
+}
+
 static void carry_out(struct tm_supervisor *s, const struct tm_sched_action *a,
                       const struct tm_try_end *end)
 {
@@ -335,6 +345,7 @@ static void carry_out(struct tm_supervisor *s, const struct tm_sched_action *a,
   case TM_SCHED_SEARCH: tm_failed_tries_settle(s, a, end); break;
   case TM_SCHED_SEARCH_OVER: tm_isolate_finish(s, a->search); break;
   case TM_SCHED_NODE_FAILED: fail_node(s, a->losses); break;
+  case TM_SCHED_NODE_SICK: report_sick(s, a); break;
   case TM_SCHED_NO_PROGRESS:
   case TM_SCHED_INIT_FAILS:
   case TM_SCHED_INIT_STUCK: tm_watchdog_give_up(s, a->kind); break;

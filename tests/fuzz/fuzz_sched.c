@@ -9,6 +9,7 @@
  *   - no worker is idle while something waits that it may take, and what waits behind a long one is
  *     recalled in time, which depends on how far the node is; distances change, and may be absurd;
  *   - the lists say what a look at all workers says;
+ *   - a sick node is reported once, with what failed there in a row;
  *   - the rules of time are broken when a model says so, and a look at them changes nothing.
  *
  * In the end, all that is left succeeds, and every mini-batch must get there.
@@ -76,6 +77,7 @@ static void end_well(struct model *m, struct held *h, unsigned n)
   m->time.parts += was.what.part != 0;
   struct tm_sched_event e = about(&was, TM_SCHED_ON_RESULT);
   m->losses[was.node] = 0;
+  m->failed_there[was.node] = 0;
   e.ns = (int64_t)(n & 31) * TM_MS / 8;
   fuzz_require(event(m, e));
 }
@@ -237,9 +239,10 @@ static void lose_node(struct model *m, uint32_t node, bool is_silent)
     lose_worker(m, worker);
     m->workers.at[i] = m->workers.at[--m->workers.len];
   }
-  m->is_up[node] = false;
+  m->is_up[node] = m->is_sick[node] = false;
   fuzz_require(event(m, (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = node }));
   look_at_nodes(m);
+  m->failed_there[node] = 0;
   if (m->failed_with_nodes > failed)
     m->losses[node] = 0;
   else
@@ -361,7 +364,11 @@ static bool apply_rules(struct model *m)
 
   fuzz_require(tm_sched_event(
       &m->s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_TIME, .counts = &counts }, m->now_ns));
-  fuzz_require(tm_sched_next(&m->s, &a) == (rule != TM_SCHED_START) && a.kind == rule);
+  while (tm_sched_next(&m->s, &a) && a.kind == TM_SCHED_NODE_SICK) {
+    on_sick(m, &a);
+    a.kind = TM_SCHED_START;
+  }
+  fuzz_require(a.kind == rule && !tm_sched_next(&m->s, &a));
   fuzz_require(rule == TM_SCHED_START || m->s.time.why.text[0] != '\0');
   carry_out(m);
   check_all(m);

@@ -44,6 +44,20 @@ static void on_again(struct model *m, const struct tm_sched_action *a)
   give_back_held(m, (size_t)(h - m->held));
 }
 
+/* It is reported once, with figures that accuse it; it may drain then, or not. */
+static void on_sick(struct model *m, const struct tm_sched_action *a)
+{
+  const struct tm_sched_node *n = tm_roster_node(&m->s.roster, a->node);
+  const struct tm_sickness *x = &a->sickness;
+
+  fuzz_require(!m->is_ended && m->is_up[a->node] && !m->drains[a->node]);
+  fuzz_require(!m->is_sick[a->node] && n->health.is_sick);
+  fuzz_require(x->failed >= 3 * m->slots[a->node] && 2 * x->good > x->elsewhere);
+  if (x->kind == TM_SICK_TRIES)
+    fuzz_require(x->failed == m->failed_there[a->node] && x->failed >= TM_HEALTH_TRIES_MIN);
+  m->is_sick[a->node] = true;
+}
+
 /* It has lost the last node that it may: no other try follows. */
 static bool has_failed_with_nodes(struct model *m, const struct tm_sched_action *a)
 {
@@ -65,6 +79,7 @@ static void on_failed_try(struct model *m, const struct tm_sched_action *a)
   bool is_counted = !has_failed_with_nodes(m, a);
 
   fuzz_require(h && h->what.index == a->what.index && h->what.part == a->what.part);
+  m->failed_there[h->node] += is_counted && h->what.part == 0;
   drop_held(m, h);
   if (a->what.part == 0 && is_counted)
     b->failed++;
@@ -129,6 +144,7 @@ static void carry_out(struct model *m)
     case TM_SCHED_NO_PROGRESS:
     case TM_SCHED_INIT_FAILS:
     case TM_SCHED_INIT_STUCK: fuzz_require(false); /* only pass_time() causes these */
+    case TM_SCHED_NODE_SICK: on_sick(m, &a); break;
     case TM_SCHED_NODE_FAILED:
       fuzz_require(a.losses >= TM_SCHED_LOSSES_MAX && a.losses == m->losses[a.node] + 1);
       break;

@@ -75,7 +75,9 @@ struct model {
   struct TM_ARRAY(uint32_t) workers; /* living */
   struct search searches[INDEXES];
   bool is_up[NODES], drains[NODES], is_ended, has_started_none;
-  int losses[NODES];                /* in a row, and no mini-batch has ended */
+  int losses[NODES];           /* in a row, and no mini-batch has ended */
+  int64_t failed_there[NODES]; /* tries in a row, but for parts */
+  bool is_sick[NODES];
   int failed_with_nodes, uncounted; /* tries, or parts: with their nodes; while a node drains */
   int64_t slots[NODES];
   bool is_recalling[RECALLS];  /* by worker */

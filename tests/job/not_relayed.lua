@@ -9,6 +9,7 @@ return {
   nodes_ends = "its settings choose the nodes",
   nodes_files = "its settings choose the nodes",
   nodes_probe = "its settings choose the nodes",
+  nodes_sick = "its settings choose the nodes",
   slurm = "its settings choose the nodes",
   slurm_allocation = "its settings choose the nodes",
   slurm_nodes = "its settings choose the nodes",

@@ -79,13 +79,19 @@ static inline void add_recall(struct tm_buf *out, const struct tm_sched *s, uint
     tm_buf_printf(out, " %d", (int)seqs[i]);
 }
 
+static inline void add_sick(struct tm_buf *out, const struct tm_sched_action *a)
+{
+  tm_buf_printf(out, " %u: ", a->node);
+  tm_sickness_describe(out, &a->sickness);
+}
+
 static inline void add_action(struct tm_buf *out, const struct tm_sched *s,
                               const struct tm_sched_action *a)
 {
-  static const char *const names[] = { "start",       "setup",      "hand",      "recall",
-                                       "stop",        "kill",       "retry",     "again",
-                                       "fail",        "search",     "over",      "node failed",
-                                       "no progress", "init fails", "init stuck" };
+  static const char *const names[] = { "start", "setup",       "hand",       "recall",
+                                       "stop",  "kill",        "retry",      "again",
+                                       "fail",  "search",      "over",       "node failed",
+                                       "sick",  "no progress", "init fails", "init stuck" };
 
   tm_buf_printf(out, "%s%s", out->len > 0 ? ", " : "", names[a->kind]);
   switch (a->kind) {
@@ -97,6 +103,7 @@ static inline void add_action(struct tm_buf *out, const struct tm_sched *s,
   case TM_SCHED_SEARCH: add_search(out, a); break;
   case TM_SCHED_SEARCH_OVER: tm_buf_printf(out, " s%u", a->search); break;
   case TM_SCHED_NODE_FAILED: tm_buf_printf(out, " %u", a->node); break;
+  case TM_SCHED_NODE_SICK: add_sick(out, a); break;
   case TM_SCHED_NO_PROGRESS:
   case TM_SCHED_INIT_FAILS:
   case TM_SCHED_INIT_STUCK: break;

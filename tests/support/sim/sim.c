@@ -81,6 +81,8 @@ static void carry_out(struct sim *x, struct sim_step *st)
       sim_check_verdict(x, st, &a);
       fail(x, st);
       break;
+    case TM_SCHED_AGAIN: sim_check_again(x, &a); break;
+    case TM_SCHED_NODE_SICK: sim_nodes_sick(x, a.node); break;
     case TM_SCHED_SETUP: break;
     default: sim_check_wrong(x, "the scheduler gives up: action %d", (int)a.kind); break;
     }
@@ -223,6 +225,7 @@ static void happen(struct sim *x, const struct sim_event *e)
   case SIM_STEP_BEGINS: begin_step(x, &x->steps[e->step]); break;
   case SIM_TICK: tick(x); break;
   case SIM_LOSE:
+  case SIM_DRAIN:
   case SIM_WAITS:
   case SIM_ADDED:
   case SIM_ENDS:
@@ -289,6 +292,8 @@ bool sim_run(struct sim *x)
     go_on(x);
   for (uint32_t i = 0; i < x->steps_len && !x->found.text[0]; i++)
     sim_check_end(x, &x->steps[i]);
+  for (size_t i = 0; i < x->nodes.len; i++)
+    sim_check_sick(x, (uint32_t)i);
   return !x->found.text[0];
 }
 

@@ -16,10 +16,13 @@
  *
  *  (1) Each mini-batch is at one worker at most, and is over once.
  *  (2) The number of each try is one more than the tries that counted: those that failed or whose
- *      worker died in them, but not those that were taken back or lost with their node.
+ *      worker died in them, but not those that were taken back, lost with their node, or failed on
+ *      one that drains.
  *  (3) At the end of a turn no worker is idle while something waits that it may take.
  *  (4) Nothing waits behind another one at a worker while some worker is idle for longer than
  *      sim_late_ns(): 10 ms and a round trip, and what the recall needs.
+ *  (5) Only nodes where everything fails are called sick, and no later than SIM_SICK_NS after they
+ *      could be used.
  *
  * The first violation stops the run, and `found.text` names it.
  */
@@ -37,6 +40,7 @@
 #include "sched/tally.h"
 
 #define SIM_STEPS_MAX 4
+#define SIM_SICK_NS   (20 * TM_S)
 
 /* How long a mini-batch takes, around an average. */
 enum sim_lengths {
@@ -54,6 +58,7 @@ struct sim_options {
   uint32_t hosts;              /* 0: the nodes have no names */
   uint32_t sick;               /* init() fails on so many hosts, the first ones */
   uint32_t quick;              /* on so many, the next ones, nodes end before they are ready */
+  uint32_t bad;                /* on so many, the next ones, all tries fail, and soon */
   int64_t slots;               /* of a node */
   uint64_t mini_batches;       /* of a step */
   int64_t queue_ns;            /* a machine for a node is granted after up to twice as long */
@@ -69,6 +74,7 @@ struct sim_options {
   uint32_t slow, slow_times; /* one in `slow` takes `slow_times` as long; 0: none */
   uint32_t fails, dies;      /* one try in so many fails, or takes its worker with it; 0: none */
   int64_t lose_ns;           /* so often a node is lost; 0: never */
+  int64_t drain_ns;          /* so often a node is asked to end; 0: never */
 };
 
 /* What is on its way to a worker, or runs there. */
@@ -92,12 +98,13 @@ struct sim_worker {
 /* By id. What its workers have done. */
 struct sim_node {
   size_t place, host;
-  bool was_ready, is_gone;
+  bool was_ready, is_gone, drains, is_sick;
   int64_t granted_ns;        /* when a machine for it is granted */
   int64_t added_ns, gone_ns; /* when it could be used; when it was lost, or INT64_MAX */
   int64_t busy_ns, ready_ns; /* ready: when its first worker was; 0: not yet */
   int64_t plenty_ns;         /* busy_ns when the queue was found empty for the first time */
   uint64_t recalls, taken;
+  size_t living;                     /* workers */
   struct TM_ARRAY(uint64_t) workers; /* step << 32 | number */
 };
 
@@ -123,6 +130,7 @@ struct sim_step {
 struct sim_found {
   char text[200];     /* the first violation; "" */
   int64_t longest_ns; /* something waited like this while a worker was idle: see (4) */
+  int64_t sick_ns;    /* the longest time until a sick node was found: see (5) */
 };
 
 struct sim {
@@ -137,7 +145,8 @@ struct sim {
   int64_t empty_ns;        /* when the queue was found empty for the first time; 0: not yet */
   int64_t usual_ns;        /* when the last one was answered that took no longer than usual */
   int64_t ready;           /* nodes */
-  uint64_t order, tries, committed, failed, results, recalls, lost_nodes, workers, trace;
+  uint64_t order, tries, committed, failed, results, recalls, workers, trace;
+  uint64_t lost_nodes, drained_nodes, sick_nodes;
   uint32_t steps_len;
   struct sim_step steps[SIM_STEPS_MAX];
   struct TM_ARRAY(struct sim_node) nodes; /* by id */

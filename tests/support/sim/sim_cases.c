@@ -26,20 +26,24 @@ const struct sim_case sim_cases[] = {
     .what = "50 ms; round trips of 0.1 to 90 ms",
     .o = { .run_ns = 50 * TM_MS, DISTANT } },
   { .name = "accidents",
-    .what = "1 s; tries fail, workers die, nodes are lost, round trips change",
+    .what = "1 s; tries fail, workers die, nodes are lost or end, round trips change",
     .o = { .run_ns = TM_S,
            .lengths = SIM_LOG_NORMAL,
            .fails = 100,
            .dies = 10000,
            .lose_ns = 2 * TM_S,
+           .drain_ns = 4 * TM_S,
            .jitter_ns = TM_MS,
            DISTANT } },
   { .name = "queue",
     .what = "1 s; nodes wait up to 2 minutes for a machine, and are lost",
     .o = { .run_ns = TM_S, .queue_ns = 60 * TM_S, .lose_ns = 10 * TM_S } },
+  { .name = "drains",
+    .what = "10 s; each minute 1 % of the nodes are asked to end, and killed 30 s later",
+    .o = { .run_ns = 10 * TM_S, .lengths = SIM_LOG_NORMAL, .drain_ns = 6 * TM_S } },
   { .name = "sick",
-    .what = "1 s; on a tenth of the hosts init() fails, or no node starts",
-    .o = { .run_ns = TM_S, .sick = 1, .quick = 1 } },
+    .what = "1 s; on some of the hosts init() fails, no node starts, or all tries fail",
+    .o = { .run_ns = TM_S, .sick = 1, .quick = 1, .bad = 1 } },
   { .name = "steps",
     .what = "1 s on average, sigma 0.5; three steps share the workers",
     .o = { .run_ns = TM_S, .steps = 3, .stagger_ns = 20 * TM_S, .lengths = SIM_LOG_NORMAL } },
@@ -55,9 +59,10 @@ struct sim_options sim_case_options(const struct sim_case *c, const struct sim_s
   o.seed = size->seed;
   o.mini_batches = size->mini_batches / (o.steps > 0 ? o.steps : 1);
   o.lose_ns = o.lose_ns * 1000 / size->nodes;
+  o.drain_ns = o.drain_ns * 1000 / size->nodes;
   if (o.sick > 0) {
-    o.hosts = size->nodes + size->nodes / 10;
-    o.sick = o.quick = size->nodes / 20;
+    o.sick = o.quick = o.bad = size->nodes / 20;
+    o.hosts = size->nodes + 3 * o.sick;
   }
   o.init_ns = 50 * TM_MS;
   o.start_ns = 300 * TM_MS;

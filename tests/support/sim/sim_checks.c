@@ -66,6 +66,31 @@ void sim_check_verdict(struct sim *x, struct sim_step *st, const struct tm_sched
     check(x, m->ended++ == 0, "over twice", a->what.index);
 }
 
+void sim_check_again(struct sim *x, const struct tm_sched_action *a)
+{
+  check(x, x->nodes.at[a->node].drains, "a failed try did not count", a->what.index);
+}
+
+/* ---- sick nodes: (5) ---- */
+
+/* A node that is found, or each one in the end. */
+void sim_check_sick(struct sim *x, uint32_t node)
+{
+  const struct sim_node *n = &x->nodes.at[node];
+  bool is_sick = sim_node_lacks_init(x, node) || sim_node_is_bad(x, node);
+  int64_t until_ns = n->is_gone ? n->gone_ns : x->now_ns;
+
+  if (n->is_sick && !is_sick)
+    sim_check_wrong(x, "at %.6f s: node %" PRIu32 " was called sick", (double)x->now_ns / 1e9,
+                    node);
+  if (!n->was_ready || !is_sick || until_ns - n->added_ns <= x->found.sick_ns)
+    return;
+  x->found.sick_ns = until_ns - n->added_ns;
+  if (x->found.sick_ns > SIM_SICK_NS)
+    sim_check_wrong(x, "node %" PRIu32 " was sick, and in use for %.3f s", node,
+                    (double)x->found.sick_ns / 1e9);
+}
+
 /* ---- idle workers: (3), (4) ---- */
 
 /* Whether a worker of another node can take something. */

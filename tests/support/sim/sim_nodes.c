@@ -1,20 +1,28 @@
-/* sim_nodes.c - nodes: launched by the launch plan, granted after a while, ready, and lost. See
- * sim_own.h. */
+/* sim_nodes.c - nodes: launched by the launch plan, granted after a while, ready, and lost; some
+ * are asked to end, and some are sick. See sim_own.h. */
 #include "sim/sim_own.h"
 
 #define NONE      UINT32_MAX
 #define ASK_NS    (5 * TM_S)  /* between two looks at what a node waits for */
 #define START_MAX (60 * TM_S) /* from its grant until it is ready */
 #define STARTS    64          /* at a time */
+#define KILL_NS   (30 * TM_S) /* after it was asked to end */
 
 static struct sim_node *node_of(struct sim *x, uint32_t id)
 {
   return &x->nodes.at[id];
 }
 
-bool sim_node_is_sick(const struct sim *x, uint32_t node)
+bool sim_node_lacks_init(const struct sim *x, uint32_t node)
 {
   return x->nodes.at[node].host < x->o.sick;
+}
+
+bool sim_node_is_bad(const struct sim *x, uint32_t node)
+{
+  size_t host = x->nodes.at[node].host, first = x->o.sick + x->o.quick;
+
+  return host >= first && host < first + x->o.bad;
 }
 
 static bool is_quick(const struct sim *x, const struct sim_node *n)
@@ -112,16 +120,54 @@ static void lose(struct sim *x, uint32_t id)
   n->is_gone = true;
   n->gone_ns = x->now_ns;
   if (n->was_ready) {
-    x->lost_nodes++;
-    x->ready--;
+    x->lost_nodes += !n->drains;
+    x->ready -= !n->drains;
     for (uint32_t i = 0; i < x->steps_len; i++)
       sim_tell(x, &x->steps[i],
                (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_LOST, .node = id });
   }
-  tm_launch_plan_failed(&x->plan, id, TM_SLURM_END_NOT_KNOWN, x->now_ns);
+  if (node_of(x, id)->drains && !node_of(x, id)->is_sick)
+    tm_launch_plan_withdrawn(&x->plan, id, x->now_ns);
+  else
+    tm_launch_plan_failed(&x->plan, id, TM_SLURM_END_NOT_KNOWN, x->now_ns);
   if (tm_launch_plan_is_over(&x->plan))
     sim_check_wrong(x, "no node is left, and no other is launched");
   plan(x);
+}
+
+static void end_if_drained(struct sim *x, uint32_t id)
+{
+  if (node_of(x, id)->drains && node_of(x, id)->living == 0)
+    sim_at(x, x->now_ns + sim_latency_ns(x, id), SIM_ENDS, 0, id);
+}
+
+static void drain(struct sim *x, uint32_t id)
+{
+  node_of(x, id)->drains = true;
+  x->ready--;
+  for (uint32_t i = 0; i < x->steps_len; i++)
+    sim_tell(x, &x->steps[i],
+             (struct tm_sched_event) { .kind = TM_SCHED_ON_NODE_DRAINS, .node = id });
+  end_if_drained(x, id);
+}
+
+void sim_nodes_worker_ended(struct sim *x, uint32_t node)
+{
+  node_of(x, node)->living--;
+  end_if_drained(x, node);
+}
+
+void sim_nodes_sick(struct sim *x, uint32_t node)
+{
+  struct sim_node *n = node_of(x, node);
+
+  if (n->drains)
+    return;
+  n->is_sick = true;
+  sim_check_sick(x, node);
+  x->sick_nodes++;
+  tm_launch_plan_sick(&x->plan, node);
+  drain(x, node);
 }
 
 /* One that is ready; NONE: there is none. */
@@ -131,7 +177,7 @@ static uint32_t random_node(struct sim *x)
 
   for (size_t i = 0; i < n; i++) {
     const struct sim_node *node = &x->nodes.at[(first + i) % n];
-    if (node->was_ready && !node->is_gone)
+    if (node->was_ready && !node->is_gone && !node->drains)
       return (uint32_t)((first + i) % n);
   }
   return NONE;
@@ -146,12 +192,29 @@ static void lose_one(struct sim *x)
   sim_at(x, x->now_ns + x->o.lose_ns, SIM_LOSE, 0, 0);
 }
 
+/* Its machine is taken away soon. */
+static void drain_one(struct sim *x)
+{
+  uint32_t id = random_node(x);
+
+  if (id != NONE) {
+    x->drained_nodes++;
+    drain(x, id);
+    sim_at(x, x->now_ns + KILL_NS, SIM_ENDS, 0, id);
+  }
+  sim_at(x, x->now_ns + x->o.drain_ns, SIM_DRAIN, 0, 0);
+}
+
 /* ---- all of them ---- */
 
 void sim_nodes_happen(struct sim *x, const struct sim_event *e)
 {
   if (e->kind == SIM_LOSE) {
     lose_one(x);
+    return;
+  }
+  if (e->kind == SIM_DRAIN) {
+    drain_one(x);
     return;
   }
   if (node_of(x, e->number)->is_gone)
@@ -181,6 +244,8 @@ void sim_nodes_init(struct sim *x)
   plan(x);
   if (x->o.lose_ns > 0)
     sim_at(x, x->o.lose_ns, SIM_LOSE, 0, 0);
+  if (x->o.drain_ns > 0)
+    sim_at(x, x->o.drain_ns, SIM_DRAIN, 0, 0);
 }
 
 void sim_nodes_release(struct sim *x)

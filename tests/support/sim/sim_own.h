@@ -10,6 +10,7 @@ enum sim_kind {
   SIM_STEP_BEGINS,
   SIM_TICK,
   SIM_LOSE,
+  SIM_DRAIN,
   /* of a node */
   SIM_WAITS,
   SIM_ADDED,
@@ -42,7 +43,13 @@ void sim_nodes_release(struct sim *x);
 void sim_nodes_launch(struct sim *x); /* those that the plan names now */
 void sim_nodes_happen(struct sim *x, const struct sim_event *e);
 /* Of a node with that host init() fails. */
-bool sim_node_is_sick(const struct sim *x, uint32_t node);
+bool sim_node_lacks_init(const struct sim *x, uint32_t node);
+/* All tries fail there. */
+bool sim_node_is_bad(const struct sim *x, uint32_t node);
+/* A step has found that it is sick. */
+void sim_nodes_sick(struct sim *x, uint32_t node);
+/* A worker has ended there. */
+void sim_nodes_worker_ended(struct sim *x, uint32_t node);
 
 /* sim_workers.c */
 void sim_workers_start(struct sim *x, struct sim_step *st, const struct tm_sched_action *a);
@@ -65,6 +72,9 @@ void sim_check_failed(struct sim *x, struct sim_step *st, uint64_t index);
 void sim_check_committed(struct sim *x, struct sim_step *st, uint64_t index);
 /* TM_SCHED_RETRY or TM_SCHED_FAIL. */
 void sim_check_verdict(struct sim *x, struct sim_step *st, const struct tm_sched_action *a);
+/* TM_SCHED_AGAIN. */
+void sim_check_again(struct sim *x, const struct tm_sched_action *a);
+void sim_check_sick(struct sim *x, uint32_t node);
 void sim_check_turn(struct sim *x, struct sim_step *st);
 void sim_check_end(struct sim *x, struct sim_step *st);
 void sim_check_wrong(struct sim *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

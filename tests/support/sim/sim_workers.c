@@ -10,6 +10,7 @@
 
 #define SIGMA 0.5
 #define PI    3.14159265358979323846
+#define BAD   (10 * TM_MS) /* how long a try takes that fails because of its node */
 
 static struct sim_worker *worker_of(struct sim_step *st, uint32_t number)
 {
@@ -42,7 +43,8 @@ static bool is_one_in(struct random *r, uint32_t n)
 }
 
 /* A mini-batch takes as long in each try; accidents are a try's own. */
-static void foresee(const struct sim *x, const struct sim_step *st, struct sim_held *held)
+static void foresee(const struct sim *x, const struct sim_step *st, uint32_t node,
+                    struct sim_held *held)
 {
   struct random r = { x->o.seed + (held->index << 8 | st->number) * UINT64_C(0x2545f4914f6cdd1d) };
 
@@ -52,6 +54,11 @@ static void foresee(const struct sim *x, const struct sim_step *st, struct sim_h
   r.state += held->try * UINT64_C(0x9fb21c651e98df25);
   held->fails = is_one_in(&r, x->o.fails);
   held->kills = !held->fails && is_one_in(&r, x->o.dies);
+  if (!sim_node_is_bad(x, node))
+    return;
+  held->run_ns = held->run_ns < BAD ? held->run_ns : BAD;
+  held->fails = true;
+  held->kills = false;
 }
 
 /* ---- what it runs ---- */
@@ -105,7 +112,7 @@ void sim_workers_hand(struct sim *x, struct sim_step *st, const struct tm_sched_
   held->try = a->what.try;
   held->handed_ns = x->now_ns;
   held->is_asked = false;
-  foresee(x, st, held);
+  foresee(x, st, w->node, held);
   x->tries++;
   st->tries++;
   if (w->held.len == 1)
@@ -124,6 +131,16 @@ static void commit(struct sim *x, struct sim_step *st, const struct sim_worker *
   tm_launch_plan_committed(&x->plan, w->node);
 }
 
+/* It counts, unless its node drains. */
+static void note_failed(struct sim *x, struct sim_step *st, const struct sim_worker *w,
+                        uint64_t index)
+{
+  if (x->nodes.at[w->node].drains)
+    sim_check_back(x, st, index);
+  else
+    sim_check_failed(x, st, index);
+}
+
 static void answer(struct sim *x, struct sim_step *st, uint32_t number)
 {
   struct sim_worker *w = worker_of(st, number);
@@ -137,7 +154,7 @@ static void answer(struct sim *x, struct sim_step *st, uint32_t number)
   x->results++;
   if (held.fails) {
     e.kind = TM_SCHED_ON_FAILED;
-    sim_check_failed(x, st, held.index);
+    note_failed(x, st, w, held.index);
     tm_tally_add_failed_try(&st->tally, TM_FAILED_BY_ERROR);
   } else {
     e.kind = TM_SCHED_ON_RESULT;
@@ -165,7 +182,7 @@ static void leave(struct sim *x, struct sim_step *st, struct sim_worker *w,
 
   while ((held = first_of(w))) {
     if (killer && held->seq == killer->seq)
-      sim_check_failed(x, st, held->index);
+      note_failed(x, st, w, held->index);
     else
       sim_check_back(x, st, held->index);
     tm_ring_remove(&w->held, held->seq);
@@ -190,6 +207,7 @@ static void end(struct sim *x, struct sim_step *st, uint32_t number, bool is_kil
   }
   leave(x, st, w, &killer);
   sim_tell(x, st, e);
+  sim_nodes_worker_ended(x, w->node);
 }
 
 void sim_workers_lose(struct sim *x, struct sim_step *st, uint32_t number)
@@ -264,6 +282,7 @@ void sim_workers_start(struct sim *x, struct sim_step *st, const struct tm_sched
     *TM_ARRAY_ADD(&st->workers) = (struct sim_worker) { .is_gone = true };
   st->workers.at[a->worker] = (struct sim_worker) { .node = a->node };
   tm_ring_init(&st->workers.at[a->worker].held, sizeof(struct sim_held));
+  x->nodes.at[a->node].living++;
   *TM_ARRAY_ADD(&x->nodes.at[a->node].workers) = (uint64_t)st->number << 32 | a->worker;
   x->workers++;
   sim_at(x, x->now_ns + sim_latency_ns(x, a->node) + x->o.init_ns, SIM_ALIVE, st->number,
@@ -277,7 +296,7 @@ static void live(struct sim *x, struct sim_step *st, uint32_t number)
 
   sim_tell(x, st, (struct tm_sched_event) { .kind = TM_SCHED_ON_STARTED, .worker = number });
   sim_tell(x, st, (struct tm_sched_event) { .kind = TM_SCHED_ON_LOADED, .worker = number });
-  if (sim_node_is_sick(x, w->node)) {
+  if (sim_node_lacks_init(x, w->node)) {
     end(x, st, number, false);
     return;
   }

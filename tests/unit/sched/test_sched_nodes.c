@@ -245,6 +245,108 @@ static void test_what_ran_on_a_node_that_drained_has_lost_no_node(void **state)
   tm_sched_release(&f.s);
 }
 
+/* ---- sick ---- */
+
+/* A worker on each of the nodes 0 and 1, and 100 mini-batches. */
+static void begin_pair(struct fixture *f)
+{
+  static const struct tm_sched_options three = {
+    .run_max_try = 3,
+    .retry_delay_ns = 0,
+    .window_max = 16,
+    .is_over = is_over,
+    .time = { .first_ns = 3600 * TM_S, .update_ns = 3600 * TM_S, .workers = 2 }
+  };
+
+  tm_sched_init(&f->s, &three, 0);
+  RUN(f, { "begin", "" }, { "created 100", "" });
+  add_ready(f, 0);
+  RUN(f, { "node 1 1", "" }, { "turn", "hand 0/1 m0, start 1 on 1" }, { "started 1", "setup 1" },
+      { "loaded 1", "" }, { "ready 1", "" });
+}
+
+/* Each worker gets one, and answers: `good` says which ones succeed. */
+static void answer_all(struct fixture *f, const char *good)
+{
+  struct tm_sched_action a;
+
+  assert_true(run_event(f, "turn"));
+  while (tm_sched_next(&f->s, &a))
+    assert_int_equal(a.kind, TM_SCHED_HAND);
+  for (uint32_t worker = 0; good[worker]; worker++) {
+    bool is_good = good[worker] == 'g';
+    struct tm_sched_event e = { .kind = is_good ? TM_SCHED_ON_RESULT : TM_SCHED_ON_FAILED,
+                                .worker = worker,
+                                .seq = tm_sched_first(&f->s, worker),
+                                .ns = 50 * TM_MS,
+                                .items = 1 };
+    assert_true(tm_sched_event(&f->s, &e, f->now_ns));
+    while (tm_sched_next(&f->s, &a))
+      assert_true(a.kind == TM_SCHED_RETRY || a.kind == TM_SCHED_FAIL);
+  }
+}
+
+static void test_a_node_where_all_tries_fail_is_reported_once(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_pair(&f);
+  for (int i = 0; i < 8; i++) {
+    RUN(&f, { "time", "" });
+    answer_all(&f, "gf");
+  }
+  RUN(&f, { "time", "sick 1: its last 8 tries all failed, while 100 % of 7 tries elsewhere "
+                    "succeeded" });
+  answer_all(&f, "gf");
+  RUN(&f, { "time", "" }, { "drains 1", "stop 1" }, { "ended 1", "" }, { "lost 1", "" });
+  assert_int_equal(f.s.over, 9); /* and none has failed: each went to the other node then */
+  tm_sched_release(&f.s);
+}
+
+static void test_nodes_that_fail_alike_are_not_reported(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_pair(&f);
+  for (int i = 0; i < 5; i++)
+    answer_all(&f, "gg");
+  for (int i = 0; i < 60; i++) {
+    answer_all(&f, "ff");
+    RUN(&f, { "time", "" });
+  }
+  tm_sched_release(&f.s);
+}
+
+/* Nothing more starts there after three times its workers (pool.h), and the other node works. */
+static void test_a_node_where_init_fails_is_reported_once(void **state)
+{
+  static const struct line lives[][3] = {
+    { { "started 2", "setup 2" }, { "loaded 2", "" }, { "ended 2", "" } },
+    { { "started 3", "setup 3" }, { "loaded 3", "" }, { "ended 3", "" } },
+    { { "started 4", "setup 4" }, { "loaded 4", "" }, { "ended 4", "" } },
+  };
+  struct fixture f = { .now_ns = 0 };
+
+  begin_pair(&f);
+  RUN(&f, { "node 2 1", "" });
+  for (int worker = 2; worker < 5; worker++) {
+    struct tm_sched_action a;
+    f.now_ns += TM_S;
+    assert_true(run_event(&f, "turn"));
+    while (tm_sched_next(&f.s, &a) && a.kind != TM_SCHED_START)
+      ;
+    assert_int_equal(a.worker, worker);
+    assert_int_equal(a.node, 2);
+    run_lines(&f, lives[worker - 2], 3);
+    RUN(&f, { "time", worker < 4 ? ""
+                                 : "sick 2: init() has failed 3 times in a row there, while "
+                                   "it succeeded in 100 % of 2 workers elsewhere" });
+  }
+  f.now_ns += TM_S;
+  RUN(&f, { "turn", "" }, { "time", "" });
+  tm_sched_release(&f.s);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(test_a_lost_node_gives_all_back_and_comes_again),
     cmocka_unit_test(test_a_node_that_is_lost_again_and_again_has_failed),
@@ -259,4 +361,7 @@ UNIT_TESTS({
     cmocka_unit_test(test_what_is_cut_short_on_a_node_that_drains_counts_for_nothing),
     cmocka_unit_test(test_a_call_that_took_too_long_counts_on_a_node_that_drains),
     cmocka_unit_test(test_what_ran_on_a_node_that_drained_has_lost_no_node),
+    cmocka_unit_test(test_a_node_where_all_tries_fail_is_reported_once),
+    cmocka_unit_test(test_nodes_that_fail_alike_are_not_reported),
+    cmocka_unit_test(test_a_node_where_init_fails_is_reported_once),
 });
