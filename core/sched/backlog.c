@@ -35,6 +35,7 @@ void tm_backlog_release(struct tm_backlog *r)
   for (size_t i = 0; i < r->by_node.len; i++)
     free_heap(r->by_node.at[i]);
   free_heap(r->any);
+  free_heap(r->parts);
   TM_ARRAY_RELEASE(&r->by_node);
   TM_ARRAY_RELEASE(&r->order);
   tm_backlog_init(r);
@@ -88,10 +89,12 @@ static void remove_heap(struct tm_backlog *r, struct tm_backlog_heap *h)
 
 /* ---- adding ---- */
 
-static struct tm_backlog_heap **slot_of(struct tm_backlog *r, uint32_t node)
+static struct tm_backlog_heap **slot_of(struct tm_backlog *r, const struct tm_assignment *a)
 {
+  uint32_t node = a->avoid_node;
+
   if (node == TM_NO_NODE)
-    return &r->any;
+    return a->part == 0 ? &r->any : &r->parts;
   while (r->by_node.len <= node)
     *TM_ARRAY_ADD(&r->by_node) = NULL;
   return &r->by_node.at[node];
@@ -99,7 +102,7 @@ static struct tm_backlog_heap **slot_of(struct tm_backlog *r, uint32_t node)
 
 void tm_backlog_add(struct tm_backlog *r, const struct tm_assignment *a)
 {
-  struct tm_backlog_heap **slot = slot_of(r, a->avoid_node), *h = *slot;
+  struct tm_backlog_heap **slot = slot_of(r, a), *h = *slot;
 
   if (!h) {
     h = *slot = TM_NEW(struct tm_backlog_heap);
@@ -155,6 +158,11 @@ static size_t own_for(const struct tm_backlog_heap *own, const struct tm_queue_t
   return first_for(own, taker->worker, 0, SIZE_MAX);
 }
 
+bool tm_backlog_has_unfailed(const struct tm_backlog *r)
+{
+  return r->any && r->any->of.len > 0;
+}
+
 bool tm_backlog_take(struct tm_backlog *r, const struct tm_queue_taker *taker,
                      struct tm_assignment *out)
 {
@@ -162,9 +170,11 @@ bool tm_backlog_take(struct tm_backlog *r, const struct tm_queue_taker *taker,
   struct tm_backlog_heap *h = first_but(r, own);
   size_t i = own_for(own, taker);
 
-  if (i != SIZE_MAX && (!h || tm_assignment_is_before(at(own, i), at(h, 0))))
+  if (taker->is_shunned)
+    h = tm_backlog_has_unfailed(r) ? r->any : NULL;
+  else if (i != SIZE_MAX && (!h || tm_assignment_is_before(at(own, i), at(h, 0))))
     h = own;
-  else
+  if (h != own)
     i = 0;
   if (!h)
     return false;

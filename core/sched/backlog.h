@@ -25,7 +25,7 @@ struct tm_backlog_heap {
 
 struct tm_backlog {
   struct TM_ARRAY(struct tm_backlog_heap *) by_node; /* that they avoid; NULL: never had any */
-  struct tm_backlog_heap *any;                       /* those that avoid no node; or NULL */
+  struct tm_backlog_heap *any, *parts;               /* those that avoid no node; or NULL */
   struct TM_ARRAY(struct tm_backlog_heap *) order;   /* those that are not empty, as a heap */
   size_t len;
 };
@@ -36,11 +36,14 @@ struct tm_queue_taker {
   bool holds_some;  /* nothing that must be alone is for it */
   bool others;      /* other living workers could take what this one must avoid */
   bool other_nodes; /* of these, some are on another node */
+  bool is_shunned;  /* nothing that has failed is for it, and no part */
 };
 
 void tm_backlog_init(struct tm_backlog *r);
 void tm_backlog_release(struct tm_backlog *r);
 void tm_backlog_add(struct tm_backlog *r, const struct tm_assignment *a);
+/* Whether a mini-batch is there that has not failed. */
+bool tm_backlog_has_unfailed(const struct tm_backlog *r);
 /* The first that the taker need not avoid; false: there is none. */
 bool tm_backlog_take(struct tm_backlog *r, const struct tm_queue_taker *taker,
                      struct tm_assignment *out);

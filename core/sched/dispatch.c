@@ -4,7 +4,8 @@
  * worker can take none of those that wait, they all avoid its node, and the node is passed over; or
  * they avoid the worker, and only that is passed over, because no other node has a worker that
  * could take them (queue.h (3)). Any other node, or worker, can take one of them, so a turn passes
- * over one at most.
+ * over one at most. Doubtful nodes come after sound ones; while there are sound ones, they take
+ * only what has not failed, and nobody looks at them if there is no such thing.
  *
  * What must be alone (queue.h) waits for a worker that holds nothing. So that there is one soon,
  * all windows run empty meanwhile: nobody who holds something gets more. Of suspects a node has one
@@ -43,8 +44,9 @@ static bool hand_next(struct tm_sched *s, struct tm_sched_worker *w, int64_t now
   struct tm_queue_taker taker = { .worker = w->number,
                                   .node = w->node->number,
                                   .holds_some = tm_window_len(&w->window) > 0,
-                                  .others = s->roster.takers > 1,
-                                  .other_nodes = tm_roster_has_other_node(&s->roster, w->node) };
+                                  .others = w->node->takers > 1,
+                                  .other_nodes = tm_roster_has_other_node(&s->roster, w->node),
+                                  .is_shunned = tm_roster_is_shunned(&s->roster, w->node) };
   struct tm_assignment what;
 
   if (!tm_queue_take(&s->queue, &taker, &what))
@@ -69,12 +71,24 @@ static bool awaits_empty(const struct tm_sched *s)
   return s->queue.alone.len > 0 || (s->queue.suspects.len > 0 && s->roster.calm > 0);
 }
 
-static void hand_out(struct tm_sched *s, int64_t now_ns)
+typedef struct tm_sched_worker *next_worker(const struct tm_roster *r,
+                                            const struct tm_sched_takers *of,
+                                            const struct tm_sched_worker *skip);
+
+/* Whether something waits that these may take, unless they avoid it. */
+static bool has_waiting_for(struct tm_sched *s, const struct tm_sched_takers *of)
+{
+  if (of == &s->roster.doubtful && s->roster.sound.count > 0)
+    return tm_queue_has_unfailed(&s->queue);
+  return tm_queue_has_waiting(&s->queue);
+}
+
+static void hand_to(struct tm_sched *s, const struct tm_sched_takers *of, next_worker *next,
+                    int64_t now_ns)
 {
   struct tm_sched_worker *w, *skip = NULL;
 
-  hand_suspects(s, now_ns);
-  while (tm_queue_has_waiting(&s->queue) && (w = tm_roster_wanting(&s->roster, skip))) {
+  while (has_waiting_for(s, of) && (w = next(&s->roster, of, skip))) {
     if (tm_window_len(&w->window) > 0 && awaits_empty(s))
       break; /* so do all that follow */
     if (tm_window_is_late(&w->window, w->node->distance_ns, now_ns)) {
@@ -85,6 +99,17 @@ static void hand_out(struct tm_sched *s, int64_t now_ns)
       skip = w;
     }
   }
+}
+
+static void hand_out(struct tm_sched *s, int64_t now_ns)
+{
+  const struct tm_sched_takers *sound = &s->roster.sound, *doubtful = &s->roster.doubtful;
+
+  hand_suspects(s, now_ns);
+  hand_to(s, sound, tm_roster_next_idle, now_ns);
+  hand_to(s, doubtful, tm_roster_next_idle, now_ns);
+  hand_to(s, sound, tm_roster_next_roomy, now_ns);
+  hand_to(s, doubtful, tm_roster_next_roomy, now_ns);
 }
 
 /* ---- starting ---- */
@@ -213,7 +238,7 @@ static void look_at(struct tm_sched *s, struct tm_sched_node *n, int64_t now_ns)
 /* Keeps (3). */
 static void recall(struct tm_sched *s, int64_t now_ns)
 {
-  bool is_any_idle = s->roster.idle_nodes.len > 0;
+  bool is_any_idle = tm_roster_has_idle(&s->roster);
   struct tm_list *unplanned = &s->roster.unplanned;
   struct look look;
 

@@ -75,6 +75,7 @@ static bool on_node_lost(struct tm_sched *s, const struct tm_sched_event *e, int
     tm_sched_remove_worker(s, w, now_ns);
   }
   tm_health_forget(&s->health, &n->health);
+  tm_roster_set_doubtful(&s->roster, n, false);
   tm_roster_set_up(&s->roster, n, false);
   if (failed > 0)
     n->losses = 0;

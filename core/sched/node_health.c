@@ -22,7 +22,8 @@ void tm_health_init(struct tm_node_health *n, int64_t workers)
 {
   int64_t enough = 3 * workers;
 
-  *n = (struct tm_node_health) { .enough =
+  *n = (struct tm_node_health) { .doubt = workers + 1,
+                                 .enough =
                                      enough > TM_HEALTH_TRIES_MIN ? enough : TM_HEALTH_TRIES_MIN };
 }
 
@@ -56,11 +57,16 @@ void tm_health_note_start(struct tm_step_health *s, struct tm_node_health *n, bo
   add(&n->starts, is_good);
 }
 
+bool tm_health_is_doubtful(const struct tm_node_health *n)
+{
+  return n->failed >= n->doubt;
+}
+
 void tm_health_forget(struct tm_step_health *s, struct tm_node_health *n)
 {
   s->init = minus(&s->init, &n->init);
   s->starts = minus(&s->starts, &n->starts);
-  *n = (struct tm_node_health) { .enough = n->enough };
+  *n = (struct tm_node_health) { .doubt = n->doubt, .enough = n->enough };
 }
 
 /* Keeps (4). `more`: failures elsewhere that are not among those. */

@@ -21,6 +21,11 @@
  * part that fails is one that was expected to, and does not count. Tries that were lost with a
  * node, or that a drained node ended, are not noted.
  *
+ * Long before that, when more tries have failed there in a row than it may have workers, a node is
+ * doubtful: what has failed elsewhere does not go there while there is a sound node (queue.h (3)).
+ * Without that, several sick nodes would use up the tries of mini-batches between them: they are
+ * idle most of the time, because what fails does so quickly.
+ *
  * Caller: note what ends, look about ten times a second: so nothing of this costs time per
  * mini-batch that depends on the number of nodes.
  */
@@ -63,7 +68,7 @@ struct tm_step_health {
 
 /* Of a node in a step. */
 struct tm_node_health {
-  int64_t enough;               /* tries: (1) */
+  int64_t doubt, enough;        /* tries: for a doubtful node; (1) */
   int64_t failed;               /* tries in a row */
   int64_t again;                /* of these, tries of mini-batches that had failed before */
   struct tm_health_count since; /* of the step, when the first of these ended */
@@ -84,6 +89,7 @@ void tm_health_note_try(struct tm_step_health *s, struct tm_node_health *n, enum
 void tm_health_note_init(struct tm_step_health *s, struct tm_node_health *n, bool is_good);
 /* A worker has answered for the first time, or has ended before it began anything. */
 void tm_health_note_start(struct tm_step_health *s, struct tm_node_health *n, bool is_good);
+bool tm_health_is_doubtful(const struct tm_node_health *n);
 /* The node is lost. */
 void tm_health_forget(struct tm_step_health *s, struct tm_node_health *n);
 struct tm_sickness tm_health_look(const struct tm_step_health *s, const struct tm_node_health *n,

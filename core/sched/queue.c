@@ -143,3 +143,8 @@ bool tm_queue_has_waiting(struct tm_queue *q)
 {
   return q->back.len > 0 || q->alone.len > 0 || has_fresh(q);
 }
+
+bool tm_queue_has_unfailed(struct tm_queue *q)
+{
+  return tm_backlog_has_unfailed(&q->back) || tm_backlog_has_unfailed(&q->alone) || has_fresh(q);
+}

@@ -10,7 +10,8 @@
  *  (2) Assignments that came back are handed out before fresh ones, the lowest number first; of one
  *      mini-batch the largest part first.
  *  (3) A mini-batch that failed on a node goes to another node if a worker there can take it, else
- *      to another worker if there is one, unless it is a suspect. A part has one try.
+ *      to another worker if there is one, unless it is a suspect. A part has one try. Neither goes
+ *      to a doubtful node while a sound one has a worker that can take it (node_health.h).
  *  (4) A failed assignment waits until its time has come; meanwhile the ones behind it go first.
  *  (5) Some assignments must be alone at their worker: it holds nothing when it takes one, and gets
  *      nothing more until that has ended. Those are the ones whose answer was lost before (their
@@ -70,5 +71,7 @@ void tm_queue_add_part(struct tm_queue *q, uint64_t index, uint64_t part, uint32
 /* Whether any assignment but a suspect can be taken now. Skips mini-batches that are over, so that
  * `next` is exact. */
 bool tm_queue_has_waiting(struct tm_queue *q);
+/* The same, but for parts, and for mini-batches that have failed. */
+bool tm_queue_has_unfailed(struct tm_queue *q);
 
 #endif

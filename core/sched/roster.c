@@ -6,12 +6,18 @@
 #define WORKER(item, member) TM_LIST_OWNER(item, struct tm_sched_worker, member)
 #define NODE(item, member)   TM_LIST_OWNER(item, struct tm_sched_node, member)
 
+static void init_takers(struct tm_sched_takers *t)
+{
+  tm_list_init(&t->idle);
+  tm_list_init(&t->roomy);
+}
+
 void tm_roster_init(struct tm_roster *r)
 {
   *r = (struct tm_roster) { .living = 0 };
   tm_list_init(&r->in_init);
-  tm_list_init(&r->idle_nodes);
-  tm_list_init(&r->roomy_nodes);
+  init_takers(&r->sound);
+  init_takers(&r->doubtful);
   tm_list_init(&r->open_nodes);
   tm_list_init(&r->unplanned);
 }
@@ -218,27 +224,52 @@ static bool has_lone(const struct tm_sched_worker *w)
   return tm_assignment_is_alone(&first->what);
 }
 
+static struct tm_sched_takers *takers_of(struct tm_roster *r, const struct tm_sched_node *n)
+{
+  return n->is_doubtful ? &r->doubtful : &r->sound;
+}
+
+static void list_node(struct tm_roster *r, struct tm_sched_node *n)
+{
+  struct tm_sched_takers *t = takers_of(r, n);
+
+  tm_list_set(&t->idle, &n->has_idle, n->idle.len > 0);
+  tm_list_set(&t->roomy, &n->has_roomy, n->roomy.len > 0);
+}
+
+void tm_roster_set_doubtful(struct tm_roster *r, struct tm_sched_node *n, bool is_doubtful)
+{
+  struct tm_sched_takers *t = takers_of(r, n);
+
+  if (n->is_doubtful == is_doubtful)
+    return;
+  tm_list_remove(&t->idle, &n->has_idle);
+  tm_list_remove(&t->roomy, &n->has_roomy);
+  t->count -= n->takers;
+  n->is_doubtful = is_doubtful;
+  takers_of(r, n)->count += n->takers;
+  list_node(r, n);
+}
+
 /* A node that has lost one of its list comes last: so the nodes take their turns. */
 void tm_roster_unlist(struct tm_roster *r, struct tm_sched_worker *w)
 {
   struct tm_sched_node *n = w->node;
+  struct tm_sched_takers *t = takers_of(r, n);
 
   if (!w->in)
     return;
   tm_list_remove(w->in, &w->wants);
   if (w->in == &n->idle)
-    tm_list_remove(&r->idle_nodes, &n->has_idle);
+    tm_list_remove(&t->idle, &n->has_idle);
   else if (w->in == &n->roomy)
-    tm_list_remove(&r->roomy_nodes, &n->has_roomy);
+    tm_list_remove(&t->roomy, &n->has_roomy);
   w->in = NULL;
-  tm_list_set(&r->idle_nodes, &n->has_idle, n->idle.len > 0);
-  tm_list_set(&r->roomy_nodes, &n->has_roomy, n->roomy.len > 0);
+  list_node(r, n);
 }
 
 static void list(struct tm_roster *r, struct tm_sched_worker *w, struct tm_list *in)
 {
-  struct tm_sched_node *n = w->node;
-
   if (in == w->in)
     return;
   tm_roster_unlist(r, w);
@@ -246,8 +277,7 @@ static void list(struct tm_roster *r, struct tm_sched_worker *w, struct tm_list 
   if (!in)
     return;
   tm_list_add(in, &w->wants);
-  tm_list_set(&r->idle_nodes, &n->has_idle, n->idle.len > 0);
-  tm_list_set(&r->roomy_nodes, &n->has_roomy, n->roomy.len > 0);
+  list_node(r, w->node);
 }
 
 static void count_taker(struct tm_roster *r, struct tm_sched_worker *w, bool is_taker)
@@ -256,7 +286,7 @@ static void count_taker(struct tm_roster *r, struct tm_sched_worker *w, bool is_
 
   w->is_taker = is_taker;
   w->node->takers += change;
-  r->takers += change;
+  takers_of(r, w->node)->count += change;
 }
 
 void tm_roster_update(struct tm_roster *r, struct tm_sched_worker *w)
@@ -289,19 +319,36 @@ void tm_roster_remove(struct tm_roster *r, struct tm_sched_worker *w)
   free_worker(w);
 }
 
-bool tm_roster_has_other_node(const struct tm_roster *r, const struct tm_sched_node *n)
+bool tm_roster_has_idle(const struct tm_roster *r)
 {
-  return r->takers > n->takers;
+  return r->sound.idle.len > 0 || r->doubtful.idle.len > 0;
 }
 
-struct tm_sched_worker *tm_roster_calm(const struct tm_roster *r)
+bool tm_roster_is_shunned(const struct tm_roster *r, const struct tm_sched_node *n)
 {
-  const struct tm_list *nodes = &r->idle_nodes;
+  return n->is_doubtful && r->sound.count > 0;
+}
 
+bool tm_roster_has_other_node(const struct tm_roster *r, const struct tm_sched_node *n)
+{
+  if (n->is_doubtful)
+    return r->sound.count > 0 || r->doubtful.count > n->takers;
+  return r->sound.count > n->takers;
+}
+
+static struct tm_sched_worker *calm_of(const struct tm_list *nodes)
+{
   for (struct tm_list_item *i = tm_list_first(nodes); i; i = tm_list_next(nodes, i))
     if (NODE(i, has_idle)->is_calm)
       return WORKER(tm_list_first(&NODE(i, has_idle)->idle), wants);
   return NULL;
+}
+
+struct tm_sched_worker *tm_roster_calm(const struct tm_roster *r)
+{
+  struct tm_sched_worker *w = calm_of(&r->sound.idle);
+
+  return w ? w : calm_of(&r->doubtful.idle);
 }
 
 /* The first of the list, or the second if that is `skip`. */
@@ -322,15 +369,28 @@ static struct tm_list_item *first_node(const struct tm_list *nodes, const struct
   return item && item == skip ? tm_list_next(nodes, item) : item;
 }
 
-/* Of another node, if another one has a taker; else a node has all of them. */
-struct tm_sched_worker *tm_roster_wanting(const struct tm_roster *r,
+static struct tm_sched_node *node_to_skip(const struct tm_roster *r,
                                           const struct tm_sched_worker *skip)
 {
-  const struct tm_sched_node *n = skip ? skip->node : NULL;
-  bool skips_node = n && tm_roster_has_other_node(r, n);
-  struct tm_list_item *idle = first_node(&r->idle_nodes, skips_node ? &n->has_idle : NULL);
-  struct tm_list_item *roomy = first_node(&r->roomy_nodes, skips_node ? &n->has_roomy : NULL);
-  struct tm_sched_worker *w = idle ? first_of(&NODE(idle, has_idle)->idle, skip) : NULL;
+  return skip && tm_roster_has_other_node(r, skip->node) ? skip->node : NULL;
+}
 
-  return w || !roomy ? w : first_of(&NODE(roomy, has_roomy)->roomy, skip);
+struct tm_sched_worker *tm_roster_next_idle(const struct tm_roster *r,
+                                            const struct tm_sched_takers *of,
+                                            const struct tm_sched_worker *skip)
+{
+  struct tm_sched_node *n = node_to_skip(r, skip);
+  struct tm_list_item *node = first_node(&of->idle, n ? &n->has_idle : NULL);
+
+  return node ? first_of(&NODE(node, has_idle)->idle, skip) : NULL;
+}
+
+struct tm_sched_worker *tm_roster_next_roomy(const struct tm_roster *r,
+                                             const struct tm_sched_takers *of,
+                                             const struct tm_sched_worker *skip)
+{
+  struct tm_sched_node *n = node_to_skip(r, skip);
+  struct tm_list_item *node = first_node(&of->roomy, n ? &n->has_roomy : NULL);
+
+  return node ? first_of(&NODE(node, has_roomy)->roomy, skip) : NULL;
 }

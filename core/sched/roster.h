@@ -10,6 +10,8 @@
  * The last three are lists of each node: what has failed there avoids it (queue.h (3)), and its
  * distance says when something is late. The roster lists the nodes that have such workers.
  *
+ * A node is doubtful or sound (node_health.h); each kind is in lists of its own.
+ *
  * A worker can take something if it is ready, can be reached, and does not leave. A node is calm if
  * a worker there is ready, and none holds a suspect (queue.h).
  *
@@ -29,10 +31,11 @@
 
 struct tm_sched_node {
   uint32_t number;
-  bool is_up;      /* workers there can be sent something */
-  bool is_lost;    /* with all its workers, until it comes back */
-  bool drains;     /* it gets nothing more, and no worker starts there */
-  bool is_calm;    /* counted in the roster */
+  bool is_up;   /* workers there can be sent something */
+  bool is_lost; /* with all its workers, until it comes back */
+  bool drains;  /* it gets nothing more, and no worker starts there */
+  bool is_calm; /* counted in the roster */
+  bool is_doubtful;
   size_t suspects; /* that its workers hold */
   int losses;      /* in a row, without a result between */
   /* When it was lost: what its workers had and now waits again, and how many of them had some. */
@@ -67,16 +70,21 @@ struct tm_sched_worker {
   struct tm_list_item of_node, wants, crowded;
 };
 
+/* Nodes of one kind that have workers which can take something. */
+struct tm_sched_takers {
+  struct tm_list idle, roomy; /* nodes with such workers, in turn */
+  int64_t count;              /* workers that can take something */
+};
+
 struct tm_roster {
   struct TM_ARRAY(struct tm_sched_node *) nodes;     /* by number; NULL: never was */
   struct TM_ARRAY(struct tm_sched_worker *) workers; /* by number; NULL: gone */
   struct tm_list in_init;
-  struct tm_list idle_nodes, roomy_nodes; /* nodes that have such workers, in turn */
+  struct tm_sched_takers sound, doubtful; /* nodes */
   struct tm_list open_nodes; /* that may have one more worker, as far as they are concerned */
   struct tm_list unplanned;  /* nodes with crowded workers, and no look at them is planned */
   size_t calm;               /* nodes */
   int64_t living, ready;
-  int64_t takers;
   int64_t leaves; /* of the living: leaving or stopping */
   bool has_loaded, is_closed;
 };
@@ -108,15 +116,24 @@ void tm_roster_remove(struct tm_roster *r, struct tm_sched_worker *w);
 void tm_roster_close(struct tm_roster *r);
 void tm_roster_update_node(struct tm_roster *r, struct tm_sched_node *n);
 void tm_roster_set_drains(struct tm_roster *r, struct tm_sched_node *n, bool drains);
+void tm_roster_set_doubtful(struct tm_roster *r, struct tm_sched_node *n, bool is_doubtful);
 /* Something has come to a worker of the node (1), or has left it (-1). */
 void tm_roster_count_held(struct tm_roster *r, struct tm_sched_node *n,
                           const struct tm_assignment *what, int change);
-/* Whether a worker of another node can take something. */
+bool tm_roster_has_idle(const struct tm_roster *r);
+/* Whether what failed on the node is for workers of another node, because some can take it. */
 bool tm_roster_has_other_node(const struct tm_roster *r, const struct tm_sched_node *n);
-/* The next worker that wants something, idle ones first; NULL: there is none. `skip`: not this one,
- * nor another one of its node if another node has one that can take something. */
-struct tm_sched_worker *tm_roster_wanting(const struct tm_roster *r,
-                                          const struct tm_sched_worker *skip);
+/* Whether the node gets nothing that has failed, wherever that was: it is doubtful, and workers of
+ * a sound one can take something. */
+bool tm_roster_is_shunned(const struct tm_roster *r, const struct tm_sched_node *n);
+/* The next worker of these that wants something; NULL: there is none. `skip`: not this one, nor
+ * another one of its node if there is another node for what they must avoid. */
+struct tm_sched_worker *tm_roster_next_idle(const struct tm_roster *r,
+                                            const struct tm_sched_takers *of,
+                                            const struct tm_sched_worker *skip);
+struct tm_sched_worker *tm_roster_next_roomy(const struct tm_roster *r,
+                                             const struct tm_sched_takers *of,
+                                             const struct tm_sched_worker *skip);
 /* An idle worker of a calm node; NULL: there is none. Looks at all nodes with idle workers. */
 struct tm_sched_worker *tm_roster_calm(const struct tm_roster *r);
 

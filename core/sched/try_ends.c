@@ -88,8 +88,10 @@ static void note_health(struct tm_sched *s, const struct tm_try *t, bool is_good
                             : t->what.try > 1 ? TM_HEALTH_AGAIN
                                               : TM_HEALTH_FIRST;
 
-  if (n && !n->is_lost)
-    tm_health_note_try(&s->health, &n->health, what, is_good);
+  if (!n || n->is_lost)
+    return;
+  tm_health_note_try(&s->health, &n->health, what, is_good);
+  tm_roster_set_doubtful(&s->roster, n, tm_health_is_doubtful(&n->health));
 }
 
 void tm_try_ends_badly(struct tm_sched *s, const struct tm_try *t, bool is_lost,

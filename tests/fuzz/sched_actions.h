@@ -20,11 +20,13 @@ static void on_hand(struct model *m, const struct tm_sched_action *a)
     fuzz_require(a->what.picked == ++b->picked);
     if (b->failed > 0 && b->lost < TM_LOST_NODES_MAX - 1) { /* else it is a suspect */
       fuzz_require(b->failed_node != a->node || !has_other_node(m, a->node));
-      fuzz_require(b->failed_at != a->worker || m->s.roster.takers == 1);
+      fuzz_require(!is_shunned(m, a->node));
+      fuzz_require(b->failed_at != a->worker || count_takers(m, a->node, true, false) == 1);
     }
     b->outcome = AT_WORKER;
   } else {
     fuzz_require(b->outcome == SEARCHED && x->is_open && x->index == a->what.index);
+    fuzz_require(!is_shunned(m, a->node) || a->what.lost_nodes == TM_LOST_NODES_MAX - 1);
     for (size_t i = 0; i < m->held_len; i++)
       fuzz_require(m->held[i].what.index != a->what.index ||
                    (m->held[i].what.part != a->what.part && m->held[i].what.try != a->what.try));

@@ -246,31 +246,54 @@ static bool is_alone(const struct tm_assignment *a)
   return a->lost_nodes > 0 || a->lost_answers > 0;
 }
 
+/* More tries have failed there in a row than it may have workers. */
+static bool is_doubtful(const struct model *m, uint32_t node)
+{
+  return m->failed_there[node] > m->slots[node];
+}
+
 static size_t count_idle(const struct model *m)
 {
   const struct tm_roster *r = &m->s.roster;
-  size_t n = 0, listed = 0;
+  size_t n = 0, listed[2] = { 0, 0 };
 
   for (size_t i = 0; i < r->nodes.len; i++) {
     const struct tm_sched_node *node = r->nodes.at[i];
-    n += node ? node->idle.len : 0;
-    listed += node && node->idle.len > 0;
-    fuzz_require(!node || tm_list_has(&node->has_idle) == (node->idle.len > 0));
-    fuzz_require(!node || tm_list_has(&node->has_roomy) == (node->roomy.len > 0));
+    if (!node)
+      continue;
+    n += node->idle.len;
+    listed[node->is_doubtful] += node->idle.len > 0;
+    fuzz_require(tm_list_has(&node->has_idle) == (node->idle.len > 0));
+    fuzz_require(tm_list_has(&node->has_roomy) == (node->roomy.len > 0));
+    fuzz_require(node->is_lost || node->is_doubtful == is_doubtful(m, node->number));
   }
-  fuzz_require(listed == r->idle_nodes.len);
+  fuzz_require(listed[0] == r->sound.idle.len && listed[1] == r->doubtful.idle.len);
   return n;
 }
 
-/* Whether a worker of another node can take something. */
-static bool has_other_node(const struct model *m, uint32_t node)
+/* How many workers that can take something are on these nodes: on that one, or on any other one. */
+static int count_takers(const struct model *m, uint32_t node, bool is_there, bool is_sound)
 {
+  int n = 0;
+
   for (size_t i = 0; i < m->workers.len; i++) {
     const struct tm_sched_worker *w = tm_roster_worker(&m->s.roster, m->workers.at[i]);
-    if (w->is_taker && w->node->number != node)
-      return true;
+    n += w->is_taker && (w->node->number == node) == is_there &&
+         (!is_sound || !is_doubtful(m, w->node->number));
   }
-  return false;
+  return n;
+}
+
+/* Whether a sound node has workers that can take something, and this one is not sound. */
+static bool is_shunned(const struct model *m, uint32_t node)
+{
+  return is_doubtful(m, node) && count_takers(m, node, false, true) > 0;
+}
+
+/* Whether what has failed on the node is for another one. */
+static bool has_other_node(const struct model *m, uint32_t node)
+{
+  return count_takers(m, node, false, !is_doubtful(m, node)) > 0;
 }
 
 static void check_all(const struct model *m)
@@ -370,7 +393,10 @@ static void check_avoided(const struct model *m, const struct tm_backlog *waitin
     const struct tm_heap *h = &waiting->order.at[i]->of;
     for (size_t k = 0; k < h->len; k++) {
       const struct tm_assignment *a = tm_heap_at(h, k);
-      fuzz_require(has_other ? a->avoid_node == w->node->number : a->avoid == w->number);
+      if (is_shunned(m, w->node->number))
+        fuzz_require(a->avoid_node != TM_NO_NODE || a->part != 0);
+      else
+        fuzz_require(has_other ? a->avoid_node == w->node->number : a->avoid == w->number);
     }
     len += h->len;
   }
@@ -395,7 +421,8 @@ static void check_refused(const struct model *m, const struct tm_sched_worker *w
     return;
   if (!tm_queue_has_waiting(&((struct model *)(uintptr_t)m)->s.queue))
     return;
-  fuzz_require(m->s.roster.takers > 1 && q->next == q->created);
+  fuzz_require(m->s.roster.sound.count + m->s.roster.doubtful.count > 1);
+  fuzz_require(q->next == q->created);
   check_avoided(m, &q->back, w);
   if (!first)
     check_avoided(m, &q->alone, w);
@@ -460,13 +487,13 @@ static void check_turn(struct model *m)
 
   if (m->is_ended)
     return;
-  if (r->idle_nodes.len == 0 || m->idle_ns == INT64_MAX)
-    m->idle_ns = r->idle_nodes.len > 0 ? m->now_ns : INT64_MAX;
+  if (!tm_roster_has_idle(r) || m->idle_ns == INT64_MAX)
+    m->idle_ns = tm_roster_has_idle(r) ? m->now_ns : INT64_MAX;
   if (tm_sched_has_waiting(&m->s) || m->s.queue.suspects.len > 0)
     for (size_t i = 0; i < m->workers.len; i++)
       check_refused(m, tm_roster_worker(r, m->workers.at[i]));
   check_starts(m);
-  if (r->idle_nodes.len > 0)
+  if (tm_roster_has_idle(r))
     check_recalls(m);
   fuzz_require(tm_sched_due(&m->s) > m->now_ns);
 }

@@ -56,9 +56,9 @@ struct sim_options {
   int64_t max_workers; /* of all steps; 0: what the nodes have */
   uint32_t nodes;
   uint32_t hosts;              /* 0: the nodes have no names */
-  uint32_t sick;               /* init() fails on so many hosts, the first ones */
-  uint32_t quick;              /* on so many, the next ones, nodes end before they are ready */
-  uint32_t bad;                /* on so many, the next ones, all tries fail, and soon */
+  uint32_t sick;               /* init() fails on so many hosts, here and there */
+  uint32_t quick;              /* on so many others, nodes end before they are ready */
+  uint32_t bad;                /* on so many others, all tries fail, and soon */
   int64_t slots;               /* of a node */
   uint64_t mini_batches;       /* of a step */
   int64_t queue_ns;            /* a machine for a node is granted after up to twice as long */

@@ -93,41 +93,34 @@ void sim_check_sick(struct sim *x, uint32_t node)
 
 /* ---- idle workers: (3), (4) ---- */
 
-/* Whether a worker of another node can take something. */
-static bool has_other_node(const struct tm_roster *r, const struct tm_sched_node *n)
+/* What else it must avoid: all that failed on its node, or at itself. */
+static bool must_avoid(const struct tm_roster *r, const struct tm_sched_worker *w,
+                       const struct tm_assignment *a)
 {
-  return r->takers > n->takers;
+  const struct tm_sched_node *n = w->node;
+  int64_t others = n->is_doubtful ? r->doubtful.count - n->takers : r->sound.count - n->takers;
+
+  if (n->is_doubtful && r->sound.count > 0)
+    return a->avoid_node != TM_NO_NODE;
+  return others > 0 ? a->avoid_node == n->number : a->avoid == w->number;
 }
 
-/* Whether the queue has something that the worker need not avoid. */
+/* Whether the queue has something that this worker need not avoid. */
 static bool has_for(struct sim_step *st, const struct tm_sched_worker *w)
 {
   const struct tm_queue *q = &st->s.queue;
-  bool has_other = has_other_node(&st->s.roster, w->node);
 
   for (size_t i = 0; i < q->back.order.len; i++) {
     const struct tm_heap *h = &q->back.order.at[i]->of;
-    for (size_t k = 0; k < h->len; k++) {
-      const struct tm_assignment *a = tm_heap_at(h, k);
-      if (has_other ? a->avoid_node != w->node->number : a->avoid != w->number)
+    for (size_t k = 0; k < h->len; k++)
+      if (!must_avoid(&st->s.roster, w, tm_heap_at(h, k)))
         return true;
-    }
   }
   return q->next < q->created;
 }
 
-void sim_check_turn(struct sim *x, struct sim_step *st)
+static void check_idle(struct sim *x, struct sim_step *st, const struct tm_list *nodes)
 {
-  const struct tm_list *nodes = &st->s.roster.idle_nodes;
-
-  if (nodes->len == 0) {
-    st->idle_ns = INT64_MAX;
-    return;
-  }
-  if (st->idle_ns == INT64_MAX)
-    st->idle_ns = x->now_ns;
-  if (!tm_sched_has_waiting(&st->s))
-    return;
   for (struct tm_list_item *i = tm_list_first(nodes); i; i = tm_list_next(nodes, i)) {
     const struct tm_list *idle = &TM_LIST_OWNER(i, struct tm_sched_node, has_idle)->idle;
     const struct tm_sched_worker *w =
@@ -136,6 +129,20 @@ void sim_check_turn(struct sim *x, struct sim_step *st)
       sim_check_wrong(x, "at %.6f s: worker %" PRIu32 " is idle while something waits",
                       (double)x->now_ns / 1e9, w->number);
   }
+}
+
+void sim_check_turn(struct sim *x, struct sim_step *st)
+{
+  if (!tm_roster_has_idle(&st->s.roster)) {
+    st->idle_ns = INT64_MAX;
+    return;
+  }
+  if (st->idle_ns == INT64_MAX)
+    st->idle_ns = x->now_ns;
+  if (!tm_sched_has_waiting(&st->s))
+    return;
+  check_idle(x, st, &st->s.roster.sound.idle);
+  check_idle(x, st, &st->s.roster.doubtful.idle);
 }
 
 int64_t sim_late_ns(const struct sim *x, uint32_t node)

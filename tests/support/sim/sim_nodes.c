@@ -6,6 +6,7 @@
 #define ASK_NS    (5 * TM_S)  /* between two looks at what a node waits for */
 #define START_MAX (60 * TM_S) /* from its grant until it is ready */
 #define STARTS    64          /* at a time */
+#define SCATTER   607         /* a prime that no number of hosts is a multiple of */
 #define KILL_NS   (30 * TM_S) /* after it was asked to end */
 
 static struct sim_node *node_of(struct sim *x, uint32_t id)
@@ -13,21 +14,27 @@ static struct sim_node *node_of(struct sim *x, uint32_t id)
   return &x->nodes.at[id];
 }
 
+/* The hosts of one kind are not next to each other. */
+static bool is_among(const struct sim *x, const struct sim_node *n, uint32_t first, uint32_t count)
+{
+  size_t number = x->o.hosts > 0 ? n->host * SCATTER % x->o.hosts : SIZE_MAX;
+
+  return number >= first && number < first + count;
+}
+
 bool sim_node_lacks_init(const struct sim *x, uint32_t node)
 {
-  return x->nodes.at[node].host < x->o.sick;
+  return is_among(x, &x->nodes.at[node], 0, x->o.sick);
 }
 
 bool sim_node_is_bad(const struct sim *x, uint32_t node)
 {
-  size_t host = x->nodes.at[node].host, first = x->o.sick + x->o.quick;
-
-  return host >= first && host < first + x->o.bad;
+  return is_among(x, &x->nodes.at[node], x->o.sick + x->o.quick, x->o.bad);
 }
 
 static bool is_quick(const struct sim *x, const struct sim_node *n)
 {
-  return n->host >= x->o.sick && n->host < x->o.sick + x->o.quick;
+  return is_among(x, n, x->o.sick, x->o.quick);
 }
 
 /* A job looks ten times a second. */

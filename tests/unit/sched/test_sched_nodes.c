@@ -303,6 +303,34 @@ static void test_a_node_where_all_tries_fail_is_reported_once(void **state)
   tm_sched_release(&f.s);
 }
 
+/* After two failures there, of one worker: it gets what has not failed, and the rest waits for the
+ * other node. */
+static void test_a_doubtful_node_gets_nothing_that_has_failed(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_pair(&f);
+  RUN(&f, { "turn", "hand 1/1 m1" }, { "failed 1 1", "retry 1/1 m1" }, { "turn", "hand 1/2 m2" },
+      { "failed 1 2", "retry 1/2 m2" }, { "failed 0 1", "retry 0/1 m0" },
+      { "turn", "hand 0/2 m0, hand 1/3 m3" }, { "failed 1 3", "retry 1/3 m3" },
+      { "turn", "hand 1/4 m4" });
+  tm_sched_release(&f.s);
+}
+
+/* If no node is sound, what has failed at one goes to the other. */
+static void test_doubtful_nodes_get_all_if_there_is_no_sound_one(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_pair(&f);
+  RUN(&f, { "turn", "hand 1/1 m1" }, { "failed 1 1", "retry 1/1 m1" }, { "turn", "hand 1/2 m2" },
+      { "failed 1 2", "retry 1/2 m2" }, { "failed 0 1", "retry 0/1 m0" },
+      { "turn", "hand 0/2 m0, hand 1/3 m3" }, { "failed 0 2", "retry 0/2 m0" },
+      { "turn", "hand 0/3 m1" }, { "failed 1 3", "retry 1/3 m3" }, { "turn", "hand 1/4 m0" },
+      { "result 1 4 50", "" }, { "turn", "hand 1/5 m2" });
+  tm_sched_release(&f.s);
+}
+
 static void test_nodes_that_fail_alike_are_not_reported(void **state)
 {
   struct fixture f = { .now_ns = 0 };
@@ -362,6 +390,8 @@ UNIT_TESTS({
     cmocka_unit_test(test_a_call_that_took_too_long_counts_on_a_node_that_drains),
     cmocka_unit_test(test_what_ran_on_a_node_that_drained_has_lost_no_node),
     cmocka_unit_test(test_a_node_where_all_tries_fail_is_reported_once),
+    cmocka_unit_test(test_a_doubtful_node_gets_nothing_that_has_failed),
+    cmocka_unit_test(test_doubtful_nodes_get_all_if_there_is_no_sound_one),
     cmocka_unit_test(test_nodes_that_fail_alike_are_not_reported),
     cmocka_unit_test(test_a_node_where_init_fails_is_reported_once),
 });

@@ -48,20 +48,48 @@ static void test_one_seed_gives_one_trace(void **state)
   }
 }
 
+static const struct sim_case *find(const char *name)
+{
+  size_t i = 0;
+
+  while (strcmp(sim_cases[i].name, name) != 0)
+    i++;
+  return &sim_cases[i];
+}
+
+/* On one host all tries fail, and on another one init() does: both are found, and no mini-batch
+ * uses up its tries there. */
+static void test_sick_nodes_are_found_and_spoil_nothing(void **state)
+{
+  for (uint64_t seed = 1; seed <= 5; seed++) {
+    struct sim_size size = small;
+    struct sim_options o;
+    struct sim x;
+
+    size.seed = seed;
+    o = sim_case_options(find("sick"), &size);
+    sim_init(&x, &o);
+    if (!sim_run(&x))
+      fail_msg("seed %d: %s", (int)seed, x.found.text);
+    assert_int_equal(x.sick_nodes, 2);
+    assert_int_equal(x.failed, 0);
+    assert_true(x.committed == size.mini_batches);
+    sim_release(&x);
+  }
+}
+
 static void test_accidents_of_many_seeds(void **state)
 {
   struct sim_size size = small;
-  size_t i = 0;
 
-  while (strcmp(sim_cases[i].name, "accidents") != 0)
-    i++;
   size.mini_batches = 20000;
   for (size.seed = 1; size.seed <= 10; size.seed++)
-    run(&sim_cases[i], &size);
+    run(find("accidents"), &size);
 }
 
 UNIT_TESTS({
     cmocka_unit_test(test_each_case_is_right_and_fast),
     cmocka_unit_test(test_one_seed_gives_one_trace),
+    cmocka_unit_test(test_sick_nodes_are_found_and_spoil_nothing),
     cmocka_unit_test(test_accidents_of_many_seeds),
 });
