@@ -201,7 +201,7 @@ describe("in an allocation of Slurm, nodes", function()
     assert.is_nil(used[record(t, 3).host])
     finish(t)
     expect_allocation()
-    job.expect_words(t:log "sys/master_role.txt", { ("node 2 (%s) is lost: "):format(machine) })
+    job.expect_words(t:log "sys/master_role.txt", { ("lost node 2 (%s) after "):format(machine) })
     cluster:run("scancel", allocation)
     cluster:restore(machine:match "%d+$")
     allocation = nil

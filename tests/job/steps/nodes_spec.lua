@@ -259,7 +259,7 @@ describe("a lost node", function()
     assert.same({ "env", ("TM_NODE=%s/2"):format(t.dir) }, { r.command[1], r.command[2] })
     assert.equal("node", r.command[4])
     assert.is_true(r.asked <= r.started and r.started < r.ended)
-    job.expect_words(r.why, { "is lost: the connection to node 2 has ended" })
+    job.expect_words(r.why, { "lost node 2 ", ": the connection to node 2 has ended" })
     assert.is_nil(r.may_run)
     assert.equal("the job has ended", json.decode(t:read "job/nodes/1.json").why)
   end)
@@ -330,7 +330,8 @@ describe("a lost node", function()
     wait_for_workers(t, 3)
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
-    job.expect_patterns(t:log "sys/master_role.txt", { "nothing heard for 1 s: [^\n]*; %d+ mini%-batch%a* go%a* back to the queue, " })
+    job.expect_patterns(t:log "sys/master_role.txt",
+                        { "nothing heard for 1 s: [^\n]*; %d+ mini%-batch%a* go%a* back to the queue, " })
   end)
 
   if os.getenv "TM_LONG" then -- these take 6 s and 8 s
