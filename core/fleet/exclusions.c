@@ -59,11 +59,21 @@ bool tm_exclusions_are_untested(const struct tm_exclusions *e)
   return e->is_untested && e->list.len > 0;
 }
 
+void tm_exclusions_asked(struct tm_exclusions *e)
+{
+  e->is_untested = false;
+}
+
+void tm_exclusions_unanswered(struct tm_exclusions *e)
+{
+  e->is_untested = true;
+}
+
 char *tm_exclusions_tested(struct tm_exclusions *e, bool is_granted)
 {
   char *host = NULL;
 
-  e->is_untested = !is_granted;
+  e->is_untested = e->is_untested || !is_granted;
   if (!is_granted && e->list.len > 0) {
     host = tm_xstrdup(e->list.at[0].host);
     remove_at(e, 0);

@@ -36,6 +36,10 @@ bool tm_exclusions_add(struct tm_exclusions *e, const char *host, int64_t now_ns
 void tm_exclusions_expire(struct tm_exclusions *e, int64_t now_ns);
 /* Whether Slurm has to be asked before a node is requested: (2). */
 bool tm_exclusions_are_untested(const struct tm_exclusions *e);
+/* It is asked about the hosts of now, without those that may be added until it answers. */
+void tm_exclusions_asked(struct tm_exclusions *e);
+/* It did not answer, and has to be asked again. */
+void tm_exclusions_unanswered(struct tm_exclusions *e);
 /* Its answer. If it refuses, the oldest exclusion ends: returns the host, for free(); else NULL. */
 char *tm_exclusions_tested(struct tm_exclusions *e, bool is_granted);
 /* All hosts that a node must not use, separated by commas, for free(); NULL: none. `users`: those

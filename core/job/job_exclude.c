@@ -3,7 +3,8 @@
  *
  *  (1) After a host was added, no node is requested before `srun --test-only` has said that one can
  *      be had without it. While it refuses, the oldest exclusion ends. If srun itself fails, or
- *      takes LIMIT_NS, the exclusions stay.
+ *      takes LIMIT_NS, the exclusions stay. If Slurm's controller was not reached, it is asked
+ *      again after AGAIN_NS.
  *  (2) srun is a command of the keeper of this machine. If that is lost, it is asked again.
  */
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "sys/clock.h"
 
 #define LIMIT_NS (20 * TM_S)
+#define AGAIN_NS (5 * TM_S)
 
 bool tm_job_exclude_add(const struct tm_launched_node *n)
 {
@@ -47,6 +49,19 @@ static void take_answer(struct tm_launch_group *g, bool is_granted)
   free(host);
 }
 
+/* Requests wait for that. The user hears it once. */
+static void take_none(struct tm_launch_group *g, const char *line)
+{
+  char *text = tm_xprintf("Slurm does not answer: '%s'; nodes are requested when it does", line);
+
+  tm_exclusions_unanswered(&g->exclude.hosts);
+  g->exclude.is_asking = false;
+  g->exclude.due_ns = tm_clock_mono_ns() + AGAIN_NS;
+  tm_job_emit(g->exclude.job, TM_EVENT_MESSAGE, g->is_unanswered ? TM_DEBUG : TM_WARNING, text);
+  g->is_unanswered = true;
+  free(text);
+}
+
 static void on_launch_failed(void *data, uint32_t launch, const char *text)
 {
   take_answer(data, true);
@@ -56,7 +71,10 @@ static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_
 {
   struct tm_launch_group *g = data;
 
-  take_answer(g, ended->signal != 0 || ended->exit_status == 0 || g->exclude.is_late);
+  if (ended->exit_status != 0 && tm_slurm_text_is_unanswered(ended->last_line))
+    take_none(g, ended->last_line);
+  else
+    take_answer(g, ended->signal != 0 || ended->exit_status == 0 || g->exclude.is_late);
   tm_job_launches_go(g->exclude.job);
 }
 
@@ -76,6 +94,7 @@ static void ask(struct tm_launch_group *g)
   char *file = tm_xprintf("%s/nodes/srun.txt", job->dir.path);
   char **without = tm_slurm_environment_removed(environ), **argv = command_of(g);
 
+  tm_exclusions_asked(&g->exclude.hosts);
   g->exclude.is_asking = true;
   g->exclude.is_late = false;
   g->exclude.asked_ns = tm_clock_mono_ns();
@@ -105,13 +124,17 @@ bool tm_job_exclude_is_settled(struct tm_job *job, size_t group)
   tm_exclusions_expire(&g->exclude.hosts, tm_clock_mono_ns());
   if (g->exclude.is_asking)
     end_late(g);
-  else if (tm_exclusions_are_untested(&g->exclude.hosts))
+  else if (tm_exclusions_are_untested(&g->exclude.hosts) && tm_clock_mono_ns() >= g->exclude.due_ns)
     ask(g);
-  return !g->exclude.is_asking;
+  return !g->exclude.is_asking && !tm_exclusions_are_untested(&g->exclude.hosts);
 }
 
 void tm_job_exclude_lost(struct tm_job *job) /* keeps (2) */
 {
-  for (size_t i = 0; i < job->launches->groups.len; i++)
-    job->launches->groups.at[i].exclude.is_asking = false;
+  for (size_t i = 0; i < job->launches->groups.len; i++) {
+    struct tm_job_exclude *e = &job->launches->groups.at[i].exclude;
+    if (e->is_asking)
+      tm_exclusions_unanswered(&e->hosts);
+    e->is_asking = false;
+  }
 }

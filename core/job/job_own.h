@@ -87,8 +87,8 @@ struct tm_job_exclude {
   struct tm_job *job; /* once it is asked */
   struct tm_exclusions hosts;
   bool is_asking, is_late;
-  uint32_t question; /* while asking: the number of the launch */
-  int64_t asked_ns;
+  uint32_t question;        /* while asking: the number of the launch */
+  int64_t asked_ns, due_ns; /* it is not asked before due_ns */
 };
 
 /* Steps whose settings of nodes are equal. */
@@ -289,6 +289,8 @@ void tm_job_slurm_lost(struct tm_job *job); /* the keeper of this machine is los
 /* Cancels the Slurm jobs that must end. Call it also at each tick. */
 void tm_job_slurm_go(struct tm_job *job);
 bool tm_job_slurm_is_done(const struct tm_job *job);
+/* The job ends: cancels at once what was to be tried again later. */
+void tm_job_slurm_close(struct tm_job *job);
 /* The job ends, and its keeper runs no scancel any more: does it here, for 5 s at most. */
 void tm_job_slurm_finish(struct tm_job *job);
 void tm_job_slurm_release(struct tm_job_slurm *s);

@@ -52,14 +52,42 @@ static void as_long_as_slurm_refuses_the_oldest_ends(void **state)
   assert_string_equal(host, "cn01");
   free(host);
   assert_true(tm_exclusions_are_untested(&e)); /* it must be asked again */
+  tm_exclusions_asked(&e);
   assert_null(tm_exclusions_tested(&e, true));
   assert_false(tm_exclusions_are_untested(&e));
   expect(&e, NULL, "cn02");
   tm_exclusions_add(&e, "cn03", 2);
+  tm_exclusions_asked(&e);
   free(tm_exclusions_tested(&e, false));
   free(tm_exclusions_tested(&e, false));
   assert_false(tm_exclusions_are_untested(&e)); /* none is left */
   assert_null(tm_exclusions_tested(&e, false));
+  tm_exclusions_release(&e);
+}
+
+static void a_host_that_is_added_meanwhile_is_untested(void **state)
+{
+  struct tm_exclusions e = { .is_untested = false };
+  tm_exclusions_add(&e, "cn01", 0);
+  tm_exclusions_asked(&e);
+  assert_false(tm_exclusions_are_untested(&e));
+  tm_exclusions_add(&e, "cn02", 0);
+  assert_null(tm_exclusions_tested(&e, true));
+  assert_true(tm_exclusions_are_untested(&e));
+  tm_exclusions_asked(&e);
+  assert_null(tm_exclusions_tested(&e, true));
+  assert_false(tm_exclusions_are_untested(&e));
+  tm_exclusions_release(&e);
+}
+
+static void a_question_without_an_answer_is_asked_again(void **state)
+{
+  struct tm_exclusions e = { .is_untested = false };
+  tm_exclusions_add(&e, "cn01", 0);
+  tm_exclusions_asked(&e);
+  tm_exclusions_unanswered(&e);
+  assert_true(tm_exclusions_are_untested(&e));
+  expect(&e, NULL, "cn01");
   tm_exclusions_release(&e);
 }
 
@@ -83,5 +111,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_host_is_excluded_for_ten_minutes_after_its_last_loss),
     cmocka_unit_test(those_of_the_user_stay),
     cmocka_unit_test(as_long_as_slurm_refuses_the_oldest_ends),
+    cmocka_unit_test(a_host_that_is_added_meanwhile_is_untested),
+    cmocka_unit_test(a_question_without_an_answer_is_asked_again),
     cmocka_unit_test(only_plain_names_are_excluded_without_their_domain),
 });
