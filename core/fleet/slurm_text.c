@@ -254,21 +254,33 @@ void tm_slurm_text_error(const char *text, size_t len, char out[TM_SLURM_TEXT_MA
   }
 }
 
-bool tm_slurm_text_is_unanswered(const char *line)
+static bool begins_with(const char *line, const char *const *reasons, size_t len)
 {
-  static const char *const reasons[] = { "Unable to contact slurm controller",
-                                         "Zero Bytes were transmitted or received",
-                                         "Socket timed out on send/recv operation",
-                                         "Insane message length",
-                                         "Slurm backup controller in standby mode" };
   struct span said = { line, strlen(line) };
 
   (void)(take_begin(&said, "srun: error: Unable to allocate resources: ") ||
          take_begin(&said, "allocation failure: "));
-  for (size_t i = 0; i < TM_COUNT_OF(reasons); i++)
+  for (size_t i = 0; i < len; i++)
     if (take_begin(&said, reasons[i]))
       return true;
   return false;
+}
+
+bool tm_slurm_text_is_unreached(const char *line)
+{
+  static const char *const reasons[] = { "Unable to contact slurm controller",
+                                         "Slurm backup controller in standby mode" };
+
+  return begins_with(line, reasons, TM_COUNT_OF(reasons));
+}
+
+bool tm_slurm_text_is_unanswered(const char *line)
+{
+  static const char *const reasons[] = { "Zero Bytes were transmitted or received",
+                                         "Socket timed out on send/recv operation",
+                                         "Insane message length" };
+
+  return tm_slurm_text_is_unreached(line) || begins_with(line, reasons, TM_COUNT_OF(reasons));
 }
 
 /* ---- the allocation ---- */

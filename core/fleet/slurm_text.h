@@ -76,8 +76,10 @@ void tm_slurm_text_line(const char *line, size_t len, struct tm_slurm_said *out)
  * gives one, else its last error, else its last line. "": it wrote nothing. */
 void tm_slurm_text_error(const char *text, size_t len, char out[TM_SLURM_TEXT_MAX]);
 
-/* Whether a line of srun, or a text of tm_slurm_text_error(), says that the controller did not
- * answer: nobody has looked at the request. */
+/* Whether a line of srun, or a text of tm_slurm_text_error(), says that the controller was not
+ * reached: there is no Slurm job. */
+bool tm_slurm_text_is_unreached(const char *line);
+/* Or that it did not answer: there may be one, of which srun knows nothing. */
 bool tm_slurm_text_is_unanswered(const char *line);
 
 /* ---- the allocation ---- */

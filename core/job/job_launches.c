@@ -414,6 +414,7 @@ void tm_job_launches_close(struct tm_job *job)
       tm_job_launched_end_command(l->nodes.at[i]); /* it has no keeper that could end first */
   }
   tm_fleet_close_streams(&job->fleet);
+  tm_job_slurm_close(job);
   tm_job_launches_end(job);
 }
 

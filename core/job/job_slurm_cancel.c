@@ -10,7 +10,8 @@
  *      says, which may be that of another job. A step is canceled in the same way; the allocation
  *      never is.
  *  (3) Several that must end at a time are one command, so that the controller is not flooded. It
- *      is a command of the keeper, with a limit of 20 s. One that fails is reported, not repeated.
+ *      is a command of the keeper, with a limit of 20 s. One that fails is reported once, and
+ *      repeated while the job runs, and once more at its end: else the machine would stay taken.
  *  (4) Nobody waits for a cancellation but the end of the job, for a limited time. If the keeper of
  *      this machine is lost by then, the command is a child of our own.
  */
@@ -27,6 +28,7 @@
 #include "sys/clock.h"
 
 #define FINISH_NS (5 * TM_S)
+#define AGAIN_NS  (20 * TM_S)
 #define NODES_MAX 200 /* that one command cancels */
 
 struct left {
@@ -42,6 +44,8 @@ struct tm_slurm_cancel {
   bool is_asked;                     /* the command runs */
   uint32_t launch;                   /* is_asked: its number */
   int64_t asked_ns;
+  bool is_reported; /* it has failed before */
+  int64_t due_ns;   /* when it is repeated then */
 };
 
 /* Keeps (1). */
@@ -84,7 +88,7 @@ static struct tm_slurm_cancel *open_cancel(struct tm_job *job)
   struct tm_job_slurm *s = &job->launches->slurm;
   struct tm_slurm_cancel *c = s->cancels.len > 0 ? s->cancels.at[s->cancels.len - 1] : NULL;
 
-  if (c && !c->is_asked && c->left.len < NODES_MAX)
+  if (c && !c->is_asked && !c->is_reported && c->left.len < NODES_MAX)
     return c;
   c = TM_NEW(struct tm_slurm_cancel);
   *c = (struct tm_slurm_cancel) { .job = job };
@@ -156,11 +160,17 @@ static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_
 {
   struct tm_slurm_cancel *c = data;
 
-  if (ended->exit_status == 0 && ended->signal == 0)
+  bool has_failed = ended->exit_status != 0 || ended->signal != 0;
+
+  if (!has_failed)
     forget_all(c);
-  else
+  else if (!c->is_reported)
     report(c, ended->last_line[0] ? ended->last_line : "scancel has failed");
-  finish(c);
+  c->is_reported = has_failed;
+  c->is_asked = false;
+  c->due_ns = tm_clock_mono_ns() + AGAIN_NS;
+  if (!has_failed || !tm_job_life_may(&c->job->life, TM_JOB_MAY_RUN))
+    finish(c);
 }
 
 static void ask(struct tm_slurm_cancel *c)
@@ -187,9 +197,9 @@ static void ask_all(struct tm_job *job)
   int64_t now_ns = tm_clock_mono_ns();
 
   for (size_t i = 0; local && i < s->cancels.len; i++)
-    if (!s->cancels.at[i]->is_asked)
+    if (!s->cancels.at[i]->is_asked && s->cancels.at[i]->due_ns <= now_ns)
       ask(s->cancels.at[i]);
-    else if (now_ns - s->cancels.at[i]->asked_ns >= TM_SLURM_LIMIT_NS)
+    else if (s->cancels.at[i]->is_asked && now_ns - s->cancels.at[i]->asked_ns >= TM_SLURM_LIMIT_NS)
       tm_node_end_launch(local, s->cancels.at[i]->launch); /* keeps (3) */
 }
 
@@ -199,7 +209,8 @@ void tm_job_slurm_ended(struct tm_launched_node *n)
 {
   if (!n->slurm_name)
     return;
-  if (!n->why && n->ended.exit_status == 0 && n->ended.signal == 0) {
+  if ((!n->why && n->ended.exit_status == 0 && n->ended.signal == 0) ||
+      tm_slurm_text_is_unreached(n->ended.last_line)) {
     forget(n->job, n->id);
     return;
   }
@@ -236,6 +247,15 @@ bool tm_job_slurm_is_done(const struct tm_job *job)
 }
 
 /* ---- the end of the job ---- */
+
+void tm_job_slurm_close(struct tm_job *job)
+{
+  struct tm_job_slurm *s = &job->launches->slurm;
+
+  for (size_t i = 0; i < s->cancels.len; i++)
+    s->cancels.at[i]->due_ns = 0;
+  ask_all(job);
+}
 
 /* Runs the command as our own child. 0, or a message. */
 static int cancel_here(const struct tm_slurm_cancel *c, int64_t ns, struct tm_err *err)

@@ -172,6 +172,10 @@ static void a_controller_that_does_not_answer_is_told_apart(void **state)
                                            "partition name specified"));
   assert_true(tm_slurm_text_is_unanswered("Unable to contact slurm controller (connect failure)"));
   assert_false(tm_slurm_text_is_unanswered("Unable to contact"));
+  assert_true(tm_slurm_text_is_unreached("srun: error: Unable to allocate resources: Unable to "
+                                         "contact slurm controller (connect failure)"));
+  assert_false(tm_slurm_text_is_unreached("srun: error: Unable to allocate resources: Socket timed "
+                                          "out on send/recv operation"));
   assert_false(tm_slurm_text_is_unanswered(""));
 }
 
