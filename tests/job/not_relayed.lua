@@ -13,8 +13,10 @@ return {
   slurm = "its settings choose the nodes",
   slurm_allocation = "its settings choose the nodes",
   slurm_nodes = "its settings choose the nodes",
+  slurm_control = "its settings choose the nodes",
   slurm_exec = "its settings choose the nodes",
   slurm_harm = "its settings choose the nodes",
+  slurm_killed = "its settings choose the nodes",
   try = "it runs no job",
   wrong_values = "it runs no job",
   logs = {

@@ -99,11 +99,23 @@ function Cluster:wait_for_idle(limit)
   if not ok then error("the cluster is not idle:\n" .. self:run "squeue" .. self:run("sinfo", "-N", "-l"), 0) end
 end
 
+--- Whether Slurm may give the node to a job, now or after the present one.
+function Cluster:is_usable(number)
+  local state = self:run("sinfo", "-h", "-n", "node" .. number, "-o", "%T"):match "[^\n]*"
+  return state == "idle" or state == "allocated" or state == "mixed"
+end
+
 --- Starts a killed node again. Slurm first ends what it believes to run there, without waiting for
---- its own limits.
-function Cluster:restore(number)
+--- its own limits. Others may be in use.
+function Cluster:revive(number)
   self:run("scontrol", "update", "nodename=node" .. number, "state=down", "reason=test")
   self:call("start-node", number)
+  programs.wait_until("a node that can be used", function() return self:is_usable(number) end, 30)
+end
+
+--- The same, and waits until all nodes are idle.
+function Cluster:restore(number)
+  self:revive(number)
   self:wait_for_idle()
 end
 

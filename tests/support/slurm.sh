@@ -29,6 +29,7 @@ usage: tests/support/slurm.sh COMMAND DIR [ARGUMENT]...
   freeze-node, thaw-node DIR NUMBER   stops and continues all processes of a node
   cut-node, heal-node DIR NUMBER      only with netns: cuts a node off the network, and reconnects it
   kill-daemon DIR NAME         kills slurmctld, or slurmd-node1 and the like, and nothing else
+  end-daemon DIR NAME          ends it with SIGTERM; slurmctld then saves what it knows, as every 5 s
   kill-steps DIR NUMBER        kills the slurmstepd processes of a node, and nothing else
   start-controller DIR         starts slurmctld again
   ps DIR                       prints the processes of the cluster
@@ -510,6 +511,7 @@ case $command in
   cut-node) in_space ctl ip link set "v$1" down ;;
   heal-node) in_space ctl ip link set "v$1" up ;;
   kill-daemon) end_daemons KILL "$1" && wait_until 10 is_over "$(pid_of "$1")" ;;
+  end-daemon) end_daemons TERM "$1" && wait_until 10 is_over "$(pid_of "$1")" ;;
   kill-steps) kill_steps "$1"; true ;;
   start-controller) start_controller ;;
   ps) list_processes ;;
