@@ -63,10 +63,19 @@ static void on_drains(void *data)
     p->fleet->o.on_drains(p->fleet->o.data, p->id);
 }
 
+static void on_left_gone(void *data)
+{
+  struct tm_fleet_place *p = data;
+
+  p->left = NULL;
+}
+
 static void close_left(struct tm_fleet_place *p)
 {
+  if (!p || !p->left || p->left_ns == 0)
+    return;
   p->left_ns = 0;
-  tm_node_close(p->closing, on_gone);
+  tm_node_close(p->left, on_left_gone);
 }
 
 static void on_quiet(void *data)
@@ -74,7 +83,13 @@ static void on_quiet(void *data)
   close_left(data);
 }
 
-/* What a node that was used has on its way is still read, so that it is known to be late. */
+static void on_late(struct tm_late *l)
+{
+  on_gone(l->data);
+}
+
+/* What a node that was used has on its way is still read, so that it is known to be late. Nobody
+ * waits for that: for the user it is gone. */
 static void on_lost(void *data, const char *text)
 {
   struct tm_fleet_place *p = data;
@@ -85,7 +100,9 @@ static void on_lost(void *data, const char *text)
   p->node = NULL;
   p->is_ready = false;
   if (was_ready && tm_node_leave(p->closing, on_quiet)) {
+    p->left = p->closing;
     p->left_ns = tm_clock_mono_ns();
+    tm_late_add(p->fleet->o.loop, &p->gone);
     p->fleet->o.on_lost(p->fleet->o.data, p->id, text);
   } else {
     p->fleet->o.on_lost(p->fleet->o.data, p->id, text);
@@ -100,6 +117,7 @@ static struct tm_fleet_place *place_of(struct tm_fleet *f, uint32_t id)
   if (!f->places.at[id]) {
     f->places.at[id] = TM_NEW(struct tm_fleet_place);
     *f->places.at[id] = (struct tm_fleet_place) { .fleet = f, .id = id };
+    f->places.at[id]->gone = (struct tm_late) { .on_late = on_late, .data = f->places.at[id] };
   }
   return f->places.at[id];
 }
@@ -202,15 +220,14 @@ void tm_fleet_tick(struct tm_fleet *f, int64_t mono_ns)
   for (uint32_t id = 0; id < f->places.len; id++) {
     struct tm_fleet_place *p = f->places.at[id];
     tm_node_tick(tm_fleet_node(f, id), mono_ns);
-    if (p && p->left_ns > 0 && mono_ns - p->left_ns >= LATE_NS)
+    if (p && p->left && mono_ns - p->left_ns >= LATE_NS)
       close_left(p);
   }
 }
 
 static void close_place(struct tm_fleet_place *p)
 {
-  if (p && p->left_ns > 0)
-    close_left(p);
+  close_left(p);
   if (!p || !p->node)
     return;
   tm_require(!p->closing);
@@ -253,8 +270,11 @@ void tm_fleet_close_now(struct tm_fleet *f)
     struct tm_fleet_place *p = f->places.at[i];
     if (!p)
       continue;
+    tm_late_remove(&p->gone);
+    if (p->left != p->closing)
+      tm_node_close_now(p->left);
     tm_node_close_now(p->node ? p->node : p->closing);
-    p->node = p->closing = NULL;
+    p->node = p->closing = p->left = NULL;
   }
 }
 

@@ -42,7 +42,9 @@ struct tm_fleet_place {
   struct tm_node *node;    /* NULL: it cannot be used */
   struct tm_node *closing; /* NULL: no process is left */
   uint32_t started;        /* keepers */
-  int64_t left_ns;         /* of a lost node that is still read: since when; else 0 */
+  struct tm_node *left;    /* lost and gone, but still read; or NULL */
+  int64_t left_ns;         /* since when; 0: it is being closed */
+  struct tm_late gone;     /* tells the user */
   bool is_stream, is_ready;
 };
 

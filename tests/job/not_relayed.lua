@@ -8,6 +8,7 @@ return {
   nodes_drain = "its settings choose the nodes",
   nodes_ends = "its settings choose the nodes",
   nodes_files = "its settings choose the nodes",
+  nodes_late = "its settings choose the nodes",
   nodes_probe = "its settings choose the nodes",
   nodes_sick = "its settings choose the nodes",
   slurm = "its settings choose the nodes",

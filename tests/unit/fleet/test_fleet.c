@@ -351,7 +351,8 @@ static void a_node_that_is_given_up_is_lost_and_gone(void **state)
   release(&s, "lost 1: late;gone 1;");
 }
 
-/* A node that is ready, then given up; two messages of it are on their way. */
+/* A node that is ready, then given up; two messages of it are on their way. Others do not wait for
+ * them. */
 static void give_up_late(struct seen *s, struct relay *r)
 {
   struct tm_msg f = { .type = TM_MSG_NOTE, .payload = "late", .length = 4, .fd = -1 };
@@ -363,10 +364,18 @@ static void give_up_late(struct seen *s, struct relay *r)
   tm_node_stream_flush(r->stream);
   tm_buf_clear(&s->notes);
   tm_fleet_give_up(&s->fleet, 1, "silent");
-  assert_null(tm_fleet_node(&s->fleet, 1));
+  assert_string_equal(tm_buf_str(&s->order), "ready 1;lost 1: silent;");
+  await(s, "gone");
   while (!r->has_ended) /* it hears of that */
     tm_loop_turn(&s->loop);
-  assert_true(tm_fleet_lives(&s->fleet, 1));
+  assert_true(tm_fleet_is_empty(&s->fleet));
+  assert_non_null(s->fleet.places.at[1]->left);
+}
+
+static void await_closed(struct seen *s)
+{
+  while (s->fleet.places.at[1]->left)
+    tm_loop_turn(&s->loop);
 }
 
 static void a_lost_node_is_read_until_its_stream_ends(void **state)
@@ -375,7 +384,7 @@ static void a_lost_node_is_read_until_its_stream_ends(void **state)
   struct relay r;
   give_up_late(&s, &r);
   tm_node_stream_close(r.stream);
-  await(&s, "gone");
+  await_closed(&s);
   assert_string_equal(tm_buf_str(&s.notes), "dropped 2 late messages from node 1;");
   release(&s, "ready 1;lost 1: silent;gone 1;");
 }
@@ -385,13 +394,14 @@ static void a_lost_node_is_read_for_ten_seconds(void **state)
   struct seen s;
   struct relay r;
   give_up_late(&s, &r);
-  int64_t now_ns = tm_clock_mono_ns();
-  tm_fleet_tick(&s.fleet, s.fleet.places.at[1]->left_ns + 10 * TM_S - 1);
+  int64_t left_ns = s.fleet.places.at[1]->left_ns;
+  tm_fleet_tick(&s.fleet, left_ns + 10 * TM_S - 1);
   for (int i = 0; i < 3; i++)
     tm_loop_turn(&s.loop);
-  assert_null(strstr(tm_buf_str(&s.order), "gone"));
-  tm_fleet_tick(&s.fleet, now_ns + 10 * TM_S);
-  await(&s, "gone");
+  assert_non_null(s.fleet.places.at[1]->left);
+  tm_fleet_tick(&s.fleet, left_ns + 10 * TM_S);
+  tm_fleet_tick(&s.fleet, left_ns + 20 * TM_S);
+  await_closed(&s);
   assert_string_equal(tm_buf_str(&s.notes), "dropped 2 late messages from node 1;");
   tm_node_stream_close(r.stream);
   release(&s, "ready 1;lost 1: silent;gone 1;");
@@ -403,7 +413,16 @@ static void a_lost_node_is_not_read_when_all_streams_are_closed(void **state)
   struct relay r;
   give_up_late(&s, &r);
   tm_fleet_close_streams(&s.fleet);
-  await(&s, "gone");
+  await_closed(&s);
+  tm_node_stream_close(r.stream);
+  release(&s, "ready 1;lost 1: silent;gone 1;");
+}
+
+static void a_lost_node_that_is_read_does_not_outlive_the_fleet(void **state)
+{
+  struct seen s;
+  struct relay r;
+  give_up_late(&s, &r);
   tm_node_stream_close(r.stream);
   release(&s, "ready 1;lost 1: silent;gone 1;");
 }
@@ -427,4 +446,5 @@ UNIT_TESTS({
     cmocka_unit_test(a_lost_node_is_read_until_its_stream_ends),
     cmocka_unit_test(a_lost_node_is_read_for_ten_seconds),
     cmocka_unit_test(a_lost_node_is_not_read_when_all_streams_are_closed),
+    cmocka_unit_test(a_lost_node_that_is_read_does_not_outlive_the_fleet),
 });
