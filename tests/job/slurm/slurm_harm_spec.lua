@@ -115,6 +115,11 @@ local function renew(machine)
   cluster:revive(machine)
 end
 
+local function resume_job(t)
+  t:finish(t.last, LIMIT)
+  t:start_job({ "--resume" }, t.options)
+end
+
 --- Each harms the job, or one of the machines, and returns a function that mends it, or nil.
 local harms = {
   ["a machine dies"] = function(_, machine)
@@ -176,8 +181,16 @@ local harms = {
   ["the keeper of the job dies"] = function(t) kill_one(t, "keeper", true) end,
   ["the job dies, and is resumed"] = function(t)
     t.last:kill(programs.SIGKILL)
-    t:finish(t.last, LIMIT)
-    t:start_job({ "--resume" }, t.options)
+    resume_job(t)
+  end,
+  ["the job dies with its keeper, and is resumed"] = function(t)
+    local keeper
+    for _, p in ipairs(t:processes()) do
+      if p.argv[2] == "keeper" and programs.parent(p.pid) == t.last.pid then keeper = p.pid end
+    end
+    t.last:kill(programs.SIGKILL)
+    if keeper then programs.kill(keeper, programs.SIGKILL) end
+    resume_job(t)
   end,
 }
 local networks = {
