@@ -9,6 +9,7 @@ void tm_slurm_question_start(struct tm_slurm_question *q, int64_t now_ns)
     return;
   q->state = TM_SLURM_QUESTION_DUE;
   q->due_ns = now_ns;
+  q->until_ns = now_ns + TM_SLURM_ANSWER_NS;
 }
 
 /* An answer that is on its way is about the time before. */
@@ -59,7 +60,8 @@ bool tm_slurm_question_answered(struct tm_slurm_question *q, const struct tm_slu
 
 bool tm_slurm_question_is_settled(const struct tm_slurm_question *q, int64_t now_ns)
 {
-  return q->state == TM_SLURM_QUESTION_OVER || now_ns >= q->until_ns;
+  return q->state == TM_SLURM_QUESTION_NONE || q->state == TM_SLURM_QUESTION_OVER ||
+         now_ns >= q->until_ns;
 }
 
 void tm_slurm_asking_ended(struct tm_slurm_asking *a)

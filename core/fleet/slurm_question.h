@@ -4,12 +4,12 @@
  *  (1) One squeue asks about all nodes with a question, and one runs at a time. One that takes
  *      TM_SLURM_ASK_LIMIT_NS is to be ended.
  *  (2) While nodes wait in the queue: 5 s after the first of them was requested, then each 30 s.
- *  (3) Once when a node has started: for the time that it has left.
+ *  (3) Once when a node has started: for the time that it has left. It gets no work before.
  *  (4) Once when it was lost, or its command has ended: for the reason. Its command normally ends
  *      with it, and is waited for, because Slurm knows no reason before. While its Slurm job still
  *      ends (COMPLETING), Slurm does not tell the reason: then again, at growing intervals.
- *  (5) Whoever waits for a reason does so for TM_SLURM_ANSWER_NS, and for TM_SLURM_ENDING_NS if the
- *      Slurm job still ends. Then it is not known.
+ *  (5) An answer is waited for TM_SLURM_ANSWER_NS, and a reason for TM_SLURM_ENDING_NS if the Slurm
+ *      job still ends. Then it is not known.
  *
  * Caller: tell what happens to the nodes; at each tick, ask what tm_slurm_asking_next() says;
  * mark the questions that are part of it as asked; pass each of them its answer.
@@ -42,8 +42,8 @@ struct tm_slurm_question {
   enum tm_slurm_question_state state;
   bool is_of_end;
   int64_t due_ns;
-  int64_t begun_ns,
-      until_ns; /* is_of_end: when the end was noticed; when it is waited for no more */
+  int64_t until_ns; /* nobody waits longer for the answer */
+  int64_t begun_ns; /* is_of_end: when the end was noticed */
   int64_t again_ns;
 };
 
@@ -56,7 +56,7 @@ void tm_slurm_question_asked(struct tm_slurm_question *q);
  * one of a question that was not asked. */
 bool tm_slurm_question_answered(struct tm_slurm_question *q, const struct tm_slurm_job *job,
                                 int64_t now_ns);
-/* Whether nobody waits any more for the reason of its end; only after _end(). */
+/* Whether nobody waits for an answer, or not any more. */
 bool tm_slurm_question_is_settled(const struct tm_slurm_question *q, int64_t now_ns);
 
 /* ---- of all of them ---- */

@@ -373,6 +373,8 @@ static void on_tick(struct tm_timer *t)
   if (may(job, TM_JOB_MAY_RUN))
     tm_job_launched_lose_work(job);
   if (may(job, TM_JOB_MAY_RUN))
+    tm_job_launched_use_known(job);
+  if (may(job, TM_JOB_MAY_RUN))
     tm_job_launches_go(job);
   tm_job_emit(job, TM_EVENT_TICK, TM_DEBUG, "");
 }

@@ -79,25 +79,6 @@ static void drop(struct tm_launched_node *n)
   tm_job_launched_free(n);
 }
 
-static void count_work(struct tm_launched_node *n)
-{
-  struct tm_lost_work work = tm_job_sharing_lost_work(n->job, n->id);
-
-  n->went_back = work.went_back;
-  n->may_have_run = work.may_have_run;
-}
-
-static void report_end(struct tm_launched_node *n, struct tm_err *err)
-{
-  struct tm_buf text = TM_BUF_NONE;
-
-  count_work(n);
-  tm_launched_node_describe(&text, n);
-  tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&text));
-  tm_buf_release(&text);
-  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_WARNING, err->text);
-}
-
 static void report_left(const struct tm_launched_node *n)
 {
   struct tm_buf text = TM_BUF_NONE;
@@ -106,84 +87,6 @@ static void report_left(const struct tm_launched_node *n)
   tm_buf_add_str(&text, " is given back: nothing is left for it to do");
   tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
   tm_buf_release(&text);
-}
-
-static void report_drained(struct tm_launched_node *n)
-{
-  struct tm_buf text = TM_BUF_NONE;
-
-  count_work(n);
-  tm_launched_node_describe_drained(&text, n);
-  if (n->slurm_end == TM_SLURM_END_CANCELED)
-    tm_err_set(&tm_job_launched_group(n)->last, TM_ESCRIPT, "%s", tm_buf_str(&text));
-  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
-  tm_buf_release(&text);
-}
-
-/* However it has ended. */
-static void conclude_leaving(struct tm_launched_node *n)
-{
-  struct tm_launch_plan *plan = &tm_job_launched_group(n)->plan;
-
-  if (!n->drains && !n->is_sick) {
-    tm_launch_plan_left(plan, n->id);
-    return;
-  }
-  report_drained(n);
-  if (n->is_sick || n->slurm_end == TM_SLURM_END_CANCELED)
-    tm_launch_plan_failed(plan, n->id, n->slurm_end, tm_clock_mono_ns());
-  else
-    tm_launch_plan_withdrawn(plan, n->id, tm_clock_mono_ns());
-}
-
-/* Slurm's controller may be started again: requests wait for that. The user hears it once. */
-static void wait_for_answer(struct tm_launched_node *n)
-{
-  struct tm_launch_group *g = tm_job_launched_group(n);
-  struct tm_buf text = TM_BUF_NONE;
-
-  tm_launched_node_describe(&text, n);
-  tm_buf_add_str(&text, "; Slurm is asked again until it answers");
-  tm_err_set(&g->last, TM_ESCRIPT, "%s", tm_buf_str(&text));
-  tm_job_emit(n->job, TM_EVENT_MESSAGE, g->is_unanswered ? TM_DEBUG : TM_WARNING,
-              tm_buf_str(&text));
-  tm_buf_release(&text);
-  g->is_unanswered = true;
-  tm_launch_plan_unanswered(&g->plan, n->id, tm_clock_mono_ns());
-}
-
-static bool is_unanswered(const struct tm_launched_node *n)
-{
-  return n->slurm_name && !n->was_ready && n->has_ended &&
-         tm_slurm_text_is_unanswered(n->ended.last_line);
-}
-
-static void conclude_failed(struct tm_launched_node *n)
-{
-  struct tm_launch_group *g = tm_job_launched_group(n);
-  struct tm_err err = TM_ERR_NONE;
-
-  n->is_excluded = !n->is_orphan && tm_job_exclude_add(n);
-  report_end(n, &err);
-  g->last = err;
-  if (n->is_orphan)
-    tm_launch_plan_withdrawn(&g->plan, n->id, tm_clock_mono_ns());
-  else
-    tm_launch_plan_failed(&g->plan, n->id, n->slurm_end, tm_clock_mono_ns());
-}
-
-/* Once: the user is informed, and its place is free. Keeps (3). */
-static void conclude(struct tm_launched_node *n)
-{
-  n->is_concluded = true;
-  if (n->is_leaving)
-    conclude_leaving(n);
-  else if (is_unanswered(n))
-    wait_for_answer(n);
-  else
-    conclude_failed(n);
-  if (!n->is_over)
-    tm_job_launched_end_command(n);
 }
 
 /* Keeps (1). */
@@ -207,7 +110,7 @@ static bool settle_running(struct tm_launched_node *n)
   bool is_new = !n->is_concluded && (n->has_lost_work || !n->has_stream) && is_known(n);
 
   if (is_new)
-    conclude(n);
+    tm_job_launched_conclude(n);
   if (!n->is_concluded || n->has_stream || !n->is_over)
     return is_new;
   remove_node(n);
@@ -222,7 +125,7 @@ static void settle_ending(struct tm_launched_node *n)
   if (n->has_stream || !n->is_over)
     return;
   if (n->why && n->was_ready && !n->is_leaving && !n->is_concluded)
-    report_end(n, &err); /* it was lost while the job ran */
+    tm_job_launched_report_end(n, &err); /* it was lost while the job ran */
   if (n->has_ended)
     tm_job_slurm_ended(n);
   drop(n);
@@ -339,6 +242,7 @@ void tm_job_launched_give_back(struct tm_launched_node *n)
 
 void tm_job_launched_tick(struct tm_launched_node *n)
 {
+  tm_job_time_left_check(n);
   if (!n->is_leaving || n->why)
     return;
   if (tm_fleet_node(&n->job->fleet, n->id) && !tm_job_sharing_has_workers(n->job, n->id))
@@ -436,7 +340,7 @@ static void on_launch_failed(void *data, uint32_t launch, const char *text)
     settle(n);
     return;
   }
-  conclude(n);
+  tm_job_launched_conclude(n);
   err = tm_job_launched_group(n)->last;
   was_leaving = n->is_leaving;
   remove_node(n);
@@ -525,71 +429,86 @@ static void note_ready(const struct tm_launched_node *n, const struct tm_node *n
   tm_buf_release(&text);
 }
 
+void tm_job_launched_use_known(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+
+  for (size_t i = 0; may_run(job) && i < l->nodes.len; i++) {
+    struct tm_launched_node *n = l->nodes.at[i];
+    if (!n->is_held || !tm_job_launched_is_usable(n) || !tm_job_slurm_queue_is_settled(n))
+      continue;
+    tm_job_time_left_check(n);
+    n->is_held = false;
+    if (tm_job_launched_is_usable(n) && tm_fleet_node(&job->fleet, n->id))
+      tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, n->id));
+  }
+}
+
 void tm_job_launched_ready(struct tm_job *job, uint32_t id)
 {
   struct tm_launched_node *n = tm_job_launched_find(job, id);
 
   if (!n || n->why || n->is_leaving || !may_run(job))
     return;
-  n->was_ready = true;
+  n->was_ready = n->is_held = true;
   tm_job_launched_group(n)->is_unanswered = false;
   n->ready_ns = tm_clock_mono_ns();
   tm_job_probe_end(n);
   tm_launch_plan_ready(&tm_job_launched_group(n)->plan, id);
   note_ready(n, tm_fleet_node(&job->fleet, id));
-  if (tm_fleet_node(&job->fleet, id)) /* else a listener has ended the job */
-    tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, id));
+  if (may_run(job)) /* else a listener has ended the job */
+    tm_job_launched_use_known(job);
 }
 
 /* ---- draining ---- */
 
-/* When what it has begun has ended, it does, and another node takes its place. If all nodes of a
- * group drain before they have committed anything, the group fails in the end, and this is the
- * reason. */
-static void drain(struct tm_launched_node *n, enum tm_level level, const char *why)
+/* If all nodes of a group drain before they have committed anything, the group fails in the end,
+ * and `text` is the reason. */
+void tm_job_launched_drain(struct tm_launched_node *n, enum tm_level level, const char *text)
 {
   struct tm_job *job = n->job;
   uint32_t id = n->id;
-  struct tm_buf text = TM_BUF_NONE;
 
   n->is_leaving = true;
-  tm_launched_node_name(&text, n);
-  tm_buf_add_str(&text, why);
-  tm_err_set(&tm_job_launched_group(n)->last, TM_ESCRIPT, "%s", tm_buf_str(&text));
-  tm_job_emit(job, TM_EVENT_MESSAGE, level, tm_buf_str(&text));
-  tm_buf_release(&text);
-  if (!may_run(job)) /* a listener has ended the job */
-    return;
-  tm_job_sharing_drain(job, id);
+  tm_err_set(&tm_job_launched_group(n)->last, TM_ESCRIPT, "%s", text);
+  tm_job_emit(job, TM_EVENT_MESSAGE, level, text);
+  if (may_run(job)) /* else a listener has ended the job */
+    tm_job_sharing_drain(job, id);
 }
 
 /* Somebody will take its machine away. */
 void tm_job_launched_drains(struct tm_job *job, uint32_t id)
 {
   struct tm_launched_node *n = tm_job_launched_find(job, id);
+  struct tm_buf text = TM_BUF_NONE;
 
   if (!tm_job_launched_is_usable(n) || !may_run(job))
     return;
   n->drains = true;
-  drain(n, TM_INFO, " was asked to end: what it has begun may end there, and the rest goes back");
+  tm_launched_node_name(&text, n);
+  tm_buf_add_str(&text,
+                 " was asked to end: what it has begun may end there, and the rest goes back");
+  tm_job_launched_drain(n, TM_INFO, tm_buf_str(&text));
+  tm_buf_release(&text);
 }
 
 void tm_job_launched_sick(struct tm_job *job, uint32_t id, const char *figures)
 {
   struct tm_launched_node *n = tm_job_launched_find(job, id);
-  struct tm_buf why = TM_BUF_NONE;
+  struct tm_buf text = TM_BUF_NONE;
 
   if (!tm_job_launched_is_usable(n) || !may_run(job))
     return;
   n->is_sick = true;
   tm_launch_plan_sick(&tm_job_launched_group(n)->plan, id);
-  tm_buf_printf(&why, " is sick: %s; it gets no more work", figures);
+  tm_launched_node_name(&text, n);
+  tm_buf_printf(&text, " is sick: %s; it gets no more work", figures);
   if (n->host || tm_job_exclude_add(n))
-    tm_buf_printf(&why, ", and no node is started on '%s' for %d minutes%s",
+    tm_buf_printf(&text, ", and no node is started on '%s' for %d minutes%s",
                   n->host ? n->host : n->reported_host, (int)(TM_EXCLUDE_NS / (60 * TM_S)),
                   n->host ? " while another one works" : "");
-  drain(n, TM_WARNING, tm_buf_str(&why));
-  tm_buf_release(&why);
+  tm_job_launched_drain(n, TM_WARNING, tm_buf_str(&text));
+  tm_buf_release(&text);
 }
 
 /* ---- launching ---- */

@@ -11,6 +11,7 @@
  *  (4) When everything is listed and nothing waits for a worker, nodes that are not needed are
  *      given back: those that still start, then those without work.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -104,6 +105,7 @@ void tm_job_launches_init(struct tm_job *job)
 
   l->group_of = tm_xcalloc(job->steps_len, sizeof(*l->group_of));
   l->needs = tm_xcalloc(job->steps_len, sizeof(*l->needs));
+  l->run_times = tm_xcalloc(job->steps_len, sizeof(*l->run_times));
   for (size_t i = 0; i < job->steps_len; i++) {
     const struct tm_config *c = &job->o.pipeline->steps[i]->config;
     l->group_of[i] = c->launches_nodes ? group_for(l, c) : NO_GROUP;
@@ -144,6 +146,7 @@ void tm_job_launches_release(struct tm_job *job)
   TM_ARRAY_RELEASE(&l->groups);
   free(l->group_of);
   free(l->needs);
+  free(l->run_times);
   tm_job_slurm_release(&l->slurm);
   free(l);
   job->launches = NULL;
@@ -156,7 +159,8 @@ bool tm_job_launches_serves(const struct tm_job *job, uint32_t id, size_t step)
 
   if (group == NO_GROUP)
     return id == TM_LOCAL_NODE;
-  return tm_job_launched_is_usable(n) && n->group == group && tm_fleet_is_ready(&job->fleet, id);
+  return tm_job_launched_is_usable(n) && !n->is_held && n->group == group &&
+         tm_fleet_is_ready(&job->fleet, id);
 }
 
 static int64_t workers_of(const struct tm_launched_node *n)
@@ -303,6 +307,11 @@ static void fail_over(struct tm_job *job, size_t group)
 
   if (tm_launch_plan_are_all_canceled(&g->plan))
     tm_err_wrap(&err, "every node was canceled, and such nodes are not replaced; the last one");
+  else if (g->lacked_time)
+    tm_err_wrap(&err,
+                "%" PRId64 " nodes in a row have ended before a mini-batch was committed: their "
+                "time limit is too short; choose a longer --time in slurm_options; the last one",
+                g->plan.launches);
   tm_job_launches_fail(job, group, &err);
 }
 

@@ -4,6 +4,7 @@
  *   job_nodes.c     its nodes: starts them, and hears that they are lost
  *   job_launches.c  nodes that commands start: which steps they serve, which there should be
  *   job_launched.c  one of them, from its launch until it is settled
+ *   job_launched_end.c what follows from its end
  *   job_launching.c begins a launch
  *   job_node_record.c  the files of such nodes that say what is known of them
  *   job_probe.c     asks a node whether it can be used
@@ -11,6 +12,7 @@
  *   job_slurm.c     the command of a node that is a Slurm job or a step
  *   job_slurm_cancel.c  ends Slurm jobs and steps that may outlive their srun
  *   job_slurm_queue.c what such nodes wait for, and why they have ended
+ *   job_time_left.c nodes whose time limit is near
  *   job_result.c    the verdict, the result, the exit status
  *   kept.c          a job that was Completed before
  *   job_cancel.c    ends the job early, if its owner or another process asks for it
@@ -103,6 +105,7 @@ struct tm_launch_group {
   struct tm_job_exclude exclude;
   struct tm_err cause; /* why no node of it can be had; code 0: no error */
   struct tm_err last;  /* why its last node has failed */
+  bool lacked_time;    /* and that was its time limit */
   bool is_unanswered;  /* its last request was: the scheduler is not there */
   struct tm_active_clock clock;
   int64_t had_node_ns; /* on that clock: when it had a node, or needed none, for the last time */
@@ -131,6 +134,7 @@ struct tm_job_launches {
   struct TM_ARRAY(struct tm_launched_node *) nodes; /* from their launch until they are settled */
   uint32_t next_id;                                 /* 0: not known yet */
   struct tm_node_need *needs;                       /* room for one for each step */
+  struct tm_run_times *run_times;                   /* likewise */
   bool knows_step;    /* the keeper of this machine: job_launching.c */
   int64_t give_up_ns; /* of an ending job: when its commands are ended by force */
   struct tm_job_slurm slurm;
@@ -234,8 +238,13 @@ void tm_job_launched_give_back(struct tm_launched_node *n);
 void tm_job_launched_tick(struct tm_launched_node *n);
 /* The work of lost nodes goes back. Call it at each tick, and never from a step. */
 void tm_job_launched_lose_work(struct tm_job *job);
+/* Nodes that are ready, and wait for nothing more, get work. Likewise. */
+void tm_job_launched_use_known(struct tm_job *job);
 /* Settles those that wait for nothing more. Call it also at each tick. */
 void tm_job_launched_settle_known(struct tm_job *job);
+/* job_launched_end.c. _report_end: only reports it; *err: the text. _conclude: once. */
+void tm_job_launched_report_end(struct tm_launched_node *n, struct tm_err *err);
+void tm_job_launched_conclude(struct tm_launched_node *n);
 /* What the fleet says of a node, also of the local one. */
 void tm_job_launched_reported(struct tm_job *job, uint32_t id);
 void tm_job_launched_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed);
@@ -243,6 +252,9 @@ void tm_job_launched_ready(struct tm_job *job, uint32_t id);
 void tm_job_launched_drains(struct tm_job *job, uint32_t id);
 /* A step says so, with the figures. */
 void tm_job_launched_sick(struct tm_job *job, uint32_t id, const char *figures);
+/* A node that can be used gets no more work, for that reason. When what it has begun has ended, it
+ * does, and another node takes its place. */
+void tm_job_launched_drain(struct tm_launched_node *n, enum tm_level level, const char *text);
 void tm_job_launched_lost(struct tm_job *job, uint32_t id, const char *why);
 void tm_job_launched_gone(struct tm_job *job, uint32_t id);
 
@@ -297,14 +309,20 @@ void tm_job_slurm_release(struct tm_job_slurm *s);
 
 /* job_slurm_queue.c. Call it at each tick while the job runs: asks about the nodes. */
 void tm_job_slurm_queue_go(struct tm_job *job);
-/* The node has started: asks how long it may run. */
+/* The node has started: asks how long it may run. It gets no work before that is settled. */
 void tm_job_slurm_queue_started(struct tm_launched_node *n);
 /* It is lost, or its command has ended; call it for both. True: Slurm is asked why, unless that is
  * settled; its command must not be ended before it is. */
 bool tm_job_slurm_queue_ended(struct tm_launched_node *n);
-/* Whether nobody waits for that answer; then tm_job_launched_settle_known() follows. */
+/* Whether nobody waits for an answer about it. */
 bool tm_job_slurm_queue_is_settled(const struct tm_launched_node *n);
 void tm_job_slurm_queue_lost(struct tm_job_slurm *s); /* no answer will come */
+
+/* job_time_left.c. The node drains if it has not enough time for another mini-batch. Call it before
+ * the node gets work, and at each tick. */
+void tm_job_time_left_check(struct tm_launched_node *n);
+/* Whether a node that has ended did so for its time limit. */
+bool tm_job_time_left_was_short(const struct tm_launched_node *n);
 
 /* kept.c */
 void tm_kept_recheck(struct tm_job *job);                         /* if the user asks for it */

@@ -98,6 +98,8 @@ static void take_job(struct tm_launched_node *n, const struct tm_slurm_job *j)
   bool is_of_end = n->question.is_of_end;
 
   n->is_queued = j->state == TM_SLURM_WAITS;
+  if (j->state != TM_SLURM_WAITS)
+    tm_time_left_set(&n->time_left, j->left_s, n->job->launches->slurm.asking.asked_ns);
   if (tm_slurm_question_answered(&n->question, j, tm_clock_mono_ns()) && is_of_end)
     take_end(n, j);
 }
@@ -162,6 +164,7 @@ static void end_question(struct tm_job *job, const char *why, const struct tm_bu
       tm_job_emit(job, TM_EVENT_MESSAGE, TM_INFO, text);
     s->has_failed = text != NULL;
     take_answer(job, answer);
+    tm_job_launched_use_known(job);
     tm_job_launched_settle_known(job);
     tm_job_launches_go(job);
   }
@@ -275,8 +278,10 @@ static bool may_run(const struct tm_job *job)
 
 void tm_job_slurm_queue_started(struct tm_launched_node *n)
 {
-  if (n->slurm_name && !n->is_step)
-    tm_slurm_question_start(&n->question, tm_clock_mono_ns());
+  if (!n->slurm_name || n->is_step)
+    return;
+  tm_slurm_question_start(&n->question, tm_clock_mono_ns());
+  tm_job_slurm_queue_go(n->job); /* the node waits for the answer */
 }
 
 /* Not what we have ended ourselves. Slurm knows no reason for the end of a step. */
@@ -286,13 +291,13 @@ bool tm_job_slurm_queue_ended(struct tm_launched_node *n)
       n->is_orphan || n->is_ended_by_us || (n->is_leaving && !n->drains))
     return false;
   tm_slurm_question_end(&n->question, n->is_over, tm_clock_mono_ns());
+  tm_job_slurm_queue_go(n->job);
   return true;
 }
 
 bool tm_job_slurm_queue_is_settled(const struct tm_launched_node *n)
 {
-  return !n->question.is_of_end || n->is_orphan ||
-         tm_slurm_question_is_settled(&n->question, tm_clock_mono_ns());
+  return n->is_orphan || tm_slurm_question_is_settled(&n->question, tm_clock_mono_ns());
 }
 
 void tm_job_slurm_queue_lost(struct tm_job_slurm *s)

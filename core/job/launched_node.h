@@ -8,6 +8,7 @@
 
 #include "fleet/slurm_question.h"
 #include "fleet/slurm_text.h"
+#include "fleet/time_left.h"
 #include "node/node_msg.h"
 
 struct tm_buf;
@@ -25,8 +26,8 @@ struct tm_launched_node {
   struct tm_job_probe *probe; /* from its report until it is ready or ends; else NULL */
   bool has_stream;            /* in the fleet */
   bool is_over;               /* nothing of its command is left */
-  bool was_ready;
-  int64_t ready_ns, lived_ns;      /* when; from then until its loss */
+  bool was_ready, is_held;    /* is_held: it gets no work yet, because its time left is not known */
+  int64_t ready_ns, lived_ns; /* when; from then until its loss */
   int64_t went_back, may_have_run; /* by its loss: supervisor.h, struct tm_lost_work */
   bool is_excluded;                /* no node is started on its host for a while */
   char *printed; /* on its stdout, in one line, if it never became a node; NULL: nothing */
@@ -39,10 +40,12 @@ struct tm_launched_node {
   enum tm_slurm_end slurm_end;         /* why its Slurm job has ended, as far as is known */
   char slurm_state[TM_SLURM_TEXT_MAX]; /* Slurm's word for it, if slurm_end is known */
   struct tm_slurm_question question;
-  bool is_queued;     /* as Slurm said last */
-  bool has_lost_work; /* it has gone back to the queue, and what still comes is dropped */
-  bool is_concluded;  /* its end was reported, and its place is free */
-  bool is_orphan;     /* the keeper that runs its command is lost */
+  struct tm_time_left time_left;
+  bool is_out_of_time; /* it drains, because too little time is left for another mini-batch */
+  bool is_queued;      /* as Slurm said last */
+  bool has_lost_work;  /* it has gone back to the queue, and what still comes is dropped */
+  bool is_concluded;   /* its end was reported, and its place is free */
+  bool is_orphan;      /* the keeper that runs its command is lost */
   /* What is known of its Slurm job, once it was looked at: the user was informed of it. */
   bool is_known_to_wait, is_known_to_run;
   struct tm_launch_ended ended;

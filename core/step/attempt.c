@@ -72,6 +72,17 @@ static int64_t find_row(struct tm_supervisor *s, const struct tm_in_flight *held
   return tm_item_next(&r, &item) ? tm_item_row(&item, tm_part_first(held->what.part)) : 0;
 }
 
+/* Workers say how long, so it may be anything; no run() takes longer than its timeout. */
+static void note_length(struct tm_supervisor *s, int64_t run_ns)
+{
+  int64_t timeout_ns = s->o.step->config.run_invocation_timeout_ns;
+
+  if (run_ns > timeout_ns)
+    run_ns = timeout_ns;
+  if (run_ns > s->longest_run_ns)
+    s->longest_run_ns = run_ns;
+}
+
 void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
                      const struct tm_answer *a, int64_t failed)
 {
@@ -113,6 +124,7 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
                                 .manifest_at = held->manifest_at };
   struct tm_event e = { .kind = TM_EVENT_TRY_ENDED, .attempt = &attempt };
 
+  note_length(s, a->head.run_ns);
   if (has_causes) {
     attempt.causes = a->causes.list.at;
     attempt.causes_len = a->causes.list.len;

@@ -209,6 +209,12 @@ bool tm_supervisor_has_workers(const struct tm_supervisor *s, uint32_t id)
   return n && n->workers.len > 0;
 }
 
+void tm_supervisor_run_times(const struct tm_supervisor *s, struct tm_run_times *out)
+{
+  *out = (struct tm_run_times) { .longest_ns = s->longest_run_ns,
+                                 .timeout_ns = s->o.step->config.run_invocation_timeout_ns };
+}
+
 void tm_supervisor_add_lost_work(const struct tm_supervisor *s, uint32_t id,
                                  struct tm_lost_work *sum)
 {

@@ -9,6 +9,7 @@
 
 #include "commit/commit.h"
 #include "fleet/node.h"
+#include "fleet/time_left.h"
 #include "plan/pipeline.h"
 #include "record/events.h"
 #include "record/temp_dirs.h"
@@ -92,6 +93,8 @@ bool tm_supervisor_is_idle(const struct tm_supervisor *s, uint32_t id);
 /* The node gets nothing more; its workers end when they have finished what they began. */
 void tm_supervisor_drain_node(struct tm_supervisor *s, uint32_t id);
 bool tm_supervisor_has_workers(const struct tm_supervisor *s, uint32_t id);
+/* How long its run() takes, for nodes whose time is limited. */
+void tm_supervisor_run_times(const struct tm_supervisor *s, struct tm_run_times *out);
 /* Adds what the loss of the node has brought back to the queue. */
 struct tm_lost_work {
   int64_t went_back;    /* mini-batches, or parts of them */

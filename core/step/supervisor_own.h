@@ -70,7 +70,8 @@ struct tm_supervisor {
   struct tm_timer due_timer;
   int open; /* handles and workers that are not closed yet */
   struct tm_warnings warnings;
-  bool arms_workers; /* from now on their calls can be interrupted */
+  bool arms_workers;      /* from now on their calls can be interrupted */
+  int64_t longest_run_ns; /* of a run() that has ended */
   int code;
   struct tm_err cause; /* why it is Failed */
   struct tm_stuck stuck;

@@ -330,8 +330,8 @@ describe("a lost node", function()
     wait_for_workers(t, 3)
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
-    job.expect_patterns(t:log "sys/master_role.txt",
-                        { "nothing heard for 1 s: [^\n]*; %d+ mini%-batch%a* go%a* back to the queue, " })
+    local loss = "nothing heard for 1 s: [^\n]*; %d+ mini%-batch%a* go%a* back to the queue, "
+    job.expect_patterns(t:log "sys/master_role.txt", { loss })
   end)
 
   if os.getenv "TM_LONG" then -- these take 6 s and 8 s

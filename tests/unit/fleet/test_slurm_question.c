@@ -78,13 +78,17 @@ static void a_start_is_asked_about_once(void **state)
 {
   struct tm_slurm_question q = { 0 };
 
+  assert_true(tm_slurm_question_is_settled(&q, 4));
   tm_slurm_question_start(&q, 5);
+  assert_false(tm_slurm_question_is_settled(&q, 5 + TM_SLURM_ANSWER_NS - 1));
+  assert_true(tm_slurm_question_is_settled(&q, 5 + TM_SLURM_ANSWER_NS));
   assert_int_equal(q.state, TM_SLURM_QUESTION_DUE);
   assert_int_equal(q.due_ns, 5);
   assert_false(tm_slurm_question_answered(&q, &runs, 6)); /* of another question */
   tm_slurm_question_asked(&q);
   assert_true(tm_slurm_question_answered(&q, &ends, 7));
   assert_int_equal(q.state, TM_SLURM_QUESTION_NONE);
+  assert_true(tm_slurm_question_is_settled(&q, 7));
 }
 
 static void an_end_is_asked_about_when_the_command_has_ended(void **state)

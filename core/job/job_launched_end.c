@@ -1,0 +1,103 @@
+/* job_launched_end.c - the end of a node that a command started is concluded: the user hears of it,
+ * its host is excluded, and its place is free for another one. See job_own.h.
+ */
+#include "base/buf.h"
+#include "job/job_own.h"
+#include "sys/clock.h"
+
+static void count_work(struct tm_launched_node *n)
+{
+  struct tm_lost_work work = tm_job_sharing_lost_work(n->job, n->id);
+
+  n->went_back = work.went_back;
+  n->may_have_run = work.may_have_run;
+}
+
+void tm_job_launched_report_end(struct tm_launched_node *n, struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+
+  count_work(n);
+  tm_launched_node_describe(&text, n);
+  tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&text));
+  tm_buf_release(&text);
+  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_WARNING, err->text);
+}
+
+static void report_drained(struct tm_launched_node *n)
+{
+  struct tm_buf text = TM_BUF_NONE;
+
+  count_work(n);
+  tm_launched_node_describe_drained(&text, n);
+  if (n->slurm_end == TM_SLURM_END_CANCELED)
+    tm_err_set(&tm_job_launched_group(n)->last, TM_ESCRIPT, "%s", tm_buf_str(&text));
+  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
+/* However it has ended. */
+static void conclude_leaving(struct tm_launched_node *n)
+{
+  struct tm_launch_plan *plan = &tm_job_launched_group(n)->plan;
+
+  if (!n->drains && !n->is_sick) {
+    tm_launch_plan_left(plan, n->id);
+    return;
+  }
+  report_drained(n);
+  if (n->is_sick || n->slurm_end == TM_SLURM_END_CANCELED)
+    tm_launch_plan_failed(plan, n->id, n->slurm_end, tm_clock_mono_ns());
+  else
+    tm_launch_plan_withdrawn(plan, n->id, tm_clock_mono_ns());
+}
+
+/* Slurm's controller may be started again: requests wait for that. The user hears it once. */
+static void wait_for_answer(struct tm_launched_node *n)
+{
+  struct tm_launch_group *g = tm_job_launched_group(n);
+  struct tm_buf text = TM_BUF_NONE;
+
+  tm_launched_node_describe(&text, n);
+  tm_buf_add_str(&text, "; Slurm is asked again until it answers");
+  tm_err_set(&g->last, TM_ESCRIPT, "%s", tm_buf_str(&text));
+  tm_job_emit(n->job, TM_EVENT_MESSAGE, g->is_unanswered ? TM_DEBUG : TM_WARNING,
+              tm_buf_str(&text));
+  tm_buf_release(&text);
+  g->is_unanswered = true;
+  tm_launch_plan_unanswered(&g->plan, n->id, tm_clock_mono_ns());
+}
+
+static bool is_unanswered(const struct tm_launched_node *n)
+{
+  return n->slurm_name && !n->was_ready && n->has_ended &&
+         tm_slurm_text_is_unanswered(n->ended.last_line);
+}
+
+static void conclude_failed(struct tm_launched_node *n)
+{
+  struct tm_launch_group *g = tm_job_launched_group(n);
+  struct tm_err err = TM_ERR_NONE;
+
+  n->is_excluded = !n->is_orphan && tm_job_exclude_add(n);
+  tm_job_launched_report_end(n, &err);
+  g->last = err;
+  if (n->is_orphan)
+    tm_launch_plan_withdrawn(&g->plan, n->id, tm_clock_mono_ns());
+  else
+    tm_launch_plan_failed(&g->plan, n->id, n->slurm_end, tm_clock_mono_ns());
+}
+
+void tm_job_launched_conclude(struct tm_launched_node *n)
+{
+  n->is_concluded = true;
+  tm_job_launched_group(n)->lacked_time = tm_job_time_left_was_short(n);
+  if (n->is_leaving)
+    conclude_leaving(n);
+  else if (is_unanswered(n))
+    wait_for_answer(n);
+  else
+    conclude_failed(n);
+  if (!n->is_over)
+    tm_job_launched_end_command(n);
+}
