@@ -314,6 +314,7 @@ static void take_names(struct tm_inspection *s, const struct tm_json *record,
   s->name = tm_xstrdup(tm_json_str(record, "name", ""));
   s->pipeline_file = tm_xstrdup(tm_json_str(record, "pipeline", ""));
   s->cause = tm_xstrdup(tm_json_str(result, "cause", NULL));
+  s->has_nodes = tm_nodes_sum_from_json(&s->nodes, tm_json_get(result, "nodes"));
 }
 
 /* A list of jobs does not read it before. */

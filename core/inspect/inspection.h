@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "record/activity.h"
 #include "record/cancel_request.h"
+#include "record/nodes.h"
 
 enum tm_job_status {
   TM_JOB_RUNNING,
@@ -76,6 +77,7 @@ struct tm_step_inspection {
   bool errors_cut;
   /* of a running step: what has taken a second or longer (activity.h) */
   struct tm_activities activities;
+  struct tm_nodes_now nodes; /* of a running step, if commands start them; else zeros */
 };
 
 struct tm_inspection {
@@ -87,7 +89,9 @@ struct tm_inspection {
   /* `cancel` has asked the running job to end; its supervisor knows */
   bool is_cancel_asked, is_cancel_taken;
   struct tm_cancel_request cancel;
-  char *cause;             /* why it Failed, or NULL */
+  char *cause;    /* why it Failed, or NULL */
+  bool has_nodes; /* it has ended, and commands had started nodes: */
+  struct tm_nodes_sum nodes;
   struct tm_json *command; /* the command line that started it, as in job.json; or NULL */
   int64_t begin_wall_ns;   /* of the first session; 0: none has begun */
   /* of the result; if that is missing, of the last record; 0: not known, or running */
@@ -119,8 +123,8 @@ struct tm_json *tm_inspection_to_json(const struct tm_inspection *s);
  * step in `dir`. While a job runs, that file is up to ten seconds old. */
 void tm_inspection_read_tries(struct tm_step_inspection *s, const char *dir);
 
-/* Reads activities from logs/sys/running.json of the step in `dir`, whose job a supervisor runs.
- * Ignores a file that an earlier session has left. `now_wall_ns`: the time now. */
+/* Reads activities and nodes from logs/sys/running.json of the step in `dir`, whose job a
+ * supervisor runs. Ignores a file that an earlier session has left. `now_wall_ns`: the time now. */
 void tm_inspection_read_running(struct tm_step_inspection *s, const char *dir, const char *job_dir,
                                 int64_t now_wall_ns);
 

@@ -63,6 +63,8 @@ static struct tm_json *step_to_json(const struct tm_inspection *s,
   tm_json_set(v, "mini_batches_per_second",
               rate > 0 ? tm_json_new_number(rate) : tm_json_new(TM_JSON_NULL));
   tm_json_set(v, "running", running(step));
+  if (step->nodes.all > 0)
+    tm_json_set(v, "nodes", tm_nodes_now_to_json(&step->nodes));
   tm_json_set(v, "errors", errors(step));
   tm_json_set(v, "errors_more", tm_json_new_int(step->errors_more));
   tm_json_set(v, "errors_cut", tm_json_new_bool(step->errors_cut));
@@ -107,6 +109,8 @@ struct tm_json *tm_inspection_to_json(const struct tm_inspection *s)
   tm_json_set(v, "started", tm_json_new_time(s->begin_wall_ns));
   tm_json_set(v, "ended", tm_json_new_time(s->end_wall_ns));
   tm_json_set_text(v, "cause", s->cause);
+  if (s->has_nodes)
+    tm_json_set(v, "nodes", tm_nodes_sum_to_json(&s->nodes));
   for (size_t i = 0; i < s->steps_len; i++)
     tm_json_add(steps, step_to_json(s, &s->steps[i]));
   tm_json_set(v, "steps", steps);

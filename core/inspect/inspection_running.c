@@ -31,8 +31,9 @@ static bool is_of_session(const char *path, const char *job_dir) /* keeps (1) */
   return written_ns >= 0 && claimed_ns >= 0 && written_ns >= claimed_ns;
 }
 
-static void take(struct tm_activities *out, const struct tm_json *v, int64_t now_wall_ns)
+static void take(struct tm_step_inspection *s, const struct tm_json *v, int64_t now_wall_ns)
 {
+  struct tm_activities *out = &s->activities;
   const struct tm_json *list = tm_json_get(v, "running");
   int64_t written_ms = tm_json_int(v, "written_ms", 0);
   int64_t age_ms = written_ms > 0 ? now_wall_ns / TM_MS - written_ms : 0;
@@ -40,6 +41,7 @@ static void take(struct tm_activities *out, const struct tm_json *v, int64_t now
     return;
   if (age_ms < 0 || age_ms > AGE_MAX_MS) /* keeps (2) */
     age_ms = 0;
+  (void)tm_nodes_now_from_json(&s->nodes, tm_json_get(v, "nodes"));
   out->workers = tm_json_int(v, "workers", 0);
   out->in_init = tm_json_int(v, "in_init", 0);
   for (size_t i = 0; i < list->list.len; i++) {
@@ -61,7 +63,7 @@ void tm_inspection_read_running(struct tm_step_inspection *s, const char *dir, c
       tm_fs_read_file(tm_fs_real(), path, FILE_MAX, &text, NULL) >= 0)
     v = tm_json_parse(tm_buf_str(&text), text.len, NULL);
   if (v)
-    take(&s->activities, v, now_wall_ns);
+    take(s, v, now_wall_ns);
   tm_json_free(v);
   tm_buf_release(&text);
   free(path);

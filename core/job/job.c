@@ -292,15 +292,17 @@ static int open_steps(struct tm_job *job, bool has_job, struct tm_err *err)
 
 static void set_view(struct tm_job *job)
 {
-  job->view = (struct tm_job_view) { .name = job->o.pipeline->name,
-                                     .dir = job->dir.path,
-                                     .pipeline_file = job->o.pipeline->file,
-                                     .begin_wall_ns = tm_clock_wall_ns(),
-                                     .begin_mono_ns = tm_clock_mono_ns(),
-                                     .steps_len = job->steps_len,
-                                     .steps = job->step_views,
-                                     .verdict = TM_RUNNING,
-                                     .cause = "" };
+  job->view =
+      (struct tm_job_view) { .name = job->o.pipeline->name,
+                             .dir = job->dir.path,
+                             .pipeline_file = job->o.pipeline->file,
+                             .begin_wall_ns = tm_clock_wall_ns(),
+                             .begin_mono_ns = tm_clock_mono_ns(),
+                             .steps_len = job->steps_len,
+                             .steps = job->step_views,
+                             .verdict = TM_RUNNING,
+                             .cause = "",
+                             .nodes = job->launches->groups.len > 0 ? &job->launches->view : NULL };
 }
 
 static int64_t node_workers(const struct tm_job_options *o)

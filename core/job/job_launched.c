@@ -76,16 +76,17 @@ static void drop(struct tm_launched_node *n)
     if (l->nodes.at[i] != n)
       l->nodes.at[kept++] = l->nodes.at[i];
   l->nodes.len = kept;
+  tm_job_node_news_over(n);
   tm_job_launched_free(n);
 }
 
-static void report_left(const struct tm_launched_node *n)
+static void report_left(struct tm_launched_node *n)
 {
   struct tm_buf text = TM_BUF_NONE;
 
   tm_launched_node_name(&text, n);
   tm_buf_add_str(&text, " is given back: nothing is left for it to do");
-  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
+  tm_job_node_news(n, TM_NODE_LEAVES, TM_INFO, tm_buf_str(&text));
   tm_buf_release(&text);
 }
 
@@ -413,7 +414,7 @@ void tm_job_launched_probed(struct tm_job *job, uint32_t id, const struct tm_nod
     tm_job_probe_answered(n, probed);
 }
 
-static void note_ready(const struct tm_launched_node *n, const struct tm_node *node)
+static void note_ready(struct tm_launched_node *n, const struct tm_node *node)
 {
   const struct tm_node_report *report = tm_node_reported(node);
   struct tm_buf text = TM_BUF_NONE;
@@ -422,10 +423,12 @@ static void note_ready(const struct tm_launched_node *n, const struct tm_node *n
   tm_buf_add_str(&text, " is ready: ");
   tm_node_report_describe(&text, report);
   if (tm_node_round_trip_ns(node) > 0)
-    tm_buf_printf(&text, "; round trip %.1f ms", (double)tm_node_round_trip_ns(node) / 1e6);
+    tm_buf_printf(&text, "; round trip %.1f ms, clock %+.1f ms",
+                  (double)tm_node_round_trip_ns(node) / 1e6,
+                  (double)tm_node_clock_offset_ns(node) / 1e6);
   if (report->uid != geteuid())
     tm_buf_printf(&text, "; it runs as another user (uid %" PRIu32 ")", report->uid);
-  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
+  tm_job_node_news(n, TM_NODE_IS_READY, TM_INFO, tm_buf_str(&text));
   tm_buf_release(&text);
 }
 
@@ -471,7 +474,7 @@ void tm_job_launched_drain(struct tm_launched_node *n, enum tm_level level, cons
 
   n->is_leaving = true;
   tm_err_set(&tm_job_launched_group(n)->last, TM_ESCRIPT, "%s", text);
-  tm_job_emit(job, TM_EVENT_MESSAGE, level, text);
+  tm_job_node_news(n, TM_NODE_LEAVES, level, text);
   if (may_run(job)) /* else a listener has ended the job */
     tm_job_sharing_drain(job, id);
 }
@@ -527,8 +530,11 @@ void tm_job_launched_begin(struct tm_job *job, size_t group, size_t place)
   host = tm_launch_plan_launch(&g->plan, place, n->id, tm_clock_mono_ns());
   n->host = host == SIZE_MAX ? NULL : g->hosts[host];
   *TM_ARRAY_ADD(&l->nodes) = n;
-  if (tm_job_launching_begin(n, g->config, &hears, &err) == 0)
+  if (tm_job_launching_begin(n, g->config, &hears, &err) == 0) {
+    tm_job_node_news_requested(n);
     return;
+  }
+  n->is_over_told = true; /* nothing was requested */
   tm_launch_plan_failed(&g->plan, n->id, TM_SLURM_END_NOT_KNOWN, tm_clock_mono_ns());
   drop(n);
   tm_job_launches_fail(job, group, &err);

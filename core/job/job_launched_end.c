@@ -21,7 +21,7 @@ void tm_job_launched_report_end(struct tm_launched_node *n, struct tm_err *err)
   tm_launched_node_describe(&text, n);
   tm_err_set(err, TM_ESCRIPT, "%s", tm_buf_str(&text));
   tm_buf_release(&text);
-  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_WARNING, err->text);
+  tm_job_node_news(n, TM_NODE_IS_LOST, TM_WARNING, err->text);
 }
 
 static void report_drained(struct tm_launched_node *n)
@@ -32,7 +32,7 @@ static void report_drained(struct tm_launched_node *n)
   tm_launched_node_describe_drained(&text, n);
   if (n->slurm_end == TM_SLURM_END_CANCELED)
     tm_err_set(&tm_job_launched_group(n)->last, TM_ESCRIPT, "%s", tm_buf_str(&text));
-  tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
+  tm_job_node_news(n, TM_NODE_HAS_ENDED, TM_INFO, tm_buf_str(&text));
   tm_buf_release(&text);
 }
 

@@ -113,6 +113,7 @@ void tm_job_launches_init(struct tm_job *job)
       l->groups.at[l->group_of[i]].nodes_max = (size_t)c->node_count;
   }
   job->launches = l;
+  tm_job_node_news_init(job);
 }
 
 void tm_job_launches_prepare(struct tm_job *job)
@@ -147,6 +148,7 @@ void tm_job_launches_release(struct tm_job *job)
   free(l->group_of);
   free(l->needs);
   free(l->run_times);
+  tm_job_node_news_release(l);
   tm_job_slurm_release(&l->slurm);
   free(l);
   job->launches = NULL;
@@ -406,6 +408,7 @@ void tm_job_launches_go(struct tm_job *job)
     tm_job_probe_tick(job->launches->nodes.at[i]);
     tm_job_launched_tick(job->launches->nodes.at[i]);
   }
+  tm_job_node_news_tick(job);
   for (size_t i = 0; may_run(job) && i < job->launches->groups.len; i++)
     go(job, i);
 }

@@ -7,6 +7,7 @@
  *   job_launched_end.c what follows from its end
  *   job_launching.c begins a launch
  *   job_node_record.c  the files of such nodes that say what is known of them
+ *   job_node_news.c what listeners learn of such nodes
  *   job_probe.c     asks a node whether it can be used
  *   job_exclude.c   hosts that nodes of Slurm are not to use for a while
  *   job_slurm.c     the command of a node that is a Slurm job or a step
@@ -138,6 +139,8 @@ struct tm_job_launches {
   bool knows_step;    /* the keeper of this machine: job_launching.c */
   int64_t give_up_ns; /* of an ending job: when its commands are ended by force */
   struct tm_job_slurm slurm;
+  struct tm_nodes_view view; /* what listeners see */
+  struct tm_nodes_now *now_of_steps;
 };
 
 struct tm_job {
@@ -257,6 +260,23 @@ void tm_job_launched_sick(struct tm_job *job, uint32_t id, const char *figures);
 void tm_job_launched_drain(struct tm_launched_node *n, enum tm_level level, const char *text);
 void tm_job_launched_lost(struct tm_job *job, uint32_t id, const char *why);
 void tm_job_launched_gone(struct tm_job *job, uint32_t id);
+
+/* job_node_news.c: events and numbers for listeners. */
+void tm_job_node_news_init(struct tm_job *job);
+void tm_job_node_news_release(struct tm_job_launches *l);
+/* Emits TM_EVENT_NODE with a text for users. */
+void tm_job_node_news(struct tm_launched_node *n, enum tm_node_change change, enum tm_level level,
+                      const char *text);
+/* With a text for the logs: */
+void tm_job_node_news_requested(const struct tm_launched_node *n);
+/* It is queued, for the reason that Slurm gives, also if that is not new. */
+void tm_job_node_news_waits(struct tm_launched_node *n, const char *reason);
+/* Nothing is left of it. */
+void tm_job_node_news_over(const struct tm_launched_node *n);
+/* Call it ten times a second: counts the nodes, and reports once that one waits, or has a wrong
+ * clock. */
+void tm_job_node_news_tick(struct tm_job *job);
+void tm_job_node_news_sum(struct tm_job *job); /* view.sum, when the steps are over */
 
 /* job_launching.c */
 uint32_t tm_job_launching_next_id(struct tm_job *job);

@@ -67,6 +67,7 @@ void tm_job_conclude(struct tm_job *job)
   if (tm_registering_add(&job->view, job->o.fs, job->o.registry, job->o.pipeline, job->o.events,
                          &job->cause) < 0)
     fail_end(job);
+  tm_job_node_news_sum(job);
   tm_job_tell_history(job);
   tm_job_emit(job, TM_EVENT_JOB_ENDED, TM_INFO, "");
   result = tm_job_result_new(&job->view);

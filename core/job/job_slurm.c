@@ -88,7 +88,7 @@ static void report_waiting(struct tm_launched_node *n)
   if (!n->is_known_to_wait) {
     tm_launched_node_name(&text, n);
     tm_buf_add_str(&text, " waits in the queue of Slurm");
-    tm_job_emit(n->job, TM_EVENT_MESSAGE, TM_INFO, tm_buf_str(&text));
+    tm_job_node_news(n, TM_NODE_WAITS, TM_INFO, tm_buf_str(&text));
   }
   n->is_known_to_wait = true;
   tm_buf_release(&text);

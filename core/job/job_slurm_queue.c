@@ -97,9 +97,12 @@ static void take_job(struct tm_launched_node *n, const struct tm_slurm_job *j)
 {
   bool is_of_end = n->question.is_of_end;
 
-  n->is_queued = j->state == TM_SLURM_WAITS;
-  if (j->state != TM_SLURM_WAITS)
+  if (j->state == TM_SLURM_WAITS) {
+    tm_job_node_news_waits(n, j->reason);
+  } else {
+    n->is_queued = false;
     tm_time_left_set(&n->time_left, j->left_s, n->job->launches->slurm.asking.asked_ns);
+  }
   if (tm_slurm_question_answered(&n->question, j, tm_clock_mono_ns()) && is_of_end)
     take_end(n, j);
 }

@@ -120,6 +120,47 @@ void tm_launched_node_describe_drained(struct tm_buf *out, const struct tm_launc
   add_consequences(out, n);
 }
 
+void tm_launched_node_add_requested(struct tm_buf *out, const struct tm_launched_node *n)
+{
+  tm_launched_node_name(out, n);
+  tm_buf_add_str(out, " is requested");
+  if (n->slurm_name)
+    tm_buf_printf(out, " from Slurm as '%s'", n->slurm_name);
+}
+
+void tm_launched_node_add_waits(struct tm_buf *out, const struct tm_launched_node *n)
+{
+  tm_launched_node_name(out, n);
+  tm_buf_printf(out, " waits in the queue of Slurm: %s",
+                n->waits_for[0] ? n->waits_for : "Slurm gives no reason");
+}
+
+void tm_launched_node_add_ended(struct tm_buf *out, const struct tm_launched_node *n, int64_t ns)
+{
+  tm_launched_node_name(out, n);
+  tm_buf_add_str(out, " has ended");
+  if (!n->was_ready) {
+    tm_buf_add_str(out, " before it was ready");
+    return;
+  }
+  tm_buf_add_str(out, ": it was ready for ");
+  tm_time_duration(out, ns);
+}
+
+void tm_launched_node_add_clock(struct tm_buf *out, const struct tm_launched_node *n,
+                                int64_t offset_ns)
+{
+  bool is_ahead = offset_ns > 0;
+  double seconds = (double)(is_ahead ? offset_ns : -offset_ns) / (double)TM_S;
+
+  tm_buf_add_str(out, "the clock of ");
+  tm_launched_node_name(out, n);
+  tm_buf_printf(out,
+                " is %.1f s %s that of this machine: start times in tables are corrected, those in "
+                "the logs of its workers are not",
+                seconds, is_ahead ? "ahead of" : "behind");
+}
+
 void tm_launched_node_refusal(struct tm_buf *out, const char *problem, const char *job_dir,
                               uint32_t uid, uint32_t ours)
 {

@@ -48,6 +48,8 @@ struct tm_launched_node {
   bool is_orphan;      /* the keeper that runs its command is lost */
   /* What is known of its Slurm job, once it was looked at: the user was informed of it. */
   bool is_known_to_wait, is_known_to_run;
+  char waits_for[TM_SLURM_TEXT_MAX]; /* is_queued: the reason that Slurm gave last; or "" */
+  bool is_wait_told, is_clock_told, is_over_told; /* to listeners */
   struct tm_launch_ended ended;
 };
 
@@ -58,6 +60,15 @@ void tm_launched_node_name(struct tm_buf *out, const struct tm_launched_node *n)
 void tm_launched_node_describe(struct tm_buf *out, const struct tm_launched_node *n);
 /* The end of a node that drained: "node 1 (cn01) has ended: all of its work is over". */
 void tm_launched_node_describe_drained(struct tm_buf *out, const struct tm_launched_node *n);
+/* "node 1 (cn01) is requested", "node 1 waits in the queue of Slurm: Resources", "node 1 (cn01) has
+ * ended: it was ready for 12 min 40 s". */
+void tm_launched_node_add_requested(struct tm_buf *out, const struct tm_launched_node *n);
+void tm_launched_node_add_waits(struct tm_buf *out, const struct tm_launched_node *n);
+void tm_launched_node_add_ended(struct tm_buf *out, const struct tm_launched_node *n, int64_t ns);
+/* "the clock of node 1 (cn01) is 2.5 s ahead of that of this machine: ..."; `offset_ns`: its time
+ * minus ours. */
+void tm_launched_node_add_clock(struct tm_buf *out, const struct tm_launched_node *n,
+                                int64_t offset_ns);
 /* Why the node is refused: the problem, and what to do. `uid`: of the node, `ours`: of this
  * process. */
 void tm_launched_node_refusal(struct tm_buf *out, const char *problem, const char *job_dir,

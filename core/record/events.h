@@ -18,6 +18,7 @@
 #include "base/level.h"
 #include "node/node_msg.h" /* also for report/, which names folders of nodes */
 #include "record/counts.h"
+#include "record/nodes.h"
 
 struct tm_activities;
 
@@ -77,6 +78,17 @@ struct tm_job_view {
   const struct tm_step_view *const *steps;
   enum tm_verdict verdict;
   const char *cause;
+  const struct tm_nodes_view *nodes; /* NULL: no command starts nodes of this job */
+};
+
+/* What has happened to a node that a command starts. */
+enum tm_node_change {
+  TM_NODE_IS_REQUESTED = 1, /* its command is started */
+  TM_NODE_WAITS,            /* in the queue of Slurm */
+  TM_NODE_IS_READY,         /* it has started, and gets work */
+  TM_NODE_LEAVES,           /* it drains, or is given back: it gets no more work */
+  TM_NODE_IS_LOST,          /* or it could not be started */
+  TM_NODE_HAS_ENDED,        /* otherwise */
 };
 
 enum tm_event_kind {
@@ -91,6 +103,7 @@ enum tm_event_kind {
   TM_EVENT_HANDED_OUT,      /* worker, attempt: what it gets; only with logging_level DEBUG */
   TM_EVENT_TRY_ENDED,       /* attempt */
   TM_EVENT_MESSAGE,         /* level, text: for logs and, from WARNING on, the terminal */
+  TM_EVENT_NODE,            /* node_change, node_id, node_address, level, text, is_for_logs */
   TM_EVENT_FLUSHED,         /* rows have been committed: output_bytes of the step has grown */
   TM_EVENT_TICK,            /* about ten times a second */
   TM_EVENT_STEP_ENDED,
@@ -142,16 +155,19 @@ struct tm_event {
   const struct tm_job_view *job;
   const struct tm_step_view *step; /* or NULL: about the job */
   const char *worker;              /* process000, or NULL */
-  const char *node_id;             /* with worker: of its node, decimal */
-  const char *node_address;        /* with worker: the host's name */
+  const char *node_id;             /* with worker: of its node, decimal; or NODE */
+  const char *node_address;        /* likewise: the host's name; "": not known yet */
   int64_t pid;                     /* with worker, or 0 */
   int64_t lived_ns;                /* with worker: since it was started; 0: it was not */
+  int64_t clock_offset_ns;         /* WORKER_STARTED: the wall clock of its node minus ours */
   const struct tm_ended *ended;    /* WORKER_ENDED; NULL: not started, or lost with its node */
   enum tm_level level;
   const char *text;                           /* "" without */
   const char *message, *stack, *script_where; /* INIT_FAILED, SHUTDOWN_FAILED */
   const char *failed; /* INIT_FAILED: what failed before init(): "loading the script"; or NULL */
   const struct tm_attempt *attempt; /* HANDED_OUT, TRY_ENDED, INIT_FAILED */
+  enum tm_node_change node_change;  /* NODE */
+  bool is_for_logs;                 /* NODE: the text is not shown on the terminal */
 };
 
 struct tm_listener {

@@ -267,6 +267,8 @@ struct tm_json *tm_job_result_new(const struct tm_job_view *job)
   tm_json_set(v, "job_dir", tm_json_new_string(job->dir));
   if (*job->cause)
     tm_json_set(v, "cause", tm_json_new_string(job->cause));
+  if (job->nodes)
+    tm_json_set(v, "nodes", tm_nodes_sum_to_json(&job->nodes->sum));
   for (size_t i = 0; i < job->steps_len; i++)
     tm_json_add(steps, tm_step_result_new(job->steps[i]));
   tm_json_set(v, "steps", steps);

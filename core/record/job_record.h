@@ -17,6 +17,9 @@
  *         "definition": <tm_step.effective, and "snapshot_hash">}]
  *   job_result.json
  *     "status", "name", "pipeline", "job_dir", "cause"
+ *     "nodes": {"asked", "started", "lost", "seconds", "busy_percent"}: what has become of the
+ *         nodes that commands started in the last session; absent if none was to be started
+ *         (nodes.h)
  *     "steps": [{"name", "status", "output", "cause",
  *         "mini_batches": {"total", "succeeded", "failed"}, "items": {the same},
  *         "reused", "reused_from": directory of the job that the result is from,

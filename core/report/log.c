@@ -124,6 +124,7 @@ static enum tm_level level_of(const struct tm_event *e)
 {
   switch (e->kind) {
   case TM_EVENT_WORKER_ENDED:
+  case TM_EVENT_NODE:
   case TM_EVENT_MESSAGE: return e->level;
   case TM_EVENT_INIT_FAILED: return TM_ERROR;
   case TM_EVENT_SHUTDOWN_FAILED: return TM_WARNING;
@@ -148,6 +149,7 @@ int tm_log_add_event(struct tm_log *l, const struct tm_event *e, struct tm_err *
   case TM_EVENT_SHUTDOWN_FAILED: add_worker(&text, e); break;
   case TM_EVENT_HANDED_OUT:
   case TM_EVENT_TRY_ENDED: add_mini_batch(&text, e); break;
+  case TM_EVENT_NODE:
   case TM_EVENT_MESSAGE:
     tm_buf_add_str(&text, e->text);
     if (e->level >= TM_ERROR)

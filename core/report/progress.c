@@ -129,6 +129,15 @@ const char *tm_progress_sum(struct tm_counts *out, const struct tm_job_view *job
   return job->steps_len == 1 && last ? last->name : job->name;
 }
 
+void tm_progress_set_nodes(struct tm_progress *p, const struct tm_nodes_now *nodes)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  if (nodes)
+    tm_nodes_now_add(&text, nodes);
+  keep_text(p->nodes, sizeof(p->nodes), &text);
+  tm_buf_release(&text);
+}
+
 /* The oldest stored sample. */
 static size_t oldest(const struct tm_progress *p)
 {
@@ -233,7 +242,7 @@ static void add_gauge(struct tm_buf *out, const struct tm_progress *p, int colum
 
 /* The parts in a form of the bar, from the most to the least. */
 struct form {
-  bool name, gauge, words, items, speed, left, slow;
+  bool name, gauge, words, items, speed, left, nodes, slow;
 };
 
 static void add_form(struct tm_buf *out, const struct tm_progress *p, const struct form *f,
@@ -268,6 +277,8 @@ static void add_form(struct tm_buf *out, const struct tm_progress *p, const stru
     tm_buf_add_str(out, ", ");
     add_left(out, left);
   }
+  if (f->nodes && *p->nodes)
+    tm_buf_printf(out, "; %s", p->nodes);
   if (f->slow)
     tm_buf_printf(out, "; %s", p->slow_short);
 }
@@ -275,19 +286,21 @@ static void add_form(struct tm_buf *out, const struct tm_progress *p, const stru
 void tm_progress_add_bar(struct tm_buf *out, const struct tm_progress *p, int width)
 {
   static const struct form forms[] = {
-    { true, true, true, true, true, true, true },
-    { true, true, false, true, true, true, true },
-    { true, true, false, true, false, true, true },
-    { true, true, false, false, false, true, true },
-    { true, false, false, false, false, true, true },
-    { false, false, false, false, false, false, true },
-    { true, true, true, true, true, true, false },
-    { true, true, false, true, true, true, false },
-    { true, true, false, true, false, true, false },
-    { true, false, false, true, false, true, false },
-    { false, false, false, true, false, true, false },
-    { false, false, false, true, false, false, false },
-    { false, false, false, false, false, false, false },
+    { true, true, true, true, true, true, true, true },
+    { true, true, false, true, true, true, true, true },
+    { true, true, false, true, false, true, true, true },
+    { true, true, false, true, false, true, false, true },
+    { true, true, false, false, false, true, false, true },
+    { true, false, false, false, false, true, false, true },
+    { false, false, false, false, false, false, false, true },
+    { true, true, true, true, true, true, true, false },
+    { true, true, false, true, true, true, true, false },
+    { true, true, false, true, false, true, true, false },
+    { true, false, false, true, false, true, true, false },
+    { true, false, false, true, false, true, false, false },
+    { false, false, false, true, false, true, false, false },
+    { false, false, false, true, false, false, false, false },
+    { false, false, false, false, false, false, false, false },
   };
   size_t start = out->len;
   int gauge = width / 5 < GAUGE_MIN ? GAUGE_MIN : width / 5 > GAUGE_MAX ? GAUGE_MAX : width / 5;
@@ -303,10 +316,19 @@ void tm_progress_add_bar(struct tm_buf *out, const struct tm_progress *p, int wi
   out->data[out->len] = '\0';
 }
 
+/* What is so just now, for whole lines. */
+static void add_now(struct tm_buf *out, const struct tm_progress *p)
+{
+  if (*p->nodes)
+    tm_buf_printf(out, "; %s", p->nodes);
+  if (*p->slow)
+    tm_buf_printf(out, "; %s", p->slow);
+}
+
 void tm_progress_add_line(struct tm_buf *out, const struct tm_progress *p)
 {
   tm_require(p->name);
-  static const struct form whole = { false, false, true, true, false, true, false };
+  static const struct form whole = { false, false, true, true, false, true, false, false };
   double speed = tm_progress_item_speed(p);
   tm_buf_printf(out, "%s: ", p->name);
   add_form(out, p, &whole, 0);
@@ -318,8 +340,7 @@ void tm_progress_add_line(struct tm_buf *out, const struct tm_progress *p)
   tm_buf_add_str(out, ", ");
   tm_time_duration(out, p->now_ns - p->begin_ns);
   tm_buf_add_str(out, " so far");
-  if (*p->slow)
-    tm_buf_printf(out, "; %s", p->slow);
+  add_now(out, p);
 }
 
 void tm_progress_add_overview(struct tm_buf *out, const struct tm_progress *p)
@@ -343,6 +364,5 @@ void tm_progress_add_overview(struct tm_buf *out, const struct tm_progress *p)
   else
     tm_buf_add_str(out, c->all_created && done_of(p) == c->created ? "nothing left"
                                                                    : "time left unknown");
-  if (*p->slow)
-    tm_buf_printf(out, "; %s", p->slow);
+  add_now(out, p);
 }

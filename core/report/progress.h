@@ -25,6 +25,7 @@ struct tm_progress {
   int64_t samples_len;                     /* ever taken */
   size_t steps, steps_over, steps_running; /* of a job with several; otherwise steps is 0 */
   int64_t begin_done, begin_items;         /* of the first sample */
+  char nodes[200];                         /* "2 of 8 nodes, 6 waiting: Resources"; "": none */
   char slow[600], slow_short[80]; /* what is slow (record/activity.h), sanitized; "": nothing */
 };
 
@@ -37,6 +38,8 @@ void tm_progress_set_steps(struct tm_progress *p, const struct tm_job_view *job)
 /* Takes over what is slow now in these steps (some may be NULL): in the step where something takes
  * longest. */
 void tm_progress_set_slow(struct tm_progress *p, const struct tm_step_view *const *steps, size_t n);
+/* Takes over how many nodes there are now; NULL: no command starts nodes. */
+void tm_progress_set_nodes(struct tm_progress *p, const struct tm_nodes_now *nodes);
 /* Sums the counts of all steps of a job, and returns its label: its only step's name, or its
  * own. */
 const char *tm_progress_sum(struct tm_counts *out, const struct tm_job_view *job);

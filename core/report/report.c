@@ -94,7 +94,7 @@ static void on_job_started(struct tm_report *r, const struct tm_event *e)
       step_of(r, e, e->job->steps[i]);
 }
 
-/* Messages about the job go to the logs of every step. */
+/* Messages about the job, and about its nodes, go to the logs of every step. */
 static void on_message(struct tm_report *r, const struct tm_event *e)
 {
   if (e->step)
@@ -102,7 +102,7 @@ static void on_message(struct tm_report *r, const struct tm_event *e)
   for (size_t i = 0; i < r->steps.len; i++)
     if (r->steps.at[i] && (!e->step || e->step->number == i))
       tm_step_report_add(r->steps.at[i], e);
-  if (e->level >= TM_WARNING || (!e->step && e->level == TM_INFO))
+  if (!e->is_for_logs && (e->level >= TM_WARNING || (!e->step && e->level == TM_INFO)))
     tm_screen_say(&r->screen, e->level, e->text);
 }
 
@@ -113,6 +113,21 @@ static void on_tick(struct tm_report *r, const struct tm_event *e)
       tm_step_report_tick(r->steps.at[i], e, e->job->steps[i]);
   show_error(r, e->mono_ns);
   tm_screen_tick(&r->screen, e->job, e->mono_ns);
+}
+
+/* As a step has it, else where it is made. */
+static char *log_of_node(void *data, uint32_t id)
+{
+  const struct tm_job_view *job = data;
+  for (size_t i = 0; i < job->steps_len; i++) {
+    char *log = job->steps[i] ? tm_xprintf("%s/sys/node/%" PRIu32 "/launcher.txt",
+                                           job->steps[i]->logs_dir, id)
+                              : NULL;
+    if (log && tm_fs_exists(tm_fs_real(), log))
+      return log;
+    free(log);
+  }
+  return tm_xprintf("%s/nodes/%" PRIu32 ".txt", job->dir, id);
 }
 
 static void on_job_ended(struct tm_report *r, const struct tm_event *e)
@@ -126,6 +141,7 @@ static void on_job_ended(struct tm_report *r, const struct tm_event *e)
     if (e->job->steps[i])
       tm_result_add_step(&text, e->job->steps[i], tm_step_report_errors(s), 2);
   }
+  tm_result_add_nodes(&text, e->job, 2, log_of_node, (void *)e->job);
   tm_screen_end(&r->screen, e->job, e->mono_ns, &text);
   tm_buf_release(&text);
 }
@@ -153,6 +169,7 @@ static void on_event(void *data, const struct tm_event *e)
   case TM_EVENT_JOB_STARTED: on_job_started(r, e); break;
   case TM_EVENT_TICK: on_tick(r, e); break;
   case TM_EVENT_JOB_ENDED: on_job_ended(r, e); break;
+  case TM_EVENT_NODE:
   case TM_EVENT_MESSAGE: on_message(r, e); break;
   default: on_step_event(r, e); break;
   }

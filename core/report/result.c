@@ -132,6 +132,15 @@ static void add_running(struct tm_buf *out, const struct tm_result *r, int inden
   tm_buf_release(&text);
 }
 
+static void add_nodes(struct tm_buf *out, const struct tm_result *r, int indent)
+{
+  if (!r->nodes || r->nodes->all <= 0)
+    return;
+  add_label(out, indent, "nodes:");
+  tm_nodes_now_add(out, r->nodes);
+  tm_buf_add_char(out, '\n');
+}
+
 static void add_outputs(struct tm_buf *out, const struct tm_result *r, int indent)
 {
   for (size_t i = 0; i < r->outputs_len; i++) {
@@ -194,6 +203,7 @@ void tm_result_add(struct tm_buf *out, const struct tm_result *r, int indent)
   add_items(out, r, indent);
   add_tries(out, r->counts, indent);
   add_rate(out, r, indent);
+  add_nodes(out, r, indent);
   add_running(out, r, indent);
   add_outputs(out, r, indent);
   if (r->counts->items_failed > 0) {
@@ -357,6 +367,29 @@ void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
     tm_buf_printf(out, "; how workers ended: %s/sys/node/" TM_LOCAL_NODE_NAME "/_main.txt",
                   step->logs_dir);
   tm_buf_add_char(out, '\n');
+}
+
+void tm_result_add_nodes(struct tm_buf *out, const struct tm_job_view *job, int indent,
+                         char *(*log_of)(void *data, uint32_t id), void *data)
+{
+  const struct tm_nodes_view *n = job->nodes;
+
+  if (!n || n->sum.asked == 0)
+    return;
+  add_label(out, indent, "nodes:");
+  tm_nodes_sum_add(out, &n->sum);
+  tm_buf_add_char(out, '\n');
+  for (size_t i = 0; i < n->lost.len; i++) {
+    const struct tm_lost_node *lost = &n->lost.at[i];
+    char *log = log_of(data, lost->id);
+    tm_buf_printf(out, "%*s", indent + 2, "");
+    tm_text_one_line(out, lost->why, strlen(lost->why), CAUSE_MAX);
+    tm_buf_printf(out, "\n%*s%s\n", indent + 4, "", log);
+    free(log);
+  }
+  if (n->sum.lost > (int64_t)n->lost.len)
+    tm_buf_printf(out, "%*sand %" PRId64 " more\n", indent + 2, "",
+                  n->sum.lost - (int64_t)n->lost.len);
 }
 
 void tm_result_add_job(struct tm_buf *out, const struct tm_job_view *job, int64_t elapsed_ns)

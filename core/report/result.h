@@ -33,6 +33,7 @@ struct tm_result {
   int64_t items_total; /* -1: unknown */
   double rate;         /* mini-batches per second; 0: unknown */
   const struct tm_activities *running;
+  const struct tm_nodes_now *nodes;       /* of a running step, or NULL */
   const struct tm_result_output *outputs; /* the rows or their folder, then further folders */
   size_t outputs_len;
   const char *error_file;
@@ -68,6 +69,11 @@ void tm_result_add_tries(struct tm_buf *out, const struct tm_counts *counts);
 /* To append to the number of failed items: ", or more: the rows of 1 failed mini-batch could not be
  * counted". Nothing for 0. */
 void tm_result_add_uncounted(struct tm_buf *out, int64_t uncounted);
+/* Lines at the end of a job, each with `indent` blanks: what has become of the nodes that commands
+ * started, and the first lost ones with the reason and the log that has more. Nothing for a job
+ * without such nodes. `log_of` returns that log, to free(). */
+void tm_result_add_nodes(struct tm_buf *out, const struct tm_job_view *job, int indent,
+                         char *(*log_of)(void *data, uint32_t id), void *data);
 /* The first line about a job: "Completed: digits, 12.3 s". A negative `elapsed_ns` is left out. */
 void tm_result_add_job(struct tm_buf *out, const struct tm_job_view *job, int64_t elapsed_ns);
 

@@ -27,7 +27,8 @@ int tm_running_init(struct tm_running *r, const struct tm_fs *fs, const char *lo
   return remove_file(r, err);
 }
 
-static void add_text(struct tm_buf *out, int64_t wall_ns, const struct tm_activities *activities)
+static void add_text(struct tm_buf *out, int64_t wall_ns, const struct tm_activities *activities,
+                     const struct tm_nodes_now *nodes)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *list;
   tm_json_set(v, "version", tm_json_new_int(1));
@@ -37,24 +38,27 @@ static void add_text(struct tm_buf *out, int64_t wall_ns, const struct tm_activi
   list = tm_json_set(v, "running", tm_json_new(TM_JSON_ARRAY));
   for (size_t i = 0; i < activities->list.len; i++)
     tm_json_add(list, tm_activity_to_json(&activities->list.at[i]));
+  if (nodes && nodes->all > 0)
+    tm_json_set(v, "nodes", tm_nodes_now_to_json(nodes));
   tm_json_write(out, v, (struct tm_json_style) { .indent = 0 });
   tm_buf_add_char(out, '\n');
   tm_json_free(v);
 }
 
 int tm_running_tick(struct tm_running *r, const struct tm_event *e,
-                    const struct tm_activities *activities, struct tm_err *err)
+                    const struct tm_activities *activities, const struct tm_nodes_now *nodes,
+                    struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
   int rc;
   if (!r->path || r->has_failed)
     return 0;
-  if (activities->list.len == 0)
+  if (activities->list.len == 0 && (!nodes || nodes->all == 0))
     return r->is_there ? remove_file(r, err) : 0;
   if (r->is_there && e->mono_ns - r->written_ns < WRITE_NS)
     return 0;
   r->written_ns = e->mono_ns;
-  add_text(&text, e->wall_ns, activities);
+  add_text(&text, e->wall_ns, activities, nodes);
   rc = tm_log_replace(r->fs, r->path, &text, err);
   tm_buf_release(&text);
   r->is_there = true;

@@ -1,14 +1,15 @@
 /* running.h - logs/sys/running.json: what the workers of a step are doing, while something takes
- * longer than a second. `tidemill status` and `tidemill logs --mini-batch` read it
- * (inspect/inspection.h). One JSON object:
+ * longer than a second, and which nodes it has, while commands start nodes for it.
+ * `tidemill status` and `tidemill logs --mini-batch` read it (inspect/inspection.h). One JSON
+ * object:
  *
  *   {"version": 1, "written_ms": SINCE THE EPOCH, "workers": 4, "in_init": 0, "running": [ACTIVITY,
- *   ...]}
+ *   ...], "nodes": {...}}
  *
- * with the activities as record/activity.h writes them, the longest first. The file is replaced
- * whole every two seconds, and removed when there is nothing to report. A kill may leave it behind:
- * a reader believes it only while the job has an owner, and if the file is not older than that
- * owner's claim.
+ * with the activities as record/activity.h writes them, the longest first, and "nodes", if there
+ * are such nodes, as record/nodes.h does. The file is replaced whole every two seconds, and removed
+ * when there is nothing to report. A kill may leave it behind: a reader believes it only while the
+ * job has an owner, and if the file is not older than that owner's claim.
  */
 #ifndef TM_REPORT_RUNNING_H
 #define TM_REPORT_RUNNING_H
@@ -32,9 +33,11 @@ struct tm_running {
 /* Removes the file of an earlier session. */
 int tm_running_init(struct tm_running *r, const struct tm_fs *fs, const char *logs_dir,
                     struct tm_err *err);
-/* Call it about ten times a second. Returns an error only once. */
+/* Call it about ten times a second. `nodes`: those of the step now; NULL: no command starts nodes
+ * for it. Returns an error only once. */
 int tm_running_tick(struct tm_running *r, const struct tm_event *e,
-                    const struct tm_activities *activities, struct tm_err *err);
+                    const struct tm_activities *activities, const struct tm_nodes_now *nodes,
+                    struct tm_err *err);
 /* Removes the file. Closed: a no-op. */
 int tm_running_close(struct tm_running *r, struct tm_err *err);
 

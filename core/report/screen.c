@@ -87,6 +87,7 @@ static void sample(struct tm_screen *s, const struct tm_job_view *job, int64_t m
   s->progress.name = tm_progress_sum(&counts, job);
   tm_progress_set_steps(&s->progress, job);
   tm_progress_set_slow(&s->progress, job->steps, job->steps_len);
+  tm_progress_set_nodes(&s->progress, job->nodes ? &job->nodes->now : NULL);
   tm_progress_sample(&s->progress, &counts, mono_ns);
 }
 

@@ -235,7 +235,7 @@ static void add_ended(struct tm_step_report *s, const struct tm_event *e)
   struct tm_err err = TM_ERR_NONE;
   s->is_ended = true;
   note(s, tm_running_close(&s->running, &err), &err);
-  s->progress.slow[0] = '\0';
+  s->progress.slow[0] = s->progress.nodes[0] = '\0';
   tm_driver_log_add(&s->driver, e);
   flush(s, e);
   tm_progress_sample(&s->progress, &e->step->counts, e->mono_ns);
@@ -286,6 +286,9 @@ static bool add_other(struct tm_step_report *s, const struct tm_event *e)
   }
   note(s, tm_log_add_event(&s->log, e, &err), &err);
   tm_worker_lives_add(&s->lives, e);
+  tm_summary_add_life(&s->summary, e);
+  if (e->kind == TM_EVENT_NODE && e->node_change == TM_NODE_IS_LOST)
+    note(s, tm_launcher_links_add(&s->launchers, e, &err), &err);
   switch (e->kind) {
   case TM_EVENT_INIT_FAILED:
     if (e->attempt)
@@ -297,8 +300,9 @@ static bool add_other(struct tm_step_report *s, const struct tm_event *e)
     note(s, tm_worker_logs_end(&s->workers, e->worker, &err), &err);
     break;
   case TM_EVENT_STEP_ENDED: add_ended(s, e); break;
+  case TM_EVENT_NODE:
   case TM_EVENT_MESSAGE:
-    if (!e->step)
+    if (!e->step && !e->is_for_logs)
       tm_driver_log_add(&s->driver, e);
     if (s->is_ended)
       flush(s, e);
@@ -329,6 +333,13 @@ static void log_progress(struct tm_step_report *s, const struct tm_event *e)
   tm_buf_release(&text);
 }
 
+/* The nodes that commands have started for it; NULL: they start none. */
+static const struct tm_nodes_now *nodes_of(const struct tm_event *e,
+                                           const struct tm_step_view *step)
+{
+  return e->job->nodes ? &e->job->nodes->now_of_steps[step->number] : NULL;
+}
+
 /* What takes long. */
 static void add_activities(struct tm_step_report *s, const struct tm_event *e,
                            const struct tm_step_view *step)
@@ -337,7 +348,7 @@ static void add_activities(struct tm_step_report *s, const struct tm_event *e,
   if (!step->activities)
     return;
   note(s, tm_worker_logs_tick(&s->workers, e, step->activities, &err), &err);
-  note(s, tm_running_tick(&s->running, e, step->activities, &err), &err);
+  note(s, tm_running_tick(&s->running, e, step->activities, nodes_of(e, step), &err), &err);
 }
 
 void tm_step_report_tick(struct tm_step_report *s, const struct tm_event *e,
@@ -348,6 +359,7 @@ void tm_step_report_tick(struct tm_step_report *s, const struct tm_event *e,
     return;
   tm_progress_sample(&s->progress, &step->counts, e->mono_ns);
   tm_progress_set_slow(&s->progress, &step, 1);
+  tm_progress_set_nodes(&s->progress, nodes_of(e, step));
   add_activities(s, e, step);
   log_created(s, e, step);
   log_progress(s, e);

@@ -1,8 +1,8 @@
 /* summary.c - see summary.h.
  *
  *  (1) The files are replaced atomically, by a rename: a reader sees the old or the new one.
- *  (2) Rows of earlier sessions are read only from process_summary.csv: the rows of nodes are sums
- *      of it.
+ *  (2) Rows of earlier sessions are read from process_summary.csv: the rows of nodes are sums of
+ *      it. Only their last columns are read from node_summary.csv.
  *
  * Names of workers, nodes and hosts need no quoting in CSV; a host's name that would is sanitized.
  */
@@ -26,7 +26,7 @@ static const char columns[] = "Node,Node Address,Tries,Total,Succeeded,Failed,"
 #define XX(name) "," #name
     TM_STATUS_MAP(XX)
 #undef XX
-        "\n";
+    ;
 
 static struct tm_summary_row *row_of(struct tm_summary *s, const char *process, size_t len,
                                      bool *is_new)
@@ -48,6 +48,7 @@ void tm_summary_release(struct tm_summary *s)
   }
   TM_ARRAY_RELEASE(&s->rows);
   tm_map_release(&s->places);
+  tm_node_uses_release(&s->nodes);
   free(s->process_path);
   free(s->node_path);
   memset(s, 0, sizeof(*s));
@@ -131,9 +132,9 @@ static bool read_rows(struct tm_summary *s, const struct tm_buf *text)
 {
   const char *at = text->data, *end = text->data + text->len, *stop;
   static const char first[] = "Process,";
-  size_t header = sizeof(first) - 1 + sizeof(columns) - 1;
+  size_t header = sizeof(first) - 1 + sizeof(columns) - 1 + 1;
   if (text->len < header || memcmp(at, first, sizeof(first) - 1) != 0 ||
-      memcmp(at + sizeof(first) - 1, columns, sizeof(columns) - 1) != 0)
+      memcmp(at + sizeof(first) - 1, columns, sizeof(columns) - 1) != 0 || at[header - 1] != '\n')
     return false;
   for (at += header; at < end; at = stop + 1) {
     stop = memchr(at, '\n', (size_t)(end - at));
@@ -155,6 +156,10 @@ int tm_summary_init(struct tm_summary *s, const struct tm_fs *fs, const char *lo
     rc = tm_fs_read_file(fs, s->process_path, READ_MAX, &text, err);
   if (rc >= 0 && text.len > 0 && !read_rows(s, &text)) /* keeps (2) */
     rc = tm_err_set(err, TM_EDAMAGE, "'%s' is not a summary that can be added to", s->process_path);
+  tm_buf_clear(&text);
+  if (rc >= 0 && tm_fs_exists(fs, s->node_path) &&
+      (rc = tm_fs_read_file(fs, s->node_path, READ_MAX, &text, err)) >= 0)
+    tm_node_uses_read(&s->nodes, tm_buf_str(&text), text.len);
   s->due.is_given_up = rc < 0;
   tm_buf_release(&text);
   return rc < 0 ? rc : 0;
@@ -175,23 +180,14 @@ static void add_sums(struct tm_sums *to, const struct tm_sums *n)
     to->by_status[i] += n->by_status[i];
 }
 
-static char *keep_field(const char *text)
-{
-  char *kept = tm_xstrdup(text ? text : "");
-  for (char *c = kept; *c; c++)
-    if (*c == ',' || *c == '"' || (unsigned char)*c <= ' ')
-      *c = '_';
-  return kept;
-}
-
 void tm_summary_add(struct tm_summary *s, const struct tm_event *e)
 {
   const struct tm_attempt *a = e->attempt;
   bool is_new;
   struct tm_summary_row *row = row_of(s, e->worker, strlen(e->worker), &is_new);
   if (is_new) {
-    row->node = keep_field(e->node_id);
-    row->address = keep_field(e->node_address);
+    row->node = tm_node_use_word(e->node_id);
+    row->address = tm_node_use_word(e->node_address);
   }
   row->sums.tries++;
   row->sums.items += a->items;
@@ -202,6 +198,11 @@ void tm_summary_add(struct tm_summary *s, const struct tm_event *e)
   row->sums.run_ns += a->run_ns;
   row->sums.by_status[a->status]++;
   s->due.is_changed = true;
+}
+
+void tm_summary_add_life(struct tm_summary *s, const struct tm_event *e)
+{
+  s->due.is_changed = tm_node_uses_add(&s->nodes, e) || s->due.is_changed;
 }
 
 /* Writing. */
@@ -227,16 +228,16 @@ static void add_rest(struct tm_buf *out, const struct tm_summary_row *row)
     tm_pen_add_char(&p, ',');
     tm_pen_add_int(&p, n->by_status[i]);
   }
-  tm_pen_add_char(&p, '\n');
   tm_pen_stop(&p);
 }
 
 static void add_processes(struct tm_buf *out, const struct tm_summary *s)
 {
-  tm_buf_printf(out, "Process,%s", columns);
+  tm_buf_printf(out, "Process,%s\n", columns);
   for (size_t i = 0; i < s->rows.len; i++) {
     tm_buf_add_str(out, s->rows.at[i].process);
     add_rest(out, &s->rows.at[i]);
+    tm_buf_add_char(out, '\n');
   }
 }
 
@@ -245,26 +246,39 @@ struct node_sums {
   int64_t processes;
 };
 
-static void add_nodes(struct tm_buf *out, const struct tm_summary *s)
+struct node_list TM_ARRAY(struct node_sums);
+
+static struct node_sums *sums_of(struct node_list *nodes, struct tm_map *places, char *node,
+                                 char *address)
 {
-  struct TM_ARRAY(struct node_sums) nodes = { 0 };
+  bool is_new;
+  uint64_t *place = tm_map_add(places, node, strlen(node), &is_new);
+  if (is_new) {
+    *TM_ARRAY_ADD(nodes) = (struct node_sums) { .row = { .node = node, .address = address } };
+    *place = nodes->len;
+  }
+  return &nodes->at[*place - 1];
+}
+
+static void add_nodes(struct tm_buf *out, const struct tm_summary *s, int64_t mono_ns)
+{
+  struct node_list nodes = { 0 };
   struct tm_map places = { 0 };
   for (size_t i = 0; i < s->rows.len; i++) {
     const struct tm_summary_row *row = &s->rows.at[i];
-    bool is_new;
-    uint64_t *place = tm_map_add(&places, row->node, strlen(row->node), &is_new);
-    if (is_new) {
-      *TM_ARRAY_ADD(&nodes) =
-          (struct node_sums) { .row = { .node = row->node, .address = row->address } };
-      *place = nodes.len;
-    }
-    add_sums(&nodes.at[*place - 1].row.sums, &row->sums);
-    nodes.at[*place - 1].processes++;
+    struct node_sums *n = sums_of(&nodes, &places, row->node, row->address);
+    add_sums(&n->row.sums, &row->sums);
+    n->processes++;
   }
-  tm_buf_printf(out, "Processes,%s", columns);
+  for (size_t i = 0; i < s->nodes.list.len; i++)
+    (void)sums_of(&nodes, &places, s->nodes.list.at[i].node, s->nodes.list.at[i].address);
+  tm_buf_printf(out, "Processes,%s%s\n", columns, TM_NODE_USE_COLUMNS);
   for (size_t i = 0; i < nodes.len; i++) {
     tm_buf_add_int(out, nodes.at[i].processes);
     add_rest(out, &nodes.at[i].row);
+    tm_node_uses_add_columns(out, &s->nodes, nodes.at[i].row.node, nodes.at[i].row.sums.run_ns,
+                             mono_ns);
+    tm_buf_add_char(out, '\n');
   }
   tm_map_release(&places);
   TM_ARRAY_RELEASE(&nodes);
@@ -279,7 +293,7 @@ int tm_summary_write(struct tm_summary *s, int64_t mono_ns, bool now, struct tm_
   add_processes(&text, s);
   rc = tm_log_replace(s->fs, s->process_path, &text, err); /* keeps (1) */
   tm_buf_clear(&text);
-  add_nodes(&text, s);
+  add_nodes(&text, s, mono_ns);
   if (rc >= 0)
     rc = tm_log_replace(s->fs, s->node_path, &text, err);
   s->due.is_given_up = rc < 0;

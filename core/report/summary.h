@@ -7,6 +7,10 @@
  * Each number is the sum of that column over the tries of the worker: items that are tried twice
  * count twice in Total.
  *
+ * node_summary.csv ends with the columns of node_use.h. It has a row for each node that had a
+ * worker of the step, also if no try has ended there: Processes counts workers with a try that has
+ * ended.
+ *
  * A resumed job adds to the files: rows of earlier workers stay, and the nodes are summed from all
  * rows. Tries that ended after the last write before a kill (at most ten seconds) are only in
  * processed_mini-batches.csv.
@@ -18,6 +22,7 @@
 #include "base/mem.h"
 #include "record/events.h"
 #include "report/log_file.h"
+#include "report/node_use.h"
 
 #define TM_STATUS_COUNT (TM_CANCELED + 1)
 
@@ -37,6 +42,7 @@ struct tm_summary {
   char *process_path, *node_path;
   struct TM_ARRAY(struct tm_summary_row) rows; /* in the order of the workers' first ended tries */
   struct tm_map places;                        /* name of a worker -> index + 1 */
+  struct tm_node_uses nodes;
   struct tm_log_due due;
 };
 
@@ -46,6 +52,8 @@ int tm_summary_init(struct tm_summary *s, const struct tm_fs *fs, const char *lo
                     int64_t mono_ns, struct tm_err *err);
 void tm_summary_release(struct tm_summary *s);                       /* zeroed: a no-op */
 void tm_summary_add(struct tm_summary *s, const struct tm_event *e); /* TRY_ENDED */
+/* A worker has started or ended; other events are ignored. */
+void tm_summary_add_life(struct tm_summary *s, const struct tm_event *e);
 /* Writes both files if there is something new and ten seconds have passed, or if `now`. Not synced.
  * Fails once. */
 int tm_summary_write(struct tm_summary *s, int64_t mono_ns, bool now, struct tm_err *err);

@@ -95,33 +95,33 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
   bool are_rows = input && tm_dataset_is_table(input);
   char *named = are_rows ? NULL : find_named(s, held, a);
   struct tm_buf words = TM_BUF_NONE;
-  struct tm_attempt attempt = { .index = held->what.index,
-                                .try = held->what.try,
-                                .picked = held->what.picked,
-                                .status = a->status,
-                                .part_first = held->what.part != 0
-                                                  ? (int64_t)tm_part_first(held->what.part) + 1
-                                                  : 0,
-                                .is_final = a->status == TM_RUN_DONE || failed > 0,
-                                .items = is_unknown ? 1 : held->items,
-                                .is_uncounted = is_unknown,
-                                .succeeded = succeeded,
-                                .failed = failed,
-                                .begin_wall_ns = a->head.begin_wall_ns,
-                                .total_ns = a->head.total_ns,
-                                .run_ns = a->head.run_ns,
-                                .cpu_ns = a->head.cpu_ns,
-                                .bytes = a->status == TM_RUN_DONE ? a->bytes : 0,
-                                .stack = a->stack,
-                                .script_where = a->where,
-                                .dataset = input && input->name ? input->name : "",
-                                .first_item = tm_buf_str(&held->first_item),
-                                .first_item_len = held->first_item.len,
-                                .named_item = named,
-                                .has_keys = held->has_keys,
-                                .are_rows = are_rows,
-                                .row = are_rows ? find_row(s, held, a) : 0,
-                                .manifest_at = held->manifest_at };
+  struct tm_attempt attempt = {
+    .index = held->what.index,
+    .try = held->what.try,
+    .picked = held->what.picked,
+    .status = a->status,
+    .part_first = held->what.part != 0 ? (int64_t)tm_part_first(held->what.part) + 1 : 0,
+    .is_final = a->status == TM_RUN_DONE || failed > 0,
+    .items = is_unknown ? 1 : held->items,
+    .is_uncounted = is_unknown,
+    .succeeded = succeeded,
+    .failed = failed,
+    .begin_wall_ns = tm_step_node_our_time(w->node, a->head.begin_wall_ns),
+    .total_ns = a->head.total_ns,
+    .run_ns = a->head.run_ns,
+    .cpu_ns = a->head.cpu_ns,
+    .bytes = a->status == TM_RUN_DONE ? a->bytes : 0,
+    .stack = a->stack,
+    .script_where = a->where,
+    .dataset = input && input->name ? input->name : "",
+    .first_item = tm_buf_str(&held->first_item),
+    .first_item_len = held->first_item.len,
+    .named_item = named,
+    .has_keys = held->has_keys,
+    .are_rows = are_rows,
+    .row = are_rows ? find_row(s, held, a) : 0,
+    .manifest_at = held->manifest_at
+  };
   struct tm_event e = { .kind = TM_EVENT_TRY_ENDED, .attempt = &attempt };
 
   note_length(s, a->head.run_ns);
@@ -130,6 +130,7 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
     attempt.causes_len = a->causes.list.len;
     tm_causes_add_text(&words, &a->causes);
   }
+  tm_step_node_add_run(w->node, a->head.run_ns);
   attempt.message = has_causes ? words.data : a->message;
   tm_supervisor_emit(s, &e, w);
   tm_buf_release(&words);

@@ -97,7 +97,7 @@ static void add(struct tm_activities *out, const struct tm_worker *w, int64_t no
                               .ns = now_ns - w->doing.since_ns };
   snprintf(a->worker, sizeof(a->worker), "%s", w->name);
   if (held && !is_recover) {
-    a->begun_wall_ns = w->doing.begun_wall_ns;
+    a->begun_wall_ns = tm_step_node_our_time(w->node, w->doing.begun_wall_ns);
     add_mini_batch(a, held);
   }
 }

@@ -131,6 +131,7 @@ static void add(struct tm_supervisor *s, struct tm_step_node *n)
   n->step = tm_node_add_step(n->node, &step, &user);
   n->is_added = true;
   n->slots = slots_of(s, n->node);
+  n->clock_offset_ns = tm_node_clock_offset_ns(n->node);
   s->sched.time.init.workers = tm_step_nodes_workers(s);
   tm_workers_tell(
       s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_NODE, .node = n->id, .slots = n->slots });
@@ -233,6 +234,16 @@ void tm_supervisor_drain_node(struct tm_supervisor *s, uint32_t id)
   tm_workers_fill(s); /* what avoids another node may have waited for this one */
 }
 
+void tm_supervisor_add_use(const struct tm_supervisor *s, int64_t *run_ns, int64_t *worker_ns)
+{
+  for (size_t i = TM_LOCAL_NODE + 1; i < s->nodes.len; i++)
+    if (s->nodes.at[i]) {
+      if (__builtin_add_overflow(*run_ns, s->nodes.at[i]->run_ns, run_ns))
+        *run_ns = INT64_MAX;
+      *worker_ns += s->nodes.at[i]->worker_ns;
+    }
+}
+
 void tm_step_nodes_silence(struct tm_supervisor *s, uint32_t id)
 {
   struct tm_step_node *n = find(s, id);
@@ -264,7 +275,10 @@ void tm_step_nodes_tick(struct tm_supervisor *s)
 
   for (size_t i = 0; i < s->nodes.len; i++) {
     struct tm_step_node *n = s->nodes.at[i];
-    if (!n || !n->is_added || !n->node || tm_node_round_trip_ns(n->node) == n->distance_ns)
+    if (!n || !n->is_added || !n->node)
+      continue;
+    n->clock_offset_ns = tm_node_clock_offset_ns(n->node);
+    if (tm_node_round_trip_ns(n->node) == n->distance_ns)
       continue;
     n->distance_ns = tm_node_round_trip_ns(n->node);
     tm_workers_tell(s, &(struct tm_sched_event) {

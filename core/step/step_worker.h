@@ -39,8 +39,22 @@ struct tm_step_node {
   uint32_t step;               /* the number of the step there */
   char name[12], address[256]; /* also while it is lost */
   int64_t asked_doing_ns;      /* awake; when the keeper was asked last; 0: never */
+  int64_t run_ns, worker_ns;   /* how long its workers were in run(), and lived; ended ones */
+  int64_t clock_offset_ns;     /* its wall clock minus ours, as far as is known; local: 0 */
   int64_t distance_ns;         /* the round trip that the scheduler knows; 0: none */
 };
+
+/* What its clock showed, as ours would have it; 0 stays 0. A worker may have sent any number. */
+static inline int64_t tm_step_node_our_time(const struct tm_step_node *n, int64_t wall_ns)
+{
+  return wall_ns > 0 ? (int64_t)((uint64_t)wall_ns - (uint64_t)n->clock_offset_ns) : wall_ns;
+}
+
+static inline void tm_step_node_add_run(struct tm_step_node *n, int64_t run_ns)
+{
+  if (run_ns < 0 || __builtin_add_overflow(n->run_ns, run_ns, &n->run_ns))
+    n->run_ns = INT64_MAX; /* no worker of ours sends that */
+}
 
 /* step_nodes.c and workers.c make and free these. There may be 100,000: without padding. */
 struct tm_worker {

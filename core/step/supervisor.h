@@ -102,6 +102,9 @@ struct tm_lost_work {
 };
 void tm_supervisor_add_lost_work(const struct tm_supervisor *s, uint32_t id,
                                  struct tm_lost_work *sum);
+/* Adds how long the workers of nodes that commands start were in run(), and how long those lived
+ * that have ended. */
+void tm_supervisor_add_use(const struct tm_supervisor *s, int64_t *run_ns, int64_t *worker_ns);
 /* Call it about ten times a second. Updates the numbers in the view, as every event does. */
 void tm_supervisor_tick(struct tm_supervisor *s);
 /* May be called before the step has ended; its node must be closed by then. What was committed so

@@ -408,7 +408,8 @@ static void on_init_failed(struct tm_worker *w, const struct tm_msg *f)
                failure.message);
   tm_workers_emit_init_failure(w, tm_workers_state(w),
                                &(struct tm_attempt) { .status = failure.status,
-                                                      .begin_wall_ns = failure.head.begin_wall_ns,
+                                                      .begin_wall_ns = tm_step_node_our_time(
+                                                          w->node, failure.head.begin_wall_ns),
                                                       .total_ns = failure.head.total_ns,
                                                       .cpu_ns = failure.head.cpu_ns,
                                                       .message = failure.message,

@@ -178,6 +178,7 @@ void tm_workers_on_started(struct tm_supervisor *s, uint32_t number, int64_t pid
   s->open++;
   w->pid = pid;
   w->started_ns = tm_clock_mono_ns();
+  e.clock_offset_ns = w->node->clock_offset_ns;
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_STARTED, .worker = number });
   tm_supervisor_emit(s, &e, w);
   tm_workers_carry_out(s, NULL);
@@ -445,6 +446,7 @@ static void end_worker(struct tm_worker *w, const struct tm_ended *ended, const 
 
   note_init_failure(w, ended, words, state);
   tm_supervisor_emit(s, &e, w);
+  w->node->worker_ns += e.lived_ns;
   w->has_ended = true;
   if (w->announced == 0)
     remove_spilled(w);

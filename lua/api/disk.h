@@ -48,7 +48,7 @@ struct tidemill_record {
   struct tm_err fault;
   bool has_details; /* of the inspection: read when a step is requested */
   struct TM_ARRAY(struct tm_record_step) steps;
-  char *cancel_asked_by;            /* or NULL */
+  char *cancel_asked_by, *nodes;    /* or NULL */
   char *json, *definition, *result; /* made when they are requested */
   char *command, *directory;        /* likewise */
 };

@@ -166,6 +166,16 @@ static void tell_log(struct tidemill_job *job, const struct tm_event *e)
   tell(job, &out);
 }
 
+/* The text is a line of the job's log, too. */
+static void tell_node(struct tidemill_job *job, const struct tm_event *e)
+{
+  struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_NODE);
+  out.level = (enum tidemill_level)e->level;
+  out.node_state = (enum tidemill_node_state)e->node_change; /* likewise */
+  tell_log(job, e);
+  tell(job, &out);
+}
+
 /* Reports new rows after any event, because every event can come with rows. */
 static void tell_rows(struct tidemill_job *job, const struct tm_event *e)
 {
@@ -190,6 +200,7 @@ void tm_event_tell(struct tidemill_job *job, const struct tm_event *e)
   case TM_EVENT_INIT_FAILED: tell_worker(job, e, TIDEMILL_WORKER_FAILED); break;
   case TM_EVENT_TRY_ENDED: tell_try(job, e); break;
   case TM_EVENT_MESSAGE: tell_log(job, e); break;
+  case TM_EVENT_NODE: tell_node(job, e); break;
   case TM_EVENT_TICK: tell_progress(job, e); break;
   case TM_EVENT_SHUTDOWN_FAILED: /* for logs, with a warning */
   case TM_EVENT_HANDED_OUT:

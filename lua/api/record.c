@@ -223,6 +223,7 @@ static char *lines_of(const struct tidemill_record *r, const struct tm_record_st
                     .items_total = s->items_total,
                     .rate = step->step.mini_batches_per_second,
                     .running = &s->activities,
+                    .nodes = &s->nodes,
                     .outputs = outputs.at,
                     .outputs_len = outputs.len,
                     .error_file = s->error_file,
@@ -259,6 +260,13 @@ static void sum(struct tidemill_record *r, const struct tm_record_step *step)
   all->uncounted += c->uncounted;
 }
 
+static char *text_of_nodes(const struct tm_nodes_sum *n)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_nodes_sum_add(&text, n);
+  return tm_buf_take(&text);
+}
+
 static void take_inspection(struct tidemill_record *r)
 {
   static const enum tidemill_state states[] = {
@@ -285,6 +293,9 @@ static void take_inspection(struct tidemill_record *r)
     r->cancel_asked_by = tm_xprintf("user %s on host %s (pid %" PRId64 ")", s->cancel.user,
                                     s->cancel.host, s->cancel.pid);
   info->cancel_asked_by = tm_text_or_empty(r->cancel_asked_by);
+  if (s->has_nodes && s->nodes.asked > 0)
+    r->nodes = text_of_nodes(&s->nodes);
+  info->nodes = tm_text_or_empty(r->nodes);
   info->cancel_is_taken = s->is_cancel_taken;
   info->steps_len = s->steps_len;
   r->counts.all_created = true;
@@ -310,7 +321,8 @@ static void clear_info(struct tidemill_record *r, const char *dir)
                                             .elapsed_ns = -1,
                                             .host = "",
                                             .counts = &r->counts,
-                                            .cancel_asked_by = "" };
+                                            .cancel_asked_by = "",
+                                            .nodes = "" };
 }
 
 static int take_read(struct tidemill_record *r, int rc)
@@ -400,6 +412,7 @@ void tm_record_release(struct tidemill_record *r)
   TM_ARRAY_RELEASE(&r->steps);
   tm_inspection_release(&r->inspection);
   free(r->cancel_asked_by);
+  free(r->nodes);
   free(r->json);
   free(r->definition);
   free(r->command);

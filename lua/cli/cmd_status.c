@@ -75,6 +75,8 @@ static void add_job(struct tm_buf *out, struct tidemill_record *r)
                   "stopped: by Ctrl-Z or SIGSTOP; to continue it: fg in its terminal, or "
                   "kill -CONT %" PRId64 "\n",
                   job->pid);
+  if (*job->nodes)
+    tm_buf_printf(out, "nodes:   %s\n", job->nodes);
   if (*job->cancel_asked_by)
     tm_buf_printf(out, "cancel:  requested by %s%s\n", job->cancel_asked_by,
                   job->cancel_is_taken ? "; the job is ending" : "");

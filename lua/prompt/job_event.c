@@ -49,6 +49,8 @@ static void add_kind(lua_State *L, const struct tidemill_event *e)
 {
   static const char *const levels[] = { "debug", "info", "warning", "error" };
   static const char *const workers[] = { "", "started", "ready", "failed", "ended" };
+  static const char *const nodes[] = { "",        "requested", "waiting", "ready",
+                                       "leaving", "lost",      "ended" };
   switch (e->kind) {
   case TIDEMILL_EVENT_LOG: tm_lua_set_text(L, "level", levels[e->level]); break;
   case TIDEMILL_EVENT_WORKER:
@@ -58,6 +60,10 @@ static void add_kind(lua_State *L, const struct tidemill_event *e)
   case TIDEMILL_EVENT_MINI_BATCH: add_mini_batch(L, e); break;
   case TIDEMILL_EVENT_STATE:
   case TIDEMILL_EVENT_STEP: tm_lua_set_text(L, "state", tidemill_state_name(e->state)); break;
+  case TIDEMILL_EVENT_NODE:
+    tm_lua_set_text(L, "state", nodes[e->node_state]);
+    tm_lua_set_text(L, "level", levels[e->level]);
+    break;
   case TIDEMILL_EVENT_PROGRESS:
   case TIDEMILL_EVENT_ROWS: break;
   }
@@ -65,8 +71,8 @@ static void add_kind(lua_State *L, const struct tidemill_event *e)
 
 void tm_lua_push_event(lua_State *L, const struct tidemill_event *e)
 {
-  static const char *const kinds[] = { "",           "state",  "progress", "step",
-                                       "mini_batch", "worker", "log" };
+  static const char *const kinds[] = { "",       "state", "progress", "step", "mini_batch",
+                                       "worker", "log",   "",         "node" };
   lua_createtable(L, 0, 12);
   tm_lua_set_text(L, "kind", kinds[e->kind]);
   tm_lua_set_text(L, "step", e->step);

@@ -220,10 +220,11 @@ end
 
 ---@class tidemill.SubmitOptions
 ---@field on_event? fun(event: table) called with each event: { kind = "state", "progress", "step",
---- "mini_batch", "worker" or "log", ... }. An event about a worker names it: `worker`, and
---- `node_id` ("0" for this machine) and `node_address` of its node. It is called at the prompt,
---- within job:wait(), and, if 10,000 events have come meanwhile, within job:status() and
---- job:progress()
+--- "mini_batch", "worker", "log" or "node", ... }. An event about a worker names it: `worker`, and
+--- `node_id` ("0" for this machine) and `node_address` of its node. A "node" event is about a node
+--- that a command or Slurm has started: `state` = "requested", "waiting", "ready", "leaving",
+--- "lost" or "ended", and `text`. It is called at the prompt, within job:wait(), and, if 10,000
+--- events have come meanwhile, within job:status() and job:progress()
 
 ---@class tidemill.Pipeline
 local Pipeline = {}

@@ -42,6 +42,7 @@ struct host {
   struct tidemill_error err;
   /* events received */
   int events, states, done, given_up, retried, ready, ended, progress;
+  int node_states[TIDEMILL_NODE_ENDED + 1];
   int64_t rows; /* committed bytes */
   enum tidemill_state state;
   char text[400], log[4000];
@@ -113,6 +114,11 @@ static inline void host_told(const struct tidemill_event *e, void *data)
   case TIDEMILL_EVENT_WORKER:
     h->ready += e->worker_state == TIDEMILL_WORKER_READY;
     h->ended += e->worker_state == TIDEMILL_WORKER_ENDED;
+    break;
+  case TIDEMILL_EVENT_NODE:
+    h->node_states[e->node_state]++;
+    assert_string_not_equal(e->node_id, "");
+    assert_string_not_equal(e->text, "");
     break;
   case TIDEMILL_EVENT_STEP:
   case TIDEMILL_EVENT_LOG: break;

@@ -46,6 +46,9 @@ enum tidemill_event_kind {
   TIDEMILL_EVENT_WORKER,     /* step, worker, pid, worker_state, text: how it ended */
   TIDEMILL_EVENT_LOG,        /* level, text, step or NULL: a line of the job's log */
   TIDEMILL_EVENT_ROWS,       /* step, output_bytes: more rows are committed and can be read */
+  /* node_id, node_address, node_state, level, text: of a node that a command has started, or Slurm.
+   * Its text is a LOG event, too. */
+  TIDEMILL_EVENT_NODE,
 };
 
 enum tidemill_outcome {
@@ -59,6 +62,15 @@ enum tidemill_worker_state {
   TIDEMILL_WORKER_READY,  /* its init() has returned */
   TIDEMILL_WORKER_FAILED, /* its init() has failed: text, stack, where */
   TIDEMILL_WORKER_ENDED,
+};
+
+enum tidemill_node_state {
+  TIDEMILL_NODE_REQUESTED = 1, /* its command is started */
+  TIDEMILL_NODE_WAITING,       /* in the queue of Slurm: text has the reason */
+  TIDEMILL_NODE_READY,         /* it has started, and gets work */
+  TIDEMILL_NODE_LEAVING,       /* it drains, or is given back: it gets no more work */
+  TIDEMILL_NODE_LOST,          /* or it could not be started: text */
+  TIDEMILL_NODE_ENDED,         /* otherwise */
 };
 
 /* Fields that do not belong to the kind of the event are 0, or "" for text. */
@@ -90,9 +102,11 @@ struct tidemill_event {
   int64_t run_ns;                               /* duration of run() */
   const struct tidemill_counts *counts;         /* never NULL; valid as long as the event */
   /* Of the worker: the number of its node as text, "0" for this machine, and the name of its host,
-   * as the logs have them. "": the event is about no worker. */
+   * as the logs have them. "": the event is about no worker. Of a NODE: its own; a host that is not
+   * known yet is "". */
   const char *node_id, *node_address;
-  int64_t output_bytes; /* as in struct tidemill_step */
+  int64_t output_bytes;                /* as in struct tidemill_step */
+  enum tidemill_node_state node_state; /* NODE */
 };
 
 /* How progress is shown. */

@@ -177,7 +177,7 @@ static void fails(const char *words, const char *expected)
   struct job j;
   setup(&j, 5, words);
   assert_int_not_equal(job_run(&j), 0);
-  if (!job_find(&j, TM_EVENT_MESSAGE, expected))
+  if (!job_find(&j, TM_EVENT_NODE, expected))
     fail_msg("no message has '%s'", expected);
   assert_non_null(strstr(tm_job_view(j.job)->steps[0]->cause, expected));
   end(&j);
@@ -216,7 +216,7 @@ static void runs_until_ready(struct job *j, const char *words)
   setup(j, 1, words);
   j->on_seen = cancel_when_ready;
   (void)job_run(j);
-  assert_non_null(job_find(j, TM_EVENT_MESSAGE,
+  assert_non_null(job_find(j, TM_EVENT_NODE,
                            "node 1 (" RELAY_HOST ") is ready: pid 77, 3 CPUs (the affinity), no "
                            "GPU, 16.0 GB of memory"));
 }
@@ -260,7 +260,7 @@ static void a_job_ends_while_it_looks(void **state)
   setup(&j, 1, "node sizes");
   j.on_tick = cancel_when_answered;
   (void)job_run(&j);
-  assert_null(job_find(&j, TM_EVENT_MESSAGE, "is ready"));
+  assert_null(job_find(&j, TM_EVENT_NODE, "is ready"));
   end(&j);
 }
 
@@ -275,7 +275,7 @@ static void what_a_killed_session_has_left_is_removed(void **state)
   j.resume = true;
   j.is_ended = false;
   (void)job_run(&j);
-  assert_non_null(job_find(&j, TM_EVENT_MESSAGE, "node 2 (" RELAY_HOST ") is ready"));
+  assert_non_null(job_find(&j, TM_EVENT_NODE, "node 2 (" RELAY_HOST ") is ready"));
   end(&j);
 }
 

@@ -200,7 +200,51 @@ static void a_command_that_never_ran_has_no_end(void **state)
   says(&n, "cannot start node 3: there is no such program; see 'nodes/3.txt'");
 }
 
+static void expect(struct tm_buf *text, const char *expected)
+{
+  assert_string_equal(tm_buf_str(text), expected);
+  tm_buf_clear(text);
+}
+
+static void its_life_is_told(void **state)
+{
+  struct tm_launched_node n = { .id = 3, .host = "cn09" };
+  struct tm_buf text = TM_BUF_NONE;
+  tm_launched_node_add_requested(&text, &n);
+  expect(&text, "node 3 (cn09) is requested");
+  n.slurm_name = (char *)"tidemill-x-1-3";
+  tm_launched_node_add_requested(&text, &n);
+  expect(&text, "node 3 (cn09) is requested from Slurm as 'tidemill-x-1-3'");
+  tm_launched_node_add_waits(&text, &n);
+  expect(&text, "node 3 (cn09) waits in the queue of Slurm: Slurm gives no reason");
+  strcpy(n.waits_for, "Resources");
+  tm_launched_node_add_waits(&text, &n);
+  expect(&text, "node 3 (cn09) waits in the queue of Slurm: Resources");
+  tm_launched_node_add_ended(&text, &n, 0);
+  expect(&text, "node 3 (cn09) has ended before it was ready");
+  n.was_ready = true;
+  tm_launched_node_add_ended(&text, &n, 760 * TM_S);
+  expect(&text, "node 3 (cn09) has ended: it was ready for 12 min 40 s");
+  tm_buf_release(&text);
+}
+
+static void a_wrong_clock_is_told(void **state)
+{
+  struct tm_launched_node n = { .id = 3, .host = "cn09" };
+  struct tm_buf text = TM_BUF_NONE;
+#define REST                                                                                       \
+  " that of this machine: start times in tables are corrected, those in the logs of its workers "  \
+  "are not"
+  tm_launched_node_add_clock(&text, &n, 2500 * TM_MS);
+  expect(&text, "the clock of node 3 (cn09) is 2.5 s ahead of" REST);
+  tm_launched_node_add_clock(&text, &n, -90 * TM_S);
+  expect(&text, "the clock of node 3 (cn09) is 90.0 s behind" REST);
+  tm_buf_release(&text);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(its_life_is_told),
+    cmocka_unit_test(a_wrong_clock_is_told),
     cmocka_unit_test(a_command_that_ends_too_early_is_quoted),
     cmocka_unit_test(a_command_that_succeeds_explains_little),
     cmocka_unit_test(a_lost_node_is_named_with_its_host),

@@ -51,6 +51,33 @@ static void the_bar_shows_as_much_as_fits(void **state)
   tm_buf_release(&b);
 }
 
+static void nodes_are_shown_where_there_is_room(void **state)
+{
+  const struct tm_nodes_now nodes = { .ready = 2, .all = 8, .waiting = 6, .reason = "Resources" };
+  struct tm_progress p;
+  struct tm_buf b = TM_BUF_NONE;
+  prepare(&p, &nothing, &half);
+  tm_progress_set_nodes(&p, &nodes);
+  assert_string_equal(
+      bar(&b, &p, 160),
+      "score [==============>                 ] 45% 450 of 1,000 mini-batches, "
+      "4,500 items, 3 failed, 450/s, 13 s left; 2 of 8 nodes, 6 waiting: Resources");
+  assert_string_equal(bar(&b, &p, 100), "score 45% 450/1,000, 4,500 items, 3 failed, 13 s left; "
+                                        "2 of 8 nodes, 6 waiting: Resources");
+  assert_string_equal(bar(&b, &p, 70), "score 45% 450/1,000, 4,500 items, 3 failed, 13 s left");
+  tm_buf_clear(&b);
+  tm_progress_add_line(&b, &p);
+  assert_has(b.data, " so far; 2 of 8 nodes, 6 waiting: Resources");
+  tm_buf_clear(&b);
+  tm_progress_add_overview(&b, &p);
+  assert_has(b.data, " left; 2 of 8 nodes, 6 waiting: Resources");
+  tm_progress_set_nodes(&p, NULL);
+  tm_buf_clear(&b);
+  tm_progress_add_line(&b, &p);
+  assert_has_not(b.data, "nodes");
+  tm_buf_release(&b);
+}
+
 static struct tm_activity stuck = { .worker = "process003",
                                     .pid = 4711,
                                     .phase = TM_PHASE_RUN,
@@ -287,6 +314,7 @@ static void steps_are_summed(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(the_bar_shows_as_much_as_fits),
+    cmocka_unit_test(nodes_are_shown_where_there_is_room),
     cmocka_unit_test(no_bar_is_wider_than_the_terminal),
     cmocka_unit_test(an_unknown_total_is_not_guessed),
     cmocka_unit_test(the_line_says_all),

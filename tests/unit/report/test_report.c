@@ -4,6 +4,8 @@
 
 #include "report_fixture.h"
 
+#include "record/activity.h"
+
 #include <unistd.h>
 
 #include "report/report.h"
@@ -33,6 +35,20 @@ static void emit_message(struct report_fixture *f, enum tm_level level, bool of_
   e.level = level;
   e.text = text;
   e.step = of_step ? &f->step : NULL;
+  tm_events_emit(&f->events, &e);
+}
+
+static void emit_node(struct report_fixture *f, enum tm_node_change change, bool is_for_logs,
+                      const char *text)
+{
+  struct tm_event e = fixture_event(f, TM_EVENT_NODE);
+  e.worker = NULL;
+  e.node_id = "3";
+  e.level = change == TM_NODE_IS_LOST ? TM_WARNING : TM_INFO;
+  e.node_change = change;
+  e.is_for_logs = is_for_logs;
+  e.text = text;
+  e.step = NULL;
   tm_events_emit(&f->events, &e);
 }
 
@@ -400,7 +416,56 @@ static void steps_that_were_never_opened_are_left_out(void **state)
   tm_report_free(r);
 }
 
+static void the_life_of_a_node_is_logged_and_its_loss_named(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_lost_node lost = { 3, (char *)"node 3 is lost: it is silent" };
+  struct tm_nodes_view nodes = { .sum = { .asked = 1, .started = 1, .lost = 1 } };
+  struct tm_nodes_now now = { .ready = 1, .all = 2 };
+  struct tm_activities nothing = { 0 };
+  struct tm_report *r = start(f, tm_fs_real(), TM_PROGRESS_NONE);
+  char *dir = tm_path_join(f->dir, "nodes"), *file = tm_path_join(dir, "3.txt");
+  assert_int_equal(tm_fs_make_dirs(tm_fs_real(), dir, 0700, NULL), 0);
+  assert_int_equal(tm_fs_write_file(tm_fs_real(), file, "said", 4, 0600, NULL), 0);
+  nodes.now = now;
+  nodes.now_of_steps = &now;
+  nodes.lost.at = &lost;
+  nodes.lost.len = 1;
+  f->job.nodes = &nodes;
+  f->step.activities = &nothing;
+  emit(f, TM_EVENT_JOB_STARTED);
+  emit(f, TM_EVENT_STEP_STARTED);
+  emit_node(f, TM_NODE_IS_REQUESTED, true, "node 3 is requested");
+  emit_node(f, TM_NODE_IS_READY, false, "node 3 is ready");
+  emit_node(f, TM_NODE_IS_LOST, false, lost.why);
+  assert_string_equal(tm_buf_str(&f->shown),
+                      "node 3 is ready\nwarning: node 3 is lost: it is silent\n");
+  emit(f, TM_EVENT_TICK);
+  char *text = fixture_read(f, "logs/sys/running.json");
+  assert_has(text, "\"nodes\":{\"ready\":1,\"requested\":2,\"waiting\":0}");
+  free(text);
+  text = fixture_read(f, MASTER);
+  assert_has(text, "|INFO|");
+  assert_has(text, "|supervisor|node 3 is requested\n");
+  assert_has(text, "|supervisor|node 3 is lost: it is silent\n");
+  free(text);
+  text = fixture_read(f, "logs/sys/node/3/launcher.txt");
+  assert_string_equal(text, "said"); /* though no worker of the step was there */
+  free(text);
+  tm_buf_clear(&f->shown);
+  end(f, TM_COMPLETED);
+  assert_has(tm_buf_str(&f->shown),
+             "  nodes:        1 requested, 1 started, 1 lost; 0.00 s in all");
+  assert_has(tm_buf_str(&f->shown), "    node 3 is lost: it is silent\n      /");
+  assert_has(tm_buf_str(&f->shown), "/logs/sys/node/3/launcher.txt\n");
+  free(file);
+  free(dir);
+  tm_report_free(r);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test_setup_teardown(the_life_of_a_node_is_logged_and_its_loss_named, fixture_open,
+                                    fixture_close),
     cmocka_unit_test_setup_teardown(a_job_leaves_its_files, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(files_are_written_at_ticks, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(progress_is_logged_every_ten_seconds, fixture_open,

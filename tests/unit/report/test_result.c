@@ -275,6 +275,12 @@ static void a_running_step_has_work_to_do(void **state)
                               "    1 item: bad\n"
                               "    and 2 or more other distinct errors\n"
                               "  logs:         /job/score/logs\n");
+  const struct tm_nodes_now nodes = { .ready = 1, .all = 3 };
+  r.nodes = &nodes;
+  tm_buf_clear(&b);
+  tm_result_add(&b, &r, 0);
+  assert_has(b.data, " left\n  nodes:        1 of 3 nodes\n");
+  r.nodes = NULL;
   tm_buf_clear(&b);
   r.is_running = false;
   r.damage_at = 128;
@@ -285,7 +291,39 @@ static void a_running_step_has_work_to_do(void **state)
   tm_buf_release(&b);
 }
 
+static char *log_of(void *data, uint32_t id)
+{
+  return tm_xprintf("%s/%u/launcher.txt", (const char *)data, id);
+}
+
+static void lost_nodes_are_named_at_the_end(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_lost_node lost[] = { { 1, (char *)"node 1 (cn01) is lost: it is\nsilent" },
+                                 { 3, (char *)"node 3 is lost: so is this" } };
+  struct tm_nodes_view nodes = {
+    .sum = { .asked = 12, .started = 11, .lost = 4, .ns = 61200 * TM_MS, .busy_percent = 77.6 }
+  };
+  struct tm_buf b = TM_BUF_NONE;
+  tm_result_add_nodes(&b, &f->job, 2, log_of, (void *)(uintptr_t) "/logs");
+  assert_int_equal(b.len, 0); /* no command starts nodes */
+  f->job.nodes = &nodes;
+  nodes.lost.at = lost;
+  nodes.lost.len = 2;
+  tm_result_add_nodes(&b, &f->job, 2, log_of, (void *)(uintptr_t) "/logs");
+  assert_string_equal(
+      b.data,
+      "  nodes:        12 requested, 11 started, 4 lost; 1 min 01 s in all, workers 78 % busy\n"
+      "    node 1 (cn01) is lost: it is\\nsilent\n"
+      "      /logs/1/launcher.txt\n"
+      "    node 3 is lost: so is this\n"
+      "      /logs/3/launcher.txt\n"
+      "    and 2 more\n");
+  tm_buf_release(&b);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test_setup_teardown(lost_nodes_are_named_at_the_end, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_completed_step, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(items_that_were_not_done_are_counted, fixture_open,
                                     fixture_close),

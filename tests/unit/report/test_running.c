@@ -15,6 +15,7 @@
 
 static struct tm_activity list[2];
 static struct tm_activities now;
+static struct tm_nodes_now nodes;
 
 static void prepare(void)
 {
@@ -27,6 +28,7 @@ static void prepare(void)
                                    .try = 2,
                                    .first_item = (char *)"/data/a.pgm" };
   list[1] = (struct tm_activity) { .worker = "process001", .phase = TM_PHASE_INIT, .ns = 2 * TM_S };
+  nodes = (struct tm_nodes_now) { 0 };
   now = (struct tm_activities) { .list = { list, 2, 2 }, .workers = 4, .in_init = 1 };
 }
 
@@ -36,7 +38,7 @@ static int tick(struct report_fixture *f, struct tm_running *r, int64_t later_ns
   f->now_ns += later_ns;
   f->wall_ns += later_ns;
   e = fixture_event(f, TM_EVENT_TICK);
-  return tm_running_tick(r, &e, &now, NULL);
+  return tm_running_tick(r, &e, &now, nodes.all > 0 ? &nodes : NULL, NULL);
 }
 
 /* Sets the file's modification time: seconds before or after the fixture's wall clock. */
@@ -165,6 +167,8 @@ static void it_may_hold_any_text(void **state)
     "{\"version\":1}",
     "{\"version\":1,\"running\":7}",
     "{\"version\":1,\"running\":[7,{},[[]],{\"worker\":\"a\"}]}",
+    "{\"version\":1,\"running\":[],\"nodes\":7}",
+    "{\"version\":1,\"running\":[],\"nodes\":{\"ready\":3,\"requested\":2,\"waiting\":0}}",
     "{\"version\":1,\"written_ms\":-9223372036854775808,\"running\":[null]}"
   };
   struct report_fixture *f = *state;
@@ -176,8 +180,32 @@ static void it_may_hold_any_text(void **state)
   for (size_t i = 0; i < TM_COUNT_OF(texts); i++) {
     put(f, FILE_NAME, texts[i]);
     assert_int_equal(read_back(f, &s, f->wall_ns), 0);
+    assert_int_equal(s.nodes.all, 0);
     tm_activities_release(&s.activities);
   }
+}
+
+static void nodes_are_written_though_no_worker_is_slow(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_running r;
+  struct tm_step_inspection s;
+  prepare();
+  now.list.len = 0;
+  nodes = (struct tm_nodes_now) { .ready = 2, .all = 8, .waiting = 6, .reason = "Resources" };
+  put(f, "owner", "{}");
+  set_time(f, "owner", 0);
+  assert_int_equal(tm_running_init(&r, tm_fs_real(), f->logs, NULL), 0);
+  assert_int_equal(tick(f, &r, 0), 0);
+  assert_int_equal(read_back(f, &s, f->wall_ns), 0);
+  assert_int_equal(s.nodes.ready, 2);
+  assert_int_equal(s.nodes.all, 8);
+  assert_int_equal(s.nodes.waiting, 6);
+  assert_string_equal(s.nodes.reason, "Resources");
+  nodes.all = 0;
+  assert_int_equal(tick(f, &r, TM_S / 10), 0);
+  assert_null(fixture_read(f, FILE_NAME));
+  assert_int_equal(tm_running_close(&r, NULL), 0);
 }
 
 #define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_open, fixture_close)
@@ -187,4 +215,5 @@ UNIT_TESTS({
     TEST(it_is_written_every_two_seconds_while_there_is_something),
     TEST(a_full_disk_causes_one_message),
     TEST(it_may_hold_any_text),
+    TEST(nodes_are_written_though_no_worker_is_slow),
 });
