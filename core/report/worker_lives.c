@@ -8,8 +8,12 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "report/log_line.h"
 
 #define DETAIL_MAX 1000 /* bytes */
+#define FILE_MAX   (1u << 30)
+#define OFFSET     "clock offset " /* followed by seconds */
+#define OFFSET_MAX 1e9             /* seconds: a node may say anything */
 
 static const char header[] =
     "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail\n";
@@ -63,8 +67,41 @@ void tm_worker_lives_add(struct tm_worker_lives *l, const struct tm_event *e)
   if (e->ended && e->ended->max_rss_kb > 0)
     tm_buf_printf(b, "%.1f", (double)e->ended->max_rss_kb / 1024);
   tm_buf_add_char(b, ',');
-  add_text(l, e->kind == TM_EVENT_INIT_FAILED ? e->message : e->text);
+  if (e->kind == TM_EVENT_WORKER_STARTED && e->clock_offset_ns != 0)
+    tm_buf_printf(b, OFFSET "%.6f s", (double)e->clock_offset_ns / (double)TM_S);
+  else
+    add_text(l, e->kind == TM_EVENT_INIT_FAILED ? e->message : e->text);
   tm_buf_add_char(b, '\n');
+}
+
+static int64_t offset_of(const char *detail)
+{
+  size_t n = sizeof(OFFSET) - 1;
+  double seconds = 0;
+  char *number;
+  if (strncmp(detail, OFFSET, n) != 0)
+    return 0;
+  number = tm_xstrndup(detail + n, strcspn(detail + n, " "));
+  if (!tm_text_number(number, &seconds) || !(seconds > -OFFSET_MAX && seconds < OFFSET_MAX))
+    seconds = 0;
+  free(number);
+  return (int64_t)(seconds * (double)TM_S);
+}
+
+int64_t tm_worker_lives_clock_offset(const char *logs_dir, const char *worker)
+{
+  enum { PROCESS = 1, EVENT = 5, DETAIL = 8, COLUMNS };
+  char *path = tm_path_join(logs_dir, "sys/job_report/workers.csv"), *f[COLUMNS], *end;
+  struct tm_buf text = TM_BUF_NONE;
+  int64_t offset_ns = 0;
+  if (tm_fs_read_file(tm_fs_real(), path, FILE_MAX, &text, NULL) >= 0)
+    for (char *at = text.data; at && (end = strchr(at, '\n')); at = end + 1)
+      if (tm_csv_split(at, (size_t)(end - at), f, COLUMNS) == COLUMNS &&
+          strcmp(f[PROCESS], worker) == 0 && strcmp(f[EVENT], "started") == 0)
+        offset_ns = offset_of(f[DETAIL]);
+  tm_buf_release(&text);
+  free(path);
+  return offset_ns;
 }
 
 int tm_worker_lives_flush(struct tm_worker_lives *l, struct tm_err *err)

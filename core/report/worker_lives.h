@@ -8,7 +8,8 @@
  *                  worker that could not be started
  *   Seconds        since it was started; empty for "started", and if it never was
  *   Max Rss (MB)   of "ended": the most memory that it had resident; empty if nobody knows
- *   Detail         one line. "init_failed": the error; "ended": how
+ *   Detail         one line. "init_failed": the error; "ended": how; "started": "clock offset 2.500000
+ *                  s", the wall clock of its node minus that of the supervisor, if it is not 0
  */
 #ifndef TM_REPORT_WORKER_LIVES_H
 #define TM_REPORT_WORKER_LIVES_H
@@ -27,6 +28,9 @@ int tm_worker_lives_open(struct tm_worker_lives *l, const struct tm_fs *fs, cons
 /* Collects a row, if the event has one. */
 void tm_worker_lives_add(struct tm_worker_lives *l, const struct tm_event *e);
 int tm_worker_lives_flush(struct tm_worker_lives *l, struct tm_err *err);
+/* How far the clock was ahead that a worker wrote its logs by, by the file below `logs_dir`. 0: not
+ * at all, or not known. */
+int64_t tm_worker_lives_clock_offset(const char *logs_dir, const char *worker);
 int tm_worker_lives_close(struct tm_worker_lives *l, struct tm_err *err); /* zeroed: a no-op */
 
 #endif

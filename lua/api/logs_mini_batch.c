@@ -12,6 +12,7 @@
 #include "inspect/inspection.h"
 #include "report/log_set.h"
 #include "report/try_rows.h"
+#include "report/worker_lives.h"
 
 struct shown {
   const struct tidemill_workspace *ws; /* or NULL */
@@ -58,15 +59,17 @@ static bool is_of_another(struct one *o, const struct tm_log_piece *piece, bool 
   return !is_new;
 }
 
-/* Adds what a worker logged from one moment to another, both by its own clock. `is_bad`: the try
+/* Adds what a worker logged from one moment to another, by the clock of the supervisor; its files
+ * have that of its node. `is_bad`: the try
  * has failed. */
 static void add_logged(struct one *o, const char *worker, int64_t from_ns, int64_t until_ns,
                        bool is_bad)
 {
+  int64_t ahead_ns = tm_worker_lives_clock_offset(o->step->logs_dir, worker);
   struct tm_log_choice c = { .worker = worker,
                              .mini_batch = o->l->mini_batch,
-                             .from_ns = from_ns / TM_MS * TM_MS, /* logs have ms */
-                             .until_ns = until_ns };
+                             .from_ns = (from_ns + ahead_ns) / TM_MS * TM_MS, /* logs have ms */
+                             .until_ns = until_ns + ahead_ns };
   struct tm_log_set *set = tm_log_set_new(o->step->logs_dir, &c, NULL, NULL);
   struct tm_log_piece line;
   struct tm_log_line head;

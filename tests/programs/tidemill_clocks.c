@@ -1,6 +1,7 @@
 /* tidemill_clocks.c - the program, with clocks that a test controls, and a disk that hangs:
  *
  *   TM_CLOCK_SPEED=10   the monotonic clock runs ten times as fast; the loop's timers do not change
+ *   TM_CLOCK_AHEAD=60   the wall clock is so many seconds ahead
  *   TM_CLOCK_JUMPS=1    the wall clock jumps by up to two days, back and forth, at every reading
  *   TM_HANGS=stat:TEXT  in workers stat() of a path that contains TEXT never returns
  *   TM_HANGS=fsync      in workers fsync() never returns
@@ -35,6 +36,8 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
     t->tv_sec = (time_t)(ns / 1000000000);
     t->tv_nsec = (long)(ns % 1000000000);
   }
+  if (id == CLOCK_REALTIME)
+    t->tv_sec += setting("TM_CLOCK_AHEAD");
   if (id == CLOCK_REALTIME && setting("TM_CLOCK_JUMPS") > 0)
     t->tv_sec += (t->tv_nsec / 1000 % 5 - 2) * 86400;
   return rc;
