@@ -34,14 +34,19 @@ struct source {
   int64_t key_ns;
 };
 
+struct names { /* without duplicates */
+  struct TM_ARRAY(char *) list;
+  struct tm_map known;
+};
+
 struct tm_log_set {
   char *dir;
   struct tm_log_choice choice;
   void (*on_folder)(void *data, const char *path);
   void *data;
   struct TM_ARRAY(struct source *) sources;
-  struct tm_map by_path, folders, known_workers;
-  struct TM_ARRAY(char *) workers;
+  struct tm_map by_path, folders;
+  struct names workers, nodes;
   struct source *current;
   int64_t until_ns; /* `current` is read up to this moment */
   bool is_finished;
@@ -138,7 +143,7 @@ bool tm_log_choice_opens(const struct tm_log_choice *c, enum tm_log_kind kind, c
     return false;
   switch (kind) {
   case TM_LOG_MASTER: return c->mini_batch < 0;
-  case TM_LOG_NODE: return c->worker != NULL;
+  case TM_LOG_NODE: return c->worker || c->node;
   case TM_LOG_TRIES: return c->worker && c->mini_batch < 0;
   case TM_LOG_ERRORS: return true;
   case TM_LOG_LOGGER: return !c->errors;
@@ -158,6 +163,15 @@ static bool is_in_time(const struct tm_log_choice *c, enum tm_log_kind kind,
          (about < 0 || about == c->mini_batch);
 }
 
+/* "node 3 (cn09) is ready", "process007 (node 3, pid 4711) started" */
+static bool names_node(const struct tm_log_line *line, const char *node)
+{
+  char *words = tm_xprintf("node %s", node);
+  bool names = tm_log_has_word(line->message, line->message_len, words);
+  free(words);
+  return names;
+}
+
 bool tm_log_choice_takes(const struct tm_log_choice *c, enum tm_log_kind kind,
                          const struct tm_log_line *line)
 {
@@ -166,6 +180,8 @@ bool tm_log_choice_takes(const struct tm_log_choice *c, enum tm_log_kind kind,
   if (c->mini_batch >= 0 && !is_in_time(c, kind, line))
     return false;
   if (is_system && c->worker && !tm_log_has_word(line->message, line->message_len, c->worker))
+    return false;
+  if (kind == TM_LOG_MASTER && c->node && !names_node(line, c->node))
     return false;
   if (kind == TM_LOG_NODE && c->mini_batch >= 0)
     return is_bad;
@@ -186,6 +202,12 @@ struct tm_log_set *tm_log_set_new(const char *logs_dir, const struct tm_log_choi
   return s;
 }
 
+static void release_names(struct names *n)
+{
+  TM_ARRAY_RELEASE_EACH(&n->list);
+  tm_map_release(&n->known);
+}
+
 void tm_log_set_free(struct tm_log_set *s)
 {
   if (!s)
@@ -197,20 +219,32 @@ void tm_log_set_free(struct tm_log_set *s)
     free(s->sources.at[i]);
   }
   TM_ARRAY_RELEASE(&s->sources);
-  TM_ARRAY_RELEASE_EACH(&s->workers);
+  release_names(&s->workers);
+  release_names(&s->nodes);
   tm_map_release(&s->by_path);
   tm_map_release(&s->folders);
-  tm_map_release(&s->known_workers);
   free(s->dir);
   free(s);
 }
 
-static void add_worker(struct tm_log_set *s, const char *worker)
+static void add_name(struct names *n, const char *name)
 {
   bool is_new;
-  tm_map_add(&s->known_workers, worker, strlen(worker), &is_new);
+  tm_map_add(&n->known, name, strlen(name), &is_new);
   if (is_new)
-    *TM_ARRAY_ADD(&s->workers) = tm_xstrdup(worker);
+    *TM_ARRAY_ADD(&n->list) = tm_xstrdup(name);
+}
+
+/* Notes the node of a file that is in a folder of one. Whether the node is chosen. */
+static bool take_node(struct tm_log_set *s, enum tm_log_kind kind, const char *name)
+{
+  char *dir = tm_path_dir(name);
+  const char *node = tm_path_base(dir);
+  bool is_chosen = kind == TM_LOG_MASTER || !s->choice.node || strcmp(node, s->choice.node) == 0;
+  if (kind != TM_LOG_MASTER)
+    add_name(&s->nodes, node);
+  free(dir);
+  return is_chosen;
 }
 
 /* "launcher of node 1", for sys/node/1/launcher.txt. */
@@ -230,8 +264,8 @@ static void add_source(struct tm_log_set *s, const char *path, const char *name)
   if (!tm_log_kind_of(name, &kind, worker, sizeof(worker)))
     return;
   if (*worker)
-    add_worker(s, worker);
-  if (!tm_log_choice_opens(&s->choice, kind, *worker ? worker : NULL))
+    add_name(&s->workers, worker);
+  if (!take_node(s, kind, name) || !tm_log_choice_opens(&s->choice, kind, *worker ? worker : NULL))
     return;
   uint64_t *place = tm_map_add(&s->by_path, path, strlen(path), &is_new);
   if (!is_new) {
@@ -321,8 +355,14 @@ size_t tm_log_set_count(const struct tm_log_set *s)
 
 size_t tm_log_set_workers(const struct tm_log_set *s, const char *const **names)
 {
-  *names = (const char *const *)s->workers.at;
-  return s->workers.len;
+  *names = (const char *const *)s->workers.list.at;
+  return s->workers.list.len;
+}
+
+size_t tm_log_set_nodes(const struct tm_log_set *s, const char *const **names)
+{
+  *names = (const char *const *)s->nodes.list.at;
+  return s->nodes.list.len;
 }
 
 /* ---- reading ---- */

@@ -40,14 +40,16 @@ enum tm_log_kind {
  * the script's own files, and the output of commands that started nodes. */
 struct tm_log_choice {
   const char *worker; /* only this one, with all of its lines; or NULL */
-  bool errors;        /* only errors and causes */
+  const char
+      *node;   /* only this one, "3": its files, and the supervisor's lines that name it; or NULL */
+  bool errors; /* only errors and causes */
   /* with a worker: its lines between the two moments that are not about other mini-batches; -1:
    * all */
   int64_t mini_batch;
   int64_t from_ns, until_ns;
 };
-/* Whether files of this kind are wanted. `worker` is NULL for those of the supervisor and the
- * keeper, and for the script's own without a worker in the name. Pure. */
+/* Whether files of this kind are wanted, of the node that is chosen. `worker` is NULL for those of
+ * the supervisor and the keeper, and for the script's own without a worker in the name. Pure. */
 bool tm_log_choice_opens(const struct tm_log_choice *c, enum tm_log_kind kind, const char *worker);
 /* Whether a line with a moment is wanted. Pure. */
 bool tm_log_choice_takes(const struct tm_log_choice *c, enum tm_log_kind kind,
@@ -66,8 +68,8 @@ struct tm_log_piece { /* a line */
 };
 
 struct tm_log_set;
-/* Copies `choice`, but not its `worker`. `on_folder`, or NULL, is called for each folder in which
- * such files may appear. */
+/* Copies `choice`, but not its `worker` and `node`. `on_folder`, or NULL, is called for each folder
+ * in which such files may appear. */
 struct tm_log_set *tm_log_set_new(const char *logs_dir, const struct tm_log_choice *choice,
                                   void (*on_folder)(void *data, const char *path), void *data);
 void tm_log_set_free(struct tm_log_set *s); /* NULL is a no-op */
@@ -83,5 +85,7 @@ size_t tm_log_set_count(const struct tm_log_set *s); /* files found so far */
 /* The workers in the names of the files found, whatever was selected, without duplicates. Memory of
  * the set. */
 size_t tm_log_set_workers(const struct tm_log_set *s, const char *const **names);
+/* Likewise the nodes that have files. */
+size_t tm_log_set_nodes(const struct tm_log_set *s, const char *const **names);
 
 #endif

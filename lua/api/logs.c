@@ -105,22 +105,24 @@ static size_t sort_names(const char **names, size_t n)
   return len;
 }
 
-/* Checks all steps. A running job may start the worker later. */
-static int check_worker(const struct tm_logs *l, struct tm_err *err)
+/* Checks all steps. A running job may start the worker or the node later. */
+static int check_name(const struct tm_logs *l, const char *what, const char *wanted,
+                      size_t (*names_of)(const struct tm_log_set *s, const char *const **names),
+                      struct tm_err *err)
 {
   struct TM_ARRAY(const char *) all = { 0 };
-  bool is_found = false;
+  bool is_found = !wanted;
   int rc = 0;
-  for (size_t i = 0; i < l->steps.len; i++) {
+  for (size_t i = 0; i < l->steps.len && wanted; i++) {
     const char *const *names;
-    size_t n = tm_log_set_workers(l->steps.at[i].set, &names);
+    size_t n = names_of(l->steps.at[i].set, &names);
     for (size_t k = 0; k < n; k++) {
-      is_found = is_found || strcmp(names[k], l->choice.worker) == 0;
+      is_found = is_found || strcmp(names[k], wanted) == 0;
       *TM_ARRAY_ADD(&all) = names[k];
     }
   }
   if (!is_found)
-    rc = refuse_name("worker", l->choice.worker, all.at, sort_names(all.at, all.len), err);
+    rc = refuse_name(what, wanted, all.at, sort_names(all.at, all.len), err);
   TM_ARRAY_RELEASE(&all);
   return rc;
 }
@@ -132,7 +134,8 @@ static int tell_all(struct tm_logs *l, struct tm_err *err)
     l->steps.at[i].set = tm_log_set_new(l->steps.at[i].logs_dir, &l->choice, NULL, NULL);
     tm_log_set_finish(l->steps.at[i].set);
   }
-  if (l->choice.worker && check_worker(l, err) < 0)
+  if (check_name(l, "worker", l->choice.worker, tm_log_set_workers, err) < 0 ||
+      check_name(l, "node", l->choice.node, tm_log_set_nodes, err) < 0)
     return TM_EUSAGE;
   return tm_logs_tell(l);
 }
@@ -144,7 +147,9 @@ static int tell(struct tm_logs *l, const struct tidemill_logs_options *o, struct
   tm_json_free(record);
   if (rc < 0)
     return rc;
-  l->choice = (struct tm_log_choice) { .worker = o->worker, .errors = o->errors, .mini_batch = -1 };
+  l->choice = (struct tm_log_choice) {
+    .worker = o->worker, .node = o->node, .errors = o->errors, .mini_batch = -1
+  };
   return o->follow && tm_owner_is_running(l->dir, NULL, NULL) ? tm_logs_follow(l, err)
                                                               : tell_all(l, err);
 }
@@ -176,7 +181,7 @@ int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
                          err);
   if (rc < 0)
     return rc;
-  if (o.mini_batch < -1 || (o.mini_batch >= 0 && (o.worker || o.errors || o.follow)))
+  if (o.mini_batch < -1 || (o.mini_batch >= 0 && (o.worker || o.node || o.errors || o.follow)))
     return tm_err_set(err, TM_EUSAGE,
                       "%s: `mini_batch` is %lld; accepted: a number from 0 on, with `step` alone, "
                       "or -1 for all",

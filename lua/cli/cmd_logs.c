@@ -14,7 +14,7 @@
 
 struct logs_options {
   bool follow, errors;
-  const char *step, *worker, *mini_batch;
+  const char *step, *worker, *node, *mini_batch;
 };
 
 #define PLACE(field) offsetof(struct logs_options, field)
@@ -24,6 +24,7 @@ static const struct tm_option options[] = {
   { "f", TM_OPTION_FLAG, PLACE(follow), NULL, NULL, "short for --follow" },
   { "errors", TM_OPTION_FLAG, PLACE(errors), NULL, NULL, "shows only errors with their stacks, warnings, and why workers and the job ended" },
   { "worker", TM_OPTION_VALUE, PLACE(worker), "NAME", NULL, "shows the lines of one worker (process000), and its tries" },
+  { "node", TM_OPTION_VALUE, PLACE(node), "ID", NULL, "shows the lines of one node (3): its workers, its command, and what is said of it" },
   { "mini-batch", TM_OPTION_VALUE, PLACE(mini_batch), "N", NULL, "shows the tries of one mini-batch, and what their workers logged meanwhile" },
   { "step", TM_OPTION_VALUE, PLACE(step), "NAME", NULL, "shows one step; by default all, with their names if there are several" },
 };
@@ -34,7 +35,7 @@ static int logs(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_logs = {
   .name = "logs",
   .run = logs,
-  .usage = "[JOB] [--follow] [--errors] [--worker NAME] [--mini-batch N] [--step NAME]",
+  .usage = "[JOB] [--follow] [--errors] [--worker NAME] [--node ID] [--mini-batch N] [--step NAME]",
   .summary = "shows the log lines of a job, its workers and its script",
   .options = options,
   .options_len = TM_COUNT_OF(options),
@@ -127,13 +128,14 @@ static int show(struct tidemill_workspace *ws, const char *job, const struct log
   int rc;
   wanted.step = o->step;
   wanted.worker = o->worker;
+  wanted.node = o->node;
   wanted.errors = o->errors;
   wanted.follow = o->follow;
   wanted.mini_batch = mini_batch;
   rc = tidemill_workspace_logs(ws, job, &wanted, on_line, &s, err);
   if (rc == 0 && !s.is_told && !(o->errors && has_lines(ws, job)))
     rc = say_none(ws, job, o->step, err);
-  else if (rc == TM_EUSAGE && o->worker)
+  else if (rc == TM_EUSAGE && (o->worker || o->node))
     say_reused_of(ws, job, o->step);
   tm_buf_release(&s.out);
   return rc;
@@ -148,7 +150,7 @@ static int read_options(struct logs_options *o, struct tm_words *rest, int argc,
   if (o->mini_batch && (!tm_text_int(o->mini_batch, mini_batch) || *mini_batch < 0))
     return tm_err_set(err, TM_EUSAGE, "'--mini-batch' is \"%s\"; accepted: a number from 0 on",
                       o->mini_batch);
-  if (o->mini_batch && (o->follow || o->errors || o->worker))
+  if (o->mini_batch && (o->follow || o->errors || o->worker || o->node))
     return tm_err_set(err, TM_EUSAGE, "'--mini-batch' goes with '--step' alone");
   return 0;
 }

@@ -129,6 +129,32 @@ static void what_starts_a_node_is_shown_with_everything(void **state)
   expect(f, "");
 }
 
+static void a_node_is_shown_with_all_that_is_of_it(void **state)
+{
+  struct fixture *f = *state;
+  const char *const *names;
+  add(f, "sys/master_role.txt",
+      AT("01", "INFO", "supervisor", "start") AT("02", "INFO", "supervisor", "node 1 is requested")
+          AT("03", "INFO", "supervisor", "process000 (node 1, pid 7) started")
+              AT("04", "WARNING", "supervisor", "node 12 (cn1) is lost"));
+  add(f, "sys/node/1/launcher.txt", "said\n");
+  add(f, "sys/node/1/_main.txt", AT("05", "INFO", "keeper", "process000 started"));
+  add(f, "sys/node/1/process000.txt", AT("05", "INFO", "supervisor", "a try"));
+  add(f, "user/entry_script_log/1/process000.log.txt", AT("06", "INFO", "p", "logged"));
+  add(f, "user/error/12/process001.txt", AT("07", "ERROR", "p", "bad"));
+  f->choice.node = "1";
+  open_set(f);
+  expect(f, "node 1 is requested process000 (node 1, pid 7) started process000 started logged "
+            "launcher of node 1|said");
+  assert_int_equal(tm_log_set_nodes(f->set, &names), 2);
+  f->choice.node = "12";
+  open_set(f);
+  expect(f, "node 12 (cn1) is lost bad");
+  f->choice.worker = "process001"; /* both */
+  open_set(f);
+  expect(f, "bad");
+}
+
 static void errors_are_shown_alone_with_their_causes(void **state)
 {
   struct fixture *f = *state;
@@ -279,6 +305,7 @@ UNIT_TESTS({
     CASE(lines_come_in_the_order_of_time_and_stacks_stay_whole),
     CASE(a_worker_is_shown_with_its_tries),
     CASE(what_starts_a_node_is_shown_with_everything),
+    CASE(a_node_is_shown_with_all_that_is_of_it),
     CASE(errors_are_shown_alone_with_their_causes),
     CASE(lines_of_a_period_are_shown_without_other_mini_batches),
     CASE(later_lines_are_shown_when_they_come),
