@@ -146,6 +146,14 @@ uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
   return (uint32_t)(n->users.len - 1);
 }
 
+void tm_node_step_is_over(struct tm_node *n, uint32_t step)
+{
+  struct tm_msg f = { .type = TM_MSG_STEP_IS_OVER, .index = step, .fd = -1 };
+
+  tm_require(step < n->users.len);
+  tm_node_send(n, &f);
+}
+
 uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, uint32_t number, const char *name)
 {
   struct tm_msg f = {

@@ -83,6 +83,8 @@ int64_t tm_node_workers(const struct tm_node *n);
 /* Makes the step known to the keeper. Returns its number on this node. */
 uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
                           const struct tm_node_user *user);
+/* It has no workers any more, and is not measured any more. */
+void tm_node_step_is_over(struct tm_node *n, uint32_t step);
 /* `number`: how the step's callbacks name the worker. Returns a number that is unique on the node,
  * for the calls below. STARTED or START_FAILED comes later. */
 uint32_t tm_node_start_worker(struct tm_node *n, uint32_t step, uint32_t number, const char *name);

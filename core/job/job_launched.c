@@ -256,7 +256,7 @@ static void lose_local(struct tm_job *job)
 {
   struct tm_job_launches *l = job->launches;
 
-  l->knows_step = false;
+  tm_job_launching_lost(job);
   for (size_t i = 0; i < l->nodes.len; i++) {
     struct tm_launched_node *n = l->nodes.at[i];
     set_why(n, "the keeper of this machine, which ran its command, is lost");

@@ -113,6 +113,7 @@ void tm_job_launches_init(struct tm_job *job)
       l->groups.at[l->group_of[i]].nodes_max = (size_t)c->node_count;
   }
   job->launches = l;
+  l->measured = tm_xcalloc(job->steps_len, sizeof(*l->measured));
   tm_job_node_news_init(job);
 }
 
@@ -148,6 +149,7 @@ void tm_job_launches_release(struct tm_job *job)
   free(l->group_of);
   free(l->needs);
   free(l->run_times);
+  free(l->measured);
   tm_job_node_news_release(l);
   tm_job_slurm_release(&l->slurm);
   free(l);
@@ -409,6 +411,7 @@ void tm_job_launches_go(struct tm_job *job)
     tm_job_launched_tick(job->launches->nodes.at[i]);
   }
   tm_job_node_news_tick(job);
+  tm_job_launching_measure(job);
   for (size_t i = 0; may_run(job) && i < job->launches->groups.len; i++)
     go(job, i);
 }

@@ -4,11 +4,13 @@
  *
  * The keeper of this machine marks what it launches with the job of its first step, and finds by
  * that mark what a killed keeper has left. So a step without workers is added to it first. It has
- * no logs: no folder of this machine is among those of the nodes.
+ * no logs: no folder of this machine is among those of the nodes. Another such step, for each step
+ * with launched nodes, has the keeper measure the supervisor and the launches.
  */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -115,14 +117,18 @@ static void on_nothing_done(void *data, const struct tm_worker_doing *doing)
 {
 }
 
-/* Makes the keeper of this machine know the job, once. */
-static void add_step(struct tm_job *job, struct tm_node *local)
+/* A step without workers. `monitor_ns`: as in struct tm_node_step; then its launches are measured,
+ * below `logs_dir`. Returns its number. */
+static uint32_t add_empty_step(struct tm_job *job, struct tm_node *local, const char *logs_dir,
+                               int64_t monitor_ns)
 {
   char *argv[] = { (char *)job->o.program, (char *)"worker", NULL }, *environment[] = { NULL };
   struct tm_temp_dirs dirs = tm_temp_dirs_of(&job->temps.at[TM_LOCAL_NODE], "nodes", NULL);
   struct tm_node_step step = { .node_id = (char *)TM_LOCAL_NODE_NAME,
                                .job_dir = job->dir.path,
-                               .logs_dir = (char *)"",
+                               .logs_dir = (char *)logs_dir,
+                               .monitor_ns = monitor_ns,
+                               .measures_launches = monitor_ns != 0,
                                .cwd = job->dir.path,
                                .temp_base = dirs.temp,
                                .memory_base = dirs.memory,
@@ -136,12 +142,50 @@ static void add_step(struct tm_job *job, struct tm_node *local)
                                  .on_ended = on_nothing_ended,
                                  .on_doing = on_nothing_done };
 
+  uint32_t number = tm_node_add_step(local, &step, &nobody);
+
+  tm_temp_dirs_release(&dirs);
+  return number;
+}
+
+/* Makes the keeper of this machine know the job, once. */
+static void add_step(struct tm_job *job, struct tm_node *local)
+{
   if (!job->launches->knows_step) {
-    tm_node_add_step(local, &step, &nobody);
+    (void)add_empty_step(job, local, "", 0);
     tm_job_slurm_guard(job, local);
   }
   job->launches->knows_step = true;
-  tm_temp_dirs_release(&dirs);
+}
+
+static void measure(struct tm_job *job, struct tm_node *local, size_t i)
+{
+  struct tm_measured *m = &job->launches->measured[i];
+  int64_t interval_ns = job->o.pipeline->steps[i]->config.monitor_interval_ns;
+  bool is_due = job->steps[i].state == TM_STEP_RUNS && interval_ns != 0 &&
+                job->launches->group_of[i] != SIZE_MAX;
+
+  if (is_due && !m->is_on) {
+    add_step(job, local);
+    m->step = add_empty_step(job, local, job->step_views[i]->logs_dir, interval_ns);
+  } else if (!is_due && m->is_on) {
+    tm_node_step_is_over(local, m->step);
+  }
+  m->is_on = is_due;
+}
+
+void tm_job_launching_measure(struct tm_job *job)
+{
+  struct tm_node *local = tm_fleet_node(&job->fleet, TM_LOCAL_NODE);
+
+  for (size_t i = 0; i < job->steps_len && local; i++)
+    measure(job, local, i);
+}
+
+void tm_job_launching_lost(struct tm_job *job)
+{
+  job->launches->knows_step = false;
+  memset(job->launches->measured, 0, job->steps_len * sizeof(*job->launches->measured));
 }
 
 uint32_t tm_job_launching_run(struct tm_job *job, const struct tm_launch *l,

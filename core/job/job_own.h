@@ -129,6 +129,12 @@ struct tm_job_note {
   char *text;
 };
 
+/* Whether the keeper of this machine measures its launches for a step, and as which. */
+struct tm_measured {
+  bool is_on;
+  uint32_t step;
+};
+
 struct tm_job_launches {
   struct TM_ARRAY(struct tm_launch_group) groups;
   size_t *group_of;                                 /* by step; SIZE_MAX: it runs on this machine */
@@ -136,8 +142,9 @@ struct tm_job_launches {
   uint32_t next_id;                                 /* 0: not known yet */
   struct tm_node_need *needs;                       /* room for one for each step */
   struct tm_run_times *run_times;                   /* likewise */
-  bool knows_step;    /* the keeper of this machine: job_launching.c */
-  int64_t give_up_ns; /* of an ending job: when its commands are ended by force */
+  bool knows_step;              /* the keeper of this machine: job_launching.c */
+  struct tm_measured *measured; /* by step */
+  int64_t give_up_ns;           /* of an ending job: when its commands are ended by force */
   struct tm_job_slurm slurm;
   struct tm_nodes_view view; /* what listeners see */
   struct tm_nodes_now *now_of_steps;
@@ -283,6 +290,11 @@ uint32_t tm_job_launching_next_id(struct tm_job *job);
 /* Launches the node; the keeper of this machine must live. */
 int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c,
                            const struct tm_launch_user *user, struct tm_err *err);
+
+/* Call it ten times a second: what runs on this machine is measured for each step whose workers run
+ * on launched nodes, while the step runs. _lost: the keeper of this machine is lost. */
+void tm_job_launching_measure(struct tm_job *job);
+void tm_job_launching_lost(struct tm_job *job);
 
 /* Runs a command on this machine, whose keeper must live. */
 uint32_t tm_job_launching_run(struct tm_job *job, const struct tm_launch *l,

@@ -198,8 +198,10 @@ static void on_step(struct tm_keeper *k, const struct tm_msg *f)
   if (k->lock_fd < 0 && s.incarnation.node == TM_LOCAL_NODE)
     open_lock(k, s.job_dir);
   tm_keeper_log_open(k, step);
-  tm_keeper_find_gpus(step);
+  if (!step->s.measures_launches)
+    tm_keeper_find_gpus(step);
   tm_keeper_monitor_open(k, step);
+  tm_keeper_monitor_launches(k);
   if (k->steps.len == 1)
     end_strays(step);
 }
@@ -320,6 +322,13 @@ static void on_init_is_late(struct tm_keeper *k, const struct tm_msg *f)
   tm_keeper_look_again(k, step);
 }
 
+static void on_step_is_over(struct tm_keeper *k, const struct tm_msg *f)
+{
+  struct tm_keeper_step *step = find_step(k, f->index);
+  if (step)
+    tm_keeper_monitor_end(step);
+}
+
 static int64_t phase_ns(const struct tm_page_view *view, int64_t now_ns)
 {
   bool is_good = view->since_ns > 0 && view->since_ns < now_ns; /* else it was scribbled on */
@@ -383,6 +392,7 @@ static void on_msg(struct tm_channel *c, const struct tm_msg *f)
   case TM_MSG_STEP: on_step(k, f); break;
   case TM_MSG_START: on_start(k, f); break;
   case TM_MSG_PING: tm_keeper_send(k, TM_MSG_PONG, 0, NULL, 0); break;
+  case TM_MSG_STEP_IS_OVER: on_step_is_over(k, f); break;
   case TM_MSG_INIT_IS_LATE: on_init_is_late(k, f); break;
   case TM_MSG_ASK_DOING: on_ask_doing(k, f); break;
   case TM_MSG_LAUNCH: on_launch(k, f); break;

@@ -35,7 +35,7 @@ void tm_keeper_log_open(struct tm_keeper *k, struct tm_keeper_step *step)
                                          "user/error", "sys/node" };
   struct tm_err err = TM_ERR_NONE;
   step->main_fd = -1;
-  if (!*step->s.logs_dir)
+  if (!*step->s.logs_dir || step->s.measures_launches)
     return;
   bool is_there = tm_fs_exists(tm_fs_real(), step->s.logs_dir); /* else the job was removed */
   for (size_t i = 0; i < TM_COUNT_OF(folders) && is_there; i++) {

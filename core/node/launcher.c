@@ -149,6 +149,7 @@ static void launch(struct tm_keeper *k, uint32_t number, const struct tm_launch 
   }
   *TM_ARRAY_ADD(&k->launches) = l;
   tell_launched(k, l, fd);
+  tm_keeper_monitor_launches(k);
 }
 
 bool tm_keeper_on_launch(struct tm_keeper *k, const struct tm_msg *f)

@@ -3,6 +3,9 @@
  *   a worker starts -> FIRST_NS, or the interval if shorter -> a sample -> the interval -> ...
  *   no worker lives -> nothing, until one starts
  *
+ * The step that measures launches has these instead of workers. It belongs to a step whose workers
+ * run on the nodes that the launches carry, and ends with that.
+ *
  * The interval "auto" grows with the time since the first worker started, so that a job of minutes
  * has a graph, and one of days does not fill a disk.
  *
@@ -15,6 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/time.h"
 #include "base/check.h"
 #include "node/node_own.h"
@@ -85,26 +89,64 @@ static bool is_list_due(struct tm_keeper_monitor *m, int64_t now_ns)
   return true;
 }
 
-static size_t take(struct tm_keeper_monitor *m, int64_t mono_ns, struct tm_err *err)
+struct roots {
+  struct TM_ARRAY(struct tm_sample_root) list;
+  struct TM_ARRAY(char *) names; /* of launches */
+};
+
+static void add_parents(struct roots *r, const struct tm_keeper_monitor *m)
 {
-  struct TM_ARRAY(struct tm_sample_root) roots = { 0 };
-  size_t workers = 0;
-  *TM_ARRAY_ADD(&roots) =
-      (struct tm_sample_root) { .pid = m->k->parent, .name = "supervisor", .is_alone = true };
-  *TM_ARRAY_ADD(&roots) =
+  bool is_local = m->step->s.incarnation.node == TM_LOCAL_NODE;
+  *TM_ARRAY_ADD(&r->list) = (struct tm_sample_root) { .pid = m->k->parent,
+                                                      .name = is_local ? "supervisor" : "relay",
+                                                      .is_alone = true };
+  *TM_ARRAY_ADD(&r->list) =
       (struct tm_sample_root) { .pid = getpid(), .name = "keeper", .is_alone = true };
+}
+
+static void add_workers(struct roots *r, const struct tm_keeper_monitor *m)
+{
   for (size_t i = 0; i < m->k->workers.len; i++) {
     const struct tm_keeper_worker *w = m->k->workers.at[i];
-    if (w->step != m->step)
-      continue;
-    *TM_ARRAY_ADD(&roots) = (struct tm_sample_root) { .pid = w->pid, .name = w->name };
-    workers++;
+    if (w->step == m->step)
+      *TM_ARRAY_ADD(&r->list) = (struct tm_sample_root) { .pid = w->pid, .name = w->name };
   }
-  if (workers > 0)
-    tm_sampler_take(m->sampler, roots.at, roots.len, is_list_due(m, mono_ns), tm_clock_wall_ns(),
+}
+
+/* "launcher of 3", which writes to <job>/nodes/3.txt. */
+static void add_launches(struct roots *r, const struct tm_keeper_monitor *m)
+{
+  for (size_t i = 0; i < m->k->launches.len; i++) {
+    const struct tm_keeper_launch *l = m->k->launches.at[i];
+    char *stem = tm_path_stem(l->stderr_path);
+    if (l->pid > 0) {
+      *TM_ARRAY_ADD(&r->names) = tm_xprintf("launcher of %s", stem);
+      *TM_ARRAY_ADD(&r->list) =
+          (struct tm_sample_root) { .pid = l->pid, .name = r->names.at[r->names.len - 1] };
+    }
+    free(stem);
+  }
+}
+
+/* Whether there was anything to measure. */
+static bool take(struct tm_keeper_monitor *m, int64_t mono_ns, struct tm_err *err)
+{
+  struct roots r = { 0 };
+  size_t parents;
+  bool is_any;
+  add_parents(&r, m);
+  parents = r.list.len;
+  if (m->step->s.measures_launches)
+    add_launches(&r, m);
+  else
+    add_workers(&r, m);
+  is_any = r.list.len > parents;
+  if (is_any)
+    tm_sampler_take(m->sampler, r.list.at, r.list.len, is_list_due(m, mono_ns), tm_clock_wall_ns(),
                     mono_ns, err);
-  TM_ARRAY_RELEASE(&roots);
-  return workers;
+  TM_ARRAY_RELEASE(&r.list);
+  TM_ARRAY_RELEASE_EACH(&r.names);
+  return is_any;
 }
 
 static void wait_until(struct tm_keeper_monitor *m, int64_t due_ns, int64_t now_ns)
@@ -122,7 +164,7 @@ static void on_time(struct tm_timer *t)
   bool has_workers = true;
   m->is_waiting = false;
   if (now_ns >= m->due_ns) {
-    has_workers = take(m, now_ns, &err) > 0;
+    has_workers = take(m, now_ns, &err);
     add_link(m);
     m->due_ns = now_ns + tm_keeper_monitor_interval(m->interval_ns, now_ns - m->begun_ns);
   } else {
@@ -156,7 +198,8 @@ void tm_keeper_monitor_begin(struct tm_keeper_step *step)
     return;
   int64_t now_ns = tm_clock_mono_ns();
   if (!m->sampler) {
-    char *dir = tm_xprintf("%s/perf/%s", step->s.logs_dir, step->s.node_id);
+    char *dir = tm_xprintf("%s/perf/%s", step->s.logs_dir,
+                           step->s.measures_launches ? "supervisor" : step->s.node_id);
     m->sampler = tm_sampler_new(dir, "/proc", &err);
     int64_t first_ns = tm_keeper_monitor_interval(m->interval_ns, 0);
     m->begun_ns = now_ns;
@@ -167,6 +210,22 @@ void tm_keeper_monitor_begin(struct tm_keeper_step *step)
     wait_until(m, m->due_ns, now_ns);
   else
     turn_off_at_once(m, &err);
+}
+
+void tm_keeper_monitor_launches(struct tm_keeper *k)
+{
+  for (size_t i = 0; i < k->steps.len && k->launches.len > 0; i++)
+    if (k->steps.at[i]->s.measures_launches)
+      tm_keeper_monitor_begin(k->steps.at[i]);
+}
+
+void tm_keeper_monitor_end(struct tm_keeper_step *step)
+{
+  struct tm_keeper_monitor *m = step->monitor;
+  if (!m || m->is_off)
+    return;
+  m->is_off = true;
+  tm_timer_stop(&m->timer);
 }
 
 void tm_keeper_monitor_close(struct tm_keeper_step *step)

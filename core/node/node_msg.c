@@ -19,7 +19,7 @@
 
 const char *tm_hello(void)
 {
-  return "tidemill " TM_VERSION " protocol 7";
+  return "tidemill " TM_VERSION " protocol 8";
 }
 
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
@@ -43,6 +43,7 @@ void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)
   tm_buf_add_u64(out, (uint64_t)s->monitor_ns);
   tm_buf_add_u32(out, s->hides_gpus);
   tm_buf_add_u32(out, s->log_level);
+  tm_buf_add_u32(out, s->measures_launches);
   tm_buf_add_u64(out, s->incarnation.epoch);
   tm_buf_add_u32(out, s->incarnation.node);
   tm_buf_add_u32(out, s->incarnation.number);
@@ -71,13 +72,15 @@ int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struc
   out->hides_gpus = hides_gpus == 1;
   uint32_t log_level = tm_read_u32(&r);
   out->log_level = (enum tm_level)log_level;
+  uint32_t measures_launches = tm_read_u32(&r);
+  out->measures_launches = measures_launches == 1;
   out->incarnation.epoch = tm_read_u64(&r);
   out->incarnation.node = tm_read_u32(&r);
   out->incarnation.number = tm_read_u32(&r);
   if (!r.bad && r.at == r.end && out->worker_argv_len > 0 && out->run_timeout_ns >= 0 &&
       out->load_timeout_ns >= 0 && out->memory_limit >= 0 && out->init_timeout_ns >= 0 &&
       out->interrupt_grace_ns >= 0 && out->monitor_ns >= -1 && hides_gpus <= 1 &&
-      log_level <= TM_ERROR)
+      log_level <= TM_ERROR && measures_launches <= 1)
     return 0;
   tm_node_step_release(out);
   return tm_err_set(err, TM_EPROTOCOL, "the settings of a step cannot be read");

@@ -4,6 +4,7 @@
  *     HELLO           <------->         HELLO             versions; refused unless equal
  *     STEP             ------->                           data for a step's workers; numbered by
  *                                                         `index`
+ *     STEP_IS_OVER     ------->                           index: step. It is not measured any more
  *     START            ------->         starts a worker   index: step, worker: its number in
  *                                                         the job; bytes: its name
  *                      <-------         STARTED (+ fd)    the supervisor's end of the worker's
@@ -35,7 +36,6 @@
  * Messages about a worker or a launch that has ended are ignored: its end is on the way. Launches
  * are for the keeper of the supervisor's own machine: a relay refuses them. A LAUNCH that cannot be
  * read, that comes before the first STEP, or whose number is in use, ends the keeper.
- *
  * Each message's header has `worker`. Messages: sys/messages/channel.h.
  */
 #ifndef TM_NODE_NODE_MSG_H
@@ -66,6 +66,7 @@ enum tm_node_msg {
   TM_MSG_PROBE, /* node_report.h */
   TM_MSG_KILL_LAUNCH,
   TM_MSG_AT_END,
+  TM_MSG_STEP_IS_OVER,
   TM_MSG_STARTED = 97, /* payload: u32 pid; with a descriptor */
   TM_MSG_START_FAILED, /* payload: a message */
   TM_MSG_TAKEN,        /* one for each TAKE_BACK to a living worker; may be empty */
@@ -95,7 +96,8 @@ const char *tm_hello(void);
 /* A step, for the keeper. In the message: the strings and lists in this order (node/msg_strings.h:
  * any bytes except NUL, paths need not be UTF-8), u64 run_timeout_ns, u64 load_timeout_ns, u64
  * memory_limit, u64 init_timeout_ns, u64 interrupt_grace_ns, u64 monitor_ns, u32 hides_gpus, u32
- * log_level, u64 epoch, u32 node, u32 number. After decoding, the struct owns its strings. */
+ * log_level, u32 measures_launches, u64 epoch, u32 node, u32 number. After decoding, the struct
+ * owns its strings. */
 struct tm_node_step {
   char *node_id;  /* decimal */
   char *job_dir;  /* has node.lock, which only the keeper of the supervisor's machine takes */
@@ -119,6 +121,9 @@ struct tm_node_step {
   int64_t monitor_ns;         /* between two samples of the node's resources; 0: none; -1: auto */
   bool hides_gpus;            /* from workers without a GPU of their own */
   enum tm_level log_level;    /* the least that _main.txt keeps */
+  /* It has no workers and no logs of the keeper: the monitor measures the supervisor, the keeper
+   * and its launches, in perf/supervisor. */
+  bool measures_launches;
   struct tm_incarnation incarnation; /* of this keeper; tm_node_add_step() sets it */
 };
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s);

@@ -212,6 +212,9 @@ void tm_keeper_monitor_open(struct tm_keeper *k, struct tm_keeper_step *step);
 /* Between two samples, at least; negative: auto, `age_ns` after the first worker started. Pure. */
 int64_t tm_keeper_monitor_interval(int64_t interval_ns, int64_t age_ns);
 void tm_keeper_monitor_begin(struct tm_keeper_step *step); /* a worker has started */
+/* There is a launch, or a step that measures those that there are. */
+void tm_keeper_monitor_launches(struct tm_keeper *k);
+void tm_keeper_monitor_end(struct tm_keeper_step *step); /* the step is over: for good */
 /* closes its timer; may be called again */
 void tm_keeper_monitor_close(struct tm_keeper_step *step);
 /* when it is closed, and the loop has ended */

@@ -1,8 +1,10 @@
-/* sampler.h - samples the resources of a node, as rows of CSV files in logs/perf/<node_id>/.
+/* sampler.h - samples the resources of a node, as rows of CSV files in logs/perf/<node_id>/ or
+ * logs/perf/supervisor/.
  *
  *   node_resource_usage.csv       the machine: processors, memory, disks, network, sockets
  *   node_disk_usage.csv           its local file systems, and their usage
- *   processes_resource_usage.csv  the supervisor, the keeper, the workers, and their descendants
+ *   processes_resource_usage.csv  the supervisor or the relay, the keeper, the workers or the
+ *                                 launches, and their descendants
  *                                 (if the kernel lists them: /proc/PID/task/TID/children)
  *   os/%Y%m%d%H/processes_%M      all processes, in the form of `ps -ef`; when the caller asks for
  *                                 it, at most one a minute

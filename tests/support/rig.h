@@ -70,6 +70,8 @@ struct rig {
   bool verify_items, no_rows;
   bool is_interruptible;
   int64_t grace_ns; /* interrupt_grace of steps */
+  int64_t monitor_ns;
+  bool measures_launches;
   struct tm_incarnation incarnation;
   const char *job_dir; /* of its steps; NULL: dir */
   const char *base;    /* the folder of temporary folders; NULL: "<dir>/temp" */
@@ -292,6 +294,8 @@ static inline void rig_add_step(struct rig *r, uint64_t index, const char *progr
                             .environment_len = 1,
                             .run_timeout_ns = timeout_ns,
                             .interrupt_grace_ns = r->grace_ns,
+                            .monitor_ns = r->monitor_ns,
+                            .measures_launches = r->measures_launches,
                             .incarnation = r->incarnation };
   tm_node_step_encode(&bytes, &s);
   rig_send(r, TM_MSG_STEP, index, 0, bytes.data, bytes.len);

@@ -23,6 +23,7 @@ static void make_step(struct tm_buf *out)
                             .environment_len = 3,
                             .run_timeout_ns = 60 * TM_S,
                             .log_level = TM_WARNING,
+                            .measures_launches = true,
                             .incarnation = { 0xfedcba9876543210, 7, 9 } };
   tm_node_step_encode(out, &s);
 }
@@ -45,6 +46,7 @@ static void a_step_is_decoded_unchanged(void **state)
   assert_null(s.environment[3]);
   assert_int_equal(s.run_timeout_ns, 60 * TM_S);
   assert_int_equal(s.log_level, TM_WARNING);
+  assert_true(s.measures_launches);
   assert_int_equal(s.incarnation.epoch, 0xfedcba9876543210);
   assert_int_equal(s.incarnation.node, 7);
   assert_int_equal(s.incarnation.number, 9);
