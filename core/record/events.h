@@ -42,7 +42,8 @@ struct tm_step_view {
   const char *script_name; /* the user's path */
   const struct tm_json *effective; /* {settings: {NAME: {value, origin}}, inputs, ...}; or NULL */
   int64_t workers;                 /* at most, on all of its nodes; 0: each of them decides */
-  enum tm_level logging_level;     /* of the system logs: lower levels are not written */
+  bool launches_nodes;         /* commands start its nodes; else all workers are on this machine */
+  enum tm_level logging_level; /* of the system logs: lower levels are not written */
   struct tm_counts counts;
   const struct tm_activities *activities; /* what its workers are doing (activity.h); or NULL */
   enum tm_verdict verdict;

@@ -26,6 +26,7 @@ void tm_step_view_init(struct tm_step_view *v, struct tm_step_places *p, const s
                                .script_name = step->config.entry_script,
                                .effective = step->effective,
                                .workers = step->config.process_count_per_node * nodes,
+                               .launches_nodes = step->config.launches_nodes,
                                .logging_level = step->config.logging_level,
                                .verdict = TM_RUNNING,
                                .cause = "" };

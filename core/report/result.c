@@ -340,6 +340,12 @@ enum tm_start tm_result_start(const struct tm_step_view *step, size_t errors)
   return has_failed ? TM_START_MASTER : TM_START_README;
 }
 
+/* The log of the keeper, or of all keepers. */
+static const char *main_of(const struct tm_step_view *step)
+{
+  return step->launches_nodes ? "/*/_main.txt" : "/" TM_LOCAL_NODE_NAME "/_main.txt";
+}
+
 void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
                          const struct tm_errors *errors)
 {
@@ -350,22 +356,22 @@ void tm_result_add_start(struct tm_buf *out, const struct tm_step_view *step,
     [TM_START_ERRORS] = { "user/error.txt", "what went wrong, how often, and where it is in full",
                           false },
     [TM_START_ITEMS] = { "failed_items.jsonl", "the items that failed, and why", true },
-    [TM_START_WORKERS] = { "sys/node/" TM_LOCAL_NODE_NAME "/_main.txt",
+    [TM_START_WORKERS] = { "sys/node", /* with the file of the node */
                            "what each worker was doing when it was killed", false },
     [TM_START_SYSTEM] = { "sys/error/supervisor.txt", "the error of the system", false },
     [TM_START_MASTER] = { "sys/master_role.txt", "the cause, and what led to it", false },
     [TM_START_README] = { "readme.txt", NULL, false },
   };
   enum tm_start start = tm_result_start(step, errors ? errors->list.len : 0);
-  tm_buf_printf(out, "%s %s/%s", starts[start].words ? "start with" : "what is where:",
-                starts[start].is_of_step ? step->dir : step->logs_dir, starts[start].name);
+  tm_buf_printf(out, "%s %s/%s%s", starts[start].words ? "start with" : "what is where:",
+                starts[start].is_of_step ? step->dir : step->logs_dir, starts[start].name,
+                start == TM_START_WORKERS ? main_of(step) : "");
   if (starts[start].words)
     tm_buf_printf(out, ": %s", starts[start].words);
   if (start != TM_START_ERRORS && errors && errors->list.len > 0)
     tm_buf_printf(out, "; errors of the script: %s/user/error.txt", step->logs_dir);
   if (step->counts.lost > 0 && start != TM_START_WORKERS)
-    tm_buf_printf(out, "; how workers ended: %s/sys/node/" TM_LOCAL_NODE_NAME "/_main.txt",
-                  step->logs_dir);
+    tm_buf_printf(out, "; how workers ended: %s/sys/node%s", step->logs_dir, main_of(step));
   tm_buf_add_char(out, '\n');
 }
 

@@ -8,8 +8,8 @@
  *                  worker that could not be started
  *   Seconds        since it was started; empty for "started", and if it never was
  *   Max Rss (MB)   of "ended": the most memory that it had resident; empty if nobody knows
- *   Detail         one line. "init_failed": the error; "ended": how; "started": "clock offset 2.500000
- *                  s", the wall clock of its node minus that of the supervisor, if it is not 0
+ *   Detail         one line. "init_failed": the error; "ended": how; "started": "clock offset
+ *                  2.500000 s", the clock of its node minus that of the supervisor, if it is not 0
  */
 #ifndef TM_REPORT_WORKER_LIVES_H
 #define TM_REPORT_WORKER_LIVES_H

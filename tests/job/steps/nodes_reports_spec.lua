@@ -17,12 +17,12 @@ end
 local function node_of() return parent(parent(ffi.C.getpid())) end
 ]]
 
-local function new_case(count, command, script, more)
+local function new_case(count, command, script, more, step)
   local t = job.case()
   t:inputs(INPUTS)
   t:script(SCRIPT .. script)
   t:pipeline(([[compute_target = "exec", node_count = %d, node_command = %s, mini_batch_size = 1,
-    process_count_per_node = 1, %s]]):format(count, command, more or ""))
+    process_count_per_node = 1, %s]]):format(count, command, more or ""), step)
   t.options = waiting.here(t)
   t.options.limit = LIMIT
   return t
@@ -45,9 +45,8 @@ local function rows_of(t, name)
 end
 
 local function by_node(t)
-  local nodes, columns = {}, nil
-  local rows
-  rows, columns = rows_of(t, "node_summary.csv")
+  local nodes = {}
+  local rows, columns = rows_of(t, "node_summary.csv")
   for _, row in ipairs(rows) do nodes[row.Node] = row end
   return nodes, columns
 end
@@ -70,11 +69,14 @@ describe("a job that loses a node", function()
 
   -- One job for all that it says: the node is killed, its replacement is ready, then all continue.
   setup(function()
-    t = new_case(2, [[{ "sh", "-c", "echo said by a node >&2; exec $0 node", "{program}" }]], LOSES_A_NODE)
+    t = new_case(2, [[{ "sh", "-c", "echo said by a node >&2; exec $0 node", "{program}" }]], LOSES_A_NODE, "",
+      [[arguments = { "--resource_monitor_interval", "0.1" }]])
     t.program = t:start_job(nil, t.options)
     t:wait_for("job/score/logs/sys/master_role.txt", "node 3 .* is ready")
-    lost = t:log("sys/master_role.txt"):match "node (%d) %b() is lost: "
+    lost = t:log("sys/master_role.txt"):match "lost node (%d) %b() after "
     t:wait_for("job/score/logs/sys/running.json", '"requested":2')
+    t:wait_for("job/score/logs/perf/3/processes_resource_usage.csv", ",process%d+,")
+    t:wait_for("job/score/logs/perf/supervisor/processes_resource_usage.csv", ",launcher of 3,")
   end)
 
   teardown(function() job.check_end() end)
@@ -90,10 +92,13 @@ describe("a job that loses a node", function()
   end)
 
   it("names the lost one in its last lines, with the reason and the log", function()
+    local file = t:path("job/score/logs/sys/node/" .. lost .. "/launcher.txt"):gsub("%p", "%%%0")
     local last = r.err:match "Completed: case, .*"
-    job.expect_patterns(last, { "\n  nodes:        3 requested, 3 started, 1 lost; [^\n]* in all, workers %d+ %% busy\n"
-      .. "    node " .. lost .. " %b() is lost: [^\n]*killed by signal 9[^\n]*\n"
-      .. "      " .. t:path("job/score/logs/sys/node/" .. lost .. "/launcher.txt"):gsub("%p", "%%%0") .. "\n" })
+    job.expect_patterns(last, { table.concat {
+      "\n  nodes:        3 requested, 3 started, 1 lost; [^\n]* in all, workers %d+ %% busy\n",
+      "    lost node " .. lost .. " %b() after [^\n]*killed by signal 9[^\n]*\n",
+      "      " .. file .. "\n",
+    } })
   end)
 
   it("records the life of each in master_role.txt", function()
@@ -102,7 +107,8 @@ describe("a job that loses a node", function()
       local requested = log:find("|node " .. id .. " is requested\n", 1, true)
       local ready = log:find("|node " .. id .. " %b() is ready: pid %d+, %d+ CPUs?[^\n]*round trip [%d.]+ ms, "
         .. "clock [+-][%d.]+ ms\n")
-      local over = log:find("|node " .. id .. (id == lost and " %b() is lost: " or " %b() has ended: it was ready for "))
+      local over = log:find(id == lost and "|lost node " .. id .. " %b() after "
+        or "|node " .. id .. " %b() has ended: it was ready for ")
       assert.truthy(requested and ready and over, log)
       assert.is_true(requested < ready and ready < over)
       local _, ends = log:gsub("|node " .. id .. " %b() [a-z]+ [a-z]+: it was ready for ", "")
@@ -133,6 +139,14 @@ describe("a job that loses a node", function()
       assert.is_true(nodes.seconds > 0 and nodes.busy_percent > 0 and nodes.busy_percent <= 100)
     end
     assert.matches("\nnodes:   3 requested, 3 started, 1 lost; ", t:run({ "status", "job" }).out)
+  end)
+
+  it("measures its nodes, and what carries them", function()
+    job.expect_words(t:log "perf/3/processes_resource_usage.csv", { ",relay,", ",keeper,", ",process" })
+    local here = t:log "perf/supervisor/processes_resource_usage.csv"
+    job.expect_words(here, { ",supervisor,", ",keeper,", ",launcher of 3," })
+    assert.falsy(t:log("perf/3/processes_resource_usage.csv"):find ",supervisor,")
+    assert.falsy(t:has_log "sys/node/0")
   end)
 
   it("has the logs of one node together", function()

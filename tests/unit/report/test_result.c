@@ -178,6 +178,19 @@ static void the_files_say_where_to_start(void **state)
   tm_result_add_start(&b, &f->step, &errors);
   assert_has(b.data, "start with /l/user/error.txt: ");
   assert_has(b.data, "; how workers ended: /l/sys/node/0/_main.txt\n");
+  tm_buf_clear(&b);
+  f->step.launches_nodes = true; /* their numbers begin at 1 */
+  tm_result_add_start(&b, &f->step, &errors);
+  assert_has(b.data, "; how workers ended: /l/sys/node/*/_main.txt\n");
+  tm_buf_clear(&b);
+  f->step.failing = TM_FAILING_STUCK;
+  f->step.counts.created = 1;
+  tm_result_add_start(&b, &f->step, &errors);
+  assert_has(b.data, "start with /l/sys/node/*/_main.txt: what each worker was doing");
+  tm_buf_clear(&b);
+  f->step.launches_nodes = false;
+  tm_result_add_start(&b, &f->step, &errors);
+  assert_has(b.data, "start with /l/sys/node/0/_main.txt: what each worker was doing");
   tm_buf_release(&b);
   tm_errors_release(&errors);
 }
