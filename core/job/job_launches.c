@@ -428,6 +428,7 @@ void tm_job_launches_close(struct tm_job *job)
     if (!l->nodes.at[i]->was_ready || l->nodes.at[i]->why)
       tm_job_launched_end_command(l->nodes.at[i]); /* it has no keeper that could end first */
   }
+  tm_job_slurm_queue_close(job);
   tm_fleet_close_streams(&job->fleet);
   tm_job_slurm_close(job);
   tm_job_launches_end(job);
@@ -436,12 +437,14 @@ void tm_job_launches_close(struct tm_job *job)
 void tm_job_launches_end(struct tm_job *job)
 {
   struct tm_job_launches *l = job->launches;
+  bool is_done;
 
   if (job->life.state != TM_JOB_IS_ENDING)
     return;
   if (l->nodes.len == 0 && !tm_fleet_node(&job->fleet, TM_LOCAL_NODE))
     tm_job_slurm_finish(job);
-  if ((l->nodes.len > 0 || !tm_job_slurm_is_done(job)) && tm_clock_mono_ns() < l->give_up_ns)
+  is_done = l->nodes.len == 0 && tm_job_slurm_is_done(job) && tm_job_slurm_queue_is_done(job);
+  if (!is_done && tm_clock_mono_ns() < l->give_up_ns)
     return;
   tm_fleet_close(&job->fleet);
   if (tm_fleet_is_empty(&job->fleet))

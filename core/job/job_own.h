@@ -349,6 +349,9 @@ bool tm_job_slurm_queue_ended(struct tm_launched_node *n);
 /* Whether nobody waits for an answer about it. */
 bool tm_job_slurm_queue_is_settled(const struct tm_launched_node *n);
 void tm_job_slurm_queue_lost(struct tm_job_slurm *s); /* no answer will come */
+/* The job ends: ends the question that runs. Whether none runs any more. */
+void tm_job_slurm_queue_close(struct tm_job *job);
+bool tm_job_slurm_queue_is_done(const struct tm_job *job);
 
 /* job_time_left.c. The node drains if it has not enough time for another mini-batch. Call it before
  * the node gets work, and at each tick. */

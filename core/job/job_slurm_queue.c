@@ -170,6 +170,8 @@ static void end_question(struct tm_job *job, const char *why, const struct tm_bu
     tm_job_launched_use_known(job);
     tm_job_launched_settle_known(job);
     tm_job_launches_go(job);
+  } else {
+    tm_job_launches_end(job);
   }
   free(text);
 }
@@ -270,6 +272,20 @@ void tm_job_slurm_queue_go(struct tm_job *job)
   } else if (what != TM_SLURM_ASK_NOTHING) {
     ask(job, what == TM_SLURM_ASK_ALL);
   }
+}
+
+/* Else the keeper would take the question for something that a killed job has left. */
+void tm_job_slurm_queue_close(struct tm_job *job)
+{
+  struct tm_node *local = tm_fleet_node(&job->fleet, TM_LOCAL_NODE);
+
+  if (local && job->launches->slurm.asking.is_asking)
+    tm_node_end_launch(local, job->launches->slurm.question);
+}
+
+bool tm_job_slurm_queue_is_done(const struct tm_job *job)
+{
+  return !job->launches->slurm.asking.is_asking;
 }
 
 /* ---- nodes ---- */

@@ -7,9 +7,17 @@ local waiting = require "support.waiting"
 
 local LIMIT = 120 -- seconds for a job: far more than it takes
 
+-- What asks for a machine in `high` takes it from `low`, which gets a signal first.
+local PARTITIONS = [[
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
+PartitionName=low Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=1
+PartitionName=high Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=10
+]]
+
 describe("nodes of Slurm that end", function()
   local cluster
-  setup(function() cluster = slurm.start { nodes = 3 } end)
+  setup(function() cluster = slurm.start { nodes = 3, variables = { EXTRA = PARTITIONS } } end)
   teardown(function() if cluster then cluster:stop() end end)
   after_each(function()
     job.check_end()
@@ -34,7 +42,7 @@ function run(m)
   return names_of(m)
 end]])
     t:pipeline [[compute_target = "slurm", node_count = 2, mini_batch_size = 1, process_count_per_node = 1,
-      error_threshold = 0, run_max_try = 1, slurm_options = "--exclusive"]]
+      error_threshold = 0, run_max_try = 1, slurm_options = "--exclusive --partition=low"]]
     t.options = waiting.here(t)
     t.options.env[#t.options.env + 1] = cluster.variable
     t.options.limit = LIMIT
@@ -90,6 +98,34 @@ end]])
     job.expect_patterns(finish(t), { "lost node %d %(node%d%) after [%d:]+: .*%(Slurm: FAILED%).*" .. WORK })
   end)
 
+  -- Slurm kills what has not ended some seconds later.
+  local function preempt(is_in_time, pattern)
+    local t = start()
+    local machine = cluster:queue()[1].host
+    local holder = programs.start({ "env", cluster.variable, "salloc", "--no-shell", "--quiet", "--exclusive",
+                                    "--partition=high", "--nodelist=" .. machine, "--job-name=held" },
+                                  { stdout = "/dev/null", stderr = t:path "salloc.txt" })
+    wait_for_log(t, "was asked to end")
+    if is_in_time then let_go(t, machine) end
+    wait_for_log(t, "node 3 %(node%d%) is ready")
+    assert.equal(0, holder:wait(LIMIT))
+    cluster:run("scancel", "--name=held")
+    local log = finish(t)
+    job.expect_patterns(log, { ("node %%d %%(%s%%) has ended"):format(machine) .. pattern })
+    assert.is_nil(log:find "lost node")
+    assert.is_nil(log:find "is excluded")
+  end
+
+  on_slurm("because of a preemption are replaced when they have finished what they began", function()
+    preempt(true, ": all of its work is over %(Slurm: ")
+  end)
+
+  if os.getenv "TM_LONG" then -- takes 10 s
+    on_slurm("because of a preemption are replaced, and no loss is counted", function()
+      preempt(false, " before all of its work was over: .* %(Slurm: PREEMPTED%)" .. WORK)
+    end)
+  end
+
   on_slurm("because somebody has canceled them are not replaced", function()
     local t = start()
     local canceled = cluster:queue()[1]
@@ -132,10 +168,14 @@ end]])
     job.expect_patterns(r.err, { ALL_CANCELED .. "[^\n]*cannot start node 1: [^\n]*" .. CANCELED })
   end)
 
-  --- Another squeue than Slurm's.
+  --- A squeue that breaks when the test says so. It leaves a note for each of its calls.
   local function with_squeue(text)
     return function(t)
-      t:write("bin/squeue", "#!/bin/sh\n" .. text .. "\n")
+      t:write("bin/squeue", ([[#!/bin/sh
+echo "$*" >>"${HERE}calls"
+[ ! -e "${HERE}broken" ] || { %s; }
+PATH=${PATH#*:} exec squeue "$@"
+]]):format(text))
       assert(os.execute(("chmod +x '%s'"):format(t:path "bin/squeue")))
       t.options.env[#t.options.env + 1] = "PATH=" .. t:path "bin" .. ":" .. os.getenv "PATH"
     end
@@ -144,11 +184,14 @@ end]])
   for what, text in pairs { fails = "echo 'no answer' >&2; exit 1", hangs = "exec tail -f /dev/null" } do
     on_slurm("are replaced without a reason if squeue " .. what, function()
       local t = start(with_squeue(text))
+      t:write("here-broken", "")
       kill_relay(t)
       wait_for_log(t, "node 3 %(node%d%) is ready")
       local log = finish(t)
       job.expect_patterns(log, { "lost node %d %(node%d%) after [%d:]+: .*%(Slurm: not known%).*" .. WORK })
       assert.equal(what == "fails", log:find("cannot ask Slurm about the nodes: no answer", 1, true) ~= nil)
+      -- nothing was left for the keeper to cancel when the job had ended
+      assert.is_nil(t:read("here-calls"):find "%-%-me")
     end)
   end
 end)
