@@ -85,7 +85,7 @@ static void report_waiting(struct tm_launched_node *n)
 {
   struct tm_buf text = TM_BUF_NONE;
 
-  if (!n->is_known_to_wait) {
+  if (!n->is_known_to_wait && !n->is_wait_told) { /* else squeue has said more */
     tm_launched_node_name(&text, n);
     tm_buf_add_str(&text, " waits in the queue of Slurm");
     tm_job_node_news(n, TM_NODE_WAITS, TM_INFO, tm_buf_str(&text));

@@ -97,7 +97,7 @@ void tm_nodes_sum_add(struct tm_buf *out, const struct tm_nodes_sum *n)
 {
   tm_text_count(out, n->asked, " requested, ");
   tm_text_count(out, n->started, " started, ");
-  tm_text_count(out, n->lost, " lost; ");
+  tm_text_count(out, n->lost, " lost; ready for ");
   tm_time_duration(out, n->ns);
   tm_buf_printf(out, " in all, workers %d %% busy", (int)(n->busy_percent + 0.5));
 }

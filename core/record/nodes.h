@@ -50,7 +50,7 @@ double tm_busy_percent(int64_t run_ns, int64_t worker_ns);
 struct tm_json *tm_nodes_sum_to_json(const struct tm_nodes_sum *n);
 /* Reads a file that may hold anything. False: this is not such a sum; *out is left alone. */
 bool tm_nodes_sum_from_json(struct tm_nodes_sum *out, const struct tm_json *v);
-/* "4 requested, 4 started, 1 lost; 61.2 s in all, workers 78 % busy" */
+/* "4 requested, 4 started, 1 lost; ready for 61.2 s in all, workers 78 % busy" */
 void tm_nodes_sum_add(struct tm_buf *out, const struct tm_nodes_sum *n);
 
 /* What a job shows of them. */

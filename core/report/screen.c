@@ -146,6 +146,7 @@ void tm_screen_end(struct tm_screen *s, const struct tm_job_view *job, int64_t m
   size_t word = strcspn(tm_buf_str(text), ":");
   const char *color = job->verdict == TM_COMPLETED ? "\x1b[32m" : "\x1b[31m";
   sample(s, job, mono_ns);
+  tm_progress_set_nodes(&s->progress, NULL); /* the result says more of them */
   if (s->mode == TM_PROGRESS_PLAIN && job->steps_len > 0)
     write_line(s);
   begin_text(s);

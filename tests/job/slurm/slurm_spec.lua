@@ -219,6 +219,10 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     t.program = t:start_job(nil, t.options)
     wait_for_workers(t, 4)
     t:wait_for("run1.err", "4 of 5 nodes, 1 waiting: Resources", LIMIT)
+    t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", "|node %d waits in the queue of Slurm: Resources", LIMIT)
+    t:wait_for(t.step_dir .. "/logs/sys/running.json", '"requested":5,"waiting":1,"reason":"Resources"', LIMIT)
+    local said = t:run { "status", "job" }
+    job.says(said, 0, "\n  nodes:        4 of 5 nodes, 1 waiting: Resources\n")
     cancel(t)
   end)
 

@@ -455,7 +455,7 @@ static void the_life_of_a_node_is_logged_and_its_loss_named(void **state)
   tm_buf_clear(&f->shown);
   end(f, TM_COMPLETED);
   assert_has(tm_buf_str(&f->shown),
-             "  nodes:        1 requested, 1 started, 1 lost; 0.00 s in all");
+             "  nodes:        1 requested, 1 started, 1 lost; ready for 0.00 s in all");
   assert_has(tm_buf_str(&f->shown), "    node 3 is lost: it is silent\n      /");
   assert_has(tm_buf_str(&f->shown), "/logs/sys/node/3/launcher.txt\n");
   free(file);

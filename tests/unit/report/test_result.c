@@ -326,7 +326,7 @@ static void lost_nodes_are_named_at_the_end(void **state)
   tm_result_add_nodes(&b, &f->job, 2, log_of, (void *)(uintptr_t) "/logs");
   assert_string_equal(
       b.data,
-      "  nodes:        12 requested, 11 started, 4 lost; 1 min 01 s in all, workers 78 % busy\n"
+      "  nodes:        12 requested, 11 started, 4 lost; ready for 1 min 01 s in all, workers 78 % busy\n"
       "    node 1 (cn01) is lost: it is\\nsilent\n"
       "      /logs/1/launcher.txt\n"
       "    node 3 is lost: so is this\n"
