@@ -49,17 +49,24 @@ static void take_answer(struct tm_launch_group *g, bool is_granted)
   free(host);
 }
 
-/* Requests wait for that. The user hears it once. */
+void tm_job_exclude_unanswered(struct tm_job *job, size_t group, const char *line)
+{
+  struct tm_launch_group *g = &job->launches->groups.at[group];
+
+  tm_err_set(&g->last, TM_ESCRIPT, "Slurm does not answer: '%s'; nodes are requested when it does",
+             line);
+  tm_job_emit(job, TM_EVENT_MESSAGE, g->is_unanswered ? TM_DEBUG : TM_WARNING, g->last.text);
+  g->is_unanswered = true;
+}
+
 static void take_none(struct tm_launch_group *g, const char *line)
 {
-  char *text = tm_xprintf("Slurm does not answer: '%s'; nodes are requested when it does", line);
+  struct tm_job *job = g->exclude.job;
 
   tm_exclusions_unanswered(&g->exclude.hosts);
   g->exclude.is_asking = false;
   g->exclude.due_ns = tm_clock_mono_ns() + AGAIN_NS;
-  tm_job_emit(g->exclude.job, TM_EVENT_MESSAGE, g->is_unanswered ? TM_DEBUG : TM_WARNING, text);
-  g->is_unanswered = true;
-  free(text);
+  tm_job_exclude_unanswered(job, (size_t)(g - job->launches->groups.at), line);
 }
 
 static void on_launch_failed(void *data, uint32_t launch, const char *text)

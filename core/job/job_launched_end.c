@@ -52,20 +52,10 @@ static void conclude_leaving(struct tm_launched_node *n)
     tm_launch_plan_withdrawn(plan, n->id, tm_clock_mono_ns());
 }
 
-/* Slurm's controller may be started again: requests wait for that. The user hears it once. */
 static void wait_for_answer(struct tm_launched_node *n)
 {
-  struct tm_launch_group *g = tm_job_launched_group(n);
-  struct tm_buf text = TM_BUF_NONE;
-
-  tm_launched_node_describe(&text, n);
-  tm_buf_add_str(&text, "; Slurm is asked again until it answers");
-  tm_err_set(&g->last, TM_ESCRIPT, "%s", tm_buf_str(&text));
-  tm_job_emit(n->job, TM_EVENT_MESSAGE, g->is_unanswered ? TM_DEBUG : TM_WARNING,
-              tm_buf_str(&text));
-  tm_buf_release(&text);
-  g->is_unanswered = true;
-  tm_launch_plan_unanswered(&g->plan, n->id, tm_clock_mono_ns());
+  tm_job_exclude_unanswered(n->job, n->group, n->ended.last_line);
+  tm_launch_plan_unanswered(&tm_job_launched_group(n)->plan, n->id, tm_clock_mono_ns());
 }
 
 static bool is_unanswered(const struct tm_launched_node *n)

@@ -315,6 +315,9 @@ bool tm_job_exclude_add(const struct tm_launched_node *n);
 /* Whether a node of the group may be requested. Else Slurm is being asked, and
  * tm_job_launches_go() follows; call it also at each tick. */
 bool tm_job_exclude_is_settled(struct tm_job *job, size_t group);
+/* Slurm's controller did not answer: `line` is what srun said. Requests wait until it does. The
+ * user hears that once. */
+void tm_job_exclude_unanswered(struct tm_job *job, size_t group, const char *line);
 void tm_job_exclude_lost(struct tm_job *job); /* the keeper of this machine is lost */
 
 /* job_slurm.c. Those with a node do nothing if that is not a Slurm job. */

@@ -21,6 +21,10 @@ return {
   slurm_killed = "its settings choose the nodes",
   try = "it runs no job",
   wrong_values = "it runs no job",
+  causes = {
+    ["a worker that dies by a signal is reported with the signal, the place and its last output"] =
+      "on a node SIGUSR1 does not end a worker: Slurm sends it to ask the node to end",
+  },
   logs = {
     ["the log folder of a step is appended to by a resumed job"] =
       "each session has a node, and so log folders, of its own",

@@ -97,31 +97,6 @@ end]])
     assert.equal(1, count_in_log(t, "node %d+ %b() is ready"))
   end)
 
-  --- Slurm's controller writes down what it knows every 5 s.
-  local function wait_for_save()
-    local now = os.time()
-    programs.wait_until("the controller's files", function()
-      return (lfs.attributes(cluster.dir .. "/state/job_state", "modification") or 0) > now
-    end, LIMIT)
-  end
-
-  on_slurm("do not notice that the controller is killed, and requests wait until it is back", function()
-    local t = start(2, "node_timeout = 5")
-    wait_at(t, 1, 2)
-    wait_for_save()
-    cluster:call("kill-daemon", "slurmctld")
-    let_go(t, 1, 2)
-    wait_at(t, 3, 4)
-    local machine = machine_of(t, 2)
-    cluster:call("kill-node", machine)
-    wait_for_log(t, "Slurm does not answer: ")
-    cluster:call "start-controller"
-    wait_for_log(t, ("node %d+ %(node%d%) is ready.*"):rep(3))
-    finish(t)
-    assert.equal(1, count_in_log(t, "lost node %d+ "))
-    cluster:restore(machine)
-  end)
-
   -- What it runs may end within GraceTime, and counts.
   on_slurm("drain when they are preempted", function()
     local t = start(1)
@@ -165,7 +140,32 @@ end]])
     for _, machine in ipairs(first) do cluster:revive(machine) end
   end)
 
-  if os.getenv "TM_LONG" then -- nine seconds, and more
+  --- Slurm's controller writes down what it knows every 5 s.
+  local function wait_for_save()
+    local now = os.time()
+    programs.wait_until("the controller's files", function()
+      return (lfs.attributes(cluster.dir .. "/state/job_state", "modification") or 0) > now
+    end, LIMIT)
+  end
+
+  if os.getenv "TM_LONG" then -- ten and twenty-five seconds
+    on_slurm("do not notice that the controller is killed, and requests wait until it is back", function()
+      local t = start(2, "node_timeout = 5")
+      wait_at(t, 1, 2)
+      wait_for_save()
+      cluster:call("kill-daemon", "slurmctld")
+      let_go(t, 1, 2)
+      wait_at(t, 3, 4)
+      local machine = machine_of(t, 2)
+      cluster:call("kill-node", machine)
+      wait_for_log(t, "Slurm does not answer: ")
+      cluster:call "start-controller"
+      wait_for_log(t, ("node %d+ %(node%d%) is ready.*"):rep(3))
+      finish(t)
+      assert.equal(1, count_in_log(t, "lost node %d+ "))
+      cluster:restore(machine)
+    end)
+
     on_slurm("are replaced when the job was stopped for eight times node_timeout", function()
       local t = start(2, "node_timeout = 1")
       wait_at(t, 1, 2)
