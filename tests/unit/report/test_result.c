@@ -324,14 +324,13 @@ static void lost_nodes_are_named_at_the_end(void **state)
   nodes.lost.at = lost;
   nodes.lost.len = 2;
   tm_result_add_nodes(&b, &f->job, 2, log_of, (void *)(uintptr_t) "/logs");
-  assert_string_equal(
-      b.data,
-      "  nodes:        12 requested, 11 started, 4 lost; ready for 1 min 01 s in all, workers 78 % busy\n"
-      "    node 1 (cn01) is lost: it is\\nsilent\n"
-      "      /logs/1/launcher.txt\n"
-      "    node 3 is lost: so is this\n"
-      "      /logs/3/launcher.txt\n"
-      "    and 2 more\n");
+  assert_string_equal(b.data, "  nodes:        12 requested, 11 started, 4 lost; ready for 1 min "
+                              "01 s in all, workers 78 % busy\n"
+                              "    node 1 (cn01) is lost: it is\\nsilent\n"
+                              "      /logs/1/launcher.txt\n"
+                              "    node 3 is lost: so is this\n"
+                              "      /logs/3/launcher.txt\n"
+                              "    and 2 more\n");
   tm_buf_release(&b);
 }
 
