@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "base/err.h"
 #include "node/worker_mark.h"
 
 #define TM_TEMP_KEEPER ".keeper"
@@ -23,8 +24,14 @@ struct tm_temp_machine {
 };
 struct tm_temp_machine tm_temp_this_machine(void);
 
-/* For the keeper that has just locked the folder `path`: writes the file. */
+/* Writes the file in the folder `path`, which was just locked. */
 void tm_temp_own(const char *path, const struct tm_incarnation *i);
+
+/* Makes the folder, or takes one that is there, and locks it; a relay and its keeper may both hold
+ * it. *fd: -1, or what an earlier call has opened; open while it is held. */
+int tm_temp_hold(const char *path, int *fd, const struct tm_incarnation *i, struct tm_err *err);
+/* Whether the path still names the open folder. */
+bool tm_temp_is_held(const char *path, int fd);
 
 struct tm_temp_owner {
   bool is_here;      /* it is on this machine, or was before the machine restarted */

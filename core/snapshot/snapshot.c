@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +23,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/tree_bytes.h"
 #include "snapshot/ignore.h"
 #include "snapshot/link_roots.h"
 #include "snapshot/sightings.h"
@@ -52,6 +52,7 @@ struct walk {
   int64_t files, bytes;
   struct tm_sightings seen;      /* of the copied files */
   struct tm_snapshot_list *list; /* gets each file and link; or NULL */
+  struct tm_snapshot_pack *pack; /* gets everything, as bytes; or NULL */
   struct tm_err *err;
 };
 
@@ -69,14 +70,36 @@ static char *place_of(const struct walk *w, const char *relative)
 
 static void hash_entry(struct walk *w, char kind, const char *relative, const void *p, size_t n)
 {
-  char head[5] = { kind }, *name = tm_path_join(w->prefix, relative);
-  tm_put_u32(head + 1, (uint32_t)strlen(name));
-  tm_hash_add(w->all, head, sizeof(head));
-  tm_hash_add(w->all, name, strlen(name));
-  tm_hash_add(w->all, p, n);
+  char *name = tm_path_join(w->prefix, relative);
+  tm_tree_hash_add(w->all, kind, name, p, n);
   if (w->list && kind != 'D')
     tm_snapshot_list_add(w->list, kind, name, p, n);
   free(name);
+}
+
+/* Passes on an entry as bytes, if somebody wants them. */
+static int pack(struct walk *w, char kind, const char *relative, bool is_program,
+                const char *leads_to)
+{
+  if (!w->pack)
+    return 0;
+  char *name = tm_path_join(w->prefix, relative);
+  if (kind == 'D')
+    tm_tree_add_folder(&w->pack->bytes, name);
+  else if (kind == 'F')
+    tm_tree_add_file(&w->pack->bytes, name, is_program);
+  else
+    tm_tree_add_link(&w->pack->bytes, name, leads_to);
+  free(name);
+  return w->pack->on_bytes(w->pack->data, &w->pack->bytes, w->err);
+}
+
+static int pack_piece(struct walk *w, size_t n)
+{
+  if (!w->pack)
+    return 0;
+  tm_tree_add_piece(&w->pack->bytes, w->piece, n);
+  return w->pack->on_bytes(w->pack->data, &w->pack->bytes, w->err);
 }
 
 static int count_entry(struct walk *w)
@@ -104,11 +127,11 @@ static int copy_pieces(struct walk *w, int from, const char *path, int to, const
           w->source, (int)(TM_SNAPSHOT_BYTES_MAX >> 20));
     tm_hash_add(w->one, w->piece, (size_t)n);
     int rc = to < 0 ? 0 : tm_fs_write_at(w->fs, to, to_path, w->piece, (size_t)n, at, w->err);
-    if (rc < 0)
+    if (rc < 0 || (rc = pack_piece(w, (size_t)n)) < 0)
       return rc;
     at += n;
   }
-  return (int)n;
+  return n < 0 ? (int)n : pack_piece(w, 0);
 }
 
 /* A regular file; `path` may be a link to it. Keeps (1). */
@@ -128,10 +151,11 @@ static int visit_file(struct walk *w, const char *path, const char *relative, ui
     if (rc < 0)
       goto done;
   }
-  rc = copy_pieces(w, from, path, to, to_path);
+  rc = pack(w, 'F', relative, is_program, NULL);
+  rc = rc < 0 ? rc : copy_pieces(w, from, path, to, to_path);
   if (rc == 0) {
-    char facts[9] = { is_program ? 'x' : '-' };
-    tm_put_u64(facts + 1, tm_hash_end(w->one));
+    char facts[TM_TREE_FILE_FACTS];
+    tm_tree_file_facts(facts, is_program, tm_hash_end(w->one));
     hash_entry(w, 'F', relative, facts, sizeof(facts));
   }
 done:
@@ -145,7 +169,7 @@ static int copy_link(struct walk *w, const char *relative, const char *leads_to)
 {
   hash_entry(w, 'L', relative, leads_to, strlen(leads_to));
   if (!w->target)
-    return 0;
+    return pack(w, 'L', relative, false, leads_to);
   char *to_path = place_of(w, relative);
   int rc = w->fs->symlink(w->fs->self, leads_to, to_path);
   if (rc < 0)
@@ -317,8 +341,10 @@ static int visit_dir(struct walk *w, const char *relative, int depth)
     tm_err_system(w->err, rc, "cannot read folder '%s'", path);
   if (rc == 0)
     rc = make_target_dir(w, relative);
-  if (rc == 0 && *relative)
+  if (rc == 0 && *relative) {
     hash_entry(w, 'D', relative, "", 0);
+    rc = pack(w, 'D', relative, false, NULL);
+  }
   if (names.len > 0)
     qsort(names.at, names.len, sizeof(*names.at), compare_names);
   for (size_t i = 0; i < names.len && rc == 0; i++) {
@@ -362,8 +388,10 @@ static int visit_modules(struct walk *w, char *const *module_paths)
       w->source = from;
       w->prefix = prefix;
       hash_entry(w, 'D', "", "", 0);
+      rc = pack(w, 'D', "", false, NULL);
       char *to = w->target ? place_of(w, "") : NULL;
-      rc = to ? tm_fs_make_dirs(w->fs, to, 0700, w->err) : 0;
+      if (rc == 0 && to)
+        rc = tm_fs_make_dirs(w->fs, to, 0700, w->err);
       rc = rc < 0 ? rc : visit_source(w);
       free(to);
     }
@@ -405,7 +433,7 @@ static int walk_all(struct walk *w, const char *only, char *const *module_paths,
   }
   if (rc >= 0)
     rc = visit_modules(w, module_paths);
-  snprintf(hash, 17, "%016llx", (unsigned long long)tm_hash_end(w->all));
+  tm_tree_hash_text(hash, w->all);
   tm_hash_free(w->all);
   tm_hash_free(w->one);
   free(w->piece);
@@ -543,6 +571,15 @@ int tm_snapshot_hash_dir(const struct tm_fs *fs, const char *dir, char out[17], 
 {
   struct walk w = { .fs = fs, .source = dir, .is_copy = true, .err = err };
   return walk_all(&w, NULL, NULL, out);
+}
+
+int tm_snapshot_pack(struct tm_snapshot_pack *p, const struct tm_fs *fs, const char *dir,
+                     char out[17], struct tm_err *err)
+{
+  struct walk w = { .fs = fs, .source = dir, .is_copy = true, .pack = p, .err = err };
+  int rc = walk_all(&w, NULL, NULL, out);
+  tm_buf_release(&p->bytes);
+  return rc;
 }
 
 int tm_snapshot_list(struct tm_snapshot_list *out, const struct tm_fs *fs,
