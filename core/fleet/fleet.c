@@ -45,6 +45,13 @@ static void on_probed(void *data, const struct tm_node_probed *probed)
   p->fleet->o.on_probed(p->fleet->o.data, p->id, probed);
 }
 
+static void on_source_taken(void *data, const char *problem)
+{
+  struct tm_fleet_place *p = data;
+
+  p->fleet->o.on_source_taken(p->fleet->o.data, p->id, problem);
+}
+
 static void on_ready(void *data)
 {
   struct tm_fleet_place *p = data;
@@ -138,6 +145,7 @@ static struct tm_node_options options_of(struct tm_fleet_place *p)
                                     .on_note = on_note,
                                     .on_report = on_report,
                                     .on_probed = on_probed,
+                                    .on_source_taken = on_source_taken,
                                     .on_ready = on_ready,
                                     .on_drains = on_drains,
                                     .on_lost = on_lost,

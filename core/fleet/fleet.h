@@ -20,6 +20,8 @@ struct tm_fleet_options {
    * answered its probe. See node.h for what to do. */
   void (*on_report)(void *data, uint32_t id);
   void (*on_probed)(void *data, uint32_t id, const struct tm_node_probed *probed);
+  /* The answer to tm_node_send_source(); NULL: none is sent. */
+  void (*on_source_taken)(void *data, uint32_t id, const char *problem);
   /* A node that was connected can be used: its keeper is of our version, and it was admitted. NULL:
    * not called. */
   void (*on_ready)(void *data, uint32_t id);

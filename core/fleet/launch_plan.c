@@ -244,6 +244,14 @@ void tm_launch_plan_waited(struct tm_launch_plan *p, uint32_t id, int64_t now_ns
   l->deadline_ns = now_ns + p->o.start_timeout_ns;
 }
 
+void tm_launch_plan_moves(struct tm_launch_plan *p, uint32_t id, int64_t now_ns)
+{
+  struct tm_launch_place *l = place_of(p, id);
+
+  if (l->state == TM_LAUNCH_PLACE_STARTS)
+    l->deadline_ns = now_ns + p->o.start_timeout_ns;
+}
+
 void tm_launch_plan_ready(struct tm_launch_plan *p, uint32_t id)
 {
   struct tm_launch_place *l = place_of(p, id);

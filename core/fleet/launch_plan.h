@@ -115,6 +115,8 @@ size_t tm_launch_plan_launch(struct tm_launch_plan *p, size_t place, uint32_t id
 void tm_launch_plan_running(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
 /* Its command runs, and has waited for a machine until now: it has start_timeout_ns from now on. */
 void tm_launch_plan_waited(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
+/* It is becoming usable, as one sees: it has start_timeout_ns from now on. */
+void tm_launch_plan_moves(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
 void tm_launch_plan_ready(struct tm_launch_plan *p, uint32_t id);
 /* Its command is being ended, so it is not late any more; _failed() follows. */
 void tm_launch_plan_ends(struct tm_launch_plan *p, uint32_t id);

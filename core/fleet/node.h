@@ -43,6 +43,8 @@ struct tm_node_options {
   void (*on_report)(void *data);
   /* Then once: its answer; call tm_node_admit() or tm_node_give_up(), now or later. */
   void (*on_probed)(void *data, const struct tm_node_probed *probed);
+  /* The answer to tm_node_send_source(): "", or what was wrong. NULL: none is sent. */
+  void (*on_source_taken)(void *data, const char *problem);
   /* Once: the keeper runs, is of our version, and a node over a stream was admitted. NULL: not
    * called. */
   void (*on_ready)(void *data);
@@ -68,6 +70,12 @@ struct tm_node *tm_node_connect(const struct tm_node_options *o, int in, int out
 const struct tm_node_report *tm_node_reported(const struct tm_node *n);
 /* Within on_report, or later. Its strings are copied. */
 void tm_node_ask(struct tm_node *n, const struct tm_node_probe *probe);
+/* After the answer: sends a script, one after another. tm_node_send_source_data() follows until the
+ * tree has ended, or on_source_taken has come. `s`: its strings. */
+void tm_node_send_source(struct tm_node *n, const struct tm_node_source *s);
+void tm_node_send_source_data(struct tm_node *n, const char *p, size_t len);
+/* Bytes of it that wait here for credit, or to be written, after trying to write them. */
+size_t tm_node_source_pending(const struct tm_node *n);
 /* The answer is good. on_ready may come during the call. `sizes_alone`: this machine and the node
  * see different times of the same files, so that only sizes can be compared. */
 void tm_node_admit(struct tm_node *n, bool sizes_alone);

@@ -40,6 +40,8 @@ struct tm_node_carrier {
   void (*close)(struct tm_node_connection *c, const char *job_dir);
   void (*wait)(struct tm_node_connection *c);
   const char *(*foreign)(const struct tm_node_connection *c, size_t *len); /* NULL: none can come */
+  size_t (*pending)(const struct tm_node_connection *c,
+                    uint32_t worker);                           /* NULL: of this machine */
   int64_t (*round_trip_ns)(const struct tm_node_connection *c); /* both NULL: of this machine */
   int64_t (*clock_offset_ns)(const struct tm_node_connection *c);
 };
@@ -94,6 +96,12 @@ static inline const char *tm_node_connection_foreign(const struct tm_node_connec
 {
   *len = 0;
   return c->carrier->foreign ? c->carrier->foreign(c, len) : NULL;
+}
+
+/* Bytes for a worker that still wait here, after trying to write them. */
+static inline size_t tm_node_connection_pending(const struct tm_node_connection *c, uint32_t worker)
+{
+  return c->carrier->pending ? c->carrier->pending(c, worker) : 0;
 }
 
 /* Until on_closed. 0: a keeper of this machine, or not known yet. */

@@ -46,6 +46,23 @@ bool tm_node_admission_answer(struct tm_node_admission *a, struct tm_node_probed
   return true;
 }
 
+void tm_node_admission_source(struct tm_node_admission *a)
+{
+  tm_require(a->phase == TM_NODE_ANSWERED && !a->is_sending); /* keeps (1) */
+  a->is_sending = true;
+}
+
+char *tm_node_admission_taken(struct tm_node_admission *a, const char *p, size_t n)
+{
+  struct tm_buf line = TM_BUF_NONE;
+
+  if (!a->is_sending) /* keeps (1) */
+    return NULL;
+  a->is_sending = false;
+  tm_text_one_line(&line, n > 0 ? p : "", n, PROBLEM_MAX);
+  return tm_buf_take(&line);
+}
+
 void tm_node_admission_release(struct tm_node_admission *a)
 {
   tm_node_report_release(&a->report);

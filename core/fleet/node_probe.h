@@ -6,6 +6,7 @@
  *
  *  (1) A report is the first message of a node, and comes once. An answer comes once, after a
  *      probe.
+ *      Scripts are sent before it is admitted, and each has one answer.
  *  (2) What a report says of its machine is text for messages: one line, without control
  *      characters.
  */
@@ -29,12 +30,18 @@ enum tm_node_probe_phase {
 struct tm_node_admission {
   enum tm_node_probe_phase phase;
   struct tm_node_report report; /* from REPORTED on */
+  bool is_sending;              /* a script, whose answer has not come */
 };
 /* The payload of a REPORT. False: it cannot come now, or cannot be read. */
 bool tm_node_admission_report(struct tm_node_admission *a, const char *p, size_t n);
 /* The payload of a PROBED; release `out` if it is true. */
 bool tm_node_admission_answer(struct tm_node_admission *a, struct tm_node_probed *out,
                               const char *p, size_t n);
+/* A script is sent now: after the answer, one at a time. */
+void tm_node_admission_source(struct tm_node_admission *a);
+/* The payload of a SOURCE_TAKEN: "", or what was wrong, one line; to free(). NULL: it cannot come
+ * now. */
+char *tm_node_admission_taken(struct tm_node_admission *a, const char *p, size_t n);
 void tm_node_admission_release(struct tm_node_admission *a);
 
 /* How two sides see the files of a probe. */

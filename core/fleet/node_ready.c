@@ -3,6 +3,7 @@
 #include "fleet/node_state.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -53,6 +54,39 @@ void tm_node_ask(struct tm_node *n, const struct tm_node_probe *probe)
   tm_buf_release(&text);
 }
 
+void tm_node_send_source(struct tm_node *n, const struct tm_node_source *s)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  struct tm_msg f = { .type = TM_MSG_SOURCE, .fd = -1 };
+  struct tm_node_source sent = *s;
+
+  tm_require(!n->is_closed);
+  tm_node_admission_source(&n->admission);
+  sent.incarnation = n->o.incarnation;
+  tm_node_source_encode(&text, &sent);
+  f.payload = text.data;
+  f.length = (uint32_t)text.len;
+  tm_node_send(n, &f);
+  tm_buf_release(&text);
+}
+
+void tm_node_send_source_data(struct tm_node *n, const char *p, size_t len)
+{
+  struct tm_msg f = { .type = TM_MSG_SOURCE_DATA,
+                      .worker = TM_SOURCE_WORKER,
+                      .payload = p,
+                      .length = (uint32_t)len,
+                      .fd = -1 };
+
+  tm_require(n->admission.is_sending && !n->is_closed);
+  tm_node_send(n, &f);
+}
+
+size_t tm_node_source_pending(const struct tm_node *n)
+{
+  return tm_node_connection_pending(n->connection, TM_SOURCE_WORKER);
+}
+
 void tm_node_admit(struct tm_node *n, bool sizes_alone)
 {
   tm_require(n->admission.phase == TM_NODE_ANSWERED && !n->is_closed);
@@ -89,6 +123,17 @@ static void on_probed(struct tm_node *n, const struct tm_msg *f)
   tm_node_probed_release(&probed);
 }
 
+static void on_source_taken(struct tm_node *n, const struct tm_msg *f)
+{
+  char *problem = tm_node_admission_taken(&n->admission, f->payload, f->length);
+
+  if (problem)
+    n->o.on_source_taken(n->o.data, problem);
+  else
+    tm_node_lose(n, "the relay of the node sent an impossible message");
+  free(problem);
+}
+
 static void on_drains(struct tm_node *n)
 {
   if (n->admission.phase != TM_NODE_ADMITTED || !n->has_hello)
@@ -100,14 +145,17 @@ static void on_drains(struct tm_node *n)
 
 bool tm_node_is_of_relay(const struct tm_node *n, const struct tm_msg *f)
 {
-  return n->is_stream && (f->type == TM_MSG_REPORT || f->type == TM_MSG_PROBED ||
-                          f->type == TM_MSG_DRAINS || n->admission.phase == TM_NODE_REPORT_AWAITED);
+  return n->is_stream &&
+         (f->type == TM_MSG_REPORT || f->type == TM_MSG_PROBED || f->type == TM_MSG_DRAINS ||
+          f->type == TM_MSG_SOURCE_TAKEN || n->admission.phase == TM_NODE_REPORT_AWAITED);
 }
 
 void tm_node_on_relay_news(struct tm_node *n, const struct tm_msg *f)
 {
   if (f->type == TM_MSG_PROBED)
     on_probed(n, f);
+  else if (f->type == TM_MSG_SOURCE_TAKEN)
+    on_source_taken(n, f);
   else if (f->type == TM_MSG_REPORT)
     on_report(n, f);
   else if (f->type == TM_MSG_DRAINS)

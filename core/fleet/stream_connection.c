@@ -135,6 +135,14 @@ static const char *foreign(const struct tm_node_connection *c, size_t *len)
   return tm_node_stream_foreign(((const struct stream_connection *)c)->links.stream, len);
 }
 
+static size_t pending(const struct tm_node_connection *c, uint32_t worker)
+{
+  struct tm_node_stream *stream = ((const struct stream_connection *)c)->links.stream;
+
+  tm_node_stream_flush(stream);
+  return tm_node_stream_pending_of(stream, worker);
+}
+
 static int64_t round_trip_ns(const struct tm_node_connection *c)
 {
   return tm_node_stream_round_trip_ns(((const struct stream_connection *)c)->links.stream);
@@ -154,6 +162,7 @@ static const struct tm_node_carrier carrier = { .send = send_stream,
                                                 .close = close_stream,
                                                 .wait = wait_stream,
                                                 .foreign = foreign,
+                                                .pending = pending,
                                                 .round_trip_ns = round_trip_ns,
                                                 .clock_offset_ns = clock_offset_ns };
 

@@ -27,6 +27,7 @@
 #include "fleet/node_probe.h"
 #include "job/job_own.h"
 #include "job/job_probe.h"
+#include "job/job_source.h"
 #include "sys/clock.h"
 
 #define PRINTED_MAX 200 /* bytes that a message quotes */
@@ -412,6 +413,14 @@ void tm_job_launched_probed(struct tm_job *job, uint32_t id, const struct tm_nod
 
   if (n && !n->why && !n->is_leaving && may_run(job))
     tm_job_probe_answered(n, probed);
+}
+
+void tm_job_launched_source_taken(struct tm_job *job, uint32_t id, const char *problem)
+{
+  struct tm_launched_node *n = tm_job_launched_find(job, id);
+
+  if (n && !n->why && !n->is_leaving && may_run(job))
+    tm_job_source_taken(n, problem);
 }
 
 static void note_ready(struct tm_launched_node *n, const struct tm_node *node)

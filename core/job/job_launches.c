@@ -276,9 +276,10 @@ static char *why_late(const struct tm_launched_node *n)
 {
   return tm_xprintf("it was not ready after %g s (node_start_timeout)%s",
                     (double)tm_job_launched_group(n)->config->node_start_timeout_ns / 1e9,
-                    n->probe ? ": whether it sees the job's files is not known, because a file "
-                               "system or the node takes too long to answer"
-                             : "");
+                    n->source  ? ": its source was being sent to it"
+                    : n->probe ? ": whether it sees the job's files is not known, because a file "
+                                 "system or the node takes too long to answer"
+                               : "");
 }
 
 static void end_late(struct tm_job *job, struct tm_launch_group *g)

@@ -83,6 +83,11 @@ static void on_node_probed(void *data, uint32_t id, const struct tm_node_probed 
   tm_job_launched_probed(data, id, probed);
 }
 
+static void on_source_taken(void *data, uint32_t id, const char *problem)
+{
+  tm_job_launched_source_taken(data, id, problem);
+}
+
 static void on_node_ready(void *data, uint32_t id)
 {
   tm_job_launched_ready(data, id);
@@ -146,6 +151,7 @@ void tm_job_nodes_init(struct tm_job *job)
                                                           .on_note = on_node_note,
                                                           .on_report = on_node_report,
                                                           .on_probed = on_node_probed,
+                                                          .on_source_taken = on_source_taken,
                                                           .on_ready = on_node_ready,
                                                           .on_drains = on_node_drains,
                                                           .on_lost = on_node_lost,

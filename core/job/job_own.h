@@ -258,6 +258,7 @@ void tm_job_launched_conclude(struct tm_launched_node *n);
 /* What the fleet says of a node, also of the local one. */
 void tm_job_launched_reported(struct tm_job *job, uint32_t id);
 void tm_job_launched_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed);
+void tm_job_launched_source_taken(struct tm_job *job, uint32_t id, const char *problem);
 void tm_job_launched_ready(struct tm_job *job, uint32_t id);
 void tm_job_launched_drains(struct tm_job *job, uint32_t id);
 /* A step says so, with the figures. */

@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "fleet/node_probe.h"
 #include "job/job_own.h"
+#include "job/job_source.h"
 #include "job/probe_paths.h"
 #include "snapshot/snapshot.h"
 #include "sys/clock.h"
@@ -190,7 +191,7 @@ static void compare(struct tm_job_probe *p, const struct look *l)
   if (view == TM_NODE_SEES_TIMES)
     note_times(p);
   p->is_over = true;
-  tm_node_admit(node_of(p), view == TM_NODE_SEES_TIMES); /* frees the probe if the node is ready */
+  tm_job_source_begin(p->node, view == TM_NODE_SEES_TIMES); /* may free the probe */
 }
 
 /* ---- asking ---- */
@@ -312,6 +313,7 @@ void tm_job_probe_end(struct tm_launched_node *n)
 {
   struct tm_job_probe *p = n->probe;
 
+  tm_job_source_end(n);
   if (!p)
     return;
   n->probe = NULL;

@@ -21,7 +21,8 @@ void tm_job_probe_begin(struct tm_launched_node *n);
 void tm_job_probe_answered(struct tm_launched_node *n, const struct tm_node_probed *probed);
 /* Call it about ten times a second: what a network file system shows late may be there now. */
 void tm_job_probe_tick(struct tm_launched_node *n);
-/* The node is ready, or is not used any more: removes both files. Without a probe: a no-op. */
+/* The node is ready, or is not used any more: removes both files, and ends what job_source.h does.
+ * Without a probe: a no-op. */
 void tm_job_probe_end(struct tm_launched_node *n);
 
 #endif

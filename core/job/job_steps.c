@@ -194,14 +194,13 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
 static int begin_step(struct tm_job *job, size_t i, struct tm_err *err)
 {
   struct tm_job_step *st = &job->steps[i];
-  const struct tm_snapshot *copy = &job->snapshots[i];
   tm_require(st->state == TM_STEP_WAITING && are_needs_completed(job, i)); /* keeps (1) */
   int rc = st->s ? 0 : open_step(job, i, err);
 
   if (rc == 0 && st->kept)
     rc = tm_step_result_remove(&job->dir, st->own.dir, err);
   if (rc == 0)
-    rc = tm_supervisor_begin(st->s, copy->script, copy->dir, err);
+    rc = tm_supervisor_begin(st->s, &job->snapshots[i], err);
   if (rc < 0) {
     close_step(job, i);
     return rc;

@@ -14,18 +14,20 @@
 struct tm_buf;
 struct tm_job;
 struct tm_job_probe;
+struct tm_job_source;
 
 struct tm_launched_node {
   struct tm_job *job;
   uint32_t id, launch; /* its number on the node of this machine */
   size_t group;
-  const char *host;           /* from node_hosts, or of the allocation; or NULL */
-  char *reported_host;        /* NULL: it has not reported yet */
-  char *slurm_name;           /* of its Slurm job, or of its step; NULL: it has none */
-  bool is_step;               /* it belongs to the Slurm job that we are in */
-  struct tm_job_probe *probe; /* from its report until it is ready or ends; else NULL */
-  bool has_stream;            /* in the fleet */
-  bool is_over;               /* nothing of its command is left */
+  const char *host;             /* from node_hosts, or of the allocation; or NULL */
+  char *reported_host;          /* NULL: it has not reported yet */
+  char *slurm_name;             /* of its Slurm job, or of its step; NULL: it has none */
+  bool is_step;                 /* it belongs to the Slurm job that we are in */
+  struct tm_job_probe *probe;   /* from its report until it is ready or ends; else NULL */
+  struct tm_job_source *source; /* from its answer until it is ready or ends; else NULL */
+  bool has_stream;              /* in the fleet */
+  bool is_over;                 /* nothing of its command is left */
   bool was_ready, is_held;    /* is_held: it gets no work yet, because its time left is not known */
   int64_t ready_ns, lived_ns; /* when; from then until its loss */
   int64_t went_back, may_have_run; /* by its loss: supervisor.h, struct tm_lost_work */

@@ -71,11 +71,11 @@ void tm_probe_paths_add(struct tm_probe_paths *p, const struct tm_step *step,
 {
   const struct tm_config *c = &step->config;
 
-  if (script_dir)
+  if (script_dir && !c->ships_source)
     add_read(p, tm_xstrdup(script_dir));
   if (step->working_dir)
     add_read(p, tm_xstrdup(step->working_dir));
-  for (size_t i = 0; c->module_paths && c->module_paths[i]; i++)
+  for (size_t i = 0; c->module_paths && c->module_paths[i] && !c->ships_source; i++)
     add_read(p, tm_xstrdup(c->module_paths[i]));
   for (size_t i = 0; i < step->side_inputs_len; i++)
     add_dataset(p, step->side_inputs[i]);

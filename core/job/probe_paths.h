@@ -16,7 +16,8 @@ struct tm_probe_paths {
 /* Adds those of the step. reads: what its inputs and side inputs name (of a pattern the folder
  * where its search begins), the datasets in its arguments, its module paths and working directory;
  * not what another step writes, and not the files that a manifest lists. writes: destinations that
- * its script writes to directly. `script_dir`: the copy of its script; NULL: not known. */
+ * its script writes to directly. `script_dir`: the copy of its script; NULL: not known.
+ * Neither this nor module paths with ship_source: the node has a copy of its own. */
 void tm_probe_paths_add(struct tm_probe_paths *p, const struct tm_step *step,
                         const char *script_dir);
 void tm_probe_paths_release(struct tm_probe_paths *p);

@@ -67,6 +67,7 @@ enum tm_node_msg {
   TM_MSG_KILL_LAUNCH,
   TM_MSG_AT_END,
   TM_MSG_STEP_IS_OVER,
+  TM_MSG_SOURCE,       /* node_report.h */
   TM_MSG_STARTED = 97, /* payload: u32 pid; with a descriptor */
   TM_MSG_START_FAILED, /* payload: a message */
   TM_MSG_TAKEN,        /* one for each TAKE_BACK to a living worker; may be empty */
@@ -82,7 +83,8 @@ enum tm_node_msg {
   TM_MSG_LAUNCH_ENDED,
   TM_MSG_REPORT, /* node_report.h */
   TM_MSG_PROBED,
-  TM_MSG_DRAINS, /* from a relay: the node will end soon, and should get no more work */
+  TM_MSG_DRAINS,       /* from a relay: the node will end soon, and should get no more work */
+  TM_MSG_SOURCE_TAKEN, /* node_report.h */
 };
 #define TM_STOP_NS (30 * INT64_C(1000000000)) /* for shutdown(), and for recover() */
 

@@ -3,6 +3,7 @@
 #include "node/node_report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "node/msg_strings.h"
@@ -141,4 +142,40 @@ void tm_node_probed_release(struct tm_node_probed *p)
 {
   free(p->problem);
   *p = (struct tm_node_probed) { 0 };
+}
+
+void tm_node_source_encode(struct tm_buf *out, const struct tm_node_source *s)
+{
+  tm_msg_add_str(out, s->job_dir);
+  tm_msg_add_str(out, s->dir);
+  tm_msg_add_str(out, s->hash);
+  tm_buf_add_u64(out, s->incarnation.epoch);
+  tm_buf_add_u32(out, s->incarnation.node);
+  tm_buf_add_u32(out, s->incarnation.number);
+}
+
+int tm_node_source_decode(struct tm_node_source *out, const char *p, size_t n, struct tm_err *err)
+{
+  struct tm_reader r;
+
+  tm_reader_init(&r, p, n);
+  *out = (struct tm_node_source) { .job_dir = tm_msg_read_str(&r) };
+  out->dir = tm_msg_read_str(&r);
+  out->hash = tm_msg_read_str(&r);
+  out->incarnation.epoch = tm_read_u64(&r);
+  out->incarnation.node = tm_read_u32(&r);
+  out->incarnation.number = tm_read_u32(&r);
+  if (!r.bad && r.at == r.end && out->job_dir[0] == '/' && out->dir[0] == '/' &&
+      strlen(out->hash) == 16)
+    return 0;
+  tm_node_source_release(out);
+  return refuse(err, "the message about a script");
+}
+
+void tm_node_source_release(struct tm_node_source *s)
+{
+  free(s->job_dir);
+  free(s->dir);
+  free(s->hash);
+  *s = (struct tm_node_source) { 0 };
 }

@@ -5,11 +5,18 @@
  *                      <-------         REPORT            struct tm_node_report; once, first of all
  *     PROBE            ------->                           struct tm_node_probe; once
  *                      <-------         PROBED            struct tm_node_probed
+ *     SOURCE           ------->                           struct tm_node_source; then its bytes:
+ *     SOURCE_DATA ...  ------->
+ *                      <-------         SOURCE_TAKEN      string: "", or what was wrong, one line
  *
  * The probe shows that both see the same job directory, and that the node can use what the steps
  * name. The supervisor has made <job>/nodes/<id>.asked, with the nonce in it. The node reads it,
  * and makes <job>/nodes/<id>.answered, with the same nonce in it. Both files' size and time, as the
  * node sees them, come back: two mounts of one file system may differ in times.
+ *
+ * With ship_source, the scripts of its steps follow, one after another: each is the bytes of a tree
+ * (base/tree_bytes.h). These messages need credit, like those of a worker, and have a number
+ * that no worker has. So they delay no control message.
  */
 #ifndef TM_NODE_NODE_REPORT_H
 #define TM_NODE_NODE_REPORT_H
@@ -19,6 +26,11 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "node/worker_mark.h"
+
+#define TM_MSG_SOURCE_DATA 48
+#define TM_SOURCE_WORKER   UINT32_MAX         /* in the header of SOURCE_DATA */
+#define TM_SOURCE_MESSAGE  ((size_t)64 << 10) /* bytes of one SOURCE_DATA, at most */
 
 #define TM_NODE_CPUS_MAX (1 << 20)
 
@@ -71,5 +83,18 @@ void tm_node_probed_encode(struct tm_buf *out, const struct tm_node_probed *p);
 /* Release `out` with tm_node_probed_release(). */
 int tm_node_probed_decode(struct tm_node_probed *out, const char *p, size_t n, struct tm_err *err);
 void tm_node_probed_release(struct tm_node_probed *p);
+
+/* A copy of a script, which the node makes. In the message: the strings in this order, u64 epoch,
+ * u32 node, u32 number. */
+struct tm_node_source {
+  char *job_dir;
+  char *dir;  /* where it goes: a new folder within a folder for temporary folders (temp_left.h) */
+  char *hash; /* of the tree: 16 hexadecimal digits */
+  struct tm_incarnation incarnation; /* whose folder that is; tm_node_send_source() sets it */
+};
+void tm_node_source_encode(struct tm_buf *out, const struct tm_node_source *s);
+/* Release `out` with tm_node_source_release(). */
+int tm_node_source_decode(struct tm_node_source *out, const char *p, size_t n, struct tm_err *err);
+void tm_node_source_release(struct tm_node_source *s);
 
 #endif

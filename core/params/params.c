@@ -100,6 +100,9 @@ static const struct tm_field config_fields[] = {
   { "node_wait", TM_FIELD_SECONDS, 1, 31536000, NULL, NULL, CHANGEABLE,
     "seconds without any node after which the step fails, with the reason that Slurm gives; time "
     "in the queue counts; without it, it waits" },
+  { "ship_source", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
+    "whether each node gets a copy of the script in its folder for temporary files, once, so that "
+    "its workers load nothing from a shared disk; on this machine it changes nothing" },
   { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE | RESULT,
     "{ variables, module_paths }: environment variables for the workers, and folders that "
     "require searches after the script's own; a name instead of it is accepted and ignored" },

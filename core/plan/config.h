@@ -36,6 +36,7 @@ enum tm_interruptible { TM_INTERRUPTIBLE_AUTO, TM_INTERRUPTIBLE, TM_NOT_INTERRUP
   NS(node_start_timeout_ns, "node_start_timeout")                                                  \
   NS(node_wait_ns, "node_wait")              /* 0: any time */                                     \
   BOOL(isolate_failures, "isolate_failures") /* runs parts when the tries are used up */           \
+  BOOL(ships_source, "ship_source")          /* to each node that is launched */                   \
   BOOL(overwrite, "overwrite")                                                                     \
   /* in returned strings; otherwise they are errors */                                             \
   WORD(escapes_line_breaks, "append_row_line_break", "escape")                                     \

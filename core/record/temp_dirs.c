@@ -134,6 +134,12 @@ struct tm_temp_dirs tm_temp_dirs_of(const struct tm_temp_dirs *d, const char *st
                                  .memory = below(d->memory, step, worker) };
 }
 
+/* No worker's name is a hash, so no folder of a worker has this name. */
+char *tm_temp_dirs_source(const struct tm_temp_dirs *d, const char *hash)
+{
+  return tm_xprintf("%s/source-%s", d->temp, hash);
+}
+
 /* Removing. */
 
 struct removal {

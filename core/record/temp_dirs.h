@@ -1,6 +1,7 @@
 /* temp_dirs.h - the temporary folders of a job's workers, and their removal after any death.
  *
  *   /tmp/tidemill-<uid>-<8 hex>-<12 hex>/<step>-<worker>   below TMPDIR, or /tmp
+ *   /tmp/tidemill-<uid>-<8 hex>-<12 hex>/source-<hash>     with ship_source, on other machines
  *   /dev/shm/tidemill-<uid>-<8 hex>-<12 hex>/...           for entries of archives, if memory
  *                                                          suits (data/archive/entry_memory.h)
  *   <job>/temp_dirs/tidemill-<uid>-<8 hex>-<12 hex>        the record: its text is the folder
@@ -69,6 +70,9 @@ void tm_temp_dirs_release(struct tm_temp_dirs *d); /* zeroed: a no-op */
  * "-<worker>" follows. */
 struct tm_temp_dirs tm_temp_dirs_of(const struct tm_temp_dirs *d, const char *step,
                                     const char *worker); /* to tm_temp_dirs_release() */
+
+/* The folder for the copy of a script with this hash, within `d`; to free(). */
+char *tm_temp_dirs_source(const struct tm_temp_dirs *d, const char *hash);
 
 /* Removes the folders of one keeper, and their records; other keepers may still use theirs.
  * Negative: some remain; `err` describes the first. Released: a no-op. */

@@ -10,7 +10,7 @@
  *      it has to wait, the stream holds bytes that it could not write, so that an event follows.
  *  (5) At the end, a supervisor that takes nothing delays nobody for longer than the caller allows.
  *  (6) Launches are for the keeper of the supervisor's machine: none is passed on, either way. The
- *      probe is for the relay, which alone reports about the machine.
+ *      probe and sources are for the relay, which alone reports about the machine.
  *  (7) The supervisor counts as silent if two looks in a row say so: what came while this process
  *      was stopped is read between them. Sleep of this machine counts, because the supervisor's
  *      clock passes meanwhile.
@@ -27,6 +27,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "node/node_msg.h"
+#include "node/node_report.h"
 #include "sys/messages/channel.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
@@ -254,11 +255,16 @@ static void on_stream_open(void *data, const char *skipped, size_t len)
   x->parts++;
 }
 
-static void on_probe(struct tm_exchange *x, const struct tm_msg *f)
+static bool is_own(const struct tm_msg *f)
+{
+  return f->type == TM_MSG_PROBE || f->type == TM_MSG_SOURCE || f->type == TM_MSG_SOURCE_DATA;
+}
+
+static void on_own(struct tm_exchange *x, const struct tm_msg *f)
 {
   struct tm_err err = TM_ERR_NONE;
 
-  if (x->o.on_probe(x->o.data, f, &err) < 0)
+  if (x->o.on_own(x->o.data, f, &err) < 0)
     over(x, TM_EXCHANGE_STREAM_ENDED, err.code, err.text);
 }
 
@@ -276,8 +282,8 @@ static void on_stream_msg(void *data, const struct tm_msg *f)
          "machine does");
     return;
   }
-  if (f->type == TM_MSG_PROBE) { /* keeps (6) */
-    on_probe(x, f);
+  if (is_own(f)) { /* keeps (6) */
+    on_own(x, f);
     return;
   }
   if (f->type >= TM_MSG_HELLO) {
@@ -500,6 +506,11 @@ void tm_exchange_send(struct tm_exchange *x, uint32_t type, const void *p, size_
 
   tm_require(type >= TM_MSG_HELLO && n <= UINT32_MAX);
   tm_node_stream_send(x->stream, &f);
+}
+
+void tm_exchange_consumed(struct tm_exchange *x, size_t bytes)
+{
+  tm_node_stream_consumed(x->stream, TM_SOURCE_WORKER, bytes);
 }
 
 void tm_exchange_note(struct tm_exchange *x, const char *text)

@@ -47,9 +47,9 @@ struct tm_exchange_options {
   int (*on_open)(void *data, struct tm_err *err);
   /* A control message of the supervisor, before it is passed on. */
   void (*on_control)(void *data, const struct tm_msg *f);
-  /* PROBE, which is for the relay, and is not passed on. Negative with a message: it cannot be
-   * answered; the end follows. */
-  int (*on_probe)(void *data, const struct tm_msg *f, struct tm_err *err);
+  /* PROBE, SOURCE and SOURCE_DATA, which are for the relay, and are not passed on. Negative with a
+   * message: it cannot be; the end follows. */
+  int (*on_own)(void *data, const struct tm_msg *f, struct tm_err *err);
   /* Once. After it, only what is on its way to the supervisor is passed on. `text`: one line
    * without a break. */
   void (*on_end)(void *data, enum tm_exchange_end end, int code, const char *text);
@@ -62,6 +62,8 @@ struct tm_exchange *tm_exchange_open(const struct tm_exchange_options *o, struct
 void tm_exchange_end_keeper(struct tm_exchange *x);
 /* Sends the supervisor a control message of the relay's own. */
 void tm_exchange_send(struct tm_exchange *x, uint32_t type, const void *p, size_t n);
+/* So many bytes of SOURCE_DATA, headers and payloads, were used: as many more may come. */
+void tm_exchange_consumed(struct tm_exchange *x, size_t bytes);
 /* Sends the supervisor text for its log, if the keeper has introduced itself. */
 void tm_exchange_note(struct tm_exchange *x, const char *text);
 /* When no process is left beneath the keeper: passes on what workers and keeper have sent, and

@@ -17,21 +17,23 @@ static bool has(const struct tm_keeper_folders *f, const char *path)
   return false;
 }
 
-/* `below`: as temp_base in struct tm_node_step. */
-static void add(struct tm_keeper_folders *f, const char *job_dir, const char *below)
+bool tm_keeper_folders_add_below(struct tm_keeper_folders *f, const char *job_dir,
+                                 const char *below)
 {
   char *path = tm_path_dir(below), *begin = tm_temp_name_begin(job_dir);
+  bool counts = path[0] == '/' && strncmp(tm_path_base(path), begin, strlen(begin)) == 0;
 
-  if (path[0] == '/' && strncmp(tm_path_base(path), begin, strlen(begin)) == 0 && !has(f, path))
+  if (counts && !has(f, path))
     *TM_ARRAY_ADD(&f->paths) = tm_xstrdup(path);
   free(begin);
   free(path);
+  return counts;
 }
 
 void tm_keeper_folders_add(struct tm_keeper_folders *f, const struct tm_node_step *step)
 {
-  add(f, step->job_dir, step->temp_base);
-  add(f, step->job_dir, step->memory_base);
+  (void)tm_keeper_folders_add_below(f, step->job_dir, step->temp_base);
+  (void)tm_keeper_folders_add_below(f, step->job_dir, step->memory_base);
 }
 
 void tm_keeper_folders_release(struct tm_keeper_folders *f)

@@ -4,6 +4,8 @@
 #ifndef TM_RELAY_KEEPER_FOLDERS_H
 #define TM_RELAY_KEEPER_FOLDERS_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "base/mem.h"
 #include "node/node_msg.h"
@@ -14,6 +16,9 @@ struct tm_keeper_folders {
 
 /* Adds those of a step. Only a path whose name is that of a temporary folder of the job counts. */
 void tm_keeper_folders_add(struct tm_keeper_folders *f, const struct tm_node_step *step);
+/* Adds the one in which `below` lies, likewise. False: it does not count. */
+bool tm_keeper_folders_add_below(struct tm_keeper_folders *f, const char *job_dir,
+                                 const char *below);
 /* Removes them, if they are still there, when the keeper and all processes beneath it have ended.
  * Empties `f`. Negative with a message: some remain, or the file system has not answered within
  * `patience_ns`. */

@@ -26,6 +26,7 @@
 #include "relay/keeper_folders.h"
 #include "relay/machine.h"
 #include "relay/probe.h"
+#include "relay/source_copy.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
 #include "sys/process.h"
@@ -46,6 +47,7 @@ struct relay {
   char *job_dir;          /* NULL: the keeper has had no step */
   struct tm_incarnation incarnation;
   struct tm_keeper_folders folders;
+  struct TM_ARRAY(struct tm_source_copy *) sources; /* the last one may not be over */
   bool is_ending, drains;
   int status;
 };
@@ -129,9 +131,8 @@ static void on_answer(void *data, const struct tm_node_probed *answer)
   tm_buf_release(&bytes);
 }
 
-static int on_probe(void *data, const struct tm_msg *f, struct tm_err *err)
+static int on_probe(struct relay *r, const struct tm_msg *f, struct tm_err *err)
 {
-  struct relay *r = data;
   struct tm_probe_options o = { .loop = &r->loop,
                                 .fs = tm_fs_real(),
                                 .patience_ns = PROBE_PATIENCE_NS,
@@ -149,6 +150,70 @@ static int on_probe(void *data, const struct tm_msg *f, struct tm_err *err)
     return err->code;
   r->probe = tm_probe_start(&o, &probe);
   return 0;
+}
+
+static struct tm_source_copy *last_source(const struct relay *r)
+{
+  return r->sources.len > 0 ? r->sources.at[r->sources.len - 1] : NULL;
+}
+
+static void on_source_used(void *data, size_t bytes)
+{
+  tm_exchange_consumed(((struct relay *)data)->exchange, bytes);
+}
+
+static void on_source_taken(void *data, const char *problem)
+{
+  struct relay *r = data;
+  struct tm_buf bytes = TM_BUF_NONE;
+
+  tm_buf_add_str(&bytes, problem);
+  tm_exchange_send(r->exchange, TM_MSG_SOURCE_TAKEN, bytes.data, bytes.len);
+  tm_buf_release(&bytes);
+}
+
+/* The folder is removed at the end, like those of the keeper. */
+static int on_source(struct relay *r, const struct tm_msg *f, struct tm_err *err)
+{
+  struct tm_source_copy_options o = { .loop = &r->loop,
+                                      .fs = tm_fs_real(),
+                                      .on_used = on_source_used,
+                                      .on_taken = on_source_taken,
+                                      .data = r };
+  struct tm_node_source s;
+  struct tm_source_copy *source;
+
+  if (last_source(r) && !tm_source_copy_is_over(last_source(r)))
+    return tm_err_set(err, TM_EPROTOCOL, "the supervisor sent two scripts at once");
+  if (tm_node_source_decode(&s, f->payload, f->length, err) < 0)
+    return err->code;
+  if (!tm_keeper_folders_add_below(&r->folders, s.job_dir, s.dir))
+    tm_err_set(err, TM_EPROTOCOL, "a script cannot be put into '%s'", s.dir);
+  else if ((source = tm_source_copy_begin(&o, &s, err)))
+    *TM_ARRAY_ADD(&r->sources) = source;
+  tm_node_source_release(&s);
+  return err->code;
+}
+
+static int on_source_data(struct relay *r, const struct tm_msg *f, struct tm_err *err)
+{
+  struct tm_source_copy *source = last_source(r);
+
+  if (f->worker != TM_SOURCE_WORKER || !source)
+    return tm_err_set(err, TM_EPROTOCOL, "the supervisor sent bytes of no script");
+  tm_exchange_consumed(r->exchange, TM_MSG_HEADER);
+  if (!tm_source_copy_add(source, f->payload, f->length))
+    return tm_err_set(err, TM_EPROTOCOL, "the supervisor sent more of a script than it may");
+  return 0;
+}
+
+static int on_own(void *data, const struct tm_msg *f, struct tm_err *err)
+{
+  switch (f->type) {
+  case TM_MSG_PROBE: return on_probe(data, f, err);
+  case TM_MSG_SOURCE: return on_source(data, f, err);
+  default: return on_source_data(data, f, err);
+  }
 }
 
 static void on_end(void *data, enum tm_exchange_end end, int code, const char *text)
@@ -219,7 +284,7 @@ static int open_all(struct relay *r, struct tm_err *err)
                                    .hello = tm_hello(),
                                    .on_open = on_open,
                                    .on_control = on_control,
-                                   .on_probe = on_probe,
+                                   .on_own = on_own,
                                    .on_end = on_end,
                                    .data = r };
 
@@ -236,11 +301,14 @@ static int open_all(struct relay *r, struct tm_err *err)
   return r->exchange ? 0 : err->code;
 }
 
-/* A keeper that has ended by itself has removed them. */
+/* A keeper that has ended by itself has removed those of its workers. */
 static void remove_folders(struct relay *r)
 {
   struct tm_err err = TM_ERR_NONE;
 
+  for (size_t i = 0; i < r->sources.len; i++)
+    tm_source_copy_end(r->sources.at[i], REMOVE_NS); /* keeps (3) */
+  TM_ARRAY_RELEASE(&r->sources);
   if (tm_keeper_folders_remove(&r->folders, REMOVE_NS, &err) < 0)
     tm_exchange_note(r->exchange, err.text);
 }

@@ -29,13 +29,13 @@ void tm_workers_send_setup(struct tm_worker *w)
   struct tm_temp_dirs dirs = tm_temp_dirs_of(&w->node->temp, s->view.name, w->name);
   struct tm_setup setup;
 
-  tm_require(w->link && s->script && s->script_dir);
+  tm_require(w->link && w->node->script);
   tm_setup_of_step(&setup, s->o.step);
   setup.worker_name = w->name;
   setup.node_id = w->node->name;
   setup.ignores_warnings = w->node->id != TM_LOCAL_NODE;
-  setup.script = (char *)s->script;
-  setup.script_dir = (char *)s->script_dir;
+  setup.script = w->node->script;
+  setup.script_dir = w->node->script_dir;
   setup.arguments = s->bound.arguments;
   setup.arguments_len = s->bound.arguments_len;
   setup.schema_file = s->schema_file;

@@ -92,19 +92,32 @@ static int64_t slots_of(const struct tm_supervisor *s, const struct tm_node *nod
   return slots;
 }
 
+/* The job's copy, or the one that the node has got (job/job_source.h). */
+static void find_script(const struct tm_supervisor *s, struct tm_step_node *n)
+{
+  const struct tm_config *config = &s->o.step->config;
+  bool has_own = config->ships_source && n->id != TM_LOCAL_NODE;
+
+  free(n->script);
+  free(n->script_dir);
+  n->script_dir = has_own ? tm_temp_dirs_source(&n->temp, s->copy->hash) : tm_xstrdup(s->copy->dir);
+  n->script = has_own ? tm_snapshot_script(config, n->script_dir) : tm_xstrdup(s->copy->script);
+}
+
 /* Makes the step known to the keeper, and the node to the scheduler. */
 static void add(struct tm_supervisor *s, struct tm_step_node *n)
 {
   char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
   struct tm_temp_dirs dirs = tm_temp_dirs_of(&n->temp, s->view.name, NULL);
-  char **environment = tm_snapshot_environment(&s->o.step->config, s->script_dir);
+  find_script(s, n);
+  char **environment = tm_snapshot_environment(&s->o.step->config, n->script_dir);
   size_t environment_len = 0;
   struct tm_node_user user = tm_copying_node_user(s);
   struct tm_node_step step = { .node_id = n->name,
                                .job_dir = (char *)s->o.job->dir,
                                .logs_dir = s->logs_dir,
-                               .cwd = s->o.step->working_dir ? s->o.step->working_dir
-                                                             : (char *)s->script_dir,
+                               .cwd =
+                                   s->o.step->working_dir ? s->o.step->working_dir : n->script_dir,
                                .temp_base = dirs.temp,
                                .memory_base = dirs.memory,
                                .worker_argv = argv,
@@ -292,9 +305,13 @@ void tm_step_nodes_tick(struct tm_supervisor *s)
 void tm_step_nodes_release(struct tm_supervisor *s)
 {
   for (size_t i = 0; i < s->nodes.len; i++) {
-    if (s->nodes.at[i])
-      tm_temp_dirs_release(&s->nodes.at[i]->temp);
-    free(s->nodes.at[i]);
+    struct tm_step_node *n = s->nodes.at[i];
+    if (!n)
+      continue;
+    tm_temp_dirs_release(&n->temp);
+    free(n->script);
+    free(n->script_dir);
+    free(n);
   }
   TM_ARRAY_RELEASE(&s->nodes);
 }

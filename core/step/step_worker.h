@@ -34,6 +34,7 @@ struct tm_step_node {
   /* the next one, while inputs are staged or a result is copied; or NULL */
   struct tm_node *waiting;
   struct tm_temp_dirs temp;    /* of its newest keeper */
+  char *script, *script_dir;   /* what its workers run, once it was added */
   bool is_added;               /* the scheduler knows that it is there */
   int64_t slots;               /* how many workers it may have, once it was added */
   uint32_t step;               /* the number of the step there */

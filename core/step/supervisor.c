@@ -165,14 +165,12 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
   return 0;
 }
 
-int tm_supervisor_begin(struct tm_supervisor *s, const char *script, const char *script_dir,
-                        struct tm_err *err)
+int tm_supervisor_begin(struct tm_supervisor *s, const struct tm_snapshot *copy, struct tm_err *err)
 {
-  tm_require(s->life.state == TM_STEP_IS_OPENED && !s->script && script && script_dir);
+  tm_require(s->life.state == TM_STEP_IS_OPENED && !s->copy && copy->script && copy->dir);
   int rc = make_dirs(s, err);
 
-  s->script = script;
-  s->script_dir = script_dir;
+  s->copy = copy;
   return rc < 0 ? rc : tm_commit_begin(s->commit, err);
 }
 
@@ -353,7 +351,7 @@ void tm_supervisor_start(struct tm_supervisor *s)
   struct tm_event e = { .kind = TM_EVENT_STEP_STARTED };
   struct tm_err err = TM_ERR_NONE;
 
-  tm_require(s->script && s->open == 0); /* it has begun */
+  tm_require(s->copy && s->open == 0); /* it has begun */
   tm_timer_open(&s->due_timer, s->o.loop, tm_workers_on_due, s);
   s->due_timer.on_closed = on_due_closed;
   s->open++;

@@ -14,6 +14,7 @@
 #include "record/events.h"
 #include "record/temp_dirs.h"
 #include "sched/share.h"
+#include "snapshot/snapshot.h"
 
 struct tm_supervisor;
 
@@ -47,9 +48,10 @@ struct tm_supervisor_options {
 
 int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_options *o,
                        struct tm_err *err);
-/* `script` and `script_dir`: the copy of the entry script, and of its folder; they must live until
- * close. After an error only close may be called. */
-int tm_supervisor_begin(struct tm_supervisor *s, const char *script, const char *script_dir,
+/* `copy`: of the entry script and its folder: dir, script, and, if the step ships its source, the
+ * hash. It must live until close. After an error only close may be called. */
+
+int tm_supervisor_begin(struct tm_supervisor *s, const struct tm_snapshot *copy,
                         struct tm_err *err);
 const struct tm_commit_found *tm_supervisor_found(const struct tm_supervisor *s);
 const struct tm_step_view *tm_supervisor_view(const struct tm_supervisor *s);

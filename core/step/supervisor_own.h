@@ -47,7 +47,7 @@ struct tm_supervisor {
   char *inputs_file;                /* input_record.h */
   char *schema_file, *index_dir;    /* of tables */
   struct tm_destinations_held held; /* destinations */
-  const char *script, *script_dir;
+  const struct tm_snapshot *copy;   /* NULL: it has not begun */
   struct tm_commit *commit;
   struct tm_commit_found found;
   struct tm_manifest *manifest; /* the commit's */

@@ -40,13 +40,15 @@ CHECK(ended)
 CHECK(node_report)
 CHECK(node_probe)
 CHECK(node_probed)
+CHECK(node_source)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  static void (*const checks[])(
-      const char *, size_t) = { check_setup,       check_failure,    check_node_step,  check_ended,
-                                check_node_report, check_node_probe, check_node_probed };
+  static void (*const checks[])(const char *, size_t) = { check_setup,       check_failure,
+                                                          check_node_step,   check_ended,
+                                                          check_node_report, check_node_probe,
+                                                          check_node_probed, check_node_source };
   if (size > 0)
-    checks[data[0] % 7]((const char *)data + 1, size - 1);
+    checks[data[0] % (sizeof(checks) / sizeof(checks[0]))]((const char *)data + 1, size - 1);
   return 0;
 }

@@ -41,6 +41,7 @@ struct step_rig {
   struct tm_timer limit;
   struct tm_supervisor *s;
   struct tm_job_view view;
+  struct tm_snapshot copy;
   struct tm_fleet fleet;
   bool is_real;
   struct TM_ARRAY(struct memory_worker *) workers;
@@ -349,6 +350,7 @@ static inline void step_open(struct step_rig *r)
   assert_int_equal(tm_loop_init(&r->loop, NULL), 0);
   job_plan(&r->j);
   r->view = (struct tm_job_view) { .name = "case", .dir = r->j.job_dir };
+  r->copy = (struct tm_snapshot) { .script = (char *)"score.lua", .dir = r->j.dir };
   struct tm_supervisor_options o = { .loop = &r->loop,
                                      .fs = tm_fs_real(),
                                      .events = &r->j.events,
@@ -357,8 +359,7 @@ static inline void step_open(struct step_rig *r)
                                      .program = r->j.self,
                                      .on_ended = step_on_ended,
                                      .data = r };
-  if (tm_supervisor_open(&r->s, &o, &err) < 0 ||
-      tm_supervisor_begin(r->s, "score.lua", r->j.dir, &err) < 0)
+  if (tm_supervisor_open(&r->s, &o, &err) < 0 || tm_supervisor_begin(r->s, &r->copy, &err) < 0)
     fail_msg("%s", err.text);
   tm_fleet_init(&r->fleet, &(struct tm_fleet_options) { .loop = &r->loop,
                                                         .program = r->j.self,

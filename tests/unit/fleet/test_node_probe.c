@@ -46,6 +46,21 @@ static void an_answer_comes_once_after_a_probe(void **state)
   tm_buf_release(&bytes);
 }
 
+static void a_script_is_sent_after_the_answer_and_has_one_answer(void **state)
+{
+  struct tm_node_admission a = { .phase = TM_NODE_ANSWERED };
+  assert_null(tm_node_admission_taken(&a, "", 0));
+  tm_node_admission_source(&a);
+  char *problem = tm_node_admission_taken(&a, "a\nb", 3);
+  assert_string_equal(problem, "a\\nb");
+  free(problem);
+  assert_null(tm_node_admission_taken(&a, "", 0));
+  tm_node_admission_source(&a);
+  problem = tm_node_admission_taken(&a, NULL, 0);
+  assert_string_equal(problem, "");
+  free(problem);
+}
+
 static void sizes_and_times_are_compared(void **state)
 {
   struct tm_node_probed there = { NULL, { 16, 5 }, { 16, 6 } };
@@ -193,6 +208,7 @@ static void an_answer_that_cannot_be_read_loses_the_node(void **state)
 UNIT_TESTS({
     cmocka_unit_test(a_report_comes_once_and_is_one_line),
     cmocka_unit_test(an_answer_comes_once_after_a_probe),
+    cmocka_unit_test(a_script_is_sent_after_the_answer_and_has_one_answer),
     cmocka_unit_test(sizes_and_times_are_compared),
     cmocka_unit_test(a_node_with_gpus_has_one_worker),
     cmocka_unit_test(a_report_is_described),

@@ -99,9 +99,49 @@ static void a_probe_and_its_answer_arrive(void **state)
   tm_buf_release(&b);
 }
 
+static void a_source_arrives(void **state)
+{
+  const struct tm_node_source s = { .job_dir = "/j",
+                                    .dir = "/tmp/t/source-0",
+                                    .hash = "0123456789abcdef",
+                                    .incarnation = { UINT64_MAX, 3, 1 } };
+  struct tm_node_source got;
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_buf b = TM_BUF_NONE;
+  tm_node_source_encode(&b, &s);
+  assert_int_equal(tm_node_source_decode(&got, b.data, b.len, NULL), 0);
+  assert_string_equal(got.job_dir, "/j");
+  assert_string_equal(got.dir, "/tmp/t/source-0");
+  assert_string_equal(got.hash, "0123456789abcdef");
+  assert_true(got.incarnation.epoch == UINT64_MAX && got.incarnation.node == 3 &&
+              got.incarnation.number == 1);
+  tm_node_source_release(&got);
+  for (size_t n = 0; n < b.len; n++)
+    assert_int_equal(tm_node_source_decode(&got, b.data, n, &err), TM_EPROTOCOL);
+  tm_buf_release(&b);
+}
+
+static void a_source_has_absolute_paths_and_a_hash(void **state)
+{
+  static const struct tm_node_source cases[] = {
+    { .job_dir = "j", .dir = "/t", .hash = "0123456789abcdef" },
+    { .job_dir = "/j", .dir = "t", .hash = "0123456789abcdef" },
+    { .job_dir = "/j", .dir = "/t", .hash = "0123456789abcde" }
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
+    struct tm_node_source got;
+    struct tm_buf b = TM_BUF_NONE;
+    tm_node_source_encode(&b, &cases[i]);
+    assert_int_equal(tm_node_source_decode(&got, b.data, b.len, NULL), TM_EPROTOCOL);
+    tm_buf_release(&b);
+  }
+}
+
 UNIT_TESTS({
     cmocka_unit_test(a_report_arrives),
     cmocka_unit_test(a_message_with_other_bytes_is_refused),
     cmocka_unit_test(a_report_is_about_a_machine_that_can_be),
     cmocka_unit_test(a_probe_and_its_answer_arrive),
+    cmocka_unit_test(a_source_arrives),
+    cmocka_unit_test(a_source_has_absolute_paths_and_a_hash),
 });

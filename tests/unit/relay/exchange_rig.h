@@ -120,7 +120,7 @@ static inline void on_control(void *data, const struct tm_msg *f)
   ((struct fixture *)data)->asked++;
 }
 
-static inline int on_probe(void *data, const struct tm_msg *f, struct tm_err *err)
+static inline int on_own(void *data, const struct tm_msg *f, struct tm_err *err)
 {
   struct fixture *x = data;
   assert_int_equal(f->length, 5);
@@ -243,7 +243,7 @@ static inline int setup(void **state)
                                    .hello = "hello",
                                    .on_open = on_open,
                                    .on_control = on_control,
-                                   .on_probe = on_probe,
+                                   .on_own = on_own,
                                    .on_end = on_end,
                                    .data = x };
   struct tm_node_stream_options s = { .loop = &x->loop,
