@@ -264,8 +264,7 @@ static void end_worker(struct tm_keeper *k, struct tm_keeper_worker *w,
   tm_require(w->pid == end->pid && w->page);
   tm_process_kill_group(w->pid, SIGKILL); /* keeps (2) */
   tm_page_read(w->page, &ended.view);
-  for (size_t i = 0; i < TM_PAGE_WORDS; i++)
-    ended.words[i] = atomic_load_explicit(&w->page->words[i], memory_order_acquire);
+  tm_page_states_read(&ended.states, w->page);
   ended.cause = tm_keeper_cause(w, end, ended.view.phase);
   ended.lived_ns = now_ns - w->started_ns;
   if (ended.view.since_ns > 0 && ended.view.since_ns < now_ns) /* otherwise it was scribbled on */

@@ -121,8 +121,9 @@ void tm_ended_encode(struct tm_buf *out, const struct tm_ended *e)
   tm_buf_add_u32(out, e->view.item);
   tm_buf_add_u32(out, e->view.rows);
   tm_buf_add_u64(out, (uint64_t)e->phase_ns);
-  for (size_t i = 0; i < TM_PAGE_WORDS; i++)
-    tm_buf_add_u64(out, e->words[i]);
+  tm_buf_add_u64(out, e->states.last);
+  tm_buf_add(out, e->states.bits, sizeof e->states.bits);
+  tm_buf_add_u32(out, e->states.has_begun);
 }
 
 int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err *err)
@@ -154,8 +155,11 @@ int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err
   out->view.item = tm_read_u32(&r);
   out->view.rows = tm_read_u32(&r);
   out->phase_ns = (int64_t)tm_read_u64(&r);
-  for (size_t i = 0; i < TM_PAGE_WORDS; i++)
-    out->words[i] = tm_read_u64(&r);
+  out->states.last = tm_read_u64(&r);
+  const char *bits = tm_read_raw(&r, sizeof out->states.bits);
+  if (bits)
+    memcpy(out->states.bits, bits, sizeof out->states.bits);
+  out->states.has_begun = tm_read_u32(&r) != 0;
   if (!r.bad && r.at == r.end && cause <= TM_END_KILLED && phase <= TM_PHASE_RECOVER &&
       memory <= TM_KILL_LOGGED)
     return 0;

@@ -181,7 +181,7 @@ struct tm_ended {
   char last_line[TM_LAST_LINE_MAX + 1]; /* the last line of its stderr, sanitized; or "" */
   struct tm_page_view view;             /* the last state of its page */
   int64_t phase_ns;                     /* time in that phase */
-  uint64_t words[TM_PAGE_WORDS];
+  struct tm_page_states states;
 };
 void tm_ended_encode(struct tm_buf *out, const struct tm_ended *e);
 int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err *err);

@@ -128,17 +128,37 @@ enum tm_assignment_state tm_page_state(const struct tm_page *p, uint64_t seq)
   return state_in(atomic_load_explicit(&p->words[seq % TM_PAGE_WORDS], memory_order_acquire), seq);
 }
 
-enum tm_assignment_state tm_page_word_state(const uint64_t words[TM_PAGE_WORDS], uint64_t seq)
+/* The seq of the word at place i, or 0: a word with another seq was scribbled on. */
+static uint64_t seq_at(uint64_t word, size_t i)
 {
-  return state_in(words[seq % TM_PAGE_WORDS], seq);
+  uint64_t seq = word >> 2;
+
+  return seq % TM_PAGE_WORDS == i ? seq : 0;
 }
 
-bool tm_page_has_begun(const uint64_t words[TM_PAGE_WORDS])
+void tm_page_states_read(struct tm_page_states *out, const struct tm_page *p)
 {
+  uint64_t words[TM_PAGE_WORDS];
+
+  *out = (struct tm_page_states) { 0 };
   for (size_t i = 0; i < TM_PAGE_WORDS; i++) {
-    enum tm_assignment_state state = (enum tm_assignment_state)(words[i] & 3);
-    if (state == TM_ASSIGNMENT_BEGUN || state == TM_ASSIGNMENT_DONE)
-      return true;
+    words[i] = atomic_load_explicit(&p->words[i], memory_order_acquire);
+    if (seq_at(words[i], i) > out->last)
+      out->last = seq_at(words[i], i);
+    out->has_begun |= (words[i] & 3) == TM_ASSIGNMENT_BEGUN || (words[i] & 3) == TM_ASSIGNMENT_DONE;
   }
-  return false;
+  for (size_t i = 0; i < TM_PAGE_WORDS; i++)
+    if (seq_at(words[i], i) > 0 && seq_at(words[i], i) + TM_PAGE_WORDS > out->last)
+      out->bits[i / 4] |= (unsigned char)((words[i] & 3) << i % 4 * 2);
+}
+
+enum tm_assignment_state tm_page_states_of(const struct tm_page_states *s, uint64_t seq)
+{
+  size_t i = seq % TM_PAGE_WORDS;
+
+  if (seq > s->last)
+    return TM_ASSIGNMENT_QUEUED;
+  if (s->last - seq >= TM_PAGE_WORDS)
+    return TM_ASSIGNMENT_DONE; /* its place belongs to a later assignment: it was closed */
+  return (enum tm_assignment_state)(s->bits[i / 4] >> i % 4 * 2 & 3);
 }

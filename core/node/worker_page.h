@@ -95,9 +95,15 @@ void tm_page_set_rows(struct tm_page *p, uint32_t rows);
 bool tm_page_take_back(struct tm_page *p, uint64_t seq); /* queued -> taken; false: it had begun */
 void tm_page_read(const struct tm_page *p, struct tm_page_view *out);
 enum tm_assignment_state tm_page_state(const struct tm_page *p, uint64_t seq);
-/* Like tm_page_state(), from the words of an ENDED message. */
-enum tm_assignment_state tm_page_word_state(const uint64_t words[TM_PAGE_WORDS], uint64_t seq);
-/* Whether any assignment has ever begun, from the same words. */
-bool tm_page_has_begun(const uint64_t words[TM_PAGE_WORDS]);
+
+/* The states of a page for an ENDED message, which is short: two bits for each word. */
+struct tm_page_states {
+  uint64_t last;                         /* the highest seq of a word; 0: none has changed */
+  unsigned char bits[TM_PAGE_WORDS / 4]; /* of the TM_PAGE_WORDS seqs up to `last` */
+  bool has_begun;                        /* any assignment, ever */
+};
+void tm_page_states_read(struct tm_page_states *out, const struct tm_page *p);
+/* Like tm_page_state(). */
+enum tm_assignment_state tm_page_states_of(const struct tm_page_states *s, uint64_t seq);
 
 #endif

@@ -393,7 +393,7 @@ static void look_at_try(void *data, uint64_t seq, struct tm_lost_try *out)
   const struct ended_worker *e = data;
   struct tm_in_flight *held = tm_workers_held(e->w, seq);
 
-  switch (tm_page_word_state(e->ended->words, seq)) {
+  switch (tm_page_states_of(&e->ended->states, seq)) {
   case TM_ASSIGNMENT_BEGUN: out->state = TM_TRY_BEGUN; break;
   case TM_ASSIGNMENT_DONE: out->state = TM_TRY_DONE; break;
   default: out->state = TM_TRY_QUEUED; break;
@@ -499,7 +499,7 @@ bool tm_workers_on_ended(struct tm_supervisor *s, uint32_t number, const struct 
   struct tm_sched_event e = { .kind = TM_SCHED_ON_ENDED,
                               .worker = number,
                               .is_timeout = ended->cause == TM_END_TIMEOUT,
-                              .has_begun = tm_page_has_begun(ended->words),
+                              .has_begun = ended->states.has_begun,
                               .look = look_at_try,
                               .data = &look };
   struct tm_buf words = TM_BUF_NONE;

@@ -160,7 +160,11 @@ static inline bool memory_has(struct tm_reader r, const char *name)
 /* It ends when it has begun two: only its own code can make its page say so. */
 static inline void memory_stay_mute(struct memory_worker *w, uint64_t seq)
 {
-  w->ended.words[seq % TM_PAGE_WORDS] = seq << 2 | TM_ASSIGNMENT_BEGUN;
+  struct tm_page_states *s = &w->ended.states;
+  size_t i = seq % TM_PAGE_WORDS;
+  s->last = seq > s->last ? seq : s->last;
+  s->bits[i / 4] = (unsigned char)(s->bits[i / 4] | TM_ASSIGNMENT_BEGUN << i % 4 * 2);
+  s->has_begun = true;
   w->is_ended = ++w->mute == 2;
 }
 

@@ -88,7 +88,7 @@ static void the_second_without_recover_retires_it(void **state)
   rig_send(&r, TM_MSG_KILL, 0, 0, NULL, 0);
   rig_wait_ended(&r, 0, &e);
   assert_int_equal(e.cause, TM_END_KILLED);
-  assert_int_equal(tm_page_word_state(e.words, seq), TM_ASSIGNMENT_QUEUED);
+  assert_int_equal(tm_page_states_of(&e.states, seq), TM_ASSIGNMENT_QUEUED);
   rig_close(&r);
 }
 

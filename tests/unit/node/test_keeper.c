@@ -6,7 +6,7 @@
 
 static void expect_state(const struct tm_ended *e, uint64_t seq, enum tm_assignment_state expected)
 {
-  assert_int_equal(tm_page_word_state(e->words, seq), expected);
+  assert_int_equal(tm_page_states_of(&e->states, seq), expected);
 }
 
 /* The number of processes with a marker of this prefix. */

@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "node/msg_strings.h"
 #include "node/node_msg.h"
+#include "sys/messages/stream_frames.h"
 
 static void make_step(struct tm_buf *out)
 {
@@ -134,8 +135,8 @@ static void make_ended(struct tm_ended *e)
                                      .index = UINT64_MAX,
                                      .try = 2,
                                      .rows = 9 } };
-  for (uint64_t i = 0; i < TM_PAGE_WORDS; i++)
-    e->words[i] = i << 2 | TM_ASSIGNMENT_DONE;
+  e->states = (struct tm_page_states) { .last = UINT64_MAX, .has_begun = true };
+  memset(e->states.bits, 0xA5, sizeof e->states.bits);
 }
 
 static void an_end_is_decoded_unchanged(void **state)
@@ -163,11 +164,28 @@ static void an_end_is_decoded_unchanged(void **state)
   assert_int_equal(d.view.try, 2);
   assert_int_equal(d.view.rows, 9);
   assert_int_equal(d.phase_ns, e.phase_ns);
-  assert_memory_equal(d.words, e.words, sizeof e.words);
+  assert_true(d.states.last == UINT64_MAX && d.states.has_begun);
+  assert_memory_equal(d.states.bits, e.states.bits, sizeof e.states.bits);
   for (size_t n = 0; n < b.len; n += 3)
     assert_int_equal(tm_ended_decode(&d, b.data, n, NULL), TM_EPROTOCOL);
   tm_put_u32(b.data, TM_END_KILLED + 1);
   assert_int_equal(tm_ended_decode(&d, b.data, b.len, NULL), TM_EPROTOCOL);
+  tm_buf_release(&b);
+}
+
+/* With the longest text. A longer message would wait for an acknowledgement (node_stream.h). */
+static void an_end_fits_into_1024_bytes(void **state)
+{
+  struct tm_buf b = TM_BUF_NONE, frame = TM_BUF_NONE;
+  struct tm_ended e;
+  make_ended(&e);
+  memset(e.last_line, 'x', TM_LAST_LINE_MAX);
+  e.last_line[TM_LAST_LINE_MAX] = '\0';
+  tm_ended_encode(&b, &e);
+  struct tm_msg f = { .type = TM_MSG_ENDED, .payload = b.data, .length = (uint32_t)b.len };
+  tm_frame_add(&frame, &f);
+  assert_true(frame.len <= 1024);
+  tm_buf_release(&frame);
   tm_buf_release(&b);
 }
 
@@ -348,6 +366,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_list_longer_than_its_bytes_is_refused),
     cmocka_unit_test(a_string_with_nul_is_refused),
     cmocka_unit_test(an_end_is_decoded_unchanged),
+    cmocka_unit_test(an_end_fits_into_1024_bytes),
     cmocka_unit_test(a_launch_is_decoded_unchanged),
     cmocka_unit_test(a_damaged_launch_is_refused),
     cmocka_unit_test(the_end_of_a_launch_is_decoded_unchanged),

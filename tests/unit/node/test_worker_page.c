@@ -45,20 +45,63 @@ static void a_place_is_used_again(void **state)
   assert_int_equal(tm_page_state(&p, 1), TM_ASSIGNMENT_DONE);
 }
 
-static void the_packed_words_match_the_page(void **state)
+static void expect_states(const struct tm_page *p, uint64_t last)
+{
+  struct tm_page_states s;
+  tm_page_states_read(&s, p);
+  for (uint64_t seq = 1; seq <= last + 1; seq++)
+    assert_int_equal(tm_page_states_of(&s, seq), tm_page_state(p, seq));
+}
+
+static void the_packed_states_match_the_page(void **state)
 {
   struct tm_page p = { 0 };
-  uint64_t words[TM_PAGE_WORDS];
+  struct tm_page_states s;
+  expect_states(&p, 1);
+  tm_page_take_back(&p, 4);
+  tm_page_states_read(&s, &p);
+  assert_false(s.has_begun);
+  expect_states(&p, 4);
   tm_page_begin(&p, 1);
   tm_page_done(&p, 1);
   tm_page_begin(&p, 2);
-  tm_page_take_back(&p, 4);
-  for (int i = 0; i < TM_PAGE_WORDS; i++)
-    words[i] = atomic_load(&p.words[i]);
-  const enum tm_assignment_state expected[] = { TM_ASSIGNMENT_DONE, TM_ASSIGNMENT_BEGUN,
-                                                TM_ASSIGNMENT_QUEUED, TM_ASSIGNMENT_TAKEN };
-  for (uint64_t seq = 1; seq <= 4; seq++)
-    assert_int_equal(tm_page_word_state(words, seq), expected[seq - 1]);
+  tm_page_states_read(&s, &p);
+  assert_true(s.has_begun);
+  assert_int_equal(s.last, 4);
+  expect_states(&p, 4);
+}
+
+/* The window moves on over the page several times; some of it has not begun. */
+static void the_packed_states_follow_the_window(void **state)
+{
+  struct tm_page p = { 0 };
+  for (uint64_t seq = 1; seq <= 3 * TM_PAGE_WORDS; seq++) {
+    if (seq % 5 == 0)
+      assert_true(tm_page_take_back(&p, seq));
+    else if (seq % 7 != 0 || seq < 2 * TM_PAGE_WORDS)
+      assert_true(tm_page_begin(&p, seq));
+    if (seq % 3 == 0)
+      tm_page_done(&p, seq);
+    if (seq % 100 != 0)
+      continue;
+    struct tm_page_states s;
+    tm_page_states_read(&s, &p);
+    for (uint64_t n = seq > TM_PAGE_WORDS ? seq - TM_PAGE_WORDS + 1 : 1; n <= seq + 1; n++)
+      assert_int_equal(tm_page_states_of(&s, n), tm_page_state(&p, n));
+  }
+}
+
+/* A word that cannot be at its place says nothing. */
+static void a_page_that_was_scribbled_on_can_be_read(void **state)
+{
+  struct tm_page p = { 0 };
+  struct tm_page_states s;
+  tm_page_begin(&p, 1);
+  atomic_store(&p.words[9], UINT64_MAX);
+  tm_page_states_read(&s, &p);
+  assert_int_equal(s.last, 1);
+  assert_int_equal(tm_page_states_of(&s, 1), TM_ASSIGNMENT_BEGUN);
+  assert_int_equal(tm_page_states_of(&s, 9), TM_ASSIGNMENT_QUEUED);
 }
 
 #define RACES 200000
@@ -184,7 +227,9 @@ UNIT_TESTS({
     cmocka_unit_test(an_entry_is_queued_begun_done),
     cmocka_unit_test(an_entry_that_was_taken_back_does_not_begin),
     cmocka_unit_test(a_place_is_used_again),
-    cmocka_unit_test(the_packed_words_match_the_page),
+    cmocka_unit_test(the_packed_states_match_the_page),
+    cmocka_unit_test(the_packed_states_follow_the_window),
+    cmocka_unit_test(a_page_that_was_scribbled_on_can_be_read),
     cmocka_unit_test(one_of_two_has_an_entry),
     cmocka_unit_test(a_reading_is_of_one_moment),
     cmocka_unit_test(a_moment_that_no_time_can_be_added_to_is_unknown),
