@@ -85,14 +85,14 @@ static void send_plain(struct tm_agent *a, enum tm_agent_msg type)
 /* ---- one mini-batch ---- */
 
 /* Compares size and time with those of the listing; the items' bytes are valid. */
-static int check_items(const struct tm_run_call *call, struct tm_err *err)
+static int check_items(const struct tm_agent *a, const struct tm_run_call *call, struct tm_err *err)
 {
   struct tm_reader r;
   struct tm_item item;
   int rc = 0;
   tm_reader_init(&r, call->bytes, call->bytes_len);
   while (rc == 0 && tm_item_next(&r, &item))
-    rc = tm_item_check(tm_fs_real(), &item, err);
+    rc = tm_item_check(tm_fs_real(), &item, a->trial.setup.sizes_alone, err);
   if (rc == TM_ECHANGED && !item.is_entry)
     tm_err_append(err, "; resume with --accept-changes to use it as it is now");
   return rc;
@@ -141,7 +141,7 @@ static int load(struct tm_agent *a, const struct tm_msg *in, struct tm_run_call 
     return 0;
   tm_page_set(a->page, TM_PHASE_LOAD, *begin_ns, head->seq, in->index, in->try);
   if (!has_rows && a->trial.setup.verify_items)
-    rc = check_items(call, &err);
+    rc = check_items(a, call, &err);
   if (rc == 0 && has_rows)
     rc = load_rows(a, call, &err);
   else if (rc == 0 && has_entries)

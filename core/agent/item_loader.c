@@ -31,8 +31,11 @@ static const char *given(const char *path)
 void tm_items_open_tables(struct tm_item_loader *b, const struct tm_setup *s)
 {
   tm_require(s->tables);
-  if (!b->tables)
-    b->tables = tm_table_loader_new(tm_fs_real(), s->tables, s->schema_file, given(s->index_dir));
+  if (b->tables)
+    return;
+  b->tables = tm_table_loader_new(tm_fs_real(), s->tables, s->schema_file, given(s->index_dir));
+  if (s->sizes_alone)
+    tm_table_loader_compare_sizes(b->tables);
 }
 
 int tm_items_load_rows(struct tm_item_loader *b, struct tm_run_call *call, struct tm_err *err)
@@ -82,6 +85,8 @@ int tm_items_load_entries(struct tm_item_loader *b, const struct tm_setup *s,
     char *scratch = tm_path_join(s->temp_dir, "entries");
     b->entries =
         tm_entry_loader_new(tm_fs_real(), scratch, given(s->memory_dir), given(s->index_dir));
+    if (s->sizes_alone)
+      tm_entry_loader_compare_sizes(b->entries);
     free(scratch);
   }
   int rc =

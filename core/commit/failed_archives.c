@@ -24,7 +24,7 @@ void tm_failed_archives_add(struct tm_failed_archives *a, const struct tm_fs *fs
   *e = (struct tm_failed_entry) { .path = tm_xstrndup(item->path, item->path_len),
                                   .archive_len = item->archive_len };
   if (a->entries.len == 1 || !is_same_archive(e, e - 1))
-    a->has_changed = tm_item_check(fs, item, NULL) == TM_ECHANGED;
+    a->has_changed = tm_item_check(fs, item, false, NULL) == TM_ECHANGED;
   a->is_extracted = item->is_extracted;
   a->must_list = a->must_list || a->has_changed || is_archive(e);
 }

@@ -28,14 +28,15 @@ static int tell_change(const struct tm_item *item, const char *path, const struc
   return TM_ECHANGED;
 }
 
-int tm_item_check(const struct tm_fs *fs, const struct tm_item *item, struct tm_err *err)
+int tm_item_check(const struct tm_fs *fs, const struct tm_item *item, bool sizes_alone,
+                  struct tm_err *err)
 {
   struct tm_stat st = { 0 };
   if (item->size < 0)
     return 0;
   char *path = tm_xstrndup(item->path, tm_item_file_len(item));
   int rc = fs->stat(fs->self, path, true, &st);
-  bool is_same = rc == 0 && st.size == item->size && st.mtime_ns == item->mtime_ns;
+  bool is_same = rc == 0 && st.size == item->size && (sizes_alone || st.mtime_ns == item->mtime_ns);
   rc = is_same ? 0 : tell_change(item, path, &st, rc, err);
   free(path);
   return rc;

@@ -79,9 +79,7 @@ size_t tm_node_source_pending(const struct tm_node *n);
 /* The answer is good. on_ready may come during the call. `sizes_alone`: this machine and the node
  * see different times of the same files, so that only sizes can be compared. */
 void tm_node_admit(struct tm_node *n, bool sizes_alone);
-/* Nobody uses it yet. Who should: the workers of the node, which compare the time of an input with
- * that in the manifest (data/item_check.h), and whoever compares a file that the node has spilled.
- */
+/* Its workers then compare inputs with the manifest by size alone. */
 bool tm_node_has_sizes_alone(const struct tm_node *n);
 /* How many workers it has if process_count_per_node is not given; 0: it has not reported that. */
 int64_t tm_node_workers(const struct tm_node *n);

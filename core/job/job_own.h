@@ -145,6 +145,7 @@ struct tm_job_launches {
   bool knows_step;              /* the keeper of this machine: job_launching.c */
   struct tm_measured *measured; /* by step */
   int64_t give_up_ns;           /* of an ending job: when its commands are ended by force */
+  bool has_noted_times;         /* the user knows that nodes see other times: job_probe.c */
   struct tm_job_slurm slurm;
   struct tm_nodes_view view; /* what listeners see */
   struct tm_nodes_now *now_of_steps;

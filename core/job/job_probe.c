@@ -156,15 +156,20 @@ static struct tm_node_file file_of(const struct seen *s)
                      : (struct tm_node_file) { .size = s->st.size, .time_ns = s->st.mtime_ns };
 }
 
+/* A warning for the first node, since others are likely to see the same. */
 static void note_times(struct tm_job_probe *p)
 {
+  struct tm_job_launches *l = p->node->job->launches;
   struct tm_buf text = TM_BUF_NONE;
 
   tm_launched_node_name(&text, p->node);
-  tm_buf_add_str(&text, " sees other times of the same files than this machine: there, tables and "
-                        "archives may seem to have changed since they were listed; mount their "
-                        "file system in the same way on all nodes");
-  tm_job_emit(p->node->job, TM_EVENT_MESSAGE, TM_WARNING, tm_buf_str(&text));
+  tm_buf_add_str(
+      &text, " sees other times of the same files than this machine: its workers compare only the "
+             "sizes of inputs with those that were listed; mount their file system in the "
+             "same way on all nodes");
+  tm_job_emit(p->node->job, TM_EVENT_MESSAGE, l->has_noted_times ? TM_DEBUG : TM_WARNING,
+              tm_buf_str(&text));
+  l->has_noted_times = true;
   tm_buf_release(&text);
 }
 

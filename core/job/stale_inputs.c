@@ -70,7 +70,7 @@ static void look_at_items(struct look *l, const struct tm_manifest_entry *e)
     if (item.is_group || is_last(l, &item))
       continue;
     l->looked++;
-    if (tm_item_check(l->fs, &item, &err) != TM_ECHANGED)
+    if (tm_item_check(l->fs, &item, false, &err) != TM_ECHANGED)
       continue;
     if (l->changed++ == 0)
       l->first = err;

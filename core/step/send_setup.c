@@ -50,6 +50,7 @@ void tm_workers_send_setup(struct tm_worker *w)
   setup.staging_dir = s->staging_dir;
   setup.profile_file = profile_file(w);
   setup.verify_items = s->o.is_resumed && !s->o.accept_changes;
+  setup.sizes_alone = w->node->node && tm_node_has_sizes_alone(w->node->node);
   setup.is_interruptible = setup.is_interruptible || s->arms_workers;
   tm_setup_encode(&text, &setup);
   struct tm_msg f = {

@@ -44,6 +44,7 @@ struct tm_entries {
   struct TM_ARRAY(struct archive_file *) open;
   struct tm_zip_entry *spare;
   uint64_t uses;
+  bool sizes_alone;
 };
 
 struct tm_entry {
@@ -103,15 +104,20 @@ static void drop_one(struct tm_entries *all) /* keeps (1) */
   all->open.at[oldest] = all->open.at[--all->open.len];
 }
 
+void tm_entries_compare_sizes(struct tm_entries *all)
+{
+  all->sizes_alone = true;
+}
+
 /* Whether the archive is unchanged since it was listed. */
-static int check(const struct tm_fs *fs, const char *path, const struct tm_item *item,
+static int check(const struct tm_entries *all, const char *path, const struct tm_item *item,
                  struct tm_err *err)
 {
   struct tm_stat st;
-  int rc = fs->stat(fs->self, path, true, &st);
+  int rc = all->fs->stat(all->fs->self, path, true, &st);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot open '%s'", path);
-  if (st.size == item->size && st.mtime_ns == item->mtime_ns)
+  if (st.size == item->size && (all->sizes_alone || st.mtime_ns == item->mtime_ns))
     return 0;
   return tm_err_set(err, TM_ECHANGED,
                     "'%s' has changed since it was listed: it has another size or time", path);
@@ -120,7 +126,8 @@ static int check(const struct tm_fs *fs, const char *path, const struct tm_item 
 static struct tm_stream *open_stream(struct tm_entries *all, const struct archive_file *f,
                                      struct tm_err *err)
 {
-  struct tm_rows_pack pack = { .index_dir = all->index_dir };
+  struct tm_rows_pack pack = { .index_dir = all->index_dir,
+                               .listed_ns = all->sizes_alone ? f->mtime_ns : 0 };
   if (!f->is_zip)
     return tm_rows_open(all->fs, f->path, &pack, false, err);
   int fd = tm_fs_open(all->fs, f->path, O_RDONLY, 0, err);
@@ -137,7 +144,7 @@ static struct archive_file *open_file(struct tm_entries *all, const struct tm_it
   f->mtime_ns = item->mtime_ns;
   f->is_zip = item->entry.how == TM_ENTRY_IN_ZIP;
   f->walk_number = -1;
-  if (check(all->fs, f->path, item, err) == 0)
+  if (check(all, f->path, item, err) == 0)
     f->stream = open_stream(all, f, err);
   if (f->stream != NULL)
     return f;
@@ -195,7 +202,7 @@ static int open_plain(struct tm_entry *e, struct tm_err *err)
 int tm_entry_refuse(const struct tm_entries *all, const struct tm_item *item, struct tm_err *err)
 {
   char *path = tm_xstrndup(item->path, item->archive_len);
-  int rc = check(all->fs, path, item, err);
+  int rc = check(all, path, item, err);
   free(path);
   if (rc < 0)
     return rc;

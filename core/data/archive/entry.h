@@ -22,6 +22,8 @@ struct tm_entry;
 
 /* index_dir: folder of the check points; NULL: there are none. */
 struct tm_entries *tm_entries_new(const struct tm_fs *fs, const char *index_dir);
+/* Times of archives are not compared: tm_item_check(). */
+void tm_entries_compare_sizes(struct tm_entries *all);
 /* Close all entries first. NULL: a no-op. */
 void tm_entries_free(struct tm_entries *all);
 

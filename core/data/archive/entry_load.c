@@ -60,6 +60,11 @@ struct tm_entry_loader *tm_entry_loader_new(const struct tm_fs *fs, const char *
   return l;
 }
 
+void tm_entry_loader_compare_sizes(struct tm_entry_loader *l)
+{
+  tm_entries_compare_sizes(l->entries);
+}
+
 void tm_entry_loader_clear(struct tm_entry_loader *l)
 {
   if (l->has_files)

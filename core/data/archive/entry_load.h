@@ -34,6 +34,8 @@ bool tm_entry_load_is_for(const char *bytes, size_t len);
  * index_dir: or NULL. */
 struct tm_entry_loader *tm_entry_loader_new(const struct tm_fs *fs, const char *scratch,
                                             const char *memory, const char *index_dir);
+/* Times of archives are not compared: tm_item_check(). */
+void tm_entry_loader_compare_sizes(struct tm_entry_loader *l);
 void tm_entry_loader_free(struct tm_entry_loader *l); /* clears; NULL: a no-op */
 /* Adds to `marks`, for each item that cannot be read: u32 number from 1, bytes32 message. Negative:
  * the whole mini-batch cannot be loaded: TM_ECHANGED, a full disk, ... */

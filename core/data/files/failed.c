@@ -249,7 +249,8 @@ int tm_failed_check_archive(const struct tm_failed *f, const struct tm_item *ite
                             struct tm_err *err)
 {
   size_t n = item->archive_len;
-  if (!item->is_entry || n >= item->path_len || tm_item_check(f->fs, item, NULL) != TM_ECHANGED)
+  if (!item->is_entry || n >= item->path_len ||
+      tm_item_check(f->fs, item, false, NULL) != TM_ECHANGED)
     return 0;
   char *step = tm_path_dir(f->path), *job = tm_path_dir(step), *word = tm_text_shell_word(job);
   tm_err_set(err, TM_EINPUT,

@@ -30,7 +30,9 @@ static struct tm_stream *open_gzip(const struct tm_fs *fs, int fd, const char *p
                                    const struct tm_stat *st, const struct tm_rows_pack *pack,
                                    bool is_lister)
 {
-  struct tm_gzip_key key = { .path = path, .size = st->size, .mtime_ns = st->mtime_ns };
+  struct tm_gzip_key key = { .path = path,
+                             .size = st->size,
+                             .mtime_ns = pack->listed_ns != 0 ? pack->listed_ns : st->mtime_ns };
   struct tm_gzip_options o = { .spacing = pack->spacing > 0 ? pack->spacing : TM_GZIP_SPACING,
                                .on_warning = pack->on_warning,
                                .data = pack->data };

@@ -16,6 +16,7 @@
 struct tm_rows_pack {
   const char *index_dir; /* for indexes of gzip files, made if missing; or NULL */
   bool checks_name;      /* refuses an uncompressed file with the name of a compressed one */
+  int64_t listed_ns;     /* for a worker: the file's time in its index; 0: the one that it has */
   int64_t spacing;       /* bytes of contents between check points; 0: TM_GZIP_SPACING */
   /* about an index that cannot be written; or NULL */
   void (*on_warning)(void *data, const char *text);

@@ -37,7 +37,7 @@ struct input {
 struct tm_table_loader {
   const struct tm_fs *fs;
   char *tables, *schema_file, *index_dir;
-  bool is_open, has_bad_state;
+  bool is_open, has_bad_state, sizes_alone;
   size_t max_bytes; /* of the rows of one query; 0: no limit */
   const struct tm_stop *stop;
   struct tm_schemas schemas;
@@ -62,6 +62,11 @@ struct tm_table_loader *tm_table_loader_new(const struct tm_fs *fs, const char *
   l->schema_file = tm_xstrdup(schema_file);
   l->index_dir = tm_xstrdup(index_dir);
   return l;
+}
+
+void tm_table_loader_compare_sizes(struct tm_table_loader *l)
+{
+  l->sizes_alone = true;
 }
 
 void tm_table_loader_free(struct tm_table_loader *l)
@@ -217,7 +222,8 @@ static bool is_at_hand(const struct tm_table_loader *l, const struct tm_item *it
 /* Opens the file as it is now; callers check whether it has changed since the listing. */
 static int open_path(struct tm_table_loader *l, const struct tm_item *item, struct tm_err *err)
 {
-  struct tm_rows_pack pack = { .index_dir = l->index_dir };
+  struct tm_rows_pack pack = { .index_dir = l->index_dir,
+                               .listed_ns = l->sizes_alone ? item->mtime_ns : 0 };
   tm_stream_close(l->stream);
   tm_buf_clear(&l->path);
   tm_buf_add(&l->path, item->path, item->path_len);
@@ -227,7 +233,7 @@ static int open_path(struct tm_table_loader *l, const struct tm_item *item, stru
 
 static int open_stream(struct tm_table_loader *l, const struct tm_item *item, struct tm_err *err)
 {
-  int rc = tm_item_check(l->fs, item, err);
+  int rc = tm_item_check(l->fs, item, l->sizes_alone, err);
   return rc < 0 || is_at_hand(l, item) ? rc : open_path(l, item, err);
 }
 
@@ -303,7 +309,7 @@ static int open_source(struct tm_table_loader *l, const struct input *in,
                        const struct tm_item *item, struct tm_err *err)
 {
   const struct tm_sql_query *q = in->dataset->table->sql;
-  int rc = tm_item_check(l->fs, item, err);
+  int rc = tm_item_check(l->fs, item, l->sizes_alone, err);
   bool is_here = l->sql.query == q && l->path.len == item->path_len &&
                  memcmp(l->path.data, item->path, item->path_len) == 0;
   if (rc < 0 || is_here)
@@ -462,7 +468,7 @@ static int64_t count_ends(struct tm_table_loader *l, const struct input *in,
 static int open_to_count(struct tm_table_loader *l, const struct tm_item *item, struct tm_err *err)
 {
   struct tm_err changed = TM_ERR_NONE;
-  int check = tm_item_check(l->fs, item, &changed), rc = open_path(l, item, err);
+  int check = tm_item_check(l->fs, item, l->sizes_alone, &changed), rc = open_path(l, item, err);
   if (rc == 0 && check < 0 && l->stream->size < 0)
     rc = tm_err_set(err, check, "%s", changed.text);
   return rc;

@@ -21,6 +21,8 @@ struct tm_table_loader;
 struct tm_table_loader *tm_table_loader_new(const struct tm_fs *fs, const char *tables,
                                             const char *schema_file, const char *index_dir);
 void tm_table_loader_free(struct tm_table_loader *l); /* NULL: a no-op */
+/* Times of files are not compared: tm_item_check(). */
+void tm_table_loader_compare_sizes(struct tm_table_loader *l);
 /* Uses these schemas instead of a file; copies them. */
 int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *schemas,
                         struct tm_err *err);
