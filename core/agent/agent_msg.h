@@ -92,6 +92,7 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   FLAG(ignores_warnings)  /* SIGTERM and SIGUSR1, which announce the end of its node */            \
   NUMBER(max_result_size) /* bytes */                                                              \
   NUMBER(memory_limit)    /* worker_memory_limit, bytes; 0: none */                                \
+  NUMBER(patience_ns)     /* for files of the job that are not there yet, on other machines */     \
   NUMBER(run_timeout_ns)  /* for messages; 0: none */                                              \
   NUMBER(init_timeout_ns)
 

@@ -34,6 +34,7 @@ void tm_items_open_tables(struct tm_item_loader *b, const struct tm_setup *s)
   if (b->tables)
     return;
   b->tables = tm_table_loader_new(tm_fs_real(), s->tables, s->schema_file, given(s->index_dir));
+  tm_table_loader_wait(b->tables, s->patience_ns);
   if (s->sizes_alone)
     tm_table_loader_compare_sizes(b->tables);
 }

@@ -109,8 +109,9 @@ struct tm_node_step {
    * Its parent is a folder of this keeper alone, which the keeper makes, and removes when it ends.
    */
   char *temp_base;
-  char *memory_base;  /* likewise; but a worker makes its own. "": none */
-  char **worker_argv; /* the program and its arguments; NULL-ended */
+  char *memory_base; /* likewise; but a worker makes its own. "": none */
+  /* the program and its arguments, NULL-ended; the program is "" for the keeper's own */
+  char **worker_argv;
   size_t worker_argv_len;
   /* "NAME=value", overriding the keeper's own; NULL-ended. The keeper adds the TM_ENV_ ones */
   char **environment;

@@ -3,9 +3,13 @@
 
 #include "base/mem.h"
 #include "base/check.h"
+#include "base/time.h"
 #include "record/temp_dirs.h"
 #include "step/supervisor_own.h"
 #include "step/worker_setup.h"
+
+/* How long a node may see a file of the job late, as in announced.c. */
+#define PATIENCE_NS (10 * TM_S)
 
 static char *in_logs(const struct tm_worker *w, const char *folder, const char *name,
                      const char *suffix)
@@ -50,6 +54,7 @@ void tm_workers_send_setup(struct tm_worker *w)
   setup.staging_dir = s->staging_dir;
   setup.profile_file = profile_file(w);
   setup.verify_items = s->o.is_resumed && !s->o.accept_changes;
+  setup.patience_ns = w->node->id == TM_LOCAL_NODE ? 0 : PATIENCE_NS;
   setup.sizes_alone = w->node->node && tm_node_has_sizes_alone(w->node->node);
   setup.is_interruptible = setup.is_interruptible || s->arms_workers;
   tm_setup_encode(&text, &setup);

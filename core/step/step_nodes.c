@@ -107,7 +107,8 @@ static void find_script(const struct tm_supervisor *s, struct tm_step_node *n)
 /* Makes the step known to the keeper, and the node to the scheduler. */
 static void add(struct tm_supervisor *s, struct tm_step_node *n)
 {
-  char *argv[] = { (char *)s->o.program, (char *)"worker", NULL };
+  bool is_here = n->id == TM_LOCAL_NODE; /* else its keeper's program: it may have another path */
+  char *argv[] = { is_here ? (char *)s->o.program : (char *)"", (char *)"worker", NULL };
   struct tm_temp_dirs dirs = tm_temp_dirs_of(&n->temp, s->view.name, NULL);
   find_script(s, n);
   char **environment = tm_snapshot_environment(&s->o.step->config, n->script_dir);

@@ -24,7 +24,9 @@
 #include "data/sql/query.h"
 #include "data/table/table.h"
 #include "data/table/table_groups.h"
+#include "sys/clock.h"
 
+#define AGAIN_NS    (50 * TM_MS)
 #define COUNT_PIECE ((int64_t)1 << 20) /* bytes */
 #define COUNT_MAX   ((int64_t)1 << 30) /* bytes of a mini-batch that may be counted */
 
@@ -38,6 +40,7 @@ struct tm_table_loader {
   const struct tm_fs *fs;
   char *tables, *schema_file, *index_dir;
   bool is_open, has_bad_state, sizes_alone;
+  int64_t patience_ns;
   size_t max_bytes; /* of the rows of one query; 0: no limit */
   const struct tm_stop *stop;
   struct tm_schemas schemas;
@@ -67,6 +70,11 @@ struct tm_table_loader *tm_table_loader_new(const struct tm_fs *fs, const char *
 void tm_table_loader_compare_sizes(struct tm_table_loader *l)
 {
   l->sizes_alone = true;
+}
+
+void tm_table_loader_wait(struct tm_table_loader *l, int64_t patience_ns)
+{
+  l->patience_ns = patience_ns;
 }
 
 void tm_table_loader_free(struct tm_table_loader *l)
@@ -107,11 +115,25 @@ bool tm_table_loader_leaves_out(const struct tm_table_loader *l, uint32_t datase
   return !d || tm_table_ops_leave_out(&d->table->ops);
 }
 
+static bool is_bad_state(int rc)
+{
+  return rc == TM_EDAMAGE || rc == TM_EVERSION || rc == -ENOENT;
+}
+
 /* Notes a bad result of reading a file that the job itself has written. */
 static int note_state(struct tm_table_loader *l, int rc)
 {
-  l->has_bad_state = l->has_bad_state || rc == TM_EDAMAGE || rc == TM_EVERSION || rc == -ENOENT;
+  l->has_bad_state = l->has_bad_state || is_bad_state(rc);
   return rc;
+}
+
+/* Whether to read such a file again after a pause: it may not be there yet. */
+static bool may_come(int rc, int64_t until_ns)
+{
+  if (!is_bad_state(rc) || tm_clock_mono_ns() >= until_ns)
+    return false;
+  tm_clock_pause(AGAIN_NS);
+  return true;
 }
 
 /* Opening -------------------------------------------------------------------------------------- */
@@ -184,6 +206,39 @@ static int refuse_no_columns(const struct tm_table_loader *l, uint32_t dataset, 
                     l->schema_file ? l->schema_file : "the job", dataset + 1);
 }
 
+/* An old file has schemas of other inputs only. One of JSON lines may be empty. */
+static bool lacks_schema(const struct tm_table_loader *l, uint32_t dataset)
+{
+  return l->schemas.at[dataset].len == 0 &&
+         l->inputs[dataset].dataset->kind != TM_DATASET_JSON_LINES;
+}
+
+static int read_schemas(struct tm_table_loader *l, uint32_t dataset, struct tm_err *err)
+{
+  int64_t until_ns = tm_clock_mono_ns() + l->patience_ns;
+  int rc;
+
+  drop_readers(l);
+  if (!l->schema_file)
+    return 0;
+  do
+    rc = tm_schemas_read(&l->schemas, l->fs, l->schema_file, err);
+  while (may_come(rc == 0 && lacks_schema(l, dataset) ? TM_EDAMAGE : rc, until_ns));
+  return note_state(l, rc);
+}
+
+static int load_groups(struct tm_table_loader *l, const struct tm_item *item,
+                       struct tm_data_frame *out, struct tm_err *err)
+{
+  int64_t until_ns = tm_clock_mono_ns() + l->patience_ns;
+  int rc;
+
+  do
+    rc = tm_table_groups_load(l->fs, item, &l->arena, out, err);
+  while (may_come(rc, until_ns));
+  return note_state(l, rc);
+}
+
 /* The reader of an input, whose schema may have been found after those of others. */
 static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input **out,
                        struct tm_err *err)
@@ -196,11 +251,8 @@ static int find_reader(struct tm_table_loader *l, uint32_t dataset, struct input
   *out = &l->inputs[dataset];
   if ((*out)->reader)
     return 0;
-  if (l->schemas.at[dataset].len == 0) {
-    drop_readers(l);
-    rc = l->schema_file ? note_state(l, tm_schemas_read(&l->schemas, l->fs, l->schema_file, err))
-                        : 0;
-  }
+  if (l->schemas.at[dataset].len == 0)
+    rc = read_schemas(l, dataset, err);
   if (rc == 0 && l->schemas.at[dataset].len == 0)
     rc = refuse_no_columns(l, dataset, err);
   if (rc < 0)
@@ -346,7 +398,7 @@ static int load_range(struct tm_table_loader *l, struct input *in, const struct 
   tm_arena_clear(&l->arena);
   l->last = NULL;
   if (item->is_group)
-    return note_state(l, tm_table_groups_load(l->fs, item, &l->arena, out, err));
+    return load_groups(l, item, out, err);
   if (in->dataset->table->sql)
     return load_keys(l, in, item, out, err);
   int rc = open_stream(l, item, err);

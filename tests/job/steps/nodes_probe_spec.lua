@@ -73,6 +73,19 @@ describe("a node reports", function()
     job.expect_words(log, { ("node 1 (%s) is ready: pid "):format(host), ", 1 CPU (", " GB of memory" })
   end)
 
+  it("runs its workers with its own program, wherever that is", function()
+    local t = new_case(1, by_shell [[cp "$1" "$2/copy" && exec "$2/copy" node]])
+    t:script [[function run()
+      local pipe = io.popen "readlink /proc/$PPID/exe"
+      local path = pipe:read "*l"
+      pipe:close()
+      return { path }
+    end]]
+    t:expect_job(0, nil, t.options)
+    for _, path in ipairs(t:rows()) do assert.equal(t:path "job/copy", path) end
+    assert.equal(INPUTS, #t:rows())
+  end)
+
   it("another name than the one in node_hosts, which stays its name", function()
     local t = new_case(1, [[{ "sh", "-c", "exec $0 node", "{program}", "{host}" }]], [[node_hosts = { "alpha" }]])
     local log = completes(t)

@@ -4,8 +4,8 @@ local job = require "support.job"
 
 local LIMIT = 120 -- seconds for a job: far more than it takes
 
--- Once the inputs are listed, they get another time; so does the node's answer to its probe, before
--- the job gets the message about it.
+-- Once the inputs are listed, they get another time. So does the node's answer to its probe, before
+-- each message of the node is passed on.
 local NODE = [==[{ "sh", "-c", [[
   until grep -q "all mini-batches have been created" "$2/score/logs/sys/master_role.txt"; do sleep 0.02; done
   touch -d 2020-01-01 "$2"/../in/*
@@ -43,7 +43,7 @@ local function new_case(kind, touch)
     input = [[tm.Dataset.File.from_archives "in/*"]]
   end
   t:script(SCRIPTS[kind] or SCRIPTS.table)
-  local command = NODE:format(touch or "touch -d 2020-01-01")
+  local command = NODE:format(touch or "touch")
   t:pipeline(([[compute_target = "exec", node_command = %s, mini_batch_size = %s, error_threshold = -1,
     run_max_try = 1, process_count_per_node = 1]]):format(command, kind == "entries" and 1 or '"1KB"'))
   t:write("pipeline.lua", (t:read("pipeline.lua"):gsub('tm.Dataset.File.from_files%("in/%*"%)', input)))
