@@ -80,6 +80,7 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   TEXT(logger_file)         /* user/entry_script_log/<node>/<worker>.log.txt */                    \
   TEXT(error_file)          /* user/error/<node>/<worker>.txt */                                   \
   TEXT(spill_dir)           /* folder for large results */                                         \
+  LIST(staged_in)           /* tm_output_staging() of each output; or empty */                     \
   TEXT(staging_dir)         /* for files of context:output_file(); "": in output_dir itself */     \
   TEXT(profile_file)        /* file for profiling samples; "": no profiling */                     \
   NUMBER(logging_level)     /* enum tm_level */                                                    \
@@ -87,13 +88,13 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   FLAG(escapes_line_breaks) /* in strings; else they are errors */                                 \
   NUMBER(separator)         /* for the rows of data frames: an ASCII character */                  \
   FLAG(verify_items)        /* compares size and mtime of each item before run() */                \
-  FLAG(sizes_alone)       /* of inputs are compared: its machine sees other times of the files */  \
-  FLAG(is_interruptible)  /* from the start; else an ARM may come */                               \
-  FLAG(ignores_warnings)  /* SIGTERM and SIGUSR1, which announce the end of its node */            \
-  NUMBER(max_result_size) /* bytes */                                                              \
-  NUMBER(memory_limit)    /* worker_memory_limit, bytes; 0: none */                                \
-  NUMBER(patience_ns)     /* for files of the job that are not there yet, on other machines */     \
-  NUMBER(run_timeout_ns)  /* for messages; 0: none */                                              \
+  FLAG(sizes_alone)         /* are compared: its machine sees other times of files */              \
+  FLAG(is_interruptible)    /* from the start; else an ARM may come */                             \
+  FLAG(ignores_warnings)    /* SIGTERM and SIGUSR1, which announce the end of its node */          \
+  NUMBER(max_result_size)   /* bytes */                                                            \
+  NUMBER(memory_limit)      /* worker_memory_limit, bytes; 0: none */                              \
+  NUMBER(patience_ns)       /* for files of the job that are not there yet, on other machines */   \
+  NUMBER(run_timeout_ns)    /* for messages; 0: none */                                            \
   NUMBER(init_timeout_ns)
 
 /* After decoding, it owns its strings. The length of a list `x` is `x_len`. */
@@ -202,6 +203,10 @@ struct tm_fs;
 #define TM_STAGING_PREFIX ".tidemill-staging-"
 char *tm_output_file_staged(const struct tm_fs *fs, const char *output_dir, const char *staging,
                             const char *name);
+/* The same for a worker, as the setup says. */
+char *tm_output_file_staged_by(const struct tm_setup *s, const char *staging, const char *name);
+/* Where such files are in the folder of an output; NULL: the folder is the job's own. To free(). */
+char *tm_output_staging(const struct tm_fs *fs, const char *folder);
 /* The script's call for it, for messages. */
 char *tm_output_file_call(const char *name);
 /* The folder for files of assignment `seq` of a worker, to free(). */

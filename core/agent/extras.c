@@ -109,7 +109,7 @@ int tm_extras_settle(struct tm_agent *a, uint64_t seq)
     size_t len = 0;
     const char *bytes = tm_read_bytes32(&r, &len);
     char *name = tm_xstrndup(bytes, len), *call = tm_output_file_call(name);
-    char *path = tm_output_file_staged(tm_fs_real(), a->trial.setup.output_dir, dir, name);
+    char *path = tm_output_file_staged_by(&a->trial.setup, dir, name);
     rc = settle_file(call, path, &err);
     free(call);
     free(name);

@@ -6,6 +6,9 @@
  * within itself. The inode and the time of the link name that folder: they are the same in every
  * session of a job, and differ between two jobs.
  *
+ * A machine that sees another time of the link would choose another name, so the setup of its
+ * workers has the name.
+ *
  *  (1) The folder of a try below the staging folder of the job is made first and removed last, even
  *      if it holds no file: without it there is nothing to look for in the destinations.
  */
@@ -22,8 +25,7 @@
 #include "base/path.h"
 #include "sys/fs.h"
 
-/* The staging folder within an output folder, to free(); NULL: the folder is the job's own. */
-static char *staging_within(const struct tm_fs *fs, const char *folder)
+char *tm_output_staging(const struct tm_fs *fs, const char *folder)
 {
   struct tm_stat st;
   if (fs->stat(fs->self, folder, false, &st) < 0 || !S_ISLNK(st.mode))
@@ -32,18 +34,53 @@ static char *staging_within(const struct tm_fs *fs, const char *folder)
   return tm_xprintf("%s/" TM_STAGING_PREFIX "%016" PRIx64, folder, tm_hash64(link, sizeof(link)));
 }
 
-char *tm_output_file_staged(const struct tm_fs *fs, const char *output_dir, const char *staging,
-                            const char *name)
+/* `within`: of the output's folder; NULL or "": none. */
+static char *staged_within(const char *within, const char *output_dir, const char *staging,
+                           const char *name)
 {
-  char *folder = tm_output_file_folder(output_dir, name);
-  char *place = tm_output_file_place(output_dir, name), *within = staging_within(fs, folder);
-  char *path =
-      within ? tm_xprintf("%s/%s/%s", within, tm_path_base(staging), place + strlen(folder) + 1)
-             : tm_output_file_below(staging, name);
-  free(within);
+  char *folder, *place, *path;
+
+  if (!within || !*within)
+    return tm_output_file_below(staging, name);
+  folder = tm_output_file_folder(output_dir, name);
+  place = tm_output_file_place(output_dir, name);
+  path = tm_xprintf("%s/%s/%s", within, tm_path_base(staging), place + strlen(folder) + 1);
   free(place);
   free(folder);
   return path;
+}
+
+char *tm_output_file_staged(const struct tm_fs *fs, const char *output_dir, const char *staging,
+                            const char *name)
+{
+  char *folder = tm_output_file_folder(output_dir, name), *within = tm_output_staging(fs, folder);
+  char *path = staged_within(within, output_dir, staging, name);
+
+  free(within);
+  free(folder);
+  return path;
+}
+
+/* The number of the file's output. */
+static size_t output_of(const struct tm_setup *s, const char *name)
+{
+  char *folder = tm_output_file_folder(s->output_dir, name);
+  const char *output = folder + strlen(s->output_dir);
+  size_t found = 0;
+
+  for (size_t i = 1; i < s->outputs_len && *output == '.'; i++)
+    if (strcmp(s->outputs[i], output + 1) == 0)
+      found = i;
+  free(folder);
+  return found;
+}
+
+char *tm_output_file_staged_by(const struct tm_setup *s, const char *staging, const char *name)
+{
+  size_t i = output_of(s, name);
+
+  return i < s->staged_in_len ? staged_within(s->staged_in[i], s->output_dir, staging, name)
+                              : tm_output_file_staged(tm_fs_real(), s->output_dir, staging, name);
 }
 
 struct removal {
@@ -60,7 +97,7 @@ static int remove_within(void *data, const char *name, int type)
   if ((type != DT_LNK && type != DT_UNKNOWN) || strncmp(name, r->output_name, n) != 0 ||
       (name[n] != 0 && name[n] != '.'))
     return 0;
-  char *folder = tm_path_join(r->step_dir, name), *within = staging_within(r->fs, folder);
+  char *folder = tm_path_join(r->step_dir, name), *within = tm_output_staging(r->fs, folder);
   char *path = within && r->try ? tm_path_join(within, r->try) : tm_xstrdup(within);
   if (path)
     (void)tm_fs_remove_tree(r->fs, path, NULL);

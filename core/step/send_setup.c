@@ -26,6 +26,26 @@ static char *profile_file(const struct tm_worker *w)
              : tm_xstrdup("");
 }
 
+/* As this machine names them. */
+static void add_staged_in(struct tm_setup *setup)
+{
+  setup->staged_in = tm_xcalloc(setup->outputs_len + 1, sizeof(char *));
+  setup->staged_in_len = setup->outputs_len;
+  for (size_t i = 0; i < setup->outputs_len; i++) {
+    char *folder = i == 0 ? tm_xstrdup(setup->output_dir)
+                          : tm_xprintf("%s.%s", setup->output_dir, setup->outputs[i]);
+    setup->staged_in[i] = tm_output_staging(tm_fs_real(), folder);
+    free(folder);
+  }
+}
+
+static void release_staged_in(struct tm_setup *setup)
+{
+  for (size_t i = 0; i < setup->staged_in_len; i++)
+    free(setup->staged_in[i]);
+  free(setup->staged_in);
+}
+
 void tm_workers_send_setup(struct tm_worker *w)
 {
   struct tm_supervisor *s = w->s;
@@ -56,6 +76,8 @@ void tm_workers_send_setup(struct tm_worker *w)
   setup.verify_items = s->o.is_resumed && !s->o.accept_changes;
   setup.patience_ns = w->node->id == TM_LOCAL_NODE ? 0 : PATIENCE_NS;
   setup.sizes_alone = w->node->node && tm_node_has_sizes_alone(w->node->node);
+  if (setup.sizes_alone)
+    add_staged_in(&setup);
   setup.is_interruptible = setup.is_interruptible || s->arms_workers;
   tm_setup_encode(&text, &setup);
   struct tm_msg f = {
@@ -67,6 +89,7 @@ void tm_workers_send_setup(struct tm_worker *w)
   free(setup.logger_file);
   free(setup.error_file);
   free(setup.profile_file);
+  release_staged_in(&setup);
   tm_setup_release_step(&setup);
   tm_temp_dirs_release(&dirs);
 }

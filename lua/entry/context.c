@@ -186,7 +186,7 @@ static char *place_of(const struct tm_lua_context *c, const char *name, char **f
   if (s->staging_dir == NULL || *s->staging_dir == 0)
     return tm_output_file_place(s->output_dir, name);
   char *staging = tm_staging_path(s->staging_dir, s->worker_name, c->marks.call->seq);
-  char *path = tm_output_file_staged(tm_fs_real(), s->output_dir, staging, name);
+  char *path = tm_output_file_staged_by(s, staging, name);
   *folder = tm_xprintf("%s/", staging);
   free(staging);
   return path;
