@@ -373,8 +373,6 @@ static void on_tick(struct tm_timer *t)
   if (may(job, TM_JOB_MAY_RUN))
     tm_fleet_tick(&job->fleet, tm_clock_mono_ns());
   if (may(job, TM_JOB_MAY_RUN))
-    tm_job_launched_lose_work(job);
-  if (may(job, TM_JOB_MAY_RUN))
     tm_job_launched_use_known(job);
   if (may(job, TM_JOB_MAY_RUN))
     tm_job_launches_go(job);

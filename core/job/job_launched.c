@@ -109,11 +109,13 @@ static bool is_known(const struct tm_launched_node *n)
 /* True: there is something to do for the job. */
 static bool settle_running(struct tm_launched_node *n)
 {
-  bool is_new = !n->is_concluded && (n->has_lost_work || !n->has_stream) && is_known(n);
+  bool is_new = !n->is_concluded && is_known(n);
 
+  if (n->has_stream)
+    return false;
   if (is_new)
     tm_job_launched_conclude(n);
-  if (!n->is_concluded || n->has_stream || !n->is_over)
+  if (!n->is_concluded || !n->is_over)
     return is_new;
   remove_node(n);
   return true;
@@ -142,20 +144,6 @@ static void settle(struct tm_launched_node *n)
     settle_ending(n);
   else if (settle_running(n))
     tm_job_launches_go(job);
-}
-
-/* Of a node that is lost while its stream may still carry something, which is dropped. */
-void tm_job_launched_lose_work(struct tm_job *job)
-{
-  struct tm_job_launches *l = job->launches;
-
-  for (size_t i = 0; may_run(job) && i < l->nodes.len; i++) {
-    struct tm_launched_node *n = l->nodes.at[i];
-    if (!n->why || !n->was_ready || n->has_lost_work)
-      continue;
-    n->has_lost_work = true;
-    tm_job_steps_lose_node(job, n->id);
-  }
 }
 
 void tm_job_launched_settle_known(struct tm_job *job)
@@ -301,7 +289,6 @@ void tm_job_launched_gone(struct tm_job *job, uint32_t id)
   if (!n)
     return;
   n->has_stream = false;
-  n->has_lost_work = true;
   settle(n);
 }
 

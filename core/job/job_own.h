@@ -247,9 +247,8 @@ void tm_job_launched_end_command(struct tm_launched_node *n);
 /* Gives it back, unless it has work: its workers end, then it does. */
 void tm_job_launched_give_back(struct tm_launched_node *n);
 void tm_job_launched_tick(struct tm_launched_node *n);
-/* The work of lost nodes goes back. Call it at each tick, and never from a step. */
-void tm_job_launched_lose_work(struct tm_job *job);
-/* Nodes that are ready, and wait for nothing more, get work. Likewise. */
+/* Nodes that are ready, and wait for nothing more, get work. Call it at each tick, and never from a
+ * step. */
 void tm_job_launched_use_known(struct tm_job *job);
 /* Settles those that wait for nothing more. Call it also at each tick. */
 void tm_job_launched_settle_known(struct tm_job *job);

@@ -45,7 +45,6 @@ struct tm_launched_node {
   struct tm_time_left time_left;
   bool is_out_of_time; /* it drains, because too little time is left for another mini-batch */
   bool is_queued;      /* as Slurm said last */
-  bool has_lost_work;  /* it has gone back to the queue, and what still comes is dropped */
   bool is_concluded;   /* its end was reported, and its place is free */
   bool is_orphan;      /* the keeper that runs its command is lost */
   /* What is known of its Slurm job, once it was looked at: the user was informed of it. */
