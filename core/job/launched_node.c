@@ -46,7 +46,7 @@ static void add_slurm(struct tm_buf *out, const struct tm_launched_node *n)
 {
   bool is_known = n->slurm_end != TM_SLURM_END_NOT_KNOWN;
 
-  if (n->slurm_name && (is_known || n->was_ready))
+  if (n->slurm_name && !n->is_step && (is_known || n->was_ready))
     tm_buf_printf(out, " (Slurm: %s)", is_known ? n->slurm_state : "not known");
 }
 

@@ -65,6 +65,9 @@ static void what_slurm_says_of_its_end_is_told(void **state)
 
   says(&n, "lost node 3 (cn09) after 00:12:40: nothing heard for 15 s (Slurm: not known); see "
            "'nodes/3.txt'");
+  n.is_step = true; /* Slurm is not asked */
+  says(&n, "lost node 3 (cn09) after 00:12:40: nothing heard for 15 s; see 'nodes/3.txt'");
+  n.is_step = false;
   n.slurm_end = TM_SLURM_END_NODE_FAIL;
   strcpy(n.slurm_state, "NODE_FAIL");
   says(&n, "lost node 3 (cn09) after 00:12:40: nothing heard for 15 s (Slurm: NODE_FAIL); see "
