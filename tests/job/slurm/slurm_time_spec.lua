@@ -84,6 +84,24 @@ end]], [[run_invocation_timeout = 20]])
   end)
 
   if os.getenv "TM_LONG" then -- the limit of a node is a minute
+    on_slurm("that end at it cost no try", function()
+      local t = case(waiting.SCRIPT .. [[
+function run(m)
+  mark("at-" .. number_of(m[1]))
+  wait_for "go"
+  return names_of(m)
+end]], [[run_invocation_timeout = 200, slurm_options = "--time=10"]])
+      t.program = t:start_job(nil, t.options)
+      t:wait_for("here-at-1", nil, LIMIT)
+      cluster:run("scontrol", "update", "JobId=" .. cluster:queue()[1].id, "TimeLimit=1")
+      local log = t.step_dir .. "/logs/sys/master_role.txt"
+      t:wait_for(log, "node 1 %(node%d%) has ended before all of its work was over: [^\n]*%(Slurm: TIMEOUT%)", 200)
+      t:wait_for(log, "node 2 %(node%d%) is ready", LIMIT)
+      waiting.let_go(t)
+      t:expect(t:finish(t.program, LIMIT), 0)
+      assert.same(job.names(4), t:rows())
+    end)
+
     on_slurm("end before it, and others finish the job", function()
       local t = case(waiting.SCRIPT .. [[
 function run(m)
