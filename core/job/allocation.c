@@ -10,13 +10,18 @@
 #include "base/command_template.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "fleet/slurm_command.h"
 #include "fleet/slurm_environment.h"
 #include "fleet/slurm_text.h"
 #include "job/slurm_run.h"
 #include "plan/slurm_options.h"
+#include "sys/fs.h"
+#include "sys/process.h"
 
-#define ADVICE "; to get Slurm jobs of their own for the nodes: slurm_allocation = \"new\""
+#define ANCESTORS_MAX 64
+#define WORDS_MAX     ((size_t)2 << 20) /* bytes of a command */
+#define ADVICE        "; to get Slurm jobs of their own for the nodes: slurm_allocation = \"new\""
 
 /* ---- what our environment says ---- */
 
@@ -39,11 +44,6 @@ bool tm_allocation_is_for(const struct tm_config *c)
 
   return c->uses_slurm && !c->wants_slurm_jobs && job && strspn(job, "0123456789") == strlen(job) &&
          strlen(job) <= 10 && hosts && *hosts;
-}
-
-bool tm_allocation_is_known_to_survive(void)
-{
-  return getenv("SALLOC_NO_KILL") || getenv("SBATCH_NO_KILL");
 }
 
 /* ---- its hosts ---- */
@@ -194,6 +194,100 @@ int tm_allocation_check(const struct tm_allocation *a, struct tm_err *err)
   tm_slurm_ran_release(&ran);
   tm_command_words_free(argv);
   return rc;
+}
+
+/* ---- whether it survives ---- */
+
+static bool is_no_kill(const char *word, size_t len)
+{
+  return (len == 2 && memcmp(word, "-k", 2) == 0) ||
+         (len == 9 && memcmp(word, "--no-kill", 9) == 0);
+}
+
+bool tm_allocation_words_survive(const char *words, size_t len)
+{
+  for (size_t at = 0, n; at < len; at += n + 1) {
+    n = strnlen(words + at, len - at);
+    if (is_no_kill(words + at, n))
+      return true;
+  }
+  return false;
+}
+
+/* A word behind a '#' is a comment. */
+static bool line_survives(const char *line, size_t len)
+{
+  static const char mark[] = "#SBATCH";
+  size_t at = sizeof mark - 1, n;
+
+  if (len < at || memcmp(line, mark, at) != 0)
+    return false;
+  for (; at < len && line[at] != '#'; at += n) {
+    at += strspn(line + at, " \t");
+    n = strcspn(line + at, " \t\r\n#");
+    if (is_no_kill(line + at, n))
+      return true;
+    if (n == 0)
+      break;
+  }
+  return false;
+}
+
+bool tm_allocation_script_survives(const char *script)
+{
+  for (size_t len; *script; script += len + (script[len] == '\n')) {
+    len = strcspn(script, "\n");
+    if (line_survives(script, len))
+      return true;
+  }
+  return false;
+}
+
+/* Whether that process is an salloc with this option. */
+static bool is_surviving_salloc(pid_t pid)
+{
+  char *path = tm_xprintf("/proc/%ld/cmdline", (long)pid);
+  struct tm_buf words = TM_BUF_NONE;
+  bool survives = tm_fs_read_file(tm_fs_real(), path, WORDS_MAX, &words, NULL) == 0 &&
+                  strcmp(tm_path_base(tm_buf_str(&words)), "salloc") == 0 &&
+                  tm_allocation_words_survive(words.data, words.len);
+
+  tm_buf_release(&words);
+  free(path);
+  return survives;
+}
+
+static bool is_below_surviving_salloc(void)
+{
+  pid_t pid = getppid();
+
+  for (int i = 0; pid > 1 && i < ANCESTORS_MAX; i++, pid = tm_process_parent(pid))
+    if (is_surviving_salloc(pid))
+      return true;
+  return false;
+}
+
+static bool is_surviving_script(const struct tm_allocation *a)
+{
+  const char *environment = getenv("ENVIRONMENT"); /* as sbatch sets it */
+  char *argv[] = {
+    (char *)"scontrol", (char *)"write", (char *)"batch_script", a->job, (char *)"-", NULL
+  };
+  struct tm_slurm_ran ran;
+  bool survives;
+
+  if (!environment || strcmp(environment, "BATCH") != 0)
+    return false;
+  survives = tm_slurm_run(&ran, argv, TM_SLURM_LIMIT_NS, NULL) == 0 && !ran.is_late &&
+             !ran.has_failed && tm_allocation_script_survives(tm_buf_str(&ran.out));
+  tm_slurm_ran_release(&ran);
+  return survives;
+}
+
+bool tm_allocation_is_known_to_survive(const struct tm_allocation *a)
+{
+  return getenv("SALLOC_NO_KILL") || getenv("SBATCH_NO_KILL") || is_below_surviving_salloc() ||
+         is_surviving_script(a);
 }
 
 /* ---- nodes ---- */

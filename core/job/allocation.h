@@ -29,9 +29,14 @@ int tm_allocation_find(struct tm_allocation *out, const struct tm_config *c, str
 int tm_allocation_check(const struct tm_allocation *a, struct tm_err *err);
 void tm_allocation_release(struct tm_allocation *a);
 
-/* Whether our environment shows that it survives the failure of a machine: SALLOC_NO_KILL,
- * SBATCH_NO_KILL. Slurm itself does not tell. */
-bool tm_allocation_is_known_to_survive(void);
+/* Whether it is known to survive the failure of a machine. Slurm does not tell; but SALLOC_NO_KILL
+ * or SBATCH_NO_KILL may be set, salloc --no-kill may have started us, or the batch script may say
+ * so. Runs scontrol in a batch script, for 20 s at most. */
+bool tm_allocation_is_known_to_survive(const struct tm_allocation *a);
+/* Whether these words, or this batch script, have --no-kill or -k. `words`: of a command, each with
+ * its NUL. Pure. */
+bool tm_allocation_words_survive(const char *words, size_t len);
+bool tm_allocation_script_survives(const char *script);
 
 /* The command of a node, for tm_command_words_free(). `host`: one of the hosts of `a`; NULL: the
  * node is a Slurm job of its own, which `exclude`, or NULL, keeps away from hosts. */

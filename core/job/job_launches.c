@@ -55,6 +55,16 @@ static struct tm_launch_options options_of(const struct tm_launch_group *g, uint
                                       .seed = seed };
 }
 
+/* Whether the user has not heard of the allocation because of an earlier group. */
+static bool is_first_there(const struct tm_job_launches *l, const struct tm_launch_group *g)
+{
+  const struct tm_launch_group *each = l->groups.at;
+
+  while (each < g && !each->allocation.job)
+    each++;
+  return each == g;
+}
+
 /* One failed machine ends an allocation, unless it was started with --no-kill. */
 static void note_allocation(struct tm_job *job, const struct tm_launch_group *g,
                             size_t nodes_wanted)
@@ -70,15 +80,14 @@ static void note_allocation(struct tm_job *job, const struct tm_launch_group *g,
   tm_buf_release(&left_out);
   if (nodes_wanted > a->hosts_len)
     tm_job_warn(job,
-                "'node_count' is %zu, but the Slurm job %s has %zu %s for nodes: it has so "
-                "many nodes; for Slurm jobs of their own: slurm_allocation = \"new\"",
+                "'node_count' is %zu, but the Slurm job %s has %zu %s for nodes: there is one node "
+                "on each; for Slurm jobs of their own: slurm_allocation = \"new\"",
                 nodes_wanted, a->job, a->hosts_len,
                 tm_text_counted((int64_t)a->hosts_len, "host", "hosts"));
-  if (a->hosts_len > 1 && !tm_allocation_is_known_to_survive())
+  if (a->hosts_len > 1 && is_first_there(job->launches, g) && !tm_allocation_is_known_to_survive(a))
     tm_job_warn(job,
                 "Slurm ends the Slurm job %s, and this job with it, when one of its machines "
-                "fails, unless it was started with --no-kill; tidemill sees that only if "
-                "SALLOC_NO_KILL or SBATCH_NO_KILL was set instead",
+                "fails, unless it was started with --no-kill, which is not known here",
                 a->job);
 }
 

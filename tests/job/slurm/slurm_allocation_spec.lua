@@ -143,6 +143,7 @@ describe("in an allocation of Slurm, nodes", function()
     local r = map("--compute-target", "slurm", "--node-count", "3", "--mini-batch-size", "1")
     assert.same(expected, sorted(r.out))
     job.expect_words(r.err, { "the nodes are steps of the Slurm job " })
+    assert.is_nil(r.err:find("warning", 1, true), r.err)
   end)
 
   on_slurm("are steps of it, one on each host, with all CPUs that it has there", function()
@@ -193,7 +194,7 @@ describe("in an allocation of Slurm, nodes", function()
   end)
 
   on_slurm("are replaced on an unused host when their machine dies", function()
-    local t = stopped_case(2, "node_timeout = 5")
+    local t = stopped_case(2, "node_timeout = 3")
     local machine = record(t, 2).host
     local used = { [record(t, 1).host] = true, [machine] = true }
     cluster:call("kill-node", machine:match "%d+$")

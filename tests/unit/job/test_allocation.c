@@ -15,10 +15,10 @@ static char *a_path; /* PATH before the case */
 
 static int open_case(void **state)
 {
-  static const char *const names[] = { "SLURM_JOB_ID",           "SLURM_JOBID",
-                                       "SLURM_JOB_NODELIST",     "SLURM_NODELIST",
-                                       "SALLOC_NO_KILL",         "SBATCH_NO_KILL",
-                                       "SLURM_JOB_CPUS_PER_NODE" };
+  static const char *const names[] = {
+    "SLURM_JOB_ID",   "SLURM_JOBID",    "SLURM_JOB_NODELIST",      "SLURM_NODELIST",
+    "SALLOC_NO_KILL", "SBATCH_NO_KILL", "SLURM_JOB_CPUS_PER_NODE", "ENVIRONMENT"
+  };
   int rc = store_open(state);
 
   for (size_t i = 0; i < TM_COUNT_OF(names); i++)
@@ -128,9 +128,56 @@ static void an_environment_may_name_no_allocation(void **state)
 
 static void it_is_known_to_survive_by_a_variable(void **state)
 {
-  assert_false(tm_allocation_is_known_to_survive());
+  struct tm_allocation a = { .job = (char *)"27" };
+
+  assert_false(tm_allocation_is_known_to_survive(&a));
   setenv("SBATCH_NO_KILL", "1", 1);
-  assert_true(tm_allocation_is_known_to_survive());
+  assert_true(tm_allocation_is_known_to_survive(&a));
+}
+
+static void it_is_known_to_survive_by_its_script(void **state)
+{
+  struct tm_allocation a = { .job = (char *)"27" };
+
+  put_command(*state, "scontrol",
+              "[ \"$*\" = 'write batch_script 27 -' ] && echo '#SBATCH --no-kill'");
+  assert_false(tm_allocation_is_known_to_survive(&a));
+  setenv("ENVIRONMENT", "BATCH", 1);
+  assert_true(tm_allocation_is_known_to_survive(&a));
+  a.job = (char *)"28";
+  assert_false(tm_allocation_is_known_to_survive(&a));
+}
+
+#define WORDS(text) tm_allocation_words_survive(text, sizeof(text) - 1)
+
+static void words_of_a_command_are_whole(void **state)
+{
+  assert_true(WORDS("salloc\0-N3\0--no-kill\0"));
+  assert_true(WORDS("salloc\0-k\0bash\0"));
+  assert_true(WORDS("salloc\0-k")); /* without its last NUL */
+  assert_false(WORDS("salloc\0-N3\0bash\0"));
+  assert_false(WORDS("salloc\0--no-killer\0-kill\0"));
+  assert_false(WORDS(""));
+}
+
+static void lines_of_a_script_are_those_of_sbatch(void **state)
+{
+  static const char *const yes[] = { "#!/bin/sh\n#SBATCH --requeue --no-kill --time=1\n",
+                                     "#SBATCH -k", "#SBATCH\t--nodes=2\t-k \r\nx" };
+  static const char *const no[] = { "",
+                                    "#!/bin/sh\nsrun --no-kill\n",
+                                    "##SBATCH --no-kill",
+                                    "#SBATCH --nodes=2 # --no-kill",
+                                    "# SBATCH -k",
+                                    "#SBATCH",
+                                    "#SBATCH --nodes=2\n --no-kill",
+                                    "#SBATCH    " };
+
+  for (size_t i = 0; i < TM_COUNT_OF(yes); i++)
+    assert_true(tm_allocation_script_survives(yes[i]));
+  for (size_t i = 0; i < TM_COUNT_OF(no); i++)
+    if (tm_allocation_script_survives(no[i]))
+      fail_msg("%s", no[i]);
 }
 
 static void expect_checked(const char *dir, const char *script, const char *expected)
@@ -200,6 +247,9 @@ UNIT_TESTS({
     TEST(hosts_that_cannot_be_found_are_an_error),
     TEST(an_environment_may_name_no_allocation),
     TEST(it_is_known_to_survive_by_a_variable),
+    TEST(it_is_known_to_survive_by_its_script),
+    TEST(words_of_a_command_are_whole),
+    TEST(lines_of_a_script_are_those_of_sbatch),
     TEST(one_that_has_ended_is_refused),
     TEST(a_node_has_all_cpus_of_its_host),
 });
