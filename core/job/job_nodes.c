@@ -55,9 +55,10 @@ void tm_job_nodes_remove_temp(struct tm_job *job)
 
 int64_t tm_job_nodes_max_workers(const struct tm_job *job)
 {
-  int64_t have = job->launches ? tm_job_launches_workers(job) : 0;
+  int64_t given = job->o.max_workers; /* then nobody looks at all nodes for each mini-batch */
+  int64_t have = given == 0 && job->launches ? tm_job_launches_workers(job) : 0;
 
-  return tm_share_limit(job->o.max_workers, have, job->node_workers);
+  return tm_share_limit(given, have, job->node_workers);
 }
 
 static void on_node_note(void *data, uint32_t id, const char *text)

@@ -10,13 +10,14 @@
 #define TM_NO_NODE        UINT32_MAX
 #define TM_LOST_NODES_MAX 3 /* with which a mini-batch, or a part, has failed */
 
+/* Each worker holds some, and there may be 100,000 workers: without padding. */
 struct tm_assignment {
   uint64_t index;
   uint64_t part; /* of the mini-batch (record/part.h), while bad items are isolated; 0: the whole */
   uint32_t try;  /* the number of this try, from 1 */
   uint32_t picked;       /* how often it was handed out, including this time */
-  uint32_t lost_answers; /* how often a worker finished it, but its answer was not read */
-  uint32_t lost_nodes;   /* how often its node was lost while it was at a worker there */
+  uint16_t lost_answers; /* how often a worker finished it, but its answer was not read */
+  uint16_t lost_nodes;   /* how often its node was lost while it was at a worker there */
   uint32_t lost_at[TM_LOST_NODES_MAX]; /* those nodes */
   uint32_t rows;                       /* of a table, as a worker counted them; 0: not known */
   uint32_t search;     /* of a part: the search for bad items that it belongs to (searches.h) */
