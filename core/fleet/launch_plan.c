@@ -138,6 +138,11 @@ bool tm_launch_plan_is_over(const struct tm_launch_plan *p) /* keeps (5) */
   return (tm_launch_plan_is_exhausted(p) || p->limit == 0) && p->starting == 0 && p->ready == 0;
 }
 
+bool tm_launch_plan_expects(const struct tm_launch_plan *p)
+{
+  return p->starting > 0 || (!tm_launch_plan_is_exhausted(p) && p->ready < target(p));
+}
+
 bool tm_launch_plan_has_running(const struct tm_launch_plan *p)
 {
   for (size_t i = 0; i < p->places.len; i++)

@@ -143,6 +143,8 @@ bool tm_launch_plan_late(const struct tm_launch_plan *p, int64_t now_ns, uint32_
 bool tm_launch_plan_is_exhausted(const struct tm_launch_plan *p);     /* (3), (4) */
 bool tm_launch_plan_are_all_canceled(const struct tm_launch_plan *p); /* (7) */
 bool tm_launch_plan_is_over(const struct tm_launch_plan *p);          /* (5), (7) */
+/* Whether nodes start, or are to be launched. */
+bool tm_launch_plan_expects(const struct tm_launch_plan *p);
 /* Whether the command of some node runs. */
 bool tm_launch_plan_has_running(const struct tm_launch_plan *p);
 /* NULL: no node of that id has a place. */

@@ -271,6 +271,14 @@ void tm_job_launches_fail(struct tm_job *job, size_t group, const struct tm_err 
       tm_job_launches_check(job, i);
 }
 
+bool tm_job_launches_expects(const struct tm_job *job, size_t step)
+{
+  size_t group = job->launches->group_of[step];
+
+  return group != NO_GROUP && job->launches->groups.at[group].cause.code == 0 &&
+         tm_launch_plan_expects(&job->launches->groups.at[group].plan);
+}
+
 void tm_job_launches_committed(struct tm_job *job, size_t step, uint32_t id)
 {
   size_t group = job->launches->group_of[step];

@@ -227,6 +227,8 @@ void tm_job_launches_go(struct tm_job *job);
 void tm_job_launches_check(struct tm_job *job, size_t step);
 /* No node of the group can be had: its steps fail, now or when they begin. */
 void tm_job_launches_fail(struct tm_job *job, size_t group, const struct tm_err *err);
+/* Whether nodes of the step's group come that are not ready yet. */
+bool tm_job_launches_expects(const struct tm_job *job, size_t step);
 /* A mini-batch of the step was committed that ran on the node. */
 void tm_job_launches_committed(struct tm_job *job, size_t step, uint32_t id);
 /* Ends all nodes of an ending job: the launched ones, then the local one; reports GONE. _end: call
@@ -392,9 +394,11 @@ bool tm_job_steps_need_node(const struct tm_job *job);
 void tm_job_steps_close(struct tm_job *job);
 void tm_job_steps_release(struct tm_job *job);
 
-/* job_sharing.c. The first two are for the options of a step. */
+/* job_sharing.c. The first three are for the options of a step. */
 bool tm_job_sharing_may_start(void *data, const struct tm_supervisor *s);
 void tm_job_sharing_fill(void *data);
+/* Whether a node starts, or will be launched, that the step may use. */
+bool tm_job_sharing_expects_node(void *data, const struct tm_supervisor *s);
 /* Takes a worker from another step for a step that has none. */
 void tm_job_sharing_give_first(struct tm_job *job);
 /* A running step uses the node, if that serves it and it may have one more. */

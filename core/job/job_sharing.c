@@ -59,6 +59,14 @@ static bool wants_node(const struct tm_job *job, size_t step) /* keeps (1) */
          (int64_t)tm_supervisor_nodes(job->steps[step].s) < c->node_count;
 }
 
+bool tm_job_sharing_expects_node(void *data, const struct tm_supervisor *s)
+{
+  const struct tm_job *job = data;
+  size_t step = tm_supervisor_view(s)->number;
+
+  return wants_node(job, step) && tm_job_launches_expects(job, step);
+}
+
 void tm_job_sharing_give_node(struct tm_job *job, size_t step, struct tm_node *node)
 {
   uint32_t id = tm_node_id(node);

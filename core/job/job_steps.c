@@ -180,6 +180,7 @@ static int open_step(struct tm_job *job, size_t i, struct tm_err *err)
                                      .may_start = tm_job_sharing_may_start,
                                      .on_freed = tm_job_sharing_fill,
                                      .on_sick = on_sick,
+                                     .expects_node = tm_job_sharing_expects_node,
                                      .on_listed = on_listed,
                                      .on_committed = on_committed,
                                      .on_ended = on_step_ended,

@@ -505,7 +505,7 @@ const struct tm_sched_node *tm_sched_given_up(const struct tm_sched *s)
     return NULL;
   for (size_t i = 0; i < s->roster.nodes.len; i++) {
     const struct tm_sched_node *n = s->roster.nodes.at[i];
-    if (!n)
+    if (!n || n->is_lost)
       continue;
     if (!tm_pool_has_given_up(&n->pool))
       return NULL;

@@ -377,7 +377,8 @@ void tm_supervisor_judge(struct tm_supervisor *s)
 
   if (!may(s, TM_STEP_MAY_START))
     return;
-  if ((node = tm_sched_given_up(&s->sched))) {
+  node = tm_sched_given_up(&s->sched);
+  if (node && !(s->o.expects_node && s->o.expects_node(s->o.data, s))) {
     struct tm_err why = s->cause; /* why the last worker ended */
     if (node->pool.idle_ends > node->pool.init_failures)
       tm_err_set(&s->cause, TM_ESCRIPT,
@@ -467,6 +468,8 @@ void tm_supervisor_tick(struct tm_supervisor *s)
     tm_step_nodes_tick(s);
   if (may(s, TM_STEP_MAY_WATCH))
     tm_watchdog_tick(s);
+  if (!s->copying.is_on)
+    tm_supervisor_judge(s); /* no other node may come any more */
 }
 
 /* Closing. */

@@ -39,6 +39,8 @@ struct tm_supervisor_options {
   void (*on_freed)(void *data);
   /* Mini-batches were listed, or all of them are; NULL: not called. */
   void (*on_listed)(void *data);
+  /* Whether the step may get another node soon; NULL: no. */
+  bool (*expects_node)(void *data, const struct tm_supervisor *s);
   /* A good result from a worker on the node was added to the commit; NULL: not called. */
   void (*on_committed)(void *data, const struct tm_supervisor *s, uint32_t node);
   /* The node is sick (sched/node_health.h), with the figures: drain it; NULL: not called. */

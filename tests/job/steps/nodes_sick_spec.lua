@@ -12,13 +12,15 @@ local TRIES = 8 -- that must fail on a node with two workers
 local SCRIPT = waiting.SCRIPT .. [[local host = os.getenv "TM_HOST"
 ]]
 
-local function sick_case(hosts, script, more)
+local COMMAND = [[{ "env", "TM_HOST={host}", "{program}", "node" }]]
+
+local function sick_case(hosts, script, more, command)
   local t = job.case()
   t:inputs(INPUTS)
   t:script(SCRIPT .. script)
-  t:pipeline(([[compute_target = "exec", node_command = { "env", "TM_HOST={host}", "{program}", "node" },
+  t:pipeline(([[compute_target = "exec", node_command = %s,
     node_count = %d, node_hosts = { %s }, mini_batch_size = 1, process_count_per_node = 2, %s]]):format(
-    math.min(#hosts, 3), '"' .. table.concat(hosts, '", "') .. '"', more or ""))
+    command or COMMAND, math.min(#hosts, 3), '"' .. table.concat(hosts, '", "') .. '"', more or ""))
   t.options = waiting.here(t)
   t.options.limit = LIMIT
   return t
@@ -106,6 +108,34 @@ end]], "error_threshold = 0, run_max_try = 1")
     assert.is_true(counts.INIT_EXCEPTION >= 6) -- one more may have been starting
     assert.equal(INPUTS, counts.RUN_DONE)
     assert.is_nil(counts.RUN_EXCEPTION)
+  end)
+
+  -- It is ready long before the other one, which may be the one that works.
+  it("does not fail the step while another node starts", function()
+    local t = sick_case({ "a", "b" }, [[
+function init() if host == "a" then error "no licence" end end
+function run(m) return names_of(m) end]], "", [==[{ "sh", "-c",
+      'while [ "$1" = b ] && [ ! -e "${{HERE}}start" ]; do sleep 0.02; done; TM_HOST=$1 exec "$0" node',
+      "{program}", "{host}" }]==])
+    t.program = t:start_job(nil, t.options)
+    wait_for_log(t, "init%(%) failed: ")
+    programs.wait_until("failures of init()", function()
+      if t.last:has_ended() then error("the job has ended: " .. log_of(t)) end
+      local _, count = log_of(t):gsub("init%(%) failed: ", "")
+      return count >= 6
+    end, LIMIT)
+    t:write("here-start", "")
+    t:expect(t:finish(t.program, LIMIT), 0)
+    assert.same(job.names(INPUTS), t:rows())
+    assert.same({ "a", "b" }, hosts_of(t))
+  end)
+
+  it("fails the step if no other node can come", function()
+    local t = sick_case({ "a", "b" }, "function init() error 'no licence' end function run() end")
+    local r = t:run_job(nil, t.options)
+    assert.equal(1, r.status, r.err)
+    job.expect_words(r.err, { "loading or init() failed", "no licence" })
+    assert.is_nil(log_of(t):find("is sick", 1, true))
   end)
 
   it("is not one where the script fails as it does everywhere", function()

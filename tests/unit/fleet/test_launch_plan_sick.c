@@ -44,9 +44,11 @@ static void the_host_of_a_sick_node_rests_while_another_one_works(void **state)
   launch_all(&p, 0, 1);
   for (uint32_t id = 1; id <= 3; id++)
     be_ready(&p, id);
+  assert_false(tm_launch_plan_expects(&p));
   tm_launch_plan_sick(&p, 2);
   assert_int_equal(tm_launch_plan_next(&p, 0), NONE); /* it drains */
   lose(&p, 2, TM_S);
+  assert_true(tm_launch_plan_expects(&p));
   assert_int_equal(tm_launch_plan_next(&p, 60 * TM_S), NONE);
   lose(&p, 1, 60 * TM_S); /* this host may be used again */
   assert_int_equal(launch_all(&p, 60 * TM_S, 4), 1);
