@@ -134,7 +134,7 @@ static void settle_lost_try(struct tm_worker *w, struct tm_in_flight *held,
   if (ended->view.seq == held->seq && ended->view.begun_wall_ns > 0)
     a.head.begin_wall_ns = ended->view.begun_wall_ns;
   else if (ended->phase_ns > 0)
-    a.head.begin_wall_ns = tm_clock_wall_ns() + w->node->clock_offset_ns - ended->phase_ns;
+    a.head.begin_wall_ns = tm_step_node_its_time(w->node, tm_clock_wall_ns() - ended->phase_ns);
   if (text)
     a.message = text;
   tm_staging_remove(tm_fs_real(), w->s->output_dir, staging); /* its output files go too */

@@ -51,6 +51,12 @@ static inline int64_t tm_step_node_our_time(const struct tm_step_node *n, int64_
   return wall_ns > 0 ? (int64_t)((uint64_t)wall_ns - (uint64_t)n->clock_offset_ns) : wall_ns;
 }
 
+/* The reverse. */
+static inline int64_t tm_step_node_its_time(const struct tm_step_node *n, int64_t wall_ns)
+{
+  return (int64_t)((uint64_t)wall_ns + (uint64_t)n->clock_offset_ns);
+}
+
 static inline void tm_step_node_add_run(struct tm_step_node *n, int64_t run_ns)
 {
   if (run_ns < 0 || __builtin_add_overflow(n->run_ns, run_ns, &n->run_ns))

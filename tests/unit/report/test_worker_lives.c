@@ -70,7 +70,32 @@ static void a_resumed_job_appends(void **state)
   free(text);
 }
 
+static int64_t offset_of(const struct report_fixture *f, const char *worker)
+{
+  return tm_worker_lives_clock_offset(f->logs, worker);
+}
+
+static void the_clock_of_a_worker_is_noted(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_event events[] = { fixture_event(f, TM_EVENT_WORKER_STARTED),
+                               fixture_event(f, TM_EVENT_WORKER_STARTED),
+                               fixture_event(f, TM_EVENT_WORKER_ENDED) };
+  assert_int_equal(offset_of(f, "process003"), 0); /* there is no file */
+  events[0].clock_offset_ns = -2500 * TM_MS;
+  events[1].worker = "process004";
+  events[2].text = "clock offset 7.000000 s"; /* a worker may write that as its last line */
+  write_all(f, events, TM_COUNT_OF(events));
+  char *text = fixture_read(f, FILE_NAME);
+  assert_has(text, FRONT "started,,,clock offset -2.500000 s\n");
+  free(text);
+  assert_int_equal(offset_of(f, "process003"), -2500 * TM_MS);
+  assert_int_equal(offset_of(f, "process004"), 0);
+  assert_int_equal(offset_of(f, "process005"), 0);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test_setup_teardown(the_clock_of_a_worker_is_noted, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_life_is_a_row_for_each_event, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(details_are_one_quoted_line, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_resumed_job_appends, fixture_open, fixture_close),
