@@ -78,6 +78,11 @@ static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_
 {
   struct tm_launch_group *g = data;
 
+  if (!tm_job_life_may(&g->exclude.job->life, TM_JOB_MAY_RUN)) {
+    g->exclude.is_asking = false;
+    tm_job_launches_end(g->exclude.job);
+    return;
+  }
   if (ended->exit_status != 0 && tm_slurm_text_is_unanswered(ended->last_line))
     take_none(g, ended->last_line);
   else
@@ -144,4 +149,21 @@ void tm_job_exclude_lost(struct tm_job *job) /* keeps (2) */
       tm_exclusions_unanswered(&e->hosts);
     e->is_asking = false;
   }
+}
+
+void tm_job_exclude_close(struct tm_job *job)
+{
+  struct tm_node *local = tm_fleet_node(&job->fleet, TM_LOCAL_NODE);
+
+  for (size_t i = 0; local && i < job->launches->groups.len; i++)
+    if (job->launches->groups.at[i].exclude.is_asking)
+      tm_node_end_launch(local, job->launches->groups.at[i].exclude.question);
+}
+
+bool tm_job_exclude_is_done(const struct tm_job *job)
+{
+  for (size_t i = 0; i < job->launches->groups.len; i++)
+    if (job->launches->groups.at[i].exclude.is_asking)
+      return false;
+  return true;
 }

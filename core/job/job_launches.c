@@ -447,6 +447,7 @@ void tm_job_launches_close(struct tm_job *job)
       tm_job_launched_end_command(l->nodes.at[i]); /* it has no keeper that could end first */
   }
   tm_job_slurm_queue_close(job);
+  tm_job_exclude_close(job);
   tm_fleet_close_streams(&job->fleet);
   tm_job_slurm_close(job);
   tm_job_launches_end(job);
@@ -461,7 +462,8 @@ void tm_job_launches_end(struct tm_job *job)
     return;
   if (l->nodes.len == 0 && !tm_fleet_node(&job->fleet, TM_LOCAL_NODE))
     tm_job_slurm_finish(job);
-  is_done = l->nodes.len == 0 && tm_job_slurm_is_done(job) && tm_job_slurm_queue_is_done(job);
+  is_done = l->nodes.len == 0 && tm_job_slurm_is_done(job) && tm_job_slurm_queue_is_done(job) &&
+            tm_job_exclude_is_done(job);
   if (!is_done && tm_clock_mono_ns() < l->give_up_ns)
     return;
   tm_fleet_close(&job->fleet);

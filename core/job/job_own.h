@@ -322,6 +322,9 @@ bool tm_job_exclude_is_settled(struct tm_job *job, size_t group);
  * user hears that once. */
 void tm_job_exclude_unanswered(struct tm_job *job, size_t group, const char *line);
 void tm_job_exclude_lost(struct tm_job *job); /* the keeper of this machine is lost */
+/* The job ends: ends the questions that run. Whether none runs any more. */
+void tm_job_exclude_close(struct tm_job *job);
+bool tm_job_exclude_is_done(const struct tm_job *job);
 
 /* job_slurm.c. Those with a node do nothing if that is not a Slurm job. */
 /* The command of the node, for tm_command_words_free(). Names its Slurm job. */

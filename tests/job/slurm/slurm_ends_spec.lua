@@ -168,30 +168,51 @@ end]])
     job.expect_patterns(r.err, { ALL_CANCELED .. "[^\n]*cannot start node 1: [^\n]*" .. CANCELED })
   end)
 
-  --- A squeue that breaks when the test says so. It leaves a note for each of its calls.
-  local function with_squeue(text)
+  --- One of Slurm's commands breaks when the test says so; `when`: for calls with this option only.
+  --- Each call of squeue is noted.
+  local function with_broken(command, text, when)
     return function(t)
-      t:write("bin/squeue", ([[#!/bin/sh
-echo "$*" >>"${HERE}calls"
-[ ! -e "${HERE}broken" ] || { %s; }
-PATH=${PATH#*:} exec squeue "$@"
-]]):format(text))
-      assert(os.execute(("chmod +x '%s'"):format(t:path "bin/squeue")))
+      for _, name in ipairs { "squeue", command } do
+        t:write("bin/" .. name, ([[#!/bin/sh
+echo "$*" >>"${HERE}%s"
+case "%s $*" in
+  "%s "*%s*) [ ! -e "${HERE}broken" ] || { %s; } ;;
+esac
+PATH=${PATH#*:} exec %s "$@"
+]]):format(name, name, command, when or "", text, name))
+        assert(os.execute(("chmod +x '%s'"):format(t:path("bin/" .. name))))
+      end
       t.options.env[#t.options.env + 1] = "PATH=" .. t:path "bin" .. ":" .. os.getenv "PATH"
     end
   end
 
-  for what, text in pairs { fails = "echo 'no answer' >&2; exit 1", hangs = "exec tail -f /dev/null" } do
+  --- Nothing was left for the keeper to cancel when the job had ended.
+  local function expect_quick_end(t) assert.is_nil(t:read("here-squeue"):find "%-%-me") end
+
+  local HANGS = "exec tail -f /dev/null"
+
+  for what, text in pairs { fails = "echo 'no answer' >&2; exit 1", hangs = HANGS } do
     on_slurm("are replaced without a reason if squeue " .. what, function()
-      local t = start(with_squeue(text))
+      local t = start(with_broken("squeue", text))
       t:write("here-broken", "")
       kill_relay(t)
       wait_for_log(t, "node 3 %(node%d%) is ready")
       local log = finish(t)
       job.expect_patterns(log, { "lost node %d %(node%d%) after [%d:]+: .*%(Slurm: not known%).*" .. WORK })
       assert.equal(what == "fails", log:find("cannot ask Slurm about the nodes: no answer", 1, true) ~= nil)
-      -- nothing was left for the keeper to cancel when the job had ended
-      assert.is_nil(t:read("here-calls"):find "%-%-me")
+      expect_quick_end(t)
     end)
   end
+
+  on_slurm("need not be replaced: the job does not wait for Slurm's answer", function()
+    local t = start(with_broken("srun", HANGS, "--test-only"))
+    t:write("here-broken", "")
+    kill_relay(t)
+    programs.wait_until("a question", function()
+      return select(2, t:read("here-srun"):gsub("%-%-test%-only", "")) == 2
+    end, LIMIT)
+    finish(t)
+    expect_quick_end(t)
+    assert.is_false(t:has "job/nodes/3.txt")
+  end)
 end)
