@@ -9,7 +9,7 @@ void tm_slurm_question_start(struct tm_slurm_question *q, int64_t now_ns)
     return;
   q->state = TM_SLURM_QUESTION_DUE;
   q->due_ns = now_ns;
-  q->until_ns = now_ns + TM_SLURM_ANSWER_NS;
+  q->until_ns = now_ns + TM_SLURM_START_NS;
 }
 
 /* An answer that is on its way is about the time before. */

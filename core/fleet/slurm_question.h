@@ -5,11 +5,13 @@
  *      TM_SLURM_ASK_LIMIT_NS is to be ended.
  *  (2) While nodes wait in the queue: 5 s after the first of them was requested, then each 30 s.
  *  (3) Once when a node has started: for the time that it has left. It gets no work before.
- *  (4) Once when it was lost, or its command has ended: for the reason. Its command normally ends
- *      with it, and is waited for, because Slurm knows no reason before. While its Slurm job still
- *      ends (COMPLETING), Slurm does not tell the reason: then again, at growing intervals.
- *  (5) An answer is waited for TM_SLURM_ANSWER_NS, and a reason for TM_SLURM_ENDING_NS if the Slurm
- *      job still ends. Then it is not known.
+ *  (4) Once when it was lost, or its command has ended: for the reason. Its command normally
+ *      ends with it, and is waited for, because Slurm knows no reason before. While its Slurm
+ *      job still ends (COMPLETING), Slurm does not tell the reason: then again, at growing
+ *      intervals.
+ *  (5) An answer to (3) is waited for during TM_SLURM_START_NS, one to (4) during
+ *      TM_SLURM_ANSWER_NS, or TM_SLURM_ENDING_NS if the Slurm job still ends. Then it is not
+ *      known.
  *
  * Caller: tell what happens to the nodes; at each tick, ask what tm_slurm_asking_next() says;
  * mark the questions that are part of it as asked; pass each of them its answer.
@@ -22,6 +24,7 @@
 #define TM_SLURM_ASK_LIMIT_NS (20 * INT64_C(1000000000))
 #define TM_SLURM_FIRST_NS     (5 * INT64_C(1000000000))
 #define TM_SLURM_NEXT_NS      (30 * INT64_C(1000000000))
+#define TM_SLURM_START_NS     (1 * INT64_C(1000000000))
 #define TM_SLURM_ANSWER_NS    (3 * INT64_C(1000000000))
 #define TM_SLURM_ENDING_NS    (10 * INT64_C(1000000000))
 #define TM_SLURM_COMMAND_NS   (250 * INT64_C(1000000)) /* so long the end of the command has */

@@ -80,8 +80,8 @@ static void a_start_is_asked_about_once(void **state)
 
   assert_true(tm_slurm_question_is_settled(&q, 4));
   tm_slurm_question_start(&q, 5);
-  assert_false(tm_slurm_question_is_settled(&q, 5 + TM_SLURM_ANSWER_NS - 1));
-  assert_true(tm_slurm_question_is_settled(&q, 5 + TM_SLURM_ANSWER_NS));
+  assert_false(tm_slurm_question_is_settled(&q, 5 + TM_SLURM_START_NS - 1));
+  assert_true(tm_slurm_question_is_settled(&q, 5 + TM_SLURM_START_NS));
   assert_int_equal(q.state, TM_SLURM_QUESTION_DUE);
   assert_int_equal(q.due_ns, 5);
   assert_false(tm_slurm_question_answered(&q, &runs, 6)); /* of another question */
