@@ -89,7 +89,9 @@ static void a_lost_node_leaves_the_other_at_work(void **state)
 {
   struct step_rig r;
   run_until_both_hold(&r);
+  assert_int_equal(r.s->sched.time.init.workers, 2); /* the rule of two minutes: of all nodes */
   lose(&r, 1);
+  assert_int_equal(r.s->sched.time.init.workers, 1);
   assert_non_null(tm_fleet_node(&r.fleet, 0));
   assert_string_equal(node_of(&r, TM_EVENT_WORKER_ENDED, "process001"), "1");
   assert_string_equal(node_of(&r, TM_EVENT_WORKER_ENDED, "process000"), "none");
