@@ -77,6 +77,7 @@ static void drop(struct tm_launched_node *n)
     if (l->nodes.at[i] != n)
       l->nodes.at[kept++] = l->nodes.at[i];
   l->nodes.len = kept;
+  l->workers = -1;
   tm_job_node_news_over(n);
   tm_job_launched_free(n);
 }
@@ -182,6 +183,7 @@ static void set_why(struct tm_launched_node *n, const char *why)
   if (n->why)
     return;
   n->why = tm_xstrdup(why);
+  n->job->launches->workers = -1;
   n->lived_ns = n->was_ready ? tm_clock_mono_ns() - n->ready_ns : 0;
 }
 
@@ -218,6 +220,7 @@ void tm_job_launched_give_back(struct tm_launched_node *n)
   if (n->why || n->is_leaving || (n->was_ready && !tm_job_sharing_is_idle(n->job, n->id)))
     return;
   n->is_leaving = true;
+  n->job->launches->workers = -1;
   report_left(n);
   tm_launch_plan_leaves(&tm_job_launched_group(n)->plan, n->id);
   tm_job_probe_end(n);
@@ -450,6 +453,7 @@ void tm_job_launched_ready(struct tm_job *job, uint32_t id)
   if (!n || n->why || n->is_leaving || !may_run(job))
     return;
   n->was_ready = n->is_held = true;
+  job->launches->workers = -1;
   tm_job_launched_group(n)->is_unanswered = false;
   n->ready_ns = tm_clock_mono_ns();
   tm_job_probe_end(n);
@@ -469,6 +473,7 @@ void tm_job_launched_drain(struct tm_launched_node *n, enum tm_level level, cons
   uint32_t id = n->id;
 
   n->is_leaving = true;
+  n->job->launches->workers = -1;
   tm_err_set(&tm_job_launched_group(n)->last, TM_ESCRIPT, "%s", text);
   tm_job_node_news(n, TM_NODE_LEAVES, level, text);
   if (may_run(job)) /* else a listener has ended the job */

@@ -112,6 +112,7 @@ void tm_job_launches_init(struct tm_job *job)
 {
   struct tm_job_launches *l = TM_NEW(struct tm_job_launches);
 
+  l->workers = -1;
   l->group_of = tm_xcalloc(job->steps_len, sizeof(*l->group_of));
   l->needs = tm_xcalloc(job->steps_len, sizeof(*l->needs));
   l->run_times = tm_xcalloc(job->steps_len, sizeof(*l->run_times));
@@ -187,7 +188,7 @@ static int64_t workers_of(const struct tm_launched_node *n)
   return given > cpus ? given : cpus;
 }
 
-int64_t tm_job_launches_workers(const struct tm_job *job)
+static int64_t count_workers(const struct tm_job *job)
 {
   int64_t workers = 0;
 
@@ -197,6 +198,13 @@ int64_t tm_job_launches_workers(const struct tm_job *job)
     if (job->launches->group_of[i] == NO_GROUP)
       return workers + job->node_workers;
   return workers;
+}
+
+int64_t tm_job_launches_workers(const struct tm_job *job)
+{
+  if (job->launches->workers < 0)
+    job->launches->workers = count_workers(job);
+  return job->launches->workers;
 }
 
 /* ---- how many there should be ---- */

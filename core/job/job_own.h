@@ -139,13 +139,16 @@ struct tm_job_launches {
   struct TM_ARRAY(struct tm_launch_group) groups;
   size_t *group_of;                                 /* by step; SIZE_MAX: it runs on this machine */
   struct TM_ARRAY(struct tm_launched_node *) nodes; /* from their launch until they are settled */
-  uint32_t next_id;                                 /* 0: not known yet */
-  struct tm_node_need *needs;                       /* room for one for each step */
-  struct tm_run_times *run_times;                   /* likewise */
-  bool knows_step;              /* the keeper of this machine: job_launching.c */
-  struct tm_measured *measured; /* by step */
-  int64_t give_up_ns;           /* of an ending job: when its commands are ended by force */
-  bool has_noted_times;         /* the user knows that nodes see other times: job_probe.c */
+  /* What they may have together; -1: it has to be counted, because a node has changed. It is asked
+   * for with each mini-batch while steps share nodes. */
+  int64_t workers;
+  uint32_t next_id;               /* 0: not known yet */
+  struct tm_node_need *needs;     /* room for one for each step */
+  struct tm_run_times *run_times; /* likewise */
+  bool knows_step;                /* the keeper of this machine: job_launching.c */
+  struct tm_measured *measured;   /* by step */
+  int64_t give_up_ns;             /* of an ending job: when its commands are ended by force */
+  bool has_noted_times;           /* the user knows that nodes see other times: job_probe.c */
   struct tm_job_slurm slurm;
   struct tm_nodes_view view; /* what listeners see */
   struct tm_nodes_now *now_of_steps;
