@@ -194,7 +194,7 @@ int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *sche
 }
 
 /* Only JSON lines may have no known column; any other table has some before its first range. */
-static int refuse_no_columns(const struct tm_table_loader *l, uint32_t dataset, struct tm_err *err)
+static int refuse_no_columns(struct tm_table_loader *l, uint32_t dataset, struct tm_err *err)
 {
   if (l->inputs[dataset].dataset->kind == TM_DATASET_JSON_LINES)
     return tm_err_set(err, TM_EDAMAGE,
@@ -202,6 +202,7 @@ static int refuse_no_columns(const struct tm_table_loader *l, uint32_t dataset, 
                       "key, as {\"id\": 1}; is it a file of JSON lines? jq -c '.[]' makes one "
                       "of a JSON array",
                       l->inputs[dataset].dataset->paths[0]);
+  l->has_bad_state = l->has_bad_state || l->schema_file;
   return tm_err_set(err, TM_EDAMAGE, "'%s' has no schema of input %" PRIu32,
                     l->schema_file ? l->schema_file : "the job", dataset + 1);
 }

@@ -5,6 +5,7 @@
 
 #include <sys/mount.h>
 
+#include "base/path.h"
 #include "folder.h"
 #include "node/node_report.h"
 #include "node/temp_left.h"
@@ -122,6 +123,76 @@ static void a_probe_of_other_bytes_is_refused(void **state)
     rig_send(&r, TM_MSG_PROBE, 0, 0, cases[i].bytes, cases[i].len);
     expect_broken(&r);
   }
+}
+
+/* Within this folder for temporary files of the job. */
+static void send_source(struct rig *r, const char *job_dir, const char *dir)
+{
+  struct tm_buf bytes = TM_BUF_NONE;
+  struct tm_node_source s = { .job_dir = (char *)job_dir,
+                              .dir = (char *)dir,
+                              .hash = (char *)"0123456789abcdef",
+                              .incarnation = { 1, 2, 3 } };
+  tm_node_source_encode(&bytes, &s);
+  rig_send(r, TM_MSG_SOURCE, 0, 0, bytes.data, bytes.len);
+  tm_buf_release(&bytes);
+}
+
+static char *source_dir(struct rig *r, const char *base)
+{
+  char *begin = tm_temp_name_begin(r->dir);
+  char *dir = tm_xprintf("%s/%s%s/source-0", r->dir, begin, base);
+  free(begin);
+  return dir;
+}
+
+static void a_script_is_taken_or_refused_with_a_reason(void **state)
+{
+  struct rig r;
+  rig_open(&r, tm_hello());
+  char *dir = source_dir(&r, "1"), *base = tm_path_dir(dir);
+  send_source(&r, r.dir, dir);
+  rig_send(&r, TM_MSG_SOURCE_DATA, 0, TM_SOURCE_WORKER, "E", 1);
+  const struct tm_msg *f = rig_wait(&r, TM_MSG_SOURCE_TAKEN, 0);
+  assert_non_null(strstr(f->payload, "and not 0123456789abcdef"));
+  rig_send(&r, TM_MSG_SOURCE_DATA, 0, TM_SOURCE_WORKER, "E", 1); /* it was on its way */
+  assert_true(tm_fs_exists(tm_fs_real(), dir));
+  char *kept = tm_xstrdup(base);
+  rig_close(&r);
+  assert_false(tm_fs_exists(tm_fs_real(), kept)); /* without a worker, the relay removes it */
+  free(kept);
+  free(base);
+  free(dir);
+}
+
+static void a_script_for_another_folder_is_refused(void **state)
+{
+  struct rig r;
+  rig_open(&r, tm_hello());
+  char *dir = tm_path_join(r.dir, "source-0");
+  send_source(&r, r.dir, dir);
+  expect_broken(&r);
+  free(dir);
+}
+
+static void two_scripts_at_once_are_refused(void **state)
+{
+  struct rig r;
+  rig_open(&r, tm_hello());
+  char *dir = source_dir(&r, "1"), *other = source_dir(&r, "2");
+  send_source(&r, r.dir, dir);
+  send_source(&r, r.dir, other);
+  expect_broken(&r);
+  free(dir);
+  free(other);
+}
+
+static void bytes_of_no_script_are_refused(void **state)
+{
+  struct rig r;
+  rig_open(&r, tm_hello());
+  rig_send(&r, TM_MSG_SOURCE_DATA, 0, TM_SOURCE_WORKER, "E", 1);
+  expect_broken(&r);
 }
 
 /* A file system of which nobody answers a request. */
@@ -327,6 +398,10 @@ UNIT_TESTS({
     cmocka_unit_test(a_probe_says_what_the_node_cannot_do),
     cmocka_unit_test(a_second_probe_is_refused),
     cmocka_unit_test(a_probe_of_other_bytes_is_refused),
+    cmocka_unit_test(a_script_is_taken_or_refused_with_a_reason),
+    cmocka_unit_test(a_script_for_another_folder_is_refused),
+    cmocka_unit_test(two_scripts_at_once_are_refused),
+    cmocka_unit_test(bytes_of_no_script_are_refused),
     cmocka_unit_test_setup_teardown(a_file_system_that_hangs_holds_up_nothing_else, mount_hanging,
                                     unmount_hanging),
     cmocka_unit_test(a_killed_keeper_s_folders_are_removed),

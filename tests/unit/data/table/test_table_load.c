@@ -128,6 +128,19 @@ static void a_schema_of_other_inputs_is_waited_for(void **state)
   free(old);
 }
 
+/* Not the fault of an item: no row may be lost for it. */
+static void a_schema_that_stays_away_is_damage(void **state)
+{
+  struct fixture *x = *state;
+  struct tm_schemas s;
+  tm_schemas_init(&s, 1);
+  assert_int_equal(tm_schemas_write(&s, tm_fs_real(), x->schema_file, NULL), 0);
+  tm_schemas_release(&s);
+  tm_table_loader_wait(x->loader, TM_MS);
+  assert_int_equal(load(x, 0, NULL), TM_EDAMAGE);
+  assert_true(tm_table_loader_has_bad_state(x->loader));
+}
+
 static void a_schema_that_is_missing_here_is_damage(void **state)
 {
   struct fixture *x = *state;
@@ -150,6 +163,7 @@ UNIT_TESTS({
     CASE(rows_are_loaded),
     CASE(a_schema_that_is_not_there_yet_is_waited_for),
     CASE(a_schema_of_other_inputs_is_waited_for),
+    CASE(a_schema_that_stays_away_is_damage),
     CASE(a_schema_that_is_missing_here_is_damage),
     CASE(another_time_is_a_change_unless_sizes_alone_count),
 });
