@@ -16,8 +16,10 @@
 /* Logs of the workers of nodes, at most, for each step (report/worker_logs.h); their messages are
  * in the streams of the nodes. */
 #define FDS_OF_FAR_LOGS 64
-#define FDS_OF_NODE     1 /* its stream; the keeper that runs its command keeps none */
-#define WORKERS_MAX     (INT64_C(1) << 40) /* of a step; more cannot be meant */
+/* Files of scripts, at most, for each step (job_source.h): one for each node that starts. */
+#define FDS_OF_SOURCES 64
+#define FDS_OF_NODE    1 /* its stream; the keeper that runs its command keeps none */
+#define WORKERS_MAX    (INT64_C(1) << 40) /* of a step; more cannot be meant */
 /* bytes: the history of the workspace, the journal, logs */
 #define FILE_LEAST ((int64_t)256 << 10)
 
@@ -52,6 +54,7 @@ static void add_step(struct tm_limits_needs *n, int64_t *logs, const struct tm_p
   }
   n->far += least(processes * c->node_count, WORKERS_MAX);
   *logs += FDS_OF_FAR_LOGS;
+  n->fds += c->ships_source ? least(c->node_count, FDS_OF_SOURCES) : 0;
   nodes = c->node_count - shared_nodes(p, step);
   n->nodes += nodes;
   n->slurm_nodes += c->uses_slurm ? nodes : 0;
@@ -66,8 +69,8 @@ struct tm_limits_needs tm_limits_needs(const struct tm_pipeline *p, int64_t give
     add_step(&n, &logs, p, i);
   n.here = least(n.here, given > 0 ? given : here);
   n.far = given > 0 ? least(n.far, given) : n.far;
-  n.fds = FDS_OF_JOB + FDS_OF_STEP * (int64_t)p->steps_len + FDS_OF_WORKER * n.here +
-          least(n.far, logs) + FDS_OF_NODE * n.nodes;
+  n.fds += FDS_OF_JOB + FDS_OF_STEP * (int64_t)p->steps_len + FDS_OF_WORKER * n.here +
+           least(n.far, logs) + FDS_OF_NODE * n.nodes;
   return n;
 }
 

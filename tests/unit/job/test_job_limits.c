@@ -66,6 +66,18 @@ static void workers_of_many_nodes_need_no_descriptor_each(void **state)
   assert_int_equal(needs(&c, 1, 0).fds, 24 + 16 + 64 + 1000);
 }
 
+static void scripts_are_sent_to_nodes_that_start(void **state)
+{
+  struct tm_config c = {
+    .process_count_per_node = 1, .node_count = 10, .launches_nodes = true, .ships_source = true
+  };
+  assert_int_equal(needs(&c, 1, 0).fds, 24 + 16 + 10 + 10 + 10);
+  c.node_count = 1000;
+  assert_int_equal(needs(&c, 1, 0).fds, 24 + 16 + 64 + 1000 + 64);
+  c.launches_nodes = false;
+  assert_int_equal(needs(&c, 1, 0).fds, 24 + 16 + 3);
+}
+
 static void many_nodes_of_slurm_belong_in_an_allocation(void **state)
 {
   struct tm_config config = { .node_count = 64, .launches_nodes = true, .uses_slurm = true };
@@ -97,6 +109,7 @@ UNIT_TESTS({
     cmocka_unit_test(workers_of_nodes_count_on_each_node),
     cmocka_unit_test(steps_share_nodes),
     cmocka_unit_test(workers_of_many_nodes_need_no_descriptor_each),
+    cmocka_unit_test(scripts_are_sent_to_nodes_that_start),
     cmocka_unit_test(many_nodes_of_slurm_belong_in_an_allocation),
     cmocka_unit_test(the_largest_counts_do_not_overflow),
 });
