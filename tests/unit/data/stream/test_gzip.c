@@ -106,6 +106,25 @@ static void an_index_is_kept_and_of_its_file_alone(void **state)
   free(index);
 }
 
+/* It has the time that the lister saw; a worker may see another one. */
+static void an_index_is_found_by_the_time_that_was_listed(void **state)
+{
+  struct rig *g = *state;
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_rows_pack pack = { .index_dir = g->index };
+  struct tm_stat listed;
+  assert_int_equal(read_all(g, &err), CONTENTS);
+  assert_int_equal(tm_fs_real()->stat(NULL, g->path, true, &listed), 0);
+  assert_int_equal(tm_file_set_mtime(g->path, listed.mtime_ns + 5), 0);
+  struct tm_stream *s = tm_rows_open(&g->fs, g->path, &pack, false, &err);
+  assert_int_equal(s->size, -1);
+  tm_stream_close(s);
+  pack.listed_ns = listed.mtime_ns;
+  s = tm_rows_open(&g->fs, g->path, &pack, false, &err);
+  assert_int_equal(s->size, CONTENTS);
+  tm_stream_close(s);
+}
+
 static void expect(struct rig *g, const char *words)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -398,6 +417,7 @@ UNIT_TESTS({
     IN_RIG(an_expected_place_has_a_point_of_its_own),
     IN_RIG(an_index_is_used_while_it_is_written),
     IN_RIG(an_index_is_kept_and_of_its_file_alone),
+    IN_RIG(an_index_is_found_by_the_time_that_was_listed),
     IN_RIG(damage_is_found),
     IN_RIG(bytes_before_damage_are_returned),
     IN_RIG(an_io_error_is_passed_on),
