@@ -178,17 +178,6 @@ static struct tm_keeper_worker *find_worker(struct tm_keeper *k, uint32_t number
   return NULL;
 }
 
-/* Of another machine, whose program may have another path here. */
-static void use_own_program(struct tm_node_step *s)
-{
-  char *program = s->worker_argv[0][0] ? NULL : tm_process_program();
-
-  if (!program)
-    return;
-  free(s->worker_argv[0]);
-  s->worker_argv[0] = program;
-}
-
 static void on_step(struct tm_keeper *k, const struct tm_msg *f)
 {
   struct tm_node_step s;
@@ -202,7 +191,6 @@ static void on_step(struct tm_keeper *k, const struct tm_msg *f)
     tm_keeper_note(k, err.text);
     return;
   }
-  use_own_program(&s);
   struct tm_keeper_step *step = TM_NEW(struct tm_keeper_step);
   step->index = f->index;
   step->s = s;

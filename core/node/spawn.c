@@ -88,6 +88,21 @@ static int make_temp_dir(struct tm_keeper *k, const struct tm_node_step *s, cons
   return rc < 0 ? tm_err_system(err, rc, "cannot make the folder '%s'", path) : 0;
 }
 
+/* The job of another machine does not know the path here. A program that was replaced since the
+ * keeper started has no path any more. To free(). */
+static char *program_of(const struct tm_node_step *s)
+{
+  char *own;
+
+  if (s->worker_argv[0][0])
+    return tm_xstrdup(s->worker_argv[0]);
+  own = tm_process_program();
+  if (own && tm_fs_exists(tm_fs_real(), own))
+    return own;
+  free(own);
+  return tm_xstrdup("/proc/self/exe");
+}
+
 static pid_t start_process(struct tm_keeper *k, struct tm_keeper_worker *w, int channel, int page,
                            struct tm_err *err)
 {
@@ -98,13 +113,17 @@ static pid_t start_process(struct tm_keeper *k, struct tm_keeper_worker *w, int 
                    tm_xprintf(TM_ENV_KEEPER "=%ld", (long)getpid()), tm_keeper_give_gpu(k, w) };
   size_t last_len = TM_COUNT_OF(last) - (last[TM_COUNT_OF(last) - 1] == NULL);
   char **env = tm_keeper_environment(environ, s->environment, s->environment_len, last, last_len);
-  struct tm_spawn spawn = { .program = s->worker_argv[0],
+  char *program = program_of(s), *first = s->worker_argv[0];
+  struct tm_spawn spawn = { .program = program,
                             .argv = s->worker_argv,
                             .env = env,
                             .cwd = *s->cwd ? s->cwd : NULL,
                             .fds = fds,
                             .fds_len = TM_COUNT_OF(fds) };
+  s->worker_argv[0] = program;
   pid_t pid = make_temp_dir(k, s, w->temp_dir, err) < 0 ? -1 : tm_process_start(&spawn, err);
+  s->worker_argv[0] = first;
+  free(program);
   free(env);
   for (size_t i = 0; i < TM_COUNT_OF(last); i++)
     free(last[i]);

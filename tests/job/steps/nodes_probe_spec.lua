@@ -86,6 +86,13 @@ describe("a node reports", function()
     assert.equal(INPUTS, #t:rows())
   end)
 
+  it("runs its workers also if its program was removed meanwhile", function()
+    local remove = [[(until test -e "$2/nodes/1.answered"; do sleep 0.01; done; rm "$2/copy") &]]
+    local t = new_case(1, by_shell([[cp "$1" "$2/copy"; ]] .. remove .. [[ exec "$2/copy" node]]))
+    completes(t)
+    assert.is_false(t:has "job/copy")
+  end)
+
   it("another name than the one in node_hosts, which stays its name", function()
     local t = new_case(1, [[{ "sh", "-c", "exec $0 node", "{program}", "{host}" }]], [[node_hosts = { "alpha" }]])
     local log = completes(t)
