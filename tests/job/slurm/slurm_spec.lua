@@ -222,6 +222,7 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", "|node %d waits in the queue of Slurm: Resources", LIMIT)
     t:wait_for(t.step_dir .. "/logs/sys/running.json", '"requested":5,"waiting":1,"reason":"Resources"', LIMIT)
     local said = t:run { "status", "job" }
+    t.last = t.program
     job.says(said, 0, "\n  nodes:        4 of 5 nodes, 1 waiting: Resources\n")
     cancel(t)
   end)
