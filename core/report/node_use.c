@@ -64,11 +64,11 @@ static bool find_columns(size_t places[COLUMNS], char *const *fields, size_t len
   return found == COLUMNS;
 }
 
-/* In ns; 0: it is not such a number. */
+/* In ns, of a number with microseconds; 0: it is not such a number. */
 static int64_t seconds(const char *text)
 {
   double v;
-  return tm_text_number(text, &v) && v > 0 && v < 9e8 ? (int64_t)(v * (double)TM_S) : 0;
+  return tm_text_number(text, &v) && v > 0 && v < 9e8 ? (int64_t)(v * 1e6 + 0.5) * 1000 : 0;
 }
 
 static int64_t moment(const char *text)

@@ -165,6 +165,30 @@ static void a_session_adds_to_the_time_of_its_node(void **state)
   free(text);
 }
 
+/* 0.003990 is a little less as a binary number. */
+static void a_row_of_an_earlier_session_is_the_same(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_summary s;
+  char *first = NULL, *again;
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(tm_summary_init(&s, tm_fs_real(), f->logs, 0, NULL), 0);
+    live(&s, f, TM_EVENT_WORKER_STARTED, "process009", "9", 0);
+    if (i == 0) {
+      live(&s, f, TM_EVENT_WORKER_STARTED, "process001", "1", 0);
+      live(&s, f, TM_EVENT_WORKER_ENDED, "process001", "1", 3990 * (TM_MS / 1000));
+    }
+    assert_int_equal(tm_summary_write(&s, f->now_ns, true, NULL), 0);
+    tm_summary_release(&s);
+    again = fixture_read(f, NODES);
+    assert_has(again, "Z,0.003990,0.00,2");
+    first = first ? first : tm_xstrdup(strstr(again, "\n0,1,"));
+    assert_string_equal(strstr(again, "\n0,1,"), first);
+    free(again);
+  }
+  free(first);
+}
+
 static void an_older_or_foreign_file_of_nodes_is_replaced(void **state)
 {
   static const char *const texts[] = {
@@ -271,6 +295,7 @@ UNIT_TESTS({
     TEST(sessions_add_up),
     TEST(a_node_has_the_time_of_its_workers),
     TEST(a_session_adds_to_the_time_of_its_node),
+    TEST(a_row_of_an_earlier_session_is_the_same),
     TEST(an_older_or_foreign_file_of_nodes_is_replaced),
     TEST(it_is_written_every_ten_seconds_when_there_is_something_new),
     TEST(a_foreign_summary_is_left_alone),
