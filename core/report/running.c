@@ -3,13 +3,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/path.h"
 #include "base/time.h"
 #include "report/log_file.h"
 
-#define WRITE_NS (2 * TM_S)
+#define WRITE_NS   (2 * TM_S)
+#define CHANGED_NS (TM_S / 2) /* if the nodes have changed */
 
 static int remove_file(struct tm_running *r, struct tm_err *err)
 {
@@ -45,19 +47,28 @@ static void add_text(struct tm_buf *out, int64_t wall_ns, const struct tm_activi
   tm_json_free(v);
 }
 
+static bool are_same(const struct tm_nodes_now *a, const struct tm_nodes_now *b)
+{
+  return a->ready == b->ready && a->all == b->all && a->waiting == b->waiting &&
+         strcmp(a->reason, b->reason) == 0;
+}
+
 int tm_running_tick(struct tm_running *r, const struct tm_event *e,
                     const struct tm_activities *activities, const struct tm_nodes_now *nodes,
                     struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
+  const struct tm_nodes_now now = nodes ? *nodes : (struct tm_nodes_now) { 0 };
+  int64_t every_ns = are_same(&now, &r->nodes) ? WRITE_NS : CHANGED_NS;
   int rc;
   if (!r->path || r->has_failed)
     return 0;
   if (activities->list.len == 0 && (!nodes || nodes->all == 0))
     return r->is_there ? remove_file(r, err) : 0;
-  if (r->is_there && e->mono_ns - r->written_ns < WRITE_NS)
+  if (r->is_there && e->mono_ns - r->written_ns < every_ns)
     return 0;
   r->written_ns = e->mono_ns;
+  r->nodes = now;
   add_text(&text, e->wall_ns, activities, nodes);
   rc = tm_log_replace(r->fs, r->path, &text, err);
   tm_buf_release(&text);

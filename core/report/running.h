@@ -7,9 +7,10 @@
  *   ...], "nodes": {...}}
  *
  * with the activities as record/activity.h writes them, the longest first, and "nodes", if there
- * are such nodes, as record/nodes.h does. The file is replaced whole every two seconds, and removed
- * when there is nothing to report. A kill may leave it behind: a reader believes it only while the
- * job has an owner, and if the file is not older than that owner's claim.
+ * are such nodes, as record/nodes.h does. The file is replaced whole every two seconds, after half
+ * a second if the nodes have changed, and removed when there is nothing to report. A kill may leave
+ * it behind: a reader believes it only while the job has an owner, and if the file is not older
+ * than that owner's claim.
  */
 #ifndef TM_REPORT_RUNNING_H
 #define TM_REPORT_RUNNING_H
@@ -26,8 +27,9 @@ struct tm_running {
   const struct tm_fs *fs;
   char *path; /* NULL: closed */
   bool is_there;
-  bool has_failed;    /* writing has failed: it is not tried again */
-  int64_t written_ns; /* monotonic */
+  bool has_failed;           /* writing has failed: it is not tried again */
+  int64_t written_ns;        /* monotonic */
+  struct tm_nodes_now nodes; /* as written */
 };
 
 /* Removes the file of an earlier session. */

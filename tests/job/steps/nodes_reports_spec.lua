@@ -74,7 +74,7 @@ describe("a job that loses a node", function()
     t.program = t:start_job(nil, t.options)
     t:wait_for("job/score/logs/sys/master_role.txt", "node 3 .* is ready")
     lost = t:log("sys/master_role.txt"):match "lost node (%d) %b() after "
-    t:wait_for("job/score/logs/sys/running.json", '"requested":2')
+    t:wait_for("job/score/logs/sys/running.json", '"ready":2,"requested":2')
     t:wait_for("job/score/logs/perf/3/processes_resource_usage.csv", ",process%d+,")
     t:wait_for("job/score/logs/perf/supervisor/processes_resource_usage.csv", ",launcher of 3,")
   end)

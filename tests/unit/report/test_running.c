@@ -202,6 +202,14 @@ static void nodes_are_written_though_no_worker_is_slow(void **state)
   assert_int_equal(s.nodes.all, 8);
   assert_int_equal(s.nodes.waiting, 6);
   assert_string_equal(s.nodes.reason, "Resources");
+  nodes.ready = 3;
+  nodes.waiting = 5;
+  assert_int_equal(tick(f, &r, 4 * TM_S / 10), 0);
+  read_back(f, &s, f->wall_ns);
+  assert_int_equal(s.nodes.ready, 2);
+  assert_int_equal(tick(f, &r, TM_S / 10), 0); /* a change is written sooner */
+  read_back(f, &s, f->wall_ns);
+  assert_int_equal(s.nodes.ready, 3);
   nodes.all = 0;
   assert_int_equal(tick(f, &r, TM_S / 10), 0);
   assert_null(fixture_read(f, FILE_NAME));
