@@ -205,6 +205,13 @@ const char *tm_fleet_foreign(const struct tm_fleet *f, uint32_t id, size_t *len)
   return lives(p) ? tm_node_foreign(p->node ? p->node : p->closing, len) : NULL;
 }
 
+bool tm_fleet_is_other_build(const struct tm_fleet *f, uint32_t id)
+{
+  const struct tm_fleet_place *p = id < f->places.len ? f->places.at[id] : NULL;
+
+  return p && p->closing && tm_node_is_other_build(p->closing);
+}
+
 bool tm_fleet_lives(const struct tm_fleet *f, uint32_t id)
 {
   return id < f->places.len && lives(f->places.at[id]);

@@ -72,6 +72,8 @@ void tm_fleet_give_up(struct tm_fleet *f, uint32_t id, const char *text);
 /* What the command of a connected node printed instead of a node's messages: tm_node_foreign().
  * Also within on_lost. */
 const char *tm_fleet_foreign(const struct tm_fleet *f, uint32_t id, size_t *len);
+/* Within on_lost: because it is another build. */
+bool tm_fleet_is_other_build(const struct tm_fleet *f, uint32_t id);
 /* Whether it has it, or processes of it may be left. */
 bool tm_fleet_lives(const struct tm_fleet *f, uint32_t id);
 size_t tm_fleet_ids(const struct tm_fleet *f);    /* every id is below */

@@ -69,7 +69,7 @@ static void on_end(struct tm_channel *c, int code)
                    ? tm_xprintf("the keeper of the workers cannot be read: %s", tm_code_text(code))
                    : tm_xstrdup("the keeper of the workers has ended");
 
-  l->connection.user.on_end(l->connection.user.data, text);
+  l->connection.user.on_end(l->connection.user.data, text, false);
   free(text);
 }
 

@@ -25,7 +25,7 @@
 #include "sys/clock.h"
 
 static void on_msg(void *data, const struct tm_msg *f);
-static void on_end(void *data, const char *text);
+static void on_end(void *data, const char *text, bool is_other_build);
 static void on_open(void *data);
 static void on_carrier_note(void *data, const char *text);
 static void on_carrier_gone(void *data);
@@ -298,6 +298,11 @@ const char *tm_node_foreign(const struct tm_node *n, size_t *len)
   return tm_node_connection_foreign(n->connection, len);
 }
 
+bool tm_node_is_other_build(const struct tm_node *n)
+{
+  return n->is_other_build;
+}
+
 void tm_node_give_up(struct tm_node *n, const char *text)
 {
   tm_node_lose(n, text);
@@ -473,11 +478,12 @@ static void on_msg(void *data, const struct tm_msg *f)
     tm_node_lose_impossible(n);
 }
 
-static void on_end(void *data, const char *text)
+static void on_end(void *data, const char *text, bool is_other_build)
 {
   struct tm_node *n = data;
 
   n->has_ended = true;
+  n->is_other_build = is_other_build;
   if (n->on_quiet)
     n->on_quiet(n->o.data);
   else

@@ -116,6 +116,8 @@ bool tm_node_is_reached(const struct tm_node *n);
 /* What the command that carries a stream printed so far, if that is all that came: `*len` bytes,
  * valid until the loop turns. NULL: nothing, or it is reached, or of this machine. */
 const char *tm_node_foreign(const struct tm_node *n, size_t *len);
+/* Within on_lost: because it is another build of tidemill. */
+bool tm_node_is_other_build(const struct tm_node *n);
 /* The caller gives it up: on_lost comes within the call, with this text, unless it came before. */
 void tm_node_give_up(struct tm_node *n, const char *text);
 /* The shortest time that one of the last heartbeats took to the relay and back, without the

@@ -20,8 +20,8 @@ struct tm_node_connection_user {
   void (*on_open)(void *data);
   /* The descriptor of a message stays the connection's. */
   void (*on_msg)(void *data, const struct tm_msg *f);
-  /* Once, after all messages; `text` says why. */
-  void (*on_end)(void *data, const char *text);
+  /* Once, after all messages; `text` says why. `is_other_build`: it cannot be used. */
+  void (*on_end)(void *data, const char *text, bool is_other_build);
   void (*on_note)(void *data, const char *text); /* for the log */
   /* Once, after close: every process is gone that the connection has started. */
   void (*on_gone)(void *data);

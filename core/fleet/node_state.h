@@ -27,6 +27,7 @@ struct tm_node {
   char name[12], address[256];
   char *job_dir; /* NULL before the first step */
   bool is_stream, is_lost, is_closed, has_hello;
+  bool is_other_build;
   bool has_ended;  /* nothing more can come */
   bool is_reached; /* the preface of a stream has come */
   bool has_sizes_alone;

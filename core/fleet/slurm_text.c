@@ -230,6 +230,12 @@ static bool is_reason(struct span line, struct span *reason)
          !is_word(*reason, "No error");
 }
 
+/* It follows what is wrong. */
+static bool is_hint(struct span line)
+{
+  return take_begin(&line, "Try \"srun --help\"");
+}
+
 void tm_slurm_text_error(const char *text, size_t len, char out[TM_SLURM_TEXT_MAX])
 {
   struct tm_slurm_said said;
@@ -248,7 +254,7 @@ void tm_slurm_text_error(const char *text, size_t len, char out[TM_SLURM_TEXT_MA
     if (said.kind == TM_SLURM_LINE_ERROR) {
       has_error = true;
       memcpy(out, said.text, sizeof said.text);
-    } else if (!has_error && line.len > 0) {
+    } else if (!has_error && line.len > 0 && !is_hint(line)) {
       copy(out, line);
     }
   }

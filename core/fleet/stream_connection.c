@@ -49,12 +49,14 @@ static void on_msg(void *data, const struct tm_msg *f)
 static void on_end(void *data, int code, const char *why)
 {
   struct stream_connection *s = data;
-  char *text = code < 0 ? tm_xprintf("the connection to node %s cannot be used: %s", s->name,
-                                     why && *why ? why : tm_code_text(code))
-                        : tm_xprintf("the connection to node %s has ended", s->name);
+  bool is_other = code == TM_EUSAGE;
+  char *text = is_other   ? tm_xstrdup(why)
+               : code < 0 ? tm_xprintf("the connection to node %s cannot be used: %s", s->name,
+                                       why && *why ? why : tm_code_text(code))
+                          : tm_xprintf("the connection to node %s has ended", s->name);
 
   tm_stream_links_leave(&s->links);
-  s->connection.user.on_end(s->connection.user.data, text);
+  s->connection.user.on_end(s->connection.user.data, text, is_other);
   free(text);
 }
 

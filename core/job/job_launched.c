@@ -279,8 +279,11 @@ void tm_job_launched_lost(struct tm_job *job, uint32_t id, const char *why)
 
   if (id == TM_LOCAL_NODE)
     lose_local(job);
-  else if (n)
-    tm_job_launched_give_up(n, why);
+  if (id == TM_LOCAL_NODE || !n)
+    return;
+  n->is_other_build = tm_fleet_is_other_build(&job->fleet, id);
+  n->is_refused = n->is_refused || n->is_other_build;
+  tm_job_launched_give_up(n, why);
 }
 
 void tm_job_launched_gone(struct tm_job *job, uint32_t id)

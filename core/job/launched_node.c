@@ -27,10 +27,12 @@ static void add_end(struct tm_buf *out, const struct tm_launch_ended *e)
     tm_buf_printf(out, "its command exited with status %d", e->exit_status);
 }
 
-/* Our own SIGTERM explains nothing. */
+/* Neither our own SIGTERM nor that we read no more explains anything. */
 static bool explains(const struct tm_launched_node *n)
 {
-  return n->has_ended && !n->is_late && !n->is_refused && !(n->why && n->ended.signal == SIGTERM);
+  bool is_ours = n->ended.signal == SIGTERM || n->ended.signal == SIGPIPE;
+
+  return n->has_ended && !n->is_late && !n->is_refused && !(n->why && is_ours);
 }
 
 /* A command that succeeds explains less than what was wrong with its node. */
@@ -98,6 +100,37 @@ static void add_cause(struct tm_buf *out, const struct tm_launched_node *n)
   }
 }
 
+/* The words of the stream's preface: its first bytes come back. */
+static bool is_echo(const char *printed)
+{
+  static const char preface[] = "tidemill-stream ";
+
+  return strncmp(printed, preface, sizeof preface - 1) == 0;
+}
+
+static bool is_not_found(const struct tm_launched_node *n)
+{
+  return n->ended.exit_status == 126 || n->ended.exit_status == 127 ||
+         strstr(n->ended.last_line, "execve():") != NULL;
+}
+
+/* What to do about a node that could not be started. */
+static void add_advice(struct tm_buf *out, const struct tm_launched_node *n)
+{
+  if (n->is_other_build)
+    tm_buf_printf(out, "; install the same build on both machines%s",
+                  n->slurm_name ? ", or send this one along: --bcast=PATH in slurm_options" : "");
+  else if (n->is_late && n->printed && is_echo(n->printed))
+    tm_buf_add_str(out, ", which it had got: it does not run 'tidemill node'");
+  else if (n->is_late && n->printed)
+    tm_buf_add_str(out, "; it must not ask for anything, because the job is at its other end: with "
+                        "ssh, use a key and -o BatchMode=yes");
+  else if (n->has_ended && is_not_found(n))
+    tm_buf_printf(out, "; tidemill must be there under that path: install it%s",
+                  n->slurm_name ? ", or send it along: --bcast=PATH in slurm_options"
+                                : ", or write another path into node_command");
+}
+
 void tm_launched_node_describe(struct tm_buf *out, const struct tm_launched_node *n)
 {
   add_what(out, n);
@@ -107,6 +140,8 @@ void tm_launched_node_describe(struct tm_buf *out, const struct tm_launched_node
     tm_buf_printf(out, "; its last line was '%s'", n->ended.last_line);
   if (!n->was_ready && n->printed && (n->is_late || explains(n)))
     tm_buf_printf(out, "; it printed '%s'", n->printed);
+  if (!n->was_ready)
+    add_advice(out, n);
   add_consequences(out, n);
   tm_buf_printf(out, "; see 'nodes/%" PRIu32 ".txt'", n->id);
 }
@@ -166,8 +201,8 @@ void tm_launched_node_refusal(struct tm_buf *out, const char *problem, const cha
 {
   tm_buf_add_str(out, problem);
   if (strstr(problem, job_dir))
-    tm_buf_add_str(out, "; the job directory must be on a file system that all nodes share: choose "
-                        "another one with --job-dir or TIDEMILL_WORKSPACE");
+    tm_buf_add_str(out, "; the job directory must be on a file system that all nodes share and "
+                        "may write to: choose another one with --job-dir or TIDEMILL_WORKSPACE");
   else
     tm_buf_add_str(out, "; nodes must be able to use the files of their steps under the same "
                         "paths");

@@ -35,6 +35,7 @@ struct tm_launched_node {
   char *printed; /* on its stdout, in one line, if it never became a node; NULL: nothing */
   char *why;     /* it is being ended, or is lost; NULL: it is not */
   bool is_late, is_refused, has_ended, is_ended_by_us;
+  bool is_other_build;                 /* so it is refused */
   bool is_leaving;                     /* it is given back, or drains */
   bool drains;                         /* somebody has asked it to end */
   bool is_sick;                        /* sched/node_health.h: it drains, too */

@@ -36,6 +36,8 @@ int tm_keeper_base_hold(struct tm_keeper *k, const struct tm_node_step *s, const
   char *path = tm_path_dir(below);
   int rc = tm_temp_hold(path, &find(k, path)->fd, &s->incarnation, err);
 
+  if (rc < 0)
+    tm_err_append(err, "; make room there, or set TMPDIR to a folder that can be written to");
   free(path);
   return rc;
 }

@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -524,16 +525,25 @@ bool tm_workers_on_ended(struct tm_supervisor *s, uint32_t number, const struct 
   return true;
 }
 
+static char *with_node(const struct tm_step_node *n, const char *text)
+{
+  return n->id == TM_LOCAL_NODE ? tm_xstrdup(text)
+                                : tm_xprintf("node %s (%s) %s", n->name, n->address, text);
+}
+
 void tm_workers_on_start_failed(struct tm_supervisor *s, uint32_t number, const char *text)
 {
   struct tm_worker *w = find(s, number);
   enum tm_worker_state state;
+  char *why;
 
   if (!tm_check(w))
     return;
   state = tm_workers_state(w);
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_ENDED, .worker = number });
-  end_worker(w, NULL, text, state, state == TM_WORKER_STOPPING ? TM_INFO : TM_ERROR);
+  why = with_node(w->node, text);
+  end_worker(w, NULL, why, state, state == TM_WORKER_STOPPING ? TM_INFO : TM_ERROR);
+  free(why);
   after_end(s);
 }
 

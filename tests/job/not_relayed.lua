@@ -12,6 +12,7 @@ return {
   nodes_probe = "its settings choose the nodes",
   nodes_sick = "its settings choose the nodes",
   nodes_reports = "its settings choose the nodes",
+  nodes_wrong = "its settings choose the nodes",
   slurm = "its settings choose the nodes",
   slurm_allocation = "its settings choose the nodes",
   slurm_nodes = "its settings choose the nodes",

@@ -297,15 +297,16 @@ static void take_frame(struct tm_node_stream *s, const struct tm_msg *f)
 /* What is wrong with the other side's preface, as a new string; or NULL. */
 static char *fault_of(const struct tm_node_stream *s, const struct tm_preface *p)
 {
+  const char *who = s->o.is_supervisor ? "it" : "the job";
   struct tm_buf text = TM_BUF_NONE;
   size_t len = strlen(s->hello);
   if (p->version != TM_PREFACE_VERSION) {
-    tm_buf_printf(&text, "the other side speaks version %u of the stream, this side %u",
+    tm_buf_printf(&text, "%s speaks version %u of the stream, but this is version %u", who,
                   (unsigned)p->version, (unsigned)TM_PREFACE_VERSION);
   } else if (p->hello_len != len || memcmp(p->hello, s->hello, len) != 0) {
-    tm_buf_add_str(&text, "the other side is '");
+    tm_buf_printf(&text, "%s runs '", who);
     tm_text_one_line(&text, p->hello, p->hello_len, 0);
-    tm_buf_printf(&text, "', this side is '%s'", s->hello);
+    tm_buf_printf(&text, "', but this is '%s'", s->hello);
   }
   return text.len > 0 ? tm_buf_take(&text) : NULL;
 }
@@ -325,7 +326,7 @@ static void begin(struct tm_node_stream *s, const struct tm_preface *p, size_t s
     tm_node_stream_flush(s);
   }
   if (fault != NULL) {
-    refuse(s, fault);
+    end(s, TM_EUSAGE, fault);
   } else {
     s->has_begun = true;
     tm_late_add(s->o.loop, &s->late); /* what waits */

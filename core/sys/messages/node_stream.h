@@ -64,9 +64,9 @@ struct tm_node_stream_options {
   void (*on_open)(void *data, const char *skipped, size_t len);
   /* A whole message. f->fd is -1. The payload is valid during the call. */
   void (*on_msg)(void *data, const struct tm_msg *f);
-  /* Once, after all messages. `code`: 0 at the end of the bytes, between two frames; TM_EPROTOCOL
-   * if they cannot be read: `text` says why, and quotes what came instead of a preface; or the
-   * error of the read. */
+  /* Once, after all messages. `code`: 0 at the end of the bytes, between two frames; TM_EUSAGE if
+   * the other side is another build; TM_EPROTOCOL if the bytes cannot be read: `text` says why, and
+   * quotes what came instead of a preface; or the error of the read. */
   void (*on_end)(void *data, int code, const char *text);
   void (*on_closed)(void *data); /* the last call; the memory of `data` may be freed */
   void *data;

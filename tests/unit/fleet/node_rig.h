@@ -35,6 +35,7 @@ struct rig {
   struct tm_buf lost, notes, probed;
   size_t order_at_loss; /* bytes of `order` then */
   bool is_gone, is_held, closes_when_lost;
+  bool is_other_build;
   bool shows_all; /* of messages: the type, the length and a hash of all bytes */
   struct rig_worker workers[WORKERS]; /* their number for the step is 10 more */
   /* the other side of a stream */
@@ -76,6 +77,7 @@ static inline void on_lost(void *data, const char *text)
   struct rig *r = data;
   tm_buf_printf(&r->lost, "%s;", text);
   r->order_at_loss = r->order.len;
+  r->is_other_build = tm_node_is_other_build(r->node);
   if (r->closes_when_lost)
     close_node(r);
 }

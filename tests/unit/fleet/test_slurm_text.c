@@ -199,7 +199,7 @@ static void the_reason_is_what_was_not_allocated(void **state)
                "Job violates accounting/QOS policy");
   expect_error("srun: error: Invalid --time specification\n", "Invalid --time specification");
   expect_error("srun: unrecognized option '--nosuch'\nTry \"srun --help\" for more information\n",
-               "Try \"srun --help\" for more information");
+               "srun: unrecognized option '--nosuch'");
   expect_error("srun: error: s_p_parse_file: cannot stat file /nonexist, retrying\n"
                "srun: fatal: Unable to process configuration file\nbye",
                "Unable to process configuration file");

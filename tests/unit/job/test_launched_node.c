@@ -149,8 +149,13 @@ static void what_it_printed_may_explain_why_it_is_no_node(void **state)
                                 .is_late = true,
                                 .why = (char *)"it was not ready after 2 s",
                                 .printed = (char *)"Password:" };
-  says(&n, "cannot start node 3: it was not ready after 2 s; it printed 'Password:'; see "
-           "'nodes/3.txt'");
+  says(&n, "cannot start node 3: it was not ready after 2 s; it printed 'Password:'; it must not "
+           "ask for anything, because the job is at its other end: with ssh, use a key and -o "
+           "BatchMode=yes; see 'nodes/3.txt'");
+  n.printed = (char *)"tidemill-stream 1 0123";
+  says(&n, "cannot start node 3: it was not ready after 2 s; it printed 'tidemill-stream 1 0123', "
+           "which it had got: it does not run 'tidemill node'; see 'nodes/3.txt'");
+  n.printed = (char *)"Password:";
   n.is_late = false;
   strcpy(n.ended.last_line, "bye");
   says(&n, "cannot start node 3: it was not ready after 2 s; its command exited with status 0; its "
@@ -187,7 +192,7 @@ static void a_refusal_says_what_to_do(void **state)
 {
   refusal("cannot see the job directory '/p/jobs/x': no such file", 0,
           "cannot see the job directory '/p/jobs/x': no such file; the job directory must be on a "
-          "file system that all nodes share: choose another one with --job-dir or "
+          "file system that all nodes share and may write to: choose another one with --job-dir or "
           "TIDEMILL_WORKSPACE");
   refusal("cannot read '/data': no such file", 0,
           "cannot read '/data': no such file; nodes must be able to use the files of their steps "
@@ -245,6 +250,27 @@ static void a_wrong_clock_is_told(void **state)
   tm_buf_release(&text);
 }
 
+static void what_to_do_about_a_wrong_program_is_said(void **state)
+{
+  struct tm_launched_node n = { .id = 3, .host = "cn09", .has_ended = true };
+  n.ended.exit_status = 127;
+  says(&n, "cannot start node 3 (cn09): its command exited with status 127 before the node was "
+           "ready; tidemill must be there under that path: install it, or write another path into "
+           "node_command; see 'nodes/3.txt'");
+  n.slurm_name = (char *)"tidemill-x-1-3";
+  n.ended.exit_status = 2;
+  strcpy(n.ended.last_line, "slurmstepd: error: execve(): /opt/tidemill: No such file");
+  says(&n, "cannot start node 3 (cn09): its command exited with status 2 before the node was "
+           "ready; its last line was 'slurmstepd: error: execve(): /opt/tidemill: No such file'; "
+           "tidemill must be there under that path: install it, or send it along: --bcast=PATH in "
+           "slurm_options; see 'nodes/3.txt'");
+  n.why = (char *)"it runs 'tidemill 1', but this is 'tidemill 2'";
+  n.is_refused = n.is_other_build = true;
+  says(&n, "cannot use node 3 (cn09): it runs 'tidemill 1', but this is 'tidemill 2'; install the "
+           "same build on both machines, or send this one along: --bcast=PATH in slurm_options; "
+           "see 'nodes/3.txt'");
+}
+
 UNIT_TESTS({
     cmocka_unit_test(its_life_is_told),
     cmocka_unit_test(a_wrong_clock_is_told),
@@ -260,4 +286,5 @@ UNIT_TESTS({
     cmocka_unit_test(a_refused_node_says_why),
     cmocka_unit_test(a_refusal_says_what_to_do),
     cmocka_unit_test(a_command_that_never_ran_has_no_end),
+    cmocka_unit_test(what_to_do_about_a_wrong_program_is_said),
 });

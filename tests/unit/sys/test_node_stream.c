@@ -222,12 +222,10 @@ static void both_sides_tell_that_they_differ(void **state)
   open_side(&rig, &rig.supervisor, fds[0], fds[0], "tidemill 1.1");
   open_side(&rig, &rig.relay, fds[1], fds[1], HELLO);
   turn(&rig, 10);
-  assert_string_equal(rig.supervisor.text,
-                      "the other side is 'tidemill 1.0', this side is 'tidemill 1.1'");
-  assert_string_equal(rig.relay.text,
-                      "the other side is 'tidemill 1.1', this side is 'tidemill 1.0'");
-  assert_int_equal(rig.supervisor.code, TM_EPROTOCOL);
-  assert_int_equal(rig.relay.code, TM_EPROTOCOL);
+  assert_string_equal(rig.supervisor.text, "it runs 'tidemill 1.0', but this is 'tidemill 1.1'");
+  assert_string_equal(rig.relay.text, "the job runs 'tidemill 1.1', but this is 'tidemill 1.0'");
+  assert_int_equal(rig.supervisor.code, TM_EUSAGE);
+  assert_int_equal(rig.relay.code, TM_EUSAGE);
   assert_int_equal(rig.supervisor.opens + rig.relay.opens, 0);
   size_t len;
   assert_null(tm_node_stream_foreign(rig.supervisor.stream, &len));

@@ -1,0 +1,133 @@
+-- What is wrong with the surroundings of a node: each message names the node, the cause and what to
+-- do. A node is a `tidemill node` process on this machine; the first one is wrong, and the others
+-- are right, so that the job completes.
+local job = require "support.job"
+
+local INPUTS = 3
+local LIMIT = 60 -- seconds for a job: far more than it takes
+
+-- A script for sh; $1 is the program, $2 the node's id, $3 the case's folder.
+local FIRST = [=[{ "sh", "-c", [==[[ "$2" -gt 1 ] && exec "$1" node; %s]==], "sh", "{program}", "{node_id}", "%s" }]=]
+
+local function new_case(script, more)
+  local t = job.case()
+  t:inputs(INPUTS)
+  t:script "function run(m) return names_of(m) end"
+  t:pipeline(([[compute_target = "exec", node_count = 1, node_command = %s, mini_batch_size = 1,
+    process_count_per_node = 1, error_threshold = 0, run_max_try = 1, %s]]):format(FIRST:format(script, t.dir),
+                                                                                  more or ""))
+  return t
+end
+
+local function completes(t, words)
+  local r = t:expect_job(0, nil, { limit = LIMIT })
+  assert.same(job.names(INPUTS), t:rows())
+  job.expect_words(r, words)
+  return r
+end
+
+local function succeeds(command) return os.execute(command .. " >&- 2>&-") == 0 end
+local may_mount = succeeds "unshare -m mount -t tmpfs none /tmp"
+
+describe("a node with", function()
+  after_each(job.check_end)
+
+  -- The version is changed within the program, where it has the same length.
+  it("another build is refused, and both builds are named", function()
+    local t = new_case [[exec "$3/other" node]]
+    local file = assert(io.open(job.program, "rb"))
+    local program = file:read "*a"
+    file:close()
+    local version, protocol = program:match "tidemill (%d[%d.]*) (protocol %d+)%z"
+    local other = version:gsub("%d", function(digit) return tostring((tonumber(digit) + 1) % 10) end)
+    local from, to = ("tidemill %s %s\0"):format(version, protocol), ("tidemill %s %s\0"):format(other, protocol)
+    local at = assert(program:find(from, 1, true))
+    t:write("other", program:sub(1, at - 1) .. to .. program:sub(at + #from))
+    t:expect(t:run({ "-c", "chmod +x other" }, { program = "sh" }), 0)
+    local both = ("it runs 'tidemill %s %s', but this is 'tidemill %s %s'"):format(other, protocol, version, protocol)
+    completes(t, { "cannot use node 1: " .. both, "install the same build on both machines", "see 'nodes/1.txt'" })
+  end)
+
+  it("no program cannot be started: the path and what to do", function()
+    local t = new_case [[exec "$3/nowhere/tidemill" node]]
+    completes(t, { "cannot start node 1: its command exited with status 127 before the node was ready; ",
+                   "tidemill must be there under that path: install it, or write another path into node_command" })
+  end)
+
+  it("a command that asks for a password cannot be started: what it asked, and how to avoid that", function()
+    local t = new_case([[printf 'Password: '; exec sleep 1000]], "node_start_timeout = 1")
+    completes(t, { "cannot start node 1: it was not ready after 1 s (node_start_timeout); it printed 'Password: '",
+                   "must not ask for anything", "-o BatchMode=yes" })
+  end)
+
+  it("a command that sends back what it gets cannot be started", function()
+    local t = new_case([[exec cat]], "node_start_timeout = 1")
+    completes(t, { "cannot start node 1: ", "it printed 'tidemill-stream 1 ", "does not run 'tidemill node'" })
+  end)
+
+  it("a command that prints without an end cannot be started", function()
+    local t = new_case [[exec yes "no such module"]]
+    completes(t, { "cannot start node 1: ", "'no such module\\n" }) -- it may see first that nobody reads it
+  end)
+
+  it("a TMPDIR that is missing there uses /tmp, and writes that down", function()
+    local t = new_case [[TMPDIR=/nowhere exec "$1" node]]
+    completes(t, {})
+    job.expect_words(t:read "job/nodes/1.txt", { "TMPDIR is '/nowhere', which is not a folder here" })
+  end)
+
+  it("a job directory that it may only read is refused", function()
+    if not may_mount then return pending "needs the right to mount" end
+    local t = new_case [[exec unshare -m sh -c 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" &&
+      exec "$0" node' "$1" "$3"]]
+    local problem = ("cannot make '%s/job/nodes/1.answered': read-only file system"):format(t.dir)
+    completes(t, { "cannot use node 1 (", problem, "that all nodes share and may write to", "--job-dir or " })
+  end)
+
+  it("a full folder for temporary files starts no worker: the node, the folder and what to do", function()
+    if not may_mount then return pending "needs the right to mount" end
+    local t = job.case()
+    t:inputs(INPUTS)
+    t:script "function run(m) return names_of(m) end"
+    t:pipeline [[compute_target = "exec", process_count_per_node = 1, mini_batch_size = 1,
+      node_command = { "unshare", "-m", "sh", "-c",
+        "mount -t tmpfs -o nr_inodes=1 none /mnt && TMPDIR=/mnt exec \"$0\" node", "{program}" }]]
+    local r = t:run_job(nil, { limit = LIMIT })
+    t:expect(r, 1)
+    job.expect_patterns(r, { "node 1 %(%S+%) cannot make the folder '/mnt/tidemill%-[^']*': no space left on device",
+                             "; make room there, or set TMPDIR" })
+  end)
+end)
+
+-- Slurm's own commands are tried in job/slurm; this one says what they say elsewhere.
+describe("an srun that says", function()
+  after_each(job.check_end)
+
+  local OPTIONS = "correct slurm_options or process_count_per_node"
+  for said, expected in pairs {
+    ["allocation failure: Unable to contact slurm controller (connect failure)"] =
+      { "'Unable to contact slurm controller (connect failure)'", "scontrol ping" },
+    ["allocation failure: Invalid account or account/partition combination specified"] =
+      { "'Invalid account or account/partition combination specified'", OPTIONS },
+    ["srun: error: Unable to allocate resources: User's group not permitted to use this partition"] =
+      { "'User's group not permitted to use this partition'", OPTIONS },
+    ["srun: unrecognized option '--nosuch'\nTry \"srun --help\" for more information"] =
+      { "'srun: unrecognized option '--nosuch''", OPTIONS },
+  } do
+    it(("'%s' refuses the job, and advises"):format(said:match "[^\n]*"), function()
+      local t = job.case()
+      t:inputs(1)
+      t:script "function run(m) return names_of(m) end"
+      t:pipeline [[compute_target = "slurm", slurm_options = "--account=nobody"]]
+      t:write("said", said .. "\n")
+      t:write("bin/srun", ("#!/bin/sh\ncat '%s' >&2\nexit 1\n"):format(t:path "said"))
+      t:expect(t:run({ "-c", "chmod +x bin/srun" }, { program = "sh" }), 0)
+      local r = t:run_job(nil, { env = { "PATH=" .. t:path "bin" .. ":" .. os.getenv "PATH" } })
+      t:expect(r, 2)
+      job.expect_words(r, { "pipeline.lua:", "cannot get a node from Slurm: ", "asked with: srun --test-only ",
+                            "--account=nobody" })
+      job.expect_words(r, expected)
+      assert.is_false(t:has "job")
+    end)
+  end
+end)
