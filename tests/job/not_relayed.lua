@@ -4,6 +4,7 @@ return {
   node_settings = "its settings choose the nodes",
   nodes = "its settings choose the nodes",
   nodes_attack = "its settings choose the nodes",
+  nodes_beside = "its settings choose the nodes",
   nodes_count = "its settings choose the nodes",
   nodes_drain = "its settings choose the nodes",
   nodes_ends = "its settings choose the nodes",

@@ -25,7 +25,7 @@ describe("nodes of Slurm", function()
   end
 
   --- Each mini-batch waits for "go-<number>".
-  local function start(count, more)
+  local function start(count, more, with_path)
     local t = job.case()
     t:inputs(count)
     t:script(waiting.SCRIPT .. [[
@@ -39,6 +39,7 @@ end]])
       logging_level = "DEBUG", %s]]):format(count, more or ""))
     t.options = waiting.here(t)
     t.options.env[#t.options.env + 1] = cluster.variable
+    t.options.env[#t.options.env + 1] = with_path and with_path(t)
     t.options.limit = LIMIT
     t.program = t:start_job(nil, t.options)
     return t
@@ -113,5 +114,35 @@ end]])
     wait_for_log(t, "node 2 %(node4%) is ready")
     t:write("here-go-1", "")
     finish(t, 1)
+  end)
+
+  --- Commands of Slurm that write down how they are called.
+  local function recorded_commands(t)
+    t:write("bin/srun", ('#!/bin/sh\necho "${0##*/} $*" >>%s\nPATH=${PATH#*:} exec "${0##*/}" "$@"\n')
+      :format(t:path "calls"))
+    for _, name in ipairs { "squeue", "sacct", "sinfo", "scontrol", "scancel", "sbatch", "salloc" } do
+      assert(lfs.link("srun", t:path("bin/" .. name), true))
+    end
+    t:expect(t:run({ "-c", "chmod +x bin/srun" }, { program = "sh" }), 0)
+    return "PATH=" .. t:path "bin" .. ":" .. os.getenv "PATH"
+  end
+
+  -- Controllers are slowed down by those who ask. Sites forbid flags that are not the user's.
+  on_slurm("cost few calls of Slurm's commands, which have no limits of our own", function()
+    local t = start(3, nil, recorded_commands)
+    for i = 1, 3 do t:wait_for("here-at-" .. i, nil, LIMIT) end
+    for i = 1, 3 do t:write("here-go-" .. i, "") end
+    finish(t, 3)
+    local counts = {}
+    for line in t:read("calls"):gmatch "[^\n]+" do
+      local name = line:match "^%S+"
+      counts[name] = (counts[name] or 0) + 1
+      for _, flag in ipairs { "--mem", "--time", "--partition", "--account", "--qos" } do
+        assert.is_nil(line:find(flag, 1, true), line)
+      end
+    end
+    assert.equal(4, counts.srun) -- with --test-only
+    assert.is_true((counts.squeue or 0) <= 3, counts.squeue) -- once for a node that has started
+    for _, name in ipairs { "sacct", "sinfo", "scontrol", "sbatch", "salloc" } do assert.is_nil(counts[name], name) end
   end)
 end)

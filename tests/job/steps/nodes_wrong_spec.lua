@@ -67,7 +67,7 @@ describe("a node with", function()
 
   it("a command that prints without an end cannot be started", function()
     local t = new_case [[exec yes "no such module"]]
-    completes(t, { "cannot start node 1: ", "'no such module\\n" }) -- it may see first that nobody reads it
+    completes(t, { "cannot start node 1: ", "'no such module\\n" })
   end)
 
   it("a TMPDIR that is missing there uses /tmp, and writes that down", function()
