@@ -2,14 +2,14 @@
 -- once, and nothing is left in the queue or on the machines. Each job comes to harm several times.
 --
 -- TM_SEED repeats a run; TM_HARMS says how many harms there are (10; with TM_LONG 500); TM_HARM is
--- the only kind.
+-- the only kind; TM_MACHINES says how many machines there are (3; with TM_LONG 8), at least two.
 local job = require "support.job"
 local programs = require "support.programs"
 local slurm = require "support.slurm"
 
 local HARMS = tonumber(os.getenv "TM_HARMS") or (os.getenv "TM_LONG" and 500 or 10)
 local HARMS_OF_JOB = 5
-local MACHINES = 3
+local MACHINES = tonumber(os.getenv "TM_MACHINES") or (os.getenv "TM_LONG" and 8 or 3)
 local MINI_BATCHES = 20000
 local LIMIT = 240 -- seconds for a job: far more than it takes
 local OUTPUT = "job/score/output/parallel_run_step.txt"
@@ -294,4 +294,22 @@ describe("nodes of Slurm that come to harm", function()
       end
     end
   end)
+
+  if os.getenv "TM_LONG" then -- eight times node_timeout, and more
+    it("end by themselves when nobody can reach them", function()
+      if not has_networks then return pending "needs root: networks of its own" end
+      local t = case()
+      t:start_job(nil, t.options)
+      assert.is_true(wait_for_rows(t, 1000))
+      programs.wait_until("a node", function() return has_node_on(1) end, LIMIT)
+      cluster:call("cut-node", 1)
+      t:expect(t:finish(t.last, LIMIT), 0)
+      expect_all(t)
+      t:wait_for_none(60)
+      assert.same({}, t:temp_dirs())
+      cluster:call("heal-node", 1)
+      renew(1)
+      expect_nothing_left(t)
+    end)
+  end
 end)
