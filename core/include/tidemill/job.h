@@ -198,6 +198,8 @@ TIDEMILL_API const char *tidemill_job_cause(const struct tidemill_job *job);
 /* The sum over all steps. Valid until the next call with the job. */
 TIDEMILL_API const struct tidemill_counts *tidemill_job_counts(struct tidemill_job *job);
 /* The result as one JSON object, as in job_result.json; `run --json` adds the errors of a record.
+ * Its `nodes` says what has become of the nodes that commands or Slurm have started; without such
+ * nodes it is absent.
  * NULL while the job runs, and when a Completed job was resumed only to compare its inputs. */
 TIDEMILL_API const char *tidemill_job_result(struct tidemill_job *job);
 
