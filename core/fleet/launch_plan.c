@@ -83,11 +83,11 @@ static void empty(struct tm_launch_plan *p, struct tm_launch_place *l, int64_t u
   set_index(p, l->id, 0);
   set_state(p, l, TM_LAUNCH_PLACE_EMPTY);
   if (p->o.hosts > 0)
-    *TM_ARRAY_ADD(&p->spares) = (struct tm_launch_host) { .index = l->host,
-                                                          .excluded_ns = until_ns,
-                                                          .was_sick = l->is_sick };
+    *TM_ARRAY_ADD(&p->spares) = (struct tm_launch_host) {
+      .index = l->host, .excluded_ns = until_ns, .was_sick = l->is_sick, .is_held = l->holds_host
+    };
   l->host = SIZE_MAX;
-  l->is_sick = false;
+  l->is_sick = l->holds_host = false;
 }
 
 /* ---- how many there should be ---- */
@@ -153,21 +153,24 @@ bool tm_launch_plan_has_running(const struct tm_launch_plan *p)
 
 /* ---- launching ---- */
 
-/* The less, the better the host: 0 for one that is not excluded, 2 after a sick node. */
+/* The less, the better the host: 0 for one that is not excluded, 2 after a sick node, 3 for one
+ * that cannot be used. */
 static int rank(const struct tm_launch_host *h, int64_t now_ns)
 {
-  return h->excluded_ns <= now_ns ? 0 : 1 + h->was_sick;
+  return h->is_held ? 3 : h->excluded_ns <= now_ns ? 0 : 1 + h->was_sick;
 }
 
 /* Keeps (1). */
 static bool has_host(const struct tm_launch_plan *p, int64_t now_ns)
 {
+  int most = p->starting == 0 && p->ready == 0 ? 2 : 1;
+
   if (p->o.hosts == 0)
     return true;
   for (size_t i = 0; i < p->spares.len; i++)
-    if (rank(&p->spares.at[i], now_ns) < 2)
+    if (rank(&p->spares.at[i], now_ns) <= most)
       return true;
-  return p->spares.len > 0 && p->starting == 0 && p->ready == 0;
+  return false;
 }
 
 /* Keeps (6). */
@@ -201,6 +204,7 @@ static size_t take_spare(struct tm_launch_plan *p, int64_t now_ns)
     if (better > 0 || (better == 0 && rank(h, now_ns) > 0 && h->excluded_ns < best->excluded_ns))
       found = i;
   }
+  tm_require(!p->spares.at[found].is_held); /* keeps (1) */
   host = p->spares.at[found].index;
   p->spares.len--;
   memmove(p->spares.at + found, p->spares.at + found + 1,
@@ -295,6 +299,18 @@ void tm_launch_plan_sick(struct tm_launch_plan *p, uint32_t id)
 
   tm_require(l->state == TM_LAUNCH_PLACE_READY);
   l->is_sick = true;
+}
+
+void tm_launch_plan_hold_host(struct tm_launch_plan *p, uint32_t id)
+{
+  place_of(p, id)->holds_host = true;
+}
+
+void tm_launch_plan_free_host(struct tm_launch_plan *p, size_t host)
+{
+  for (size_t i = 0; i < p->spares.len; i++)
+    if (p->spares.at[i].index == host)
+      p->spares.at[i].is_held = false;
 }
 
 bool tm_launch_plan_blames_host(enum tm_slurm_end end)

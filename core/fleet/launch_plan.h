@@ -13,7 +13,8 @@
  *      of a node that has failed is excluded for TM_LAUNCH_EXCLUDE_NS: while another one is free,
  *      it is not used. If all free ones are excluded, the one that was excluded first is used.
  *      The host of a sick node is excluded in the same way, but before that time it is used only if
- *      no node starts or is ready: it would spoil tries again.
+ *      no node starts or is ready: it would spoil tries again. A host whose last command still runs
+ *      is not used at all; the place may be filled on another one meanwhile.
  *  (2) A place is filled again at once after its first failure, then after 1 s, 2 s, 4 s, ... 60 s,
  *      less some jitter. When its node has committed something, the waits begin from the first
  *      again.
@@ -66,14 +67,16 @@ struct tm_launch_place {
   int64_t begun_ns; /* when its command began to run; INT64_MAX: not yet */
   /* STARTS: when it is late; INT64_MAX: its command does not run yet, or is being ended */
   int64_t deadline_ns;
-  int failures; /* in a row, without a commit of its node */
-  bool is_sick; /* its node */
+  int failures;    /* in a row, without a commit of its node */
+  bool holds_host; /* see tm_launch_plan_hold_host() */
+  bool is_sick;    /* its node */
 };
 
 struct tm_launch_host {
   size_t index;
   int64_t excluded_ns; /* until when; 0: it is not excluded */
   bool was_sick;       /* the node there, which is why it is excluded */
+  bool is_held;        /* something of that node is left */
 };
 
 struct tm_launch_options {
@@ -125,6 +128,10 @@ void tm_launch_plan_leaves(struct tm_launch_plan *p, uint32_t id);
 void tm_launch_plan_left(struct tm_launch_plan *p, uint32_t id);
 /* A ready node is sick (sched/node_health.h), and drains; _failed() follows when it has ended. */
 void tm_launch_plan_sick(struct tm_launch_plan *p, uint32_t id);
+/* The command of the node is not over. When its place is free, its host is not: it is used again
+ * only after _free_host(). Before _failed(), _left() and the like. */
+void tm_launch_plan_hold_host(struct tm_launch_plan *p, uint32_t id);
+void tm_launch_plan_free_host(struct tm_launch_plan *p, size_t host);
 /* Whether the machine of such a node may be to blame, so that its host is excluded: not if it was a
  * limit of its Slurm job, or somebody else's decision. */
 bool tm_launch_plan_blames_host(enum tm_slurm_end end);

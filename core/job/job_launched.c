@@ -9,7 +9,8 @@
  *     `-> on_launch_failed: no node of the group can be had, unless another one has a command
  *
  *  (1) A node is settled once: when its stream is gone and nothing of its command is left. Only
- *      then may its host be used again, and its temporary folder be removed.
+ *      then may its host be used again, and its temporary folder be removed. Its place is free for
+ *      a node on another host COMMAND_END_NS after its loss.
  *  (2) If the keeper of this machine is lost, its commands end with it, and so do their nodes: when
  *      the keeper is gone, nothing that it started is left (fleet/local_connection (1)).
  *  (3) Of a node that is a Slurm job, Slurm is asked why it was lost, or why its command has ended.
@@ -30,7 +31,8 @@
 #include "job/job_source.h"
 #include "sys/clock.h"
 
-#define PRINTED_MAX 200 /* bytes that a message quotes */
+#define PRINTED_MAX    200  /* bytes that a message quotes */
+#define COMMAND_END_NS TM_S /* so long the command of a lost node may explain the loss */
 
 static bool may_run(const struct tm_job *job)
 {
@@ -97,14 +99,22 @@ static void remove_node(struct tm_launched_node *n)
 {
   if (n->has_ended)
     tm_job_slurm_ended(n);
+  if (n->holds_host)
+    tm_launch_plan_free_host(&tm_job_launched_group(n)->plan, n->host_at);
   tm_job_nodes_remove_temp_of(n->job, n->id);
   drop(n);
 }
 
-/* Whether all is known of its end that can be waited for. */
+/* Whether all is known of its end that can be waited for. The end of its command explains a loss,
+ * but may take seconds: ssh, or srun, may wait for a machine that is dead. */
 static bool is_known(const struct tm_launched_node *n)
 {
-  return n->question.is_of_end ? tm_job_slurm_queue_is_settled(n) : n->is_over;
+  bool is_lost = n->was_ready && n->why;
+
+  if (n->question.is_of_end)
+    return tm_job_slurm_queue_is_settled(n);
+  return n->is_over ||
+         (is_lost && tm_clock_mono_ns() >= n->ready_ns + n->lived_ns + COMMAND_END_NS);
 }
 
 /* True: there is something to do for the job. */
@@ -533,6 +543,7 @@ void tm_job_launched_begin(struct tm_job *job, size_t group, size_t place)
       (struct tm_launched_node) { .job = job, .id = tm_job_launching_next_id(job), .group = group };
   host = tm_launch_plan_launch(&g->plan, place, n->id, tm_clock_mono_ns());
   n->host = host == SIZE_MAX ? NULL : g->hosts[host];
+  n->host_at = host;
   *TM_ARRAY_ADD(&l->nodes) = n;
   if (tm_job_launching_begin(n, g->config, &hears, &err) == 0) {
     tm_job_node_news_requested(n);

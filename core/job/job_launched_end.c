@@ -81,6 +81,9 @@ static void conclude_failed(struct tm_launched_node *n)
 void tm_job_launched_conclude(struct tm_launched_node *n)
 {
   n->is_concluded = true;
+  n->holds_host = n->host && !n->is_over;
+  if (n->holds_host)
+    tm_launch_plan_hold_host(&tm_job_launched_group(n)->plan, n->id);
   tm_job_launched_group(n)->lacked_time = tm_job_time_left_was_short(n);
   if (n->is_leaving)
     conclude_leaving(n);

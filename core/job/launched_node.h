@@ -21,6 +21,8 @@ struct tm_launched_node {
   uint32_t id, launch; /* its number on the node of this machine */
   size_t group;
   const char *host;             /* from node_hosts, or of the allocation; or NULL */
+  size_t host_at;               /* its index in the group */
+  bool holds_host;              /* launch_plan.h: while its command is not over */
   char *reported_host;          /* NULL: it has not reported yet */
   char *slurm_name;             /* of its Slurm job, or of its step; NULL: it has none */
   bool is_step;                 /* it belongs to the Slurm job that we are in */

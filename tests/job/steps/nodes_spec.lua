@@ -356,15 +356,26 @@ describe("a lost node", function()
     end)
   end
 
-  it("is replaced on a spare host", function()
+  local function loses_host(signal, more)
     local t = stopped_case(2, [[{ "sh", "-c", "echo $0 >>%s/hosts; exec env TM_NODE=$2 $1 node", "{host}",
-      "{program}", "%s/{node_id}" }]], [[node_hosts = { "alpha", "beta", "gamma" }]])
+      "{program}", "%s/{node_id}" }]], [[node_hosts = { "alpha", "beta", "gamma" }]] .. (more or ""))
     assert.same({ "alpha", "beta" }, t:sorted_lines "hosts")
-    programs.kill(relay_of(t, 1), programs.SIGKILL)
+    programs.kill(relay_of(t, 1), signal)
     wait_for_workers(t, 3)
     finish(t)
     assert.same({ "alpha", "beta", "gamma" }, t:sorted_lines "hosts")
     assert.same(job.names(INPUTS), t:rows())
+    return t
+  end
+
+  it("is replaced on a spare host", function() loses_host(programs.SIGKILL) end)
+
+  -- The command of a lost node is killed 5 s after it was asked to end, or when the job ends.
+  it("is replaced on a spare host while its command does not end", function()
+    local t = loses_host(programs.SIGSTOP, ", node_timeout = 1")
+    local lost, replacement = json.decode(t:read "job/nodes/1.json"), json.decode(t:read "job/nodes/3.json")
+    assert.equal("gamma", replacement.host)
+    assert.is_true(replacement.started < lost.ended)
   end)
 
   it("has an id that a resumed job does not use again", function()

@@ -529,6 +529,28 @@ static void a_request_without_an_answer_is_no_failed_start(void **state)
   tm_launch_plan_release(&p);
 }
 
+static void a_host_is_not_used_while_its_command_still_runs(void **state)
+{
+  struct tm_launch_plan p;
+  init(&p, 2, 3, 60 * TM_S);
+  launch_all(&p, 0, 1); /* hosts 0 and 1 */
+  for (uint32_t id = 1; id <= 2; id++) {
+    tm_launch_plan_running(&p, id, 0);
+    tm_launch_plan_ready(&p, id);
+    tm_launch_plan_hold_host(&p, id);
+    lose(&p, id, TM_S);
+  }
+  assert_int_equal(launch_all(&p, TM_S, 3), 1);
+  assert_int_equal(tm_launch_plan_find(&p, 3)->host, 2);
+  assert_int_equal(tm_launch_plan_next(&p, TM_S + 2 * TM_LAUNCH_EXCLUDE_NS), NONE);
+  tm_launch_plan_free_host(&p, 2); /* which is in use */
+  assert_int_equal(tm_launch_plan_next(&p, TM_S), NONE);
+  tm_launch_plan_free_host(&p, 1);
+  assert_int_equal(launch_all(&p, TM_S, 4), 1);
+  assert_int_equal(tm_launch_plan_find(&p, 4)->host, 1);
+  tm_launch_plan_release(&p);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(every_place_is_filled_once),
     cmocka_unit_test(a_start_is_late_after_its_time),
@@ -557,4 +579,5 @@ UNIT_TESTS({
     cmocka_unit_test(a_canceled_node_is_not_replaced),
     cmocka_unit_test(nodes_are_found_after_others_have_left),
     cmocka_unit_test(a_request_without_an_answer_is_no_failed_start),
+    cmocka_unit_test(a_host_is_not_used_while_its_command_still_runs),
 });
