@@ -88,19 +88,12 @@ static int make_temp_dir(struct tm_keeper *k, const struct tm_node_step *s, cons
   return rc < 0 ? tm_err_system(err, rc, "cannot make the folder '%s'", path) : 0;
 }
 
-/* The job of another machine does not know the path here. A program that was replaced since the
- * keeper started has no path any more. To free(). */
+/* The job of another machine does not know the path here. To free(). */
 static char *program_of(const struct tm_node_step *s)
 {
-  char *own;
+  char *own = s->worker_argv[0][0] ? NULL : tm_process_program();
 
-  if (s->worker_argv[0][0])
-    return tm_xstrdup(s->worker_argv[0]);
-  own = tm_process_program();
-  if (own && tm_fs_exists(tm_fs_real(), own))
-    return own;
-  free(own);
-  return tm_xstrdup("/proc/self/exe");
+  return own ? own : tm_xstrdup(s->worker_argv[0]);
 }
 
 static pid_t start_process(struct tm_keeper *k, struct tm_keeper_worker *w, int channel, int page,

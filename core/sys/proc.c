@@ -221,12 +221,17 @@ char *tm_process_boot_id(void)
 
 char *tm_process_program(void)
 {
+  static const char itself[] = "/proc/self/exe";
+
   for (size_t size = 256;; size *= 2) {
     char *path = tm_xmalloc(size);
-    ssize_t len = readlink("/proc/self/exe", path, size);
+    ssize_t len = readlink(itself, path, size);
     if (len >= 0 && (size_t)len < size) {
       path[len] = '\0';
-      return path;
+      if (access(path, F_OK) == 0)
+        return path;
+      free(path);
+      return tm_xstrdup(itself);
     }
     free(path);
     if (len < 0)

@@ -94,7 +94,8 @@ int tm_process_own_quota(void);
 int tm_process_quota(const char *groups, const char *root);
 /* The id that the kernel chose when the machine started, or "": not known. To free(). */
 char *tm_process_boot_id(void);
-/* This program's own path (/proc/self/exe); to free(). NULL if there is no /proc. */
+/* This program's own path; "/proc/self/exe", which can be started, too, if it was removed or
+ * replaced since. To free(). NULL if there is no /proc. */
 char *tm_process_program(void);
 /* Opens /dev/null for each of descriptors 0, 1 and 2 that is closed: a file or socket with such a
  * number would receive whatever code prints. The first call of a program; never in a host. Returns
