@@ -16,6 +16,7 @@ return {
   nodes_wrong = "its settings choose the nodes",
   slurm = "its settings choose the nodes",
   slurm_allocation = "its settings choose the nodes",
+  slurm_runs = "its settings choose the nodes",
   slurm_nodes = "its settings choose the nodes",
   slurm_control = "its settings choose the nodes",
   slurm_exec = "its settings choose the nodes",

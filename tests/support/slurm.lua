@@ -23,11 +23,16 @@ local function read_file(path)
   return text
 end
 
---- Calls the script. Returns its exit status and its output.
-local function call(words, variables)
-  local argv = { "env" }
+--- Words before a command that make another user run it, as root can.
+function slurm.as_user(uid) return { "setpriv", "--reuid=" .. uid, "--regid=" .. uid, "--clear-groups" } end
+
+--- Calls the script. Returns its exit status and its output. `script`: a copy of it; `user`: who
+--- calls it.
+local function call(words, variables, script, user)
+  local argv = user and slurm.as_user(user) or {}
+  argv[#argv + 1] = "env"
   for name, value in pairs(variables or {}) do argv[#argv + 1] = name .. "=" .. value end
-  for _, word in ipairs { "bash", SCRIPT } do argv[#argv + 1] = word end
+  for _, word in ipairs { "bash", script or SCRIPT } do argv[#argv + 1] = word end
   for _, word in ipairs(words) do argv[#argv + 1] = word end
   local out, err = os.tmpname(), os.tmpname()
   local status = programs.start(argv, { stdout = out, stderr = err }):wait(LIMIT)
@@ -39,25 +44,37 @@ end
 
 local function process_id() return (assert(lfs.symlinkattributes("/proc/self", "target"))) end
 
---- Starts a cluster: { nodes = 3, cpus = 2, variables = { GPUS = 2, … } }. Returns nil if this
---- machine cannot run one. It stops at the latest when this process ends.
+--- Another user may not be able to read the checkout.
+local function copy_script()
+  local copy = os.tmpname()
+  local install = programs.start({ "install", "-m", "755", SCRIPT, copy },
+                                 { stdout = "/dev/null", stderr = "/dev/null" })
+  assert(install:wait() == 0)
+  return copy
+end
+
+--- Starts a cluster: { nodes = 3, cpus = 2, variables = { GPUS = 2, … }, user = UID }. Returns nil
+--- if this machine cannot run one. It stops at the latest when this process ends.
 function slurm.start(o)
-  local dir = os.tmpname()
+  local dir, script = os.tmpname(), o.user and copy_script()
   os.remove(dir)
-  dir = (os.getenv "TMPDIR" or "/tmp") .. "/tidemill-slurm-" .. dir:match "[^_/]+$"
+  local base = not o.user and os.getenv "TMPDIR" or "/tmp"
+  dir = base .. "/tidemill-slurm-" .. dir:match "[^_/]+$"
   local variables = { WATCH_PID = process_id() }
   for name, value in pairs(o.variables or {}) do variables[name] = value end
-  local status, text = call({ "start", dir, tostring(o.nodes or 3), tostring(o.cpus or 2) }, variables)
+  local words = { "start", dir, tostring(o.nodes or 3), tostring(o.cpus or 2) }
+  local status, text = call(words, variables, script, o.user)
   if status == SKIPPED then return nil end
   assert(status == 0, text.err)
-  return setmetatable({ dir = dir, variable = "SLURM_CONF=" .. dir .. "/etc/slurm.conf" }, Cluster)
+  local self = { dir = dir, variable = "SLURM_CONF=" .. dir .. "/etc/slurm.conf", script = script, user = o.user }
+  return setmetatable(self, Cluster)
 end
 
 --- A command of the script, such as cluster:call("kill-node", 2). Returns its output.
 function Cluster:call(command, ...)
   local words = { command, self.dir }
   for _, word in ipairs { ... } do words[#words + 1] = tostring(word) end
-  local status, text = call(words)
+  local status, text = call(words, nil, self.script, self.user)
   assert(status == 0, command .. ": " .. text.err)
   return text.out
 end
@@ -119,6 +136,9 @@ function Cluster:restore(number)
   self:wait_for_idle()
 end
 
-function Cluster:stop() self:call "stop" end
+function Cluster:stop()
+  self:call "stop"
+  if self.script then os.remove(self.script) end
+end
 
 return slurm
