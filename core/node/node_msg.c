@@ -15,11 +15,17 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/time.h"
+#include "build_id.h"
 #include "node/msg_strings.h"
 
 const char *tm_hello(void)
 {
-  return "tidemill " TM_VERSION " protocol 8";
+  return "tidemill " TM_VERSION " protocol 8 build " TM_BUILD_ID;
+}
+
+const char *tm_build_id(void)
+{
+  return TM_BUILD_ID;
 }
 
 void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s)

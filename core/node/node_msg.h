@@ -92,8 +92,10 @@ enum tm_node_msg {
 #define TM_LOCAL_NODE      0
 #define TM_LOCAL_NODE_NAME "0"
 
-/* The text that both sides exchange first, and which must be equal. */
+/* The text that both sides exchange first, and which must be equal: "tidemill 0.2.0 protocol 8
+ * build 1f2a3b4c5d6e". The build is a hash over the sources (build_id.cmake). */
 const char *tm_hello(void);
+const char *tm_build_id(void);
 
 /* A step, for the keeper. In the message: the strings and lists in this order (node/msg_strings.h:
  * any bytes except NUL, paths need not be UTF-8), u64 run_timeout_ns, u64 load_timeout_ns, u64

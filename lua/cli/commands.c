@@ -19,6 +19,7 @@
 #include "cli/help/cmd_help.h"
 #include "modules.h"
 #include "node/keeper.h"
+#include "node/node_msg.h"
 #include "relay/relay.h"
 #include "runtime.h"
 #include "store/db.h"
@@ -29,6 +30,7 @@ static int version(const struct tm_cli *cli, int argc, char **argv)
 {
   struct tm_buf text = TM_BUF_NONE;
   tm_buf_printf(&text, "tidemill %s\n", tidemill_version());
+  tm_buf_printf(&text, "build %s, ", tm_build_id());
   tm_lua_version(&text);
   tm_buf_printf(&text, ", libuv %s, ", tm_loop_library());
   tm_json_library(&text);

@@ -200,7 +200,7 @@ describe("several nodes", function()
     assert.is_false(t:has "started")
     assert.is_false(t:has "job")
     t:expect_job(0, nil, t.options) -- the command does start nodes
-    assert.same({ "x", "x" }, t:sorted_lines "started")
+    assert.is_true(t:has "started")
   end)
 end)
 

@@ -32,19 +32,20 @@ local may_mount = succeeds "unshare -m mount -t tmpfs none /tmp"
 describe("a node with", function()
   after_each(job.check_end)
 
-  -- The version is changed within the program, where it has the same length.
+  -- The build is changed within the program, where it has the same length.
   it("another build is refused, and both builds are named", function()
     local t = new_case [[exec "$3/other" node]]
     local file = assert(io.open(job.program, "rb"))
     local program = file:read "*a"
     file:close()
-    local version, protocol = program:match "tidemill (%d[%d.]*) (protocol %d+)%z"
-    local other = version:gsub("%d", function(digit) return tostring((tonumber(digit) + 1) % 10) end)
-    local from, to = ("tidemill %s %s\0"):format(version, protocol), ("tidemill %s %s\0"):format(other, protocol)
+    local hello, build = program:match "(tidemill %d[%d.]* protocol %d+ build )(%x+)%z"
+    local other = (build:sub(1, 1) == "0" and "1" or "0") .. build:sub(2)
+    local from, to = hello .. build .. "\0", hello .. other .. "\0"
     local at = assert(program:find(from, 1, true))
     t:write("other", program:sub(1, at - 1) .. to .. program:sub(at + #from))
     t:expect(t:run({ "-c", "chmod +x other" }, { program = "sh" }), 0)
-    local both = ("it runs 'tidemill %s %s', but this is 'tidemill %s %s'"):format(other, protocol, version, protocol)
+    local both = ("it runs '%s%s', but this is '%s%s'"):format(hello, other, hello, build)
+    job.expect_words(job.case():run { "version" }.out, { "build " .. build })
     completes(t, { "cannot use node 1: " .. both, "install the same build on both machines", "see 'nodes/1.txt'" })
   end)
 
