@@ -240,7 +240,8 @@ describe("the page of promises", function()
     local n = 0
     for dir, name in text:gmatch "`(%l+)/([%l_]+)`" do
       local found
-      for _, pattern in ipairs { "%s_spec.lua", "test_%s.c", "test_" .. dir .. "_%s.c", "test_%s.py", "%s.py", "%s.sh" } do
+      local patterns = { "%s_spec.lua", "test_%s.c", "test_" .. dir .. "_%s.c", "test_%s.py", "%s.py", "%s.sh" }
+      for _, pattern in ipairs(patterns) do
         -- crash/power_cuts is a part of test_power.c
         for _, stem in ipairs { name, name:match "^%l+" } do
           found = found or tests[dir .. "/" .. pattern:format(stem)]
