@@ -35,8 +35,9 @@ struct packing {
 struct tm_job_source {
   struct tm_launched_node *node; /* NULL: it has ended */
   bool sizes_alone;
-  size_t step;             /* whose script is sent, or is next */
-  struct packing *packing; /* NULL: none */
+  size_t step;                  /* whose script is sent, or is next */
+  struct TM_ARRAY(size_t) sent; /* steps whose scripts were */
+  struct packing *packing;      /* NULL: none */
   struct tm_turn turn;
   struct tm_buf piece;
 };
@@ -182,13 +183,13 @@ static bool ships(const struct tm_launched_node *n, size_t i)
          job->o.pipeline->steps[i]->config.ships_source;
 }
 
-/* An earlier step may have had the same source. */
-static bool was_sent(const struct tm_launched_node *n, size_t i)
+/* An earlier step, which may be over by now, may have had the same source. */
+static bool was_sent(const struct tm_job_source *s, size_t i)
 {
-  const struct tm_snapshot *snapshots = n->job->snapshots;
+  const struct tm_snapshot *snapshots = s->node->job->snapshots;
 
-  for (size_t k = 0; k < i; k++)
-    if (ships(n, k) && strcmp(snapshots[k].hash, snapshots[i].hash) == 0)
+  for (size_t k = 0; k < s->sent.len; k++)
+    if (strcmp(snapshots[s->sent.at[k]].hash, snapshots[i].hash) == 0)
       return true;
   return false;
 }
@@ -197,7 +198,7 @@ static void send_next(struct tm_job_source *s)
 {
   struct tm_job *job = s->node->job;
 
-  while (s->step < job->steps_len && (!ships(s->node, s->step) || was_sent(s->node, s->step)))
+  while (s->step < job->steps_len && (!ships(s->node, s->step) || was_sent(s, s->step)))
     s->step++;
   if (s->step < job->steps_len)
     start(s, &job->snapshots[s->step]);
@@ -210,6 +211,7 @@ static void on_closed(struct tm_turn *t)
   struct tm_job_source *s = t->data;
 
   tm_buf_release(&s->piece);
+  TM_ARRAY_RELEASE(&s->sent);
   free(s);
 }
 
@@ -237,7 +239,7 @@ void tm_job_source_taken(struct tm_launched_node *n, const char *problem)
     return;
   }
   leave(s);
-  s->step++;
+  *TM_ARRAY_ADD(&s->sent) = s->step++;
   send_next(s);
 }
 

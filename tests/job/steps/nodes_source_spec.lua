@@ -3,6 +3,7 @@
 -- script is refused.
 local job = require "support.job"
 local lfs = require "lfs"
+local waiting = require "support.waiting"
 
 local INPUTS = 6
 local LIMIT = 120 -- seconds for a job: far more than it takes
@@ -108,6 +109,38 @@ return tm.Pipeline { name = "case", steps = { step, again } }
       end
     end
     assert.is_nil(next(dirs, next(dirs)))
+  end)
+
+  -- The first step waits until some of its script has come to the second node, and then ends. The
+  -- rest of the script comes after that. The second step waits for that node, so it is needed.
+  it("is sent once, though the first of its steps is over by then", function()
+    local t = new_case(on_nodes(2, by_shell [[
+      test "$3" = 2 || exec "$1" node
+      (dd bs=1 count=65536 status=none
+        touch "$2/../here-some"
+        until test -e "$2/score/output/parallel_run_step.txt"; do :; done
+        exec cat) | "$1" node | cat]]))
+    t:script(waiting.SCRIPT .. SCRIPT .. [[
+
+local run_here = run
+function run(m)
+  if entry.output_dir:find("/again/", 1, true) then
+    if entry.node_id ~= "1" then mark "second" end
+    wait_for "second"
+  else
+    wait_for "some"
+  end
+  return run_here(m)
+end]], "src/score.lua")
+    t:write("src/large", ("0123456789abcde\n"):rep(60000))
+    t:write("pipeline.lua", (t:read("pipeline.lua"):gsub("return tm.Pipeline.*", [[
+local again = tm.ParallelRunStep { name = "again", parallel_run_config = config, inputs = {
+  tm.Dataset.File.from_files("in/*"):as_named_input("in") } }
+return tm.Pipeline { name = "case", steps = { step, again } }
+]])))
+    t.options.env = waiting.here(t).env
+    t:expect_job(0, nil, t.options)
+    job.expect_patterns(t:read "job/again/logs/sys/master_role.txt", { "node 2 %([^)]*%) is ready" })
   end)
 
   it("is not read by the node in the job's directory", function()
