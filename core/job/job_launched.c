@@ -197,14 +197,10 @@ static void set_why(struct tm_launched_node *n, const char *why)
   n->lived_ns = n->was_ready ? tm_clock_mono_ns() - n->ready_ns : 0;
 }
 
-/* Keeps (3). Meanwhile it is not late. */
+/* Keeps (3). */
 static bool ask_why(struct tm_launched_node *n)
 {
-  bool asks = !n->is_concluded && tm_job_slurm_queue_ended(n);
-
-  if (asks)
-    tm_launch_plan_ends(&tm_job_launched_group(n)->plan, n->id);
-  return asks;
+  return !n->is_concluded && tm_job_slurm_queue_ended(n);
 }
 
 void tm_job_launched_give_up(struct tm_launched_node *n, const char *why)
@@ -212,6 +208,8 @@ void tm_job_launched_give_up(struct tm_launched_node *n, const char *why)
   set_why(n, why);
   note_printed(n);
   tm_job_probe_end(n);
+  if (!n->is_concluded) /* from now on it is not late */
+    tm_launch_plan_ends(&tm_job_launched_group(n)->plan, n->id);
   if (!ask_why(n)) /* else it ends when its end is concluded: keeps (3) */
     tm_job_launched_end_command(n);
 }

@@ -504,6 +504,16 @@ describe("a command that starts nodes", function()
     assert.same(files_of(2), names_in(t, "job/nodes"))
   end)
 
+  -- Nodes 1 to 6 say who they are, and nothing after that.
+  it("may fall silent when node_start_timeout is over, too", function()
+    local t = new_case(6, by_shell([[test "$2" -gt 6 && exec "$1" node
+      "$1" node | (dd bs=1 count=100 status=none; exec sleep 1000)]], "{node_id}"),
+                       "node_timeout = 2, node_start_timeout = 2")
+    local r = t:expect_job(0, nil, t.options)
+    assert.same(job.names(INPUTS), t:rows())
+    job.expect_words(r.err, { "cannot start node 1" })
+  end)
+
   it("may never answer: after node_wait without any node the job fails", function()
     local t = new_case(2, '"sleep 1000"', "node_wait = 1")
     local r = t:run_job(nil, t.options)
