@@ -289,6 +289,13 @@ bool tm_slurm_text_is_unanswered(const char *line)
   return tm_slurm_text_is_unreached(line) || begins_with(line, reasons, TM_COUNT_OF(reasons));
 }
 
+bool tm_slurm_text_is_unavailable(const char *line)
+{
+  static const char *const reason = "Requested node configuration is not available";
+
+  return begins_with(line, &reason, 1);
+}
+
 /* ---- the allocation ---- */
 
 /* "2(x3)" or "4", and the comma behind it. */

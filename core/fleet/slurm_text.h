@@ -81,6 +81,9 @@ void tm_slurm_text_error(const char *text, size_t len, char out[TM_SLURM_TEXT_MA
 bool tm_slurm_text_is_unreached(const char *line);
 /* Or that it did not answer: there may be one, of which srun knows nothing. */
 bool tm_slurm_text_is_unanswered(const char *line);
+/* Or that no node has what is asked for. It says so too while all that have it are down or
+ * drained. */
+bool tm_slurm_text_is_unavailable(const char *line);
 
 /* ---- the allocation ---- */
 

@@ -40,19 +40,24 @@ static int refuse(char *const *argv, const char *why, const char *advice, struct
   return TM_EUSAGE;
 }
 
+static const char *advice_for(const char *reason, bool timed_out)
+{
+  if (timed_out || tm_slurm_text_is_unanswered(reason))
+    return "check that this machine is one from which Slurm jobs are started, and that Slurm runs: "
+           "scontrol ping";
+  if (tm_slurm_text_is_unavailable(reason))
+    return "correct slurm_options or process_count_per_node, or wait for nodes that are down or "
+           "drained: sinfo";
+  return "correct slurm_options or process_count_per_node";
+}
+
 /* `reason`: what srun has said, "" if nothing. */
 static int refuse_reason(char *const *argv, const char *reason, bool timed_out, struct tm_err *err)
 {
-  bool is_unanswered = timed_out || tm_slurm_text_is_unanswered(reason);
   char *why =
       tm_xprintf("%s%s%s%s%s", timed_out ? "its controller did not answer within 20 s" : "",
                  timed_out && *reason ? ": " : "", *reason ? "'" : "", reason, *reason ? "'" : "");
-  int rc = refuse(
-      argv, why,
-      is_unanswered ? "check that this machine is one from which Slurm jobs are started, and that "
-                      "Slurm runs: scontrol ping"
-                    : "correct slurm_options or process_count_per_node",
-      err);
+  int rc = refuse(argv, why, advice_for(reason, timed_out), err);
 
   free(why);
   return rc;

@@ -320,6 +320,17 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     refused([[slurm_options = "--exclude=node[1-4]"]], { "cannot get a node from Slurm: '" })
   end)
 
+  on_slurm("are refused while all nodes are drained, with the command that shows them", function()
+    local function set(state)
+      cluster:run("scontrol", "update", "nodename=node[1-4]", "state=" .. state, "reason=test")
+    end
+    set "drain"
+    local ok, why = pcall(refused, 'slurm_options = "--exclusive"',
+                          { "or wait for nodes that are down or drained: sinfo" })
+    set "resume"
+    assert(ok, why)
+  end)
+
   -- The configuration of lua/manual/nodes.md, which asks for a partition that is not here.
   on_slurm("are asked for as the manual says", function()
     local t = new_case(1, NAMES)

@@ -177,6 +177,8 @@ static void a_controller_that_does_not_answer_is_told_apart(void **state)
   assert_false(tm_slurm_text_is_unreached("srun: error: Unable to allocate resources: Socket timed "
                                           "out on send/recv operation"));
   assert_false(tm_slurm_text_is_unanswered(""));
+  assert_true(tm_slurm_text_is_unavailable("Requested node configuration is not available"));
+  assert_false(tm_slurm_text_is_unavailable("Invalid partition name specified"));
 }
 
 static void expect_error(const char *text, const char *expected)
