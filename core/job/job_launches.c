@@ -301,10 +301,12 @@ static char *why_late(const struct tm_launched_node *n)
 {
   return tm_xprintf("it was not ready after %g s (node_start_timeout)%s",
                     (double)tm_job_launched_group(n)->config->node_start_timeout_ns / 1e9,
-                    n->source  ? ": its source was being sent to it"
-                    : n->probe ? ": whether it sees the job's files is not known, because a file "
-                                 "system or the node takes too long to answer"
-                               : "");
+                    tm_job_slurm_queue_has_forgotten(n)
+                        ? ": Slurm does not know its Slurm job any more"
+                    : n->source ? ": its source was being sent to it"
+                    : n->probe  ? ": whether it sees the job's files is not known, because a file "
+                                  "system or the node takes too long to answer"
+                                : "");
 }
 
 static void end_late(struct tm_job *job, struct tm_launch_group *g)

@@ -119,6 +119,7 @@ struct tm_job_slurm {
   struct tm_slurm_asking asking;
   bool has_fd, is_late;
   bool has_failed;   /* the last squeue */
+  bool has_listed;   /* squeue has once listed a node of this session */
   uint32_t question; /* while asking: the number of the launch */
   int fd;            /* has_fd: its output */
   char *reported;    /* "2 of 8 nodes, 6 waiting: Resources"; NULL: none is known to wait */
@@ -358,6 +359,9 @@ void tm_job_slurm_queue_started(struct tm_launched_node *n);
 /* It is lost, or its command has ended; call it for both. True: Slurm is asked why, unless that is
  * settled; its command must not be ended before it is. */
 bool tm_job_slurm_queue_ended(struct tm_launched_node *n);
+/* Slurm has forgotten its Slurm job, for which its srun waits: its controller was started again
+ * from what it had written down before. */
+bool tm_job_slurm_queue_has_forgotten(const struct tm_launched_node *n);
 /* Whether nobody waits for an answer about it. */
 bool tm_job_slurm_queue_is_settled(const struct tm_launched_node *n);
 void tm_job_slurm_queue_lost(struct tm_job_slurm *s); /* no answer will come */

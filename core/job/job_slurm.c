@@ -103,7 +103,9 @@ bool tm_job_slurm_has_waited(struct tm_launched_node *n)
   if (last == TM_SLURM_LINE_QUEUED)
     report_waiting(n);
   n->is_known_to_run = last == TM_SLURM_LINE_GRANTED;
-  return last == TM_SLURM_LINE_QUEUED || (last == TM_SLURM_LINE_GRANTED && is_new);
+  if (last == TM_SLURM_LINE_QUEUED)
+    return !tm_job_slurm_queue_has_forgotten(n);
+  return last == TM_SLURM_LINE_GRANTED && is_new;
 }
 
 /* ---- the end ---- */

@@ -7,6 +7,9 @@
  *  (2) Nothing of ours ends a Slurm job before its reason is known, so that no cancellation is our
  *      own: job_launched.c keeps that.
  *  (3) squeue is a command of the keeper. If it fails or takes too long, nothing is known.
+ *  (4) A controller that is started again may have forgotten Slurm jobs of the last seconds. Their
+ *      sruns wait for ever. So what waits, and is missing in UNLISTED_MAX answers in a row, is
+ *      forgotten, if squeue can list our nodes at all.
  *
  * Its output is read when it has ended: the lines of NAMES_MAX Slurm jobs fit into its socket.
  */
@@ -26,7 +29,8 @@
 #include "sys/clock.h"
 #include "sys/messages/msg_bytes.h"
 
-#define NAMES_MAX 200
+#define NAMES_MAX    200
+#define UNLISTED_MAX 2
 
 /* It may be in the queue: nothing has come from it yet. */
 static bool waits(const struct tm_launched_node *n)
@@ -97,6 +101,9 @@ static void take_job(struct tm_launched_node *n, const struct tm_slurm_job *j)
 {
   bool is_of_end = n->question.is_of_end;
 
+  n->job->launches->slurm.has_listed = true;
+  n->is_asked_about = false;
+  n->unlisted = 0;
   if (j->state == TM_SLURM_WAITS) {
     tm_job_node_news_waits(n, j->reason);
   } else {
@@ -105,6 +112,19 @@ static void take_job(struct tm_launched_node *n, const struct tm_slurm_job *j)
   }
   if (tm_slurm_question_answered(&n->question, j, tm_clock_mono_ns()) && is_of_end)
     take_end(n, j);
+}
+
+/* Keeps (4). */
+static void count_unlisted(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+
+  for (size_t i = 0; i < l->nodes.len; i++) {
+    struct tm_launched_node *n = l->nodes.at[i];
+    n->unlisted += !l->slurm.has_failed && n->is_asked_about && waits(n) &&
+                   (n->is_queued || n->is_known_to_wait);
+    n->is_asked_about = false;
+  }
 }
 
 /* Keeps (3): those of which Slurm says nothing have their answer, too. */
@@ -125,6 +145,7 @@ static void take_answer(struct tm_job *job, const struct tm_buf *text)
   }
   for (size_t i = 0; i < l->nodes.len; i++)
     (void)tm_slurm_question_answered(&l->nodes.at[i]->question, NULL, tm_clock_mono_ns());
+  count_unlisted(job);
   report(job, reason);
 }
 
@@ -216,6 +237,7 @@ static size_t collect(struct tm_job *job, bool all, const char **names)
       tm_slurm_question_asked(&n->question);
     else if (!all || !waits(n))
       continue;
+    n->is_asked_about = true;
     names[len++] = n->slurm_name;
   }
   return len;
@@ -312,6 +334,11 @@ bool tm_job_slurm_queue_ended(struct tm_launched_node *n)
   tm_slurm_question_end(&n->question, n->is_over, tm_clock_mono_ns());
   tm_job_slurm_queue_go(n->job);
   return true;
+}
+
+bool tm_job_slurm_queue_has_forgotten(const struct tm_launched_node *n)
+{
+  return n->unlisted >= UNLISTED_MAX && n->job->launches->slurm.has_listed;
 }
 
 bool tm_job_slurm_queue_is_settled(const struct tm_launched_node *n)

@@ -52,6 +52,8 @@ struct tm_launched_node {
   bool is_orphan;      /* the keeper that runs its command is lost */
   /* What is known of its Slurm job, once it was looked at: the user was informed of it. */
   bool is_known_to_wait, is_known_to_run;
+  bool is_asked_about; /* by the squeue that runs */
+  int unlisted;        /* answers of squeue in a row without it, while it is known to wait */
   char waits_for[TM_SLURM_TEXT_MAX]; /* is_queued: the reason that Slurm gave last; or "" */
   bool is_wait_told, is_clock_told, is_over_told; /* to listeners */
   struct tm_launch_ended ended;

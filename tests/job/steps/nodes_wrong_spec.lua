@@ -132,3 +132,34 @@ describe("an srun that says", function()
     end)
   end
 end)
+
+-- Slurm's controller may have been killed before it had written down that there is a Slurm job. Its
+-- srun waits for ever. squeue lists it once here.
+describe("an srun that waits for what Slurm has forgotten", function()
+  after_each(job.check_end)
+
+  it("is ended, and another node is requested", function()
+    if not os.getenv "TM_LONG" then return pending "runs with --long: squeue is asked each 30 s" end
+    local t = job.case()
+    t:inputs(3)
+    t:script "function run(m) return names_of(m) end"
+    t:pipeline [[compute_target = "slurm", node_start_timeout = 10, process_count_per_node = 1]]
+    t:write("bin/srun", [[#!/bin/sh
+for word; do case $word in
+  --test-only) exit ;;
+  --job-name=*-1) echo "srun: job 7 queued and waiting for resources" >&2; exec sleep 1000 ;;
+esac; done
+until test "$1" = node; do program=$1; shift; done
+exec "$program" node
+]])
+    t:write("bin/squeue", ([[#!/bin/sh
+mkdir '%s' 2>&- || exit 0
+for word; do case $word in --name=*) echo "7|${word#--name=}|PENDING||0:00|Resources" ;; esac; done
+]]):format(t:path "listed"))
+    t:write("bin/scancel", "#!/bin/sh\n")
+    t:expect(t:run({ "-c", "chmod +x bin/*" }, { program = "sh" }), 0)
+    local r = t:expect_job(0, nil, { limit = 300, env = { "PATH=" .. t:path "bin" .. ":" .. os.getenv "PATH" } })
+    assert.same(job.names(3), t:rows())
+    job.expect_words(r.err, { "cannot start node 1: ", "Slurm does not know its Slurm job any more" })
+  end)
+end)
