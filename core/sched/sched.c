@@ -451,6 +451,15 @@ uint64_t tm_sched_first(const struct tm_sched *s, uint32_t worker)
   return w && tm_window_len(&w->window) > 0 ? w->window.ring.first : 0;
 }
 
+const struct tm_assignment *tm_sched_assignment(const struct tm_sched *s, uint32_t worker,
+                                                uint64_t seq)
+{
+  const struct tm_sched_worker *w = tm_roster_worker(&s->roster, worker);
+  const struct tm_inflight *in = w ? tm_window_find(&w->window, seq) : NULL;
+
+  return in ? &in->what : NULL;
+}
+
 int64_t tm_sched_mean_ns(const struct tm_sched *s, uint32_t worker)
 {
   const struct tm_sched_worker *w = tm_roster_worker(&s->roster, worker);

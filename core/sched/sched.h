@@ -153,6 +153,9 @@ int64_t tm_sched_due(const struct tm_sched *s); /* INT64_MAX: nothing depends on
 enum tm_worker_state tm_sched_state(const struct tm_sched *s, uint32_t worker);
 /* The oldest assignment that it holds; 0: none. */
 uint64_t tm_sched_first(const struct tm_sched *s, uint32_t worker);
+/* Valid until the next event; NULL: the worker does not hold it. */
+const struct tm_assignment *tm_sched_assignment(const struct tm_sched *s, uint32_t worker,
+                                                uint64_t seq);
 int64_t tm_sched_mean_ns(const struct tm_sched *s,
                          uint32_t worker); /* of a mini-batch; 0: unknown */
 /* What the worker holds and was recalled; returns the number, at most window_max. */

@@ -38,6 +38,11 @@ struct tm_announced *tm_announced_of(struct tm_in_flight *held)
   return held->is_announced ? TM_LIST_OWNER(held, struct tm_announced, held) : NULL;
 }
 
+const struct tm_assignment *tm_announced_what(const struct tm_in_flight *held)
+{
+  return held->is_announced ? &TM_LIST_OWNER(held, struct tm_announced, held)->what : NULL;
+}
+
 /* ---- ends ---- */
 
 static void release(struct tm_announced *x)
@@ -48,7 +53,7 @@ static void release(struct tm_announced *x)
   tm_list_remove(&a->decided, &x->decided);
   tm_list_remove(&a->list, &x->item);
   tm_workers_let_go(x->w);
-  tm_buf_release(&x->held.first_item);
+  free(x->held.first_item);
   tm_buf_release(&x->payload);
   free(x->file.path);
   free(x);
@@ -60,7 +65,7 @@ static struct tm_sched_event event_of(const struct tm_announced *x, enum tm_sche
                                    .node = x->w->node->id,
                                    .worker = x->w->number,
                                    .seq = x->held.seq,
-                                   .what = &x->held.what };
+                                   .what = &x->what };
 }
 
 /* Its rows and its output files. */
@@ -123,7 +128,7 @@ static void give_up(struct tm_announced *x)
   remove_files(x);
   if (tm_workers_tell(s, &e)) {
     tm_supervisor_say(s, TM_WARNING, "mini-batch %" PRIu64 " is run again, uncounted: %s",
-                      x->held.what.index, words.data);
+                      x->held.index, words.data);
   } else {
     a.message = words.data;
     tm_failed_tries_end(x->w, &x->held, &a);
@@ -282,17 +287,20 @@ static void on_due(struct tm_timer *t)
 /* Who counts only the returned elements needs no rows, but a part's rows are held in any case. */
 static bool needs_file(const struct tm_worker *w, const struct tm_in_flight *held)
 {
-  return w->node->id != TM_LOCAL_NODE && (w->s->output_file || held->what.part != 0);
+  return w->node->id != TM_LOCAL_NODE && (w->s->output_file || held->part != 0);
 }
 
 static void take_held(struct tm_announced *x, struct tm_in_flight *held)
 {
-  uint64_t seq = held->seq;
+  const struct tm_assignment *what = tm_sched_assignment(&x->w->s->sched, x->w->number, held->seq);
 
+  tm_require(what);
   x->held = *held;
   x->held.is_announced = true;
-  held->first_item = (struct tm_buf)TM_BUF_NONE;
-  tm_ring_remove(&x->w->held, seq);
+  held->first_item = NULL; /* it is taken */
+  x->what = *what;
+  x->what.rows = held->rows; /* as the worker counted them */
+  tm_workers_forget(x->w, held);
 }
 
 bool tm_announced_begin(struct tm_worker *w, const struct tm_msg *f, struct tm_in_flight *held,

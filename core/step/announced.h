@@ -30,7 +30,8 @@ bool tm_spilled_read(struct tm_spilled *out, const char *spill_dir, struct tm_re
 struct tm_announced {
   struct tm_worker *w; /* it may have ended */
   struct tm_in_flight held;
-  struct tm_msg f; /* which announced it; its payload: */
+  struct tm_assignment what; /* which the scheduler keeps no more */
+  struct tm_msg f;           /* which announced it; its payload: */
   struct tm_buf payload;
   struct tm_result_head head;
   struct tm_spilled file;

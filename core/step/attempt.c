@@ -25,7 +25,7 @@ static char *find_named(struct tm_supervisor *s, const struct tm_in_flight *held
   struct tm_item item;
   char *words, *found = NULL;
   if (a->status == TM_RUN_DONE || !*a->message || held->items < 2 || held->is_uncounted ||
-      tm_part_read(s->manifest, held->what.index, held->what.part, &entry, NULL) < 0)
+      tm_part_read(s->manifest, held->index, held->part, &entry, NULL) < 0)
     return NULL;
   words = tm_xstrndup(a->message, strnlen(a->message, WORDS_MAX));
   tm_reader_init(&r, entry.bytes, entry.len);
@@ -65,11 +65,11 @@ static int64_t find_row(struct tm_supervisor *s, const struct tm_in_flight *held
   struct tm_manifest_entry entry;
   struct tm_reader r;
   struct tm_item item;
-  if (a->status == TM_RUN_DONE || held->what.part == 0 || held->items != 1 || has_gaps(s, held) ||
-      tm_part_read(s->manifest, held->what.index, held->what.part, &entry, NULL) < 0)
+  if (a->status == TM_RUN_DONE || held->part == 0 || held->items != 1 || has_gaps(s, held) ||
+      tm_part_read(s->manifest, held->index, held->part, &entry, NULL) < 0)
     return 0;
   tm_reader_init(&r, entry.bytes, entry.len);
-  return tm_item_next(&r, &item) ? tm_item_row(&item, tm_part_first(held->what.part)) : 0;
+  return tm_item_next(&r, &item) ? tm_item_row(&item, tm_part_first(held->part)) : 0;
 }
 
 /* Workers say how long, so it may be anything; no run() takes longer than its timeout. */
@@ -95,33 +95,33 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
   bool are_rows = input && tm_dataset_is_table(input);
   char *named = are_rows ? NULL : find_named(s, held, a);
   struct tm_buf words = TM_BUF_NONE;
-  struct tm_attempt attempt = {
-    .index = held->what.index,
-    .try = held->what.try,
-    .picked = held->what.picked,
-    .status = a->status,
-    .part_first = held->what.part != 0 ? (int64_t)tm_part_first(held->what.part) + 1 : 0,
-    .is_final = a->status == TM_RUN_DONE || failed > 0,
-    .items = is_unknown ? 1 : held->items,
-    .is_uncounted = is_unknown,
-    .succeeded = succeeded,
-    .failed = failed,
-    .begin_wall_ns = tm_step_node_our_time(w->node, a->head.begin_wall_ns),
-    .total_ns = a->head.total_ns,
-    .run_ns = a->head.run_ns,
-    .cpu_ns = a->head.cpu_ns,
-    .bytes = a->status == TM_RUN_DONE ? a->bytes : 0,
-    .stack = a->stack,
-    .script_where = a->where,
-    .dataset = input && input->name ? input->name : "",
-    .first_item = tm_buf_str(&held->first_item),
-    .first_item_len = held->first_item.len,
-    .named_item = named,
-    .has_keys = held->has_keys,
-    .are_rows = are_rows,
-    .row = are_rows ? find_row(s, held, a) : 0,
-    .manifest_at = held->manifest_at
-  };
+  struct tm_attempt attempt = { .index = held->index,
+                                .try = held->try,
+                                .picked = held->picked,
+                                .status = a->status,
+                                .part_first =
+                                    held->part != 0 ? (int64_t)tm_part_first(held->part) + 1 : 0,
+                                .is_final = a->status == TM_RUN_DONE || failed > 0,
+                                .items = is_unknown ? 1 : held->items,
+                                .is_uncounted = is_unknown,
+                                .succeeded = succeeded,
+                                .failed = failed,
+                                .begin_wall_ns =
+                                    tm_step_node_our_time(w->node, a->head.begin_wall_ns),
+                                .total_ns = a->head.total_ns,
+                                .run_ns = a->head.run_ns,
+                                .cpu_ns = a->head.cpu_ns,
+                                .bytes = a->status == TM_RUN_DONE ? a->bytes : 0,
+                                .stack = a->stack,
+                                .script_where = a->where,
+                                .dataset = input && input->name ? input->name : "",
+                                .first_item = held->first_item,
+                                .first_item_len = held->first_item_len,
+                                .named_item = named,
+                                .has_keys = held->has_keys,
+                                .are_rows = are_rows,
+                                .row = are_rows ? find_row(s, held, a) : 0,
+                                .manifest_at = held->manifest_at };
   struct tm_event e = { .kind = TM_EVENT_TRY_ENDED, .attempt = &attempt };
 
   note_length(s, a->head.run_ns);
@@ -155,8 +155,8 @@ struct tm_failed_try tm_attempt_failed(const struct tm_worker *w, const struct t
   *log = a->status == TM_RUN_DONE
              ? log_of_script(w)
              : tm_xprintf("%s/user/error/%s/%s.txt", w->s->logs_dir, w->node->name, w->name);
-  return (struct tm_failed_try) { .index = held->what.index,
-                                  .try = held->what.try,
+  return (struct tm_failed_try) { .index = held->index,
+                                  .try = held->try,
                                   .dataset = held->dataset,
                                   .status = a->status,
                                   .message = a->message,

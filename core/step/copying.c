@@ -182,11 +182,11 @@ bool tm_copying_begin(struct tm_worker *w, const struct tm_msg *f, struct tm_in_
                       const struct tm_good_try *g)
 {
   struct tm_supervisor *s = w->s;
-  bool is_part = held->what.part != 0;
+  bool is_part = held->part != 0;
 
   tm_require(!s->copying.is_on); /* the links are held meanwhile */
   if (!g->spilled || s->copying.is_again ||
-      !(is_part ? tm_isolate_copy_ahead(s, held->what.search, g) : copy_ahead(s, g)))
+      !(is_part ? tm_isolate_copy_ahead(s, held->search, g) : copy_ahead(s, g)))
     return false;
   s->copying.announced = tm_announced_of(held);
   if (!s->copying.announced) {
@@ -195,7 +195,7 @@ bool tm_copying_begin(struct tm_worker *w, const struct tm_msg *f, struct tm_in_
     tm_buf_clear(&s->copying.payload);
     tm_buf_add(&s->copying.payload, f->payload, f->length);
   }
-  begin(s, is_part ? TM_COPY_PART : TM_COPY_RESULT, held->what.search);
+  begin(s, is_part ? TM_COPY_PART : TM_COPY_RESULT, held->search);
   return true;
 }
 

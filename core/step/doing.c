@@ -72,14 +72,14 @@ void tm_doing_on_told(void *data, const struct tm_worker_doing *told)
 static void add_mini_batch(struct tm_activity *a, const struct tm_in_flight *held)
 {
   a->seq = held->seq;
-  a->index = held->what.index;
-  a->try = held->what.try;
-  if (held->what.part != 0) {
-    a->part_first = tm_part_first(held->what.part) + 1;
-    a->part_last = tm_part_first(held->what.part) + tm_part_count(held->what.part);
+  a->index = held->index;
+  a->try = held->try;
+  if (held->part != 0) {
+    a->part_first = tm_part_first(held->part) + 1;
+    a->part_last = tm_part_first(held->part) + tm_part_count(held->part);
   }
-  if (held->first_item.len > 0)
-    a->first_item = tm_xstrndup(held->first_item.data, held->first_item.len);
+  if (held->first_item_len > 0)
+    a->first_item = tm_xstrndup(held->first_item, held->first_item_len);
 }
 
 static void add(struct tm_activities *out, const struct tm_worker *w, int64_t now_ns)

@@ -20,7 +20,7 @@ static void add_failed(struct tm_supervisor *s, const struct tm_in_flight *held,
   struct tm_buf lines = TM_BUF_NONE;
   struct tm_err err = TM_ERR_NONE;
 
-  tm_require(held->what.part == 0 && held->items > 0); /* tm_rows_settle() has counted them */
+  tm_require(held->part == 0 && held->items > 0); /* tm_rows_settle() has counted them */
   if (tm_attempt_list_items(&lines, t, 0, s, &err) < 0)
     tm_supervisor_fail(s, &err);
   else
@@ -73,8 +73,8 @@ void tm_failed_tries_end(struct tm_worker *w, struct tm_in_flight *held, struct 
                               .node = w->node->id,
                               .worker = w->number,
                               .seq = held->seq,
-                              .what = held->is_announced ? &held->what : NULL,
-                              .rows = held->what.rows,
+                              .what = tm_announced_what(held),
+                              .rows = held->rows,
                               .items = held->items,
                               .is_timeout = a->status == TM_RUN_TIMEOUT,
                               .no_halves = a->no_halves };
@@ -177,7 +177,7 @@ static void settle_uncounted(struct tm_worker *w, struct tm_in_flight *held,
   tm_supervisor_say(w->s, TM_INFO,
                     "a try of mini-batch %" PRIu64 " has failed on node %s, which ends, so it does "
                     "not count: %s",
-                    held->what.index, w->node->name, a->message);
+                    held->index, w->node->name, a->message);
   tm_workers_forget(w, held);
 }
 

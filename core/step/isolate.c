@@ -92,11 +92,11 @@ static struct tm_isolate *isolate_new(struct tm_supervisor *s, const struct tm_i
                                       uint32_t search)
 {
   struct tm_isolate *x = TM_NEW(struct tm_isolate);
-  char *path = tm_xprintf("%s/isolated-%" PRIu64, s->spill_dir, held->what.index);
+  char *path = tm_xprintf("%s/isolated-%" PRIu64, s->spill_dir, held->index);
 
   x->s = s;
   x->search = search;
-  x->index = held->what.index;
+  x->index = held->index;
   x->items = held->items;
   tm_held_rows_init(&x->held_rows, s->o.fs, path);
   free(path);
@@ -486,9 +486,9 @@ static int held_rows_rows(struct tm_isolate *x, const struct tm_good_try *g,
 int tm_isolate_done(struct tm_supervisor *s, const struct tm_in_flight *held,
                     const struct tm_good_try *g, bool *no_halves, struct tm_err *err)
 {
-  struct tm_isolate *x = find(s, held->what.search);
+  struct tm_isolate *x = find(s, held->search);
   struct piece p = {
-    .part = held->what.part, .is_good = true, .is_frame = g->is_frame, .outcome = g->outcome
+    .part = held->part, .is_good = true, .is_frame = g->is_frame, .outcome = g->outcome
   };
   int rc;
 

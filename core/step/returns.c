@@ -34,7 +34,7 @@ static void warn_surplus(struct tm_supervisor *s, const struct tm_in_flight *hel
                     "%s; all rows are written, and the items succeed; returns = \"any\" allows any "
                     "number (said once)",
                     s->o.step->name, returned, tm_text_counted(returned, "element", "elements"),
-                    good, tm_text_counted(good, "item", "items"), held->what.index,
+                    good, tm_text_counted(good, "item", "items"), held->index,
                     marked == 0 ? ""
                                 : tm_text_counted(good, " that is not marked as failed",
                                                   " that are not marked as failed"));
@@ -53,7 +53,7 @@ static void warn_short(struct tm_supervisor *s, const struct tm_in_flight *held,
       ", and with error_threshold a row without one has failed; filter by "
       "dataset:filter(), or set returns = \"any\"; returns = \"rows\" omits this (said once)",
       s->o.step->name, returned, tm_text_counted(returned, "element", "elements"), good,
-      held->what.index);
+      held->index);
 }
 
 void tm_returns_warn(struct tm_supervisor *s, const struct tm_in_flight *held, uint32_t marked,

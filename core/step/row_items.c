@@ -14,11 +14,11 @@ static bool learn(const struct tm_supervisor *s, struct tm_in_flight *held, uint
 
   if (held->dataset >= step->inputs_len || !tm_dataset_is_table(step->inputs[held->dataset]))
     return true;
-  if (held->what.part != 0 && rows > tm_part_count(held->what.part))
+  if (held->part != 0 && rows > tm_part_count(held->part))
     return false;
   held->items = rows;
-  if (held->what.part == 0)
-    held->what.rows = rows;
+  if (held->part == 0)
+    held->rows = rows;
   return true;
 }
 
@@ -31,7 +31,7 @@ bool tm_rows_learn(const struct tm_supervisor *s, struct tm_in_flight *held,
 void tm_rows_learn_lost(const struct tm_supervisor *s, struct tm_in_flight *held,
                         const struct tm_page_view *view)
 {
-  if (view->seq == held->seq && view->rows > 0 && held->what.part == 0)
+  if (view->seq == held->seq && view->rows > 0 && held->part == 0)
     (void)learn(s, held, view->rows);
 }
 
@@ -47,7 +47,7 @@ void tm_rows_settle(struct tm_supervisor *s, struct tm_in_flight *held)
                       "mini-batch %" PRIu64
                       " failed before its rows were counted: it counts as one "
                       "failed item, and may have more (said once)",
-                      held->what.index);
+                      held->index);
 }
 
 static void warn(struct tm_supervisor *s, const struct tm_in_flight *held,
@@ -57,8 +57,8 @@ static void warn(struct tm_supervisor *s, const struct tm_in_flight *held,
   if (is_said && s->o.step->config.logging_level != TM_DEBUG)
     return;
   tm_text_one_line(&words, e->words, e->words_len, WORDS_MAX);
-  tm_supervisor_say(s, is_said ? TM_INFO : TM_WARNING, "mini-batch %" PRIu64 ": %s%s",
-                    held->what.index, tm_buf_str(&words),
+  tm_supervisor_say(s, is_said ? TM_INFO : TM_WARNING, "mini-batch %" PRIu64 ": %s%s", held->index,
+                    tm_buf_str(&words),
                     is_said ? "" : " (said once; with logging_level DEBUG for each)");
   tm_buf_release(&words);
 }

@@ -5,27 +5,12 @@
 #ifndef TM_STEP_STEP_WORKER_H
 #define TM_STEP_STEP_WORKER_H
 
-#include "base/buf.h"
-#include "base/ring.h"
 #include "fleet/node.h"
 #include "record/temp_dirs.h"
-#include "sched/queue.h"
+#include "step/in_flight.h"
 #include "step/worker_phase.h"
 
 struct tm_supervisor;
-
-/* What a worker was handed and has not answered, besides what the scheduler knows of it. */
-struct tm_in_flight {
-  uint64_t seq; /* ring.h */
-  struct tm_assignment what;
-  uint32_t dataset;
-  uint32_t items; /* 0: rows of a table that are not counted yet */
-  int64_t manifest_at;
-  struct tm_buf first_item; /* tm_item_describe_first(); its memory is reused */
-  bool has_keys;            /* that is the keys of a group */
-  bool is_uncounted;        /* it has failed, and its rows could not be counted: `items` is 1 */
-  bool is_announced;        /* it has left the worker: announced.h */
-};
 
 /* A node of a step: the place of its id in tm_supervisor.nodes. */
 struct tm_step_node {

@@ -124,7 +124,7 @@ enum tm_worker_state tm_workers_state(const struct tm_worker *w);
 struct tm_in_flight *tm_workers_held(const struct tm_worker *w,
                                      uint64_t seq); /* NULL: it does not hold it */
 /* What the worker held is over. */
-void tm_workers_forget(struct tm_worker *w, const struct tm_in_flight *held);
+void tm_workers_forget(struct tm_worker *w, struct tm_in_flight *held);
 /* A worker that was kept stays in memory when it has ended, until the last call of _let_go(). */
 void tm_workers_keep(struct tm_worker *w);
 void tm_workers_let_go(struct tm_worker *w);
@@ -196,6 +196,9 @@ void tm_announced_go_on(struct tm_supervisor *s);
 /* Drops the results of workers of that node, or (NULL) all, except one that is being copied. */
 void tm_announced_drop(struct tm_supervisor *s, const struct tm_step_node *n);
 void tm_announced_close(struct tm_supervisor *s);
+/* For an event of the scheduler about what is held: it does not have the assignment of an announced
+ * result any more. NULL: it has it. */
+const struct tm_assignment *tm_announced_what(const struct tm_in_flight *held);
 
 /* worker_results.c */
 void tm_worker_results_on_msg(void *worker, const struct tm_msg *f);

@@ -39,7 +39,7 @@ static int add_short_return(struct tm_buf *out, const struct tm_worker *w,
     tm_failed_lines_short(out, &t, held->items, a->marked, a->head.returned);
   } else {
     t.message_len = strlen(t.message = TM_SHORT_RETURN);
-    rc = tm_attempt_list_items(out, &t, held->what.part, w->s, err);
+    rc = tm_attempt_list_items(out, &t, held->part, w->s, err);
   }
   free(log);
   return rc;
@@ -52,8 +52,8 @@ static int add_marks(struct tm_buf *out, struct tm_worker *w, const struct tm_in
   struct tm_manifest_entry entry;
   char *log;
   struct tm_failed_try t = tm_attempt_failed(w, held, a, &log);
-  uint64_t part = held->what.part;
-  int rc = tm_part_read(w->s->manifest, held->what.index, part, &entry, err);
+  uint64_t part = held->part;
+  int rc = tm_part_read(w->s->manifest, held->index, part, &entry, err);
 
   if (rc == 0)
     tm_failed_lines_marks(out, &t, &entry, part ? tm_part_first(part) : 0, marks);
@@ -140,8 +140,8 @@ static int read_good(struct tm_good_try *g, struct tm_worker *w, const struct tm
   uint32_t succeeded = tm_returns_succeeded(w->s, held, a->marked, a->head.returned);
   if (rc == 0 && succeeded < held->items - a->marked)
     rc = add_short_return(&g->lines, w, held, a, err);
-  g->outcome = (struct tm_outcome) { .index = held->what.index,
-                                     .try = held->what.try,
+  g->outcome = (struct tm_outcome) { .index = held->index,
+                                     .try = held->try,
                                      .items = held->items,
                                      .succeeded = succeeded,
                                      .returned = a->head.returned };
@@ -177,23 +177,23 @@ static struct tm_sched_event about(const struct tm_worker *w, const struct tm_in
                                    .node = w->node->id,
                                    .worker = w->number,
                                    .seq = held->seq,
-                                   .what = held->is_announced ? &held->what : NULL };
+                                   .what = tm_announced_what(held) };
 }
 
 /* The result of a part was lost on its way. That says nothing about its items, which have only this
  * try: the part runs again, uncounted, a few times. */
-static bool give_back(struct tm_worker *w, const struct tm_in_flight *held,
-                      const struct tm_answer *a, const struct tm_err *err)
+static bool give_back(struct tm_worker *w, struct tm_in_flight *held, const struct tm_answer *a,
+                      const struct tm_err *err)
 {
   struct tm_sched_event e = about(w, held, TM_SCHED_ON_UNUSABLE);
-  uint64_t part = held->what.part;
+  uint64_t part = held->part;
 
   if (a->no_halves || !tm_workers_tell(w->s, &e))
     return false;
   tm_supervisor_say(w->s, TM_WARNING,
                     "mini-batch %" PRIu64 ", items %" PRIu32 " to %" PRIu32 " are run again: %s",
-                    held->what.index, tm_part_first(part) + 1,
-                    tm_part_first(part) + tm_part_count(part), err->text);
+                    held->index, tm_part_first(part) + 1, tm_part_first(part) + tm_part_count(part),
+                    err->text);
   tm_workers_forget(w, held);
   return true;
 }
@@ -241,7 +241,7 @@ static bool end_good_try(struct tm_worker *w, struct tm_in_flight *held, const s
     good_try_release(&g);
     return false;
   }
-  if (rc == 0 && held->what.part != 0)
+  if (rc == 0 && held->part != 0)
     rc = tm_isolate_done(s, held, &g, &a->no_halves, &err);
   else if (rc == 0 && (rc = commit_good(s, &g, &err)) >= 0) {
     tm_tally_add_done(&s->tally, held->items, g.outcome.succeeded, a->head.returned);

@@ -13,7 +13,6 @@
 #include "base/path.h"
 #include "base/time.h"
 #include "commit/part_read.h"
-#include "data/item.h"
 #include "record/part.h"
 #include "record/temp_dirs.h"
 #include "snapshot/snapshot.h"
@@ -40,10 +39,10 @@ struct tm_in_flight *tm_workers_held(const struct tm_worker *w, uint64_t seq)
   return tm_ring_find(&w->held, seq);
 }
 
-void tm_workers_forget(struct tm_worker *w, const struct tm_in_flight *held)
+void tm_workers_forget(struct tm_worker *w, struct tm_in_flight *held)
 {
   if (!held->is_announced)
-    tm_ring_remove(&w->held, held->seq);
+    tm_in_flight_remove(&w->held, held);
 }
 
 bool tm_workers_tell(struct tm_supervisor *s, const struct tm_sched_event *e)
@@ -111,7 +110,7 @@ static void start_worker(struct tm_supervisor *s, uint32_t node, uint32_t number
   w->node = s->nodes.at[node];
   w->number = number;
   snprintf(w->name, sizeof(w->name), "process%03" PRId64, s->next_number++);
-  tm_ring_init(&w->held, sizeof(struct tm_in_flight));
+  tm_in_flight_init(&w->held);
   w->id = tm_node_start_worker(w->node->node, w->node->step, number, w->name);
   w->at = (uint32_t)s->workers.len;
   *TM_ARRAY_ADD(&s->workers) = w;
@@ -131,17 +130,12 @@ static void on_link_end(void *data, int code)
   w->mute_ns = tm_clock_mono_ns();
 }
 
-static void release_held(void *held)
-{
-  tm_buf_release(&((struct tm_in_flight *)held)->first_item);
-}
-
 static void free_worker(struct tm_worker *w)
 {
   w->is_closed = true;
   if (w->announced > 0)
     return;
-  tm_ring_release(&w->held, release_held);
+  tm_in_flight_release(&w->held);
   free(w);
 }
 
@@ -187,16 +181,6 @@ void tm_workers_on_started(struct tm_supervisor *s, uint32_t number, int64_t pid
 
 /* Handing out. */
 
-static void remember(struct tm_in_flight *held, const struct tm_manifest_entry *entry)
-{
-  held->dataset = entry->dataset;
-  held->items = entry->items > 0 ? entry->items : held->what.rows;
-  held->is_uncounted = false;
-  held->manifest_at = entry->at;
-  tm_buf_clear(&held->first_item);
-  held->has_keys = tm_item_describe_first(&held->first_item, entry->bytes, entry->len);
-}
-
 static int send_mini_batch(struct tm_worker *w, const struct tm_sched_action *a, struct tm_err *err)
 {
   struct tm_supervisor *s = w->s;
@@ -218,10 +202,8 @@ static int send_mini_batch(struct tm_worker *w, const struct tm_sched_action *a,
                       "%u that can be handed to a worker; make mini_batch_size smaller, or choose "
                       "partition_keys with more values",
                       a->what.index, entry.len, TM_MSG_MAX - MINI_BATCH_HEAD);
-  held = tm_ring_add(&w->held);
+  held = tm_in_flight_add(&w->held, &a->what, &entry, &s->scratch);
   tm_require(held->seq == a->seq);
-  held->what = a->what;
-  remember(held, &entry);
   tm_buf_clear(&s->scratch);
   tm_mini_batch_head_encode(tm_buf_extend(&s->scratch, MINI_BATCH_HEAD),
                             &(struct tm_mini_batch_head) {
@@ -277,9 +259,11 @@ void tm_workers_on_taken(struct tm_supervisor *s, uint32_t number, const uint64_
 
   if (!w)
     return;
-  for (size_t i = 0; i < n; i++)
-    if (tm_workers_held(w, seqs[i])) /* else the user's code has written to the page */
-      tm_ring_remove(&w->held, seqs[i]);
+  for (size_t i = 0; i < n; i++) {
+    struct tm_in_flight *held = tm_workers_held(w, seqs[i]);
+    if (held) /* else the user's code has written to the page */
+      tm_workers_forget(w, held);
+  }
   tm_workers_tell(s,
                   &(struct tm_sched_event) {
                       .kind = TM_SCHED_ON_TAKEN, .worker = number, .seqs = seqs, .seqs_len = n });
@@ -402,7 +386,7 @@ static void look_at_try(void *data, uint64_t seq, struct tm_lost_try *out)
   if (!held || out->state == TM_TRY_QUEUED)
     return;
   tm_rows_learn_lost(e->w->s, held, &e->ended->view);
-  out->rows = held->what.rows;
+  out->rows = held->rows;
   out->items = held->items;
 }
 

@@ -45,13 +45,13 @@ static void a_part_cannot_have_more_rows_than_it_has(void **state)
   struct tm_dataset *inputs[] = { &table };
   struct tm_step step = { .inputs = inputs, .inputs_len = 1 };
   struct tm_supervisor *s = TM_NEW(struct tm_supervisor);
-  struct tm_in_flight held = { .what.part = tm_part(4, 2), .items = 2 };
+  struct tm_in_flight held = { .part = tm_part(4, 2), .items = 2 };
   s->o.step = &step;
   assert_false(tm_rows_learn(s, &held, &(struct tm_result_head) { .items = 3 }));
   assert_int_equal(held.items, 2);
   assert_true(tm_rows_learn(s, &held, &(struct tm_result_head) { .items = 1 }));
   assert_int_equal(held.items, 1);
-  held = (struct tm_in_flight) { .what.part = 0, .items = 2 };
+  held = (struct tm_in_flight) { .part = 0, .items = 2 };
   assert_true(tm_rows_learn(s, &held, &(struct tm_result_head) { .items = 3 }));
   assert_int_equal(held.items, 3);
   free(s);

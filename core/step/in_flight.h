@@ -1,0 +1,38 @@
+/* in_flight.h - what a worker was handed and has not answered, as far as the step needs it. The
+ * assignment itself is the scheduler's (sched/window.h).
+ *
+ * A ring (base/ring.h) for each worker: tm_in_flight_init(); add what is handed out, in order;
+ * tm_ring_find(); remove what is over; tm_in_flight_release().
+ */
+#ifndef TM_STEP_IN_FLIGHT_H
+#define TM_STEP_IN_FLIGHT_H
+
+#include "base/buf.h"
+#include "base/ring.h"
+#include "commit/manifest.h"
+#include "sched/assignment.h"
+
+/* A job may have 100,000 workers, and each holds some: without padding. */
+struct tm_in_flight {
+  uint64_t seq;         /* ring.h */
+  uint64_t index, part; /* these six are of the assignment */
+  uint32_t try, picked, search, rows;
+  uint32_t dataset;
+  uint32_t items; /* 0: rows of a table that are not counted yet */
+  int64_t manifest_at;
+  char *first_item; /* tm_item_describe_first(); to free(). NULL in a free place */
+  uint32_t first_item_len;
+  bool has_keys;     /* that is the keys of a group */
+  bool is_uncounted; /* it has failed, and its rows could not be counted: `items` is 1 */
+  bool is_announced; /* it has left the worker: announced.h */
+};
+
+void tm_in_flight_init(struct tm_ring *held);
+void tm_in_flight_release(struct tm_ring *held);
+/* Valid until the next add. `scratch`: what it holds is lost. */
+struct tm_in_flight *tm_in_flight_add(struct tm_ring *held, const struct tm_assignment *what,
+                                      const struct tm_manifest_entry *entry,
+                                      struct tm_buf *scratch);
+void tm_in_flight_remove(struct tm_ring *held, struct tm_in_flight *x);
+
+#endif
