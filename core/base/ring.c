@@ -8,38 +8,45 @@
 #include "base/check.h"
 #include "base/mem.h"
 
-#define FIRST_CAP 1 /* most windows hold one: mini-batches take longer than a message */
-
-static uint64_t *seq_at(const struct tm_ring *r, size_t place)
+/* The first capacity is one: most windows hold one, because mini-batches take longer than a
+ * message. */
+static uint64_t cap_of(const struct tm_ring *r)
 {
-  return (uint64_t *)(void *)(r->at + place * r->size);
+  return r->at ? UINT64_C(1) << r->cap_log2 : 0;
+}
+
+/* `place`: or a number, whose place it is. */
+static uint64_t *seq_at(const struct tm_ring *r, uint64_t place)
+{
+  return (uint64_t *)(void *)(r->at + (place & (cap_of(r) - 1)) * r->size);
 }
 
 void tm_ring_init(struct tm_ring *r, size_t size)
 {
-  tm_require(size <= UINT32_MAX);
-  *r = (struct tm_ring) { .size = (uint32_t)size, .first = 1, .next = 1 };
+  tm_require(size <= UINT16_MAX);
+  *r = (struct tm_ring) { .size = (uint16_t)size, .first = 1, .next = 1 };
 }
 
 void tm_ring_release(struct tm_ring *r, void (*release)(void *element))
 {
-  for (size_t i = 0; release && i < r->cap; i++)
+  for (uint64_t i = 0; release && i < cap_of(r); i++)
     release(seq_at(r, i));
   free(r->at);
   r->at = NULL;
-  r->cap = r->len = 0;
+  r->cap_log2 = 0;
+  r->len = 0;
 }
 
 static void grow(struct tm_ring *r)
 {
   struct tm_ring old = *r;
 
-  tm_require(old.cap <= UINT32_MAX / 2);
-  r->cap = old.cap == 0 ? FIRST_CAP : 2 * old.cap;
-  r->at = tm_xcalloc(r->cap, r->size);
-  for (size_t i = 0; i < old.cap; i++) {
+  tm_require(old.cap_log2 < 31); /* `len` counts them */
+  r->cap_log2 = (uint8_t)(old.at ? old.cap_log2 + 1 : 0);
+  r->at = tm_xcalloc((size_t)1 << r->cap_log2, r->size);
+  for (uint64_t i = 0; i < cap_of(&old); i++) {
     const uint64_t *element = seq_at(&old, i);
-    memcpy(seq_at(r, *element != 0 ? *element & (r->cap - 1) : i), element, r->size);
+    memcpy(seq_at(r, *element != 0 ? *element : i), element, r->size);
   }
   free(old.at);
 }
@@ -48,9 +55,9 @@ void *tm_ring_add(struct tm_ring *r)
 {
   uint64_t *element;
 
-  if (r->next - r->first == r->cap)
+  if (r->next - r->first == cap_of(r))
     grow(r);
-  element = seq_at(r, r->next & (r->cap - 1));
+  element = seq_at(r, r->next);
   tm_require(*element == 0);
   *element = r->next++;
   r->len++;
@@ -64,6 +71,6 @@ void tm_ring_remove(struct tm_ring *r, uint64_t seq)
   tm_require(element);
   *element = 0;
   r->len--;
-  while (r->first < r->next && *seq_at(r, r->first & (r->cap - 1)) == 0)
+  while (r->first < r->next && *seq_at(r, r->first) == 0)
     r->first++;
 }

@@ -11,14 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Some things that a job has 100,000 of have a ring: without padding. */
 struct tm_ring {
-  char *at;             /* number seq is at place seq % cap */
+  char *at;             /* number seq is at place seq % capacity; NULL: there is none yet */
   uint64_t first, next; /* all elements are in first .. next - 1 */
-  uint32_t cap, len;
-  uint32_t size; /* bytes of an element */
+  uint32_t len;
+  uint16_t size;    /* bytes of an element */
+  uint8_t cap_log2; /* of the capacity, in elements */
 };
 
-void tm_ring_init(struct tm_ring *r, size_t size);
+void tm_ring_init(struct tm_ring *r, size_t size); /* at most UINT16_MAX */
 /* For each place, free or not, calls release() unless it is NULL. */
 void tm_ring_release(struct tm_ring *r, void (*release)(void *element));
 /* Adds the next number. The element is valid until the next add. */
@@ -26,9 +28,12 @@ void *tm_ring_add(struct tm_ring *r);
 /* NULL: not there. */
 static inline void *tm_ring_find(const struct tm_ring *r, uint64_t seq)
 {
-  char *element = r->cap > 0 ? r->at + (seq & (r->cap - 1)) * r->size : NULL;
+  char *element;
 
-  return element && seq != 0 && *(uint64_t *)(void *)element == seq ? element : NULL;
+  if (!r->at || seq == 0)
+    return NULL;
+  element = r->at + (seq & ((UINT64_C(1) << r->cap_log2) - 1)) * r->size;
+  return *(uint64_t *)(void *)element == seq ? element : NULL;
 }
 /* NULL: it is empty. */
 static inline void *tm_ring_first(const struct tm_ring *r)

@@ -15,10 +15,11 @@
 
 enum tm_node_phase { TM_NODE_WORKER_ASKED, TM_NODE_WORKER_LIVES, TM_NODE_WORKER_GONE };
 
+/* There may be 100,000 in a job: without padding. */
 struct tm_node_worker {
   uint32_t step, number; /* number: the step's */
-  enum tm_node_phase phase;
-  int take_backs; /* not answered yet */
+  enum tm_node_phase phase : 2;
+  uint32_t take_backs : 30; /* not answered yet */
 };
 
 struct tm_node {

@@ -59,7 +59,7 @@ struct tm_sched_worker {
   int64_t started_ns; /* awake (active_clock.h); when its start was decided */
   int64_t refused_ns; /* when a recall brought nothing back; 0: never */
   struct tm_window window;
-  enum tm_worker_state state;
+  enum tm_worker_state state : 8;
   bool is_leaving;    /* it gets no more work, and ends when its window is empty */
   bool is_recalling;  /* the node was asked to take back, and has not answered */
   bool is_deaf;       /* it gets nothing more */

@@ -56,11 +56,14 @@ void tm_slots_give_back(struct tm_slots *s, int64_t slot, bool has_worked, int64
   tm_require(slot >= 0 && slot < (int64_t)s->list.len && s->list.at[slot].is_taken);
   at = &s->list.at[slot];
   at->is_taken = false;
-  at->idle_ends = has_worked ? 0 : at->idle_ends + 1;
-  tm_heap_add(
-      &s->free,
-      &(struct free_slot) {
-          .slot = slot, .due_ns = now_ns + tm_backoff_delay(&backoff, at->idle_ends - 1, seed) });
+  if (has_worked)
+    at->idle_ends = 0;
+  else if (at->idle_ends < UINT32_MAX)
+    at->idle_ends++;
+  tm_heap_add(&s->free, &(struct free_slot) {
+                            .slot = slot,
+                            .due_ns = now_ns + tm_backoff_delay(
+                                                   &backoff, (int64_t)at->idle_ends - 1, seed) });
 }
 
 int64_t tm_slots_due(const struct tm_slots *s)

@@ -23,7 +23,7 @@
 
 struct tm_slot {
   bool is_taken;
-  int64_t idle_ends; /* workers in a row that had not worked */
+  uint32_t idle_ends; /* workers in a row that had not worked; stays at UINT32_MAX */
 };
 
 struct tm_slots {

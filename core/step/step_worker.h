@@ -54,19 +54,19 @@ struct tm_worker {
   struct tm_step_node *node;
   struct tm_worker_link *link; /* NULL: not yet, or none */
   struct tm_ring held;         /* of struct tm_in_flight */
-  int64_t pid;
-  int64_t started_ns; /* monotonic; 0: it has not been */
-  int64_t mute_ns;    /* monotonic; when its link ended; 0: it has not */
-  uint32_t number;    /* in the scheduler */
-  uint32_t id;        /* on the node */
-  uint32_t at;        /* in tm_supervisor.workers */
-  int announced;      /* results: they keep it when it is gone */
-  char name[24];      /* process000 */
+  int64_t started_ns;          /* monotonic; 0: it has not been */
+  int64_t mute_ns;             /* monotonic; when its link ended; 0: it has not */
+  uint32_t number;             /* in the scheduler */
+  uint32_t id;                 /* on the node */
+  uint32_t at;                 /* in tm_supervisor.workers */
+  uint32_t pid;
+  int announced;       /* results: they keep it when it is gone */
+  bool is_deaf : 1;    /* it has ended, or sent rubbish: it is sent nothing more */
+  bool is_rubbish : 1; /* it sent what cannot be read, or closed its link: it is not believed */
+  bool has_failed_init : 1; /* it has reported why */
+  bool has_ended : 1, is_closed : 1;
+  char name[24]; /* process000 */
   struct tm_worker_phase doing;
-  bool is_deaf;         /* it has ended, or sent rubbish: it is sent nothing more */
-  bool is_rubbish;      /* it sent what cannot be read, or closed its link: it is not believed */
-  bool has_failed_init; /* it has reported why */
-  bool has_ended, is_closed;
 };
 
 #endif

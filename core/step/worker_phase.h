@@ -17,13 +17,13 @@
 
 #include "node/node_msg.h"
 
-struct tm_worker_phase { /* zero: it was not looked at yet */
-  uint64_t seq;          /* the first that it holds, or 0 */
-  int64_t since_ns;      /* awake (active_clock.h) */
-  int64_t begun_wall_ns; /* by the keeper, for this seq; 0: nothing yet */
-  enum tm_phase told;    /* likewise; IDLE: nothing yet */
-  bool is_stopped;       /* likewise */
-  enum tm_phase call;    /* as the supervisor sees it; RUN: a mini-batch */
+struct tm_worker_phase {  /* zero: it was not looked at yet */
+  uint64_t seq;           /* the first that it holds, or 0 */
+  int64_t since_ns;       /* awake (active_clock.h) */
+  int64_t begun_wall_ns;  /* by the keeper, for this seq; 0: nothing yet */
+  enum tm_phase told : 8; /* likewise; IDLE: nothing yet */
+  enum tm_phase call : 8; /* as the supervisor sees it; RUN: a mini-batch */
+  bool is_stopped;        /* by the keeper */
 };
 
 void tm_worker_phase_look(struct tm_worker_phase *p, enum tm_phase call, uint64_t seq,

@@ -171,7 +171,7 @@ void tm_workers_on_started(struct tm_supervisor *s, uint32_t number, int64_t pid
   }
   w->link = link;
   s->open++;
-  w->pid = pid;
+  w->pid = (uint32_t)pid;
   w->started_ns = tm_clock_mono_ns();
   e.clock_offset_ns = w->node->clock_offset_ns;
   tm_workers_tell(s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_STARTED, .worker = number });

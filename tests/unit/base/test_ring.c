@@ -55,7 +55,7 @@ static void test_the_first_moves_on_behind_what_was_removed(void **state)
   tm_ring_remove(&r, 4);
   assert_null(tm_ring_first(&r));
   assert_int_equal(((struct element *)tm_ring_add(&r))->seq, 5);
-  assert_int_equal(r.cap, 4);
+  assert_int_equal(1 << r.cap_log2, 4);
   tm_ring_release(&r, NULL);
 }
 

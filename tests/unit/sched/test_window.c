@@ -214,10 +214,10 @@ static void test_memory_grows_with_the_window(void **state)
 
   tm_window_init(&w, SPAN);
   add(&w, 0);
-  assert_true(w.ring.cap <= 4);
+  assert_true(1 << w.ring.cap_log2 <= 4);
   for (int i = 0; i < 20; i++) /* one at a time moves on without growing */
     tm_window_remove(&w, add(&w, 0) - 1, 0);
-  assert_true(w.ring.cap <= 4);
+  assert_true(1 << w.ring.cap_log2 <= 4);
   for (int i = 0; i < 100; i++)
     add(&w, 0);
   assert_int_equal(tm_window_len(&w), 101);
