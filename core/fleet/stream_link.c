@@ -35,6 +35,7 @@ struct tm_stream_link {
   int code; /* of the end */
   bool is_held, is_delivering;
   bool is_ended, has_told_end;
+  bool is_closed; /* on_closed follows */
 };
 
 static bool has_waiting(const struct tm_stream_link *s)
@@ -53,14 +54,14 @@ static void hand_over(struct tm_stream_link *s, const struct tm_msg *f)
 {
   consume(s, f);
   s->is_delivering = true;
-  s->link.user.on_msg(s->link.user.data, f);
+  s->link.user->on_msg(s->link.data, f);
   s->is_delivering = false;
 }
 
 /* Keeps (2). */
 static bool may_deliver(const struct tm_stream_link *s)
 {
-  return s->link.is_open && !s->is_held && !s->is_delivering;
+  return s->link.user && !s->is_closed && !s->is_held && !s->is_delivering;
 }
 
 static struct waiting take_first(struct tm_stream_link *s)
@@ -86,7 +87,7 @@ static void deliver(struct tm_stream_link *s)
     return;
   s->has_told_end = true;
   s->is_delivering = true;
-  s->link.user.on_end(s->link.user.data, s->code);
+  s->link.user->on_end(s->link.data, s->code);
   s->is_delivering = false;
 }
 
@@ -125,7 +126,7 @@ static void on_timer_closed(struct tm_timer *t)
 {
   struct tm_stream_link *s = t->data;
 
-  s->link.user.on_closed(s->link.user.data);
+  s->link.user->on_closed(s->link.data);
   free(t);
   free(s);
 }
@@ -196,11 +197,11 @@ static void close_link(struct tm_worker_link *l)
     tm_node_stream_forget(s->links->stream, s->worker);
     s->links = NULL;
   }
-  if (!l->is_open) {
+  if (!l->user) {
     free(s);
     return;
   }
-  l->is_open = false;
+  s->is_closed = true;
   tm_timer_close(timer_of(s));
 }
 
@@ -264,7 +265,7 @@ void tm_stream_links_leave(struct tm_stream_links *l)
       continue;
     end(s, 0);
     s->links = NULL;
-    if (s->link.is_open)
+    if (s->link.user)
       tm_timer_start(timer_of(s), 0, 0);
   }
   TM_ARRAY_RELEASE(&l->places);

@@ -9,18 +9,19 @@
 #include "sys/fs.h"
 
 int tm_worker_link_open(struct tm_worker_link *l, struct tm_loop *loop,
-                        const struct tm_worker_link_user *user, struct tm_err *err)
+                        const struct tm_worker_link_user *user, void *data, struct tm_err *err)
 {
   int rc;
 
-  tm_require(!l->is_open && user->on_msg && user->on_end && user->on_closed);
-  l->user = *user;
+  tm_require(!l->user && user->on_msg && user->on_end && user->on_closed);
   rc = l->carrier->open(l, loop, err);
-  if (rc < 0)
+  if (rc < 0) {
     l->carrier->close(l);
-  else
-    l->is_open = true;
-  return rc;
+    return rc;
+  }
+  l->user = user;
+  l->data = data;
+  return 0;
 }
 
 void tm_worker_link_send(struct tm_worker_link *l, const struct tm_msg *f)
@@ -60,21 +61,21 @@ static void on_msg(struct tm_channel *c, const struct tm_msg *f)
   struct socket_link *s = c->data;
 
   tm_fs_close(tm_fs_real(), f->fd); /* workers send no descriptors */
-  s->link.user.on_msg(s->link.user.data, f);
+  s->link.user->on_msg(s->link.data, f);
 }
 
 static void on_end(struct tm_channel *c, int code)
 {
   struct socket_link *s = c->data;
 
-  s->link.user.on_end(s->link.user.data, code);
+  s->link.user->on_end(s->link.data, code);
 }
 
 static void on_closed(struct tm_channel *c)
 {
   struct socket_link *s = c->data;
 
-  s->link.user.on_closed(s->link.user.data);
+  s->link.user->on_closed(s->link.data);
   free(s);
 }
 
@@ -108,7 +109,7 @@ static void close_socket(struct tm_worker_link *l)
 {
   struct socket_link *s = (struct socket_link *)l;
 
-  if (l->is_open) {
+  if (l->user) {
     tm_channel_close(&s->channel);
     return;
   }

@@ -16,9 +16,8 @@
 
 struct tm_worker_link;
 
-/* The step's side. */
+/* The step's side; one for all of its links, which it outlives. */
 struct tm_worker_link_user {
-  void *data;
   /* The payload is valid during the call. Messages come in the order in which they were sent. */
   void (*on_msg)(void *data, const struct tm_msg *f);
   /* Once, after all messages: the worker sends nothing more. `code`: 0, or the error. */
@@ -39,8 +38,8 @@ struct tm_worker_carrier {
 
 struct tm_worker_link {
   const struct tm_worker_carrier *carrier;
-  bool is_open;
-  struct tm_worker_link_user user;
+  const struct tm_worker_link_user *user; /* NULL: it is not open */
+  void *data;                             /* the user's */
 };
 
 /* Over a socket, which the link owns now. A descriptor that the worker sends is closed. */
@@ -48,7 +47,7 @@ struct tm_worker_link *tm_worker_link_of_socket(int fd);
 
 /* Messages come from the next turn of the loop on. On failure the link is gone, without a call. */
 int tm_worker_link_open(struct tm_worker_link *l, struct tm_loop *loop,
-                        const struct tm_worker_link_user *user, struct tm_err *err);
+                        const struct tm_worker_link_user *user, void *data, struct tm_err *err);
 /* Copies the message, which goes out at the turn's end at the latest. Drops it if the link is
  * NULL or has ended. */
 void tm_worker_link_send(struct tm_worker_link *l, const struct tm_msg *f);

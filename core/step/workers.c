@@ -148,6 +148,10 @@ static void on_link_closed(void *data)
   tm_supervisor_closed_one(s);
 }
 
+static const struct tm_worker_link_user link_user = { .on_msg = tm_worker_results_on_msg,
+                                                      .on_end = on_link_end,
+                                                      .on_closed = on_link_closed };
+
 void tm_workers_on_started(struct tm_supervisor *s, uint32_t number, int64_t pid,
                            struct tm_worker_link *link)
 {
@@ -159,11 +163,7 @@ void tm_workers_on_started(struct tm_supervisor *s, uint32_t number, int64_t pid
     tm_worker_link_close(link);
     return;
   }
-  struct tm_worker_link_user user = { .data = w,
-                                      .on_msg = tm_worker_results_on_msg,
-                                      .on_end = on_link_end,
-                                      .on_closed = on_link_closed };
-  if (tm_worker_link_open(link, s->o.loop, &user, &err) < 0) {
+  if (tm_worker_link_open(link, s->o.loop, &link_user, w, &err) < 0) {
     tm_supervisor_say(s, TM_ERROR, "%s: %s", w->name, err.text);
     if (w->node->node)
       tm_node_kill(w->node->node, w->id);

@@ -97,8 +97,8 @@ static inline void memory_close(struct tm_worker_link *l)
   for (size_t i = 0; i < w->r->workers.len; i++)
     if (w->r->workers.at[i] == w)
       w->r->workers.at[i] = NULL;
-  if (l->is_open)
-    l->user.on_closed(l->user.data);
+  if (l->user)
+    l->user->on_closed(l->data);
   free(w);
 }
 
@@ -107,7 +107,7 @@ static inline void memory_answer(struct memory_worker *w, uint32_t type, const s
   struct tm_msg f = { .type = type, .worker = w->number, .fd = -1 };
   f.payload = bytes ? bytes->data : NULL;
   f.length = bytes ? (uint32_t)bytes->len : 0;
-  w->link.user.on_msg(w->link.user.data, &f);
+  w->link.user->on_msg(w->link.data, &f);
 }
 
 #define STEP_BIG (18u << 20)

@@ -34,6 +34,7 @@
 
 #define READ_TURN (1u << 20) /* bytes */
 #define QUOTE_MAX 200        /* bytes of foreign text */
+#define OUT_KEPT  4096       /* bytes of memory for an empty outbox; a job may have 1,000 nodes */
 
 struct tm_node_stream {
   struct tm_node_stream_options o;
@@ -116,6 +117,14 @@ static void add_heartbeat(struct tm_node_stream *s)
   await_heartbeat(s);
 }
 
+static void tidy_outbox(struct tm_node_stream *s)
+{
+  if (has_outbox(s) || s->out.cap <= OUT_KEPT)
+    return;
+  tm_buf_release(&s->out);
+  s->out_at = 0;
+}
+
 static void fill_outbox(struct tm_node_stream *s)
 {
   tm_buf_clear(&s->out);
@@ -147,6 +156,7 @@ void tm_node_stream_flush(struct tm_node_stream *s)
     s->out_at += (size_t)put;
     s->owes = false;
   }
+  tidy_outbox(s);
   want(s);
 }
 

@@ -13,7 +13,8 @@
  *      is not overtaken forever.
  *  (4) A message that was sent in part and is forgotten is followed by TM_STREAM_CUT, before any
  *      other message of its worker: control messages are first.
- *  (5) A worker stays until the release: its credit must not begin again.
+ *  (5) A worker stays until the release: its credit must not begin again. A job may have 100,000
+ *      workers, so a worker has a queue only while something waits in it.
  */
 #include "sys/messages/stream_out.h"
 
@@ -27,7 +28,7 @@
 
 struct tm_stream_sender {
   struct tm_list_item in_ready;
-  struct tm_stream_queue queue;
+  struct tm_stream_queue *queue; /* NULL: empty */
   struct tm_credit_out credit;
   uint64_t filled; /* the last filling that has a frame of it */
   uint32_t filled_bytes, number;
@@ -74,9 +75,27 @@ static struct tm_credit_out *credit_of(struct tm_stream_out *o, struct tm_stream
   return o->is_by_worker ? &w->credit : &o->credit;
 }
 
-static void set_ready(struct tm_stream_out *o, struct tm_stream_sender *w)
+static size_t len_of(const struct tm_stream_sender *w)
 {
-  tm_list_set(&o->ready, &w->in_ready, tm_stream_queue_len(&w->queue) > 0);
+  return w->queue != NULL ? tm_stream_queue_len(w->queue) : 0;
+}
+
+/* Something was added, sent or granted. */
+static void settle(struct tm_stream_out *o, struct tm_stream_sender *w)
+{
+  tm_list_set(&o->ready, &w->in_ready, len_of(w) > 0);
+  if (len_of(w) > 0)
+    return;
+  free(w->queue); /* an empty one has no memory of its own */
+  w->queue = NULL;
+}
+
+/* Whether a piece of a message was sent whose rest is dropped now. */
+static bool drop(struct tm_stream_out *o, struct tm_stream_sender *w)
+{
+  bool is_cut = w->queue != NULL && tm_stream_queue_drop(w->queue);
+  settle(o, w);
+  return is_cut;
 }
 
 void tm_stream_out_init(struct tm_stream_out *o, bool is_by_worker, size_t limit)
@@ -88,10 +107,8 @@ void tm_stream_out_init(struct tm_stream_out *o, bool is_by_worker, size_t limit
 
 void tm_stream_out_drop(struct tm_stream_out *o)
 {
-  for (size_t i = 0; i < o->workers.len; i++) {
-    tm_stream_queue_drop(&o->workers.at[i]->queue);
-    set_ready(o, o->workers.at[i]);
-  }
+  for (size_t i = 0; i < o->workers.len; i++)
+    drop(o, o->workers.at[i]);
   tm_stream_queue_drop(&o->control);
   o->waiting = 0;
 }
@@ -110,8 +127,10 @@ void tm_stream_out_add(struct tm_stream_out *o, const struct tm_msg *f)
     return;
   }
   struct tm_stream_sender *w = get(o, f->worker);
-  tm_stream_queue_add(&w->queue, f);
-  set_ready(o, w);
+  if (w->queue == NULL)
+    w->queue = TM_NEW(struct tm_stream_queue);
+  tm_stream_queue_add(w->queue, f);
+  settle(o, w);
 }
 
 void tm_stream_out_forget(struct tm_stream_out *o, uint32_t worker)
@@ -119,10 +138,8 @@ void tm_stream_out_forget(struct tm_stream_out *o, uint32_t worker)
   struct tm_stream_sender *w = find(o, worker);
   if (w == NULL)
     return;
-  o->waiting -= tm_stream_queue_len(&w->queue);
-  bool is_cut = tm_stream_queue_drop(&w->queue);
-  set_ready(o, w);
-  if (is_cut) /* keeps (4) */
+  o->waiting -= len_of(w);
+  if (drop(o, w)) /* keeps (4) */
     tm_stream_out_add(o, &(struct tm_msg) { .type = TM_STREAM_CUT, .worker = worker });
 }
 
@@ -133,7 +150,7 @@ bool tm_stream_out_granted(struct tm_stream_out *o, uint32_t worker, uint64_t by
     return tm_credit_granted(&o->credit, bytes);
   if (w == NULL || !tm_credit_granted(&w->credit, bytes))
     return false;
-  set_ready(o, w);
+  settle(o, w);
   return true;
 }
 
@@ -143,7 +160,7 @@ static struct tm_stream_sender *next(struct tm_stream_out *o)
   struct tm_list_item *item;
   while ((item = tm_list_first(&o->ready)) != NULL) {
     struct tm_stream_sender *w = TM_LIST_OWNER(item, struct tm_stream_sender, in_ready);
-    if (tm_credit_can_send(credit_of(o, w), tm_stream_queue_cost(&w->queue)))
+    if (tm_credit_can_send(credit_of(o, w), tm_stream_queue_cost(w->queue)))
       return w;
     if (!o->is_by_worker)
       return NULL;
@@ -178,7 +195,7 @@ void tm_stream_out_fill(struct tm_stream_out *o, struct tm_buf *out)
   o->fills++;
   while (tm_stream_out_can_fill(o)) {
     struct tm_stream_sender *w = tm_stream_queue_len(&o->control) > 0 ? NULL : next(o);
-    struct tm_stream_queue *q = w == NULL ? &o->control : &w->queue;
+    struct tm_stream_queue *q = w == NULL ? &o->control : w->queue;
     size_t cost = tm_stream_queue_cost(q);
     if (out->len > 0 && out->len + cost + TM_FRAME_EXTRA > FILL)
       return;
@@ -189,7 +206,7 @@ void tm_stream_out_fill(struct tm_stream_out *o, struct tm_buf *out)
       account(o, w, cost);
     tm_stream_queue_send(q, out);
     if (w != NULL)
-      set_ready(o, w);
+      settle(o, w);
   }
   if (o->needs_break) /* keeps (2) */
     tm_buf_add_char(out, '\n');
@@ -201,6 +218,5 @@ size_t tm_stream_out_pending_of(const struct tm_stream_out *o, uint32_t worker, 
   const struct tm_stream_sender *w = find(o, worker);
   if (w == NULL)
     return 0;
-  return tm_stream_queue_len(&w->queue) +
-         (has_outbox && w->filled == o->fills ? w->filled_bytes : 0);
+  return len_of(w) + (has_outbox && w->filled == o->fills ? w->filled_bytes : 0);
 }

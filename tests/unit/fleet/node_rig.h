@@ -130,13 +130,13 @@ static inline void on_started(void *data, uint32_t worker, int64_t pid, struct t
 {
   struct rig *r = data;
   struct rig_worker *w = &r->workers[worker - 10];
-  struct tm_worker_link_user user = {
-    .data = w, .on_msg = on_link_msg, .on_end = on_link_end, .on_closed = on_link_closed
-  };
+  static const struct tm_worker_link_user user = { .on_msg = on_link_msg,
+                                                   .on_end = on_link_end,
+                                                   .on_closed = on_link_closed };
   assert_int_equal(pid, 77);
   tm_buf_printf(&r->order, "started %u;", worker);
   w->link = link;
-  assert_int_equal(tm_worker_link_open(link, &r->loop, &user, NULL), 0);
+  assert_int_equal(tm_worker_link_open(link, &r->loop, &user, w, NULL), 0);
   tm_worker_link_hold(link, r->is_held);
 }
 

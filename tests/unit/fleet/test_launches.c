@@ -121,11 +121,11 @@ static void send_setup(struct launcher *x)
 static void on_started(void *data, uint32_t worker, int64_t pid, struct tm_worker_link *link)
 {
   struct launcher *x = data;
-  struct tm_worker_link_user user = {
-    .data = x, .on_msg = on_link_msg, .on_end = on_link_end, .on_closed = on_link_closed
-  };
+  static const struct tm_worker_link_user user = { .on_msg = on_link_msg,
+                                                   .on_end = on_link_end,
+                                                   .on_closed = on_link_closed };
   x->link = link;
-  assert_int_equal(tm_worker_link_open(link, &x->loop, &user, NULL), 0);
+  assert_int_equal(tm_worker_link_open(link, &x->loop, &user, x, NULL), 0);
   send_setup(x);
 }
 

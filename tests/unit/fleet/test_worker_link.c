@@ -129,10 +129,10 @@ static void make_link(struct seen *s, bool is_stream)
 
 static void open_link(struct seen *s)
 {
-  struct tm_worker_link_user user = {
-    .data = s, .on_msg = on_msg, .on_end = on_end, .on_closed = on_closed
-  };
-  assert_int_equal(tm_worker_link_open(s->link, &s->loop, &user, NULL), 0);
+  static const struct tm_worker_link_user user = { .on_msg = on_msg,
+                                                   .on_end = on_end,
+                                                   .on_closed = on_closed };
+  assert_int_equal(tm_worker_link_open(s->link, &s->loop, &user, s, NULL), 0);
 }
 
 static void setup(struct seen *s, bool is_stream)
