@@ -6,9 +6,14 @@
 
 #include "step_rig.h"
 
-#define FEW  256
-#define MANY 2304
-#define EACH 1000 /* bytes: the worker, its mini-batch, and what the step notes of both */
+/* Buffers of a step have their size with FEW workers. With MANY, lists of workers have as much room
+ * for each as those of 100,000 have. */
+#define FEW  4096
+#define MANY 7224
+
+/* Bytes: the worker, its mini-batch with a name of 12 bytes, what the step notes of both, and 84 of
+ * the message that asked for the worker: the keeper's outbox is kept up to 1 MB. */
+#define EACH 720
 
 /* What happens to be on its way when memory is measured counts, too: the least of some looks. */
 #define LOOKS 20
@@ -16,7 +21,8 @@
 /* What the rig itself has in memory. */
 static size_t of_rig(const struct step_rig *r)
 {
-  size_t n = malloc_usable_size(r->workers.at) + malloc_usable_size(r->j.seen.at);
+  size_t n = malloc_usable_size(r->workers.at) + malloc_usable_size(r->j.seen.at) +
+             malloc_usable_size(r->j.items[0].data);
 
   for (size_t i = 0; i < r->workers.len; i++)
     n += malloc_usable_size(r->workers.at[i]) + malloc_usable_size(r->workers.at[i]->sent.at);
