@@ -12,6 +12,9 @@
  *   seconds    processor time of this process, simulator included
  *   ratio      the time until the last result, beside the time that the work takes if no slot is
  *              ever free; a node counts from when it is ready
+ *   begun      likewise, until all mini-batches had begun
+ *   last       how long the mini-batch took that ended last: if its begin was in time, this is why
+ *              the ratio is above 1
  *   waited     the longest that something waited behind another one at a worker while some worker
  *              was idle, beyond the round trip
  *   lost, ended, sick   nodes: lost, asked to end, found to be sick
@@ -38,9 +41,9 @@ static double seconds(void)
 
 static void print_head(void)
 {
-  printf("%-11s %10s %8s %11s %10s %6s %7s %8s %9s %6s %6s %5s %6s %8s  %s\n", "case", "decisions",
-         "seconds", "per second", "simulated", "ratio", "allowed", "recalls", "waited", "lost",
-         "ended", "sick", "failed", "peak MB", "trace");
+  printf("%-11s %10s %8s %11s %10s %6s %7s %6s %7s %8s %9s %6s %6s %5s %6s %8s  %s\n", "case",
+         "decisions", "seconds", "per second", "simulated", "ratio", "allowed", "begun", "last",
+         "recalls", "waited", "lost", "ended", "sick", "failed", "peak MB", "trace");
 }
 
 static void print_row(const struct sim_case *c, const struct sim *x, double s)
@@ -51,11 +54,12 @@ static void print_row(const struct sim_case *c, const struct sim *x, double s)
   getrusage(RUSAGE_SELF, &usage);
   if (c->most > 0)
     snprintf(allowed, sizeof(allowed), "%.2f", c->most);
-  printf("%-11s %10" PRIu64 " %8.2f %11.0f %9.1fs %6.3f %7s %8" PRIu64 " %7.1fms %6" PRIu64
-         " %6" PRIu64 " %5" PRIu64 " %6" PRIu64 " %8.0f  %016" PRIx64 "\n",
+  printf("%-11s %10" PRIu64 " %8.2f %11.0f %9.1fs %6.3f %7s %6.3f %6.1fs %8" PRIu64
+         " %7.1fms %6" PRIu64 " %6" PRIu64 " %5" PRIu64 " %6" PRIu64 " %8.0f  %016" PRIx64 "\n",
          c->name, sim_decisions(x), s, (double)sim_decisions(x) / s, (double)x->last_ns / 1e9,
-         sim_ratio(x), allowed, x->recalls, (double)x->found.longest_ns / 1e6, x->lost_nodes,
-         x->drained_nodes, x->sick_nodes, x->failed, (double)usage.ru_maxrss / 1024, sim_trace(x));
+         sim_ratio(x), allowed, sim_begun_ratio(x), (double)x->last_run_ns / 1e9, x->recalls,
+         (double)x->found.longest_ns / 1e6, x->lost_nodes, x->drained_nodes, x->sick_nodes,
+         x->failed, (double)usage.ru_maxrss / 1024, sim_trace(x));
   fflush(stdout);
 }
 

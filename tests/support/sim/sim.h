@@ -139,6 +139,8 @@ struct sim {
   struct tm_launch_plan plan;
   struct random random;
   int64_t now_ns, last_ns; /* last: when the last mini-batch was over */
+  int64_t last_run_ns;     /* how long that one took */
+  int64_t begun_ns;        /* when the last one began: then all the others had */
   int64_t busy_ns;         /* of mini-batches that have ended */
   int64_t work_ns;         /* the same, of each mini-batch once */
   int64_t plan_ns;         /* when the launch plan is due, as planned */

@@ -75,3 +75,8 @@ double sim_ratio(const struct sim *x)
 {
   return (double)x->last_ns / (double)sim_least_ns(x);
 }
+
+double sim_begun_ratio(const struct sim *x)
+{
+  return (double)x->begun_ns / (double)sim_least_ns(x);
+}

@@ -23,5 +23,8 @@ extern const size_t sim_cases_len;
 struct sim_options sim_case_options(const struct sim_case *c, const struct sim_size *size);
 /* How long it took, beside sim_least_ns(). */
 double sim_ratio(const struct sim *x);
+/* Likewise, until all mini-batches had begun. The rest is the length of the last ones: nobody knows
+ * beforehand which mini-batches are long and should begin first. */
+double sim_begun_ratio(const struct sim *x);
 
 #endif

@@ -127,6 +127,9 @@ static void commit(struct sim *x, struct sim_step *st, const struct sim_worker *
   st->committed++;
   x->work_ns += held->run_ns;
   x->last_ns = x->now_ns;
+  x->last_run_ns = held->run_ns;
+  if (w->free_ns - held->run_ns > x->begun_ns)
+    x->begun_ns = w->free_ns - held->run_ns;
   tm_tally_add_done(&st->tally, 1, 1, 1);
   tm_launch_plan_committed(&x->plan, w->node);
 }
