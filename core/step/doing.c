@@ -78,8 +78,8 @@ static void add_mini_batch(struct tm_activity *a, const struct tm_in_flight *hel
     a->part_first = tm_part_first(held->part) + 1;
     a->part_last = tm_part_first(held->part) + tm_part_count(held->part);
   }
-  if (held->first_item_len > 0)
-    a->first_item = tm_xstrndup(held->first_item, held->first_item_len);
+  if (held->first_item->len > 0)
+    a->first_item = tm_xstrndup(held->first_item->bytes, held->first_item->len);
 }
 
 static void add(struct tm_activities *out, const struct tm_worker *w, int64_t now_ns)

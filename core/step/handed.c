@@ -18,8 +18,8 @@ void tm_handed_emit(struct tm_worker *w, const struct tm_in_flight *held)
                                 .stack = "",
                                 .script_where = "",
                                 .dataset = input && input->name ? input->name : "",
-                                .first_item = held->first_item,
-                                .first_item_len = held->first_item_len,
+                                .first_item = held->first_item->bytes,
+                                .first_item_len = held->first_item->len,
                                 .has_keys = held->has_keys,
                                 .are_rows = input && tm_dataset_is_table(input),
                                 .manifest_at = held->manifest_at };

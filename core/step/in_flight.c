@@ -2,6 +2,7 @@
 #include "step/in_flight.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "data/item.h"
@@ -11,46 +12,49 @@ void tm_in_flight_init(struct tm_ring *held)
   tm_ring_init(held, sizeof(struct tm_in_flight));
 }
 
-static void clear(void *element)
+static void release(void *element)
 {
-  struct tm_in_flight *x = element;
-
-  free(x->first_item);
-  x->first_item = NULL;
+  free(((struct tm_in_flight *)element)->first_item);
 }
 
 void tm_in_flight_release(struct tm_ring *held)
 {
-  tm_ring_release(held, clear);
+  tm_ring_release(held, release);
+}
+
+/* Into the memory of `old` if there is enough. */
+static struct tm_first_item *describe(struct tm_first_item *old, const struct tm_buf *text)
+{
+  uint32_t len = (uint32_t)text->len;
+  struct tm_first_item *f = old;
+
+  if (!f || f->cap < len) {
+    free(old);
+    f = tm_xmalloc(sizeof(*f) + len);
+    f->cap = len;
+  }
+  f->len = len;
+  memcpy(f->bytes, tm_buf_str(text), len);
+  return f;
 }
 
 struct tm_in_flight *tm_in_flight_add(struct tm_ring *held, const struct tm_assignment *what,
                                       const struct tm_manifest_entry *entry, struct tm_buf *scratch)
 {
   struct tm_in_flight *x = tm_ring_add(held);
-  uint64_t seq = x->seq;
-  bool has_keys;
 
   tm_buf_clear(scratch);
-  has_keys = tm_item_describe_first(scratch, entry->bytes, entry->len);
-  *x = (struct tm_in_flight) { .seq = seq,
-                               .index = what->index,
-                               .part = what->part,
-                               .try = what->try,
-                               .picked = what->picked,
-                               .search = what->search,
-                               .rows = what->rows,
-                               .dataset = entry->dataset,
-                               .items = entry->items > 0 ? entry->items : what->rows,
-                               .manifest_at = entry->at,
-                               .first_item = tm_xstrndup(tm_buf_str(scratch), scratch->len),
-                               .first_item_len = (uint32_t)scratch->len,
-                               .has_keys = has_keys };
+  x->has_keys = tm_item_describe_first(scratch, entry->bytes, entry->len);
+  x->first_item = describe(x->first_item, scratch);
+  x->index = what->index;
+  x->part = what->part;
+  x->try = what->try;
+  x->picked = what->picked;
+  x->search = what->search;
+  x->rows = what->rows;
+  x->dataset = entry->dataset;
+  x->items = entry->items > 0 ? entry->items : what->rows;
+  x->manifest_at = entry->at;
+  x->is_uncounted = x->is_announced = false;
   return x;
-}
-
-void tm_in_flight_remove(struct tm_ring *held, struct tm_in_flight *x)
-{
-  clear(x);
-  tm_ring_remove(held, x->seq);
 }

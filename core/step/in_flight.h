@@ -2,7 +2,7 @@
  * assignment itself is the scheduler's (sched/window.h).
  *
  * A ring (base/ring.h) for each worker: tm_in_flight_init(); add what is handed out, in order;
- * tm_ring_find(); remove what is over; tm_in_flight_release().
+ * tm_ring_find(); tm_ring_remove() what is over; tm_in_flight_release().
  */
 #ifndef TM_STEP_IN_FLIGHT_H
 #define TM_STEP_IN_FLIGHT_H
@@ -12,6 +12,12 @@
 #include "commit/manifest.h"
 #include "sched/assignment.h"
 
+/* tm_item_describe_first() */
+struct tm_first_item {
+  uint32_t len, cap; /* bytes */
+  char bytes[];
+};
+
 /* A job may have 100,000 workers, and each holds some: without padding. */
 struct tm_in_flight {
   uint64_t seq;         /* ring.h */
@@ -20,9 +26,8 @@ struct tm_in_flight {
   uint32_t dataset;
   uint32_t items; /* 0: rows of a table that are not counted yet */
   int64_t manifest_at;
-  char *first_item; /* tm_item_describe_first(); to free(). NULL in a free place */
-  uint32_t first_item_len;
-  bool has_keys;     /* that is the keys of a group */
+  struct tm_first_item *first_item; /* the memory is used again; NULL only in a free place */
+  bool has_keys;                    /* that is the keys of a group */
   bool is_uncounted; /* it has failed, and its rows could not be counted: `items` is 1 */
   bool is_announced; /* it has left the worker: announced.h */
 };
@@ -33,6 +38,5 @@ void tm_in_flight_release(struct tm_ring *held);
 struct tm_in_flight *tm_in_flight_add(struct tm_ring *held, const struct tm_assignment *what,
                                       const struct tm_manifest_entry *entry,
                                       struct tm_buf *scratch);
-void tm_in_flight_remove(struct tm_ring *held, struct tm_in_flight *x);
 
 #endif

@@ -124,7 +124,7 @@ enum tm_worker_state tm_workers_state(const struct tm_worker *w);
 struct tm_in_flight *tm_workers_held(const struct tm_worker *w,
                                      uint64_t seq); /* NULL: it does not hold it */
 /* What the worker held is over. */
-void tm_workers_forget(struct tm_worker *w, struct tm_in_flight *held);
+void tm_workers_forget(struct tm_worker *w, const struct tm_in_flight *held);
 /* A worker that was kept stays in memory when it has ended, until the last call of _let_go(). */
 void tm_workers_keep(struct tm_worker *w);
 void tm_workers_let_go(struct tm_worker *w);

@@ -182,8 +182,8 @@ static struct tm_sched_event about(const struct tm_worker *w, const struct tm_in
 
 /* The result of a part was lost on its way. That says nothing about its items, which have only this
  * try: the part runs again, uncounted, a few times. */
-static bool give_back(struct tm_worker *w, struct tm_in_flight *held, const struct tm_answer *a,
-                      const struct tm_err *err)
+static bool give_back(struct tm_worker *w, const struct tm_in_flight *held,
+                      const struct tm_answer *a, const struct tm_err *err)
 {
   struct tm_sched_event e = about(w, held, TM_SCHED_ON_UNUSABLE);
   uint64_t part = held->part;

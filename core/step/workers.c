@@ -39,10 +39,10 @@ struct tm_in_flight *tm_workers_held(const struct tm_worker *w, uint64_t seq)
   return tm_ring_find(&w->held, seq);
 }
 
-void tm_workers_forget(struct tm_worker *w, struct tm_in_flight *held)
+void tm_workers_forget(struct tm_worker *w, const struct tm_in_flight *held)
 {
   if (!held->is_announced)
-    tm_in_flight_remove(&w->held, held);
+    tm_ring_remove(&w->held, held->seq);
 }
 
 bool tm_workers_tell(struct tm_supervisor *s, const struct tm_sched_event *e)
