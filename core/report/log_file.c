@@ -81,6 +81,8 @@ void tm_log_file_rest(struct tm_log_file *f)
   if (f->fd >= 0)
     tm_fs_close(f->fs, f->fd);
   f->fd = -1;
+  if (f->text.len == 0)
+    tm_buf_release(&f->text);
 }
 
 /* A file that was removed is not made again: its first lines are lost. */

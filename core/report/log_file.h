@@ -35,7 +35,8 @@ int tm_log_file_open(struct tm_log_file *f, const struct tm_fs *fs, const char *
 bool tm_log_file_is_empty(const struct tm_log_file *f); /* nothing written, nothing collected */
 /* Writes the collected text. Fails once. */
 int tm_log_file_flush(struct tm_log_file *f, struct tm_err *err);
-/* Closes the descriptor; flushing opens the file again. The collected text stays. */
+/* Closes the descriptor; flushing opens the file again. The collected text stays; without any, its
+ * memory is freed. */
 void tm_log_file_rest(struct tm_log_file *f);
 /* Flushes if enough text was collected. */
 static inline int tm_log_file_flush_large(struct tm_log_file *f, struct tm_err *err)

@@ -26,9 +26,10 @@
 struct tm_worker_log {
   char *worker;
   struct tm_log_file file;
-  size_t place;            /* in `open_files`; or RESTS */
-  struct tm_buf good, bad; /* "|INFO|4711|process003|mini-batch ", "|ERROR|..." */
-  struct tm_buf node;      /* "; node 0 at host7" */
+  size_t place; /* in `open_files`; or RESTS */
+  char *front;  /* "|4711|process003|mini-batch " */
+  char *node;   /* "; node 0 at host7" */
+  uint32_t front_len, node_len;
   uint64_t told_seq;       /* the last try that got a line before its end */
   enum tm_phase told_call; /* likewise, of calls without a mini-batch; IDLE: none */
 };
@@ -89,15 +90,15 @@ static struct tm_worker_log *open_log(struct tm_worker_logs *l, const struct tm_
 {
   struct tm_worker_log *w = TM_NEW(struct tm_worker_log);
   char *path = tm_xprintf("%s/%s/%s.txt", l->dir, e->node_id, e->worker);
+  const char *address = tm_text_or_empty(e->node_address);
   take_place(l, w);
   *rc = tm_log_file_open(&w->file, l->fs, path, err);
   w->worker = tm_xstrdup(e->worker);
   w->told_call = TM_PHASE_IDLE;
-  tm_buf_printf(&w->good, "|INFO|%" PRId64 "|%s|mini-batch ", e->pid, e->worker);
-  tm_buf_printf(&w->bad, "|ERROR|%" PRId64 "|%s|mini-batch ", e->pid, e->worker);
-  tm_buf_printf(&w->node, "; node %s", e->node_id);
-  if (e->node_address && *e->node_address)
-    tm_buf_printf(&w->node, " at %s", e->node_address);
+  w->front = tm_xprintf("|%" PRId64 "|%s|mini-batch ", e->pid, e->worker);
+  w->node = tm_xprintf("; node %s%s%s", e->node_id, *address ? " at " : "", address);
+  w->front_len = (uint32_t)strlen(w->front);
+  w->node_len = (uint32_t)strlen(w->node);
   free(path);
   return w;
 }
@@ -107,9 +108,8 @@ static int close_log(struct tm_worker_logs *l, struct tm_worker_log *w, struct t
   int rc = write_out(l, w, err);
   (void)tm_log_file_close(&w->file, NULL);
   leave_place(l, w);
-  tm_buf_release(&w->good);
-  tm_buf_release(&w->bad);
-  tm_buf_release(&w->node);
+  free(w->front);
+  free(w->node);
   free(w->worker);
   free(w);
   return rc;
@@ -156,12 +156,15 @@ static bool is_good(const struct tm_attempt *a)
 static void add_line(struct tm_worker_logs *l, struct tm_worker_log *w, const struct tm_event *e)
 {
   const struct tm_attempt *a = e->attempt;
-  const struct tm_buf *front = is_good(a) ? &w->good : &w->bad;
   const char *status = tm_status_name(a->status);
   struct tm_pen p;
-  tm_pen_start(&p, &w->file.text, NUMBERS_MAX + front->len + w->node.len);
+  tm_pen_start(&p, &w->file.text, NUMBERS_MAX + w->front_len + w->node_len);
   tm_pen_add_log(&p, &l->ended, e->wall_ns);
-  tm_pen_add(&p, front->data, front->len);
+  if (is_good(a))
+    TM_PEN_ADD(&p, "|INFO");
+  else
+    TM_PEN_ADD(&p, "|ERROR");
+  tm_pen_add(&p, w->front, w->front_len);
   ADD_COUNT(&p, (int64_t)a->index, ", try ");
   ADD_COUNT(&p, a->try, ": ");
   tm_pen_add(&p, status, strlen(status));
@@ -185,7 +188,7 @@ static void add_line(struct tm_worker_logs *l, struct tm_worker_log *w, const st
   }
   TM_PEN_ADD(&p, "; ");
   add_times(&p, &l->began, a);
-  tm_pen_add(&p, w->node.data, w->node.len);
+  tm_pen_add(&p, w->node, w->node_len);
   tm_pen_add_char(&p, '\n');
   tm_pen_stop(&p);
 }
@@ -240,7 +243,7 @@ static void add_begun(struct tm_worker_log *w, const struct tm_event *e,
 {
   struct tm_buf text = TM_BUF_NONE;
   tm_activity_add_begun(&text, a, e->wall_ns);
-  tm_buf_add(&text, w->node.data, w->node.len);
+  tm_buf_add_str(&text, w->node);
   tm_log_add_line(&w->file.text, e->wall_ns, TM_INFO, a->pid, a->worker, text.data);
   tm_buf_release(&text);
 }

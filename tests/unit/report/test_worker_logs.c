@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "report_fixture.h"
@@ -252,6 +253,31 @@ static void a_resting_file_that_is_removed_is_reported_once(void **state)
   free(path);
 }
 
+#define LOG_MEMORY 560 /* bytes */
+
+/* A job may have 100,000 workers. */
+static void a_resting_file_takes_little_memory(void **state)
+{
+  enum { WORKERS = 1000 };
+  struct report_fixture *f = *state;
+  struct tm_worker_logs l;
+  size_t before = mallinfo2().uordblks, each;
+  char name[64];
+  if (before == 0) /* a sanitizer's allocator does not count */
+    skip();
+  tm_worker_logs_init(&l, tm_fs_real(), f->logs);
+  for (int i = 0; i < WORKERS; i++) {
+    snprintf(name, sizeof(name), "process%03d", i);
+    assert_int_equal(add(&l, f, name, NULL), 0);
+  }
+  assert_int_equal(tm_worker_logs_flush(&l, NULL), 0);
+  each = (mallinfo2().uordblks - before) / WORKERS;
+  if (getenv("TM_SHOW"))
+    print_message("each file: %d bytes\n", (int)each);
+  assert_true(each <= LOG_MEMORY);
+  assert_int_equal(tm_worker_logs_close(&l, NULL), 0);
+}
+
 static void only_workers_that_live_have_a_file_open(void **state)
 {
   struct report_fixture *f = *state;
@@ -326,6 +352,7 @@ UNIT_TESTS({
     TEST(each_worker_has_its_file),
     TEST(few_files_are_open_whatever_the_number_of_workers),
     TEST(a_resting_file_that_is_removed_is_reported_once),
+    TEST(a_resting_file_takes_little_memory),
     TEST(only_workers_that_live_have_a_file_open),
     TEST(another_session_appends),
     TEST(failed_writes_are_reported_only_once),
