@@ -203,7 +203,7 @@ static void check_worker(const struct model *m, uint32_t number, size_t *idle, s
   fuzz_require(len == held && len <= WINDOW_MAX);
   fuzz_require(w->node->distance_ns == m->distance_ns[w->node->number]);
   fuzz_require(w->window.ring.next - w->window.ring.first <= WINDOW_MAX);
-  fuzz_require(w->window.ring.cap <= WINDOW_MAX);
+  fuzz_require(!w->window.ring.at || (UINT64_C(1) << w->window.ring.cap_log2) <= WINDOW_MAX);
   fuzz_require(w->node->drains == m->drains[w->node->number]);
   fuzz_require(!w->node->drains || w->is_leaving || w->state == TM_WORKER_STOPPING);
   bool is_free = w->state == TM_WORKER_READY && !w->is_deaf && w->node->is_up;
