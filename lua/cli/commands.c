@@ -30,7 +30,6 @@ static int version(const struct tm_cli *cli, int argc, char **argv)
 {
   struct tm_buf text = TM_BUF_NONE;
   tm_buf_printf(&text, "tidemill %s\n", tidemill_version());
-  tm_buf_printf(&text, "build %s, ", tm_build_id());
   tm_lua_version(&text);
   tm_buf_printf(&text, ", libuv %s, ", tm_loop_library());
   tm_json_library(&text);
@@ -38,7 +37,7 @@ static int version(const struct tm_cli *cli, int argc, char **argv)
   tm_hash_library(&text);
   tm_buf_add_str(&text, ", ");
   tm_db_library(&text);
-  tm_buf_add_char(&text, '\n');
+  tm_buf_printf(&text, "\nbuild %s\n", tm_build_id());
   return tm_cli_write_and_release(&text);
 }
 
