@@ -279,9 +279,11 @@ void tm_fleet_close(struct tm_fleet *f)
     close_place(f->places.at[i]);
 }
 
+/* The keeper of this machine, which comes last, waits for the commands of the streams, and those
+ * for the ends of their streams. */
 void tm_fleet_close_now(struct tm_fleet *f)
 {
-  for (size_t i = 0; i < f->places.len; i++) {
+  for (size_t i = f->places.len; i-- > 0;) {
     struct tm_fleet_place *p = f->places.at[i];
     if (!p)
       continue;

@@ -7,14 +7,15 @@
 
 enum { SIGNALS = 65, ITEMS = 40 };
 
-static const char *const pipeline =
-    "local t = require 'tidemill'\n"
-    "return t.Pipeline { name = 'case', steps = { t.ParallelRunStep { name = 'score',\n"
-    "  parallel_run_config = t.ParallelRunConfig { entry_script = 'score.lua', mini_batch_size = "
-    "1,\n"
-    "    compute_target = 'exec', node_command = '{program} node', node_count = 2,\n"
-    "    process_count_per_node = 1, error_threshold = 0 },\n"
-    "  inputs = t.Dataset.File.from_files 'in/*', arguments = { '%s' } } } }\n";
+/* With node_command as Lua text. */
+#define PIPELINE(command)                                                                          \
+  "local t = require 'tidemill'\n"                                                                 \
+  "return t.Pipeline { name = 'case', steps = { t.ParallelRunStep { name = 'score',\n"             \
+  "  parallel_run_config = t.ParallelRunConfig { entry_script = 'score.lua',\n"                    \
+  "    mini_batch_size = 1, compute_target = 'exec', node_count = 2,\n"                            \
+  "    node_command = " command ",\n"                                                              \
+  "    process_count_per_node = 1, error_threshold = 0 },\n"                                       \
+  "  inputs = t.Dataset.File.from_files 'in/*', arguments = { '%s' } } } }\n"
 
 static volatile sig_atomic_t signals_seen;
 
@@ -58,7 +59,7 @@ static void start(struct host *h, struct look *l)
 {
   char text[1200];
   host_setup(h, "good", ITEMS, NULL);
-  snprintf(text, sizeof text, pipeline, h->dir);
+  snprintf(text, sizeof text, PIPELINE("'{program} node'"), h->dir);
   host_put(h, "pipeline.lua", text);
   host_runtime(h, NULL);
   *l = (struct look) { 0 };
@@ -192,12 +193,46 @@ static void descriptors_of_the_host_stay(void **state)
   assert_string_equal(after, before);
 }
 
+static void close_early(struct host *h, const struct tidemill_event *e)
+{
+  if (h->done < 3 || !h->job)
+    return;
+  tidemill_job_close(h->job);
+  h->job = NULL;
+}
+
+/* Each node writes down how it has ended, unless it is killed. */
+static void nodes_end_by_themselves_when_their_job_is_closed(void **state)
+{
+  char text[1600], path[256], over[8] = "";
+  struct host h;
+  FILE *f;
+  host_setup(&h, "good", ITEMS, NULL);
+  snprintf(text, sizeof text,
+           PIPELINE("{ 'sh', '-c', [[trap '' TERM; \"$1\" node; echo $? >>\"$2/over\"]], 'sh', "
+                    "'{program}', '%s' }"),
+           h.dir, h.dir);
+  host_put(&h, "pipeline.lua", text);
+  host_runtime(&h, NULL);
+  h.on_event = close_early;
+  host_submit(&h);
+  assert_int_equal(tidemill_job_wait(h.job, HOST_LIMIT_MS, &h.err), -ECANCELED);
+  host_path(&h, "over", path);
+  f = fopen(path, "r");
+  assert_non_null(f);
+  assert_int_equal(fread(over, 1, sizeof over - 1, f), 4);
+  fclose(f);
+  assert_string_equal(over, "0\n0\n");
+  host_end(&h);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_job_on_nodes_has_one_child_of_the_hosts),
     cmocka_unit_test(handlers_and_mask_of_the_host_stay),
     cmocka_unit_test(a_host_may_reap_every_child),
+    cmocka_unit_test(nodes_end_by_themselves_when_their_job_is_closed),
     cmocka_unit_test(children_of_the_host_are_reaped_by_the_host),
     cmocka_unit_test(descriptors_of_the_host_stay),
   };
