@@ -83,12 +83,13 @@ static bool has_waiting_for(struct tm_sched *s, const struct tm_sched_takers *of
   return tm_queue_has_waiting(&s->queue);
 }
 
-static void hand_to(struct tm_sched *s, const struct tm_sched_takers *of, next_worker *next,
-                    int64_t now_ns)
+/* `nodes`: those among which `next` looks. */
+static void hand_to(struct tm_sched *s, const struct tm_sched_takers *of,
+                    const struct tm_list *nodes, next_worker *next, int64_t now_ns)
 {
   struct tm_sched_worker *w, *skip = NULL;
 
-  while (has_waiting_for(s, of) && (w = next(&s->roster, of, skip))) {
+  while (nodes->len > 0 && has_waiting_for(s, of) && (w = next(&s->roster, of, skip))) {
     if (tm_window_len(&w->window) > 0 && awaits_empty(s))
       break; /* so do all that follow */
     if (tm_window_is_late(&w->window, w->node->distance_ns, now_ns)) {
@@ -106,10 +107,10 @@ static void hand_out(struct tm_sched *s, int64_t now_ns)
   const struct tm_sched_takers *sound = &s->roster.sound, *doubtful = &s->roster.doubtful;
 
   hand_suspects(s, now_ns);
-  hand_to(s, sound, tm_roster_next_idle, now_ns);
-  hand_to(s, doubtful, tm_roster_next_idle, now_ns);
-  hand_to(s, sound, tm_roster_next_roomy, now_ns);
-  hand_to(s, doubtful, tm_roster_next_roomy, now_ns);
+  hand_to(s, sound, &sound->idle, tm_roster_next_idle, now_ns);
+  hand_to(s, doubtful, &doubtful->idle, tm_roster_next_idle, now_ns);
+  hand_to(s, sound, &sound->roomy, tm_roster_next_roomy, now_ns);
+  hand_to(s, doubtful, &doubtful->roomy, tm_roster_next_roomy, now_ns);
 }
 
 /* ---- starting ---- */
