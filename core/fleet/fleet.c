@@ -279,6 +279,12 @@ void tm_fleet_close(struct tm_fleet *f)
     close_place(f->places.at[i]);
 }
 
+void tm_fleet_end_kept(const struct tm_fleet *f, const char *job_dir)
+{
+  tm_require(!tm_fleet_lives(f, TM_LOCAL_NODE));
+  (void)tm_session_kill_kept(job_dir, f->o.epoch, TM_LOCAL_NODE);
+}
+
 /* The keeper of this machine, which comes last, waits for the commands of the streams, and those
  * for the ends of their streams. */
 void tm_fleet_close_now(struct tm_fleet *f)

@@ -87,6 +87,9 @@ void tm_fleet_close_streams(struct tm_fleet *f);
 bool tm_fleet_has_streams(const struct tm_fleet *f); /* not all of them are gone */
 /* Begins the end of all nodes: on_gone follows for each, perhaps at once. */
 void tm_fleet_close(struct tm_fleet *f);
+/* Kills the launches that are kept (launches.h), if this machine will not have another keeper.
+ * Waits for their ends, at most 5 s. */
+void tm_fleet_end_kept(const struct tm_fleet *f, const char *job_dir);
 /* Waits until no process of any node is left; on_gone is not called. A zeroed fleet: a no-op. */
 void tm_fleet_close_now(struct tm_fleet *f);
 void tm_fleet_release(struct tm_fleet *f); /* when it is empty */

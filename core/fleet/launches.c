@@ -1,7 +1,8 @@
 /* launches.c - see launches.h.
  *
  *  (1) A user hears only what can happen: LAUNCHED or LAUNCH_FAILED once, after LAUNCHED
- *      LAUNCH_ENDED once. The caller loses a keeper that says anything else.
+ *      LAUNCH_ENDED once; after ADOPT, ADOPTED at most once, and LAUNCH_ENDED once. The caller
+ *      loses a keeper that says anything else.
  *  (2) A callback may do anything: nothing of a launch is looked at after it.
  */
 #include "fleet/launches.h"
@@ -10,6 +11,7 @@
 
 #include "base/check.h"
 #include "fleet/node_connection.h"
+#include "sys/clock.h"
 
 static void send_launch(struct tm_node_connection *c, struct tm_msg *f, const struct tm_launch *l,
                         int64_t end_ns)
@@ -24,14 +26,35 @@ static void send_launch(struct tm_node_connection *c, struct tm_msg *f, const st
   tm_buf_release(&bytes);
 }
 
-uint32_t tm_launches_add(struct tm_launches *all, struct tm_node_connection *c,
+uint32_t tm_launches_add(struct tm_launches *all, struct tm_node_connection *c, uint32_t keeper,
                          const struct tm_launch *l, const struct tm_launch_user *user)
 {
   struct tm_msg f = { .type = TM_MSG_LAUNCH, .worker = (uint32_t)all->list.len, .fd = -1 };
 
   tm_require(user->on_launched && user->on_launch_failed && user->on_launch_ended);
-  *TM_ARRAY_ADD(&all->list) = (struct tm_known_launch) { .user = *user };
+  tm_require(l->is_kept == (user->on_adopted != NULL));
+  *TM_ARRAY_ADD(&all->list) =
+      (struct tm_known_launch) { .user = *user,
+                                 .process = { .keeper = keeper, .launch = f.worker } };
   send_launch(c, &f, l, l->is_never_late ? INT64_MAX : TM_LAUNCH_END_NS);
+  return f.worker;
+}
+
+uint32_t tm_launches_adopt(struct tm_launches *all, struct tm_node_connection *c,
+                           const struct tm_launched_process *p, const char *stderr_path,
+                           const struct tm_launch_user *user)
+{
+  struct tm_buf bytes = TM_BUF_NONE;
+  struct tm_msg f = { .type = TM_MSG_ADOPT, .worker = (uint32_t)all->list.len, .fd = -1 };
+
+  tm_require(user->on_adopted && user->on_launch_ended);
+  *TM_ARRAY_ADD(&all->list) =
+      (struct tm_known_launch) { .user = *user, .process = *p, .phase = TM_LAUNCH_NAMED };
+  tm_launched_process_encode(&bytes, p, stderr_path, TM_LAUNCH_END_NS);
+  f.payload = bytes.data;
+  f.length = (uint32_t)bytes.len;
+  tm_node_connection_send(c, &f);
+  tm_buf_release(&bytes);
   return f.worker;
 }
 
@@ -72,9 +95,12 @@ static bool on_launched(struct tm_known_launch *known, struct tm_node_connection
   struct tm_launch_user user = known->user;
   int fd;
 
-  if (f->length != 4 || (fd = tm_node_connection_take_fd(c, f)) < 0)
+  if (f->length != 12 || (fd = tm_node_connection_take_fd(c, f)) < 0)
     return false;
   known->phase = TM_LAUNCH_LIVES;
+  known->process.pid = tm_get_u32(f->payload);
+  known->process.born = tm_get_u64(f->payload + 4);
+  known->process.started_ns = tm_clock_mono_ns();
   user.on_launched(user.data, f->worker, tm_get_u32(f->payload), fd); /* keeps (2) */
   return true;
 }
@@ -102,6 +128,26 @@ static bool on_ended(struct tm_known_launch *known, const struct tm_msg *f)
   return true;
 }
 
+static bool on_adopted(struct tm_known_launch *known, const struct tm_msg *f)
+{
+  struct tm_launch_user user = known->user;
+
+  known->phase = TM_LAUNCH_LIVES;
+  user.on_adopted(user.data, f->worker); /* keeps (2) */
+  return true;
+}
+
+/* Keeps (1). */
+static bool may_happen(const struct tm_known_launch *known, uint32_t type)
+{
+  switch (type) {
+  case TM_MSG_LAUNCH_ENDED:
+    return known->phase == TM_LAUNCH_LIVES || known->phase == TM_LAUNCH_NAMED;
+  case TM_MSG_ADOPTED: return known->phase == TM_LAUNCH_NAMED;
+  default: return known->phase == TM_LAUNCH_ASKED;
+  }
+}
+
 bool tm_launches_deliver(struct tm_launches *all, struct tm_node_connection *c,
                          const struct tm_msg *f)
 {
@@ -110,11 +156,12 @@ bool tm_launches_deliver(struct tm_launches *all, struct tm_node_connection *c,
   if (f->worker >= all->list.len)
     return false;
   known = &all->list.at[f->worker];
-  if (known->phase != (f->type == TM_MSG_LAUNCH_ENDED ? TM_LAUNCH_LIVES : TM_LAUNCH_ASKED))
-    return false; /* keeps (1) */
+  if (!may_happen(known, f->type))
+    return false;
   switch (f->type) {
   case TM_MSG_LAUNCHED: return on_launched(known, c, f);
   case TM_MSG_LAUNCH_FAILED: return on_failed(known, f);
+  case TM_MSG_ADOPTED: return on_adopted(known, f);
   default: return on_ended(known, f);
   }
 }

@@ -6,7 +6,8 @@
  *
  *  (1) No process is ever left behind. A keeper that did not end by itself has not ended its
  *      workers. Their processes are found by the mark of this keeper, and killed here: if the job
- *      is ending, no later keeper would do it.
+ *      is ending, no later keeper would do it. Launches that are kept live on, for the next keeper;
+ *      if there will be none, the job ends them (tm_fleet_end_kept()).
  *  (2) A descriptor that came with a message is closed, unless it is a worker's socket, of which
  *      the user makes a link, or the user takes it.
  */
@@ -77,7 +78,7 @@ static void send_local(struct tm_node_connection *c, const struct tm_msg *f)
 {
   struct local_connection *l = (struct local_connection *)c;
 
-  l->has_launches |= f->type == TM_MSG_LAUNCH;
+  l->has_launches |= f->type == TM_MSG_LAUNCH || f->type == TM_MSG_ADOPT;
   tm_channel_send(&l->control, f);
 }
 

@@ -214,7 +214,20 @@ uint32_t tm_node_launch(struct tm_node *n, const struct tm_launch *l,
                         const struct tm_launch_user *user)
 {
   tm_require(!n->is_stream && !n->is_closed && n->job_dir);
-  return tm_launches_add(&n->launches, n->connection, l, user);
+  return tm_launches_add(&n->launches, n->connection, n->o.incarnation.number, l, user);
+}
+
+const struct tm_launched_process *tm_node_launched(const struct tm_node *n, uint32_t launch)
+{
+  tm_require(launch < n->launches.list.len);
+  return &n->launches.list.at[launch].process;
+}
+
+uint32_t tm_node_adopt(struct tm_node *n, const struct tm_launched_process *p,
+                       const char *stderr_path, const struct tm_launch_user *user)
+{
+  tm_require(!n->is_stream && !n->is_closed && n->job_dir);
+  return tm_launches_adopt(&n->launches, n->connection, p, stderr_path, user);
 }
 
 void tm_node_end_launch(struct tm_node *n, uint32_t launch)
@@ -470,7 +483,8 @@ static void on_msg(void *data, const struct tm_msg *f)
     on_note(n, f);
   else if (f->type == TM_MSG_DOING)
     on_doing(n, f);
-  else if (f->type >= TM_MSG_LAUNCHED && f->type <= TM_MSG_LAUNCH_ENDED)
+  else if ((f->type >= TM_MSG_LAUNCHED && f->type <= TM_MSG_LAUNCH_ENDED) ||
+           f->type == TM_MSG_ADOPTED)
     on_launch_news(n, f);
   else if (f->type >= TM_MSG_HELLO && f->type != TM_MSG_CLOSED)
     on_worker_news(n, f);

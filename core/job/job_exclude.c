@@ -102,7 +102,7 @@ static char **command_of(const struct tm_launch_group *g)
 static void ask(struct tm_launch_group *g)
 {
   struct tm_job *job = g->exclude.job;
-  struct tm_launch_user hears = { g, on_launched, on_launch_failed, on_launch_ended };
+  struct tm_launch_user hears = { g, on_launched, on_launch_failed, on_launch_ended, NULL };
   char *file = tm_xprintf("%s/nodes/srun.txt", job->dir.path);
   char **without = tm_slurm_environment_removed(environ), **argv = command_of(g);
 

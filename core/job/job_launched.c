@@ -11,8 +11,8 @@
  *  (1) A node is settled once: when its stream is gone and nothing of its command is left. Only
  *      then may its host be used again, and its temporary folder be removed. Its place is free for
  *      a node on another host COMMAND_END_NS after its loss.
- *  (2) If the keeper of this machine is lost, its commands end with it, and so do their nodes: when
- *      the keeper is gone, nothing that it started is left (fleet/local_connection (1)).
+ *  (2) If the keeper of this machine is lost, the next one adopts its commands (job_keeper.c). A
+ *      node whose command has ended with the keeper is replaced.
  *  (3) Of a node that is a Slurm job, Slurm is asked why it was lost, or why its command has ended.
  *      Until that is settled its command is not ended, and its Slurm job is not canceled. Then its
  *      end is concluded: it is reported, its host is excluded, and another one may be requested.
@@ -147,7 +147,7 @@ static void settle_ending(struct tm_launched_node *n)
   tm_job_launches_end(job);
 }
 
-static void settle(struct tm_launched_node *n)
+void tm_job_launched_settle(struct tm_launched_node *n)
 {
   struct tm_job *job = n->job;
 
@@ -252,33 +252,15 @@ void tm_job_launched_tick(struct tm_launched_node *n)
     tm_job_launched_end_command(n);
 }
 
-static void lose_local(struct tm_job *job)
-{
-  struct tm_job_launches *l = job->launches;
-
-  tm_job_launching_lost(job);
-  for (size_t i = 0; i < l->nodes.len; i++) {
-    struct tm_launched_node *n = l->nodes.at[i];
-    set_why(n, "the keeper of this machine, which ran its command, is lost");
-    n->is_orphan = true;
-    tm_job_probe_end(n);
-    tm_job_steps_silence_node(job, n->id);
-  }
-  tm_job_slurm_lost(job);
-  tm_job_exclude_lost(job);
-  tm_fleet_close_streams(&job->fleet);
-}
-
 /* Keeps (2). */
-static void end_orphans(struct tm_job *job)
+void tm_job_launched_orphan(struct tm_launched_node *n)
 {
-  struct tm_job_launches *l = job->launches;
-
-  for (size_t i = l->nodes.len; i-- > 0;)
-    if (i < l->nodes.len && l->nodes.at[i]->is_orphan) {
-      l->nodes.at[i]->is_over = true;
-      settle(l->nodes.at[i]);
-    }
+  set_why(n, "the keeper of this machine, which ran its command, is lost");
+  n->awaits_keeper = false;
+  n->is_orphan = n->is_over = true;
+  tm_job_probe_end(n);
+  tm_job_steps_silence_node(n->job, n->id);
+  tm_job_slurm_orphaned(n);
 }
 
 void tm_job_launched_lost(struct tm_job *job, uint32_t id, const char *why)
@@ -286,7 +268,7 @@ void tm_job_launched_lost(struct tm_job *job, uint32_t id, const char *why)
   struct tm_launched_node *n = tm_job_launched_find(job, id);
 
   if (id == TM_LOCAL_NODE)
-    lose_local(job);
+    tm_job_keeper_lost(job);
   if (id == TM_LOCAL_NODE || !n)
     return;
   n->is_other_build = tm_fleet_is_other_build(&job->fleet, id);
@@ -299,11 +281,11 @@ void tm_job_launched_gone(struct tm_job *job, uint32_t id)
   struct tm_launched_node *n = tm_job_launched_find(job, id);
 
   if (id == TM_LOCAL_NODE)
-    end_orphans(job);
+    tm_job_keeper_gone(job);
   if (!n)
     return;
   n->has_stream = false;
-  settle(n);
+  tm_job_launched_settle(n);
 }
 
 /* ---- what the keeper says of a command ---- */
@@ -314,11 +296,13 @@ static void on_launched(void *data, uint32_t launch, int64_t pid, int fd)
   struct tm_launch_group *g = tm_job_launched_group(n);
   struct tm_err err = TM_ERR_NONE;
 
+  n->process = *tm_node_launched(tm_fleet_node(&n->job->fleet, TM_LOCAL_NODE), launch);
   if (n->why || n->is_leaving || !may_run(n->job)) {
     tm_fs_close(tm_fs_real(), fd);
     tm_job_launched_end_command(n);
     return;
   }
+  n->job->launches->keepers_lost = 0;
   tm_launch_plan_running(&g->plan, n->id, tm_clock_mono_ns());
   if (tm_fleet_connect(&n->job->fleet, n->id, fd, fd, n->host, g->config->node_timeout_ns, &err) <
       0) {
@@ -340,7 +324,7 @@ static void on_launch_failed(void *data, uint32_t launch, const char *text)
   if (!n->why)
     n->why = tm_xstrdup(text);
   if (!may_run(job)) {
-    settle(n);
+    tm_job_launched_settle(n);
     return;
   }
   tm_job_launched_conclude(n);
@@ -359,10 +343,32 @@ static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_
 {
   struct tm_launched_node *n = data;
 
+  n->is_orphan = n->awaits_keeper;
+  n->awaits_keeper = false;
   n->ended = *ended;
   n->has_ended = n->is_over = true;
   (void)ask_why(n);
-  settle(n);
+  tm_job_launched_settle(n);
+}
+
+static void on_adopted(void *data, uint32_t launch)
+{
+  struct tm_launched_node *n = data;
+
+  n->awaits_keeper = false;
+  n->job->launches->keepers_lost = 0;
+}
+
+static struct tm_launch_user hears(struct tm_launched_node *n)
+{
+  return (struct tm_launch_user) { n, on_launched, on_launch_failed, on_launch_ended, on_adopted };
+}
+
+void tm_job_launched_adopt(struct tm_launched_node *n)
+{
+  struct tm_launch_user user = hears(n);
+
+  tm_job_launching_adopt(n, &user);
 }
 
 /* ---- from its stream to its work ---- */
@@ -533,7 +539,7 @@ void tm_job_launched_begin(struct tm_job *job, size_t group, size_t place)
   struct tm_job_launches *l = job->launches;
   struct tm_launch_group *g = &l->groups.at[group];
   struct tm_launched_node *n = TM_NEW(struct tm_launched_node);
-  struct tm_launch_user hears = { n, on_launched, on_launch_failed, on_launch_ended };
+  struct tm_launch_user user = hears(n);
   struct tm_err err = TM_ERR_NONE;
   size_t host;
 
@@ -543,7 +549,7 @@ void tm_job_launched_begin(struct tm_job *job, size_t group, size_t place)
   n->host = host == SIZE_MAX ? NULL : g->hosts[host];
   n->host_at = host;
   *TM_ARRAY_ADD(&l->nodes) = n;
-  if (tm_job_launching_begin(n, g->config, &hears, &err) == 0) {
+  if (tm_job_launching_begin(n, g->config, &user, &err) == 0) {
     tm_job_node_news_requested(n);
     return;
   }

@@ -198,11 +198,34 @@ uint32_t tm_job_launching_run(struct tm_job *job, const struct tm_launch *l,
   return tm_node_launch(local, l, user);
 }
 
+static char *file_of(const struct tm_launched_node *n)
+{
+  return tm_xprintf("%s/nodes/%" PRIu32 ".txt", n->job->dir.path, n->id);
+}
+
+void tm_job_launching_adopt(struct tm_launched_node *n, const struct tm_launch_user *user)
+{
+  struct tm_node *local = tm_fleet_node(&n->job->fleet, TM_LOCAL_NODE);
+  char *file = file_of(n);
+
+  tm_require(local);
+  add_step(n->job, local);
+  n->launch = tm_node_adopt(local, &n->process, file, user);
+  free(file);
+}
+
+static void run_kept(struct tm_launched_node *n, const struct tm_launch *l,
+                     const struct tm_launch_user *user)
+{
+  n->launch = tm_job_launching_run(n->job, l, user);
+  n->process = *tm_node_launched(tm_fleet_node(&n->job->fleet, TM_LOCAL_NODE), n->launch);
+}
+
 int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c,
                            const struct tm_launch_user *user, struct tm_err *err)
 {
   struct tm_job *job = n->job;
-  char *file = tm_xprintf("%s/nodes/%" PRIu32 ".txt", job->dir.path, n->id);
+  char *file = file_of(n);
   char **without = c->uses_slurm ? tm_slurm_environment_removed(environ) : NULL, **argv = NULL;
   int rc = make_file(job, file, err);
 
@@ -211,9 +234,10 @@ int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c
   if (rc == 0)
     rc = tm_job_node_record_begin(n, c, argv, err);
   if (rc == 0)
-    n->launch = tm_job_launching_run(
-        job,
-        &(struct tm_launch) { .argv = argv, .stderr_path = file, .cwd = "", .without = without },
+    run_kept(
+        n,
+        &(struct tm_launch) {
+            .argv = argv, .stderr_path = file, .cwd = "", .without = without, .is_kept = true },
         user);
   tm_command_words_free(argv);
   tm_command_words_free(without);

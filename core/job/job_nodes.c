@@ -117,7 +117,7 @@ static void on_node_gone(void *data, uint32_t id)
   if (!may_run(job) && tm_fleet_is_empty(&job->fleet))
     tm_job_happen(job, TM_JOB_ON_GONE);
   else if (may_run(job) && !tm_fleet_lives(&job->fleet, TM_LOCAL_NODE) &&
-           tm_job_steps_need_node(job))
+           (tm_job_steps_need_node(job) || tm_job_keeper_is_awaited(job)))
     tm_job_nodes_start(job);
 }
 
@@ -135,11 +135,17 @@ void tm_job_nodes_start(struct tm_job *job)
   struct tm_err err = TM_ERR_NONE;
 
   tm_require(!tm_fleet_lives(&job->fleet, TM_LOCAL_NODE));
-  if (tm_job_nodes_record_temp(job, TM_LOCAL_NODE, NULL, &err) == 0 &&
-      tm_fleet_start(&job->fleet, TM_LOCAL_NODE, &err) == 0)
-    tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, TM_LOCAL_NODE));
-  else
+  tm_job_keeper_starts(job);
+  if (!may_run(job) || tm_fleet_lives(&job->fleet, TM_LOCAL_NODE))
+    return; /* it has ended steps, or started it */
+  if (tm_job_nodes_record_temp(job, TM_LOCAL_NODE, NULL, &err) < 0 ||
+      tm_fleet_start(&job->fleet, TM_LOCAL_NODE, &err) < 0) {
+    tm_job_keeper_abandon(job);
     tm_job_steps_fail(job, &err);
+    return;
+  }
+  tm_job_keeper_started(job);
+  tm_job_steps_set_node(job, tm_fleet_node(&job->fleet, TM_LOCAL_NODE));
 }
 
 void tm_job_nodes_init(struct tm_job *job)

@@ -5,6 +5,7 @@
  *   job_launches.c  nodes that commands start: which steps they serve, which there should be
  *   job_launched.c  one of them, from its launch until it is settled
  *   job_launched_end.c what follows from its end
+ *   job_keeper.c    the keeper of this machine, which runs their commands, is lost and replaced
  *   job_launching.c begins a launch
  *   job_node_record.c  the files of such nodes that say what is known of them
  *   job_node_news.c what listeners learn of such nodes
@@ -147,6 +148,7 @@ struct tm_job_launches {
   struct tm_node_need *needs;     /* room for one for each step */
   struct tm_run_times *run_times; /* likewise */
   bool knows_step;                /* the keeper of this machine: job_launching.c */
+  int keepers_lost;               /* in a row: job_keeper.c */
   struct tm_measured *measured;   /* by step */
   int64_t give_up_ns;             /* of an ending job: when its commands are ended by force */
   bool has_noted_times;           /* the user knows that nodes see other times: job_probe.c */
@@ -274,6 +276,21 @@ void tm_job_launched_sick(struct tm_job *job, uint32_t id, const char *figures);
 void tm_job_launched_drain(struct tm_launched_node *n, enum tm_level level, const char *text);
 void tm_job_launched_lost(struct tm_job *job, uint32_t id, const char *why);
 void tm_job_launched_gone(struct tm_job *job, uint32_t id);
+/* The keeper of this machine, which lives, adopts its command. */
+void tm_job_launched_adopt(struct tm_launched_node *n);
+/* Its command has ended with that keeper. It is settled when its stream has ended, too. */
+void tm_job_launched_orphan(struct tm_launched_node *n);
+/* Looks whether it is over, and what follows. It may be freed. */
+void tm_job_launched_settle(struct tm_launched_node *n);
+
+/* job_keeper.c: what becomes of the commands of nodes when the keeper of this machine is lost. */
+void tm_job_keeper_lost(struct tm_job *job);
+void tm_job_keeper_gone(struct tm_job *job);
+void tm_job_keeper_starts(struct tm_job *job); /* another one will be started */
+void tm_job_keeper_started(struct tm_job *job);
+void tm_job_keeper_abandon(struct tm_job *job); /* there will be no other one */
+/* Whether there are commands for another one. */
+bool tm_job_keeper_is_awaited(const struct tm_job *job);
 
 /* job_node_news.c: events and numbers for listeners. */
 void tm_job_node_news_init(struct tm_job *job);
@@ -303,6 +320,8 @@ int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c
 void tm_job_launching_measure(struct tm_job *job);
 void tm_job_launching_lost(struct tm_job *job);
 
+/* Has the keeper of this machine, which must live, adopt the command of a node. */
+void tm_job_launching_adopt(struct tm_launched_node *n, const struct tm_launch_user *user);
 /* Runs a command on this machine, whose keeper must live. */
 uint32_t tm_job_launching_run(struct tm_job *job, const struct tm_launch *l,
                               const struct tm_launch_user *user);
@@ -342,7 +361,8 @@ void tm_job_slurm_guard(struct tm_job *job, struct tm_node *local);
 /* job_slurm_cancel.c */
 /* Its srun is over: its Slurm job is canceled unless it has ended, too. */
 void tm_job_slurm_ended(struct tm_launched_node *n);
-void tm_job_slurm_lost(struct tm_job *job); /* the keeper of this machine is lost */
+void tm_job_slurm_lost(struct tm_job *job);             /* the keeper of this machine is lost */
+void tm_job_slurm_orphaned(struct tm_launched_node *n); /* its srun was killed */
 /* Cancels the Slurm jobs that must end. Call it also at each tick. */
 void tm_job_slurm_go(struct tm_job *job);
 bool tm_job_slurm_is_done(const struct tm_job *job);

@@ -175,7 +175,7 @@ static void on_launch_ended(void *data, uint32_t launch, const struct tm_launch_
 
 static void ask(struct tm_slurm_cancel *c)
 {
-  struct tm_launch_user hears = { c, on_launched, on_launch_failed, on_launch_ended };
+  struct tm_launch_user hears = { c, on_launched, on_launch_failed, on_launch_ended, NULL };
   char *file = tm_xprintf("%s/nodes/scancel.txt", c->job->dir.path);
   char **without = tm_slurm_environment_removed(environ), **argv = command_for(c);
 
@@ -209,7 +209,7 @@ void tm_job_slurm_ended(struct tm_launched_node *n)
 {
   if (!n->slurm_name)
     return;
-  if ((!n->why && n->ended.exit_status == 0 && n->ended.signal == 0) ||
+  if ((!n->why && !n->ended.is_unknown && n->ended.exit_status == 0 && n->ended.signal == 0) ||
       tm_slurm_text_is_unreached(n->ended.last_line)) {
     forget(n->job, n->id);
     return;
@@ -225,9 +225,12 @@ void tm_job_slurm_lost(struct tm_job *job)
   tm_job_slurm_queue_lost(&l->slurm);
   for (size_t i = 0; i < l->slurm.cancels.len; i++)
     l->slurm.cancels.at[i]->is_asked = false;
-  for (size_t i = 0; i < l->nodes.len; i++)
-    if (l->nodes.at[i]->slurm_name && !l->nodes.at[i]->has_ended)
-      add(job, l->nodes.at[i]->id, l->nodes.at[i]->slurm_name, l->nodes.at[i]->is_step);
+}
+
+void tm_job_slurm_orphaned(struct tm_launched_node *n)
+{
+  if (n->slurm_name && !n->has_ended)
+    add(n->job, n->id, n->slurm_name, n->is_step);
 }
 
 void tm_job_slurm_go(struct tm_job *job)

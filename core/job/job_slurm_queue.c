@@ -246,7 +246,7 @@ static size_t collect(struct tm_job *job, bool all, const char **names)
 static void ask(struct tm_job *job, bool all)
 {
   struct tm_job_slurm *s = &job->launches->slurm;
-  struct tm_launch_user hears = { job, on_launched, on_launch_failed, on_launch_ended };
+  struct tm_launch_user hears = { job, on_launched, on_launch_failed, on_launch_ended, NULL };
   const char *names[NAMES_MAX];
   size_t n = collect(job, all, names);
   char *file = tm_xprintf("%s/nodes/squeue.txt", job->dir.path);

@@ -32,7 +32,8 @@ static bool explains(const struct tm_launched_node *n)
 {
   bool is_ours = n->ended.signal == SIGTERM || n->ended.signal == SIGPIPE;
 
-  return n->has_ended && !n->is_late && !n->is_refused && !(n->why && is_ours);
+  return n->has_ended && !n->ended.is_unknown && !n->is_late && !n->is_refused &&
+         !(n->why && is_ours);
 }
 
 /* A command that succeeds explains less than what was wrong with its node. */

@@ -49,7 +49,9 @@ struct tm_launched_node {
   bool is_out_of_time; /* it drains, because too little time is left for another mini-batch */
   bool is_queued;      /* as Slurm said last */
   bool is_concluded;   /* its end was reported, and its place is free */
-  bool is_orphan;      /* the keeper that runs its command is lost */
+  bool is_orphan;      /* its command has ended with the keeper of this machine */
+  bool awaits_keeper;  /* its keeper is lost, and no other one has adopted its command yet */
+  struct tm_launched_process process;
   /* What is known of its Slurm job, once it was looked at: the user was informed of it. */
   bool is_known_to_wait, is_known_to_run;
   bool is_asked_about; /* by the squeue that runs */

@@ -28,8 +28,7 @@
 #include "sys/clock.h"
 #include "sys/fs.h"
 
-#define MARKER_MAX 4096
-#define FROZEN_NS  (60 * TM_S) /* if there is no run_invocation_timeout */
+#define FROZEN_NS (60 * TM_S) /* if there is no run_invocation_timeout */
 
 static int64_t due_of(int64_t since_ns, int64_t timeout_ns)
 {
@@ -286,7 +285,7 @@ static struct tm_keeper_worker *find_pid(const struct tm_keeper *k, pid_t pid)
 /* Whether its worker lives, or is unknown. */
 static bool may_live(const struct tm_keeper *k, pid_t pid)
 {
-  char found[MARKER_MAX];
+  char found[TM_MARKER_MAX];
   if (!tm_process_env(pid, TM_ENV_WORKER, found, sizeof found))
     return true;
   for (size_t i = 0; i < k->workers.len; i++)
@@ -298,7 +297,7 @@ static bool may_live(const struct tm_keeper *k, pid_t pid)
 /* When the keeper ends, only launches live on, until the time for their end is over. */
 static bool is_spared(const struct tm_keeper *k, pid_t pid)
 {
-  char found[MARKER_MAX];
+  char found[TM_MARKER_MAX];
   if (tm_keeper_find_launch(k, pid))
     return true;
   if (!k->is_closing)

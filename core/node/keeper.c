@@ -17,7 +17,8 @@
  *  (4) Before a HELLO of the same version, only such a HELLO is answered.
  *  (5) Before the first worker is started, leftovers of killed keepers of the same job are ended:
  *      processes whose marker names the job and an incarnation that is over (worker_mark.h).
- *      Workers of other nodes of this session are spared.
+ *      Workers of other nodes of this session are spared, and so are launches of this session that
+ *      are kept: the supervisor names those that we adopt (adopted.c).
  *  (6) It removes its temporary folders last, when no process is left that could write to them.
  *
  * It owns the workers' page, temp_dir and log files; their sockets belong to the supervisor and to
@@ -62,7 +63,7 @@ void tm_keeper_note(struct tm_keeper *k, const char *text)
 static void close_if_alone(struct tm_keeper *k)
 {
   bool has_children = tm_keeper_reap(k);
-  if (tm_keeper_run_at_end(k) || has_children)
+  if (tm_keeper_run_at_end(k) || has_children || tm_keeper_launches_live(k))
     return;
   tm_timer_close(&k->launch_timer);
   tm_signal_close(&k->on_child);
@@ -89,13 +90,17 @@ static void begin_close(struct tm_keeper *k)
   close_if_alone(k);
 }
 
-static void on_child(struct tm_signal *s, int number)
+void tm_keeper_look(struct tm_keeper *k)
 {
-  struct tm_keeper *k = s->data;
   if (k->is_closing)
     close_if_alone(k);
   else
     tm_keeper_reap(k);
+}
+
+static void on_child(struct tm_signal *s, int number)
+{
+  tm_keeper_look(s->data);
 }
 
 /* Slurm sends signals to all processes of a node: beneath a relay, that one decides. */
@@ -376,6 +381,12 @@ static void on_launch(struct tm_keeper *k, const struct tm_msg *f)
     begin_close(k);
 }
 
+static void on_adopt(struct tm_keeper *k, const struct tm_msg *f)
+{
+  if (!tm_keeper_on_adopt(k, f))
+    begin_close(k);
+}
+
 static void on_msg(struct tm_channel *c, const struct tm_msg *f)
 {
   struct tm_keeper *k = c->data;
@@ -396,6 +407,7 @@ static void on_msg(struct tm_channel *c, const struct tm_msg *f)
   case TM_MSG_INIT_IS_LATE: on_init_is_late(k, f); break;
   case TM_MSG_ASK_DOING: on_ask_doing(k, f); break;
   case TM_MSG_LAUNCH: on_launch(k, f); break;
+  case TM_MSG_ADOPT: on_adopt(k, f); break;
   case TM_MSG_END_LAUNCH: tm_keeper_on_end_launch(k, f); break;
   case TM_MSG_KILL_LAUNCH: tm_keeper_on_kill_launch(k, f); break;
   case TM_MSG_AT_END: tm_keeper_on_at_end(k, f); break;

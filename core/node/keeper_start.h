@@ -17,8 +17,9 @@ pid_t tm_keeper_launch(const char *program, bool has_stderr, int *control, struc
 
 /* After the control channel was closed: waits for the keeper, and kills it if it does not end.
  * A keeper that did not end by itself has not ended its workers: then kills the processes with its
- * mark. Returns how many. `job_dir` NULL: it has had no step. `has_launches`: it may have to wait
- * for commands that it has launched, and gets more time. */
+ * mark, but not the launches that are kept (worker_mark.h). Returns how many. `job_dir` NULL: it
+ * has had no step. `has_launches`: it may have to wait for commands that it has launched, and gets
+ * more time. */
 size_t tm_keeper_await(pid_t pid, bool has_launches, const char *job_dir,
                        const struct tm_incarnation *incarnation);
 

@@ -42,7 +42,7 @@ static void free_launch(struct tm_keeper_launch *l)
   free(l);
 }
 
-static struct tm_keeper_launch *find_number(const struct tm_keeper *k, uint32_t number)
+struct tm_keeper_launch *tm_keeper_launch_find(const struct tm_keeper *k, uint32_t number)
 {
   for (size_t i = 0; i < k->launches.len; i++)
     if (k->launches.at[i]->number == number)
@@ -53,7 +53,7 @@ static struct tm_keeper_launch *find_number(const struct tm_keeper *k, uint32_t 
 struct tm_keeper_launch *tm_keeper_find_launch(const struct tm_keeper *k, pid_t pid)
 {
   for (size_t i = 0; i < k->launches.len; i++)
-    if (k->launches.at[i]->pid == pid)
+    if (k->launches.at[i]->pid == pid && !k->launches.at[i]->adopted)
       return k->launches.at[i];
   return NULL;
 }
@@ -121,14 +121,22 @@ static int start(struct tm_keeper_launch *l, const struct tm_launch *asked, int 
 /* Keeps (4). */
 static void tell_launched(struct tm_keeper *k, struct tm_keeper_launch *l, int fd)
 {
-  char pid[4];
-  struct tm_msg f = {
-    .type = TM_MSG_LAUNCHED, .worker = l->number, .payload = pid, .length = sizeof pid, .fd = -1
-  };
-  tm_put_u32(pid, (uint32_t)l->pid);
+  struct tm_buf process = TM_BUF_NONE;
+  struct tm_msg f = { .type = TM_MSG_LAUNCHED, .worker = l->number, .fd = -1 };
+  tm_buf_add_u32(&process, (uint32_t)l->pid);
+  tm_buf_add_u64(&process, tm_process_born(l->pid));
+  f.payload = process.data;
+  f.length = (uint32_t)process.len;
   if (tm_channel_send_fd(&k->control, &f, fd, NULL) < 0)
     step(k, l, ON_LATE); /* nobody can talk to it: the channel has ended */
   tm_fs_close(tm_fs_real(), fd);
+  tm_buf_release(&process);
+}
+
+static char *marker_of(const struct tm_keeper *k, bool is_kept, uint32_t number)
+{
+  const struct tm_node_step *s = &k->steps.at[0]->s;
+  return tm_keeper_launch_marker(s->job_dir, &s->incarnation, is_kept, number);
 }
 
 static void launch(struct tm_keeper *k, uint32_t number, const struct tm_launch *asked,
@@ -138,7 +146,7 @@ static void launch(struct tm_keeper *k, uint32_t number, const struct tm_launch 
   struct tm_keeper_launch *l = TM_NEW(struct tm_keeper_launch);
   int fd = -1;
   *l = (struct tm_keeper_launch) { .number = number,
-                                   .marker = tm_keeper_marker(&k->steps.at[0]->s, "launch", number),
+                                   .marker = marker_of(k, asked->is_kept, number),
                                    .stderr_path = tm_xstrdup(asked->stderr_path),
                                    .end_ns = end_ns,
                                    .end_due_ns = INT64_MAX };
@@ -159,7 +167,7 @@ bool tm_keeper_on_launch(struct tm_keeper *k, const struct tm_msg *f)
   int64_t end_ns;
   if (k->steps.len == 0)
     tm_err_set(&err, TM_EPROTOCOL, "a launch was requested before the first step");
-  else if (find_number(k, f->worker))
+  else if (tm_keeper_launch_find(k, f->worker))
     tm_err_set(&err, TM_EPROTOCOL, "launch %u was requested twice", f->worker);
   else
     tm_node_launch_decode(&asked, &end_ns, f->payload, f->length, &err);
@@ -190,25 +198,37 @@ static void nothing(struct tm_keeper *k, struct tm_keeper_launch *l)
 {
 }
 
+static void send_signal(const struct tm_keeper_launch *l, int signal)
+{
+  if (l->adopted)
+    tm_process_kill_held(l->adopted->held, signal);
+  else
+    tm_process_kill(l->pid, signal);
+}
+
 static void ask(struct tm_keeper *k, struct tm_keeper_launch *l)
 {
   int64_t now_ns = tm_clock_mono_ns();
   l->state = TM_LAUNCH_ENDS;
   l->end_due_ns = l->end_ns < INT64_MAX - now_ns ? now_ns + l->end_ns : INT64_MAX;
-  tm_process_kill(l->pid, SIGTERM); /* keeps (1) */
+  send_signal(l, SIGTERM); /* keeps (1) */
   arm(k, now_ns);
 }
 
 static void end_late(struct tm_keeper *k, struct tm_keeper_launch *l)
 {
   l->state = TM_LAUNCH_KILLED;
-  tm_process_kill(l->pid, SIGKILL); /* keeps (1) */
+  send_signal(l, SIGKILL); /* keeps (1) */
 }
 
 static void leave(struct tm_keeper *k, struct tm_keeper_launch *l)
 {
-  tm_process_kill_group(l->pid, SIGKILL); /* while it still holds its number: keeps (1) */
-  tm_process_reap(l->pid, NULL);
+  if (l->adopted) {
+    tm_keeper_adopted_leave(l);
+  } else {
+    tm_process_kill_group(l->pid, SIGKILL); /* while it still holds its number: keeps (1) */
+    tm_process_reap(l->pid, NULL);
+  }
   l->state = TM_LAUNCH_LEFT;
   l->pid = 0;
   k->has_ends = true;
@@ -231,14 +251,14 @@ static void step(struct tm_keeper *k, struct tm_keeper_launch *l, enum event eve
 
 void tm_keeper_on_end_launch(struct tm_keeper *k, const struct tm_msg *f)
 {
-  struct tm_keeper_launch *l = find_number(k, f->worker);
+  struct tm_keeper_launch *l = tm_keeper_launch_find(k, f->worker);
   if (l)
     step(k, l, ON_END);
 }
 
 void tm_keeper_on_kill_launch(struct tm_keeper *k, const struct tm_msg *f)
 {
-  struct tm_keeper_launch *l = find_number(k, f->worker);
+  struct tm_keeper_launch *l = tm_keeper_launch_find(k, f->worker);
   if (l)
     step(k, l, ON_LATE);
 }
@@ -259,7 +279,7 @@ void tm_keeper_on_at_end(struct tm_keeper *k, const struct tm_msg *f)
   k->at_end.after_ns = after_ns;
 }
 
-static bool has_living(const struct tm_keeper *k)
+bool tm_keeper_launches_live(const struct tm_keeper *k)
 {
   for (size_t i = 0; i < k->launches.len; i++)
     if (k->launches.at[i]->state != TM_LAUNCH_LEFT)
@@ -282,8 +302,7 @@ static void begin_at_end(struct tm_keeper *k)
   struct tm_keeper_launch *l = TM_NEW(struct tm_keeper_launch);
   int fd = -1;
   *l = (struct tm_keeper_launch) { .number = AT_END_NUMBER,
-                                   .marker = tm_keeper_marker(&k->steps.at[0]->s, "launch",
-                                                              AT_END_NUMBER),
+                                   .marker = marker_of(k, false, AT_END_NUMBER),
                                    .stderr_path = tm_xstrdup(k->at_end.asked.stderr_path),
                                    .state = TM_LAUNCH_ENDS, /* by itself */
                                    .end_due_ns = now_ns + TM_AT_END_NS };
@@ -300,7 +319,7 @@ static void begin_at_end(struct tm_keeper *k)
 
 bool tm_keeper_run_at_end(struct tm_keeper *k)
 {
-  if (k->at_end.state != TM_AT_END_DUE || has_living(k))
+  if (k->at_end.state != TM_AT_END_DUE || tm_keeper_launches_live(k))
     return false;
   begin_at_end(k);
   return k->at_end.state == TM_AT_END_RUNS;
@@ -312,7 +331,7 @@ void tm_keeper_end_launches(struct tm_keeper *k)
   int64_t now_ns = tm_clock_mono_ns();
   for (size_t i = 0; i < k->launches.len; i++)
     step(k, k->launches.at[i], ON_END);
-  if (!k->at_end.asked.argv || !has_living(k))
+  if (!k->at_end.asked.argv || !tm_keeper_launches_live(k))
     return;
   k->at_end.state = TM_AT_END_DUE;
   for (size_t i = 0; i < k->launches.len; i++)
@@ -351,6 +370,13 @@ void tm_keeper_launch_over(struct tm_keeper *k, struct tm_keeper_launch *l,
   step(k, l, ON_OVER);
   if (l->number == AT_END_NUMBER)
     kill_living(k);
+}
+
+void tm_keeper_launch_ended_unseen(struct tm_keeper *k, struct tm_keeper_launch *l)
+{
+  l->ended = (struct tm_launch_ended) { .is_unknown = true,
+                                        .lived_ns = tm_clock_mono_ns() - l->started_ns };
+  step(k, l, ON_OVER);
 }
 
 bool tm_keeper_launch_lives(const struct tm_keeper *k, const char *found)

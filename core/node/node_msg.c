@@ -20,7 +20,7 @@
 
 const char *tm_hello(void)
 {
-  return "tidemill " TM_VERSION " protocol 8 build " TM_BUILD_ID;
+  return "tidemill " TM_VERSION " protocol 9 build " TM_BUILD_ID;
 }
 
 const char *tm_build_id(void)
@@ -211,6 +211,7 @@ void tm_node_launch_encode(struct tm_buf *out, const struct tm_launch *l, int64_
   tm_msg_add_str(out, l->stderr_path);
   tm_msg_add_str(out, l->cwd);
   tm_msg_add_list(out, l->without, count_of(l->without));
+  tm_buf_add_u32(out, l->is_kept);
   tm_buf_add_u64(out, (uint64_t)end_ns);
 }
 
@@ -220,6 +221,7 @@ int tm_node_launch_decode(struct tm_launch *out, int64_t *end_ns, const char *p,
   struct tm_reader r;
   char **argv, **without;
   size_t len, without_len;
+  uint32_t is_kept;
   tm_reader_init(&r, p, n);
   tm_msg_read_list(&r, &argv, &len);
   out->argv = argv;
@@ -227,8 +229,10 @@ int tm_node_launch_decode(struct tm_launch *out, int64_t *end_ns, const char *p,
   out->cwd = tm_msg_read_str(&r);
   tm_msg_read_list(&r, &without, &without_len);
   out->without = without;
+  is_kept = tm_read_u32(&r);
+  out->is_kept = is_kept == 1;
   *end_ns = (int64_t)tm_read_u64(&r);
-  if (!r.bad && r.at == r.end && len > 0 && *end_ns >= 0)
+  if (!r.bad && r.at == r.end && len > 0 && is_kept <= 1 && *end_ns >= 0)
     return 0;
   tm_node_launch_release(out);
   return tm_err_set(err, TM_EPROTOCOL, "the request to launch a command cannot be read");
@@ -243,8 +247,40 @@ void tm_node_launch_release(struct tm_launch *l)
   *l = (struct tm_launch) { 0 };
 }
 
+void tm_launched_process_encode(struct tm_buf *out, const struct tm_launched_process *p,
+                                const char *stderr_path, int64_t end_ns)
+{
+  tm_buf_add_u32(out, p->pid);
+  tm_buf_add_u64(out, p->born);
+  tm_buf_add_u32(out, p->keeper);
+  tm_buf_add_u32(out, p->launch);
+  tm_buf_add_u64(out, (uint64_t)p->started_ns);
+  tm_msg_add_str(out, stderr_path);
+  tm_buf_add_u64(out, (uint64_t)end_ns);
+}
+
+int tm_launched_process_decode(struct tm_launched_process *out, char **stderr_path, int64_t *end_ns,
+                               const char *p, size_t n, struct tm_err *err)
+{
+  struct tm_reader r;
+  tm_reader_init(&r, p, n);
+  out->pid = tm_read_u32(&r);
+  out->born = tm_read_u64(&r);
+  out->keeper = tm_read_u32(&r);
+  out->launch = tm_read_u32(&r);
+  out->started_ns = (int64_t)tm_read_u64(&r);
+  *stderr_path = tm_msg_read_str(&r);
+  *end_ns = (int64_t)tm_read_u64(&r);
+  if (!r.bad && r.at == r.end && out->pid <= INT32_MAX && out->started_ns >= 0 && *end_ns >= 0)
+    return 0;
+  free(*stderr_path);
+  *stderr_path = NULL;
+  return tm_err_set(err, TM_EPROTOCOL, "the request to adopt a command cannot be read");
+}
+
 void tm_launch_ended_encode(struct tm_buf *out, const struct tm_launch_ended *e)
 {
+  tm_buf_add_u32(out, e->is_unknown);
   tm_buf_add_u32(out, (uint32_t)e->exit_status);
   tm_buf_add_u32(out, (uint32_t)e->signal);
   tm_buf_add_u64(out, (uint64_t)e->lived_ns);
@@ -255,6 +291,8 @@ int tm_launch_ended_decode(struct tm_launch_ended *out, const char *p, size_t n,
 {
   struct tm_reader r;
   tm_reader_init(&r, p, n);
+  uint32_t is_unknown = tm_read_u32(&r);
+  out->is_unknown = is_unknown == 1;
   out->exit_status = (int32_t)tm_read_u32(&r);
   out->signal = (int32_t)tm_read_u32(&r);
   out->lived_ns = (int64_t)tm_read_u64(&r);
@@ -262,7 +300,8 @@ int tm_launch_ended_decode(struct tm_launch_ended *out, const char *p, size_t n,
   size_t len = strlen(last_line);
   snprintf(out->last_line, sizeof out->last_line, "%s", last_line);
   free(last_line);
-  if (!r.bad && r.at == r.end && len <= TM_LAST_LINE_MAX && out->signal >= 0 && out->lived_ns >= 0)
+  if (!r.bad && r.at == r.end && is_unknown <= 1 && len <= TM_LAST_LINE_MAX && out->signal >= 0 &&
+      out->lived_ns >= 0)
     return 0;
   return tm_err_set(err, TM_EPROTOCOL, "the report of the end of a launch cannot be read");
 }

@@ -22,20 +22,20 @@
  *                      <-------         PONG              it is awake
  *                      <-------         ENDED             struct tm_ended, once for each STARTED
  *                      <-------         NOTE              text for the log
- *                      <-------         CLOSED            from a relay, not from a keeper: the
- *                                                         worker sends nothing more
+ *                      <-------         CLOSED            of a relay: the worker sends no more
  *     LAUNCH           ------->         runs a command    worker: its number; struct tm_launch
  *                      <-------         LAUNCHED (+ fd) | LAUNCH_FAILED   our end of its streams
- *     END_LAUNCH       ------->         ends the command, and what it started
- *     KILL_LAUNCH      ------->         the same, by SIGKILL
+ *     END_LAUNCH       ------->         ends the command, and what it started; KILL_LAUNCH: at once
+ *     ADOPT            ------->         takes over        struct tm_launched_process
+ *                      <-------         ADOPTED           else LAUNCH_ENDED: it is not there
  *     AT_END           ------->         what to run if the channel closes while a launch lives
- *                      <-------         LAUNCH_ENDED      once for each LAUNCHED
+ *                      <-------         LAUNCH_ENDED      once for each LAUNCHED or ADOPT
  *   (the control channel closes)        everything beneath it is killed, launches after the time
  *                                       for their end, then AT_END is run, and it ends
  *
  * Messages about a worker or a launch that has ended are ignored: its end is on the way. Launches
- * are for the keeper of the supervisor's own machine: a relay refuses them. A LAUNCH that cannot be
- * read, that comes before the first STEP, or whose number is in use, ends the keeper.
+ * are for the keeper of the supervisor's own machine: a relay refuses them. A LAUNCH or ADOPT that
+ * cannot be read, that comes before the first STEP, or whose number is in use, ends the keeper.
  * Each message's header has `worker`. Messages: sys/messages/channel.h.
  */
 #ifndef TM_NODE_NODE_MSG_H
@@ -67,7 +67,8 @@ enum tm_node_msg {
   TM_MSG_KILL_LAUNCH,
   TM_MSG_AT_END,
   TM_MSG_STEP_IS_OVER,
-  TM_MSG_SOURCE,       /* node_report.h */
+  TM_MSG_SOURCE, /* node_report.h */
+  TM_MSG_ADOPT,
   TM_MSG_STARTED = 97, /* payload: u32 pid; with a descriptor */
   TM_MSG_START_FAILED, /* payload: a message */
   TM_MSG_TAKEN,        /* one for each TAKE_BACK to a living worker; may be empty */
@@ -78,13 +79,14 @@ enum tm_node_msg {
   /* payload: i32, 0 if the worker closed its socket or ended, else the code of the error. At most
    * once for each STARTED, before ENDED, after all that the worker sent */
   TM_MSG_CLOSED,
-  TM_MSG_LAUNCHED,      /* payload: u32 pid; with a descriptor */
+  TM_MSG_LAUNCHED,      /* payload: u32 pid, u64 born; with a descriptor */
   TM_MSG_LAUNCH_FAILED, /* payload: a message */
   TM_MSG_LAUNCH_ENDED,
   TM_MSG_REPORT, /* node_report.h */
   TM_MSG_PROBED,
   TM_MSG_DRAINS,       /* from a relay: the node will end soon, and should get no more work */
   TM_MSG_SOURCE_TAKEN, /* node_report.h */
+  TM_MSG_ADOPTED,
 };
 #define TM_STOP_NS (30 * INT64_C(1000000000)) /* for shutdown(), and for recover() */
 
@@ -195,13 +197,14 @@ void tm_ended_describe(struct tm_buf *out, const struct tm_ended *e);
 /* A command that the keeper runs, for LAUNCH and AT_END. It gets the keeper's environment without
  * the variables in `without`, and with a mark (worker_mark.h), a session of its own, and
  * descriptors 0, 1 and 2. In the message: the list, the strings, the other list in this order
- * (node/msg_strings.h), and u64 end_ns, the time from SIGTERM to SIGKILL; in AT_END that from
- * SIGTERM to the launches until the command runs beside those that still live. */
+ * (node/msg_strings.h), u32 is_kept, and u64 end_ns, the time from SIGTERM to SIGKILL; in AT_END
+ * that from SIGTERM to the launches until the command runs beside those that still live. */
 struct tm_launch {
   char *const *argv;       /* NULL-ended; argv[0] is looked up in PATH */
   const char *stderr_path; /* appended to, made with mode 0600; its folder exists */
   const char *cwd;
   char *const *without; /* names of variables, NULL-ended; NULL: none */
+  bool is_kept;         /* if the keeper is killed, the next one adopts it */
   bool is_never_late;   /* not in the message: end_ns is INT64_MAX */
 };
 #define TM_LAUNCH_END_NS (5 * INT64_C(1000000000))
@@ -212,9 +215,25 @@ int tm_node_launch_decode(struct tm_launch *out, int64_t *end_ns, const char *p,
                           struct tm_err *err);
 void tm_node_launch_release(struct tm_launch *l);
 
-/* How the command of a launch ended. In the message: u32 exit_status, u32 signal, u64 lived_ns, the
- * string. */
+/* A launch that is kept, as the next keeper finds it. In the message: its members in this order,
+ * the string, u64 end_ns. */
+struct tm_launched_process {
+  uint32_t pid;       /* 0: not known, because the keeper was lost before it said so */
+  uint64_t born;      /* tm_process_born() */
+  uint32_t keeper;    /* the number of the incarnation that launched it */
+  uint32_t launch;    /* its number there */
+  int64_t started_ns; /* monotonic */
+};
+void tm_launched_process_encode(struct tm_buf *out, const struct tm_launched_process *p,
+                                const char *stderr_path, int64_t end_ns);
+/* *stderr_path: to free. */
+int tm_launched_process_decode(struct tm_launched_process *out, char **stderr_path, int64_t *end_ns,
+                               const char *p, size_t n, struct tm_err *err);
+
+/* How the command of a launch ended. In the message: u32 is_unknown, u32 exit_status, u32 signal,
+ * u64 lived_ns, the string. */
 struct tm_launch_ended {
+  bool is_unknown;     /* how: only the keeper that launched it could know */
   int32_t exit_status; /* when signal is 0 */
   int32_t signal;
   int64_t lived_ns;

@@ -64,6 +64,17 @@ enum tm_launch_state {
   TM_LAUNCH_STATES
 };
 
+/* What an earlier keeper has launched: adopted.c. */
+struct tm_keeper_adopted {
+  struct tm_keeper *k;
+  struct tm_keeper_launch *launch;
+  struct tm_poll poll;
+  int held;            /* its pidfd; -1: it is not there */
+  const char *job_dir; /* the first step's */
+  struct tm_incarnation origin;
+  uint32_t number; /* there */
+};
+
 /* A command that was launched, until its end has been reported. */
 struct tm_keeper_launch {
   uint32_t number;
@@ -76,6 +87,7 @@ struct tm_keeper_launch {
   int64_t end_ns;     /* from SIGTERM to SIGKILL */
   int64_t end_due_ns; /* when ENDS is late; INT64_MAX: never, or it was not asked to end */
   struct tm_launch_ended ended;
+  struct tm_keeper_adopted *adopted; /* NULL: it is our child, or has ended */
 };
 
 /* A START that waits for memory. */
@@ -127,6 +139,8 @@ struct tm_keeper {
 };
 
 /* keeper.c */
+/* Call it when a process beneath us has ended: handles all ends. */
+void tm_keeper_look(struct tm_keeper *k);
 void tm_keeper_send(struct tm_keeper *k, uint32_t type, uint32_t worker, const void *p, size_t n);
 void tm_keeper_note(struct tm_keeper *k, const char *text);
 
@@ -157,6 +171,10 @@ void tm_keeper_worker_free(struct tm_keeper_worker *w); /* NULL is a no-op */
 /* The value of TM_ENV_WORKER for a process beneath this keeper, to free(): `name` and `number` make
  * it different from those of the others. */
 char *tm_keeper_marker(const struct tm_node_step *s, const char *name, uint32_t number);
+/* That of a launch (worker_mark.h). */
+char *tm_keeper_launch_marker(const char *job_dir, const struct tm_incarnation *i, bool is_kept,
+                              uint32_t number);
+#define TM_MARKER_MAX 4096 /* bytes that are read of a marker */
 /* The environment of a worker: `own`, overridden by `more` and then by `last`, the keeper's
  * variables. A name without '=' removes the variable. The array ends with NULL and points to the
  * given strings; free() the array alone. */
@@ -273,6 +291,16 @@ bool tm_keeper_launch_lives(const struct tm_keeper *k, const char *found);
 /* Reports the ends of all launches whose command has ended. Call it when nothing that they started
  * is left. */
 void tm_keeper_report_launches(struct tm_keeper *k);
+
+struct tm_keeper_launch *tm_keeper_launch_find(const struct tm_keeper *k, uint32_t number);
+bool tm_keeper_launches_live(const struct tm_keeper *k);
+/* An adopted one has ended. tm_keeper_look() follows. */
+void tm_keeper_launch_ended_unseen(struct tm_keeper *k, struct tm_keeper_launch *l);
+
+/* adopted.c. False: ADOPT cannot be honoured, and the keeper must end. */
+bool tm_keeper_on_adopt(struct tm_keeper *k, const struct tm_msg *f);
+/* It has ended: kills what it has left. It is not adopted any more. */
+void tm_keeper_adopted_leave(struct tm_keeper_launch *l);
 
 /* call_timeout.c */
 enum tm_late_action { TM_LATE_KILL, TM_LATE_INTERRUPT, TM_LATE_AGAIN };

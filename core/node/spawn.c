@@ -74,6 +74,16 @@ char *tm_keeper_marker(const struct tm_node_step *s, const char *name, uint32_t 
   return marker;
 }
 
+char *tm_keeper_launch_marker(const char *job_dir, const struct tm_incarnation *i, bool is_kept,
+                              uint32_t number)
+{
+  const char *outer = getenv(TM_ENV_WORKER);
+  char *mark = tm_launch_mark(job_dir, i, is_kept, number);
+  char *marker = tm_xprintf("%s%s%s", mark, outer ? "," : "", outer ? outer : "");
+  free(mark);
+  return marker;
+}
+
 /* Keeps (2). First removes leftovers of an earlier worker of this name. */
 static int make_temp_dir(struct tm_keeper *k, const struct tm_node_step *s, const char *path,
                          struct tm_err *err)

@@ -1,5 +1,5 @@
-/* worker_mark.h - the marker in the environment of all descendants of a job's workers, and nowhere
- * else. Whoever ends what a killed keeper has left knows those processes by it.
+/* worker_mark.h - the marker in the environment of all descendants of a job's workers and launches,
+ * and nowhere else. Whoever ends what a killed keeper has left knows those processes by it.
  *
  *   <job>:<epoch>.<node>.<number>:<worker name>:<worker number>[,<marker of an outer worker>]
  *   ------ mark of the job
@@ -18,6 +18,12 @@
  *      the keepers of earlier sessions have ended.
  *  (2) Those of this session, of the same node, with a smaller number. A node has one keeper at a
  *      time.
+ *
+ * A launch is a command that the keeper runs for the supervisor (launcher.c). In its marker the
+ * name is "launch", or "kept" if it outlives its keeper, and the number is that of the launch:
+ *
+ *  (3) A launch that is kept carries the stream of another node, which the supervisor holds. While
+ *      the session lives, the next keeper adopts it.
  */
 #ifndef TM_NODE_WORKER_MARK_H
 #define TM_NODE_WORKER_MARK_H
@@ -40,11 +46,19 @@ char *tm_incarnation_mark(const char *job_dir, const struct tm_incarnation *i);
  * job in it. `present`: one that lives. Keeps (1) and (2). */
 bool tm_incarnation_is_over(const char *rest, const struct tm_incarnation *present);
 
+/* The marker of a launch. To free. */
+char *tm_launch_mark(const char *job_dir, const struct tm_incarnation *i, bool is_kept,
+                     uint32_t launch);
+
 /* Kills this user's processes of incarnations of the job that are over while `present` lives, and
- * waits for their ends, at most TM_MARKED_END_NS. Returns the number killed. */
+ * waits for their ends, at most TM_MARKED_END_NS. Keeps (3). Returns the number killed. */
 size_t tm_job_kill_over(const char *job_dir, const struct tm_incarnation *present);
-/* Likewise for the processes of one incarnation. */
+/* Likewise for the processes of one incarnation. Keeps (3). */
 size_t tm_incarnation_kill(const char *job_dir, const struct tm_incarnation *i);
+/* Likewise for one launch that is kept. */
+size_t tm_launch_kill(const char *job_dir, const struct tm_incarnation *i, uint32_t launch);
+/* Likewise for all launches of a session that are kept, if no keeper of the node lives. */
+size_t tm_session_kill_kept(const char *job_dir, uint64_t epoch, uint32_t node);
 /* Likewise for all incarnations. The caller has the job's lock and has started no keeper. */
 size_t tm_job_kill_all(const char *job_dir);
 #define TM_MARKED_END_NS (5 * INT64_C(1000000000))

@@ -276,7 +276,7 @@ static void on_stream_msg(void *data, const struct tm_msg *f)
   if (x->is_over)
     return;
   if (f->type == TM_MSG_LAUNCH || f->type == TM_MSG_END_LAUNCH || f->type == TM_MSG_KILL_LAUNCH ||
-      f->type == TM_MSG_AT_END) { /* keeps (6) */
+      f->type == TM_MSG_AT_END || f->type == TM_MSG_ADOPT) { /* keeps (6) */
     over(x, TM_EXCHANGE_STREAM_ENDED, TM_EPROTOCOL,
          "the supervisor asked for a command to be launched, which only the keeper of its own "
          "machine does");

@@ -65,6 +65,21 @@ bool tm_process_is_stopped(pid_t pid)
   return is_stopped;
 }
 
+uint64_t tm_process_born(pid_t pid)
+{
+  struct tm_buf space = TM_BUF_NONE;
+  unsigned long long born = 0;
+  const char *p;
+
+  if (read_proc(pid, "stat", &space) == 0 && (p = strrchr(tm_buf_str(&space), ')')) &&
+      sscanf(p + 1,
+             " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+             &born) != 1)
+    born = 0;
+  tm_buf_release(&space);
+  return born;
+}
+
 pid_t tm_process_parent(pid_t pid)
 {
   struct tm_buf space = TM_BUF_NONE;

@@ -115,6 +115,14 @@ int64_t tm_process_file_limit(void);
 /* For a thread or a process that could not be started, with `code`. If resources are lacking, adds
  * the limits of this process on them to the message. Returns `code`. `err` may be NULL. */
 int tm_process_blame_limits(int code, struct tm_err *err);
+/* When a process was started, in ticks since the machine was, from /proc; 0: it is not there. Its
+ * number alone may be used again. */
+uint64_t tm_process_born(pid_t pid);
+/* A descriptor (pidfd) of a process that need not be a child. It can be read when the process has
+ * ended. -ESRCH: the process with this number was not `born` then; or another negative code. */
+int tm_process_hold(pid_t pid, uint64_t born);
+void tm_process_kill_held(int held, int signal);
+
 /* Resident memory of a process, kB, or -1. */
 int64_t tm_process_rss_kb(pid_t pid);
 

@@ -35,12 +35,28 @@ static bool look_until(pid_t pid, int64_t until_ns)
   }
 }
 
-/* The pidfd of a child, or a negated errno. */
+/* The pidfd of a process, or a negated errno. */
 static int pidfd_of(pid_t pid)
 {
   int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
   return fd < 0 ? -errno : tm_fd_lift(fd);
+}
+
+int tm_process_hold(pid_t pid, uint64_t born)
+{
+  int held = pidfd_of(pid);
+
+  if (held >= 0 && (born == 0 || tm_process_born(pid) != born)) {
+    close(held);
+    return -ESRCH;
+  }
+  return held;
+}
+
+void tm_process_kill_held(int held, int signal)
+{
+  (void)syscall(SYS_pidfd_send_signal, held, signal, NULL, 0);
 }
 
 /* True if it has ended within the time. */

@@ -268,16 +268,6 @@ describe("a lost node", function()
     loses(function(t, relay) programs.kill(child_of(t, relay, "keeper"), programs.SIGKILL) end)
   end)
 
-  -- It runs the commands that carry the nodes.
-  it("is replaced when the keeper of the job is killed", function()
-    local t = stopped_case(2, MARKED, "run_max_try = 1")
-    programs.kill(child_of(t, t.program.pid, "keeper"), programs.SIGKILL)
-    wait_for_workers(t, 4)
-    finish(t)
-    assert.same(job.names(INPUTS), t:rows())
-    assert.same(files_of(4), names_in(t, "job/nodes"))
-  end)
-
   -- Nobody else is left to end what the worker has started: it must end before its folder does.
   local function loses_all_at_once()
     local t = new_case(1, MARKED, nil, waiting.SCRIPT .. [[

@@ -229,7 +229,7 @@ static uint32_t launch(struct launcher *x, const char *program, const char *firs
   char *argv[] = { (char *)program, (char *)first, (char *)rest, NULL };
   char *path = tm_xprintf("%s/err", x->dir);
   struct tm_launch l = { .argv = argv, .stderr_path = path, .cwd = x->dir };
-  struct tm_launch_user user = { x, on_launched, on_launch_failed, on_launch_ended };
+  struct tm_launch_user user = { x, on_launched, on_launch_failed, on_launch_ended, NULL };
   uint32_t number = tm_node_launch(x->local, &l, &user);
   assert_int_equal(x->heard[number].launched + x->heard[number].failed, 0);
   free(path);

@@ -106,7 +106,12 @@ static void pid_cut_off(struct rig *r)
 
 static void launched_unasked(struct rig *r)
 {
-  tell(r, TM_MSG_LAUNCHED, 0, "\1\0\0", 4);
+  tell(r, TM_MSG_LAUNCHED, 0, "\1\0\0\0\0\0\0\0\0\0\0", 12);
+}
+
+static void adopted_unasked(struct rig *r)
+{
+  tell(r, TM_MSG_ADOPTED, 0, "", 0);
 }
 
 static void launch_ended_unasked(struct rig *r)
@@ -117,8 +122,9 @@ static void launch_ended_unasked(struct rig *r)
 static void an_impossible_message_about_a_worker_loses_the_node(void **state)
 {
   static void (*const cases[])(struct rig *) = {
-    started_twice,      ended_of_another, taken_unasked, closed_of_another, closed_without_a_code,
-    message_of_another, message_of_none,  pid_cut_off,   launched_unasked,  launch_ended_unasked
+    started_twice,         ended_of_another,     taken_unasked,   closed_of_another,
+    closed_without_a_code, message_of_another,   message_of_none, pid_cut_off,
+    launched_unasked,      launch_ended_unasked, adopted_unasked
   };
   for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
     struct rig r;

@@ -34,7 +34,7 @@ static struct asked launch(struct rig *r, uint32_t number, const char *text, int
 {
   ask(r, number, text, end_ns);
   const struct tm_msg *f = rig_wait(r, TM_MSG_LAUNCHED, number);
-  assert_true(f->fd >= 0 && f->length == 4);
+  assert_true(f->fd >= 0 && f->length == 12);
   return (struct asked) { f->fd, (pid_t)tm_get_u32(f->payload) };
 }
 

@@ -193,9 +193,11 @@ static void make_launch(struct tm_buf *out)
 {
   char *argv[] = { (char *)"ssh", (char *)"", (char *)"a\nb", NULL };
   char *without[] = { (char *)"TMPDIR", (char *)"A", NULL };
-  struct tm_launch l = {
-    .argv = argv, .stderr_path = "/logs/ssh.txt", .cwd = "/work", .without = without
-  };
+  struct tm_launch l = { .argv = argv,
+                         .stderr_path = "/logs/ssh.txt",
+                         .cwd = "/work",
+                         .without = without,
+                         .is_kept = true };
   tm_node_launch_encode(out, &l, TM_LAUNCH_END_NS);
 }
 
@@ -215,6 +217,7 @@ static void a_launch_is_decoded_unchanged(void **state)
   assert_string_equal(l.without[0], "TMPDIR");
   assert_string_equal(l.without[1], "A");
   assert_null(l.without[2]);
+  assert_true(l.is_kept);
   assert_int_equal(end_ns, TM_LAUNCH_END_NS);
   tm_node_launch_release(&l);
   tm_buf_release(&b);
@@ -231,9 +234,13 @@ static void a_damaged_launch_is_refused(void **state)
   b.data[b.len - 1] = (char)0x80; /* the time is negative */
   assert_int_equal(tm_node_launch_decode(&l, &end_ns, b.data, b.len, NULL), TM_EPROTOCOL);
   b.data[b.len - 1] = 0;
+  b.data[b.len - 12] = 2; /* neither kept nor not */
+  assert_int_equal(tm_node_launch_decode(&l, &end_ns, b.data, b.len, NULL), TM_EPROTOCOL);
+  b.data[b.len - 12] = 1;
   tm_buf_add_char(&b, 'x');
   assert_int_equal(tm_node_launch_decode(&l, &end_ns, b.data, b.len, NULL), TM_EPROTOCOL);
   tm_buf_add_u32(&none, 0); /* no program */
+  tm_buf_add_u32(&none, 0);
   tm_buf_add_u32(&none, 0);
   tm_buf_add_u32(&none, 0);
   tm_buf_add_u32(&none, 0);
@@ -245,20 +252,48 @@ static void a_damaged_launch_is_refused(void **state)
 
 static void the_end_of_a_launch_is_decoded_unchanged(void **state)
 {
-  struct tm_launch_ended e = { .exit_status = 255, .signal = 9, .lived_ns = 1LL << 40 }, d;
+  struct tm_launch_ended e = {
+    .is_unknown = true, .exit_status = 255, .signal = 9, .lived_ns = 1LL << 40
+  };
+  struct tm_launch_ended d;
   struct tm_buf b = TM_BUF_NONE;
   memset(e.last_line, 'x', TM_LAST_LINE_MAX);
   tm_launch_ended_encode(&b, &e);
   assert_int_equal(tm_launch_ended_decode(&d, b.data, b.len, NULL), 0);
+  assert_true(d.is_unknown);
   assert_int_equal(d.exit_status, 255);
   assert_int_equal(d.signal, 9);
   assert_int_equal(d.lived_ns, 1LL << 40);
   assert_string_equal(d.last_line, e.last_line);
   for (size_t n = 0; n < b.len; n++)
     assert_int_equal(tm_launch_ended_decode(&d, b.data, n, NULL), TM_EPROTOCOL);
-  tm_put_u32(b.data + 16, TM_LAST_LINE_MAX + 1); /* a line that is too long */
+  tm_put_u32(b.data + 20, TM_LAST_LINE_MAX + 1); /* a line that is too long */
   tm_buf_add_char(&b, 'x');
   assert_int_equal(tm_launch_ended_decode(&d, b.data, b.len, NULL), TM_EPROTOCOL);
+  tm_buf_release(&b);
+}
+
+static void a_launched_process_is_decoded_unchanged(void **state)
+{
+  struct tm_launched_process p = {
+    .pid = 17, .born = UINT64_MAX, .keeper = 3, .launch = 9, .started_ns = 1LL << 40
+  };
+  struct tm_launched_process d;
+  struct tm_buf b = TM_BUF_NONE;
+  char *path;
+  int64_t end_ns;
+  tm_launched_process_encode(&b, &p, "/logs/1.txt", INT64_MAX);
+  assert_int_equal(tm_launched_process_decode(&d, &path, &end_ns, b.data, b.len, NULL), 0);
+  assert_int_equal(d.pid, 17);
+  assert_true(d.born == UINT64_MAX && d.keeper == 3 && d.launch == 9);
+  assert_true(d.started_ns == 1LL << 40 && end_ns == INT64_MAX);
+  assert_string_equal(path, "/logs/1.txt");
+  free(path);
+  for (size_t n = 0; n < b.len; n++)
+    assert_int_equal(tm_launched_process_decode(&d, &path, &end_ns, b.data, n, NULL), TM_EPROTOCOL);
+  b.data[3] = (char)0x80; /* no number of a process */
+  assert_int_equal(tm_launched_process_decode(&d, &path, &end_ns, b.data, b.len, NULL),
+                   TM_EPROTOCOL);
   tm_buf_release(&b);
 }
 
@@ -370,6 +405,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_launch_is_decoded_unchanged),
     cmocka_unit_test(a_damaged_launch_is_refused),
     cmocka_unit_test(the_end_of_a_launch_is_decoded_unchanged),
+    cmocka_unit_test(a_launched_process_is_decoded_unchanged),
     cmocka_unit_test(an_end_is_described_in_one_line),
     cmocka_unit_test(details_of_a_death_follow_its_cause),
     cmocka_unit_test(the_activity_of_a_worker_is_decoded_unchanged),

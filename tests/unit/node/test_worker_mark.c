@@ -38,6 +38,17 @@ static void the_mark_of_a_keeper_follows_that_of_the_job(void **state)
   free(mark);
 }
 
+static void the_mark_of_a_launch_says_whether_it_is_kept(void **state)
+{
+  static const struct tm_incarnation i = { 0xabc, 0, 3 };
+  char *mark = tm_launch_mark("/jobs/a", &i, true, 7);
+  assert_string_equal(mark, "/jobs/a:0000000000000abc.0.3:kept:7");
+  free(mark);
+  mark = tm_launch_mark("/jobs/a", &i, false, 7);
+  assert_string_equal(mark, "/jobs/a:0000000000000abc.0.3:launch:7");
+  free(mark);
+}
+
 static void a_keeper_is_over_when_its_node_has_a_later_one(void **state)
 {
   static const struct tm_incarnation present = { 0xabc, 1, 10 };
@@ -63,5 +74,6 @@ static void a_keeper_is_over_when_its_node_has_a_later_one(void **state)
 UNIT_TESTS({
     cmocka_unit_test(a_mark_tells_one_job_from_another),
     cmocka_unit_test(the_mark_of_a_keeper_follows_that_of_the_job),
+    cmocka_unit_test(the_mark_of_a_launch_says_whether_it_is_kept),
     cmocka_unit_test(a_keeper_is_over_when_its_node_has_a_later_one),
 });

@@ -68,8 +68,9 @@ static void a_probe_that_is_refused_ends_it(void **state)
 /* Only the keeper of the supervisor's own machine launches commands. */
 static void no_launch_is_passed_on(void **state)
 {
-  static const uint32_t down[] = { TM_MSG_LAUNCH, TM_MSG_END_LAUNCH };
-  static const uint32_t up[] = { TM_MSG_LAUNCHED, TM_MSG_LAUNCH_FAILED, TM_MSG_LAUNCH_ENDED };
+  static const uint32_t down[] = { TM_MSG_LAUNCH, TM_MSG_END_LAUNCH, TM_MSG_ADOPT };
+  static const uint32_t up[] = { TM_MSG_LAUNCHED, TM_MSG_LAUNCH_FAILED, TM_MSG_LAUNCH_ENDED,
+                                 TM_MSG_ADOPTED };
   for (size_t i = 0; i < TM_COUNT_OF(down) + TM_COUNT_OF(up); i++) {
     bool is_down = i < TM_COUNT_OF(down);
     struct fixture *x;

@@ -1,0 +1,85 @@
+/* job_keeper.c - the keeper of this machine is lost, and its successor continues with the commands
+ * that carry nodes: see job_own.h.
+ *
+ *   lost -> gone -> the next one is started: ADOPT for each node -> adopted
+ *             |                                              `-> ended: the command is not there
+ *             `-> no other follows: the commands are killed, and their nodes are replaced
+ *
+ *  (1) A keeper that is killed costs no node: the streams are ours. Until a successor has adopted
+ *      its command a node works on; nothing is launched, and no command is ended. What was asked
+ *      meanwhile is done then.
+ *  (2) A node whose command is not there any more has ended with the keeper. Its work goes back,
+ *      and it is replaced: neither its host nor its command is to blame.
+ *  (3) The same happens to all of them if no successor follows, because the job ends or none can be
+ *      started, or if KEEPERS_MAX keepers in a row were lost before they had adopted anything.
+ */
+#include "job/job_own.h"
+
+#define KEEPERS_MAX 3
+
+void tm_job_keeper_lost(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+
+  tm_job_launching_lost(job);
+  l->keepers_lost++;
+  for (size_t i = 0; i < l->nodes.len; i++)
+    l->nodes.at[i]->awaits_keeper = !l->nodes.at[i]->is_over;
+  tm_job_slurm_lost(job);
+  tm_job_exclude_lost(job);
+}
+
+bool tm_job_keeper_is_awaited(const struct tm_job *job)
+{
+  const struct tm_job_launches *l = job->launches;
+
+  for (size_t i = 0; i < l->nodes.len; i++)
+    if (l->nodes.at[i]->awaits_keeper)
+      return true;
+  return false;
+}
+
+/* Keeps (3). */
+void tm_job_keeper_abandon(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+
+  if (!tm_job_keeper_is_awaited(job))
+    return;
+  tm_fleet_end_kept(&job->fleet, job->dir.path);
+  for (size_t i = 0; i < l->nodes.len; i++)
+    if (l->nodes.at[i]->awaits_keeper)
+      tm_job_launched_orphan(l->nodes.at[i]);
+  tm_fleet_close_streams(&job->fleet);
+  for (size_t i = l->nodes.len; i-- > 0;)
+    if (i < l->nodes.len && l->nodes.at[i]->is_orphan)
+      tm_job_launched_settle(l->nodes.at[i]);
+}
+
+void tm_job_keeper_gone(struct tm_job *job)
+{
+  if (!tm_job_life_may(&job->life, TM_JOB_MAY_RUN))
+    tm_job_keeper_abandon(job);
+}
+
+void tm_job_keeper_starts(struct tm_job *job)
+{
+  if (job->launches->keepers_lost > KEEPERS_MAX)
+    tm_job_keeper_abandon(job);
+}
+
+/* Keeps (1). */
+void tm_job_keeper_started(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+  struct tm_node *local = tm_fleet_node(&job->fleet, TM_LOCAL_NODE);
+
+  for (size_t i = 0; i < l->nodes.len; i++) {
+    struct tm_launched_node *n = l->nodes.at[i];
+    if (!n->awaits_keeper)
+      continue;
+    tm_job_launched_adopt(n);
+    if (n->is_ended_by_us)
+      tm_node_end_launch(local, n->launch);
+  }
+}
