@@ -9,8 +9,8 @@ usage()
 {
   cat <<'END'
 usage: tests/run.sh [--long] [--install-only]
-  --long           also the long sweeps (faults, kills, random inputs), specs through a relay, clang-tidy and
-                   ThreadSanitizer
+  --long           also the long sweeps (faults, kills, random inputs), specs through a relay, Slurm clusters
+                   under the sanitizers, clang-tidy and ThreadSanitizer
   --install-only   install the packages that are missing, and stop
 END
 }
@@ -157,7 +157,10 @@ targets=(tests/unit/all tests/job/all tests/programs/all tidemill)
 CC=gcc build build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_SANITIZE=ON \
   -DCMAKE_C_FLAGS_RELWITHDEBINFO='-Og -g1 -fsanitize-undefined-trap-on-error' \
   -DCMAKE_EXE_LINKER_FLAGS='-no-pie -static-libasan -static-libubsan'
-ASAN_OPTIONS=handle_sigill=1 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build-asan sanitizers -R '^(unit|job)/' -j $((jobs * 2))
+clusters=(-E '^job/slurm')
+[ -z "${TM_LONG-}" ] || clusters=()
+ASAN_OPTIONS=handle_sigill=1 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build-asan sanitizers \
+  -R '^(unit|job)/' "${clusters[@]}" -j $((jobs * 2))
 
 stage "warnings of clang"
 if python3 -B tests/support/compiler_warnings.py build clang; then

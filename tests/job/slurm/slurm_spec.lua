@@ -241,19 +241,21 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
   end)
 
   -- srun is stopped, so that SIGTERM does not end it, nor the Slurm job.
-  on_slurm("end when the job is killed and srun does not answer", function()
-    local t = stopped_case(1)
-    for _, p in ipairs(t:processes()) do
-      if p.argv[1]:find "srun$" then programs.kill(p.pid, programs.SIGSTOP) end
-    end
-    t.program:kill(programs.SIGKILL)
-    t:finish(t.program, LIMIT)
-    wait_for_empty_queue(20)
-    t:wait_for_none(30)
-    waiting.let_go(t)
-    t:expect_job(0, { "--resume" }, t.options)
-    expect_rows(t)
-  end)
+  if os.getenv "TM_LONG" then -- it takes 14 s
+    on_slurm("end when the job is killed and srun does not answer", function()
+      local t = stopped_case(1)
+      for _, p in ipairs(t:processes()) do
+        if p.argv[1]:find "srun$" then programs.kill(p.pid, programs.SIGSTOP) end
+      end
+      t.program:kill(programs.SIGKILL)
+      t:finish(t.program, LIMIT)
+      wait_for_empty_queue(20)
+      t:wait_for_none(30)
+      waiting.let_go(t)
+      t:expect_job(0, { "--resume" }, t.options)
+      expect_rows(t)
+    end)
+  end
 
   local function keeper_of(t)
     for _, pid in ipairs(t:processes_of "keeper") do
