@@ -1,6 +1,8 @@
 /* job_launching.c - begins a launch: see job_own.h.
  *
  *  (1) An id is used once, also across sessions: <job>/nodes/<id>.txt exists before the launch.
+ *  (2) A number of ID_MAX or more is that of a file of somebody else: tables have a place for each
+ *      id up to the largest.
  *
  * The keeper of this machine marks what it launches with the job of its first step, and finds by
  * that mark what a killed keeper has left. So a step without workers is added to it first. It has
@@ -20,20 +22,22 @@
 #include "fleet/slurm_environment.h"
 #include "job/job_own.h"
 
+#define ID_MAX 1000000
+
 struct scan {
   struct tm_job *job;
   const char *dir;
   uint32_t next; /* id */
 };
 
-/* Also removes what a killed session has left of a probe (job_probe.h). */
+/* Keeps (2). Also removes what a killed session has left of a probe (job_probe.h). */
 static int on_file(void *data, const char *name, int type)
 {
   struct scan *s = data;
   char *stem = tm_path_stem(name);
   int64_t number;
 
-  if (tm_text_int(stem, &number) && number >= s->next && number < UINT32_MAX)
+  if (tm_text_int(stem, &number) && number >= s->next && number < ID_MAX)
     s->next = (uint32_t)number + 1;
   if (tm_path_has_ending(name, ".asked") || tm_path_has_ending(name, ".answered")) {
     char *path = tm_path_join(s->dir, name);
