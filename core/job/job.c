@@ -471,8 +471,10 @@ static void close_all(struct tm_job *job, bool is_early)
 {
   tm_recheck_stop(job->recheck);
   tm_fleet_close_now(&job->fleet);
-  if (is_early)
+  if (is_early) {
+    tm_job_keeper_close(job);
     (void)tm_temp_dirs_remove(job->o.fs, job->dir.path, NULL); /* records name what is left */
+  }
   tm_job_nodes_release_temp(job);
   tm_job_steps_close(job);
   if (job->rest != TM_JOB_REST_ALL && job->dir.path)

@@ -68,6 +68,13 @@ void tm_job_keeper_starts(struct tm_job *job)
     tm_job_keeper_abandon(job);
 }
 
+/* Its keeper may have been killed a moment ago. */
+void tm_job_keeper_close(struct tm_job *job)
+{
+  if (job->launches && job->launches->nodes.len > 0)
+    tm_fleet_end_kept(&job->fleet, job->dir.path);
+}
+
 /* Keeps (1). */
 void tm_job_keeper_started(struct tm_job *job)
 {

@@ -289,6 +289,8 @@ void tm_job_keeper_gone(struct tm_job *job);
 void tm_job_keeper_starts(struct tm_job *job); /* another one will be started */
 void tm_job_keeper_started(struct tm_job *job);
 void tm_job_keeper_abandon(struct tm_job *job); /* there will be no other one */
+/* The job was closed while it ran, and no keeper lives. */
+void tm_job_keeper_close(struct tm_job *job);
 /* Whether there are commands for another one. */
 bool tm_job_keeper_is_awaited(const struct tm_job *job);
 

@@ -2,7 +2,9 @@
  * child is the keeper, which starts the nodes. Here one of two nodes is killed on the way. */
 #include "host.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 enum { SIGNALS = 65, ITEMS = 40 };
@@ -226,6 +228,58 @@ static void nodes_end_by_themselves_when_their_job_is_closed(void **state)
   host_end(&h);
 }
 
+struct kept {
+  struct pollfd nodes[2]; /* their commands */
+};
+
+static void close_without_keeper(struct host *h, const struct tidemill_event *e)
+{
+  struct kept *k = h->data;
+  char path[256];
+  int keeper = 0, pids[2], found;
+  if (h->done < 3 || !h->job)
+    return;
+  host_path(h, "pids", path);
+  FILE *f = fopen(path, "r");
+  assert_non_null(f);
+  found = fscanf(f, "%d %d\n", &pids[0], &pids[1]);
+  fclose(f);
+  if (found < 2)
+    return;
+  for (int i = 0; i < 2; i++) {
+    int held = (int)syscall(SYS_pidfd_open, pids[i], 0);
+    assert_true(held >= 0);
+    k->nodes[i] = (struct pollfd) { .fd = held, .events = POLLIN };
+  }
+  assert_int_equal(children_of((int)getpid(), &keeper), 1);
+  kill(keeper, SIGKILL);
+  close_early(h, e);
+}
+
+/* Their commands would not end with their streams. */
+static void nothing_is_left_if_the_keeper_was_killed_when_the_job_is_closed(void **state)
+{
+  char text[1600];
+  struct host h;
+  struct kept k;
+  host_setup(&h, "good", ITEMS, NULL);
+  snprintf(text, sizeof text,
+           PIPELINE("{ 'sh', '-c', [[trap '' TERM HUP; echo $$ >>\"$2/pids\"; \"$1\" node; "
+                    "while :; do sleep 1000; done]], 'sh', '{program}', '%s' }"),
+           h.dir, h.dir);
+  host_put(&h, "pids", "");
+  host_put(&h, "pipeline.lua", text);
+  host_runtime(&h, NULL);
+  h.data = &k;
+  h.on_event = close_without_keeper;
+  host_submit(&h);
+  assert_int_equal(tidemill_job_wait(h.job, HOST_LIMIT_MS, &h.err), -ECANCELED);
+  assert_int_equal(poll(k.nodes, 2, 0), 2);
+  for (int i = 0; i < 2; i++)
+    close(k.nodes[i].fd);
+  host_end(&h);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -233,6 +287,7 @@ int main(void)
     cmocka_unit_test(handlers_and_mask_of_the_host_stay),
     cmocka_unit_test(a_host_may_reap_every_child),
     cmocka_unit_test(nodes_end_by_themselves_when_their_job_is_closed),
+    cmocka_unit_test(nothing_is_left_if_the_keeper_was_killed_when_the_job_is_closed),
     cmocka_unit_test(children_of_the_host_are_reaped_by_the_host),
     cmocka_unit_test(descriptors_of_the_host_stay),
   };
