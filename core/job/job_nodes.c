@@ -140,6 +140,7 @@ void tm_job_nodes_start(struct tm_job *job)
     return; /* it has ended steps, or started it */
   if (tm_job_nodes_record_temp(job, TM_LOCAL_NODE, NULL, &err) < 0 ||
       tm_fleet_start(&job->fleet, TM_LOCAL_NODE, &err) < 0) {
+    tm_job_nodes_remove_temp_of(job, TM_LOCAL_NODE); /* their names are recorded */
     tm_job_keeper_abandon(job);
     tm_job_steps_fail(job, &err);
     return;
