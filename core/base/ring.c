@@ -15,7 +15,7 @@ static uint64_t cap_of(const struct tm_ring *r)
   return r->at ? UINT64_C(1) << r->cap_log2 : 0;
 }
 
-/* `place`: or a number, whose place it is. */
+/* `place`: a place, or the number of an element, which is reduced to its place. */
 static uint64_t *seq_at(const struct tm_ring *r, uint64_t place)
 {
   return (uint64_t *)(void *)(r->at + (place & (cap_of(r) - 1)) * r->size);

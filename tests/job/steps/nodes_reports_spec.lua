@@ -192,7 +192,7 @@ end]], "error_threshold = 0, run_max_try = 1")
     assert.matches("launcher of node 1| no such luck\n", t:run({ "logs", "job", "--node", "1" }).out)
   end)
 
-  it("are told to a script that listens", function()
+  it("reach a script that listens", function()
     local t = new_case(1, [[{ "{program}", "node" }]], "function run(m) return names_of(m) end")
     t:write("submit.lua", [[
       local states = {}

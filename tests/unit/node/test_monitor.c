@@ -16,7 +16,7 @@ static void rig_open_measuring(struct rig *r, uint32_t node)
   r->incarnation.node = node;
 }
 
-/* A step with logs of its own: steps are told apart by them. */
+/* A step with logs of its own: the keeper knows steps by the folders of their logs. */
 static void add_step(struct rig *r, uint64_t index, const char *logs)
 {
   char *path = tm_xprintf("%s/%s", r->dir, logs);
