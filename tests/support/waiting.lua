@@ -12,6 +12,23 @@ local function wait_for(name) while not io.open(os.getenv "HERE" .. name) do ffi
 local function mark(name) io.open(os.getenv "HERE" .. name, "w"):close() end
 ]]
 
+--- Makes a FIFO in the folder of the case.
+---@return string path
+function waiting.fifo(t, name)
+  assert(os.execute(("mkfifo '%s'"):format(t:path(name))) == 0)
+  return t:path(name)
+end
+
+--- A FIFO for programs that wait in `read line <GATE`.
+---@return function lets them go, also those that follow
+function waiting.gate(t, name)
+  local gate = assert(io.open(waiting.fifo(t, name), "r+"))
+  return function()
+    gate:write(("\n"):rep(100))
+    gate:flush() -- it stays open, so that lines wait for readers
+  end
+end
+
 ---@param t table a case of support.job
 ---@return table options of run_job() and start_job()
 function waiting.here(t)

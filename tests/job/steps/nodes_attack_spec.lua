@@ -35,21 +35,6 @@ end]])
   return t
 end
 
-local function make_fifo(t, name)
-  assert.equal(0, os.execute(("mkfifo '%s'"):format(t:path(name))))
-  return t:path(name)
-end
-
---- Commands of nodes wait in `read line <"$3/gate"`. Returns a function that lets them go, also
---- those that follow.
-local function make_gate(t)
-  local gate = assert(io.open(make_fifo(t, "gate"), "r+"))
-  return function()
-    gate:write(("\n"):rep(100))
-    gate:flush() -- it stays open, so that lines wait for readers
-  end
-end
-
 local function start(t)
   t.program = t:start_job(nil, t.options)
   return t
@@ -76,7 +61,7 @@ describe("nodes that start", function()
   -- A command that is wrong ends at once, too; but here one node still starts.
   it("may be saved by the last one, however many others end at once", function()
     local t = new_case(7, [[[ "$2" -le 6 ] && exit 255; read line <"$3/gate"; exec "$1" node]], nil, 7)
-    local open_gate = make_gate(t)
+    local open_gate = waiting.gate(t, "gate")
     start(t)
     t:wait_for("run1.err", "cannot start node 6:")
     open_gate()
@@ -86,7 +71,7 @@ describe("nodes that start", function()
   -- Killed before it has reported its last launch, the keeper costs that one.
   it("go on when the keeper of the job is killed", function()
     local t = new_case(6, [[echo >"$3/here-begun-$2"; read line <"$3/gate"; exec "$1" node]], nil, 6)
-    local open_gate = make_gate(t)
+    local open_gate = waiting.gate(t, "gate")
     start(t)
     for id = 1, 6 do t:wait_for("here-begun-" .. id) end
     for _, pid in ipairs(t:processes_of "keeper") do programs.kill(pid, programs.SIGKILL) end
@@ -97,7 +82,7 @@ describe("nodes that start", function()
 
   it("are 64 at a time", function()
     local t = new_case(100, [[echo >"$3/here-begun-$2"; read line <"$3/gate"; exec "$1" node]], nil, 100)
-    local open_gate = make_gate(t)
+    local open_gate = waiting.gate(t, "gate")
     start(t)
     for id = 1, 64 do t:wait_for("here-begun-" .. id) end
     assert.equal(64, count_nodes(t))
@@ -159,7 +144,7 @@ function run(m)
   wait_for "go"
   return names_of(m)
 end]], [=[[ "$2" -eq 1 ] && read line <"$3/here-loads";]=])
-    make_fifo(t, "here-loads") -- mark() waits until it is read
+    waiting.fifo(t, "here-loads") -- mark() waits until it is read
     start(t)
     t:wait_for("run1.err", "node 1 %(%S+%) is ready")
     lose(t, 2)
@@ -232,7 +217,7 @@ describe("a command", function()
     local t = new_case(1, [[[ "$2" -gt 1 ] && exec "$1" node
       env -i setsid sh -c 'echo $$ >"$0/hidden"; echo >"$0/runs"; exec sleep 1000' "$3" &
       read line <"$3/runs"; exit 0]], LATE)
-    make_fifo(t, "runs")
+    waiting.fifo(t, "runs")
     start(t)
     local r = finish(t)
     job.expect_words(r.err, { "node 1: it was not ready after 1 s" })

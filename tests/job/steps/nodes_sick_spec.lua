@@ -115,8 +115,8 @@ end]], "error_threshold = 0, run_max_try = 1")
     local t = sick_case({ "a", "b" }, [[
 function init() if host == "a" then error "no licence" end end
 function run(m) return names_of(m) end]], "", [==[{ "sh", "-c",
-      'while [ "$1" = b ] && [ ! -e "${{HERE}}start" ]; do sleep 0.02; done; TM_HOST=$1 exec "$0" node',
-      "{program}", "{host}" }]==])
+      '[ "$1" = a ] || read line <"${{HERE}}start"; TM_HOST=$1 exec "$0" node', "{program}", "{host}" }]==])
+    local open_gate = waiting.gate(t, "here-start")
     t.program = t:start_job(nil, t.options)
     wait_for_log(t, "init%(%) failed: ")
     programs.wait_until("failures of init()", function()
@@ -124,7 +124,7 @@ function run(m) return names_of(m) end]], "", [==[{ "sh", "-c",
       local _, count = log_of(t):gsub("init%(%) failed: ", "")
       return count >= 6
     end, LIMIT)
-    t:write("here-start", "")
+    open_gate()
     t:expect(t:finish(t.program, LIMIT), 0)
     assert.same(job.names(INPUTS), t:rows())
     assert.same({ "a", "b" }, hosts_of(t))

@@ -1,13 +1,14 @@
 -- A node that sees other times of the same files than the job: its workers compare sizes alone.
 -- Here the job's files get another time after the node has seen them, before the job hears that.
 local job = require "support.job"
+local waiting = require "support.waiting"
 
 local LIMIT = 120 -- seconds for a job: far more than it takes
 
 -- Once the inputs are listed, they get another time. So does the node's answer to its probe, before
 -- each message of the node is passed on.
 local NODE = [==[{ "sh", "-c", [[
-  until grep -q "all mini-batches have been created" "$2/score/logs/sys/master_role.txt"; do sleep 0.02; done
+  read line <"$2/../gate"
   touch -d 2020-01-01 "$2"/../in/*
   "$1" node | while dd bs=64k count=1 of="$2/piece" status=none && test -s "$2/piece"; do
     test ! -e "$2/nodes/1.answered" || %s "$2/nodes/1.answered"
@@ -50,13 +51,22 @@ local function new_case(kind, touch)
   return t
 end
 
+--- Runs the job; its node goes on when the inputs are listed.
+local function expect_job(t, status)
+  local open_gate = waiting.gate(t, "gate")
+  t.program = t:start_job()
+  t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", "all mini%-batches have been created", LIMIT)
+  open_gate()
+  t:expect(t:finish(t.program, LIMIT), status)
+end
+
 describe("a node that sees other times", function()
   after_each(job.check_end)
 
   for _, kind in ipairs { "table", "packed", "entries" } do
     it("compares the sizes of inputs: " .. kind, function()
       local t = new_case(kind)
-      t:expect_job(0, nil, { limit = LIMIT })
+      expect_job(t, 0)
       assert.same({ "1", "2", "3" }, t:rows())
       job.expect_patterns(t:log "sys/master_role.txt", {
         "node 1 %([^)]*%) sees other times of the same files than this machine: its workers compare only the sizes of",
@@ -66,7 +76,7 @@ describe("a node that sees other times", function()
 
   it("is one whose probe says so: inputs that have changed are noticed elsewhere", function()
     local t = new_case("table", "test -e")
-    t:expect_job(1, nil, { limit = LIMIT })
+    expect_job(t, 1)
     assert.is_nil(t:log("sys/master_role.txt"):find("sees other times", 1, true))
     job.expect_words(t:log "user/error.txt", { "changed since it was listed: modified " })
   end)
