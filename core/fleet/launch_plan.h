@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #include "base/mem.h"
-#include "fleet/slurm_text.h" /* enum tm_slurm_end */
+#include "slurm/slurm_text.h" /* enum tm_slurm_end */
 
 #define TM_LAUNCH_WAIT_MIN_NS (INT64_C(1000000000))
 #define TM_LAUNCH_WAIT_MAX_NS (60 * INT64_C(1000000000))

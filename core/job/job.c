@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "fleet/slurm_environment.h"
+#include "slurm/slurm_environment.h"
 #include "inspect/output_check.h"
 #include "job/job_own.h"
 #include "job/limits.h"

@@ -1,5 +1,5 @@
 /* job_exclude.c - hosts that nodes of Slurm are not to use for a while: see job_own.h and
- * fleet/exclusions.h.
+ * slurm/exclusions.h.
  *
  *  (1) After a host was added, no node is requested before `srun --test-only` has said that one can
  *      be had without it. While it refuses, the oldest exclusion ends. If srun itself fails, or
@@ -12,9 +12,9 @@
 
 #include "base/command_template.h"
 #include "base/text.h"
-#include "fleet/slurm_environment.h"
+#include "slurm/slurm_environment.h"
 #include "job/job_own.h"
-#include "job/slurm_test.h"
+#include "slurm/slurm_test.h"
 #include "sys/clock.h"
 
 #define LIMIT_NS (20 * TM_S)

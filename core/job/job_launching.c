@@ -19,7 +19,7 @@
 #include "base/command_template.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "fleet/slurm_environment.h"
+#include "slurm/slurm_environment.h"
 #include "job/job_own.h"
 
 #define ID_MAX 1000000

@@ -18,9 +18,9 @@
 #include "base/command_template.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "fleet/slurm_command.h"
-#include "fleet/slurm_environment.h"
-#include "fleet/slurm_text.h"
+#include "slurm/slurm_command.h"
+#include "slurm/slurm_environment.h"
+#include "slurm/slurm_text.h"
 #include "job/job_own.h"
 
 #define SAID_MAX ((size_t)64 << 10) /* bytes of nodes/<id>.txt that are read */

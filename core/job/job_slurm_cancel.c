@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 #include "base/command_template.h"
-#include "fleet/slurm_command.h"
-#include "fleet/slurm_environment.h"
+#include "slurm/slurm_command.h"
+#include "slurm/slurm_environment.h"
 #include "job/job_own.h"
-#include "job/slurm_run.h"
+#include "slurm/slurm_run.h"
 #include "record/node_record.h"
 #include "sys/clock.h"
 

@@ -1,5 +1,5 @@
 /* job_slurm_queue.c - asks Slurm about nodes: what they wait for, how long they may run, and why
- * they have ended. See job_own.h; fleet/slurm_question.h says when.
+ * they have ended. See job_own.h; slurm/slurm_question.h says when.
  *
  *  (1) The answer explains. What it says of nodes that wait is reported to the user; a node that is
  *      lost is given up before, and its work goes back. Its end is reported, and it is replaced or
@@ -22,9 +22,9 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "fleet/slurm_command.h"
-#include "fleet/slurm_environment.h"
-#include "fleet/slurm_text.h"
+#include "slurm/slurm_command.h"
+#include "slurm/slurm_environment.h"
+#include "slurm/slurm_text.h"
 #include "job/job_own.h"
 #include "sys/clock.h"
 #include "sys/messages/msg_bytes.h"

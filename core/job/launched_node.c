@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "fleet/exclusions.h"
+#include "slurm/exclusions.h"
 
 void tm_launched_node_name(struct tm_buf *out, const struct tm_launched_node *n)
 {

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fleet/slurm_question.h"
-#include "fleet/slurm_text.h"
+#include "slurm/slurm_question.h"
+#include "slurm/slurm_text.h"
 #include "fleet/time_left.h"
 #include "node/node_msg.h"
 

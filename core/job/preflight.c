@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "job/first_look.h"
 #include "job/reuse_plan.h"
-#include "job/slurm_test.h"
+#include "slurm/slurm_test.h"
 #include "outputs/input_staging.h"
 #include "outputs/own_folder.h"
 #include "outputs/destinations.h"

@@ -22,7 +22,7 @@
 #include "entry/step_walk.h"
 #include "entry/table_look.h"
 #include "job/preflight.h"
-#include "job/slurm_test.h"
+#include "slurm/slurm_test.h"
 
 #define VALUE_MAX 200 /* shown bytes of a setting */
 

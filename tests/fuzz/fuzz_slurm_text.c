@@ -2,7 +2,7 @@
  * printable characters; each call moves on; nothing is read beyond the end. */
 #include "fuzz.h"
 
-#include "fleet/slurm_text.h"
+#include "slurm/slurm_text.h"
 
 static void require_text(const char text[TM_SLURM_TEXT_MAX])
 {

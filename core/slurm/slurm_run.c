@@ -1,12 +1,12 @@
 /* slurm_run.c - see slurm_run.h. */
-#include "job/slurm_run.h"
+#include "slurm/slurm_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "fleet/slurm_environment.h"
+#include "slurm/slurm_environment.h"
 #include "sys/program.h"
 
 #define OUTPUT_MAX ((size_t)16 << 20) /* bytes; the names of all machines fit in */

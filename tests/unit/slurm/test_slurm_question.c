@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/time.h"
-#include "fleet/slurm_question.h"
+#include "slurm/slurm_question.h"
 
 /* ---- of all nodes ---- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "fleet/exclusions.h"
+#include "slurm/exclusions.h"
 
 static void expect(const struct tm_exclusions *e, const char *users, const char *expected)
 {

@@ -1,5 +1,5 @@
 /* slurm_question.c - see slurm_question.h. */
-#include "fleet/slurm_question.h"
+#include "slurm/slurm_question.h"
 
 #include "base/check.h"
 

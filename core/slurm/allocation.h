@@ -2,8 +2,8 @@
  * of its that nodes use. With slurm_allocation = "auto" the nodes of a job there are steps of the
  * allocation: one srun on one of its hosts, with all CPUs that the allocation has there.
  */
-#ifndef TM_JOB_ALLOCATION_H
-#define TM_JOB_ALLOCATION_H
+#ifndef TM_SLURM_ALLOCATION_H
+#define TM_SLURM_ALLOCATION_H
 
 #include <stdbool.h>
 #include <stddef.h>

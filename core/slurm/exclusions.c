@@ -1,10 +1,10 @@
 /* exclusions.c - see exclusions.h. */
-#include "fleet/exclusions.h"
+#include "slurm/exclusions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/slurm_command.h"
+#include "slurm/slurm_command.h"
 
 static void remove_at(struct tm_exclusions *e, size_t at)
 {

@@ -1,8 +1,8 @@
 /* slurm_run.h - runs a command of Slurm as our own child, and waits for its end: for what must be
  * known before a job has a keeper, or when it has none any more.
  */
-#ifndef TM_JOB_SLURM_RUN_H
-#define TM_JOB_SLURM_RUN_H
+#ifndef TM_SLURM_RUN_H
+#define TM_SLURM_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ struct tm_slurm_ran {
   int signal;              /* has_failed: it was killed by this; 0: `said` has the reason */
 };
 
-/* It gets the environment that srun gets (fleet/slurm_environment.h). Negative with a message if it
+/* It gets the environment that srun gets (slurm/slurm_environment.h). Negative with a message if it
  * cannot be run, or if nobody knows how it has ended, as in a host that ignores SIGCHLD. Release
  * `ran` in any case. */
 int tm_slurm_run(struct tm_slurm_ran *ran, char *const *argv, int64_t limit_ns, struct tm_err *err);

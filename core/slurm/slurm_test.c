@@ -1,5 +1,5 @@
 /* slurm_test.c - see slurm_test.h. */
-#include "job/slurm_test.h"
+#include "slurm/slurm_test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "fleet/slurm_command.h"
-#include "fleet/slurm_text.h"
-#include "job/allocation.h"
-#include "job/slurm_run.h"
+#include "slurm/slurm_command.h"
+#include "slurm/slurm_text.h"
+#include "slurm/allocation.h"
+#include "slurm/slurm_run.h"
 #include "sys/program.h"
 
 char **tm_slurm_test_command(const struct tm_config *c, const char *exclude, const char *program)

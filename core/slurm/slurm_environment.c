@@ -1,5 +1,5 @@
 /* slurm_environment.c - see slurm_environment.h. */
-#include "fleet/slurm_environment.h"
+#include "slurm/slurm_environment.h"
 
 #include <string.h>
 

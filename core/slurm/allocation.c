@@ -1,5 +1,5 @@
 /* allocation.c - see allocation.h. */
-#include "job/allocation.h"
+#include "slurm/allocation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "fleet/slurm_command.h"
-#include "fleet/slurm_environment.h"
-#include "fleet/slurm_text.h"
-#include "job/slurm_run.h"
+#include "slurm/slurm_command.h"
+#include "slurm/slurm_environment.h"
+#include "slurm/slurm_text.h"
+#include "slurm/slurm_run.h"
 #include "plan/slurm_options.h"
 #include "sys/fs.h"
 #include "sys/process.h"

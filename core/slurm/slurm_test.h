@@ -5,8 +5,8 @@
  * in milliseconds, and starts nothing. For steps of an allocation it has no answer: it always asks
  * for a new Slurm job. There it is asked whether the allocation runs.
  */
-#ifndef TM_JOB_SLURM_TEST_H
-#define TM_JOB_SLURM_TEST_H
+#ifndef TM_SLURM_TEST_H
+#define TM_SLURM_TEST_H
 
 #include "base/err.h"
 #include "plan/pipeline.h"

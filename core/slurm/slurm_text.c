@@ -1,5 +1,5 @@
 /* slurm_text.c - see slurm_text.h. */
-#include "fleet/slurm_text.h"
+#include "slurm/slurm_text.h"
 
 #include <string.h>
 

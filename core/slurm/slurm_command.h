@@ -3,8 +3,8 @@
  *
  * All argvs are NULL-ended, for tm_command_words_free() (command_template.h).
  */
-#ifndef TM_FLEET_SLURM_COMMAND_H
-#define TM_FLEET_SLURM_COMMAND_H
+#ifndef TM_SLURM_COMMAND_H
+#define TM_SLURM_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  *  (3) A name comes from another machine, and goes into a command: what is not a plain name of a
  *      host is not excluded. Slurm calls machines by their names without a domain.
  */
-#ifndef TM_FLEET_EXCLUSIONS_H
-#define TM_FLEET_EXCLUSIONS_H
+#ifndef TM_SLURM_EXCLUSIONS_H
+#define TM_SLURM_EXCLUSIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

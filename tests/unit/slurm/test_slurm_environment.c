@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "fleet/slurm_environment.h"
+#include "slurm/slurm_environment.h"
 
 static void expect_removed(char *const *environment, const char *expected)
 {

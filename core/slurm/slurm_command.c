@@ -1,5 +1,5 @@
 /* slurm_command.c - see slurm_command.h. */
-#include "fleet/slurm_command.h"
+#include "slurm/slurm_command.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "fleet/slurm_text.h"
+#include "slurm/slurm_text.h"
 
 /* ---- squeue ---- */
 

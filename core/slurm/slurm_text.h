@@ -8,8 +8,8 @@
  * fields that tm_slurm_command_queue_of_names() asks for; srun(1), "OUTPUT ENVIRONMENT VARIABLES",
  * for SLURM_JOB_CPUS_PER_NODE. The lines of srun are those of 22.05.
  */
-#ifndef TM_FLEET_SLURM_TEXT_H
-#define TM_FLEET_SLURM_TEXT_H
+#ifndef TM_SLURM_TEXT_H
+#define TM_SLURM_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

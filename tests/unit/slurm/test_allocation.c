@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/command_template.h"
-#include "job/allocation.h"
+#include "slurm/allocation.h"
 
 static char *a_path; /* PATH before the case */
 

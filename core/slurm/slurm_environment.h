@@ -10,8 +10,8 @@
  *    SLURM_CONF, SLURM_CONF_SERVER, SLURM_CLUSTERS, SLURM_JWT. Outside of an allocation, variables
  *    such as SLURM_PARTITION are the user's own, and remain.
  */
-#ifndef TM_FLEET_SLURM_ENVIRONMENT_H
-#define TM_FLEET_SLURM_ENVIRONMENT_H
+#ifndef TM_SLURM_ENVIRONMENT_H
+#define TM_SLURM_ENVIRONMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/command_template.h"
 #include "base/mem.h"
-#include "fleet/slurm_command.h"
+#include "slurm/slurm_command.h"
 
 #define ALWAYS                                                                                     \
   " --unbuffered --nodes=1 --ntasks=1 --kill-on-bad-exit=0 --wait=0 --no-kill --mpi=none "         \

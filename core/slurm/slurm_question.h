@@ -16,10 +16,10 @@
  * Caller: tell what happens to the nodes; at each tick, ask what tm_slurm_asking_next() says;
  * mark the questions that are part of it as asked; pass each of them its answer.
  */
-#ifndef TM_FLEET_SLURM_QUESTION_H
-#define TM_FLEET_SLURM_QUESTION_H
+#ifndef TM_SLURM_QUESTION_H
+#define TM_SLURM_QUESTION_H
 
-#include "fleet/slurm_text.h"
+#include "slurm/slurm_text.h"
 
 #define TM_SLURM_ASK_LIMIT_NS (20 * INT64_C(1000000000))
 #define TM_SLURM_FIRST_NS     (5 * INT64_C(1000000000))
