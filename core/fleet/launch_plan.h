@@ -12,18 +12,18 @@
  *  (1) A host has one place at most, and no node is launched while all of them have one. The host
  *      of a node that has failed is excluded for TM_LAUNCH_EXCLUDE_NS: while another one is free,
  *      it is not used. If all free ones are excluded, the one that was excluded first is used.
- *      The host of a sick node is excluded in the same way, but before that time it is used only if
- *      no node starts or is ready: it would spoil tries again. A host whose last command still runs
- *      is not used at all; the place may be filled on another one meanwhile.
+ *      The host of a sick node would spoil tries again: while it is excluded, it is used only if no
+ *      node starts or is ready. A host whose last command still runs is never used; its place may
+ *      be filled on another host meanwhile.
  *  (2) A place is filled again at once after its first failure, then after 1 s, 2 s, 4 s, ... 60 s,
  *      less some jitter. When its node has committed something, the waits begin from the first
  *      again.
  *  (3) After 3 * nodes_max + 10 launches without a committed mini-batch between them it is
  *      exhausted: it asks for no other.
  *  (4) Nor after 5 nodes in a row that were never ready and ended within 10 s of their start, while
- *      no node is ready: the command itself is wrong, and waits would only hide that. With more
- *      hosts than 5, as many: each of them is tried once. A request that the scheduler has not
- *      answered counts neither here nor in (3): when it answers again, the node is launched.
+ *      no node is ready: the command itself is wrong, and waits would only hide that. With
+ *      more than 5 hosts, that many nodes: each host is tried once. A request that the scheduler
+ *      has not answered counts neither here nor in (3), and is repeated when it answers again.
  *  (5) It is over when it is exhausted and no place is filled. What still starts may become ready
  *      after others have failed at once, as machines do that are switched off; then (4) no longer
  *      holds. What is ready may commit something; then (3) no longer holds.
@@ -75,8 +75,8 @@ struct tm_launch_place {
 struct tm_launch_host {
   size_t index;
   int64_t excluded_ns; /* until when; 0: it is not excluded */
-  bool was_sick;       /* the node there, which is why it is excluded */
-  bool is_held;        /* something of that node is left */
+  bool was_sick;       /* it is excluded because its node was sick */
+  bool is_held;        /* the command of its last node is not over */
 };
 
 struct tm_launch_options {
@@ -118,7 +118,7 @@ size_t tm_launch_plan_launch(struct tm_launch_plan *p, size_t place, uint32_t id
 void tm_launch_plan_running(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
 /* Its command runs, and has waited for a machine until now: it has start_timeout_ns from now on. */
 void tm_launch_plan_waited(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
-/* It is becoming usable, as one sees: it has start_timeout_ns from now on. */
+/* It has made progress towards being ready: it has start_timeout_ns from now on. */
 void tm_launch_plan_moves(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
 void tm_launch_plan_ready(struct tm_launch_plan *p, uint32_t id);
 /* Its command is being ended, so it is not late any more; _failed() follows. */
@@ -128,8 +128,8 @@ void tm_launch_plan_leaves(struct tm_launch_plan *p, uint32_t id);
 void tm_launch_plan_left(struct tm_launch_plan *p, uint32_t id);
 /* A ready node is sick (sched/node_health.h), and drains; _failed() follows when it has ended. */
 void tm_launch_plan_sick(struct tm_launch_plan *p, uint32_t id);
-/* The command of the node is not over. When its place is free, its host is not: it is used again
- * only after _free_host(). Before _failed(), _left() and the like. */
+/* Call it before _failed(), _left() and the like if the node's command is not over: its place
+ * becomes free, but its host is used again only after _free_host(). */
 void tm_launch_plan_hold_host(struct tm_launch_plan *p, uint32_t id);
 void tm_launch_plan_free_host(struct tm_launch_plan *p, size_t host);
 /* Whether the machine of such a node may be to blame, so that its host is excluded: not if it was a
@@ -141,7 +141,7 @@ void tm_launch_plan_failed(struct tm_launch_plan *p, uint32_t id, enum tm_slurm_
 /* It drained, or its command ended with the keeper that ran it: neither the command nor the host is
  * to blame, so the place is filled again without a wait. */
 void tm_launch_plan_withdrawn(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
-/* Nobody has answered the request for it. */
+/* The scheduler has not answered the request for it. */
 void tm_launch_plan_unanswered(struct tm_launch_plan *p, uint32_t id, int64_t now_ns);
 /* A mini-batch from the node was committed. */
 void tm_launch_plan_committed(struct tm_launch_plan *p, uint32_t id);
@@ -150,7 +150,7 @@ bool tm_launch_plan_late(const struct tm_launch_plan *p, int64_t now_ns, uint32_
 bool tm_launch_plan_is_exhausted(const struct tm_launch_plan *p);     /* (3), (4) */
 bool tm_launch_plan_are_all_canceled(const struct tm_launch_plan *p); /* (7) */
 bool tm_launch_plan_is_over(const struct tm_launch_plan *p);          /* (5), (7) */
-/* Whether nodes start, or are to be launched. */
+/* Whether nodes start or will be launched. */
 bool tm_launch_plan_expects(const struct tm_launch_plan *p);
 /* Whether the command of some node runs. */
 bool tm_launch_plan_has_running(const struct tm_launch_plan *p);

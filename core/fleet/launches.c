@@ -2,7 +2,7 @@
  *
  *  (1) A user hears only what can happen: LAUNCHED or LAUNCH_FAILED once, after LAUNCHED
  *      LAUNCH_ENDED once; after ADOPT, ADOPTED at most once, and LAUNCH_ENDED once. The caller
- *      loses a keeper that says anything else.
+ *      gives up a keeper that sends anything else.
  *  (2) A callback may do anything: nothing of a launch is looked at after it.
  */
 #include "fleet/launches.h"

@@ -4,8 +4,8 @@
  * Only the node of this machine launches, after a step was added to it: the job of the step marks
  * the processes of the launch, so that a later keeper finds what a killed one has left.
  *
- * A launch that is kept outlives its keeper. Its stream is the user's, and goes on. The user has
- * the next keeper adopt it: that one ends it, and hears of its end.
+ * A launch that is kept outlives its keeper, and its stream continues, because the user owns it.
+ * The user has the next keeper adopt the launch. That keeper ends it, and reports its end.
  *
  *   n = tm_node_launch(local, l, user);  p = *tm_node_launched(local, n)   again in on_launched
  *   the keeper is lost, and another one is started
@@ -31,7 +31,7 @@ struct tm_launch_user {
   void (*on_launch_failed)(void *data, uint32_t launch, const char *text);
   /* It has ended, and so has everything it started on this machine: the last call. */
   void (*on_launch_ended)(void *data, uint32_t launch, const struct tm_launch_ended *ended);
-  /* This keeper watches it now. NULL: it is never adopted. */
+  /* This keeper watches it now. NULL if the launch is never adopted. */
   void (*on_adopted)(void *data, uint32_t launch);
 };
 
@@ -85,7 +85,7 @@ void tm_launches_end(struct tm_launches *all, struct tm_node_connection *c, uint
 void tm_launches_kill(struct tm_launches *all, struct tm_node_connection *c, uint32_t launch);
 void tm_launches_at_end(struct tm_node_connection *c, const struct tm_launch *l);
 /* Within on_msg of LAUNCHED, LAUNCH_FAILED, LAUNCH_ENDED or ADOPTED: tells the user. False: the
- * keeper cannot say that; the user has not heard of it. */
+ * message is impossible in this state, and the user has not heard of it. */
 bool tm_launches_deliver(struct tm_launches *all, struct tm_node_connection *c,
                          const struct tm_msg *f);
 void tm_launches_release(struct tm_launches *all);

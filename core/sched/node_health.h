@@ -1,33 +1,34 @@
 /* node_health.h - whether a node is sick: work fails there that succeeds elsewhere. Pure.
  *
- * A node is judged by each step for itself, because a script can be compared with nothing but
- * itself: of two steps that share nodes, one may fail everywhere, and its tries say nothing of the
- * nodes that happen to have them. A node that is sick for one step is drained for all.
+ * Each step judges a node separately, because a script can be compared only with itself: of two
+ * steps that share nodes, one may fail everywhere, and its tries prove nothing about the nodes that
+ * happen to run them. A node that is sick for one step is drained for all.
  *
  *  (1) Tries: the last TM_HEALTH_TRIES_MIN tries of mini-batches there all failed, or the last
  *      three times as many as the node may have workers, if that is more. In the same time, more
  *      than half of the tries that ended elsewhere succeeded, of at least TM_HEALTH_ELSEWHERE_MIN.
- *      What was before that time counts for nothing.
- *  (2) init(): the pool of the node has given it up (pool.h (2)), while it succeeded elsewhere more
- *      often than not, on nodes that are not lost.
- *  (3) Likewise workers that end before they have begun anything.
- *  (4) If other nodes fail alike, or if there is no other one, no node is to blame.
+ *      Earlier tries do not count.
+ *  (2) init(): the pool of the node has given up (pool.h (2)), while more than half of the calls
+ *      on other nodes that are not lost succeeded.
+ *  (3) The same for workers that end before they have begun anything.
+ *  (4) If other nodes fail alike, or if there is no other node, no node is to blame.
  *
- * Of a node where everything fails, no more tries are counted than it takes in (1): others would be
- * excused by it, because tries that fail at once are many.
+ * Tries that fail at once are many. So of a node where everything fails, only as many tries count
+ * as (1) needs: else its failures would excuse other sick nodes.
  *
- * If a mini-batch fails that has failed before, that may be its own fault: in (1) it counts as a
- * failure elsewhere, too. So a node that gets all the bad mini-batches in the end is not sick. A
- * part that fails is one that was expected to, and does not count. Tries that were lost with a
- * node, or that a drained node ended, are not noted.
+ * If a mini-batch fails that has failed before, the mini-batch may be to blame: in (1) this counts
+ * as a failure elsewhere, too. So a node that gets all bad mini-batches in the end is not sick. A
+ * part that fails does not count, because failures of parts are expected. Tries that were lost with
+ * a node, or that a drained node ended, are not noted.
  *
- * Long before that, when more tries have failed there in a row than it may have workers, a node is
- * doubtful: what has failed elsewhere does not go there while there is a sound node (queue.h (3)).
- * Without that, several sick nodes would use up the tries of mini-batches between them: they are
- * idle most of the time, because what fails does so quickly.
+ * Before it is sick, a node becomes doubtful: when more tries have failed there in a row than it
+ * may have workers. Mini-batches that have failed elsewhere do not go there while there is a sound
+ * node (queue.h (3)). Otherwise several sick nodes would use up the tries of mini-batches between
+ * them: their tries fail quickly, so they are idle most of the time.
  *
- * Caller: note what ends, look about ten times a second: so nothing of this costs time per
- * mini-batch that depends on the number of nodes.
+ * Caller: note what ends, and look about ten times a second. So the cost per mini-batch does not
+ * depend on the number of nodes.
+ * /
  */
 #ifndef TM_SCHED_NODE_HEALTH_H
 #define TM_SCHED_NODE_HEALTH_H

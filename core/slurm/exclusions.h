@@ -1,11 +1,11 @@
-/* exclusions.h - hosts on which Slurm is not to start a node for a while, because a node was lost
- * or sick there. Pure.
+/* exclusions.h - hosts on which Slurm must not start a node for a while, because a node was lost or
+ * sick there. Pure.
  *
  *  (1) A host is excluded for TM_EXCLUDE_NS after the last such node.
- *  (2) Never so many that no node could be had: somebody asks Slurm whenever a host was added. As
- *      long as it refuses, the oldest exclusion ends.
- *  (3) A name comes from another machine, and goes into a command: what is not a plain name of a
- *      host is not excluded. Slurm calls machines by their names without a domain.
+ *  (2) Exclusions never make nodes impossible: the caller asks Slurm whenever a host was added.
+ *      While Slurm refuses, the oldest exclusion ends.
+ *  (3) Names come from other machines, and go into a command: only plain host names are accepted.
+ *      Slurm calls machines by their names without a domain.
  */
 #ifndef TM_SLURM_EXCLUSIONS_H
 #define TM_SLURM_EXCLUSIONS_H
@@ -30,15 +30,16 @@ struct tm_exclusions {
 };
 
 void tm_exclusions_release(struct tm_exclusions *e);
-/* False: (3). Again: its time begins again. */
+/* False: (3). If the host is there already, its time begins again. */
 bool tm_exclusions_add(struct tm_exclusions *e, const char *host, int64_t now_ns);
 /* Ends those whose time is over. */
 void tm_exclusions_expire(struct tm_exclusions *e, int64_t now_ns);
 /* Whether Slurm has to be asked before a node is requested: (2). */
 bool tm_exclusions_are_untested(const struct tm_exclusions *e);
-/* It is asked about the hosts of now, without those that may be added until it answers. */
+/* Slurm is asked about the present hosts. Hosts that are added before the answer are not part of
+ * it. */
 void tm_exclusions_asked(struct tm_exclusions *e);
-/* It did not answer, and has to be asked again. */
+/* Slurm did not answer, and has to be asked again. */
 void tm_exclusions_unanswered(struct tm_exclusions *e);
 /* Its answer. If it refuses, the oldest exclusion ends: returns the host, for free(); else NULL. */
 char *tm_exclusions_tested(struct tm_exclusions *e, bool is_granted);

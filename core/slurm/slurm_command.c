@@ -225,8 +225,8 @@ char **tm_slurm_command_cancel_name(const char *name)
   return finish(&w);
 }
 
-/* Our names have no blanks and nothing that a shell would take for more; others may. What ends
- * meanwhile makes scancel fail; only squeue tells whether all were found. */
+/* Our names have neither blanks nor characters that a shell expands; names of others may. scancel
+ * fails if a job ends meanwhile, so only the exit status of squeue counts. */
 #define CANCEL(is_ours)                                                                            \
   "jobs=$(squeue --me --noheader --format='%i %j') || exit\n"                                      \
   "steps=$(squeue --me --steps --noheader --format='%i %j') || exit\n"                             \

@@ -26,28 +26,28 @@ struct tm_slurm_request {
  * name become '_', and the middle of a long one is left out. The caller frees it. `epoch`: of the
  * supervisor (record/job_dir.h); `id`: of the node. */
 char *tm_slurm_command_name(const char *job, uint64_t epoch, uint32_t id);
-/* What all names of a supervisor begin with, without the last "-<id>"; likewise. */
+/* The beginning that all names of a supervisor share: without the last "-<id>". Likewise. */
 char *tm_slurm_command_names(const char *job, uint64_t epoch);
-/* Whether such a name may have come from there: for a name that was read from a file. */
+/* Whether the function above may have made this name: for names that were read from a file. */
 bool tm_slurm_command_is_name(const char *name);
 /* Both lists in one; NULL if both are empty. The caller frees it. `users`: or NULL. */
 char *tm_slurm_command_exclude(const char *users, const char *const *hosts, size_t hosts_len);
 
-/* Starts the node: srun with one task. `options` come after ours, so that they count (srun takes
- * the last), but for the host of a step. In a step, `exclude` has no meaning. */
+/* Starts the node: srun with one task. `options` come after ours and override them, because srun
+ * takes the last; only the host of a step comes after them. A step ignores `exclude`. */
 char **tm_slurm_command_start(const struct tm_slurm_request *r);
-/* Whether the cluster could ever grant it: the same with --test-only, without starting anything.
+/* Asks whether the cluster could ever grant it: the same with --test-only. It starts nothing.
  * Not for a step: srun would test a new job. */
 char **tm_slurm_command_test(const struct tm_slurm_request *r);
-/* What the queue knows of Slurm jobs of these names, or with these ids, in the format that
- * slurm_text.h reads. `len` > 0. Names: only of user `uid`, because anybody may use any name. */
+/* Lists the Slurm jobs with these names or ids, in the format that slurm_text.h reads. `len` > 0.
+ * Names: only those of user `uid`, because any user may use any name. */
 char **tm_slurm_command_queue_of_names(const char *const *names, size_t len, uint32_t uid);
 char **tm_slurm_command_queue_of_ids(const uint32_t *ids, size_t len);
-/* Ends them. None is for several names: `scancel --name=a,b` ends nothing, and exits with 0. */
+/* Ends them. `scancel --name=a,b` ends nothing, and exits with 0: so one name at a time. */
 char **tm_slurm_command_cancel(const uint32_t *ids, size_t len);
 char **tm_slurm_command_cancel_name(const char *name);
-/* Ends this user's Slurm jobs and steps of these names. A shell asks squeue for their ids, by which
- * scancel ends them: it does not know steps by their names. Succeeds if squeue does. `len` > 0. */
+/* Ends this user's Slurm jobs and steps of these names. scancel does not know steps by their names,
+ * so a shell asks squeue for the ids. Succeeds if squeue does. `len` > 0. */
 char **tm_slurm_command_cancel_names(const char *const *names, size_t len);
 /* The same for all of a supervisor; `names`: tm_slurm_command_names(). */
 char **tm_slurm_command_cancel_all(const char *names);

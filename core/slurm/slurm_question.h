@@ -1,20 +1,21 @@
 /* slurm_question.h - when Slurm is asked about the nodes of a job, and how long its answer is
- * waited for. Pure: it reads no clock, and asks nobody. Times are ns of one clock.
+ * awaited. Pure: it reads no clock, and asks nobody. Times are ns of one clock.
  *
- *  (1) One squeue asks about all nodes with a question, and one runs at a time. One that takes
- *      TM_SLURM_ASK_LIMIT_NS is to be ended.
- *  (2) While nodes wait in the queue: 5 s after the first of them was requested, then each 30 s.
- *  (3) Once when a node has started: for the time that it has left. It gets no work before.
- *  (4) Once when it was lost, or its command has ended: for the reason. Its command normally
- *      ends with it, and is waited for, because Slurm knows no reason before. While its Slurm
- *      job still ends (COMPLETING), Slurm does not tell the reason: then again, at growing
- *      intervals.
- *  (5) An answer to (3) is waited for during TM_SLURM_START_NS, one to (4) during
- *      TM_SLURM_ANSWER_NS, or TM_SLURM_ENDING_NS if the Slurm job still ends. Then it is not
- *      known.
+ *  (1) One squeue runs at a time, and asks about all nodes with a question. The caller ends it
+ *      after TM_SLURM_ASK_LIMIT_NS.
+ *  (2) Slurm is asked about waiting nodes 5 s after the first of them was requested, then every
+ *      30 s.
+ *  (3) It is asked once about a node that has started: how much time is left. The node gets no work
+ *      before that.
+ *  (4) It is asked once about a node that was lost, or whose command has ended: why. Slurm knows no
+ *      reason while the command lives, which normally ends with its node: the question waits for
+ *      that. While the Slurm job still ends (COMPLETING), Slurm does not tell the reason, and is
+ *      asked again, at growing intervals.
+ *  (5) The answer to (3) is awaited for TM_SLURM_START_NS, and that to (4) for TM_SLURM_ANSWER_NS,
+ *      or for TM_SLURM_ENDING_NS while the Slurm job still ends. After that it is "not known".
  *
- * Caller: tell what happens to the nodes; at each tick, ask what tm_slurm_asking_next() says;
- * mark the questions that are part of it as asked; pass each of them its answer.
+ * Caller: report what happens to the nodes. At each tick, do what tm_slurm_asking_next() says: mark
+ * its questions as asked, and pass each of them its answer.
  */
 #ifndef TM_SLURM_QUESTION_H
 #define TM_SLURM_QUESTION_H
@@ -27,8 +28,8 @@
 #define TM_SLURM_START_NS     (1 * INT64_C(1000000000))
 #define TM_SLURM_ANSWER_NS    (3 * INT64_C(1000000000))
 #define TM_SLURM_ENDING_NS    (10 * INT64_C(1000000000))
-#define TM_SLURM_COMMAND_NS   (250 * INT64_C(1000000)) /* so long the end of the command has */
-#define TM_SLURM_AGAIN_NS     (50 * INT64_C(1000000))  /* then twice that, ... */
+#define TM_SLURM_COMMAND_NS   (250 * INT64_C(1000000)) /* the wait for the command's end */
+#define TM_SLURM_AGAIN_NS     (50 * INT64_C(1000000))  /* doubles up to: */
 #define TM_SLURM_AGAIN_MAX_NS (1 * INT64_C(1000000000))
 
 /* ---- of one node ---- */
@@ -37,7 +38,7 @@ enum tm_slurm_question_state {
   TM_SLURM_QUESTION_NONE,
   TM_SLURM_QUESTION_DUE,
   TM_SLURM_QUESTION_ASKED,
-  TM_SLURM_QUESTION_OVER, /* it was about the end, which is settled: there is no other question */
+  TM_SLURM_QUESTION_OVER, /* it was about the end, which is settled: no question follows */
 };
 
 /* Zeroed: no question. */
@@ -55,11 +56,11 @@ void tm_slurm_question_start(struct tm_slurm_question *q, int64_t now_ns);
 /* It is lost, or its command has ended (`is_over`); call it for both. */
 void tm_slurm_question_end(struct tm_slurm_question *q, bool is_over, int64_t now_ns);
 void tm_slurm_question_asked(struct tm_slurm_question *q);
-/* The answer; `job` NULL: Slurm knows no such job, or has not answered. True: it is final, and not
- * one of a question that was not asked. */
+/* The answer; `job` NULL: Slurm knows no such job, or has not answered. True: the question was
+ * asked, and this answer is final. */
 bool tm_slurm_question_answered(struct tm_slurm_question *q, const struct tm_slurm_job *job,
                                 int64_t now_ns);
-/* Whether nobody waits for an answer, or not any more. */
+/* Whether no answer is awaited. */
 bool tm_slurm_question_is_settled(const struct tm_slurm_question *q, int64_t now_ns);
 
 /* ---- of all of them ---- */

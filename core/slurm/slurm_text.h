@@ -76,13 +76,13 @@ void tm_slurm_text_line(const char *line, size_t len, struct tm_slurm_said *out)
  * gives one, else its last error, else its last line. "": it wrote nothing. */
 void tm_slurm_text_error(const char *text, size_t len, char out[TM_SLURM_TEXT_MAX]);
 
-/* Whether a line of srun, or a text of tm_slurm_text_error(), says that the controller was not
- * reached: there is no Slurm job. */
+/* The following take a line of srun, or a text of tm_slurm_text_error(). Whether it says that the
+ * controller was not reached: there is no Slurm job. */
 bool tm_slurm_text_is_unreached(const char *line);
-/* Or that it did not answer: there may be one, of which srun knows nothing. */
+/* Whether it says that the controller did not answer: there may be a Slurm job unknown to srun. */
 bool tm_slurm_text_is_unanswered(const char *line);
-/* Or that no node has what is asked for. It says so too while all that have it are down or
- * drained. */
+/* Whether it says that no machine has what was requested. srun also says so while all suitable
+ * machines are down or drained. */
 bool tm_slurm_text_is_unavailable(const char *line);
 
 /* ---- the allocation ---- */
