@@ -20,7 +20,7 @@ struct tm_fleet_options {
    * answered its probe. See node.h for what to do. */
   void (*on_report)(void *data, uint32_t id);
   void (*on_probed)(void *data, uint32_t id, const struct tm_node_probed *probed);
-  /* The answer to tm_node_send_source(); NULL: none is sent. */
+  /* The answer to tm_node_send_source(); NULL: no script is sent. */
   void (*on_source_taken)(void *data, uint32_t id, const char *problem);
   /* A node that was connected can be used: its keeper is of our version, and it was admitted. NULL:
    * not called. */
@@ -72,7 +72,7 @@ void tm_fleet_give_up(struct tm_fleet *f, uint32_t id, const char *text);
 /* What the command of a connected node printed instead of a node's messages: tm_node_foreign().
  * Also within on_lost. */
 const char *tm_fleet_foreign(const struct tm_fleet *f, uint32_t id, size_t *len);
-/* Within on_lost: because it is another build. */
+/* Within on_lost: whether the node was lost because it runs another build. */
 bool tm_fleet_is_other_build(const struct tm_fleet *f, uint32_t id);
 /* Whether it has it, or processes of it may be left. */
 bool tm_fleet_lives(const struct tm_fleet *f, uint32_t id);

@@ -43,7 +43,7 @@ struct tm_node_options {
   void (*on_report)(void *data);
   /* Then once: its answer; call tm_node_admit() or tm_node_give_up(), now or later. */
   void (*on_probed)(void *data, const struct tm_node_probed *probed);
-  /* The answer to tm_node_send_source(): "", or what was wrong. NULL: none is sent. */
+  /* The answer to tm_node_send_source(): "", or what was wrong. NULL: no script is sent. */
   void (*on_source_taken)(void *data, const char *problem);
   /* Once: the keeper runs, is of our version, and a node over a stream was admitted. NULL: not
    * called. */
@@ -66,20 +66,20 @@ struct tm_node *tm_node_connect(const struct tm_node_options *o, int in, int out
 
 /* ---- before a node over a stream can be used ---- */
 
-/* What it said of its machine; NULL: nothing yet, or it is a node of this machine. */
+/* Its report about its machine; NULL: it has not come yet, or it is a node of this machine. */
 const struct tm_node_report *tm_node_reported(const struct tm_node *n);
 /* Within on_report, or later. Its strings are copied. */
 void tm_node_ask(struct tm_node *n, const struct tm_node_probe *probe);
-/* After the answer: sends a script, one after another. tm_node_send_source_data() follows until the
- * tree has ended, or on_source_taken has come. `s`: its strings. */
+/* Call it after the answer, for one script after another; `s`: only its strings count. Then call
+ * tm_node_send_source_data() until the tree has ended, or on_source_taken has come. */
 void tm_node_send_source(struct tm_node *n, const struct tm_node_source *s);
 void tm_node_send_source_data(struct tm_node *n, const char *p, size_t len);
-/* Bytes of it that wait here for credit, or to be written, after trying to write them. */
+/* How many bytes of the script still wait here, after an attempt to write them. */
 size_t tm_node_source_pending(const struct tm_node *n);
 /* The answer is good. on_ready may come during the call. `sizes_alone`: this machine and the node
  * see different times of the same files, so that only sizes can be compared. */
 void tm_node_admit(struct tm_node *n, bool sizes_alone);
-/* Its workers then compare inputs with the manifest by size alone. */
+/* Whether its workers compare only the sizes of inputs with the manifest. */
 bool tm_node_has_sizes_alone(const struct tm_node *n);
 /* How many workers it has if process_count_per_node is not given; 0: it has not reported that. */
 int64_t tm_node_workers(const struct tm_node *n);
@@ -89,7 +89,7 @@ int64_t tm_node_workers(const struct tm_node *n);
 /* Makes the step known to the keeper. Returns its number on this node. */
 uint32_t tm_node_add_step(struct tm_node *n, const struct tm_node_step *step,
                           const struct tm_node_user *user);
-/* It has no workers any more, and is not measured any more. */
+/* The step has no more workers, and is not measured any more. */
 void tm_node_step_is_over(struct tm_node *n, uint32_t step);
 /* `number`: how the step's callbacks name the worker. Returns a number that is unique on the node,
  * for the calls below. STARTED or START_FAILED comes later. */
@@ -116,7 +116,7 @@ bool tm_node_is_reached(const struct tm_node *n);
 /* What the command that carries a stream printed so far, if that is all that came: `*len` bytes,
  * valid until the loop turns. NULL: nothing, or it is reached, or of this machine. */
 const char *tm_node_foreign(const struct tm_node *n, size_t *len);
-/* Within on_lost: because it is another build of tidemill. */
+/* Within on_lost: whether the node was lost because it runs another build of tidemill. */
 bool tm_node_is_other_build(const struct tm_node *n);
 /* The caller gives it up: on_lost comes within the call, with this text, unless it came before. */
 void tm_node_give_up(struct tm_node *n, const char *text);
@@ -129,9 +129,9 @@ uint32_t tm_node_id(const struct tm_node *n);
 const char *tm_node_name(const struct tm_node *n); /* its id in decimal: names its log folders */
 /* The machine's name; "": not known yet. */
 const char *tm_node_address(const struct tm_node *n);
-/* Within on_lost or after it: nothing more is sent to a node over a stream, so that it ends. What
- * it still sends is dropped and counted. When its stream ends, on_quiet is called, once; close the
- * node then, or before. False: nothing can come any more, and on_quiet is not called. */
+/* Within on_lost or after it: sends nothing more to a node over a stream, so that the node ends.
+ * Its late messages are dropped and counted. on_quiet is called once, when its stream ends; close
+ * the node then, or before. False: no message can come any more, and on_quiet is not called. */
 bool tm_node_leave(struct tm_node *n, void (*on_quiet)(void *data));
 /* Begins the end: closes the connection, whereupon the keeper ends all its processes. From here on
  * on_lost is not called. on_gone is called once, on the loop; do not use the node after that. NULL

@@ -20,7 +20,8 @@ struct tm_node_connection_user {
   void (*on_open)(void *data);
   /* The descriptor of a message stays the connection's. */
   void (*on_msg)(void *data, const struct tm_msg *f);
-  /* Once, after all messages; `text` says why. `is_other_build`: it cannot be used. */
+  /* Once, after all messages; `text` says why. `is_other_build`: the other side is another
+   * build. */
   void (*on_end)(void *data, const char *text, bool is_other_build);
   void (*on_note)(void *data, const char *text); /* for the log */
   /* Once, after close: every process is gone that the connection has started. */
@@ -36,12 +37,11 @@ struct tm_node_carrier {
   bool (*deliver)(struct tm_node_connection *c, const struct tm_msg *f);
   void (*end_link)(struct tm_node_connection *c, uint32_t worker);
   void (*wake)(struct tm_node_connection *c);
-  void (*leave)(struct tm_node_connection *c); /* NULL: of this machine */
+  void (*leave)(struct tm_node_connection *c); /* NULL: it is of this machine */
   void (*close)(struct tm_node_connection *c, const char *job_dir);
   void (*wait)(struct tm_node_connection *c);
   const char *(*foreign)(const struct tm_node_connection *c, size_t *len); /* NULL: none can come */
-  size_t (*pending)(const struct tm_node_connection *c,
-                    uint32_t worker);                           /* NULL: of this machine */
+  size_t (*pending)(const struct tm_node_connection *c, uint32_t worker);  /* likewise */
   int64_t (*round_trip_ns)(const struct tm_node_connection *c); /* both NULL: of this machine */
   int64_t (*clock_offset_ns)(const struct tm_node_connection *c);
 };
@@ -98,7 +98,7 @@ static inline const char *tm_node_connection_foreign(const struct tm_node_connec
   return c->carrier->foreign ? c->carrier->foreign(c, len) : NULL;
 }
 
-/* Bytes for a worker that still wait here, after trying to write them. */
+/* How many bytes for a worker still wait here, after an attempt to write them. */
 static inline size_t tm_node_connection_pending(const struct tm_node_connection *c, uint32_t worker)
 {
   return c->carrier->pending ? c->carrier->pending(c, worker) : 0;
@@ -116,8 +116,8 @@ static inline int64_t tm_node_connection_clock_offset_ns(const struct tm_node_co
   return c->carrier->clock_offset_ns ? c->carrier->clock_offset_ns(c) : 0;
 }
 
-/* Before on_end: all links end, and nothing more is sent, whereupon the other side ends. What it
- * still sends comes. False: nothing can come after that, so close it. */
+/* Before on_end: ends all links and sends nothing more, so that the other side ends. Messages that
+ * it still sends are delivered. False: no message can come after that, so close the connection. */
 static inline bool tm_node_connection_leave(struct tm_node_connection *c)
 {
   if (c->carrier->leave)

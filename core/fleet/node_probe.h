@@ -1,13 +1,12 @@
-/* node_probe.h - what a node over a stream says before it can be used, in which order, and what its
- * answer to the probe means (node/node_report.h). Pure: node.c sends and receives, its user makes
- * the files of the probe and looks at them.
+/* node_probe.h - the messages of a node over a stream before it can be used, their order, and what
+ * its answer to the probe means (node/node_report.h). Pure: node.c sends and receives; its user
+ * makes the files of the probe and looks at them.
  *
  *   REPORT_AWAITED -> REPORTED -> ASKED -> ANSWERED -> ADMITTED
  *
  *  (1) A report is the first message of a node, and comes once. An answer comes once, after a
- *      probe.
- *      Scripts are sent before it is admitted, and each has one answer.
- *  (2) What a report says of its machine is text for messages: one line, without control
+ *      probe. Scripts are sent before the node is admitted, and each has one answer.
+ *  (2) The text of a report about its machine is shown in messages: one line, without control
  *      characters.
  */
 #ifndef TM_FLEET_NODE_PROBE_H

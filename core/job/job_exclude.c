@@ -1,11 +1,11 @@
-/* job_exclude.c - hosts that nodes of Slurm are not to use for a while: see job_own.h and
+/* job_exclude.c - hosts that nodes of Slurm must not use for a while: see job_own.h and
  * slurm/exclusions.h.
  *
- *  (1) After a host was added, no node is requested before `srun --test-only` has said that one can
- *      be had without it. While it refuses, the oldest exclusion ends. If srun itself fails, or
- *      takes LIMIT_NS, the exclusions stay. If Slurm's controller was not reached, it is asked
- *      again after AGAIN_NS.
- *  (2) srun is a command of the keeper of this machine. If that is lost, it is asked again.
+ *  (1) After a host was added, no node is requested until `srun --test-only` has confirmed that
+ *      Slurm can grant one without that host. While Slurm refuses, the oldest exclusion ends. If
+ *      srun fails or takes LIMIT_NS, the exclusions stay. If srun did not reach the controller, it
+ *      runs again after AGAIN_NS.
+ *  (2) The keeper of this machine runs srun. If the keeper is lost, the next one runs srun again.
  */
 #include <stdlib.h>
 #include <unistd.h>

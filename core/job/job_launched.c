@@ -13,10 +13,10 @@
  *      a node on another host COMMAND_END_NS after its loss.
  *  (2) If the keeper of this machine is lost, the next one adopts its commands (job_keeper.c). A
  *      node whose command has ended with the keeper is replaced.
- *  (3) Of a node that is a Slurm job, Slurm is asked why it was lost, or why its command has ended.
- *      Until that is settled its command is not ended, and its Slurm job is not canceled. Then its
- *      end is concluded: it is reported, its host is excluded, and another one may be requested.
- *      Slurm, and not (1), decides which host that one gets.
+ *  (3) If a node is a Slurm job, we ask Slurm why it was lost, or why its command has ended. Until
+ *      that is settled, we neither end its command nor cancel its Slurm job. Then we conclude its
+ *      end: report it, exclude its host, and perhaps request another node. Slurm, not (1), decides
+ *      which host that node gets.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@
 #include "sys/clock.h"
 
 #define PRINTED_MAX    200  /* bytes that a message quotes */
-#define COMMAND_END_NS TM_S /* so long the command of a lost node may explain the loss */
+#define COMMAND_END_NS TM_S /* how long a lost node waits for the end of its command */
 
 static bool may_run(const struct tm_job *job)
 {
@@ -105,8 +105,8 @@ static void remove_node(struct tm_launched_node *n)
   drop(n);
 }
 
-/* Whether all is known of its end that can be waited for. The end of its command explains a loss,
- * but may take seconds: ssh, or srun, may wait for a machine that is dead. */
+/* Whether there is nothing more to wait for that may explain its end. The end of its command
+ * explains a loss, but may take seconds: ssh or srun may wait for a dead machine. */
 static bool is_known(const struct tm_launched_node *n)
 {
   bool is_lost = n->was_ready && n->why;
@@ -497,7 +497,7 @@ void tm_job_launched_drain(struct tm_launched_node *n, enum tm_level level, cons
     tm_job_sharing_drain(job, id);
 }
 
-/* Somebody will take its machine away. */
+/* It will lose its machine soon. */
 void tm_job_launched_drains(struct tm_job *job, uint32_t id)
 {
   struct tm_launched_node *n = tm_job_launched_find(job, id);

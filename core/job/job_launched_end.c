@@ -1,5 +1,5 @@
-/* job_launched_end.c - the end of a node that a command started is concluded: the user hears of it,
- * its host is excluded, and its place is free for another one. See job_own.h.
+/* job_launched_end.c - concludes the end of a node that a command has started: reports it, excludes
+ * its host, and frees its place for another node. See job_own.h.
  */
 #include "base/buf.h"
 #include "job/job_own.h"

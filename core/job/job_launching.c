@@ -1,13 +1,14 @@
 /* job_launching.c - begins a launch: see job_own.h.
  *
  *  (1) An id is used once, also across sessions: <job>/nodes/<id>.txt exists before the launch.
- *  (2) A number of ID_MAX or more is that of a file of somebody else: tables have a place for each
- *      id up to the largest.
+ *  (2) A file whose number is ID_MAX or more is not ours, and is ignored: tables have a place for
+ *      each id up to the largest.
  *
- * The keeper of this machine marks what it launches with the job of its first step, and finds by
- * that mark what a killed keeper has left. So a step without workers is added to it first. It has
- * no logs: no folder of this machine is among those of the nodes. Another such step, for each step
- * with launched nodes, has the keeper measure the supervisor and the launches.
+ * The keeper of this machine marks its launches with the job of its first step, and finds the
+ * processes of a killed keeper by that mark. So it gets a step without workers first. This step has
+ * no logs: the log folders of the nodes do not contain one of this machine. For each step with
+ * launched nodes, another step without workers makes the keeper measure the supervisor and the
+ * launches.
  */
 #include <fcntl.h>
 #include <inttypes.h>

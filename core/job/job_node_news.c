@@ -1,6 +1,6 @@
-/* job_node_news.c - what listeners learn of the nodes that commands start: see job_own.h.
+/* job_node_news.c - tells listeners about the nodes that commands start: see job_own.h.
  *
- *  (1) Each node is requested, and in the end it is lost or has ended: never both, and each once.
+ *  (1) Listeners hear of each node twice: that it is requested, and that it is lost or has ended.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,19 +2,19 @@
  *
  *   job.c           the job: opening; does what its life (job_life.h) decides
  *   job_nodes.c     its nodes: starts them, and hears that they are lost
- *   job_launches.c  nodes that commands start: which steps they serve, which there should be
- *   job_launched.c  one of them, from its launch until it is settled
- *   job_launched_end.c what follows from its end
+ *   job_launches.c  nodes that commands start: which steps they serve, how many there should be
+ *   job_launched.c  one such node, from its launch until it is settled
+ *   job_launched_end.c what follows from the end of such a node
  *   job_keeper.c    the keeper of this machine, which runs their commands, is lost and replaced
  *   job_launching.c begins a launch
- *   job_node_record.c  the files of such nodes that say what is known of them
- *   job_node_news.c what listeners learn of such nodes
+ *   job_node_record.c  writes <job>/nodes/<id>.json
+ *   job_node_news.c tells listeners about such nodes
  *   job_probe.c     asks a node whether it can be used
- *   job_exclude.c   hosts that nodes of Slurm are not to use for a while
+ *   job_exclude.c   hosts that nodes of Slurm must not use for a while
  *   job_slurm.c     the command of a node that is a Slurm job or a step
  *   job_slurm_cancel.c  ends Slurm jobs and steps that may outlive their srun
- *   job_slurm_queue.c what such nodes wait for, and why they have ended
- *   job_time_left.c nodes whose time limit is near
+ *   job_slurm_queue.c asks Slurm what such nodes wait for, and why they have ended
+ *   job_time_left.c drains nodes whose time limit is near
  *   job_result.c    the verdict, the result, the exit status
  *   kept.c          a job that was Completed before
  *   job_cancel.c    ends the job early, if its owner or another process asks for it
@@ -99,16 +99,16 @@ struct tm_job_exclude {
 struct tm_launch_group {
   const struct tm_config *config; /* of the first step */
   size_t nodes_max;               /* the largest node_count of its steps, or fewer hosts */
-  /* Whose steps its nodes are; without a job: they are not. */
+  /* Its nodes are steps of this allocation; without a job: they are not steps. */
   struct tm_allocation allocation;
-  char *const *hosts; /* that its nodes are launched on, one each; NULL: not known before */
+  char *const *hosts; /* on which its nodes are launched, one each; NULL: not known before */
   size_t hosts_len;
   struct tm_launch_plan plan;
   struct tm_job_exclude exclude;
-  struct tm_err cause; /* why no node of it can be had; code 0: no error */
+  struct tm_err cause; /* why the group cannot have a node; code 0: no error */
   struct tm_err last;  /* why its last node has failed */
-  bool lacked_time;    /* and that was its time limit */
-  bool is_unanswered;  /* its last request was: the scheduler is not there */
+  bool lacked_time;    /* `last`: because of its time limit */
+  bool is_unanswered;  /* the scheduler has not answered its last request */
   struct tm_active_clock clock;
   int64_t had_node_ns; /* on that clock: when it had a node, or needed none, for the last time */
 };
@@ -141,8 +141,8 @@ struct tm_job_launches {
   struct TM_ARRAY(struct tm_launch_group) groups;
   size_t *group_of;                                 /* by step; SIZE_MAX: it runs on this machine */
   struct TM_ARRAY(struct tm_launched_node *) nodes; /* from their launch until they are settled */
-  /* What they may have together; -1: it has to be counted, because a node has changed. It is asked
-   * for with each mini-batch while steps share nodes. */
+  /* How many workers the nodes may have together; -1: to be counted, because a node has changed.
+   * Kept because steps that share nodes ask for it with each mini-batch. */
   int64_t workers;
   uint32_t next_id;               /* 0: not known yet */
   struct tm_node_need *needs;     /* room for one for each step */
@@ -229,11 +229,11 @@ bool tm_job_launches_serves(const struct tm_job *job, uint32_t id, size_t step);
 int64_t tm_job_launches_workers(const struct tm_job *job);
 /* Launches nodes that are missing, gives up those that are late. Call it also at each tick. */
 void tm_job_launches_go(struct tm_job *job);
-/* A step has started: it fails if nodes for it cannot be had. */
+/* A step has started: it fails if it cannot have nodes. */
 void tm_job_launches_check(struct tm_job *job, size_t step);
-/* No node of the group can be had: its steps fail, now or when they begin. */
+/* The group cannot have a node: its steps fail, now or when they begin. */
 void tm_job_launches_fail(struct tm_job *job, size_t group, const struct tm_err *err);
-/* Whether nodes of the step's group come that are not ready yet. */
+/* Whether nodes of the step's group may still become ready. */
 bool tm_job_launches_expects(const struct tm_job *job, size_t step);
 /* A mini-batch of the step was committed that ran on the node. */
 void tm_job_launches_committed(struct tm_job *job, size_t step, uint32_t id);
@@ -263,16 +263,16 @@ void tm_job_launched_settle_known(struct tm_job *job);
 /* job_launched_end.c. _report_end: only reports it; *err: the text. _conclude: once. */
 void tm_job_launched_report_end(struct tm_launched_node *n, struct tm_err *err);
 void tm_job_launched_conclude(struct tm_launched_node *n);
-/* What the fleet says of a node, also of the local one. */
+/* Events of the fleet about a node; also about the local one. */
 void tm_job_launched_reported(struct tm_job *job, uint32_t id);
 void tm_job_launched_probed(struct tm_job *job, uint32_t id, const struct tm_node_probed *probed);
 void tm_job_launched_source_taken(struct tm_job *job, uint32_t id, const char *problem);
 void tm_job_launched_ready(struct tm_job *job, uint32_t id);
 void tm_job_launched_drains(struct tm_job *job, uint32_t id);
-/* A step says so, with the figures. */
+/* A step has found that the node is sick. `figures`: text. */
 void tm_job_launched_sick(struct tm_job *job, uint32_t id, const char *figures);
-/* A node that can be used gets no more work, for that reason. When what it has begun has ended, it
- * does, and another node takes its place. */
+/* A usable node gets no more work, for the reason in `text`. When its running mini-batches have
+ * ended, it ends, and another node takes its place. */
 void tm_job_launched_drain(struct tm_launched_node *n, enum tm_level level, const char *text);
 void tm_job_launched_lost(struct tm_job *job, uint32_t id, const char *why);
 void tm_job_launched_gone(struct tm_job *job, uint32_t id);
@@ -283,7 +283,7 @@ void tm_job_launched_orphan(struct tm_launched_node *n);
 /* Looks whether it is over, and what follows. It may be freed. */
 void tm_job_launched_settle(struct tm_launched_node *n);
 
-/* job_keeper.c: what becomes of the commands of nodes when the keeper of this machine is lost. */
+/* job_keeper.c: what happens to the commands of nodes when the keeper of this machine is lost. */
 void tm_job_keeper_lost(struct tm_job *job);
 void tm_job_keeper_gone(struct tm_job *job);
 void tm_job_keeper_starts(struct tm_job *job); /* another one will be started */
@@ -302,12 +302,12 @@ void tm_job_node_news(struct tm_launched_node *n, enum tm_node_change change, en
                       const char *text);
 /* With a text for the logs: */
 void tm_job_node_news_requested(const struct tm_launched_node *n);
-/* It is queued, for the reason that Slurm gives, also if that is not new. */
+/* It waits in the queue, for the reason that Slurm gives. Call it also if the reason is not new. */
 void tm_job_node_news_waits(struct tm_launched_node *n, const char *reason);
 /* Nothing is left of it. */
 void tm_job_node_news_over(const struct tm_launched_node *n);
-/* Call it ten times a second: counts the nodes, and reports once that one waits, or has a wrong
- * clock. */
+/* Call it ten times a second: counts the nodes, and reports once if a node waits, or if its clock
+ * is wrong. */
 void tm_job_node_news_tick(struct tm_job *job);
 void tm_job_node_news_sum(struct tm_job *job); /* view.sum, when the steps are over */
 
@@ -317,8 +317,8 @@ uint32_t tm_job_launching_next_id(struct tm_job *job);
 int tm_job_launching_begin(struct tm_launched_node *n, const struct tm_config *c,
                            const struct tm_launch_user *user, struct tm_err *err);
 
-/* Call it ten times a second: what runs on this machine is measured for each step whose workers run
- * on launched nodes, while the step runs. _lost: the keeper of this machine is lost. */
+/* Call it ten times a second: has the keeper measure the processes of this machine for each running
+ * step whose workers run on launched nodes. _lost: the keeper of this machine is lost. */
 void tm_job_launching_measure(struct tm_job *job);
 void tm_job_launching_lost(struct tm_job *job);
 
@@ -338,12 +338,12 @@ void tm_job_node_record_ended(const struct tm_launched_node *n);
 void tm_job_node_record(struct tm_job *job, uint32_t id, struct tm_json *changes);
 
 /* job_exclude.c */
-/* The node is lost, or sick. True: its host is excluded now, because Slurm starts such nodes. */
+/* The node is lost, or sick. True: its host is excluded now. Only for nodes of Slurm. */
 bool tm_job_exclude_add(const struct tm_launched_node *n);
 /* Whether a node of the group may be requested. Else Slurm is being asked, and
  * tm_job_launches_go() follows; call it also at each tick. */
 bool tm_job_exclude_is_settled(struct tm_job *job, size_t group);
-/* Slurm's controller did not answer: `line` is what srun said. Requests wait until it does. The
+/* Slurm's controller did not answer; `line`: what srun printed. Requests wait until it answers. The
  * user hears that once. */
 void tm_job_exclude_unanswered(struct tm_job *job, size_t group, const char *line);
 void tm_job_exclude_lost(struct tm_job *job); /* the keeper of this machine is lost */
@@ -376,25 +376,25 @@ void tm_job_slurm_release(struct tm_job_slurm *s);
 
 /* job_slurm_queue.c. Call it at each tick while the job runs: asks about the nodes. */
 void tm_job_slurm_queue_go(struct tm_job *job);
-/* The node has started: asks how long it may run. It gets no work before that is settled. */
+/* The node has started: asks how long it may run. It gets no work until that is settled. */
 void tm_job_slurm_queue_started(struct tm_launched_node *n);
 /* It is lost, or its command has ended; call it for both. True: Slurm is asked why, unless that is
  * settled; its command must not be ended before it is. */
 bool tm_job_slurm_queue_ended(struct tm_launched_node *n);
-/* Slurm has forgotten its Slurm job, for which its srun waits: its controller was started again
- * from what it had written down before. */
+/* Whether Slurm has forgotten its Slurm job, for which its srun waits: the controller was restarted
+ * from an older state. */
 bool tm_job_slurm_queue_has_forgotten(const struct tm_launched_node *n);
-/* Whether nobody waits for an answer about it. */
+/* Whether no answer about it is awaited. */
 bool tm_job_slurm_queue_is_settled(const struct tm_launched_node *n);
 void tm_job_slurm_queue_lost(struct tm_job_slurm *s); /* no answer will come */
 /* The job ends: ends the question that runs. Whether none runs any more. */
 void tm_job_slurm_queue_close(struct tm_job *job);
 bool tm_job_slurm_queue_is_done(const struct tm_job *job);
 
-/* job_time_left.c. The node drains if it has not enough time for another mini-batch. Call it before
+/* job_time_left.c. Drains the node if it lacks time for another mini-batch. Call it before
  * the node gets work, and at each tick. */
 void tm_job_time_left_check(struct tm_launched_node *n);
-/* Whether a node that has ended did so for its time limit. */
+/* Whether a node has ended because of its time limit. */
 bool tm_job_time_left_was_short(const struct tm_launched_node *n);
 
 /* kept.c */
@@ -440,7 +440,7 @@ void tm_job_sharing_give_nodes(struct tm_job *job, size_t step); /* all that the
 bool tm_job_sharing_is_idle(const struct tm_job *job, uint32_t id);
 void tm_job_sharing_drain(struct tm_job *job, uint32_t id);
 bool tm_job_sharing_has_workers(const struct tm_job *job, uint32_t id);
-/* What its loss has brought back, in all steps that run. */
+/* The work that its loss has returned to the queues of all running steps. */
 struct tm_lost_work tm_job_sharing_lost_work(const struct tm_job *job, uint32_t id);
 
 /* reusing.c */

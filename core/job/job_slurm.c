@@ -1,13 +1,13 @@
 /* job_slurm.c - nodes that are Slurm jobs, or steps of one (compute_target = "slurm"): see
  * job_own.h. job_slurm_cancel.c ends them.
  *
- * A node is one srun, which the keeper of this machine runs as it runs any other command.
+ * A node is one srun, which the keeper of this machine runs like any other command.
  *
- *  (1) If we are killed, the keeper of this machine cancels all that this session has started
- *      (AT_END in node/launcher.c).
+ *  (1) If we are killed, the keeper of this machine cancels all Slurm jobs of this session (AT_END
+ *      in node/launcher.c).
  *
- * srun writes to nodes/<id>.txt that its Slurm job waits. In the queue a node cannot become usable,
- * so that time does not count.
+ * While its Slurm job waits, srun says so in nodes/<id>.txt. A waiting node cannot become usable,
+ * so node_start_timeout does not count that time.
  */
 #include <inttypes.h>
 #include <stdlib.h>

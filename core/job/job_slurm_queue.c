@@ -1,15 +1,15 @@
 /* job_slurm_queue.c - asks Slurm about nodes: what they wait for, how long they may run, and why
  * they have ended. See job_own.h; slurm/slurm_question.h says when.
  *
- *  (1) The answer explains. What it says of nodes that wait is reported to the user; a node that is
- *      lost is given up before, and its work goes back. Its end is reported, and it is replaced or
- *      not, when the reason is known, or has been waited for long enough.
- *  (2) Nothing of ours ends a Slurm job before its reason is known, so that no cancellation is our
- *      own: job_launched.c keeps that.
+ *  (1) The work of a lost node goes back without waiting for the answer. The report of its end and
+ *      its replacement wait for the reason, for a limited time. The reasons why nodes wait are
+ *      reported to the user.
+ *  (2) We end no Slurm job before the reason of its end is known. So a cancellation that Slurm
+ *      reports is not our own: job_launched.c keeps that.
  *  (3) squeue is a command of the keeper. If it fails or takes too long, nothing is known.
- *  (4) A controller that is started again may have forgotten Slurm jobs of the last seconds. Their
- *      sruns wait for ever. So what waits, and is missing in UNLISTED_MAX answers in a row, is
- *      forgotten, if squeue can list our nodes at all.
+ *  (4) After a restart, the controller may have forgotten Slurm jobs of the last seconds, and their
+ *      sruns wait for ever. So a waiting node that is missing in UNLISTED_MAX answers in a row is
+ *      forgotten, provided that squeue has listed one of our nodes before.
  *
  * Its output is read when it has ended: the lines of NAMES_MAX Slurm jobs fit into its socket.
  */
@@ -296,7 +296,7 @@ void tm_job_slurm_queue_go(struct tm_job *job)
   }
 }
 
-/* Else the keeper would take the question for something that a killed job has left. */
+/* Otherwise the keeper would take the question for a process that a killed job has left. */
 void tm_job_slurm_queue_close(struct tm_job *job)
 {
   struct tm_node *local = tm_fleet_node(&job->fleet, TM_LOCAL_NODE);
@@ -325,7 +325,7 @@ void tm_job_slurm_queue_started(struct tm_launched_node *n)
   tm_job_slurm_queue_go(n->job); /* the node waits for the answer */
 }
 
-/* Not what we have ended ourselves. Slurm knows no reason for the end of a step. */
+/* Not for nodes that we have ended. Slurm knows no reason for the end of a step. */
 bool tm_job_slurm_queue_ended(struct tm_launched_node *n)
 {
   if (!n->slurm_name || n->is_step || !may_run(n->job) || n->is_late || n->is_refused ||

@@ -1,7 +1,7 @@
 /* job_source.c - see job_source.h.
  *
- *  (1) The loop reads no file: a thread does. When its node has ended it is left behind, and ends
- *      by itself, because nobody takes its bytes any more.
+ *  (1) The loop reads no file: a thread does. When the node has ended, the thread is left behind.
+ *      It ends by itself, because its handoff is closed.
  *  (2) A node is not late while bytes go to it.
  */
 #include "job/job_source.h"

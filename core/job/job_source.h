@@ -4,9 +4,9 @@
  *   begin -> thread: reads the job's copy -> SOURCE_DATA, piece by piece -> taken -> the next one
  *                                                                                -> admits the node
  *
- * What is sent is what the steps of its group need that are not over; each has its copy from the
- * beginning of the job. At most 400 KB of a script are in memory for a node: the thread waits for
- * the loop, and the loop sends a piece when the one before it has left.
+ * It sends the scripts of all steps of the node's group that are not over; the job has their copies
+ * from its beginning. At most 400 KB of a script are in memory for a node: the thread waits for the
+ * loop, and the loop sends a piece when the piece before it has left.
  */
 #ifndef TM_JOB_JOB_SOURCE_H
 #define TM_JOB_JOB_SOURCE_H

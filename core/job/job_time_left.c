@@ -1,4 +1,4 @@
-/* job_time_left.c - nodes of Slurm that have too little time left for another mini-batch: see
+/* job_time_left.c - drains nodes of Slurm that lack time for another mini-batch: see
  * job_own.h and fleet/time_left.h.
  */
 #include "base/time.h"

@@ -25,7 +25,7 @@ struct tm_launched_node {
   bool holds_host;              /* launch_plan.h: while its command is not over */
   char *reported_host;          /* NULL: it has not reported yet */
   char *slurm_name;             /* of its Slurm job, or of its step; NULL: it has none */
-  bool is_step;                 /* it belongs to the Slurm job that we are in */
+  bool is_step;                 /* it is a step of the Slurm job in which we run */
   struct tm_job_probe *probe;   /* from its report until it is ready or ends; else NULL */
   struct tm_job_source *source; /* from its answer until it is ready or ends; else NULL */
   bool has_stream;              /* in the fleet */
@@ -33,16 +33,16 @@ struct tm_launched_node {
   bool was_ready, is_held;    /* is_held: it gets no work yet, because its time left is not known */
   int64_t ready_ns, lived_ns; /* when; from then until its loss */
   int64_t went_back, may_have_run; /* by its loss: supervisor.h, struct tm_lost_work */
-  bool is_excluded;                /* no node is started on its host for a while */
+  bool is_excluded;                /* its host gets no node for a while */
   char *printed; /* on its stdout, in one line, if it never became a node; NULL: nothing */
   char *why;     /* it is being ended, or is lost; NULL: it is not */
   bool is_late, is_refused, has_ended, is_ended_by_us;
   bool is_other_build;                 /* so it is refused */
   bool is_leaving;                     /* it is given back, or drains */
-  bool drains;                         /* somebody has asked it to end */
+  bool drains;                         /* it was asked to end */
   bool is_sick;                        /* sched/node_health.h: it drains, too */
   int64_t closed_ns;                   /* when its stream was closed then; 0: it was not */
-  enum tm_slurm_end slurm_end;         /* why its Slurm job has ended, as far as is known */
+  enum tm_slurm_end slurm_end;         /* why its Slurm job has ended, if that is known */
   char slurm_state[TM_SLURM_TEXT_MAX]; /* Slurm's word for it, if slurm_end is known */
   struct tm_slurm_question question;
   struct tm_time_left time_left;

@@ -16,7 +16,7 @@
 /* Logs of the workers of nodes, at most, for each step (report/worker_logs.h); their messages are
  * in the streams of the nodes. */
 #define FDS_OF_FAR_LOGS 64
-/* Files of scripts, at most, for each step (job_source.h): one for each node that starts. */
+/* The most files of scripts that are open for a step (job_source.h): one per node that starts. */
 #define FDS_OF_SOURCES 64
 #define FDS_OF_NODE    1 /* its stream; the keeper that runs its command keeps none */
 #define WORKERS_MAX    (INT64_C(1) << 40) /* of a step; more cannot be meant */
