@@ -1,4 +1,4 @@
-/* tree_bytes.h - a folder with all that is in it as a sequence of bytes, for another machine. Pure.
+/* tree_bytes.h - a folder with its contents as a sequence of bytes, for another machine. Pure.
  *
  *   'D' bytes32 name                        a folder
  *   'F' bytes32 name, 'x' or '-'            a file, and whether it can be executed
@@ -6,12 +6,12 @@
  *   'L' bytes32 name, bytes32 target        a link
  *   'E'                                     the end
  *
- * Names are those below the folder: "lib/a.lua". A folder comes before what is in it.
+ * Names are relative to the folder: "lib/a.lua". A folder comes before its entries.
  *
- * The hash of a tree is over names, contents and executability, in the order of the entries.
+ * The hash of a tree covers names, contents and executability, in the order of the entries.
  *
- * What tm_tree_read() passes on stays within the folder. Names have no part "", "." or "..", and
- * no NUL; entries and bytes are limited. The reader must make links last: then nothing is written
+ * All names from tm_tree_read() are within the folder: they have no part "", "." or "..", and no
+ * NUL. Entries and bytes are limited. The reader must make links last, so that nothing is written
  * through one.
  */
 #ifndef TM_BASE_TREE_BYTES_H
@@ -30,7 +30,7 @@
 #define TM_TREE_NAME_MAX    4095                /* bytes; also of a link's target */
 
 void tm_tree_add_folder(struct tm_buf *out, const char *name);
-/* Pieces follow. */
+/* Add its pieces next. */
 void tm_tree_add_file(struct tm_buf *out, const char *name, bool is_program);
 void tm_tree_add_piece(struct tm_buf *out, const void *p, size_t n); /* n 0: the file's end */
 void tm_tree_add_link(struct tm_buf *out, const char *name, const char *target);
@@ -51,10 +51,10 @@ struct tm_tree_reader {
   int (*on_piece)(void *data, const char *p, size_t n, struct tm_err *err); /* n 0: its end */
   int (*on_link)(void *data, const char *name, const char *target, struct tm_err *err);
 };
-/* Reads to the end of the tree. TM_EPROTOCOL: such bytes cannot be a tree, or end too early. */
+/* Reads to the end of the tree. TM_EPROTOCOL: the bytes are not a tree, or end too early. */
 int tm_tree_read(const struct tm_tree_reader *r, char hash[17], struct tm_err *err);
 
-/* Whether a link of this name leads to a place in the folder, as far as the text says. */
+/* Whether a link of this name leads to a place in the folder, judged by the text alone. */
 bool tm_tree_link_is_within(const char *name, const char *target);
 
 #endif

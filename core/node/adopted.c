@@ -1,13 +1,13 @@
-/* adopted.c - commands that an earlier keeper of this node has launched (ADOPT in node_msg.h). It
- * was killed, and they live. To the table in launcher.c they are launches like others.
+/* adopted.c - living commands that an earlier keeper of this node has launched (ADOPT in
+ * node_msg.h); that keeper was killed. The table in launcher.c treats them like other launches.
  *
- *  (1) A process is only ours to end if its number, the time of its start and its marker are those
- *      of the launch. It is held by a pidfd before that is compared, and gets signals through it.
- *  (2) It is not our child: the pidfd says that it has ended, and nothing says how. What it has
- *      started does not become ours either, and is found by the marker.
- *  (3) A command that is not there has ended. What it has left is killed first.
- *  (4) If a command cannot be held (there is no pidfd, or no descriptor), it is ended like one that
- *      is not there.
+ *  (1) We end a process only if its number, the time of its start and its marker are those of the
+ *      launch. We hold it by a pidfd before we compare them, and send signals through the pidfd.
+ *  (2) It is not our child: the pidfd shows that it has ended, but not how. Its children do not
+ *      become ours either; we find them by the marker.
+ *  (3) If the command is not there, it has ended: we kill its leftover processes, then report that.
+ *  (4) If we cannot hold a command (there is no pidfd, or no descriptor), we kill it and report
+ *      that it has ended.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  *   a worker starts -> FIRST_NS, or the interval if shorter -> a sample -> the interval -> ...
  *   no worker lives -> nothing, until one starts
  *
- * The step that measures launches has these instead of workers. It belongs to a step whose workers
- * run on the nodes that the launches carry, and ends with that.
+ * A step that measures launches has launches instead of workers. It accompanies a step whose
+ * workers run on the nodes that the launches carry, and ends with it.
  *
  * The interval "auto" grows with the time since the first worker started, so that a job of minutes
  * has a graph, and one of days does not fill a disk.

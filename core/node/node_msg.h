@@ -27,7 +27,7 @@
  *                      <-------         LAUNCHED (+ fd) | LAUNCH_FAILED   our end of its streams
  *     END_LAUNCH       ------->         ends the command, and what it started; KILL_LAUNCH: at once
  *     ADOPT            ------->         takes over        struct tm_launched_process
- *                      <-------         ADOPTED           else LAUNCH_ENDED: it is not there
+ *                      <-------         ADOPTED | LAUNCH_ENDED: it is not there
  *     AT_END           ------->         what to run if the channel closes while a launch lives
  *                      <-------         LAUNCH_ENDED      once for each LAUNCHED or ADOPT
  *   (the control channel closes)        everything beneath it is killed, launches after the time

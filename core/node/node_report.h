@@ -1,5 +1,5 @@
-/* node_report.h - what a node says of its machine, and what is asked of it before it gets work.
- * Only of nodes over a stream: the relay answers, not the keeper.
+/* node_report.h - a node's report about its machine, and the questions to it before it gets work.
+ * Only for nodes over a stream: the relay answers, not the keeper.
  *
  *   supervisor                        relay
  *                      <-------         REPORT            struct tm_node_report; once, first of all
@@ -9,14 +9,14 @@
  *     SOURCE_DATA ...  ------->
  *                      <-------         SOURCE_TAKEN      string: "", or what was wrong, one line
  *
- * The probe shows that both see the same job directory, and that the node can use what the steps
- * name. The supervisor has made <job>/nodes/<id>.asked, with the nonce in it. The node reads it,
- * and makes <job>/nodes/<id>.answered, with the same nonce in it. Both files' size and time, as the
- * node sees them, come back: two mounts of one file system may differ in times.
+ * The probe shows that both see the same job directory, and that the node can use the paths of its
+ * steps. The supervisor makes <job>/nodes/<id>.asked with a nonce. The node reads it, and makes
+ * <job>/nodes/<id>.answered with the same nonce. It returns the sizes and times of both files as it
+ * sees them: two mounts of one file system may show different times.
  *
- * With ship_source, the scripts of its steps follow, one after another: each is the bytes of a tree
- * (base/tree_bytes.h). These messages need credit, like those of a worker, and have a number
- * that no worker has. So they delay no control message.
+ * With ship_source, the supervisor then sends the scripts of the node's steps, one after another,
+ * each as the bytes of a tree (base/tree_bytes.h). These messages need credit, like those of a
+ * worker, and have a number that no worker has. So they delay no control message.
  */
 #ifndef TM_NODE_NODE_REPORT_H
 #define TM_NODE_NODE_REPORT_H

@@ -1,5 +1,5 @@
 /* worker_mark.h - the marker in the environment of all descendants of a job's workers and launches,
- * and nowhere else. Whoever ends what a killed keeper has left knows those processes by it.
+ * and of no other process. It identifies the processes that a killed keeper has left.
  *
  *   <job>:<epoch>.<node>.<number>:<worker name>:<worker number>[,<marker of an outer worker>]
  *   ------ mark of the job

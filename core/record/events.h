@@ -82,14 +82,14 @@ struct tm_job_view {
   const struct tm_nodes_view *nodes; /* NULL: no command starts nodes of this job */
 };
 
-/* What has happened to a node that a command starts. */
+/* An event in the life of a node that a command starts. */
 enum tm_node_change {
-  TM_NODE_IS_REQUESTED = 1, /* its command is started */
-  TM_NODE_WAITS,            /* in the queue of Slurm */
+  TM_NODE_IS_REQUESTED = 1, /* its command starts */
+  TM_NODE_WAITS,            /* it is in Slurm's queue */
   TM_NODE_IS_READY,         /* it has started, and gets work */
   TM_NODE_LEAVES,           /* it drains, or is given back: it gets no more work */
-  TM_NODE_IS_LOST,          /* or it could not be started */
-  TM_NODE_HAS_ENDED,        /* otherwise */
+  TM_NODE_IS_LOST,          /* it is lost, or could not be started */
+  TM_NODE_HAS_ENDED,        /* it has ended in another way */
 };
 
 enum tm_event_kind {

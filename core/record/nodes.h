@@ -1,5 +1,5 @@
-/* nodes.h - the nodes that commands start for a job, as listeners see them: how many there are just
- * now, and what has become of all of them in this session. Pure.
+/* nodes.h - the nodes that commands start for a job, as listeners see them: how many there are now,
+ * and their sum in this session. Pure.
  */
 #ifndef TM_RECORD_NODES_H
 #define TM_RECORD_NODES_H
@@ -18,7 +18,7 @@
 /* Those of one step, or of all steps. Steps may share nodes. */
 struct tm_nodes_now {
   int64_t ready;                    /* they can be used */
-  int64_t all;                      /* that were asked for and have not ended */
+  int64_t all;                      /* requested, and not ended */
   int64_t waiting;                  /* of these: in the queue of a scheduler */
   char reason[TM_NODES_REASON_MAX]; /* why the first of these waits; "": not known */
 };
@@ -34,26 +34,26 @@ bool tm_nodes_now_from_json(struct tm_nodes_now *out, const struct tm_json *v);
 
 struct tm_lost_node {
   uint32_t id;
-  char *why; /* one line: "node 3 (cn09) is lost: ...; see 'nodes/3.txt'" */
+  char *why; /* one line: "lost node 3 (cn09) after ...; see 'nodes/3.txt'" */
 };
 
-/* What has become of them. */
+/* The nodes of a session. */
 struct tm_nodes_sum {
-  int64_t asked, started, lost; /* lost: of those that had started */
-  int64_t ns;                   /* from ready to their ends, of all of them together */
-  double busy_percent;          /* tm_busy_percent() of all of them together */
+  int64_t asked, started, lost; /* `lost`: of the started ones */
+  int64_t ns;                   /* from ready to the end, summed over all nodes */
+  double busy_percent;          /* tm_busy_percent() over all nodes */
 };
 
-/* The share of their time that workers spent in run(), in per cent; 0: they had no time. */
+/* The share of their lives that workers spent in run(), in per cent; 0 if worker_ns is 0. */
 double tm_busy_percent(int64_t run_ns, int64_t worker_ns);
 /* {"asked", "started", "lost", "seconds", "busy_percent"}, as in job_result.json. */
 struct tm_json *tm_nodes_sum_to_json(const struct tm_nodes_sum *n);
 /* Reads a file that may hold anything. False: this is not such a sum; *out is left alone. */
 bool tm_nodes_sum_from_json(struct tm_nodes_sum *out, const struct tm_json *v);
-/* "4 requested, 4 started, 1 lost; ready for 61.2 s in all, workers 78 % busy" */
+/* "4 requested, 4 started, 1 lost; ready for 1 min 01 s in all, workers 78 % busy" */
 void tm_nodes_sum_add(struct tm_buf *out, const struct tm_nodes_sum *n);
 
-/* What a job shows of them. */
+/* What a job shows to its listeners. */
 struct tm_nodes_view {
   struct tm_nodes_now now;                   /* of all steps together */
   const struct tm_nodes_now *now_of_steps;   /* by number */

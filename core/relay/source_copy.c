@@ -1,10 +1,11 @@
 /* source_copy.c - see source_copy.h.
  *
  *  (1) Nothing is written outside the new folder: base/tree_bytes.h refuses names that lead out of
- *      it, and links are made when all files are there. A link that leads out of it is left out.
- *      Such a link led nowhere on the supervisor's machine, else its target would have been copied.
- *  (2) The folder's hash is compared: workers run what the supervisor's machine has.
- *  (3) A thread that was left behind makes no file: before each step it asks whether it was.
+ *      it, and links are made last. A link that leads out of the folder is not made. It was
+ *      dangling on the supervisor's machine, otherwise the snapshot would have its target.
+ *  (2) The folder's hash is compared, so that workers run the same script as on the supervisor's
+ *      machine.
+ *  (3) A thread that was left behind makes no file: before each step it checks whether it was.
  */
 #include "relay/source_copy.h"
 
@@ -38,7 +39,7 @@ struct work {
   struct tm_node_source s;
   int folder; /* open while it is held; or -1 */
   /* of the thread: */
-  size_t unsaid; /* bytes that were used, without the loop's knowing */
+  size_t unsaid; /* bytes that were used, and not reported to the loop */
   int file;      /* that is written, or -1 */
   char *path;    /* its path */
   int64_t at;
@@ -55,7 +56,7 @@ struct tm_source_copy {
 
 /* ---- on the thread ---- */
 
-/* The loop hears of used bytes before all n have come: a piece may be longer than the limit. */
+/* Reports used bytes to the loop before all n have come: a piece may be longer than the limit. */
 static bool read_bytes(void *data, char *p, size_t n)
 {
   struct work *w = data;

@@ -1,10 +1,10 @@
-/* source_copy.h - unpacks the copy of a script that the supervisor sends (SOURCE in
- * node/node_report.h).
+/* source_copy.h - unpacks the copy of a script from the supervisor (SOURCE in node/node_report.h).
  *
  *   add ... -> thread: folder, files, links, hash -> on_taken
  *
- * A thread writes the files, because a file system may hang or be slow. It never waits for the
- * loop, and the loop never for it. The stream delivers no more than was credited, and one message.
+ * A thread writes the files, because a file system may hang or be slow. It waits for bytes, but the
+ * loop never waits for it. The stream delivers at most the bytes that were credited, plus one
+ * message.
  */
 #ifndef TM_RELAY_SOURCE_COPY_H
 #define TM_RELAY_SOURCE_COPY_H
@@ -18,7 +18,7 @@
 #include "sys/loop.h"
 #include "sys/messages/node_stream.h"
 
-/* Bytes that came and were not used, at most. */
+/* The most bytes that may have come and not been used. */
 #define TM_SOURCE_COPY_LIMIT (TM_STREAM_WORKER_CREDIT + TM_SOURCE_MESSAGE)
 
 struct tm_source_copy;
@@ -32,7 +32,7 @@ struct tm_source_copy_options {
   void *data;
 };
 
-/* Takes over the contents of `s`, whose folder for temporary folders is made if need be, and held
+/* Takes over the contents of `s`. Makes its folder for temporary folders if necessary, and holds it
  * until tm_source_copy_end(). NULL with a message. */
 struct tm_source_copy *tm_source_copy_begin(const struct tm_source_copy_options *o,
                                             struct tm_node_source *s, struct tm_err *err);

@@ -1,11 +1,10 @@
-/* node_use.h - when the nodes of a step had workers, and how busy these were: the last columns of
- * node_summary.csv (summary.h), from the starts and ends of workers.
+/* node_use.h - when the nodes of a step had workers, and how busy the workers were: the last
+ * columns of node_summary.csv (summary.h), from the starts and ends of workers.
  *
  *   Started       when the first worker of the step was started there, by this machine's clock
- *   Seconds       how long there were workers; of a node of this machine, over all sessions
- *   Busy Percent  the time in run() of its workers, as a share of the time that they lived: that is
- *                 Seconds times workers if there were always as many
- *   Ended         when the last one ended; empty while one lives, and if the session was killed
+ *   Seconds       how long the node had workers; for this machine's node, over all sessions
+ *   Busy Percent  the share of their lives that the node's workers spent in run()
+ *   Ended         when the last worker ended; empty while one lives, and if the session was killed
  *
  * Caller: zero it; read an earlier file, if there is one; add events; release.
  */

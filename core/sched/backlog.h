@@ -1,13 +1,14 @@
-/* backlog.h - assignments that came back and wait for a worker. Some of them failed, and avoid the
- * node and the worker where that happened. Pure; a part of the queue.
+/* backlog.h - assignments that came back and wait for a worker. Failed ones avoid the node and the
+ * worker where they failed. Pure; a part of the queue.
  *
- *  (1) They are taken in their order (assignment.h), but for those that the taker must avoid.
- *  (2) Adding and taking cost time logarithmic in their number, however many avoid one node. The
- *      ones that avoid the same node are in a heap of their own, and the heaps are ordered by their
- *      first elements: if the taker's own node has the first heap, the next one is below it.
- *  (3) Only while no other node has a worker that could take them, a search passes by those that
- *      avoid the taker itself. If there are more than AVOID_UP_TO, the first one is taken: else the
- *      search could cost more than the tries (every try fails, one worker is stuck).
+ *  (1) Assignments are taken in their order (assignment.h), except those that avoid the taker.
+ *  (2) Adding and taking cost logarithmic time, however many assignments avoid one node. Each node
+ *      has a heap of the assignments that avoid it. The heaps are in turn a heap, by their first
+ *      elements. A taker skips the heap of its own node: the next heap is below that.
+ *  (3) If no other node has a worker that could take them, assignments may go to another worker of
+ *      the node that they avoid. Only then a search skips those that avoid the taker itself. If
+ *      there are more than AVOID_UP_TO, it takes the first one: otherwise, when every try fails and
+ *      one worker is stuck, searches could cost more than tries.
  */
 #ifndef TM_SCHED_BACKLOG_H
 #define TM_SCHED_BACKLOG_H
@@ -24,9 +25,9 @@ struct tm_backlog_heap {
 };
 
 struct tm_backlog {
-  struct TM_ARRAY(struct tm_backlog_heap *) by_node; /* that they avoid; NULL: never had any */
+  struct TM_ARRAY(struct tm_backlog_heap *) by_node; /* by avoided node; NULL: never had any */
   struct tm_backlog_heap *any, *parts;               /* those that avoid no node; or NULL */
-  struct TM_ARRAY(struct tm_backlog_heap *) order;   /* those that are not empty, as a heap */
+  struct TM_ARRAY(struct tm_backlog_heap *) order;   /* the nonempty heaps, as a heap */
   size_t len;
 };
 
@@ -42,9 +43,9 @@ struct tm_queue_taker {
 void tm_backlog_init(struct tm_backlog *r);
 void tm_backlog_release(struct tm_backlog *r);
 void tm_backlog_add(struct tm_backlog *r, const struct tm_assignment *a);
-/* Whether a mini-batch is there that has not failed. */
+/* Whether a mini-batch waits that has not failed. */
 bool tm_backlog_has_unfailed(const struct tm_backlog *r);
-/* The first that the taker need not avoid; false: there is none. */
+/* The first assignment that does not avoid the taker; false: there is none. */
 bool tm_backlog_take(struct tm_backlog *r, const struct tm_queue_taker *taker,
                      struct tm_assignment *out);
 

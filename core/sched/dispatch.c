@@ -1,21 +1,22 @@
 /* dispatch.c - the end of a turn: see sched_own.h.
  *
- * Nodes, and the workers of each, get one assignment at a time, in turn, idle workers first. If a
- * worker can take none of those that wait, they all avoid its node, and the node is passed over; or
- * they avoid the worker, and only that is passed over, because no other node has a worker that
- * could take them (queue.h (3)). Any other node, or worker, can take one of them, so a turn passes
- * over one at most. Doubtful nodes come after sound ones; while there are sound ones, they take
- * only what has not failed, and nobody looks at them if there is no such thing.
+ * Nodes take turns, and so do the workers of a node. Each turn gives one assignment; idle workers
+ * come first. A worker can take none of the waiting assignments in two cases. They all avoid its
+ * node: the node is skipped. Or they avoid the worker, because no other node has a worker that
+ * could take them (queue.h (3)): only the worker is skipped. Any other node or worker can take one
+ * of them, so a turn skips at most one. Doubtful nodes come after sound ones. While there are sound
+ * ones, doubtful nodes take only assignments that have not failed, and are not looked at if none of
+ * these waits.
  *
- * What must be alone (queue.h) waits for a worker that holds nothing. So that there is one soon,
- * all windows run empty meanwhile: nobody who holds something gets more. Of suspects a node has one
- * at most; while they wait, and only then, a turn may look at all nodes with idle workers.
+ * An assignment that must be alone (queue.h) waits for a worker that holds nothing. Meanwhile
+ * workers that hold something get nothing more, so that one is empty soon. A node has at most one
+ * suspect. Only while suspects wait, a turn may look at all nodes with idle workers.
  *
- * Recalls. While a worker is idle, each node that has crowded workers has a planned look at them.
- * The look recalls what is late, and plans the next one for when something else will be. A node's
+ * Recalls. While a worker is idle, each node with crowded workers has a planned look at them. The
+ * look recalls late assignments, and plans the next look for when others will be late. A node's
  * plan is dropped if it may be too late: its distance has changed, or a worker has answered a
  * recall. `looks` still has the entry then, and it is ignored. Looks are planned by node, because
- * what is late depends on its distance, and at least TM_SCHED_LOOK_NS apart, so that they cost
+ * lateness depends on its distance. They are at least TM_SCHED_LOOK_NS apart, so that they cost
  * nothing per mini-batch.
  */
 #include "sched/sched_own.h"

@@ -7,10 +7,10 @@
  *   roomy    likewise, holds something, and its window has room
  *   crowded  ready, holds what waits behind its first, and was not asked for it yet
  *
- * The last three are lists of each node: what has failed there avoids it (queue.h (3)), and its
- * distance says when something is late. The roster lists the nodes that have such workers.
+ * Each node has its own lists of the last three kinds: failed assignments avoid a node (queue.h
+ * (3)), and lateness depends on its distance. The roster lists the nodes that have such workers.
  *
- * A node is doubtful or sound (node_health.h); each kind is in lists of its own.
+ * A node is doubtful or sound (node_health.h); each kind has its own lists of nodes.
  *
  * A worker can take something if it is ready, can be reached, and does not leave. A node is calm if
  * a worker there is ready, and none holds a suspect (queue.h).
@@ -121,13 +121,14 @@ void tm_roster_set_doubtful(struct tm_roster *r, struct tm_sched_node *n, bool i
 void tm_roster_count_held(struct tm_roster *r, struct tm_sched_node *n,
                           const struct tm_assignment *what, int change);
 bool tm_roster_has_idle(const struct tm_roster *r);
-/* Whether what failed on the node is for workers of another node, because some can take it. */
+/* Whether workers of another node can take something: then work that failed on this node is for
+ * them. */
 bool tm_roster_has_other_node(const struct tm_roster *r, const struct tm_sched_node *n);
-/* Whether the node gets nothing that has failed, wherever that was: it is doubtful, and workers of
- * a sound one can take something. */
+/* Whether the node gets no failed work at all: it is doubtful, and workers of a sound node can take
+ * something. */
 bool tm_roster_is_shunned(const struct tm_roster *r, const struct tm_sched_node *n);
-/* The next worker of these that wants something; NULL: there is none. `skip`: not this one, nor
- * another one of its node if there is another node for what they must avoid. */
+/* The next of these workers that can take something; NULL: there is none. It is neither `skip`, nor
+ * another worker of its node if another node can take the work that avoids this one. */
 struct tm_sched_worker *tm_roster_next_idle(const struct tm_roster *r,
                                             const struct tm_sched_takers *of,
                                             const struct tm_sched_worker *skip);

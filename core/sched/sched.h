@@ -167,8 +167,8 @@ int64_t tm_sched_open(const struct tm_sched *s); /* mini-batches and parts that 
 int64_t tm_sched_awake_ns(struct tm_sched *s, int64_t now_ns);
 /* Workers that are loading the script, or in init(). */
 int64_t tm_sched_in_init(const struct tm_sched *s);
-/* A node whose workers fail again and again, if the same holds for all others that are not lost,
- * and no worker lives: the step has failed, unless another node comes. NULL: it has not. */
+/* A node whose workers fail again and again, if the same is true of all other nodes that are not
+ * lost, and no worker lives: the step has failed, unless another node comes. NULL: it has not. */
 const struct tm_sched_node *tm_sched_given_up(const struct tm_sched *s);
 
 #endif

@@ -46,8 +46,8 @@ enum tidemill_event_kind {
   TIDEMILL_EVENT_WORKER,     /* step, worker, pid, worker_state, text: how it ended */
   TIDEMILL_EVENT_LOG,        /* level, text, step or NULL: a line of the job's log */
   TIDEMILL_EVENT_ROWS,       /* step, output_bytes: more rows are committed and can be read */
-  /* node_id, node_address, node_state, level, text: of a node that a command has started, or Slurm.
-   * Its text is a LOG event, too. */
+  /* node_id, node_address, node_state, level, text: about a node that a command or Slurm starts.
+   * The text also comes as a LOG event. */
   TIDEMILL_EVENT_NODE,
 };
 
@@ -65,12 +65,12 @@ enum tidemill_worker_state {
 };
 
 enum tidemill_node_state {
-  TIDEMILL_NODE_REQUESTED = 1, /* its command is started */
-  TIDEMILL_NODE_WAITING,       /* in the queue of Slurm: text has the reason */
+  TIDEMILL_NODE_REQUESTED = 1, /* its command starts */
+  TIDEMILL_NODE_WAITING,       /* it is in Slurm's queue; the reason is in `text` */
   TIDEMILL_NODE_READY,         /* it has started, and gets work */
   TIDEMILL_NODE_LEAVING,       /* it drains, or is given back: it gets no more work */
-  TIDEMILL_NODE_LOST,          /* or it could not be started: text */
-  TIDEMILL_NODE_ENDED,         /* otherwise */
+  TIDEMILL_NODE_LOST,          /* it is lost, or could not be started; the cause is in `text` */
+  TIDEMILL_NODE_ENDED,         /* it has ended in another way */
 };
 
 /* Fields that do not belong to the kind of the event are 0, or "" for text. */
@@ -102,8 +102,8 @@ struct tidemill_event {
   int64_t run_ns;                               /* duration of run() */
   const struct tidemill_counts *counts;         /* never NULL; valid as long as the event */
   /* Of the worker: the number of its node as text, "0" for this machine, and the name of its host,
-   * as the logs have them. "": the event is about no worker. Of a NODE: its own; a host that is not
-   * known yet is "". */
+   * as the logs have them. "": the event is about no worker. NODE: those of
+   * the node; address "": not known yet. */
   const char *node_id, *node_address;
   int64_t output_bytes;                /* as in struct tidemill_step */
   enum tidemill_node_state node_state; /* NODE */
@@ -198,8 +198,8 @@ TIDEMILL_API const char *tidemill_job_cause(const struct tidemill_job *job);
 /* The sum over all steps. Valid until the next call with the job. */
 TIDEMILL_API const struct tidemill_counts *tidemill_job_counts(struct tidemill_job *job);
 /* The result as one JSON object, as in job_result.json; `run --json` adds the errors of a record.
- * Its `nodes` says what has become of the nodes that commands or Slurm have started; without such
- * nodes it is absent.
+ * Its `nodes` sums up the nodes that commands or Slurm have started; it is absent without such
+ * nodes.
  * NULL while the job runs, and when a Completed job was resumed only to compare its inputs. */
 TIDEMILL_API const char *tidemill_job_result(struct tidemill_job *job);
 

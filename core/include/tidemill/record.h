@@ -70,8 +70,8 @@ struct tidemill_record_info {
   const char *cancel_asked_by;
   bool cancel_is_taken; /* the process that runs it has heard of it */
   bool is_stopped;      /* the process that runs it was stopped, by Ctrl-Z or SIGSTOP */
-  /* What has become of the nodes that commands or Slurm have started, when it has ended: "4
-   * requested, 4 started, 1 lost; ready for 61.2 s in all, workers 78 % busy". "": there were
+  /* Of a job that has ended: the sum of the nodes that commands or Slurm have started, "4
+   * requested, 4 started, 1 lost; ready for 1 min 01 s in all, workers 78 % busy". "": there were
    * none. */
   const char *nodes;
 };
