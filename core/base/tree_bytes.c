@@ -182,7 +182,7 @@ static int read_pieces(struct reading *g)
       return (int)n;
     g->bytes += (uint64_t)n;
     if (g->bytes > TM_TREE_BYTES_MAX)
-      return refuse(g, "they are too many");
+      return refuse(g, "there are too many");
     tm_hash_add(g->one, g->piece, (size_t)n);
     if ((rc = g->r->on_piece(g->r->data, g->piece, (size_t)n, g->err)) < 0)
       return rc;
@@ -226,16 +226,16 @@ static int read_entry(struct reading *g, char kind)
   if (rc < 0)
     return rc;
   if (!is_good_name(g->name))
-    return refuse(g, "a name leads out of it");
+    return refuse(g, "a name leads out of the folder");
   if (++g->entries > TM_TREE_ENTRIES_MAX)
-    return refuse(g, "it has too many files");
+    return refuse(g, "there are too many files");
   switch (kind) {
   case 'D':
     tm_tree_hash_add(g->all, 'D', g->name, "", 0);
     return g->r->on_folder(g->r->data, g->name, g->err);
   case 'F': return read_file(g);
   case 'L': return read_link(g);
-  default: return refuse(g, "it has an entry of an unknown kind");
+  default: return refuse(g, "an entry is of an unknown kind");
   }
 }
 

@@ -53,8 +53,8 @@ void tm_job_exclude_unanswered(struct tm_job *job, size_t group, const char *lin
 {
   struct tm_launch_group *g = &job->launches->groups.at[group];
 
-  tm_err_set(&g->last, TM_ESCRIPT, "Slurm does not answer: '%s'; nodes are requested when it does",
-             line);
+  tm_err_set(&g->last, TM_ESCRIPT,
+             "Slurm does not answer: '%s'; nodes will be requested when it does", line);
   tm_job_emit(job, TM_EVENT_MESSAGE, g->is_unanswered ? TM_DEBUG : TM_WARNING, g->last.text);
   g->is_unanswered = true;
 }

@@ -80,14 +80,15 @@ static void note_allocation(struct tm_job *job, const struct tm_launch_group *g,
   tm_buf_release(&left_out);
   if (nodes_wanted > a->hosts_len)
     tm_job_warn(job,
-                "'node_count' is %zu, but the Slurm job %s has %zu %s for nodes: there is one node "
-                "on each; for Slurm jobs of their own: slurm_allocation = \"new\"",
+                "'node_count' is %zu, but the Slurm job %s has %zu %s for nodes, one node on each; "
+                "to start a Slurm job for each node instead: slurm_allocation = \"new\"",
                 nodes_wanted, a->job, a->hosts_len,
                 tm_text_counted((int64_t)a->hosts_len, "host", "hosts"));
   if (a->hosts_len > 1 && is_first_there(job->launches, g) && !tm_allocation_is_known_to_survive(a))
     tm_job_warn(job,
-                "Slurm ends the Slurm job %s, and this job with it, when one of its machines "
-                "fails, unless it was started with --no-kill, which is not known here",
+                "if a machine of the Slurm job %s fails, Slurm ends that Slurm job, and this job "
+                "with it: start it with salloc --no-kill or sbatch --no-kill; if you did, ignore "
+                "this warning, because Slurm does not show the option",
                 a->job);
 }
 
@@ -303,9 +304,9 @@ static char *why_late(const struct tm_launched_node *n)
                     (double)tm_job_launched_group(n)->config->node_start_timeout_ns / 1e9,
                     tm_job_slurm_queue_has_forgotten(n)
                         ? ": Slurm does not know its Slurm job any more"
-                    : n->source ? ": its source was being sent to it"
-                    : n->probe  ? ": whether it sees the job's files is not known, because a file "
-                                  "system or the node takes too long to answer"
+                    : n->source ? ": its source was still being sent"
+                    : n->probe  ? "; it has not confirmed that it sees the job's files: a file "
+                                  "system or the node is too slow"
                                 : "");
 }
 
@@ -391,7 +392,7 @@ static void fail_waiting(struct tm_job *job, size_t group)
   const char *queue = g->config->uses_slurm ? job->launches->slurm.reported : NULL;
   struct tm_err err = TM_ERR_NONE;
 
-  tm_err_set(&err, TM_ESCRIPT, "no node could be had for %g s (node_wait)%s%s",
+  tm_err_set(&err, TM_ESCRIPT, "the step had no node for %g s (node_wait)%s%s",
              (double)g->config->node_wait_ns / 1e9, queue || g->last.code < 0 ? ": " : "",
              queue              ? queue
              : g->last.code < 0 ? g->last.text

@@ -165,8 +165,8 @@ static void note_times(struct tm_job_probe *p)
   tm_launched_node_name(&text, p->node);
   tm_buf_add_str(
       &text, " sees other times of the same files than this machine: its workers compare only the "
-             "sizes of inputs with those that were listed; mount their file system in the "
-             "same way on all nodes");
+             "sizes of inputs with the listed sizes; mount the file system in the same way "
+             "on all nodes");
   tm_job_emit(p->node->job, TM_EVENT_MESSAGE, l->has_noted_times ? TM_DEBUG : TM_WARNING,
               tm_buf_str(&text));
   l->has_noted_times = true;

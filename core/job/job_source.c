@@ -69,7 +69,7 @@ static void run(void *data)
   if (tm_snapshot_pack(&pack, p->fs, p->dir, hash, &p->err) < 0)
     return;
   if (strcmp(hash, p->hash) != 0) {
-    tm_err_set(&p->err, TM_EDAMAGE, "the job's copy in '%s' was changed while the job runs",
+    tm_err_set(&p->err, TM_EDAMAGE, "the job's copy in '%s' has changed while the job runs",
                p->dir);
     return;
   }

@@ -122,12 +122,12 @@ static void add_advice(struct tm_buf *out, const struct tm_launched_node *n)
     tm_buf_printf(out, "; install the same build on both machines%s",
                   n->slurm_name ? ", or send this one along: --bcast=PATH in slurm_options" : "");
   else if (n->is_late && n->printed && is_echo(n->printed))
-    tm_buf_add_str(out, ", which it had got: it does not run 'tidemill node'");
+    tm_buf_add_str(out, ", which the job had sent: it does not run 'tidemill node'");
   else if (n->is_late && n->printed)
-    tm_buf_add_str(out, "; it must not ask for anything, because the job is at its other end: with "
+    tm_buf_add_str(out, "; the command must not ask for anything, because nobody can answer: with "
                         "ssh, use a key and -o BatchMode=yes");
   else if (n->has_ended && is_not_found(n))
-    tm_buf_printf(out, "; tidemill must be there under that path: install it%s",
+    tm_buf_printf(out, "; install tidemill on the node under that path%s",
                   n->slurm_name ? ", or send it along: --bcast=PATH in slurm_options"
                                 : ", or write another path into node_command");
 }

@@ -90,8 +90,8 @@ static const struct tm_field config_fields[] = {
     "options for srun, a list or a string that is split at blanks, such as \"--partition=long "
     "--gres=gpu:2\"; for compute_target = \"slurm\"" },
   { "slurm_allocation", TM_FIELD_CHOICE, 0, 0, "auto", "auto|new", CHANGEABLE,
-    "which Slurm jobs the nodes belong to. auto: within salloc or sbatch to that allocation, one on "
-    "each of its hosts, else to Slurm jobs of their own; new: always to Slurm jobs of their own" },
+    "where nodes run on Slurm. auto: within salloc or sbatch on the hosts of that allocation, one "
+    "node on each, else each node is a Slurm job of its own; new: always as Slurm jobs" },
   { "node_timeout", TM_FIELD_SECONDS, 1, 3600, "15", NULL, CHANGEABLE,
     "seconds of silence after which a node is given up, and replaced" },
   { "node_start_timeout", TM_FIELD_SECONDS, 1, 86400, "60", NULL, CHANGEABLE,
@@ -101,8 +101,8 @@ static const struct tm_field config_fields[] = {
     "seconds without any node after which the step fails, with the reason that Slurm gives; time "
     "in the queue counts; without it, it waits" },
   { "ship_source", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
-    "whether each node gets a copy of the script in its folder for temporary files, once, so that "
-    "its workers load nothing from a shared disk; on this machine it changes nothing" },
+    "whether the job sends its copy of the script to each node once, so that workers do not load it "
+    "from a shared disk; changes nothing on this machine" },
   { "environment", TM_FIELD_ENVIRONMENT, 0, 0, NULL, NULL, CHANGEABLE | RESULT,
     "{ variables, module_paths }: environment variables for the workers, and folders that "
     "require searches after the script's own; a name instead of it is accepted and ignored" },

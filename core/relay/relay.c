@@ -200,7 +200,7 @@ static int on_source_data(struct relay *r, const struct tm_msg *f, struct tm_err
   struct tm_source_copy *source = last_source(r);
 
   if (f->worker != TM_SOURCE_WORKER || !source)
-    return tm_err_set(err, TM_EPROTOCOL, "the supervisor sent bytes of no script");
+    return tm_err_set(err, TM_EPROTOCOL, "the supervisor sent bytes that belong to no script");
   tm_exchange_consumed(r->exchange, TM_MSG_HEADER);
   if (!tm_source_copy_add(source, f->payload, f->length))
     return tm_err_set(err, TM_EPROTOCOL, "the supervisor sent more of a script than it may");

@@ -21,7 +21,7 @@
 
 #define ANCESTORS_MAX 64
 #define WORDS_MAX     ((size_t)2 << 20) /* bytes of a command */
-#define ADVICE        "; to get Slurm jobs of their own for the nodes: slurm_allocation = \"new\""
+#define ADVICE        "; to start a Slurm job for each node instead: slurm_allocation = \"new\""
 
 /* ---- what our environment says ---- */
 
@@ -56,7 +56,7 @@ static int refuse(const struct tm_slurm_ran *ran, const char *job, const struct 
   if (!ran->is_late)
     tm_slurm_text_error(tm_buf_str(&ran->said), ran->said.len, text);
   return tm_err_set(err, TM_EUSAGE,
-                    "cannot see which hosts the allocation %s has (scontrol show hostnames): "
+                    "cannot list the hosts of the allocation %s (scontrol show hostnames): "
                     "%s" ADVICE,
                     job, ran->is_late || ran->has_failed ? text : why->text);
 }
@@ -126,8 +126,7 @@ int tm_allocation_find(struct tm_allocation *out, const struct tm_config *c, str
     add_hosts(out, &ran.out, &excluded);
   if (rc == 0 && out->hosts_len == 0)
     rc = tm_err_set(err, TM_EUSAGE,
-                    "the allocation %s has no host that slurm_options do not "
-                    "exclude" ADVICE,
+                    "the allocation %s has no host, or slurm_options exclude all of them" ADVICE,
                     job);
   tm_slurm_ran_release(&ran);
   tm_map_release(&excluded);
@@ -150,7 +149,7 @@ static int refuse_unanswered(const struct tm_allocation *a, const char *why, str
 {
   return tm_err_set(
       err, TM_EUSAGE,
-      "cannot ask Slurm for the allocation %s: %s (asked with: squeue --jobs=%s); try "
+      "cannot ask Slurm about the allocation %s: %s (asked with: squeue --jobs=%s); try "
       "again when Slurm runs: scontrol ping",
       a->job, why, a->job);
 }
@@ -158,8 +157,8 @@ static int refuse_unanswered(const struct tm_allocation *a, const char *why, str
 static int refuse_ended(const struct tm_allocation *a, const char *why, struct tm_err *err)
 {
   return tm_err_set(err, TM_EUSAGE,
-                    "the allocation %s, which SLURM_JOB_ID names, does not run: %s; start tidemill "
-                    "in one that does" ADVICE,
+                    "the allocation %s (SLURM_JOB_ID) does not run: %s; start tidemill in one that "
+                    "runs" ADVICE,
                     a->job, why);
 }
 

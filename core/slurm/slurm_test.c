@@ -43,7 +43,7 @@ static int refuse(char *const *argv, const char *why, const char *advice, struct
 static const char *advice_for(const char *reason, bool timed_out)
 {
   if (timed_out || tm_slurm_text_is_unanswered(reason))
-    return "check that this machine is one from which Slurm jobs are started, and that Slurm runs: "
+    return "check that Slurm jobs can be started from this machine, and that Slurm runs: "
            "scontrol ping";
   if (tm_slurm_text_is_unavailable(reason))
     return "correct slurm_options or process_count_per_node, or wait for nodes that are down or "
@@ -88,7 +88,7 @@ static int find_srun(struct tm_err *err)
   return file ? 0
               : tm_err_set(err, TM_EUSAGE,
                            "compute_target is \"slurm\", but there is no srun in PATH; run the job "
-                           "on a machine from which Slurm jobs are started");
+                           "on a machine from which Slurm jobs can be started");
 }
 
 /* For all steps of a job. */

@@ -24,7 +24,7 @@ static const struct tm_option options[] = {
   { "f", TM_OPTION_FLAG, PLACE(follow), NULL, NULL, "short for --follow" },
   { "errors", TM_OPTION_FLAG, PLACE(errors), NULL, NULL, "shows only errors with their stacks, warnings, and why workers and the job ended" },
   { "worker", TM_OPTION_VALUE, PLACE(worker), "NAME", NULL, "shows the lines of one worker (process000), and its tries" },
-  { "node", TM_OPTION_VALUE, PLACE(node), "ID", NULL, "shows the lines of one node (3): of its workers, of its command, and those that name it" },
+  { "node", TM_OPTION_VALUE, PLACE(node), "ID", NULL, "shows one node (3): the lines of its workers and of its command, and those that name it" },
   { "mini-batch", TM_OPTION_VALUE, PLACE(mini_batch), "N", NULL, "shows the tries of one mini-batch, and what their workers logged meanwhile" },
   { "step", TM_OPTION_VALUE, PLACE(step), "NAME", NULL, "shows one step; by default all, with their names if there are several" },
 };

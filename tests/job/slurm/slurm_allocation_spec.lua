@@ -179,7 +179,7 @@ describe("in an allocation of Slurm, nodes", function()
     finish(t)
     local err = t:read "run1.err"
     job.expect_words(err, { "warning: 'node_count' is 5, but the Slurm job " .. allocation .. " has 3 hosts",
-                            "unless it was started with --no-kill" })
+                            "salloc --no-kill or sbatch --no-kill" })
   end)
 
   on_slurm("are not on hosts that slurm_options exclude", function()
@@ -190,7 +190,7 @@ describe("in an allocation of Slurm, nodes", function()
     assert.same(job.names(INPUTS), t:rows())
     assert.equal("node1", record(t, 1).host)
     job.expect_words(r.err, { "'node_count' is 3, but the Slurm job " .. allocation .. " has 1 host" })
-    assert.is_nil(r.err:find "--no-kill")
+    assert.is_nil(r.err:find("--no-kill", 1, true))
   end)
 
   on_slurm("are replaced on an unused host when their machine dies", function()
@@ -294,7 +294,7 @@ describe("in an allocation of Slurm, nodes", function()
     programs.wait_until("an empty queue", function() return #cluster:queue() == 0 end)
     local r = t:run_job(nil, t.options)
     t:expect(r, 2)
-    job.expect_words(r.err, { "the allocation " .. allocation .. ", which SLURM_JOB_ID names, does not run: CANCELLED",
+    job.expect_words(r.err, { "the allocation " .. allocation .. " (SLURM_JOB_ID) does not run: CANCELLED",
                               "slurm_allocation = \"new\"" })
     assert.is_false(t:has "job")
     allocation = nil

@@ -208,7 +208,7 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     local t = new_case(1, NAMES, [[slurm_options = "--exclusive", node_wait = 8]])
     local r = t:run_job(nil, t.options)
     t:expect(r, 1)
-    job.expect_words(r.err, { "no node could be had for 8 s (node_wait): 0 of 1 nodes, 1 waiting: Resources" })
+    job.expect_words(r.err, { "the step had no node for 8 s (node_wait): 0 of 1 nodes, 1 waiting: Resources" })
     finish(first)
   end)
 

@@ -169,7 +169,7 @@ return tm.Pipeline { name = "case", steps = { step, again } }
     is_refused([[cd "$2/script/score"
       if test "$3" = 1; then cp table.txt "$2/kept"; echo >> table.txt; else cp "$2/kept" table.txt; fi
       exec "$1" node]], nil,
-               { "the source cannot be sent to it: the job's copy in '", "was changed while the job runs" })
+               { "the source cannot be sent to it: the job's copy in '", "has changed while the job runs" })
   end)
 
   -- The first node is killed, or hears nothing more, when at most 40 * 64 KiB of eight megabytes

@@ -510,7 +510,7 @@ describe("a command that starts nodes", function()
     local t = new_case(2, '"sleep 1000"', "node_wait = 1")
     local r = t:run_job(nil, t.options)
     t:expect(r, 1)
-    job.expect_words(r.err, { "no node could be had for 1 s (node_wait)" })
+    job.expect_words(r.err, { "the step had no node for 1 s (node_wait)" })
   end)
 end)
 

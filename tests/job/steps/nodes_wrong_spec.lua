@@ -52,7 +52,7 @@ describe("a node with", function()
   it("no program cannot be started: the path and what to do", function()
     local t = new_case [[exec "$3/nowhere/tidemill" node]]
     completes(t, { "cannot start node 1: its command exited with status 127 before the node was ready; ",
-                   "tidemill must be there under that path: install it, or write another path into node_command" })
+                   "install tidemill on the node under that path, or write another path into node_command" })
   end)
 
   it("a command that asks for a password cannot be started: what it asked, and how to avoid that", function()

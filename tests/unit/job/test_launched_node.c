@@ -149,12 +149,12 @@ static void what_it_printed_may_explain_why_it_is_no_node(void **state)
                                 .is_late = true,
                                 .why = (char *)"it was not ready after 2 s",
                                 .printed = (char *)"Password:" };
-  says(&n, "cannot start node 3: it was not ready after 2 s; it printed 'Password:'; it must not "
-           "ask for anything, because the job is at its other end: with ssh, use a key and -o "
+  says(&n, "cannot start node 3: it was not ready after 2 s; it printed 'Password:'; the command "
+           "must not ask for anything, because nobody can answer: with ssh, use a key and -o "
            "BatchMode=yes; see 'nodes/3.txt'");
   n.printed = (char *)"tidemill-stream 1 0123";
   says(&n, "cannot start node 3: it was not ready after 2 s; it printed 'tidemill-stream 1 0123', "
-           "which it had got: it does not run 'tidemill node'; see 'nodes/3.txt'");
+           "which the job had sent: it does not run 'tidemill node'; see 'nodes/3.txt'");
   n.printed = (char *)"Password:";
   n.is_late = false;
   strcpy(n.ended.last_line, "bye");
@@ -255,14 +255,14 @@ static void what_to_do_about_a_wrong_program_is_said(void **state)
   struct tm_launched_node n = { .id = 3, .host = "cn09", .has_ended = true };
   n.ended.exit_status = 127;
   says(&n, "cannot start node 3 (cn09): its command exited with status 127 before the node was "
-           "ready; tidemill must be there under that path: install it, or write another path into "
+           "ready; install tidemill on the node under that path, or write another path into "
            "node_command; see 'nodes/3.txt'");
   n.slurm_name = (char *)"tidemill-x-1-3";
   n.ended.exit_status = 2;
   strcpy(n.ended.last_line, "slurmstepd: error: execve(): /opt/tidemill: No such file");
   says(&n, "cannot start node 3 (cn09): its command exited with status 2 before the node was "
            "ready; its last line was 'slurmstepd: error: execve(): /opt/tidemill: No such file'; "
-           "tidemill must be there under that path: install it, or send it along: --bcast=PATH in "
+           "install tidemill on the node under that path, or send it along: --bcast=PATH in "
            "slurm_options; see 'nodes/3.txt'");
   n.why = (char *)"it runs 'tidemill 1', but this is 'tidemill 2'";
   n.is_refused = n.is_other_build = true;

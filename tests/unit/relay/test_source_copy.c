@@ -232,7 +232,8 @@ static void bytes_that_are_no_tree_are_a_problem(void **state)
   struct fixture *x = *state;
   strcpy(x->hash, "0123456789abcdef");
   add_file(x, "../stray", false, "one", 3);
-  assert_string_equal(send_all(x), "the bytes of a folder cannot be read: a name leads out of it");
+  assert_string_equal(send_all(x),
+                      "the bytes of a folder cannot be read: a name leads out of the folder");
   assert_int_equal(folder_size(&x->folder, "base/stray"), -1);
 }
 

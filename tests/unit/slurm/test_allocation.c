@@ -91,17 +91,17 @@ static void hosts_have_the_cpus_of_the_allocation(void **state)
 static void hosts_that_cannot_be_found_are_an_error(void **state)
 {
   put_command(*state, "scontrol", SHOWS);
-  expect_found("cn[1-3]", "the allocation 27 has no host that slurm_options do not exclude; to get "
-                          "Slurm jobs of their own for the nodes: slurm_allocation = \"new\"");
+  expect_found("cn[1-3]", "the allocation 27 has no host, or slurm_options exclude all of them; to "
+                          "start a Slurm job for each node instead: slurm_allocation = \"new\"");
   put_command(*state, "scontrol", "echo 'scontrol: error: broken' >&2; exit 1");
-  expect_found(NULL, "cannot see which hosts the allocation 27 has (scontrol show hostnames): "
+  expect_found(NULL, "cannot list the hosts of the allocation 27 (scontrol show hostnames): "
                      "scontrol: error: broken; ");
   put_command(*state, "scontrol", "true");
   expect_found(NULL, "the allocation 27 has no host");
   put_command(*state, "scontrol", "printf -- '-x\\ncn 1\\n\\001\\n[a\\n'");
   expect_found(NULL, "the allocation 27 has no host");
   setenv("PATH", "/nonexistent", 1);
-  expect_found(NULL, "cannot see which hosts the allocation 27 has (scontrol show hostnames): ");
+  expect_found(NULL, "cannot list the hosts of the allocation 27 (scontrol show hostnames): ");
 }
 
 static void an_environment_may_name_no_allocation(void **state)
@@ -199,14 +199,14 @@ static void one_that_has_ended_is_refused(void **state)
   expect_checked(*state, "echo '27|x|PENDING||1:00|None'", NULL);
   expect_checked(*state, "echo nonsense", NULL);
   expect_checked(*state, "echo '27|x|TIMEOUT|cn1|0:00|TimeLimit'",
-                 "the allocation 27, which SLURM_JOB_ID names, does not run: TIMEOUT; start");
+                 "the allocation 27 (SLURM_JOB_ID) does not run: TIMEOUT; start");
   expect_checked(*state, "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1",
                  "does not run: Invalid job id specified; start");
   expect_checked(
       *state,
       "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' "
       ">&2; exit 1",
-      "cannot ask Slurm for the allocation 27: Unable to contact slurm controller");
+      "cannot ask Slurm about the allocation 27: Unable to contact slurm controller");
 }
 
 static void expect_command(const struct tm_allocation *a, const char *host, const char *expected)
