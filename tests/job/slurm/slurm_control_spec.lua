@@ -116,7 +116,7 @@ end]])
     assert.equal(0, count_in_log(t, "lost node %d+ "))
   end)
 
-  on_slurm("are other ones when a killed job is resumed and their machines are dead", function()
+  on_slurm("are on other machines when a killed job is resumed and their machines are dead", function()
     local t = start(2)
     wait_at(t, 1, 2)
     let_go(t, 1)

@@ -91,7 +91,7 @@ end]])
     job.expect_patterns(log, { loss:format(machine, WORK, machine) })
   end)
 
-  on_slurm("because their relay was killed are reported with what Slurm calls that", function()
+  on_slurm("because their relay was killed are reported with Slurm's word for that", function()
     local t = start()
     kill_relay(t)
     wait_for_log(t, "node 3 %(node%d%) is ready")
@@ -204,7 +204,7 @@ PATH=${PATH#*:} exec %s "$@"
     end)
   end
 
-  on_slurm("need not be replaced: the job does not wait for Slurm's answer", function()
+  on_slurm("and need no replacement do not make the job wait for Slurm's answer", function()
     local t = start(with_broken("srun", HANGS, "--test-only"))
     t:write("here-broken", "")
     kill_relay(t)

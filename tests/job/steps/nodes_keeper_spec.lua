@@ -151,7 +151,7 @@ describe("a killed keeper of the job", function()
     t:wait_for_none(LEFT_LIMIT)
   end)
 
-  it("has none if the job is killed, too: the nodes end by themselves", function()
+  it("has no successor if the job is killed, too: the nodes end by themselves", function()
     local t = stopped_case()
     local keeper = assert(keeper_of(t))
     programs.kill(t.program.pid, programs.SIGSTOP)

@@ -71,7 +71,7 @@ end
 describe("the result of a node that was given up", function()
   after_each(job.check_end)
 
-  it("is dropped and counted when it comes, and its mini-batch runs again", function()
+  it("is dropped and counted when it arrives, and its mini-batch runs again", function()
     late_result(3600000, function(t) os.remove(t:path "slow-1") end)
   end)
 

@@ -91,7 +91,7 @@ describe("a job that loses a node", function()
     r = t:expect(t:finish(t.program, LIMIT), 0)
   end)
 
-  it("names the lost one in its last lines, with the reason and the log", function()
+  it("names the lost node in its last lines, with the reason and the log", function()
     local file = t:path("job/score/logs/sys/node/" .. lost .. "/launcher.txt"):gsub("%p", "%%%0")
     local last = r.err:match "Completed: case, .*"
     job.expect_patterns(last, { table.concat {
@@ -101,7 +101,7 @@ describe("a job that loses a node", function()
     } })
   end)
 
-  it("records the life of each in master_role.txt", function()
+  it("records the life of each node in master_role.txt", function()
     local log = t:log "sys/master_role.txt"
     for _, id in ipairs { "1", "2", "3" } do
       local requested = log:find("|node " .. id .. " is requested\n", 1, true)
@@ -116,7 +116,7 @@ describe("a job that loses a node", function()
     end
   end)
 
-  it("has the time of each in node_summary.csv", function()
+  it("has the times of each node in node_summary.csv", function()
     local nodes, columns = by_node(t)
     assert.same({ "Started", "Seconds", "Busy Percent", "Ended" },
       { columns[#columns - 3], columns[#columns - 2], columns[#columns - 1], columns[#columns] })
@@ -132,7 +132,7 @@ describe("a job that loses a node", function()
     assert.is_true(busy > 0 and busy <= 100)
   end)
 
-  it("has the sum in job_result.json and in its status", function()
+  it("sums up its nodes in job_result.json and in its status", function()
     for _, result in ipairs { t:result(), r.result, json.decode(t:run({ "status", "job", "--json" }).out) } do
       local nodes = result.nodes
       assert.same({ 3, 3, 1 }, { nodes.asked, nodes.started, nodes.lost })
@@ -141,7 +141,7 @@ describe("a job that loses a node", function()
     assert.matches("\nnodes:   3 requested, 3 started, 1 lost; ", t:run({ "status", "job" }).out)
   end)
 
-  it("measures its nodes, and what carries them", function()
+  it("measures its nodes, and the commands that carry them", function()
     job.expect_words(t:log "perf/3/processes_resource_usage.csv", { ",relay,", ",keeper,", ",process" })
     local here = t:log "perf/supervisor/processes_resource_usage.csv"
     job.expect_words(here, { ",supervisor,", ",keeper,", ",launcher of 3," })
@@ -149,7 +149,7 @@ describe("a job that loses a node", function()
     assert.falsy(t:has_log "sys/node/0")
   end)
 
-  it("has the logs of one node together", function()
+  it("shows the logs of one node together", function()
     local said = t:run { "logs", "job", "--node", lost }
     assert.equal(0, said.status, said.err)
     job.expect_patterns(said.out, { "|node " .. lost .. " is requested\n", "|keeper|process00%d started: pid ",
@@ -182,7 +182,7 @@ end]], "error_threshold = 0, run_max_try = 1")
     assert.equal(1, t:result().nodes.asked) -- of the last session
   end)
 
-  it("which cannot start are in no sum but that of the requested", function()
+  it("count only as requested if they cannot start", function()
     local t = new_case(5, [[{ "sh", "-c", "echo no such luck >&2; exit 3" }]], "function run(m) return m end")
     local r = t:expect_job(1, nil, t.options)
     local nodes = t:result().nodes

@@ -57,7 +57,7 @@ describe("a sick node", function()
   after_each(job.check_end)
 
   -- It begins when workers of the others are ready, and they wait until it has failed often enough.
-  it("is replaced on another host; what failed there succeeds elsewhere", function()
+  it("is replaced on another host; failed mini-batches succeed elsewhere", function()
     local t = sick_case({ "a", "b", "c", "d" }, [[
 function run(m)
   mark("at-" .. host)
@@ -91,7 +91,7 @@ end]], "error_threshold = 0, run_max_try = 2")
   end)
 
   -- There is no spare host: its own rests while the other one works.
-  it("is one where init() fails, although it succeeds elsewhere", function()
+  it("is a node where init() fails although it succeeds elsewhere", function()
     local t = sick_case({ "a", "b" }, [[
 function init() if host == "b" then error "no licence" end end
 function run(m)
@@ -138,7 +138,7 @@ function run(m) return names_of(m) end]], "", [==[{ "sh", "-c",
     assert.is_nil(log_of(t):find("is sick", 1, true))
   end)
 
-  it("is not one where the script fails as it does everywhere", function()
+  it("is not a node where the script fails as it does everywhere", function()
     local t = sick_case({ "a", "b", "c" }, [[
 function run()
   mark("at-" .. host)

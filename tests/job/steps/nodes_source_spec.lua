@@ -88,7 +88,7 @@ end
 describe("a script that is sent to nodes", function()
   after_each(job.check_end)
 
-  it("gives the rows and messages that it gives here", function()
+  it("gives the same rows and messages as on this machine", function()
     is_as_here(new_case(on_nodes(2, NODE)))
   end)
 
@@ -148,7 +148,7 @@ return tm.Pipeline { name = "case", steps = { step, again } }
     is_as_here(new_case(on_nodes(2, BLIND)))
   end)
 
-  it("must be readable there without ship_source", function()
+  it("must be readable on the node without ship_source", function()
     if not may_mount then return pending "needs the right to mount" end
     is_refused([[
       test "$3" = 1 || exec "$1" node
@@ -174,7 +174,7 @@ return tm.Pipeline { name = "case", steps = { step, again } }
 
   -- The first node is killed, or hears nothing more, when at most 40 * 64 KiB of eight megabytes
   -- have come. The next one completes the job, and removes what the first one has left.
-  it("may end in the middle with its node", function()
+  it("may stop in the middle when its node ends", function()
     for _, ending in ipairs { [[kill -9 $(cat "$2/pid")]], ":" } do
       local t = new_case(on_nodes(1, by_shell(([[
         test "$3" = 1 || exec "$1" node

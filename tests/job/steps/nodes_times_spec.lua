@@ -74,7 +74,7 @@ describe("a node that sees other times", function()
     end)
   end
 
-  it("is one whose probe says so: inputs that have changed are noticed elsewhere", function()
+  it("is recognized by its probe: without a difference, changed inputs are noticed", function()
     local t = new_case("table", "test -e")
     expect_job(t, 1)
     assert.is_nil(t:log("sys/master_role.txt"):find("sees other times", 1, true))

@@ -33,7 +33,7 @@ describe("a node with", function()
   after_each(job.check_end)
 
   -- The build is changed within the program, where it has the same length.
-  it("another build is refused, and both builds are named", function()
+  it("another build is refused: the message names both builds", function()
     local t = new_case [[exec "$3/other" node]]
     local file = assert(io.open(job.program, "rb"))
     local program = file:read "*a"
@@ -49,13 +49,13 @@ describe("a node with", function()
     completes(t, { "cannot use node 1: " .. both, "install the same build on both machines", "see 'nodes/1.txt'" })
   end)
 
-  it("no program cannot be started: the path and what to do", function()
+  it("no program cannot be started: the message has the path and what to do", function()
     local t = new_case [[exec "$3/nowhere/tidemill" node]]
     completes(t, { "cannot start node 1: its command exited with status 127 before the node was ready; ",
                    "install tidemill on the node under that path, or write another path into node_command" })
   end)
 
-  it("a command that asks for a password cannot be started: what it asked, and how to avoid that", function()
+  it("a command that asks for a password cannot be started: the message says how to avoid that", function()
     local t = new_case([[printf 'Password: '; exec sleep 1000]], "node_start_timeout = 1")
     completes(t, { "cannot start node 1: it was not ready after 1 s (node_start_timeout); it printed 'Password: '",
                    "must not ask for anything", "-o BatchMode=yes" })
@@ -85,7 +85,7 @@ describe("a node with", function()
     completes(t, { "cannot use node 1 (", problem, "that all nodes share and may write to", "--job-dir or " })
   end)
 
-  it("a full folder for temporary files starts no worker: the node, the folder and what to do", function()
+  it("a full folder for temporary files starts no worker: the message has the folder and what to do", function()
     if not may_mount then return pending "needs the right to mount" end
     local t = job.case()
     t:inputs(INPUTS)
@@ -135,7 +135,7 @@ end)
 
 -- Slurm's controller may have been killed before it had written down that there is a Slurm job. Its
 -- srun waits for ever. squeue lists it once here.
-describe("an srun that waits for what Slurm has forgotten", function()
+describe("an srun whose Slurm job Slurm has forgotten", function()
   after_each(job.check_end)
 
   it("is ended, and another node is requested", function()

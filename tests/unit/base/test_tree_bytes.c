@@ -96,7 +96,7 @@ static void a_tree_arrives(void **state)
   release(&r);
 }
 
-static void the_hash_is_of_all_of_it(void **state)
+static void the_hash_covers_the_whole_tree(void **state)
 {
   struct reading a = { 0 }, b = { 0 };
   char first[17], second[17];
@@ -128,7 +128,7 @@ static void bytes_that_end_too_early_are_refused(void **state)
   release(&r);
 }
 
-static void names_that_lead_out_of_it_are_refused(void **state)
+static void names_that_lead_out_of_the_folder_are_refused(void **state)
 {
   static const char *const names[] = { "",   "/a", "..",  "a/..",  "../a", "a/../b", "a//b",
                                        "a/", ".",  "./a", "a/./b", "a/.",  "/",      "a/../../b" };
@@ -148,7 +148,7 @@ static void names_that_lead_out_of_it_are_refused(void **state)
     }
 }
 
-static void names_that_look_odd_are_taken(void **state)
+static void odd_names_are_accepted(void **state)
 {
   static const char *const names[] = { "...", "..a", "a..", ".a/..b", "a\nb", "\xff" };
   for (size_t i = 0; i < TM_COUNT_OF(names); i++) {
@@ -162,7 +162,7 @@ static void names_that_look_odd_are_taken(void **state)
 }
 
 /* Each is the beginning of a tree. */
-static void bytes_of_other_forms_are_refused(void **state)
+static void bytes_that_are_not_a_tree_are_refused(void **state)
 {
   static const struct {
     const char *bytes;
@@ -211,7 +211,7 @@ static void a_failed_call_ends_the_reading(void **state)
   }
 }
 
-static void links_within_are_known(void **state)
+static void links_within_the_folder_are_recognized(void **state)
 {
   static const struct {
     const char *name, *target;
@@ -227,12 +227,12 @@ static void links_within_are_known(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(a_tree_arrives),
-    cmocka_unit_test(the_hash_is_of_all_of_it),
+    cmocka_unit_test(the_hash_covers_the_whole_tree),
     cmocka_unit_test(bytes_that_end_too_early_are_refused),
-    cmocka_unit_test(names_that_lead_out_of_it_are_refused),
-    cmocka_unit_test(names_that_look_odd_are_taken),
-    cmocka_unit_test(bytes_of_other_forms_are_refused),
+    cmocka_unit_test(names_that_lead_out_of_the_folder_are_refused),
+    cmocka_unit_test(odd_names_are_accepted),
+    cmocka_unit_test(bytes_that_are_not_a_tree_are_refused),
     cmocka_unit_test(a_tree_has_a_limited_number_of_entries),
     cmocka_unit_test(a_failed_call_ends_the_reading),
-    cmocka_unit_test(links_within_are_known),
+    cmocka_unit_test(links_within_the_folder_are_recognized),
 });

@@ -30,7 +30,7 @@ static void size_and_time_are_compared(void **state)
   folder_release(&f);
 }
 
-static void sizes_alone_are_compared(void **state)
+static void only_sizes_are_compared(void **state)
 {
   struct folder f;
   folder_init(&f);
@@ -45,5 +45,5 @@ static void sizes_alone_are_compared(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(size_and_time_are_compared),
-    cmocka_unit_test(sizes_alone_are_compared),
+    cmocka_unit_test(only_sizes_are_compared),
 });

@@ -509,7 +509,7 @@ static void nodes_are_found_after_others_have_left(void **state)
 }
 
 /* However long the scheduler is away. */
-static void a_request_without_an_answer_is_no_failed_start(void **state)
+static void a_request_without_an_answer_is_not_a_failed_start(void **state)
 {
   struct tm_launch_plan p;
   int64_t now_ns = 0;
@@ -578,6 +578,6 @@ UNIT_TESTS({
     cmocka_unit_test(a_host_is_not_to_blame_for_what_the_scheduler_decides),
     cmocka_unit_test(a_canceled_node_is_not_replaced),
     cmocka_unit_test(nodes_are_found_after_others_have_left),
-    cmocka_unit_test(a_request_without_an_answer_is_no_failed_start),
+    cmocka_unit_test(a_request_without_an_answer_is_not_a_failed_start),
     cmocka_unit_test(a_host_is_not_used_while_its_command_still_runs),
 });

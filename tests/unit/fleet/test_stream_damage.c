@@ -205,7 +205,7 @@ static size_t length_of_stream(void)
   return len;
 }
 
-static void a_stream_without_damage_comes_whole(void **state)
+static void an_undamaged_stream_arrives_whole(void **state)
 {
   assert_non_null(strstr(tm_buf_str(&recorded.order), "started 10;"));
   assert_non_null(strstr(tm_buf_str(&recorded.order), "taken 10: 1;"));
@@ -214,7 +214,7 @@ static void a_stream_without_damage_comes_whole(void **state)
 }
 
 /* Only line breaks between frames, and the relay's own number, mean nothing. */
-static void no_damaged_byte_brings_anything_that_was_not_sent(void **state)
+static void a_damaged_byte_delivers_nothing_that_was_not_sent(void **state)
 {
   const char *given = getenv("TM_SEED");
   uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
@@ -230,6 +230,6 @@ static void no_damaged_byte_brings_anything_that_was_not_sent(void **state)
 
 UNIT_HOOKS(.limit_s = 600, .setup = record, .teardown = drop_record);
 UNIT_TESTS({
-    cmocka_unit_test(a_stream_without_damage_comes_whole),
-    cmocka_unit_test(no_damaged_byte_brings_anything_that_was_not_sent),
+    cmocka_unit_test(an_undamaged_stream_arrives_whole),
+    cmocka_unit_test(a_damaged_byte_delivers_nothing_that_was_not_sent),
 });

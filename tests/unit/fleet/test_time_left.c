@@ -41,7 +41,7 @@ static void the_longest_run_and_30_s_must_be_left(void **state)
   expect(0, (struct tm_run_times) { .longest_ns = 1, .timeout_ns = 1 }, 0);
 }
 
-static void before_the_first_has_ended_its_timeout_counts_or_half_of_the_time(void **state)
+static void until_a_run_has_ended_its_timeout_counts_or_half_of_the_time(void **state)
 {
   expect(600, (struct tm_run_times) { .timeout_ns = MINUTE }, 520);
   expect(600, (struct tm_run_times) { .timeout_ns = 9 * MINUTE }, 280);
@@ -72,7 +72,7 @@ static void without_a_limit_there_is_always_time(void **state)
   assert_false(tm_time_left_is_announced(&t, 1000 * MINUTE));
 }
 
-static void the_first_answer_counts_and_a_large_one_is_no_harm(void **state)
+static void the_first_answer_counts_and_a_large_one_does_no_harm(void **state)
 {
   struct tm_time_left t = node_with(INT64_MAX);
 
@@ -93,9 +93,9 @@ static void the_end_is_announced_150_s_before(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(the_longest_run_and_30_s_must_be_left),
-    cmocka_unit_test(before_the_first_has_ended_its_timeout_counts_or_half_of_the_time),
+    cmocka_unit_test(until_a_run_has_ended_its_timeout_counts_or_half_of_the_time),
     cmocka_unit_test(of_several_steps_the_longest_counts),
     cmocka_unit_test(without_a_limit_there_is_always_time),
-    cmocka_unit_test(the_first_answer_counts_and_a_large_one_is_no_harm),
+    cmocka_unit_test(the_first_answer_counts_and_a_large_one_does_no_harm),
     cmocka_unit_test(the_end_is_announced_150_s_before),
 });

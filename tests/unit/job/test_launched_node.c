@@ -79,7 +79,7 @@ static void what_slurm_says_of_its_end_is_told(void **state)
   says(&n, "cannot start node 3 (cn09): nothing heard for 15 s; see 'nodes/3.txt'");
 }
 
-static void what_follows_from_a_loss_is_told(void **state)
+static void a_loss_is_reported_with_its_consequences(void **state)
 {
   struct tm_launched_node n = lost_slurm_job();
 
@@ -108,7 +108,7 @@ static void says_drained(const struct tm_launched_node *n, const char *expected)
   tm_buf_release(&text);
 }
 
-static void so_is_the_end_of_one_that_drained(void **state)
+static void the_end_of_a_drained_node_is_reported_with_its_consequences(void **state)
 {
   struct tm_launched_node n = lost_slurm_job();
 
@@ -214,7 +214,7 @@ static void expect(struct tm_buf *text, const char *expected)
   tm_buf_clear(text);
 }
 
-static void its_life_is_told(void **state)
+static void the_life_of_a_node_is_reported(void **state)
 {
   struct tm_launched_node n = { .id = 3, .host = "cn09" };
   struct tm_buf text = TM_BUF_NONE;
@@ -236,7 +236,7 @@ static void its_life_is_told(void **state)
   tm_buf_release(&text);
 }
 
-static void a_wrong_clock_is_told(void **state)
+static void a_wrong_clock_is_reported(void **state)
 {
   struct tm_launched_node n = { .id = 3, .host = "cn09" };
   struct tm_buf text = TM_BUF_NONE;
@@ -250,7 +250,7 @@ static void a_wrong_clock_is_told(void **state)
   tm_buf_release(&text);
 }
 
-static void what_to_do_about_a_wrong_program_is_said(void **state)
+static void advice_about_a_wrong_program(void **state)
 {
   struct tm_launched_node n = { .id = 3, .host = "cn09", .has_ended = true };
   n.ended.exit_status = 127;
@@ -272,19 +272,19 @@ static void what_to_do_about_a_wrong_program_is_said(void **state)
 }
 
 UNIT_TESTS({
-    cmocka_unit_test(its_life_is_told),
-    cmocka_unit_test(a_wrong_clock_is_told),
+    cmocka_unit_test(the_life_of_a_node_is_reported),
+    cmocka_unit_test(a_wrong_clock_is_reported),
     cmocka_unit_test(a_command_that_ends_too_early_is_quoted),
     cmocka_unit_test(a_command_that_succeeds_explains_little),
     cmocka_unit_test(a_lost_node_is_named_with_its_host),
     cmocka_unit_test(what_slurm_says_of_its_end_is_told),
-    cmocka_unit_test(what_follows_from_a_loss_is_told),
-    cmocka_unit_test(so_is_the_end_of_one_that_drained),
+    cmocka_unit_test(a_loss_is_reported_with_its_consequences),
+    cmocka_unit_test(the_end_of_a_drained_node_is_reported_with_its_consequences),
     cmocka_unit_test(our_own_signal_is_not_the_cause),
     cmocka_unit_test(a_late_node_is_late_however_its_command_ends),
     cmocka_unit_test(what_it_printed_may_explain_why_it_is_no_node),
     cmocka_unit_test(a_refused_node_says_why),
     cmocka_unit_test(a_refusal_says_what_to_do),
     cmocka_unit_test(a_command_that_never_ran_has_no_end),
-    cmocka_unit_test(what_to_do_about_a_wrong_program_is_said),
+    cmocka_unit_test(advice_about_a_wrong_program),
 });

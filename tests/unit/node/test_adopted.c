@@ -165,7 +165,7 @@ static void an_adopted_command_is_ended_on_request(void **state)
 }
 
 /* Its end is reported when nothing of it is left. */
-static void what_an_adopted_command_has_left_is_killed(void **state)
+static void leftover_processes_of_an_adopted_command_are_killed(void **state)
 {
   struct rig r, next;
   rig_start(&r, 0);
@@ -186,7 +186,7 @@ static void what_an_adopted_command_has_left_is_killed(void **state)
 }
 
 /* The numbers of processes are used again. */
-static void a_process_that_is_another_one_is_not_touched(void **state)
+static void another_process_with_that_number_is_not_touched(void **state)
 {
   struct rig r, next;
   rig_start(&r, 0);
@@ -225,7 +225,7 @@ static void a_process_that_is_another_one_is_not_touched(void **state)
 }
 
 /* Its keeper was killed before the supervisor had heard of it. */
-static void a_command_whose_number_is_not_known_is_ended(void **state)
+static void a_command_with_an_unknown_number_is_ended(void **state)
 {
   struct rig r, next;
   rig_start(&r, 0);
@@ -241,7 +241,7 @@ static void a_command_whose_number_is_not_known_is_ended(void **state)
   release(&next, &r);
 }
 
-static void a_closed_channel_ends_adopted_commands_and_runs_the_last(void **state)
+static void a_closed_channel_ends_adopted_commands_and_runs_the_last_command(void **state)
 {
   struct rig r, next;
   struct tm_buf last = TM_BUF_NONE;
@@ -269,7 +269,7 @@ static void a_closed_channel_ends_adopted_commands_and_runs_the_last(void **stat
   release(&next, &r);
 }
 
-static void only_what_is_kept_outlives_its_keeper(void **state)
+static void only_kept_launches_outlive_their_keeper(void **state)
 {
   struct rig r, next;
   rig_start(&r, 0);
@@ -292,7 +292,7 @@ static void only_what_is_kept_outlives_its_keeper(void **state)
   release(&next, &r);
 }
 
-static void a_later_session_ends_what_is_kept(void **state)
+static void a_later_session_ends_kept_launches(void **state)
 {
   struct rig r, next;
   rig_start(&r, 0);
@@ -336,11 +336,11 @@ UNIT_HOOKS(.serve = rig_serve);
 UNIT_TESTS({
     cmocka_unit_test(the_next_keeper_adopts_a_command_and_notices_its_end),
     cmocka_unit_test(an_adopted_command_is_ended_on_request),
-    cmocka_unit_test(what_an_adopted_command_has_left_is_killed),
-    cmocka_unit_test(a_process_that_is_another_one_is_not_touched),
-    cmocka_unit_test(a_command_whose_number_is_not_known_is_ended),
-    cmocka_unit_test(a_closed_channel_ends_adopted_commands_and_runs_the_last),
-    cmocka_unit_test(only_what_is_kept_outlives_its_keeper),
-    cmocka_unit_test(a_later_session_ends_what_is_kept),
+    cmocka_unit_test(leftover_processes_of_an_adopted_command_are_killed),
+    cmocka_unit_test(another_process_with_that_number_is_not_touched),
+    cmocka_unit_test(a_command_with_an_unknown_number_is_ended),
+    cmocka_unit_test(a_closed_channel_ends_adopted_commands_and_runs_the_last_command),
+    cmocka_unit_test(only_kept_launches_outlive_their_keeper),
+    cmocka_unit_test(a_later_session_ends_kept_launches),
     cmocka_unit_test(a_request_that_cannot_be_honoured_ends_the_keeper),
 });

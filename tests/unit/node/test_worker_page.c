@@ -92,7 +92,7 @@ static void the_packed_states_follow_the_window(void **state)
 }
 
 /* A word that cannot be at its place says nothing. */
-static void a_page_that_was_scribbled_on_can_be_read(void **state)
+static void a_damaged_page_can_be_read(void **state)
 {
   struct tm_page p = { 0 };
   struct tm_page_states s;
@@ -229,7 +229,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_place_is_used_again),
     cmocka_unit_test(the_packed_states_match_the_page),
     cmocka_unit_test(the_packed_states_follow_the_window),
-    cmocka_unit_test(a_page_that_was_scribbled_on_can_be_read),
+    cmocka_unit_test(a_damaged_page_can_be_read),
     cmocka_unit_test(one_of_two_has_an_entry),
     cmocka_unit_test(a_reading_is_of_one_moment),
     cmocka_unit_test(a_moment_that_no_time_can_be_added_to_is_unknown),

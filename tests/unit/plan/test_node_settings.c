@@ -209,7 +209,7 @@ static void a_setting_of_another_target_is_refused(void **state)
                "nodes; write compute_target = \"slurm\", or leave it out");
 }
 
-static void new_slurm_jobs_are_of_slurm(void **state)
+static void slurm_allocation_new_needs_slurm(void **state)
 {
   struct tm_node_settings s = { .node_count = 1, .hosts_text = "", .wants_slurm_jobs = true };
   struct tm_config config = { 0 };
@@ -225,7 +225,7 @@ static void new_slurm_jobs_are_of_slurm(void **state)
 }
 
 UNIT_TESTS({
-    cmocka_unit_test(new_slurm_jobs_are_of_slurm),
+    cmocka_unit_test(slurm_allocation_new_needs_slurm),
     cmocka_unit_test(a_host_that_looks_like_an_option_is_refused),
     cmocka_unit_test(a_host_of_two_lines_is_refused),
     cmocka_unit_test(a_byte_order_mark_is_not_part_of_a_name),

@@ -64,7 +64,7 @@ static void options_pass_as_they_are(void **state)
 }
 
 /* The words, then ';' and what is left out. */
-static void a_step_does_not_get_what_chooses_machines(void **state)
+static void a_step_gets_no_options_that_choose_machines(void **state)
 {
   static const struct row rows[] = {
     { "-p debug --time=5", "-p|debug|--time=5;" },
@@ -217,7 +217,7 @@ static void there_may_be_none(void **state)
 }
 
 UNIT_TESTS({
-    cmocka_unit_test(a_step_does_not_get_what_chooses_machines),
+    cmocka_unit_test(a_step_gets_no_options_that_choose_machines),
     cmocka_unit_test(without_options_a_step_gets_none),
     cmocka_unit_test(options_pass_as_they_are),
     cmocka_unit_test(excluded_hosts_are_taken_out),

@@ -49,7 +49,7 @@ static void expect_file(const char *job, const char *name, const char *expected)
   free(file);
 }
 
-static void fields_are_added_to_what_is_known(void **state)
+static void fields_are_added_to_a_record(void **state)
 {
   char *file = nodes_file(*state, "3.json");
   struct stat st;
@@ -98,7 +98,7 @@ static void expect_left(const char *job, const char *expected)
   tm_buf_release(&out);
 }
 
-static void only_what_may_run_is_left(void **state)
+static void only_nodes_that_may_run_are_left(void **state)
 {
   expect_left(*state, "");
   put(*state, "1.json", "{\"name\":\"n1\",\"may_run\":false}");
@@ -110,7 +110,7 @@ static void only_what_may_run_is_left(void **state)
   expect_left(*state, "3:n3:step;");
 }
 
-static void what_is_not_a_record_counts_for_nothing(void **state)
+static void other_files_are_ignored(void **state)
 {
   static const char *const names[] = { "0.json",
                                        "-1.json",
@@ -155,9 +155,9 @@ static void what_is_not_a_record_counts_for_nothing(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_open, store_close)
 
 UNIT_TESTS({
-    TEST(fields_are_added_to_what_is_known),
+    TEST(fields_are_added_to_a_record),
     TEST(a_damaged_file_is_replaced),
     TEST(a_folder_that_is_missing_is_an_error),
-    TEST(only_what_may_run_is_left),
-    TEST(what_is_not_a_record_counts_for_nothing),
+    TEST(only_nodes_that_may_run_are_left),
+    TEST(other_files_are_ignored),
 });

@@ -15,7 +15,7 @@ static void says(const struct tm_nodes_now *n, const char *expected)
   tm_buf_release(&text);
 }
 
-static void only_what_is_missing_is_told(void **state)
+static void only_unready_nodes_are_shown_in_detail(void **state)
 {
   says(&(struct tm_nodes_now) { 0 }, "");
   says(&(struct tm_nodes_now) { .ready = 1, .all = 1 }, "1 node");
@@ -29,7 +29,7 @@ static void only_what_is_missing_is_told(void **state)
        "0 of 1 node, 1 waiting: a\\nb\\x1B[2J");
 }
 
-static void what_is_written_is_read_back(void **state)
+static void written_numbers_are_read_back(void **state)
 {
   const struct tm_nodes_now now = { .ready = 2, .all = 8, .waiting = 6, .reason = "Resources" };
   const struct tm_nodes_sum sum = {
@@ -95,8 +95,8 @@ static void nobody_is_busier_than_all_the_time(void **state)
 }
 
 UNIT_TESTS({
-    cmocka_unit_test(only_what_is_missing_is_told),
-    cmocka_unit_test(what_is_written_is_read_back),
+    cmocka_unit_test(only_unready_nodes_are_shown_in_detail),
+    cmocka_unit_test(written_numbers_are_read_back),
     cmocka_unit_test(other_values_are_refused),
     cmocka_unit_test(nobody_is_busier_than_all_the_time),
 });

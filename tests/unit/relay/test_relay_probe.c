@@ -187,7 +187,7 @@ static void two_scripts_at_once_are_refused(void **state)
   free(other);
 }
 
-static void bytes_of_no_script_are_refused(void **state)
+static void bytes_that_belong_to_no_script_are_refused(void **state)
 {
   struct rig r;
   rig_open(&r, tm_hello());
@@ -401,7 +401,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_script_is_taken_or_refused_with_a_reason),
     cmocka_unit_test(a_script_for_another_folder_is_refused),
     cmocka_unit_test(two_scripts_at_once_are_refused),
-    cmocka_unit_test(bytes_of_no_script_are_refused),
+    cmocka_unit_test(bytes_that_belong_to_no_script_are_refused),
     cmocka_unit_test_setup_teardown(a_file_system_that_hangs_holds_up_nothing_else, mount_hanging,
                                     unmount_hanging),
     cmocka_unit_test(a_killed_keeper_s_folders_are_removed),

@@ -227,7 +227,7 @@ static void another_hash_is_a_problem(void **state)
   assert_non_null(strstr(send_all(x), "and not 0123456789abcdef"));
 }
 
-static void bytes_that_are_no_tree_are_a_problem(void **state)
+static void bytes_that_are_not_a_tree_are_a_problem(void **state)
 {
   struct fixture *x = *state;
   strcpy(x->hash, "0123456789abcdef");
@@ -259,7 +259,7 @@ static void nothing_is_written_through_a_link(void **state)
   free(outside);
 }
 
-static void a_second_file_of_a_name_is_a_problem(void **state)
+static void a_second_file_with_the_same_name_is_a_problem(void **state)
 {
   struct fixture *x = *state;
   add_file(x, "a", false, "one", 3);
@@ -301,7 +301,7 @@ static void a_full_disk_is_named(void **state)
   free(text);
 }
 
-static void more_than_was_credited_is_refused(void **state)
+static void more_bytes_than_credited_are_refused(void **state)
 {
   struct fixture *x = *state;
   char *bytes = tm_xcalloc(TM_SOURCE_COPY_LIMIT + 1, 1);
@@ -311,7 +311,7 @@ static void more_than_was_credited_is_refused(void **state)
   free(bytes);
 }
 
-static void it_may_be_ended_at_any_time(void **state)
+static void a_copy_may_be_ended_at_any_time(void **state)
 {
   struct fixture *x = *state;
   add_file(x, "a", false, "one", 3);
@@ -329,11 +329,11 @@ UNIT_TESTS({
     CASE(a_large_script_is_copied),
     CASE(the_folder_is_held),
     CASE(another_hash_is_a_problem),
-    CASE(bytes_that_are_no_tree_are_a_problem),
+    CASE(bytes_that_are_not_a_tree_are_a_problem),
     CASE(nothing_is_written_through_a_link),
-    CASE(a_second_file_of_a_name_is_a_problem),
+    CASE(a_second_file_with_the_same_name_is_a_problem),
     CASE(a_folder_that_exists_is_a_problem),
     CASE(a_full_disk_is_named),
-    CASE(more_than_was_credited_is_refused),
-    CASE(it_may_be_ended_at_any_time),
+    CASE(more_bytes_than_credited_are_refused),
+    CASE(a_copy_may_be_ended_at_any_time),
 });

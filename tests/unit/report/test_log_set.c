@@ -129,7 +129,7 @@ static void what_starts_a_node_is_shown_with_everything(void **state)
   expect(f, "");
 }
 
-static void a_node_is_shown_with_all_that_is_of_it(void **state)
+static void a_node_is_shown_with_all_its_files_and_lines(void **state)
 {
   struct fixture *f = *state;
   const char *const *names;
@@ -305,7 +305,7 @@ UNIT_TESTS({
     CASE(lines_come_in_the_order_of_time_and_stacks_stay_whole),
     CASE(a_worker_is_shown_with_its_tries),
     CASE(what_starts_a_node_is_shown_with_everything),
-    CASE(a_node_is_shown_with_all_that_is_of_it),
+    CASE(a_node_is_shown_with_all_its_files_and_lines),
     CASE(errors_are_shown_alone_with_their_causes),
     CASE(lines_of_a_period_are_shown_without_other_mini_batches),
     CASE(later_lines_are_shown_when_they_come),

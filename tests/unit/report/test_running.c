@@ -185,7 +185,7 @@ static void it_may_hold_any_text(void **state)
   }
 }
 
-static void nodes_are_written_though_no_worker_is_slow(void **state)
+static void nodes_are_written_although_no_worker_is_slow(void **state)
 {
   struct report_fixture *f = *state;
   struct tm_running r;
@@ -223,5 +223,5 @@ UNIT_TESTS({
     TEST(it_is_written_every_two_seconds_while_there_is_something),
     TEST(a_full_disk_causes_one_message),
     TEST(it_may_hold_any_text),
-    TEST(nodes_are_written_though_no_worker_is_slow),
+    TEST(nodes_are_written_although_no_worker_is_slow),
 });

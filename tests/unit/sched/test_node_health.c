@@ -129,7 +129,7 @@ static void note_inits(struct fixture *f, int on_node, int bad, int good)
     tm_health_note_init(&f->step, &f->other, i >= bad);
 }
 
-static void test_init_fails_there_alone(void **state)
+static void test_init_fails_only_there(void **state)
 {
   static const struct {
     int on_node, bad, good; /* elsewhere */
@@ -150,7 +150,7 @@ static void test_init_fails_there_alone(void **state)
 }
 
 /* Sick nodes that came before do not excuse the next one, nor do good ones accuse it. */
-static void test_nodes_that_are_lost_say_nothing_of_init(void **state)
+static void test_lost_nodes_do_not_count_for_init(void **state)
 {
   struct fixture f;
 
@@ -182,7 +182,7 @@ static void test_workers_that_end_before_they_begin_anything(void **state)
   assert_int_equal(look(&f), TM_SICK_NOT);
 }
 
-static void test_says_the_figures(void **state)
+static void test_the_figures_are_shown(void **state)
 {
   static const struct {
     struct tm_sickness x;
@@ -211,8 +211,8 @@ static void test_says_the_figures(void **state)
 UNIT_TESTS({
     cmocka_unit_test(test_all_tries_fail_there_and_most_succeed_elsewhere),
     cmocka_unit_test(test_nodes_that_fail_alike_are_not_to_blame),
-    cmocka_unit_test(test_init_fails_there_alone),
-    cmocka_unit_test(test_nodes_that_are_lost_say_nothing_of_init),
+    cmocka_unit_test(test_init_fails_only_there),
+    cmocka_unit_test(test_lost_nodes_do_not_count_for_init),
     cmocka_unit_test(test_workers_that_end_before_they_begin_anything),
-    cmocka_unit_test(test_says_the_figures),
+    cmocka_unit_test(test_the_figures_are_shown),
 });

@@ -127,7 +127,7 @@ static bool take_at(struct fixture *f, uint32_t node, bool other_nodes, struct t
       out);
 }
 
-static void test_a_failed_one_goes_to_another_node_if_possible(void **state)
+static void test_a_failed_assignment_goes_to_another_node_if_possible(void **state)
 {
   struct fixture f = with(4, 3);
   struct tm_assignment e[4], got;
@@ -153,7 +153,7 @@ static void test_a_failed_one_goes_to_another_node_if_possible(void **state)
 }
 
 /* They are taken in their order, whatever nodes they avoid: compared with a look at all of them. */
-static void test_many_that_avoid_many_nodes(void **state)
+static void test_many_assignments_avoid_many_nodes(void **state)
 {
   enum { COUNT = 500, NODES = 7 };
   struct fixture f = with(COUNT, 3);
@@ -312,8 +312,8 @@ UNIT_TESTS({
     cmocka_unit_test(test_one_that_is_put_back_does_not_count_and_comes_first),
     cmocka_unit_test(test_a_failed_one_comes_back_until_its_last_try),
     cmocka_unit_test(test_a_failed_one_goes_to_another_worker_if_possible),
-    cmocka_unit_test(test_a_failed_one_goes_to_another_node_if_possible),
-    cmocka_unit_test(test_many_that_avoid_many_nodes),
+    cmocka_unit_test(test_a_failed_assignment_goes_to_another_node_if_possible),
+    cmocka_unit_test(test_many_assignments_avoid_many_nodes),
     cmocka_unit_test(test_parts_come_largest_first_and_have_one_try),
     cmocka_unit_test(test_what_must_be_alone_is_for_a_worker_that_holds_nothing),
     cmocka_unit_test(test_suspects_are_apart),

@@ -318,7 +318,7 @@ static void begin_four(struct fixture *f, const char *created, const char *hande
 #define FOUR "hand 0/1 m0, hand 1/1 m1, hand 2/1 m2, hand 3/1 m3"
 
 /* It waits for a busy worker there, although both workers of its own node are idle. */
-static void test_a_failed_one_goes_to_another_node(void **state)
+static void test_a_failed_assignment_goes_to_another_node(void **state)
 {
   struct fixture f = { .now_ns = 0 };
 
@@ -329,7 +329,7 @@ static void test_a_failed_one_goes_to_another_node(void **state)
 }
 
 /* What else waits does not wait for that. */
-static void test_one_that_avoids_a_node_holds_up_no_other_there(void **state)
+static void test_an_assignment_that_avoids_a_node_does_not_hold_up_others_there(void **state)
 {
   struct fixture f = { .now_ns = 0 };
 
@@ -340,7 +340,7 @@ static void test_one_that_avoids_a_node_holds_up_no_other_there(void **state)
 }
 
 /* If no worker of another node can take it, another worker of the same node does. */
-static void test_a_failed_one_stays_if_no_other_node_can_take_it(void **state)
+static void test_a_failed_assignment_stays_if_no_other_node_can_take_it(void **state)
 {
   static const struct line ends[] = { { "lost 1", "" },
                                       { "silent 1", "" },
@@ -380,7 +380,7 @@ UNIT_TESTS({
     cmocka_unit_test(test_a_worker_that_starts_after_the_end_is_killed),
     cmocka_unit_test(test_time_that_passes_without_progress_is_an_event),
     cmocka_unit_test(test_workers_spread_over_the_nodes),
-    cmocka_unit_test(test_a_failed_one_goes_to_another_node),
-    cmocka_unit_test(test_one_that_avoids_a_node_holds_up_no_other_there),
-    cmocka_unit_test(test_a_failed_one_stays_if_no_other_node_can_take_it),
+    cmocka_unit_test(test_a_failed_assignment_goes_to_another_node),
+    cmocka_unit_test(test_an_assignment_that_avoids_a_node_does_not_hold_up_others_there),
+    cmocka_unit_test(test_a_failed_assignment_stays_if_no_other_node_can_take_it),
 });

@@ -305,7 +305,7 @@ static void test_a_node_where_all_tries_fail_is_reported_once(void **state)
 
 /* After two failures there, of one worker: it gets what has not failed, and the rest waits for the
  * other node. */
-static void test_a_doubtful_node_gets_nothing_that_has_failed(void **state)
+static void test_a_doubtful_node_gets_no_failed_work(void **state)
 {
   struct fixture f = { .now_ns = 0 };
 
@@ -318,7 +318,7 @@ static void test_a_doubtful_node_gets_nothing_that_has_failed(void **state)
 }
 
 /* If no node is sound, what has failed at one goes to the other. */
-static void test_doubtful_nodes_get_all_if_there_is_no_sound_one(void **state)
+static void test_doubtful_nodes_get_all_work_if_there_is_no_sound_one(void **state)
 {
   struct fixture f = { .now_ns = 0 };
 
@@ -390,8 +390,8 @@ UNIT_TESTS({
     cmocka_unit_test(test_a_call_that_took_too_long_counts_on_a_node_that_drains),
     cmocka_unit_test(test_what_ran_on_a_node_that_drained_has_lost_no_node),
     cmocka_unit_test(test_a_node_where_all_tries_fail_is_reported_once),
-    cmocka_unit_test(test_a_doubtful_node_gets_nothing_that_has_failed),
-    cmocka_unit_test(test_doubtful_nodes_get_all_if_there_is_no_sound_one),
+    cmocka_unit_test(test_a_doubtful_node_gets_no_failed_work),
+    cmocka_unit_test(test_doubtful_nodes_get_all_work_if_there_is_no_sound_one),
     cmocka_unit_test(test_nodes_that_fail_alike_are_not_reported),
     cmocka_unit_test(test_a_node_where_init_fails_is_reported_once),
 });

@@ -126,7 +126,7 @@ static void an_environment_may_name_no_allocation(void **state)
   assert_true(tm_allocation_is_for(&c));
 }
 
-static void it_is_known_to_survive_by_a_variable(void **state)
+static void a_variable_shows_that_an_allocation_survives(void **state)
 {
   struct tm_allocation a = { .job = (char *)"27" };
 
@@ -135,7 +135,7 @@ static void it_is_known_to_survive_by_a_variable(void **state)
   assert_true(tm_allocation_is_known_to_survive(&a));
 }
 
-static void it_is_known_to_survive_by_its_script(void **state)
+static void a_script_shows_that_an_allocation_survives(void **state)
 {
   struct tm_allocation a = { .job = (char *)"27" };
 
@@ -193,7 +193,7 @@ static void expect_checked(const char *dir, const char *script, const char *expe
     fail_msg("'%s' is missing in: %s", expected, err.text);
 }
 
-static void one_that_has_ended_is_refused(void **state)
+static void an_allocation_that_has_ended_is_refused(void **state)
 {
   expect_checked(*state, "echo '27|x|RUNNING|cn[1-3]|1:00|None'", NULL);
   expect_checked(*state, "echo '27|x|PENDING||1:00|None'", NULL);
@@ -246,10 +246,10 @@ UNIT_TESTS({
     TEST(hosts_have_the_cpus_of_the_allocation),
     TEST(hosts_that_cannot_be_found_are_an_error),
     TEST(an_environment_may_name_no_allocation),
-    TEST(it_is_known_to_survive_by_a_variable),
-    TEST(it_is_known_to_survive_by_its_script),
+    TEST(a_variable_shows_that_an_allocation_survives),
+    TEST(a_script_shows_that_an_allocation_survives),
     TEST(words_of_a_command_are_whole),
     TEST(lines_of_a_script_are_those_of_sbatch),
-    TEST(one_that_has_ended_is_refused),
+    TEST(an_allocation_that_has_ended_is_refused),
     TEST(a_node_has_all_cpus_of_its_host),
 });

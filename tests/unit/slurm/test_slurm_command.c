@@ -93,7 +93,7 @@ static void a_name_is_short_and_safe(void **state)
               "0000000000000001-1");
 }
 
-static void all_names_of_a_supervisor_begin_alike(void **state)
+static void all_names_of_a_supervisor_have_one_beginning(void **state)
 {
   char *begin = tm_slurm_command_names("score-1", 0xab);
 
@@ -188,7 +188,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_test_asks_for_the_same),
     cmocka_unit_test(a_step_uses_a_machine_of_the_allocation),
     cmocka_unit_test(a_name_is_short_and_safe),
-    cmocka_unit_test(all_names_of_a_supervisor_begin_alike),
+    cmocka_unit_test(all_names_of_a_supervisor_have_one_beginning),
     cmocka_unit_test(all_jobs_and_steps_of_a_supervisor_are_canceled),
     cmocka_unit_test(jobs_and_steps_are_canceled_by_their_names),
     cmocka_unit_test(a_name_from_a_file_may_be_anything),

@@ -51,7 +51,7 @@ static void while_nodes_wait_it_is_asked_after_5_s_and_then_each_30_s(void **sta
          { .ms = 71100, .waits = true, .expected = TM_SLURM_ASK_ALL });
 }
 
-static void a_node_that_has_a_question_does_not_change_when_the_others_are_asked_about(void **state)
+static void other_questions_do_not_move_the_one_about_waiting_nodes(void **state)
 {
   FOLLOW({ .ms = 0, .waits = true },
          { .ms = 10, .waits = true, .is_due = true, .expected = TM_SLURM_ASK_DUE },
@@ -170,7 +170,7 @@ static void a_slurm_job_that_is_gone_has_no_reason(void **state)
 UNIT_TESTS({
     cmocka_unit_test(nobody_is_asked_if_no_node_waits),
     cmocka_unit_test(while_nodes_wait_it_is_asked_after_5_s_and_then_each_30_s),
-    cmocka_unit_test(a_node_that_has_a_question_does_not_change_when_the_others_are_asked_about),
+    cmocka_unit_test(other_questions_do_not_move_the_one_about_waiting_nodes),
     cmocka_unit_test(one_question_runs_at_a_time_and_for_20_s_at_most),
     cmocka_unit_test(a_start_is_asked_about_once),
     cmocka_unit_test(an_end_is_asked_about_when_the_command_has_ended),

@@ -162,7 +162,7 @@ static void srun_says_that_a_job_waits_or_has_a_machine(void **state)
   expect_line("", TM_SLURM_LINE_OTHER, 0, "");
 }
 
-static void a_controller_that_does_not_answer_is_told_apart(void **state)
+static void a_controller_that_does_not_answer_is_recognized(void **state)
 {
   assert_true(tm_slurm_text_is_unanswered("srun: error: Unable to allocate resources: Unable to "
                                           "contact slurm controller (connect failure)"));
@@ -261,5 +261,5 @@ UNIT_TESTS({
     cmocka_unit_test(cpus_of_a_host_are_counted_by_groups),
     cmocka_unit_test(cpus_that_cannot_be_read_are_none),
     cmocka_unit_test(hosts_are_lines),
-    cmocka_unit_test(a_controller_that_does_not_answer_is_told_apart),
+    cmocka_unit_test(a_controller_that_does_not_answer_is_recognized),
 });

@@ -52,7 +52,7 @@ static void end(struct other *o)
   tm_handoff_release(&o->h);
 }
 
-static void what_a_thread_puts_is_taken_in_order(void **state)
+static void bytes_from_the_thread_arrive_in_order(void **state)
 {
   struct other o;
   struct tm_buf got = TM_BUF_NONE;
@@ -67,7 +67,7 @@ static void what_a_thread_puts_is_taken_in_order(void **state)
   tm_buf_release(&got);
 }
 
-static void what_is_given_is_got_in_order(void **state)
+static void bytes_from_the_loop_arrive_in_order(void **state)
 {
   struct other o;
   char expected[ALL], piece[23];
@@ -83,7 +83,7 @@ static void what_is_given_is_got_in_order(void **state)
   assert_memory_equal(o.bytes, expected, o.count);
 }
 
-static void more_than_the_limit_is_not_taken(void **state)
+static void more_bytes_than_the_limit_are_refused(void **state)
 {
   struct tm_handoff h;
   char bytes[LIMIT + 1] = { 0 };
@@ -112,8 +112,8 @@ static void a_close_ends_the_waiting(void **state)
 }
 
 UNIT_TESTS({
-    cmocka_unit_test(what_a_thread_puts_is_taken_in_order),
-    cmocka_unit_test(what_is_given_is_got_in_order),
-    cmocka_unit_test(more_than_the_limit_is_not_taken),
+    cmocka_unit_test(bytes_from_the_thread_arrive_in_order),
+    cmocka_unit_test(bytes_from_the_loop_arrive_in_order),
+    cmocka_unit_test(more_bytes_than_the_limit_are_refused),
     cmocka_unit_test(a_close_ends_the_waiting),
 });

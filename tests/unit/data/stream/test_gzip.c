@@ -107,7 +107,7 @@ static void an_index_is_kept_and_of_its_file_alone(void **state)
 }
 
 /* It has the time that the lister saw; a worker may see another one. */
-static void an_index_is_found_by_the_time_that_was_listed(void **state)
+static void an_index_is_found_by_the_listed_time(void **state)
 {
   struct rig *g = *state;
   struct tm_err err = TM_ERR_NONE;
@@ -417,7 +417,7 @@ UNIT_TESTS({
     IN_RIG(an_expected_place_has_a_point_of_its_own),
     IN_RIG(an_index_is_used_while_it_is_written),
     IN_RIG(an_index_is_kept_and_of_its_file_alone),
-    IN_RIG(an_index_is_found_by_the_time_that_was_listed),
+    IN_RIG(an_index_is_found_by_the_listed_time),
     IN_RIG(damage_is_found),
     IN_RIG(bytes_before_damage_are_returned),
     IN_RIG(an_io_error_is_passed_on),

@@ -100,7 +100,7 @@ static void rows_are_loaded(void **state)
     fail_msg("%s", err.text);
 }
 
-static void a_schema_that_is_not_there_yet_is_waited_for(void **state)
+static void a_missing_schema_is_awaited(void **state)
 {
   struct fixture *x = *state;
   x->late = x->schema_file;
@@ -111,7 +111,7 @@ static void a_schema_that_is_not_there_yet_is_waited_for(void **state)
 }
 
 /* The file is an old one for the next opens. */
-static void a_schema_of_other_inputs_is_waited_for(void **state)
+static void the_loader_waits_while_the_schema_is_an_old_one(void **state)
 {
   struct fixture *x = *state;
   struct tm_schemas s;
@@ -150,7 +150,7 @@ static void a_schema_that_is_missing_here_is_damage(void **state)
   assert_true(tm_table_loader_has_bad_state(x->loader));
 }
 
-static void another_time_is_a_change_unless_sizes_alone_count(void **state)
+static void another_time_is_a_change_unless_only_sizes_count(void **state)
 {
   struct fixture *x = *state;
   assert_int_equal(load(x, 1, NULL), TM_ECHANGED);
@@ -161,9 +161,9 @@ static void another_time_is_a_change_unless_sizes_alone_count(void **state)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 UNIT_TESTS({
     CASE(rows_are_loaded),
-    CASE(a_schema_that_is_not_there_yet_is_waited_for),
-    CASE(a_schema_of_other_inputs_is_waited_for),
+    CASE(a_missing_schema_is_awaited),
+    CASE(the_loader_waits_while_the_schema_is_an_old_one),
     CASE(a_schema_that_stays_away_is_damage),
     CASE(a_schema_that_is_missing_here_is_damage),
-    CASE(another_time_is_a_change_unless_sizes_alone_count),
+    CASE(another_time_is_a_change_unless_only_sizes_count),
 });
