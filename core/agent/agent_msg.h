@@ -88,12 +88,12 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   FLAG(escapes_line_breaks) /* in strings; else they are errors */                                 \
   NUMBER(separator)         /* for the rows of data frames: an ASCII character */                  \
   FLAG(verify_items)        /* compares size and mtime of each item before run() */                \
-  FLAG(sizes_alone)         /* are compared: its machine sees other times of files */              \
+  FLAG(sizes_alone)         /* compares only sizes: its machine sees other times of files */       \
   FLAG(is_interruptible)    /* from the start; else an ARM may come */                             \
   FLAG(ignores_warnings)    /* SIGTERM and SIGUSR1, which announce the end of its node */          \
   NUMBER(max_result_size)   /* bytes */                                                            \
   NUMBER(memory_limit)      /* worker_memory_limit, bytes; 0: none */                              \
-  NUMBER(patience_ns)       /* for files of the job that are not there yet, on other machines */   \
+  NUMBER(patience_ns)       /* how long to wait for files of the job that appear late */           \
   NUMBER(run_timeout_ns)    /* for messages; 0: none */                                            \
   NUMBER(init_timeout_ns)
 

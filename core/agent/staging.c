@@ -6,8 +6,8 @@
  * within itself. The inode and the time of the link name that folder: they are the same in every
  * session of a job, and differ between two jobs.
  *
- * A machine that sees another time of the link would choose another name, so the setup of its
- * workers has the name.
+ * A machine that sees another time of the link would choose another name. So the setup of its
+ * workers contains the name.
  *
  *  (1) The folder of a try below the staging folder of the job is made first and removed last, even
  *      if it holds no file: without it there is nothing to look for in the destinations.

@@ -8,8 +8,8 @@
 #include "base/check.h"
 #include "base/mem.h"
 
-/* The first capacity is one: most windows hold one, because mini-batches take longer than a
- * message. */
+/* The first capacity is one: mini-batches usually take longer than a message, so most windows hold
+ * one. */
 static uint64_t cap_of(const struct tm_ring *r)
 {
   return r->at ? UINT64_C(1) << r->cap_log2 : 0;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Some things that a job has 100,000 of have a ring: without padding. */
+/* Without padding: a job may have 100,000 rings. */
 struct tm_ring {
   char *at;             /* number seq is at place seq % capacity; NULL: there is none yet */
   uint64_t first, next; /* all elements are in first .. next - 1 */

@@ -10,8 +10,8 @@
 
 /* 0: the file has not changed, or the listing did not look at it. TM_ECHANGED: "input 'x' changed
  * since it was listed: size 3 -> 4". A system error: the file does not exist, or cannot be looked
- * at. `sizes_alone`: the time is not compared, because the file was listed on a machine that sees
- * other times of the same files. */
+ * at. `sizes_alone`: compares only the size, because the machine that listed the file sees other
+ * times. */
 int tm_item_check(const struct tm_fs *fs, const struct tm_item *item, bool sizes_alone,
                   struct tm_err *err);
 

@@ -17,7 +17,7 @@ struct tm_probe_paths {
  * where its search begins), the datasets in its arguments, its module paths and working directory;
  * not what another step writes, and not the files that a manifest lists. writes: destinations that
  * its script writes to directly. `script_dir`: the copy of its script; NULL: not known.
- * Neither this nor module paths with ship_source: the node has a copy of its own. */
+ * With ship_source, neither this nor module paths: the node has its own copy. */
 void tm_probe_paths_add(struct tm_probe_paths *p, const struct tm_step *step,
                         const char *script_dir);
 void tm_probe_paths_release(struct tm_probe_paths *p);

@@ -1,8 +1,8 @@
 /* temp.c - the keeper's own folders for the temporary folders of its workers: one in TMPDIR,
  * perhaps one in memory.
  *
- *  (1) A folder is made when a worker needs it (tm_temp_hold()). A relay may have made it before,
- *      for the source that it got; its workers use the same folder.
+ *  (1) A folder is made when a worker needs it (tm_temp_hold()). A relay may have made it earlier,
+ *      for the copy of a script.
  *  (2) It is removed when no process is left that could write to it. A failure is recorded in the
  *      job directory.
  */

@@ -1,12 +1,12 @@
 /* temp_owner.h - the file `.keeper` in a folder for temporary folders names its keeper.
  *
- * A keeper locks its folder while it lives, and then writes the file: on which machine it is, and
- * which incarnation. So a folder that has the file and is not locked belongs to a keeper that is
- * over. Its processes may be killed, and the folder removed, while other nodes of the job live on
+ * A keeper locks its folder for its lifetime, then writes the file: its machine and its
+ * incarnation. So a folder that has the file and is not locked belongs to a dead keeper. The
+ * keeper's processes may be killed, and the folder removed, while other nodes of the job live on
  * this machine.
  *
- * Other machines may see the folder, too, and not its lock. Only what this machine made may be
- * removed. Where folders cannot be locked, there is no such file.
+ * Other machines may see the folder, but not its lock. So only folders of this machine may be
+ * removed. If folders cannot be locked, the file is not written.
  */
 #ifndef TM_NODE_TEMP_OWNER_H
 #define TM_NODE_TEMP_OWNER_H
@@ -27,8 +27,8 @@ struct tm_temp_machine tm_temp_this_machine(void);
 /* Writes the file in the folder `path`, which was just locked. */
 void tm_temp_own(const char *path, const struct tm_incarnation *i);
 
-/* Makes the folder, or takes one that is there, and locks it; a relay and its keeper may both hold
- * it. *fd: -1, or what an earlier call has opened; open while it is held. */
+/* Makes the folder, or takes an existing one, and locks it; a relay and its keeper may both hold
+ * it. *fd: -1, or the descriptor from an earlier call; open while the folder is held. */
 int tm_temp_hold(const char *path, int *fd, const struct tm_incarnation *i, struct tm_err *err);
 /* Whether the path still names the open folder. */
 bool tm_temp_is_held(const char *path, int fd);

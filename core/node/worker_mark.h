@@ -55,9 +55,9 @@ char *tm_launch_mark(const char *job_dir, const struct tm_incarnation *i, bool i
 size_t tm_job_kill_over(const char *job_dir, const struct tm_incarnation *present);
 /* Likewise for the processes of one incarnation. Keeps (3). */
 size_t tm_incarnation_kill(const char *job_dir, const struct tm_incarnation *i);
-/* Likewise for one launch that is kept. */
+/* Likewise for one kept launch. */
 size_t tm_launch_kill(const char *job_dir, const struct tm_incarnation *i, uint32_t launch);
-/* Likewise for all launches of a session that are kept, if no keeper of the node lives. */
+/* Likewise for all kept launches of a session, if no keeper of the node lives. */
 size_t tm_session_kill_kept(const char *job_dir, uint64_t epoch, uint32_t node);
 /* Likewise for all incarnations. The caller has the job's lock and has started no keeper. */
 size_t tm_job_kill_all(const char *job_dir);

@@ -128,7 +128,7 @@ enum tm_assignment_state tm_page_state(const struct tm_page *p, uint64_t seq)
   return state_in(atomic_load_explicit(&p->words[seq % TM_PAGE_WORDS], memory_order_acquire), seq);
 }
 
-/* The seq of the word at place i, or 0: a word with another seq was scribbled on. */
+/* The seq of the word at place i, or 0: a word with another seq was damaged. */
 static uint64_t seq_at(uint64_t word, size_t i)
 {
   uint64_t seq = word >> 2;
@@ -159,6 +159,6 @@ enum tm_assignment_state tm_page_states_of(const struct tm_page_states *s, uint6
   if (seq > s->last)
     return TM_ASSIGNMENT_QUEUED;
   if (s->last - seq >= TM_PAGE_WORDS)
-    return TM_ASSIGNMENT_DONE; /* its place belongs to a later assignment: it was closed */
+    return TM_ASSIGNMENT_DONE; /* a later assignment has its place, so it was closed */
   return (enum tm_assignment_state)(s->bits[i / 4] >> i % 4 * 2 & 3);
 }

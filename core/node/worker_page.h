@@ -96,11 +96,11 @@ bool tm_page_take_back(struct tm_page *p, uint64_t seq); /* queued -> taken; fal
 void tm_page_read(const struct tm_page *p, struct tm_page_view *out);
 enum tm_assignment_state tm_page_state(const struct tm_page *p, uint64_t seq);
 
-/* The states of a page for an ENDED message, which is short: two bits for each word. */
+/* The states of a page, packed for an ENDED message: two bits for each word. */
 struct tm_page_states {
   uint64_t last;                         /* the highest seq of a word; 0: none has changed */
   unsigned char bits[TM_PAGE_WORDS / 4]; /* of the TM_PAGE_WORDS seqs up to `last` */
-  bool has_begun;                        /* any assignment, ever */
+  bool has_begun;                        /* the worker has begun any assignment, ever */
 };
 void tm_page_states_read(struct tm_page_states *out, const struct tm_page *p);
 /* Like tm_page_state(). */

@@ -16,7 +16,7 @@ struct tm_keeper_folders {
 
 /* Adds those of a step. Only a path whose name is that of a temporary folder of the job counts. */
 void tm_keeper_folders_add(struct tm_keeper_folders *f, const struct tm_node_step *step);
-/* Adds the one in which `below` lies, likewise. False: it does not count. */
+/* Adds the folder that contains `below`, under the same condition. False: it was not added. */
 bool tm_keeper_folders_add_below(struct tm_keeper_folders *f, const char *job_dir,
                                  const char *below);
 /* Removes them, if they are still there, when the keeper and all processes beneath it have ended.

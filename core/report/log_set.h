@@ -48,8 +48,8 @@ struct tm_log_choice {
   int64_t mini_batch;
   int64_t from_ns, until_ns;
 };
-/* Whether files of this kind are wanted, of the node that is chosen. `worker` is NULL for those of
- * the supervisor and the keeper, and for the script's own without a worker in the name. Pure. */
+/* Whether files of this kind on a chosen node are wanted. `worker` is NULL for files of the
+ * supervisor and the keeper, and for the script's own without a worker in the name. Pure. */
 bool tm_log_choice_opens(const struct tm_log_choice *c, enum tm_log_kind kind, const char *worker);
 /* Whether a line with a moment is wanted. Pure. */
 bool tm_log_choice_takes(const struct tm_log_choice *c, enum tm_log_kind kind,

@@ -20,7 +20,7 @@ struct tm_result_output {
   const char *path, *destination; /* destination: NULL or "": none */
 };
 
-/* What the lines tell of a step. A text is NULL or "" if there is none. */
+/* The contents of the lines about a step. A text is NULL or "" if there is none. */
 struct tm_result {
   const char *name, *state;
   const char *dir, *logs_dir;
@@ -69,9 +69,9 @@ void tm_result_add_tries(struct tm_buf *out, const struct tm_counts *counts);
 /* To append to the number of failed items: ", or more: the rows of 1 failed mini-batch could not be
  * counted". Nothing for 0. */
 void tm_result_add_uncounted(struct tm_buf *out, int64_t uncounted);
-/* Lines at the end of a job, each with `indent` blanks: what has become of the nodes that commands
- * started, and the first lost ones with the reason and the log that has more. Nothing for a job
- * without such nodes. `log_of` returns that log, to free(). */
+/* Lines at the end of a job, each with `indent` blanks: the sum of the nodes that commands have
+ * started, and the first lost nodes, each with the reason and its log. Nothing for a job without
+ * such nodes. `log_of` returns the log of a node, to free(). */
 void tm_result_add_nodes(struct tm_buf *out, const struct tm_job_view *job, int indent,
                          char *(*log_of)(void *data, uint32_t id), void *data);
 /* The first line about a job: "Completed: digits, 12.3 s". A negative `elapsed_ns` is left out. */

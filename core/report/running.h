@@ -1,16 +1,15 @@
-/* running.h - logs/sys/running.json: what the workers of a step are doing, while something takes
- * longer than a second, and which nodes it has, while commands start nodes for it.
- * `tidemill status` and `tidemill logs --mini-batch` read it (inspect/inspection.h). One JSON
- * object:
+/* running.h - logs/sys/running.json: what the workers of a step are doing, if something takes
+ * longer than a second, and how many nodes it has, if commands start them. `tidemill status` and
+ * `tidemill logs --mini-batch` read it (inspect/inspection.h). One JSON object:
  *
  *   {"version": 1, "written_ms": SINCE THE EPOCH, "workers": 4, "in_init": 0, "running": [ACTIVITY,
  *   ...], "nodes": {...}}
  *
- * with the activities as record/activity.h writes them, the longest first, and "nodes", if there
- * are such nodes, as record/nodes.h does. The file is replaced whole every two seconds, after half
- * a second if the nodes have changed, and removed when there is nothing to report. A kill may leave
- * it behind: a reader believes it only while the job has an owner, and if the file is not older
- * than that owner's claim.
+ * The format of an activity is in record/activity.h; the longest one is the first. The format of
+ * "nodes" is in record/nodes.h; it is there only if commands start nodes. The file is replaced
+ * every two seconds, or half a second after the nodes have changed. It is removed when there is
+ * nothing to report. A kill may leave it behind, so readers ignore it if the job has no owner, or
+ * if the file is older than the claim of the owner.
  */
 #ifndef TM_REPORT_RUNNING_H
 #define TM_REPORT_RUNNING_H

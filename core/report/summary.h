@@ -8,8 +8,8 @@
  * count twice in Total.
  *
  * node_summary.csv ends with the columns of node_use.h. It has a row for each node that had a
- * worker of the step, also if no try has ended there: Processes counts workers with a try that has
- * ended.
+ * worker of the step, also if no try has ended there. Processes counts only workers with an ended
+ * try.
  *
  * A resumed job adds to the files: rows of earlier workers stay, and the nodes are summed from all
  * rows. Tries that ended after the last write before a kill (at most ten seconds) are only in

@@ -28,8 +28,8 @@ int tm_worker_lives_open(struct tm_worker_lives *l, const struct tm_fs *fs, cons
 /* Collects a row, if the event has one. */
 void tm_worker_lives_add(struct tm_worker_lives *l, const struct tm_event *e);
 int tm_worker_lives_flush(struct tm_worker_lives *l, struct tm_err *err);
-/* How far the clock was ahead that a worker wrote its logs by, by the file below `logs_dir`. 0: not
- * at all, or not known. */
+/* The clock offset of the worker's node, from the file below `logs_dir`: how far ahead its logs
+ * are. 0: it has none, or it is not known. */
 int64_t tm_worker_lives_clock_offset(const char *logs_dir, const char *worker);
 int tm_worker_lives_close(struct tm_worker_lives *l, struct tm_err *err); /* zeroed: a no-op */
 

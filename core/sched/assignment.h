@@ -8,7 +8,7 @@
 
 #define TM_NO_WORKER      UINT32_MAX
 #define TM_NO_NODE        UINT32_MAX
-#define TM_LOST_NODES_MAX 3 /* with which a mini-batch, or a part, has failed */
+#define TM_LOST_NODES_MAX 3 /* after so many lost nodes, a mini-batch or a part has failed */
 
 /* Each worker holds some, and there may be 100,000 workers: without padding. */
 struct tm_assignment {

@@ -79,7 +79,7 @@ enum tm_sched_event_kind {
   TM_SCHED_ON_RESULT,   /* worker, seq, ns: committed; of a part: kept */
   TM_SCHED_ON_FAILED,   /* worker, seq, rows, items, no_halves */
   TM_SCHED_ON_UNUSABLE, /* worker, seq: the result of a part cannot be read; false: it has failed */
-  /* worker, seq, ns: the result is announced, but nobody has seen its rows. The assignment leaves
+  /* worker, seq, ns: the result is announced, but its rows were not seen. The assignment leaves
    * the worker. The caller keeps it until one of four events with `what`: RESULT, FAILED, UNUSABLE
    * (false: it has to count) or DROPPED. The worker may be gone by then. */
   TM_SCHED_ON_ANNOUNCED,

@@ -77,7 +77,7 @@ static void hash_entry(struct walk *w, char kind, const char *relative, const vo
   free(name);
 }
 
-/* Passes on an entry as bytes, if somebody wants them. */
+/* Passes on an entry as bytes, if there is a receiver. */
 static int pack(struct walk *w, char kind, const char *relative, bool is_program,
                 const char *leads_to)
 {

@@ -84,7 +84,7 @@ int tm_snapshot_diff(struct tm_buf *out, const struct tm_fs *fs, const struct tm
 /* The hash of an existing copy. */
 int tm_snapshot_hash_dir(const struct tm_fs *fs, const char *dir, char out[17], struct tm_err *err);
 
-/* Who sends a copy to another machine, as base/tree_bytes.h describes it. */
+/* The sender of a copy to another machine (base/tree_bytes.h). */
 struct tm_snapshot_pack {
   /* Takes the bytes, and empties the buffer or leaves them. A negative code, with a message, ends
    * the packing. */
@@ -92,8 +92,8 @@ struct tm_snapshot_pack {
   void *data;
   struct tm_buf bytes; /* zeroed */
 };
-/* Reads the copy in `dir`, which may take long. The end of the tree is the caller's to add. `out`:
- * the hash of the tree that was read. */
+/* Reads the copy in `dir`, which may take long. The caller adds the end of the tree. `out`: the
+ * hash of the tree. */
 int tm_snapshot_pack(struct tm_snapshot_pack *p, const struct tm_fs *fs, const char *dir,
                      char out[17], struct tm_err *err);
 

@@ -1,6 +1,5 @@
 /* step_worker.h - the step's side of a worker, its node, and the assignments that it holds. The
- * scheduler has the same worker by its number (sched/roster.h), and only it says in which state the
- * worker is.
+ * scheduler knows the same worker by its number (sched/roster.h), and alone decides its state.
  */
 #ifndef TM_STEP_STEP_WORKER_H
 #define TM_STEP_STEP_WORKER_H
@@ -25,12 +24,12 @@ struct tm_step_node {
   uint32_t step;               /* the number of the step there */
   char name[12], address[256]; /* also while it is lost */
   int64_t asked_doing_ns;      /* awake; when the keeper was asked last; 0: never */
-  int64_t run_ns, worker_ns;   /* how long its workers were in run(), and lived; ended ones */
-  int64_t clock_offset_ns;     /* its wall clock minus ours, as far as is known; local: 0 */
+  int64_t run_ns, worker_ns;   /* of ended workers: the time in run(), the time that they lived */
+  int64_t clock_offset_ns;     /* its wall clock minus ours; 0: local, or not known */
   int64_t distance_ns;         /* the round trip that the scheduler knows; 0: none */
 };
 
-/* What its clock showed, as ours would have it; 0 stays 0. A worker may have sent any number. */
+/* Converts a time of its clock to a time of ours; 0 stays 0. A worker may have sent any number. */
 static inline int64_t tm_step_node_our_time(const struct tm_step_node *n, int64_t wall_ns)
 {
   return wall_ns > 0 ? (int64_t)((uint64_t)wall_ns - (uint64_t)n->clock_offset_ns) : wall_ns;
@@ -60,9 +59,9 @@ struct tm_worker {
   uint32_t id;                 /* on the node */
   uint32_t at;                 /* in tm_supervisor.workers */
   uint32_t pid;
-  int announced;       /* results: they keep it when it is gone */
-  bool is_deaf : 1;    /* it has ended, or sent rubbish: it is sent nothing more */
-  bool is_rubbish : 1; /* it sent what cannot be read, or closed its link: it is not believed */
+  int announced;            /* announced results; they keep it in memory when it is gone */
+  bool is_deaf : 1;         /* it has ended, or sent rubbish: it gets no more messages */
+  bool is_rubbish : 1;      /* it sent unreadable bytes, or closed its link: it is not believed */
   bool has_failed_init : 1; /* it has reported why */
   bool has_ended : 1, is_closed : 1;
   char name[24]; /* process000 */

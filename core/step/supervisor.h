@@ -52,7 +52,6 @@ int tm_supervisor_open(struct tm_supervisor **out, const struct tm_supervisor_op
                        struct tm_err *err);
 /* `copy`: of the entry script and its folder: dir, script, and, if the step ships its source, the
  * hash. It must live until close. After an error only close may be called. */
-
 int tm_supervisor_begin(struct tm_supervisor *s, const struct tm_snapshot *copy,
                         struct tm_err *err);
 const struct tm_commit_found *tm_supervisor_found(const struct tm_supervisor *s);
@@ -92,22 +91,21 @@ void tm_supervisor_work(const struct tm_supervisor *s, struct tm_step_work *out)
 /* The nodes that it uses: those that were set, and are not silent. */
 size_t tm_supervisor_nodes(const struct tm_supervisor *s);
 bool tm_supervisor_has_node(const struct tm_supervisor *s, uint32_t id);
-/* No worker there has anything, and no result from there is still looked for. */
+/* Whether no worker there holds anything, and no result from there is awaited. */
 bool tm_supervisor_is_idle(const struct tm_supervisor *s, uint32_t id);
 /* The node gets nothing more; its workers end when they have finished what they began. */
 void tm_supervisor_drain_node(struct tm_supervisor *s, uint32_t id);
 bool tm_supervisor_has_workers(const struct tm_supervisor *s, uint32_t id);
-/* How long its run() takes, for nodes whose time is limited. */
+/* How long its calls of run() take, for nodes with a time limit. */
 void tm_supervisor_run_times(const struct tm_supervisor *s, struct tm_run_times *out);
-/* Adds what the loss of the node has brought back to the queue. */
+/* The work that the loss of a node has returned to the queue. */
 struct tm_lost_work {
   int64_t went_back;    /* mini-batches, or parts of them */
-  int64_t may_have_run; /* of these, at a time: each worker runs one */
+  int64_t may_have_run; /* of these: one for each worker that had some */
 };
 void tm_supervisor_add_lost_work(const struct tm_supervisor *s, uint32_t id,
                                  struct tm_lost_work *sum);
-/* Adds how long the workers of nodes that commands start were in run(), and how long those lived
- * that have ended. */
+/* Adds the time in run() and the lifetimes of ended workers on nodes that commands start. */
 void tm_supervisor_add_use(const struct tm_supervisor *s, int64_t *run_ns, int64_t *worker_ns);
 /* Call it about ten times a second. Updates the numbers in the view, as every event does. */
 void tm_supervisor_tick(struct tm_supervisor *s);

@@ -21,9 +21,9 @@ struct tm_table_loader;
 struct tm_table_loader *tm_table_loader_new(const struct tm_fs *fs, const char *tables,
                                             const char *schema_file, const char *index_dir);
 void tm_table_loader_free(struct tm_table_loader *l); /* NULL: a no-op */
-/* Times of files are not compared: tm_item_check(). */
+/* From now on compares only the sizes of files, not their times: tm_item_check(). */
 void tm_table_loader_compare_sizes(struct tm_table_loader *l);
-/* A file of the job may be missing or old for so long: a network disk shows changes late. */
+/* How long a file of the job may be missing or old, because a network disk shows changes late. */
 void tm_table_loader_wait(struct tm_table_loader *l, int64_t patience_ns);
 /* Uses these schemas instead of a file; copies them. */
 int tm_table_loader_use(struct tm_table_loader *l, const struct tm_schemas *schemas,
