@@ -36,12 +36,15 @@ static bool explains(const struct tm_launched_node *n)
          !(n->why && is_ours);
 }
 
+static bool has_succeeded(const struct tm_launched_node *n)
+{
+  return n->ended.signal == 0 && n->ended.exit_status == 0;
+}
+
 /* A command that succeeds explains less than what was wrong with its node. */
 static bool explains_all(const struct tm_launched_node *n)
 {
-  bool has_succeeded = n->ended.signal == 0 && n->ended.exit_status == 0;
-
-  return !n->was_ready && explains(n) && !(n->why && has_succeeded);
+  return !n->was_ready && explains(n) && !(n->why && has_succeeded(n));
 }
 
 /* What does not explain why a node could not be started is left out. */
@@ -115,6 +118,12 @@ static bool is_not_found(const struct tm_launched_node *n)
          strstr(n->ended.last_line, "execve():") != NULL;
 }
 
+/* Whether the message has already shown what the command printed. */
+static bool is_quoted(const struct tm_launched_node *n)
+{
+  return n->why && !explains_all(n) && strstr(n->why, n->printed);
+}
+
 /* What to do about a node that could not be started. */
 static void add_advice(struct tm_buf *out, const struct tm_launched_node *n)
 {
@@ -126,6 +135,8 @@ static void add_advice(struct tm_buf *out, const struct tm_launched_node *n)
   else if (n->is_late && n->printed)
     tm_buf_add_str(out, "; the command must not ask for anything, because nobody can answer: with "
                         "ssh, use a key and -o BatchMode=yes");
+  else if (n->has_ended && n->printed && has_succeeded(n))
+    tm_buf_add_str(out, "; it must run 'tidemill node'");
   else if (n->has_ended && is_not_found(n))
     tm_buf_printf(out, "; install tidemill on the node under that path%s",
                   n->slurm_name ? ", or send it along: --bcast=PATH in slurm_options"
@@ -139,7 +150,7 @@ void tm_launched_node_describe(struct tm_buf *out, const struct tm_launched_node
   add_slurm(out, n);
   if (n->has_ended && !n->is_refused && n->ended.last_line[0])
     tm_buf_printf(out, "; its last line was '%s'", n->ended.last_line);
-  if (!n->was_ready && n->printed && (n->is_late || explains(n)))
+  if (!n->was_ready && n->printed && (n->is_late || explains(n)) && !is_quoted(n))
     tm_buf_printf(out, "; it printed '%s'", n->printed);
   if (!n->was_ready)
     add_advice(out, n);

@@ -77,7 +77,7 @@ void tm_keeper_last_line(const char *path, int64_t from, char out[TM_LAST_LINE_M
   if (tail.len > 0) {
     const char *at = tm_keeper_last_lines(tail.data, tail.len, 1);
     size_t n = (size_t)(tail.data + tail.len - at);
-    while (n > 0 && at[n - 1] == '\n')
+    while (n > 0 && (at[n - 1] == '\n' || at[n - 1] == '\r')) /* ssh ends its lines with both */
       n--;
     tm_text_one_line(&line, at, n, TM_LAST_LINE_MAX - 3);
   }

@@ -275,7 +275,8 @@ static bool begins_with(const char *line, const char *const *reasons, size_t len
 bool tm_slurm_text_is_unreached(const char *line)
 {
   static const char *const reasons[] = { "Unable to contact slurm controller",
-                                         "Slurm backup controller in standby mode" };
+                                         "Slurm backup controller in standby mode",
+                                         "Could not establish a configuration source" };
 
   return begins_with(line, reasons, TM_COUNT_OF(reasons));
 }

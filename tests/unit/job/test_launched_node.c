@@ -159,7 +159,13 @@ static void what_it_printed_may_explain_why_it_is_no_node(void **state)
   n.is_late = false;
   strcpy(n.ended.last_line, "bye");
   says(&n, "cannot start node 3: it was not ready after 2 s; its command exited with status 0; its "
-           "last line was 'bye'; it printed 'Password:'; see 'nodes/3.txt'");
+           "last line was 'bye'; it printed 'Password:'; it must run 'tidemill node'; see "
+           "'nodes/3.txt'");
+  n.why = (char *)"its stream ended after 'Password:'";
+  says(&n,
+       "cannot start node 3: its stream ended after 'Password:'; its command exited with status "
+       "0; its last line was 'bye'; it must run 'tidemill node'; see 'nodes/3.txt'");
+  n.why = (char *)"it was not ready after 2 s";
   n.ended = (struct tm_launch_ended) { .signal = SIGTERM }; /* ours: the text above quotes it */
   says(&n, "cannot start node 3: it was not ready after 2 s; see 'nodes/3.txt'");
 }

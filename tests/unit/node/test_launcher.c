@@ -81,7 +81,8 @@ static void a_launch_talks_over_its_stream_and_ends(void **state)
 {
   struct rig r;
   rig_start(&r, 0);
-  struct asked a = launch(&r, 7, "echo one >&2; pwd; cat; echo 'the last\033' >&2; exit 3", 0);
+  struct asked a =
+      launch(&r, 7, "echo one >&2; pwd; cat; printf 'the last\033\r\n' >&2; exit 3", 0);
   assert_string_equal(read_line(a.fd), r.dir);
   assert_int_equal(write(a.fd, "hello\n", 6), 6);
   assert_string_equal(read_line(a.fd), "hello");
@@ -91,7 +92,7 @@ static void a_launch_talks_over_its_stream_and_ends(void **state)
   assert_int_equal(e.exit_status, 3);
   assert_int_equal(e.signal, 0);
   assert_string_equal(e.last_line, "the last\\x1B");
-  rig_expect_text(&r, "err", "one\nthe last\033\n");
+  rig_expect_text(&r, "err", "one\nthe last\033\r\n");
   close(a.fd);
 
   /* The file is appended to, and is nobody else's. */

@@ -172,6 +172,7 @@ static void a_controller_that_does_not_answer_is_recognized(void **state)
                                            "partition name specified"));
   assert_true(tm_slurm_text_is_unanswered("Unable to contact slurm controller (connect failure)"));
   assert_false(tm_slurm_text_is_unanswered("Unable to contact"));
+  assert_true(tm_slurm_text_is_unreached("Could not establish a configuration source"));
   assert_true(tm_slurm_text_is_unreached("srun: error: Unable to allocate resources: Unable to "
                                          "contact slurm controller (connect failure)"));
   assert_false(tm_slurm_text_is_unreached("srun: error: Unable to allocate resources: Socket timed "
