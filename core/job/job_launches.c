@@ -5,11 +5,11 @@
  * job_launched.c has the life of each node.
  *
  *  (1) Steps that have no command run on this machine only, and the others on nodes of their group.
- *  (2) Nodes are launched only while a step of their group can use workers, and only as many as can
- *      be of use (fleet/node_need.h).
+ *  (2) Nodes are launched only while a step of their group can use workers, and only as many as the
+ *      steps need (fleet/node_need.h).
  *  (3) A group that needs a node, and has had none for node_wait, fails.
- *  (4) When everything is listed and nothing waits for a worker, nodes that are not needed are
- *      given back: those that still start, then those without work.
+ *  (4) When all mini-batches are listed and none waits for a worker, unneeded nodes are given back:
+ *      first those that still start, then those without work.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -325,7 +325,7 @@ static void end_late(struct tm_job *job, struct tm_launch_group *g)
     tm_launch_plan_ends(&g->plan, id);
     why = why_late(n);
     n->is_late = true;
-    if (n->has_stream) /* somebody may hold it whose end we do not see */
+    if (n->has_stream) /* another process may hold it, so its end may never come */
       tm_fleet_give_up(&job->fleet, id, why);
     else
       tm_job_launched_give_up(n, why);

@@ -1,4 +1,4 @@
-/* job_node_record.c - what is written about nodes that commands start: see job_own.h and
+/* job_node_record.c - writes the records of nodes that commands start: see job_own.h and
  * record/node_record.h. */
 #include "record/node_record.h"
 

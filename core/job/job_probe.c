@@ -25,8 +25,8 @@
 #include "sys/errand.h"
 #include "sys/process.h"
 
-/* How long the node's file may take to appear here: network file systems remember for a while which
- * names a folder has. */
+/* How long the node's file may take to appear here: network file systems cache the names in a
+ * folder. */
 #define PATIENCE_NS (10 * TM_S)
 
 struct seen {

@@ -1,5 +1,5 @@
 /* job_probe.h - asks a node that a command has started whether it sees the files of the job and can
- * use what the steps of its group name (node/node_report.h).
+ * use the paths of its steps (node/node_report.h).
  *
  *   begin -> looks which paths exist -> makes <job>/nodes/<id>.asked, sends PROBE
  *   answered -> looks at both files, again for 10 s -> admits the node, or refuses it
@@ -19,10 +19,11 @@ struct tm_job_probe;
 void tm_job_probe_begin(struct tm_launched_node *n);
 /* Its answer. The node is admitted or refused now, or in a later turn. */
 void tm_job_probe_answered(struct tm_launched_node *n, const struct tm_node_probed *probed);
-/* Call it about ten times a second: what a network file system shows late may be there now. */
+/* Call it about ten times a second: looks again, because a network file system may show files
+ * late. */
 void tm_job_probe_tick(struct tm_launched_node *n);
-/* The node is ready, or is not used any more: removes both files, and ends what job_source.h does.
- * Without a probe: a no-op. */
+/* The node is ready, or is not used any more: removes both files, and ends the sending of scripts
+ * (job_source.h). Without a probe: a no-op. */
 void tm_job_probe_end(struct tm_launched_node *n);
 
 #endif

@@ -299,7 +299,7 @@ void tm_keeper_launch_ended_unseen(struct tm_keeper *k, struct tm_keeper_launch 
 
 /* adopted.c. False: ADOPT cannot be honoured, and the keeper must end. */
 bool tm_keeper_on_adopt(struct tm_keeper *k, const struct tm_msg *f);
-/* It has ended: kills what it has left. It is not adopted any more. */
+/* It has ended: kills its leftover processes, and forgets the adoption. */
 void tm_keeper_adopted_leave(struct tm_keeper_launch *l);
 
 /* call_timeout.c */

@@ -16,7 +16,7 @@ static char *file_of(const char *job_dir, uint32_t id)
   return tm_xprintf("%s/nodes/%" PRIu32 ".json", job_dir, id);
 }
 
-/* NULL: it is missing, or not a file of ours. Opening a FIFO would wait for its writer. */
+/* NULL: it is missing, or not a regular file. Opening a FIFO would wait for its writer. */
 static struct tm_json *read_object(const struct tm_fs *fs, const char *path)
 {
   struct tm_buf text = TM_BUF_NONE;

@@ -4,9 +4,10 @@
  * (sys/messages/node_stream.h). It starts the keeper as a supervisor of this machine would, and
  * passes messages on (exchange.h).
  *
- * SIGTERM and SIGUSR1 announce that the machine will be taken away, as Slurm does before it kills:
- * the supervisor hears that the node drains. It takes back what has not begun, lets the rest end,
- * and then ends the node. A node without a step ends at once, as on SIGHUP and SIGINT.
+ * SIGTERM and SIGUSR1 announce that the machine will be taken away, as Slurm does before it kills.
+ * The relay reports to the supervisor that the node drains. The supervisor takes back assignments
+ * that have not begun, lets the others end, and then ends the node. A node without a step ends at
+ * once, as on SIGHUP and SIGINT.
  */
 #ifndef TM_RELAY_RELAY_H
 #define TM_RELAY_RELAY_H

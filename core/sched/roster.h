@@ -38,7 +38,8 @@ struct tm_sched_node {
   bool is_doubtful;
   size_t suspects; /* that its workers hold */
   int losses;      /* in a row, without a result between */
-  /* When it was lost: what its workers had and now waits again, and how many of them had some. */
+  /* When it was lost: how many assignments of its workers wait again, and how many workers had
+   * some. */
   int64_t went_back, had_work;
   /* The round trip to it, at most TM_WINDOW_DISTANCE_MAX_NS; 0: none, or not known yet. */
   int64_t distance_ns;

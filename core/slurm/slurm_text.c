@@ -230,7 +230,7 @@ static bool is_reason(struct span line, struct span *reason)
          !is_word(*reason, "No error");
 }
 
-/* It follows what is wrong. */
+/* A hint that follows the error. */
 static bool is_hint(struct span line)
 {
   return take_begin(&line, "Try \"srun --help\"");

@@ -29,7 +29,7 @@ static void add(struct tm_handoff *h, const char *p, size_t n)
 {
   if (h->at == h->bytes.len)
     h->at = h->bytes.len = 0;
-  if (h->at > h->limit) { /* what was taken is as much as may be kept */
+  if (h->at > h->limit) { /* more was taken than may be kept */
     memmove(h->bytes.data, h->bytes.data + h->at, len_of(h));
     h->bytes.len = len_of(h);
     h->at = 0;

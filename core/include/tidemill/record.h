@@ -201,7 +201,7 @@ struct tidemill_logs_options {
    * logged meanwhile. It may be combined with `step` only. -1: all mini-batches. */
   int64_t mini_batch;
   const char
-      *node; /* only this node, "3": what is in its folders, and lines that name it; NULL: all */
+      *node; /* only this node, "3": the logs in its folders, and lines that name it; NULL: all */
 };
 #define TIDEMILL_LOGS_OPTIONS_INIT TIDEMILL_SIZED_WITH(struct tidemill_logs_options, mini_batch, -1)
 
