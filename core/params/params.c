@@ -73,7 +73,7 @@ static const struct tm_field config_fields[] = {
     "*.csv and *.tsv" },
   { "process_count_per_node", TM_FIELD_INT, 1, INT_MAX_GIVEN, NULL, NULL, PARAMETER | CHANGEABLE,
     "the number of workers on each node; by default the number of cores, or 1 if there is a GPU; "
-    "with another compute_target than local each node decides by its own" },
+    "with another compute_target than local, each node decides" },
   { "node_count", TM_FIELD_INT, 1, INT_MAX_GIVEN, "1", NULL, PARAMETER | CHANGEABLE,
     "the number of machines that run workers; more than 1 needs another compute_target than local" },
   { "compute_target", TM_FIELD_CHOICE, 0, 0, "local", "local|exec|slurm", CHANGEABLE,
@@ -90,16 +90,17 @@ static const struct tm_field config_fields[] = {
     "options for srun, a list or a string that is split at blanks, such as \"--partition=long "
     "--gres=gpu:2\"; for compute_target = \"slurm\"" },
   { "slurm_allocation", TM_FIELD_CHOICE, 0, 0, "auto", "auto|new", CHANGEABLE,
-    "where nodes run on Slurm. auto: within salloc or sbatch on the hosts of that allocation, one "
-    "node on each, else each node is a Slurm job of its own; new: always as Slurm jobs" },
+    "where nodes run with compute_target = \"slurm\". auto: within salloc or sbatch on the hosts of "
+    "that allocation, one node on each, otherwise as Slurm jobs of their own; new: always as Slurm "
+    "jobs of their own" },
   { "node_timeout", TM_FIELD_SECONDS, 1, 3600, "15", NULL, CHANGEABLE,
     "seconds of silence after which a node is given up, and replaced" },
   { "node_start_timeout", TM_FIELD_SECONDS, 1, 86400, "60", NULL, CHANGEABLE,
     "seconds that a node has to become usable after its command was started; time in the queue "
     "of Slurm does not count" },
   { "node_wait", TM_FIELD_SECONDS, 1, 31536000, NULL, NULL, CHANGEABLE,
-    "seconds without any node after which the step fails, with the reason that Slurm gives; time "
-    "in the queue counts; without it, it waits" },
+    "seconds without any node after which the step fails; time in Slurm's queue counts; by default "
+    "the step waits for any time" },
   { "ship_source", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE,
     "whether the job sends its copy of the script to each node once, so that workers do not load it "
     "from a shared disk; changes nothing on this machine" },

@@ -7,7 +7,7 @@ local waiting = require "support.waiting"
 
 local LIMIT = 120 -- seconds for a job: far more than it takes
 
--- What asks for a machine in `high` takes it from `low`, which gets a signal first.
+-- A job in `high` takes its machine from a job in `low`, which gets a signal first.
 local PARTITIONS = [[
 PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
@@ -98,7 +98,7 @@ end]])
     job.expect_patterns(finish(t), { "lost node %d %(node%d%) after [%d:]+: .*%(Slurm: FAILED%).*" .. WORK })
   end)
 
-  -- Slurm kills what has not ended some seconds later.
+  -- Some seconds later, Slurm kills the processes that still run.
   local function preempt(is_in_time, pattern)
     local t = start()
     local machine = cluster:queue()[1].host

@@ -127,7 +127,7 @@ end]])
     return "PATH=" .. t:path "bin" .. ":" .. os.getenv "PATH"
   end
 
-  -- Controllers are slowed down by those who ask. Sites forbid flags that are not the user's.
+  -- Each call slows Slurm's controller down, and sites may forbid flags that users did not choose.
   on_slurm("cost few calls of Slurm's commands, which have no limits of our own", function()
     local t = start(3, nil, recorded_commands)
     for i = 1, 3 do t:wait_for("here-at-" .. i, nil, LIMIT) end

@@ -1,5 +1,5 @@
--- What jobs on Slurm give is what one machine gives: with munge and without it, as root and as an
--- ordinary user, in real Slurm clusters on this machine (support/slurm.sh).
+-- Jobs on Slurm have the same results as on one machine: with munge and without it, as root and as
+-- an ordinary user, in real Slurm clusters on this machine (support/slurm.sh).
 local job = require "support.job"
 local slurm = require "support.slurm"
 
@@ -72,7 +72,7 @@ local function digits(settings, options)
   return t:sorted_lines "job/predict-digits/output/predictions.txt"
 end
 
-describe("jobs on Slurm give what one machine gives", function()
+describe("jobs on Slurm have the same results as on one machine", function()
   local cluster
   after_each(function()
     job.check_end()
@@ -95,7 +95,7 @@ describe("jobs on Slurm give what one machine gives", function()
     compare(cluster)
   end)
 
-  it("to an ordinary user", function()
+  it("for an ordinary user", function()
     if os.execute "setpriv --reuid=65534 --clear-groups true 2>&-" ~= 0 then return pending "needs root" end
     cluster = slurm.start { user = USER }
     if not cluster then return pending(slurm.MISSING) end

@@ -1,5 +1,5 @@
--- Time limits of nodes of Slurm, in a real Slurm cluster on this machine (support/slurm.sh). How
--- much time is left is often what another squeue says, because Slurm knows no limit below a minute.
+-- Time limits of nodes of Slurm, in a real Slurm cluster on this machine (support/slurm.sh). Often
+-- a script called squeue answers how much time is left: Slurm has no limit below a minute.
 local job = require "support.job"
 local slurm = require "support.slurm"
 local waiting = require "support.waiting"

@@ -1,5 +1,5 @@
--- What becomes of mini-batches when a node ends: one that takes nodes down, and nodes that are
--- asked to end. A node is a `tidemill node` process on this machine.
+-- Mini-batches of nodes that end: a mini-batch that takes nodes down, and nodes that are asked to
+-- end. A node is a `tidemill node` process on this machine.
 local job = require "support.job"
 local waiting = require "support.waiting"
 

@@ -1,4 +1,4 @@
--- Results that come when their node was given up. A node is a `tidemill node` process on this
+-- Results that arrive after their node was given up. A node is a `tidemill node` process on this
 -- machine; `delay` (tests/programs) carries its bytes, and holds them as long as the test says so.
 local job = require "support.job"
 local programs = require "support.programs"

@@ -1,5 +1,5 @@
--- What a node reports before it gets work, and what it is asked: whether it sees the job's files
--- and can use what the steps need. A node is a `tidemill node` process on this machine; its
+-- The report of a node before it gets work, and its probe: whether it sees the job's files and can
+-- use the paths of the steps. A node is a `tidemill node` process on this machine; its
 -- surroundings differ from those of the job.
 local job = require "support.job"
 local lfs = require "lfs"

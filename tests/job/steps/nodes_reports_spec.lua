@@ -1,5 +1,5 @@
--- What a job says of the nodes that commands start: while it runs, in its logs and tables, and at
--- its end. A node is a `tidemill node` process on this machine.
+-- Reports of a job about the nodes that commands start: while it runs, in its logs and tables, and
+-- at its end. A node is a `tidemill node` process on this machine.
 local job = require "support.job"
 local json = require "tidemill.json"
 local waiting = require "support.waiting"
@@ -67,7 +67,7 @@ end]]
 describe("a job that loses a node", function()
   local t, r, lost
 
-  -- One job for all that it says: the node is killed, its replacement is ready, then all continue.
+  -- One job for all reports: the node is killed, its replacement is ready, then all continue.
   setup(function()
     t = new_case(2, [[{ "sh", "-c", "echo said by a node >&2; exec $0 node", "{program}" }]], LOSES_A_NODE, "",
       [[arguments = { "--resource_monitor_interval", "0.1" }]])

@@ -56,7 +56,8 @@ end
 describe("a sick node", function()
   after_each(job.check_end)
 
-  -- It begins when workers of the others are ready, and they wait until it has failed often enough.
+  -- The sick node begins when workers of the others are ready. They wait until it has failed often
+  -- enough.
   it("is replaced on another host; failed mini-batches succeed elsewhere", function()
     local t = sick_case({ "a", "b", "c", "d" }, [[
 function run(m)

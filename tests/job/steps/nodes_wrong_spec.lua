@@ -1,5 +1,5 @@
--- What is wrong with the surroundings of a node: each message names the node, the cause and what to
--- do. A node is a `tidemill node` process on this machine; the first one is wrong, and the others
+-- Mistakes in the surroundings of a node: each message names the node, the cause and what to do.
+-- A node is a `tidemill node` process on this machine; the first one is wrong, and the others
 -- are right, so that the job completes.
 local job = require "support.job"
 
