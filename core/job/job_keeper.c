@@ -1,16 +1,16 @@
-/* job_keeper.c - the keeper of this machine is lost, and its successor continues with the commands
- * that carry nodes: see job_own.h.
+/* job_keeper.c - the keeper of this machine is lost, and its successor takes over the commands that
+ * carry nodes: see job_own.h.
  *
  *   lost -> gone -> the next one is started: ADOPT for each node -> adopted
  *             |                                              `-> ended: the command is not there
  *             `-> no other follows: the commands are killed, and their nodes are replaced
  *
- *  (1) A keeper that is killed costs no node: the streams are ours. Until a successor has adopted
- *      its command a node works on; nothing is launched, and no command is ended. What was asked
- *      meanwhile is done then.
- *  (2) A node whose command is not there any more has ended with the keeper. Its work goes back,
- *      and it is replaced: neither its host nor its command is to blame.
- *  (3) The same happens to all of them if no successor follows, because the job ends or none can be
+ *  (1) A killed keeper costs no node, because we hold the streams. Until a successor has adopted
+ *      its command, a node works on; no node is launched, and no command is ended. Requests that
+ *      come meanwhile are carried out afterwards.
+ *  (2) A node whose command no longer exists has ended with the keeper. Its work goes back, and it
+ *      is replaced. Neither its host nor its command is to blame.
+ *  (3) All nodes end in this way if no successor follows, because the job ends or none can be
  *      started, or if KEEPERS_MAX keepers in a row were lost before they had adopted anything.
  */
 #include "job/job_own.h"

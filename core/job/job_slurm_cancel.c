@@ -1,19 +1,19 @@
 /* job_slurm_cancel.c - ends Slurm jobs and steps that may outlive their srun: see job_own.h.
  *
- * The end of a node's srun ends its Slurm job, or its step, unless srun is killed or the machine of
- * the node is dead. So:
+ * When the srun of a node ends, its Slurm job or step ends, too, unless srun is killed or the
+ * machine of the node is dead. So:
  *
- *  (1) From before its launch until its Slurm job has certainly ended, the record of the node says
- *      that it may run (record/node_record.h). What an earlier session has left is canceled by the
- *      next one.
- *  (2) A Slurm job whose srun did not end well is canceled, by its name. The id is what the node
- *      says, which may be that of another job. A step is canceled in the same way; the allocation
- *      never is.
- *  (3) Several that must end at a time are one command, so that the controller is not flooded. It
- *      is a command of the keeper, with a limit of 20 s. One that fails is reported once, and
- *      repeated while the job runs, and once more at its end: else the machine would stay taken.
- *  (4) Nobody waits for a cancellation but the end of the job, for a limited time. If the keeper of
- *      this machine is lost by then, the command is a child of our own.
+ *  (1) From before the launch until the Slurm job has certainly ended, the record of the node says
+ *      that it may run (record/node_record.h). A session cancels the Slurm jobs that earlier
+ *      sessions have left.
+ *  (2) A Slurm job whose srun did not end well is canceled by its name: the node reports the id, so
+ *      that may be the id of another job. Steps are canceled in the same way; the allocation never
+ *      is.
+ *  (3) One command cancels several Slurm jobs at a time, so that the controller is not flooded. The
+ *      keeper runs it, with a limit of 20 s. If it fails, that is reported once. It is repeated
+ *      while the job runs, and once more at its end: else the machine would stay taken.
+ *  (4) Only the end of the job waits for a cancellation, for a limited time. If the keeper of this
+ *      machine is lost by then, the command is a child of our own.
  */
 #include <inttypes.h>
 #include <stdlib.h>
