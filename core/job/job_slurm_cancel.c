@@ -102,12 +102,6 @@ static void add(struct tm_job *job, uint32_t id, const char *name, bool is_step)
       (struct left) { .id = id, .name = tm_xstrdup(name), .is_step = is_step };
 }
 
-static void on_left(void *data, uint32_t id, const char *name, bool is_step)
-{
-  if (tm_slurm_command_is_name(name))
-    add(data, id, name, is_step);
-}
-
 /* ---- the command ---- */
 
 /* Keeps (2) and (3). */
@@ -122,19 +116,24 @@ static char **command_for(const struct tm_slurm_cancel *c)
   return tm_slurm_command_cancel_names(names, c->left.len);
 }
 
-static void report(const struct tm_slurm_cancel *c, const char *why)
+/* `first`: of `len` ones. */
+static void report_left(struct tm_job *job, const struct left *first, size_t len, const char *why)
 {
-  const struct left *first = &c->left.at[0];
   struct tm_buf text = TM_BUF_NONE;
 
   tm_buf_printf(&text, "cannot cancel the Slurm %s of node %" PRIu32,
                 first->is_step ? "step" : "job", first->id);
-  if (c->left.len > 1)
-    tm_buf_printf(&text, " and those of %zu others", c->left.len - 1);
+  if (len > 1)
+    tm_buf_printf(&text, " and of %zu more", len - 1);
   tm_buf_printf(&text, ": %s; it may still run: %s%s", why,
                 first->is_step ? "squeue --steps shows it as " : "scancel --name=", first->name);
-  tm_job_emit(c->job, TM_EVENT_MESSAGE, TM_WARNING, tm_buf_str(&text));
+  tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, tm_buf_str(&text));
   tm_buf_release(&text);
+}
+
+static void report(const struct tm_slurm_cancel *c, const char *why)
+{
+  report_left(c->job, &c->left.at[0], c->left.len, why);
 }
 
 static void finish(struct tm_slurm_cancel *c)
@@ -233,12 +232,46 @@ void tm_job_slurm_orphaned(struct tm_launched_node *n)
     add(n->job, n->id, n->slurm_name, n->is_step);
 }
 
+struct look {
+  struct tm_job *job;
+  struct TM_ARRAY(struct left) elsewhere;
+};
+
+static void on_left(void *data, const struct tm_node_left *l)
+{
+  struct look *look = data;
+
+  if (!tm_slurm_command_is_name(l->name))
+    return;
+  if (l->is_elsewhere)
+    *TM_ARRAY_ADD(&look->elsewhere) =
+        (struct left) { .id = l->id, .name = tm_xstrdup(l->name), .is_step = l->is_step };
+  else
+    add(look->job, l->id, l->name, l->is_step);
+}
+
+/* Keeps (1). */
+static void look_for_left(struct tm_job *job)
+{
+  struct look look = { .job = job };
+
+  tm_node_record_each_left(job->o.fs, job->dir.path, on_left, &look);
+  if (look.elsewhere.len > 0)
+    report_left(job, &look.elsewhere.at[0], look.elsewhere.len,
+                "another directory had started it, of which this one may be a copy");
+  for (size_t i = 0; i < look.elsewhere.len; i++) {
+    forget(job, look.elsewhere.at[i].id);
+    free(look.elsewhere.at[i].name);
+  }
+  TM_ARRAY_RELEASE(&look.elsewhere);
+}
+
 void tm_job_slurm_go(struct tm_job *job)
 {
   struct tm_job_slurm *s = &job->launches->slurm;
 
   if (!s->has_looked)
-    tm_node_record_each_left(job->o.fs, job->dir.path, on_left, job);
+    look_for_left(job);
   s->has_looked = true;
   ask_all(job);
   tm_job_slurm_queue_go(job);

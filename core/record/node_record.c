@@ -34,6 +34,14 @@ static struct tm_json *read_object(const struct tm_fs *fs, const char *path)
   return v;
 }
 
+/* 0: it cannot be looked at. */
+static int64_t directory_of(const struct tm_fs *fs, const char *job_dir)
+{
+  struct tm_stat st;
+
+  return fs->stat(fs->self, job_dir, true, &st) == 0 ? (int64_t)st.ino : 0;
+}
+
 int tm_node_record_update(const struct tm_fs *fs, const char *job_dir, uint32_t id,
                           struct tm_json *changes, struct tm_err *err)
 {
@@ -46,6 +54,7 @@ int tm_node_record_update(const struct tm_fs *fs, const char *job_dir, uint32_t 
   if (!v)
     v = tm_json_new(TM_JSON_OBJECT);
   tm_json_set(v, "id", tm_json_new_int(id));
+  tm_json_set(v, "directory", tm_json_new_int(directory_of(fs, job_dir)));
   for (size_t i = 0; i < changes->list.len; i++)
     tm_json_set_copy(v, changes->keys[i], changes->list.at[i]);
   tm_json_write(&text, v, (struct tm_json_style) { .indent = 2 });
@@ -63,6 +72,7 @@ int tm_node_record_update(const struct tm_fs *fs, const char *job_dir, uint32_t 
 struct search {
   const struct tm_fs *fs;
   const char *job_dir;
+  int64_t directory;
   tm_on_node_left on_left;
   void *data;
 };
@@ -74,7 +84,12 @@ static void look_at(const struct search *s, uint32_t id)
   const char *name = tm_json_str(v, "name", NULL);
 
   if (name && tm_json_bool(v, "may_run", false))
-    s->on_left(s->data, id, name, tm_json_get(v, "allocation") != NULL);
+    s->on_left(s->data, &(struct tm_node_left) {
+                            .id = id,
+                            .name = name,
+                            .is_step = tm_json_get(v, "allocation") != NULL,
+                            .is_elsewhere = tm_json_int(v, "directory", 0) != s->directory,
+                        });
   tm_json_free(v);
   free(path);
 }
@@ -97,7 +112,11 @@ static int on_file(void *data, const char *file, int type)
 void tm_node_record_each_left(const struct tm_fs *fs, const char *job_dir, tm_on_node_left on_left,
                               void *data)
 {
-  struct search s = { .fs = fs, .job_dir = job_dir, .on_left = on_left, .data = data };
+  struct search s = { .fs = fs,
+                      .job_dir = job_dir,
+                      .directory = directory_of(fs, job_dir),
+                      .on_left = on_left,
+                      .data = data };
   char *dir = tm_path_join(job_dir, "nodes");
 
   (void)fs->dir_read(fs->self, dir, on_file, &s); /* missing in a job without such nodes */

@@ -300,6 +300,18 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     expect_rows(t)
   end)
 
+  on_slurm("of a job that runs are not canceled when a copy of its directory is resumed", function()
+    local t = stopped_case(2)
+    local copying = programs.start({ "cp", "-r", t:path "job", t:path "copy" },
+                                   { stdout = "/dev/null", stderr = "/dev/null" })
+    assert.equal(0, copying:wait(LIMIT))
+    t.job_dir = "copy"
+    local copy = t:start_job({ "--resume" }, t.options)
+    t:wait_for("run2.err", "node %d and of 1 more: another directory had started it", LIMIT)
+    finish(t)
+    t:expect(t:finish(copy, LIMIT), 0)
+  end)
+
   on_slurm("are not steps of the allocation that the job runs in with slurm_allocation = \"new\"", function()
     local t = new_case(2, NAMES, [[slurm_options = "--exclusive", slurm_allocation = "new"]])
     t.options.before = { "salloc", "--quiet", "--nodes=1", "--exclusive", "env", "SLURM_LABELIO=1" }

@@ -17,11 +17,23 @@ static char *nodes_file(const char *job, const char *name)
   return file;
 }
 
-static void put(const char *job, const char *name, const char *text)
+/* `text` with the inode of the job's directory for HERE, which may be missing; to free. */
+static char *with_inode(const char *job, const char *text)
 {
-  char *file = nodes_file(job, name);
+  const char *here = strstr(text, "HERE");
+  struct stat st;
+
+  assert_int_equal(stat(job, &st), 0);
+  return here ? tm_xprintf("%.*s%lld%s", (int)(here - text), text, (long long)st.st_ino, here + 4)
+              : tm_xstrdup(text);
+}
+
+static void put(const char *job, const char *name, const char *format)
+{
+  char *file = nodes_file(job, name), *text = with_inode(job, format);
 
   assert_int_equal(tm_fs_write_file(tm_fs_real(), file, text, strlen(text), 0600, NULL), 0);
+  free(text);
   free(file);
 }
 
@@ -33,9 +45,9 @@ static void update(const char *job, uint32_t id, const char *changes)
     fail_msg("%s", err.text);
 }
 
-static void expect_file(const char *job, const char *name, const char *expected)
+static void expect_file(const char *job, const char *name, const char *format)
 {
-  char *file = nodes_file(job, name), *text;
+  char *file = nodes_file(job, name), *expected = with_inode(job, format), *text;
   struct tm_buf got = TM_BUF_NONE;
   struct tm_json *v;
 
@@ -46,6 +58,7 @@ static void expect_file(const char *job, const char *name, const char *expected)
   tm_json_free(v);
   tm_buf_release(&got);
   free(text);
+  free(expected);
   free(file);
 }
 
@@ -58,7 +71,8 @@ static void fields_are_added_to_a_record(void **state)
   update(*state, 3, "{\"host\":\"cn1\"}");
   update(*state, 3, "{\"may_run\":false,\"why\":\"lost\"}");
   expect_file(*state, "3.json",
-              "{\"id\":3,\"command\":[\"ssh\",\"a b\"],\"may_run\":false,\"host\":\"cn1\","
+              "{\"id\":3,\"directory\":HERE,\"command\":[\"ssh\",\"a "
+              "b\"],\"may_run\":false,\"host\":\"cn1\","
               "\"why\":\"lost\"}");
   assert_int_equal(stat(file, &st), 0);
   assert_int_equal(st.st_mode & 0777, 0600);
@@ -72,7 +86,7 @@ static void a_damaged_file_is_replaced(void **state)
   for (size_t i = 0; i < TM_COUNT_OF(texts); i++) {
     put(*state, "3.json", texts[i]);
     update(*state, 3, "{\"why\":\"lost\"}");
-    expect_file(*state, "3.json", "{\"id\":3,\"why\":\"lost\"}");
+    expect_file(*state, "3.json", "{\"id\":3,\"directory\":HERE,\"why\":\"lost\"}");
   }
 }
 
@@ -84,9 +98,10 @@ static void a_folder_that_is_missing_is_an_error(void **state)
   assert_non_null(strstr(err.text, "nodes/1.json"));
 }
 
-static void on_left(void *data, uint32_t id, const char *name, bool is_step)
+static void on_left(void *data, const struct tm_node_left *left)
 {
-  tm_buf_printf(data, "%u:%s%s;", (unsigned)id, name, is_step ? ":step" : "");
+  tm_buf_printf(data, "%u:%s%s%s;", (unsigned)left->id, left->name, left->is_step ? ":step" : "",
+                left->is_elsewhere ? ":elsewhere" : "");
 }
 
 static void expect_left(const char *job, const char *expected)
@@ -104,10 +119,51 @@ static void only_nodes_that_may_run_are_left(void **state)
   put(*state, "1.json", "{\"name\":\"n1\",\"may_run\":false}");
   put(*state, "2.json", "{\"command\":[\"ssh\"]}");
   expect_left(*state, "");
-  put(*state, "3.json", "{\"name\":\"n3\",\"may_run\":true}");
+  put(*state, "3.json", "{\"name\":\"n3\",\"may_run\":true,\"directory\":HERE}");
   expect_left(*state, "3:n3;");
-  put(*state, "3.json", "{\"name\":\"n3\",\"may_run\":true,\"allocation\":\"27\"}");
+  put(*state, "3.json",
+      "{\"name\":\"n3\",\"may_run\":true,\"allocation\":\"27\",\"directory\":HERE}");
   expect_left(*state, "3:n3:step;");
+}
+
+/* In a copy of a directory, the records are those of the job there, which may run. */
+static void nodes_in_a_copied_record_are_elsewhere(void **state)
+{
+  char *copy = tm_path_join(*state, "copy"), *from = nodes_file(*state, "3.json"),
+       *to = nodes_file(copy, "3.json");
+  struct tm_buf text = TM_BUF_NONE;
+
+  update(*state, 3, "{\"name\":\"n3\",\"may_run\":true}");
+  expect_left(*state, "3:n3;");
+  assert_int_equal(tm_fs_read_file(tm_fs_real(), from, 10000, &text, NULL), 0);
+  put(copy, "3.json", tm_buf_str(&text));
+  expect_left(copy, "3:n3:elsewhere;");
+  assert_int_equal(rename(from, to), 0);
+  expect_left(copy, "3:n3:elsewhere;");
+  update(copy, 3, "{\"may_run\":false}");
+  expect_left(copy, "");
+  put(copy, "3.json", "{\"name\":\"n3\",\"may_run\":true}");
+  expect_left(copy, "3:n3:elsewhere;");
+  put(copy, "3.json", "{\"name\":\"n3\",\"may_run\":true,\"directory\":\"HERE\"}");
+  expect_left(copy, "3:n3:elsewhere;");
+  tm_buf_release(&text);
+  free(copy);
+  free(from);
+  free(to);
+}
+
+/* On one file system, a job's directory may have another name when the job is resumed. */
+static void nodes_of_a_moved_job_are_its_own(void **state)
+{
+  char *job = tm_path_join(*state, "job"), *moved = tm_path_join(*state, "moved"),
+       *file = nodes_file(job, "3.json");
+
+  update(job, 3, "{\"name\":\"n3\",\"may_run\":true}");
+  assert_int_equal(rename(job, moved), 0);
+  expect_left(moved, "3:n3;");
+  free(job);
+  free(moved);
+  free(file);
 }
 
 static void other_files_are_ignored(void **state)
@@ -159,5 +215,7 @@ UNIT_TESTS({
     TEST(a_damaged_file_is_replaced),
     TEST(a_folder_that_is_missing_is_an_error),
     TEST(only_nodes_that_may_run_are_left),
+    TEST(nodes_in_a_copied_record_are_elsewhere),
+    TEST(nodes_of_a_moved_job_are_its_own),
     TEST(other_files_are_ignored),
 });
