@@ -110,6 +110,16 @@ int tm_temp_remove(const char *path, unsigned long uid, struct tm_err *err)
   return tm_temp_remove_tree(path, err);
 }
 
+bool tm_temp_is_in_use(const char *path)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  int fd = fs->open(fs->self, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+  bool is = fd >= 0 && tm_lock_take(fd, false) == -EWOULDBLOCK;
+
+  tm_fs_close(fs, fd);
+  return is;
+}
+
 struct search {
   const char *job_dir, *dir;
   char *begin;

@@ -41,6 +41,8 @@ int tm_temp_remove_tree(const char *path, struct tm_err *err);
 /* The same after checks. `uid`: of its name; -EPERM if it is not ours. If the path
  * leads to nothing of ours, that counts as removed: our folder no longer exists. */
 int tm_temp_remove(const char *path, unsigned long uid, struct tm_err *err);
+/* Whether a keeper has locked the folder. */
+bool tm_temp_is_in_use(const char *path);
 /* How many folders of the job, which no keeper has locked, are in `dir`. */
 size_t tm_temp_count_left(const char *job_dir, const char *dir);
 /* Removes them. The caller has ended every process that could write in them. */

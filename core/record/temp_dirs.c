@@ -145,6 +145,7 @@ char *tm_temp_dirs_source(const struct tm_temp_dirs *d, const char *hash)
 struct removal {
   const struct tm_fs *fs;
   const char *records;
+  bool spares_held;   /* (7) */
   struct tm_err *err; /* of the first folder that could not be removed */
   int code;
 };
@@ -179,7 +180,8 @@ static int on_record(void *data, const char *name, int type)
   rc = tm_fs_read_file(r->fs, record, RECORD_MAX, &parent, &err);
   if (rc >= 0 && names_folder(&parent)) {
     char *path = tm_path_join(tm_buf_str(&parent), name);
-    rc = tm_temp_remove(path, uid, &err);
+    if (!r->spares_held || !tm_temp_is_in_use(path))
+      rc = tm_temp_remove(path, uid, &err);
     free(path);
   }
   if (rc >= 0 && (rc = r->fs->unlink(r->fs->self, record)) == -ENOENT)
@@ -210,10 +212,11 @@ int tm_temp_dirs_remove_of(const struct tm_temp_dirs *d, const struct tm_fs *fs,
   return r.code;
 }
 
-int tm_temp_dirs_remove(const struct tm_fs *fs, const char *job_dir, struct tm_err *err)
+static int remove_all(const struct tm_fs *fs, const char *job_dir, bool spares_held,
+                      struct tm_err *err)
 {
   char *records = tm_path_join(job_dir, RECORDS);
-  struct removal r = { .fs = fs, .records = records, .err = err };
+  struct removal r = { .fs = fs, .records = records, .spares_held = spares_held, .err = err };
   int rc = fs->dir_read(fs->self, records, on_record, &r);
   if (rc < 0 && rc != -ENOENT)
     r.code = tm_err_system(err, rc, "cannot read the folder '%s'", records);
@@ -221,6 +224,11 @@ int tm_temp_dirs_remove(const struct tm_fs *fs, const char *job_dir, struct tm_e
     (void)fs->unlink(fs->self, records);
   free(records);
   return r.code;
+}
+
+int tm_temp_dirs_remove(const struct tm_fs *fs, const char *job_dir, struct tm_err *err)
+{
+  return remove_all(fs, job_dir, false, err);
 }
 
 /* Folders without a record. */
@@ -258,7 +266,7 @@ int tm_temp_dirs_remove_left(const struct tm_fs *fs, const char *job_dir, struct
   if (!are_recorded(fs, job_dir) && count_orphans(job_dir) == 0)
     return 0;
   (void)tm_job_kill_all(job_dir); /* keeps (5) */
-  rc = tm_temp_dirs_remove(fs, job_dir, err);
+  rc = remove_all(fs, job_dir, true, err);
   remove_orphans(job_dir);
   return rc;
 }

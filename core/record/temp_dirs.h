@@ -27,6 +27,9 @@
  *      removed from here: a path that is the same here is another folder, or, on a shared file
  *      system, one that the node may still use. The relay there removes them. Their record names
  *      the kernel, so that a session on that machine removes what a killed relay has left.
+ *  (7) The records may be those of another job, which runs, if somebody has copied its directory.
+ *      So a session that opens a job, or removes it, spares a folder that a keeper has locked, and
+ *      forgets it.
  *
  * The caller holds the job's lock. It calls remove_left when it opens the job; record before it
  * starts a keeper, or when a node has reported its machine; remove_of when that keeper has ended;

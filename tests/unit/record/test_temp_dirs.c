@@ -264,6 +264,36 @@ static void a_folder_without_a_record_is_found_by_name_unless_locked(void **stat
   release_places(&p);
 }
 
+/* Somebody copies the directory of a job that runs, and resumes the copy. */
+static void a_copy_spares_what_the_job_uses(void **state)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct places p = make_places(*state);
+  struct tm_temp_dirs killed = record(p.job, true), held = record(p.job, true);
+  char *name = tm_path_join("temp_dirs", strrchr(held.temp, '/') + 1);
+  char *copy = tm_path_join(*state, "jobs/copy");
+  make_left(&killed);
+  make_left(&held);
+  int fd = open(held.temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  assert_int_equal(tm_lock_take(fd, true), 0);
+  store_put(copy, name, p.tmp, 1);
+  if (tm_temp_dirs_remove_left(tm_fs_real(), copy, &err) < 0)
+    fail_msg("%s", err.text);
+  assert_true(tm_fs_exists(tm_fs_real(), held.temp));
+  assert_int_equal(tm_temp_dirs_remove(tm_fs_real(), copy, &err), 0);
+  assert_true(tm_fs_exists(tm_fs_real(), held.temp));
+  assert_int_equal(tm_temp_dirs_remove_left(tm_fs_real(), p.job, NULL), 0);
+  assert_int_equal(count_in(p.tmp), 1);
+  close(fd);
+  assert_int_equal(tm_temp_dirs_remove_left(tm_fs_real(), p.job, NULL), 0);
+  assert_int_equal(count_in(p.tmp), 0);
+  tm_temp_dirs_release(&killed);
+  tm_temp_dirs_release(&held);
+  release_places(&p);
+  free(copy);
+  free(name);
+}
+
 /* A process that writes a record may be killed at any moment. */
 static void a_record_without_a_folder_is_removed(void **state)
 {
@@ -348,6 +378,7 @@ UNIT_TESTS({
     TEST(names_of_one_job_differ_in_a_random_part),
     TEST(leftovers_are_removed_by_the_next_session_or_with_the_job),
     TEST(a_folder_without_a_record_is_found_by_name_unless_locked),
+    TEST(a_copy_spares_what_the_job_uses),
     TEST(a_record_without_a_folder_is_removed),
     TEST(the_folders_of_one_keeper_are_removed),
     TEST(foreign_folders_stay),
