@@ -112,7 +112,8 @@ static void add_host(struct tm_config *c, struct tm_map *seen, const char *name,
   c->node_hosts[c->node_hosts_len] = NULL;
 }
 
-#define BOM "\xef\xbb\xbf" /* editors write it at the beginning of a file */
+#define SHELL_CHARACTERS " $`&;|<>()\"'\\*?!{}#" /* not []%: an address may be [fe80::1%eth0] */
+#define BOM              "\xef\xbb\xbf"          /* editors write it at the beginning of a file */
 
 static void add_lines(struct tm_config *c, struct tm_map *seen, const char *text)
 {
@@ -134,32 +135,41 @@ static bool has_control(const char *name)
   return *name != '\0';
 }
 
-static int refuse_control(const char *name, struct tm_err *err)
+static int refuse_name(const char *name, const char *why, struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
   int rc;
 
   tm_text_one_line(&text, name, strlen(name), 0);
-  rc = tm_err_set(err, TM_EUSAGE,
-                  "'node_hosts' has the name '%s': names of machines have no control characters",
-                  tm_buf_str(&text));
+  rc = tm_err_set(err, TM_EUSAGE, "'node_hosts' has the name '%s': %s", tm_buf_str(&text), why);
   tm_buf_release(&text);
   return rc;
 }
 
-/* ssh takes a word that begins with '-' for an option, which may run anything. Logs have a name in
- * one line. */
+/* ssh takes a word that begins with '-' for an option, which may run anything, and so does a shell
+ * with some characters, if the command has {host} in the text of one. Logs have a name in one
+ * line. */
+static int check_name(const char *name, struct tm_err *err)
+{
+  if (has_control(name))
+    return refuse_name(name, "names of machines have no control characters", err);
+  if (name[0] == '-')
+    return refuse_name(name,
+                       "commands would take it for an option; names of machines do not begin "
+                       "with '-'",
+                       err);
+  if (strpbrk(name, SHELL_CHARACTERS))
+    return refuse_name(name, "names of machines have none of the characters" SHELL_CHARACTERS, err);
+  return 0;
+}
+
 static int check_names(const struct tm_config *c, struct tm_err *err)
 {
-  for (size_t i = 0; i < c->node_hosts_len; i++)
-    if (has_control(c->node_hosts[i]))
-      return refuse_control(c->node_hosts[i], err);
-    else if (c->node_hosts[i][0] == '-')
-      return tm_err_set(err, TM_EUSAGE,
-                        "'node_hosts' has the name '%s': commands would take it for an option; "
-                        "names of machines do not begin with '-'",
-                        c->node_hosts[i]);
-  return 0;
+  int rc = 0;
+
+  for (size_t i = 0; rc == 0 && i < c->node_hosts_len; i++)
+    rc = check_name(c->node_hosts[i], err);
+  return rc;
 }
 
 static int check_hosts(const struct tm_node_settings *s, struct tm_config *c, struct tm_err *err)

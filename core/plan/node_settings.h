@@ -8,7 +8,7 @@
  *   Placeholders of node_command: {host} {node_id} {program} {job_dir} {processes}.
  *   {processes} needs process_count_per_node, which each node decides otherwise.
  *   {host} needs node_hosts: at least node_count different names. Names beyond that are spares.
- *   No name begins with "-" or has control characters.
+ *   No name begins with "-", or has control characters, blanks or characters of a shell.
  */
 #ifndef TM_PLAN_NODE_SETTINGS_H
 #define TM_PLAN_NODE_SETTINGS_H

@@ -1,10 +1,12 @@
 /* What the settings of nodes must have in common, and what they come to. */
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "plan/node_settings.h"
 
 /* `text` NULL: not given. */
@@ -156,6 +158,25 @@ static void a_host_of_two_lines_is_refused(void **state)
          "'node_hosts' has the name 'b\\nc': names of machines have no control characters");
 }
 
+#define SHELL "$`&;|<>()\"'\\*?!{}#"
+
+static void a_host_that_a_shell_would_take_for_more_is_refused(void **state)
+{
+  for (const char *c = SHELL; *c && *c != '#'; c++) { /* '#' begins a comment */
+    char *name = tm_xprintf("a%cb", *c);
+    char *why = tm_xprintf("'node_hosts' has the name '%s': names of machines have none of the "
+                           "characters " SHELL,
+                           name);
+    expect(1, true, "'ssh {host}'", "'hosts'", name, why);
+    free(name);
+    free(why);
+  }
+  expect(1, true, "'ssh {host}'", "['a','b c']", "",
+         "'node_hosts' has the name 'b c': names of machines have none of the characters " SHELL);
+  expect(1, true, "'ssh {host}'", "'hosts'", "me@cn-1.example_2\n[fe80::1%eth0]\npod/x\n",
+         "ssh,{host};me@cn-1.example_2,[fe80::1%eth0],pod/x");
+}
+
 static void a_byte_order_mark_is_not_part_of_a_name(void **state)
 {
   expect(1, true, "'ssh {host}'", "'hosts'",
@@ -228,6 +249,7 @@ UNIT_TESTS({
     cmocka_unit_test(slurm_allocation_new_needs_slurm),
     cmocka_unit_test(a_host_that_looks_like_an_option_is_refused),
     cmocka_unit_test(a_host_of_two_lines_is_refused),
+    cmocka_unit_test(a_host_that_a_shell_would_take_for_more_is_refused),
     cmocka_unit_test(a_byte_order_mark_is_not_part_of_a_name),
     cmocka_unit_test(a_command_is_a_list_or_is_split),
     cmocka_unit_test(processes_are_known_only_if_they_are_given),
