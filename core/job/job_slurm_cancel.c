@@ -241,7 +241,7 @@ static void on_left(void *data, const struct tm_node_left *l)
 {
   struct look *look = data;
 
-  if (!tm_slurm_command_is_name(l->name))
+  if (!tm_slurm_command_is_name(l->name, l->id))
     return;
   if (l->is_elsewhere)
     *TM_ARRAY_ADD(&look->elsewhere) =

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,9 @@
 #include "base/check.h"
 #include "base/mem.h"
 
-#define JOB_MAX 60 /* characters of the job's name in that of the Slurm job */
+#define BEGIN     "tidemill-"
+#define EPOCH_LEN 16 /* hexadecimal digits */
+#define JOB_MAX   60 /* characters of the job's name in that of the Slurm job */
 
 struct words TM_ARRAY(char *);
 
@@ -49,7 +52,7 @@ char *tm_slurm_command_names(const char *job, uint64_t epoch)
   struct tm_buf name = TM_BUF_NONE;
   size_t len = strlen(job), left_out = len > JOB_MAX ? len - JOB_MAX : 0;
 
-  tm_buf_add_str(&name, "tidemill-");
+  tm_buf_add_str(&name, BEGIN);
   for (size_t i = 0; i < len; i++)
     if (i < JOB_MAX / 2 || i >= JOB_MAX / 2 + left_out)
       tm_buf_add_char(&name, is_safe(job[i]) ? job[i] : '_');
@@ -65,14 +68,18 @@ char *tm_slurm_command_name(const char *job, uint64_t epoch, uint32_t id)
   return name;
 }
 
-bool tm_slurm_command_is_name(const char *name)
+bool tm_slurm_command_is_name(const char *name, uint32_t id)
 {
-  static const char begin[] = "tidemill-";
-  size_t len = 0;
+  size_t len = 0, begin = sizeof BEGIN - 1;
+  char end[32];
+  size_t end_len = (size_t)snprintf(end, sizeof end, "-%" PRIu32, id), rest = EPOCH_LEN + end_len;
 
   while (name[len] && is_safe(name[len]))
     len++;
-  return !name[len] && len > sizeof begin && strncmp(name, begin, sizeof begin - 1) == 0;
+  return !name[len] && len > begin + rest && strncmp(name, BEGIN, begin) == 0 &&
+         name[len - rest - 1] == '-' &&
+         strspn(name + len - rest, "0123456789abcdef") == EPOCH_LEN &&
+         strcmp(name + len - end_len, end) == 0;
 }
 
 char *tm_slurm_command_exclude(const char *users, const char *const *hosts, size_t hosts_len)

@@ -78,7 +78,8 @@ static void expect_name(const char *job, uint64_t epoch, uint32_t id, const char
   char *name = tm_slurm_command_name(job, epoch, id);
   assert_string_equal(name, expected);
   assert_true(strlen(name) <= 100);
-  assert_true(tm_slurm_command_is_name(name));
+  assert_true(tm_slurm_command_is_name(name, id));
+  assert_false(tm_slurm_command_is_name(name, id - 1));
   free(name);
 }
 
@@ -148,11 +149,27 @@ static void jobs_and_steps_are_canceled_by_their_names(void **state)
 
 static void a_name_from_a_file_may_be_anything(void **state)
 {
-  assert_false(tm_slurm_command_is_name(""));
-  assert_false(tm_slurm_command_is_name("tidemill-"));
-  assert_false(tm_slurm_command_is_name("other"));
-  assert_false(tm_slurm_command_is_name("tidemill-a,b"));
-  assert_false(tm_slurm_command_is_name("tidemill-a\n"));
+  static const char *const names[] = {
+    "",
+    "tidemill-",
+    "other",
+    "tidemill-a,b",
+    "tidemill-a\n",
+    "tidemill-mine-1",
+    "tidemill-0000000000000001-1",
+    "tidemill-j-000000000000001-1",
+    "tidemill-j-000000000000000A-1",
+    "tidemill-j-0000000000000001-11",
+    "tidemill-j,x-0000000000000001-1",
+    "tidemill-j-0000000000000001-1,x",
+    "tidemill-j-0000000000000001-1\n",
+    "tidemill_j-0000000000000001-1",
+  };
+
+  for (size_t i = 0; i < TM_COUNT_OF(names); i++)
+    if (tm_slurm_command_is_name(names[i], 1))
+      fail_msg("%s", names[i]);
+  assert_true(tm_slurm_command_is_name("tidemill-j-0000000000000001-1", 1));
 }
 
 static void hosts_to_exclude_are_those_of_both(void **state)
