@@ -90,13 +90,15 @@ void tm_execution_end(struct tm_execution *x)
   x->kill_ns = tm_cli_now_ns() + KILL_NS;
 }
 
-/* For when something hangs that cannot be killed, such as a copy from a dead file system. Ends
- * this process; then the keeper ends the workers. The user can resume the job. */
+/* For when something hangs that cannot be killed, such as a copy from a dead file system, so it
+ * looks at no file. Ends this process; then the keeper ends the workers. */
 static void end_at_once(struct tm_execution *x)
 {
   tm_require(x->job && x->is_killing);
-  tidemill_job_say(x->job, TIDEMILL_LEVEL_WARNING,
-                   "ended before the job could be closed; resume it");
+  struct tm_buf text = TM_BUF_NONE;
+  tm_buf_add_str(&text, "ended before the job could be closed; to go on: tidemill resume ");
+  tm_text_shell(&text, tidemill_job_dir(x->job));
+  tidemill_job_say(x->job, TIDEMILL_LEVEL_WARNING, tm_buf_str(&text));
   _exit(128 + SIGINT);
 }
 
