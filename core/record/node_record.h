@@ -9,9 +9,9 @@
  *
  * `may_run` is true until it is certain that the node's Slurm job has ended. A later session
  * cancels the Slurm jobs for which it is still true: tm_node_record_each_left(). `directory` is the
- * inode of the job directory: a copy of it, perhaps of a job that runs, has another one. (The number
- * of its device differs between machines.) The file has mode 0600. It is replaced atomically, and
- * not fsynced, because a power cut ends the commands of nodes, too.
+ * inode of the job directory: a copy of it, perhaps of a job that runs, has another one. (The
+ * number of its device differs between machines.) The file has mode 0600. It is replaced
+ * atomically, and not fsynced, because a power cut ends the commands of nodes, too.
  *
  * When it is read, it may hold anything: opening it never waits, and a damaged file is ignored.
  */

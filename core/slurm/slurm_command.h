@@ -28,8 +28,8 @@ struct tm_slurm_request {
 char *tm_slurm_command_name(const char *job, uint64_t epoch, uint32_t id);
 /* The beginning that all names of a supervisor share: without the last "-<id>". Likewise. */
 char *tm_slurm_command_names(const char *job, uint64_t epoch);
-/* Whether the functions above may have made this name for node `id`: for names that were read from a
- * file. Other Slurm jobs of a user may have names that only begin like ours. */
+/* Whether the functions above may have made this name for node `id`: for names that were read from
+ * a file. Other Slurm jobs of a user may have names that only begin like ours. */
 bool tm_slurm_command_is_name(const char *name, uint32_t id);
 /* Both lists in one; NULL if both are empty. The caller frees it. `users`: or NULL. */
 char *tm_slurm_command_exclude(const char *users, const char *const *hosts, size_t hosts_len);
