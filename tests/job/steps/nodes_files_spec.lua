@@ -151,7 +151,8 @@ describe("the file of a large result", function()
     local t = late_case "run_max_try = 1"
     wait_for_others(t)
     local worker = t.name:match "^process%d+"
-    for _, pid in ipairs(t:processes_of "worker") do programs.kill(pid, programs.SIGKILL) end
+    local pid = t:log("sys/master_role.txt"):match(worker .. " %(node 1, pid (%d+)%) is ready")
+    programs.kill(tonumber(pid), programs.SIGKILL) -- not the other one, which may be loading the script
     t:wait_for("job/score/logs/sys/master_role.txt", worker .. "[^\n]* killed")
     show(t, rows_of(t))
     finish(t)
