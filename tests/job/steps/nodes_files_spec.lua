@@ -152,7 +152,8 @@ describe("the file of a large result", function()
     wait_for_others(t)
     local worker = t.name:match "^process%d+"
     local pid = t:log("sys/master_role.txt"):match(worker .. " %(node 1, pid (%d+)%) is ready")
-    programs.kill(tonumber(pid), programs.SIGKILL) -- not the other one, which may be loading the script
+    -- Not the other one, which may still load the script.
+    programs.kill(tonumber(pid), programs.SIGKILL)
     t:wait_for("job/score/logs/sys/master_role.txt", worker .. "[^\n]* killed")
     show(t, rows_of(t))
     finish(t)
