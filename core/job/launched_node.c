@@ -135,6 +135,8 @@ static void add_advice(struct tm_buf *out, const struct tm_launched_node *n)
   else if (n->is_late && n->printed)
     tm_buf_add_str(out, "; the command must not ask for anything, because nobody can answer: with "
                         "ssh, use a key and -o BatchMode=yes");
+  else if (n->is_late && !n->reported_host && !n->slurm_name)
+    tm_buf_add_str(out, "; nothing came from its command, which must run 'tidemill node'");
   else if (n->has_ended && n->printed && has_succeeded(n))
     tm_buf_add_str(out, "; it must run 'tidemill node'");
   else if (n->has_ended && is_not_found(n))

@@ -352,7 +352,8 @@ static void take_preface(struct tm_node_stream *s)
   uint64_t echo = s->o.is_supervisor ? s->nonce : 0;
   int rc = tm_preface_find(s->in.data, s->in.len, echo, &s->preface_at, &len, &p);
   if (rc < 0) {
-    refuse_quoting(s, "64 KiB of other text came instead of a preface", s->in.data, s->in.len);
+    refuse_quoting(s, "64 KiB of other text came instead of a first message", s->in.data,
+                   s->in.len);
   } else if (rc > 0) {
     s->in_at = s->preface_at + len;
     begin(s, &p, s->preface_at);
@@ -383,7 +384,7 @@ static void take_end(struct tm_node_stream *s, int code)
   } else if (!s->has_begun && n == 0) {
     refuse(s, "the stream ended before anything came");
   } else if (!s->has_begun) {
-    refuse_quoting(s, "the stream ended before a preface came, after", s->in.data, n);
+    refuse_quoting(s, "the stream ended before its first message, after", s->in.data, n);
   } else if (n > 0) {
     refuse(s, "the stream ended within a message");
   } else {

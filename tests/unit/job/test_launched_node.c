@@ -139,6 +139,12 @@ static void a_late_node_is_late_however_its_command_ends(void **state)
     .id = 3, .has_ended = true, .is_late = true, .why = (char *)"it was not ready after 2 s"
   };
   n.ended.exit_status = 1;
+  says(&n, "cannot start node 3: it was not ready after 2 s; nothing came from its command, which "
+           "must run 'tidemill node'; see 'nodes/3.txt'");
+  n.reported_host = (char *)"cn03";
+  says(&n, "cannot start node 3 (cn03): it was not ready after 2 s; see 'nodes/3.txt'");
+  n.reported_host = NULL;
+  n.slurm_name = (char *)"tidemill-j-0000000000000001-3"; /* its command is ours */
   says(&n, "cannot start node 3: it was not ready after 2 s; see 'nodes/3.txt'");
 }
 

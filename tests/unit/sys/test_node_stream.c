@@ -177,7 +177,8 @@ static void an_echo_of_its_own_preface_is_text(void **state)
   rig.fd = -1;
   turn(&rig, 3);
   assert_int_equal(rig.supervisor.code, TM_EPROTOCOL);
-  assert_non_null(strstr(rig.supervisor.text, "before a preface came, after: 'tidemill-stream 1"));
+  assert_non_null(
+      strstr(rig.supervisor.text, "before its first message, after: 'tidemill-stream 1"));
   tm_buf_release(&out);
   close_rig(&rig);
 }
@@ -195,7 +196,7 @@ static void a_preface_that_never_comes_is_quoted(void **state)
   put(&rig, out.data + 60000, out.len - 60000);
   assert_int_equal(rig.supervisor.ends, 1);
   assert_int_equal(rig.supervisor.code, TM_EPROTOCOL);
-  assert_non_null(strstr(rig.supervisor.text, "instead of a preface: 'srun: error\\n..."));
+  assert_non_null(strstr(rig.supervisor.text, "instead of a first message: 'srun: error\\n..."));
   assert_int_equal(rig.supervisor.opens, 0);
   tm_buf_release(&out);
   close_rig(&rig);
