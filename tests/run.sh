@@ -183,7 +183,7 @@ end()
 trap end EXIT
 mkdir -p build-asan
 set -m # a process group of its own, which can be ended
-compile_the_rest >build-asan/rest.out 2>&1 &
+compile_the_rest </dev/null >build-asan/rest.out 2>&1 &
 rest=$!
 set +m
 
