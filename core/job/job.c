@@ -381,6 +381,7 @@ static void on_tick(struct tm_timer *t)
 
 static void on_time_to_repeat(struct tm_timer *t)
 {
+  tm_job_slurm_cancel_left(t->data);
   tm_job_happen(t->data, TM_JOB_ON_DONE);
 }
 

@@ -58,8 +58,11 @@ void tm_job_keeper_abandon(struct tm_job *job)
 
 void tm_job_keeper_gone(struct tm_job *job)
 {
-  if (!tm_job_life_may(&job->life, TM_JOB_MAY_RUN))
-    tm_job_keeper_abandon(job);
+  if (tm_job_life_may(&job->life, TM_JOB_MAY_RUN))
+    return;
+  tm_job_keeper_abandon(job);
+  if (job->life.state == TM_JOB_IS_ENDING)
+    tm_job_slurm_finish(job);
 }
 
 void tm_job_keeper_starts(struct tm_job *job)

@@ -471,6 +471,7 @@ void tm_job_launches_end(struct tm_job *job)
 
   if (job->life.state != TM_JOB_IS_ENDING)
     return;
+  tm_job_slurm_end(job);
   if (l->nodes.len == 0 && !tm_fleet_node(&job->fleet, TM_LOCAL_NODE))
     tm_job_slurm_finish(job);
   is_done = l->nodes.len == 0 && tm_job_slurm_is_done(job) && tm_job_slurm_queue_is_done(job) &&

@@ -116,6 +116,7 @@ struct tm_launch_group {
 /* job_slurm.c, job_slurm_queue.c */
 struct tm_job_slurm {
   struct TM_ARRAY(struct tm_slurm_cancel *) cancels; /* Slurm jobs that must end */
+  struct tm_slurm_cancel *uncertain;                 /* those that may not have; NULL: none */
   bool has_looked;                                   /* for those that earlier sessions have left */
   struct tm_slurm_asking asking;
   bool has_fd, is_late;
@@ -370,8 +371,13 @@ void tm_job_slurm_go(struct tm_job *job);
 bool tm_job_slurm_is_done(const struct tm_job *job);
 /* The job ends: cancels at once what was to be tried again later. */
 void tm_job_slurm_close(struct tm_job *job);
+/* The job ends: call it at each tick. When no node is left, cancels those whose end is not
+ * certain. */
+void tm_job_slurm_end(struct tm_job *job);
 /* The job ends, and its keeper runs no scancel any more: does it here, for 5 s at most. */
 void tm_job_slurm_finish(struct tm_job *job);
+/* A Completed job is resumed, which runs nothing: the same for what it has left. */
+void tm_job_slurm_cancel_left(struct tm_job *job);
 void tm_job_slurm_release(struct tm_job_slurm *s);
 
 /* job_slurm_queue.c. Call it at each tick while the job runs: asks about the nodes. */

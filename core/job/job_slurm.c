@@ -121,7 +121,7 @@ void tm_job_slurm_guard(struct tm_job *job, struct tm_node *local)
 
   for (size_t i = 0; i < l->groups.len; i++)
     uses_slurm = uses_slurm || l->groups.at[i].config->uses_slurm;
-  argv = tm_slurm_command_cancel_all(name);
+  argv = tm_slurm_command_cancel_all(name, true);
   if (uses_slurm)
     tm_node_at_end(local, &(struct tm_launch) {
                               .argv = argv, .stderr_path = file, .cwd = "", .without = without });

@@ -234,12 +234,14 @@ char **tm_slurm_command_cancel_name(const char *name)
 
 /* Our names have neither blanks nor characters that a shell expands; names of others may. scancel
  * fails if a job ends meanwhile, so only the exit status of squeue counts. */
+#define JOBS  "jobs=$(squeue --me --noheader --format='%i %j') || exit\n"
+#define STEPS "steps=$(squeue --me --steps --noheader --format='%i %j') || exit\n"
 #define CANCEL(is_ours)                                                                            \
-  "jobs=$(squeue --me --noheader --format='%i %j') || exit\n"                                      \
-  "steps=$(squeue --me --steps --noheader --format='%i %j') || exit\n"                             \
   "printf '%s\\n' \"$jobs\" \"$steps\" | while read -r id name rest; do\n"                         \
   "  [ -n \"$rest\" ] || case " is_ours " echo \"$id\" ;; esac\n"                                  \
   "done | xargs -r scancel --quiet || true\n"
+
+#define BEGINS "$name in \"$1\"-*)"
 
 static char **cancel_found(const char *script, const char *const *names, size_t len)
 {
@@ -257,12 +259,21 @@ static char **cancel_found(const char *script, const char *const *names, size_t 
 char **tm_slurm_command_cancel_names(const char *const *names, size_t len)
 {
   tm_require(len > 0);
-  return cancel_found(CANCEL("\" $* \" in *\" $name \"*)"), names, len);
+  return cancel_found(JOBS STEPS CANCEL("\" $* \" in *\" $name \"*)"), names, len);
 }
 
-char **tm_slurm_command_cancel_all(const char *names)
+char **tm_slurm_command_cancel_all(const char *names, bool has_steps)
 {
-  return cancel_found(CANCEL("$name in \"$1\"-*)"), &names, 1);
+  const char *script = has_steps ? JOBS STEPS CANCEL(BEGINS) : JOBS CANCEL(BEGINS);
+
+  return cancel_found(script, &names, 1);
+}
+
+char *tm_slurm_command_cancel_by_hand(const char *name, bool are_steps)
+{
+  return tm_xprintf("squeue --me%s --noheader --format='%%i %%j' | "
+                    "awk 'index($2 \"-\", \"%s-\") == 1 { print $1 }' | xargs -r scancel",
+                    are_steps ? " --steps" : "", name);
 }
 
 char **tm_slurm_command_hosts(const char *list)

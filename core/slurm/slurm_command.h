@@ -51,7 +51,10 @@ char **tm_slurm_command_cancel_name(const char *name);
  * so a shell asks squeue for the ids. Succeeds if squeue does. `len` > 0. */
 char **tm_slurm_command_cancel_names(const char *const *names, size_t len);
 /* The same for all of a supervisor; `names`: tm_slurm_command_names(). */
-char **tm_slurm_command_cancel_all(const char *names);
+char **tm_slurm_command_cancel_all(const char *names, bool has_steps);
+/* The same in one line for the user's shell: ends the Slurm jobs, or steps, with this name, and
+ * those whose names begin with it and a '-'. The caller frees it. */
+char *tm_slurm_command_cancel_by_hand(const char *name, bool are_steps);
 /* Prints the hosts of SLURM_JOB_NODELIST, one per line. */
 char **tm_slurm_command_hosts(const char *list);
 

@@ -1,6 +1,7 @@
 -- Slurm takes machines away, its controller dies, and the job itself is killed or stopped, in a
 -- real Slurm cluster on this machine (support/slurm.sh).
 local job = require "support.job"
+local json = require "tidemill.json"
 local lfs = require "lfs"
 local programs = require "support.programs"
 local slurm = require "support.slurm"
@@ -37,7 +38,7 @@ describe("nodes of Slurm", function()
 
   --- Each mini-batch waits for "go-<number>"; a node has one worker. One that fails is not tried
   --- again.
-  local function start(count, more)
+  local function new_case(count, more)
     local t = job.case()
     t:inputs(INPUTS)
     t:script(waiting.SCRIPT .. [[
@@ -52,6 +53,11 @@ end]])
     t.options = waiting.here(t)
     t.options.env[#t.options.env + 1] = cluster.variable
     t.options.limit = LIMIT
+    return t
+  end
+
+  local function start(count, more)
+    local t = new_case(count, more)
     t.program = t:start_job(nil, t.options)
     return t
   end
@@ -139,6 +145,112 @@ end]])
     end
     for _, machine in ipairs(first) do cluster:revive(machine) end
   end)
+
+  --- The states of the job's Slurm jobs that Slurm does not end already.
+  local function living()
+    local states = {}
+    for _, entry in ipairs(cluster:queue()) do
+      if entry.name:find "^tidemill%-" and entry.state ~= "COMPLETING" then states[#states + 1] = entry.state end
+    end
+    return states
+  end
+
+  --- Of how many nodes the job's records say that they may still run.
+  local function count_recorded(t)
+    local count = 0
+    for name in lfs.dir(t:path "job/nodes") do
+      local record = name:find "^%d+%.json$" and json.decode(t:read("job/nodes/" .. name))
+      if record and record.may_run then count = count + 1 end
+    end
+    return count
+  end
+
+  --- A step that ends while the controller is away leaves a slurmstepd that waits for ever.
+  local function restore(...)
+    for _, machine in ipairs { ... } do
+      cluster:call("kill-node", machine)
+      cluster:revive(machine)
+    end
+  end
+
+  --- A job that ends while the controller is away. Returns what it says of its Slurm jobs.
+  local function end_without_controller(count)
+    local t = start(count)
+    wait_at(t, 1, count)
+    local machines = {}
+    for id = 1, count do machines[id] = machine_of(t, id) end
+    cluster:call("end-daemon", "slurmctld")
+    finish(t)
+    local said = t:read "run1.err":match "[^\n]*cannot ask Slurm about[^\n]*"
+    assert.equal(count, count_recorded(t))
+    cluster:call "start-controller"
+    programs.wait_until("the Slurm jobs", function() return #living() == count end, LIMIT)
+    return t, assert(said), machines
+  end
+
+  on_slurm("that end while the controller is away are canceled when the job ends", function()
+    local t = start(2)
+    wait_at(t, 1, 2)
+    local machines = { machine_of(t, 1), machine_of(t, 2) }
+    cluster:call("end-daemon", "slurmctld")
+    let_go(t, 2, 3, 4, 5, 6, 7, 8)
+    local id = wait_for_log(t, "node %d %b() is given back"):match "node (%d) %b() is given back"
+    t:wait_for("job/nodes/" .. id .. ".json", '"ended"', LIMIT)
+    cluster:call "start-controller"
+    assert.equal(2, count_recorded(t))
+    finish(t)
+    assert.same({}, living())
+    assert.equal(0, count_recorded(t))
+    restore(unpack(machines))
+  end)
+
+  on_slurm("are canceled by the next session if the controller is away when the job ends", function()
+    local t, said, machines = end_without_controller(1)
+    assert.is_truthy(said:find("the Slurm job of node 1: .*; it may still run: scancel "
+      .. "%-%-name=tidemill%-job%-%x+%-1; 'tidemill resume' cancels it, too"), said)
+    t:expect_job(0, { "--resume" }, t.options)
+    assert.same({}, living())
+    assert.equal(0, count_recorded(t))
+    restore(unpack(machines))
+  end)
+
+  on_slurm("can be canceled with the command that the job names when it ends", function()
+    local t, said, machines = end_without_controller(2)
+    local command = assert(said:match "node %d and of 1 more: .*; it may still run: (.*); '", said)
+    cluster:run("sh", "-c", command)
+    assert.same({}, living())
+    t:expect_job(0, { "--resume" }, t.options)
+    assert.equal(0, count_recorded(t))
+    restore(unpack(machines))
+  end)
+
+  --- A command of Slurm that never answers, and ignores SIGTERM but for a mark.
+  local function replace(t, name)
+    local gate, dir = waiting.fifo(t, "gate"), t:path "bin"
+    assert(lfs.mkdir(dir))
+    t:write("bin/" .. name, ([[#!/bin/bash
+trap 'touch "%s/%s-asked"' TERM
+touch "%s/%s-runs"
+exec 3<>"%s"
+until read -r _ <&3; do :; done
+]]):format(dir, name, dir, name, gate))
+    assert(os.execute(("chmod 755 '%s/%s'"):format(dir, name)))
+    table.insert(t.options.env, "PATH=" .. dir .. ":" .. os.getenv "PATH")
+  end
+
+  if os.getenv "TM_LONG" then -- five seconds
+    on_slurm("are named at the end of the job if scancel does not answer", function()
+      local t = new_case(1)
+      replace(t, "scancel")
+      t.program = t:start_job(nil, t.options)
+      finish(t)
+      assert.is_false(t:has "bin/scancel-asked")
+      job.expect_words(t:read "run1.err", {
+        "cannot ask Slurm about the Slurm job of node 1: Slurm does not answer in time; it may still run: ",
+      })
+      assert.equal(1, count_recorded(t))
+    end)
+  end
 
   --- Slurm's controller writes down what it knows every 5 s.
   local function wait_for_save()

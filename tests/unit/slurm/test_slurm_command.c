@@ -131,10 +131,37 @@ static void expect_canceled(char **argv, const char *jobs, const char *steps, co
 
 static void all_jobs_and_steps_of_a_supervisor_are_canceled(void **state)
 {
-  expect_canceled(tm_slurm_command_cancel_all("tidemill-j-0a"),
+  expect_canceled(tm_slurm_command_cancel_all("tidemill-j-0a", true),
                   "7 tidemill-j-0a-1\\n8 tidemill-j-0b-1\\n9 other\\n10 tidemill-j-0a-1 x\\n",
                   "27.3 tidemill-j-0a-2\\n27.4 x\\n", "7 27.3 ");
-  expect_canceled(tm_slurm_command_cancel_all("tidemill-j-0a"), "", "", "");
+  expect_canceled(tm_slurm_command_cancel_all("tidemill-j-0a", true), "", "", "");
+  expect_canceled(tm_slurm_command_cancel_all("tidemill-j-0a", false), "7 tidemill-j-0a-1\\n",
+                  "27.3 tidemill-j-0a-2\\n", "7 ");
+}
+
+static char **as_script(char *line)
+{
+  char **argv = tm_xcalloc(6, sizeof(*argv));
+
+  argv[0] = tm_xstrdup("sh");
+  argv[1] = tm_xstrdup("-c");
+  argv[2] = line;
+  argv[3] = tm_xstrdup("sh");
+  argv[4] = tm_xstrdup("");
+  return argv;
+}
+
+static void the_command_for_the_user_cancels_what_is_of_the_session(void **state)
+{
+  static const char *const jobs =
+      "7 tidemill-j-0a-1\\n8 tidemill-j-0a-12\\n9 tidemill-j-0ab-1\\n10 x tidemill-j-0a-1\\n11\\n";
+
+  expect_canceled(as_script(tm_slurm_command_cancel_by_hand("tidemill-j-0a", false)), jobs,
+                  "27.3 tidemill-j-0a-2\\n", "7 8 ");
+  expect_canceled(as_script(tm_slurm_command_cancel_by_hand("tidemill-j-0a-1", false)), jobs, "",
+                  "7 ");
+  expect_canceled(as_script(tm_slurm_command_cancel_by_hand("tidemill-j-0a", true)), jobs,
+                  "27.3 tidemill-j-0a-2\\n27.4 x\\n", "27.3 ");
 }
 
 static void jobs_and_steps_are_canceled_by_their_names(void **state)
@@ -207,6 +234,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_name_is_short_and_safe),
     cmocka_unit_test(all_names_of_a_supervisor_have_one_beginning),
     cmocka_unit_test(all_jobs_and_steps_of_a_supervisor_are_canceled),
+    cmocka_unit_test(the_command_for_the_user_cancels_what_is_of_the_session),
     cmocka_unit_test(jobs_and_steps_are_canceled_by_their_names),
     cmocka_unit_test(a_name_from_a_file_may_be_anything),
     cmocka_unit_test(hosts_to_exclude_are_those_of_both),
