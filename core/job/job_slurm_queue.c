@@ -290,7 +290,7 @@ void tm_job_slurm_queue_go(struct tm_job *job)
   what = tm_slurm_asking_next(&s->asking, some_wait, first_due(job), tm_clock_mono_ns());
   if (what == TM_SLURM_ASK_END) {
     s->is_late = true;
-    tm_node_end_launch(local, s->question);
+    tm_node_kill_launch(local, s->question);
   } else if (what != TM_SLURM_ASK_NOTHING) {
     ask(job, what == TM_SLURM_ASK_ALL);
   }
@@ -302,7 +302,7 @@ void tm_job_slurm_queue_close(struct tm_job *job)
   struct tm_node *local = tm_fleet_node(&job->fleet, TM_LOCAL_NODE);
 
   if (local && job->launches->slurm.asking.is_asking)
-    tm_node_end_launch(local, job->launches->slurm.question);
+    tm_node_kill_launch(local, job->launches->slurm.question);
 }
 
 bool tm_job_slurm_queue_is_done(const struct tm_job *job)

@@ -238,6 +238,16 @@ until read -r _ <&3; do :; done
     table.insert(t.options.env, "PATH=" .. dir .. ":" .. os.getenv "PATH")
   end
 
+  on_slurm("whose squeue ignores SIGTERM do not delay the end of the job", function()
+    local t = new_case(1)
+    replace(t, "squeue")
+    t.program = t:start_job(nil, t.options)
+    t:wait_for("bin/squeue-runs", nil, LIMIT)
+    finish(t)
+    assert.is_false(t:has "bin/squeue-asked")
+    assert.equal(0, count_recorded(t))
+  end)
+
   if os.getenv "TM_LONG" then -- five seconds
     on_slurm("are named at the end of the job if scancel does not answer", function()
       local t = new_case(1)
