@@ -12,17 +12,22 @@
  *      is replaced. Neither its host nor its command is to blame.
  *  (3) All nodes end in this way if no successor follows, because the job ends or none can be
  *      started, or if KEEPERS_MAX keepers in a row were lost before they had adopted anything.
+ *  (4) If TM_SCHED_LOSSES_MAX keepers in a row were lost before they had adopted or launched
+ *      anything, the steps on nodes fail: perhaps no keeper can live on this machine. Steps on this
+ *      machine have the same limit (sched/node_events.c).
  */
+#include "sched/sched.h"
 #include "job/job_own.h"
 
 #define KEEPERS_MAX 3
 
-void tm_job_keeper_lost(struct tm_job *job)
+void tm_job_keeper_lost(struct tm_job *job, const char *why)
 {
   struct tm_job_launches *l = job->launches;
 
   tm_job_launching_lost(job);
   l->keepers_lost++;
+  tm_err_set(&l->keeper_end, TM_ENODE, "%s", why);
   for (size_t i = 0; i < l->nodes.len; i++)
     l->nodes.at[i]->awaits_keeper = !l->nodes.at[i]->is_over;
   tm_job_slurm_lost(job);
@@ -56,10 +61,26 @@ void tm_job_keeper_abandon(struct tm_job *job)
       tm_job_launched_settle(l->nodes.at[i]);
 }
 
+/* Keeps (4). */
+static void fail_groups(struct tm_job *job)
+{
+  struct tm_job_launches *l = job->launches;
+  struct tm_err err;
+
+  tm_err_set(&err, TM_ENODE,
+             "the keeper of this machine, which starts the nodes, was lost %d times in a row: %s",
+             l->keepers_lost, l->keeper_end.text);
+  for (size_t i = 0; i < l->groups.len; i++)
+    tm_job_launches_fail(job, i, &err);
+}
+
 void tm_job_keeper_gone(struct tm_job *job)
 {
-  if (tm_job_life_may(&job->life, TM_JOB_MAY_RUN))
+  if (tm_job_life_may(&job->life, TM_JOB_MAY_RUN)) {
+    if (job->launches->keepers_lost >= TM_SCHED_LOSSES_MAX)
+      fail_groups(job);
     return;
+  }
   tm_job_keeper_abandon(job);
   if (job->life.state == TM_JOB_IS_ENDING)
     tm_job_slurm_finish(job);

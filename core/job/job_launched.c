@@ -268,7 +268,7 @@ void tm_job_launched_lost(struct tm_job *job, uint32_t id, const char *why)
   struct tm_launched_node *n = tm_job_launched_find(job, id);
 
   if (id == TM_LOCAL_NODE)
-    tm_job_keeper_lost(job);
+    tm_job_keeper_lost(job, why);
   if (id == TM_LOCAL_NODE || !n)
     return;
   n->is_other_build = tm_fleet_is_other_build(&job->fleet, id);

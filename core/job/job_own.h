@@ -150,6 +150,7 @@ struct tm_job_launches {
   struct tm_run_times *run_times; /* likewise */
   bool knows_step;                /* the keeper of this machine: job_launching.c */
   int keepers_lost;               /* in a row: job_keeper.c */
+  struct tm_err keeper_end;       /* why the last of them was lost */
   struct tm_measured *measured;   /* by step */
   int64_t give_up_ns;             /* of an ending job: when its commands are ended by force */
   bool has_noted_times;           /* the user knows that nodes see other times: job_probe.c */
@@ -285,7 +286,7 @@ void tm_job_launched_orphan(struct tm_launched_node *n);
 void tm_job_launched_settle(struct tm_launched_node *n);
 
 /* job_keeper.c: what happens to the commands of nodes when the keeper of this machine is lost. */
-void tm_job_keeper_lost(struct tm_job *job);
+void tm_job_keeper_lost(struct tm_job *job, const char *why);
 void tm_job_keeper_gone(struct tm_job *job);
 void tm_job_keeper_starts(struct tm_job *job); /* another one will be started */
 void tm_job_keeper_started(struct tm_job *job);

@@ -181,6 +181,20 @@ describe("a killed keeper of the job", function()
     t:wait_for_none(LEFT_LIMIT)
   end)
 
+  it("has five successors at most if none of them can work: the job is Failed", function()
+    local t = stopped_case()
+    replace_program(t, ([[#!/bin/sh
+      if [ "$1" = keeper ]; then echo >>"%s/keepers"; exit 7; fi
+      exec "%s/real" "$@"]]):format(t.dir, t.dir))
+    programs.kill(assert(keeper_of(t)), programs.SIGKILL)
+    local r = t:finish(t.program, LIMIT)
+    assert.equal(3, r.status, r.err)
+    job.expect_words(r.err, { "the keeper of this machine, which starts the nodes, was lost 5 times in a row: ",
+                              "the keeper of the workers has ended" })
+    assert.is_true(#t:read "keepers" <= 5)
+    t:wait_for_none(LEFT_LIMIT)
+  end)
+
   it("costs its nodes if four keepers in a row are lost", function()
     local t = stopped_case()
     replace_program(t, ([[#!/bin/sh
