@@ -1,5 +1,7 @@
 --- Jobs that stop at a known point, until the test lets them continue.
 local job = require "support.job"
+local lfs = require "lfs"
+local programs = require "support.programs"
 
 local waiting = { PARTIAL = "job/score/output/parallel_run_step.txt.partial" }
 
@@ -11,6 +13,18 @@ ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
 local function wait_for(name) while not io.open(os.getenv "HERE" .. name) do ffi.C.poll(nil, 0, 5) end end
 local function mark(name) io.open(os.getenv "HERE" .. name, "w"):close() end
 ]]
+
+--- An entry script: from its sixth mini-batch on, run() leaves a mark with the worker's pid, and
+--- waits until let_go().
+waiting.WORKERS = waiting.SCRIPT .. [[
+ffi.cdef "int getpid(void);"
+function run(m)
+  if number_of(m[1]) > 5 then
+    mark("at-" .. ffi.C.getpid())
+    wait_for "go"
+  end
+  return names_of(m)
+end]]
 
 --- Makes a FIFO in the folder of the case.
 ---@return string path
@@ -55,6 +69,23 @@ function waiting.case(program, variable)
   t.program = t:start_job(nil, t.options)
   t:wait_for(waiting.PARTIAL, "0005.txt")
   return t
+end
+
+local function count_workers(t)
+  local count = 0
+  for name in lfs.dir(t.dir) do
+    if name:find "^here%-at%-" then count = count + 1 end
+  end
+  return count
+end
+
+--- Waits until so many different workers have left a mark "at-" and their pid.
+---@param limit number seconds
+function waiting.wait_for_workers(t, count, limit)
+  programs.wait_until(count .. " workers", function()
+    assert(not t.last:has_ended(), "the job has ended")
+    return count_workers(t) >= count
+  end, limit)
 end
 
 function waiting.let_go(t)

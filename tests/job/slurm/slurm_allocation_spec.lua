@@ -2,7 +2,6 @@
 -- (support/slurm.sh): slurm_allocation.
 local job = require "support.job"
 local json = require "tidemill.json"
-local lfs = require "lfs"
 local programs = require "support.programs"
 local slurm = require "support.slurm"
 local waiting = require "support.waiting"
@@ -14,16 +13,6 @@ local INPUTS = 12
 local LIMIT = 120 -- seconds for a job: far more than it takes
 local HELD = "held" -- the allocation's name
 
--- From its sixth mini-batch on, run() leaves a mark with the worker's pid, and waits.
-local WAITS = waiting.SCRIPT .. [[
-ffi.cdef "int getpid(void);"
-function run(m)
-  if number_of(m[1]) > 5 then
-    mark("at-" .. ffi.C.getpid())
-    wait_for "go"
-  end
-  return names_of(m)
-end]]
 local NAMES = "function run(m) return names_of(m) end"
 
 describe("in an allocation of Slurm, nodes", function()
@@ -73,27 +62,12 @@ describe("in an allocation of Slurm, nodes", function()
     for _, variable in ipairs(variables) do t.options.env[#t.options.env + 1] = variable end
   end
 
-  local function count_waiting(t)
-    local count = 0
-    for name in lfs.dir(t.dir) do
-      if name:find "^here%-at%-" then count = count + 1 end
-    end
-    return count
-  end
-
-  local function wait_for_workers(t, count)
-    programs.wait_until(count .. " workers", function()
-      assert(not t.last:has_ended(), "the job has ended")
-      return count_waiting(t) >= count
-    end, LIMIT)
-  end
-
   --- A job in an allocation of all machines. All of its workers, one on each node, wait in run().
   local function stopped_case(count, more)
-    local t = new_case(count, WAITS, more)
+    local t = new_case(count, waiting.WORKERS, more)
     add_variables(t, allocate(MACHINES))
     t.program = t:start_job(nil, t.options)
-    wait_for_workers(t, math.min(count, MACHINES))
+    waiting.wait_for_workers(t, math.min(count, MACHINES), LIMIT)
     return t
   end
 
@@ -199,7 +173,7 @@ describe("in an allocation of Slurm, nodes", function()
     local used = { [record(t, 1).host] = true, [machine] = true }
     cluster:call("kill-node", machine:match "%d+$")
     local is_well, err = pcall(function()
-      wait_for_workers(t, 3)
+      waiting.wait_for_workers(t, 3, LIMIT)
       finish(t)
       expect_allocation()
     end)
@@ -212,10 +186,10 @@ describe("in an allocation of Slurm, nodes", function()
   end)
 
   on_slurm("are Slurm jobs of their own with slurm_allocation = \"new\"", function()
-    local t = new_case(1, WAITS, [[slurm_allocation = "new"]])
+    local t = new_case(1, waiting.WORKERS, [[slurm_allocation = "new"]])
     add_variables(t, allocate(1))
     t.program = t:start_job(nil, t.options)
-    wait_for_workers(t, 1)
+    waiting.wait_for_workers(t, 1, LIMIT)
     assert.equal(2, #cluster:queue())
     assert.is_nil(record(t, 1).allocation)
     finish(t)
@@ -266,10 +240,10 @@ describe("in an allocation of Slurm, nodes", function()
 
   -- A step that no process of an earlier session carries any more.
   on_slurm("that an earlier session has left are canceled when the job is resumed", function()
-    local t = new_case(1, WAITS)
+    local t = new_case(1, waiting.WORKERS)
     add_variables(t, allocate(1))
     t.program = t:start_job(nil, t.options)
-    wait_for_workers(t, 1)
+    waiting.wait_for_workers(t, 1, LIMIT)
     t.program:kill(programs.SIGKILL)
     t:finish(t.program, LIMIT)
     wait_for_no_step(10)

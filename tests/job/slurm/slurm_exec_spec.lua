@@ -1,6 +1,5 @@
 -- Nodes whose command is srun, in a real Slurm cluster on this machine (support/slurm.sh).
 local job = require "support.job"
-local lfs = require "lfs"
 local programs = require "support.programs"
 local slurm = require "support.slurm"
 local waiting = require "support.waiting"
@@ -11,17 +10,6 @@ local SRUN = "srun --unbuffered --nodes=1 --ntasks=1 --kill-on-bad-exit=0 --wait
              "--propagate=NONE --chdir=/ --exclusive {program} node"
 local INPUTS = 20
 local LIMIT = 120 -- seconds for a job: far more than it takes
-
--- From its sixth mini-batch on, run() leaves a mark with the worker's pid, and waits.
-local WAITS = waiting.SCRIPT .. [[
-ffi.cdef "int getpid(void);"
-function run(m)
-  if number_of(m[1]) > 5 then
-    mark("at-" .. ffi.C.getpid())
-    wait_for "go"
-  end
-  return names_of(m)
-end]]
 
 describe("nodes that srun starts", function()
   local cluster
@@ -56,26 +44,11 @@ describe("nodes that srun starts", function()
     return t
   end
 
-  local function count_waiting(t)
-    local count = 0
-    for name in lfs.dir(t.dir) do
-      if name:find "^here%-at%-" then count = count + 1 end
-    end
-    return count
-  end
-
-  local function wait_for_workers(t, count)
-    programs.wait_until(count .. " workers", function()
-      assert(not t.last:has_ended(), "the job has ended")
-      return count_waiting(t) >= count
-    end, LIMIT)
-  end
-
   --- A job whose workers, one on each node, all wait in run().
   local function stopped_case(count, more)
-    local t = new_case(count, WAITS, more)
+    local t = new_case(count, waiting.WORKERS, more)
     t.program = t:start_job(nil, t.options)
-    wait_for_workers(t, count)
+    waiting.wait_for_workers(t, count, LIMIT)
     return t
   end
 
@@ -143,7 +116,7 @@ end]]
     local t = stopped_case(3, "node_timeout = 5")
     local machine = hosts()[2]:match "%d+$"
     cluster:call("kill-node", machine)
-    wait_for_workers(t, 4)
+    waiting.wait_for_workers(t, 4, LIMIT)
     finish(t)
     cluster:restore(machine)
     local log = t:log "sys/master_role.txt"
@@ -162,9 +135,9 @@ end]]
   end)
 
   on_slurm("end while they wait for a machine, and leave no job in the queue", function()
-    local t = new_case(5, WAITS, "node_start_timeout = 100")
+    local t = new_case(5, waiting.WORKERS, "node_start_timeout = 100")
     t.program = t:start_job(nil, t.options)
-    wait_for_workers(t, 4)
+    waiting.wait_for_workers(t, 4, LIMIT)
     programs.wait_until("a job that waits", function() return #cluster:queue() == 5 end)
     t.program:kill(programs.SIGINT)
     t:wait_for("run1.err", "cancel")

@@ -11,16 +11,6 @@ local ROOT = here .. "/../../.."
 local INPUTS = 20
 local LIMIT = 120 -- seconds for a job: far more than it takes
 
--- From its sixth mini-batch on, run() leaves a mark with the worker's pid, and waits.
-local WAITS = waiting.SCRIPT .. [[
-ffi.cdef "int getpid(void);"
-function run(m)
-  if number_of(m[1]) > 5 then
-    mark("at-" .. ffi.C.getpid())
-    wait_for "go"
-  end
-  return names_of(m)
-end]]
 local NAMES = "function run(m) return names_of(m) end"
 
 describe("nodes of Slurm", function()
@@ -53,26 +43,11 @@ describe("nodes of Slurm", function()
     return t
   end
 
-  local function count_waiting(t)
-    local count = 0
-    for name in lfs.dir(t.dir) do
-      if name:find "^here%-at%-" then count = count + 1 end
-    end
-    return count
-  end
-
-  local function wait_for_workers(t, count)
-    programs.wait_until(count .. " workers", function()
-      assert(not t.last:has_ended(), "the job has ended")
-      return count_waiting(t) >= count
-    end, LIMIT)
-  end
-
   --- A job whose workers, one on each node, all wait in run().
   local function stopped_case(count, more)
-    local t = new_case(count, WAITS, more)
+    local t = new_case(count, waiting.WORKERS, more)
     t.program = t:start_job(nil, t.options)
-    wait_for_workers(t, count)
+    waiting.wait_for_workers(t, count, LIMIT)
     return t
   end
 
@@ -157,14 +132,14 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
   end)
 
   on_slurm("run the program that --bcast has sent to them", function()
-    local t = new_case(1, WAITS)
+    local t = new_case(1, waiting.WORKERS)
     if not pcall(cluster.run, cluster, "srun", "--bcast=" .. t:path "probe", "/bin/true") then
       return pending "needs root: only then slurmd may write for --bcast"
     end
     local config = t:read("pipeline.lua"):gsub("%-%-exclusive", "--bcast=" .. t:path "sent")
     t:write("pipeline.lua", config)
     t.program = t:start_job(nil, t.options)
-    wait_for_workers(t, 1)
+    waiting.wait_for_workers(t, 1, LIMIT)
     local pid = json.decode(t:read "job/nodes/1.json").pid
     assert.equal(t:path "sent", lfs.symlinkattributes(("/proc/%d/exe"):format(pid), "target"))
     finish(t)
@@ -174,7 +149,7 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
     local t = stopped_case(3, [[slurm_options = "--exclusive", node_timeout = 5]])
     local machine = cluster:queue()[2].host:match "%d+$"
     cluster:call("kill-node", machine)
-    wait_for_workers(t, 4)
+    waiting.wait_for_workers(t, 4, LIMIT)
     finish(t)
     cluster:restore(machine)
     local log = t:log "sys/master_role.txt"
@@ -195,9 +170,9 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
 
   -- One more node than machines: time in the queue does not count as time to start.
   on_slurm("may wait in the queue for longer than node_start_timeout", function()
-    local t = new_case(5, WAITS, [[slurm_options = "--exclusive", node_start_timeout = 6]])
+    local t = new_case(5, waiting.WORKERS, [[slurm_options = "--exclusive", node_start_timeout = 6]])
     t.program = t:start_job(nil, t.options)
-    wait_for_workers(t, 4)
+    waiting.wait_for_workers(t, 4, LIMIT)
     t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", "node %d waits in the queue of Slurm", LIMIT)
     finish(t)
     assert.is_nil(t:log("sys/master_role.txt"):find "cannot start")
@@ -215,9 +190,9 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
   on_slurm("end with Ctrl-C while they work", function() cancel(stopped_case(3)) end)
 
   on_slurm("end with Ctrl-C while they wait in the queue", function()
-    local t = new_case(5, WAITS)
+    local t = new_case(5, waiting.WORKERS)
     t.program = t:start_job(nil, t.options)
-    wait_for_workers(t, 4)
+    waiting.wait_for_workers(t, 4, LIMIT)
     t:wait_for("run1.err", "4 of 5 nodes, 1 waiting: Resources", LIMIT)
     t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", "|node %d waits in the queue of Slurm: Resources", LIMIT)
     t:wait_for(t.step_dir .. "/logs/sys/running.json", '"requested":5,"waiting":1,"reason":"Resources"', LIMIT)
@@ -228,9 +203,9 @@ end]], [[slurm_options = "--gres=gpu:2"]], 2)
   end)
 
   on_slurm("end when the job is killed", function()
-    local t = new_case(5, WAITS)
+    local t = new_case(5, waiting.WORKERS)
     t.program = t:start_job(nil, t.options)
-    wait_for_workers(t, 4)
+    waiting.wait_for_workers(t, 4, LIMIT)
     t.program:kill(programs.SIGKILL)
     t:finish(t.program, LIMIT)
     wait_for_empty_queue(10)

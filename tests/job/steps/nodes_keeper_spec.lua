@@ -41,26 +41,11 @@ local function new_case(script)
   return t
 end
 
-local function count_marks(t)
-  local count = 0
-  for name in lfs.dir(t.dir) do
-    if name:find "^here%-at%-" then count = count + 1 end
-  end
-  return count
-end
-
-local function wait_for_workers(t, count)
-  programs.wait_until(count .. " workers", function()
-    assert(not t.last:has_ended(), "the job has ended")
-    return count_marks(t) >= count
-  end, LIMIT)
-end
-
 --- A job whose workers, one on each node, all wait in run().
 local function stopped_case()
   local t = new_case(SCRIPT)
   t.program = t:start_job(nil, t.options)
-  wait_for_workers(t, NODES)
+  waiting.wait_for_workers(t, NODES, LIMIT)
   return t
 end
 
@@ -124,7 +109,7 @@ describe("a killed keeper of the job", function()
     local t = stopped_case()
     kill_keeper(t)
     programs.kill(relay_of(t, 1), programs.SIGKILL)
-    wait_for_workers(t, NODES + 1)
+    waiting.wait_for_workers(t, NODES + 1, LIMIT)
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
     assert.same({ "1", "2", "3" }, ids_in(t))
@@ -137,7 +122,7 @@ describe("a killed keeper of the job", function()
     local relay = relay_of(t, 1)
     kill_keeper(t)
     programs.kill(relay, programs.SIGSTOP)
-    wait_for_workers(t, NODES + 1)
+    waiting.wait_for_workers(t, NODES + 1, LIMIT)
     programs.wait_until("the end of the relay", function() return not programs.kill(relay, 0) end, LIMIT)
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
@@ -205,7 +190,7 @@ describe("a killed keeper of the job", function()
       fi
       exec "%s/real" "$@"]]):format(t.dir, t.dir, t.dir, t.dir))
     programs.kill(assert(keeper_of(t)), programs.SIGKILL)
-    wait_for_workers(t, 2 * NODES)
+    waiting.wait_for_workers(t, 2 * NODES, LIMIT)
     assert.is_nil(relay_of(t, 1))
     finish(t)
     assert.same(job.names(INPUTS), t:rows())

@@ -21,17 +21,6 @@ local MARKED = [[{ "env", "TM_NODE=%s/{node_id}", "{program}", "node" }]]
 -- A script for sh; $1 is the program, $2 the argument. In it, "%s" is the case's folder.
 local BY_SHELL = [[{ "sh", "-c", [==[%s]==], "sh", "{program}", "%s" }]]
 
--- From its sixth mini-batch on, run() leaves a mark with the worker's pid, and waits.
-local SCRIPT = waiting.SCRIPT .. [[
-ffi.cdef "int getpid(void);"
-function run(m)
-  if number_of(m[1]) > 5 then
-    mark("at-" .. ffi.C.getpid())
-    wait_for "go"
-  end
-  return names_of(m)
-end]]
-
 local function settings(count, command, more)
   return ([[compute_target = "exec", node_count = %d, node_command = %s, mini_batch_size = 1,
     process_count_per_node = 1, error_threshold = 0, %s]]):format(count, command, more or "")
@@ -49,27 +38,11 @@ end
 
 local function by_shell(script, argument) return BY_SHELL:format(script, argument or "-") end
 
-local function count_marks(t)
-  local count = 0
-  for name in lfs.dir(t.dir) do
-    if name:find "^here%-at%-" then count = count + 1 end
-  end
-  return count
-end
-
---- Waits until so many different workers have been in a waiting run().
-local function wait_for_workers(t, count)
-  programs.wait_until(count .. " workers", function()
-    assert(not t.last:has_ended(), "the job has ended")
-    return count_marks(t) >= count
-  end, LIMIT)
-end
-
 --- A job whose workers, one on each node, all wait in run().
 local function stopped_case(count, command, more)
-  local t = new_case(count, command, more, SCRIPT)
+  local t = new_case(count, command, more, waiting.WORKERS)
   t.program = t:start_job(nil, t.options)
-  wait_for_workers(t, count)
+  waiting.wait_for_workers(t, count, LIMIT)
   return t
 end
 
@@ -237,7 +210,7 @@ describe("a lost node", function()
   local function loses(kill)
     local t = stopped_case(3, MARKED, "run_max_try = 1")
     kill(t, relay_of(t, 2))
-    wait_for_workers(t, 4)
+    waiting.wait_for_workers(t, 4, LIMIT)
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
     assert.same(files_of(4), names_in(t, "job/nodes"))
@@ -317,7 +290,7 @@ describe("a lost node", function()
     t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", "lost with its node", LIMIT)
     assert.is_true(programs.kill(relay, 0))
     programs.kill(relay, programs.SIGKILL)
-    wait_for_workers(t, 3)
+    waiting.wait_for_workers(t, 3, LIMIT)
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
     local loss = "nothing heard for 1 s: [^\n]*; %d+ mini%-batch%a* go%a* back to the queue, "
@@ -328,7 +301,7 @@ describe("a lost node", function()
     it("is replaced when its relay is stopped", function()
       local t = stopped_case(2, MARKED, "run_max_try = 1, node_timeout = 1")
       programs.kill(relay_of(t, 1), programs.SIGSTOP)
-      wait_for_workers(t, 3)
+      waiting.wait_for_workers(t, 3, LIMIT)
       finish(t)
       assert.same(job.names(INPUTS), t:rows())
       job.expect_words(t:log "sys/master_role.txt", { "lost " .. named(1) .. " after ", named(3) .. " is ready" })
@@ -339,7 +312,7 @@ describe("a lost node", function()
       t.program:kill(programs.SIGSTOP)
       programs.wait_until("the end of the nodes", function() return #t:processes_of "node" == 0 end, LIMIT)
       t.program:kill(programs.SIGCONT)
-      wait_for_workers(t, 4)
+      waiting.wait_for_workers(t, 4, LIMIT)
       finish(t)
       assert.same(job.names(INPUTS), t:rows())
       assert.same(files_of(4), names_in(t, "job/nodes"))
@@ -351,7 +324,7 @@ describe("a lost node", function()
       "{program}", "%s/{node_id}" }]], [[node_hosts = { "alpha", "beta", "gamma" }]] .. (more or ""))
     assert.same({ "alpha", "beta" }, t:sorted_lines "hosts")
     programs.kill(relay_of(t, 1), signal)
-    wait_for_workers(t, 3)
+    waiting.wait_for_workers(t, 3, LIMIT)
     finish(t)
     assert.same({ "alpha", "beta", "gamma" }, t:sorted_lines "hosts")
     assert.same(job.names(INPUTS), t:rows())
@@ -469,12 +442,12 @@ describe("a command that starts nodes", function()
     local t = new_case(1, by_shell([[mkdir "$2/first" 2>&- && (
         read -r line <"$2/print"
         echo "a message of a system administrator, longer than a header"
-      ) & exec "$1" node]], "%s"), "run_max_try = 1", SCRIPT)
+      ) & exec "$1" node]], "%s"), "run_max_try = 1", waiting.WORKERS)
     t:expect(t:run({ "-c", "mkfifo print" }, { program = "sh" }), 0)
     t.program = t:start_job(nil, t.options)
-    wait_for_workers(t, 1)
+    waiting.wait_for_workers(t, 1, LIMIT)
     t:write("print", "now\n")
-    wait_for_workers(t, 2)
+    waiting.wait_for_workers(t, 2, LIMIT)
     finish(t)
     assert.same(job.names(INPUTS), t:rows())
     job.expect_words(t:log "sys/master_role.txt", { "lost " .. named(1) .. " after ", named(2) .. " is ready" })
