@@ -1,9 +1,17 @@
---- A real Slurm cluster for the cases of a spec: support/slurm.sh. Start one for each spec file:
+--- A real Slurm cluster for the cases of a spec: support/slurm.sh. A spec file has one for all its
+--- cases:
 ---
----   local cluster = slurm.start { nodes = 3 }    -- in setup(); nil if Slurm is not installed
----   if cluster then cluster:stop() end           -- in teardown()
+---   local cluster, on_slurm = slurm.cases { nodes = 3 }    -- in describe()
+---   on_slurm("run jobs", function() ... end)               -- in place of it()
 ---
---- and begin each case with: if not cluster then return pending(slurm.MISSING) end
+--- or starts clusters itself, in setup() or in a case:
+---
+---   local cluster = slurm.start { nodes = 3 }    -- nil if Slurm is not installed
+---   if cluster then cluster:stop() end
+---
+--- and begins each case with: if not cluster then return pending(slurm.MISSING) end
+local busted = require "busted"
+local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
 
@@ -139,6 +147,35 @@ end
 function Cluster:stop()
   self:call "stop"
   if self.script then os.remove(self.script) end
+end
+
+--- Starts a cluster before the cases of the present describe(), and stops it after them. After each
+--- case its jobs must have ended, and the cluster must get idle.
+---@param o table as of start()
+---@param release function|nil gives back what a case holds; called after the check of its jobs
+---@return table cluster for use in cases
+---@return function on_slurm as it(); its case is pending if this machine cannot run a cluster
+function slurm.cases(o, release)
+  local cluster, started = {}, nil
+  busted.setup(function()
+    started = slurm.start(o)
+    setmetatable(cluster, { __index = started })
+  end)
+  busted.teardown(function() if started then started:stop() end end)
+  busted.after_each(function()
+    job.check_end()
+    if not started then return end
+    if release then release() end
+    started:wait_for_idle()
+  end)
+  local function on_slurm(name, run)
+    busted.it(name, function()
+      -- busted makes pending() a global of specs alone
+      if not started then return getfenv(run).pending(slurm.MISSING) end
+      run()
+    end)
+  end
+  return cluster, on_slurm
 end
 
 return slurm

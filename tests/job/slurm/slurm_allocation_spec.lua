@@ -16,23 +16,12 @@ local HELD = "held" -- the allocation's name
 local NAMES = "function run(m) return names_of(m) end"
 
 describe("in an allocation of Slurm, nodes", function()
-  local cluster, allocation
-  setup(function() cluster = slurm.start { nodes = MACHINES } end)
-  teardown(function() if cluster then cluster:stop() end end)
-  after_each(function()
-    job.check_end()
-    if not cluster then return end
+  local cluster, on_slurm, allocation
+  local function release()
     if allocation then cluster:run("scancel", allocation) end
     allocation = nil
-    cluster:wait_for_idle()
-  end)
-
-  local function on_slurm(name, run)
-    it(name, function()
-      if not cluster then return pending(slurm.MISSING) end
-      run()
-    end)
   end
+  cluster, on_slurm = slurm.cases({ nodes = MACHINES }, release)
 
   --- An allocation that lives until the end of the case. Returns the variables that it sets.
   local function allocate(nodes)

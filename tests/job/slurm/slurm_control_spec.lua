@@ -19,22 +19,7 @@ local PARTITIONS = {
 }
 
 describe("nodes of Slurm", function()
-  local cluster
-  setup(function()
-    cluster = slurm.start { nodes = 4, variables = { EXTRA = table.concat(PARTITIONS, "\n") } }
-  end)
-  teardown(function() if cluster then cluster:stop() end end)
-  after_each(function()
-    job.check_end()
-    if cluster then cluster:wait_for_idle() end
-  end)
-
-  local function on_slurm(name, run)
-    it(name, function()
-      if not cluster then return pending(slurm.MISSING) end
-      run()
-    end)
-  end
+  local cluster, on_slurm = slurm.cases { nodes = 4, variables = { EXTRA = table.concat(PARTITIONS, "\n") } }
 
   --- Each mini-batch waits for "go-<number>"; a node has one worker. One that fails is not tried
   --- again.

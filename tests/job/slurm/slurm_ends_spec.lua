@@ -16,20 +16,7 @@ PartitionName=high Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=10
 ]]
 
 describe("nodes of Slurm that end", function()
-  local cluster
-  setup(function() cluster = slurm.start { nodes = 3, variables = { EXTRA = PARTITIONS } } end)
-  teardown(function() if cluster then cluster:stop() end end)
-  after_each(function()
-    job.check_end()
-    if cluster then cluster:wait_for_idle() end
-  end)
-
-  local function on_slurm(name, run)
-    it(name, function()
-      if not cluster then return pending(slurm.MISSING) end
-      run()
-    end)
-  end
+  local cluster, on_slurm = slurm.cases { nodes = 3, variables = { EXTRA = PARTITIONS } }
 
   --- Two nodes of one worker; mini-batches wait for "go-" and the name of their machine.
   local function start(change)

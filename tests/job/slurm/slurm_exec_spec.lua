@@ -12,20 +12,7 @@ local INPUTS = 20
 local LIMIT = 120 -- seconds for a job: far more than it takes
 
 describe("nodes that srun starts", function()
-  local cluster
-  setup(function() cluster = slurm.start { nodes = 4 } end)
-  teardown(function() if cluster then cluster:stop() end end)
-  after_each(function()
-    job.check_end()
-    if cluster then cluster:wait_for_idle() end
-  end)
-
-  local function on_slurm(name, run)
-    it(name, function()
-      if not cluster then return pending(slurm.MISSING) end
-      run()
-    end)
-  end
+  local cluster, on_slurm = slurm.cases { nodes = 4 }
 
   local function options(t)
     local o = waiting.here(t)

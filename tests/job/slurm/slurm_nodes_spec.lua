@@ -9,20 +9,7 @@ local waiting = require "support.waiting"
 local LIMIT = 120 -- seconds for a job: far more than it takes
 
 describe("nodes of Slurm", function()
-  local cluster
-  setup(function() cluster = slurm.start { nodes = 4 } end)
-  teardown(function() if cluster then cluster:stop() end end)
-  after_each(function()
-    job.check_end()
-    if cluster then cluster:wait_for_idle() end
-  end)
-
-  local function on_slurm(name, run)
-    it(name, function()
-      if not cluster then return pending(slurm.MISSING) end
-      run()
-    end)
-  end
+  local cluster, on_slurm = slurm.cases { nodes = 4 }
 
   --- Each mini-batch waits for "go-<number>".
   local function start(count, more, with_path)

@@ -14,20 +14,7 @@ local LIMIT = 120 -- seconds for a job: far more than it takes
 local NAMES = "function run(m) return names_of(m) end"
 
 describe("nodes of Slurm", function()
-  local cluster
-  setup(function() cluster = slurm.start { nodes = 4, variables = { GPUS = 2 } } end)
-  teardown(function() if cluster then cluster:stop() end end)
-  after_each(function()
-    job.check_end()
-    if cluster then cluster:wait_for_idle() end
-  end)
-
-  local function on_slurm(name, run)
-    it(name, function()
-      if not cluster then return pending(slurm.MISSING) end
-      run()
-    end)
-  end
+  local cluster, on_slurm = slurm.cases { nodes = 4, variables = { GPUS = 2 } }
 
   --- A job with `count` nodes of one worker each; a node takes a whole machine.
   local function new_case(count, script, more, processes)

@@ -7,20 +7,7 @@ local waiting = require "support.waiting"
 local LIMIT = 120 -- seconds for a job: far more than it takes
 
 describe("nodes of Slurm with a time limit", function()
-  local cluster
-  setup(function() cluster = slurm.start { nodes = 2 } end)
-  teardown(function() if cluster then cluster:stop() end end)
-  after_each(function()
-    job.check_end()
-    if cluster then cluster:wait_for_idle() end
-  end)
-
-  local function on_slurm(name, run)
-    it(name, function()
-      if not cluster then return pending(slurm.MISSING) end
-      run()
-    end)
-  end
+  local cluster, on_slurm = slurm.cases { nodes = 2 }
 
   local function case(script, more)
     local t = job.case()
