@@ -123,17 +123,9 @@ static void handlers_and_mask_of_the_host_stay(void **state)
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-static void reap_all(int number)
-{
-  int saved = errno;
-  while (waitpid(-1, NULL, WNOHANG) > 0)
-    ;
-  errno = saved;
-}
-
 static void a_host_may_reap_every_child(void **state)
 {
-  struct sigaction ours = { .sa_handler = reap_all, .sa_flags = SA_RESTART };
+  struct sigaction ours = { .sa_handler = host_reap_all, .sa_flags = SA_RESTART };
   struct host h;
   struct look l;
   sigaction(SIGCHLD, &ours, NULL);

@@ -118,17 +118,9 @@ static void children_of_the_host_are_reaped_by_the_host(void **state)
   assert_int_equal(WEXITSTATUS(status), 8);
 }
 
-static void reap_all(int number)
-{
-  int saved = errno;
-  while (waitpid(-1, NULL, WNOHANG) > 0)
-    ;
-  errno = saved;
-}
-
 static void a_host_may_reap_every_child(void **state)
 {
-  struct sigaction ours = { .sa_handler = reap_all, .sa_flags = SA_RESTART };
+  struct sigaction ours = { .sa_handler = host_reap_all, .sa_flags = SA_RESTART };
   struct host h;
   sigaction(SIGCHLD, &ours, NULL);
   host_setup(&h, "good", 5, NULL);

@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <tidemill.h>
@@ -232,6 +233,15 @@ static inline void host_go(const struct host *h, int n)
 {
   for (int i = 0; i < n; i++)
     assert_int_equal(write(h->go, "g", 1), 1);
+}
+
+/* A handler of SIGCHLD. */
+static inline void host_reap_all(int number)
+{
+  int saved = errno;
+  while (waitpid(-1, NULL, WNOHANG) > 0)
+    ;
+  errno = saved;
 }
 
 static inline void host_end(struct host *h)
