@@ -3,40 +3,12 @@
 
 #include <string.h>
 
-#include "base/time.h"
-#include "fleet/launch_plan.h"
-
-#define NONE SIZE_MAX
-
-/* A plan that wants as many nodes as there may be. */
-static void init(struct tm_launch_plan *p, size_t places, size_t hosts, int64_t start_timeout_ns)
-{
-  tm_launch_plan_init(p, &(struct tm_launch_options) { .nodes_max = places,
-                                                       .hosts = hosts,
-                                                       .start_timeout_ns = start_timeout_ns,
-                                                       .starts_max = 64,
-                                                       .seed = 7 });
-  tm_launch_plan_want(p, places);
-}
-
-static void lose(struct tm_launch_plan *p, uint32_t id, int64_t now_ns)
-{
-  tm_launch_plan_failed(p, id, TM_SLURM_END_NOT_KNOWN, now_ns);
-}
-
-/* Fills every place that may be filled, with ids from `id` on. Returns how many. */
-static uint32_t launch_all(struct tm_launch_plan *p, int64_t now_ns, uint32_t id)
-{
-  uint32_t n = 0;
-  for (size_t at; (at = tm_launch_plan_next(p, now_ns)) != NONE; n++)
-    tm_launch_plan_launch(p, at, id + n, now_ns);
-  return n;
-}
+#include "plan_rig.h"
 
 static void every_place_is_filled_once(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 3, 0, 60 * TM_S);
+  plan_init(&p, 3, 0, 60 * TM_S);
   assert_int_equal(launch_all(&p, 0, 1), 3);
   assert_int_equal(tm_launch_plan_next(&p, INT64_MAX), NONE);
   for (uint32_t id = 1; id <= 3; id++) {
@@ -54,7 +26,7 @@ static void a_start_is_late_after_its_time(void **state)
 {
   struct tm_launch_plan p;
   uint32_t id = 0;
-  init(&p, 1, 0, 2 * TM_S);
+  plan_init(&p, 1, 0, 2 * TM_S);
   launch_all(&p, 0, 7);
   assert_false(tm_launch_plan_late(&p, INT64_MAX - 1, &id)); /* its command does not run yet */
   tm_launch_plan_running(&p, 7, 10);
@@ -69,7 +41,7 @@ static void a_start_is_late_after_its_time(void **state)
 static void spare_hosts_come_first_then_the_one_that_failed(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 2, 3, TM_S);
+  plan_init(&p, 2, 3, TM_S);
   launch_all(&p, 0, 1);
   assert_int_equal(tm_launch_plan_find(&p, 1)->host, 0);
   assert_int_equal(tm_launch_plan_find(&p, 2)->host, 1);
@@ -99,7 +71,7 @@ static void a_place_waits_longer_after_each_failure(void **state)
   struct tm_launch_plan p;
   int64_t now_ns = 0, most_ns, at_ns;
   uint32_t id = 1;
-  init(&p, 1, 1, TM_S);
+  plan_init(&p, 1, 1, TM_S);
   for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
     assert_int_equal(launch_all(&p, now_ns, id), 1);
     lose(&p, id++, now_ns);
@@ -118,7 +90,7 @@ static void a_place_waits_longer_after_each_failure(void **state)
 static void places_that_failed_together_do_not_wait_equally_long(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 8, 0, TM_S);
+  plan_init(&p, 8, 0, TM_S);
   for (uint32_t round = 0; round < 4; round++) {
     launch_all(&p, round * 60 * TM_S, round * 8 + 1);
     for (uint32_t i = 1; i <= 8; i++)
@@ -133,7 +105,7 @@ static void a_group_without_a_commit_is_exhausted(void **state)
 {
   struct tm_launch_plan p;
   uint32_t launches = 0;
-  init(&p, 2, 0, TM_S);
+  plan_init(&p, 2, 0, TM_S);
   for (int64_t s = 0; s < 1000; s++) {
     uint32_t n = launch_all(&p, s * TM_S, launches + 1);
     for (uint32_t i = 1; i <= n; i++)
@@ -161,7 +133,7 @@ static void fail_start(struct tm_launch_plan *p, uint32_t id, int64_t lived_ns)
 static void five_quick_failures_in_a_row_exhaust_a_group(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 2, 0, 60 * TM_S);
+  plan_init(&p, 2, 0, 60 * TM_S);
   for (uint32_t id = 1; id <= 4; id++)
     fail_start(&p, id, TM_LAUNCH_QUICK_NS);
   fail_start(&p, 5, TM_LAUNCH_QUICK_NS + 1); /* not quick: the row is broken */
@@ -178,7 +150,7 @@ static void five_quick_failures_in_a_row_exhaust_a_group(void **state)
 static void each_host_is_tried_before_quick_failures_count(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 1, 8, 60 * TM_S);
+  plan_init(&p, 1, 8, 60 * TM_S);
   for (uint32_t id = 1; id <= 7; id++)
     fail_start(&p, id, 1);
   assert_false(tm_launch_plan_is_exhausted(&p));
@@ -190,7 +162,7 @@ static void each_host_is_tried_before_quick_failures_count(void **state)
 static void quick_failures_beside_a_ready_node_are_no_reason_to_stop(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 2, 0, 60 * TM_S);
+  plan_init(&p, 2, 0, 60 * TM_S);
   tm_launch_plan_launch(&p, tm_launch_plan_next(&p, 0), 1, 0);
   tm_launch_plan_running(&p, 1, 0);
   tm_launch_plan_ready(&p, 1);
@@ -205,7 +177,7 @@ static void quick_failures_beside_a_ready_node_are_no_reason_to_stop(void **stat
 static void what_still_starts_may_save_a_group(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 6, 0, 60 * TM_S);
+  plan_init(&p, 6, 0, 60 * TM_S);
   assert_int_equal(launch_all(&p, 0, 1), 6);
   for (uint32_t id = 1; id <= 6; id++)
     tm_launch_plan_running(&p, id, 0);
@@ -224,7 +196,7 @@ static void an_exhausted_group_is_not_over_while_a_node_is_ready(void **state)
 {
   struct tm_launch_plan p;
   uint32_t id = 2;
-  init(&p, 2, 0, TM_S);
+  plan_init(&p, 2, 0, TM_S);
   tm_launch_plan_launch(&p, tm_launch_plan_next(&p, 0), 1, 0);
   tm_launch_plan_running(&p, 1, 0);
   tm_launch_plan_ready(&p, 1);
@@ -240,7 +212,7 @@ static void an_exhausted_group_is_not_over_while_a_node_is_ready(void **state)
 static void a_withdrawn_launch_blames_neither_command_nor_host(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 6, 6, 60 * TM_S);
+  plan_init(&p, 6, 6, 60 * TM_S);
   launch_all(&p, 0, 1);
   assert_true(!tm_launch_plan_has_running(&p));
   for (uint32_t id = 1; id <= 6; id++)
@@ -260,7 +232,7 @@ static void withdrawn_launches_come_to_an_end(void **state)
 {
   struct tm_launch_plan p;
   uint32_t id = 1;
-  init(&p, 1, 0, TM_S);
+  plan_init(&p, 1, 0, TM_S);
   for (; tm_launch_plan_next(&p, 0) != NONE; id++) {
     tm_launch_plan_launch(&p, 0, id, 0);
     tm_launch_plan_withdrawn(&p, id, 0);
@@ -274,7 +246,7 @@ static void withdrawn_launches_come_to_an_end(void **state)
 static void only_some_places_start_at_a_time(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 1000000000, 0, TM_S);
+  plan_init(&p, 1000000000, 0, TM_S);
   assert_int_equal(launch_all(&p, 0, 1), 64);
   tm_launch_plan_running(&p, 1, 0);
   tm_launch_plan_ready(&p, 1);
@@ -289,7 +261,7 @@ static void time_in_a_queue_is_not_time_to_start(void **state)
 {
   struct tm_launch_plan p;
   uint32_t id;
-  init(&p, 1, 0, TM_S);
+  plan_init(&p, 1, 0, TM_S);
   tm_launch_plan_launch(&p, tm_launch_plan_next(&p, 0), 1, 0);
   tm_launch_plan_running(&p, 1, 0);
   assert_true(tm_launch_plan_late(&p, TM_S, &id));
@@ -303,7 +275,7 @@ static void a_start_that_is_being_ended_is_not_late_again(void **state)
 {
   struct tm_launch_plan p;
   uint32_t id;
-  init(&p, 2, 0, TM_S);
+  plan_init(&p, 2, 0, TM_S);
   launch_all(&p, 0, 1);
   tm_launch_plan_running(&p, 1, 0);
   tm_launch_plan_running(&p, 2, 0);
@@ -347,7 +319,7 @@ static void at_most_some_are_launched_within_a_second(void **state)
 static void no_more_are_launched_than_are_wanted(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 8, 0, TM_S);
+  plan_init(&p, 8, 0, TM_S);
   tm_launch_plan_want(&p, 0);
   assert_int_equal(launch_all(&p, 0, 1), 0);
   tm_launch_plan_want(&p, 1);
@@ -363,7 +335,7 @@ static void no_more_are_launched_than_are_wanted(void **state)
 static void a_place_that_waits_goes_when_it_is_not_wanted(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 4, 0, TM_S);
+  plan_init(&p, 4, 0, TM_S);
   tm_launch_plan_want(&p, 2);
   launch_all(&p, 0, 1);
   lose(&p, 1, 0);
@@ -380,7 +352,7 @@ static void a_place_that_waits_goes_when_it_is_not_wanted(void **state)
 static void a_node_that_leaves_does_not_count_but_has_its_host(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 2, 2, TM_S);
+  plan_init(&p, 2, 2, TM_S);
   launch_all(&p, 0, 1);
   for (uint32_t id = 1; id <= 2; id++) {
     tm_launch_plan_running(&p, id, 0);
@@ -403,7 +375,7 @@ static void a_node_that_leaves_does_not_count_but_has_its_host(void **state)
 static void no_node_is_launched_while_all_hosts_have_one(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 1, 1, TM_S);
+  plan_init(&p, 1, 1, TM_S);
   launch_all(&p, 0, 1);
   tm_launch_plan_running(&p, 1, 0);
   tm_launch_plan_ready(&p, 1);
@@ -417,7 +389,7 @@ static void no_node_is_launched_while_all_hosts_have_one(void **state)
 static void nodes_that_were_given_back_are_no_failed_starts(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 1, 0, TM_S);
+  plan_init(&p, 1, 0, TM_S);
   for (uint32_t id = 1; id <= 100; id++) {
     assert_int_equal(launch_all(&p, 0, id), 1);
     tm_launch_plan_leaves(&p, id);
@@ -430,7 +402,7 @@ static void nodes_that_were_given_back_are_no_failed_starts(void **state)
 static void a_host_is_excluded_for_ten_minutes(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 2, 4, TM_S);
+  plan_init(&p, 2, 4, TM_S);
   launch_all(&p, 0, 1); /* hosts 0 and 1 */
   lose(&p, 1, 0);
   lose(&p, 2, TM_S);
@@ -454,7 +426,7 @@ static void a_host_is_not_to_blame_for_what_the_scheduler_decides(void **state)
                                             TM_SLURM_END_OUT_OF_MEMORY };
   struct tm_launch_plan p;
   for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-    init(&p, 1, 1, TM_S);
+    plan_init(&p, 1, 1, TM_S);
     launch_all(&p, 0, 1);
     tm_launch_plan_running(&p, 1, 0);
     tm_launch_plan_failed(&p, 1, ends[i], 0);
@@ -470,7 +442,7 @@ static void a_host_is_not_to_blame_for_what_the_scheduler_decides(void **state)
 static void a_canceled_node_is_not_replaced(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 3, 0, TM_S);
+  plan_init(&p, 3, 0, TM_S);
   launch_all(&p, 0, 1);
   tm_launch_plan_failed(&p, 1, TM_SLURM_END_CANCELED, 0);
   assert_int_equal(tm_launch_plan_next(&p, INT64_MAX), NONE);
@@ -492,7 +464,7 @@ static void a_canceled_node_is_not_replaced(void **state)
 static void nodes_are_found_after_others_have_left(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 5, 0, TM_S);
+  plan_init(&p, 5, 0, TM_S);
   launch_all(&p, 0, 1);
   tm_launch_plan_want(&p, 3);
   for (uint32_t id = 1; id <= 2; id++) {
@@ -513,7 +485,7 @@ static void a_request_without_an_answer_is_not_a_failed_start(void **state)
 {
   struct tm_launch_plan p;
   int64_t now_ns = 0;
-  init(&p, 2, 3, 60 * TM_S);
+  plan_init(&p, 2, 3, 60 * TM_S);
   for (uint32_t id = 1; id < 200; id += 2) {
     now_ns += TM_LAUNCH_WAIT_MAX_NS;
     assert_int_equal(launch_all(&p, now_ns, id), 2);
@@ -532,7 +504,7 @@ static void a_request_without_an_answer_is_not_a_failed_start(void **state)
 static void a_host_is_not_used_while_its_command_still_runs(void **state)
 {
   struct tm_launch_plan p;
-  init(&p, 2, 3, 60 * TM_S);
+  plan_init(&p, 2, 3, 60 * TM_S);
   launch_all(&p, 0, 1); /* hosts 0 and 1 */
   for (uint32_t id = 1; id <= 2; id++) {
     tm_launch_plan_running(&p, id, 0);

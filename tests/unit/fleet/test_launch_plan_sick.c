@@ -1,33 +1,11 @@
 /* The hosts of sick nodes, in the plan of launches. */
 #include "unit.h"
 
-#include "base/time.h"
-#include "fleet/launch_plan.h"
-
-#define NONE SIZE_MAX
+#include "plan_rig.h"
 
 static void init(struct tm_launch_plan *p, size_t places, size_t hosts)
 {
-  tm_launch_plan_init(p, &(struct tm_launch_options) { .nodes_max = places,
-                                                       .hosts = hosts,
-                                                       .start_timeout_ns = TM_S,
-                                                       .starts_max = 64,
-                                                       .seed = 7 });
-  tm_launch_plan_want(p, places);
-}
-
-static void lose(struct tm_launch_plan *p, uint32_t id, int64_t now_ns)
-{
-  tm_launch_plan_failed(p, id, TM_SLURM_END_NOT_KNOWN, now_ns);
-}
-
-/* Fills every place that may be filled, with ids from `id` on. Returns how many. */
-static uint32_t launch_all(struct tm_launch_plan *p, int64_t now_ns, uint32_t id)
-{
-  uint32_t n = 0;
-  for (size_t at; (at = tm_launch_plan_next(p, now_ns)) != NONE; n++)
-    tm_launch_plan_launch(p, at, id + n, now_ns);
-  return n;
+  plan_init(p, places, hosts, TM_S);
 }
 
 static void be_ready(struct tm_launch_plan *p, uint32_t id)

@@ -4,7 +4,7 @@
 
 #include <sys/socket.h>
 
-#include "rig.h"
+#include "launch_rig.h"
 
 struct kept {
   int fd; /* our end of its stdin and stdout */
@@ -53,32 +53,15 @@ static void adopt(struct rig *r, uint32_t number, const struct tm_launched_proce
 
 static struct tm_launch_ended wait_ended(struct rig *r, uint32_t number)
 {
-  struct tm_launch_ended e;
-  const struct tm_msg *f = rig_wait(r, TM_MSG_LAUNCH_ENDED, number);
-  assert_int_equal(tm_launch_ended_decode(&e, f->payload, f->length, NULL), 0);
-  assert_true(e.is_unknown && e.lived_ns > 0);
+  struct tm_launch_ended e = launch_wait_ended(r, number);
+  assert_true(e.is_unknown);
   return e;
-}
-
-/* The next line that it writes, in static memory. */
-static const char *read_line(int fd)
-{
-  static char line[200];
-  size_t len = 0;
-  struct pollfd p = { .fd = fd, .events = POLLIN };
-  do {
-    assert_true(len + 1 < sizeof line);
-    assert_int_equal(poll(&p, 1, (int)(RIG_LIMIT / TM_MS)), 1);
-    assert_int_equal(read(fd, line + len, 1), 1);
-  } while (line[len++] != '\n');
-  line[len - 1] = '\0';
-  return line;
 }
 
 static void expect_echo(int fd)
 {
   assert_int_equal(write(fd, "hello\n", 6), 6);
-  assert_string_equal(read_line(fd), "hello");
+  assert_string_equal(launch_read_line(fd), "hello");
 }
 
 static bool lives(int held)
@@ -140,27 +123,43 @@ static void the_next_keeper_adopts_a_command_and_notices_its_end(void **state)
   release(&next, &r);
 }
 
+/* Two commands that are kept: `polite`, which ends when it is asked to, and one that does not. */
+struct pair {
+  struct kept polite, stubborn;
+  int held; /* a handle on the stubborn one */
+};
+
+static struct pair launch_pair(struct rig *r, const char *polite)
+{
+  struct pair p = { .polite = launch(r, 0, polite, true) };
+  p.stubborn = launch(r, 1, "trap '' TERM HUP; echo ready; while :; do sleep 1000; done", true);
+  launch_read_line(p.polite.fd);
+  launch_read_line(p.stubborn.fd);
+  p.held = rig_hold((pid_t)p.stubborn.process.pid);
+  return p;
+}
+
+static void close_pair(const struct pair *p)
+{
+  close(p->polite.fd);
+  close(p->stubborn.fd);
+}
+
 static void an_adopted_command_is_ended_on_request(void **state)
 {
   struct rig r, next;
   rig_start(&r, 0);
-  struct kept polite = launch(&r, 0, "trap 'echo bye; exit' TERM; echo ready; read x", true);
-  struct kept stubborn =
-      launch(&r, 1, "trap '' TERM HUP; echo ready; while :; do sleep 1000; done", true);
-  read_line(polite.fd);
-  read_line(stubborn.fd);
-  int held = rig_hold((pid_t)stubborn.process.pid);
+  struct pair p = launch_pair(&r, "trap 'echo bye; exit' TERM; echo ready; read x");
   replace(&next, &r);
-  adopt(&next, 5, &polite.process, RIG_LIMIT);
-  adopt(&next, 6, &stubborn.process, TM_MS);
+  adopt(&next, 5, &p.polite.process, RIG_LIMIT);
+  adopt(&next, 6, &p.stubborn.process, TM_MS);
   rig_send(&next, TM_MSG_END_LAUNCH, 0, 5, NULL, 0);
   rig_send(&next, TM_MSG_END_LAUNCH, 0, 6, NULL, 0);
   wait_ended(&next, 5);
-  assert_string_equal(read_line(polite.fd), "bye");
+  assert_string_equal(launch_read_line(p.polite.fd), "bye");
   wait_ended(&next, 6);
-  rig_wait_gone(held);
-  close(polite.fd);
-  close(stubborn.fd);
+  rig_wait_gone(p.held);
+  close_pair(&p);
   release(&next, &r);
 }
 
@@ -172,7 +171,7 @@ static void leftover_processes_of_an_adopted_command_are_killed(void **state)
   struct kept k = launch(
       &r, 0, "setsid sh -c 'trap \"\" TERM HUP; echo $$; while :; do sleep 1000; done' & read x",
       true);
-  int left = rig_hold((pid_t)atol(read_line(k.fd)));
+  int left = rig_hold((pid_t)atol(launch_read_line(k.fd)));
   replace(&next, &r);
   adopt(&next, 0, &k.process, RIG_LIMIT);
   rig_wait(&next, TM_MSG_ADOPTED, 0);
@@ -230,7 +229,7 @@ static void a_command_with_an_unknown_number_is_ended(void **state)
   struct rig r, next;
   rig_start(&r, 0);
   struct kept k = launch(&r, 2, "trap '' TERM HUP; echo ready; while :; do sleep 1000; done", true);
-  read_line(k.fd);
+  launch_read_line(k.fd);
   int held = rig_hold((pid_t)k.process.pid);
   replace(&next, &r);
   assert_true(lives(held));
@@ -246,26 +245,20 @@ static void a_closed_channel_ends_adopted_commands_and_runs_the_last_command(voi
   struct rig r, next;
   struct tm_buf last = TM_BUF_NONE;
   rig_start(&r, 0);
-  struct kept polite = launch(&r, 0, "trap 'echo bye >&2; exit' TERM; echo ready; read x", true);
-  struct kept stubborn =
-      launch(&r, 1, "trap '' TERM HUP; echo ready; while :; do sleep 1000; done", true);
-  read_line(polite.fd);
-  read_line(stubborn.fd);
-  int held = rig_hold((pid_t)stubborn.process.pid);
+  struct pair p = launch_pair(&r, "trap 'echo bye >&2; exit' TERM; echo ready; read x");
   replace(&next, &r);
   encode(&last, &next, "echo last >&2", false);
   rig_send(&next, TM_MSG_AT_END, 0, 0, last.data, last.len);
   tm_buf_release(&last);
-  adopt(&next, 0, &polite.process, RIG_LIMIT);
-  adopt(&next, 1, &stubborn.process, TM_MS);
+  adopt(&next, 0, &p.polite.process, RIG_LIMIT);
+  adopt(&next, 1, &p.stubborn.process, TM_MS);
   rig_wait(&next, TM_MSG_ADOPTED, 1);
   rig_send(&next, TM_MSG_END_LAUNCH, 0, 1, NULL, 0);
   wait_ended(&next, 1);
-  rig_wait_gone(held);
+  rig_wait_gone(p.held);
   assert_int_equal(rig_end_keeper(&next), 0);
   rig_expect_text(&next, "err", "bye\nlast\n");
-  close(polite.fd);
-  close(stubborn.fd);
+  close_pair(&p);
   release(&next, &r);
 }
 
@@ -275,7 +268,7 @@ static void only_kept_launches_outlive_their_keeper(void **state)
   rig_start(&r, 0);
   struct kept kept = launch(&r, 0, "cat", true);
   struct kept other = launch(&r, 1, "trap '' HUP; echo ready; while :; do sleep 1000; done", false);
-  read_line(other.fd);
+  launch_read_line(other.fd);
   int held = rig_hold((pid_t)other.process.pid);
   replace(&next, &r);
   rig_wait_gone(held);
@@ -306,30 +299,23 @@ static void a_later_session_ends_kept_launches(void **state)
   release(&next, &r);
 }
 
-static void expect_end_of_keeper(struct rig *r)
-{
-  while (!r->has_ended)
-    rig_turn(r);
-  rig_close(r);
-}
-
 static void a_request_that_cannot_be_honoured_ends_the_keeper(void **state)
 {
   struct rig r;
   struct tm_launched_process p = { .pid = 1, .born = 1, .started_ns = 1 };
   rig_start(&r, 0);
   rig_send(&r, TM_MSG_ADOPT, 0, 0, "x", 1);
-  expect_end_of_keeper(&r);
+  launch_expect_end_of_keeper(&r);
 
   rig_start(&r, 0);
   struct kept k = launch(&r, 0, "cat", false);
   adopt(&r, 0, &p, RIG_LIMIT);
-  expect_end_of_keeper(&r);
+  launch_expect_end_of_keeper(&r);
   close(k.fd);
 
   rig_open(&r, tm_hello()); /* there is no step */
   adopt(&r, 0, &p, RIG_LIMIT);
-  expect_end_of_keeper(&r);
+  launch_expect_end_of_keeper(&r);
 }
 
 UNIT_HOOKS(.serve = rig_serve);

@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 
 #include "node/keeper_start.h"
-#include "rig.h"
+#include "launch_rig.h"
 
 struct asked {
   int fd; /* our end of its stdin and stdout */
@@ -38,30 +38,6 @@ static struct asked launch(struct rig *r, uint32_t number, const char *text, int
   return (struct asked) { f->fd, (pid_t)tm_get_u32(f->payload) };
 }
 
-static struct tm_launch_ended wait_ended(struct rig *r, uint32_t number)
-{
-  struct tm_launch_ended e;
-  const struct tm_msg *f = rig_wait(r, TM_MSG_LAUNCH_ENDED, number);
-  assert_int_equal(tm_launch_ended_decode(&e, f->payload, f->length, NULL), 0);
-  assert_true(e.lived_ns > 0);
-  return e;
-}
-
-/* The next line that it writes, in static memory. */
-static const char *read_line(int fd)
-{
-  static char line[4096];
-  size_t len = 0;
-  struct pollfd p = { .fd = fd, .events = POLLIN };
-  do {
-    assert_true(len + 1 < sizeof line);
-    assert_int_equal(poll(&p, 1, (int)(RIG_LIMIT / TM_MS)), 1);
-    assert_int_equal(read(fd, line + len, 1), 1);
-  } while (line[len++] != '\n');
-  line[len - 1] = '\0';
-  return line;
-}
-
 static void expect_end_of_stream(int fd)
 {
   char byte;
@@ -83,12 +59,12 @@ static void a_launch_talks_over_its_stream_and_ends(void **state)
   rig_start(&r, 0);
   struct asked a =
       launch(&r, 7, "echo one >&2; pwd; cat; printf 'the last\033\r\n' >&2; exit 3", 0);
-  assert_string_equal(read_line(a.fd), r.dir);
+  assert_string_equal(launch_read_line(a.fd), r.dir);
   assert_int_equal(write(a.fd, "hello\n", 6), 6);
-  assert_string_equal(read_line(a.fd), "hello");
+  assert_string_equal(launch_read_line(a.fd), "hello");
   assert_int_equal(shutdown(a.fd, SHUT_WR), 0);
   expect_end_of_stream(a.fd);
-  struct tm_launch_ended e = wait_ended(&r, 7);
+  struct tm_launch_ended e = launch_wait_ended(&r, 7);
   assert_int_equal(e.exit_status, 3);
   assert_int_equal(e.signal, 0);
   assert_string_equal(e.last_line, "the last\\x1B");
@@ -97,7 +73,7 @@ static void a_launch_talks_over_its_stream_and_ends(void **state)
 
   /* The file is appended to, and is nobody else's. */
   a = launch(&r, 8, "kill -TERM $$", 0);
-  e = wait_ended(&r, 8);
+  e = launch_wait_ended(&r, 8);
   assert_int_equal(e.signal, SIGTERM);
   assert_string_equal(e.last_line, "");
   rig_expect_text(&r, "err", "one\nthe last");
@@ -118,18 +94,18 @@ static void a_launch_has_only_its_stream_and_its_stderr(void **state)
   struct asked a = launch(
       &r, 0, "echo /proc/$$/fd/*; ps -o sid= -p $$ 2>/dev/null; echo \"$TIDEMILL_WORKER\"", 0);
   char *expected = tm_xprintf("/proc/%d/fd/0 /proc/%d/fd/1 /proc/%d/fd/2", a.pid, a.pid, a.pid);
-  const char *line = read_line(a.fd);
+  const char *line = launch_read_line(a.fd);
   if (strncmp(line, expected, strlen(expected)) != 0)
     fail_msg("%s", line);
   free(expected);
-  while (!strchr(line = read_line(a.fd), ':')) /* the session, if there is a ps */
+  while (!strchr(line = launch_read_line(a.fd), ':')) /* the session, if there is a ps */
     assert_int_equal(atol(line), a.pid);
   char *job = tm_incarnation_mark(r.dir, &r.incarnation);
   tm_buf_printf(&mark, "%slaunch:0", job);
   assert_string_equal(line, tm_buf_str(&mark));
   tm_buf_release(&mark);
   free(job);
-  wait_ended(&r, 0);
+  launch_wait_ended(&r, 0);
   close(a.fd);
   rig_close(&r);
 }
@@ -142,8 +118,8 @@ static void variables_can_be_left_out(void **state)
   setenv("TM_TEST_WITH", "y", 1);
   rig_start(&r, 0);
   a = launch(&r, 0, "echo \"${TM_TEST_WITHOUT-none} $TM_TEST_WITH\"", 0);
-  assert_string_equal(read_line(a.fd), "none y");
-  wait_ended(&r, 0);
+  assert_string_equal(launch_read_line(a.fd), "none y");
+  launch_wait_ended(&r, 0);
   close(a.fd);
   rig_close(&r);
   unsetenv("TM_TEST_WITHOUT");
@@ -179,7 +155,7 @@ static void a_command_that_cannot_be_started_is_reported(void **state)
   expect_failed(&r, (char *)"sh", "/no/folder", "err", "in the folder '/no/folder'");
   expect_failed(&r, (char *)"sh", r.dir, "no/err", "no/err'");
   struct asked a = launch(&r, 1, "true", 0); /* the number is free again */
-  wait_ended(&r, 1);
+  launch_wait_ended(&r, 1);
   close(a.fd);
   rig_close(&r);
 }
@@ -190,11 +166,11 @@ static void a_launch_is_asked_to_end(void **state)
   rig_start(&r, 0);
   struct asked a =
       launch(&r, 0, "trap 'exit 9' TERM; echo ready; while :; do read x; done", RIG_LIMIT);
-  assert_string_equal(read_line(a.fd), "ready");
+  assert_string_equal(launch_read_line(a.fd), "ready");
   rig_send(&r, TM_MSG_END_LAUNCH, 0, 0, NULL, 0);
   rig_send(&r, TM_MSG_END_LAUNCH, 0, 0, NULL, 0);
   rig_send(&r, TM_MSG_END_LAUNCH, 0, 5, NULL, 0); /* unknown: ignored */
-  struct tm_launch_ended e = wait_ended(&r, 0);
+  struct tm_launch_ended e = launch_wait_ended(&r, 0);
   assert_int_equal(e.signal, 0);
   assert_int_equal(e.exit_status, 9);
   assert_false(rig_has(&r, TM_MSG_LAUNCH_ENDED));
@@ -208,9 +184,9 @@ static void a_launch_that_does_not_end_is_killed(void **state)
   rig_start(&r, 0);
   struct asked a = launch(
       &r, 0, "trap '' TERM; sleep 1000 & echo $!; wait; while :; do sleep 1000; done", TM_MS);
-  int held = rig_hold((pid_t)atol(read_line(a.fd)));
+  int held = rig_hold((pid_t)atol(launch_read_line(a.fd)));
   rig_send(&r, TM_MSG_END_LAUNCH, 0, 0, NULL, 0);
-  assert_int_equal(wait_ended(&r, 0).signal, SIGKILL);
+  assert_int_equal(launch_wait_ended(&r, 0).signal, SIGKILL);
   rig_wait_gone(held); /* it was killed, but the kernel may need a moment to take it away */
   close(a.fd);
   rig_close(&r);
@@ -221,11 +197,11 @@ static void a_launch_is_killed_at_once_on_request(void **state)
   struct rig r;
   rig_start(&r, 0);
   struct asked a = launch(&r, 0, "trap '' TERM; echo ready; while :; do read x; done", INT64_MAX);
-  assert_string_equal(read_line(a.fd), "ready");
+  assert_string_equal(launch_read_line(a.fd), "ready");
   rig_send(&r, TM_MSG_END_LAUNCH, 0, 0, NULL, 0);
   rig_send(&r, TM_MSG_KILL_LAUNCH, 0, 0, NULL, 0);
   rig_send(&r, TM_MSG_KILL_LAUNCH, 0, 5, NULL, 0); /* unknown: ignored */
-  assert_int_equal(wait_ended(&r, 0).signal, SIGKILL);
+  assert_int_equal(launch_wait_ended(&r, 0).signal, SIGKILL);
   close(a.fd);
   rig_close(&r);
 }
@@ -240,10 +216,10 @@ static void what_a_launch_has_started_is_killed_when_it_ends(void **state)
   struct asked a =
       launch(&r, 3, "setsid sh -c 'setsid sleep 1000 & echo $!; wait' & read x; exit 0", RIG_LIMIT);
   struct asked other = launch(&r, 4, "setsid sleep 1000 & echo $!; cat", RIG_LIMIT);
-  int held = rig_hold((pid_t)atol(read_line(a.fd)));
-  int spared = rig_hold((pid_t)atol(read_line(other.fd)));
+  int held = rig_hold((pid_t)atol(launch_read_line(a.fd)));
+  int spared = rig_hold((pid_t)atol(launch_read_line(other.fd)));
   assert_int_equal(write(a.fd, "\n", 1), 1);
-  assert_int_equal(wait_ended(&r, 3).exit_status, 0);
+  assert_int_equal(launch_wait_ended(&r, 3).exit_status, 0);
   rig_wait_gone(held);
   struct pollfd p = { .fd = spared, .events = POLLIN };
   assert_int_equal(poll(&p, 1, 0), 0);
@@ -262,8 +238,8 @@ static void a_closed_channel_ends_all_launches(void **state)
       &r, 0, "trap 'echo bye >&2; exit 0' TERM; echo ready; while :; do read x; done", RIG_LIMIT);
   struct asked stubborn = launch(
       &r, 1, "trap '' TERM HUP; setsid sleep 1000 & echo $!; while :; do sleep 1000; done", TM_MS);
-  assert_string_equal(read_line(polite.fd), "ready");
-  int left = rig_hold((pid_t)atol(read_line(stubborn.fd)));
+  assert_string_equal(launch_read_line(polite.fd), "ready");
+  int left = rig_hold((pid_t)atol(launch_read_line(stubborn.fd)));
   int held[] = { rig_hold(polite.pid), rig_hold(stubborn.pid) };
   assert_int_equal(rig_end_keeper(&r), 0);
   struct pollfd p[] = { { .fd = held[0], .events = POLLIN }, { .fd = held[1], .events = POLLIN } };
@@ -284,7 +260,7 @@ static void the_last_command_runs_when_the_launches_have_ended(void **state)
   ask_as(&r, TM_MSG_AT_END, 0, "echo first >&2", RIG_LIMIT);
   ask_as(&r, TM_MSG_AT_END, 0, "echo last >&2", RIG_LIMIT); /* counts */
   struct asked a = launch(&r, 0, "trap 'echo bye >&2; exit 0' TERM; echo ready; read x", RIG_LIMIT);
-  assert_string_equal(read_line(a.fd), "ready");
+  assert_string_equal(launch_read_line(a.fd), "ready");
   assert_int_equal(rig_end_keeper(&r), 0);
   rig_expect_text(&r, "err", "bye\nlast\n");
   expect_without(&r, "first");
@@ -299,7 +275,7 @@ static void the_last_command_runs_beside_a_launch_that_does_not_end(void **state
   rig_start(&r, 0);
   struct asked a =
       launch(&r, 0, "trap '' TERM HUP; echo ready; while :; do sleep 1000; done", INT64_MAX);
-  assert_string_equal(read_line(a.fd), "ready");
+  assert_string_equal(launch_read_line(a.fd), "ready");
   int held = rig_hold(a.pid);
   char *look = tm_xprintf("kill -0 %d && echo beside >&2", (int)a.pid);
   ask_as(&r, TM_MSG_AT_END, 0, look, TM_MS);
@@ -324,7 +300,7 @@ static void a_last_command_that_cannot_be_started_holds_nothing_up(void **state)
   tm_buf_release(&b);
   struct asked a =
       launch(&r, 0, "trap '' TERM HUP; echo ready; while :; do sleep 1000; done", INT64_MAX);
-  assert_string_equal(read_line(a.fd), "ready");
+  assert_string_equal(launch_read_line(a.fd), "ready");
   assert_int_equal(rig_end_keeper(&r), 0);
   close(a.fd);
   rig_close(&r);
@@ -337,7 +313,7 @@ static void the_last_command_does_not_run_if_no_launch_lives(void **state)
   ask_as(&r, TM_MSG_AT_END, 0, "echo last >&2", RIG_LIMIT);
   rig_send(&r, TM_MSG_AT_END, 0, 0, "x", 1); /* cannot be read: the keeper notes it */
   struct asked a = launch(&r, 0, "echo one >&2", RIG_LIMIT);
-  wait_ended(&r, 0);
+  launch_wait_ended(&r, 0);
   assert_int_equal(rig_end_keeper(&r), 0);
   rig_expect_text(&r, "err", "one\n");
   expect_without(&r, "last");
@@ -351,7 +327,7 @@ static void leftovers_of_a_killed_keeper_are_found(void **state)
   rig_start(&r, 0);
   struct asked reader = launch(&r, 0, "cat; echo gone >&2", RIG_LIMIT);
   struct asked stubborn = launch(&r, 1, "trap '' TERM HUP; echo ready; sleep 1000; :", RIG_LIMIT);
-  assert_string_equal(read_line(stubborn.fd), "ready");
+  assert_string_equal(launch_read_line(stubborn.fd), "ready");
   int held[] = { rig_hold(reader.pid), rig_hold(stubborn.pid) };
   kill(r.keeper, SIGKILL);
   close(reader.fd); /* its stdin ends */
@@ -364,29 +340,22 @@ static void leftovers_of_a_killed_keeper_are_found(void **state)
   rig_close(&r);
 }
 
-static void expect_end_of_keeper(struct rig *r)
-{
-  while (!r->has_ended)
-    rig_turn(r);
-  rig_close(r);
-}
-
 static void a_request_that_cannot_be_honoured_ends_the_keeper(void **state)
 {
   struct rig r;
   rig_start(&r, 0);
   rig_send(&r, TM_MSG_LAUNCH, 0, 0, "x", 1);
-  expect_end_of_keeper(&r);
+  launch_expect_end_of_keeper(&r);
 
   rig_start(&r, 0);
   struct asked a = launch(&r, 0, "cat", RIG_LIMIT);
   ask(&r, 0, "cat", RIG_LIMIT);
-  expect_end_of_keeper(&r);
+  launch_expect_end_of_keeper(&r);
   close(a.fd);
 
   rig_open(&r, tm_hello()); /* there is no step */
   ask(&r, 0, "cat", RIG_LIMIT);
-  expect_end_of_keeper(&r);
+  launch_expect_end_of_keeper(&r);
 }
 
 UNIT_HOOKS(.serve = rig_serve);
