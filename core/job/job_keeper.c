@@ -13,10 +13,11 @@
  *  (3) All nodes end in this way if no successor follows, because the job ends or none can be
  *      started, or if KEEPERS_MAX keepers in a row were lost before they had adopted anything.
  *  (4) If TM_SCHED_LOSSES_MAX keepers in a row were lost before they had adopted or launched
- *      anything, the steps on nodes fail: perhaps no keeper can live on this machine. Steps on this
- *      machine have the same limit (sched/node_events.c).
+ *      anything, each within TM_LAUNCH_QUICK_NS, the steps on nodes fail: perhaps no keeper can live
+ *      on this machine. Steps on this machine have the same limit (sched/node_events.c).
  */
 #include "sched/sched.h"
+#include "sys/clock.h"
 #include "job/job_own.h"
 
 #define KEEPERS_MAX 3
@@ -26,6 +27,8 @@ void tm_job_keeper_lost(struct tm_job *job, const char *why)
   struct tm_job_launches *l = job->launches;
 
   tm_job_launching_lost(job);
+  if (tm_clock_mono_ns() - l->keeper_began_ns >= TM_LAUNCH_QUICK_NS)
+    l->keepers_lost = 0; /* it has lived, though it had nothing to do */
   l->keepers_lost++;
   tm_err_set(&l->keeper_end, TM_ENODE, "%s", why);
   for (size_t i = 0; i < l->nodes.len; i++)
@@ -105,6 +108,7 @@ void tm_job_keeper_started(struct tm_job *job)
   struct tm_job_launches *l = job->launches;
   struct tm_node *local = tm_fleet_node(&job->fleet, TM_LOCAL_NODE);
 
+  l->keeper_began_ns = tm_clock_mono_ns();
   for (size_t i = 0; i < l->nodes.len; i++) {
     struct tm_launched_node *n = l->nodes.at[i];
     if (!n->awaits_keeper)

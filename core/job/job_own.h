@@ -150,6 +150,7 @@ struct tm_job_launches {
   struct tm_run_times *run_times; /* likewise */
   bool knows_step;                /* the keeper of this machine: job_launching.c */
   int keepers_lost;               /* in a row: job_keeper.c */
+  int64_t keeper_began_ns;        /* when the last one was started */
   struct tm_err keeper_end;       /* why the last of them was lost */
   struct tm_measured *measured;   /* by step */
   int64_t give_up_ns;             /* of an ending job: when its commands are ended by force */
