@@ -270,37 +270,6 @@ void tm_node_lose_impossible(struct tm_node *n)
   tm_node_lose(n, "the keeper of the workers sent an impossible message");
 }
 
-static void lose_silent(struct tm_node *n)
-{
-  double seconds = (double)n->silence.limit_ns / 1e9;
-  char *text =
-      n->is_stream
-          ? tm_xprintf("nothing heard for %g s: the machine, the network or the keeper there may "
-                       "have stopped",
-                       seconds)
-          : tm_xprintf("the keeper of the workers has not answered for %g s: it may have been "
-                       "stopped (SIGSTOP); it is replaced",
-                       seconds);
-
-  tm_node_lose(n, text);
-  free(text);
-}
-
-void tm_node_tick(struct tm_node *n, int64_t mono_ns)
-{
-  enum tm_silence_verdict verdict;
-
-  if (!n || n->is_lost)
-    return;
-  verdict = tm_silence_look(&n->silence, mono_ns);
-  if (!n->is_reached)
-    tm_silence_heard(&n->silence); /* its silence has not begun */
-  else if (verdict == TM_SILENCE_OVER)
-    lose_silent(n);
-  else if (verdict == TM_SILENCE_ASK)
-    send_to(n, TM_MSG_PING, 0);
-}
-
 bool tm_node_is_reached(const struct tm_node *n)
 {
   return n->is_reached;
@@ -468,7 +437,8 @@ static void on_msg(void *data, const struct tm_msg *f)
 {
   struct tm_node *n = data;
 
-  tm_silence_heard(&n->silence);
+  if (f->type != TM_MSG_KEEPER_SILENT) /* of which the relay says that it is silent */
+    tm_silence_heard(&n->silence);
   if (f->type == TM_MSG_PONG)
     return;
   if (n->is_lost)

@@ -147,7 +147,8 @@ bool tm_node_is_of_relay(const struct tm_node *n, const struct tm_msg *f)
 {
   return n->is_stream &&
          (f->type == TM_MSG_REPORT || f->type == TM_MSG_PROBED || f->type == TM_MSG_DRAINS ||
-          f->type == TM_MSG_SOURCE_TAKEN || n->admission.phase == TM_NODE_REPORT_AWAITED);
+          f->type == TM_MSG_SOURCE_TAKEN || f->type == TM_MSG_KEEPER_SILENT ||
+          n->admission.phase == TM_NODE_REPORT_AWAITED);
 }
 
 void tm_node_on_relay_news(struct tm_node *n, const struct tm_msg *f)
@@ -160,6 +161,8 @@ void tm_node_on_relay_news(struct tm_node *n, const struct tm_msg *f)
     on_report(n, f);
   else if (f->type == TM_MSG_DRAINS)
     on_drains(n);
+  else if (f->type == TM_MSG_KEEPER_SILENT && n->admission.phase != TM_NODE_REPORT_AWAITED)
+    tm_node_on_keeper_silent(n, f);
   else
     tm_node_lose(n, "the relay of the node did not report its machine first");
 }

@@ -35,8 +35,9 @@ struct tm_node {
   bool drains;                        /* its relay says that it will end soon */
   struct tm_node_admission admission; /* of a stream */
   struct tm_silence silence;
-  int64_t asked; /* ASK_DOING messages without an answer */
-  int64_t late;  /* messages after the loss */
+  int64_t keeper_silent_ns; /* of a stream: as its relay says; 0: it answers */
+  int64_t asked;            /* ASK_DOING messages without an answer */
+  int64_t late;             /* messages after the loss */
   void (*on_quiet)(void *data);
   void (*on_gone)(void *data);
   struct TM_ARRAY(struct tm_node_user) users;     /* by step */
@@ -48,6 +49,8 @@ struct tm_node {
 void tm_node_send(struct tm_node *n, const struct tm_msg *f);
 void tm_node_lose(struct tm_node *n, const char *text); /* again: a no-op */
 void tm_node_lose_impossible(struct tm_node *n);
+/* KEEPER_SILENT of its relay. */
+void tm_node_on_keeper_silent(struct tm_node *n, const struct tm_msg *f);
 
 /* node_ready.c */
 void tm_node_on_hello(struct tm_node *n, const struct tm_msg *f);

@@ -13,8 +13,8 @@
  *  (3) All nodes end in this way if no successor follows, because the job ends or none can be
  *      started, or if KEEPERS_MAX keepers in a row were lost before they had adopted anything.
  *  (4) If TM_SCHED_LOSSES_MAX keepers in a row were lost before they had adopted or launched
- *      anything, each within TM_LAUNCH_QUICK_NS, the steps on nodes fail: perhaps no keeper can live
- *      on this machine. Steps on this machine have the same limit (sched/node_events.c).
+ *      anything, each within TM_LAUNCH_QUICK_NS, the steps on nodes fail: perhaps no keeper can
+ *      live on this machine. Steps on this machine have the same limit (sched/node_events.c).
  */
 #include "sched/sched.h"
 #include "sys/clock.h"

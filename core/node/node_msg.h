@@ -87,6 +87,8 @@ enum tm_node_msg {
   TM_MSG_DRAINS,       /* from a relay: the node will end soon, and should get no more work */
   TM_MSG_SOURCE_TAKEN, /* node_report.h */
   TM_MSG_ADOPTED,
+  /* from a relay: its keeper has not answered for so long, ns in a u64; 0: it answers again */
+  TM_MSG_KEEPER_SILENT,
 };
 #define TM_STOP_NS (30 * INT64_C(1000000000)) /* for shutdown(), and for recover() */
 
@@ -94,7 +96,7 @@ enum tm_node_msg {
 #define TM_LOCAL_NODE      0
 #define TM_LOCAL_NODE_NAME "0"
 
-/* The text that both sides exchange first, and which must be equal: "tidemill 0.2.0 protocol 8
+/* The text that both sides exchange first, and which must be equal: "tidemill 0.2.0 protocol 10
  * build 1f2a3b4c5d6e". The build is a hash over the sources (build_id.cmake). */
 const char *tm_hello(void);
 const char *tm_build_id(void);

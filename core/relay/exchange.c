@@ -17,6 +17,8 @@
  *  (8) The socket of a worker that sent what cannot be read stays open until ENDED. The supervisor
  *      has the worker killed; a worker whose socket closes would end by itself first, and its end
  *      would have another cause.
+ *  (9) The supervisor learns that the keeper is silent, so that it can tell a stopped keeper from a
+ *      network that is down. Silence for the supervisor's timeout ends the node.
  */
 #include "relay/exchange.h"
 
@@ -26,12 +28,16 @@
 #include "base/buf.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/time.h"
 #include "node/node_msg.h"
 #include "node/node_report.h"
+#include "relay/keeper_silence.h"
 #include "sys/messages/channel.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
 #include "sys/messages/node_stream.h"
+
+#define KEEPER_LOOK_NS (200 * TM_MS)
 
 struct worker {
   struct tm_exchange *x;
@@ -63,6 +69,8 @@ struct tm_exchange {
   struct tm_timer limit;
   struct tm_timer watch; /* looks whether the supervisor is silent */
   bool is_watching, is_doubted;
+  struct tm_keeper_silence keeper_silence;
+  struct tm_timer keeper_look;
   int parts; /* of this memory's users */
 };
 
@@ -197,6 +205,15 @@ static bool may_come(const struct tm_msg *f) /* keeps (6) */
   return f->type == TM_MSG_HELLO || (f->type >= TM_MSG_STARTED && f->type <= TM_MSG_DOING);
 }
 
+static void watch_keeper(struct tm_exchange *x)
+{
+  if (x->has_hello)
+    return;
+  x->has_hello = true;
+  tm_keeper_silence_init(&x->keeper_silence, tm_clock_mono_ns());
+  tm_timer_start(&x->keeper_look, KEEPER_LOOK_NS, KEEPER_LOOK_NS);
+}
+
 static void on_keeper_msg(struct tm_channel *c, const struct tm_msg *f)
 {
   struct tm_exchange *x = c->data;
@@ -207,15 +224,51 @@ static void on_keeper_msg(struct tm_channel *c, const struct tm_msg *f)
     tm_fs_close(tm_fs_real(), f->fd);
   if (x->is_over)
     return;
+  tm_keeper_silence_heard(&x->keeper_silence);
   if (!may_come(f) || (f->type == TM_MSG_STARTED && !is_started) || (w && w->has_ended)) {
     over(x, TM_EXCHANGE_KEEPER_ENDED, TM_EPROTOCOL, "the keeper sent an impossible message");
     return;
   }
-  x->has_hello |= f->type == TM_MSG_HELLO;
+  if (f->type == TM_MSG_HELLO)
+    watch_keeper(x);
   if (w)
     keep_ended(w, f);
   else
     tm_node_stream_send(x->stream, f);
+}
+
+/* Keeps (9). */
+static void report_silence(struct tm_exchange *x, int64_t ns)
+{
+  char bytes[8];
+
+  tm_put_u32(bytes, (uint32_t)(uint64_t)ns);
+  tm_put_u32(bytes + 4, (uint32_t)((uint64_t)ns >> 32));
+  tm_exchange_send(x, TM_MSG_KEEPER_SILENT, bytes, sizeof bytes);
+}
+
+static void on_keeper_look(struct tm_timer *t)
+{
+  struct tm_exchange *x = t->data;
+  struct tm_msg ping = { .type = TM_MSG_PING, .fd = -1 };
+  struct tm_keeper_doing doing;
+  char *text;
+
+  if (x->is_over)
+    return;
+  doing = tm_keeper_silence_look(&x->keeper_silence, tm_node_stream_timeout_ns(x->stream),
+                                 tm_clock_mono_ns());
+  if (doing.asks)
+    tm_channel_send(&x->control, &ping);
+  if (doing.reports || doing.is_over)
+    report_silence(x, doing.silent_ns);
+  if (!doing.is_over)
+    return;
+  text =
+      tm_xprintf("the keeper has not answered for %.0f s: it may have been stopped; the node ends",
+                 (double)doing.silent_ns / 1e9);
+  over(x, TM_EXCHANGE_KEEPER_ENDED, 0, text);
+  free(text);
 }
 
 static void on_keeper_end(struct tm_channel *c, int code)
@@ -490,8 +543,9 @@ struct tm_exchange *tm_exchange_open(const struct tm_exchange_options *o, struct
   x->turn.on_closed = on_turn_closed;
   tm_timer_open(&x->limit, o->loop, on_limit, x);
   tm_timer_open(&x->watch, o->loop, on_watch, x);
-  x->limit.on_closed = x->watch.on_closed = on_timer_closed;
-  x->parts = 4;
+  tm_timer_open(&x->keeper_look, o->loop, on_keeper_look, x);
+  x->limit.on_closed = x->watch.on_closed = x->keeper_look.on_closed = on_timer_closed;
+  x->parts = 5;
   return x;
 }
 
@@ -536,6 +590,7 @@ void tm_exchange_close(struct tm_exchange *x)
   tm_turn_close(&x->turn);
   tm_timer_close(&x->limit);
   tm_timer_close(&x->watch);
+  tm_timer_close(&x->keeper_look);
   tm_channel_close(&x->control);
   for (size_t i = 0; i < x->workers.len; i++)
     remove_worker(x->workers.at[i]);

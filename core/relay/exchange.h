@@ -35,7 +35,7 @@ struct tm_exchange;
 enum tm_exchange_end {
   TM_EXCHANGE_STREAM_ENDED,  /* the supervisor's side. code 0: it ended between two messages */
   TM_EXCHANGE_STREAM_SILENT, /* nothing came for TM_EXCHANGE_TIMEOUTS timeouts of the supervisor */
-  TM_EXCHANGE_KEEPER_ENDED,  /* or it could not be started, or sent what cannot be */
+  TM_EXCHANGE_KEEPER_ENDED,  /* or it could not be started, sent what cannot be, or is silent */
 };
 
 struct tm_exchange_options {

@@ -21,12 +21,14 @@ struct tm_silence {
 
 enum tm_silence_verdict {
   TM_SILENCE_NONE,
-  TM_SILENCE_ASK,  /* a second has passed since the last time: ask whether it is awake */
+  TM_SILENCE_ASK,  /* a second, or a third of limit_ns, has passed since the last time: ask */
   TM_SILENCE_OVER, /* nothing came for limit_ns */
 };
 
 void tm_silence_init(struct tm_silence *s, int64_t limit_ns, int64_t mono_ns);
 void tm_silence_heard(struct tm_silence *s);
 enum tm_silence_verdict tm_silence_look(struct tm_silence *s, int64_t mono_ns);
+/* For how long nothing has come, at the last look. */
+int64_t tm_silence_ns(const struct tm_silence *s);
 
 #endif

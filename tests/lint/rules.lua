@@ -25,7 +25,7 @@ local layers = {
   fleet = { "base", "sys", "sched", "slurm/slurm_text.h", "node/node_msg.h", "node/node_report.h",
     "node/keeper_start.h" },
   relay = { "base", "sys", "node/node_msg.h", "node/node_report.h", "node/keeper_start.h", "node/temp_left.h",
-    "node/temp_owner.h" },
+    "node/temp_owner.h", "sched/silence.h" },
   step = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "sched", "fleet",
     "agent/agent_msg.h", "node/node_msg.h" },
   inspect = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "agent/agent_msg.h" },

@@ -106,7 +106,7 @@ describe("a keeper that is stopped", function()
 
   it("and does not continue is replaced with its workers; no try is counted", function()
     local silent = job.NODE == "0" and "the keeper of the workers has not answered for 10 s"
-      or "nothing heard for 15 s"
+      or "its keeper has not answered for 15 s"
     local t, p = case_with_stopped_keeper() -- nobody ends a run() that passes its timeout
     t:wait_for("run1.err", silent, 60)
     t:write("here-go", "")

@@ -240,7 +240,8 @@ local function end_forgotten()
   for machine = 1, MACHINES do renew(machine) end
 end
 
---- A job that ends while there is no controller warns, and cancels its Slurm jobs when it is resumed.
+--- A job that ends while there is no controller warns. When it is resumed, it cancels its Slurm
+--- jobs.
 local function cancel_left(t, warnings)
   if warnings:find("it may still run: ", 1, true) then t:expect(t:run_job({ "--resume" }, t.options), 0) end
 end

@@ -297,6 +297,17 @@ describe("a lost node", function()
     job.expect_patterns(t:log "sys/master_role.txt", { loss })
   end)
 
+  it("is known to be the keeper's fault if only that is stopped", function()
+    local t = stopped_case(2, MARKED, "run_max_try = 1, node_timeout = 1")
+    programs.kill(child_of(t, relay_of(t, 1), "keeper"), programs.SIGSTOP)
+    waiting.wait_for_workers(t, 3, LIMIT)
+    finish(t)
+    assert.same(job.names(INPUTS), t:rows())
+    job.expect_patterns(t:log "sys/master_role.txt",
+                        { "the keeper of node 1 has not answered for 0%.%d s; its relay does",
+                          "lost node 1 [^\n]*: its keeper has not answered for 1 s: [^\n]*; %d+ mini" })
+  end)
+
   if os.getenv "TM_LONG" then -- these take 6 s and 8 s
     it("is replaced when its relay is stopped", function()
       local t = stopped_case(2, MARKED, "run_max_try = 1, node_timeout = 1")

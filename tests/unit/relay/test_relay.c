@@ -137,6 +137,32 @@ static void a_supervisor_that_is_silent_for_too_long_ends_it(void **state)
   rig_close(&r);
 }
 
+/* The supervisor learns it first. The keeper is continued, and ends. */
+static void a_keeper_that_stays_stopped_ends_it(void **state)
+{
+  struct rig r;
+  int64_t silent_ns = 0;
+  int status;
+  rig_open_beating(&r, tm_hello(), 200 * TM_MS); /* a keeper has a second */
+  rig_wait(&r, TM_MSG_HELLO, 0);
+  while (tm_node_stream_round_trip_ns(r.stream) == 0) /* then the relay knows the timeout */
+    tm_loop_turn(&r.loop);
+  int keeper = rig_hold(keeper_of(&r));
+  kill(keeper_of(&r), SIGSTOP);
+  while (silent_ns < TM_S) {
+    const struct tm_msg *f = rig_wait(&r, TM_MSG_KEEPER_SILENT, 0);
+    assert_int_equal(f->length, 8);
+    silent_ns = (int64_t)tm_get_u32(f->payload) | (int64_t)tm_get_u32(f->payload + 4) << 32;
+  }
+  assert_int_equal(waitpid(r.keeper, &status, 0), r.keeper);
+  assert_int_equal(status, TM_RELAY_KEEPER_ENDED << 8);
+  rig_wait_gone(keeper);
+  r.keeper = 0;
+  while (!r.has_ended)
+    rig_turn(&r);
+  rig_close(&r);
+}
+
 /* A stopped keeper could not end its workers. */
 static void a_stopped_keeper_is_continued_at_the_end(void **state)
 {
@@ -302,6 +328,7 @@ UNIT_TESTS({
     cmocka_unit_test(it_drains_when_its_machine_will_be_taken_away),
     cmocka_unit_test(it_ends_at_once_if_there_is_nothing_to_drain),
     cmocka_unit_test(a_supervisor_that_is_silent_for_too_long_ends_it),
+    cmocka_unit_test(a_keeper_that_stays_stopped_ends_it),
     cmocka_unit_test(a_stopped_keeper_is_continued_at_the_end),
     cmocka_unit_test(a_stopped_keeper_is_continued_to_kill_a_worker),
     cmocka_unit_test(a_worker_that_is_killed_is_replaced),
