@@ -240,7 +240,7 @@ static int read_hosts(const char *base_dir, const char *name, struct tm_buf *out
   free(path);
   return rc < 0 ? tm_err_set(err, TM_EUSAGE,
                              "'node_hosts' is \"%s\", a file with one name per line, which cannot "
-                             "be read: %s; for a single host write { \"%s\" }",
+                             "be read: %s; write the names into it, or in Lua a list: { \"%s\" }",
                              name, why.text, name)
                 : 0;
 }
