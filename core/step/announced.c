@@ -45,6 +45,15 @@ const struct tm_assignment *tm_announced_what(const struct tm_in_flight *held)
 
 /* ---- ends ---- */
 
+static void free_announced(struct tm_announced *x)
+{
+  free(x->held.first_item);
+  tm_buf_release(&x->payload);
+  free(x->file.path);
+  TM_ARRAY_RELEASE_EACH(&x->files);
+  free(x);
+}
+
 static void release(struct tm_announced *x)
 {
   struct tm_announcements *a = &x->w->s->announced;
@@ -53,10 +62,7 @@ static void release(struct tm_announced *x)
   tm_list_remove(&a->decided, &x->decided);
   tm_list_remove(&a->list, &x->item);
   tm_workers_let_go(x->w);
-  free(x->held.first_item);
-  tm_buf_release(&x->payload);
-  free(x->file.path);
-  free(x);
+  free_announced(x);
 }
 
 static struct tm_sched_event event_of(const struct tm_announced *x, enum tm_sched_event_kind kind)
@@ -74,7 +80,8 @@ static void remove_files(const struct tm_announced *x)
   const struct tm_supervisor *s = x->w->s;
   char *staging = tm_staging_path(s->staging_dir, x->w->name, x->held.seq);
 
-  s->o.fs->unlink(s->o.fs->self, x->file.path);
+  if (x->file.path)
+    s->o.fs->unlink(s->o.fs->self, x->file.path);
   tm_staging_remove(tm_fs_real(), s->output_dir, staging);
   free(staging);
 }
@@ -103,14 +110,28 @@ void tm_announced_drop(struct tm_supervisor *s, const struct tm_step_node *n) /*
   }
 }
 
+/* What is looked for. */
+static const char *what(const struct tm_announced *x)
+{
+  return x->file.path ? "rows" : "output files";
+}
+
+/* The file that was not found, or the first one. */
+static const char *path_of(const struct tm_announced *x)
+{
+  if (x->found.file > 0)
+    return x->files.at[x->found.file - 1];
+  return x->file.path ? x->file.path : x->files.at[0];
+}
+
 /* Why it is given up. */
 static void describe(const struct tm_announced *x, struct tm_buf *out)
 {
   const struct tm_step_node *n = x->w->node;
 
-  tm_buf_printf(out,
-                "the rows of %s on node %s (%s) cannot be read here after %g s: '%s': ", x->w->name,
-                n->name, n->address, (double)x->w->s->announced.looks.limit_ns / 1e9, x->file.path);
+  tm_buf_printf(out, "the %s of %s on node %s (%s) cannot be read here after %g s: '%s': ", what(x),
+                x->w->name, n->name, n->address, (double)x->w->s->announced.looks.limit_ns / 1e9,
+                path_of(x));
   tm_look_describe(out, &x->found, x->file.length);
   tm_buf_printf(out, "; check that this folder is on a file system which this machine and the node "
                      "share, that both see what the other writes there, and that it is not full");
@@ -142,8 +163,8 @@ static void note_late(const struct tm_announced *x)
 
   if (x->look.wait_ns > 0) /* not at the first look */
     tm_supervisor_say(x->w->s, TM_INFO,
-                      "the rows of %s on node %s could be read here %.1f s after they were written",
-                      x->w->name, x->w->node->name, (double)late_ns / 1e9);
+                      "the %s of %s on node %s could be read here %.1f s after they were written",
+                      what(x), x->w->name, x->w->node->name, (double)late_ns / 1e9);
 }
 
 /* A step that has failed commits nothing more. */
@@ -199,8 +220,8 @@ static void decide(struct tm_announced *x, bool is_seen)
 
 static void note_first(const struct tm_announced *x)
 {
-  tm_supervisor_say(x->w->s, TM_DEBUG, "the rows of %s on node %s are not there yet: '%s'",
-                    x->w->name, x->w->node->name, x->file.path);
+  tm_supervisor_say(x->w->s, TM_DEBUG, "the %s of %s on node %s are not there yet: '%s'", what(x),
+                    x->w->name, x->w->node->name, path_of(x));
 }
 
 static void end_look(struct tm_announced *x, const struct tm_look_finding *found)
@@ -250,6 +271,8 @@ static void start_look(struct tm_supervisor *s, struct tm_announced *x)
                                      .path = x->file.path,
                                      .length = x->file.length,
                                      .hash = x->file.hash,
+                                     .files = x->files.at,
+                                     .files_len = x->files.len,
                                      .on_ended = on_looked,
                                      .data = s };
   struct tm_look_finding none = { .kind = TM_LOOK_UNREADABLE };
@@ -285,9 +308,42 @@ static void on_due(struct tm_timer *t)
 /* ---- the beginning and the end ---- */
 
 /* Who counts only the returned elements needs no rows, but a part's rows are held in any case. */
-static bool needs_file(const struct tm_worker *w, const struct tm_in_flight *held)
+static bool needs_rows(const struct tm_worker *w, const struct tm_in_flight *held)
 {
-  return w->node->id != TM_LOCAL_NODE && (w->s->output_file || held->part != 0);
+  return w->s->output_file || held->part != 0;
+}
+
+/* False: a name cannot be one, which the commit refuses. */
+static bool read_files(struct tm_announced *x, struct tm_reader names)
+{
+  const struct tm_supervisor *s = x->w->s;
+  char *staging = tm_staging_path(s->staging_dir, x->w->name, x->held.seq);
+  bool is_good = true;
+
+  while (is_good && names.at < names.end) {
+    size_t len = 0;
+    const char *bytes = tm_read_bytes32(&names, &len);
+    is_good = !names.bad && tm_output_file_is_good(bytes, len);
+    if (is_good) {
+      char *name = tm_xstrndup(bytes, len);
+      *TM_ARRAY_ADD(&x->files) = tm_output_file_staged(s->o.fs, s->output_dir, staging, name);
+      free(name);
+    }
+  }
+  free(staging);
+  return is_good;
+}
+
+/* What is looked for. False: nothing. */
+static bool read_announced(struct tm_announced *x, const struct tm_in_flight *held,
+                           struct tm_reader r, struct tm_reader files)
+{
+  bool has_rows = x->head.is_spilled && needs_rows(x->w, held);
+
+  x->held.seq = held->seq;
+  if (!read_files(x, files))
+    return false;
+  return has_rows ? tm_spilled_read(&x->file, x->w->s->spill_dir, &r) : x->files.len > 0;
 }
 
 static void take_held(struct tm_announced *x, struct tm_in_flight *held)
@@ -304,18 +360,21 @@ static void take_held(struct tm_announced *x, struct tm_in_flight *held)
 }
 
 bool tm_announced_begin(struct tm_worker *w, const struct tm_msg *f, struct tm_in_flight *held,
-                        const struct tm_result_head *head, struct tm_reader r)
+                        const struct tm_result_head *head, struct tm_reader r,
+                        struct tm_reader files)
 {
-  struct tm_spilled file;
   struct tm_announced *x;
   struct tm_sched_event e;
 
-  if (!head->is_spilled || !needs_file(w, held) || !tm_spilled_read(&file, w->s->spill_dir, &r))
+  if (w->node->id == TM_LOCAL_NODE || (!head->is_spilled && files.at == files.end))
     return false;
   x = TM_NEW(struct tm_announced);
   x->w = w;
   x->head = *head;
-  x->file = file;
+  if (!read_announced(x, held, r, files)) {
+    free_announced(x);
+    return false;
+  }
   tm_workers_keep(w);
   take_held(x, held);
   tm_buf_add(&x->payload, f->payload, f->length);

@@ -1,5 +1,6 @@
-/* announced.h - large results that workers of other nodes have announced. Their rows are in files,
- * and a file system that machines share may show a file late. So each is looked at first, aside
+/* announced.h - results with files that workers of other nodes have announced: large results, whose
+ * rows are in files, and those of context:output_file(). A file system that machines share may show
+ * a file late. So the files of each are looked at first, aside
  * (spill_look.h), as often and as long as looks.h says. Then it is handled like any other result,
  * by its message, which is kept; nothing of it has taken effect before.
  *
@@ -34,7 +35,8 @@ struct tm_announced {
   struct tm_msg f;           /* which announced it; its payload: */
   struct tm_buf payload;
   struct tm_result_head head;
-  struct tm_spilled file;
+  struct tm_spilled file;        /* path NULL: the rows are in the message, or nobody needs them */
+  struct TM_ARRAY(char *) files; /* paths of output files */
   struct tm_look look;
   struct tm_spill_look *under_way; /* or NULL */
   struct tm_look_finding found;    /* by the last look */
@@ -43,10 +45,12 @@ struct tm_announced {
   struct tm_list_item item, decided;
 };
 
-/* True: `w` is a worker of another node. The result was taken from what it holds. `r`: what follows
- * the head of the message `f`. */
+/* True: `w` is a worker of another node, and the result has files. The worker holds it no more.
+ * `r`: the rows in the message `f`; `files`: the names of its output files, as in struct
+ * tm_said. */
 bool tm_announced_begin(struct tm_worker *w, const struct tm_msg *f, struct tm_in_flight *held,
-                        const struct tm_result_head *head, struct tm_reader r);
+                        const struct tm_result_head *head, struct tm_reader r,
+                        struct tm_reader files);
 /* The announced result of which this is the assignment; NULL: a worker holds it. */
 struct tm_announced *tm_announced_of(struct tm_in_flight *held);
 /* Its rows have been copied: handles the result again. */

@@ -97,6 +97,10 @@ void tm_looks_remove(struct tm_looks *l, struct tm_look *look)
 
 void tm_look_describe(struct tm_buf *out, const struct tm_look_finding *found, uint64_t length)
 {
+  if (found->kind == TM_LOOK_MISSING && found->file > 0) {
+    tm_buf_add_str(out, "it does not exist");
+    return;
+  }
   switch (found->kind) {
   case TM_LOOK_GOOD: break;
   case TM_LOOK_MISSING:

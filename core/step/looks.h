@@ -57,6 +57,7 @@ struct tm_look_finding {
     TM_LOOK_UNREADABLE /* `err` */
   } kind;
   int64_t length;
+  size_t file; /* which output file was found so, from 1; 0: the rows */
   struct tm_err err;
 };
 

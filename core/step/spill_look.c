@@ -17,7 +17,8 @@
 
 struct tm_spill_look {
   struct tm_spill_look_options o; /* of these the thread uses fs, length and hash */
-  char *path;
+  char *path;                     /* or NULL */
+  struct TM_ARRAY(char *) files;
   struct tm_look_finding found; /* of the thread until it has ended */
   atomic_bool is_hurried;
   struct tm_errand errand;
@@ -30,9 +31,9 @@ static int ignore_name(void *data, const char *name, int type)
 
 /* A client of a network file system may remember that a name does not exist. Reading the folder
  * makes it ask the server again. */
-static void refresh_folder(const struct tm_spill_look *l)
+static void refresh_folder(const struct tm_spill_look *l, const char *path)
 {
-  char *dir = tm_path_dir(l->path);
+  char *dir = tm_path_dir(path);
 
   l->o.fs->dir_read(l->o.fs->self, dir, ignore_name, NULL);
   free(dir);
@@ -85,14 +86,12 @@ static void look_into(struct tm_spill_look *l, int fd)
     compare(l, fd);
 }
 
-/* The thread. */
-static void run(void *data)
+static void look_for_rows(struct tm_spill_look *l)
 {
-  struct tm_spill_look *l = data;
   int fd = tm_fs_open(l->o.fs, l->path, O_RDONLY, 0, &l->found.err);
 
   if (fd == -ENOENT) {
-    refresh_folder(l);
+    refresh_folder(l, l->path);
     fd = tm_fs_open(l->o.fs, l->path, O_RDONLY, 0, &l->found.err);
   }
   if (fd < 0) {
@@ -103,10 +102,49 @@ static void run(void *data)
   tm_fs_close(l->o.fs, fd);
 }
 
+/* 0, or a negative code. */
+static int look_for_file(const struct tm_spill_look *l, const char *path)
+{
+  struct tm_stat st;
+  int rc = l->o.fs->stat(l->o.fs->self, path, false, &st);
+
+  if (rc == -ENOENT) {
+    refresh_folder(l, path);
+    rc = l->o.fs->stat(l->o.fs->self, path, false, &st);
+  }
+  return rc;
+}
+
+static void look_for_files(struct tm_spill_look *l)
+{
+  int rc = 0;
+
+  for (size_t i = 0; rc == 0 && i < l->files.len && !atomic_load(&l->is_hurried); i++) {
+    rc = look_for_file(l, l->files.at[i]);
+    if (rc < 0) {
+      l->found.file = i + 1;
+      tm_err_system(&l->found.err, rc, "cannot look at it");
+      find_error(&l->found, rc);
+    }
+  }
+}
+
+/* The thread. */
+static void run(void *data)
+{
+  struct tm_spill_look *l = data;
+
+  if (l->path)
+    look_for_rows(l);
+  if (l->found.kind == TM_LOOK_GOOD)
+    look_for_files(l);
+}
+
 static void free_look(void *data)
 {
   struct tm_spill_look *l = data;
 
+  TM_ARRAY_RELEASE_EACH(&l->files);
   free(l->path);
   free(l);
 }
@@ -124,7 +162,9 @@ struct tm_spill_look *tm_spill_look_start(const struct tm_spill_look_options *o,
   struct tm_spill_look *l = TM_NEW(struct tm_spill_look);
 
   l->o = *o;
-  l->path = tm_xstrdup(o->path);
+  l->path = o->path ? tm_xstrdup(o->path) : NULL;
+  for (size_t i = 0; i < o->files_len; i++)
+    *TM_ARRAY_ADD(&l->files) = tm_xstrdup(o->files[i]);
   atomic_init(&l->is_hurried, false);
   l->errand = (struct tm_errand) {
     .loop = o->loop, .run = run, .on_wake = on_wake, .free_data = free_look, .data = l

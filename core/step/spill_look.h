@@ -1,7 +1,9 @@
-/* spill_look.h - one look at a file that a worker spilled, by a thread: is it here, and is it what
- * the worker wrote? A file system that hangs holds up the thread, not the loop.
+/* spill_look.h - one look at the files of a result, by a thread. Are the rows that the worker
+ * spilled here, and are they what it wrote? Do its output files exist? A file system that hangs
+ * holds up the thread, not the loop.
  *
- * The look reads the whole file, which is then in the page cache when it is copied.
+ * The look reads the whole file of rows, which is then in the page cache when it is copied. Output
+ * files are only renamed, which the file system's server does.
  *
  * Caller, on the loop's thread: start; then either on_ended comes, after which the look is gone, or
  * close is called once.
@@ -18,8 +20,10 @@ struct tm_spill_look;
 struct tm_spill_look_options {
   struct tm_loop *loop;
   const struct tm_fs *fs;
-  const char *path; /* copied */
+  const char *path; /* of the rows, copied; NULL: they are in the message */
   uint64_t length, hash;
+  char *const *files; /* paths of output files, copied */
+  size_t files_len;
   void (*on_ended)(void *data, struct tm_spill_look *l, const struct tm_look_finding *found);
   void *data;
 };

@@ -345,7 +345,7 @@ static void on_result(struct tm_worker *w, const struct tm_msg *f)
     tm_worker_results_on_rubbish(w);
     return;
   }
-  if (tm_announced_begin(w, f, held, &x.a.head, x.r)) {
+  if (tm_announced_begin(w, f, held, &x.a.head, x.r, x.said.files)) {
     tm_workers_carry_out(w->s, NULL);
     tm_workers_fill(w->s);
   } else if (end_result(w, held, f, &x)) {

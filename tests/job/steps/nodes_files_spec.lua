@@ -1,6 +1,7 @@
--- Large results of workers on other nodes, whose files come late. A node writes them under the path
--- that the supervisor reads, but that path leads over /proc/self/cwd, which is another folder for
--- each process. So the test decides when the supervisor sees a file, and what is in it.
+-- Large results of workers on other nodes, and files of context:output_file(), that come late. A
+-- node writes them under the path that the supervisor reads, but that path leads over
+-- /proc/self/cwd, which is another folder for each process. So the test decides when the supervisor
+-- sees a file, and what is in it.
 --
 -- With TM_LONG also: files that never come, which takes 30 s.
 local job = require "support.job"
@@ -206,4 +207,77 @@ describe("the file of a large result", function()
       assert.equal(INPUTS - 1, #t:rows())
     end)
   end
+end)
+
+-- The worker writes an output file for the first input. The supervisor sees the folder "staging".
+local FILES = waiting.SCRIPT .. [[
+ffi.cdef "int chdir(const char *); int rmdir(const char *); int symlink(const char *, const char *);"
+function init()
+  assert(ffi.C.chdir(os.getenv "HERE" .. "node") == 0)
+  ffi.C.rmdir(os.getenv "STAGING") -- the first worker does this
+  ffi.C.symlink("/proc/self/cwd/staging", os.getenv "STAGING")
+end
+function run(m, context)
+  if number_of(m[1]) > 1 then return names_of(m) end
+  local file = assert(io.open(context:output_file "out/first.txt", "w"))
+  file:write "all of it\n"
+  file:close()
+  return names_of(m)
+end]]
+
+local FIRST = "output/out/first.txt"
+local LOG = "job/score/logs/sys/master_role.txt"
+
+--- A job whose output file is written, and which the supervisor has looked for in vain. All others
+--- are committed.
+local function late_output(more)
+  local t = new_case(more, FILES)
+  local definition = t:read("pipeline.lua"):gsub("SPILL =", "STAGING = %%q, SPILL =")
+  t:write("pipeline.lua", definition:format(t.step_dir .. "/state/staging"))
+  assert(lfs.mkdir(t:path "staging"))
+  assert(lfs.mkdir(t:path "here-node/staging"))
+  t.program = t:start_job(nil, t.options)
+  t:wait_for(LOG, "the output files of process%d+ on node 1 are not there yet: ", LIMIT)
+  wait_for_others(t)
+  return t
+end
+
+--- The supervisor sees what the node has written.
+local function show_output(t)
+  for _, try in ipairs(names_in(t:path "here-node/staging")) do
+    assert(os.execute(("cp -r '%s' '%s'"):format(t:path("here-node/staging/" .. try), t:path "staging")))
+  end
+end
+
+describe("an output file", function()
+  after_each(job.check_end)
+
+  it("may come late: everything else is committed meanwhile", function()
+    local t = late_output "run_max_try = 1"
+    assert.is_false(t:has(t.step_dir .. "/" .. FIRST))
+    show_output(t)
+    t:expect(t:finish(t.program, LIMIT), 0)
+    assert.same(job.names(INPUTS), t:rows())
+    assert.equal("all of it\n", t:read("job/score/" .. FIRST))
+    job.expect_words(t:log "sys/master_role.txt",
+                     { "the output files of process", " on node 1 could be read here " })
+    assert.same({}, names_in(t:path "staging"))
+  end)
+
+  it("does not count when its node is lost", function()
+    local t = late_output "run_max_try = 1"
+    kill_node(t, 1)
+    t:wait_for(LOG, "the output files of process%d+ on node 2 are not there yet: ", LIMIT)
+    show_output(t)
+    t:expect(t:finish(t.program, LIMIT), 0)
+    assert.same(job.names(INPUTS), t:rows())
+    assert.equal("all of it\n", t:read("job/score/" .. FIRST))
+  end)
+
+  it("is there at once on a file system that shows it", function()
+    local t = new_case(nil, FILES:gsub("assert%(ffi.C.chdir.-\n", "do return end\n"))
+    t:expect_job(0, nil, t.options)
+    assert.equal("all of it\n", t:read("job/score/" .. FIRST))
+    assert.is_nil(t:log("sys/master_role.txt"):find("are not there yet", 1, true))
+  end)
 end)

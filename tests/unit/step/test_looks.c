@@ -112,6 +112,9 @@ static void test_what_was_found_is_described(void **state)
   struct tm_look_finding found = { .kind = TM_LOOK_MISSING, .length = 1234 };
 
   expect_text(&found, "it does not exist, and should have 2000000 bytes");
+  found.file = 1; /* of an output file nobody knows the length */
+  expect_text(&found, "it does not exist");
+  found.file = 0;
   found.kind = TM_LOOK_LENGTH;
   expect_text(&found, "it has 1234 bytes instead of 2000000");
   found.kind = TM_LOOK_HASH;
