@@ -234,7 +234,9 @@ describe("a lost node", function()
     assert.is_true(r.asked <= r.started and r.started < r.ended)
     job.expect_words(r.why, { "lost node 2 ", ": the connection to node 2 has ended" })
     assert.is_nil(r.may_run)
-    assert.equal("the job has ended", json.decode(t:read "job/nodes/1.json").why)
+    -- On a loaded machine it may find nothing to do before the job has closed.
+    local why = json.decode(t:read "job/nodes/1.json").why
+    assert.is_true(why == "the job has ended" or why == "it was given back: nothing was left for it to do", why)
   end)
 
   it("is replaced when its keeper is killed", function()
