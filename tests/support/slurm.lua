@@ -12,6 +12,7 @@
 --- and begins each case with: if not cluster then return pending(slurm.MISSING) end
 local busted = require "busted"
 local job = require "support.job"
+local json = require "tidemill.json"
 local lfs = require "lfs"
 local programs = require "support.programs"
 
@@ -62,7 +63,8 @@ local function copy_script()
 end
 
 --- Starts a cluster: { nodes = 3, cpus = 2, variables = { GPUS = 2, … }, user = UID }. Returns nil
---- if this machine cannot run one. It stops at the latest when this process ends.
+--- if this machine cannot run one; that is an error if TM_HAS_SLURM says that Slurm is installed.
+--- It stops at the latest when this process ends.
 function slurm.start(o)
   local dir, script = os.tmpname(), o.user and copy_script()
   os.remove(dir)
@@ -72,7 +74,10 @@ function slurm.start(o)
   for name, value in pairs(o.variables or {}) do variables[name] = value end
   local words = { "start", dir, tostring(o.nodes or 3), tostring(o.cpus or 2) }
   local status, text = call(words, variables, script, o.user)
-  if status == SKIPPED then return nil end
+  if status == SKIPPED then
+    assert(variables.NET or not os.getenv "TM_HAS_SLURM", text.err)
+    return nil
+  end
   assert(status == 0, text.err)
   local self = { dir = dir, variable = "SLURM_CONF=" .. dir .. "/etc/slurm.conf", script = script, user = o.user }
   return setmetatable(self, Cluster)
@@ -106,13 +111,19 @@ function Cluster:nodes_are_idle()
   return true
 end
 
+--- The process that keeps the controller's network; nil if it has none of its own.
+local function holder_of(cluster)
+  local file = io.open(cluster.dir .. "/run/ctl.holder")
+  if not file then return nil end
+  local pid = file:read "*n"
+  file:close()
+  return pid
+end
+
 --- Words before a command that make it run in the controller's network, in the same process.
 function Cluster:before()
-  local holder = io.open(self.dir .. "/run/ctl.holder")
-  if not holder then return {} end
-  local pid = holder:read "*n"
-  holder:close()
-  return { "nsenter", "-t", tostring(pid), "-n" }
+  local pid = holder_of(self)
+  return pid and { "nsenter", "-t", tostring(pid), "-n" } or {}
 end
 
 --- Waits until the queue is empty and every node is idle. A job may stay in the queue for some
@@ -144,9 +155,22 @@ function Cluster:restore(number)
   self:wait_for_idle()
 end
 
+--- Also checks that no process of it is left.
 function Cluster:stop()
+  local pid = holder_of(self)
   self:call "stop"
+  programs.wait_until("the end of the cluster's network", function() return not pid or not programs.kill(pid, 0) end)
   if self.script then os.remove(self.script) end
+end
+
+--- How many Slurm jobs may still run, by the records of the job.
+function slurm.count_that_may_run(t)
+  local count = 0
+  for name in lfs.dir(t:path "job/nodes") do
+    local record = name:find "^%d+%.json$" and json.decode(t:read("job/nodes/" .. name))
+    if record and record.may_run then count = count + 1 end
+  end
+  return count
 end
 
 --- Starts a cluster before the cases of the present describe(), and stops it after them. After each

@@ -309,7 +309,8 @@ make_spaces()
 {
   local i pid
   [ "$net" = netns ] || return 0
-  start_daemon space-ctl unshare -n sh -c 'exec tail -f /dev/null' sh "$dir"
+  # The process that stays must have the folder in its command, or lives() would not find it.
+  start_daemon space-ctl unshare -n --fork --kill-child sh -c 'exec tail -f /dev/null' sh "$dir"
   pid=$(pid_of space-ctl)
   wait_until 10 has_own_network "$pid" || return 1
   echo "$pid" >"$dir/run/ctl.holder"

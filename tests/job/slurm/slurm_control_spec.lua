@@ -1,7 +1,6 @@
 -- Slurm takes machines away, its controller dies, and the job itself is killed or stopped, in a
 -- real Slurm cluster on this machine (support/slurm.sh).
 local job = require "support.job"
-local json = require "tidemill.json"
 local lfs = require "lfs"
 local programs = require "support.programs"
 local slurm = require "support.slurm"
@@ -140,16 +139,6 @@ end]])
     return states
   end
 
-  --- Of how many nodes the job's records say that they may still run.
-  local function count_recorded(t)
-    local count = 0
-    for name in lfs.dir(t:path "job/nodes") do
-      local record = name:find "^%d+%.json$" and json.decode(t:read("job/nodes/" .. name))
-      if record and record.may_run then count = count + 1 end
-    end
-    return count
-  end
-
   --- A step that ends while the controller is away leaves a slurmstepd that waits for ever.
   local function restore(...)
     for _, machine in ipairs { ... } do
@@ -167,7 +156,7 @@ end]])
     cluster:call("end-daemon", "slurmctld")
     finish(t)
     local said = t:read "run1.err":match "[^\n]*cannot ask Slurm about[^\n]*"
-    assert.equal(count, count_recorded(t))
+    assert.equal(count, slurm.count_that_may_run(t))
     cluster:call "start-controller"
     programs.wait_until("the Slurm jobs", function() return #living() == count end, LIMIT)
     return t, assert(said), machines
@@ -182,10 +171,10 @@ end]])
     local id = wait_for_log(t, "node %d %b() is given back"):match "node (%d) %b() is given back"
     t:wait_for("job/nodes/" .. id .. ".json", '"ended"', LIMIT)
     cluster:call "start-controller"
-    assert.equal(2, count_recorded(t))
+    assert.equal(2, slurm.count_that_may_run(t))
     finish(t)
     assert.same({}, living())
-    assert.equal(0, count_recorded(t))
+    assert.equal(0, slurm.count_that_may_run(t))
     restore(unpack(machines))
   end)
 
@@ -195,7 +184,7 @@ end]])
       .. "%-%-name=tidemill%-job%-%x+%-1; 'tidemill resume' cancels it, too"), said)
     t:expect_job(0, { "--resume" }, t.options)
     assert.same({}, living())
-    assert.equal(0, count_recorded(t))
+    assert.equal(0, slurm.count_that_may_run(t))
     restore(unpack(machines))
   end)
 
@@ -205,7 +194,7 @@ end]])
     cluster:run("sh", "-c", command)
     assert.same({}, living())
     t:expect_job(0, { "--resume" }, t.options)
-    assert.equal(0, count_recorded(t))
+    assert.equal(0, slurm.count_that_may_run(t))
     restore(unpack(machines))
   end)
 
@@ -230,7 +219,7 @@ until read -r _ <&3; do :; done
     t:wait_for("bin/squeue-runs", nil, LIMIT)
     finish(t)
     assert.is_false(t:has "bin/squeue-asked")
-    assert.equal(0, count_recorded(t))
+    assert.equal(0, slurm.count_that_may_run(t))
   end)
 
   if os.getenv "TM_LONG" then -- five seconds
@@ -243,7 +232,7 @@ until read -r _ <&3; do :; done
       job.expect_words(t:read "run1.err", {
         "cannot ask Slurm about the Slurm job of node 1: Slurm does not answer in time; it may still run: ",
       })
-      assert.equal(1, count_recorded(t))
+      assert.equal(1, slurm.count_that_may_run(t))
     end)
   end
 

@@ -1,6 +1,5 @@
 -- Which nodes of Slurm there are, in a real Slurm cluster on this machine (support/slurm.sh).
 local job = require "support.job"
-local json = require "tidemill.json"
 local lfs = require "lfs"
 local programs = require "support.programs"
 local slurm = require "support.slurm"
@@ -32,20 +31,10 @@ end]])
     return t
   end
 
-  --- How many Slurm jobs may still run, as the job has recorded them.
-  local function recorded(t)
-    local count = 0
-    for name in lfs.dir(t:path "job/nodes") do
-      local record = name:find "^%d+%.json$" and json.decode(t:read("job/nodes/" .. name))
-      if record and record.may_run then count = count + 1 end
-    end
-    return count
-  end
-
   local function finish(t, count)
     t:expect(t:finish(t.program, LIMIT), 0)
     assert.same(job.names(count), t:rows())
-    assert.equal(0, recorded(t))
+    assert.equal(0, slurm.count_that_may_run(t))
   end
 
   on_slurm("are given back when nothing is left for them to do", function()

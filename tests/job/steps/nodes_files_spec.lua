@@ -14,14 +14,23 @@ local BIG = 2000000 -- bytes of the large row, above the 1 MB that a message hol
 local LIMIT = 120   -- seconds for a job: far more than it takes
 local PARTIAL = waiting.PARTIAL
 
--- The worker moves to a folder of its node. The row of the first input is large.
-local SCRIPT = waiting.SCRIPT .. ([[
+-- The worker moves to a folder of its node, so the supervisor sees other folders under these names.
+local HIDES = waiting.SCRIPT .. [[
 ffi.cdef "int chdir(const char *); int rmdir(const char *); int symlink(const char *, const char *);"
+local function hide(name)
+  local path = os.getenv "STATE" .. name
+  ffi.C.rmdir(path) -- the first worker does this
+  ffi.C.symlink("/proc/self/cwd/" .. name, path)
+end
 function init()
   assert(ffi.C.chdir(os.getenv "HERE" .. "node") == 0)
-  ffi.C.rmdir(os.getenv "SPILL") -- the first worker does this
-  ffi.C.symlink("/proc/self/cwd/spill", os.getenv "SPILL")
+  hide "spill"
+  hide "staging"
 end
+]]
+
+-- The row of the first input is large.
+local SCRIPT = HIDES .. ([[
 function run(m)
   if number_of(m[1]) > 1 then return names_of(m) end
   return { ("b"):rep(%d) }
@@ -42,11 +51,13 @@ local function new_case(more, script)
   t:script(script or SCRIPT)
   t:pipeline(([[compute_target = "exec", node_count = 1, mini_batch_size = 1, error_threshold = -1,
     node_command = { "env", "TM_NODE=%s/{node_id}", "{program}", "node" }, process_count_per_node = 2,
-    allowed_failed_percent = 100, logging_level = "DEBUG", environment_variables = { HERE = %q, SPILL = %q }, %s]])
-    :format(t.dir, t:path "here-", t.step_dir .. "/state/spill", more or ""))
-  assert(lfs.mkdir(t:path "spill")) -- what the supervisor sees
+    allowed_failed_percent = 100, logging_level = "DEBUG", environment_variables = { HERE = %q, STATE = %q }, %s]])
+    :format(t.dir, t:path "here-", t.step_dir .. "/state/", more or ""))
   assert(lfs.mkdir(t:path "here-node"))
-  assert(lfs.mkdir(t:path "here-node/spill"))
+  for _, name in ipairs { "spill", "staging" } do
+    assert(lfs.mkdir(t:path(name))) -- what the supervisor sees
+    assert(lfs.mkdir(t:path("here-node/" .. name)))
+  end
   t.options = { limit = LIMIT }
   return t
 end
@@ -209,14 +220,8 @@ describe("the file of a large result", function()
   end
 end)
 
--- The worker writes an output file for the first input. The supervisor sees the folder "staging".
-local FILES = waiting.SCRIPT .. [[
-ffi.cdef "int chdir(const char *); int rmdir(const char *); int symlink(const char *, const char *);"
-function init()
-  assert(ffi.C.chdir(os.getenv "HERE" .. "node") == 0)
-  ffi.C.rmdir(os.getenv "STAGING") -- the first worker does this
-  ffi.C.symlink("/proc/self/cwd/staging", os.getenv "STAGING")
-end
+-- The worker writes an output file for the first input.
+local FILES = HIDES .. [[
 function run(m, context)
   if number_of(m[1]) > 1 then return names_of(m) end
   local file = assert(io.open(context:output_file "out/first.txt", "w"))
@@ -232,10 +237,6 @@ local LOG = "job/score/logs/sys/master_role.txt"
 --- are committed.
 local function late_output(more)
   local t = new_case(more, FILES)
-  local definition = t:read("pipeline.lua"):gsub("SPILL =", "STAGING = %%q, SPILL =")
-  t:write("pipeline.lua", definition:format(t.step_dir .. "/state/staging"))
-  assert(lfs.mkdir(t:path "staging"))
-  assert(lfs.mkdir(t:path "here-node/staging"))
   t.program = t:start_job(nil, t.options)
   t:wait_for(LOG, "the output files of process%d+ on node 1 are not there yet: ", LIMIT)
   wait_for_others(t)
