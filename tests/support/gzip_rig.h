@@ -57,7 +57,7 @@ static inline void add_packed(struct tm_buf *out, const char *p, size_t n, int l
 
 static inline void add_member(struct tm_buf *out, const char *p, size_t n)
 {
-  add_packed(out, p, n, 1, Z_DEFAULT_STRATEGY); /* the fastest */
+  add_packed(out, p, n, 6, Z_DEFAULT_STRATEGY);
 }
 
 static inline void write_file(const char *path, const void *p, size_t n)

@@ -114,9 +114,9 @@ static void all_messages_come_in_the_order_of_their_workers(void **state)
     open_both(&rig, is_pipe);
     rig.supervisor.is_numbered = rig.relay.is_numbered = true;
     rig.supervisor.holds = rig.relay.holds = true;
-    send_and_consume(&rig, 5 + (uint64_t)is_pipe, 5000, NULL);
-    assert_int_equal(rig.supervisor.msgs, 5000);
-    assert_int_equal(rig.relay.msgs, 5000);
+    send_and_consume(&rig, 5 + (uint64_t)is_pipe, 20000, NULL);
+    assert_int_equal(rig.supervisor.msgs, 20000);
+    assert_int_equal(rig.relay.msgs, 20000);
     assert_int_equal(rig.supervisor.ends + rig.relay.ends, 0);
     close_rig(&rig);
   }

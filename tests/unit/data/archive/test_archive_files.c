@@ -315,7 +315,7 @@ static void a_list_of_patterns_wants_what_each_of_them_wants(void **state)
 /* Trying each of them would take longer than a test may. */
 static void as_many_names_as_entries_may_be_wanted(void **state)
 {
-  enum { MANY = 50000 };
+  enum { MANY = 200000 };
   struct tm_json *list = tm_json_new(TM_JSON_ARRAY);
   char name[32];
   for (int i = 0; i < MANY; i++) {

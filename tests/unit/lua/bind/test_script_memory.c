@@ -24,7 +24,7 @@ static void expect_refused(void)
 {
   assert_true(fixture_run(&f, 1) < 0);
   assert_int_equal(f.error.status, TM_RUN_EXCEPTION);
-  if (strstr(tm_buf_str(&f.error.message), "not enough memory (worker_memory_limit is 32 MB") ==
+  if (strstr(tm_buf_str(&f.error.message), "not enough memory (worker_memory_limit is 64 MB") ==
       NULL)
     assert_string_equal(tm_buf_str(&f.error.message), "");
 }
@@ -40,18 +40,18 @@ static void exceeding_the_limit_fails_only_the_try(void **state)
     "local p = require 'ffi'.new('char[?]', 100e6)",
     "local b = require 'string.buffer'.new() for i = 1, 1e8 do b:put('0123456789') end",
   };
-  f.setup.memory_limit = 32 * MB;
+  f.setup.memory_limit = 64 * MB;
   for (size_t i = 0; i < TM_COUNT_OF(ways); i++) {
     char *source = tm_xprintf("local calls = 0\n"
                               "function run(m) calls = calls + 1\n"
                               "  if calls %% 2 == 1 then %s end\n"
-                              "  return { #('y'):rep(5e6) } end",
+                              "  return { #('y'):rep(10e6) } end",
                               ways[i]);
     assert_int_equal(fixture_load(&f, source), 0);
     for (int again = 0; again < 2; again++) {
       expect_refused();
       assert_int_equal(fixture_run(&f, 1), 0);
-      assert_string_equal(tm_buf_str(&f.rows), "5000000\n");
+      assert_string_equal(tm_buf_str(&f.rows), "10000000\n");
     }
     free(source);
   }
@@ -59,7 +59,7 @@ static void exceeding_the_limit_fails_only_the_try(void **state)
 
 static void compiled_code_continues(void **state)
 {
-  f.setup.memory_limit = 32 * MB;
+  f.setup.memory_limit = 64 * MB;
   assert_int_equal(fixture_load(&f, "function run(m)\n"
                                     "  local n = 0\n"
                                     "  for i = 1, 1e7 do n = n + i % 7 end\n"
@@ -69,12 +69,12 @@ static void compiled_code_continues(void **state)
   assert_string_equal(tm_buf_str(&f.rows), "29999997\n");
 }
 
-/* 10 MB of live data and 600 MB of garbage, with a limit of 32 MB: the collector keeps up. */
+/* 20 MB of live data and 600 MB of garbage, with a limit of 48 MB: the collector keeps up. */
 static void garbage_alone_does_not_reach_the_limit(void **state)
 {
-  f.setup.memory_limit = 32 * MB;
+  f.setup.memory_limit = 64 * MB;
   assert_int_equal(fixture_load(&f, "local kept = {}\n"
-                                    "for i = 1, 100 do kept[i] = ('x'):rep(1e5 + i) end\n"
+                                    "for i = 1, 200 do kept[i] = ('x'):rep(1e5 + i) end\n"
                                     "function run(m)\n"
                                     "  local n = 0\n"
                                     "  for i = 1, 3000 do n = n + #('y'):rep(1e5 + i) end\n"
@@ -89,7 +89,7 @@ static void garbage_alone_does_not_reach_the_limit(void **state)
 
 static void an_error_of_another_kind_is_left_as_it_is(void **state)
 {
-  f.setup.memory_limit = 32 * MB;
+  f.setup.memory_limit = 64 * MB;
   assert_int_equal(fixture_load(&f, "function run(m)\n"
                                     "  pcall(function() return ('x'):rep(100e6) end)\n"
                                     "  error 'another' end"),
