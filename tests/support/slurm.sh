@@ -81,10 +81,17 @@ pid_of() # NAME
   cat "$dir/run/$1.pid" 2>/dev/null
 }
 
-# Whether a process is one of ours: it names the folder in its command. A zombie has no command.
+# Whether a process is one of ours: it names the folder in its command. A zombie has no command. Nor
+# has a process that is between two programs (exec), for a moment: it is looked at again.
 lives() # PID
 {
-  [ -n "${1:-}" ] && grep -qsF -- "$dir" "/proc/$1/cmdline"
+  local look
+  [ -n "${1:-}" ] || return 1
+  for ((look = 0; look < 100; look++)); do
+    ! grep -qsF -- "$dir" "/proc/$1/cmdline" || return 0
+    ! grep -qs . "/proc/$1/cmdline" && grep -qs '^State:.[^ZX]' "/proc/$1/status" || return 1
+  done
+  return 1
 }
 
 is_over() # PID...
@@ -514,7 +521,7 @@ case $command in
   kill-daemon) end_daemons KILL "$1" && wait_until 10 is_over "$(pid_of "$1")" ;;
   end-daemon) end_daemons TERM "$1" && wait_until 10 is_over "$(pid_of "$1")" ;;
   kill-steps) kill_steps "$1"; true ;;
-  start-controller) start_controller ;;
+  start-controller) start_controller || fail "slurmctld does not start: $(tail -n 5 "$dir"/log/slurmctld.*)" ;;
   ps) list_processes ;;
   stop) stop ;;
   watch) watch "$@" ;;
