@@ -446,8 +446,9 @@ end_daemons() # SIGNAL NAME...
 # A slurmstepd that is killed leaves its step; so a node is over when nothing of it is found.
 end_processes()
 {
-  local holders
+  local holders slurmds
   holders=$(cd "$dir/run" && ls space-*.pid 2>/dev/null)
+  slurmds=$(cd "$dir/run" && ls slurmd-*.pid 2>/dev/null)
   end_watch
   end_daemons TERM slurmctld
   wait_until 10 signal_node KILL ""
@@ -455,14 +456,30 @@ end_processes()
   wait_until 10 is_over "$(pid_of slurmctld)" || end_daemons KILL slurmctld
   end_daemons TERM munged
   # shellcheck disable=SC2086 # names without blanks
-  end_daemons KILL ${holders//.pid/}
+  end_daemons KILL ${holders//.pid/} ${slurmds//.pid/}
   wait_until 10 is_over "$(pid_of munged)" || end_daemons KILL munged
+}
+
+# Prints the processes of the cluster that a stop has left; this script and its commands name the
+# folder, too.
+left()
+{
+  local pid
+  grep -lsF -- "$dir" /proc/[0-9]*/cmdline | cut -d/ -f3 | while read -r pid; do
+    grep -qsE '^Name:.(bash|sh|slurm.sh|grep|cut)$' "/proc/$pid/status" || [ ! -d "/proc/$pid" ] || echo "$pid"
+  done
+}
+
+has_ended()
+{
+  [ -z "$(left)" ]
 }
 
 stop()
 {
   [ -d "$dir/run" ] || fail "$dir holds no cluster"
   end_processes
+  wait_until 10 has_ended || fail "left behind: $(left | xargs -r ps -o pid=,stat=,args= -p)"
   rm -rf "$dir"
 }
 
@@ -484,6 +501,12 @@ start_node() # NUMBER
     [ -f "$dir/run/node$1.holder" ] || make_node_space "$1" || fail "cannot make the namespaces of node$1"
   fi
   start_slurmd "node$1"
+}
+
+thaw_node() # NUMBER
+{
+  signal_node CONT "node$1"
+  end_daemons CONT "slurmd-node$1" # nsenter, which has stopped with its child
 }
 
 kill_steps() # NUMBER
@@ -515,7 +538,7 @@ case $command in
   kill-node) kill_node "$1" ;;
   start-node) start_node "$1" ;;
   freeze-node) signal_node STOP "node$1"; true ;;
-  thaw-node) signal_node CONT "node$1"; true ;;
+  thaw-node) thaw_node "$1" ;;
   cut-node) in_space ctl ip link set "v$1" down ;;
   heal-node) in_space ctl ip link set "v$1" up ;;
   kill-daemon) end_daemons KILL "$1" && wait_until 10 is_over "$(pid_of "$1")" ;;
