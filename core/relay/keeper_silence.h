@@ -12,8 +12,8 @@
 
 #include "sched/silence.h"
 
-#define TM_KEEPER_SILENCE_NOTE_NS                                                                  \
-  (2 * INT64_C(1000000000)) /* silence that is reported, or half of the limit */
+/* Silence that is reported; half of the limit if that is shorter. */
+#define TM_KEEPER_SILENCE_NOTE_NS (2 * INT64_C(1000000000))
 
 struct tm_keeper_silence {
   struct tm_silence silence;
@@ -27,11 +27,11 @@ struct tm_keeper_doing {
   int64_t silent_ns; /* for how long nothing has come */
 };
 
-void tm_keeper_silence_init(struct tm_keeper_silence *w, int64_t mono_ns);
-void tm_keeper_silence_heard(struct tm_keeper_silence *w);
+void tm_keeper_silence_init(struct tm_keeper_silence *s, int64_t mono_ns);
+void tm_keeper_silence_heard(struct tm_keeper_silence *s);
 /* `limit_ns`: the supervisor's timeout; 0: not known, so nothing is over. One below a second counts
  * as a second: the keeper was asked in that time. */
-struct tm_keeper_doing tm_keeper_silence_look(struct tm_keeper_silence *w, int64_t limit_ns,
+struct tm_keeper_doing tm_keeper_silence_look(struct tm_keeper_silence *s, int64_t limit_ns,
                                               int64_t mono_ns);
 
 #endif
