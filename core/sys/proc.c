@@ -25,7 +25,7 @@
 
 /* Of one file in /proc, bytes: an environment is at most a quarter of the stack's limit. */
 #define PROC_MAX     (4u << 20)
-#define EXEC_NS      (200 * TM_MS) /* the longest wait for an environment */
+#define EXEC_NS      TM_S /* the longest wait for an environment: a core may be busy */
 #define EXEC_LOOK_NS (TM_MS / 10)
 
 static int read_proc(pid_t pid, const char *name, struct tm_buf *out)
