@@ -178,7 +178,14 @@ static int write_mark(const struct upload *u, struct tm_err *err)
   return rc < 0 ? rc : tm_upload_mark_write(&mark, u->fs, u->mark, u->destination, err);
 }
 
-/* rename() found something at the destination: a folder that is not empty, a file, a link. */
+/* The destination must be free, or an empty folder for a folder. rename() would replace a file. */
+static int put_new(const struct upload *u)
+{
+  return u->out->archive_format ? u->fs->rename_new(u->fs->self, u->copy, u->destination)
+                                : u->fs->rename(u->fs->self, u->copy, u->destination);
+}
+
+/* put_new() found something at the destination: a folder that is not empty, a file, a link. */
 static bool is_in_the_way(int rc)
 {
   return rc == -ENOTEMPTY || rc == -EEXIST || rc == -ENOTDIR;
@@ -214,16 +221,17 @@ static int replace_by_renames(const struct upload *u, struct tm_err *err)
   return rc < 0 && !is_in_the_way(rc) ? put_back(u, rc, err) : rc;
 }
 
-/* Puts the copy where something else is, which may be gone by now. Afterwards that is at `copy` or
- * `before`. */
+/* Puts the copy where something else is, which may be gone by now. Afterwards a folder that was
+ * there is at `copy` or `before`. */
 static int replace(const struct upload *u, struct tm_err *err)
 {
-  int rc = u->fs->exchange(u->fs->self, u->copy, u->destination);
+  int rc = u->out->archive_format ? u->fs->rename(u->fs->self, u->copy, u->destination)
+                                  : u->fs->exchange(u->fs->self, u->copy, u->destination);
 
   if (rc == -ENOSYS)
     return replace_by_renames(u, err);
   if (rc == -ENOENT)
-    rc = u->fs->rename(u->fs->self, u->copy, u->destination);
+    rc = put_new(u);
   return rc < 0 && !is_in_the_way(rc)
              ? tm_err_system(err, rc, "cannot put '%s' in the place of '%s'", u->copy,
                              u->destination)
@@ -234,14 +242,8 @@ static int replace(const struct upload *u, struct tm_err *err)
  * Keeps (4). */
 static int put(const struct upload *u, struct tm_err *err)
 {
-  struct tm_stat st;
-  bool is_file_there =
-      u->out->archive_format && u->fs->stat(u->fs->self, u->destination, false, &st) == 0;
-  int rc = is_file_there ? check_replaceable(u, err) : 0; /* rename() would replace it */
+  int rc = put_new(u);
 
-  if (rc < 0)
-    return rc;
-  rc = u->fs->rename(u->fs->self, u->copy, u->destination);
   if (rc < 0 && !is_in_the_way(rc))
     return tm_err_system(err, rc, "cannot rename '%s' to '%s'", u->copy, u->destination);
   for (int n = 0; n < PUT_TRIES && is_in_the_way(rc); n++) {

@@ -44,6 +44,9 @@ struct tm_fs {
   int (*fstat)(void *self, int fd, struct tm_stat *out);
   int (*stat)(void *self, const char *path, bool follow, struct tm_stat *out);
   int (*rename)(void *self, const char *from, const char *to);
+  /* For a file: -EEXIST if anything has the name `to`, where rename() would replace a file. If a
+   * kill interrupts this on some network file systems, the file has both names. */
+  int (*rename_new)(void *self, const char *from, const char *to);
   /* Swaps two existing names atomically. -ENOSYS: this file system cannot do it. */
   int (*exchange)(void *self, const char *a, const char *b);
   int (*unlink)(void *self, const char *path); /* a file, a link, or an empty folder */

@@ -86,6 +86,26 @@ static int real_rename(void *self, const char *from, const char *to)
   return rename(from, to) < 0 ? -errno : 0;
 }
 
+/* For file systems that cannot refuse an existing name, such as NFS. Those without hard links
+ * either (FAT) leave a moment between the look and the rename. */
+static int link_new(const char *from, const char *to)
+{
+  struct stat s;
+
+  if (link(from, to) == 0)
+    return unlink(from) < 0 ? -errno : 0;
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+    return -errno;
+  return lstat(to, &s) == 0 ? -EEXIST : real_rename(NULL, from, to);
+}
+
+static int real_rename_new(void *self, const char *from, const char *to)
+{
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+    return 0;
+  return errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS ? link_new(from, to) : -errno;
+}
+
 /* File systems that cannot exchange names answer EINVAL. */
 static int real_exchange(void *self, const char *a, const char *b)
 {
@@ -155,6 +175,7 @@ const struct tm_fs *tm_fs_real(void)
     .fstat = real_fstat,
     .stat = real_stat,
     .rename = real_rename,
+    .rename_new = real_rename_new,
     .exchange = real_exchange,
     .unlink = real_unlink,
     .mkdir = real_mkdir,

@@ -47,6 +47,13 @@ static int check_folder(const struct tm_fs *fs, const char *path, struct tm_err 
   return rc < 0 ? TM_EUSAGE : 0;
 }
 
+static int refuse_existing(const struct tidemill_runtime *rt, const char *path, struct tm_err *err)
+{
+  tm_err_set(err, TM_EUSAGE, "'%s' is there already; name another file, or replace it: `overwrite`",
+             path);
+  return tm_words_for_host(rt, err);
+}
+
 /* `path`: absolute. */
 static int check(const struct tidemill_runtime *rt, const char *path, bool overwrite,
                  struct tm_err *err)
@@ -62,11 +69,7 @@ static int check(const struct tidemill_runtime *rt, const char *path, bool overw
     return tm_err_set(err, TM_EUSAGE, "'%s' is there and is not a regular file; name another one%s",
                       path,
                       rt->is_command ? ", or send the rows to standard output: --output -" : "");
-  if (overwrite)
-    return check_folder(fs, path, err);
-  tm_err_set(err, TM_EUSAGE, "'%s' is there already; name another file, or replace it: `overwrite`",
-             path);
-  return tm_words_for_host(rt, err);
+  return overwrite ? check_folder(fs, path, err) : refuse_existing(rt, path, err);
 }
 
 static int copy(const struct tm_fs *fs, const char *from, int in, const char *to, int out,
@@ -84,10 +87,15 @@ static int copy(const struct tm_fs *fs, const char *from, int in, const char *to
   return rc < 0 ? rc : tm_fs_sync(fs, out, to, err);
 }
 
-static int put(const struct tm_fs *fs, const char *beside, const char *to, struct tm_err *err)
+/* Somebody may have made the file while the rows were copied. */
+static int put(const struct tidemill_runtime *rt, const char *beside, const char *to,
+               bool overwrite, struct tm_err *err)
 {
   tm_require(strcmp(beside, to) != 0);
-  int rc = fs->rename(fs->self, beside, to);
+  const struct tm_fs *fs = rt->fs;
+  int rc = overwrite ? fs->rename(fs->self, beside, to) : fs->rename_new(fs->self, beside, to);
+  if (rc == -EEXIST)
+    return refuse_existing(rt, to, err);
   if (rc < 0)
     return tm_err_system(err, rc, "cannot rename '%s' to '%s'", beside, to);
   char *dir = tm_path_dir(to);
@@ -124,9 +132,10 @@ static int mark(const struct tm_fs *fs, const char *step_dir, const char *beside
   return rc;
 }
 
-static int put_copy(const struct tm_fs *fs, const char *from, const char *step_dir, const char *to,
-                    struct tm_err *err)
+static int put_copy(const struct tidemill_runtime *rt, const char *from, const char *step_dir,
+                    const char *to, bool overwrite, struct tm_err *err)
 {
+  const struct tm_fs *fs = rt->fs;
   int rc, in = -1, out = -1;
   tm_require(to[0] == '/'); /* the folder beside it is known */
   char *beside = place_beside(to);
@@ -135,7 +144,8 @@ static int put_copy(const struct tm_fs *fs, const char *from, const char *step_d
   if ((rc = out = tm_fs_open(fs, beside, O_WRONLY | O_CREAT | O_EXCL, 0666, err)) < 0)
     goto done;
   if ((rc = copy(fs, from, in, beside, out, err)) < 0 ||
-      (rc = mark(fs, step_dir, beside, to, err)) < 0 || (rc = put(fs, beside, to, err)) < 0)
+      (rc = mark(fs, step_dir, beside, to, err)) < 0 ||
+      (rc = put(rt, beside, to, overwrite, err)) < 0)
     fs->unlink(fs->self, beside);
 done:
   tm_fs_close(fs, in);
@@ -203,7 +213,7 @@ int tidemill_job_put_output(struct tidemill_job *job, size_t step, const char *p
   int rc = to ? check(job->rt, to, overwrite, err) : err->code;
   if (rc == 0) {
     char *outputs = tm_path_dir(from), *step_dir = tm_path_dir(outputs);
-    rc = put_copy(job->rt->fs, from, step_dir, to, err);
+    rc = put_copy(job->rt, from, step_dir, to, overwrite, err);
     free(step_dir);
     free(outputs);
   }

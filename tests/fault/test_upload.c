@@ -357,6 +357,45 @@ static void replaces_an_upload_that_another_job_made_meanwhile(void **state)
   }
 }
 
+/* Another job puts its own archive at the destination at the last moment. */
+static void put_theirs(const char *to)
+{
+  if (strcmp(to, "/place/there") == 0 && others-- > 0)
+    assert_int_equal(tm_fs_write_file(below, to, "theirs", 6, 0600, NULL), 0);
+}
+
+static int rename_after_another(void *self, const char *from, const char *to)
+{
+  put_theirs(to);
+  return below->rename(self, from, to);
+}
+
+static int rename_new_after_another(void *self, const char *from, const char *to)
+{
+  put_theirs(to);
+  return below->rename_new(self, from, to);
+}
+
+static void keeps_an_archive_that_another_job_made_at_the_last_moment(void **state)
+{
+  struct drive d;
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_buf now = TM_BUF_NONE;
+  drive_init(&d, &ways[5], 1);
+  assert_true(d.way->is_archive && !d.way->old && !d.way->is_renewed);
+  struct tm_fs fs = *d.fs;
+  below = d.fs;
+  others = 1;
+  fs.rename = rename_after_another;
+  fs.rename_new = rename_new_after_another;
+  assert_int_equal(tm_upload_output(&fs, &d.step, 0, JOB, NULL, &err), TM_EUSAGE);
+  assert_non_null(strstr(err.text, "is not free any more"));
+  assert_int_equal(tm_disk_read(d.disk, "/place/there", &now), 0);
+  assert_string_equal(tm_buf_str(&now), "theirs");
+  tm_buf_release(&now);
+  drive_release(&d);
+}
+
 static char *copy_path(void)
 {
   return tm_xprintf(".tidemill-%08x", (unsigned)tm_hash64(JOB, strlen(JOB)));
@@ -532,6 +571,7 @@ int main(void)
     cmocka_unit_test(leaves_all_or_nothing_whenever_the_power_goes),
     cmocka_unit_test(leaves_all_or_nothing_when_it_fails_anywhere),
     cmocka_unit_test(replaces_an_upload_that_another_job_made_meanwhile),
+    cmocka_unit_test(keeps_an_archive_that_another_job_made_at_the_last_moment),
     cmocka_unit_test(refuses_to_replace_a_changed_upload),
     cmocka_unit_test(knows_its_own_when_device_numbers_have_changed),
     cmocka_unit_test(puts_the_old_folder_back_or_says_where_it_is),

@@ -175,6 +175,19 @@ static int faults_rename(void *self, const char *from, const char *to)
   return rc;
 }
 
+static int faults_rename_new(void *self, const char *from, const char *to)
+{
+  struct faults_fs *f = self;
+  uint64_t call;
+  int rc = count(f, true, "rename_new", to, &call);
+  if (rc < 0)
+    return rc;
+  trace_begin(&f->trace);
+  rc = tm_fs_real()->rename_new(tm_fs_real()->self, from, to);
+  trace_end(&f->trace, rc, to, "rename %s", from);
+  return rc;
+}
+
 static int faults_exchange(void *self, const char *a, const char *b)
 {
   struct faults_fs *f = self;
@@ -317,6 +330,7 @@ int faults_fs_init(struct faults_fs *f, const char *plan)
                            .fstat = faults_fstat,
                            .stat = faults_stat,
                            .rename = faults_rename,
+                           .rename_new = faults_rename_new,
                            .exchange = faults_exchange,
                            .unlink = faults_unlink,
                            .mkdir = faults_mkdir,

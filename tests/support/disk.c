@@ -329,6 +329,14 @@ static int disk_rename(void *self, const char *from, const char *to)
   return is_refused(self, &rc) ? rc : answer(self, tm_disk_rename(self, from, to));
 }
 
+static int disk_rename_new(void *self, const char *from, const char *to)
+{
+  int rc;
+  if (is_refused(self, &rc))
+    return rc;
+  return answer(self, tm_disk_find(self, to) ? -EEXIST : tm_disk_rename(self, from, to));
+}
+
 static int disk_exchange(void *self, const char *a, const char *b)
 {
   int rc;
@@ -473,6 +481,7 @@ struct tm_disk *tm_disk_new(uint64_t seed)
                            .fstat = disk_fstat,
                            .stat = disk_stat,
                            .rename = disk_rename,
+                           .rename_new = disk_rename_new,
                            .exchange = disk_exchange,
                            .unlink = disk_unlink,
                            .mkdir = disk_mkdir,

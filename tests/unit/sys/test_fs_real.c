@@ -3,10 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -128,6 +133,71 @@ static void two_names_change_places(void **state)
   free(file);
 }
 
+static void assert_text(const char *path, const char *expected)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  assert_int_equal(tm_fs_read_file(tm_fs_real(), path, 100, &text, NULL), 0);
+  assert_string_equal(tm_buf_str(&text), expected);
+  tm_buf_release(&text);
+}
+
+static void a_file_takes_only_a_free_name(void **state)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  char *mine = tm_path_join(*state, "mine"), *other = tm_path_join(*state, "other");
+  char *link = tm_path_join(*state, "link"), *dir = tm_path_join(*state, "dir");
+  assert_int_equal(tm_fs_write_file(fs, mine, "mine", 4, 0600, NULL), 0);
+  assert_int_equal(tm_fs_write_file(fs, other, "other", 5, 0600, NULL), 0);
+  assert_int_equal(fs->symlink(fs->self, "nowhere", link), 0);
+  assert_int_equal(fs->mkdir(fs->self, dir, 0700), 0);
+  assert_int_equal(fs->rename_new(fs->self, mine, other), -EEXIST);
+  assert_int_equal(fs->rename_new(fs->self, mine, link), -EEXIST);
+  assert_int_equal(fs->rename_new(fs->self, mine, dir), -EEXIST);
+  assert_text(mine, "mine");
+  assert_text(other, "other");
+  assert_int_equal(fs->unlink(fs->self, other), 0);
+  assert_int_equal(fs->rename_new(fs->self, mine, other), 0);
+  assert_text(other, "mine");
+  assert_false(tm_fs_exists(fs, mine));
+  assert_int_equal(fs->rename_new(fs->self, mine, dir), -ENOENT);
+  const char *names[] = { other, link, dir };
+  for (size_t i = 0; i < 3; i++)
+    assert_int_equal(fs->unlink(fs->self, names[i]), 0);
+  free(mine);
+  free(other);
+  free(link);
+  free(dir);
+}
+
+/* As on NFS. */
+static void refuse_renameat2(void)
+{
+  struct sock_filter filter[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+  assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+static void a_file_takes_only_a_free_name_on_nfs(void **state)
+{
+  int status;
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    refuse_renameat2();
+    assert_int_equal(tm_fs_real()->exchange(NULL, *state, *state), -ENOSYS);
+    a_file_takes_only_a_free_name(state);
+    _exit(0);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+}
+
 static void errors_are_negated(void **state)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -149,5 +219,7 @@ UNIT_TESTS({
     WITH_ROOT(a_fifo_in_the_place_of_a_file_holds_nobody_up),
     WITH_ROOT(folders_and_links),
     WITH_ROOT(two_names_change_places),
+    WITH_ROOT(a_file_takes_only_a_free_name),
+    WITH_ROOT(a_file_takes_only_a_free_name_on_nfs),
     WITH_ROOT(errors_are_negated),
 });
