@@ -53,7 +53,8 @@ void tm_job_node_record(struct tm_job *job, uint32_t id, struct tm_json *changes
 {
   struct tm_err err = TM_ERR_NONE;
 
-  if (tm_node_record_update(job->o.fs, job->dir.path, id, changes, &err) < 0)
+  if (tm_node_record_update(job->o.fs, job->dir.path, id, changes, &err) < 0 &&
+      tm_fs_exists(job->o.fs, job->dir.path)) /* else it was removed, which ends the job */
     tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err.text);
 }
 

@@ -153,7 +153,7 @@ function job.names(n)
   return names
 end
 
---- The script can use `name_of` and `number_of`.
+--- The script can use these functions, and has its own lines as if they were not there.
 local PRELUDE = [[
 local function name_of(path) return path:match "[^/]+$" end
 local function number_of(path) return tonumber(path:match "(%d+)%.%w+$") end
@@ -162,7 +162,17 @@ local function names_of(paths)
   for i, path in ipairs(paths) do names[i] = name_of(path) end
   return names
 end
-local _ = { name_of, number_of, names_of }
+local function wait_for_file(path)
+  local ffi = require "ffi"
+  pcall(ffi.cdef, "int poll(void *fds, unsigned long n, int ms)")
+  for _ = 1, 12000 do
+    local file = io.open(path)
+    if file then return file:close() end
+    ffi.C.poll(nil, 0, 5)
+  end
+  error("nobody has made " .. path)
+end
+local _ = { name_of, number_of, names_of, wait_for_file }
 ]]
 
 function Case:script(text, name)

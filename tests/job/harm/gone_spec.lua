@@ -12,7 +12,10 @@ return tm.Pipeline { name = "case", steps = { tm.ParallelRunStep {
 
 local SCRIPT = [[
   function run(df, context)
-    if context.minibatch_index > 1 and not os.getenv "GOOD" then error "not yet" end
+    if context.minibatch_index > 1 and not os.getenv "GOOD" then
+      for i = 0, 1 do wait_for_file("%s/output/" .. i .. ".txt") end
+      error "not yet"
+    end
     local file = io.open(context:output_file(context.minibatch_index .. ".txt"), "w")
     file:write "x"
     file:close()
@@ -27,7 +30,7 @@ local function failed_case()
   local lines = { "id,city" }
   for i = 1, 30 do lines[#lines + 1] = ("%d,city%d"):format(i, i % 6) end
   t:write("in/a.csv", table.concat(lines, "\n") .. "\n")
-  t:script(SCRIPT)
+  t:script(SCRIPT:format(t.step_dir))
   t:write("pipeline.lua", TABLE)
   t:expect_job(1)
   return t

@@ -332,7 +332,7 @@ describe("Dataset.File.from_failed_items", function()
     local t = job.case()
     t:write("in/a.zip", archives.zip { { "1.txt", "one" }, { "2.txt", "two" } })
     t:script "function run(m) error 'no' end"
-    local r = t:run { "map", "score.lua", "in/a.zip", "--entries", "*.txt", "-N", "1", "--run-max-try", "1",
+    local r = t:run { "map", "score.lua", "in/a.zip", "--entries", "*.txt", "-N", "1", "-j", "1", "--run-max-try", "1",
       "--job-dir", "job", "--progress", "none" }
     t:expect(r, 1)
     t:inputs(1)

@@ -302,11 +302,11 @@ describe("a running job that loses", function()
     it(name .. ", says so, and suggests no command that would be refused", function()
       local t = new_case "sync_interval = 0.001"
       t:script [[
-        local ffi = require "ffi"
-        ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
         function run(m)
-          if number_of(m[1]) == 2 then io.open(os.getenv "HERE" .. "/begun", "w"):close() end
-          while number_of(m[1]) == 2 and not io.open(os.getenv "HERE" .. "/go") do ffi.C.poll(nil, 0, 5) end
+          if number_of(m[1]) == 2 then
+            io.open(os.getenv "HERE" .. "/begun", "w"):close()
+            wait_for_file(os.getenv "HERE" .. "/go")
+          end
           return names_of(m)
         end]]
       local p = t:start_job(nil, { env = { "HERE=" .. t.dir } })

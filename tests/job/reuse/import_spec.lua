@@ -9,7 +9,10 @@ function run(m, context)
   local file = io.open(os.getenv "RUNS", "a")
   file:write(name_of(m[1]) .. "\n")
   file:close()
-  if number_of(m[1]) == 5 and not os.getenv "GO" then error "not yet" end
+  if number_of(m[1]) == 5 and not os.getenv "GO" then
+    for i = 1, 4 do wait_for_file(os.getenv "FILES" .. ("/%04d.txt"):format(i)) end
+    error "not yet"
+  end
   local made = io.open(context:output_file("files/" .. name_of(m[1])), "w")
   made:write(name_of(m[1]))
   made:close()
@@ -17,7 +20,9 @@ function run(m, context)
 end]]
 local CONFIG = "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 1, error_threshold = 0"
 
-local function env(t, go) return { env = { "RUNS=" .. t:path "runs", go and "GO=1" or "NO=1" } } end
+local function env(t, go)
+  return { env = { "RUNS=" .. t:path "runs", "FILES=" .. t.step_dir .. "/output/files", go and "GO=1" or "NO=1" } }
+end
 
 local expect_words = job.expect_words
 
@@ -233,6 +238,7 @@ describe("--resume_from", function()
       for _, word in ipairs { ... } do all[#all + 1] = word end
       return all
     end
+    set_job(t, "old")
     t:expect(t:run(map("--job-dir", "old"), env(t)), 1)
     t:write("runs", "")
     t:expect(t:run(map("--job-dir", "new", "--", "--resume_from", "old"), env(t, true)), 0)

@@ -148,7 +148,7 @@ describe("the log folder of a step", function()
       assert.equal(row.Event == "started", row.Seconds == "")
       assert.equal(row.Event == "ended", row["Max Rss (MB)"] ~= "")
       life.words = row.Detail
-      assert.equal(row.Event == "ended", row.Detail ~= "")
+      if not row.Detail:find "^clock offset" then assert.equal(row.Event == "ended", row.Detail ~= "") end
     end
     assert.matches("^killed by the supervisor ", lives.process000.words) -- too much had failed
     assert.equal("stopped", lives.process001.words)
@@ -321,8 +321,9 @@ describe("the last line of job_result.txt", function()
       local r = t:run_job(nil, { env = { "HERE=" .. t.dir } })
       assert.is_truthy(r.status == 1 or r.status == 3, r.err)
       local file = t:log "job_result.txt":match "\nstart with ([^\n]-): [^\n]*\n$"
-      assert.equal(t.step_dir .. "/logs/" .. f[5], file)
-      expect_patterns(t:read(file), { f[6] })
+      local name = f[5]:gsub("node/0/", job.NODE == "0" and "%0" or "node/*/")
+      assert.equal(t.step_dir .. "/logs/" .. name, file)
+      expect_patterns(t:log(f[5]), { f[6] })
     end)
   end
 end)

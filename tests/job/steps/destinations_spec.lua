@@ -8,20 +8,11 @@ local programs = require "support.programs"
 
 -- `run()` signals that it has begun, and returns once `go` exists.
 local WAITING = [[
-local ffi = require "ffi"
-ffi.cdef "int poll(void *fds, unsigned long n, int ms);"
-local here = os.getenv "HERE"
-local function is_there(name)
-  local file = io.open(here .. "/" .. name)
-  return file and file:close()
-end
 function run(m)
+  local here = os.getenv "HERE"
   io.open(here .. "/began." .. os.getenv "JOB", "w"):close()
-  for _ = 1, 12000 do
-    if is_there "go" then return names_of(m) end
-    ffi.C.poll(nil, 0, 5)
-  end
-  error "nobody said go"
+  wait_for_file(here .. "/go")
+  return names_of(m)
 end
 ]]
 
@@ -329,8 +320,9 @@ local function names_in(path)
 end
 
 -- Item 3 waits for `go` after writing its file.
-local WRITING = WAITING:gsub("function run.*$", "") .. [[
+local WRITING = [[
 function run(m, context)
+  local here = os.getenv "HERE"
   for i = 1, 2 do
     local file = assert(io.open(context:output_file(name_of(m[1]), i == 2 and "files" or nil), "w"))
     assert(file:write(name_of(m[1])))
@@ -338,7 +330,7 @@ function run(m, context)
   end
   if number_of(m[1]) == 3 then
     io.open(here .. "/began", "w"):close()
-    while not is_there "go" do ffi.C.poll(nil, 0, 5) end
+    wait_for_file(here .. "/go")
   elseif number_of(m[1]) == 2 then error "a bad item" end
   return names_of(m)
 end
