@@ -84,14 +84,19 @@ build()
   fi
 }
 
-# check DIR NAME CTEST_OPTION...: runs the tests that were built in DIR and adds up the results.
-check()
+# run_tests DIR NAME CTEST_OPTION...: runs tests that were built in DIR.
+run_tests()
 {
-  local dir=$1 name=$2 report="$root/$1/ctest-$2.xml" result test
+  local dir=$1 report="$root/$1/ctest-$2.xml"
   shift 2
-  stage "tests in $dir: $name"
   rm -f "$report"
   ctest --test-dir "$dir" --output-on-failure --timeout "$test_timeout" --output-junit "$report" "$@"
+}
+
+# add_results DIR NAME: of run_tests.
+add_results()
+{
+  local dir=$1 name=$2 report="$root/$1/ctest-$2.xml" result test
   if ! grep -q '<testcase ' "$report" 2>/dev/null; then
     echo "no tests were run"
     fail "$dir: $name: no tests were run"
@@ -104,6 +109,37 @@ check()
       *) fail "$dir: $test" ;;
     esac
   done < <(results_of "$report")
+}
+
+# check DIR NAME CTEST_OPTION...: both.
+check()
+{
+  stage "tests in $1: $2"
+  run_tests "$@"
+  add_results "$1" "$2"
+}
+
+# in_background FILE COMMAND...: with its output in FILE. Sets $started, for wait_for.
+in_background()
+{
+  local file=$1
+  shift
+  set -m # a process group of its own, which can be ended
+  "$@" </dev/null >"$file" 2>&1 &
+  started=$!
+  background[$started]=$file
+  set +m
+}
+
+# wait_for STARTED: shows the output; the status of the command, 3 if a signal ended it.
+wait_for()
+{
+  local status
+  wait "$1"
+  status=$?
+  cat "${background[$1]}"
+  unset "background[$1]"
+  return $((status > 128 ? 3 : status))
 }
 
 # A folder in memory for the files of tests, if it has room and can run programs; otherwise empty.
@@ -163,6 +199,7 @@ CC=gcc build build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_WERROR=ON \
 # save a quarter of the time; so do undefined operations that end the program with a trap instead of
 # a message, as they need no tables. The handler of SIGILL reports their file and line; a build with
 # only -DTM_SANITIZE=ON has the messages.
+# shellcheck disable=SC2317 # in_background calls it
 compile_the_rest()
 {
   local result=0
@@ -172,35 +209,31 @@ compile_the_rest()
     -DCMAKE_C_FLAGS_RELWITHDEBINFO='-Og -g1 -fsanitize-undefined-trap-on-error' \
     -DCMAKE_EXE_LINKER_FLAGS='-no-pie -static-libasan -static-libubsan' || result=1
   python3 -B tests/support/compiler_warnings.py build clang || result=$((result + 2))
-  return $result
+  return "$result"
 }
 
 memory=$(memory_folder)
-rest=
+declare -A background
 # shellcheck disable=SC2317 # the trap calls it
 end()
 {
   [ -z "$memory" ] || rm -rf "$memory"
-  [ -z "$rest" ] || kill -- "-$rest" 2>/dev/null
+  for group in "${!background[@]}"; do kill -- "-$group" 2>/dev/null; done
 }
 trap end EXIT
 mkdir -p build-asan
-set -m # a process group of its own, which can be ended
-compile_the_rest </dev/null >build-asan/rest.out 2>&1 &
-rest=$!
-set +m
+in_background build-asan/rest.out compile_the_rest
+rest=$started
 
 check build lint -R '^lint/' -j "$jobs"
 on_disk='^job/(basics|kill|resume|steps|import)$'
 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build tests -E "^lint/|$on_disk" -j "$tests_at_once" "${long[@]}"
-check build disk -R "$on_disk" -j "$tests_at_once"
+in_background build/disk.out run_tests build disk -R "$on_disk" -j "$tests_at_once" # it waits for the disk
+disk=$started
 
 stage "build in build-asan, and warnings of clang"
-wait "$rest"
+wait_for "$rest"
 result=$?
-rest=
-[ $result -le 3 ] || result=3 # a signal
-cat build-asan/rest.out
 if ((result & 1)); then fail "build-asan: build"; else pass; fi
 if ((result & 2)); then fail "warnings of clang"; else pass; fi
 
@@ -211,6 +244,10 @@ clusters=(-E '^job/slurm')
 [ -z "${TM_LONG-}" ] || clusters=()
 ASAN_OPTIONS=handle_sigill=1:malloc_context_size=2 TMPDIR=${memory:-${TMPDIR:-/tmp}} \
   check build-asan sanitizers -R '^(unit|job)/' "${clusters[@]}" -j $((jobs * 2))
+
+stage "tests in build: disk"
+wait_for "$disk"
+add_results build disk
 
 # Tests that use no threads run here too: it costs little, and no list can fall behind. A race in a
 # keeper or in a worker ends no test, so all reports go to files. The sanitizer keeps a signal until
