@@ -228,7 +228,8 @@ rest=$started
 check build lint -R '^lint/' -j "$jobs"
 on_disk='^job/(basics|kill|resume|steps|import)$'
 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build tests -E "^lint/|$on_disk" -j "$tests_at_once" "${long[@]}"
-in_background build/disk.out run_tests build disk -R "$on_disk" -j "$tests_at_once" # it waits for the disk
+# These wait for the disk.
+in_background build/disk.out run_tests build disk -R "$on_disk" -j "$tests_at_once"
 disk=$started
 
 stage "build in build-asan, and warnings of clang"

@@ -60,15 +60,15 @@ struct tm_exchange {
   struct tm_channel control;
   struct tm_turn turn;
   struct TM_ARRAY(struct worker *) workers;
-  size_t first;   /* the worker that is released first, for fairness */
-  bool is_held;   /* no socket is read */
-  bool has_hello; /* of the keeper */
-  bool is_over, is_stream_over;
-  void (*on_finished)(void *data); /* NULL: not asked for, or called */
+  size_t first;                             /* the worker that is released first, for fairness */
+  bool is_held;                             /* no socket is read */
+  bool has_hello;                           /* of the keeper */
+  bool is_over, is_stream_over, is_doubted; /* the supervisor: by one look */
+  void (*on_finished)(void *data);          /* NULL: not asked for, or called */
   bool is_finishing;
   struct tm_timer limit;
   struct tm_timer watch; /* looks whether the supervisor is silent */
-  bool is_watching, is_doubted;
+  int64_t watched_ns;    /* the timeout by which it looks */
   struct tm_keeper_silence keeper_silence;
   struct tm_timer keeper_look;
   int parts; /* of this memory's users */
@@ -252,7 +252,6 @@ static void on_keeper_look(struct tm_timer *t)
   struct tm_exchange *x = t->data;
   struct tm_msg ping = { .type = TM_MSG_PING, .fd = -1 };
   struct tm_keeper_doing doing;
-  char *text;
 
   if (x->is_over)
     return;
@@ -264,7 +263,7 @@ static void on_keeper_look(struct tm_timer *t)
     report_silence(x, doing.silent_ns);
   if (!doing.is_over)
     return;
-  text =
+  char *text =
       tm_xprintf("the keeper has not answered for %.0f s: it may have been stopped; the node ends",
                  (double)doing.silent_ns / 1e9);
   over(x, TM_EXCHANGE_KEEPER_ENDED, 0, text);
@@ -365,7 +364,7 @@ static void on_stream_closed(void *data)
 static void on_watch(struct tm_timer *t)
 {
   struct tm_exchange *x = t->data;
-  int64_t limit_ns = TM_EXCHANGE_TIMEOUTS * tm_node_stream_timeout_ns(x->stream);
+  int64_t limit_ns = TM_EXCHANGE_TIMEOUTS * x->watched_ns;
   bool was_doubted = x->is_doubted;
 
   x->is_doubted = tm_clock_boot_ns() - tm_node_stream_heard_ns(x->stream) >= limit_ns;
@@ -378,14 +377,15 @@ static void on_watch(struct tm_timer *t)
   free(text);
 }
 
-/* A heartbeat may have come. */
+/* Again when a heartbeat has come. */
 static void watch(struct tm_exchange *x)
 {
-  int64_t timeout_ns = tm_node_stream_timeout_ns(x->stream);
+  int64_t known_ns = tm_node_stream_timeout_ns(x->stream),
+          timeout_ns = known_ns > 0 ? known_ns : x->o.timeout_ns;
 
-  if (x->is_watching || timeout_ns == 0)
+  if (x->watched_ns == timeout_ns)
     return;
-  x->is_watching = true;
+  x->watched_ns = timeout_ns;
   tm_timer_start(&x->watch, timeout_ns, timeout_ns);
 }
 
@@ -546,6 +546,7 @@ struct tm_exchange *tm_exchange_open(const struct tm_exchange_options *o, struct
   tm_timer_open(&x->keeper_look, o->loop, on_keeper_look, x);
   x->limit.on_closed = x->watch.on_closed = x->keeper_look.on_closed = on_timer_closed;
   x->parts = 5;
+  watch(x);
   return x;
 }
 

@@ -40,8 +40,9 @@ enum tm_exchange_end {
 
 struct tm_exchange_options {
   struct tm_loop *loop;
-  int in, out;       /* of the stream; taken over */
-  const char *hello; /* tm_hello() */
+  int in, out;        /* of the stream; taken over */
+  const char *hello;  /* tm_hello() */
+  int64_t timeout_ns; /* the supervisor's, until a heartbeat brings it */
   /* Once: the supervisor is there. Starts the keeper, and returns our end of its control channel;
    * or a negative code with a message. What it sends comes before all messages of the keeper. */
   int (*on_open)(void *data, struct tm_err *err);

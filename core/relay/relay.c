@@ -31,6 +31,7 @@
 #include "sys/loop.h"
 #include "sys/process.h"
 
+#define FIRST_TIMEOUT_NS  (15 * TM_S) /* the default of node_timeout */
 #define FINISH_NS         (2 * TM_S)
 #define PROBE_PATIENCE_NS (10 * TM_S)
 #define PROBE_LIMIT_NS    (30 * TM_S)
@@ -282,6 +283,7 @@ static int open_all(struct relay *r, struct tm_err *err)
                   { SIGINT, on_end_signal } };
   struct tm_exchange_options o = { .loop = &r->loop,
                                    .hello = tm_hello(),
+                                   .timeout_ns = FIRST_TIMEOUT_NS,
                                    .on_open = on_open,
                                    .on_control = on_control,
                                    .on_own = on_own,

@@ -53,7 +53,7 @@ struct tm_node_stream {
   struct tm_stream_out sending;
   struct tm_stream_in receiving;
   struct tm_heartbeat beat;
-  int64_t heard_ns;    /* tm_clock_boot_ns(); 0: nothing came */
+  int64_t heard_ns;    /* tm_clock_boot_ns(); at first, when it was opened */
   struct tm_late late; /* flushes at the turn's end */
 };
 
@@ -553,6 +553,7 @@ struct tm_node_stream *tm_node_stream_open(const struct tm_node_stream_options *
     return NULL;
   }
   s->is_open = true;
+  s->heard_ns = tm_clock_boot_ns();
   open_timer(s);
   if (o->is_supervisor) {
     send_preface(s, 0);

@@ -95,7 +95,7 @@ void tm_node_stream_end_out(struct tm_node_stream *s);
 const char *tm_node_stream_foreign(const struct tm_node_stream *s, size_t *len);
 /* The timeout of the heartbeats: the supervisor's own, or what the relay has learnt; 0: none. */
 int64_t tm_node_stream_timeout_ns(const struct tm_node_stream *s);
-/* When bytes last came, by tm_clock_boot_ns(); 0: none did. */
+/* When bytes last came, or it was opened, by tm_clock_boot_ns(). */
 int64_t tm_node_stream_heard_ns(const struct tm_node_stream *s);
 /* The shortest of the last heartbeats; 0: not known yet. */
 int64_t tm_node_stream_round_trip_ns(const struct tm_node_stream *s);

@@ -241,6 +241,7 @@ static inline int setup(void **state)
                                    .in = pair[0],
                                    .out = pair[0],
                                    .hello = "hello",
+                                   .timeout_ns = LIMIT,
                                    .on_open = on_open,
                                    .on_control = on_control,
                                    .on_own = on_own,

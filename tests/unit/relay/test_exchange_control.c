@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "exchange_rig.h"
+#include "sys/clock.h"
 
 static void a_worker_cannot_speak_for_the_keeper(void **state)
 {
@@ -88,6 +89,33 @@ static void no_launch_is_passed_on(void **state)
   }
 }
 
+/* Its machine may have vanished when the relay had just been started. */
+static void a_supervisor_of_whom_nothing_ever_comes_ends_it(void **state)
+{
+  struct fixture x = { .code = 1 };
+  int64_t timeout_ns = 20 * TM_MS, began_ns = tm_clock_boot_ns();
+  int pair[2];
+  assert_int_equal(tm_loop_init(&x.loop, NULL), 0);
+  tm_timer_open(&x.limit, &x.loop, on_limit, &x);
+  assert_int_equal(tm_channel_pair(pair, NULL), 0);
+  struct tm_exchange_options o = { .loop = &x.loop,
+                                   .in = pair[0],
+                                   .out = pair[0],
+                                   .hello = "hello",
+                                   .timeout_ns = timeout_ns,
+                                   .on_end = on_end,
+                                   .data = &x };
+  x.exchange = tm_exchange_open(&o, NULL);
+  assert_non_null(x.exchange);
+  turn(&x);
+  assert_true(x.has_ended && x.end == TM_EXCHANGE_STREAM_SILENT && x.code == 0);
+  assert_true(tm_clock_boot_ns() - began_ns >= TM_EXCHANGE_TIMEOUTS * timeout_ns);
+  close(pair[1]);
+  tm_exchange_close(x.exchange);
+  tm_timer_close(&x.limit);
+  tm_loop_release(&x.loop);
+}
+
 UNIT_HOOKS(.limit_s = 120);
 UNIT_TESTS({
     CASE(a_worker_cannot_speak_for_the_keeper),
@@ -95,4 +123,5 @@ UNIT_TESTS({
     CASE(a_probe_is_answered_by_the_relay),
     CASE(a_probe_that_is_refused_ends_it),
     cmocka_unit_test(no_launch_is_passed_on),
+    cmocka_unit_test(a_supervisor_of_whom_nothing_ever_comes_ends_it),
 });

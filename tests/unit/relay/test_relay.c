@@ -3,7 +3,9 @@
 #define RIG_RELAYED 1
 #include "unit.h"
 
+#include "relay/exchange.h"
 #include "rig.h"
+#include "sys/clock.h"
 
 static pid_t keeper_of(const struct rig *r)
 {
@@ -122,6 +124,7 @@ static void it_ends_at_once_if_there_is_nothing_to_drain(void **state)
 static void a_supervisor_that_is_silent_for_too_long_ends_it(void **state)
 {
   struct rig r;
+  int64_t began_ns = tm_clock_boot_ns();
   int status;
   rig_open_beating(&r, tm_hello(), 200 * TM_MS);
   rig_wait(&r, TM_MSG_HELLO, 0);
@@ -130,6 +133,7 @@ static void a_supervisor_that_is_silent_for_too_long_ends_it(void **state)
   int keeper = rig_hold(keeper_of(&r));
   assert_int_equal(waitpid(r.keeper, &status, 0), r.keeper);
   assert_int_equal(status, TM_RELAY_SILENT << 8);
+  assert_true(tm_clock_boot_ns() - began_ns >= TM_EXCHANGE_TIMEOUTS * 200 * TM_MS);
   rig_wait_gone(keeper);
   r.keeper = 0;
   while (!r.has_ended)
