@@ -7,6 +7,7 @@
  */
 #include "job/job_probe.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ struct look {
   char **paths;
   size_t len;
   struct seen *seen; /* of each path */
+  bool are_files;    /* which must be readable */
 };
 
 struct tm_job_probe {
@@ -61,8 +63,12 @@ static void run(void *data)
 {
   struct look *l = data;
 
-  for (size_t i = 0; i < l->len; i++)
-    l->seen[i].code = l->fs->stat(l->fs->self, l->paths[i], true, &l->seen[i].st);
+  for (size_t i = 0; i < l->len; i++) {
+    int fd = l->are_files ? tm_fs_open(l->fs, l->paths[i], O_RDONLY, 0, NULL) : -1;
+    l->seen[i].code =
+        fd < 0 && l->are_files ? fd : l->fs->stat(l->fs->self, l->paths[i], true, &l->seen[i].st);
+    tm_fs_close(l->fs, fd);
+  }
 }
 
 static void free_look(void *data)
@@ -145,6 +151,7 @@ static void look_at_files(struct tm_job_probe *p)
 {
   struct look *l = new_look(p, 2);
 
+  l->are_files = true;
   add_path(l, p->asked);
   add_path(l, p->answered);
   start(l);
@@ -183,11 +190,24 @@ static void refuse_other(struct tm_job_probe *p)
   free(text);
 }
 
+/* Nor could it read the results that workers put into files. */
+static void refuse_unreadable(struct tm_job_probe *p, int code)
+{
+  char *text = tm_xprintf("cannot read its file '%s' here: %s", p->answered, tm_code_text(code));
+
+  refuse(p, text);
+  free(text);
+}
+
 static void compare(struct tm_job_probe *p, const struct look *l)
 {
   struct tm_node_file asked = file_of(&l->seen[0]), answered = file_of(&l->seen[1]);
   enum tm_node_view view = tm_node_probe_compare(&p->probed, &asked, &answered);
 
+  if (l->seen[1].code == -EACCES) {
+    refuse_unreadable(p, l->seen[1].code);
+    return;
+  }
   if (view == TM_NODE_SEES_OTHER) {
     if (tm_clock_mono_ns() >= p->until_ns)
       refuse_other(p);

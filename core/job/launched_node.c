@@ -221,6 +221,8 @@ void tm_launched_node_refusal(struct tm_buf *out, const char *problem, const cha
     tm_buf_add_str(out, "; nodes must be able to use the files of their steps under the same "
                         "paths");
   if (uid != ours)
-    tm_buf_printf(out, "; the node runs as another user: uid %" PRIu32 ", here it is %" PRIu32, uid,
-                  ours);
+    tm_buf_printf(out,
+                  "; the node runs as another user: uid %" PRIu32 ", here it is %" PRIu32
+                  "; start it as this user",
+                  uid, ours);
 }

@@ -192,6 +192,21 @@ describe("a node is refused", function()
       return pending "needs two users: run it as root, with a program that others may run"
     end
     local t = new_case(5, [[{ "setpriv", "--reuid", "65534", "--clear-groups", "{program}", "node" }]])
-    is_refused(t, { "cannot use node ", "ermission denied", "runs as another user: uid 65534, here it is 0" })
+    is_refused(t, { "cannot use node ", "ermission denied", "runs as another user: uid 65534, here it is 0",
+                    "start it as this user" })
+  end)
+
+  -- As those of a node that runs as root, for a job that does not: the umask takes the right to
+  -- read from the owner. Root may read everything.
+  it("if its files cannot be read here", function()
+    local t = new_case(5, by_shell [[umask 0400 && exec "$1" node]])
+    if succeeds "test $(id -u) = 0" then
+      if not succeeds [[setpriv --reuid 65534 --clear-groups sh -c '"$TIDEMILL" version']] then
+        return pending "needs two users: run it as root, with a program that others may run"
+      end
+      assert.is_true(succeeds(("chown -R 65534 '%s'"):format(t.dir)))
+      t.options.before = { "setpriv", "--reuid", "65534", "--clear-groups" }
+    end
+    is_refused(t, { "cannot use node ", "cannot read its file '", ".answered' here: permission denied" })
   end)
 end)

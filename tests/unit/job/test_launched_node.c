@@ -211,7 +211,8 @@ static void a_refusal_says_what_to_do(void **state)
           "under the same paths");
   refusal("cannot read '/data': permission denied", 1000,
           "cannot read '/data': permission denied; nodes must be able to use the files of their "
-          "steps under the same paths; the node runs as another user: uid 1000, here it is 0");
+          "steps under the same paths; the node runs as another user: uid 1000, here it is 0; "
+          "start it as this user");
 }
 
 static void a_command_that_never_ran_has_no_end(void **state)
