@@ -11,6 +11,7 @@ return {
   nodes_files = "its settings choose the nodes",
   nodes_late = "its settings choose the nodes",
   nodes_probe = "its settings choose the nodes",
+  nodes_resume = "its settings choose the nodes",
   nodes_sick = "its settings choose the nodes",
   nodes_reports = "its settings choose the nodes",
   nodes_wrong = "its settings choose the nodes",
