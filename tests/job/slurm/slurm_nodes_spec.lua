@@ -11,10 +11,10 @@ describe("nodes of Slurm", function()
   local cluster, on_slurm = slurm.cases { nodes = 4 }
 
   --- Each mini-batch waits for "go-<number>".
-  local function start(count, more, with_path)
+  local function start(count, more, with_path, init)
     local t = job.case()
     t:inputs(count)
-    t:script(waiting.SCRIPT .. [[
+    t:script(waiting.SCRIPT .. (init or "") .. [[
 function run(m)
   mark("at-" .. number_of(m[1]))
   wait_for("go-" .. number_of(m[1]))
@@ -80,6 +80,17 @@ end]])
     assert.is_truthy((command .. " "):find("--exclude=" .. machine .. " ", 1, true), command)
     for i = 1, 2 do t:write("here-go-" .. i, "") end
     finish(t, 2)
+  end)
+
+  -- init() fails on one of two machines, and nothing tells Slurm that.
+  on_slurm("are not started on a machine that is sick", function()
+    local t = start(8, "node_count = 2", nil,
+      [[ function init() if os.getenv "SLURMD_NODENAME" == "node2" then error "no GPU" end end ]])
+    wait_for_log(t, "node %d %(node2%) is sick: init%(%) has failed")
+    local command = wait_for_log(t, "node 3 is started with: [^\n]*\n"):match "node 3 is started with: ([^\n]*)\n"
+    assert.is_truthy((command .. " "):find("--exclude=node2 ", 1, true), command)
+    for i = 1, 8 do t:write("here-go-" .. i, "") end
+    finish(t, 8)
   end)
 
   on_slurm("are started there again if no other machine can be had", function()
