@@ -54,9 +54,10 @@ struct step_rig {
   int spilled;  /* large results */
   void (*on_spilled)(struct step_rig *r, const char *path); /* before it is announced */
   char *spill;                                              /* the test's */
-  bool has_one;  /* no worker starts but the first, unless the test starts it */
-  bool is_full;  /* no link can be opened */
-  int copies[3]; /* turns in which rows were copied, by what they are */
+  bool has_one;        /* no worker starts but the first, unless the test starts it */
+  bool is_full;        /* no link can be opened */
+  int64_t patience_ns; /* of the newest worker */
+  int copies[3];       /* turns in which rows were copied, by what they are */
   void (*on_copy)(struct step_rig *r); /* in each of these turns */
   /* After a worker's answer to a mini-batch. */
   void (*on_answered)(struct step_rig *r, struct memory_worker *w, bool is_big);
@@ -215,10 +216,19 @@ static inline void memory_end(struct memory_worker *w)
   user.on_ended(user.data, w->number, &ended); /* frees the worker */
 }
 
+static inline void memory_set_up(struct memory_worker *w, const struct tm_msg *f)
+{
+  struct tm_setup setup;
+  assert_int_equal(tm_setup_decode(&setup, f->payload, f->length, NULL), 0);
+  w->r->patience_ns = setup.patience_ns;
+  tm_setup_release(&setup);
+}
+
 static inline void memory_handle(struct memory_worker *w, const struct tm_msg *f)
 {
   switch (f->type) {
   case TM_MSG_SETUP:
+    memory_set_up(w, f);
     memory_answer(w, TM_MSG_LOADED, NULL);
     memory_answer(w, TM_MSG_READY, NULL);
     break;

@@ -121,6 +121,23 @@ static void a_lost_node_comes_back(void **state)
   expect_done(&r);
 }
 
+/* Files of the job may appear there later than here. */
+static void workers_of_other_machines_wait_for_files_that_are_late(void **state)
+{
+  for (uint32_t id = 0; id < 2; id++) {
+    struct step_rig r;
+    step_setup(&r);
+    job_add(&r.j, "ok", 2);
+    step_open(&r);
+    step_start(&r);
+    step_set_node(&r, id);
+    step_run(&r);
+    assert_int_equal(tm_supervisor_view(r.s)->verdict, TM_COMPLETED);
+    assert_int_equal(r.patience_ns > 0, id > 0);
+    step_close(&r);
+  }
+}
+
 /* A relay that answers heartbeats and nothing else. */
 struct relay {
   struct tm_node_stream *stream;
@@ -212,5 +229,6 @@ UNIT_TESTS({
     cmocka_unit_test(a_step_uses_two_nodes),
     cmocka_unit_test(a_lost_node_leaves_the_other_at_work),
     cmocka_unit_test(a_lost_node_comes_back),
+    cmocka_unit_test(workers_of_other_machines_wait_for_files_that_are_late),
     cmocka_unit_test(the_scheduler_learns_how_far_a_node_is),
 });
