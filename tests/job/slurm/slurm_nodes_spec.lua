@@ -62,6 +62,16 @@ end]])
     job.expect_words(t:log "sys/master_role.txt", { "node 5 is given back" })
   end)
 
+  -- Slurm is asked why they wait 5 s after the first request: by then all would be in the queue.
+  on_slurm("are requested while fewer than eight are on their way", function()
+    local t = start(20)
+    for i = 1, 4 do t:wait_for("here-at-" .. i, nil, LIMIT) end
+    t:wait_for(t.step_dir .. "/logs/sys/running.json", "Resources", LIMIT)
+    assert.equal(4 + 8, #cluster:queue())
+    for i = 1, 20 do t:write("here-go-" .. i, "") end
+    finish(t, 20)
+  end)
+
   local function wait_for_log(t, pattern)
     return t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", pattern, LIMIT)
   end
