@@ -289,6 +289,12 @@ static void count_taker(struct tm_roster *r, struct tm_sched_worker *w, bool is_
   takers_of(r, w->node)->count += change;
 }
 
+static void count_holder(struct tm_sched_worker *w, bool is_holder)
+{
+  w->node->holders += (size_t)is_holder - (size_t)w->is_holder;
+  w->is_holder = is_holder;
+}
+
 void tm_roster_update(struct tm_roster *r, struct tm_sched_worker *w)
 {
   size_t len = tm_window_len(&w->window);
@@ -304,6 +310,7 @@ void tm_roster_update(struct tm_roster *r, struct tm_sched_worker *w)
     in = &w->node->roomy;
   list(r, w, in);
   count_taker(r, w, is_taker);
+  count_holder(w, len > 0);
   tm_list_set(&w->node->crowded, &w->crowded, is_ready && !w->is_recalling && len > 1);
   update_unplanned(r, w->node);
 }
@@ -312,6 +319,7 @@ void tm_roster_remove(struct tm_roster *r, struct tm_sched_worker *w)
 {
   tm_require(w->state == TM_WORKER_GONE && !w->in && !tm_list_has(&w->crowded));
   tm_require(tm_window_len(&w->window) == 0 && r->workers.at[w->number] == w);
+  tm_require(!w->is_holder);
   r->leaves -= w->is_counted;
   tm_require(r->leaves >= 0);
   tm_list_remove(&w->node->workers, &w->of_node);

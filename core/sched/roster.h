@@ -49,6 +49,7 @@ struct tm_sched_node {
   struct tm_slots slots;
   struct tm_node_health health;
   int64_t takers; /* workers that can take something */
+  size_t holders; /* workers that hold something */
   struct tm_list workers, crowded, idle, roomy;
   struct tm_list_item open, unplanned, has_idle, has_roomy; /* in the roster's lists of nodes */
 };
@@ -67,6 +68,7 @@ struct tm_sched_worker {
   bool has_worked;    /* it has answered for a mini-batch */
   bool is_counted;    /* in `leaves` */
   bool is_taker;      /* counted as one that can take something */
+  bool is_holder;     /* counted as one that holds something */
   struct tm_list *in; /* in_init, idle, roomy, or NULL */
   struct tm_list_item of_node, wants, crowded;
 };

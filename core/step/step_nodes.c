@@ -209,12 +209,9 @@ size_t tm_supervisor_nodes(const struct tm_supervisor *s)
 
 bool tm_supervisor_is_idle(const struct tm_supervisor *s, uint32_t id)
 {
-  if (s->copying.is_on || s->announced.list.len > 0)
-    return false;
-  for (size_t i = 0; i < s->workers.len; i++)
-    if (s->workers.at[i]->node->id == id && s->workers.at[i]->held.len > 0)
-      return false;
-  return true;
+  const struct tm_sched_node *n = tm_roster_node(&s->sched.roster, id);
+
+  return !s->copying.is_on && s->announced.list.len == 0 && (!n || n->holders == 0);
 }
 
 bool tm_supervisor_has_workers(const struct tm_supervisor *s, uint32_t id)

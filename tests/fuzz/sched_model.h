@@ -252,6 +252,17 @@ static bool is_doubtful(const struct model *m, uint32_t node)
   return m->failed_there[node] > m->slots[node];
 }
 
+/* How many workers of the node hold something. */
+static size_t count_holders(const struct model *m, uint32_t node)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < m->workers.len; i++)
+    n += tm_roster_worker(&m->s.roster, m->workers.at[i])->node->number == node &&
+         first_held(m, m->workers.at[i]);
+  return n;
+}
+
 static size_t count_idle(const struct model *m)
 {
   const struct tm_roster *r = &m->s.roster;
@@ -261,6 +272,7 @@ static size_t count_idle(const struct model *m)
     const struct tm_sched_node *node = r->nodes.at[i];
     if (!node)
       continue;
+    fuzz_require(node->holders == count_holders(m, node->number));
     n += node->idle.len;
     listed[node->is_doubtful] += node->idle.len > 0;
     fuzz_require(tm_list_has(&node->has_idle) == (node->idle.len > 0));

@@ -171,6 +171,36 @@ static void test_what_ran_at_the_end_of_the_step_has_lost_no_node(void **state)
   tm_sched_release(&f.s);
 }
 
+/* ---- who holds something ---- */
+
+static void expect_holders(const struct fixture *f, size_t n)
+{
+  assert_int_equal(tm_roster_node(&f->s.roster, 0)->holders, n);
+}
+
+static void test_a_node_knows_how_many_workers_hold_something(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  begin_two(&f, &usual, "created 9", "hand 0/1 m0, hand 1/1 m1");
+  expect_holders(&f, 2);
+  RUN(&f, { "result 0 1 1", "" });
+  expect_holders(&f, 1);
+  RUN(&f, { "turn", "hand 0/2 m2, hand 0/3 m3, hand 0/4 m4" });
+  expect_holders(&f, 2); /* not the number of mini-batches */
+  RUN(&f, { "taken 0 3 4", "" }, { "announced 0 2 1", "" });
+  expect_holders(&f, 1);
+  RUN(&f, { "failed 1 1 0", "retry 1/1 m1" });
+  expect_holders(&f, 0);
+  RUN(&f, { "turn", "hand 0/5 m1, hand 1/2 m3, hand 0/6 m4, hand 0/7 m5" });
+  expect_holders(&f, 2);
+  RUN(&f, { "ended 1 2=begun", "retry 1/2 m3" });
+  expect_holders(&f, 1);
+  RUN(&f, { "lost 0", "" });
+  expect_holders(&f, 0);
+  tm_sched_release(&f.s);
+}
+
 /* ---- draining ---- */
 
 static void test_a_node_that_drains_ends_what_runs_and_gives_the_rest_back(void **state)
@@ -384,6 +414,7 @@ UNIT_TESTS({
     cmocka_unit_test(test_what_runs_beside_a_mini_batch_that_takes_nodes_down_does_not_fail),
     cmocka_unit_test(test_a_part_that_three_nodes_are_lost_with_is_not_halved),
     cmocka_unit_test(test_what_ran_at_the_end_of_the_step_has_lost_no_node),
+    cmocka_unit_test(test_a_node_knows_how_many_workers_hold_something),
     cmocka_unit_test(test_a_node_that_drains_ends_what_runs_and_gives_the_rest_back),
     cmocka_unit_test(test_a_node_that_drains_starts_no_worker_and_ends_those_that_start),
     cmocka_unit_test(test_what_is_cut_short_on_a_node_that_drains_counts_for_nothing),

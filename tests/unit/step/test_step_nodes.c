@@ -85,6 +85,27 @@ static void a_step_uses_two_nodes(void **state)
   expect_done(&r);
 }
 
+/* However many workers the step has: this is asked for each node, ten times a second. */
+static void a_node_is_idle_if_no_worker_there_holds_anything(void **state)
+{
+  struct step_rig r;
+  run_until_both_hold(&r);
+  size_t workers = r.s->workers.len;
+  r.s->workers.len = 0; /* none is looked at */
+  assert_false(tm_supervisor_is_idle(r.s, 0));
+  assert_false(tm_supervisor_is_idle(r.s, 1));
+  assert_true(tm_supervisor_is_idle(r.s, 2)); /* it is not there */
+  r.s->workers.len = workers;
+  lose(&r, 1);
+  assert_true(tm_supervisor_is_idle(r.s, 1));
+  assert_false(tm_supervisor_is_idle(r.s, 0));
+  r.j.on_begun = let_go;
+  job_let_go(&r.j);
+  step_run(&r);
+  assert_true(tm_supervisor_is_idle(r.s, 0));
+  expect_done(&r);
+}
+
 static void a_lost_node_leaves_the_other_at_work(void **state)
 {
   struct step_rig r;
@@ -227,6 +248,7 @@ static void the_scheduler_learns_how_far_a_node_is(void **state)
 UNIT_HOOKS(.serve = job_serve);
 UNIT_TESTS({
     cmocka_unit_test(a_step_uses_two_nodes),
+    cmocka_unit_test(a_node_is_idle_if_no_worker_there_holds_anything),
     cmocka_unit_test(a_lost_node_leaves_the_other_at_work),
     cmocka_unit_test(a_lost_node_comes_back),
     cmocka_unit_test(workers_of_other_machines_wait_for_files_that_are_late),
