@@ -124,8 +124,9 @@ size_t tm_launch_plan_surplus(const struct tm_launch_plan *p)
 
 bool tm_launch_plan_is_exhausted(const struct tm_launch_plan *p)
 {
-  return p->launches >= 3 * (int64_t)p->o.nodes_max + 10 || /* keeps (3) */
-         (p->quick >= p->quick_max && p->ready == 0);       /* keeps (4) */
+  bool is_wrong = p->quick >= p->quick_max && p->ready == 0 && !p->has_committed; /* keeps (4) */
+
+  return is_wrong || p->launches >= 3 * (int64_t)p->o.nodes_max + 10; /* keeps (3) */
 }
 
 bool tm_launch_plan_are_all_canceled(const struct tm_launch_plan *p)
@@ -389,6 +390,7 @@ void tm_launch_plan_committed(struct tm_launch_plan *p, uint32_t id)
   const struct tm_launch_place *l = tm_launch_plan_find(p, id);
 
   p->launches = 0;
+  p->has_committed = true;
   if (l) /* else it was lost before its result was copied */
     p->places.at[l - p->places.at].failures = 0;
 }

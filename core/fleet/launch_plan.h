@@ -22,8 +22,10 @@
  *      exhausted: it asks for no other.
  *  (4) Nor after 5 nodes in a row that were never ready and ended within 10 s of their start, while
  *      no node is ready: the command itself is wrong, and waits would only hide that. With
- *      more than 5 hosts, that many nodes: each host is tried once. A request that the scheduler
- *      has not answered counts neither here nor in (3), and is repeated when it answers again.
+ *      more than 5 hosts, that many nodes: each host is tried once. When a node of the group has
+ *      committed something, the command is right, and the network may be away for a while: from
+ *      then on only (3) holds. A request that the scheduler has not answered counts neither here
+ *      nor in (3), and is repeated when it answers again.
  *  (5) It is over when it is exhausted and no place is filled. What still starts may become ready
  *      after others have failed at once, as machines do that are switched off; then (4) no longer
  *      holds. What is ready may commit something; then (3) no longer holds.
@@ -97,6 +99,7 @@ struct tm_launch_plan {
   size_t starting, ready, leaving;               /* places in these states */
   struct TM_ARRAY(struct tm_launch_host) spares; /* hosts without a place, the next one first */
   int64_t launches;                              /* since the last committed mini-batch */
+  bool has_committed;                            /* some node, ever */
   int64_t last_ns[TM_LAUNCH_RATE_MAX];           /* when the last ones were, a ring */
   size_t last_at;
   size_t quick, quick_max; /* failures in a row of the kind that (4) counts, and when it stops */

@@ -1,5 +1,5 @@
--- Mini-batches of nodes that end: a mini-batch that takes nodes down, and nodes that are asked to
--- end. A node is a `tidemill node` process on this machine.
+-- Nodes that end: a mini-batch that takes nodes down, and nodes that cannot be reached for a while.
+-- A node is a `tidemill node` process on this machine.
 local job = require "support.job"
 local waiting = require "support.waiting"
 
@@ -73,5 +73,41 @@ end]]):format(number), "error_threshold = 1, run_max_try = 2, node_timeout = 600
   -- The answer of the one before may be lost with the node, so that both may be to blame.
   it("fails in the end, also if it is not the first of its worker", function()
     assert.equal(3, #lost_nodes(runs(5)))
+  end)
+end)
+
+-- Five starts in a row that fail at once: without a commit before them, they would end the job.
+describe("an outage of the network", function()
+  after_each(job.check_end)
+
+  local NODES = 5
+  local COMMAND = [=[{ "sh", "-c", [==[[ -e "$2down" ] && [ ! -e "$2up" ] && echo 'No route to host' >&2 && exit 255
+    exec "$1" node]==], "sh", "{program}", "%s" }]=]
+
+  it("does not end a job whose nodes have committed something", function()
+    local t = job.case()
+    t:inputs(NODES + 1)
+    t:script(SCRIPT .. [[
+function run(m)
+  if number_of(m[1]) > 1 then
+    mark("at-" .. number_of(m[1]))
+    wait_for "down"
+    if not io.open(os.getenv "HERE" .. "up") then ffi.C.kill(node_of(), 9) end
+    wait_for "up"
+  end
+  return names_of(m)
+end]])
+    t:pipeline(([[compute_target = "exec", node_count = %d, node_command = %s, mini_batch_size = 1,
+      process_count_per_node = 1, error_threshold = 0]]):format(NODES, COMMAND:format(t:path "here-")))
+    t.options = waiting.here(t)
+    t.program = t:start_job(nil, t.options)
+    t:wait_for(waiting.PARTIAL, "0001", LIMIT)
+    for i = 2, NODES + 1 do t:wait_for("here-at-" .. i, nil, LIMIT) end
+    t:write("here-down", "")
+    t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", ("cannot start node .*"):rep(NODES), LIMIT)
+    t:write("here-up", "")
+    t:expect(t:finish(t.program, LIMIT), 0)
+    assert.same(job.names(NODES + 1), t:rows())
+    assert.equal(NODES, #lost_nodes(t))
   end)
 end)
