@@ -357,7 +357,7 @@ bool tm_job_exclude_is_done(const struct tm_job *job);
 /* job_slurm.c. Those with a node do nothing if that is not a Slurm job. */
 /* The command of the node, for tm_command_words_free(). Names its Slurm job. */
 char **tm_job_slurm_command(struct tm_launched_node *n, const struct tm_config *c);
-/* The node is late: whether that was time in the queue, so that it has its whole time once more.
+/* The node is late: whether it has waited for Slurm, so that it has its whole time once more.
  * The user is informed once. */
 bool tm_job_slurm_has_waited(struct tm_launched_node *n);
 /* The keeper of this machine has begun: if we die before the nodes of Slurm have ended, it cancels

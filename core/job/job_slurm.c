@@ -6,8 +6,9 @@
  *  (1) If we are killed, the keeper of this machine cancels all Slurm jobs of this session (AT_END
  *      in node/launcher.c).
  *
- * While its Slurm job waits, srun says so in nodes/<id>.txt. A waiting node cannot become usable,
- * so node_start_timeout does not count that time.
+ * While its Slurm job waits, srun says so in nodes/<id>.txt; while its machine boots, only squeue
+ * does (job_slurm_queue.c). A waiting node cannot become usable, so node_start_timeout does not
+ * count that time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -94,18 +95,13 @@ static void report_waiting(struct tm_launched_node *n)
   tm_buf_release(&text);
 }
 
-/* It is not known when a machine was granted, which may be a moment ago. */
 bool tm_job_slurm_has_waited(struct tm_launched_node *n)
 {
-  enum tm_slurm_line last = n->slurm_name ? last_of(n) : TM_SLURM_LINE_OTHER;
-  bool is_new = !n->is_known_to_run;
+  enum tm_slurm_line said = n->slurm_name ? last_of(n) : TM_SLURM_LINE_OTHER;
 
-  if (last == TM_SLURM_LINE_QUEUED)
+  if (said == TM_SLURM_LINE_QUEUED)
     report_waiting(n);
-  n->is_known_to_run = last == TM_SLURM_LINE_GRANTED;
-  if (last == TM_SLURM_LINE_QUEUED)
-    return !tm_job_slurm_queue_has_forgotten(n);
-  return last == TM_SLURM_LINE_GRANTED && is_new;
+  return tm_launched_node_has_waited(n, said) && !tm_job_slurm_queue_has_forgotten(n);
 }
 
 /* ---- the end ---- */

@@ -105,6 +105,7 @@ static void take_job(struct tm_launched_node *n, const struct tm_slurm_job *j)
   n->is_asked_about = false;
   n->unlisted = 0;
   if (j->state == TM_SLURM_WAITS) {
+    n->is_known_to_wait = true;
     tm_job_node_news_waits(n, j->reason);
   } else {
     n->is_queued = false;

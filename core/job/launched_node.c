@@ -10,6 +10,16 @@
 #include "base/time.h"
 #include "slurm/exclusions.h"
 
+bool tm_launched_node_has_waited(struct tm_launched_node *n, enum tm_slurm_line said)
+{
+  bool waits = said == TM_SLURM_LINE_QUEUED || (n->is_queued && !n->reported_host);
+  bool runs = !waits && (said == TM_SLURM_LINE_GRANTED || n->is_known_to_wait);
+  bool is_new = !n->is_known_to_run;
+
+  n->is_known_to_run = runs;
+  return waits || (runs && is_new);
+}
+
 void tm_launched_node_name(struct tm_buf *out, const struct tm_launched_node *n)
 {
   const char *host = n->host ? n->host : n->reported_host;

@@ -52,7 +52,8 @@ struct tm_launched_node {
   bool is_orphan;      /* its command has ended with the keeper of this machine */
   bool awaits_keeper;  /* its keeper is lost, and no other one has adopted its command yet */
   struct tm_launched_process process;
-  /* What is known of its Slurm job, once it was looked at: the user was informed of it. */
+  /* What is known of its Slurm job: squeue has said that it waits, or the user was informed of it;
+   * and it runs, as the last tm_launched_node_has_waited() has found. */
   bool is_known_to_wait, is_known_to_run;
   bool is_asked_about; /* by the squeue that runs */
   int unlisted;        /* answers of squeue in a row without it, while it is known to wait */
@@ -61,6 +62,12 @@ struct tm_launched_node {
   struct tm_launch_ended ended;
 };
 
+/* Its node_start_timeout is over: whether it begins again, because the node has waited. That is so
+ * as long as Slurm says that it waits, and once more when Slurm does not say so any more: when the
+ * node has begun to run is not known, and may be a moment ago. `said`: QUEUED, GRANTED or OTHER,
+ * whichever srun has said last; OTHER if it did not have to wait. srun also says GRANTED of a
+ * machine that still boots, so what squeue has said counts as well, until the node reports. */
+bool tm_launched_node_has_waited(struct tm_launched_node *n, enum tm_slurm_line said);
 /* "node 1 (cn01)"; a name from node_hosts comes before the reported one. */
 void tm_launched_node_name(struct tm_buf *out, const struct tm_launched_node *n);
 /* Why it could not be started, or is lost, in one line: "lost node 1 (cn01) after 00:12:40: ...; 24

@@ -96,8 +96,8 @@ static const struct tm_field config_fields[] = {
   { "node_timeout", TM_FIELD_SECONDS, 1, 3600, "15", NULL, CHANGEABLE,
     "seconds of silence after which a node is given up, and replaced" },
   { "node_start_timeout", TM_FIELD_SECONDS, 1, 86400, "60", NULL, CHANGEABLE,
-    "seconds that a node has to become usable after its command was started; time in the queue "
-    "of Slurm does not count" },
+    "seconds that a node has to become usable after its command was started; time in which Slurm "
+    "has it in the queue, or boots its machine, does not count" },
   { "node_wait", TM_FIELD_SECONDS, 1, 31536000, NULL, NULL, CHANGEABLE,
     "seconds without any node after which the step fails; time in Slurm's queue counts; by default "
     "the step waits for any time" },

@@ -26,6 +26,7 @@ usage: tests/support/slurm.sh COMMAND DIR [ARGUMENT]...
   exec DIR COMMAND...          runs a command in the cluster: with netns, in the controller's network
   kill-node DIR NUMBER         kills all processes of a node; with netns, cuts it off first
   start-node DIR NUMBER        starts it again
+  boot-node DIR NUMBER         the same, and tells Slurm that the machine has booted
   freeze-node, thaw-node DIR NUMBER   stops and continues all processes of a node
   cut-node, heal-node DIR NUMBER      only with netns: cuts a node off the network, and reconnects it
   kill-daemon DIR NAME         kills slurmctld, or slurmd-node1 and the like, and nothing else
@@ -342,9 +343,9 @@ start_in_space() # NAME ctl|nodeN COMMAND...
   fi
 }
 
-start_slurmd() # nodeN
+start_slurmd() # nodeN [OPTION]...
 {
-  start_in_space "slurmd-$1" "$1" slurmd -D -f "$conf" -N "$1"
+  start_in_space "slurmd-$1" "$1" slurmd -D -f "$conf" -N "$@"
 }
 
 # A daemon that has ended, for example because its port was taken meanwhile, never becomes idle.
@@ -494,13 +495,13 @@ kill_node() # NUMBER
   rm -f "$dir/run/slurmd-node$1.pid"
 }
 
-start_node() # NUMBER
+start_node() # NUMBER [OPTION]...
 {
   ! lives "$(pid_of "slurmd-node$1")" || fail "node$1 runs"
   if [ "$net" = netns ]; then
     [ -f "$dir/run/node$1.holder" ] || make_node_space "$1" || fail "cannot make the namespaces of node$1"
   fi
-  start_slurmd "node$1"
+  start_slurmd "node$1" "${@:2}"
 }
 
 thaw_node() # NUMBER
@@ -537,6 +538,7 @@ case $command in
   exec) SLURM_CONF=$conf in_space ctl "$@" ;;
   kill-node) kill_node "$1" ;;
   start-node) start_node "$1" ;;
+  boot-node) start_node "$1" -b ;;
   freeze-node) signal_node STOP "node$1"; true ;;
   thaw-node) thaw_node "$1" ;;
   cut-node) in_space ctl ip link set "v$1" down ;;

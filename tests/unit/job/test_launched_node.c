@@ -1,4 +1,4 @@
-/* How the end of a node that a command starts is described. */
+/* How the life of a node that a command starts is described, and whether it has waited. */
 #include "unit.h"
 
 #include <signal.h>
@@ -284,7 +284,80 @@ static void advice_about_a_wrong_program(void **state)
            "see 'nodes/3.txt'");
 }
 
+/* ---- node_start_timeout ---- */
+
+/* When node_start_timeout is over. */
+struct look {
+  enum tm_slurm_line said;
+  char squeue;  /* what squeue has said since the last one: 'w'aits, 'r'uns, or 0: nothing */
+  bool reports; /* the node, since the last one */
+  bool begins_again;
+};
+
+static void follow(const struct look *looks, size_t len)
+{
+  struct tm_launched_node n = { .id = 1 };
+
+  for (size_t i = 0; i < len; i++) {
+    n.is_queued = looks[i].squeue ? looks[i].squeue == 'w' : n.is_queued;
+    n.is_known_to_wait = n.is_known_to_wait || n.is_queued;
+    if (looks[i].reports)
+      n.reported_host = (char *)"cn01";
+    if (tm_launched_node_has_waited(&n, looks[i].said) != looks[i].begins_again)
+      fail_msg("look %zu", i);
+  }
+}
+
+#define FOLLOW(...)                                                                                \
+  follow((const struct look[]) { __VA_ARGS__ },                                                    \
+         TM_COUNT_OF(((const struct look[]) { __VA_ARGS__ })))
+#define QUEUED  .said = TM_SLURM_LINE_QUEUED
+#define GRANTED .said = TM_SLURM_LINE_GRANTED
+#define AGAIN   .begins_again = true
+
+static void a_node_that_never_waited_has_its_time_once(void **state)
+{
+  FOLLOW({ 0 });
+  FOLLOW({ .squeue = 'r' });
+}
+
+static void a_node_that_waited_has_its_whole_time_when_it_runs(void **state)
+{
+  FOLLOW({ QUEUED, AGAIN }, { QUEUED, AGAIN }, { GRANTED, AGAIN }, { GRANTED });
+  FOLLOW({ GRANTED, AGAIN }, { GRANTED });
+  /* it ran, and was put into the queue again */
+  FOLLOW({ GRANTED, AGAIN }, { QUEUED, AGAIN }, { GRANTED, AGAIN }, { GRANTED });
+}
+
+static void a_machine_that_boots_is_waited_for_after_it_is_granted(void **state)
+{
+  FOLLOW({ GRANTED, .squeue = 'w', AGAIN }, { GRANTED, AGAIN }, { GRANTED, .squeue = 'w', AGAIN },
+         { GRANTED, .squeue = 'r', AGAIN }, { GRANTED });
+  FOLLOW({ QUEUED, .squeue = 'w', AGAIN }, { GRANTED, AGAIN }, { GRANTED, .squeue = 'r', AGAIN },
+         { GRANTED });
+  FOLLOW({ GRANTED, AGAIN }, { GRANTED, .squeue = 'w', AGAIN }, { GRANTED, .squeue = 'r', AGAIN },
+         { GRANTED });
+}
+
+/* srun prints neither line then. */
+static void a_machine_that_boots_is_waited_for_if_it_is_granted_at_once(void **state)
+{
+  FOLLOW({ .squeue = 'w', AGAIN }, { .squeue = 'w', AGAIN }, { .squeue = 'r', AGAIN }, { 0 });
+}
+
+/* squeue may fail from then on. */
+static void a_node_that_has_reported_waits_no_more(void **state)
+{
+  FOLLOW({ GRANTED, .squeue = 'w', AGAIN }, { GRANTED, .reports = true, AGAIN }, { GRANTED });
+  FOLLOW({ .squeue = 'w', AGAIN }, { .reports = true, AGAIN }, { 0 });
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(a_node_that_never_waited_has_its_time_once),
+    cmocka_unit_test(a_node_that_waited_has_its_whole_time_when_it_runs),
+    cmocka_unit_test(a_machine_that_boots_is_waited_for_after_it_is_granted),
+    cmocka_unit_test(a_machine_that_boots_is_waited_for_if_it_is_granted_at_once),
+    cmocka_unit_test(a_node_that_has_reported_waits_no_more),
     cmocka_unit_test(the_life_of_a_node_is_reported),
     cmocka_unit_test(a_wrong_clock_is_reported),
     cmocka_unit_test(a_command_that_ends_too_early_is_quoted),
