@@ -6,8 +6,8 @@
  * from other versions: they pass, and a following word that is not an option is their value.
  *
  * Refused, each with the reason: what would break the stream to a node or start none
- * (--output, --ntasks, --label, --test-only, ...), a word that srun would take for the program, and
- * an option without its value.
+ * (--output, --ntasks, --label, --test-only, ...), what would hide from us that a node waits
+ * (--quiet), a word that srun would take for the program, and an option without its value.
  */
 #ifndef TM_PLAN_SLURM_OPTIONS_H
 #define TM_PLAN_SLURM_OPTIONS_H

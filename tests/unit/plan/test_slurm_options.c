@@ -111,7 +111,7 @@ static void excluded_hosts_are_taken_out(void **state)
   expect_each(rows, TM_COUNT_OF(rows), true);
 }
 
-static void what_would_break_the_stream_is_refused(void **state)
+static void what_would_break_a_node_is_refused(void **state)
 {
   static const char *const bad[] = {
     "-n 1",
@@ -144,13 +144,17 @@ static void what_would_break_the_stream_is_refused(void **state)
     "--kill-on-bad-exit=1",
     "--multi-prog",
     "--jobid=4",
+    "-Q",
+    "-vQ",
+    "--quiet",
+    "--qui",
     "--test-only",
     "-h",
     "--help",
     "--usage",
     "-V",
     "--version",
-    "-p q --mem=5 -Ql",
+    "-p q --mem=5 -vl",
   };
   for (size_t i = 0; i < TM_COUNT_OF(bad); i++) {
     struct tm_buf out = TM_BUF_NONE;
@@ -168,6 +172,7 @@ static void a_refusal_names_the_option_and_the_reason(void **state)
              "own; write node_count for more nodes" },
     { "-p q -o f", "leave out '-o' (--output): the messages of a node travel on "
                    "the standard input and output of srun" },
+    { "-vQ", "leave out '-vQ' (--quiet): srun would not say that a node waits in the queue" },
     { "--kill-on-bad-exit=1",
       "leave out '--kill-on-bad-exit=1' (--kill-on-bad-exit): tidemill passes it itself" },
   };
@@ -221,7 +226,7 @@ UNIT_TESTS({
     cmocka_unit_test(without_options_a_step_gets_none),
     cmocka_unit_test(options_pass_as_they_are),
     cmocka_unit_test(excluded_hosts_are_taken_out),
-    cmocka_unit_test(what_would_break_the_stream_is_refused),
+    cmocka_unit_test(what_would_break_a_node_is_refused),
     cmocka_unit_test(a_refusal_names_the_option_and_the_reason),
     cmocka_unit_test(the_same_letters_may_be_a_value),
     cmocka_unit_test(what_srun_would_take_for_the_program_is_refused),
