@@ -269,7 +269,7 @@ static void advise(struct tm_job *job)
   struct tm_buf text = TM_BUF_NONE;
 
   if (tm_limits_advise(&text, job->o.pipeline, tm_slurm_environment_job(environ) != NULL))
-    tm_job_note(job, "%s", tm_buf_str(&text));
+    tm_job_warn(job, "%s", tm_buf_str(&text));
   tm_buf_release(&text);
 }
 

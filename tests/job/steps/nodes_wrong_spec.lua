@@ -133,6 +133,46 @@ describe("an srun that says", function()
   end
 end)
 
+-- srun runs the node here, and squeue knows nothing.
+describe("a job with more than 64 nodes of Slurm", function()
+  after_each(job.check_end)
+
+  local WORDS = "65 nodes of Slurm need 130 processes (srun) on this machine"
+
+  local function run(settings, allocation)
+    local t = job.case()
+    t:inputs(1)
+    t:script "function run(m) return names_of(m) end"
+    t:pipeline([[compute_target = "slurm", process_count_per_node = 1, ]] .. settings)
+    t:write("bin/srun", [[#!/bin/sh
+for word; do test "$word" = --test-only && exit; done
+until test "$1" = node; do program=$1; shift; done
+exec "$program" node
+]])
+    t:write("bin/squeue", "#!/bin/sh\n")
+    t:write("bin/scancel", "#!/bin/sh\n")
+    t:expect(t:run({ "-c", "chmod +x bin/*" }, { program = "sh" }), 0)
+    local env = { "PATH=" .. t:path "bin" .. ":" .. os.getenv "PATH", "SLURM_JOB_ID=" .. (allocation or ""),
+                  "SLURM_JOBID=" }
+    local r = t:expect_job(0, nil, { limit = LIMIT, env = env })
+    assert.same(job.names(1), t:rows())
+    return t, r
+  end
+
+  it("is warned of what they need on this machine", function()
+    local t, r = run "node_count = 65"
+    job.expect_words(r.err, { "warning: " .. WORDS, "not start such a job on a login node" })
+    assert.is_truthy(t:log "70_driver_log.txt":find("|WARNING|%d+|supervisor|65 nodes of Slurm need 130 processes"))
+  end)
+
+  it("is not warned in an allocation, and one with 64 is not either", function()
+    local _, in_allocation = run('node_count = 65, slurm_allocation = "new"', "7")
+    assert.is_nil(in_allocation.err:find("nodes of Slurm", 1, true))
+    local _, fewer = run "node_count = 64"
+    assert.is_nil(fewer.err:find("nodes of Slurm", 1, true))
+  end)
+end)
+
 -- Slurm's controller may have been killed before it had written down that there is a Slurm job. Its
 -- srun waits for ever. squeue lists it once here.
 describe("an srun whose Slurm job Slurm has forgotten", function()
