@@ -15,6 +15,9 @@ enum takes { VALUE, OPTIONAL, NOTHING };
 #define NODES  "each node is one task of an srun of its own; write node_count for more nodes"
 #define STREAM "the messages of a node travel on the standard input and output of srun"
 #define GIVEN  "tidemill passes it itself"
+#define CLUSTER                                                                                    \
+  "squeue and scancel would ask another cluster; set SLURM_CLUSTERS=NAME in the environment of "   \
+  "tidemill instead: all commands of Slurm read it"
 #define NOWORK "with it srun would not start a node"
 
 struct option {
@@ -38,6 +41,7 @@ static const struct option options[] = {
   { 0, NOTHING, "multi-prog", "srun would read a list of programs instead of a node's command" },
   { 0, VALUE, "jobid", "the node would belong to that Slurm job" },
   { 'Q', NOTHING, "quiet", "srun would not say that a node waits in the queue" },
+  { 'M', VALUE, "clusters", CLUSTER },
   { 0, NOTHING, "test-only", NOWORK },
   { 'h', NOTHING, "help", NOWORK },
   { 0, NOTHING, "usage", NOWORK },
@@ -52,7 +56,6 @@ static const struct option options[] = {
   { 'b', VALUE, "begin", NULL },
   { 'D', VALUE, "chdir", NULL },
   { 0, VALUE, "cluster-constraint", NULL },
-  { 'M', VALUE, "clusters", NULL },
   { 0, VALUE, "comment", NULL },
   { 0, OPTIONAL, "compress", NULL },
   { 'C', VALUE, "constraint", NULL },
@@ -270,8 +273,8 @@ int tm_slurm_options_read(struct tm_slurm_options *out, char *const *words, stru
 /* They say which machines a Slurm job gets. */
 static bool is_of_job(const struct option *o)
 {
-  static const char *const names[] = { "begin",    "clusters", "constraint", "exclusive",
-                                       "nodefile", "nodelist", "relative" };
+  static const char *const names[] = { "begin",    "constraint", "exclusive",
+                                       "nodefile", "nodelist",   "relative" };
 
   for (size_t i = 0; i < TM_COUNT_OF(names); i++)
     if (strcmp(names[i], o->name) == 0)

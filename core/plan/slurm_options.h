@@ -7,7 +7,8 @@
  *
  * Refused, each with the reason: what would break the stream to a node or start none
  * (--output, --ntasks, --label, --test-only, ...), what would hide from us that a node waits
- * (--quiet), a word that srun would take for the program, and an option without its value.
+ * (--quiet), what only srun would hear of (--clusters), a word that srun would take for the
+ * program, and an option without its value.
  */
 #ifndef TM_PLAN_SLURM_OPTIONS_H
 #define TM_PLAN_SLURM_OPTIONS_H

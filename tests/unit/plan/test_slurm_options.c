@@ -72,7 +72,7 @@ static void a_step_gets_no_options_that_choose_machines(void **state)
     { "--exclusive=user --gres=gpu:1 -w node1 -C 'a&b'",
       "--gres=gpu:1;--exclusive, --nodelist, --constraint" },
     { "-vwnode1 --nodelist=a -F f --mem 4G", "--mem|4G;--nodelist, --nodelist, --nodefile" },
-    { "-r 1 -b now -M c --relat=1", ";--relative, --begin, --clusters, --relative" },
+    { "-r 1 -b now --relat=1", ";--relative, --begin, --relative" },
     { "--later 5 -c 2", "--later|5|-c|2;" },
   };
   for (size_t i = 0; i < TM_COUNT_OF(rows); i++) {
@@ -179,6 +179,22 @@ static void a_refusal_names_the_option_and_the_reason(void **state)
   expect_each(rows, TM_COUNT_OF(rows), true);
 }
 
+/* Only srun would get it. */
+static void another_cluster_is_refused_and_the_message_says_what_to_do(void **state)
+{
+  static const char advice[] =
+      "(--clusters): squeue and scancel would ask another cluster; set SLURM_CLUSTERS=NAME in the "
+      "environment of tidemill instead: all commands of Slurm read it";
+  static const struct row rows[] = {
+    { "-M c", advice },
+    { "-vMc", advice },
+    { "--clusters=c", advice },
+    { "--cluster c", advice },
+    { "--cluster-constraint=c", "--cluster-constraint=c;" },
+  };
+  expect_each(rows, TM_COUNT_OF(rows), false);
+}
+
 /* A value is not an option, whatever it looks like. */
 static void the_same_letters_may_be_a_value(void **state)
 {
@@ -228,6 +244,7 @@ UNIT_TESTS({
     cmocka_unit_test(excluded_hosts_are_taken_out),
     cmocka_unit_test(what_would_break_a_node_is_refused),
     cmocka_unit_test(a_refusal_names_the_option_and_the_reason),
+    cmocka_unit_test(another_cluster_is_refused_and_the_message_says_what_to_do),
     cmocka_unit_test(the_same_letters_may_be_a_value),
     cmocka_unit_test(what_srun_would_take_for_the_program_is_refused),
     cmocka_unit_test(there_may_be_none),

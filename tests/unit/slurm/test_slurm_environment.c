@@ -25,9 +25,9 @@ static void expect_removed(char *const *environment, const char *expected)
 
 static void outside_an_allocation_the_users_own_remain(void **state)
 {
-  expect_removed(
-      WORDS("HOME=/h", "SLURM_CONF=/c", "SLURM_PARTITION=p", "SLURM_ACCOUNT=a", "PMIX_MCA_x=1"),
-      "");
+  expect_removed(WORDS("HOME=/h", "SLURM_CONF=/c", "SLURM_PARTITION=p", "SLURM_ACCOUNT=a",
+                       "PMIX_MCA_x=1", "SLURM_CLUSTERS=x"),
+                 "");
   expect_removed(WORDS("SLURM_JOB_ID=", "SLURM_QOS=q"), "");
 }
 
