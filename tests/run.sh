@@ -21,7 +21,7 @@ test_timeout=600 # seconds; only what hangs reaches it
 long=() # options of ctest
 for option in "$@"; do
   case $option in
-    --long) export TM_LONG=1; test_timeout=1800; long=(-C long) ;;
+    --long) export TM_LONG=1; test_timeout=3600; long=(-C long) ;;
     --install-only) install_only=yes ;;
     -h|--help) usage; exit 0 ;;
     *) echo "run.sh: unknown option '$option'" >&2; usage >&2; exit 2 ;;
