@@ -106,7 +106,7 @@ static void take_job(struct tm_launched_node *n, const struct tm_slurm_job *j)
   n->unlisted = 0;
   if (j->state == TM_SLURM_WAITS) {
     n->is_known_to_wait = true;
-    tm_job_node_news_waits(n, j->reason);
+    tm_job_node_news_waits(n, j->reason[0] ? j->reason : j->state_name);
   } else {
     n->is_queued = false;
     tm_time_left_set(&n->time_left, j->left_s, n->job->launches->slurm.asking.asked_ns);
