@@ -31,6 +31,10 @@ end]])
     return t
   end
 
+  local function wait_for_log(t, pattern)
+    return t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", pattern, LIMIT)
+  end
+
   local function finish(t, count)
     t:expect(t:finish(t.program, LIMIT), 0)
     assert.same(job.names(count), t:rows())
@@ -65,16 +69,12 @@ end]])
   -- Slurm is asked why they wait 5 s after the first request: by then all would be in the queue.
   on_slurm("are requested while fewer than eight are on their way", function()
     local t = start(20)
-    for i = 1, 4 do t:wait_for("here-at-" .. i, nil, LIMIT) end
-    t:wait_for(t.step_dir .. "/logs/sys/running.json", "Resources", LIMIT)
+    programs.wait_until("four that run and eight that wait", function() return #cluster:queue() == 4 + 8 end, LIMIT)
+    wait_for_log(t, "8 waiting: ")
     assert.equal(4 + 8, #cluster:queue())
     for i = 1, 20 do t:write("here-go-" .. i, "") end
     finish(t, 20)
   end)
-
-  local function wait_for_log(t, pattern)
-    return t:wait_for(t.step_dir .. "/logs/sys/master_role.txt", pattern, LIMIT)
-  end
 
   --- Kills the relay of a node. Returns its machine, which the job names.
   local function lose_one(t)
