@@ -16,6 +16,7 @@ local SCRIPT = [[
       for i = 0, 1 do wait_for_file("%s/output/" .. i .. ".txt") end
       error "not yet"
     end
+    take_a_millisecond()
     local file = io.open(context:output_file(context.minibatch_index .. ".txt"), "w")
     file:write "x"
     file:close()

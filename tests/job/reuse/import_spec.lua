@@ -13,6 +13,7 @@ function run(m, context)
     for i = 1, 4 do wait_for_file(os.getenv "FILES" .. ("/%04d.txt"):format(i)) end
     error "not yet"
   end
+  take_a_millisecond()
   local made = io.open(context:output_file("files/" .. name_of(m[1])), "w")
   made:write(name_of(m[1]))
   made:close()
