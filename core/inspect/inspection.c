@@ -6,9 +6,7 @@
  *   <step>/state/     journal: mini-batches that have ended; the end of the manifest: how many
  *                     there are; the end of the failures log
  *
- * The journal is read once, in pieces. A mini-batch that failed in one session and is committed in
- * a later one counts once: two bits for each mini-batch tell. The first bad record ends the count,
- * as it would end a recovery; a running job may be writing it.
+ * The journal is read once, in pieces (journal_count.h).
  */
 #include "inspect/inspection.h"
 
@@ -21,8 +19,6 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
-#include "commit/mini_batch_states.h"
-#include "commit/journal.h"
 #include "record/job_record.h"
 #include "record/owner.h"
 #include "sys/fs.h"
@@ -37,86 +33,39 @@ const char *tm_job_status_name(enum tm_job_status s)
 
 /* The journal. */
 
-static void count_outcome(struct tm_step_inspection *s,
-                          struct tm_mini_batch_states *mini_batch_states, const struct tm_record *r)
+/* Of the earlier inspection, so that the journal is not read from its beginning. */
+static void take_count(const struct tm_inspection *s, struct tm_step_inspection *step)
 {
-  enum tm_mini_batch_state before = tm_mini_batch_states_get(mini_batch_states, r->index);
-  s->session_ended++;
-  if (before == TM_MINI_BATCH_COMMITTED)
-    return; /* committed twice: damage, which verify.h reports */
-  if (before == TM_MINI_BATCH_FAILED && r->kind == TM_RECORD_FAILED && r->items == 0)
-    return; /* an earlier count stays, if there is one */
-  if (before == TM_MINI_BATCH_FAILED) {
-    bool was_uncounted = tm_mini_batch_states_is_uncounted(mini_batch_states, r->index);
-    s->failed--;
-    s->uncounted -= was_uncounted;
-    s->items_failed -= was_uncounted ? 1 : tm_record_items(r);
-  }
-  if (r->kind == TM_RECORD_FAILED) {
-    s->failed++;
-    s->uncounted += r->items == 0;
-    s->items_failed += tm_record_items(r);
-    tm_mini_batch_states_put_failed(mini_batch_states, r);
-    return;
-  }
-  s->succeeded++;
-  s->items_succeeded += r->succeeded;
-  s->items_failed += (int64_t)r->items - r->succeeded;
-  tm_mini_batch_states_put(mini_batch_states, r->index, TM_MINI_BATCH_COMMITTED);
+  struct tm_inspection *earlier = s->earlier;
+
+  step->count = (struct tm_journal_count)TM_JOURNAL_COUNT_NONE;
+  for (size_t i = 0; earlier && i < earlier->steps_len; i++)
+    if (earlier->steps[i].name && strcmp(earlier->steps[i].name, step->name) == 0) {
+      step->count = earlier->steps[i].count;
+      earlier->steps[i].count = (struct tm_journal_count)TM_JOURNAL_COUNT_NONE;
+    }
 }
 
-static void count_session(struct tm_step_inspection *s, const struct tm_record *r)
+/* `brief`: reads only the first record. */
+static int read_journal(struct tm_inspection *s, struct tm_step_inspection *step, const char *dir,
+                        bool brief, struct tm_err *err)
 {
-  if (s->begin_wall_ns == 0)
-    s->begin_wall_ns = r->wall_ns;
-  s->session_wall_ns = r->wall_ns;
-  s->sessions = (int64_t)r->number;
-  s->session_ended = 0;
-}
+  struct tm_journal_count *c = &step->count;
+  char *path = tm_path_join(dir, "state/journal");
+  int rc = brief ? tm_journal_count_read_begin(c, path, err) : tm_journal_count_read(c, path, err);
 
-/* `brief`: reads only the first record, which says when the job began. */
-static int read_records(struct tm_step_inspection *s, const struct tm_journal *j, bool brief,
-                        struct tm_err *err)
-{
-  struct tm_journal_walk walk;
-  struct tm_mini_batch_states mini_batch_states = { 0 };
-  struct tm_record r;
-  int rc;
-  tm_journal_walk_init(&walk, j, 0);
-  while ((rc = tm_journal_walk_next(&walk, &r, err)) > 0) {
-    if (r.kind == TM_RECORD_SESSION)
-      count_session(s, &r);
-    else if (r.kind == TM_RECORD_COMMITTED || r.kind == TM_RECORD_FAILED)
-      count_outcome(s, &mini_batch_states, &r);
-    if (brief)
-      break;
-  }
-  if (rc == TM_EDAMAGE) {
-    s->damage_at = walk.at;
-    rc = 0;
-  }
-  tm_journal_walk_release(&walk);
-  tm_mini_batch_states_release(&mini_batch_states);
-  return rc < 0 ? rc : 0;
-}
-
-/* *mtime_ns: the time of the last record. */
-static int read_journal(struct tm_step_inspection *s, const char *state, bool brief,
-                        int64_t *mtime_ns, struct tm_err *err)
-{
-  const struct tm_fs *fs = tm_fs_real();
-  struct tm_journal j = { .fd = -1 };
-  struct tm_stat st;
-  char *path = tm_path_join(state, "journal");
-  int rc = 0;
-  if (fs->stat(fs->self, path, true, &st) == 0) {
-    if (st.mtime_ns > *mtime_ns)
-      *mtime_ns = st.mtime_ns;
-    rc = tm_journal_open_read(&j, fs, path, err);
-    if (rc >= 0)
-      rc = read_records(s, &j, brief, err);
-    tm_journal_close(&j);
-  }
+  step->sessions = c->sessions;
+  step->begin_wall_ns = c->begin_wall_ns;
+  step->session_wall_ns = c->session_wall_ns;
+  step->session_ended = c->session_ended;
+  step->succeeded = c->succeeded;
+  step->failed = c->failed;
+  step->uncounted = c->uncounted;
+  step->items_succeeded = c->items_succeeded;
+  step->items_failed = c->items_failed;
+  step->damage_at = c->damage_at;
+  if (c->mtime_ns > s->end_wall_ns)
+    s->end_wall_ns = c->mtime_ns;
   free(path);
   return rc;
 }
@@ -195,16 +144,16 @@ static int read_step(struct tm_inspection *s, struct tm_step_inspection *step,
                      const struct tm_json *record, const struct tm_json *result, struct tm_err *err)
 {
   char *dir = tm_path_join(s->dir, tm_json_str(record, "name", ""));
-  char *state = tm_path_join(dir, "state");
   struct tm_json *kept = result ? NULL : tm_step_result_load(dir); /* while other steps run */
   int rc;
   result = result ? result : kept;
   step->name = tm_xstrdup(tm_json_str(record, "name", ""));
   step->damage_at = -1;
+  take_count(s, step);
   if (tm_json_bool(result, "reused", false)) /* its journal has sessions of another job */
     rc = 0;
   else
-    rc = read_journal(step, state, result != NULL, &s->end_wall_ns, err);
+    rc = read_journal(s, step, dir, result != NULL, err);
   if (result)
     take_result(step, result);
   else {
@@ -217,7 +166,6 @@ static int read_step(struct tm_inspection *s, struct tm_step_inspection *step,
   if (step->begin_wall_ns > 0 && (s->begin_wall_ns == 0 || step->begin_wall_ns < s->begin_wall_ns))
     s->begin_wall_ns = step->begin_wall_ns;
   tm_json_free(kept);
-  free(state);
   free(dir);
   return rc;
 }
@@ -396,6 +344,19 @@ int tm_inspection_read_for_list(struct tm_inspection *s, const char *dir, int64_
   return begin(s, dir, now_wall_ns, true, err);
 }
 
+int tm_inspection_renew(struct tm_inspection *s, int64_t now_wall_ns, struct tm_err *err)
+{
+  struct tm_inspection earlier = *s;
+  int rc;
+  *s = (struct tm_inspection) { .dir = tm_xstrdup(earlier.dir),
+                                .now_wall_ns = now_wall_ns,
+                                .earlier = &earlier };
+  rc = read_all(s, false, err);
+  s->earlier = NULL;
+  tm_inspection_release(&earlier);
+  return rc;
+}
+
 void tm_inspection_read_details(struct tm_inspection *s)
 {
   if (!s->host) /* a list has not read it */
@@ -434,6 +395,7 @@ static void release_step(struct tm_step_inspection *s)
   tm_json_free(s->outputs);
   free(s->error_file);
   tm_activities_release(&s->activities);
+  tm_journal_count_release(&s->count);
 }
 
 void tm_inspection_release(struct tm_inspection *s)

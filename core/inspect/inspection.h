@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "inspect/journal_count.h"
 #include "record/activity.h"
 #include "record/cancel_request.h"
 #include "record/nodes.h"
@@ -78,6 +79,7 @@ struct tm_step_inspection {
   /* of a running step: what has taken a second or longer (activity.h) */
   struct tm_activities activities;
   struct tm_nodes_now nodes; /* of a running step, if commands start them; else zeros */
+  struct tm_journal_count count;
 };
 
 struct tm_inspection {
@@ -99,6 +101,7 @@ struct tm_inspection {
   int64_t now_wall_ns; /* when this was read */
   struct tm_step_inspection *steps;
   size_t steps_len;
+  struct tm_inspection *earlier; /* while it is renewed */
 };
 
 /* `dir`: absolute. `now_wall_ns`: the time now. TM_EDAMAGE, TM_EVERSION, system errors. Release the
@@ -109,6 +112,9 @@ int tm_inspection_read(struct tm_inspection *s, const char *dir, int64_t now_wal
  * definition, and does not look for pid and host. */
 int tm_inspection_read_for_list(struct tm_inspection *s, const char *dir, int64_t now_wall_ns,
                                 struct tm_err *err);
+/* Reads the job again, but of the journals only what is new; without details. What it held before
+ * is gone. As tm_inspection_read(). */
+int tm_inspection_renew(struct tm_inspection *s, int64_t now_wall_ns, struct tm_err *err);
 /* Adds the details; call it once: the last errors, error_file, the numbers of tries, activities,
  * the command, and is_listed of steps that have ended. */
 void tm_inspection_read_details(struct tm_inspection *s);
