@@ -115,6 +115,12 @@ int tm_inspection_read_for_list(struct tm_inspection *s, const char *dir, int64_
 /* Reads the job again, but of the journals only what is new; without details. What it held before
  * is gone. As tm_inspection_read(). */
 int tm_inspection_renew(struct tm_inspection *s, int64_t now_wall_ns, struct tm_err *err);
+/* Another number if the files have changed from which it is read, or the process that runs the job.
+ * In time that depends on the number of steps alone. */
+uint64_t tm_inspection_mark(const struct tm_inspection *s);
+/* The folders in which such files appear, change and go; not all of them exist. */
+void tm_inspection_folders(const struct tm_inspection *s,
+                           void (*on_folder)(void *data, const char *path), void *data);
 /* Adds the details; call it once: the last errors, error_file, the numbers of tries, activities,
  * the command, and is_listed of steps that have ended. */
 void tm_inspection_read_details(struct tm_inspection *s);

@@ -3,6 +3,7 @@
  *
  *   workspace_api.c      a workspace and its jobs
  *   record.c         the files of a job (inspect/inspection.h) as structs of the header
+ *   record_refresh.c what is new in them
  *   record_files.c   the rest of a record: failed items, the texts of its files, their verification
  *   dataset_api.c        registered datasets (store/registry.h)
  *   clean.c          selects jobs and removes them
@@ -20,6 +21,7 @@
 #include "store/history.h"
 #include "store/registry.h"
 #include "store/trust.h"
+#include "sys/changes.h"
 #include "sys/fs.h"
 
 struct tidemill_workspace {
@@ -51,6 +53,8 @@ struct tidemill_record {
   char *cancel_asked_by, *nodes;    /* or NULL */
   char *json, *definition, *result; /* made when they are requested */
   char *command, *directory;        /* likewise */
+  uint64_t mark;                    /* of the inspection, when it was renewed; 0: it was not */
+  struct tm_changes changes;        /* open once its descriptor was asked for */
 };
 
 struct tidemill_dataset {
@@ -85,6 +89,10 @@ void tm_workspace_log(const struct tidemill_workspace *ws, enum tidemill_level l
 int tm_record_read(struct tidemill_record *r, const char *dir);
 /* Like tm_inspection_read_for_list(). */
 int tm_record_read_for_list(struct tidemill_record *r, const char *dir);
+/* The same again: of the journals, only what is new. What the record has returned is gone. */
+int tm_record_renew(struct tidemill_record *r);
+/* Nothing has changed but the time. */
+void tm_record_set_now(struct tidemill_record *r);
 void tm_record_read_details(struct tidemill_record *r); /* once; later calls do nothing */
 /* Makes a record of a job that is gone; `job` must live as long as the record. */
 void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job *job);

@@ -396,7 +396,8 @@ void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job
                                          .items_failed = job->items_failed };
 }
 
-void tm_record_release(struct tidemill_record *r)
+/* Releases what was made of the inspection. */
+static void forget(struct tidemill_record *r)
 {
   for (size_t i = 0; i < r->steps.len; i++) {
     TM_ARRAY_RELEASE(&r->steps.at[i].outputs);
@@ -410,7 +411,6 @@ void tm_record_release(struct tidemill_record *r)
     free(r->steps.at[i].text);
   }
   TM_ARRAY_RELEASE(&r->steps);
-  tm_inspection_release(&r->inspection);
   free(r->cancel_asked_by);
   free(r->nodes);
   free(r->json);
@@ -418,6 +418,29 @@ void tm_record_release(struct tidemill_record *r)
   free(r->command);
   free(r->directory);
   free(r->result);
+  *r = (struct tidemill_record) {
+    .is_lent = r->is_lent, .inspection = r->inspection, .mark = r->mark, .changes = r->changes
+  };
+}
+
+void tm_record_release(struct tidemill_record *r)
+{
+  forget(r);
+  tm_inspection_release(&r->inspection);
+  tm_changes_close(&r->changes);
+}
+
+int tm_record_renew(struct tidemill_record *r)
+{
+  tm_require(!r->known);
+  forget(r);
+  return take_read(r, tm_inspection_renew(&r->inspection, tm_clock_wall_ns(), &r->fault));
+}
+
+void tm_record_set_now(struct tidemill_record *r)
+{
+  if (r->info.state == TIDEMILL_STATE_RUNNING)
+    r->info.elapsed_ns = elapsed(r->info.begin_ns, tm_clock_wall_ns());
 }
 
 int tidemill_record_open(struct tidemill_record **out, struct tidemill_workspace *ws,

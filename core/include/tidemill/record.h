@@ -157,6 +157,19 @@ TIDEMILL_API int tidemill_workspace_jobs(struct tidemill_workspace *ws, bool rem
                                          int (*on_job)(struct tidemill_record *job, void *data),
                                          void *data, struct tidemill_error *err);
 TIDEMILL_API void tidemill_record_close(struct tidemill_record *r);
+/* Reads what is new since the record was opened or refreshed; of the mini-batches that have ended,
+ * only the new ones. Returns 1: there may be something new, and all that the record has returned is
+ * gone; ask again. 0: nothing has changed but `elapsed_ns`, and what it has returned is still
+ * valid. If the job cannot be read, for example because it was removed: the error; the record has a
+ * `fault` then, and may be refreshed again. TIDEMILL_EUSAGE: the record is one of
+ * tidemill_workspace_jobs(). */
+TIDEMILL_API int tidemill_record_refresh(struct tidemill_record *r, struct tidemill_error *err);
+/* A descriptor to poll for reading, the same for each call. It is readable when the job's files have
+ * changed, and every two seconds, because a change by another machine is not reported. Then call
+ * tidemill_record_refresh(), after which it is not readable; call that once after the first call of
+ * this function, too. While a job is fast, files change all the time: refresh it only as often as
+ * you need. tidemill_record_close() closes the descriptor. Negative: none could be had. */
+TIDEMILL_API int tidemill_record_fd(struct tidemill_record *r, struct tidemill_error *err);
 
 TIDEMILL_API const struct tidemill_record_info *tidemill_record_info(
     const struct tidemill_record *r);

@@ -1,0 +1,146 @@
+/* test_host_refresh.c - a host follows a job through its files: a descriptor says when to look, and
+ * a record takes what is new. */
+#include "host.h"
+
+#include <poll.h>
+
+#define LIMIT_MS 60000
+
+static bool is_readable(int fd, int limit_ms)
+{
+  struct pollfd p = { .fd = fd, .events = POLLIN };
+  return poll(&p, 1, limit_ms) == 1;
+}
+
+static int64_t ended(const struct tidemill_record *r)
+{
+  const struct tidemill_counts *counts = tidemill_record_info(r)->counts;
+  return counts->succeeded + counts->failed;
+}
+
+static void open_record(struct host *h, struct tidemill_record **r)
+{
+  host_must(h, tidemill_record_open(r, NULL, tidemill_job_dir(h->job), &h->err));
+}
+
+/* Refreshes whenever the descriptor says so, until `n` mini-batches have ended. The job runs in
+ * this process. */
+static void follow(struct host *h, struct tidemill_record *r, int64_t n)
+{
+  int fd = tidemill_record_fd(r, &h->err);
+  assert_true(fd > 2);
+  host_must(h, tidemill_record_refresh(r, &h->err));
+  for (int i = 0; ended(r) < n; i++) {
+    assert_true(i < LIMIT_MS / 10);
+    (void)tidemill_job_wait(h->job, 10, &h->err);
+    if (is_readable(fd, 0))
+      host_must(h, tidemill_record_refresh(r, &h->err));
+  }
+  assert_int_equal(tidemill_record_fd(r, &h->err), fd);
+}
+
+static void a_running_job_is_followed_to_its_end(void **state)
+{
+  struct host h;
+  struct tidemill_record *r = NULL, *now = NULL;
+  host_setup(&h, "good", 5, "wait", 1, "bad", 1, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  open_record(&h, &r);
+  follow(&h, r, 5);
+  assert_int_equal(tidemill_record_info(r)->state, TIDEMILL_STATE_RUNNING);
+  assert_true(tidemill_record_info(r)->elapsed_ns >= 0);
+  host_go(&h, 1);
+  follow(&h, r, 7);
+  host_wait(&h);
+  tidemill_job_close(h.job); /* until then it is Running */
+  h.job = NULL;
+  int fd = tidemill_record_fd(r, &h.err);
+  while (tidemill_record_info(r)->state == TIDEMILL_STATE_RUNNING) {
+    assert_true(is_readable(fd, LIMIT_MS));
+    host_must(&h, tidemill_record_refresh(r, &h.err));
+  }
+  host_must(&h, tidemill_record_open(&now, NULL, tidemill_record_info(r)->dir, &h.err));
+  assert_string_equal(tidemill_record_json(r), tidemill_record_json(now));
+  assert_string_equal(tidemill_record_step(r, 0)->text, tidemill_record_step(now, 0)->text);
+  assert_string_equal(tidemill_record_result(r), tidemill_record_result(now));
+  assert_non_null(strstr(tidemill_record_error(r, 0, 0)->error, "no good: bad.000"));
+  tidemill_record_close(now);
+  tidemill_record_close(r);
+  host_end(&h);
+}
+
+/* What the record has returned stays valid then. */
+static void a_job_without_changes_costs_nothing(void **state)
+{
+  struct host h;
+  struct tidemill_record *r = NULL;
+  host_setup(&h, "good", 2, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  host_wait(&h);
+  open_record(&h, &r);
+  assert_int_equal(tidemill_record_refresh(r, &h.err), 1); /* it may have changed since */
+  const char *text = tidemill_record_json(r);
+  const struct tidemill_record_step *step = tidemill_record_step(r, 0);
+  assert_int_equal(tidemill_record_refresh(r, &h.err), 0);
+  assert_ptr_equal(tidemill_record_json(r), text);
+  assert_ptr_equal(tidemill_record_step(r, 0), step);
+  tidemill_record_close(r);
+  host_end(&h);
+}
+
+static int refresh_lent(struct tidemill_record *r, void *data)
+{
+  struct host *h = data;
+  host_expect(h, tidemill_record_refresh(r, &h->err), TIDEMILL_EUSAGE, "tidemill_record_open()");
+  host_expect(h, tidemill_record_fd(r, &h->err), TIDEMILL_EUSAGE, "tidemill_record_open()");
+  return 7;
+}
+
+static void what_cannot_be_refreshed_says_why(void **state)
+{
+  struct host h;
+  struct tidemill_record *r = NULL;
+  char command[400];
+  host_setup(&h, "good", 2, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  host_wait(&h);
+  open_record(&h, &r);
+  tidemill_job_close(h.job);
+  h.job = NULL;
+  struct tidemill_workspace *ws = host_workspace(&h, false);
+  assert_int_equal(tidemill_workspace_jobs(ws, false, refresh_lent, &h, &h.err), 7);
+  tidemill_workspace_close(ws);
+  host_expect(&h, tidemill_record_refresh(NULL, &h.err), TIDEMILL_EUSAGE,
+              "tidemill_record_refresh()");
+  host_expect(&h, tidemill_record_fd(NULL, &h.err), TIDEMILL_EUSAGE, "tidemill_record_fd()");
+  int fd = tidemill_record_fd(r, &h.err);
+  snprintf(command, sizeof command, "mv '%s' '%s.away'", tidemill_record_info(r)->dir,
+           tidemill_record_info(r)->dir);
+  assert_int_equal(system(command), 0);
+  assert_true(is_readable(fd, LIMIT_MS));
+  assert_true(tidemill_record_refresh(r, &h.err) < 0);
+  assert_non_null(strstr(h.err.text, tidemill_record_info(r)->dir));
+  assert_string_equal(tidemill_record_info(r)->fault, h.err.text);
+  assert_null(tidemill_record_step(r, 0));
+  snprintf(command, sizeof command, "mv '%s.away' '%s'", tidemill_record_info(r)->dir,
+           tidemill_record_info(r)->dir);
+  assert_int_equal(system(command), 0);
+  assert_int_equal(tidemill_record_refresh(r, &h.err), 1);
+  assert_string_equal(tidemill_record_info(r)->fault, "");
+  assert_int_equal(tidemill_record_step(r, 0)->counts->succeeded, 2);
+  tidemill_record_close(r);
+  host_end(&h);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_running_job_is_followed_to_its_end),
+    cmocka_unit_test(a_job_without_changes_costs_nothing),
+    cmocka_unit_test(what_cannot_be_refreshed_says_why),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
