@@ -1,4 +1,4 @@
-/* try_rows.h - the tries of one mini-batch, from processed_mini-batches.csv (tries.h). */
+/* try_rows.h - the tries of a step, or of one mini-batch, from processed_mini-batches.csv (tries.h). */
 #ifndef TM_REPORT_TRY_ROWS_H
 #define TM_REPORT_TRY_ROWS_H
 
@@ -6,7 +6,8 @@
 
 #include "base/err.h"
 
-struct tm_try_row { /* strings are valid during the call */
+struct tm_try_row {   /* strings are valid during the call */
+  int64_t mini_batch; /* -1: an init() that failed */
   int64_t picked;
   const char *process, *began, *total, *succeeded, *failed; /* as in the file */
   const char *elapsed, *run;                                /* seconds */
@@ -14,8 +15,13 @@ struct tm_try_row { /* strings are valid during the call */
   const char *node;      /* "": an older version wrote the file */
   int64_t bytes;         /* of its rows; likewise 0 */
   int64_t begin_wall_ns; /* 0: it never began */
-  int64_t elapsed_ns;
+  int64_t elapsed_ns, run_ns;
 };
+
+/* All tries from *at on; 0: from the beginning. As tm_table_rows_read(), which see. */
+int tm_try_rows_next(const char *logs_dir, int64_t *at,
+                     int (*on_row)(void *data, const struct tm_try_row *row), void *data,
+                     struct tm_err *err);
 
 /* Calls on_row for the rows in the order in which they were written. Returns their number; invalid
  * rows are skipped. A missing file has none. */

@@ -1,0 +1,118 @@
+/* table_rows.c - see table_rows.h. */
+#include "report/table_rows.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/check.h"
+#include "report/log_line.h"
+#include "sys/fs.h"
+
+#define PIECE      (256u << 10) /* bytes */
+#define HEADER_MAX (64u << 10)  /* bytes */
+
+struct reading {
+  const struct tm_table_rows *t;
+  size_t places[TM_TABLE_COLUMNS_MAX]; /* of the columns in a row; TM_TABLE_COLUMNS_MAX: missing */
+  size_t len;                          /* fields of a row */
+  size_t front_len;
+  int answer; /* of on_row() */
+};
+
+static void take_header(struct reading *r, char *line, size_t len)
+{
+  char *f[TM_TABLE_COLUMNS_MAX];
+
+  r->len = tm_csv_split(line, len, f, TM_TABLE_COLUMNS_MAX);
+  for (size_t c = 0; c < r->t->names_len; c++) {
+    r->places[c] = TM_TABLE_COLUMNS_MAX;
+    for (size_t i = 0; i < r->len; i++)
+      if (strcmp(f[i], r->t->names[c]) == 0)
+        r->places[c] = i;
+  }
+}
+
+static void take_row(struct reading *r, char *line, size_t len)
+{
+  char *f[TM_TABLE_COLUMNS_MAX + 1], *fields[TM_TABLE_COLUMNS_MAX];
+
+  if (len < r->front_len || (r->front_len && memcmp(line, r->t->front, r->front_len) != 0) ||
+      tm_csv_split(line, len, f, TM_TABLE_COLUMNS_MAX) != r->len)
+    return;
+  f[TM_TABLE_COLUMNS_MAX] = (char *)"";
+  for (size_t c = 0; c < r->t->names_len; c++)
+    fields[c] = f[r->places[c]];
+  r->answer = r->t->on_row(r->t->data, fields);
+}
+
+/* Takes the whole rows; the rest stays. Returns how many bytes they had. */
+static size_t take_rows(struct reading *r, struct tm_buf *text)
+{
+  size_t at = 0;
+  char *end;
+
+  while (r->answer == 0 && at < text->len &&
+         (end = memchr(text->data + at, '\n', text->len - at))) {
+    size_t len = (size_t)(end - text->data) - at;
+    take_row(r, text->data + at, len);
+    at += len + 1;
+  }
+  tm_buf_remove_front(text, at);
+  return at;
+}
+
+/* The length of the first line; 0: it is not whole. Negative: it cannot be read. */
+static int64_t read_header(struct reading *r, const struct tm_fs *fs, int fd, struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int64_t got =
+      tm_fs_read_at(fs, fd, r->t->path, tm_buf_extend(&text, HEADER_MAX), HEADER_MAX, 0, err);
+  char *end = got > 0 ? memchr(text.data, '\n', (size_t)got) : NULL;
+  int64_t len = end ? end - text.data + 1 : got < 0 ? got : 0;
+
+  if (end)
+    take_header(r, text.data, (size_t)(len - 1));
+  tm_buf_release(&text);
+  return len;
+}
+
+static int read_rows(struct reading *r, const struct tm_fs *fs, int fd, int64_t *at,
+                     struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int64_t got = 0, next = *at;
+
+  while (r->answer == 0) {
+    size_t have = text.len;
+    got = tm_fs_read_at(fs, fd, r->t->path, tm_buf_extend(&text, PIECE), PIECE, next, err);
+    text.len = have + (got > 0 ? (size_t)got : 0);
+    if (got <= 0)
+      break;
+    next += got;
+    *at += (int64_t)take_rows(r, &text);
+  }
+  tm_buf_release(&text);
+  return got < 0 ? (int)got : r->answer;
+}
+
+int tm_table_rows_read(const struct tm_table_rows *t, int64_t *at, struct tm_err *err)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct reading r = { .t = t, .front_len = t->front ? strlen(t->front) : 0 };
+  struct tm_stat st;
+  int64_t header;
+  int fd, rc = tm_fs_open_found(&fd, fs, t->path, O_RDONLY, err);
+
+  tm_require(t->names_len <= TM_TABLE_COLUMNS_MAX && *at >= 0);
+  if (rc < 0 || fd < 0)
+    return rc;
+  header = read_header(&r, fs, fd, err);
+  if (header > 0) {
+    if (*at < header || fs->fstat(fs->self, fd, &st) < 0 || st.size < *at)
+      *at = header;
+    rc = read_rows(&r, fs, fd, at, err);
+  }
+  tm_fs_close(fs, fd);
+  return header < 0 ? (int)header : rc;
+}

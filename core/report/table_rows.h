@@ -1,0 +1,34 @@
+/* table_rows.h - reads the rows of a table of a step (tries.h, worker_lives.h, the resource monitor)
+ * from any place on, also while it grows: columns by their names, and only whole rows.
+ *
+ * A file may have many millions of rows: it is read in pieces.
+ */
+#ifndef TM_REPORT_TABLE_ROWS_H
+#define TM_REPORT_TABLE_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define TM_TABLE_COLUMNS_MAX 32
+
+struct tm_table_rows {
+  const char *path;
+  const char *const *names; /* the columns to read */
+  size_t names_len;         /* at most TM_TABLE_COLUMNS_MAX */
+  const char *front;        /* only rows that begin with this are passed on; NULL: all */
+  /* `fields`: a value for each name, valid during the call; "" for a column that the file lacks,
+   * because an older version began it. Not 0: the reading ends after this row. */
+  int (*on_row)(void *data, char *const *fields);
+  void *data;
+};
+
+/* Reads from *at on, a place in the file between two rows; 0: all rows. Afterwards *at is behind the
+ * last row that was read: what a writer has begun comes with the next call. A file that is shorter
+ * than *at was begun anew, and is read from its beginning. A missing file has no rows. Skips rows
+ * with another number of fields than the first line. Returns 0, what on_row() returned, or a system
+ * error. */
+int tm_table_rows_read(const struct tm_table_rows *t, int64_t *at, struct tm_err *err);
+
+#endif

@@ -1,0 +1,112 @@
+/* test_table_rows.c - the rows of a table that grows: from any place on, whole, by their columns. */
+#include "unit.h"
+
+#include "report/table_rows.h"
+#include "tree.h"
+
+static const char *const names[] = { "Number", "Missing", "Word" };
+
+struct reader {
+  char *dir, *path;
+  struct tm_buf found;
+  int64_t at;
+  int most, rows;
+  struct tm_table_rows t;
+};
+
+static int on_row(void *data, char *const *fields)
+{
+  struct reader *r = data;
+  tm_buf_printf(&r->found, "%s <%s> %s;", fields[0], fields[1], fields[2]);
+  return ++r->rows == r->most ? 7 : 0;
+}
+
+static void begin(struct reader *r)
+{
+  *r = (struct reader) { .dir = folder_make() };
+  r->path = tm_path_join(r->dir, "table.csv");
+  r->t = (struct tm_table_rows) {
+    .path = r->path, .names = names, .names_len = 3, .on_row = on_row, .data = r
+  };
+}
+
+static void expect(struct reader *r, const char *text, int rc, const char *rows)
+{
+  tm_buf_clear(&r->found);
+  r->rows = 0;
+  if (text)
+    file_put(r->dir, "table.csv", text, 0600);
+  assert_int_equal(tm_table_rows_read(&r->t, &r->at, NULL), rc);
+  assert_string_equal(tm_buf_str(&r->found), rows);
+}
+
+static void end(struct reader *r)
+{
+  tm_buf_release(&r->found);
+  free(r->path);
+  folder_remove(r->dir);
+}
+
+#define HEADER "Word,Other,Number\n"
+
+static void only_new_rows_are_read_and_only_whole_ones(void **state)
+{
+  struct reader r;
+  begin(&r);
+  expect(&r, NULL, 0, "");
+  expect(&r, "", 0, "");
+  expect(&r, "Word,Oth", 0, "");
+  expect(&r, HEADER, 0, "");
+  expect(&r, HEADER "a,x,1\nb,", 0, "1 <> a;");
+  expect(&r, HEADER "a,x,1\nb,x,2", 0, "");
+  expect(&r, HEADER "a,x,1\nb,x,2\n\"c, d\",x,3\n", 0, "2 <> b;3 <> c, d;");
+  expect(&r, NULL, 0, "");
+  expect(&r, HEADER "e,x,4\n", 0, "4 <> e;"); /* begun anew */
+  end(&r);
+}
+
+static void rows_of_another_form_are_skipped(void **state)
+{
+  struct reader r;
+  begin(&r);
+  expect(&r, HEADER "a,1\n\nb,x,2,y\nc,x,3\n", 0, "3 <> c;");
+  r.at = 0;
+  r.t.front = "c,";
+  expect(&r, HEADER "a,x,1\nc,x,3\nd,c,4\nc\n", 0, "3 <> c;");
+  end(&r);
+}
+
+static void the_caller_may_end_it_and_go_on_later(void **state)
+{
+  struct reader r;
+  begin(&r);
+  r.most = 2;
+  expect(&r, HEADER "a,x,1\nb,x,2\nc,x,3\n", 7, "1 <> a;2 <> b;");
+  expect(&r, NULL, 0, "3 <> c;");
+  end(&r);
+}
+
+/* Rows and their pieces do not end at the same places. */
+static void a_large_table_is_read_in_pieces(void **state)
+{
+  struct reader r;
+  struct tm_buf text = TM_BUF_NONE;
+  begin(&r);
+  tm_buf_add_str(&text, HEADER);
+  for (int i = 0; i < 100000; i++)
+    tm_buf_printf(&text, "word%d,x,%d\n", i % 1000, i);
+  file_put(r.dir, "table.csv", tm_buf_str(&text), 0600);
+  assert_int_equal(tm_table_rows_read(&r.t, &r.at, NULL), 0);
+  assert_int_equal(r.rows, 100000);
+  assert_int_equal(r.at, text.len);
+  assert_non_null(strstr(tm_buf_str(&r.found), ";99999 <> word999;"));
+  tm_buf_release(&text);
+  end(&r);
+}
+
+UNIT_TESTS({
+    cmocka_unit_test(only_new_rows_are_read_and_only_whole_ones),
+    cmocka_unit_test(rows_of_another_form_are_skipped),
+    cmocka_unit_test(the_caller_may_end_it_and_go_on_later),
+    cmocka_unit_test(a_large_table_is_read_in_pieces),
+});
