@@ -1,5 +1,5 @@
-/* table_rows.h - reads the rows of a table of a step (tries.h, worker_lives.h, the resource monitor)
- * from any place on, also while it grows: columns by their names, and only whole rows.
+/* table_rows.h - reads the rows of a table of a step (tries.h, worker_lives.h) from any place on,
+ * also while it grows: columns by their names, and only whole rows.
  *
  * A file may have many millions of rows: it is read in pieces.
  */
@@ -24,11 +24,11 @@ struct tm_table_rows {
   void *data;
 };
 
-/* Reads from *at on, a place in the file between two rows; 0: all rows. Afterwards *at is behind the
- * last row that was read: what a writer has begun comes with the next call. A file that is shorter
- * than *at was begun anew, and is read from its beginning. A missing file has no rows. Skips rows
- * with another number of fields than the first line. Returns 0, what on_row() returned, or a system
- * error. */
+/* Reads from *at on, a place in the file between two rows; 0: all rows. Afterwards *at is behind
+ * the last row that was read: a row that is being written comes with the next call. A file that is
+ * shorter than *at is a new one, and is read from its beginning. A missing file has no rows. Skips
+ * rows with another number of fields than the first line. Returns 0, what on_row() returned, or a
+ * system error. */
 int tm_table_rows_read(const struct tm_table_rows *t, int64_t *at, struct tm_err *err);
 
 #endif

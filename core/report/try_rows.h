@@ -1,4 +1,5 @@
-/* try_rows.h - the tries of a step, or of one mini-batch, from processed_mini-batches.csv (tries.h). */
+/* try_rows.h - the tries of a step, or of one mini-batch, from processed_mini-batches.csv
+ * (tries.h). */
 #ifndef TM_REPORT_TRY_ROWS_H
 #define TM_REPORT_TRY_ROWS_H
 

@@ -1,5 +1,5 @@
-/* record_refresh.c - what is new in the files of a job, for hosts: core/inspect/inspection_mark says
- * whether anything is, and core/sys/changes when it is worth asking. */
+/* record_refresh.c - what is new in the files of a job, for hosts: inspect/inspection_mark.c says
+ * whether anything is, and sys/changes.h when it is worth asking. */
 #include "api/disk.h"
 
 #include "api/own.h"

@@ -70,6 +70,99 @@ static void a_running_job_is_followed_to_its_end(void **state)
   host_end(&h);
 }
 
+struct table {
+  int tries, failed, events, most;
+  char words[1000];
+  int64_t bytes;
+};
+
+static int on_try(const struct tidemill_try *t, void *data)
+{
+  struct table *all = data;
+  assert_int_equal(t->size, sizeof(*t));
+  assert_true(t->mini_batch >= 0 && t->try_number >= 1 && t->begun_ns > 0 && t->items == 1);
+  assert_true(t->run_ns <= t->elapsed_ns && strncmp(t->worker, "process", 7) == 0);
+  assert_string_equal(t->node_id, "0");
+  assert_non_null(strstr(t->first_item, "/in/"));
+  all->failed += strcmp(t->status, "RUN_DONE") != 0;
+  if (strcmp(t->category, "error") == 0)
+    assert_non_null(strstr(t->error, "no good: bad.000"));
+  all->bytes += t->result_bytes;
+  return ++all->tries == all->most ? 7 : 0;
+}
+
+static int on_event(const struct tidemill_life_event *e, void *data)
+{
+  struct table *all = data;
+  assert_int_equal(e->size, sizeof(*e));
+  assert_true(e->time_ns > 0 && e->pid > 0 && strncmp(e->worker, "process", 7) == 0);
+  assert_true(strcmp(e->event, "ended") != 0 || (e->max_rss_bytes > 0 && e->lived_ns > 0));
+  strcat(all->words, e->event);
+  strcat(all->words, " ");
+  all->events++;
+  return 0;
+}
+
+/* Two good ones, two tries of a bad one, then the one that waits. */
+static void tries_and_workers_are_read_as_they_come(void **state)
+{
+  struct host h;
+  struct table all = { .most = 3 };
+  struct tidemill_record *r = NULL;
+  int64_t tries_at = 0, workers_at = 0;
+  host_setup(&h, "good", 2, "wait", 1, "bad", 1, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  open_record(&h, &r);
+  for (int i = 0; all.tries < 3; i++) {
+    assert_true(i < LIMIT_MS / 10);
+    (void)tidemill_job_wait(h.job, 10, &h.err);
+    int rc = tidemill_record_tries(r, 0, &tries_at, on_try, &all, &h.err);
+    assert_int_equal(rc, all.tries == 3 ? 7 : 0);
+  }
+  host_go(&h, 1);
+  host_wait(&h);
+  host_must(&h, tidemill_record_tries(r, 0, &tries_at, on_try, &all, &h.err));
+  assert_int_equal(all.tries, 5);
+  assert_int_equal(all.failed, 2);
+  assert_int_equal(all.bytes, 2 * strlen("good.000\n") + strlen("wait.000\n"));
+  host_must(&h, tidemill_record_tries(r, 0, &tries_at, on_try, &all, &h.err));
+  assert_int_equal(all.tries, 5);
+  host_must(&h, tidemill_record_workers(r, 0, &workers_at, on_event, &all, &h.err));
+  assert_int_equal(all.events, 6);
+  assert_non_null(strstr(all.words, "started ready"));
+  assert_string_equal(all.words + strlen(all.words) - strlen("ended ended "), "ended ended ");
+  host_must(&h, tidemill_record_workers(r, 0, &workers_at, on_event, &all, &h.err));
+  assert_int_equal(all.events, 6);
+  tidemill_record_close(r);
+  host_end(&h);
+}
+
+static void what_cannot_be_read_says_why(void **state)
+{
+  struct host h;
+  struct table all = { 0 };
+  struct tidemill_record *r = NULL;
+  int64_t at = 0, negative = -1;
+  host_setup(&h, "good", 1, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  host_wait(&h);
+  open_record(&h, &r);
+  host_expect(&h, tidemill_record_tries(NULL, 0, &at, on_try, &all, &h.err), TIDEMILL_EUSAGE,
+              "`r`");
+  host_expect(&h, tidemill_record_tries(r, 0, NULL, on_try, &all, &h.err), TIDEMILL_EUSAGE,
+              "`position`");
+  host_expect(&h, tidemill_record_tries(r, 0, &at, NULL, &all, &h.err), TIDEMILL_EUSAGE,
+              "`on_try`");
+  host_expect(&h, tidemill_record_tries(r, 1, &at, on_try, &all, &h.err), TIDEMILL_EUSAGE,
+              "there is no step 1; there are 1");
+  host_expect(&h, tidemill_record_workers(r, 0, &negative, on_event, &all, &h.err), TIDEMILL_EUSAGE,
+              "position -1 is negative; 0 is the beginning");
+  tidemill_record_close(r);
+  host_end(&h);
+}
+
 /* What the record has returned stays valid then. */
 static void a_job_without_changes_costs_nothing(void **state)
 {
@@ -139,6 +232,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_running_job_is_followed_to_its_end),
+    cmocka_unit_test(tries_and_workers_are_read_as_they_come),
+    cmocka_unit_test(what_cannot_be_read_says_why),
     cmocka_unit_test(a_job_without_changes_costs_nothing),
     cmocka_unit_test(what_cannot_be_refreshed_says_why),
   };

@@ -164,11 +164,11 @@ TIDEMILL_API void tidemill_record_close(struct tidemill_record *r);
  * `fault` then, and may be refreshed again. TIDEMILL_EUSAGE: the record is one of
  * tidemill_workspace_jobs(). */
 TIDEMILL_API int tidemill_record_refresh(struct tidemill_record *r, struct tidemill_error *err);
-/* A descriptor to poll for reading, the same for each call. It is readable when the job's files have
- * changed, and every two seconds, because a change by another machine is not reported. Then call
- * tidemill_record_refresh(), after which it is not readable; call that once after the first call of
- * this function, too. While a job is fast, files change all the time: refresh it only as often as
- * you need. tidemill_record_close() closes the descriptor. Negative: none could be had. */
+/* A descriptor to poll for reading, the same for each call. It is readable when the job's files
+ * have changed, and every two seconds, because a change by another machine is not reported. Then
+ * call tidemill_record_refresh(), after which it is not readable; call that once after the first
+ * call of this function, too. While a job is fast, files change all the time: refresh it only as
+ * often as you need. tidemill_record_close() closes the descriptor. Negative: none could be had. */
 TIDEMILL_API int tidemill_record_fd(struct tidemill_record *r, struct tidemill_error *err);
 
 TIDEMILL_API const struct tidemill_record_info *tidemill_record_info(
@@ -192,6 +192,53 @@ TIDEMILL_API int tidemill_record_failures(struct tidemill_record *r, const char 
                                           int (*on_failure)(const struct tidemill_failure *failure,
                                                             void *data),
                                           void *data, struct tidemill_error *err);
+/* A try of a mini-batch, or an init() that failed. */
+struct tidemill_try {
+  size_t size;
+  int64_t mini_batch;  /* -1: an init() that failed */
+  int64_t try_number;  /* from 1; 0: an init() */
+  const char *worker;  /* "process003" */
+  const char *node_id; /* "0": this machine; "": a job of an older version */
+  int64_t begun_ns;    /* when the worker began it, since the epoch; 0: it never did */
+  int64_t elapsed_ns;  /* until its result was there */
+  int64_t run_ns;      /* of that, in run() */
+  int64_t items, items_succeeded, items_failed;
+  const char *status;     /* "RUN_DONE", "RUN_EXCEPTION", ... */
+  const char *category;   /* "", "error", "timeout", "lost" (its worker died) or "canceled" */
+  const char *error;      /* one line; "": none */
+  const char *first_item; /* "": it has none, or is a group of rows */
+  int64_t result_bytes;   /* of the rows that it returned */
+};
+
+/* Reads the tries of a step from *position on, in the order in which they ended; 0: all of them.
+ * Afterwards *position is where the next call goes on: with what has ended meanwhile. The strings
+ * of a try are valid until on_try() returns; if that returns a number other than 0, the call ends
+ * after this try and returns the number. While a job runs, a try may appear a tenth of a second
+ * late. TIDEMILL_EUSAGE, or a system error. */
+TIDEMILL_API int tidemill_record_tries(struct tidemill_record *r, size_t step, int64_t *position,
+                                       int (*on_try)(const struct tidemill_try *t, void *data),
+                                       void *data, struct tidemill_error *err);
+
+/* An event in the life of a worker. */
+struct tidemill_life_event {
+  size_t size;
+  int64_t time_ns;    /* since the epoch */
+  const char *worker; /* "process003" */
+  const char *node_id, *node_address;
+  int64_t pid;       /* 0: it could not be started */
+  const char *event; /* "started"; "ready": init() has returned; "init_failed"; "ended" */
+  int64_t lived_ns;  /* since it was started */
+  /* Of "ended": the most memory that it had resident; 0: not known. */
+  int64_t max_rss_bytes;
+  const char *detail; /* "init_failed": the error; "ended": how; one line */
+};
+
+/* Reads the events of a step's workers from *position on, as tidemill_record_tries() does. */
+TIDEMILL_API int tidemill_record_workers(struct tidemill_record *r, size_t step, int64_t *position,
+                                         int (*on_event)(const struct tidemill_life_event *e,
+                                                         void *data),
+                                         void *data, struct tidemill_error *err);
+
 /* The record as one JSON object, as `tidemill status --json` prints it. */
 TIDEMILL_API const char *tidemill_record_json(struct tidemill_record *r);
 /* The job's job.json: the definition, the parameters, and the origin of each setting. NULL: there

@@ -1,4 +1,4 @@
-/* test_table_rows.c - the rows of a table that grows: from any place on, whole, by their columns. */
+/* test_table_rows.c - the rows of a table that grows: whole, from any place on. */
 #include "unit.h"
 
 #include "report/table_rows.h"
@@ -61,7 +61,7 @@ static void only_new_rows_are_read_and_only_whole_ones(void **state)
   expect(&r, HEADER "a,x,1\nb,x,2", 0, "");
   expect(&r, HEADER "a,x,1\nb,x,2\n\"c, d\",x,3\n", 0, "2 <> b;3 <> c, d;");
   expect(&r, NULL, 0, "");
-  expect(&r, HEADER "e,x,4\n", 0, "4 <> e;"); /* begun anew */
+  expect(&r, HEADER "e,x,4\n", 0, "4 <> e;"); /* a new file */
   end(&r);
 }
 

@@ -1,0 +1,64 @@
+/* life_rows.c - see life_rows.h. */
+#include "report/life_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "report/log_line.h"
+#include "report/table_rows.h"
+
+#define MB (1024.0 * 1024)
+
+enum column { TIME, PROCESS, NODE, ADDRESS, PID, EVENT, SECONDS, RSS, DETAIL, COLUMNS };
+static const char *const names[COLUMNS] = {
+  [TIME] = "Utc Time",        [PROCESS] = "Process",  [NODE] = "Node",
+  [ADDRESS] = "Node Address", [PID] = "Pid",          [EVENT] = "Event",
+  [SECONDS] = "Seconds",      [RSS] = "Max Rss (MB)", [DETAIL] = "Detail",
+};
+
+struct reading {
+  int (*on_row)(void *data, const struct tm_life_row *row);
+  void *data;
+};
+
+/* 0 if it is not a number of a sensible size. */
+static int64_t scaled(const char *text, double by)
+{
+  double n = 0;
+  bool is_number = tm_text_number(text, &n) && n >= 0 && n < 1e9;
+  return is_number ? (int64_t)(n * by) : 0;
+}
+
+static int on_fields(void *data, char *const *at)
+{
+  const struct reading *r = data;
+  struct tm_life_row row = { .process = at[PROCESS],
+                             .node = at[NODE],
+                             .address = at[ADDRESS],
+                             .event = at[EVENT],
+                             .lived_ns = scaled(at[SECONDS], (double)TM_S),
+                             .max_rss_bytes = scaled(at[RSS], MB),
+                             .detail = at[DETAIL] };
+  tm_log_moment(at[TIME], strlen(at[TIME]), &row.wall_ns);
+  if (!tm_text_int(at[PID], &row.pid))
+    row.pid = 0;
+  return r->on_row(r->data, &row);
+}
+
+int tm_life_rows_next(const char *logs_dir, int64_t *at,
+                      int (*on_row)(void *data, const struct tm_life_row *row), void *data,
+                      struct tm_err *err)
+{
+  char *path = tm_path_join(logs_dir, "sys/job_report/workers.csv");
+  struct tm_table_rows t = { .path = path,
+                             .names = names,
+                             .names_len = COLUMNS,
+                             .on_row = on_fields,
+                             .data = &(struct reading) { on_row, data } };
+  int rc = tm_table_rows_read(&t, at, err);
+  free(path);
+  return rc;
+}

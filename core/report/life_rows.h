@@ -1,0 +1,24 @@
+/* life_rows.h - the events in the lives of a step's workers, from workers.csv (worker_lives.h). */
+#ifndef TM_REPORT_LIFE_ROWS_H
+#define TM_REPORT_LIFE_ROWS_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct tm_life_row { /* strings are valid during the call */
+  int64_t wall_ns;   /* 0: the row has no time */
+  const char *process, *node, *address;
+  int64_t pid;           /* 0: none */
+  const char *event;     /* "started", "ready", "init_failed", "ended" */
+  int64_t lived_ns;      /* since it was started; 0: just now, or it never was */
+  int64_t max_rss_bytes; /* of "ended"; 0: not known */
+  const char *detail;
+};
+
+/* All events from *at on; 0: from the beginning. As tm_table_rows_read(), which see. */
+int tm_life_rows_next(const char *logs_dir, int64_t *at,
+                      int (*on_row)(void *data, const struct tm_life_row *row), void *data,
+                      struct tm_err *err);
+
+#endif
