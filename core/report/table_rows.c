@@ -1,4 +1,5 @@
-/* table_rows.c - see table_rows.h. */
+/* table_rows.c - see table_rows.h. It reads only to the present end, because a device in the place
+ * of the file may have none. */
 #include "report/table_rows.h"
 
 #include <fcntl.h>
@@ -17,7 +18,8 @@ struct reading {
   size_t places[TM_TABLE_COLUMNS_MAX]; /* of the columns in a row; TM_TABLE_COLUMNS_MAX: missing */
   size_t len;                          /* fields of a row */
   size_t front_len;
-  int answer; /* of on_row() */
+  int64_t size; /* of the file */
+  int answer;   /* of on_row() */
 };
 
 static void take_header(struct reading *r, char *line, size_t len)
@@ -83,9 +85,9 @@ static int read_rows(struct reading *r, const struct tm_fs *fs, int fd, int64_t 
   struct tm_buf text = TM_BUF_NONE;
   int64_t got = 0, next = *at;
 
-  while (r->answer == 0) {
-    size_t have = text.len;
-    got = tm_fs_read_at(fs, fd, r->t->path, tm_buf_extend(&text, PIECE), PIECE, next, err);
+  while (r->answer == 0 && next < r->size) {
+    size_t have = text.len, want = r->size - next < PIECE ? (size_t)(r->size - next) : PIECE;
+    got = tm_fs_read_at(fs, fd, r->t->path, tm_buf_extend(&text, want), want, next, err);
     text.len = have + (got > 0 ? (size_t)got : 0);
     if (got <= 0)
       break;
@@ -107,9 +109,10 @@ int tm_table_rows_read(const struct tm_table_rows *t, int64_t *at, struct tm_err
   tm_require(t->names_len <= TM_TABLE_COLUMNS_MAX && *at >= 0);
   if (rc < 0 || fd < 0)
     return rc;
-  header = read_header(&r, fs, fd, err);
+  r.size = fs->fstat(fs->self, fd, &st) == 0 ? st.size : 0;
+  header = r.size > 0 ? read_header(&r, fs, fd, err) : 0;
   if (header > 0) {
-    if (*at < header || fs->fstat(fs->self, fd, &st) < 0 || st.size < *at)
+    if (*at < header || *at > r.size)
       *at = header;
     rc = read_rows(&r, fs, fd, at, err);
   }

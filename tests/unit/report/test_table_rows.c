@@ -86,6 +86,17 @@ static void the_caller_may_end_it_and_go_on_later(void **state)
   end(&r);
 }
 
+static void a_device_in_its_place_has_no_rows(void **state)
+{
+  struct reader r;
+  begin(&r);
+  r.t.path = "/dev/urandom";
+  expect(&r, NULL, 0, "");
+  r.t.path = r.dir;
+  assert_true(tm_table_rows_read(&r.t, &r.at, NULL) <= 0);
+  end(&r);
+}
+
 /* Rows and their pieces do not end at the same places. */
 static void a_large_table_is_read_in_pieces(void **state)
 {
@@ -108,5 +119,6 @@ UNIT_TESTS({
     cmocka_unit_test(only_new_rows_are_read_and_only_whole_ones),
     cmocka_unit_test(rows_of_another_form_are_skipped),
     cmocka_unit_test(the_caller_may_end_it_and_go_on_later),
+    cmocka_unit_test(a_device_in_its_place_has_no_rows),
     cmocka_unit_test(a_large_table_is_read_in_pieces),
 });
