@@ -357,6 +357,16 @@ int tm_inspection_renew(struct tm_inspection *s, int64_t now_wall_ns, struct tm_
   return rc;
 }
 
+int tm_inspection_read_sessions(struct tm_inspection *s, size_t step, struct tm_err *err)
+{
+  tm_require(step < s->steps_len);
+  struct tm_step_inspection *of = &s->steps[step];
+  char *path = tm_xprintf("%s/%s/state/journal", s->dir, of->name);
+  int rc = of->reused_from ? 0 : tm_journal_count_read(&of->count, path, err);
+  free(path);
+  return rc;
+}
+
 void tm_inspection_read_details(struct tm_inspection *s)
 {
   if (!s->host) /* a list has not read it */

@@ -143,6 +143,9 @@ void tm_inspection_read_running(struct tm_step_inspection *s, const char *dir, c
 /* Reads errors and errors_cut. For a step that has ended, reads the lines that still count, else
  * those that were written so far. Leaves out what cannot be read. */
 void tm_inspection_read_errors(struct tm_step_inspection *s, const char *dir, bool is_over);
+/* Reads count.each of a step, which is not whole for a step that has ended. */
+int tm_inspection_read_sessions(struct tm_inspection *s, size_t step, struct tm_err *err);
+
 /* Frees what belongs to the first item of a reason. */
 void tm_inspection_error_release(struct tm_inspection_error *e);
 /* How many items a line of the failures log is for. */

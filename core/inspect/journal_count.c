@@ -11,6 +11,8 @@ static void count_outcome(struct tm_journal_count *c, const struct tm_record *r)
   enum tm_mini_batch_state before = tm_mini_batch_states_get(&c->states, r->index);
 
   c->session_ended++;
+  if (c->each.len > 0)
+    c->each.at[c->each.len - 1].ended++;
   if (before == TM_MINI_BATCH_COMMITTED)
     return; /* committed twice: damage, which verify.h reports */
   if (before == TM_MINI_BATCH_FAILED && r->kind == TM_RECORD_FAILED && r->items == 0)
@@ -41,6 +43,8 @@ static void count_session(struct tm_journal_count *c, const struct tm_record *r)
   c->session_wall_ns = r->wall_ns;
   c->sessions = (int64_t)r->number;
   c->session_ended = 0;
+  *TM_ARRAY_ADD(&c->each) =
+      (struct tm_journal_session) { .number = c->sessions, .begin_wall_ns = r->wall_ns };
 }
 
 static void count_record(struct tm_journal_count *c, const struct tm_record *r)
@@ -130,5 +134,6 @@ int tm_journal_count_read_begin(struct tm_journal_count *c, const char *path, st
 void tm_journal_count_release(struct tm_journal_count *c)
 {
   tm_mini_batch_states_release(&c->states);
+  TM_ARRAY_RELEASE(&c->each);
   *c = (struct tm_journal_count)TM_JOURNAL_COUNT_NONE;
 }

@@ -14,8 +14,15 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "commit/journal.h"
 #include "commit/mini_batch_states.h"
+
+struct tm_journal_session {
+  int64_t number; /* from 1 */
+  int64_t begin_wall_ns;
+  int64_t ended; /* mini-batches that have ended in it */
+};
 
 struct tm_journal_count {
   int64_t sessions;                      /* 0: it has none */
@@ -27,6 +34,7 @@ struct tm_journal_count {
   int64_t items_succeeded, items_failed; /* of mini-batches that have ended */
   int64_t damage_at;                     /* place of the first bad record; -1: none */
   int64_t mtime_ns;                      /* of the file; 0: there is none */
+  struct TM_ARRAY(struct tm_journal_session) each; /* session, the first one first */
   /* private: what was read */
   int64_t at; /* up to here; all records before are good */
   uint64_t ino;

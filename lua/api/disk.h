@@ -40,6 +40,8 @@ struct tm_record_step {
   struct TM_ARRAY(struct tidemill_record_output) outputs;
   struct TM_ARRAY(struct tidemill_failure) errors;
   struct TM_ARRAY(struct tidemill_activity) running; /* each with a `text` of its own */
+  struct TM_ARRAY(struct tidemill_session) sessions; /* read when one is requested */
+  bool has_sessions;
 };
 
 struct tidemill_record {

@@ -407,6 +407,7 @@ static void forget(struct tidemill_record *r)
     for (size_t k = 0; k < r->steps.at[i].running.len; k++)
       free((char *)(uintptr_t)r->steps.at[i].running.at[k].text);
     TM_ARRAY_RELEASE(&r->steps.at[i].running);
+    TM_ARRAY_RELEASE(&r->steps.at[i].sessions);
     free(r->steps.at[i].logs_dir);
     free(r->steps.at[i].text);
   }

@@ -1,5 +1,5 @@
-/* record_tables.c - reads the tables of a step for hosts: its tries and the lives of its workers,
- * from any place on. */
+/* record_tables.c - reads for hosts what happened in a step: its sessions; from any place on, its
+ * tries and the lives of its workers. */
 #include "api/disk.h"
 
 #include <inttypes.h>
@@ -31,6 +31,32 @@ static int check(const struct tidemill_record *r, const struct question *q, stru
     return tm_err_set(err, TM_EUSAGE, "%s: there is no step %zu; there are %zu", q->call, q->step,
                       r->steps.len);
   return 0;
+}
+
+/* ---- sessions ---- */
+
+static void read_sessions(struct tidemill_record *r, size_t i)
+{
+  struct tm_record_step *step = &r->steps.at[i];
+  const struct tm_journal_count *c = &r->inspection.steps[i].count;
+  step->has_sessions = true;
+  (void)tm_inspection_read_sessions(&r->inspection, i, NULL); /* what cannot be read is not there */
+  for (size_t k = 0; k < c->each.len; k++)
+    *TM_ARRAY_ADD(&step->sessions) =
+        (struct tidemill_session) { .size = sizeof(struct tidemill_session),
+                                    .number = c->each.at[k].number,
+                                    .begin_ns = c->each.at[k].begin_wall_ns,
+                                    .mini_batches = c->each.at[k].ended };
+}
+
+const struct tidemill_session *tidemill_record_session(struct tidemill_record *r, size_t step,
+                                                       size_t i)
+{
+  if (!r || step >= r->steps.len)
+    return NULL;
+  if (!r->steps.at[step].has_sessions)
+    read_sessions(r, step);
+  return i < r->steps.at[step].sessions.len ? &r->steps.at[step].sessions.at[i] : NULL;
 }
 
 /* ---- tries ---- */

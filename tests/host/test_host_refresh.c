@@ -163,6 +163,29 @@ static void what_cannot_be_read_says_why(void **state)
   host_end(&h);
 }
 
+static void sessions_are_counted(void **state)
+{
+  struct host h;
+  struct tidemill_record *r = NULL;
+  host_setup(&h, "good", 3, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  host_wait(&h);
+  open_record(&h, &r);
+  const struct tidemill_session *s = tidemill_record_session(r, 0, 0);
+  assert_non_null(s);
+  assert_int_equal(s->size, sizeof(*s));
+  assert_int_equal(s->number, 1);
+  assert_int_equal(s->mini_batches, 3);
+  assert_int_equal(s->begin_ns, tidemill_record_info(r)->begin_ns);
+  assert_ptr_equal(tidemill_record_session(r, 0, 0), s);
+  assert_null(tidemill_record_session(r, 0, 1));
+  assert_null(tidemill_record_session(r, 1, 0));
+  assert_null(tidemill_record_session(NULL, 0, 0));
+  tidemill_record_close(r);
+  host_end(&h);
+}
+
 /* What the record has returned stays valid then. */
 static void a_job_without_changes_costs_nothing(void **state)
 {
@@ -234,6 +257,7 @@ int main(void)
     cmocka_unit_test(a_running_job_is_followed_to_its_end),
     cmocka_unit_test(tries_and_workers_are_read_as_they_come),
     cmocka_unit_test(what_cannot_be_read_says_why),
+    cmocka_unit_test(sessions_are_counted),
     cmocka_unit_test(a_job_without_changes_costs_nothing),
     cmocka_unit_test(what_cannot_be_refreshed_says_why),
   };

@@ -192,6 +192,19 @@ TIDEMILL_API int tidemill_record_failures(struct tidemill_record *r, const char 
                                           int (*on_failure)(const struct tidemill_failure *failure,
                                                             void *data),
                                           void *data, struct tidemill_error *err);
+/* A session of a step: it was begun, or resumed. */
+struct tidemill_session {
+  size_t size;
+  int64_t number; /* from 1 */
+  int64_t begin_ns;
+  int64_t mini_batches; /* that have ended in it */
+};
+
+/* Session `i` of a step, the first one first. NULL: there is none, or it cannot be read. Of a step
+ * that has ended, the first call reads the whole journal. */
+TIDEMILL_API const struct tidemill_session *tidemill_record_session(struct tidemill_record *r,
+                                                                    size_t step, size_t i);
+
 /* A try of a mini-batch, or an init() that failed. */
 struct tidemill_try {
   size_t size;

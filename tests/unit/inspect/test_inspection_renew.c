@@ -31,12 +31,25 @@ static char *text_of(const struct tm_inspection *s)
   return text;
 }
 
+static void expect_sessions(const struct tm_inspection *s, struct tm_inspection *now)
+{
+  const struct tm_journal_count *a = &s->steps[0].count, *b = &now->steps[0].count;
+  int64_t ended = 0;
+  assert_int_equal(a->each.len, b->each.len);
+  for (size_t i = 0; i < a->each.len; i++) {
+    assert_memory_equal(&a->each.at[i], &b->each.at[i], sizeof a->each.at[i]);
+    ended = a->each.at[i].ended;
+  }
+  assert_int_equal(ended, a->session_ended);
+}
+
 static void expect_as_new(const struct tm_inspection *s)
 {
   struct tm_inspection now;
   read_inspection(&now, s->dir);
   char *expected = text_of(&now), *found = text_of(s);
   assert_string_equal(found, expected);
+  expect_sessions(s, &now);
   free(expected);
   free(found);
   tm_inspection_release(&now);
