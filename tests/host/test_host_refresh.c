@@ -186,6 +186,51 @@ static void sessions_are_counted(void **state)
   host_end(&h);
 }
 
+struct files {
+  int n[3], most, all;
+  bool has_rows, has_definition, has_tries;
+};
+
+static int on_file(const struct tidemill_job_file *f, void *data)
+{
+  struct files *all = data;
+  assert_int_equal(f->size, sizeof(*f));
+  assert_true(f->path[0] != '/' && f->bytes >= 0 && f->changed_ns > 0);
+  all->n[f->kind]++;
+  if (strcmp(f->path, "score/output/parallel_run_step.txt") == 0)
+    all->has_rows = f->kind == TIDEMILL_FILE_OUTPUT && f->bytes == strlen("good.000\n");
+  if (strcmp(f->path, "job.json") == 0)
+    all->has_definition = f->kind == TIDEMILL_FILE_RECORD;
+  if (strcmp(f->path, "score/logs/sys/job_report/processed_mini-batches.csv") == 0)
+    all->has_tries = f->kind == TIDEMILL_FILE_LOG;
+  assert_null(strstr(f->path, "linked"));
+  return ++all->all == all->most ? 7 : 0;
+}
+
+static void the_files_of_a_job_are_listed(void **state)
+{
+  struct host h;
+  struct files all = { .most = -1 }, some = { .most = 2 };
+  struct tidemill_record *r = NULL;
+  char path[400];
+  host_setup(&h, "good", 1, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  host_wait(&h);
+  open_record(&h, &r);
+  snprintf(path, sizeof path, "%s/score/output/linked", tidemill_record_info(r)->dir);
+  assert_int_equal(symlink("/", path), 0);
+  host_must(&h, tidemill_record_files(r, on_file, &all, &h.err));
+  assert_true(all.has_rows && all.has_definition && all.has_tries);
+  assert_int_equal(all.n[TIDEMILL_FILE_OUTPUT], 1);
+  assert_int_equal(tidemill_record_files(r, on_file, &some, &h.err), 7);
+  assert_int_equal(some.all, 2);
+  host_expect(&h, tidemill_record_files(r, NULL, NULL, &h.err), TIDEMILL_EUSAGE, "`on_file`");
+  host_expect(&h, tidemill_record_files(NULL, on_file, &all, &h.err), TIDEMILL_EUSAGE, "`r`");
+  tidemill_record_close(r);
+  host_end(&h);
+}
+
 /* What the record has returned stays valid then. */
 static void a_job_without_changes_costs_nothing(void **state)
 {
@@ -258,6 +303,7 @@ int main(void)
     cmocka_unit_test(tries_and_workers_are_read_as_they_come),
     cmocka_unit_test(what_cannot_be_read_says_why),
     cmocka_unit_test(sessions_are_counted),
+    cmocka_unit_test(the_files_of_a_job_are_listed),
     cmocka_unit_test(a_job_without_changes_costs_nothing),
     cmocka_unit_test(what_cannot_be_refreshed_says_why),
   };

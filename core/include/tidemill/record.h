@@ -252,6 +252,29 @@ TIDEMILL_API int tidemill_record_workers(struct tidemill_record *r, size_t step,
                                                          void *data),
                                          void *data, struct tidemill_error *err);
 
+enum tidemill_file_kind {
+  TIDEMILL_FILE_OUTPUT,
+  TIDEMILL_FILE_LOG,    /* below <step>/logs, and what commands of nodes printed: nodes/<id>.txt */
+  TIDEMILL_FILE_RECORD, /* everything else that the job keeps: job.json, lists, copies of scripts */
+};
+
+struct tidemill_job_file {
+  size_t size;
+  const char *path; /* relative to the job's directory; may hold any byte */
+  enum tidemill_file_kind kind;
+  int64_t bytes;
+  int64_t changed_ns; /* since the epoch */
+};
+
+/* Calls on_file() for each regular file in the job's directory, folder by folder, each in the order
+ * of its names. Follows no links: what a step wrote straight to a destination is not listed. The
+ * file is valid until on_file() returns; if that returns a number other than 0, the call ends and
+ * returns it. Otherwise 0, or a system error. */
+TIDEMILL_API int tidemill_record_files(struct tidemill_record *r,
+                                       int (*on_file)(const struct tidemill_job_file *f,
+                                                      void *data),
+                                       void *data, struct tidemill_error *err);
+
 /* The record as one JSON object, as `tidemill status --json` prints it. */
 TIDEMILL_API const char *tidemill_record_json(struct tidemill_record *r);
 /* The job's job.json: the definition, the parameters, and the origin of each setting. NULL: there
