@@ -127,6 +127,14 @@ static int check_name(const struct tm_logs *l, const char *what, const char *wan
   return rc;
 }
 
+int tm_logs_check_names(const struct tm_logs *l, struct tm_err *err)
+{
+  if (check_name(l, "worker", l->choice.worker, tm_log_set_workers, err) < 0 ||
+      check_name(l, "node", l->choice.node, tm_log_set_nodes, err) < 0)
+    return TM_EUSAGE;
+  return 0;
+}
+
 static int tell_all(struct tm_logs *l, struct tm_err *err)
 {
   tm_require(l->steps.len > 0);
@@ -134,27 +142,30 @@ static int tell_all(struct tm_logs *l, struct tm_err *err)
     l->steps.at[i].set = tm_log_set_new(l->steps.at[i].logs_dir, &l->choice, NULL, NULL);
     tm_log_set_finish(l->steps.at[i].set);
   }
-  if (check_name(l, "worker", l->choice.worker, tm_log_set_workers, err) < 0 ||
-      check_name(l, "node", l->choice.node, tm_log_set_nodes, err) < 0)
-    return TM_EUSAGE;
-  return tm_logs_tell(l);
+  return tm_logs_check_names(l, err) < 0 ? TM_EUSAGE : tm_logs_tell(l);
 }
 
-static int tell(struct tm_logs *l, const struct tidemill_logs_options *o, struct tm_err *err)
+int tm_logs_choose(struct tm_logs *l, const struct tidemill_logs_options *o, struct tm_err *err)
 {
   struct tm_json *record = tm_job_record_load(l->dir, err);
   int rc = record ? find_steps(l, record, o->step, err) : err->code;
   tm_json_free(record);
-  if (rc < 0)
-    return rc;
   l->choice = (struct tm_log_choice) {
     .worker = o->worker, .node = o->node, .errors = o->errors, .mini_batch = -1
   };
+  return rc;
+}
+
+static int tell(struct tm_logs *l, const struct tidemill_logs_options *o, struct tm_err *err)
+{
+  int rc = tm_logs_choose(l, o, err);
+  if (rc < 0)
+    return rc;
   return o->follow && tm_owner_is_running(l->dir, NULL, NULL) ? tm_logs_follow(l, err)
                                                               : tell_all(l, err);
 }
 
-static void release(struct tm_logs *l)
+void tm_logs_release(struct tm_logs *l)
 {
   for (size_t i = 0; i < l->steps.len; i++) {
     tm_log_set_free(l->steps.at[i].set);
@@ -190,6 +201,6 @@ int tidemill_workspace_logs(struct tidemill_workspace *ws, const char *job,
     return tm_logs_mini_batch(ws, job, o.step, o.mini_batch, on_line, data, err);
   l.dir = tm_workspace_job_dir(ws, job, TM_TO_READ, err);
   rc = l.dir ? tell(&l, &o, err) : err->code;
-  release(&l);
+  tm_logs_release(&l);
   return rc;
 }

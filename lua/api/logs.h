@@ -1,5 +1,6 @@
 /* logs.h - reads the log files of a job line by line for a host: logs.c existing lines, follow.c
- * new lines, logs_mini_batch.c the report on one mini-batch. Only for lua/api. */
+ * and logs_open.c new lines, with and without blocking, logs_mini_batch.c the report on one
+ * mini-batch. Only for lua/api. */
 #ifndef TM_API_LOGS_H
 #define TM_API_LOGS_H
 
@@ -19,6 +20,11 @@ struct tm_logs {
   void *data;
 };
 
+/* Sets the steps and the choice, of a job whose `dir` is set. `o` must live as long as `l`. */
+int tm_logs_choose(struct tm_logs *l, const struct tidemill_logs_options *o, struct tm_err *err);
+/* Whether the chosen worker and node exist, of a job that has ended. */
+int tm_logs_check_names(const struct tm_logs *l, struct tm_err *err);
+void tm_logs_release(struct tm_logs *l);
 /* Passes on the existing lines of all steps. Returns the last result of the callback. */
 int tm_logs_tell(struct tm_logs *l);
 /* The same, repeated as long as a process runs the job. */

@@ -1,4 +1,4 @@
-/* record_walk.c - the files of a job for hosts: outputs, logs, and what else is in its directory. */
+/* record_walk.c - lists the files of a job for hosts: outputs, logs, and the rest. */
 #include "api/disk.h"
 
 #include <errno.h>

@@ -231,6 +231,85 @@ static void the_files_of_a_job_are_listed(void **state)
   host_end(&h);
 }
 
+struct heard {
+  int lines, ends, most;
+  bool has_error;
+};
+
+static int on_line(const struct tidemill_log_line *line, void *data)
+{
+  struct heard *all = data;
+  all->ends += line == NULL;
+  if (!line)
+    return 0;
+  assert_string_equal(line->step, "score");
+  all->has_error |= memmem(line->text, line->text_bytes, "no good: bad.000", 16) != NULL;
+  return ++all->lines == all->most ? 7 : 0;
+}
+
+static void lines_are_read_as_they_come(void **state)
+{
+  struct host h;
+  struct heard all = { .most = 3 }, whole = { 0 };
+  struct tidemill_logs *logs = NULL;
+  char dir[400];
+  host_setup(&h, "good", 2, "wait", 1, "bad", 1, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  snprintf(dir, sizeof dir, "%s", tidemill_job_dir(h.job));
+  host_must(&h, tidemill_logs_open(&logs, NULL, dir, NULL, &h.err));
+  assert_true(tidemill_logs_fd(logs) > 2);
+  for (int i = 0; !all.has_error; i++) {
+    assert_true(i < LIMIT_MS / 10);
+    (void)tidemill_job_wait(h.job, 10, &h.err);
+    if (is_readable(tidemill_logs_fd(logs), 0))
+      assert_true(tidemill_logs_read(logs, on_line, &all, &h.err) == (all.lines == 3 ? 7 : 0));
+  }
+  assert_false(tidemill_logs_is_over(logs));
+  host_go(&h, 1);
+  host_wait(&h);
+  tidemill_job_close(h.job);
+  h.job = NULL;
+  while (!tidemill_logs_is_over(logs)) {
+    assert_true(is_readable(tidemill_logs_fd(logs), LIMIT_MS));
+    host_must(&h, tidemill_logs_read(logs, on_line, &all, &h.err));
+  }
+  host_must(&h, tidemill_workspace_logs(NULL, dir, NULL, on_line, &whole, &h.err));
+  assert_int_equal(all.lines, whole.lines);
+  assert_true(all.ends > 1 && whole.ends == 1);
+  tidemill_logs_close(logs);
+  host_end(&h);
+}
+
+static void logs_that_cannot_be_opened_say_why(void **state)
+{
+  struct host h;
+  struct tidemill_logs *logs = NULL;
+  struct tidemill_logs_options o = TIDEMILL_LOGS_OPTIONS_INIT;
+  char dir[400];
+  host_setup(&h, "good", 1, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  host_wait(&h);
+  snprintf(dir, sizeof dir, "%s", tidemill_job_dir(h.job));
+  tidemill_job_close(h.job);
+  h.job = NULL;
+  o.mini_batch = 1;
+  host_expect(&h, tidemill_logs_open(&logs, NULL, dir, &o, &h.err), TIDEMILL_EUSAGE,
+              "tidemill_workspace_logs()");
+  o.mini_batch = -1;
+  o.worker = "process9";
+  host_expect(&h, tidemill_logs_open(&logs, NULL, dir, &o, &h.err), TIDEMILL_EUSAGE,
+              "there is no worker 'process9'; known: process00");
+  assert_null(logs);
+  host_expect(&h, tidemill_logs_open(&logs, NULL, "/none/such", NULL, &h.err), TIDEMILL_EUSAGE,
+              "'/none/such'");
+  host_expect(&h, tidemill_logs_read(NULL, on_line, &o, &h.err), TIDEMILL_EUSAGE, "`logs`");
+  assert_true(tidemill_logs_fd(NULL) < 0 && tidemill_logs_is_over(NULL));
+  tidemill_logs_close(NULL);
+  host_end(&h);
+}
+
 /* What the record has returned stays valid then. */
 static void a_job_without_changes_costs_nothing(void **state)
 {
@@ -304,6 +383,8 @@ int main(void)
     cmocka_unit_test(what_cannot_be_read_says_why),
     cmocka_unit_test(sessions_are_counted),
     cmocka_unit_test(the_files_of_a_job_are_listed),
+    cmocka_unit_test(lines_are_read_as_they_come),
+    cmocka_unit_test(logs_that_cannot_be_opened_say_why),
     cmocka_unit_test(a_job_without_changes_costs_nothing),
     cmocka_unit_test(what_cannot_be_refreshed_says_why),
   };

@@ -322,6 +322,32 @@ TIDEMILL_API int tidemill_workspace_logs(struct tidemill_workspace *ws, const ch
                                                         void *data),
                                          void *data, struct tidemill_error *err);
 
+/* The same without blocking, for a job that may run:
+ *
+ *   tidemill_logs_open() -> tidemill_logs_read(), and again when tidemill_logs_fd() is readable
+ *   -> tidemill_logs_is_over() -> tidemill_logs_close()
+ */
+struct tidemill_logs;
+
+/* `options` may be NULL; `follow` means nothing here, and `mini_batch` must be -1. */
+TIDEMILL_API int tidemill_logs_open(struct tidemill_logs **out, struct tidemill_workspace *ws,
+                                    const char *job, const struct tidemill_logs_options *options,
+                                    struct tidemill_error *err);
+/* A descriptor to poll for reading: there may be new lines. It is readable every two seconds in any
+ * case. Negative: `logs` is NULL. */
+TIDEMILL_API int tidemill_logs_fd(const struct tidemill_logs *logs);
+/* Passes on the lines that have been written since the last call, and then NULL. Afterwards the
+ * descriptor is not readable. If on_line() returns a number other than 0, the call ends and returns
+ * it; the next call goes on after that line. */
+TIDEMILL_API int tidemill_logs_read(struct tidemill_logs *logs,
+                                    int (*on_line)(const struct tidemill_log_line *line,
+                                                   void *data),
+                                    void *data, struct tidemill_error *err);
+/* No process ran the job when the last read began, so that all lines were read. A job that is
+ * resumed later has more. */
+TIDEMILL_API bool tidemill_logs_is_over(const struct tidemill_logs *logs);
+TIDEMILL_API void tidemill_logs_close(struct tidemill_logs *logs);
+
 struct tidemill_verified {
   size_t size;
   const char *step, *output;                   /* the file that was checked; "": there is none */
