@@ -12,6 +12,7 @@
 
 #define PIECE      (256u << 10) /* bytes */
 #define HEADER_MAX (64u << 10)  /* bytes */
+#define LOOK       (16 << 10)   /* bytes */
 
 struct reading {
   const struct tm_table_rows *t;
@@ -98,24 +99,101 @@ static int read_rows(struct reading *r, const struct tm_fs *fs, int fd, int64_t 
   return got < 0 ? (int)got : r->answer;
 }
 
+/* Opens the table and reads its header. 1; 0: it has no rows; or a system error. */
+static int begin(struct reading *r, int *fd, int64_t *header, struct tm_err *err)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_stat st;
+  int rc = tm_fs_open_found(fd, fs, r->t->path, O_RDONLY, err);
+
+  tm_require(r->t->names_len <= TM_TABLE_COLUMNS_MAX);
+  r->front_len = r->t->front ? strlen(r->t->front) : 0;
+  if (rc < 0 || *fd < 0)
+    return rc;
+  r->size = fs->fstat(fs->self, *fd, &st) == 0 ? st.size : 0;
+  *header = r->size > 0 ? read_header(r, fs, *fd, err) : 0;
+  if (*header > 0)
+    return 1;
+  tm_fs_close(fs, *fd);
+  return (int)*header;
+}
+
 int tm_table_rows_read(const struct tm_table_rows *t, int64_t *at, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
-  struct reading r = { .t = t, .front_len = t->front ? strlen(t->front) : 0 };
-  struct tm_stat st;
+  struct reading r = { .t = t };
   int64_t header;
-  int fd, rc = tm_fs_open_found(&fd, fs, t->path, O_RDONLY, err);
+  int fd, rc = begin(&r, &fd, &header, err);
 
-  tm_require(t->names_len <= TM_TABLE_COLUMNS_MAX && *at >= 0);
-  if (rc < 0 || fd < 0)
+  tm_require(*at >= 0);
+  if (rc <= 0)
     return rc;
-  r.size = fs->fstat(fs->self, fd, &st) == 0 ? st.size : 0;
-  header = r.size > 0 ? read_header(&r, fs, fd, err) : 0;
-  if (header > 0) {
-    if (*at < header || *at > r.size)
-      *at = header;
-    rc = read_rows(&r, fs, fd, at, err);
-  }
+  if (*at < header || *at > r.size)
+    *at = header;
+  rc = read_rows(&r, fs, fd, at, err);
   tm_fs_close(fs, fd);
-  return header < 0 ? (int)header : rc;
+  return rc;
+}
+
+/* The first row that can say, from `from` on and before `until`: what it says. 0: none can. *next:
+ * the place after it. `from` may be within a row, which is skipped. */
+static int look_from(struct reading *r, int fd, int64_t from, int64_t until, bool is_within,
+                     int64_t *next, struct tm_err *err)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_buf text = TM_BUF_NONE;
+  int64_t got = 1;
+
+  *next = from;
+  r->answer = 0;
+  while (r->answer == 0 && *next < until && got > 0) {
+    char *end;
+    got = tm_fs_read_at(fs, fd, r->t->path, tm_buf_extend(&text, LOOK), LOOK,
+                        *next + (int64_t)text.len, err);
+    text.len += got > 0 ? (size_t)got : 0;
+    if (is_within && got > 0 && (end = memchr(text.data, '\n', text.len))) {
+      *next += end - text.data + 1;
+      tm_buf_remove_front(&text, (size_t)(end - text.data + 1));
+      is_within = false;
+    }
+    if (!is_within && got > 0)
+      *next += (int64_t)take_rows(r, &text);
+  }
+  tm_buf_release(&text);
+  return got < 0 ? (int)got : 0;
+}
+
+/* Every row before `low` comes before what is wanted; from `high` on, none does. */
+static int narrow(struct reading *r, int fd, int64_t *low, int64_t high, struct tm_err *err)
+{
+  int rc = 0;
+
+  while (rc == 0 && high - *low > 2 * LOOK) {
+    int64_t middle = *low + (high - *low) / 2, next;
+    rc = look_from(r, fd, middle, high, true, &next, err);
+    if (r->answer < 0)
+      *low = next;
+    else
+      high = middle;
+  }
+  return rc;
+}
+
+int tm_table_rows_find(const struct tm_table_rows *t, int64_t *at, struct tm_err *err)
+{
+  struct reading r = { .t = t };
+  int64_t low = 0, next;
+  int fd, rc = begin(&r, &fd, &low, err);
+
+  *at = 0;
+  if (rc <= 0)
+    return rc;
+  rc = narrow(&r, fd, &low, r.size, err);
+  for (*at = low; rc == 0 && *at < r.size; *at = next) {
+    rc = look_from(&r, fd, *at, *at + 1, false, &next, err); /* one row at a time */
+    if (r.answer > 0 || next == *at)
+      break;
+  }
+  tm_fs_close(tm_fs_real(), fd);
+  return rc;
 }

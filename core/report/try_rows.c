@@ -89,10 +89,12 @@ static int on_fields(void *data, char *const *at)
   return r->on_row(r->data, &row);
 }
 
+#define FILE_NAME "sys/job_report/processed_mini-batches.csv"
+
 static int read_rows(const char *logs_dir, const char *front, int64_t *at, struct reading *r,
                      struct tm_err *err)
 {
-  char *path = tm_path_join(logs_dir, "sys/job_report/processed_mini-batches.csv");
+  char *path = tm_path_join(logs_dir, FILE_NAME);
   struct tm_table_rows t = { .path = path,
                              .names = names,
                              .names_len = COLUMNS,
@@ -109,6 +111,28 @@ int tm_try_rows_next(const char *logs_dir, int64_t *at,
                      struct tm_err *err)
 {
   return read_rows(logs_dir, NULL, at, &(struct reading) { on_row, data }, err);
+}
+
+/* A row is written when its try has ended. */
+static int compare(void *data, const struct tm_try_row *row)
+{
+  const int64_t *wall_ns = data;
+  if (row->begin_wall_ns <= 0)
+    return 0;
+  return row->begin_wall_ns + row->elapsed_ns < *wall_ns ? -1 : 1;
+}
+
+int tm_try_rows_find(const char *logs_dir, int64_t wall_ns, int64_t *at, struct tm_err *err)
+{
+  char *path = tm_path_join(logs_dir, FILE_NAME);
+  struct tm_table_rows t = { .path = path,
+                             .names = names,
+                             .names_len = COLUMNS,
+                             .on_row = on_fields,
+                             .data = &(struct reading) { compare, &wall_ns } };
+  int rc = tm_table_rows_find(&t, at, err);
+  free(path);
+  return rc;
 }
 
 struct of_one {

@@ -24,6 +24,9 @@ int tm_try_rows_next(const char *logs_dir, int64_t *at,
                      int (*on_row)(void *data, const struct tm_try_row *row), void *data,
                      struct tm_err *err);
 
+/* *at: where the tries begin that ended at `wall_ns` or later. */
+int tm_try_rows_find(const char *logs_dir, int64_t wall_ns, int64_t *at, struct tm_err *err);
+
 /* Calls on_row for the rows in the order in which they were written. Returns their number; invalid
  * rows are skipped. A missing file has none. */
 int64_t tm_try_rows_read(const char *logs_dir, int64_t mini_batch,

@@ -113,6 +113,17 @@ int tidemill_record_tries(struct tidemill_record *r, size_t step, int64_t *posit
                 : tm_try_rows_next(r->steps.at[step].logs_dir, position, on_try_row, &all, err);
 }
 
+int tidemill_record_tries_since(struct tidemill_record *r, size_t step, int64_t time_ns,
+                                int64_t *position, struct tm_err *err)
+{
+  static const int64_t beginning = 0;
+  err = TM_ERR_OWN(err);
+  struct question q = { "tidemill_record_tries_since()", "position", step, &beginning,
+                        position != NULL };
+  int rc = check(r, &q, err);
+  return rc < 0 ? rc : tm_try_rows_find(r->steps.at[step].logs_dir, time_ns, position, err);
+}
+
 /* ---- workers ---- */
 
 struct lives {

@@ -128,6 +128,14 @@ static void tries_and_workers_are_read_as_they_come(void **state)
   assert_int_equal(all.bytes, 2 * strlen("good.000\n") + strlen("wait.000\n"));
   host_must(&h, tidemill_record_tries(r, 0, &tries_at, on_try, &all, &h.err));
   assert_int_equal(all.tries, 5);
+  host_must(&h, tidemill_record_tries_since(r, 0, 0, &tries_at, &h.err));
+  host_must(&h, tidemill_record_tries(r, 0, &tries_at, on_try, &all, &h.err));
+  assert_int_equal(all.tries, 10);
+  host_must(&h, tidemill_record_tries_since(r, 0, INT64_MAX, &tries_at, &h.err));
+  host_must(&h, tidemill_record_tries(r, 0, &tries_at, on_try, &all, &h.err));
+  assert_int_equal(all.tries, 10);
+  host_expect(&h, tidemill_record_tries_since(r, 0, 0, NULL, &h.err), TIDEMILL_EUSAGE,
+              "`position`");
   host_must(&h, tidemill_record_workers(r, 0, &workers_at, on_event, &all, &h.err));
   assert_int_equal(all.events, 6);
   assert_non_null(strstr(all.words, "started ready"));

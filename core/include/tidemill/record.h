@@ -232,6 +232,13 @@ TIDEMILL_API int tidemill_record_tries(struct tidemill_record *r, size_t step, i
                                        int (*on_try)(const struct tidemill_try *t, void *data),
                                        void *data, struct tidemill_error *err);
 
+/* Finds where the tries begin that ended at `time_ns` or later, in a time that hardly depends on
+ * their number: *position, for tidemill_record_tries(). For a span of time, end that call at the
+ * first try that ended after it; one that began in the span may have ended later. */
+TIDEMILL_API int tidemill_record_tries_since(struct tidemill_record *r, size_t step,
+                                             int64_t time_ns, int64_t *position,
+                                             struct tidemill_error *err);
+
 /* An event in the life of a worker. */
 struct tidemill_life_event {
   size_t size;

@@ -86,6 +86,48 @@ static void the_caller_may_end_it_and_go_on_later(void **state)
   end(&r);
 }
 
+/* "x" cannot be compared. */
+static int compare(void *data, char *const *fields)
+{
+  const int *wanted = data;
+  return fields[0][0] == 'x' ? 0 : atoi(fields[0]) < *wanted ? -1 : 1;
+}
+
+/* Rows of all lengths; the row of number n is followed by one that cannot be compared. */
+static void the_place_of_a_row_is_found_in_a_table_in_order(void **state)
+{
+  static const int lengths[] = { 0, 1, 7, 3000 };
+  for (size_t l = 0; l < TM_COUNT_OF(lengths); l++) {
+    struct reader r;
+    struct tm_buf text = TM_BUF_NONE;
+    int wanted, rows = lengths[l];
+    begin(&r);
+    tm_buf_add_str(&text, HEADER);
+    for (int i = 0; i < rows; i++)
+      tm_buf_printf(&text, "%*s,y,%d\nw,y,x\n", 1 + i * 7919 % 200, "w", 2 * i);
+    tm_buf_add_str(&text, "w,y,1"); /* is being written */
+    file_put(r.dir, "table.csv", tm_buf_str(&text), 0600);
+    for (wanted = -1; wanted <= 2 * rows + 1; wanted += rows > 100 ? 97 : 1) {
+      struct tm_table_rows find = {
+        .path = r.path, .names = names, .names_len = 3, .on_row = compare, .data = &wanted
+      };
+      char first[40] = "";
+      assert_int_equal(tm_table_rows_find(&find, &r.at, NULL), 0);
+      r.most = 2;
+      tm_buf_clear(&r.found);
+      r.rows = 0;
+      (void)tm_table_rows_read(&r.t, &r.at, NULL);
+      int number = wanted < 0 ? 0 : (wanted + 1) / 2 * 2;
+      if (number < 2 * rows)
+        snprintf(first, sizeof first, "%d <>", number);
+      assert_non_null(strstr(tm_buf_str(&r.found), first));
+      assert_true(number >= 2 * rows || r.rows > 0);
+    }
+    tm_buf_release(&text);
+    end(&r);
+  }
+}
+
 static void a_device_in_its_place_has_no_rows(void **state)
 {
   struct reader r;
@@ -119,6 +161,7 @@ UNIT_TESTS({
     cmocka_unit_test(only_new_rows_are_read_and_only_whole_ones),
     cmocka_unit_test(rows_of_another_form_are_skipped),
     cmocka_unit_test(the_caller_may_end_it_and_go_on_later),
+    cmocka_unit_test(the_place_of_a_row_is_found_in_a_table_in_order),
     cmocka_unit_test(a_device_in_its_place_has_no_rows),
     cmocka_unit_test(a_large_table_is_read_in_pieces),
 });
