@@ -78,9 +78,12 @@ describe("a worker", function()
     t:inputs(6)
     t:script [[
       local ffi = require "ffi"
-      ffi.cdef "long write(int fd, const void *p, unsigned long n);"
+      ffi.cdef "long write(int fd, const void *p, unsigned long n); int pause(void);"
       function run(m)
-        if number_of(m[1]) == 3 then ffi.C.write(3, ("\255"):rep(64), 64) end
+        if number_of(m[1]) == 3 then
+          ffi.C.write(3, ("\255"):rep(64), 64)
+          ffi.C.pause() -- else it may have begun the next mini-batch when it is killed
+        end
         return names_of(m)
       end]]
     t:pipeline "mini_batch_size = 1, run_max_try = 1, process_count_per_node = 2"
