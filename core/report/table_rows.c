@@ -147,10 +147,11 @@ static int look_from(struct reading *r, int fd, int64_t from, int64_t until, boo
   *next = from;
   r->answer = 0;
   while (r->answer == 0 && *next < until && got > 0) {
+    size_t have = text.len;
     char *end;
-    got = tm_fs_read_at(fs, fd, r->t->path, tm_buf_extend(&text, LOOK), LOOK,
-                        *next + (int64_t)text.len, err);
-    text.len += got > 0 ? (size_t)got : 0;
+    got = tm_fs_read_at(fs, fd, r->t->path, tm_buf_extend(&text, LOOK), LOOK, *next + (int64_t)have,
+                        err);
+    text.len = have + (got > 0 ? (size_t)got : 0);
     if (is_within && got > 0 && (end = memchr(text.data, '\n', text.len))) {
       *next += end - text.data + 1;
       tm_buf_remove_front(&text, (size_t)(end - text.data + 1));
