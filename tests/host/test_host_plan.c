@@ -241,11 +241,7 @@ static void everything_about_a_mini_batch_is_returned(void **state)
   assert_int_equal(o.mini_batch, -1);
   host_setup(&h, "bad", 1, "good", 1, NULL);
   host_runtime(&h, NULL);
-  host_submit(&h);
-  host_wait(&h);
-  snprintf(dir, sizeof dir, "%s", tidemill_job_dir(h.job));
-  tidemill_job_close(h.job);
-  h.job = NULL;
+  host_run_job_in(&h, dir, sizeof dir);
   o.mini_batch = 0;
   host_must(&h, tidemill_workspace_logs(NULL, dir, &o, on_log_line, &t, &h.err));
   holds(t.text, "mini-batch 0 of step 'score'");

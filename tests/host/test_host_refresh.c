@@ -47,7 +47,7 @@ static void a_running_job_is_followed_to_its_end(void **state)
   host_runtime(&h, NULL);
   host_submit(&h);
   open_record(&h, &r);
-  follow(&h, r, 5);
+  follow(&h, r, 0); /* a result may stay in its worker while that waits in the next run() */
   assert_int_equal(tidemill_record_info(r)->state, TIDEMILL_STATE_RUNNING);
   assert_true(tidemill_record_info(r)->elapsed_ns >= 0);
   host_go(&h, 1);
@@ -72,6 +72,7 @@ static void a_running_job_is_followed_to_its_end(void **state)
 
 struct table {
   int tries, failed, events, most;
+  bool has_memory;
   char words[1000];
   int64_t bytes;
 };
@@ -96,14 +97,15 @@ static int on_event(const struct tidemill_life_event *e, void *data)
   struct table *all = data;
   assert_int_equal(e->size, sizeof(*e));
   assert_true(e->time_ns > 0 && e->pid > 0 && strncmp(e->worker, "process", 7) == 0);
-  assert_true(strcmp(e->event, "ended") != 0 || (e->max_rss_bytes > 0 && e->lived_ns > 0));
+  assert_true(strcmp(e->event, "ended") != 0 || e->lived_ns > 0);
+  all->has_memory |= e->max_rss_bytes > 0;
   strcat(all->words, e->event);
   strcat(all->words, " ");
   all->events++;
   return 0;
 }
 
-/* Two good ones, two tries of a bad one, then the one that waits. */
+/* Two good ones, two tries of a bad one, and one that waits. */
 static void tries_and_workers_are_read_as_they_come(void **state)
 {
   struct host h;
@@ -114,14 +116,12 @@ static void tries_and_workers_are_read_as_they_come(void **state)
   host_runtime(&h, NULL);
   host_submit(&h);
   open_record(&h, &r);
-  for (int i = 0; all.tries < 3; i++) {
-    assert_true(i < LIMIT_MS / 10);
-    (void)tidemill_job_wait(h.job, 10, &h.err);
-    int rc = tidemill_record_tries(r, 0, &tries_at, on_try, &all, &h.err);
-    assert_int_equal(rc, all.tries == 3 ? 7 : 0);
-  }
+  host_must(&h, tidemill_record_tries(r, 0, &tries_at, on_try, &all, &h.err));
+  assert_int_equal(all.tries, 0); /* nobody has turned the loop */
   host_go(&h, 1);
   host_wait(&h);
+  assert_int_equal(tidemill_record_tries(r, 0, &tries_at, on_try, &all, &h.err), 7);
+  assert_int_equal(all.tries, 3);
   host_must(&h, tidemill_record_tries(r, 0, &tries_at, on_try, &all, &h.err));
   assert_int_equal(all.tries, 5);
   assert_int_equal(all.failed, 2);
@@ -137,11 +137,13 @@ static void tries_and_workers_are_read_as_they_come(void **state)
   host_expect(&h, tidemill_record_tries_since(r, 0, 0, NULL, &h.err), TIDEMILL_EUSAGE,
               "`position`");
   host_must(&h, tidemill_record_workers(r, 0, &workers_at, on_event, &all, &h.err));
-  assert_int_equal(all.events, 6);
-  assert_non_null(strstr(all.words, "started ready"));
-  assert_string_equal(all.words + strlen(all.words) - strlen("ended ended "), "ended ended ");
+  int events = all.events; /* the other worker may have had nothing to do, or not have been ready */
+  assert_in_range(events, 3, 6);
+  assert_true(all.has_memory && strncmp(all.words, "started ", 8) == 0);
+  assert_non_null(strstr(all.words, "ready "));
+  assert_string_equal(all.words + strlen(all.words) - strlen("ended "), "ended ");
   host_must(&h, tidemill_record_workers(r, 0, &workers_at, on_event, &all, &h.err));
-  assert_int_equal(all.events, 6);
+  assert_int_equal(all.events, events);
   tidemill_record_close(r);
   host_end(&h);
 }
@@ -267,8 +269,7 @@ static void lines_are_read_as_they_come(void **state)
   snprintf(dir, sizeof dir, "%s", tidemill_job_dir(h.job));
   host_must(&h, tidemill_logs_open(&logs, NULL, dir, NULL, &h.err));
   assert_true(tidemill_logs_fd(logs) > 2);
-  for (int i = 0; !all.has_error; i++) {
-    assert_true(i < LIMIT_MS / 10);
+  while (all.lines < 3) { /* the first lines come before any result */
     (void)tidemill_job_wait(h.job, 10, &h.err);
     if (is_readable(tidemill_logs_fd(logs), 0))
       assert_true(tidemill_logs_read(logs, on_line, &all, &h.err) == (all.lines == 3 ? 7 : 0));
@@ -284,6 +285,7 @@ static void lines_are_read_as_they_come(void **state)
   }
   host_must(&h, tidemill_workspace_logs(NULL, dir, NULL, on_line, &whole, &h.err));
   assert_int_equal(all.lines, whole.lines);
+  assert_true(all.has_error && whole.has_error);
   assert_true(all.ends > 1 && whole.ends == 1);
   tidemill_logs_close(logs);
   host_end(&h);
@@ -297,11 +299,7 @@ static void logs_that_cannot_be_opened_say_why(void **state)
   char dir[400];
   host_setup(&h, "good", 1, NULL);
   host_runtime(&h, NULL);
-  host_submit(&h);
-  host_wait(&h);
-  snprintf(dir, sizeof dir, "%s", tidemill_job_dir(h.job));
-  tidemill_job_close(h.job);
-  h.job = NULL;
+  host_run_job_in(&h, dir, sizeof dir);
   o.mini_batch = 1;
   host_expect(&h, tidemill_logs_open(&logs, NULL, dir, &o, &h.err), TIDEMILL_EUSAGE,
               "tidemill_workspace_logs()");

@@ -208,6 +208,16 @@ static inline void host_run_job(struct host *h)
   h->pipeline = NULL;
 }
 
+/* The same, and keeps its directory. */
+static inline void host_run_job_in(struct host *h, char *dir, size_t size)
+{
+  host_submit(h);
+  host_wait(h);
+  snprintf(dir, size, "%s", tidemill_job_dir(h->job));
+  tidemill_job_close(h->job);
+  h->job = NULL;
+}
+
 /* The last call failed with this code, and its message contains `words`. */
 static inline void host_expect(const struct host *h, int rc, int code, const char *words)
 {

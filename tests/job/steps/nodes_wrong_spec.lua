@@ -159,13 +159,13 @@ exec "$program" node
     return t, r
   end
 
-  it("is warned of what they need on this machine", function()
+  it("warns how many processes they need on this machine", function()
     local t, r = run "node_count = 65"
     job.expect_words(r.err, { "warning: " .. WORDS, "not start such a job on a login node" })
     assert.is_truthy(t:log "70_driver_log.txt":find("|WARNING|%d+|supervisor|65 nodes of Slurm need 130 processes"))
   end)
 
-  it("is not warned in an allocation, and one with 64 is not either", function()
+  it("does not warn in an allocation, nor with 64 nodes", function()
     local _, in_allocation = run('node_count = 65, slurm_allocation = "new"', "7")
     assert.is_nil(in_allocation.err:find("nodes of Slurm", 1, true))
     local _, fewer = run "node_count = 64"

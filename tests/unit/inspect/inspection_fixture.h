@@ -10,21 +10,20 @@
 #include "base/time.h"
 #include "commit/journal.h"
 #include "inspect/inspection.h"
+#include "tree.h"
 
 #define NOW (INT64_C(1769903998) * TM_S)
 
 static inline int open_dir(void **state)
 {
-  char *dir = tm_xstrdup("/tmp/tidemill-inspection-XXXXXX");
-  *state = mkdtemp(dir);
-  return *state ? 0 : -1;
+  *state = folder_make();
+  return 0;
 }
 
 static inline int close_dir(void **state)
 {
-  int rc = tm_tree_remove(*state, NULL);
-  free(*state);
-  return rc;
+  folder_remove(*state);
+  return 0;
 }
 
 static inline void put_bytes(const char *dir, const char *name, const void *p, size_t n)
