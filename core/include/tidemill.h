@@ -45,6 +45,7 @@
 #include <tidemill/pipeline.h>
 #include <tidemill/job.h>
 #include <tidemill/record.h>
+#include <tidemill/timeline.h>
 #include <tidemill/script.h>
 #include <tidemill/console.h>
 

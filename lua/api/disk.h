@@ -4,7 +4,7 @@
  *   workspace_api.c      a workspace and its jobs
  *   record.c         the files of a job (inspect/inspection.h) as structs of the header
  *   record_refresh.c what is new in them
- *   record_tables.c  its tries and workers
+ *   record_tables.c  its tries, workers and samples
  *   record_walk.c    all of its files
  *   record_files.c   the rest of a record: failed items, the texts of its files, their verification
  *   dataset_api.c        registered datasets (store/registry.h)

@@ -1,5 +1,5 @@
 /* record_tables.c - reads for hosts what happened in a step: its sessions; from any place on, its
- * tries and the lives of its workers. */
+ * tries, the lives of its workers, and samples of resources. */
 #include "api/disk.h"
 
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "report/life_rows.h"
+#include "report/sample_rows.h"
 #include "report/try_rows.h"
 
 struct question {
@@ -157,4 +158,124 @@ int tidemill_record_workers(struct tidemill_record *r, size_t step, int64_t *pos
   int rc = check(r, &q, err);
   return rc < 0 ? rc
                 : tm_life_rows_next(r->steps.at[step].logs_dir, position, on_life_row, &all, err);
+}
+
+/* ---- resources ---- */
+
+static int check_node(const struct tidemill_record *r, const struct question *q,
+                      const char *node_id, struct tm_err *err)
+{
+  if (tm_need(err, q->call, "node_id", node_id, NULL) < 0)
+    return TM_EUSAGE;
+  if (!tm_sample_rows_is_node(node_id))
+    return tm_err_set(err, TM_EUSAGE,
+                      "%s: '%s' is not the id of a node; an id is a number, or \"supervisor\"",
+                      q->call, node_id);
+  return check(r, q, err);
+}
+
+struct samples {
+  int (*on_sample)(const struct tidemill_sample *s, void *data);
+  void *data;
+};
+
+static int on_node_row(void *data, const struct tm_node_sample *row)
+{
+  const struct samples *all = data;
+  struct tidemill_sample s = { .size = sizeof s,
+                               .time_ns = row->wall_ns,
+                               .cpu_percent = row->cpu_percent,
+                               .memory_total_bytes = row->memory_total,
+                               .memory_used_bytes = row->memory_used,
+                               .disk_read_bytes = row->disk_read,
+                               .disk_written_bytes = row->disk_written,
+                               .network_sent_bytes = row->network_sent,
+                               .network_received_bytes = row->network_received };
+  return all->on_sample(&s, all->data);
+}
+
+int tidemill_record_samples(struct tidemill_record *r, size_t step, const char *node_id,
+                            int64_t *position,
+                            int (*on_sample)(const struct tidemill_sample *s, void *data),
+                            void *data, struct tm_err *err)
+{
+  struct samples all = { on_sample, data };
+  err = TM_ERR_OWN(err);
+  struct question q = { "tidemill_record_samples()", "on_sample", step, position,
+                        on_sample != NULL };
+  int rc = check_node(r, &q, node_id, err);
+  return rc < 0 ? rc
+                : tm_sample_rows_node(r->steps.at[step].logs_dir, node_id, position, on_node_row,
+                                      &all, err);
+}
+
+struct process_samples {
+  int (*on_sample)(const struct tidemill_process_sample *s, void *data);
+  void *data;
+};
+
+static int on_process_row(void *data, const struct tm_process_sample *row)
+{
+  const struct process_samples *all = data;
+  struct tidemill_process_sample s = { .size = sizeof s,
+                                       .time_ns = row->wall_ns,
+                                       .process = row->process,
+                                       .pid = row->pid,
+                                       .parent_pid = row->parent,
+                                       .program = row->name,
+                                       .cpu_percent = row->cpu_percent,
+                                       .rss_bytes = row->rss,
+                                       .disk_read_bytes = row->disk_read,
+                                       .disk_written_bytes = row->disk_written };
+  return all->on_sample(&s, all->data);
+}
+
+int tidemill_record_process_samples(struct tidemill_record *r, size_t step, const char *node_id,
+                                    int64_t *position,
+                                    int (*on_sample)(const struct tidemill_process_sample *s,
+                                                     void *data),
+                                    void *data, struct tm_err *err)
+{
+  struct process_samples all = { on_sample, data };
+  err = TM_ERR_OWN(err);
+  struct question q = { "tidemill_record_process_samples()", "on_sample", step, position,
+                        on_sample != NULL };
+  int rc = check_node(r, &q, node_id, err);
+  return rc < 0 ? rc
+                : tm_sample_rows_processes(r->steps.at[step].logs_dir, node_id, position,
+                                           on_process_row, &all, err);
+}
+
+struct disk_samples {
+  int (*on_sample)(const struct tidemill_disk_sample *s, void *data);
+  void *data;
+};
+
+static int on_disk_row(void *data, const struct tm_disk_sample *row)
+{
+  const struct disk_samples *all = data;
+  struct tidemill_disk_sample s = { .size = sizeof s,
+                                    .time_ns = row->wall_ns,
+                                    .device = row->device,
+                                    .mount_point = row->mount_point,
+                                    .total_bytes = row->total,
+                                    .used_bytes = row->used,
+                                    .free_bytes = row->free,
+                                    .used_percent = row->used_percent };
+  return all->on_sample(&s, all->data);
+}
+
+int tidemill_record_disk_samples(struct tidemill_record *r, size_t step, const char *node_id,
+                                 int64_t *position,
+                                 int (*on_sample)(const struct tidemill_disk_sample *s, void *data),
+                                 void *data, struct tm_err *err)
+{
+  struct disk_samples all = { on_sample, data };
+  err = TM_ERR_OWN(err);
+  struct question q = { "tidemill_record_disk_samples()", "on_sample", step, position,
+                        on_sample != NULL };
+  int rc = check_node(r, &q, node_id, err);
+  return rc < 0 ? rc
+                : tm_sample_rows_disks(r->steps.at[step].logs_dir, node_id, position, on_disk_row,
+                                       &all, err);
 }

@@ -148,6 +148,114 @@ static void tries_and_workers_are_read_as_they_come(void **state)
   host_end(&h);
 }
 
+struct measured {
+  int machines, processes, disks;
+};
+
+static int on_sample(const struct tidemill_sample *s, void *data)
+{
+  struct measured *all = data;
+  assert_int_equal(s->size, sizeof(*s));
+  assert_int_equal(s->time_ns, 1500000000);
+  assert_true(s->cpu_percent == 12.5);
+  assert_int_equal(s->memory_total_bytes, 4 << 20);
+  assert_int_equal(s->memory_used_bytes, 1 << 20);
+  assert_int_equal(s->disk_read_bytes, 2 << 20);
+  assert_int_equal(s->disk_written_bytes, 3 << 20);
+  assert_int_equal(s->network_sent_bytes, 5 << 20);
+  assert_int_equal(s->network_received_bytes, -1);
+  all->machines++;
+  return 0;
+}
+
+static int on_process(const struct tidemill_process_sample *s, void *data)
+{
+  struct measured *all = data;
+  assert_int_equal(s->size, sizeof(*s));
+  assert_int_equal(s->time_ns, 2000000000);
+  assert_string_equal(s->process, "process001");
+  assert_string_equal(s->program, "tidemill");
+  assert_true(s->pid == 41 && s->parent_pid == 40 && s->cpu_percent == 99.5);
+  assert_int_equal(s->rss_bytes, 7 << 20);
+  assert_int_equal(s->disk_read_bytes, 8 << 20);
+  assert_int_equal(s->disk_written_bytes, 9 << 20);
+  return ++all->processes == 1 ? 7 : 0;
+}
+
+static int on_disk(const struct tidemill_disk_sample *s, void *data)
+{
+  struct measured *all = data;
+  assert_int_equal(s->size, sizeof(*s));
+  assert_int_equal(s->time_ns, 3000000000);
+  assert_string_equal(s->device, "/dev/sda1");
+  assert_string_equal(s->mount_point, "/data");
+  assert_int_equal(s->total_bytes, 10 << 20);
+  assert_int_equal(s->used_bytes, 4 << 20);
+  assert_int_equal(s->free_bytes, 5 << 20);
+  assert_true(s->used_percent == 44.4);
+  all->disks++;
+  return 0;
+}
+
+/* The job is too short for samples of its own. */
+static void put_samples(const char *job_dir)
+{
+  static const char *const files[][2] = {
+    { "node_resource_usage.csv",
+      "Utc Time,Cpu Percent,Memory Total (MB),Memory Used (MB),Disk Io Read (MB),"
+      "Disk Io Write (MB),Network Sent (MB)\n1970-01-01T00:00:01.500000Z,12.5,4,1,2,3,5\n" },
+    { "processes_resource_usage.csv",
+      "Utc Time,Process,Pid,Parent Pid,Name,Cpu Percent,Memory Rss (MB),Disk Io Read (MB),"
+      "Disk Io Write (MB)\n"
+      "1970-01-01T00:00:02.000000Z,process001,41,40,tidemill,99.5,7,8,9\n"
+      "1970-01-01T00:00:02.000000Z,process001,41,40,tidemill,99.5,7,8,9\n" },
+    { "node_disk_usage.csv",
+      "Utc Time,Device,Mount Point,Total (MB),Used (MB),Free (MB),Used Percent\n"
+      "1970-01-01T00:00:03.000000Z,/dev/sda1,/data,10,4,5,44.4\n" },
+  };
+  char path[500];
+  snprintf(path, sizeof path, "mkdir -p '%s/score/logs/perf/3'", job_dir);
+  assert_int_equal(system(path), 0);
+  for (int i = 0; i < 3; i++) {
+    snprintf(path, sizeof path, "%s/score/logs/perf/3/%s", job_dir, files[i][0]);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(files[i][1], f);
+    assert_int_equal(fclose(f), 0);
+  }
+}
+
+static void resources_are_read_as_they_come(void **state)
+{
+  struct host h;
+  struct measured all = { 0 };
+  struct tidemill_record *r = NULL;
+  int64_t at = 0, rows_at = 0, disks_at = 0;
+  host_setup(&h, "good", 1, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  host_wait(&h);
+  open_record(&h, &r);
+  put_samples(tidemill_record_info(r)->dir);
+  host_must(&h, tidemill_record_samples(r, 0, "3", &at, on_sample, &all, &h.err));
+  host_must(&h, tidemill_record_samples(r, 0, "3", &at, on_sample, &all, &h.err));
+  assert_int_equal(tidemill_record_process_samples(r, 0, "3", &rows_at, on_process, &all, &h.err),
+                   7);
+  host_must(&h, tidemill_record_process_samples(r, 0, "3", &rows_at, on_process, &all, &h.err));
+  host_must(&h, tidemill_record_disk_samples(r, 0, "3", &disks_at, on_disk, &all, &h.err));
+  at = 0;
+  host_must(&h, tidemill_record_samples(r, 0, "17", &at, on_sample, &all, &h.err));
+  assert_true(all.machines == 1 && all.processes == 2 && all.disks == 1);
+  host_expect(&h, tidemill_record_samples(r, 0, "../3", &at, on_sample, &all, &h.err),
+              TIDEMILL_EUSAGE, "'../3' is not the id of a node");
+  host_expect(&h, tidemill_record_process_samples(r, 0, NULL, &at, on_process, &all, &h.err),
+              TIDEMILL_EUSAGE, "`node_id`");
+  host_expect(&h, tidemill_record_disk_samples(r, 9, "3", &at, on_disk, &all, &h.err),
+              TIDEMILL_EUSAGE, "there is no step 9");
+  tidemill_record_close(r);
+  host_end(&h);
+}
+
 static void what_cannot_be_read_says_why(void **state)
 {
   struct host h;
@@ -386,6 +494,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_running_job_is_followed_to_its_end),
     cmocka_unit_test(tries_and_workers_are_read_as_they_come),
+    cmocka_unit_test(resources_are_read_as_they_come),
     cmocka_unit_test(what_cannot_be_read_says_why),
     cmocka_unit_test(sessions_are_counted),
     cmocka_unit_test(the_files_of_a_job_are_listed),

@@ -1,0 +1,151 @@
+/* tidemill/timeline.h - what happened in a job, as its files describe it: sessions, tries, workers,
+ * resources. */
+#ifndef TIDEMILL_TIMELINE_H
+#define TIDEMILL_TIMELINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tidemill/record.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* These functions read tables of any size, also while they grow. A *position is a place in one
+ * table: keep one for each call, step and node, and begin with 0.
+ */
+
+/* ---- Sessions ---- */
+
+/* A session of a step: it was begun, or resumed. */
+struct tidemill_session {
+  size_t size;
+  int64_t number; /* from 1 */
+  int64_t begin_ns;
+  int64_t mini_batches; /* that have ended in it */
+};
+
+/* Session `i` of a step, the first one first. NULL: there is none, or it cannot be read. Of a step
+ * that has ended, the first call reads the whole journal. */
+TIDEMILL_API const struct tidemill_session *tidemill_record_session(struct tidemill_record *r,
+                                                                    size_t step, size_t i);
+
+/* ---- Tries ---- */
+
+/* A try of a mini-batch, or an init() that failed. */
+struct tidemill_try {
+  size_t size;
+  int64_t mini_batch;  /* -1: an init() that failed */
+  int64_t try_number;  /* from 1; 0: an init() */
+  const char *worker;  /* "process003" */
+  const char *node_id; /* "0": this machine; "": a job of an older version */
+  int64_t begun_ns;    /* when the worker began it, since the epoch; 0: it never did */
+  int64_t elapsed_ns;  /* until its result was there */
+  int64_t run_ns;      /* of that, in run() */
+  int64_t items, items_succeeded, items_failed;
+  const char *status;     /* "RUN_DONE", "RUN_EXCEPTION", ... */
+  const char *category;   /* "", "error", "timeout", "lost" (its worker died) or "canceled" */
+  const char *error;      /* one line; "": none */
+  const char *first_item; /* "": it has none, or is a group of rows */
+  int64_t result_bytes;   /* of the rows that it returned */
+};
+
+/* Reads the tries of a step from *position on, in the order in which they ended; 0: all of them.
+ * Afterwards *position is where the next call goes on: with what has ended meanwhile. The strings
+ * of a try are valid until on_try() returns; if that returns a number other than 0, the call ends
+ * after this try and returns the number. While a job runs, a try may appear a tenth of a second
+ * late. TIDEMILL_EUSAGE, or a system error. */
+TIDEMILL_API int tidemill_record_tries(struct tidemill_record *r, size_t step, int64_t *position,
+                                       int (*on_try)(const struct tidemill_try *t, void *data),
+                                       void *data, struct tidemill_error *err);
+
+/* Finds where the tries begin that ended at `time_ns` or later, in a time that hardly depends on
+ * their number: *position, for tidemill_record_tries(). For a span of time, end that call at the
+ * first try that ended after it; one that began in the span may have ended later. */
+TIDEMILL_API int tidemill_record_tries_since(struct tidemill_record *r, size_t step,
+                                             int64_t time_ns, int64_t *position,
+                                             struct tidemill_error *err);
+
+/* ---- Workers ---- */
+
+/* An event in the life of a worker. */
+struct tidemill_life_event {
+  size_t size;
+  int64_t time_ns;    /* since the epoch */
+  const char *worker; /* "process003" */
+  const char *node_id, *node_address;
+  int64_t pid;       /* 0: it could not be started */
+  const char *event; /* "started"; "ready": init() has returned; "init_failed"; "ended" */
+  int64_t lived_ns;  /* since it was started */
+  /* Of "ended": the most memory that it had resident; 0: not known. */
+  int64_t max_rss_bytes;
+  const char *detail; /* "init_failed": the error; "ended": how; one line */
+};
+
+/* Reads the events of a step's workers from *position on, as tidemill_record_tries() does. */
+TIDEMILL_API int tidemill_record_workers(struct tidemill_record *r, size_t step, int64_t *position,
+                                         int (*on_event)(const struct tidemill_life_event *e,
+                                                         void *data),
+                                         void *data, struct tidemill_error *err);
+
+/* ---- Resources ----
+ *
+ * The machine of each node is measured every second at first and less often later, as the parameter
+ * resource_monitor_interval says. `node_id` is that of a worker's events, or "supervisor": the
+ * machine of the process that runs the job, if commands start its nodes. A figure is -1 if it is
+ * not known. A node of which nothing was measured has no samples.
+ */
+
+/* A machine. Bytes of disks and networks are totals since its start. */
+struct tidemill_sample {
+  size_t size;
+  int64_t time_ns;    /* since the epoch */
+  double cpu_percent; /* of all cores, since the last sample */
+  int64_t memory_total_bytes, memory_used_bytes;
+  int64_t disk_read_bytes, disk_written_bytes;
+  int64_t network_sent_bytes, network_received_bytes;
+};
+
+/* A process of the job. */
+struct tidemill_process_sample {
+  size_t size;
+  int64_t time_ns;
+  /* The worker, "process003", or "keeper", "supervisor", "relay"; also of its descendants. */
+  const char *process;
+  int64_t pid, parent_pid; /* 0: not known */
+  const char *program;     /* its name */
+  double cpu_percent;      /* of one core, since the last sample */
+  int64_t rss_bytes;
+  int64_t disk_read_bytes, disk_written_bytes; /* since it was started */
+};
+
+/* A local file system. */
+struct tidemill_disk_sample {
+  size_t size;
+  int64_t time_ns;
+  const char *device, *mount_point;
+  int64_t total_bytes, used_bytes;
+  int64_t free_bytes;  /* for users other than root */
+  double used_percent; /* as df counts */
+};
+
+/* Each reads the samples of a node in a step from *position on, as tidemill_record_tries() does. */
+TIDEMILL_API int tidemill_record_samples(struct tidemill_record *r, size_t step,
+                                         const char *node_id, int64_t *position,
+                                         int (*on_sample)(const struct tidemill_sample *s,
+                                                          void *data),
+                                         void *data, struct tidemill_error *err);
+TIDEMILL_API int tidemill_record_process_samples(
+    struct tidemill_record *r, size_t step, const char *node_id, int64_t *position,
+    int (*on_sample)(const struct tidemill_process_sample *s, void *data), void *data,
+    struct tidemill_error *err);
+TIDEMILL_API int tidemill_record_disk_samples(struct tidemill_record *r, size_t step,
+                                              const char *node_id, int64_t *position,
+                                              int (*on_sample)(const struct tidemill_disk_sample *s,
+                                                               void *data),
+                                              void *data, struct tidemill_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
