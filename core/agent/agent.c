@@ -82,6 +82,15 @@ static void send_plain(struct tm_agent *a, enum tm_agent_msg type)
   tm_link_send(&a->link, &f);
 }
 
+/* `init_ns` 0: the script has no init(). */
+static void send_ready(struct tm_agent *a, int64_t init_ns)
+{
+  char bytes[8];
+  struct tm_msg f = { .type = TM_MSG_READY, .payload = bytes, .length = sizeof(bytes), .fd = -1 };
+  tm_put_u64(bytes, (uint64_t)init_ns);
+  tm_link_send(&a->link, &f);
+}
+
 /* ---- one mini-batch ---- */
 
 /* Compares size and time with those of the listing; the items' bytes are valid. */
@@ -317,7 +326,7 @@ static int start(struct tm_agent *a, struct tm_err *err)
 {
   struct tm_msg nothing = { .fd = -1 };
   struct tm_result_head head = { 0 };
-  int64_t begin_ns = tm_clock_mono_ns();
+  int64_t begin_ns = tm_clock_mono_ns(), init_begin_ns = begin_ns;
   head.begin_wall_ns = wall_of(a, begin_ns);
   tm_agent_listen(a);
   if (a->trial.setup.is_interruptible)
@@ -332,14 +341,15 @@ static int start(struct tm_agent *a, struct tm_err *err)
     send_plain(a, TM_MSG_LOADED);
     if (tm_agent_flush(a, begin_ns, err) < 0)
       return err->code;
+    init_begin_ns = tm_clock_mono_ns();
     code = tm_trial_init(&a->trial);
     tm_agent_end_forked(a);
   }
   tm_agent_end_init(a);
   int64_t end_ns = tm_clock_mono_ns();
   a->cpu_ns = cpu_now_ns();
-  if (is_loaded && code == 0) {
-    send_plain(a, TM_MSG_READY);
+  if (is_loaded && code >= 0) {
+    send_ready(a, code > 0 ? 0 : end_ns - init_begin_ns);
     return tm_agent_flush(a, end_ns, err);
   }
   head.total_ns = end_ns - begin_ns;

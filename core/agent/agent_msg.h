@@ -32,7 +32,7 @@ enum tm_agent_msg {
   TM_MSG_MINI_BATCH,  /* struct tm_mini_batch_head, items */
   TM_MSG_STOP,        /* - */
   TM_MSG_ARM,         /* - */
-  TM_MSG_READY = 33,  /* - */
+  TM_MSG_READY = 33,  /* u64: nanoseconds in init(); 0: the script has none */
   TM_MSG_INIT_FAILED, /* struct tm_failure */
   TM_MSG_RESULT,      /* struct tm_result_head, rows or spill */
   TM_MSG_FAILED,      /* struct tm_failure */

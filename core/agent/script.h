@@ -47,7 +47,7 @@ struct tm_script {
    * defines no function run, which is a failure too. `setup` lives as long as the script. */
   int (*load)(void *data, const struct tm_setup *setup, bool *has_no_run,
               struct tm_script_error *error);
-  /* Calls init(), if defined. */
+  /* Calls init(). 1: the script has none; negative with `error`. */
   int (*init)(void *data, struct tm_script_error *error);
   /* One try. Appends rows (each ends in a line break) to `rows`, with append_row; `returned` counts
    * elements. */

@@ -33,7 +33,7 @@ struct tm_trial {
 };
 
 int tm_trial_load(struct tm_trial *t);
-int tm_trial_init(struct tm_trial *t);
+int tm_trial_init(struct tm_trial *t); /* 1: the script has no init() */
 /* Forgets the results of the last mini-batch. */
 void tm_trial_clear(struct tm_trial *t);
 /* Adds to t->rows, t->extras, and sets t->returned. Errors and marks name entries of archives as

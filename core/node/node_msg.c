@@ -20,7 +20,7 @@
 
 const char *tm_hello(void)
 {
-  return "tidemill " TM_VERSION " protocol 10 build " TM_BUILD_ID;
+  return "tidemill " TM_VERSION " protocol 11 build " TM_BUILD_ID;
 }
 
 const char *tm_build_id(void)

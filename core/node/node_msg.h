@@ -96,7 +96,7 @@ enum tm_node_msg {
 #define TM_LOCAL_NODE      0
 #define TM_LOCAL_NODE_NAME "0"
 
-/* The text that both sides exchange first, and which must be equal: "tidemill 0.2.0 protocol 10
+/* The text that both sides exchange first, and which must be equal: "tidemill 0.2.0 protocol 11
  * build 1f2a3b4c5d6e". The build is a hash over the sources (build_id.cmake). */
 const char *tm_hello(void);
 const char *tm_build_id(void);

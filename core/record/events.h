@@ -161,6 +161,7 @@ struct tm_event {
   int64_t pid;                     /* with worker, or 0 */
   int64_t lived_ns;                /* with worker: since it was started; 0: it was not */
   int64_t clock_offset_ns;         /* WORKER_STARTED: the wall clock of its node minus ours */
+  int64_t init_ns;                 /* WORKER_READY: how long init() took; 0: there is none */
   const struct tm_ended *ended;    /* WORKER_ENDED; NULL: not started, or lost with its node */
   enum tm_level level;
   const char *text;                           /* "" without */

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "report/log_line.h"
 #include "report/table_rows.h"
+#include "report/worker_lives.h"
 
 #define MB (1024.0 * 1024)
 
@@ -41,6 +42,7 @@ static int on_fields(void *data, char *const *at)
                              .event = at[EVENT],
                              .lived_ns = scaled(at[SECONDS], (double)TM_S),
                              .max_rss_bytes = scaled(at[RSS], MB),
+                             .init_ns = tm_worker_lives_init_ns(at[EVENT], at[DETAIL]),
                              .detail = at[DETAIL] };
   tm_log_moment(at[TIME], strlen(at[TIME]), &row.wall_ns);
   if (!tm_text_int(at[PID], &row.pid))

@@ -14,6 +14,7 @@
 #define FILE_MAX   (1u << 30)
 #define OFFSET     "clock offset " /* followed by seconds */
 #define OFFSET_MAX 1e9             /* seconds: a node may say anything */
+#define INIT       "init() took "  /* likewise */
 
 static const char header[] =
     "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail\n";
@@ -69,23 +70,32 @@ void tm_worker_lives_add(struct tm_worker_lives *l, const struct tm_event *e)
   tm_buf_add_char(b, ',');
   if (e->kind == TM_EVENT_WORKER_STARTED && e->clock_offset_ns != 0)
     tm_buf_printf(b, OFFSET "%.6f s", (double)e->clock_offset_ns / (double)TM_S);
+  else if (e->kind == TM_EVENT_WORKER_READY && e->init_ns > 0)
+    tm_buf_printf(b, INIT "%.6f s", (double)e->init_ns / (double)TM_S);
   else
     add_text(l, e->kind == TM_EVENT_INIT_FAILED ? e->message : e->text);
   tm_buf_add_char(b, '\n');
 }
 
-static int64_t offset_of(const char *detail)
+/* The seconds after `words`, with which a detail must begin; 0: it does not. */
+static int64_t ns_after(const char *detail, const char *words)
 {
-  size_t n = sizeof(OFFSET) - 1;
+  size_t n = strlen(words);
   double seconds = 0;
   char *number;
-  if (strncmp(detail, OFFSET, n) != 0)
+  if (strncmp(detail, words, n) != 0)
     return 0;
   number = tm_xstrndup(detail + n, strcspn(detail + n, " "));
   if (!tm_text_number(number, &seconds) || !(seconds > -OFFSET_MAX && seconds < OFFSET_MAX))
     seconds = 0;
   free(number);
   return (int64_t)(seconds * (double)TM_S);
+}
+
+int64_t tm_worker_lives_init_ns(const char *event, const char *detail)
+{
+  int64_t ns = strcmp(event, "ready") == 0 ? ns_after(detail, INIT) : 0;
+  return ns > 0 ? ns : 0;
 }
 
 int64_t tm_worker_lives_clock_offset(const char *logs_dir, const char *worker)
@@ -98,7 +108,7 @@ int64_t tm_worker_lives_clock_offset(const char *logs_dir, const char *worker)
     for (char *at = text.data; at && (end = strchr(at, '\n')); at = end + 1)
       if (tm_csv_split(at, (size_t)(end - at), f, COLUMNS) == COLUMNS &&
           strcmp(f[PROCESS], worker) == 0 && strcmp(f[EVENT], "started") == 0)
-        offset_ns = offset_of(f[DETAIL]);
+        offset_ns = ns_after(f[DETAIL], OFFSET);
   tm_buf_release(&text);
   free(path);
   return offset_ns;

@@ -9,7 +9,9 @@
  *   Seconds        since it was started; empty for "started", and if it never was
  *   Max Rss (MB)   of "ended": the most memory that it had resident; empty if nobody knows
  *   Detail         one line. "init_failed": the error; "ended": how; "started": "clock offset
- *                  2.500000 s", the clock of its node minus that of the supervisor, if it is not 0
+ *                  2.500000 s", the clock of its node minus that of the supervisor, if it is not 0;
+ *                  "ready": "init() took 0.050000 s", if the script has an init(). How long a
+ *                  failed init() took is in processed_mini-batches.csv (tries.h)
  */
 #ifndef TM_REPORT_WORKER_LIVES_H
 #define TM_REPORT_WORKER_LIVES_H
@@ -31,6 +33,8 @@ int tm_worker_lives_flush(struct tm_worker_lives *l, struct tm_err *err);
 /* The clock offset of the worker's node, from the file below `logs_dir`: how far ahead its logs
  * are. 0: it has none, or it is not known. */
 int64_t tm_worker_lives_clock_offset(const char *logs_dir, const char *worker);
+/* How long init() took, from two columns of a row; 0: not known. */
+int64_t tm_worker_lives_init_ns(const char *event, const char *detail);
 int tm_worker_lives_close(struct tm_worker_lives *l, struct tm_err *err); /* zeroed: a no-op */
 
 #endif

@@ -429,10 +429,17 @@ static void on_loaded(struct tm_worker *w)
   tm_workers_fill(w->s);
 }
 
-static void on_ready(struct tm_worker *w)
+static void on_ready(struct tm_worker *w, const struct tm_msg *f)
 {
   struct tm_event e = { .kind = TM_EVENT_WORKER_READY };
+  struct tm_reader r;
 
+  tm_reader_init(&r, f->payload, f->length);
+  e.init_ns = (int64_t)tm_read_u64(&r);
+  if (r.bad || r.at != r.end || e.init_ns < 0) {
+    tm_worker_results_on_rubbish(w);
+    return;
+  }
   tm_workers_tell(w->s,
                   &(struct tm_sched_event) { .kind = TM_SCHED_ON_READY, .worker = w->number });
   tm_supervisor_emit(w->s, &e, w);
@@ -467,7 +474,7 @@ void tm_worker_results_on_msg(void *worker, const struct tm_msg *f)
   }
   switch (f->type) {
   case TM_MSG_LOADED: on_loaded(w); break;
-  case TM_MSG_READY: on_ready(w); break;
+  case TM_MSG_READY: on_ready(w, f); break;
   case TM_MSG_INIT_FAILED: on_init_failed(w, f); break;
   case TM_MSG_RESULT: on_result(w, f); break;
   case TM_MSG_FAILED: on_failed(w, f); break;

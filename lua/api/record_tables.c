@@ -144,7 +144,8 @@ static int on_life_row(void *data, const struct tm_life_row *row)
                                    .event = row->event,
                                    .lived_ns = row->lived_ns,
                                    .max_rss_bytes = row->max_rss_bytes,
-                                   .detail = row->detail };
+                                   .detail = row->detail,
+                                   .init_ns = row->init_ns };
   return all->on_event(&e, all->data);
 }
 

@@ -427,7 +427,7 @@ static int script_init(void *data, struct tm_script_error *error)
 {
   struct script *s = data;
   if (s->hooks[HOOK_INIT] == LUA_NOREF)
-    return 0;
+    return 1;
   push_hook(s, HOOK_INIT);
   return call(s, 2, TM_INIT_EXCEPTION, TM_INIT_TIMEOUT, error);
 }

@@ -121,7 +121,8 @@ static inline int fixture_load(struct fixture *f, const char *source)
   assert_int_equal(tm_lua_script_open(&f->script, tm_lua_modules(), NULL), 0);
   f->has_no_run = false;
   int code = f->script.load(f->script.data, &f->setup, &f->has_no_run, &f->error);
-  return code < 0 ? code : f->script.init(f->script.data, &f->error);
+  code = code < 0 ? code : f->script.init(f->script.data, &f->error);
+  return code < 0 ? code : 0;
 }
 
 static inline int fixture_run(struct fixture *f, uint32_t items)

@@ -111,6 +111,14 @@ static inline void memory_answer(struct memory_worker *w, uint32_t type, const s
   w->link.user->on_msg(w->link.data, &f);
 }
 
+static inline void memory_ready(struct memory_worker *w)
+{
+  struct tm_buf bytes = TM_BUF_NONE;
+  tm_buf_add_u64(&bytes, 0);
+  memory_answer(w, TM_MSG_READY, &bytes);
+  tm_buf_release(&bytes);
+}
+
 #define STEP_BIG (18u << 20)
 
 /* The rows of an item whose name begins with "big", in a file. */
@@ -230,7 +238,7 @@ static inline void memory_handle(struct memory_worker *w, const struct tm_msg *f
   case TM_MSG_SETUP:
     memory_set_up(w, f);
     memory_answer(w, TM_MSG_LOADED, NULL);
-    memory_answer(w, TM_MSG_READY, NULL);
+    memory_ready(w);
     break;
   case TM_MSG_MINI_BATCH: memory_run(w, f); break;
   case TM_MSG_STOP: w->is_ended = true; break;

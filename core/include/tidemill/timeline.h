@@ -80,6 +80,9 @@ struct tidemill_life_event {
   /* Of "ended": the most memory that it had resident; 0: not known. */
   int64_t max_rss_bytes;
   const char *detail; /* "init_failed": the error; "ended": how; one line */
+  /* Of "ready": in init(); 0: the script has none, or a job of an older version. That of an init()
+   * that failed is the `elapsed_ns` of its try. */
+  int64_t init_ns;
 };
 
 /* Reads the events of a step's workers from *position on, as tidemill_record_tries() does. */

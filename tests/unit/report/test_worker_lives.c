@@ -3,6 +3,7 @@
 
 #include "report_fixture.h"
 
+#include "report/life_rows.h"
 #include "report/worker_lives.h"
 
 #define HEADER    "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail\n"
@@ -31,12 +32,14 @@ static void a_life_is_a_row_for_each_event(void **state)
                                fixture_event(f, TM_EVENT_WORKER_ENDED) };
   events[0].lived_ns = 5;
   events[1].lived_ns = 250 * TM_MS;
+  events[1].init_ns = 50123000;
   events[4].lived_ns = 90 * TM_S + 1000;
   events[4].ended = &ended;
   events[4].text = "stopped";
   write_all(f, events, TM_COUNT_OF(events));
   char *text = fixture_read(f, FILE_NAME);
-  assert_string_equal(text, HEADER FRONT "started,,,\n" FRONT "ready,0.250000,,\n" FRONT
+  assert_string_equal(text, HEADER FRONT "started,,,\n" FRONT
+                                         "ready,0.250000,,init() took 0.050123 s\n" FRONT
                                          "ended,90.000001,12.4,stopped\n");
   free(text);
 }
@@ -94,7 +97,33 @@ static void the_clock_of_a_worker_is_noted(void **state)
   assert_int_equal(offset_of(f, "process005"), 0);
 }
 
+static int on_row(void *data, const struct tm_life_row *row)
+{
+  tm_buf_printf(data, "%s %lld %s;", row->event, (long long)row->init_ns, row->detail);
+  return 0;
+}
+
+static void the_time_of_init_is_read_again(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_event events[] = { fixture_event(f, TM_EVENT_WORKER_READY),
+                               fixture_event(f, TM_EVENT_WORKER_READY),
+                               fixture_event(f, TM_EVENT_WORKER_ENDED) };
+  struct tm_buf found = TM_BUF_NONE;
+  int64_t at = 0;
+  events[1].init_ns = 2500 * TM_MS;
+  events[2].text = "init() took 7.000000 s"; /* a worker may write that as its last line */
+  write_all(f, events, TM_COUNT_OF(events));
+  assert_int_equal(tm_life_rows_next(f->logs, &at, on_row, &found, NULL), 0);
+  assert_string_equal(tm_buf_str(&found), "ready 0 ;ready 2500000000 init() took 2.500000 s;"
+                                          "ended 0 init() took 7.000000 s;");
+  assert_int_equal(tm_worker_lives_init_ns("ready", "init() took -1.000000 s"), 0);
+  assert_int_equal(tm_worker_lives_init_ns("ready", "init() took 1e300 s"), 0);
+  tm_buf_release(&found);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test_setup_teardown(the_time_of_init_is_read_again, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(the_clock_of_a_worker_is_noted, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_life_is_a_row_for_each_event, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(details_are_one_quoted_line, fixture_open, fixture_close),
