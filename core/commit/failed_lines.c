@@ -49,6 +49,8 @@ static void add_tail(struct tm_buf *out, const struct tm_failed_try *t)
   add_string(out, "error", t->message, t->message_len);
   if (t->where && *t->where)
     add_string(out, "where", t->where, strlen(t->where));
+  if (t->names)
+    add_string(out, "names", t->names, strlen(t->names));
   add_string(out, "log", t->log, strlen(t->log));
   tm_buf_add_str(out, "}\n");
 }
@@ -136,7 +138,7 @@ static void add_item(struct tm_buf *out, const struct tm_failed_try *t, const st
   if (item->fault_len > 0) {
     own.message = item->fault;
     own.message_len = item->fault_len;
-    own.where = NULL;
+    own.where = own.names = NULL;
   }
   tm_failed_lines_item(out, &own, item);
 }

@@ -12,10 +12,11 @@
  * one: nobody knows which items they are. It has `marked` if the script marked some of `items` as
  * failed. The third line is for rows of a table that nobody could count; they count as one item.
  * Rows that partition keys group have "keys":"store=north, n=3", too: `item` is a file of the job.
- * `input` is the number of the dataset in the step's inputs, from 0. `item` shows a path that is
- * not UTF-8 with U+FFFD; `item_hex` has its bytes. A table file that could not be read has the
- * `begin` of rows, 0, and no end: it cannot become an input of files. `entry_hex` has an entry of
- * an archive as in data/item.h, so that the entry can become an input again.
+ * `names` is the item that the message names, if the mini-batch has several items, which all have
+ * this message. `input` is the number of the dataset in the step's inputs, from 0. `item` shows a
+ * path that is not UTF-8 with U+FFFD; `item_hex` has its bytes. A table file that could not be read
+ * has the `begin` of rows, 0, and no end: it cannot become an input of files. `entry_hex` has an
+ * entry of an archive as in data/item.h, so that the entry can become an input again.
  */
 #ifndef TM_COMMIT_FAILED_LINES_H
 #define TM_COMMIT_FAILED_LINES_H
@@ -46,6 +47,7 @@ struct tm_failed_try {
   const char *message; /* any bytes */
   size_t message_len;
   const char *where; /* the line of the script, "score.lua:12"; NULL or "": unknown */
+  const char *names; /* the one of several items that the message names; NULL: none */
   const char *log;   /* the file with the full text */
   /* of a table: the first row that failed, from 1 in its mini-batch; 0: all rows */
   uint32_t number;

@@ -12,10 +12,10 @@
 #include "base/check.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/message_pattern.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "inspect/inspection.h"
+#include "record/error_key.h"
 #include "sys/fs.h"
 
 #define LIST_END (1u << 20) /* bytes that are read */
@@ -29,7 +29,8 @@ struct reading {
   struct tm_buf key;
 };
 
-/* All items of a mini-batch have its error, and the message may name one of them. */
+/* All items of a mini-batch have its error, and the message may name one of them. Lines of older
+ * versions do not say which. */
 static void note_named(struct reading *r, const struct tm_json *line)
 {
   const char *message = tm_json_str(line, "error", NULL), *item = tm_json_str(line, "item", NULL);
@@ -59,11 +60,14 @@ static struct tm_inspection_error *find(struct reading *r, const struct tm_json 
   bool is_new;
   if (!message)
     return NULL;
-  const char *item = named_by(r, message);
-  tm_buf_clear(&r->key);
-  tm_buf_printf(&r->key, "%s\n%s\n", tm_json_str(line, "status", ""), where ? where : "");
-  size_t pattern_at = r->key.len;
-  tm_message_pattern(&r->key, message, item, strlen(item));
+  const char *item = tm_json_str(line, "names", NULL);
+  item = item ? item : named_by(r, message);
+  size_t pattern_at = tm_error_key(
+      &r->key, &(struct tm_error_signature) { .status = tm_json_str(line, "status", ""),
+                                              .where = where,
+                                              .message = message,
+                                              .item = item,
+                                              .item_len = strlen(item) });
   uint64_t *place = tm_map_add(&r->known, r->key.data, r->key.len, &is_new);
   if (is_new && s->errors_len == TM_INSPECTION_ERRORS)
     s->errors_more++;

@@ -99,3 +99,19 @@ void tm_step_view_add_folder(struct tm_buf *path, const struct tm_step_view *v,
   tm_buf_add_str(path, v->dir);
   tm_buf_add_str(path, below ? below : "");
 }
+
+const char *tm_attempt_error_item(const struct tm_attempt *a, size_t *len)
+{
+  const char *item = NULL;
+  *len = 0;
+  if (a->are_rows || a->items <= 0)
+    return NULL;
+  if (a->items == 1 && !a->is_uncounted && a->first_item) {
+    item = a->first_item;
+    *len = a->first_item_len;
+  } else if (a->named_item) {
+    item = a->named_item;
+    *len = strlen(item);
+  }
+  return item;
+}

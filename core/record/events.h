@@ -190,6 +190,9 @@ const char *tm_event_failed(const struct tm_event *e);
 /* Adds "4 workers at most". */
 void tm_step_view_add_workers(struct tm_buf *out, const struct tm_step_view *s);
 
+/* The item that the message of a failed try may name: its only one, or the one of several that it
+ * does name. NULL with *len 0: there is none; rows have none. */
+const char *tm_attempt_error_item(const struct tm_attempt *a, size_t *len);
 /* How many items of a try will be tried again. With `succeeded` and `failed` they add up to
  * `items`. */
 int64_t tm_attempt_left(const struct tm_attempt *a);

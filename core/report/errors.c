@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/message_pattern.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "record/error_key.h"
 
 #define MESSAGE_MAX     4000       /* bytes of a message */
 #define ITEM_MAX        1000       /* bytes of a path */
@@ -166,50 +166,24 @@ static struct tm_error *add_new(struct tm_errors *s, const struct tm_event *e, c
   return n;
 }
 
-/* The part of a message that distinguishes errors. The message about a worker's end has no place in
- * the script, and ends in its lifetime, which does not distinguish two deaths. */
-static size_t distinct_len(const char *message, const char *where)
-{
-  const char *after = *where ? NULL : strstr(message, " after ");
-  bool is_time = after && after[7] >= '0' && after[7] <= '9';
-  return is_time ? (size_t)(after - message) : strlen(message);
-}
-
 static bool is_of_one_item(const struct tm_attempt *a)
 {
   return a && a->items == 1 && !a->is_uncounted && !a->are_rows && a->first_item;
 }
 
-/* Without the item that the message may name: the only one of the try, or the one of several that
- * it does name. With `is_whole` the message is that of a whole mini-batch. The numbers of a signal
- * and of an exit status make a difference. */
-static void add_pattern(struct tm_buf *out, const struct tm_attempt *a, const char *message,
-                        const char *where, bool is_whole)
-{
-  char *text = tm_xstrndup(message, distinct_len(message, where));
-  if (a && a->status == TM_PROCESS_DIED)
-    tm_buf_add_str(out, text);
-  else if (a && !is_whole && is_of_one_item(a))
-    tm_message_pattern(out, text, a->first_item, a->first_item_len);
-  else if (a && a->named_item && !a->are_rows)
-    tm_message_pattern(out, text, a->named_item, strlen(a->named_item));
-  else
-    tm_message_pattern(out, text, "", 0);
-  free(text);
-}
-
-/* What distinguishes the error of a try. */
+/* With `is_whole` the message is that of a whole mini-batch. */
 static void make_key(struct tm_errors *s, const struct tm_event *e, const char *message,
                      const char *where, bool is_whole)
 {
-  const struct tm_attempt *a = e->kind == TM_EVENT_TRY_ENDED ? e->attempt : NULL;
-  tm_buf_clear(&s->key);
-  tm_buf_add_int(&s->key, a ? (int64_t)a->status : -(int64_t)e->kind);
-  tm_buf_add_char(&s->key, '|');
-  tm_buf_add_str(&s->key, where);
-  tm_buf_add_char(&s->key, '|');
-  s->pattern_at = s->key.len;
-  add_pattern(&s->key, a, message, where, is_whole);
+  const struct tm_attempt *a = e->kind == TM_EVENT_SHUTDOWN_FAILED ? NULL : e->attempt;
+  struct tm_error_signature of = { .status = tm_event_failed(e),
+                                   .where = where,
+                                   .message = message };
+  if (a)
+    of.status = tm_status_name(a->status);
+  if (a && !(is_whole && is_of_one_item(a)))
+    of.item = tm_attempt_error_item(a, &of.item_len);
+  s->pattern_at = tm_error_key(&s->key, &of);
 }
 
 /* The error with this key, or a new one; NULL: the limit of distinct errors is reached. */
@@ -345,11 +319,11 @@ bool tm_errors_add_cause(struct tm_errors *s, const struct tm_event *e,
   uint64_t *place;
   s->items += cause->items;
   s->due.is_changed = true;
-  tm_buf_clear(&s->key);
-  tm_buf_add_str(&s->key, "items|");
-  s->pattern_at = s->key.len;
-  tm_message_pattern(&s->key, cause->message, cause->first_item ? cause->first_item : "",
-                     cause->first_item ? cause->first_item_len : 0);
+  s->pattern_at = tm_error_key(
+      &s->key,
+      &(struct tm_error_signature) { .message = cause->message,
+                                     .item = cause->first_item,
+                                     .item_len = cause->first_item ? cause->first_item_len : 0 });
   place = find_place(s, &is_new);
   if (!place) {
     s->others++;

@@ -18,18 +18,22 @@
 static const char header[] =
     "Mini-batch Id,Picked Count,Process,Process Start Time,Total,Succeeded,Failed,Elapsed Seconds,"
     "Process Seconds,Run Method Seconds,Status,Error Category,Error Message,Mini-batch Detail";
-static const char newer[] = ",Node,Result Bytes"; /* columns that files of 0.1 lack */
+/* Columns that files of older versions lack. */
+static const char newer[] = ",Node,Result Bytes,Script Line,Error Item";
+enum { OLDEST = 14, WITH_BYTES = 16, COLUMNS = 18 };
 
-/* Whether the file at `path`, which has rows, has only the columns before the newer ones. */
-static bool is_older(const struct tm_fs *fs, const char *path)
+/* The number of columns of the file at `path`, which has rows. */
+static size_t columns_of(const struct tm_fs *fs, const char *path)
 {
-  char line[sizeof(header)];
+  char line[sizeof(header) + sizeof(newer)];
   int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL);
   int64_t got = fd < 0 ? fd : tm_fs_read_at(fs, fd, path, line, sizeof(line), 0, NULL);
+  size_t n = 1;
   if (fd >= 0)
     tm_fs_close(fs, fd);
-  return got == sizeof(line) && memcmp(line, header, sizeof(line) - 1) == 0 &&
-         line[sizeof(line) - 1] == '\n';
+  for (int64_t i = 0; i < got && line[i] != '\n'; i++)
+    n += line[i] == ',';
+  return got < 0 ? COLUMNS : n;
 }
 
 int tm_tries_open(struct tm_tries *t, const struct tm_fs *fs, const char *logs_dir,
@@ -39,11 +43,12 @@ int tm_tries_open(struct tm_tries *t, const struct tm_fs *fs, const char *logs_d
   int rc;
   memset(t, 0, sizeof(*t));
   tm_stamp_init(&t->stamp);
+  t->columns = COLUMNS;
   rc = tm_log_file_open(&t->file, fs, path, err);
   if (rc == 0 && tm_log_file_is_empty(&t->file))
     tm_buf_printf(&t->file.text, "%s%s\n", header, newer);
   else if (rc == 0)
-    t->is_older = is_older(fs, path);
+    t->columns = columns_of(fs, path);
   free(path);
   return rc;
 }
@@ -179,6 +184,19 @@ static void add_newer(struct tm_tries *t, const struct tm_event *e)
   tm_pen_stop(&p);
 }
 
+static void add_error_place(struct tm_tries *t, const struct tm_attempt *a)
+{
+  bool has_failed = a->status != TM_RUN_DONE && a->status != TM_CANCELED;
+  size_t len = 0;
+  const char *item = has_failed ? tm_attempt_error_item(a, &len) : NULL;
+  tm_buf_add_char(&t->file.text, ',');
+  if (has_failed && a->script_where)
+    add_text(t, a->script_where, strlen(a->script_where), 0);
+  tm_buf_add_char(&t->file.text, ',');
+  if (item)
+    add_text(t, item, len, 0);
+}
+
 int tm_tries_add(struct tm_tries *t, const struct tm_event *e, struct tm_err *err)
 {
   const struct tm_attempt *a = e->attempt;
@@ -192,8 +210,10 @@ int tm_tries_add(struct tm_tries *t, const struct tm_event *e, struct tm_err *er
     add_detail(b, a);
   else if (a->items > 0)
     add_quoted_detail(t, a);
-  if (!t->is_older)
+  if (t->columns > OLDEST)
     add_newer(t, e);
+  if (t->columns > WITH_BYTES)
+    add_error_place(t, a);
   tm_buf_add_char(b, '\n');
   return tm_log_file_flush_large(&t->file, err);
 }

@@ -4,8 +4,8 @@
  *
  * Columns: Mini-batch Id, Picked Count, Process, Process Start Time, Total, Succeeded, Failed,
  * Elapsed Seconds, Process Seconds, Run Method Seconds, Status, Error Category, Error Message,
- * Mini-batch Detail, Node, Result Bytes. Find them by name: a job that an older version began has
- * no Node and no Result Bytes.
+ * Mini-batch Detail, Node, Result Bytes, Script Line, Error Item. Find them by name: a job that an
+ * older version began has none of the last ones.
  *
  *   Process Start Time   when the worker began the mini-batch, "2026-01-31T23:59:58.123456Z"; empty
  *                        if it did not report that
@@ -19,6 +19,9 @@
  *   Node                 the number of the worker's node
  *   Result Bytes         the size of the rows that it returned, as they are in the output; 0 if it
  *                        failed
+ *   Script Line          where it failed, "score.lua:12"; empty if it did not, or nobody knows
+ *   Error Item           the item that the error is about, if it may name it: the only one of the
+ *                        try, or the one of several that it does name
  */
 #ifndef TM_REPORT_TRIES_H
 #define TM_REPORT_TRIES_H
@@ -31,7 +34,7 @@ struct tm_tries {
   struct tm_log_file file;
   struct tm_stamp stamp; /* many rows per second */
   struct tm_buf scratch; /* for one row */
-  bool is_older;         /* the file lacks the last columns */
+  size_t columns;        /* of the file, which lacks the last ones if an older version made it */
 };
 
 /* Appends to an existing file; the header is written once. Fails like a log file. */

@@ -29,6 +29,8 @@ enum column {
   DETAIL,
   NODE,
   BYTES,
+  LINE,
+  ITEM,
   COLUMNS
 };
 static const char *const names[COLUMNS] = { [MINI_BATCH] = "Mini-batch Id",
@@ -45,7 +47,9 @@ static const char *const names[COLUMNS] = { [MINI_BATCH] = "Mini-batch Id",
                                             [MESSAGE] = "Error Message",
                                             [DETAIL] = "Mini-batch Detail",
                                             [NODE] = "Node",
-                                            [BYTES] = "Result Bytes" };
+                                            [BYTES] = "Result Bytes",
+                                            [LINE] = "Script Line",
+                                            [ITEM] = "Error Item" };
 
 struct reading {
   int (*on_row)(void *data, const struct tm_try_row *row);
@@ -83,6 +87,8 @@ static int on_fields(void *data, char *const *at)
                             .detail = at[DETAIL],
                             .node = at[NODE],
                             .bytes = integer(at[BYTES], 0),
+                            .where = at[LINE],
+                            .item = at[ITEM],
                             .elapsed_ns = nanoseconds(at[ELAPSED]),
                             .run_ns = nanoseconds(at[RUN]) };
   tm_log_moment(row.began, strlen(row.began), &row.begin_wall_ns);

@@ -13,9 +13,10 @@ struct tm_try_row {   /* strings are valid during the call */
   const char *process, *began, *total, *succeeded, *failed; /* as in the file */
   const char *elapsed, *run;                                /* seconds */
   const char *status, *category, *message, *detail;
-  const char *node;      /* "": an older version wrote the file */
-  int64_t bytes;         /* of its rows; likewise 0 */
-  int64_t begin_wall_ns; /* 0: it never began */
+  const char *node;         /* "": an older version wrote the file */
+  int64_t bytes;            /* of its rows; likewise 0 */
+  const char *where, *item; /* the line of the script, the item of the error; likewise "" */
+  int64_t begin_wall_ns;    /* 0: it never began */
   int64_t elapsed_ns, run_ns;
 };
 

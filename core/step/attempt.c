@@ -93,7 +93,7 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
   bool is_unknown = held->is_uncounted || (held->items == 0 && a->status != TM_RUN_DONE);
   bool has_causes = a->status == TM_RUN_DONE && a->causes.list.len > 0;
   bool are_rows = input && tm_dataset_is_table(input);
-  char *named = are_rows ? NULL : find_named(s, held, a);
+  char *named = tm_attempt_named_item(s, held, a);
   struct tm_buf words = TM_BUF_NONE;
   struct tm_attempt attempt = { .index = held->index,
                                 .try = held->try,
@@ -135,6 +135,13 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
   tm_supervisor_emit(s, &e, w);
   tm_buf_release(&words);
   free(named);
+}
+
+char *tm_attempt_named_item(struct tm_supervisor *s, const struct tm_in_flight *held,
+                            const struct tm_answer *a)
+{
+  const struct tm_dataset *input = input_of(s, held);
+  return input && tm_dataset_is_table(input) ? NULL : find_named(s, held, a);
 }
 
 /* The path of the script's log, or of its output if it logged nothing: the logger makes its file

@@ -25,6 +25,9 @@ void tm_attempt_emit(struct tm_worker *w, const struct tm_in_flight *held,
 /* The same for the log of failed items. The caller frees `log`. */
 struct tm_failed_try tm_attempt_failed(const struct tm_worker *w, const struct tm_in_flight *held,
                                        struct tm_answer *a, char **log);
+/* The one of several items, not rows, that the message of a failed try names, to free(); NULL. */
+char *tm_attempt_named_item(struct tm_supervisor *s, const struct tm_in_flight *held,
+                            const struct tm_answer *a);
 /* Adds a line for each item of the mini-batch, or of a part of it. */
 int tm_attempt_list_items(struct tm_buf *out, const struct tm_failed_try *t, uint64_t part,
                           struct tm_supervisor *s, struct tm_err *err);

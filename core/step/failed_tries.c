@@ -46,7 +46,7 @@ static void settle_failed_try(struct tm_worker *w, struct tm_in_flight *held, st
                               const struct tm_sched_action *action)
 {
   struct tm_supervisor *s = w->s;
-  char *log;
+  char *log, *named = NULL;
   struct tm_failed_try t;
   int64_t failed = 0;
 
@@ -60,10 +60,12 @@ static void settle_failed_try(struct tm_worker *w, struct tm_in_flight *held, st
     failed = tm_isolate_failed(s, held, &t, action);
   } else if (action->kind == TM_SCHED_FAIL) {
     failed = held->items;
+    t.names = named = tm_attempt_named_item(s, held, a);
     add_failed(s, held, &t);
   }
   tm_attempt_emit(w, held, a, failed);
   tm_workers_forget(w, held);
+  free(named);
   free(log);
 }
 

@@ -31,7 +31,7 @@ local layers = {
   inspect = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "agent/agent_msg.h" },
   job = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "sched", "slurm", "fleet",
     "step", "inspect", "agent/agent_msg.h", "node/node_msg.h", "node/node_report.h" },
-  report = { "base", "sys", "record/activity.h", "record/events.h" },
+  report = { "base", "sys", "record/activity.h", "record/error_key.h", "record/events.h" },
 }
 
 -- The same for the folders below core/data and lua: what each may not include.

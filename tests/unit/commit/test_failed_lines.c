@@ -42,6 +42,12 @@ static void a_line_names_item_try_and_reason(void **state)
                       "{\"mini_batch\":7,\"item\":\"/a b\",\"input\":1,\"try\":3,\"status\":"
                       "\"RUN_EXCEPTION\",\"error\":\"no \\\"luck\\\"\",\"log\":\"/job/log\"}\n");
   tm_buf_clear(&out);
+  struct tm_failed_try naming = why;
+  naming.where = "s.lua:3";
+  naming.names = "/in/b";
+  tm_failed_lines_item(&out, &naming, &good);
+  assert_non_null(strstr(out.data, ",\"where\":\"s.lua:3\",\"names\":\"/in/b\",\"log\":"));
+  tm_buf_clear(&out);
   tm_failed_lines_item(&out, &why, &odd);
   assert_non_null(strstr(out.data, "\"item\":\"/\xef\xbf\xbd\\n\",\"item_hex\":\"2ffe0a\","));
   tm_buf_release(&out);

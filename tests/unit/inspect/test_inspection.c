@@ -162,6 +162,32 @@ static void a_reason_is_one_for_all_items_and_numbers(void **state)
   tm_inspection_release(&s);
 }
 
+/* As the groups at the end of a job. */
+static void exit_statuses_make_a_difference(void **state)
+{
+  struct tm_inspection s;
+  put_definition(*state);
+  put(*state, "job_result.json",
+      "{\"status\":\"Failed\",\"steps\":[{\"name\":\"score\",\"status\":\"Failed\","
+      "\"mini_batches\":{\"total\":2,\"succeeded\":0,\"failed\":2},"
+      "\"items\":{\"total\":4,\"succeeded\":0,\"failed\":4}}]}");
+  put(*state, "score/failed_items.jsonl",
+      "{\"mini_batch\":1,\"item\":\"/a\",\"status\":\"PROCESS_DIED\",\"error\":"
+      "\"exited with status 8 in run() after 9.00 s\"}\n"
+      "{\"mini_batch\":2,\"item\":\"/b\",\"status\":\"PROCESS_DIED\",\"error\":"
+      "\"exited with status 7 in run() after 2 min 3 s\"}\n"
+      "{\"mini_batch\":3,\"item\":\"/c\",\"status\":\"PROCESS_DIED\",\"error\":"
+      "\"exited with status 7 in run() after 0.00 s\"}\n"
+      "{\"mini_batch\":4,\"item\":\"/d\",\"names\":\"/e.f\",\"error\":\"bad e.f\"}\n");
+  read_inspection(&s, *state);
+  assert_int_equal(s.steps[0].errors_len, 3);
+  assert_string_equal(s.steps[0].errors[0].pattern, "bad <item>");
+  assert_string_equal(s.steps[0].errors[1].pattern, "exited with status 7 in run()");
+  assert_int_equal(s.steps[0].errors[1].items, 2);
+  assert_string_equal(s.steps[0].errors[2].pattern, "exited with status 8 in run()");
+  tm_inspection_release(&s);
+}
+
 static void a_result_says_it_all(void **state)
 {
   struct tm_inspection s;
@@ -251,6 +277,7 @@ UNIT_TESTS({
     CASE(a_mini_batch_counts_once),
     CASE(a_bad_record_ends_the_count),
     CASE(a_reason_is_one_for_all_items_and_numbers),
+    CASE(exit_statuses_make_a_difference),
     CASE(a_result_says_it_all),
     CASE(damaged_files_and_other_versions_are_named),
     CASE(a_million_tries_take_a_moment),

@@ -9,8 +9,9 @@
 #define COLUMNS                                                                                    \
   "Mini-batch Id,Picked Count,Process,Process Start Time,Total,Succeeded,Failed,Elapsed Seconds,"  \
   "Process Seconds,Run Method Seconds,Status,Error Category,Error Message,Mini-batch Detail"
-#define HEADER       COLUMNS ",Node,Result Bytes\n"
-#define OLDER_HEADER COLUMNS "\n"
+#define HEADER       COLUMNS ",Node,Result Bytes,Script Line,Error Item\n"
+#define OLDER_HEADER COLUMNS ",Node,Result Bytes\n"
+#define OLD_HEADER   COLUMNS "\n"
 #define FILE_NAME    "logs/sys/job_report/processed_mini-batches.csv"
 
 static void add(struct tm_tries *t, const struct report_fixture *f)
@@ -44,13 +45,13 @@ static void a_row_for_each_try(void **state)
   assert_string_equal(
       text, HEADER
       "7,1,process003,2026-01-31T23:59:58.123456Z,5,5,0,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 manifest=4096 first=/data/a.pgm,0,4096\n"
+      "dataset=images count=5 manifest=4096 first=/data/a.pgm,0,4096,,\n"
       "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 manifest=4096 first=/data/a.pgm,0,4096\n"
+      "dataset=images count=5 manifest=4096 first=/data/a.pgm,0,4096,,\n"
       "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 part=996-1000 manifest=4096 first=/data/a.pgm,0,4096\n"
+      "dataset=images count=5 part=996-1000 manifest=4096 first=/data/a.pgm,0,4096,,\n"
       "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 part=996-1000 manifest=4096 keys=store=north,0,4096\n");
+      "dataset=images count=5 part=996-1000 manifest=4096 keys=store=north,0,4096,,\n");
   free(text);
 }
 
@@ -65,13 +66,26 @@ static void messages_and_paths_are_quoted(void **state)
   f->attempt.first_item = "/a,b\n\"c\"";
   f->attempt.first_item_len = 8;
   f->attempt.begin_wall_ns = 0; /* the worker died without a message */
+  f->attempt.script_where = "score.lua:3";
+  add(&t, f);
+  f->attempt.named_item = "/a/d.pgm";
+  add(&t, f);
+  f->attempt.items = 1;
   add(&t, f);
   assert_int_equal(tm_tries_close(&t, &err), 0);
   char *text = fixture_read(f, FILE_NAME);
-  assert_string_equal(text, HEADER
-                      "7,1,process003,,5,5,0,1.234567,0.000999,1.200000,RUN_EXCEPTION,error,"
-                      "\"score.lua:3: bad \"\"x\"\",\\nand more\","
-                      "\"dataset=images count=5 manifest=4096 first=/a,b\\n\"\"c\"\"\",0,0\n");
+  assert_string_equal(
+      text, HEADER
+      "7,1,process003,,5,5,0,1.234567,0.000999,1.200000,RUN_EXCEPTION,error,"
+      "\"score.lua:3: bad \"\"x\"\",\\nand more\","
+      "\"dataset=images count=5 manifest=4096 first=/a,b\\n\"\"c\"\"\",0,0,score.lua:3,\n"
+      "7,1,process003,,5,5,0,1.234567,0.000999,1.200000,RUN_EXCEPTION,error,"
+      "\"score.lua:3: bad \"\"x\"\",\\nand more\","
+      "\"dataset=images count=5 manifest=4096 first=/a,b\\n\"\"c\"\"\",0,0,score.lua:3,/a/d.pgm\n"
+      "7,1,process003,,1,5,0,1.234567,0.000999,1.200000,RUN_EXCEPTION,error,"
+      "\"score.lua:3: bad \"\"x\"\",\\nand more\","
+      "\"dataset=images count=1 manifest=4096 "
+      "first=/a,b\\n\"\"c\"\"\",0,0,score.lua:3,\"/a,b\\n\"\"c\"\"\"\n");
   free(text);
 }
 
@@ -108,15 +122,17 @@ static void a_file_keeps_its_columns(void **state)
   struct tm_tries t;
   struct tm_err err = TM_ERR_NONE;
   char *text;
-  file_put(f->dir, FILE_NAME, OLDER_HEADER, 0600);
-  assert_int_equal(tm_tries_open(&t, tm_fs_real(), f->logs, &err), 0);
-  add(&t, f);
-  assert_int_equal(tm_tries_close(&t, &err), 0);
-  text = fixture_read(f, FILE_NAME);
-  assert_string_equal(text, OLDER_HEADER
-                      "7,1,process003,2026-01-31T23:59:58.123456Z,5,5,0,1.234567,0.000999,1.200000,"
-                      "RUN_DONE,,,dataset=images count=5 manifest=4096 first=/data/a.pgm\n");
-  free(text);
+  for (int i = 0; i < 2; i++) {
+    file_put(f->dir, FILE_NAME, i == 0 ? OLD_HEADER : OLDER_HEADER, 0600);
+    assert_int_equal(tm_tries_open(&t, tm_fs_real(), f->logs, &err), 0);
+    add(&t, f);
+    assert_int_equal(tm_tries_close(&t, &err), 0);
+    text = fixture_read(f, FILE_NAME);
+    assert_has(text, i == 0 ? OLD_HEADER "7,1," : OLDER_HEADER "7,1,");
+    assert_has(text, i == 0 ? ",RUN_DONE,,,dataset=images count=5 manifest=4096 first=/data/a.pgm\n"
+                            : " first=/data/a.pgm,0,0\n");
+    free(text);
+  }
 }
 
 static void much_is_written_in_large_pieces(void **state)
