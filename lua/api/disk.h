@@ -5,6 +5,7 @@
  *   record.c         the files of a job (inspect/inspection.h) as structs of the header
  *   record_refresh.c what is new in them
  *   record_tables.c  its tries, workers and samples
+ *   record_errors.c  its errors in groups
  *   record_walk.c    all of its files
  *   record_files.c   the rest of a record: failed items, the texts of its files, their verification
  *   dataset_api.c        registered datasets (store/registry.h)
@@ -20,6 +21,7 @@
 
 #include "base/mem.h"
 #include "inspect/inspection.h"
+#include "report/error_groups.h"
 #include "store/history.h"
 #include "store/registry.h"
 #include "store/trust.h"
@@ -45,6 +47,14 @@ struct tm_record_step {
   bool has_sessions;
 };
 
+/* The errors of a step, as far as they were read. */
+struct tm_record_errors {
+  struct tm_error_groups groups;
+  bool is_over;                    /* `items_at` is in the list of a step that has ended */
+  uint64_t tries_file, items_file; /* numbers, which change with the file */
+  int64_t tries_at, items_at;
+};
+
 struct tidemill_record {
   bool is_lent; /* the call that passed it closes it */
   struct tidemill_record_info info;
@@ -54,11 +64,12 @@ struct tidemill_record {
   struct tm_err fault;
   bool has_details; /* of the inspection: read when a step is requested */
   struct TM_ARRAY(struct tm_record_step) steps;
-  char *cancel_asked_by, *nodes;    /* or NULL */
-  char *json, *definition, *result; /* made when they are requested */
-  char *command, *directory;        /* likewise */
-  uint64_t mark;                    /* of the inspection, when it was renewed; 0: it was not */
-  struct tm_changes changes;        /* open once its descriptor was asked for */
+  char *cancel_asked_by, *nodes;                   /* or NULL */
+  char *json, *definition, *result;                /* made when they are requested */
+  char *command, *directory;                       /* likewise */
+  struct TM_ARRAY(struct tm_record_errors) errors; /* of each step, once they were requested */
+  uint64_t mark;             /* of the inspection, when it was renewed; 0: it was not */
+  struct tm_changes changes; /* open once its descriptor was asked for */
 };
 
 struct tidemill_dataset {
@@ -87,6 +98,13 @@ int tm_workspace_may_use(const struct tidemill_workspace *ws, struct tm_err *err
 /* Calls the host's on_log. */
 void tm_workspace_log(const struct tidemill_workspace *ws, enum tidemill_level level,
                       const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Reads lines of JSON from *position on, to the present end, because a device in the place of the
+ * file may have none. Afterwards *position is behind the last whole line. No file: no lines. */
+int tm_record_read_lines(const char *path, int64_t *position,
+                         int (*on_line)(void *data, const struct tm_json *line), void *data,
+                         struct tm_err *err);
+void tm_record_release_errors(struct tidemill_record *r);
 
 /* Reads a job's directory. If it cannot be read, the record has a fault, whose code is returned.
  * Release it in every case. */

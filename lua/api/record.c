@@ -419,14 +419,17 @@ static void forget(struct tidemill_record *r)
   free(r->command);
   free(r->directory);
   free(r->result);
-  *r = (struct tidemill_record) {
-    .is_lent = r->is_lent, .inspection = r->inspection, .mark = r->mark, .changes = r->changes
-  };
+  *r = (struct tidemill_record) { .is_lent = r->is_lent,
+                                  .inspection = r->inspection,
+                                  .errors = r->errors,
+                                  .mark = r->mark,
+                                  .changes = r->changes };
 }
 
 void tm_record_release(struct tidemill_record *r)
 {
   forget(r);
+  tm_record_release_errors(r);
   tm_inspection_release(&r->inspection);
   tm_changes_close(&r->changes);
 }

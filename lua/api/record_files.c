@@ -25,13 +25,10 @@ struct failures {
   void *data;
 };
 
-/* Skips a line in another format, because the file may contain other lines. */
-static int tell_line(const struct failures *f, const char *line, size_t len)
+static int on_failure(void *data, const struct tm_json *v)
 {
-  struct tm_json *v = tm_json_parse(line, len, NULL);
-  int rc = 0;
-  if (v)
-    rc = f->on_failure(&(struct tidemill_failure) { .size = sizeof(struct tidemill_failure),
+  const struct failures *f = data;
+  return f->on_failure(&(struct tidemill_failure) { .size = sizeof(struct tidemill_failure),
                                                     .step = f->step,
                                                     .mini_batch = tm_json_int(v, "mini_batch", -1),
                                                     .item = tm_json_str(v, "item", ""),
@@ -44,34 +41,47 @@ static int tell_line(const struct failures *f, const char *line, size_t len)
                                                     .where = tm_json_str(v, "where", ""),
                                                     .text = "" },
                        f->data);
+}
+
+struct lines {
+  int (*on_line)(void *data, const struct tm_json *line);
+  void *data;
+};
+
+/* Skips a line in another format, because the file may contain other lines. */
+static int tell_line(const struct lines *l, const char *line, size_t len)
+{
+  struct tm_json *v = tm_json_parse(line, len, NULL);
+  int rc = v ? l->on_line(l->data, v) : 0;
   tm_json_free(v);
   return rc;
 }
 
-/* Passes on whole lines of `text` and removes them; no line ends before `from`. */
-static int tell_lines(const struct failures *f, struct tm_buf *text, size_t from)
+/* Passes on whole lines of `text` and removes them; no line ends before `from`. Returns their
+ * bytes. */
+static size_t tell_lines(const struct lines *l, struct tm_buf *text, size_t from, int *rc)
 {
   size_t at = 0;
   const char *end;
-  int rc = 0;
-  while (rc == 0 && (end = memchr(text->data + from, '\n', text->len - from))) {
+  while (*rc == 0 && (end = memchr(text->data + from, '\n', text->len - from))) {
     size_t len = (size_t)(end - (text->data + at));
-    rc = tell_line(f, text->data + at, len);
+    *rc = tell_line(l, text->data + at, len);
     at = from = at + len + 1;
   }
   if (at > 0)
     tm_buf_remove_front(text, at);
-  return rc;
+  return at;
 }
 
-/* No file: nothing has failed. Reads only to the present end, because a device in its place may
- * have none. */
-static int tell_file(const struct failures *f, const char *path, struct tm_err *err)
+int tm_record_read_lines(const char *path, int64_t *position,
+                         int (*on_line)(void *data, const struct tm_json *line), void *data,
+                         struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
+  const struct lines l = { on_line, data };
   struct tm_buf text = TM_BUF_NONE;
   int fd = tm_fs_exists(fs, path) ? tm_fs_open(fs, path, O_RDONLY, 0, err) : -ENOENT;
-  int64_t at = 0, got = 0;
+  int64_t at = *position, got = 0;
   int rc = fd < 0 && fd != -ENOENT ? fd : 0;
   struct tm_stat st = { .size = 0 };
   if (fd >= 0)
@@ -83,7 +93,7 @@ static int tell_file(const struct failures *f, const char *path, struct tm_err *
       break;
     text.len += (size_t)got;
     at += got;
-    rc = tell_lines(f, &text, text.len - (size_t)got);
+    *position += (int64_t)tell_lines(&l, &text, text.len - (size_t)got, &rc);
   }
   if (got < 0)
     rc = (int)got;
@@ -104,19 +114,21 @@ static int refuse_step(const struct tidemill_record *r, const char *step, struct
 }
 
 int tidemill_record_failures(struct tidemill_record *r, const char *step,
-                             int (*on_failure)(const struct tidemill_failure *failure, void *data),
+                             int (*host_failure)(const struct tidemill_failure *failure,
+                                                 void *data),
                              void *data, struct tm_err *err)
 {
-  struct failures f = { .on_failure = on_failure, .data = data };
+  struct failures f = { .on_failure = host_failure, .data = data };
   bool is_known = !step;
   int rc = tm_need(err, "tidemill_record_failures()", "r", r, "on_failure",
-                   on_failure ? (const void *)r : NULL, NULL);
+                   host_failure ? (const void *)r : NULL, NULL);
   for (size_t i = 0; rc == 0 && i < r->steps.len; i++) {
     f.step = r->steps.at[i].step.name;
     if (step && strcmp(step, f.step) != 0)
       continue;
     char *path = tm_xprintf("%s/%s/failed_items.jsonl", r->info.dir, f.step);
-    rc = tell_file(&f, path, err);
+    int64_t position = 0;
+    rc = tm_record_read_lines(path, &position, on_failure, &f, err);
     free(path);
     is_known = true;
   }

@@ -1,8 +1,9 @@
 /* tidemill/timeline.h - what happened in a job, as its files describe it: sessions, tries, workers,
- * resources. */
+ * resources, errors. */
 #ifndef TIDEMILL_TIMELINE_H
 #define TIDEMILL_TIMELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <tidemill/record.h>
@@ -146,6 +147,46 @@ TIDEMILL_API int tidemill_record_disk_samples(struct tidemill_record *r, size_t 
                                               const char *node_id, int64_t *position,
                                               int (*on_sample)(const struct tidemill_disk_sample *s,
                                                                void *data),
+                                              void *data, struct tidemill_error *err);
+
+/* ---- Errors ---- */
+
+/* All errors of a step that have the same status, script line and pattern of their message: the
+ * same reason for other items, workers and numbers. "the first" is the first try that failed with
+ * it, or the first failed item if no try did: run() returned. A text is "" if it is not known. */
+struct tidemill_error_group {
+  size_t size;
+  /* Not a group, and comes last: the tries and items of all others, if there are more than 1,000
+   * groups. Only these two numbers mean something. */
+  bool is_rest;
+  const char *status;  /* "RUN_EXCEPTION", ... */
+  const char *where;   /* the line of the script, "score.lua:12" */
+  const char *pattern; /* of all messages: "<item>: <n> bytes too few"; one line */
+  bool is_mixed;       /* not all messages are equal */
+  /* Of the first, with several lines if the list of failed items has them; at most some kB. */
+  const char *message;
+  int64_t tries; /* that failed with it, also those of mini-batches that succeeded later */
+  int64_t items; /* that failed with it for good; while the step runs, so far in all sessions */
+  int64_t first_ns,
+      last_ns; /* when the first and the last try ended, since the epoch; 0: unknown */
+  const char *const *workers; /* the first ones that had it; there are more: */
+  size_t workers_len;
+  bool has_more_workers;
+  int64_t mini_batch, try_number; /* of the first; -1 and 0: an init() */
+  const char *item; /* of the first: that the message names, or the first of the mini-batch */
+  const char *worker, *node_id; /* of the first */
+  const char *log;              /* the file with the first in full */
+  const char *again;            /* the command that runs the mini-batch of the first again */
+};
+
+/* Calls on_group() for each group of errors of a step, in the order of their first tries; groups
+ * without tries come last. The first call reads the tables of tries and failed items; later ones,
+ * also after tidemill_record_refresh(), read what is new. The group is valid until on_group()
+ * returns; if that returns a number other than 0, the call ends and returns it. TIDEMILL_EUSAGE, or
+ * a system error. */
+TIDEMILL_API int tidemill_record_error_groups(struct tidemill_record *r, size_t step,
+                                              int (*on_group)(const struct tidemill_error_group *g,
+                                                              void *data),
                                               void *data, struct tidemill_error *err);
 
 #ifdef __cplusplus
