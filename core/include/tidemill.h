@@ -46,6 +46,7 @@
 #include <tidemill/job.h>
 #include <tidemill/record.h>
 #include <tidemill/timeline.h>
+#include <tidemill/export.h>
 #include <tidemill/script.h>
 #include <tidemill/console.h>
 

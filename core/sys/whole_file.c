@@ -22,14 +22,6 @@
 
 #define PIECE (256u << 10) /* bytes */
 
-/* A file being written. Zeroed: none. */
-struct writing {
-  const char *shown; /* the caller's name */
-  /* its place, with links followed; the temporary file, or NULL to write in place */
-  char *path, *tmp;
-  int fd;
-};
-
 /* Opens any kind of file for reading to its end. A FIFO blocks until it has a writer. */
 static int open_to_read(const char *path, struct tm_err *err)
 {
@@ -72,7 +64,7 @@ static char *real_place(const char *path)
   return real != NULL ? real : tm_xstrdup(path);
 }
 
-static int open_new(struct writing *w, int mode)
+static int open_new(struct tm_file_writing *w, int mode)
 {
   char *dir = tm_path_dir(w->path), *name = NULL;
   do { /* keeps (1) */
@@ -92,11 +84,11 @@ static int open_new(struct writing *w, int mode)
 }
 
 /* `mode` < 0: the mode of the existing file, or as the umask allows. */
-static int begin(struct writing *w, const char *path, int mode, struct tm_err *err)
+static int begin(struct tm_file_writing *w, const char *path, int mode, struct tm_err *err)
 {
   struct stat st;
   int code = 0;
-  *w = (struct writing) { .shown = path, .path = real_place(path), .fd = -1 };
+  *w = (struct tm_file_writing) { .shown = path, .path = real_place(path), .fd = -1 };
   bool is_there = stat(w->path, &st) == 0;
   if (is_there && S_ISDIR(st.st_mode))
     code = -EISDIR;
@@ -107,7 +99,7 @@ static int begin(struct writing *w, const char *path, int mode, struct tm_err *e
   return code < 0 ? tm_err_system(err, code, "cannot write '%s'", path) : 0;
 }
 
-static int sync_parent(const struct writing *w, struct tm_err *err)
+static int sync_parent(const struct tm_file_writing *w, struct tm_err *err)
 {
   char *dir = tm_path_dir(w->path);
   int rc = tm_fs_sync_dir(tm_fs_real(), dir, err);
@@ -115,8 +107,12 @@ static int sync_parent(const struct writing *w, struct tm_err *err)
   return rc;
 }
 
-/* `rc`: the result so far. Puts the file in its place, or removes it. */
-static int end(struct writing *w, int rc, bool sync, struct tm_err *err)
+int tm_file_begin(struct tm_file_writing *w, const char *path, struct tm_err *err)
+{
+  return begin(w, path, -1, err);
+}
+
+int tm_file_end(struct tm_file_writing *w, int rc, bool sync, struct tm_err *err)
 {
   if (rc == 0 && sync && w->tmp != NULL)
     rc = tm_fs_sync(tm_fs_real(), w->fd, w->shown, err);
@@ -130,10 +126,11 @@ static int end(struct writing *w, int rc, bool sync, struct tm_err *err)
     rc = sync_parent(w, err);
   free(w->tmp);
   free(w->path);
+  *w = (struct tm_file_writing) { .fd = -1 };
   return rc;
 }
 
-static int put(struct writing *w, const void *p, size_t n, struct tm_err *err)
+int tm_file_put(struct tm_file_writing *w, const void *p, size_t n, struct tm_err *err)
 {
   int code = tm_fd_append(w->fd, p, n);
   return code < 0 ? tm_err_system(err, code, "cannot write '%s'", w->shown) : 0;
@@ -141,11 +138,11 @@ static int put(struct writing *w, const void *p, size_t n, struct tm_err *err)
 
 int tm_file_write(const char *path, const void *p, size_t n, bool sync, struct tm_err *err)
 {
-  struct writing w;
+  struct tm_file_writing w;
   int rc = begin(&w, path, -1, err);
   if (rc == 0)
-    rc = put(&w, p, n, err);
-  return end(&w, rc, sync, err);
+    rc = tm_file_put(&w, p, n, err);
+  return tm_file_end(&w, rc, sync, err);
 }
 
 int tm_file_append(const char *path, const void *p, size_t n, struct tm_err *err)
@@ -159,14 +156,14 @@ int tm_file_append(const char *path, const void *p, size_t n, struct tm_err *err
   return code < 0 ? tm_err_system(err, code, "cannot write '%s'", path) : 0;
 }
 
-static int copy_bytes(int from, const char *path, struct writing *w, struct tm_err *err)
+static int copy_bytes(int from, const char *path, struct tm_file_writing *w, struct tm_err *err)
 {
   char *piece = tm_xmalloc(PIECE);
   ssize_t got;
   int rc = 0;
   while (rc == 0 && (got = read(from, piece, PIECE)) != 0) {
     if (got > 0)
-      rc = put(w, piece, (size_t)got, err);
+      rc = tm_file_put(w, piece, (size_t)got, err);
     else if (errno != EINTR)
       rc = tm_err_system(err, -errno, "cannot read '%s'", path);
   }
@@ -177,7 +174,7 @@ static int copy_bytes(int from, const char *path, struct writing *w, struct tm_e
 int tm_file_copy(const char *from, const char *to, bool sync, struct tm_err *err)
 {
   struct stat st;
-  struct writing w = { 0 };
+  struct tm_file_writing w = { 0 };
   int fd = open_to_read(from, err);
   if (fd < 0)
     return fd;
@@ -187,7 +184,7 @@ int tm_file_copy(const char *from, const char *to, bool sync, struct tm_err *err
     rc = begin(&w, to, S_ISREG(st.st_mode) ? (int)(st.st_mode & 0777) : -1, err);
     if (rc == 0)
       rc = copy_bytes(fd, from, &w, err);
-    rc = end(&w, rc, sync, err);
+    rc = tm_file_end(&w, rc, sync, err);
   }
   close(fd);
   return rc;

@@ -18,6 +18,18 @@
  * /proc; at most `max` bytes, else TM_ELIMIT. */
 int tm_file_read(const char *path, size_t max, struct tm_buf *out, struct tm_err *err);
 int tm_file_write(const char *path, const void *p, size_t n, bool sync, struct tm_err *err);
+/* The same in pieces: begin, put..., end in every case. */
+struct tm_file_writing {
+  const char *shown; /* the caller's name */
+  /* its place, with links followed; the temporary file, or NULL to write in place */
+  char *path, *tmp;
+  int fd;
+};
+int tm_file_begin(struct tm_file_writing *w, const char *path, struct tm_err *err);
+int tm_file_put(struct tm_file_writing *w, const void *p, size_t n, struct tm_err *err);
+/* `rc`: the result so far. Puts the file in its place, or removes it if that is negative. Returns
+ * `rc`, or another error. */
+int tm_file_end(struct tm_file_writing *w, int rc, bool sync, struct tm_err *err);
 /* Appends to the file, or makes it, with one write, so that whole lines of several processes do not
  * mix. */
 int tm_file_append(const char *path, const void *p, size_t n, struct tm_err *err);

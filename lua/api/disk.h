@@ -7,6 +7,7 @@
  *   record_tables.c  its tries, workers and samples
  *   record_errors.c  its errors in groups
  *   record_walk.c    all of its files
+ *   export.c         the job in formats of other programs (core/export)
  *   record_files.c   the rest of a record: failed items, the texts of its files, their verification
  *   dataset_api.c        registered datasets (store/registry.h)
  *   clean.c          selects jobs and removes them
@@ -119,5 +120,7 @@ void tm_record_read_details(struct tidemill_record *r); /* once; later calls do 
 /* Makes a record of a job that is gone; `job` must live as long as the record. */
 void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job *job);
 void tm_record_release(struct tidemill_record *r);
+/* For a step that it does not have: TM_EUSAGE, with the names of those that it has. */
+int tm_record_refuse_step(const struct tidemill_record *r, const char *step, struct tm_err *err);
 
 #endif

@@ -103,7 +103,7 @@ int tm_record_read_lines(const char *path, int64_t *position,
   return rc;
 }
 
-static int refuse_step(const struct tidemill_record *r, const char *step, struct tm_err *err)
+int tm_record_refuse_step(const struct tidemill_record *r, const char *step, struct tm_err *err)
 {
   struct tm_buf names = TM_BUF_NONE;
   for (size_t i = 0; i < r->steps.len; i++)
@@ -132,7 +132,7 @@ int tidemill_record_failures(struct tidemill_record *r, const char *step,
     free(path);
     is_known = true;
   }
-  return rc == 0 && !is_known ? refuse_step(r, step, err) : rc;
+  return rc == 0 && !is_known ? tm_record_refuse_step(r, step, err) : rc;
 }
 
 /* ---- texts ---- */

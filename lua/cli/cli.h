@@ -100,6 +100,7 @@ extern const struct tm_command tm_command_head;
 extern const struct tm_command tm_command_replay;
 extern const struct tm_command tm_command_resume;
 extern const struct tm_command tm_command_status;
+extern const struct tm_command tm_command_report;
 extern const struct tm_command tm_command_cancel;
 extern const struct tm_command tm_command_logs;
 extern const struct tm_command tm_command_jobs;

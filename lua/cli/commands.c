@@ -85,6 +85,7 @@ static const struct tm_command *const commands[] = {
   &tm_command_replay,
   &tm_command_resume,
   &tm_command_status,
+  &tm_command_report,
   &tm_command_cancel,
   &tm_command_logs,
   &tm_command_jobs,

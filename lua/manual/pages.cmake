@@ -13,6 +13,7 @@ set(tm_manual_pages
   pipelines
   promises
   prompt
+  report
   reuse
   tables
   troubleshooting)

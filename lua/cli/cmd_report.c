@@ -1,0 +1,133 @@
+/* cmd_report.c - `tidemill report JOB`: writes a job in a format of another program.
+ *
+ * Each format is an option that names the file, and a row in `outputs`.
+ */
+#include <string.h>
+
+#include "cli/cli.h"
+
+struct report_options {
+  const char *joblog, *step;
+  bool overwrite;
+};
+
+#define PLACE(field) offsetof(struct report_options, field)
+/* clang-format off */
+static const struct tm_option options[] = {
+  { "joblog", TM_OPTION_VALUE, PLACE(joblog), "FILE", NULL, "writes a row for each mini-batch that has ended, as GNU parallel does; -: to standard output" },
+  { "step", TM_OPTION_VALUE, PLACE(step), "NAME", NULL, "writes one step; by default all, one after the other" },
+  { "overwrite", TM_OPTION_FLAG, PLACE(overwrite), NULL, NULL, "replaces FILE whatever it is; by default only if it is empty, or has the same format" },
+};
+/* clang-format on */
+
+static int report(const struct tm_cli *cli, int argc, char **argv);
+
+const struct tm_command tm_command_report = {
+  .name = "report",
+  .run = report,
+  .usage = "[JOB] --joblog FILE|- [--step NAME] [--overwrite]",
+  .summary = "writes what a job has done, for other programs",
+  .options = options,
+  .options_len = TM_COUNT_OF(options),
+  .help = "FILE gets its name when it is complete: if anything fails, an older FILE stays as\n"
+          "it was. The job may be running, and is not changed. 'tidemill help report' shows\n"
+          "what the files contain.\n",
+};
+
+/* What can be written: the option that gives the file, and the format. */
+struct output {
+  const char *name;
+  size_t place;
+  enum tidemill_format format;
+};
+static const struct output outputs[] = {
+  { "--joblog", PLACE(joblog), TIDEMILL_FORMAT_JOBLOG },
+};
+
+static const char *file_of(const struct report_options *o, const struct output *output)
+{
+  const char *file;
+  memcpy(&file, (const char *)o + output->place, sizeof(file));
+  return file;
+}
+
+/* The one that was asked for. NULL and TM_EUSAGE. */
+static const struct output *choose(const struct report_options *o, struct tm_err *err)
+{
+  const struct output *chosen = NULL;
+  struct tm_buf names = TM_BUF_NONE;
+  for (size_t i = 0; i < TM_COUNT_OF(outputs); i++) {
+    const char *name = outputs[i].name;
+    tm_buf_printf(&names, "%s%s FILE", i == 0 ? "" : ", ", name);
+    if (!file_of(o, &outputs[i]))
+      continue;
+    if (chosen) {
+      tm_err_set(err, TM_EUSAGE, "'%s' does not go with '%s'; write one at a time", name,
+                 chosen->name);
+      tm_buf_release(&names);
+      return NULL;
+    }
+    chosen = &outputs[i];
+  }
+  if (!chosen)
+    tm_err_set(err, TM_EUSAGE, "say what to write: %s", tm_buf_str(&names));
+  tm_buf_release(&names);
+  return chosen;
+}
+
+static int on_text(const char *text, size_t bytes, void *data)
+{
+  struct tm_buf out = TM_BUF_NONE;
+  tm_buf_add(&out, text, bytes);
+  return tm_cli_write_and_release(&out);
+}
+
+static void on_note(const char *text, void *data)
+{
+  tm_cli_say("%s", text);
+}
+
+static int write_job(const struct tm_cli *cli, const char *job, const struct report_options *o,
+                     const struct output *output, struct tm_err *err)
+{
+  struct tidemill_export_options to = TIDEMILL_EXPORT_OPTIONS_INIT;
+  struct tidemill_record *record = NULL;
+  const char *file = file_of(o, output);
+  bool is_printed = strcmp(file, "-") == 0;
+  if (is_printed && cli->has_no_stdout)
+    return tm_err_set(err, TM_EUSAGE, "standard output is closed; name a file: %s FILE",
+                      output->name);
+  int rc = tm_cli_open_record(cli, &record, job, err);
+  if (rc < 0)
+    return rc;
+  to.step = o->step;
+  to.overwrite = o->overwrite;
+  to.on_note = on_note;
+  if (is_printed)
+    to.on_text = on_text;
+  else
+    to.path = file;
+  rc = tidemill_record_export(record, output->format, &to, err);
+  tidemill_record_close(record);
+  return rc;
+}
+
+static int report(const struct tm_cli *cli, int argc, char **argv)
+{
+  struct report_options o = { 0 };
+  struct tm_words rest = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  const struct output *output = NULL;
+  int rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &o, &rest, &err);
+  if (rc >= 0)
+    rc = tm_cli_one_job(&rest, &err);
+  if (rc >= 0 && !(output = choose(&o, &err)))
+    rc = err.code;
+  if (rc < 0) {
+    TM_ARRAY_RELEASE(&rest);
+    return tm_cli_fail_usage(&tm_command_report, &err);
+  }
+  rc = write_job(cli, rest.at[0], &o, output, &err);
+  TM_ARRAY_RELEASE(&rest);
+  return tm_cli_end(rc, &err);
+}
