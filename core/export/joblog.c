@@ -241,7 +241,8 @@ static int on_try_again(void *data, const struct tm_try_row *row)
                                             .elapsed_ns = row->elapsed_ns,
                                             .bytes = d.bytes,
                                             .has_succeeded = d.has_succeeded,
-                                            .is_timeout = is_timeout(row) },
+                                            .is_timeout = is_timeout(row),
+                                            .signal = row->signal },
                   w->command);
   }
   int rc = w->out.len >= PIECE_BYTES ? flush(w) : 0;

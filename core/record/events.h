@@ -134,7 +134,8 @@ struct tm_attempt {
   int64_t items, succeeded, failed; /* failed: 0 while it will be tried again */
   bool is_uncounted;                /* of rows that nobody has counted: `items` is 1 */
   int64_t begin_wall_ns, total_ns, run_ns, cpu_ns;
-  int64_t bytes; /* of the rows that it returned; 0 of another than RUN_DONE */
+  int64_t bytes;  /* of the rows that it returned; 0 of another than RUN_DONE */
+  int32_t signal; /* that ended its worker; 0: none */
   /* "" if there is none. Of a RUN_DONE: why items failed nevertheless, in short. */
   const char *message, *stack, *script_where;
   const struct tm_item_cause *causes; /* of a RUN_DONE: the same in full */

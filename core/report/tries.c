@@ -18,22 +18,43 @@
 static const char header[] =
     "Mini-batch Id,Picked Count,Process,Process Start Time,Total,Succeeded,Failed,Elapsed Seconds,"
     "Process Seconds,Run Method Seconds,Status,Error Category,Error Message,Mini-batch Detail";
-/* Columns that files of older versions lack. */
-static const char newer[] = ",Node,Result Bytes,Script Line,Error Item";
-enum { OLDEST = 14, WITH_BYTES = 16, COLUMNS = 18 };
+/* Columns that older files lack, in the order in which they came. */
+static const char *const newer[] = { ",Node,Result Bytes", ",Signal,Script Line,Error Item" };
+enum { WITH_NODE = 1, WITH_SIGNAL };
 
-/* The number of columns of the file at `path`, which has rows. */
-static size_t columns_of(const struct tm_fs *fs, const char *path)
+/* How many groups of newer columns the first line has; all if it is another line. */
+static size_t count_newer(const char *line, size_t len)
 {
-  char line[sizeof(header) + sizeof(newer)];
+  size_t at = sizeof(header) - 1;
+  if (len < at || memcmp(line, header, at) != 0)
+    return TM_COUNT_OF(newer);
+  for (size_t i = 0; i < TM_COUNT_OF(newer); i++) {
+    size_t n = strlen(newer[i]);
+    if (at < len && line[at] == '\n')
+      return i;
+    if (len - at < n || memcmp(line + at, newer[i], n) != 0)
+      break;
+    at += n;
+  }
+  return TM_COUNT_OF(newer);
+}
+
+static size_t newer_of_file(const struct tm_fs *fs, const char *path)
+{
+  char line[sizeof(header) + 100];
   int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL);
   int64_t got = fd < 0 ? fd : tm_fs_read_at(fs, fd, path, line, sizeof(line), 0, NULL);
-  size_t n = 1;
   if (fd >= 0)
     tm_fs_close(fs, fd);
-  for (int64_t i = 0; i < got && line[i] != '\n'; i++)
-    n += line[i] == ',';
-  return got < 0 ? COLUMNS : n;
+  return count_newer(line, got < 0 ? 0 : (size_t)got);
+}
+
+static void add_header(struct tm_buf *out)
+{
+  tm_buf_add_str(out, header);
+  for (size_t i = 0; i < TM_COUNT_OF(newer); i++)
+    tm_buf_add_str(out, newer[i]);
+  tm_buf_add_char(out, '\n');
 }
 
 int tm_tries_open(struct tm_tries *t, const struct tm_fs *fs, const char *logs_dir,
@@ -43,12 +64,12 @@ int tm_tries_open(struct tm_tries *t, const struct tm_fs *fs, const char *logs_d
   int rc;
   memset(t, 0, sizeof(*t));
   tm_stamp_init(&t->stamp);
-  t->columns = COLUMNS;
   rc = tm_log_file_open(&t->file, fs, path, err);
+  t->newer = TM_COUNT_OF(newer);
   if (rc == 0 && tm_log_file_is_empty(&t->file))
-    tm_buf_printf(&t->file.text, "%s%s\n", header, newer);
+    add_header(&t->file.text);
   else if (rc == 0)
-    t->columns = columns_of(fs, path);
+    t->newer = newer_of_file(fs, path);
   free(path);
   return rc;
 }
@@ -176,11 +197,15 @@ static void add_newer(struct tm_tries *t, const struct tm_event *e)
 {
   size_t node_len = e->node_id ? strlen(e->node_id) : 0;
   struct tm_pen p;
-  tm_pen_start(&p, &t->file.text, 2 + node_len + TM_PEN_INT);
+  tm_pen_start(&p, &t->file.text, 3 + node_len + 2 * TM_PEN_INT);
   tm_pen_add_char(&p, ',');
   tm_pen_add(&p, e->node_id ? e->node_id : "", node_len);
   tm_pen_add_char(&p, ',');
   tm_pen_add_int(&p, e->attempt->bytes);
+  if (t->newer >= WITH_SIGNAL)
+    tm_pen_add_char(&p, ',');
+  if (t->newer >= WITH_SIGNAL && e->attempt->signal > 0)
+    tm_pen_add_int(&p, e->attempt->signal);
   tm_pen_stop(&p);
 }
 
@@ -210,9 +235,9 @@ int tm_tries_add(struct tm_tries *t, const struct tm_event *e, struct tm_err *er
     add_detail(b, a);
   else if (a->items > 0)
     add_quoted_detail(t, a);
-  if (t->columns > OLDEST)
+  if (t->newer >= WITH_NODE)
     add_newer(t, e);
-  if (t->columns > WITH_BYTES)
+  if (t->newer >= WITH_SIGNAL)
     add_error_place(t, a);
   tm_buf_add_char(b, '\n');
   return tm_log_file_flush_large(&t->file, err);

@@ -4,8 +4,8 @@
  *
  * Columns: Mini-batch Id, Picked Count, Process, Process Start Time, Total, Succeeded, Failed,
  * Elapsed Seconds, Process Seconds, Run Method Seconds, Status, Error Category, Error Message,
- * Mini-batch Detail, Node, Result Bytes, Script Line, Error Item. Find them by name: a job that an
- * older version began has none of the last ones.
+ * Mini-batch Detail, Node, Result Bytes, Signal, Script Line, Error Item. Find them by name: a job
+ * that an older version began lacks the last ones.
  *
  *   Process Start Time   when the worker began the mini-batch, "2026-01-31T23:59:58.123456Z"; empty
  *                        if it did not report that
@@ -19,6 +19,7 @@
  *   Node                 the number of the worker's node
  *   Result Bytes         the size of the rows that it returned, as they are in the output; 0 if it
  *                        failed
+ *   Signal               the number of the signal that ended its worker; empty if none did
  *   Script Line          where it failed, "score.lua:12"; empty if it did not, or nobody knows
  *   Error Item           the item that the error is about, if it may name it: the only one of the
  *                        try, or the one of several that it does name
@@ -34,7 +35,7 @@ struct tm_tries {
   struct tm_log_file file;
   struct tm_stamp stamp; /* many rows per second */
   struct tm_buf scratch; /* for one row */
-  size_t columns;        /* of the file, which lacks the last ones if an older version made it */
+  size_t newer;          /* which of the last columns the file has */
 };
 
 /* Appends to an existing file; the header is written once. Fails like a log file. */

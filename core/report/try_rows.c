@@ -29,6 +29,7 @@ enum column {
   DETAIL,
   NODE,
   BYTES,
+  SIGNAL,
   LINE,
   ITEM,
   COLUMNS
@@ -48,6 +49,7 @@ static const char *const names[COLUMNS] = { [MINI_BATCH] = "Mini-batch Id",
                                             [DETAIL] = "Mini-batch Detail",
                                             [NODE] = "Node",
                                             [BYTES] = "Result Bytes",
+                                            [SIGNAL] = "Signal",
                                             [LINE] = "Script Line",
                                             [ITEM] = "Error Item" };
 
@@ -66,7 +68,7 @@ static int64_t nanoseconds(const char *text)
 {
   double seconds = 0;
   bool is_time = tm_text_number(text, &seconds) && seconds >= 0 && seconds < 1e9;
-  return is_time ? (int64_t)(seconds * (double)TM_S) : 0;
+  return is_time ? (int64_t)(seconds * (double)TM_S + 0.5) : 0;
 }
 
 static int on_fields(void *data, char *const *at)
@@ -87,6 +89,7 @@ static int on_fields(void *data, char *const *at)
                             .detail = at[DETAIL],
                             .node = at[NODE],
                             .bytes = integer(at[BYTES], 0),
+                            .signal = integer(at[SIGNAL], 0),
                             .where = at[LINE],
                             .item = at[ITEM],
                             .elapsed_ns = nanoseconds(at[ELAPSED]),

@@ -15,6 +15,7 @@ struct tm_try_row {   /* strings are valid during the call */
   const char *status, *category, *message, *detail;
   const char *node;         /* "": an older version wrote the file */
   int64_t bytes;            /* of its rows; likewise 0 */
+  int64_t signal;           /* that ended its worker; 0: none, or likewise */
   const char *where, *item; /* the line of the script, the item of the error; likewise "" */
   int64_t begin_wall_ns;    /* 0: it never began */
   int64_t elapsed_ns, run_ns;

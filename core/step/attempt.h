@@ -14,6 +14,7 @@ struct tm_answer {
   enum tm_status status;
   const char *message, *stack, *where;
   int64_t bytes;           /* RUN_DONE: of its rows */
+  int32_t signal;          /* that ended the worker; 0: none */
   uint32_t marked;         /* items that the script has marked as failed */
   struct tm_causes causes; /* RUN_DONE: why items failed although run() returned */
   bool no_halves;          /* of a part: halves would fail for the same reason */

@@ -126,9 +126,11 @@ static void settle_lost_try(struct tm_worker *w, struct tm_in_flight *held,
                             const struct tm_sched_action *action, const struct tm_try_end *end)
 {
   const struct tm_ended *ended = end->ended;
-  struct tm_answer a = {
-    .status = tm_failed_tries_status(ended), .message = end->words, .stack = "", .where = ""
-  };
+  struct tm_answer a = { .status = tm_failed_tries_status(ended),
+                         .message = end->words,
+                         .stack = "",
+                         .where = "",
+                         .signal = ended->signal };
   char *staging = tm_staging_path(w->s->staging_dir, w->name, held->seq);
   char *text = timeout_text(&w->s->o.step->config, a.status, ended);
 

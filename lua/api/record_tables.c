@@ -98,7 +98,8 @@ static int on_try_row(void *data, const struct tm_try_row *row)
                             .category = row->category,
                             .error = row->message,
                             .first_item = first_item(row->detail),
-                            .result_bytes = row->bytes };
+                            .result_bytes = row->bytes,
+                            .signal = row->signal };
   return all->on_try(&t, all->data);
 }
 

@@ -49,6 +49,7 @@ struct tidemill_try {
   const char *error;      /* one line; "": none */
   const char *first_item; /* "": it has none, or is a group of rows */
   int64_t result_bytes;   /* of the rows that it returned */
+  int64_t signal;         /* that ended its worker; 0: none, or a job of an older version */
 };
 
 /* Reads the tries of a step from *position on, in the order in which they ended; 0: all of them.

@@ -383,8 +383,8 @@ describe("the log folder", function()
     for i, column in ipairs(columns) do columns[i] = column:match "^%s*(.-)%s*$" end
     assert.same({ "Mini-batch Id", "Picked Count", "Process", "Process Start Time", "Total", "Succeeded", "Failed",
                   "Elapsed Seconds", "Process Seconds", "Run Method Seconds", "Status", "Error Category",
-                  "Error Message", "Mini-batch Detail", "Node", "Result Bytes",
-                  "Script Line", "Error Item" }, columns)
+                  "Error Message", "Mini-batch Detail", "Node", "Result Bytes", "Signal", "Script Line",
+                  "Error Item" }, columns)
     assert.equal(7, #tries)
     assert.same({ RUN_DONE = 5, RUN_EXCEPTION = 2 }, t:statuses())
     for _, try in ipairs(tries) do

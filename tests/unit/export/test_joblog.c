@@ -82,7 +82,7 @@ static int on_text(void *data, const char *text, size_t len)
 #define HEADER COLUMNS ",Node,Result Bytes\n"
 #define MOMENT "1970-01-01T00:00:01.500000Z"
 
-/* Only the columns Seq, Host, Receive and Exitval, with blanks between them. */
+/* Only the columns Seq, Host, Receive, Exitval and Signal. */
 static void add_short(struct tm_buf *out, char *line)
 {
   char *field[9] = { line };
@@ -91,7 +91,7 @@ static void add_short(struct tm_buf *out, char *line)
     assert_non_null(field[i]);
     *field[i]++ = '\0';
   }
-  tm_buf_printf(out, "%s %s %s %s;", field[0], field[1], field[5], field[6]);
+  tm_buf_printf(out, "%s %s %s %s/%s;", field[0], field[1], field[5], field[6], field[7]);
 }
 
 static char *rows_of(const char *tries, const char *lives)
@@ -136,38 +136,43 @@ static const struct table_case tables[] = {
   { "no table", NULL, NULL, "" },
   { "an empty one", "", NULL, "" },
   { "no rows", HEADER, NULL, "" },
-  { "in the order in which they ended", HEADER DONE(7, 5) DONE(0, 6), NULL, "8 : 5 0;1 : 6 0;" },
-  { "not while it is tried again", HEADER TRIED(0, 0) DONE(1, 5), NULL, "2 : 5 0;" },
-  { "failed", HEADER TRIED(0, 0) ENDED(0), NULL, "1 : 0 1;" },
+  { "in the order in which they ended", HEADER DONE(7, 5) DONE(0, 6), NULL,
+    "8 : 5 0/0;1 : 6 0/0;" },
+  { "not while it is tried again", HEADER TRIED(0, 0) DONE(1, 5), NULL, "2 : 5 0/0;" },
+  { "failed", HEADER TRIED(0, 0) ENDED(0), NULL, "1 : 0 1/0;" },
   { "by a timeout",
     HEADER "0,1,p,,2,0,2,1,0,1,RUN_TIMEOUT,timeout,late,dataset= count=2 manifest=1 first=/,0,0\n",
-    NULL, "1 : 0 -1;" },
+    NULL, "1 : 0 -1/0;" },
   { "an unknown status counts as failed",
     HEADER "0,1,p,,2,0,2,1,0,1,RUN_NEW,new,?,dataset= count=2 manifest=1 first=/,0,0\n", NULL,
-    "1 : 0 1;" },
+    "1 : 0 1/0;" },
   { "resumed: the last decision counts", HEADER ENDED(0) DONE(1, 5) DONE(0, 6), NULL,
-    "2 : 5 0;1 : 6 0;" },
+    "2 : 5 0/0;1 : 6 0/0;" },
   { "done twice: a kill lost the first", HEADER DONE(0, 6) DONE(1, 5) DONE(0, 6), NULL,
-    "2 : 5 0;1 : 6 0;" },
+    "2 : 5 0/0;1 : 6 0/0;" },
   { "parts",
     HEADER TRIED(0, 0) PART(0, "1-1", "RUN_DONE", 0, 3) DONE(1, 5)
         PART(0, "2-2", "RUN_EXCEPTION", 1, 0),
-    NULL, "2 : 5 0;1 : 3 0;" },
+    NULL, "2 : 5 0/0;1 : 3 0/0;" },
   { "parts that are not over", HEADER TRIED(0, 0) PART(0, "1-1", "RUN_DONE", 0, 3), NULL, "" },
   { "an init() that failed", HEADER ",0,p,,,0,0,1,0,0,INIT_EXCEPTION,error,no,,0,0\n", NULL, "" },
   { "the addresses of nodes", HEADER DONE(0, 6),
     "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail\n"
     ","
     "process000,1,other,1,started,,,\n,process000,0,mill,1,started,,,\n",
-    "1 mill 6 0;" },
+    "1 mill 6 0/0;" },
   { "an older table", COLUMNS "\n0,1,p,,2,2,0,1,0,1,RUN_DONE,,,dataset= count=2 first=/\n", NULL,
-    "1 : 0 0;" },
+    "1 : 0 0/0;" },
   { "without a column that matters", "Mini-batch Id,Total,Failed\n0,2,0\n", NULL, "" },
+  { "the signal that killed its worker",
+    COLUMNS ",Node,Result Bytes,Signal\n0,1,p,,2,0,2,1,0,1,PROCESS_DIED,lost,killed,dataset= "
+            "count=2 manifest=1 first=/,0,0,9\n",
+    NULL, "1 : 0 1/9;" },
   { "rows cut in the middle", HEADER "0,1,process000,19" DONE(3, 4) DONE(2, 6) "5,1,proc", NULL,
-    "3 : 6 0;" },
+    "3 : 6 0/0;" },
   { "numbers far apart",
     HEADER DONE(9223372036854775807, 1) DONE(4611686018427387904, 2) DONE(0, 3), NULL,
-    "9223372036854775808 : 1 0;4611686018427387905 : 2 0;1 : 3 0;" },
+    "9223372036854775808 : 1 0/0;4611686018427387905 : 2 0/0;1 : 3 0/0;" },
 };
 
 static void a_table_has_a_row_for_each_outcome(void **state)

@@ -9,10 +9,8 @@
 #define COLUMNS                                                                                    \
   "Mini-batch Id,Picked Count,Process,Process Start Time,Total,Succeeded,Failed,Elapsed Seconds,"  \
   "Process Seconds,Run Method Seconds,Status,Error Category,Error Message,Mini-batch Detail"
-#define HEADER       COLUMNS ",Node,Result Bytes,Script Line,Error Item\n"
-#define OLDER_HEADER COLUMNS ",Node,Result Bytes\n"
-#define OLD_HEADER   COLUMNS "\n"
-#define FILE_NAME    "logs/sys/job_report/processed_mini-batches.csv"
+#define HEADER    COLUMNS ",Node,Result Bytes,Signal,Script Line,Error Item\n"
+#define FILE_NAME "logs/sys/job_report/processed_mini-batches.csv"
 
 static void add(struct tm_tries *t, const struct report_fixture *f)
 {
@@ -45,13 +43,13 @@ static void a_row_for_each_try(void **state)
   assert_string_equal(
       text, HEADER
       "7,1,process003,2026-01-31T23:59:58.123456Z,5,5,0,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 manifest=4096 first=/data/a.pgm,0,4096,,\n"
+      "dataset=images count=5 manifest=4096 first=/data/a.pgm,0,4096,,,\n"
       "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 manifest=4096 first=/data/a.pgm,0,4096,,\n"
+      "dataset=images count=5 manifest=4096 first=/data/a.pgm,0,4096,,,\n"
       "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 part=996-1000 manifest=4096 first=/data/a.pgm,0,4096,,\n"
+      "dataset=images count=5 part=996-1000 manifest=4096 first=/data/a.pgm,0,4096,,,\n"
       "7,2,process003,2026-02-01T00:00:00.000000Z,5,3,2,1.234567,0.000999,1.200000,RUN_DONE,,,"
-      "dataset=images count=5 part=996-1000 manifest=4096 keys=store=north,0,4096,,\n");
+      "dataset=images count=5 part=996-1000 manifest=4096 keys=store=north,0,4096,,,\n");
   free(text);
 }
 
@@ -78,14 +76,14 @@ static void messages_and_paths_are_quoted(void **state)
       text, HEADER
       "7,1,process003,,5,5,0,1.234567,0.000999,1.200000,RUN_EXCEPTION,error,"
       "\"score.lua:3: bad \"\"x\"\",\\nand more\","
-      "\"dataset=images count=5 manifest=4096 first=/a,b\\n\"\"c\"\"\",0,0,score.lua:3,\n"
+      "\"dataset=images count=5 manifest=4096 first=/a,b\\n\"\"c\"\"\",0,0,,score.lua:3,\n"
       "7,1,process003,,5,5,0,1.234567,0.000999,1.200000,RUN_EXCEPTION,error,"
       "\"score.lua:3: bad \"\"x\"\",\\nand more\","
-      "\"dataset=images count=5 manifest=4096 first=/a,b\\n\"\"c\"\"\",0,0,score.lua:3,/a/d.pgm\n"
+      "\"dataset=images count=5 manifest=4096 first=/a,b\\n\"\"c\"\"\",0,0,,score.lua:3,/a/d.pgm\n"
       "7,1,process003,,1,5,0,1.234567,0.000999,1.200000,RUN_EXCEPTION,error,"
       "\"score.lua:3: bad \"\"x\"\",\\nand more\","
       "\"dataset=images count=1 manifest=4096 "
-      "first=/a,b\\n\"\"c\"\"\",0,0,score.lua:3,\"/a,b\\n\"\"c\"\"\"\n");
+      "first=/a,b\\n\"\"c\"\"\",0,0,,score.lua:3,\"/a,b\\n\"\"c\"\"\"\n");
   free(text);
 }
 
@@ -115,24 +113,37 @@ static void the_header_is_written_once(void **state)
   free(text);
 }
 
+#define ROW                                                                                        \
+  "7,1,process003,2026-01-31T23:59:58.123456Z,5,0,0,1.234567,0.000999,1.200000,PROCESS_DIED,lost," \
+  ",dataset=images count=5 manifest=4096 first=/data/a.pgm"
+
+static void expect_columns_kept(struct report_fixture *f, const char *file, const char *rest)
+{
+  struct tm_tries t;
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_buf expected = TM_BUF_NONE;
+  file_put(f->dir, FILE_NAME, file, 0600);
+  assert_int_equal(tm_tries_open(&t, tm_fs_real(), f->logs, &err), 0);
+  add(&t, f);
+  assert_int_equal(tm_tries_close(&t, &err), 0);
+  char *text = fixture_read(f, FILE_NAME);
+  tm_buf_printf(&expected, "%s" ROW "%s", file, rest);
+  assert_string_equal(text, expected.data);
+  tm_buf_release(&expected);
+  free(text);
+}
+
 /* A job that an older version began. */
 static void a_file_keeps_its_columns(void **state)
 {
   struct report_fixture *f = *state;
-  struct tm_tries t;
-  struct tm_err err = TM_ERR_NONE;
-  char *text;
-  for (int i = 0; i < 2; i++) {
-    file_put(f->dir, FILE_NAME, i == 0 ? OLD_HEADER : OLDER_HEADER, 0600);
-    assert_int_equal(tm_tries_open(&t, tm_fs_real(), f->logs, &err), 0);
-    add(&t, f);
-    assert_int_equal(tm_tries_close(&t, &err), 0);
-    text = fixture_read(f, FILE_NAME);
-    assert_has(text, i == 0 ? OLD_HEADER "7,1," : OLDER_HEADER "7,1,");
-    assert_has(text, i == 0 ? ",RUN_DONE,,,dataset=images count=5 manifest=4096 first=/data/a.pgm\n"
-                            : " first=/data/a.pgm,0,0\n");
-    free(text);
-  }
+  f->attempt.status = TM_PROCESS_DIED;
+  f->attempt.succeeded = 0;
+  f->attempt.signal = 9;
+  expect_columns_kept(f, COLUMNS "\n", "\n");
+  expect_columns_kept(f, COLUMNS ",Node,Result Bytes\n", ",0,0\n");
+  expect_columns_kept(f, HEADER, ",0,0,9,,\n");
+  expect_columns_kept(f, "another line\n", ",0,0,9,,\n");
 }
 
 static void much_is_written_in_large_pieces(void **state)

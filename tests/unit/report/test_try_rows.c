@@ -13,7 +13,8 @@ static void on_row(void *data, const struct tm_try_row *row)
 
 static void on_place(void *data, const struct tm_try_row *row)
 {
-  tm_buf_printf(data, "node %s, %lld bytes, <%s>;", row->node, (long long)row->bytes, row->detail);
+  tm_buf_printf(data, "node %s, %lld bytes, signal %lld, <%s>;", row->node, (long long)row->bytes,
+                (long long)row->signal, row->detail);
 }
 
 static void expect(const char *text, int64_t mini_batch, int64_t rows, const char *expected)
@@ -60,17 +61,33 @@ static void columns_are_found_by_name(void **state)
   char *dir = folder_make();
   struct tm_buf found = TM_BUF_NONE;
   file_put(dir, "sys/job_report/processed_mini-batches.csv",
-           COLUMNS ",Node,Result Bytes\n17,1,process000,,2,2,0,0.5,0.1,0.2,RUN_DONE,,,first=/x,12,"
-                   "4096\n17,2,process000,,2,2,0,0.5,0.1,0.2,RUN_DONE,,,first=/x\n",
+           COLUMNS ",Node,Result Bytes,Signal\n17,1,process000,,2,2,0,0.5,0.1,0.2,RUN_DONE,,,"
+                   "first=/x,12,4096,9\n17,2,process000,,2,2,0,0.5,0.1,0.2,RUN_DONE,,,first=/x\n",
            0600);
   assert_int_equal(tm_try_rows_read(dir, 17, on_place, &found, NULL), 1);
-  assert_string_equal(tm_buf_str(&found), "node 12, 4096 bytes, <first=/x>;");
+  assert_string_equal(tm_buf_str(&found), "node 12, 4096 bytes, signal 9, <first=/x>;");
   tm_buf_clear(&found);
   file_put(dir, "sys/job_report/processed_mini-batches.csv",
            "Mini-batch Id,Mini-batch Detail,Result Bytes\n17,first=/x,5\n", 0600);
   assert_int_equal(tm_try_rows_read(dir, 17, on_place, &found, NULL), 1);
-  assert_string_equal(tm_buf_str(&found), "node , 5 bytes, <first=/x>;");
+  assert_string_equal(tm_buf_str(&found), "node , 5 bytes, signal 0, <first=/x>;");
   tm_buf_release(&found);
+  folder_remove(dir);
+}
+
+static void on_time(void *data, const struct tm_try_row *row)
+{
+  *(int64_t *)data = row->elapsed_ns;
+}
+
+static void times_are_exact_to_the_microsecond(void **state)
+{
+  char *dir = folder_make();
+  int64_t elapsed_ns = 0;
+  file_put(dir, "sys/job_report/processed_mini-batches.csv",
+           HEADER "17,1,x,,1,1,0,1.001000,0,0,RUN_DONE,,,\n", 0600);
+  assert_int_equal(tm_try_rows_read(dir, 17, on_time, &elapsed_ns, NULL), 1);
+  assert_int_equal(elapsed_ns, 1001000000);
   folder_remove(dir);
 }
 
@@ -89,5 +106,6 @@ UNIT_TESTS({
     cmocka_unit_test(rows_of_one_mini_batch_are_found),
     cmocka_unit_test(torn_or_missing_rows_are_skipped),
     cmocka_unit_test(columns_are_found_by_name),
+    cmocka_unit_test(times_are_exact_to_the_microsecond),
     cmocka_unit_test(a_large_table_is_read_in_pieces),
 });
