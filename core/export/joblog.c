@@ -11,7 +11,6 @@
  */
 #include "export/joblog.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +22,8 @@
 #include "report/life_rows.h"
 #include "report/try_rows.h"
 
-#define PIECE_BYTES (64u << 10)
+#define PIECE_BYTES   (64u << 10)
+#define RUNTIME_WIDTH 10 /* "%10.3f" */
 
 /* ---- rows ---- */
 
@@ -60,32 +60,58 @@ static void add_host(struct tm_buf *out, const char *host)
     tm_buf_add_char(out, ':');
 }
 
-/* Milliseconds; GNU parallel rounds moments, and truncates durations. */
-static void add_seconds(struct tm_buf *out, int64_t ms, int width)
+/* GNU parallel rounds moments, and truncates durations. */
+static void add_seconds(struct tm_buf *out, int64_t ms)
 {
-  ms = ms < 0 ? 0 : ms;
-  tm_buf_printf(out, "%*" PRId64 ".%03d", width, ms / 1000, (int)(ms % 1000));
+  int64_t rest = ms % 1000;
+  tm_buf_add_int(out, ms / 1000);
+  tm_buf_add(out,
+             (char[]) { '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
+                        (char)('0' + rest % 10) },
+             4);
+}
+
+static void add_runtime(struct tm_buf *out, int64_t ms)
+{
+  size_t begin = out->len;
+  add_seconds(out, ms);
+  size_t len = out->len - begin;
+  if (len >= RUNTIME_WIDTH)
+    return;
+  tm_buf_extend(out, RUNTIME_WIDTH - len);
+  memmove(out->data + begin + RUNTIME_WIDTH - len, out->data + begin, len);
+  memset(out->data + begin, ' ', RUNTIME_WIDTH - len);
 }
 
 /* As the table of tries has it. */
 static int64_t microseconds(int64_t ns)
 {
-  return ns / 1000;
+  return ns > 0 ? ns / 1000 : 0;
+}
+
+static void add_number(struct tm_buf *out, int64_t n)
+{
+  tm_buf_add_int(out, n);
+  tm_buf_add_char(out, '\t');
 }
 
 void tm_joblog_add(struct tm_buf *out, const struct tm_joblog_row *row,
                    const struct tm_joblog_command *command)
 {
-  int exit_value = row->has_succeeded ? 0 : row->is_timeout ? -1 : 1;
-  tm_buf_printf(out, "%" PRIu64 "\t", (uint64_t)row->mini_batch + 1);
+  add_number(out, row->mini_batch < INT64_MAX ? row->mini_batch + 1 : INT64_MAX);
   add_host(out, row->host);
   tm_buf_add_char(out, '\t');
-  add_seconds(out, (microseconds(row->begin_wall_ns) + 500) / 1000, 0);
+  add_seconds(out, (microseconds(row->begin_wall_ns) + 500) / 1000);
   tm_buf_add_char(out, '\t');
-  add_seconds(out, microseconds(row->elapsed_ns) / 1000, 6);
-  tm_buf_printf(out, "\t0\t%" PRId64 "\t%d\t%" PRId64 "\t%s%" PRId64 "%s\n", row->bytes, exit_value,
-                row->has_succeeded ? 0 : row->signal, command->before, row->mini_batch,
-                command->after);
+  add_runtime(out, microseconds(row->elapsed_ns) / 1000);
+  tm_buf_add_str(out, "\t0\t");
+  add_number(out, row->bytes);
+  add_number(out, row->has_succeeded ? 0 : row->is_timeout ? -1 : 1);
+  add_number(out, row->has_succeeded ? 0 : row->signal);
+  tm_buf_add_str(out, command->before);
+  tm_buf_add_int(out, row->mini_batch);
+  tm_buf_add_str(out, command->after);
+  tm_buf_add_char(out, '\n');
 }
 
 /* ---- the addresses of nodes ---- */

@@ -7,6 +7,7 @@
  */
 #include "report/log_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,34 @@ int tm_log_file_open(struct tm_log_file *f, const struct tm_fs *fs, const char *
     goto fail;
   f->fd = rc;
   if ((rc = find_end(f, err)) < 0)
+    goto fail;
+  return 0;
+fail:
+  give_up(f);
+  return rc;
+}
+
+/* A FIFO and a terminal have no places to write at. Not to wait for whoever reads a FIFO, it is
+ * opened for reading too. */
+static int refuse_stream(const struct tm_log_file *f, struct tm_err *err)
+{
+  int64_t rc = f->fs->pwrite(f->fs->self, f->fd, "", 0, 0);
+  return rc == -ESPIPE
+             ? tm_err_set(err, TM_EUSAGE,
+                          "'%s' is a pipe or a terminal; accepted: a file, or /dev/null", f->path)
+             : 0;
+}
+
+int tm_log_file_open_named(struct tm_log_file *f, const struct tm_fs *fs, const char *path,
+                           struct tm_err *err)
+{
+  int rc;
+  *f = (struct tm_log_file) { .fs = fs, .path = tm_xstrdup(path), .fd = -1 };
+  if ((rc = tm_fs_open(fs, path, O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY, 0666, err)) <
+      0)
+    goto fail;
+  f->fd = rc;
+  if ((rc = refuse_stream(f, err)) < 0 || (rc = find_end(f, err)) < 0)
     goto fail;
   return 0;
 fail:

@@ -32,6 +32,11 @@ struct tm_log_file {
  * has torn. On failure returns a message, and the log drops its input. */
 int tm_log_file_open(struct tm_log_file *f, const struct tm_fs *fs, const char *path,
                      struct tm_err *err);
+/* The same for a file that the user has named, and others may append to: it is made with the mode
+ * that the umask allows, its folder is not, and what cannot be appended to is refused
+ * (TM_EUSAGE). */
+int tm_log_file_open_named(struct tm_log_file *f, const struct tm_fs *fs, const char *path,
+                           struct tm_err *err);
 bool tm_log_file_is_empty(const struct tm_log_file *f); /* nothing written, nothing collected */
 /* Writes the collected text. Fails once. */
 int tm_log_file_flush(struct tm_log_file *f, struct tm_err *err);

@@ -133,68 +133,8 @@ static void on_later(struct tm_timer *t)
   job->wants_kill = job->wants_cancel = false;
 }
 
-/* The screen's calls are callbacks too. It shows nothing once a callback has closed the job. */
-
-static void screen_write(void *data, const char *text, size_t len)
+static void listen_to(struct tidemill_job *job)
 {
-  struct tidemill_job *job = data;
-  if (job->wants_close)
-    return;
-  job->calls++;
-  job->screen.write(text, len, job->screen.data);
-  job->calls--;
-}
-
-static bool screen_is_ready(void *data)
-{
-  struct tidemill_job *job = data;
-  if (job->wants_close)
-    return false;
-  job->calls++;
-  bool is_ready = job->screen.is_ready(job->screen.data);
-  job->calls--;
-  return is_ready;
-}
-
-static int screen_width(void *data)
-{
-  struct tidemill_job *job = data;
-  if (job->wants_close)
-    return 0;
-  job->calls++;
-  int width = job->screen.width(job->screen.data);
-  job->calls--;
-  return width;
-}
-
-static struct tm_report_options report_options(struct tidemill_job *job)
-{
-  static const enum tm_progress_mode modes[] = { [TIDEMILL_PROGRESS_NONE] = TM_PROGRESS_NONE,
-                                                 [TIDEMILL_PROGRESS_PLAIN] = TM_PROGRESS_PLAIN,
-                                                 [TIDEMILL_PROGRESS_BAR] = TM_PROGRESS_BAR };
-  const struct tidemill_screen *given = job->o.screen;
-  struct tidemill_screen *s = &job->screen;
-  *s = (struct tidemill_screen)TIDEMILL_SCREEN_INIT;
-  if (given)
-    memcpy(s, given, given->size < sizeof(*s) ? given->size : sizeof(*s));
-  if ((unsigned)s->progress >= TM_COUNT_OF(modes))
-    s->progress = TIDEMILL_PROGRESS_NONE;
-  return (struct tm_report_options) { .writer = { .write = s->write ? screen_write : NULL,
-                                                  .is_ready = s->is_ready ? screen_is_ready : NULL,
-                                                  .width = s->width ? screen_width : NULL,
-                                                  .data = job },
-                                      .progress = modes[s->progress],
-                                      .has_color = s->has_color };
-}
-
-static void open_report(struct tidemill_job *job)
-{
-  tm_require(!job->report && !job->job);
-  struct tm_report_options o = report_options(job);
-  o.fs = job->rt->fs;
-  o.events = &job->events;
-  job->report = tm_report_new(&o);
-  job->o.screen = NULL; /* the host's memory */
   job->listener = (struct tm_listener) { .on_event = on_event, .data = job };
   tm_events_add(&job->events, &job->listener);
 }
@@ -258,9 +198,10 @@ static int open_job(struct tidemill_job **out, const struct submission *s, struc
                               .data = job };
   int rc;
   tm_destinations_bind(s->pipeline, s->dir);
-  open_report(job);
-  if ((rc = tm_job_open(&job->job, &o, err)) < 0) {
-    tm_report_free(job->report);
+  rc = tm_job_report_open(job, err);
+  listen_to(job);
+  if (rc < 0 || (rc = tm_job_open(&job->job, &o, err)) < 0) {
+    tm_job_report_close(job);
     free_job(job);
     return rc;
   }
@@ -493,7 +434,7 @@ static void close_now(struct tidemill_job *job)
   if (job->rt->waited == job)
     job->rt->waited = NULL;
   tm_job_close(job->job);
-  tm_report_free(job->report);
+  tm_job_report_close(job);
   tm_pipeline_free(job->pipeline);
   job->later.on_closed = on_later_closed;
   tm_timer_close(&job->later); /* keeps (3) */

@@ -8,6 +8,7 @@
  *   source_api.c    the record of a definition without a file
  *   build.c     definitions made by calls, by handles to steps and inputs (handles.h)
  *   job_api.c       jobs, from a submission to the end
+ *   job_report.c    what a job writes for its user
  *   output_api.c    copies a job's rows to the user's file
  *   plan.c      what a job would do (plan.h), with explain.c
  *   head.c      what a table looks like
@@ -100,6 +101,7 @@ struct tidemill_job {
   struct tm_job *job;
   struct tm_events events;
   struct tm_report *report;
+  struct tm_joblog_file *joblog; /* or NULL */
   struct tm_listener listener;
   /* When it fires, it does what a callback asked for, or what must happen before the first turn of
    * the loop. */
@@ -111,6 +113,11 @@ struct tidemill_job {
   struct TM_ARRAY(int64_t) rows;               /* bytes of each step's output, in the last event */
   char *dir, *workspace, *registry, *result;
 };
+
+/* What the job writes for its user. TM_EUSAGE: the joblog cannot be opened. Close it in every case,
+ * after the job, which emits its last events then. */
+int tm_job_report_open(struct tidemill_job *job, struct tm_err *err);
+void tm_job_report_close(struct tidemill_job *job);
 
 /* 0, or TM_EUSAGE: an argument that `call` needs is NULL. Takes pairs of a name and an argument,
  * NULL-ended. */

@@ -10,6 +10,7 @@
 /* Members that a message may name, and the words of the program. */
 static const char *const members[][2] = {
   { "`accept_changes`", "--accept-changes" },
+  { "`joblog`", "--joblog" },
   { "`keep_failed`", "--keep-failed" },
   { "`keep_script`", "--keep-script" },
   { "`like`", "--like" },

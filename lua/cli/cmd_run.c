@@ -46,6 +46,7 @@ static const struct tm_option options[] = {
   { "j", TM_OPTION_VALUE, LAUNCH(max_workers), "N", NULL, "short for --max-workers" },
   { "max-workers", TM_OPTION_VALUE, LAUNCH(max_workers), "N", NULL, "the limit of workers for all steps together; by default the number of cores, or the largest process_count_per_node if that is more, on each node" },
   { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto shows a bar on a terminal, else plain lines" },
+  { "joblog", TM_OPTION_VALUE, LAUNCH(joblog), "FILE", NULL, "appends a row to FILE for each mini-batch that has ended, as GNU parallel does: tidemill help report" },
   { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "prints the result as one JSON object, the last line of standard output" },
 };
 /* clang-format on */
@@ -59,7 +60,8 @@ const struct tm_command tm_command_run = {
            "[--resume [--keep-failed] [--keep-script] [--accept-changes] [--verify-input] "
            "[--verify-output]] "
            "[--only-failed JOB] "
-           "[--no-reuse] [--dry-run [--explain]] [--progress auto|bar|plain|none] [--json]",
+           "[--no-reuse] [--dry-run [--explain]] [--joblog FILE] [--progress auto|bar|plain|none] "
+           "[--json]",
   .summary = "runs a pipeline",
   .options = options,
   .options_len = TM_COUNT_OF(options),

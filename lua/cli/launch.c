@@ -39,6 +39,10 @@ static void tell_replaced(const struct tm_words *params, size_t at)
 
 int tm_launch_init(struct tm_launch *l, const struct tm_cli *cli, struct tm_err *err)
 {
+  if (l->o.joblog && strcmp(l->o.joblog, "-") == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--joblog' needs a file here; for standard output, when the job has ended: "
+                      "tidemill report JOB --joblog -");
   for (size_t i = 0; i < l->o.params.len; i++)
     if (!tm_option_pair(l->o.params.at[i], err))
       return TM_EUSAGE;
@@ -99,6 +103,7 @@ int tm_launch_run(struct tm_launch *l, const struct tm_execute_hooks *hooks, voi
   e.o.max_workers = l->max_workers;
   e.o.no_reuse = o->no_reuse;
   e.o.keep_script = o->keep_script;
+  e.o.joblog = o->joblog;
   tm_require(l->rt && l->pipeline);
   int rc = l->argc > 0 ? tm_command_line_record(l->pipeline, l->argc, l->argv, err) : 0;
   return rc < 0 ? rc : tm_execute(&e, err);

@@ -32,7 +32,8 @@ local layers = {
   job = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "sched", "slurm", "fleet",
     "step", "inspect", "agent/agent_msg.h", "node/node_msg.h", "node/node_report.h" },
   report = { "base", "sys", "record/activity.h", "record/error_key.h", "record/events.h" },
-  export = { "base", "sys", "record", "report/life_rows.h", "report/log_file.h", "report/try_rows.h" },
+  export = { "base", "sys", "record", "report/life_rows.h", "report/log_file.h", "report/tries.h",
+    "report/try_rows.h" },
 }
 
 -- The same for the folders below core/data and lua: what each may not include.

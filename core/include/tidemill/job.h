@@ -155,6 +155,11 @@ struct tidemill_job_options {
   /* Asked every few milliseconds while the call that opens the job waits for another process to
    * leave its directory. True ends the call with -ECANCELED. NULL: the call waits. */
   bool (*is_stopped)(void *data);
+  /* A file that gets a row for each mini-batch that has ended, as GNU parallel's --joblog
+   * (TIDEMILL_FORMAT_JOBLOG). It is made if it is missing, and appended to otherwise. If it cannot
+   * be opened, the call that opens the job fails with TIDEMILL_EUSAGE. If it cannot be written
+   * later, the screen shows a warning, and the job continues. NULL: none. */
+  const char *joblog;
 };
 #define TIDEMILL_JOB_OPTIONS_INIT TIDEMILL_SIZED(struct tidemill_job_options)
 
