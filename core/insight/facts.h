@@ -1,0 +1,95 @@
+/* facts.h - what is known of a job besides what happened in it: its state and its words, as other
+ * commands show them. Filled by the owner of the record (../../lua/api); the strings are the
+ * owner's. NULL or "": there is none. */
+#ifndef TM_INSIGHT_FACTS_H
+#define TM_INSIGHT_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+enum tm_fact_state { /* of a job or a step */
+  TM_FACT_RUNNING, TM_FACT_INTERRUPTED, TM_FACT_CANCELED, TM_FACT_FAILED, TM_FACT_COMPLETED,
+  TM_FACT_SKIPPED, TM_FACT_WAITING
+};
+
+struct tm_fact_counts {
+  int64_t created, succeeded, failed; /* mini-batches */
+  bool is_listed;                     /* `created` is final */
+  int64_t items_total;                /* -1: not known */
+  int64_t items_succeeded, items_failed;
+};
+
+struct tm_fact_output {
+  const char *name, *path, *destination, *registered; /* `registered`: "digits:3" */
+  int64_t bytes, rows;                                /* -1: not known */
+};
+
+struct tm_fact_input {
+  const char *name, *kind, *where, *version; /* `where`: paths, one line */
+  int64_t files, bytes;                      /* -1: not known */
+};
+
+struct tm_fact_setting {
+  const char *name, *value, *origin; /* "option", "file pipeline.lua:6", "default" */
+  bool is_default;
+  const char *before; /* the value in the last Completed job, if it differs; else NULL */
+};
+
+struct tm_fact_activity { /* right now */
+  const char *worker, *phase, *first_item, *text;
+  int64_t elapsed_ns, mini_batch, try_number, pid;
+  bool is_stopped;
+};
+
+struct tm_fact_item { /* failed in the end */
+  const char *item, *error, *status;
+  int64_t mini_batch;
+};
+
+struct tm_fact_step {
+  const char *name, *cause, *waits_for, *reused_from, *logs_dir, *error_file;
+  enum tm_fact_state state;
+  struct tm_fact_counts counts;
+  double rate;            /* mini-batches per second, while it runs */
+  int64_t damage_at_byte; /* -1: none */
+  int64_t error_threshold;  /* items; -1: all are tolerated */
+  int64_t mini_batch_size;  /* of files: items; 0: bytes, or not known */
+  double run_invocation_timeout_s;
+  int64_t workers_wanted;      /* process_count_per_node * node_count */
+  int64_t worker_memory_limit; /* bytes; 0: none */
+  const char *script, *script_hash;
+  struct TM_ARRAY(struct tm_fact_output) outputs;
+  struct TM_ARRAY(struct tm_fact_input) inputs;
+  struct TM_ARRAY(struct tm_fact_setting) settings;
+  struct TM_ARRAY(struct tm_fact_activity) running;
+  struct TM_ARRAY(struct tm_fact_item) failed_items; /* the first 5,000 */
+  int64_t failed_items_more;
+  struct TM_ARRAY(size_t) after; /* the steps that it needs, by index */
+};
+
+struct tm_fact_file {
+  const char *path; /* relative to the job */
+  const char *kind; /* "output", "log", "record" */
+  int64_t bytes;
+};
+
+struct tm_fact_job {
+  const char *dir, *name, *pipeline, *file, *host, *version, *cause, *fault, *cancel_asked_by;
+  enum tm_fact_state state;
+  bool is_removed;
+  int64_t pid, begin_ns, end_ns, elapsed_ns, now_ns; /* end 0: it runs */
+  struct tm_fact_counts counts;
+  const char *next, *next_why; /* the command to type next, and what it does; NULL: nothing */
+  const char *before;          /* the last Completed job of this pipeline: its name; NULL: none */
+  int64_t before_elapsed_ns, before_items, before_items_failed;
+  struct TM_ARRAY(struct tm_fact_step) steps;
+  struct TM_ARRAY(struct tm_fact_setting) parameters;
+  struct TM_ARRAY(struct tm_fact_file) files; /* at most 1,000 */
+  int64_t files_more;
+};
+
+#endif

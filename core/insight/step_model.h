@@ -1,0 +1,91 @@
+/* step_model.h - what happened in a step, in a size that does not depend on the number of its
+ * mini-batches. Pure.
+ *
+ *   tm_step_model_init() -> events of workers, then tries, then samples, in pieces of any size
+ *   -> read the members -> tm_step_model_release()
+ *
+ *  (1) A model that is fed piece by piece ends with the same contents as one that is fed at once, if
+ *      within each kind the rows come in the order of their file.
+ *  (2) No duration is negative; what would be is counted in `clock_jumps`.
+ */
+#ifndef TM_INSIGHT_STEP_MODEL_H
+#define TM_INSIGHT_STEP_MODEL_H
+
+#include "insight/gauges.h"
+#include "insight/lanes.h"
+#include "insight/notable.h"
+#include "insight/quantiles.h"
+#include "insight/workers.h"
+
+#define TM_SERIES_BINS 2048
+
+enum tm_category { /* of a try, as in the column Error Category */
+  TM_CATEGORY_OK,
+  TM_CATEGORY_ERROR,
+  TM_CATEGORY_TIMEOUT,
+  TM_CATEGORY_LOST,
+  TM_CATEGORY_CANCELED,
+  TM_CATEGORIES
+};
+const char *tm_category_name(enum tm_category c); /* "ok", "error", ... */
+
+enum tm_series_channel {
+  TM_SERIES_ITEMS, /* of tries that succeeded, when they ended */
+  TM_SERIES_OK,    /* tries that succeeded, when they ended */
+  TM_SERIES_FAILED,
+  TM_SERIES_BUSY, /* ns in which workers had a try */
+  TM_SERIES_ALIVE,
+  TM_SERIES_CHANNELS
+};
+
+enum tm_gauge_kind { /* of a node */
+  TM_GAUGE_CPU,     /* hundredths of a percent of all cores */
+  TM_GAUGE_MEMORY,  /* bytes in use on the machine */
+  TM_GAUGE_WORKERS, /* bytes resident in the workers and their descendants, together */
+  TM_GAUGE_DISK_READ, TM_GAUGE_DISK_WRITE, /* bytes per second */
+  TM_GAUGE_NET_SENT, TM_GAUGE_NET_RECV,    /* bytes per second */
+  TM_GAUGES
+};
+
+struct tm_node_model {
+  char *id, *address;
+  int64_t memory_total; /* bytes; 0: not known */
+  struct tm_gauge gauges[TM_GAUGES];
+  double disk_used_percent; /* the fullest file system, last sample; negative: not known */
+  char *disk_fullest;       /* its mount point */
+  int64_t tries, failed_tries, items, run_ok_ns, run_ns;
+};
+
+/* A moment of a session: where the axis has a gap. */
+struct tm_step_session {
+  int64_t begin_ns, end_ns; /* the last thing that the tables have of it */
+  int64_t mini_batches;
+};
+
+struct tm_step_model {
+  int64_t origin_ns, last_ns; /* where the axis begins, and the last moment of any row */
+  int64_t tries[TM_CATEGORIES];
+  int64_t tries_failed;                  /* all that did not succeed and were not canceled */
+  int64_t items, items_failed;           /* of tries that succeeded: returned, and not */
+  int64_t retried, retried_items;        /* succeeded, but not at the first try */
+  int64_t result_bytes, clock_jumps;
+  struct tm_quantiles run;               /* ns in run() of all tries that began it */
+  struct tm_quantiles around;            /* outside of run(), of tries that succeeded */
+  struct tm_bins series;
+  struct tm_lanes lanes;
+  struct tm_workers workers;
+  struct tm_notable notable;
+  struct TM_ARRAY(struct tm_node_model) nodes;
+  struct TM_ARRAY(struct tm_step_session) sessions; /* set by tm_step_model_set_sessions() */
+};
+
+/* `origin_ns`: when the first session began. */
+void tm_step_model_init(struct tm_step_model *m, int64_t origin_ns);
+void tm_step_model_release(struct tm_step_model *m);
+void tm_step_model_add_event(struct tm_step_model *m, const struct tm_life_row *e);
+void tm_step_model_add_try(struct tm_step_model *m, const struct tm_try_row *t);
+/* Of the machine of a node. (struct tm_sample_row, struct tm_process_row: report/sample_rows.h) */
+/* The whole of the time of all workers. `now_ns`: of a running step, or 0. */
+void tm_step_model_time(const struct tm_step_model *m, int64_t now_ns, struct tm_worker_time *sum);
+
+#endif
