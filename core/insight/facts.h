@@ -12,8 +12,13 @@
 #include "base/mem.h"
 
 enum tm_fact_state { /* of a job or a step */
-  TM_FACT_RUNNING, TM_FACT_INTERRUPTED, TM_FACT_CANCELED, TM_FACT_FAILED, TM_FACT_COMPLETED,
-  TM_FACT_SKIPPED, TM_FACT_WAITING
+                     TM_FACT_RUNNING,
+                     TM_FACT_INTERRUPTED,
+                     TM_FACT_CANCELED,
+                     TM_FACT_FAILED,
+                     TM_FACT_COMPLETED,
+                     TM_FACT_SKIPPED,
+                     TM_FACT_WAITING
 };
 
 struct tm_fact_counts {
@@ -54,10 +59,10 @@ struct tm_fact_step {
   const char *name, *cause, *waits_for, *reused_from, *logs_dir, *error_file;
   enum tm_fact_state state;
   struct tm_fact_counts counts;
-  double rate;            /* mini-batches per second, while it runs */
-  int64_t damage_at_byte; /* -1: none */
-  int64_t error_threshold;  /* items; -1: all are tolerated */
-  int64_t mini_batch_size;  /* of files: items; 0: bytes, or not known */
+  double rate;             /* mini-batches per second, while it runs */
+  int64_t damage_at_byte;  /* -1: none */
+  int64_t error_threshold; /* items; -1: all are tolerated */
+  int64_t mini_batch_size; /* of files: items; 0: bytes, or not known */
   double run_invocation_timeout_s;
   int64_t workers_wanted;      /* process_count_per_node * node_count */
   int64_t worker_memory_limit; /* bytes; 0: none */

@@ -7,7 +7,7 @@
 
 #include "insight/bins.h"
 
-struct tm_gauge { /* zeroed, then tm_gauge_init() */
+struct tm_gauge {      /* zeroed, then tm_gauge_init() */
   struct tm_bins bins; /* channels: sum, count, largest */
 };
 

@@ -34,6 +34,7 @@ local layers = {
   report = { "base", "sys", "record/activity.h", "record/error_key.h", "record/events.h" },
   export = { "base", "sys", "record", "report/life_rows.h", "report/log_file.h", "report/tries.h",
     "report/try_rows.h" },
+  insight = { "base", "report/try_rows.h", "report/life_rows.h", "report/sample_rows.h", "report/error_groups.h" },
 }
 
 -- The same for the folders below core/data and lua: what each may not include.

@@ -1,0 +1,241 @@
+/* worker_slots.c - see worker_slots.h. */
+#include "insight/worker_slots.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "insight/sums.h"
+
+static void release_life(struct tm_worker_life *l)
+{
+  free(l->name);
+  free(l->node);
+  free(l->address);
+  free(l->end);
+}
+
+void tm_workers_release(struct tm_workers *w)
+{
+  for (size_t i = 0; i < w->list.len; i++)
+    release_life(&w->list.at[i]);
+  TM_ARRAY_RELEASE(&w->list);
+  for (size_t i = 0; i < w->slots.len; i++)
+    free(w->slots.at[i].node);
+  TM_ARRAY_RELEASE(&w->slots);
+  tm_map_release(&w->known);
+  release_life(&w->others);
+  *w = (struct tm_workers) { 0 };
+}
+
+/* ---- workers and slots ---- */
+
+static bool is_free(const struct tm_workers *w, const struct tm_worker_slot *s, size_t session)
+{
+  const struct tm_worker_life *last = &w->list.at[s->worker];
+  return last->ended_ns > 0 || last->session < session; /* cut off with its session */
+}
+
+static size_t slot_for(struct tm_workers *w, const char *node, size_t session)
+{
+  size_t i = 0;
+  while (i < w->slots.len &&
+         (!is_free(w, &w->slots.at[i], session) || strcmp(w->slots.at[i].node, node) != 0))
+    i++;
+  if (i == w->slots.len)
+    *TM_ARRAY_ADD(&w->slots) = (struct tm_worker_slot) { .node = tm_xstrdup(node) };
+  return i;
+}
+
+static struct tm_worker_life *find(const struct tm_workers *w, const char *name)
+{
+  uint64_t *known = tm_map_find(&w->known, name, strlen(name));
+  return known ? &w->list.at[*known - 1] : NULL;
+}
+
+bool tm_workers_knows(const struct tm_workers *w, const char *name)
+{
+  return w->list.len >= TM_WORKERS_NAMED || find(w, name) != NULL;
+}
+
+/* NULL: there are too many. */
+static struct tm_worker_life *add(struct tm_workers *w, const char *name, const char *node,
+                                  int64_t started_ns, size_t session)
+{
+  if (w->list.len >= TM_WORKERS_NAMED)
+    return NULL;
+  size_t slot = slot_for(w, node, session);
+  *TM_ARRAY_ADD(&w->list) = (struct tm_worker_life) { .name = tm_xstrdup(name),
+                                                      .node = tm_xstrdup(node),
+                                                      .address = tm_xstrdup(""),
+                                                      .slot = slot,
+                                                      .session = session,
+                                                      .started_ns = started_ns,
+                                                      .last_ns = started_ns };
+  *tm_map_add(&w->known, name, strlen(name), NULL) = w->list.len;
+  w->slots.at[slot].workers++;
+  w->slots.at[slot].worker = w->list.len - 1;
+  w->slots.at[slot].free_from_ns = INT64_MAX;
+  return &w->list.at[w->list.len - 1];
+}
+
+/* ---- events ---- */
+
+static bool is_word(const struct tm_life_row *e, const char *word)
+{
+  return strcmp(e->event, word) == 0;
+}
+
+static bool starts_with(const char *text, const char *begin)
+{
+  return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+/* How long the worker had lived; at least 1 ns. */
+static int64_t lived_until(struct tm_workers *w, const struct tm_worker_life *l,
+                           const struct tm_life_row *e)
+{
+  int64_t by_wall = e->wall_ns - l->started_ns;
+  if (e->wall_ns > 0 && by_wall < 0)
+    w->clock_jumps++;
+  return tm_larger(e->lived_ns > 0 ? e->lived_ns : by_wall, 1);
+}
+
+static void set_text(char **text, const char *to)
+{
+  free(*text);
+  *text = tm_xstrdup(to);
+}
+
+/* Words of tm_ended_describe(). */
+static void end(struct tm_workers *w, struct tm_worker_life *l, const struct tm_life_row *e)
+{
+  bool was_asked = starts_with(e->detail, "stopped") ||
+                   starts_with(e->detail, "killed by the supervisor") ||
+                   starts_with(e->detail, "killed for not ending in time");
+  l->was_killed = starts_with(e->detail, "killed");
+  l->has_died = !was_asked;
+  w->deaths += l->has_died;
+  l->lived_ns = lived_until(w, l, e);
+  l->ended_ns = tm_larger(e->wall_ns, 1);
+  l->max_rss_bytes = e->max_rss_bytes;
+  set_text(&l->end, e->detail);
+}
+
+/* Returns how long init() took. */
+static int64_t init_over(struct tm_workers *w, struct tm_worker_life *l,
+                         const struct tm_life_row *e)
+{
+  if (is_word(e, "ready")) {
+    l->ready_ns = tm_larger(e->wall_ns, 1);
+  } else {
+    w->inits_failed++;
+    l->init_failed = true;
+  }
+  return lived_until(w, l, e);
+}
+
+/* A worker that is not known by its name: its times, as far as single rows have them. */
+static void add_other(struct tm_workers *w, const struct tm_life_row *e)
+{
+  struct tm_worker_life l = { .started_ns = e->wall_ns };
+  struct tm_worker_life *o = &w->others;
+  if (is_word(e, "started")) {
+    w->unnamed++;
+  } else if (is_word(e, "ended")) {
+    end(w, &l, e);
+    tm_sum_add(&o->lived_ns, e->lived_ns);
+    o->max_rss_bytes = tm_larger(o->max_rss_bytes, e->max_rss_bytes);
+    o->ended_ns = tm_larger(o->ended_ns, e->wall_ns);
+    free(l.end);
+  } else if (is_word(e, "ready") || is_word(e, "init_failed")) {
+    (void)init_over(w, &l, e);
+    tm_sum_add(&o->init_ns, e->lived_ns);
+  }
+}
+
+static void apply(struct tm_workers *w, struct tm_worker_life *l, const struct tm_life_row *e)
+{
+  l->last_ns = tm_larger(l->last_ns, e->wall_ns);
+  l->pid = e->pid > 0 ? e->pid : l->pid;
+  if (*e->address)
+    set_text(&l->address, e->address);
+  if (l->ended_ns > 0)
+    return; /* a second end, or what a damaged file has behind it */
+  if (is_word(e, "ready") || is_word(e, "init_failed")) {
+    l->init_ns = init_over(w, l, e);
+  } else if (is_word(e, "ended")) {
+    end(w, l, e);
+    w->slots.at[l->slot].free_from_ns = l->ended_ns;
+  }
+}
+
+struct tm_worker_life *tm_workers_add_event(struct tm_workers *w, const struct tm_life_row *e,
+                                            size_t session)
+{
+  struct tm_worker_life *l = find(w, e->process);
+  if (!l && *e->process)
+    l = add(w, e->process, e->node, tm_larger(e->wall_ns - e->lived_ns, 0), session);
+  if (l)
+    apply(w, l, e);
+  else
+    add_other(w, e);
+  return l;
+}
+
+/* ---- tries ---- */
+
+struct tm_worker_life *tm_workers_add_try(struct tm_workers *w, const struct tm_try_row *t,
+                                          const struct tm_try_sums *sums, size_t session)
+{
+  struct tm_worker_life *found = find(w, t->process), *l;
+  if (!found && *t->process && t->begin_wall_ns > 0)
+    found = add(w, t->process, t->node, t->begin_wall_ns, session);
+  l = found ? found : &w->others;
+  l->tries++;
+  l->failed_tries += sums->is_failed;
+  tm_sum_add(&l->items, sums->items);
+  tm_sum_add(&l->items_failed, sums->items_failed);
+  tm_sum_add(sums->is_ok ? &l->run_ok_ns : &l->run_failed_ns, sums->run_ns);
+  tm_sum_add(&l->around_ns, sums->around_ns);
+  l->last_ns = tm_larger(l->last_ns, tm_sum(t->begin_wall_ns, t->elapsed_ns));
+  return found;
+}
+
+/* ---- time ---- */
+
+int64_t tm_worker_until_ns(const struct tm_worker_life *w, int64_t now_ns)
+{
+  int64_t until =
+      w->ended_ns > 0 ? tm_larger(w->ended_ns, w->last_ns) : tm_larger(now_ns, w->last_ns);
+  return tm_larger(until, w->started_ns);
+}
+
+int64_t tm_worker_lived_ns(const struct tm_worker_life *w, int64_t now_ns)
+{
+  if (!w->name) /* others: of those that have not ended, only tries are known */
+    return tm_larger(w->lived_ns, tm_sum(tm_sum(w->run_ok_ns, w->run_failed_ns),
+                                         tm_sum(w->init_ns, w->around_ns)));
+  return w->lived_ns > 0 ? w->lived_ns : tm_worker_until_ns(w, now_ns) - w->started_ns;
+}
+
+/* Takes at most what is left, so that the parts add up. */
+static void take(int64_t *part, int64_t *left, int64_t ns)
+{
+  ns = tm_smaller(ns, *left);
+  *part = tm_sum(*part, ns);
+  *left -= ns;
+}
+
+void tm_worker_time_add(struct tm_worker_time *sum, const struct tm_worker_life *w, int64_t now_ns)
+{
+  int64_t left = tm_worker_lived_ns(w, now_ns);
+  bool has_begun = w->ready_ns > 0 || w->init_failed || w->tries > 0 || !w->name;
+  tm_sum_add(&sum->lived_ns, left);
+  if (!has_begun)
+    take(&sum->start_ns, &left, left);
+  take(&sum->run_ok_ns, &left, w->run_ok_ns);
+  take(&sum->run_failed_ns, &left, w->run_failed_ns);
+  take(&sum->init_ns, &left, w->init_ns);
+  take(&sum->around_ns, &left, w->around_ns);
+  take(&sum->wait_ns, &left, left);
+}

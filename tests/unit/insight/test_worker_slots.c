@@ -1,0 +1,204 @@
+/* test_worker_slots.c - lives of workers from their events, and the slots that they share. */
+#include "unit.h"
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "insight/worker_slots.h"
+
+static void event(struct tm_workers *w, size_t session, int64_t wall_ns, const char *name,
+                  const char *node, const char *what, int64_t lived_ns, const char *detail)
+{
+  (void)tm_workers_add_event(w,
+                             &(struct tm_life_row) { .wall_ns = wall_ns,
+                                                     .process = name,
+                                                     .node = node,
+                                                     .address = "mill",
+                                                     .pid = 7,
+                                                     .event = what,
+                                                     .lived_ns = lived_ns,
+                                                     .detail = detail },
+                             session);
+}
+
+static void expect_slots(const struct tm_workers *w, const char *expected)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  for (size_t i = 0; i < w->list.len; i++)
+    tm_buf_printf(&text, "%s:%zu ", w->list.at[i].name, w->list.at[i].slot);
+  assert_string_equal(tm_buf_str(&text), expected);
+  tm_buf_release(&text);
+}
+
+static void successive_workers_of_a_node_share_a_slot(void **state)
+{
+  struct tm_workers w = { 0 };
+  event(&w, 0, 100, "p0", "0", "started", 0, "");
+  event(&w, 0, 100, "p1", "0", "started", 0, "");
+  event(&w, 0, 100, "p2", "1", "started", 0, "");
+  event(&w, 0, 200, "p0", "0", "ended", 100, "killed by signal 9 (Killed)");
+  event(&w, 0, 210, "p3", "1", "started", 0, ""); /* the free slot is another node's */
+  event(&w, 0, 220, "p4", "0", "started", 0, "");
+  event(&w, 0, 230, "p5", "0", "started", 0, "");
+  expect_slots(&w, "p0:0 p1:1 p2:2 p3:3 p4:0 p5:4 ");
+  assert_int_equal(w.slots.at[0].workers, 2);
+  assert_int_equal(w.slots.at[0].worker, 4);
+  assert_int_equal(w.deaths, 1);
+  assert_true(w.list.at[0].was_killed && w.list.at[0].has_died);
+  tm_workers_release(&w);
+}
+
+static void slots_of_an_earlier_session_are_free(void **state)
+{
+  struct tm_workers w = { 0 };
+  event(&w, 0, 100, "p0", "0", "started", 0, "");
+  event(&w, 0, 100, "p1", "0", "started", 0, ""); /* the job is killed */
+  event(&w, 1, 900, "p2", "0", "started", 0, "");
+  event(&w, 1, 900, "p3", "0", "started", 0, "");
+  event(&w, 1, 900, "p4", "0", "started", 0, "");
+  expect_slots(&w, "p0:0 p1:1 p2:0 p3:1 p4:2 ");
+  tm_workers_release(&w);
+}
+
+static void a_life_has_its_times(void **state)
+{
+  struct tm_workers w = { 0 };
+  event(&w, 0, 1000, "p0", "0", "started", 0, "");
+  event(&w, 0, 1300, "p0", "0", "ready", 290, "");
+  event(&w, 0, 1900, "p0", "0", "ended", 880, "stopped");
+  const struct tm_worker_life *l = &w.list.at[0];
+  assert_int_equal(l->started_ns, 1000);
+  assert_int_equal(l->ready_ns, 1300);
+  assert_int_equal(l->init_ns, 290);
+  assert_int_equal(tm_worker_lived_ns(l, 0), 880);
+  assert_int_equal(tm_worker_until_ns(l, 0), 1900);
+  assert_string_equal(l->end, "stopped");
+  assert_false(l->has_died || l->was_killed);
+  tm_workers_release(&w);
+}
+
+static void how_a_worker_ended(void **state)
+{
+  static const struct {
+    const char *detail;
+    bool died, killed;
+  } cases[] = {
+    { "stopped; at most 5.0 MB resident", false, false },
+    { "killed by the supervisor in run() after 1.00 s", false, true },
+    { "killed for not ending in time when told to stop, after 30.0 s", false, true },
+    { "exited with status 1 in run()", true, false },
+    { "killed because run() took longer than run_invocation_timeout, after 1 s", true, true },
+    { "", true, false },
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
+    struct tm_workers w = { 0 };
+    event(&w, 0, 100, "p0", "0", "started", 0, "");
+    event(&w, 0, 200, "p0", "0", "ended", 100, cases[i].detail);
+    assert_int_equal(w.list.at[0].has_died, cases[i].died);
+    assert_int_equal(w.list.at[0].was_killed, cases[i].killed);
+    tm_workers_release(&w);
+  }
+}
+
+static void a_clock_that_was_set_back_makes_no_negative_time(void **state)
+{
+  struct tm_workers w = { 0 };
+  event(&w, 0, 5000, "p0", "0", "started", 0, "");
+  event(&w, 0, 4000, "p0", "0", "ready", 0, "");
+  event(&w, 0, 4500, "p0", "0", "ended", 700, "stopped");
+  assert_int_equal(w.clock_jumps, 2);
+  assert_int_equal(tm_worker_lived_ns(&w.list.at[0], 0), 700);
+  assert_int_equal(w.list.at[0].init_ns, 1);
+  assert_int_equal(tm_worker_until_ns(&w.list.at[0], 0), 5000);
+  tm_workers_release(&w);
+}
+
+static void a_worker_that_was_cut_off_lived_until_its_last_try(void **state)
+{
+  struct tm_workers w = { 0 };
+  struct tm_try_row t = { .process = "p0", .node = "0", .begin_wall_ns = 2000, .elapsed_ns = 500 };
+  event(&w, 0, 1000, "p0", "0", "started", 0, "");
+  (void)tm_workers_add_try(&w, &t, &(struct tm_try_sums) { .run_ns = 400, .is_ok = true }, 0);
+  assert_int_equal(tm_worker_lived_ns(&w.list.at[0], 0), 1500);
+  assert_int_equal(tm_worker_lived_ns(&w.list.at[0], 9000), 8000);
+  tm_workers_release(&w);
+}
+
+static void a_try_without_events_makes_its_worker(void **state)
+{
+  struct tm_workers w = { 0 };
+  struct tm_try_row t = { .process = "p0", .node = "0", .begin_wall_ns = 2000, .elapsed_ns = 500 },
+                    never = { .process = "p1", .node = "0" };
+  assert_non_null(tm_workers_add_try(&w, &t, &(struct tm_try_sums) { .is_ok = true }, 0));
+  assert_null(tm_workers_add_try(&w, &never, &(struct tm_try_sums) { 0 }, 0));
+  assert_int_equal(w.list.len, 1);
+  assert_int_equal(w.list.at[0].started_ns, 2000);
+  assert_int_equal(w.others.tries, 1);
+  assert_true(tm_workers_knows(&w, "p0") && !tm_workers_knows(&w, "p1"));
+  tm_workers_release(&w);
+}
+
+static void expect_time(const struct tm_worker_life *l, int64_t now_ns, const char *expected)
+{
+  struct tm_worker_time t = { 0 };
+  struct tm_buf text = TM_BUF_NONE;
+  tm_worker_time_add(&t, l, now_ns);
+  tm_buf_printf(&text, "lived %lld ok %lld failed %lld around %lld init %lld start %lld wait %lld",
+                (long long)t.lived_ns, (long long)t.run_ok_ns, (long long)t.run_failed_ns,
+                (long long)t.around_ns, (long long)t.init_ns, (long long)t.start_ns,
+                (long long)t.wait_ns);
+  assert_string_equal(text.data, expected);
+  assert_int_equal(t.lived_ns, t.run_ok_ns + t.run_failed_ns + t.around_ns + t.init_ns +
+                                   t.start_ns + t.wait_ns);
+  tm_buf_release(&text);
+}
+
+static void the_parts_of_its_time_add_up(void **state)
+{
+  char name[] = "p0";
+  struct tm_worker_life l = { .name = name,
+                              .started_ns = 1000,
+                              .ready_ns = 1100,
+                              .init_ns = 100,
+                              .tries = 1,
+                              .run_ok_ns = 300,
+                              .run_failed_ns = 50,
+                              .around_ns = 20,
+                              .last_ns = 1900 };
+  expect_time(&l, 0, "lived 900 ok 300 failed 50 around 20 init 100 start 0 wait 430");
+  expect_time(&l, 2000, "lived 1000 ok 300 failed 50 around 20 init 100 start 0 wait 530");
+  l.lived_ns = 360; /* clocks of two machines */
+  expect_time(&l, 0, "lived 360 ok 300 failed 50 around 0 init 10 start 0 wait 0");
+  expect_time(&(struct tm_worker_life) { .name = name, .started_ns = 1000 }, 1500,
+              "lived 500 ok 0 failed 0 around 0 init 0 start 500 wait 0");
+}
+
+static void too_many_workers_are_counted_together(void **state)
+{
+  struct tm_workers w = { 0 };
+  char name[32];
+  for (int i = 0; i <= TM_WORKERS_NAMED; i++) {
+    snprintf(name, sizeof(name), "p%d", i);
+    event(&w, 0, 1000 + i, name, "0", "started", 0, "");
+    event(&w, 0, 1100 + i, name, "0", "ready", 60, "");
+    event(&w, 0, 1100 + i, name, "0", "ended", 100, "exited with status 1");
+  }
+  assert_int_equal(w.list.len, TM_WORKERS_NAMED);
+  assert_int_equal(w.slots.len, 1);
+  assert_int_equal(w.unnamed, 1);
+  assert_int_equal(w.deaths, TM_WORKERS_NAMED + 1);
+  expect_time(&w.others, 0, "lived 100 ok 0 failed 0 around 0 init 60 start 0 wait 40");
+  tm_workers_release(&w);
+}
+
+UNIT_TESTS({
+    cmocka_unit_test(successive_workers_of_a_node_share_a_slot),
+    cmocka_unit_test(slots_of_an_earlier_session_are_free),
+    cmocka_unit_test(a_life_has_its_times),
+    cmocka_unit_test(how_a_worker_ended),
+    cmocka_unit_test(a_clock_that_was_set_back_makes_no_negative_time),
+    cmocka_unit_test(a_worker_that_was_cut_off_lived_until_its_last_try),
+    cmocka_unit_test(a_try_without_events_makes_its_worker),
+    cmocka_unit_test(the_parts_of_its_time_add_up),
+    cmocka_unit_test(too_many_workers_are_counted_together),
+});
