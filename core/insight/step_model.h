@@ -44,14 +44,14 @@ enum tm_series_channel {
   TM_SERIES_CHANNELS
 };
 
-enum tm_gauge_kind {                  /* of a node */
-                     TM_GAUGE_CPU,    /* hundredths of a percent of all cores */
-                     TM_GAUGE_MEMORY, /* bytes in use on the machine */
-                     TM_GAUGE_WORKERS, /* bytes resident in the workers and their descendants, together */
-                     TM_GAUGE_DISK_READ,
-                     TM_GAUGE_DISK_WRITE, /* bytes per second */
+enum tm_gauge_kind {                     /* of a node */
+                     TM_GAUGE_CPU,       /* hundredths of a percent of all cores */
+                     TM_GAUGE_MEMORY,    /* bytes in use on the machine */
+                     TM_GAUGE_WORKERS,   /* bytes resident in all workers and their descendants */
+                     TM_GAUGE_DISK_READ, /* bytes per second; also below */
+                     TM_GAUGE_DISK_WRITE,
                      TM_GAUGE_NET_SENT,
-                     TM_GAUGE_NET_RECV, /* bytes per second */
+                     TM_GAUGE_NET_RECV,
                      TM_GAUGES
 };
 

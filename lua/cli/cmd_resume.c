@@ -11,7 +11,7 @@
 #include "cli/launch.h"
 #include "cli/loading.h"
 #include "cli/parameter_options.h"
-#include "cli/rerun.h"
+#include "api/rerun.h"
 
 struct resume_options {
   struct tm_launch_options launch;
@@ -127,7 +127,7 @@ static int load(struct resume *r, const struct tm_cli *cli, const char *job, str
   if (rc >= 0) {
     const struct tidemill_record_info *info = tidemill_record_info(record);
     r->dir = tm_xstrdup(info->dir);
-    tm_rerun_add_without_job(&anew, record, &r->launch.o.params);
+    tm_rerun_add_without_job(&anew, record, r->launch.o.params.at, r->launch.o.params.len);
     r->launch.anew = anew.len > 0 ? tm_buf_take(&anew) : NULL;
     rc = choose_output(r, info->state == TIDEMILL_STATE_COMPLETED, err);
     r->hooks.add_message = tm_command_line_defines(record) ? tm_parameter_words_add_message : NULL;

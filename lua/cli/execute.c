@@ -25,8 +25,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "cli/rerun.h"
-#include "cli/resume_line.h"
+#include "api/rerun.h"
+#include "api/resume_line.h"
 #include "cli/terminal/signals.h"
 
 /* A program that signals a process and its group sends the same signal twice; users are slower. */

@@ -4,7 +4,7 @@
  * fewer elements than items, the list does not say which items failed. Then the line names the
  * command that runs the whole job again.
  */
-#include "cli/rerun.h"
+#include "api/rerun.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,11 +67,11 @@ void tm_rerun_append_command(struct tm_err *err, const char *anew)
   free(words);
 }
 
-static bool is_among(const struct tm_words *given, const char *name)
+static bool is_among(const char *const *given, size_t given_len, const char *name)
 {
   size_t n = strlen(name);
-  for (size_t i = 0; i < given->len; i++)
-    if (strncmp(given->at[i], name, n) == 0 && given->at[i][n] == '=')
+  for (size_t i = 0; i < given_len; i++)
+    if (strncmp(given[i], name, n) == 0 && given[i][n] == '=')
       return true;
   return false;
 }
@@ -90,7 +90,7 @@ static void add_param(struct tm_buf *out, const char *name, const struct tm_json
 }
 
 void tm_rerun_add_without_job(struct tm_buf *out, struct tidemill_record *job,
-                              const struct tm_words *given)
+                              const char *const *given, size_t given_len)
 {
   const char *file = tidemill_record_info(job)->file;
   struct tm_json *v = tm_json_of(tidemill_record_definition(job));
@@ -100,11 +100,11 @@ void tm_rerun_add_without_job(struct tm_buf *out, struct tidemill_record *job,
     tm_buf_add_str(out, "tidemill run ");
     tm_text_shell(out, file);
     for (size_t i = 0; i < n; i++)
-      if (!is_among(given, params->keys[i]))
+      if (!is_among(given, given_len, params->keys[i]))
         add_param(out, params->keys[i], params->list.at[i]);
-    for (size_t i = 0; i < given->len; i++) {
+    for (size_t i = 0; i < given_len; i++) {
       tm_buf_add_str(out, " --param ");
-      tm_text_shell(out, given->at[i]);
+      tm_text_shell(out, given[i]);
     }
   }
   tm_json_free(v);

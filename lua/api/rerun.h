@@ -1,12 +1,11 @@
 /* rerun.h - the line that shows how to run the failed items of a Completed job again. */
-#ifndef TM_CLI_RERUN_H
-#define TM_CLI_RERUN_H
+#ifndef TM_API_RERUN_H
+#define TM_API_RERUN_H
 
 #include <tidemill.h>
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "cli/options.h"
 
 /* Adds the line without a line break; false, and nothing: no item failed. `own`, or NULL, adds the
  * command that started a job without a pipeline file; `only_failed`: the job whose failed items it
@@ -25,6 +24,6 @@ void tm_rerun_append_command(struct tm_err *err, const char *anew);
  * `given`, NAME=VALUE, which replace them. It works without the directory of `job`. Nothing: the
  * job has no pipeline file. */
 void tm_rerun_add_without_job(struct tm_buf *out, struct tidemill_record *job,
-                              const struct tm_words *given);
+                              const char *const *given, size_t given_len);
 
 #endif
