@@ -16,11 +16,16 @@ void tm_gauge_release(struct tm_gauge *g)
 
 void tm_gauge_add(struct tm_gauge *g, int64_t at_ns, int64_t value)
 {
-  if (value < 0)
+  tm_gauge_add_part(g, at_ns, value, value, true);
+}
+
+void tm_gauge_add_part(struct tm_gauge *g, int64_t at_ns, int64_t part, int64_t sum, bool is_first)
+{
+  if (part < 0)
     return;
-  tm_bins_add(&g->bins, COUNT, at_ns, 1);
-  tm_bins_add(&g->bins, SUM, at_ns, value);
-  tm_bins_add(&g->bins, LARGEST, at_ns, value);
+  tm_bins_add(&g->bins, COUNT, at_ns, is_first);
+  tm_bins_add(&g->bins, SUM, at_ns, part);
+  tm_bins_add(&g->bins, LARGEST, at_ns, sum);
 }
 
 bool tm_gauge_at(const struct tm_gauge *g, size_t bin, double *mean, int64_t *largest)

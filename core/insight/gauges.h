@@ -14,6 +14,9 @@ struct tm_gauge {      /* zeroed, then tm_gauge_init() */
 void tm_gauge_init(struct tm_gauge *g, int64_t origin_ns, size_t max);
 void tm_gauge_release(struct tm_gauge *g);
 void tm_gauge_add(struct tm_gauge *g, int64_t at_ns, int64_t value); /* >= 0 */
+/* Adds a part of a value that is the sum of several, all of one moment. `sum`: of the parts so far;
+ * `is_first`: this is the first of them. */
+void tm_gauge_add_part(struct tm_gauge *g, int64_t at_ns, int64_t part, int64_t sum, bool is_first);
 /* The mean and the largest of a bin; false: a gap. */
 bool tm_gauge_at(const struct tm_gauge *g, size_t bin, double *mean, int64_t *largest);
 

@@ -93,6 +93,16 @@ static void reach(struct tm_step_model *m, size_t session, int64_t at_ns)
     m->sessions.at[session].end_ns = tm_larger(m->sessions.at[session].end_ns, at_ns);
 }
 
+/* More nodes have fewer bins each. */
+static void share_gauges(struct tm_step_model *m)
+{
+  size_t max = tm_step_model_gauge_bins(m);
+  for (size_t i = 0; i < m->nodes.len; i++)
+    for (size_t g = 0; g < TM_GAUGES; g++)
+      if (m->nodes.at[i].gauges[g].bins.max > max)
+        tm_bins_merge(&m->nodes.at[i].gauges[g].bins, max);
+}
+
 static size_t node_at(struct tm_step_model *m, const char *id)
 {
   for (size_t i = 0; i < m->nodes.len; i++)
@@ -105,12 +115,16 @@ static size_t node_at(struct tm_step_model *m, const char *id)
   *TM_ARRAY_ADD(&m->nodes) = (struct tm_node_model) { .id = tm_xstrdup(id),
                                                       .address = tm_xstrdup(""),
                                                       .disk_used_percent = -1 };
+  share_gauges(m);
   return m->nodes.len - 1;
 }
 
-struct tm_node_model *tm_step_model_node(struct tm_step_model *m, const char *id)
+struct tm_node_model *tm_step_model_node(const struct tm_step_model *m, const char *id)
 {
-  return &m->nodes.at[node_at(m, id)];
+  for (size_t i = 0; i < m->nodes.len && i < TM_NODES_NAMED; i++)
+    if (strcmp(m->nodes.at[i].id, id) == 0)
+      return &m->nodes.at[i];
+  return NULL;
 }
 
 /* ---- events ---- */
@@ -281,9 +295,8 @@ static void settle_worker(struct tm_step_model *m, const struct tm_worker_life *
   int64_t until_ns = tm_worker_until_ns(w, runs ? now_ns : 0);
   tm_bins_add_span(&m->series, TM_SERIES_ALIVE, w->started_ns, until_ns);
   tm_lanes_add_span(&m->lanes, lane, TM_LANE_ALIVE, w->started_ns, until_ns);
-  if (w->init_ns > 0)
-    tm_lanes_add_span(&m->lanes, lane, TM_LANE_INIT, w->started_ns,
-                      tm_smaller(tm_sum(w->started_ns, w->init_ns), until_ns));
+  tm_lanes_add_span(&m->lanes, lane, TM_LANE_INIT, w->started_ns,
+                    tm_smaller(tm_sum(w->started_ns, tm_sum(w->start_ns, w->init_ns)), until_ns));
 }
 
 void tm_step_model_settle(struct tm_step_model *m, int64_t now_ns)

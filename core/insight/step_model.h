@@ -19,6 +19,7 @@
 #include "insight/notable.h"
 #include "insight/quantiles.h"
 #include "insight/worker_slots.h"
+#include "report/sample_rows.h"
 
 #define TM_SERIES_BINS 2048
 #define TM_GAUGE_BINS  1024 /* of a node; fewer if there are more than 16 nodes */
@@ -44,15 +45,16 @@ enum tm_series_channel {
   TM_SERIES_CHANNELS
 };
 
-enum tm_gauge_kind {                     /* of a node */
-                     TM_GAUGE_CPU,       /* hundredths of a percent of all cores */
-                     TM_GAUGE_MEMORY,    /* bytes in use on the machine */
-                     TM_GAUGE_WORKERS,   /* bytes resident in all workers and their descendants */
-                     TM_GAUGE_DISK_READ, /* bytes per second; also below */
-                     TM_GAUGE_DISK_WRITE,
-                     TM_GAUGE_NET_SENT,
-                     TM_GAUGE_NET_RECV,
-                     TM_GAUGES
+/* Of a node; rates are per second. */
+enum tm_gauge_kind {
+  TM_GAUGE_CPU,     /* hundredths of a percent of all cores */
+  TM_GAUGE_MEMORY,  /* bytes in use on the machine */
+  TM_GAUGE_WORKERS, /* bytes resident in all workers and their descendants */
+  TM_GAUGE_DISK_READ,
+  TM_GAUGE_DISK_WRITE,
+  TM_GAUGE_NET_SENT,
+  TM_GAUGE_NET_RECV,
+  TM_GAUGES
 };
 
 struct tm_node_model {
@@ -62,6 +64,9 @@ struct tm_node_model {
   double disk_used_percent;          /* the fullest file system, last sample; negative: not known */
   char *disk_fullest;                /* its mount point; NULL: not known */
   int64_t tries, failed_tries, items, run_ok_ns, run_ns;
+  struct tm_node_sample last;         /* rates are differences to it */
+  int64_t workers_at_ns, workers_rss; /* the sum of the last moment */
+  int64_t disks_at_ns;                /* the last moment */
 };
 
 /* A session of the step: where the axis has a gap. */
@@ -96,8 +101,17 @@ void tm_step_model_set_sessions(struct tm_step_model *m, const struct tm_step_se
                                 size_t len);
 void tm_step_model_add_event(struct tm_step_model *m, const struct tm_life_row *e);
 void tm_step_model_add_try(struct tm_step_model *m, const struct tm_try_row *t);
-/* The node, which is made if it is not known; "other nodes" if there are too many. */
-struct tm_node_model *tm_step_model_node(struct tm_step_model *m, const char *id);
+/* The node of that id; NULL: it is not known. */
+struct tm_node_model *tm_step_model_node(const struct tm_step_model *m, const char *id);
+/* Bins of a gauge at most. */
+size_t tm_step_model_gauge_bins(const struct tm_step_model *m);
+/* Of a node whose id is known from a worker; of others, nothing is added. */
+void tm_step_model_add_sample(struct tm_step_model *m, const char *node,
+                              const struct tm_node_sample *s);
+void tm_step_model_add_process(struct tm_step_model *m, const char *node,
+                               const struct tm_process_sample *s);
+void tm_step_model_add_disk(struct tm_step_model *m, const char *node,
+                            const struct tm_disk_sample *s);
 /* Sets what depends on the time: TM_SERIES_ALIVE, TM_LANE_ALIVE, TM_LANE_INIT. `now_ns`: of a
  * running step, or 0. */
 void tm_step_model_settle(struct tm_step_model *m, int64_t now_ns);

@@ -121,23 +121,24 @@ static void end(struct tm_workers *w, struct tm_worker_life *l, const struct tm_
   set_text(&l->end, e->detail);
 }
 
-/* Returns how long init() took. */
-static int64_t init_over(struct tm_workers *w, struct tm_worker_life *l,
-                         const struct tm_life_row *e)
+static void init_over(struct tm_workers *w, struct tm_worker_life *l, const struct tm_life_row *e)
 {
+  int64_t lived_ns = lived_until(w, l, e);
   if (is_word(e, "ready")) {
     l->ready_ns = tm_larger(e->wall_ns, 1);
+    l->init_ns = tm_smaller(e->init_ns, lived_ns);
   } else {
     w->inits_failed++;
     l->init_failed = true;
+    l->init_ns = lived_ns;
   }
-  return lived_until(w, l, e);
+  l->start_ns = lived_ns - l->init_ns;
 }
 
 /* A worker that is not known by its name: its times, as far as single rows have them. */
 static void add_other(struct tm_workers *w, const struct tm_life_row *e)
 {
-  struct tm_worker_life l = { .started_ns = e->wall_ns };
+  struct tm_worker_life l = { .started_ns = e->wall_ns - e->lived_ns };
   struct tm_worker_life *o = &w->others;
   if (is_word(e, "started")) {
     w->unnamed++;
@@ -148,8 +149,9 @@ static void add_other(struct tm_workers *w, const struct tm_life_row *e)
     o->ended_ns = tm_larger(o->ended_ns, e->wall_ns);
     free(l.end);
   } else if (is_word(e, "ready") || is_word(e, "init_failed")) {
-    (void)init_over(w, &l, e);
-    tm_sum_add(&o->init_ns, e->lived_ns);
+    init_over(w, &l, e);
+    tm_sum_add(&o->init_ns, l.init_ns);
+    tm_sum_add(&o->start_ns, l.start_ns);
   }
 }
 
@@ -162,7 +164,7 @@ static void apply(struct tm_workers *w, struct tm_worker_life *l, const struct t
   if (l->ended_ns > 0)
     return; /* a second end, or what a damaged file has behind it */
   if (is_word(e, "ready") || is_word(e, "init_failed")) {
-    l->init_ns = init_over(w, l, e);
+    init_over(w, l, e);
   } else if (is_word(e, "ended")) {
     end(w, l, e);
     w->slots.at[l->slot].free_from_ns = l->ended_ns;
@@ -214,7 +216,7 @@ int64_t tm_worker_lived_ns(const struct tm_worker_life *w, int64_t now_ns)
 {
   if (!w->name) /* others: of those that have not ended, only tries are known */
     return tm_larger(w->lived_ns, tm_sum(tm_sum(w->run_ok_ns, w->run_failed_ns),
-                                         tm_sum(w->init_ns, w->around_ns)));
+                                         tm_sum(tm_sum(w->start_ns, w->init_ns), w->around_ns)));
   return w->lived_ns > 0 ? w->lived_ns : tm_worker_until_ns(w, now_ns) - w->started_ns;
 }
 
@@ -236,6 +238,7 @@ void tm_worker_time_add(struct tm_worker_time *sum, const struct tm_worker_life 
   take(&sum->run_ok_ns, &left, w->run_ok_ns);
   take(&sum->run_failed_ns, &left, w->run_failed_ns);
   take(&sum->init_ns, &left, w->init_ns);
+  take(&sum->start_ns, &left, w->start_ns);
   take(&sum->around_ns, &left, w->around_ns);
   take(&sum->wait_ns, &left, left);
 }

@@ -29,7 +29,9 @@ struct tm_worker_life {
   int64_t pid;
   int64_t started_ns, ready_ns, ended_ns; /* wall clock; 0: not yet */
   int64_t lived_ns;                       /* until it ended; 0: it has not, or it is not known */
-  int64_t init_ns; /* until init() was over, and the script was loaded before; 0: not known */
+  /* Until it was ready, or init() had failed: before init() and in it. A row that does not divide
+   * the time has it in `start_ns`; one of an init() that failed, in `init_ns`. */
+  int64_t start_ns, init_ns;
   bool init_failed;
   bool was_killed;       /* by a signal, or for a limit */
   bool has_died;         /* it ended, and nobody had asked it to */
@@ -78,7 +80,7 @@ int64_t tm_worker_until_ns(const struct tm_worker_life *w, int64_t now_ns);
 /* Where the time of workers went; the parts add up to `lived_ns`. */
 struct tm_worker_time {
   int64_t lived_ns, run_ok_ns, run_failed_ns, around_ns, init_ns;
-  int64_t start_ns; /* of workers that never were ready, and did not report why */
+  int64_t start_ns; /* starting and loading the script; all of a worker that was never ready */
   int64_t wait_ns;
 };
 void tm_worker_time_add(struct tm_worker_time *sum, const struct tm_worker_life *w, int64_t now_ns);

@@ -48,11 +48,11 @@ static inline void text_of_life(struct tm_buf *out, const struct tm_worker_life 
   tm_buf_printf(out, "worker %s %s %s <%s> slot %zu session %zu node %zu pid %" PRId64,
                 w->name ? w->name : "-", w->node ? w->node : "-", w->address ? w->address : "-",
                 w->end ? w->end : "-", w->slot, w->session, w->node_at, w->pid);
-  const int64_t numbers[] = { w->started_ns, w->ready_ns,      w->ended_ns,  w->lived_ns,
-                              w->init_ns,    w->init_failed,   w->has_died,  w->was_killed,
-                              w->last_ns,    w->max_rss_bytes, w->tries,     w->failed_tries,
-                              w->items,      w->items_failed,  w->run_ok_ns, w->run_failed_ns,
-                              w->around_ns };
+  const int64_t numbers[] = { w->started_ns,    w->ready_ns, w->ended_ns,      w->lived_ns,
+                              w->start_ns,      w->init_ns,  w->init_failed,   w->has_died,
+                              w->was_killed,    w->last_ns,  w->max_rss_bytes, w->tries,
+                              w->failed_tries,  w->items,    w->items_failed,  w->run_ok_ns,
+                              w->run_failed_ns, w->around_ns };
   for (size_t i = 0; i < TM_COUNT_OF(numbers); i++)
     tm_buf_printf(out, " %" PRId64, numbers[i]);
   tm_buf_add_char(out, '\n');

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "insight/worker_slots.h"
@@ -17,6 +18,7 @@ static void event(struct tm_workers *w, size_t session, int64_t wall_ns, const c
                                                      .pid = 7,
                                                      .event = what,
                                                      .lived_ns = lived_ns,
+                                                     .init_ns = strcmp(what, "ready") ? 0 : 40,
                                                      .detail = detail },
                              session);
 }
@@ -69,7 +71,8 @@ static void a_life_has_its_times(void **state)
   const struct tm_worker_life *l = &w.list.at[0];
   assert_int_equal(l->started_ns, 1000);
   assert_int_equal(l->ready_ns, 1300);
-  assert_int_equal(l->init_ns, 290);
+  assert_int_equal(l->init_ns, 40);
+  assert_int_equal(l->start_ns, 250);
   assert_int_equal(tm_worker_lived_ns(l, 0), 880);
   assert_int_equal(tm_worker_until_ns(l, 0), 1900);
   assert_string_equal(l->end, "stopped");
@@ -159,14 +162,15 @@ static void the_parts_of_its_time_add_up(void **state)
   struct tm_worker_life l = { .name = name,
                               .started_ns = 1000,
                               .ready_ns = 1100,
-                              .init_ns = 100,
+                              .start_ns = 30,
+                              .init_ns = 70,
                               .tries = 1,
                               .run_ok_ns = 300,
                               .run_failed_ns = 50,
                               .around_ns = 20,
                               .last_ns = 1900 };
-  expect_time(&l, 0, "lived 900 ok 300 failed 50 around 20 init 100 start 0 wait 430");
-  expect_time(&l, 2000, "lived 1000 ok 300 failed 50 around 20 init 100 start 0 wait 530");
+  expect_time(&l, 0, "lived 900 ok 300 failed 50 around 20 init 70 start 30 wait 430");
+  expect_time(&l, 2000, "lived 1000 ok 300 failed 50 around 20 init 70 start 30 wait 530");
   l.lived_ns = 360; /* clocks of two machines */
   expect_time(&l, 0, "lived 360 ok 300 failed 50 around 0 init 10 start 0 wait 0");
   expect_time(&(struct tm_worker_life) { .name = name, .started_ns = 1000 }, 1500,
@@ -187,7 +191,7 @@ static void too_many_workers_are_counted_together(void **state)
   assert_int_equal(w.slots.len, 1);
   assert_int_equal(w.unnamed, 1);
   assert_int_equal(w.deaths, TM_WORKERS_NAMED + 1);
-  expect_time(&w.others, 0, "lived 100 ok 0 failed 0 around 0 init 60 start 0 wait 40");
+  expect_time(&w.others, 0, "lived 100 ok 0 failed 0 around 0 init 40 start 20 wait 40");
   tm_workers_release(&w);
 }
 
