@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/check.h"
+#include "base/mem.h"
 #include "report/log_line.h"
 #include "sys/fs.h"
 
@@ -133,6 +134,40 @@ int tm_table_rows_read(const struct tm_table_rows *t, int64_t *at, struct tm_err
   rc = read_rows(&r, fs, fd, at, err);
   tm_fs_close(fs, fd);
   return rc;
+}
+
+static int64_t lines_in(const char *p, size_t n)
+{
+  const char *end = p + n;
+  int64_t lines = 0;
+
+  while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
+    lines++;
+    p++;
+  }
+  return lines;
+}
+
+int64_t tm_table_rows_count(const char *path, struct tm_err *err)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  char *piece = tm_xmalloc(PIECE);
+  struct tm_stat st = { .size = 0 };
+  int64_t got = 0, at = 0, lines = 0;
+  int fd, rc = tm_fs_open_found(&fd, fs, path, O_RDONLY, err);
+
+  if (rc == 0 && fd >= 0)
+    rc = fs->fstat(fs->self, fd, &st);
+  while (rc == 0 && at < st.size &&
+         (got = tm_fs_read_at(fs, fd, path, piece, PIECE, at, err)) > 0) {
+    lines += lines_in(piece, (size_t)got);
+    at += got;
+  }
+  tm_fs_close(fs, fd);
+  free(piece);
+  if (rc < 0 || got < 0)
+    return rc < 0 ? rc : got;
+  return lines > 0 ? lines - 1 : 0;
 }
 
 /* The first row that can say, from `from` on and before `until`: what it says. 0: none can. *next:

@@ -31,6 +31,9 @@ struct tm_table_rows {
  * system error. */
 int tm_table_rows_read(const struct tm_table_rows *t, int64_t *at, struct tm_err *err);
 
+/* About how many rows the table has: its lines, whatever is in them. Negative: a system error. */
+int64_t tm_table_rows_count(const char *path, struct tm_err *err);
+
 /* Finds where to begin in a table whose rows are in some order, in a time that hardly depends on
  * its length. on_row() compares: -1, the row comes before what is wanted; 1, it does not; 0, it
  * cannot say. *at: the place before the first row for which it is 1, or the end. Returns 0 or a

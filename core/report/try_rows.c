@@ -122,6 +122,14 @@ int tm_try_rows_next(const char *logs_dir, int64_t *at,
   return read_rows(logs_dir, NULL, at, &(struct reading) { on_row, data }, err);
 }
 
+int64_t tm_try_rows_count(const char *logs_dir, struct tm_err *err)
+{
+  char *path = tm_path_join(logs_dir, FILE_NAME);
+  int64_t rows = tm_table_rows_count(path, err);
+  free(path);
+  return rows;
+}
+
 /* A row is written when its try has ended. */
 static int compare(void *data, const struct tm_try_row *row)
 {

@@ -26,6 +26,9 @@ int tm_try_rows_next(const char *logs_dir, int64_t *at,
                      int (*on_row)(void *data, const struct tm_try_row *row), void *data,
                      struct tm_err *err);
 
+/* About how many there are; negative: a system error. */
+int64_t tm_try_rows_count(const char *logs_dir, struct tm_err *err);
+
 /* *at: where the tries begin that ended at `wall_ns` or later. */
 int tm_try_rows_find(const char *logs_dir, int64_t wall_ns, int64_t *at, struct tm_err *err);
 

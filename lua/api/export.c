@@ -12,10 +12,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/export_trace.h"
 #include "api/own.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "data/rows/open.h"
+#include "data/stream/gzip_writer.h"
 #include "export/joblog.h"
+#include "export/trace.h"
 #include "sys/whole_file.h"
 
 struct export
@@ -24,7 +28,8 @@ struct export
   struct tidemill_export_options o;
   const struct format *format;
   struct tm_file_writing file;
-  struct tm_err *err; /* of the sink */
+  struct tm_gzip_writer *packer; /* of a file that is compressed; or NULL */
+  struct tm_err *err;            /* of the sink */
 };
 
 struct format {
@@ -87,8 +92,16 @@ static int write_joblog(struct export *x, const struct tm_text_sink *sink, struc
   return rc;
 }
 
+/* ---- trace ---- */
+
+static int write_trace(struct export *x, const struct tm_text_sink *sink, struct tm_err *err)
+{
+  return tm_record_write_trace(x->r, x->o.step, sink, err);
+}
+
 static const struct format formats[] = {
   [TIDEMILL_FORMAT_JOBLOG] = { "a job log", TM_JOBLOG_HEADER, write_joblog },
+  [TIDEMILL_FORMAT_TRACE] = { "a trace", TM_TRACE_MARK, write_trace },
 };
 
 /* ---- where the text goes ---- */
@@ -105,15 +118,23 @@ static int to_file(void *data, const char *text, size_t len)
   return tm_file_put(&x->file, text, len, x->err);
 }
 
+static int to_packer(void *data, const char *text, size_t len)
+{
+  const struct export *x = data;
+  return tm_gzip_writer_add(x->packer, text, len);
+}
+
+/* Whether the file, compressed or not, begins as one of this format. */
 static bool is_ours(const struct export *x, const struct tm_stat *st)
 {
   const char *begin = x->format->begin;
   size_t n = strlen(begin);
   char *front = tm_xmalloc(n);
-  int fd = tm_fs_open(tm_fs_real(), x->o.path, O_RDONLY, 0, NULL);
-  int64_t got = fd < 0 ? fd : tm_fs_read_at(tm_fs_real(), fd, x->o.path, front, n, 0, NULL);
+  struct tm_stream *s = tm_rows_open(tm_fs_real(), x->o.path,
+                                     &(struct tm_rows_pack) { .index_dir = NULL }, false, NULL);
+  int64_t got = s ? s->read(s, front, n, 0, NULL) : 0;
   bool is_ours = st->size == 0 || (got == (int64_t)n && memcmp(front, begin, n) == 0);
-  tm_fs_close(tm_fs_real(), fd < 0 ? -1 : fd);
+  tm_stream_close(s);
   free(front);
   return is_ours;
 }
@@ -150,10 +171,28 @@ static int check_there(const struct export *x, struct tm_err *err)
              : tm_err_set(err, -ENOENT, "job '%s' was removed while it was read", x->r->info.dir);
 }
 
+static int write_packed(struct export *x, struct tm_err *err)
+{
+  x->packer = tm_gzip_writer_new(to_file, x);
+  int rc = x->format->write(x, &(struct tm_text_sink) { .write = to_packer, .data = x }, err);
+  if (rc == 0)
+    rc = tm_gzip_writer_end(x->packer);
+  tm_gzip_writer_free(x->packer);
+  return rc;
+}
+
+static bool is_packed(const char *path)
+{
+  size_t n = strlen(path);
+  return n > 3 && strcmp(path + n - 3, ".gz") == 0;
+}
+
 static int write_file(struct export *x, struct tm_err *err)
 {
   int rc = tm_file_begin(&x->file, x->o.path, err);
-  if (rc == 0)
+  if (rc == 0 && is_packed(x->o.path))
+    rc = write_packed(x, err);
+  else if (rc == 0)
     rc = x->format->write(x, &(struct tm_text_sink) { .write = to_file, .data = x }, err);
   if (rc == 0)
     rc = check_there(x, err);

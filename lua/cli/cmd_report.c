@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 
 struct report_options {
-  const char *joblog, *step;
+  const char *joblog, *trace, *step;
   bool overwrite;
 };
 
@@ -15,6 +15,7 @@ struct report_options {
 /* clang-format off */
 static const struct tm_option options[] = {
   { "joblog", TM_OPTION_VALUE, PLACE(joblog), "FILE", NULL, "writes a row for each mini-batch that has ended, as GNU parallel does; -: to standard output" },
+  { "trace", TM_OPTION_VALUE, PLACE(trace), "FILE", NULL, "writes a trace for ui.perfetto.dev and chrome://tracing; FILE.gz: compressed" },
   { "step", TM_OPTION_VALUE, PLACE(step), "NAME", NULL, "writes one step; by default all, one after the other" },
   { "overwrite", TM_OPTION_FLAG, PLACE(overwrite), NULL, NULL, "replaces FILE whatever it is; by default only if it is empty, or has the same format" },
 };
@@ -25,7 +26,7 @@ static int report(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_report = {
   .name = "report",
   .run = report,
-  .usage = "[JOB] --joblog FILE|- [--step NAME] [--overwrite]",
+  .usage = "[JOB] --joblog FILE|- | --trace FILE[.gz] [--step NAME] [--overwrite]",
   .summary = "writes what a job has done, for other programs",
   .options = options,
   .options_len = TM_COUNT_OF(options),
@@ -42,6 +43,7 @@ struct output {
 };
 static const struct output outputs[] = {
   { "--joblog", PLACE(joblog), TIDEMILL_FORMAT_JOBLOG },
+  { "--trace", PLACE(trace), TIDEMILL_FORMAT_TRACE },
 };
 
 static const char *file_of(const struct report_options *o, const struct output *output)

@@ -32,8 +32,8 @@ local layers = {
   job = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "sched", "slurm", "fleet",
     "step", "inspect", "agent/agent_msg.h", "node/node_msg.h", "node/node_report.h" },
   report = { "base", "sys", "record/activity.h", "record/error_key.h", "record/events.h" },
-  export = { "base", "sys", "record", "report/life_rows.h", "report/log_file.h", "report/tries.h",
-    "report/try_rows.h" },
+  export = { "base", "sys", "record", "insight", "report/life_rows.h", "report/log_file.h", "report/sample_rows.h",
+    "report/tries.h", "report/try_rows.h" },
   insight = { "base", "report/try_rows.h", "report/life_rows.h", "report/sample_rows.h", "report/error_groups.h" },
 }
 

@@ -14,13 +14,16 @@ enum tidemill_format {
   /* GNU parallel's --joblog: a row for each mini-batch that has ended. The manual page `report`
    * describes the columns. */
   TIDEMILL_FORMAT_JOBLOG,
+  /* Trace Event JSON, for Perfetto and chrome://tracing: nodes, worker slots, tries, steps. */
+  TIDEMILL_FORMAT_TRACE,
 };
 
 struct tidemill_export_options {
   size_t size;
   const char *step; /* only this step; NULL: all, one after the other */
   /* The file, relative to the current directory. It gets its name when it is complete. A file that
-   * is not regular, such as a device or a pipe, is written in place. */
+   * is not regular, such as a device or a pipe, is written in place. If the name ends in ".gz", the
+   * file is compressed. */
   const char *path;
   /* Replaces any file; otherwise only an empty one, or one of the same format. */
   bool overwrite;

@@ -157,7 +157,28 @@ static void a_large_table_is_read_in_pieces(void **state)
   end(&r);
 }
 
+static void rows_are_counted_by_their_lines(void **state)
+{
+  static const struct {
+    const char *text;
+    int64_t rows;
+  } cases[] = { { NULL, 0 },
+                { "", 0 },
+                { "Number,Word", 0 },
+                { "Number,Word\n", 0 },
+                { "Number,Word\n1,a\n2,b\n3,cu", 2 } };
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
+    char *dir = folder_make(), *path = tm_path_join(dir, "table.csv");
+    if (cases[i].text)
+      file_put(dir, "table.csv", cases[i].text, 0600);
+    assert_int_equal(tm_table_rows_count(path, NULL), cases[i].rows);
+    free(path);
+    folder_remove(dir);
+  }
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(rows_are_counted_by_their_lines),
     cmocka_unit_test(only_new_rows_are_read_and_only_whole_ones),
     cmocka_unit_test(rows_of_another_form_are_skipped),
     cmocka_unit_test(the_caller_may_end_it_and_go_on_later),
