@@ -152,6 +152,17 @@ static int read_request(struct tm_cancel_request *out, const char *path, struct 
   return rc;
 }
 
+/* Only for the user who runs the job. If root asks for another user's job, that user
+ * must be able to read the file. */
+static int mode_in(const char *dir)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_caller caller = tm_caller_get();
+  struct tm_stat st;
+  bool is_own = fs->stat(fs->self, dir, true, &st) == 0 && st.uid == caller.uid;
+  return is_own ? 0600 : 0644;
+}
+
 int tm_cancel_request_put(const char *dir, const struct tm_cancel_request *r, struct tm_err *err)
 {
   tm_require(dir);
@@ -159,7 +170,7 @@ int tm_cancel_request_put(const char *dir, const struct tm_cancel_request *r, st
   struct tm_buf text = TM_BUF_NONE;
   char *path = tm_path_join(dir, REQUEST);
   char *fresh = tm_xprintf("%s.%016" PRIx64, path, tm_process_random()); /* keeps (3) */
-  int fd = tm_fs_open(fs, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644, err);
+  int fd = tm_fs_open(fs, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode_in(dir), err);
   int rc = fd < 0 ? fd : 0;
   if (rc == 0) {
     tm_cancel_request_write(&text, r);

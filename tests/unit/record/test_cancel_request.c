@@ -6,6 +6,7 @@
 
 #include "folder.h"
 
+#include "base/path.h"
 #include "base/time.h"
 #include "record/cancel_request.h"
 #include "record/job_dir.h"
@@ -137,6 +138,15 @@ static bool is_there(struct folder *f, const char *name)
   return lstat(folder_file(f, name), &st) == 0;
 }
 
+static int mode_of(const struct folder *f, const char *name)
+{
+  char *path = tm_path_join(f->path, name);
+  struct stat st;
+  assert_int_equal(stat(path, &st), 0);
+  free(path);
+  return (int)(st.st_mode & 07777);
+}
+
 static void a_request_is_taken_once(void **state)
 {
   struct folder f;
@@ -147,6 +157,7 @@ static void a_request_is_taken_once(void **state)
   folder_init(&f);
   assert_int_equal(look(&w, &f, &taken, &err), 0);
   assert_int_equal(tm_cancel_request_put(f.path, &r, &err), 0);
+  assert_int_equal(mode_of(&f, "cancel"), 0600);
   assert_true(tm_cancel_request_find(&taken, f.path, EPOCH, &is_taken) && !is_taken);
   assert_int_equal(tm_cancel_watch_look(&w, f.path, EPOCH, w.due_ns - 1, &taken, &err), 0);
   assert_int_equal(look(&w, &f, &taken, &err), 1);
