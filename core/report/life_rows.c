@@ -33,6 +33,14 @@ static int64_t scaled(const char *text, double by)
   return is_number ? (int64_t)(n * by) : 0;
 }
 
+/* The detail begins with the cause (tm_ended_describe()). */
+static bool was_told(const char *detail)
+{
+  static const char stopped[] = "stopped";
+  size_t n = sizeof(stopped) - 1;
+  return strncmp(detail, stopped, n) == 0 && (detail[n] == '\0' || strchr(" ,;", detail[n]));
+}
+
 static int on_fields(void *data, char *const *at)
 {
   const struct reading *r = data;
@@ -43,6 +51,7 @@ static int on_fields(void *data, char *const *at)
                              .lived_ns = scaled(at[SECONDS], (double)TM_S),
                              .max_rss_bytes = scaled(at[RSS], MB),
                              .init_ns = tm_worker_lives_init_ns(at[EVENT], at[DETAIL]),
+                             .died = strcmp(at[EVENT], "ended") == 0 && !was_told(at[DETAIL]),
                              .detail = at[DETAIL] };
   tm_log_moment(at[TIME], strlen(at[TIME]), &row.wall_ns);
   if (!tm_text_int(at[PID], &row.pid))

@@ -8,6 +8,7 @@
  *   record_errors.c  its errors in groups
  *   record_walk.c    all of its files
  *   export.c         the job in formats of other programs (core/export)
+ *   record_metrics.c the job as OpenMetrics text
  *   record_files.c   the rest of a record: failed items, the texts of its files, their verification
  *   dataset_api.c        registered datasets (store/registry.h)
  *   clean.c          selects jobs and removes them
@@ -21,6 +22,7 @@
 #include <tidemill.h>
 
 #include "base/mem.h"
+#include "export/metrics.h"
 #include "inspect/inspection.h"
 #include "report/error_groups.h"
 #include "store/history.h"
@@ -69,6 +71,8 @@ struct tidemill_record {
   char *json, *definition, *result;                /* made when they are requested */
   char *command, *directory;                       /* likewise */
   struct TM_ARRAY(struct tm_record_errors) errors; /* of each step, once they were requested */
+  struct TM_ARRAY(struct tm_metrics_step) metrics; /* of each step, once they were requested */
+  char *metrics_text;                              /* as last returned, or NULL */
   uint64_t mark;             /* of the inspection, when it was renewed; 0: it was not */
   struct tm_changes changes; /* open once its descriptor was asked for */
 };

@@ -100,7 +100,7 @@ static int write_trace(struct export *x, const struct tm_text_sink *sink, struct
 }
 
 static const struct format formats[] = {
-  [TIDEMILL_FORMAT_JOBLOG] = { "a job log", TM_JOBLOG_HEADER, write_joblog },
+  [TIDEMILL_FORMAT_JOBLOG] = { "a joblog", TM_JOBLOG_HEADER, write_joblog },
   [TIDEMILL_FORMAT_TRACE] = { "a trace", TM_TRACE_MARK, write_trace },
 };
 

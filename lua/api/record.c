@@ -419,9 +419,11 @@ static void forget(struct tidemill_record *r)
   free(r->command);
   free(r->directory);
   free(r->result);
+  free(r->metrics_text);
   *r = (struct tidemill_record) { .is_lent = r->is_lent,
                                   .inspection = r->inspection,
                                   .errors = r->errors,
+                                  .metrics = r->metrics,
                                   .mark = r->mark,
                                   .changes = r->changes };
 }
@@ -430,6 +432,7 @@ void tm_record_release(struct tidemill_record *r)
 {
   forget(r);
   tm_record_release_errors(r);
+  TM_ARRAY_RELEASE(&r->metrics);
   tm_inspection_release(&r->inspection);
   tm_changes_close(&r->changes);
 }

@@ -14,12 +14,13 @@
 #include "api/resume_line.h"
 
 struct status_options {
-  bool json, all;
+  bool json, metrics, all;
 };
 
 /* clang-format off */
 static const struct tm_option status_options[] = {
   { "json", TM_OPTION_FLAG, offsetof(struct status_options, json), NULL, NULL, "prints one JSON object on one line, for programs" },
+  { "metrics", TM_OPTION_FLAG, offsetof(struct status_options, metrics), NULL, NULL, "prints the numbers of the job as OpenMetrics text, for a node exporter: tidemill help report" },
 };
 static const struct tm_option jobs_options[] = {
   { "json", TM_OPTION_FLAG, offsetof(struct status_options, json), NULL, NULL, "prints one JSON object per line, as status --json does" },
@@ -33,7 +34,7 @@ static int jobs(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_status = {
   .name = "status",
   .run = status,
-  .usage = "[JOB] [--json]",
+  .usage = "[JOB] [--json|--metrics]",
   .summary = "shows the progress or the result of a job",
   .options = status_options,
   .options_len = TM_COUNT_OF(status_options),
@@ -105,15 +106,17 @@ static void add_status(struct tm_buf *out, struct tidemill_record *r)
 
 /* status */
 
-static int show(struct tidemill_record *r, bool json)
+static int show(struct tidemill_record *r, const struct status_options *o)
 {
   struct tm_buf text = TM_BUF_NONE, shown = TM_BUF_NONE;
   int rc;
-  if (json)
+  if (o->json)
     tm_buf_printf(&text, "%s\n", tidemill_record_json(r));
+  else if (o->metrics)
+    tm_buf_add_str(&text, tidemill_record_metrics(r));
   else
     add_status(&text, r);
-  if (!json && tm_command_line_defines(r))
+  if (!o->json && !o->metrics && tm_command_line_defines(r))
     tm_parameter_words_add_message(&shown, tm_buf_str(&text), text.len);
   rc = tm_cli_write(shown.len > 0 ? &shown : &text);
   tm_buf_release(&shown);
@@ -131,13 +134,15 @@ static int status(const struct tm_cli *cli, int argc, char **argv)
       tm_options_read(status_options, TM_COUNT_OF(status_options), argc, argv, &o, &rest, &err);
   if (rc >= 0)
     rc = tm_cli_one_job(&rest, &err);
+  if (rc >= 0 && o.json && o.metrics)
+    rc = tm_err_set(&err, TM_EUSAGE, "'--json' does not go with '--metrics'");
   if (rc < 0) {
     TM_ARRAY_RELEASE(&rest);
     return tm_cli_fail_usage(&tm_command_status, &err);
   }
   rc = tm_cli_open_record(cli, &record, rest.at[0], &err);
   if (rc >= 0)
-    rc = show(record, o.json);
+    rc = show(record, &o);
   TM_ARRAY_RELEASE(&rest);
   tidemill_record_close(record);
   return tm_cli_end(rc, &err);

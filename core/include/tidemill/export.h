@@ -42,6 +42,11 @@ TIDEMILL_API int tidemill_record_export(struct tidemill_record *r, enum tidemill
                                         const struct tidemill_export_options *options,
                                         struct tidemill_error *err);
 
+/* The job as OpenMetrics text, as `tidemill status --metrics` prints it: the manual page `report`
+ * has the names. Each call reads what is new in the tables of tries and workers; refresh the record
+ * for new counts. NULL: the job cannot be read. */
+TIDEMILL_API const char *tidemill_record_metrics(struct tidemill_record *r);
+
 #ifdef __cplusplus
 }
 #endif
