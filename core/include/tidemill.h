@@ -47,6 +47,7 @@
 #include <tidemill/record.h>
 #include <tidemill/timeline.h>
 #include <tidemill/export.h>
+#include <tidemill/insight.h>
 #include <tidemill/script.h>
 #include <tidemill/console.h>
 

@@ -88,8 +88,10 @@ struct tm_fact_job {
   bool is_removed;
   int64_t pid, begin_ns, end_ns, elapsed_ns, now_ns; /* end 0: it runs */
   struct tm_fact_counts counts;
-  const char *next, *next_why; /* the command to type next, and what it does; NULL: nothing */
-  const char *before;          /* the last Completed job of this pipeline: its name; NULL: none */
+  /* The command to type next, and what for. NULL: nothing, or only the sentence is known. The other
+   * one is for a corrected script or input. */
+  const char *next, *next_why, *next_other, *next_other_why;
+  const char *before; /* the last Completed job of this pipeline: its name; NULL: none */
   int64_t before_elapsed_ns, before_items, before_items_failed;
   struct TM_ARRAY(struct tm_fact_step) steps;
   struct TM_ARRAY(struct tm_fact_setting) parameters;

@@ -2,8 +2,8 @@
  *
  * Up to TM_BOXES_MAX tries are kept one by one; bins are kept in any case. With more than
  * TM_LANES_MAX slots, a lane is a node. All lanes share one width of bins; together they have at
- * most TM_LANE_CELLS bins. What a lane has does not depend on the order in which it was added, if the
- * slots come in the same order.
+ * most TM_LANE_CELLS bins. What a lane has does not depend on the order in which it was added, if
+ * the slots come in the same order.
  */
 #ifndef TM_INSIGHT_LANES_H
 #define TM_INSIGHT_LANES_H

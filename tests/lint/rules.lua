@@ -49,7 +49,8 @@ local refused_below = {
   ["lua/bind"] = { "entry/", "prompt/", "api/", "cli/" },
   ["lua/entry"] = { "prompt/", "api/", "cli/" },
   ["lua/prompt"] = { "cli/" },
-  ["lua/api"] = { "cli/" },
+  ["lua/api"] = { "cli/", "insights/" },
+  ["lua/insights"] = { "cli/" },
 }
 
 -- Headers of libraries, and the place for each.

@@ -1,0 +1,64 @@
+/* insight.h - private structs of an insight.
+ *
+ *   insight.c    opens, refreshes and writes it
+ *   step_rows.c  the models of its steps
+ *   job_facts.c, settings.c, next.c  its facts
+ */
+#ifndef TM_INSIGHT_OF_JOB_H
+#define TM_INSIGHT_OF_JOB_H
+
+#include <tidemill.h>
+
+#include "api/disk.h"
+#include "insight/facts.h"
+#include "insight/step_model.h"
+
+struct tm_sample_places { /* in the tables of a node */
+  int64_t machine, processes, disks;
+};
+
+struct tm_insight_step {
+  struct tm_step_model model;                       /* `has_model` */
+  bool has_model;                                   /* the step has begun here: it was not reused */
+  int64_t events_at, tries_at;                      /* places in its tables */
+  struct TM_ARRAY(struct tm_sample_places) samples; /* of each node of the model */
+};
+
+struct tidemill_insight {
+  struct tidemill_insight_options o;
+  struct tidemill_record *record; /* NULL: the job was removed before */
+  struct tm_fact_job job;
+  struct TM_ARRAY(char *) strings; /* of the facts */
+  struct TM_ARRAY(
+      struct tm_insight_step) steps; /* one for each of job.steps, once rows were read */
+  char *workspace;                   /* absolute; NULL: there is none */
+  struct tm_json *before;            /* job.json of the last Completed job; NULL: there is none */
+  char *before_name;
+  int64_t before_elapsed_ns, before_items, before_items_failed;
+  bool has_looked_before;
+  char *json; /* as last returned */
+};
+
+/* A copy that lives as long as the facts; NULL for NULL and "". */
+const char *tm_insight_keep(struct tidemill_insight *in, const char *text);
+/* The same of a string from malloc(), which is not copied. */
+const char *tm_insight_own(struct tidemill_insight *in, char *text);
+int64_t tm_insight_now_ns(const struct tidemill_insight *in);
+
+/* Fills the facts from the record. */
+void tm_insight_read_facts(struct tidemill_insight *in);
+/* Fills them for a job whose directory is gone. */
+void tm_insight_read_history(struct tidemill_insight *in, const struct tm_history_job *job);
+void tm_insight_release_facts(struct tidemill_insight *in);
+/* settings.c: for read_facts(). */
+void tm_insight_read_definition(struct tidemill_insight *in);
+/* Looks once for the last Completed job of the pipeline. */
+void tm_insight_look_before(struct tidemill_insight *in);
+/* next.c: for read_facts(), of a job that does not run. */
+void tm_insight_read_next(struct tidemill_insight *in);
+
+/* Feeds what is new in the tables of a step. False: nothing is. */
+bool tm_insight_read_rows(struct tidemill_insight *in, size_t step);
+void tm_insight_release_step(struct tm_insight_step *s);
+
+#endif

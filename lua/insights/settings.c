@@ -1,0 +1,208 @@
+/* settings.c - settings, parameters and inputs, from job.json: the same file of the last Completed
+ * job says what differs. */
+#include "insights/insight.h"
+
+#include <string.h>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "store/history.h"
+
+#define VALUE_MAX 4096 /* bytes of a value that is shown */
+
+static char *text_of(const struct tm_json *v)
+{
+  char *text, *cut;
+  if (!v)
+    return NULL;
+  text = v->type == TM_JSON_STRING ? tm_xstrdup(v->string.at) : tm_json_text(v);
+  if (strlen(text) <= VALUE_MAX)
+    return text;
+  cut = tm_xprintf("%.*s...", VALUE_MAX, text);
+  free(text);
+  return cut;
+}
+
+/* The names of environment variables; job.json has no values, and a file of somebody else's might. */
+static char *value_of(const char *name, const struct tm_json *v)
+{
+  const struct tm_json *value = tm_json_get(v, "value");
+  if (strcmp(name, "environment_variables") != 0)
+    return text_of(value);
+  const struct tm_json *names = tm_json_get(value, "names");
+  struct tm_buf text = TM_BUF_NONE;
+  for (size_t i = 0; i < tm_json_items(names); i++)
+    if (names->list.at[i]->type == TM_JSON_STRING)
+      tm_buf_printf(&text, "%s%s", i > 0 ? ", " : "", names->list.at[i]->string.at);
+  return tm_buf_take(&text);
+}
+
+static const struct tm_json *object(const struct tm_json *v)
+{
+  return v && v->type == TM_JSON_OBJECT ? v : NULL;
+}
+
+static const struct tm_json *step_named(const struct tm_json *definition, const char *name)
+{
+  const struct tm_json *steps = tm_json_get(definition, "steps");
+  for (size_t i = 0; i < tm_json_items(steps); i++)
+    if (strcmp(tm_json_str(steps->list.at[i], "name", ""), name) == 0)
+      return steps->list.at[i];
+  return NULL;
+}
+
+/* ---- settings ---- */
+
+/* The earlier value, if it is another one. */
+static const char *before(struct tidemill_insight *in, const struct tm_json *settings,
+                          const char *name, const char *value)
+{
+  const struct tm_json *old = tm_json_get(settings, name);
+  char *text = old ? value_of(name, old) : NULL;
+  if (text && strcmp(text, tm_text_or_empty(value)) != 0)
+    return tm_insight_own(in, text);
+  free(text);
+  return NULL;
+}
+
+static void add_settings(struct tidemill_insight *in, struct tm_fact_step *s,
+                         const struct tm_json *definition)
+{
+  const struct tm_json *settings = object(tm_json_get(definition, "settings")), *old;
+  old = tm_json_get(tm_json_get(step_named(in->before, s->name), "definition"), "settings");
+  for (size_t i = 0; settings && i < settings->list.len; i++) {
+    const char *name = settings->keys[i];
+    const struct tm_json *v = settings->list.at[i];
+    const char *value = tm_insight_own(in, value_of(name, v));
+    const char *origin = tm_json_str(v, "origin", "");
+    *TM_ARRAY_ADD(&s->settings) = (struct tm_fact_setting) {
+      .name = tm_insight_keep(in, name),
+      .value = value,
+      .origin = tm_insight_keep(in, origin),
+      .is_default = strcmp(origin, "default") == 0,
+      .before = before(in, old, name, value),
+    };
+  }
+}
+
+static const struct tm_json *setting(const struct tm_json *definition, const char *name)
+{
+  return tm_json_get(tm_json_get(definition, "settings"), name);
+}
+
+static void read_figures(struct tidemill_insight *in, struct tm_fact_step *s,
+                         const struct tm_json *step, const struct tm_json *definition)
+{
+  int64_t nodes = tm_json_int(setting(definition, "node_count"), "value", 1);
+  int64_t processes = tm_json_int(setting(definition, "process_count_per_node"), "value", 0);
+  s->error_threshold = tm_json_int(setting(definition, "error_threshold"), "value", -1);
+  s->mini_batch_size = tm_json_int(setting(definition, "mini_batch_size"), "value", 0);
+  s->run_invocation_timeout_s =
+      tm_json_num(setting(definition, "run_invocation_timeout"), "value", 0);
+  s->worker_memory_limit = tm_json_int(setting(definition, "worker_memory_limit"), "value", 0);
+  s->workers_wanted = processes > 0 && nodes > 0 && nodes < INT32_MAX && processes < INT32_MAX
+                          ? nodes * processes
+                          : 0;
+  s->script = tm_insight_keep(in, tm_json_str(setting(definition, "entry_script"), "value",
+                                              tm_json_str(step, "script", "")));
+  s->script_hash = tm_insight_keep(in, tm_json_str(definition, "snapshot_hash", ""));
+}
+
+/* ---- inputs ---- */
+
+/* "in/a-*, in/b-*" */
+static char *where_of(const struct tm_json *input)
+{
+  const struct tm_json *paths = tm_json_get(input, "paths");
+  struct tm_buf text = TM_BUF_NONE;
+  for (size_t i = 0; i < tm_json_items(paths) && text.len < VALUE_MAX; i++)
+    if (paths->list.at[i]->type == TM_JSON_STRING)
+      tm_buf_printf(&text, "%s%.*s", i > 0 ? ", " : "", VALUE_MAX, paths->list.at[i]->string.at);
+  return tm_buf_take(&text);
+}
+
+static void add_input(struct tidemill_insight *in, struct tm_fact_step *s,
+                      const struct tm_json *input)
+{
+  int64_t version = tm_json_int(input, "version", 0);
+  const char *step = tm_json_str(input, "step", "");
+  *TM_ARRAY_ADD(&s->inputs) = (struct tm_fact_input) {
+    .name = tm_insight_keep(in, tm_json_str(input, "name", "")),
+    .kind = tm_insight_keep(in, tm_json_str(input, "kind", "files")),
+    .where = tm_insight_own(in, where_of(input)),
+    .version = version > 0 ? tm_insight_own(in, tm_xprintf("%lld", (long long)version)) : NULL,
+    .files = -1,
+    .bytes = -1,
+  };
+  for (size_t i = 0; *step && i < in->job.steps.len; i++)
+    if (strcmp(in->job.steps.at[i].name, step) == 0)
+      *TM_ARRAY_ADD(&s->after) = i;
+}
+
+static void add_step(struct tidemill_insight *in, struct tm_fact_step *s,
+                     const struct tm_json *step)
+{
+  const struct tm_json *definition = tm_json_get(step, "definition");
+  const struct tm_json *inputs = tm_json_get(definition, "inputs");
+  read_figures(in, s, step, definition);
+  add_settings(in, s, definition);
+  for (size_t i = 0; i < tm_json_items(inputs); i++)
+    add_input(in, s, inputs->list.at[i]);
+}
+
+void tm_insight_read_definition(struct tidemill_insight *in)
+{
+  struct tm_json *v = tm_json_of(tidemill_record_definition(in->record));
+  const struct tm_json *params = object(tm_json_get(v, "params"));
+  const struct tm_json *old = tm_json_get(in->before, "params");
+  in->job.version = tm_insight_keep(in, tm_json_str(v, "tidemill", ""));
+  for (size_t i = 0; params && i < params->list.len; i++) {
+    const char *name = tm_insight_keep(in, params->keys[i]);
+    char *value = text_of(params->list.at[i]), *was = text_of(tm_json_get(old, params->keys[i]));
+    bool is_other = was && strcmp(was, value) != 0;
+    *TM_ARRAY_ADD(&in->job.parameters) = (struct tm_fact_setting) {
+      .name = name,
+      .value = tm_insight_own(in, value),
+      .before = is_other ? tm_insight_own(in, was) : NULL,
+    };
+    if (!is_other)
+      free(was);
+  }
+  for (size_t i = 0; i < in->job.steps.len; i++)
+    add_step(in, &in->job.steps.at[i], step_named(v, in->job.steps.at[i].name));
+  tm_json_free(v);
+}
+
+/* ---- the last Completed job ---- */
+
+static void take_before(struct tidemill_insight *in, const struct tm_history_job *job)
+{
+  struct tidemill_record *r = NULL;
+  in->before_name = tm_xstrdup(tm_path_base(job->dir));
+  in->before_elapsed_ns = job->end_ns > job->begin_ns ? job->end_ns - job->begin_ns : -1;
+  in->before_items = job->items_total;
+  in->before_items_failed = job->items_failed;
+  if (tidemill_record_open(&r, NULL, job->dir, NULL) >= 0)
+    in->before = tm_json_of(tidemill_record_definition(r));
+  tidemill_record_close(r);
+}
+
+void tm_insight_look_before(struct tidemill_insight *in)
+{
+  const struct tidemill_record_info *info = tidemill_record_info(in->record);
+  struct tm_history h = { 0 };
+  if (in->has_looked_before)
+    return;
+  in->has_looked_before = true;
+  if (!in->workspace || tm_history_list(&h, in->workspace, NULL) < 0)
+    h.len = 0;
+  for (size_t i = 0; i < h.len && !in->before_name; i++) {
+    const struct tm_history_job *job = &h.at[i];
+    if (strcmp(job->dir, info->dir) != 0 && job->begin_ns < info->begin_ns &&
+        strcmp(tm_text_or_empty(job->status), "Completed") == 0 &&
+        strcmp(tm_text_or_empty(job->pipeline), info->pipeline) == 0 &&
+        strcmp(tm_text_or_empty(job->file), info->file) == 0)
+      take_before(in, job);
+  }
+  tm_history_release(&h);
+}

@@ -1,0 +1,159 @@
+/* step_rows.c - feeds the models of an insight with the rows of their tables.
+ *
+ *  (1) A try comes behind the event of its worker: events are read first, and again when a try
+ *      names a worker that is not known. The supervisor writes that event before its tries.
+ *  (2) A model is made again if a session is new, if a table is shorter than before, or if its bins
+ *      are wider than its rows need.
+ */
+
+#include "insights/insight.h"
+
+#include "report/life_rows.h"
+#include "report/sample_rows.h"
+#include "report/try_rows.h"
+
+struct feed {
+  struct tm_insight_step *step;
+  const char *logs_dir;
+  const char *node; /* of samples */
+};
+
+void tm_insight_release_step(struct tm_insight_step *s)
+{
+  if (s->has_model)
+    tm_step_model_release(&s->model);
+  TM_ARRAY_RELEASE(&s->samples);
+  *s = (struct tm_insight_step) { 0 };
+}
+
+/* ---- sessions ---- */
+
+struct sessions TM_ARRAY(struct tm_step_session);
+
+static void read_sessions(struct tidemill_insight *in, size_t step, struct sessions *out)
+{
+  const struct tidemill_session *s;
+  for (size_t i = 0; (s = tidemill_record_session(in->record, step, i)) != NULL; i++)
+    *TM_ARRAY_ADD(out) =
+        (struct tm_step_session) { .begin_ns = s->begin_ns, .mini_batches = s->mini_batches };
+}
+
+static bool are_other(const struct tm_step_model *m, const struct sessions *now)
+{
+  bool yes = m->sessions.len != now->len;
+  for (size_t i = 0; !yes && i < now->len; i++)
+    yes = m->sessions.at[i].begin_ns != now->at[i].begin_ns;
+  return yes;
+}
+
+/* ---- rows ---- */
+
+static int on_event(void *data, const struct tm_life_row *row)
+{
+  struct feed *f = data;
+  tm_step_model_add_event(&f->step->model, row);
+  return 0;
+}
+
+static void read_events(struct feed *f)
+{
+  (void)tm_life_rows_next(f->logs_dir, &f->step->events_at, on_event, f, NULL);
+}
+
+static int on_try(void *data, const struct tm_try_row *row)
+{
+  struct feed *f = data;
+  if (*row->process && !tm_workers_knows(&f->step->model.workers, row->process))
+    read_events(f); /* keeps (1) */
+  tm_step_model_add_try(&f->step->model, row);
+  return 0;
+}
+
+static int on_machine(void *data, const struct tm_node_sample *row)
+{
+  struct feed *f = data;
+  tm_step_model_add_sample(&f->step->model, f->node, row);
+  return 0;
+}
+
+static int on_process(void *data, const struct tm_process_sample *row)
+{
+  struct feed *f = data;
+  tm_step_model_add_process(&f->step->model, f->node, row);
+  return 0;
+}
+
+static int on_disk(void *data, const struct tm_disk_sample *row)
+{
+  struct feed *f = data;
+  tm_step_model_add_disk(&f->step->model, f->node, row);
+  return 0;
+}
+
+static void read_samples(struct feed *f)
+{
+  struct tm_insight_step *s = f->step;
+  for (size_t i = 0; i < s->model.nodes.len && i < TM_NODES_NAMED; i++) {
+    if (i == s->samples.len)
+      *TM_ARRAY_ADD(&s->samples) = (struct tm_sample_places) { 0 };
+    f->node = s->model.nodes.at[i].id;
+    if (!tm_sample_rows_is_node(f->node))
+      continue;
+    struct tm_sample_places *at = &s->samples.at[i];
+    (void)tm_sample_rows_node(f->logs_dir, f->node, &at->machine, on_machine, f, NULL);
+    (void)tm_sample_rows_processes(f->logs_dir, f->node, &at->processes, on_process, f, NULL);
+    (void)tm_sample_rows_disks(f->logs_dir, f->node, &at->disks, on_disk, f, NULL);
+  }
+}
+
+/* False: a table is not the one that was read before. */
+static bool read_new(struct feed *f)
+{
+  int64_t events_at = f->step->events_at, tries_at = f->step->tries_at;
+  read_events(f);
+  (void)tm_try_rows_next(f->logs_dir, &f->step->tries_at, on_try, f, NULL);
+  read_samples(f);
+  return f->step->events_at >= events_at && f->step->tries_at >= tries_at;
+}
+
+/* ---- models ---- */
+
+static void begin(struct tidemill_insight *in, struct tm_insight_step *s,
+                  const struct sessions *sessions)
+{
+  int64_t origin_ns = sessions->len > 0 ? sessions->at[0].begin_ns : 0;
+  tm_insight_release_step(s);
+  tm_step_model_init(&s->model, origin_ns > 0 ? origin_ns : in->job.begin_ns);
+  s->has_model = true;
+}
+
+static void read_all(struct tidemill_insight *in, struct feed *f, const struct sessions *sessions)
+{
+  begin(in, f->step, sessions);
+  tm_step_model_set_sessions(&f->step->model, sessions->at, sessions->len);
+  (void)read_new(f);
+}
+
+bool tm_insight_read_rows(struct tidemill_insight *in, size_t step)
+{
+  const struct tm_fact_step *facts = &in->job.steps.at[step];
+  struct tm_insight_step *s = &in->steps.at[step];
+  struct feed f = { .step = s, .logs_dir = facts->logs_dir };
+  bool runs = facts->state == TM_FACT_RUNNING;
+  struct sessions sessions = { 0 };
+  int64_t events_at = s->events_at, tries_at = s->tries_at;
+
+  if (facts->reused_from || facts->state == TM_FACT_WAITING || facts->state == TM_FACT_SKIPPED)
+    return false;
+  read_sessions(in, step, &sessions);
+  if (!s->has_model || are_other(&s->model, &sessions)) {
+    read_all(in, &f, &sessions);
+  } else {
+    tm_step_model_set_sessions(&s->model, sessions.at, sessions.len);
+    if (!read_new(&f) || (!runs && !tm_step_model_is_exact(&s->model)))
+      read_all(in, &f, &sessions); /* keeps (2) */
+  }
+  tm_step_model_settle(&s->model, runs ? tm_insight_now_ns(in) : 0);
+  TM_ARRAY_RELEASE(&sessions);
+  return s->events_at != events_at || s->tries_at != tries_at;
+}
