@@ -1,4 +1,4 @@
-/* insight.c - opens and refreshes insights, and writes their formats: see tidemill/insight.h. */
+/* insight.c - opens and refreshes insights: see tidemill/insight.h. */
 #include "insights/insight.h"
 
 #include <string.h>
@@ -6,10 +6,6 @@
 #include "api/own.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "insight/facts_json.h"
-#include "insight/step_json.h"
-
-#define VERSION 1 /* of the JSON object */
 
 /* ---- reading ---- */
 
@@ -27,6 +23,11 @@ static void release_steps(struct tidemill_insight *in)
   for (size_t i = 0; i < in->steps.len; i++)
     tm_insight_release_step(&in->steps.at[i]);
   TM_ARRAY_RELEASE(&in->steps);
+}
+
+const struct tm_error_groups *tm_insight_groups(const struct tidemill_insight *in, size_t step)
+{
+  return in->record && step < in->record->errors.len ? &in->record->errors.at[step].groups : NULL;
 }
 
 static void read_job(struct tidemill_insight *in)
@@ -150,31 +151,4 @@ void tidemill_insight_close(struct tidemill_insight *in)
   free(in->workspace);
   free(in->json);
   free(in);
-}
-
-/* ---- formats ---- */
-
-static struct tm_json *step_json(const struct tidemill_insight *in, size_t i)
-{
-  struct tm_json *v = tm_fact_step_to_json(&in->job, i);
-  bool runs = in->job.steps.at[i].state == TM_FACT_RUNNING;
-  if (i < in->steps.len && in->steps.at[i].has_model)
-    tm_step_model_add_json(v, &in->steps.at[i].model, runs ? in->job.now_ns : 0);
-  return v;
-}
-
-const char *tidemill_insight_json(struct tidemill_insight *in)
-{
-  if (!in)
-    return NULL;
-  struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *steps;
-  tm_json_set(v, "version", tm_json_new_int(VERSION));
-  tm_json_set(v, "job", tm_fact_job_to_json(&in->job));
-  steps = tm_json_set(v, "steps", tm_json_new(TM_JSON_ARRAY));
-  for (size_t i = 0; i < in->job.steps.len; i++)
-    tm_json_add(steps, step_json(in, i));
-  free(in->json);
-  in->json = tm_json_text(v);
-  tm_json_free(v);
-  return in->json;
 }

@@ -1,6 +1,7 @@
 /* insight.h - private structs of an insight.
  *
- *   insight.c    opens, refreshes and writes it
+ *   insight.c    opens and refreshes it
+ *   json.c       writes it
  *   step_rows.c  the models of its steps
  *   job_facts.c, settings.c, next.c  its facts
  */
@@ -59,6 +60,8 @@ void tm_insight_read_next(struct tidemill_insight *in);
 
 /* Feeds what is new in the tables of a step. False: nothing is. */
 bool tm_insight_read_rows(struct tidemill_insight *in, size_t step);
+/* The errors of a step, from the record; NULL: they were not read. */
+const struct tm_error_groups *tm_insight_groups(const struct tidemill_insight *in, size_t step);
 void tm_insight_release_step(struct tm_insight_step *s);
 
 #endif

@@ -106,6 +106,17 @@ static void read_samples(struct feed *f)
   }
 }
 
+static int no_group(const struct tidemill_error_group *g, void *data)
+{
+  return 1;
+}
+
+/* The record keeps them; it reads what is new. */
+static void read_errors(struct tidemill_insight *in, size_t step)
+{
+  (void)tidemill_record_error_groups(in->record, step, no_group, NULL, NULL);
+}
+
 /* False: a table is not the one that was read before. */
 static bool read_new(struct feed *f)
 {
@@ -153,6 +164,7 @@ bool tm_insight_read_rows(struct tidemill_insight *in, size_t step)
     if (!read_new(&f) || (!runs && !tm_step_model_is_exact(&s->model)))
       read_all(in, &f, &sessions); /* keeps (2) */
   }
+  read_errors(in, step);
   tm_step_model_settle(&s->model, runs ? tm_insight_now_ns(in) : 0);
   TM_ARRAY_RELEASE(&sessions);
   return s->events_at != events_at || s->tries_at != tries_at;

@@ -1,0 +1,100 @@
+/* json.c - an insight as one JSON object. */
+#include "insights/insight.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "insight/facts_json.h"
+#include "insight/step_json.h"
+#include "report/errors.h"
+
+#define VERSION 1
+
+static void set_text(struct tm_json *v, const char *key, const char *text)
+{
+  tm_json_set(v, key, tm_json_new_string(text && *text ? text : NULL));
+}
+
+static void set_int(struct tm_json *v, const char *key, int64_t n)
+{
+  tm_json_set(v, key, tm_json_new_int(n));
+}
+
+/* ---- groups of errors ---- */
+
+/* The command that runs the first one again. */
+static void set_again(struct tm_json *v, const struct tidemill_insight *in, const char *step,
+                      const struct tm_error_group *g)
+{
+  struct tm_buf again = TM_BUF_NONE;
+  if (g->mini_batch < 0)
+    return;
+  tm_error_add_replay(&again, in->job.dir, in->job.steps.len > 1 ? step : NULL);
+  tm_buf_printf(&again, " --mini-batch %" PRId64, g->mini_batch);
+  set_text(v, "again", tm_buf_str(&again));
+  tm_buf_release(&again);
+}
+
+static struct tm_json *group(const struct tidemill_insight *in, const char *step,
+                             const struct tm_error_group *g)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  set_text(v, "pattern", g->pattern);
+  set_text(v, "status", g->status);
+  set_text(v, "where", g->where);
+  set_text(v, "message", g->message);
+  set_int(v, "tries", g->tries);
+  set_int(v, "items", g->items);
+  set_int(v, "first_ns", g->first_ns);
+  set_int(v, "last_ns", g->last_ns);
+  struct tm_json *workers = tm_json_set(v, "workers", tm_json_new(TM_JSON_ARRAY));
+  for (size_t i = 0; i < g->workers_len; i++)
+    tm_json_add(workers, tm_json_new_string(g->workers[i]));
+  tm_json_set(v, "has_more_workers", tm_json_new_bool(g->has_more_workers));
+  set_int(v, "mini_batch", g->mini_batch);
+  set_int(v, "try", g->try_number);
+  set_text(v, "item", g->item);
+  set_text(v, "worker", g->worker);
+  set_text(v, "node", g->node);
+  set_text(v, "log", g->log);
+  set_again(v, in, step, g);
+  return v;
+}
+
+static void set_groups(struct tm_json *out, const struct tidemill_insight *in, size_t step)
+{
+  const struct tm_error_groups *g = tm_insight_groups(in, step);
+  struct tm_json *list = tm_json_set(out, "groups", tm_json_new(TM_JSON_ARRAY));
+  for (size_t i = 0; g && i < g->list.len; i++)
+    tm_json_add(list, group(in, in->job.steps.at[step].name, &g->list.at[i]));
+  set_int(out, "groups_other_tries", g ? g->other_tries : 0);
+  set_int(out, "groups_other_items", g ? g->other_items : 0);
+}
+
+/* ---- the object ---- */
+
+static struct tm_json *step_json(const struct tidemill_insight *in, size_t i)
+{
+  struct tm_json *v = tm_fact_step_to_json(&in->job, i);
+  bool runs = in->job.steps.at[i].state == TM_FACT_RUNNING;
+  if (i < in->steps.len && in->steps.at[i].has_model)
+    tm_step_model_add_json(v, &in->steps.at[i].model, runs ? in->job.now_ns : 0);
+  set_groups(v, in, i);
+  return v;
+}
+
+const char *tidemill_insight_json(struct tidemill_insight *in)
+{
+  if (!in)
+    return NULL;
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *steps;
+  tm_json_set(v, "version", tm_json_new_int(VERSION));
+  tm_json_set(v, "job", tm_fact_job_to_json(&in->job));
+  steps = tm_json_set(v, "steps", tm_json_new(TM_JSON_ARRAY));
+  for (size_t i = 0; i < in->job.steps.len; i++)
+    tm_json_add(steps, step_json(in, i));
+  free(in->json);
+  in->json = tm_json_text(v);
+  tm_json_free(v);
+  return in->json;
+}
