@@ -79,6 +79,34 @@ static bool has_number_form(const char *s)
   return *s == '\0';
 }
 
+/* Reads at most nine digits, and returns how many they were; -1: there are more. */
+static int read_nine(const char **s, int64_t *out)
+{
+  int n = 0;
+  for (*out = 0; **s >= '0' && **s <= '9'; (*s)++) {
+    if (++n > 9)
+      return -1;
+    *out = *out * 10 + (**s - '0');
+  }
+  return n;
+}
+
+bool tm_text_ns(const char *s, int64_t *out)
+{
+  int64_t whole, part = 0;
+  int digits = read_nine(&s, &whole), places = 0;
+  if (*s == '.') {
+    s++;
+    places = read_nine(&s, &part);
+  }
+  if (*s || digits < 0 || places < 0 || digits + places == 0)
+    return false;
+  for (; places < 9; places++)
+    part *= 10;
+  *out = whole * 1000000000 + part;
+  return true;
+}
+
 bool tm_text_number(const char *s, double *out)
 {
   if (!has_number_form(s))

@@ -41,6 +41,12 @@ static bool was_told(const char *detail)
   return strncmp(detail, stopped, n) == 0 && (detail[n] == '\0' || strchr(" ,;", detail[n]));
 }
 
+static int64_t nanoseconds(const char *text)
+{
+  int64_t ns;
+  return tm_text_ns(text, &ns) ? ns : scaled(text, (double)TM_S);
+}
+
 static int on_fields(void *data, char *const *at)
 {
   const struct reading *r = data;
@@ -48,7 +54,7 @@ static int on_fields(void *data, char *const *at)
                              .node = at[NODE],
                              .address = at[ADDRESS],
                              .event = at[EVENT],
-                             .lived_ns = scaled(at[SECONDS], (double)TM_S),
+                             .lived_ns = nanoseconds(at[SECONDS]),
                              .max_rss_bytes = scaled(at[RSS], MB),
                              .init_ns = tm_worker_lives_init_ns(at[EVENT], at[DETAIL]),
                              .died = strcmp(at[EVENT], "ended") == 0 && !was_told(at[DETAIL]),

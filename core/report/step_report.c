@@ -9,6 +9,7 @@
  *  (1) A successful try costs only two rows of text in memory and some sums.
  *  (2) Files stay open until the report is freed: a message may come after the end of the step,
  *      even of the job.
+ *  (3) The row that a worker was started is in its file before any row of its tries.
  */
 #include "report/step_report.h"
 
@@ -154,8 +155,8 @@ void tm_step_report_free(struct tm_step_report *s)
 static void flush(struct tm_step_report *s, const struct tm_event *e)
 {
   struct tm_err err = TM_ERR_NONE;
+  note(s, tm_worker_lives_flush(&s->lives, &err), &err); /* keeps (3) */
   note(s, tm_tries_flush(&s->tries, &err), &err);
-  note(s, tm_worker_lives_flush(&s->lives, &err), &err);
   note(s, tm_worker_logs_flush(&s->workers, &err), &err);
   note(s, tm_log_flush(&s->log, &err), &err);
   note(s, tm_driver_log_flush(&s->driver, &err), &err);
@@ -295,7 +296,10 @@ static bool add_other(struct tm_step_report *s, const struct tm_event *e)
       note(s, tm_tries_add(&s->tries, e, &err), &err);
     return tm_errors_add(&s->errors, e);
   case TM_EVENT_SHUTDOWN_FAILED: return tm_errors_add(&s->errors, e);
-  case TM_EVENT_WORKER_STARTED: note(s, tm_launcher_links_add(&s->launchers, e, &err), &err); break;
+  case TM_EVENT_WORKER_STARTED:
+    note(s, tm_worker_lives_flush(&s->lives, &err), &err); /* keeps (3) */
+    note(s, tm_launcher_links_add(&s->launchers, e, &err), &err);
+    break;
   case TM_EVENT_WORKER_ENDED:
     note(s, tm_worker_logs_end(&s->workers, e->worker, &err), &err);
     break;

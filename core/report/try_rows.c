@@ -67,6 +67,9 @@ static int64_t integer(const char *text, int64_t otherwise)
 static int64_t nanoseconds(const char *text)
 {
   double seconds = 0;
+  int64_t ns;
+  if (tm_text_ns(text, &ns))
+    return ns;
   bool is_time = tm_text_number(text, &seconds) && seconds >= 0 && seconds < 1e9;
   return is_time ? (int64_t)(seconds * (double)TM_S + 0.5) : 0;
 }

@@ -271,6 +271,24 @@ static void assert_grouped(int64_t n, const char *expected)
   tm_buf_release(&b);
 }
 
+static void seconds_of_tables_are_exact(void **state)
+{
+  static const struct {
+    const char *text;
+    int64_t ns; /* -1: refused */
+  } cases[] = {
+    { "0.000057", 57000 }, { "12", 12000000000 },  { "999999999.999999999", 999999999999999999 },
+    { "1.", 1000000000 },  { ".5", 500000000 },    { "", -1 },
+    { ".", -1 },           { "-1", -1 },           { "1e3", -1 },
+    { " 1", -1 },          { "1.0000000000", -1 }, { "1234567890", -1 }
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
+    int64_t ns = -1;
+    assert_int_equal(tm_text_ns(cases[i].text, &ns), cases[i].ns >= 0);
+    assert_true(ns == cases[i].ns);
+  }
+}
+
 static void nouns_agree_with_their_number(void **state)
 {
   assert_string_equal(tm_text_article("OutputFileDatasetConfig"), "an");
@@ -367,6 +385,7 @@ UNIT_TESTS({
     cmocka_unit_test(one_line_of_much_is_read_no_further),
     cmocka_unit_test(csv_quotes_only_where_needed),
     cmocka_unit_test(csv_keeps_nul),
+    cmocka_unit_test(seconds_of_tables_are_exact),
     cmocka_unit_test(nouns_agree_with_their_number),
     cmocka_unit_test(grouped),
     cmocka_unit_test(a_number_is_followed_by_its_words),

@@ -115,6 +115,19 @@ static void files_are_written_at_ticks(void **state)
   tm_report_free(r);
 }
 
+static void a_worker_is_in_its_table_before_its_tries(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_report *r = start(f, tm_fs_real(), TM_PROGRESS_NONE);
+  emit(f, TM_EVENT_JOB_STARTED);
+  emit(f, TM_EVENT_STEP_STARTED);
+  emit(f, TM_EVENT_WORKER_STARTED);
+  char *text = fixture_read(f, "logs/sys/job_report/workers.csv");
+  assert_int_equal(count_of(text, "\n"), 2);
+  free(text);
+  tm_report_free(r);
+}
+
 static void progress_is_logged_every_ten_seconds(void **state)
 {
   struct report_fixture *f = *state;
@@ -468,6 +481,8 @@ UNIT_TESTS({
                                     fixture_close),
     cmocka_unit_test_setup_teardown(a_job_leaves_its_files, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(files_are_written_at_ticks, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(a_worker_is_in_its_table_before_its_tries, fixture_open,
+                                    fixture_close),
     cmocka_unit_test_setup_teardown(progress_is_logged_every_ten_seconds, fixture_open,
                                     fixture_close),
     cmocka_unit_test_setup_teardown(the_log_says_how_many_mini_batches_were_created, fixture_open,
