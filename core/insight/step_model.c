@@ -47,6 +47,7 @@ void tm_step_model_release(struct tm_step_model *m)
   tm_bins_release(&m->series);
   tm_lanes_release(&m->lanes);
   tm_workers_release(&m->workers);
+  tm_map_release(&m->failed_before);
   tm_notable_release(&m->notable);
   for (size_t i = 0; i < m->nodes.len; i++) {
     struct tm_node_model *n = &m->nodes.at[i];
@@ -173,11 +174,19 @@ static void count_ok(struct tm_step_model *m, const struct tm_try_row *t,
   tm_sum_add(&m->items_failed, sums->items_failed);
   tm_sum_add(&m->result_bytes, t->bytes);
   tm_quantiles_add(&m->around, sums->around_ns);
-  if (t->picked > 1) {
+  if (m->failed_before.len > 0 &&
+      tm_map_find(&m->failed_before, &t->mini_batch, sizeof(t->mini_batch))) {
     m->retried++;
     tm_sum_add(&m->retried_items, sums->items);
   }
   tm_notable_add_ok(&m->notable, t);
+}
+
+static void note_failed(struct tm_step_model *m, const struct tm_try_row *t)
+{
+  tm_notable_add_failed(&m->notable, t);
+  if (m->failed_before.len < TM_FAILED_BEFORE)
+    (void)tm_map_add(&m->failed_before, &t->mini_batch, sizeof(t->mini_batch), NULL);
 }
 
 static void add_to_series(struct tm_step_model *m, const struct tm_try_row *t,
@@ -270,7 +279,7 @@ void tm_step_model_add_try(struct tm_step_model *m, const struct tm_try_row *t)
   if (sums.is_ok)
     count_ok(m, t, &sums);
   else if (sums.is_failed)
-    tm_notable_add_failed(&m->notable, t);
+    note_failed(m, t);
   struct tm_worker_life *w = tm_workers_add_try(&m->workers, t, &sums, session);
   if (has_begun) {
     reach(m, session, end_ns);

@@ -21,9 +21,10 @@
 #include "insight/worker_slots.h"
 #include "report/sample_rows.h"
 
-#define TM_SERIES_BINS 2048
-#define TM_GAUGE_BINS  1024 /* of a node; fewer if there are more than 16 nodes */
-#define TM_NODES_NAMED 256  /* later ones are counted together, without gauges */
+#define TM_SERIES_BINS   2048
+#define TM_GAUGE_BINS    1024 /* of a node; fewer if there are more than 16 nodes */
+#define TM_FAILED_BEFORE 65536
+#define TM_NODES_NAMED   256 /* later ones are counted together, without gauges */
 
 enum tm_category { /* of a try, as in the column Error Category */
                    TM_CATEGORY_OK,
@@ -80,7 +81,8 @@ struct tm_step_model {
   int64_t tries[TM_CATEGORIES];
   int64_t tries_failed;           /* all that did not succeed and were not canceled */
   int64_t items, items_failed;    /* of tries that succeeded: returned, and not */
-  int64_t retried, retried_items; /* succeeded, but not at the first try */
+  int64_t retried, retried_items; /* of tries that succeeded after one of their mini-batch failed */
+  struct tm_map failed_before;    /* mini-batches with a failed try, the first TM_FAILED_BEFORE */
   int64_t result_bytes, clock_jumps;
   struct tm_quantiles run;    /* ns in run() of all tries that began it */
   struct tm_quantiles around; /* outside of run(), of tries that succeeded */
