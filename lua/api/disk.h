@@ -109,6 +109,9 @@ void tm_workspace_log(const struct tidemill_workspace *ws, enum tidemill_level l
 int tm_record_read_lines(const char *path, int64_t *position,
                          int (*on_line)(void *data, const struct tm_json *line), void *data,
                          struct tm_err *err);
+/* The errors of a step, for a caller that adds new tries itself, and sets `tries_at`. What was read
+ * of another file is forgotten. Valid until the next call for the record. */
+struct tm_record_errors *tm_record_errors_of(struct tidemill_record *r, size_t step);
 void tm_record_release_errors(struct tidemill_record *r);
 
 /* Reads a job's directory. If it cannot be read, the record has a fault, whose code is returned.

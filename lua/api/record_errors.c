@@ -45,15 +45,19 @@ static int on_item(void *data, const struct tm_json *line)
   return 0;
 }
 
-static int read_tries(struct tm_record_errors *e, const char *logs_dir, struct tm_err *err)
+struct tm_record_errors *tm_record_errors_of(struct tidemill_record *r, size_t step)
 {
-  char *path = tm_path_join(logs_dir, "sys/job_report/processed_mini-batches.csv");
+  while (r->errors.len <= step)
+    *TM_ARRAY_ADD(&r->errors) = (struct tm_record_errors) { .tries_at = 0 };
+  struct tm_record_errors *e = &r->errors.at[step];
+  char *path =
+      tm_path_join(r->steps.at[step].logs_dir, "sys/job_report/processed_mini-batches.csv");
   if (!is_same_file(path, &e->tries_file, e->tries_at)) {
     tm_error_groups_forget(&e->groups.tries);
     e->tries_at = 0;
   }
   free(path);
-  return tm_try_rows_next(logs_dir, &e->tries_at, on_try, &e->groups, err);
+  return e;
 }
 
 /* A step that has ended has a list of the items that still count. */
@@ -73,11 +77,9 @@ static int read_items(struct tm_record_errors *e, const char *dir, bool is_over,
 
 static int read_new(struct tidemill_record *r, size_t step, struct tm_err *err)
 {
-  while (r->errors.len <= step)
-    *TM_ARRAY_ADD(&r->errors) = (struct tm_record_errors) { .tries_at = 0 };
-  struct tm_record_errors *e = &r->errors.at[step];
+  struct tm_record_errors *e = tm_record_errors_of(r, step);
   char *dir = tm_path_join(r->info.dir, r->steps.at[step].step.name);
-  int rc = read_tries(e, r->steps.at[step].logs_dir, err);
+  int rc = tm_try_rows_next(r->steps.at[step].logs_dir, &e->tries_at, on_try, &e->groups, err);
   if (rc == 0)
     rc = read_items(e, dir, r->inspection.steps[step].status != NULL, err);
   free(dir);

@@ -15,7 +15,8 @@
 struct feed {
   struct tm_insight_step *step;
   const char *logs_dir;
-  const char *node; /* of samples */
+  const char *node;               /* of samples */
+  struct tm_error_groups *groups; /* of the record, which get the same tries; or NULL */
 };
 
 void tm_insight_release_step(struct tm_insight_step *s)
@@ -66,6 +67,8 @@ static int on_try(void *data, const struct tm_try_row *row)
   if (*row->process && !tm_workers_knows(&f->step->model.workers, row->process))
     read_events(f); /* keeps (1) */
   tm_step_model_add_try(&f->step->model, row);
+  if (f->groups)
+    tm_error_groups_add_try(f->groups, row);
   return 0;
 }
 
@@ -106,23 +109,35 @@ static void read_samples(struct feed *f)
   }
 }
 
+/* The record groups errors, too; a table is read once for both. */
+static void read_tries(struct tidemill_insight *in, size_t step, struct feed *f)
+{
+  struct tm_record_errors *e =
+      step < in->record->steps.len ? tm_record_errors_of(in->record, step) : NULL;
+  bool is_same_place = e && e->tries_at == f->step->tries_at;
+  f->groups = is_same_place ? &e->groups : NULL;
+  (void)tm_try_rows_next(f->logs_dir, &f->step->tries_at, on_try, f, NULL);
+  if (is_same_place)
+    e->tries_at = f->step->tries_at;
+}
+
 static int no_group(const struct tidemill_error_group *g, void *data)
 {
   return 1;
 }
 
-/* The record keeps them; it reads what is new. */
+/* Those of failed items. */
 static void read_errors(struct tidemill_insight *in, size_t step)
 {
   (void)tidemill_record_error_groups(in->record, step, no_group, NULL, NULL);
 }
 
 /* False: a table is not the one that was read before. */
-static bool read_new(struct feed *f)
+static bool read_new(struct tidemill_insight *in, size_t step, struct feed *f)
 {
   int64_t events_at = f->step->events_at, tries_at = f->step->tries_at;
   read_events(f);
-  (void)tm_try_rows_next(f->logs_dir, &f->step->tries_at, on_try, f, NULL);
+  read_tries(in, step, f);
   read_samples(f);
   return f->step->events_at >= events_at && f->step->tries_at >= tries_at;
 }
@@ -138,11 +153,12 @@ static void begin(struct tidemill_insight *in, struct tm_insight_step *s,
   s->has_model = true;
 }
 
-static void read_all(struct tidemill_insight *in, struct feed *f, const struct sessions *sessions)
+static void read_all(struct tidemill_insight *in, size_t step, struct feed *f,
+                     const struct sessions *sessions)
 {
   begin(in, f->step, sessions);
   tm_step_model_set_sessions(&f->step->model, sessions->at, sessions->len);
-  (void)read_new(f);
+  (void)read_new(in, step, f);
 }
 
 bool tm_insight_read_rows(struct tidemill_insight *in, size_t step)
@@ -158,11 +174,11 @@ bool tm_insight_read_rows(struct tidemill_insight *in, size_t step)
     return false;
   read_sessions(in, step, &sessions);
   if (!s->has_model || are_other(&s->model, &sessions)) {
-    read_all(in, &f, &sessions);
+    read_all(in, step, &f, &sessions);
   } else {
     tm_step_model_set_sessions(&s->model, sessions.at, sessions.len);
-    if (!read_new(&f) || (!runs && !tm_step_model_is_exact(&s->model)))
-      read_all(in, &f, &sessions); /* keeps (2) */
+    if (!read_new(in, step, &f) || (!runs && !tm_step_model_is_exact(&s->model)))
+      read_all(in, step, &f, &sessions); /* keeps (2) */
   }
   read_errors(in, step);
   tm_step_model_settle(&s->model, runs ? tm_insight_now_ns(in) : 0);
