@@ -8,7 +8,7 @@
 
 struct report_options {
   const char *joblog, *trace, *step;
-  bool overwrite;
+  bool overwrite, json;
 };
 
 #define PLACE(field) offsetof(struct report_options, field)
@@ -16,6 +16,7 @@ struct report_options {
 static const struct tm_option options[] = {
   { "joblog", TM_OPTION_VALUE, PLACE(joblog), "FILE", NULL, "writes a row for each mini-batch that has ended, as GNU parallel does; -: to standard output" },
   { "trace", TM_OPTION_VALUE, PLACE(trace), "FILE", NULL, "writes a trace for ui.perfetto.dev and chrome://tracing; FILE.gz: compressed" },
+  { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "prints what the report shows as one JSON object on one line, for programs" },
   { "step", TM_OPTION_VALUE, PLACE(step), "NAME", NULL, "writes one step; by default all, one after the other" },
   { "overwrite", TM_OPTION_FLAG, PLACE(overwrite), NULL, NULL, "replaces FILE whatever it is; by default only if it is empty, or has the same format" },
 };
@@ -26,7 +27,7 @@ static int report(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_report = {
   .name = "report",
   .run = report,
-  .usage = "[JOB] --joblog FILE|- | --trace FILE[.gz] [--step NAME] [--overwrite]",
+  .usage = "[JOB] --joblog FILE|- | --trace FILE[.gz] | --json [--step NAME] [--overwrite]",
   .summary = "writes what a job has done, for other programs",
   .options = options,
   .options_len = TM_COUNT_OF(options),
@@ -72,7 +73,7 @@ static const struct output *choose(const struct report_options *o, struct tm_err
     chosen = &outputs[i];
   }
   if (!chosen)
-    tm_err_set(err, TM_EUSAGE, "say what to write: %s", tm_buf_str(&names));
+    tm_err_set(err, TM_EUSAGE, "say what to write: %s, or --json", tm_buf_str(&names));
   tm_buf_release(&names);
   return chosen;
 }
@@ -114,6 +115,30 @@ static int write_job(const struct tm_cli *cli, const char *job, const struct rep
   return rc;
 }
 
+/* Also of a job that was removed, as far as the workspace remembers it. */
+static int print_json(const struct tm_cli *cli, const char *job, struct tm_err *err)
+{
+  struct tidemill_insight *insight = NULL;
+  struct tm_buf out = TM_BUF_NONE;
+  struct tidemill_workspace *ws = tm_cli_nearest_workspace(cli);
+  int rc = tidemill_insight_open(&insight, ws, job, NULL, err);
+  tidemill_workspace_close(ws);
+  if (rc < 0)
+    return rc;
+  tm_buf_printf(&out, "%s\n", tidemill_insight_json(insight));
+  tidemill_insight_close(insight);
+  return tm_cli_write_and_release(&out);
+}
+
+/* --json prints all of the job. */
+static int check_json(const struct report_options *o, struct tm_err *err)
+{
+  const char *other = o->step ? "--step" : o->overwrite ? "--overwrite" : NULL;
+  for (size_t i = 0; i < TM_COUNT_OF(outputs); i++)
+    other = file_of(o, &outputs[i]) ? outputs[i].name : other;
+  return o->json && other ? tm_err_set(err, TM_EUSAGE, "'%s' does not go with '--json'", other) : 0;
+}
+
 static int report(const struct tm_cli *cli, int argc, char **argv)
 {
   struct report_options o = { 0 };
@@ -123,13 +148,15 @@ static int report(const struct tm_cli *cli, int argc, char **argv)
   int rc = tm_options_read(options, TM_COUNT_OF(options), argc, argv, &o, &rest, &err);
   if (rc >= 0)
     rc = tm_cli_one_job(&rest, &err);
-  if (rc >= 0 && !(output = choose(&o, &err)))
+  if (rc >= 0)
+    rc = check_json(&o, &err);
+  if (rc >= 0 && !o.json && !(output = choose(&o, &err)))
     rc = err.code;
   if (rc < 0) {
     TM_ARRAY_RELEASE(&rest);
     return tm_cli_fail_usage(&tm_command_report, &err);
   }
-  rc = write_job(cli, rest.at[0], &o, output, &err);
+  rc = o.json ? print_json(cli, rest.at[0], &err) : write_job(cli, rest.at[0], &o, output, &err);
   TM_ARRAY_RELEASE(&rest);
   return tm_cli_end(rc, &err);
 }
