@@ -1,9 +1,9 @@
 /* insight.h - private structs of an insight.
  *
  *   insight.c    opens and refreshes it
- *   json.c       writes it
+ *   insight_json.c  writes it
  *   step_rows.c  the models of its steps
- *   job_facts.c, settings.c, next.c  its facts
+ *   job_facts.c, definition_facts.c, next.c  its facts
  */
 #ifndef TM_INSIGHT_OF_JOB_H
 #define TM_INSIGHT_OF_JOB_H
@@ -48,10 +48,12 @@ int64_t tm_insight_now_ns(const struct tidemill_insight *in);
 
 /* Fills the facts from the record. */
 void tm_insight_read_facts(struct tidemill_insight *in);
+/* Lists its files and the bytes of outputs as they are now: logs may grow behind the record. */
+void tm_insight_read_files(struct tidemill_insight *in);
 /* Fills them for a job whose directory is gone. */
 void tm_insight_read_history(struct tidemill_insight *in, const struct tm_history_job *job);
 void tm_insight_release_facts(struct tidemill_insight *in);
-/* settings.c: for read_facts(). */
+/* definition_facts.c: for read_facts(). */
 void tm_insight_read_definition(struct tidemill_insight *in);
 /* Looks once for the last Completed job of the pipeline. */
 void tm_insight_look_before(struct tidemill_insight *in);

@@ -173,6 +173,18 @@ static int on_file(const struct tidemill_job_file *f, void *data)
   return 0;
 }
 
+void tm_insight_read_files(struct tidemill_insight *in)
+{
+  if (!in->record || in->job.is_removed)
+    return;
+  in->job.files.len = 0;
+  in->job.files_more = 0;
+  for (size_t i = 0; i < in->job.steps.len; i++)
+    for (size_t k = 0; k < in->job.steps.at[i].outputs.len; k++)
+      in->job.steps.at[i].outputs.at[k].bytes = -1;
+  (void)tidemill_record_files(in->record, on_file, in, NULL);
+}
+
 /* ---- the job ---- */
 
 static void read_job(struct tidemill_insight *in, const struct tidemill_record_info *info)
@@ -217,7 +229,6 @@ void tm_insight_read_facts(struct tidemill_insight *in)
     add_step(in, i);
   sum_items(&in->job);
   tm_insight_read_definition(in);
-  (void)tidemill_record_files(in->record, on_file, in, NULL);
   if (in->job.state != TM_FACT_RUNNING)
     tm_insight_read_next(in);
 }

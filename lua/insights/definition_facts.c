@@ -1,4 +1,4 @@
-/* settings.c - settings, parameters and inputs, from job.json: the same file of the last Completed
+/* definition_facts.c - settings, parameters and inputs, from job.json: the same file of the last Completed
  * job says what differs. */
 #include "insights/insight.h"
 
@@ -23,7 +23,7 @@ static char *text_of(const struct tm_json *v)
   return cut;
 }
 
-/* The names of environment variables; job.json has no values, and a file of somebody else's might. */
+/* Of environment variables, the names: job.json has no values, but somebody else's file might. */
 static char *value_of(const char *name, const struct tm_json *v)
 {
   const struct tm_json *value = tm_json_get(v, "value");
@@ -53,7 +53,7 @@ static const struct tm_json *step_named(const struct tm_json *definition, const 
 
 /* ---- settings ---- */
 
-/* The earlier value, if it is another one. */
+/* The earlier value, if it differs. */
 static const char *before(struct tidemill_insight *in, const struct tm_json *settings,
                           const char *name, const char *value)
 {

@@ -1,4 +1,4 @@
-/* json.c - an insight as one JSON object. */
+/* insight_json.c - an insight as one JSON object. */
 #include "insights/insight.h"
 
 #include <inttypes.h>
@@ -87,6 +87,7 @@ const char *tidemill_insight_json(struct tidemill_insight *in)
 {
   if (!in)
     return NULL;
+  tm_insight_read_files(in);
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT), *steps;
   tm_json_set(v, "version", tm_json_new_int(VERSION));
   tm_json_set(v, "job", tm_fact_job_to_json(&in->job));
