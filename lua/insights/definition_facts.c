@@ -1,5 +1,5 @@
-/* definition_facts.c - settings, parameters and inputs, from job.json: the same file of the last Completed
- * job says what differs. */
+/* definition_facts.c - settings, parameters and inputs, from job.json: the same file of the last
+ * Completed job says what differs. */
 #include "insights/insight.h"
 
 #include <string.h>

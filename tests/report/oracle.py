@@ -112,7 +112,7 @@ local tidemill = require "tidemill"
 local function step(name, more)
   return tidemill.ParallelRunStep { name = name, inputs = tidemill.Dataset.File.from_files("in/" .. name .. "-*"),
     parallel_run_config = tidemill.ParallelRunConfig { entry_script = "work.lua", mini_batch_size = SIZE,
-      error_threshold = -1, run_max_try = 2, process_count_per_node = 2 } }
+      environment_variables = { TOKEN = "geheim" }, error_threshold = -1, run_max_try = 2, process_count_per_node = 2 } }
 end
 return tidemill.Pipeline { name = "oracle", steps = { step "a", step "b" } }
 """
@@ -149,6 +149,16 @@ def report(tidemill, folder, job="job"):
         sys.exit(out.stderr.decode())
     return json.loads(out.stdout)
 
+def text_of(tidemill, *words):
+    return subprocess.run([tidemill, *words], capture_output=True, timeout=60, check=True, text=True).stdout
+
+def check_words(tidemill, found, job):
+    """The next command is that of `status`, and values of environment variables are not in it."""
+    same("next command in status", found["job"]["next"] in text_of(tidemill, "status", job), True)
+    settings = {s["name"]: s["value"] for s in found["steps"][0]["settings"]}
+    same("environment variables", settings["environment_variables"], "TOKEN")
+    same("their values", "geheim" in json.dumps(found), False)
+
 def damage(logs):
     """Rows that are cut, have too few fields, or an unknown category."""
     table = logs + "/sys/job_report/processed_mini-batches.csv"
@@ -162,10 +172,12 @@ def check(tidemill, folder, rng):
     kill_when_it_stops(tidemill, folder)
     found = report(tidemill, folder, folder + "/job")
     same("state", found["job"]["state"], "Interrupted")
+    check_words(tidemill, found, folder + "/job")
     compare(found["steps"][1], folder + "/job/b/logs")
     subprocess.run([tidemill, "resume", folder + "/job"], cwd=folder, check=True, timeout=60, capture_output=True)
     found = report(tidemill, folder, folder + "/job")
     same("state", found["job"]["state"], "Completed")
+    check_words(tidemill, found, folder + "/job")
     same("sessions", len(found["steps"][1]["sessions"]), 2)
     for step in found["steps"]:
         o = compare(step, f"{folder}/job/{step['name']}/logs")
