@@ -35,6 +35,7 @@ local layers = {
   export = { "base", "sys", "record", "insight", "report/life_rows.h", "report/log_file.h", "report/sample_rows.h",
     "report/tries.h", "report/try_rows.h" },
   insight = { "base", "report/try_rows.h", "report/life_rows.h", "report/sample_rows.h", "report/error_groups.h" },
+  page = { "base", "insight", "report/error_groups.h" },
 }
 
 -- The same for the folders below core/data and lua: what each may not include.
@@ -187,6 +188,21 @@ local function is_in(path, places)
     if starts(path, place) then return true end
   end
   return false
+end
+
+-- Text of users reaches a page only through the functions of core/page/html.h, which escape it. So
+-- no other file of core/page touches `out`, but to pass it on, and tags are literals. A buffer for
+-- text that is escaped later has another name.
+function rules.escaped(file, report)
+  if not file.path:find "^core/page/.*%.c$" or file.name == "html.c" then return end
+  for i, line in ipairs(file.code) do
+    if line:find "[.>]out%f[^%w_]" or line:find "tm_buf_[%w_]+%s*%(%s*out%f[^%w_]"
+      or line:find "tm_t[ei][xm][te]_[%w_]+%s*%(%s*out%f[^%w_]" then
+      report(i, "only html.c adds to a page; write text with tm_html_text()")
+    end
+    local inner = line:match "tm_html_[%w]+_tag%s*%(" or line:match "tm_html_attr_text%s*%("
+    if inner then report(i, "'" .. inner:gsub("%W", "") .. "' takes any string; its macro takes a literal") end
+  end
 end
 
 function rules.libraries(file, report)
