@@ -1,5 +1,5 @@
-/* html.c - the only code that adds to a page. All but literals, numbers and files of our source tree
- * goes through add_text(). */
+/* html.c - the only code that adds to a page. All but literals, numbers and files of our source
+ * tree goes through add_text(). */
 #include "page/html.h"
 
 #include <ctype.h>
@@ -355,6 +355,12 @@ bool tm_html_long(struct tm_html *h, const char *text)
   tm_html_text_n(h, text, n);
   tm_html_text(h, "…");
   return true;
+}
+
+void tm_html_part(struct tm_html *h, const struct tm_buf *part)
+{
+  end_tag(h);
+  tm_buf_add(h->out, tm_buf_str(part), part->len);
 }
 
 /* Files of the source tree, and data for the script. */

@@ -90,6 +90,9 @@ void tm_html_name(struct tm_html *h, const char *name);
  * the caller says which file has the whole. */
 bool tm_html_long(struct tm_html *h, const char *text);
 
+/* What another writer of this kind has written to `part`, and has finished. */
+void tm_html_part(struct tm_html *h, const struct tm_buf *part);
+
 /* A file of our source tree in a <style> or <script> element with a nonce (NULL: without). */
 void tm_html_style(struct tm_html *h, const char *nonce, const char *css, size_t len);
 void tm_html_script(struct tm_html *h, const char *nonce, const char *js, size_t len);

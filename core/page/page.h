@@ -7,43 +7,18 @@
 #define TM_PAGE_PAGE_H
 
 #include "base/buf.h"
-#include "insight/facts.h"
-#include "insight/findings.h"
-#include "insight/step_model.h"
-#include "report/error_groups.h"
-
-struct tm_page_step {
-  const struct tm_step_model *model; /* NULL: nothing is known: it has not begun, or was reused */
-  const struct tm_error_groups *groups;
-};
-
-struct tm_page_profile { /* a file of collapsed stacks (agent/profile.h) */
-  const char *name;
-  const char *text;
-  size_t len;
-};
-
-/* What is shown. */
-struct tm_page {
-  const struct tm_fact_job *job;
-  const struct tm_page_step *steps; /* one for each of job->steps */
-  const struct tm_findings *findings;
-  const struct tm_page_profile *profiles;
-  size_t profiles_len;
-  size_t step;            /* the step that the sections about one step show */
-  int64_t from_ns, to_ns; /* the span of the timeline; both 0: all of it */
-  int width;              /* of the timeline, px; 0: 1048 */
-  bool is_live;           /* in the portal, where links lead to its pages */
-  const char *nonce;      /* of the report's CSP */
-  int64_t made_ns, made_in_ns;
-};
+#include "page/job_page.h"
 
 /* The names of the sections, in the order in which the page has them (failures come first if there
  * are any). Ends in NULL. */
 const char *const *tm_page_sections(void);
 /* One section; false: there is no section of that name. Adds nothing if it has no data. */
-bool tm_page_add_section(struct tm_buf *out, const struct tm_page *page, const char *name);
+bool tm_page_add_section(struct tm_buf *out, const struct tm_job_page *page, const char *name);
 /* The whole file. */
-void tm_page_add(struct tm_buf *out, const struct tm_page *page);
+void tm_page_add(struct tm_buf *out, const struct tm_job_page *page);
+/* Whether a file that begins like this was written by tm_page_add(); TM_PAGE_MARK_MAX bytes are
+ * enough. */
+#define TM_PAGE_MARK_MAX 128
+bool tm_page_is_report(const char *head, size_t len);
 
 #endif

@@ -1,0 +1,269 @@
+/* section.c - see section.h. */
+#include "page/section.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/time.h"
+
+/* Sections. */
+
+const struct tm_fact_step *tm_page_fact(const struct tm_job_page *page)
+{
+  return page->step < page->job->steps.len ? &page->job->steps.at[page->step] : NULL;
+}
+
+const struct tm_step_model *tm_page_model(const struct tm_job_page *page)
+{
+  return page->steps && page->step < page->job->steps.len ? page->steps[page->step].model : NULL;
+}
+
+void tm_section_begin(struct tm_html *h, const struct tm_job_page *page, const char *id,
+                      const char *title, enum tm_section_scope scope, const char *note)
+{
+  bool names_step = scope == TM_SECTION_OF_STEP && page->job->steps.len > 1;
+  const struct tm_fact_step *step = tm_page_fact(page);
+  tm_html_open(h, "section");
+  if (names_step && page->is_further)
+    tm_html_attrf(h, "id", "%s-%zu", id, page->step + 1);
+  else
+    tm_html_attr(h, "id", id);
+  tm_html_attr(h, "aria-label", title);
+  tm_html_open(h, "h2");
+  tm_html_text(h, title);
+  if (note || (names_step && step)) {
+    tm_html_text(h, " ");
+    tm_html_open(h, "small");
+    if (names_step && step) {
+      tm_html_text(h, "step ");
+      tm_html_name(h, step->name);
+    }
+    if (names_step && step && note)
+      tm_html_text(h, " · ");
+    tm_html_text(h, note);
+    tm_html_close(h, "small");
+  }
+  tm_html_close(h, "h2");
+}
+
+void tm_section_end(struct tm_html *h)
+{
+  tm_html_close(h, "section");
+}
+
+void tm_section_id(struct tm_html *h, const struct tm_job_page *page, const char *fmt, ...)
+{
+  struct tm_buf id = TM_BUF_NONE;
+  va_list ap;
+  va_start(ap, fmt);
+  tm_buf_vprintf(&id, fmt, ap);
+  va_end(ap);
+  if (page->is_further)
+    tm_buf_printf(&id, "-of-%zu", page->step + 1);
+  tm_html_attr(h, "id", tm_buf_str(&id));
+  tm_buf_release(&id);
+}
+
+/* Numbers. */
+
+void tm_text_bytes(struct tm_buf *text, int64_t bytes)
+{
+  static const char *const units[] = { "bytes", "KB", "MB", "GB", "TB" };
+  double n = (double)bytes;
+  size_t unit = 0;
+  for (; n >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+    n /= 1024;
+  if (bytes == 1)
+    tm_buf_add_str(text, "1 byte");
+  else if (unit == 0 || n >= 99.95)
+    tm_buf_printf(text, "%.0f %s", n, units[unit]);
+  else
+    tm_buf_printf(text, "%.1f %s", n, units[unit]);
+}
+
+/* Two digits, and none if they say nothing: "71 %", "0.26 %", "under 0.01 %". */
+void tm_text_percent(struct tm_buf *text, double share)
+{
+  double percent = share * 100;
+  if (percent > 0 && percent < 0.01)
+    tm_buf_add_str(text, "under 0.01 %");
+  else if (percent > 0 && percent < 0.995)
+    tm_buf_printf(text, "%.2f %%", percent);
+  else if (percent > 0 && percent < 9.95)
+    tm_buf_printf(text, fabs(percent - round(percent)) < 0.05 ? "%.0f %%" : "%.1f %%", percent);
+  else if (percent > 99 && percent < 100)
+    tm_buf_printf(text, "%.1f %%", floor(percent * 10) / 10);
+  else
+    tm_buf_printf(text, "%.0f %%", percent);
+}
+
+static void add(struct tm_html *h, struct tm_buf *text)
+{
+  tm_html_text_n(h, tm_buf_str(text), text->len);
+  tm_buf_release(text);
+}
+
+void tm_page_duration(struct tm_html *h, int64_t ns)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_time_duration(&text, ns > 0 ? ns : 0);
+  add(h, &text);
+}
+
+void tm_page_bytes(struct tm_html *h, int64_t bytes)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_text_bytes(&text, bytes);
+  add(h, &text);
+}
+
+void tm_page_percent(struct tm_html *h, double share)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_text_percent(&text, share);
+  add(h, &text);
+}
+
+void tm_page_moment(struct tm_html *h, int64_t wall_ns)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_time_iso(&text, wall_ns);
+  tm_html_open(h, "time");
+  tm_html_attr(h, "datetime", tm_buf_str(&text));
+  tm_buf_clear(&text);
+  tm_time_second(&text, wall_ns);
+  add(h, &text);
+  tm_html_text(h, " UTC");
+  tm_html_close(h, "time");
+}
+
+void tm_page_count(struct tm_html *h, int64_t n, const char *one, const char *more)
+{
+  tm_html_int(h, n);
+  tm_html_text(h, " ");
+  tm_html_text(h, tm_text_counted(n, one, more));
+}
+
+/* Commands, links, tables. */
+
+void tm_page_command(struct tm_html *h, const char *command, const char *why)
+{
+  tm_html_open(h, "p class='cmd'");
+  tm_html_open(h, "span class='run'");
+  tm_html_put(h, "code", command);
+  tm_html_open(h, "button type='button' class='copy' hidden");
+  tm_html_attrf(h, "aria-label", "Copy the command: %s", why ? why : command);
+  tm_html_text(h, "Copy");
+  tm_html_close(h, "button");
+  tm_html_close(h, "span");
+  if (why) {
+    tm_html_text(h, " ");
+    tm_html_put(h, "span class='why'", why);
+  }
+  tm_html_close(h, "p");
+}
+
+void tm_page_file(struct tm_html *h, const struct tm_job_page *page, const char *path)
+{
+  size_t n = strlen(tm_text_or_empty(page->job->dir));
+  bool is_inside = n > 0 && strncmp(path, page->job->dir, n) == 0 && path[n] == '/';
+  const char *shown = is_inside ? path + n + 1 : path;
+  tm_html_open(h, "a");
+  if (page->is_elsewhere && shown[0] != '/') {
+    struct tm_buf whole = TM_BUF_NONE;
+    tm_buf_printf(&whole, "%s/%s", page->job->dir, shown);
+    tm_html_href_path(h, whole.data);
+    tm_buf_release(&whole);
+  } else {
+    tm_html_href_path(h, shown);
+  }
+  tm_html_name(h, shown);
+  tm_html_close(h, "a");
+}
+
+void tm_page_cell(struct tm_html *h, const char *text)
+{
+  tm_html_put(h, "td", text);
+}
+
+void tm_page_cell_int(struct tm_html *h, int64_t n)
+{
+  tm_html_open(h, "td class='num'");
+  if (n >= 0)
+    tm_html_int(h, n);
+  tm_html_close(h, "td");
+}
+
+void tm_page_cell_bytes(struct tm_html *h, int64_t bytes)
+{
+  tm_html_open(h, "td class='num'");
+  if (bytes >= 0)
+    tm_page_bytes(h, bytes);
+  tm_html_close(h, "td");
+}
+
+void tm_page_table_begin(struct tm_html *h, const char *caption, const char *const *columns)
+{
+  tm_html_open(h, "div class='scroll' tabindex='0' role='group'");
+  tm_html_attr(h, "aria-label", caption);
+  tm_html_open(h, "table class='data'");
+  tm_html_put(h, "caption", caption);
+  tm_html_open(h, "thead");
+  tm_html_open(h, "tr");
+  for (; *columns; columns++) {
+    if (**columns == '#')
+      tm_html_put(h, "th scope='col' class='num'", *columns + 1);
+    else
+      tm_html_put(h, "th scope='col'", *columns);
+  }
+  tm_html_close(h, "tr");
+  tm_html_close(h, "thead");
+  tm_html_open(h, "tbody");
+}
+
+void tm_page_table_end(struct tm_html *h)
+{
+  tm_html_close(h, "tbody");
+  tm_html_close(h, "table");
+  tm_html_close(h, "div");
+}
+
+/* States. */
+
+static const struct tm_page_state states[] = {
+  [TM_FACT_RUNNING] = { "▸", "Running", "run" },
+  [TM_FACT_INTERRUPTED] = { "‖", "Interrupted", "warn" },
+  [TM_FACT_CANCELED] = { "■", "Canceled", "warn" },
+  [TM_FACT_FAILED] = { "✗", "Failed", "bad" },
+  [TM_FACT_COMPLETED] = { "✓", "Completed", "good" },
+  [TM_FACT_SKIPPED] = { "–", "Skipped", "quiet" },
+  [TM_FACT_WAITING] = { "…", "Waiting", "quiet" },
+};
+
+static struct tm_page_state state_of(enum tm_fact_state state, int64_t items_failed, bool is_reused)
+{
+  if (is_reused && state == TM_FACT_COMPLETED)
+    return (struct tm_page_state) { "↺", "Reused", "good" };
+  if (state == TM_FACT_COMPLETED && items_failed > 0)
+    return (struct tm_page_state) { "!", "Completed with failures", "warn" };
+  return states[state];
+}
+
+static bool has(const char *text)
+{
+  return text && *text;
+}
+
+struct tm_page_state tm_page_state_of_step(const struct tm_fact_step *step)
+{
+  return state_of(step->state, step->counts.items_failed, has(step->reused_from));
+}
+
+struct tm_page_state tm_page_state_of_job(const struct tm_fact_job *job)
+{
+  bool is_reused = job->steps.len > 0;
+  for (size_t i = 0; i < job->steps.len; i++)
+    is_reused = is_reused && has(job->steps.at[i].reused_from);
+  return state_of(job->state, job->counts.items_failed, is_reused);
+}

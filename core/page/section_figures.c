@@ -1,0 +1,235 @@
+/* section_figures.c - the few numbers of a job. Those of all steps together, but for the speed,
+ * which is that of the step that the page shows. */
+#include "base/text.h"
+#include "page/section.h"
+#include "page/speed.h"
+
+/* One figure: its value, its label, and a remark. */
+static void begin_label(struct tm_html *h)
+{
+  tm_html_open(h, "div");
+  tm_html_open(h, "dt");
+}
+static void begin_value(struct tm_html *h)
+{
+  tm_html_close(h, "dt");
+  tm_html_text(h, " ");
+  tm_html_open(h, "dd class='v'");
+}
+static void begin_remark(struct tm_html *h)
+{
+  tm_html_close(h, "dd");
+  tm_html_text(h, " ");
+  tm_html_open(h, "dd");
+}
+static void end_figure(struct tm_html *h)
+{
+  tm_html_close(h, "dd");
+  tm_html_close(h, "div");
+  tm_html_text(h, "\n");
+}
+
+static void add_mini_batches(struct tm_html *h, const struct tm_fact_counts *c)
+{
+  int64_t open = c->created - c->succeeded - c->failed;
+  begin_label(h);
+  tm_html_text(h, c->is_listed ? "of " : "of so far ");
+  tm_page_count(h, c->created, "mini-batch done", "mini-batches done");
+  begin_value(h);
+  tm_html_int(h, c->succeeded);
+  begin_remark(h);
+  if (c->failed > 0) {
+    tm_html_int(h, c->failed);
+    tm_html_text(h, " failed");
+  }
+  if (open > 0) {
+    tm_html_text(h, c->failed > 0 ? " · " : "");
+    tm_html_int(h, open);
+    tm_html_text(h, " not done");
+  }
+  if (c->failed == 0 && open <= 0)
+    tm_html_text(h, "none failed");
+  end_figure(h);
+}
+
+static void add_items(struct tm_html *h, const struct tm_job_page *page)
+{
+  const struct tm_fact_counts *c = &page->job->counts;
+  const struct tm_fact_step *step = tm_page_fact(page);
+  int64_t done = c->items_succeeded + c->items_failed;
+  begin_label(h);
+  tm_html_text(h, c->items_failed > 0 ? "of items failed" : done == 1 ? "item done" : "items done");
+  begin_value(h);
+  if (c->items_failed > 0 && done > 0)
+    tm_page_percent(h, (double)c->items_failed / (double)done);
+  else
+    tm_html_int(h, c->items_succeeded);
+  begin_remark(h);
+  if (c->items_failed == 0) {
+    tm_html_text(h, "none failed");
+  } else {
+    tm_html_int(h, c->items_failed);
+    tm_html_text(h, " of ");
+    tm_html_int(h, done);
+    if (page->job->steps.len == 1 && step && step->error_threshold >= 0) {
+      tm_html_text(h, " · tolerated ");
+      tm_html_int(h, step->error_threshold);
+    }
+  }
+  end_figure(h);
+}
+
+static int64_t between(const struct tm_step_model *m)
+{
+  int64_t sum = 0;
+  for (size_t i = 1; i < m->sessions.len; i++) {
+    int64_t gap = m->sessions.at[i].begin_ns - m->sessions.at[i - 1].end_ns;
+    sum += gap > 0 ? gap : 0;
+  }
+  return sum;
+}
+
+static void add_wall_time(struct tm_html *h, const struct tm_job_page *page)
+{
+  const struct tm_step_model *m = tm_page_model(page);
+  begin_label(h);
+  tm_html_text(h, page->job->state == TM_FACT_RUNNING ? "wall time so far" : "wall time");
+  begin_value(h);
+  tm_page_duration(h, page->job->elapsed_ns);
+  begin_remark(h);
+  if (m && m->sessions.len > 1) {
+    tm_html_int(h, (int64_t)m->sessions.len);
+    tm_html_text(h, " sessions, ");
+    tm_page_duration(h, between(m));
+    tm_html_text(h, " between");
+  } else if (m) {
+    tm_html_text(h, "one session");
+  }
+  end_figure(h);
+}
+
+/* Of all steps together. */
+static struct tm_worker_time time_of(const struct tm_job_page *page)
+{
+  struct tm_worker_time sum = { 0 };
+  for (size_t i = 0; page->steps && i < page->job->steps.len; i++) {
+    const struct tm_fact_step *fact = &page->job->steps.at[i];
+    struct tm_worker_time t = { 0 };
+    if (page->steps[i].model)
+      tm_step_model_time(page->steps[i].model,
+                         fact->state == TM_FACT_RUNNING ? page->job->now_ns : 0, &t);
+    sum.lived_ns += t.lived_ns;
+    sum.run_ok_ns += t.run_ok_ns;
+    sum.run_failed_ns += t.run_failed_ns;
+    sum.around_ns += t.around_ns;
+    sum.init_ns += t.init_ns;
+    sum.start_ns += t.start_ns;
+    sum.wait_ns += t.wait_ns;
+  }
+  return sum;
+}
+
+static void add_worker_time(struct tm_html *h, const struct tm_job_page *page)
+{
+  struct tm_worker_time t = time_of(page);
+  const struct {
+    int64_t ns;
+    const char *words;
+  } others[] = { { t.run_failed_ns, " in failed tries" },
+                 { t.around_ns, " loading and handing over" },
+                 { t.init_ns, " in init()" },
+                 { t.start_ns, " starting" },
+                 { t.wait_ns, " waiting" } };
+  size_t largest = 0;
+  if (t.lived_ns <= 0)
+    return;
+  for (size_t i = 1; i < sizeof(others) / sizeof(others[0]); i++)
+    if (others[i].ns > others[largest].ns)
+      largest = i;
+  begin_label(h);
+  tm_html_text(h, "of worker time in committed run()");
+  begin_value(h);
+  tm_page_percent(h, (double)t.run_ok_ns / (double)t.lived_ns);
+  begin_remark(h);
+  if (others[largest].ns > 0) {
+    tm_page_percent(h, (double)others[largest].ns / (double)t.lived_ns);
+    tm_html_text(h, others[largest].words);
+  }
+  end_figure(h);
+}
+
+static void add_rate(struct tm_html *h, double per_second)
+{
+  if (per_second >= 10)
+    tm_html_int(h, (int64_t)(per_second + 0.5));
+  else
+    tm_html_textf(h, per_second >= 1 ? "%.1f" : "%.2f", per_second);
+  tm_html_text(h, "/s");
+}
+
+static void add_speed(struct tm_html *h, const struct tm_job_page *page)
+{
+  const struct tm_step_model *m = tm_page_model(page);
+  struct tm_speed speed;
+  if (!m || !tm_speed_of(m, &speed))
+    return;
+  begin_label(h);
+  tm_html_text(h, speed.windows > 0 ? "items, median" : "items, on average");
+  if (page->job->steps.len > 1) {
+    tm_html_text(h, ", step ");
+    tm_html_name(h, tm_page_fact(page)->name);
+  }
+  begin_value(h);
+  add_rate(h, speed.windows > 0 ? speed.median : speed.average);
+  begin_remark(h);
+  if (speed.windows > 0) {
+    tm_html_text(h, "peak ");
+    add_rate(h, speed.peak);
+  }
+  end_figure(h);
+}
+
+static void add_memory(struct tm_html *h, const struct tm_job_page *page)
+{
+  int64_t most = 0, limit = 0, killed = 0;
+  for (size_t i = 0; page->steps && i < page->job->steps.len; i++) {
+    const struct tm_step_model *m = page->steps[i].model;
+    for (size_t w = 0; m && w < m->workers.list.len; w++) {
+      const struct tm_worker_life *life = &m->workers.list.at[w];
+      killed += life->was_killed;
+      if (life->max_rss_bytes > most) {
+        most = life->max_rss_bytes;
+        limit = page->job->steps.at[i].worker_memory_limit;
+      }
+    }
+  }
+  if (most == 0)
+    return;
+  begin_label(h);
+  tm_html_text(h, "most memory of a worker");
+  begin_value(h);
+  tm_page_bytes(h, most);
+  begin_remark(h);
+  tm_html_text(h, limit > 0 ? "limit " : "no limit");
+  if (limit > 0)
+    tm_page_bytes(h, limit);
+  if (killed > 0) {
+    tm_html_text(h, " · ");
+    tm_page_count(h, killed, "was killed", "were killed");
+  }
+  end_figure(h);
+}
+
+void tm_section_figures(struct tm_html *h, const struct tm_job_page *page)
+{
+  tm_html_open(h, "section id='figures' aria-label='Figures'");
+  tm_html_open(h, "dl class='figures'");
+  add_mini_batches(h, &page->job->counts);
+  add_items(h, page);
+  add_wall_time(h, page);
+  add_worker_time(h, page);
+  add_speed(h, page);
+  add_memory(h, page);
+  tm_html_close(h, "dl");
+  tm_html_close(h, "section");
+}

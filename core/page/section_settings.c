@@ -1,0 +1,159 @@
+/* section_settings.c - what the step was given: inputs, outputs, and each setting with its origin.
+ * What differs from the default is shown; the rest is behind a switch. */
+#include "page/section.h"
+
+static bool has(const char *text)
+{
+  return text && *text;
+}
+
+static void add_inputs(struct tm_html *h, const struct tm_fact_step *step)
+{
+  bool has_version = false;
+  for (size_t i = 0; i < step->inputs.len; i++)
+    has_version = has_version || has(step->inputs.at[i].version);
+  const char *const columns[] = { "Input",  "Kind",  "Where",
+                                  "#Files", "#Size", has_version ? "Version" : NULL,
+                                  NULL };
+  if (step->inputs.len == 0)
+    return;
+  tm_page_table_begin(h, "Inputs", columns);
+  for (size_t i = 0; i < step->inputs.len; i++) {
+    const struct tm_fact_input *in = &step->inputs.at[i];
+    tm_html_open(h, "tr");
+    tm_html_open(h, "th scope='row'");
+    tm_html_name(h, in->name);
+    tm_html_close(h, "th");
+    tm_page_cell(h, in->kind);
+    tm_html_open(h, "td class='path'");
+    tm_html_name(h, in->where);
+    tm_html_close(h, "td");
+    tm_page_cell_int(h, in->files);
+    tm_page_cell_bytes(h, in->bytes);
+    if (has_version)
+      tm_page_cell(h, in->version);
+    tm_html_close(h, "tr");
+  }
+  tm_page_table_end(h);
+}
+
+static void add_outputs(struct tm_html *h, const struct tm_job_page *page,
+                        const struct tm_fact_step *step)
+{
+  bool has_more = false;
+  for (size_t i = 0; i < step->outputs.len; i++)
+    has_more =
+        has_more || has(step->outputs.at[i].destination) || has(step->outputs.at[i].registered);
+  const char *const columns[] = {
+    "Output", "Where", "#Rows", "#Size", has_more ? "Destination" : NULL, "Registered as", NULL
+  };
+  if (step->outputs.len == 0)
+    return;
+  tm_page_table_begin(h, "Outputs", columns);
+  for (size_t i = 0; i < step->outputs.len; i++) {
+    const struct tm_fact_output *o = &step->outputs.at[i];
+    tm_html_open(h, "tr");
+    tm_html_open(h, "th scope='row'");
+    tm_html_name(h, o->name);
+    tm_html_close(h, "th");
+    tm_html_open(h, "td class='path'");
+    if (has(o->path))
+      tm_page_file(h, page, o->path);
+    tm_html_close(h, "td");
+    tm_page_cell_int(h, o->rows);
+    tm_page_cell_bytes(h, o->bytes);
+    if (has_more) {
+      tm_html_put(h, "td class='path'", o->destination);
+      tm_page_cell(h, o->registered);
+    }
+    tm_html_close(h, "tr");
+  }
+  tm_page_table_end(h);
+}
+
+static void add_setting(struct tm_html *h, const struct tm_fact_setting *s, bool has_before)
+{
+  tm_html_open(h, "tr");
+  tm_html_open(h, "th scope='row'");
+  tm_html_name(h, s->name);
+  tm_html_close(h, "th");
+  tm_html_open(h, "td class='path'");
+  tm_html_open(h, "code");
+  tm_html_long(h, s->value);
+  tm_html_close(h, "code");
+  tm_html_close(h, "td");
+  tm_html_put(h, "td class='dim'", s->origin);
+  if (has_before) {
+    tm_html_open(h, "td class='path'");
+    if (s->before)
+      tm_html_put(h, "code", s->before);
+    tm_html_close(h, "td");
+  }
+  tm_html_close(h, "tr");
+}
+
+static size_t count_settings(const struct tm_fact_setting *at, size_t len, bool is_default)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < len; i++)
+    n += is_default == (at[i].is_default && !at[i].before);
+  return n;
+}
+
+static void add_settings_table(struct tm_html *h, const char *caption,
+                               const struct tm_fact_setting *at, size_t len, bool is_default)
+{
+  bool has_before = false;
+  for (size_t i = 0; i < len; i++)
+    has_before = has_before || at[i].before;
+  has_before = has_before && !is_default;
+  const char *const columns[] = { "Setting", "Value", "From",
+                                  has_before ? "In the last completed job" : NULL, NULL };
+  tm_page_table_begin(h, caption, columns);
+  for (size_t i = 0; i < len; i++)
+    if (is_default == (at[i].is_default && !at[i].before))
+      add_setting(h, &at[i], has_before);
+  tm_page_table_end(h);
+}
+
+static void add_settings(struct tm_html *h, const char *caption, const struct tm_fact_setting *at,
+                         size_t len)
+{
+  size_t defaults = count_settings(at, len, true);
+  if (len > defaults)
+    add_settings_table(h, caption, at, len, false);
+  if (defaults == 0)
+    return;
+  tm_html_open(h, "details class='more'");
+  tm_html_open(h, "summary");
+  tm_page_count(h, (int64_t)defaults, "setting has its default", "settings have their defaults");
+  tm_html_close(h, "summary");
+  add_settings_table(h, "Defaults", at, len, true);
+  tm_html_close(h, "details");
+}
+
+void tm_section_settings(struct tm_html *h, const struct tm_job_page *page)
+{
+  const struct tm_fact_step *step = tm_page_fact(page);
+  if (!step ||
+      step->inputs.len + step->outputs.len + step->settings.len + page->job->parameters.len == 0)
+    return;
+  tm_section_begin(h, page, "settings", "Inputs, outputs, settings", TM_SECTION_OF_STEP, NULL);
+  add_inputs(h, step);
+  add_outputs(h, page, step);
+  if (!page->is_further)
+    add_settings(h, "Parameters of the pipeline", page->job->parameters.at,
+                 page->job->parameters.len);
+  add_settings(h, "Settings", step->settings.at, step->settings.len);
+  if (has(step->script)) {
+    tm_html_open(h, "p class='more'");
+    tm_html_text(h, "Entry script ");
+    tm_html_put(h, "code", step->script);
+    if (has(step->script_hash)) {
+      tm_html_text(h, ", ");
+      tm_html_put(h, "code", step->script_hash);
+    }
+    tm_html_close(h, "p");
+  }
+  tm_section_end(h);
+}

@@ -1,0 +1,428 @@
+/* test_job_page.c - a page as a whole: its states, its sections, and that no text becomes
+ * markup. */
+#include "unit.h"
+
+#include "page_fixture.h"
+
+static struct fixture f;
+
+static int start(void **state)
+{
+  fixture_start(&f);
+  (void)state;
+  return 0;
+}
+static int stop(void **state)
+{
+  fixture_stop(&f);
+  (void)state;
+  return 0;
+}
+
+static size_t count(const char *text, const char *what)
+{
+  size_t n = 0;
+  for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
+    n++;
+  return n;
+}
+
+static void expect(const char *text, const char *what)
+{
+  if (!strstr(text, what))
+    fail_msg("'%s' is missing in: %s", what, text);
+}
+
+/* States. */
+
+static const struct {
+  enum tm_fact_state state;
+  const char *cause;
+  int64_t failed;
+  const char *word, *tone, *sentence;
+} states[] = {
+  { TM_FACT_COMPLETED, NULL, 0, "Completed", "good", "All 10 items were done." },
+  { TM_FACT_COMPLETED, NULL, 2, "Completed with failures", "warn",
+    "10 items were done, 2 failed." },
+  { TM_FACT_FAILED, "2 items have failed", 2, "Failed", "bad",
+    "<b>2 items have failed.</b> What was done is kept: 10 items are in the output." },
+  { TM_FACT_CANCELED, NULL, 0, "Canceled", "warn", "The job was canceled." },
+  { TM_FACT_INTERRUPTED, NULL, 0, "Interrupted", "warn", "ended before the job did" },
+  { TM_FACT_RUNNING, NULL, 0, "Running", "run", "50 % of the mini-batches are done." },
+  { TM_FACT_SKIPPED, NULL, 0, "Skipped", "quiet", "Skipped." },
+  { TM_FACT_WAITING, NULL, 0, "Waiting", "quiet", "Waiting." },
+};
+
+static void each_state_has_its_word_and_sentence(void **state)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(states); i++) {
+    f.job.state = states[i].state;
+    f.job.cause = states[i].cause;
+    f.job.counts = (struct tm_fact_counts) { 4, 2, 0, true, 20, 10, states[i].failed };
+    const char *text = fixture_section(&f, "result");
+    char *tone = tm_xprintf("class=\"%s\"", states[i].tone);
+    char *word = tm_xprintf("</i> %s</span>", states[i].word);
+    expect(text, tone);
+    expect(text, word);
+    expect(text, states[i].sentence);
+    free(tone);
+    free(word);
+  }
+  (void)state;
+}
+
+static void a_running_job_says_as_of_when(void **state)
+{
+  f.job.state = TM_FACT_RUNNING;
+  f.job.counts = (struct tm_fact_counts) { 100, 7, 0, false, -1, 35, 0 };
+  const char *text = fixture_section(&f, "result");
+  expect(text, "7 mini-batches are done; the inputs are still being listed.");
+  expect(text,
+         "as of <time datetime=\"2026-11-21T22:27:40.000000Z\">2026-11-21 22:27:40 UTC</time>");
+  (void)state;
+}
+
+static void a_reused_job_links_to_the_other_one(void **state)
+{
+  fixture_add_step(&f, "score", TM_FACT_COMPLETED)->reused_from = "/data/jobs/daily-1120";
+  const char *text = fixture_section(&f, "result");
+  expect(text, "Reused");
+  expect(text, "<a href=\"file:///data/jobs/daily-1120\">");
+  (void)state;
+}
+
+static void what_could_not_be_read_is_said(void **state)
+{
+  f.job.is_removed = true;
+  f.job.fault = "no such file";
+  fixture_add_step(&f, "score", TM_FACT_FAILED)->damage_at_byte = 4096;
+  const char *text = fixture_section(&f, "result");
+  expect(text, "The files of this job have been removed.");
+  expect(text, "Not everything could be read: no such file.");
+  expect(text, "is damaged at byte 4,096.");
+  (void)state;
+}
+
+static void the_next_command_can_be_copied(void **state)
+{
+  f.job.next = "tidemill resume 'a b'";
+  f.job.next_why = "goes on";
+  expect(fixture_section(&f, "result"), "<code>tidemill resume &#39;a b&#39;</code>"
+                                        "<button type='button' class='copy' hidden");
+  (void)state;
+}
+
+/* Sections without data, with one, with many. */
+
+static void a_job_with_nothing_has_result_and_figures_alone(void **state)
+{
+  fixture_page(&f);
+  assert_int_equal(count(f.out.data, "<section"), 2);
+  for (const char *const *name = tm_page_sections(); *name; name++) {
+    bool is_expected = strcmp(*name, "result") == 0 || strcmp(*name, "figures") == 0;
+    assert_int_equal(*fixture_section(&f, *name) != '\0', is_expected);
+  }
+  assert_null(fixture_section(&f, "other"));
+  (void)state;
+}
+
+static void figures_of_one_mini_batch_have_no_speed(void **state)
+{
+  fixture_add_step(&f, "score", TM_FACT_COMPLETED);
+  f.job.counts = (struct tm_fact_counts) { 1, 1, 0, true, 5, 5, 0 };
+  fixture_add_worker(&f, 0, "process000", 0, 2, "stopped");
+  fixture_add_try(&f, 0, 0, "process000", 0.5, 1, "", "");
+  tm_step_model_settle(&f.models[0], 0);
+  const char *text = fixture_section(&f, "figures");
+  expect(text, "<dt>of 1 mini-batch done</dt>");
+  expect(text, "<dd class='v'>50 %</dd> <dd>25 % in init()</dd>");
+  expect(text, "<dd class='v'>8.2 MB</dd>");
+  assert_null(strstr(text, "/s<"));
+  (void)state;
+}
+
+static void figures_of_many_have_median_and_peak(void **state)
+{
+  fixture_add_step(&f, "score", TM_FACT_FAILED)->error_threshold = 3;
+  f.job.counts = (struct tm_fact_counts) { 1000, 58, 1, true, 5000, 290, 5 };
+  fixture_add_worker(&f, 0, "process000", 0, 60, "stopped");
+  for (int i = 0; i < 59; i++)
+    fixture_add_try(&f, 0, i, "process000", 0.5 + i, 0.9, i == 30 ? "error" : "", "x");
+  tm_step_model_settle(&f.models[0], 0);
+  const char *text = fixture_section(&f, "figures");
+  expect(text, "<dd>1 failed · 941 not done</dd>");
+  expect(text, "<dd class='v'>1.7 %</dd> <dd>5 of 295 · tolerated 3</dd>");
+  expect(text, "<dt>items, median</dt>");
+  expect(text, "<dd class='v'>4.9/s</dd>");
+  (void)state;
+}
+
+static void findings_lead_to_their_section(void **state)
+{
+  fixture_add_step(&f, "score", TM_FACT_COMPLETED);
+  expect(fixture_section(&f, "findings"), "Nothing: no try failed");
+  f.findings.len = 2;
+  f.findings.at[0] = (struct tm_finding) { .letter = 'A',
+                                           .weight = TM_WEIGHT_HIGH,
+                                           .head = (char *)"A burst:",
+                                           .text = (char *)"8 of 9",
+                                           .lost_ns = 7200 * TM_S,
+                                           .section = "failures" };
+  f.findings.at[1] = (struct tm_finding) { .letter = 'B',
+                                           .head = (char *)"A tail:",
+                                           .text = (char *)"",
+                                           .lost_ns = -1,
+                                           .section = "timeline" };
+  const char *text = fixture_section(&f, "findings");
+  expect(text, "<li class=\"high\" id=\"finding-a\"><b class='letter'>A</b> <a href=\"#failures\">"
+               "<b>A burst:</b> 8 of 9</a> <em>2.0 worker hours</em></li>");
+  expect(text, "id=\"finding-b\"");
+  (void)state;
+}
+
+static void add_group(struct tm_error_groups *groups, size_t i)
+{
+  *TM_ARRAY_ADD(&groups->list) =
+      (struct tm_error_group) { .pattern = (char *)"cannot read <item>: error <n>",
+                                .is_mixed = true,
+                                .status = (char *)"RUN_EXCEPTION",
+                                .where = (char *)"score.lua:41",
+                                .message = (char *)"cannot read a.png: error 5\nstack",
+                                .tries = 9,
+                                .items = 3,
+                                .first_ns = FIXTURE_BEGIN + 2 * TM_S,
+                                .last_ns = FIXTURE_BEGIN + 70 * TM_S,
+                                .mini_batch = (int64_t)i,
+                                .try_number = 1,
+                                .item = (char *)"a.png",
+                                .worker = (char *)"process003" };
+}
+
+static void failures_are_groups_and_items(void **state)
+{
+  struct tm_error_groups groups = { 0 };
+  struct tm_fact_step *s = fixture_add_step(&f, "score", TM_FACT_FAILED);
+  f.steps[0].groups = &groups;
+  assert_string_equal(fixture_section(&f, "failures"), "");
+  add_group(&groups, 7);
+  *TM_ARRAY_ADD(&s->failed_items) = (struct tm_fact_item) { "a.png", "bad", "RUN_TIMEOUT", 7 };
+  s->failed_items_more = 4;
+  const char *text = fixture_section(&f, "failures");
+  expect(text, "1 distinct error");
+  expect(text, "<details class='err' id=\"error-1\" open=\"\">");
+  expect(text, "cannot read <var>item</var>: error <var>number</var></b>");
+  expect(text, "from 2.00 s to 1 min 10 s");
+  expect(text, "cannot read a.png: error 5\nstack</pre>");
+  expect(text, "<code>tidemill replay digits-20261122-021337-lvbu --mini-batch 7</code>");
+  expect(text, "5 failed items, the first 1 of them here");
+  expect(text, "<tr id=\"mini-batch-7\">");
+  expect(text, "<td>timeout</td>");
+  expect(text, "<a href=\"score/failed_items.jsonl\">");
+  TM_ARRAY_RELEASE(&groups.list);
+  (void)state;
+}
+
+static void the_size_of_failures_is_limited(void **state)
+{
+  struct tm_error_groups groups = { .other_tries = 12, .other_items = 1 };
+  struct tm_fact_step *s = fixture_add_step(&f, "score", TM_FACT_FAILED);
+  static char text[1000], message[20000];
+  f.steps[0].groups = &groups;
+  memset(text, '<', sizeof(text) - 1);
+  memset(message, 'x', sizeof(message) - 1);
+  for (size_t i = 0; i < TM_ERROR_GROUPS_MAX; i++) {
+    add_group(&groups, i);
+    groups.list.at[i].pattern = groups.list.at[i].message = text;
+  }
+  groups.list.at[0].message = message;
+  s->error_file = "score/logs/user/error.txt";
+  for (int64_t i = 0; i < 5000; i++)
+    *TM_ARRAY_ADD(&s->failed_items) = (struct tm_fact_item) { text, text, "RUN_EXCEPTION", i / 5 };
+  const char *html = fixture_section(&f, "failures");
+  expect(html, "900 further errors");
+  expect(html, "Other errors, not listed: 12 tries and 1 item.");
+  expect(html, "The whole message is in <a href=\"score/logs/user/error.txt\">");
+  assert_int_equal(count(html, "<details class='err'"), 100);
+  assert_int_equal(count(html, "<tr id=\"mini-batch-"), 1000);
+  assert_in_range(f.out.len, 1, 9000000); /* "<" is four bytes: the worst case */
+  TM_ARRAY_RELEASE(&groups.list);
+  (void)state;
+}
+
+static void steps_are_a_graph_or_a_list(void **state)
+{
+  fixture_add_step(&f, "first", TM_FACT_COMPLETED);
+  assert_string_equal(fixture_section(&f, "steps"), "");
+  struct tm_fact_step *s = fixture_add_step(&f, "second", TM_FACT_FAILED);
+  *TM_ARRAY_ADD(&s->after) = 0;
+  s->cause = "boom";
+  const char *text = fixture_section(&f, "steps");
+  expect(text, "aria-label=\"Steps: first (Completed); second (Failed), after first\"");
+  expect(text, "<span class=\"of-bad\">✗ Failed</span>");
+  expect(text, "boom");
+  fixture_stop(&f);
+  fixture_start(&f);
+  f.page.steps = NULL;
+  for (int i = 0; i < 61; i++)
+    *TM_ARRAY_ADD(&f.job.steps) =
+        (struct tm_fact_step) { .name = "x", .state = TM_FACT_WAITING, .damage_at_byte = -1 };
+  text = fixture_section(&f, "steps");
+  assert_null(strstr(text, "<svg"));
+  assert_int_equal(count(text, "<th scope='row'>"), 61);
+  f.job.steps.len = 0;
+  (void)state;
+}
+
+static void settings_show_what_is_not_default_first(void **state)
+{
+  struct tm_fact_step *s = fixture_add_step(&f, "score", TM_FACT_COMPLETED);
+  *TM_ARRAY_ADD(&s->settings) =
+      (struct tm_fact_setting) { "run_max_try", "3", "default", true, NULL };
+  *TM_ARRAY_ADD(&s->settings) =
+      (struct tm_fact_setting) { "mini_batch_size", "5", "file pipeline.lua:6", false, "4" };
+  const char *text = fixture_section(&f, "settings");
+  expect(text, "In the last completed job");
+  expect(text, "1 setting has its default");
+  assert_true(strstr(text, "mini_batch_size") < strstr(text, "run_max_try"));
+  (void)state;
+}
+
+static void files_are_links_from_where_the_page_is(void **state)
+{
+  *TM_ARRAY_ADD(&f.job.files) = (struct tm_fact_file) { "score/a b.csv", "output", 2048 };
+  f.job.files_more = 3;
+  expect(fixture_section(&f, "files"), "<a href=\"score/a%20b.csv\"><bdi>score/a b.csv</bdi></a>");
+  expect(f.out.data, "2.0 KB");
+  expect(f.out.data, "3 further files are not listed.");
+  f.page.is_elsewhere = true;
+  expect(fixture_section(&f, "files"),
+         "<a href=\"file:///data/jobs/digits-20261122-021337-lvbu/score/a%20b.csv\">");
+  (void)state;
+}
+
+/* The whole. */
+
+/* Each link within the page leads somewhere, and no two places have one id. */
+static void expect_links(const char *html)
+{
+  for (const char *at = html; (at = strstr(at, "href=\"#")); at++) {
+    const char *from = at + strlen("href=\"#");
+    char *id = tm_xprintf(" id=\"%.*s\"", (int)strcspn(from, "\""), from);
+    char *literal = tm_xprintf(" id='%.*s'", (int)strcspn(from, "\""), from);
+    assert_int_equal(count(html, id) + count(html, literal), 1);
+    free(id);
+    free(literal);
+  }
+}
+
+static void add_two_steps(void)
+{
+  for (int i = 0; i < 2; i++) {
+    struct tm_fact_step *s = fixture_add_step(&f, i == 0 ? "first" : "second", TM_FACT_COMPLETED);
+    *TM_ARRAY_ADD(&s->settings) =
+        (struct tm_fact_setting) { "mini_batch_size", "5", "option", false, NULL };
+    fixture_add_worker(&f, (size_t)i, "process000", 0, 2, "stopped");
+    fixture_add_try(&f, (size_t)i, 0, "process000", 0.5, 1, "", "");
+    tm_step_model_settle(&f.models[i], 0);
+  }
+}
+
+static void a_page_of_two_steps_has_both(void **state)
+{
+  add_two_steps();
+  f.page.step = 1;
+  f.page.made_in_ns = 52 * TM_MS;
+  const char *html = fixture_page(&f);
+  expect(html, "<section id=\"settings\"");
+  expect(html, "<details class='step' id=\"step-1\">");
+  expect(html, "<section id=\"settings-1\"");
+  expect(html, "counts all 2 tries.");
+  expect(html, " in 0.05 s from the job");
+  expect_links(html);
+  assert_true(tm_page_is_report(html, TM_PAGE_MARK_MAX));
+  assert_false(tm_page_is_report(html, 20));
+  assert_false(tm_page_is_report("<!doctype html>\n<html><head><meta charset='utf-8'/>", 50));
+  (void)state;
+}
+
+static void a_page_loads_nothing_and_allows_only_its_own(void **state)
+{
+  const char *html = fixture_page(&f);
+  expect(html,
+         "content=\"default-src &#39;none&#39;; style-src &#39;nonce-bm9uY2U&#39;; script-src "
+         "&#39;nonce-bm9uY2U&#39;; img-src data:; base-uri &#39;none&#39;; form-action "
+         "&#39;none&#39;\"");
+  assert_int_equal(count(html, "<script"), count(html, "<script nonce=\"bm9uY2U\">"));
+  assert_int_equal(count(html, "<style"), count(html, "<style nonce=\"bm9uY2U\">"));
+  assert_int_equal(count(html, " style="), 0);
+  assert_int_equal(count(html, " src="), 0);
+  (void)state;
+}
+
+#define HOSTILE "<canary> \"'&]]></script></title></style>\x1B[31m\xE2\x80\xAE\xFF\x01"
+
+static void hostile_text_is_never_markup(void **state)
+{
+  struct tm_error_groups groups = { 0 };
+  struct tm_fact_job *j = &f.job;
+  j->dir = j->name = j->pipeline = j->host = j->version = j->cause = j->fault = j->before =
+      j->cancel_asked_by = j->next = j->next_why = HOSTILE;
+  j->state = TM_FACT_FAILED;
+  for (int i = 0; i < 2; i++) {
+    struct tm_fact_step *s = fixture_add_step(&f, HOSTILE, TM_FACT_FAILED);
+    s->cause = s->error_file = s->script = s->script_hash = HOSTILE;
+    *TM_ARRAY_ADD(&s->outputs) =
+        (struct tm_fact_output) { HOSTILE, HOSTILE, HOSTILE, HOSTILE, 1, 1 };
+    *TM_ARRAY_ADD(&s->inputs) = (struct tm_fact_input) { HOSTILE, HOSTILE, HOSTILE, HOSTILE, 1, 1 };
+    *TM_ARRAY_ADD(&s->settings) =
+        (struct tm_fact_setting) { HOSTILE, HOSTILE, HOSTILE, false, HOSTILE };
+    *TM_ARRAY_ADD(&s->failed_items) = (struct tm_fact_item) { HOSTILE, HOSTILE, HOSTILE, 1 };
+    fixture_add_worker(&f, (size_t)i, HOSTILE, 0, 2, HOSTILE);
+    fixture_add_try(&f, (size_t)i, 0, HOSTILE, 0.5, 1, "error", HOSTILE);
+    tm_step_model_settle(&f.models[i], 0);
+    f.steps[i].groups = &groups;
+  }
+  *TM_ARRAY_ADD(&j->files) = (struct tm_fact_file) { HOSTILE, "log", 1 };
+  *TM_ARRAY_ADD(&j->parameters) =
+      (struct tm_fact_setting) { HOSTILE, HOSTILE, HOSTILE, false, NULL };
+  add_group(&groups, 0);
+  struct tm_error_group *g = &groups.list.at[0];
+  g->pattern = g->status = g->where = g->message = g->item = g->worker = (char *)HOSTILE;
+  f.findings.len = 1;
+  f.findings.at[0] = (struct tm_finding) {
+    .letter = 'A', .head = (char *)HOSTILE, .text = (char *)HOSTILE, .section = "failures"
+  };
+  const char *html = fixture_page(&f);
+  assert_int_equal(count(html, "<canary"), 0);
+  assert_true(count(html, "&lt;canary&gt;") > 50);
+  assert_int_equal(count(html, "</script>"), count(html, "<script"));
+  assert_int_equal(count(html, "</style>"), 1);
+  assert_int_equal(count(html, "</title>"), count(html, "<title>"));
+  for (const char *c = html; *c; c++)
+    assert_true((unsigned char)*c >= 0x20 || *c == '\n' || *c == '\t');
+  assert_int_equal(count(html, "\xE2\x80\xAE"), 0);
+  assert_int_equal(count(html, "\xFF"), 0);
+  TM_ARRAY_RELEASE(&groups.list);
+  (void)state;
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
+UNIT_TESTS({
+    CASE(each_state_has_its_word_and_sentence),
+    CASE(a_running_job_says_as_of_when),
+    CASE(a_reused_job_links_to_the_other_one),
+    CASE(what_could_not_be_read_is_said),
+    CASE(the_next_command_can_be_copied),
+    CASE(a_job_with_nothing_has_result_and_figures_alone),
+    CASE(figures_of_one_mini_batch_have_no_speed),
+    CASE(figures_of_many_have_median_and_peak),
+    CASE(findings_lead_to_their_section),
+    CASE(failures_are_groups_and_items),
+    CASE(the_size_of_failures_is_limited),
+    CASE(steps_are_a_graph_or_a_list),
+    CASE(settings_show_what_is_not_default_first),
+    CASE(files_are_links_from_where_the_page_is),
+    CASE(a_page_of_two_steps_has_both),
+    CASE(a_page_loads_nothing_and_allows_only_its_own),
+    CASE(hostile_text_is_never_markup),
+});
