@@ -171,7 +171,7 @@ results_of()
 }
 
 stage "packages"
-if ! install_packages build test; then
+if ! install_packages build test browser; then
   fail "packages"
 fi
 if [ $install_only = yes ]; then

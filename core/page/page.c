@@ -174,7 +174,8 @@ static void add_scope(struct tm_html *h, const struct tm_job_page *page)
 
 static void add_foot(struct tm_html *h, const struct tm_job_page *page)
 {
-  tm_html_open(h, "footer");
+  tm_html_open(h, "footer class='wrap'");
+  tm_html_open(h, "p");
   add_scope(h, page);
   tm_html_textf(h, "Made by tidemill %s", tm_text_or_empty(page->job->version));
   if (page->made_ns > 0) {
@@ -186,6 +187,7 @@ static void add_foot(struct tm_html *h, const struct tm_job_page *page)
     tm_page_duration(h, page->made_in_ns);
   }
   tm_html_text(h, " from the job's own files. The page loads nothing from anywhere.");
+  tm_html_close(h, "p");
   tm_html_close(h, "footer");
 }
 
@@ -200,8 +202,8 @@ static void add_body(struct tm_html *h, const struct tm_job_page *page, const st
       add_other_steps(h, page);
     tm_html_part(h, &parts[i]);
   }
-  add_foot(h, page);
   tm_html_close(h, "main");
+  add_foot(h, page);
   tm_html_script(h, page->nonce, tm_text_report_js, tm_text_report_js_len);
   tm_html_close(h, "body");
 }

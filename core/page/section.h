@@ -50,8 +50,8 @@ void tm_page_file(struct tm_html *h, const struct tm_job_page *page, const char 
 void tm_page_cell(struct tm_html *h, const char *text);    /* NULL: empty */
 void tm_page_cell_int(struct tm_html *h, int64_t n);       /* negative: empty */
 void tm_page_cell_bytes(struct tm_html *h, int64_t bytes); /* negative: empty */
-/* The head of a table: its caption, and its columns, which end in NULL; one that begins with '#' has
- * numbers. Opens <table> and <tbody>. */
+/* The head of a table: its caption, and its columns, which end in NULL; a column that begins with
+ * '#' has numbers. Opens <table> and <tbody>. */
 void tm_page_table_begin(struct tm_html *h, const char *caption, const char *const *columns);
 void tm_page_table_end(struct tm_html *h);
 

@@ -114,6 +114,7 @@ static void add_summary(struct tm_html *h, const struct tm_job_page *page,
   tm_html_attr(h, "class", strcmp(kind, "died") == 0 ? "kind died" : "kind");
   tm_html_text(h, kind);
   tm_html_close(h, "i");
+  tm_html_text(h, " ");
   tm_html_open(h, "b");
   if (g->is_mixed)
     add_pattern(h, tm_text_or_empty(g->pattern));

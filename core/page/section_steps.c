@@ -203,14 +203,14 @@ static void add_bars(struct tm_html *h, const struct tm_job_page *page)
                                             26.0 * (double)page->job->steps.len + 24 });
   for (size_t i = 0; i < page->job->steps.len; i++, y += 26)
     add_bar(h, page, i, all, y);
-  for (int quarter = 0; quarter <= 4; quarter++) {
+  for (int half = 0; half <= 2; half++) {
     tm_buf_clear(&text);
-    tm_time_duration(&text, (all.to_ns - all.from_ns) * quarter / 4);
-    tm_svg_label(h, &(struct tm_svg_label) { .percent = 20 + 20.0 * quarter,
+    tm_time_duration(&text, (all.to_ns - all.from_ns) * half / 2);
+    tm_svg_label(h, &(struct tm_svg_label) { .percent = 20 + 40.0 * half,
                                              .y = y + 14,
-                                             .anchor = quarter == 0   ? TM_SVG_START
-                                                       : quarter == 4 ? TM_SVG_END
-                                                                      : TM_SVG_MIDDLE,
+                                             .anchor = half == 0   ? TM_SVG_START
+                                                       : half == 2 ? TM_SVG_END
+                                                                   : TM_SVG_MIDDLE,
                                              .paint = TM_PAINT_DIM,
                                              .text = tm_buf_str(&text) });
   }

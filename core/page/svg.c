@@ -12,7 +12,7 @@ static const struct {
   [TM_PAINT_DONE] = { "done", "#2a6f97" },   [TM_PAINT_FAILED] = { "failed", "#b3390a" },
   [TM_PAINT_DIED] = { "died", "#3d3d3d" },   [TM_PAINT_LOADING] = { "loading", "#7fb0c8" },
   [TM_PAINT_INIT] = { "init", "#bfa637" },   [TM_PAINT_NOTHING] = { "nothing", "#d9d6cf" },
-  [TM_PAINT_INK] = { "ink", "#22201c" },     [TM_PAINT_DIM] = { "dim", "#6b675f" },
+  [TM_PAINT_INK] = { "ink", "#22201c" },     [TM_PAINT_DIM] = { "dim", "#666259" },
   [TM_PAINT_RULE] = { "rule", "#e4e1da" },   [TM_PAINT_GAP] = { "gap", "#efece5" },
   [TM_PAINT_PAPER] = { "paper", "#ffffff" },
 };
