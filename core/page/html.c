@@ -386,10 +386,10 @@ void tm_html_script(struct tm_html *h, const char *nonce, const char *js, size_t
   add_source(h, "script", nonce, js, len);
 }
 
-void tm_html_json_data(struct tm_html *h, const char *id, const char *json, size_t len)
+void tm_html_json_data(struct tm_html *h, const char *class_name, const char *json, size_t len)
 {
   tm_html_open_tag(h, "script type='application/json'");
-  tm_html_attr_text(h, "id", id);
+  tm_html_attr_text(h, "class", class_name);
   end_tag(h);
   for (size_t i = 0; i < len;) {
     const char *mark = memchr(json + i, '<', len - i);

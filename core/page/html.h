@@ -96,9 +96,9 @@ void tm_html_part(struct tm_html *h, const struct tm_buf *part);
 /* A file of our source tree in a <style> or <script> element with a nonce (NULL: without). */
 void tm_html_style(struct tm_html *h, const char *nonce, const char *css, size_t len);
 void tm_html_script(struct tm_html *h, const char *nonce, const char *js, size_t len);
-/* Data for the script: complete JSON, in an element of this id, which is a literal. Each "<" in it
- * becomes \u003c, so nothing in it ends the element. */
-#define tm_html_json(h, id, json, len) tm_html_json_data(h, "" id, json, len)
-void tm_html_json_data(struct tm_html *h, const char *id, const char *json, size_t len);
+/* Data for the script: complete JSON, in an element of this class, which is a literal: a page may
+ * have several. Each "<" in it becomes \u003c, so nothing in it ends the element. */
+#define tm_html_json(h, class_name, json, len) tm_html_json_data(h, "" class_name, json, len)
+void tm_html_json_data(struct tm_html *h, const char *class_name, const char *json, size_t len);
 
 #endif

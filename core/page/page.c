@@ -21,6 +21,11 @@
   X(findings, NULL, TM_SECTION_OF_JOB)                                                             \
   X(failures, "Failures", TM_SECTION_OF_STEP)                                                      \
   X(steps, "Steps", TM_SECTION_OF_JOB)                                                             \
+  X(time, "Time", TM_SECTION_OF_STEP)                                                              \
+  X(timeline, "Timeline", TM_SECTION_OF_STEP)                                                      \
+  X(durations, NULL, TM_SECTION_OF_STEP)                                                           \
+  X(workers, "Workers", TM_SECTION_OF_STEP)                                                        \
+  X(profile, "Profile", TM_SECTION_OF_JOB)                                                         \
   X(settings, "Settings", TM_SECTION_OF_STEP)                                                      \
   X(files, "Files", TM_SECTION_OF_JOB)
 

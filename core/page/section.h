@@ -15,6 +15,11 @@ void tm_section_figures(struct tm_html *h, const struct tm_job_page *page);
 void tm_section_findings(struct tm_html *h, const struct tm_job_page *page);
 void tm_section_failures(struct tm_html *h, const struct tm_job_page *page);
 void tm_section_steps(struct tm_html *h, const struct tm_job_page *page);
+void tm_section_time(struct tm_html *h, const struct tm_job_page *page);
+void tm_section_timeline(struct tm_html *h, const struct tm_job_page *page);
+void tm_section_durations(struct tm_html *h, const struct tm_job_page *page);
+void tm_section_workers(struct tm_html *h, const struct tm_job_page *page);
+void tm_section_profile(struct tm_html *h, const struct tm_job_page *page);
 void tm_section_settings(struct tm_html *h, const struct tm_job_page *page);
 void tm_section_files(struct tm_html *h, const struct tm_job_page *page);
 

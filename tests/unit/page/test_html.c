@@ -178,7 +178,7 @@ static void nothing_in_json_ends_its_element(void **state)
   start(&p);
   const char *json = "{\"a\":\"</script><!--<script>\"}";
   tm_html_json(&p.h, "data", json, strlen(json));
-  expect(&p, "<script type='application/json' id=\"data\">"
+  expect(&p, "<script type='application/json' class=\"data\">"
              "{\"a\":\"\\u003c/script>\\u003c!--\\u003cscript>\"}</script>");
   start(&p);
   tm_html_style(&p.h, "n0nce", "a{}", 3);
