@@ -115,7 +115,7 @@ static void add_row(struct tm_html *h, const struct part *p, int64_t whole)
 static void add_legend(struct tm_html *h, const struct part *parts, size_t n, int64_t whole)
 {
   tm_html_open(h, "table class='legend'");
-  tm_html_put(h, "caption", "Where the time of the workers went");
+  tm_html_put(h, "caption class='vh'", "Where the time of the workers went");
   tm_html_open(h, "thead");
   tm_html_open(h, "tr");
   tm_html_put(h, "th scope='col'", "part");
