@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "export/trace_lives.h"
+#include "insight/notable.h"
 #include "insight/sums.h"
 
 /* ---- one slice ---- */
@@ -204,13 +205,6 @@ static void write_failed_init(struct tm_trace *t, struct tm_trace_life *life,
   tm_trace_event_end(out);
 }
 
-/* "dataset=NAME count=N ... first=PATH": the path, to the end. */
-static const char *first_item(const char *detail)
-{
-  const char *at = strstr(detail, " first=");
-  return at ? at + strlen(" first=") : "";
-}
-
 static struct tm_trace_slice slice_of(const struct tm_trace *t, const struct tm_try_row *row)
 {
   struct tm_trace_slice s = { .from_us = tm_trace_us(t, row->begin_wall_ns),
@@ -223,7 +217,7 @@ static struct tm_trace_slice slice_of(const struct tm_trace *t, const struct tm_
                               .category = row->category,
                               .status = row->status,
                               .error = row->message,
-                              .item = first_item(row->detail) };
+                              .item = tm_notable_first_item(row->detail) };
   s.to_us = tm_sum(s.from_us, row->elapsed_ns / 1000);
   if (!tm_text_int(row->total, &s.items) || s.items < 0)
     s.items = -1;
