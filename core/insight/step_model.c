@@ -173,6 +173,8 @@ static void count_ok(struct tm_step_model *m, const struct tm_try_row *t,
   tm_sum_add(&m->items, sums->items);
   tm_sum_add(&m->items_failed, sums->items_failed);
   tm_sum_add(&m->result_bytes, t->bytes);
+  tm_sum_add(&m->tries_ns, t->elapsed_ns);
+  tm_sum_add(&m->cpu_ns, t->cpu_ns);
   tm_quantiles_add(&m->around, sums->around_ns);
   if (m->failed_before.len > 0 &&
       tm_map_find(&m->failed_before, &t->mini_batch, sizeof(t->mini_batch))) {
@@ -283,6 +285,8 @@ void tm_step_model_add_try(struct tm_step_model *m, const struct tm_try_row *t)
   struct tm_worker_life *w = tm_workers_add_try(&m->workers, t, &sums, session);
   if (has_begun) {
     reach(m, session, end_ns);
+    if (t->picked <= 1)
+      m->last_new_ns = tm_larger(m->last_new_ns, t->begin_wall_ns);
     add_to_series(m, t, &sums, end_ns);
   }
   if (w) {

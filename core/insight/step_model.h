@@ -78,12 +78,14 @@ struct tm_step_session {
 
 struct tm_step_model {
   int64_t origin_ns, last_ns; /* where the axis begins, and the last moment of any row */
+  int64_t last_new_ns;        /* when the last first try of a mini-batch began; 0: none has */
   int64_t tries[TM_CATEGORIES];
   int64_t tries_failed;           /* all that did not succeed and were not canceled */
   int64_t items, items_failed;    /* of tries that succeeded: returned, and not */
   int64_t retried, retried_items; /* of tries that succeeded after one of their mini-batch failed */
   struct tm_map failed_before;    /* mini-batches with a failed try, the first TM_FAILED_BEFORE */
   int64_t result_bytes, clock_jumps;
+  int64_t tries_ns, cpu_ns;   /* of tries that succeeded: from their begin, and processor time */
   struct tm_quantiles run;    /* ns in run() of all tries that began it */
   struct tm_quantiles around; /* outside of run(), of tries that succeeded */
   struct tm_bins series;

@@ -22,6 +22,7 @@ enum column {
   SUCCEEDED,
   FAILED,
   ELAPSED,
+  CPU,
   RUN,
   STATUS,
   CATEGORY,
@@ -42,6 +43,7 @@ static const char *const names[COLUMNS] = { [MINI_BATCH] = "Mini-batch Id",
                                             [SUCCEEDED] = "Succeeded",
                                             [FAILED] = "Failed",
                                             [ELAPSED] = "Elapsed Seconds",
+                                            [CPU] = "Process Seconds",
                                             [RUN] = "Run Method Seconds",
                                             [STATUS] = "Status",
                                             [CATEGORY] = "Error Category",
@@ -96,7 +98,8 @@ static int on_fields(void *data, char *const *at)
                             .where = at[LINE],
                             .item = at[ITEM],
                             .elapsed_ns = nanoseconds(at[ELAPSED]),
-                            .run_ns = nanoseconds(at[RUN]) };
+                            .run_ns = nanoseconds(at[RUN]),
+                            .cpu_ns = nanoseconds(at[CPU]) };
   tm_log_moment(row.began, strlen(row.began), &row.begin_wall_ns);
   return r->on_row(r->data, &row);
 }

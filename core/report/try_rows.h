@@ -19,6 +19,7 @@ struct tm_try_row {   /* strings are valid during the call */
   const char *where, *item; /* the line of the script, the item of the error; likewise "" */
   int64_t begin_wall_ns;    /* 0: it never began */
   int64_t elapsed_ns, run_ns;
+  int64_t cpu_ns; /* processor time of the worker's process */
 };
 
 /* All tries from *at on; 0: from the beginning. As tm_table_rows_read(), which see. */

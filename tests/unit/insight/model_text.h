@@ -117,6 +117,9 @@ static inline void text_of_model(struct tm_buf *out, const struct tm_step_model 
                               m->retried,
                               m->retried_items,
                               m->result_bytes,
+                              m->tries_ns,
+                              m->cpu_ns,
+                              m->last_new_ns,
                               m->clock_jumps };
   for (size_t i = 0; i < TM_COUNT_OF(numbers); i++)
     tm_buf_printf(out, " %" PRId64, numbers[i]);

@@ -48,6 +48,23 @@ static void rows_of_one_mini_batch_are_found(void **state)
   expect(HEADER FIRST, 1, 0, "");
 }
 
+static void on_times(void *data, const struct tm_try_row *row)
+{
+  tm_buf_printf(data, "%lld %lld %lld", (long long)row->elapsed_ns, (long long)row->run_ns,
+                (long long)row->cpu_ns);
+}
+
+static void times_are_those_of_the_try_of_run_and_of_the_processor(void **state)
+{
+  char *dir = folder_make();
+  struct tm_buf found = TM_BUF_NONE;
+  file_put(dir, "sys/job_report/processed_mini-batches.csv", HEADER FIRST, 0600);
+  assert_int_equal(tm_try_rows_read(dir, 17, on_times, &found, NULL), 1);
+  assert_string_equal(tm_buf_str(&found), "250000000 200000000 100000000");
+  tm_buf_release(&found);
+  folder_remove(dir);
+}
+
 static void torn_or_missing_rows_are_skipped(void **state)
 {
   expect(NULL, 17, 0, "");
@@ -103,6 +120,7 @@ static void a_large_table_is_read_in_pieces(void **state)
 }
 
 UNIT_TESTS({
+    cmocka_unit_test(times_are_those_of_the_try_of_run_and_of_the_processor),
     cmocka_unit_test(rows_of_one_mini_batch_are_found),
     cmocka_unit_test(torn_or_missing_rows_are_skipped),
     cmocka_unit_test(columns_are_found_by_name),
