@@ -31,7 +31,6 @@ local layers = {
   inspect = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "agent/agent_msg.h" },
   job = { "base", "sys", "data", "store", "plan", "snapshot", "record", "commit", "outputs", "sched", "slurm", "fleet",
     "step", "inspect", "agent/agent_msg.h", "node/node_msg.h", "node/node_report.h" },
-  page = { "base", "insight", "report/error_groups.h" },
   report = { "base", "sys", "record/activity.h", "record/error_key.h", "record/events.h" },
   export = { "base", "sys", "record", "insight", "report/life_rows.h", "report/log_file.h", "report/sample_rows.h",
     "report/tries.h", "report/try_rows.h" },
