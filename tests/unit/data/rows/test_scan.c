@@ -99,7 +99,8 @@ static void kernels_agree_on_random_text(void **state)
 {
   struct random r = { 7 };
   static struct text t;
-  for (int i = 0; i < 30000; i++) {
+  const int count = getenv("TM_LONG") ? 30000 : 6000;
+  for (int i = 0; i < count; i++) {
     struct tm_dialect d = make_dialect(&r);
     make_text(&t, &r);
     for (size_t k = 0; k < TM_COUNT_OF(kinds); k++) {

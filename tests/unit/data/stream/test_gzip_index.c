@@ -31,9 +31,10 @@ static void damage_since_the_first_reading_is_found(void **state)
   struct random r = { 33 };
   char *p = tm_xmalloc(CONTENTS);
   g->file.len = 0;
-  add_packed(&g->file, g->contents, CONTENTS / 2, 0, Z_DEFAULT_STRATEGY);
+  add_packed(&g->file, g->contents, CONTENTS / 2, CONTENTS / 2, 0, Z_DEFAULT_STRATEGY);
   add_member(&g->file, g->contents + CONTENTS / 2, CONTENTS / 4);
-  add_packed(&g->file, g->contents + CONTENTS * 3 / 4, CONTENTS / 4, 0, Z_DEFAULT_STRATEGY);
+  add_packed(&g->file, g->contents + CONTENTS * 3 / 4, CONTENTS / 4, CONTENTS / 4, 0,
+             Z_DEFAULT_STRATEGY);
   write_file(g->path, g->file.data, g->file.len);
   assert_int_equal(read_all(g, &err), CONTENTS);
   for (int i = 0; i < 24; i++) {
