@@ -85,7 +85,7 @@ static const char *const host_score =
     "  return rows\n"
     "end\n";
 
-static const char *const host_text =
+static const char host_text[] =
     "local t = require 'tidemill'\n"
     "return t.Pipeline { name = 'case', steps = { t.ParallelRunStep { name = 'score',\n"
     "  parallel_run_config = t.ParallelRunConfig { entry_script = 'score.lua', mini_batch_size = "
