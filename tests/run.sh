@@ -10,7 +10,7 @@ usage()
   cat <<'END'
 usage: tests/run.sh [--long] [--install-only]
   --long           also the long sweeps (faults, kills, random inputs), specs through a relay, Slurm clusters
-                   under the sanitizers, clang-tidy and ThreadSanitizer
+                   and leaks in all specs under the sanitizers, clang-tidy and ThreadSanitizer
   --install-only   install the packages that are missing, and stop
 END
 }
@@ -198,7 +198,8 @@ CC=gcc build build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_WERROR=ON \
 # numbers in reports. The tests start thousands of programs. So static sanitizers at a fixed address
 # save a quarter of the time; so do undefined operations that end the program with a trap instead of
 # a message, as they need no tables. The handler of SIGILL reports their file and line; a build with
-# only -DTM_SANITIZE=ON has the messages.
+# only -DTM_SANITIZE=ON has the messages. Linker flags that are given replace $LDFLAGS, so they
+# repeat it.
 # shellcheck disable=SC2317 # in_background calls it
 compile_the_rest()
 {
@@ -207,7 +208,8 @@ compile_the_rest()
   targets=(tests/unit/all tests/job/all tests/programs/all tidemill)
   CC=gcc compile build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_SANITIZE=ON \
     -DCMAKE_C_FLAGS_RELWITHDEBINFO='-Og -g1 -fsanitize-undefined-trap-on-error' \
-    -DCMAKE_EXE_LINKER_FLAGS='-no-pie -static-libasan -static-libubsan' || result=1
+    -DCMAKE_EXE_LINKER_FLAGS="-no-pie -static-libasan -static-libubsan ${LDFLAGS-}" \
+    -DTM_ALL_LEAKS="${TM_LONG:-0}" || result=1
   python3 -B tests/support/compiler_warnings.py build clang || result=$((result + 2))
   return "$result"
 }
@@ -240,11 +242,12 @@ if ((result & 2)); then fail "warnings of clang"; else pass; fi
 
 # Each allocation keeps its stack, which costs time in thousands of programs. So a report names two
 # functions; a test that ctest runs alone reports whole stacks. With one function, no leak would be
-# reported, which job/logs notices.
+# reported, which job/logs notices. Without --long most specs do not look for leaks
+# (tests/job/CMakeLists.txt).
 clusters=(-E '^job/slurm')
 [ -z "${TM_LONG-}" ] || clusters=()
 ASAN_OPTIONS=handle_sigill=1:malloc_context_size=2 TMPDIR=${memory:-${TMPDIR:-/tmp}} \
-  check build-asan sanitizers -R '^(unit|job)/' "${clusters[@]}" -j $((jobs * 2))
+  check build-asan sanitizers -R '^(unit|job)/' "${clusters[@]}" "${long[@]}" -j $((jobs * 2))
 
 stage "tests in build: disk"
 wait_for "$disk"
