@@ -125,7 +125,7 @@ static void a_new_job_survives_a_power_cut(void **state)
   struct power_trace t;
   for (int round = 0; round < (f->is_long ? 3 : 1); round++) {
     record_new(f, &t);
-    cut_some(f, &t, 0, f->is_long ? SIZE_MAX : 120, "new job");
+    cut_some(f, &t, 0, f->is_long ? SIZE_MAX : 80, "new job");
     power_trace_release(&t);
   }
   assert_true(f->anew > 0 && f->anew < f->cuts);
@@ -138,7 +138,7 @@ static void a_resumed_job_survives_a_power_cut(void **state)
   char what[60];
   /* The first calls make files and folders; a kill there leaves names that were never synced. */
   for (uint64_t kill_at = 1 + any(f, f->is_long ? 1 : 3); kill_at <= 200;
-       kill_at += f->is_long ? 1 : 1 + any(f, kill_at < 70 ? 6 : 40)) {
+       kill_at += f->is_long ? 1 : 1 + any(f, kill_at < 70 ? 10 : 60)) {
     record_killed(f, &t, kill_at);
     snprintf(what, sizeof(what), "killed at change %d, resumed", (int)kill_at);
     cut_some(f, &t, last_session(&t), f->is_long ? 12 : 3, what);
@@ -151,7 +151,7 @@ static void a_failed_job_survives_a_power_cut_when_it_is_resumed(void **state)
   struct fixture *f = *state;
   struct power_trace t;
   record_failed(f, &t);
-  cut_some(f, &t, last_session(&t), f->is_long ? SIZE_MAX : 40, "failed, resumed");
+  cut_some(f, &t, last_session(&t), f->is_long ? SIZE_MAX : 20, "failed, resumed");
   power_trace_release(&t);
 }
 
@@ -160,7 +160,7 @@ static void survives_power_cuts_one_after_another(void **state)
   struct fixture *f = *state;
   struct power_trace first, t;
   record_new(f, &first);
-  for (int round = 0; round < (f->is_long ? 500 : 25); round++) {
+  for (int round = 0; round < (f->is_long ? 500 : 12); round++) {
     struct power_replay r;
     power_replay_init(&r, any(f, 0));
     power_replay_run(&r, &first, 0, any(f, first.ops.len));

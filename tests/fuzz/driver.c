@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 {
   struct pieces inputs = { { 0 } }, words = { { 0 } };
   const char *few = getenv("TM_MUTATIONS");
-  long count = getenv("TM_LONG") != NULL ? 2000000 : few != NULL ? atol(few) : 20000;
+  long count = getenv("TM_LONG") != NULL ? 2000000 : few != NULL ? atol(few) : 10000;
   static const int signals[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
   for (size_t i = 0; i < TM_COUNT_OF(signals); i++)
     signal(signals[i], on_crash);

@@ -1,13 +1,13 @@
 -- Kills from outside, of any process at any time: no row is lost or doubled, and nothing is left
 -- behind.
 --
--- TM_KILLS: how many supervisors, keepers and workers are killed at random moments (70; with
+-- TM_KILLS: how many supervisors, keepers and workers are killed at random moments (40; with
 -- TM_LONG 1000).
 local job = require "support.job"
 local lfs = require "lfs"
 local programs = require "support.programs"
 
-local KILLS = tonumber(os.getenv "TM_KILLS") or os.getenv "TM_LONG" and 1000 or 70
+local KILLS = tonumber(os.getenv "TM_KILLS") or os.getenv "TM_LONG" and 1000 or 40
 local WAIT_FOR_GO = [[
 local ffi = require "ffi"
 ffi.cdef "int poll(void *fds, unsigned long n, int ms);"

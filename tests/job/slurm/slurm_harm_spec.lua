@@ -1,13 +1,13 @@
 -- Nodes of Slurm come to harm at random moments of jobs of 20,000 mini-batches: each row is written
 -- once, and nothing is left in the queue or on the machines. Each job comes to harm several times.
 --
--- TM_SEED repeats a run; TM_HARMS says how many harms there are (10; with TM_LONG 500); TM_HARM is
+-- TM_SEED repeats a run; TM_HARMS says how many harms there are (5; with TM_LONG 500); TM_HARM is
 -- the only kind; TM_MACHINES says how many machines there are (3; with TM_LONG 8), at least two.
 local job = require "support.job"
 local programs = require "support.programs"
 local slurm = require "support.slurm"
 
-local HARMS = tonumber(os.getenv "TM_HARMS") or (os.getenv "TM_LONG" and 500 or 10)
+local HARMS = tonumber(os.getenv "TM_HARMS") or (os.getenv "TM_LONG" and 500 or 5)
 local HARMS_OF_JOB = 5
 local MACHINES = tonumber(os.getenv "TM_MACHINES") or (os.getenv "TM_LONG" and 8 or 3)
 local MINI_BATCHES = 20000
