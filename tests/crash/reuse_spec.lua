@@ -67,7 +67,7 @@ describe("a job that reuses another's result", function()
 
   it("runs if the earlier result cannot be read", function()
     local changes = count_changes(earlier)
-    for _, n in ipairs(some_of(changes, changes / 2)) do
+    for _, n in ipairs(some_of(changes, changes / 4)) do
       local t = new_case()
       earlier(t)
       t:run_job(nil, faults(("fail@%d:EIO"):format(n)))
@@ -82,7 +82,7 @@ describe("a job whose result is kept", function()
 
   it("may be killed meanwhile, and then is reused or not", function()
     local changes = count_changes(function() end)
-    for _, n in ipairs(some_of(changes, changes / 4)) do
+    for _, n in ipairs(some_of(changes, changes / 8)) do
       local t = new_case()
       t:run_job(nil, faults("kill@" .. n))
       expect_whole(t, "kill@" .. n)

@@ -4,7 +4,7 @@ local job = require "support.job"
 local json = require "dkjson"
 local programs = require "support.programs"
 
-local KILLS = tonumber(os.getenv "TM_KILLS") or os.getenv "TM_LONG" and 400 or 40
+local KILLS = tonumber(os.getenv "TM_KILLS") or os.getenv "TM_LONG" and 400 or 20
 local REGISTER = [[
 local ws = tm.Workspace.from_config()
 local digits = tm.Dataset.File.from_files("in/*"):register(ws, "digits", { description = "ten", tags = { n = 10 } })
@@ -304,7 +304,7 @@ describe("the database", function()
     for i = 1, KILLS do
       t:write("in/0001.txt", ("x"):rep(i))
       local p = t:start { "dataset", "register", "digits", "in", "--create-new-version" }
-      for _ = 1, i * 25 do
+      for _ = 1, i * math.max(25, 1000 / KILLS) do -- up to the end of all
         if p:has_ended() then break end
       end
       p:kill(programs.SIGKILL)
