@@ -124,8 +124,11 @@ int tidemill_insight_refresh(struct tidemill_insight *in, struct tm_err *err)
   int rc = tidemill_record_refresh(in->record, &fault);
   if (rc < 0)
     return note_fault(in, &fault);
-  if (rc == 0)
+  if (rc == 0) {
+    in->job.now_ns = tm_insight_now_ns(in);
+    in->job.elapsed_ns = tidemill_record_info(in->record)->elapsed_ns;
     return read_steps(in);
+  }
   read_job(in);
   return 1;
 }

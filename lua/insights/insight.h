@@ -30,6 +30,7 @@ struct tidemill_insight {
   struct tidemill_record *record; /* NULL: the job was removed before */
   struct tm_fact_job job;
   struct TM_ARRAY(char *) strings; /* of the facts */
+  struct TM_ARRAY(char *) paths;   /* of job.files */
   struct TM_ARRAY(
       struct tm_insight_step) steps; /* one for each of job.steps, once rows were read */
   char *workspace;                   /* absolute; NULL: there is none */

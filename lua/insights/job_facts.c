@@ -164,12 +164,13 @@ static int on_file(const struct tidemill_job_file *f, void *data)
   struct tidemill_insight *in = data;
   if (f->kind == TIDEMILL_FILE_OUTPUT)
     count_output(in, f);
-  if (in->job.files.len < FILES_MAX)
-    *TM_ARRAY_ADD(&in->job.files) = (struct tm_fact_file) { .path = tm_insight_keep(in, f->path),
-                                                            .kind = kind_name(f->kind),
-                                                            .bytes = f->bytes };
-  else
+  if (in->job.files.len == FILES_MAX) {
     in->job.files_more++;
+    return 0;
+  }
+  char *path = *TM_ARRAY_ADD(&in->paths) = tm_xstrdup(f->path);
+  *TM_ARRAY_ADD(&in->job.files) =
+      (struct tm_fact_file) { .path = path, .kind = kind_name(f->kind), .bytes = f->bytes };
   return 0;
 }
 
@@ -177,6 +178,7 @@ void tm_insight_read_files(struct tidemill_insight *in)
 {
   if (!in->record || in->job.is_removed)
     return;
+  TM_ARRAY_RELEASE_EACH(&in->paths);
   in->job.files.len = 0;
   in->job.files_more = 0;
   for (size_t i = 0; i < in->job.steps.len; i++)
@@ -280,5 +282,6 @@ void tm_insight_release_facts(struct tidemill_insight *in)
   TM_ARRAY_RELEASE(&in->job.parameters);
   TM_ARRAY_RELEASE(&in->job.files);
   TM_ARRAY_RELEASE_EACH(&in->strings);
+  TM_ARRAY_RELEASE_EACH(&in->paths);
   in->job = (struct tm_fact_job) { 0 };
 }
