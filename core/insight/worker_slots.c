@@ -109,11 +109,8 @@ static void set_text(char **text, const char *to)
 /* Words of tm_ended_describe(). */
 static void end(struct tm_workers *w, struct tm_worker_life *l, const struct tm_life_row *e)
 {
-  bool was_asked = starts_with(e->detail, "stopped") ||
-                   starts_with(e->detail, "killed by the supervisor") ||
-                   starts_with(e->detail, "killed for not ending in time");
   l->was_killed = starts_with(e->detail, "killed");
-  l->has_died = !was_asked;
+  l->has_died = e->died;
   w->deaths += l->has_died;
   l->lived_ns = lived_until(w, l, e);
   l->ended_ns = tm_larger(e->wall_ns, 1);

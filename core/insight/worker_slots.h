@@ -34,7 +34,7 @@ struct tm_worker_life {
   int64_t start_ns, init_ns;
   bool init_failed;
   bool was_killed;       /* by a signal, or for a limit */
-  bool has_died;         /* it ended, and nobody had asked it to */
+  bool has_died;         /* it ended, and nobody had told it to stop */
   int64_t last_ns;       /* the end of its last try or event */
   int64_t max_rss_bytes; /* 0: not known */
   int64_t tries, failed_tries, items, items_failed;

@@ -192,7 +192,8 @@ static void end_worker(struct rows *r, int64_t now_ns, const char *name, int64_t
 {
   struct tm_life_row e = an_event(now_ns, name, "ended");
   e.node = node ? "1" : "0";
-  e.detail = draw(r, 2) ? "stopped" : "exited with status 1";
+  e.died = draw(r, 2);
+  e.detail = e.died ? "exited with status 1" : "stopped";
   *TM_ARRAY_ADD(&r->events) = e;
 }
 
