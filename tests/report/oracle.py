@@ -178,6 +178,8 @@ def check(tidemill, folder, rng):
     found = report(tidemill, folder, folder + "/job")
     same("state", found["job"]["state"], "Completed")
     check_words(tidemill, found, folder + "/job")
+    words = [tidemill, "report", folder + "/job", "--json", "--step", "a"]
+    same("status of a wrong command", subprocess.run(words, capture_output=True, timeout=60).returncode, 2)
     same("sessions", len(found["steps"][1]["sessions"]), 2)
     for step in found["steps"]:
         o = compare(step, f"{folder}/job/{step['name']}/logs")
