@@ -30,6 +30,20 @@ const struct tm_error_groups *tm_insight_groups(const struct tidemill_insight *i
   return in->record && step < in->record->errors.len ? &in->record->errors.at[step].groups : NULL;
 }
 
+const struct tm_findings *tm_insight_findings(struct tidemill_insight *in)
+{
+  tm_findings_release(&in->findings);
+  in->findings = (struct tm_findings) { .len = 0 };
+  for (size_t i = 0; i < in->steps.len; i++)
+    if (in->steps.at[i].has_model)
+      tm_findings_add(&in->findings,
+                      &(struct tm_finding_input) { .job = &in->job,
+                                                   .step = i,
+                                                   .model = &in->steps.at[i].model,
+                                                   .groups = tm_insight_groups(in, i) });
+  return &in->findings;
+}
+
 static void read_job(struct tidemill_insight *in)
 {
   tm_insight_read_facts(in);
@@ -148,6 +162,7 @@ void tidemill_insight_close(struct tidemill_insight *in)
     return;
   release_steps(in);
   tm_insight_release_facts(in);
+  tm_findings_release(&in->findings);
   tidemill_record_close(in->record);
   tm_json_free(in->before);
   free(in->before_name);

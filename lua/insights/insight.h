@@ -12,6 +12,7 @@
 
 #include "api/disk.h"
 #include "insight/facts.h"
+#include "insight/findings.h"
 #include "insight/step_model.h"
 
 struct tm_sample_places { /* in the tables of a node */
@@ -38,7 +39,8 @@ struct tidemill_insight {
   char *before_name;
   int64_t before_elapsed_ns, before_items, before_items_failed;
   bool has_looked_before;
-  char *json; /* as last returned */
+  struct tm_findings findings; /* as last asked for */
+  char *json;                  /* as last returned */
 };
 
 /* A copy that lives as long as the facts; NULL for NULL and "". */
@@ -65,6 +67,8 @@ void tm_insight_read_next(struct tidemill_insight *in);
 bool tm_insight_read_rows(struct tidemill_insight *in, size_t step);
 /* The errors of a step, from the record; NULL: they were not read. */
 const struct tm_error_groups *tm_insight_groups(const struct tidemill_insight *in, size_t step);
+/* What stands out in all steps; valid until the next call for the insight. */
+const struct tm_findings *tm_insight_findings(struct tidemill_insight *in);
 void tm_insight_release_step(struct tm_insight_step *s);
 
 #endif

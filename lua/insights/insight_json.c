@@ -71,6 +71,33 @@ static void set_groups(struct tm_json *out, const struct tidemill_insight *in, s
   set_int(out, "groups_other_items", g ? g->other_items : 0);
 }
 
+/* ---- findings ---- */
+
+static struct tm_json *finding(const struct tidemill_insight *in, const struct tm_finding *f)
+{
+  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
+  char letter[] = { f->letter, '\0' };
+  set_text(v, "rule", f->rule);
+  set_text(v, "letter", letter);
+  set_text(v, "step", in->job.steps.at[f->step].name);
+  set_text(v, "head", f->head);
+  set_text(v, "text", f->text);
+  set_text(v, "section", f->section);
+  tm_json_set(v, "lost_ns",
+              f->lost_ns < 0 ? tm_json_new(TM_JSON_NULL) : tm_json_new_int(f->lost_ns));
+  set_int(v, "from_ns", f->from_ns);
+  set_int(v, "to_ns", f->to_ns);
+  return v;
+}
+
+static void set_findings(struct tm_json *out, struct tidemill_insight *in)
+{
+  const struct tm_findings *f = tm_insight_findings(in);
+  struct tm_json *list = tm_json_set(out, "findings", tm_json_new(TM_JSON_ARRAY));
+  for (size_t i = 0; i < f->len; i++)
+    tm_json_add(list, finding(in, &f->at[i]));
+}
+
 /* ---- the object ---- */
 
 static struct tm_json *step_json(const struct tidemill_insight *in, size_t i)
@@ -94,6 +121,7 @@ const char *tidemill_insight_json(struct tidemill_insight *in)
   steps = tm_json_set(v, "steps", tm_json_new(TM_JSON_ARRAY));
   for (size_t i = 0; i < in->job.steps.len; i++)
     tm_json_add(steps, step_json(in, i));
+  set_findings(v, in);
   free(in->json);
   in->json = tm_json_text(v);
   tm_json_free(v);

@@ -17,7 +17,7 @@ def rows(path):
     with open(path, newline="", errors="surrogateescape") as f:
         whole = [line for line in f if line.endswith("\n")]
     reader = csv.reader(whole)
-    names = next(reader)
+    names = next(reader, [])  # a job that was killed early has no table
     return [dict(zip(names, r)) for r in reader if len(r) == len(names)]
 
 def quantile(values, share):
