@@ -16,7 +16,7 @@ typedef bool tm_rule(const struct tm_finding_input *in, struct tm_finding *out);
 /* rules_failures.c */
 tm_rule tm_rule_burst;     /* half of the failed tries in a tenth of the time */
 tm_rule tm_rule_one_error; /* nine of ten failed tries have one error */
-tm_rule tm_rule_retried;   /* mini-batches failed, and then succeeded */
+tm_rule tm_rule_retried;   /* items succeeded after a failed try */
 /* rules_time.c */
 tm_rule tm_rule_tail;  /* fewer than half of the slots busy at the end, for 5 % of the time */
 tm_rule tm_rule_input; /* new mini-batches came, and workers waited for a tenth of their time */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "insight/sums.h"
@@ -186,52 +185,22 @@ bool tm_rule_one_error(const struct tm_finding_input *in, struct tm_finding *out
 
 /* ---- failed and then succeeded ---- */
 
-/* How many mini-batches have failed tries, as far as these are kept. */
-static int64_t mini_batches_with_failed_tries(const struct tm_step_model *m)
-{
-  struct tm_map seen = { 0 };
-  int64_t count = 0;
-  for (size_t i = 0; i < m->notable.failed.len; i++) {
-    int64_t mini_batch = m->notable.failed.at[i].mini_batch;
-    bool is_new;
-    (void)tm_map_add(&seen, &mini_batch, sizeof(mini_batch), &is_new);
-    count += is_new && mini_batch >= 0;
-  }
-  tm_map_release(&seen);
-  return count;
-}
-
-/* Its items are tried in parts then, and those that succeed say nothing about the others. */
-static bool isolates(const struct tm_fact_step *step)
-{
-  for (size_t i = 0; i < step->settings.len; i++)
-    if (strcmp(step->settings.at[i].name, "isolate_failures") == 0)
-      return strcmp(tm_text_or_empty(step->settings.at[i].value), "true") == 0;
-  return false;
-}
-
 bool tm_rule_retried(const struct tm_finding_input *in, struct tm_finding *out)
 {
-  const struct tm_fact_counts *c = &tm_rule_step(in)->counts;
   const struct tm_step_model *m = in->model;
   struct tm_buf text = TM_BUF_NONE;
-  /* those with failed tries that have not failed for good, and will not */
-  int64_t open = c->created - c->succeeded - c->failed;
-  int64_t passing = mini_batches_with_failed_tries(m) - c->failed - tm_larger(open, 0);
-  if (passing < 1 || isolates(tm_rule_step(in)))
+  if (m->retried_items < 1)
     return false;
-  if (m->notable.failed_more > 0 || open > 0)
+  if (m->failed_before.len >= TM_FAILED_BEFORE)
     tm_buf_add_str(&text, "at least ");
-  tm_text_grouped(&text, passing);
-  tm_buf_printf(&text, " %s failed at first and succeeded when %s tried again. ",
-                tm_text_counted(passing, "mini-batch", "mini-batches"),
-                tm_text_counted(passing, "it was", "they were"));
+  tm_text_count(&text, m->retried_items, tm_text_counted(m->retried_items, " item", " items"));
+  tm_buf_add_str(&text, " succeeded after a try of the same mini-batch had failed. ");
   tm_rule_add_command(&text, in, "logs", "--errors", NULL);
-  tm_buf_add_str(&text, " shows why the first tries failed.");
+  tm_buf_add_str(&text, " shows why.");
   out->weight = TM_WEIGHT_LOW;
   out->head = tm_xstrdup("Failures that passed:");
   out->text = tm_buf_take(&text);
-  out->lost_ns = c->failed == 0 ? failed_ns(m) : -1;
+  out->lost_ns = tm_rule_step(in)->counts.items_failed == 0 ? failed_ns(m) : -1;
   out->section = "failures";
   return true;
 }

@@ -15,7 +15,7 @@
 /* What is around run() is the way of a mini-batch, and not the loading of large items, if it takes
  * at most this at the median. */
 #define SMALL_AROUND_NS (20 * TM_MS)
-/* What workers wait for a mini-batch at most if it is only handed over, and was there already. */
+/* What workers wait for each mini-batch at most if it was there and is only handed over. */
 #define HANDING_NS  (2 * TM_MS)
 #define LITTLE_NS   TM_S /* less time is not worth a sentence */
 #define SAVED_SHARE 0.02 /* of the time: what is worth another mini_batch_size */
