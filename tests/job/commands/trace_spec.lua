@@ -4,7 +4,8 @@ local job = require "support.job"
 local json = require "dkjson"
 local lfs = require "lfs"
 
--- 3.txt fails twice, 5.txt kills its worker once, 7.txt always fails
+-- 3.txt fails twice, 5.txt kills its worker once, 7.txt always fails: after these two have succeeded,
+-- because the job ends then
 local SCRIPT = [[
 local function first(name)
   local file = io.open(name)
@@ -13,12 +14,20 @@ local function first(name)
   return true
 end
 local place = os.getenv "PLACE"
+local function wait_for(name)
+  local limit = os.time() + 20
+  while os.time() < limit do
+    local file = io.open(place .. "/" .. name)
+    if file then return file:close() end
+  end
+end
 function init() end
 function run(m)
   local name = m[1]:match "[^/]+$"
   if name:find "^0*3%." and (first(place .. "/a") or first(place .. "/b")) then error("bad '" .. name .. "'") end
   if name:find "^0*5%." and first(place .. "/c") then os.exit(9) end
-  if name:find "^0*7%." then error "always </script>" end
+  if name:find "^0*7%." then wait_for "done3" wait_for "done5" error "always </script>" end
+  if name:find "^0*[35]%." then first(place .. "/done" .. name:match "[35]") end
   return { name }
 end
 ]]
@@ -110,7 +119,7 @@ end
 describe("a trace of a job", function()
   after_each(job.check_end)
 
-  it("has each try once, arrows between tries, deaths, sessions, and is written whole or not at all", function()
+  it("has each try once, arrows between tries, deaths, sessions, findings, and is written whole or not at all", function()
     local t = job.case()
     local env = { env = { "PLACE=" .. t.dir } }
     t:inputs(8)
@@ -136,6 +145,13 @@ describe("a trace of a job", function()
     assert.equal(2, #sessions)
     check_arrows(found, sessions[2].ts)
     assert.equal("Failed", sessions[2].args.state)
+
+    local rules = {}
+    for _, finding in ipairs(decoded(t:expect(t:run { "report", t.job_dir, "--json" }, 0).out).findings) do
+      rules[finding.rule] = finding.text
+    end
+    assert.truthy(rules.retried:find("2 items succeeded after a try of the same mini-batch had failed. 'tidemill logs job",
+      1, true))
 
     t:expect(t:run { "report", t.job_dir, "--trace", "trace.json.gz" }, 0)
     assert.equal(0, os.execute(("cd '%s' && gunzip -c trace.json.gz | cmp - trace.json"):format(t.dir)))

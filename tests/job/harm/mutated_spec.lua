@@ -182,6 +182,7 @@ end
 
 local COMMANDS = {
   { "status", "job" }, { "status", "job", "--json" }, { "logs", "job" }, { "verify", "job" }, { "jobs", "--all" },
+  { "report", "job", "--trace", "-" },
   { "replay", "job", "--step", "frames", "--mini-batch", "0" }, { "clean", "--dry-run", "job" }, { "resume", "job" },
   { "verify", "job" }, { "run", "pipeline.lua", "--job-dir", "job", "--resume" },
 }
