@@ -84,13 +84,6 @@ static void add_head(struct tm_html *h, const struct tm_job_page *page)
   tm_html_close(h, "head");
 }
 
-bool tm_page_is_report(const char *head, size_t len)
-{
-  static const char mark[] = "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'/>"
-                             "<meta name='generator' content=\"tidemill report ";
-  return len >= sizeof(mark) - 1 && memcmp(head, mark, sizeof(mark) - 1) == 0;
-}
-
 /* The sections of a step that is shown after another one; nothing if it has none. */
 static void add_further_step(struct tm_html *h, const struct tm_job_page *page, size_t step)
 {

@@ -16,9 +16,9 @@ const char *const *tm_page_sections(void);
 bool tm_page_add_section(struct tm_buf *out, const struct tm_job_page *page, const char *name);
 /* The whole file. */
 void tm_page_add(struct tm_buf *out, const struct tm_job_page *page);
-/* Whether a file that begins like this was written by tm_page_add(); TM_PAGE_MARK_MAX bytes are
- * enough. */
-#define TM_PAGE_MARK_MAX 128
-bool tm_page_is_report(const char *head, size_t len);
+/* What each of these files begins with. */
+#define TM_PAGE_BEGIN                                                                              \
+  "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'/>"                                 \
+  "<meta name='generator' content=\"tidemill report "
 
 #endif

@@ -168,6 +168,15 @@ static void add_faults(struct tm_html *h, const struct tm_fact_job *job)
     }
 }
 
+/* A command to type next, or only what to do. */
+static void add_next(struct tm_html *h, const char *command, const char *why)
+{
+  if (has(command))
+    tm_page_command(h, command, has(why) ? why : NULL);
+  else if (has(why))
+    tm_html_put(h, "p class='more'", why);
+}
+
 /* Beside the last Completed job of the pipeline. */
 static void add_comparison(struct tm_html *h, const struct tm_fact_job *job)
 {
@@ -228,8 +237,8 @@ void tm_section_result(struct tm_html *h, const struct tm_job_page *page)
   add_line(h, job);
   add_sentence(h, page);
   add_faults(h, job);
-  if (has(job->next))
-    tm_page_command(h, job->next, job->next_why);
+  add_next(h, job->next, job->next_why);
+  add_next(h, job->next_other, job->next_other_why);
   add_comparison(h, job);
   tm_html_close(h, "section");
 }

@@ -7,6 +7,15 @@ static bool has(const char *text)
   return text && *text;
 }
 
+/* One without a name has a number. */
+static void add_name(struct tm_html *h, const char *name, size_t i)
+{
+  if (has(name))
+    tm_html_name(h, name);
+  else
+    tm_html_int(h, (int64_t)i + 1);
+}
+
 static void add_inputs(struct tm_html *h, const struct tm_fact_step *step)
 {
   bool has_version = false;
@@ -22,7 +31,7 @@ static void add_inputs(struct tm_html *h, const struct tm_fact_step *step)
     const struct tm_fact_input *in = &step->inputs.at[i];
     tm_html_open(h, "tr");
     tm_html_open(h, "th scope='row'");
-    tm_html_name(h, in->name);
+    add_name(h, in->name, i);
     tm_html_close(h, "th");
     tm_page_cell(h, in->kind);
     tm_html_open(h, "td class='path'");
@@ -54,7 +63,7 @@ static void add_outputs(struct tm_html *h, const struct tm_job_page *page,
     const struct tm_fact_output *o = &step->outputs.at[i];
     tm_html_open(h, "tr");
     tm_html_open(h, "th scope='row'");
-    tm_html_name(h, o->name);
+    add_name(h, o->name, i);
     tm_html_close(h, "th");
     tm_html_open(h, "td class='path'");
     if (has(o->path))

@@ -112,6 +112,11 @@ int tm_file_begin(struct tm_file_writing *w, const char *path, struct tm_err *er
   return begin(w, path, -1, err);
 }
 
+int tm_file_begin_mode(struct tm_file_writing *w, const char *path, int mode, struct tm_err *err)
+{
+  return begin(w, path, mode, err);
+}
+
 int tm_file_end(struct tm_file_writing *w, int rc, bool sync, struct tm_err *err)
 {
   if (rc == 0 && sync && w->tmp != NULL)

@@ -26,6 +26,8 @@ struct tm_file_writing {
   int fd;
 };
 int tm_file_begin(struct tm_file_writing *w, const char *path, struct tm_err *err);
+/* The same with this mode, also if the file is there. */
+int tm_file_begin_mode(struct tm_file_writing *w, const char *path, int mode, struct tm_err *err);
 int tm_file_put(struct tm_file_writing *w, const void *p, size_t n, struct tm_err *err);
 /* `rc`: the result so far. Puts the file in its place, or removes it if that is negative. Returns
  * `rc`, or another error. */

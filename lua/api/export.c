@@ -14,6 +14,7 @@
 
 #include "api/export_trace.h"
 #include "api/own.h"
+#include "api/replace.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "data/rows/open.h"
@@ -124,37 +125,6 @@ static int to_packer(void *data, const char *text, size_t len)
   return tm_gzip_writer_add(x->packer, text, len);
 }
 
-/* Whether the file, compressed or not, begins as one of this format. */
-static bool is_ours(const struct export *x, const struct tm_stat *st)
-{
-  const char *begin = x->format->begin;
-  size_t n = strlen(begin);
-  char *front = tm_xmalloc(n);
-  struct tm_stream *s = tm_rows_open(tm_fs_real(), x->o.path,
-                                     &(struct tm_rows_pack) { .index_dir = NULL }, false, NULL);
-  int64_t got = s ? s->read(s, front, n, 0, NULL) : 0;
-  bool is_ours = st->size == 0 || (got == (int64_t)n && memcmp(front, begin, n) == 0);
-  tm_stream_close(s);
-  free(front);
-  return is_ours;
-}
-
-/* Keeps (1). */
-static int check_file(const struct export *x, struct tm_err *err)
-{
-  const struct tm_fs *fs = tm_fs_real();
-  struct tm_stat st;
-  int rc = fs->stat(fs->self, x->o.path, true, &st);
-  if (rc == 0 && S_ISDIR(st.mode))
-    return tm_err_set(err, TM_EUSAGE, "'%s' is a folder; name a file in it", x->o.path);
-  if (rc == 0 && S_ISREG(st.mode) && !x->o.overwrite && !is_ours(x, &st))
-    return tm_err_set(err, TM_EUSAGE,
-                      "'%s' is there already, and is not %s; name another file, or set overwrite "
-                      "(--overwrite) to replace it",
-                      x->o.path, x->format->name);
-  return 0;
-}
-
 static int check_step(const struct export *x, struct tm_err *err)
 {
   for (size_t i = 0; x->o.step && i < x->r->steps.len; i++)
@@ -216,7 +186,9 @@ int tidemill_record_export(struct tidemill_record *r, enum tidemill_format forma
   if (!x.o.path == !x.o.on_text)
     return tm_err_set(err, TM_EUSAGE, "%s: give either `path` or `on_text`", call);
   x.format = &formats[format];
-  if ((rc = check_step(&x, err)) < 0 || (x.o.path && (rc = check_file(&x, err)) < 0))
+  if ((rc = check_step(&x, err)) < 0 ||
+      (x.o.path &&
+       (rc = tm_replace_check(x.o.path, x.format->begin, x.format->name, x.o.overwrite, err)) < 0))
     return rc;
   if (x.o.path)
     return write_file(&x, err);

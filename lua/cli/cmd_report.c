@@ -1,23 +1,31 @@
-/* cmd_report.c - `tidemill report JOB`: writes a job in a format of another program.
+/* cmd_report.c - `tidemill report JOB`: writes a page about a job, or the job in a format of
+ * another program.
  *
  * Each format is an option that names the file, and a row in `outputs`.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
 struct report_options {
-  const char *joblog, *trace, *step;
-  bool overwrite, json;
+  const char *joblog, *trace, *step, *page;
+  bool overwrite, json, opens;
 };
 
 #define PLACE(field) offsetof(struct report_options, field)
 /* clang-format off */
 static const struct tm_option options[] = {
+  { "o", TM_OPTION_VALUE, PLACE(page), "FILE", NULL, "the file for the page, by default report.html in the job's directory; -: to standard output" },
+  { "open", TM_OPTION_FLAG, PLACE(opens), NULL, NULL, "shows the page in a browser" },
   { "joblog", TM_OPTION_VALUE, PLACE(joblog), "FILE", NULL, "writes a row for each mini-batch that has ended, as GNU parallel does; -: to standard output" },
   { "trace", TM_OPTION_VALUE, PLACE(trace), "FILE", NULL, "writes a trace for ui.perfetto.dev and chrome://tracing; FILE.gz: compressed" },
   { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "prints what the report shows as one JSON object on one line, for programs" },
-  { "step", TM_OPTION_VALUE, PLACE(step), "NAME", NULL, "writes one step; by default all, one after the other" },
+  { "step", TM_OPTION_VALUE, PLACE(step), "NAME", NULL, "writes one step, by default all, one after the other; of the page: the step that comes first" },
   { "overwrite", TM_OPTION_FLAG, PLACE(overwrite), NULL, NULL, "replaces FILE whatever it is; by default only if it is empty, or has the same format" },
 };
 /* clang-format on */
@@ -27,11 +35,14 @@ static int report(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_report = {
   .name = "report",
   .run = report,
-  .usage = "[JOB] --joblog FILE|- | --trace FILE[.gz] | --json [--step NAME] [--overwrite]",
-  .summary = "writes what a job has done, for other programs",
+  .usage = "[JOB] [-o FILE|-] [--open] | --joblog FILE|- | --trace FILE[.gz] | --json "
+           "[--step NAME] [--overwrite]",
+  .summary = "writes a page about a job, or its rows for other programs",
   .options = options,
   .options_len = TM_COUNT_OF(options),
-  .help = "FILE gets its name when it is complete: if anything fails, an older FILE stays as\n"
+  .help = "The page is one file that loads nothing: it can be moved, mailed and printed. An\n"
+          "earlier report is replaced. FILE gets its name when it is complete: if anything fails, "
+          "an older FILE stays as\n"
           "it was. The job may be running, and is not changed. 'tidemill help report' shows\n"
           "what the files contain.\n",
 };
@@ -54,28 +65,26 @@ static const char *file_of(const struct report_options *o, const struct output *
   return file;
 }
 
-/* The one that was asked for. NULL and TM_EUSAGE. */
-static const struct output *choose(const struct report_options *o, struct tm_err *err)
+/* The one that was asked for; *chosen is NULL for the page and --json. TM_EUSAGE. */
+static int choose(const struct report_options *o, const struct output **chosen, struct tm_err *err)
 {
-  const struct output *chosen = NULL;
-  struct tm_buf names = TM_BUF_NONE;
+  const char *first = o->page ? "-o" : o->opens ? "--open" : NULL;
+  *chosen = NULL;
   for (size_t i = 0; i < TM_COUNT_OF(outputs); i++) {
-    const char *name = outputs[i].name;
-    tm_buf_printf(&names, "%s%s FILE", i == 0 ? "" : ", ", name);
     if (!file_of(o, &outputs[i]))
       continue;
-    if (chosen) {
-      tm_err_set(err, TM_EUSAGE, "'%s' does not go with '%s'; write one at a time", name,
-                 chosen->name);
-      tm_buf_release(&names);
-      return NULL;
-    }
-    chosen = &outputs[i];
+    if (first)
+      return tm_err_set(err, TM_EUSAGE, "'%s' does not go with '%s'; write one at a time",
+                        outputs[i].name, first);
+    *chosen = &outputs[i];
+    first = outputs[i].name;
   }
-  if (!chosen)
-    tm_err_set(err, TM_EUSAGE, "say what to write: %s, or --json", tm_buf_str(&names));
-  tm_buf_release(&names);
-  return chosen;
+  const char *beside = first ? first : o->step ? "--step" : o->overwrite ? "--overwrite" : NULL;
+  if (o->json && beside) /* it prints all of the job */
+    return tm_err_set(err, TM_EUSAGE, "'%s' does not go with '--json'", beside);
+  if (o->opens && o->page && strcmp(o->page, "-") == 0)
+    return tm_err_set(err, TM_EUSAGE, "'--open' needs a file; leave out '-o -'");
+  return 0;
 }
 
 static int on_text(const char *text, size_t bytes, void *data)
@@ -130,13 +139,53 @@ static int print_json(const struct tm_cli *cli, const char *job, struct tm_err *
   return tm_cli_write_and_release(&out);
 }
 
-/* --json prints all of the job. */
-static int check_json(const struct report_options *o, struct tm_err *err)
+/* ---- the page ---- */
+
+/* Starts a browser, and does not wait for it. Its output would be lost among ours. */
+static void open_page(const char *path)
 {
-  const char *other = o->step ? "--step" : o->overwrite ? "--overwrite" : NULL;
-  for (size_t i = 0; i < TM_COUNT_OF(outputs); i++)
-    other = file_of(o, &outputs[i]) ? outputs[i].name : other;
-  return o->json && other ? tm_err_set(err, TM_EUSAGE, "'%s' does not go with '--json'", other) : 0;
+  const char *program = getenv("BROWSER");
+  posix_spawn_file_actions_t files;
+  pid_t pid;
+  program = program && *program ? program : "xdg-open";
+  char *const argv[] = { (char *)program, (char *)path, NULL };
+  posix_spawn_file_actions_init(&files);
+  for (int fd = 0; fd <= 2; fd++)
+    posix_spawn_file_actions_addopen(&files, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
+  int code = posix_spawnp(&pid, program, &files, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&files);
+  if (code != 0)
+    tm_cli_say("no browser was started: '%s': %s; open the file in one, or name one in BROWSER",
+               program, strerror(code));
+}
+
+static void on_written(const char *path, void *data)
+{
+  const struct report_options *o = data;
+  tm_cli_say("report: %s", path);
+  if (o->opens)
+    open_page(path);
+}
+
+static int write_page(const struct tm_cli *cli, const char *job, struct report_options *o,
+                      struct tm_err *err)
+{
+  struct tidemill_report_options to = TIDEMILL_REPORT_OPTIONS_INIT;
+  bool is_printed = o->page && strcmp(o->page, "-") == 0;
+  if (is_printed && cli->has_no_stdout)
+    return tm_err_set(err, TM_EUSAGE, "standard output is closed; name a file: -o FILE");
+  if (is_printed)
+    to.on_text = on_text;
+  else
+    to.path = o->page;
+  to.step = o->step;
+  to.overwrite = o->overwrite;
+  to.on_written = on_written;
+  to.data = o;
+  struct tidemill_workspace *ws = tm_cli_nearest_workspace(cli);
+  int rc = tidemill_report_write(ws, job, &to, err);
+  tidemill_workspace_close(ws);
+  return rc;
 }
 
 static int report(const struct tm_cli *cli, int argc, char **argv)
@@ -149,14 +198,14 @@ static int report(const struct tm_cli *cli, int argc, char **argv)
   if (rc >= 0)
     rc = tm_cli_one_job(&rest, &err);
   if (rc >= 0)
-    rc = check_json(&o, &err);
-  if (rc >= 0 && !o.json && !(output = choose(&o, &err)))
-    rc = err.code;
+    rc = choose(&o, &output, &err);
   if (rc < 0) {
     TM_ARRAY_RELEASE(&rest);
     return tm_cli_fail_usage(&tm_command_report, &err);
   }
-  rc = o.json ? print_json(cli, rest.at[0], &err) : write_job(cli, rest.at[0], &o, output, &err);
+  rc = o.json   ? print_json(cli, rest.at[0], &err)
+       : output ? write_job(cli, rest.at[0], &o, output, &err)
+                : write_page(cli, rest.at[0], &o, &err);
   TM_ARRAY_RELEASE(&rest);
   return tm_cli_end(rc, &err);
 }

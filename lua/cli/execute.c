@@ -427,6 +427,22 @@ static int run_job(struct tm_execution *x)
   return status ? status : written;
 }
 
+static void on_report(const char *path, void *data)
+{
+  tm_cli_say("report: %s", path);
+}
+
+/* However the job has ended. A failure changes nothing of that. */
+static void write_report(const char *file, const char *dir)
+{
+  struct tidemill_report_options o = TIDEMILL_REPORT_OPTIONS_INIT;
+  struct tm_err err = TM_ERR_NONE;
+  o.path = *file ? file : NULL;
+  o.on_written = on_report;
+  if (tidemill_report_write(NULL, dir, &o, &err) < 0)
+    tm_cli_say("the report was not written: %s", err.text);
+}
+
 int tm_execute(const struct tm_execute *o, struct tm_err *err)
 {
   struct tm_execution x = { .o = o, .signals = -1 };
@@ -445,7 +461,11 @@ int tm_execute(const struct tm_execute *o, struct tm_err *err)
   tm_terminal_release(&x.terminal); /* writes its held text before the following messages */
   if (rc >= 0 && o->hooks && o->hooks->on_over)
     rc = status = o->hooks->on_over(o->data, &x, status, err);
+  char *dir = x.job && o->report ? tm_xstrdup(tidemill_job_dir(x.job)) : NULL;
   tidemill_job_close(x.job);
   tm_terminal_release(&x.terminal);
+  if (dir)
+    write_report(o->report, dir);
+  free(dir);
   return rc < 0 ? rc : status;
 }

@@ -57,6 +57,9 @@ struct tm_execute {
   const char *progress;          /* one of tm_progress_modes; NULL: auto */
   bool json;                     /* prints the result on standard output */
   const char *anew; /* the command that starts a new job like this one; NULL: not known */
+  /* The file for the report, which is written when the job is closed; "": in the job's directory;
+   * NULL: none. */
+  const char *report;
   const struct tm_execute_hooks *hooks;
   void *data; /* for the hooks */
 };

@@ -37,12 +37,26 @@ static void tell_replaced(const struct tm_words *params, size_t at)
     }
 }
 
+/* Before the job runs: at its end, nobody could name another file. */
+static int check_report(const char *file, struct tm_err *err)
+{
+  if (!file || !*file)
+    return 0;
+  if (strcmp(file, "-") == 0)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'--report' needs a file here; for standard output, when the job has ended: "
+                      "tidemill report JOB -o -");
+  return tidemill_report_check(file, false, err);
+}
+
 int tm_launch_init(struct tm_launch *l, const struct tm_cli *cli, struct tm_err *err)
 {
   if (l->o.joblog && strcmp(l->o.joblog, "-") == 0)
     return tm_err_set(err, TM_EUSAGE,
                       "'--joblog' needs a file here; for standard output, when the job has ended: "
                       "tidemill report JOB --joblog -");
+  if (check_report(l->o.report, err) < 0)
+    return err->code;
   for (size_t i = 0; i < l->o.params.len; i++)
     if (!tm_option_pair(l->o.params.at[i], err))
       return TM_EUSAGE;
@@ -104,6 +118,7 @@ int tm_launch_run(struct tm_launch *l, const struct tm_execute_hooks *hooks, voi
   e.o.no_reuse = o->no_reuse;
   e.o.keep_script = o->keep_script;
   e.o.joblog = o->joblog;
+  e.report = o->report;
   tm_require(l->rt && l->pipeline);
   int rc = l->argc > 0 ? tm_command_line_record(l->pipeline, l->argc, l->argv, err) : 0;
   return rc < 0 ? rc : tm_execute(&e, err);

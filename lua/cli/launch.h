@@ -15,6 +15,7 @@ struct tm_launch_options {
   const char *progress;    /* auto, bar, plain, none; NULL: auto */
   const char *max_workers; /* of all steps together; NULL: not given */
   const char *joblog;      /* a file that gets rows of mini-batches, or NULL */
+  const char *report;      /* a file for the report; "": in the job's directory; NULL: none */
   bool resume, keep_failed, accept_changes, verify_input, verify_output, json;
   bool no_reuse;    /* runs every step */
   bool keep_script; /* a resumed job uses its own copy */

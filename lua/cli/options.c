@@ -225,6 +225,7 @@ static int set_value(const struct tm_option *o, const char *value, void *out, st
   switch (o->kind) {
   case TM_OPTION_FLAG: *(bool *)(void *)place = true; break;
   case TM_OPTION_VALUE: *(const char **)(void *)place = value; break;
+  case TM_OPTION_MAYBE: *(const char **)(void *)place = value ? value : ""; break;
   case TM_OPTION_LIST: *TM_ARRAY_ADD((struct tm_words *)(void *)place) = value; break;
   }
   return 0;
@@ -256,7 +257,7 @@ static int read_value(const struct tm_option *o, const char *value, int argc, ch
   add_name(&name, o);
   if (o->kind == TM_OPTION_FLAG && value) {
     rc = tm_err_set(err, TM_EUSAGE, "option '%s' takes no value, '%s' was given", name.data, value);
-  } else if (o->kind != TM_OPTION_FLAG && !value) {
+  } else if ((o->kind == TM_OPTION_VALUE || o->kind == TM_OPTION_LIST) && !value) {
     const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
     if (!next || strncmp(next, "--", 2) == 0)
       rc = refuse_missing(o, name.data, next && next[2] ? next : NULL, err);
@@ -265,7 +266,7 @@ static int read_value(const struct tm_option *o, const char *value, int argc, ch
   }
   /* An empty value is most often an unset variable of the shell; as a directory it would mean the
    * current one. */
-  if (rc == 0 && o->kind == TM_OPTION_VALUE && !*value && strcmp(o->value, "TEXT") != 0)
+  if (rc == 0 && value && o->kind != TM_OPTION_LIST && !*value && strcmp(o->value, "TEXT") != 0)
     rc = tm_err_set(err, TM_EUSAGE, "the value of option '%s' is empty; accepted: %s %s", name.data,
                     name.data, o->value);
   tm_buf_release(&name);
@@ -351,7 +352,10 @@ void tm_options_add_help(struct tm_buf *out, const struct tm_option *options, si
     size_t start = out->len;
     tm_buf_add_str(out, "  ");
     add_name(out, o);
-    tm_buf_printf(out, "%s%s", o->value ? " " : "", o->value ? o->value : "");
+    if (o->kind == TM_OPTION_MAYBE)
+      tm_buf_printf(out, "[=%s]", o->value);
+    else
+      tm_buf_printf(out, "%s%s", o->value ? " " : "", o->value ? o->value : "");
     size_t column = out->len - start;
     if (column >= HELP_COLUMN)
       tm_buf_printf(out, "\n%*s", HELP_COLUMN, "");

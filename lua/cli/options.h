@@ -20,6 +20,7 @@ enum tm_option_kind {
   TM_OPTION_FLAG,  /* bool */
   TM_OPTION_VALUE, /* const char *; the last one wins */
   TM_OPTION_LIST,  /* struct tm_words; may be given several times */
+  TM_OPTION_MAYBE, /* const char *; `--name` alone is "", and a value comes with '=' only */
 };
 
 struct tm_option {

@@ -6,6 +6,7 @@
 #include "api/own.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "sys/clock.h"
 
 /* ---- reading ---- */
 
@@ -110,6 +111,7 @@ int tidemill_insight_open(struct tidemill_insight **out, struct tidemill_workspa
     return err->code;
   struct tidemill_insight *in = TM_NEW(struct tidemill_insight);
   in->o = o;
+  in->opened_ns = tm_clock_mono_ns();
   int rc = open_job(in, ws, job, err);
   if (rc < 0)
     tidemill_insight_close(in);
@@ -168,5 +170,6 @@ void tidemill_insight_close(struct tidemill_insight *in)
   free(in->before_name);
   free(in->workspace);
   free(in->json);
+  tm_buf_release(&in->html);
   free(in);
 }

@@ -2,6 +2,7 @@
  *
  *   insight.c    opens and refreshes it
  *   insight_json.c  writes it
+ *   insight_page.c, report_file.c  writes it as a page, and that to a file
  *   step_rows.c  the models of its steps
  *   job_facts.c, definition_facts.c, next.c  its facts
  */
@@ -41,6 +42,8 @@ struct tidemill_insight {
   bool has_looked_before;
   struct tm_findings findings; /* as last asked for */
   char *json;                  /* as last returned */
+  struct tm_buf html;
+  int64_t opened_ns; /* monotonic */
 };
 
 /* A copy that lives as long as the facts; NULL for NULL and "". */
@@ -69,6 +72,9 @@ bool tm_insight_read_rows(struct tidemill_insight *in, size_t step);
 const struct tm_error_groups *tm_insight_groups(const struct tidemill_insight *in, size_t step);
 /* What stands out in all steps; valid until the next call for the insight. */
 const struct tm_findings *tm_insight_findings(struct tidemill_insight *in);
+/* What a page shows of it; `options` as given. TM_EUSAGE: there is no such step. */
+int tm_insight_add_page(struct tidemill_insight *in, struct tm_buf *out,
+                        const struct tidemill_html_options *options, struct tm_err *err);
 void tm_insight_release_step(struct tm_insight_step *s);
 
 #endif

@@ -121,7 +121,7 @@ static void add_values(struct tm_buf *out, const struct tm_cli *cli)
     const struct tm_command *c = cli->commands[i];
     struct tm_parameter_options o = options_of(c);
     for (size_t j = 0; c->summary && j < o.all.len; j++)
-      if (o.all.at[j].kind != TM_OPTION_FLAG)
+      if (o.all.at[j].kind != TM_OPTION_FLAG && o.all.at[j].kind != TM_OPTION_MAYBE)
         add_value(out, c, &o.all.at[j], j >= o.own_len);
     tm_parameter_options_release(&o);
   }

@@ -339,9 +339,7 @@ static void a_page_of_two_steps_has_both(void **state)
   expect(html, "counts all 2 tries.");
   expect(html, " in 0.05 s from the job");
   expect_links(html);
-  assert_true(tm_page_is_report(html, TM_PAGE_MARK_MAX));
-  assert_false(tm_page_is_report(html, 20));
-  assert_false(tm_page_is_report("<!doctype html>\n<html><head><meta charset='utf-8'/>", 50));
+  assert_memory_equal(html, TM_PAGE_BEGIN, strlen(TM_PAGE_BEGIN));
   (void)state;
 }
 

@@ -1,0 +1,99 @@
+-- `tidemill report`, and --report of a command that runs a job: what the page says, where it goes,
+-- and what is never replaced.
+local job = require "support.job"
+local lfs = require "lfs"
+
+-- 3.txt always fails, with a message that looks like markup; run() prints such text, too.
+local SCRIPT = [[
+function run(m)
+  local name = m[1]:match "[^/]+$"
+  print "<script>canary</script>"
+  if name:find "^0*3%." then error("bad <img src=x onerror=canary()> \27[31m\226\128\174red") end
+  return { name }
+end
+]]
+
+local function expect_page(page, words)
+  for _, word in ipairs(words) do
+    assert.is_truthy(page:find(word, 1, true), "missing in the page: " .. word)
+  end
+  assert.is_nil(page:find("<img", 1, true))
+  assert.is_nil(page:find("\226\128\174", 1, true))
+  assert.is_nil(page:find("\27", 1, true))
+end
+
+local function check_refusals(t)
+  local function refused(words, options)
+    local r = t:run(options)
+    t:expect(r, 2)
+    job.expect_words(r.err, words)
+  end
+  local rows = t:read "job/score/failed_items.jsonl"
+  refused({ "'score.lua' is there already, and is not a report", "--overwrite" }, { "report", "job", "-o", "score.lua" })
+  refused({ "'in' is a folder; name a file in it" }, { "report", "job", "-o", "in" })
+  refused({ "'/dev/null' is not a regular file", "-o -" }, { "report", "job", "-o", "/dev/null" })
+  refused({ "'job/score/failed_items.jsonl' is a file of the job itself" },
+    { "report", "job", "-o", "job/score/failed_items.jsonl", "--overwrite" })
+  refused({ "'--joblog' does not go with '-o'" }, { "report", "job", "-o", "x.html", "--joblog", "x.tsv" })
+  refused({ "'--open' needs a file" }, { "report", "job", "-o", "-", "--open" })
+  refused({ "has no step 'other'" }, { "report", "job", "--step", "other" })
+  refused({ "no job" }, { "report", "nothing" })
+  -- before anything is read: the job does not even exist
+  refused({ "'score.lua' is there already" }, { "report", "nothing", "-o", "score.lua" })
+  assert.equal(rows, t:read "job/score/failed_items.jsonl")
+  t:write("any.txt", "mine")
+  t:expect(t:run { "report", "job", "-o", "any.txt", "--overwrite" }, 0)
+  assert.is_truthy(t:read("any.txt"):find("tidemill report", 1, true))
+end
+
+describe("the page of a job", function()
+  after_each(job.check_end)
+
+  it("is written however the job ended, replaces a report and nothing else", function()
+    local t = job.case()
+    t:inputs(8)
+    t:script(SCRIPT)
+    t:pipeline("mini_batch_size = 1, process_count_per_node = 2, error_threshold = 0, logging_level = 'DEBUG'")
+
+    -- a file that is not a report is refused before the job begins
+    t:write("notes.html", "mine")
+    local early = t:run_job { "--report=notes.html" }
+    t:expect(early, 2)
+    job.expect_words(early.err, { "'notes.html' is there already, and is not a report" })
+    assert.is_false(t:has "job")
+
+    local r = t:run_job { "--report" }
+    t:expect(r, 1)
+    job.expect_words(r.err, { "report: " .. t.job_dir .. "/report.html" })
+    local page = t:read "job/report.html"
+    expect_page(page, {
+      "<!doctype html>", "Content-Security-Policy", "Failed", "and error_threshold tolerates 0.",
+      "bad &lt;img src=x onerror=canary()&gt; [U+202E]red", "RUN_EXCEPTION", "score.lua:",
+      "<code>tidemill replay ", "0003.txt", "mini_batch_size", "href=\"score/failed_items.jsonl\"",
+    })
+    assert.equal("rw-------", lfs.attributes(t.job_dir .. "/report.html", "permissions"))
+
+    -- standard output; elsewhere, where links name the job's directory
+    local printed = t:run { "report", "job", "-o", "-" }
+    t:expect(printed, 0)
+    expect_page(printed.out, { "Failed", "href=\"file://" })
+    t:expect(t:run { "report", "job", "-o", "there.html" }, 0)
+    expect_page(t:read "there.html", { "href=\"file://" })
+    t:expect(t:run { "report", "job", "-o", "there.html" }, 0) -- it may replace a report
+    check_refusals(t)
+
+    -- the status of a job stays if its report cannot be written; an older report stays whole
+    local full = t:run({ "-c", "trap '' XFSZ; ulimit -f 4; exec \"$TIDEMILL\" report job" },
+                       { program = "/bin/sh", env = { "TIDEMILL=" .. os.getenv "TIDEMILL" } })
+    t:expect(full, 3)
+    job.expect_words(full.err, { "report.html'", "write the report elsewhere: -o FILE" })
+    assert.equal(page, t:read "job/report.html")
+    local late = t:run { "resume", "job", "--report=missing/report.html" }
+    t:expect(late, 1)
+    job.expect_words(late.err, { "the report was not written: cannot write 'missing/report.html'" })
+
+    -- --report never takes the word behind it
+    t:expect(t:run { "run", "--report", "pipeline.lua", "--job-dir", "second" }, 1)
+    assert.is_true(t:has "second/report.html")
+  end)
+end)
