@@ -591,7 +591,7 @@
   function themeColours() {
     if (colours) return colours;
     const probe = make('i');
-    probe.hidden = true;
+    probe.style.forcedColorAdjust = 'none'; // a canvas is not forced, either
     document.body.append(probe);
     const get = name => {
       probe.style.color = `var(${name})`;

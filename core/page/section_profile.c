@@ -61,7 +61,7 @@ static void add_frame(struct flame *f, size_t i, double from)
   tm_html_attr_num(f->h, "height", FRAME_HEIGHT - 1);
   tm_html_open(f->h, "rect width='100%' height='100%' fill='#7fb0c8'");
   tm_html_attrf(f->h, "fill-opacity", "%.1f",
-                n->self * 2 > n->samples ? 0.9
+                n->self * 2 > n->samples ? 0.7
                 : n->depth % 2           ? 0.4
                                          : 0.5);
   tm_html_put(f->h, "title", tm_buf_str(&title));

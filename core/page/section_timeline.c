@@ -233,6 +233,12 @@ static void add_table_row(struct tm_html *h, const struct tm_timeline *t, int64_
   tm_buf_release(&text);
 }
 
+static char *column_of(const struct tm_timeline_row *r)
+{
+  const char *unit = tm_timeline_unit(r);
+  return tm_xprintf(*unit ? "#%s, %s" : "#%s", r->label, unit);
+}
+
 static void add_table(struct tm_html *h, const struct tm_timeline *t)
 {
   if (t->len == 0)
@@ -242,8 +248,7 @@ static void add_table(struct tm_html *h, const struct tm_timeline *t)
   const char *columns[TM_TIMELINE_ROWS + 2] = { "From" };
   char *names[TM_TIMELINE_ROWS];
   for (size_t i = 0; i < t->len; i++)
-    columns[i + 1] = names[i] =
-        tm_xprintf("#%s, %s", t->rows[i].label, tm_timeline_unit(&t->rows[i]));
+    columns[i + 1] = names[i] = column_of(&t->rows[i]);
   tm_page_table_begin(h, "Means of equal parts of the time", columns);
   for (int i = 0; i < TABLE_ROWS; i++)
     add_table_row(h, t, tm_axis_at(&t->axis, i / (double)TABLE_ROWS),

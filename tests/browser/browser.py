@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 
+import script_checks
+
 try:
     from selenium import webdriver
 except ImportError:
@@ -343,6 +345,7 @@ def main(make_pages):
         check_theme_switch(pages["small"])
         check_deep_link(pages["failed"])
         check_hostile_text(pages["hostile"])
+        script_checks.check_script(pages)
     finally:
         if browser:
             browser.quit()
