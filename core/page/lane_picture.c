@@ -42,6 +42,7 @@ int tm_lane_height(size_t lanes)
 struct layer {
   enum tm_paint paint;
   double share; /* of the height of a lane */
+  bool is_low;  /* at the lower edge of the lane, not in its middle */
   bool (*has)(uint8_t cell);
 };
 
@@ -75,14 +76,25 @@ static bool runs_fully(uint8_t cell)
   return tm_lane_cell_run(cell) >= 6;
 }
 
-static bool has_failed(uint8_t cell)
+/* The more failed, the taller is the mark; it is always there. */
+static bool fails_little(uint8_t cell)
 {
-  return tm_lane_cell_failed(cell) > 0;
+  return tm_lane_cell_failed(cell) == 1;
 }
 
-static const struct layer rest_layers[] = { { TM_PAINT_NOTHING, 0, is_there },
-                                            { TM_PAINT_LOADING, 0.5, is_loading },
-                                            { TM_PAINT_INIT, 0.5, is_init } };
+static bool fails_half(uint8_t cell)
+{
+  return tm_lane_cell_failed(cell) > 1 && tm_lane_cell_failed(cell) < 5;
+}
+
+static bool fails_fully(uint8_t cell)
+{
+  return tm_lane_cell_failed(cell) >= 5;
+}
+
+static const struct layer rest_layers[] = { { TM_PAINT_NOTHING, 0, false, is_there },
+                                            { TM_PAINT_LOADING, 0.5, false, is_loading },
+                                            { TM_PAINT_INIT, 0.5, false, is_init } };
 
 static void open_lines(struct tm_html *h, enum tm_paint paint, double width)
 {
@@ -97,26 +109,28 @@ static double middle_of(const struct picture *p, size_t lane)
   return p->height * ((double)lane + 0.5);
 }
 
-static void add_stroke(struct picture *p, size_t lane, double from, double to)
+static void add_stroke(struct picture *p, double y, double from, double to)
 {
   tm_html_attr_piece(p->h, 'M', round(from * 10) / 10);
-  tm_html_attr_piece(p->h, ' ', middle_of(p, lane));
+  tm_html_attr_piece(p->h, ' ', y);
   tm_html_attr_piece(p->h, 'h', round((to - from) * 10) / 10);
 }
 
 static void add_layer(struct picture *p, const struct layer *layer)
 {
   double unit = (double)TM_PLOT_WIDTH / (double)p->columns;
-  open_lines(p->h, layer->paint, fmax(1, round(p->height * layer->share)));
+  double width = fmax(layer->is_low ? 2 : 1, round(p->height * layer->share));
+  open_lines(p->h, layer->paint, width);
   tm_html_open(p->h, "path");
   tm_html_attr_begin(p->h, "d");
   for (size_t lane = 0; lane < p->m->lanes.list.len; lane++) {
     const uint8_t *cells = &p->cells[lane * p->columns];
+    double y = layer->is_low ? p->height * (double)(lane + 1) - width / 2 : middle_of(p, lane);
     for (size_t c = 0, end; c < p->columns; c = end) {
       for (end = c + 1; end < p->columns && layer->has(cells[end]) == layer->has(cells[c]); end++)
         ;
       if (layer->has(cells[c]))
-        add_stroke(p, lane, (double)c * unit, (double)end * unit);
+        add_stroke(p, y, (double)c * unit, (double)end * unit);
     }
   }
   tm_html_attr_end(p->h);
@@ -126,16 +140,23 @@ static void add_layer(struct picture *p, const struct layer *layer)
 
 static void add_bins(struct picture *p)
 {
+  static const struct layer run[] = { { TM_PAINT_DONE, 0.62, false, runs_little },
+                                      { TM_PAINT_DONE, 0.62, false, runs_half },
+                                      { TM_PAINT_DONE, 0.62, false, runs_fully } };
+  static const struct layer failed[] = { { TM_PAINT_FAILED, 0.4, true, fails_little },
+                                         { TM_PAINT_FAILED, 0.7, true, fails_half },
+                                         { TM_PAINT_FAILED, 1, true, fails_fully } };
   tm_html_open(p->h, "g opacity='0.4'");
-  add_layer(p, &(struct layer) { TM_PAINT_DONE, 0.62, runs_little });
+  add_layer(p, &run[0]);
   tm_html_close(p->h, "g");
   tm_html_open(p->h, "g opacity='0.6'");
-  add_layer(p, &(struct layer) { TM_PAINT_DONE, 0.62, runs_half });
+  add_layer(p, &run[1]);
   tm_html_close(p->h, "g");
   tm_html_open(p->h, "g opacity='0.8'");
-  add_layer(p, &(struct layer) { TM_PAINT_DONE, 0.62, runs_fully });
+  add_layer(p, &run[2]);
   tm_html_close(p->h, "g");
-  add_layer(p, &(struct layer) { TM_PAINT_FAILED, 1, has_failed });
+  for (size_t i = 0; i < TM_COUNT_OF(failed); i++)
+    add_layer(p, &failed[i]);
 }
 
 /* ---- tries one by one ---- */
@@ -187,7 +208,7 @@ static void add_line(struct pen *pen, size_t lane, double from, double to, const
     tm_html_open(h, "path");
     tm_html_attr_begin(h, "d");
   }
-  add_stroke(pen->p, lane, from, to);
+  add_stroke(pen->p, middle_of(pen->p, lane), from, to);
   if (!pen->is_one_path) {
     tm_html_attr_end(h);
     tm_html_put(h, "title", title);

@@ -1,6 +1,6 @@
 /* lane_picture.h - the lanes of the timeline, a line for each worker slot or node. What is narrower
  * than a pixel at the page's width is merged with its neighbours, so the size of the picture is
- * bounded. A failure is drawn over successes, taller than they are. */
+ * bounded. A failure is drawn over successes, the taller the more of the time failed. */
 #ifndef TM_PAGE_LANE_PICTURE_H
 #define TM_PAGE_LANE_PICTURE_H
 

@@ -690,7 +690,8 @@
         if (rest === LOADING) fill(x, top + inset, top + height - inset, paints.loading);
         if (boxes) continue;
         if (cell & 7) fill(x, top + inset, top + height - inset, paints.run[cell & 7]);
-        if (cell >> 3 & 7) fill(x, top, top + height, paints.failed);
+        const failed = cell >> 3 & 7; // the more, the taller; it is always there
+        if (failed) fill(x, top + height - Math.max(2, Math.round(height * (failed > 4 ? 1 : failed > 1 ? 0.7 : 0.4))), top + height, paints.failed);
       }
     }
 
@@ -881,9 +882,8 @@
 
   // ---- all of it ---------------------------------------------------------------------------------
 
-  function setUp(within) {
-    for (const part of [setUpCopying, setUpTimes, setUpTables, setUpTimelines, setUpFlame]) part(within);
-  }
+  const parts = [setUpCopying, setUpTimes, setUpTables, setUpTimelines, setUpFlame];
+  const setUp = within => parts.forEach(part => part(within));
 
   root.classList.add('js');
   setUpTheme();

@@ -91,18 +91,20 @@ static struct bars bars_of(const struct tm_quantiles *q)
   return b;
 }
 
-/* ---- ticks: 1, 10, 100 ms, s, ..., and as many between them as there is room for ---- */
+/* ---- ticks: powers of ten of each unit, and as many between them as there is room for ---- */
 
 static void add_tick(struct tm_html *h, const struct scale *s, double ns, double y)
 {
+  static const struct {
+    double ns;
+    const char *name;
+  } units[] = { { 3600e9, "h" }, { 60e9, "min" }, { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" } };
   struct tm_buf text = TM_BUF_NONE;
   double at = percent_of(s, (int64_t)ns);
-  if (ns >= (double)TM_S)
-    tm_buf_printf(&text, "%g s", ns / (double)TM_S);
-  else if (ns >= (double)TM_MS)
-    tm_buf_printf(&text, "%g ms", ns / (double)TM_MS);
-  else
-    tm_buf_printf(&text, "%g µs", ns / 1000);
+  size_t unit = 0;
+  while (unit + 1 < TM_COUNT_OF(units) && ns < units[unit].ns)
+    unit++;
+  tm_buf_printf(&text, "%g %s", ns / units[unit].ns, units[unit].name);
   tm_svg_label(h, &(struct tm_svg_label) { .percent = at,
                                            .y = y,
                                            .paint = TM_PAINT_DIM,
@@ -113,13 +115,15 @@ static void add_tick(struct tm_html *h, const struct scale *s, double ns, double
   tm_buf_release(&text);
 }
 
-/* The ticks at these factors of powers of ten: their number, and with `h` they are written. */
+/* The ticks at these factors of all bases: their number, and with `h` they are written. */
 static size_t each_tick(struct tm_html *h, const struct scale *s, const double *factors, double y)
 {
+  static const double bases[] = { 1,   10,   100,  1e3,   1e4,    1e5,   1e6,   1e7,   1e8,
+                                  1e9, 1e10, 60e9, 600e9, 3600e9, 36e12, 36e13, 36e14, INFINITY };
   size_t n = 0, step = s->high - s->low > 7 * log2(10) ? 2 : 1;
-  for (int power = 0; power < 19; power++)
-    for (const double *f = factors; *f > 0 && (size_t)power % step == 0; f++) {
-      double ns = *f * pow(10, power), at = log2(ns);
+  for (size_t b = 0; b + 1 < TM_COUNT_OF(bases); b += step)
+    for (const double *f = factors; *f > 0 && *f * bases[b] < bases[b + 1]; f++) {
+      double ns = *f * bases[b], at = log2(ns);
       if (at < s->low || at > s->high)
         continue;
       n++;

@@ -23,8 +23,8 @@ static size_t parts_of(const struct tm_worker_time *t, struct part parts[PARTS])
     { TM_PAINT_DONE, "run() of tries that succeeded", t->run_ok_ns },
     { TM_PAINT_FAILED, "run() of tries that failed", t->run_failed_ns },
     { TM_PAINT_LOADING, "loading inputs, handing over results", t->around_ns },
-    { TM_PAINT_INIT, "starting, and init()", t->init_ns },
-    { TM_PAINT_DIED, "starting, without success", t->start_ns },
+    { TM_PAINT_INIT, "init()", t->init_ns },
+    { TM_PAINT_INIT, "starting workers, loading the script", t->start_ns },
     { TM_PAINT_NOTHING, "waiting for work", t->wait_ns },
   };
   size_t n = 0;
@@ -53,8 +53,7 @@ static void add_label(struct tm_html *h, const struct part *p, double from, doub
   tm_buf_printf(&text, "%.0f %%", 100 * share);
   tm_html_open(h, "g");
   tm_html_attrf(h, "class", "on-%s", tm_paint_name(p->paint));
-  bool is_dark =
-      p->paint == TM_PAINT_DONE || p->paint == TM_PAINT_FAILED || p->paint == TM_PAINT_DIED;
+  bool is_dark = p->paint == TM_PAINT_DONE || p->paint == TM_PAINT_FAILED;
   tm_svg_label(h, &(struct tm_svg_label) { .percent = 100 * from,
                                            .x = 8,
                                            .y = 22,

@@ -12,11 +12,12 @@
 #include "page/timeline.h"
 #include "page/timeline_data.h"
 
-#define WIDTH       1048
-#define HEAD_WIDTH  132
-#define TABLE_ROWS  24
-#define NOTE_HEIGHT 20
-#define NOTE_MIN    2.2 /* percent of the axis */
+#define WIDTH         1048
+#define HEAD_WIDTH    132
+#define TABLE_ROWS    24
+#define NOTE_HEIGHT   20
+#define SESSION_WORDS 20  /* percent of the axis: room for more than its number */
+#define NOTE_MIN      2.2 /* percent of the axis */
 
 /* ---- sessions ---- */
 
@@ -38,12 +39,17 @@ static void add_session(struct tm_html *h, const struct tm_timeline *t, size_t i
   struct tm_buf text = TM_BUF_NONE, title = TM_BUF_NONE;
   int64_t end = s->end_ns;
   double from = 100 * tm_axis_x(&t->axis, s->begin_ns), to = 100 * tm_axis_x(&t->axis, end);
-  tm_buf_printf(&text, "%zu · ", i + 1);
-  tm_figure_count(&text, s->mini_batches, "mini-batch", "mini-batches");
+  tm_buf_printf(&text, "%zu", i + 1);
+  if (to - from > SESSION_WORDS) {
+    tm_buf_add_str(&text, " · ");
+    tm_figure_count(&text, s->mini_batches, "mini-batch", "mini-batches");
+  }
   tm_buf_printf(&title, "session %zu, from ", i + 1);
   tm_time_second(&title, s->begin_ns);
   tm_buf_add_str(&title, " to ");
   tm_time_second(&title, end);
+  tm_buf_add_str(&title, ": ");
+  tm_figure_count(&title, s->mini_batches, "mini-batch", "mini-batches");
   open_span(h, from, fmax(to, from + 0.3), 0, 24);
   tm_html_open(h, "rect class='session' fill='#f3f1eb' width='100%' height='24'");
   tm_html_put(h, "title", tm_buf_str(&title));

@@ -59,6 +59,8 @@ static inline void made_event(struct made *m, const struct made_worker *w, size_
                            .detail = detail };
   if (strcmp(event, "ended") != 0)
     e.max_rss_bytes = 0;
+  if (strcmp(event, "ready") == 0)
+    e.init_ns = e.lived_ns * 3 / 4;
   tm_step_model_add_event(&m->model, &e);
 }
 

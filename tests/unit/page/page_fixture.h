@@ -72,8 +72,7 @@ static inline void fixture_add_worker(struct fixture *f, size_t step, const char
   tm_step_model_add_event(&f->models[step], &row);
   row.wall_ns = from + TM_S / 2;
   row.event = "ready";
-  row.lived_ns = TM_S / 2;
-  row.init_ns = TM_S / 2;
+  row.lived_ns = row.init_ns = TM_S / 2;
   tm_step_model_add_event(&f->models[step], &row);
   row.wall_ns = to;
   row.event = "ended";

@@ -175,10 +175,10 @@ static void successes_never_hide_a_failure(void **state)
   assert_int_equal(m.model.lanes.boxes.len, 0);
   char *text = section(&m, "timeline");
   const char *lanes = strstr(text, "data-row=\"lanes\"");
-  const char *failed = strstr(lanes, "failed-line");
-  const char *path = strstr(failed, "d=\"");
-  assert_int_equal(count(failed, "failed-line"), 1);
-  assert_memory_equal(path, "d=\"M", 4);
+  size_t marks = 0;
+  for (const char *at = strstr(lanes, "failed-line"); at; at = strstr(at + 1, "failed-line"))
+    marks += strncmp(strstr(at, "d=\""), "d=\"M", 4) == 0;
+  assert_int_equal(marks, 1);
   free(text);
   made_release(&m);
 }
