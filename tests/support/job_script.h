@@ -14,8 +14,10 @@
  *   ready...   says READY to the supervisor, once    fd...       sends a descriptor too, once
  *
  * Its arguments are the test's folder and how loading and init() end: no-run, bad-init, exit-init,
- * hold-init, keeper-init (it kills the keeper), or nothing. The folder has two FIFOs: a try that
- * holds or hangs writes a byte to 'begun', and a try that holds reads one from 'go'.
+ * hold-init, keeper-init (it kills the keeper), short-ready, long-ready, negative-ready (the first
+ * worker says in init() that it is ready, with a time that is cut off, too long or negative), or
+ * nothing. The folder has two FIFOs: a try that holds or hangs writes a byte to 'begun', and a try
+ * that holds reads one from 'go'.
  */
 #ifndef TM_TESTS_JOB_SCRIPT_H
 #define TM_TESTS_JOB_SCRIPT_H
@@ -132,6 +134,18 @@ static inline void job_say_ready(bool with_fd)
   sendmsg(TM_WORKER_CHANNEL_FD, &m, MSG_NOSIGNAL);
 }
 
+static inline void job_say_bad_ready(const char *mode)
+{
+  char bytes[TM_MSG_HEADER + 12] = { 0 };
+  struct tm_msg f = { .type = TM_MSG_READY, .length = 8 };
+  if (strcmp(mode, "negative-ready") == 0)
+    memset(bytes + TM_MSG_HEADER, 0xff, f.length);
+  else
+    f.length = strcmp(mode, "short-ready") == 0 ? 7 : 12;
+  tm_msg_encode(&f, bytes);
+  send(TM_WORKER_CHANNEL_FD, bytes, TM_MSG_HEADER + f.length, MSG_NOSIGNAL);
+}
+
 static inline bool job_is(const char *name, const char *what)
 {
   return strncmp(name, what, strlen(what)) == 0;
@@ -232,6 +246,8 @@ static inline int job_init(void *data, struct tm_script_error *e)
     job_kill_keeper();
   if (strcmp(s->mode, "hold-init") == 0)
     job_hold(s);
+  if (strstr(s->mode, "-ready") && job_is_first(s, s->mode))
+    job_say_bad_ready(s->mode);
   return strcmp(s->mode, "bad-init") == 0 ? job_fail(e, TM_INIT_EXCEPTION, "no model") : 0;
 }
 

@@ -366,6 +366,23 @@ static void rubbish_from_a_worker_ends_it(void **state)
   }
 }
 
+static void a_bad_time_of_init_ends_its_worker(void **state)
+{
+  static const char *const modes[] = { "short-ready", "long-ready", "negative-ready" };
+  for (size_t i = 0; i < TM_COUNT_OF(modes); i++) {
+    struct job j;
+    job_setup(&j);
+    j.mode = modes[i];
+    job_add(&j, "ok", 10);
+    assert_int_equal(job_run(&j), 0);
+    job_expect_completed(&j);
+    assert_non_null(job_find(&j, TM_EVENT_MESSAGE, "sent bytes that cannot be read"));
+    assert_non_null(job_find(&j, TM_EVENT_WORKER_ENDED, "killed by the supervisor"));
+    job_close(&j);
+    job_end(&j);
+  }
+}
+
 /* It is in run(), far from its timeout: nothing else would end it. */
 static void a_worker_without_channel_is_killed(void **state)
 {
@@ -452,6 +469,7 @@ UNIT_TESTS({
     cmocka_unit_test(survivors_of_a_killed_keeper_are_ended),
     cmocka_unit_test(it_is_ended_when_the_job_is_ending_too),
     cmocka_unit_test(rubbish_from_a_worker_ends_it),
+    cmocka_unit_test(a_bad_time_of_init_ends_its_worker),
     cmocka_unit_test(a_worker_without_channel_is_killed),
     cmocka_unit_test(a_descriptor_from_a_worker_is_closed),
     cmocka_unit_test(rubbish_from_a_keeper_loses_it),
