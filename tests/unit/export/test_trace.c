@@ -65,15 +65,17 @@ static void finish(struct made *m)
 static void event(struct made *m, const char *worker, int64_t at_ms, const char *word,
                   const char *detail)
 {
-  tm_trace_add_event(&m->t,
-                     &(struct tm_life_row) { .wall_ns = ORIGIN + at_ms * TM_MS,
-                                             .process = worker,
-                                             .node = "0",
-                                             .address = "mill",
-                                             .pid = 7,
-                                             .event = word,
-                                             .init_ns = strcmp(word, "ready") ? 0 : 5 * TM_MS,
-                                             .detail = detail });
+  tm_trace_add_event(
+      &m->t,
+      &(struct tm_life_row) { .wall_ns = ORIGIN + at_ms * TM_MS,
+                              .process = worker,
+                              .node = "0",
+                              .address = "mill",
+                              .pid = 7,
+                              .event = word,
+                              .died = strcmp(word, "ended") == 0 && strcmp(detail, "stopped") != 0,
+                              .init_ns = strcmp(word, "ready") ? 0 : 5 * TM_MS,
+                              .detail = detail });
 }
 
 /* A try of a mini-batch that took its time, with a row in words. */
