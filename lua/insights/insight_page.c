@@ -18,7 +18,6 @@ struct page {
   struct tm_job_page page;
   struct TM_ARRAY(struct tm_page_step) steps;
   struct TM_ARRAY(struct tm_page_profile) profiles;
-  struct tm_findings findings;
   char nonce[33];
 };
 
@@ -83,13 +82,7 @@ static void fill(struct page *p, struct tidemill_insight *in)
         (struct tm_page_step) { .model = has_model ? &in->steps.at[i].model : NULL,
                                 .groups = tm_insight_groups(in, i) };
   }
-  for (size_t i = 0; i < p->steps.len; i++)
-    if (p->steps.at[i].model)
-      tm_findings_add(&p->findings, &(struct tm_finding_input) { .job = &in->job,
-                                                                 .step = i,
-                                                                 .model = p->steps.at[i].model,
-                                                                 .groups = p->steps.at[i].groups });
-  p->page.findings = &p->findings;
+  p->page.findings = tm_insight_findings(in);
   p->page.job = &in->job;
   p->page.steps = p->steps.at;
   set_nonce(p);
@@ -100,7 +93,6 @@ static void release(struct page *p)
   for (size_t i = 0; i < p->profiles.len; i++)
     free((char *)p->profiles.at[i].text);
   TM_ARRAY_RELEASE(&p->profiles);
-  tm_findings_release(&p->findings);
   TM_ARRAY_RELEASE(&p->steps);
 }
 
