@@ -103,6 +103,7 @@ extern const struct tm_command tm_command_status;
 extern const struct tm_command tm_command_report;
 extern const struct tm_command tm_command_cancel;
 extern const struct tm_command tm_command_logs;
+extern const struct tm_command tm_command_portal;
 extern const struct tm_command tm_command_jobs;
 extern const struct tm_command tm_command_clean;
 extern const struct tm_command tm_command_verify;

@@ -88,6 +88,7 @@ static const struct tm_command *const commands[] = {
   &tm_command_report,
   &tm_command_cancel,
   &tm_command_logs,
+  &tm_command_portal,
   &tm_command_jobs,
   &tm_command_clean,
   &tm_command_verify,

@@ -37,3 +37,6 @@ add_custom_target(deb
   WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
   VERBATIM)
 add_dependencies(deb installable)
+if(TM_PORTAL)
+  add_dependencies(installable tidemill-portal)
+endif()

@@ -11,6 +11,7 @@ set(tm_manual_pages
   nodes
   outputs
   pipelines
+  portal
   promises
   prompt
   report

@@ -36,6 +36,7 @@ local layers = {
     "report/tries.h", "report/try_rows.h" },
   insight = { "base", "report/try_rows.h", "report/life_rows.h", "report/sample_rows.h", "report/error_groups.h" },
   page = { "base", "insight", "report/error_groups.h" },
+  portal = { "base", "page/html.h" },
 }
 
 -- The same for the folders below core/data and lua: what each may not include.
@@ -69,6 +70,7 @@ local libraries = {
   { "^zlib%.h$", "core/data/" },
   { "^sqlite3%.h$", "core/store/ or core/data/sql/sqlite.c" },
   { "^histedit%.h$", "lua/cli/" },
+  { "^microhttpd%.h$", "core/portal/http.c" },
 }
 
 local effects = {}
@@ -191,10 +193,11 @@ local function is_in(path, places)
 end
 
 -- Text of users reaches a page only through the functions of core/page/html.h, which escape it. So
--- no other file of core/page touches `out`, but to pass it on, and tags are literals. A buffer for
--- text that is escaped later has another name.
+-- no other file of core/page or core/portal/pages touches `out`, but to pass it on, and tags are
+-- literals. A buffer for text that is escaped later has another name.
 function rules.escaped(file, report)
-  if not file.path:find "^core/page/.*%.c$" or file.name == "html.c" then return end
+  if not file.path:find "^core/page/.*%.c$" and not file.path:find "^core/portal/pages/.*%.c$" then return end
+  if file.name == "html.c" then return end
   for i, line in ipairs(file.code) do
     if line:find "[.>]out%f[^%w_]" or line:find "tm_buf_[%w_]+%s*%(%s*out%f[^%w_]"
       or line:find "tm_t[ei][xm][te]_[%w_]+%s*%(%s*out%f[^%w_]" then
@@ -216,10 +219,18 @@ function rules.libraries(file, report)
   end
 end
 
+-- The files of the portal that do what no host can do through tidemill.h: sockets, signals, its own
+-- files. Everything else in it decides, or writes text.
+local portal_calls = {}
+for name in ([[browser.c confine.c http.c job_files.c listen.c own_files.c server.c]]):gmatch "%S+" do
+  portal_calls["core/portal/" .. name] = true
+end
+
 -- Only core/sys makes system calls with an effect. A call of a struct's member is not a system
 -- call.
 function rules.effects(file, report)
   if file.kind ~= "c" or not starts(file.path, "core/") or starts(file.path, "core/sys/") then return end
+  if portal_calls[file.path] then return end
   for i, line in ipairs(file.code) do
     for before, name in (" " .. line):gmatch "([^%w_])([%a_][%w_]*)%s*%(" do
       if effects[name] and before ~= "." and before ~= ">" and before ~= "*" then

@@ -1,0 +1,62 @@
+/* feed.h - what is new, for event streams. Pure.
+ *
+ * A topic is a job, or the list of jobs ("jobs"). It has a state, as JSON text, and the number of
+ * the change that made it. A stream names its topics and the last change that it has sent, and gets
+ * the newest state of each topic that has changed since: nothing is queued for a slow reader, which
+ * misses the states between.
+ */
+#ifndef TM_PORTAL_FEED_H
+#define TM_PORTAL_FEED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#define TM_FEED_JOBS      "jobs"
+#define TM_FEED_TOPICS    32 /* of one stream */
+#define TM_FEED_HEART_NS  INT64_C(15000000000)
+#define TM_FEED_EPOCH_LEN 16
+
+struct tm_feed_topic {
+  char *name, *state;
+  int64_t change;
+};
+
+struct tm_feed {
+  char epoch[TM_FEED_EPOCH_LEN +
+             1]; /* of this run of the portal: numbers of another one mean nothing */
+  int64_t change;
+  struct TM_ARRAY(struct tm_feed_topic) topics;
+};
+
+/* What one stream has sent. */
+struct tm_feed_reader {
+  char *topics[TM_FEED_TOPICS];
+  size_t topics_len;
+  int64_t change;
+  int64_t sent_ns; /* when it last sent something */
+  bool has_begun;
+};
+
+/* Returns whether the state differs from that before. */
+bool tm_feed_set(struct tm_feed *f, const char *name, const char *state);
+void tm_feed_remove(struct tm_feed *f, const char *name);
+void tm_feed_release(struct tm_feed *f);
+
+/* `topics`: separated by commas; more than TM_FEED_TOPICS are left out. `last_id`: the header
+ * Last-Event-ID, or NULL. */
+void tm_feed_reader_init(struct tm_feed_reader *r, const struct tm_feed *f, const char *topics,
+                         const char *last_id);
+void tm_feed_reader_release(struct tm_feed_reader *r);
+/* Adds the next message: what is new, or a comment if the last message is 15 s ago. False: nothing
+ * is to be sent before that. */
+bool tm_feed_next(const struct tm_feed *f, struct tm_feed_reader *r, int64_t now_ns,
+                  struct tm_buf *out);
+
+/* When to read a job again that took `cost_ns` to read: four times a second at most, and at most a
+ * fiftieth of the time. */
+int64_t tm_feed_due(int64_t now_ns, int64_t cost_ns);
+
+#endif

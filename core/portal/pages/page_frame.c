@@ -1,0 +1,201 @@
+/* page_frame.c - what is around each page, and the answer that holds it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "portal/pages/pages.h"
+
+/* How a page refers to the portal's first page: "./", or so many "../". */
+static void add_up(struct tm_buf *path, const struct tm_visit *v)
+{
+  size_t depth = v->target->len - 1 + v->target->is_folder; /* the prefix is the first segment */
+  for (size_t i = 1; i < depth; i++)
+    tm_buf_add_str(path, "../");
+  if (depth <= 1)
+    tm_buf_add_str(path, "./");
+}
+
+void tm_frame_href(struct tm_html *h, const struct tm_visit *v, const char *fmt, ...)
+{
+  struct tm_buf path = TM_BUF_NONE;
+  va_list ap;
+  add_up(&path, v);
+  va_start(ap, fmt);
+  tm_buf_vprintf(&path, fmt, ap);
+  va_end(ap);
+  tm_html_href_path(h, tm_buf_str(&path));
+  tm_buf_release(&path);
+}
+
+static void add_head(struct tm_html *h, const char *title)
+{
+  tm_html_doctype(h);
+  tm_html_open(h, "html lang='en'");
+  tm_html_open(h, "head");
+  tm_html_void(h, "meta charset='utf-8'");
+  tm_html_void(h, "meta name='viewport' content='width=device-width,initial-scale=1'");
+  tm_html_void(h, "meta name='color-scheme' content='light dark'");
+  tm_html_put(h, "title", title);
+  tm_html_void(h, "link rel='stylesheet' href='/portal.css'");
+  tm_html_void(h, "link rel='icon' href='/portal.svg'");
+}
+
+static void add_link(struct tm_html *h, const struct tm_visit *v, const char *path,
+                     const char *words, bool is_here)
+{
+  tm_html_open(h, "a");
+  tm_frame_href(h, v, "%s", path);
+  if (is_here)
+    tm_html_attr(h, "aria-current", "page");
+  tm_html_text(h, words);
+  tm_html_close(h, "a");
+}
+
+static void add_top(struct tm_html *h, const struct tm_visit *v)
+{
+  enum tm_page_kind kind = v->route.kind;
+  tm_html_open(h, "a class='skip' href='#main'");
+  tm_html_text(h, "Skip to the page");
+  tm_html_close(h, "a");
+  tm_html_open(h, "header class='top'");
+  tm_html_open(h, "div class='wrap'");
+  tm_html_put(h, "span class='brand'", "tidemill");
+  tm_html_open(h, "nav aria-label='Workspace'");
+  add_link(h, v, "", "Jobs", kind == TM_PAGE_JOBS);
+  add_link(h, v, "datasets", "Datasets", kind == TM_PAGE_DATASETS);
+  tm_html_close(h, "nav");
+  tm_html_open(h, "span class='ws' title='the workspace'");
+  tm_html_name(h, v->portal->workspace);
+  tm_html_close(h, "span");
+  tm_html_put(h, "span class='live' id='live' role='status'", "");
+  tm_html_open(h,
+               "button type='button' class='theme' id='theme' aria-label='Light or dark' hidden");
+  tm_html_text(h, "◐");
+  tm_html_close(h, "button");
+  tm_html_close(h, "div");
+  tm_html_close(h, "header");
+}
+
+static void add_way(struct tm_html *h, const struct tm_visit *v, const char *job)
+{
+  static const struct {
+    const char *path, *words;
+    enum tm_page_kind kind;
+  } links[] = { { "", "Job", TM_PAGE_JOB },
+                { "/logs", "Logs", TM_PAGE_LOGS },
+                { "/files/", "Outputs + logs", TM_PAGE_FILES } };
+  if (!job)
+    return;
+  tm_html_open(h, "nav class='way' aria-label='Job'");
+  for (size_t i = 0; i < TM_COUNT_OF(links); i++) {
+    char *path = tm_xprintf("jobs/%s%s", job, links[i].path);
+    add_link(h, v, path, links[i].words, v->route.kind == links[i].kind);
+    free(path);
+  }
+  tm_html_close(h, "nav");
+}
+
+static void add_section(struct tm_html *h, const struct tm_visit *v, const struct tm_page_frame *f,
+                        const struct tm_page_section *s)
+{
+  tm_html_open(h, "section");
+  tm_html_attr(h, "id", s->name);
+  if (s->is_live)
+    tm_html_attr(h, "data-live", s->name);
+  s->add(h, v, f->data);
+  tm_html_close(h, "section");
+}
+
+static void add_page(struct tm_html *h, const struct tm_visit *v, const struct tm_page_frame *f)
+{
+  add_head(h, f->title);
+  tm_html_open(h, "script src='/portal.js' defer");
+  tm_html_close(h, "script");
+  tm_html_close(h, "head");
+  tm_html_open(h, "body");
+  tm_html_attr(h, "data-prefix", v->portal->prefix);
+  if (f->topic)
+    tm_html_attr(h, "data-topic", f->topic);
+  if (f->file)
+    tm_html_attr(h, "data-file", f->file);
+  add_top(h, v);
+  tm_html_open(h, "main id='main' class='wrap'");
+  add_way(h, v, f->job);
+  for (size_t i = 0; i < f->sections_len; i++)
+    add_section(h, v, f, &f->sections[i]);
+  tm_html_close(h, "main");
+  tm_html_close(h, "body");
+  tm_html_close(h, "html");
+}
+
+static const struct tm_page_section *asked_for(const struct tm_visit *v,
+                                               const struct tm_page_frame *f)
+{
+  struct tm_buf name = TM_BUF_NONE;
+  const struct tm_page_section *found = NULL;
+  if (tm_target_text(v->target->query, "section", &name))
+    for (size_t i = 0; i < f->sections_len; i++)
+      if (strcmp(f->sections[i].name, tm_buf_str(&name)) == 0)
+        found = &f->sections[i];
+  tm_buf_release(&name);
+  return found;
+}
+
+void tm_frame_answer(const struct tm_visit *v, const struct tm_page_frame *f)
+{
+  struct tm_html h;
+  const struct tm_page_section *piece = asked_for(v, f);
+  tm_answer_init(v->answer, 200, piece ? TM_ANSWER_PIECE : TM_ANSWER_PAGE);
+  tm_html_init(&h, &v->answer->body);
+  if (piece)
+    piece->add(&h, v, f->data);
+  else
+    add_page(&h, v, f);
+  tm_html_finish(&h);
+  if (piece)
+    tm_answer_match(v->answer, v->request->if_none_match);
+}
+
+static void add_words(struct tm_html *h, const struct tm_visit *v, void *data)
+{
+  const char *const *texts = data;
+  tm_html_put(h, "h1", texts[0]);
+  tm_html_put(h, "p class='sentence'", texts[1]);
+}
+
+void tm_frame_fail(const struct tm_visit *v, int status, const char *title, const char *words)
+{
+  const char *texts[] = { title, words };
+  static const struct tm_page_section sections[] = { { "fault", add_words, false } };
+  struct tm_page_frame f = {
+    .title = title, .sections = sections, .sections_len = 1, .data = texts
+  };
+  tm_frame_answer(v, &f);
+  v->answer->status = status;
+}
+
+void tm_frame_fail_by(const struct tm_visit *v, const struct tm_err *err)
+{
+  bool is_missing = err->code == TM_EUSAGE || err->code == -ENOENT;
+  tm_frame_fail(v, is_missing ? 404 : 500, is_missing ? "Not found" : "Cannot be shown", err->text);
+}
+
+void tm_frame_plain(struct tm_answer *a, int status, const char *title, const char *words,
+                    bool tries_again)
+{
+  struct tm_html h;
+  tm_answer_init(a, status, TM_ANSWER_PAGE);
+  tm_html_init(&h, &a->body);
+  add_head(&h, title);
+  if (tries_again)
+    tm_html_void(&h, "meta http-equiv='refresh' content='0'");
+  tm_html_close(&h, "head");
+  tm_html_open(&h, "body");
+  tm_html_open(&h, "main class='wrap'");
+  tm_html_put(&h, "h1", title);
+  tm_html_put(&h, "p class='sentence'", words);
+  tm_html_close(&h, "main");
+  tm_html_close(&h, "body");
+  tm_html_close(&h, "html");
+  tm_html_finish(&h);
+}

@@ -1,0 +1,112 @@
+/* page_pieces.c - what several pages write: states, bars, times, lines of a log. */
+#include <string.h>
+
+#include "base/text.h"
+#include "base/time.h"
+#include "portal/pages/pages.h"
+
+void tm_piece_state(struct tm_html *h, enum tidemill_state state, bool has_failures,
+                    bool is_damaged)
+{
+  tm_html_open(h, "span");
+  tm_html_attrf(h, "class", "state %s", is_damaged ? "bad" : tm_state_class(state, has_failures));
+  tm_html_put(h, "i aria-hidden='true'", is_damaged ? "?" : tm_state_symbol(state, has_failures));
+  tm_html_text(h, is_damaged ? "Damaged" : tidemill_state_name(state));
+  tm_html_close(h, "span");
+}
+
+static void add_part(struct tm_html *h, double from, double width, bool is_failed)
+{
+  tm_html_open(h, "rect y='0' height='8'");
+  tm_html_attr(h, "class", is_failed ? "fail" : "done");
+  tm_html_attr(h, "fill", is_failed ? "#b3390a" : "#2a6f97");
+  tm_html_attr_num(h, "x", from);
+  tm_html_attr_num(h, "width", width);
+  tm_html_close(h, "rect");
+}
+
+/* A share that exists is never rounded to nothing. */
+static double share_of(int64_t n, int64_t all)
+{
+  double share = all > 0 ? 100.0 * (double)n / (double)all : 0;
+  return n > 0 && share < 1 ? 1 : share;
+}
+
+void tm_piece_bar(struct tm_html *h, int64_t succeeded, int64_t failed, int64_t created)
+{
+  double done = share_of(succeeded, created), bad = share_of(failed, created);
+  done = done + bad > 100 ? 100 - bad : done;
+  tm_html_open(h, "svg class='pbar' viewBox='0 0 100 8' preserveAspectRatio='none' role='img'");
+  tm_html_attrf(h, "aria-label", "%.0f %% done, %.1f %% failed",
+                created > 0 ? 100.0 * (double)succeeded / (double)created : 0.0,
+                created > 0 ? 100.0 * (double)failed / (double)created : 0.0);
+  tm_html_open(h, "rect class='idle' width='100' height='8' fill='#d9d6cf'");
+  tm_html_close(h, "rect");
+  if (succeeded > 0)
+    add_part(h, 0, done, false);
+  if (failed > 0)
+    add_part(h, done, bad, true);
+  tm_html_close(h, "svg");
+}
+
+void tm_piece_time(struct tm_html *h, int64_t ns)
+{
+  struct tm_buf iso = TM_BUF_NONE, text = TM_BUF_NONE;
+  if (ns <= 0)
+    return;
+  tm_time_iso(&iso, ns);
+  tm_time_second(&text, ns);
+  tm_html_open(h, "time");
+  tm_html_attr(h, "datetime", iso.data);
+  tm_html_textf(h, "%s UTC", text.data);
+  tm_html_close(h, "time");
+  tm_buf_release(&iso);
+  tm_buf_release(&text);
+}
+
+void tm_piece_duration(struct tm_html *h, int64_t ns)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  if (ns >= 0)
+    tm_time_duration(&text, ns);
+  tm_html_text(h, tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
+void tm_piece_bytes(struct tm_html *h, int64_t n)
+{
+  static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB" };
+  double value = (double)n;
+  size_t unit = 0;
+  while (value >= 1000 && unit + 1 < TM_COUNT_OF(units)) {
+    value /= 1000;
+    unit++;
+  }
+  tm_html_textf(h, unit > 0 && value < 10 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+void tm_piece_command(struct tm_html *h, const char *command)
+{
+  tm_html_open(h, "p class='cmd'");
+  tm_html_put(h, "code", command);
+  tm_html_open(h, "button type='button' hidden");
+  tm_html_attr(h, "data-copy", command);
+  tm_html_text(h, "Copy");
+  tm_html_close(h, "button");
+  tm_html_close(h, "p");
+}
+
+/* Leaves out colours and movements of a terminal; tm_html_text_n() makes the rest visible. */
+void tm_piece_line(struct tm_html *h, const char *source, const char *text, size_t len,
+                   int64_t more)
+{
+  tm_html_open(h, "div");
+  if (source && *source)
+    tm_html_put(h, "b", source);
+  tm_html_open(h, "span");
+  tm_html_text_n(h, text, len);
+  if (more > 0)
+    tm_html_textf(h, " … %lld more bytes", (long long)more);
+  tm_html_close(h, "span");
+  tm_html_close(h, "div");
+}

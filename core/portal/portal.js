@@ -1,0 +1,279 @@
+// portal.js - makes the pages of the portal live. Without it, they are complete on reload.
+//
+// One tab of a browser holds the event stream (a Web Lock decides which) and tells the others
+// (BroadcastChannel). Only visible tabs take part: hidden ones ask for nothing. The stream says
+// which topics have changed; a page then asks for its sections again, at most four times a second.
+'use strict';
+(() => {
+  const body = document.body, root = document.documentElement;
+  const prefix = body.dataset.prefix, topic = body.dataset.topic;
+  const base = `/${prefix}/`, liveText = document.getElementById('live');
+  const PACE_MS = 250, LOST_MS = 17000, RETRY_MAX_MS = 30000;
+  // The only way from text to HTML: what our own server wrote.
+  const policy = window.trustedTypes?.createPolicy('tidemill', { createHTML: text => text });
+  const html = text => policy ? policy.createHTML(text) : text;
+
+  // ---- theme, copying, keys ----
+
+  const theme = document.getElementById('theme');
+  if (theme) {
+    const kept = localStorage.getItem('tidemill-theme');
+    if (kept) root.dataset.theme = kept;
+    theme.hidden = false;
+    theme.addEventListener('click', () => {
+      root.dataset.theme = getComputedStyle(root).colorScheme === 'dark' ? 'light' : 'dark';
+      localStorage.setItem('tidemill-theme', root.dataset.theme);
+    });
+  }
+  const showButtons = () => document.querySelectorAll('[data-copy]').forEach(b => {
+    b.hidden = !navigator.clipboard;
+  });
+  document.addEventListener('click', event => {
+    const button = event.target.closest('[data-copy]');
+    if (!button) return;
+    navigator.clipboard.writeText(button.dataset.copy).then(() => {
+      button.textContent = 'Copied';
+      setTimeout(() => { button.textContent = 'Copy'; }, 1500);
+    });
+  });
+  document.addEventListener('keydown', event => {
+    const field = document.querySelector('input[type=search]');
+    if (event.key === '/' && field && document.activeElement !== field) {
+      field.focus();
+      event.preventDefault();
+    }
+  });
+  showButtons();
+
+  // ---- sections ----
+
+  const tags = new Map(); // section -> ETag
+  async function ask(name, more) {
+    const url = new URL(location.href);
+    url.hash = '';
+    url.searchParams.set('section', name);
+    for (const [key, value] of Object.entries(more || {})) url.searchParams.set(key, value);
+    const tag = more ? null : tags.get(name);
+    const answer = await fetch(url, { headers: tag ? { 'If-None-Match': tag } : {}, cache: 'no-store' });
+    if (answer.status === 304) return null;
+    if (!answer.ok) throw new Error(answer.status);
+    if (!more) tags.set(name, answer.headers.get('ETag'));
+    return answer.text();
+  }
+  function keepsFocus(section) { // what somebody is using is not replaced beneath them
+    return section.contains(document.activeElement) && document.activeElement !== document.body;
+  }
+  async function renew() {
+    for (const section of document.querySelectorAll('[data-live]')) {
+      if (keepsFocus(section)) continue;
+      const text = await ask(section.dataset.live);
+      if (text !== null && !keepsFocus(section)) section.innerHTML = html(text);
+    }
+    const title = document.querySelector('[data-title]');
+    if (title) document.title = title.dataset.title;
+    showButtons();
+  }
+  let isRenewing = false, isStale = false, heardAt = 0, isLost = true;
+  async function renewSoon() { // never two at once; of what comes meanwhile, only the newest counts
+    isStale = true;
+    if (isRenewing || document.hidden) return;
+    isRenewing = true;
+    while (isStale && !document.hidden) {
+      isStale = false;
+      try { await renew(); await follow(); } catch { break; }
+      await new Promise(done => setTimeout(done, PACE_MS));
+    }
+    isRenewing = false;
+  }
+
+  // ---- how live the page is ----
+
+  let lastState = null;
+  function showLive() {
+    if (!topic || !liveText) return;
+    const ago = (performance.now() - heardAt) / 1000;
+    isLost = isLost || ago * 1000 > LOST_MS;
+    liveText.dataset.is = heardAt === 0 ? '' : isLost ? 'lost' : 'live';
+    const text = heardAt === 0 ? 'connecting' : isLost ? `not live, last updated ${Math.round(ago)} s ago` : 'live';
+    // Ticks are not announced, only changes of state.
+    const state = liveText.dataset.is;
+    liveText.setAttribute('aria-live', state === lastState ? 'off' : 'polite');
+    lastState = state;
+    if (liveText.textContent !== text) liveText.textContent = text;
+  }
+  function hear(message) {
+    if (message.kind === 'lost') isLost = true;
+    if (message.kind === 'beat' || message.kind === 'news') {
+      isLost = false;
+      heardAt = performance.now();
+    }
+    if (message.kind === 'news' && message.topics[topic]) renewSoon();
+    showLive();
+  }
+
+  // ---- the stream of this browser ----
+
+  const channel = new BroadcastChannel(`tidemill-${prefix}`);
+  let wanted = new Map(); // tab -> topic, at the tab that leads
+  const me = Math.random().toString(36).slice(2);
+  let isLeading = false, stream = null, streamed = '', retryMs = 500, retry = 0;
+  const tell = message => { channel.postMessage(message); hear(message); };
+
+  function open() {
+    const topics = [...new Set(wanted.values())].sort().join(',');
+    if (!isLeading || (stream && topics === streamed)) return;
+    stream?.close();
+    streamed = topics;
+    stream = new EventSource(`${base}events?topics=${encodeURIComponent(topics)}`);
+    stream.onopen = () => { retryMs = 500; tell({ kind: 'beat' }); };
+    stream.onmessage = event => tell({ kind: 'news', topics: JSON.parse(event.data) });
+    stream.onerror = () => {
+      tell({ kind: 'lost' });
+      stream?.close();
+      stream = null;
+      clearTimeout(retry);
+      retry = setTimeout(open, retryMs);
+      retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
+    };
+  }
+  // A comment of the stream raises no event, so the tab that leads looks at the stream itself.
+  setInterval(() => { if (isLeading && stream?.readyState === EventSource.OPEN) tell({ kind: 'beat' }); }, 5000);
+  channel.onmessage = event => {
+    const message = event.data;
+    if (message.kind === 'want') {
+      wanted.set(message.tab, message.topic);
+      open();
+    } else if (message.kind === 'bye') {
+      wanted.delete(message.tab);
+      open();
+    } else if (message.kind === 'who' && !document.hidden && topic) {
+      channel.postMessage({ kind: 'want', tab: me, topic });
+    } else {
+      hear(message);
+    }
+  };
+  let letGo = null, asking = null;
+  function lead() {
+    asking = new AbortController();
+    navigator.locks.request(`tidemill-${prefix}`, { signal: asking.signal }, () => {
+      isLeading = true;
+      wanted = new Map([[me, topic]]);
+      channel.postMessage({ kind: 'who' });
+      open();
+      return new Promise(done => { letGo = done; });
+    }).catch(() => {});
+  }
+  function leave() {
+    asking?.abort();
+    stream?.close();
+    stream = null;
+    clearTimeout(retry);
+    letGo?.();
+    isLeading = false;
+    letGo = null;
+    channel.postMessage({ kind: 'bye', tab: me });
+  }
+  function take() { // part in it, while the tab is visible
+    if (!topic || !navigator.locks) return;
+    channel.postMessage({ kind: 'want', tab: me, topic });
+    lead();
+    renewSoon();
+  }
+  document.addEventListener('visibilitychange', () => document.hidden ? leave() : take());
+  addEventListener('pagehide', leave);
+  addEventListener('pageshow', event => { if (event.persisted && !document.hidden) take(); });
+  setInterval(showLive, 1000);
+
+  // ---- lines: earlier and later ones as the reader scrolls, and the end as it grows ----
+
+  const KEPT = 3; // windows in the page
+  const view = document.querySelector('.log');
+  const isMerged = body.dataset.file === 'merged';
+  let follows = false, isLoading = false;
+  const atEnd = () => view.scrollHeight - view.scrollTop - view.clientHeight < 30;
+  const windowOf = text => {
+    const place = document.createElement('div');
+    place.innerHTML = html(text);
+    return place.querySelector('.log');
+  };
+  async function pieceAt(where) {
+    const url = new URL(location.href), parts = url.pathname.split('/');
+    parts[5] = where; // /PREFIX/jobs/KEY/view/WHERE/...
+    url.pathname = parts.join('/');
+    url.search = '?section=window';
+    url.hash = '';
+    const answer = await fetch(url, { cache: 'no-store' });
+    if (!answer.ok) throw new Error(answer.status);
+    return windowOf(await answer.text());
+  }
+  const pieces = []; // { from, to, lines }
+  function addPiece(piece, isEarlier) {
+    const lines = [...piece.children], height = view.scrollHeight;
+    const entry = { from: +piece.dataset.from, to: +piece.dataset.to, lines };
+    if (isEarlier) {
+      view.prepend(...lines);
+      pieces.unshift(entry);
+      view.scrollTop += view.scrollHeight - height;
+      if (pieces.length > KEPT) pieces.pop().lines.forEach(line => line.remove());
+    } else {
+      view.append(...lines);
+      pieces.push(entry);
+      if (pieces.length > KEPT) {
+        const before = view.scrollHeight;
+        pieces.shift().lines.forEach(line => line.remove());
+        view.scrollTop -= before - view.scrollHeight;
+      }
+    }
+    view.dataset.size = piece.dataset.size;
+  }
+  async function scroll() {
+    if (isLoading || pieces.length === 0) return;
+    const first = pieces[0], last = pieces[pieces.length - 1];
+    isLoading = true;
+    try {
+      if (view.scrollTop < 200 && first.from > 0) addPiece(await pieceAt(`before-${first.from}`), true);
+      else if (atEnd() && last.to < +view.dataset.size) addPiece(await pieceAt(String(last.to)), false);
+    } catch { /* the next scroll tries again */ }
+    isLoading = false;
+  }
+  async function follow() {
+    if (!view || !follows || isLoading || document.hidden) return;
+    isLoading = true;
+    try {
+      if (isMerged) {
+        const piece = windowOf(await ask('window', { from: view.dataset.lines }));
+        view.append(...piece.children);
+        view.dataset.lines = piece.dataset.lines;
+        while (view.children.length > 4000) view.firstChild.remove();
+        if (piece.dataset.more) setTimeout(follow, 50);
+      } else if (pieces.length > 0) {
+        const piece = await pieceAt(String(pieces[pieces.length - 1].to));
+        if (piece.children.length > 0) addPiece(piece, false);
+      }
+      view.scrollTop = view.scrollHeight;
+    } catch { /* the next change tries again */ }
+    isLoading = false;
+  }
+  if (view) {
+    if (!isMerged) {
+      pieces.push({ from: +view.dataset.from, to: +view.dataset.to, lines: [...view.children] });
+      document.querySelectorAll('#earlier, #later').forEach(link => { link.hidden = true; });
+    }
+    follows = isMerged || location.pathname.split('/')[5] === 'end';
+    if (follows) view.scrollTop = view.scrollHeight;
+    view.addEventListener('scroll', () => {
+      if (follows && !atEnd() && !isLoading) follows = false;
+      if (!isMerged) scroll();
+    });
+    view.addEventListener('keydown', event => {
+      if (event.key !== 'f' && event.key !== 'End') return;
+      follows = true;
+      if (isMerged || event.key === 'End') follow();
+      else location.pathname = location.pathname.split('/').map((part, i) => i === 5 ? 'end' : part).join('/');
+    });
+    if (view.dataset.more) setTimeout(follow, 50);
+    setInterval(() => { if (!isLost) follow(); }, 1000);
+  }
+
+  if (!document.hidden) take();
+})();
