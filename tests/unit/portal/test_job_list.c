@@ -1,0 +1,83 @@
+/* test_job_list.c - the order of jobs, filters, pages. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "portal/job_list.h"
+
+static void add(struct tm_job_list *l, const char *key, enum tidemill_state state, int64_t begin_ns)
+{
+  struct tm_job_row row = { .key = tm_xstrdup(key),
+                            .pipeline = tm_xstrdup("orders"),
+                            .note = tm_xstrdup(""),
+                            .state = state,
+                            .begin_ns = begin_ns };
+  tm_job_list_add(l, &row);
+}
+
+static void on_row(const struct tm_job_row *row, void *data)
+{
+  char *keys = data;
+  snprintf(keys + strlen(keys), 1000 - strlen(keys), "%s ", row->key);
+}
+
+static void expect_page(const struct tm_job_list *l, const char *filter, int64_t page,
+                        const char *want, size_t matching)
+{
+  char keys[1000] = "";
+  assert_int_equal(tm_job_list_page(l, filter, page, on_row, keys), matching);
+  assert_string_equal(keys, want);
+}
+
+static void running_jobs_come_first_then_the_newest(void **state)
+{
+  struct tm_job_list l = { .running = 0 };
+  add(&l, "old", TIDEMILL_STATE_COMPLETED, 1);
+  add(&l, "new", TIDEMILL_STATE_FAILED, 9);
+  add(&l, "runs", TIDEMILL_STATE_RUNNING, 5);
+  tm_job_list_sort(&l);
+  assert_int_equal(l.running, 1);
+  expect_page(&l, "", 1, "runs new old ", 3);
+  expect_page(&l, "", 2, "", 3);
+  tm_job_list_release(&l);
+}
+
+static void a_filter_looks_for_parts_of_name_pipeline_and_state(void **state)
+{
+  struct tm_job_list l = { .running = 0 };
+  add(&l, "scans-1", TIDEMILL_STATE_COMPLETED, 2);
+  add(&l, "daily-1", TIDEMILL_STATE_FAILED, 1);
+  tm_job_list_sort(&l);
+  expect_page(&l, "SCANS", 1, "scans-1 ", 1);
+  expect_page(&l, "fail", 1, "daily-1 ", 1);
+  expect_page(&l, "orders", 1, "scans-1 daily-1 ", 2);
+  expect_page(&l, " 1  fail ", 1, "daily-1 ", 1);
+  expect_page(&l, "scans fail", 1, "", 0);
+  tm_job_list_release(&l);
+}
+
+static void fifty_jobs_are_a_page(void **state)
+{
+  struct tm_job_list l = { .running = 0 };
+  char key[20];
+  for (int i = 0; i < 120; i++) {
+    snprintf(key, sizeof key, "%d", i);
+    add(&l, key, TIDEMILL_STATE_COMPLETED, i + 1);
+  }
+  tm_job_list_sort(&l);
+  expect_page(&l, "", 3, "19 18 17 16 15 14 13 12 11 10 9 8 7 6 5 4 3 2 1 0 ", 120);
+  expect_page(&l, "", 0, "", 120);
+  expect_page(&l, "", INT64_MAX, "", 120);
+  uint64_t version = l.version;
+  l.rows.at[7].failed++;
+  tm_job_list_sort(&l);
+  assert_true(l.version != version); /* so that a stream hears of it */
+  tm_job_list_release(&l);
+}
+
+UNIT_TESTS({
+    cmocka_unit_test(running_jobs_come_first_then_the_newest),
+    cmocka_unit_test(a_filter_looks_for_parts_of_name_pipeline_and_state),
+    cmocka_unit_test(fifty_jobs_are_a_page),
+});
