@@ -15,7 +15,7 @@
 
 #define FIRST_HEADER_NS (10 * TM_S)
 #define IDLE_S          60
-#define MEMORY          (32 << 10) /* of a connection: header, and what is about to be sent */
+#define MEMORY          (64 << 10) /* of a connection: header, and what is about to be sent */
 #define STREAM_PIECE    4096
 
 struct tm_http {

@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG 128
+#define BACKLOG 512
 #define FLAGS   (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
 
 union address {

@@ -1,0 +1,138 @@
+"""A portal of a test, and requests to it as bytes."""
+import json
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import time
+
+LIMIT_S = 60
+
+
+class Answer:
+    def __init__(self, data):
+        head, _, self.body = data.partition(b"\r\n\r\n")
+        lines = head.decode("latin-1").split("\r\n")
+        self.status = int(lines[0].split()[1]) if lines[0] else 0
+        self.headers = [line.split(": ", 1) for line in lines[1:] if ": " in line]
+
+    def header(self, name):
+        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+    def cookies(self):
+        return [value for key, value in self.headers if key.lower() == "set-cookie"]
+
+    def text(self):
+        return self.body.decode("utf-8", "replace")
+
+
+class Portal:
+    """`tidemill portal`, until stop(). `url`, `port`, `prefix`, `token`: what it prints."""
+
+    def __init__(self, tidemill, workspace, *options, env=None, address=None):
+        environment = dict(os.environ, TIDEMILL_WORKSPACE=workspace, **(env or {}))
+        self.path = address
+        self.process = subprocess.Popen([tidemill, "portal", *options], env=environment,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.said = ""
+        for line in self.process.stdout:
+            self.said += line
+            if "Ctrl-C" in line:
+                break
+        found = re.search(r"(http://(\S+?)/(\w+)/\?token=(\w+))", self.said)
+        if not found:
+            raise AssertionError(self.said + self.process.stderr.read())
+        self.url, host, self.prefix, self.token = found.groups()
+        self.port = int(host.rsplit(":", 1)[1])
+        self.cookie = None
+
+    def pid(self):
+        return self.process.pid
+
+    def connect(self):
+        if self.path:
+            s = socket.socket(socket.AF_UNIX)
+            s.settimeout(LIMIT_S)
+            s.connect(self.path)
+            return s
+        return socket.create_connection(("127.0.0.1", self.port), timeout=LIMIT_S)
+
+    def raw(self, data):
+        """Sends the bytes, and returns everything that comes until the portal closes."""
+        with self.connect() as s:
+            try:
+                s.sendall(data)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # it has answered and closed already
+            return read_all(s)
+
+    def get(self, path, method="GET", host="localhost", cookie=True, **headers):
+        """`path`: behind the prefix, or absolute. Headers: Sec_Fetch_Site="none", None leaves it out."""
+        target = path if path.startswith("/") else f"/{self.prefix}/{path}"
+        lines = [f"{method} {target} HTTP/1.1"]
+        if host is not None:
+            lines.append(f"Host: {host}")
+        if cookie:
+            lines.append(f"Cookie: {self.login() if cookie is True else cookie}")
+        lines += [f"{key.replace('_', '-')}: {value}" for key, value in headers.items()]
+        return Answer(self.raw(("\r\n".join(lines) + "\r\nConnection: close\r\n\r\n").encode()))
+
+    def login(self):
+        if not self.cookie:
+            answer = self.get(f"?token={self.token}", cookie=False)
+            self.cookie = answer.cookies()[0].split(";")[0]
+        return self.cookie
+
+    def stream(self, topics, last_id=None):
+        """An event stream: a file to read lines from."""
+        s = self.connect()
+        more = f"Last-Event-ID: {last_id}\r\n" if last_id else ""
+        s.sendall((f"GET /{self.prefix}/events?topics={topics} HTTP/1.1\r\nHost: localhost\r\n"
+                   f"Cookie: {self.login()}\r\n{more}\r\n").encode())
+        return s.makefile("r", encoding="utf-8", newline="\n")
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.pid()}/fd"))
+
+    def stop(self, sig=signal.SIGTERM):
+        """Ends it; returns its exit status and how long that took."""
+        began = time.monotonic()
+        self.process.send_signal(sig)
+        status = self.process.wait(LIMIT_S)
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return status, time.monotonic() - began
+
+
+def read_all(s):
+    data = b""
+    try:
+        while piece := s.recv(1 << 16):
+            data += piece
+    except ConnectionResetError:
+        pass
+    return data
+
+
+def next_event(stream):
+    """The next event of a stream: its id and its data."""
+    found = {}
+    for line in stream:
+        line = line.strip()
+        if line.startswith(("id: ", "data: ")):
+            key, value = line.split(": ", 1)
+            found[key] = value
+        elif "data" in found:
+            return found["id"], json.loads(found["data"])
+    raise AssertionError("the stream has ended")
+
+
+def wait_until(condition, what):
+    """Looks again and again; a change of the file system or of /proc has no descriptor to wait for."""
+    until = time.monotonic() + LIMIT_S
+    while not condition():
+        if time.monotonic() > until:
+            raise AssertionError(f"this never came: {what}")
+        select.select([], [], [], 0.01)

@@ -1,0 +1,461 @@
+"""The portal over its sockets: test_portal.py TIDEMILL [CLASS.TEST]
+
+TM_LONG=1: also what takes ten seconds.
+"""
+import json
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from client import Answer, Portal, next_event, read_all, wait_until
+
+TIDEMILL = os.path.abspath(sys.argv.pop(1))
+SCRIPT = """
+function run(mini_batch)
+  local rows = {}
+  for i, item in ipairs(mini_batch) do
+    print "<script>canary()</script>"
+    if item:find "bad" then error("cannot read <img src=x onerror=canary()> " .. item) end
+    rows[i] = item
+  end
+  return rows
+end
+"""
+# Ends when the file `go` exists.
+WAITING = """
+function run(mini_batch)
+  local fs = require "tidemill.fs"
+  while not io.open "FOLDER/go" do end
+  return { mini_batch[1] }
+end
+"""
+
+
+def run_job(script, folder, workspace, *options):
+    environment = dict(os.environ, TIDEMILL_WORKSPACE=workspace)
+    return subprocess.Popen([TIDEMILL, "map", script, "in/*", *options], cwd=folder, env=environment,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def setUpModule():
+    """A workspace with one job, for all tests."""
+    Case.folder = os.path.realpath(tempfile.mkdtemp(prefix="tidemill-portal-"))
+    Case.workspace = os.path.join(Case.folder, "workspace")
+    os.mkdir(os.path.join(Case.folder, "in"))
+    for name in ("one", "two", "bad <u>\u202e.txt"):
+        with open(os.path.join(Case.folder, "in", name), "w") as f:
+            f.write(name)
+    Case.write("score.lua", SCRIPT)
+    run_job("score.lua", Case.folder, Case.workspace, "--mini-batch-size", "1").wait()
+    Case.key = os.listdir(os.path.join(Case.workspace, "jobs"))[0]
+    Case.job = os.path.join(Case.workspace, "jobs", Case.key)
+
+
+def tearDownModule():
+    shutil.rmtree(Case.folder)
+
+
+class Case(unittest.TestCase):
+    """A portal of the workspace."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.portal = Portal(TIDEMILL, cls.workspace)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.portal.stop()
+
+    @classmethod
+    def write(cls, name, text):
+        with open(os.path.join(cls.folder, name), "w") as f:
+            f.write(text)
+
+
+class Access(Case):
+    def test_the_token_becomes_a_cookie(self):
+        a = self.portal.get(f"?token={self.portal.token}", cookie=False)
+        self.assertEqual(a.status, 303)
+        self.assertEqual(a.header("Location"), f"/{self.portal.prefix}/")
+        self.assertEqual(a.header("Referrer-Policy"), "no-referrer")
+        cookie = a.cookies()[0]
+        self.assertRegex(cookie, r"^tidemill=[0-9a-f]{64}; Path=/[0-9a-f]{16}/; HttpOnly; SameSite=Strict$")
+        self.assertNotIn(self.portal.token, cookie)
+        a = self.portal.get(f"jobs/{self.key}?token={self.portal.token}", cookie=False)
+        self.assertEqual(a.header("Location"), f"/{self.portal.prefix}/jobs/{self.key}")
+
+    def test_a_stranger_lands_on_the_page_that_was_asked_for(self):
+        way = {"Sec_Fetch_Site": "none", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+        a = self.portal.get(f"jobs/{self.key}/logs", cookie=False, **way)
+        self.assertEqual(a.status, 401)
+        self.assertIn("token", a.text())
+        self.assertNotIn(self.portal.token, a.text())
+        asked = a.cookies()[0].split(";")[0]
+        a = self.portal.get(f"?token={self.portal.token}", cookie=asked, **way)
+        self.assertEqual(a.header("Location"), f"/{self.portal.prefix}/jobs/{self.key}/logs")
+        for elsewhere in ("//evil.example/", "http://evil.example/", "/other/page", "/../x"):
+            a = self.portal.get(f"?token={self.portal.token}", cookie=f"tidemill-next={elsewhere}", **way)
+            self.assertEqual(a.header("Location"), f"/{self.portal.prefix}/")
+
+    def test_what_is_wrong_is_refused(self):
+        get, good = self.portal.get, self.portal.login()
+        self.assertEqual(get("").status, 200)
+        cases = [
+            (401, get("", cookie=False)),
+            (401, get("", cookie="tidemill=" + "0" * 64)),
+            (401, get("?token=" + "0" * 64)),
+            (401, get("?token=")),
+            (421, get("", host="evil.example")),
+            (421, get("", host="localhost.evil.example:80")),
+            (400, get("", host=None)),
+            (403, get("", Sec_Fetch_Site="cross-site")),
+            (403, get("", Sec_Fetch_Site="same-site", Sec_Fetch_Mode="cors")),
+            (403, get("", Origin="http://evil.example")),
+            (403, get("", Origin="null")),
+            (405, get("", method="POST")),
+            (405, get("", method="DELETE")),
+            (404, get("/", cookie=False)),
+            (404, get("/nothing", cookie=good)),
+            (404, get("nothing")),
+            (404, get("jobs/nothing")),
+        ]
+        for i, (status, answer) in enumerate(cases):
+            self.assertEqual(answer.status, status, i)
+            self.assertNotIn("Access-Control", str(answer.headers))
+            if status != 400:
+                self.assertEqual(answer.header("X-Content-Type-Options"), "nosniff")
+        self.assertEqual(get("", method="POST").header("Allow"), "GET, HEAD")
+        self.assertNotIn(self.portal.prefix, get("/", cookie=False).text())
+
+    def test_another_port_of_a_tunnel_is_accepted(self):
+        self.assertEqual(self.portal.get("", host="localhost:8080", Origin="http://localhost:8080").status, 200)
+        self.assertEqual(self.portal.get("", host="[::1]:9").status, 200)
+
+    def test_paths_lead_nowhere_else(self):
+        files = f"/{self.portal.prefix}/jobs/{self.key}/files"
+        outside = ["/..", "/../x", "/%2e%2e/x", "/.%2E/x", "//etc/passwd", "/%2fetc%2fpasswd", "/a%00b", "/%",
+                   "/a\\..\\b", "/\xc3\xa9"]
+        for path in outside:
+            self.assertEqual(self.portal.get(files + path).status, 400, path)
+        self.assertEqual(self.portal.get(f"/{self.portal.prefix}/jobs/%2e%2e/files/").status, 400)
+        self.assertEqual(self.portal.get("jobs/.hidden/files/").status, 404)
+        self.assertEqual(self.portal.get("http://evil.example/", cookie=False).status // 100, 4)
+        os.mkfifo(os.path.join(self.job, "fifo"))
+        os.symlink("/etc/passwd", os.path.join(self.job, "link"))
+        os.symlink("/dev/zero", os.path.join(self.job, "device"))
+        os.symlink("job.json", os.path.join(self.job, "inner"))
+        for name, status in (("fifo", 404), ("link", 404), ("device", 404), ("inner", 200)):
+            self.assertEqual(self.portal.get(f"{files}/{name}").status, status, name)
+        self.assertIn("leads out of the job", self.portal.get(f"{files}/").text())
+
+    def test_wrong_tokens_are_counted(self):
+        statuses = [self.portal.get("?token=x", cookie=False).status for _ in range(60)]
+        self.assertIn(429, statuses)
+        self.assertLessEqual(statuses.count(401), 50)
+        wait_until(lambda: self.portal.get("").status == 200, "the portal forgives")
+
+
+class Pages(Case):
+    def test_every_page_is_complete(self):
+        pages = {
+            "": [self.key, "Completed", " in all"],
+            "?q=nothing": ["No job matches"],
+            f"jobs/{self.key}": ["Completed", "Why items failed", "score"],
+            f"jobs/{self.key}/steps/score": ["mini-batches:", "process000"],
+            f"jobs/{self.key}/mini-batches/score/0": ["tidemill replay"],
+            f"jobs/{self.key}/workers/score/process000": ["started", "What it logged"],
+            f"jobs/{self.key}/nodes/0": ["process000"],
+            f"jobs/{self.key}/files/": ["job.json", "score/"],
+            f"jobs/{self.key}/files/score/logs/": ["readme.txt", "user/"],
+            f"jobs/{self.key}/view/0/score/logs/readme.txt": ["the whole file"],
+            f"jobs/{self.key}/logs": ["process000"],
+            f"jobs/{self.key}/logs/errors": ["cannot read"],
+            f"jobs/{self.key}/logs/step/score": ["process000"],
+            f"jobs/{self.key}/logs/worker/process000": ["process000"],
+            f"jobs/{self.key}/logs/node/0": ["process000"],
+            "datasets": ["tidemill dataset register"],
+        }
+        for page, words in pages.items():
+            a = self.portal.get(page)
+            self.assertEqual(a.status, 200, page)
+            self.assertIn("script-src 'self'", a.header("Content-Security-Policy"))
+            for word in words:
+                self.assertIn(word, a.text(), page)
+            for hostile in ("<script>canary", "<img src=x", "<u>", "\u202e", "onerror=canary()>"):
+                self.assertNotIn(hostile, a.text(), page)
+        missing = ["steps/no", "workers/no/x", "mini-batches/score/x", "logs/no", "logs/step/no", "view/0/no", "files/no"]
+        for page in missing:
+            self.assertEqual(self.portal.get(f"jobs/{self.key}/{page}").status, 404, page)
+
+    def test_a_section_comes_alone_and_once(self):
+        a = self.portal.get(f"jobs/{self.key}?section=steps")
+        self.assertEqual(a.status, 200)
+        self.assertNotIn("<html", a.text())
+        tag = a.header("ETag")
+        again = self.portal.get(f"jobs/{self.key}?section=steps", If_None_Match=tag)
+        self.assertEqual((again.status, again.body), (304, b""))
+
+    def test_files_are_sent_in_ranges_and_never_as_pages(self):
+        path = f"jobs/{self.key}/files/job.json"
+        with open(os.path.join(self.job, "job.json"), "rb") as f:
+            whole = f.read()
+        a = self.portal.get(path)
+        self.assertEqual(a.body, whole)
+        self.assertEqual(a.header("Content-Type"), "text/plain; charset=utf-8")
+        self.assertIn("sandbox", a.header("Content-Security-Policy"))
+        a = self.portal.get(path, Range="bytes=5-9")
+        self.assertEqual((a.status, a.body), (206, whole[5:10]))
+        self.assertEqual(a.header("Content-Range"), f"bytes 5-9/{len(whole)}")
+        self.assertEqual(self.portal.get(path, Range=f"bytes={len(whole)}-").status, 416)
+        a = self.portal.get(path, method="HEAD")
+        self.assertEqual((a.header("Content-Length"), a.body), (str(len(whole)), b""))
+        with open(os.path.join(self.job, "page.html"), "wb") as f:
+            f.write(b"<script>canary()</script>")
+        self.assertIn("text/plain", self.portal.get(f"jobs/{self.key}/files/page.html").header("Content-Type"))
+        with open(os.path.join(self.job, "bytes"), "wb") as f:
+            f.write(b"\0\1\2" * 10)
+        a = self.portal.get(f"jobs/{self.key}/files/bytes")
+        self.assertEqual(a.header("Content-Disposition"), "attachment")
+
+    def test_any_log_can_be_looked_at(self):
+        name = os.path.join(self.job, "score", "logs", "long.txt")
+        with open(name, "wb") as f:
+            f.write(b"first\n")
+            f.truncate(1 << 30)  # a line of 1 GB
+            f.seek(0, os.SEEK_END)
+            f.write(b"\nover\rwritten\n\x1b[31mred\x1b[0m\0\nneedle <i>\nlast")
+        view = f"jobs/{self.key}/view/%s/score/logs/long.txt"
+        for where in ("0", "7", "before-1000000", "500000000"):
+            a = self.portal.get(view % where)
+            self.assertEqual(a.status, 200, where)
+            self.assertLess(len(a.body), 20000, where)
+        end = self.portal.get(view % "end").text()
+        for words in ("written", "red\u2400", "needle &lt;i&gt;", "last"):
+            self.assertIn(words, end)
+        self.assertNotIn("over", end.split("class='log'")[1])
+        found = self.portal.get(view % str((1 << 30) - 100) + "?find=needle").text()
+        self.assertIn("needle", found.split("class='log'")[1])
+        self.assertIn("search again", self.portal.get(view % "0" + "?find=needle").text())
+        self.assertIn("not in the rest", self.portal.get(view % str(1 << 30) + "?find=nothing").text())
+        os.truncate(name, 3)
+        self.assertEqual(self.portal.get(view % "500000000").status, 200)
+        os.unlink(name)
+        self.assertEqual(self.portal.get(view % "0").status, 404)
+
+    def test_scripts_and_styles_need_no_cookie(self):
+        for name, kind in (("/portal.css", "text/css"), ("/portal.js", "text/javascript"), ("/portal.svg", "image/svg")):
+            a = self.portal.get(name, cookie=False)
+            self.assertEqual(a.status, 200)
+            self.assertIn(kind, a.header("Content-Type"))
+
+
+class Live(Case):
+    def test_a_stream_says_what_is_new_until_the_end(self):
+        self.write("wait.lua", WAITING.replace("FOLDER", self.folder))
+        job = run_job("wait.lua", self.folder, self.workspace)
+        jobs = os.path.join(self.workspace, "jobs")
+        started = lambda: [name for name in os.listdir(jobs) if name.startswith("wait-") and
+                           os.path.exists(os.path.join(jobs, name, "job.json"))]
+        wait_until(started, "the job")
+        key = started()[0]
+        deaf = self.portal.stream(key)  # nobody reads it
+        stream = self.portal.stream(f"{key},jobs")
+        self.addCleanup(job.kill)
+        states = {}
+        while set(states) != {key, "jobs"}:
+            last, news = next_event(stream)
+            states.update(news)
+        self.assertEqual(states[key]["state"], "Running")
+        self.assertIn("wait", states[key]["title"])
+        wait_until(lambda: "1 running" in self.portal.get("").text(), "the job in the list")
+        self.assertIn("Right now", self.portal.get(f"jobs/{key}").text())
+        self.write("go", "")
+        while states[key]["state"] == "Running":
+            last, news = next_event(stream)
+            states.update(news)
+        self.assertEqual(states[key]["title"], "✓ wait")
+        self.assertEqual(job.wait(), 0)
+        again = self.portal.stream(key, last_id=last)
+        with self.assertRaises(AssertionError):  # nothing is new: only a comment, and then the end
+            self.portal.stop()
+            next_event(again)
+        for one in (again, stream, deaf):
+            one.close()
+        Live.portal = Portal(TIDEMILL, self.workspace)
+
+
+class Hostile(Case):
+    def test_junk_is_answered_or_cut_off(self):
+        junk = [b"\x16\x03\x01\x02\x00\x01\x00\x01\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
+                b"\r\n\r\n\r\nGET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+                b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: " + b"y" * 200000 + b"\r\n\r\n",
+                b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+                b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\nx",
+                b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nx",
+                os.urandom(5000) + b"\r\n\r\n"]
+        for data in junk:
+            with self.portal.connect() as s:
+                try:
+                    s.sendall(data)
+                    s.shutdown(socket.SHUT_WR)
+                except OSError:
+                    pass
+                answer = read_all(s)
+            self.assertTrue(not answer or 400 <= Answer(answer).status < 600, data[:60])
+        self.assertEqual(self.portal.get("").status, 200)
+
+    def test_headers_have_a_limit(self):
+        fits = "".join(f"X-{i}: {'y' * 90}\r\n" for i in range(100))
+        head = f"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        self.assertEqual(Answer(self.portal.raw((head + fits + "\r\n").encode())).status, 404)
+        over = Answer(self.portal.raw((head + fits + fits + "\r\n").encode()))
+        self.assertEqual(over.status, 431)
+
+    def test_five_hundred_connections_do_not_keep_others_out_for_long(self):
+        before = self.portal.descriptors()
+        held = [self.portal.connect() for _ in range(500)]
+        wait_until(lambda: self.portal.descriptors() <= before + 256, "further connections are closed")
+        for s in held:
+            s.close()
+        wait_until(lambda: self.portal.descriptors() <= before + 1, "all are closed")
+        self.assertEqual(self.portal.get("").status, 200)
+
+    def test_one_connection_has_many_requests(self):
+        request = (f"GET /{self.portal.prefix}/datasets HTTP/1.1\r\nHost: localhost\r\n"
+                   f"Cookie: {self.portal.login()}\r\n\r\n").encode()
+        with self.portal.connect() as s:
+            s.sendall(request * 19 + request[:-2] + b"Connection: close\r\n\r\n")
+            self.assertEqual(read_all(s).count(b"HTTP/1.1 200"), 20)
+
+    def test_a_reader_that_does_not_read_keeps_nobody_waiting(self):
+        name = os.path.join(self.job, "score", "logs", "big.txt")
+        with open(name, "wb") as f:
+            f.truncate(1 << 30)
+        with self.portal.connect() as s:
+            s.sendall((f"GET /{self.portal.prefix}/jobs/{self.key}/files/score/logs/big.txt HTTP/1.1\r\n"
+                       f"Host: localhost\r\nCookie: {self.portal.login()}\r\n\r\n").encode())
+            s.recv(1000)
+            self.assertEqual(self.portal.get("").status, 200)
+        os.unlink(name)
+
+
+class Ends(Case):
+    def command(self, *options, **env):
+        environment = dict(os.environ, TIDEMILL_WORKSPACE=self.workspace)
+        environment.update(env)
+        done = subprocess.run([TIDEMILL, "portal", *options], env=environment, capture_output=True, text=True,
+                              cwd=self.folder, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_its_files_are_private_and_go_with_it(self):
+        files = [os.path.join(self.workspace, name) for name in ("portal.json", "portal_address.json")]
+        for name in files:
+            self.assertEqual(stat.S_IMODE(os.stat(name).st_mode), 0o600)
+        with open(files[0]) as f:
+            self.assertEqual(json.load(f), {"url": self.portal.url, "pid": self.portal.pid()})
+        self.assertEqual(self.command(), (1, f"already running: {self.portal.url}\ntidemill: a portal of the "
+                                             f"workspace '{self.workspace}' is running\n"))
+        for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            status, seconds = self.portal.stop(sig)
+            self.assertEqual(status, 0)
+            self.assertLess(seconds, 1)
+            self.assertFalse(os.path.exists(files[0]))
+            old, Ends.portal = self.portal, Portal(TIDEMILL, self.workspace)
+            self.assertEqual((self.portal.port, self.portal.prefix), (old.port, old.prefix))
+            self.assertNotEqual(self.portal.token, old.token)
+            self.assertEqual(self.portal.get("", cookie=old.cookie or "tidemill=x").status, 401)
+
+    def test_a_killed_portal_leaves_nothing(self):
+        self.portal.stop(signal.SIGKILL)
+        wait_until(lambda: not os.path.exists(os.path.join(self.workspace, "portal.json")), "the janitor's work")
+        Ends.portal = Portal(TIDEMILL, self.workspace)
+
+    def test_a_socket_in_the_file_system(self):
+        self.portal.stop()
+        path = os.path.join(self.folder, "socket")
+        with socket.socket(socket.AF_UNIX) as stale:
+            stale.bind(path)
+        portal = Portal(TIDEMILL, self.workspace, "--socket", path, address=path)
+        self.addCleanup(lambda: portal.process.poll() is None and portal.stop())
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        self.assertEqual(portal.get("").status, 200)
+        other = os.path.join(self.folder, "other")
+        os.mkdir(other)
+        run_job("score.lua", self.folder, other).wait()
+        status, said = self.command("--socket", path, TIDEMILL_WORKSPACE=other)
+        self.assertEqual(status, 1)
+        self.assertIn(f"a program listens on the socket '{path}'", said)
+        portal.stop()
+        self.assertFalse(os.path.exists(path))
+        self.write("socket", "a file")
+        status, said = self.command("--socket", path)
+        self.assertEqual(status, 2)
+        self.assertIn("is not a socket", said)
+        Ends.portal = Portal(TIDEMILL, self.workspace)
+
+    def test_wrong_options(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            other = os.path.join(self.folder, "none")
+            os.makedirs(other, exist_ok=True)
+            self.portal.stop()
+            cases = [
+                (1, "is taken by another program", ["--port", str(taken.getsockname()[1])], {}),
+                (2, "--port needs a number", ["--port", "http"], {}),
+                (2, "--port needs a number", ["--port", "65536"], {}),
+                (2, "did you mean '--port'", ["--prot", "1"], {}),
+                (2, "--listen needs --allow-host", ["--listen", "0.0.0.0"], {}),
+                (2, "not 'here'", ["--listen", "here", "--allow-host", "a"], {}),
+                (2, "is not an address of this machine", ["--listen", "192.0.2.7", "--allow-host", "a"], {}),
+                (2, "excludes", ["--socket", "x", "--port", "1"], {}),
+                (2, "takes only options", ["latest"], {}),
+                (2, "there is no workspace", [], {"TIDEMILL_WORKSPACE": self.folder + "/nothing"}),
+            ]
+            for status, words, options, env in cases:
+                got, said = self.command(*options, **env)
+                self.assertEqual(got, status, said)
+                self.assertIn(words, said)
+        Ends.portal = Portal(TIDEMILL, self.workspace)
+
+    def test_a_browser_gets_a_file_and_no_token(self):
+        self.portal.stop()
+        self.write("browser", f"#!/bin/sh\necho \"$1\" >{self.folder}/given.new\nmv {self.folder}/given.new {self.folder}/given\n")
+        os.chmod(os.path.join(self.folder, "browser"), 0o700)
+        environment = {"BROWSER": os.path.join(self.folder, "browser"), "HOME": ""}
+        Ends.portal = portal = Portal(TIDEMILL, self.workspace, "--open", env=environment)
+        given = os.path.join(self.folder, "given")
+        wait_until(lambda: os.path.exists(given), "the browser")
+        with open(given) as f:
+            page = f.read().strip()
+        self.assertEqual(stat.S_IMODE(os.stat(page).st_mode), 0o600)
+        with open(page) as f:
+            self.assertIn(portal.url, f.read())
+        with open(f"/proc/{portal.pid()}/cmdline") as f:
+            self.assertNotIn(portal.token, f.read())
+        portal.stop()
+        self.assertFalse(os.path.exists(page))
+        Ends.portal = portal = Portal(TIDEMILL, self.workspace, "--open", env={"BROWSER": "/nothing", "PATH": "/nothing"})
+        self.assertEqual(portal.get("").status, 200)
+
+
+class Long(Case):
+    @unittest.skipUnless("TM_LONG" in os.environ, "takes ten seconds; TM_LONG=1")
+    def test_half_a_request_is_cut_off(self):
+        began = time.monotonic()
+        with self.portal.connect() as s:
+            s.sendall(b"GET / HTTP/1.1\r\nHost: local")
+            self.assertEqual(read_all(s), b"")
+        self.assertTrue(9 < time.monotonic() - began < 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
