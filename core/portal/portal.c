@@ -16,6 +16,7 @@ int tm_portal_open(struct tm_portal *p, struct tidemill_workspace *ws, struct tm
   p->ws = ws;
   p->workspace = tidemill_workspace_path(ws);
   tm_watch_open(&p->watch, p->workspace);
+  tm_job_list_init(&p->jobs, p->workspace);
   return tm_secret_make(p->feed.epoch, TM_FEED_EPOCH_LEN, err);
 }
 

@@ -70,7 +70,7 @@ static bool on_list(void *data, int64_t now_ns, int64_t *due_ns)
 {
   struct tm_portal *p = data;
   struct tm_buf state = TM_BUF_NONE;
-  (void)tm_job_list_refresh(&p->jobs, p->ws, now_ns, NULL);
+  (void)tm_job_list_refresh(&p->jobs, now_ns, NULL);
   *due_ns = p->jobs.due_ns;
   tm_buf_printf(&state, "{\"version\":\"%llx\"}", (unsigned long long)p->jobs.version);
   bool is_new = tm_feed_set(&p->feed, TM_FEED_JOBS, state.data);
@@ -99,7 +99,9 @@ static void accept_some(struct server *s, int listener)
 
 static int clean_ms(struct server *s, int64_t now_ns)
 {
-  int64_t next = tm_merged_clean(&s->portal.logs, now_ns, false);
+  int64_t logs = tm_merged_clean(&s->portal.logs, now_ns, false);
+  int64_t list = tm_job_list_rest(&s->portal.jobs, now_ns);
+  int64_t next = logs == 0 || (list != 0 && list < logs) ? list : logs;
   return next == 0 ? -1 : (int)((next - now_ns) / TM_MS) + 1;
 }
 

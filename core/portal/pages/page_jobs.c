@@ -158,7 +158,7 @@ void tm_page_jobs(const struct tm_visit *v)
                                                      { "list", add_list, true } };
   struct tm_err err = TM_ERR_NONE;
   struct tm_buf filter = TM_BUF_NONE;
-  if (tm_job_list_refresh(&v->portal->jobs, v->portal->ws, v->request->now_ns, &err) < 0) {
+  if (tm_job_list_refresh(&v->portal->jobs, v->request->now_ns, &err) < 0) {
     tm_frame_fail_by(v, &err);
     return;
   }

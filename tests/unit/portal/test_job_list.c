@@ -12,7 +12,9 @@ static void add(struct tm_job_list *l, const char *key, enum tidemill_state stat
                             .pipeline = tm_xstrdup("orders"),
                             .note = tm_xstrdup(""),
                             .state = state,
-                            .begin_ns = begin_ns };
+                            .has_result = state != TIDEMILL_STATE_RUNNING,
+                            .is_read = true,
+                            .order_ns = begin_ns };
   tm_job_list_add(l, &row);
 }
 
@@ -22,8 +24,8 @@ static void on_row(const struct tm_job_row *row, void *data)
   snprintf(keys + strlen(keys), 1000 - strlen(keys), "%s ", row->key);
 }
 
-static void expect_page(const struct tm_job_list *l, const char *filter, int64_t page,
-                        const char *want, size_t matching)
+static void expect_page(struct tm_job_list *l, const char *filter, int64_t page, const char *want,
+                        size_t matching)
 {
   char keys[1000] = "";
   assert_int_equal(tm_job_list_page(l, filter, page, on_row, keys), matching);
@@ -32,7 +34,7 @@ static void expect_page(const struct tm_job_list *l, const char *filter, int64_t
 
 static void running_jobs_come_first_then_the_newest(void **state)
 {
-  struct tm_job_list l = { .running = 0 };
+  struct tm_job_list l = { .dir = NULL };
   add(&l, "old", TIDEMILL_STATE_COMPLETED, 1);
   add(&l, "new", TIDEMILL_STATE_FAILED, 9);
   add(&l, "runs", TIDEMILL_STATE_RUNNING, 5);
@@ -45,7 +47,7 @@ static void running_jobs_come_first_then_the_newest(void **state)
 
 static void a_filter_looks_for_parts_of_name_pipeline_and_state(void **state)
 {
-  struct tm_job_list l = { .running = 0 };
+  struct tm_job_list l = { .dir = NULL };
   add(&l, "scans-1", TIDEMILL_STATE_COMPLETED, 2);
   add(&l, "daily-1", TIDEMILL_STATE_FAILED, 1);
   tm_job_list_sort(&l);
@@ -59,7 +61,7 @@ static void a_filter_looks_for_parts_of_name_pipeline_and_state(void **state)
 
 static void fifty_jobs_are_a_page(void **state)
 {
-  struct tm_job_list l = { .running = 0 };
+  struct tm_job_list l = { .dir = NULL };
   char key[20];
   for (int i = 0; i < 120; i++) {
     snprintf(key, sizeof key, "%d", i);
@@ -70,14 +72,30 @@ static void fifty_jobs_are_a_page(void **state)
   expect_page(&l, "", 0, "", 120);
   expect_page(&l, "", INT64_MAX, "", 120);
   uint64_t version = l.version;
-  l.rows.at[7].failed++;
+  l.rows.at[7].changed_ns++;
   tm_job_list_sort(&l);
   assert_true(l.version != version); /* so that a stream hears of it */
   tm_job_list_release(&l);
+}
+
+static void the_name_of_a_job_says_when_it_began(void **state)
+{
+  assert_int_equal(tm_job_name_time("scans-20261122-021904-vbxd"),
+                   INT64_C(1795313944) * 1000000000);
+  assert_int_equal(tm_job_name_time("-19700101-000001-abcd"), 1000000000);
+  static const char *const others[] = { "",
+                                        "scans",
+                                        "scans-20261122-021904",
+                                        "a-20261322-021904-vbxd",
+                                        "a-2026112x-021904-vbxd",
+                                        "a-20261122_021904-vbxd" };
+  for (size_t i = 0; i < TM_COUNT_OF(others); i++)
+    assert_int_equal(tm_job_name_time(others[i]), 0);
 }
 
 UNIT_TESTS({
     cmocka_unit_test(running_jobs_come_first_then_the_newest),
     cmocka_unit_test(a_filter_looks_for_parts_of_name_pipeline_and_state),
     cmocka_unit_test(fifty_jobs_are_a_page),
+    cmocka_unit_test(the_name_of_a_job_says_when_it_began),
 });
