@@ -28,7 +28,7 @@ static const char help[] =
     "\n"
     "Exit status: 0 a signal has ended it; 1 a portal of the workspace is running, or\n"
     "somebody has the port; 2 wrong usage, or no workspace; 3 system error.\n"
-    "More: tidemill help portal\n";
+    "More: tidemill help portal --manual\n";
 
 enum { OPTION_PORT = 1, OPTION_SOCKET, OPTION_OPEN, OPTION_LISTEN, OPTION_ALLOW, OPTION_HELP };
 

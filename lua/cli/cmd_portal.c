@@ -34,7 +34,7 @@ const struct tm_command tm_command_portal = {
   .options = options,
   .options_len = TM_COUNT_OF(options),
   .help = "Prints the URL to open, and runs until Ctrl-C. It changes nothing, and no job\n"
-          "waits for it. More: tidemill help portal\n"
+          "waits for it. More: tidemill help portal --manual\n"
           "\n"
           "Exit status: 0 a signal has ended it; 1 a portal of the workspace is running,\n"
           "or somebody has the port; 2 wrong usage, or no workspace; 3 system error.\n",

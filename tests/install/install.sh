@@ -76,6 +76,11 @@ echo "an idle runtime adds $added kB to its host"
 # The program, with nothing but PATH, from another folder.
 mkdir "$dir/elsewhere"
 cd "$dir/elsewhere"
+if [ -e "$prefix/libexec/tidemill/tidemill-portal" ]; then
+  status=0
+  said=$(TIDEMILL_WORKSPACE="$dir/none" "$prefix/bin/tidemill" portal 2>&1) || status=$?
+  case $status-$said in 2-*"there is no workspace"*) ;; *) fail "the portal: $status, $said" ;; esac
+fi
 mkdir in
 echo a >in/a.txt
 echo 'function run(files) return files end' >score.lua
