@@ -45,6 +45,10 @@ const char *const *tm_answer_headers(enum tm_answer_kind kind)
     file_policy, "Accept-Ranges", "bytes", "Content-Disposition",      "attachment",
     NULL
   };
+  static const char *const metrics[] = { EVERY, NEVER_KEPT, type,
+                                         "application/openmetrics-text; version=1.0.0; "
+                                         "charset=utf-8",
+                                         NULL };
   static const char *const stream[] = { EVERY, NEVER_KEPT, type, "text/event-stream", NULL };
   switch (kind) {
   case TM_ANSWER_PAGE:
@@ -54,6 +58,7 @@ const char *const *tm_answer_headers(enum tm_answer_kind kind)
   case TM_ANSWER_PICTURE: return picture;
   case TM_ANSWER_TEXT: return text;
   case TM_ANSWER_ATTACHMENT: return file;
+  case TM_ANSWER_METRICS: return metrics;
   case TM_ANSWER_STREAM: return stream;
   }
   return file;

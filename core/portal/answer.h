@@ -20,6 +20,7 @@ enum tm_answer_kind {
   TM_ANSWER_PICTURE,    /* our icon */
   TM_ANSWER_TEXT,       /* a file of a job, shown */
   TM_ANSWER_ATTACHMENT, /* a file of a job, downloaded */
+  TM_ANSWER_METRICS,    /* OpenMetrics */
   TM_ANSWER_STREAM,     /* events */
 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "portal/assets.h"
+#include "portal/portal_assets.h"
 #include "portal/pages/pages.h"
 
 #define NEXT_MAX 2000 /* bytes of an address that a cookie keeps */
@@ -128,6 +128,7 @@ static void (*page_of(enum tm_page_kind kind))(const struct tm_visit *v)
   case TM_PAGE_FILES: return tm_page_files;
   case TM_PAGE_VIEW: return tm_page_view;
   case TM_PAGE_LOGS: return tm_page_logs;
+  case TM_PAGE_METRICS: return tm_page_metrics;
   case TM_PAGE_EVENTS: return answer_events;
   }
   return answer_nothing;
@@ -144,6 +145,27 @@ static bool answer_asset(const struct tm_visit *v)
       return true;
     }
   return false;
+}
+
+/* A program that collects metrics has the token as a bearer, and no cookie. */
+static bool answer_bearer(struct tm_visit *v)
+{
+  const struct tm_target *t = v->target;
+  const char *bearer = v->request->head.authorization;
+  bool is_metrics =
+      t->len > 0 && strcmp(t->segments[t->len - 1], "metrics") == 0 &&
+      (t->len == 1 || (t->len == 2 && strcmp(t->segments[0], v->portal->prefix) == 0));
+  if (!is_metrics || !bearer)
+    return false;
+  switch (tm_access_bearer(&v->portal->access, bearer, v->request->now_ns)) {
+  case TM_ACCESS_RIGHT: tm_page_metrics(v); break;
+  case TM_ACCESS_WRONG_KEY:
+    tm_frame_plain(v->answer, 401, "The token is wrong", where_words, false);
+    tm_answer_header(v->answer, "WWW-Authenticate", "Bearer");
+    break;
+  case TM_ACCESS_TOO_MANY: answer_too_many(v); break;
+  }
+  return true;
 }
 
 /* Behind the prefix. */
@@ -187,7 +209,7 @@ void tm_portal_answer(struct tm_portal *p, const struct tm_request *r, struct tm
   }
   if (tm_target_parse(&target, r->target, &err) < 0)
     tm_frame_plain(a, 400, "Refused", err.text, false);
-  else if (!answer_asset(&v)) {
+  else if (!answer_asset(&v) && !answer_bearer(&v)) {
     if (target.len > 0 && strcmp(target.segments[0], p->prefix) == 0)
       answer_known(&v);
     else

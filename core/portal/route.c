@@ -13,6 +13,7 @@ static const struct {
   { TM_PAGE_JOBS, { NULL } },
   { TM_PAGE_DATASETS, { "datasets" } },
   { TM_PAGE_DATASET, { "datasets", "*" } },
+  { TM_PAGE_METRICS, { "metrics" } },
   { TM_PAGE_EVENTS, { "events" } },
   { TM_PAGE_JOB, { "jobs", "*" } },
   { TM_PAGE_STEP, { "jobs", "*", "steps", "*" } },

@@ -17,6 +17,7 @@ enum tm_page_kind {
   TM_PAGE_FILES, /* a file as it is, or a folder */
   TM_PAGE_VIEW,  /* a piece of a text file */
   TM_PAGE_LOGS,
+  TM_PAGE_METRICS,
   TM_PAGE_EVENTS, /* the event stream */
 };
 

@@ -1,4 +1,4 @@
-/* fuzz_request.c - the lines of a request to the portal: the target, Host, Cookie, Range, and a text
+/* fuzz_request.c - the lines of a request to the portal: target, Host, Cookie, Range, and a text
  * that is looked at in windows. What a target names lies in one folder; a range lies in the file;
  * the lines of windows, one after the other, are the text. */
 #include "fuzz.h"

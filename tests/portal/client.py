@@ -91,7 +91,8 @@ class Portal:
         more = f"Last-Event-ID: {last_id}\r\n" if last_id else ""
         s.sendall((f"GET /{self.prefix}/events?topics={topics} HTTP/1.1\r\nHost: localhost\r\n"
                    f"Cookie: {self.login()}\r\n{more}\r\n").encode())
-        return s.makefile("r", encoding="utf-8", newline="\n")
+        with s:  # the file keeps the connection
+            return s.makefile("r", encoding="utf-8", newline="\n")
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.pid()}/fd"))

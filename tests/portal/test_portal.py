@@ -155,6 +155,20 @@ class Access(Case):
             self.assertEqual(self.portal.get(f"{files}/{name}").status, status, name)
         self.assertIn("leads out of the job", self.portal.get(f"{files}/").text())
 
+    def test_metrics_take_the_token_as_a_bearer(self):
+        bearer = f"Bearer {self.portal.token}"
+        for path in ("/metrics", "metrics"):
+            a = self.portal.get(path, cookie=False, Authorization=bearer)
+            self.assertEqual(a.status, 200)
+            self.assertIn("openmetrics-text", a.header("Content-Type"))
+            self.assertIn(f'job="{self.key}"', a.text())
+            self.assertTrue(a.text().endswith("# EOF\n"))
+            self.assertEqual(self.portal.get(path, cookie=False, Authorization="Bearer x").status, 401)
+        self.assertEqual(self.portal.get("metrics").status, 200)
+        self.assertEqual(self.portal.get("metrics", cookie=False).status, 401)
+        self.assertEqual(self.portal.get("/metrics", cookie=False).status, 404)
+        self.assertEqual(self.portal.get("", cookie=False, Authorization=bearer).status, 401)
+
     def test_wrong_tokens_are_counted(self):
         statuses = [self.portal.get("?token=x", cookie=False).status for _ in range(60)]
         self.assertIn(429, statuses)

@@ -63,6 +63,7 @@ void tm_page_view(const struct tm_visit *v);
 void tm_page_logs(const struct tm_visit *v);
 void tm_page_datasets(const struct tm_visit *v);
 void tm_page_dataset(const struct tm_visit *v);
+void tm_page_metrics(const struct tm_visit *v);
 
 /* What several pages write. */
 void tm_piece_state(struct tm_html *h, enum tidemill_state state, bool has_failures,

@@ -24,6 +24,7 @@ static void each_page_has_its_path(void **state)
   expect("/p/datasets", TM_PAGE_DATASETS, NULL, 0);
   expect("/p/datasets/a", TM_PAGE_DATASET, "a", 0);
   expect("/p/events", TM_PAGE_EVENTS, NULL, 0);
+  expect("/p/metrics", TM_PAGE_METRICS, NULL, 0);
   expect("/p/jobs/a", TM_PAGE_JOB, "a", 0);
   expect("/p/jobs/a/steps/s", TM_PAGE_STEP, "s", 0);
   expect("/p/jobs/a/mini-batches/s/7", TM_PAGE_MINI_BATCH, "s", 0);

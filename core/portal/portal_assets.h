@@ -1,6 +1,6 @@
-/* assets.h - the files of our source tree that pages load. */
-#ifndef TM_PORTAL_ASSETS_H
-#define TM_PORTAL_ASSETS_H
+/* portal_assets.h - the files of our source tree that pages load. */
+#ifndef TM_PORTAL_PORTAL_ASSETS_H
+#define TM_PORTAL_PORTAL_ASSETS_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
-/* assets.c - see assets.h. The texts are compiled in by tm_embed_text(). */
-#include "portal/assets.h"
+/* portal_assets.c - see portal_assets.h. The texts are compiled in by tm_embed_text(). */
+#include "portal/portal_assets.h"
 
 extern const char tm_text_portal_css[], tm_text_portal_js[], tm_text_portal_svg[];
 extern const size_t tm_text_portal_css_len, tm_text_portal_js_len, tm_text_portal_svg_len;
