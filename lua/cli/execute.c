@@ -27,6 +27,7 @@
 #include "base/time.h"
 #include "api/rerun.h"
 #include "api/resume_line.h"
+#include "cli/portal_link.h"
 #include "cli/terminal/signals.h"
 
 /* A program that signals a process and its group sends the same signal twice; users are slower. */
@@ -410,6 +411,13 @@ void tm_execute_say_next(struct tidemill_job *job, const struct tm_execute *o)
     say_rerun(job, o ? o : &none);
 }
 
+static void say_link(struct tm_execution *x, const char *url)
+{
+  char *line = tm_xprintf("portal: %s", url);
+  tidemill_job_say(x->job, TIDEMILL_LEVEL_INFO, line);
+  free(line);
+}
+
 static int run_job(struct tm_execution *x)
 {
   tm_require(x->job && !x->has_ended); /* nothing has turned the loop */
@@ -417,6 +425,9 @@ static int run_job(struct tm_execution *x)
   int status, ended, written = 0;
   tm_buf_printf(&line, "job: %s", tidemill_job_dir(x->job));
   tidemill_job_say(x->job, TIDEMILL_LEVEL_INFO, tm_buf_str(&line));
+  tm_buf_clear(&line);
+  if (tm_portal_link_add(&line, tidemill_job_dir(x->job)))
+    say_link(x, tm_buf_str(&line));
   tm_buf_release(&line);
   run_loop(x);
   ended = tidemill_job_exit_status(x->job);

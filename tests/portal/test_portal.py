@@ -38,10 +38,10 @@ end
 """
 
 
-def run_job(script, folder, workspace, *options):
+def run_job(script, folder, workspace, *options, stderr=subprocess.DEVNULL):
     environment = dict(os.environ, TIDEMILL_WORKSPACE=workspace)
     return subprocess.Popen([TIDEMILL, "map", script, "in/*", *options], cwd=folder, env=environment,
-                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                            stdout=subprocess.DEVNULL, stderr=stderr, text=True)
 
 
 def setUpModule():
@@ -273,7 +273,7 @@ class Pages(Case):
 class Live(Case):
     def test_a_stream_says_what_is_new_until_the_end(self):
         self.write("wait.lua", WAITING.replace("FOLDER", self.folder))
-        job = run_job("wait.lua", self.folder, self.workspace)
+        job = run_job("wait.lua", self.folder, self.workspace, stderr=subprocess.PIPE)
         jobs = os.path.join(self.workspace, "jobs")
         started = lambda: [name for name in os.listdir(jobs) if name.startswith("wait-") and
                            os.path.exists(os.path.join(jobs, name, "job.json"))]
@@ -295,7 +295,10 @@ class Live(Case):
             last, news = next_event(stream)
             states.update(news)
         self.assertEqual(states[key]["title"], "✓ wait")
-        self.assertEqual(job.wait(), 0)
+        said = job.communicate()[1]
+        self.assertEqual(job.returncode, 0)
+        self.assertIn(f"portal: http://127.0.0.1:{self.portal.port}/{self.portal.prefix}/jobs/{key}\n", said)
+        self.assertNotIn(self.portal.token, said)
         again = self.portal.stream(key, last_id=last)
         with self.assertRaises(AssertionError):  # nothing is new: only a comment, and then the end
             self.portal.stop()
