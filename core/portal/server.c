@@ -234,6 +234,7 @@ static void stop(struct server *s)
     tm_janitor_end(&s->janitor);
   else
     remove_files(s);
+  free(s->browser.path);
   tidemill_workspace_close(s->ws);
   tm_buf_release(&s->url);
 }

@@ -102,9 +102,13 @@ class Portal:
         began = time.monotonic()
         self.process.send_signal(sig)
         status = self.process.wait(LIMIT_S)
+        seconds = time.monotonic() - began
+        said = self.process.stderr.read()
         self.process.stdout.close()
         self.process.stderr.close()
-        return status, time.monotonic() - began
+        if "ERROR: " in said or "runtime error: " in said:  # of a sanitizer
+            raise AssertionError(said)
+        return status, seconds
 
 
 def read_all(s):
