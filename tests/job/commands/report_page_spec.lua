@@ -29,7 +29,8 @@ local function check_refusals(t)
     job.expect_words(r.err, words)
   end
   local rows = t:read "job/score/failed_items.jsonl"
-  refused({ "'score.lua' is there already, and is not a report", "--overwrite" }, { "report", "job", "-o", "score.lua" })
+  refused({ "'score.lua' is there already, and is not a report", "--overwrite" },
+    { "report", "job", "-o", "score.lua" })
   refused({ "'in' is a folder; name a file in it" }, { "report", "job", "-o", "in" })
   refused({ "'/dev/null' is not a regular file", "-o -" }, { "report", "job", "-o", "/dev/null" })
   refused({ "'job/score/failed_items.jsonl' is a file of the job itself" },
