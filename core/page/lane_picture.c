@@ -233,11 +233,14 @@ static void add_box(struct pen *pen, const struct tm_box *b, double from, double
   struct picture *p = pen->p;
   char *title = pen->is_one_path ? NULL : title_of(b);
   double width = (to - from) / p->px;
-  if (pen->failed && !pen->is_one_path && width >= HATCHED_PX)
+  if (pen->failed && !pen->is_one_path && width >= HATCHED_PX) {
+    tm_html_open(p->h, "g stroke='none'"); /* that of the lines around it is as wide as a lane */
     tm_svg_rect(p->h, TM_PAINT_FAILED, from, p->height * b->lane + 1, to - from, p->height - 2,
                 title);
-  else
+    tm_html_close(p->h, "g");
+  } else {
     add_line(pen, b->lane, from, width >= 3 ? to - 0.8 * p->px : to, title);
+  }
   free(title);
 }
 
@@ -362,7 +365,8 @@ static void add_row_open(struct tm_html *h, const struct tm_step_model *m)
   struct tm_buf unit = TM_BUF_NONE;
   bool are_nodes = m->lanes.are_nodes;
   tm_figure_count(&unit, (int64_t)m->lanes.list.len, are_nodes ? "node" : "slot",
-                  are_nodes ? "nodes, a line each" : "slots, a line each");
+                  are_nodes ? "nodes" : "slots");
+  tm_buf_add_str(&unit, m->lanes.list.len > LABELS_MAX ? ", a line each" : "");
   tm_plot_row_open(h, "lanes", "Workers", tm_buf_str(&unit));
   tm_buf_release(&unit);
 }

@@ -159,6 +159,11 @@ static void each_try_has_a_box(void **state)
   assert_int_equal(count(text, "<title>mini-batch "), 100);
   assert_int_equal(count(text, "failed (error)"), m.model.tries_failed);
   has(text, "slot 3");
+  /* A hatched box has no line around it. */
+  const char *lanes = strstr(text, "data-row=\"lanes\""), *hatched = "<rect class=\"failed\"";
+  assert_true(count(lanes, hatched) > 1); /* one of them is in the key */
+  assert_int_equal(count(lanes, "<g stroke='none'><rect class=\"failed\""),
+                   count(lanes, hatched) - 1);
   free(text);
   made_release(&m);
 }
@@ -192,7 +197,7 @@ static void with_very_many_slots_a_lane_is_a_node(void **state)
       &(struct made_plan) {
           .tries = 3000, .slots = 300, .nodes = 3, .sessions = 1, .seconds = 60, .fail_in = 100 });
   char *text = section(&m, "timeline");
-  has(text, "3 nodes, a line each");
+  has(text, "3 nodes");
   assert_null(strstr(text, "<title>mini-batch "));
   free(text);
   made_release(&m);
