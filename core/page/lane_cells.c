@@ -11,12 +11,15 @@ static int level_of(double part, double whole)
   return (int)fmax(1, fmin(7, ceil(7 * part / whole)));
 }
 
-static enum tm_lane_rest rest_of(const double *ns)
+/* What took most of the time, if that was not run(). */
+static enum tm_lane_rest rest_of(const double *ns, double whole)
 {
   double run = ns[TM_LANE_OK] + ns[TM_LANE_FAILED];
-  if (ns[TM_LANE_INIT] > run && ns[TM_LANE_INIT] >= ns[TM_LANE_AROUND])
+  double init = ns[TM_LANE_INIT], around = ns[TM_LANE_AROUND];
+  double none = whole - run - init - around;
+  if (init > run && init >= around && init > none)
     return TM_LANE_STARTING;
-  if (ns[TM_LANE_AROUND] > run)
+  if (around > run && around > none)
     return TM_LANE_LOADING;
   return ns[TM_LANE_ALIVE] > 0 || run > 0 ? TM_LANE_IDLE : TM_LANE_EMPTY;
 }
@@ -32,7 +35,7 @@ uint8_t tm_lane_cell(const struct tm_bins *bins, size_t first, size_t end, size_
   int failed = level_of(ns[TM_LANE_FAILED], whole);
   if (failed == 0 && ns[TM_LANE_FAILURES] > 0)
     failed = 1;
-  return (uint8_t)(run | failed << 3 | rest_of(ns) << 6);
+  return (uint8_t)(run | failed << 3 | rest_of(ns, whole) << 6);
 }
 
 size_t *tm_lane_slots(const struct tm_lanes *l)

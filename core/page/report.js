@@ -637,19 +637,21 @@
       return { first, end };
     }
 
-    // One lane's columns as bytes like cells: the mean of run(), the most of what failed.
+    // One lane's columns as bytes like cells: the mean of run(), the largest share of failures, the usual rest.
     function lineOf(lane, columns, out) {
-      const base = lane * cellCount;
+      const base = lane * cellCount, counts = [0, 0, 0, 0];
       for (let x = 0; x < out.length; x++) {
-        let run = 0, failed = 0, rest = 0;
+        let run = 0, failed = 0;
+        counts.fill(0);
         const first = columns.first[x], end = columns.end[x];
         if (first < 0) { out[x] = 0; continue; }
         for (let i = base + first; i < base + end; i++) {
           const cell = cells[i];
           run += cell & 7;
           if ((cell >> 3 & 7) > failed) failed = cell >> 3 & 7;
-          if (cell >> 6 > rest) rest = cell >> 6;
+          counts[cell >> 6]++;
         }
+        const most = Math.max(counts[1], counts[2], counts[3]), rest = most && counts.indexOf(most, 1);
         out[x] = Math.ceil(run / Math.max(1, end - first)) | failed << 3 | rest << 6;
       }
     }
@@ -784,9 +786,7 @@
       let timeline = null;
       try {
         timeline = makeTimeline(box, JSON.parse(text.textContent), section.id);
-      } catch {
-        continue; // the pictures are there without it
-      }
+      } catch { continue; } // the pictures are there without it
       if (timelines.has(section.id)) timelines.get(section.id).stop();
       if (timeline) timelines.set(section.id, timeline);
       if (timeline && wanted.has(section.id)) timeline.showSeconds(...wanted.get(section.id));

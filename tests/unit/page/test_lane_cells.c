@@ -46,6 +46,7 @@ static void what_a_worker_does_besides_run_is_named(void **state)
   assert_int_equal(tm_lane_cell_rest(tm_lane_cell(&b, 10, 20, 1)), TM_LANE_LOADING);
   assert_int_equal(tm_lane_cell_rest(tm_lane_cell(&b, 20, 30, 1)), TM_LANE_IDLE);
   assert_int_equal(tm_lane_cell_rest(tm_lane_cell(&b, 40, 50, 1)), TM_LANE_EMPTY);
+  assert_int_equal(tm_lane_cell_rest(tm_lane_cell(&b, 18, 24, 1)), TM_LANE_IDLE); /* mostly */
   tm_bins_release(&b);
 }
 
