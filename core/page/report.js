@@ -322,7 +322,7 @@
 
     function drawTicks(width) {
       if (!ticks) return;
-      const want = clamp(Math.floor(width / 90), 2, 12);
+      const want = clamp(Math.floor(width / 72), 2, 12);
       const span = axis.tOf(b) - axis.tOf(a) - axis.pieces.reduce((sum, p) => sum + (p[4]
         ? Math.max(0, Math.min(p[1], axis.tOf(b)) - Math.max(p[0], axis.tOf(a))) : 0), 0);
       const step = STEPS.find(s => span / s <= want) || STEPS[STEPS.length - 1];
