@@ -199,7 +199,12 @@ return tm.Pipeline { name = "case", steps = { step } }
 ]]):format(before or "", config or "", step or ""))
 end
 
-local function last_line(text) return text:match "([^\n]*)\n?$" end
+-- In linear time: a pattern would try each byte of a long line.
+local function last_line(text)
+  local back = text:reverse()
+  local from = back:find "^\n" and 2 or 1
+  return back:sub(from, (back:find("\n", from, true) or #back + 1) - 1):reverse()
+end
 
 --- Starts the program, or another one: the arguments, and { program, cwd, limit, stdin, env = {
 -- "NAME=value" }, before = { "words", "before" } }.
