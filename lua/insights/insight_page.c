@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "api/own.h"
 #include "base/text.h"
@@ -58,6 +59,14 @@ static bool is_profile(const char *path)
   return n > end && strcmp(path + n - end, ".profile") == 0;
 }
 
+/* Not a link that leads elsewhere, nor a FIFO that nobody writes. */
+static bool is_regular(const char *path)
+{
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_stat st;
+  return fs->stat(fs->self, path, false, &st) == 0 && S_ISREG(st.mode);
+}
+
 static void read_profiles(struct page *p, const struct tm_fact_job *job)
 {
   for (size_t i = 0; i < job->files.len && p->profiles.len < PROFILES_MAX; i++) {
@@ -65,7 +74,7 @@ static void read_profiles(struct page *p, const struct tm_fact_job *job)
     if (!is_profile(job->files.at[i].path))
       continue;
     char *path = tm_xprintf("%s/%s", job->dir, job->files.at[i].path);
-    if (tm_file_read(path, PROFILE_MAX, &text, NULL) == 0 && text.len > 0)
+    if (is_regular(path) && tm_file_read(path, PROFILE_MAX, &text, NULL) == 0 && text.len > 0)
       *TM_ARRAY_ADD(&p->profiles) =
           (struct tm_page_profile) { job->files.at[i].path, text.data, text.len };
     else
@@ -108,6 +117,8 @@ int tm_insight_add_page(struct tidemill_insight *in, struct tm_buf *out,
   int rc = find_step(in, o->step, &p.page.step, err);
   if (rc < 0)
     return rc;
+  if (!o->section || strcmp(o->section, "files") == 0 || strcmp(o->section, "profile") == 0)
+    tm_insight_read_files(in);
   fill(&p, in);
   if (!o->section || strcmp(o->section, "profile") == 0)
     read_profiles(&p, &in->job);

@@ -8,7 +8,7 @@
 
 struct given {
   bool json;
-  const char *job_dir, *progress;
+  const char *job_dir, *progress, *report;
   struct tm_words params;
 };
 
@@ -17,6 +17,7 @@ static const struct tm_option options[] = {
   { "json", TM_OPTION_FLAG, offsetof(struct given, json), NULL, NULL, "the result" },
   { "job-dir", TM_OPTION_VALUE, offsetof(struct given, job_dir), "DIR", NULL, "where" },
   { "progress", TM_OPTION_VALUE, offsetof(struct given, progress), "MODE", modes, "how" },
+  { "report", TM_OPTION_MAYBE, offsetof(struct given, report), "FILE", NULL, "a page" },
   { "param", TM_OPTION_LIST, offsetof(struct given, params), "NAME=VALUE", NULL, "what" },
 };
 
@@ -56,6 +57,25 @@ static void values_in_every_form(void **state)
   TM_ARRAY_RELEASE(&g.params);
 }
 
+static void a_value_behind_an_equals_sign_only(void **state)
+{
+  struct given g = { 0 };
+  struct tm_words rest = { 0 };
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_buf help = TM_BUF_NONE;
+  assert_int_equal(READ("--report", "p.lua"), 0);
+  assert_string_equal(g.report, "");
+  assert_int_equal(rest.len, 1);
+  assert_int_equal(READ("--report=a.html", "p.lua"), 0);
+  assert_string_equal(g.report, "a.html");
+  assert_int_equal(READ("--report="), TM_EUSAGE);
+  tm_options_add_help(&help, options, TM_COUNT_OF(options));
+  assert_non_null(strstr(help.data, "--report[=FILE]"));
+  tm_buf_release(&help);
+  TM_ARRAY_RELEASE(&rest);
+  (void)state;
+}
+
 static void refused_with_a_message(void **state)
 {
   static const struct {
@@ -63,7 +83,7 @@ static void refused_with_a_message(void **state)
     const char *says;
   } cases[] = {
     { { "--jobdir=x" }, "unknown option '--jobdir'; did you mean '--job-dir'?" },
-    { { "--quite-another" }, "accepted are --json, --job-dir, --progress, --param" },
+    { { "--quite-another" }, "accepted are --json, --job-dir, --progress, --report, --param" },
     { { "--job" }, "unknown option '--job'; did you mean '--job-dir'?" },
     { { "--job-dir" }, "option '--job-dir' needs a value: --job-dir DIR" },
     { { "--job-dir", "--a b" },
@@ -185,6 +205,7 @@ static void many_options_are_not_listed(void **state)
 UNIT_TESTS({
     cmocka_unit_test(many_options_are_not_listed),
     cmocka_unit_test(values_in_every_form),
+    cmocka_unit_test(a_value_behind_an_equals_sign_only),
     cmocka_unit_test(refused_with_a_message),
     cmocka_unit_test(the_help_lists_each),
     cmocka_unit_test(names_of_one_letter_are_short_options),
