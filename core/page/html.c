@@ -386,6 +386,20 @@ void tm_html_script(struct tm_html *h, const char *nonce, const char *js, size_t
   add_source(h, "script", nonce, js, len);
 }
 
+void tm_html_print_margin(struct tm_html *h, const char *nonce, const char *name)
+{
+  for (const char *c = tm_text_or_empty(name); *c; c++)
+    if (!isalnum((unsigned char)*c) && !strchr(".-_", *c))
+      return;
+  tm_html_open_tag(h, "style");
+  tm_html_attr_text(h, "nonce", nonce);
+  end_tag(h);
+  tm_buf_add_str(h->out, "@page{@bottom-left{content:\"");
+  tm_buf_add_str(h->out, tm_text_or_empty(name));
+  tm_buf_add_str(h->out, "\";font:8pt sans-serif;color:#55514a}}");
+  tm_html_close_tag(h, "style");
+}
+
 void tm_html_json_data(struct tm_html *h, const char *class_name, const char *json, size_t len)
 {
   tm_html_open_tag(h, "script type='application/json'");

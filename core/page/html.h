@@ -96,6 +96,9 @@ void tm_html_part(struct tm_html *h, const struct tm_buf *part);
 /* A file of our source tree in a <style> or <script> element with a nonce (NULL: without). */
 void tm_html_style(struct tm_html *h, const char *nonce, const char *css, size_t len);
 void tm_html_script(struct tm_html *h, const char *nonce, const char *js, size_t len);
+/* The name in the margin of each printed page; nothing if it has other characters than letters of
+ * ASCII, digits, '.', '-' and '_'. */
+void tm_html_print_margin(struct tm_html *h, const char *nonce, const char *name);
 /* Data for the script: complete JSON, in an element of this class, which is a literal: a page may
  * have several. Each "<" in it becomes \u003c, so nothing in it ends the element. */
 #define tm_html_json(h, class_name, json, len) tm_html_json_data(h, "" class_name, json, len)

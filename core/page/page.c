@@ -81,6 +81,7 @@ static void add_head(struct tm_html *h, const struct tm_job_page *page)
                 tm_page_state_of_job(job).word);
   tm_html_close(h, "title");
   tm_html_style(h, page->nonce, tm_text_report_css, tm_text_report_css_len);
+  tm_html_print_margin(h, page->nonce, job->name);
   tm_html_close(h, "head");
 }
 

@@ -186,6 +186,18 @@ static void nothing_in_json_ends_its_element(void **state)
   (void)state;
 }
 
+static void only_a_plain_name_is_in_the_margin(void **state)
+{
+  struct page p;
+  start(&p);
+  tm_html_print_margin(&p.h, "n", "a\"}b{");
+  tm_html_print_margin(&p.h, "n", "</style>");
+  tm_html_print_margin(&p.h, "n", "scans-2026_1.x");
+  expect(&p, "<style nonce=\"n\">@page{@bottom-left{content:\"scans-2026_1.x\";"
+             "font:8pt sans-serif;color:#55514a}}</style>");
+  (void)state;
+}
+
 static jmp_buf after_fault;
 static void on_fault(const char *text, bool fatal, void *data)
 {
@@ -223,7 +235,7 @@ static void write_style(struct tm_html *h)
 static void write_href(struct tm_html *h)
 {
   tm_html_open(h, "a");
-  tm_html_attrf(h, "href", "%s", "javascript:x");
+  tm_html_attr(h, "href", "javascript:x");
 }
 static void write_late(struct tm_html *h)
 {
@@ -274,5 +286,6 @@ UNIT_TESTS({
     cmocka_unit_test(a_link_has_no_scheme),
     cmocka_unit_test(a_long_message_is_cut_between_characters),
     cmocka_unit_test(nothing_in_json_ends_its_element),
+    cmocka_unit_test(only_a_plain_name_is_in_the_margin),
     cmocka_unit_test(what_the_writer_refuses),
 });
