@@ -60,6 +60,37 @@ static void a_job_that_was_followed_ends_like_one_that_is_read_at_once(void **st
   host_end(&h);
 }
 
+static void a_page_and_its_sections(void **state)
+{
+  struct host h;
+  struct tidemill_insight *in = NULL;
+  struct tidemill_html_options o = TIDEMILL_HTML_OPTIONS_INIT;
+  size_t len = 0;
+  host_setup(&h, "good", 2, NULL);
+  host_runtime(&h, NULL);
+  host_submit(&h);
+  host_wait(&h);
+  host_must(&h, tidemill_insight_open(&in, NULL, tidemill_job_dir(h.job), NULL, &h.err));
+  const char *page = tidemill_insight_html(in, NULL, &len, &h.err);
+  assert_int_equal(strlen(page), len);
+  assert_non_null(strstr(page, "</html>"));
+  for (const char *const *name = tidemill_html_sections(); *name; name++) {
+    o.section = *name;
+    assert_non_null(tidemill_insight_html(in, &o, &len, &h.err));
+  }
+  o.section = "result";
+  assert_null(strstr(tidemill_insight_html(in, &o, NULL, &h.err), "<html"));
+  o.step = "other";
+  assert_null(tidemill_insight_html(in, &o, NULL, &h.err));
+  assert_int_equal(h.err.code, TIDEMILL_EUSAGE);
+  o.step = NULL;
+  o.section = "other";
+  assert_null(tidemill_insight_html(in, &o, NULL, &h.err));
+  assert_int_equal(h.err.code, TIDEMILL_EUSAGE);
+  tidemill_insight_close(in);
+  host_end(&h);
+}
+
 /* The directory goes away while it is read. */
 static void a_job_that_is_removed_keeps_what_was_read(void **state)
 {
@@ -78,6 +109,8 @@ static void a_job_that_is_removed_keeps_what_was_read(void **state)
   assert_int_equal(tidemill_insight_refresh(in, &h.err), 1);
   assert_true(says(in, "\"is_removed\":true") && says(in, "\"fault\":\""));
   assert_true(says(in, "\"ok\":2"));
+  assert_non_null(strstr(tidemill_insight_html(in, NULL, NULL, &h.err),
+                         "The files of this job have been removed."));
   assert_int_equal(tidemill_insight_refresh(in, &h.err), 0);
   tidemill_insight_close(in);
   host_end(&h);
@@ -98,6 +131,9 @@ static void wrong_calls_are_refused(void **state)
   assert_int_equal(tidemill_insight_refresh(NULL, &h.err), TIDEMILL_EUSAGE);
   assert_int_equal(tidemill_insight_fd(NULL, &h.err), TIDEMILL_EUSAGE);
   assert_null(tidemill_insight_json(NULL));
+  assert_null(tidemill_insight_html(NULL, NULL, NULL, &h.err));
+  assert_int_equal(tidemill_report_write(NULL, NULL, NULL, &h.err), TIDEMILL_EUSAGE);
+  assert_int_equal(tidemill_report_check(NULL, false, &h.err), TIDEMILL_EUSAGE);
   tidemill_insight_close(NULL);
   host_end(&h);
 }
@@ -106,6 +142,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_job_that_was_followed_ends_like_one_that_is_read_at_once),
+    cmocka_unit_test(a_page_and_its_sections),
     cmocka_unit_test(a_job_that_is_removed_keeps_what_was_read),
     cmocka_unit_test(wrong_calls_are_refused),
   };

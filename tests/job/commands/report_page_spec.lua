@@ -2,6 +2,7 @@
 -- and what is never replaced.
 local job = require "support.job"
 local lfs = require "lfs"
+local programs = require "support.programs"
 
 -- 3.txt always fails, with a message that looks like markup; run() prints such text, too.
 local SCRIPT = [[
@@ -76,17 +77,28 @@ describe("the page of a job", function()
     assert.equal("rw-------", lfs.attributes(t.job_dir .. "/report.html", "permissions"))
 
     -- standard output; elsewhere, where links name the job's directory
-    local printed = t:run { "report", "job", "-o", "-" }
-    t:expect(printed, 0)
-    expect_page(printed.out, { "Failed", "href=\"file://" })
+    local shell = { program = "/bin/sh", env = { "TIDEMILL=" .. os.getenv "TIDEMILL" } }
+    t:expect(t:run({ "-c", 'exec "$TIDEMILL" report job -o - >printed' }, shell), 0)
+    expect_page(t:read "printed", { "Failed", "href=\"file://" })
     t:expect(t:run { "report", "job", "-o", "there.html" }, 0)
     expect_page(t:read "there.html", { "href=\"file://" })
     t:expect(t:run { "report", "job", "-o", "there.html" }, 0) -- it may replace a report
     check_refusals(t)
 
+    -- a browser gets the file; without one, the page is there all the same
+    t:write("browser.sh", "#!/bin/sh\necho \"$1\" >opened.tmp && exec mv opened.tmp opened\n")
+    assert.equal(0, os.execute("chmod +x '" .. t:path "browser.sh" .. "'"))
+    local opened = t:run({ "report", "job", "--open" }, { env = { "BROWSER=" .. t:path "browser.sh" } })
+    t:expect(opened, 0)
+    programs.wait_until("the browser", function() return t:has "opened" end)
+    assert.equal(t.job_dir .. "/report.html\n", t:read "opened")
+    local none = t:run({ "report", "job", "--open" }, { env = { "BROWSER=./missing" } })
+    t:expect(none, 0)
+    job.expect_words(none.err, { "report: ", "no browser was started: './missing'" })
+    page = t:read "job/report.html"
+
     -- the status of a job stays if its report cannot be written; an older report stays whole
-    local full = t:run({ "-c", "trap '' XFSZ; ulimit -f 4; exec \"$TIDEMILL\" report job" },
-                       { program = "/bin/sh", env = { "TIDEMILL=" .. os.getenv "TIDEMILL" } })
+    local full = t:run({ "-c", "trap '' XFSZ; ulimit -f 4; exec \"$TIDEMILL\" report job" }, shell)
     t:expect(full, 3)
     job.expect_words(full.err, { "report.html'", "write the report elsewhere: -o FILE" })
     assert.equal(page, t:read "job/report.html")
