@@ -177,6 +177,14 @@ static void add_megabytes(struct tm_buf *out, double bytes)
   tm_buf_printf(out, ",%.2f", bytes / MB);
 }
 
+/* For rows of processes, of which a day has 360,000 with 100 workers: three digits, or as many as a
+ * whole number has. */
+static void add_short(struct tm_buf *out, double amount, int decimals)
+{
+  int most = amount < 10 ? 2 : amount < 100 ? 1 : 0;
+  tm_buf_printf(out, ",%.*f", decimals < most ? decimals : most, amount);
+}
+
 /* A field that stays on its line, whatever it holds. */
 static void add_text(struct tm_buf *out, const char *p, size_t n)
 {
@@ -353,15 +361,17 @@ static bool add_process(struct tm_sampler *s, struct family *f, int64_t mono_ns)
   begin_row(s);
   tm_buf_printf(&s->rows, ",%s,%" PRId64 ",%" PRId64, f->root, p.pid, p.parent);
   add_text(&s->rows, p.name, p.name_len);
-  tm_buf_printf(&s->rows, ",%c,%.1f,%.2f,%.2f", p.state, percent_of(s, f, mono_ns),
-                (double)p.user_ticks / (double)s->hz, (double)p.system_ticks / (double)s->hz);
-  add_megabytes(&s->rows, (double)p.resident_pages * (double)s->page_bytes);
-  add_megabytes(&s->rows, (double)p.memory_bytes);
+  tm_buf_printf(&s->rows, ",%c", p.state);
+  add_short(&s->rows, percent_of(s, f, mono_ns), 1);
+  add_short(&s->rows, (double)p.user_ticks / (double)s->hz, 2);
+  add_short(&s->rows, (double)p.system_ticks / (double)s->hz, 2);
+  add_short(&s->rows, (double)p.resident_pages * (double)s->page_bytes / MB, 1);
+  add_short(&s->rows, (double)p.memory_bytes / MB, 1);
   tm_buf_printf(&s->rows, ",%" PRId64, p.threads);
   if (read_file(s, NULL, "%ld/io", (long)f->pid) == 0)
     tm_proc_io(text_of(s), &read_bytes, &written_bytes);
-  add_megabytes(&s->rows, (double)read_bytes);
-  add_megabytes(&s->rows, (double)written_bytes);
+  add_short(&s->rows, (double)read_bytes / MB, 1);
+  add_short(&s->rows, (double)written_bytes / MB, 1);
   tm_buf_add_char(&s->rows, '\n');
   return true;
 }

@@ -10,7 +10,8 @@
  *                                 it, at most one a minute
  *
  * Counts of bytes and calls are totals since the machine's start; Cpu Percent is since the last
- * sample (for the machine: of all cores; for a process: of one core). A file is made when there is
+ * sample (for the machine: of all cores; for a process: of one core). Rows of processes, which are
+ * most of the bytes, have decimals only in amounts below 100. A file is made when there is
  * something to write.
  *
  * No loop, no clock. Caller: tm_sampler_new(); tm_sampler_take() at intervals; while
