@@ -1,5 +1,8 @@
-/* table_rows.c - see table_rows.h. It reads only to the present end, because a device in the place
- * of the file may have none. */
+/* table_rows.c - see table_rows.h.
+ *
+ *  (1) It reads only to the present end, because a device in the place of the file may have none.
+ *  (2) The memory does not depend on the file: a row that is too long is skipped while it is read.
+ */
 #include "report/table_rows.h"
 
 #include <fcntl.h>
@@ -14,14 +17,16 @@
 #define PIECE      (256u << 10) /* bytes */
 #define HEADER_MAX (64u << 10)  /* bytes */
 #define LOOK       (16 << 10)   /* bytes */
+#define ROW_MAX    (8u << 20)   /* bytes */
 
 struct reading {
   const struct tm_table_rows *t;
   size_t places[TM_TABLE_COLUMNS_MAX]; /* of the columns in a row; TM_TABLE_COLUMNS_MAX: missing */
   size_t len;                          /* fields of a row */
   size_t front_len;
-  int64_t size; /* of the file */
-  int answer;   /* of on_row() */
+  int64_t size;   /* of the file */
+  int answer;     /* of on_row() */
+  bool is_within; /* the text begins within a row, which is skipped */
 };
 
 static void take_header(struct reading *r, char *line, size_t len)
@@ -50,10 +55,19 @@ static void take_row(struct reading *r, char *line, size_t len)
   r->answer = r->t->on_row(r->t->data, fields);
 }
 
-/* Takes the whole rows; the rest stays. Returns how many bytes they had. */
+/* The length of what is skipped: to the end of its row, or all that there is. */
+static size_t skip_row(struct reading *r, const struct tm_buf *text)
+{
+  char *end = text->len > 0 ? memchr(text->data, '\n', text->len) : NULL;
+  r->is_within = !end;
+  return end ? (size_t)(end - text->data) + 1 : text->len;
+}
+
+/* Takes the whole rows; the rest stays, unless it is too long for a row. Returns how many bytes
+ * are gone. */
 static size_t take_rows(struct reading *r, struct tm_buf *text)
 {
-  size_t at = 0;
+  size_t at = r->is_within ? skip_row(r, text) : 0;
   char *end;
 
   while (r->answer == 0 && at < text->len &&
@@ -61,6 +75,10 @@ static size_t take_rows(struct reading *r, struct tm_buf *text)
     size_t len = (size_t)(end - text->data) - at;
     take_row(r, text->data + at, len);
     at += len + 1;
+  }
+  if (r->answer == 0 && text->len - at > ROW_MAX) { /* keeps (2) */
+    r->is_within = true;
+    at = text->len;
   }
   tm_buf_remove_front(text, at);
   return at;
@@ -81,12 +99,20 @@ static int64_t read_header(struct reading *r, const struct tm_fs *fs, int fd, st
   return len;
 }
 
+/* Whether a place is within a row: one that was too long, or of a table that is another one now. */
+static bool is_within_row(const struct reading *r, const struct tm_fs *fs, int fd, int64_t at)
+{
+  char before = '\n';
+  return tm_fs_read_at(fs, fd, r->t->path, &before, 1, at - 1, NULL) == 1 && before != '\n';
+}
+
 static int read_rows(struct reading *r, const struct tm_fs *fs, int fd, int64_t *at,
                      struct tm_err *err)
 {
   struct tm_buf text = TM_BUF_NONE;
   int64_t got = 0, next = *at;
 
+  r->is_within = next < r->size && is_within_row(r, fs, fd, next);
   while (r->answer == 0 && next < r->size) {
     size_t have = text.len, want = r->size - next < PIECE ? (size_t)(r->size - next) : PIECE;
     got = tm_fs_read_at(fs, fd, r->t->path, tm_buf_extend(&text, want), want, next, err);
@@ -181,18 +207,13 @@ static int look_from(struct reading *r, int fd, int64_t from, int64_t until, boo
 
   *next = from;
   r->answer = 0;
+  r->is_within = is_within;
   while (r->answer == 0 && *next < until && got > 0) {
     size_t have = text.len;
-    char *end;
     got = tm_fs_read_at(fs, fd, r->t->path, tm_buf_extend(&text, LOOK), LOOK, *next + (int64_t)have,
                         err);
     text.len = have + (got > 0 ? (size_t)got : 0);
-    if (is_within && got > 0 && (end = memchr(text.data, '\n', text.len))) {
-      *next += end - text.data + 1;
-      tm_buf_remove_front(&text, (size_t)(end - text.data + 1));
-      is_within = false;
-    }
-    if (!is_within && got > 0)
+    if (got > 0)
       *next += (int64_t)take_rows(r, &text);
   }
   tm_buf_release(&text);

@@ -27,8 +27,8 @@ struct tm_table_rows {
 /* Reads from *at on, a place in the file between two rows; 0: all rows. Afterwards *at is behind
  * the last row that was read: a row that is being written comes with the next call. A file that is
  * shorter than *at is a new one, and is read from its beginning. A missing file has no rows. Skips
- * rows with another number of fields than the first line. Returns 0, what on_row() returned, or a
- * system error. */
+ * rows with another number of fields than the first line, and rows of more than 8 MB. Returns 0,
+ * what on_row() returned, or a system error. */
 int tm_table_rows_read(const struct tm_table_rows *t, int64_t *at, struct tm_err *err);
 
 /* About how many rows the table has: its lines, whatever is in them. Negative: a system error. */

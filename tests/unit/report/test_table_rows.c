@@ -157,6 +157,36 @@ static void a_large_table_is_read_in_pieces(void **state)
   end(&r);
 }
 
+/* A file without an end of line must not be read into memory, nor again each time. */
+static void a_row_that_is_too_long_is_skipped(void **state)
+{
+  struct reader r;
+  struct tm_buf text = TM_BUF_NONE;
+  begin(&r);
+  tm_buf_add_str(&text, HEADER "a,x,1\nlong");
+  memset(tm_buf_extend(&text, 9 << 20), 0, 9 << 20);
+  assert_int_equal(tm_fs_write_file(tm_fs_real(), r.path, text.data, text.len, 0600, NULL), 0);
+  expect(&r, NULL, 0, "1 <> a;");
+  assert_true(r.at > 8 << 20);
+  tm_buf_add_str(&text, "b,x,2\nc,x,3\n");
+  assert_int_equal(tm_fs_write_file(tm_fs_real(), r.path, text.data, text.len, 0600, NULL), 0);
+  expect(&r, NULL, 0, "3 <> c;");
+  assert_int_equal(r.at, text.len);
+  r.at = 0;
+  expect(&r, NULL, 0, "1 <> a;3 <> c;");
+  tm_buf_release(&text);
+  end(&r);
+}
+
+static void a_place_within_a_row_is_the_end_of_that_row(void **state)
+{
+  struct reader r;
+  begin(&r);
+  expect(&r, HEADER "a,x,1\n", 0, "1 <> a;");
+  expect(&r, HEADER "a,xxxx,11\nb,x,2\n", 0, "2 <> b;"); /* another table */
+  end(&r);
+}
+
 static void rows_are_counted_by_their_lines(void **state)
 {
   static const struct {
@@ -185,4 +215,6 @@ UNIT_TESTS({
     cmocka_unit_test(the_place_of_a_row_is_found_in_a_table_in_order),
     cmocka_unit_test(a_device_in_its_place_has_no_rows),
     cmocka_unit_test(a_large_table_is_read_in_pieces),
+    cmocka_unit_test(a_row_that_is_too_long_is_skipped),
+    cmocka_unit_test(a_place_within_a_row_is_the_end_of_that_row),
 });
