@@ -31,14 +31,18 @@ void tm_lanes_release(struct tm_lanes *l)
   *l = (struct tm_lanes) { 0 };
 }
 
+static void widen_lane(const struct tm_lanes *l, struct tm_lane *lane)
+{
+  tm_bins_widen(&lane->bins, l->shift);
+  tm_bins_merge(&lane->bins, l->max);
+}
+
 /* Gives all lanes the width that the last moment and their number require. */
 static void widen(struct tm_lanes *l)
 {
   l->shift = tm_bins_shift(l->origin_ns, l->last_ns, l->max, l->shift);
-  for (size_t i = 0; i < l->list.len; i++) {
-    tm_bins_widen(&l->list.at[i].bins, l->shift);
-    tm_bins_merge(&l->list.at[i].bins, l->max);
-  }
+  for (size_t i = 0; i < l->list.len; i++)
+    widen_lane(l, &l->list.at[i]);
 }
 
 static size_t add_lane(struct tm_lanes *l, size_t slot, const char *node)
@@ -48,8 +52,10 @@ static size_t add_lane(struct tm_lanes *l, size_t slot, const char *node)
   tm_bins_init(&lane->bins, l->origin_ns, TM_LANE_CHANNELS, l->max);
   while (l->max > BINS_MIN && l->list.len * l->max > TM_LANE_CELLS)
     l->max /= 2;
-  if (l->max != lane->bins.max || l->shift > 0)
+  if (l->max != lane->bins.max)
     widen(l);
+  else
+    widen_lane(l, lane);
   return l->list.len - 1;
 }
 

@@ -23,6 +23,7 @@ void tm_workers_release(struct tm_workers *w)
     free(w->slots.at[i].node);
   TM_ARRAY_RELEASE(&w->slots);
   tm_map_release(&w->known);
+  tm_map_release(&w->of_node);
   release_life(&w->others);
   *w = (struct tm_workers) { 0 };
 }
@@ -35,15 +36,23 @@ static bool is_free(const struct tm_workers *w, const struct tm_worker_slot *s, 
   return last->ended_ns > 0 || last->session < session; /* cut off with its session */
 }
 
+/* The first free one of the node; makes it. */
 static size_t slot_for(struct tm_workers *w, const char *node, size_t session)
 {
-  size_t i = 0;
-  while (i < w->slots.len &&
-         (!is_free(w, &w->slots.at[i], session) || strcmp(w->slots.at[i].node, node) != 0))
-    i++;
-  if (i == w->slots.len)
-    *TM_ARRAY_ADD(&w->slots) = (struct tm_worker_slot) { .node = tm_xstrdup(node) };
-  return i;
+  bool is_new;
+  uint64_t *first = tm_map_add(&w->of_node, node, strlen(node), &is_new);
+  size_t last = 0;
+  for (size_t i = *first; i > 0; i = w->slots.at[i - 1].next) {
+    if (is_free(w, &w->slots.at[i - 1], session))
+      return i - 1;
+    last = i;
+  }
+  *TM_ARRAY_ADD(&w->slots) = (struct tm_worker_slot) { .node = tm_xstrdup(node) };
+  if (last > 0)
+    w->slots.at[last - 1].next = w->slots.len;
+  else
+    *first = w->slots.len;
+  return w->slots.len - 1;
 }
 
 static struct tm_worker_life *find(const struct tm_workers *w, const char *name)
@@ -74,7 +83,6 @@ static struct tm_worker_life *add(struct tm_workers *w, const char *name, const 
   *tm_map_add(&w->known, name, strlen(name), NULL) = w->list.len;
   w->slots.at[slot].workers++;
   w->slots.at[slot].worker = w->list.len - 1;
-  w->slots.at[slot].free_from_ns = INT64_MAX;
   return &w->list.at[w->list.len - 1];
 }
 
@@ -164,7 +172,6 @@ static void apply(struct tm_workers *w, struct tm_worker_life *l, const struct t
     init_over(w, l, e);
   } else if (is_word(e, "ended")) {
     end(w, l, e);
-    w->slots.at[l->slot].free_from_ns = l->ended_ns;
   }
 }
 

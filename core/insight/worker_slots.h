@@ -44,15 +44,16 @@ struct tm_worker_life {
 
 struct tm_worker_slot {
   char *node;
-  size_t workers;       /* how many have had it */
-  size_t worker;        /* the last of them */
-  int64_t free_from_ns; /* that one has ended; INT64_MAX: it has not */
+  size_t workers; /* how many have had it */
+  size_t worker;  /* the last of them */
+  size_t next;    /* index + 1 of the next one of the node; 0: there is none */
 };
 
 struct tm_workers {
   struct TM_ARRAY(struct tm_worker_life) list; /* in the order in which they were started */
   struct TM_ARRAY(struct tm_worker_slot) slots;
-  struct tm_map known; /* name -> index + 1 */
+  struct tm_map known;   /* name -> index + 1 */
+  struct tm_map of_node; /* node -> index + 1 of its first slot */
   int64_t unnamed, deaths, inits_failed, clock_jumps;
   struct tm_worker_life others; /* sums over those without a name */
 };

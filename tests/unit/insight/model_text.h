@@ -64,8 +64,8 @@ static inline void text_of_workers(struct tm_buf *out, const struct tm_workers *
     text_of_life(out, &w->list.at[i]);
   text_of_life(out, &w->others);
   for (size_t i = 0; i < w->slots.len; i++)
-    tm_buf_printf(out, "slot %s %zu %zu %" PRId64 "\n", w->slots.at[i].node, w->slots.at[i].workers,
-                  w->slots.at[i].worker, w->slots.at[i].free_from_ns);
+    tm_buf_printf(out, "slot %s %zu %zu %zu\n", w->slots.at[i].node, w->slots.at[i].workers,
+                  w->slots.at[i].worker, w->slots.at[i].next);
   tm_buf_printf(out, "unnamed %" PRId64 " deaths %" PRId64 " inits %" PRId64 " jumps %" PRId64 "\n",
                 w->unnamed, w->deaths, w->inits_failed, w->clock_jumps);
 }

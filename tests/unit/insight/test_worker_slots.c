@@ -178,6 +178,26 @@ static void the_parts_of_its_time_add_up(void **state)
               "lived 500 ok 0 failed 0 around 0 init 0 start 500 wait 0");
 }
 
+/* Slots of nodes that alternate. */
+static void a_node_has_its_first_free_slot(void **state)
+{
+  static const struct {
+    const char *name, *node, *ends;
+    size_t slot;
+  } cases[] = { { "p0", "a", NULL, 0 }, { "p1", "b", NULL, 1 }, { "p2", "a", NULL, 2 },
+                { "p3", "b", "p0", 3 }, { "p4", "a", "p2", 0 }, { "p5", "a", NULL, 2 },
+                { "p6", "a", "p1", 4 }, { "p7", "b", NULL, 1 }, { "p8", "b", NULL, 5 } };
+  struct tm_workers w = { 0 };
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
+    event(&w, 0, 100, cases[i].name, cases[i].node, "started", 0, "");
+    assert_int_equal(w.list.at[i].slot, cases[i].slot);
+    if (cases[i].ends)
+      event(&w, 0, 200, cases[i].ends, "", "ended", 100, "");
+  }
+  assert_int_equal(w.slots.len, 6);
+  tm_workers_release(&w);
+}
+
 static void too_many_workers_are_counted_together(void **state)
 {
   struct tm_workers w = { 0 };
@@ -205,5 +225,6 @@ UNIT_TESTS({
     cmocka_unit_test(a_worker_that_was_cut_off_lived_until_its_last_try),
     cmocka_unit_test(a_try_without_events_makes_its_worker),
     cmocka_unit_test(the_parts_of_its_time_add_up),
+    cmocka_unit_test(a_node_has_its_first_free_slot),
     cmocka_unit_test(too_many_workers_are_counted_together),
 });
