@@ -74,6 +74,13 @@ void tm_feed_reader_init(struct tm_feed_reader *r, const struct tm_feed *f, cons
   }
 }
 
+void tm_feed_reader_drop(struct tm_feed_reader *r, size_t i)
+{
+  free(r->topics[i]);
+  r->topics_len--;
+  memmove(&r->topics[i], &r->topics[i + 1], (r->topics_len - i) * sizeof *r->topics);
+}
+
 void tm_feed_reader_release(struct tm_feed_reader *r)
 {
   for (size_t i = 0; i < r->topics_len; i++)

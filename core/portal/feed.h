@@ -49,6 +49,8 @@ void tm_feed_release(struct tm_feed *f);
  * Last-Event-ID, or NULL. */
 void tm_feed_reader_init(struct tm_feed_reader *r, const struct tm_feed *f, const char *topics,
                          const char *last_id);
+/* Forgets topic `i`; the ones behind it move up. */
+void tm_feed_reader_drop(struct tm_feed_reader *r, size_t i);
 void tm_feed_reader_release(struct tm_feed_reader *r);
 /* Adds the next message: what is new, or a comment if the last message is 15 s ago. False: nothing
  * is to be sent before that. */

@@ -34,13 +34,23 @@ static const char where_words[] =
     "The address that the portal printed when it started has a token; open that one. "
     "`tidemill portal` in the same directory prints it again.";
 
+/* A cookie keeps an address of plain characters: others, such as ';', have a meaning in it. */
+static bool can_keep(const struct tm_visit *v)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "/._~%?=&+-";
+  const char *target = v->request->target;
+  return tm_access_is_navigation(&v->request->head) && strlen(target) <= NEXT_MAX &&
+         target[strspn(target, plain)] == '\0';
+}
+
 static void answer_stranger(const struct tm_visit *v)
 {
   const struct tm_request_head *head = &v->request->head;
   /* A browser sends the cookie only from our own pages: this page asks once more. */
   bool tries_again = head->site && strcmp(head->site, "cross-site") == 0;
   tm_frame_plain(v->answer, 401, "The portal does not know this browser", where_words, tries_again);
-  if (tm_access_is_navigation(head) && strlen(v->request->target) <= NEXT_MAX)
+  if (can_keep(v))
     tm_answer_header(v->answer, "Set-Cookie",
                      TM_ACCESS_NEXT "=%s; Path=/%s/; HttpOnly; "
                                     "SameSite=Strict; Max-Age=600",
@@ -65,7 +75,7 @@ static char *next_page(const struct tm_visit *v)
     char *next = tm_xstrndup(value, len);
     struct tm_target t;
     bool is_ours = tm_target_parse(&t, next, NULL) == 0 && t.len > 1 &&
-                   strcmp(t.segments[0], v->portal->prefix) == 0;
+                   strcmp(t.segments[0], v->portal->prefix) == 0 && !strstr(t.query, "token=");
     tm_target_release(&t);
     if (is_ours)
       return next;
@@ -227,8 +237,11 @@ void tm_portal_stream(struct tm_portal *p, const struct tm_request *r,
   const char *query = strchr(r->target, '?');
   tm_target_text(query ? query + 1 : "", "topics", &topics);
   tm_feed_reader_init(reader, &p->feed, tm_buf_str(&topics), r->last_event_id);
-  for (size_t i = 0; i < reader->topics_len; i++)
-    tm_watch_hold(&p->watch, reader->topics[i], r->now_ns);
+  for (size_t i = 0; i < reader->topics_len;)
+    if (tm_watch_hold(&p->watch, reader->topics[i]))
+      i++;
+    else
+      tm_feed_reader_drop(reader, i);
   tm_buf_release(&topics);
 }
 

@@ -20,7 +20,8 @@
 #include "portal/portal.h"
 
 #define LOW_PRIORITY 10
-#define AT_ONCE      16 /* connections that are accepted before anything else is done */
+#define AT_ONCE      16            /* connections that are accepted before anything else is done */
+#define PAUSE_NS     (100 * TM_MS) /* without a descriptor for a connection */
 
 struct server {
   const struct tm_serve_options *o;
@@ -33,7 +34,8 @@ struct server {
   struct tm_portal portal;
   struct tm_http *http;
   struct tm_buf url;
-  int signals; /* signalfd */
+  int signals;     /* signalfd */
+  int64_t rest_ns; /* nothing is accepted before */
 };
 
 static int64_t now(void)
@@ -91,6 +93,8 @@ static void accept_some(struct server *s, int listener)
     struct sockaddr_storage address;
     socklen_t len = sizeof address;
     int fd = accept4(listener, (struct sockaddr *)&address, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+      s->rest_ns = now() + PAUSE_NS;
     if (fd < 0)
       return;
     tm_http_add(s->http, fd, (struct sockaddr *)&address, len);
@@ -114,11 +118,13 @@ static bool turn(struct server *s)
   polls[n++] = (struct pollfd) { .fd = s->signals, .events = POLLIN };
   polls[n++] = (struct pollfd) { .fd = tm_http_fd(s->http), .events = POLLIN };
   first = n;
+  bool rests = now_ns < s->rest_ns;
   for (size_t i = 0; i < s->listen.len; i++)
-    polls[n++] = (struct pollfd) { .fd = s->listen.fds[i], .events = POLLIN };
+    polls[n++] = (struct pollfd) { .fd = rests ? -1 : s->listen.fds[i], .events = POLLIN };
   n += tm_watch_polls(&s->portal.watch, polls + n, TM_WATCH_POLLS, now_ns);
   int timeout =
       least(tm_http_timeout_ms(s->http, now_ns), tm_watch_timeout_ms(&s->portal.watch, now_ns));
+  timeout = least(timeout, rests ? (int)((s->rest_ns - now_ns) / TM_MS) + 1 : -1);
   if (poll(polls, n, least(timeout, clean_ms(s, now_ns))) < 0 && errno != EINTR)
     return false;
   for (size_t i = 0; i < s->listen.len; i++)
@@ -184,6 +190,16 @@ static int take_place(struct server *s, struct tm_err *err)
   return tm_own_files_write(&s->files, &s->address, s->url.data, err);
 }
 
+/* Connections and files need descriptors. */
+static void raise_limit(void)
+{
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
 /* In the janitor. */
 static void remove_files(void *data)
 {
@@ -221,6 +237,7 @@ static int start(struct server *s, struct tm_err *err)
     tm_browser_open(&s->browser, s->portal.workspace, s->url.data);
   if ((rc = tm_janitor_start(&s->janitor, remove_files, s, err)) < 0)
     return rc;
+  raise_limit();
   (void)tm_confine();
   (void)setpriority(PRIO_PROCESS, 0, LOW_PRIORITY);
   return tm_http_start(&s->http, &hooks, err);

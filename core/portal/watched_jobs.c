@@ -91,6 +91,21 @@ static struct tm_watched *find(const struct tm_watch *w, const char *key)
   return NULL;
 }
 
+/* Closes the record that was not used for the longest time, if many are open that no stream has. */
+static void make_room(struct tm_watch *w)
+{
+  size_t oldest = w->jobs.len, kept = 0;
+  for (size_t i = 0; i < w->jobs.len; i++) {
+    if (w->jobs.at[i]->streams > 0)
+      continue;
+    kept++;
+    if (oldest == w->jobs.len || w->jobs.at[i]->used_ns < w->jobs.at[oldest]->used_ns)
+      oldest = i;
+  }
+  if (kept >= TM_WATCH_KEPT)
+    close_watched(w, oldest);
+}
+
 static struct tm_watched *open_watched(struct tm_watch *w, const char *key, struct tm_err *err)
 {
   struct tidemill_record *record = NULL;
@@ -100,6 +115,7 @@ static struct tm_watched *open_watched(struct tm_watch *w, const char *key, stru
   free(dir);
   if (rc < 0)
     return NULL;
+  make_room(w);
   struct tm_watched *job = TM_NEW(struct tm_watched);
   *job = (struct tm_watched) { .key = tm_xstrdup(key), .record = record, .fd = -1, .version = 1 };
   *TM_ARRAY_ADD(&w->jobs) = job;
@@ -130,20 +146,21 @@ struct tidemill_record *tm_watch_record(struct tm_watch *w, const char *key, int
   return rc < 0 ? NULL : job->record;
 }
 
-void tm_watch_hold(struct tm_watch *w, const char *topic, int64_t now_ns)
+bool tm_watch_hold(struct tm_watch *w, const char *topic)
 {
   struct tm_err err = TM_ERR_NONE;
   if (strcmp(topic, TM_FEED_JOBS) == 0) {
     w->list_streams++;
-    return;
+    return true;
   }
   struct tm_watched *job = find(w, topic);
   if (!job && !(job = open_watched(w, topic, &err)))
-    return;
+    return false;
   job->streams++;
   job->must_look = true;
   if (job->fd < 0)
     job->fd = tidemill_record_fd(job->record, NULL);
+  return true;
 }
 
 void tm_watch_let_go(struct tm_watch *w, const char *topic)

@@ -16,6 +16,7 @@
 #include "portal/feed.h"
 
 #define TM_WATCH_POLLS 64
+#define TM_WATCH_KEPT  16 /* records that no stream has, at most */
 
 struct tm_watched {
   char *key;
@@ -44,8 +45,9 @@ struct tidemill_record *tm_watch_record(struct tm_watch *w, const char *key, int
                                         struct tm_err *err);
 /* The directory of the job; to free(). NULL: `key` cannot be the name of a job. */
 char *tm_watch_dir(const struct tm_watch *w, const char *key);
-/* A stream has a topic from now on, or no longer. */
-void tm_watch_hold(struct tm_watch *w, const char *topic, int64_t now_ns);
+/* A stream has a topic from now on, or no longer. False: there is no such job, or it cannot be
+ * read; the stream does not have it. */
+bool tm_watch_hold(struct tm_watch *w, const char *topic);
 void tm_watch_let_go(struct tm_watch *w, const char *topic);
 
 /* What to wait for: adds at most `max` entries and returns how many. */

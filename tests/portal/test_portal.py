@@ -4,6 +4,8 @@ TM_LONG=1: also what takes ten seconds.
 """
 import json
 import os
+import resource
+import select
 import shutil
 import signal
 import socket
@@ -100,6 +102,8 @@ class Access(Case):
         asked = a.cookies()[0].split(";")[0]
         a = self.portal.get(f"?token={self.portal.token}", cookie=asked, **way)
         self.assertEqual(a.header("Location"), f"/{self.portal.prefix}/jobs/{self.key}/logs")
+        a = self.portal.get("x;Domain=evil.example", cookie=False, **way)
+        self.assertEqual((a.status, a.cookies()), (401, []))
         for elsewhere in ("//evil.example/", "http://evil.example/", "/other/page", "/../x"):
             a = self.portal.get(f"?token={self.portal.token}", cookie=f"tidemill-next={elsewhere}", **way)
             self.assertEqual(a.header("Location"), f"/{self.portal.prefix}/")
@@ -280,6 +284,8 @@ class Live(Case):
         wait_until(started, "the job")
         key = started()[0]
         deaf = self.portal.stream(key)  # nobody reads it
+        self.assertEqual(self.portal.get(f"events?topics={key}", method="HEAD").status, 200)
+        self.portal.stream("nothing,../x").close()
         stream = self.portal.stream(f"{key},jobs")
         self.addCleanup(job.kill)
         states = {}
@@ -344,6 +350,19 @@ class Hostile(Case):
             s.close()
         wait_until(lambda: self.portal.descriptors() <= before + 1, "all are closed")
         self.assertEqual(self.portal.get("").status, 200)
+
+    def test_without_descriptors_it_waits_and_goes_on(self):
+        pid = self.portal.pid()
+        limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (self.portal.descriptors() + 5, limits[1]))
+        held = [self.portal.connect() for _ in range(30)]
+        began = self.portal.ticks()
+        select.select([], [], [], 0.3)  # the time that is measured
+        self.assertLess(self.portal.ticks() - began, 15)  # of 30, if it tried all the time
+        for s in held:
+            s.close()
+        self.assertEqual(self.portal.get("").status, 200)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
 
     def test_one_connection_has_many_requests(self):
         request = (f"GET /{self.portal.prefix}/datasets HTTP/1.1\r\nHost: localhost\r\n"

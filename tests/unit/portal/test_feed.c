@@ -84,6 +84,9 @@ static void topics_have_a_limit_and_can_go(void **state)
     tm_buf_add_str(&topics, ",,t");
   tm_feed_reader_init(&r, &f, topics.data, NULL);
   assert_int_equal(r.topics_len, TM_FEED_TOPICS);
+  tm_feed_reader_drop(&r, TM_FEED_TOPICS - 1);
+  tm_feed_reader_drop(&r, 0);
+  assert_int_equal(r.topics_len, TM_FEED_TOPICS - 2);
   tm_feed_reader_release(&r);
   tm_buf_release(&topics);
   tm_feed_set(&f, "a", "1");
