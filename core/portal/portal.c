@@ -23,6 +23,7 @@ int tm_portal_open(struct tm_portal *p, struct tidemill_workspace *ws, struct tm
 void tm_portal_close(struct tm_portal *p)
 {
   tm_merged_clean(&p->logs, 0, true);
+  tm_insight_clean(&p->views, 0, true);
   tm_job_list_release(&p->jobs);
   tm_watch_close(&p->watch);
   tm_feed_release(&p->feed);
@@ -123,6 +124,27 @@ static void answer_nothing(const struct tm_visit *v)
   tm_frame_fail(v, 404, "Not found", "The portal has no page at this address.");
 }
 
+/* The report links to files relative to the job's directory, so its page is in a folder of its own,
+ * jobs/KEY/job/. */
+static void to_job(const struct tm_visit *v)
+{
+  int len = (int)strcspn(v->request->target, "?");
+  tm_answer_init(v->answer, 303, TM_ANSWER_PAGE);
+  tm_answer_header(v->answer, "Location", "%.*s%sjob/", len, v->request->target,
+                   v->target->is_folder ? "" : "/");
+}
+
+/* From /PREFIX/jobs/KEY/job/PATH to /PREFIX/jobs/KEY/view/0/PATH. */
+static void to_file(const struct tm_visit *v)
+{
+  const char *target = v->request->target, *job = target, *path;
+  for (int i = 0; i < 3; i++)
+    job = strchr(job + 1, '/');
+  path = strchr(job + 1, '/') + 1;
+  tm_answer_init(v->answer, 303, TM_ANSWER_PAGE);
+  tm_answer_header(v->answer, "Location", "%.*s/view/0/%s", (int)(job - target), target, path);
+}
+
 static void (*page_of(enum tm_page_kind kind))(const struct tm_visit *v)
 {
   switch (kind) {
@@ -130,7 +152,10 @@ static void (*page_of(enum tm_page_kind kind))(const struct tm_visit *v)
   case TM_PAGE_JOBS: return tm_page_jobs;
   case TM_PAGE_DATASETS: return tm_page_datasets;
   case TM_PAGE_DATASET: return tm_page_dataset;
+  case TM_PAGE_TO_JOB: return to_job;
+  case TM_PAGE_TO_FILE: return to_file;
   case TM_PAGE_JOB: return tm_page_job;
+  case TM_PAGE_REPORT: return tm_page_report;
   case TM_PAGE_STEP: return tm_page_step;
   case TM_PAGE_MINI_BATCH: return tm_page_mini_batch;
   case TM_PAGE_WORKER: return tm_page_worker;

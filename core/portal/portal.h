@@ -9,6 +9,7 @@
 #include <tidemill.h>
 
 #include "portal/http.h"
+#include "portal/insight_view.h"
 #include "portal/job_list.h"
 #include "portal/merged_log.h"
 #include "portal/own_files.h"
@@ -23,6 +24,7 @@ struct tm_portal {
   struct tm_watch watch;
   struct tm_job_list jobs;
   struct tm_merged_logs logs;
+  struct tm_insight_views views;
 };
 
 /* `access` and `prefix` are set before. */

@@ -15,8 +15,10 @@
 
   // ---- theme, copying, keys ----
 
+  // On the page of a job, report.js has done this.
+  const isReport = body.dataset.titled !== undefined;
   const theme = document.getElementById('theme');
-  if (theme) {
+  if (theme && !isReport) {
     const kept = localStorage.getItem('tidemill-theme');
     if (kept) root.dataset.theme = kept;
     theme.hidden = false;
@@ -67,10 +69,10 @@
     for (const section of document.querySelectorAll('[data-live]')) {
       if (keepsFocus(section)) continue;
       const text = await ask(section.dataset.live);
-      if (text !== null && !keepsFocus(section)) section.innerHTML = html(text);
+      if (text === null || keepsFocus(section)) continue;
+      section.innerHTML = html(text);
+      section.firstElementChild?.dispatchEvent(new CustomEvent('tidemill:section', { bubbles: true }));
     }
-    const title = document.querySelector('[data-title]');
-    if (title) document.title = title.dataset.title;
     showButtons();
   }
   let isRenewing = false, isStale = false, heardAt = 0, isLost = true;
@@ -107,7 +109,9 @@
       isLost = false;
       heardAt = performance.now();
     }
-    if (message.kind === 'news' && message.topics[topic]) renewSoon();
+    const news = message.kind === 'news' && message.topics[topic];
+    if (news) renewSoon();
+    if (news && isReport) document.title = news.title;
     showLive();
   }
 

@@ -8,20 +8,23 @@
 /* "*" is a word; "**" at the end any number of them. */
 static const struct {
   enum tm_page_kind kind;
-  const char *pattern[6];
+  const char *pattern[7];
 } routes[] = {
   { TM_PAGE_JOBS, { NULL } },
   { TM_PAGE_DATASETS, { "datasets" } },
   { TM_PAGE_DATASET, { "datasets", "*" } },
   { TM_PAGE_METRICS, { "metrics" } },
   { TM_PAGE_EVENTS, { "events" } },
-  { TM_PAGE_JOB, { "jobs", "*" } },
+  { TM_PAGE_TO_JOB, { "jobs", "*" } },
+  { TM_PAGE_JOB, { "jobs", "*", "job" } },
+  { TM_PAGE_TO_FILE, { "jobs", "*", "job", "**" } },
+  { TM_PAGE_REPORT, { "jobs", "*", "report.html" } },
   { TM_PAGE_STEP, { "jobs", "*", "steps", "*" } },
   { TM_PAGE_MINI_BATCH, { "jobs", "*", "mini-batches", "*", "*" } },
   { TM_PAGE_WORKER, { "jobs", "*", "workers", "*", "*" } },
   { TM_PAGE_NODE, { "jobs", "*", "nodes", "*" } },
   { TM_PAGE_FILES, { "jobs", "*", "files", "**" } },
-  { TM_PAGE_VIEW, { "jobs", "*", "view", "*", "**" } },
+  { TM_PAGE_VIEW, { "jobs", "*", "view", "*", "*", "**" } },
   { TM_PAGE_LOGS, { "jobs", "*", "logs", "**" } },
 };
 

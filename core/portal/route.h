@@ -9,7 +9,10 @@ enum tm_page_kind {
   TM_PAGE_JOBS,
   TM_PAGE_DATASETS,
   TM_PAGE_DATASET,
+  TM_PAGE_TO_JOB,  /* leads to the page of the job */
+  TM_PAGE_TO_FILE, /* a link of the report to a file: leads to its page */
   TM_PAGE_JOB,
+  TM_PAGE_REPORT, /* as a file */
   TM_PAGE_STEP,
   TM_PAGE_MINI_BATCH,
   TM_PAGE_WORKER,

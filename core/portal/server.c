@@ -101,11 +101,15 @@ static void accept_some(struct server *s, int listener)
   }
 }
 
+/* Closes what nobody has used for a while; returns when there will be more. */
 static int clean_ms(struct server *s, int64_t now_ns)
 {
-  int64_t logs = tm_merged_clean(&s->portal.logs, now_ns, false);
-  int64_t list = tm_job_list_rest(&s->portal.jobs, now_ns);
-  int64_t next = logs == 0 || (list != 0 && list < logs) ? list : logs;
+  int64_t next = 0, at[] = { tm_merged_clean(&s->portal.logs, now_ns, false),
+                             tm_job_list_rest(&s->portal.jobs, now_ns),
+                             tm_insight_clean(&s->portal.views, now_ns, false) };
+  for (size_t i = 0; i < TM_COUNT_OF(at); i++)
+    if (at[i] != 0 && (next == 0 || at[i] < next))
+      next = at[i];
   return next == 0 ? -1 : (int)((next - now_ns) / TM_MS) + 1;
 }
 

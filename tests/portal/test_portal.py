@@ -128,7 +128,7 @@ class Access(Case):
             (404, get("/", cookie=False)),
             (404, get("/nothing", cookie=good)),
             (404, get("nothing")),
-            (404, get("jobs/nothing")),
+            (404, get("jobs/nothing/job/")),
         ]
         for i, (status, answer) in enumerate(cases):
             self.assertEqual(answer.status, status, i)
@@ -185,7 +185,7 @@ class Pages(Case):
         pages = {
             "": [self.key, "Completed", " in all"],
             "?q=nothing": ["No job matches"],
-            f"jobs/{self.key}": ["Completed", "Why items failed", "score"],
+            f"jobs/{self.key}/job/": ["Completed", "Failures", "score", "report.js"],
             f"jobs/{self.key}/steps/score": ["mini-batches:", "process000"],
             f"jobs/{self.key}/mini-batches/score/0": ["tidemill replay"],
             f"jobs/{self.key}/workers/score/process000": ["started", "What it logged"],
@@ -208,16 +208,26 @@ class Pages(Case):
                 self.assertIn(word, a.text(), page)
             for hostile in ("<script>canary", "<img src=x", "<u>", "\u202e", "onerror=canary()>"):
                 self.assertNotIn(hostile, a.text(), page)
+        leads = {f"jobs/{self.key}": f"jobs/{self.key}/job/", f"jobs/{self.key}/": f"jobs/{self.key}/job/",
+                 f"jobs/{self.key}/job/score/a%20b": f"jobs/{self.key}/view/0/score/a%20b",
+                 f"jobs/{self.key}/view/0/score?x": f"jobs/{self.key}/files/score/",
+                 f"jobs/{self.key}/files": f"jobs/{self.key}/files/"}
+        for page, goal in leads.items():
+            a = self.portal.get(page)
+            self.assertEqual((a.status, a.header("Location")), (303, f"/{self.portal.prefix}/{goal}"))
+        a = self.portal.get(f"jobs/{self.key}/report.html")
+        self.assertEqual((a.status, a.header("Content-Disposition")), (200, "attachment"))
+        self.assertTrue(a.text().startswith("<!doctype html>"))
         missing = ["steps/no", "workers/no/x", "mini-batches/score/x", "logs/no", "logs/step/no", "view/0/no", "files/no"]
         for page in missing:
             self.assertEqual(self.portal.get(f"jobs/{self.key}/{page}").status, 404, page)
 
     def test_a_section_comes_alone_and_once(self):
-        a = self.portal.get(f"jobs/{self.key}?section=steps")
+        a = self.portal.get(f"jobs/{self.key}/job/?section=result")
         self.assertEqual(a.status, 200)
         self.assertNotIn("<html", a.text())
         tag = a.header("ETag")
-        again = self.portal.get(f"jobs/{self.key}?section=steps", If_None_Match=tag)
+        again = self.portal.get(f"jobs/{self.key}/job/?section=result", If_None_Match=tag)
         self.assertEqual((again.status, again.body), (304, b""))
 
     def test_files_are_sent_in_ranges_and_never_as_pages(self):
@@ -295,7 +305,7 @@ class Live(Case):
         self.assertEqual(states[key]["state"], "Running")
         self.assertIn("wait", states[key]["title"])
         wait_until(lambda: "1 running" in self.portal.get("").text(), "the job in the list")
-        self.assertIn("Right now", self.portal.get(f"jobs/{key}").text())
+        self.assertIn("Right now", self.portal.get(f"jobs/{key}/job/").text())
         self.write("go", "")
         while states[key]["state"] == "Running":
             last, news = next_event(stream)
@@ -498,7 +508,7 @@ class Long(Case):
         wait_until(started, "the job")
         key = started()[0]
         for i in range(100):
-            self.portal.get(f"jobs/{key}")
+            self.portal.get(f"jobs/{key}/job/")
             stream = self.portal.stream(f"{key},jobs")
             if i % 2:
                 next_event(stream)

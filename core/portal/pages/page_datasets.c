@@ -95,7 +95,7 @@ static void add_datasets(struct tm_html *h, const struct tm_visit *v, void *data
 
 static void answer(const struct tm_visit *v, struct datasets *s)
 {
-  static const struct tm_page_section sections[] = { { "datasets", add_datasets, false } };
+  static const struct tm_page_section sections[] = { { "datasets", add_datasets, false, 0 } };
   struct tm_page_frame f = { .title = "Datasets · tidemill portal",
                              .sections = sections,
                              .sections_len = TM_COUNT_OF(sections),

@@ -99,7 +99,7 @@ static void add_folder(struct tm_html *h, const struct tm_visit *v, void *data)
 
 static void answer_folder(const struct tm_visit *v, struct files *f)
 {
-  static const struct tm_page_section sections[] = { { "folder", add_folder, true } };
+  static const struct tm_page_section sections[] = { { "folder", add_folder, true, 0 } };
   struct tm_err err = TM_ERR_NONE;
   struct tm_page_frame frame = { .title = *f->path ? f->path : "Outputs + logs",
                                  .topic = f->key,
@@ -107,10 +107,8 @@ static void answer_folder(const struct tm_visit *v, struct files *f)
                                  .sections = sections,
                                  .sections_len = TM_COUNT_OF(sections),
                                  .data = f };
-  if (!v->target->is_folder) { /* relative links need the slash */
-    tm_answer_init(v->answer, 303, TM_ANSWER_PAGE);
-    tm_answer_header(v->answer, "Location", "%.*s/", (int)strcspn(v->request->target, "?"),
-                     v->request->target);
+  if (!v->target->is_folder) {
+    tm_frame_to_folder(v);
   } else if (tm_job_entries_read(&f->entries, f->dir, f->path, &err) < 0) {
     tm_frame_fail_by(v, &err);
   } else {
@@ -305,14 +303,26 @@ static void read_window(struct files *f)
   tm_window_cut(&f->window, f->bytes.data, f->bytes.len, f->file.bytes, &f->skip);
 }
 
+/* From /PREFIX/jobs/KEY/view/WHERE/PATH to /PREFIX/jobs/KEY/files/PATH/. */
+static void to_folder(const struct tm_visit *v)
+{
+  const char *target = v->request->target, *view = target, *path;
+  for (int i = 0; i < 3; i++)
+    view = strchr(view + 1, '/');
+  path = strchr(strchr(view + 1, '/') + 1, '/') + 1;
+  tm_answer_init(v->answer, 303, TM_ANSWER_PAGE);
+  tm_answer_header(v->answer, "Location", "%.*s/files/%.*s/", (int)(view - target), target,
+                   (int)strcspn(path, "?"), path);
+}
+
 void tm_page_view(const struct tm_visit *v)
 {
-  static const struct tm_page_section sections[] = { { "head", add_view_head, false },
-                                                     { "window", add_window, false } };
+  static const struct tm_page_section sections[] = { { "head", add_view_head, false, 0 },
+                                                     { "window", add_window, false, 0 } };
   struct files f = { .key = NULL };
   struct tm_buf text = TM_BUF_NONE;
-  if (begin(v, &f, v->route.rest) && f.file.is_folder) {
-    tm_frame_fail(v, 404, "Not found", "This is a folder.");
+  if (begin(v, &f, v->route.rest - 1) && f.file.is_folder) {
+    to_folder(v);
   } else if (f.file.fd >= 0) {
     struct tm_page_frame frame = { .title = f.path,
                                    .topic = f.key,

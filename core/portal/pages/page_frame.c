@@ -36,7 +36,6 @@ static void add_head(struct tm_html *h, const char *title)
   tm_html_void(h, "meta name='viewport' content='width=device-width,initial-scale=1'");
   tm_html_void(h, "meta name='color-scheme' content='light dark'");
   tm_html_put(h, "title", title);
-  tm_html_void(h, "link rel='stylesheet' href='/portal.css'");
   tm_html_void(h, "link rel='icon' href='/portal.svg'");
 }
 
@@ -81,9 +80,10 @@ static void add_way(struct tm_html *h, const struct tm_visit *v, const char *job
   static const struct {
     const char *path, *words;
     enum tm_page_kind kind;
-  } links[] = { { "", "Job", TM_PAGE_JOB },
+  } links[] = { { "/job/", "Job", TM_PAGE_JOB },
                 { "/logs", "Logs", TM_PAGE_LOGS },
-                { "/files/", "Outputs + logs", TM_PAGE_FILES } };
+                { "/files/", "Outputs + logs", TM_PAGE_FILES },
+                { "/report.html", "Report as a file", TM_PAGE_REPORT } };
   if (!job)
     return;
   tm_html_open(h, "nav class='way' aria-label='Job'");
@@ -95,27 +95,51 @@ static void add_way(struct tm_html *h, const struct tm_visit *v, const char *job
   tm_html_close(h, "nav");
 }
 
+static void add_content(struct tm_html *h, const struct tm_visit *v, const struct tm_page_frame *f,
+                        const struct tm_page_section *s)
+{
+  if (f->at)
+    *f->at = s->at;
+  s->add(h, v, f->data);
+}
+
+/* The sections of a report are sections themselves, with ids. */
 static void add_section(struct tm_html *h, const struct tm_visit *v, const struct tm_page_frame *f,
                         const struct tm_page_section *s)
 {
-  tm_html_open(h, "section");
-  tm_html_attr(h, "id", s->name);
+  tm_html_open(h, "div class='part'");
+  if (!f->is_report)
+    tm_html_attr(h, "id", s->name);
   if (s->is_live)
     tm_html_attr(h, "data-live", s->name);
-  s->add(h, v, f->data);
-  tm_html_close(h, "section");
+  add_content(h, v, f, s);
+  tm_html_close(h, "div");
+}
+
+static void add_files(struct tm_html *h, const struct tm_page_frame *f)
+{
+  if (f->is_report)
+    tm_html_void(h, "link rel='stylesheet' href='/report.css'");
+  tm_html_void(h, "link rel='stylesheet' href='/portal.css'");
+  if (f->is_report) {
+    tm_html_open(h, "script src='/report.js' defer");
+    tm_html_close(h, "script");
+  }
+  tm_html_open(h, "script src='/portal.js' defer");
+  tm_html_close(h, "script");
 }
 
 static void add_page(struct tm_html *h, const struct tm_visit *v, const struct tm_page_frame *f)
 {
   add_head(h, f->title);
-  tm_html_open(h, "script src='/portal.js' defer");
-  tm_html_close(h, "script");
+  add_files(h, f);
   tm_html_close(h, "head");
   tm_html_open(h, "body");
   tm_html_attr(h, "data-prefix", v->portal->prefix);
   if (f->topic)
     tm_html_attr(h, "data-topic", f->topic);
+  if (f->is_report)
+    tm_html_attr(h, "data-titled", "1");
   if (f->file)
     tm_html_attr(h, "data-file", f->file);
   add_top(h, v);
@@ -148,12 +172,19 @@ void tm_frame_answer(const struct tm_visit *v, const struct tm_page_frame *f)
   tm_answer_init(v->answer, 200, piece ? TM_ANSWER_PIECE : TM_ANSWER_PAGE);
   tm_html_init(&h, &v->answer->body);
   if (piece)
-    piece->add(&h, v, f->data);
+    add_content(&h, v, f, piece);
   else
     add_page(&h, v, f);
   tm_html_finish(&h);
   if (piece)
     tm_answer_match(v->answer, v->request->if_none_match);
+}
+
+void tm_frame_to_folder(const struct tm_visit *v)
+{
+  tm_answer_init(v->answer, 303, TM_ANSWER_PAGE);
+  tm_answer_header(v->answer, "Location", "%.*s/", (int)strcspn(v->request->target, "?"),
+                   v->request->target);
 }
 
 static void add_words(struct tm_html *h, const struct tm_visit *v, void *data)
@@ -166,7 +197,7 @@ static void add_words(struct tm_html *h, const struct tm_visit *v, void *data)
 void tm_frame_fail(const struct tm_visit *v, int status, const char *title, const char *words)
 {
   const char *texts[] = { title, words };
-  static const struct tm_page_section sections[] = { { "fault", add_words, false } };
+  static const struct tm_page_section sections[] = { { "fault", add_words, false, 0 } };
   struct tm_page_frame f = {
     .title = title, .sections = sections, .sections_len = 1, .data = texts
   };
@@ -187,6 +218,7 @@ void tm_frame_plain(struct tm_answer *a, int status, const char *title, const ch
   tm_answer_init(a, status, TM_ANSWER_PAGE);
   tm_html_init(&h, &a->body);
   add_head(&h, title);
+  tm_html_void(&h, "link rel='stylesheet' href='/portal.css'");
   if (tries_again)
     tm_html_void(&h, "meta http-equiv='refresh' content='0'");
   tm_html_close(&h, "head");

@@ -1,4 +1,4 @@
-/* page_job.c - the page of a job: its state, what its workers are doing, its steps, its errors. */
+/* page_job.c - the page of a job: the sections of its report, and what its workers are doing. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,113 +6,17 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "page/svg.h"
+#include "portal/insight_view.h"
 #include "portal/pages/pages.h"
 
 struct job {
   struct tidemill_record *record;
   const struct tidemill_record_info *info;
+  struct tm_insight_view *view;
   const char *key;
+  size_t at; /* the section of the report that is written */
 };
-
-/* ---- the head ---- */
-
-static void add_command(struct tm_html *h, const struct job *j)
-{
-  struct tm_buf command = TM_BUF_NONE;
-  const char *verb = j->info->state == TIDEMILL_STATE_RUNNING ? "cancel" : "resume";
-  if (j->info->state == TIDEMILL_STATE_COMPLETED || *j->info->fault)
-    return;
-  tm_buf_printf(&command, "tidemill %s ", verb);
-  tm_text_shell(&command, j->info->dir);
-  tm_piece_command(h, command.data);
-  tm_buf_release(&command);
-}
-
-static void add_numbers(struct tm_html *h, const struct job *j)
-{
-  const struct tidemill_counts *c = j->info->counts;
-  if (!c || (c->created == 0 && c->all_created))
-    return;
-  tm_piece_bar(h, c->succeeded, c->failed, c->created);
-  tm_html_open(h, "p class='barline'");
-  tm_html_open(h, "b");
-  tm_html_int(h, c->succeeded + c->failed);
-  tm_html_text(h, " of ");
-  tm_html_int(h, c->created);
-  tm_html_close(h, "b");
-  tm_html_text(h, c->all_created ? " mini-batches" : " mini-batches or more");
-  if (c->failed > 0) {
-    tm_html_text(h, ", ");
-    tm_html_int(h, c->failed);
-    tm_html_text(h, " failed");
-  }
-  tm_html_text(h, "; ");
-  tm_html_int(h, c->items_succeeded);
-  tm_html_text(h, c->items_succeeded == 1 ? " item done" : " items done");
-  if (c->items_failed > 0) {
-    tm_html_text(h, ", ");
-    tm_html_int(h, c->items_failed);
-    tm_html_text(h, " failed");
-  }
-  tm_html_close(h, "p");
-}
-
-static void add_times(struct tm_html *h, const struct job *j)
-{
-  tm_html_open(h, "p class='dim'");
-  tm_html_open(h, "span");
-  tm_html_text(h, "Job ");
-  tm_html_name(h, j->key);
-  tm_html_close(h, "span");
-  if (j->info->begin_ns > 0) {
-    tm_html_text(h, ", started ");
-    tm_piece_time(h, j->info->begin_ns);
-  }
-  if (j->info->elapsed_ns >= 0) {
-    tm_html_text(h, j->info->state == TIDEMILL_STATE_RUNNING ? ", for " : ", took ");
-    tm_piece_duration(h, j->info->elapsed_ns);
-  }
-  if (j->info->pid > 0)
-    tm_html_textf(h, ", pid %" PRId64, j->info->pid);
-  if (*j->info->host) {
-    tm_html_text(h, " on ");
-    tm_html_name(h, j->info->host);
-  }
-  tm_html_close(h, "p");
-}
-
-static void add_sentence(struct tm_html *h, const char *words)
-{
-  if (!*words)
-    return;
-  tm_html_open(h, "p class='sentence'");
-  (void)tm_html_long(h, words);
-  tm_html_close(h, "p");
-}
-
-static void add_head(struct tm_html *h, const struct tm_visit *v, void *data)
-{
-  const struct job *j = data;
-  bool has_failures = j->info->counts && j->info->counts->failed > 0;
-  struct tm_buf title = TM_BUF_NONE;
-  tm_watch_title(&title, j->info);
-  tm_html_open(h, "h1");
-  tm_html_attr(h, "data-title", title.data);
-  tm_html_name(h, *j->info->pipeline ? j->info->pipeline : j->key);
-  tm_html_text(h, " ");
-  tm_piece_state(h, j->info->state, has_failures, *j->info->fault != '\0');
-  tm_html_close(h, "h1");
-  tm_buf_release(&title);
-  add_sentence(h, *j->info->fault ? j->info->fault : j->info->cause);
-  if (j->info->is_stopped)
-    add_sentence(h, "The process that runs it was stopped, by Ctrl-Z or SIGSTOP.");
-  if (*j->info->cancel_asked_by)
-    add_sentence(h, j->info->cancel_is_taken ? "It is being canceled: running mini-batches may end."
-                                             : "Somebody has asked to cancel it.");
-  add_numbers(h, j);
-  add_command(h, j);
-  add_times(h, j);
-}
 
 /* ---- right now ---- */
 
@@ -211,121 +115,85 @@ static void add_now(struct tm_html *h, const struct tm_visit *v, void *data)
   tm_html_close(h, "table");
 }
 
-/* ---- steps and errors ---- */
+/* ---- the report ---- */
 
-static void add_step(struct tm_html *h, const struct tm_visit *v, const struct job *j,
-                     const struct tidemill_record_step *step)
+/* A section of the report is an element of its own, or nothing. */
+static void add_section(struct tm_html *h, const struct tm_visit *v, void *data)
 {
-  tm_html_open(h, "tr");
-  tm_html_open(h, "td class='st'");
-  tm_piece_state(h, step->state, step->counts->failed > 0, false);
-  tm_html_close(h, "td");
-  tm_html_open(h, "td");
-  tm_html_open(h, "a");
-  tm_frame_href(h, v, "jobs/%s/steps/%s", j->key, step->name);
-  tm_html_name(h, step->name);
-  tm_html_close(h, "a");
-  tm_html_close(h, "td");
-  tm_html_open(h, "td");
-  tm_piece_bar(h, step->counts->succeeded, step->counts->failed, step->counts->created);
-  tm_html_open(h, "small");
-  tm_html_int(h, step->counts->succeeded + step->counts->failed);
-  tm_html_text(h, " of ");
-  tm_html_int(h, step->counts->created);
-  tm_html_close(h, "small");
-  tm_html_close(h, "td");
-  tm_html_open(h, "td class='note'");
-  if (*step->cause)
-    (void)tm_html_long(h, step->cause);
-  else if (*step->reused_from)
-    tm_html_textf(h, "reused from %s", step->reused_from);
-  else if (*step->waits_for)
-    tm_html_textf(h, "waits for %s", step->waits_for);
-  tm_html_close(h, "td");
-  tm_html_close(h, "tr");
+  struct job *j = data;
+  struct tm_buf part = TM_BUF_NONE;
+  tm_buf_add_str(&part, tm_insight_section(j->view, j->at));
+  tm_html_part(h, &part);
+  tm_buf_release(&part);
 }
 
-static void add_steps(struct tm_html *h, const struct tm_visit *v, void *data)
+static void add_definitions(struct tm_html *h, const struct tm_visit *v, void *data)
 {
-  static const char *const columns[] = { "State", "Step", "Mini-batches", "What to know" };
-  const struct job *j = data;
-  if (j->info->steps_len == 0)
-    return;
-  tm_html_put(h, "h2", "Steps");
-  tm_html_open(h, "table class='data jobs'");
-  add_columns(h, "The steps of the job, in the order of their definition", columns,
-              TM_COUNT_OF(columns));
-  tm_html_open(h, "tbody");
-  for (size_t i = 0; i < j->info->steps_len; i++)
-    add_step(h, v, j, tidemill_record_step(j->record, i));
-  tm_html_close(h, "tbody");
-  tm_html_close(h, "table");
+  tm_svg_defs(h);
 }
 
-static void add_error(struct tm_html *h, const struct tm_visit *v, const struct job *j,
-                      const struct tidemill_failure *e)
+/* What each worker is doing comes before the failures. */
+static size_t list_sections(struct tm_page_section *out)
 {
-  tm_html_open(h, "details class='err' open");
-  tm_html_open(h, "summary");
-  tm_html_open(h, "b");
-  tm_html_int(h, e->items);
-  tm_html_text(h, e->items == 1 ? " item: " : " items: ");
-  tm_html_close(h, "b");
-  (void)tm_html_long(h, e->error);
-  tm_html_close(h, "summary");
-  tm_html_open(h, "p");
-  if (*e->where)
-    tm_html_textf(h, "%s; ", e->where);
-  tm_html_text(h, "first in ");
-  tm_html_open(h, "a");
-  tm_frame_href(h, v, "jobs/%s/mini-batches/%s/%" PRId64, j->key, e->step, e->mini_batch);
-  tm_html_textf(h, "mini-batch %" PRId64, e->mini_batch);
-  tm_html_close(h, "a");
-  tm_html_textf(h, " (%s) ", e->status);
-  tm_html_name(h, e->item);
-  tm_html_close(h, "p");
-  tm_html_close(h, "details");
-}
-
-static void add_errors(struct tm_html *h, const struct tm_visit *v, void *data)
-{
-  const struct job *j = data;
-  bool has_title = false;
-  for (size_t i = 0; i < j->info->steps_len; i++) {
-    const struct tidemill_record_step *step = tidemill_record_step(j->record, i);
-    for (size_t k = 0; k < step->errors_len; k++) {
-      if (!has_title)
-        tm_html_put(h, "h2", "Why items failed");
-      has_title = true;
-      add_error(h, v, j, tidemill_record_error(j->record, i, k));
-    }
-    if (step->errors_more > 0)
-      tm_html_textf(h, "%s: %" PRId64 " more reasons", step->name, step->errors_more);
+  const char *const *names = tidemill_html_sections();
+  size_t n = 0;
+  out[n++] = (struct tm_page_section) { "pictures", add_definitions, false, 0 };
+  for (size_t i = 0; names[i] && i < TM_INSIGHT_SECTIONS; i++) {
+    if (strcmp(names[i], "failures") == 0)
+      out[n++] = (struct tm_page_section) { "now", add_now, true, 0 };
+    out[n++] = (struct tm_page_section) { names[i], add_section, true, i };
   }
+  return n;
 }
 
 void tm_page_job(const struct tm_visit *v)
 {
-  static const struct tm_page_section sections[] = { { "head", add_head, true },
-                                                     { "now", add_now, true },
-                                                     { "steps", add_steps, true },
-                                                     { "errors", add_errors, true } };
+  struct tm_page_section sections[TM_INSIGHT_SECTIONS + 2];
   struct tm_err err = TM_ERR_NONE;
   struct tm_buf title = TM_BUF_NONE;
   struct job j = { .key = v->route.words[0] };
   j.record = tm_watch_record(&v->portal->watch, j.key, v->request->now_ns, &err);
-  if (!j.record) {
+  if (j.record) {
+    j.info = tidemill_record_info(j.record);
+    j.view = tm_insight_view(&v->portal->views, j.key, j.info->dir, v->request->now_ns, &err);
+  }
+  if (!j.view) {
     tm_frame_fail_by(v, &err);
     return;
   }
-  j.info = tidemill_record_info(j.record);
   tm_watch_title(&title, j.info);
   struct tm_page_frame f = { .title = title.data,
                              .topic = j.key,
                              .job = j.key,
                              .sections = sections,
-                             .sections_len = TM_COUNT_OF(sections),
+                             .sections_len = list_sections(sections),
+                             .is_report = true,
+                             .at = &j.at,
                              .data = &j };
-  tm_frame_answer(v, &f);
+  if (v->target->is_folder)
+    tm_frame_answer(v, &f);
+  else
+    tm_frame_to_folder(v);
   tm_buf_release(&title);
+}
+
+static int on_report(const char *text, size_t bytes, void *data)
+{
+  tm_buf_add(data, text, bytes);
+  return 0;
+}
+
+void tm_page_report(const struct tm_visit *v)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tidemill_report_options o = TIDEMILL_REPORT_OPTIONS_INIT;
+  char *dir = tm_watch_dir(&v->portal->watch, v->route.words[0]);
+  tm_answer_init(v->answer, 200, TM_ANSWER_ATTACHMENT);
+  o.on_text = on_report;
+  o.data = &v->answer->body;
+  if (!dir || tidemill_report_write(NULL, dir, &o, &err) < 0) {
+    tm_answer_release(v->answer);
+    tm_frame_fail_by(v, &err);
+  }
+  free(dir);
 }

@@ -45,7 +45,7 @@ static void add_row(const struct tm_job_row *row, void *data)
   tm_html_close(h, "td");
   tm_html_open(h, "td");
   tm_html_open(h, "a");
-  tm_frame_href(h, t->v, "jobs/%s", row->key);
+  tm_frame_href(h, t->v, "jobs/%s/job/", row->key);
   tm_html_name(h, row->key);
   tm_html_close(h, "a");
   tm_html_open(h, "small");
@@ -154,8 +154,8 @@ static void add_bar(struct tm_html *h, const struct tm_visit *v, void *data)
 
 void tm_page_jobs(const struct tm_visit *v)
 {
-  static const struct tm_page_section sections[] = { { "bar", add_bar, false },
-                                                     { "list", add_list, true } };
+  static const struct tm_page_section sections[] = { { "bar", add_bar, false, 0 },
+                                                     { "list", add_list, true, 0 } };
   struct tm_err err = TM_ERR_NONE;
   struct tm_buf filter = TM_BUF_NONE;
   if (tm_job_list_refresh(&v->portal->jobs, v->request->now_ns, &err) < 0) {

@@ -108,8 +108,8 @@ static void add_log_lines(struct tm_html *h, const struct tm_visit *v, void *dat
 
 void tm_page_logs(const struct tm_visit *v)
 {
-  static const struct tm_page_section sections[] = { { "head", add_logs_head, false },
-                                                     { "window", add_log_lines, false } };
+  static const struct tm_page_section sections[] = { { "head", add_logs_head, false, 0 },
+                                                     { "window", add_log_lines, false, 0 } };
   struct tm_err err = TM_ERR_NONE;
   struct tidemill_logs_options o = TIDEMILL_LOGS_OPTIONS_INIT;
   struct logs l = { .key = v->route.words[0], .from = tm_target_int(v->target->query, "from", 0) };

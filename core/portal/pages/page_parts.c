@@ -163,8 +163,8 @@ static void add_step_head(struct tm_html *h, const struct tm_visit *v, void *dat
 
 void tm_page_step(const struct tm_visit *v)
 {
-  static const struct tm_page_section sections[] = { { "head", add_step_head, true },
-                                                     { "workers", add_lives, true } };
+  static const struct tm_page_section sections[] = { { "head", add_step_head, true, 0 },
+                                                     { "workers", add_lives, true, 0 } };
   struct part p = { .step = v->route.words[1] };
   if (begin(v, &p))
     answer(v, &p, p.step, sections, TM_COUNT_OF(sections));
@@ -223,7 +223,7 @@ static void add_mini_batch(struct tm_html *h, const struct tm_visit *v, void *da
 
 void tm_page_mini_batch(const struct tm_visit *v)
 {
-  static const struct tm_page_section sections[] = { { "mini-batch", add_mini_batch, true } };
+  static const struct tm_page_section sections[] = { { "mini-batch", add_mini_batch, true, 0 } };
   struct part p = { .step = v->route.words[1], .number = v->route.words[2] };
   int64_t n;
   if (!tm_text_int(p.number, &n) || n < 0)
@@ -263,8 +263,8 @@ static void add_worker(struct tm_html *h, const struct tm_visit *v, void *data)
 
 void tm_page_worker(const struct tm_visit *v)
 {
-  static const struct tm_page_section sections[] = { { "head", add_worker, true },
-                                                     { "workers", add_lives, true } };
+  static const struct tm_page_section sections[] = { { "head", add_worker, true, 0 },
+                                                     { "workers", add_lives, true, 0 } };
   struct part p = { .step = v->route.words[1], .worker = v->route.words[2] };
   if (begin(v, &p))
     answer(v, &p, p.worker, sections, TM_COUNT_OF(sections));
@@ -289,8 +289,8 @@ static void add_node(struct tm_html *h, const struct tm_visit *v, void *data)
 
 void tm_page_node(const struct tm_visit *v)
 {
-  static const struct tm_page_section sections[] = { { "head", add_node, false },
-                                                     { "workers", add_lives, true } };
+  static const struct tm_page_section sections[] = { { "head", add_node, false, 0 },
+                                                     { "workers", add_lives, true, 0 } };
   struct part p = { .node = v->route.words[1] };
   if (begin(v, &p))
     answer(v, &p, "Node", sections, TM_COUNT_OF(sections));

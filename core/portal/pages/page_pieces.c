@@ -9,7 +9,7 @@ void tm_piece_state(struct tm_html *h, enum tidemill_state state, bool has_failu
                     bool is_damaged)
 {
   tm_html_open(h, "span");
-  tm_html_attrf(h, "class", "state %s", is_damaged ? "bad" : tm_state_class(state, has_failures));
+  tm_html_attrf(h, "class", "phase %s", is_damaged ? "bad" : tm_state_class(state, has_failures));
   tm_html_put(h, "i aria-hidden='true'", is_damaged ? "?" : tm_state_symbol(state, has_failures));
   tm_html_text(h, is_damaged ? "Damaged" : tidemill_state_name(state));
   tm_html_close(h, "span");

@@ -25,6 +25,7 @@ struct tm_page_section {
   const char *name;
   void (*add)(struct tm_html *h, const struct tm_visit *v, void *data);
   bool is_live; /* it changes while the topic of the page does */
+  size_t at;    /* for a function that writes several sections */
 };
 
 struct tm_page_frame {
@@ -34,11 +35,15 @@ struct tm_page_frame {
   const char *file;  /* a file that the script shows further pieces of; NULL: none */
   const struct tm_page_section *sections;
   size_t sections_len;
-  void *data; /* for the sections */
+  bool is_report; /* its sections are those of a report, with its style and script */
+  size_t *at;     /* is set to `at` of the section that is written; NULL: nothing is */
+  void *data;     /* for the sections */
 };
 
 /* Answers with the page, or with the section that was asked for. */
 void tm_frame_answer(const struct tm_visit *v, const struct tm_page_frame *f);
+/* Sends the browser to the same address with '/' at the end, where relative links begin. */
+void tm_frame_to_folder(const struct tm_visit *v);
 /* A page that says what is wrong. `words`: a sentence. */
 void tm_frame_fail(const struct tm_visit *v, int status, const char *title, const char *words);
 /* The same, for an error of a call: 404 or 500. */
@@ -54,6 +59,7 @@ void tm_frame_href(struct tm_html *h, const struct tm_visit *v, const char *fmt,
 /* One for each page. Each fills in the answer. */
 void tm_page_jobs(const struct tm_visit *v);
 void tm_page_job(const struct tm_visit *v);
+void tm_page_report(const struct tm_visit *v); /* as a file */
 void tm_page_step(const struct tm_visit *v);
 void tm_page_mini_batch(const struct tm_visit *v);
 void tm_page_worker(const struct tm_visit *v);

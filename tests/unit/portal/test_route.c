@@ -25,14 +25,17 @@ static void each_page_has_its_path(void **state)
   expect("/p/datasets/a", TM_PAGE_DATASET, "a", 0);
   expect("/p/events", TM_PAGE_EVENTS, NULL, 0);
   expect("/p/metrics", TM_PAGE_METRICS, NULL, 0);
-  expect("/p/jobs/a", TM_PAGE_JOB, "a", 0);
+  expect("/p/jobs/a", TM_PAGE_TO_JOB, "a", 0);
+  expect("/p/jobs/a/job/", TM_PAGE_JOB, "a", 0);
+  expect("/p/jobs/a/job/score/x", TM_PAGE_TO_FILE, "a", 0);
+  expect("/p/jobs/a/report.html", TM_PAGE_REPORT, "a", 0);
   expect("/p/jobs/a/steps/s", TM_PAGE_STEP, "s", 0);
   expect("/p/jobs/a/mini-batches/s/7", TM_PAGE_MINI_BATCH, "s", 0);
   expect("/p/jobs/a/workers/s/process000", TM_PAGE_WORKER, "s", 0);
   expect("/p/jobs/a/nodes/0", TM_PAGE_NODE, "0", 0);
   expect("/p/jobs/a/files/", TM_PAGE_FILES, "a", 4);
   expect("/p/jobs/a/files/x/y", TM_PAGE_FILES, "a", 4);
-  expect("/p/jobs/a/view/end/x/y", TM_PAGE_VIEW, "end", 5);
+  expect("/p/jobs/a/view/end/x/y", TM_PAGE_VIEW, "end", 6);
   expect("/p/jobs/a/logs", TM_PAGE_LOGS, "a", 4);
   expect("/p/jobs/a/logs/step/s", TM_PAGE_LOGS, "a", 4);
 }
