@@ -40,6 +40,8 @@ static int find_step(const struct tidemill_insight *in, const char *name, size_t
       *step = i;
       return 0;
     }
+  if (name && in->record)
+    return tm_record_refuse_step(in->record, name, err);
   if (name)
     return tm_err_set(err, TM_EUSAGE, "job '%s' has no step '%s'", job->name, name);
   for (size_t i = 0; i < job->steps.len; i++)

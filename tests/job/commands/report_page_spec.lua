@@ -38,7 +38,7 @@ local function check_refusals(t)
     { "report", "job", "-o", "job/score/failed_items.jsonl", "--overwrite" })
   refused({ "'--joblog' does not go with '-o'" }, { "report", "job", "-o", "x.html", "--joblog", "x.tsv" })
   refused({ "'--open' needs a file" }, { "report", "job", "-o", "-", "--open" })
-  refused({ "has no step 'other'" }, { "report", "job", "--step", "other" })
+  refused({ "there is no step 'other'; there are: score" }, { "report", "job", "--step", "other" })
   refused({ "no job" }, { "report", "nothing" })
   -- before anything is read: the job does not even exist
   refused({ "'score.lua' is there already" }, { "report", "nothing", "-o", "score.lua" })
