@@ -151,6 +151,11 @@ void tm_html_finish(struct tm_html *h)
   tm_require(h->depth == 0);
 }
 
+size_t tm_html_bytes(const struct tm_html *h)
+{
+  return h->out->len;
+}
+
 void tm_html_doctype(struct tm_html *h)
 {
   tm_buf_add_str(h->out, "<!doctype html>\n");

@@ -42,6 +42,7 @@ struct tm_html {
 void tm_html_init(struct tm_html *h, struct tm_buf *out);
 void tm_html_finish(struct tm_html *h); /* everything must be closed */
 void tm_html_doctype(struct tm_html *h);
+size_t tm_html_bytes(const struct tm_html *h); /* written so far, for limits */
 
 /* Elements. `tag`: a literal, with constant attributes if there are any: "td class='num'". A void
  * element has no content and is not closed. */

@@ -8,8 +8,9 @@
 #include "page/section.h"
 
 #define TM_PAGE_ERRORS 100
-#define CELL_MAX       160 /* bytes of a message or an item in a table */
-#define ITEMS_OPEN     20  /* more failed items are behind a switch */
+#define CELL_MAX       160     /* bytes of a message or an item in a table */
+#define ITEMS_OPEN     20      /* more failed items are behind a switch */
+#define ITEMS_BYTES    1800000 /* of their table: escaped, a text may have six times its size */
 
 static bool has(const char *text)
 {
@@ -289,18 +290,21 @@ static void add_items(struct tm_html *h, const struct tm_job_page *page,
     tm_html_attr(h, "open", "");
   tm_html_open(h, "summary");
   tm_page_count(h, (int64_t)n + step->failed_items_more, "failed item", "failed items");
-  if (step->failed_items_more > 0) {
-    tm_html_text(h, ", the first ");
-    tm_html_int(h, (int64_t)n);
-    tm_html_text(h, " of them here");
-  }
   tm_html_close(h, "summary");
   tm_page_table_begin(h, "Failed items", columns);
-  for (size_t i = 0; i < n; i++) {
-    const struct tm_fact_item *item = &step->failed_items.at[i];
-    add_item(h, page, item, i == 0 || item[-1].mini_batch != item->mini_batch);
+  size_t from = tm_html_bytes(h), shown = 0;
+  for (; shown < n && tm_html_bytes(h) - from < ITEMS_BYTES; shown++) {
+    const struct tm_fact_item *item = &step->failed_items.at[shown];
+    add_item(h, page, item, shown == 0 || item[-1].mini_batch != item->mini_batch);
   }
   tm_page_table_end(h);
+  if (shown < n || step->failed_items_more > 0) {
+    tm_html_open(h, "p class='more'");
+    tm_html_text(h, "The table has the first ");
+    tm_html_int(h, (int64_t)shown);
+    tm_html_text(h, " of them.");
+    tm_html_close(h, "p");
+  }
   tm_html_close(h, "details");
 }
 
