@@ -240,6 +240,16 @@ size_t tm_text_utf8_len(const char *s, size_t n)
   return overlong || surrogate || beyond ? 0 : len;
 }
 
+size_t tm_text_front(const char *s, size_t max)
+{
+  size_t len = strnlen(s, max + 1), cut = max;
+  if (len <= max)
+    return len;
+  while (cut > 0 && max - cut < 3 && (s[cut] & 0xc0) == 0x80)
+    cut--;
+  return cut;
+}
+
 bool tm_text_is_utf8(const char *s, size_t n)
 {
   for (size_t i = 0; i < n;) {

@@ -33,6 +33,8 @@ const char *tm_text_nearest(const char *given, const char *const *names, size_t 
  * read. 0 if it is cut, overlong, a surrogate or beyond U+10FFFF, or if n is 0. */
 size_t tm_text_utf8_len(const char *s, size_t n);
 bool tm_text_is_utf8(const char *s, size_t n);
+/* The length of the front of a text that has at most `max` bytes, and ends between characters. */
+size_t tm_text_front(const char *s, size_t max);
 /* One line: line breaks, control characters and bytes that are not UTF-8 become \n, \r, \t, \xNN.
  * Adds at most `max` bytes (0: no limit): a longer text is cut between characters and ends in
  * "...". */

@@ -60,13 +60,9 @@ const char *tm_notable_first_item(const char *detail)
   return "";
 }
 
-/* Cut before a character that does not fit. */
 static char *text_of(const char *s)
 {
-  size_t len = strlen(s), cut = TM_NOTABLE_TEXT;
-  while (len > cut && cut > TM_NOTABLE_TEXT - 4 && (s[cut] & 0xc0) == 0x80)
-    cut--;
-  return tm_xstrndup(s, len > cut ? cut : len);
+  return tm_xstrndup(s, tm_text_front(s, TM_NOTABLE_TEXT));
 }
 
 static struct tm_notable_try kept(const struct tm_try_row *t)

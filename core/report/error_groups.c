@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "record/error_key.h"
 
-#define MESSAGE_MAX 4000 /* bytes of a message that are kept */
+#define MESSAGE_MAX 4000 /* bytes of a message that are kept, likewise of other texts */
 
 static void release_group(struct tm_error_group *n)
 {
@@ -43,17 +43,16 @@ void tm_error_groups_release(struct tm_error_groups *g)
 
 static char *keep(const char *text)
 {
-  return tm_xstrdup(tm_text_or_empty(text));
+  text = tm_text_or_empty(text);
+  return tm_xstrndup(text, tm_text_front(text, MESSAGE_MAX));
 }
 
 static char *keep_message(const char *message)
 {
   struct tm_buf text = TM_BUF_NONE;
-  size_t n = strlen(message), len = 0;
-  for (size_t one; len < n && len < MESSAGE_MAX; len += one)
-    one = tm_text_utf8_len(message + len, n - len) ? tm_text_utf8_len(message + len, n - len) : 1;
+  size_t len = tm_text_front(message, MESSAGE_MAX);
   tm_buf_add(&text, message, len);
-  tm_buf_add_str(&text, len < n ? "..." : "");
+  tm_buf_add_str(&text, message[len] ? "..." : "");
   return tm_buf_take(&text);
 }
 

@@ -50,10 +50,10 @@ static int64_t nanoseconds(const char *text)
 static int on_fields(void *data, char *const *at)
 {
   const struct reading *r = data;
-  struct tm_life_row row = { .process = at[PROCESS],
-                             .node = at[NODE],
-                             .address = at[ADDRESS],
-                             .event = at[EVENT],
+  struct tm_life_row row = { .process = tm_table_name(at[PROCESS]),
+                             .node = tm_table_name(at[NODE]),
+                             .address = tm_table_name(at[ADDRESS]),
+                             .event = tm_table_name(at[EVENT]),
                              .lived_ns = nanoseconds(at[SECONDS]),
                              .max_rss_bytes = scaled(at[RSS], MB),
                              .init_ns = tm_worker_lives_init_ns(at[EVENT], at[DETAIL]),

@@ -135,7 +135,7 @@ static int on_process(void *data, char *const *at)
 {
   const struct of_processes *r = data;
   return r->on_row(r->data, &(struct tm_process_sample) { .wall_ns = moment(at[P_TIME]),
-                                                          .process = at[P_PROCESS],
+                                                          .process = tm_table_name(at[P_PROCESS]),
                                                           .pid = pid_of(at[P_PID]),
                                                           .parent = pid_of(at[P_PARENT]),
                                                           .name = at[P_NAME],

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "report/log_line.h"
 #include "sys/fs.h"
 
@@ -42,6 +43,20 @@ static void take_header(struct reading *r, char *line, size_t len)
   }
 }
 
+/* A field may be the literal "", which is left alone. */
+static char *cut(char *field, size_t max)
+{
+  size_t len = tm_text_front(field, max);
+  if (field[len])
+    field[len] = '\0';
+  return field;
+}
+
+const char *tm_table_name(char *field)
+{
+  return cut(field, TM_TABLE_NAME_MAX);
+}
+
 static void take_row(struct reading *r, char *line, size_t len)
 {
   char *f[TM_TABLE_COLUMNS_MAX + 1], *fields[TM_TABLE_COLUMNS_MAX];
@@ -49,13 +64,15 @@ static void take_row(struct reading *r, char *line, size_t len)
   if (len < r->front_len || (r->front_len && memcmp(line, r->t->front, r->front_len) != 0) ||
       tm_csv_split(line, len, f, TM_TABLE_COLUMNS_MAX) != r->len)
     return;
+  for (size_t i = 0; i < r->len && len > TM_TABLE_FIELD_MAX; i++)
+    cut(f[i], TM_TABLE_FIELD_MAX);
   f[TM_TABLE_COLUMNS_MAX] = (char *)"";
   for (size_t c = 0; c < r->t->names_len; c++)
     fields[c] = f[r->places[c]];
   r->answer = r->t->on_row(r->t->data, fields);
 }
 
-/* The length of what is skipped: to the end of its row, or all that there is. */
+/* How much is skipped: to the end of the row, or everything. */
 static size_t skip_row(struct reading *r, const struct tm_buf *text)
 {
   char *end = text->len > 0 ? memchr(text->data, '\n', text->len) : NULL;
@@ -99,7 +116,7 @@ static int64_t read_header(struct reading *r, const struct tm_fs *fs, int fd, st
   return len;
 }
 
-/* Whether a place is within a row: one that was too long, or of a table that is another one now. */
+/* Whether a place is within a row: one that was too long, or of a table that has replaced that. */
 static bool is_within_row(const struct reading *r, const struct tm_fs *fs, int fd, int64_t at)
 {
   char before = '\n';

@@ -12,6 +12,8 @@
 #include "base/err.h"
 
 #define TM_TABLE_COLUMNS_MAX 32
+#define TM_TABLE_FIELD_MAX   16384 /* bytes of a field; a longer one is cut */
+#define TM_TABLE_NAME_MAX    255   /* bytes of a field that is a name or a word */
 
 struct tm_table_rows {
   const char *path;
@@ -30,6 +32,9 @@ struct tm_table_rows {
  * rows with another number of fields than the first line, and rows of more than 8 MB. Returns 0,
  * what on_row() returned, or a system error. */
 int tm_table_rows_read(const struct tm_table_rows *t, int64_t *at, struct tm_err *err);
+
+/* Cuts a field that is a name or a word, and returns it. */
+const char *tm_table_name(char *field);
 
 /* About how many rows the table has: its lines, whatever is in them. Negative: a system error. */
 int64_t tm_table_rows_count(const char *path, struct tm_err *err);

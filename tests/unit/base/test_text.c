@@ -362,6 +362,16 @@ static void wraps_between_words(void **state)
   assert_wrapped("", "a word-that-does-not-fit b", "a\n  word-that-does-not-fit\n  b\n");
 }
 
+static void a_front_ends_between_characters(void **state)
+{
+  assert_int_equal(tm_text_front("", 3), 0);
+  assert_int_equal(tm_text_front("abc", 3), 3);
+  assert_int_equal(tm_text_front("abcd", 3), 3);
+  assert_int_equal(tm_text_front("ab\u00e9d", 3), 2);
+  assert_int_equal(tm_text_front("a\U0001f600", 4), 1);
+  assert_int_equal(tm_text_front("\x80\x80\x80\x80\x80\x80", 5), 2); /* not a character */
+}
+
 static void host_locale_changes_nothing(void **state)
 {
   double n;
@@ -391,5 +401,6 @@ UNIT_TESTS({
     cmocka_unit_test(a_number_is_followed_by_its_words),
     cmocka_unit_test(shell),
     cmocka_unit_test(wraps_between_words),
+    cmocka_unit_test(a_front_ends_between_characters),
     cmocka_unit_test(host_locale_changes_nothing),
 });

@@ -267,8 +267,8 @@ static void long_messages_are_cut(void **state)
   assert_int_equal(g.list.len, 2);
   assert_int_equal(g.list.at[0].items, 2);
   assert_false(g.list.at[0].is_mixed);
-  assert_in_range(strlen(g.list.at[0].message), 4000, 4005);
-  assert_string_equal(g.list.at[0].message + strlen(g.list.at[0].message) - 5, "\xc3\xa9...");
+  assert_int_equal(strlen(g.list.at[0].message), 3999 + strlen("..."));
+  assert_string_equal(g.list.at[0].message + 3998, "x...");
   assert_true(strlen(g.list.at[1].pattern) <= 1000);
   tm_error_groups_release(&g);
   free(text);

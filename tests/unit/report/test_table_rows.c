@@ -1,6 +1,7 @@
 /* test_table_rows.c - the rows of a table that grows: whole, from any place on. */
 #include "unit.h"
 
+#include "base/text.h"
 #include "report/table_rows.h"
 #include "tree.h"
 
@@ -178,6 +179,24 @@ static void a_row_that_is_too_long_is_skipped(void **state)
   end(&r);
 }
 
+static void a_field_that_is_too_long_is_cut(void **state)
+{
+  struct reader r;
+  struct tm_buf text = TM_BUF_NONE;
+  begin(&r);
+  tm_buf_add_str(&text, HEADER);
+  for (int i = 0; i < 6000; i++)
+    tm_buf_add_str(&text, "\u20ac"); /* 3 bytes: the limit is within one */
+  tm_buf_add_str(&text, ",x,1\na,x,2\n");
+  file_put(r.dir, "table.csv", tm_buf_str(&text), 0600);
+  assert_int_equal(tm_table_rows_read(&r.t, &r.at, NULL), 0);
+  assert_int_equal(r.found.len, strlen("1 <> ;2 <> a;") + TM_TABLE_FIELD_MAX / 3 * 3);
+  assert_true(tm_text_is_utf8(r.found.data, r.found.len));
+  assert_string_equal(r.found.data + r.found.len - strlen("\u20ac;2 <> a;"), "\u20ac;2 <> a;");
+  tm_buf_release(&text);
+  end(&r);
+}
+
 static void a_place_within_a_row_is_the_end_of_that_row(void **state)
 {
   struct reader r;
@@ -216,5 +235,6 @@ UNIT_TESTS({
     cmocka_unit_test(a_device_in_its_place_has_no_rows),
     cmocka_unit_test(a_large_table_is_read_in_pieces),
     cmocka_unit_test(a_row_that_is_too_long_is_skipped),
+    cmocka_unit_test(a_field_that_is_too_long_is_cut),
     cmocka_unit_test(a_place_within_a_row_is_the_end_of_that_row),
 });

@@ -48,6 +48,29 @@ static void rows_of_one_mini_batch_are_found(void **state)
   expect(HEADER FIRST, 1, 0, "");
 }
 
+static int on_words(void *data, const struct tm_try_row *row)
+{
+  tm_buf_printf(data, "%zu %zu %zu %zu", strlen(row->process), strlen(row->node),
+                strlen(row->status), strlen(row->category));
+  return 0;
+}
+
+/* Of a damaged table: memory is kept for each of them. */
+static void names_and_words_that_are_too_long_are_cut(void **state)
+{
+  char *dir = folder_make(), word[400] = "";
+  struct tm_buf text = TM_BUF_NONE, found = TM_BUF_NONE;
+  int64_t at = 0;
+  memset(word, 'w', sizeof(word) - 1);
+  tm_buf_printf(&text, COLUMNS ",Node\n1,1,%s,,1,1,0,0,0,0,%s,%s,,,%s\n", word, word, word, word);
+  file_put(dir, "sys/job_report/processed_mini-batches.csv", tm_buf_str(&text), 0600);
+  assert_int_equal(tm_try_rows_next(dir, &at, on_words, &found, NULL), 0);
+  assert_string_equal(tm_buf_str(&found), "255 255 255 255");
+  tm_buf_release(&text);
+  tm_buf_release(&found);
+  folder_remove(dir);
+}
+
 static void on_times(void *data, const struct tm_try_row *row)
 {
   tm_buf_printf(data, "%lld %lld %lld", (long long)row->elapsed_ns, (long long)row->run_ns,
@@ -120,6 +143,7 @@ static void a_large_table_is_read_in_pieces(void **state)
 }
 
 UNIT_TESTS({
+    cmocka_unit_test(names_and_words_that_are_too_long_are_cut),
     cmocka_unit_test(times_are_those_of_the_try_of_run_and_of_the_processor),
     cmocka_unit_test(rows_of_one_mini_batch_are_found),
     cmocka_unit_test(torn_or_missing_rows_are_skipped),
