@@ -42,7 +42,7 @@ class Portal:
             if "Ctrl-C" in line:
                 break
         found = re.search(r"(http://(\S+?)/(\w+)/\?token=(\w+))", self.said)
-        if not found:
+        if not found or "already running" in self.said:
             raise AssertionError(self.said + self.process.stderr.read())
         self.url, host, self.prefix, self.token = found.groups()
         self.port = int(host.rsplit(":", 1)[1])
