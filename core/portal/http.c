@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/time.h"
+#include "portal/moment.h"
 
 #define FIRST_HEADER_NS (10 * TM_S)
 #define IDLE_S          60
@@ -43,20 +43,13 @@ struct stream {
   bool is_suspended;
 };
 
-static int64_t now_ns(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
-}
-
 /* ---- connections and their deadlines ---- */
 
 static void owe_header(struct tm_http *h, struct connection *c, bool is_first)
 {
   tm_list_remove(c->list, &c->in_list);
   c->list = is_first ? &h->fresh : &h->idle;
-  c->deadline_ns = now_ns() + (is_first ? FIRST_HEADER_NS : IDLE_S * TM_S);
+  c->deadline_ns = tm_moment_now_ns() + (is_first ? FIRST_HEADER_NS : IDLE_S * TM_S);
   tm_list_add(c->list, &c->in_list);
 }
 
@@ -168,7 +161,7 @@ static ssize_t on_read(void *data, uint64_t position, char *out, size_t max)
   if (s->sent == s->message.len) {
     tm_buf_clear(&s->message);
     s->sent = 0;
-    if (!h->hooks.on_next(&s->reader, now_ns(), &s->message, h->hooks.data)) {
+    if (!h->hooks.on_next(&s->reader, tm_moment_now_ns(), &s->message, h->hooks.data)) {
       s->is_suspended = true;
       MHD_suspend_connection(s->mhd);
       return 0;
@@ -262,7 +255,7 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *mhd, const 
   struct reading *reading = *of_request;
   struct tm_request r = { .head = { .method = method },
                           .target = reading ? reading->target : "",
-                          .now_ns = now_ns() };
+                          .now_ns = tm_moment_now_ns() };
   struct tm_answer a;
   struct connection *c = connection_of(mhd);
   if (reading && !reading->is_read && !has_body(mhd)) {

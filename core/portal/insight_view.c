@@ -3,19 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/time.h"
 #include "portal/feed.h"
+#include "portal/moment.h"
 
 #define IDLE_NS (30 * TM_S)
-
-static int64_t now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
-}
 
 static void forget_sections(struct tm_insight_view *v)
 {
@@ -70,13 +63,13 @@ static struct tm_insight_view *open_view(struct tm_insight_views *views, const c
 /* If the job cannot be read any more, the insight keeps what it has, and its page says so. */
 static void refresh(struct tm_insight_view *v)
 {
-  int64_t begin_ns = now();
-  if (begin_ns < v->due_ns)
+  int64_t begin_ns = tm_moment_spent_ns();
+  if (tm_moment_now_ns() < v->due_ns)
     return;
   if (tidemill_insight_refresh(v->insight, NULL) != 0)
     forget_sections(v);
-  v->spent_ns = now() - begin_ns;
-  v->due_ns = tm_feed_due(now(), v->spent_ns);
+  v->spent_ns = tm_moment_spent_ns() - begin_ns;
+  v->due_ns = tm_feed_due(tm_moment_now_ns(), v->spent_ns);
 }
 
 struct tm_insight_view *tm_insight_view(struct tm_insight_views *views, const char *key,
@@ -97,12 +90,12 @@ const char *tm_insight_section(struct tm_insight_view *v, size_t i)
   o.section = tidemill_html_sections()[i];
   if (v->made[i])
     return v->made[i];
-  int64_t begin_ns = now();
+  int64_t begin_ns = tm_moment_spent_ns();
   size_t len = 0;
   const char *text = tidemill_insight_html(v->insight, &o, &len, NULL);
   v->made[i] = tm_xstrndup(text ? text : "", text ? len : 0);
-  v->spent_ns += now() - begin_ns;
-  v->due_ns = tm_feed_due(now(), v->spent_ns);
+  v->spent_ns += tm_moment_spent_ns() - begin_ns;
+  v->due_ns = tm_feed_due(tm_moment_now_ns(), v->spent_ns);
   return v->made[i];
 }
 

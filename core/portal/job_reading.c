@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/map.h"
@@ -14,16 +13,10 @@
 #include "base/time.h"
 #include "portal/feed.h"
 #include "portal/job_list.h"
+#include "portal/moment.h"
 
 #define IDLE_NS (30 * TM_S)
 #define REMOVED ".removed-" /* in the names of folders of jobs that are being removed */
-
-static int64_t now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
-}
 
 static int64_t ns_of(const struct timespec *t)
 {
@@ -216,7 +209,7 @@ int tm_job_list_refresh(struct tm_job_list *l, int64_t now_ns, struct tm_err *er
 {
   if (now_ns < l->due_ns)
     return 0;
-  int64_t begin_ns = now();
+  int64_t begin_ns = tm_moment_spent_ns();
   DIR *dir = opendir(l->dir);
   l->used_ns = now_ns;
   if (!dir && errno != ENOENT)
@@ -225,6 +218,6 @@ int tm_job_list_refresh(struct tm_job_list *l, int64_t now_ns, struct tm_err *er
   if (dir)
     closedir(dir);
   tm_job_list_sort(l);
-  l->due_ns = tm_feed_due(now(), now() - begin_ns);
+  l->due_ns = tm_feed_due(tm_moment_now_ns(), tm_moment_spent_ns() - begin_ns);
   return 0;
 }

@@ -3,21 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/text.h"
 #include "base/time.h"
 #include "portal/log_window.h"
+#include "portal/moment.h"
 
 #define IDLE_NS    (30 * TM_S)
 #define LOOK_EVERY 64 /* lines between two looks at the clock */
-
-static int64_t now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
-}
 
 struct reading {
   struct tm_merged_log *log;
@@ -39,7 +32,7 @@ static int on_line(const struct tidemill_log_line *line, void *data)
                                   .text = tm_xstrndup(shown.text ? shown.text : "", shown.len),
                                   .len = shown.len,
                                   .more = shown.more };
-  return r->log->total % LOOK_EVERY == 0 && now() > r->until_ns ? 1 : 0;
+  return r->log->total % LOOK_EVERY == 0 && tm_moment_now_ns() > r->until_ns ? 1 : 0;
 }
 
 static void release(struct tm_merged_log *l)
@@ -100,7 +93,7 @@ struct tm_merged_log *tm_merged_read(struct tm_merged_logs *m, const char *dir,
   struct tm_merged_log *l = view_of(m, dir, options, err);
   if (!l)
     return NULL;
-  struct reading reading = { l, now() + TM_MERGED_NS };
+  struct reading reading = { l, tm_moment_now_ns() + TM_MERGED_NS };
   l->used_ns = now_ns;
   int rc = tidemill_logs_read(l->logs, on_line, &reading, err);
   l->is_behind = rc > 0;

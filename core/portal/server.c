@@ -10,13 +10,13 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/time.h"
 #include "portal/browser.h"
 #include "portal/confine.h"
+#include "portal/moment.h"
 #include "portal/portal.h"
 
 #define LOW_PRIORITY 10
@@ -37,13 +37,6 @@ struct server {
   int signals;     /* signalfd */
   int64_t rest_ns; /* nothing is accepted before */
 };
-
-static int64_t now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
-}
 
 /* ---- hooks of http.c ---- */
 
@@ -94,7 +87,7 @@ static void accept_some(struct server *s, int listener)
     socklen_t len = sizeof address;
     int fd = accept4(listener, (struct sockaddr *)&address, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
-      s->rest_ns = now() + PAUSE_NS;
+      s->rest_ns = tm_moment_now_ns() + PAUSE_NS;
     if (fd < 0)
       return;
     tm_http_add(s->http, fd, (struct sockaddr *)&address, len);
@@ -118,7 +111,7 @@ static bool turn(struct server *s)
 {
   struct pollfd polls[2 + TM_LISTEN_SOCKETS + TM_WATCH_POLLS];
   size_t n = 0, first;
-  int64_t now_ns = now();
+  int64_t now_ns = tm_moment_now_ns();
   polls[n++] = (struct pollfd) { .fd = s->signals, .events = POLLIN };
   polls[n++] = (struct pollfd) { .fd = tm_http_fd(s->http), .events = POLLIN };
   first = n;
@@ -134,9 +127,9 @@ static bool turn(struct server *s)
   for (size_t i = 0; i < s->listen.len; i++)
     if (polls[first + i].revents)
       accept_some(s, s->listen.fds[i]);
-  if (tm_watch_turn(&s->portal.watch, &s->portal.feed, now(), on_list, &s->portal))
+  if (tm_watch_turn(&s->portal.watch, &s->portal.feed, tm_moment_now_ns(), on_list, &s->portal))
     tm_http_news(s->http);
-  tm_http_turn(s->http, now());
+  tm_http_turn(s->http, tm_moment_now_ns());
   return !polls[0].revents;
 }
 

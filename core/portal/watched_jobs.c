@@ -3,23 +3,16 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/json.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "portal/job_list.h"
+#include "portal/moment.h"
 
 #define IDLE_NS (30 * TM_S)
 #define LIST_NS (2 * TM_S)
-
-static int64_t now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
-}
 
 /* ---- states ---- */
 
@@ -127,10 +120,10 @@ static int refresh(struct tm_watched *job, int64_t now_ns, struct tm_err *err)
 {
   if (now_ns < job->due_ns)
     return 0;
-  int64_t begin_ns = now();
+  int64_t begin_ns = tm_moment_spent_ns();
   int rc = tidemill_record_refresh(job->record, err);
   job->version += rc != 0;
-  job->due_ns = tm_feed_due(now(), now() - begin_ns);
+  job->due_ns = tm_feed_due(tm_moment_now_ns(), tm_moment_spent_ns() - begin_ns);
   return rc;
 }
 
@@ -156,7 +149,10 @@ bool tm_watch_hold(struct tm_watch *w, const char *topic)
   struct tm_watched *job = find(w, topic);
   if (!job && !(job = open_watched(w, topic, &err)))
     return false;
-  job->streams++;
+  if (job->streams++ == 0) { /* the first news come at once */
+    job->looked_ns = job->due_ns = 0;
+    job->spent_ns = tm_moment_spent_ns();
+  }
   job->must_look = true;
   if (job->fd < 0)
     job->fd = tidemill_record_fd(job->record, NULL);
@@ -192,8 +188,8 @@ int tm_watch_timeout_ms(const struct tm_watch *w, int64_t now_ns)
   for (size_t i = 0; i < w->jobs.len; i++) {
     const struct tm_watched *job = w->jobs.at[i];
     int64_t at = job->streams == 0      ? job->used_ns + IDLE_NS
-                 : job->must_look       ? now_ns
                  : job->due_ns > now_ns ? job->due_ns
+                 : job->must_look       ? now_ns
                                         : INT64_MAX;
     next = at < next ? at : next;
   }
@@ -212,11 +208,22 @@ static bool look(struct tm_watched *job, struct tm_feed *feed, int64_t now_ns)
   struct tm_buf state = TM_BUF_NONE;
   struct tm_err err = TM_ERR_NONE;
   job->must_look = false;
+  job->looked_ns = now_ns;
+  job->spent_ns = tm_moment_spent_ns();
   (void)refresh(job, now_ns, &err);
   tm_watch_state(&state, tidemill_record_info(job->record), job->version);
   bool is_new = tm_feed_set(feed, job->key, state.data);
   tm_buf_release(&state);
   return is_new;
+}
+
+/* Puts the next look off until the last one was cheap enough, with all that followed from it. */
+static bool may_look(struct tm_watched *job, int64_t now_ns)
+{
+  int64_t due_ns = tm_feed_due(job->looked_ns, tm_moment_spent_ns() - job->spent_ns);
+  if (due_ns > job->due_ns)
+    job->due_ns = due_ns;
+  return job->due_ns <= now_ns;
 }
 
 bool tm_watch_turn(struct tm_watch *w, struct tm_feed *feed, int64_t now_ns,
@@ -225,7 +232,7 @@ bool tm_watch_turn(struct tm_watch *w, struct tm_feed *feed, int64_t now_ns,
   bool is_new = false;
   for (size_t i = 0; i < w->jobs.len; i++) {
     struct tm_watched *job = w->jobs.at[i];
-    if (job->streams > 0 && (job->must_look || (job->due_ns <= now_ns && is_readable(job->fd))))
+    if (job->streams > 0 && may_look(job, now_ns) && (job->must_look || is_readable(job->fd)))
       is_new |= look(job, feed, now_ns);
     if (job->streams == 0 && now_ns - job->used_ns >= IDLE_NS) {
       tm_feed_remove(feed, job->key);

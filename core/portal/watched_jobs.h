@@ -27,6 +27,9 @@ struct tm_watched {
   int64_t due_ns;  /* when it may be read again */
   int64_t version; /* how often it has changed */
   bool must_look;  /* the next turn sets its topic */
+  /* When its topic was last set, and what the portal had computed until then: what it computes
+   * afterwards is the cost of showing the news, which decides when there may be more. */
+  int64_t looked_ns, spent_ns;
 };
 
 struct tm_watch {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -12,6 +11,7 @@
 #include "base/time.h"
 #include "portal/job_files.h"
 #include "portal/log_window.h"
+#include "portal/moment.h"
 #include "portal/pages/pages.h"
 #include "portal/range.h"
 
@@ -257,21 +257,15 @@ static void add_window(struct tm_html *h, const struct tm_visit *v, void *data)
     add_piece_link(h, v, f, "later", "later lines", after);
 }
 
-static int64_t now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * TM_S + t.tv_nsec;
-}
-
 /* Moves the window to the first place of the text at or behind `from`, within a moment. */
 static void search(struct files *f, int64_t from)
 {
   size_t n = strlen(f->search), overlap = n > 0 ? n - 1 : 0;
   char *piece = tm_xmalloc(FIND_PIECE);
-  int64_t until_ns = now() + FIND_NS;
+  int64_t until_ns = tm_moment_now_ns() + FIND_NS;
   f->searched_to = from;
-  while (n > 0 && n < FIND_PIECE / 2 && f->searched_to < f->file.bytes && now() < until_ns) {
+  while (n > 0 && n < FIND_PIECE / 2 && f->searched_to < f->file.bytes &&
+         tm_moment_now_ns() < until_ns) {
     ssize_t got = pread(f->file.fd, piece, FIND_PIECE, f->searched_to);
     const char *found = got > 0 ? memmem(piece, (size_t)got, f->search, n) : NULL;
     if (found) {
