@@ -158,6 +158,7 @@ static void (*page_of(enum tm_page_kind kind))(const struct tm_visit *v)
   case TM_PAGE_REPORT: return tm_page_report;
   case TM_PAGE_STEP: return tm_page_step;
   case TM_PAGE_MINI_BATCH: return tm_page_mini_batch;
+  case TM_PAGE_TO_MINI_BATCH: return tm_page_to_mini_batch;
   case TM_PAGE_WORKER: return tm_page_worker;
   case TM_PAGE_NODE: return tm_page_node;
   case TM_PAGE_FILES: return tm_page_files;

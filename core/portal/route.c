@@ -21,6 +21,7 @@ static const struct {
   { TM_PAGE_REPORT, { "jobs", "*", "report.html" } },
   { TM_PAGE_STEP, { "jobs", "*", "steps", "*" } },
   { TM_PAGE_MINI_BATCH, { "jobs", "*", "mini-batches", "*", "*" } },
+  { TM_PAGE_TO_MINI_BATCH, { "jobs", "*", "mini-batch" } },
   { TM_PAGE_WORKER, { "jobs", "*", "workers", "*", "*" } },
   { TM_PAGE_NODE, { "jobs", "*", "nodes", "*" } },
   { TM_PAGE_FILES, { "jobs", "*", "files", "**" } },

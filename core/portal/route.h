@@ -15,6 +15,7 @@ enum tm_page_kind {
   TM_PAGE_REPORT, /* as a file */
   TM_PAGE_STEP,
   TM_PAGE_MINI_BATCH,
+  TM_PAGE_TO_MINI_BATCH, /* a form leads to one */
   TM_PAGE_WORKER,
   TM_PAGE_NODE,
   TM_PAGE_FILES, /* a file as it is, or a folder */

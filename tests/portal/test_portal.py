@@ -212,6 +212,10 @@ class Pages(Case):
                  f"jobs/{self.key}/job/score/a%20b": f"jobs/{self.key}/view/0/score/a%20b",
                  f"jobs/{self.key}/view/0/score?x": f"jobs/{self.key}/files/score/",
                  f"jobs/{self.key}/files": f"jobs/{self.key}/files/"}
+        a = self.portal.get(f"jobs/{self.key}/mini-batch?step=score&n=2")
+        self.assertEqual((a.status, a.header("Location")), (303, "mini-batches/score/2"))
+        for query in ("", "?step=score", "?step=score&n=x", "?n=1", "?step=..%2Fx&n=1", "?step=a%0d%0ab&n=1"):
+            self.assertNotIn("//", self.portal.get(f"jobs/{self.key}/mini-batch{query}").header("Location") or "")
         for page, goal in leads.items():
             a = self.portal.get(page)
             self.assertEqual((a.status, a.header("Location")), (303, f"/{self.portal.prefix}/{goal}"))

@@ -132,6 +132,36 @@ static void add_definitions(struct tm_html *h, const struct tm_visit *v, void *d
   tm_svg_defs(h);
 }
 
+/* The way to the pages of steps and mini-batches. */
+static void add_ways(struct tm_html *h, const struct tm_visit *v, void *data)
+{
+  const struct job *j = data;
+  if (j->info->steps_len == 0)
+    return;
+  tm_html_put(h, "h2", "More about");
+  tm_html_open(h, "ul class='ways'");
+  for (size_t i = 0; i < j->info->steps_len; i++) {
+    const char *step = tidemill_record_step(j->record, i)->name;
+    tm_html_open(h, "li");
+    tm_html_open(h, "a");
+    tm_frame_href(h, v, "jobs/%s/steps/%s", j->key, step);
+    tm_html_text(h, "step ");
+    tm_html_name(h, step);
+    tm_html_close(h, "a");
+    tm_html_open(h, "form action='../mini-batch'");
+    tm_html_void(h, "input type='hidden' name='step'");
+    tm_html_attr(h, "value", step);
+    tm_html_open(h, "label");
+    tm_html_text(h, "its mini-batch ");
+    tm_html_void(h, "input name='n' inputmode='numeric' size='9' required");
+    tm_html_close(h, "label");
+    tm_html_put(h, "button", "show");
+    tm_html_close(h, "form");
+    tm_html_close(h, "li");
+  }
+  tm_html_close(h, "ul");
+}
+
 /* What each worker is doing comes before the failures. */
 static size_t list_sections(struct tm_page_section *out)
 {
@@ -143,12 +173,28 @@ static size_t list_sections(struct tm_page_section *out)
       out[n++] = (struct tm_page_section) { "now", add_now, true, 0 };
     out[n++] = (struct tm_page_section) { names[i], add_section, true, i };
   }
+  out[n++] = (struct tm_page_section) { "ways", add_ways, false, 0 };
   return n;
+}
+
+/* The form above: ?step=NAME&n=NUMBER. */
+void tm_page_to_mini_batch(const struct tm_visit *v)
+{
+  struct tm_buf step = TM_BUF_NONE;
+  int64_t n = tm_target_int(v->target->query, "n", -1);
+  bool is_named = tm_target_text(v->target->query, "step", &step) && step.len > 0;
+  if (is_named && n >= 0 && !strpbrk(step.data, "/?#%")) {
+    tm_answer_init(v->answer, 303, TM_ANSWER_PAGE);
+    tm_answer_header(v->answer, "Location", "mini-batches/%s/%" PRId64, step.data, n);
+  } else {
+    tm_frame_fail(v, 404, "Not found", "A mini-batch has a number, from 0.");
+  }
+  tm_buf_release(&step);
 }
 
 void tm_page_job(const struct tm_visit *v)
 {
-  struct tm_page_section sections[TM_INSIGHT_SECTIONS + 2];
+  struct tm_page_section sections[TM_INSIGHT_SECTIONS + 3];
   struct tm_err err = TM_ERR_NONE;
   struct tm_buf title = TM_BUF_NONE;
   struct job j = { .key = v->route.words[0] };

@@ -60,6 +60,7 @@ void tm_frame_href(struct tm_html *h, const struct tm_visit *v, const char *fmt,
 void tm_page_jobs(const struct tm_visit *v);
 void tm_page_job(const struct tm_visit *v);
 void tm_page_report(const struct tm_visit *v); /* as a file */
+void tm_page_to_mini_batch(const struct tm_visit *v);
 void tm_page_step(const struct tm_visit *v);
 void tm_page_mini_batch(const struct tm_visit *v);
 void tm_page_worker(const struct tm_visit *v);

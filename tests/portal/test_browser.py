@@ -1,0 +1,110 @@
+"""The portal in Chromium: test_browser.py TIDEMILL [CLASS.TEST]
+
+A job is watched while it runs, by several tabs; the portal goes and comes back. Each page is looked at in both themes and two
+widths: nothing is wider than the page, the console has no line, and no text of a job becomes markup.
+"""
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+from selenium import webdriver
+
+from client import Portal, wait_until
+
+sys.argv.insert(1, sys.argv[1])  # test_portal takes one away, too
+import test_portal  # noqa: E402
+
+TIDEMILL = os.path.abspath(sys.argv.pop(1))
+PAGES = ["", "jobs/{key}/job/", "jobs/{key}/steps/score", "jobs/{key}/mini-batches/score/0",
+         "jobs/{key}/workers/score/process000", "jobs/{key}/files/score/logs/", "jobs/{key}/view/0/score/logs/readme.txt",
+         "jobs/{key}/logs", "datasets"]
+
+
+def setUpModule():
+    test_portal.setUpModule()
+    Browser.profile = tempfile.mkdtemp(prefix="tidemill-browser-")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en",
+                     "--user-data-dir=" + Browser.profile):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    Browser.browser = webdriver.Chrome(service=webdriver.chrome.service.Service(shutil.which("chromedriver")),
+                                       options=options)
+
+
+def tearDownModule():
+    Browser.browser.quit()
+    shutil.rmtree(Browser.profile, ignore_errors=True)
+    test_portal.tearDownModule()
+
+
+class Browser(test_portal.Case):
+    def setUp(self):
+        self.browser.get(self.portal.url)
+        self.base = self.browser.current_url
+        self.console()  # what was before does not count
+
+    def console(self):
+        return [line["message"] for line in self.browser.get_log("browser")]
+
+    def live(self):
+        return self.browser.find_element("id", "live").text
+
+    def test_pages_fit_and_run_nothing_of_a_job(self):
+        self.assertNotIn("token", self.base)
+        for width in (1280, 360):
+            self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+            for theme in ("light", "dark") if width == 360 else ("light",):
+                self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+                    "features": [{"name": "prefers-color-scheme", "value": theme}]})
+                for page in PAGES:
+                    page = page.format(key=self.key)
+                    self.browser.get(self.base + page)
+                    wide = self.browser.execute_script("return document.documentElement.scrollWidth")
+                    self.assertLessEqual(wide, width, page)
+                    found = self.browser.execute_script(
+                        "return [document.querySelectorAll('main u, main img, main script:not([type])').length,"
+                        " typeof canary, document.querySelectorAll('h1').length, document.querySelectorAll('main').length]")
+                    self.assertEqual(found, [0, "undefined", 1, 1], page)
+        self.assertEqual(self.console(), [])
+        self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    def test_a_job_is_watched_until_its_end_and_the_portal_comes_back(self):
+        self.write("wait.lua", test_portal.WAITING.replace("FOLDER", self.folder))
+        job = test_portal.run_job("wait.lua", self.folder, self.workspace)
+        self.addCleanup(job.kill)
+        jobs = os.path.join(self.workspace, "jobs")
+        started = lambda: [name for name in os.listdir(jobs) if name.startswith("wait-") and
+                           os.path.exists(os.path.join(jobs, name, "job.json"))]
+        wait_until(started, "the job")
+        self.browser.get(f"{self.base}jobs/{started()[0]}/job/")
+        first = self.browser.current_window_handle
+        wait_until(lambda: self.live() == "live", "the stream")
+        wait_until(lambda: "Running" in self.browser.find_element("id", "main").text, "the state")
+        others = []
+        for _ in range(7):  # more than a browser has connections
+            self.browser.switch_to.new_window("tab")
+            self.browser.get(self.base)
+            others.append(self.browser.current_window_handle)
+            wait_until(lambda: self.live() == "live", "the stream in another tab")
+        for other in others:
+            self.browser.switch_to.window(other)
+            self.browser.close()
+        self.browser.switch_to.window(first)
+        self.write("go", "")
+        wait_until(lambda: self.browser.title == "✓ wait", "the title")
+        wait_until(lambda: "Completed" in self.browser.find_element("id", "main").text, "the state")
+        self.assertEqual(self.console(), [])
+        self.portal.stop()
+        wait_until(lambda: self.live().startswith("not live, last updated"), "the loss")
+        Browser.portal = Portal(TIDEMILL, self.workspace)
+        self.browser.get(self.portal.url)
+        wait_until(lambda: self.live() == "live", "the stream of the next portal")
+
+
+if __name__ == "__main__":
+    unittest.main()
