@@ -115,7 +115,7 @@ bool tm_feed_next(const struct tm_feed *f, struct tm_feed_reader *r, int64_t now
   if (is_new)
     tm_buf_printf(out, "id: %s-%" PRId64 "\ndata: %s\n\n", f->epoch, f->change, states.data);
   else if (is_due || !r->has_begun)
-    tm_buf_add_str(out, ": nothing new\n\n");
+    tm_buf_add_str(out, "event: beat\ndata: 1\n\n");
   tm_buf_release(&states);
   if (!is_new && !is_due && r->has_begun)
     return false;

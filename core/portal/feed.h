@@ -52,8 +52,8 @@ void tm_feed_reader_init(struct tm_feed_reader *r, const struct tm_feed *f, cons
 /* Forgets topic `i`; the ones behind it move up. */
 void tm_feed_reader_drop(struct tm_feed_reader *r, size_t i);
 void tm_feed_reader_release(struct tm_feed_reader *r);
-/* Adds the next message: what is new, or a comment if the last message is 15 s ago. False: nothing
- * is to be sent before that. */
+/* Adds the next message: what is new, or a beat if the last message is 15 s ago, so that a page
+ * notices when nothing comes any more. False: nothing is to be sent before that. */
 bool tm_feed_next(const struct tm_feed *f, struct tm_feed_reader *r, int64_t now_ns,
                   struct tm_buf *out);
 

@@ -130,6 +130,7 @@
     streamed = topics;
     stream = new EventSource(`${base}events?topics=${encodeURIComponent(topics)}`);
     stream.onopen = () => { retryMs = 500; tell({ kind: 'beat' }); };
+    stream.addEventListener('beat', () => tell({ kind: 'beat' }));
     stream.onmessage = event => tell({ kind: 'news', topics: JSON.parse(event.data) });
     stream.onerror = () => {
       tell({ kind: 'lost' });
@@ -140,13 +141,12 @@
       retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
     };
   }
-  // A comment of the stream raises no event, so the tab that leads looks at the stream itself.
-  setInterval(() => { if (isLeading && stream?.readyState === EventSource.OPEN) tell({ kind: 'beat' }); }, 5000);
   channel.onmessage = event => {
     const message = event.data;
     if (message.kind === 'want') {
       wanted.set(message.tab, message.topic);
       open();
+      if (isLeading && stream?.readyState === EventSource.OPEN) channel.postMessage({ kind: 'beat' });
     } else if (message.kind === 'bye') {
       wanted.delete(message.tab);
       open();
@@ -157,13 +157,20 @@
     }
   };
   let letGo = null, asking = null;
+  function begin() {
+    isLeading = true;
+    wanted = new Map([[me, topic]]);
+    channel.postMessage({ kind: 'who' });
+    open();
+  }
   function lead() {
+    if (!navigator.locks) { // the browser does not trust the address: each tab has a stream
+      begin();
+      return;
+    }
     asking = new AbortController();
     navigator.locks.request(`tidemill-${prefix}`, { signal: asking.signal }, () => {
-      isLeading = true;
-      wanted = new Map([[me, topic]]);
-      channel.postMessage({ kind: 'who' });
-      open();
+      begin();
       return new Promise(done => { letGo = done; });
     }).catch(() => {});
   }
@@ -178,7 +185,7 @@
     channel.postMessage({ kind: 'bye', tab: me });
   }
   function take() { // part in it, while the tab is visible
-    if (!topic || !navigator.locks) return;
+    if (!topic) return;
     channel.postMessage({ kind: 'want', tab: me, topic });
     lead();
     renewSoon();

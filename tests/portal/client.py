@@ -131,11 +131,13 @@ def next_event(stream):
     found = {}
     for line in stream:
         line = line.strip()
-        if line.startswith(("id: ", "data: ")):
+        if line.startswith(("id: ", "data: ", "event: ")):
             key, value = line.split(": ", 1)
             found[key] = value
-        elif "data" in found:
+        elif line == "" and "id" in found:
             return found["id"], json.loads(found["data"])
+        elif line == "":
+            found = {}  # a beat
     raise AssertionError("the stream has ended")
 
 

@@ -22,7 +22,8 @@ static void expect_next(const struct tm_feed *f, struct tm_feed_reader *r, int64
   tm_buf_release(&out);
 }
 
-#define ID "id: 0123456789abcdef-"
+#define BEAT "event: beat\ndata: 1\n\n"
+#define ID   "id: 0123456789abcdef-"
 
 static void a_slow_reader_gets_only_the_newest_state(void **state)
 {
@@ -67,9 +68,9 @@ static void a_quiet_stream_has_a_heartbeat(void **state)
   struct tm_feed f = feed_of_tests();
   struct tm_feed_reader r;
   tm_feed_reader_init(&r, &f, "a", NULL);
-  expect_next(&f, &r, 100 * TM_S, ": nothing new\n\n"); /* so that a browser sees that it is open */
+  expect_next(&f, &r, 100 * TM_S, BEAT); /* so that a browser sees that it is open */
   expect_next(&f, &r, 114 * TM_S, NULL);
-  expect_next(&f, &r, 115 * TM_S, ": nothing new\n\n");
+  expect_next(&f, &r, 115 * TM_S, BEAT);
   expect_next(&f, &r, 116 * TM_S, NULL);
   tm_feed_reader_release(&r);
   tm_feed_release(&f);
