@@ -304,76 +304,6 @@ static void sessions_are_counted(void **state)
   host_end(&h);
 }
 
-struct errors {
-  int groups;
-  int64_t tries, items;
-};
-
-static int on_group(const struct tidemill_error_group *g, void *data)
-{
-  struct errors *all = data;
-  char again[500];
-  assert_int_equal(g->size, sizeof(*g));
-  assert_false(g->is_rest);
-  assert_string_equal(g->status, "RUN_EXCEPTION");
-  assert_string_equal(g->pattern, "no good: <item>");
-  assert_non_null(strstr(g->where, "score.lua:"));
-  assert_non_null(strstr(g->message, "no good: bad.00"));
-  assert_non_null(strstr(g->item, "/in/bad.00"));
-  assert_true(g->first_ns > 0 && g->first_ns <= g->last_ns && g->mini_batch >= 0);
-  assert_true(g->workers_len >= 1 && strncmp(g->workers[0], "process", 7) == 0);
-  assert_string_equal(g->workers[0], g->worker);
-  assert_true(access(g->log, R_OK) == 0 && strcmp(g->node_id, "0") == 0);
-  snprintf(again, sizeof again, " --mini-batch %d", (int)g->mini_batch);
-  assert_non_null(strstr(g->again, again));
-  all->groups++;
-  all->tries += g->tries;
-  all->items += g->items;
-  return all->groups == 3 ? 7 : 0;
-}
-
-static int count_group(const struct tidemill_error_group *g, void *data)
-{
-  struct errors *all = data;
-  all->tries += g->tries;
-  all->items += g->items;
-  return 0;
-}
-
-/* Three bad files, two tries each, are one error. */
-static void errors_come_in_groups(void **state)
-{
-  struct host h;
-  struct errors all = { 0 }, then = { 0 };
-  struct tidemill_record *r = NULL;
-  host_setup(&h, "bad", 3, "wait", 1, NULL);
-  host_runtime(&h, NULL);
-  host_submit(&h);
-  open_record(&h, &r);
-  host_must(&h, tidemill_record_error_groups(r, 0, on_group, &all, &h.err));
-  assert_int_equal(all.groups, 0);
-  follow(&h, r, 3);
-  while (then.items < 3 || then.tries < 6) { /* rows come a tenth of a second late */
-    then = (struct errors) { 0 };
-    (void)tidemill_job_wait(h.job, 10, &h.err);
-    host_must(&h, tidemill_record_error_groups(r, 0, count_group, &then, &h.err));
-  }
-  host_go(&h, 1);
-  host_wait(&h);
-  host_must(&h, tidemill_record_refresh(r, &h.err));
-  host_must(&h, tidemill_record_error_groups(r, 0, on_group, &all, &h.err));
-  assert_true(all.groups == 1 && all.tries == 6 && all.items == 3);
-  host_must(&h, tidemill_record_error_groups(r, 0, on_group, &all, &h.err));
-  assert_true(all.groups == 2 && all.tries == 12 && all.items == 6);
-  assert_int_equal(tidemill_record_error_groups(r, 0, on_group, &all, &h.err), 7);
-  host_expect(&h, tidemill_record_error_groups(r, 3, on_group, &all, &h.err), TIDEMILL_EUSAGE,
-              "there is no step 3; there are 1");
-  host_expect(&h, tidemill_record_error_groups(r, 0, NULL, &all, &h.err), TIDEMILL_EUSAGE,
-              "`on_group`");
-  tidemill_record_close(r);
-  host_end(&h);
-}
-
 struct files {
   int n[3], most, all;
   bool has_rows, has_definition, has_tries;
@@ -568,7 +498,6 @@ int main(void)
     cmocka_unit_test(what_cannot_be_read_says_why),
     cmocka_unit_test(sessions_are_counted),
     cmocka_unit_test(the_files_of_a_job_are_listed),
-    cmocka_unit_test(errors_come_in_groups),
     cmocka_unit_test(lines_are_read_as_they_come),
     cmocka_unit_test(logs_that_cannot_be_opened_say_why),
     cmocka_unit_test(a_job_without_changes_costs_nothing),
