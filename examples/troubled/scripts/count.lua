@@ -1,0 +1,3 @@
+function run(words)
+  return { #words[1] }
+end
