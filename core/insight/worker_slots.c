@@ -93,11 +93,6 @@ static bool is_word(const struct tm_life_row *e, const char *word)
   return strcmp(e->event, word) == 0;
 }
 
-static bool starts_with(const char *text, const char *begin)
-{
-  return strncmp(text, begin, strlen(begin)) == 0;
-}
-
 /* How long the worker had lived; at least 1 ns. */
 static int64_t lived_until(struct tm_workers *w, const struct tm_worker_life *l,
                            const struct tm_life_row *e)
@@ -114,10 +109,9 @@ static void set_text(char **text, const char *to)
   *text = tm_xstrdup(to);
 }
 
-/* Words of tm_ended_describe(). */
 static void end(struct tm_workers *w, struct tm_worker_life *l, const struct tm_life_row *e)
 {
-  l->was_killed = starts_with(e->detail, "killed");
+  l->was_killed = e->was_killed;
   l->has_died = e->died;
   w->deaths += l->has_died;
   l->lived_ns = lived_until(w, l, e);

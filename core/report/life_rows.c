@@ -13,11 +13,11 @@
 
 #define MB (1024.0 * 1024)
 
-enum column { TIME, PROCESS, NODE, ADDRESS, PID, EVENT, SECONDS, RSS, DETAIL, COLUMNS };
+enum column { TIME, PROCESS, NODE, ADDRESS, PID, EVENT, SECONDS, RSS, DETAIL, CAUSE, COLUMNS };
 static const char *const names[COLUMNS] = {
-  [TIME] = "Utc Time",        [PROCESS] = "Process",  [NODE] = "Node",
-  [ADDRESS] = "Node Address", [PID] = "Pid",          [EVENT] = "Event",
-  [SECONDS] = "Seconds",      [RSS] = "Max Rss (MB)", [DETAIL] = "Detail",
+  [TIME] = "Utc Time", [PROCESS] = "Process", [NODE] = "Node",       [ADDRESS] = "Node Address",
+  [PID] = "Pid",       [EVENT] = "Event",     [SECONDS] = "Seconds", [RSS] = "Max Rss (MB)",
+  [DETAIL] = "Detail", [CAUSE] = "Cause",
 };
 
 struct reading {
@@ -31,14 +31,6 @@ static int64_t scaled(const char *text, double by)
   double n = 0;
   bool is_number = tm_text_number(text, &n) && n >= 0 && n < 1e9;
   return is_number ? (int64_t)(n * by) : 0;
-}
-
-/* The detail begins with the cause (tm_ended_describe()). */
-static bool was_told(const char *detail)
-{
-  static const char stopped[] = "stopped";
-  size_t n = sizeof(stopped) - 1;
-  return strncmp(detail, stopped, n) == 0 && (detail[n] == '\0' || strchr(" ,;", detail[n]));
 }
 
 static int64_t nanoseconds(const char *text)
@@ -57,7 +49,8 @@ static int on_fields(void *data, char *const *at)
                              .lived_ns = nanoseconds(at[SECONDS]),
                              .max_rss_bytes = scaled(at[RSS], MB),
                              .init_ns = tm_worker_lives_init_ns(at[EVENT], at[DETAIL]),
-                             .died = strcmp(at[EVENT], "ended") == 0 && !was_told(at[DETAIL]),
+                             .died = tm_worker_lives_died(at[CAUSE]),
+                             .was_killed = tm_worker_lives_was_killed(at[CAUSE]),
                              .detail = at[DETAIL] };
   tm_log_moment(at[TIME], strlen(at[TIME]), &row.wall_ns);
   if (!tm_text_int(at[PID], &row.pid))

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -17,7 +19,18 @@
 #define INIT       "init() took "  /* likewise */
 
 static const char header[] =
-    "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail\n";
+    "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail,Cause\n";
+
+struct cause {
+  const char *word;
+  bool was_asked, was_killed;
+};
+static const struct cause causes[] = {
+  [TM_END_STOPPED] = { "stopped", true, false },  [TM_END_EXITED] = { "exited", false, false },
+  [TM_END_SIGNAL] = { "signal", false, true },    [TM_END_TIMEOUT] = { "timeout", false, true },
+  [TM_END_SHUTDOWN] = { "shutdown", true, true }, [TM_END_MEMORY] = { "memory", false, true },
+  [TM_END_FROZEN] = { "frozen", false, true },    [TM_END_KILLED] = { "killed", true, true },
+};
 
 int tm_worker_lives_open(struct tm_worker_lives *l, const struct tm_fs *fs, const char *logs_dir,
                          struct tm_err *err)
@@ -40,6 +53,16 @@ static const char *word_of(const struct tm_event *e)
   case TM_EVENT_WORKER_ENDED: return "ended";
   default: return NULL;
   }
+}
+
+/* A worker without an end of its process was not started, or its node was lost. */
+static const char *cause_of(const struct tm_event *e)
+{
+  if (e->kind != TM_EVENT_WORKER_ENDED)
+    return "";
+  if (!e->ended)
+    return e->lived_ns > 0 ? "lost" : "not_started";
+  return tm_check(e->ended->cause < TM_COUNT_OF(causes)) ? causes[e->ended->cause].word : "";
 }
 
 static void add_text(struct tm_worker_lives *l, const char *s)
@@ -74,7 +97,27 @@ void tm_worker_lives_add(struct tm_worker_lives *l, const struct tm_event *e)
     tm_buf_printf(b, INIT "%.6f s", (double)e->init_ns / (double)TM_S);
   else
     add_text(l, e->kind == TM_EVENT_INIT_FAILED ? e->message : e->text);
-  tm_buf_add_char(b, '\n');
+  tm_buf_printf(b, ",%s\n", cause_of(e));
+}
+
+static const struct cause *find_cause(const char *word)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(causes); i++)
+    if (strcmp(word, causes[i].word) == 0)
+      return &causes[i];
+  return NULL;
+}
+
+bool tm_worker_lives_died(const char *cause)
+{
+  const struct cause *c = find_cause(cause);
+  return *cause && !(c && c->was_asked);
+}
+
+bool tm_worker_lives_was_killed(const char *cause)
+{
+  const struct cause *c = find_cause(cause);
+  return c && c->was_killed;
 }
 
 /* The seconds after `words`, with which a detail must begin; 0: it does not. */
@@ -100,7 +143,7 @@ int64_t tm_worker_lives_init_ns(const char *event, const char *detail)
 
 int64_t tm_worker_lives_clock_offset(const char *logs_dir, const char *worker)
 {
-  enum { PROCESS = 1, EVENT = 5, DETAIL = 8, COLUMNS };
+  enum { PROCESS = 1, EVENT = 5, DETAIL = 8, COLUMNS = 10 };
   char *path = tm_path_join(logs_dir, "sys/job_report/workers.csv"), *f[COLUMNS], *end;
   struct tm_buf text = TM_BUF_NONE;
   int64_t offset_ns = 0;

@@ -1,7 +1,7 @@
 /* worker_lives.h - logs/sys/job_report/workers.csv: a row for each event in the life of a worker. A
  * public format.
  *
- * Columns: Utc Time, Process, Node, Node Address, Pid, Event, Seconds, Max Rss (MB), Detail.
+ * Columns: Utc Time, Process, Node, Node Address, Pid, Event, Seconds, Max Rss (MB), Detail, Cause.
  *
  *   Utc Time       "2026-01-31T23:59:58.123456Z"
  *   Event          "started"; "ready": init() has returned; "init_failed"; "ended", also of a
@@ -12,6 +12,9 @@
  *                  2.500000 s", the clock of its node minus that of the supervisor, if it is not 0;
  *                  "ready": "init() took 0.050000 s", if the script has an init(). How long a
  *                  failed init() took is in processed_mini-batches.csv (tries.h)
+ *   Cause          of "ended", a word: "stopped" as asked; "exited", "signal"; killed for a
+ *                  limit: "timeout", "shutdown", "memory", "frozen"; "killed" by the supervisor;
+ *                  "lost" with its node; "not_started"
  */
 #ifndef TM_REPORT_WORKER_LIVES_H
 #define TM_REPORT_WORKER_LIVES_H
@@ -33,6 +36,10 @@ int tm_worker_lives_flush(struct tm_worker_lives *l, struct tm_err *err);
 /* The clock offset of the worker's node, from the file below `logs_dir`: how far ahead its logs
  * are. 0: it has none, or it is not known. */
 int64_t tm_worker_lives_clock_offset(const char *logs_dir, const char *worker);
+/* Whether a worker with this Cause ended although nobody had asked it to; and whether it was killed.
+ * "": not known, and neither. */
+bool tm_worker_lives_died(const char *cause);
+bool tm_worker_lives_was_killed(const char *cause);
 /* How long init() took, from two columns of a row; 0: not known. */
 int64_t tm_worker_lives_init_ns(const char *event, const char *detail);
 int tm_worker_lives_close(struct tm_worker_lives *l, struct tm_err *err); /* zeroed: a no-op */

@@ -37,7 +37,7 @@ def read_step(logs):
         w = workers.setdefault(e["Process"], {"first": moment(e["Utc Time"]), "last": 0, "lived": 0, "tries": 0, "died": False})
         w["last"] = max(w["last"], moment(e["Utc Time"]))
         if e["Event"] == "ended":
-            w["lived"], w["died"] = ns(e["Seconds"]), not e["Detail"].startswith("stopped")
+            w["lived"], w["died"] = ns(e["Seconds"]), e["Cause"] not in ("stopped", "shutdown", "killed")
     for t in rows(logs + "/sys/job_report/processed_mini-batches.csv"):
         if not t["Mini-batch Id"].isdigit():
             continue

@@ -56,6 +56,8 @@ static inline void made_event(struct made *m, const struct made_worker *w, size_
                            .event = event,
                            .lived_ns = at_ns - w->started_ns,
                            .max_rss_bytes = 800000000 + (int64_t)made_random(m, 90000000),
+                           .died = strncmp(detail, "killed", strlen("killed")) == 0,
+                           .was_killed = strncmp(detail, "killed", strlen("killed")) == 0,
                            .detail = detail };
   if (strcmp(event, "ended") != 0)
     e.max_rss_bytes = 0;

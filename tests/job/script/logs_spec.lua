@@ -148,10 +148,14 @@ describe("the log folder of a step", function()
       assert.equal(row.Event == "started", row.Seconds == "")
       assert.equal(row.Event == "ended", row["Max Rss (MB)"] ~= "")
       life.words = row.Detail
+      life.cause = row.Cause
+      assert.equal(row.Event == "ended", row.Cause ~= "")
       if not row.Detail:find "^clock offset" then assert.equal(row.Event == "ended", row.Detail ~= "") end
     end
     assert.matches("^killed by the supervisor ", lives.process000.words) -- too much had failed
+    assert.equal("killed", lives.process000.cause)
     assert.equal("stopped", lives.process001.words)
+    assert.equal("stopped", lives.process001.cause)
     for _, name in ipairs { "process000", "process001" } do
       assert.equal("started ready ended", table.concat(lives[name], " "))
     end

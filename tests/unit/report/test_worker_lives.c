@@ -6,7 +6,7 @@
 #include "report/life_rows.h"
 #include "report/worker_lives.h"
 
-#define HEADER    "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail\n"
+#define HEADER    "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail,Cause\n"
 #define FILE_NAME "logs/sys/job_report/workers.csv"
 #define FRONT     "2026-01-31T23:59:58.123456Z,process003,0,host7,4711,"
 
@@ -38,9 +38,9 @@ static void a_life_is_a_row_for_each_event(void **state)
   events[4].text = "stopped";
   write_all(f, events, TM_COUNT_OF(events));
   char *text = fixture_read(f, FILE_NAME);
-  assert_string_equal(text, HEADER FRONT "started,,,\n" FRONT
-                                         "ready,0.250000,,init() took 0.050123 s\n" FRONT
-                                         "ended,90.000001,12.4,stopped\n");
+  assert_string_equal(text, HEADER FRONT "started,,,,\n" FRONT
+                                         "ready,0.250000,,init() took 0.050123 s,\n" FRONT
+                                         "ended,90.000001,12.4,stopped,stopped\n");
   free(text);
 }
 
@@ -56,9 +56,9 @@ static void details_are_one_quoted_line(void **state)
   write_all(f, events, TM_COUNT_OF(events));
   char *text = fixture_read(f, FILE_NAME);
   assert_string_equal(text, HEADER FRONT "init_failed,1.000000,,\"score.lua:3: no \"\"model\"\","
-                                         "\\nnowhere\"\n"
+                                         "\\nnowhere\",\n"
                                          "2026-01-31T23:59:58.123456Z,process003,0,host7,,ended,,,"
-                                         "cannot be started\n");
+                                         "cannot be started,not_started\n");
   free(text);
 }
 
@@ -69,7 +69,7 @@ static void a_resumed_job_appends(void **state)
   write_all(f, &e, 1);
   write_all(f, &e, 1);
   char *text = fixture_read(f, FILE_NAME);
-  assert_string_equal(text, HEADER FRONT "started,,,\n" FRONT "started,,,\n");
+  assert_string_equal(text, HEADER FRONT "started,,,,\n" FRONT "started,,,,\n");
   free(text);
 }
 
@@ -90,7 +90,7 @@ static void the_clock_of_a_worker_is_noted(void **state)
   events[2].text = "clock offset 7.000000 s"; /* a worker may write that as its last line */
   write_all(f, events, TM_COUNT_OF(events));
   char *text = fixture_read(f, FILE_NAME);
-  assert_has(text, FRONT "started,,,clock offset -2.500000 s\n");
+  assert_has(text, FRONT "started,,,clock offset -2.500000 s,\n");
   free(text);
   assert_int_equal(offset_of(f, "process003"), -2500 * TM_MS);
   assert_int_equal(offset_of(f, "process004"), 0);
@@ -122,7 +122,54 @@ static void the_time_of_init_is_read_again(void **state)
   tm_buf_release(&found);
 }
 
+static int on_cause(void *data, const struct tm_life_row *row)
+{
+  tm_buf_printf(data, "%s%s ", row->died ? "died" : "-", row->was_killed ? "!" : "");
+  return 0;
+}
+
+/* By its cause, not by words that a worker may have printed. */
+static void who_was_asked_to_end_has_not_died(void **state)
+{
+  static const struct {
+    enum tm_end_cause cause;
+    const char *word, *found;
+  } cases[] = {
+    { TM_END_STOPPED, "stopped", "- " },    { TM_END_EXITED, "exited", "died " },
+    { TM_END_SIGNAL, "signal", "died! " },  { TM_END_TIMEOUT, "timeout", "died! " },
+    { TM_END_SHUTDOWN, "shutdown", "-! " }, { TM_END_MEMORY, "memory", "died! " },
+    { TM_END_FROZEN, "frozen", "died! " },  { TM_END_KILLED, "killed", "-! " },
+  };
+  struct report_fixture *f = *state;
+  struct tm_event events[TM_COUNT_OF(cases) + 1];
+  struct tm_ended ended[TM_COUNT_OF(cases)];
+  struct tm_buf found = TM_BUF_NONE, expected = TM_BUF_NONE;
+  int64_t at = 0;
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
+    ended[i] = (struct tm_ended) { .cause = cases[i].cause };
+    events[i] = fixture_event(f, TM_EVENT_WORKER_ENDED);
+    events[i].text = "stopped, said it";
+    events[i].ended = &ended[i];
+    tm_buf_add_str(&expected, cases[i].found);
+  }
+  events[TM_COUNT_OF(cases)] = fixture_event(f, TM_EVENT_WORKER_ENDED);
+  events[TM_COUNT_OF(cases)].lived_ns = TM_S;
+  events[TM_COUNT_OF(cases)].text = "lost with its node";
+  tm_buf_add_str(&expected, "died ");
+  write_all(f, events, TM_COUNT_OF(events));
+  char *text = fixture_read(f, FILE_NAME);
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++)
+    assert_has(text, cases[i].word);
+  assert_has(text, ",lost with its node,lost\n");
+  free(text);
+  assert_int_equal(tm_life_rows_next(f->logs, &at, on_cause, &found, NULL), 0);
+  assert_string_equal(tm_buf_str(&found), tm_buf_str(&expected));
+  tm_buf_release(&found);
+  tm_buf_release(&expected);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test_setup_teardown(who_was_asked_to_end_has_not_died, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(the_time_of_init_is_read_again, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(the_clock_of_a_worker_is_noted, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_life_is_a_row_for_each_event, fixture_open, fixture_close),
