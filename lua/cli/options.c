@@ -75,7 +75,6 @@ static const struct {
   { "timeout", "run_invocation_timeout", "write --run-invocation-timeout SECONDS" },
   { "halt", "allowed_failed_count",
     "write --allowed-failed-count N, of mini-batches, or --error-threshold N, of items" },
-  { "joblog", "job_dir", "leave it out: a job has logs/sys/job_report/processed_mini-batches.csv" },
   { "eta|bar", "progress", "leave it out: on a terminal there is a bar; see --progress" },
   { "results|files|outputasfiles", "mini_batch_size",
     "leave it out: the job's folder has output and logs; rows also go to --output FILE" },

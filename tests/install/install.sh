@@ -41,7 +41,7 @@ cp "$prefix/$libdir/libtidemill.a" "$dir/static/"
 eval "$cc -o '$dir/host' '$here/host.c' '-L$dir/static' $(pkg-config --static --cflags --libs tidemill | sed 's/-ltidemill/-l:libtidemill.a/')"
 readelf -d "$dir/host" | grep -q 'NEEDED.*libtidemill' && fail "the static host needs the shared library"
 [ "$("$dir/host")" = "$expected" ] || fail "the host with the static library"
-cat "$prefix/include/tidemill.h" "$prefix"/include/tidemill/*.h | tr -s ' \n' ' ' | grep -oE 'TIDEMILL_API [a-z_ ]+ \**[a-z_]+\(' | grep -oE '[a-z_]+\($' | tr -d '(' |
+cat "$prefix/include/tidemill.h" "$prefix"/include/tidemill/*.h | tr -s ' \n' ' ' | grep -oE 'TIDEMILL_API [a-z_ *]+[ *][a-z_]+\(' | grep -oE '[a-z_]+\($' | tr -d '(' |
   sort >"$dir/named"
 nm -D --defined-only "$build"/core/include/libtidemill.so | awk '$2 ~ /[TDB]/ { print $3 }' | sort >"$dir/exported"
 [ "$(wc -l <"$dir/named")" -gt 40 ] || fail "the header names few functions"

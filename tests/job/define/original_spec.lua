@@ -195,7 +195,7 @@ return tm.Pipeline { name = "case", steps = { step } }]]):format(size))
     end
     for option, words in pairs { entry_script = "write tidemill map ENTRY.lua INPUT...", jobs = "write -j N",
                                  retries = "write --run-max-try N", halt = "write --allowed-failed-count N",
-                                 timeout = "write --run-invocation-timeout SECONDS", joblog = "leave it out: a job has",
+                                 timeout = "write --run-invocation-timeout SECONDS",
                                  ["keep-order"] = "the order of rows is not fixed: put a key into each row" } do
       refused(t, "unknown option '--" .. option .. "'; " .. words, "map", "--" .. option, "score.lua", "in")
     end
