@@ -22,11 +22,10 @@ bool tm_trace_retries_take(struct tm_trace_retries *r, int64_t mini_batch, struc
 {
   if (!r->places)
     return false;
-  struct tm_retry *at = place_of(r, mini_batch + 1);
-  for (size_t i = 0; i < TM_RETRIES_EACH && at[i].mini_batch != 0; i++)
-    if (at[i].mini_batch == mini_batch + 1) {
+  struct tm_retry *at = place_of(r, mini_batch);
+  for (size_t i = 0; i < TM_RETRIES_EACH && at[i].is_used; i++)
+    if (at[i].mini_batch == mini_batch) {
       *out = at[i];
-      out->mini_batch--;
       remove_at(at, i);
       return true;
     }
@@ -39,11 +38,11 @@ void tm_trace_retries_add(struct tm_trace_retries *r, const struct tm_retry *fai
   if (!r->places)
     r->places = tm_xcalloc(TM_RETRIES_PLACES, sizeof(*r->places));
   (void)tm_trace_retries_take(r, failed->mini_batch, &before);
-  struct tm_retry *at = place_of(r, failed->mini_batch + 1);
-  r->forgotten += at[TM_RETRIES_EACH - 1].mini_batch != 0;
+  struct tm_retry *at = place_of(r, failed->mini_batch);
+  r->forgotten += at[TM_RETRIES_EACH - 1].is_used;
   memmove(at + 1, at, (TM_RETRIES_EACH - 1) * sizeof(*at));
   at[0] = *failed;
-  at[0].mini_batch++;
+  at[0].is_used = true;
 }
 
 void tm_trace_retries_clear(struct tm_trace_retries *r)

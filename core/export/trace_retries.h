@@ -10,8 +10,9 @@
 #define TM_RETRIES_EACH   8
 #define TM_RETRIES_PLACES 8192
 
-struct tm_retry {     /* a failed try */
-  int64_t mini_batch; /* plus 1; 0: unused */
+struct tm_retry { /* a failed try */
+  bool is_used;   /* of a place */
+  int64_t mini_batch;
   int64_t begin_us, end_us;
   int64_t pid, tid;
 };

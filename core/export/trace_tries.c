@@ -95,9 +95,9 @@ static void join(struct tm_trace_slice *before, const struct tm_trace_slice *s)
 {
   before->to_us = s->to_us;
   before->tries++;
-  before->run_us += s->run_us;
-  before->items += before->items < 0 ? 0 : s->items;
-  before->items_failed += s->items_failed;
+  tm_sum_add(&before->run_us, s->run_us);
+  tm_sum_add(&before->items, before->items < 0 ? 0 : s->items);
+  tm_sum_add(&before->items_failed, s->items_failed);
   before->last_mini_batch = s->mini_batch;
 }
 

@@ -21,6 +21,9 @@ static void the_last_failed_try_is_taken_once(void **state)
   assert_int_equal(got.begin_us, 9);
   assert_false(tm_trace_retries_take(&r, 0, &got));
   assert_true(tm_trace_retries_take(&r, 7, &got));
+  add(&r, INT64_MAX, 8); /* of a damaged table */
+  assert_true(tm_trace_retries_take(&r, INT64_MAX, &got));
+  assert_int_equal(got.begin_us, 8);
   assert_int_equal(r.forgotten, 0);
   tm_trace_retries_release(&r);
 }
