@@ -39,6 +39,32 @@ static void follow(struct host *h, struct tidemill_record *r, int64_t n)
   assert_int_equal(tidemill_record_fd(r, &h->err), fd);
 }
 
+static bool has_metric(struct tidemill_record *r, const char *name, const char *value)
+{
+  const char *at = strstr(tidemill_record_metrics(r), name), *end = at ? strchr(at + 1, '\n') : NULL;
+  size_t n = strlen(value);
+  return end && (size_t)(end - at) > n && strncmp(end - n, value, n) == 0;
+}
+
+/* Of the folder's job, while the record is open. */
+static void a_job_that_is_removed_is_not_exported(struct host *h, struct tidemill_record *r)
+{
+  struct tidemill_export_options to = TIDEMILL_EXPORT_OPTIONS_INIT;
+  const char *dir = tidemill_record_info(r)->dir;
+  char other[4096];
+  snprintf(other, sizeof(other), "%s.other", dir);
+  to.path = other;
+  assert_int_equal(rename(dir, other), 0);
+  host_expect(h, tidemill_record_export(r, TIDEMILL_FORMAT_JOBLOG, &to, &h->err), TIDEMILL_EUSAGE,
+              "is a folder");
+  snprintf(other, sizeof(other), "%s.tsv", dir);
+  host_expect(h, tidemill_record_export(r, TIDEMILL_FORMAT_JOBLOG, &to, &h->err), -ENOENT,
+              "was removed while it was read");
+  assert_int_equal(access(other, F_OK), -1);
+  snprintf(other, sizeof(other), "%s.other", dir);
+  assert_int_equal(rename(other, dir), 0);
+}
+
 static void a_running_job_is_followed_to_its_end(void **state)
 {
   struct host h;
@@ -50,6 +76,8 @@ static void a_running_job_is_followed_to_its_end(void **state)
   follow(&h, r, 0); /* a result may stay in its worker while that waits in the next run() */
   assert_int_equal(tidemill_record_info(r)->state, TIDEMILL_STATE_RUNNING);
   assert_true(tidemill_record_info(r)->elapsed_ns >= 0);
+  assert_true(has_metric(r, "\ntidemill_job_running{", "} 1"));
+  assert_true(has_metric(r, "\ntidemill_mini_batches_failed{", "} 0"));
   host_go(&h, 1);
   follow(&h, r, 7);
   host_wait(&h);
@@ -64,6 +92,13 @@ static void a_running_job_is_followed_to_its_end(void **state)
   assert_string_equal(tidemill_record_json(r), tidemill_record_json(now));
   assert_string_equal(tidemill_record_step(r, 0)->text, tidemill_record_step(now, 0)->text);
   assert_string_equal(tidemill_record_result(r), tidemill_record_result(now));
+  char *metrics = strdup(tidemill_record_metrics(r)); /* which had some of the rows before */
+  assert_string_equal(metrics, tidemill_record_metrics(now));
+  free(metrics);
+  assert_true(has_metric(r, "\ntidemill_job_running{", "} 0"));
+  assert_true(has_metric(r, "\ntidemill_mini_batches_failed{", "} 1"));
+  assert_true(has_metric(r, "\ntidemill_workers{", "} 0"));
+  a_job_that_is_removed_is_not_exported(&h, now);
   assert_non_null(strstr(tidemill_record_error(r, 0, 0)->error, "no good: bad.000"));
   tidemill_record_close(now);
   tidemill_record_close(r);

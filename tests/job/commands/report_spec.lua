@@ -134,7 +134,8 @@ local function expect_damage_shown(t, whole)
   job.expect_words(r, { "step 'score': 6 of its 6 mini-batches that have ended are not in " })
   t:write(tries, text)
   local journal = t.step_dir .. "/state/journal"
-  if t:has(journal) then t:write(journal, "rubbish") end
+  assert.is_true(t:has(journal))
+  t:write(journal, "rubbish")
   assert.same(whole, rows_of(report(t, "-")))
   t:write("job/job.json", (t:read("job/job.json"):gsub('"version": *%d+', '"version": 99')))
   job.says(t:run { "report", t.job_dir, "--joblog", "-" }, 2, "99")
