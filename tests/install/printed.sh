@@ -44,7 +44,7 @@ while read -r line; do
       *) continue ;;
     esac
     option=${option%,}
-    grep -qE -- "(^| |\[)$option( |$|\]|\|)" "$dir/$command" || fail "'$line': '$command' has no option '$option'"
+    grep -qE -- "(^| |\[)$option( |$|\]|\||\[=)" "$dir/$command" || fail "'$line': '$command' has no option '$option'"
   done
 done <"$dir/commands"
 exit $failed
