@@ -1,8 +1,10 @@
-/* section_figures.c - the few numbers of a job. Those of all steps together, but for the speed,
- * which is that of the step that the page shows. */
+/* section_figures.c - the few numbers of a job. Those of all steps together, but for the speed of a
+ * job that is over, which is that of the step that the page shows. */
 #include "base/text.h"
+#include "page/now.h"
 #include "page/section.h"
 #include "page/speed.h"
+#include "page/svg.h"
 
 /* One figure: its value, its label, and a remark. */
 static void begin_label(struct tm_html *h)
@@ -220,9 +222,158 @@ static void add_memory(struct tm_html *h, const struct tm_job_page *page)
   end_figure(h);
 }
 
-void tm_section_figures(struct tm_html *h, const struct tm_job_page *page)
+/* ---- of a job that runs ---- */
+
+static void add_remaining(struct tm_html *h, const struct tm_fact_counts *c)
 {
-  tm_html_open(h, "section id='figures' aria-label='Figures'");
+  int64_t items = c->items_total - c->items_succeeded - c->items_failed;
+  begin_label(h);
+  tm_html_text(h, c->is_listed ? "remaining mini-batches" : "remaining mini-batches so far");
+  begin_value(h);
+  tm_html_int(h, c->created - c->succeeded - c->failed);
+  begin_remark(h);
+  if (c->items_total >= 0)
+    tm_page_count(h, items > 0 ? items : 0, "item", "items");
+  end_figure(h);
+}
+
+static void add_failed(struct tm_html *h, const struct tm_job_page *page)
+{
+  const struct tm_fact_step *step = tm_page_fact(page);
+  int64_t tries = 0;
+  for (size_t i = 0; page->steps && i < page->job->steps.len; i++)
+    tries += page->steps[i].model ? page->steps[i].model->tries_failed : 0;
+  begin_label(h);
+  tm_html_text(h, page->job->counts.items_failed == 1 ? "failed item" : "failed items");
+  begin_value(h);
+  tm_html_int(h, page->job->counts.items_failed);
+  begin_remark(h);
+  tm_page_count(h, tries, "failed try", "failed tries");
+  if (page->job->steps.len == 1 && step && step->error_threshold >= 0) {
+    tm_html_text(h, " · tolerated ");
+    tm_html_int(h, step->error_threshold);
+  }
+  end_figure(h);
+}
+
+static void add_last_speed(struct tm_html *h, double per_second)
+{
+  if (per_second < 0)
+    return;
+  begin_label(h);
+  tm_html_text(h, "items, last 10 s");
+  begin_value(h);
+  add_rate(h, per_second);
+  begin_remark(h);
+  end_figure(h);
+}
+
+static void add_workers(struct tm_html *h, const struct tm_now *now)
+{
+  begin_label(h);
+  tm_html_text(h, "workers");
+  begin_value(h);
+  tm_html_int(h, now->workers);
+  if (now->wanted > 0) {
+    tm_html_text(h, " of ");
+    tm_html_int(h, now->wanted);
+  }
+  begin_remark(h);
+  if (now->deaths == 0)
+    tm_html_text(h, "none has died");
+  else
+    tm_page_count(h, now->deaths, "has died", "have died");
+  end_figure(h);
+}
+
+static void add_machine(struct tm_html *h, const struct tm_now *now)
+{
+  if (now->workers_rss >= 0) {
+    begin_label(h);
+    tm_html_text(h, "memory of workers");
+    begin_value(h);
+    tm_page_bytes(h, now->workers_rss);
+    begin_remark(h);
+    if (now->memory > 0) {
+      tm_html_text(h, "of ");
+      tm_page_bytes(h, now->memory);
+    }
+    end_figure(h);
+  }
+  if (now->cpu_percent >= 0) {
+    begin_label(h);
+    tm_html_text(h, "processor");
+    begin_value(h);
+    tm_page_percent(h, now->cpu_percent / 100);
+    begin_remark(h);
+    tm_html_text(h, "of all cores");
+    end_figure(h);
+  }
+}
+
+static void add_bar(struct tm_html *h, const struct tm_fact_counts *c, double share)
+{
+  enum { WIDTH = 1000, HEIGHT = 14 };
+  struct tm_buf sentence = TM_BUF_NONE;
+  double failed = (double)c->failed / (double)c->created * WIDTH, done = share * WIDTH - failed;
+  if (c->failed > 0 && failed < 3) /* one is seen */
+    failed = 3;
+  tm_text_percent(&sentence, share);
+  tm_buf_add_str(&sentence, " of the mini-batches have ended");
+  tm_svg_open(h, &(struct tm_svg_picture) {
+                     .class_name = "bar", .sentence = sentence.data, .height = HEIGHT });
+  tm_svg_stretch_open(h, &(struct tm_svg_stretch) { 0, 100, 0, HEIGHT, WIDTH, HEIGHT });
+  tm_svg_rect(h, TM_PAINT_NOTHING, 0, 0, WIDTH, HEIGHT, NULL);
+  tm_svg_rect(h, TM_PAINT_DONE, 0, 0, done, HEIGHT, NULL);
+  if (c->failed > 0)
+    tm_svg_rect(h, TM_PAINT_FAILED, done, 0, failed, HEIGHT, NULL);
+  tm_svg_stretch_close(h);
+  tm_svg_close(h);
+  tm_buf_release(&sentence);
+}
+
+static void add_progress(struct tm_html *h, const struct tm_fact_job *job, const struct tm_now *now)
+{
+  const struct tm_fact_counts *c = &job->counts;
+  if (now->share >= 0)
+    add_bar(h, c, now->share);
+  tm_html_open(h, "p class='barline'");
+  if (now->share >= 0) {
+    tm_html_open(h, "b");
+    tm_page_percent(h, now->share);
+    tm_html_close(h, "b");
+    tm_html_text(h, " ");
+  }
+  tm_html_int(h, c->succeeded + c->failed);
+  tm_html_text(h, c->is_listed ? " of " : " of so far ");
+  tm_page_count(h, c->created, "mini-batch", "mini-batches");
+  if (now->left_ns >= 0) {
+    tm_html_text(h, " · ");
+    tm_page_duration(h, now->left_ns);
+    tm_html_text(h, " left");
+  }
+  tm_html_text(h, " · ");
+  tm_page_duration(h, job->elapsed_ns);
+  tm_html_text(h, " so far");
+  tm_html_close(h, "p");
+}
+
+static void add_running(struct tm_html *h, const struct tm_job_page *page)
+{
+  struct tm_now now;
+  tm_now_of(&now, page);
+  add_progress(h, page->job, &now);
+  tm_html_open(h, "dl class='figures'");
+  add_remaining(h, &page->job->counts);
+  add_failed(h, page);
+  add_last_speed(h, now.items_per_second);
+  add_workers(h, &now);
+  add_machine(h, &now);
+  tm_html_close(h, "dl");
+}
+
+static void add_all(struct tm_html *h, const struct tm_job_page *page)
+{
   tm_html_open(h, "dl class='figures'");
   add_mini_batches(h, &page->job->counts);
   add_items(h, page);
@@ -231,5 +382,14 @@ void tm_section_figures(struct tm_html *h, const struct tm_job_page *page)
   add_speed(h, page);
   add_memory(h, page);
   tm_html_close(h, "dl");
+}
+
+void tm_section_figures(struct tm_html *h, const struct tm_job_page *page)
+{
+  tm_html_open(h, "section id='figures' aria-label='Figures'");
+  if (page->job->state == TM_FACT_RUNNING)
+    add_running(h, page);
+  else
+    add_all(h, page);
   tm_html_close(h, "section");
 }

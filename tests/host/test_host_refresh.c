@@ -41,7 +41,8 @@ static void follow(struct host *h, struct tidemill_record *r, int64_t n)
 
 static bool has_metric(struct tidemill_record *r, const char *name, const char *value)
 {
-  const char *at = strstr(tidemill_record_metrics(r), name), *end = at ? strchr(at + 1, '\n') : NULL;
+  const char *at = strstr(tidemill_record_metrics(r), name),
+             *end = at ? strchr(at + 1, '\n') : NULL;
   size_t n = strlen(value);
   return end && (size_t)(end - at) > n && strncmp(end - n, value, n) == 0;
 }
