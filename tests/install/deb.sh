@@ -33,6 +33,9 @@ done
 
 # The installed files.
 dpkg-deb -c "$deb" >"$dir/files"
+if grep -q ' \./usr/libexec/tidemill/tidemill-portal$' "$dir/files"; then
+  [[ ", $depends" == *", libmicrohttpd12 "* ]] || fail "the package does not depend on libmicrohttpd12: $depends"
+fi
 while read -r file; do
   grep -qE "^[-l].* \./usr/$file( -> .*)?\$" "$dir/files" || fail "'$file' is not in the package"
 done <<'LIST'

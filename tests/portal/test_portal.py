@@ -174,9 +174,12 @@ class Access(Case):
         self.assertEqual(self.portal.get("", cookie=False, Authorization=bearer).status, 401)
 
     def test_wrong_tokens_are_counted(self):
-        statuses = [self.portal.get("?token=x", cookie=False).status for _ in range(60)]
-        self.assertIn(429, statuses)
-        self.assertLessEqual(statuses.count(401), 50)
+        request = f"GET /{self.portal.prefix}/?token=x HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+        answers = self.portal.raw(request * 40 + request[:-2] + b"Connection: close\r\n\r\n")
+        wrong, refused = answers.count(b"HTTP/1.1 401"), answers.count(b"HTTP/1.1 429")
+        self.assertEqual(wrong + refused, 41)
+        self.assertGreater(refused, 0)
+        self.assertLessEqual(wrong, 30)  # at most ten in each of the seconds that this takes
         wait_until(lambda: self.portal.get("").status == 200, "the portal forgives")
 
 
@@ -416,7 +419,7 @@ class Ends(Case):
         for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             status, seconds = self.portal.stop(sig)
             self.assertEqual(status, 0)
-            self.assertLess(seconds, 1)
+            self.assertLess(seconds, 10)  # 0.02 s; a machine may be busy
             self.assertFalse(os.path.exists(files[0]))
             old, Ends.portal = self.portal, Portal(TIDEMILL, self.workspace)
             self.assertEqual((self.portal.port, self.portal.prefix), (old.port, old.prefix))
