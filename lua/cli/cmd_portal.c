@@ -65,6 +65,7 @@ static int run(char **argv, struct tm_err *err)
   char *program = find_program(beside);
   int rc;
   if (program) {
+    argv[0] = "tidemill-portal"; /* so that ps names it */
     execv(program, argv);
     rc = tm_err_system(err, -errno, "cannot run '%s'", program);
   } else {
