@@ -6,12 +6,14 @@
 #include "export/metrics.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "report/life_rows.h"
+#include "report/sample_rows.h"
 #include "report/try_rows.h"
 
 /* ---- sums ---- */
@@ -44,15 +46,36 @@ static int on_try(void *data, const struct tm_try_row *row)
   return 0;
 }
 
+/* NULL: it has no samples, or there are too many. */
+static struct tm_metrics_node *node_of(struct tm_metrics_step *s, const char *id)
+{
+  for (size_t i = 0; i < s->nodes.len; i++)
+    if (strcmp(s->nodes.at[i].id, id) == 0)
+      return &s->nodes.at[i];
+  if (!tm_sample_rows_is_node(id) || s->nodes.len >= TM_METRICS_NODES)
+    return NULL;
+  *TM_ARRAY_ADD(&s->nodes) = (struct tm_metrics_node) { .id = tm_xstrdup(id) };
+  return &s->nodes.at[s->nodes.len - 1];
+}
+
+static void count_workers(struct tm_metrics_step *s, const struct tm_life_row *row, bool is_end)
+{
+  struct tm_metrics_node *n = node_of(s, row->node);
+  int by = is_end ? -1 : strcmp(row->event, "started") == 0 ? 1 : 0;
+  if (row->wall_ns < s->session_ns)
+    return;
+  if (s->workers + by >= 0)
+    s->workers += by;
+  if (n && n->workers + by >= 0)
+    n->workers += by;
+}
+
 static int on_life(void *data, const struct tm_life_row *row)
 {
   struct tm_metrics_step *s = data;
   bool is_end = strcmp(row->event, "ended") == 0;
   note_time(s, row->wall_ns);
-  if (row->wall_ns >= s->session_ns && strcmp(row->event, "started") == 0)
-    s->workers++;
-  if (row->wall_ns >= s->session_ns && is_end && s->workers > 0)
-    s->workers--;
+  count_workers(s, row, is_end);
   s->deaths += is_end && row->died;
   s->init_ns = sum(s->init_ns, row->init_ns);
   if (row->max_rss_bytes > s->max_rss_bytes)
@@ -60,14 +83,54 @@ static int on_life(void *data, const struct tm_life_row *row)
   return 0;
 }
 
+/* The rows of one moment follow one another. */
+static int on_process(void *data, const struct tm_process_sample *row)
+{
+  struct tm_metrics_node *n = data;
+  if (row->wall_ns <= 0 || row->rss < 0 || strncmp(row->process, "process", strlen("process")) != 0)
+    return 0;
+  n->rss_bytes = sum(row->wall_ns == n->moment_ns ? n->rss_bytes : 0, row->rss);
+  n->moment_ns = row->wall_ns;
+  return 0;
+}
+
+/* A node without workers has samples of those that have ended. */
+static void read_memory(struct tm_metrics_step *s, const char *logs_dir)
+{
+  bool is_known = s->workers == 0;
+  s->rss_bytes = 0;
+  for (size_t i = 0; i < s->nodes.len; i++) {
+    struct tm_metrics_node *n = &s->nodes.at[i];
+    if (n->workers == 0)
+      continue;
+    (void)tm_sample_rows_processes(logs_dir, n->id, &n->samples_at, on_process, n, NULL);
+    if (n->moment_ns < s->session_ns || n->moment_ns == 0)
+      continue;
+    s->rss_bytes = sum(s->rss_bytes, n->rss_bytes);
+    is_known = true;
+  }
+  if (!is_known)
+    s->rss_bytes = -1;
+}
+
+void tm_metrics_release_step(struct tm_metrics_step *s)
+{
+  for (size_t i = 0; i < s->nodes.len; i++)
+    free(s->nodes.at[i].id);
+  TM_ARRAY_RELEASE(&s->nodes);
+}
+
 void tm_metrics_read_step(struct tm_metrics_step *s, const char *logs_dir, int64_t session_ns)
 {
   if (session_ns != s->session_ns) { /* the lives are few: they are read again */
     s->workers = s->deaths = s->init_ns = s->max_rss_bytes = s->lives_at = 0;
     s->session_ns = session_ns;
+    for (size_t i = 0; i < s->nodes.len; i++)
+      s->nodes.at[i].workers = 0;
   }
   (void)tm_try_rows_next(logs_dir, &s->tries_at, on_try, s, NULL);
   (void)tm_life_rows_next(logs_dir, &s->lives_at, on_life, s, NULL);
+  read_memory(s, logs_dir);
 }
 
 /* ---- text ---- */
@@ -112,6 +175,7 @@ static const struct metric of_step[] = {
   { "overhead_seconds", true, NANOSECONDS, STEP(overhead_ns), "Time of tries outside of run(): loading items, returning results." },
   { "init_seconds", true, NANOSECONDS, STEP(init_ns), "Time of workers in init()." },
   { "result_bytes", true, COUNT, STEP(result_bytes), "Size of the rows that tries have returned." },
+  { "worker_memory_bytes", false, COUNT, STEP(rss_bytes), "Memory that all workers had resident when they were measured last." },
   { "worker_memory_max_bytes", false, COUNT, STEP(max_rss_bytes), "The most memory that a worker had resident, of those that have ended." },
   { "last_event_time_seconds", false, NANOSECONDS, STEP(last_ns), "When a try ended, or a worker was started, was ready or ended, since the epoch." },
 };

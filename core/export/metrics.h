@@ -16,6 +16,16 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
+
+#define TM_METRICS_NODES 256 /* of a step, whose workers are measured */
+
+struct tm_metrics_node {
+  char *id;
+  int64_t workers;              /* that are alive */
+  int64_t samples_at;           /* a place in the table of its processes */
+  int64_t moment_ns, rss_bytes; /* the last one, and the sum of its workers then */
+};
 
 /* -1: not known. */
 struct tm_metrics_step {
@@ -28,9 +38,11 @@ struct tm_metrics_step {
   int64_t result_bytes;
   int64_t workers, deaths;    /* in this session; of all sessions */
   int64_t max_rss_bytes;      /* of the workers that have ended, the largest one */
+  int64_t rss_bytes;          /* of those that are alive, when they were measured last */
   int64_t last_ns;            /* wall clock: the last event */
   int64_t tries_at, lives_at; /* places in the tables */
   int64_t session_ns;         /* wall clock: when the session began that `workers` is of */
+  struct TM_ARRAY(struct tm_metrics_node) nodes;
 };
 
 struct tm_metrics_job {
@@ -45,6 +57,7 @@ struct tm_metrics_job {
 /* Adds to the sums what is new in the tables below `logs_dir`; zeroed: all. `session_ns`: when the
  * step's last session began. Leaves out what cannot be read. */
 void tm_metrics_read_step(struct tm_metrics_step *s, const char *logs_dir, int64_t session_ns);
+void tm_metrics_release_step(struct tm_metrics_step *s); /* zeroed: a no-op */
 void tm_metrics_add(struct tm_buf *out, const struct tm_metrics_job *job);
 
 #endif

@@ -432,6 +432,8 @@ void tm_record_release(struct tidemill_record *r)
 {
   forget(r);
   tm_record_release_errors(r);
+  for (size_t i = 0; i < r->metrics.len; i++)
+    tm_metrics_release_step(&r->metrics.at[i]);
   TM_ARRAY_RELEASE(&r->metrics);
   tm_inspection_release(&r->inspection);
   tm_changes_close(&r->changes);

@@ -35,7 +35,7 @@ static void read_step(struct tidemill_record *r, size_t i)
   m->items_succeeded = s->items_succeeded;
   m->items_failed = s->items_failed;
   if (!is_running)
-    m->workers = 0;
+    m->workers = m->rss_bytes = 0;
 }
 
 const char *tidemill_record_metrics(struct tidemill_record *r)

@@ -280,11 +280,13 @@ static void check_metrics(void)
   struct tm_metrics_step step = { .name = "step" };
   struct tm_buf text = TM_BUF_NONE;
   tm_metrics_read_step(&step, dir, BEGIN_NS);
-  fuzz_require(step.run_ns >= 0 && step.overhead_ns >= 0 && step.workers >= 0);
+  fuzz_require(step.rss_bytes >= -1 && step.run_ns >= 0 && step.overhead_ns >= 0 &&
+               step.workers >= 0);
   tm_metrics_add(&text, &(struct tm_metrics_job) {
                             .pipeline = "p", .name = "j", .steps = &step, .steps_len = 1 });
   fuzz_require(strcmp(tm_buf_str(&text) + text.len - strlen(end), end) == 0);
   tm_buf_release(&text);
+  tm_metrics_release_step(&step);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

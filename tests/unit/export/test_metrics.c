@@ -167,7 +167,7 @@ static void what_is_not_known_is_left_out(void **state)
   expect(&job, "tidemill_job_end_time_seconds", "");
   expect(&job, "tidemill_last_event_time_seconds", "");
   free(read_all(&job, "", &samples));
-  assert_int_equal(samples, 3 + 2 * 19 - 2);
+  assert_int_equal(samples, 3 + 2 * 20 - 2);
   free(read_all(&bare, "", &samples));
   assert_int_equal(samples, 2);
 }
@@ -240,6 +240,7 @@ static void tables_are_summed_up(void **state)
   assert_int_equal(s.deaths, 1);
   assert_int_equal(s.max_rss_bytes, 2 << 20);
   assert_int_equal(s.last_ns, 6 * TM_S);
+  tm_metrics_release_step(&s);
   folder_remove(dir);
 }
 
@@ -263,6 +264,38 @@ static void only_what_is_new_is_read(void **state)
   tm_metrics_read_step(&s, dir, 4 * TM_S);
   assert_int_equal(s.workers, 1);
   assert_int_equal(s.tries, 2);
+  tm_metrics_release_step(&s);
+  folder_remove(dir);
+}
+
+#define SAMPLES "/processes_resource_usage.csv"
+#define SAMPLE_HEADER                                                                              \
+  "Utc Time,Process,Pid,Parent Pid,Name,Cpu Percent,Memory Rss (MB),Disk Io Read (MB),"            \
+  "Disk Io Write (MB)\n"
+#define SAMPLE(second, process, mb) AT(second) "," process ",1,1,tidemill,0," mb ",0,0\n"
+
+static void memory_is_that_of_the_workers_that_live(void **state)
+{
+  char *dir = folder_make();
+  struct tm_metrics_step s = { .name = "s" };
+  put_tables(dir, TRY_HEADER, LIFE_HEADER BORN(1, "a") AT(1) ",b,1,mine,2,started,,,,\n");
+  tm_metrics_read_step(&s, dir, TM_S);
+  assert_int_equal(s.rss_bytes, -1); /* nothing was measured */
+  file_put(dir, "perf/0" SAMPLES,
+           SAMPLE_HEADER SAMPLE(2, "process000", "5.0") SAMPLE(3, "process000", "6.0")
+               SAMPLE(3, "process000", "1.0") SAMPLE(3, "keeper", "9.0"),
+           0600);
+  file_put(dir, "perf/1" SAMPLES, SAMPLE_HEADER SAMPLE(2, "process001", "3.0"), 0600);
+  for (int i = 0; i < 2; i++) {
+    tm_metrics_read_step(&s, dir, TM_S);
+    assert_int_equal(s.rss_bytes, 10 << 20);
+  }
+  put_tables(dir, TRY_HEADER,
+             LIFE_HEADER BORN(1, "a")
+                 AT(1) ",b,1,mine,2,started,,,,\n" AT(4) ",b,1,mine,2,ended,3.0,3.0,,stopped\n");
+  tm_metrics_read_step(&s, dir, TM_S);
+  assert_int_equal(s.rss_bytes, 7 << 20);
+  tm_metrics_release_step(&s);
   folder_remove(dir);
 }
 
@@ -281,5 +314,6 @@ UNIT_TESTS({
     cmocka_unit_test(names_cannot_end_a_label_or_a_line),
     cmocka_unit_test(tables_are_summed_up),
     cmocka_unit_test(only_what_is_new_is_read),
+    cmocka_unit_test(memory_is_that_of_the_workers_that_live),
     cmocka_unit_test(a_job_without_tables_has_none),
 });
