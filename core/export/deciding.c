@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "insight/sums.h"
 
 #define CAP_MIN 16 /* a power of two, as all capacities are */
 
@@ -78,12 +79,6 @@ static void drop(struct tm_deciding *d, int64_t mini_batch)
   d->len--;
 }
 
-/* So that numbers from a damaged file cannot overflow. */
-static int64_t sum(int64_t a, int64_t b)
-{
-  return b < 0 ? a : a > INT64_MAX - b ? INT64_MAX : a + b;
-}
-
 bool tm_deciding_add(struct tm_deciding *d, const struct tm_deciding_try *t,
                      struct tm_decision *out)
 {
@@ -97,8 +92,8 @@ bool tm_deciding_add(struct tm_deciding *d, const struct tm_deciding_try *t,
   struct tm_undecided *u = add(d, t->mini_batch);
   if (!t->is_part) /* a new round, after a resume perhaps */
     *u = (struct tm_undecided) { .mini_batch = t->mini_batch, .items = t->items };
-  u->settled = sum(u->settled, t->is_done ? t->items : t->failed);
-  u->bytes = sum(u->bytes, t->bytes);
+  tm_sum_add(&u->settled, t->is_done ? t->items : t->failed);
+  tm_sum_add(&u->bytes, t->bytes);
   u->has_good = u->has_good || t->is_done;
   if (u->settled <= 0 || u->settled < u->items)
     return false;

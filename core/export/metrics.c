@@ -12,16 +12,12 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "insight/sums.h"
 #include "report/life_rows.h"
 #include "report/sample_rows.h"
 #include "report/try_rows.h"
 
 /* ---- sums ---- */
-
-static int64_t sum(int64_t a, int64_t b)
-{
-  return b <= 0 ? a : a > INT64_MAX - b ? INT64_MAX : a + b;
-}
 
 static void note_time(struct tm_metrics_step *s, int64_t wall_ns)
 {
@@ -38,11 +34,11 @@ static int on_try(void *data, const struct tm_try_row *row)
   s->try_errors += strcmp(row->category, "error") == 0;
   s->try_timeouts += strcmp(row->category, "timeout") == 0;
   s->try_lost += strcmp(row->category, "lost") == 0;
-  s->run_ns = sum(s->run_ns, row->run_ns);
-  s->overhead_ns = sum(s->overhead_ns, row->elapsed_ns - row->run_ns);
-  s->result_bytes = sum(s->result_bytes, row->bytes);
+  tm_sum_add(&s->run_ns, row->run_ns);
+  tm_sum_add(&s->overhead_ns, row->elapsed_ns - row->run_ns);
+  tm_sum_add(&s->result_bytes, row->bytes);
   if (row->begin_wall_ns > 0)
-    note_time(s, sum(row->begin_wall_ns, row->elapsed_ns));
+    note_time(s, tm_sum(row->begin_wall_ns, row->elapsed_ns));
   return 0;
 }
 
@@ -77,7 +73,7 @@ static int on_life(void *data, const struct tm_life_row *row)
   note_time(s, row->wall_ns);
   count_workers(s, row, is_end);
   s->deaths += is_end && row->died;
-  s->init_ns = sum(s->init_ns, row->init_ns);
+  tm_sum_add(&s->init_ns, row->init_ns);
   if (row->max_rss_bytes > s->max_rss_bytes)
     s->max_rss_bytes = row->max_rss_bytes;
   return 0;
@@ -89,7 +85,7 @@ static int on_process(void *data, const struct tm_process_sample *row)
   struct tm_metrics_node *n = data;
   if (row->wall_ns <= 0 || row->rss < 0 || strncmp(row->process, "process", strlen("process")) != 0)
     return 0;
-  n->rss_bytes = sum(row->wall_ns == n->moment_ns ? n->rss_bytes : 0, row->rss);
+  n->rss_bytes = tm_sum(row->wall_ns == n->moment_ns ? n->rss_bytes : 0, row->rss);
   n->moment_ns = row->wall_ns;
   return 0;
 }
@@ -106,7 +102,7 @@ static void read_memory(struct tm_metrics_step *s, const char *logs_dir)
     (void)tm_sample_rows_processes(logs_dir, n->id, &n->samples_at, on_process, n, NULL);
     if (n->moment_ns < s->session_ns || n->moment_ns == 0)
       continue;
-    s->rss_bytes = sum(s->rss_bytes, n->rss_bytes);
+    tm_sum_add(&s->rss_bytes, n->rss_bytes);
     is_known = true;
   }
   if (!is_known)
