@@ -418,7 +418,7 @@ static void lines_are_read_as_they_come(void **state)
     if (is_readable(tidemill_logs_fd(logs), 0))
       assert_true(tidemill_logs_read(logs, on_line, &all, &h.err) == (all.lines == 3 ? 7 : 0));
   }
-  host_must(&h, tidemill_logs_read(logs, on_line, &all, &h.err)); /* to the end of what there is */
+  host_must(&h, tidemill_logs_read(logs, on_line, &all, &h.err)); /* to their end */
   assert_false(tidemill_logs_is_over(logs));
   host_go(&h, 1);
   host_wait(&h);
