@@ -124,6 +124,26 @@ void tm_time_duration(struct tm_buf *out, int64_t ns)
     tm_buf_printf(out, "%d h %02d min", (int)(minutes / 60), (int)(minutes % 60));
 }
 
+void tm_time_precise(struct tm_buf *out, int64_t ns)
+{
+  uint64_t size = size_of(ns);
+  int64_t micros = rounded(size, TM_US);
+  int64_t tenths = rounded(size, TM_MS / 10);
+
+  if (rounded(size, TM_MS) >= 100) {
+    tm_time_duration(out, ns);
+    return;
+  }
+  if (ns < 0 && micros > 0)
+    tm_buf_add_char(out, '-');
+  if (micros < 1000)
+    tm_buf_printf(out, "%d µs", (int)micros);
+  else if (tenths < 100)
+    tm_buf_printf(out, "%d.%d ms", (int)(tenths / 10), (int)(tenths % 10));
+  else
+    tm_buf_printf(out, "%d ms", (int)rounded(size, TM_MS));
+}
+
 void tm_time_clock(struct tm_buf *out, int64_t ns)
 {
   int64_t seconds = ns < 0 ? 0 : ns / TM_S;

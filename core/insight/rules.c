@@ -87,9 +87,9 @@ void tm_rule_add_command(struct tm_buf *out, const struct tm_finding_input *in, 
 void tm_rule_add_span(struct tm_buf *out, const struct tm_finding_input *in, int64_t from_ns,
                       int64_t to_ns)
 {
-  tm_time_duration(out, tm_larger(from_ns - in->model->origin_ns, 0));
+  tm_time_precise(out, tm_larger(from_ns - in->model->origin_ns, 0));
   tm_buf_add_str(out, " and ");
-  tm_time_duration(out, tm_larger(to_ns - in->model->origin_ns, 0));
+  tm_time_precise(out, tm_larger(to_ns - in->model->origin_ns, 0));
   tm_buf_add_str(out, " after the start");
 }
 

@@ -208,9 +208,9 @@ bool tm_rule_timeout(const struct tm_finding_input *in, struct tm_finding *out)
   if (run->count < P99_CALLS || timeout_ns <= 0 || (double)p99 < P99_NEAR * timeout_ns)
     return false;
   tm_buf_add_str(&text, "one call in a hundred took ");
-  tm_time_duration(&text, p99);
+  tm_time_precise(&text, p99);
   tm_buf_add_str(&text, " or longer, and run_invocation_timeout is ");
-  tm_time_duration(&text, (int64_t)timeout_ns);
+  tm_time_precise(&text, (int64_t)timeout_ns);
   tm_buf_add_str(&text, ". ");
   if (in->model->tries[TM_CATEGORY_TIMEOUT] > 0) {
     tm_text_count(

@@ -92,9 +92,9 @@ bool tm_rule_slow(const struct tm_finding_input *in, struct tm_finding *out)
   tm_buf_printf(&head, is_node ? "Node %s was slower:" : "Worker %s was slower:", slowest.name);
   tm_buf_printf(&text, "it took %.1f times as long for an item as the median of the others, ",
                 own / median);
-  tm_time_duration(&text, (int64_t)own);
+  tm_time_precise(&text, (int64_t)own);
   tm_buf_add_str(&text, " instead of ");
-  tm_time_duration(&text, (int64_t)median);
+  tm_time_precise(&text, (int64_t)median);
   tm_buf_add_str(&text, ". Its items may have been larger; ");
   tm_rule_add_command(&text, in, "logs", is_node ? "--node" : "--worker", slowest.name);
   tm_buf_add_str(&text, " shows its tries.");
@@ -183,11 +183,11 @@ bool tm_rule_slower(const struct tm_finding_input *in, struct tm_finding *out)
   tm_buf_printf(&text, "%.1f times as long for an item as in ", now / then);
   tm_text_one_line(&text, job->before, strlen(job->before), 200);
   tm_buf_add_str(&text, ", the last Completed job of this pipeline: ");
-  tm_time_duration(&text, job->elapsed_ns);
+  tm_time_precise(&text, job->elapsed_ns);
   tm_buf_add_str(&text, " for ");
   tm_text_count(&text, items, " items");
   tm_buf_add_str(&text, ", then ");
-  tm_time_duration(&text, job->before_elapsed_ns);
+  tm_time_precise(&text, job->before_elapsed_ns);
   tm_buf_add_str(&text, " for ");
   tm_text_grouped(&text, job->before_items);
   tm_buf_add_char(&text, '.');

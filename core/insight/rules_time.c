@@ -56,7 +56,7 @@ static void add_long(struct tm_buf *out, const struct long_tries *l)
   tm_buf_add_str(out, " took ");
   for (size_t i = 0; i < l->len; i++) {
     tm_buf_add_str(out, i > 0 ? " and " : "");
-    tm_time_duration(out, l->at[i]->elapsed_ns);
+    tm_time_precise(out, l->at[i]->elapsed_ns);
   }
 }
 
@@ -84,7 +84,7 @@ static bool add_saved(struct tm_buf *out, const struct tm_finding_input *in,
     return false;
   tm_buf_printf(out, " With mini_batch_size %lld instead of %lld, it would have ended about ",
                 (long long)smaller, (long long)size);
-  tm_time_duration(out, saved);
+  tm_time_precise(out, saved);
   tm_buf_add_str(out, " earlier, if the items of a mini-batch take equally long.");
   return true;
 }
@@ -111,7 +111,7 @@ bool tm_rule_tail(const struct tm_finding_input *in, struct tm_finding *out)
       !is_much(tail.ns, TAIL_SHARE, m->last_ns - tm_rule_begin_ns(in)))
     return false;
   tm_buf_add_str(&text, "in the last ");
-  tm_time_duration(&text, tail.ns);
+  tm_time_precise(&text, tail.ns);
   tm_buf_printf(&text, " fewer than half of the %zu worker slots had work", m->workers.slots.len);
   add_long(&text, &longest);
   tm_buf_add_char(&text, '.');
@@ -207,7 +207,7 @@ bool tm_rule_init(const struct tm_finding_input *in, struct tm_finding *out)
   if (inits == 0 || !is_much(time.init_ns, INIT_SHARE, time.lived_ns))
     return false;
   tm_buf_add_str(&head, "init() takes ");
-  tm_time_duration(&head, time.init_ns / inits);
+  tm_time_precise(&head, time.init_ns / inits);
   tm_buf_add_str(&text, "and was run ");
   tm_text_count(&text, inits, tm_text_counted(inits, " time", " times"));
   tm_buf_printf(&text, " for %zu worker %s, %d %% of worker time. ", m->workers.slots.len,
@@ -241,11 +241,13 @@ bool tm_rule_small(const struct tm_finding_input *in, struct tm_finding *out)
   struct tm_buf text = TM_BUF_NONE;
   if (!is_much(handing, SMALL_SHARE, time.lived_ns) || median > SMALL_AROUND_NS)
     return false;
-  tm_buf_printf(&text, "handing them over takes %d %% of worker time, ",
+  tm_buf_printf(&text, "%s %d %% of worker time, ",
+                handing > time.around_ns ? "handing them over and waiting for the next one take"
+                                         : "handing them over takes",
                 tm_rule_percent((double)handing / (double)time.lived_ns));
-  tm_time_duration(&text, handing);
+  tm_time_precise(&text, handing);
   tm_buf_add_str(&text, " in all, and run() ");
-  tm_time_duration(&text, time.run_ok_ns + time.run_failed_ns);
+  tm_time_precise(&text, time.run_ok_ns + time.run_failed_ns);
   tm_buf_add_str(&text, ". A larger mini_batch_size costs less");
   if (size > 0)
     tm_buf_printf(&text, "; it is %lld", (long long)size);

@@ -276,7 +276,7 @@ void tm_step_model_add_try(struct tm_step_model *m, const struct tm_try_row *t)
 
   m->tries[category]++;
   m->tries_failed += sums.is_failed;
-  if (t->run_ns > 0)
+  if (t->run_ns > 0 || sums.is_ok) /* one that succeeded may have taken less than the table shows */
     tm_quantiles_add(&m->run, sums.run_ns);
   if (sums.is_ok)
     count_ok(m, t, &sums);
@@ -308,8 +308,9 @@ static void settle_worker(struct tm_step_model *m, const struct tm_worker_life *
   int64_t until_ns = tm_worker_until_ns(w, runs ? now_ns : 0);
   tm_bins_add_span(&m->series, TM_SERIES_ALIVE, w->started_ns, until_ns);
   tm_lanes_add_span(&m->lanes, lane, TM_LANE_ALIVE, w->started_ns, until_ns);
+  int64_t begun_ns = tm_sum(w->started_ns, tm_sum(w->start_ns, w->init_ns));
   tm_lanes_add_span(&m->lanes, lane, TM_LANE_INIT, w->started_ns,
-                    tm_smaller(tm_sum(w->started_ns, tm_sum(w->start_ns, w->init_ns)), until_ns));
+                    w->init_failed ? until_ns : tm_smaller(begun_ns, until_ns));
 }
 
 void tm_step_model_settle(struct tm_step_model *m, int64_t now_ns)

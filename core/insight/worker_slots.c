@@ -238,5 +238,7 @@ void tm_worker_time_add(struct tm_worker_time *sum, const struct tm_worker_life 
   take(&sum->init_ns, &left, w->init_ns);
   take(&sum->start_ns, &left, w->start_ns);
   take(&sum->around_ns, &left, w->around_ns);
+  if (w->init_failed) /* it never waited for work, but was about to end */
+    take(&sum->start_ns, &left, left);
   take(&sum->wait_ns, &left, left);
 }

@@ -24,7 +24,7 @@ void tm_cell_count(struct tm_html *h, int64_t n)
 void tm_cell_duration(struct tm_html *h, int64_t ns)
 {
   struct tm_buf text = TM_BUF_NONE;
-  tm_time_duration(&text, ns);
+  tm_time_precise(&text, ns);
   put_number(h, (double)ns, &text);
 }
 

@@ -182,7 +182,7 @@ static char *title_of(const struct tm_box *b)
   tm_buf_printf(&text, "mini-batch %lld, try %u: ", (long long)b->mini_batch, b->try_number);
   if (is_failed(b))
     tm_buf_printf(&text, "failed (%s) after ", tm_category_name((enum tm_category)b->category));
-  tm_time_duration(&text, b->elapsed_ns);
+  tm_time_precise(&text, b->elapsed_ns);
   if (b->items > 1 && !is_failed(b)) {
     tm_buf_add_str(&text, ", ");
     tm_figure_count(&text, b->items, "item", "items");

@@ -67,7 +67,7 @@ static void add_head(struct tm_html *h, const struct tm_job_page *page)
   tm_html_open(h, "head");
   tm_html_void(h, "meta charset='utf-8'");
   tm_html_void(h, "meta name='generator'");
-  tm_html_attrf(h, "content", "tidemill report %s", tm_text_or_empty(job->version));
+  tm_html_attr(h, "content", "tidemill report " TM_VERSION);
   tm_html_void(h, "meta http-equiv='Content-Security-Policy'");
   tm_html_attrf(h, "content",
                 "default-src 'none'; style-src 'nonce-%s'; script-src 'nonce-%s'; img-src data:; "
@@ -176,7 +176,7 @@ static void add_foot(struct tm_html *h, const struct tm_job_page *page)
   tm_html_open(h, "footer class='wrap'");
   tm_html_open(h, "p");
   add_scope(h, page);
-  tm_html_textf(h, "Made by tidemill %s", tm_text_or_empty(page->job->version));
+  tm_html_text(h, "Made by tidemill " TM_VERSION);
   if (page->made_ns > 0) {
     tm_html_text(h, " on ");
     tm_page_moment(h, page->made_ns);

@@ -274,8 +274,8 @@
   }
 
   function formatDuration(s) {
-    if (s < 9.995) return `${s.toFixed(2)} s`;
-    if (s < 59.95) return `${s.toFixed(1)} s`;
+    if (s < 0.0995) return s < 0.0009995 ? `${Math.round(s * 1e6)} µs` : `${(s * 1e3).toFixed(s < 0.00995 ? 1 : 0)} ms`;
+    if (s < 59.95) return `${s.toFixed(s < 9.995 ? 2 : 1)} s`;
     if (s < 3599.5) return `${Math.floor(Math.round(s) / 60)} min ${two(Math.round(s) % 60)} s`;
     return `${Math.floor(s / 3600)} h ${two(s / 60 % 60)} min`;
   }

@@ -107,7 +107,7 @@ static void add(struct tm_html *h, struct tm_buf *text)
 void tm_page_duration(struct tm_html *h, int64_t ns)
 {
   struct tm_buf text = TM_BUF_NONE;
-  tm_time_duration(&text, ns > 0 ? ns : 0);
+  tm_time_precise(&text, ns > 0 ? ns : 0);
   add(h, &text);
 }
 

@@ -19,6 +19,7 @@
 #define MARK_HEIGHT 17 /* of the line of a mark's words */
 #define MARKS       4
 #define UNITS       1000
+#define SHORTEST_NS 500 /* tables have microseconds, and the scale has no place for 0 */
 
 /* ---- the scale ---- */
 
@@ -48,7 +49,8 @@ static int64_t count_of(const struct tm_quantiles *q, const struct bars *b, size
 {
   int64_t sum = 0;
   size_t first = b->first + bar * b->joined;
-  for (size_t i = first; i < first + b->joined && i < TM_QUANTILE_BINS; i++)
+  for (size_t i = bar > 0 ? first : 0; /* the first bar has what is too short for the scale */
+       i < first + b->joined && i < TM_QUANTILE_BINS; i++)
     sum += q->bins[i];
   return sum;
 }
@@ -70,7 +72,8 @@ static double density_of(const struct tm_quantiles *q, const struct bars *b, siz
 /* Which bins make a bar: at most BARS_MAX bars, fewer for few tries, with one free at each end. */
 static struct bars bars_of(const struct tm_quantiles *q)
 {
-  size_t low = tm_quantiles_bin(q->min), high = tm_quantiles_bin(q->max);
+  size_t low = tm_quantiles_bin(q->min > SHORTEST_NS ? q->min : SHORTEST_NS),
+         high = tm_quantiles_bin(q->max > SHORTEST_NS ? q->max : SHORTEST_NS);
   struct bars b = { .joined = 1 };
   for (;; b.joined *= 2) {
     b.first = low / b.joined * b.joined;
@@ -184,7 +187,7 @@ static void add_mark(struct tm_html *h, const struct mark *m)
   struct tm_buf text = TM_BUF_NONE;
   double y = m->row * MARK_HEIGHT;
   tm_buf_printf(&text, "%s ", m->name);
-  tm_time_duration(&text, m->ns);
+  tm_time_precise(&text, m->ns);
   tm_svg_stretch_open(h, &(struct tm_svg_stretch) {
                              m->percent, 0.4, y, PLOT_HEIGHT + MARKS * MARK_HEIGHT - y, 4, 100 });
   tm_html_attr(h, "overflow", "visible");
@@ -210,22 +213,22 @@ static char *sentence_of(const struct tm_quantiles *q)
   tm_buf_add_str(&text, "How long run() took in ");
   tm_figure_count(&text, q->count, "try", "tries");
   tm_buf_add_str(&text, ", on a logarithmic scale: half took at most ");
-  tm_time_duration(&text, tm_quantiles_at(q, 0.5));
+  tm_time_precise(&text, tm_quantiles_at(q, 0.5));
   tm_buf_add_str(&text, ", 90 % at most ");
-  tm_time_duration(&text, tm_quantiles_at(q, 0.9));
+  tm_time_precise(&text, tm_quantiles_at(q, 0.9));
   tm_buf_add_str(&text, ", 99 % at most ");
-  tm_time_duration(&text, tm_quantiles_at(q, 0.99));
+  tm_time_precise(&text, tm_quantiles_at(q, 0.99));
   tm_buf_add_str(&text, "; the longest took ");
-  tm_time_duration(&text, q->max);
+  tm_time_precise(&text, q->max);
   tm_buf_add_char(&text, '.');
   return tm_buf_take(&text);
 }
 
 static void add_range(struct tm_buf *text, const struct bars *b, size_t bar)
 {
-  tm_time_duration(text, first_of(b, bar));
+  tm_time_precise(text, first_of(b, bar));
   tm_buf_add_str(text, " to ");
-  tm_time_duration(text, first_of(b, bar + 1));
+  tm_time_precise(text, first_of(b, bar + 1));
 }
 
 static void add_bar(struct tm_html *h, const struct tm_quantiles *q, const struct bars *b,
@@ -326,7 +329,7 @@ static void add_one(struct tm_html *h, const struct tm_quantiles *q)
 {
   struct tm_buf text = TM_BUF_NONE;
   tm_buf_add_str(&text, "run() was called once and took ");
-  tm_time_duration(&text, q->max);
+  tm_time_precise(&text, q->max);
   tm_buf_add_char(&text, '.');
   tm_html_put(h, "p", tm_buf_str(&text));
   tm_buf_release(&text);

@@ -47,15 +47,18 @@ void tm_section_findings(struct tm_html *h, const struct tm_job_page *page)
   for (size_t i = 0; page->steps && i < page->job->steps.len; i++)
     if (page->steps[i].model) {
       is_known = true;
-      has_failed = has_failed || page->steps[i].model->tries_failed > 0;
+      has_failed = has_failed || page->steps[i].model->tries_failed > 0 ||
+                   page->steps[i].model->workers.inits_failed > 0 ||
+                   page->steps[i].model->workers.deaths > 0;
     }
   if (!is_known || !page->findings)
     return;
   tm_section_begin(h, page, "findings", "What stands out", TM_SECTION_OF_JOB, NULL);
   if (page->findings->len == 0)
     tm_html_put(h, "p class='dim'",
-                has_failed ? "Nothing besides the failures: no other rule found anything unusual."
-                           : "Nothing: no try failed, and no rule found anything unusual.");
+                has_failed
+                    ? "Nothing besides the failures: no other rule found anything unusual."
+                    : "Nothing: no try and no worker failed, and no rule found anything unusual.");
   else
     tm_html_open(h, "ul class='findings'");
   for (size_t i = 0; i < page->findings->len; i++)

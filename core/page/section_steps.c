@@ -177,9 +177,9 @@ static void add_bar(struct tm_html *h, const struct tm_job_page *page, size_t st
   tm_buf_clear(&text);
   if (at.to_ns > 0) {
     tm_buf_printf(&text, "%s: from ", s->name);
-    tm_time_duration(&text, at.from_ns - all.from_ns);
+    tm_time_precise(&text, at.from_ns - all.from_ns);
     tm_buf_add_str(&text, " to ");
-    tm_time_duration(&text, at.to_ns - all.from_ns);
+    tm_time_precise(&text, at.to_ns - all.from_ns);
     tm_svg_stretch_open(h, &(struct tm_svg_stretch) { 20, 80, y, 18, 1000, 18 });
     double from = 1000 * (double)(at.from_ns - all.from_ns) / axis;
     double width = 1000 * (double)(at.to_ns - at.from_ns) / axis;
@@ -198,14 +198,14 @@ static void add_bars(struct tm_html *h, const struct tm_job_page *page)
   if (all.to_ns <= all.from_ns)
     return;
   tm_buf_add_str(&text, "When each step ran, over ");
-  tm_time_duration(&text, all.to_ns - all.from_ns);
+  tm_time_precise(&text, all.to_ns - all.from_ns);
   tm_svg_open(h, &(struct tm_svg_picture) { "plot bars", tm_buf_str(&text), 0,
                                             26.0 * (double)page->job->steps.len + 24 });
   for (size_t i = 0; i < page->job->steps.len; i++, y += 26)
     add_bar(h, page, i, all, y);
   for (int half = 0; half <= 2; half++) {
     tm_buf_clear(&text);
-    tm_time_duration(&text, (all.to_ns - all.from_ns) * half / 2);
+    tm_time_precise(&text, (all.to_ns - all.from_ns) * half / 2);
     tm_svg_label(h, &(struct tm_svg_label) { .percent = 20 + 40.0 * half,
                                              .y = y + 14,
                                              .anchor = half == 0   ? TM_SVG_START

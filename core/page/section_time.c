@@ -75,7 +75,7 @@ static void add_bar(struct tm_html *h, const struct part *parts, size_t n, int64
     double share = (double)parts[i].ns / (double)whole;
     struct tm_buf title = TM_BUF_NONE;
     tm_buf_printf(&title, "%s: ", parts[i].words);
-    tm_time_duration(&title, parts[i].ns);
+    tm_time_precise(&title, parts[i].ns);
     tm_svg_stretch_open(h, &(struct tm_svg_stretch) { 100 * at, 100 * share, 0, BAR_HEIGHT,
                                                       BAR_UNITS * share, BAR_HEIGHT });
     tm_svg_rect(h, parts[i].paint, 0, 0, BAR_UNITS * share, BAR_HEIGHT, tm_buf_str(&title));
@@ -150,7 +150,7 @@ void tm_section_time(struct tm_html *h, const struct tm_job_page *page)
   tm_figure_count(&small, (int64_t)m->workers.list.len + m->workers.unnamed, "worker lived",
                   "workers lived");
   tm_buf_add_char(&small, ' ');
-  tm_time_duration(&small, time.lived_ns);
+  tm_time_precise(&small, time.lived_ns);
   tm_buf_add_str(&small, m->workers.list.len > 1 ? " together" : "");
   tm_section_begin(h, page, "time", "Where the time went", TM_SECTION_OF_STEP, tm_buf_str(&small));
   add_bar(h, parts, n, time.lived_ns);

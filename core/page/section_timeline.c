@@ -72,7 +72,7 @@ static void add_sessions(struct tm_html *h, const struct tm_timeline *t,
   tm_buf_printf(&text, "%zu sessions:", m->sessions.len);
   for (size_t i = 0; i < m->sessions.len && i < 20; i++) {
     tm_buf_add_str(&text, i > 0 ? ", then " : " ");
-    tm_time_duration(&text, m->sessions.at[i].end_ns - m->sessions.at[i].begin_ns);
+    tm_time_precise(&text, m->sessions.at[i].end_ns - m->sessions.at[i].begin_ns);
   }
   tm_plot_row_open(h, "sessions", "Sessions", "");
   tm_svg_open(h, &(struct tm_svg_picture) {

@@ -30,6 +30,21 @@ static void set_nonce(struct page *p)
   p->page.nonce = p->nonce;
 }
 
+/* The step with the most failed items; if nothing failed, the last one that did something here. */
+static size_t most_telling(const struct tidemill_insight *in)
+{
+  size_t found = 0;
+  int64_t failed = 0;
+  for (size_t i = 0; i < in->steps.len; i++) {
+    int64_t here = in->job.steps.at[i].counts.items_failed;
+    if (in->steps.at[i].has_model && (here > failed || failed == 0)) {
+      found = i;
+      failed = here;
+    }
+  }
+  return found;
+}
+
 static int find_step(const struct tidemill_insight *in, const char *name, size_t *step,
                      struct tm_err *err)
 {
@@ -49,9 +64,7 @@ static int find_step(const struct tidemill_insight *in, const char *name, size_t
       *step = i;
       return 0;
     }
-  for (size_t i = 0; i < in->steps.len; i++)
-    if (in->steps.at[i].has_model)
-      *step = i;
+  *step = most_telling(in);
   return 0;
 }
 

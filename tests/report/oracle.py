@@ -45,7 +45,7 @@ def read_step(logs):
         kind = kind if kind in tries else "error"
         elapsed, in_run, begun = ns(t["Elapsed Seconds"]), ns(t["Run Method Seconds"]), moment(t["Process Start Time"])
         tries[kind] += 1
-        run += [min(in_run, elapsed)] if in_run else []
+        run += [min(in_run, elapsed)] if in_run or kind == "ok" else []
         if kind == "ok":
             around.append(max(elapsed - in_run, 0))
             out.update(items=int(t["Succeeded"]), items_failed=int(t["Failed"]), result_bytes=int(t["Result Bytes"]), run_ok_ns=in_run)

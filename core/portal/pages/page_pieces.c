@@ -68,7 +68,7 @@ void tm_piece_duration(struct tm_html *h, int64_t ns)
 {
   struct tm_buf text = TM_BUF_NONE;
   if (ns >= 0)
-    tm_time_duration(&text, ns);
+    tm_time_precise(&text, ns);
   tm_html_text(h, tm_buf_str(&text));
   tm_buf_release(&text);
 }

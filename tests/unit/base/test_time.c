@@ -99,6 +99,31 @@ static void durations(void **state)
     assert_written(tm_time_duration, cases[i].ns, cases[i].expected);
 }
 
+static void short_durations_have_their_unit(void **state)
+{
+  static const struct {
+    int64_t ns;
+    const char *expected;
+  } cases[] = {
+    { 0, "0 µs" },
+    { 499, "0 µs" },
+    { 420 * TM_US, "420 µs" },
+    { 999499, "999 µs" },
+    { 999500, "1.0 ms" },
+    { 5240 * TM_US, "5.2 ms" },
+    { 9949999, "9.9 ms" },
+    { 9950 * TM_US, "10 ms" },
+    { 99499 * TM_US, "99 ms" },
+    { 99500 * TM_US, "0.10 s" },
+    { 420 * TM_MS, "0.42 s" },
+    { -52 * TM_MS, "-52 ms" },
+    { -1, "0 µs" },
+    { INT64_MIN, "-2562047 h 47 min" },
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++)
+    assert_written(tm_time_precise, cases[i].ns, cases[i].expected);
+}
+
 static void clock_times(void **state)
 {
   assert_written(tm_time_clock, -1, "00:00:00");
@@ -115,5 +140,6 @@ UNIT_TESTS({
     cmocka_unit_test(agrees_with_gmtime_on_every_day),
     cmocka_unit_test(days_are_counted_back),
     cmocka_unit_test(durations),
+    cmocka_unit_test(short_durations_have_their_unit),
     cmocka_unit_test(clock_times),
 });

@@ -107,7 +107,8 @@ static void a_short_wait_is_handing_over_and_a_longer_one_waits_for_input(void *
   struct made t;
   have_pauses(&t, 2);
   expect(&t, "small",
-         "Mini-batches are too small: handing them over takes 67 % of worker time, 6.66 s in all, "
+         "Mini-batches are too small: handing them over and waiting for the next one take 67 % of "
+         "worker time, 6.66 s in all, "
          "and run() 3.33 s. A larger mini_batch_size costs less.");
   have_pauses(&t, 2);
   expect(&t, "input", NULL);

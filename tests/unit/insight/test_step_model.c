@@ -70,6 +70,18 @@ static void feed_three(struct tm_step_model *m)
   tm_step_model_add_try(m, &t);
 }
 
+/* The table has microseconds. */
+static void a_run_that_was_too_short_to_measure_counts(void **state)
+{
+  static struct tm_step_model m;
+  tm_step_model_init(&m, 10 * S);
+  struct tm_try_row ok = a_try(0, "p0", 11 * S, 0, ""), lost = a_try(1, "p0", 11 * S, 0, "lost");
+  tm_step_model_add_try(&m, &ok);
+  tm_step_model_add_try(&m, &lost); /* run() may never have been called */
+  assert_int_equal(m.run.count, 1);
+  tm_step_model_release(&m);
+}
+
 static void tries_are_summed(void **state)
 {
   static struct tm_step_model m;
@@ -322,6 +334,7 @@ static void slots_are_no_more_than_there_were_workers_at_once(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(categories_have_names),
+    cmocka_unit_test(a_run_that_was_too_short_to_measure_counts),
     cmocka_unit_test(tries_are_summed),
     cmocka_unit_test(a_mini_batch_that_succeeds_after_a_failure_is_retried),
     cmocka_unit_test(what_depends_on_the_time_is_replaced_by_the_next_time),

@@ -84,6 +84,21 @@ static void a_life_has_its_times(void **state)
   tm_workers_release(&w);
 }
 
+static void after_a_failed_init_nothing_was_waited_for(void **state)
+{
+  struct tm_workers w = { 0 };
+  struct tm_worker_time time = { 0 };
+  event(&w, 0, 1000, "p0", "0", "started", 0, "");
+  event(&w, 0, 1300, "p0", "0", "init_failed", 300, "");
+  event(&w, 0, 1900, "p0", "0", "ended", 900, "exited with status 3");
+  tm_worker_time_add(&time, &w.list.at[0], 0);
+  assert_int_equal(time.lived_ns, 900);
+  assert_int_equal(time.init_ns, 300);
+  assert_int_equal(time.start_ns, 600);
+  assert_int_equal(time.wait_ns, 0);
+  tm_workers_release(&w);
+}
+
 static void how_a_worker_ended(void **state)
 {
   for (int i = 0; i < 4; i++) {
@@ -222,6 +237,7 @@ UNIT_TESTS({
     cmocka_unit_test(successive_workers_of_a_node_share_a_slot),
     cmocka_unit_test(slots_of_an_earlier_session_are_free),
     cmocka_unit_test(a_life_has_its_times),
+    cmocka_unit_test(after_a_failed_init_nothing_was_waited_for),
     cmocka_unit_test(how_a_worker_ended),
     cmocka_unit_test(a_clock_that_was_set_back_makes_no_negative_time),
     cmocka_unit_test(a_worker_that_was_cut_off_lived_until_its_last_try),
