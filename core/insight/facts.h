@@ -69,6 +69,7 @@ struct tm_fact_step {
   const char *script, *script_hash;
   struct TM_ARRAY(struct tm_fact_output) outputs;
   struct TM_ARRAY(struct tm_fact_input) inputs;
+  int64_t input_files, input_bytes; /* of all inputs together; -1: not known */
   struct TM_ARRAY(struct tm_fact_setting) settings;
   struct TM_ARRAY(struct tm_fact_activity) running;
   struct TM_ARRAY(struct tm_fact_item) failed_items; /* the first 5,000 */

@@ -16,67 +16,126 @@ static void add_name(struct tm_html *h, const char *name, size_t i)
     tm_html_int(h, (int64_t)i + 1);
 }
 
-static void add_inputs(struct tm_html *h, const struct tm_fact_step *step)
+struct input_columns {
+  bool sizes, version; /* of some input they are known */
+};
+
+static struct input_columns look_at_inputs(const struct tm_fact_step *step)
 {
-  bool has_version = false;
-  for (size_t i = 0; i < step->inputs.len; i++)
-    has_version = has_version || has(step->inputs.at[i].version);
-  const char *const columns[] = { "Input",  "Kind",  "Where",
-                                  "#Files", "#Size", has_version ? "Version" : NULL,
-                                  NULL };
-  if (step->inputs.len == 0)
-    return;
-  tm_page_table_begin(h, "Inputs", columns);
+  struct input_columns c = { 0 };
   for (size_t i = 0; i < step->inputs.len; i++) {
-    const struct tm_fact_input *in = &step->inputs.at[i];
-    tm_html_open(h, "tr");
-    tm_html_open(h, "th scope='row'");
-    add_name(h, in->name, i);
-    tm_html_close(h, "th");
-    tm_page_cell(h, in->kind);
-    tm_html_open(h, "td class='path'");
-    tm_html_name(h, in->where);
-    tm_html_close(h, "td");
+    c.version = c.version || has(step->inputs.at[i].version);
+    c.sizes = c.sizes || step->inputs.at[i].files >= 0 || step->inputs.at[i].bytes >= 0;
+  }
+  return c;
+}
+
+static void begin_inputs(struct tm_html *h, struct input_columns c)
+{
+  const char *columns[7] = { "Input", "Kind", "Where" };
+  size_t n = 3;
+  if (c.sizes) {
+    columns[n++] = "#Files";
+    columns[n++] = "#Size";
+  }
+  if (c.version)
+    columns[n++] = "Version";
+  tm_page_table_begin(h, "Inputs", columns);
+}
+
+static void add_input(struct tm_html *h, const struct tm_fact_input *in, size_t i,
+                      struct input_columns c)
+{
+  tm_html_open(h, "tr");
+  tm_html_open(h, "th scope='row'");
+  add_name(h, in->name, i);
+  tm_html_close(h, "th");
+  tm_page_cell(h, in->kind);
+  tm_html_open(h, "td class='path'");
+  tm_html_name(h, in->where);
+  tm_html_close(h, "td");
+  if (c.sizes) {
     tm_page_cell_int(h, in->files);
     tm_page_cell_bytes(h, in->bytes);
-    if (has_version)
-      tm_page_cell(h, in->version);
-    tm_html_close(h, "tr");
   }
+  if (c.version)
+    tm_page_cell(h, in->version);
+  tm_html_close(h, "tr");
+}
+
+static void add_inputs(struct tm_html *h, const struct tm_fact_step *step)
+{
+  struct input_columns c = look_at_inputs(step);
+  if (step->inputs.len == 0)
+    return;
+  begin_inputs(h, c);
+  for (size_t i = 0; i < step->inputs.len; i++)
+    add_input(h, &step->inputs.at[i], i, c);
   tm_page_table_end(h);
+  if (step->inputs.len > 1 && step->input_files > 0) {
+    tm_html_open(h, "p class='more'");
+    tm_html_text(h, "All inputs together: ");
+    tm_page_count(h, step->input_files, "file, ", "files, ");
+    tm_page_bytes(h, step->input_bytes);
+    tm_html_text(h, ".");
+    tm_html_close(h, "p");
+  }
+}
+
+struct output_columns {
+  bool rows, destination, registered;
+};
+
+static void begin_outputs(struct tm_html *h, struct output_columns c)
+{
+  const char *columns[7] = { "Output", "Where" };
+  size_t n = 2;
+  if (c.rows)
+    columns[n++] = "#Rows";
+  columns[n++] = "#Size";
+  if (c.destination)
+    columns[n++] = "Destination";
+  if (c.registered)
+    columns[n++] = "Registered as";
+  tm_page_table_begin(h, "Outputs", columns);
+}
+
+static void add_output(struct tm_html *h, const struct tm_job_page *page,
+                       const struct tm_fact_output *o, size_t i, struct output_columns c)
+{
+  tm_html_open(h, "tr");
+  tm_html_open(h, "th scope='row'");
+  add_name(h, o->name, i);
+  tm_html_close(h, "th");
+  tm_html_open(h, "td class='path'");
+  if (has(o->path))
+    tm_page_file(h, page, o->path);
+  tm_html_close(h, "td");
+  if (c.rows)
+    tm_page_cell_int(h, o->rows);
+  tm_page_cell_bytes(h, o->bytes);
+  if (c.destination)
+    tm_html_put(h, "td class='path'", o->destination);
+  if (c.registered)
+    tm_page_cell(h, o->registered);
+  tm_html_close(h, "tr");
 }
 
 static void add_outputs(struct tm_html *h, const struct tm_job_page *page,
                         const struct tm_fact_step *step)
 {
-  bool has_more = false;
-  for (size_t i = 0; i < step->outputs.len; i++)
-    has_more =
-        has_more || has(step->outputs.at[i].destination) || has(step->outputs.at[i].registered);
-  const char *const columns[] = {
-    "Output", "Where", "#Rows", "#Size", has_more ? "Destination" : NULL, "Registered as", NULL
-  };
-  if (step->outputs.len == 0)
-    return;
-  tm_page_table_begin(h, "Outputs", columns);
+  struct output_columns c = { 0 };
   for (size_t i = 0; i < step->outputs.len; i++) {
     const struct tm_fact_output *o = &step->outputs.at[i];
-    tm_html_open(h, "tr");
-    tm_html_open(h, "th scope='row'");
-    add_name(h, o->name, i);
-    tm_html_close(h, "th");
-    tm_html_open(h, "td class='path'");
-    if (has(o->path))
-      tm_page_file(h, page, o->path);
-    tm_html_close(h, "td");
-    tm_page_cell_int(h, o->rows);
-    tm_page_cell_bytes(h, o->bytes);
-    if (has_more) {
-      tm_html_put(h, "td class='path'", o->destination);
-      tm_page_cell(h, o->registered);
-    }
-    tm_html_close(h, "tr");
+    c.rows = c.rows || o->rows >= 0;
+    c.destination = c.destination || has(o->destination);
+    c.registered = c.registered || has(o->registered);
   }
+  if (step->outputs.len == 0)
+    return;
+  begin_outputs(h, c);
+  for (size_t i = 0; i < step->outputs.len; i++)
+    add_output(h, page, &step->outputs.at[i], i, c);
   tm_page_table_end(h);
 }
 

@@ -2,6 +2,7 @@
 #include "record/input_record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -125,6 +126,25 @@ int tm_input_record_read(struct tm_identity *out, const struct tm_fs *fs, const 
     rc = decode(out, &text, path, err);
   tm_buf_release(&text);
   return rc;
+}
+
+int tm_input_record_sum(int64_t *files, int64_t *bytes, const struct tm_fs *fs, const char *path,
+                        struct tm_err *err)
+{
+  char head[HEAD];
+  int fd = fs->open(fs->self, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+  if (fd < 0)
+    return tm_err_set(err, fd, "cannot open '%s'", path);
+  int64_t n = fs->pread(fs->self, fd, head, sizeof(head), 0);
+  (void)fs->close(fs->self, fd);
+  if (n < (int64_t)sizeof(head) || memcmp(head, MAGIC, 8) != 0)
+    return refuse(err, path);
+  if (tm_get_u32(head + 8) != VERSION)
+    return tm_err_set(err, TM_EVERSION, "'%s' is of version %u; this tidemill reads version %d",
+                      path, tm_get_u32(head + 8), VERSION);
+  *files = (int64_t)tm_get_u64(head + 16);
+  *bytes = (int64_t)tm_get_u64(head + 24);
+  return *files < 0 || *bytes < 0 ? refuse(err, path) : 0;
 }
 
 /* Listing. */

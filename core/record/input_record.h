@@ -41,6 +41,11 @@ int tm_input_record_write(const struct tm_fs *fs, const char *path, const struct
 int tm_input_record_read(struct tm_identity *out, const struct tm_fs *fs, const char *path,
                          struct tm_err *err);
 
+/* Only how many files there are, and their bytes, without a check of the whole file: for a page.
+ * TM_EDAMAGE, TM_EVERSION, or a system error. */
+int tm_input_record_sum(int64_t *files, int64_t *bytes, const struct tm_fs *fs, const char *path,
+                        struct tm_err *err);
+
 /* Adds the files that a dataset names now, like its lister. If `stop` gets set, it ends with
  * -ECANCELED; may be NULL. */
 int tm_input_record_list(struct tm_identity *out, const struct tm_fs *fs,

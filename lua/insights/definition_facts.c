@@ -127,7 +127,7 @@ static void add_input(struct tidemill_insight *in, struct tm_fact_step *s,
   int64_t version = tm_json_int(input, "version", 0);
   const char *step = tm_json_str(input, "step", "");
   *TM_ARRAY_ADD(&s->inputs) = (struct tm_fact_input) {
-    .name = tm_insight_keep(in, tm_json_str(input, "name", "")),
+    .name = tm_insight_keep(in, tm_json_str(input, "name", tm_json_str(input, "registered", ""))),
     .kind = tm_insight_keep(in, tm_json_str(input, "kind", "files")),
     .where = tm_insight_own(in, where_of(input)),
     .version = version > 0 ? tm_insight_own(in, tm_xprintf("%lld", (long long)version)) : NULL,

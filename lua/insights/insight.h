@@ -4,7 +4,7 @@
  *   insight_json.c  writes it
  *   insight_page.c, report_file.c  writes it as a page, and that to a file
  *   step_rows.c  the models of its steps
- *   job_facts.c, definition_facts.c, next.c  its facts
+ *   job_facts.c, definition_facts.c, data_facts.c, next.c  its facts
  */
 #ifndef TM_INSIGHT_OF_JOB_H
 #define TM_INSIGHT_OF_JOB_H
@@ -54,8 +54,11 @@ int64_t tm_insight_now_ns(const struct tidemill_insight *in);
 
 /* Fills the facts from the record. */
 void tm_insight_read_facts(struct tidemill_insight *in);
-/* Lists its files and the bytes of outputs as they are now: logs may grow behind the record. */
+/* Lists its files, and what its steps read and wrote, as they are now: logs may grow behind the
+ * record. */
 void tm_insight_read_files(struct tidemill_insight *in);
+/* data_facts.c: for read_files(). */
+void tm_insight_read_data(struct tidemill_insight *in);
 /* Fills them for a job whose directory is gone. */
 void tm_insight_read_history(struct tidemill_insight *in, const struct tm_history_job *job);
 void tm_insight_release_facts(struct tidemill_insight *in);

@@ -120,6 +120,12 @@ static void release(struct page *p)
   TM_ARRAY_RELEASE(&p->steps);
 }
 
+static bool needs_files(const char *section)
+{
+  return !section || strcmp(section, "files") == 0 || strcmp(section, "profile") == 0 ||
+         strcmp(section, "settings") == 0;
+}
+
 int tm_insight_add_page(struct tidemill_insight *in, struct tm_buf *out,
                         const struct tidemill_html_options *o, struct tm_err *err)
 {
@@ -132,7 +138,7 @@ int tm_insight_add_page(struct tidemill_insight *in, struct tm_buf *out,
   int rc = find_step(in, o->step, &p.page.step, err);
   if (rc < 0)
     return rc;
-  if (!o->section || strcmp(o->section, "files") == 0 || strcmp(o->section, "profile") == 0)
+  if (needs_files(o->section))
     tm_insight_read_files(in);
   fill(&p, in);
   if (!o->section || strcmp(o->section, "profile") == 0)

@@ -125,6 +125,8 @@ static void add_step(struct tidemill_insight *in, size_t i)
                                .state = state_of(r->state),
                                .counts = counts_of(r->counts, r->items_total),
                                .rate = r->mini_batches_per_second,
+                               .input_files = -1,
+                               .input_bytes = -1,
                                .damage_at_byte = r->damage_at_byte };
   s->name = s->name ? s->name : "";
   add_outputs(in, i);
@@ -174,6 +176,12 @@ static int on_file(const struct tidemill_job_file *f, void *data)
   return 0;
 }
 
+static void clear_output(struct tm_fact_output *o)
+{
+  o->bytes = o->rows = -1;
+  o->registered = NULL;
+}
+
 void tm_insight_read_files(struct tidemill_insight *in)
 {
   if (!in->record || in->job.is_removed)
@@ -183,8 +191,9 @@ void tm_insight_read_files(struct tidemill_insight *in)
   in->job.files_more = 0;
   for (size_t i = 0; i < in->job.steps.len; i++)
     for (size_t k = 0; k < in->job.steps.at[i].outputs.len; k++)
-      in->job.steps.at[i].outputs.at[k].bytes = -1;
+      clear_output(&in->job.steps.at[i].outputs.at[k]);
   (void)tidemill_record_files(in->record, on_file, in, NULL);
+  tm_insight_read_data(in);
 }
 
 /* ---- the job ---- */

@@ -291,6 +291,30 @@ static void settings_show_what_is_not_default_first(void **state)
   (void)state;
 }
 
+static void inputs_and_outputs_show_what_is_known(void **state)
+{
+  struct tm_fact_step *s = fixture_add_step(&f, "score", TM_FACT_COMPLETED);
+  *TM_ARRAY_ADD(&s->inputs) = (struct tm_fact_input) { "a", "files", "a/*", NULL, -1, -1 };
+  *TM_ARRAY_ADD(&s->outputs) =
+      (struct tm_fact_output) { "rows", "/x/rows.csv", NULL, NULL, -1, -1 };
+  const char *text = fixture_section(&f, "settings");
+  assert_null(strstr(text, "Files</th>"));
+  assert_null(strstr(text, "Rows</th>"));
+  assert_null(strstr(text, "Registered as"));
+  *TM_ARRAY_ADD(&s->inputs) = (struct tm_fact_input) { "b", "files", "b/*", "3", -1, -1 };
+  s->input_files = 1200;
+  s->input_bytes = 2048;
+  s->outputs.at[0].rows = 18000;
+  s->outputs.at[0].registered = "totals:2";
+  text = fixture_section(&f, "settings");
+  expect(text, "All inputs together: 1,200 files, 2.0 KB.");
+  expect(text, "Version</th>");
+  expect(text, "<td class='num'>18,000</td>");
+  expect(text, "Registered as</th>");
+  expect(text, "<td>totals:2</td>");
+  (void)state;
+}
+
 static void files_are_links_from_where_the_page_is(void **state)
 {
   *TM_ARRAY_ADD(&f.job.files) = (struct tm_fact_file) { "score/a b.csv", "output", 2048 };
@@ -423,6 +447,7 @@ UNIT_TESTS({
     CASE(the_size_of_failures_is_limited),
     CASE(steps_are_a_graph_or_a_list),
     CASE(settings_show_what_is_not_default_first),
+    CASE(inputs_and_outputs_show_what_is_known),
     CASE(files_are_links_from_where_the_page_is),
     CASE(a_page_of_two_steps_has_both),
     CASE(a_page_loads_nothing_and_allows_only_its_own),

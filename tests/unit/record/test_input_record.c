@@ -146,8 +146,14 @@ static void it_comes_back_from_the_disk(void **state)
   struct tm_identity sum = sample(), found;
   char *path = record_path(*state);
   assert_int_equal(tm_input_record_write(tm_fs_real(), path, &sum, NULL), 0);
+  int64_t files, bytes;
   assert_int_equal(tm_input_record_read(&found, tm_fs_real(), path, NULL), 0);
   assert_true(tm_identity_is_equal(&sum, &found));
+  assert_int_equal(tm_input_record_sum(&files, &bytes, tm_fs_real(), path, NULL), 0);
+  assert_int_equal(files, sum.files);
+  assert_int_equal(bytes, sum.bytes);
+  assert_int_equal(tm_fs_write_file(tm_fs_real(), path, "TMINPUTS", 8, 0600, NULL), 0);
+  assert_int_equal(tm_input_record_sum(&files, &bytes, tm_fs_real(), path, NULL), TM_EDAMAGE);
   assert_int_equal(found.list.len, 2);
   assert_string_equal(found.list.at[1].path, "/b\xff");
   assert_int_equal(found.list.at[1].mtime_ns, 6);
