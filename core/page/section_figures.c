@@ -321,7 +321,7 @@ static void add_bar(struct tm_html *h, const struct tm_fact_counts *c, double sh
   tm_text_percent(&sentence, share);
   tm_buf_add_str(&sentence, " of the mini-batches have ended");
   tm_svg_open(h, &(struct tm_svg_picture) {
-                     .class_name = "bar", .sentence = sentence.data, .height = HEIGHT });
+                     .class_name = "progress", .sentence = sentence.data, .height = HEIGHT });
   tm_svg_stretch_open(h, &(struct tm_svg_stretch) { 0, 100, 0, HEIGHT, WIDTH, HEIGHT });
   tm_svg_rect(h, TM_PAINT_NOTHING, 0, 0, WIDTH, HEIGHT, NULL);
   tm_svg_rect(h, TM_PAINT_DONE, 0, 0, done, HEIGHT, NULL);
@@ -337,7 +337,7 @@ static void add_progress(struct tm_html *h, const struct tm_fact_job *job, const
   const struct tm_fact_counts *c = &job->counts;
   if (now->share >= 0)
     add_bar(h, c, now->share);
-  tm_html_open(h, "p class='barline'");
+  tm_html_open(h, "p class='progress-line'");
   if (now->share >= 0) {
     tm_html_open(h, "b");
     tm_page_percent(h, now->share);
