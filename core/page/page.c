@@ -185,7 +185,9 @@ static void add_foot(struct tm_html *h, const struct tm_job_page *page)
     tm_html_text(h, " in ");
     tm_page_duration(h, page->made_in_ns);
   }
-  tm_html_text(h, " from the job's own files. The page loads nothing from anywhere.");
+  tm_html_text(h, page->job->is_removed ? " from the history of the workspace."
+                                        : " from the job's own files.");
+  tm_html_text(h, " The page loads nothing from anywhere.");
   tm_html_close(h, "p");
   tm_html_close(h, "footer");
 }

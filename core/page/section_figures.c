@@ -54,6 +54,21 @@ static void add_mini_batches(struct tm_html *h, const struct tm_fact_counts *c)
   end_figure(h);
 }
 
+/* As a number of items, as it is set, and as the share of all items. */
+static void add_tolerated(struct tm_html *h, int64_t threshold, int64_t items_total)
+{
+  if (threshold < 0) {
+    tm_html_text(h, " · any number is tolerated");
+    return;
+  }
+  tm_html_text(h, " · tolerated ");
+  tm_html_int(h, threshold);
+  if (threshold > 0 && items_total > 0) {
+    tm_html_text(h, ", ");
+    tm_page_percent(h, threshold < items_total ? (double)threshold / (double)items_total : 1);
+  }
+}
+
 static void add_items(struct tm_html *h, const struct tm_job_page *page)
 {
   const struct tm_fact_counts *c = &page->job->counts;
@@ -73,10 +88,8 @@ static void add_items(struct tm_html *h, const struct tm_job_page *page)
     tm_html_int(h, c->items_failed);
     tm_html_text(h, " of ");
     tm_html_int(h, done);
-    if (page->job->steps.len == 1 && step && step->error_threshold >= 0) {
-      tm_html_text(h, " · tolerated ");
-      tm_html_int(h, step->error_threshold);
-    }
+    if (page->job->steps.len == 1 && step)
+      add_tolerated(h, step->error_threshold, c->items_total);
   }
   end_figure(h);
 }

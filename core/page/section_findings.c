@@ -49,7 +49,8 @@ void tm_section_findings(struct tm_html *h, const struct tm_job_page *page)
       is_known = true;
       has_failed = has_failed || page->steps[i].model->tries_failed > 0 ||
                    page->steps[i].model->workers.inits_failed > 0 ||
-                   page->steps[i].model->workers.deaths > 0;
+                   page->steps[i].model->workers.deaths > 0 ||
+                   page->job->steps.at[i].counts.failed > 0;
     }
   if (!is_known || !page->findings)
     return;

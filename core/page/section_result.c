@@ -143,9 +143,33 @@ static void add_sentence(struct tm_html *h, const struct tm_job_page *page)
   tm_html_close(h, "p");
 }
 
-/* What could not be read. */
-static void add_faults(struct tm_html *h, const struct tm_fact_job *job)
+static const char tries_file[] = "logs/sys/job_report/processed_mini-batches.csv";
+
+/* Each mini-batch that succeeded has a row; if the table has fewer, all that is made of it lacks
+ * the others. */
+static void add_missing_rows(struct tm_html *h, const struct tm_job_page *page, size_t step)
 {
+  const struct tm_fact_step *fact = &page->job->steps.at[step];
+  const struct tm_step_model *m = page->steps ? page->steps[step].model : NULL;
+  if (!m || fact->state == TM_FACT_RUNNING || m->tries[TM_CATEGORY_OK] >= fact->counts.succeeded)
+    return;
+  tm_html_open(h, "p class='fault'");
+  tm_html_text(h, "The table ");
+  tm_html_textf(h, "%s/%s", fact->name, tries_file);
+  tm_html_text(h, " has ");
+  tm_html_int(h, m->tries[TM_CATEGORY_OK]);
+  tm_html_text(h, " of the ");
+  tm_page_count(h, fact->counts.succeeded, "mini-batch that succeeded",
+                "mini-batches that succeeded");
+  tm_html_text(h, ". The rest of its rows cannot be read or are missing, so times, rates and "
+                  "pictures lack them.");
+  tm_html_close(h, "p");
+}
+
+/* What could not be read. */
+static void add_faults(struct tm_html *h, const struct tm_job_page *page)
+{
+  const struct tm_fact_job *job = page->job;
   if (job->is_removed)
     tm_html_put(h, "p class='fault'",
                 "The files of this job have been removed. This is what the workspace knows of it.");
@@ -156,6 +180,8 @@ static void add_faults(struct tm_html *h, const struct tm_fact_job *job)
     tm_html_text(h, ". This page shows what comes before it.");
     tm_html_close(h, "p");
   }
+  for (size_t i = 0; i < job->steps.len; i++)
+    add_missing_rows(h, page, i);
   for (size_t i = 0; i < job->steps.len; i++)
     if (job->steps.at[i].damage_at_byte >= 0) {
       tm_html_open(h, "p class='fault'");
@@ -236,7 +262,7 @@ void tm_section_result(struct tm_html *h, const struct tm_job_page *page)
   tm_html_close(h, "div");
   add_line(h, job);
   add_sentence(h, page);
-  add_faults(h, job);
+  add_faults(h, page);
   add_next(h, job->next, job->next_why);
   add_next(h, job->next_other, job->next_other_why);
   add_comparison(h, job);

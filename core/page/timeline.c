@@ -9,6 +9,8 @@
 #include "page/figures.h"
 #include "page/section.h"
 
+#define FAILED_POINTS 10
+
 /* ---- the axis ---- */
 
 static int64_t end_of(const struct tm_job_page *page, const struct tm_step_model *m)
@@ -99,6 +101,17 @@ static size_t points_of(const struct tm_timeline *t, const struct tm_step_model 
   return (size_t)fmin(TM_SERIES_BINS, points * fmax(1, all / fmax(1, shown)));
 }
 
+/* Of the few tries that failed, a bin has one or none: if bins were milliseconds wide, one failure
+ * would be a rate of hundreds per second. So they last a second, or a tenth of a shorter time,
+ * unless there are more failures than that. */
+static size_t failed_points_of(const struct tm_timeline *t, const struct tm_step_model *m)
+{
+  double all = (double)(t->end_ns - m->origin_ns),
+         shown = (double)(t->axis.to_ns - t->axis.from_ns);
+  double few = fmax(all / (double)TM_S, FAILED_POINTS * fmax(1, all / fmax(1, shown)));
+  return (size_t)fmin((double)points_of(t, m), fmax(few, (double)m->tries_failed / 5));
+}
+
 static struct tm_timeline_row *add_row(struct tm_timeline *t, const struct tm_timeline_row *row)
 {
   t->rows[t->len] = *row;
@@ -137,7 +150,8 @@ static void add_rates(struct tm_timeline *t, const struct tm_step_model *m, int6
                                                .paint = TM_PAINT_FAILED,
                                                .form = TM_PLOT_BARS,
                                                .height = 44 });
-    tm_series_of_bins(&r->series, &m->series, TM_SERIES_FAILED, points, t->end_ns, 1e9);
+    tm_series_of_bins(&r->series, &m->series, TM_SERIES_FAILED, failed_points_of(t, m), t->end_ns,
+                      1e9);
     tm_series_cut(&r->series, &t->axis);
     r->top = top_of(&r->series, NULL);
     struct tm_series_facts f = tm_series_look(&r->series);

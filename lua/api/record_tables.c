@@ -42,6 +42,8 @@ static void read_sessions(struct tidemill_record *r, size_t i)
   const struct tm_journal_count *c = &r->inspection.steps[i].count;
   step->has_sessions = true;
   (void)tm_inspection_read_sessions(&r->inspection, i, NULL); /* what cannot be read is not there */
+  if (r->info.state != TIDEMILL_STATE_RUNNING && c->damage_at >= 0)
+    step->step.damage_at_byte = c->damage_at; /* the journal of a step with a result is read now */
   for (size_t k = 0; k < c->each.len; k++)
     *TM_ARRAY_ADD(&step->sessions) =
         (struct tidemill_session) { .size = sizeof(struct tidemill_session),

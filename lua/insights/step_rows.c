@@ -173,6 +173,7 @@ bool tm_insight_read_rows(struct tidemill_insight *in, size_t step)
   if (facts->reused_from || facts->state == TM_FACT_WAITING || facts->state == TM_FACT_SKIPPED)
     return false;
   read_sessions(in, step, &sessions);
+  in->job.steps.at[step].damage_at_byte = tidemill_record_step(in->record, step)->damage_at_byte;
   if (!s->has_model || are_other(&s->model, &sessions)) {
     read_all(in, step, &f, &sessions);
   } else {

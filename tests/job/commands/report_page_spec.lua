@@ -85,6 +85,18 @@ describe("the page of a job", function()
     t:expect(t:run { "report", "job", "-o", "there.html" }, 0) -- it may replace a report
     check_refusals(t)
 
+    -- a copy whose files are damaged: what is before the damage, and where that is
+    assert.equal(0, os.execute(("cp -r '%s' '%s'"):format(t.job_dir, t:path "copy")))
+    local journal = t:read "copy/score/state/journal"
+    local at = math.floor(#journal / 2)
+    t:write("copy/score/state/journal", journal:sub(1, at) .. "\0\255\0" .. journal:sub(at + 4))
+    t:write("copy/score/logs/sys/job_report/processed_mini-batches.csv", "Mini-batch Id,Picked Count\n1,")
+    t:expect(t:run { "report", "copy" }, 0)
+    expect_page(t:read "copy/report.html", {
+      "The journal of step <bdi>score</bdi> is damaged at byte ",
+      "The table score/logs/sys/job_report/processed_mini-batches.csv has 0 of the ", "0003.txt",
+    })
+
     -- a browser gets the file; without one, the page is there all the same
     t:write("browser.sh", "#!/bin/sh\necho \"$1\" >opened.tmp && exec mv opened.tmp opened\n")
     assert.equal(0, os.execute("chmod +x '" .. t:path "browser.sh" .. "'"))

@@ -100,6 +100,12 @@ static void what_could_not_be_read_is_said(void **state)
   expect(text, "The files of this job have been removed.");
   expect(text, "Not everything could be read: no such file.");
   expect(text, "is damaged at byte 4,096.");
+  assert_null(strstr(text, "processed_mini-batches.csv"));
+  f.job.steps.at[0].counts.succeeded = 90;
+  fixture_add_try(&f, 0, 0, "process000", 0.5, 1, "", "");
+  expect(fixture_section(&f, "result"),
+         "The table score/logs/sys/job_report/processed_mini-batches.csv has 1 of the 90 "
+         "mini-batches that succeeded.");
   (void)state;
 }
 
@@ -151,8 +157,12 @@ static void figures_of_many_have_median_and_peak(void **state)
   tm_step_model_settle(&f.models[0], 0);
   const char *text = fixture_section(&f, "figures");
   expect(text, "<dd>1 failed · 941 not done</dd>");
-  expect(text, "<dd class='v'>1.7 %</dd> <dd>5 of 295 · tolerated 3</dd>");
+  expect(text, "<dd class='v'>1.7 %</dd> <dd>5 of 295 · tolerated 3, 0.06 %</dd>");
   expect(text, "<dt>items, median</dt>");
+  f.job.steps.at[0].error_threshold = -1;
+  expect(fixture_section(&f, "figures"), "5 of 295 · any number is tolerated</dd>");
+  f.job.steps.at[0].error_threshold = 0;
+  expect(fixture_section(&f, "figures"), "5 of 295 · tolerated 0</dd>");
   expect(text, "<dd class='v'>4.9/s</dd>");
   (void)state;
 }

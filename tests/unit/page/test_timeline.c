@@ -47,6 +47,21 @@ static void quiet_disks_are_left_out(void **state)
   made_release(&m);
 }
 
+static void one_failure_of_a_short_job_is_no_rate_of_hundreds(void **state)
+{
+  (void)state;
+  struct made m;
+  struct tm_timeline t;
+  made_init(&m,
+            &(struct made_plan) {
+                .tries = 100, .slots = 4, .nodes = 1, .sessions = 1, .seconds = 1, .fail_in = 25 });
+  assert_true(m.model.tries_failed > 0 && m.model.tries_failed < 10);
+  assert_true(tm_timeline_init(&t, &m.page));
+  assert_in_range(row_of(&t, "failed")->series.len, 2, 10);
+  tm_timeline_release(&t);
+  made_release(&m);
+}
+
 static void sentences_have_the_numbers(void **state)
 {
   (void)state;
@@ -187,6 +202,7 @@ static void names_in_data_cannot_reorder_text(void **state)
 UNIT_TESTS({
     cmocka_unit_test(rows_that_say_nothing_are_left_out),
     cmocka_unit_test(quiet_disks_are_left_out),
+    cmocka_unit_test(one_failure_of_a_short_job_is_no_rate_of_hundreds),
     cmocka_unit_test(sentences_have_the_numbers),
     cmocka_unit_test(no_item_is_lost),
     cmocka_unit_test(a_span_is_shown_in_more_detail),
