@@ -11,8 +11,10 @@ static void add_lost(struct tm_html *h, int64_t lost_ns)
     tm_html_textf(h, "%.1f worker hours", hours);
   else if (hours >= 1.0 / 60)
     tm_html_textf(h, "%.0f min of worker time", hours * 60);
-  else
-    tm_html_textf(h, "%.1f s of worker time", hours * 3600);
+  else {
+    tm_page_duration(h, lost_ns);
+    tm_html_text(h, " of worker time");
+  }
   tm_html_close(h, "em");
 }
 

@@ -10,17 +10,38 @@ static bool has(const char *text)
   return text && *text;
 }
 
-/* Where the output is, if there is one. */
+/* The last step that has an output. */
+static const struct tm_fact_step *last_with_output(const struct tm_fact_job *job)
+{
+  const struct tm_fact_step *step = NULL;
+  for (size_t i = 0; i < job->steps.len; i++)
+    if (job->steps.at[i].outputs.len > 0)
+      step = &job->steps.at[i];
+  return step;
+}
+
+static void name_output(struct tm_html *h, const struct tm_job_page *page,
+                        const struct tm_fact_step *step)
+{
+  tm_html_text(h, step->outputs.len == 1 ? " The output" : " The first output");
+  if (page->job->steps.len > 1) {
+    tm_html_text(h, " of step ");
+    tm_html_name(h, step->name);
+  }
+  tm_html_text(h, " is ");
+}
+
+/* Where the output is, if there is one: of several steps, that of the last. */
 static void add_output(struct tm_html *h, const struct tm_job_page *page)
 {
-  const struct tm_fact_step *step = tm_page_fact(page);
-  if (!step || step->outputs.len == 0)
+  const struct tm_fact_step *step = last_with_output(page->job);
+  if (!step)
     return;
   const struct tm_fact_output *o = &step->outputs.at[0];
   const char *where = has(o->destination) ? o->destination : o->path;
   if (!has(where))
     return;
-  tm_html_text(h, step->outputs.len == 1 ? " The output is " : " The first output is ");
+  name_output(h, page, step);
   if (where == o->path)
     tm_page_file(h, page, where);
   else

@@ -122,4 +122,22 @@ describe("the page of a job", function()
     t:expect(t:run { "run", "--report", "pipeline.lua", "--job-dir", "second" }, 1)
     assert.is_true(t:has "second/report.html")
   end)
+
+  it("begins with the step that has failures", function()
+    local t = job.case()
+    t:inputs(2)
+    t:write("bad.lua", "function run(m) if m[1]:find '1%.' then error 'no' end return m end")
+    t:write("good.lua", "function run(m) return m end")
+    t:write("pipeline.lua", [[
+      local tm = require "tidemill"
+      local function step(name)
+        local config = { entry_script = name .. ".lua", mini_batch_size = 1, process_count_per_node = 1 }
+        return tm.ParallelRunStep { name = name, inputs = tm.Dataset.File.from_files "in",
+          parallel_run_config = tm.ParallelRunConfig(config) }
+      end
+      return tm.Pipeline { name = "two", steps = { step "bad", step "good" } }]])
+    t:expect(t:run_job { "--report" }, 0)
+    local page = t:read "job/report.html"
+    expect_page(page, { "<h2>Failures <small>step <bdi>bad</bdi>", "<summary>Step <bdi>good</bdi>" })
+  end)
 end)

@@ -183,12 +183,13 @@ static void findings_lead_to_their_section(void **state)
   f.findings.at[1] = (struct tm_finding) { .letter = 'B',
                                            .head = (char *)"A tail:",
                                            .text = (char *)"",
-                                           .lost_ns = -1,
+                                           .lost_ns = 48 * TM_MS,
                                            .section = "timeline" };
   const char *text = fixture_section(&f, "findings");
   expect(text, "<li class=\"high\" id=\"finding-a\"><b class='letter'>A</b> <a href=\"#failures\">"
                "<b>A burst:</b> 8 of 9</a> <em>2.0 worker hours</em></li>");
   expect(text, "id=\"finding-b\"");
+  expect(text, "<em>48 ms of worker time</em>");
   (void)state;
 }
 
@@ -370,6 +371,13 @@ static void a_page_of_two_steps_has_both(void **state)
   add_two_steps();
   f.page.step = 1;
   f.page.made_in_ns = 52 * TM_MS;
+  for (size_t i = 0; i < 2; i++)
+    *TM_ARRAY_ADD(&f.job.steps.at[i].outputs) =
+        (struct tm_fact_output) { "", i == 0 ? "/x/first" : "/x/last", NULL, NULL, -1, 7 };
+  f.job.counts.items_succeeded = 2;
+  f.page.step = 0; /* whichever step the page shows first, the output is that of the last one */
+  expect(fixture_section(&f, "result"), "</bdi> is <a href=\"file:///x/last\">");
+  f.page.step = 1;
   const char *html = fixture_page(&f);
   expect(html, "<section id=\"settings\"");
   expect(html, "<details class='step' id=\"step-1\">");
