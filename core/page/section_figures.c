@@ -35,8 +35,9 @@ static void add_mini_batches(struct tm_html *h, const struct tm_fact_counts *c)
 {
   int64_t open = c->created - c->succeeded - c->failed;
   begin_label(h);
-  tm_html_text(h, c->is_listed ? "of " : "of so far ");
-  tm_page_count(h, c->created, "mini-batch done", "mini-batches done");
+  tm_html_text(h, "of ");
+  tm_page_count(h, c->created, "mini-batch", "mini-batches");
+  tm_html_text(h, c->is_listed ? " done" : " listed so far");
   begin_value(h);
   tm_html_int(h, c->succeeded);
   begin_remark(h);
@@ -241,7 +242,7 @@ static void add_remaining(struct tm_html *h, const struct tm_fact_counts *c)
 {
   int64_t items = c->items_total - c->items_succeeded - c->items_failed;
   begin_label(h);
-  tm_html_text(h, c->is_listed ? "remaining mini-batches" : "remaining mini-batches so far");
+  tm_html_text(h, c->is_listed ? "remaining mini-batches" : "remaining mini-batches listed so far");
   begin_value(h);
   tm_html_int(h, c->created - c->succeeded - c->failed);
   begin_remark(h);
@@ -358,8 +359,9 @@ static void add_progress(struct tm_html *h, const struct tm_fact_job *job, const
     tm_html_text(h, " ");
   }
   tm_html_int(h, c->succeeded + c->failed);
-  tm_html_text(h, c->is_listed ? " of " : " of so far ");
+  tm_html_text(h, " of ");
   tm_page_count(h, c->created, "mini-batch", "mini-batches");
+  tm_html_text(h, c->is_listed ? "" : " listed so far");
   if (now->left_ns >= 0) {
     tm_html_text(h, " · ");
     tm_page_duration(h, now->left_ns);
