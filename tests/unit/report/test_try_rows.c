@@ -84,6 +84,11 @@ static void times_are_those_of_the_try_of_run_and_of_the_processor(void **state)
   file_put(dir, "sys/job_report/processed_mini-batches.csv", HEADER FIRST, 0600);
   assert_int_equal(tm_try_rows_read(dir, 17, on_times, &found, NULL), 1);
   assert_string_equal(tm_buf_str(&found), "250000000 200000000 100000000");
+  tm_buf_clear(&found);
+  file_put(dir, "sys/job_report/processed_mini-batches.csv",
+           "Mini-batch Id,Mini-batch Detail,Run Method Seconds\n17,first=/x,0.2\n", 0600);
+  assert_int_equal(tm_try_rows_read(dir, 17, on_times, &found, NULL), 1);
+  assert_string_equal(tm_buf_str(&found), "200000000 200000000 0");
   tm_buf_release(&found);
   folder_remove(dir);
 }
