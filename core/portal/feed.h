@@ -16,7 +16,7 @@
 
 #define TM_FEED_JOBS      "jobs"
 #define TM_FEED_TOPICS    32 /* of one stream */
-#define TM_FEED_HEART_NS  INT64_C(15000000000)
+#define TM_FEED_HEART_NS  INT64_C(1000000000)
 #define TM_FEED_EPOCH_LEN 16
 
 struct tm_feed_topic {
@@ -52,8 +52,9 @@ void tm_feed_reader_init(struct tm_feed_reader *r, const struct tm_feed *f, cons
 /* Forgets topic `i`; the ones behind it move up. */
 void tm_feed_reader_drop(struct tm_feed_reader *r, size_t i);
 void tm_feed_reader_release(struct tm_feed_reader *r);
-/* Adds the next message: what is new, or a beat if the last message is 15 s ago, so that a page
- * notices when nothing comes any more. False: nothing is to be sent before that. */
+/* Adds the next message: what is new, or a beat if the last message is 1 s ago, by which a page
+ * notices within 3 s that nothing comes any more. Only visible pages have streams. False: nothing
+ * is to be sent before that. */
 bool tm_feed_next(const struct tm_feed *f, struct tm_feed_reader *r, int64_t now_ns,
                   struct tm_buf *out);
 

@@ -8,7 +8,8 @@
   const body = document.body, root = document.documentElement;
   const prefix = body.dataset.prefix, topic = body.dataset.topic;
   const base = `/${prefix}/`, liveText = document.getElementById('live');
-  const PACE_MS = 250, LOST_MS = 17000, RETRY_MAX_MS = 30000;
+  // The portal sends something each second: 2.5 s of silence, seen at the next tick, are a loss.
+  const PACE_MS = 250, TICK_MS = 250, LOST_MS = 2500, CONNECT_MS = 5000, RETRY_MAX_MS = 30000;
   // The only way from text to HTML: what our own server wrote.
   const policy = window.trustedTypes?.createPolicy('tidemill', { createHTML: text => text });
   const html = text => policy ? policy.createHTML(text) : text;
@@ -90,18 +91,21 @@
 
   // ---- how live the page is ----
 
-  let lastState = null;
+  const announced = document.getElementById('announced'); // changes of state, not ticks
+  const put = (place, text) => { if (place.textContent !== text) place.textContent = text; };
   function showLive() {
     if (!topic || !liveText) return;
     const ago = (performance.now() - heardAt) / 1000;
     isLost = isLost || ago * 1000 > LOST_MS;
     liveText.dataset.is = heardAt === 0 ? '' : isLost ? 'lost' : 'live';
-    const text = heardAt === 0 ? 'connecting' : isLost ? `not live, last updated ${Math.round(ago)} s ago` : 'live';
-    // Ticks are not announced, only changes of state.
-    const state = liveText.dataset.is;
-    liveText.setAttribute('aria-live', state === lastState ? 'off' : 'polite');
-    lastState = state;
-    if (liveText.textContent !== text) liveText.textContent = text;
+    put(liveText, heardAt === 0 ? 'connecting' : isLost ? `not live, last updated ${Math.round(ago)} s ago`
+      : `live, updated ${ago.toFixed(1)} s ago`);
+    put(announced, heardAt === 0 ? '' : isLost ? 'The page is not live' : 'The page is live');
+  }
+  function tick() {
+    if (document.hidden) return;
+    showLive();
+    giveUp();
   }
   function hear(message) {
     if (message.kind === 'lost') isLost = true;
@@ -120,7 +124,7 @@
   const channel = new BroadcastChannel(`tidemill-${prefix}`);
   let wanted = new Map(); // tab -> topic, at the tab that leads
   const me = Math.random().toString(36).slice(2);
-  let isLeading = false, stream = null, streamed = '', retryMs = 500, retry = 0;
+  let isLeading = false, stream = null, streamed = '', streamHeardAt = 0, retryMs = 500, retry = 0;
   const tell = message => { channel.postMessage(message); hear(message); };
 
   function open() {
@@ -128,18 +132,28 @@
     if (!isLeading || (stream && topics === streamed)) return;
     stream?.close();
     streamed = topics;
+    streamHeardAt = performance.now();
     stream = new EventSource(`${base}events?topics=${encodeURIComponent(topics)}`);
-    stream.onopen = () => { retryMs = 500; tell({ kind: 'beat' }); };
-    stream.addEventListener('beat', () => tell({ kind: 'beat' }));
-    stream.onmessage = event => tell({ kind: 'news', topics: JSON.parse(event.data) });
-    stream.onerror = () => {
-      tell({ kind: 'lost' });
-      stream?.close();
-      stream = null;
-      clearTimeout(retry);
-      retry = setTimeout(open, retryMs);
-      retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
+    const pass = message => {
+      streamHeardAt = performance.now();
+      tell(message);
     };
+    stream.onopen = () => { retryMs = 500; pass({ kind: 'beat' }); };
+    stream.addEventListener('beat', () => pass({ kind: 'beat' }));
+    stream.onmessage = event => pass({ kind: 'news', topics: JSON.parse(event.data) });
+    stream.onerror = openLater;
+  }
+  function openLater() {
+    tell({ kind: 'lost' });
+    stream?.close();
+    stream = null;
+    clearTimeout(retry);
+    retry = setTimeout(open, retryMs);
+    retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
+  }
+  function giveUp() { // a silent connection may never end by itself
+    const limit = stream?.readyState === EventSource.OPEN ? LOST_MS : CONNECT_MS;
+    if (isLeading && stream && performance.now() - streamHeardAt > limit) openLater();
   }
   channel.onmessage = event => {
     const message = event.data;
@@ -193,7 +207,7 @@
   document.addEventListener('visibilitychange', () => document.hidden ? leave() : take());
   addEventListener('pagehide', leave);
   addEventListener('pageshow', event => { if (event.persisted && !document.hidden) take(); });
-  setInterval(showLive, 1000);
+  setInterval(tick, TICK_MS);
 
   // ---- lines: earlier and later ones as the reader scrolls, and the end as it grows ----
 

@@ -6,6 +6,7 @@ import select
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 LIMIT_S = 60
@@ -116,6 +117,60 @@ class Portal:
         return status, seconds
 
 
+class Tunnel:
+    """Carries connections to a port of this machine, as `ssh -L` does. After go_silent(), event streams stay open and say
+    nothing for ever; other connections end, and new ones work."""
+
+    def __init__(self, port):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port, self.goal = self.listener.getsockname()[1], port
+        self.pairs, self.streams, self.silent = [], set(), set()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        try:
+            while True:
+                near = self.listener.accept()[0]
+                pair = near, socket.create_connection(("127.0.0.1", self.goal))
+                self.pairs.append(pair)
+                for source, sink in (pair, pair[::-1]):
+                    threading.Thread(target=self.carry, args=(pair, source, sink), daemon=True).start()
+        except OSError:
+            pass  # closed
+
+    def carry(self, pair, source, sink):
+        try:
+            while data := source.recv(1 << 16):
+                if b"/events?" in data:
+                    self.streams.add(pair)
+                if pair not in self.silent:
+                    sink.sendall(data)
+        except OSError:
+            pass
+        if pair not in self.silent:
+            self.end(pair)
+
+    def end(self, pair):
+        for s in pair:
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # the other side has ended it
+            s.close()
+
+    def go_silent(self):
+        self.silent |= self.streams
+        for pair in self.pairs:
+            if pair not in self.silent:
+                self.end(pair)
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        for pair in self.pairs:
+            self.end(pair)
+
+
 def read_all(s):
     data = b""
     try:
@@ -144,7 +199,8 @@ def next_event(stream):
 def wait_until(condition, what):
     """Looks again and again; a change of the file system or of /proc has no descriptor to wait for."""
     until = time.monotonic() + LIMIT_S
-    while not condition():
+    while not (found := condition()):
         if time.monotonic() > until:
             raise AssertionError(f"this never came: {what}")
         select.select([], [], [], 0.01)
+    return found

@@ -4,6 +4,7 @@ A job is watched while it runs, by several tabs; the portal goes and comes back.
 widths: nothing is wider than the page, the console has no line, and no text of a job becomes markup.
 """
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -11,7 +12,7 @@ import unittest
 
 from selenium import webdriver
 
-from client import Portal, wait_until
+from client import Portal, Tunnel, wait_until
 
 sys.argv.insert(1, sys.argv[1])  # test_portal takes one away, too
 import test_portal  # noqa: E402
@@ -53,6 +54,9 @@ class Browser(test_portal.Case):
     def live(self):
         return self.browser.find_element("id", "live").text
 
+    def is_live(self):
+        return re.fullmatch(r"live, updated \d+\.\d s ago", self.live())
+
     def test_pages_fit_and_run_nothing_of_a_job(self):
         self.assertNotIn("token", self.base)
         for width, theme, pages in ((1280, "light", PAGES[:2]), (360, "light", PAGES), (360, "dark", PAGES[:2])):
@@ -82,14 +86,14 @@ class Browser(test_portal.Case):
         wait_until(started, "the job")
         self.browser.get(f"{self.base}jobs/{started()[0]}/job/")
         first = self.browser.current_window_handle
-        wait_until(lambda: self.live() == "live", "the stream")
+        wait_until(self.is_live, "the stream")
         wait_until(lambda: "Running" in self.browser.find_element("id", "main").text, "the state")
         others = []
         for _ in range(7):  # more than a browser has connections
             self.browser.switch_to.new_window("tab")
             self.browser.get(self.base)
             others.append(self.browser.current_window_handle)
-            wait_until(lambda: self.live() == "live", "the stream in another tab")
+            wait_until(self.is_live, "the stream in another tab")
         for other in others:
             self.browser.switch_to.window(other)
             self.browser.close()
@@ -102,7 +106,23 @@ class Browser(test_portal.Case):
         wait_until(lambda: self.live().startswith("not live, last updated"), "the loss")
         Browser.portal = Portal(TIDEMILL, self.workspace)
         self.browser.get(self.portal.url)
-        wait_until(lambda: self.live() == "live", "the stream of the next portal")
+        wait_until(self.is_live, "the stream of the next portal")
+
+    def test_a_tunnel_that_goes_silent_is_noticed_and_left(self):
+        tunnel = Tunnel(self.portal.port)
+        self.addCleanup(tunnel.close)
+        announced = lambda: self.browser.find_element("id", "announced").get_property("textContent")
+        self.browser.get(self.portal.url.replace(f":{self.portal.port}/", f":{tunnel.port}/"))
+        wait_until(self.is_live, "the stream through the tunnel")
+        self.assertEqual(announced(), "The page is live")
+        self.browser.execute_script(
+            "window.lost = null; new MutationObserver(() => { lost ??= /^not live/.test(live.textContent)"
+            " ? [live.textContent, announced.textContent] : null; }).observe(live, { childList: true });")
+        tunnel.go_silent()
+        lost = wait_until(lambda: self.browser.execute_script("return lost"), "the loss")
+        self.assertLess(int(re.fullmatch(r"not live, last updated (\d+) s ago", lost[0])[1]), 10)
+        wait_until(self.is_live, "another stream through the tunnel")
+        self.assertEqual(announced(), "The page is live")
 
 
 if __name__ == "__main__":

@@ -66,7 +66,8 @@ static void add_top(struct tm_html *h, const struct tm_visit *v)
   tm_html_open(h, "span class='ws' title='the workspace'");
   tm_html_name(h, v->portal->workspace);
   tm_html_close(h, "span");
-  tm_html_put(h, "span class='live' id='live' role='status'", "");
+  tm_html_put(h, "span class='live' id='live'", "");
+  tm_html_put(h, "span class='vh' id='announced' role='status'", "");
   tm_html_open(h,
                "button type='button' class='theme' id='theme' aria-label='Light or dark' hidden");
   tm_html_text(h, "◐");

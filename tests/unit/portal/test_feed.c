@@ -69,9 +69,11 @@ static void a_quiet_stream_has_a_heartbeat(void **state)
   struct tm_feed_reader r;
   tm_feed_reader_init(&r, &f, "a", NULL);
   expect_next(&f, &r, 100 * TM_S, BEAT); /* so that a browser sees that it is open */
-  expect_next(&f, &r, 114 * TM_S, NULL);
-  expect_next(&f, &r, 115 * TM_S, BEAT);
-  expect_next(&f, &r, 116 * TM_S, NULL);
+  expect_next(&f, &r, 101 * TM_S - 1, NULL);
+  expect_next(&f, &r, 101 * TM_S, BEAT);
+  tm_feed_set(&f, "a", "1");
+  expect_next(&f, &r, 101 * TM_S + 500 * TM_MS, ID "1\ndata: {\"a\":1}\n\n");
+  expect_next(&f, &r, 102 * TM_S, NULL); /* the news were a beat, too */
   tm_feed_reader_release(&r);
   tm_feed_release(&f);
 }
