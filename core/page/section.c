@@ -1,6 +1,7 @@
 /* section.c - see section.h. */
 #include "page/section.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -180,6 +181,49 @@ void tm_page_file(struct tm_html *h, const struct tm_job_page *page, const char 
   }
   tm_html_name(h, shown);
   tm_html_close(h, "a");
+}
+
+/* A segment of a path, and neither the folder itself nor the one above. */
+static bool is_segment(const char *name)
+{
+  return name && name[0] != '\0' && name[0] != '.' && !strchr(name, '/');
+}
+
+bool tm_page_lead(struct tm_html *h, const struct tm_job_page *page, const char *kind,
+                  const char *name)
+{
+  const struct tm_fact_step *step = tm_page_fact(page);
+  struct tm_buf path = TM_BUF_NONE;
+  if (!page->is_live || !step || !is_segment(step->name) || !is_segment(name))
+    return false;
+  tm_buf_printf(&path, "../%s/%s/%s", kind, step->name, name);
+  tm_html_open(h, "a");
+  tm_html_href_path(h, path.data);
+  tm_buf_release(&path);
+  return true;
+}
+
+void tm_page_cell_worker(struct tm_html *h, const struct tm_job_page *page, const char *name)
+{
+  tm_html_open(h, "td");
+  bool leads = tm_page_lead(h, page, "workers", name);
+  tm_html_name(h, name);
+  if (leads)
+    tm_html_close(h, "a");
+  tm_html_close(h, "td");
+}
+
+void tm_page_cell_mini_batch(struct tm_html *h, const struct tm_job_page *page, int64_t n)
+{
+  char number[24];
+  snprintf(number, sizeof(number), "%" PRId64, n);
+  tm_html_open(h, "td class='num'");
+  bool leads = n >= 0 && tm_page_lead(h, page, "mini-batches", number);
+  if (n >= 0)
+    tm_html_int(h, n);
+  if (leads)
+    tm_html_close(h, "a");
+  tm_html_close(h, "td");
 }
 
 void tm_page_cell(struct tm_html *h, const char *text)

@@ -51,6 +51,14 @@ void tm_text_percent(struct tm_buf *text, double share);
 void tm_page_command(struct tm_html *h, const char *command, const char *why);
 /* A link to a file of the job; `path`: relative to the job, or absolute. */
 void tm_page_file(struct tm_html *h, const struct tm_job_page *page, const char *path);
+/* In the portal, opens a link to one of its pages about page->step, such as "workers" of worker
+ * `name`, and returns true: close "a". In a report, or if a path cannot have the name: false. */
+bool tm_page_lead(struct tm_html *h, const struct tm_job_page *page, const char *kind,
+                  const char *name);
+/* A cell with the name of a worker, or the number of a mini-batch (negative: empty), which leads to
+ * its page in the portal. */
+void tm_page_cell_worker(struct tm_html *h, const struct tm_job_page *page, const char *name);
+void tm_page_cell_mini_batch(struct tm_html *h, const struct tm_job_page *page, int64_t n);
 /* The cells of a table. */
 void tm_page_cell(struct tm_html *h, const char *text);    /* NULL: empty */
 void tm_page_cell_int(struct tm_html *h, int64_t n);       /* negative: empty */

@@ -337,13 +337,14 @@ static void add_one(struct tm_html *h, const struct tm_quantiles *q)
 
 /* ---- the slowest ---- */
 
-static void add_slow_row(struct tm_html *h, const struct tm_notable_try *t)
+static void add_slow_row(struct tm_html *h, const struct tm_job_page *page,
+                         const struct tm_notable_try *t)
 {
   tm_html_open(h, "tr");
   tm_html_attrf(h, "data-mini-batch", "%" PRId64, t->mini_batch);
-  tm_cell_count(h, t->mini_batch);
+  tm_page_cell_mini_batch(h, page, t->mini_batch);
   tm_cell_duration(h, t->run_ns);
-  tm_cell_name(h, t->worker);
+  tm_page_cell_worker(h, page, t->worker);
   tm_cell_count(h, t->try_number);
   tm_html_open(h, "td class='path'");
   tm_html_name(h, t->first_item);
@@ -351,7 +352,8 @@ static void add_slow_row(struct tm_html *h, const struct tm_notable_try *t)
   tm_html_close(h, "tr");
 }
 
-static void add_slowest(struct tm_html *h, const struct tm_notable *n)
+static void add_slowest(struct tm_html *h, const struct tm_job_page *page,
+                        const struct tm_notable *n)
 {
   static const char *const head[] = {
     "#Mini-batch", "#run()", "Worker", "#Try", "First item", NULL
@@ -362,7 +364,7 @@ static void add_slowest(struct tm_html *h, const struct tm_notable *n)
     tm_html_open(h, "div class='slowest'");
     tm_page_table_begin(h, "The slowest tries that succeeded", head);
     for (size_t i = 0; i < len; i++)
-      add_slow_row(h, slowest[i]);
+      add_slow_row(h, page, slowest[i]);
     tm_page_table_end(h);
     tm_html_close(h, "div");
   }
@@ -392,7 +394,7 @@ void tm_section_durations(struct tm_html *h, const struct tm_job_page *page)
     tm_html_close(h, "figure");
     add_table(h, &m->run);
     tm_html_close(h, "div");
-    add_slowest(h, &m->notable);
+    add_slowest(h, page, &m->notable);
     tm_html_close(h, "div");
   }
   tm_section_end(h);

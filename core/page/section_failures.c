@@ -271,7 +271,7 @@ static void add_item(struct tm_html *h, const struct tm_job_page *page,
   add_beginning(h, tm_text_or_empty(item->item));
   tm_html_close(h, "bdi");
   tm_html_close(h, "td");
-  tm_page_cell_int(h, item->mini_batch);
+  tm_page_cell_mini_batch(h, page, item->mini_batch);
   tm_page_cell(h, kind_of(item->status));
   tm_html_open(h, "td class='path'");
   add_beginning(h, tm_text_or_empty(item->error));

@@ -137,7 +137,7 @@ static void add_worker(struct tm_html *h, const struct tm_job_page *page,
   tm_html_open(h, "tr");
   if (is_plain(w->name))
     tm_section_id(h, page, "worker-%s", w->name);
-  tm_cell_name(h, w->name);
+  tm_page_cell_worker(h, page, w->name);
   if (has_nodes(page))
     tm_cell_name(h, w->node);
   tm_cell_count(h, (int64_t)w->slot);

@@ -88,6 +88,7 @@ const char *tm_insight_section(struct tm_insight_view *v, size_t i)
 {
   struct tidemill_html_options o = TIDEMILL_HTML_OPTIONS_INIT;
   o.section = tidemill_html_sections()[i];
+  o.is_live = true;
   if (v->made[i])
     return v->made[i];
   int64_t begin_ns = tm_moment_spent_ns();

@@ -133,6 +133,7 @@ int tm_insight_add_page(struct tidemill_insight *in, struct tm_buf *out,
                               .to_ns = o->to_ns,
                               .width = o->width,
                               .is_elsewhere = o->is_elsewhere,
+                              .is_live = o->is_live,
                               .made_ns = tm_insight_now_ns(in),
                               .made_in_ns = tm_clock_mono_ns() - in->opened_ns } };
   int rc = find_step(in, o->step, &p.page.step, err);

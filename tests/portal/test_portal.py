@@ -188,7 +188,8 @@ class Pages(Case):
         pages = {
             "": [self.key, "Completed", " in all"],
             "?q=nothing": ["No job matches"],
-            f"jobs/{self.key}/job/": ["Completed", "Failures", "score", "report.js"],
+            f"jobs/{self.key}/job/": ["Completed", "Failures", "score", "report.js", "../workers/score/process000",
+                                      "../mini-batches/score/"],
             f"jobs/{self.key}/steps/score": ["mini-batches:", "process000"],
             f"jobs/{self.key}/mini-batches/score/0": ["tidemill replay"],
             f"jobs/{self.key}/workers/score/process000": ["started", "What it logged"],

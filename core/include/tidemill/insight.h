@@ -58,6 +58,9 @@ struct tidemill_html_options {
   int64_t from_ns, to_ns; /* the span of the timeline; both 0: all of it */
   int width;              /* of the timeline, px; 0: that of a page */
   bool is_elsewhere;      /* links to files name the job's directory: the page is not in it */
+  /* Workers and mini-batches are links, relative to the page's folder: ../workers/STEP/WORKER,
+   * ../mini-batches/STEP/NUMBER. For a program that serves these pages. */
+  bool is_live;
 };
 #define TIDEMILL_HTML_OPTIONS_INIT TIDEMILL_SIZED(struct tidemill_html_options)
 

@@ -339,6 +339,32 @@ static void files_are_links_from_where_the_page_is(void **state)
   (void)state;
 }
 
+static void in_the_portal_workers_and_mini_batches_are_links(void **state)
+{
+  struct tm_fact_step *s = fixture_add_step(&f, "sc ore", TM_FACT_FAILED);
+  *TM_ARRAY_ADD(&s->failed_items) = (struct tm_fact_item) { "a.png", "bad", "RUN_TIMEOUT", 1234 };
+  fixture_add_worker(&f, 0, "process003", 0, 60, "it ended");
+  fixture_add_worker(&f, 0, "../up", 0, 60, "it ended");
+  for (int i = 0; i < 30; i++)
+    fixture_add_try(&f, 0, i, "process003", i, 0.5 + i * 0.01, "", "");
+  static const struct {
+    const char *section, *link;
+  } links[] = {
+    { "failures", "<a href=\"../mini-batches/sc%20ore/1234\">" },
+    { "workers", "<a href=\"../workers/sc%20ore/process003\"><bdi>process003</bdi></a>" },
+    { "durations", "<a href=\"../mini-batches/sc%20ore/29\">29</a>" },
+    { "durations", "<a href=\"../workers/sc%20ore/process003\">" },
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(links); i++) {
+    f.page.is_live = false;
+    assert_int_equal(count(fixture_section(&f, links[i].section), "href=\"../"), 0);
+    f.page.is_live = true;
+    expect(fixture_section(&f, links[i].section), links[i].link);
+  }
+  assert_int_equal(count(fixture_section(&f, "workers"), "href=\"../"), 1); /* not of "../up" */
+  (void)state;
+}
+
 /* The whole. */
 
 /* Each link within the page leads somewhere, and no two places have one id. */
@@ -467,6 +493,7 @@ UNIT_TESTS({
     CASE(settings_show_what_is_not_default_first),
     CASE(inputs_and_outputs_show_what_is_known),
     CASE(files_are_links_from_where_the_page_is),
+    CASE(in_the_portal_workers_and_mini_batches_are_links),
     CASE(a_page_of_two_steps_has_both),
     CASE(a_page_loads_nothing_and_allows_only_its_own),
     CASE(hostile_text_is_never_markup),
