@@ -11,6 +11,7 @@
 
 #define PACE_NS    (250 * TM_MS)
 #define COST_SHARE 50
+#define LATE_NS    (3 * TM_S)
 
 static struct tm_feed_topic *topic_of(const struct tm_feed *f, const char *name)
 {
@@ -127,6 +128,6 @@ bool tm_feed_next(const struct tm_feed *f, struct tm_feed_reader *r, int64_t now
 
 int64_t tm_feed_due(int64_t now_ns, int64_t cost_ns)
 {
-  int64_t pause = cost_ns * COST_SHARE;
+  int64_t pause = cost_ns > LATE_NS / COST_SHARE ? LATE_NS : cost_ns * COST_SHARE;
   return now_ns + (pause > PACE_NS ? pause : PACE_NS);
 }

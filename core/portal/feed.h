@@ -58,8 +58,9 @@ void tm_feed_reader_release(struct tm_feed_reader *r);
 bool tm_feed_next(const struct tm_feed *f, struct tm_feed_reader *r, int64_t now_ns,
                   struct tm_buf *out);
 
-/* When to read a job again that took `cost_ns` to read: four times a second at most, and at most a
- * fiftieth of the time. */
+/* When to read a job again that took `cost_ns` to read: four times a second at most, and for a
+ * fiftieth of the time, but after three seconds in any case: what a fast job has written meanwhile
+ * would take still longer. */
 int64_t tm_feed_due(int64_t now_ns, int64_t cost_ns);
 
 #endif

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "portal/feed.h"
-#include "portal/moment.h"
 
 #define IDLE_NS (30 * TM_S)
 
@@ -63,13 +61,8 @@ static struct tm_insight_view *open_view(struct tm_insight_views *views, const c
 /* If the job cannot be read any more, the insight keeps what it has, and its page says so. */
 static void refresh(struct tm_insight_view *v)
 {
-  int64_t begin_ns = tm_moment_spent_ns();
-  if (tm_moment_now_ns() < v->due_ns)
-    return;
   if (tidemill_insight_refresh(v->insight, NULL) != 0)
     forget_sections(v);
-  v->spent_ns = tm_moment_spent_ns() - begin_ns;
-  v->due_ns = tm_feed_due(tm_moment_now_ns(), v->spent_ns);
 }
 
 struct tm_insight_view *tm_insight_view(struct tm_insight_views *views, const char *key,
@@ -91,12 +84,9 @@ const char *tm_insight_section(struct tm_insight_view *v, size_t i)
   o.is_live = true;
   if (v->made[i])
     return v->made[i];
-  int64_t begin_ns = tm_moment_spent_ns();
   size_t len = 0;
   const char *text = tidemill_insight_html(v->insight, &o, &len, NULL);
   v->made[i] = tm_xstrndup(text ? text : "", text ? len : 0);
-  v->spent_ns += tm_moment_spent_ns() - begin_ns;
-  v->due_ns = tm_feed_due(tm_moment_now_ns(), v->spent_ns);
   return v->made[i];
 }
 
