@@ -192,7 +192,7 @@ static void cases(void **state)
   }
   end_case(&c);
   fclose(f);
-  assert_int_equal(n, 12);
+  assert_int_equal(n, 14);
 }
 
 static void add_many(struct tm_error_groups *g, int from, int until)
