@@ -69,7 +69,7 @@ void tm_rule_add_command(struct tm_buf *out, const struct tm_finding_input *in, 
                          const char *option, const char *value)
 {
   tm_buf_printf(out, "'tidemill %s ", command);
-  tm_text_shell(out, tm_text_or_empty(in->job->name));
+  tm_text_shell(out, tm_text_or_empty(in->job->dir));
   if (in->job->steps.len > 1) {
     tm_buf_add_str(out, " --step ");
     tm_text_shell(out, tm_rule_step(in)->name);

@@ -33,7 +33,7 @@ struct tm_worker_life {
    * the time has it in `start_ns`; one of an init() that failed, in `init_ns`. */
   int64_t start_ns, init_ns;
   bool init_failed;
-  bool was_killed;       /* by a signal, for a limit, or by the supervisor */
+  bool was_killed;       /* by a signal or for a limit */
   bool has_died;         /* it ended, and nobody had asked it to */
   int64_t last_ns;       /* the end of its last try or event */
   int64_t max_rss_bytes; /* 0: not known */

@@ -177,7 +177,7 @@ static void add_replay(struct tm_html *h, const struct tm_job_page *page,
   struct tm_buf command = TM_BUF_NONE;
   if (g->mini_batch < 0 || page->job->is_removed)
     return;
-  tm_error_add_replay(&command, page->job->name,
+  tm_error_add_replay(&command, page->job->dir,
                       page->job->steps.len > 1 ? tm_page_fact(page)->name : NULL);
   tm_buf_printf(&command, " --mini-batch %lld", (long long)g->mini_batch);
   tm_page_command(h, command.data, "runs this mini-batch again, here, and shows the stack");

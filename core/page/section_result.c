@@ -90,14 +90,24 @@ static void add_kept(struct tm_html *h, const struct tm_fact_job *job)
   tm_html_text(h, " in the output.");
 }
 
+/* No step before is from the same job. */
+static bool is_first_from(const struct tm_fact_job *job, size_t step)
+{
+  for (size_t i = 0; i < step; i++)
+    if (strcmp(tm_text_or_empty(job->steps.at[i].reused_from),
+               tm_text_or_empty(job->steps.at[step].reused_from)) == 0)
+      return false;
+  return true;
+}
+
 static void add_reused(struct tm_html *h, const struct tm_job_page *page)
 {
   tm_html_put(h, "b", "No work was done: an earlier job had the same inputs and settings.");
-  for (size_t i = 0; i < page->job->steps.len; i++) {
-    const struct tm_fact_step *s = &page->job->steps.at[i];
-    tm_html_text(h, i == 0 ? " The result is that of " : ", ");
-    tm_page_file(h, page, s->reused_from);
-  }
+  for (size_t i = 0; i < page->job->steps.len; i++)
+    if (is_first_from(page->job, i)) {
+      tm_html_text(h, i == 0 ? " The result is that of " : " and ");
+      tm_page_file(h, page, page->job->steps.at[i].reused_from);
+    }
   tm_html_text(h, ".");
 }
 

@@ -6,8 +6,9 @@
 #include "base/mem.h"
 #include "base/time.h"
 
-#define WINDOWS     100 /* about */
-#define WINDOWS_MIN 10  /* fewer say nothing about a median */
+#define WINDOWS     100  /* about */
+#define WINDOWS_MIN 10   /* fewer say nothing about a median */
+#define SPEED_MIN   TM_S /* a shorter time says nothing about a speed */
 
 static int by_value(const void *a, const void *b)
 {
@@ -42,7 +43,7 @@ bool tm_speed_of(const struct tm_step_model *m, struct tm_speed *speed)
     tries += tm_bins_at(b, TM_SERIES_OK, i);
     alive += tm_bins_at(b, TM_SERIES_ALIVE, i) > 0;
   }
-  if (tries < 2 || alive == 0)
+  if (tries < 2 || alive * b->width_ns < SPEED_MIN)
     return false;
   *speed =
       (struct tm_speed) { .average = (double)items / ((double)alive * (double)b->width_ns / 1e9) };

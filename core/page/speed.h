@@ -13,8 +13,8 @@ struct tm_speed { /* items per second */
   double median, peak, average;
 };
 
-/* False: the step has not done two mini-batches. A window has a second at least; time without
- * workers, between sessions, does not count. */
+/* False: the step has not done two mini-batches, or lasted less than a second. A window has
+ * a second at least; time without workers, between sessions, does not count. */
 bool tm_speed_of(const struct tm_step_model *m, struct tm_speed *speed);
 
 #endif

@@ -41,8 +41,10 @@ void tm_error_add_replay(struct tm_buf *out, const char *job_dir, const char *st
   tm_require(job_dir);
   tm_buf_add_str(out, "tidemill replay ");
   tm_text_shell(out, job_dir);
-  if (step)
-    tm_buf_printf(out, " --step %s", step);
+  if (step) {
+    tm_buf_add_str(out, " --step ");
+    tm_text_shell(out, step);
+  }
 }
 
 void tm_errors_set_job(struct tm_errors *s, const char *job_dir, const char *step)

@@ -16,7 +16,7 @@ struct tm_life_row { /* strings are valid during the call */
   int64_t max_rss_bytes; /* of "ended"; 0: not known */
   int64_t init_ns;       /* of "ready": in init(); 0: the script has none, or it is not known */
   bool died;             /* "ended", and nobody had asked it to */
-  bool was_killed;       /* "ended", by a signal, for a limit, or by the supervisor */
+  bool was_killed;       /* "ended", by a signal or for a limit */
   const char *detail;
 };
 

@@ -29,7 +29,7 @@ static const struct cause causes[] = {
   [TM_END_STOPPED] = { "stopped", true, false },  [TM_END_EXITED] = { "exited", false, false },
   [TM_END_SIGNAL] = { "signal", false, true },    [TM_END_TIMEOUT] = { "timeout", false, true },
   [TM_END_SHUTDOWN] = { "shutdown", true, true }, [TM_END_MEMORY] = { "memory", false, true },
-  [TM_END_FROZEN] = { "frozen", false, true },    [TM_END_KILLED] = { "killed", true, true },
+  [TM_END_FROZEN] = { "frozen", false, true },    [TM_END_KILLED] = { "killed", true, false },
 };
 
 int tm_worker_lives_open(struct tm_worker_lives *l, const struct tm_fs *fs, const char *logs_dir,

@@ -37,7 +37,7 @@ int tm_worker_lives_flush(struct tm_worker_lives *l, struct tm_err *err);
  * are. 0: it has none, or it is not known. */
 int64_t tm_worker_lives_clock_offset(const char *logs_dir, const char *worker);
 /* Whether a worker with this Cause ended although nobody had asked it to, or was killed. "": not
- * known, and neither. */
+ * known, and neither. The supervisor's own kill is neither: the job was over, or canceled. */
 bool tm_worker_lives_died(const char *cause);
 bool tm_worker_lives_was_killed(const char *cause);
 /* How long init() took, from two columns of a row; 0: not known. */

@@ -28,7 +28,7 @@ struct made {
 
 static inline void begin(struct made *t)
 {
-  *t = (struct made) { .job = { .name = "scans-1", .state = TM_FACT_COMPLETED },
+  *t = (struct made) { .job = { .dir = "scans-1", .name = "scans-1", .state = TM_FACT_COMPLETED },
                        .step = { .name = "score",
                                  .state = TM_FACT_COMPLETED,
                                  .counts = { .is_listed = true },

@@ -84,10 +84,12 @@ static void a_running_job_says_as_of_when(void **state)
 
 static void a_reused_job_links_to_the_other_one(void **state)
 {
+  fixture_add_step(&f, "load", TM_FACT_COMPLETED)->reused_from = "/data/jobs/daily-1120";
   fixture_add_step(&f, "score", TM_FACT_COMPLETED)->reused_from = "/data/jobs/daily-1120";
   const char *text = fixture_section(&f, "result");
   expect(text, "Reused");
   expect(text, "<a href=\"file:///data/jobs/daily-1120\">");
+  assert_int_equal(count(text, "<a href="), 1);
   (void)state;
 }
 
@@ -144,6 +146,18 @@ static void figures_of_one_mini_batch_have_no_speed(void **state)
   expect(text, "<dd class='v'>50 %</dd> <dd>25 % in init()</dd>");
   expect(text, "<dd class='v'>8.2 MB</dd>");
   assert_null(strstr(text, "/s<"));
+  (void)state;
+}
+
+static void figures_of_a_moment_have_no_speed(void **state)
+{
+  fixture_add_step(&f, "score", TM_FACT_COMPLETED);
+  f.job.counts = (struct tm_fact_counts) { 12, 12, 0, true, 12, 12, 0 };
+  fixture_add_worker(&f, 0, "process000", 0, 0.02, "stopped");
+  for (int i = 0; i < 12; i++)
+    fixture_add_try(&f, 0, i, "process000", 0.001 * i, 0.001, "", "");
+  tm_step_model_settle(&f.models[0], 0);
+  assert_null(strstr(fixture_section(&f, "figures"), "/s<"));
   (void)state;
 }
 
@@ -226,7 +240,8 @@ static void failures_are_groups_and_items(void **state)
   expect(text, "cannot read <var>item</var>: error <var>number</var></b>");
   expect(text, "from 2.00 s to 1 min 10 s");
   expect(text, "cannot read a.png: error 5\nstack</pre>");
-  expect(text, "<code>tidemill replay digits-20261122-021337-lvbu --mini-batch 7</code>");
+  expect(text, "<code>tidemill replay /data/jobs/digits-20261122-021337-lvbu "
+               "--mini-batch 7</code>");
   expect(text, "<summary>5 failed items</summary>");
   expect(text, "The table has the first 1 of them.");
   expect(text, "<tr id=\"mini-batch-7\">");
@@ -485,6 +500,7 @@ UNIT_TESTS({
     CASE(the_next_command_can_be_copied),
     CASE(a_job_with_nothing_has_result_and_figures_alone),
     CASE(figures_of_one_mini_batch_have_no_speed),
+    CASE(figures_of_a_moment_have_no_speed),
     CASE(figures_of_many_have_median_and_peak),
     CASE(findings_lead_to_their_section),
     CASE(failures_are_groups_and_items),

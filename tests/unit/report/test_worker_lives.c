@@ -138,7 +138,7 @@ static void who_was_asked_to_end_has_not_died(void **state)
     { TM_END_STOPPED, "stopped", "- " },    { TM_END_EXITED, "exited", "died " },
     { TM_END_SIGNAL, "signal", "died! " },  { TM_END_TIMEOUT, "timeout", "died! " },
     { TM_END_SHUTDOWN, "shutdown", "-! " }, { TM_END_MEMORY, "memory", "died! " },
-    { TM_END_FROZEN, "frozen", "died! " },  { TM_END_KILLED, "killed", "-! " },
+    { TM_END_FROZEN, "frozen", "died! " },  { TM_END_KILLED, "killed", "- " },
   };
   struct report_fixture *f = *state;
   struct tm_event events[TM_COUNT_OF(cases) + 1];
