@@ -175,16 +175,28 @@ void tm_insight_read_definition(struct tidemill_insight *in)
 
 /* ---- the last Completed job ---- */
 
-static void take_before(struct tidemill_insight *in, const struct tm_history_job *job)
+/* What the history says, or the job itself: its directory may have had another job before. */
+static bool take_before(struct tidemill_insight *in, const struct tm_history_job *job,
+                        const struct tidemill_record_info *own)
 {
   struct tidemill_record *r = NULL;
+  int64_t elapsed_ns = job->end_ns > job->begin_ns ? job->end_ns - job->begin_ns : -1;
+  bool is_before = true;
+  if (tidemill_record_open(&r, NULL, job->dir, NULL) >= 0) {
+    const struct tidemill_record_info *info = tidemill_record_info(r);
+    is_before = info->state == TIDEMILL_STATE_COMPLETED && info->begin_ns < own->begin_ns;
+    elapsed_ns = info->elapsed_ns;
+    if (is_before)
+      in->before = tm_json_of(tidemill_record_definition(r));
+  }
+  tidemill_record_close(r);
+  if (!is_before)
+    return false;
   in->before_name = tm_xstrdup(tm_path_base(job->dir));
-  in->before_elapsed_ns = job->end_ns > job->begin_ns ? job->end_ns - job->begin_ns : -1;
+  in->before_elapsed_ns = elapsed_ns;
   in->before_items = job->items_total;
   in->before_items_failed = job->items_failed;
-  if (tidemill_record_open(&r, NULL, job->dir, NULL) >= 0)
-    in->before = tm_json_of(tidemill_record_definition(r));
-  tidemill_record_close(r);
+  return true;
 }
 
 void tm_insight_look_before(struct tidemill_insight *in)
@@ -202,7 +214,7 @@ void tm_insight_look_before(struct tidemill_insight *in)
         strcmp(tm_text_or_empty(job->status), "Completed") == 0 &&
         strcmp(tm_text_or_empty(job->pipeline), info->pipeline) == 0 &&
         strcmp(tm_text_or_empty(job->file), info->file) == 0)
-      take_before(in, job);
+      (void)take_before(in, job, info);
   }
   tm_history_release(&h);
 }

@@ -284,6 +284,16 @@ def check_print(page):
             pages, len(re.findall(rb"/Type ?/Page\b", opened))))
 
 
+def check_memory(page):
+    """A page of a few hundred kB does not take hundreds of MB: objects and elements are limited."""
+    page.cdp("Performance.enable")
+    page.open().open_all()
+    found = {m["name"]: m["value"] for m in page.cdp("Performance.getMetrics")["metrics"]}
+    page.cdp("Performance.disable")
+    if found["JSHeapTotalSize"] > 50 << 20 or found["Nodes"] > 100000:
+        page.fault("%d MB of objects, %d nodes" % (found["JSHeapTotalSize"] >> 20, found["Nodes"]))
+
+
 def check_deep_link(page):
     page.open()
     page.ask("location.hash = '#mini-batch-430'")
@@ -342,6 +352,7 @@ def main(make_pages):
         for name in PAGES[:3] if is_long else ["failed"]:
             check_text_alone(pages[name])
             check_print(pages[name])
+            check_memory(pages[name])
         check_theme_switch(pages["small"])
         check_deep_link(pages["failed"])
         check_hostile_text(pages["hostile"])
