@@ -250,6 +250,12 @@ static void add_comparison(struct tm_html *h, const struct tm_fact_job *job)
     tm_html_text(h, "; ");
     tm_page_count(h, job->before_items_failed, "failed", "failed");
   }
+  if (job->state == TM_FACT_COMPLETED && job->counts.items_total >= 0) {
+    tm_html_text(h, ". This one took ");
+    tm_page_duration(h, job->elapsed_ns);
+    tm_html_text(h, " for ");
+    tm_html_int(h, job->counts.items_total);
+  }
   tm_html_text(h, ".");
   tm_html_close(h, "p");
 }

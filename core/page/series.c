@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/time.h"
+
 void tm_series_release(struct tm_series *s)
 {
   free(s->at);
@@ -18,25 +20,71 @@ void tm_series_init(struct tm_series *s, int64_t from_ns, int64_t width_ns, size
     s->at[i] = NAN;
 }
 
+/* Bins up to `end_ns`, though nothing has happened lately. */
+static size_t bins_until(const struct tm_bins *b, int64_t end_ns)
+{
+  int64_t past = end_ns - b->origin_ns;
+  size_t len = b->width_ns > 0 && past > 0 ? (size_t)((past - 1) / b->width_ns) + 1 : 0;
+  return len > b->len ? len : b->len;
+}
+
+/* Sums of `joined` bins each. */
+static void sum_bins(struct tm_series *s, const struct tm_bins *b, size_t channel, size_t len,
+                     size_t joined)
+{
+  tm_series_init(s, b->origin_ns, b->width_ns * (int64_t)joined, (len + joined - 1) / joined);
+  for (size_t i = 0; i < s->len; i++) {
+    s->at[i] = 0;
+    for (size_t k = i * joined; k < (i + 1) * joined && k < b->len; k++)
+      s->at[i] += (double)tm_bins_at(b, channel, k);
+  }
+}
+
+/* How long point i lasted: the last one may not be over. */
+static int64_t time_of(const struct tm_series *s, size_t i, int64_t end_ns)
+{
+  int64_t from = s->from_ns + (int64_t)i * s->width_ns, to = from + s->width_ns;
+  return i + 1 == s->len && to > end_ns && end_ns > from ? end_ns - from : s->width_ns;
+}
+
 void tm_series_of_bins(struct tm_series *s, const struct tm_bins *b, size_t channel, size_t max,
                        int64_t end_ns, double scale)
 {
-  size_t joined = 1, len = b->len;
-  int64_t past = end_ns - b->origin_ns;
-  if (b->width_ns > 0 && past > 0 && (size_t)((past - 1) / b->width_ns) + 1 > len)
-    len = (size_t)((past - 1) / b->width_ns) + 1; /* nothing has happened lately */
+  size_t joined = 1, len = bins_until(b, end_ns);
   while ((len + joined - 1) / joined > (max > 0 ? max : 1))
     joined *= 2;
-  tm_series_init(s, b->origin_ns, b->width_ns * (int64_t)joined, (len + joined - 1) / joined);
-  for (size_t i = 0; i < s->len; i++) {
-    double sum = 0;
-    for (size_t k = i * joined; k < (i + 1) * joined && k < b->len; k++)
-      sum += (double)tm_bins_at(b, channel, k);
-    int64_t from = s->from_ns + (int64_t)i * s->width_ns, to = from + s->width_ns;
-    if (i + 1 == s->len && to > end_ns && end_ns > from)
-      to = end_ns;
-    s->at[i] = sum / (double)(to - from) * scale;
-  }
+  sum_bins(s, b, channel, len, joined);
+  for (size_t i = 0; i < s->len; i++)
+    s->at[i] *= scale / (double)time_of(s, i, end_ns);
+}
+
+/* The end of the last point, if short, says little of a rate: it counts with the point before. */
+static void join_end(struct tm_series *s, int64_t end_ns)
+{
+  size_t n = s->len;
+  int64_t last = n > 0 ? time_of(s, n - 1, end_ns) : 0;
+  if (n < 2 || last >= s->width_ns / 2)
+    return;
+  double sum = s->at[n - 2] + s->at[n - 1];
+  double share = (double)last / (double)(s->width_ns + last);
+  s->at[n - 1] = sum * share;
+  s->at[n - 2] = sum - s->at[n - 1];
+}
+
+bool tm_series_of_events(struct tm_series *s, const struct tm_bins *b, size_t channel, size_t max,
+                         int64_t end_ns)
+{
+  size_t joined = 1, len = bins_until(b, end_ns);
+  while ((len + joined - 1) / joined > (max > 0 ? max : 1) ||
+         (b->width_ns * (int64_t)joined < TM_S && (len + joined - 1) / joined > TM_SERIES_SHORT))
+    joined *= 2;
+  sum_bins(s, b, channel, len, joined);
+  if (s->width_ns < TM_S)
+    return false;
+  join_end(s, end_ns);
+  for (size_t i = 0; i < s->len; i++)
+    s->at[i] *= 1e9 / (double)time_of(s, i, end_ns);
+  return true;
 }
 
 /* ---- gauges ---- */

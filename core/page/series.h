@@ -22,6 +22,11 @@ void tm_series_release(struct tm_series *s); /* zeroed: a no-op */
  * is behind `end_ns` has not been yet. */
 void tm_series_of_bins(struct tm_series *s, const struct tm_bins *b, size_t channel, size_t max,
                        int64_t end_ns, double scale);
+/* Things that happened. True: per second, in points of at least a second. False: how many there are
+ * in a point of less than a second: a job of half a minute has at most TM_SERIES_SHORT of them. */
+#define TM_SERIES_SHORT 64
+bool tm_series_of_events(struct tm_series *s, const struct tm_bins *b, size_t channel, size_t max,
+                         int64_t end_ns);
 /* `len` gaps. */
 void tm_series_init(struct tm_series *s, int64_t from_ns, int64_t width_ns, size_t len);
 /* Adds the means of a gauge, times `scale`, where it was measured. Between two samples are values

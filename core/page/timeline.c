@@ -9,8 +9,6 @@
 #include "page/figures.h"
 #include "page/section.h"
 
-#define FAILED_POINTS 10
-
 /* ---- the axis ---- */
 
 static int64_t end_of(const struct tm_job_page *page, const struct tm_step_model *m)
@@ -101,17 +99,6 @@ static size_t points_of(const struct tm_timeline *t, const struct tm_step_model 
   return (size_t)fmin(TM_SERIES_BINS, points * fmax(1, all / fmax(1, shown)));
 }
 
-/* Of the few tries that failed, a bin has one or none: if bins were milliseconds wide, one failure
- * would be a rate of hundreds per second. So they last a second, or a tenth of a shorter time,
- * unless there are more failures than that. */
-static size_t failed_points_of(const struct tm_timeline *t, const struct tm_step_model *m)
-{
-  double all = (double)(t->end_ns - m->origin_ns),
-         shown = (double)(t->axis.to_ns - t->axis.from_ns);
-  double few = fmax(all / (double)TM_S, FAILED_POINTS * fmax(1, all / fmax(1, shown)));
-  return (size_t)fmin((double)points_of(t, m), fmax(few, (double)m->tries_failed / 5));
-}
-
 static struct tm_timeline_row *add_row(struct tm_timeline *t, const struct tm_timeline_row *row)
 {
   t->rows[t->len] = *row;
@@ -126,43 +113,57 @@ static double top_of(const struct tm_series *a, const struct tm_series *b)
   return top > 0 ? top * 1.06 : 1;
 }
 
-static void add_rates(struct tm_timeline *t, const struct tm_step_model *m, int64_t tries)
+/* Things that happened, per second, or how many within a shorter time. */
+static void set_events(struct tm_timeline *t, struct tm_timeline_row *r,
+                       const struct tm_step_model *m, size_t channel, size_t points)
 {
-  size_t points = points_of(t, m), few = (size_t)fmax(8, fmin((double)points, (double)tries / 5));
-  struct tm_timeline_row *r;
-  if (tries >= TM_TIMELINE_TRIES && m->series.len > 0) {
-    r = add_row(t, &(struct tm_timeline_row) { .id = "items",
-                                               .label = "Items",
-                                               .unit = "per second",
-                                               .paint = TM_PAINT_DONE,
-                                               .form = TM_PLOT_AREA,
-                                               .height = 92 });
-    tm_series_of_bins(&r->series, &m->series, TM_SERIES_ITEMS, few, t->end_ns, 1e9);
-    tm_series_cut(&r->series, &t->axis);
-    r->top = top_of(&r->series, NULL);
-    r->sentence = sentence_of(t, r, "Items per second", "");
+  struct tm_buf unit = TM_BUF_NONE;
+  if (tm_series_of_events(&r->series, &m->series, channel, points, t->end_ns)) {
+    tm_buf_add_str(&unit, "per second");
+  } else {
+    tm_buf_add_str(&unit, "in ");
+    tm_time_precise(&unit, r->series.width_ns);
   }
-  if (m->tries_failed > 0) {
-    struct tm_buf text = TM_BUF_NONE;
-    r = add_row(t, &(struct tm_timeline_row) { .id = "failed",
-                                               .label = "Failed tries",
-                                               .unit = "per second",
-                                               .paint = TM_PAINT_FAILED,
-                                               .form = TM_PLOT_BARS,
-                                               .height = 44 });
-    tm_series_of_bins(&r->series, &m->series, TM_SERIES_FAILED, failed_points_of(t, m), t->end_ns,
-                      1e9);
-    tm_series_cut(&r->series, &t->axis);
-    r->top = top_of(&r->series, NULL);
-    struct tm_series_facts f = tm_series_look(&r->series);
-    tm_figure_count(&text, m->tries_failed, "failed try", "failed tries");
-    tm_buf_add_str(&text, ", at most ");
-    tm_figure_number(&text, f.max);
-    tm_buf_add_str(&text, " per second, at ");
-    add_moment(&text, t, f.max_ns);
-    tm_buf_add_str(&text, " since the start.");
-    r->sentence = tm_buf_take(&text);
-  }
+  r->unit_text = tm_buf_take(&unit);
+  tm_series_cut(&r->series, &t->axis);
+  r->top = top_of(&r->series, NULL);
+}
+
+static void add_items(struct tm_timeline *t, const struct tm_step_model *m, int64_t tries)
+{
+  size_t few = (size_t)fmax(8, fmin((double)points_of(t, m), (double)tries / 5));
+  if (tries < TM_TIMELINE_TRIES || m->series.len == 0)
+    return;
+  struct tm_timeline_row *r = add_row(t, &(struct tm_timeline_row) { .id = "items",
+                                                                     .label = "Items",
+                                                                     .paint = TM_PAINT_DONE,
+                                                                     .form = TM_PLOT_AREA,
+                                                                     .height = 92 });
+  set_events(t, r, m, TM_SERIES_ITEMS, few);
+  char *what = tm_xprintf("Items %s", r->unit_text);
+  r->sentence = sentence_of(t, r, what, "");
+  free(what);
+}
+
+static void add_failed(struct tm_timeline *t, const struct tm_step_model *m)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  if (m->tries_failed == 0)
+    return;
+  struct tm_timeline_row *r = add_row(t, &(struct tm_timeline_row) { .id = "failed",
+                                                                     .label = "Failed tries",
+                                                                     .paint = TM_PAINT_FAILED,
+                                                                     .form = TM_PLOT_BARS,
+                                                                     .height = 44 });
+  set_events(t, r, m, TM_SERIES_FAILED, points_of(t, m));
+  struct tm_series_facts f = tm_series_look(&r->series);
+  tm_figure_count(&text, m->tries_failed, "failed try", "failed tries");
+  tm_buf_add_str(&text, ", at most ");
+  tm_figure_number(&text, f.max);
+  tm_buf_printf(&text, " %s, at ", r->unit_text);
+  add_moment(&text, t, f.max_ns);
+  tm_buf_add_str(&text, " since the start.");
+  r->sentence = tm_buf_take(&text);
 }
 
 static void add_busy(struct tm_timeline *t, const struct tm_job_page *page,
@@ -284,7 +285,8 @@ bool tm_timeline_init(struct tm_timeline *t, const struct tm_job_page *page)
   if (t->end_ns <= m->origin_ns || (tries == 0 && m->workers.list.len == 0))
     return false;
   init_axis(t, page, m);
-  add_rates(t, m, tries);
+  add_items(t, m, tries);
+  add_failed(t, m);
   add_busy(t, page, m);
   add_memory(t, m);
   add_processor(t, m);

@@ -123,6 +123,29 @@ describe("the page of a job", function()
     assert.is_true(t:has "second/report.html")
   end)
 
+  it("says what went in and came out, and what the last completed job had", function()
+    local t = job.case()
+    t:inputs(5)
+    assert(lfs.mkdir(t:path "workspace")) -- that remembers the first job, too
+    t:script "function run(m) return names_of(m) end"
+    local output = [[output = tm.OutputFileDatasetConfig { name = "rows" }:register_on_complete "totals"]]
+    t:pipeline("mini_batch_size = 2", output)
+    t:expect(t:run { "run", "pipeline.lua", "--job-dir", "first" }, 0)
+    t:pipeline("mini_batch_size = 1", output)
+    t:expect(t:run { "run", "pipeline.lua", "--job-dir", "second", "--no-reuse", "--report" }, 0)
+    local page, bytes = t:read "second/report.html", 0
+    for name in lfs.dir(t:path "in") do
+      if name:sub(1, 1) ~= "." then bytes = bytes + lfs.attributes(t:path("in/" .. name), "size") end
+    end
+    assert.is_truthy(page:find "<caption>Inputs</caption>.-<td class='num'>5</td>")
+    assert.is_truthy(page:find(("<td class='num'>%d bytes</td>"):format(bytes), 1, true))
+    assert.is_truthy(page:find "<caption>Outputs</caption>.-<td class='num'>5</td>")
+    expect_page(page, {
+      "<td>totals:2</td>", "The last completed job of this pipeline, <bdi>first</bdi>, took ", ". This one took ",
+      " for 5.", "<th scope='col'>In the last completed job</th>",
+    })
+  end)
+
   it("begins with the step that has failures", function()
     local t = job.case()
     t:inputs(2)

@@ -53,6 +53,48 @@ static void a_bin_that_is_not_over_counts_its_time_so_far(void **state)
   tm_bins_release(&b);
 }
 
+static void few_events_are_counted_rather_than_made_a_rate(void **state)
+{
+  (void)state;
+  struct tm_bins b;
+  struct tm_series s;
+  tm_bins_init(&b, 0, 1, 64);
+  tm_bins_add(&b, 0, 9 * TM_MS, 1);
+  tm_bins_add(&b, 0, 11 * TM_MS, 2);
+  assert_false(tm_series_of_events(&s, &b, 0, 512, 12 * TM_MS));
+  is_near(s.at[9], 1);
+  is_near(s.at[11], 2);
+  tm_series_release(&s);
+  tm_bins_release(&b);
+  tm_bins_init(&b, 0, 1, 16384);
+  tm_bins_add(&b, 0, 29 * TM_S, 5);
+  assert_false(tm_series_of_events(&s, &b, 0, 512, 30 * TM_S));
+  assert_true(s.len <= TM_SERIES_SHORT && s.width_ns < TM_S);
+  tm_series_release(&s);
+  assert_true(tm_series_of_events(&s, &b, 0, 512, 80 * TM_S));
+  assert_true(s.width_ns >= TM_S);
+  tm_series_release(&s);
+  tm_bins_release(&b);
+}
+
+/* One item in the first millisecond of the last point is not a thousand per second. */
+static void a_short_end_is_not_a_peak(void **state)
+{
+  (void)state;
+  struct tm_bins b;
+  struct tm_series s;
+  int64_t end = 70 * (INT64_C(1024) * TM_MS) + TM_MS;
+  tm_bins_init(&b, 0, 1, 16384);
+  for (int64_t i = 0; i <= 70; i++)
+    tm_bins_add(&b, 0, i * 1024 * TM_MS, 1);
+  assert_true(tm_series_of_events(&s, &b, 0, 512, end));
+  assert_int_equal(s.len, 71);
+  is_near(tm_series_look(&s).max, 2 / 1.025);
+  is_near(s.at[70], 2 / 1.025);
+  tm_series_release(&s);
+  tm_bins_release(&b);
+}
+
 static void no_bins_are_no_points(void **state)
 {
   (void)state;
@@ -164,6 +206,8 @@ static void facts_leave_gaps_out(void **state)
 UNIT_TESTS({
     cmocka_unit_test(bins_become_rates),
     cmocka_unit_test(a_bin_that_is_not_over_counts_its_time_so_far),
+    cmocka_unit_test(few_events_are_counted_rather_than_made_a_rate),
+    cmocka_unit_test(a_short_end_is_not_a_peak),
     cmocka_unit_test(no_bins_are_no_points),
     cmocka_unit_test(between_two_samples_is_a_line),
     cmocka_unit_test(a_hole_in_the_samples_is_a_gap),

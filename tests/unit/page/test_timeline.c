@@ -57,7 +57,9 @@ static void one_failure_of_a_short_job_is_no_rate_of_hundreds(void **state)
                 .tries = 100, .slots = 4, .nodes = 1, .sessions = 1, .seconds = 1, .fail_in = 25 });
   assert_true(m.model.tries_failed > 0 && m.model.tries_failed < 10);
   assert_true(tm_timeline_init(&t, &m.page));
-  assert_in_range(row_of(&t, "failed")->series.len, 2, 10);
+  const struct tm_timeline_row *r = row_of(&t, "failed");
+  assert_memory_equal(r->unit_text, "in ", 3); /* so many in some ms, not per second */
+  assert_true(tm_series_look(&r->series).max <= (double)m.model.tries_failed);
   tm_timeline_release(&t);
   made_release(&m);
 }
