@@ -211,16 +211,17 @@
 
   // ---- lines: earlier and later ones as the reader scrolls, and the end as it grows ----
 
-  const KEPT = 3; // windows in the page
+  const KEPT = 3, MERGED_KEPT = 2000; // windows in the page; lines at both sides of what is read
   const view = document.querySelector('.log');
   const isMerged = body.dataset.file === 'merged';
   let follows = false, isLoading = false;
   const atEnd = () => view.scrollHeight - view.scrollTop - view.clientHeight < 30;
-  const windowOf = text => {
+  const parse = text => {
     const place = document.createElement('div');
     place.innerHTML = html(text);
-    return place.querySelector('.log');
+    return place;
   };
+  const windowOf = text => parse(text).querySelector('.log');
   async function pieceAt(where) {
     const url = new URL(location.href), parts = url.pathname.split('/');
     parts[5] = where; // /PREFIX/jobs/KEY/view/WHERE/...
@@ -251,7 +252,64 @@
     }
     view.dataset.size = piece.dataset.size;
   }
+  // The merged view: `from` and `to` are numbers of lines.
+  const isPart = isMerged && view?.dataset.part !== undefined;
+  const isSearch = isPart && new URLSearchParams(location.search).get('find');
+  let isCut = false; // the lines that follow are not in the page
+  const mergedPath = location.pathname.replace(/\/(at|before)\/\d+$/, '');
+  function trim(isEarlier) {
+    const lines = [...view.children], more = Math.max(0, lines.length - 2 * MERGED_KEPT);
+    (isEarlier ? lines.slice(lines.length - more) : lines.slice(0, more)).forEach(line => line.remove());
+    if (isEarlier) view.dataset.to -= more;
+    else view.dataset.from = +view.dataset.from + more;
+    isCut ||= isEarlier && more > 0;
+  }
+  async function mergedAt(where) {
+    for (;;) {
+      const answer = await fetch(`${mergedPath}/${where}?section=window`, { cache: 'no-store' });
+      if (!answer.ok) throw new Error(answer.status);
+      const piece = windowOf(await answer.text());
+      if (!piece.dataset.more) return piece;
+      await new Promise(done => setTimeout(done, 50)); // it has not been reached yet
+    }
+  }
+  async function scrollMerged() {
+    if (isLoading || isSearch) return;
+    isLoading = true;
+    try {
+      if (view.scrollTop < 200 && +view.dataset.from > 0) {
+        const piece = await mergedAt(`before/${view.dataset.from}`), height = view.scrollHeight;
+        view.prepend(...piece.children);
+        view.dataset.from = piece.dataset.from;
+        view.scrollTop += view.scrollHeight - height;
+        trim(true);
+      } else if (atEnd() && (isPart || isCut)) {
+        const piece = await mergedAt(`at/${view.dataset.to}`);
+        view.dataset.to = piece.dataset.to;
+        view.append(...piece.children);
+        const before = view.scrollHeight;
+        trim(false);
+        view.scrollTop -= before - view.scrollHeight;
+      }
+    } catch { /* the next scroll tries again */ }
+    isLoading = false;
+  }
+  async function followMerged() {
+    const place = parse(await ask('window', { from: view.dataset.lines }));
+    const piece = place.querySelector('.log'), note = document.querySelector('p.more');
+    view.append(...piece.children);
+    view.dataset.lines = piece.dataset.lines;
+    view.dataset.to = piece.dataset.to;
+    note?.replaceChildren(...place.querySelector('p.more').childNodes);
+    if (!isPart) trim(false);
+    delete view.dataset.more;
+    if (piece.dataset.more) {
+      view.dataset.more = '1';
+      setTimeout(follow, 50);
+    }
+  }
   async function scroll() {
+    if (isMerged) return scrollMerged();
     if (isLoading || pieces.length === 0) return;
     const first = pieces[0], last = pieces[pieces.length - 1];
     isLoading = true;
@@ -262,20 +320,16 @@
     isLoading = false;
   }
   async function follow() {
-    if (!view || !follows || isLoading || document.hidden) return;
+    if (!view || !(follows || view.dataset.more) || isCut || isLoading || document.hidden) return;
     isLoading = true;
     try {
       if (isMerged) {
-        const piece = windowOf(await ask('window', { from: view.dataset.lines }));
-        view.append(...piece.children);
-        view.dataset.lines = piece.dataset.lines;
-        while (view.children.length > 4000) view.firstChild.remove();
-        if (piece.dataset.more) setTimeout(follow, 50);
+        await followMerged();
       } else if (pieces.length > 0) {
         const piece = await pieceAt(String(pieces[pieces.length - 1].to));
         if (piece.children.length > 0) addPiece(piece, false);
       }
-      view.scrollTop = view.scrollHeight;
+      if (follows) view.scrollTop = view.scrollHeight;
     } catch { /* the next change tries again */ }
     isLoading = false;
   }
@@ -284,14 +338,18 @@
       pieces.push({ from: +view.dataset.from, to: +view.dataset.to, lines: [...view.children] });
       document.querySelectorAll('#earlier, #later').forEach(link => { link.hidden = true; });
     }
-    follows = isMerged || location.pathname.split('/')[5] === 'end';
+    follows = isMerged ? !isPart : location.pathname.split('/')[5] === 'end';
     if (follows) view.scrollTop = view.scrollHeight;
     view.addEventListener('scroll', () => {
       if (follows && !atEnd() && !isLoading) follows = false;
-      if (!isMerged) scroll();
+      scroll();
     });
     view.addEventListener('keydown', event => {
       if (event.key !== 'f' && event.key !== 'End') return;
+      if (isCut || isPart) {
+        location.href = mergedPath; // to the end
+        return;
+      }
       follows = true;
       if (isMerged || event.key === 'End') follow();
       else location.pathname = location.pathname.split('/').map((part, i) => i === 5 ? 'end' : part).join('/');

@@ -124,6 +124,23 @@ class Browser(test_portal.Case):
         wait_until(self.is_live, "another stream through the tunnel")
         self.assertEqual(announced(), "The page is live")
 
+    def test_earlier_lines_of_the_merged_view_come_as_the_reader_scrolls(self):
+        self.log_numbers()
+        self.browser.get(f"{self.base}jobs/{self.key}/logs")
+        state = lambda: self.browser.execute_script(
+            "const log = document.querySelector('.log'); return [+log.dataset.from, +log.dataset.to, log.children.length,"
+            " [...log.textContent.matchAll(/number (\\d+);/g)].map(m => +m[1])]")
+        first, _, _, numbers = wait_until(lambda: (s := state())[0] > 0 and 8999 in s[3] and s, "the end")
+        for before in (first, first - 2000):  # the page keeps 4,000 lines
+            self.browser.execute_script("document.querySelector('.log').scrollTop = 0")
+            wait_until(lambda: state()[0] == before - 2000, "earlier lines")
+        begin, end, count, numbers = state()
+        self.assertEqual((end - begin, count), (4000, 4000))
+        self.assertEqual(numbers, list(range(numbers[0], numbers[0] + 4000)))
+        self.browser.execute_script("document.querySelector('.log').scrollTop = 1e9")
+        wait_until(lambda: state()[1] == end + 2000, "later lines")
+        self.assertEqual(self.console(), [])
+
 
 if __name__ == "__main__":
     unittest.main()

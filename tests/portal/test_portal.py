@@ -4,6 +4,7 @@ TM_LONG=1: also what takes ten seconds.
 """
 import json
 import os
+import re
 import resource
 import select
 import shutil
@@ -79,6 +80,14 @@ class Case(unittest.TestCase):
     def write(cls, name, text):
         with open(os.path.join(cls.folder, name), "w") as f:
             f.write(text)
+
+    def log_numbers(self):
+        """Adds 9,000 lines to the logs of the job, some of them long, until the end of the test."""
+        folder = os.path.join(self.job, "score", "logs", "user", "entry_script_log", "0")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "numbers.txt"), "w") as f:
+            f.write("".join(f"number {i};{'x' * 4000 if 1000 < i < 1400 else ''}\n" for i in range(9000)))
+        self.addCleanup(os.unlink, os.path.join(folder, "numbers.txt"))
 
 
 class Access(Case):
@@ -284,6 +293,40 @@ class Pages(Case):
         self.assertEqual(self.portal.get(view % "500000000").status, 200)
         os.unlink(name)
         self.assertEqual(self.portal.get(view % "0").status, 404)
+
+    def test_the_merged_view_has_positions_and_a_search(self):
+        self.log_numbers()
+
+        def get(path):
+            """The text of a part when it has been read, and the numbers and positions in it."""
+            part = lambda: self.portal.get(f"jobs/{self.key}/logs{path}").text()
+            text = wait_until(lambda: (lambda text: "data-more" not in text and text)(part()), path)
+            lines = text.split("class='log merged'")[1]
+            found = [int(n) for n in re.findall(r"number (\d+);", lines)]
+            place = {name: int(n) for name, n in re.findall(r"data-(from|to|lines)=['\"](\d+)", lines)}
+            return text, found, place
+
+        text, found, place = get("")
+        self.assertEqual(place["to"] - place["from"], 2000)
+        self.assertIn(f"/before/{place['from']}'", text.replace('"', "'"))
+        _, earlier, before = get(f"/before/{place['from']}")
+        self.assertEqual(before["to"], place["from"])
+        self.assertEqual(earlier + [found[0]], list(range(earlier[0], found[0] + 1)))
+        _, again, at = get(f"/at/{before['from']}")
+        self.assertEqual((at["from"], again[0]), (before["from"], earlier[0]))
+        for path in ("/at/1100", "/before/1350"):  # at most 1 MB
+            _, found, part = get(path)
+            self.assertTrue(200 < part["to"] - part["from"] == len(found) < 300, part)
+        self.assertEqual(get("/before/0")[1], [])
+        self.assertEqual(get("/at/99999999")[1], [])
+        self.assertEqual(self.portal.get(f"jobs/{self.key}/logs/at/x").status, 404)
+        self.assertEqual(get("/errors/at/0")[1], [])
+        text, found, _ = get("?find=number%204")
+        self.assertEqual(found, [4] + list(range(40, 50)) + list(range(400, 500)) + list(range(4000, 5000)))
+        self.assertIn("contain the text", text)
+        where = re.search(r"logs(/at/\d+)['\"]>", text.split("class='log merged'")[1])[1]
+        self.assertIn(4, get(where)[1])
+        self.assertIn("0 lines of", get("?find=%3Cnothing%3E")[0])
 
     def test_scripts_and_styles_need_no_cookie(self):
         for name, kind in (("/portal.css", "text/css"), ("/portal.js", "text/javascript"), ("/portal.svg", "image/svg")):
