@@ -51,6 +51,35 @@ static bool is_own_origin(const struct tm_request_head *r)
          strcasecmp(r->origin + sizeof scheme - 1, r->host) == 0;
 }
 
+/* Of a request for an action, whose Origin and site are not those of another site. */
+static int check_action(const struct tm_access *a, const struct tm_request_head *r,
+                        const char **words)
+{
+  if (strcmp(r->method, "POST") != 0) {
+    *words = "An action is asked for with POST, by the buttons on the page of a job.";
+    return 405;
+  }
+  if (!r->origin || (r->site && strcmp(r->site, "same-origin") != 0)) {
+    *words = "An action is accepted only from a page of the portal: the request has no Origin, or "
+             "another site.";
+    return 403;
+  }
+  if (!a->allows_control) {
+    *words = "This portal only shows. The page of the job has the command to type; a portal that "
+             "was started with `tidemill portal --allow-control` does it itself.";
+    return 403;
+  }
+  if (r->has_body) {
+    *words = "An action is asked for without a body.";
+    return 413;
+  }
+  if (!r->page_token || !tm_secret_is(a->page_token, r->page_token, strlen(r->page_token))) {
+    *words = "The page is from an earlier start of the portal: reload it.";
+    return 403;
+  }
+  return 0;
+}
+
 int tm_access_check(const struct tm_access *a, const struct tm_request_head *r, const char **words)
 {
   *words = "";
@@ -71,6 +100,8 @@ int tm_access_check(const struct tm_access *a, const struct tm_request_head *r, 
     *words = "The request has the Origin of another site.";
     return 403;
   }
+  if (r->is_action)
+    return check_action(a, r, words);
   if (strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0) {
     *words = "The portal only shows: it accepts GET and HEAD.";
     return 405;

@@ -5,6 +5,9 @@
  *    pointed to this machine (DNS rebinding) is refused.
  *  - A request that another site makes is refused, but for following a link, which changes nothing
  *    and whose answer that site cannot read.
+ *  - An action is a POST that one of our own pages makes: it has our Origin and the token of the
+ *    pages, in a header that no form and no other site can send. Without --allow-control there are
+ *    none.
  *  - Everything but the portal's own style sheet and script needs the cookie, and that needs the
  *    token. Wrong ones are counted: ten a second at most are looked at.
  */
@@ -27,12 +30,17 @@ struct tm_request_head {
   const char *method;
   const char *host, *origin, *site, *mode, *dest; /* site...: Sec-Fetch-... */
   const char *cookie, *authorization;
-  int hosts;    /* how many Host headers there were */
-  size_t bytes; /* of all */
+  const char *page_token; /* X-Tidemill-Token */
+  int hosts;              /* how many Host headers there were */
+  size_t bytes;           /* of all */
+  bool has_body;
+  bool is_action; /* its path is that of an action */
 };
 
 struct tm_access {
   char token[TM_SECRET_LEN + 1], session[TM_SECRET_LEN + 1]; /* what is in the URL; in the cookie */
+  char page_token[TM_SECRET_LEN + 1]; /* what our pages send with an action */
+  bool allows_control;
   const char *const *names; /* other hosts that are allowed; NULL-ended, or NULL */
   int64_t second;           /* of which `wrong` counts the wrong tokens */
   int wrong;

@@ -1,7 +1,9 @@
 /* http.c - see http.h. */
 #include "portal/http.h"
 
+#include <arpa/inet.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +112,7 @@ static enum MHD_Result add_header(void *data, enum MHD_ValueKind kind, const cha
     { "Sec-Fetch-Dest", &r->head.dest },
     { "Cookie", &r->head.cookie },
     { "Authorization", &r->head.authorization },
+    { "X-Tidemill-Token", &r->head.page_token },
     { "Range", &r->range },
     { "If-None-Match", &r->if_none_match },
     { "Last-Event-ID", &r->last_event_id },
@@ -119,6 +122,26 @@ static enum MHD_Result add_header(void *data, enum MHD_ValueKind kind, const cha
       *known[i].place = value ? value : "";
   r->head.hosts += strcasecmp(key, "Host") == 0;
   return MHD_YES;
+}
+
+#define ADDRESS_SIZE (INET6_ADDRSTRLEN + 10)
+
+static void write_address(char *out, struct MHD_Connection *mhd)
+{
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  const struct sockaddr *address = info ? info->client_addr : NULL;
+  char host[INET6_ADDRSTRLEN] = "";
+  snprintf(out, ADDRESS_SIZE, "the unix socket");
+  if (address && address->sa_family == AF_INET) {
+    const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+    (void)inet_ntop(AF_INET, &in->sin_addr, host, sizeof host);
+    snprintf(out, ADDRESS_SIZE, "%s:%d", host, ntohs(in->sin_port));
+  } else if (address && address->sa_family == AF_INET6) {
+    const struct sockaddr_in6 *in = (const struct sockaddr_in6 *)address;
+    (void)inet_ntop(AF_INET6, &in->sin6_addr, host, sizeof host);
+    snprintf(out, ADDRESS_SIZE, "[%s]:%d", host, ntohs(in->sin6_port));
+  }
 }
 
 /* A request while it is read. */
@@ -257,6 +280,7 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *mhd, const 
                           .target = reading ? reading->target : "",
                           .now_ns = tm_moment_now_ns() };
   struct tm_answer a;
+  char address[ADDRESS_SIZE];
   struct connection *c = connection_of(mhd);
   if (reading && !reading->is_read && !has_body(mhd)) {
     reading->is_read = true;
@@ -268,6 +292,9 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *mhd, const 
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   r.head.bytes = info ? info->header_size : 0;
+  r.head.has_body = has_body(mhd);
+  write_address(address, mhd);
+  r.address = address;
   h->hooks.on_request(&r, &a, h->hooks.data);
   enum MHD_Result result = send_answer(h, mhd, &r, &a);
   tm_answer_release(&a);

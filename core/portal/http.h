@@ -22,7 +22,8 @@
 
 struct tm_request {
   struct tm_request_head head;
-  const char *target; /* as it was sent */
+  const char *target;  /* as it was sent */
+  const char *address; /* that it came from: "127.0.0.1:40318", "the unix socket" */
   const char *range, *if_none_match, *last_event_id;
   int64_t now_ns; /* of a clock that never jumps */
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "portal/portal_assets.h"
 #include "portal/pages/pages.h"
@@ -165,6 +166,7 @@ static void (*page_of(enum tm_page_kind kind))(const struct tm_visit *v)
   case TM_PAGE_VIEW: return tm_page_view;
   case TM_PAGE_LOGS: return tm_page_logs;
   case TM_PAGE_METRICS: return tm_page_metrics;
+  case TM_PAGE_ACTION: return tm_page_action;
   case TM_PAGE_EVENTS: return answer_events;
   }
   return answer_nothing;
@@ -230,27 +232,57 @@ static void answer_known(struct tm_visit *v)
   }
 }
 
+static bool is_action(const struct tm_portal *p, const struct tm_target *t)
+{
+  return t->len > 0 && strcmp(t->segments[0], p->prefix) == 0 &&
+         tm_route_of(t, 1).kind == TM_PAGE_ACTION;
+}
+
+/* Each action, whatever has become of it. A target that was parsed is printable. */
+static void log_action(const struct tm_visit *v)
+{
+  time_t now = time(NULL);
+  struct tm local;
+  char when[32] = "";
+  if (localtime_r(&now, &local))
+    (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+  fprintf(stderr, "tidemill: %s %s %.*s from %s: %d\n", when, v->request->head.method,
+          (int)strcspn(v->request->target, "?"), v->request->target, v->request->address,
+          v->answer->status);
+}
+
+static void answer_parsed(struct tm_visit *v)
+{
+  const struct tm_target *t = v->target;
+  if (answer_asset(v) || answer_bearer(v))
+    return;
+  if (t->len > 0 && strcmp(t->segments[0], v->portal->prefix) == 0)
+    answer_known(v);
+  else
+    tm_frame_plain(v->answer, 404, "This is a tidemill portal", where_words, false);
+}
+
 void tm_portal_answer(struct tm_portal *p, const struct tm_request *r, struct tm_answer *a)
 {
   struct tm_target target;
   struct tm_err err = TM_ERR_NONE;
+  struct tm_request_head head = r->head;
   struct tm_visit v = { .portal = p, .request = r, .target = &target, .answer = a };
   const char *words;
-  int status = tm_access_check(&p->access, &r->head, &words);
+  bool is_parsed = tm_target_parse(&target, r->target, &err) == 0;
+  head.is_action = is_parsed && is_action(p, &target);
+  int status = tm_access_check(&p->access, &head, &words);
   if (status) {
     tm_frame_plain(a, status, "Refused", words, false);
     if (status == 405)
-      tm_answer_header(a, "Allow", "GET, HEAD");
-    return;
-  }
-  if (tm_target_parse(&target, r->target, &err) < 0)
+      tm_answer_header(a, "Allow", head.is_action ? "POST" : "GET, HEAD");
+  } else if (!is_parsed) {
     tm_frame_plain(a, 400, "Refused", err.text, false);
-  else if (!answer_asset(&v) && !answer_bearer(&v)) {
-    if (target.len > 0 && strcmp(target.segments[0], p->prefix) == 0)
-      answer_known(&v);
-    else
-      tm_frame_plain(a, 404, "This is a tidemill portal", where_words, false);
+  } else {
+    answer_parsed(&v);
   }
+  if (head.is_action)
+    log_action(&v);
   tm_target_release(&target);
 }
 

@@ -8,6 +8,7 @@
 
 #include <tidemill.h>
 
+#include "portal/control.h"
 #include "portal/http.h"
 #include "portal/insight_view.h"
 #include "portal/job_list.h"
@@ -20,6 +21,7 @@ struct tm_portal {
   const char *workspace; /* its path */
   char prefix[TM_PORTAL_PREFIX_LEN + 1];
   struct tm_access access;
+  struct tm_control control;
   struct tm_feed feed;
   struct tm_watch watch;
   struct tm_job_list jobs;

@@ -31,6 +31,7 @@
   const showButtons = () => document.querySelectorAll('[data-copy]').forEach(b => {
     b.hidden = !navigator.clipboard;
   });
+  const showDialogs = () => document.querySelectorAll('[data-dialog]').forEach(b => { b.hidden = false; });
   document.addEventListener('click', event => {
     const button = event.target.closest('[data-copy]');
     if (!button) return;
@@ -47,6 +48,37 @@
     }
   });
   showButtons();
+  showDialogs();
+
+  // ---- actions: a dialog says what will happen first ----
+
+  async function act(button) {
+    const said = button.closest('dialog').querySelector('.said');
+    button.disabled = true;
+    try {
+      const answer = await fetch(`${base}jobs/${encodeURIComponent(button.dataset.job)}/actions/${button.dataset.action}`,
+        { method: 'POST', headers: { 'X-Tidemill-Token': body.dataset.token }, cache: 'no-store' });
+      const place = document.createElement('div');
+      place.innerHTML = html(await answer.text());
+      said.textContent = place.querySelector('.sentence').textContent;
+    } catch {
+      said.textContent = 'The portal does not answer.';
+      button.disabled = false;
+    }
+  }
+  document.addEventListener('click', event => {
+    const button = event.target.closest('[data-dialog], [data-action], [data-close]');
+    if (!button) return;
+    if (button.dataset.dialog) document.getElementById(button.dataset.dialog).showModal();
+    else if (button.dataset.action) act(button);
+    else button.closest('dialog').close();
+  });
+  document.addEventListener('close', event => { // the section may have changed beneath it
+    if (event.target.tagName !== 'DIALOG') return;
+    document.activeElement?.blur();
+    tags.delete('control');
+    renewSoon();
+  }, true);
 
   // ---- sections ----
 
@@ -64,7 +96,8 @@
     return answer.text();
   }
   function keepsFocus(section) { // what somebody is using is not replaced beneath them
-    return section.contains(document.activeElement) && document.activeElement !== document.body;
+    return section.querySelector('dialog[open]') ||
+      (section.contains(document.activeElement) && document.activeElement !== document.body);
   }
   async function renew() {
     for (const section of document.querySelectorAll('[data-live]')) {
@@ -75,6 +108,7 @@
       section.firstElementChild?.dispatchEvent(new CustomEvent('tidemill:section', { bubbles: true }));
     }
     showButtons();
+    showDialogs();
   }
   let isRenewing = false, isStale = false, heardAt = 0, isLost = true;
   async function renewSoon() { // never two at once; of what comes meanwhile, only the newest counts

@@ -13,15 +13,17 @@
 #define PORT_MAX    65535
 
 static const char help[] =
-    "usage: tidemill portal [--port PORT] [--socket PATH] [--open]\n"
+    "usage: tidemill portal [--port PORT] [--socket PATH] [--open] [--allow-control]\n"
     "                       [--listen ADDRESS --allow-host NAME]...\n"
     "\n"
-    "Shows the jobs of the workspace in a browser, live, until Ctrl-C ends it. It\n"
-    "changes nothing, and no job waits for it. It prints the URL to open.\n"
+    "Shows the jobs of the workspace in a browser, live, until Ctrl-C ends it. No\n"
+    "job waits for it. Without --allow-control, it changes nothing. It prints the\n"
+    "URL to open.\n"
     "\n"
     "  --port PORT        on this port; without it, the one of last time, or a free one\n"
     "  --socket PATH      on a unix socket instead, for ssh -L 8080:PATH HOST\n"
     "  --open             opens a browser\n"
+    "  --allow-control    its pages can cancel and resume jobs\n"
     "  --listen ADDRESS   on this address of the machine instead of 127.0.0.1 and ::1\n"
     "  --allow-host NAME  answers requests for this host, too; needed with --listen;\n"
     "                     may be given several times\n"
@@ -30,7 +32,15 @@ static const char help[] =
     "somebody has the port; 2 wrong usage, or no workspace; 3 system error.\n"
     "More: tidemill help portal --manual\n";
 
-enum { OPTION_PORT = 1, OPTION_SOCKET, OPTION_OPEN, OPTION_LISTEN, OPTION_ALLOW, OPTION_HELP };
+enum {
+  OPTION_PORT = 1,
+  OPTION_SOCKET,
+  OPTION_OPEN,
+  OPTION_LISTEN,
+  OPTION_ALLOW,
+  OPTION_CONTROL,
+  OPTION_HELP
+};
 
 static const struct option options[] = {
   { "port", required_argument, NULL, OPTION_PORT },
@@ -38,6 +48,7 @@ static const struct option options[] = {
   { "open", no_argument, NULL, OPTION_OPEN },
   { "listen", required_argument, NULL, OPTION_LISTEN },
   { "allow-host", required_argument, NULL, OPTION_ALLOW },
+  { "allow-control", no_argument, NULL, OPTION_CONTROL },
   { "help", no_argument, NULL, OPTION_HELP },
   { NULL, 0, NULL, 0 },
 };
@@ -76,6 +87,7 @@ static int take(struct tm_serve_options *o, struct names *names, int option, con
     o->listen.path = value;
     return *value ? 0 : fail("--socket needs a path", NULL);
   case OPTION_OPEN: o->opens = true; return 0;
+  case OPTION_CONTROL: o->allows_control = true; return 0;
   case OPTION_LISTEN: o->listen.address = value; return 0;
   case OPTION_ALLOW: *TM_ARRAY_ADD(names) = value; return 0;
   default: return WRONG_USAGE; /* getopt has said why */

@@ -22,6 +22,7 @@ enum tm_page_kind {
   TM_PAGE_VIEW,  /* a piece of a text file */
   TM_PAGE_LOGS,
   TM_PAGE_METRICS,
+  TM_PAGE_ACTION, /* cancels or resumes a job */
   TM_PAGE_EVENTS, /* the event stream */
 };
 

@@ -174,9 +174,11 @@ static int take_place(struct server *s, struct tm_err *err)
   if (rc < 0)
     return rc;
   a->names = s->o->names;
+  a->allows_control = s->o->allows_control;
   if ((rc = tm_own_files_address(&s->files, &s->address, err)) < 0 ||
       (rc = tm_secret_make(a->token, TM_SECRET_LEN, err)) < 0 ||
-      (rc = tm_secret_make(a->session, TM_SECRET_LEN, err)) < 0)
+      (rc = tm_secret_make(a->session, TM_SECRET_LEN, err)) < 0 ||
+      (rc = tm_secret_make(a->page_token, TM_SECRET_LEN, err)) < 0)
     return rc;
   listen.preferred_port = s->address.port;
   memcpy(s->portal.prefix, s->address.prefix, sizeof s->portal.prefix);
@@ -218,6 +220,8 @@ static void say(const struct server *s)
     printf("It listens on %s: whoever reaches that address and has this URL sees all jobs of the "
            "workspace, and what is sent is not encrypted.\n",
            l->address);
+  if (s->o->allows_control)
+    printf("Its pages can cancel and resume jobs: --allow-control.\n");
   printf("Ctrl-C ends it. Jobs go on.\n");
   fflush(stdout);
 }
@@ -234,6 +238,9 @@ static int start(struct server *s, struct tm_err *err)
     tm_browser_open(&s->browser, s->portal.workspace, s->url.data);
   if ((rc = tm_janitor_start(&s->janitor, remove_files, s, err)) < 0)
     return rc;
+  if (s->o->allows_control &&
+      (rc = tm_control_start(&s->portal.control, s->portal.watch.jobs_dir, err)) < 0)
+    return rc;
   raise_limit();
   (void)tm_confine();
   (void)setpriority(PRIO_PROCESS, 0, LOW_PRIORITY);
@@ -243,6 +250,7 @@ static int start(struct server *s, struct tm_err *err)
 static void stop(struct server *s)
 {
   tm_http_stop(s->http);
+  tm_control_end(&s->portal.control);
   tm_portal_close(&s->portal);
   if (s->janitor.pid > 0)
     tm_janitor_end(&s->janitor);

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 
 struct portal_options {
-  bool open;
+  bool open, control;
   const char *port, *socket, *listen;
   struct tm_words names;
 };
@@ -20,6 +20,7 @@ static const struct tm_option options[] = {
   { "port", TM_OPTION_VALUE, offsetof(struct portal_options, port), "PORT", NULL, "listens on this port; without it on that of last time, or a free one" },
   { "socket", TM_OPTION_VALUE, offsetof(struct portal_options, socket), "PATH", NULL, "listens on a unix socket instead, for ssh -L 8080:PATH HOST" },
   { "listen", TM_OPTION_VALUE, offsetof(struct portal_options, listen), "ADDRESS", NULL, "listens on this address of the machine instead of 127.0.0.1 and ::1; needs --allow-host" },
+  { "allow-control", TM_OPTION_FLAG, offsetof(struct portal_options, control), NULL, NULL, "pages can cancel and resume jobs; without it they show the command to type" },
   { "allow-host", TM_OPTION_LIST, offsetof(struct portal_options, names), "NAME", NULL, "also answers requests for this host; may be given several times" },
 };
 /* clang-format on */
@@ -33,8 +34,8 @@ const struct tm_command tm_command_portal = {
   .summary = "shows the jobs of the workspace in a browser, live",
   .options = options,
   .options_len = TM_COUNT_OF(options),
-  .help = "Prints the URL to open, and runs until Ctrl-C. It changes nothing, and no job\n"
-          "waits for it. More: tidemill help portal --manual\n"
+  .help = "Prints the URL to open, and runs until Ctrl-C. No job waits for it, and\n"
+          "without --allow-control it changes nothing. More: tidemill help portal --manual\n"
           "\n"
           "Exit status: 0 a signal has ended it; 1 a portal of the workspace is running,\n"
           "or somebody has the port; 2 wrong usage, or no workspace; 3 system error.\n",

@@ -48,6 +48,7 @@ class Portal:
         self.url, host, self.prefix, self.token = found.groups()
         self.port = int(host.rsplit(":", 1)[1])
         self.cookie = None
+        self.errors = ""  # what it has said until stop()
 
     def pid(self):
         return self.process.pid
@@ -109,7 +110,7 @@ class Portal:
         self.process.send_signal(sig)
         status = self.process.wait(LIMIT_S)
         seconds = time.monotonic() - began
-        said = self.process.stderr.read()
+        said = self.errors = self.process.stderr.read()
         self.process.stdout.close()
         self.process.stderr.close()
         if "ERROR: " in said or "runtime error: " in said:  # of a sanitizer

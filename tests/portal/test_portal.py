@@ -375,6 +375,129 @@ class Live(Case):
         Live.portal = Portal(TIDEMILL, self.workspace)
 
 
+class Control(Case):
+    """A portal with --allow-control for each test, and jobs that wait for a file."""
+
+    @classmethod
+    def setUpClass(cls):
+        pass
+
+    @classmethod
+    def tearDownClass(cls):
+        pass
+
+    def setUp(self):
+        self.portal = Portal(TIDEMILL, self.workspace, "--allow-control")
+        self.addCleanup(self.end)
+        page = self.portal.get("").text()
+        self.token = re.search(r"data-token='?\"?([0-9a-f]{64})", page).group(1)
+
+    def end(self):
+        if self.portal.process.returncode is None:
+            self.portal.stop()
+
+    def ask(self, key, action, method="POST", **headers):
+        given = {"Origin": "http://localhost", "Sec_Fetch_Site": "same-origin", "X_Tidemill_Token": self.token,
+                 "Content_Length": "0"}
+        given.update(headers)
+        given = {name: value for name, value in given.items() if value is not None}
+        return self.portal.get(f"jobs/{key}/actions/{action}", method=method, **given)
+
+    def begin(self, name):
+        """A job whose mini-batch runs, and the name of its folder."""
+        go = os.path.join(self.folder, name)
+        os.mkdir(go)
+        self.write(f"{name}.lua", WAITING.replace("  local fs", '  io.open("FOLDER/begun", "w"):close()\n  local fs').replace("FOLDER", go))
+        job = run_job(f"{name}.lua", self.folder, self.workspace)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        jobs = os.path.join(self.workspace, "jobs")
+        found = lambda: [one for one in os.listdir(jobs) if one.startswith(name + "-")]
+        begun = os.path.join(go, "begun")
+        wait_until(lambda: os.path.exists(begun), "a mini-batch that runs")
+        os.unlink(begun)
+        return job, found()[0], go
+
+    def offer(self, key):
+        return self.portal.get(f"jobs/{key}/job/?section=control").text()
+
+    def test_a_job_is_canceled_soon_and_then_now(self):
+        job, key, _ = self.begin("soon")
+        self.assertIn("data-action='cancel'", self.offer(key).replace('"', "'"))
+        a = self.ask(key, "resume")
+        self.assertEqual((a.status, "is running already" in a.text()), (409, True))
+        a = self.ask(key, "cancel")
+        self.assertEqual((a.status, "Running mini-batches may end" in a.text()), (202, True))
+        wait_until(lambda: "data-action='cancel-now'" in self.offer(key).replace('"', "'"), "the second press")
+        self.assertIsNone(job.poll())
+        self.assertEqual(self.ask(key, "cancel-now").status, 202)
+        self.assertEqual(job.wait(60), 130)
+        a = self.ask(key, "cancel")
+        self.assertEqual((a.status, "not running" in a.text()), (409, True))
+        self.portal.stop()
+        lines = [line for line in self.portal.errors.splitlines() if "/actions/" in line]
+        self.assertEqual(len(lines), 4)
+        self.assertRegex(lines[1], rf"^tidemill: \S+ \S+ POST /\w+/jobs/{key}/actions/cancel from 127\.0\.0\.1:\d+: 202$")
+
+    def test_a_killed_job_is_resumed_and_outlives_the_portal(self):
+        job, key, go = self.begin("again")
+        job.kill()
+        job.wait()
+        folder = os.path.join(self.workspace, "jobs", key)
+        wait_until(lambda: "data-action='resume'" in self.offer(key).replace('"', "'"), "the button")
+        log = os.path.join(folder, "portal_resume.txt")
+        os.mkfifo(log)
+        self.assertEqual(self.ask(key, "resume").status, 500)  # nothing waits for its reader
+        os.unlink(log)
+        a = self.ask(key, "resume")
+        self.assertEqual((a.status, "goes on without the portal" in a.text()), (202, True), a.text())
+        wait_until(lambda: os.path.exists(os.path.join(go, "begun")), "its next session")
+        self.assertIn("portal_resume.txt", self.offer(key))
+        pid = json.loads(subprocess.run([TIDEMILL, "status", folder, "--json"], capture_output=True).stdout)["pid"]
+        self.assertEqual(os.getsid(pid), pid)
+        sockets = [os.readlink(f"/proc/{self.portal.pid()}/fd/{fd}") for fd in os.listdir(f"/proc/{self.portal.pid()}/fd")]
+        sockets = [name for name in sockets if name.startswith("socket:")]
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            self.assertNotIn(os.readlink(f"/proc/{pid}/fd/{fd}"), sockets)
+        self.portal.stop(signal.SIGKILL)
+        os.kill(pid, 0)
+        self.write(os.path.join(go, "go"), "")
+        result = os.path.join(folder, "job_result.json")
+        wait_until(lambda: os.path.exists(result), "its end")
+        with open(result) as f:
+            self.assertEqual(json.load(f)["status"], "Completed")
+
+    def test_what_is_wrong_is_refused(self):
+        ask = self.ask
+        cases = [
+            (403, ask(self.key, "cancel", Origin=None)),
+            (403, ask(self.key, "cancel", Origin="http://localhost:1")),
+            (403, ask(self.key, "cancel", Sec_Fetch_Site="none")),
+            (403, ask(self.key, "cancel", X_Tidemill_Token=None)),
+            (403, ask(self.key, "cancel", X_Tidemill_Token="0" * 64)),
+            (405, ask(self.key, "cancel", method="GET", Content_Length=None)),
+            (401, self.stranger()),
+            (413, ask(self.key, "cancel", Content_Length="1")),
+            (404, ask(self.key, "remove")),
+            (404, ask("nothing", "cancel")),
+            (404, ask("%20", "resume")),
+            (405, ask("%2e%2e", "resume")),
+            (409, ask(self.key, "cancel")),
+        ]
+        for i, (status, answer) in enumerate(cases):
+            self.assertEqual(answer.status, status, i)
+        self.assertEqual(cases[5][1].header("Allow"), "POST")
+        self.portal.stop()
+        self.portal = Portal(TIDEMILL, self.workspace)
+        a = ask(self.key, "cancel")
+        self.assertEqual((a.status, "--allow-control" in a.text()), (403, True))
+        self.assertNotIn("data-token", self.portal.get("").text())
+
+    def stranger(self):
+        return self.portal.get(f"jobs/{self.key}/actions/cancel", method="POST", cookie=False, Origin="http://localhost",
+                               X_Tidemill_Token=self.token, Content_Length="0")
+
+
 class Hostile(Case):
     def test_junk_is_answered_or_cut_off(self):
         junk = [b"\x16\x03\x01\x02\x00\x01\x00\x01\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",

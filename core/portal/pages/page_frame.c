@@ -137,6 +137,8 @@ static void add_page(struct tm_html *h, const struct tm_visit *v, const struct t
   tm_html_close(h, "head");
   tm_html_open(h, "body");
   tm_html_attr(h, "data-prefix", v->portal->prefix);
+  if (v->portal->access.allows_control)
+    tm_html_attr(h, "data-token", v->portal->access.page_token);
   if (f->topic)
     tm_html_attr(h, "data-topic", f->topic);
   if (f->is_report)

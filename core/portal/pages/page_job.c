@@ -162,12 +162,19 @@ static void add_ways(struct tm_html *h, const struct tm_visit *v, void *data)
   tm_html_close(h, "ul");
 }
 
+static void add_control(struct tm_html *h, const struct tm_visit *v, void *data)
+{
+  const struct job *j = data;
+  tm_piece_control(h, v, j->key, j->info);
+}
+
 /* What each worker is doing comes before the failures. */
 static size_t list_sections(struct tm_page_section *out)
 {
   const char *const *names = tidemill_html_sections();
   size_t n = 0;
   out[n++] = (struct tm_page_section) { "pictures", add_definitions, false, 0 };
+  out[n++] = (struct tm_page_section) { "control", add_control, true, 0 };
   for (size_t i = 0; names[i] && i < TM_INSIGHT_SECTIONS; i++) {
     if (strcmp(names[i], "failures") == 0)
       out[n++] = (struct tm_page_section) { "now", add_now, true, 0 };
@@ -194,7 +201,7 @@ void tm_page_to_mini_batch(const struct tm_visit *v)
 
 void tm_page_job(const struct tm_visit *v)
 {
-  struct tm_page_section sections[TM_INSIGHT_SECTIONS + 3];
+  struct tm_page_section sections[TM_INSIGHT_SECTIONS + 4];
   struct tm_err err = TM_ERR_NONE;
   struct tm_buf title = TM_BUF_NONE;
   struct job j = { .key = v->route.words[0] };

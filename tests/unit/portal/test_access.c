@@ -107,6 +107,64 @@ static void only_reading_is_answered(void **state)
   assert_int_equal(check((struct tm_request_head) { .host = "localhost", .bytes = 16385 }), 431);
 }
 
+#define PAGE "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static int check_action(struct tm_request_head r, bool allows_control)
+{
+  struct tm_access a = access_of_tests();
+  const char *words = NULL;
+  strcpy(a.page_token, PAGE);
+  a.allows_control = allows_control;
+  int status = tm_access_check(&a, &r, &words);
+  assert_int_equal(status != 0, *words != '\0');
+  return status;
+}
+
+static void an_action_comes_from_our_own_page(void **state)
+{
+  const struct tm_request_head good = { .method = "POST",
+                                        .host = "localhost:8080",
+                                        .hosts = 1,
+                                        .origin = "http://localhost:8080",
+                                        .site = "same-origin",
+                                        .page_token = PAGE,
+                                        .is_action = true };
+  struct tm_request_head r = good;
+  assert_int_equal(check_action(r, true), 0);
+  assert_int_equal(check_action(r, false), 403);
+  r.site = NULL; /* an older browser; the Origin is there */
+  assert_int_equal(check_action(r, true), 0);
+  static const char *const sites[] = { "none", "same-site", "cross-site", "" };
+  for (size_t i = 0; i < TM_COUNT_OF(sites); i++) {
+    r.site = sites[i];
+    assert_int_equal(check_action(r, true), 403);
+  }
+  static const char *const origins[] = { NULL, "null", "http://localhost", "http://evil.example" };
+  for (size_t i = 0; i < TM_COUNT_OF(origins); i++) {
+    r = good;
+    r.origin = origins[i];
+    assert_int_equal(check_action(r, true), 403);
+  }
+  static const char *const tokens[] = { NULL, "", TOKEN, COOKIE, PAGE "a" };
+  for (size_t i = 0; i < TM_COUNT_OF(tokens); i++) {
+    r = good;
+    r.page_token = tokens[i];
+    assert_int_equal(check_action(r, true), 403);
+  }
+  static const char *const methods[] = { "GET", "HEAD", "PUT", "post" };
+  for (size_t i = 0; i < TM_COUNT_OF(methods); i++) {
+    r = good;
+    r.method = methods[i];
+    assert_int_equal(check_action(r, true), 405);
+  }
+  r = good;
+  r.has_body = true;
+  assert_int_equal(check_action(r, true), 413);
+  r = good;
+  r.is_action = false;
+  assert_int_equal(check_action(r, true), 405);
+}
+
 static void ten_wrong_tokens_a_second_are_looked_at(void **state)
 {
   struct tm_access a = access_of_tests();
@@ -164,6 +222,7 @@ UNIT_TESTS({
     cmocka_unit_test(another_site_may_only_lead_here),
     cmocka_unit_test(an_origin_must_be_our_own),
     cmocka_unit_test(only_reading_is_answered),
+    cmocka_unit_test(an_action_comes_from_our_own_page),
     cmocka_unit_test(ten_wrong_tokens_a_second_are_looked_at),
     cmocka_unit_test(a_bearer_has_the_token),
     cmocka_unit_test(one_right_cookie_of_several_is_enough),

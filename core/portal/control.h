@@ -1,0 +1,40 @@
+/* control.h - cancels and resumes jobs, for a portal with --allow-control.
+ *
+ * The portal itself stays confined. Before it is, it starts a process, the helper, which is not:
+ * it takes an action and the name of a job of the workspace, and nothing else. The command is its
+ * own, `tidemill resume DIR`, if the library says that this is how to resume the job. It runs in a
+ * session of its own, without descriptors of the portal, and outlives both. The helper ends when
+ * the portal does, even if that is killed.
+ */
+#ifndef TM_PORTAL_CONTROL_H
+#define TM_PORTAL_CONTROL_H
+
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "portal/control_rules.h"
+
+#define TM_CONTROL_LOG  "portal_resume.txt" /* in the job's directory: what the command prints */
+#define TM_CONTROL_TEXT 1000
+
+struct tm_control {
+  pid_t pid; /* 0: not started */
+  int fd;
+  unsigned asked; /* how often */
+};
+
+struct tm_control_reply {
+  unsigned number; /* of the question */
+  int status;      /* of HTTP */
+  char text[TM_CONTROL_TEXT];
+};
+
+/* `jobs_dir`: where the jobs of the workspace are. There must be no other thread. TM_EUSAGE: the
+ * program `tidemill` is not where it was installed. */
+int tm_control_start(struct tm_control *c, const char *jobs_dir, struct tm_err *err);
+/* Does it, and says what has become of it; waits for that for ten seconds at most. */
+void tm_control_ask(struct tm_control *c, enum tm_control_action action, const char *job,
+                    struct tm_control_reply *reply);
+void tm_control_end(struct tm_control *c);
+
+#endif

@@ -1,0 +1,75 @@
+/* control_rules.c - see control_rules.h. */
+#include "portal/control_rules.h"
+
+#include <string.h>
+
+static const char *const names[] = { "", "cancel", "cancel-now", "resume" };
+
+enum tm_control_action tm_control_action_of(const char *name)
+{
+  for (int i = TM_CONTROL_CANCEL; i <= TM_CONTROL_RESUME; i++)
+    if (strcmp(name, names[i]) == 0)
+      return (enum tm_control_action)i;
+  return TM_CONTROL_NONE;
+}
+
+const char *tm_control_name(enum tm_control_action action)
+{
+  return names[action];
+}
+
+static bool can_go_on(enum tidemill_state state)
+{
+  return state == TIDEMILL_STATE_FAILED || state == TIDEMILL_STATE_CANCELED ||
+         state == TIDEMILL_STATE_INTERRUPTED;
+}
+
+int tm_control_check(enum tm_control_action action, enum tidemill_state state, const char **words)
+{
+  bool is_running = state == TIDEMILL_STATE_RUNNING;
+  *words = "";
+  switch (action) {
+  case TM_CONTROL_CANCEL:
+  case TM_CONTROL_CANCEL_NOW:
+    *words = is_running ? "" : "The job is not running: there is nothing to cancel.";
+    return is_running ? 0 : 409;
+  case TM_CONTROL_RESUME:
+    if (can_go_on(state))
+      return 0;
+    *words = is_running ? "The job is running already." : "The job has nothing left to do.";
+    return 409;
+  case TM_CONTROL_NONE: break;
+  }
+  *words = "The portal can cancel, cancel-now and resume.";
+  return 404;
+}
+
+enum tm_control_action tm_control_offer(enum tidemill_state state, bool was_asked)
+{
+  if (state == TIDEMILL_STATE_RUNNING)
+    return was_asked ? TM_CONTROL_CANCEL_NOW : TM_CONTROL_CANCEL;
+  return can_go_on(state) ? TM_CONTROL_RESUME : TM_CONTROL_NONE;
+}
+
+bool tm_control_resumes(enum tidemill_resume_way way, const char **words)
+{
+  *words = "";
+  switch (way) {
+  case TIDEMILL_RESUME_BY_JOB: return true;
+  case TIDEMILL_RESUME_BY_ACCEPTING:
+    *words = "Inputs of the job have changed. To go on with them, type `tidemill resume JOB "
+             "--accept-changes`.";
+    return false;
+  case TIDEMILL_RESUME_BY_COMMAND:
+    *words = "The record does not hold the pipeline. Type the command that began the job again, "
+             "with --resume.";
+    return false;
+  case TIDEMILL_RESUME_BY_LIST:
+    *words = "The inputs came from standard input. Type the command that began the job again, with "
+             "--resume and the same list.";
+    return false;
+  case TIDEMILL_RESUME_NEVER: break;
+  }
+  *words = "The job cannot be resumed.";
+  return false;
+}

@@ -1,0 +1,105 @@
+/* page_control.c - what can be done with a job: the button and its dialog, and the action. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "portal/job_files.h"
+#include "portal/pages/pages.h"
+
+static const struct {
+  const char *button, *title, *words, *command, *option;
+} kinds[] = {
+  [TM_CONTROL_CANCEL] = { "Cancel", "Cancel the job?",
+                          "It hands out no more mini-batches. Those that run may end. It can be "
+                          "resumed. While they run, the button cancels it at once.",
+                          "cancel", "" },
+  [TM_CONTROL_CANCEL_NOW] = { "Cancel now", "Cancel the job now?",
+                              "Somebody has asked it to end already. Mini-batches that run are "
+                              "killed. It can be resumed.",
+                              "cancel", " --now" },
+  [TM_CONTROL_RESUME] = { "Resume", "Resume the job?",
+                          "It goes on where it ended. Mini-batches that failed get new tries, and "
+                          "those that succeeded do not run again. It goes on without the portal.",
+                          "resume", "" },
+};
+
+static void add_what(struct tm_html *h, const struct tm_visit *v, const char *key,
+                     enum tm_control_action action, const char *command)
+{
+  if (!v->portal->access.allows_control) {
+    tm_html_put(h, "p", "This portal only shows. The command that does it:");
+    tm_piece_command(h, command);
+    tm_html_put(h, "p class='dim'",
+                "A portal that was started with --allow-control does it itself.");
+    return;
+  }
+  tm_html_put(h, "p class='dim'", command);
+  tm_html_put(h, "p class='said' role='status'", "");
+  tm_html_open(h, "button type='button'");
+  tm_html_attr(h, "data-job", key);
+  tm_html_attr(h, "data-action", tm_control_name(action));
+  tm_html_text(h, kinds[action].button);
+  tm_html_close(h, "button");
+}
+
+static void add_dialog(struct tm_html *h, const struct tm_visit *v, const char *key,
+                       enum tm_control_action action, const char *command)
+{
+  tm_html_open(h, "button type='button' data-dialog='control-dialog' hidden");
+  tm_html_textf(h, "%s…", kinds[action].button);
+  tm_html_close(h, "button");
+  tm_html_open(h, "dialog id='control-dialog' aria-labelledby='control-title'");
+  tm_html_put(h, "h2 id='control-title'", kinds[action].title);
+  tm_html_put(h, "p", kinds[action].words);
+  add_what(h, v, key, action, command);
+  tm_html_put(h, "button type='button' data-close=''", "Close");
+  tm_html_close(h, "dialog");
+}
+
+static void add_log(struct tm_html *h, const struct tm_visit *v, const char *key, const char *dir)
+{
+  struct tm_job_file file;
+  if (tm_job_file_open(&file, dir, TM_CONTROL_LOG, NULL) < 0)
+    return;
+  close(file.fd);
+  tm_html_open(h, "p class='dim'");
+  tm_html_text(h, "The portal has resumed it; what that printed: ");
+  tm_html_open(h, "a");
+  tm_frame_href(h, v, "jobs/%s/view/end/%s", key, TM_CONTROL_LOG);
+  tm_html_text(h, TM_CONTROL_LOG);
+  tm_html_close(h, "a");
+  tm_html_close(h, "p");
+}
+
+void tm_piece_control(struct tm_html *h, const struct tm_visit *v, const char *key,
+                      const struct tidemill_record_info *job)
+{
+  bool was_asked = *job->cancel_asked_by != '\0';
+  enum tm_control_action action =
+      job->is_removed ? TM_CONTROL_NONE : tm_control_offer(job->state, was_asked);
+  struct tm_buf command = TM_BUF_NONE;
+  if (action != TM_CONTROL_NONE) {
+    tm_buf_printf(&command, "tidemill %s ", kinds[action].command);
+    tm_text_shell(&command, job->dir);
+    tm_buf_add_str(&command, kinds[action].option);
+    add_dialog(h, v, key, action, tm_buf_str(&command));
+  }
+  add_log(h, v, key, job->dir);
+  tm_buf_release(&command);
+}
+
+void tm_page_action(const struct tm_visit *v)
+{
+  struct tm_control_reply reply;
+  enum tm_control_action action = tm_control_action_of(v->route.words[1]);
+  const char *words;
+  if (action == TM_CONTROL_NONE) {
+    int status = tm_control_check(action, TIDEMILL_STATE_RUNNING, &words);
+    tm_frame_plain(v->answer, status, "Refused", words, false);
+    return;
+  }
+  tm_control_ask(&v->portal->control, action, v->route.words[0], &reply);
+  tm_frame_plain(v->answer, reply.status, reply.status == 202 ? "Asked for" : "Refused", reply.text,
+                 false);
+}
