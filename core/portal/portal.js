@@ -31,7 +31,6 @@
   const showButtons = () => document.querySelectorAll('[data-copy]').forEach(b => {
     b.hidden = !navigator.clipboard;
   });
-  const showDialogs = () => document.querySelectorAll('[data-dialog]').forEach(b => { b.hidden = false; });
   document.addEventListener('click', event => {
     const button = event.target.closest('[data-copy]');
     if (!button) return;
@@ -48,7 +47,6 @@
     }
   });
   showButtons();
-  showDialogs();
 
   // ---- actions: a dialog says what will happen first ----
 
@@ -108,7 +106,6 @@
       section.firstElementChild?.dispatchEvent(new CustomEvent('tidemill:section', { bubbles: true }));
     }
     showButtons();
-    showDialogs();
   }
   let isRenewing = false, isStale = false, heardAt = 0, isLost = true;
   async function renewSoon() { // never two at once; of what comes meanwhile, only the newest counts

@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 from selenium import webdriver
+from selenium.webdriver.common.keys import Keys
 
 from client import Portal, Tunnel, wait_until
 
@@ -43,6 +44,10 @@ def tearDownModule():
 
 
 class Browser(test_portal.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.portal = Portal(TIDEMILL, cls.workspace, "--allow-control")
+
     def setUp(self):
         self.browser.get(self.portal.url)
         self.base = self.browser.current_url
@@ -76,6 +81,35 @@ class Browser(test_portal.Case):
         self.assertEqual(self.console(), [])
         self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
+    def keys(self, *keys):
+        self.browser.switch_to.active_element.send_keys(*keys)
+
+    def press(self, words):
+        """Waits for the button. What has the focus is not replaced by news."""
+        focus = ("const b = document.querySelector('[data-dialog]');"
+                 "if (b?.textContent !== arguments[0]) return false; b.focus(); return true;")
+        wait_until(lambda: self.browser.execute_script(focus, words), words)
+        self.keys(Keys.ENTER)
+
+    def test_a_job_is_canceled_by_keyboard_after_a_dialog(self):
+        job, key, _ = test_portal.begin(self, "keyboard")
+        self.browser.get(f"{self.base}jobs/{key}/job/")
+        self.press("Cancel…")
+        dialog = self.browser.find_element("id", "control-dialog")
+        self.assertEqual(dialog.aria_role, "dialog")
+        self.assertEqual(dialog.accessible_name, "Cancel the job?")
+        self.assertIsNone(job.poll())
+        self.keys(Keys.ENTER)  # the first button has the focus
+        said = lambda: self.browser.find_element("css selector", ".said").text
+        wait_until(lambda: said() == "The job is asked to end. Running mini-batches may end first.", "the answer")
+        self.keys(Keys.ESCAPE)
+        self.press("Cancel now…")
+        self.keys(Keys.ENTER)
+        self.assertEqual(job.wait(60), 130)
+        self.keys(Keys.ESCAPE)
+        self.press("Resume…")
+        self.assertEqual(self.console(), [])
+
     def test_a_job_is_watched_until_its_end_and_the_portal_comes_back(self):
         self.write("wait.lua", test_portal.WAITING.replace("FOLDER", self.folder))
         job = test_portal.run_job("wait.lua", self.folder, self.workspace)
@@ -104,7 +138,7 @@ class Browser(test_portal.Case):
         self.assertEqual(self.console(), [])
         self.portal.stop()
         wait_until(lambda: self.live().startswith("not live, last updated"), "the loss")
-        Browser.portal = Portal(TIDEMILL, self.workspace)
+        Browser.portal = Portal(TIDEMILL, self.workspace, "--allow-control")
         self.browser.get(self.portal.url)
         wait_until(self.is_live, "the stream of the next portal")
 

@@ -90,6 +90,23 @@ class Case(unittest.TestCase):
         self.addCleanup(os.unlink, os.path.join(folder, "numbers.txt"))
 
 
+def begin(case, name):
+    """A job whose mini-batch runs, the name of its folder, and the folder where `go` lets it end."""
+    go = os.path.join(case.folder, name)
+    os.mkdir(go)
+    script = WAITING.replace("  while", '  io.open("FOLDER/begun", "w"):close()\n  while').replace("FOLDER", go)
+    case.write(f"{name}.lua", script)
+    job = run_job(f"{name}.lua", case.folder, case.workspace)
+    case.addCleanup(job.wait)
+    case.addCleanup(job.kill)
+    jobs = os.path.join(case.workspace, "jobs")
+    found = lambda: [one for one in os.listdir(jobs) if one.startswith(name + "-")]
+    begun = os.path.join(go, "begun")
+    wait_until(lambda: os.path.exists(begun), "a mini-batch that runs")
+    os.unlink(begun)
+    return job, found()[0], go
+
+
 class Access(Case):
     def test_the_token_becomes_a_cookie(self):
         a = self.portal.get(f"?token={self.portal.token}", cookie=False)
@@ -403,26 +420,11 @@ class Control(Case):
         given = {name: value for name, value in given.items() if value is not None}
         return self.portal.get(f"jobs/{key}/actions/{action}", method=method, **given)
 
-    def begin(self, name):
-        """A job whose mini-batch runs, and the name of its folder."""
-        go = os.path.join(self.folder, name)
-        os.mkdir(go)
-        self.write(f"{name}.lua", WAITING.replace("  local fs", '  io.open("FOLDER/begun", "w"):close()\n  local fs').replace("FOLDER", go))
-        job = run_job(f"{name}.lua", self.folder, self.workspace)
-        self.addCleanup(job.wait)
-        self.addCleanup(job.kill)
-        jobs = os.path.join(self.workspace, "jobs")
-        found = lambda: [one for one in os.listdir(jobs) if one.startswith(name + "-")]
-        begun = os.path.join(go, "begun")
-        wait_until(lambda: os.path.exists(begun), "a mini-batch that runs")
-        os.unlink(begun)
-        return job, found()[0], go
-
     def offer(self, key):
         return self.portal.get(f"jobs/{key}/job/?section=control").text()
 
     def test_a_job_is_canceled_soon_and_then_now(self):
-        job, key, _ = self.begin("soon")
+        job, key, _ = begin(self, "soon")
         self.assertIn("data-action='cancel'", self.offer(key).replace('"', "'"))
         a = self.ask(key, "resume")
         self.assertEqual((a.status, "is running already" in a.text()), (409, True))
@@ -440,7 +442,7 @@ class Control(Case):
         self.assertRegex(lines[1], rf"^tidemill: \S+ \S+ POST /\w+/jobs/{key}/actions/cancel from 127\.0\.0\.1:\d+: 202$")
 
     def test_a_killed_job_is_resumed_and_outlives_the_portal(self):
-        job, key, go = self.begin("again")
+        job, key, go = begin(self, "again")
         job.kill()
         job.wait()
         folder = os.path.join(self.workspace, "jobs", key)

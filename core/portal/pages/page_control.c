@@ -46,7 +46,7 @@ static void add_what(struct tm_html *h, const struct tm_visit *v, const char *ke
 static void add_dialog(struct tm_html *h, const struct tm_visit *v, const char *key,
                        enum tm_control_action action, const char *command)
 {
-  tm_html_open(h, "button type='button' data-dialog='control-dialog' hidden");
+  tm_html_open(h, "button type='button' data-dialog='control-dialog'");
   tm_html_textf(h, "%s…", kinds[action].button);
   tm_html_close(h, "button");
   tm_html_open(h, "dialog id='control-dialog' aria-labelledby='control-title'");
@@ -55,6 +55,9 @@ static void add_dialog(struct tm_html *h, const struct tm_visit *v, const char *
   add_what(h, v, key, action, command);
   tm_html_put(h, "button type='button' data-close=''", "Close");
   tm_html_close(h, "dialog");
+  tm_html_open(h, "noscript");
+  tm_piece_command(h, command);
+  tm_html_close(h, "noscript");
 }
 
 static void add_log(struct tm_html *h, const struct tm_visit *v, const char *key, const char *dir)
