@@ -75,7 +75,7 @@ static int open_log(const char *dir)
 {
   struct stat st;
   char *path = tm_path_join(dir, TM_CONTROL_LOG);
-  int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   free(path);
   if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
     close(fd);

@@ -50,12 +50,22 @@ static bool is_early(const char *name)
   return false;
 }
 
+/* What `tidemill report` and the portal leave there; a report that was killed, under another name
+ * (sys/whole_file.c). */
+static bool is_about_job(const char *name)
+{
+  size_t n = strlen(name), end = strlen(".tmp");
+  return strcmp(name, "report.html") == 0 || strcmp(name, "portal_resume.txt") == 0 ||
+         (strncmp(name, ".tidemill-", 10) == 0 && strcmp(name + n - end, ".tmp") == 0);
+}
+
 bool tm_job_dir_is_own_name(const char *name)
 {
-  return is_early(name) || strcmp(name, "job.json") == 0 || strcmp(name, "job_result.json") == 0 ||
-         strcmp(name, "job_result.json.tmp") == 0 || strcmp(name, "temp_dirs") == 0 ||
-         strcmp(name, "nodes") == 0 || strcmp(name, "cancel") == 0 ||
-         strncmp(name, "cancel.", 7) == 0 || strncmp(name, ".nfs", 4) == 0;
+  return is_early(name) || is_about_job(name) || strcmp(name, "job.json") == 0 ||
+         strcmp(name, "job_result.json") == 0 || strcmp(name, "job_result.json.tmp") == 0 ||
+         strcmp(name, "temp_dirs") == 0 || strcmp(name, "nodes") == 0 ||
+         strcmp(name, "cancel") == 0 || strncmp(name, "cancel.", 7) == 0 ||
+         strncmp(name, ".nfs", 4) == 0;
 }
 
 static int on_name(void *data, const char *name, int type)

@@ -85,6 +85,17 @@ static void one_that_is_in_use_stays(void **state)
   free(job);
 }
 
+static void what_is_written_about_a_job_goes_with_it(void **state)
+{
+  char *job = put_job(*state);
+  store_put(*state, "jobs/one/report.html", "<!doctype html>", 15);
+  store_put(*state, "jobs/one/portal_resume.txt", "", 0);
+  store_put(*state, "jobs/one/.tidemill-0123456789abcdef.tmp", "", 0);
+  assert_int_equal(tm_job_remove(tm_fs_real(), job, NULL), 0);
+  assert_false(tm_fs_exists(tm_fs_real(), job));
+  free(job);
+}
+
 static void foreign_files_stay(void **state)
 {
   char *job = put_job(*state), *path = tm_path_join(job, "notes.txt");
@@ -240,6 +251,7 @@ static void a_name_alone_does_not_make_a_leftover(void **state)
 UNIT_TESTS({
     TEST(nothing_of_it_stays),
     TEST(one_that_is_in_use_stays),
+    TEST(what_is_written_about_a_job_goes_with_it),
     TEST(foreign_files_stay),
     TEST(a_record_that_is_not_a_job_s_stays),
     TEST(one_that_never_began_goes),
