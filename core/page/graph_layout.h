@@ -15,8 +15,8 @@ struct tm_graph_layout {
   size_t in_column[TM_GRAPH_STEPS];
 };
 
-/* At most TM_GRAPH_STEPS steps. A step that is said to need itself or one that comes later (in a
- * damaged record) is placed as if it did not. */
+/* At most TM_GRAPH_STEPS steps. A damaged record may say that a step needs itself or a later one:
+ * the layout ignores that. */
 void tm_graph_layout(struct tm_graph_layout *g, const struct tm_fact_job *job);
 
 #endif

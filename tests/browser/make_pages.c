@@ -124,7 +124,7 @@ static void make_failed(struct fixture *f, struct tm_error_groups *groups)
   f->job.elapsed_ns = 11280 * TM_S;
   f->job.cause = "2069 items have failed, and error_threshold tolerates 2000";
   f->job.next = "tidemill resume scans-20261121-230512-kqtz";
-  f->job.next_why = "goes on with the mini-batches that were not done";
+  f->job.next_why = "runs the mini-batches that were not done";
   f->job.counts = (struct tm_fact_counts) { 1000000, 803440, 2069, true, 1000000, 801371, 2069 };
   fixture_add_step(f, "clean", TM_FACT_COMPLETED)->reused_from = "/data/jobs/daily-1120";
   f->steps[0].model = NULL;

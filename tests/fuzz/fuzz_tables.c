@@ -8,8 +8,7 @@
  */
 #include "fuzz.h"
 
-#include <ftw.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 #include "base/json.h"
 #include "base/path.h"
@@ -23,6 +22,7 @@
 #include "report/life_rows.h"
 #include "report/try_rows.h"
 #include "sys/fs.h"
+#include "../support/tree.h"
 
 #define BEGIN_NS INT64_C(1767225600000000000) /* 2026-01-01 */
 #define TABLES   5
@@ -49,25 +49,18 @@ static const struct table {
 
 /* ---- the folder with the tables ---- */
 
-static char dir[4096];
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-  return remove(path);
-}
+static char *dir;
 
 static void remove_dir(void)
 {
-  (void)nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+  folder_remove(dir);
 }
 
 static void make_dir(void)
 {
-  const char *parent = getenv("TMPDIR");
-  if (*dir)
+  if (dir)
     return;
-  snprintf(dir, sizeof(dir), "%s/fuzz_tables.XXXXXX", parent && *parent ? parent : "/tmp");
-  fuzz_require(mkdtemp(dir));
+  dir = folder_make();
   atexit(remove_dir);
   for (size_t i = 0; i < TABLES; i++) {
     char *path = tm_path_join(dir, tables[i].path);

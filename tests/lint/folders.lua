@@ -1,7 +1,13 @@
--- The rule of folders: each has a README.md. There are two exceptions, which the README of a folder
--- above must name: a folder that holds only data, because a program would read the README as data,
--- and one below tests/unit or tests/job, because its files are of one kind with those beside it.
+-- The rules of folders. The top level has the names below, and names that begin with a dot. A
+-- folder with code has at most MOST_FILES files. Each folder has a README.md. There are two
+-- exceptions, which the README of a folder above must name: a folder that holds only data, because
+-- a program would read the README as data, and one below tests/unit or tests/job, because its files
+-- are of one kind with those beside it.
 local code = { c = true, h = true, lua = true, sh = true, py = true, js = true, cmake = true }
+
+local MOST_FILES = 55
+local top_level = {}
+for name in ("CMakeLists.txt LICENSE README.md core lua stdlib examples tests"):gmatch "%S+" do top_level[name] = true end
 
 local function is_code(path)
   return path:find "CMakeLists%.txt$" ~= nil or code[path:match "%.(%w+)$" or ""] == true
@@ -38,11 +44,32 @@ local function readme_above(folder, has, read)
   return ""
 end
 
--- Calls found(path, words) for each folder that breaks the rule. `read` gives the text of a path.
+-- Calls found(name, words) for each name of the top level that is not one of ours.
+local function check_top_level(list, found)
+  local seen = {}
+  for _, path in ipairs(list) do
+    local name = path:match "^[^/]+"
+    if not top_level[name] and not name:find "^%." and not seen[name] then
+      found(name, "the top level has CMakeLists.txt, LICENSE, README.md, core, lua, stdlib, examples and tests only")
+    end
+    seen[name] = true
+  end
+end
+
+local function check_sizes(list, folders, found)
+  local counts = {}
+  for _, path in ipairs(list) do counts[parent(path)] = (counts[parent(path)] or 0) + 1 end
+  for folder, n in pairs(counts) do
+    if n > MOST_FILES and folders[folder] then found(folder, ("%d files; at most %d"):format(n, MOST_FILES)) end
+  end
+end
+
+-- Calls found(path, words) for each folder that breaks a rule. `read` gives the text of a path.
 local function check(list, read, found)
   local has = {}
   for _, path in ipairs(list) do has[path] = true end
   local folders = folders_of(list)
+  check_sizes(list, folders, found)
   local names = {}
   for folder in pairs(folders) do names[#names + 1] = folder end
   table.sort(names)
@@ -58,4 +85,4 @@ local function check(list, read, found)
   end
 end
 
-return { check = check }
+return { check = check, check_top_level = check_top_level }

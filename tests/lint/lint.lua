@@ -43,10 +43,12 @@ local function main(root, option)
       end)
     end
   end
-  folders.check(source.list(root), function(path) return source.open(root, path).text end, function(where, words)
+  local function report_folder(where, words)
     faults = faults + 1
     print(("%s:1: [folders] %s"):format(where, words))
-  end)
+  end
+  folders.check_top_level(source.list(root), report_folder)
+  folders.check(source.list(root), function(path) return source.open(root, path).text end, report_folder)
   modules.check(source.list(root), function(path) return source.open(root, path).text end, function(where, name, words)
     faults = faults + 1
     print(("%s:1: [%s] %s"):format(where, name, words))

@@ -140,6 +140,15 @@ local trees = {
   { { "README.md", "tests/README.md", "tests/unit/README.md", "tests/unit/a/test_x.c" }, "", "tests/unit/a/README.md" },
   { { "x.c" }, "", "README.md" },
 }
+-- A folder with its README and n files.
+local function add_tree(name, n, expected)
+  local list = { "README.md", "a/README.md" }
+  for i = 1, n do list[#list + 1] = "a/" .. name:format(i) end
+  trees[#trees + 1] = { list, "", expected }
+end
+add_tree("x%d.c", 54, "")
+add_tree("x%d.c", 55, "a")
+add_tree("%d.png", 200, "")
 for i, case in ipairs(trees) do
   local list, text, expected = unpack(case)
   local found = {}
@@ -149,6 +158,15 @@ for i, case in ipairs(trees) do
     wrong = wrong + 1
     print(("tree %d: expected '%s', found '%s'"):format(i, expected, is))
   end
+end
+
+local strange = {}
+folders.check_top_level({ ".ci/run", "README.md", "core/x.c", "crash-input", "build.log" }, function(name)
+  strange[#strange + 1] = name
+end)
+if table.concat(strange, " ") ~= "crash-input build.log" then
+  wrong = wrong + 1
+  print("top level: found " .. table.concat(strange, " "))
 end
 
 -- Files of a tree, and what the rules of modules find.
