@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 
 #include "base/err.h"
-#include "portal/access.h"
+#include "portal/request/access.h"
 #include "portal/answer.h"
 #include "portal/feed.h"
 

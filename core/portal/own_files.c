@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "portal/secret.h"
+#include "portal/request/secret.h"
 
 #define RUNNING   "portal.json"
 #define ADDRESS   "portal_address.json"

@@ -6,10 +6,10 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "portal/access.h"
+#include "portal/request/access.h"
 #include "portal/log_window.h"
-#include "portal/range.h"
-#include "portal/route.h"
+#include "portal/request/range.h"
+#include "portal/request/route.h"
 
 static void check_target(const char *raw)
 {

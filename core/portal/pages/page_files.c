@@ -13,7 +13,7 @@
 #include "portal/log_window.h"
 #include "portal/moment.h"
 #include "portal/pages/pages.h"
-#include "portal/range.h"
+#include "portal/request/range.h"
 
 #define SAMPLE_BYTES 4096
 #define FIND_NS      (200 * TM_MS)

@@ -10,8 +10,8 @@
 #include "page/html.h"
 #include "portal/answer.h"
 #include "portal/portal.h"
-#include "portal/route.h"
-#include "portal/target.h"
+#include "portal/request/route.h"
+#include "portal/request/target.h"
 
 struct tm_visit {
   struct tm_portal *portal;

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/time.h"
-#include "portal/access.h"
+#include "portal/request/access.h"
 
 #define TOKEN  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define COOKIE "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"

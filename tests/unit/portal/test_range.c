@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "portal/range.h"
+#include "portal/request/range.h"
 
 static const struct {
   const char *header;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "portal/route.h"
+#include "portal/request/route.h"
 
 static void expect(const char *path, enum tm_page_kind kind, const char *word, size_t rest)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "portal/target.h"
+#include "portal/request/target.h"
 
 static void a_path_becomes_its_decoded_segments(void **state)
 {

@@ -11,14 +11,14 @@
  *  - Everything but the portal's own style sheet and script needs the cookie, and that needs the
  *    token. Wrong ones are counted: ten a second at most are looked at.
  */
-#ifndef TM_PORTAL_ACCESS_H
-#define TM_PORTAL_ACCESS_H
+#ifndef TM_PORTAL_REQUEST_ACCESS_H
+#define TM_PORTAL_REQUEST_ACCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "portal/secret.h"
+#include "portal/request/secret.h"
 
 #define TM_ACCESS_COOKIE      "tidemill"
 #define TM_ACCESS_NEXT        "tidemill-next" /* a cookie: the page that was asked for first */

@@ -1,8 +1,8 @@
 /* route.h - which page a path means. Pure: a table. */
-#ifndef TM_PORTAL_ROUTE_H
-#define TM_PORTAL_ROUTE_H
+#ifndef TM_PORTAL_REQUEST_ROUTE_H
+#define TM_PORTAL_REQUEST_ROUTE_H
 
-#include "portal/target.h"
+#include "portal/request/target.h"
 
 enum tm_page_kind {
   TM_PAGE_NONE, /* there is no such page */

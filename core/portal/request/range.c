@@ -1,5 +1,5 @@
 /* range.c - see range.h. RFC 9110, 14.1.2. */
-#include "portal/range.h"
+#include "portal/request/range.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* secret.h - tokens: 256 random bits as text, and comparing them. */
-#ifndef TM_PORTAL_SECRET_H
-#define TM_PORTAL_SECRET_H
+#ifndef TM_PORTAL_REQUEST_SECRET_H
+#define TM_PORTAL_REQUEST_SECRET_H
 
 #include <stdbool.h>
 #include <stddef.h>

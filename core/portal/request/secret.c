@@ -1,5 +1,5 @@
 /* secret.c - see secret.h. */
-#include "portal/secret.h"
+#include "portal/request/secret.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * a bad %XX, %00, "." or ".." or nothing between slashes, a slash that hides as %2F. So a segment
  * is always the name of something in one folder.
  */
-#ifndef TM_PORTAL_TARGET_H
-#define TM_PORTAL_TARGET_H
+#ifndef TM_PORTAL_REQUEST_TARGET_H
+#define TM_PORTAL_REQUEST_TARGET_H
 
 #include <stdbool.h>
 #include <stddef.h>

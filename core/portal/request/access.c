@@ -1,5 +1,5 @@
 /* access.c - see access.h. */
-#include "portal/access.h"
+#include "portal/request/access.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* route.c - see route.h. */
-#include "portal/route.h"
+#include "portal/request/route.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* range.h - which bytes of a file a request asks for by its header Range. Pure. */
-#ifndef TM_PORTAL_RANGE_H
-#define TM_PORTAL_RANGE_H
+#ifndef TM_PORTAL_REQUEST_RANGE_H
+#define TM_PORTAL_REQUEST_RANGE_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* target.c - see target.h. */
-#include "portal/target.h"
+#include "portal/request/target.h"
 
 #include <stdlib.h>
 #include <string.h>
