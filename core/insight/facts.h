@@ -1,5 +1,5 @@
 /* facts.h - what is known of a job besides what happened in it: its state and its words, as other
- * commands show them. Filled by the owner of the record (../../lua/api); the strings are the
+ * commands show them. Filled by the owner of the record (../../lua/insights); the strings are the
  * owner's. NULL or "": there is none. */
 #ifndef TM_INSIGHT_FACTS_H
 #define TM_INSIGHT_FACTS_H

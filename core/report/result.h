@@ -5,7 +5,7 @@
  * errors, and where the rest is.
  *
  * Callers fill a struct tm_result, from a running job (tm_result_add_step) or from the files of one
- * (../lua/api/record.c); the lines are the same.
+ * (../lua/records/record.c); the lines are the same.
  */
 #ifndef TM_REPORT_RESULT_H
 #define TM_REPORT_RESULT_H

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/disk.h"
+#include "records/disk.h"
 #include "api/own.h"
 #include "base/text.h"
 #include "snapshot/source.h"

@@ -11,7 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "api/disk.h"
+#include "records/disk.h"
 #include "api/command_host.h"
 #include "base/mem.h"
 #include "base/text.h"

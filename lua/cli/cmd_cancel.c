@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/cli.h"
-#include "api/resume_line.h"
+#include "records/resume_line.h"
 
 #define LOOK_MS      100
 #define PATIENCE_NS  (10 * TM_S) /* a running supervisor takes a request within a second */

@@ -1,4 +1,4 @@
-/* cmd_clean.c - `tidemill clean`: removes jobs with their directories. lua/api/clean.c chooses
+/* cmd_clean.c - `tidemill clean`: removes jobs with their directories. lua/records/clean.c chooses
  * them.
  *
  * The command lists what it would remove and asks on a terminal; elsewhere it needs --yes.

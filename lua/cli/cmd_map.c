@@ -25,7 +25,7 @@
 #include "base/text.h"
 #include "cli/launch.h"
 #include "cli/one_step.h"
-#include "api/rerun.h"
+#include "records/rerun.h"
 #include "cli/terminal/neighbours.h"
 #include "cli/terminal/outlet.h"
 

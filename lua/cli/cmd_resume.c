@@ -11,7 +11,7 @@
 #include "cli/launch.h"
 #include "cli/loading.h"
 #include "cli/parameter_options.h"
-#include "api/rerun.h"
+#include "records/rerun.h"
 
 struct resume_options {
   struct tm_launch_options launch;

@@ -10,7 +10,7 @@
 #include "cli/launch.h"
 #include "cli/loading.h"
 #include "cli/parameter_options.h"
-#include "api/rerun.h"
+#include "records/rerun.h"
 
 struct run_options {
   struct tm_launch_options launch;

@@ -10,8 +10,8 @@
 #include "cli/command_line.h"
 #include "cli/name_table.h"
 #include "cli/parameter_options.h"
-#include "api/rerun.h"
-#include "api/resume_line.h"
+#include "records/rerun.h"
+#include "records/resume_line.h"
 
 struct status_options {
   bool json, metrics, all;

@@ -25,8 +25,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "api/rerun.h"
-#include "api/resume_line.h"
+#include "records/rerun.h"
+#include "records/resume_line.h"
 #include "cli/portal_link.h"
 #include "cli/terminal/signals.h"
 

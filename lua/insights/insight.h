@@ -11,7 +11,7 @@
 
 #include <tidemill.h>
 
-#include "api/disk.h"
+#include "records/disk.h"
 #include "insight/facts.h"
 #include "insight/findings.h"
 #include "insight/step_model.h"

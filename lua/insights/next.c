@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "api/rerun.h"
-#include "api/resume_line.h"
+#include "records/rerun.h"
+#include "records/resume_line.h"
 
 /* Where the command begins in "what for: COMMAND"; NULL: the line has none. */
 static const char *command_in(const char *line)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "api/own.h"
-#include "api/replace.h"
+#include "records/replace.h"
 #include "base/path.h"
 #include "page/page.h"
 #include "sys/clock.h"

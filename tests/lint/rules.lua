@@ -48,10 +48,11 @@ local refused_below = {
   ["core/data/archive"] = { "data/table/", "data/sql/", "data/frame/", "data/splitter.h" },
   ["core/data/sql"] = { "data/table/", "data/archive/", "data/files/", "data/splitter.h" },
   ["core/data/table"] = { "data/archive/" },
-  ["lua/bind"] = { "entry/", "prompt/", "api/", "cli/" },
-  ["lua/entry"] = { "prompt/", "api/", "cli/" },
+  ["lua/bind"] = { "entry/", "prompt/", "api/", "records/", "cli/" },
+  ["lua/entry"] = { "prompt/", "api/", "records/", "cli/" },
   ["lua/prompt"] = { "cli/" },
   ["lua/api"] = { "cli/", "insights/" },
+  ["lua/records"] = { "cli/", "insights/", "prompt/" },
   ["lua/insights"] = { "cli/" },
 }
 
@@ -161,7 +162,7 @@ for name in ([[cli.c cmd_script.c commands.c main.c terminal/libedit.c]]):gmatch
 end
 
 -- Words that the library and the program have in common; they use nothing but tidemill.h.
-local common = { ["api/rerun.h"] = true, ["api/resume_line.h"] = true }
+local common = { ["records/rerun.h"] = true, ["records/resume_line.h"] = true }
 
 local function is_inside(name)
   local folder, below = name:match "^(%w+)/(.+)$"

@@ -1,7 +1,7 @@
 /* cancel.c - cancels a job that another process runs, for hosts. Leaves a request in the job's
  * directory, and reads the result from the job's files (record/cancel_request.h).
  */
-#include "api/disk.h"
+#include "records/disk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  *  (2) A job ends by releasing its lock, however it ends. If that cannot be seen (another machine,
  *      a lock that a forked child closes later), the job and its files are checked every LOOK_NS.
  */
-#include "api/logs.h"
+#include "records/logs.h"
 
 #include <string.h>
 

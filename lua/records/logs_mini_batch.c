@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/disk.h"
-#include "api/logs.h"
+#include "records/disk.h"
+#include "records/logs.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "base/time.h"

@@ -1,6 +1,6 @@
 /* record_tables.c - reads for hosts what happened in a step: its sessions; from any place on, its
  * tries, the lives of its workers, and samples of resources. */
-#include "api/disk.h"
+#include "records/disk.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The sums of a step's tables stay with the record, also when it is refreshed: each call reads only
  * what is new.
  */
-#include "api/disk.h"
+#include "records/disk.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* record.c - reads the files of a job for hosts: an inspection (inspect/inspection.h) as structs of
  * tidemill.h; the inspection owns their text. */
-#include "api/disk.h"
+#include "records/disk.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

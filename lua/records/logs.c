@@ -1,7 +1,7 @@
 /* logs.c - see logs.h; tidemill_workspace_logs(). Reads the files of each step as one
  * (report/log_set.h), and merges the steps by the times of their lines.
  */
-#include "api/logs.h"
+#include "records/logs.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* replace.h - files that a command may replace: those of the format that it writes. */
-#ifndef TM_API_REPLACE_H
-#define TM_API_REPLACE_H
+#ifndef TM_RECORDS_REPLACE_H
+#define TM_RECORDS_REPLACE_H
 
 #include <stdbool.h>
 

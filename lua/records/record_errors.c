@@ -1,6 +1,6 @@
 /* record_errors.c - all errors of a step in groups (report/error_groups.h), for hosts: reads its
  * tries and failed items, at the next call only what is new. */
-#include "api/disk.h"
+#include "records/disk.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* record_walk.c - lists the files of a job for hosts: outputs, logs, and the rest. */
-#include "api/disk.h"
+#include "records/disk.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* logs_open.c - see logs.h: lines of a job's logs as they come, without blocking. */
-#include "api/logs.h"
+#include "records/logs.h"
 
 #include <stdlib.h>
 

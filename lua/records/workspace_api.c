@@ -1,7 +1,7 @@
 /* workspace_api.c - a workspace of a host, and its jobs, sorted by age: those in its folder, and
  * those that only its database knows, because they are elsewhere (--job-dir) or gone.
  */
-#include "api/disk.h"
+#include "records/disk.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* record_refresh.c - what is new in the files of a job, for hosts: inspect/inspection_mark.c says
  * whether anything is, and sys/changes.h when it is worth asking. */
-#include "api/disk.h"
+#include "records/disk.h"
 
 #include "api/own.h"
 #include "base/check.h"

@@ -16,8 +16,8 @@
  *
  * Only the program's tests use a table of file calls other than the real one.
  */
-#ifndef TM_API_DISK_H
-#define TM_API_DISK_H
+#ifndef TM_RECORDS_DISK_H
+#define TM_RECORDS_DISK_H
 
 #include <tidemill.h>
 

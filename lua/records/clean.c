@@ -9,7 +9,7 @@
  * In any case it selects the leftovers of interrupted removals: those in the workspace, and those
  * beside the directories of jobs elsewhere that its history knows.
  */
-#include "api/disk.h"
+#include "records/disk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* record_files.c - reads other files of a job for hosts: failed items, the texts of its files, and
  * whether the files match the journal.
  */
-#include "api/disk.h"
+#include "records/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* resume_line.h - the last lines about a job that is not Completed: the command that resumes it, or
  * why there is none.
  */
-#ifndef TM_API_RESUME_LINE_H
-#define TM_API_RESUME_LINE_H
+#ifndef TM_RECORDS_RESUME_LINE_H
+#define TM_RECORDS_RESUME_LINE_H
 
 #include <stdbool.h>
 

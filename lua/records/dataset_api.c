@@ -1,5 +1,5 @@
 /* dataset_api.c - registered datasets of a workspace, for hosts (store/registry.h). */
-#include "api/disk.h"
+#include "records/disk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  *  (1) A file that is not ours is refused before anything is read.
  */
-#include "api/disk.h"
+#include "records/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/export_trace.h"
+#include "records/export_trace.h"
 #include "api/own.h"
-#include "api/replace.h"
+#include "records/replace.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "data/rows/open.h"

@@ -1,8 +1,8 @@
 /* export_trace.h - writes a job as Trace Event JSON (core/export/trace.h), from its tables. */
-#ifndef TM_API_EXPORT_TRACE_H
-#define TM_API_EXPORT_TRACE_H
+#ifndef TM_RECORDS_EXPORT_TRACE_H
+#define TM_RECORDS_EXPORT_TRACE_H
 
-#include "api/disk.h"
+#include "records/disk.h"
 #include "export/joblog.h"
 
 /* `step` NULL: all steps. Returns 0, a system error, or what the sink returned. */

@@ -4,7 +4,7 @@
  * fewer elements than items, the list does not say which items failed. Then the line names the
  * command that runs the whole job again.
  */
-#include "api/rerun.h"
+#include "records/rerun.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* resume_line.c - see resume_line.h. */
-#include "api/resume_line.h"
+#include "records/resume_line.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "api/rerun.h"
+#include "records/rerun.h"
 
 static void add_command(struct tm_buf *out, const char *dir,
                         const struct tm_resume_command *command, bool accepts)

@@ -1,5 +1,5 @@
 /* replace.c - see replace.h. */
-#include "api/replace.h"
+#include "records/replace.h"
 
 #include <stdlib.h>
 #include <string.h>

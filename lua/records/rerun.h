@@ -1,6 +1,6 @@
 /* rerun.h - the line that shows how to run the failed items of a Completed job again. */
-#ifndef TM_API_RERUN_H
-#define TM_API_RERUN_H
+#ifndef TM_RECORDS_RERUN_H
+#define TM_RECORDS_RERUN_H
 
 #include <tidemill.h>
 

@@ -1,10 +1,10 @@
 /* logs.h - reads the log files of a job line by line for a host: logs.c existing lines, follow.c
  * and logs_open.c new lines, with and without blocking, logs_mini_batch.c the report on one
- * mini-batch. Only for lua/api. */
-#ifndef TM_API_LOGS_H
-#define TM_API_LOGS_H
+ * mini-batch. Only for lua/records. */
+#ifndef TM_RECORDS_LOGS_H
+#define TM_RECORDS_LOGS_H
 
-#include "api/disk.h"
+#include "records/disk.h"
 #include "report/log_set.h"
 
 struct tm_logs_step {

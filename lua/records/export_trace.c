@@ -1,6 +1,6 @@
 /* export_trace.c - see export_trace.h. Tables are read once; before that, the lines of the tries
  * are counted. */
-#include "api/export_trace.h"
+#include "records/export_trace.h"
 
 #include <stdlib.h>
 #include <string.h>
