@@ -223,6 +223,16 @@ struct tm_json *tm_json_get(const struct tm_json *v, const char *key)
   return NULL;
 }
 
+void tm_json_set_int(struct tm_json *object, const char *key, int64_t n)
+{
+  tm_json_set(object, key, tm_json_new_int(n));
+}
+
+void tm_json_set_known_text(struct tm_json *object, const char *key, const char *text)
+{
+  tm_json_set(object, key, tm_json_new_string(text && *text ? text : NULL));
+}
+
 void tm_json_set_text(struct tm_json *object, const char *key, const char *text)
 {
   if (text)

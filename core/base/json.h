@@ -69,6 +69,9 @@ bool tm_json_is_equal(const struct tm_json *a, const struct tm_json *b);
 /* Both take ownership of `value`, and return it. */
 struct tm_json *tm_json_add(struct tm_json *array, struct tm_json *value);
 struct tm_json *tm_json_set(struct tm_json *object, const char *key, struct tm_json *value);
+void tm_json_set_int(struct tm_json *object, const char *key, int64_t n);
+/* A null node for NULL and "". */
+void tm_json_set_known_text(struct tm_json *object, const char *key, const char *text);
 /* Both do nothing for NULL. */
 void tm_json_set_text(struct tm_json *object, const char *key, const char *text);
 void tm_json_set_copy(struct tm_json *object, const char *key, const struct tm_json *value);

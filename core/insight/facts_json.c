@@ -14,17 +14,6 @@ const char *tm_fact_state_name(enum tm_fact_state s)
   return names[s];
 }
 
-/* "" and NULL: null. */
-static void set_text(struct tm_json *v, const char *key, const char *text)
-{
-  tm_json_set(v, key, tm_json_new_string(text && *text ? text : NULL));
-}
-
-static void set_int(struct tm_json *v, const char *key, int64_t n)
-{
-  tm_json_set(v, key, tm_json_new_int(n));
-}
-
 /* Below 0: null. */
 static void set_known(struct tm_json *v, const char *key, int64_t n)
 {
@@ -34,34 +23,34 @@ static void set_known(struct tm_json *v, const char *key, int64_t n)
 static struct tm_json *counts(const struct tm_fact_counts *c)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  set_int(v, "created", c->created);
-  set_int(v, "succeeded", c->succeeded);
-  set_int(v, "failed", c->failed);
+  tm_json_set_int(v, "created", c->created);
+  tm_json_set_int(v, "succeeded", c->succeeded);
+  tm_json_set_int(v, "failed", c->failed);
   tm_json_set(v, "is_listed", tm_json_new_bool(c->is_listed));
   set_known(v, "items_total", c->items_total);
-  set_int(v, "items_succeeded", c->items_succeeded);
-  set_int(v, "items_failed", c->items_failed);
+  tm_json_set_int(v, "items_succeeded", c->items_succeeded);
+  tm_json_set_int(v, "items_failed", c->items_failed);
   return v;
 }
 
 static struct tm_json *setting(const struct tm_fact_setting *s)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  set_text(v, "name", s->name);
+  tm_json_set_known_text(v, "name", s->name);
   tm_json_set(v, "value", tm_json_new_string(tm_text_or_empty(s->value)));
-  set_text(v, "origin", s->origin);
+  tm_json_set_known_text(v, "origin", s->origin);
   tm_json_set(v, "is_default", tm_json_new_bool(s->is_default));
-  set_text(v, "before", s->before);
+  tm_json_set_known_text(v, "before", s->before);
   return v;
 }
 
 static struct tm_json *output(const struct tm_fact_output *o)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  set_text(v, "name", o->name);
-  set_text(v, "path", o->path);
-  set_text(v, "destination", o->destination);
-  set_text(v, "registered", o->registered);
+  tm_json_set_known_text(v, "name", o->name);
+  tm_json_set_known_text(v, "path", o->path);
+  tm_json_set_known_text(v, "destination", o->destination);
+  tm_json_set_known_text(v, "registered", o->registered);
   set_known(v, "bytes", o->bytes);
   set_known(v, "rows", o->rows);
   return v;
@@ -70,10 +59,10 @@ static struct tm_json *output(const struct tm_fact_output *o)
 static struct tm_json *input(const struct tm_fact_input *i)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  set_text(v, "name", i->name);
-  set_text(v, "kind", i->kind);
-  set_text(v, "where", i->where);
-  set_text(v, "version", i->version);
+  tm_json_set_known_text(v, "name", i->name);
+  tm_json_set_known_text(v, "kind", i->kind);
+  tm_json_set_known_text(v, "where", i->where);
+  tm_json_set_known_text(v, "version", i->version);
   set_known(v, "files", i->files);
   set_known(v, "bytes", i->bytes);
   return v;
@@ -82,13 +71,13 @@ static struct tm_json *input(const struct tm_fact_input *i)
 static struct tm_json *activity(const struct tm_fact_activity *a)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  set_text(v, "worker", a->worker);
-  set_int(v, "pid", a->pid);
-  set_text(v, "phase", a->phase);
-  set_int(v, "elapsed_ns", a->elapsed_ns);
+  tm_json_set_known_text(v, "worker", a->worker);
+  tm_json_set_int(v, "pid", a->pid);
+  tm_json_set_known_text(v, "phase", a->phase);
+  tm_json_set_int(v, "elapsed_ns", a->elapsed_ns);
   set_known(v, "mini_batch", a->mini_batch);
-  set_int(v, "try", a->try_number);
-  set_text(v, "first_item", a->first_item);
+  tm_json_set_int(v, "try", a->try_number);
+  tm_json_set_known_text(v, "first_item", a->first_item);
   tm_json_set(v, "is_stopped", tm_json_new_bool(a->is_stopped));
   return v;
 }
@@ -96,9 +85,9 @@ static struct tm_json *activity(const struct tm_fact_activity *a)
 static struct tm_json *failed_item(const struct tm_fact_item *i)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  set_text(v, "item", i->item);
-  set_text(v, "error", i->error);
-  set_text(v, "status", i->status);
+  tm_json_set_known_text(v, "item", i->item);
+  tm_json_set_known_text(v, "error", i->error);
+  tm_json_set_known_text(v, "status", i->status);
   set_known(v, "mini_batch", i->mini_batch);
   return v;
 }
@@ -106,9 +95,9 @@ static struct tm_json *failed_item(const struct tm_fact_item *i)
 static struct tm_json *file(const struct tm_fact_file *f)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  set_text(v, "path", f->path);
-  set_text(v, "kind", f->kind);
-  set_int(v, "bytes", f->bytes);
+  tm_json_set_known_text(v, "path", f->path);
+  tm_json_set_known_text(v, "kind", f->kind);
+  tm_json_set_int(v, "bytes", f->bytes);
   return v;
 }
 
@@ -125,7 +114,7 @@ static struct tm_json *before(const struct tm_fact_job *job)
   if (!job->before)
     return tm_json_new(TM_JSON_NULL);
   v = tm_json_new(TM_JSON_OBJECT);
-  set_text(v, "name", job->before);
+  tm_json_set_known_text(v, "name", job->before);
   set_known(v, "elapsed_ns", job->before_elapsed_ns);
   set_known(v, "items", job->before_items);
   set_known(v, "items_failed", job->before_items_failed);
@@ -135,30 +124,30 @@ static struct tm_json *before(const struct tm_fact_job *job)
 struct tm_json *tm_fact_job_to_json(const struct tm_fact_job *job)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  set_text(v, "dir", job->dir);
-  set_text(v, "name", job->name);
-  set_text(v, "pipeline", job->pipeline);
-  set_text(v, "file", job->file);
+  tm_json_set_known_text(v, "dir", job->dir);
+  tm_json_set_known_text(v, "name", job->name);
+  tm_json_set_known_text(v, "pipeline", job->pipeline);
+  tm_json_set_known_text(v, "file", job->file);
   tm_json_set(v, "state", tm_json_new_string(tm_fact_state_name(job->state)));
   tm_json_set(v, "is_removed", tm_json_new_bool(job->is_removed));
-  set_text(v, "cause", job->cause);
-  set_text(v, "fault", job->fault);
-  set_text(v, "cancel_asked_by", job->cancel_asked_by);
-  set_text(v, "host", job->host);
-  set_text(v, "tidemill", job->version);
-  set_int(v, "pid", job->pid);
-  set_int(v, "begin_ns", job->begin_ns);
-  set_int(v, "end_ns", job->end_ns);
+  tm_json_set_known_text(v, "cause", job->cause);
+  tm_json_set_known_text(v, "fault", job->fault);
+  tm_json_set_known_text(v, "cancel_asked_by", job->cancel_asked_by);
+  tm_json_set_known_text(v, "host", job->host);
+  tm_json_set_known_text(v, "tidemill", job->version);
+  tm_json_set_int(v, "pid", job->pid);
+  tm_json_set_int(v, "begin_ns", job->begin_ns);
+  tm_json_set_int(v, "end_ns", job->end_ns);
   set_known(v, "elapsed_ns", job->elapsed_ns);
   tm_json_set(v, "counts", counts(&job->counts));
-  set_text(v, "next", job->next);
-  set_text(v, "next_why", job->next_why);
-  set_text(v, "next_other", job->next_other);
-  set_text(v, "next_other_why", job->next_other_why);
+  tm_json_set_known_text(v, "next", job->next);
+  tm_json_set_known_text(v, "next_why", job->next_why);
+  tm_json_set_known_text(v, "next_other", job->next_other);
+  tm_json_set_known_text(v, "next_other_why", job->next_other_why);
   tm_json_set(v, "before", before(job));
   SET_LIST(v, "parameters", job->parameters, setting);
   SET_LIST(v, "files", job->files, file);
-  set_int(v, "files_more", job->files_more);
+  tm_json_set_int(v, "files_more", job->files_more);
   return v;
 }
 
@@ -173,31 +162,31 @@ static void set_lists(struct tm_json *v, const struct tm_fact_job *job,
   SET_LIST(v, "settings", s->settings, setting);
   SET_LIST(v, "running", s->running, activity);
   SET_LIST(v, "failed_items", s->failed_items, failed_item);
-  set_int(v, "failed_items_more", s->failed_items_more);
+  tm_json_set_int(v, "failed_items_more", s->failed_items_more);
 }
 
 struct tm_json *tm_fact_step_to_json(const struct tm_fact_job *job, size_t step)
 {
   const struct tm_fact_step *s = &job->steps.at[step];
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  set_text(v, "name", s->name);
+  tm_json_set_known_text(v, "name", s->name);
   tm_json_set(v, "state", tm_json_new_string(tm_fact_state_name(s->state)));
-  set_text(v, "cause", s->cause);
-  set_text(v, "waits_for", s->waits_for);
-  set_text(v, "reused_from", s->reused_from);
-  set_text(v, "logs_dir", s->logs_dir);
-  set_text(v, "error_file", s->error_file);
+  tm_json_set_known_text(v, "cause", s->cause);
+  tm_json_set_known_text(v, "waits_for", s->waits_for);
+  tm_json_set_known_text(v, "reused_from", s->reused_from);
+  tm_json_set_known_text(v, "logs_dir", s->logs_dir);
+  tm_json_set_known_text(v, "error_file", s->error_file);
   tm_json_set(v, "counts", counts(&s->counts));
   tm_json_set(v, "mini_batches_per_second",
               s->rate > 0 ? tm_json_new_number(s->rate) : tm_json_new(TM_JSON_NULL));
   set_known(v, "damage_at_byte", s->damage_at_byte);
-  set_int(v, "error_threshold", s->error_threshold);
-  set_int(v, "mini_batch_size", s->mini_batch_size);
+  tm_json_set_int(v, "error_threshold", s->error_threshold);
+  tm_json_set_int(v, "mini_batch_size", s->mini_batch_size);
   tm_json_set(v, "run_invocation_timeout", tm_json_new_number(s->run_invocation_timeout_s));
-  set_int(v, "workers_wanted", s->workers_wanted);
-  set_int(v, "worker_memory_limit", s->worker_memory_limit);
-  set_text(v, "script", s->script);
-  set_text(v, "script_hash", s->script_hash);
+  tm_json_set_int(v, "workers_wanted", s->workers_wanted);
+  tm_json_set_int(v, "worker_memory_limit", s->worker_memory_limit);
+  tm_json_set_known_text(v, "script", s->script);
+  tm_json_set_known_text(v, "script_hash", s->script_hash);
   set_lists(v, job, s);
   return v;
 }

@@ -10,16 +10,6 @@
 
 #define VERSION 1
 
-static void set_text(struct tm_json *v, const char *key, const char *text)
-{
-  tm_json_set(v, key, tm_json_new_string(text && *text ? text : NULL));
-}
-
-static void set_int(struct tm_json *v, const char *key, int64_t n)
-{
-  tm_json_set(v, key, tm_json_new_int(n));
-}
-
 /* ---- groups of errors ---- */
 
 /* The command that runs the first one again. */
@@ -31,7 +21,7 @@ static void set_again(struct tm_json *v, const struct tidemill_insight *in, cons
     return;
   tm_error_add_replay(&again, in->job.dir, in->job.steps.len > 1 ? step : NULL);
   tm_buf_printf(&again, " --mini-batch %" PRId64, g->mini_batch);
-  set_text(v, "again", tm_buf_str(&again));
+  tm_json_set_known_text(v, "again", tm_buf_str(&again));
   tm_buf_release(&again);
 }
 
@@ -39,24 +29,24 @@ static struct tm_json *group(const struct tidemill_insight *in, const char *step
                              const struct tm_error_group *g)
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  set_text(v, "pattern", g->pattern);
-  set_text(v, "status", g->status);
-  set_text(v, "where", g->where);
-  set_text(v, "message", g->message);
-  set_int(v, "tries", g->tries);
-  set_int(v, "items", g->items);
-  set_int(v, "first_ns", g->first_ns);
-  set_int(v, "last_ns", g->last_ns);
+  tm_json_set_known_text(v, "pattern", g->pattern);
+  tm_json_set_known_text(v, "status", g->status);
+  tm_json_set_known_text(v, "where", g->where);
+  tm_json_set_known_text(v, "message", g->message);
+  tm_json_set_int(v, "tries", g->tries);
+  tm_json_set_int(v, "items", g->items);
+  tm_json_set_int(v, "first_ns", g->first_ns);
+  tm_json_set_int(v, "last_ns", g->last_ns);
   struct tm_json *workers = tm_json_set(v, "workers", tm_json_new(TM_JSON_ARRAY));
   for (size_t i = 0; i < g->workers_len; i++)
     tm_json_add(workers, tm_json_new_string(g->workers[i]));
   tm_json_set(v, "has_more_workers", tm_json_new_bool(g->has_more_workers));
-  set_int(v, "mini_batch", g->mini_batch);
-  set_int(v, "try", g->try_number);
-  set_text(v, "item", g->item);
-  set_text(v, "worker", g->worker);
-  set_text(v, "node", g->node);
-  set_text(v, "log", g->log);
+  tm_json_set_int(v, "mini_batch", g->mini_batch);
+  tm_json_set_int(v, "try", g->try_number);
+  tm_json_set_known_text(v, "item", g->item);
+  tm_json_set_known_text(v, "worker", g->worker);
+  tm_json_set_known_text(v, "node", g->node);
+  tm_json_set_known_text(v, "log", g->log);
   set_again(v, in, step, g);
   return v;
 }
@@ -67,8 +57,8 @@ static void set_groups(struct tm_json *out, const struct tidemill_insight *in, s
   struct tm_json *list = tm_json_set(out, "groups", tm_json_new(TM_JSON_ARRAY));
   for (size_t i = 0; g && i < g->list.len; i++)
     tm_json_add(list, group(in, in->job.steps.at[step].name, &g->list.at[i]));
-  set_int(out, "groups_other_tries", g ? g->other_tries : 0);
-  set_int(out, "groups_other_items", g ? g->other_items : 0);
+  tm_json_set_int(out, "groups_other_tries", g ? g->other_tries : 0);
+  tm_json_set_int(out, "groups_other_items", g ? g->other_items : 0);
 }
 
 /* ---- findings ---- */
@@ -77,16 +67,16 @@ static struct tm_json *finding(const struct tidemill_insight *in, const struct t
 {
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   char letter[] = { f->letter, '\0' };
-  set_text(v, "rule", f->rule);
-  set_text(v, "letter", letter);
-  set_text(v, "step", in->job.steps.at[f->step].name);
-  set_text(v, "head", f->head);
-  set_text(v, "text", f->text);
-  set_text(v, "section", f->section);
+  tm_json_set_known_text(v, "rule", f->rule);
+  tm_json_set_known_text(v, "letter", letter);
+  tm_json_set_known_text(v, "step", in->job.steps.at[f->step].name);
+  tm_json_set_known_text(v, "head", f->head);
+  tm_json_set_known_text(v, "text", f->text);
+  tm_json_set_known_text(v, "section", f->section);
   tm_json_set(v, "lost_ns",
               f->lost_ns < 0 ? tm_json_new(TM_JSON_NULL) : tm_json_new_int(f->lost_ns));
-  set_int(v, "from_ns", f->from_ns);
-  set_int(v, "to_ns", f->to_ns);
+  tm_json_set_int(v, "from_ns", f->from_ns);
+  tm_json_set_int(v, "to_ns", f->to_ns);
   return v;
 }
 

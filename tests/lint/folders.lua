@@ -7,7 +7,9 @@ local code = { c = true, h = true, lua = true, sh = true, py = true, js = true, 
 
 local MOST_FILES = 55
 local top_level = {}
-for name in ("CMakeLists.txt LICENSE README.md core lua stdlib examples tests"):gmatch "%S+" do top_level[name] = true end
+for name in ("CMakeLists.txt LICENSE README.md core lua stdlib examples tests"):gmatch "%S+" do
+  top_level[name] = true
+end
 
 local function is_code(path)
   return path:find "CMakeLists%.txt$" ~= nil or code[path:match "%.(%w+)$" or ""] == true
