@@ -29,10 +29,16 @@ struct question {
   char job[NAME_MAX + 1];
 };
 
+struct started { /* a process that resumes a job */
+  char *dir;
+  pid_t pid;
+};
+
 struct helper {
   const char *jobs_dir;
   char *program;
   int fd;
+  struct TM_ARRAY(struct started) started;
 };
 
 __attribute__((format(printf, 3, 4))) static void say(struct tm_control_reply *reply, int status,
@@ -86,12 +92,11 @@ static int open_log(const char *dir)
 }
 
 /* In a session of its own, with the signals of a program that a shell starts. Returns errno. */
-static int spawn(const struct helper *helper, char **argv, int log)
+static int spawn(const struct helper *helper, char **argv, int log, pid_t *pid)
 {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t files;
   sigset_t none, defaults;
-  pid_t pid;
   sigemptyset(&none);
   sigemptyset(&defaults);
   sigaddset(&defaults, SIGPIPE);
@@ -106,17 +111,42 @@ static int spawn(const struct helper *helper, char **argv, int log)
   posix_spawn_file_actions_adddup2(&files, log, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, log, STDERR_FILENO);
   posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-  int code = posix_spawn(&pid, helper->program, &files, &attributes, argv, environ);
+  int code = posix_spawn(pid, helper->program, &files, &attributes, argv, environ);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   return code;
 }
 
-static void resume(const struct helper *helper, const char *dir, struct tm_control_reply *reply)
+static void forget_ended(struct helper *helper)
+{
+  for (size_t i = helper->started.len; i-- > 0;)
+    if (waitpid(helper->started.at[i].pid, NULL, WNOHANG) != 0) {
+      free(helper->started.at[i].dir);
+      helper->started.at[i] = helper->started.at[--helper->started.len];
+    }
+}
+
+/* Also while the process that was started has not taken the job yet, so that its state is as
+ * before: two pages may ask at once. */
+static bool is_being_resumed(struct helper *helper, const char *dir)
+{
+  forget_ended(helper);
+  for (size_t i = 0; i < helper->started.len; i++)
+    if (strcmp(helper->started.at[i].dir, dir) == 0)
+      return true;
+  return false;
+}
+
+static void resume(struct helper *helper, const char *dir, struct tm_control_reply *reply)
 {
   struct tm_err err = TM_ERR_NONE;
   const char *words;
   char *argv[] = { "tidemill", "resume", (char *)dir, NULL };
+  pid_t pid = 0;
+  if (is_being_resumed(helper, dir)) {
+    say(reply, 409, "The job is being resumed already.");
+    return;
+  }
   if (!tm_control_resumes(tidemill_resume_way(dir, &err), &words)) {
     say(reply, 409, "%s%s%s", words, *err.text ? " " : "", err.text);
     return;
@@ -126,18 +156,19 @@ static void resume(const struct helper *helper, const char *dir, struct tm_contr
     say(reply, 500, "Cannot write '%s/%s': %s.", dir, TM_CONTROL_LOG, strerror(errno));
     return;
   }
-  int code = spawn(helper, argv, log);
+  int code = spawn(helper, argv, log, &pid);
   close(log);
-  if (code != 0)
+  if (code != 0) {
     say(reply, 500, "Cannot run '%s': %s.", helper->program, strerror(code));
-  else
-    say(reply, 202,
-        "`tidemill resume` is started. It goes on without the portal, and what it "
-        "prints is in %s.",
-        TM_CONTROL_LOG);
+    return;
+  }
+  *TM_ARRAY_ADD(&helper->started) = (struct started) { .dir = tm_xstrdup(dir), .pid = pid };
+  say(reply, 202,
+      "`tidemill resume` is started. It goes on without the portal, and what it prints is in %s.",
+      TM_CONTROL_LOG);
 }
 
-static void act(const struct helper *helper, const struct question *q, const char *dir,
+static void act(struct helper *helper, const struct question *q, const char *dir,
                 struct tm_control_reply *reply)
 {
   struct tidemill_record *record = NULL;
@@ -164,7 +195,7 @@ static void act(const struct helper *helper, const struct question *q, const cha
 }
 
 /* Until the portal ends. */
-static void serve(const struct helper *helper)
+static void serve(struct helper *helper)
 {
   struct question q;
   ssize_t n;
@@ -189,7 +220,7 @@ __attribute__((noreturn)) static void become_helper(struct helper *helper)
 {
   int first = STDERR_FILENO + 1;
   (void)setsid(); /* Ctrl-C ends the portal, and so the helper */
-  signal(SIGCHLD, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);
   if (helper->fd != first && dup3(helper->fd, first, O_CLOEXEC) < 0)
     _exit(1);
   helper->fd = first;

@@ -453,6 +453,7 @@ class Control(Case):
         os.unlink(log)
         a = self.ask(key, "resume")
         self.assertEqual((a.status, "goes on without the portal" in a.text()), (202, True), a.text())
+        self.assertEqual(self.ask(key, "resume").status, 409)  # it may not have been taken yet
         wait_until(lambda: os.path.exists(os.path.join(go, "begun")), "its next session")
         self.assertIn("portal_resume.txt", self.offer(key))
         pid = json.loads(subprocess.run([TIDEMILL, "status", folder, "--json"], capture_output=True).stdout)["pid"]
@@ -468,6 +469,14 @@ class Control(Case):
         wait_until(lambda: os.path.exists(result), "its end")
         with open(result) as f:
             self.assertEqual(json.load(f)["status"], "Completed")
+
+    def test_a_job_that_others_can_write_to_is_refused(self):
+        folder = os.path.join(self.workspace, "jobs", self.key)
+        mode = stat.S_IMODE(os.stat(folder).st_mode)
+        os.chmod(folder, 0o770)
+        self.addCleanup(os.chmod, folder, mode)
+        a = self.ask(self.key, "resume")
+        self.assertEqual((a.status, "others can write to it" in a.text()), (404, True), a.text())
 
     def test_what_is_wrong_is_refused(self):
         ask = self.ask
