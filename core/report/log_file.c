@@ -100,6 +100,19 @@ fail:
   return rc;
 }
 
+size_t tm_log_file_columns(const struct tm_log_file *f)
+{
+  char line[1000];
+  size_t n = 1;
+  int fd = tm_fs_open(f->fs, f->path, O_RDONLY, 0, NULL);
+  int64_t got = fd < 0 ? fd : tm_fs_read_at(f->fs, fd, f->path, line, sizeof(line), 0, NULL);
+  if (fd >= 0)
+    tm_fs_close(f->fs, fd);
+  for (int64_t i = 0; i < got && line[i] != '\n'; i++)
+    n += line[i] == ',';
+  return got > 0 ? n : 0;
+}
+
 bool tm_log_file_is_empty(const struct tm_log_file *f)
 {
   return f->at == 0 && f->text.len == 0;

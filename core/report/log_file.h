@@ -37,6 +37,9 @@ int tm_log_file_open(struct tm_log_file *f, const struct tm_fs *fs, const char *
  * (TM_EUSAGE). */
 int tm_log_file_open_named(struct tm_log_file *f, const struct tm_fs *fs, const char *path,
                            struct tm_err *err);
+/* How many columns the first line of the file has, which an older version may have begun. 0: it
+ * cannot be read. */
+size_t tm_log_file_columns(const struct tm_log_file *f);
 bool tm_log_file_is_empty(const struct tm_log_file *f); /* nothing written, nothing collected */
 /* Writes the collected text. Fails once. */
 int tm_log_file_flush(struct tm_log_file *f, struct tm_err *err);

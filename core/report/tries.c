@@ -6,7 +6,6 @@
  */
 #include "report/tries.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,31 +21,13 @@ static const char header[] =
 static const char *const newer[] = { ",Node,Result Bytes", ",Signal,Script Line,Error Item" };
 enum { WITH_NODE = 1, WITH_SIGNAL };
 
-/* How many groups of newer columns the first line has; all if it is another line. */
-static size_t count_newer(const char *line, size_t len)
+static size_t newer_of(const struct tm_log_file *f)
 {
-  size_t at = sizeof(header) - 1;
-  if (len < at || memcmp(line, header, at) != 0)
-    return TM_COUNT_OF(newer);
-  for (size_t i = 0; i < TM_COUNT_OF(newer); i++) {
-    size_t n = strlen(newer[i]);
-    if (at < len && line[at] == '\n')
-      return i;
-    if (len - at < n || memcmp(line + at, newer[i], n) != 0)
-      break;
-    at += n;
+  switch (tm_log_file_columns(f)) {
+  case 14: return 0;
+  case 16: return WITH_NODE;
+  default: return TM_COUNT_OF(newer);
   }
-  return TM_COUNT_OF(newer);
-}
-
-static size_t newer_of_file(const struct tm_fs *fs, const char *path)
-{
-  char line[sizeof(header) + 100];
-  int fd = tm_fs_open(fs, path, O_RDONLY, 0, NULL);
-  int64_t got = fd < 0 ? fd : tm_fs_read_at(fs, fd, path, line, sizeof(line), 0, NULL);
-  if (fd >= 0)
-    tm_fs_close(fs, fd);
-  return count_newer(line, got < 0 ? 0 : (size_t)got);
 }
 
 static void add_header(struct tm_buf *out)
@@ -69,7 +50,7 @@ int tm_tries_open(struct tm_tries *t, const struct tm_fs *fs, const char *logs_d
   if (rc == 0 && tm_log_file_is_empty(&t->file))
     add_header(&t->file.text);
   else if (rc == 0)
-    t->newer = newer_of_file(fs, path);
+    t->newer = newer_of(&t->file);
   free(path);
   return rc;
 }

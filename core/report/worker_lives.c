@@ -20,6 +20,7 @@
 
 static const char header[] =
     "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail,Cause\n";
+#define WITHOUT_CAUSE 9 /* columns of an older file */
 
 struct cause {
   const char *word;
@@ -41,6 +42,8 @@ int tm_worker_lives_open(struct tm_worker_lives *l, const struct tm_fs *fs, cons
   free(path);
   if (rc == 0 && tm_log_file_is_empty(&l->file))
     tm_buf_add_str(&l->file.text, header);
+  else if (rc == 0)
+    l->lacks_cause = tm_log_file_columns(&l->file) == WITHOUT_CAUSE;
   return rc;
 }
 
@@ -97,7 +100,9 @@ void tm_worker_lives_add(struct tm_worker_lives *l, const struct tm_event *e)
     tm_buf_printf(b, INIT "%.6f s", (double)e->init_ns / (double)TM_S);
   else
     add_text(l, e->kind == TM_EVENT_INIT_FAILED ? e->message : e->text);
-  tm_buf_printf(b, ",%s\n", cause_of(e));
+  if (!l->lacks_cause)
+    tm_buf_printf(b, ",%s", cause_of(e));
+  tm_buf_add_char(b, '\n');
 }
 
 static const struct cause *find_cause(const char *word)

@@ -19,12 +19,15 @@
 #ifndef TM_REPORT_WORKER_LIVES_H
 #define TM_REPORT_WORKER_LIVES_H
 
+#include <stdbool.h>
+
 #include "record/events.h"
 #include "report/log_file.h"
 
 struct tm_worker_lives {
   struct tm_log_file file;
   struct tm_buf scratch; /* for one row */
+  bool lacks_cause;      /* an older version began the file */
 };
 
 /* Appends to an existing file; the header is written once. Fails like a log file. */

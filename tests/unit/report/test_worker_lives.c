@@ -5,6 +5,7 @@
 
 #include "report/life_rows.h"
 #include "report/worker_lives.h"
+#include "tree.h"
 
 #define HEADER    "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail,Cause\n"
 #define FILE_NAME "logs/sys/job_report/workers.csv"
@@ -76,6 +77,21 @@ static void a_resumed_job_appends(void **state)
 static int64_t offset_of(const struct report_fixture *f, const char *worker)
 {
   return tm_worker_lives_clock_offset(f->logs, worker);
+}
+
+/* A row with more fields than the first line has would be skipped. */
+static void a_file_of_an_older_version_keeps_its_columns(void **state)
+{
+  struct report_fixture *f = *state;
+  static const char older[] =
+      "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail\n";
+  struct tm_event event = fixture_event(f, TM_EVENT_WORKER_STARTED);
+  file_put(f->dir, FILE_NAME, older, 0600);
+  write_all(f, &event, 1);
+  char *text = fixture_read(f, FILE_NAME), *expected = tm_xprintf("%s" FRONT "started,,,\n", older);
+  assert_string_equal(text, expected);
+  free(expected);
+  free(text);
 }
 
 static void the_clock_of_a_worker_is_noted(void **state)
@@ -175,4 +191,6 @@ UNIT_TESTS({
     cmocka_unit_test_setup_teardown(a_life_is_a_row_for_each_event, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(details_are_one_quoted_line, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(a_resumed_job_appends, fixture_open, fixture_close),
+    cmocka_unit_test_setup_teardown(a_file_of_an_older_version_keeps_its_columns, fixture_open,
+                                    fixture_close),
 });
