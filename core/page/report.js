@@ -20,7 +20,7 @@
     return e;
   }
 
-  // ---- what a screen reader is told ------------------------------------------------------------
+  // ---- what a screen reader announces ----------------------------------------------------------
 
   const status = make('p', { class: 'vh', role: 'status' });
   document.body.append(status);

@@ -80,7 +80,7 @@ static struct connection *connection_of(struct MHD_Connection *mhd)
   return info ? info->socket_context : NULL;
 }
 
-/* Whoever sends a header so slowly is cut off; libmicrohttpd sees the end, and closes. */
+/* Cuts off connections that send a header so slowly; libmicrohttpd sees the end, and closes. */
 static void end_late(struct tm_list *list, int64_t now)
 {
   for (struct tm_list_item *i; (i = tm_list_first(list));) {

@@ -2,7 +2,7 @@
 
     python3 browser.py MAKE_PAGES
 
-MAKE_PAGES writes the pages. TM_KEEP_PICTURES=FOLDER keeps a picture of each page, for people.
+MAKE_PAGES writes the pages. TM_KEEP_PICTURES=FOLDER keeps a picture of each page to look at.
 """
 import base64
 import os

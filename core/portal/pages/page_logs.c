@@ -41,7 +41,7 @@ static size_t read_place(const struct tm_visit *v, struct logs *l)
   return words - 2;
 }
 
-/* Reads the filter from the path. False: there is no such one. */
+/* Reads the filter from the path. False: the path has no such filter. */
 static bool read_filter(const struct tm_visit *v, struct logs *l, struct tidemill_logs_options *o)
 {
   const struct tm_target *t = v->target;
