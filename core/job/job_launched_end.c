@@ -78,6 +78,12 @@ static void conclude_failed(struct tm_launched_node *n)
     tm_launch_plan_failed(&g->plan, n->id, n->slurm_end, tm_clock_mono_ns());
 }
 
+/* Slurm may ask what runs on a machine to end, and report later that the machine has failed. */
+static bool has_failed_machine(const struct tm_launched_node *n)
+{
+  return n->drains && n->slurm_end == TM_SLURM_END_NODE_FAIL;
+}
+
 void tm_job_launched_conclude(struct tm_launched_node *n)
 {
   n->is_concluded = true;
@@ -85,7 +91,7 @@ void tm_job_launched_conclude(struct tm_launched_node *n)
   if (n->holds_host)
     tm_launch_plan_hold_host(&tm_job_launched_group(n)->plan, n->id);
   tm_job_launched_group(n)->lacked_time = tm_job_time_left_was_short(n);
-  if (n->is_leaving)
+  if (n->is_leaving && !has_failed_machine(n))
     conclude_leaving(n);
   else if (is_unanswered(n))
     wait_for_answer(n);

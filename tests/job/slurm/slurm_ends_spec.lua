@@ -64,9 +64,7 @@ end]])
   local ALL_CANCELED = "every node was canceled, and such nodes are not replaced"
   local WORK = "; 1 mini%-batch goes back to the queue, and may have been running"
 
-  on_slurm("with their machine are reported with Slurm's reason, and replaced", function()
-    local t = start()
-    local machine = cluster:queue()[1].host
+  local function expect_failed_machine(t, machine)
     cluster:run("scontrol", "update", "nodename=" .. machine, "state=down", "reason=test")
     wait_for_log(t, "node 3 %(node%d%) is ready")
     -- it may have come back by itself
@@ -76,6 +74,22 @@ end]])
     local loss = "lost node %%d %%(%s%%) after 00:%%d%%d:%%d%%d: .*%%(Slurm: NODE_FAIL%%).*" ..
                  "%s; '%s' is excluded for 10 minutes; see 'nodes/%%d.txt'"
     job.expect_patterns(log, { loss:format(machine, WORK, machine) })
+  end
+
+  on_slurm("with their machine are reported with Slurm's reason, and replaced", function()
+    local t = start()
+    expect_failed_machine(t, cluster:queue()[1].host)
+  end)
+
+  on_slurm("with their machine are lost, also if they were asked to end first", function()
+    local t = start()
+    local relay = t:processes_of("node")[1]
+    local file = assert(io.open(("/proc/%d/environ"):format(relay), "rb"))
+    local machine = file:read("*a"):match "SLURMD_NODENAME=(%w+)"
+    file:close()
+    programs.kill(relay, programs.SIGTERM)
+    wait_for_log(t, "was asked to end")
+    expect_failed_machine(t, machine)
   end)
 
   on_slurm("because their relay was killed are reported with Slurm's word for that", function()
