@@ -62,14 +62,13 @@ compile()
 {
   local dir=$1 rc
   shift
-  if cmake -S . -B "$dir" -G Ninja -DTM_TESTS=ON "$@" >"$dir.log" 2>&1; then
-    rm -f "$dir.log"
+  mkdir -p "$dir"
+  if cmake -S . -B "$dir" -G Ninja -DTM_TESTS=ON "$@" >"$dir/configure.log" 2>&1; then
     NINJA_STATUS='[%f/%t] ' cmake --build "$dir" -j "$jobs" --target "${targets[@]}" -- -k 0
     return
   fi
   rc=$?
-  cat "$dir.log"
-  rm -f "$dir.log"
+  cat "$dir/configure.log"
   return $rc
 }
 
