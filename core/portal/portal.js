@@ -246,7 +246,11 @@
   const view = document.querySelector('.log');
   const isMerged = body.dataset.file === 'merged';
   let follows = false, isLoading = false;
-  const atEnd = () => view.scrollHeight - view.scrollTop - view.clientHeight < 30;
+  let isScrolled = false; // and what is there has not been looked at
+  let top = 0; // where the view was last
+  // The height of a line that has not been drawn yet is a guess.
+  const isNearEnd = () => view.scrollHeight - view.scrollTop < 2 * view.clientHeight;
+  const toEnd = () => { view.scrollTop = view.scrollHeight; top = view.scrollTop; };
   const parse = text => {
     const place = document.createElement('div');
     place.innerHTML = html(text);
@@ -263,24 +267,24 @@
     if (!answer.ok) throw new Error(answer.status);
     return windowOf(await answer.text());
   }
+  // Changes the lines, while the first one that is seen stays where it is. The browser's own anchoring would move them, too.
+  function change(edit) {
+    const edge = view.getBoundingClientRect().top;
+    const seen = [...view.children].find(line => line.getBoundingClientRect().bottom > edge);
+    const placeOf = () => seen?.isConnected ? seen.getBoundingClientRect().top : 0, before = placeOf();
+    view.style.overflowAnchor = 'none';
+    edit();
+    view.scrollTop += placeOf() - before;
+    requestAnimationFrame(() => requestAnimationFrame(() => { view.style.overflowAnchor = ''; }));
+  }
   const pieces = []; // { from, to, lines }
   function addPiece(piece, isEarlier) {
-    const lines = [...piece.children], height = view.scrollHeight;
-    const entry = { from: +piece.dataset.from, to: +piece.dataset.to, lines };
-    if (isEarlier) {
-      view.prepend(...lines);
-      pieces.unshift(entry);
-      view.scrollTop += view.scrollHeight - height;
-      if (pieces.length > KEPT) pieces.pop().lines.forEach(line => line.remove());
-    } else {
-      view.append(...lines);
-      pieces.push(entry);
-      if (pieces.length > KEPT) {
-        const before = view.scrollHeight;
-        pieces.shift().lines.forEach(line => line.remove());
-        view.scrollTop -= before - view.scrollHeight;
-      }
-    }
+    const lines = [...piece.children], entry = { from: +piece.dataset.from, to: +piece.dataset.to, lines };
+    change(() => {
+      view[isEarlier ? 'prepend' : 'append'](...lines);
+      pieces[isEarlier ? 'unshift' : 'push'](entry);
+      if (pieces.length > KEPT) pieces[isEarlier ? 'pop' : 'shift']().lines.forEach(line => line.remove());
+    });
     view.dataset.size = piece.dataset.size;
   }
   // The merged view: `from` and `to` are numbers of lines.
@@ -305,50 +309,54 @@
     }
   }
   async function scrollMerged() {
-    if (isLoading || isSearch) return;
+    if (view.scrollTop < 200 && +view.dataset.from > 0) {
+      const piece = await mergedAt(`before/${view.dataset.from}`);
+      view.dataset.from = piece.dataset.from;
+      change(() => { view.prepend(...piece.children); trim(true); });
+    } else if (isNearEnd() && (isPart || isCut)) {
+      const piece = await mergedAt(`at/${view.dataset.to}`);
+      view.dataset.to = piece.dataset.to;
+      change(() => { view.append(...piece.children); trim(false); });
+    }
+  }
+  async function scrollPieces() {
+    const first = pieces[0], last = pieces[pieces.length - 1];
+    if (view.scrollTop < 200 && first.from > 0) addPiece(await pieceAt(`before-${first.from}`), true);
+    else if (isNearEnd() && last.to < +view.dataset.size) addPiece(await pieceAt(String(last.to)), false);
+  }
+  async function look() {
+    if (!isScrolled || isLoading || isSearch) return;
+    isScrolled = false;
     isLoading = true;
     try {
-      if (view.scrollTop < 200 && +view.dataset.from > 0) {
-        const piece = await mergedAt(`before/${view.dataset.from}`), height = view.scrollHeight;
-        view.prepend(...piece.children);
-        view.dataset.from = piece.dataset.from;
-        view.scrollTop += view.scrollHeight - height;
-        trim(true);
-      } else if (atEnd() && (isPart || isCut)) {
-        const piece = await mergedAt(`at/${view.dataset.to}`);
-        view.dataset.to = piece.dataset.to;
-        view.append(...piece.children);
-        const before = view.scrollHeight;
-        trim(false);
-        view.scrollTop -= before - view.scrollHeight;
-      }
-    } catch { /* the next scroll tries again */ }
+      await (isMerged ? scrollMerged() : scrollPieces());
+    } catch {
+      isScrolled = true; // the next second tries again
+    }
     isLoading = false;
   }
   async function followMerged() {
     const place = parse(await ask('window', { from: view.dataset.lines }));
     const piece = place.querySelector('.log'), note = document.querySelector('p.more');
-    view.append(...piece.children);
-    view.dataset.lines = piece.dataset.lines;
-    view.dataset.to = piece.dataset.to;
+    change(() => {
+      if (+piece.dataset.first > +view.dataset.lines) { // more came than one answer has
+        view.replaceChildren(...piece.children);
+        view.dataset.from = piece.dataset.from;
+      } else {
+        view.append(...piece.children);
+      }
+      if (!isPart) trim(false);
+    });
+    if (+piece.dataset.lines > +view.dataset.lines) { // else the portal reads them once more
+      view.dataset.lines = piece.dataset.lines;
+      view.dataset.to = piece.dataset.to;
+    }
     note?.replaceChildren(...place.querySelector('p.more').childNodes);
-    if (!isPart) trim(false);
     delete view.dataset.more;
     if (piece.dataset.more) {
       view.dataset.more = '1';
       setTimeout(follow, 50);
     }
-  }
-  async function scroll() {
-    if (isMerged) return scrollMerged();
-    if (isLoading || pieces.length === 0) return;
-    const first = pieces[0], last = pieces[pieces.length - 1];
-    isLoading = true;
-    try {
-      if (view.scrollTop < 200 && first.from > 0) addPiece(await pieceAt(`before-${first.from}`), true);
-      else if (atEnd() && last.to < +view.dataset.size) addPiece(await pieceAt(String(last.to)), false);
-    } catch { /* the next scroll tries again */ }
-    isLoading = false;
   }
   async function follow() {
     if (!view || !(follows || view.dataset.more) || isCut || isLoading || document.hidden) return;
@@ -360,7 +368,7 @@
         const piece = await pieceAt(String(pieces[pieces.length - 1].to));
         if (piece.children.length > 0) addPiece(piece, false);
       }
-      if (follows) view.scrollTop = view.scrollHeight;
+      if (follows) toEnd();
     } catch { /* the next change tries again */ }
     isLoading = false;
   }
@@ -370,10 +378,12 @@
       document.querySelectorAll('#earlier, #later').forEach(link => { link.hidden = true; });
     }
     follows = isMerged ? !isPart : location.pathname.split('/')[5] === 'end';
-    if (follows) view.scrollTop = view.scrollHeight;
+    if (follows) toEnd();
     view.addEventListener('scroll', () => {
-      if (follows && !atEnd() && !isLoading) follows = false;
-      scroll();
+      if (follows && view.scrollTop < top - 30) follows = false;
+      top = view.scrollTop;
+      isScrolled = true;
+      look();
     });
     view.addEventListener('keydown', event => {
       if (event.key !== 'f' && event.key !== 'End') return;
@@ -386,7 +396,11 @@
       else location.pathname = location.pathname.split('/').map((part, i) => i === 5 ? 'end' : part).join('/');
     });
     if (view.dataset.more) setTimeout(follow, 50);
-    setInterval(() => { if (!isLost) follow(); }, 1000);
+    setInterval(() => {
+      if (isLost) return;
+      follow();
+      look();
+    }, 1000);
   }
 
   if (!document.hidden) take();

@@ -163,16 +163,28 @@ class Browser(test_portal.Case):
         self.browser.get(f"{self.base}jobs/{self.key}/logs")
         state = lambda: self.browser.execute_script(
             "const log = document.querySelector('.log'); return [+log.dataset.from, +log.dataset.to, log.children.length,"
-            " [...log.textContent.matchAll(/number (\\d+);/g)].map(m => +m[1])]")
-        first, _, _, numbers = wait_until(lambda: (s := state())[0] > 0 and 8999 in s[3] and s, "the end")
+            " [...log.textContent.matchAll(/number (\\d+);/g)].map(m => +m[1]), log.dataset.more]")
+
+        def end_with(number):
+            is_there = lambda: (s := state())[4] is None and number in s[3] and s
+            begin, end, count, numbers, _ = wait_until(is_there, f"line {number}")
+            self.assertEqual(end - begin, count)
+            self.assertEqual(numbers, list(range(numbers[0], number + 1)))
+            return begin
+
+        end_with(8999)
+        with open(self.numbers, "a") as f:
+            f.write("".join(f"number {i};\n" for i in range(9000, 15000)))
+        first = end_with(14999)
         for before in (first, first - 2000):  # the page keeps 4,000 lines
             self.browser.execute_script("document.querySelector('.log').scrollTop = 0")
             wait_until(lambda: state()[0] == before - 2000, "earlier lines")
-        begin, end, count, numbers = state()
+        begin, end, count, numbers, _ = state()
         self.assertEqual((end - begin, count), (4000, 4000))
         self.assertEqual(numbers, list(range(numbers[0], numbers[0] + 4000)))
         self.browser.execute_script("document.querySelector('.log').scrollTop = 1e9")
         wait_until(lambda: state()[1] == end + 2000, "later lines")
+        self.assertEqual(state()[:3], [begin + 2000, end + 2000, 4000])
         self.assertEqual(self.console(), [])
 
 

@@ -85,9 +85,10 @@ class Case(unittest.TestCase):
         """Adds 9,000 lines to the logs of the job, some of them long, until the end of the test."""
         folder = os.path.join(self.job, "score", "logs", "user", "entry_script_log", "0")
         os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, "numbers.txt"), "w") as f:
-            f.write("".join(f"number {i};{'x' * 4000 if 1000 < i < 1400 else ''}\n" for i in range(9000)))
-        self.addCleanup(os.unlink, os.path.join(folder, "numbers.txt"))
+        self.numbers = os.path.join(folder, "numbers.txt")
+        with open(self.numbers, "w") as f:
+            f.write("".join(f"number {i};{'x' * (4000 if 1000 < i < 1400 else i % 7 * 50)}\n" for i in range(9000)))
+        self.addCleanup(os.unlink, self.numbers)
 
 
 def begin(case, name):

@@ -213,6 +213,7 @@ static void add_log_lines(struct tm_html *h, const struct tm_visit *v, void *dat
   int64_t from = l->from > l->log->first ? l->from : l->log->first;
   add_note(h, v, l);
   tm_html_open(h, "div class='log merged' role='log' tabindex='0' aria-label='Lines'");
+  tm_html_attr_num(h, "data-first", (double)l->log->first);
   tm_html_attr_num(h, "data-lines", (double)l->log->total);
   tm_html_attr_num(h, "data-from", (double)from_of(l->log));
   tm_html_attr_num(h, "data-to", (double)to_of(l->log));
