@@ -47,6 +47,7 @@ struct tm_fact_setting {
 struct tm_fact_activity { /* right now */
   const char *worker, *phase, *first_item, *text;
   int64_t elapsed_ns, mini_batch, try_number, pid;
+  int64_t begun_ns; /* when the worker began the try; 0: not known */
   bool is_stopped;
 };
 

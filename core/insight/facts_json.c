@@ -75,6 +75,7 @@ static struct tm_json *activity(const struct tm_fact_activity *a)
   tm_json_set_int(v, "pid", a->pid);
   tm_json_set_known_text(v, "phase", a->phase);
   tm_json_set_int(v, "elapsed_ns", a->elapsed_ns);
+  set_known(v, "begun_ns", a->begun_ns > 0 ? a->begun_ns : -1);
   set_known(v, "mini_batch", a->mini_batch);
   tm_json_set_int(v, "try", a->try_number);
   tm_json_set_known_text(v, "first_item", a->first_item);

@@ -19,6 +19,7 @@
   X(result, "Result", TM_SECTION_OF_JOB)                                                           \
   X(figures, NULL, TM_SECTION_OF_JOB)                                                              \
   X(findings, NULL, TM_SECTION_OF_JOB)                                                             \
+  X(now, "Right now", TM_SECTION_OF_JOB)                                                           \
   X(failures, "Failures", TM_SECTION_OF_STEP)                                                      \
   X(steps, "Steps", TM_SECTION_OF_JOB)                                                             \
   X(time, "Time", TM_SECTION_OF_STEP)                                                              \

@@ -13,6 +13,7 @@
 void tm_section_result(struct tm_html *h, const struct tm_job_page *page);
 void tm_section_figures(struct tm_html *h, const struct tm_job_page *page);
 void tm_section_findings(struct tm_html *h, const struct tm_job_page *page);
+void tm_section_now(struct tm_html *h, const struct tm_job_page *page);
 void tm_section_failures(struct tm_html *h, const struct tm_job_page *page);
 void tm_section_steps(struct tm_html *h, const struct tm_job_page *page);
 void tm_section_time(struct tm_html *h, const struct tm_job_page *page);

@@ -80,6 +80,7 @@ static void add_running(struct tidemill_insight *in, size_t i)
                                     .first_item = tm_insight_keep(in, a->first_item),
                                     .text = tm_insight_keep(in, a->text),
                                     .elapsed_ns = a->elapsed_ns,
+                                    .begun_ns = a->begun_ns,
                                     .mini_batch = a->mini_batch,
                                     .try_number = a->try_number,
                                     .pid = a->pid,

@@ -374,7 +374,9 @@ class Live(Case):
         self.assertEqual(states[key]["state"], "Running")
         self.assertIn("wait", states[key]["title"])
         wait_until(lambda: "1 running" in self.portal.get("").text(), "the job in the list")
-        self.assertIn("Right now", self.portal.get(f"jobs/{key}/job/").text())
+        page = lambda: self.portal.get(f"jobs/{key}/job/").text()
+        wait_until(lambda: "Right now" in page(), "the mini-batch that waits")
+        self.assertRegex(page(), r"Right now.*mini-batches/[^/]+/0\">0</a>")
         self.write("go", "")
         while states[key]["state"] == "Running":
             last, news = next_event(stream)

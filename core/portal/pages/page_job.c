@@ -1,4 +1,4 @@
-/* page_job.c - the page of a job: the sections of its report, and what its workers are doing. */
+/* page_job.c - the page of a job: the sections of its report, live. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,103 +17,6 @@ struct job {
   const char *key;
   size_t at; /* the section of the report that is written */
 };
-
-/* ---- right now ---- */
-
-static int64_t timeout_of(struct tidemill_record *record, const char *step)
-{
-  struct tm_json *v = tm_json_of(tidemill_record_definition(record));
-  const struct tm_json *steps = tm_json_get(v, "steps");
-  int64_t seconds = -1;
-  for (size_t i = 0; i < tm_json_items(steps); i++) {
-    const struct tm_json *one = steps->list.at[i];
-    if (strcmp(tm_json_str(one, "name", ""), step) == 0)
-      seconds = tm_json_int(tm_json_get(tm_json_get(tm_json_get(one, "definition"), "settings"),
-                                        "run_invocation_timeout"),
-                            "value", -1);
-  }
-  tm_json_free(v);
-  return seconds;
-}
-
-static void add_activity(struct tm_html *h, const struct tm_visit *v, const struct job *j,
-                         const char *step, const struct tidemill_activity *a, int64_t timeout_s)
-{
-  tm_html_open(h, "tr");
-  if (timeout_s > 0 && a->elapsed_ns > timeout_s * TM_S / 2)
-    tm_html_attr(h, "class", "long");
-  tm_html_open(h, "td");
-  tm_html_open(h, "a");
-  tm_frame_href(h, v, "jobs/%s/workers/%s/%s", j->key, step, a->worker);
-  tm_html_text(h, a->worker);
-  tm_html_close(h, "a");
-  tm_html_put(h, "small", step);
-  tm_html_close(h, "td");
-  tm_html_open(h, "td class='num'");
-  tm_piece_duration(h, a->elapsed_ns);
-  if (timeout_s > 0 && strcmp(a->phase, "run") == 0)
-    tm_html_textf(h, " of %lld s", (long long)timeout_s);
-  tm_html_close(h, "td");
-  tm_html_put(h, "td", a->is_stopped ? "stopped" : a->phase);
-  tm_html_open(h, "td class='num'");
-  if (a->mini_batch >= 0) {
-    tm_html_open(h, "a");
-    tm_frame_href(h, v, "jobs/%s/mini-batches/%s/%" PRId64, j->key, step, a->mini_batch);
-    tm_html_int(h, a->mini_batch);
-    tm_html_close(h, "a");
-    tm_html_textf(h, ", try %lld", (long long)a->try_number);
-  }
-  tm_html_close(h, "td");
-  tm_html_open(h, "td class='path'");
-  tm_html_name(h, a->mini_batch >= 0 ? a->first_item : "");
-  tm_html_close(h, "td");
-  tm_html_close(h, "tr");
-}
-
-static void add_columns(struct tm_html *h, const char *caption, const char *const *columns,
-                        size_t n)
-{
-  tm_html_put(h, "caption class='vh'", caption);
-  tm_html_open(h, "thead");
-  tm_html_open(h, "tr");
-  for (size_t i = 0; i < n; i++)
-    tm_html_put(h, "th scope='col'", columns[i]);
-  tm_html_close(h, "tr");
-  tm_html_close(h, "thead");
-}
-
-static bool has_activity(const struct job *j)
-{
-  for (size_t i = 0; i < j->info->steps_len; i++)
-    if (tidemill_record_step(j->record, i)->running_len > 0)
-      return true;
-  return false;
-}
-
-/* Of each step the longest first, as the record has them. */
-static void add_now(struct tm_html *h, const struct tm_visit *v, void *data)
-{
-  static const char *const columns[] = { "Worker", "For", "Phase", "Mini-batch", "First item" };
-  const struct job *j = data;
-  if (j->info->state != TIDEMILL_STATE_RUNNING)
-    return;
-  tm_html_put(h, "h2", "Right now");
-  if (!has_activity(j)) {
-    tm_html_put(h, "p class='dim'", "No worker has been at one thing for a second.");
-    return;
-  }
-  tm_html_open(h, "table class='data'");
-  add_columns(h, "What each worker is doing, the longest first", columns, TM_COUNT_OF(columns));
-  tm_html_open(h, "tbody");
-  for (size_t i = 0; i < j->info->steps_len; i++) {
-    const struct tidemill_record_step *step = tidemill_record_step(j->record, i);
-    int64_t timeout_s = step->running_len > 0 ? timeout_of(j->record, step->name) : -1;
-    for (size_t k = 0; k < step->running_len; k++)
-      add_activity(h, v, j, step->name, tidemill_record_running(j->record, i, k), timeout_s);
-  }
-  tm_html_close(h, "tbody");
-  tm_html_close(h, "table");
-}
 
 /* ---- the report ---- */
 
@@ -168,18 +71,14 @@ static void add_control(struct tm_html *h, const struct tm_visit *v, void *data)
   tm_piece_control(h, v, j->key, j->info);
 }
 
-/* What each worker is doing comes before the failures. */
 static size_t list_sections(struct tm_page_section *out)
 {
   const char *const *names = tidemill_html_sections();
   size_t n = 0;
   out[n++] = (struct tm_page_section) { "pictures", add_definitions, false, 0 };
   out[n++] = (struct tm_page_section) { "control", add_control, true, 0 };
-  for (size_t i = 0; names[i] && i < TM_INSIGHT_SECTIONS; i++) {
-    if (strcmp(names[i], "failures") == 0)
-      out[n++] = (struct tm_page_section) { "now", add_now, true, 0 };
+  for (size_t i = 0; names[i] && i < TM_INSIGHT_SECTIONS; i++)
     out[n++] = (struct tm_page_section) { names[i], add_section, true, i };
-  }
   out[n++] = (struct tm_page_section) { "ways", add_ways, false, 0 };
   return n;
 }
@@ -201,7 +100,7 @@ void tm_page_to_mini_batch(const struct tm_visit *v)
 
 void tm_page_job(const struct tm_visit *v)
 {
-  struct tm_page_section sections[TM_INSIGHT_SECTIONS + 4];
+  struct tm_page_section sections[TM_INSIGHT_SECTIONS + 3];
   struct tm_err err = TM_ERR_NONE;
   struct tm_buf title = TM_BUF_NONE;
   struct job j = { .key = v->route.words[0] };

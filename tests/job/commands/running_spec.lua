@@ -65,7 +65,7 @@ local function running_of(t) return json.decode((ask(t, "status", t.job_dir, "--
 describe("while a mini-batch takes a long time", function()
   after_each(job.check_end)
 
-  it("status shows worker, mini-batch, try, phase and first item", function()
+  it("status and report show worker, mini-batch, try, phase, first item and timeout", function()
     local t = new_case()
     start(t, "0002.txt")
     wait_for_phase(t, "run")
@@ -76,8 +76,13 @@ describe("while a mini-batch takes a long time", function()
     local text = ask(t, "status", t.job_dir)
     assert.is_truthy(text:find "\n  running:      process000: mini%-batch 1, try 1, for [^\n]+ in run%(%), " ..
                      "first item '[^\n]+/0002.txt'\n", text)
+    local row = "<h2>Right now .->process000<.- of 60 s</td><td><time .-<td>run</td><td class='num'>1</td>" ..
+                "<td class='num'>1</td><td class='path'><bdi>[^<]+/0002.txt<"
+    local page = ask(t, "report", t.job_dir, "-o", "-")
+    assert.is_truthy(page:find(row), page:match "<h2>Right now.*" or "no section")
     release(t)
     assert.same({}, running_of(t))
+    assert.is_nil(ask(t, "report", t.job_dir, "-o", "-"):find("Right now", 1, true))
     assert.is_false(t:has_log "sys/running.json")
   end)
 

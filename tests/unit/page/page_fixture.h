@@ -138,6 +138,7 @@ static inline void fixture_stop(struct fixture *f)
     TM_ARRAY_RELEASE(&s->outputs);
     TM_ARRAY_RELEASE(&s->inputs);
     TM_ARRAY_RELEASE(&s->settings);
+    TM_ARRAY_RELEASE(&s->running);
     TM_ARRAY_RELEASE(&s->failed_items);
     TM_ARRAY_RELEASE(&s->after);
     tm_step_model_release(&f->models[i]);
