@@ -241,15 +241,36 @@ size_t tm_axis_time_ticks(const struct tm_axis *a, size_t want, struct tm_tick *
   return n;
 }
 
-void tm_axis_add_moment(struct tm_buf *text, int64_t ns, int64_t total_ns)
+/* Whole seconds, of at least `width` digits, and their fraction, of `digits`. */
+static void add_seconds(struct tm_buf *text, int width, int64_t ns, int digits)
 {
-  int64_t s = ns / TM_S;
-  if (total_ns >= H_NS)
-    tm_buf_printf(text, "%" PRId64 ":%02d:%02d", s / 3600, (int)(s / 60 % 60), (int)(s % 60));
-  else if (total_ns >= MIN_NS)
-    tm_buf_printf(text, "%d:%02d", (int)(s / 60), (int)(s % 60));
-  else
-    tm_buf_printf(text, "%.2f s", (double)ns / (double)TM_S);
+  int64_t unit = TM_S;
+  for (int i = 0; i < digits; i++)
+    unit /= 10;
+  tm_buf_printf(text, "%0*d", width, (int)(ns / TM_S));
+  if (digits > 0)
+    tm_buf_printf(text, ".%0*d", digits, (int)(ns % TM_S / unit));
+}
+
+void tm_axis_add_moment(struct tm_buf *text, const struct tm_axis *a, int64_t ns)
+{
+  int64_t since = ns > a->origin_ns ? ns - a->origin_ns : 0, total = a->to_ns - a->origin_ns;
+  int64_t apart = shown_ns(a) / TM_AXIS_PARTS, s = since / TM_S;
+  int digits = 0;
+  for (int64_t unit = TM_S; digits < 9 && 2 * unit > apart; unit /= 10)
+    digits++;
+  if (total >= H_NS)
+    tm_buf_printf(text, "%" PRId64 ":%02d:", s / 3600, (int)(s / 60 % 60));
+  else if (total >= MIN_NS)
+    tm_buf_printf(text, "%" PRId64 ":", s / 60);
+  if (total >= MIN_NS) {
+    add_seconds(text, 2, since % MIN_NS, digits);
+  } else if (total >= TM_S) {
+    add_seconds(text, 1, since, digits);
+    tm_buf_add_str(text, " s");
+  } else {
+    tm_buf_printf(text, "%.*f ms", digits > 3 ? digits - 3 : 0, (double)since / (double)TM_MS);
+  }
 }
 
 /* ---- ticks of values ---- */

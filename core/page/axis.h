@@ -19,6 +19,7 @@
 #define TM_AXIS_NARROW 0.02 /* of the axis, for a folded piece */
 #define TM_AXIS_FOLDS  0.3  /* of the axis, for all of them */
 #define TM_TICKS_MAX   16
+#define TM_AXIS_PARTS  24
 
 struct tm_axis_span { /* of a session; `to_ns` > `from_ns` */
   int64_t from_ns, to_ns;
@@ -57,8 +58,8 @@ size_t tm_axis_time_ticks(const struct tm_axis *a, size_t want, struct tm_tick *
                           const char **unit);
 /* Ticks of an axis from 0 to `top` > 0, at most `want` of them besides 0, which is not one. */
 size_t tm_axis_value_ticks(double top, size_t want, struct tm_tick *out);
-/* A moment, as far from the start as `ns` says: "1:02:05", "2:05", "5.2 s". `total_ns`: the
- * longest of its kind, which decides the form. */
-void tm_axis_add_moment(struct tm_buf *text, int64_t ns, int64_t total_ns);
+/* A moment as time since the start: "1:02:05", "2:05", "5.2 s", "410 ms". It is so exact that the
+ * beginnings of TM_AXIS_PARTS equal parts of the axis differ. */
+void tm_axis_add_moment(struct tm_buf *text, const struct tm_axis *a, int64_t ns);
 
 #endif

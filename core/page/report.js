@@ -379,8 +379,7 @@
 
     function show(from, to, quietly) {
       const width = clamp(to - from, LEAST, 1), at = clamp(from, 0, 1 - width);
-      a = at;
-      b = at + width;
+      [a, b] = [at, at + width];
       const isAll = width >= 1 - 1e-9;
       if (isAll) { a = 0; b = 1; }
       if (isAll) wanted.delete(id);
@@ -393,7 +392,8 @@
       say(isAll ? 'All of the time' : `From ${momentAt(a)} to ${momentAt(b)}`);
     }
 
-    const momentAt = x => formatMoment(axis.tOf(x), total, total < 60 ? 0.01 : (b - a) * total < 120 ? 0.1 : 1);
+    const momentAt = x => formatMoment(axis.tOf(x), total, total < 60 ? 0.01 : (b - a) * total < 120 ? 0.1 : 1)
+      + (total < 1 ? ' ms' : total < 60 ? ' s' : '');
 
     // ---- reading: a line, and the value of each row there
 
@@ -406,7 +406,7 @@
       }
       const p = plot(), left = p.left - box.getBoundingClientRect().left + (cursor - a) / (b - a) * p.width;
       cross.style.left = `${left}px`;
-      label.textContent = momentAt(cursor) + (total < 60 ? ' s' : '');
+      label.textContent = momentAt(cursor);
       label.className = cursor - a > 0.9 * (b - a) ? 'left' : cursor - a < 0.1 * (b - a) ? 'right' : '';
       const t = axis.tOf(cursor);
       rows.forEach(r => { r.output.textContent = r.read(t); });

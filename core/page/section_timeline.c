@@ -14,7 +14,7 @@
 
 #define WIDTH         1048
 #define HEAD_WIDTH    132
-#define TABLE_ROWS    24
+#define TABLE_ROWS    TM_AXIS_PARTS
 #define NOTE_HEIGHT   20
 #define SESSION_WORDS 20  /* percent of the axis: room for more than its number */
 #define NOTE_MIN      2.2 /* percent of the axis */
@@ -125,11 +125,9 @@ static void add_note(struct tm_html *h, const struct tm_timeline *t, const struc
   bool is_high = n->finding->weight == TM_WEIGHT_HIGH;
   struct tm_buf title = TM_BUF_NONE;
   tm_buf_printf(&title, "%s: %s, from ", letter, tm_text_or_empty(n->finding->head));
-  tm_axis_add_moment(&title, n->finding->from_ns - t->axis.origin_ns,
-                     t->axis.to_ns - t->axis.origin_ns);
+  tm_axis_add_moment(&title, &t->axis, n->finding->from_ns);
   tm_buf_add_str(&title, " to ");
-  tm_axis_add_moment(&title, n->finding->to_ns - t->axis.origin_ns,
-                     t->axis.to_ns - t->axis.origin_ns);
+  tm_axis_add_moment(&title, &t->axis, n->finding->to_ns);
   tm_html_open(h, "a");
   tm_html_href_idf(h, "finding-%c", n->finding->letter - 'A' + 'a');
   tm_html_attr(h, "aria-label", tm_buf_str(&title));
@@ -230,7 +228,7 @@ static void add_cell(struct tm_html *h, double value)
 static void add_table_row(struct tm_html *h, const struct tm_timeline *t, int64_t from, int64_t to)
 {
   struct tm_buf text = TM_BUF_NONE;
-  tm_axis_add_moment(&text, from - t->axis.origin_ns, t->axis.to_ns - t->axis.origin_ns);
+  tm_axis_add_moment(&text, &t->axis, from);
   tm_html_open(h, "tr");
   tm_html_put(h, "th scope='row'", tm_buf_str(&text));
   for (size_t i = 0; i < t->len; i++)

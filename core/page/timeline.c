@@ -43,11 +43,6 @@ static void init_axis(struct tm_timeline *t, const struct tm_job_page *page,
 
 /* ---- sentences ---- */
 
-static void add_moment(struct tm_buf *text, const struct tm_timeline *t, int64_t ns)
-{
-  tm_axis_add_moment(text, ns - t->axis.origin_ns, t->axis.to_ns - t->axis.origin_ns);
-}
-
 /* "Items per second: 410 at the median, at most 461, at 1:01:05." */
 static char *sentence_of(const struct tm_timeline *t, const struct tm_timeline_row *r,
                          const char *what, const char *unit)
@@ -59,7 +54,7 @@ static char *sentence_of(const struct tm_timeline *t, const struct tm_timeline_r
   tm_buf_printf(&text, "%s at the median, at most ", unit);
   tm_figure_number(&text, f.max);
   tm_buf_printf(&text, "%s, at ", unit);
-  add_moment(&text, t, f.max_ns);
+  tm_axis_add_moment(&text, &t->axis, f.max_ns);
   tm_buf_add_str(&text, " since the start.");
   return tm_buf_take(&text);
 }
@@ -75,7 +70,7 @@ static char *memory_sentence(const struct tm_timeline *t, const struct tm_series
   tm_buf_add_str(&text, " at the end, at most ");
   tm_text_bytes(&text, (int64_t)(fmax(f.max, 0) * unit));
   tm_buf_add_str(&text, ", at ");
-  add_moment(&text, t, f.max_ns);
+  tm_axis_add_moment(&text, &t->axis, f.max_ns);
   tm_buf_add_str(&text, " since the start.");
   return tm_buf_take(&text);
 }
@@ -161,7 +156,7 @@ static void add_failed(struct tm_timeline *t, const struct tm_step_model *m)
   tm_buf_add_str(&text, ", at most ");
   tm_figure_number(&text, f.max);
   tm_buf_printf(&text, " %s, at ", r->unit_text);
-  add_moment(&text, t, f.max_ns);
+  tm_axis_add_moment(&text, &t->axis, f.max_ns);
   tm_buf_add_str(&text, " since the start.");
   r->sentence = tm_buf_take(&text);
 }

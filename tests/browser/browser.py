@@ -20,7 +20,7 @@ try:
 except ImportError:
     sys.exit("python3-selenium is missing; tests/support/packages.txt lists what is needed")
 
-PAGES = ["small", "failed", "running", "hostile"]
+PAGES = ["small", "failed", "running", "hostile", "short"]
 SIZES = [(1280, 900), (800, 900), (360, 780)]
 THEMES = ["light", "dark"]
 A4 = (595, 842)  # points

@@ -1,5 +1,5 @@
 /* make_pages.c - writes pages for browser.py into a folder: small.html, failed.html, running.html,
- * hostile.html. Their facts and rows are made up here. */
+ * hostile.html, short.html. Their facts and rows are made up here. */
 #include <stdio.h>
 
 #include "page_fixture.h"
@@ -202,9 +202,18 @@ static int write_page(struct fixture *f, const char *dir, const char *name)
   return rc;
 }
 
+/* A job of 60 ms. */
+static void make_short(struct fixture *f)
+{
+  struct tm_fact_step *s = fixture_add_step(f, "sizes", TM_FACT_COMPLETED);
+  s->counts = f->job.counts = (struct tm_fact_counts) { 30, 30, 0, true, 150, 150, 0 };
+  for (int i = 0; i < 30; i++)
+    fixture_add_try(f, 0, i, names[0], 0.001 + i * 0.002, 0.001, "", "");
+}
+
 int main(int argc, char **argv)
 {
-  static const char *const kinds[] = { "small", "failed", "running", "hostile" };
+  static const char *const kinds[] = { "small", "failed", "running", "hostile", "short" };
   int rc = argc == 2 ? 0 : 2;
   name_workers();
   for (size_t k = 0; rc == 0 && k < TM_COUNT_OF(kinds); k++) {
@@ -215,7 +224,8 @@ int main(int argc, char **argv)
     case 0: make_small(&f); break;
     case 1: make_failed(&f, &groups); break;
     case 2: make_running(&f); break;
-    default: make_hostile(&f, &groups); break;
+    case 3: make_hostile(&f, &groups); break;
+    default: make_short(&f); break;
     }
     rc = write_page(&f, argv[1], kinds[k]);
     fixture_stop(&f);

@@ -93,6 +93,18 @@ def check_timeline_keys(page):
         page.fault("0 does not show all")
 
 
+def check_moments(page):
+    """The reading line of a short job says ms, as the axis below it does."""
+    page.open()
+    page.ask("document.querySelector('.timeline').focus()")
+    press(page, "ArrowRight", modifiers=8)
+    label = "document.querySelector('.cross span').textContent"
+    if not comes(page, label) or not page.ask(label).endswith(" ms"):
+        page.fault("the reading line is at %s" % page.ask(label))
+    if page.ask("document.querySelector('.time-axis').textContent").count("ms since the start") != 1:
+        page.fault("the axis does not count ms")
+
+
 def check_lanes(page, has_failures):
     page.open()
     n = page.ask(FAILED_PIXELS)
@@ -152,6 +164,7 @@ def check_trusted_types(page):
 def check_script(pages):
     check_pointer(pages["failed"])
     check_timeline_keys(pages["failed"])
+    check_moments(pages["short"])
     check_lanes(pages["failed"], True)
     check_lanes(pages["small"], False)
     check_tables(pages["failed"])

@@ -178,17 +178,57 @@ static void ticks_of_values_are_round(void **state)
   has_values(30000, "10,000 20,000 30,000");
 }
 
+static void has_moment(int64_t from_ns, int64_t to_ns, int64_t ns, const char *words)
+{
+  struct tm_axis a;
+  struct tm_buf b = TM_BUF_NONE;
+  tm_axis_init(&a, from_ns, to_ns, NULL, 0);
+  a.origin_ns = 0;
+  tm_axis_add_moment(&b, &a, ns);
+  assert_string_equal(tm_buf_str(&b), words);
+  tm_buf_release(&b);
+  tm_axis_release(&a);
+}
+
 static void moments_have_the_form_of_their_axis(void **state)
 {
   (void)state;
-  struct tm_buf b = TM_BUF_NONE;
-  tm_axis_add_moment(&b, 3725 * TM_S, 2 * 60 * MIN_NS);
-  tm_buf_add_char(&b, ' ');
-  tm_axis_add_moment(&b, 65 * TM_S, 2 * MIN_NS);
-  tm_buf_add_char(&b, ' ');
-  tm_axis_add_moment(&b, 5250 * TM_MS, 6 * TM_S);
-  assert_string_equal(tm_buf_str(&b), "1:02:05 1:05 5.25 s");
-  tm_buf_release(&b);
+  has_moment(0, 2 * 60 * MIN_NS, 3725 * TM_S, "1:02:05");
+  has_moment(0, 2 * MIN_NS, 65 * TM_S, "1:05");
+  has_moment(0, 6 * TM_S, 5250 * TM_MS, "5.2 s");
+  has_moment(0, TM_S, 50 * TM_MS, "0.05 s");
+  has_moment(0, 400 * TM_MS, 51 * TM_MS, "51 ms");
+  has_moment(0, 12 * TM_MS, 5250 * TM_US, "5.2 ms");
+}
+
+/* Also of a job of a few ms, and of a narrow part of a long one. */
+static void moments_of_equal_parts_differ(void **state)
+{
+  (void)state;
+  static const int64_t spans[][2] = { { 0, 3 * TM_MS },
+                                      { 0, 90 * TM_MS },
+                                      { 0, 999 * TM_MS },
+                                      { 0, TM_S },
+                                      { 0, 25 * TM_S },
+                                      { 0, 61 * TM_S },
+                                      { 7200 * TM_S, 7201 * TM_S },
+                                      { 90 * TM_S, 90 * TM_S + 20 * TM_US } };
+  for (size_t i = 0; i < TM_COUNT_OF(spans); i++) {
+    struct tm_axis a;
+    struct tm_buf b = TM_BUF_NONE, last = TM_BUF_NONE;
+    tm_axis_init(&a, spans[i][0], spans[i][1], NULL, 0);
+    a.origin_ns = 0;
+    for (int k = 0; k < TM_AXIS_PARTS; k++) {
+      tm_buf_clear(&b);
+      tm_axis_add_moment(&b, &a, tm_axis_at(&a, k / (double)TM_AXIS_PARTS));
+      assert_string_not_equal(tm_buf_str(&b), tm_buf_str(&last));
+      tm_buf_clear(&last);
+      tm_buf_add_str(&last, tm_buf_str(&b));
+    }
+    tm_buf_release(&b);
+    tm_buf_release(&last);
+    tm_axis_release(&a);
+  }
 }
 
 UNIT_TESTS({
@@ -202,4 +242,5 @@ UNIT_TESTS({
     cmocka_unit_test(ticks_beside_a_fold_do_not_overlap),
     cmocka_unit_test(ticks_of_values_are_round),
     cmocka_unit_test(moments_have_the_form_of_their_axis),
+    cmocka_unit_test(moments_of_equal_parts_differ),
 });
