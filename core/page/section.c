@@ -311,3 +311,13 @@ struct tm_page_state tm_page_state_of_job(const struct tm_fact_job *job)
     is_reused = is_reused && has(job->steps.at[i].reused_from);
   return state_of(job->state, job->counts.items_failed, is_reused);
 }
+
+const struct tm_fact_step *tm_page_uncounted(const struct tm_fact_job *job)
+{
+  for (size_t i = 0; i < job->steps.len; i++) {
+    const struct tm_fact_step *step = &job->steps.at[i];
+    if (step->damage_at_byte >= 0 && step->state == TM_FACT_INTERRUPTED)
+      return step;
+  }
+  return NULL;
+}

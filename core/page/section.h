@@ -74,6 +74,8 @@ struct tm_page_state {
   const char *symbol, *word, *tone; /* `tone`: "good", "bad", "warn", "run" or "quiet" */
 };
 struct tm_page_state tm_page_state_of_job(const struct tm_fact_job *job);
+/* The first step whose counts end where its journal is damaged: it has no result. NULL: none. */
+const struct tm_fact_step *tm_page_uncounted(const struct tm_fact_job *job);
 struct tm_page_state tm_page_state_of_step(const struct tm_fact_step *step);
 
 #endif

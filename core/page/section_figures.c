@@ -31,15 +31,33 @@ static void end_figure(struct tm_html *h)
   tm_html_text(h, "\n");
 }
 
-static void add_mini_batches(struct tm_html *h, const struct tm_fact_counts *c)
+/* How many were done: if a journal is damaged, at least as many as it has before that. */
+static void add_done(struct tm_html *h, const struct tm_fact_job *job, int64_t done)
 {
-  int64_t open = c->created - c->succeeded - c->failed;
+  bool is_least = tm_page_uncounted(job) != NULL;
+  if (is_least && done == 0) {
+    tm_html_text(h, "–");
+    return;
+  }
+  tm_html_text(h, is_least ? "≥ " : "");
+  tm_html_int(h, done);
+}
+
+static void add_no_failure(struct tm_html *h, const struct tm_fact_job *job)
+{
+  tm_html_text(h, tm_page_uncounted(job) ? "not known: a journal is damaged" : "none failed");
+}
+
+static void add_mini_batches(struct tm_html *h, const struct tm_fact_job *job)
+{
+  const struct tm_fact_counts *c = &job->counts;
+  int64_t open = tm_page_uncounted(job) ? 0 : c->created - c->succeeded - c->failed;
   begin_label(h);
   tm_html_text(h, "of ");
   tm_page_count(h, c->created, "mini-batch", "mini-batches");
   tm_html_text(h, c->is_listed ? " done" : " listed so far");
   begin_value(h);
-  tm_html_int(h, c->succeeded);
+  add_done(h, job, c->succeeded);
   begin_remark(h);
   if (c->failed > 0) {
     tm_html_int(h, c->failed);
@@ -51,7 +69,7 @@ static void add_mini_batches(struct tm_html *h, const struct tm_fact_counts *c)
     tm_html_text(h, " not done");
   }
   if (c->failed == 0 && open <= 0)
-    tm_html_text(h, "none failed");
+    add_no_failure(h, job);
   end_figure(h);
 }
 
@@ -81,10 +99,10 @@ static void add_items(struct tm_html *h, const struct tm_job_page *page)
   if (c->items_failed > 0 && done > 0)
     tm_page_percent(h, (double)c->items_failed / (double)done);
   else
-    tm_html_int(h, c->items_succeeded);
+    add_done(h, page->job, c->items_succeeded);
   begin_remark(h);
   if (c->items_failed == 0) {
-    tm_html_text(h, "none failed");
+    add_no_failure(h, page->job);
   } else {
     tm_html_int(h, c->items_failed);
     tm_html_text(h, " of ");
@@ -390,7 +408,7 @@ static void add_running(struct tm_html *h, const struct tm_job_page *page)
 static void add_all(struct tm_html *h, const struct tm_job_page *page)
 {
   tm_html_open(h, "dl class='figures'");
-  add_mini_batches(h, &page->job->counts);
+  add_mini_batches(h, page->job);
   add_items(h, page);
   add_wall_time(h, page);
   add_worker_time(h, page);

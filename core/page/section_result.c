@@ -78,9 +78,29 @@ static void add_completed(struct tm_html *h, const struct tm_job_page *page)
   add_output(h, page);
 }
 
+static void add_uncounted(struct tm_html *h, const struct tm_fact_job *job,
+                          const struct tm_fact_step *step)
+{
+  if (job->counts.items_succeeded > 0) {
+    tm_html_text(h, " At least ");
+    tm_page_count(h, job->counts.items_succeeded, "item is", "items are");
+    tm_html_text(h, " in the output. How many more");
+  } else {
+    tm_html_text(h, " How many items");
+  }
+  tm_html_text(h, " were done is not known: the journal of step ");
+  tm_html_name(h, step->name);
+  tm_html_text(h, " is damaged.");
+}
+
 /* What a job that did not complete has done. */
 static void add_kept(struct tm_html *h, const struct tm_fact_job *job)
 {
+  const struct tm_fact_step *uncounted = tm_page_uncounted(job);
+  if (uncounted) {
+    add_uncounted(h, job, uncounted);
+    return;
+  }
   if (job->counts.items_succeeded == 0) {
     tm_html_text(h, " No item was done.");
     return;
@@ -197,6 +217,24 @@ static void add_missing_rows(struct tm_html *h, const struct tm_job_page *page, 
   tm_html_close(h, "p");
 }
 
+static void add_damage(struct tm_html *h, const struct tm_fact_step *step)
+{
+  tm_html_open(h, "p class='fault'");
+  tm_html_text(h, "The journal of step ");
+  tm_html_name(h, step->name);
+  tm_html_text(h, ", ");
+  tm_html_open(h, "code");
+  tm_html_textf(h, "%s/state/journal", step->name);
+  tm_html_close(h, "code");
+  tm_html_text(h, ", is damaged at byte ");
+  tm_html_int(h, step->damage_at_byte);
+  tm_html_text(h,
+               step->state == TM_FACT_INTERRUPTED
+                   ? ". What is counted comes before it; times and pictures come from other files."
+                   : ". Sessions that it has after that are missing here.");
+  tm_html_close(h, "p");
+}
+
 /* What could not be read. */
 static void add_faults(struct tm_html *h, const struct tm_job_page *page)
 {
@@ -214,15 +252,8 @@ static void add_faults(struct tm_html *h, const struct tm_job_page *page)
   for (size_t i = 0; i < job->steps.len; i++)
     add_missing_rows(h, page, i);
   for (size_t i = 0; i < job->steps.len; i++)
-    if (job->steps.at[i].damage_at_byte >= 0) {
-      tm_html_open(h, "p class='fault'");
-      tm_html_text(h, "The journal of step ");
-      tm_html_name(h, job->steps.at[i].name);
-      tm_html_text(h, " is damaged at byte ");
-      tm_html_int(h, job->steps.at[i].damage_at_byte);
-      tm_html_text(h, ". This page shows what comes before it.");
-      tm_html_close(h, "p");
-    }
+    if (job->steps.at[i].damage_at_byte >= 0)
+      add_damage(h, &job->steps.at[i]);
 }
 
 /* A command to type next, or only what to do. */

@@ -93,7 +93,7 @@ describe("the page of a job", function()
     t:write("copy/score/logs/sys/job_report/processed_mini-batches.csv", "Mini-batch Id,Picked Count\n1,")
     t:expect(t:run { "report", "copy" }, 0)
     expect_page(t:read "copy/report.html", {
-      "The journal of step <bdi>score</bdi> is damaged at byte ",
+      "The journal of step <bdi>score</bdi>, <code>score/state/journal</code>, is damaged at byte ",
       "The table score/logs/sys/job_report/processed_mini-batches.csv has 0 of the ", "0003.txt",
     })
 

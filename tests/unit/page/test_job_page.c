@@ -111,6 +111,37 @@ static void what_could_not_be_read_is_said(void **state)
   (void)state;
 }
 
+/* Only a result or a whole journal knows what was not done. */
+static void counts_end_where_a_journal_is_damaged(void **state)
+{
+  f.job.state = TM_FACT_INTERRUPTED;
+  f.job.counts = (struct tm_fact_counts) { 40, 0, 0, true, 200, 0, 0 };
+  struct tm_fact_step *step = fixture_add_step(&f, "score", TM_FACT_INTERRUPTED);
+  step->damage_at_byte = 64;
+  fixture_add_try(&f, 0, 0, "process000", 0.5, 1, "", "");
+  const char *text = fixture_section(&f, "result");
+  expect(text, "How many items were done is not known: the journal of step <bdi>score</bdi> is "
+               "damaged.");
+  expect(text, "<code>score/state/journal</code>, is damaged at byte 64. What is counted comes");
+  assert_null(strstr(text, "No item was done"));
+  text = fixture_section(&f, "figures");
+  expect(text, "–</dd> <dd>not known: a journal is damaged</dd>");
+  assert_null(strstr(text, "not done"));
+  assert_null(strstr(text, "none failed"));
+
+  f.job.counts.succeeded = 3;
+  f.job.counts.items_succeeded = 15;
+  expect(fixture_section(&f, "result"), "At least 15 items are in the output. How many more were "
+                                        "done is not known");
+  expect(fixture_section(&f, "figures"), "≥ 15</dd>");
+
+  step->state = TM_FACT_FAILED; /* its result has the counts */
+  f.job.state = TM_FACT_FAILED;
+  expect(fixture_section(&f, "result"), "What was done is kept: 15 items are in the output.");
+  expect(fixture_section(&f, "figures"), "37 not done");
+  (void)state;
+}
+
 static void the_next_command_can_be_copied(void **state)
 {
   f.job.next = "tidemill resume 'a b'";
@@ -564,6 +595,7 @@ UNIT_TESTS({
     CASE(a_running_job_says_as_of_when),
     CASE(a_reused_job_links_to_the_other_one),
     CASE(what_could_not_be_read_is_said),
+    CASE(counts_end_where_a_journal_is_damaged),
     CASE(the_next_command_can_be_copied),
     CASE(a_job_with_nothing_has_result_and_figures_alone),
     CASE(figures_of_one_mini_batch_have_no_speed),
