@@ -276,20 +276,22 @@ static int on_try_again(void *data, const struct tm_try_row *row)
 }
 
 int tm_joblog_write(const char *logs_dir, const struct tm_joblog_command *command,
-                    const struct tm_text_sink *sink, int64_t *rows, struct tm_err *err)
+                    const struct tm_text_sink *sink, struct tm_joblog_written *out,
+                    struct tm_err *err)
 {
   struct writing w = { .command = command, .sink = sink };
   int64_t lives_at = 0, at = 0, again_at = 0;
-  int rc = tm_life_rows_next(logs_dir, &lives_at, on_life, &w.hosts, err);
+  *out = (struct tm_joblog_written) { 0 };
+  int rc = tm_life_rows_next(logs_dir, &lives_at, on_life, &w.hosts, &out->lives, err);
   if (rc == 0)
-    rc = tm_try_rows_next(logs_dir, &at, on_try, &w, err);
+    rc = tm_try_rows_next(logs_dir, &at, on_try, &w, &out->tries, err);
   leave_out_replaced(&w);
   tm_deciding_release(&w.deciding);
   if (rc == 0 && w.rows > 0)
-    rc = tm_try_rows_next(logs_dir, &again_at, on_try_again, &w, err);
+    rc = tm_try_rows_next(logs_dir, &again_at, on_try_again, &w, NULL, err);
   if (rc == 0 || rc == DONE)
     rc = flush(&w);
-  *rows = w.written;
+  out->rows = w.written;
   tm_deciding_release(&w.deciding);
   release_hosts(&w.hosts);
   TM_ARRAY_RELEASE(&w.decisions);

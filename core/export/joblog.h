@@ -27,6 +27,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/table_faults.h"
 
 struct tm_joblog_row {
   int64_t mini_batch;
@@ -54,10 +55,15 @@ struct tm_text_sink {
   int (*write)(void *data, const char *text, size_t len);
   void *data;
 };
+struct tm_joblog_written {
+  int64_t rows;
+  struct tm_table_faults tries, lives; /* of the tables that were read */
+};
 /* Writes the rows of the step that has its logs in `logs_dir`, in the order in which its
- * mini-batches ended, without a header. *rows: their number. Reads the table of tries twice, and
- * keeps 9 bytes for each decision. */
+ * mini-batches ended, without a header. Reads the table of tries twice, and keeps 9 bytes for each
+ * decision. */
 int tm_joblog_write(const char *logs_dir, const struct tm_joblog_command *command,
-                    const struct tm_text_sink *sink, int64_t *rows, struct tm_err *err);
+                    const struct tm_text_sink *sink, struct tm_joblog_written *out,
+                    struct tm_err *err);
 
 #endif

@@ -99,7 +99,7 @@ static void read_memory(struct tm_metrics_step *s, const char *logs_dir)
     struct tm_metrics_node *n = &s->nodes.at[i];
     if (n->workers == 0)
       continue;
-    (void)tm_sample_rows_processes(logs_dir, n->id, &n->samples_at, on_process, n, NULL);
+    (void)tm_sample_rows_processes(logs_dir, n->id, &n->samples_at, on_process, n, NULL, NULL);
     if (n->moment_ns < s->session_ns || n->moment_ns == 0)
       continue;
     tm_sum_add(&s->rss_bytes, n->rss_bytes);
@@ -124,8 +124,8 @@ void tm_metrics_read_step(struct tm_metrics_step *s, const char *logs_dir, int64
     for (size_t i = 0; i < s->nodes.len; i++)
       s->nodes.at[i].workers = 0;
   }
-  (void)tm_try_rows_next(logs_dir, &s->tries_at, on_try, s, NULL);
-  (void)tm_life_rows_next(logs_dir, &s->lives_at, on_life, s, NULL);
+  (void)tm_try_rows_next(logs_dir, &s->tries_at, on_try, s, NULL, NULL);
+  (void)tm_life_rows_next(logs_dir, &s->lives_at, on_life, s, NULL, NULL);
   read_memory(s, logs_dir);
 }
 

@@ -8,8 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/table_faults.h"
+
+#define TM_FAULTY_TABLES 20
 
 enum tm_fact_state { /* of a job or a step */
                      TM_FACT_RUNNING,
@@ -56,6 +60,12 @@ struct tm_fact_item { /* failed in the end */
   int64_t mini_batch;
 };
 
+struct tm_fact_table { /* that cannot be read, or not all of it */
+  const char *node;    /* whose resources it has; NULL: it is not one of those */
+  const char *name;    /* below logs/, or logs/perf/NODE/ */
+  struct tm_table_faults faults;
+};
+
 struct tm_fact_step {
   const char *name, *cause, *waits_for, *reused_from, *logs_dir, *error_file;
   enum tm_fact_state state;
@@ -75,6 +85,8 @@ struct tm_fact_step {
   struct TM_ARRAY(struct tm_fact_activity) running;
   struct TM_ARRAY(struct tm_fact_item) failed_items; /* the first 5,000 */
   int64_t failed_items_more;
+  struct TM_ARRAY(struct tm_fact_table) faulty_tables; /* the first TM_FAULTY_TABLES */
+  int64_t faulty_tables_more;
   struct TM_ARRAY(size_t) after; /* the steps that it needs, by index */
 };
 
@@ -100,5 +112,9 @@ struct tm_fact_job {
   struct TM_ARRAY(struct tm_fact_file) files; /* at most 1,000 */
   int64_t files_more;
 };
+
+/* Where a table is, from the job's directory: "score/logs/perf/node0/node_disk_usage.csv". */
+void tm_fact_table_add_path(struct tm_buf *out, const struct tm_fact_step *s,
+                            const struct tm_fact_table *t);
 
 #endif

@@ -14,6 +14,15 @@ const char *tm_fact_state_name(enum tm_fact_state s)
   return names[s];
 }
 
+void tm_fact_table_add_path(struct tm_buf *out, const struct tm_fact_step *s,
+                            const struct tm_fact_table *t)
+{
+  tm_buf_printf(out, "%s/logs/", s->name);
+  if (t->node)
+    tm_buf_printf(out, "perf/%s/", t->node);
+  tm_buf_add_str(out, t->name);
+}
+
 /* Below 0: null. */
 static void set_known(struct tm_json *v, const char *key, int64_t n)
 {
@@ -152,6 +161,25 @@ struct tm_json *tm_fact_job_to_json(const struct tm_fact_job *job)
   return v;
 }
 
+static void set_faulty_tables(struct tm_json *v, const struct tm_fact_step *s)
+{
+  struct tm_json *list = tm_json_set(v, "faulty_tables", tm_json_new(TM_JSON_ARRAY));
+  bool grows = s->state == TM_FACT_RUNNING;
+  for (size_t i = 0; i < s->faulty_tables.len; i++) {
+    const struct tm_fact_table *t = &s->faulty_tables.at[i];
+    struct tm_json *one = tm_json_add(list, tm_json_new(TM_JSON_OBJECT));
+    struct tm_buf text = TM_BUF_NONE;
+    tm_fact_table_add_path(&text, s, t);
+    tm_json_set_known_text(one, "file", tm_buf_str(&text));
+    tm_buf_clear(&text);
+    tm_table_faults_text(&text, &t->faults, grows);
+    tm_json_set_known_text(one, "fault", tm_buf_str(&text));
+    set_known(one, "at_byte", tm_table_faults_at(&t->faults, grows));
+    tm_buf_release(&text);
+  }
+  tm_json_set_int(v, "faulty_tables_more", s->faulty_tables_more);
+}
+
 static void set_lists(struct tm_json *v, const struct tm_fact_job *job,
                       const struct tm_fact_step *s)
 {
@@ -164,6 +192,7 @@ static void set_lists(struct tm_json *v, const struct tm_fact_job *job,
   SET_LIST(v, "running", s->running, activity);
   SET_LIST(v, "failed_items", s->failed_items, failed_item);
   tm_json_set_int(v, "failed_items_more", s->failed_items_more);
+  set_faulty_tables(v, s);
 }
 
 struct tm_json *tm_fact_step_to_json(const struct tm_fact_job *job, size_t step)

@@ -217,6 +217,32 @@ static void add_missing_rows(struct tm_html *h, const struct tm_job_page *page, 
   tm_html_close(h, "p");
 }
 
+static void add_faulty_tables(struct tm_html *h, const struct tm_fact_step *step)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  for (size_t i = 0; i < step->faulty_tables.len; i++) {
+    const struct tm_fact_table *t = &step->faulty_tables.at[i];
+    tm_html_open(h, "p class='fault'");
+    tm_html_text(h, "The table ");
+    tm_buf_clear(&text);
+    tm_fact_table_add_path(&text, step, t);
+    tm_html_put(h, "code", tm_buf_str(&text));
+    tm_html_text(h, " ");
+    tm_buf_clear(&text);
+    tm_table_faults_text(&text, &t->faults, step->state == TM_FACT_RUNNING);
+    tm_html_text(h, tm_buf_str(&text));
+    tm_html_text(h, ". This page has its other rows.");
+    tm_html_close(h, "p");
+  }
+  if (step->faulty_tables_more > 0) {
+    tm_html_open(h, "p class='fault'");
+    tm_page_count(h, step->faulty_tables_more, "other table", "other tables");
+    tm_html_text(h, " of the step cannot be read to the end.");
+    tm_html_close(h, "p");
+  }
+  tm_buf_release(&text);
+}
+
 static void add_damage(struct tm_html *h, const struct tm_fact_step *step)
 {
   tm_html_open(h, "p class='fault'");
@@ -249,8 +275,10 @@ static void add_faults(struct tm_html *h, const struct tm_job_page *page)
     tm_html_text(h, ". This page shows what comes before it.");
     tm_html_close(h, "p");
   }
-  for (size_t i = 0; i < job->steps.len; i++)
+  for (size_t i = 0; i < job->steps.len; i++) {
+    add_faulty_tables(h, &job->steps.at[i]);
     add_missing_rows(h, page, i);
+  }
   for (size_t i = 0; i < job->steps.len; i++)
     if (job->steps.at[i].damage_at_byte >= 0)
       add_damage(h, &job->steps.at[i]);

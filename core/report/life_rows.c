@@ -60,12 +60,13 @@ static int on_fields(void *data, char *const *at)
 
 int tm_life_rows_next(const char *logs_dir, int64_t *at,
                       int (*on_row)(void *data, const struct tm_life_row *row), void *data,
-                      struct tm_err *err)
+                      struct tm_table_faults *faults, struct tm_err *err)
 {
   char *path = tm_path_join(logs_dir, "sys/job_report/workers.csv");
   struct tm_table_rows t = { .path = path,
                              .names = names,
                              .names_len = COLUMNS,
+                             .faults = faults,
                              .on_row = on_fields,
                              .data = &(struct reading) { on_row, data } };
   int rc = tm_table_rows_read(&t, at, err);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/table_faults.h"
 
 struct tm_life_row { /* strings are valid during the call */
   int64_t wall_ns;   /* 0: the row has no time */
@@ -20,9 +21,10 @@ struct tm_life_row { /* strings are valid during the call */
   const char *detail;
 };
 
-/* All events from *at on; 0: from the beginning. As tm_table_rows_read(), which see. */
+/* All events from *at on; 0: from the beginning. As tm_table_rows_read(), which see.
+ * `faults` may be NULL. */
 int tm_life_rows_next(const char *logs_dir, int64_t *at,
                       int (*on_row)(void *data, const struct tm_life_row *row), void *data,
-                      struct tm_err *err);
+                      struct tm_table_faults *faults, struct tm_err *err);
 
 #endif

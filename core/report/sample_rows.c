@@ -91,10 +91,11 @@ static int on_node(void *data, char *const *at)
 
 int tm_sample_rows_node(const char *logs_dir, const char *node_id, int64_t *at,
                         int (*on_row)(void *data, const struct tm_node_sample *row), void *data,
-                        struct tm_err *err)
+                        struct tm_table_faults *faults, struct tm_err *err)
 {
   struct tm_table_rows t = { .names = node_names,
                              .names_len = N_LEN,
+                             .faults = faults,
                              .on_row = on_node,
                              .data = &(struct of_node) { on_row, data } };
   return read_table(logs_dir, node_id, "node_resource_usage.csv", &t, at, err);
@@ -147,10 +148,11 @@ static int on_process(void *data, char *const *at)
 
 int tm_sample_rows_processes(const char *logs_dir, const char *node_id, int64_t *at,
                              int (*on_row)(void *data, const struct tm_process_sample *row),
-                             void *data, struct tm_err *err)
+                             void *data, struct tm_table_faults *faults, struct tm_err *err)
 {
   struct tm_table_rows t = { .names = process_names,
                              .names_len = P_LEN,
+                             .faults = faults,
                              .on_row = on_process,
                              .data = &(struct of_processes) { on_row, data } };
   return read_table(logs_dir, node_id, "processes_resource_usage.csv", &t, at, err);
@@ -184,10 +186,11 @@ static int on_disk(void *data, char *const *at)
 
 int tm_sample_rows_disks(const char *logs_dir, const char *node_id, int64_t *at,
                          int (*on_row)(void *data, const struct tm_disk_sample *row), void *data,
-                         struct tm_err *err)
+                         struct tm_table_faults *faults, struct tm_err *err)
 {
   struct tm_table_rows t = { .names = disk_names,
                              .names_len = D_LEN,
+                             .faults = faults,
                              .on_row = on_disk,
                              .data = &(struct of_disks) { on_row, data } };
   return read_table(logs_dir, node_id, "node_disk_usage.csv", &t, at, err);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/table_faults.h"
 
 /* Of a machine. Bytes of disks and of the network are totals since its start. */
 struct tm_node_sample {
@@ -37,15 +38,16 @@ struct tm_disk_sample { /* likewise */
 /* Whether perf/ may have a folder of this name: a number, or a word such as "supervisor". */
 bool tm_sample_rows_is_node(const char *node_id);
 
-/* All samples from *at on; 0: from the beginning. As tm_table_rows_read(), which see. */
+/* All samples from *at on; 0: from the beginning. As tm_table_rows_read(), which see.
+ * `faults` may be NULL. */
 int tm_sample_rows_node(const char *logs_dir, const char *node_id, int64_t *at,
                         int (*on_row)(void *data, const struct tm_node_sample *row), void *data,
-                        struct tm_err *err);
+                        struct tm_table_faults *faults, struct tm_err *err);
 int tm_sample_rows_processes(const char *logs_dir, const char *node_id, int64_t *at,
                              int (*on_row)(void *data, const struct tm_process_sample *row),
-                             void *data, struct tm_err *err);
+                             void *data, struct tm_table_faults *faults, struct tm_err *err);
 int tm_sample_rows_disks(const char *logs_dir, const char *node_id, int64_t *at,
                          int (*on_row)(void *data, const struct tm_disk_sample *row), void *data,
-                         struct tm_err *err);
+                         struct tm_table_faults *faults, struct tm_err *err);
 
 #endif

@@ -25,6 +25,7 @@ struct reading {
   size_t places[TM_TABLE_COLUMNS_MAX]; /* of the columns in a row; TM_TABLE_COLUMNS_MAX: missing */
   size_t len;                          /* fields of a row */
   size_t front_len;
+  int64_t row_at; /* the place of the row */
   int64_t size;   /* of the file */
   int answer;     /* of on_row() */
   bool is_within; /* the text begins within a row, which is skipped */
@@ -57,13 +58,23 @@ const char *tm_table_name(char *field)
   return cut(field, TM_TABLE_NAME_MAX);
 }
 
+static void count_bad_row(const struct reading *r)
+{
+  struct tm_table_faults *f = r->t->faults;
+  if (f && f->rows++ == 0)
+    f->first_at = r->row_at;
+}
+
 static void take_row(struct reading *r, char *line, size_t len)
 {
   char *f[TM_TABLE_COLUMNS_MAX + 1], *fields[TM_TABLE_COLUMNS_MAX];
 
-  if (len < r->front_len || (r->front_len && memcmp(line, r->t->front, r->front_len) != 0) ||
-      tm_csv_split(line, len, f, TM_TABLE_COLUMNS_MAX) != r->len)
+  if (len < r->front_len || (r->front_len && memcmp(line, r->t->front, r->front_len) != 0))
     return;
+  if (tm_csv_split(line, len, f, TM_TABLE_COLUMNS_MAX) != r->len) {
+    count_bad_row(r);
+    return;
+  }
   for (size_t i = 0; i < r->len && len > TM_TABLE_FIELD_MAX; i++)
     cut(f[i], TM_TABLE_FIELD_MAX);
   f[TM_TABLE_COLUMNS_MAX] = (char *)"";
@@ -80,9 +91,9 @@ static size_t skip_row(struct reading *r, const struct tm_buf *text)
   return end ? (size_t)(end - text->data) + 1 : text->len;
 }
 
-/* Takes the whole rows; the rest stays, unless it is too long for a row. Returns how many bytes
- * are gone. */
-static size_t take_rows(struct reading *r, struct tm_buf *text)
+/* Takes the whole rows of the text, which is at `place` in the file; the rest stays, unless it is
+ * too long for a row. Returns how many bytes are gone. */
+static size_t take_rows(struct reading *r, struct tm_buf *text, int64_t place)
 {
   size_t at = r->is_within ? skip_row(r, text) : 0;
   char *end;
@@ -90,10 +101,13 @@ static size_t take_rows(struct reading *r, struct tm_buf *text)
   while (r->answer == 0 && at < text->len &&
          (end = memchr(text->data + at, '\n', text->len - at))) {
     size_t len = (size_t)(end - text->data) - at;
+    r->row_at = place + (int64_t)at;
     take_row(r, text->data + at, len);
     at += len + 1;
   }
+  r->row_at = place + (int64_t)at;
   if (r->answer == 0 && text->len - at > ROW_MAX) { /* keeps (2) */
+    count_bad_row(r);
     r->is_within = true;
     at = text->len;
   }
@@ -137,8 +151,10 @@ static int read_rows(struct reading *r, const struct tm_fs *fs, int fd, int64_t 
     if (got <= 0)
       break;
     next += got;
-    *at += (int64_t)take_rows(r, &text);
+    *at += (int64_t)take_rows(r, &text, *at);
   }
+  if (r->t->faults && r->answer == 0)
+    r->t->faults->cut_at = text.len > 0 ? *at : 0;
   tm_buf_release(&text);
   return got < 0 ? (int)got : r->answer;
 }
@@ -162,20 +178,35 @@ static int begin(struct reading *r, int *fd, int64_t *header, struct tm_err *err
   return (int)*header;
 }
 
-int tm_table_rows_read(const struct tm_table_rows *t, int64_t *at, struct tm_err *err)
+static int read_table(struct reading *r, int64_t *at, struct tm_err *err)
 {
   const struct tm_fs *fs = tm_fs_real();
-  struct reading r = { .t = t };
+  struct tm_table_faults *faults = r->t->faults;
   int64_t header;
-  int fd, rc = begin(&r, &fd, &header, err);
+  int fd, rc = begin(r, &fd, &header, err);
 
-  tm_require(*at >= 0);
+  if (rc == 0 && r->size > 0 && faults) /* it has no whole first line */
+    *faults = (struct tm_table_faults) { .rows = 1 };
   if (rc <= 0)
     return rc;
-  if (*at < header || *at > r.size)
+  if (*at < header || *at > r->size) {
     *at = header;
-  rc = read_rows(&r, fs, fd, at, err);
+    if (faults)
+      *faults = (struct tm_table_faults) { 0 };
+  }
+  rc = read_rows(r, fs, fd, at, err);
   tm_fs_close(fs, fd);
+  return rc;
+}
+
+int tm_table_rows_read(const struct tm_table_rows *t, int64_t *at, struct tm_err *err)
+{
+  struct reading r = { .t = t };
+
+  tm_require(*at >= 0);
+  int rc = read_table(&r, at, err);
+  if (t->faults)
+    t->faults->code = rc < 0 && r.answer == 0 ? rc : 0;
   return rc;
 }
 
@@ -231,7 +262,7 @@ static int look_from(struct reading *r, int fd, int64_t from, int64_t until, boo
                         err);
     text.len = have + (got > 0 ? (size_t)got : 0);
     if (got > 0)
-      *next += (int64_t)take_rows(r, &text);
+      *next += (int64_t)take_rows(r, &text, *next);
   }
   tm_buf_release(&text);
   return got < 0 ? (int)got : 0;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/table_faults.h"
 
 #define TM_TABLE_COLUMNS_MAX 32
 #define TM_TABLE_FIELD_MAX   16384 /* bytes of a field; a longer one is cut */
@@ -20,6 +21,9 @@ struct tm_table_rows {
   const char *const *names; /* the columns to read */
   size_t names_len;         /* at most TM_TABLE_COLUMNS_MAX */
   const char *front;        /* only rows that begin with this are passed on; NULL: all */
+  /* What is skipped; NULL: not wanted, as with `front`. Of a table that is read piece by piece, the
+   * same each time: it begins again with the table. */
+  struct tm_table_faults *faults;
   /* `fields`: a value for each name, valid during the call; "" for a column that the file lacks,
    * because an older version began it. Not 0: the reading ends after this row. */
   int (*on_row)(void *data, char *const *fields);

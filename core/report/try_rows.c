@@ -108,13 +108,14 @@ static int on_fields(void *data, char *const *at)
 #define FILE_NAME "sys/job_report/processed_mini-batches.csv"
 
 static int read_rows(const char *logs_dir, const char *front, int64_t *at, struct reading *r,
-                     struct tm_err *err)
+                     struct tm_table_faults *faults, struct tm_err *err)
 {
   char *path = tm_path_join(logs_dir, FILE_NAME);
   struct tm_table_rows t = { .path = path,
                              .names = names,
                              .names_len = COLUMNS,
                              .front = front,
+                             .faults = faults,
                              .on_row = on_fields,
                              .data = r };
   int rc = tm_table_rows_read(&t, at, err);
@@ -124,9 +125,9 @@ static int read_rows(const char *logs_dir, const char *front, int64_t *at, struc
 
 int tm_try_rows_next(const char *logs_dir, int64_t *at,
                      int (*on_row)(void *data, const struct tm_try_row *row), void *data,
-                     struct tm_err *err)
+                     struct tm_table_faults *faults, struct tm_err *err)
 {
-  return read_rows(logs_dir, NULL, at, &(struct reading) { on_row, data }, err);
+  return read_rows(logs_dir, NULL, at, &(struct reading) { on_row, data }, faults, err);
 }
 
 int64_t tm_try_rows_count(const char *logs_dir, struct tm_err *err)
@@ -181,6 +182,6 @@ int64_t tm_try_rows_read(const char *logs_dir, int64_t mini_batch,
   char front[32];
   int64_t at = 0;
   snprintf(front, sizeof(front), "%" PRId64 ",", mini_batch);
-  int rc = read_rows(logs_dir, front, &at, &(struct reading) { on_row_of_one, &o }, err);
+  int rc = read_rows(logs_dir, front, &at, &(struct reading) { on_row_of_one, &o }, NULL, err);
   return rc < 0 ? rc : o.found;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/table_faults.h"
 
 struct tm_try_row {   /* strings are valid during the call */
   int64_t mini_batch; /* -1: an init() that failed */
@@ -22,10 +23,11 @@ struct tm_try_row {   /* strings are valid during the call */
   int64_t cpu_ns; /* processor time of the worker's process */
 };
 
-/* All tries from *at on; 0: from the beginning. As tm_table_rows_read(), which see. */
+/* All tries from *at on; 0: from the beginning. As tm_table_rows_read(), which see.
+ * `faults` may be NULL. */
 int tm_try_rows_next(const char *logs_dir, int64_t *at,
                      int (*on_row)(void *data, const struct tm_try_row *row), void *data,
-                     struct tm_err *err);
+                     struct tm_table_faults *faults, struct tm_err *err);
 
 /* About how many there are; negative: a system error. */
 int64_t tm_try_rows_count(const char *logs_dir, struct tm_err *err);

@@ -18,12 +18,14 @@
 
 struct tm_sample_places { /* in the tables of a node */
   int64_t machine, processes, disks;
+  struct tm_table_faults machine_faults, processes_faults, disks_faults;
 };
 
 struct tm_insight_step {
-  struct tm_step_model model;                       /* `has_model` */
-  bool has_model;                                   /* the step has begun here: it was not reused */
-  int64_t events_at, tries_at;                      /* places in its tables */
+  struct tm_step_model model;  /* `has_model` */
+  bool has_model;              /* the step has begun here: it was not reused */
+  int64_t events_at, tries_at; /* places in its tables */
+  struct tm_table_faults events_faults, tries_faults;
   struct TM_ARRAY(struct tm_sample_places) samples; /* of each node of the model */
 };
 

@@ -286,6 +286,7 @@ void tm_insight_release_facts(struct tidemill_insight *in)
     TM_ARRAY_RELEASE(&s->settings);
     TM_ARRAY_RELEASE(&s->running);
     TM_ARRAY_RELEASE(&s->failed_items);
+    TM_ARRAY_RELEASE(&s->faulty_tables);
     TM_ARRAY_RELEASE(&s->after);
   }
   TM_ARRAY_RELEASE(&in->job.steps);

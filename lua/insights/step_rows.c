@@ -58,7 +58,8 @@ static int on_event(void *data, const struct tm_life_row *row)
 
 static void read_events(struct feed *f)
 {
-  (void)tm_life_rows_next(f->logs_dir, &f->step->events_at, on_event, f, NULL);
+  (void)tm_life_rows_next(f->logs_dir, &f->step->events_at, on_event, f, &f->step->events_faults,
+                          NULL);
 }
 
 static int on_try(void *data, const struct tm_try_row *row)
@@ -103,9 +104,12 @@ static void read_samples(struct feed *f)
     if (!tm_sample_rows_is_node(f->node))
       continue;
     struct tm_sample_places *at = &s->samples.at[i];
-    (void)tm_sample_rows_node(f->logs_dir, f->node, &at->machine, on_machine, f, NULL);
-    (void)tm_sample_rows_processes(f->logs_dir, f->node, &at->processes, on_process, f, NULL);
-    (void)tm_sample_rows_disks(f->logs_dir, f->node, &at->disks, on_disk, f, NULL);
+    (void)tm_sample_rows_node(f->logs_dir, f->node, &at->machine, on_machine, f,
+                              &at->machine_faults, NULL);
+    (void)tm_sample_rows_processes(f->logs_dir, f->node, &at->processes, on_process, f,
+                                   &at->processes_faults, NULL);
+    (void)tm_sample_rows_disks(f->logs_dir, f->node, &at->disks, on_disk, f, &at->disks_faults,
+                               NULL);
   }
 }
 
@@ -116,7 +120,7 @@ static void read_tries(struct tidemill_insight *in, size_t step, struct feed *f)
       step < in->record->steps.len ? tm_record_errors_of(in->record, step) : NULL;
   bool is_same_place = e && e->tries_at == f->step->tries_at;
   f->groups = is_same_place ? &e->groups : NULL;
-  (void)tm_try_rows_next(f->logs_dir, &f->step->tries_at, on_try, f, NULL);
+  (void)tm_try_rows_next(f->logs_dir, &f->step->tries_at, on_try, f, &f->step->tries_faults, NULL);
   if (is_same_place)
     e->tries_at = f->step->tries_at;
 }
@@ -140,6 +144,34 @@ static bool read_new(struct tidemill_insight *in, size_t step, struct feed *f)
   read_tries(in, step, f);
   read_samples(f);
   return f->step->events_at >= events_at && f->step->tries_at >= tries_at;
+}
+
+/* ---- faults ---- */
+
+static void add_fault(struct tm_fact_step *s, const char *node, const char *name,
+                      const struct tm_table_faults *faults)
+{
+  if (!tm_table_faults_any(faults, s->state == TM_FACT_RUNNING))
+    return;
+  if (s->faulty_tables.len < TM_FAULTY_TABLES)
+    *TM_ARRAY_ADD(&s->faulty_tables) = (struct tm_fact_table) { node, name, *faults };
+  else
+    s->faulty_tables_more++;
+}
+
+static void set_faults(struct tm_fact_step *s, const struct tm_insight_step *from)
+{
+  s->faulty_tables.len = 0;
+  s->faulty_tables_more = 0;
+  add_fault(s, NULL, "sys/job_report/processed_mini-batches.csv", &from->tries_faults);
+  add_fault(s, NULL, "sys/job_report/workers.csv", &from->events_faults);
+  for (size_t i = 0; i < from->samples.len; i++) {
+    const char *node = from->model.nodes.at[i].id;
+    const struct tm_sample_places *at = &from->samples.at[i];
+    add_fault(s, node, "node_resource_usage.csv", &at->machine_faults);
+    add_fault(s, node, "processes_resource_usage.csv", &at->processes_faults);
+    add_fault(s, node, "node_disk_usage.csv", &at->disks_faults);
+  }
 }
 
 /* ---- models ---- */
@@ -182,6 +214,7 @@ bool tm_insight_read_rows(struct tidemill_insight *in, size_t step)
       read_all(in, step, &f, &sessions); /* keeps (2) */
   }
   read_errors(in, step);
+  set_faults(&in->job.steps.at[step], s);
   tm_step_model_settle(&s->model, runs ? tm_insight_now_ns(in) : 0);
   TM_ARRAY_RELEASE(&sessions);
   return s->events_at != events_at || s->tries_at != tries_at;

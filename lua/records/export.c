@@ -54,6 +54,19 @@ static void note(const struct export *x, const char *fmt, ...)
   tm_buf_release(&text);
 }
 
+/* What of a table is not written. */
+static void note_faults(const struct export *x, const struct tidemill_record_step *step,
+                        const char *file, const struct tm_table_faults *faults)
+{
+  bool grows = step->state == TIDEMILL_STATE_RUNNING;
+  struct tm_buf text = TM_BUF_NONE;
+  tm_table_faults_text(&text, faults, grows);
+  if (tm_table_faults_any(faults, grows))
+    note(x, "step '%s': logs/%s %s; its other rows are written", step->name, file,
+         tm_buf_str(&text));
+  tm_buf_release(&text);
+}
+
 /* ---- joblog ---- */
 
 /* A job that runs writes its tables a little later than its journals. */
@@ -76,10 +89,13 @@ static int write_step(struct export *x, size_t i, const struct tm_text_sink *sin
   const struct tm_record_step *step = &x->r->steps.at[i];
   struct tm_joblog_command command =
       tm_joblog_command(x->r->info.dir, x->r->steps.len > 1 ? step->step.name : NULL);
-  int64_t rows = 0;
-  int rc = tm_joblog_write(step->logs_dir, &command, sink, &rows, err);
-  if (rc == 0)
-    note_missing(x, &step->step, rows);
+  struct tm_joblog_written written;
+  int rc = tm_joblog_write(step->logs_dir, &command, sink, &written, err);
+  if (rc == 0) {
+    note_faults(x, &step->step, "sys/job_report/processed_mini-batches.csv", &written.tries);
+    note_faults(x, &step->step, "sys/job_report/workers.csv", &written.lives);
+    note_missing(x, &step->step, written.rows);
+  }
   tm_joblog_command_release(&command);
   return rc;
 }
@@ -95,9 +111,16 @@ static int write_joblog(struct export *x, const struct tm_text_sink *sink, struc
 
 /* ---- trace ---- */
 
+static void on_fault(void *data, const struct tidemill_record_step *step, const char *file,
+                     const struct tm_table_faults *faults)
+{
+  note_faults(data, step, file, faults);
+}
+
 static int write_trace(struct export *x, const struct tm_text_sink *sink, struct tm_err *err)
 {
-  return tm_record_write_trace(x->r, x->o.step, sink, err);
+  struct tm_trace_faults faults = { .on_fault = on_fault, .data = x };
+  return tm_record_write_trace(x->r, x->o.step, sink, &faults, err);
 }
 
 static const struct format formats[] = {

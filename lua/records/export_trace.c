@@ -12,6 +12,7 @@
 struct writing {
   struct tidemill_record *r;
   const char *only; /* the step; or NULL */
+  const struct tm_trace_faults *faults;
   struct tm_trace trace;
 };
 
@@ -46,40 +47,55 @@ static int on_sample(void *data, const struct tm_node_sample *row)
   return s->w->trace.rc;
 }
 
-static int write_samples_of(struct writing *w, const char *logs_dir, const char *node,
+static void pass_faults(const struct writing *w, const struct tm_record_step *step,
+                        const char *file, const struct tm_table_faults *faults)
+{
+  w->faults->on_fault(w->faults->data, &step->step, file, faults);
+}
+
+static int write_samples_of(struct writing *w, const struct tm_record_step *step, const char *node,
                             struct tm_err *err)
 {
   int64_t at = 0;
+  struct tm_table_faults faults = { 0 };
   if (!tm_sample_rows_is_node(node))
     return 0;
-  return tm_sample_rows_node(logs_dir, node, &at, on_sample, &(struct samples) { w, node }, err);
+  int rc = tm_sample_rows_node(step->logs_dir, node, &at, on_sample, &(struct samples) { w, node },
+                               &faults, err);
+  char *file = tm_xprintf("perf/%s/node_resource_usage.csv", node);
+  pass_faults(w, step, file, &faults);
+  free(file);
+  return rc;
 }
 
 /* Of each node that had a worker of the step, and of the supervisor, if it has a machine of its
  * own. */
-static int write_samples(struct writing *w, const char *logs_dir, struct tm_err *err)
+static int write_samples(struct writing *w, const struct tm_record_step *step, struct tm_err *err)
 {
   const struct tm_workers *workers = &w->trace.workers;
   struct tm_map seen = { 0 };
-  int rc = write_samples_of(w, logs_dir, "supervisor", err);
+  int rc = write_samples_of(w, step, "supervisor", err);
   for (size_t i = 0; rc == 0 && i < workers->slots.len; i++) {
     const char *node = workers->slots.at[i].node;
     bool is_new;
     (void)tm_map_add(&seen, node, strlen(node), &is_new);
     if (is_new)
-      rc = write_samples_of(w, logs_dir, node, err);
+      rc = write_samples_of(w, step, node, err);
   }
   tm_map_release(&seen);
   return rc;
 }
 
-static int write_tables(struct writing *w, const char *logs_dir, struct tm_err *err)
+static int write_tables(struct writing *w, const struct tm_record_step *step, struct tm_err *err)
 {
   int64_t lives_at = 0, tries_at = 0;
-  int rc = tm_life_rows_next(logs_dir, &lives_at, on_event, w, err);
+  struct tm_table_faults lives = { 0 }, tries = { 0 };
+  int rc = tm_life_rows_next(step->logs_dir, &lives_at, on_event, w, &lives, err);
   if (rc == 0)
-    rc = tm_try_rows_next(logs_dir, &tries_at, on_try, w, err);
-  return rc == 0 ? write_samples(w, logs_dir, err) : rc;
+    rc = tm_try_rows_next(step->logs_dir, &tries_at, on_try, w, &tries, err);
+  pass_faults(w, step, "sys/job_report/processed_mini-batches.csv", &tries);
+  pass_faults(w, step, "sys/job_report/workers.csv", &lives);
+  return rc == 0 ? write_samples(w, step, err) : rc;
 }
 
 static int write_step(struct writing *w, size_t i, struct tm_err *err)
@@ -98,7 +114,7 @@ static int write_step(struct writing *w, size_t i, struct tm_err *err)
                                  .sessions_len = sessions.len,
                                  .end_ns = is_running ? job->begin_ns + job->elapsed_ns : 0 };
   tm_trace_begin_step(&w->trace, &about);
-  int rc = write_tables(w, step->logs_dir, err);
+  int rc = write_tables(w, step, err);
   tm_trace_end_step(&w->trace);
   TM_ARRAY_RELEASE(&sessions);
   return rc;
@@ -120,9 +136,10 @@ static int64_t count_tries(const struct writing *w, struct tm_err *err)
 }
 
 int tm_record_write_trace(struct tidemill_record *r, const char *step,
-                          const struct tm_text_sink *sink, struct tm_err *err)
+                          const struct tm_text_sink *sink, const struct tm_trace_faults *faults,
+                          struct tm_err *err)
 {
-  struct writing w = { .r = r, .only = step };
+  struct writing w = { .r = r, .only = step, .faults = faults };
   int64_t tries = count_tries(&w, err);
   int rc = 0;
   if (tries < 0)

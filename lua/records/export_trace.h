@@ -5,8 +5,15 @@
 #include "records/disk.h"
 #include "export/joblog.h"
 
+/* Gets each table (a path below logs/), when it has been read. */
+struct tm_trace_faults {
+  void (*on_fault)(void *data, const struct tidemill_record_step *step, const char *file,
+                   const struct tm_table_faults *faults);
+  void *data;
+};
 /* `step` NULL: all steps. Returns 0, a system error, or what the sink returned. */
 int tm_record_write_trace(struct tidemill_record *r, const char *step,
-                          const struct tm_text_sink *sink, struct tm_err *err);
+                          const struct tm_text_sink *sink, const struct tm_trace_faults *faults,
+                          struct tm_err *err);
 
 #endif

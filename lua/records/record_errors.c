@@ -79,7 +79,8 @@ static int read_new(struct tidemill_record *r, size_t step, struct tm_err *err)
 {
   struct tm_record_errors *e = tm_record_errors_of(r, step);
   char *dir = tm_path_join(r->info.dir, r->steps.at[step].step.name);
-  int rc = tm_try_rows_next(r->steps.at[step].logs_dir, &e->tries_at, on_try, &e->groups, err);
+  int rc =
+      tm_try_rows_next(r->steps.at[step].logs_dir, &e->tries_at, on_try, &e->groups, NULL, err);
   if (rc == 0)
     rc = read_items(e, dir, r->inspection.steps[step].status != NULL, err);
   free(dir);

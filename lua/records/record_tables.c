@@ -113,8 +113,9 @@ int tidemill_record_tries(struct tidemill_record *r, size_t step, int64_t *posit
   err = TM_ERR_OWN(err);
   struct question q = { "tidemill_record_tries()", "on_try", step, position, on_try != NULL };
   int rc = check(r, &q, err);
-  return rc < 0 ? rc
-                : tm_try_rows_next(r->steps.at[step].logs_dir, position, on_try_row, &all, err);
+  return rc < 0
+             ? rc
+             : tm_try_rows_next(r->steps.at[step].logs_dir, position, on_try_row, &all, NULL, err);
 }
 
 int tidemill_record_tries_since(struct tidemill_record *r, size_t step, int64_t time_ns,
@@ -161,7 +162,8 @@ int tidemill_record_workers(struct tidemill_record *r, size_t step, int64_t *pos
   struct question q = { "tidemill_record_workers()", "on_event", step, position, on_event != NULL };
   int rc = check(r, &q, err);
   return rc < 0 ? rc
-                : tm_life_rows_next(r->steps.at[step].logs_dir, position, on_life_row, &all, err);
+                : tm_life_rows_next(r->steps.at[step].logs_dir, position, on_life_row, &all, NULL,
+                                    err);
 }
 
 /* ---- resources ---- */
@@ -210,7 +212,7 @@ int tidemill_record_samples(struct tidemill_record *r, size_t step, const char *
   int rc = check_node(r, &q, node_id, err);
   return rc < 0 ? rc
                 : tm_sample_rows_node(r->steps.at[step].logs_dir, node_id, position, on_node_row,
-                                      &all, err);
+                                      &all, NULL, err);
 }
 
 struct process_samples {
@@ -247,7 +249,7 @@ int tidemill_record_process_samples(struct tidemill_record *r, size_t step, cons
   int rc = check_node(r, &q, node_id, err);
   return rc < 0 ? rc
                 : tm_sample_rows_processes(r->steps.at[step].logs_dir, node_id, position,
-                                           on_process_row, &all, err);
+                                           on_process_row, &all, NULL, err);
 }
 
 struct disk_samples {
@@ -281,5 +283,5 @@ int tidemill_record_disk_samples(struct tidemill_record *r, size_t step, const c
   int rc = check_node(r, &q, node_id, err);
   return rc < 0 ? rc
                 : tm_sample_rows_disks(r->steps.at[step].logs_dir, node_id, position, on_disk_row,
-                                       &all, err);
+                                       &all, NULL, err);
 }

@@ -144,11 +144,11 @@ static void begin_model(struct tm_step_model *m)
 
 static void feed(struct tm_step_model *m, struct places *at)
 {
-  (void)tm_life_rows_next(dir, &at->lives, on_event, m, NULL);
-  (void)tm_try_rows_next(dir, &at->tries, on_try, m, NULL);
-  (void)tm_sample_rows_node(dir, "0", &at->machine, on_machine, m, NULL);
-  (void)tm_sample_rows_processes(dir, "0", &at->processes, on_process, m, NULL);
-  (void)tm_sample_rows_disks(dir, "0", &at->disks, on_disk, m, NULL);
+  (void)tm_life_rows_next(dir, &at->lives, on_event, m, NULL, NULL);
+  (void)tm_try_rows_next(dir, &at->tries, on_try, m, NULL, NULL);
+  (void)tm_sample_rows_node(dir, "0", &at->machine, on_machine, m, NULL, NULL);
+  (void)tm_sample_rows_processes(dir, "0", &at->processes, on_process, m, NULL, NULL);
+  (void)tm_sample_rows_disks(dir, "0", &at->disks, on_disk, m, NULL, NULL);
 }
 
 /* A try comes behind the events of its worker, and a sample behind the worker of its node. */
@@ -239,9 +239,9 @@ static void check_trace(int64_t slices_max)
                                                  .data = &text });
   tm_trace_begin_step(
       &t, &(struct tm_trace_step) { .name = "step", .sessions = &session, .sessions_len = 1 });
-  (void)tm_life_rows_next(dir, &at.lives, trace_event, &t, NULL);
-  (void)tm_try_rows_next(dir, &at.tries, trace_try, &t, NULL);
-  (void)tm_sample_rows_node(dir, "0", &at.machine, trace_sample, &t, NULL);
+  (void)tm_life_rows_next(dir, &at.lives, trace_event, &t, NULL, NULL);
+  (void)tm_try_rows_next(dir, &at.tries, trace_try, &t, NULL, NULL);
+  (void)tm_sample_rows_node(dir, "0", &at.machine, trace_sample, &t, NULL, NULL);
   tm_trace_end_step(&t);
   fuzz_require(tm_trace_end(&t) == 0);
   tm_trace_release(&t);
@@ -256,13 +256,14 @@ static void check_joblog(void)
 {
   struct tm_joblog_command command = tm_joblog_command("/job", NULL);
   struct tm_buf text = TM_BUF_NONE;
-  int64_t rows = 0, lines = 0, tabs = 0;
-  (void)tm_joblog_write(dir, &command, &(struct tm_text_sink) { on_text, &text }, &rows, NULL);
+  struct tm_joblog_written written;
+  int64_t lines = 0, tabs = 0;
+  (void)tm_joblog_write(dir, &command, &(struct tm_text_sink) { on_text, &text }, &written, NULL);
   for (size_t i = 0; i < text.len; i++) {
     lines += text.data[i] == '\n';
     tabs += text.data[i] == '\t';
   }
-  fuzz_require(lines == rows && tabs == 8 * rows);
+  fuzz_require(lines == written.rows && tabs == 8 * written.rows);
   tm_joblog_command_release(&command);
   tm_buf_release(&text);
 }

@@ -1,6 +1,7 @@
 -- `tidemill report`, and --report of a command that runs a job: what the page says, where it goes,
 -- and what is never replaced.
 local job = require "support.job"
+local json = require "dkjson"
 local lfs = require "lfs"
 local programs = require "support.programs"
 
@@ -46,6 +47,29 @@ local function check_refusals(t)
   t:write("any.txt", "mine")
   t:expect(t:run { "report", "job", "-o", "any.txt", "--overwrite" }, 0)
   assert.is_truthy(t:read("any.txt"):find("tidemill report", 1, true))
+end
+
+-- One row of the tries is damaged: each output has the others, and says where that is.
+local function check_damaged_table(t)
+  assert.equal(0, os.execute(("cp -r '%s' '%s'"):format(t.job_dir, t:path "other")))
+  local file = "score/logs/sys/job_report/processed_mini-batches.csv"
+  local text = t:read("other/" .. file)
+  local at = text:find("\n") -- the place of the first row, counted from 0
+  local _, rows = text:gsub("\n", "")
+  t:write("other/" .. file, text:sub(1, at) .. "\0\0" .. text:sub((text:find("\n", at + 1, true))) .. "1,1,pro")
+  local words = ("has 1 row that cannot be read, at byte %d, and ends within the row at byte "):format(at)
+  t:expect(t:run { "report", "other" }, 0)
+  expect_page(t:read "other/report.html", { "<code>" .. file .. "</code> " .. words })
+  local step = json.decode(t:run({ "report", "other", "--json" }).out).steps[1]
+  assert.equal(file, step.faulty_tables[1].file)
+  assert.equal(at, step.faulty_tables[1].at_byte)
+  assert.is_truthy(step.faulty_tables[1].fault:find(words, 1, true))
+  assert.equal(rows - 2, step.tries.ok + step.tries.error)
+  for _, format in ipairs { "--trace", "--joblog" } do
+    local r = t:run { "report", "other", format, "-" }
+    t:expect(r, 0)
+    job.expect_words(r.err, { "step 'score': logs/sys/job_report/processed_mini-batches.csv " .. words })
+  end
 end
 
 describe("the page of a job", function()
@@ -96,6 +120,8 @@ describe("the page of a job", function()
       "The journal of step <bdi>score</bdi>, <code>score/state/journal</code>, is damaged at byte ",
       "The table score/logs/sys/job_report/processed_mini-batches.csv has 0 of the ", "0003.txt",
     })
+
+    check_damaged_table(t)
 
     -- a browser gets the file; without one, the page is there all the same
     t:write("browser.sh", "#!/bin/sh\necho \"$1\" >opened.tmp && exec mv opened.tmp opened\n")

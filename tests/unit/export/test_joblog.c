@@ -100,17 +100,18 @@ static char *rows_of(const char *tries, const char *lives)
   struct tm_buf text = TM_BUF_NONE, out = TM_BUF_NONE;
   struct tm_joblog_command command = tm_joblog_command("/j", NULL);
   struct tm_text_sink sink = { .write = on_text, .data = &text };
-  int64_t rows = -1, found = 0;
+  struct tm_joblog_written written;
+  int64_t found = 0;
   if (tries)
     file_put(dir, TRIES, tries, 0600);
   if (lives)
     file_put(dir, LIVES, lives, 0600);
-  assert_int_equal(tm_joblog_write(dir, &command, &sink, &rows, NULL), 0);
+  assert_int_equal(tm_joblog_write(dir, &command, &sink, &written, NULL), 0);
   for (char *at = text.data, *end; at && (end = strchr(at, '\n')); at = end + 1, found++) {
     *end = '\0';
     add_short(&out, at);
   }
-  assert_int_equal(rows, found);
+  assert_int_equal(written.rows, found);
   tm_joblog_command_release(&command);
   tm_buf_release(&text);
   folder_remove(dir);
@@ -197,13 +198,13 @@ static void a_reader_that_is_gone_ends_it(void **state)
   struct tm_buf text = TM_BUF_NONE;
   struct tm_joblog_command command = tm_joblog_command("/j", NULL);
   int calls = 0;
-  int64_t rows;
+  struct tm_joblog_written written;
   tm_buf_add_str(&text, HEADER);
   for (int i = 0; i < 3000; i++) /* more than two pieces */
     tm_buf_printf(&text, "%d,1,p," MOMENT ",1,1,0,0,0,0,RUN_DONE,,,,0,1\n", i);
   file_put(dir, TRIES, text.data, 0600);
   assert_int_equal(
-      tm_joblog_write(dir, &command, &(struct tm_text_sink) { stop, &calls }, &rows, NULL), 141);
+      tm_joblog_write(dir, &command, &(struct tm_text_sink) { stop, &calls }, &written, NULL), 141);
   assert_int_equal(calls, 1);
   tm_joblog_command_release(&command);
   tm_buf_release(&text);

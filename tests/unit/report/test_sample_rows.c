@@ -52,7 +52,7 @@ static int on_disk(void *data, const struct tm_disk_sample *s)
 static void expect_node(const char *dir, int64_t *at, int answer, const char *expected)
 {
   struct found f = { .text = TM_BUF_NONE, .answer = answer };
-  assert_int_equal(tm_sample_rows_node(dir, "0", at, on_node, &f, NULL), answer);
+  assert_int_equal(tm_sample_rows_node(dir, "0", at, on_node, &f, NULL, NULL), answer);
   assert_string_equal(tm_buf_str(&f.text), expected);
   tm_buf_release(&f.text);
 }
@@ -100,7 +100,7 @@ static void processes_and_disks_have_their_names(void **state)
            "5.00,6.00\n"
            "1970-01-01T00:00:02.000000Z,keeper,-4,,c,S,,,,,,,,\n",
            0600);
-  assert_int_equal(tm_sample_rows_processes(dir, "supervisor", &at, on_process, &f, NULL), 0);
+  assert_int_equal(tm_sample_rows_processes(dir, "supervisor", &at, on_process, &f, NULL, NULL), 0);
   assert_string_equal(tm_buf_str(&f.text),
                       "2000000000 process003 41<40 a, b 99.5 3145728, disk 5242880 6291456;"
                       "2000000000 keeper 0<0 c -1.0 -1, disk -1 -1;");
@@ -110,7 +110,7 @@ static void processes_and_disks_have_their_names(void **state)
            "1970-01-01T00:00:03.000000Z,/dev/sda1,/,ext4,10.00,4.00,5.00,44.4\n",
            0600);
   at = 0;
-  assert_int_equal(tm_sample_rows_disks(dir, "12", &at, on_disk, &f, NULL), 0);
+  assert_int_equal(tm_sample_rows_disks(dir, "12", &at, on_disk, &f, NULL, NULL), 0);
   assert_string_equal(tm_buf_str(&f.text),
                       "3000000000 /dev/sda1 at /: 4194304 + 5242880 of 10485760, 44.4;");
   tm_buf_release(&f.text);

@@ -77,6 +77,47 @@ static void rows_of_another_form_are_skipped(void **state)
   end(&r);
 }
 
+static void expect_faults(const struct tm_table_faults *f, bool grows, const char *text, int64_t at)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  tm_table_faults_text(&words, f, grows);
+  assert_string_equal(tm_buf_str(&words), text);
+  assert_int_equal(tm_table_faults_any(f, grows), *text != '\0');
+  assert_int_equal(tm_table_faults_at(f, grows), at);
+  tm_buf_release(&words);
+}
+
+/* The first line has 18 bytes. */
+static void what_cannot_be_read_has_its_place(void **state)
+{
+  struct tm_table_faults f = { 0 };
+  struct reader r;
+  begin(&r);
+  r.t.faults = &f;
+  expect(&r, HEADER "a,x,1\n", 0, "1 <> a;");
+  expect_faults(&f, false, "", -1);
+  expect(&r, HEADER "a,x,1\nb,2\nc,x,3\n\nd,x", 0, "3 <> c;");
+  expect_faults(&f, true, "has 2 rows that cannot be read, the first at byte 24", 24);
+  expect_faults(&f, false,
+                "has 2 rows that cannot be read, the first at byte 24, and ends within the row at "
+                "byte 35",
+                24);
+  expect(&r, HEADER "a,x,1\nb,2\nc,x,3\n\nd,x,4\n", 0, "4 <> d;"); /* each counts once */
+  expect_faults(&f, false, "has 2 rows that cannot be read, the first at byte 24", 24);
+  expect(&r, HEADER "a,x,1\nb,x", 0, "1 <> a;"); /* a new file */
+  expect_faults(&f, false, "ends within the row at byte 24", 24);
+  r.at = 0;
+  expect(&r, "no line", 0, "");
+  expect_faults(&f, false, "has 1 row that cannot be read, at byte 0", 0);
+  r.t.path = r.dir;
+  r.at = 0;
+  int rc = tm_table_rows_read(&r.t, &r.at, NULL);
+  assert_true(rc < 0 && f.code == rc);
+  f.rows = 0;
+  expect_faults(&f, false, "cannot be read: illegal operation on a directory", -1);
+  end(&r);
+}
+
 static void the_caller_may_end_it_and_go_on_later(void **state)
 {
   struct reader r;
@@ -230,6 +271,7 @@ UNIT_TESTS({
     cmocka_unit_test(rows_are_counted_by_their_lines),
     cmocka_unit_test(only_new_rows_are_read_and_only_whole_ones),
     cmocka_unit_test(rows_of_another_form_are_skipped),
+    cmocka_unit_test(what_cannot_be_read_has_its_place),
     cmocka_unit_test(the_caller_may_end_it_and_go_on_later),
     cmocka_unit_test(the_place_of_a_row_is_found_in_a_table_in_order),
     cmocka_unit_test(a_device_in_its_place_has_no_rows),

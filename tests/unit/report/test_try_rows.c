@@ -64,7 +64,7 @@ static void names_and_words_that_are_too_long_are_cut(void **state)
   memset(word, 'w', sizeof(word) - 1);
   tm_buf_printf(&text, COLUMNS ",Node\n1,1,%s,,1,1,0,0,0,0,%s,%s,,,%s\n", word, word, word, word);
   file_put(dir, "sys/job_report/processed_mini-batches.csv", tm_buf_str(&text), 0600);
-  assert_int_equal(tm_try_rows_next(dir, &at, on_words, &found, NULL), 0);
+  assert_int_equal(tm_try_rows_next(dir, &at, on_words, &found, NULL, NULL), 0);
   assert_string_equal(tm_buf_str(&found), "255 255 255 255");
   tm_buf_release(&text);
   tm_buf_release(&found);

@@ -130,7 +130,7 @@ static void the_time_of_init_is_read_again(void **state)
   events[1].init_ns = 2500 * TM_MS;
   events[2].text = "init() took 7.000000 s"; /* a worker may write that as its last line */
   write_all(f, events, TM_COUNT_OF(events));
-  assert_int_equal(tm_life_rows_next(f->logs, &at, on_row, &found, NULL), 0);
+  assert_int_equal(tm_life_rows_next(f->logs, &at, on_row, &found, NULL, NULL), 0);
   assert_string_equal(tm_buf_str(&found), "ready 0 ;ready 2500000000 init() took 2.500000 s;"
                                           "ended 0 init() took 7.000000 s;");
   assert_int_equal(tm_worker_lives_init_ns("ready", "init() took -1.000000 s"), 0);
@@ -178,7 +178,7 @@ static void who_was_asked_to_end_has_not_died(void **state)
     assert_has(text, cases[i].word);
   assert_has(text, ",lost with its node,lost\n");
   free(text);
-  assert_int_equal(tm_life_rows_next(f->logs, &at, on_cause, &found, NULL), 0);
+  assert_int_equal(tm_life_rows_next(f->logs, &at, on_cause, &found, NULL, NULL), 0);
   assert_string_equal(tm_buf_str(&found), tm_buf_str(&expected));
   tm_buf_release(&found);
   tm_buf_release(&expected);
