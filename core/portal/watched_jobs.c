@@ -16,14 +16,30 @@
 
 /* ---- states ---- */
 
+/* Without the record, the folder has the only name. */
+static const char *name_of(const struct tidemill_record_info *job)
+{
+  return *tm_text_or_empty(job->pipeline) ? job->pipeline
+                                          : tm_path_base(tm_text_or_empty(job->dir));
+}
+
+static const char *state_of(const struct tidemill_record_info *job)
+{
+  return job->is_removed                 ? "Removed"
+         : *tm_text_or_empty(job->fault) ? "Unreadable"
+                                         : tidemill_state_name(job->state);
+}
+
 void tm_watch_title(struct tm_buf *out, const struct tidemill_record_info *job)
 {
   const struct tidemill_counts *c = job->counts;
-  if (job->state != TIDEMILL_STATE_RUNNING)
+  if (job->is_removed || *tm_text_or_empty(job->fault))
+    tm_buf_printf(out, "%s ", job->is_removed ? "–" : "?");
+  else if (job->state != TIDEMILL_STATE_RUNNING)
     tm_buf_printf(out, "%s ", tm_state_symbol(job->state, false));
   else if (c && c->created > 0)
     tm_buf_printf(out, "%d%% ", (int)(100 * (c->succeeded + c->failed) / c->created));
-  tm_buf_add_str(out, tm_text_or_empty(job->pipeline));
+  tm_buf_add_str(out, name_of(job));
 }
 
 void tm_watch_state(struct tm_buf *out, const struct tidemill_record_info *job, int64_t version)
@@ -33,7 +49,7 @@ void tm_watch_state(struct tm_buf *out, const struct tidemill_record_info *job, 
   struct tm_buf title = TM_BUF_NONE;
   tm_watch_title(&title, job);
   tm_json_set(v, "version", tm_json_new_int(version));
-  tm_json_set(v, "state", tm_json_new_string(tidemill_state_name(job->state)));
+  tm_json_set(v, "state", tm_json_new_string(state_of(job)));
   tm_json_set(v, "title", tm_json_new_string(tm_buf_str(&title)));
   if (c) {
     tm_json_set(v, "done", tm_json_new_int(c->succeeded + c->failed));
@@ -116,15 +132,18 @@ static struct tm_watched *open_watched(struct tm_watch *w, const char *key, stru
 }
 
 /* Reads the record again if it is due. */
-static int refresh(struct tm_watched *job, int64_t now_ns, struct tm_err *err)
+static void refresh(struct tm_watched *job, int64_t now_ns)
 {
+  struct tm_err err = TM_ERR_NONE;
   if (now_ns < job->due_ns)
-    return 0;
+    return;
   int64_t begin_ns = tm_moment_spent_ns();
-  int rc = tidemill_record_refresh(job->record, err);
-  job->version += rc != 0;
+  int rc = tidemill_record_refresh(job->record, &err);
+  bool is_news = rc > 0 || (rc < 0 && job->fault.code == 0); /* a fault is news once */
+  job->fault = err;
+  job->version += is_news;
+  job->must_look |= is_news; /* a stream that has it as a topic does not hear of it otherwise */
   job->due_ns = tm_feed_due(tm_moment_now_ns(), tm_moment_spent_ns() - begin_ns);
-  return rc;
 }
 
 struct tidemill_record *tm_watch_record(struct tm_watch *w, const char *key, int64_t now_ns,
@@ -134,9 +153,11 @@ struct tidemill_record *tm_watch_record(struct tm_watch *w, const char *key, int
   if (!job && !(job = open_watched(w, key, err)))
     return NULL;
   job->used_ns = now_ns;
-  int rc = refresh(job, now_ns, err);
-  job->must_look |= rc != 0; /* a stream that has it as a topic does not hear of it otherwise */
-  return rc < 0 ? NULL : job->record;
+  refresh(job, now_ns);
+  if (job->fault.code == 0)
+    return job->record;
+  *err = job->fault;
+  return NULL;
 }
 
 bool tm_watch_hold(struct tm_watch *w, const char *topic)
@@ -187,10 +208,11 @@ int tm_watch_timeout_ms(const struct tm_watch *w, int64_t now_ns)
     next = w->list_due_ns;
   for (size_t i = 0; i < w->jobs.len; i++) {
     const struct tm_watched *job = w->jobs.at[i];
-    int64_t at = job->streams == 0      ? job->used_ns + IDLE_NS
-                 : job->due_ns > now_ns ? job->due_ns
-                 : job->must_look       ? now_ns
-                                        : INT64_MAX;
+    int64_t at = job->fault.code != 0 && job->streams == 0 ? now_ns
+                 : job->streams == 0                       ? job->used_ns + IDLE_NS
+                 : job->due_ns > now_ns                    ? job->due_ns
+                 : job->must_look                          ? now_ns
+                                                           : INT64_MAX;
     next = at < next ? at : next;
   }
   return next == INT64_MAX ? -1 : next <= now_ns ? 0 : (int)((next - now_ns) / TM_MS) + 1;
@@ -206,11 +228,10 @@ static bool is_readable(int fd)
 static bool look(struct tm_watched *job, struct tm_feed *feed, int64_t now_ns)
 {
   struct tm_buf state = TM_BUF_NONE;
-  struct tm_err err = TM_ERR_NONE;
-  job->must_look = false;
   job->looked_ns = now_ns;
   job->spent_ns = tm_moment_spent_ns();
-  (void)refresh(job, now_ns, &err);
+  refresh(job, now_ns);
+  job->must_look = false;
   tm_watch_state(&state, tidemill_record_info(job->record), job->version);
   bool is_new = tm_feed_set(feed, job->key, state.data);
   tm_buf_release(&state);
@@ -234,7 +255,7 @@ bool tm_watch_turn(struct tm_watch *w, struct tm_feed *feed, int64_t now_ns,
     struct tm_watched *job = w->jobs.at[i];
     if (job->streams > 0 && may_look(job, now_ns) && (job->must_look || is_readable(job->fd)))
       is_new |= look(job, feed, now_ns);
-    if (job->streams == 0 && now_ns - job->used_ns >= IDLE_NS) {
+    if (job->streams == 0 && (now_ns - job->used_ns >= IDLE_NS || job->fault.code != 0)) {
       tm_feed_remove(feed, job->key);
       close_watched(w, i--);
     }

@@ -1,7 +1,8 @@
 /* watched_jobs.h - the records of the jobs that somebody looks at, and nothing else.
  *
  * A record is opened for the first page about its job, and closed when nobody has asked for a page
- * of it for half a minute and no stream has it as a topic. For streams, a record is refreshed when
+ * of it for half a minute and no stream has it as a topic; if it cannot be read any more, as when
+ * the job was removed, when no stream has it. For streams, a record is refreshed when
  * its descriptor says so, but no more often than tm_feed_due() says; its state becomes a topic of
  * the feed. The topic TM_FEED_JOBS is the list of jobs, which is read again every two seconds.
  */
@@ -21,12 +22,13 @@
 struct tm_watched {
   char *key;
   struct tidemill_record *record;
-  int fd;          /* its descriptor, when a stream has it as a topic; -1: none */
-  size_t streams;  /* that have it as a topic */
-  int64_t used_ns; /* when a page last used it */
-  int64_t due_ns;  /* when it may be read again */
-  int64_t version; /* how often it has changed */
-  bool must_look;  /* the next turn sets its topic */
+  int fd;              /* its descriptor, when a stream has it as a topic; -1: none */
+  size_t streams;      /* that have it as a topic */
+  int64_t used_ns;     /* when a page last used it */
+  int64_t due_ns;      /* when it may be read again */
+  int64_t version;     /* how often it has changed */
+  bool must_look;      /* the next turn sets its topic */
+  struct tm_err fault; /* why it cannot be read; code 0: it can */
   /* When its topic was last set, and what the portal had computed until then: what it computes
    * afterwards is the cost of showing the news, which decides when there may be more. */
   int64_t looked_ns, spent_ns;
@@ -61,7 +63,8 @@ int tm_watch_timeout_ms(const struct tm_watch *w, int64_t now_ns); /* -1: none *
 bool tm_watch_turn(struct tm_watch *w, struct tm_feed *feed, int64_t now_ns,
                    bool (*on_list)(void *data, int64_t now_ns, int64_t *due_ns), void *data);
 
-/* The state of a job for a stream, as JSON: what the head of its page shows. Pure. */
+/* The state of a job for a stream, as JSON: what the head of its page shows. A job whose files are
+ * gone is Removed, and one that cannot be read is Unreadable. Pure. */
 void tm_watch_state(struct tm_buf *out, const struct tidemill_record_info *job, int64_t version);
 /* "41% scans", "✓ scans". */
 void tm_watch_title(struct tm_buf *out, const struct tidemill_record_info *job);

@@ -328,10 +328,12 @@ static void clear_info(struct tidemill_record *r, const char *dir)
 static int take_read(struct tidemill_record *r, int rc)
 {
   clear_info(r, r->inspection.dir);
-  if (rc < 0)
+  if (rc < 0) {
     r->info.fault = r->fault.text;
-  else
+    r->info.is_removed = !tm_fs_exists(tm_fs_real(), r->info.dir);
+  } else {
     take_inspection(r);
+  }
   return rc;
 }
 

@@ -515,12 +515,14 @@ static void what_cannot_be_refreshed_says_why(void **state)
   assert_true(tidemill_record_refresh(r, &h.err) < 0);
   assert_non_null(strstr(h.err.text, tidemill_record_info(r)->dir));
   assert_string_equal(tidemill_record_info(r)->fault, h.err.text);
+  assert_true(tidemill_record_info(r)->is_removed);
   assert_null(tidemill_record_step(r, 0));
   snprintf(command, sizeof command, "mv '%s.away' '%s'", tidemill_record_info(r)->dir,
            tidemill_record_info(r)->dir);
   assert_int_equal(system(command), 0);
   assert_int_equal(tidemill_record_refresh(r, &h.err), 1);
   assert_string_equal(tidemill_record_info(r)->fault, "");
+  assert_false(tidemill_record_info(r)->is_removed);
   assert_int_equal(tidemill_record_step(r, 0)->counts->succeeded, 2);
   tidemill_record_close(r);
   host_end(&h);

@@ -39,6 +39,17 @@ function run(mini_batch)
   return { mini_batch[1] }
 end
 """
+# The same for the item ITEM; `begun` says that it runs.
+BEGINNING = """
+function run(mini_batch)
+  local time = os.clock()
+  while os.clock() - time < 0.001 do end
+  if not mini_batch[1]:find "ITEM" then return mini_batch end
+  io.open("FOLDER/begun", "w"):close()
+  while not io.open "FOLDER/go" do end
+  return { mini_batch[1] }
+end
+"""
 
 
 def run_job(script, folder, workspace, *options, stderr=subprocess.DEVNULL):
@@ -91,13 +102,13 @@ class Case(unittest.TestCase):
         self.addCleanup(os.unlink, self.numbers)
 
 
-def begin(case, name):
-    """A job whose mini-batch runs, the name of its folder, and the folder where `go` lets it end."""
+def begin(case, name, *options, item=""):
+    """A job whose mini-batch with this text in its first item runs, the name of its folder, and the folder where `go` lets it
+    end. Other mini-batches take a millisecond: a worker sends results less often."""
     go = os.path.join(case.folder, name)
     os.mkdir(go)
-    script = WAITING.replace("  while", '  io.open("FOLDER/begun", "w"):close()\n  while').replace("FOLDER", go)
-    case.write(f"{name}.lua", script)
-    job = run_job(f"{name}.lua", case.folder, case.workspace)
+    case.write(f"{name}.lua", BEGINNING.replace("FOLDER", go).replace("ITEM", item))
+    job = run_job(f"{name}.lua", case.folder, case.workspace, *options)
     case.addCleanup(job.wait)
     case.addCleanup(job.kill)
     jobs = os.path.join(case.workspace, "jobs")

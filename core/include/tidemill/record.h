@@ -56,9 +56,9 @@ struct tidemill_record_info {
   const char *pipeline; /* its name */
   const char *file;     /* the pipeline file; "": it had none */
   enum tidemill_state state;
-  bool is_removed;          /* its directory is gone, and the record has no steps */
-  const char *fault;        /* why it cannot be read; only `dir` is set then. "": it can */
-  const char *cause;        /* why it Failed; "" otherwise */
+  bool is_removed;   /* its directory is gone, and the record has no steps */
+  const char *fault; /* why it cannot be read; only `dir` and is_removed are set then. "": it can */
+  const char *cause; /* why it Failed; "" otherwise */
   int64_t begin_ns, end_ns; /* of the first and of the last session; no end while it runs */
   int64_t elapsed_ns;       /* from the begin to the end, or to now; -1: not known */
   int64_t pid;              /* of the process that runs it, or ran it last; 0: not known */

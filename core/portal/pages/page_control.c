@@ -79,9 +79,10 @@ void tm_piece_control(struct tm_html *h, const struct tm_visit *v, const char *k
                       const struct tidemill_record_info *job)
 {
   bool was_asked = *job->cancel_asked_by != '\0';
-  enum tm_control_action action =
-      job->is_removed ? TM_CONTROL_NONE : tm_control_offer(job->state, was_asked);
+  enum tm_control_action action = tm_control_offer(job->state, was_asked);
   struct tm_buf command = TM_BUF_NONE;
+  if (*tm_text_or_empty(job->fault)) /* it cannot be read, or was removed */
+    return;
   if (action != TM_CONTROL_NONE) {
     tm_buf_printf(&command, "tidemill %s ", kinds[action].command);
     tm_text_shell(&command, job->dir);

@@ -208,9 +208,14 @@ void tm_frame_fail(const struct tm_visit *v, int status, const char *title, cons
   v->answer->status = status;
 }
 
+bool tm_frame_is_missing(const struct tm_err *err)
+{
+  return err->code == TM_EUSAGE || err->code == -ENOENT;
+}
+
 void tm_frame_fail_by(const struct tm_visit *v, const struct tm_err *err)
 {
-  bool is_missing = err->code == TM_EUSAGE || err->code == -ENOENT;
+  bool is_missing = tm_frame_is_missing(err);
   tm_frame_fail(v, is_missing ? 404 : 500, is_missing ? "Not found" : "Cannot be shown", err->text);
 }
 

@@ -98,18 +98,33 @@ void tm_page_to_mini_batch(const struct tm_visit *v)
   tm_buf_release(&step);
 }
 
+/* The record, and the view. Of a job that cannot be read any more, the view shows what it has; of
+ * one that was removed, what the history knows. `gone` is for those. */
+static int open_job(const struct tm_visit *v, struct job *j, struct tidemill_record_info *gone,
+                    struct tm_err *err)
+{
+  struct tm_portal *p = v->portal;
+  char *dir = tm_watch_dir(&p->watch, j->key);
+  j->record = tm_watch_record(&p->watch, j->key, v->request->now_ns, err);
+  *gone = (struct tidemill_record_info) { .state = TIDEMILL_STATE_INTERRUPTED,
+                                          .is_removed = tm_frame_is_missing(err),
+                                          .dir = j->key,
+                                          .fault = err->text,
+                                          .cancel_asked_by = "" };
+  j->info = j->record ? tidemill_record_info(j->record) : gone;
+  j->view = dir ? tm_insight_view(&p->views, j->key, dir, v->request->now_ns, err) : NULL;
+  free(dir);
+  return j->view ? 0 : err->code;
+}
+
 void tm_page_job(const struct tm_visit *v)
 {
   struct tm_page_section sections[TM_INSIGHT_SECTIONS + 3];
   struct tm_err err = TM_ERR_NONE;
   struct tm_buf title = TM_BUF_NONE;
+  struct tidemill_record_info gone;
   struct job j = { .key = v->route.words[0] };
-  j.record = tm_watch_record(&v->portal->watch, j.key, v->request->now_ns, &err);
-  if (j.record) {
-    j.info = tidemill_record_info(j.record);
-    j.view = tm_insight_view(&v->portal->views, j.key, j.info->dir, v->request->now_ns, &err);
-  }
-  if (!j.view) {
+  if (open_job(v, &j, &gone, &err) < 0) {
     tm_frame_fail_by(v, &err);
     return;
   }

@@ -48,6 +48,8 @@ void tm_frame_to_folder(const struct tm_visit *v);
 void tm_frame_fail(const struct tm_visit *v, int status, const char *title, const char *words);
 /* The same, for an error of a call: 404 or 500. */
 void tm_frame_fail_by(const struct tm_visit *v, const struct tm_err *err);
+/* Whether the error of a call means that there is no such thing: 404. */
+bool tm_frame_is_missing(const struct tm_err *err);
 /* A page without links, for who has no cookie. */
 void tm_frame_plain(struct tm_answer *a, int status, const char *title, const char *words,
                     bool tries_again);

@@ -25,6 +25,25 @@ static void the_title_has_the_progress_and_then_the_outcome(void **state)
   expect_title(TIDEMILL_STATE_CANCELED, 10, 100, "■ scans");
 }
 
+static void expect_state(bool is_removed, const char *fault, const char *want)
+{
+  struct tidemill_record_info job = { .dir = "/ws/jobs/scans-1",
+                                      .state = TIDEMILL_STATE_INTERRUPTED,
+                                      .is_removed = is_removed,
+                                      .fault = fault };
+  struct tm_buf text = TM_BUF_NONE;
+  tm_watch_state(&text, &job, 7);
+  assert_string_equal(text.data, want);
+  tm_buf_release(&text);
+}
+
+static void a_job_that_cannot_be_read_is_not_interrupted(void **state)
+{
+  expect_state(true, "it is gone", "{\"version\":7,\"state\":\"Removed\",\"title\":\"– scans-1\"}");
+  expect_state(false, "job.json has a bad byte",
+               "{\"version\":7,\"state\":\"Unreadable\",\"title\":\"? scans-1\"}");
+}
+
 static void the_state_of_a_hostile_job_is_json(void **state)
 {
   struct tidemill_counts counts = { .created = 3, .succeeded = 1, .failed = 1 };
@@ -61,6 +80,7 @@ static void a_job_lies_in_the_folder_of_jobs(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(the_title_has_the_progress_and_then_the_outcome),
+    cmocka_unit_test(a_job_that_cannot_be_read_is_not_interrupted),
     cmocka_unit_test(the_state_of_a_hostile_job_is_json),
     cmocka_unit_test(a_job_lies_in_the_folder_of_jobs),
 });
