@@ -1,10 +1,14 @@
 """The portal beside real jobs, and beside other users: test_jobs.py TIDEMILL [CLASS.TEST]
 
-Jobs are watched while they run, are killed, resumed and removed.
+Jobs are watched while they run, are killed, resumed and removed. The portal is killed at random while jobs run: five times,
+or a hundred with TM_LONG=1; TM_SEED repeats the draw.
 """
 import os
+import random
 import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import unittest
@@ -107,6 +111,58 @@ class Watched(Jobs):
         self.assertIn(f"<title>– {key}</title>", page.text())
         for path in ("steps/x", "mini-batches/x/0", "workers/x/process000", "nodes/0", "logs", "files/", "view/end/job.json"):
             self.assertEqual(self.portal.get(f"jobs/{key}/{path}").status, 404, path)
+
+
+class Killed(Jobs):
+    """The portal is killed at random moments while jobs run, one after the other."""
+
+    def begin_job(self):
+        log = os.path.join(self.folder, f"rows-{len(self.begun)}.txt")
+        with open(log, "w") as f:
+            job = subprocess.Popen([TIDEMILL, "map", "rows.lua", "--rows", "rows.csv", "--mini-batch-size", "1"], stdout=f,
+                                   stderr=f, cwd=self.folder, env=dict(os.environ, TIDEMILL_WORKSPACE=self.workspace))
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        jobs = os.path.join(self.workspace, "jobs")
+        fresh = lambda: [key for key in os.listdir(jobs) if key.startswith("rows-") and key not in self.begun and
+                         os.path.exists(os.path.join(jobs, key, "job.json"))]
+        self.begun[wait_until(fresh, "the job")[0]] = job, log
+
+    def look(self, key, draw):
+        """Looks at the job in one of the ways of a browser; the portal may be at it when this returns."""
+        way = draw.randrange(4)
+        if way == 0:
+            self.portal.get(f"jobs/{key}/job/")
+        elif way == 1:
+            stream = self.portal.stream(f"{key},jobs")
+            self.addCleanup(stream.close)
+            next_event(stream)
+        else:
+            path = f"jobs/{key}/logs" if way == 2 else f"jobs/{key}/job/"
+            s = self.portal.connect()  # nobody reads the answer
+            self.addCleanup(s.close)
+            s.sendall((f"GET /{self.portal.prefix}/{path} HTTP/1.1\r\nHost: localhost\r\n"
+                       f"Cookie: {self.portal.login()}\r\n\r\n").encode())
+            select.select([], [], [], draw.uniform(0, 0.01))  # the random moment
+
+    def test_every_output_verifies(self):
+        seed = int(os.environ.get("TM_SEED", random.randrange(1 << 30)))
+        draw, rows = random.Random(seed), 20000
+        self.write("rows.csv", "x\n" + "1\n" * rows)
+        self.write("rows.lua", "function run(mini_batch) return mini_batch end")
+        self.begun = {}
+        for _ in range(100 if "TM_LONG" in os.environ else 5):
+            if not self.begun or list(self.begun.values())[-1][0].poll() is not None:
+                self.begin_job()
+            self.look(list(self.begun)[-1], draw)
+            self.portal.stop(signal.SIGKILL)
+            Killed.portal = Portal(TIDEMILL, self.workspace)
+        for key, (job, log) in self.begun.items():
+            with open(log) as f:
+                self.assertEqual(job.wait(), 0, f"TM_SEED={seed}: {f.read()}")
+            self.assertEqual(self.tidemill("verify", key).wait(), 0, f"TM_SEED={seed}")
+            with open(os.path.join(self.workspace, "jobs", key, "rows", "output", "parallel_run_step.txt")) as f:
+                self.assertEqual(len(f.readlines()), rows, f"TM_SEED={seed}")
 
 
 if __name__ == "__main__":

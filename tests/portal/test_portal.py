@@ -694,30 +694,6 @@ class Ends(Case):
 
 @unittest.skipUnless("TM_LONG" in os.environ, "takes ten seconds; TM_LONG=1")
 class Long(Case):
-    def test_a_job_does_not_notice_that_its_portal_is_killed(self):
-        with open(os.path.join(self.folder, "rows.csv"), "w") as f:
-            f.write("x\n" + "1\n" * 300000)
-        self.write("rows.lua", "function run(mini_batch) return mini_batch end")
-        environment = dict(os.environ, TIDEMILL_WORKSPACE=self.workspace)
-        job = subprocess.Popen([TIDEMILL, "map", "rows.lua", "--rows", "rows.csv", "--mini-batch-size", "1"],
-                               cwd=self.folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        jobs = os.path.join(self.workspace, "jobs")
-        started = lambda: [name for name in os.listdir(jobs) if name.startswith("rows-") and
-                           os.path.exists(os.path.join(jobs, name, "job.json"))]
-        wait_until(started, "the job")
-        key = started()[0]
-        for i in range(100):
-            self.portal.get(f"jobs/{key}/job/")
-            stream = self.portal.stream(f"{key},jobs")
-            if i % 2:
-                next_event(stream)
-            self.portal.stop(signal.SIGKILL)
-            stream.close()
-            Long.portal = Portal(TIDEMILL, self.workspace)
-        self.assertEqual(job.wait(), 0)
-        verified = subprocess.run([TIDEMILL, "verify", key], cwd=self.folder, env=environment, capture_output=True)
-        self.assertEqual(verified.returncode, 0)
-
     def test_half_a_request_is_cut_off(self):
         began = time.monotonic()
         with self.portal.connect() as s:
