@@ -1,14 +1,18 @@
 """The portal beside real jobs, and beside other users: test_jobs.py TIDEMILL [CLASS.TEST]
 
 Jobs are watched while they run, are killed, resumed and removed. The portal is killed at random while jobs run: five times,
-or a hundred with TM_LONG=1; TM_SEED repeats the draw.
+or a hundred with TM_LONG=1; TM_SEED repeats the draw. Another user of the machine looks for what is private.
 """
+import errno
+import json
 import os
 import random
 import re
 import select
 import shutil
 import signal
+import socket
+import stat
 import subprocess
 import sys
 import unittest
@@ -19,6 +23,7 @@ sys.argv.insert(1, sys.argv[1])  # test_portal takes one away, too
 import test_portal  # noqa: E402
 
 TIDEMILL = os.path.abspath(sys.argv.pop(1))
+NOBODY = 65534
 
 setUpModule, tearDownModule = test_portal.setUpModule, test_portal.tearDownModule
 
@@ -163,6 +168,107 @@ class Killed(Jobs):
             self.assertEqual(self.tidemill("verify", key).wait(), 0, f"TM_SEED={seed}")
             with open(os.path.join(self.workspace, "jobs", key, "rows", "output", "parallel_run_step.txt")) as f:
                 self.assertEqual(len(f.readlines()), rows, f"TM_SEED={seed}")
+
+
+def as_nobody(look):
+    """What look() returns in a process of another user."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            os.write(write, json.dumps(look()).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as f:
+        said = f.read()
+    os.waitpid(pid, 0)
+    return json.loads(said)
+
+
+def attempt(call, *arguments):
+    """0, or the number of the error."""
+    try:
+        call(*arguments)
+        return 0
+    except OSError as e:
+        return e.errno
+
+
+def read_file(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def connect(path):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(path)
+
+
+def processes_with(text):
+    """The files of /proc that show the text in the command line or the environment of any process."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        for name in ("cmdline", "environ"):
+            try:
+                if text.encode() in read_file(f"/proc/{pid}/{name}"):
+                    found.append(f"{pid}/{name}")
+            except OSError:
+                pass  # it has ended, or is of another user
+    return found
+
+
+class Others(Jobs):
+    @classmethod
+    def setUpClass(cls):
+        cls.path = os.path.join(cls.folder, "socket")
+        cls.portal = Portal(TIDEMILL, cls.workspace, "--socket", cls.path, address=cls.path)
+
+    @unittest.skipUnless(os.getuid() == 0, "only root can become another user")
+    def test_another_user_reads_nothing_private(self):
+        report = os.path.join(self.job, "report.html")
+        self.assertEqual(self.tidemill("report", self.job).wait(), 0)
+        private = [os.path.join(self.workspace, name) for name in ("portal.json", "portal_address.json")] + [report]
+        public = os.path.join(self.folder, "public")
+        self.write(public, "")
+        os.chmod(public, 0o644)
+        # Only the modes of the files themselves keep others out.
+        for folder in (self.folder, self.workspace, os.path.join(self.workspace, "jobs"), self.job):
+            mode = stat.S_IMODE(os.stat(folder).st_mode)
+            os.chmod(folder, 0o755)
+            self.addCleanup(os.chmod, folder, mode)
+        if as_nobody(lambda: attempt(read_file, public)) != 0:
+            self.skipTest(f"nobody else can reach {self.folder} at all")
+        pid = self.portal.pid()
+
+        def look():
+            return [[attempt(read_file, path) for path in private], attempt(connect, self.path),
+                    attempt(os.listdir, f"/proc/{pid}/fd"), attempt(read_file, f"/proc/{pid}/environ"),
+                    processes_with(self.portal.token)]
+
+        refused = errno.EACCES
+        self.assertEqual(as_nobody(look), [[refused] * 3, refused, refused, refused, []])
+
+    def test_no_process_shows_the_token(self):
+        self.assertEqual(processes_with(self.portal.token), [])
+        self.assertEqual(processes_with(self.portal.login()), [])
+
+    def test_no_process_and_no_descriptor_is_left(self):
+        for n, sig in enumerate((signal.SIGTERM, signal.SIGKILL)):
+            mark = f"TM_PORTAL_OF_{os.getpid()}_{n}"
+            self.portal.stop()
+            Others.portal = portal = Portal(TIDEMILL, self.workspace, "--allow-control", env={mark: "1"})
+            portal.get(f"jobs/{self.key}/job/")
+            stream = portal.stream(f"{self.key},jobs")
+            self.assertGreater(len(processes_with(mark)), 1)  # it has helpers
+            portal.stop(sig)  # returns when nobody has its standard error
+            stream.close()
+            wait_until(lambda: not processes_with(mark), "the end of its helpers")
+            self.assertFalse(os.path.exists(os.path.join(self.workspace, "portal.json")))
+            Others.portal = Portal(TIDEMILL, self.workspace, "--socket", self.path, address=self.path)
 
 
 if __name__ == "__main__":
