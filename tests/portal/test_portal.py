@@ -268,6 +268,23 @@ class Pages(Case):
         for page in missing:
             self.assertEqual(self.portal.get(f"jobs/{self.key}/{page}").status, 404, page)
 
+    def test_a_mini_batch_has_all_log_lines_of_its_time(self):
+        page = lambda: self.portal.get(f"jobs/{self.key}/mini-batches/score/1").text()
+        worker, day, time = re.search(r"at (process\d+);.*; began (\S+)T(\S+)\d\d\dZ, ", page()).groups()
+        folder = os.path.join(self.job, "score", "logs", "user", "entry_script_log", "0")
+        os.makedirs(folder, exist_ok=True)
+        name = os.path.join(folder, f"{worker}.log.txt")
+        head = f"{day} {time.replace('.', ',')}|INFO|1|{worker}|"
+        with open(name, "w") as f:
+            f.write(f"{head}10 %\r{head}a\0b\n{head}{'x' * 100000}\n{head}last <i>\n2001-01-01{head[10:]}older\n")
+        self.addCleanup(os.unlink, name)
+        text = page()
+        for words in ("a\u2400b", "xxx … ", " more bytes", "last &lt;i&gt;"):
+            self.assertIn(words, text)
+        self.assertNotIn("10 %", text)
+        self.assertNotIn("older", text)
+        self.assertLess(len(text), 20000)
+
     def test_a_section_comes_alone_and_once(self):
         a = self.portal.get(f"jobs/{self.key}/job/?section=result")
         self.assertEqual(a.status, 200)

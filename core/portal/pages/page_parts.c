@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "portal/log_window.h"
 #include "portal/pages/pages.h"
 
 #define WORKERS_MAX 1000
@@ -172,14 +173,28 @@ void tm_page_step(const struct tm_visit *v)
 
 /* ---- a mini-batch ---- */
 
+/* Ends the call when it is enough. */
 static int on_report_line(const struct tidemill_log_line *line, void *data)
 {
   struct tm_buf *text = data;
-  if (!line || text->len > REPORT_MAX)
+  struct tm_window_line shown = { .len = 0 };
+  size_t next = 0;
+  if (!line)
     return 0;
-  tm_buf_add(text, line->text, line->text_bytes);
+  if (tm_window_line(line->text, line->text_bytes, &next, &shown))
+    tm_buf_add(text, shown.text, shown.len);
+  if (shown.more > 0)
+    tm_buf_printf(text, " … %" PRId64 " more bytes", shown.more);
   tm_buf_add_char(text, '\n');
-  return 0;
+  return text->len > REPORT_MAX;
+}
+
+/* It may contain NUL. */
+static void add_report_text(struct tm_html *h, const struct tm_buf *report)
+{
+  tm_html_open(h, "pre");
+  tm_html_text_n(h, report->data, report->len);
+  tm_html_close(h, "pre");
 }
 
 static void add_replay(struct tm_html *h, const struct part *p)
@@ -215,7 +230,7 @@ static void add_mini_batch(struct tm_html *h, const struct tm_visit *v, void *da
   else if (report.len == 0)
     tm_html_put(h, "p class='dim'", "It has not been tried yet.");
   else
-    tm_html_put(h, "pre", report.data);
+    add_report_text(h, &report);
   if (report.len > REPORT_MAX)
     tm_html_put(h, "p class='more'", "The rest is left out: tidemill logs shows all of it.");
   tm_buf_release(&report);
