@@ -29,36 +29,52 @@ int tidemill_pipeline_set_command(struct tidemill_pipeline *p, const char *const
   return 0;
 }
 
-/* The words as a shell reads them, to free(). NULL: the record has none, or is damaged. */
-static char *text_of(const struct tm_json *words)
+/* The words, NULL-ended. False: the record has none, or is damaged. */
+static bool read_words(struct tidemill_record *r, const struct tm_json *words)
 {
-  struct tm_buf text = TM_BUF_NONE;
   for (size_t i = 0; i < tm_json_items(words); i++) {
     const struct tm_json *word = words->list.at[i];
-    if (word->type != TM_JSON_STRING) {
-      tm_buf_release(&text);
-      return NULL;
-    }
-    if (i > 0)
-      tm_buf_add_char(&text, ' ');
-    tm_text_shell(&text, word->string.at);
+    if (word->type != TM_JSON_STRING)
+      return false;
+    *TM_ARRAY_ADD(&r->words) = tm_xstrdup(word->string.at);
   }
-  return text.len > 0 ? tm_buf_take(&text) : NULL;
+  *TM_ARRAY_ADD(&r->words) = NULL;
+  return r->words.len > 1;
+}
+
+static void read_command(struct tidemill_record *r)
+{
+  const char *text = tidemill_record_definition(r);
+  struct tm_json *record = text ? tm_json_of(text) : NULL;
+  struct tm_json *command = tm_source_unpack(tm_json_get(record, "command"));
+  const char *here = tm_json_str(command, "directory", NULL);
+  if (here && read_words(r, tm_json_get(command, "words")))
+    r->directory = tm_xstrdup(here);
+  tm_json_free(command);
+  tm_json_free(record);
+}
+
+const char *const *tidemill_record_words(struct tidemill_record *r, const char **directory)
+{
+  if (r && !r->directory) {
+    TM_ARRAY_RELEASE_EACH(&r->words);
+    read_command(r);
+  }
+  if (directory)
+    *directory = r ? r->directory : NULL;
+  return r && r->directory ? (const char *const *)r->words.at : NULL;
 }
 
 const char *tidemill_record_command(struct tidemill_record *r, const char **directory)
 {
-  const char *text = r && !r->command ? tidemill_record_definition(r) : NULL;
-  if (text) {
-    struct tm_json *record = tm_json_of(text);
-    struct tm_json *command = tm_source_unpack(tm_json_get(record, "command"));
-    const char *here = tm_json_str(command, "directory", NULL);
-    r->command = here ? text_of(tm_json_get(command, "words")) : NULL;
-    r->directory = r->command ? tm_xstrdup(here) : NULL;
-    tm_json_free(command);
-    tm_json_free(record);
+  const char *const *words = tidemill_record_words(r, directory);
+  struct tm_buf text = TM_BUF_NONE;
+  for (size_t i = 0; words && !r->command && words[i]; i++) {
+    if (i > 0)
+      tm_buf_add_char(&text, ' ');
+    tm_text_shell(&text, words[i]);
   }
-  if (directory)
-    *directory = r ? r->directory : NULL;
+  if (text.len > 0)
+    r->command = tm_buf_take(&text);
   return r ? r->command : NULL;
 }

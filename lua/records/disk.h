@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "export/metrics.h"
 #include "inspect/inspection.h"
+#include "records/rerun.h"
 #include "report/error_groups.h"
 #include "store/history.h"
 #include "store/registry.h"
@@ -70,6 +71,9 @@ struct tidemill_record {
   char *cancel_asked_by, *nodes;                   /* or NULL */
   char *json, *definition, *result;                /* made when they are requested */
   char *command, *directory;                       /* likewise */
+  struct TM_ARRAY(char *) words;                   /* of the command, NULL-ended; likewise */
+  struct tm_rerun again;                           /* as last returned, or empty */
+  struct tidemill_rerun rerun;                     /* points to it, and has a text of its own */
   struct TM_ARRAY(struct tm_record_errors) errors; /* of each step, once they were requested */
   struct TM_ARRAY(struct tm_metrics_step) metrics; /* of each step, once they were requested */
   char *metrics_text;                              /* as last returned, or NULL */

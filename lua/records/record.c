@@ -420,6 +420,9 @@ static void forget(struct tidemill_record *r)
   free(r->definition);
   free(r->command);
   free(r->directory);
+  TM_ARRAY_RELEASE_EACH(&r->words);
+  tm_rerun_release(&r->again);
+  free((char *)(uintptr_t)r->rerun.text);
   free(r->result);
   free(r->metrics_text);
   *r = (struct tidemill_record) { .is_lent = r->is_lent,

@@ -11,8 +11,10 @@
 
 #include "api/own.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "inspect/resume_way.h"
 #include "inspect/verify.h"
+#include "job/failed_source.h"
 
 #define FILE_MAX    (64u << 20) /* bytes */
 #define PIECE_BYTES (64u << 10)
@@ -193,6 +195,75 @@ enum tidemill_resume_way tidemill_resume_way(const char *dir, struct tm_err *err
   free(path);
   free(cwd);
   return way;
+}
+
+/* ---- running failed items again ---- */
+
+static int check_rerun(struct tidemill_record *r, struct tm_err *err)
+{
+  const char *dir = r->info.dir;
+  struct tm_failed_source source;
+  if (*r->info.fault) {
+    *err = r->fault;
+    return err->code;
+  }
+  int rc = tm_failed_source_open(&source, tm_fs_real(), dir, NULL, "/", err);
+  tm_failed_source_release(&source);
+  if (rc < 0)
+    return rc;
+  if (r->info.counts->items_failed == 0)
+    return tm_err_set(err, TM_EUSAGE, "no item failed in job '%s'", dir);
+  if (!tm_rerun_can_be_alone(r))
+    return tm_err_set(err, TM_EUSAGE,
+                      "the failed items of job '%s' cannot be run alone: they are rows of a table, "
+                      "or nobody knows which ones they are",
+                      dir);
+  return 0;
+}
+
+static int refuse_command(const char *dir, struct tm_err *err)
+{
+  char *word = tm_text_shell_word(dir);
+  tm_err_set(err, TM_EUSAGE,
+             "the command that started job '%s' is not recorded, or cannot be given again as it "
+             "is; type it with --only-failed %s, and without options such as --output, which "
+             "belong to that job",
+             dir, word);
+  free(word);
+  return TM_EUSAGE;
+}
+
+int tidemill_record_rerun(struct tidemill_record *r, const struct tidemill_rerun **out,
+                          struct tm_err *err)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  err = TM_ERR_OWN(err);
+  if (tm_need(err, "tidemill_record_rerun()", "r", r, "out", out, NULL) < 0)
+    return TM_EUSAGE;
+  *out = NULL;
+  int rc = check_rerun(r, err);
+  if (rc < 0)
+    return rc;
+  tm_rerun_release(&r->again);
+  free((char *)(uintptr_t)r->rerun.text);
+  r->rerun.text = NULL;
+  if (!tm_rerun_init(&r->again, r, true))
+    return refuse_command(r->info.dir, err);
+  tm_rerun_add_text(&text, &r->again, NULL);
+  *TM_ARRAY_ADD(&r->again.argv) = NULL;
+  r->rerun = (struct tidemill_rerun) { .size = sizeof r->rerun,
+                                       .argv = (const char *const *)r->again.argv.at,
+                                       .directory = r->again.directory ? r->again.directory : "",
+                                       .text = tm_buf_take(&text) };
+  *out = &r->rerun;
+  return 0;
+}
+
+int tidemill_record_trust(const struct tidemill_record *r, struct tm_err *err)
+{
+  err = TM_ERR_OWN(err);
+  int rc = tm_need(err, "tidemill_record_trust()", "r", r, NULL);
+  return rc < 0 ? rc : tm_trust_job(tm_fs_real(), r->info.dir, err);
 }
 
 /* ---- verification ---- */

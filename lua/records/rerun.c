@@ -3,6 +3,8 @@
  * --only-failed takes the items in failed_items.jsonl. It refuses rows of tables. If run() returned
  * fewer elements than items, the list does not say which items failed. Then the line names the
  * command that runs the whole job again.
+ *
+ * A command is words first, which a program can start without a shell. Its text is made of them.
  */
 #include "records/rerun.h"
 
@@ -31,7 +33,7 @@ static int on_failure(const struct tidemill_failure *f, void *data)
   return (*f->item || f->are_rows) || ++l->lines == LINES_MAX;
 }
 
-static bool can_run_alone(struct tidemill_record *job)
+bool tm_rerun_can_be_alone(struct tidemill_record *job)
 {
   const struct tidemill_record_step *step;
   struct look l = { .lines = 0 };
@@ -51,14 +53,115 @@ static bool has_params(struct tidemill_record *job)
   return yes;
 }
 
-/* Adds the pipeline file, with the parameters of the job. */
-static void add_run(struct tm_buf *out, struct tidemill_record *job)
+/* ---- the command ---- */
+
+static void add_word(struct tm_rerun *c, const char *word)
+{
+  *TM_ARRAY_ADD(&c->argv) = tm_xstrdup(word);
+}
+
+/* The pipeline file, with the parameters of the job. */
+static void take_file(struct tm_rerun *c, struct tidemill_record *job)
 {
   const struct tidemill_record_info *info = tidemill_record_info(job);
   bool has = has_params(job);
-  tm_buf_add_str(out, has ? "tidemill run --like " : "tidemill run ");
-  tm_text_shell(out, has ? info->dir : info->file);
+  add_word(c, "tidemill");
+  add_word(c, "run");
+  if (has)
+    add_word(c, "--like");
+  add_word(c, has ? info->dir : info->file);
 }
+
+static bool is_option(const char *word, const char *name)
+{
+  for (; *name; word++, name++)
+    if ((*word == '_' ? '-' : *word) != *name)
+      return false;
+  return true;
+}
+
+/* Whether options may follow the recorded command, and it can be given again as it is. "...":
+ * values of environment variables, which are not recorded. */
+static bool can_extend(const char *const *words)
+{
+  static const char *const others[] = { "--output", "--resume", "--job-dir", "--only-failed" };
+  if (!words[0] || strcmp(words[0], "tidemill") != 0 || !words[1] || strcmp(words[1], "map") != 0)
+    return false;
+  for (size_t i = 2; words[i]; i++) {
+    if (strcmp(words[i], "--") == 0 || strcmp(words[i], "-") == 0 || strstr(words[i], "..."))
+      return false;
+    for (size_t k = 0; k < TM_COUNT_OF(others); k++)
+      if (is_option(words[i], others[k]))
+        return false;
+  }
+  return true;
+}
+
+/* The recorded command of a map job. False: it cannot be given again as it is. */
+static bool take_recorded(struct tm_rerun *c, struct tidemill_record *job)
+{
+  const char *directory;
+  const char *const *words = tidemill_record_words(job, &directory);
+  if (!words || !can_extend(words))
+    return false;
+  for (size_t i = 0; words[i]; i++)
+    add_word(c, words[i]);
+  c->directory = tm_xstrdup(directory);
+  return true;
+}
+
+bool tm_rerun_init(struct tm_rerun *c, struct tidemill_record *job, bool only_failed)
+{
+  const struct tidemill_record_info *info = tidemill_record_info(job);
+  bool is_known = true;
+  *c = (struct tm_rerun) { .directory = NULL };
+  if (*info->file)
+    take_file(c, job);
+  else
+    is_known = take_recorded(c, job);
+  if (is_known && only_failed) {
+    add_word(c, "--only-failed");
+    add_word(c, info->dir);
+  }
+  return is_known;
+}
+
+void tm_rerun_release(struct tm_rerun *c)
+{
+  TM_ARRAY_RELEASE_EACH(&c->argv);
+  free(c->directory);
+  c->directory = NULL;
+}
+
+void tm_rerun_add_text(struct tm_buf *out, const struct tm_rerun *c, const char *here)
+{
+  if (c->directory && !(here && strcmp(here, c->directory) == 0)) {
+    tm_buf_add_str(out, "cd ");
+    tm_text_shell(out, c->directory);
+    tm_buf_add_str(out, " && ");
+  }
+  for (size_t i = 0; i < c->argv.len && c->argv.at[i]; i++) {
+    if (i > 0)
+      tm_buf_add_char(out, ' ');
+    tm_text_shell(out, c->argv.at[i]);
+  }
+}
+
+/* For a shell in the current directory. False: the command is not known. */
+static bool add_command(struct tm_buf *out, struct tidemill_record *job, bool only_failed)
+{
+  struct tm_rerun c;
+  char *here = getcwd(NULL, 0);
+  bool is_known = here && tm_rerun_init(&c, job, only_failed);
+  if (is_known)
+    tm_rerun_add_text(out, &c, here);
+  if (here)
+    tm_rerun_release(&c);
+  free(here);
+  return is_known;
+}
+
+/* ---- the lines ---- */
 
 void tm_rerun_append_command(struct tm_err *err, const char *anew)
 {
@@ -110,48 +213,14 @@ void tm_rerun_add_without_job(struct tm_buf *out, struct tidemill_record *job,
   tm_json_free(v);
 }
 
-/* Whether options may follow the recorded command, and it can be typed again as it is. */
-static bool can_extend(const char *command)
-{
-  static const char *const others[] = { " -- ",      "...",        " - ",           " --output",
-                                        " --resume", " --job-dir", " --only-failed" };
-  size_t n = strlen(command);
-  if (strncmp(command, "tidemill map ", strlen("tidemill map ")) != 0 ||
-      (n > 2 && strcmp(command + n - 2, " -") == 0))
-    return false;
-  for (size_t i = 0; i < TM_COUNT_OF(others); i++)
-    if (strstr(command, others[i]))
-      return false;
-  return true;
-}
-
-/* Adds the recorded command of a map job. False: it cannot be typed again as it is. */
-static bool add_recorded(struct tm_buf *out, struct tidemill_record *job)
-{
-  const char *directory, *command = tidemill_record_command(job, &directory);
-  char *here = command && can_extend(command) ? getcwd(NULL, 0) : NULL;
-  if (!here)
-    return false;
-  if (strcmp(here, directory) != 0) {
-    tm_buf_add_str(out, "cd ");
-    tm_text_shell(out, directory);
-    tm_buf_add_str(out, " && ");
-  }
-  tm_buf_add_str(out, command);
-  free(here);
-  return true;
-}
-
 void tm_rerun_add_anew(struct tm_buf *out, struct tidemill_record *job, tm_own_command own,
                        void *data)
 {
   struct tm_buf command = TM_BUF_NONE;
   if (own)
     own(data, &command, NULL);
-  else if (*tidemill_record_info(job)->file)
-    add_run(&command, job);
   else
-    (void)add_recorded(&command, job);
+    (void)add_command(&command, job, false);
   if (command.len > 0)
     tm_buf_printf(out, "; to start a new job: %s", command.data);
   tm_buf_release(&command);
@@ -171,26 +240,22 @@ void tm_rerun_append_anew(struct tm_err *err, const char *dir)
 bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_own_command own, void *data)
 {
   const struct tidemill_record_info *info = tidemill_record_info(job);
-  const char *only_failed = can_run_alone(job) ? info->dir : NULL;
+  const char *only_failed = tm_rerun_can_be_alone(job) ? info->dir : NULL;
   if (info->counts->items_failed == 0)
     return false;
   tm_buf_add_str(out, only_failed ? "to run the failed items again: "
                                   : "the failed items cannot be run alone (rows of a table, or "
                                     "nobody knows which ones); to run all again: ");
-  if (*info->file) {
-    add_run(out, job);
-    tm_buf_add_str(out, only_failed ? " --only-failed " : " --no-reuse");
-    if (only_failed)
-      tm_text_shell(out, only_failed);
-  } else if (own) {
+  if (own && !*info->file) {
     own(data, out, only_failed);
-  } else {
-    bool is_whole = add_recorded(out, job);
-    tm_buf_add_str(out, is_whole ? "" : "the command that started the job");
+  } else if (!add_command(out, job, only_failed != NULL)) {
+    tm_buf_add_str(out, "the command that started the job");
     if (only_failed) {
-      tm_buf_add_str(out, is_whole ? " --only-failed " : ", with --only-failed ");
+      tm_buf_add_str(out, ", with --only-failed ");
       tm_text_shell(out, only_failed);
     }
+  } else if (*info->file && !only_failed) {
+    tm_buf_add_str(out, " --no-reuse");
   }
   return true;
 }

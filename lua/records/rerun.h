@@ -1,4 +1,4 @@
-/* rerun.h - the line that shows how to run the failed items of a Completed job again. */
+/* rerun.h - how to run the failed items of a job again: the command, and the line that shows it. */
 #ifndef TM_RECORDS_RERUN_H
 #define TM_RECORDS_RERUN_H
 
@@ -6,6 +6,22 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/mem.h"
+
+/* A command that starts a new job. */
+struct tm_rerun {
+  struct TM_ARRAY(char *) argv;
+  char *directory; /* where it must run; NULL: anywhere */
+};
+
+/* Whether it is known which items of the job failed, and none are rows of a table. */
+bool tm_rerun_can_be_alone(struct tidemill_record *job);
+/* Over all items of `job`, or those that failed. False: the command that started the job is not
+ * recorded, or cannot be given again as it is. Release it in either case. */
+bool tm_rerun_init(struct tm_rerun *c, struct tidemill_record *job, bool only_failed);
+void tm_rerun_release(struct tm_rerun *c);
+/* Adds it for a shell in the directory `here`; NULL: in any directory. */
+void tm_rerun_add_text(struct tm_buf *out, const struct tm_rerun *c, const char *here);
 
 /* Adds the line without a line break; false, and nothing: no item failed. `own`, or NULL, adds the
  * command that started a job without a pipeline file; `only_failed`: the job whose failed items it

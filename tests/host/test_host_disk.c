@@ -562,6 +562,7 @@ static void queries_of_a_null_object_return_nothing(void **state)
   assert_null(tidemill_record_definition(NULL));
   assert_null(tidemill_record_result(NULL));
   assert_null(tidemill_record_command(NULL, NULL));
+  assert_null(tidemill_record_words(NULL, NULL));
   assert_null(tidemill_dataset_info(NULL));
   assert_null(tidemill_dataset_path(NULL, 0));
   assert_null(tidemill_dataset_tag(NULL, 0));

@@ -231,6 +231,143 @@ static void a_job_over_failed_items_resumes_with_the_same_items(void **state)
   host_end(&h);
 }
 
+/* ---- the command that runs failed items again ---- */
+
+static struct tidemill_record *open_record(struct host *h, const char *dir)
+{
+  struct tidemill_record *r = NULL;
+  host_must(h, tidemill_record_open(&r, NULL, dir, &h->err));
+  return r;
+}
+
+static void refuses(struct host *h, const char *dir, const char *words)
+{
+  const struct tidemill_rerun *rerun = (const void *)h;
+  struct tidemill_record *r = open_record(h, dir);
+  host_expect(h, tidemill_record_rerun(r, &rerun, &h->err), TIDEMILL_EUSAGE, words);
+  assert_null(rerun);
+  tidemill_record_close(r);
+}
+
+static void expect_words(const char *const *argv, const char *const *words)
+{
+  for (size_t i = 0; words[i]; i++, argv++) {
+    assert_non_null(*argv);
+    assert_string_equal(*argv, words[i]);
+  }
+  assert_null(*argv);
+}
+
+static void failed_items_of_a_pipeline_file_have_a_command(void **state)
+{
+  struct host h;
+  char dir[256], text[600];
+  const struct tidemill_rerun *rerun;
+  host_setup(&h, "good", 2, "bad", 1, NULL);
+  setup(&h);
+  host_load(&h);
+  host_must(&h, tidemill_job_submit(&h.job, h.pipeline, &h.options, &h.err));
+  host_wait(&h);
+  snprintf(dir, sizeof dir, "%s", tidemill_job_dir(h.job));
+  refuses(&h, dir, "is still running");
+  tidemill_job_close(h.job);
+  h.job = NULL;
+  struct tidemill_record *r = open_record(&h, dir);
+  host_must(&h, tidemill_record_rerun(r, &rerun, &h.err));
+  assert_int_equal(rerun->size, sizeof *rerun);
+  const char *file = tidemill_record_info(r)->file;
+  const char *const words[] = { "tidemill", "run", file, "--only-failed", dir, NULL };
+  expect_words(rerun->argv, words);
+  assert_string_equal(rerun->directory, "");
+  snprintf(text, sizeof text, "tidemill run %s --only-failed %s", file, dir);
+  assert_string_equal(rerun->text, text);
+  host_must(&h, tidemill_record_rerun(r, &rerun, &h.err)); /* again */
+  expect_words(rerun->argv, words);
+  host_expect(&h, tidemill_record_rerun(NULL, &rerun, &h.err), TIDEMILL_EUSAGE, "`r` is NULL");
+  host_expect(&h, tidemill_record_rerun(r, NULL, &h.err), TIDEMILL_EUSAGE, "`out` is NULL");
+  host_must(&h, tidemill_record_trust(r, &h.err));
+  assert_int_equal(chmod(dir, 0770), 0);
+  host_expect(&h, tidemill_record_trust(r, &h.err), TIDEMILL_EUSAGE, "other users can write to it");
+  assert_int_equal(chmod(dir, 0700), 0);
+  assert_int_equal(unlink(strcat(dir, "/job_result.json")), 0);
+  *strrchr(dir, '/') = '\0';
+  refuses(&h, dir, "was interrupted");
+  tidemill_record_close(r);
+  host_end(&h);
+}
+
+static void a_job_without_failed_items_has_none(void **state)
+{
+  struct host h;
+  char dir[256];
+  host_setup(&h, "good", 1, NULL);
+  setup(&h);
+  host_load(&h);
+  run(&h, dir);
+  refuses(&h, dir, "no item failed in job '");
+  host_end(&h);
+}
+
+/* Puts `word` in the place of "-N" in the record. */
+static void put_word(const char *dir, const char *record, const char *word)
+{
+  char path[300];
+  const char *at = strstr(record, "\"-N\"");
+  assert_non_null(at);
+  snprintf(path, sizeof path, "%s/job.json", dir);
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fprintf(f, "%.*s\"%s\"%s", (int)(at - record), record, word, at + 4);
+  assert_int_equal(fclose(f), 0);
+}
+
+/* The command of a job without a pipeline file is what its record holds. */
+static void a_recorded_command_is_given_again_as_it_is(void **state)
+{
+  static const char *const given[] = { "tidemill", "map", "it's.lua", "in", "-N", "1", NULL };
+  static const char *const others[] = { "--",       "-",         "A=...",        "--output=x",
+                                        "--resume", "--job_dir", "--only-failed" };
+  struct host h;
+  char dir[256], here[256], text[800], want[800];
+  const char *directory;
+  const struct tidemill_rerun *rerun;
+  host_setup(&h, "good", 1, "bad", 1, NULL);
+  setup(&h);
+  host_must(&h, tidemill_pipeline_new(&h.pipeline, h.rt, "built", h.dir, &h.err));
+  host_must(&h, tidemill_pipeline_add_step(&h.step, h.pipeline, "score", "score.lua", &h.err));
+  host_must(&h, tidemill_pipeline_step_set(h.step, "run_max_try", "1", &h.err));
+  host_must(&h, tidemill_pipeline_step_set(h.step, "error_threshold", "-1", &h.err));
+  host_must(&h, tidemill_pipeline_step_set(h.step, "mini_batch_size", "1", &h.err));
+  host_must(&h, tidemill_pipeline_step_add_files(&h.input, h.step, "in", NULL, &h.err));
+  int before = open(".", O_PATH | O_CLOEXEC);
+  assert_int_equal(chdir(h.dir), 0);
+  assert_non_null(getcwd(here, sizeof here));
+  host_must(&h, tidemill_pipeline_set_command(h.pipeline, given, &h.err));
+  assert_int_equal(fchdir(before), 0);
+  close(before);
+  run(&h, dir);
+  struct tidemill_record *r = open_record(&h, dir);
+  expect_words(tidemill_record_words(r, &directory), given);
+  assert_string_equal(directory, here);
+  host_must(&h, tidemill_record_rerun(r, &rerun, &h.err));
+  const char *const words[] = { "tidemill", "map",           "it's.lua", "in", "-N",
+                                "1",        "--only-failed", dir,        NULL };
+  expect_words(rerun->argv, words);
+  assert_string_equal(rerun->directory, here);
+  snprintf(text, sizeof text, "cd %s && tidemill map 'it'\\''s.lua' in -N 1 --only-failed %s", here,
+           dir);
+  assert_string_equal(rerun->text, text);
+  char *record = strdup(tidemill_record_definition(r));
+  tidemill_record_close(r);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    put_word(dir, record, others[i]);
+    snprintf(want, sizeof want, "type it with --only-failed %s", dir);
+    refuses(&h, dir, want);
+  }
+  free(record);
+  host_end(&h);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -241,6 +378,9 @@ int main(void)
     cmocka_unit_test(a_job_is_like_an_earlier_one),
     cmocka_unit_test(only_failed_items_are_run),
     cmocka_unit_test(a_job_over_failed_items_resumes_with_the_same_items),
+    cmocka_unit_test(failed_items_of_a_pipeline_file_have_a_command),
+    cmocka_unit_test(a_job_without_failed_items_has_none),
+    cmocka_unit_test(a_recorded_command_is_given_again_as_it_is),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,6 +224,9 @@ TIDEMILL_API const char *tidemill_record_definition(struct tidemill_record *r);
 /* The command line that started the job, as it can be typed in a shell in `directory`. It has "..."
  * instead of values of environment variables. `directory` may be NULL. NULL: it is not recorded. */
 TIDEMILL_API const char *tidemill_record_command(struct tidemill_record *r, const char **directory);
+/* The same as words, NULL-ended, for a program that starts it without a shell. */
+TIDEMILL_API const char *const *tidemill_record_words(struct tidemill_record *r,
+                                                      const char **directory);
 /* The job's job_result.json. NULL: there is none. */
 TIDEMILL_API const char *tidemill_record_result(struct tidemill_record *r);
 
@@ -328,6 +331,26 @@ enum tidemill_resume_way {
  * of mini-batches, and changes nothing. */
 TIDEMILL_API enum tidemill_resume_way tidemill_resume_way(const char *dir,
                                                           struct tidemill_error *err);
+
+/* A command that runs the failed items of a job again, as a new job. */
+struct tidemill_rerun {
+  size_t size;
+  const char *const *argv; /* NULL-ended; the first word is "tidemill" */
+  const char *directory;   /* where it must run; "": anywhere */
+  const char *text;        /* both for a shell: "cd DIRECTORY && tidemill ..." */
+};
+/* Finds out how to run only the failed items of a job that has ended. The result belongs to the
+ * record, until the next call with it. Reads the lists of failed items, and changes nothing.
+ * TIDEMILL_EUSAGE: no item failed; the job runs, or was interrupted; the failed items cannot be run
+ * alone, because they are rows of a table or nobody knows which ones they are; or the command that
+ * started the job is not recorded, or cannot be given again as it is. Otherwise the error of
+ * reading the job. */
+TIDEMILL_API int tidemill_record_rerun(struct tidemill_record *r, const struct tidemill_rerun **out,
+                                       struct tidemill_error *err);
+/* Whether what the job names may be run for a user who has not named its path: 0 if only this user
+ * and root can have written its directory, its job.json and the copies of its scripts. Otherwise
+ * TIDEMILL_EUSAGE, and `err` says who can write what, and how to keep them out. */
+TIDEMILL_API int tidemill_record_trust(const struct tidemill_record *r, struct tidemill_error *err);
 
 /* ---- Canceling a job that another process runs ----
  *
