@@ -29,7 +29,8 @@ struct question {
   char job[NAME_MAX + 1];
 };
 
-struct started { /* a process that resumes a job */
+struct started { /* a process that does something with a job */
+  enum tm_control_action action;
   char *dir;
   pid_t pid;
 };
@@ -53,14 +54,6 @@ __attribute__((format(printf, 3, 4))) static void say(struct tm_control_reply *r
 
 /* ---- the helper ---- */
 
-/* What another user could have put there is not run. */
-static bool is_our_own(const char *dir)
-{
-  struct stat st;
-  return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-         (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 static void cancel(const char *dir, bool now, struct tm_control_reply *reply)
 {
   struct tidemill_cancel *c = NULL;
@@ -77,10 +70,10 @@ static void cancel(const char *dir, bool now, struct tm_control_reply *reply)
 }
 
 /* A regular file, whatever a job has put in its place. */
-static int open_log(const char *dir)
+static int open_log(const char *dir, const char *name)
 {
   struct stat st;
-  char *path = tm_path_join(dir, TM_CONTROL_LOG);
+  char *path = tm_path_join(dir, name);
   int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   free(path);
   if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
@@ -92,7 +85,7 @@ static int open_log(const char *dir)
 }
 
 /* In a session of its own, with the signals of a program that a shell starts. Returns errno. */
-static int spawn(const struct helper *helper, char **argv, int log, pid_t *pid)
+static int spawn(const struct helper *helper, const struct tidemill_rerun *c, int log, pid_t *pid)
 {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t files;
@@ -111,7 +104,10 @@ static int spawn(const struct helper *helper, char **argv, int log, pid_t *pid)
   posix_spawn_file_actions_adddup2(&files, log, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, log, STDERR_FILENO);
   posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-  int code = posix_spawn(pid, helper->program, &files, &attributes, argv, environ);
+  if (*c->directory)
+    posix_spawn_file_actions_addchdir_np(&files, c->directory);
+  int code = posix_spawn(pid, helper->program, &files, &attributes,
+                         (char *const *)(uintptr_t)c->argv, environ);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   return code;
@@ -128,44 +124,85 @@ static void forget_ended(struct helper *helper)
 
 /* Also while the process that was started has not taken the job yet, so that its state is as
  * before: two pages may ask at once. */
-static bool is_being_resumed(struct helper *helper, const char *dir)
+static bool is_being_done(struct helper *helper, enum tm_control_action action, const char *dir)
 {
   forget_ended(helper);
   for (size_t i = 0; i < helper->started.len; i++)
-    if (strcmp(helper->started.at[i].dir, dir) == 0)
+    if (helper->started.at[i].action == action && strcmp(helper->started.at[i].dir, dir) == 0)
       return true;
   return false;
+}
+
+/* Runs the command, which prints into the file `name` of the job. False: the reply says why not. */
+static bool start(struct helper *helper, enum tm_control_action action, const char *dir,
+                  const struct tidemill_rerun *c, const char *name, struct tm_control_reply *reply)
+{
+  pid_t pid = 0;
+  int log = open_log(dir, name);
+  if (log < 0) {
+    say(reply, 500, "Cannot write '%s/%s': %s.", dir, name, strerror(errno));
+    return false;
+  }
+  int code = spawn(helper, c, log, &pid);
+  close(log);
+  if (code != 0) {
+    say(reply, 500, "Cannot run '%s'%s%s: %s.", helper->program, *c->directory ? " in " : "",
+        c->directory, strerror(code));
+    return false;
+  }
+  *TM_ARRAY_ADD(&helper->started) =
+      (struct started) { .action = action, .dir = tm_xstrdup(dir), .pid = pid };
+  return true;
 }
 
 static void resume(struct helper *helper, const char *dir, struct tm_control_reply *reply)
 {
   struct tm_err err = TM_ERR_NONE;
   const char *words;
-  char *argv[] = { "tidemill", "resume", (char *)dir, NULL };
-  pid_t pid = 0;
-  if (is_being_resumed(helper, dir)) {
+  const char *argv[] = { "tidemill", "resume", dir, NULL };
+  const struct tidemill_rerun command = { .argv = argv, .directory = "" };
+  if (is_being_done(helper, TM_CONTROL_RESUME, dir))
     say(reply, 409, "The job is being resumed already.");
-    return;
-  }
-  if (!tm_control_resumes(tidemill_resume_way(dir, &err), &words)) {
+  else if (!tm_control_resumes(tidemill_resume_way(dir, &err), &words))
     say(reply, 409, "%s%s%s", words, *err.text ? " " : "", err.text);
-    return;
-  }
-  int log = open_log(dir);
-  if (log < 0) {
-    say(reply, 500, "Cannot write '%s/%s': %s.", dir, TM_CONTROL_LOG, strerror(errno));
-    return;
-  }
-  int code = spawn(helper, argv, log, &pid);
-  close(log);
-  if (code != 0) {
-    say(reply, 500, "Cannot run '%s': %s.", helper->program, strerror(code));
-    return;
-  }
-  *TM_ARRAY_ADD(&helper->started) = (struct started) { .dir = tm_xstrdup(dir), .pid = pid };
-  say(reply, 202,
-      "`tidemill resume` is started. It goes on without the portal, and what it prints is in %s.",
-      TM_CONTROL_LOG);
+  else if (start(helper, TM_CONTROL_RESUME, dir, &command, TM_CONTROL_LOG, reply))
+    say(reply, 202,
+        "`tidemill resume` is started. It goes on without the portal, and what it prints is in %s.",
+        TM_CONTROL_LOG);
+}
+
+static void run_failed(struct helper *helper, struct tidemill_record *record, const char *dir,
+                       struct tm_control_reply *reply)
+{
+  struct tm_err err = TM_ERR_NONE;
+  const struct tidemill_rerun *command;
+  if (is_being_done(helper, TM_CONTROL_ONLY_FAILED, dir))
+    say(reply, 409, "The failed items are being run again already.");
+  else if (tidemill_record_rerun(record, &command, &err) < 0)
+    say(reply, 409, "%s", err.text);
+  else if (start(helper, TM_CONTROL_ONLY_FAILED, dir, command, TM_CONTROL_RERUN_LOG, reply))
+    say(reply, 202,
+        "A new job is started, and will appear in the list of jobs. It goes on without the portal, "
+        "and what it prints is in %s of this job.",
+        TM_CONTROL_RERUN_LOG);
+}
+
+static void act_on(struct helper *helper, enum tm_control_action action,
+                   struct tidemill_record *record, const char *dir, struct tm_control_reply *reply)
+{
+  struct tm_err err = TM_ERR_NONE;
+  const char *words;
+  int status = tm_control_check(action, tidemill_record_info(record)->state, &words);
+  if (tidemill_record_trust(record, &err) < 0)
+    say(reply, 403, "%s", err.text);
+  else if (status)
+    say(reply, status, "%s", words);
+  else if (action == TM_CONTROL_RESUME)
+    resume(helper, dir, reply);
+  else if (action == TM_CONTROL_ONLY_FAILED)
+    run_failed(helper, record, dir, reply);
+  else
+    cancel(dir, action == TM_CONTROL_CANCEL_NOW, reply);
 }
 
 static void act(struct helper *helper, const struct question *q, const char *dir,
@@ -173,25 +210,11 @@ static void act(struct helper *helper, const struct question *q, const char *dir
 {
   struct tidemill_record *record = NULL;
   struct tm_err err = TM_ERR_NONE;
-  const char *words;
-  if (!is_our_own(dir)) {
-    say(reply, 404,
-        "The workspace has no such job, or it belongs to another user, or others can "
-        "write to it.");
-    return;
-  }
-  if (tidemill_record_open(&record, NULL, dir, &err) < 0) {
+  if (tidemill_record_open(&record, NULL, dir, &err) < 0)
     say(reply, 404, "%s", err.text);
-    return;
-  }
-  int status = tm_control_check(q->action, tidemill_record_info(record)->state, &words);
-  tidemill_record_close(record);
-  if (status)
-    say(reply, status, "%s", words);
-  else if (q->action == TM_CONTROL_RESUME)
-    resume(helper, dir, reply);
   else
-    cancel(dir, q->action == TM_CONTROL_CANCEL_NOW, reply);
+    act_on(helper, q->action, record, dir, reply);
+  tidemill_record_close(record);
 }
 
 /* Until the portal ends. */
@@ -215,10 +238,20 @@ static void serve(struct helper *helper)
   }
 }
 
+/* A command runs elsewhere, where it would find another workspace. */
+static void name_workspace(const struct helper *helper)
+{
+  char *workspace = tm_path_dir(helper->jobs_dir);
+  if (setenv("TIDEMILL_WORKSPACE", workspace, 1) < 0)
+    _exit(1);
+  free(workspace);
+}
+
 /* Of all descriptors, it keeps the first three and its own. */
 __attribute__((noreturn)) static void become_helper(struct helper *helper)
 {
   int first = STDERR_FILENO + 1;
+  name_workspace(helper);
   (void)setsid(); /* Ctrl-C ends the portal, and so the helper */
   signal(SIGCHLD, SIG_DFL);
   if (helper->fd != first && dup3(helper->fd, first, O_CLOEXEC) < 0)

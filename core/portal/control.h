@@ -1,10 +1,14 @@
-/* control.h - cancels and resumes jobs, for a portal with --allow-control.
+/* control.h - cancels and resumes jobs, and runs their failed items again, for a portal with
+ * --allow-control.
  *
  * The portal itself stays confined. Before it is, it starts a process, the helper, which is not:
  * it takes an action and the name of a job of the workspace, and nothing else. The command is its
- * own, `tidemill resume DIR`, if the library says that this is how to resume the job. It runs in a
- * session of its own, without descriptors of the portal, and outlives both. The helper ends when
+ * own, `tidemill resume DIR`, if the library says that this is how to resume the job; for failed
+ * items it is the one that the library makes of the job's record. It runs in a session of its own,
+ * without descriptors of the portal and without a shell, and outlives both. The helper ends when
  * the portal does, even if that is killed.
+ *
+ * What a job names is run only if the library trusts the job: nobody has named its path.
  */
 #ifndef TM_PORTAL_CONTROL_H
 #define TM_PORTAL_CONTROL_H
@@ -14,8 +18,10 @@
 #include "base/err.h"
 #include "portal/control_rules.h"
 
-#define TM_CONTROL_LOG  "portal_resume.txt" /* in the job's directory: what the command prints */
-#define TM_CONTROL_TEXT 1000
+/* In the job's directory: what the command prints (record/job_dir.c knows the names). */
+#define TM_CONTROL_LOG       "portal_resume.txt"
+#define TM_CONTROL_RERUN_LOG "portal_only_failed.txt"
+#define TM_CONTROL_TEXT      1000
 
 struct tm_control {
   pid_t pid; /* 0: not started */

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-static const char *const names[] = { "", "cancel", "cancel-now", "resume" };
+static const char *const names[] = { "", "cancel", "cancel-now", "resume", "only-failed" };
 
 enum tm_control_action tm_control_action_of(const char *name)
 {
-  for (int i = TM_CONTROL_CANCEL; i <= TM_CONTROL_RESUME; i++)
+  for (int i = TM_CONTROL_CANCEL; i <= TM_CONTROL_ONLY_FAILED; i++)
     if (strcmp(name, names[i]) == 0)
       return (enum tm_control_action)i;
   return TM_CONTROL_NONE;
@@ -24,6 +24,25 @@ static bool can_go_on(enum tidemill_state state)
          state == TIDEMILL_STATE_INTERRUPTED;
 }
 
+/* What failed is known when a job has ended with a result. */
+static int check_only_failed(enum tidemill_state state, const char **words)
+{
+  switch (state) {
+  case TIDEMILL_STATE_COMPLETED:
+  case TIDEMILL_STATE_FAILED:
+  case TIDEMILL_STATE_CANCELED: return 0;
+  case TIDEMILL_STATE_INTERRUPTED:
+    *words = "The job was interrupted: what failed in it is known when it has ended. Resume it "
+             "first.";
+    return 409;
+  case TIDEMILL_STATE_RUNNING:
+  case TIDEMILL_STATE_SKIPPED:
+  case TIDEMILL_STATE_WAITING: break;
+  }
+  *words = "The job is running: what failed in it is known when it has ended.";
+  return 409;
+}
+
 int tm_control_check(enum tm_control_action action, enum tidemill_state state, const char **words)
 {
   bool is_running = state == TIDEMILL_STATE_RUNNING;
@@ -38,9 +57,10 @@ int tm_control_check(enum tm_control_action action, enum tidemill_state state, c
       return 0;
     *words = is_running ? "The job is running already." : "The job has nothing left to do.";
     return 409;
+  case TM_CONTROL_ONLY_FAILED: return check_only_failed(state, words);
   case TM_CONTROL_NONE: break;
   }
-  *words = "The portal can cancel, cancel-now and resume.";
+  *words = "The portal can cancel, cancel-now, resume and only-failed.";
   return 404;
 }
 

@@ -11,7 +11,7 @@ struct tm_serve_options {
   struct tm_listen_options listen;
   const char *const *names; /* hosts that are allowed; NULL-ended, or NULL */
   bool opens;               /* a browser */
-  bool allows_control;      /* pages can cancel and resume jobs */
+  bool allows_control;      /* of pages (control_rules.h) */
 };
 
 /* Prints the URL. Returns the exit status: 0 a signal has ended it, 1 a portal runs already, or

@@ -56,6 +56,7 @@ static bool is_about_job(const char *name)
 {
   size_t n = strlen(name), end = strlen(".tmp");
   return strcmp(name, "report.html") == 0 || strcmp(name, "portal_resume.txt") == 0 ||
+         strcmp(name, "portal_only_failed.txt") == 0 ||
          (strncmp(name, ".tidemill-", 10) == 0 && strcmp(name + n - end, ".tmp") == 0);
 }
 

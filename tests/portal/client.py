@@ -32,10 +32,10 @@ class Answer:
 class Portal:
     """`tidemill portal`, until stop(). `url`, `port`, `prefix`, `token`: what it prints."""
 
-    def __init__(self, tidemill, workspace, *options, env=None, address=None):
+    def __init__(self, tidemill, workspace, *options, env=None, address=None, cwd=None):
         environment = dict(os.environ, TIDEMILL_WORKSPACE=workspace, **(env or {}))
         self.path = address
-        self.process = subprocess.Popen([tidemill, "portal", *options], env=environment,
+        self.process = subprocess.Popen([tidemill, "portal", *options], env=environment, cwd=cwd,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.said = ""
         for line in self.process.stdout:

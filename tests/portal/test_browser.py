@@ -95,7 +95,7 @@ class Browser(test_portal.Case):
         job, key, _ = test_portal.begin(self, "keyboard")
         self.browser.get(f"{self.base}jobs/{key}/job/")
         self.press("Cancel…")
-        dialog = self.browser.find_element("id", "control-dialog")
+        dialog = self.browser.find_element("id", "control-cancel")
         self.assertEqual(dialog.aria_role, "dialog")
         self.assertEqual(dialog.accessible_name, "Cancel the job?")
         self.assertIsNone(job.poll())

@@ -31,6 +31,15 @@ function run(mini_batch)
   return rows
 end
 """
+# Fails until the file `mended` exists; then it ends when `go` exists.
+FAILING = """
+function run(mini_batch)
+  if not io.open "FOLDER/mended" then error "not yet" end
+  io.open("FOLDER/begun", "w"):close()
+  while not io.open "FOLDER/go" do end
+  return mini_batch
+end
+"""
 # Ends when the file `go` exists.
 WAITING = """
 function run(mini_batch)
@@ -435,7 +444,8 @@ class Control(Case):
         pass
 
     def setUp(self):
-        self.portal = Portal(TIDEMILL, self.workspace, "--allow-control")
+        # The name leads elsewhere from the directory of a job.
+        self.portal = Portal(TIDEMILL, "workspace", "--allow-control", cwd=self.folder)
         self.addCleanup(self.end)
         page = self.portal.get("").text()
         self.token = re.search(r"data-token='?\"?([0-9a-f]{64})", page).group(1)
@@ -506,8 +516,48 @@ class Control(Case):
         mode = stat.S_IMODE(os.stat(folder).st_mode)
         os.chmod(folder, 0o770)
         self.addCleanup(os.chmod, folder, mode)
-        a = self.ask(self.key, "resume")
-        self.assertEqual((a.status, "others can write to it" in a.text()), (404, True), a.text())
+        for action in ("resume", "only-failed", "cancel"):
+            a = self.ask(self.key, action)
+            self.assertEqual((a.status, "other users can write to it" in a.text()), (403, True), a.text())
+
+    def test_failed_items_run_again_as_a_new_job(self):
+        go = os.path.join(self.folder, "failed")
+        os.makedirs(os.path.join(go, "in"))
+        self.write(os.path.join(go, "in", "one"), "one")
+        self.write(os.path.join(go, "fails.lua"), FAILING.replace("FOLDER", go))
+        run_job("fails.lua", go, self.workspace, "--error-threshold", "0").wait()
+        jobs = os.path.join(self.workspace, "jobs")
+        key, = [name for name in os.listdir(jobs) if name.startswith("fails-")]
+        offer = self.offer(key).replace('"', "'")
+        self.assertEqual(re.findall("data-action='([a-z-]+)'", offer), ["resume", "only-failed"])
+        self.assertEqual(re.findall("data-dialog='([a-z-]+)'", offer), re.findall("<dialog id='([a-z-]+)'", offer))
+        ids = re.findall("id='([a-z-]+)'", offer)
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertIn(" &amp;&amp; tidemill map fails.lua ", offer)
+        log = os.path.join(jobs, key, "portal_only_failed.txt")
+        os.mkfifo(log)
+        self.assertEqual(self.ask(key, "only-failed").status, 500)  # nothing waits for its reader
+        os.unlink(log)
+        self.addCleanup(self.write, os.path.join(go, "go"), "")
+        self.write(os.path.join(go, "mended"), "")
+        a = self.ask(key, "only-failed")
+        self.assertEqual((a.status, "portal_only_failed.txt" in a.text()), (202, True), a.text())
+        a = self.ask(key, "only-failed")
+        self.assertEqual((a.status, "already" in a.text()), (409, True), a.text())
+        wait_until(lambda: os.path.exists(os.path.join(go, "begun")), "the new job")
+        new, = [name for name in os.listdir(jobs) if name.startswith("fails-") and name != key]
+        self.assertEqual(self.ask(new, "only-failed").status, 409)  # it runs
+        self.assertIn("portal_only_failed.txt", self.offer(key))
+        self.assertEqual(stat.S_IMODE(os.stat(log).st_mode), 0o600)
+        folder = os.path.join(jobs, new)
+        pid = json.loads(subprocess.run([TIDEMILL, "status", folder, "--json"], capture_output=True).stdout)["pid"]
+        self.assertEqual(os.getsid(pid), pid)
+        self.portal.stop(signal.SIGKILL)
+        os.kill(pid, 0)
+        self.write(os.path.join(go, "go"), "")
+        wait_until(lambda: os.path.exists(os.path.join(folder, "job_result.json")), "its end")
+        with open(os.path.join(folder, "job_result.json")) as f:
+            self.assertEqual(json.load(f)["status"], "Completed")
 
     def test_what_is_wrong_is_refused(self):
         ask = self.ask
@@ -533,6 +583,10 @@ class Control(Case):
         self.portal = Portal(TIDEMILL, self.workspace)
         a = ask(self.key, "cancel")
         self.assertEqual((a.status, "--allow-control" in a.text()), (403, True))
+        self.assertEqual(ask(self.key, "only-failed").status, 403)
+        offer = self.offer(self.key)
+        self.assertIn(" --only-failed ", offer)
+        self.assertNotIn("data-action", offer)
         self.assertNotIn("data-token", self.portal.get("").text())
 
     def stranger(self):

@@ -1,4 +1,4 @@
-/* page_control.c - what can be done with a job: the button and its dialog, and the action. */
+/* page_control.c - what can be done with a job: the buttons and their dialogs, and the action. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +22,11 @@ static const struct {
                           "It goes on where it ended. Mini-batches that failed get new tries, and "
                           "those that succeeded do not run again. It goes on without the portal.",
                           "resume", "" },
+  [TM_CONTROL_ONLY_FAILED] = { "Run failed items again", "Run the failed items again?",
+                               "A new job runs only the items that failed in this one, which stays "
+                               "as it is. The new job appears in the list of jobs. It goes on "
+                               "without the portal.",
+                               "", "" },
 };
 
 static void add_what(struct tm_html *h, const struct tm_visit *v, const char *key,
@@ -46,11 +51,18 @@ static void add_what(struct tm_html *h, const struct tm_visit *v, const char *ke
 static void add_dialog(struct tm_html *h, const struct tm_visit *v, const char *key,
                        enum tm_control_action action, const char *command)
 {
-  tm_html_open(h, "button type='button' data-dialog='control-dialog'");
+  const char *name = tm_control_name(action);
+  tm_html_open(h, "button type='button'");
+  tm_html_attrf(h, "data-dialog", "control-%s", name);
   tm_html_textf(h, "%s…", kinds[action].button);
   tm_html_close(h, "button");
-  tm_html_open(h, "dialog id='control-dialog' aria-labelledby='control-title'");
-  tm_html_put(h, "h2 id='control-title'", kinds[action].title);
+  tm_html_open(h, "dialog");
+  tm_html_attrf(h, "id", "control-%s", name);
+  tm_html_attrf(h, "aria-labelledby", "control-%s-title", name);
+  tm_html_open(h, "h2");
+  tm_html_attrf(h, "id", "control-%s-title", name);
+  tm_html_text(h, kinds[action].title);
+  tm_html_close(h, "h2");
   tm_html_put(h, "p", kinds[action].words);
   add_what(h, v, key, action, command);
   tm_html_put(h, "button type='button' data-close=''", "Close");
@@ -60,36 +72,52 @@ static void add_dialog(struct tm_html *h, const struct tm_visit *v, const char *
   tm_html_close(h, "noscript");
 }
 
-static void add_log(struct tm_html *h, const struct tm_visit *v, const char *key, const char *dir)
+/* If the portal has started the command that prints into this file. */
+static void add_log(struct tm_html *h, const struct tm_visit *v, const char *key, const char *dir,
+                    const char *log, const char *words)
 {
   struct tm_job_file file;
-  if (tm_job_file_open(&file, dir, TM_CONTROL_LOG, NULL) < 0)
+  if (tm_job_file_open(&file, dir, log, NULL) < 0)
     return;
   close(file.fd);
   tm_html_open(h, "p class='dim'");
-  tm_html_text(h, "The portal has resumed it; what that printed: ");
+  tm_html_text(h, words);
   tm_html_open(h, "a");
-  tm_frame_href(h, v, "jobs/%s/view/end/%s", key, TM_CONTROL_LOG);
-  tm_html_text(h, TM_CONTROL_LOG);
+  tm_frame_href(h, v, "jobs/%s/view/end/%s", key, log);
+  tm_html_text(h, log);
   tm_html_close(h, "a");
   tm_html_close(h, "p");
 }
 
-void tm_piece_control(struct tm_html *h, const struct tm_visit *v, const char *key,
-                      const struct tidemill_record_info *job)
+static void add_only_failed(struct tm_html *h, const struct tm_visit *v, const char *key,
+                            struct tidemill_record *job)
 {
-  bool was_asked = *job->cancel_asked_by != '\0';
-  enum tm_control_action action = tm_control_offer(job->state, was_asked);
+  const struct tidemill_record_info *info = tidemill_record_info(job);
+  const struct tidemill_rerun *rerun;
+  const char *words;
+  if (tm_control_check(TM_CONTROL_ONLY_FAILED, info->state, &words) == 0 &&
+      info->counts->items_failed > 0 && tidemill_record_rerun(job, &rerun, NULL) == 0)
+    add_dialog(h, v, key, TM_CONTROL_ONLY_FAILED, rerun->text);
+}
+
+void tm_piece_control(struct tm_html *h, const struct tm_visit *v, const char *key,
+                      struct tidemill_record *job)
+{
+  const struct tidemill_record_info *info = tidemill_record_info(job);
   struct tm_buf command = TM_BUF_NONE;
-  if (*tm_text_or_empty(job->fault)) /* it cannot be read, or was removed */
+  if (*tm_text_or_empty(info->fault)) /* it cannot be read */
     return;
+  enum tm_control_action action = tm_control_offer(info->state, *info->cancel_asked_by != '\0');
   if (action != TM_CONTROL_NONE) {
     tm_buf_printf(&command, "tidemill %s ", kinds[action].command);
-    tm_text_shell(&command, job->dir);
+    tm_text_shell(&command, info->dir);
     tm_buf_add_str(&command, kinds[action].option);
     add_dialog(h, v, key, action, tm_buf_str(&command));
   }
-  add_log(h, v, key, job->dir);
+  add_only_failed(h, v, key, job);
+  add_log(h, v, key, info->dir, TM_CONTROL_LOG, "The portal has resumed it; what that printed: ");
+  add_log(h, v, key, info->dir, TM_CONTROL_RERUN_LOG,
+          "The portal has run its failed items again; what that printed: ");
   tm_buf_release(&command);
 }
 

@@ -68,7 +68,8 @@ static void add_ways(struct tm_html *h, const struct tm_visit *v, void *data)
 static void add_control(struct tm_html *h, const struct tm_visit *v, void *data)
 {
   const struct job *j = data;
-  tm_piece_control(h, v, j->key, j->info);
+  if (j->record) /* otherwise its files are gone */
+    tm_piece_control(h, v, j->key, j->record);
 }
 
 static size_t list_sections(struct tm_page_section *out)

@@ -83,9 +83,9 @@ void tm_piece_bar(struct tm_html *h, int64_t succeeded, int64_t failed, int64_t 
 void tm_piece_time(struct tm_html *h, int64_t ns);     /* 0: "" */
 void tm_piece_duration(struct tm_html *h, int64_t ns); /* negative: "" */
 void tm_piece_bytes(struct tm_html *h, int64_t n);
-/* The button for what can be done with the job, and its dialog. */
+/* A button for each thing that can be done with the job, and its dialog. */
 void tm_piece_control(struct tm_html *h, const struct tm_visit *v, const char *key,
-                      const struct tidemill_record_info *job);
+                      struct tidemill_record *job);
 void tm_piece_command(struct tm_html *h, const char *command);
 /* Lines of a log, in an element of the class `log`. */
 void tm_piece_line(struct tm_html *h, const char *source, const char *text, size_t len,

@@ -22,7 +22,7 @@ enum tm_page_kind {
   TM_PAGE_VIEW,  /* a piece of a text file */
   TM_PAGE_LOGS,
   TM_PAGE_METRICS,
-  TM_PAGE_ACTION, /* cancels or resumes a job */
+  TM_PAGE_ACTION, /* does something with a job (control_rules.h) */
   TM_PAGE_EVENTS, /* the event stream */
 };
 

@@ -90,6 +90,7 @@ static void what_is_written_about_a_job_goes_with_it(void **state)
   char *job = put_job(*state);
   store_put(*state, "jobs/one/report.html", "<!doctype html>", 15);
   store_put(*state, "jobs/one/portal_resume.txt", "", 0);
+  store_put(*state, "jobs/one/portal_only_failed.txt", "", 0);
   store_put(*state, "jobs/one/.tidemill-0123456789abcdef.tmp", "", 0);
   assert_int_equal(tm_job_remove(tm_fs_real(), job, NULL), 0);
   assert_false(tm_fs_exists(tm_fs_real(), job));

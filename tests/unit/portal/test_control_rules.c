@@ -18,20 +18,21 @@ static void each_state_has_its_actions(void **state)
 {
   static const struct {
     enum tidemill_state state;
-    int cancel, resume;
+    int cancel, resume, only_failed;
     enum tm_control_action offer;
   } cases[] = {
-    { TIDEMILL_STATE_RUNNING, 0, 409, TM_CONTROL_CANCEL },
-    { TIDEMILL_STATE_COMPLETED, 409, 409, TM_CONTROL_NONE },
-    { TIDEMILL_STATE_FAILED, 409, 0, TM_CONTROL_RESUME },
-    { TIDEMILL_STATE_CANCELED, 409, 0, TM_CONTROL_RESUME },
-    { TIDEMILL_STATE_INTERRUPTED, 409, 0, TM_CONTROL_RESUME },
-    { TIDEMILL_STATE_WAITING, 409, 409, TM_CONTROL_NONE },
+    { TIDEMILL_STATE_RUNNING, 0, 409, 409, TM_CONTROL_CANCEL },
+    { TIDEMILL_STATE_COMPLETED, 409, 409, 0, TM_CONTROL_NONE },
+    { TIDEMILL_STATE_FAILED, 409, 0, 0, TM_CONTROL_RESUME },
+    { TIDEMILL_STATE_CANCELED, 409, 0, 0, TM_CONTROL_RESUME },
+    { TIDEMILL_STATE_INTERRUPTED, 409, 0, 409, TM_CONTROL_RESUME },
+    { TIDEMILL_STATE_WAITING, 409, 409, 409, TM_CONTROL_NONE },
   };
   for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
     assert_int_equal(check(TM_CONTROL_CANCEL, cases[i].state), cases[i].cancel);
     assert_int_equal(check(TM_CONTROL_CANCEL_NOW, cases[i].state), cases[i].cancel);
     assert_int_equal(check(TM_CONTROL_RESUME, cases[i].state), cases[i].resume);
+    assert_int_equal(check(TM_CONTROL_ONLY_FAILED, cases[i].state), cases[i].only_failed);
     assert_int_equal(check(TM_CONTROL_NONE, cases[i].state), 404);
     assert_int_equal(tm_control_offer(cases[i].state, false), cases[i].offer);
   }
@@ -41,9 +42,11 @@ static void each_state_has_its_actions(void **state)
 
 static void actions_have_names(void **state)
 {
-  for (int i = TM_CONTROL_CANCEL; i <= TM_CONTROL_RESUME; i++)
+  for (int i = TM_CONTROL_CANCEL; i <= TM_CONTROL_ONLY_FAILED; i++)
     assert_int_equal(tm_control_action_of(tm_control_name((enum tm_control_action)i)), i);
-  static const char *const others[] = { "", "Cancel", "cancel ", "remove", "resume\n" };
+  static const char *const others[] = {
+    "", "Cancel", "cancel ", "remove", "resume\n", "only_failed"
+  };
   for (size_t i = 0; i < TM_COUNT_OF(others); i++)
     assert_int_equal(tm_control_action_of(others[i]), TM_CONTROL_NONE);
 }
