@@ -2,6 +2,7 @@
 
 TM_LONG=1: also what takes ten seconds.
 """
+import ctypes
 import json
 import os
 import re
@@ -558,6 +559,34 @@ class Control(Case):
         wait_until(lambda: os.path.exists(os.path.join(folder, "job_result.json")), "its end")
         with open(os.path.join(folder, "job_result.json")) as f:
             self.assertEqual(json.load(f)["status"], "Completed")
+
+    def test_only_the_helper_can_write(self):
+        libc = ctypes.CDLL(None)
+        if libc.syscall(444, None, 0, 1) < 1:  # landlock_create_ruleset(): its version
+            self.skipTest("the kernel has no Landlock")
+        self.portal.stop()
+        target = os.path.join(self.folder, "written")
+        probe = os.path.join(os.path.dirname(TIDEMILL), "tests", "portal", "writes_on_signal.so")
+        options = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        environment = {"LD_PRELOAD": probe, "TM_WRITE_TO": target, "ASAN_OPTIONS": options}
+        for given in ((), ("--allow-control",)):
+            self.portal = Portal(TIDEMILL, self.workspace, *given, env=environment)
+            pid = self.portal.pid()
+            with open(f"/proc/{pid}/task/{pid}/children") as f:
+                others = [int(n) for n in f.read().split()]  # what removes its files; the helper
+            self.assertEqual(len(others), 1 + len(given))
+            self.assertEqual(self.try_to_write(pid), "refused\n")
+            self.assertFalse(os.path.exists(target))
+            for one in others:
+                self.assertEqual(self.try_to_write(one), "written\n")
+                os.unlink(target)
+            self.portal.stop()
+
+    def try_to_write(self, pid):
+        os.kill(pid, signal.SIGUSR1)
+        errors = self.portal.process.stderr
+        self.assertTrue(select.select([errors], [], [], 60)[0], "the process says nothing")
+        return errors.readline()
 
     def test_what_is_wrong_is_refused(self):
         ask = self.ask
