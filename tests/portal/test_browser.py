@@ -110,6 +110,21 @@ class Browser(test_portal.Case):
         self.press("Resume…")
         self.assertEqual(self.console(), [])
 
+    def test_failed_items_run_again_after_a_dialog(self):
+        jobs = os.path.join(self.workspace, "jobs")
+        before = set(os.listdir(jobs))
+        self.browser.get(f"{self.base}jobs/{self.key}/job/")
+        self.press("Run failed items again…")
+        dialog = self.browser.find_element("css selector", "dialog[open]")
+        self.assertEqual(dialog.accessible_name, "Run the failed items again?")
+        self.keys(Keys.ENTER)
+        said = lambda: dialog.find_element("class name", "said").text
+        wait_until(lambda: said().startswith("A new job is started"), "the answer")
+        ended = lambda: [name for name in set(os.listdir(jobs)) - before
+                         if os.path.exists(os.path.join(jobs, name, "job_result.json"))]
+        wait_until(ended, "the end of the new job")
+        self.assertEqual(self.console(), [])
+
     def test_a_job_is_watched_until_its_end_and_the_portal_comes_back(self):
         self.write("wait.lua", test_portal.WAITING.replace("FOLDER", self.folder))
         job = test_portal.run_job("wait.lua", self.folder, self.workspace)
