@@ -49,6 +49,8 @@ const char *const *tm_answer_headers(enum tm_answer_kind kind)
                                          "application/openmetrics-text; version=1.0.0; "
                                          "charset=utf-8",
                                          NULL };
+  static const char *const output[] = { EVERY, NEVER_KEPT,  type, "text/plain; charset=utf-8",
+                                        csp,   file_policy, NULL };
   static const char *const stream[] = { EVERY, NEVER_KEPT, type, "text/event-stream", NULL };
   switch (kind) {
   case TM_ANSWER_PAGE:
@@ -60,6 +62,7 @@ const char *const *tm_answer_headers(enum tm_answer_kind kind)
   case TM_ANSWER_ATTACHMENT: return file;
   case TM_ANSWER_METRICS: return metrics;
   case TM_ANSWER_STREAM: return stream;
+  case TM_ANSWER_OUTPUT: return output;
   }
   return file;
 }

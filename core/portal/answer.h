@@ -22,6 +22,7 @@ enum tm_answer_kind {
   TM_ANSWER_ATTACHMENT, /* a file of a job, downloaded */
   TM_ANSWER_METRICS,    /* OpenMetrics */
   TM_ANSWER_STREAM,     /* events */
+  TM_ANSWER_OUTPUT,     /* of a program, as it comes; `fd` is a pipe */
 };
 
 struct tm_header {
@@ -33,8 +34,8 @@ struct tm_answer {
   int status;
   enum tm_answer_kind kind;
   struct tm_buf body;
-  int fd;              /* -1: the body is in `body`; else `bytes` bytes of it, from `from` on */
-  int64_t from, bytes; /* of fd */
+  int fd; /* -1: the body is in `body`; a pipe; else `bytes` bytes of it, from `from` on */
+  int64_t from, bytes;                       /* of fd */
   struct TM_ARRAY(struct tm_header) headers; /* of this answer: Location, ETag, ... */
 };
 

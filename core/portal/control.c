@@ -3,9 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,15 +19,19 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-
-extern char **environ;
+#include "base/time.h"
+#include "portal/child.h"
+#include "portal/moment.h"
+#include "portal/replays.h"
 
 #define LIMIT_S 10
 
 struct question {
   unsigned number;
   enum tm_control_action action;
-  char job[NAME_MAX + 1];
+  int64_t asked_ns;
+  int64_t mini_batch;
+  char job[NAME_MAX + 1], step[NAME_MAX + 1];
 };
 
 struct started { /* a process that does something with a job */
@@ -40,6 +45,7 @@ struct helper {
   char *program;
   int fd;
   struct TM_ARRAY(struct started) started;
+  struct tm_replays replays;
 };
 
 __attribute__((format(printf, 3, 4))) static void say(struct tm_control_reply *reply, int status,
@@ -84,35 +90,6 @@ static int open_log(const char *dir, const char *name)
   return fd;
 }
 
-/* In a session of its own, with the signals of a program that a shell starts. Returns errno. */
-static int spawn(const struct helper *helper, const struct tidemill_rerun *c, int log, pid_t *pid)
-{
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_t files;
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGPIPE);
-  sigaddset(&defaults, SIGCHLD);
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, log, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, log, STDERR_FILENO);
-  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-  if (*c->directory)
-    posix_spawn_file_actions_addchdir_np(&files, c->directory);
-  int code = posix_spawn(pid, helper->program, &files, &attributes,
-                         (char *const *)(uintptr_t)c->argv, environ);
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  return code;
-}
-
 static void forget_ended(struct helper *helper)
 {
   for (size_t i = helper->started.len; i-- > 0;)
@@ -143,7 +120,8 @@ static bool start(struct helper *helper, enum tm_control_action action, const ch
     say(reply, 500, "Cannot write '%s/%s': %s.", dir, name, strerror(errno));
     return false;
   }
-  int code = spawn(helper, c, log, &pid);
+  int code =
+      tm_child_start(helper->program, c->argv, *c->directory ? c->directory : NULL, log, &pid);
   close(log);
   if (code != 0) {
     say(reply, 500, "Cannot run '%s'%s%s: %s.", helper->program, *c->directory ? " in " : "",
@@ -187,22 +165,66 @@ static void run_failed(struct helper *helper, struct tidemill_record *record, co
         TM_CONTROL_RERUN_LOG);
 }
 
-static void act_on(struct helper *helper, enum tm_control_action action,
-                   struct tidemill_record *record, const char *dir, struct tm_control_reply *reply)
+/* The mini-batches of a step; -1: there is no such step. */
+static int64_t count_mini_batches(struct tidemill_record *record, const char *step)
+{
+  for (size_t i = 0; i < tidemill_record_info(record)->steps_len; i++)
+    if (strcmp(tidemill_record_step(record, i)->name, step) == 0)
+      return tidemill_record_step(record, i)->counts->created;
+  return -1;
+}
+
+/* Nobody would read the output of a replay that starts when the portal waits no longer. */
+static void replay(struct helper *helper, const struct question *q, const char *dir,
+                   struct tm_control_reply *reply)
+{
+  char number[32];
+  const char *argv[] = {
+    "tidemill", "replay", dir, "--step", q->step, "--mini-batch", number, NULL
+  };
+  snprintf(number, sizeof number, "%" PRId64, q->mini_batch);
+  if (tm_replays_has(&helper->replays, dir)) {
+    say(reply, 409,
+        "A replay of this job is running already. It ends within a second when its page is closed, "
+        "or by Stop.");
+    return;
+  }
+  if (helper->replays.len == TM_REPLAYS) {
+    say(reply, 409, "%d replays of other jobs are running: end one of them first.", TM_REPLAYS);
+    return;
+  }
+  if (tm_moment_now_ns() - q->asked_ns > LIMIT_S * TM_S / 2) {
+    say(reply, 504, "The disk is slow: nothing is started. Try again.");
+    return;
+  }
+  int code = tm_replays_start(&helper->replays, helper->program, argv, dir, &reply->output);
+  if (code != 0)
+    say(reply, 500, "Cannot run '%s': %s.", helper->program, strerror(code));
+  else
+    say(reply, 200, "The replay runs.");
+}
+
+static void act_on(struct helper *helper, const struct question *q, struct tidemill_record *record,
+                   const char *dir, struct tm_control_reply *reply)
 {
   struct tm_err err = TM_ERR_NONE;
   const char *words;
-  int status = tm_control_check(action, tidemill_record_info(record)->state, &words);
+  int status = tm_control_check(q->action, tidemill_record_info(record)->state, &words);
+  if (q->action == TM_CONTROL_REPLAY)
+    status =
+        tm_control_check_mini_batch(count_mini_batches(record, q->step), q->mini_batch, &words);
   if (tidemill_record_trust(record, &err) < 0)
     say(reply, 403, "%s", err.text);
   else if (status)
     say(reply, status, "%s", words);
-  else if (action == TM_CONTROL_RESUME)
+  else if (q->action == TM_CONTROL_RESUME)
     resume(helper, dir, reply);
-  else if (action == TM_CONTROL_ONLY_FAILED)
+  else if (q->action == TM_CONTROL_ONLY_FAILED)
     run_failed(helper, record, dir, reply);
+  else if (q->action == TM_CONTROL_REPLAY)
+    replay(helper, q, dir, reply);
   else
-    cancel(dir, action == TM_CONTROL_CANCEL_NOW, reply);
+    cancel(dir, q->action == TM_CONTROL_CANCEL_NOW, reply);
 }
 
 static void act(struct helper *helper, const struct question *q, const char *dir,
@@ -213,28 +235,65 @@ static void act(struct helper *helper, const struct question *q, const char *dir
   if (tidemill_record_open(&record, NULL, dir, &err) < 0)
     say(reply, 404, "%s", err.text);
   else
-    act_on(helper, q->action, record, dir, reply);
+    act_on(helper, q, record, dir, reply);
   tidemill_record_close(record);
 }
 
-/* Until the portal ends. */
-static void serve(struct helper *helper)
+/* With the descriptor of `output`, which belongs to the portal then. */
+static void send_reply(int fd, const struct tm_control_reply *reply)
+{
+  union {
+    struct cmsghdr head;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } more = { .bytes = { 0 } };
+  struct iovec text = { (void *)reply, sizeof *reply };
+  struct msghdr message = { .msg_iov = &text, .msg_iovlen = 1 };
+  if (reply->output >= 0) {
+    more.head = (struct cmsghdr) { .cmsg_len = CMSG_LEN(sizeof(int)),
+                                   .cmsg_level = SOL_SOCKET,
+                                   .cmsg_type = SCM_RIGHTS };
+    memcpy(CMSG_DATA(&more.head), &reply->output, sizeof(int));
+    message.msg_control = more.bytes;
+    message.msg_controllen = sizeof more.bytes;
+  }
+  (void)sendmsg(fd, &message, MSG_NOSIGNAL);
+  if (reply->output >= 0)
+    close(reply->output);
+}
+
+/* Takes the next question. False: the portal has ended. */
+static bool answer(struct helper *helper)
 {
   struct question q;
-  ssize_t n;
-  while ((n = recv(helper->fd, &q, sizeof q, 0)) > 0 || (n < 0 && errno == EINTR)) {
-    struct tm_control_reply reply = { .number = q.number };
-    if (n != (ssize_t)sizeof q)
-      continue;
-    q.job[sizeof q.job - 1] = '\0';
-    if (*q.job == '\0' || *q.job == '.' || strchr(q.job, '/')) {
-      say(&reply, 404, "That is not the name of a job.");
-    } else {
-      char *dir = tm_path_join(helper->jobs_dir, q.job);
-      act(helper, &q, dir, &reply);
-      free(dir);
-    }
-    (void)send(helper->fd, &reply, sizeof reply, MSG_NOSIGNAL);
+  ssize_t n = recv(helper->fd, &q, sizeof q, MSG_DONTWAIT);
+  if (n <= 0)
+    return n < 0 && (errno == EINTR || errno == EAGAIN);
+  struct tm_control_reply reply = { .number = q.number, .output = -1 };
+  if (n != (ssize_t)sizeof q)
+    return true;
+  q.job[sizeof q.job - 1] = q.step[sizeof q.step - 1] = '\0';
+  if (*q.job == '\0' || *q.job == '.' || strchr(q.job, '/')) {
+    say(&reply, 404, "That is not the name of a job.");
+  } else {
+    char *dir = tm_path_join(helper->jobs_dir, q.job);
+    act(helper, &q, dir, &reply);
+    free(dir);
+  }
+  send_reply(helper->fd, &reply);
+  return true;
+}
+
+/* Until the portal ends, and with it the replays. */
+static void serve(struct helper *helper)
+{
+  bool is_asked = true;
+  while (is_asked || helper->replays.len > 0) {
+    struct pollfd polls[1 + TM_REPLAYS_POLLS] = { { is_asked ? helper->fd : -1, POLLIN, 0 } };
+    size_t n = 1 + tm_replays_polls(&helper->replays, polls + 1);
+    (void)poll(polls, n, tm_replays_timeout_ms(&helper->replays, tm_moment_now_ns()));
+    tm_replays_turn(&helper->replays, tm_moment_now_ns());
+    if (polls[0].revents)
+      is_asked = answer(helper);
   }
 }
 
@@ -319,23 +378,59 @@ int tm_control_start(struct tm_control *c, const char *jobs_dir, struct tm_err *
   return rc;
 }
 
-void tm_control_ask(struct tm_control *c, enum tm_control_action action, const char *job,
+/* Returns the bytes of it, 0 at the end, -1 and errno. */
+static ssize_t receive_reply(int fd, struct tm_control_reply *reply)
+{
+  union {
+    struct cmsghdr head;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } more;
+  struct iovec text = { reply, sizeof *reply };
+  struct msghdr message = { .msg_iov = &text,
+                            .msg_iovlen = 1,
+                            .msg_control = more.bytes,
+                            .msg_controllen = sizeof more.bytes };
+  ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+  const struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+  reply->output = -1;
+  if (head && head->cmsg_type == SCM_RIGHTS)
+    memcpy(&reply->output, CMSG_DATA(head), sizeof(int));
+  return n;
+}
+
+static bool set_question(struct question *q, const struct tm_control_request *r)
+{
+  const char *step = r->step ? r->step : "";
+  if (strlen(r->job) >= sizeof q->job || strlen(step) >= sizeof q->step)
+    return false;
+  memset(q, 0, sizeof *q);
+  q->action = r->action;
+  q->asked_ns = tm_moment_now_ns();
+  q->mini_batch = r->mini_batch;
+  memcpy(q->job, r->job, strlen(r->job));
+  memcpy(q->step, step, strlen(step));
+  return true;
+}
+
+void tm_control_ask(struct tm_control *c, const struct tm_control_request *r,
                     struct tm_control_reply *reply)
 {
-  struct question q = { .number = ++c->asked, .action = action };
+  struct question q;
   ssize_t n;
-  if (strlen(job) >= sizeof q.job) {
-    say(reply, 404, "That is not the name of a job.");
+  *reply = (struct tm_control_reply) { .output = -1 };
+  if (!set_question(&q, r)) {
+    say(reply, 404, "That is not the name of a job, or of a step.");
     return;
   }
-  memcpy(q.job, job, strlen(job) + 1);
+  q.number = ++c->asked;
   if (send(c->fd, &q, sizeof q, MSG_NOSIGNAL) != (ssize_t)sizeof q) {
     say(reply, 500, "The portal's helper has ended: start the portal again.");
     return;
   }
-  do
-    n = recv(c->fd, reply, sizeof *reply, 0);
-  while ((n < 0 && errno == EINTR) || (n == (ssize_t)sizeof *reply && reply->number != q.number));
+  while (((n = receive_reply(c->fd, reply)) < 0 && errno == EINTR) ||
+         (n == (ssize_t)sizeof *reply && reply->number != q.number))
+    if (reply->output >= 0)
+      close(reply->output);
   if (n != (ssize_t)sizeof *reply)
     say(reply, n == 0 ? 500 : 504,
         n == 0 ? "The portal's helper has ended: start the portal again."

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
-static const char *const names[] = { "", "cancel", "cancel-now", "resume", "only-failed" };
+static const char *const names[] = {
+  "", "cancel", "cancel-now", "resume", "only-failed", "replay"
+};
 
 enum tm_control_action tm_control_action_of(const char *name)
 {
-  for (int i = TM_CONTROL_CANCEL; i <= TM_CONTROL_ONLY_FAILED; i++)
+  for (int i = TM_CONTROL_CANCEL; i <= TM_CONTROL_REPLAY; i++)
     if (strcmp(name, names[i]) == 0)
       return (enum tm_control_action)i;
   return TM_CONTROL_NONE;
@@ -58,10 +60,24 @@ int tm_control_check(enum tm_control_action action, enum tidemill_state state, c
     *words = is_running ? "The job is running already." : "The job has nothing left to do.";
     return 409;
   case TM_CONTROL_ONLY_FAILED: return check_only_failed(state, words);
+  case TM_CONTROL_REPLAY: return 0; /* the job does not change */
   case TM_CONTROL_NONE: break;
   }
-  *words = "The portal can cancel, cancel-now, resume and only-failed.";
+  *words = "The portal can cancel, cancel-now, resume and only-failed a job, and replay a "
+           "mini-batch.";
   return 404;
+}
+
+int tm_control_check_mini_batch(int64_t created, int64_t number, const char **words)
+{
+  *words = "";
+  if (created < 0)
+    *words = "The job has no step of this name.";
+  else if (number < 0)
+    *words = "A mini-batch has a number, from 0.";
+  else if (number >= created)
+    *words = "The step has no mini-batch of this number.";
+  return **words ? 404 : 0;
 }
 
 enum tm_control_action tm_control_offer(enum tidemill_state state, bool was_asked)

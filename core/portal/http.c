@@ -2,12 +2,14 @@
 #include "portal/http.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/list.h"
@@ -19,12 +21,14 @@
 #define IDLE_S          60
 #define MEMORY          (64 << 10) /* of a connection: header, and what is about to be sent */
 #define STREAM_PIECE    4096
+#define EVENTS          16 /* that are taken at once */
 
 struct tm_http {
   struct MHD_Daemon *daemon;
   struct tm_http_hooks hooks;
   struct tm_list fresh, idle; /* connections that owe their first header, or the next one */
-  struct tm_list streams;
+  struct tm_list streams, outputs;
+  int epoll; /* libmicrohttpd's, and what outputs wait for */
   bool is_stopping;
 };
 
@@ -43,6 +47,16 @@ struct stream {
   struct tm_buf message;
   size_t sent; /* bytes of it */
   bool is_suspended;
+};
+
+/* Its pipe is read when the connection takes more, so what nobody reads waits in the program. */
+struct output {
+  struct tm_list_item in_outputs;
+  struct tm_http *http;
+  struct MHD_Connection *mhd;
+  int pipe, socket;
+  bool is_suspended;
+  bool is_gone; /* its reader */
 };
 
 /* ---- connections and their deadlines ---- */
@@ -235,6 +249,93 @@ void tm_http_news(struct tm_http *h)
   resume(h, INT64_MAX);
 }
 
+/* ---- output of programs ---- */
+
+/* For one event. A reader that goes is noticed also while the connection is suspended. */
+static bool watch(struct output *o, int op, int fd, uint32_t events)
+{
+  struct epoll_event e = { .events = events | EPOLLONESHOT, .data.ptr = o };
+  return epoll_ctl(o->http->epoll, op, fd, &e) == 0;
+}
+
+static ssize_t on_output_read(void *data, uint64_t position, char *out, size_t max)
+{
+  struct output *o = data;
+  ssize_t n;
+  if (o->is_gone || o->http->is_stopping)
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+  do
+    n = read(o->pipe, out, max);
+  while (n < 0 && errno == EINTR);
+  if (n > 0)
+    return n;
+  if (n == 0)
+    return MHD_CONTENT_READER_END_OF_STREAM;
+  if (errno != EAGAIN || !watch(o, EPOLL_CTL_MOD, o->pipe, EPOLLIN))
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+  o->is_suspended = true;
+  MHD_suspend_connection(o->mhd);
+  return 0;
+}
+
+static void on_output_free(void *data)
+{
+  struct output *o = data;
+  tm_list_remove(&o->http->outputs, &o->in_outputs);
+  (void)epoll_ctl(o->http->epoll, EPOLL_CTL_DEL, o->socket, NULL);
+  close(o->pipe);
+  free(o);
+}
+
+/* The pipe is the response's, which closes it. NULL: it is still the caller's. */
+static struct MHD_Response *new_output(struct tm_http *h, struct MHD_Connection *mhd, int pipe)
+{
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+  struct output *o = TM_NEW(struct output);
+  *o = (struct output) { .http = h, .mhd = mhd, .pipe = pipe };
+  o->socket = info ? info->connect_fd : -1;
+  struct MHD_Response *response = MHD_create_response_from_callback(
+      MHD_SIZE_UNKNOWN, STREAM_PIECE, on_output_read, o, on_output_free);
+  if (!response) {
+    free(o);
+    return NULL;
+  }
+  tm_list_add(&h->outputs, &o->in_outputs);
+  o->is_gone = !watch(o, EPOLL_CTL_ADD, pipe, 0) || !watch(o, EPOLL_CTL_ADD, o->socket, EPOLLRDHUP);
+  return response;
+}
+
+static void resume_output(struct output *o)
+{
+  if (o->is_suspended)
+    MHD_resume_connection(o->mhd);
+  o->is_suspended = false;
+}
+
+/* A pipe has something, or a reader has gone: only sockets have EPOLLRDHUP. */
+static void take_events(struct tm_http *h)
+{
+  struct epoll_event events[EVENTS];
+  int n = tm_list_first(&h->outputs) ? epoll_wait(h->epoll, events, EVENTS, 0) : 0;
+  for (int i = 0; i < n; i++) {
+    struct output *o = events[i].data.ptr;
+    if (!o)
+      continue; /* libmicrohttpd's */
+    if (events[i].events & EPOLLRDHUP) {
+      o->is_gone = true;
+      (void)shutdown(o->socket, SHUT_RDWR);
+    }
+    resume_output(o);
+  }
+}
+
+static void end_outputs(struct tm_http *h)
+{
+  for (struct tm_list_item *i = tm_list_first(&h->outputs); i; i = tm_list_next(&h->outputs, i))
+    resume_output(TM_LIST_OWNER(i, struct output, in_outputs));
+}
+
 /* ---- answers ---- */
 
 static struct MHD_Response *new_response(struct tm_http *h, struct MHD_Connection *mhd,
@@ -243,6 +344,12 @@ static struct MHD_Response *new_response(struct tm_http *h, struct MHD_Connectio
   struct MHD_Response *response;
   if (a->kind == TM_ANSWER_STREAM && a->status == 200)
     return new_stream(h, mhd, r);
+  if (a->kind == TM_ANSWER_OUTPUT && a->fd >= 0) {
+    response = new_output(h, mhd, a->fd);
+    if (response)
+      a->fd = -1;
+    return response;
+  }
   if (a->fd >= 0) {
     response =
         MHD_create_response_from_fd_at_offset64((uint64_t)a->bytes, a->fd, (uint64_t)a->from);
@@ -316,6 +423,19 @@ static void on_completed(void *data, struct MHD_Connection *mhd, void **of_reque
 
 /* ---- start, turn, stop ---- */
 
+/* One descriptor for everything that a turn may wait for. */
+static bool open_epoll(struct tm_http *h)
+{
+  struct epoll_event e = { .events = EPOLLIN };
+  int daemon = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+  h->epoll = epoll_create1(EPOLL_CLOEXEC);
+  if (h->epoll >= 0 && epoll_ctl(h->epoll, EPOLL_CTL_ADD, daemon, &e) == 0)
+    return true;
+  if (h->epoll >= 0)
+    close(h->epoll);
+  return false;
+}
+
 int tm_http_start(struct tm_http **out, const struct tm_http_hooks *hooks, struct tm_err *err)
 {
   struct tm_http *h = TM_NEW(struct tm_http);
@@ -323,6 +443,7 @@ int tm_http_start(struct tm_http **out, const struct tm_http_hooks *hooks, struc
   tm_list_init(&h->fresh);
   tm_list_init(&h->idle);
   tm_list_init(&h->streams);
+  tm_list_init(&h->outputs);
   h->daemon = MHD_start_daemon(
       MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
       on_request, h, MHD_OPTION_CONNECTION_LIMIT, (unsigned)TM_HTTP_CONNECTIONS,
@@ -330,7 +451,8 @@ int tm_http_start(struct tm_http **out, const struct tm_http_hooks *hooks, struc
       (size_t)MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL,
       MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_NOTIFY_CONNECTION,
       on_connection, h, MHD_OPTION_NOTIFY_COMPLETED, on_completed, h, MHD_OPTION_END);
-  if (!h->daemon) {
+  if (!h->daemon || !open_epoll(h)) {
+    MHD_stop_daemon(h->daemon); /* NULL: a no-op */
     free(h);
     *out = NULL;
     return tm_err_set(err, TM_ELIMIT, "cannot start the HTTP server: no descriptor, or no memory");
@@ -345,9 +467,11 @@ void tm_http_stop(struct tm_http *h)
     return;
   h->is_stopping = true;
   tm_http_news(h);
+  end_outputs(h);
   if (MHD_run(h->daemon) == MHD_YES)
     (void)MHD_run(h->daemon);
   MHD_stop_daemon(h->daemon);
+  close(h->epoll);
   free(h);
 }
 
@@ -358,7 +482,7 @@ void tm_http_add(struct tm_http *h, int fd, const struct sockaddr *address, sock
 
 int tm_http_fd(const struct tm_http *h)
 {
-  return MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+  return h->epoll;
 }
 
 static int64_t first_deadline(const struct tm_list *list)
@@ -394,5 +518,6 @@ void tm_http_turn(struct tm_http *h, int64_t now)
   end_late(&h->fresh, now);
   end_late(&h->idle, now);
   resume(h, now - TM_FEED_HEART_NS);
+  take_events(h);
   (void)MHD_run(h->daemon);
 }

@@ -5,6 +5,9 @@
  *
  * Limits: TM_HTTP_CONNECTIONS connections, further ones are closed at once; 10 s for the first
  * header of a connection; 60 s without a request, or in which nothing could be sent.
+ *
+ * The output of a program (TM_ANSWER_OUTPUT) is sent as it comes, without limits; its pipe is
+ * closed at once when the reader of the answer has gone.
  */
 #ifndef TM_PORTAL_HTTP_H
 #define TM_PORTAL_HTTP_H

@@ -50,15 +50,19 @@
 
   // ---- actions: a dialog says what will happen first ----
 
+  const askFor = (button, path, more) =>
+    fetch(`${base}jobs/${encodeURIComponent(button.dataset.job)}/actions/${button.dataset.action}${path}`,
+      { method: 'POST', headers: { 'X-Tidemill-Token': body.dataset.token }, cache: 'no-store', ...more });
   async function act(button) {
     const said = button.closest('dialog').querySelector('.said');
     button.disabled = true;
     try {
-      const answer = await fetch(`${base}jobs/${encodeURIComponent(button.dataset.job)}/actions/${button.dataset.action}`,
-        { method: 'POST', headers: { 'X-Tidemill-Token': body.dataset.token }, cache: 'no-store' });
+      const answer = button.dataset.action === 'replay' ? await replay(button) : await askFor(button, '');
+      if (!answer) return; // its output is on the page
       const place = document.createElement('div');
       place.innerHTML = html(await answer.text());
       said.textContent = place.querySelector('.sentence').textContent;
+      button.disabled = button.dataset.action !== 'replay';
     } catch {
       said.textContent = 'The portal does not answer.';
       button.disabled = false;
@@ -73,10 +77,75 @@
   });
   document.addEventListener('close', event => { // the section may have changed beneath it
     if (event.target.tagName !== 'DIALOG') return;
-    document.activeElement?.blur();
+    document.activeElement?.closest('[data-live]') && document.activeElement.blur();
     tags.delete('control');
     renewSoon();
   }, true);
+
+  // ---- a replay: its output as it comes; it ends when the page does ----
+
+  const OUTPUT_KEPT = 1e6, PAINT_MS = 50;
+  let replaying = null; // AbortController
+  // As the server writes text: nothing moves, hides or turns other text around.
+  const codeOf = c => c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  const visible = text => text.replace(/\x1b\[[ -?]*[@-~]|\r(?=\n)/g, '').replace(/\x7f/g, '\u2421')
+    .replace(/[\0-\x08\x0b-\x1f]/g, c => String.fromCharCode(0x2400 + c.charCodeAt(0)))
+    .replace(/[\x80-\x9f\u2028-\u202e\u2066-\u2069]/g, c => `[U+${codeOf(c)}]`);
+  async function show(stream, output, cut) {
+    const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+    let kept = 0, waiting = '', painting = null;
+    const paint = isEnd => {
+      const end = isEnd ? waiting.length : waiting.search(/(\x1b(\[[ -?]{0,30})?|\r)?$/); // half a sequence waits
+      const follows = output.scrollHeight - output.scrollTop < output.clientHeight + 30;
+      const text = visible(waiting.slice(0, end));
+      waiting = waiting.slice(end);
+      output.append(document.createTextNode(text)); // never markup
+      kept += text.length;
+      while (kept > OUTPUT_KEPT && output.childNodes.length > 1) {
+        kept -= output.firstChild.data.length;
+        output.firstChild.remove();
+        cut.hidden = false;
+      }
+      if (follows) output.scrollTop = output.scrollHeight;
+    };
+    try {
+      for (let piece; !(piece = await reader.read()).done;) {
+        waiting += piece.value;
+        painting ??= new Promise(done => setTimeout(done, PAINT_MS)).then(() => { painting = null; paint(false); });
+        if (waiting.length > OUTPUT_KEPT / 10) await painting; // the program waits, too
+      }
+    } finally {
+      await painting;
+      paint(true);
+    }
+  }
+  // Returns the answer if it is a refusal.
+  async function replay(button) {
+    const at = button.closest('[data-step]').dataset, part = id => document.getElementById(`replay-${id}`);
+    const stopper = replaying = new AbortController();
+    const answer = await askFor(button, `/${encodeURIComponent(at.step)}/${encodeURIComponent(at.number)}`,
+      { signal: stopper.signal });
+    if (answer.status !== 200) return answer;
+    button.closest('dialog').close();
+    part('shown').hidden = false;
+    part('cut').hidden = true;
+    part('stop').hidden = false;
+    part('stop').onclick = () => stopper.abort();
+    part('output').replaceChildren();
+    part('state').textContent = 'The replay runs.';
+    part('stop').focus();
+    try {
+      await show(answer.body, part('output'), part('cut'));
+      part('state').textContent = 'The replay has ended; the last line says how.';
+    } catch {
+      part('state').textContent = stopper.signal.aborted ? 'The replay is stopped.'
+        : 'The connection is lost: the replay is stopped.';
+    }
+    part('stop').hidden = true;
+    button.disabled = false;
+    return null;
+  }
+  addEventListener('pagehide', () => replaying?.abort());
 
   // ---- sections ----
 

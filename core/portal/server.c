@@ -221,7 +221,8 @@ static void say(const struct server *s)
            "workspace, and what is sent is not encrypted.\n",
            l->address);
   if (s->o->allows_control)
-    printf("Its pages can cancel and resume jobs, and run failed items again: --allow-control.\n");
+    printf("Its pages can cancel and resume jobs, run failed items again, and replay mini-batches: "
+           "--allow-control.\n");
   printf("Ctrl-C ends it. Jobs go on.\n");
   fflush(stdout);
 }

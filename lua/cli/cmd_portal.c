@@ -20,7 +20,7 @@ static const struct tm_option options[] = {
   { "port", TM_OPTION_VALUE, offsetof(struct portal_options, port), "PORT", NULL, "listens on this port; without it on that of last time, or a free one" },
   { "socket", TM_OPTION_VALUE, offsetof(struct portal_options, socket), "PATH", NULL, "listens on a unix socket instead, for ssh -L 8080:PATH HOST" },
   { "listen", TM_OPTION_VALUE, offsetof(struct portal_options, listen), "ADDRESS", NULL, "listens on this address of the machine instead of 127.0.0.1 and ::1; needs --allow-host" },
-  { "allow-control", TM_OPTION_FLAG, offsetof(struct portal_options, control), NULL, NULL, "pages can cancel and resume jobs, and run failed items again; without it they show the command to type" },
+  { "allow-control", TM_OPTION_FLAG, offsetof(struct portal_options, control), NULL, NULL, "pages can cancel and resume jobs, run failed items again, and replay mini-batches; without it they show the command to type" },
   { "allow-host", TM_OPTION_LIST, offsetof(struct portal_options, names), "NAME", NULL, "also answers requests for this host; may be given several times" },
 };
 /* clang-format on */

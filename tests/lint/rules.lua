@@ -223,8 +223,8 @@ end
 -- The files of the portal that do what no host can do through tidemill.h: sockets, signals, its own
 -- files. Everything else in it decides, or writes text.
 local portal_calls = {}
-for name in ([[browser.c confine.c control.c http.c job_files.c job_reading.c listen.c own_files.c
-  server.c]]):gmatch "%S+" do
+for name in ([[browser.c child.c confine.c control.c http.c job_files.c job_reading.c listen.c
+  own_files.c replays.c server.c]]):gmatch "%S+" do
   portal_calls["core/portal/" .. name] = true
 end
 

@@ -182,6 +182,15 @@ def read_all(s):
     return data
 
 
+def is_alive(pid):
+    """Not: has ended, and its parent has not noticed yet."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(") ")[2][0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
 def next_event(stream):
     """The next event of a stream: its id and its data."""
     found = {}

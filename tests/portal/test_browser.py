@@ -125,6 +125,19 @@ class Browser(test_portal.Case):
         wait_until(ended, "the end of the new job")
         self.assertEqual(self.console(), [])
 
+    def test_the_output_of_a_replay_is_text(self):
+        self.browser.get(f"{self.base}jobs/{self.key}/mini-batches/score/0")
+        self.press("Replay…")
+        self.keys(Keys.ENTER)
+        state = lambda: self.browser.find_element("id", "replay-state").text
+        wait_until(lambda: state() == "The replay has ended; the last line says how.", "the end")
+        output = self.browser.find_element("id", "replay-output")
+        for words in ("<script>canary()</script>\n", "<img src=x onerror=canary()>", "bad <u>[U+202E].txt", "exit status 1: "):
+            self.assertIn(words, output.text)
+        self.assertEqual(self.browser.execute_script("return [arguments[0].children.length, typeof canary]", output),
+                         [0, "undefined"])
+        self.assertEqual(self.console(), [])
+
     def test_a_job_is_watched_until_its_end_and_the_portal_comes_back(self):
         self.write("wait.lua", test_portal.WAITING.replace("FOLDER", self.folder))
         job = test_portal.run_job("wait.lua", self.folder, self.workspace)

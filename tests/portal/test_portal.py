@@ -18,7 +18,7 @@ import tempfile
 import time
 import unittest
 
-from client import Answer, Portal, next_event, read_all, wait_until
+from client import Answer, Portal, is_alive, next_event, read_all, wait_until
 
 TIDEMILL = os.path.abspath(sys.argv.pop(1))
 SCRIPT = """
@@ -57,6 +57,19 @@ function run(mini_batch)
   if not mini_batch[1]:find "ITEM" then return mini_batch end
   io.open("FOLDER/begun", "w"):close()
   while not io.open "FOLDER/go" do end
+  return { mini_batch[1] }
+end
+"""
+
+# Once the file `waits` exists, which a shell reads, it writes who it is, waits for the file `go`,
+# and leaves a program behind.
+REPLAYED = """
+function run(mini_batch)
+  if io.open "FOLDER/waits" then
+    print "<script>canary()</script>"
+    os.execute [[cd FOLDER; . ./waits; echo $PPID $$ >pids; echo begun
+      until test -e go; do sleep 0.01; done; sleep 1000 & echo $! >>pids]]
+  end
   return { mini_batch[1] }
 end
 """
@@ -604,6 +617,18 @@ class Control(Case):
             (404, ask("%20", "resume")),
             (405, ask("%2e%2e", "resume")),
             (409, ask(self.key, "cancel")),
+            (404, ask(self.key, "replay")),
+            (404, ask(self.key, "cancel/score/0")),
+            (404, ask(self.key, "replay/score/3")),
+            (404, ask(self.key, "replay/score/-1")),
+            (404, ask(self.key, "replay/score/0x0")),
+            (404, ask(self.key, "replay/score/99999999999999999999")),
+            (404, ask(self.key, "replay/other/0")),
+            (404, ask(self.key, "replay/" + "a" * 300 + "/0")),
+            (405, ask(self.key, "replay/score/0/0")),
+            (403, ask(self.key, "replay/score/0", Origin=None)),
+            (403, ask(self.key, "replay/score/0", X_Tidemill_Token="0" * 64)),
+            (405, ask(self.key, "replay/score/0", method="GET", Content_Length=None)),
         ]
         for i, (status, answer) in enumerate(cases):
             self.assertEqual(answer.status, status, i)
@@ -616,7 +641,61 @@ class Control(Case):
         offer = self.offer(self.key)
         self.assertIn(" --only-failed ", offer)
         self.assertNotIn("data-action", offer)
+        self.assertEqual(ask(self.key, "replay/score/0").status, 403)
         self.assertNotIn("data-token", self.portal.get("").text())
+
+    def replay(self, key):
+        """A replay that runs: its connection, which has a header and what was printed up to "begun"."""
+        s = self.portal.connect()
+        s.sendall((f"POST /{self.portal.prefix}/jobs/{key}/actions/replay/replayed/0 HTTP/1.1\r\nHost: localhost\r\n"
+                   f"Cookie: {self.portal.login()}\r\nOrigin: http://localhost\r\nX-Tidemill-Token: {self.token}\r\n"
+                   "Content-Length: 0\r\n\r\n").encode())
+        return s, self.read(s, lambda data: b"begun" in data)
+
+    def read(self, s, is_all):
+        data = b""
+        while not is_all(data):
+            piece = s.recv(1 << 16)
+            self.assertTrue(piece, data)
+            data += piece
+        return data
+
+    def assert_gone(self, count):
+        with open(os.path.join(self.go, "pids")) as f:
+            pids = [int(pid) for pid in f.read().split()]
+        self.assertEqual(len(pids), count)
+        wait_until(lambda: not any(is_alive(pid) for pid in pids), f"the end of {pids}")
+
+    def test_a_replay_is_streamed_and_ends_when_its_page_does(self):
+        self.go = os.path.join(self.folder, "replayed")
+        os.mkdir(self.go)
+        self.write("replayed.lua", REPLAYED.replace("FOLDER", self.go))
+        run_job("replayed.lua", self.folder, self.workspace, "--mini-batch-size", "1").wait()
+        key = next(name for name in os.listdir(os.path.join(self.workspace, "jobs")) if name.startswith("replayed-"))
+        self.write(os.path.join(self.go, "waits"), "")
+        self.portal.login()
+        descriptors = self.portal.descriptors()
+        s, data = self.replay(key)
+        head = Answer(data)
+        self.assertEqual(head.header("Content-Type"), "text/plain; charset=utf-8")
+        self.assertIn("sandbox", head.header("Content-Security-Policy"))
+        a = self.ask(key, "replay/replayed/1")
+        self.assertEqual((a.status, "is running already" in a.text()), (409, True), a.text())
+        self.write(os.path.join(self.go, "go"), "")
+        self.assertIn(b"<script>canary()</script>", data)
+        data = self.read(s, lambda data: data.endswith(b"\r\n0\r\n\r\n"))
+        self.assertIn(b"exit status 0: all items succeeded\n", data)
+        self.assert_gone(3)
+        s.close()
+        os.unlink(os.path.join(self.go, "go"))
+        self.write(os.path.join(self.go, "waits"), "trap '' INT\n")
+        self.replay(key)[0].close()  # the replay prints nothing then
+        self.assert_gone(2)
+        wait_until(lambda: self.portal.descriptors() == descriptors, "closed descriptors")
+        self.write(os.path.join(self.go, "waits"), "")
+        with self.replay(key)[0]:
+            self.portal.stop(signal.SIGKILL)
+            self.assert_gone(2)
 
     def stranger(self):
         return self.portal.get(f"jobs/{self.key}/actions/cancel", method="POST", cookie=False, Origin="http://localhost",

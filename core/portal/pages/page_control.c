@@ -27,6 +27,11 @@ static const struct {
                                "as it is. The new job appears in the list of jobs. It goes on "
                                "without the portal.",
                                "", "" },
+  [TM_CONTROL_REPLAY] = { "Replay", "Replay the mini-batch?",
+                          "Its items run once more, now and on this machine, and the output "
+                          "appears on this page. The job does not change; what the script does "
+                          "elsewhere happens again. The replay ends when the page is closed.",
+                          "replay", "" },
 };
 
 static void add_what(struct tm_html *h, const struct tm_visit *v, const char *key,
@@ -67,6 +72,13 @@ static void add_dialog(struct tm_html *h, const struct tm_visit *v, const char *
   add_what(h, v, key, action, command);
   tm_html_put(h, "button type='button' data-close=''", "Close");
   tm_html_close(h, "dialog");
+}
+
+/* Without a script there is no dialog, but the command. */
+static void add_offer(struct tm_html *h, const struct tm_visit *v, const char *key,
+                      enum tm_control_action action, const char *command)
+{
+  add_dialog(h, v, key, action, command);
   tm_html_open(h, "noscript");
   tm_piece_command(h, command);
   tm_html_close(h, "noscript");
@@ -97,7 +109,7 @@ static void add_only_failed(struct tm_html *h, const struct tm_visit *v, const c
   const char *words;
   if (tm_control_check(TM_CONTROL_ONLY_FAILED, info->state, &words) == 0 &&
       info->counts->items_failed > 0 && tidemill_record_rerun(job, &rerun, NULL) == 0)
-    add_dialog(h, v, key, TM_CONTROL_ONLY_FAILED, rerun->text);
+    add_offer(h, v, key, TM_CONTROL_ONLY_FAILED, rerun->text);
 }
 
 void tm_piece_control(struct tm_html *h, const struct tm_visit *v, const char *key,
@@ -112,7 +124,7 @@ void tm_piece_control(struct tm_html *h, const struct tm_visit *v, const char *k
     tm_buf_printf(&command, "tidemill %s ", kinds[action].command);
     tm_text_shell(&command, info->dir);
     tm_buf_add_str(&command, kinds[action].option);
-    add_dialog(h, v, key, action, tm_buf_str(&command));
+    add_offer(h, v, key, action, tm_buf_str(&command));
   }
   add_only_failed(h, v, key, job);
   add_log(h, v, key, info->dir, TM_CONTROL_LOG, "The portal has resumed it; what that printed: ");
@@ -121,17 +133,59 @@ void tm_piece_control(struct tm_html *h, const struct tm_visit *v, const char *k
   tm_buf_release(&command);
 }
 
+/* What the script shows of a replay. */
+static void add_output(struct tm_html *h)
+{
+  tm_html_open(h, "div id='replay-shown' hidden");
+  tm_html_put(h, "p id='replay-state' role='status'", "");
+  tm_html_put(h, "button type='button' id='replay-stop'", "Stop");
+  tm_html_put(h, "p class='more' id='replay-cut' hidden",
+              "The beginning is left out: the page keeps the last 1 MB.");
+  tm_html_put(h,
+              "pre id='replay-output' role='log' aria-live='off' tabindex='0' "
+              "aria-label='Output of the replay'",
+              "");
+  tm_html_close(h, "div");
+}
+
+void tm_piece_replay(struct tm_html *h, const struct tm_visit *v, const char *key, const char *step,
+                     const char *number, const char *command)
+{
+  tm_html_open(h, "div");
+  tm_html_attr(h, "data-step", step);
+  tm_html_attr(h, "data-number", number);
+  add_dialog(h, v, key, TM_CONTROL_REPLAY, command);
+  if (v->portal->access.allows_control)
+    add_output(h);
+  tm_html_close(h, "div");
+}
+
+/* The script reads it as it comes. */
+static void answer_output(const struct tm_visit *v, int output)
+{
+  tm_answer_init(v->answer, 200, TM_ANSWER_OUTPUT);
+  v->answer->fd = output;
+}
+
 void tm_page_action(const struct tm_visit *v)
 {
   struct tm_control_reply reply;
   enum tm_control_action action = tm_control_action_of(v->route.words[1]);
+  struct tm_control_request r = { action, v->route.words[0], v->route.words[2], -1 };
   const char *words;
+  if ((action == TM_CONTROL_REPLAY) != (r.step != NULL))
+    action = TM_CONTROL_NONE;
   if (action == TM_CONTROL_NONE) {
     int status = tm_control_check(action, TIDEMILL_STATE_RUNNING, &words);
     tm_frame_plain(v->answer, status, "Refused", words, false);
     return;
   }
-  tm_control_ask(&v->portal->control, action, v->route.words[0], &reply);
-  tm_frame_plain(v->answer, reply.status, reply.status == 202 ? "Asked for" : "Refused", reply.text,
-                 false);
+  if (r.step && !tm_text_int(v->route.words[3], &r.mini_batch))
+    r.mini_batch = -1;
+  tm_control_ask(&v->portal->control, &r, &reply);
+  if (reply.output >= 0)
+    answer_output(v, reply.output);
+  else
+    tm_frame_plain(v->answer, reply.status, reply.status == 202 ? "Asked for" : "Refused",
+                   reply.text, false);
 }

@@ -197,8 +197,18 @@ static void add_report_text(struct tm_html *h, const struct tm_buf *report)
   tm_html_close(h, "pre");
 }
 
-static void add_replay(struct tm_html *h, const struct part *p)
+static void add_mini_batch_head(struct tm_html *h, const struct tm_visit *v, void *data)
 {
+  const struct part *p = data;
+  tm_html_open(h, "h1");
+  tm_html_textf(h, "Mini-batch %s ", p->number);
+  tm_html_put(h, "small", p->step);
+  tm_html_close(h, "h1");
+}
+
+static void add_replay(struct tm_html *h, const struct tm_visit *v, void *data)
+{
+  const struct part *p = data;
   struct tm_buf command = TM_BUF_NONE;
   tm_buf_add_str(&command, "tidemill replay ");
   tm_text_shell(&command, tidemill_record_info(p->record)->dir);
@@ -208,6 +218,7 @@ static void add_replay(struct tm_html *h, const struct part *p)
   }
   tm_buf_printf(&command, " --mini-batch %s", p->number);
   tm_piece_command(h, command.data);
+  tm_piece_replay(h, v, p->key, p->step, p->number, command.data);
   tm_buf_release(&command);
 }
 
@@ -219,11 +230,6 @@ static void add_mini_batch(struct tm_html *h, const struct tm_visit *v, void *da
   struct tidemill_logs_options o = TIDEMILL_LOGS_OPTIONS_INIT;
   o.step = p->step;
   (void)tm_text_int(p->number, &o.mini_batch);
-  tm_html_open(h, "h1");
-  tm_html_textf(h, "Mini-batch %s ", p->number);
-  tm_html_put(h, "small", p->step);
-  tm_html_close(h, "h1");
-  add_replay(h, p);
   if (tidemill_workspace_logs(NULL, tidemill_record_info(p->record)->dir, &o, on_report_line,
                               &report, &err) < 0)
     tm_html_put(h, "p class='sentence'", err.text);
@@ -238,7 +244,9 @@ static void add_mini_batch(struct tm_html *h, const struct tm_visit *v, void *da
 
 void tm_page_mini_batch(const struct tm_visit *v)
 {
-  static const struct tm_page_section sections[] = { { "mini-batch", add_mini_batch, true, 0 } };
+  static const struct tm_page_section sections[] = { { "head", add_mini_batch_head, false, 0 },
+                                                     { "replay", add_replay, false, 0 },
+                                                     { "mini-batch", add_mini_batch, true, 0 } };
   struct part p = { .step = v->route.words[1], .number = v->route.words[2] };
   int64_t n;
   if (!tm_text_int(p.number, &n) || n < 0)

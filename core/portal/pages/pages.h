@@ -86,6 +86,10 @@ void tm_piece_bytes(struct tm_html *h, int64_t n);
 /* A button for each thing that can be done with the job, and its dialog. */
 void tm_piece_control(struct tm_html *h, const struct tm_visit *v, const char *key,
                       struct tidemill_record *job);
+/* The button that replays a mini-batch, its dialog, and the place for the output. `command` does
+ * the same. */
+void tm_piece_replay(struct tm_html *h, const struct tm_visit *v, const char *key, const char *step,
+                     const char *number, const char *command);
 void tm_piece_command(struct tm_html *h, const char *command);
 /* Lines of a log, in an element of the class `log`. */
 void tm_piece_line(struct tm_html *h, const char *source, const char *text, size_t len,

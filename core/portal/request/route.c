@@ -27,6 +27,7 @@ static const struct {
   { TM_PAGE_FILES, { "jobs", "*", "files", "**" } },
   { TM_PAGE_VIEW, { "jobs", "*", "view", "*", "*", "**" } },
   { TM_PAGE_ACTION, { "jobs", "*", "actions", "*" } },
+  { TM_PAGE_ACTION, { "jobs", "*", "actions", "*", "*", "*" } },
   { TM_PAGE_LOGS, { "jobs", "*", "logs", "**" } },
 };
 

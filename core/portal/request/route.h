@@ -22,11 +22,11 @@ enum tm_page_kind {
   TM_PAGE_VIEW,  /* a piece of a text file */
   TM_PAGE_LOGS,
   TM_PAGE_METRICS,
-  TM_PAGE_ACTION, /* does something with a job (control_rules.h) */
+  TM_PAGE_ACTION, /* does something with a job, or a mini-batch (control_rules.h) */
   TM_PAGE_EVENTS, /* the event stream */
 };
 
-#define TM_ROUTE_WORDS 3
+#define TM_ROUTE_WORDS 4
 
 struct tm_route {
   enum tm_page_kind kind;

@@ -16,7 +16,7 @@ static const char *value_of(enum tm_answer_kind kind, const char *name)
 
 static void every_kind_has_the_headers_of_safety(void **state)
 {
-  for (int kind = TM_ANSWER_PAGE; kind <= TM_ANSWER_STREAM; kind++) {
+  for (int kind = TM_ANSWER_PAGE; kind <= TM_ANSWER_OUTPUT; kind++) {
     assert_string_equal(value_of(kind, "X-Content-Type-Options"), "nosniff");
     assert_string_equal(value_of(kind, "Referrer-Policy"), "no-referrer");
     assert_string_equal(value_of(kind, "Cross-Origin-Opener-Policy"), "same-origin");
@@ -40,7 +40,7 @@ static void a_page_runs_nothing_but_our_script(void **state)
 
 static void a_file_of_a_job_is_never_a_page(void **state)
 {
-  enum tm_answer_kind kinds[] = { TM_ANSWER_TEXT, TM_ANSWER_ATTACHMENT };
+  enum tm_answer_kind kinds[] = { TM_ANSWER_TEXT, TM_ANSWER_ATTACHMENT, TM_ANSWER_OUTPUT };
   for (size_t i = 0; i < TM_COUNT_OF(kinds); i++) {
     assert_non_null(strstr(value_of(kinds[i], "Content-Security-Policy"), "sandbox"));
     assert_null(strstr(value_of(kinds[i], "Content-Type"), "html"));

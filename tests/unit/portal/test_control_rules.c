@@ -33,6 +33,7 @@ static void each_state_has_its_actions(void **state)
     assert_int_equal(check(TM_CONTROL_CANCEL_NOW, cases[i].state), cases[i].cancel);
     assert_int_equal(check(TM_CONTROL_RESUME, cases[i].state), cases[i].resume);
     assert_int_equal(check(TM_CONTROL_ONLY_FAILED, cases[i].state), cases[i].only_failed);
+    assert_int_equal(check(TM_CONTROL_REPLAY, cases[i].state), 0);
     assert_int_equal(check(TM_CONTROL_NONE, cases[i].state), 404);
     assert_int_equal(tm_control_offer(cases[i].state, false), cases[i].offer);
   }
@@ -42,7 +43,7 @@ static void each_state_has_its_actions(void **state)
 
 static void actions_have_names(void **state)
 {
-  for (int i = TM_CONTROL_CANCEL; i <= TM_CONTROL_ONLY_FAILED; i++)
+  for (int i = TM_CONTROL_CANCEL; i <= TM_CONTROL_REPLAY; i++)
     assert_int_equal(tm_control_action_of(tm_control_name((enum tm_control_action)i)), i);
   static const char *const others[] = {
     "", "Cancel", "cancel ", "remove", "resume\n", "only_failed"
@@ -61,8 +62,33 @@ static void only_what_needs_no_decision_is_resumed(void **state)
   }
 }
 
+static void only_mini_batches_that_a_step_has_are_replayed(void **state)
+{
+  static const struct {
+    int64_t created, number;
+    int status;
+  } cases[] = {
+    { 1, 0, 0 },
+    { 1, 1, 404 },
+    { 3, 2, 0 },
+    { 3, -1, 404 },
+    { 0, 0, 404 },
+    { -1, 0, 404 },
+    { -1, INT64_MAX, 404 },
+    { 3, INT64_MAX, 404 },
+    { 3, INT64_MIN, 404 },
+  };
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
+    const char *words = NULL;
+    int status = tm_control_check_mini_batch(cases[i].created, cases[i].number, &words);
+    assert_int_equal(status, cases[i].status);
+    assert_int_equal(status != 0, *words != '\0');
+  }
+}
+
 UNIT_TESTS({
     cmocka_unit_test(each_state_has_its_actions),
     cmocka_unit_test(actions_have_names),
     cmocka_unit_test(only_what_needs_no_decision_is_resumed),
+    cmocka_unit_test(only_mini_batches_that_a_step_has_are_replayed),
 });

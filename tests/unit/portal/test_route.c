@@ -37,6 +37,7 @@ static void each_page_has_its_path(void **state)
   expect("/p/jobs/a/files/x/y", TM_PAGE_FILES, "a", 4);
   expect("/p/jobs/a/view/end/x/y", TM_PAGE_VIEW, "end", 6);
   expect("/p/jobs/a/actions/resume", TM_PAGE_ACTION, "resume", 0);
+  expect("/p/jobs/a/actions/replay/s/7", TM_PAGE_ACTION, "replay", 0);
   expect("/p/jobs/a/logs", TM_PAGE_LOGS, "a", 4);
   expect("/p/jobs/a/logs/step/s", TM_PAGE_LOGS, "a", 4);
 }
@@ -50,6 +51,7 @@ static void every_other_path_has_none(void **state)
   expect("/p/jobs/a/mini-batches/7", TM_PAGE_NONE, NULL, 0);
   expect("/p/jobs/a/actions", TM_PAGE_NONE, NULL, 0);
   expect("/p/jobs/a/actions/resume/x", TM_PAGE_NONE, NULL, 0);
+  expect("/p/jobs/a/actions/replay/s/7/8", TM_PAGE_NONE, NULL, 0);
   expect("/p/*", TM_PAGE_NONE, NULL, 0);
   expect("/p/events/x", TM_PAGE_NONE, NULL, 0);
 }
