@@ -121,8 +121,10 @@ void tm_bins_add_span(struct tm_bins *b, size_t channel, int64_t from_ns, int64_
   from_ns = tm_larger(from_ns, 0);
   if (to_ns <= from_ns)
     return;
-  size_t last = place(b, to_ns - 1), bin = place(b, from_ns);
+  size_t last = place(b, to_ns - 1), bin = last;
   reserve(b, channel, last + 1);
+  if (last > 0 && from_ns < b->origin_ns + (int64_t)last * b->width_ns)
+    bin = place(b, from_ns);
   while (bin < last) {
     int64_t end_ns = b->origin_ns + (int64_t)(bin + 1) * b->width_ns;
     join(b, channel, bin++, end_ns - from_ns);

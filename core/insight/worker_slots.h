@@ -19,7 +19,8 @@
 #include "report/life_rows.h"
 #include "report/try_rows.h"
 
-#define TM_WORKERS_NAMED 20000 /* later ones are only counted */
+#define TM_WORKERS_NAMED  20000 /* later ones are only counted */
+#define TM_WORKERS_RECENT 128
 
 struct tm_worker_life {
   char *name, *node, *address, *end; /* `end`: how it ended, one line; NULL: it has not */
@@ -52,8 +53,9 @@ struct tm_worker_slot {
 struct tm_workers {
   struct TM_ARRAY(struct tm_worker_life) list; /* in the order in which they were started */
   struct TM_ARRAY(struct tm_worker_slot) slots;
-  struct tm_map known;   /* name -> index + 1 */
-  struct tm_map of_node; /* node -> index + 1 of its first slot */
+  struct tm_map known;              /* name -> index + 1 */
+  size_t recent[TM_WORKERS_RECENT]; /* by the end of the name: index + 1 of the one found last */
+  struct tm_map of_node;            /* node -> index + 1 of its first slot */
   int64_t unnamed, deaths, inits_failed, clock_jumps;
   struct tm_worker_life others; /* sums over those without a name */
 };
@@ -71,7 +73,7 @@ struct tm_try_sums { /* of a try, as numbers */
 struct tm_worker_life *tm_workers_add_try(struct tm_workers *w, const struct tm_try_row *t,
                                           const struct tm_try_sums *sums, size_t session);
 /* Whether an event or a try has named the worker; or there are too many to know. */
-bool tm_workers_knows(const struct tm_workers *w, const char *name);
+bool tm_workers_knows(struct tm_workers *w, const char *name);
 /* How long a worker has lived: until it ended; else until `now_ns`, or, if it was cut off (0),
  * until its last event or try. At least 0. */
 int64_t tm_worker_lived_ns(const struct tm_worker_life *w, int64_t now_ns);

@@ -15,10 +15,10 @@
 #include "report/log_line.h"
 #include "sys/fs.h"
 
-#define PIECE      (256u << 10) /* bytes */
-#define HEADER_MAX (64u << 10)  /* bytes */
-#define LOOK       (16 << 10)   /* bytes */
-#define ROW_MAX    (8u << 20)   /* bytes */
+#define PIECE      (64u << 10) /* bytes */
+#define HEADER_MAX (64u << 10) /* bytes */
+#define LOOK       (16 << 10)  /* bytes */
+#define ROW_MAX    (8u << 20)  /* bytes */
 
 struct reading {
   const struct tm_table_rows *t;
@@ -29,6 +29,7 @@ struct reading {
   int64_t size;   /* of the file */
   int answer;     /* of on_row() */
   bool is_within; /* the text begins within a row, which is skipped */
+  bool is_usual;  /* the columns are those of `t`, in their order */
 };
 
 static void take_header(struct reading *r, char *line, size_t len)
@@ -42,6 +43,9 @@ static void take_header(struct reading *r, char *line, size_t len)
       if (strcmp(f[i], r->t->names[c]) == 0)
         r->places[c] = i;
   }
+  r->is_usual = r->len == r->t->names_len;
+  for (size_t c = 0; c < r->t->names_len; c++)
+    r->is_usual = r->is_usual && r->places[c] == c;
 }
 
 /* A field may be the literal "", which is left alone. */
@@ -65,12 +69,10 @@ static void count_bad_row(const struct reading *r)
     f->first_at = r->row_at;
 }
 
-static void take_row(struct reading *r, char *line, size_t len)
+static void take_columns(struct reading *r, char *line, size_t len)
 {
   char *f[TM_TABLE_COLUMNS_MAX + 1], *fields[TM_TABLE_COLUMNS_MAX];
 
-  if (len < r->front_len || (r->front_len && memcmp(line, r->t->front, r->front_len) != 0))
-    return;
   if (tm_csv_split(line, len, f, TM_TABLE_COLUMNS_MAX) != r->len) {
     count_bad_row(r);
     return;
@@ -81,6 +83,14 @@ static void take_row(struct reading *r, char *line, size_t len)
   for (size_t c = 0; c < r->t->names_len; c++)
     fields[c] = f[r->places[c]];
   r->answer = r->t->on_row(r->t->data, fields);
+}
+
+static void take_row(struct reading *r, char *line, size_t len)
+{
+  if (len < r->front_len || (r->front_len && memcmp(line, r->t->front, r->front_len) != 0))
+    return;
+  if (!r->is_usual || !r->t->on_line || !r->t->on_line(r->t->data, line, len, &r->answer))
+    take_columns(r, line, len);
 }
 
 /* How much is skipped: to the end of the row, or everything. */

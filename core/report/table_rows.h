@@ -6,6 +6,7 @@
 #ifndef TM_REPORT_TABLE_ROWS_H
 #define TM_REPORT_TABLE_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,10 @@ struct tm_table_rows {
   /* `fields`: a value for each name, valid during the call; "" for a column that the file lacks,
    * because an older version began it. Not 0: the reading ends after this row. */
   int (*on_row)(void *data, char *const *fields);
+  /* NULL, or reads a row by itself: `len` bytes without the line break, which comes behind them. It
+   * gets rows of a table whose columns are `names`, in this order. *answer: as of on_row(). False:
+   * the row is read by columns, and is unchanged. */
+  bool (*on_line)(void *data, char *line, size_t len, int *answer);
   void *data;
 };
 

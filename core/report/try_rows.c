@@ -58,6 +58,7 @@ static const char *const names[COLUMNS] = { [MINI_BATCH] = "Mini-batch Id",
 struct reading {
   int (*on_row)(void *data, const struct tm_try_row *row);
   void *data;
+  struct tm_plain_tries plain;
 };
 
 static int64_t integer(const char *text, int64_t otherwise)
@@ -105,6 +106,16 @@ static int on_fields(void *data, char *const *at)
   return r->on_row(r->data, &row);
 }
 
+static bool on_line(void *data, char *line, size_t len, int *answer)
+{
+  struct reading *r = data;
+  struct tm_try_row row;
+  if (!tm_plain_try_read(&r->plain, line, len, &row))
+    return false;
+  *answer = r->on_row(r->data, &row);
+  return true;
+}
+
 #define FILE_NAME "sys/job_report/processed_mini-batches.csv"
 
 static int read_rows(const char *logs_dir, const char *front, int64_t *at, struct reading *r,
@@ -117,6 +128,7 @@ static int read_rows(const char *logs_dir, const char *front, int64_t *at, struc
                              .front = front,
                              .faults = faults,
                              .on_row = on_fields,
+                             .on_line = on_line,
                              .data = r };
   int rc = tm_table_rows_read(&t, at, err);
   free(path);
@@ -127,7 +139,8 @@ int tm_try_rows_next(const char *logs_dir, int64_t *at,
                      int (*on_row)(void *data, const struct tm_try_row *row), void *data,
                      struct tm_table_faults *faults, struct tm_err *err)
 {
-  return read_rows(logs_dir, NULL, at, &(struct reading) { on_row, data }, faults, err);
+  return read_rows(logs_dir, NULL, at, &(struct reading) { .on_row = on_row, .data = data }, faults,
+                   err);
 }
 
 int64_t tm_try_rows_count(const char *logs_dir, struct tm_err *err)
@@ -154,7 +167,7 @@ int tm_try_rows_find(const char *logs_dir, int64_t wall_ns, int64_t *at, struct 
                              .names = names,
                              .names_len = COLUMNS,
                              .on_row = on_fields,
-                             .data = &(struct reading) { compare, &wall_ns } };
+                             .data = &(struct reading) { .on_row = compare, .data = &wall_ns } };
   int rc = tm_table_rows_find(&t, at, err);
   free(path);
   return rc;
@@ -182,6 +195,7 @@ int64_t tm_try_rows_read(const char *logs_dir, int64_t mini_batch,
   char front[32];
   int64_t at = 0;
   snprintf(front, sizeof(front), "%" PRId64 ",", mini_batch);
-  int rc = read_rows(logs_dir, front, &at, &(struct reading) { on_row_of_one, &o }, NULL, err);
+  int rc = read_rows(logs_dir, front, &at,
+                     &(struct reading) { .on_row = on_row_of_one, .data = &o }, NULL, err);
   return rc < 0 ? rc : o.found;
 }

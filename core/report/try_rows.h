@@ -3,6 +3,8 @@
 #ifndef TM_REPORT_TRY_ROWS_H
 #define TM_REPORT_TRY_ROWS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -40,5 +42,17 @@ int tm_try_rows_find(const char *logs_dir, int64_t wall_ns, int64_t *at, struct 
 int64_t tm_try_rows_read(const char *logs_dir, int64_t mini_batch,
                          void (*on_row)(void *data, const struct tm_try_row *row), void *data,
                          struct tm_err *err);
+
+/* plain_try.c, for try_rows.c: reads a row of the form that nearly all have, in one pass: of a try
+ * that succeeded, without quotes, in a table with today's columns. Whoever watches a fast job reads
+ * a hundred thousand of them a second. Pure. */
+#define TM_PLAIN_MINUTE 17 /* bytes of "2026-01-31T23:59:" */
+struct tm_plain_tries {    /* what successive rows have in common; zero it */
+  char minute[TM_PLAIN_MINUTE];
+  int64_t minute_ns; /* when it began */
+};
+/* `line`: `len` bytes without the line break, which comes behind them. False: `line` is unchanged,
+ * and must be read by columns. Otherwise the strings of the row are in it. */
+bool tm_plain_try_read(struct tm_plain_tries *p, char *line, size_t len, struct tm_try_row *out);
 
 #endif

@@ -233,7 +233,24 @@ static void too_many_workers_are_counted_together(void **state)
   tm_workers_release(&w);
 }
 
+static void workers_whose_names_end_alike_are_told_apart(void **state)
+{
+  static const char *const names[] = { "process001", "process129", "a001", "1", "process001" };
+  struct tm_workers w = { 0 };
+  for (size_t i = 0; i < 4; i++)
+    event(&w, 0, 100, names[i], "0", "started", 0, "");
+  for (size_t i = 0; i < 5; i++)
+    (void)tm_workers_add_try(
+        &w, &(struct tm_try_row) { .process = names[i], .node = "0", .begin_wall_ns = 200 },
+        &(struct tm_try_sums) { .items = 1, .is_ok = true }, 0);
+  for (size_t i = 0; i < 4; i++)
+    assert_int_equal(w.list.at[i].tries, i == 0 ? 2 : 1);
+  assert_true(tm_workers_knows(&w, "a001") && !tm_workers_knows(&w, "b001"));
+  tm_workers_release(&w);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(workers_whose_names_end_alike_are_told_apart),
     cmocka_unit_test(successive_workers_of_a_node_share_a_slot),
     cmocka_unit_test(slots_of_an_earlier_session_are_free),
     cmocka_unit_test(a_life_has_its_times),
