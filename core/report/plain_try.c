@@ -35,13 +35,22 @@ static inline bool is_digit(char c)
   return (unsigned char)(c - '0') < 10;
 }
 
-/* The field ends with the comma at `comma`. */
+/* The field ends with the comma at `comma`, which becomes its end. */
 static inline bool next(struct cursor *c, char *comma)
 {
   if (*comma != ',')
     return false;
+  *comma = '\0';
   c->at = c->begins[c->len++] = comma + 1;
   return true;
+}
+
+/* The row is not plain after all. */
+static bool give_back(const struct cursor *c)
+{
+  for (size_t i = 0; i < c->len; i++)
+    c->begins[i][-1] = ',';
+  return false;
 }
 
 static inline bool take_int(struct cursor *c, int64_t *out)
@@ -151,16 +160,10 @@ static bool take_end(struct cursor *c, struct end *e, int64_t *bytes)
   if (*c->at == '"' || memchr(c->at, ',', detail) || memchr(c->at, '\0', detail))
     return false;
   rest = (struct cursor) { .at = e->node, .end = c->end };
-  return take_word(&rest) && take_int(&rest, bytes) && rest.at == c->end - LAST_LEN + 1;
-}
-
-/* Ends each field where its comma is. */
-static void cut(const struct cursor *c, const struct end *e)
-{
-  for (size_t i = PICKED; i <= STATUS; i++)
-    c->begins[i][-1] = '\0';
-  c->begins[STATUS][STATUS_LEN] = '\0';
-  e->node[-1] = e->bytes[-1] = '\0';
+  if (!take_word(&rest) || !take_int(&rest, bytes) || rest.at != c->end - LAST_LEN + 1)
+    return give_back(&rest);
+  e->node[-1] = c->begins[STATUS][STATUS_LEN] = '\0';
+  return true;
 }
 
 bool tm_plain_try_read(struct tm_plain_tries *p, char *line, size_t len, struct tm_try_row *out)
@@ -173,9 +176,7 @@ bool tm_plain_try_read(struct tm_plain_tries *p, char *line, size_t len, struct 
       !take_int(&c, &items) || !take_int(&c, &items) || !take_seconds(&c, &out->elapsed_ns) ||
       !take_seconds(&c, &out->cpu_ns) || !take_seconds(&c, &out->run_ns) || !take_outcome(&c) ||
       !take_end(&c, &e, &out->bytes))
-    return false;
-  cut(&c, &e);
-  line[len] = '\0';
+    return give_back(&c);
   out->process = c.begins[PROCESS];
   out->began = c.begins[BEGAN];
   out->total = c.begins[TOTAL];
