@@ -19,6 +19,8 @@ static const char *const of_step[] = {
   "state/failures",
   "logs/sys/running.json",
   "logs/sys/job_report/process_summary.csv",
+  "logs/sys/job_report/processed_mini-batches.csv",
+  "logs/sys/job_report/workers.csv",
   "logs/user/error.txt",
 };
 static const char *const folders[] = { ".",        "state",     "logs",

@@ -11,7 +11,7 @@
 
 #define PACE_NS    (250 * TM_MS)
 #define COST_SHARE 50
-#define LATE_NS    (3 * TM_S)
+#define LATE_NS    (750 * TM_MS)
 
 static struct tm_feed_topic *topic_of(const struct tm_feed *f, const char *name)
 {

@@ -59,8 +59,8 @@ bool tm_feed_next(const struct tm_feed *f, struct tm_feed_reader *r, int64_t now
                   struct tm_buf *out);
 
 /* When to read a job again that took `cost_ns` to read: four times a second at most, and for a
- * fiftieth of the time, but after three seconds in any case: what a fast job has written meanwhile
- * would take still longer. */
+ * fiftieth of the time, but after 750 ms in any case, so that a page is not later than a second:
+ * what a fast job writes takes as long to read later. */
 int64_t tm_feed_due(int64_t now_ns, int64_t cost_ns);
 
 #endif

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "portal/feed.h"
+#include "portal/moment.h"
 
 #define IDLE_NS (30 * TM_S)
 
@@ -61,18 +63,22 @@ static struct tm_insight_view *open_view(struct tm_insight_views *views, const c
 /* If the job cannot be read any more, the insight keeps what it has, and its page says so. */
 static void refresh(struct tm_insight_view *v)
 {
+  int64_t begin_ns = tm_moment_spent_ns();
   if (tidemill_insight_refresh(v->insight, NULL) != 0)
     forget_sections(v);
+  v->due_ns = tm_feed_due(tm_moment_now_ns(), tm_moment_spent_ns() - begin_ns);
 }
 
 struct tm_insight_view *tm_insight_view(struct tm_insight_views *views, const char *key,
-                                        const char *dir, int64_t now_ns, struct tm_err *err)
+                                        const char *dir, int64_t version, int64_t now_ns,
+                                        struct tm_err *err)
 {
   struct tm_insight_view *v = find(views, key);
-  if (v)
+  if (v && (v->version != version || v->due_ns <= now_ns))
     refresh(v);
-  else if (!(v = open_view(views, key, dir, err)))
+  else if (!v && !(v = open_view(views, key, dir, err)))
     return NULL;
+  v->version = version;
   v->used_ns = now_ns;
   return v;
 }

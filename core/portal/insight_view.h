@@ -1,8 +1,9 @@
 /* insight_view.h - the sections of the report, for the pages of jobs that somebody looks at.
  *
- * Each use reads what is new, so that a page that asks because there is news never gets what was
- * there before. How often pages ask is decided by the news (watched_jobs.h). A section is written
- * once until something changes. TM_INSIGHT_VIEWS at most are open, and those that nobody has used
+ * A page that asks because there is news never gets what was there before: the first one reads what
+ * is new. The others, and the other sections of that page, get what that has read, so that rows are
+ * read and sections are written once for all tabs. Without news, it is read again when it is due
+ * (tm_feed_due()). TM_INSIGHT_VIEWS at most are open, and those that nobody has used
  * for half a minute are closed.
  */
 #ifndef TM_PORTAL_INSIGHT_VIEW_H
@@ -21,16 +22,19 @@ struct tm_insight_view {
   struct tidemill_insight *insight;
   char *made[TM_INSIGHT_SECTIONS]; /* sections that were written since the last reading */
   int64_t used_ns;
+  int64_t version; /* of the record, when it was last read */
+  int64_t due_ns;  /* when it is read again without news */
 };
 
 struct tm_insight_views {
   struct TM_ARRAY(struct tm_insight_view *) at;
 };
 
-/* The view of the job in directory `dir`, as it is now. NULL and an error. It
- * is valid until the next call. */
+/* The view of the job in directory `dir`; `version`: how often its record has changed
+ * (tm_watch_version()). NULL and an error. It is valid until the next call. */
 struct tm_insight_view *tm_insight_view(struct tm_insight_views *views, const char *key,
-                                        const char *dir, int64_t now_ns, struct tm_err *err);
+                                        const char *dir, int64_t version, int64_t now_ns,
+                                        struct tm_err *err);
 /* Section `i` of tidemill_html_sections(). "": it has no data. */
 const char *tm_insight_section(struct tm_insight_view *v, size_t i);
 /* As tm_merged_clean(). */

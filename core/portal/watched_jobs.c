@@ -160,6 +160,12 @@ struct tidemill_record *tm_watch_record(struct tm_watch *w, const char *key, int
   return NULL;
 }
 
+int64_t tm_watch_version(const struct tm_watch *w, const char *key)
+{
+  const struct tm_watched *job = find(w, key);
+  return job ? job->version : 0;
+}
+
 bool tm_watch_hold(struct tm_watch *w, const char *topic)
 {
   struct tm_err err = TM_ERR_NONE;

@@ -48,6 +48,8 @@ void tm_watch_close(struct tm_watch *w);
  * valid until the next turn. NULL and an error. */
 struct tidemill_record *tm_watch_record(struct tm_watch *w, const char *key, int64_t now_ns,
                                         struct tm_err *err);
+/* How often the record has changed, as the feed says it; 0: it is not open. */
+int64_t tm_watch_version(const struct tm_watch *w, const char *key);
 /* The directory of the job; to free(). NULL: `key` cannot be the name of a job. */
 char *tm_watch_dir(const struct tm_watch *w, const char *key);
 /* A stream has a topic from now on, or no longer. False: there is no such job, or it cannot be

@@ -84,11 +84,15 @@ def measure_idle(workspace):
     portal.stop()
 
 
-def watch(portal, key):
-    stream = portal.stream(key)
+def watch(portal, key, late):
+    """A tab. What it shows is the older, the longer the next news take, with all sections."""
+    stream, heard = portal.stream(key), None
     while next_event(stream)[1][key]["state"] == "Running":
+        before, heard = heard, time.perf_counter()
         for section in SECTIONS:
             portal.get(f"jobs/{key}/job/?section={section}")
+        if before:
+            late.append(time.perf_counter() - before)
     stream.close()
 
 
@@ -101,7 +105,8 @@ def measure_watched(folder, workspace):
     wait_until(lambda: keys(workspace), "the job")
     key = keys(workspace)[0]
     began, ticks = time.perf_counter(), portal.ticks()
-    tabs = [threading.Thread(target=watch, args=(portal, key)) for _ in range(3)]
+    late = []
+    tabs = [threading.Thread(target=watch, args=(portal, key, late)) for _ in range(3)]
     for tab in tabs:
         tab.start()
     for tab in tabs:
@@ -109,6 +114,8 @@ def measure_watched(folder, workspace):
     seconds = time.perf_counter() - began
     print(f"three tabs, {ROWS} mini-batches in {seconds:.1f} s: {(portal.ticks() - ticks) / seconds:.2f} % of a core, "
           f"{memory_mb(portal):.0f} MB")
+    if late:
+        print(f"an update is late by           {statistics.median(late):8.2f} s at the end of its time, at most {max(late):.2f} s")
     assert job.wait() == 0
     portal.stop()
     portal = Portal(TIDEMILL, workspace)

@@ -113,7 +113,9 @@ static int open_job(const struct tm_visit *v, struct job *j, struct tidemill_rec
                                           .fault = err->text,
                                           .cancel_asked_by = "" };
   j->info = j->record ? tidemill_record_info(j->record) : gone;
-  j->view = dir ? tm_insight_view(&p->views, j->key, dir, v->request->now_ns, err) : NULL;
+  if (dir)
+    j->view = tm_insight_view(&p->views, j->key, dir, tm_watch_version(&p->watch, j->key),
+                              v->request->now_ns, err);
   free(dir);
   return j->view ? 0 : err->code;
 }
