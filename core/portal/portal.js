@@ -347,14 +347,27 @@
     requestAnimationFrame(() => requestAnimationFrame(() => { view.style.overflowAnchor = ''; }));
   }
   const pieces = []; // { from, to, lines }
+  const entryOf = piece => ({ from: +piece.dataset.from, to: +piece.dataset.to, lines: [...piece.children] });
   function addPiece(piece, isEarlier) {
-    const lines = [...piece.children], entry = { from: +piece.dataset.from, to: +piece.dataset.to, lines };
+    const entry = entryOf(piece);
     change(() => {
-      view[isEarlier ? 'prepend' : 'append'](...lines);
+      view[isEarlier ? 'prepend' : 'append'](...entry.lines);
       pieces[isEarlier ? 'unshift' : 'push'](entry);
       if (pieces.length > KEPT) pieces[isEarlier ? 'pop' : 'shift']().lines.forEach(line => line.remove());
     });
     view.dataset.size = piece.dataset.size;
+  }
+  // What has come since. A file that has become shorter is another one: its end replaces what is shown.
+  async function followPieces() {
+    const to = pieces[pieces.length - 1].to, piece = await pieceAt(String(to));
+    if (+piece.dataset.size >= to) {
+      if (piece.children.length > 0) addPiece(piece, false);
+      return;
+    }
+    const end = await pieceAt('end');
+    pieces.splice(0, pieces.length, entryOf(end));
+    view.replaceChildren(...pieces[0].lines);
+    view.dataset.size = end.dataset.size;
   }
   // The merged view: `from` and `to` are numbers of lines.
   const isPart = isMerged && view?.dataset.part !== undefined;
@@ -434,8 +447,7 @@
       if (isMerged) {
         await followMerged();
       } else if (pieces.length > 0) {
-        const piece = await pieceAt(String(pieces[pieces.length - 1].to));
-        if (piece.children.length > 0) addPiece(piece, false);
+        await followPieces();
       }
       if (follows) toEnd();
     } catch { /* the next change tries again */ }
@@ -443,7 +455,7 @@
   }
   if (view) {
     if (!isMerged) {
-      pieces.push({ from: +view.dataset.from, to: +view.dataset.to, lines: [...view.children] });
+      pieces.push(entryOf(view));
       document.querySelectorAll('#earlier, #later').forEach(link => { link.hidden = true; });
     }
     follows = isMerged ? !isPart : location.pathname.split('/')[5] === 'end';

@@ -367,6 +367,18 @@ size_t tm_log_set_nodes(const struct tm_log_set *s, const char *const **names)
 
 /* ---- reading ---- */
 
+/* Whether the file is shorter than what was read of it: somebody has cut it, or another one has its
+ * name. What it has now is new. An incomplete line of before ends here. */
+static bool was_cut(struct source *n, const struct tm_stat *st)
+{
+  if (st->size >= n->at)
+    return false;
+  n->at = 0;
+  if (n->text.len > n->begin)
+    tm_buf_add_char(&n->text, '\n');
+  return true;
+}
+
 /* Appends more of the file; false: there is none now. */
 static bool read_more(struct source *n)
 {
@@ -379,8 +391,11 @@ static bool read_more(struct source *n)
   tm_buf_remove_front(&n->text, n->begin);
   n->begin = 0;
   size_t have = n->text.len;
-  if (n->label && fs->fstat(fs->self, fd, &st) == 0)
+  bool is_known = fs->fstat(fs->self, fd, &st) == 0;
+  if (n->label && is_known)
     n->key_ns = st.mtime_ns + TM_LOG_TICK_NS;
+  if (is_known && was_cut(n, &st))
+    have = n->text.len;
   char *room = tm_buf_extend(&n->text, PIECE);
   got = tm_fs_read_at(fs, fd, n->path, room, PIECE, n->at, NULL);
   n->text.len = have + (got > 0 ? (size_t)got : 0);

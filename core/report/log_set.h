@@ -6,8 +6,8 @@
  * log has the same lines. Files are opened for each read, because there may be thousands.
  *
  * Caller: tm_log_set_new(); tm_log_set_look(); tm_log_set_next() until it returns false. While the
- * job runs, repeat after tm_log_set_touch() for changed files: only whole lines are returned. Call
- * tm_log_set_finish() before the last round.
+ * job runs, repeat after tm_log_set_touch() for changed files: only whole lines are returned. What
+ * has become shorter is read from its begin. Call tm_log_set_finish() before the last round.
  */
 #ifndef TM_REPORT_LOG_SET_H
 #define TM_REPORT_LOG_SET_H

@@ -215,6 +215,28 @@ class Browser(test_portal.Case):
         self.assertEqual(state()[:3], [begin + 2000, end + 2000, 4000])
         self.assertEqual(self.console(), [])
 
+    def test_a_file_that_is_followed_may_grow_shrink_and_disappear(self):
+        name = os.path.join(self.job, "score", "logs", "followed.txt")
+        self.addCleanup(lambda: os.path.exists(name) and os.unlink(name))
+
+        def expect(text, mode, lines):
+            if text is not None:
+                with open(name, mode) as f:
+                    f.write(text)
+            self.browser.find_element("css selector", ".log").send_keys(Keys.END)  # looks now
+            wait_until(lambda: self.browser.execute_script(
+                "return [...document.querySelectorAll('.log > div')].map(line => line.textContent)") == lines, lines)
+
+        self.write(name, "first\n")
+        self.browser.get(f"{self.base}jobs/{self.key}/view/end/score/logs/followed.txt")
+        expect("second\n", "a", ["first", "second"])
+        expect("3\n", "w", ["3"])
+        expect("4\n", "a", ["3", "4"])
+        os.unlink(name)
+        expect(None, "", ["3", "4"])
+        expect("5\n", "w", ["5"])
+        self.assertEqual([line for line in self.console() if "404" not in line], [])
+
 
 if __name__ == "__main__":
     unittest.main()

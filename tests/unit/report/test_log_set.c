@@ -220,6 +220,21 @@ static void a_file_that_was_not_touched_is_not_read(void **state)
   expect(f, "more");
 }
 
+static void a_file_that_was_cut_is_read_again(void **state)
+{
+  struct fixture *f = *state;
+  const char *name = "user/stdout/0/process000.stdout.txt";
+  add(f, name, "one\ntwo\nthr");
+  open_set(f);
+  expect(f, "process000.stdout|one process000.stdout|two");
+  file_put(f->dir, name, "", 0600);
+  add(f, name, "four\n");
+  expect(f, "process000.stdout|thr process000.stdout|four");
+  file_put(f->dir, name, "", 0600);
+  add(f, name, "5\n");
+  expect(f, "process000.stdout|5");
+}
+
 static void long_lines_and_many_are_read_in_pieces(void **state)
 {
   struct fixture *f = *state;
@@ -310,6 +325,7 @@ UNIT_TESTS({
     CASE(lines_of_a_period_are_shown_without_other_mini_batches),
     CASE(later_lines_are_shown_when_they_come),
     CASE(a_file_that_was_not_touched_is_not_read),
+    CASE(a_file_that_was_cut_is_read_again),
     CASE(long_lines_and_many_are_read_in_pieces),
     CASE(it_says_where_files_may_come),
     CASE(paths_are_known),
