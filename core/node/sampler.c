@@ -177,12 +177,19 @@ static void add_megabytes(struct tm_buf *out, double bytes)
   tm_buf_printf(out, ",%.2f", bytes / MB);
 }
 
-/* For rows of processes, of which a day has 360,000 with 100 workers: three digits, or as many as a
- * whole number has. */
+/* For rows of processes, of which a day has 360,000 with 100 workers: an amount of 10 or more is a
+ * whole number, and no decimal is a zero at the end. */
 static void add_short(struct tm_buf *out, double amount, int decimals)
 {
-  int most = amount < 10 ? 2 : amount < 100 ? 1 : 0;
-  tm_buf_printf(out, ",%.*f", decimals < most ? decimals : most, amount);
+  size_t begin = out->len;
+  tm_buf_printf(out, ",%.*f", amount < 10 ? decimals : 0, amount);
+  if (!memchr(out->data + begin, '.', out->len - begin))
+    return;
+  size_t end = out->len;
+  while (out->data[end - 1] == '0')
+    end--;
+  end -= out->data[end - 1] == '.';
+  out->data[out->len = end] = '\0';
 }
 
 /* A field that stays on its line, whatever it holds. */

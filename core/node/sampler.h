@@ -11,8 +11,8 @@
  *
  * Counts of bytes and calls are totals since the machine's start; Cpu Percent is since the last
  * sample (for the machine: of all cores; for a process: of one core). Rows of processes, which are
- * most of the bytes, have decimals only in amounts below 100. A file is made when there is
- * something to write.
+ * most of the bytes, have decimals only in amounts below 10, and none that is a zero at the end. A
+ * file is made when there is something to write.
  *
  * No loop, no clock. Caller: tm_sampler_new(); tm_sampler_take() at intervals; while
  * tm_sampler_is_listing(), tm_sampler_list() between other work: each call reads a few processes,

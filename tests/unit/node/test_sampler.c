@@ -117,33 +117,30 @@ static void processes_of_the_job_have_rows_and_no_others(void **state)
   take(f, WALL_NS, 30 * TM_S); /* they began at 10 s, and have used 1 s */
   put_process(f->proc, 30, 20, "wor,\"ker\n", "31", 150);
   take(f, WALL_NS + TM_S, 31 * TM_S);
-  expect_text(
-      f, "processes_resource_usage.csv",
-      "Utc Time,Process,Pid,Parent Pid,Name,State,Cpu Percent,User Seconds,System Seconds,"
-      "Memory Rss (MB),Memory Vms (MB),Threads,Disk Io Read (MB),Disk Io Write (MB)\n"
-      "2026-01-01T00:00:00.000Z,supervisor,10,1,tidemill,R,5.0,1.00,0.00,1.0,1.0,1,0.0,0.0\n"
-      "2026-01-01T00:00:00.000Z,keeper,20,10,tidemill,R,5.0,1.00,0.00,1.0,1.0,1,0.0,0.0\n"
-      "2026-01-01T00:00:00.000Z,process000,30,20,\"wor,\"\"ker\\n\",R,5.0,1.00,0.00,1.0,1.0,1,"
-      "0.0,0.0\n"
-      "2026-01-01T00:00:00.000Z,process000,31,30,sh,R,0.0,0.00,0.00,1.0,1.0,1,0.0,0.0\n"
-      "2026-01-01T00:00:00.000Z,process000,32,31,sleep,R,0.0,0.00,0.00,1.0,1.0,1,0.0,0.0\n"
-      "2026-01-01T00:00:01.000Z,supervisor,10,1,tidemill,R,0.0,1.00,0.00,1.0,1.0,1,0.0,0.0\n"
-      "2026-01-01T00:00:01.000Z,keeper,20,10,tidemill,R,0.0,1.00,0.00,1.0,1.0,1,0.0,0.0\n"
-      "2026-01-01T00:00:01.000Z,process000,30,20,\"wor,\"\"ker\\n\",R,50.0,1.50,0.00,1.0,1.0,"
-      "1,0.0,0.0\n"
-      "2026-01-01T00:00:01.000Z,process000,31,30,sh,R,0.0,0.00,0.00,1.0,1.0,1,0.0,0.0\n"
-      "2026-01-01T00:00:01.000Z,process000,32,31,sleep,R,0.0,0.00,0.00,1.0,1.0,1,0.0,0.0\n");
+  expect_text(f, "processes_resource_usage.csv",
+              "Utc Time,Process,Pid,Parent Pid,Name,State,Cpu Percent,User Seconds,System Seconds,"
+              "Memory Rss (MB),Memory Vms (MB),Threads,Disk Io Read (MB),Disk Io Write (MB)\n"
+              "2026-01-01T00:00:00.000Z,supervisor,10,1,tidemill,R,5,1,0,1,1,1,0,0\n"
+              "2026-01-01T00:00:00.000Z,keeper,20,10,tidemill,R,5,1,0,1,1,1,0,0\n"
+              "2026-01-01T00:00:00.000Z,process000,30,20,\"wor,\"\"ker\\n\",R,5,1,0,1,1,1,0,0\n"
+              "2026-01-01T00:00:00.000Z,process000,31,30,sh,R,0,0,0,1,1,1,0,0\n"
+              "2026-01-01T00:00:00.000Z,process000,32,31,sleep,R,0,0,0,1,1,1,0,0\n"
+              "2026-01-01T00:00:01.000Z,supervisor,10,1,tidemill,R,0,1,0,1,1,1,0,0\n"
+              "2026-01-01T00:00:01.000Z,keeper,20,10,tidemill,R,0,1,0,1,1,1,0,0\n"
+              "2026-01-01T00:00:01.000Z,process000,30,20,\"wor,\"\"ker\\n\",R,50,1.5,0,1,1,1,0,0\n"
+              "2026-01-01T00:00:01.000Z,process000,31,30,sh,R,0,0,0,1,1,1,0,0\n"
+              "2026-01-01T00:00:01.000Z,process000,32,31,sleep,R,0,0,0,1,1,1,0,0\n");
 }
 
 /* A day's rows of many workers are tens of megabytes. */
 static void large_amounts_of_processes_have_no_decimals(void **state)
 {
   struct fixture *f = *state;
-  file_put(f->proc, "31/io", "read_bytes: 104333312\nwrite_bytes: 104857600\n", 0600);
+  file_put(f->proc, "31/io", "read_bytes: 9961472\nwrite_bytes: 104857600\n", 0600);
   put_process(f->proc, 31, 30, "sh", "", 123456);
   take(f, WALL_NS, 30 * TM_S);
   char *text = file_text(f->perf, "processes_resource_usage.csv");
-  assert_non_null(strstr(text, ",process000,31,30,sh,R,6173,1235,0.00,1.0,1.0,1,99.5,100\n"));
+  assert_non_null(strstr(text, ",process000,31,30,sh,R,6173,1235,0,1,1,1,9.5,100\n"));
   free(text);
 }
 
