@@ -262,6 +262,8 @@ static void take_names(struct tm_inspection *s, const struct tm_json *record,
   s->name = tm_xstrdup(tm_json_str(record, "name", ""));
   s->pipeline_file = tm_xstrdup(tm_json_str(record, "pipeline", ""));
   s->cause = tm_xstrdup(tm_json_str(result, "cause", NULL));
+  if (tm_cancel_request_from_json(&s->cancel, tm_json_get(result, "canceled_by")))
+    s->is_cancel_asked = s->is_cancel_taken = true;
   s->has_nodes = tm_nodes_sum_from_json(&s->nodes, tm_json_get(result, "nodes"));
 }
 

@@ -88,7 +88,7 @@ struct tm_inspection {
   int64_t pid; /* of the supervisor, the last one; 0: not known */
   char *host;
   bool is_stopped; /* the supervisor of the running job, by Ctrl-Z or SIGSTOP */
-  /* `cancel` has asked the running job to end; its supervisor knows */
+  /* `cancel` has asked the running job to end; its supervisor knows. Or: so it was canceled */
   bool is_cancel_asked, is_cancel_taken;
   struct tm_cancel_request cancel;
   char *cause;    /* why it Failed, or NULL */

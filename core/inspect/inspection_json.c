@@ -83,12 +83,8 @@ static struct tm_json *step_to_json(const struct tm_inspection *s,
 
 static struct tm_json *cancel_to_json(const struct tm_inspection *s)
 {
-  struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  tm_json_set(v, "now", tm_json_new_bool(s->cancel.now));
+  struct tm_json *v = tm_cancel_request_to_json(&s->cancel);
   tm_json_set(v, "taken", tm_json_new_bool(s->is_cancel_taken));
-  tm_json_set(v, "user", tm_json_new_string(s->cancel.user));
-  tm_json_set(v, "host", tm_json_new_string(s->cancel.host));
-  tm_json_set(v, "pid", tm_json_new_int(s->cancel.pid));
   return v;
 }
 

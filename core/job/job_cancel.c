@@ -36,6 +36,8 @@ void tm_job_hear_request(struct tm_job *job)
     tm_job_emit(job, TM_EVENT_MESSAGE, TM_WARNING, err.text);
   if (rc <= 0)
     return;
+  job->cancel_request = r;
+  job->view.cancel = &job->cancel_request;
   say_request(job, &r);
   tm_job_end_early(job, r.now);
 }

@@ -183,6 +183,7 @@ struct tm_job {
   struct TM_ARRAY(struct tm_job_note) notes; /* for the start of the job */
   int64_t canceled_ns;                       /* monotonic; when for the first time; 0: never */
   struct tm_cancel_watch cancel_watch;
+  struct tm_cancel_request cancel_request; /* the last one; view.cancel */
   enum tm_job_rest rest;
   int code;
   struct tm_err cause;

@@ -33,7 +33,7 @@ static void add_note(struct tm_buf *out, const struct tidemill_record_info *job)
     tm_buf_add_str(out, job->cause);
   else if (job->is_stopped)
     tm_buf_add_str(out, "stopped by Ctrl-Z or SIGSTOP");
-  else if (*job->cancel_asked_by)
+  else if (job->state == TIDEMILL_STATE_RUNNING && *job->cancel_asked_by)
     tm_buf_add_str(out, "is being canceled");
   else if (job->state == TIDEMILL_STATE_INTERRUPTED)
     tm_buf_add_str(out, "its process died, or was killed; it can be resumed");

@@ -56,17 +56,23 @@ void tm_cancel_name_set(char out[TM_CANCEL_NAME_MAX], const char *name)
       out[i] = '?';
 }
 
-void tm_cancel_request_write(struct tm_buf *out, const struct tm_cancel_request *r)
+struct tm_json *tm_cancel_request_to_json(const struct tm_cancel_request *r)
 {
   tm_require(r->pid > 0 && r->user[0] && r->host[0]); /* its reader refuses another one */
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-  char epoch[EPOCH_LEN + 1];
-  snprintf(epoch, sizeof(epoch), "%016" PRIx64, r->epoch);
-  tm_json_set(v, "epoch", tm_json_new_string(epoch));
   tm_json_set(v, "now", tm_json_new_bool(r->now));
   tm_json_set(v, "user", tm_json_new_string(r->user));
   tm_json_set(v, "host", tm_json_new_string(r->host));
   tm_json_set(v, "pid", tm_json_new_int(r->pid));
+  return v;
+}
+
+void tm_cancel_request_write(struct tm_buf *out, const struct tm_cancel_request *r)
+{
+  struct tm_json *v = tm_cancel_request_to_json(r);
+  char epoch[EPOCH_LEN + 1];
+  snprintf(epoch, sizeof(epoch), "%016" PRIx64, r->epoch);
+  tm_json_set(v, "epoch", tm_json_new_string(epoch));
   tm_json_write(out, v, (struct tm_json_style) { 0 });
   tm_buf_add_char(out, '\n');
   tm_json_free(v);
@@ -94,13 +100,21 @@ static bool read_name(char out[TM_CANCEL_NAME_MAX], const struct tm_json *v, con
   return true;
 }
 
-static bool read_members(struct tm_cancel_request *r, const struct tm_json *v)
+bool tm_cancel_request_from_json(struct tm_cancel_request *out, const struct tm_json *v)
 {
   const struct tm_json *now = tm_json_get(v, "now");
-  r->now = tm_json_bool(v, "now", false);
-  r->pid = tm_json_int(v, "pid", 0);
-  return now && now->type == TM_JSON_BOOL && r->pid > 0 && r->pid <= INT32_MAX &&
-         read_epoch(&r->epoch, v) && read_name(r->user, v, "user") && read_name(r->host, v, "host");
+  struct tm_cancel_request r = { .now = tm_json_bool(v, "now", false),
+                                 .pid = tm_json_int(v, "pid", 0) };
+  if (!now || now->type != TM_JSON_BOOL || r.pid <= 0 || r.pid > INT32_MAX ||
+      !read_name(r.user, v, "user") || !read_name(r.host, v, "host"))
+    return false;
+  *out = r;
+  return true;
+}
+
+static bool read_members(struct tm_cancel_request *r, const struct tm_json *v)
+{
+  return tm_cancel_request_from_json(r, v) && read_epoch(&r->epoch, v);
 }
 
 int tm_cancel_request_parse(struct tm_cancel_request *out, const char *text, size_t len,

@@ -23,6 +23,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 
 #define TM_CANCEL_NAME_MAX 256 /* bytes of a user's or a host's name, with the NUL */
 
@@ -38,6 +39,10 @@ void tm_cancel_request_write(struct tm_buf *out, const struct tm_cancel_request 
 /* TM_EDAMAGE: the text is not a request. */
 int tm_cancel_request_parse(struct tm_cancel_request *out, const char *text, size_t len,
                             struct tm_err *err);
+/* For the result of a job that was canceled: {"now", "user", "host", "pid"}; to free. */
+struct tm_json *tm_cancel_request_to_json(const struct tm_cancel_request *r);
+/* The same back. False: it is not a request. */
+bool tm_cancel_request_from_json(struct tm_cancel_request *out, const struct tm_json *v);
 /* Copies a name into a request: bytes that it may not hold become '?'. */
 void tm_cancel_name_set(char out[TM_CANCEL_NAME_MAX], const char *name);
 

@@ -21,6 +21,7 @@
 #include "record/nodes.h"
 
 struct tm_activities;
+struct tm_cancel_request;
 
 const char *tm_verdict_name(enum tm_verdict v); /* "Completed" */
 
@@ -79,7 +80,8 @@ struct tm_job_view {
   const struct tm_step_view *const *steps;
   enum tm_verdict verdict;
   const char *cause;
-  const struct tm_nodes_view *nodes; /* NULL: no command starts nodes of this job */
+  const struct tm_nodes_view *nodes;      /* NULL: no command starts nodes of this job */
+  const struct tm_cancel_request *cancel; /* of another process; NULL: there was none */
 };
 
 /* An event in the life of a node that a command starts. */

@@ -1,5 +1,6 @@
 /* job_record.c - see job_record.h. Both files are written whole and renamed into place
  * (core/README.md: invariant 7). */
+#include "record/cancel_request.h"
 #include "record/job_record.h"
 
 #include <errno.h>
@@ -267,6 +268,8 @@ struct tm_json *tm_job_result_new(const struct tm_job_view *job)
   tm_json_set(v, "job_dir", tm_json_new_string(job->dir));
   if (*job->cause)
     tm_json_set(v, "cause", tm_json_new_string(job->cause));
+  if (job->cancel && job->verdict == TM_CANCELED_JOB)
+    tm_json_set(v, "canceled_by", tm_cancel_request_to_json(job->cancel));
   if (job->nodes)
     tm_json_set(v, "nodes", tm_nodes_sum_to_json(&job->nodes->sum));
   for (size_t i = 0; i < job->steps_len; i++)

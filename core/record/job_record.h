@@ -17,6 +17,8 @@
  *         "definition": <tm_step.effective, and "snapshot_hash">}]
  *   job_result.json
  *     "status", "name", "pipeline", "job_dir", "cause"
+ *     "canceled_by": {"now", "user", "host", "pid"}: the process that asked another one to cancel
+ *         the job; absent if the job is not Canceled, or if its own process canceled it
  *     "nodes": {"asked", "started", "lost", "seconds", "busy_percent"}: what has become of the
  *         nodes that commands started in the last session; absent if none was to be started
  *         (nodes.h)

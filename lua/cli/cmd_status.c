@@ -80,7 +80,7 @@ static void add_job(struct tm_buf *out, struct tidemill_record *r)
     tm_buf_printf(out, "nodes:   %s\n", job->nodes);
   if (*job->cancel_asked_by)
     tm_buf_printf(out, "cancel:  requested by %s%s\n", job->cancel_asked_by,
-                  job->cancel_is_taken ? "; the job is ending" : "");
+                  is_running && job->cancel_is_taken ? "; the job is ending" : "");
   if (*job->cause) {
     tm_buf_add_str(out, "cause:   ");
     tm_text_one_line(out, job->cause, strlen(job->cause), 0); /* may hold control characters */

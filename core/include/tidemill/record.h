@@ -65,10 +65,10 @@ struct tidemill_record_info {
   const char *host;         /* of that process; "": not known */
   size_t steps_len, steps_reused;
   const struct tidemill_counts *counts; /* of all steps */
-  /* "user ada on host mill (pid 4711)": who has asked to cancel it while it runs; "": nobody has.
-   */
+  /* "user ada on host mill (pid 4711)": who has asked to cancel it, while it runs and when it is
+   * Canceled; "": nobody has, or the process that runs it has ended it. */
   const char *cancel_asked_by;
-  bool cancel_is_taken; /* the process that runs it has heard of it */
+  bool cancel_is_taken; /* the process that runs it has heard of it, or had */
   bool is_stopped;      /* the process that runs it was stopped, by Ctrl-Z or SIGSTOP */
   /* Of a job that has ended: the sum of the nodes that commands or Slurm have started, "4
    * requested, 4 started, 1 lost; ready for 1 min 01 s in all, workers 78 % busy". "": there were
