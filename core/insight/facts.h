@@ -60,6 +60,11 @@ struct tm_fact_item { /* failed in the end */
   int64_t mini_batch;
 };
 
+struct tm_fact_effort {
+  int64_t items; /* that succeeded; 0: nothing ran, or it is not known */
+  int64_t ns;    /* of all tries, one after the other */
+};
+
 struct tm_fact_table { /* that cannot be read, or not all of it */
   const char *node;    /* whose resources it has; NULL: it is not one of those */
   const char *name;    /* below logs/, or logs/perf/NODE/ */
@@ -78,6 +83,7 @@ struct tm_fact_step {
   int64_t workers_wanted;      /* process_count_per_node * node_count */
   int64_t worker_memory_limit; /* bytes; 0: none */
   const char *script, *script_hash;
+  struct tm_fact_effort effort, before; /* of a Completed step; of the same in the job before */
   struct TM_ARRAY(struct tm_fact_output) outputs;
   struct TM_ARRAY(struct tm_fact_input) inputs;
   int64_t input_files, input_bytes; /* of all inputs together; -1: not known */

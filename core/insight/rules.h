@@ -25,7 +25,7 @@ tm_rule tm_rule_small; /* handing mini-batches over takes more than 30 % of work
 /* rules_speed.c */
 tm_rule tm_rule_slow;           /* a node or a worker takes 1.5 times as long for an item */
 tm_rule tm_rule_idle_processor; /* tries use less than 30 % of a processor */
-tm_rule tm_rule_slower;         /* 1.25 times as long for an item as in the last job */
+tm_rule tm_rule_slower;         /* 1.25 times as long for an item as in the job before */
 /* rules_limits.c */
 tm_rule tm_rule_memory;  /* it grows, or is within a tenth of its limit */
 tm_rule tm_rule_disk;    /* a disk is 90 % full */

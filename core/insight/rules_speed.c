@@ -16,8 +16,8 @@
 #define IDLE      0.3         /* of a processor */
 #define BUSY_CPU  80          /* percent of the machine */
 #define CHANGES   3           /* settings that are named */
-#define ITEMS_FEW 100         /* of a job that is compared */
-#define LONG_NS   (10 * TM_S) /* likewise */
+#define ITEMS_FEW 100         /* of a step that is compared */
+#define LONG_NS   (10 * TM_S) /* likewise: of its tries */
 
 /* ---- one slow node or worker ---- */
 
@@ -166,38 +166,38 @@ static void add_changes(struct tm_buf *out, const struct tm_finding_input *in)
   tm_buf_add_str(out, named > 0 ? "." : "");
 }
 
-/* Of the job: shown with its first step. */
+static double effort_of_item(const struct tm_fact_effort *e)
+{
+  return (double)e->ns / (double)e->items;
+}
+
 bool tm_rule_slower(const struct tm_finding_input *in, struct tm_finding *out)
 {
   const struct tm_fact_job *job = in->job;
-  int64_t items = job->counts.items_succeeded;
+  const struct tm_fact_effort *effort = &tm_rule_step(in)->effort,
+                              *before = &tm_rule_step(in)->before;
   struct tm_buf text = TM_BUF_NONE;
-  if (in->step != 0 || job->state != TM_FACT_COMPLETED || !job->before ||
-      job->before_elapsed_ns <= 0 || job->before_items < ITEMS_FEW || items < ITEMS_FEW ||
-      job->elapsed_ns < LONG_NS)
+  if (!job->before || before->ns <= 0 || before->items < ITEMS_FEW || effort->items < ITEMS_FEW ||
+      effort->ns < LONG_NS)
     return false;
-  double now = (double)job->elapsed_ns / (double)items;
-  double then = (double)job->before_elapsed_ns / (double)job->before_items;
+  double now = effort_of_item(effort), then = effort_of_item(before);
   if (now < SLOWER * then)
     return false;
-  tm_buf_printf(&text, "%.1f times as long for an item as in ", now / then);
+  tm_buf_printf(&text, "its tries took %.1f times as long for an item as in ", now / then);
   tm_text_one_line(&text, job->before, strlen(job->before), 200);
   tm_buf_add_str(&text, ", the last Completed job of this pipeline: ");
-  tm_time_precise(&text, job->elapsed_ns);
-  tm_buf_add_str(&text, " for ");
-  tm_text_count(&text, items, " items");
-  tm_buf_add_str(&text, ", then ");
-  tm_time_precise(&text, job->before_elapsed_ns);
-  tm_buf_add_str(&text, " for ");
-  tm_text_grouped(&text, job->before_items);
-  tm_buf_add_char(&text, '.');
+  tm_time_precise(&text, (int64_t)now);
+  tm_buf_add_str(&text, " instead of ");
+  tm_time_precise(&text, (int64_t)then);
+  tm_buf_add_str(&text, ". The items may have been larger.");
   add_changes(&text, in);
   tm_buf_add_str(&text, " 'tidemill status ");
   tm_text_shell(&text, job->before);
   tm_buf_add_str(&text, "' shows that job.");
   out->weight = TM_WEIGHT_MIDDLE;
-  out->head = tm_xstrdup("Slower than last time:");
+  out->head = tm_xprintf("%s was slower than last time:", tm_rule_step(in)->name);
   out->text = tm_buf_take(&text);
+  out->lost_ns = effort->ns - (int64_t)(then * (double)effort->items);
   out->section = "settings";
   return true;
 }

@@ -1,12 +1,10 @@
 /* definition_facts.c - settings, parameters and inputs, from job.json: the same file of the last
- * Completed job says what differs. */
+ * Completed job (before_facts.c) says what differs. */
 #include "insights/insight.h"
 
 #include <string.h>
 
-#include "base/path.h"
 #include "base/text.h"
-#include "store/history.h"
 
 #define VALUE_MAX 4096 /* bytes of a value that is shown */
 
@@ -171,50 +169,4 @@ void tm_insight_read_definition(struct tidemill_insight *in)
   for (size_t i = 0; i < in->job.steps.len; i++)
     add_step(in, &in->job.steps.at[i], step_named(v, in->job.steps.at[i].name));
   tm_json_free(v);
-}
-
-/* ---- the last Completed job ---- */
-
-/* What the history says, or the job itself: its directory may have had another job before. */
-static bool take_before(struct tidemill_insight *in, const struct tm_history_job *job,
-                        const struct tidemill_record_info *own)
-{
-  struct tidemill_record *r = NULL;
-  int64_t elapsed_ns = job->end_ns > job->begin_ns ? job->end_ns - job->begin_ns : -1;
-  bool is_before = true;
-  if (tidemill_record_open(&r, NULL, job->dir, NULL) >= 0) {
-    const struct tidemill_record_info *info = tidemill_record_info(r);
-    is_before = info->state == TIDEMILL_STATE_COMPLETED && info->begin_ns < own->begin_ns;
-    elapsed_ns = info->elapsed_ns;
-    if (is_before)
-      in->before = tm_json_of(tidemill_record_definition(r));
-  }
-  tidemill_record_close(r);
-  if (!is_before)
-    return false;
-  in->before_name = tm_xstrdup(tm_path_base(job->dir));
-  in->before_elapsed_ns = elapsed_ns;
-  in->before_items = job->items_total;
-  in->before_items_failed = job->items_failed;
-  return true;
-}
-
-void tm_insight_look_before(struct tidemill_insight *in)
-{
-  const struct tidemill_record_info *info = tidemill_record_info(in->record);
-  struct tm_history h = { 0 };
-  if (in->has_looked_before)
-    return;
-  in->has_looked_before = true;
-  if (!in->workspace || tm_history_list(&h, in->workspace, NULL) < 0)
-    h.len = 0;
-  for (size_t i = 0; i < h.len && !in->before_name; i++) {
-    const struct tm_history_job *job = &h.at[i];
-    if (strcmp(job->dir, info->dir) != 0 && job->begin_ns < info->begin_ns &&
-        strcmp(tm_text_or_empty(job->status), "Completed") == 0 &&
-        strcmp(tm_text_or_empty(job->pipeline), info->pipeline) == 0 &&
-        strcmp(tm_text_or_empty(job->file), info->file) == 0)
-      (void)take_before(in, job, info);
-  }
-  tm_history_release(&h);
 }

@@ -166,8 +166,7 @@ void tidemill_insight_close(struct tidemill_insight *in)
   tm_insight_release_facts(in);
   tm_findings_release(&in->findings);
   tidemill_record_close(in->record);
-  tm_json_free(in->before);
-  free(in->before_name);
+  tm_insight_release_before(in);
   free(in->workspace);
   free(in->json);
   tm_buf_release(&in->html);

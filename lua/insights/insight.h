@@ -4,7 +4,7 @@
  *   insight_json.c  writes it
  *   insight_page.c, report_file.c  writes it as a page, and that to a file
  *   step_rows.c  the models of its steps
- *   job_facts.c, definition_facts.c, data_facts.c, next.c  its facts
+ *   job_facts.c, definition_facts.c, before_facts.c, data_facts.c, next.c  its facts
  */
 #ifndef TM_INSIGHT_OF_JOB_H
 #define TM_INSIGHT_OF_JOB_H
@@ -29,6 +29,11 @@ struct tm_insight_step {
   struct TM_ARRAY(struct tm_sample_places) samples; /* of each node of the model */
 };
 
+struct tm_insight_before { /* a step of the last Completed job */
+  char *name;
+  struct tm_fact_effort effort;
+};
+
 struct tidemill_insight {
   struct tidemill_insight_options o;
   struct tidemill_record *record; /* NULL: the job was removed before */
@@ -39,6 +44,7 @@ struct tidemill_insight {
       struct tm_insight_step) steps; /* one for each of job.steps, once rows were read */
   char *workspace;                   /* absolute; NULL: there is none */
   struct tm_json *before;            /* job.json of the last Completed job; NULL: there is none */
+  struct TM_ARRAY(struct tm_insight_before) before_steps;
   char *before_name;
   int64_t before_elapsed_ns, before_items, before_items_failed;
   bool has_looked_before;
@@ -66,8 +72,11 @@ void tm_insight_read_history(struct tidemill_insight *in, const struct tm_histor
 void tm_insight_release_facts(struct tidemill_insight *in);
 /* definition_facts.c: for read_facts(). */
 void tm_insight_read_definition(struct tidemill_insight *in);
-/* Looks once for the last Completed job of the pipeline. */
+/* before_facts.c: looks once for the last Completed job of the pipeline. */
 void tm_insight_look_before(struct tidemill_insight *in);
+void tm_insight_release_before(struct tidemill_insight *in);
+/* What each step took, now and in that job; for read_facts(). */
+void tm_insight_read_efforts(struct tidemill_insight *in);
 /* next.c: for read_facts(), of a job that does not run. */
 void tm_insight_read_next(struct tidemill_insight *in);
 

@@ -241,6 +241,7 @@ void tm_insight_read_facts(struct tidemill_insight *in)
     add_step(in, i);
   sum_items(&in->job);
   tm_insight_read_definition(in);
+  tm_insight_read_efforts(in);
   if (in->job.state != TM_FACT_RUNNING)
     tm_insight_read_next(in);
 }

@@ -170,6 +170,19 @@ describe("the page of a job", function()
       "<td>totals:2</td>", "The last completed job of this pipeline, <bdi>first</bdi>, took ", ". This one took ",
       " for 5.", "<th scope='col'>In the last completed job</th>",
     })
+
+    -- each step is compared by the tables of the two jobs
+    local function took(dir, seconds)
+      local rows = "Succeeded,Elapsed Seconds\n200," .. seconds .. "\n"
+      t:write(dir .. "/score/logs/sys/job_report/node_summary.csv", rows)
+    end
+    took("first", "10.5")
+    took("second", "21")
+    local found = json.decode(t:run({ "report", "second", "--json" }).out).findings[1]
+    assert.equal("slower", found.rule)
+    assert.equal("score was slower than last time:", found.head)
+    assert.is_truthy(found.text:find("2.0 times as long for an item as in first, ", 1, true))
+    assert.equal(10.5e9, found.lost_ns)
   end)
 
   it("begins with the step that has failures", function()
