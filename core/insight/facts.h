@@ -29,7 +29,8 @@ struct tm_fact_counts {
   int64_t created, succeeded, failed; /* mini-batches */
   bool is_listed;                     /* `created` is final */
   int64_t items_total;                /* -1: not known */
-  int64_t items_succeeded, items_failed;
+  int64_t items_succeeded;            /* -1: not known, of a removed job */
+  int64_t items_failed;
 };
 
 struct tm_fact_output {

@@ -37,7 +37,7 @@ static struct tm_json *counts(const struct tm_fact_counts *c)
   tm_json_set_int(v, "failed", c->failed);
   tm_json_set(v, "is_listed", tm_json_new_bool(c->is_listed));
   set_known(v, "items_total", c->items_total);
-  tm_json_set_int(v, "items_succeeded", c->items_succeeded);
+  set_known(v, "items_succeeded", c->items_succeeded);
   tm_json_set_int(v, "items_failed", c->items_failed);
   return v;
 }

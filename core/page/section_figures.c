@@ -52,6 +52,8 @@ static void add_mini_batches(struct tm_html *h, const struct tm_fact_job *job)
 {
   const struct tm_fact_counts *c = &job->counts;
   int64_t open = tm_page_uncounted(job) ? 0 : c->created - c->succeeded - c->failed;
+  if (job->is_removed && c->created == 0) /* not known */
+    return;
   begin_label(h);
   tm_html_text(h, "of ");
   tm_page_count(h, c->created, "mini-batch", "mini-batches");
@@ -93,6 +95,8 @@ static void add_items(struct tm_html *h, const struct tm_job_page *page)
   const struct tm_fact_counts *c = &page->job->counts;
   const struct tm_fact_step *step = tm_page_fact(page);
   int64_t done = c->items_succeeded + c->items_failed;
+  if (c->items_succeeded < 0)
+    return;
   begin_label(h);
   tm_html_text(h, c->items_failed > 0 ? "of items failed" : done == 1 ? "item done" : "items done");
   begin_value(h);

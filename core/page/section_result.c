@@ -58,7 +58,9 @@ static void add_completed(struct tm_html *h, const struct tm_job_page *page)
   const struct tm_fact_counts *c = &page->job->counts;
   const struct tm_fact_step *step = tm_page_fact(page);
   tm_html_open(h, "b");
-  if (c->items_failed > 0) {
+  if (c->items_succeeded < 0) {
+    tm_html_text(h, "How many items were done is not known.");
+  } else if (c->items_failed > 0) {
     tm_page_count(h, c->items_succeeded, "item was done, ", "items were done, ");
     tm_html_int(h, c->items_failed);
     tm_html_text(h, " failed.");
@@ -93,6 +95,17 @@ static void add_uncounted(struct tm_html *h, const struct tm_fact_job *job,
   tm_html_text(h, " is damaged.");
 }
 
+/* Nothing is kept of a job that was removed, unless somebody has copied it. */
+static void add_was_done(struct tm_html *h, const struct tm_fact_job *job)
+{
+  if (job->counts.items_succeeded < 0) {
+    tm_html_text(h, " How many items were done is not known.");
+    return;
+  }
+  tm_html_text(h, " ");
+  tm_page_count(h, job->counts.items_succeeded, "item was done.", "items were done.");
+}
+
 /* What a job that did not complete has done. */
 static void add_kept(struct tm_html *h, const struct tm_fact_job *job)
 {
@@ -103,6 +116,10 @@ static void add_kept(struct tm_html *h, const struct tm_fact_job *job)
   }
   if (job->counts.items_succeeded == 0) {
     tm_html_text(h, " No item was done.");
+    return;
+  }
+  if (job->is_removed) {
+    add_was_done(h, job);
     return;
   }
   tm_html_text(h, " What was done is kept: ");

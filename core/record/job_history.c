@@ -24,6 +24,7 @@ int tm_job_history_add(const char *workspace, const struct tm_job_view *job, int
     j.failed += c->failed;
     j.items_total += c->items_created;
     j.items_failed += c->items_failed;
+    j.items_succeeded += c->items_succeeded;
   }
   return tm_history_put(workspace, &j, err);
 }

@@ -78,6 +78,7 @@ static const char *const schemas[] = {
   " total INTEGER NOT NULL, succeeded INTEGER NOT NULL, failed INTEGER NOT NULL,"
   " items_total INTEGER NOT NULL, items_failed INTEGER NOT NULL);"
   "CREATE INDEX job_begin ON job(begin_ns);",
+  "ALTER TABLE job ADD COLUMN items_succeeded INTEGER NOT NULL DEFAULT -1;",
 };
 #define VERSION ((int64_t)TM_COUNT_OF(schemas))
 

@@ -9,13 +9,16 @@ static int put(struct tm_db *db, const struct tm_history_job *j, struct tm_err *
   return tm_db_do(
       db, err,
       "INSERT INTO job(dir, pipeline, file, status, begin_ns, end_ns, steps, reused, total, "
-      "succeeded, failed, items_total, items_failed) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+      "succeeded, failed, items_total, items_failed, items_succeeded) "
+      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
       "ON CONFLICT(dir) DO UPDATE SET status = excluded.status, end_ns = excluded.end_ns, "
       "steps = excluded.steps, reused = excluded.reused, total = excluded.total, "
       "succeeded = excluded.succeeded, failed = excluded.failed, "
-      "items_total = excluded.items_total, items_failed = excluded.items_failed",
-      "ssssiiiiiiiii", j->dir, j->pipeline, j->file, j->status, j->begin_ns, j->end_ns, j->steps,
-      j->reused, j->total, j->succeeded, j->failed, j->items_total, j->items_failed);
+      "items_total = excluded.items_total, items_failed = excluded.items_failed, "
+      "items_succeeded = excluded.items_succeeded",
+      "ssssiiiiiiiiii", j->dir, j->pipeline, j->file, j->status, j->begin_ns, j->end_ns, j->steps,
+      j->reused, j->total, j->succeeded, j->failed, j->items_total, j->items_failed,
+      j->items_succeeded);
 }
 
 static int drop_old(struct tm_db *db, struct tm_err *err)
@@ -44,7 +47,7 @@ static int read_all(struct tm_history *out, struct tm_db *db, struct tm_err *err
   struct tm_query *q = tm_db_ask(
       db, err,
       "SELECT dir, pipeline, file, status, begin_ns, end_ns, steps, reused, total, succeeded, "
-      "failed, items_total, items_failed FROM job ORDER BY begin_ns DESC, dir",
+      "failed, items_total, items_failed, items_succeeded FROM job ORDER BY begin_ns DESC, dir",
       "");
   int rc = q ? 0 : err->code;
   while (q && (rc = tm_query_next(q, err)) > 0)
@@ -60,7 +63,8 @@ static int read_all(struct tm_history *out, struct tm_db *db, struct tm_err *err
                                                    .succeeded = tm_query_int(q, 9),
                                                    .failed = tm_query_int(q, 10),
                                                    .items_total = tm_query_int(q, 11),
-                                                   .items_failed = tm_query_int(q, 12) };
+                                                   .items_failed = tm_query_int(q, 12),
+                                                   .items_succeeded = tm_query_int(q, 13) };
   tm_query_close(q);
   return rc;
 }
@@ -91,6 +95,8 @@ struct tm_json *tm_history_to_json(const struct tm_history_job *j)
   tm_json_set(counts, "failed", tm_json_new_int(j->failed));
   tm_json_set(v, "mini_batches", counts);
   tm_json_set(items, "total", tm_json_new_int(j->items_total));
+  if (j->items_succeeded >= 0)
+    tm_json_set(items, "succeeded", tm_json_new_int(j->items_succeeded));
   tm_json_set(items, "failed", tm_json_new_int(j->items_failed));
   tm_json_set(v, "items", items);
   tm_json_set(v, "reused_steps", tm_json_new_int(j->reused));

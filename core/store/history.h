@@ -24,6 +24,7 @@ struct tm_history_job {
   int64_t steps, reused;
   int64_t total, succeeded, failed; /* mini-batches */
   int64_t items_total, items_failed;
+  int64_t items_succeeded; /* -1: not known: an earlier tidemill did not keep it */
 };
 struct tm_history TM_ARRAY(struct tm_history_job);
 

@@ -254,6 +254,20 @@ static enum tm_fact_state state_named(const char *name)
   return TM_FACT_INTERRUPTED;
 }
 
+/* Without an end, the history has the counts of the beginning: none are known. */
+static struct tm_fact_counts counts_of_history(const struct tm_history_job *job)
+{
+  if (job->end_ns == 0)
+    return (struct tm_fact_counts) { .items_total = -1, .items_succeeded = -1 };
+  return (struct tm_fact_counts) { .created = job->total,
+                                   .succeeded = job->succeeded,
+                                   .failed = job->failed,
+                                   .is_listed = true,
+                                   .items_total = job->items_total,
+                                   .items_succeeded = job->items_succeeded,
+                                   .items_failed = job->items_failed };
+}
+
 void tm_insight_read_history(struct tidemill_insight *in, const struct tm_history_job *job)
 {
   enum tm_fact_state state = state_named(job->status);
@@ -268,13 +282,7 @@ void tm_insight_read_history(struct tidemill_insight *in, const struct tm_histor
     .end_ns = job->end_ns,
     .elapsed_ns = job->end_ns > job->begin_ns ? job->end_ns - job->begin_ns : -1,
     .now_ns = tm_insight_now_ns(in),
-    .counts = { .created = job->total,
-                .succeeded = job->succeeded,
-                .failed = job->failed,
-                .is_listed = true,
-                .items_total = job->items_total,
-                .items_succeeded = job->items_total - job->items_failed,
-                .items_failed = job->items_failed },
+    .counts = counts_of_history(job),
   };
 }
 

@@ -393,8 +393,10 @@ void tm_record_of_history(struct tidemill_record *r, const struct tm_history_job
                                          .all_created = true,
                                          .succeeded = job->succeeded,
                                          .failed = job->failed,
-                                         .items = job->items_total,
-                                         .items_succeeded = job->items_total - job->items_failed,
+                                         .items = job->items_succeeded < 0
+                                                      ? -1
+                                                      : job->items_succeeded + job->items_failed,
+                                         .items_succeeded = job->items_succeeded,
                                          .items_failed = job->items_failed };
 }
 

@@ -30,10 +30,12 @@ TIDEMILL_API const char *tidemill_state_name(enum tidemill_state state);
  * can grow. */
 struct tidemill_counts {
   size_t size;
-  int64_t created;                              /* mini-batches */
-  bool all_created;                             /* `created` is final */
-  int64_t succeeded, failed, running;           /* mini-batches */
-  int64_t items, items_succeeded, items_failed; /* of mini-batches that have ended */
+  int64_t created;                    /* mini-batches */
+  bool all_created;                   /* `created` is final */
+  int64_t succeeded, failed, running; /* mini-batches */
+  /* Of mini-batches that have ended. The first two are -1 if they are not known: of a job that was
+   * removed, and that an earlier tidemill ran. */
+  int64_t items, items_succeeded, items_failed;
   /* Failed mini-batches of tables whose rows could not be counted. Each counts as one item. */
   int64_t uncounted;
 };

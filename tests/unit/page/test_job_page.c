@@ -97,6 +97,24 @@ static void what_could_not_be_read_is_said(void **state)
   (void)state;
 }
 
+/* The history of a workspace may know less than the files did. */
+static void a_removed_job_has_what_its_history_knows(void **state)
+{
+  f.job.is_removed = true;
+  f.job.state = TM_FACT_CANCELED;
+  f.job.counts = (struct tm_fact_counts) { 1000, 218, 10, true, 2000, 436, 20 };
+  const char *text = fixture_section(&f, "result");
+  expect(text, "436 items were done.");
+  assert_null(strstr(text, "kept"));
+  expect(fixture_section(&f, "figures"), "<dd>20 of 456</dd>");
+  f.job.counts.items_succeeded = -1;
+  expect(fixture_section(&f, "result"), "How many items were done is not known.");
+  assert_null(strstr(fixture_section(&f, "figures"), "of items failed"));
+  f.job.counts = (struct tm_fact_counts) { .items_total = -1, .items_succeeded = -1 };
+  assert_null(strstr(fixture_section(&f, "figures"), "mini-batch"));
+  (void)state;
+}
+
 /* Only a result or a whole journal knows what was not done. */
 static void counts_end_where_a_journal_is_damaged(void **state)
 {
@@ -514,6 +532,7 @@ UNIT_TESTS({
     CASE(a_running_job_says_as_of_when),
     CASE(a_reused_job_links_to_the_other_one),
     CASE(what_could_not_be_read_is_said),
+    CASE(a_removed_job_has_what_its_history_knows),
     CASE(counts_end_where_a_journal_is_damaged),
     CASE(the_next_command_can_be_copied),
     CASE(a_job_with_nothing_has_result_and_figures_alone),

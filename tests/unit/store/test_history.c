@@ -18,7 +18,8 @@ static struct tm_history_job job(const char *dir, const char *status, int64_t be
                                    .succeeded = 4,
                                    .failed = 1,
                                    .items_total = 9,
-                                   .items_failed = 2 };
+                                   .items_failed = 2,
+                                   .items_succeeded = 6 };
 }
 
 static struct tm_history list(const char *dir)
@@ -51,6 +52,24 @@ static void a_job_that_ends_has_began_when_it_first_did(void **state)
   assert_int_equal(h.at[0].end_ns, 400);
   assert_int_equal(h.at[0].reused, 1);
   assert_int_equal(h.at[0].items_failed, 2);
+  assert_int_equal(h.at[0].items_succeeded, 6);
+  tm_history_release(&h);
+}
+
+/* As the version before this one left it. */
+static void a_row_of_an_earlier_version_does_not_know_what_was_done(void **state)
+{
+  struct tm_history_job j = job("/jobs/1", "Failed", 100);
+  struct tm_history h;
+  struct tm_db *db;
+  assert_int_equal(tm_history_put(*state, &j, NULL), 0);
+  assert_int_equal(tm_db_open(&db, *state, TM_DB_WRITE, NULL), 1);
+  assert_int_equal(tm_db_do(db, NULL, "ALTER TABLE job DROP COLUMN items_succeeded", ""), 0);
+  assert_int_equal(tm_db_do(db, NULL, "PRAGMA user_version = 2", ""), 0);
+  tm_db_close(db);
+  h = list(*state);
+  assert_int_equal(h.at[0].items_succeeded, -1);
+  assert_int_equal(h.at[0].items_failed, 2);
   tm_history_release(&h);
 }
 
@@ -79,7 +98,7 @@ static void the_oldest_are_removed_if_there_are_too_many(void **state)
   assert_int_equal(
       tm_db_do(db, NULL,
                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
-               "INSERT INTO job SELECT '/' || i, 'p', NULL, 'Failed', i, 0, 1, 0, 0, 0, 0, 0, 0 "
+               "INSERT INTO job SELECT '/' || i, 'p', NULL, 'Failed', i, 0, 1, 0, 0, 0, 0, 0, 0, 0 "
                "FROM n",
                "i", (int64_t)TM_HISTORY_MAX),
       0);
@@ -108,6 +127,7 @@ static void it_can_be_printed_as_json(void **state)
 UNIT_TESTS({
     TEST(without_a_database_there_is_none),
     TEST(a_job_that_ends_has_began_when_it_first_did),
+    TEST(a_row_of_an_earlier_version_does_not_know_what_was_done),
     TEST(the_newest_comes_first),
     TEST(the_oldest_are_removed_if_there_are_too_many),
     TEST(it_can_be_printed_as_json),
