@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "inspect/inspection.h"
+#include "report/errors.h"
 #include "report/log_set.h"
 #include "report/try_rows.h"
 #include "report/worker_lives.h"
@@ -194,10 +195,8 @@ static int say_none(const struct shown *l, const struct tidemill_record_step *st
 
 static void add_way_on(struct shown *l, const struct tidemill_record_step *step)
 {
-  tm_buf_add_str(&l->out, "again: tidemill replay ");
-  tm_text_shell(&l->out, l->dir);
-  if (l->shows_names)
-    tm_buf_printf(&l->out, " --step %s", step->name);
+  tm_buf_add_str(&l->out, "again: ");
+  tm_error_add_replay(&l->out, l->dir, l->shows_names ? step->name : NULL);
   tm_buf_printf(&l->out, " --mini-batch %" PRId64 "\n", l->mini_batch);
 }
 
@@ -259,7 +258,7 @@ static int show_steps(struct shown *l, const struct tidemill_record *r, const ch
   const struct tidemill_record_step *step;
   size_t meant = 0, found = 0;
   int rc = 0;
-  l->shows_names = !wanted && tidemill_record_info(r)->steps_len > 1;
+  l->shows_names = tidemill_record_info(r)->steps_len > 1;
   for (size_t i = 0; rc >= 0 && (step = tidemill_record_step(r, i)) != NULL; i++) {
     if (wanted && strcmp(step->name, wanted) != 0)
       continue;
