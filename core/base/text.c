@@ -390,6 +390,19 @@ void tm_text_count(struct tm_buf *out, int64_t n, const char *words)
   tm_buf_add_str(out, words);
 }
 
+void tm_text_bytes(struct tm_buf *out, int64_t bytes)
+{
+  static const char *const units[] = { "bytes", "KB", "MB", "GB", "TB" };
+  double n = (double)bytes;
+  size_t unit = 0;
+  for (; n >= 1000 && unit + 1 < TM_COUNT_OF(units); unit++)
+    n /= 1024;
+  if (bytes == 1)
+    tm_buf_add_str(out, "1 byte");
+  else
+    tm_buf_printf(out, unit == 0 || n >= 99.95 ? "%.0f %s" : "%.1f %s", n, units[unit]);
+}
+
 /* Whether a terminal shows `s` as it is. */
 static bool is_printable(const char *s)
 {

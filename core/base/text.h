@@ -55,6 +55,8 @@ const char *tm_text_counted(int64_t n, const char *one, const char *more);
 void tm_text_grouped(struct tm_buf *out, int64_t n);
 /* The same, and then the words: "1,234,567 items". */
 void tm_text_count(struct tm_buf *out, int64_t n, const char *words);
+/* A number of bytes, in units of 1024 as tm_text_size() reads them: "812 bytes", "5.6 MB". */
+void tm_text_bytes(struct tm_buf *out, int64_t bytes);
 /* A word that a shell reads as one argument: unchanged if harmless, else in single quotes. With
  * control characters, or bytes that are not UTF-8: $'...', which survives a terminal and being
  * pasted (bash, zsh, ksh). */

@@ -95,14 +95,7 @@ void tm_rule_add_span(struct tm_buf *out, const struct tm_finding_input *in, int
 
 void tm_rule_add_bytes(struct tm_buf *out, double bytes)
 {
-  static const char *const units[] = { "kB", "MB", "GB", "TB" };
-  size_t i = 0;
-  bytes /= 1024;
-  while (bytes >= 1000 && i + 1 < TM_COUNT_OF(units)) {
-    bytes /= 1024;
-    i++;
-  }
-  tm_buf_printf(out, bytes < 10 ? "%.1f %s" : "%.0f %s", bytes, units[i]);
+  tm_text_bytes(out, (int64_t)bytes);
 }
 
 int tm_rule_percent(double share)

@@ -174,7 +174,9 @@ void tm_keeper_log_end(struct tm_keeper *k, const struct tm_keeper_worker *w,
     add_tail(&tail, w);
   tm_buf_add_str(&what, "; lived ");
   tm_time_duration(&what, ended->lived_ns);
-  tm_buf_printf(&what, ", at most %lld kB resident", (long long)ended->max_rss_kb);
+  tm_buf_add_str(&what, ", at most ");
+  tm_text_bytes(&what, ended->max_rss_kb * 1024);
+  tm_buf_add_str(&what, " resident");
   tm_keeper_log(w->step, was_asked ? TM_INFO : TM_WARNING, "%s ended: pid %u, %s%s%.*s", w->name,
                 ended->pid, tm_buf_str(&what), tail.len > 0 ? "\n" : "",
                 tail.len > 0 ? (int)tail.len - 1 : 0, tm_buf_str(&tail));

@@ -68,21 +68,6 @@ void tm_section_id(struct tm_html *h, const struct tm_job_page *page, const char
 
 /* Numbers. */
 
-void tm_text_bytes(struct tm_buf *text, int64_t bytes)
-{
-  static const char *const units[] = { "bytes", "KB", "MB", "GB", "TB" };
-  double n = (double)bytes;
-  size_t unit = 0;
-  for (; n >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
-    n /= 1024;
-  if (bytes == 1)
-    tm_buf_add_str(text, "1 byte");
-  else if (unit == 0 || n >= 99.95)
-    tm_buf_printf(text, "%.0f %s", n, units[unit]);
-  else
-    tm_buf_printf(text, "%.1f %s", n, units[unit]);
-}
-
 /* Two digits, and none if they say nothing: "71 %", "0.26 %", "under 0.01 %". */
 void tm_text_percent(struct tm_buf *text, double share)
 {

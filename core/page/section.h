@@ -45,7 +45,6 @@ void tm_page_bytes(struct tm_html *h, int64_t bytes);
 void tm_page_percent(struct tm_html *h, double share);   /* 0.0026: "0.26 %" */
 void tm_page_moment(struct tm_html *h, int64_t wall_ns); /* a <time>; the script adds local time */
 void tm_page_count(struct tm_html *h, int64_t n, const char *one, const char *more);
-void tm_text_bytes(struct tm_buf *text, int64_t bytes);
 void tm_text_percent(struct tm_buf *text, double share);
 
 /* A command to copy, and what it does (or NULL). */

@@ -99,16 +99,6 @@ static int read_arguments(struct clean *c, int argc, char **argv, struct tm_err 
 
 /* ---- messages ---- */
 
-static void add_size(struct tm_buf *out, int64_t bytes)
-{
-  static const char *const units[] = { "bytes", "KB", "MB", "GB", "TB" };
-  double n = (double)bytes;
-  size_t i = 0;
-  for (; n >= 1024 && i + 1 < TM_COUNT_OF(units); i++)
-    n /= 1024;
-  tm_buf_printf(out, "%.*f %s", i > 0 && n < 10 ? 1 : 0, n, units[i]);
-}
-
 static void add_json(struct tm_buf *out, struct tm_json *v)
 {
   tm_json_write(out, v, (struct tm_json_style) { 0 });
@@ -130,7 +120,7 @@ static void add_line(struct tm_buf *out, const struct clean *c, const struct tid
     tm_buf_printf(out, "%s  %s  ", j->dir,
                   j->is_leftover ? "left by a removal that was interrupted"
                                  : tidemill_state_name(j->state));
-    add_size(out, j->bytes);
+    tm_text_bytes(out, j->bytes);
   }
   tm_buf_add_char(out, '\n');
 }
@@ -149,7 +139,7 @@ static void add_scripts_line(struct tm_buf *out, const struct clean *c)
     tm_buf_printf(out, "%s/snapshots  %zu %s that no job runs any more  ",
                   tidemill_workspace_path(c->workspace), c->scripts,
                   tm_text_counted((int64_t)c->scripts, "copy of a script", "copies of scripts"));
-    add_size(out, c->script_bytes);
+    tm_text_bytes(out, c->script_bytes);
   }
   tm_buf_add_char(out, '\n');
 }
@@ -183,7 +173,7 @@ static int ask(const struct clean *c, struct tm_err *err)
     return tm_err_set(err, TM_EUSAGE,
                       "nothing is removed: there is no terminal to ask on; --yes does not ask, "
                       "--dry-run says what would be removed");
-  add_size(&text, c->bytes + c->script_bytes);
+  tm_text_bytes(&text, c->bytes + c->script_bytes);
   fprintf(stderr, "remove %s, %s? [y/N] ",
           c->going > 0 ? tm_text_counted((int64_t)c->going, "this job", "these jobs")
                        : "these copies",

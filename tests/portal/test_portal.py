@@ -246,6 +246,7 @@ class Access(Case):
 
 class Pages(Case):
     def test_every_page_is_complete(self):
+        kilobytes = os.path.getsize(os.path.join(self.job, "score", "logs", "readme.txt")) / 1024
         pages = {
             "": [self.key, "Completed", " in all"],
             "?q=nothing": ["No job matches"],
@@ -257,7 +258,7 @@ class Pages(Case):
             f"jobs/{self.key}/nodes/0": ["process000"],
             f"jobs/{self.key}/files/": ["job.json", "score/"],
             f"jobs/{self.key}/files/score/logs/": ["readme.txt", "user/"],
-            f"jobs/{self.key}/view/0/score/logs/readme.txt": ["the whole file"],
+            f"jobs/{self.key}/view/0/score/logs/readme.txt": ["the whole file", f", {kilobytes:.1f} KB<"],
             f"jobs/{self.key}/logs": ["process000"],
             f"jobs/{self.key}/logs/errors": ["cannot read"],
             f"jobs/{self.key}/logs/step/score": ["process000"],

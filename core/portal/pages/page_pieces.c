@@ -75,14 +75,10 @@ void tm_piece_duration(struct tm_html *h, int64_t ns)
 
 void tm_piece_bytes(struct tm_html *h, int64_t n)
 {
-  static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB" };
-  double value = (double)n;
-  size_t unit = 0;
-  while (value >= 1000 && unit + 1 < TM_COUNT_OF(units)) {
-    value /= 1000;
-    unit++;
-  }
-  tm_html_textf(h, unit > 0 && value < 10 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+  struct tm_buf text = TM_BUF_NONE;
+  tm_text_bytes(&text, n);
+  tm_html_text(h, tm_buf_str(&text));
+  tm_buf_release(&text);
 }
 
 void tm_piece_command(struct tm_html *h, const char *command)

@@ -84,7 +84,7 @@ int tm_access_check(const struct tm_access *a, const struct tm_request_head *r, 
 {
   *words = "";
   if (r->bytes > TM_ACCESS_HEADER_SIZE) {
-    *words = "The header of the request is longer than 16 kB.";
+    *words = "The header of the request is longer than 16 KB.";
     return 431;
   }
   if (r->hosts != 1 || !r->host || !is_allowed(a, r->host)) {

@@ -45,7 +45,7 @@ describe("a worker that dies", function()
       .. "at most [%d.]+ MB resident; last on stderr: the tensor is gone"
     expect_patterns(r.err, { "2 times: " .. line, "first: mini%-batch 1 %(PROCESS_DIED%) at process000, %S+/0002.txt" })
     assert.is_nil(r.err:find "1 time:", r.err) -- two deaths of one kind are one distinct error
-    local whole = line .. "; mini%-batch 1, try 1; lived [^\n]+, at most %d+ kB resident"
+    local whole = line .. "; mini%-batch 1, try 1; lived [^\n]+, at most [%d.]+ MB resident"
     local tail = "the last lines of its stderr:\n\tone\n\ttwo\n\tthe tensor is gone\n"
     expect_patterns(t:log "sys/node/0/_main.txt", { whole .. "\n" .. tail })
     expect_patterns(t:log "user/error/0/process000.txt", { whole, tail })

@@ -382,6 +382,34 @@ static void host_locale_changes_nothing(void **state)
   setlocale(LC_ALL, "C");
 }
 
+/* Whoever shows a number of bytes shows it by this: pages, findings, `clean` and logs. */
+static void bytes_have_units_of_1024(void **state)
+{
+  static const struct {
+    int64_t bytes;
+    const char *text;
+  } cases[] = {
+    { 0, "0 bytes" },
+    { 1, "1 byte" },
+    { 999, "999 bytes" },
+    { 1000, "1.0 KB" },
+    { 2048, "2.0 KB" },
+    { 102348, "99.9 KB" },
+    { 102400, "100 KB" },
+    { 5872025, "5.6 MB" },
+    { 124000000, "118 MB" },
+    { INT64_C(3) << 40, "3.0 TB" },
+    { INT64_C(3) << 52, "12288 TB" },
+  };
+  struct tm_buf b = TM_BUF_NONE;
+  for (size_t i = 0; i < TM_COUNT_OF(cases); i++) {
+    tm_buf_clear(&b);
+    tm_text_bytes(&b, cases[i].bytes);
+    assert_string_equal(tm_buf_str(&b), cases[i].text);
+  }
+  tm_buf_release(&b);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(integers),
     cmocka_unit_test(numbers),
@@ -398,6 +426,7 @@ UNIT_TESTS({
     cmocka_unit_test(seconds_of_tables_are_exact),
     cmocka_unit_test(nouns_agree_with_their_number),
     cmocka_unit_test(grouped),
+    cmocka_unit_test(bytes_have_units_of_1024),
     cmocka_unit_test(a_number_is_followed_by_its_words),
     cmocka_unit_test(shell),
     cmocka_unit_test(wraps_between_words),

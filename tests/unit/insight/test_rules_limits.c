@@ -18,13 +18,13 @@ static void a_worker_is_within_a_tenth_of_its_memory(void **state)
   have_memory(&t, 90 * GB, "stopped");
   expect(&t, "memory",
          "Memory is nearly used up: 1 worker came within a tenth of worker_memory_limit, which is "
-         "100 GB; the largest had 90 GB. A smaller mini_batch_size may need less.");
+         "100 GB; the largest had 90.0 GB. A smaller mini_batch_size may need less.");
   have_memory(&t, 89 * GB, "stopped");
   expect(&t, "memory", NULL);
   have_memory(&t, 80 * GB, "killed for passing worker_memory_limit, with 120 GB resident");
   expect(&t, "memory",
          "Memory is nearly used up: 1 worker was killed for passing worker_memory_limit, which is "
-         "100 GB; the largest had 80 GB. A smaller mini_batch_size may need less.");
+         "100 GB; the largest had 80.0 GB. A smaller mini_batch_size may need less.");
 }
 
 /* Two workers, measured for an hour, with so many percent more in each fifth. */
