@@ -84,39 +84,47 @@
 
   // ---- a replay: its output as it comes; it ends when the page does ----
 
-  const OUTPUT_KEPT = 1e6, PAINT_MS = 50;
+  const OUTPUT_KEPT = 1e6, NODE = OUTPUT_KEPT / 20, PAINT_MS = 50; // characters
   let replaying = null; // AbortController
   // As the server writes text: nothing moves, hides or turns other text around.
   const codeOf = c => c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
   const visible = text => text.replace(/\x1b\[[ -?]*[@-~]|\r(?=\n)/g, '').replace(/\x7f/g, '\u2421')
     .replace(/[\0-\x08\x0b-\x1f]/g, c => String.fromCharCode(0x2400 + c.charCodeAt(0)))
     .replace(/[\x80-\x9f\u2028-\u202e\u2066-\u2069]/g, c => `[U+${codeOf(c)}]`);
+  // What is too old to be kept is not drawn: a hidden or slow page never keeps the program waiting.
   async function show(stream, output, cut) {
     const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-    let kept = 0, waiting = '', painting = null;
-    const paint = isEnd => {
+    let kept = 0, waiting = '', timer = 0, pauseMs = PAINT_MS, isEnd = false;
+    const paint = () => {
+      const began = performance.now(), follows = output.scrollHeight - output.scrollTop < output.clientHeight + 30;
       const end = isEnd ? waiting.length : waiting.search(/(\x1b(\[[ -?]{0,30})?|\r)?$/); // half a sequence waits
-      const follows = output.scrollHeight - output.scrollTop < output.clientHeight + 30;
       const text = visible(waiting.slice(0, end));
       waiting = waiting.slice(end);
-      output.append(document.createTextNode(text)); // never markup
-      kept += text.length;
-      while (kept > OUTPUT_KEPT && output.childNodes.length > 1) {
+      timer = 0;
+      for (let at = 0; at < text.length; at += NODE) // never markup
+        output.append(document.createTextNode(text.slice(at, at + NODE)));
+      for (kept += text.length; kept > OUTPUT_KEPT; cut.hidden = false) {
         kept -= output.firstChild.data.length;
         output.firstChild.remove();
-        cut.hidden = false;
       }
       if (follows) output.scrollTop = output.scrollHeight;
+      pauseMs = Math.max(PAINT_MS, 4 * (performance.now() - began));
     };
     try {
       for (let piece; !(piece = await reader.read()).done;) {
         waiting += piece.value;
-        painting ??= new Promise(done => setTimeout(done, PAINT_MS)).then(() => { painting = null; paint(false); });
-        if (waiting.length > OUTPUT_KEPT / 10) await painting; // the program waits, too
+        if (waiting.length > 2 * OUTPUT_KEPT) {
+          waiting = waiting.slice(-OUTPUT_KEPT);
+          output.replaceChildren();
+          kept = 0;
+          cut.hidden = false;
+        }
+        timer ||= setTimeout(paint, pauseMs);
       }
     } finally {
-      await painting;
-      paint(true);
+      clearTimeout(timer);
+      isEnd = true;
+      paint();
     }
   }
   // Returns the answer if it is a refusal.

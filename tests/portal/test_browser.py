@@ -138,6 +138,24 @@ class Browser(test_portal.Case):
                          [0, "undefined"])
         self.assertEqual(self.console(), [])
 
+    def test_a_replay_ends_by_its_button_and_with_its_page(self):
+        key = test_portal.make_replayed(self)
+        part = lambda name: self.browser.find_element("id", f"replay-{name}").text
+        self.browser.get(f"{self.base}jobs/{key}/mini-batches/replayed/0")
+        self.press("Replay…")
+        self.keys(Keys.ENTER)
+        wait_until(lambda: "begun" in part("output"), "what it prints while it runs")
+        self.assertEqual(part("state"), "The replay runs.")
+        self.keys(Keys.ENTER)  # Stop has the focus
+        wait_until(lambda: part("state") == "The replay is stopped.", "its end")
+        self.assert_gone(2)
+        self.press("Replay…")
+        self.keys(Keys.ENTER)
+        wait_until(lambda: "begun" in part("output"), "the next one")
+        self.browser.get(self.base)
+        self.assert_gone(2)
+        self.assertEqual(self.console(), [])
+
     def test_a_job_is_watched_until_its_end_and_the_portal_comes_back(self):
         self.write("wait.lua", test_portal.WAITING.replace("FOLDER", self.folder))
         job = test_portal.run_job("wait.lua", self.folder, self.workspace)

@@ -115,6 +115,13 @@ class Case(unittest.TestCase):
         with open(os.path.join(cls.folder, name), "w") as f:
             f.write(text)
 
+    def assert_gone(self, count):
+        """The processes of a replay of make_replayed()."""
+        with open(os.path.join(self.go, "pids")) as f:
+            pids = [int(pid) for pid in f.read().split()]
+        self.assertEqual(len(pids), count)
+        wait_until(lambda: not any(is_alive(pid) for pid in pids), f"the end of {pids}")
+
     def log_numbers(self):
         """Adds 9,000 lines to the logs of the job, some of them long, until the end of the test."""
         folder = os.path.join(self.job, "score", "logs", "user", "entry_script_log", "0")
@@ -140,6 +147,16 @@ def begin(case, name, *options, item=""):
     wait_until(lambda: os.path.exists(begun), "a mini-batch that runs")
     os.unlink(begun)
     return job, found()[0], go
+
+
+def make_replayed(case):
+    """The key of a job of REPLAYED, whose replays wait for a file in case.go."""
+    case.go = os.path.join(case.folder, "replayed")
+    os.mkdir(case.go)
+    case.write("replayed.lua", REPLAYED.replace("FOLDER", case.go))
+    run_job("replayed.lua", case.folder, case.workspace, "--mini-batch-size", "1").wait()
+    case.write(os.path.join(case.go, "waits"), "")
+    return next(name for name in os.listdir(os.path.join(case.workspace, "jobs")) if name.startswith("replayed-"))
 
 
 class Access(Case):
@@ -661,19 +678,8 @@ class Control(Case):
             data += piece
         return data
 
-    def assert_gone(self, count):
-        with open(os.path.join(self.go, "pids")) as f:
-            pids = [int(pid) for pid in f.read().split()]
-        self.assertEqual(len(pids), count)
-        wait_until(lambda: not any(is_alive(pid) for pid in pids), f"the end of {pids}")
-
     def test_a_replay_is_streamed_and_ends_when_its_page_does(self):
-        self.go = os.path.join(self.folder, "replayed")
-        os.mkdir(self.go)
-        self.write("replayed.lua", REPLAYED.replace("FOLDER", self.go))
-        run_job("replayed.lua", self.folder, self.workspace, "--mini-batch-size", "1").wait()
-        key = next(name for name in os.listdir(os.path.join(self.workspace, "jobs")) if name.startswith("replayed-"))
-        self.write(os.path.join(self.go, "waits"), "")
+        key = make_replayed(self)
         self.portal.login()
         descriptors = self.portal.descriptors()
         s, data = self.replay(key)
