@@ -162,7 +162,8 @@ describe("logs", function()
     expect_none(logs(t, "--step", "two"), { "%[two%]", "step 'one'" })
     expect_order(logs(t, "--mini-batch", "0"), { "mini%-batch 0 of step 'one'", "%-%-step one %-%-mini%-batch 0\n",
       "mini%-batch 0 of step 'two'", "%-%-step two %-%-mini%-batch 0\n" })
-    expect_order(logs(t, "--mini-batch", "0", "--step", "two"), { "tidemill replay %S+ %-%-step two %-%-mini%-batch 0\n$" })
+    expect_order(logs(t, "--mini-batch", "0", "--step", "two"),
+                 { "tidemill replay %S+ %-%-step two %-%-mini%-batch 0\n$" })
     local r = t:run { "logs", t.job_dir, "--step", "tow" }
     t:expect(r, 2)
     assert.is_truthy(r.err:find("there is no step 'tow'; known: one, two", 1, true), r.err)

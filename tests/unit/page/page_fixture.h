@@ -149,18 +149,4 @@ static inline void fixture_stop(struct fixture *f)
   tm_buf_release(&f->out);
 }
 
-static inline size_t count(const char *text, const char *what)
-{
-  size_t n = 0;
-  for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
-    n++;
-  return n;
-}
-
-static inline void expect(const char *text, const char *what)
-{
-  if (!strstr(text, what))
-    fail_msg("'%s' is missing in: %s", what, text);
-}
-
 #endif

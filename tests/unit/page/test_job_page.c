@@ -2,6 +2,7 @@
  * markup. */
 #include "unit.h"
 
+#include "page_expect.h"
 #include "page_fixture.h"
 
 static struct fixture f;

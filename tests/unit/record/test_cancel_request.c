@@ -13,7 +13,7 @@
 
 #define EPOCH 0x00ab12cd34ef5678u
 #define GOOD                                                                                       \
-  "{\"epoch\":\"00ab12cd34ef5678\",\"now\":true,\"user\":\"ada\",\"host\":\"mill\",\"pid\":4711}"
+  "{\"now\":true,\"user\":\"ada\",\"host\":\"mill\",\"pid\":4711,\"epoch\":\"00ab12cd34ef5678\"}"
 
 static struct tm_cancel_request request(uint64_t epoch, bool now)
 {

@@ -99,7 +99,7 @@ static void read_table(struct tm_buf *out, const struct tm_buf *table)
   char *dir = folder_make();
   int64_t at = 0;
   file_put(dir, "sys/job_report/processed_mini-batches.csv", table->data, 0600);
-  assert_int_equal(tm_try_rows_next(dir, &at, on_row, out, NULL), 0);
+  assert_int_equal(tm_try_rows_next(dir, &at, on_row, out, NULL, NULL), 0);
   folder_remove(dir);
 }
 
