@@ -30,7 +30,8 @@ def generate(logs, n):
         slot, us, bad = i % SLOTS, draw.randint(1000, 90000), draw.random() < 0.01
         tries.add(mini_batch_Id=i, Picked_Count=1, Process=f"process{slot:03}", Process_Start_Time=moment(busy[slot]), Total=10,
                   Succeeded=0 if bad else 10, Failed=10 if bad else 0, Elapsed_Seconds=f"{us / 1e6:.6f}", Node=0, Result_Bytes=120,
-                  Run_Method_Seconds=f"{(us - 500) / 1e6:.6f}", Status="RUN_EXCEPTION" if bad else "RUN_DONE",
+                  Run_Method_Seconds=f"{(us - 500) / 1e6:.6f}", Process_Seconds=f"{us / 2e6:.6f}",
+                  Status="RUN_EXCEPTION" if bad else "RUN_DONE",
                   Error_Category="error" if bad else "", Error_Message=f"cannot read /data/{i}" if bad else "",
                   mini_batch_Detail=f"dataset=in count=10 manifest={16 + 96 * i} first=/data/in/file-{i:07}")
         busy[slot] += us + draw.randint(1, 500)
