@@ -33,6 +33,8 @@ struct tm_job_page {
   bool is_elsewhere;      /* the file is not in the job's directory: links to files name it */
   const char *nonce;      /* of the report's CSP */
   int64_t made_ns, made_in_ns;
+  /* Seconds that local time is ahead of UTC at a moment, where the page is made; NULL: 0 */
+  int64_t (*utc_offset_s)(int64_t wall_ns);
 };
 
 #endif

@@ -180,7 +180,7 @@ static void add_foot(struct tm_html *h, const struct tm_job_page *page)
   tm_html_text(h, "Made by tidemill " TM_VERSION);
   if (page->made_ns > 0) {
     tm_html_text(h, " on ");
-    tm_page_moment(h, page->made_ns);
+    tm_page_moment(h, page, page->made_ns);
   }
   if (page->made_in_ns > 0) {
     tm_html_text(h, " in ");

@@ -85,11 +85,11 @@
     }
   }
 
-  // Local time beside UTC, where they differ.
+  // The local time of the reader, where it is not that of the machine that made the page.
   function setUpTimes(within) {
     for (const time of all('time[datetime]', within)) {
       const at = new Date(time.dateTime);
-      if (Number.isNaN(at.getTime()) || at.getTimezoneOffset() === 0) continue;
+      if (Number.isNaN(at.getTime()) || -60 * at.getTimezoneOffset() === Number(time.dataset.offset || 0)) continue;
       time.title = at.toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' });
       time.after(make('span', { class: 'local' }, ` (${at.toLocaleTimeString()} here)`));
     }

@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "base/time.h"
 
+#define DATE_LEN 10 /* 2026-01-31 */
+
 /* Sections. */
 
 const struct tm_fact_step *tm_page_fact(const struct tm_job_page *page)
@@ -111,17 +113,36 @@ void tm_page_percent(struct tm_html *h, double share)
   add(h, &text);
 }
 
-void tm_page_moment(struct tm_html *h, int64_t wall_ns)
+/* "(15:54:18 +01:00)", with the date if that differs from the one in `utc`. */
+static void add_local(struct tm_html *h, const char *utc, int64_t wall_ns, int64_t offset_s)
 {
   struct tm_buf text = TM_BUF_NONE;
+  int minutes = (int)((offset_s < 0 ? -offset_s : offset_s) / 60);
+  tm_time_second(&text, wall_ns + offset_s * TM_S);
+  bool is_same_day = strncmp(tm_buf_str(&text), utc, DATE_LEN) == 0;
+  tm_html_open(h, "span class='local'");
+  tm_html_textf(h, " (%s %c%02d:%02d)", tm_buf_str(&text) + (is_same_day ? DATE_LEN + 1 : 0),
+                offset_s < 0 ? '-' : '+', minutes / 60, minutes % 60);
+  tm_html_close(h, "span");
+  tm_buf_release(&text);
+}
+
+void tm_page_moment(struct tm_html *h, const struct tm_job_page *page, int64_t wall_ns)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  int64_t offset_s = page->utc_offset_s ? page->utc_offset_s(wall_ns) : 0;
   tm_time_iso(&text, wall_ns);
   tm_html_open(h, "time");
   tm_html_attr(h, "datetime", tm_buf_str(&text));
+  if (offset_s != 0)
+    tm_html_attrf(h, "data-offset", "%d", (int)offset_s);
   tm_buf_clear(&text);
   tm_time_second(&text, wall_ns);
-  add(h, &text);
-  tm_html_text(h, " UTC");
+  tm_html_textf(h, "%s UTC", tm_buf_str(&text));
+  if (offset_s != 0)
+    add_local(h, tm_buf_str(&text), wall_ns, offset_s);
   tm_html_close(h, "time");
+  tm_buf_release(&text);
 }
 
 void tm_page_count(struct tm_html *h, int64_t n, const char *one, const char *more)

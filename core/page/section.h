@@ -42,8 +42,10 @@ const struct tm_step_model *tm_page_model(const struct tm_job_page *page);
 /* Numbers and moments, as the program writes them elsewhere. */
 void tm_page_duration(struct tm_html *h, int64_t ns);
 void tm_page_bytes(struct tm_html *h, int64_t bytes);
-void tm_page_percent(struct tm_html *h, double share);   /* 0.0026: "0.26 %" */
-void tm_page_moment(struct tm_html *h, int64_t wall_ns); /* a <time>; the script adds local time */
+void tm_page_percent(struct tm_html *h, double share); /* 0.0026: "0.26 %" */
+/* A <time>, with the local time of the machine that makes the page, where it is not UTC. The script
+ * adds that of the reader if it differs. */
+void tm_page_moment(struct tm_html *h, const struct tm_job_page *page, int64_t wall_ns);
 void tm_page_count(struct tm_html *h, int64_t n, const char *one, const char *more);
 void tm_text_percent(struct tm_buf *text, double share);
 

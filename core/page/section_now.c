@@ -40,7 +40,8 @@ static double limit_of(const struct tm_fact_step *s, const struct tm_fact_activi
   return is_in_run && s->run_invocation_timeout_s > 0 ? s->run_invocation_timeout_s : 0;
 }
 
-static void add_time(struct tm_html *h, const struct tm_fact_activity *a, double limit_s)
+static void add_time(struct tm_html *h, const struct tm_job_page *page,
+                     const struct tm_fact_activity *a, double limit_s)
 {
   tm_html_open(h, "td class='num'");
   tm_html_attrf(h, "data-value", "%lld", (long long)a->elapsed_ns);
@@ -50,7 +51,7 @@ static void add_time(struct tm_html *h, const struct tm_fact_activity *a, double
   tm_html_close(h, "td");
   tm_html_open(h, "td");
   if (a->begun_ns > 0)
-    tm_page_moment(h, a->begun_ns);
+    tm_page_moment(h, page, a->begun_ns);
   tm_html_close(h, "td");
 }
 
@@ -67,7 +68,7 @@ static void add_row(struct tm_html *h, const struct tm_job_page *page, const str
   tm_page_cell_worker(h, &of_step, tm_text_or_empty(a->worker));
   if (page->job->steps.len > 1)
     tm_cell_name(h, s->name);
-  add_time(h, a, limit_s);
+  add_time(h, page, a, limit_s);
   tm_page_cell(h, a->is_stopped ? "stopped" : a->phase);
   tm_page_cell_mini_batch(h, &of_step, a->mini_batch);
   tm_page_cell_int(h, a->mini_batch >= 0 ? a->try_number : -1);

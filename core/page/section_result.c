@@ -148,8 +148,9 @@ static void add_reused(struct tm_html *h, const struct tm_job_page *page)
   tm_html_text(h, ".");
 }
 
-static void add_running(struct tm_html *h, const struct tm_fact_job *job)
+static void add_running(struct tm_html *h, const struct tm_job_page *page)
 {
+  const struct tm_fact_job *job = page->job;
   const struct tm_fact_counts *c = &job->counts;
   tm_html_open(h, "b");
   if (c->is_listed && c->created > 0) {
@@ -161,7 +162,7 @@ static void add_running(struct tm_html *h, const struct tm_fact_job *job)
   }
   tm_html_close(h, "b");
   tm_html_text(h, " This is the job as of ");
-  tm_page_moment(h, job->now_ns);
+  tm_page_moment(h, page, job->now_ns);
   tm_html_text(h, ".");
 }
 
@@ -205,7 +206,7 @@ static void add_sentence(struct tm_html *h, const struct tm_job_page *page)
   else if (page->job->state == TM_FACT_COMPLETED)
     add_completed(h, page);
   else if (page->job->state == TM_FACT_RUNNING)
-    add_running(h, page->job);
+    add_running(h, page);
   else
     add_cause(h, page);
   tm_html_close(h, "p");
@@ -336,13 +337,14 @@ static void add_comparison(struct tm_html *h, const struct tm_fact_job *job)
   tm_html_close(h, "p");
 }
 
-static void add_line(struct tm_html *h, const struct tm_fact_job *job)
+static void add_line(struct tm_html *h, const struct tm_job_page *page)
 {
+  const struct tm_fact_job *job = page->job;
   tm_html_open(h, "p class='job'");
   tm_html_name(h, job->name);
   if (job->begin_ns > 0) {
     tm_html_text(h, " · started ");
-    tm_page_moment(h, job->begin_ns);
+    tm_page_moment(h, page, job->begin_ns);
   }
   if (has(job->host)) {
     tm_html_text(h, " on ");
@@ -350,7 +352,7 @@ static void add_line(struct tm_html *h, const struct tm_fact_job *job)
   }
   if (job->end_ns > 0) {
     tm_html_text(h, " · ended ");
-    tm_page_moment(h, job->end_ns);
+    tm_page_moment(h, page, job->end_ns);
   }
   if (has(job->version))
     tm_html_textf(h, " · tidemill %s", job->version);
@@ -373,7 +375,7 @@ void tm_section_result(struct tm_html *h, const struct tm_job_page *page)
   tm_html_name(h, has(job->pipeline) ? job->pipeline : job->name);
   tm_html_close(h, "h1");
   tm_html_close(h, "div");
-  add_line(h, job);
+  add_line(h, page);
   add_sentence(h, page);
   add_faults(h, page);
   add_next(h, job->next, job->next_why);

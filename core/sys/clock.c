@@ -31,6 +31,13 @@ int64_t tm_clock_wall_ns(void)
   return read_clock(CLOCK_REALTIME);
 }
 
+int64_t tm_clock_utc_offset_s(int64_t wall_ns)
+{
+  time_t seconds = (time_t)(wall_ns / 1000000000);
+  struct tm local;
+  return localtime_r(&seconds, &local) ? local.tm_gmtoff : 0;
+}
+
 void tm_clock_pause(int64_t ns)
 {
   struct timespec left = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };

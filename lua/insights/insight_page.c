@@ -135,6 +135,7 @@ int tm_insight_add_page(struct tidemill_insight *in, struct tm_buf *out,
                               .is_elsewhere = o->is_elsewhere,
                               .is_live = o->is_live,
                               .made_ns = tm_insight_now_ns(in),
+                              .utc_offset_s = tm_clock_utc_offset_s,
                               .made_in_ns = tm_clock_mono_ns() - in->opened_ns } };
   int rc = find_step(in, o->step, &p.page.step, err);
   if (rc < 0)

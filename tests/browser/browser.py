@@ -288,6 +288,7 @@ def check_memory(page):
     """A page of a few hundred kB does not take hundreds of MB: objects and elements are limited."""
     page.cdp("Performance.enable")
     page.open().open_all()
+    page.cdp("HeapProfiler.collectGarbage")  # of pages that were open before
     found = {m["name"]: m["value"] for m in page.cdp("Performance.getMetrics")["metrics"]}
     page.cdp("Performance.disable")
     if found["JSHeapTotalSize"] > 50 << 20 or found["Nodes"] > 100000:

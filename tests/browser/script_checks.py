@@ -1,4 +1,5 @@
 """What report.js adds to a page: checks for browser.py, which opens the pages."""
+import re
 import time
 
 ROWS = "[...document.querySelectorAll('#timeline .row-head output')].map(o => o.textContent)"
@@ -94,8 +95,14 @@ def check_timeline_keys(page):
 
 
 def check_moments(page):
-    """The reading line of a short job says ms, as the axis below it does."""
+    """The reading line of a short job says ms, as the axis below it does. Times have the reader's
+    local time, too, if it is another one."""
+    page.cdp("Emulation.setTimezoneOverride", timezoneId="Asia/Kolkata")
     page.open()
+    local = page.ask("[...document.querySelectorAll('time + .local')].map(e => e.textContent)")
+    if not local or not all(re.match(r" \(.*:.*:.* here\)$", text) for text in local):
+        page.fault("local times of the reader: %s" % local)
+    page.cdp("Emulation.setTimezoneOverride", timezoneId="")
     page.ask("document.querySelector('.timeline').focus()")
     press(page, "ArrowRight", modifiers=8)
     label = "document.querySelector('.cross span').textContent"
@@ -107,6 +114,8 @@ def check_moments(page):
 
 def check_lanes(page, has_failures):
     page.open()
+    if has_failures:
+        comes(page, FAILED_PIXELS + " > 0")
     n = page.ask(FAILED_PIXELS)
     if has_failures != (n > 0):
         page.fault("%d pixels of the lanes show failures" % n)

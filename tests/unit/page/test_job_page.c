@@ -69,6 +69,28 @@ static void a_running_job_says_as_of_when(void **state)
   (void)state;
 }
 
+static int64_t in_calcutta(int64_t wall_ns)
+{
+  return 19800;
+}
+
+static int64_t in_caracas(int64_t wall_ns)
+{
+  return -14400;
+}
+
+static void local_time_is_beside_utc(void **state)
+{
+  f.job.state = TM_FACT_RUNNING;
+  f.page.utc_offset_s = in_caracas;
+  expect(fixture_section(&f, "result"),
+         "data-offset=\"-14400\">2026-11-21 22:27:40 UTC<span class='local'> (18:27:40 -04:00)"
+         "</span></time>");
+  f.page.utc_offset_s = in_calcutta;
+  expect(fixture_section(&f, "result"), " (2026-11-22 03:57:40 +05:30)");
+  (void)state;
+}
+
 static void a_reused_job_links_to_the_other_one(void **state)
 {
   fixture_add_step(&f, "load", TM_FACT_COMPLETED)->reused_from = "/data/jobs/daily-1120";
@@ -531,6 +553,7 @@ static void hostile_text_is_never_markup(void **state)
 UNIT_TESTS({
     CASE(each_state_has_its_word_and_sentence),
     CASE(a_running_job_says_as_of_when),
+    CASE(local_time_is_beside_utc),
     CASE(a_reused_job_links_to_the_other_one),
     CASE(what_could_not_be_read_is_said),
     CASE(a_removed_job_has_what_its_history_knows),
