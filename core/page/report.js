@@ -381,8 +381,7 @@
       const width = clamp(to - from, LEAST, 1), at = clamp(from, 0, 1 - width);
       [a, b] = [at, at + width];
       const isAll = width >= 1 - 1e-9;
-      if (isAll) { a = 0; b = 1; }
-      if (isAll) wanted.delete(id);
+      if (isAll) { [a, b] = [0, 1]; wanted.delete(id); }
       else wanted.set(id, [axis.tOf(a), axis.tOf(b)]);
       if (cursor !== null) cursor = clamp(cursor, a, b);
       draw();
@@ -830,8 +829,9 @@
     }
 
     function fitLabel(f, percent) { // frames that were too narrow for their name
-      if (percent < 1.2 || find('text', f.e)) return;
-      f.e.append(make('text', { class: 'ink', x: 4, y: 13, 'font-size': 11.5 }, f.text.replace(/: [^:]*$/, ''), true));
+      if (percent < 2.5 || find('text', f.e)) return;
+      const name = f.text.replace(/: [^:]*$/, '').replace(/^.*\/(?=.)/, '');
+      f.e.append(make('text', { class: 'ink', x: 4, y: 13, 'font-size': 11.5 }, name, true));
     }
 
     function choose(f, isFocused) {

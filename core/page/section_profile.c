@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/path.h"
 #include "base/text.h"
 #include "page/figures.h"
 #include "page/cells.h"
@@ -13,7 +14,7 @@
 #define FRAME_HEIGHT 19
 #define FRAMES_MAX   2000
 #define FRAME_LEAST  0.0005 /* of all samples */
-#define LABEL_LEAST  1.2    /* percent of the width */
+#define LABEL_LEAST  2.5    /* percent of the width */
 #define HOT_LINES    15
 
 struct flame {
@@ -47,6 +48,13 @@ static bool *choose(struct flame *f)
   return is_in;
 }
 
+/* "json.lua:12": paths are long, and begin with what says least. The title has all of it. */
+static const char *label_of(const struct tm_stack_node *n)
+{
+  const char *base = tm_path_base(n->name);
+  return *base ? base : n->name;
+}
+
 static void add_frame(struct flame *f, size_t i, double from)
 {
   const struct tm_stack_node *n = &f->s->nodes.at[i];
@@ -67,8 +75,9 @@ static void add_frame(struct flame *f, size_t i, double from)
   tm_html_put(f->h, "title", tm_buf_str(&title));
   tm_html_close(f->h, "rect");
   if (width >= LABEL_LEAST)
-    tm_svg_label(f->h, &(struct tm_svg_label) {
-                           .x = 4, .y = 13, .size = 11.5, .paint = TM_PAINT_INK, .text = n->name });
+    tm_svg_label(f->h,
+                 &(struct tm_svg_label) {
+                     .x = 4, .y = 13, .size = 11.5, .paint = TM_PAINT_INK, .text = label_of(n) });
   tm_html_close(f->h, "svg");
   tm_buf_release(&title);
 }

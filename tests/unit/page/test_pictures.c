@@ -266,6 +266,25 @@ static void names_are_text(void **state)
   made_release(&m);
 }
 
+static void frames_have_the_names_of_files_and_titles_all_of_them(void **state)
+{
+  (void)state;
+  struct made m;
+  static const char stack[] = "score.lua:3;/usr/share/lua/5.1/json.lua:12 96\n"
+                              "score.lua:3;/opt/a.lua:1 2\nscore.lua:3;/opt/b.lua:1 2\n";
+  struct tm_page_profile profile = { "p", stack, sizeof(stack) - 1 };
+  made_init(
+      &m, &(struct made_plan) { .tries = 30, .slots = 2, .nodes = 1, .sessions = 1, .seconds = 6 });
+  m.page.profiles = &profile;
+  m.page.profiles_len = 1;
+  char *text = section(&m, "profile");
+  assert_non_null(strstr(text, "<title>/usr/share/lua/5.1/json.lua:12: 96 %</title>"));
+  assert_non_null(strstr(text, ">json.lua:12</text>"));
+  assert_null(strstr(text, ">b.lua:1</text>")); /* there is no room for it */
+  free(text);
+  made_release(&m);
+}
+
 static void a_profile_of_another_program_is_said_to_be_one(void **state)
 {
   (void)state;
@@ -362,6 +381,7 @@ UNIT_TESTS({
     cmocka_unit_test(unusual_workers_come_first),
     cmocka_unit_test(at_most_a_thousand_workers_are_listed),
     cmocka_unit_test(names_are_text),
+    cmocka_unit_test(frames_have_the_names_of_files_and_titles_all_of_them),
     cmocka_unit_test(a_profile_of_another_program_is_said_to_be_one),
     cmocka_unit_test(the_size_of_a_page_is_limited),
     cmocka_unit_test(numbers_have_three_digits),
