@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 
+import look_checks
 import script_checks
 
 try:
@@ -357,6 +358,8 @@ def main(make_pages):
         check_theme_switch(pages["small"])
         check_deep_link(pages["failed"])
         check_hostile_text(pages["hostile"])
+        look_checks.check_sight(pages["failed"])
+        look_checks.check_zoom(pages["failed"], OVERFLOWS, OVERLAPS)
         script_checks.check_script(pages)
     finally:
         if browser:
