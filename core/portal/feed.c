@@ -21,19 +21,51 @@ static struct tm_feed_topic *topic_of(const struct tm_feed *f, const char *name)
   return NULL;
 }
 
-bool tm_feed_set(struct tm_feed *f, const char *name, const char *state)
+/* A topic without a state is never sent: no change has made one. */
+static struct tm_feed_topic *need_topic(struct tm_feed *f, const char *name)
 {
   struct tm_feed_topic *t = topic_of(f, name);
-  if (t && strcmp(t->state, state) == 0)
-    return false;
   if (!t) {
     t = TM_ARRAY_ADD(&f->topics);
-    *t = (struct tm_feed_topic) { .name = tm_xstrdup(name) };
+    *t = (struct tm_feed_topic) { .name = tm_xstrdup(name), .state = tm_xstrdup("") };
   }
+  return t;
+}
+
+bool tm_feed_set(struct tm_feed *f, const char *name, const char *state)
+{
+  struct tm_feed_topic *t = need_topic(f, name);
+  if (strcmp(t->state, state) == 0)
+    return false;
   free(t->state);
   t->state = tm_xstrdup(state);
   t->change = ++f->change;
   return true;
+}
+
+void tm_feed_renew(struct tm_feed *f, const char *name, const char *section)
+{
+  struct tm_feed_topic *t = need_topic(f, name);
+  size_t i = 0;
+  while (i < t->sections.len && strcmp(t->sections.at[i].name, section) != 0)
+    i++;
+  if (i == t->sections.len)
+    *TM_ARRAY_ADD(&t->sections) = (struct tm_feed_section) { .name = tm_xstrdup(section) };
+  t->sections.at[i].change = f->change + 1;
+}
+
+static void release_sections(struct tm_feed_topic *t)
+{
+  for (size_t i = 0; i < t->sections.len; i++)
+    free(t->sections.at[i].name);
+  TM_ARRAY_RELEASE(&t->sections);
+}
+
+void tm_feed_forget_sections(struct tm_feed *f, const char *name)
+{
+  struct tm_feed_topic *t = topic_of(f, name);
+  if (t)
+    release_sections(t);
 }
 
 void tm_feed_remove(struct tm_feed *f, const char *name)
@@ -41,6 +73,7 @@ void tm_feed_remove(struct tm_feed *f, const char *name)
   struct tm_feed_topic *t = topic_of(f, name);
   if (!t)
     return;
+  release_sections(t);
   free(t->name);
   free(t->state);
   *t = f->topics.at[--f->topics.len];
@@ -89,6 +122,25 @@ void tm_feed_reader_release(struct tm_feed_reader *r)
   r->topics_len = 0;
 }
 
+/* The state, with the names of the sections that are new since a change. */
+static void add_state(const struct tm_feed_topic *t, int64_t since, struct tm_buf *out)
+{
+  const char *between = "";
+  size_t len = strlen(t->state);
+  tm_buf_add(out, t->state, t->sections.len > 0 ? len - 1 : len);
+  if (t->sections.len == 0)
+    return;
+  tm_buf_add_str(out, ",\"sections\":[");
+  for (size_t i = 0; i < t->sections.len; i++) {
+    if (t->sections.at[i].change <= since)
+      continue;
+    tm_buf_add_str(out, between);
+    tm_json_write_string(out, t->sections.at[i].name, strlen(t->sections.at[i].name));
+    between = ",";
+  }
+  tm_buf_add_str(out, "]}");
+}
+
 /* Adds {"NAME":STATE,...}, the topics that have changed; returns whether there are any. */
 static bool add_states(const struct tm_feed *f, const struct tm_feed_reader *r, struct tm_buf *out)
 {
@@ -100,7 +152,7 @@ static bool add_states(const struct tm_feed *f, const struct tm_feed_reader *r, 
     tm_buf_add_char(out, is_any ? ',' : '{');
     tm_json_write_string(out, t->name, strlen(t->name));
     tm_buf_add_char(out, ':');
-    tm_buf_add_str(out, t->state);
+    add_state(t, r->change, out);
     is_any = true;
   }
   if (is_any)

@@ -4,6 +4,9 @@
  * the change that made it. A stream names its topics and the last change that it has sent, and gets
  * the newest state of each topic that has changed since: nothing is queued for a slow reader, which
  * misses the states between.
+ *
+ * A topic may have sections. Its state then gets "sections":[NAME,...], those that are new since
+ * the last change that the stream has sent. Without that, all may be new.
  */
 #ifndef TM_PORTAL_FEED_H
 #define TM_PORTAL_FEED_H
@@ -19,9 +22,15 @@
 #define TM_FEED_HEART_NS  INT64_C(1000000000)
 #define TM_FEED_EPOCH_LEN 16
 
-struct tm_feed_topic {
-  char *name, *state;
+struct tm_feed_section {
+  char *name;
   int64_t change;
+};
+
+struct tm_feed_topic {
+  char *name, *state; /* the state is an object with members */
+  int64_t change;
+  struct TM_ARRAY(struct tm_feed_section) sections;
 };
 
 struct tm_feed {
@@ -42,6 +51,10 @@ struct tm_feed_reader {
 
 /* Returns whether the state differs from that before. */
 bool tm_feed_set(struct tm_feed *f, const char *name, const char *state);
+/* Section `section` is new with the next state of the topic. */
+void tm_feed_renew(struct tm_feed *f, const char *name, const char *section);
+/* It is not known any more which sections are new. */
+void tm_feed_forget_sections(struct tm_feed *f, const char *name);
 void tm_feed_remove(struct tm_feed *f, const char *name);
 void tm_feed_release(struct tm_feed *f);
 

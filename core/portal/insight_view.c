@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/time.h"
 #include "portal/feed.h"
 #include "portal/moment.h"
@@ -56,16 +57,19 @@ static struct tm_insight_view *open_view(struct tm_insight_views *views, const c
   struct tm_insight_view *v = TM_NEW(struct tm_insight_view);
   v->key = tm_xstrdup(key);
   v->insight = insight;
+  for (size_t i = 0; i < TM_INSIGHT_SECTIONS; i++)
+    v->is_new[i] = true;
   *TM_ARRAY_ADD(&views->at) = v;
   return v;
 }
 
 /* If the job cannot be read any more, the insight keeps what it has, and its page says so. */
-static void refresh(struct tm_insight_view *v)
+static void refresh(struct tm_insight_view *v, int64_t version)
 {
   int64_t begin_ns = tm_moment_spent_ns();
   if (tidemill_insight_refresh(v->insight, NULL) != 0)
     forget_sections(v);
+  v->version = version;
   v->due_ns = tm_feed_due(tm_moment_now_ns(), tm_moment_spent_ns() - begin_ns);
 }
 
@@ -75,7 +79,7 @@ struct tm_insight_view *tm_insight_view(struct tm_insight_views *views, const ch
 {
   struct tm_insight_view *v = find(views, key);
   if (v && (v->version != version || v->due_ns <= now_ns))
-    refresh(v);
+    refresh(v, version);
   else if (!v && !(v = open_view(views, key, dir, err)))
     return NULL;
   v->version = version;
@@ -93,7 +97,28 @@ const char *tm_insight_section(struct tm_insight_view *v, size_t i)
   size_t len = 0;
   const char *text = tidemill_insight_html(v->insight, &o, &len, NULL);
   v->made[i] = tm_xstrndup(text ? text : "", text ? len : 0);
+  uint64_t hash = tm_hash64(v->made[i], len);
+  v->is_new[i] |= hash != v->hash[i];
+  v->hash[i] = hash;
   return v->made[i];
+}
+
+bool tm_insight_changes(struct tm_insight_views *views, const char *key, int64_t version,
+                        void (*on_section)(void *data, const char *name), void *data)
+{
+  const char *const *names = tidemill_html_sections();
+  struct tm_insight_view *v = find(views, key);
+  if (!v)
+    return false;
+  if (v->version != version)
+    refresh(v, version);
+  for (size_t i = 0; names[i] && i < TM_INSIGHT_SECTIONS; i++) {
+    (void)tm_insight_section(v, i);
+    if (v->is_new[i])
+      on_section(data, names[i]);
+    v->is_new[i] = false;
+  }
+  return true;
 }
 
 int64_t tm_insight_clean(struct tm_insight_views *views, int64_t now_ns, bool all)

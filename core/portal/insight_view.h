@@ -20,7 +20,9 @@
 struct tm_insight_view {
   char *key; /* of the job */
   struct tidemill_insight *insight;
-  char *made[TM_INSIGHT_SECTIONS]; /* sections that were written since the last reading */
+  char *made[TM_INSIGHT_SECTIONS];    /* sections that were written since the last reading */
+  uint64_t hash[TM_INSIGHT_SECTIONS]; /* as they were written last */
+  bool is_new[TM_INSIGHT_SECTIONS];   /* and whether that differed from before */
   int64_t used_ns;
   int64_t version; /* of the record, when it was last read */
   int64_t due_ns;  /* when it is read again without news */
@@ -37,6 +39,11 @@ struct tm_insight_view *tm_insight_view(struct tm_insight_views *views, const ch
                                         struct tm_err *err);
 /* Section `i` of tidemill_html_sections(). "": it has no data. */
 const char *tm_insight_section(struct tm_insight_view *v, size_t i);
+/* Calls on_section() with the name of each section that has changed since the last call: each for
+ * the first one. `version`: as for tm_insight_view(). False: the view is not open, so nothing is
+ * known. */
+bool tm_insight_changes(struct tm_insight_views *views, const char *key, int64_t version,
+                        void (*on_section)(void *data, const char *name), void *data);
 /* As tm_merged_clean(). */
 int64_t tm_insight_clean(struct tm_insight_views *views, int64_t now_ns, bool all);
 

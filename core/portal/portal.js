@@ -2,7 +2,8 @@
 //
 // One tab of a browser holds the event stream (a Web Lock decides which) and tells the others
 // (BroadcastChannel). Only visible tabs take part: hidden ones ask for nothing. The stream says
-// which topics have changed; a page then asks for its sections again, at most four times a second.
+// which topics have changed, and which sections of the page of a job; a page then asks for those
+// again, at most four times a second.
 'use strict';
 (() => {
   const body = document.body, root = document.documentElement;
@@ -174,18 +175,29 @@
     return section.querySelector('dialog[open]') ||
       (section.contains(document.activeElement) && document.activeElement !== document.body);
   }
+  const old = new Set(); // names of sections that may be new at the portal
   async function renew() {
     for (const section of document.querySelectorAll('[data-live]')) {
-      if (keepsFocus(section)) continue;
-      const text = await ask(section.dataset.live);
-      if (text === null || keepsFocus(section)) continue;
+      const name = section.dataset.live;
+      if (keepsFocus(section) || !old.delete(name)) continue;
+      const text = await ask(name).catch(fault => { old.add(name); throw fault; });
+      if (text === null) continue;
+      if (keepsFocus(section)) {
+        old.add(name);
+        tags.delete(name);
+        continue;
+      }
       section.innerHTML = html(text);
       section.firstElementChild?.dispatchEvent(new CustomEvent('tidemill:section', { bubbles: true }));
     }
     showButtons();
   }
   let isRenewing = false, isStale = false, heardAt = 0, isLost = true;
-  async function renewSoon() { // never two at once; of what comes meanwhile, only the newest counts
+  // Never two at once; of what comes meanwhile, only the newest counts. `names`: undefined are all.
+  async function renewSoon(names) {
+    for (const section of document.querySelectorAll('[data-live]')) {
+      if (names?.includes(section.dataset.live) ?? true) old.add(section.dataset.live);
+    }
     isStale = true;
     if (isRenewing || document.hidden) return;
     isRenewing = true;
@@ -222,7 +234,7 @@
       heardAt = performance.now();
     }
     const news = message.kind === 'news' && message.topics[topic];
-    if (news) renewSoon();
+    if (news) renewSoon(isReport ? news.sections : undefined);
     if (news && isReport) document.title = news.title;
     showLive();
   }

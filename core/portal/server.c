@@ -73,6 +73,28 @@ static bool on_list(void *data, int64_t now_ns, int64_t *due_ns)
   return is_new;
 }
 
+struct news {
+  struct tm_feed *feed;
+  const char *key;
+};
+
+static void on_section(void *data, const char *name)
+{
+  const struct news *news = data;
+  tm_feed_renew(news->feed, news->key, name);
+}
+
+/* The page of a job has these sections, and one for control, which depends on more files. */
+static void on_news(void *data, const char *key)
+{
+  struct tm_portal *p = data;
+  struct news news = { &p->feed, key };
+  if (tm_insight_changes(&p->views, key, tm_watch_version(&p->watch, key), on_section, &news))
+    tm_feed_renew(&p->feed, key, "control");
+  else
+    tm_feed_forget_sections(&p->feed, key);
+}
+
 /* ---- the loop ---- */
 
 static int least(int a, int b)
@@ -127,7 +149,8 @@ static bool turn(struct server *s)
   for (size_t i = 0; i < s->listen.len; i++)
     if (polls[first + i].revents)
       accept_some(s, s->listen.fds[i]);
-  if (tm_watch_turn(&s->portal.watch, &s->portal.feed, tm_moment_now_ns(), on_list, &s->portal))
+  if (tm_watch_turn(&s->portal.watch, &s->portal.feed, tm_moment_now_ns(),
+                    &(struct tm_watch_hooks) { on_list, on_news, &s->portal }))
     tm_http_news(s->http);
   tm_http_turn(s->http, tm_moment_now_ns());
   return !polls[0].revents;

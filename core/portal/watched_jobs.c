@@ -231,7 +231,8 @@ static bool is_readable(int fd)
 }
 
 /* The job may be gone: its record then has a fault, which the page shows. */
-static bool look(struct tm_watched *job, struct tm_feed *feed, int64_t now_ns)
+static bool look(struct tm_watched *job, struct tm_feed *feed, int64_t now_ns,
+                 const struct tm_watch_hooks *hooks)
 {
   struct tm_buf state = TM_BUF_NONE;
   job->looked_ns = now_ns;
@@ -239,6 +240,7 @@ static bool look(struct tm_watched *job, struct tm_feed *feed, int64_t now_ns)
   refresh(job, now_ns);
   job->must_look = false;
   tm_watch_state(&state, tidemill_record_info(job->record), job->version);
+  hooks->on_news(hooks->data, job->key);
   bool is_new = tm_feed_set(feed, job->key, state.data);
   tm_buf_release(&state);
   return is_new;
@@ -254,13 +256,13 @@ static bool may_look(struct tm_watched *job, int64_t now_ns)
 }
 
 bool tm_watch_turn(struct tm_watch *w, struct tm_feed *feed, int64_t now_ns,
-                   bool (*on_list)(void *data, int64_t now_ns, int64_t *due_ns), void *data)
+                   const struct tm_watch_hooks *hooks)
 {
   bool is_new = false;
   for (size_t i = 0; i < w->jobs.len; i++) {
     struct tm_watched *job = w->jobs.at[i];
     if (job->streams > 0 && may_look(job, now_ns) && (job->must_look || is_readable(job->fd)))
-      is_new |= look(job, feed, now_ns);
+      is_new |= look(job, feed, now_ns, hooks);
     if (job->streams == 0 && (now_ns - job->used_ns >= IDLE_NS || job->fault.code != 0)) {
       tm_feed_remove(feed, job->key);
       close_watched(w, i--);
@@ -268,7 +270,7 @@ bool tm_watch_turn(struct tm_watch *w, struct tm_feed *feed, int64_t now_ns,
   }
   if (w->list_streams > 0 && now_ns >= w->list_due_ns) {
     int64_t due_ns = now_ns;
-    is_new |= on_list(data, now_ns, &due_ns);
+    is_new |= hooks->on_list(hooks->data, now_ns, &due_ns);
     w->list_due_ns = due_ns > now_ns + LIST_NS ? due_ns : now_ns + LIST_NS;
   }
   return is_new;

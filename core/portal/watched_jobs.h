@@ -60,10 +60,17 @@ void tm_watch_let_go(struct tm_watch *w, const char *topic);
 /* What to wait for: adds at most `max` entries and returns how many. */
 size_t tm_watch_polls(struct tm_watch *w, struct pollfd *polls, size_t max, int64_t now_ns);
 int tm_watch_timeout_ms(const struct tm_watch *w, int64_t now_ns); /* -1: none */
-/* Reads what is due, and closes what nobody looks at. Returns whether the feed has changed.
- * on_list() reads the list of jobs, and sets its topic. */
+struct tm_watch_hooks {
+  /* Reads the list of jobs, and sets its topic. Returns whether the feed has changed. */
+  bool (*on_list)(void *data, int64_t now_ns, int64_t *due_ns);
+  /* The topic of a job is about to get news: says which sections are new. */
+  void (*on_news)(void *data, const char *key);
+  void *data;
+};
+
+/* Reads what is due, and closes what nobody looks at. Returns whether the feed has changed. */
 bool tm_watch_turn(struct tm_watch *w, struct tm_feed *feed, int64_t now_ns,
-                   bool (*on_list)(void *data, int64_t now_ns, int64_t *due_ns), void *data);
+                   const struct tm_watch_hooks *hooks);
 
 /* The state of a job for a stream, as JSON: what the head of its page shows. A job whose files are
  * gone is Removed, and one that cannot be read is Unreadable. Pure. */

@@ -40,10 +40,12 @@ class Jobs(test_portal.Case):
         return re.sub(r"<[^>]*>", " ", a.text())
 
 
-def wait_for(stream, key, **wanted):
-    """Reads the stream until the state of the job has these values."""
+def wait_for(stream, key, renewed=None, **wanted):
+    """Reads the stream until the state of the job has these values; `renewed` gets the names of sections that are new."""
     while True:
         news = next_event(stream)[1].get(key, {})
+        if renewed is not None and news:
+            renewed.update(news["sections"])  # without them, all may be new
         if all(news.get(name) == value for name, value in wanted.items()):
             return news
 
@@ -87,8 +89,15 @@ class Watched(Jobs):
         self.assertEqual(re.findall(r"<title>session (\d), from [^<]*: ([^<]*)</title>", timeline),
                          [("1", "2 mini-batches"), ("2", "1 mini-batch")])
         self.assertIn("did over time: 3 tries, 0 failed", timeline)
+        names = set(re.findall(r"data-live=['\"]([\w-]+)", self.portal.get(f"jobs/{key}/job/").text()))
+        section = lambda name, **headers: self.portal.get(f"jobs/{key}/job/?section={name}", **headers)
+        tags, renewed = {name: section(name).header("ETag") for name in names}, set()
         self.assertEqual(self.tidemill("clean", key, "--yes").wait(), 0)
-        self.expect_removed(key, stream)
+        self.expect_removed(key, stream, renewed)
+        self.assertIn("result", renewed)
+        self.assertLess(renewed, names)
+        for name in names - renewed:
+            self.assertEqual(section(name, If_None_Match=tags[name]).status, 304, name)
         self.assertIn("Completed", self.result(key))
         stream.close()
         wait_until(lambda: self.portal.descriptors() <= before, "its descriptors are closed")
@@ -102,8 +111,8 @@ class Watched(Jobs):
         Watched.portal = Portal(TIDEMILL, self.workspace)
         self.expect_pages_of_removed(key)  # another portal has never seen its files
 
-    def expect_removed(self, key, stream):
-        news = wait_for(stream, key, state="Removed")
+    def expect_removed(self, key, stream, renewed=None):
+        news = wait_for(stream, key, renewed, state="Removed")
         self.assertEqual(news["title"], f"– {key}")
         self.expect_pages_of_removed(key)
         wait_until(lambda: key not in self.portal.get("").text(), "the list without it")

@@ -78,6 +78,39 @@ static void a_quiet_stream_has_a_heartbeat(void **state)
   tm_feed_release(&f);
 }
 
+static void a_state_names_the_sections_that_are_new_to_its_reader(void **state)
+{
+  struct tm_feed f = feed_of_tests();
+  struct tm_feed_reader r, late;
+  tm_feed_reader_init(&r, &f, "b", NULL);
+  tm_feed_renew(&f, "b", "x");
+  expect_next(&f, &r, 0, BEAT); /* it has no state yet */
+  tm_feed_set(&f, "b", "{\"v\":0}");
+  expect_next(&f, &r, 0, ID "1\ndata: {\"b\":{\"v\":0,\"sections\":[\"x\"]}}\n\n");
+  tm_feed_reader_release(&r);
+  tm_feed_set(&f, "a", "{\"v\":1}");
+  tm_feed_reader_init(&r, &f, "a", NULL);
+  expect_next(&f, &r, 0, ID "2\ndata: {\"a\":{\"v\":1}}\n\n"); /* all may be new */
+  tm_feed_renew(&f, "a", "x");
+  tm_feed_renew(&f, "a", "y\"");
+  tm_feed_set(&f, "a", "{\"v\":2}");
+  expect_next(&f, &r, 1, ID "3\ndata: {\"a\":{\"v\":2,\"sections\":[\"x\",\"y\\\"\"]}}\n\n");
+  tm_feed_renew(&f, "a", "x");
+  tm_feed_set(&f, "a", "{\"v\":3}");
+  tm_feed_reader_init(&late, &f, "a", "0123456789abcdef-2"); /* it has missed a state */
+  expect_next(&f, &late, 2, ID "4\ndata: {\"a\":{\"v\":3,\"sections\":[\"x\",\"y\\\"\"]}}\n\n");
+  expect_next(&f, &r, 2, ID "4\ndata: {\"a\":{\"v\":3,\"sections\":[\"x\"]}}\n\n");
+  tm_feed_set(&f, "a", "{\"v\":4}");
+  expect_next(&f, &r, 3, ID "5\ndata: {\"a\":{\"v\":4,\"sections\":[]}}\n\n");
+  tm_feed_renew(&f, "a", "x");
+  tm_feed_forget_sections(&f, "a");
+  tm_feed_set(&f, "a", "{\"v\":5}");
+  expect_next(&f, &r, 4, ID "6\ndata: {\"a\":{\"v\":5}}\n\n");
+  tm_feed_reader_release(&late);
+  tm_feed_reader_release(&r);
+  tm_feed_release(&f);
+}
+
 static void topics_have_a_limit_and_can_go(void **state)
 {
   struct tm_feed f = feed_of_tests();
@@ -111,6 +144,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_slow_reader_gets_only_the_newest_state),
     cmocka_unit_test(a_stream_that_comes_back_goes_on),
     cmocka_unit_test(a_quiet_stream_has_a_heartbeat),
+    cmocka_unit_test(a_state_names_the_sections_that_are_new_to_its_reader),
     cmocka_unit_test(topics_have_a_limit_and_can_go),
     cmocka_unit_test(reading_takes_a_fiftieth_of_the_time),
 });
