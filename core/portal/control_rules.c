@@ -63,8 +63,7 @@ int tm_control_check(enum tm_control_action action, enum tidemill_state state, c
   case TM_CONTROL_REPLAY: return 0; /* the job does not change */
   case TM_CONTROL_NONE: break;
   }
-  *words = "The portal can cancel, cancel-now, resume and only-failed a job, and replay a "
-           "mini-batch.";
+  *words = "The actions of the portal are cancel, cancel-now, resume, only-failed and replay.";
   return 404;
 }
 
