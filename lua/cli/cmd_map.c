@@ -231,42 +231,43 @@ static char *name_again(const char *output)
 }
 
 /* A run over all items replaces the file. The rows of failed items go to a file beside it. */
-static void add_output(struct tm_buf *out, const char *output, const char *only_failed)
+static void add_output(struct tm_rerun *out, const char *output, const char *only_failed)
 {
   char *path = only_failed ? name_again(output) : tm_xstrdup(output);
-  tm_buf_add_str(out, " --output ");
-  tm_text_shell(out, path);
+  tm_rerun_add_word(out, "--output");
+  tm_rerun_add_word(out, path);
   if (!only_failed)
-    tm_buf_add_str(out, " --overwrite");
+    tm_rerun_add_word(out, "--overwrite");
   free(path);
 }
 
-static void add_rerun(void *data, struct tm_buf *out, const char *only_failed)
+static void add_rerun(void *data, struct tm_rerun *out, const char *only_failed)
 {
   const struct map *m = data;
   const struct tm_one_step *w = &m->words;
   size_t argc = (size_t)m->argc, ours = w->arguments ? (size_t)(w->arguments - m->argv) - 1 : argc;
-  tm_buf_add_str(out, "tidemill");
+  tm_rerun_add_word(out, "tidemill");
   for (size_t i = 0; i < ours;) {
     size_t n = left_out(m->argv[i]);
     if (n == 0)
-      add_words(out, &m->argv[i], 1);
+      tm_rerun_add_word(out, m->argv[i]);
     i += n > 0 ? n : 1;
   }
   if (m->has_file)
     add_output(out, m->o.step.output, only_failed);
   if (only_failed) {
-    tm_buf_add_str(out, " --only-failed ");
-    tm_text_shell(out, only_failed);
+    tm_rerun_add_word(out, "--only-failed");
+    tm_rerun_add_word(out, only_failed);
   }
-  add_words(out, m->argv + ours, argc - ours);
+  for (size_t i = ours; i < argc; i++)
+    tm_rerun_add_word(out, m->argv[i]);
 }
 
 /* Says of a job that cannot be resumed how to start a new one. */
 static void append_rerun(struct map *m, struct tm_err *err)
 {
   struct tm_buf anew = TM_BUF_NONE;
-  add_rerun(m, &anew, NULL);
+  tm_rerun_add_own(&anew, add_rerun, m);
   tm_rerun_append_command(err, tm_buf_str(&anew));
   tm_buf_release(&anew);
 }

@@ -18,6 +18,7 @@
 
 #include "cli/cli.h"
 #include "cli/terminal/terminal.h"
+#include "records/rerun.h"
 
 /* The values of --progress, NULL-ended. */
 extern const char *const tm_progress_modes[];
@@ -45,9 +46,7 @@ struct tm_execute_hooks {
   void (*add_message)(struct tm_buf *out, const char *text, size_t len);
   /* As in struct tm_resume_command; by default "tidemill resume DIR". */
   void (*add_again)(void *data, struct tm_buf *out, const char *dir, bool accepts);
-  /* Adds the command that started the job, for a job without a pipeline file; `only_failed`: over
-   * the failed items of this job, or NULL. */
-  void (*add_rerun)(void *data, struct tm_buf *out, const char *only_failed);
+  tm_rerun_own add_rerun; /* of the command that started the job; NULL: it has a pipeline file */
 };
 
 struct tm_execute {

@@ -18,8 +18,6 @@
 
 #define LINES_MAX 10000 /* lines of a step that are searched for a named item */
 
-typedef void (*tm_own_command)(void *data, struct tm_buf *out, const char *only_failed);
-
 struct look {
   int64_t lines;
   bool has_files, has_rows;
@@ -55,7 +53,7 @@ static bool has_params(struct tidemill_record *job)
 
 /* ---- the command ---- */
 
-static void add_word(struct tm_rerun *c, const char *word)
+void tm_rerun_add_word(struct tm_rerun *c, const char *word)
 {
   *TM_ARRAY_ADD(&c->argv) = tm_xstrdup(word);
 }
@@ -65,11 +63,11 @@ static void take_file(struct tm_rerun *c, struct tidemill_record *job)
 {
   const struct tidemill_record_info *info = tidemill_record_info(job);
   bool has = has_params(job);
-  add_word(c, "tidemill");
-  add_word(c, "run");
+  tm_rerun_add_word(c, "tidemill");
+  tm_rerun_add_word(c, "run");
   if (has)
-    add_word(c, "--like");
-  add_word(c, has ? info->dir : info->file);
+    tm_rerun_add_word(c, "--like");
+  tm_rerun_add_word(c, has ? info->dir : info->file);
 }
 
 static bool is_option(const char *word, const char *name)
@@ -105,7 +103,7 @@ static bool take_recorded(struct tm_rerun *c, struct tidemill_record *job)
   if (!words || !can_extend(words))
     return false;
   for (size_t i = 0; words[i]; i++)
-    add_word(c, words[i]);
+    tm_rerun_add_word(c, words[i]);
   c->directory = tm_xstrdup(directory);
   return true;
 }
@@ -120,8 +118,8 @@ bool tm_rerun_init(struct tm_rerun *c, struct tidemill_record *job, bool only_fa
   else
     is_known = take_recorded(c, job);
   if (is_known && only_failed) {
-    add_word(c, "--only-failed");
-    add_word(c, info->dir);
+    tm_rerun_add_word(c, "--only-failed");
+    tm_rerun_add_word(c, info->dir);
   }
   return is_known;
 }
@@ -148,15 +146,19 @@ void tm_rerun_add_text(struct tm_buf *out, const struct tm_rerun *c, const char 
 }
 
 /* For a shell in the current directory. False: the command is not known. */
-static bool add_command(struct tm_buf *out, struct tidemill_record *job, bool only_failed)
+static bool add_command(struct tm_buf *out, struct tidemill_record *job, bool only_failed,
+                        tm_rerun_own own, void *data)
 {
-  struct tm_rerun c;
+  const struct tidemill_record_info *info = tidemill_record_info(job);
+  struct tm_rerun c = { .directory = NULL };
   char *here = getcwd(NULL, 0);
-  bool is_known = here && tm_rerun_init(&c, job, only_failed);
+  bool is_own = own && !*info->file;
+  if (is_own)
+    own(data, &c, only_failed ? info->dir : NULL);
+  bool is_known = is_own || (here && tm_rerun_init(&c, job, only_failed));
   if (is_known)
     tm_rerun_add_text(out, &c, here);
-  if (here)
-    tm_rerun_release(&c);
+  tm_rerun_release(&c);
   free(here);
   return is_known;
 }
@@ -213,14 +215,19 @@ void tm_rerun_add_without_job(struct tm_buf *out, struct tidemill_record *job,
   tm_json_free(v);
 }
 
-void tm_rerun_add_anew(struct tm_buf *out, struct tidemill_record *job, tm_own_command own,
+void tm_rerun_add_own(struct tm_buf *out, tm_rerun_own own, void *data)
+{
+  struct tm_rerun c = { .directory = NULL };
+  own(data, &c, NULL);
+  tm_rerun_add_text(out, &c, NULL);
+  tm_rerun_release(&c);
+}
+
+void tm_rerun_add_anew(struct tm_buf *out, struct tidemill_record *job, tm_rerun_own own,
                        void *data)
 {
   struct tm_buf command = TM_BUF_NONE;
-  if (own)
-    own(data, &command, NULL);
-  else
-    (void)add_command(&command, job, false);
+  (void)add_command(&command, job, false, own, data);
   if (command.len > 0)
     tm_buf_printf(out, "; to start a new job: %s", command.data);
   tm_buf_release(&command);
@@ -237,7 +244,7 @@ void tm_rerun_append_anew(struct tm_err *err, const char *dir)
   tidemill_record_close(job);
 }
 
-bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_own_command own, void *data)
+bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_rerun_own own, void *data)
 {
   const struct tidemill_record_info *info = tidemill_record_info(job);
   const char *only_failed = tm_rerun_can_be_alone(job) ? info->dir : NULL;
@@ -246,9 +253,7 @@ bool tm_rerun_add(struct tm_buf *out, struct tidemill_record *job, tm_own_comman
   tm_buf_add_str(out, only_failed ? "to run the failed items again: "
                                   : "the failed items cannot be run alone (rows of a table, or "
                                     "nobody knows which ones); to run all again: ");
-  if (own && !*info->file) {
-    own(data, out, only_failed);
-  } else if (!add_command(out, job, only_failed != NULL)) {
+  if (!add_command(out, job, only_failed != NULL, own, data)) {
     tm_buf_add_str(out, "the command that started the job");
     if (only_failed) {
       tm_buf_add_str(out, ", with --only-failed ");

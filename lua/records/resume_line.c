@@ -58,7 +58,7 @@ static void add_never(struct tm_buf *out, const char *dir, const struct tm_err *
         dir);
     if (command && command->add_anew) {
       tm_buf_add_str(out, ": ");
-      command->add_anew(command->data, out, NULL);
+      tm_rerun_add_own(out, command->add_anew, command->data);
     }
   }
 }

@@ -6,14 +6,15 @@
 
 #include <stdbool.h>
 
+#include "records/rerun.h"
+
 struct tm_buf;
 
 /* Adds the command that started the job, changed to resume it: `dir` is the job's directory,
  * `accepts`: with --accept-changes. */
 struct tm_resume_command {
   void (*add)(void *data, struct tm_buf *out, const char *dir, bool accepts);
-  /* Adds the command for a new job; `only_failed` is NULL. */
-  void (*add_anew)(void *data, struct tm_buf *out, const char *only_failed);
+  tm_rerun_own add_anew; /* the command for a new job */
   void *data;
 };
 
