@@ -101,6 +101,8 @@ void tm_piece_line(struct tm_html *h, const char *source, const char *text, size
     tm_html_put(h, "b", source);
   tm_html_open(h, "span");
   tm_html_text_n(h, text, len);
+  if (len == 0 && more == 0)
+    tm_html_void(h, "br"); /* a line without text has a height */
   if (more > 0)
     tm_html_textf(h, " … %lld more bytes", (long long)more);
   tm_html_close(h, "span");
