@@ -289,6 +289,9 @@ class Pages(Case):
             self.assertIn("script-src 'self'", a.header("Content-Security-Policy"))
             for word in words:
                 self.assertIn(word, a.text(), page)
+            if page.startswith("jobs/") and not page.endswith("/job/"):
+                self.assertRegex(a.text(), f"<title>[^<]+ · {self.key}</title>", page)
+                self.assertIn(f"<b><bdi>{self.key}</bdi></b>", a.text(), page)
             for hostile in ("<script>canary", "<img src=x", "<u>", "\u202e", "onerror=canary()>"):
                 self.assertNotIn(hostile, a.text(), page)
         leads = {f"jobs/{self.key}": f"jobs/{self.key}/job/", f"jobs/{self.key}/": f"jobs/{self.key}/job/",
@@ -305,9 +308,39 @@ class Pages(Case):
         a = self.portal.get(f"jobs/{self.key}/report.html")
         self.assertEqual((a.status, a.header("Content-Disposition")), (200, "attachment"))
         self.assertTrue(a.text().startswith("<!doctype html>"))
-        missing = ["steps/no", "workers/no/x", "mini-batches/score/x", "logs/no", "logs/step/no", "view/0/no", "files/no"]
-        for page in missing:
-            self.assertEqual(self.portal.get(f"jobs/{self.key}/{page}").status, 404, page)
+
+    def test_what_is_not_there_is_404_in_a_sentence(self):
+        worker, node = "has had no worker of this name.", "has had no node of this number."
+        missing = {"steps/no": "has no step of this name.", "workers/no/x": "has no step of this name.",
+                   "workers/score/process099": worker, "workers/score/x": worker, "nodes/7": node, "nodes/x": node,
+                   "mini-batches/score/x": "has a number, from 0.", "logs/no": "errors, step, worker or node.",
+                   "mini-batches/score/99999": "Step &#39;score&#39; has no mini-batch 99999; it has 3, numbered from 0.",
+                   "logs/step/no": "There is no step &#39;no&#39;; known: score.", "view/0/no": "&#39;no&#39;", "files/no": "&#39;no&#39;"}
+        for page, words in missing.items():
+            self.expect_missing(f"jobs/{self.key}/{page}", words)
+        for page in ("job/", "steps/x", "mini-batches/x/0", "workers/x/y", "nodes/0", "logs", "files/", "view/0/x", "report.html"):
+            self.expect_missing(f"jobs/nope/{page}", "The workspace has no job &#39;nope&#39;. It may have been removed.")
+
+    def expect_missing(self, page, words):
+        a = self.portal.get(page)
+        self.assertEqual(a.status, 404, page)
+        main = a.text().partition("<main")[2]
+        self.assertIn(words.replace("&#39;", "'"), main.replace("&#39;", "'"), page)
+        self.assertNotIn("tidemill replay", main)
+        self.assertNotIn(self.workspace, main)  # the header has it
+
+    def test_commands_in_messages_are_code(self):
+        text = self.portal.get("", cookie=False).text()
+        self.assertIn("<code>tidemill portal</code>", text)
+        self.assertNotIn("`", text)
+
+    def test_a_line_without_text_is_a_line(self):
+        name = os.path.join(self.job, "score", "logs", "blank.txt")
+        with open(name, "w") as f:
+            f.write("one\n\nthree\n")
+        self.addCleanup(os.unlink, name)
+        self.assertIn("<div><span>one</span></div><div><span><br/></span></div><div><span>three</span></div>",
+                      self.portal.get(f"jobs/{self.key}/view/0/score/logs/blank.txt").text())
 
     def test_a_mini_batch_has_all_log_lines_of_its_time(self):
         page = lambda: self.portal.get(f"jobs/{self.key}/mini-batches/score/1").text()

@@ -146,6 +146,15 @@ static void answer_file(const struct tm_visit *v, struct files *f)
 
 /* ---- opening ---- */
 
+static bool has_folder(const char *dir)
+{
+  struct tm_job_file folder;
+  if (!dir || tm_job_file_open(&folder, dir, "", NULL) < 0)
+    return false;
+  close(folder.fd);
+  return true;
+}
+
 static bool begin(const struct tm_visit *v, struct files *f, size_t rest)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -155,10 +164,13 @@ static bool begin(const struct tm_visit *v, struct files *f, size_t rest)
   f->file.fd = -1;
   if (f->dir && tm_job_file_open(&f->file, f->dir, f->path, &err) >= 0)
     return true;
-  if (f->dir)
+  f->file.fd = -1;
+  if (has_folder(f->dir)) {
     tm_frame_fail_by(v, &err);
-  else
-    tm_frame_fail(v, 404, "Not found", "There is no such job.");
+  } else {
+    err.code = TM_EUSAGE;
+    tm_frame_fail_job(v, f->key, &err);
+  }
   return false;
 }
 

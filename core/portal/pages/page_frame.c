@@ -27,7 +27,8 @@ void tm_frame_href(struct tm_html *h, const struct tm_visit *v, const char *fmt,
   tm_buf_release(&path);
 }
 
-static void add_head(struct tm_html *h, const char *title)
+/* `job`: its key; NULL: the title names none. */
+static void add_head(struct tm_html *h, const char *title, const char *job)
 {
   tm_html_doctype(h);
   tm_html_open(h, "html lang='en'");
@@ -35,7 +36,11 @@ static void add_head(struct tm_html *h, const char *title)
   tm_html_void(h, "meta charset='utf-8'");
   tm_html_void(h, "meta name='viewport' content='width=device-width,initial-scale=1'");
   tm_html_void(h, "meta name='color-scheme' content='light dark'");
-  tm_html_put(h, "title", title);
+  tm_html_open(h, "title");
+  tm_html_text(h, title);
+  if (job)
+    tm_html_textf(h, " · %s", job);
+  tm_html_close(h, "title");
   tm_html_void(h, "link rel='icon' href='/portal.svg'");
 }
 
@@ -88,6 +93,9 @@ static void add_way(struct tm_html *h, const struct tm_visit *v, const char *job
   if (!job)
     return;
   tm_html_open(h, "nav class='way' aria-label='Job'");
+  tm_html_open(h, "b");
+  tm_html_name(h, job);
+  tm_html_close(h, "b");
   for (size_t i = 0; i < TM_COUNT_OF(links); i++) {
     char *path = tm_xprintf("jobs/%s%s", job, links[i].path);
     add_link(h, v, path, links[i].words, v->route.kind == links[i].kind);
@@ -132,7 +140,7 @@ static void add_files(struct tm_html *h, const struct tm_page_frame *f)
 
 static void add_page(struct tm_html *h, const struct tm_visit *v, const struct tm_page_frame *f)
 {
-  add_head(h, f->title);
+  add_head(h, f->title, f->is_report ? NULL : f->job);
   add_files(h, f);
   tm_html_close(h, "head");
   tm_html_open(h, "body");
@@ -190,11 +198,41 @@ void tm_frame_to_folder(const struct tm_visit *v)
                    v->request->target);
 }
 
+/* What is between two backticks is code. */
+static void add_code(struct tm_html *h, const char *words)
+{
+  for (const char *tick, *end; *words; words = end + 1) {
+    tick = strchr(words, '`');
+    end = tick ? strchr(tick + 1, '`') : NULL;
+    if (!end)
+      break;
+    tm_html_text_n(h, words, (size_t)(tick - words));
+    tm_html_open(h, "code");
+    tm_html_text_n(h, tick + 1, (size_t)(end - tick - 1));
+    tm_html_close(h, "code");
+  }
+  tm_html_text(h, words);
+}
+
+/* Messages of the library begin with a small letter, and end without a full stop. */
+static void add_sentence(struct tm_html *h, const char *words)
+{
+  size_t n = strlen(words);
+  bool is_small = *words >= 'a' && *words <= 'z';
+  tm_html_open(h, "p class='sentence'");
+  if (is_small)
+    tm_html_textf(h, "%c", *words - 'a' + 'A');
+  add_code(h, words + is_small);
+  if (n > 0 && !strchr(".!?\n", words[n - 1]))
+    tm_html_text(h, ".");
+  tm_html_close(h, "p");
+}
+
 static void add_words(struct tm_html *h, const struct tm_visit *v, void *data)
 {
   const char *const *texts = data;
   tm_html_put(h, "h1", texts[0]);
-  tm_html_put(h, "p class='sentence'", texts[1]);
+  add_sentence(h, texts[1]);
 }
 
 void tm_frame_fail(const struct tm_visit *v, int status, const char *title, const char *words)
@@ -219,13 +257,25 @@ void tm_frame_fail_by(const struct tm_visit *v, const struct tm_err *err)
   tm_frame_fail(v, is_missing ? 404 : 500, is_missing ? "Not found" : "Cannot be shown", err->text);
 }
 
+void tm_frame_fail_job(const struct tm_visit *v, const char *key, const struct tm_err *err)
+{
+  char *words;
+  if (!tm_frame_is_missing(err)) {
+    tm_frame_fail_by(v, err);
+    return;
+  }
+  words = tm_xprintf("The workspace has no job '%s'. It may have been removed.", key);
+  tm_frame_fail(v, 404, "Not found", words);
+  free(words);
+}
+
 void tm_frame_plain(struct tm_answer *a, int status, const char *title, const char *words,
                     bool tries_again)
 {
   struct tm_html h;
   tm_answer_init(a, status, TM_ANSWER_PAGE);
   tm_html_init(&h, &a->body);
-  add_head(&h, title);
+  add_head(&h, title, NULL);
   tm_html_void(&h, "link rel='stylesheet' href='/portal.css'");
   if (tries_again)
     tm_html_void(&h, "meta http-equiv='refresh' content='0'");
@@ -233,7 +283,7 @@ void tm_frame_plain(struct tm_answer *a, int status, const char *title, const ch
   tm_html_open(&h, "body");
   tm_html_open(&h, "main class='wrap'");
   tm_html_put(&h, "h1", title);
-  tm_html_put(&h, "p class='sentence'", words);
+  add_sentence(&h, words);
   tm_html_close(&h, "main");
   tm_html_close(&h, "body");
   tm_html_close(&h, "html");

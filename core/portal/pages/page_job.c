@@ -128,7 +128,7 @@ void tm_page_job(const struct tm_visit *v)
   struct tidemill_record_info gone;
   struct job j = { .key = v->route.words[0] };
   if (open_job(v, &j, &gone, &err) < 0) {
-    tm_frame_fail_by(v, &err);
+    tm_frame_fail_job(v, j.key, &err);
     return;
   }
   tm_watch_title(&title, j.info);
@@ -161,9 +161,10 @@ void tm_page_report(const struct tm_visit *v)
   tm_answer_init(v->answer, 200, TM_ANSWER_ATTACHMENT);
   o.on_text = on_report;
   o.data = &v->answer->body;
+  err.code = dir ? 0 : TM_EUSAGE;
   if (!dir || tidemill_report_write(NULL, dir, &o, &err) < 0) {
     tm_answer_release(v->answer);
-    tm_frame_fail_by(v, &err);
+    tm_frame_fail_job(v, v->route.words[0], &err);
   }
   free(dir);
 }

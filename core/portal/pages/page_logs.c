@@ -251,9 +251,12 @@ static void answer_logs(const struct tm_visit *v, struct logs *l, struct tm_page
 {
   struct tm_err err = TM_ERR_NONE;
   l->record = tm_watch_record(&v->portal->watch, l->key, v->request->now_ns, &err);
-  if (l->record)
-    l->log = tm_merged_read(&v->portal->logs, tidemill_record_info(l->record)->dir, &l->choice,
-                            v->request->now_ns, &err);
+  if (!l->record) {
+    tm_frame_fail_job(v, l->key, &err);
+    return;
+  }
+  l->log = tm_merged_read(&v->portal->logs, tidemill_record_info(l->record)->dir, &l->choice,
+                          v->request->now_ns, &err);
   if (l->log)
     tm_frame_answer(v, f);
   else
@@ -270,7 +273,11 @@ void tm_page_logs(const struct tm_visit *v)
     tm_frame_fail(v, 404, "Not found", "Logs are shown by errors, step, worker or node.");
     return;
   }
-  struct tm_page_frame f = { .title = "Logs",
+  struct tm_buf title = TM_BUF_NONE;
+  tm_buf_add_str(&title, *l.kind && !*l.name ? "Errors in logs" : "Logs");
+  if (*l.name)
+    tm_buf_printf(&title, " of %s", l.name);
+  struct tm_page_frame f = { .title = title.data,
                              .topic = l.key,
                              .job = l.key,
                              .file = "merged",
@@ -279,5 +286,6 @@ void tm_page_logs(const struct tm_visit *v)
                              .data = &l };
   read_choice(v, &l, &o);
   answer_logs(v, &l, &f);
+  tm_buf_release(&title);
   free(l.find);
 }

@@ -15,6 +15,8 @@ struct part {
   const char *key, *step, *worker, *node; /* NULL: the page is not about one */
   const char *number;                     /* of a mini-batch */
   size_t index;                           /* of the step */
+  struct tm_buf report;                   /* about the mini-batch */
+  struct tm_err fault;                    /* why it cannot be read */
 };
 
 static bool find_step(struct part *p)
@@ -33,7 +35,7 @@ static bool begin(const struct tm_visit *v, struct part *p)
   p->key = v->route.words[0];
   p->record = tm_watch_record(&v->portal->watch, p->key, v->request->now_ns, &err);
   if (!p->record) {
-    tm_frame_fail_by(v, &err);
+    tm_frame_fail_job(v, p->key, &err);
     return false;
   }
   if (p->step && !find_step(p)) {
@@ -43,16 +45,31 @@ static bool begin(const struct tm_visit *v, struct part *p)
   return true;
 }
 
-static void answer(const struct tm_visit *v, struct part *p, const char *title,
-                   const struct tm_page_section *sections, size_t n)
+static void add_title(struct tm_buf *title, const struct part *p)
 {
-  struct tm_page_frame f = { .title = title,
+  if (p->number)
+    tm_buf_printf(title, "Mini-batch %s of %s", p->number, p->step);
+  else if (p->worker)
+    tm_buf_printf(title, "%s of %s", p->worker, p->step);
+  else if (p->node)
+    tm_buf_printf(title, "Node %s", p->node);
+  else
+    tm_buf_printf(title, "Step %s", p->step);
+}
+
+static void answer(const struct tm_visit *v, struct part *p, const struct tm_page_section *sections,
+                   size_t n)
+{
+  struct tm_buf title = TM_BUF_NONE;
+  add_title(&title, p);
+  struct tm_page_frame f = { .title = title.data,
                              .topic = p->key,
                              .job = p->key,
                              .sections = sections,
                              .sections_len = n,
                              .data = p };
   tm_frame_answer(v, &f);
+  tm_buf_release(&title);
 }
 
 /* ---- the lives of workers ---- */
@@ -168,7 +185,7 @@ void tm_page_step(const struct tm_visit *v)
                                                      { "workers", add_lives, true, 0 } };
   struct part p = { .step = v->route.words[1] };
   if (begin(v, &p))
-    answer(v, &p, p.step, sections, TM_COUNT_OF(sections));
+    answer(v, &p, sections, TM_COUNT_OF(sections));
 }
 
 /* ---- a mini-batch ---- */
@@ -222,24 +239,28 @@ static void add_replay(struct tm_html *h, const struct tm_visit *v, void *data)
   tm_buf_release(&command);
 }
 
+/* Returns whether there is such a mini-batch. */
+static bool read_report(struct part *p, int64_t number)
+{
+  struct tidemill_logs_options o = TIDEMILL_LOGS_OPTIONS_INIT;
+  o.step = p->step;
+  o.mini_batch = number;
+  return tidemill_workspace_logs(NULL, tidemill_record_info(p->record)->dir, &o, on_report_line,
+                                 &p->report, &p->fault) >= 0 ||
+         !tm_frame_is_missing(&p->fault);
+}
+
 static void add_mini_batch(struct tm_html *h, const struct tm_visit *v, void *data)
 {
   const struct part *p = data;
-  struct tm_buf report = TM_BUF_NONE;
-  struct tm_err err = TM_ERR_NONE;
-  struct tidemill_logs_options o = TIDEMILL_LOGS_OPTIONS_INIT;
-  o.step = p->step;
-  (void)tm_text_int(p->number, &o.mini_batch);
-  if (tidemill_workspace_logs(NULL, tidemill_record_info(p->record)->dir, &o, on_report_line,
-                              &report, &err) < 0)
-    tm_html_put(h, "p class='sentence'", err.text);
-  else if (report.len == 0)
+  if (p->fault.code < 0)
+    tm_html_put(h, "p class='sentence'", p->fault.text);
+  else if (p->report.len == 0)
     tm_html_put(h, "p class='dim'", "It has not been tried yet.");
   else
-    add_report_text(h, &report);
-  if (report.len > REPORT_MAX)
+    add_report_text(h, &p->report);
+  if (p->report.len > REPORT_MAX)
     tm_html_put(h, "p class='more'", "The rest is left out: tidemill logs shows all of it.");
-  tm_buf_release(&report);
 }
 
 void tm_page_mini_batch(const struct tm_visit *v)
@@ -251,11 +272,49 @@ void tm_page_mini_batch(const struct tm_visit *v)
   int64_t n;
   if (!tm_text_int(p.number, &n) || n < 0)
     tm_frame_fail(v, 404, "Not found", "A mini-batch has a number, from 0.");
-  else if (begin(v, &p))
-    answer(v, &p, "Mini-batch", sections, TM_COUNT_OF(sections));
+  else if (!begin(v, &p))
+    return;
+  else if (!read_report(&p, n))
+    tm_frame_fail_by(v, &p.fault);
+  else
+    answer(v, &p, sections, TM_COUNT_OF(sections));
+  tm_buf_release(&p.report);
 }
 
 /* ---- a worker, a node ---- */
+
+static int on_known(const struct tidemill_life_event *e, void *data)
+{
+  const struct part *p = data;
+  return strcmp(p->worker ? e->worker : e->node_id, p->worker ? p->worker : p->node) == 0;
+}
+
+/* Of a job that runs, a worker that has not begun anything has logged nothing. */
+static bool has_logs(const struct part *p)
+{
+  struct tidemill_logs_options o = TIDEMILL_LOGS_OPTIONS_INIT;
+  struct tidemill_logs *logs = NULL;
+  o.step = p->step;
+  o.worker = p->worker;
+  o.node = p->node;
+  int rc = tidemill_logs_open(&logs, NULL, tidemill_record_info(p->record)->dir, &o, NULL);
+  bool has = rc >= 0 && tidemill_logs_is_over(logs);
+  tidemill_logs_close(logs);
+  return has;
+}
+
+/* Whether the job has had this worker or node; the table of lives may be damaged. */
+static bool is_known(const struct part *p)
+{
+  for (size_t i = 0; i < tidemill_record_info(p->record)->steps_len; i++) {
+    int64_t position = 0;
+    if (p->step && i != p->index)
+      continue;
+    if (tidemill_record_workers(p->record, i, &position, on_known, (void *)p, NULL) > 0)
+      return true;
+  }
+  return has_logs(p);
+}
 
 static void add_worker_now(struct tm_html *h, const struct part *p)
 {
@@ -289,8 +348,12 @@ void tm_page_worker(const struct tm_visit *v)
   static const struct tm_page_section sections[] = { { "head", add_worker, true, 0 },
                                                      { "workers", add_lives, true, 0 } };
   struct part p = { .step = v->route.words[1], .worker = v->route.words[2] };
-  if (begin(v, &p))
-    answer(v, &p, p.worker, sections, TM_COUNT_OF(sections));
+  if (!begin(v, &p))
+    return;
+  if (!is_known(&p))
+    tm_frame_fail(v, 404, "Not found", "The step has had no worker of this name.");
+  else
+    answer(v, &p, sections, TM_COUNT_OF(sections));
 }
 
 static void add_node(struct tm_html *h, const struct tm_visit *v, void *data)
@@ -315,6 +378,10 @@ void tm_page_node(const struct tm_visit *v)
   static const struct tm_page_section sections[] = { { "head", add_node, false, 0 },
                                                      { "workers", add_lives, true, 0 } };
   struct part p = { .node = v->route.words[1] };
-  if (begin(v, &p))
-    answer(v, &p, "Node", sections, TM_COUNT_OF(sections));
+  if (!begin(v, &p))
+    return;
+  if (strcmp(p.node, "0") != 0 && !is_known(&p))
+    tm_frame_fail(v, 404, "Not found", "The job has had no node of this number.");
+  else
+    answer(v, &p, sections, TM_COUNT_OF(sections));
 }

@@ -29,7 +29,7 @@ struct tm_page_section {
 };
 
 struct tm_page_frame {
-  const char *title;
+  const char *title; /* the head adds the job */
   const char *topic; /* of the event stream; NULL: the page does not change */
   const char *job;   /* its key, for the line that leads to it; NULL: the page is about no job */
   const char *file;  /* a file that the script shows further pieces of; NULL: none */
@@ -44,10 +44,13 @@ struct tm_page_frame {
 void tm_frame_answer(const struct tm_visit *v, const struct tm_page_frame *f);
 /* Sends the browser to the same address with '/' at the end, where relative links begin. */
 void tm_frame_to_folder(const struct tm_visit *v);
-/* A page that says what is wrong. `words`: a sentence. */
+/* A page that says what is wrong. `words`: a sentence, or a message of the library, which becomes
+ * one; what is between backticks is code. */
 void tm_frame_fail(const struct tm_visit *v, int status, const char *title, const char *words);
 /* The same, for an error of a call: 404 or 500. */
 void tm_frame_fail_by(const struct tm_visit *v, const struct tm_err *err);
+/* The same, for an error of opening job `key`. */
+void tm_frame_fail_job(const struct tm_visit *v, const char *key, const struct tm_err *err);
 /* Whether the error of a call means that there is no such thing: 404. */
 bool tm_frame_is_missing(const struct tm_err *err);
 /* A page without links, for who has no cookie. */
