@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "insight/facts_json.h"
 
 #define DATE_LEN 10 /* 2026-01-31 */
 
@@ -281,25 +282,6 @@ void tm_page_table_end(struct tm_html *h)
 
 /* States. */
 
-static const struct tm_page_state states[] = {
-  [TM_FACT_RUNNING] = { "▸", "Running", "run" },
-  [TM_FACT_INTERRUPTED] = { "‖", "Interrupted", "warn" },
-  [TM_FACT_CANCELED] = { "■", "Canceled", "warn" },
-  [TM_FACT_FAILED] = { "✗", "Failed", "bad" },
-  [TM_FACT_COMPLETED] = { "✓", "Completed", "good" },
-  [TM_FACT_SKIPPED] = { "–", "Skipped", "quiet" },
-  [TM_FACT_WAITING] = { "…", "Waiting", "quiet" },
-};
-
-static struct tm_page_state state_of(enum tm_fact_state state, int64_t items_failed, bool is_reused)
-{
-  if (is_reused && state == TM_FACT_COMPLETED)
-    return (struct tm_page_state) { "↺", "Reused", "good" };
-  if (state == TM_FACT_COMPLETED && items_failed > 0)
-    return (struct tm_page_state) { "!", "Completed with failures", "warn" };
-  return states[state];
-}
-
 static bool has(const char *text)
 {
   return text && *text;
@@ -307,7 +289,8 @@ static bool has(const char *text)
 
 struct tm_page_state tm_page_state_of_step(const struct tm_fact_step *step)
 {
-  return state_of(step->state, step->counts.items_failed, has(step->reused_from));
+  return tm_state_shown(tm_fact_state_name(step->state), step->counts.items_failed > 0,
+                        has(step->reused_from));
 }
 
 struct tm_page_state tm_page_state_of_job(const struct tm_fact_job *job)
@@ -315,7 +298,7 @@ struct tm_page_state tm_page_state_of_job(const struct tm_fact_job *job)
   bool is_reused = job->steps.len > 0;
   for (size_t i = 0; i < job->steps.len; i++)
     is_reused = is_reused && has(job->steps.at[i].reused_from);
-  return state_of(job->state, job->counts.items_failed, is_reused);
+  return tm_state_shown(tm_fact_state_name(job->state), job->counts.items_failed > 0, is_reused);
 }
 
 const struct tm_fact_step *tm_page_uncounted(const struct tm_fact_job *job)

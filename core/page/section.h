@@ -8,6 +8,7 @@
 
 #include "page/html.h"
 #include "page/job_page.h"
+#include "page/states.h"
 
 /* Each writes its section, or nothing if the page has no data for it. */
 void tm_section_result(struct tm_html *h, const struct tm_job_page *page);
@@ -71,9 +72,6 @@ void tm_page_table_begin(struct tm_html *h, const char *caption, const char *con
 void tm_page_table_end(struct tm_html *h);
 
 /* How a state is shown. */
-struct tm_page_state {
-  const char *symbol, *word, *tone; /* `tone`: "good", "bad", "warn", "run" or "quiet" */
-};
 struct tm_page_state tm_page_state_of_job(const struct tm_fact_job *job);
 /* The first step whose counts end where its journal is damaged: it has no result. NULL: none. */
 const struct tm_fact_step *tm_page_uncounted(const struct tm_fact_job *job);

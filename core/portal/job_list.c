@@ -62,6 +62,12 @@ static bool has_part(const char *text, const char *part, size_t n)
   return false;
 }
 
+struct tm_page_state tm_job_row_state(const struct tm_job_row *row)
+{
+  return tm_state_shown(row->is_damaged ? "Unreadable" : tidemill_state_name(row->state),
+                        row->items_failed > 0, row->is_reused);
+}
+
 bool tm_job_list_matches(const struct tm_job_row *row, const char *filter)
 {
   for (;;) {
@@ -70,6 +76,7 @@ bool tm_job_list_matches(const struct tm_job_row *row, const char *filter)
     if (n == 0)
       return true;
     if (!has_part(row->key, filter, n) && !has_part(row->pipeline, filter, n) &&
+        !has_part(tm_job_row_state(row).word, filter, n) &&
         !has_part(tidemill_state_name(row->state), filter, n))
       return false;
     filter += n;
@@ -124,32 +131,4 @@ int64_t tm_job_name_time(const char *name)
   if (year < 1970 || month < 1 || month > 12 || day < 1 || hour < 0 || minute < 0 || second < 0)
     return 0;
   return (tm_time_days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second) * TM_S;
-}
-
-const char *tm_state_symbol(enum tidemill_state state, bool has_failures)
-{
-  switch (state) {
-  case TIDEMILL_STATE_RUNNING: return "◐";
-  case TIDEMILL_STATE_COMPLETED: return "✓";
-  case TIDEMILL_STATE_FAILED: return "✗";
-  case TIDEMILL_STATE_CANCELED: return "■";
-  case TIDEMILL_STATE_SKIPPED: return "–";
-  case TIDEMILL_STATE_INTERRUPTED: return "!";
-  case TIDEMILL_STATE_WAITING: return "…";
-  }
-  return "?";
-}
-
-const char *tm_state_class(enum tidemill_state state, bool has_failures)
-{
-  switch (state) {
-  case TIDEMILL_STATE_RUNNING: return "run";
-  case TIDEMILL_STATE_COMPLETED: return has_failures ? "warn" : "good";
-  case TIDEMILL_STATE_FAILED:
-  case TIDEMILL_STATE_INTERRUPTED: return "bad";
-  case TIDEMILL_STATE_CANCELED:
-  case TIDEMILL_STATE_SKIPPED:
-  case TIDEMILL_STATE_WAITING: return "stop";
-  }
-  return "stop";
 }

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "page/states.h"
 
 #define TM_JOB_LIST_PAGE 50
 
@@ -27,7 +28,8 @@ struct tm_job_row {
   bool is_damaged, is_stopped; /* the record has a fault; its process was stopped */
   int64_t begin_ns, elapsed_ns;
   int64_t created, succeeded, failed; /* mini-batches */
-  bool all_created;
+  int64_t items_failed;
+  bool all_created, is_reused; /* is_reused: all its steps have the results of others */
 };
 
 struct tm_job_list {
@@ -54,8 +56,10 @@ void tm_job_row_read(struct tm_job_row *row, const char *dir);
 /* Takes over the row's strings. Then tm_job_list_sort(). */
 void tm_job_list_add(struct tm_job_list *l, const struct tm_job_row *row);
 void tm_job_list_sort(struct tm_job_list *l);
-/* Whether each word of `filter` is part of the name, the pipeline or the state; case does not
- * count. */
+/* How its state is shown. */
+struct tm_page_state tm_job_row_state(const struct tm_job_row *row);
+/* Whether each word of `filter` is part of the name, the pipeline or the state, as it is shown or
+ * called; case does not count. */
 bool tm_job_list_matches(const struct tm_job_row *row, const char *filter);
 /* Calls on_row() for page `page` (from 1) of the rows that match; returns how many match. Reads the
  * jobs that this needs. */
@@ -63,10 +67,5 @@ size_t tm_job_list_page(struct tm_job_list *l, const char *filter, int64_t page,
                         void (*on_row)(const struct tm_job_row *row, void *data), void *data);
 /* The moment in a name such as "scans-20261122-021904-vbxd"; 0: it has none. */
 int64_t tm_job_name_time(const char *name);
-
-/* The state in a symbol, such as "✓". */
-const char *tm_state_symbol(enum tidemill_state state, bool has_failures);
-/* The class that colours it: "run", "good", "warn", "bad" or "stop". */
-const char *tm_state_class(enum tidemill_state state, bool has_failures);
 
 #endif

@@ -76,11 +76,14 @@ static void fill(struct tm_job_row *row, const struct tidemill_record_info *job)
   row->is_stopped = job->is_stopped;
   row->begin_ns = job->begin_ns;
   row->elapsed_ns = job->elapsed_ns;
+  row->is_reused = job->steps_len > 0 && job->steps_reused == job->steps_len;
+  row->items_failed = 0;
   if (!job->counts)
     return;
   row->created = job->counts->created;
   row->succeeded = job->counts->succeeded;
   row->failed = job->counts->failed;
+  row->items_failed = job->counts->items_failed;
   row->all_created = job->counts->all_created;
 }
 

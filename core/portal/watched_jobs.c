@@ -8,7 +8,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "portal/job_list.h"
+#include "page/states.h"
 #include "portal/moment.h"
 
 #define IDLE_NS (30 * TM_S)
@@ -23,20 +23,21 @@ static const char *name_of(const struct tidemill_record_info *job)
                                           : tm_path_base(tm_text_or_empty(job->dir));
 }
 
-static const char *state_of(const struct tidemill_record_info *job)
+static struct tm_page_state state_of(const struct tidemill_record_info *job)
 {
-  return job->is_removed                 ? "Removed"
-         : *tm_text_or_empty(job->fault) ? "Unreadable"
-                                         : tidemill_state_name(job->state);
+  const char *name = job->is_removed                 ? "Removed"
+                     : *tm_text_or_empty(job->fault) ? "Unreadable"
+                                                     : tidemill_state_name(job->state);
+  return tm_state_shown(name, job->counts && job->counts->items_failed > 0,
+                        job->steps_len > 0 && job->steps_reused == job->steps_len);
 }
 
 void tm_watch_title(struct tm_buf *out, const struct tidemill_record_info *job)
 {
   const struct tidemill_counts *c = job->counts;
-  if (job->is_removed || *tm_text_or_empty(job->fault))
-    tm_buf_printf(out, "%s ", job->is_removed ? "–" : "?");
-  else if (job->state != TIDEMILL_STATE_RUNNING)
-    tm_buf_printf(out, "%s ", tm_state_symbol(job->state, false));
+  struct tm_page_state state = state_of(job);
+  if (strcmp(state.tone, "run") != 0)
+    tm_buf_printf(out, "%s ", state.symbol);
   else if (c && c->created > 0)
     tm_buf_printf(out, "%d%% ", (int)(100 * (c->succeeded + c->failed) / c->created));
   tm_buf_add_str(out, name_of(job));
@@ -49,7 +50,7 @@ void tm_watch_state(struct tm_buf *out, const struct tidemill_record_info *job, 
   struct tm_buf title = TM_BUF_NONE;
   tm_watch_title(&title, job);
   tm_json_set(v, "version", tm_json_new_int(version));
-  tm_json_set(v, "state", tm_json_new_string(state_of(job)));
+  tm_json_set(v, "state", tm_json_new_string(state_of(job).word));
   tm_json_set(v, "title", tm_json_new_string(tm_buf_str(&title)));
   if (c) {
     tm_json_set(v, "done", tm_json_new_int(c->succeeded + c->failed));

@@ -75,7 +75,7 @@ bool tm_watch_turn(struct tm_watch *w, struct tm_feed *feed, int64_t now_ns,
 /* The state of a job for a stream, as JSON: what the head of its page shows. A job whose files are
  * gone is Removed, and one that cannot be read is Unreadable. Pure. */
 void tm_watch_state(struct tm_buf *out, const struct tidemill_record_info *job, int64_t version);
-/* "41% scans", "✓ scans". */
+/* "41% scans", "✓ scans": with the symbol of its state. */
 void tm_watch_title(struct tm_buf *out, const struct tidemill_record_info *job);
 
 #endif

@@ -36,7 +36,7 @@ local layers = {
     "report/tries.h", "report/try_rows.h" },
   insight = { "base", "report/try_rows.h", "report/life_rows.h", "report/sample_rows.h", "report/error_groups.h" },
   page = { "base", "insight", "report/error_groups.h" },
-  portal = { "base", "page/assets.h", "page/html.h", "page/svg.h" },
+  portal = { "base", "page/assets.h", "page/html.h", "page/states.h", "page/svg.h" },
 }
 
 -- The same for the folders below core/data and lua: what each may not include.

@@ -265,11 +265,12 @@ class Pages(Case):
     def test_every_page_is_complete(self):
         kilobytes = os.path.getsize(os.path.join(self.job, "score", "logs", "readme.txt")) / 1024
         pages = {
-            "": [self.key, "Completed", " in all"],
+            "": [self.key, "!</i>Completed with failures<", " in all"],
+            "?q=with+failures": [self.key],
             "?q=nothing": ["No job matches"],
-            f"jobs/{self.key}/job/": ["Completed", "Failures", "score", "report.js", "../workers/score/process000",
+            f"jobs/{self.key}/job/": ["<title>! score</title>", "!</i> Completed with failures<", "Failures", "score", "report.js", "../workers/score/process000",
                                       "../mini-batches/score/"],
-            f"jobs/{self.key}/steps/score": ["mini-batches:", "process000"],
+            f"jobs/{self.key}/steps/score": ["!</i>Completed with failures<", "mini-batches:", "process000"],
             f"jobs/{self.key}/mini-batches/score/0": ["tidemill replay"],
             f"jobs/{self.key}/workers/score/process000": ["started", "What it logged"],
             f"jobs/{self.key}/nodes/0": ["process000"],

@@ -39,9 +39,10 @@ static void add_row(const struct tm_job_row *row, void *data)
 {
   const struct table *t = data;
   struct tm_html *h = t->h;
+  struct tm_page_state state = tm_job_row_state(row);
   tm_html_open(h, "tr");
   tm_html_open(h, "td class='st'");
-  tm_piece_state(h, row->state, row->failed > 0, row->is_damaged);
+  tm_piece_state(h, &state);
   tm_html_close(h, "td");
   tm_html_open(h, "td");
   tm_html_open(h, "a");

@@ -165,10 +165,12 @@ static void add_step_head(struct tm_html *h, const struct tm_visit *v, void *dat
 {
   const struct part *p = data;
   const struct tidemill_record_step *s = tidemill_record_step(p->record, p->index);
+  struct tm_page_state state = tm_state_shown(tidemill_state_name(s->state),
+                                              s->counts->items_failed > 0, *s->reused_from != '\0');
   tm_html_open(h, "h1");
   tm_html_name(h, s->name);
   tm_html_text(h, " ");
-  tm_piece_state(h, s->state, s->counts->failed > 0, false);
+  tm_piece_state(h, &state);
   tm_html_close(h, "h1");
   if (*s->cause) {
     tm_html_open(h, "p class='sentence'");

@@ -5,13 +5,12 @@
 #include "base/time.h"
 #include "portal/pages/pages.h"
 
-void tm_piece_state(struct tm_html *h, enum tidemill_state state, bool has_failures,
-                    bool is_damaged)
+void tm_piece_state(struct tm_html *h, const struct tm_page_state *state)
 {
   tm_html_open(h, "span");
-  tm_html_attrf(h, "class", "phase %s", is_damaged ? "bad" : tm_state_class(state, has_failures));
-  tm_html_put(h, "i aria-hidden='true'", is_damaged ? "?" : tm_state_symbol(state, has_failures));
-  tm_html_text(h, is_damaged ? "Damaged" : tidemill_state_name(state));
+  tm_html_attrf(h, "class", "phase %s", state->tone);
+  tm_html_put(h, "i aria-hidden='true'", state->symbol);
+  tm_html_text(h, state->word);
   tm_html_close(h, "span");
 }
 

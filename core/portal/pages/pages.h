@@ -8,6 +8,7 @@
 #define TM_PORTAL_PAGES_H
 
 #include "page/html.h"
+#include "page/states.h"
 #include "portal/answer.h"
 #include "portal/portal.h"
 #include "portal/request/route.h"
@@ -79,8 +80,7 @@ void tm_page_action(const struct tm_visit *v);
 void tm_page_metrics(const struct tm_visit *v);
 
 /* What several pages write. */
-void tm_piece_state(struct tm_html *h, enum tidemill_state state, bool has_failures,
-                    bool is_damaged);
+void tm_piece_state(struct tm_html *h, const struct tm_page_state *state);
 /* A bar, 100 wide, and its meaning as text. */
 void tm_piece_bar(struct tm_html *h, int64_t succeeded, int64_t failed, int64_t created);
 void tm_piece_time(struct tm_html *h, int64_t ns);     /* 0: "" */

@@ -45,6 +45,25 @@ static void running_jobs_come_first_then_the_newest(void **state)
   tm_job_list_release(&l);
 }
 
+static void a_filter_finds_a_state_by_the_words_that_are_shown(void **state)
+{
+  struct tm_job_list l = { .dir = NULL };
+  add(&l, "good", TIDEMILL_STATE_COMPLETED, 9);
+  add(&l, "some", TIDEMILL_STATE_COMPLETED, 8);
+  add(&l, "old", TIDEMILL_STATE_COMPLETED, 7);
+  add(&l, "bad", TIDEMILL_STATE_RUNNING, 6);
+  l.rows.at[1].items_failed = 2;
+  l.rows.at[2].is_reused = true;
+  l.rows.at[3].is_damaged = true;
+  assert_string_equal(tm_job_row_state(&l.rows.at[1]).word, "Completed with failures");
+  tm_job_list_sort(&l);
+  expect_page(&l, "with failures", 1, "some ", 1);
+  expect_page(&l, "completed", 1, "good some old ", 3);
+  expect_page(&l, "reused", 1, "old ", 1);
+  expect_page(&l, "unreadable", 1, "bad ", 1);
+  tm_job_list_release(&l);
+}
+
 static void a_filter_looks_for_parts_of_name_pipeline_and_state(void **state)
 {
   struct tm_job_list l = { .dir = NULL };
@@ -95,6 +114,7 @@ static void the_name_of_a_job_says_when_it_began(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(running_jobs_come_first_then_the_newest),
+    cmocka_unit_test(a_filter_finds_a_state_by_the_words_that_are_shown),
     cmocka_unit_test(a_filter_looks_for_parts_of_name_pipeline_and_state),
     cmocka_unit_test(fifty_jobs_are_a_page),
     cmocka_unit_test(the_name_of_a_job_says_when_it_began),

@@ -5,14 +5,24 @@
 
 #include "portal/watched_jobs.h"
 
-static void expect_title(enum tidemill_state state, int64_t done, int64_t created, const char *want)
+static void expect_title_of(enum tidemill_state state, int64_t done, int64_t created,
+                            int64_t items_failed, size_t reused, const char *want)
 {
-  struct tidemill_counts counts = { .created = created, .succeeded = done };
-  struct tidemill_record_info job = { .pipeline = "scans", .state = state, .counts = &counts };
+  struct tidemill_counts counts = { .created = created,
+                                    .succeeded = done,
+                                    .items_failed = items_failed };
+  struct tidemill_record_info job = {
+    .pipeline = "scans", .state = state, .steps_len = 2, .steps_reused = reused, .counts = &counts
+  };
   struct tm_buf title = TM_BUF_NONE;
   tm_watch_title(&title, &job);
   assert_string_equal(title.data, want);
   tm_buf_release(&title);
+}
+
+static void expect_title(enum tidemill_state state, int64_t done, int64_t created, const char *want)
+{
+  expect_title_of(state, done, created, 0, 0, want);
 }
 
 static void the_title_has_the_progress_and_then_the_outcome(void **state)
@@ -23,6 +33,15 @@ static void the_title_has_the_progress_and_then_the_outcome(void **state)
   expect_title(TIDEMILL_STATE_COMPLETED, 100, 100, "✓ scans");
   expect_title(TIDEMILL_STATE_FAILED, 10, 100, "✗ scans");
   expect_title(TIDEMILL_STATE_CANCELED, 10, 100, "■ scans");
+}
+
+/* As its page and the list of jobs show it. */
+static void the_title_has_the_symbol_of_the_page(void **state)
+{
+  expect_title(TIDEMILL_STATE_INTERRUPTED, 10, 100, "‖ scans");
+  expect_title_of(TIDEMILL_STATE_COMPLETED, 100, 100, 2, 0, "! scans");
+  expect_title_of(TIDEMILL_STATE_COMPLETED, 100, 100, 0, 1, "✓ scans");
+  expect_title_of(TIDEMILL_STATE_COMPLETED, 100, 100, 0, 2, "↺ scans");
 }
 
 static void expect_state(bool is_removed, const char *fault, const char *want)
@@ -80,6 +99,7 @@ static void a_job_lies_in_the_folder_of_jobs(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(the_title_has_the_progress_and_then_the_outcome),
+    cmocka_unit_test(the_title_has_the_symbol_of_the_page),
     cmocka_unit_test(a_job_that_cannot_be_read_is_not_interrupted),
     cmocka_unit_test(the_state_of_a_hostile_job_is_json),
     cmocka_unit_test(a_job_lies_in_the_folder_of_jobs),
