@@ -10,6 +10,9 @@
 struct tm_page_step {
   const struct tm_step_model *model; /* NULL: nothing is known: it has not begun, or was reused */
   const struct tm_error_groups *groups;
+  /* Of the first error of each listed group: its stack, or what its worker printed last; NULL: not
+   * known. NULL: none are known. */
+  const char *const *stacks;
 };
 
 struct tm_page_profile { /* a file of collapsed stacks (agent/profile.h) */

@@ -1,6 +1,7 @@
-/* section_failures.c - why tries and items failed: the groups of errors, the first one open, and
- * the failed items. The size is limited: the first TM_PAGE_ERRORS groups are shown in full, the
- * others as rows of a table, and a row of a table has the beginning of its message. */
+/* section_failures.c - why tries and items failed: the groups of errors, of which the largest comes
+ * first and is open, and the failed items. The size is limited: the first TM_PAGE_ERRORS groups are
+ * shown in full, the others as rows of a table, and a row of a table has the beginning of its
+ * message. */
 #include <string.h>
 
 #include "base/text.h"
@@ -136,9 +137,9 @@ static void add_summary(struct tm_html *h, const struct tm_job_page *page,
   tm_html_close(h, "summary");
 }
 
-/* The first error: where it was, and its message. */
+/* The first error: where it was, its message, and its stack. */
 static void add_first(struct tm_html *h, const struct tm_job_page *page,
-                      const struct tm_error_group *g)
+                      const struct tm_error_group *g, const char *stack)
 {
   tm_html_open(h, "pre dir='auto'");
   tm_html_open(h, "span class='dim'");
@@ -161,6 +162,10 @@ static void add_first(struct tm_html *h, const struct tm_job_page *page,
   tm_html_close(h, "span");
   tm_html_text(h, "\n");
   bool is_cut = tm_html_long(h, g->message);
+  if (has(stack)) {
+    tm_html_text(h, "\n");
+    tm_html_long(h, stack);
+  }
   tm_html_close(h, "pre");
   const struct tm_fact_step *step = tm_page_fact(page);
   if (is_cut && has(step->error_file)) {
@@ -188,17 +193,19 @@ static void add_log(struct tm_html *h, const struct tm_job_page *page,
                     const struct tm_error_group *g)
 {
   const struct tm_fact_step *step = tm_page_fact(page);
-  const char *log = has(g->log) ? g->log : step->error_file;
-  if (!has(log))
-    return;
-  tm_html_open(h, "p class='more'");
-  tm_html_text(h, "Log: ");
-  tm_page_file(h, page, log);
-  tm_html_close(h, "p");
+  char *own = tm_error_group_log(g, tm_text_or_empty(step->logs_dir));
+  const char *log = has(own) ? own : step->error_file;
+  if (has(log)) {
+    tm_html_open(h, "p class='more'");
+    tm_html_text(h, "Log: ");
+    tm_page_file(h, page, log);
+    tm_html_close(h, "p");
+  }
+  free(own);
 }
 
 static void add_group(struct tm_html *h, const struct tm_job_page *page,
-                      const struct tm_error_group *g, size_t number)
+                      const struct tm_error_group *g, const char *stack, size_t number)
 {
   tm_html_open(h, "details class='err'");
   tm_section_id(h, page, "error-%zu", number);
@@ -206,7 +213,7 @@ static void add_group(struct tm_html *h, const struct tm_job_page *page,
     tm_html_attr(h, "open", "");
   add_summary(h, page, g);
   tm_html_open(h, "div class='err-body'");
-  add_first(h, page, g);
+  add_first(h, page, g, stack);
   add_replay(h, page, g);
   add_log(h, page, g);
   tm_html_close(h, "div");
@@ -215,7 +222,7 @@ static void add_group(struct tm_html *h, const struct tm_job_page *page,
 }
 
 static void add_rest(struct tm_html *h, const struct tm_job_page *page,
-                     const struct tm_error_groups *groups)
+                     const struct tm_error_groups *groups, const size_t *order)
 {
   static const char *const columns[] = { "Kind", "Message", "Where", "#Tries", "#Items", NULL };
   tm_html_open(h, "details class='more'");
@@ -224,7 +231,7 @@ static void add_rest(struct tm_html *h, const struct tm_job_page *page,
   tm_html_close(h, "summary");
   tm_page_table_begin(h, "Further errors", columns);
   for (size_t i = TM_PAGE_ERRORS; i < groups->list.len; i++) {
-    const struct tm_error_group *g = &groups->list.at[i];
+    const struct tm_error_group *g = &groups->list.at[order[i]];
     tm_html_open(h, "tr");
     tm_section_id(h, page, "error-%zu", i + 1);
     tm_page_cell(h, kind_of(g->status));
@@ -243,12 +250,16 @@ static void add_rest(struct tm_html *h, const struct tm_job_page *page,
 static void add_groups(struct tm_html *h, const struct tm_job_page *page,
                        const struct tm_error_groups *groups)
 {
+  const char *const *stacks = page->steps[page->step].stacks;
+  size_t *order = tm_xmalloc((groups->list.len + 1) * sizeof(*order));
+  tm_error_groups_order(groups, order);
   tm_html_open(h, "div class='errors'");
   for (size_t i = 0; i < groups->list.len && i < TM_PAGE_ERRORS; i++)
-    add_group(h, page, &groups->list.at[i], i + 1);
+    add_group(h, page, &groups->list.at[order[i]], stacks ? stacks[order[i]] : NULL, i + 1);
   tm_html_close(h, "div");
   if (groups->list.len > TM_PAGE_ERRORS)
-    add_rest(h, page, groups);
+    add_rest(h, page, groups, order);
+  free(order);
   if (groups->other_tries + groups->other_items == 0)
     return;
   tm_html_open(h, "p class='more'");

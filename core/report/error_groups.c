@@ -243,8 +243,7 @@ static void add_items(struct tm_error_group *to, const struct tm_error_group *n)
   to->is_mixed = to->is_mixed || n->is_mixed;
   if (to->mini_batch != n->mini_batch)
     return;
-  to->message = n->message; /* which has all lines */
-  to->log = n->log;
+  to->message = n->message; /* which has all lines; its log is that of another try */
 }
 
 static void list_items(struct tm_error_groups *g, const struct tm_map *places)
@@ -270,4 +269,29 @@ void tm_error_groups_list(struct tm_error_groups *g)
   list_tries(g, &places);
   list_items(g, &places);
   tm_map_release(&places);
+}
+
+/* ---- for readers ---- */
+
+static int64_t size_of(const struct tm_error_group *n)
+{
+  return n->tries > 0 ? n->tries : n->items;
+}
+
+/* Insertion: at most TM_ERROR_GROUPS_MAX, and groups of one size keep their order. */
+void tm_error_groups_order(const struct tm_error_groups *g, size_t *order)
+{
+  for (size_t i = 0; i < g->list.len; i++) {
+    size_t at = i;
+    for (; at > 0 && size_of(&g->list.at[order[at - 1]]) < size_of(&g->list.at[i]); at--)
+      order[at] = order[at - 1];
+    order[at] = i;
+  }
+}
+
+char *tm_error_group_log(const struct tm_error_group *n, const char *logs_dir)
+{
+  if (*tm_text_or_empty(n->node) && *tm_text_or_empty(n->worker))
+    return tm_xprintf("%s/user/error/%s/%s.txt", logs_dir, n->node, n->worker);
+  return tm_xstrdup(tm_text_or_empty(n->log));
 }

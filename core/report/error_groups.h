@@ -31,14 +31,14 @@ struct tm_error_group {
   char *key, *pattern; /* `pattern`: of all messages, one line; within `key` */
   bool is_mixed;       /* not all messages are equal */
   char *status, *where;
-  char *message;                   /* of the first, as far as its table has it */
-  int64_t tries, items;            /* that failed */
-  int64_t first_ns, last_ns;       /* when the first and the last try ended; 0: unknown */
-  int64_t mini_batch;              /* of the first; -1: an init() */
-  int64_t try_number;              /* of the first; 0: unknown */
-  char *item;                      /* of the first; "": unknown */
-  char *worker, *node;             /* of the first; "": unknown */
-  char *log;                       /* of the first failed item, or NULL */
+  char *message;             /* of the first, as far as its table has it */
+  int64_t tries, items;      /* that failed */
+  int64_t first_ns, last_ns; /* when the first and the last try ended; 0: unknown */
+  int64_t mini_batch;        /* of the first; -1: an init() */
+  int64_t try_number;        /* of the first; 0: unknown */
+  char *item;                /* of the first; "": unknown */
+  char *worker, *node;       /* of the first; "": unknown */
+  char *log; /* of the first failed item, or NULL; tm_error_group_log() is that of the first */
   char *workers[TM_ERROR_WORKERS]; /* the first ones that had it */
   size_t workers_len;
   bool has_more_workers;
@@ -75,5 +75,10 @@ void tm_error_groups_forget(struct tm_error_half *half);
 /* Makes g->list, which is valid until the next call of any of these functions. */
 void tm_error_groups_list(struct tm_error_groups *g);
 void tm_error_groups_release(struct tm_error_groups *g);
+/* Sets `order`, of g->list.len elements, to the places of the listed groups, the largest first: the
+ * one with the most tries, or items if it has no tries. */
+void tm_error_groups_order(const struct tm_error_groups *g, size_t *order);
+/* The file with the full text of the first error, to free(); "": unknown. */
+char *tm_error_group_log(const struct tm_error_group *n, const char *logs_dir);
 
 #endif

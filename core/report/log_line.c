@@ -1,6 +1,8 @@
 /* log_line.c - see log_line.h. */
 #include "report/log_line.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -150,4 +152,78 @@ size_t tm_csv_split(char *row, size_t len, char **fields, size_t max)
   for (char *at = row; at && n < max;)
     fields[n++] = take_field(&at);
   return n;
+}
+
+/* ---- what follows an error ---- */
+
+static const char stack[] = "stack traceback:\n";
+
+static const char *line_end(const char *at, const char *end)
+{
+  const char *stop = memchr(at, '\n', (size_t)(end - at));
+  return stop ? stop : end;
+}
+
+/* "mini-batch 3, try 1" as a whole: not in front of "mini-batch 3, try 12". */
+static bool names(const char *message, size_t n, const char *words)
+{
+  size_t len = strlen(words);
+  for (const char *at = message, *end = message + n; (size_t)(end - at) >= len; at++) {
+    at = memmem(at, (size_t)(end - at), words, len);
+    if (!at)
+      return false;
+    if (at + len == end || at[len] < '0' || at[len] > '9')
+      return true;
+  }
+  return false;
+}
+
+static bool is_head(const struct tm_log_line *line, const struct tm_log_error *e)
+{
+  char words[64];
+  if (e->mini_batch < 0)
+    return line->message_len > 6 && memcmp(line->message, "init()", 6) == 0;
+  snprintf(words, sizeof(words), "mini-batch %" PRId64 ", try %" PRId64, e->mini_batch,
+           e->try_number);
+  return names(line->message, line->message_len, words);
+}
+
+/* Where the next line of the log begins, or the end. */
+static const char *next_head(const char *at, const char *end)
+{
+  struct tm_log_line line;
+  while (at < end) {
+    const char *stop = line_end(at, end);
+    if (tm_log_line_read(at, (size_t)(stop - at), &line))
+      return at;
+    at = stop < end ? stop + 1 : end;
+  }
+  return end;
+}
+
+static const char *rest_of(const char *at, const char *end, size_t *len)
+{
+  const char *stop = next_head(at, end);
+  const char *trace = at < stop ? memmem(at, (size_t)(stop - at), stack, sizeof(stack) - 1) : NULL;
+  if (stop > at && stop[-1] == '\n')
+    stop--;
+  if (trace && (trace == at || trace[-1] == '\n'))
+    at = trace;
+  *len = (size_t)(stop - at);
+  return at;
+}
+
+const char *tm_log_error_rest(const char *text, size_t n, const struct tm_log_error *e, size_t *len)
+{
+  struct tm_log_line line;
+  const char *end = text + n;
+  *len = 0;
+  for (const char *at = text; at < end;) {
+    const char *stop = line_end(at, end);
+    const char *next = stop < end ? stop + 1 : end;
+    if (tm_log_line_read(at, (size_t)(stop - at), &line) && is_head(&line, e))
+      return rest_of(next, end, len);
+    at = next;
+  }
+  return NULL;
 }

@@ -31,6 +31,16 @@ int64_t tm_log_mini_batch(const char *message, size_t len);
  * form. */
 int64_t tm_log_try_of(const char *message, size_t len);
 
+struct tm_log_error {
+  int64_t mini_batch; /* -1: the first error of an init() */
+  int64_t try_number;
+};
+/* What follows the first line of an error in a worker's log of errors: the stack, or the last lines
+ * that a worker printed before it died; `*len` 0: nothing follows. Lines of the message before the
+ * stack are left out, and the last line break. NULL: the text has no such error. */
+const char *tm_log_error_rest(const char *text, size_t n, const struct tm_log_error *e,
+                              size_t *len);
+
 /* Splits one row of a CSV file without line breaks in its fields. The fields are NUL-ended, in the
  * caller's `row`, which is overwritten. Returns their number, at most `max`. */
 size_t tm_csv_split(char *row, size_t len, char **fields, size_t max);

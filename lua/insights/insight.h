@@ -4,6 +4,7 @@
  *   insight_json.c  writes it
  *   insight_page.c, report_file.c  writes it as a page, and that to a file
  *   step_rows.c  the models of its steps
+ *   error_stacks.c  the stacks of their errors
  *   job_facts.c, definition_facts.c, before_facts.c, data_facts.c, next.c  its facts
  */
 #ifndef TM_INSIGHT_OF_JOB_H
@@ -21,12 +22,19 @@ struct tm_sample_places { /* in the tables of a node */
   struct tm_table_faults machine_faults, processes_faults, disks_faults;
 };
 
+struct tm_insight_stacks {
+  struct tm_map known;                 /* of which error: the place in `texts`, + 1 */
+  struct TM_ARRAY(char *) texts;       /* NULL: there is no stack */
+  struct TM_ARRAY(const char *) shown; /* for each listed group, as last asked for */
+};
+
 struct tm_insight_step {
   struct tm_step_model model;  /* `has_model` */
   bool has_model;              /* the step has begun here: it was not reused */
   int64_t events_at, tries_at; /* places in its tables */
   struct tm_table_faults events_faults, tries_faults;
   struct TM_ARRAY(struct tm_sample_places) samples; /* of each node of the model */
+  struct tm_insight_stacks stacks;
 };
 
 struct tm_insight_before { /* a step of the last Completed job */
@@ -90,5 +98,8 @@ const struct tm_findings *tm_insight_findings(struct tidemill_insight *in);
 int tm_insight_add_page(struct tidemill_insight *in, struct tm_buf *out,
                         const struct tidemill_html_options *options, struct tm_err *err);
 void tm_insight_release_step(struct tm_insight_step *s);
+/* error_stacks.c: fills stacks.shown of a step. */
+void tm_insight_read_stacks(struct tidemill_insight *in, size_t step);
+void tm_insight_release_stacks(struct tm_insight_stacks *s);
 
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "insight/facts_json.h"
 #include "insight/step_json.h"
 #include "report/errors.h"
@@ -25,9 +26,10 @@ static void set_again(struct tm_json *v, const struct tidemill_insight *in, cons
   tm_buf_release(&again);
 }
 
-static struct tm_json *group(const struct tidemill_insight *in, const char *step,
+static struct tm_json *group(const struct tidemill_insight *in, const struct tm_fact_step *step,
                              const struct tm_error_group *g)
 {
+  char *log = tm_error_group_log(g, tm_text_or_empty(step->logs_dir));
   struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
   tm_json_set_known_text(v, "pattern", g->pattern);
   tm_json_set_known_text(v, "status", g->status);
@@ -46,8 +48,9 @@ static struct tm_json *group(const struct tidemill_insight *in, const char *step
   tm_json_set_known_text(v, "item", g->item);
   tm_json_set_known_text(v, "worker", g->worker);
   tm_json_set_known_text(v, "node", g->node);
-  tm_json_set_known_text(v, "log", g->log);
-  set_again(v, in, step, g);
+  tm_json_set_known_text(v, "log", log);
+  set_again(v, in, step->name, g);
+  free(log);
   return v;
 }
 
@@ -56,7 +59,7 @@ static void set_groups(struct tm_json *out, const struct tidemill_insight *in, s
   const struct tm_error_groups *g = tm_insight_groups(in, step);
   struct tm_json *list = tm_json_set(out, "groups", tm_json_new(TM_JSON_ARRAY));
   for (size_t i = 0; g && i < g->list.len; i++)
-    tm_json_add(list, group(in, in->job.steps.at[step].name, &g->list.at[i]));
+    tm_json_add(list, group(in, &in->job.steps.at[step], &g->list.at[i]));
   tm_json_set_int(out, "groups_other_tries", g ? g->other_tries : 0);
   tm_json_set_int(out, "groups_other_items", g ? g->other_items : 0);
 }

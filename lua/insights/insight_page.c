@@ -104,7 +104,9 @@ static void fill(struct page *p, struct tidemill_insight *in)
     bool has_model = i < in->steps.len && in->steps.at[i].has_model;
     *TM_ARRAY_ADD(&p->steps) =
         (struct tm_page_step) { .model = has_model ? &in->steps.at[i].model : NULL,
-                                .groups = tm_insight_groups(in, i) };
+                                .groups = tm_insight_groups(in, i),
+                                .stacks =
+                                    i < in->steps.len ? in->steps.at[i].stacks.shown.at : NULL };
   }
   p->page.findings = tm_insight_findings(in);
   p->page.job = &in->job;
@@ -126,6 +128,11 @@ static bool needs_files(const char *section)
          strcmp(section, "settings") == 0;
 }
 
+static bool has_failures(const char *section)
+{
+  return !section || strcmp(section, "failures") == 0;
+}
+
 int tm_insight_add_page(struct tidemill_insight *in, struct tm_buf *out,
                         const struct tidemill_html_options *o, struct tm_err *err)
 {
@@ -142,6 +149,8 @@ int tm_insight_add_page(struct tidemill_insight *in, struct tm_buf *out,
     return rc;
   if (needs_files(o->section))
     tm_insight_read_files(in);
+  for (size_t i = 0; i < in->steps.len && has_failures(o->section); i++)
+    tm_insight_read_stacks(in, i);
   fill(&p, in);
   if (!o->section || strcmp(o->section, "profile") == 0)
     read_profiles(&p, &in->job);

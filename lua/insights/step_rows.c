@@ -24,6 +24,7 @@ void tm_insight_release_step(struct tm_insight_step *s)
   if (s->has_model)
     tm_step_model_release(&s->model);
   TM_ARRAY_RELEASE(&s->samples);
+  tm_insight_release_stacks(&s->stacks);
   *s = (struct tm_insight_step) { 0 };
 }
 

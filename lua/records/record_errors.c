@@ -89,21 +89,11 @@ static int read_new(struct tidemill_record *r, size_t step, struct tm_err *err)
   return rc;
 }
 
-/* The file with the full text of the first, to free(). */
-static char *log_of(const struct tm_error_group *g, const char *logs_dir)
-{
-  if (g->log)
-    return tm_xstrdup(g->log);
-  return *g->node && *g->worker
-             ? tm_xprintf("%s/user/error/%s/%s.txt", logs_dir, g->node, g->worker)
-             : tm_xstrdup("");
-}
-
 static int pass_on(struct tidemill_record *r, size_t step, const struct tm_error_group *g,
                    int (*on_group)(const struct tidemill_error_group *g, void *data), void *data)
 {
   struct tm_buf again = TM_BUF_NONE;
-  char *log = log_of(g, r->steps.at[step].logs_dir);
+  char *log = tm_error_group_log(g, r->steps.at[step].logs_dir);
   if (g->mini_batch >= 0) {
     tm_error_add_replay(&again, r->info.dir, r->steps.len > 1 ? r->steps.at[step].step.name : NULL);
     tm_buf_printf(&again, " --mini-batch %" PRId64, g->mini_batch);

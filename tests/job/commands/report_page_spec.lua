@@ -96,6 +96,7 @@ describe("the page of a job", function()
       "<!doctype html>", "Content-Security-Policy", "Failed", "and error_threshold tolerates 0.",
       "bad &lt;img src=x onerror=canary()&gt; [U+202E]red", "RUN_EXCEPTION", "score.lua:",
       "<code>tidemill replay ", "0003.txt", "mini_batch_size", "href=\"score/failed_items.jsonl\"",
+      "\nstack traceback:\n",
       "What stands out", "<section id=\"timeline\"", "<section id=\"workers\"", "logs/readme.txt",
     })
     assert.equal("rw-------", lfs.attributes(t.job_dir .. "/report.html", "permissions"))

@@ -298,6 +298,13 @@ static void failures_are_groups_and_items(void **state)
   expect(text, "cannot read <var>item</var>: error <var>number</var></b>");
   expect(text, "from 2.00 s to 1 min 10 s");
   expect(text, "cannot read a.png: error 5\nstack</pre>");
+  groups.list.at[0].log = (char *)"score/logs/user/error/0/process000.txt";
+  groups.list.at[0].node = (char *)"0";
+  s->logs_dir = "/data/jobs/digits-20261122-021337-lvbu/score/logs";
+  f.steps[0].stacks = (const char *const[]) { "stack traceback:\n\tin <run>" };
+  text = fixture_section(&f, "failures");
+  expect(text, "error 5\nstack\nstack traceback:\n\tin &lt;run&gt;</pre>");
+  expect(text, "Log: <a href=\"score/logs/user/error/0/process003.txt\">");
   expect(text, "<code>tidemill replay /data/jobs/digits-20261122-021337-lvbu "
                "--mini-batch 7</code>");
   expect(text, "<summary>5 failed items</summary>");
@@ -305,6 +312,25 @@ static void failures_are_groups_and_items(void **state)
   expect(text, "<tr id=\"mini-batch-7\">");
   expect(text, "<td>timeout</td>");
   expect(text, "<a href=\"score/failed_items.jsonl\">");
+  TM_ARRAY_RELEASE(&groups.list);
+  (void)state;
+}
+
+/* The first is open: it should be the one that matters most. */
+static void the_largest_error_comes_first(void **state)
+{
+  struct tm_error_groups groups = { 0 };
+  fixture_add_step(&f, "score", TM_FACT_FAILED);
+  f.steps[0].groups = &groups;
+  add_group(&groups, 7);
+  add_group(&groups, 8);
+  groups.list.at[1].tries = 10;
+  f.steps[0].stacks = (const char *const[]) { "the stack of 7", "the stack of 8" };
+  const char *text = fixture_section(&f, "failures");
+  const char *open = strstr(text, "id=\"error-1\" open"), *second = strstr(text, "id=\"error-2\"");
+  assert_true(open && second);
+  const char *largest = strstr(open, "the stack of 8");
+  assert_true(largest && largest < second && strstr(second, "the stack of 7"));
   TM_ARRAY_RELEASE(&groups.list);
   (void)state;
 }
@@ -565,6 +591,7 @@ UNIT_TESTS({
     CASE(figures_of_many_have_median_and_peak),
     CASE(findings_lead_to_their_section),
     CASE(failures_are_groups_and_items),
+    CASE(the_largest_error_comes_first),
     CASE(the_size_of_failures_is_limited),
     CASE(steps_are_a_graph_or_a_list),
     CASE(settings_show_what_is_not_default_first),

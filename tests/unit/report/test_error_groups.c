@@ -274,9 +274,63 @@ static void long_messages_are_cut(void **state)
   free(text);
 }
 
+static void add_failed(struct tm_error_groups *g, const char *worker, const char *number,
+                       const char *where)
+{
+  add_try(g, (char *[]) { (char *)"1", (char *)number, (char *)worker, (char *)"1", (char *)"1",
+                          (char *)"RUN_EXCEPTION", (char *)where, (char *)"bad", (char *)"",
+                          (char *)"/a" });
+}
+
+/* The item failed for good with the last try, at another worker. */
+static void the_log_is_that_of_the_first_try(void **state)
+{
+  struct tm_error_groups g = { 0 };
+  add_failed(&g, "process003", "1", "s.lua:1");
+  add_failed(&g, "process000", "2", "s.lua:1");
+  struct tm_error_item item = { .status = "RUN_EXCEPTION",
+                                .where = "s.lua:1",
+                                .message = "bad",
+                                .item = "/a",
+                                .log = "/job/logs/user/error/0/process000.txt",
+                                .mini_batch = 1,
+                                .try_number = 2,
+                                .items = 1 };
+  tm_error_groups_add_item(&g, &item);
+  item.status = NULL;
+  tm_error_groups_add_item(&g, &item);
+  tm_error_groups_list(&g);
+  char *first = tm_error_group_log(&g.list.at[0], "/job/logs");
+  char *without_try = tm_error_group_log(&g.list.at[1], "/job/logs");
+  assert_string_equal(first, "/job/logs/user/error/0/process003.txt");
+  assert_string_equal(without_try, item.log);
+  free(first);
+  free(without_try);
+  tm_error_groups_release(&g);
+}
+
+static void the_largest_comes_first(void **state)
+{
+  static const char *const lines[] = { "s.lua:1", "s.lua:2", "s.lua:3", "s.lua:2", "s.lua:2" };
+  struct tm_error_groups g = { 0 };
+  size_t order[4];
+  for (size_t i = 0; i < TM_COUNT_OF(lines); i++)
+    add_failed(&g, "process000", "1", lines[i]);
+  tm_error_groups_add_item(&g, &(struct tm_error_item) { .message = "left out", .items = 2 });
+  tm_error_groups_list(&g);
+  tm_error_groups_order(&g, order);
+  assert_int_equal(order[0], 1);
+  assert_int_equal(order[1], 3);
+  assert_int_equal(order[2], 0);
+  assert_int_equal(order[3], 2);
+  tm_error_groups_release(&g);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(cases),
     cmocka_unit_test(the_first_groups_and_workers_are_kept),
     cmocka_unit_test(a_file_that_is_new_begins_again),
     cmocka_unit_test(long_messages_are_cut),
+    cmocka_unit_test(the_log_is_that_of_the_first_try),
+    cmocka_unit_test(the_largest_comes_first),
 });

@@ -138,6 +138,66 @@ static void a_row_comes_apart(void **state)
   expect_fields("1,2,3,4,5", 4, "<1><2><3><4>");
 }
 
+/* ---- the stack of an error ---- */
+
+#define ERROR_HEAD "2026-11-28 14:49:53,504|ERROR|22837|process000|"
+
+static const char errors[] =
+    "of an entry that was cut\n" /* the file was replaced */
+    ERROR_HEAD "mini-batch 12, try 1: RUN_EXCEPTION: s.lua:7: bad\n"
+    "stack traceback:\n\tof 12, try 1\n" ERROR_HEAD
+    "mini-batch 1, try 12: RUN_EXCEPTION: s.lua:7: bad\n"
+    "stack traceback:\n\tof 1, try 12\n" ERROR_HEAD
+    "mini-batch 1, try 2: RUN_EXCEPTION: s.lua:7: line 1 \xff\n"
+    "line 2\nstack traceback:\n\t[C]: in function 'error'\n\ts.lua:7\n" ERROR_HEAD
+    "mini-batch 5, try 1: RUN_WRONG_RETURN: s.lua:3: run() returned a number\n" ERROR_HEAD
+    "killed by signal 9; mini-batch 6, try 1; lived 2 s\n"
+    "the last lines of its stderr:\n\tout of paper\n" ERROR_HEAD
+    "init() failed: s.lua:1: no model\n"
+    "stack traceback:\n\tof init()";
+
+static void expect_rest(int64_t mini_batch, int64_t try_number, const char *expected)
+{
+  struct tm_log_error e = { .mini_batch = mini_batch, .try_number = try_number };
+  size_t len = 99;
+  const char *at = tm_log_error_rest(errors, sizeof(errors) - 1, &e, &len);
+  char *found = at ? tm_xstrndup(at, len) : NULL;
+  if (expected)
+    assert_string_equal(found, expected);
+  else
+    assert_null(found);
+  free(found);
+}
+
+static void the_stack_of_one_try_is_found(void **state)
+{
+  expect_rest(1, 2, "stack traceback:\n\t[C]: in function 'error'\n\ts.lua:7");
+  expect_rest(12, 1, "stack traceback:\n\tof 12, try 1");
+  expect_rest(1, 12, "stack traceback:\n\tof 1, try 12");
+  expect_rest(1, 1, NULL);
+  expect_rest(2, 1, NULL); /* within "mini-batch 12, try 1" */
+}
+
+static void other_entries_have_their_own_lines(void **state)
+{
+  expect_rest(5, 1, "");
+  expect_rest(6, 1, "the last lines of its stderr:\n\tout of paper");
+  expect_rest(-1, 0, "stack traceback:\n\tof init()");
+}
+
+/* A file may end anywhere. */
+static void each_beginning_can_be_read(void **state)
+{
+  for (size_t n = 0; n < sizeof(errors); n++) {
+    struct tm_log_error e = { .mini_batch = 1, .try_number = 2 };
+    size_t len;
+    char *copy = tm_xstrndup(errors, n), *end = copy + n;
+    const char *at = tm_log_error_rest(copy, n, &e, &len);
+    assert_true(!at || (at >= copy && at + len <= end));
+    free(copy);
+  }
+}
+
 UNIT_TESTS({
     cmocka_unit_test(a_line_comes_apart),
     cmocka_unit_test(an_invalid_line_is_ignored),
@@ -147,4 +207,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_message_says_which_mini_batch_it_is_about),
     cmocka_unit_test(lines_of_the_keeper_name_their_mini_batch),
     cmocka_unit_test(a_row_comes_apart),
+    cmocka_unit_test(the_stack_of_one_try_is_found),
+    cmocka_unit_test(other_entries_have_their_own_lines),
+    cmocka_unit_test(each_beginning_can_be_read),
 });
