@@ -44,9 +44,10 @@ struct tm_fact_input {
 };
 
 struct tm_fact_setting {
-  const char *name, *value, *origin; /* "option", "file pipeline.lua:6", "default" */
+  const char *name, *value, *origin; /* "option", "file", "parameter workers", "default" */
   bool is_default;
   const char *before; /* the value in the last Completed job, if it differs; else NULL */
+  bool is_bytes;      /* the value is a number of bytes */
 };
 
 struct tm_fact_activity { /* right now */
@@ -81,9 +82,10 @@ struct tm_fact_step {
   int64_t error_threshold; /* items; -1: all are tolerated */
   int64_t mini_batch_size; /* of files: items; 0: bytes, or not known */
   double run_invocation_timeout_s;
-  int64_t workers_wanted;      /* process_count_per_node * node_count */
-  int64_t worker_memory_limit; /* bytes; 0: none */
-  const char *script, *script_hash;
+  int64_t workers_wanted;               /* process_count_per_node * node_count */
+  int64_t worker_memory_limit;          /* bytes; 0: none */
+  const char *script, *script_hash;     /* the hash of the files of its folder */
+  const char *script_hash_before;       /* in the last Completed job, if it differs; else NULL */
   struct tm_fact_effort effort, before; /* of a Completed step; of the same in the job before */
   struct TM_ARRAY(struct tm_fact_output) outputs;
   struct TM_ARRAY(struct tm_fact_input) inputs;

@@ -173,4 +173,13 @@ int tm_manifest_pick(struct tm_manifest_found *out, const char *path, uint64_t i
                      struct tm_err *err);
 void tm_manifest_found_release(struct tm_manifest_found *f);
 
+/* The files of one dataset in a complete list. */
+struct tm_manifest_files {
+  int64_t files, bytes; /* -1: not known; no files if the dataset has rows or entries */
+};
+/* Sets the first `n` datasets of a list that has at most `max` bytes. Negative: it cannot be read,
+ * has more, or is not complete; then nothing is known. */
+int tm_manifest_count_files(struct tm_manifest_files *out, size_t n, const char *path, int64_t max,
+                            struct tm_err *err);
+
 #endif

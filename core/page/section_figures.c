@@ -82,18 +82,34 @@ static void add_tolerated(struct tm_html *h, int64_t threshold, int64_t items_to
     tm_html_text(h, " · any number is tolerated");
     return;
   }
-  tm_html_text(h, " · tolerated ");
+  tm_html_text(h, " · tolerated: ");
   tm_html_int(h, threshold);
   if (threshold > 0 && items_total > 0) {
-    tm_html_text(h, ", ");
+    tm_html_text(h, " (");
     tm_page_percent(h, threshold < items_total ? (double)threshold / (double)items_total : 1);
+    tm_html_text(h, ")");
   }
+}
+
+/* The threshold is that of a step: of several, that of the step that the page shows. */
+static void add_limit(struct tm_html *h, const struct tm_job_page *page, int64_t items_total)
+{
+  const struct tm_fact_step *step = tm_page_fact(page);
+  if (!step || (page->job->steps.len > 1 && step->counts.items_failed == 0))
+    return;
+  if (page->job->steps.len > 1) {
+    tm_html_text(h, " · step ");
+    tm_html_name(h, step->name);
+    tm_html_text(h, ": ");
+    tm_html_int(h, step->counts.items_failed);
+    items_total = step->counts.items_total;
+  }
+  add_tolerated(h, step->error_threshold, items_total);
 }
 
 static void add_items(struct tm_html *h, const struct tm_job_page *page)
 {
   const struct tm_fact_counts *c = &page->job->counts;
-  const struct tm_fact_step *step = tm_page_fact(page);
   int64_t done = c->items_succeeded + c->items_failed;
   if (c->items_succeeded < 0)
     return;
@@ -111,8 +127,7 @@ static void add_items(struct tm_html *h, const struct tm_job_page *page)
     tm_html_int(h, c->items_failed);
     tm_html_text(h, " of ");
     tm_html_int(h, done);
-    if (page->job->steps.len == 1 && step)
-      add_tolerated(h, step->error_threshold, c->items_total);
+    add_limit(h, page, c->items_total);
   }
   end_figure(h);
 }
@@ -275,7 +290,6 @@ static void add_remaining(struct tm_html *h, const struct tm_fact_counts *c)
 
 static void add_failed(struct tm_html *h, const struct tm_job_page *page)
 {
-  const struct tm_fact_step *step = tm_page_fact(page);
   int64_t tries = 0;
   for (size_t i = 0; page->steps && i < page->job->steps.len; i++)
     tries += page->steps[i].model ? page->steps[i].model->tries_failed : 0;
@@ -285,10 +299,7 @@ static void add_failed(struct tm_html *h, const struct tm_job_page *page)
   tm_html_int(h, page->job->counts.items_failed);
   begin_remark(h);
   tm_page_count(h, tries, "failed try", "failed tries");
-  if (page->job->steps.len == 1 && step && step->error_threshold >= 0) {
-    tm_html_text(h, " · tolerated ");
-    tm_html_int(h, step->error_threshold);
-  }
+  add_limit(h, page, page->job->counts.items_total);
   end_figure(h);
 }
 

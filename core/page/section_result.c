@@ -72,8 +72,15 @@ static void add_completed(struct tm_html *h, const struct tm_job_page *page)
       tm_page_count(h, c->items_succeeded, "", "items were done.");
   }
   tm_html_close(h, "b");
-  if (c->items_failed > 0 && step && step->error_threshold >= 0 && page->job->steps.len == 1) {
-    tm_html_text(h, " error_threshold tolerates ");
+  if (c->items_failed > 0 && step && step->error_threshold >= 0 &&
+      (page->job->steps.len == 1 || step->counts.items_failed > 0)) {
+    tm_html_text(h, " error_threshold ");
+    if (page->job->steps.len > 1) {
+      tm_html_text(h, "of step ");
+      tm_html_name(h, step->name);
+      tm_html_text(h, " ");
+    }
+    tm_html_text(h, "tolerates ");
     tm_html_int(h, step->error_threshold);
     tm_html_text(h, ".");
   }

@@ -1,5 +1,6 @@
 /* section_settings.c - what the step was given: inputs, outputs, and each setting with its origin.
  * What differs from the default is shown; the rest is behind a switch. */
+#include "base/text.h"
 #include "page/section.h"
 
 static bool has(const char *text)
@@ -139,6 +140,21 @@ static void add_outputs(struct tm_html *h, const struct tm_job_page *page,
   tm_page_table_end(h);
 }
 
+/* A number of bytes also as a person reads it, unless that is the same number. */
+static void add_value(struct tm_html *h, const char *value, bool is_bytes)
+{
+  int64_t bytes;
+  tm_html_open(h, "code");
+  tm_html_long(h, value);
+  tm_html_close(h, "code");
+  if (!is_bytes || !value || !tm_text_int(value, &bytes) || bytes < 1000)
+    return;
+  tm_html_text(h, " ");
+  tm_html_open(h, "small");
+  tm_page_bytes(h, bytes);
+  tm_html_close(h, "small");
+}
+
 static void add_setting(struct tm_html *h, const struct tm_fact_setting *s, bool has_before)
 {
   tm_html_open(h, "tr");
@@ -146,15 +162,13 @@ static void add_setting(struct tm_html *h, const struct tm_fact_setting *s, bool
   tm_html_name(h, s->name);
   tm_html_close(h, "th");
   tm_html_open(h, "td class='path'");
-  tm_html_open(h, "code");
-  tm_html_long(h, s->value);
-  tm_html_close(h, "code");
+  add_value(h, s->value, s->is_bytes);
   tm_html_close(h, "td");
   tm_html_put(h, "td class='dim'", s->origin);
   if (has_before) {
     tm_html_open(h, "td class='path'");
     if (s->before)
-      tm_html_put(h, "code", s->before);
+      add_value(h, s->before, s->is_bytes);
     tm_html_close(h, "td");
   }
   tm_html_close(h, "tr");
@@ -200,6 +214,25 @@ static void add_settings(struct tm_html *h, const char *caption, const struct tm
   tm_html_close(h, "details");
 }
 
+static void add_script(struct tm_html *h, const struct tm_fact_step *step)
+{
+  if (!has(step->script))
+    return;
+  tm_html_open(h, "p class='more'");
+  tm_html_text(h, "Entry script: ");
+  tm_html_put(h, "code", step->script);
+  if (has(step->script_hash)) {
+    tm_html_text(h, " · hash of the files of its folder: ");
+    tm_html_put(h, "code", step->script_hash);
+  }
+  if (has(step->script_hash_before)) {
+    tm_html_text(h, " (in the last completed job: ");
+    tm_html_put(h, "code", step->script_hash_before);
+    tm_html_text(h, ")");
+  }
+  tm_html_close(h, "p");
+}
+
 void tm_section_settings(struct tm_html *h, const struct tm_job_page *page)
 {
   const struct tm_fact_step *step = tm_page_fact(page);
@@ -213,15 +246,6 @@ void tm_section_settings(struct tm_html *h, const struct tm_job_page *page)
     add_settings(h, "Parameters of the pipeline", page->job->parameters.at,
                  page->job->parameters.len);
   add_settings(h, "Settings", step->settings.at, step->settings.len);
-  if (has(step->script)) {
-    tm_html_open(h, "p class='more'");
-    tm_html_text(h, "Entry script ");
-    tm_html_put(h, "code", step->script);
-    if (has(step->script_hash)) {
-      tm_html_text(h, ", ");
-      tm_html_put(h, "code", step->script_hash);
-    }
-    tm_html_close(h, "p");
-  }
+  add_script(h, step);
   tm_section_end(h);
 }

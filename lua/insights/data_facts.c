@@ -8,11 +8,13 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "inspect/inspection.h"
 #include "record/input_record.h"
 #include "store/registry.h"
 
 #define ROWS_MAX   (INT64_C(64) << 20) /* bytes of a file whose rows are counted */
 #define PIECE_SIZE (256 << 10)
+#define LIST_MAX   (INT64_C(16) << 20) /* bytes of a list of mini-batches whose files are counted */
 
 static bool has(const char *text)
 {
@@ -21,7 +23,7 @@ static bool has(const char *text)
 
 /* ---- inputs ---- */
 
-/* Of a list of paths, only the file with the list is recorded. */
+/* Of a list of paths, the record of inputs has only the file with the list. */
 static bool has_list(const struct tm_fact_step *s)
 {
   bool found = false;
@@ -31,22 +33,46 @@ static bool has_list(const struct tm_fact_step *s)
   return found;
 }
 
-/* Of several inputs only the sum is recorded. */
-static void read_inputs(const char *dir, struct tm_fact_step *s)
+/* The record of inputs, which steps have that can be reused; of several inputs, it has the sum. */
+static bool read_recorded(const char *dir, struct tm_fact_step *s)
 {
   char *path = tm_xprintf("%s/%s/state/inputs", dir, s->name);
   int64_t files, bytes;
-  s->input_files = s->input_bytes = -1;
-  if (s->inputs.len > 0 && !has_list(s) &&
-      tm_input_record_sum(&files, &bytes, tm_fs_real(), path, NULL) >= 0 && files > 0) {
+  bool is_known = !has_list(s) &&
+                  tm_input_record_sum(&files, &bytes, tm_fs_real(), path, NULL) >= 0 && files > 0;
+  free(path);
+  if (is_known) {
     s->input_files = files;
     s->input_bytes = bytes;
   }
-  if (s->inputs.len == 1) {
-    s->inputs.at[0].files = s->input_files;
-    s->inputs.at[0].bytes = s->input_bytes;
+  if (is_known && s->inputs.len == 1) {
+    s->inputs.at[0].files = files;
+    s->inputs.at[0].bytes = bytes;
   }
+  return is_known;
+}
+
+/* Otherwise the list of mini-batches, unless it is long. */
+static void count_listed(const char *dir, struct tm_fact_step *s)
+{
+  char *path = tm_xprintf("%s/%s/state/manifest", dir, s->name);
+  size_t n = s->inputs.len;
+  struct tm_manifest_files *files = tm_xmalloc(n * sizeof(*files));
+  if (tm_manifest_count_files(files, n, path, LIST_MAX, NULL) >= 0)
+    for (size_t i = 0; i < n; i++)
+      if (files[i].files > 0) {
+        s->inputs.at[i].files = files[i].files;
+        s->inputs.at[i].bytes = files[i].bytes;
+      }
+  free(files);
   free(path);
+}
+
+static void read_inputs(const char *dir, struct tm_fact_step *s)
+{
+  s->input_files = s->input_bytes = -1;
+  if (s->inputs.len > 0 && !read_recorded(dir, s) && s->state != TM_FACT_RUNNING)
+    count_listed(dir, s);
 }
 
 /* ---- rows ---- */

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "base/path.h"
 #include "base/text.h"
+#include "params/params.h"
 
 #define VALUE_MAX 4096 /* bytes of a value that is shown */
 
@@ -63,6 +65,15 @@ static const char *before(struct tidemill_insight *in, const struct tm_json *set
   return NULL;
 }
 
+/* "file", or "parameter workers" */
+static const char *origin_of(struct tidemill_insight *in, const struct tm_json *setting)
+{
+  const char *origin = tm_json_str(setting, "origin", "");
+  const char *parameter = tm_json_str(setting, "parameter", "");
+  return *parameter ? tm_insight_own(in, tm_xprintf("%s %s", origin, parameter))
+                    : tm_insight_keep(in, origin);
+}
+
 static void add_settings(struct tidemill_insight *in, struct tm_fact_step *s,
                          const struct tm_json *definition)
 {
@@ -73,11 +84,13 @@ static void add_settings(struct tidemill_insight *in, struct tm_fact_step *s,
     const struct tm_json *v = settings->list.at[i];
     const char *value = tm_insight_own(in, value_of(name, v));
     const char *origin = tm_json_str(v, "origin", "");
+    const struct tm_field *field = tm_params_find("ParallelRunConfig", name);
     *TM_ARRAY_ADD(&s->settings) = (struct tm_fact_setting) {
       .name = tm_insight_keep(in, name),
       .value = value,
-      .origin = tm_insight_keep(in, origin),
+      .origin = origin_of(in, v),
       .is_default = strcmp(origin, "default") == 0,
+      .is_bytes = field && field->type == TM_FIELD_SIZE,
       .before = before(in, old, name, value),
     };
   }
@@ -104,18 +117,28 @@ static void read_figures(struct tidemill_insight *in, struct tm_fact_step *s,
   s->script = tm_insight_keep(in, tm_json_str(setting(definition, "entry_script"), "value",
                                               tm_json_str(step, "script", "")));
   s->script_hash = tm_insight_keep(in, tm_json_str(definition, "snapshot_hash", ""));
+  const char *old =
+      tm_json_str(tm_json_get(step_named(in->before, s->name), "definition"), "snapshot_hash", "");
+  if (strcmp(old, tm_text_or_empty(s->script_hash)) != 0)
+    s->script_hash_before = tm_insight_keep(in, old);
 }
 
 /* ---- inputs ---- */
 
-/* "in/a-*, in/b-*" */
+/* "/data/in/a-*, /data/in/b-*" */
 static char *where_of(const struct tm_json *input)
 {
   const struct tm_json *paths = tm_json_get(input, "paths");
+  const char *base = tm_json_str(input, "base_dir", "");
   struct tm_buf text = TM_BUF_NONE;
-  for (size_t i = 0; i < tm_json_items(paths) && text.len < VALUE_MAX; i++)
-    if (paths->list.at[i]->type == TM_JSON_STRING)
-      tm_buf_printf(&text, "%s%.*s", i > 0 ? ", " : "", VALUE_MAX, paths->list.at[i]->string.at);
+  for (size_t i = 0; i < tm_json_items(paths) && text.len < VALUE_MAX; i++) {
+    if (paths->list.at[i]->type != TM_JSON_STRING)
+      continue;
+    const char *path = paths->list.at[i]->string.at;
+    char *place = *base == '/' ? tm_path_absolute(base, path) : tm_xstrdup(path);
+    tm_buf_printf(&text, "%s%.*s", i > 0 ? ", " : "", VALUE_MAX, place);
+    free(place);
+  }
   return tm_buf_take(&text);
 }
 
@@ -148,24 +171,69 @@ static void add_step(struct tidemill_insight *in, struct tm_fact_step *s,
     add_input(in, s, inputs->list.at[i]);
 }
 
+/* ---- parameters ---- */
+
+static const struct tm_json *parameters_of(const struct tm_json *definition, size_t step)
+{
+  const struct tm_json *steps = tm_json_get(definition, "steps");
+  return object(tm_json_get(tm_json_get(steps->list.at[step], "definition"), "parameters"));
+}
+
+/* The value of a parameter: that of a step, or what was given. */
+static const struct tm_json *parameter_of(const struct tm_json *definition, const char *name)
+{
+  for (size_t i = 0; i < tm_json_items(tm_json_get(definition, "steps")); i++) {
+    const struct tm_json *v = tm_json_get(parameters_of(definition, i), name);
+    if (v)
+      return tm_json_get(v, "value");
+  }
+  return tm_json_get(tm_json_get(definition, "params"), name);
+}
+
+static bool has_parameter(const struct tidemill_insight *in, const char *name)
+{
+  bool found = false;
+  for (size_t i = 0; i < in->job.parameters.len && !found; i++)
+    found = strcmp(in->job.parameters.at[i].name, name) == 0;
+  return found;
+}
+
+static void add_parameter(struct tidemill_insight *in, const char *name,
+                          const struct tm_json *value, const char *origin)
+{
+  if (!*name || has_parameter(in, name))
+    return;
+  char *text = text_of(value), *was = text_of(parameter_of(in->before, name));
+  bool is_other = was && strcmp(was, tm_text_or_empty(text)) != 0;
+  *TM_ARRAY_ADD(&in->job.parameters) = (struct tm_fact_setting) {
+    .name = tm_insight_keep(in, name),
+    .value = tm_insight_own(in, text),
+    .origin = tm_insight_keep(in, origin),
+    .is_default = strcmp(origin, "default") == 0,
+    .before = is_other ? tm_insight_keep(in, was) : NULL,
+  };
+  free(was);
+}
+
+/* Those that steps use, and those that were given for nothing. */
+static void add_parameters(struct tidemill_insight *in, const struct tm_json *definition)
+{
+  const struct tm_json *params = object(tm_json_get(definition, "params"));
+  for (size_t i = 0; i < tm_json_items(tm_json_get(definition, "steps")); i++) {
+    const struct tm_json *used = parameters_of(definition, i);
+    for (size_t k = 0; used && k < used->list.len; k++)
+      add_parameter(in, used->keys[k], tm_json_get(used->list.at[k], "value"),
+                    tm_json_str(used->list.at[k], "origin", ""));
+  }
+  for (size_t i = 0; params && i < params->list.len; i++)
+    add_parameter(in, params->keys[i], params->list.at[i], "given");
+}
+
 void tm_insight_read_definition(struct tidemill_insight *in)
 {
   struct tm_json *v = tm_json_of(tidemill_record_definition(in->record));
-  const struct tm_json *params = object(tm_json_get(v, "params"));
-  const struct tm_json *old = tm_json_get(in->before, "params");
   in->job.version = tm_insight_keep(in, tm_json_str(v, "tidemill", ""));
-  for (size_t i = 0; params && i < params->list.len; i++) {
-    const char *name = tm_insight_keep(in, params->keys[i]);
-    char *value = text_of(params->list.at[i]), *was = text_of(tm_json_get(old, params->keys[i]));
-    bool is_other = was && strcmp(was, value) != 0;
-    *TM_ARRAY_ADD(&in->job.parameters) = (struct tm_fact_setting) {
-      .name = name,
-      .value = tm_insight_own(in, value),
-      .before = is_other ? tm_insight_own(in, was) : NULL,
-    };
-    if (!is_other)
-      free(was);
-  }
+  add_parameters(in, v);
   for (size_t i = 0; i < in->job.steps.len; i++)
     add_step(in, &in->job.steps.at[i], step_named(v, in->job.steps.at[i].name));
   tm_json_free(v);

@@ -156,10 +156,9 @@ describe("the page of a job", function()
     assert(lfs.mkdir(t:path "workspace")) -- that remembers the first job, too
     t:script "function run(m) return names_of(m) end"
     local output = [[output = tm.OutputFileDatasetConfig { name = "rows" }:register_on_complete "totals"]]
-    t:pipeline("mini_batch_size = 2", output)
-    t:expect(t:run { "run", "pipeline.lua", "--job-dir", "first" }, 0)
-    t:pipeline("mini_batch_size = 1", output)
-    t:expect(t:run { "run", "pipeline.lua", "--job-dir", "second", "--no-reuse", "--report" }, 0)
+    t:pipeline([[mini_batch_size = tm.PipelineParameter { name = "pace", default_value = 2 }]], output)
+    t:expect(t:run { "run", "pipeline.lua", "--job-dir", "first", "--report" }, 0)
+    t:expect(t:run { "run", "pipeline.lua", "--job-dir", "second", "--no-reuse", "--report", "--param", "pace=1" }, 0)
     local page, bytes = t:read "second/report.html", 0
     for name in lfs.dir(t:path "in") do
       if name:sub(1, 1) ~= "." then bytes = bytes + lfs.attributes(t:path("in/" .. name), "size") end
@@ -169,8 +168,16 @@ describe("the page of a job", function()
     assert.is_truthy(page:find "<caption>Outputs</caption>.-<td class='num'>5</td>")
     expect_page(page, {
       "<td>totals:2</td>", "The last completed job of this pipeline, <bdi>first</bdi>, took ", ". This one took ",
-      " for 5.", "<th scope='col'>In the last completed job</th>",
+      " for 5.", "<th scope='col'>In the last completed job</th>", "<bdi>" .. t.dir .. "/in/*</bdi>",
+      "<bdi>pace</bdi></th><td class='path'><code>1</code></td><td class='dim'>--param</td>"
+        .. "<td class='path'><code>2</code></td>",
+      "<td class='dim'>parameter pace</td>",
     })
+    -- a parameter has its default, and an input without a record of its files has their sum, too
+    assert.is_truthy(t:read("first/report.html"):find("<bdi>pace</bdi>", 1, true))
+    t:expect(t:run { "map", "score.lua", "in", "--job-dir", "mapped", "--report" }, 0)
+    page = t:read "mapped/report.html"
+    assert.is_truthy(page:find(("<td class='num'>5</td><td class='num'>%d bytes</td>"):format(bytes), 1, true))
 
     -- each step is compared by the tables of the two jobs
     local function took(dir, seconds)

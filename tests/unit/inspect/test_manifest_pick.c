@@ -5,6 +5,7 @@
 
 #include "commit/manifest.h"
 #include "commit/manifest_file.h"
+#include "data/item.h"
 #include "folder.h"
 #include "inspect/inspection.h"
 
@@ -53,6 +54,50 @@ static void any_of_them_is_found(void **state)
   folder_release(&f);
 }
 
+static void add_files(struct tm_manifest *m, uint32_t dataset, const struct tm_item *items,
+                      size_t n)
+{
+  struct tm_buf bytes = TM_BUF_NONE;
+  for (size_t i = 0; i < n; i++)
+    tm_item_add(&bytes, &items[i]);
+  assert_int_equal(tm_manifest_add(m, dataset, (uint32_t)n, bytes.data, bytes.len, NULL), 0);
+  tm_buf_release(&bytes);
+}
+
+static void files_of_each_dataset_are_counted(void **state)
+{
+  const struct tm_item files[] = { { .path = "/a", .path_len = 2, .size = 5, .mtime_ns = 1 },
+                                   { .path = "/b", .path_len = 2, .size = 7, .mtime_ns = 1 },
+                                   { .path = "/c", .path_len = 2, .size = -1 },
+                                   { .path = "/d", .path_len = 2, .size = 9, .is_rows = true } };
+  struct tm_manifest_files found[5];
+  struct tm_manifest *m;
+  struct folder f;
+  folder_init(&f);
+  assert_int_equal(tm_manifest_open(&m, tm_fs_real(), folder_file(&f, "list"), 0, NULL), 0);
+  assert_int_equal(tm_manifest_cut(m, NULL), 0);
+  add_files(m, 0, files, 2);
+  add_files(m, 1, &files[1], 2);
+  add_files(m, 2, &files[3], 1);
+  add_files(m, 0, files, 1);
+  assert_int_equal(tm_manifest_add(m, 3, 1, "bad", 3, NULL), 0);
+  assert_int_equal(tm_manifest_flush(m, NULL), 0);
+  assert_true(tm_manifest_count_files(found, 5, folder_file(&f, "list"), 1 << 20, NULL) < 0);
+  assert_int_equal(found[0].files, -1);
+  assert_int_equal(tm_manifest_end(m, NULL), 0);
+  tm_manifest_close(m);
+  assert_int_equal(tm_manifest_count_files(found, 5, folder_file(&f, "list"), 1 << 20, NULL), 0);
+  assert_int_equal(found[0].files, 3);
+  assert_int_equal(found[0].bytes, 17);
+  assert_int_equal(found[1].files, 2);
+  assert_int_equal(found[1].bytes, -1);
+  assert_int_equal(found[2].files, -1);
+  assert_int_equal(found[3].files, -1);
+  assert_int_equal(found[4].files, 0);
+  assert_true(tm_manifest_count_files(found, 5, folder_file(&f, "list"), 100, NULL) < 0);
+  folder_release(&f);
+}
+
 static void an_open_list_is_read_as_far_as_it_goes(void **state)
 {
   struct folder f;
@@ -98,6 +143,7 @@ static void a_missing_list_is_an_error(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(any_of_them_is_found),
+    cmocka_unit_test(files_of_each_dataset_are_counted),
     cmocka_unit_test(an_open_list_is_read_as_far_as_it_goes),
     cmocka_unit_test(nothing_after_damage_is_trusted),
     cmocka_unit_test(an_empty_list_has_none),

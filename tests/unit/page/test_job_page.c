@@ -192,53 +192,6 @@ static void a_job_with_nothing_has_result_and_figures_alone(void **state)
   (void)state;
 }
 
-static void figures_of_one_mini_batch_have_no_speed(void **state)
-{
-  fixture_add_step(&f, "score", TM_FACT_COMPLETED);
-  f.job.counts = (struct tm_fact_counts) { 1, 1, 0, true, 5, 5, 0 };
-  fixture_add_worker(&f, 0, "process000", 0, 2, "stopped");
-  fixture_add_try(&f, 0, 0, "process000", 0.5, 1, "", "");
-  tm_step_model_settle(&f.models[0], 0);
-  const char *text = fixture_section(&f, "figures");
-  expect(text, "<dt>of 1 mini-batch done</dt>");
-  expect(text, "<dd class='v'>50 %</dd> <dd>25 % in init()</dd>");
-  expect(text, "<dd class='v'>8.2 MB</dd>");
-  assert_null(strstr(text, "/s<"));
-  (void)state;
-}
-
-static void figures_of_a_moment_have_no_speed(void **state)
-{
-  fixture_add_step(&f, "score", TM_FACT_COMPLETED);
-  f.job.counts = (struct tm_fact_counts) { 12, 12, 0, true, 12, 12, 0 };
-  fixture_add_worker(&f, 0, "process000", 0, 0.02, "stopped");
-  for (int i = 0; i < 12; i++)
-    fixture_add_try(&f, 0, i, "process000", 0.001 * i, 0.001, "", "");
-  tm_step_model_settle(&f.models[0], 0);
-  assert_null(strstr(fixture_section(&f, "figures"), "/s<"));
-  (void)state;
-}
-
-static void figures_of_many_have_median_and_peak(void **state)
-{
-  fixture_add_step(&f, "score", TM_FACT_FAILED)->error_threshold = 3;
-  f.job.counts = (struct tm_fact_counts) { 1000, 58, 1, true, 5000, 290, 5 };
-  fixture_add_worker(&f, 0, "process000", 0, 60, "stopped");
-  for (int i = 0; i < 59; i++)
-    fixture_add_try(&f, 0, i, "process000", 0.5 + i, 0.9, i == 30 ? "error" : "", "x");
-  tm_step_model_settle(&f.models[0], 0);
-  const char *text = fixture_section(&f, "figures");
-  expect(text, "<dd>1 failed · 941 not done</dd>");
-  expect(text, "<dd class='v'>1.7 %</dd> <dd>5 of 295 · tolerated 3, 0.06 %</dd>");
-  expect(text, "<dt>items, median</dt>");
-  f.job.steps.at[0].error_threshold = -1;
-  expect(fixture_section(&f, "figures"), "5 of 295 · any number is tolerated</dd>");
-  f.job.steps.at[0].error_threshold = 0;
-  expect(fixture_section(&f, "figures"), "5 of 295 · tolerated 0</dd>");
-  expect(text, "<dd class='v'>4.9/s</dd>");
-  (void)state;
-}
-
 static void findings_lead_to_their_section(void **state)
 {
   fixture_add_step(&f, "score", TM_FACT_COMPLETED);
@@ -387,44 +340,6 @@ static void steps_are_a_graph_or_a_list(void **state)
   (void)state;
 }
 
-static void settings_show_what_is_not_default_first(void **state)
-{
-  struct tm_fact_step *s = fixture_add_step(&f, "score", TM_FACT_COMPLETED);
-  *TM_ARRAY_ADD(&s->settings) =
-      (struct tm_fact_setting) { "run_max_try", "3", "default", true, NULL };
-  *TM_ARRAY_ADD(&s->settings) =
-      (struct tm_fact_setting) { "mini_batch_size", "5", "file pipeline.lua:6", false, "4" };
-  const char *text = fixture_section(&f, "settings");
-  expect(text, "In the last completed job");
-  expect(text, "1 setting has its default");
-  assert_true(strstr(text, "mini_batch_size") < strstr(text, "run_max_try"));
-  (void)state;
-}
-
-static void inputs_and_outputs_show_what_is_known(void **state)
-{
-  struct tm_fact_step *s = fixture_add_step(&f, "score", TM_FACT_COMPLETED);
-  *TM_ARRAY_ADD(&s->inputs) = (struct tm_fact_input) { "a", "files", "a/*", NULL, -1, -1 };
-  *TM_ARRAY_ADD(&s->outputs) =
-      (struct tm_fact_output) { "rows", "/x/rows.csv", NULL, NULL, -1, -1 };
-  const char *text = fixture_section(&f, "settings");
-  assert_null(strstr(text, "Files</th>"));
-  assert_null(strstr(text, "Rows</th>"));
-  assert_null(strstr(text, "Registered as"));
-  *TM_ARRAY_ADD(&s->inputs) = (struct tm_fact_input) { "b", "files", "b/*", "3", -1, -1 };
-  s->input_files = 1200;
-  s->input_bytes = 2048;
-  s->outputs.at[0].rows = 18000;
-  s->outputs.at[0].registered = "totals:2";
-  text = fixture_section(&f, "settings");
-  expect(text, "All inputs together: 1,200 files, 2.0 KB.");
-  expect(text, "Version</th>");
-  expect(text, "<td class='num'>18,000</td>");
-  expect(text, "Registered as</th>");
-  expect(text, "<td>totals:2</td>");
-  (void)state;
-}
-
 static void files_are_links_from_where_the_page_is(void **state)
 {
   *TM_ARRAY_ADD(&f.job.files) = (struct tm_fact_file) { "score/a b.csv", "output", 2048 };
@@ -484,7 +399,7 @@ static void add_two_steps(void)
   for (int i = 0; i < 2; i++) {
     struct tm_fact_step *s = fixture_add_step(&f, i == 0 ? "first" : "second", TM_FACT_COMPLETED);
     *TM_ARRAY_ADD(&s->settings) =
-        (struct tm_fact_setting) { "mini_batch_size", "5", "option", false, NULL };
+        (struct tm_fact_setting) { "mini_batch_size", "5", "option", false, NULL, false };
     fixture_add_worker(&f, (size_t)i, "process000", 0, 2, "stopped");
     fixture_add_try(&f, (size_t)i, 0, "process000", 0.5, 1, "", "");
     tm_step_model_settle(&f.models[i], 0);
@@ -544,7 +459,7 @@ static void hostile_text_is_never_markup(void **state)
         (struct tm_fact_output) { HOSTILE, HOSTILE, HOSTILE, HOSTILE, 1, 1 };
     *TM_ARRAY_ADD(&s->inputs) = (struct tm_fact_input) { HOSTILE, HOSTILE, HOSTILE, HOSTILE, 1, 1 };
     *TM_ARRAY_ADD(&s->settings) =
-        (struct tm_fact_setting) { HOSTILE, HOSTILE, HOSTILE, false, HOSTILE };
+        (struct tm_fact_setting) { HOSTILE, HOSTILE, HOSTILE, false, HOSTILE, false };
     *TM_ARRAY_ADD(&s->failed_items) = (struct tm_fact_item) { HOSTILE, HOSTILE, HOSTILE, 1 };
     fixture_add_worker(&f, (size_t)i, HOSTILE, 0, 2, HOSTILE);
     fixture_add_try(&f, (size_t)i, 0, HOSTILE, 0.5, 1, "error", HOSTILE);
@@ -553,7 +468,7 @@ static void hostile_text_is_never_markup(void **state)
   }
   *TM_ARRAY_ADD(&j->files) = (struct tm_fact_file) { HOSTILE, "log", 1 };
   *TM_ARRAY_ADD(&j->parameters) =
-      (struct tm_fact_setting) { HOSTILE, HOSTILE, HOSTILE, false, NULL };
+      (struct tm_fact_setting) { HOSTILE, HOSTILE, HOSTILE, false, NULL, false };
   add_group(&groups, 0);
   struct tm_error_group *g = &groups.list.at[0];
   g->pattern = g->status = g->where = g->message = g->item = g->worker = (char *)HOSTILE;
@@ -586,16 +501,11 @@ UNIT_TESTS({
     CASE(counts_end_where_a_journal_is_damaged),
     CASE(the_next_command_can_be_copied),
     CASE(a_job_with_nothing_has_result_and_figures_alone),
-    CASE(figures_of_one_mini_batch_have_no_speed),
-    CASE(figures_of_a_moment_have_no_speed),
-    CASE(figures_of_many_have_median_and_peak),
     CASE(findings_lead_to_their_section),
     CASE(failures_are_groups_and_items),
     CASE(the_largest_error_comes_first),
     CASE(the_size_of_failures_is_limited),
     CASE(steps_are_a_graph_or_a_list),
-    CASE(settings_show_what_is_not_default_first),
-    CASE(inputs_and_outputs_show_what_is_known),
     CASE(files_are_links_from_where_the_page_is),
     CASE(in_the_portal_workers_and_mini_batches_are_links),
     CASE(a_page_of_two_steps_has_both),
