@@ -1,7 +1,7 @@
 """What the portal costs: portal.py TIDEMILL [--short]
 
 Medians of seven starts; pages are asked for by a client on this machine. The watched job does nothing else than end its
-mini-batches, which is as fast as rows can come; three tabs ask for each section of its page when there is news.
+mini-batches, which is as fast as rows can come; three tabs ask for the sections of its page that are new.
 """
 import os
 import select
@@ -85,11 +85,11 @@ def measure_idle(workspace):
 
 
 def watch(portal, key, late):
-    """A tab. What it shows is the older, the longer the next news take, with all sections."""
+    """A tab. What it shows is the older, the longer the next news take, with their sections."""
     stream, heard = portal.stream(key), None
-    while next_event(stream)[1][key]["state"] == "Running":
+    while (news := next_event(stream)[1][key])["state"] == "Running":
         before, heard = heard, time.perf_counter()
-        for section in SECTIONS:
+        for section in news.get("sections", SECTIONS):
             portal.get(f"jobs/{key}/job/?section={section}")
         if before:
             late.append(time.perf_counter() - before)
