@@ -23,7 +23,7 @@ static void make_small(struct fixture *f)
   *TM_ARRAY_ADD(&s->inputs) =
       (struct tm_fact_input) { "images", "files", "/data/mnist/*.pgm", "2", 200, 156800 };
   *TM_ARRAY_ADD(&s->settings) =
-      (struct tm_fact_setting) { "mini_batch_size", "5", "file pipeline.lua:6", false, "4" };
+      (struct tm_fact_setting) { "mini_batch_size", "5", "file pipeline.lua:6", false, "4", false };
   *TM_ARRAY_ADD(&s->settings) =
       (struct tm_fact_setting) { "run_max_try", "3", "default", true, NULL };
   *TM_ARRAY_ADD(&f->job.files) =

@@ -1,6 +1,7 @@
 /* test_section_figures.c - the few numbers of a job, on the page. */
 #include "unit.h"
 
+#include "page_expect.h"
 #include "page_fixture.h"
 
 static struct fixture f;

@@ -1,6 +1,7 @@
 /* test_section_settings.c - inputs, outputs and settings, on the page. */
 #include "unit.h"
 
+#include "page_expect.h"
 #include "page_fixture.h"
 
 static struct fixture f;
