@@ -25,7 +25,7 @@ static void make_small(struct fixture *f)
   *TM_ARRAY_ADD(&s->settings) =
       (struct tm_fact_setting) { "mini_batch_size", "5", "file pipeline.lua:6", false, "4", false };
   *TM_ARRAY_ADD(&s->settings) =
-      (struct tm_fact_setting) { "run_max_try", "3", "default", true, NULL };
+      (struct tm_fact_setting) { "run_max_try", "3", "default", true, NULL, false };
   *TM_ARRAY_ADD(&f->job.files) =
       (struct tm_fact_file) { "predict-digits/output/predictions.txt", "output", 4711 };
   *TM_ARRAY_ADD(&f->job.files) =
@@ -164,7 +164,7 @@ static void add_hostile_step(struct fixture *f, struct tm_error_groups *groups)
   *TM_ARRAY_ADD(&s->outputs) = (struct tm_fact_output) { HOSTILE, HOSTILE, HOSTILE, HOSTILE, 1, 1 };
   *TM_ARRAY_ADD(&s->inputs) = (struct tm_fact_input) { HOSTILE, HOSTILE, HOSTILE, HOSTILE, 1, 1 };
   *TM_ARRAY_ADD(&s->settings) =
-      (struct tm_fact_setting) { HOSTILE, HOSTILE, HOSTILE, false, HOSTILE };
+      (struct tm_fact_setting) { HOSTILE, HOSTILE, HOSTILE, false, HOSTILE, false };
   *TM_ARRAY_ADD(&s->failed_items) = (struct tm_fact_item) { HOSTILE, HOSTILE, HOSTILE, 1 };
   fixture_add_worker(f, i, HOSTILE, 0, 2, HOSTILE);
   fixture_add_try(f, i, 0, HOSTILE, 0.5, 1, "error", HOSTILE);
@@ -183,7 +183,7 @@ static void make_hostile(struct fixture *f, struct tm_error_groups *groups)
   add_hostile_step(f, groups);
   *TM_ARRAY_ADD(&j->files) = (struct tm_fact_file) { HOSTILE, "log", 1 };
   *TM_ARRAY_ADD(&j->parameters) =
-      (struct tm_fact_setting) { HOSTILE, HOSTILE, HOSTILE, false, NULL };
+      (struct tm_fact_setting) { HOSTILE, HOSTILE, HOSTILE, false, NULL, false };
   add_findings(&f->findings, 0);
   f->findings.at[0].head = f->findings.at[0].text = (char *)HOSTILE;
 }

@@ -46,7 +46,7 @@ WAITING = """
 function run(mini_batch)
   local fs = require "tidemill.fs"
   while not io.open "FOLDER/go" do end
-  return { mini_batch[1] }
+  return mini_batch
 end
 """
 # The same for the item ITEM; `begun` says that it runs.
@@ -57,7 +57,7 @@ function run(mini_batch)
   if not mini_batch[1]:find "ITEM" then return mini_batch end
   io.open("FOLDER/begun", "w"):close()
   while not io.open "FOLDER/go" do end
-  return { mini_batch[1] }
+  return mini_batch
 end
 """
 
