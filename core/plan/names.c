@@ -173,8 +173,11 @@ static const struct answer answers[] = {
   { "Job", "get_file_names|download_file|download_files|get_output_data|get_all_logs",
     "job:output() and job:logs() are paths" },
   { "Job", "find_step_run|get_steps|get_children", "write job:steps()" },
-  { "Job", "id|get_portal_url",
+  { "Job", "id",
     "write job.dir, its directory; the last part of it names the job in every command" },
+  { "Job", "get_portal_url",
+    "run 'tidemill portal': it prints a URL, and while it runs, 'tidemill run' prints the link to "
+    "its job" },
   { "pipeline:submit", "pipeline_parameters", "write parameters = { NAME = value }" },
   { "pipeline:submit", "regenerate_outputs", "write no_reuse = true" },
   { "pipeline:submit",

@@ -75,7 +75,7 @@ static const struct tm_option own[] = {
   { "verify-output", TM_OPTION_FLAG, LAUNCH(verify_output), NULL, NULL, "with --resume: reads all committed rows and failures and compares them with the journal before anything runs" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "shows what would run (settings with their origins, mini-batches), and creates nothing" },
   { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto shows a bar on a terminal, else plain lines" },
-  { "joblog", TM_OPTION_VALUE, LAUNCH(joblog), "FILE", NULL, "appends a row to FILE for each mini-batch that has ended, as GNU parallel does: tidemill help report" },
+  { "joblog", TM_OPTION_VALUE, LAUNCH(joblog), "FILE", NULL, "appends a row to FILE for each mini-batch that has ended, as GNU parallel does: tidemill help report --manual" },
   { "report", TM_OPTION_MAYBE, LAUNCH(report), "FILE", NULL, "writes the report when the job has ended: into the job's directory, or to FILE; a FILE that is not a report is refused" },
   { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "prints the result as one JSON object on standard output instead of the rows; the object names the file that has the rows" },
 };

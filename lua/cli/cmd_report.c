@@ -43,7 +43,7 @@ const struct tm_command tm_command_report = {
   .help = "The page is one file that loads nothing: it can be moved, mailed and printed. An\n"
           "earlier report is replaced. FILE gets its name when it is complete: if anything\n"
           "fails, an older FILE stays as it was. The job may be running, and is not changed.\n"
-          "'tidemill help report' shows what the files contain.\n",
+          "'tidemill help report --manual' shows what the files contain.\n",
 };
 
 /* What can be written: the option that gives the file, and the format. */

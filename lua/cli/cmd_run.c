@@ -46,7 +46,7 @@ static const struct tm_option options[] = {
   { "j", TM_OPTION_VALUE, LAUNCH(max_workers), "N", NULL, "short for --max-workers" },
   { "max-workers", TM_OPTION_VALUE, LAUNCH(max_workers), "N", NULL, "the limit of workers for all steps together; by default the number of cores, or the largest process_count_per_node if that is more, on each node" },
   { "progress", TM_OPTION_VALUE, LAUNCH(progress), "MODE", tm_progress_modes, "auto, bar, plain or none; auto shows a bar on a terminal, else plain lines" },
-  { "joblog", TM_OPTION_VALUE, LAUNCH(joblog), "FILE", NULL, "appends a row to FILE for each mini-batch that has ended, as GNU parallel does: tidemill help report" },
+  { "joblog", TM_OPTION_VALUE, LAUNCH(joblog), "FILE", NULL, "appends a row to FILE for each mini-batch that has ended, as GNU parallel does: tidemill help report --manual" },
   { "report", TM_OPTION_MAYBE, LAUNCH(report), "FILE", NULL, "writes the report when the job has ended: into the job's directory, or to FILE; a FILE that is not a report is refused" },
   { "json", TM_OPTION_FLAG, LAUNCH(json), NULL, NULL, "prints the result as one JSON object, the last line of standard output" },
 };

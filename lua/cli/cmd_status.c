@@ -20,7 +20,7 @@ struct status_options {
 /* clang-format off */
 static const struct tm_option status_options[] = {
   { "json", TM_OPTION_FLAG, offsetof(struct status_options, json), NULL, NULL, "prints one JSON object on one line, for programs" },
-  { "metrics", TM_OPTION_FLAG, offsetof(struct status_options, metrics), NULL, NULL, "prints the numbers of the job as OpenMetrics text, for a node exporter: tidemill help report" },
+  { "metrics", TM_OPTION_FLAG, offsetof(struct status_options, metrics), NULL, NULL, "prints the numbers of the job as OpenMetrics text, for a node exporter: tidemill help report --manual" },
 };
 static const struct tm_option jobs_options[] = {
   { "json", TM_OPTION_FLAG, offsetof(struct status_options, json), NULL, NULL, "prints one JSON object per line, as status --json does" },

@@ -32,8 +32,8 @@ int tm_replace_check(const char *path, const char *begin, const char *format, bo
     return tm_err_set(err, TM_EUSAGE, "'%s' is a folder; name a file in it", path);
   if (rc == 0 && S_ISREG(st.mode) && st.size > 0 && !overwrite && !is_ours(path, begin))
     return tm_err_set(err, TM_EUSAGE,
-                      "'%s' is there already, and is not %s; name another file, or set overwrite "
-                      "(--overwrite) to replace it",
+                      "'%s' is there already, and is not %s; name another file, or replace it "
+                      "with 'tidemill report --overwrite'",
                       path, format);
   return 0;
 }

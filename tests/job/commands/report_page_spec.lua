@@ -85,7 +85,10 @@ describe("the page of a job", function()
     t:write("notes.html", "mine")
     local early = t:run_job { "--report=notes.html" }
     t:expect(early, 2)
-    job.expect_words(early.err, { "'notes.html' is there already, and is not a report" })
+    job.expect_words(early.err, {
+      "'notes.html' is there already, and is not a report",
+      "name another file, or replace it with 'tidemill report --overwrite'",
+    })
     assert.is_false(t:has "job")
 
     local r = t:run_job { "--report" }
