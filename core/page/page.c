@@ -153,18 +153,24 @@ static int64_t tries_of(const struct tm_step_model *m)
 static void add_scope(struct tm_html *h, const struct tm_job_page *page)
 {
   int64_t tries = 0, jumps = 0;
+  bool has_more_items = false;
+  for (size_t i = 0; i < page->job->steps.len; i++)
+    has_more_items = has_more_items || page->job->steps.at[i].failed_items_more > 0;
   for (size_t i = 0; page->steps && i < page->job->steps.len; i++)
     if (page->steps[i].model) {
       tries += tries_of(page->steps[i].model);
       jumps += page->steps[i].model->clock_jumps;
     }
-  if (tries > 0) {
+  if (tries == 1)
+    tm_html_text(h, "Every sum and picture counts the only try. ");
+  if (tries > 1) {
     tm_html_text(h, "Every sum and picture counts all ");
-    tm_page_count(h, tries, "try. ", "tries. ");
-    tm_html_textf(h,
-                  "One by one, it shows the first 5,000 failed items and the %d slowest tries of "
-                  "each step. ",
-                  TM_NOTABLE_SLOWEST);
+    tm_html_int(h, tries);
+    tm_html_text(h, " tries. ");
+  }
+  if (tries > TM_NOTABLE_SLOWEST || has_more_items) {
+    tm_html_textf(h, "Of each step, the page lists the %d slowest tries", TM_NOTABLE_SLOWEST);
+    tm_html_text(h, has_more_items ? " and the first 5,000 failed items. " : ". ");
   }
   if (jumps > 0) {
     tm_page_count(h, jumps, "duration", "durations");

@@ -233,6 +233,26 @@ void tm_page_cell_mini_batch(struct tm_html *h, const struct tm_job_page *page, 
   tm_html_close(h, "td");
 }
 
+void tm_page_pattern(struct tm_html *h, const char *pattern)
+{
+  static const char *const marks[] = { "<item>", "<n>", "'...'" };
+  const char *from = pattern;
+  for (const char *at = pattern; *at;) {
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+      if (strncmp(at, marks[i], strlen(marks[i])) == 0)
+        n = strlen(marks[i]);
+    if (n == 0) {
+      at++;
+      continue;
+    }
+    tm_html_text_n(h, from, (size_t)(at - from));
+    tm_html_put(h, "var", *at == '\'' ? "…" : at[1] == 'n' ? "number" : "item");
+    from = at += n;
+  }
+  tm_html_text(h, from);
+}
+
 void tm_page_cell(struct tm_html *h, const char *text)
 {
   tm_html_put(h, "td", text);

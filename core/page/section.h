@@ -50,6 +50,9 @@ void tm_page_moment(struct tm_html *h, const struct tm_job_page *page, int64_t w
 void tm_page_count(struct tm_html *h, int64_t n, const char *one, const char *more);
 void tm_text_percent(struct tm_buf *text, double share);
 
+/* A pattern of messages, with the parts that differ marked: "page <n>" as "page number". */
+void tm_page_pattern(struct tm_html *h, const char *pattern);
+
 /* A command to copy, and what it does (or NULL). */
 void tm_page_command(struct tm_html *h, const char *command, const char *why);
 /* A link to a file of the job; `path`: relative to the job, or absolute. */

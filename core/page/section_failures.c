@@ -35,27 +35,6 @@ static const char *kind_of(const char *status)
   return "error";
 }
 
-/* A pattern, with the parts that differ marked. */
-static void add_pattern(struct tm_html *h, const char *pattern)
-{
-  static const char *const marks[] = { "<item>", "<n>", "'...'" };
-  const char *from = pattern;
-  for (const char *at = pattern; *at;) {
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-      if (strncmp(at, marks[i], strlen(marks[i])) == 0)
-        n = strlen(marks[i]);
-    if (n == 0) {
-      at++;
-      continue;
-    }
-    tm_html_text_n(h, from, (size_t)(at - from));
-    tm_html_put(h, "var", *at == '\'' ? "…" : at[1] == 'n' ? "number" : "item");
-    from = at += n;
-  }
-  tm_html_text(h, from);
-}
-
 /* The first bytes of a text, cut between characters. */
 static void add_beginning(struct tm_html *h, const char *text)
 {
@@ -119,7 +98,7 @@ static void add_summary(struct tm_html *h, const struct tm_job_page *page,
   tm_html_text(h, " ");
   tm_html_open(h, "b");
   if (g->is_mixed)
-    add_pattern(h, tm_text_or_empty(g->pattern));
+    tm_page_pattern(h, tm_text_or_empty(g->pattern));
   else
     add_beginning(h, tm_text_or_empty(g->message));
   tm_html_close(h, "b");
@@ -271,6 +250,21 @@ static void add_groups(struct tm_html *h, const struct tm_job_page *page,
 
 /* Failed items. */
 
+/* A line break in a name is shown as the program shows it elsewhere: \n. */
+static void add_name(struct tm_html *h, const char *item)
+{
+  struct tm_buf line = TM_BUF_NONE;
+  size_t n = strlen(item);
+  for (size_t i = 0; i < n; i++) {
+    if (item[i] == '\n')
+      tm_buf_add_str(&line, "\\n");
+    else
+      tm_buf_add_char(&line, item[i]);
+  }
+  add_beginning(h, tm_buf_str(&line));
+  tm_buf_release(&line);
+}
+
 static void add_item(struct tm_html *h, const struct tm_job_page *page,
                      const struct tm_fact_item *item, bool is_first_of_mini_batch)
 {
@@ -279,7 +273,7 @@ static void add_item(struct tm_html *h, const struct tm_job_page *page,
     tm_section_id(h, page, "mini-batch-%lld", (long long)item->mini_batch);
   tm_html_open(h, "td class='path'");
   tm_html_open(h, "bdi");
-  add_beginning(h, tm_text_or_empty(item->item));
+  add_name(h, tm_text_or_empty(item->item));
   tm_html_close(h, "bdi");
   tm_html_close(h, "td");
   tm_page_cell_mini_batch(h, page, item->mini_batch);

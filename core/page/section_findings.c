@@ -36,18 +36,28 @@ static void add_finding(struct tm_html *h, const struct tm_job_page *page,
     tm_html_href_idf(h, "%s-%zu", f->section, f->step + 1);
   tm_html_put(h, "b", f->head);
   tm_html_text(h, " ");
-  tm_html_text(h, f->text);
+  tm_page_pattern(h, f->text);
   tm_html_close(h, "a");
   tm_html_text(h, " ");
   add_lost(h, f->lost_ns);
   tm_html_close(h, "li");
 }
 
+/* Without a worker and a try, no rule had anything to look at. */
+static bool has_begun(const struct tm_step_model *m)
+{
+  int64_t tries = 0;
+  for (int i = 0; i < TM_CATEGORIES; i++)
+    tries += m->tries[i];
+  return tries > 0 || m->workers.list.len > 0 || m->workers.deaths > 0 ||
+         m->workers.inits_failed > 0;
+}
+
 void tm_section_findings(struct tm_html *h, const struct tm_job_page *page)
 {
   bool is_known = false, has_failed = false;
   for (size_t i = 0; page->steps && i < page->job->steps.len; i++)
-    if (page->steps[i].model) {
+    if (page->steps[i].model && has_begun(page->steps[i].model)) {
       is_known = true;
       has_failed = has_failed || page->steps[i].model->tries_failed > 0 ||
                    page->steps[i].model->workers.inits_failed > 0 ||

@@ -173,11 +173,22 @@ static void add_running(struct tm_html *h, const struct tm_job_page *page)
   tm_html_text(h, ".");
 }
 
-/* A message as a sentence: with a full stop, but for one that has several lines. */
+/* Whether a message begins with a word that a sentence may capitalize: not a name like init(). */
+static bool begins_with_word(const char *message)
+{
+  size_t n = strspn(message, "abcdefghijklmnopqrstuvwxyz");
+  return n > 0 && (message[n] == ' ' || message[n] == ':' || message[n] == ',');
+}
+
+/* A message as a sentence: with a capital, and a full stop, but for one that has several lines. */
 static void add_clause(struct tm_html *h, const char *message)
 {
   size_t n = strlen(message);
-  bool is_cut = tm_html_long(h, message);
+  char *copy = tm_xstrndup(message, n);
+  if (begins_with_word(message))
+    copy[0] = (char)(copy[0] - 'a' + 'A');
+  bool is_cut = tm_html_long(h, copy);
+  free(copy);
   if (!is_cut && !strchr(".!?\n", message[n - 1]))
     tm_html_text(h, ".");
 }

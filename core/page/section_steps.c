@@ -7,11 +7,12 @@
 #include "page/section.h"
 #include "page/svg.h"
 
-#define BOX_WIDTH  216.0
+#define BOX_WIDTH  264.0
 #define BOX_HEIGHT 54.0
-#define COLUMN     300.0 /* from one box to the next */
+#define COLUMN     344.0 /* from one box to the next */
 #define ROW        74.0
-#define NAME_BYTES 22 /* bytes of a name in a box */
+#define NAME_BYTES 26 /* bytes of a name in a box */
+#define LINE_BYTES 46 /* of the line below it */
 
 static bool has(const char *text)
 {
@@ -45,10 +46,24 @@ static void add_edge(struct tm_html *h, const struct tm_graph_layout *g, size_t 
   tm_svg_path_end(h, NULL);
 }
 
-/* What is known of a step in a few words: "200 of 200 mini-batches", "from daily-1120". */
-static void describe(struct tm_buf *text, const struct tm_fact_step *s)
+/* The first step that a skipped one needs and that did not complete; NULL: it is not known. */
+static const struct tm_fact_step *missing(const struct tm_fact_job *job,
+                                          const struct tm_fact_step *s)
 {
+  for (size_t i = 0; s->state == TM_FACT_SKIPPED && i < s->after.len; i++)
+    if (job->steps.at[s->after.at[i]].state != TM_FACT_COMPLETED)
+      return &job->steps.at[s->after.at[i]];
+  return NULL;
+}
+
+/* What is known of a step in a few words: "200 of 200 mini-batches", "from daily-1120". */
+static void describe(struct tm_buf *text, const struct tm_fact_job *job,
+                     const struct tm_fact_step *s)
+{
+  const struct tm_fact_step *needed = missing(job, s);
   tm_buf_add_str(text, tm_page_state_of_step(s).word);
+  if (needed)
+    tm_buf_printf(text, " · needs %s", needed->name);
   if (has(s->reused_from)) {
     const char *slash = strrchr(s->reused_from, '/');
     tm_buf_printf(text, " from %s", slash ? slash + 1 : s->reused_from);
@@ -90,8 +105,8 @@ static void add_box(struct tm_html *h, const struct tm_graph_layout *g,
   tm_svg_label(
       h, &(struct tm_svg_label) {
              .x = x + 13, .y = y + 23, .size = 15, .is_bold = true, .text = tm_buf_str(&name) });
-  describe(&text, s);
-  add_short(&line, tm_buf_str(&text), NAME_BYTES + 10);
+  describe(&text, job, s);
+  add_short(&line, tm_buf_str(&text), LINE_BYTES);
   tm_svg_label(
       h,
       &(struct tm_svg_label) {
@@ -224,6 +239,7 @@ static void add_row(struct tm_html *h, const struct tm_job_page *page, size_t i)
 {
   const struct tm_fact_step *s = &page->job->steps.at[i];
   struct tm_page_state state = tm_page_state_of_step(s);
+  const struct tm_fact_step *needed = missing(page->job, s);
   struct span at = span_of(page, i);
   tm_html_open(h, "tr");
   tm_html_open(h, "th scope='row'");
@@ -248,6 +264,10 @@ static void add_row(struct tm_html *h, const struct tm_job_page *page, size_t i)
     tm_page_file(h, page, s->reused_from);
   } else if (has(s->cause)) {
     tm_html_long(h, s->cause);
+  } else if (needed) {
+    tm_html_text(h, "needs ");
+    tm_html_name(h, needed->name);
+    tm_html_text(h, ", which did not complete");
   } else if (has(s->waits_for)) {
     tm_html_textf(h, "waits for %s", s->waits_for);
   }

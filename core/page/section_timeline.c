@@ -33,9 +33,24 @@ static void open_span(struct tm_html *h, double from, double to, double y, doubl
   tm_html_attrf(h, "data-to", "%.6f", to / 100);
 }
 
-static void add_session(struct tm_html *h, const struct tm_timeline *t, size_t i,
-                        const struct tm_step_session *s)
+/* How a session ended, as far as that is known: the last one as the step did; one before it was
+ * interrupted if a worker of it has no end. */
+static const char *end_of_session(const struct tm_job_page *page, size_t i)
 {
+  const struct tm_step_model *m = tm_page_model(page);
+  if (i + 1 == m->sessions.len)
+    return tm_page_state_of_step(tm_page_fact(page)).word;
+  for (size_t k = 0; k < m->workers.list.len; k++)
+    if (m->workers.list.at[k].session == i && !m->workers.list.at[k].end)
+      return "Interrupted";
+  return NULL;
+}
+
+static void add_session(struct tm_html *h, const struct tm_job_page *page,
+                        const struct tm_timeline *t, size_t i)
+{
+  const struct tm_step_session *s = &tm_page_model(page)->sessions.at[i];
+  const char *ended = end_of_session(page, i);
   struct tm_buf text = TM_BUF_NONE, title = TM_BUF_NONE;
   int64_t end = s->end_ns;
   double from = 100 * tm_axis_x(&t->axis, s->begin_ns), to = 100 * tm_axis_x(&t->axis, end);
@@ -43,6 +58,8 @@ static void add_session(struct tm_html *h, const struct tm_timeline *t, size_t i
   if (to - from > SESSION_WORDS) {
     tm_buf_add_str(&text, " · ");
     tm_figure_count(&text, s->mini_batches, "mini-batch", "mini-batches");
+    if (ended)
+      tm_buf_printf(&text, " · %s", ended);
   }
   tm_buf_printf(&title, "session %zu, from ", i + 1);
   tm_time_second(&title, s->begin_ns);
@@ -50,6 +67,8 @@ static void add_session(struct tm_html *h, const struct tm_timeline *t, size_t i
   tm_time_second(&title, end);
   tm_buf_add_str(&title, ": ");
   tm_figure_count(&title, s->mini_batches, "mini-batch", "mini-batches");
+  if (ended)
+    tm_buf_printf(&title, ", %s", ended);
   open_span(h, from, fmax(to, from + 0.3), 0, 24);
   tm_html_open(h, "rect class='session' fill='#f3f1eb' width='100%' height='24'");
   tm_html_put(h, "title", tm_buf_str(&title));
@@ -63,9 +82,10 @@ static void add_session(struct tm_html *h, const struct tm_timeline *t, size_t i
   tm_buf_release(&title);
 }
 
-static void add_sessions(struct tm_html *h, const struct tm_timeline *t,
-                         const struct tm_step_model *m)
+static void add_sessions(struct tm_html *h, const struct tm_job_page *page,
+                         const struct tm_timeline *t)
 {
+  const struct tm_step_model *m = tm_page_model(page);
   if (m->sessions.len < 2)
     return;
   struct tm_buf text = TM_BUF_NONE;
@@ -79,7 +99,7 @@ static void add_sessions(struct tm_html *h, const struct tm_timeline *t,
                      .class_name = "chart", .sentence = tm_buf_str(&text), .height = 24 });
   for (size_t i = 0; i < m->sessions.len; i++)
     if (m->sessions.at[i].begin_ns < t->axis.to_ns && m->sessions.at[i].end_ns > t->axis.from_ns)
-      add_session(h, t, i, &m->sessions.at[i]);
+      add_session(h, page, t, i);
   tm_svg_close(h);
   tm_plot_row_close(h);
   tm_buf_release(&text);
@@ -296,7 +316,7 @@ void tm_section_timeline(struct tm_html *h, const struct tm_job_page *page)
   int width = (page->width > 0 ? page->width : WIDTH) - HEAD_WIDTH;
   tm_section_begin(h, page, "timeline", "Timeline", TM_SECTION_OF_STEP, NULL);
   tm_html_open(h, "div class='timeline'");
-  add_sessions(h, &t, m);
+  add_sessions(h, page, &t);
   add_notes(h, page, &t);
   for (size_t i = 0; i < t.len; i++)
     add_row(h, &t, &t.rows[i]);

@@ -112,7 +112,7 @@ static void add_end(struct tm_html *h, const struct tm_worker_life *w, int64_t n
   if (w->end)
     tm_html_name(h, w->end);
   else
-    tm_html_text(h, now_ns > 0 ? "it runs" : "was cut off");
+    tm_html_text(h, now_ns > 0 ? "still running" : "was cut off");
   tm_html_close(h, "td");
 }
 

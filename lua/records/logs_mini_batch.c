@@ -144,7 +144,7 @@ static void on_row(void *data, const struct tm_try_row *row)
     add_items(out, row->detail);
     tm_buf_add_char(out, '\n');
   }
-  tm_buf_printf(out, "handed out %" PRId64 ": %s", row->picked, row->status);
+  tm_buf_printf(out, "try %" PRId64 ": %s", row->picked, row->status);
   if (*row->process)
     tm_buf_printf(out, " at %s", row->process);
   tm_buf_printf(out, "; %s %s, %s succeeded, %s failed", row->total,

@@ -245,8 +245,8 @@ static void everything_about_a_mini_batch_is_returned(void **state)
   o.mini_batch = 0;
   host_must(&h, tidemill_workspace_logs(NULL, dir, &o, on_log_line, &t, &h.err));
   holds(t.text, "mini-batch 0 of step 'score'");
-  holds(t.text, "handed out 1: RUN_EXCEPTION");
-  holds(t.text, "handed out 2: RUN_EXCEPTION");
+  holds(t.text, "try 1: RUN_EXCEPTION");
+  holds(t.text, "try 2: RUN_EXCEPTION");
   holds(t.text, "no good: bad.000");
   assert_int_equal(t.ends, 1);
   o.mini_batch = 2;

@@ -99,7 +99,7 @@ describe("while a mini-batch takes a long time", function()
     release(t)
     out = ask(t, "logs", t.job_dir, "--mini-batch", "1")
     assert.is_falsy(out:find("running:", 1, true), out)
-    assert.is_truthy(out:find("handed out 1: RUN_DONE", 1, true), out)
+    assert.is_truthy(out:find("try 1: RUN_DONE", 1, true), out)
   end)
 
   it("logs --mini-batch shows no line of the try before, on the same worker", function()

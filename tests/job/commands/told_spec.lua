@@ -105,17 +105,17 @@ describe("logs", function()
     t:expect_job(0)
     local seven = logs(t, "--mini-batch", "6")
     expect_order(seven, { "^mini%-batch 6 of step 'score': 1 item of dataset 'in', the first is '%S+/0007.txt'\n",
-      "handed out %d: RUN_EXCEPTION at process001; 1 item, 0 succeeded, 0 failed, 1 to be tried again; " ..
+      "try %d: RUN_EXCEPTION at process001; 1 item, 0 succeeded, 0 failed, 1 to be tried again; " ..
       "began [%dTZ:.-]+, %S+ s, " ..
       "run%(%) %S+ s\n", "  [^\n]*seven is bad\n", "|process001|works on 7, try 1\n",
       "mini%-batch 6, try 1: RUN_EXCEPTION: ", "stack traceback:",
-      "handed out %d: RUN_EXCEPTION at process001;", "works on 7, try 2\n",
+      "try %d: RUN_EXCEPTION at process001;", "works on 7, try 2\n",
       "mini%-batch 6, try 2: RUN_EXCEPTION: ", "stack traceback:",
       "\nagain: tidemill replay %S+/job %-%-mini%-batch 6\n$" })
     expect_none(seven, { "works on [1-6],", "five is odd", "mini%-batch 4" })
     local three = logs(t, "--mini-batch", "2")
-    expect_order(three, { "handed out 1: PROCESS_DIED at process000", "|ERROR|%d+|process000|[^\n]*signal 9",
-      "handed out 2: RUN_DONE at process001" })
+    expect_order(three, { "try 1: PROCESS_DIED at process000", "|ERROR|%d+|process000|[^\n]*signal 9",
+      "try 2: RUN_DONE at process001" })
     local r = t:run { "logs", t.job_dir, "--mini-batch", "8" }
     t:expect(r, 2)
     assert.is_truthy(r.err:find("step 'score' has no mini-batch 8; it has 8, numbered from 0", 1, true), r.err)
@@ -133,10 +133,10 @@ describe("logs", function()
                  isolate_failures = true]]
     t:expect_job(0)
     local text = logs(t, "--mini-batch", "0")
-    expect_order(text, { "handed out %d: RUN_DONE at %S+ 2 items, 2 succeeded, 0 failed %(of its items 1%-2%)",
+    expect_order(text, { "try %d: RUN_DONE at %S+ 2 items, 2 succeeded, 0 failed %(of its items 1%-2%)",
       "RUN_DONE at %S+ 1 item, 1 succeeded, 0 failed %(of its items 4%-4%)" })
     assert.is_truthy(text:find "PROCESS_DIED at %S+ 1 item, 0 succeeded, 1 failed %(of its items 3%-3%)")
-    for good in text:gmatch "RUN_DONE[^\n]*\n(.-)%f[^\n]handed out" do
+    for good in text:gmatch "RUN_DONE[^\n]*\n(.-)%f[^\n]try %d:" do
       assert.is_nil(good:find "exited with status 7")
     end
   end)

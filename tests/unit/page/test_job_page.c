@@ -33,6 +33,9 @@ static const struct {
     "10 items were done, 2 failed." },
   { TM_FACT_FAILED, "2 items have failed", 2, "Failed", "bad",
     "<b>2 items have failed.</b> What was done is kept: 10 items are in the output." },
+  { TM_FACT_FAILED, "no input: nothing is there", 0, "Failed", "bad",
+    "<b>No input: nothing is there.</b>" },
+  { TM_FACT_FAILED, "init() failed", 0, "Failed", "bad", "<b>init() failed.</b>" },
   { TM_FACT_CANCELED, NULL, 0, "Canceled", "warn", "The job was canceled." },
   { TM_FACT_INTERRUPTED, NULL, 0, "Interrupted", "warn", "ended before the job did" },
   { TM_FACT_RUNNING, NULL, 0, "Running", "run", "50 % of the mini-batches are done." },
@@ -192,32 +195,6 @@ static void a_job_with_nothing_has_result_and_figures_alone(void **state)
   (void)state;
 }
 
-static void findings_lead_to_their_section(void **state)
-{
-  fixture_add_step(&f, "score", TM_FACT_COMPLETED);
-  expect(fixture_section(&f, "findings"), "Nothing: no try and no worker failed");
-  f.models[0].workers.inits_failed = 1;
-  expect(fixture_section(&f, "findings"), "Nothing besides the failures");
-  f.findings.len = 2;
-  f.findings.at[0] = (struct tm_finding) { .letter = 'A',
-                                           .weight = TM_WEIGHT_HIGH,
-                                           .head = (char *)"A burst:",
-                                           .text = (char *)"8 of 9",
-                                           .lost_ns = 7200 * TM_S,
-                                           .section = "failures" };
-  f.findings.at[1] = (struct tm_finding) { .letter = 'B',
-                                           .head = (char *)"A tail:",
-                                           .text = (char *)"",
-                                           .lost_ns = 48 * TM_MS,
-                                           .section = "timeline" };
-  const char *text = fixture_section(&f, "findings");
-  expect(text, "<li class=\"high\" id=\"finding-a\"><b class='letter'>A</b> <a href=\"#failures\">"
-               "<b>A burst:</b> 8 of 9</a> <em>2.0 worker hours</em></li>");
-  expect(text, "id=\"finding-b\"");
-  expect(text, "<em>48 ms of worker time</em>");
-  (void)state;
-}
-
 static void add_group(struct tm_error_groups *groups, size_t i)
 {
   *TM_ARRAY_ADD(&groups->list) =
@@ -243,7 +220,7 @@ static void failures_are_groups_and_items(void **state)
   f.steps[0].groups = &groups;
   assert_string_equal(fixture_section(&f, "failures"), "");
   add_group(&groups, 7);
-  *TM_ARRAY_ADD(&s->failed_items) = (struct tm_fact_item) { "a.png", "bad", "RUN_TIMEOUT", 7 };
+  *TM_ARRAY_ADD(&s->failed_items) = (struct tm_fact_item) { "a\nb.png", "bad", "RUN_TIMEOUT", 7 };
   s->failed_items_more = 4;
   const char *text = fixture_section(&f, "failures");
   expect(text, "1 distinct error");
@@ -261,6 +238,7 @@ static void failures_are_groups_and_items(void **state)
   expect(text, "<code>tidemill replay /data/jobs/digits-20261122-021337-lvbu "
                "--mini-batch 7</code>");
   expect(text, "<summary>5 failed items</summary>");
+  expect(text, "<bdi>a\\nb.png</bdi>");
   expect(text, "The table has the first 1 of them.");
   expect(text, "<tr id=\"mini-batch-7\">");
   expect(text, "<td>timeout</td>");
@@ -313,30 +291,6 @@ static void the_size_of_failures_is_limited(void **state)
   expect(html, "The table has the first ");
   assert_in_range(f.out.len, 1, 3500000); /* "<" is four bytes */
   TM_ARRAY_RELEASE(&groups.list);
-  (void)state;
-}
-
-static void steps_are_a_graph_or_a_list(void **state)
-{
-  fixture_add_step(&f, "first", TM_FACT_COMPLETED);
-  assert_string_equal(fixture_section(&f, "steps"), "");
-  struct tm_fact_step *s = fixture_add_step(&f, "second", TM_FACT_FAILED);
-  *TM_ARRAY_ADD(&s->after) = 0;
-  s->cause = "boom";
-  const char *text = fixture_section(&f, "steps");
-  expect(text, "aria-label=\"Steps: first (Completed); second (Failed), after first\"");
-  expect(text, "<span class=\"of-bad\">✗ Failed</span>");
-  expect(text, "boom");
-  fixture_stop(&f);
-  fixture_start(&f);
-  f.page.steps = NULL;
-  for (int i = 0; i < 61; i++)
-    *TM_ARRAY_ADD(&f.job.steps) =
-        (struct tm_fact_step) { .name = "x", .state = TM_FACT_WAITING, .damage_at_byte = -1 };
-  text = fixture_section(&f, "steps");
-  assert_null(strstr(text, "<svg"));
-  assert_int_equal(count(text, "<th scope='row'>"), 61);
-  f.job.steps.len = 0;
   (void)state;
 }
 
@@ -429,6 +383,22 @@ static void a_page_of_two_steps_has_both(void **state)
   (void)state;
 }
 
+static void the_footer_says_only_what_is_left_out(void **state)
+{
+  struct tm_fact_step *s = fixture_add_step(&f, "score", TM_FACT_COMPLETED);
+  fixture_add_try(&f, 0, 0, "process000", 0.5, 1, "", "");
+  const char *text = fixture_page(&f);
+  expect(text, "Every sum and picture counts the only try. Made by");
+  for (int i = 1; i < 30; i++)
+    fixture_add_try(&f, 0, i, "process000", 0.5 + i, 0.5, "", "");
+  expect(fixture_page(&f),
+         "counts all 30 tries. Of each step, the page lists the 20 slowest tries. "
+         "Made by");
+  s->failed_items_more = 1;
+  expect(fixture_page(&f), "the 20 slowest tries and the first 5,000 failed items. Made by");
+  (void)state;
+}
+
 static void a_page_loads_nothing_and_allows_only_its_own(void **state)
 {
   const char *html = fixture_page(&f);
@@ -501,14 +471,13 @@ UNIT_TESTS({
     CASE(counts_end_where_a_journal_is_damaged),
     CASE(the_next_command_can_be_copied),
     CASE(a_job_with_nothing_has_result_and_figures_alone),
-    CASE(findings_lead_to_their_section),
     CASE(failures_are_groups_and_items),
     CASE(the_largest_error_comes_first),
     CASE(the_size_of_failures_is_limited),
-    CASE(steps_are_a_graph_or_a_list),
     CASE(files_are_links_from_where_the_page_is),
     CASE(in_the_portal_workers_and_mini_batches_are_links),
     CASE(a_page_of_two_steps_has_both),
+    CASE(the_footer_says_only_what_is_left_out),
     CASE(a_page_loads_nothing_and_allows_only_its_own),
     CASE(hostile_text_is_never_markup),
 });
