@@ -597,7 +597,7 @@
       return (getComputedStyle(probe).color.match(/[\d.]+/g) || [0, 0, 0]).slice(0, 3).map(Number);
     };
     colours = { done: get('--done'), failed: get('--failed'), died: get('--died'), loading: get('--loading'),
-      init: get('--init'), dim: get('--dim'), ground: get('--bg'), gap: get('--gap') };
+      init: get('--init'), dim: get('--dim'), ink: get('--ink'), ground: get('--bg'), gap: get('--gap') };
     probe.remove();
     return colours;
   }
@@ -620,7 +620,7 @@
     chart.after(canvas);
     chart.classList.add('drawn');
     box.after(output);
-    let row = null;
+    let row = null, marked = -1; // the lane that is read; the box that a link names
     canvas.style.height = `${chart.getAttribute('height')}px`;
 
     // For each pixel column the cells [first, end); -1: the axis is folded or has no session there.
@@ -699,9 +699,8 @@
     const isFailed = category => category !== 0 && category !== 4; // "ok" and "canceled"
 
     function hatch(context, colours, scale) {
-      const tile = make('canvas'), size = Math.round(6 * scale);
+      const tile = make('canvas'), size = Math.round(6 * scale), c = tile.getContext('2d');
       tile.width = tile.height = size;
-      const c = tile.getContext('2d');
       c.fillStyle = css(mix(colours.failed, colours.ground, 0.7));
       c.fillRect(0, 0, size, size);
       c.strokeStyle = css(colours.failed);
@@ -723,6 +722,7 @@
           const w = Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0)), y = Math.round(boxes.lane[i] * lane);
           context.fillStyle = late ? (w > 4 * scale ? wide : failed) : done;
           context.fillRect(x0, late ? y : y + inset, w, late ? height : Math.max(1, height - 2 * inset));
+          if (i === marked) Object.assign(context, { lineWidth: 2 * scale, strokeStyle: css(colours.ink) }).strokeRect(x0, y + scale, w, height - 2 * scale);
         }
     }
 
@@ -764,7 +764,7 @@
         row = at >= 0 && at < count ? at : null;
       },
       findMiniBatch(number) {
-        const i = boxes ? boxes.mini.indexOf(Number(number)) : -1;
+        const i = marked = boxes ? boxes.mini.indexOf(Number(number)) : -1;
         return i < 0 ? null : { lane: boxes.lane[i], from: boxes.from[i], elapsed: boxes.elapsed[i] };
       },
     };

@@ -7,11 +7,11 @@ VIEW = "document.querySelector('#timeline svg.view').getAttribute('viewBox').spl
 SPAN = "new URLSearchParams(location.hash.split('?')[1]).get('%s')"
 WORKERS = "[...document.querySelectorAll('#workers table.data')].pop()"
 
-# How many pixels of the lanes have the colour of failures.
-FAILED_PIXELS = """(() => {
+# How many pixels of the lanes have a colour of the theme.
+PIXELS = """(() => {
   const canvas = document.querySelector('#timeline canvas'), probe = document.createElement('i');
   const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-  probe.style.color = 'var(--failed)';
+  probe.style.color = 'var(--%s)';
   document.body.append(probe);
   const colour = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
   probe.remove();
@@ -20,6 +20,7 @@ FAILED_PIXELS = """(() => {
     if (colour.every((c, k) => Math.abs(pixels[i + k] - c) < 8) && pixels[i + 3] === 255) n++;
   return n;
 })()"""
+FAILED_PIXELS = PIXELS % "failed"
 
 KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "+": 187, "-": 189, "0": 48, "Enter": 13}
 
@@ -153,6 +154,17 @@ def check_places(page):
             page.fault("#%s forgets the span" % place)
 
 
+def check_mini_batch_of_a_box(page):
+    """A link to a mini-batch that no table names goes to its box in the lanes, which gets an edge."""
+    page.open()
+    if page.ask(PIXELS % "ink") > 0:
+        page.fault("a box has an edge, and no link names it")
+    page.browser.get("about:blank")
+    page.browser.get("file://%s#mini-batch-30" % page.path)
+    if not comes(page, PIXELS % "ink" + " > 40") or page.ask(VIEW)[2] > 500:
+        page.fault("#mini-batch-30 marks no box")
+
+
 def check_trusted_types(page):
     """No text becomes markup: the browser would refuse it, and say so in the console."""
     path = page.path[:-5] + "-trusted.html"
@@ -178,5 +190,6 @@ def check_script(pages):
     check_lanes(pages["small"], False)
     check_tables(pages["failed"])
     check_places(pages["failed"])
+    check_mini_batch_of_a_box(pages["small"])
     check_trusted_types(pages["failed"])
     check_trusted_types(pages["hostile"])
