@@ -164,7 +164,7 @@ static void add_replay(struct tm_html *h, const struct tm_job_page *page,
   tm_error_add_replay(&command, page->job->dir,
                       page->job->steps.len > 1 ? tm_page_fact(page)->name : NULL);
   tm_buf_printf(&command, " --mini-batch %lld", (long long)g->mini_batch);
-  tm_page_command(h, command.data, "runs this mini-batch again, here, and shows the stack");
+  tm_page_command(h, command.data, "runs this mini-batch again, here");
   tm_buf_release(&command);
 }
 

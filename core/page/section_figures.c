@@ -78,11 +78,6 @@ static void add_mini_batches(struct tm_html *h, const struct tm_fact_job *job)
 /* As a number of items, as it is set, and as the share of all items. */
 static void add_tolerated(struct tm_html *h, int64_t threshold, int64_t items_total)
 {
-  if (threshold < 0) {
-    tm_html_text(h, " · any number is tolerated");
-    return;
-  }
-  tm_html_text(h, " · tolerated: ");
   tm_html_int(h, threshold);
   if (threshold > 0 && items_total > 0) {
     tm_html_text(h, " (");
@@ -92,19 +87,27 @@ static void add_tolerated(struct tm_html *h, int64_t threshold, int64_t items_to
 }
 
 /* The threshold is that of a step: of several, that of the step that the page shows. */
-static void add_limit(struct tm_html *h, const struct tm_job_page *page, int64_t items_total)
+static void add_limit(struct tm_html *h, const struct tm_job_page *page)
 {
   const struct tm_fact_step *step = tm_page_fact(page);
   if (!step || (page->job->steps.len > 1 && step->counts.items_failed == 0))
     return;
+  tm_html_text(h, " · ");
   if (page->job->steps.len > 1) {
-    tm_html_text(h, " · step ");
-    tm_html_name(h, step->name);
-    tm_html_text(h, ": ");
     tm_html_int(h, step->counts.items_failed);
-    items_total = step->counts.items_total;
+    tm_html_text(h, " in step ");
+    tm_html_name(h, step->name);
+    tm_html_text(h, ", which tolerates ");
+    if (step->error_threshold < 0)
+      tm_html_text(h, "any number");
+    else
+      add_tolerated(h, step->error_threshold, step->counts.items_total);
+  } else if (step->error_threshold < 0) {
+    tm_html_text(h, "any number is tolerated");
+  } else {
+    tm_html_text(h, "tolerated: ");
+    add_tolerated(h, step->error_threshold, page->job->counts.items_total);
   }
-  add_tolerated(h, step->error_threshold, items_total);
 }
 
 static void add_items(struct tm_html *h, const struct tm_job_page *page)
@@ -127,7 +130,7 @@ static void add_items(struct tm_html *h, const struct tm_job_page *page)
     tm_html_int(h, c->items_failed);
     tm_html_text(h, " of ");
     tm_html_int(h, done);
-    add_limit(h, page, c->items_total);
+    add_limit(h, page);
   }
   end_figure(h);
 }
@@ -299,7 +302,7 @@ static void add_failed(struct tm_html *h, const struct tm_job_page *page)
   tm_html_int(h, page->job->counts.items_failed);
   begin_remark(h);
   tm_page_count(h, tries, "failed try", "failed tries");
-  add_limit(h, page, page->job->counts.items_total);
+  add_limit(h, page);
   end_figure(h);
 }
 

@@ -79,10 +79,14 @@ static void the_tolerated_share_of_several_steps_names_the_step(void **state)
   assert_null(strstr(fixture_section(&f, "figures"), "tolerated"));
   f.page.step = 1;
   expect(fixture_section(&f, "figures"),
-         "5 of 400 · step <bdi>score</bdi>: 5 · tolerated: 10 (5 %)</dd>");
+         "5 of 400 · 5 in step <bdi>score</bdi>, which tolerates 10 (5 %)</dd>");
   expect(fixture_section(&f, "result"), " error_threshold of step <bdi>score</bdi> tolerates 10.");
+  f.job.steps.at[1].error_threshold = -1;
+  expect(fixture_section(&f, "figures"), ", which tolerates any number</dd>");
+  f.job.steps.at[1].error_threshold = 10;
   f.job.state = TM_FACT_RUNNING;
-  expect(fixture_section(&f, "figures"), "step <bdi>score</bdi>: 5 · tolerated: 10 (5 %)</dd>");
+  expect(fixture_section(&f, "figures"),
+         " · 5 in step <bdi>score</bdi>, which tolerates 10 (5 %)</dd>");
   (void)state;
 }
 
