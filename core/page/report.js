@@ -312,12 +312,14 @@
     const lanes = data.lanes ? makeLanes(box, data, axis) : null;
     const marks = all('svg.span', box).map(e => ({ e, from: Number(e.dataset.from), to: Number(e.dataset.to) }));
     const ticks = find('.time-axis svg.ticks', box), unit = find('.time-axis .row-head', box);
-    const cross = make('div', { class: 'cross' }), label = make('span'), zone = make('div', { class: 'zone' });
+    const [cross, zone] = ['cross', 'zone'].map(name => make('div', { class: name, hidden: '' })), label = make('span');
     cross.append(label);
-    cross.hidden = zone.hidden = true;
     box.append(cross, zone);
     let a = 0, b = 1;        // the view, on the axis
     let cursor = null;       // where the reading line is, on the axis
+    const hatch = find(`#hatch-${id}`) || find('#hatch').parentNode.appendChild(find('#hatch').cloneNode(true));
+    hatch.id = `hatch-${id}`;
+    all('svg.view .failed', box).forEach(e => { e.style.fill = `url(#${hatch.id})`; });
     const plot = () => (lanes ? lanes.canvas : charts[0]).getBoundingClientRect();
 
     function drawTicks(width) {
@@ -359,10 +361,8 @@
     function draw() {
       const area = plot(); // before anything changes, so that the layout is made only once
       if (!(area.width > 0)) return; // it is not shown now
-      for (const v of views) {
-        const box = v.viewBox.baseVal;
-        v.setAttribute('viewBox', `${UNITS * a} 0 ${UNITS * (b - a)} ${box.height}`);
-      }
+      for (const v of views) v.setAttribute('viewBox', `${UNITS * a} 0 ${UNITS * (b - a)} ${v.viewBox.baseVal.height}`);
+      hatch.setAttribute('patternTransform', `scale(${UNITS * (b - a) / area.width} 1) rotate(45)`); // it is not stretched
       for (const { e, from, to } of marks) {
         const x0 = clamp((from - a) / (b - a), 0, 1), x1 = clamp((to - a) / (b - a), 0, 1);
         const width = Math.max(x1 - x0, (e.closest('.note') ? 18 : 3) / area.width);

@@ -165,6 +165,25 @@ def check_mini_batch_of_a_box(page):
         page.fault("#mini-batch-30 marks no box")
 
 
+def check_hatch(page):
+    """What is enlarged is stretched in one direction only: its hatch is not."""
+    page.browser.get("about:blank")
+    page.browser.get("file://%s#timeline?from=600&to=1200" % page.path)
+    stretch = """(() => {
+      const view = document.querySelector('#timeline svg.view .failed').closest('svg.view');
+      const hatch = document.querySelector('#hatch-timeline').patternTransform.baseVal.getItem(0);
+      const width = document.querySelector('#timeline canvas').getBoundingClientRect().width;
+      return hatch.matrix.a * width / view.viewBox.baseVal.width;
+    })()"""
+    if not comes(page, "document.querySelector('#hatch-timeline') !== null"):
+        return page.fault("the timeline has no hatch of its own")
+    if abs(page.ask(stretch) - 1) > 0.02:
+        page.fault("the hatch is stretched by %s" % page.ask(stretch))
+    fill = page.ask("getComputedStyle(document.querySelector('#timeline svg.view .failed')).fill")
+    if "hatch-timeline" not in fill:
+        page.fault("failures are filled with %s" % fill)
+
+
 def check_trusted_types(page):
     """No text becomes markup: the browser would refuse it, and say so in the console."""
     path = page.path[:-5] + "-trusted.html"
@@ -191,5 +210,6 @@ def check_script(pages):
     check_tables(pages["failed"])
     check_places(pages["failed"])
     check_mini_batch_of_a_box(pages["small"])
+    check_hatch(pages["failed"])
     check_trusted_types(pages["failed"])
     check_trusted_types(pages["hostile"])
