@@ -18,7 +18,7 @@ static bool is_name(const char *text)
   return *text && *text != '.' && !strchr(text, '/');
 }
 
-/* Reads the beginning of a regular file; false: it cannot be read. */
+/* Reads the beginning of a regular file into an empty buffer; false: it cannot be read. */
 static bool read_beginning(struct tm_buf *out, const char *path)
 {
   const struct tm_fs *fs = tm_fs_real();
@@ -28,7 +28,7 @@ static bool read_beginning(struct tm_buf *out, const char *path)
   if (fd >= 0 && fs->fstat(fs->self, fd, &st) == 0 && S_ISREG(st.mode)) {
     size_t size = st.size < READ_MAX ? (size_t)st.size : READ_MAX;
     n = tm_fs_read_at(fs, fd, path, tm_buf_extend(out, size), size, 0, NULL);
-    out->len += n > 0 ? (size_t)n : 0;
+    out->len = n > 0 ? (size_t)n : 0;
   }
   tm_fs_close(fs, fd);
   return n > 0;
