@@ -1,6 +1,7 @@
 /* tries.h - logs/sys/job_report/processed_mini-batches.csv: a row for each try, and for each init()
  * that failed (without a mini-batch: Mini-batch Id and Detail are empty, Picked Count is 0). A
- * public format.
+ * public format. A try whose worker was killed because the job ended is CANCELED; of one that died
+ * with its supervisor, nobody wrote a row.
  *
  * Columns: Mini-batch Id, Picked Count, Process, Process Start Time, Total, Succeeded, Failed,
  * Elapsed Seconds, Process Seconds, Run Method Seconds, Status, Error Category, Error Message,

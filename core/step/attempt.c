@@ -24,8 +24,8 @@ static char *find_named(struct tm_supervisor *s, const struct tm_in_flight *held
   struct tm_reader r;
   struct tm_item item;
   char *words, *found = NULL;
-  if (a->status == TM_RUN_DONE || !*a->message || held->items < 2 || held->is_uncounted ||
-      tm_part_read(s->manifest, held->index, held->part, &entry, NULL) < 0)
+  if (a->status == TM_RUN_DONE || a->status == TM_CANCELED || !*a->message || held->items < 2 ||
+      held->is_uncounted || tm_part_read(s->manifest, held->index, held->part, &entry, NULL) < 0)
     return NULL;
   words = tm_xstrndup(a->message, strnlen(a->message, WORDS_MAX));
   tm_reader_init(&r, entry.bytes, entry.len);
@@ -65,8 +65,8 @@ static int64_t find_row(struct tm_supervisor *s, const struct tm_in_flight *held
   struct tm_manifest_entry entry;
   struct tm_reader r;
   struct tm_item item;
-  if (a->status == TM_RUN_DONE || held->part == 0 || held->items != 1 || has_gaps(s, held) ||
-      tm_part_read(s->manifest, held->index, held->part, &entry, NULL) < 0)
+  if (a->status == TM_RUN_DONE || a->status == TM_CANCELED || held->part == 0 || held->items != 1 ||
+      has_gaps(s, held) || tm_part_read(s->manifest, held->index, held->part, &entry, NULL) < 0)
     return 0;
   tm_reader_init(&r, entry.bytes, entry.len);
   return tm_item_next(&r, &item) ? tm_item_row(&item, tm_part_first(held->part)) : 0;

@@ -147,6 +147,31 @@ static void settle_lost_try(struct tm_worker *w, struct tm_in_flight *held,
   free(text);
 }
 
+/* How long ago the worker had begun the try; at least the time in its phase. */
+static int64_t begun_ago_ns(const struct tm_worker *w, const struct tm_ended *ended)
+{
+  int64_t ns = tm_step_node_its_time(w->node, tm_clock_wall_ns()) - ended->view.begun_wall_ns;
+
+  if (ended->view.begun_wall_ns <= 0 || ns < ended->phase_ns || ns > ended->lived_ns)
+    return ended->phase_ns;
+  return ns;
+}
+
+void tm_failed_tries_cut_off(struct tm_worker *w, const struct tm_ended *ended, const char *words)
+{
+  const struct tm_in_flight *held = tm_workers_held(w, ended->view.seq);
+  struct tm_answer a = {
+    .status = TM_CANCELED, .message = words, .stack = "", .where = "", .signal = ended->signal
+  };
+
+  if (!held || tm_page_states_of(&ended->states, held->seq) != TM_ASSIGNMENT_BEGUN)
+    return;
+  a.head.total_ns = begun_ago_ns(w, ended);
+  a.head.run_ns = ended->view.phase == TM_PHASE_RUN ? ended->phase_ns : 0;
+  a.head.begin_wall_ns = tm_step_node_its_time(w->node, tm_clock_wall_ns()) - a.head.total_ns;
+  tm_attempt_emit(w, held, &a, 0);
+}
+
 static void add_node(struct tm_buf *out, const struct tm_supervisor *s, uint32_t id)
 {
   const struct tm_step_node *n = s->nodes.at[id];

@@ -502,6 +502,7 @@ bool tm_workers_on_ended(struct tm_supervisor *s, uint32_t number, const struct 
   if (state == TM_WORKER_READY)
     note_end(w, tm_buf_str(&words));
   tm_workers_carry_out(s, &(struct tm_try_end) { .ended = ended, .words = tm_buf_str(&words) });
+  tm_failed_tries_cut_off(w, ended, tm_buf_str(&words)); /* one that nothing follows from */
   end_worker(w, ended, tm_buf_str(&words), state,
              state == TM_WORKER_STOPPING ? TM_INFO : TM_WARNING);
   tm_buf_release(&words);

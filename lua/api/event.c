@@ -125,6 +125,8 @@ static void tell_try(struct tidemill_job *job, const struct tm_event *e)
 {
   const struct tm_attempt *a = e->attempt;
   tm_require(a && e->step);
+  if (a->status == TM_CANCELED) /* that of its worker says it */
+    return;
   struct tidemill_event out = event_of(job, e, TIDEMILL_EVENT_MINI_BATCH);
   char *item = tm_xstrndup(a->first_item ? a->first_item : "", a->first_item_len);
   out.outcome = a->status == TM_RUN_DONE ? TIDEMILL_OUTCOME_DONE

@@ -99,6 +99,10 @@ describe("tidemill cancel", function()
     t:expect(r, 130)
     assert.equal(1, r.result.steps[1].mini_batches.succeeded)
     expect_words(t:log "70_driver_log.txt", "asked: running mini-batches are killed")
+    assert.match("\n1,1,process000,[^,]+,1,0,0,[%d.]+,[%d.]+,[%d.]+,CANCELED,canceled,"
+      .. "killed by the supervisor in run%(%)", t:log "sys/job_report/processed_mini-batches.csv")
+    expect_words(t:run({ "report", t.job_dir, "--joblog", "-" }).out, "Seq\t", "\n1\t")
+    assert.is_nil(t:run({ "report", t.job_dir, "--joblog", "-" }).out:find "\n2\t")
   end)
 
   it("says that a stopped process must be continued, as status and jobs do", function()
